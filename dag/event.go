@@ -1,0 +1,60 @@
+package dag
+
+import (
+	"context"
+	"time"
+)
+
+// EventVersion is the version of the event form, flowrun/event.v1. Kinds and
+// fields are only ever added; a kind is never given another meaning.
+const EventVersion = 1
+
+// Kind says what happened.
+type Kind string
+
+// The kinds of events.
+const (
+	RunStarted    Kind = "run.started"
+	RunCancelling Kind = "run.cancelling" // Node: "" or the nested graph; Reason says why
+	RunFinished   Kind = "run.finished"   // Result: the run's
+	StepStarted   Kind = "step.started"   // Attempt counts from 1
+	StepRetrying  Kind = "step.retrying"  // Result: the failed try's; Due: when the next begins
+	StepFallback  Kind = "step.fallback"  // Result: the last try's; the fallback begins
+	StepFinished  Kind = "step.finished"  // Result: the step's, skipped and cancelled included
+)
+
+// Event is one thing that happened in a run. Events never carry more than
+// InlineLimit bytes of a step's output.
+type Event struct {
+	V       int       `json:"v"`
+	Seq     uint64    `json:"seq"` // counts from 1 within a run
+	Run     string    `json:"run,omitempty"`
+	Kind    Kind      `json:"kind"`
+	Node    ID        `json:"node,omitempty"` // the path of the node
+	Attempt int       `json:"attempt,omitempty"`
+	Time    time.Time `json:"time"`
+	Due     time.Time `json:"due,omitzero"`
+	Reason  string    `json:"reason,omitempty"`
+	Result  *Result   `json:"result,omitempty"`
+
+	// at is the node's place in the State that made the event; an event read
+	// back from a journal finds its place by Node.
+	at place
+}
+
+// Sink watches a run. Emit is called from the goroutine that owns the run, in
+// order; it must not block for long and cannot fail a run.
+type Sink interface{ Emit(Event) }
+
+// SinkFunc is a function as a Sink.
+type SinkFunc func(Event)
+
+// Emit calls f.
+func (f SinkFunc) Emit(e Event) { f(e) }
+
+// Journal keeps events. Append is called once a turn of the loop, before
+// anything in the events is acted upon; when it fails the run stops. The slice is
+// reused after the call.
+type Journal interface {
+	Append(ctx context.Context, events []Event) error
+}

@@ -1,0 +1,238 @@
+package dag
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ID names a node: within its Graph a step's name, in events a path such as
+// setup/clone, or setup#2/clone for the second try of setup.
+type ID string
+
+// Args is what a graph was called with. The kernel passes it through untouched
+// and never looks inside; it must not change once handed over.
+type Args any
+
+// Node is one place in a Graph.
+type Node struct {
+	ID    ID
+	After []ID // what it waits for directly
+	// When decides whether the node runs once everything in After has settled;
+	// nil runs it unless it is tainted.
+	When *When
+
+	// Runner makes the node a leaf; Graph makes it a nested graph, whose Args
+	// Bind computes (in a worker, with the results of After at hand). A node with
+	// neither is a join: it emits no events and passes taint on.
+	Runner Runner
+	Graph  *Graph
+	Bind   func(ctx context.Context, c *Call) (Args, error)
+
+	Policy Policy
+}
+
+// When is a condition.
+type When struct {
+	// Eval is called from the goroutine that owns the run and must be a pure
+	// function of the View. An error fails the node with ReasonCondition.
+	Eval func(View) (bool, error)
+	// Sees says what the condition looks at by itself.
+	Sees Sees
+}
+
+// Sees says which outcomes a condition judges itself.
+type Sees uint8
+
+const (
+	// SeesResults: success() is implied, and a cancel keeps it from running.
+	SeesResults Sees = iota
+	// SeesOutcome: it calls success() or failure(), so it is asked when tainted.
+	SeesOutcome
+	// SeesCancel: it calls always() or cancelled(), so it is asked after a cancel too.
+	SeesCancel
+)
+
+// Runner does the work of a leaf. Run is called in a worker goroutine; a failed
+// step is a Result, an error stops the whole run. Run must return soon after ctx
+// is done; context.Cause tells why.
+type Runner interface {
+	Run(ctx context.Context, c *Call) (Result, error)
+}
+
+// RunnerFunc is a function as a Runner.
+type RunnerFunc func(ctx context.Context, c *Call) (Result, error)
+
+// Run calls f.
+func (f RunnerFunc) Run(ctx context.Context, c *Call) (Result, error) { return f(ctx, c) }
+
+// Call is one try of one node.
+type Call struct {
+	View
+	Run      string  // the run's id
+	Path     ID      // the node's path in the run
+	Attempt  int     // counts from 1; the fallback has that of the last try
+	Previous *Result // of the try before; nil on the first
+}
+
+// Graph is nodes and edges, checked and ready to walk. It is immutable and may
+// be walked by many runs at once.
+type Graph struct {
+	nodes []Node
+	index map[ID]int32
+	// Edges as two flat arrays: the dependents of node i are
+	// out[outAt[i]:outAt[i+1]]. waits[i] is how many nodes i waits for.
+	out, outAt, waits []int32
+	steps             int32 // nodes that are not joins
+
+	settings Settings
+}
+
+// Settings are what holds for a Graph as a whole.
+type Settings struct {
+	// FailFast cancels what still runs or waits at the first untolerated failure.
+	FailFast bool
+	// Timeout bounds one walk of the graph; 0 is none.
+	Timeout time.Duration
+	// Finish may complete the graph's result (its output, its value) before it is
+	// recorded. It is called from the goroutine that owns the run.
+	Finish func(View, *Result)
+}
+
+// New checks the nodes, which must stand in plan order, and makes a Graph of
+// them. Errors: a duplicate or unknown id, or a *CycleError.
+func New(nodes []Node, s Settings) (*Graph, error) {
+	g := &Graph{nodes: nodes, index: make(map[ID]int32, len(nodes)), settings: s,
+		outAt: make([]int32, len(nodes)+1), waits: make([]int32, len(nodes))}
+	for i, n := range nodes {
+		if _, dup := g.index[n.ID]; dup {
+			return nil, fmt.Errorf("two nodes are called %q", n.ID)
+		}
+		g.index[n.ID] = int32(i)
+		if !n.join() {
+			g.steps++
+		}
+	}
+	if err := g.connect(); err != nil {
+		return nil, err
+	}
+	if c := g.cycle(); c != nil {
+		return nil, c
+	}
+	return g, nil
+}
+
+func (n *Node) join() bool { return n.Runner == nil && n.Graph == nil }
+
+// connect fills the flat edge arrays: a counting sort by upstream node.
+func (g *Graph) connect() error {
+	edges := 0
+	for i, n := range g.nodes {
+		for _, up := range n.After {
+			u, ok := g.index[up]
+			if !ok {
+				return fmt.Errorf("%q waits for %q, which does not exist", n.ID, up)
+			}
+			g.outAt[u+1]++
+			g.waits[i]++
+			edges++
+		}
+	}
+	for i := range g.nodes {
+		g.outAt[i+1] += g.outAt[i]
+	}
+	g.out = make([]int32, edges)
+	fill := append([]int32(nil), g.outAt...)
+	for i, n := range g.nodes {
+		for _, up := range n.After {
+			u := g.index[up]
+			g.out[fill[u]] = int32(i)
+			fill[u]++
+		}
+	}
+	return nil
+}
+
+// CycleError is a circle of waiting: each node waits for the next, the last for
+// the first.
+type CycleError struct{ Path []ID }
+
+func (e *CycleError) Error() string {
+	words := make([]string, len(e.Path)+1)
+	for i, id := range e.Path {
+		words[i] = string(id)
+	}
+	words[len(e.Path)] = words[0]
+	return "cycle: " + strings.Join(words, " waits for ")
+}
+
+// cycle finds a circle if there is one: whatever Kahn's algorithm cannot remove
+// still waits, so following any upstream of such a node must come back.
+func (g *Graph) cycle() *CycleError {
+	left := append([]int32(nil), g.waits...)
+	var free []int32
+	for i, n := range left {
+		if n == 0 {
+			free = append(free, int32(i))
+		}
+	}
+	removed := 0
+	for ; len(free) > 0; removed++ {
+		i := free[len(free)-1]
+		free = free[:len(free)-1]
+		for _, d := range g.dependents(i) {
+			if left[d]--; left[d] == 0 {
+				free = append(free, d)
+			}
+		}
+	}
+	if removed == len(g.nodes) {
+		return nil
+	}
+	at := int32(0)
+	for left[at] == 0 {
+		at++
+	}
+	var path []int32
+	seen := map[int32]int{}
+	for {
+		if start, again := seen[at]; again {
+			path = path[start:]
+			break
+		}
+		seen[at] = len(path)
+		path = append(path, at)
+		for _, up := range g.nodes[at].After {
+			if u := g.index[up]; left[u] > 0 {
+				at = u
+				break
+			}
+		}
+	}
+	e := &CycleError{}
+	for _, i := range path {
+		if !g.nodes[i].join() {
+			e.Path = append(e.Path, g.nodes[i].ID)
+		}
+	}
+	return e
+}
+
+func (g *Graph) dependents(i int32) []int32 { return g.out[g.outAt[i]:g.outAt[i+1]] }
+
+// Len is how many nodes that are not joins the graph has, nested ones not counted.
+func (g *Graph) Len() int { return int(g.steps) }
+
+// Nodes are the graph's nodes in plan order, joins included. The slice must not
+// be changed.
+func (g *Graph) Nodes() []Node { return g.nodes }
+
+// Node is the node with that id.
+func (g *Graph) Node(id ID) (*Node, bool) {
+	i, ok := g.index[id]
+	if !ok {
+		return nil, false
+	}
+	return &g.nodes[i], true
+}

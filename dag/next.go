@@ -1,0 +1,262 @@
+package dag
+
+import (
+	"fmt"
+	"time"
+)
+
+// Next decides what happens now, as events that have not happened yet: the
+// caller records them, applies them and acts on them, and asks again until there
+// is nothing to decide. It changes no node; free is how many leaves may start.
+// wake is when to ask again at the latest, zero when only a report can change
+// anything.
+//
+// The decisions are appended to ds.
+func (s *State) Next(ds []Event, now time.Time, free int) (_ []Event, wake time.Time) {
+	if s.result != nil {
+		return ds, time.Time{}
+	}
+	if !s.started {
+		return append(ds, Event{Kind: RunStarted}), time.Time{}
+	}
+	s.decided = ds
+	s.finishFrames(now)
+	s.stopFailing()
+	wake = s.expired(now)
+	free, due := s.retries(now, free)
+	s.readyNodes(now, free)
+	if !due.IsZero() && (wake.IsZero() || due.Before(wake)) {
+		wake = due
+	}
+	return s.decided, wake
+}
+
+func (s *State) decide(e Event) { s.decided = append(s.decided, e) }
+
+// finishFrames decides what becomes of graphs whose nodes have all settled.
+func (s *State) finishFrames(now time.Time) {
+	for _, f := range s.ended {
+		r := f.finish()
+		r.Started, r.Ended = f.began, now
+		if f.up.f == nil {
+			s.decide(Event{Kind: RunFinished, Result: r, Reason: r.Reason})
+			continue
+		}
+		s.decide(s.outcome(f.up, r, now))
+	}
+	s.ended = s.ended[:0]
+}
+
+// outcome is the event that follows a try that ended in r.
+func (s *State) outcome(at place, r *Result, now time.Time) Event {
+	n, def := at.f.node(at.i), &at.f.g.nodes[at.i]
+	if n.res != nil && !n.res.Started.IsZero() {
+		r.Started = n.res.Started // of the first try
+	}
+	r.Attempts, r.Fallback = int(n.attempt), n.fallback
+	e := Event{Node: at.f.path(at.i), Attempt: int(n.attempt), Result: r, at: at}
+	e.Kind = def.Policy.after(View(at), r, n.fallback, at.f.stopped != "")
+	switch e.Kind {
+	case StepRetrying:
+		e.Due = now.Add(def.Policy.Backoff.wait(int(n.attempt)))
+	case StepFinished:
+		r.Tolerated = def.Policy.Tolerate && (r.Status == Failed || r.Status == TimedOut)
+	}
+	return e
+}
+
+func (s *State) stopFailing() {
+	for _, f := range s.failing {
+		if f.stopped == "" && f.open > 0 {
+			s.decide(s.cancelling(f, ReasonFailFast))
+		}
+	}
+	s.failing = s.failing[:0]
+}
+
+func (s *State) cancelling(f *frame, reason string) Event {
+	return Event{Kind: RunCancelling, Node: f.path(-1), Reason: reason, at: f.up}
+}
+
+// expired cancels graphs whose time is up and tells when the next one's will be.
+func (s *State) expired(now time.Time) time.Time {
+	for len(s.deadline) > 0 {
+		t := s.deadline[0]
+		over := t.at.f.stopped != "" || t.at.f.open == 0
+		if !over && t.due.After(now) {
+			return t.due
+		}
+		if !over {
+			s.decide(s.cancelling(t.at.f, ReasonTimeout))
+		}
+		s.deadline = s.deadline[1:]
+	}
+	return time.Time{}
+}
+
+// retries starts the tries that are due, as far as there are slots.
+func (s *State) retries(now time.Time, free int) (left int, due time.Time) {
+	for len(s.again) > 0 {
+		t := s.again[0]
+		if t.due.After(now) {
+			return free, t.due
+		}
+		switch f := t.at.f; {
+		case f.stopped != "":
+			s.decide(s.cancelled(t.at, now))
+		case !s.begin(t.at, now, &free):
+			return free, time.Time{} // a freed slot wakes the loop
+		}
+		s.again = s.again[1:]
+	}
+	return free, time.Time{}
+}
+
+// begin decides the start of a node's next try; false when no slot is free.
+func (s *State) begin(at place, now time.Time, free *int) bool {
+	if at.f.g.nodes[at.i].Graph == nil {
+		if *free == 0 {
+			return false
+		}
+		*free--
+	}
+	s.decide(Event{Kind: StepStarted, Node: at.f.path(at.i), Attempt: int(at.f.node(at.i).attempt) + 1, Time: now, at: at})
+	return true
+}
+
+// readyNodes decides nodes that wait for nothing any more, frame by frame and in
+// plan order within each.
+func (s *State) readyNodes(now time.Time, free int) {
+	for len(s.runnable) > 0 {
+		f := s.runnable[0]
+		for len(f.ready) > 0 {
+			if !s.node(place{f, f.ready[0]}, now, &free) {
+				return
+			}
+			f.pop()
+			s.ready--
+		}
+		f.queued = false
+		s.runnable = s.runnable[1:]
+	}
+	s.runnable = nil
+}
+
+// node decides one ready node: the truth table of docs/states.md. It answers
+// false when the node must wait for a slot.
+func (s *State) node(at place, now time.Time, free *int) bool {
+	n, def := at.f.node(at.i), &at.f.g.nodes[at.i]
+	sees := SeesResults
+	if def.When != nil {
+		sees = def.When.Sees
+	}
+	switch {
+	case at.f.stopped != "" && sees != SeesCancel:
+		s.decide(s.cancelled(at, now))
+		return true
+	case n.tainted && sees == SeesResults:
+		s.decide(s.settled(at, now, Result{Status: Skipped, Reason: ReasonUpstreamFailed}))
+		return true
+	case def.When == nil:
+		return s.begin(at, now, free)
+	}
+	ok, err := def.When.Eval(View(at))
+	switch {
+	case err != nil:
+		r := Result{Status: Failed, ExitCode: 1, Reason: ReasonCondition, Message: err.Error(), Tolerated: def.Policy.Tolerate}
+		s.decide(s.settled(at, now, r))
+	case !ok:
+		s.decide(s.settled(at, now, Result{Status: Skipped, Reason: ReasonCondition}))
+	default:
+		return s.begin(at, now, free)
+	}
+	return true
+}
+
+func (s *State) settled(at place, now time.Time, r Result) Event {
+	r.Ended = now
+	return Event{Kind: StepFinished, Node: at.f.path(at.i), Reason: r.Reason, Result: &r, at: at}
+}
+
+// cancelled is the end of a node that a cancel kept from starting (again).
+func (s *State) cancelled(at place, now time.Time) Event {
+	r := Result{Status: Cancelled, Reason: at.f.stopped}
+	if prev := at.f.node(at.i).res; prev != nil { // it had tried before
+		r.Started, r.Attempts = prev.Started, prev.Attempts
+		r.Stdout, r.Stderr, r.ExitCode = prev.Stdout, prev.Stderr, prev.ExitCode
+	}
+	return s.settled(at, now, r)
+}
+
+// finish is the result of a graph whose nodes have all settled: failed when a
+// step failed untolerated, with the exit code of the first such step in plan
+// order; its output is that of the last executed step in plan order.
+func (f *frame) finish() *Result {
+	r := &Result{Status: Succeeded}
+	var failed, last int32 = -1, -1
+	cancelled := false
+	for i := range f.nodes {
+		n := &f.nodes[i]
+		if n.res == nil {
+			continue // a join
+		}
+		if failed < 0 && n.res.bad() && n.status != Skipped {
+			failed = int32(i)
+		}
+		if n.status.Executed() {
+			last = int32(i)
+		}
+		cancelled = cancelled || n.status == Cancelled
+	}
+	switch {
+	case f.stopped == ReasonTimeout:
+		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
+	case cancelled && (failed < 0 || f.stopped != ReasonFailFast):
+		r.Status, r.ExitCode, r.Reason = Cancelled, ExitCancelled, f.stopped
+	case failed >= 0:
+		bad := f.nodes[failed].res
+		r.Status, r.ExitCode, r.Reason = Failed, max(bad.ExitCode, 1), bad.Reason
+		r.Message = fmt.Sprintf("step %s %s", f.path(failed), f.nodes[failed].status)
+	}
+	if last >= 0 {
+		r.Stdout, r.Value = f.nodes[last].res.Stdout, f.nodes[last].res.Value
+	}
+	if fin := f.g.settings.Finish; fin != nil {
+		fin(View{f, -1}, r)
+	}
+	return r
+}
+
+// View is what a condition, a Bind or a Runner may look at: the arguments of its
+// graph and the results of the nodes it directly waits for.
+type View place
+
+// Args are the arguments of the graph the node stands in.
+func (v View) Args() Args { return v.f.args }
+
+// Result is the result of a node that this one directly waits for; for
+// Settings.Finish, of any node of the graph. Nil when the id is neither.
+func (v View) Result(id ID) *Result {
+	i, ok := v.f.g.index[id]
+	if !ok || v.i >= 0 && !v.waitsFor(id) {
+		return nil
+	}
+	return v.f.nodes[i].res
+}
+
+// waitsFor keeps a worker away from results that may still be written: those of
+// After were settled before it started.
+func (v View) waitsFor(id ID) bool {
+	for _, up := range v.f.g.nodes[v.i].After {
+		if up == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Tainted says whether something the node directly waits for went badly.
+func (v View) Tainted() bool { return v.f.nodes[v.i].tainted }
+
+// Stopped says whether the graph was cancelled. Only for conditions.
+func (v View) Stopped() bool { return v.f.stopped != "" }

@@ -1,0 +1,187 @@
+package dag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// task is one try, fallback or binding: made by the loop, done by a worker,
+// which fills in the lower half and reports it, and then used again by the loop.
+type task struct {
+	at       place
+	ctx      context.Context
+	attempt  int
+	fallback bool
+	bind     bool
+	slot     bool // it holds a slot
+	previous *Result
+
+	res  *Result
+	args Args
+	err  error
+}
+
+// pool runs tasks in goroutines that are kept for the run: starting one for each
+// of many short steps costs more than the step's bookkeeping. The loop bounds how
+// many tasks are out, so the pool never refuses one.
+type pool struct {
+	run     string
+	mu      sync.Mutex
+	work    sync.Cond
+	tasks   []*task
+	head    int
+	idle    int
+	coming  bool // a worker was woken or started and has not looked yet
+	closed  bool
+	reports []*task
+	wake    chan struct{} // one token: reports are waiting, or a slot was granted
+	workers sync.WaitGroup
+}
+
+func newPool(run string) *pool {
+	p := &pool{run: run, wake: make(chan struct{}, 1)}
+	p.work.L = &p.mu
+	return p
+}
+
+// submit hands tasks to workers.
+func (p *pool) submit(ts []*task) {
+	if len(ts) == 0 {
+		return
+	}
+	p.mu.Lock()
+	p.tasks = append(p.tasks, ts...)
+	p.more()
+	p.mu.Unlock()
+}
+
+// more gets one more worker going if there is work and none is on its way yet.
+// That worker does the same when it has taken its task: workers come one after
+// another for as long as there is work for them, and where tasks are shorter than
+// a wake-up few of them do it all. The lock is held.
+func (p *pool) more() {
+	if p.coming || p.head == len(p.tasks) {
+		return
+	}
+	p.coming = true
+	if p.idle > 0 {
+		p.work.Signal()
+		return
+	}
+	p.workers.Add(1)
+	go p.worker()
+}
+
+func (p *pool) worker() {
+	defer p.workers.Done()
+	var c Call
+	p.mu.Lock()
+	p.coming = false
+	for {
+		for p.head == len(p.tasks) && !p.closed {
+			p.idle++
+			p.work.Wait()
+			p.idle--
+			p.coming = false
+		}
+		if p.head == len(p.tasks) {
+			p.mu.Unlock()
+			return
+		}
+		t := p.tasks[p.head]
+		p.tasks[p.head] = nil
+		if p.head++; p.head == len(p.tasks) {
+			p.tasks, p.head = p.tasks[:0], 0
+		}
+		p.more()
+		p.mu.Unlock()
+		p.do(t, &c)
+		p.mu.Lock()
+		p.reports = append(p.reports, t)
+		if len(p.reports) == 1 {
+			select {
+			case p.wake <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// take empties the mailbox into buf.
+func (p *pool) take(buf []*task) []*task {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	full := p.reports
+	p.reports = buf[:0]
+	return full
+}
+
+// close ends the workers and waits for them.
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.work.Broadcast()
+	p.mu.Unlock()
+	p.workers.Wait()
+}
+
+// do runs one task. The Call is the worker's own and valid until the next task.
+func (p *pool) do(t *task, c *Call) {
+	def := &t.at.f.g.nodes[t.at.i]
+	*c = Call{View: View(t.at), Run: p.run, Path: t.at.f.path(t.at.i), Attempt: t.attempt, Previous: t.previous}
+	defer func() {
+		if v := recover(); v != nil {
+			t.err = nil
+			*t.res = Result{Status: Failed, ExitCode: 1, Reason: ReasonPanic, Message: fmt.Sprintf("panic: %v", v)}
+		}
+	}()
+	if t.bind {
+		t.args, t.err = def.Bind(t.ctx, c)
+		return
+	}
+	runner := def.Runner
+	if t.fallback {
+		runner = def.Policy.Fallback
+	}
+	ctx := t.ctx
+	if d := def.Policy.Timeout; d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, ErrTimeout)
+		defer cancel()
+	}
+	started := time.Now()
+	if ctx.Err() != nil { // stopped before it began
+		t.res.Status = Failed
+	} else {
+		*t.res, t.err = runner.Run(ctx, c)
+	}
+	t.res.Started, t.res.Ended = started, time.Now()
+	judge(ctx, t.res, t.err != nil)
+}
+
+// judge corrects the status of a try that its context ended: whatever a runner
+// makes of being stopped, it was a timeout or a cancel.
+func judge(ctx context.Context, r *Result, broken bool) {
+	if r.Status == Pending && !broken {
+		r.Status = Succeeded
+		if r.ExitCode != 0 {
+			r.Status = Failed
+		}
+	}
+	if ctx.Err() == nil || r.Status == Succeeded {
+		return
+	}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, ErrTimeout):
+		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
+	default:
+		r.Status, r.Reason = Cancelled, ReasonCancelled
+		var c *Cancel
+		if errors.As(cause, &c) {
+			r.Reason = c.Reason
+		}
+	}
+}

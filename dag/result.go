@@ -1,0 +1,71 @@
+package dag
+
+import "time"
+
+// Reasons say in one stable word why a Result has its status. A Runner may use
+// words of its own; these are the kernel's.
+const (
+	ReasonExit           = "exit"            // exit code other than 0
+	ReasonTimeout        = "timeout"         // a try, or the graph, took too long
+	ReasonCondition      = "condition"       // the condition was false (skipped) or could not be evaluated (failed)
+	ReasonUpstreamFailed = "upstream-failed" // something it waits for failed
+	ReasonCancelled      = "cancelled"       // the caller cancelled the run
+	ReasonFailFast       = "fail-fast"       // another step failed and the graph stops at once
+	ReasonInput          = "input"           // a value was refused; never retried
+	ReasonPanic          = "panic"           // a Runner written in Go panicked
+)
+
+// Exit codes of what did not end by itself: as timeout(1) has it, and as a shell
+// reports a command that Ctrl-C ended.
+const (
+	ExitTimeout   = 124
+	ExitCancelled = 130
+)
+
+// Result is what a node did. Results are immutable once reported.
+type Result struct {
+	Status    Status    `json:"status"`
+	ExitCode  int       `json:"exit_code"`
+	Reason    string    `json:"reason,omitempty"`
+	Message   string    `json:"message,omitempty"`   // for people; never holds a secret
+	Attempts  int       `json:"attempts,omitempty"`  // tries made, without the fallback
+	Fallback  bool      `json:"fallback,omitempty"`  // the fallback's result
+	Tolerated bool      `json:"tolerated,omitempty"` // failed, but nobody minds
+	Started   time.Time `json:"started,omitzero"`    // of the first try
+	Ended     time.Time `json:"ended,omitzero"`
+	Stdout    *Output   `json:"stdout,omitempty"` // nil when nothing was printed
+	Stderr    *Output   `json:"stderr,omitempty"`
+	Value     any       `json:"-"` // structured value of a step written in Go; nil for text
+	Permanent bool      `json:"-"` // trying again cannot help
+}
+
+// Bad says whether dependents must not simply go on.
+func (r *Result) bad() bool {
+	if r.Tolerated {
+		return false
+	}
+	return r.Status == Failed || r.Status == TimedOut || r.Status == Interrupted ||
+		r.Status == Skipped && r.Reason == ReasonUpstreamFailed
+}
+
+// InlineLimit is how many bytes of a stream travel inside a Result, and so in
+// events.
+const InlineLimit = 4 << 10
+
+// Output is one stream a step printed.
+type Output struct {
+	// Raw is what references read, up to the step's buffer limit where another
+	// step mentions the stream, else up to InlineLimit. It may hold secrets and
+	// so never leaves the process.
+	Raw string `json:"-"`
+	// Inline is the masked beginning, at most InlineLimit bytes.
+	Inline string `json:"inline,omitempty"`
+	// Size is everything that was printed, in bytes.
+	Size int64 `json:"size"`
+	// Truncated says that Raw was cut at the step's buffer limit.
+	Truncated bool `json:"truncated,omitempty"`
+	// Masked says that a secret was replaced in Inline and File.
+	Masked bool `json:"masked,omitempty"`
+	// File is where the whole (masked) stream is kept; empty when Inline has it all.
+	File string `json:"file,omitempty"`
+}

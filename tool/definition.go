@@ -1,0 +1,274 @@
+// Package tool is the vocabulary people write: it turns a definition file into
+// a Definition, or into every problem the file has.
+//
+// The way of a file is straight. A loader reads bytes into YAML nodes, the
+// decoder walks the nodes against one table of keys (keys.go) and fills a
+// Definition, and checks look at the whole. Nothing stops at the first problem:
+// each adds a Diagnostic with file, line, column and a hint, and the caller gets
+// them all, sorted. A Definition holds what was written, normalised (durations,
+// sizes, one body per step) and with the place of every text that is looked at
+// again later: commands, conditions, parameter defaults. What the texts mean
+// (holes, references, shells) is none of this package's business; see package
+// expr. What runs is package dag's; the root package joins the two.
+//
+// A Library finds definitions by name in three scopes (local, user, global) or
+// by path.
+package tool
+
+import "time"
+
+// Definition is one tool as written, in one form for every file format and for
+// tools registered from Go. Optional texts are nil where the author wrote none.
+type Definition struct {
+	Name        string
+	Description string
+	Pos         Pos    // of the document
+	File        string // path it was loaded from; empty for tools registered from Go
+	Scope       Scope  // the scope it was found in; ScopeFile when named by path
+	Source      []byte // the bytes of the file, for snippets and for history
+
+	Version           string // version of the tool itself, semver (S1-012)
+	MinVersion        *Text  // min-cycod-version / min-flowrun-version (S1-013)
+	Changelog         []Change
+	Deprecated        bool // S1-015
+	DeprecatedMessage string
+
+	// Alias tools (type: alias, S1-165): no steps of their own.
+	Alias             bool
+	BaseTool          Text
+	DefaultParameters []Entry // keys are parameters of the base tool
+
+	// Steps in declaration order. A tool with one command (bash: ..., run: ...)
+	// has one step, named like the tool, and Single set.
+	Steps  []*Step
+	Single bool
+
+	Parameters []*Parameter // in declaration order
+
+	Environment        Environment
+	WorkingDirectory   *Text
+	FilePaths          FilePaths
+	Timeout            time.Duration // of the whole run; the smaller of timeout and resources.timeout; 0 = none
+	Platforms          []string      // empty = all (S1-225)
+	Tags               []string      // top-level tags, the only ones with security meaning (S1-224)
+	IgnoreErrors       bool          // every step counts as continue-on-error (S1-070)
+	FailFast           bool          // the first untolerated failure cancels what still runs
+	Input              *Text         // data on the standard input of the steps (S1-200)
+	Output             *Text         // the run's output, a template over step references
+	ErrorHandling      ErrorHandling // default for steps (S1-078)
+	Strict             bool          // set -euo pipefail in bash, set -eu in sh
+	Interactive        bool
+	InteractiveOptions InteractiveOptions
+	OnInterrupt        string // "", retry, ask or fail
+	Idempotent         bool
+
+	Resources       Resources
+	Security        Security
+	Metadata        Metadata
+	FunctionCalling FunctionCalling
+	Tests           []Test
+
+	// Notices name keys that were read and checked but whose behaviour is not in
+	// force yet: the caller says so at run time, so that none is silently ignored.
+	Notices []Diagnostic
+}
+
+// Kind is the one kind of body a step has (S1-025).
+type Kind string
+
+const (
+	Bash    Kind = "bash"
+	Sh      Kind = "sh"
+	Cmd     Kind = "cmd"
+	Pwsh    Kind = "pwsh"
+	Run     Kind = "run"
+	Python  Kind = "python"
+	Script  Kind = "script"   // with Step.Shell
+	PerOS   Kind = "commands" // Step.Commands
+	UseTool Kind = "use-tool" // Step.UseTool and Step.With
+)
+
+// Step is one step as written.
+type Step struct {
+	Name     string
+	Pos      Pos // of the step's name, else of the step
+	Kind     Kind
+	Command  Text  // bash, sh, cmd, pwsh, run, python, script
+	Shell    *Text // for script; nil = bash (cmd on Windows)
+	Commands *Commands
+	UseTool  Text
+	With     []Entry
+
+	ContinueOnError  bool
+	RunCondition     *Text
+	Parallel         bool
+	WaitFor          []Text // meaningful when HasWaitFor
+	HasWaitFor       bool   // wait-for was written, perhaps as []
+	ErrorHandling    ErrorHandling
+	Timeout          time.Duration // per try; 0 = none
+	Output           Output
+	Input            *Text
+	Environment      Environment
+	WorkingDirectory *Text
+	Strict           *bool // nil = the tool's
+	Detach           bool  // background processes of the step outlive the run
+	OnInterrupt      string
+	Idempotent       *bool // nil = the tool's
+}
+
+// Commands holds platform-specific commands (S1-026, S1-027).
+type Commands struct {
+	Default   *Text
+	Platforms map[string]Text // windows, linux, macos
+}
+
+// ErrorHandling is retry and fallback of a step (S1-037 to S1-039).
+type ErrorHandling struct {
+	Retry    *Retry
+	Fallback *Text
+}
+
+// Retry says how a failed step is tried again.
+type Retry struct {
+	Pos          Pos
+	Attempts     int           // retries after the first try (S1-072)
+	Delay        time.Duration // before the first retry; default 1 s
+	Backoff      string        // exponential (default), linear, constant
+	MaxDelay     time.Duration // 0 = no bound
+	Jitter       string        // none (default) or full
+	ExitCodes    []int         // retry only these; empty = all
+	NotExitCodes []int         // never these
+	When         *Text         // condition over {last.exit-code}, ...
+}
+
+// Output is how a step's output is captured (S1-043 to S1-047).
+type Output struct {
+	Mode           string // "", buffer or stream
+	BufferLimit    int64  // bytes references and JSON see; 0 = default 10 MB
+	Truncation     *bool  // nil = true; false fails the step output-too-large
+	StreamCallback string // "", console, file or function
+	File           *Text
+	MaskedValues   []Text
+}
+
+// Environment is the environment section of a tool or step (S1-170 to S1-173).
+type Environment struct {
+	Variables []Entry // string values, templates
+	Inherit   *bool   // nil = true
+	Secrets   []Text  // names of variables or parameters whose values are masked
+}
+
+// FilePaths is the file-paths section (S1-180 to S1-187).
+type FilePaths struct {
+	Normalize        bool
+	WorkingDirectory *Text
+	TempDirectory    *Text
+	WindowsSeparator string
+	UnixSeparator    string
+	AutoConvert      bool
+}
+
+// Resources is the resources section (S1-191 to S1-194).
+type Resources struct {
+	MaxMemory       int64 // bytes; 0 = none
+	MaxMemoryPos    Pos
+	DeleteTempFiles bool
+	FinalCommands   []Text
+}
+
+// Security is the security section (S1-210 to S1-214).
+type Security struct {
+	ExecutionPrivilege  string // "", same-as-user, reduced, elevated
+	Isolation           string // "", none, process, container
+	RequiredPermissions []Text
+	Justification       string
+}
+
+// InteractiveOptions is interactive-options (S1-202, S1-203).
+type InteractiveOptions struct {
+	Timeout         time.Duration
+	DefaultResponse *Text
+}
+
+// Metadata is the metadata section (S1-220 to S1-223).
+type Metadata struct {
+	Category, Subcategory string
+	Tags, SearchKeywords  []string
+}
+
+// FunctionCalling is function-calling.schema-generation (S1-230 to S1-234). Nil
+// pointers mean the default.
+type FunctionCalling struct {
+	ParameterMapping    map[string]string
+	IncludeDescriptions *bool
+	IncludeDefaults     *bool
+	ExampleGeneration   *bool
+	SanitizeSchemas     *bool
+}
+
+// Test is one test in a definition (S1-240 to S1-249).
+type Test struct {
+	Name, Description string
+	Pos               Pos
+	Parameters        []Entry
+	Platforms         []string
+	Expected          Expected
+	Cleanup           []Text
+}
+
+// Expected is what a test demands.
+type Expected struct {
+	ExitCode          *int
+	OutputContains    []Text
+	OutputContainsAny []Text
+	FileExists        []Text
+	DirectoryExists   []Text
+}
+
+// Change is one changelog entry (S1-014).
+type Change struct{ Version, Changes string }
+
+// Parameter is one declared parameter (S1-090 to S1-105).
+type Parameter struct {
+	Name                  string
+	Pos                   Pos
+	Type                  string // string (default), number, boolean, array, object
+	Description           string
+	Required              bool
+	Default               *Value // nil = none
+	Validation            Validation
+	Transform             *Text
+	Format                *Text
+	Delimiter             *Text // between array elements inside quotes; default one space
+	Examples              []Value
+	DetailedHelp          string
+	EscapeShell           *bool // security.escape-shell; nil = true
+	AllowDash             bool
+	Deprecated            bool
+	DeprecatedAlternative string
+}
+
+// Validation is a parameter's validation rules (S1-095 to S1-100).
+type Validation struct {
+	MinLength, MaxLength *int
+	Pattern              *Text
+	Minimum, Maximum     *float64
+	Enum                 []Value
+}
+
+// Value is a YAML value as written, typed, with places.
+type Value struct {
+	Pos Pos
+	// Scalar holds nil, bool, int64, float64 or, where Text is set, the string.
+	Scalar any
+	Text   *Text   // for strings
+	List   []Value // for sequences (non-nil, perhaps empty)
+	Map    []Entry // for mappings (non-nil, perhaps empty)
+}
+
+// Entry is one key of a mapping in written order.
+type Entry struct {
+	Key   string
+	Pos   Pos // of the key
+	Value Value
+}
