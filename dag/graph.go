@@ -31,6 +31,10 @@ type Node struct {
 	Bind   func(ctx context.Context, c *Call) (Args, error)
 
 	Policy Policy
+
+	// Aside marks a node that cleans up after the others: it has its events and its
+	// result, but neither its failure nor its output is the graph's.
+	Aside bool
 }
 
 // When is a condition.

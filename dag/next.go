@@ -197,8 +197,8 @@ func (f *frame) finish() *Result {
 	cancelled := false
 	for i := range f.nodes {
 		n := &f.nodes[i]
-		if n.res == nil {
-			continue // a join
+		if n.res == nil || f.g.nodes[i].Aside {
+			continue // a join, or of no account
 		}
 		if failed < 0 && n.res.bad() && n.status != Skipped {
 			failed = int32(i)

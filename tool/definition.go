@@ -86,6 +86,7 @@ const (
 	Script  Kind = "script"   // with Step.Shell
 	PerOS   Kind = "commands" // Step.Commands
 	UseTool Kind = "use-tool" // Step.UseTool and Step.With
+	Go      Kind = "go"       // Step.Go; only in tools registered from Go
 )
 
 // Step is one step as written.
@@ -96,6 +97,7 @@ type Step struct {
 	Command  Text  // bash, sh, cmd, pwsh, run, python, script
 	Shell    *Text // for script; nil = bash (cmd on Windows)
 	Commands *Commands
+	Go       any // the function of a step written in Go; the root package knows its type
 	UseTool  Text
 	With     []Entry
 
@@ -264,6 +266,8 @@ type Value struct {
 	Text   *Text   // for strings
 	List   []Value // for sequences (non-nil, perhaps empty)
 	Map    []Entry // for mappings (non-nil, perhaps empty)
+
+	written string // a scalar's text in the file: 1.10 for the number 1.1
 }
 
 // Entry is one key of a mapping in written order.

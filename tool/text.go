@@ -32,8 +32,9 @@ type Text struct {
 
 	// src and form lead from an offset back into the file. Both are zero for
 	// texts made in Go.
-	src  *source
-	form form
+	src    *source
+	form   form
+	indent int // blanks that every line of a block scalar begins with
 }
 
 // Plain is a text without a place, for definitions made in Go.
@@ -75,10 +76,8 @@ const (
 // a line break became, so none of YAML's folding rules is repeated here.
 func (s *source) locate(t Text, off int) Pos {
 	w := walker{src: s.text, at: s.offset(t.Pos.Line, t.Pos.Col), line: t.Pos.Line, col: t.Pos.Col, content: t.S}
-	if t.form == literalForm || t.form == foldedForm {
-		w.block, w.indent = true, t.Pos.Col-1
-	}
-	for w.seen < off && w.at < len(w.src) {
+	w.block, w.indent = t.form == literalForm || t.form == foldedForm, t.indent
+	for w.at < len(w.src) && (w.seen < off || t.form == doubleForm && w.atJoin()) {
 		before := w
 		w.step(t.form)
 		if w.seen > off { // off lies inside a fold or an escape: its start
@@ -197,22 +196,39 @@ func (w *walker) next() byte {
 	return 0
 }
 
+// atJoin says whether a backslash joins this line to the next.
+func (w *walker) atJoin() bool {
+	return w.src[w.at] == '\\' && w.at+1 < len(w.src) && breakLen(w.src[w.at+1:]) > 0
+}
+
 // escape goes over a backslash sequence of a double-quoted scalar: one
 // character of content, or none where the backslash joins two lines.
 func (w *walker) escape() {
-	w.skip(1)
-	if w.at < len(w.src) && breakLen(w.src[w.at:]) > 0 {
+	if w.atJoin() {
+		w.skip(1)
 		w.nextLine()
 		w.skipBlanks()
 		return
 	}
-	digits := 0
-	if w.at < len(w.src) {
-		digits = map[byte]int{'x': 2, 'u': 4, 'U': 8}[w.src[w.at]]
-	}
-	w.skip(1 + digits)
-	_, n := utf8.DecodeRuneInString(w.content[w.seen:])
+	r, n := utf8.DecodeRuneInString(w.content[w.seen:])
 	w.seen += n
+	w.skip(1)
+	if w.at == len(w.src) {
+		return
+	}
+	switch w.src[w.at] {
+	case 'x':
+		w.skip(3)
+	case 'u':
+		w.skip(5)
+		if r > 0xFFFF { // JSON: the second half of a pair
+			w.skip(6)
+		}
+	case 'U':
+		w.skip(9)
+	default:
+		w.skip(1)
+	}
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }

@@ -1,0 +1,244 @@
+package flowrun
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// given is one value of a call. Author marks what the author of a calling tool
+// wrote himself or took from a step: it may begin with a dash.
+type given struct {
+	v      any
+	author bool
+}
+
+// Bind takes a caller's parameters through default, coercion, validation and
+// transform (S1-160); what comes out is frozen. Values may be native or text
+// ("5" for a number). All problems are reported together, as a *ParamsError. w is
+// the world the call lives in; its zero value is this process.
+func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {
+	values := make(map[string]given, len(raw))
+	for k, v := range raw {
+		values[k] = given{v: v}
+	}
+	return p.bind(w.filled(), values)
+}
+
+func (p *Plan) bind(w *World, raw map[string]given) (*Args, error) {
+	b := &binder{plan: p, raw: raw, args: &Args{plan: p, world: w, values: make(map[string]expr.Value, len(p.params))}}
+	b.unknown()
+	for _, prm := range p.params {
+		b.param(prm)
+	}
+	if len(b.problems) > 0 {
+		slices.SortStableFunc(b.problems, func(x, y ParamProblem) int { return strings.Compare(x.Name, y.Name) })
+		return nil, &ParamsError{Tool: p.Name(), Problems: b.problems}
+	}
+	return b.args, nil
+}
+
+type binder struct {
+	plan     *Plan
+	raw      map[string]given
+	args     *Args
+	problems []ParamProblem
+}
+
+func (b *binder) problem(name, code, hint, format string, args ...any) {
+	b.problems = append(b.problems, ParamProblem{Name: name, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (b *binder) unknown() {
+	var known []string
+	for _, prm := range b.plan.params {
+		known = append(known, prm.def.Name)
+	}
+	for name := range b.raw {
+		if slices.Contains(known, name) {
+			continue
+		}
+		hint := "the tool has no parameters"
+		if len(known) > 0 {
+			slices.Sort(known)
+			hint = "its parameters are " + strings.Join(known, ", ")
+		}
+		if near := tool.Near(name, known); len(near) > 0 {
+			hint = fmt.Sprintf("did you mean %s?", near[0])
+		}
+		b.problem(name, "unknown", hint, "tool %s has no such parameter", b.plan.Name())
+	}
+}
+
+// param binds one parameter; the parameters its default names came before it.
+func (b *binder) param(prm *param) {
+	def := prm.def
+	v := expr.Value{Format: prm.format, AllowDash: def.AllowDash || b.args.world.AllowDash ||
+		def.Type == "number" || def.Format != nil || len(def.Validation.Enum) > 0}
+	if def.Delimiter != nil {
+		v.Delimiter = def.Delimiter.S
+	}
+	if def.EscapeShell != nil {
+		v.Raw = !*def.EscapeShell
+	}
+	defer func() { b.args.values[def.Name] = v }()
+	g, ok := b.raw[def.Name]
+	switch {
+	case ok:
+		v.Caller, v.Author = !g.author, g.author
+	case prm.initial != nil:
+		var err error
+		watch := &callerWatch{Scope: scope{args: b.args}}
+		if g.v, err = prm.initial.value(watch); err != nil {
+			b.problem(def.Name, "default", "", "cannot render its default: %v", err)
+			v.Absent = true
+			return
+		}
+		v.Caller, v.Author = watch.caller, !watch.caller
+	default:
+		v.Absent = true
+		if def.Required {
+			b.problem(def.Name, "missing", example(def), "is required")
+		}
+		return
+	}
+	value, code, err := prm.take(g.v)
+	if err != nil {
+		b.problem(def.Name, code, example(def), "%v", err)
+		v.Absent = true
+		return
+	}
+	v.V = value
+}
+
+// take is coerce, validate, transform.
+func (p *param) take(raw any) (v any, code string, err error) {
+	if v, err = coerce(p.def.Type, raw); err != nil {
+		return nil, "type", err
+	}
+	if holdsNUL(v) {
+		return nil, "nul", fmt.Errorf("the value holds a NUL byte, which no command line can carry")
+	}
+	if err = p.validate(v); err != nil {
+		return nil, "validation", err
+	}
+	for _, t := range p.transforms {
+		if v, err = t.Apply(v); err != nil {
+			return nil, "transform", err
+		}
+	}
+	return v, "", nil
+}
+
+// callerWatch notices when a default or a with value takes in a caller's value:
+// then the result counts as the caller's too.
+type callerWatch struct {
+	expr.Scope
+	caller bool
+}
+
+func (w *callerWatch) Lookup(r expr.Ref) (expr.Value, error) {
+	v, err := w.Scope.Lookup(r)
+	w.caller = w.caller || v.Caller
+	return v, err
+}
+
+func example(def *tool.Parameter) string {
+	switch {
+	case len(def.Validation.Enum) > 0:
+		words := make([]string, len(def.Validation.Enum))
+		for i, e := range def.Validation.Enum {
+			words[i] = written(e)
+		}
+		return "one of " + strings.Join(words, ", ")
+	case len(def.Examples) > 0:
+		return fmt.Sprintf("for example %s=%s", def.Name, written(def.Examples[0]))
+	case def.Description != "":
+		return def.Description
+	}
+	return fmt.Sprintf("give it as %s=...", def.Name)
+}
+
+// written is a scalar as the author wrote it.
+func written(v tool.Value) string {
+	if v.Text != nil {
+		return v.Text.S
+	}
+	return plain(v.Scalar)
+}
+
+// validate holds a value against the parameter's rules; an array element by
+// element (S1-095 to S1-100).
+func (p *param) validate(v any) error {
+	if list, ok := v.([]any); ok {
+		for i, e := range list {
+			if err := p.validate(e); err != nil {
+				return fmt.Errorf("element %d: %w", i, err)
+			}
+		}
+		return nil
+	}
+	rules, text := p.def.Validation, plain(v)
+	n := utf8.RuneCountInString(text)
+	_, isText := v.(string)
+	switch {
+	case len(rules.Enum) > 0 && !slices.ContainsFunc(rules.Enum, func(e tool.Value) bool { return written(e) == text }):
+		return fmt.Errorf("%q is not allowed", text)
+	case isText && rules.MinLength != nil && n < *rules.MinLength:
+		return fmt.Errorf("%q is shorter than %d characters", text, *rules.MinLength)
+	case isText && rules.MaxLength != nil && n > *rules.MaxLength:
+		return fmt.Errorf("has %d characters, at most %d are allowed", n, *rules.MaxLength)
+	case isText && p.pattern != nil && !p.pattern.MatchString(text):
+		return fmt.Errorf("%q does not match the pattern %s", shorten(text), rules.Pattern.S)
+	}
+	if num, ok := number(v); ok {
+		switch {
+		case rules.Minimum != nil && num < *rules.Minimum:
+			return fmt.Errorf("%s is below the minimum of %s", text, plain(*rules.Minimum))
+		case rules.Maximum != nil && num > *rules.Maximum:
+			return fmt.Errorf("%s is above the maximum of %s", text, plain(*rules.Maximum))
+		}
+	}
+	return nil
+}
+
+func shorten(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "..."
+	}
+	return s
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	case fmt.Stringer: // json.Number
+		n, err := toNumber(v.String())
+		f, ok := n.(float64)
+		return f, err == nil && ok
+	}
+	return 0, false
+}
+
+func holdsNUL(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.ContainsRune(v, 0)
+	case []any:
+		return slices.ContainsFunc(v, holdsNUL)
+	case map[string]any:
+		for k, e := range v {
+			if strings.ContainsRune(k, 0) || holdsNUL(e) {
+				return true
+			}
+		}
+	}
+	return false
+}

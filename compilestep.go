@@ -1,0 +1,248 @@
+package flowrun
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// stepCompiler compiles one step and collects what it waits for.
+type stepCompiler struct {
+	*compiler
+	plan      *Plan
+	step      *tool.Step
+	path      string // key path, "" for the one step of a single tool
+	edges     []edge
+	mentioned map[string]steps.Streams
+}
+
+func (c *stepCompiler) compile() *planStep {
+	def := c.step
+	s := &planStep{def: def}
+	s.when = c.condition(def.RunCondition, c.key("run-condition"), c.plan.names)
+	if s.when != nil {
+		c.note(*def.RunCondition, s.when.Refs())
+	}
+	c.policy(s)
+	switch def.Kind {
+	case tool.UseTool:
+		c.with(s)
+	case tool.Go:
+		s.run = goRunner{def.Go.(StepFunc)}
+	default:
+		s.command = c.command(c.body())
+		if s.command != nil {
+			s.run = s.command
+		}
+	}
+	if s.run == nil && def.Kind != tool.UseTool {
+		s.run = unavailable(fmt.Sprintf("%s steps cannot run on %s yet", def.Kind, platform()))
+	}
+	return s
+}
+
+func (c *stepCompiler) key(k string) string {
+	if c.path == "" {
+		return k
+	}
+	return c.path + "." + k
+}
+
+// note adds an edge for every step that a text mentions.
+func (c *stepCompiler) note(at tool.Text, refs []expr.Ref) {
+	for _, r := range refs {
+		if r.Class != expr.Step {
+			continue
+		}
+		if c.mentioned == nil {
+			c.mentioned = map[string]steps.Streams{}
+		}
+		mention(c.mentioned, r)
+		c.edges = append(c.edges, edge{r.Root, at.At(r.Off)})
+	}
+}
+
+// text parses a template of the step and notes what it mentions.
+func (c *stepCompiler) text(at *tool.Text, key string, sh expr.Shell, n expr.Names) *expr.Template {
+	t := c.template(at, c.key(key), sh, n)
+	if t != nil {
+		c.note(*at, t.Refs())
+	}
+	return t
+}
+
+// policy is what happens around the step's tries. Retry and fallback of the tool
+// hold where the step has none (S1-078).
+func (c *stepCompiler) policy(s *planStep) {
+	tl := c.plan.Definition
+	s.policy = dag.Policy{Timeout: s.def.Timeout, Tolerate: s.def.ContinueOnError || tl.IgnoreErrors}
+	handling := s.def.ErrorHandling
+	if handling.Retry == nil {
+		handling.Retry = tl.ErrorHandling.Retry
+	}
+	if handling.Fallback == nil {
+		handling.Fallback = tl.ErrorHandling.Fallback
+	}
+	if r := handling.Retry; r != nil {
+		s.policy.Attempts = r.Attempts
+		s.policy.Backoff = dag.Backoff{Delay: r.Delay, Growth: growth[r.Backoff], Max: r.MaxDelay, Jitter: r.Jitter == "full"}
+		if r.Delay == 0 {
+			s.policy.Backoff.Delay = defaultRetryDelay
+		}
+		s.rule = r
+		s.retry = c.condition(r.When, c.key("error-handling.retry.when"), lastNames{c.plan.names.toolWide()})
+		s.policy.RetryIf = s.retryIf
+	}
+	if f := handling.Fallback; f != nil {
+		if cmd := c.command(f, "error-handling.fallback", c.shell()); cmd != nil {
+			s.policy.Fallback = cmd
+		}
+	}
+}
+
+var growth = map[string]dag.Growth{"": dag.Exponential, "exponential": dag.Exponential, "linear": dag.Linear, "constant": dag.Constant}
+
+// body is the step's command text, its key and its shell.
+func (c *stepCompiler) body() (at *tool.Text, key, shell string) {
+	switch k := c.step.Kind; k {
+	case tool.Run:
+		return &c.step.Command, "run", ""
+	case tool.Script:
+		return &c.step.Command, "script", c.shell()
+	case tool.PerOS:
+		return c.platformCommand()
+	default:
+		return &c.step.Command, string(k), string(k)
+	}
+}
+
+// shell is the shell of script, commands and fallback: the step's own (contracts:
+// "Steps and edges").
+func (c *stepCompiler) shell() string {
+	switch {
+	case c.step.Kind == tool.Sh:
+		return "sh"
+	case c.step.Shell != nil:
+		return c.step.Shell.S
+	}
+	return defaultShell()
+}
+
+// platformCommand selects platform, then default (S1-411).
+func (c *stepCompiler) platformCommand() (*tool.Text, string, string) {
+	cmds := c.step.Commands
+	if t, ok := cmds.Platforms[platform()]; ok {
+		return &t, "commands.platforms." + platform(), defaultShell()
+	}
+	if cmds.Default == nil {
+		c.errorf("no-command", tool.Text{Pos: c.step.Pos}, "add commands.default, or one for this platform",
+			"step %s has no command for %s", c.step.Name, platform())
+	}
+	return cmds.Default, "commands.default", defaultShell()
+}
+
+// command compiles a command text for a shell; "" runs it without one.
+func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command {
+	sh := expr.Argv
+	if shell != "" {
+		var known bool
+		if sh, known = expr.ShellByName(shell); !known {
+			return c.foreign(at, key, shell)
+		}
+	}
+	t := c.text(at, key, sh, c.plan.names)
+	if t == nil {
+		return nil
+	}
+	return c.hands(t, shell)
+}
+
+// foreign is a script for an interpreter whose quoting is not known: it may have
+// no holes.
+func (c *stepCompiler) foreign(at *tool.Text, key, shell string) *steps.Command {
+	if at == nil {
+		return nil
+	}
+	switch shell {
+	case "cmd", "pwsh", "powershell", "python":
+		c.report(tool.Diagnostic{Code: "not-in-force", Severity: tool.Warning, Pos: at.Pos, Path: c.key(key),
+			Message: fmt.Sprintf("%s commands are read but cannot run yet", shell), Hint: "use bash, sh, run, or script with a shell"})
+		return nil
+	}
+	t := c.text(at, key, expr.Plain, c.plan.names)
+	if t == nil {
+		return nil
+	}
+	if refs := t.Refs(); len(refs) > 0 {
+		r := refs[0]
+		c.report(tool.Diagnostic{Code: "unsafe-hole", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: c.key(key),
+			Message: fmt.Sprintf("%s cannot stand in a %s script: its quoting rules are not known", r, shell),
+			Hint:    fmt.Sprintf("pass it by environment: {variables: {NAME: %q}} and read NAME in the script", r.String())})
+		return nil
+	}
+	return c.hands(t, shell)
+}
+
+// hands puts everything around the command together.
+func (c *stepCompiler) hands(t *expr.Template, shell string) *steps.Command {
+	s, tl, n := c.step, c.plan.Definition, c.plan.names
+	cmd := &steps.Command{Template: t, Shell: shell, Strict: tl.Strict, Detach: s.Detach, Limit: s.Output.BufferLimit,
+		NoTruncation: s.Output.Truncation != nil && !*s.Output.Truncation}
+	if s.Strict != nil {
+		cmd.Strict = *s.Strict
+	}
+	inherit := s.Environment.Inherit
+	if inherit == nil {
+		inherit = tl.Environment.Inherit
+	}
+	cmd.NoInherit = inherit != nil && !*inherit
+	cmd.Dir = c.text(s.WorkingDirectory, "working-directory", expr.Plain, n)
+	cmd.Input = c.text(s.Input, "input", expr.Plain, n)
+	if s.Input == nil && tl.Input != nil {
+		cmd.Input = c.template(tl.Input, "input", expr.Plain, n.toolWide())
+	}
+	for _, v := range s.Environment.Variables {
+		if v.Value.Text == nil {
+			continue
+		}
+		if t := c.text(v.Value.Text, "environment."+v.Key, expr.Plain, environNames{n}); t != nil {
+			cmd.Env = append(cmd.Env, steps.EnvVar{Name: v.Key, Value: t})
+		}
+	}
+	for i := range s.Output.MaskedValues {
+		if t := c.text(&s.Output.MaskedValues[i], fmt.Sprintf("output.masked-values[%d]", i), expr.Plain, n); t != nil {
+			cmd.Masked = append(cmd.Masked, t)
+		}
+	}
+	return cmd
+}
+
+// with compiles the values for the tool a step uses.
+func (c *stepCompiler) with(s *planStep) {
+	for _, e := range s.def.With {
+		s.with = append(s.with, withValue{param: e.Key, pos: e.Pos, value: c.tree(e.Value, "with."+e.Key, c.plan.names, c.note)})
+	}
+}
+
+// platform is this machine's name in definitions (S1-126, S1-410).
+func platform() string {
+	switch runtime.GOOS {
+	case "windows", "linux":
+		return runtime.GOOS
+	case "darwin":
+		return "macos"
+	}
+	return "unknown"
+}
+
+// unavailable is a step that cannot run here: it fails with the reason.
+type unavailable string
+
+func (u unavailable) Run(context.Context, *dag.Call) (dag.Result, error) {
+	return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: "unavailable", Message: string(u), Permanent: true}, nil
+}

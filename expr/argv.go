@@ -1,0 +1,217 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// argvWord is one word of a run: command, split before anything is put in.
+type argvWord struct {
+	parts    []argvPart
+	quoted   bool // has quotes: it stays a word even when it is empty
+	argument bool // not the program, and no -- stands before it
+}
+
+type argvPart struct {
+	text   string
+	hole   *hole
+	quoted bool
+}
+
+// argvSplitter splits a command into words with single quotes, double quotes and
+// backslashes, and nothing else: no variables, no globs.
+type argvSplitter struct {
+	words []argvWord
+	cur   *argvWord
+	quote byte
+	plain bool // after --: words are no options
+}
+
+func splitArgv(src string, pieces []piece) ([]argvWord, []Problem) {
+	var s argvSplitter
+	for _, p := range pieces {
+		if p.hole != nil {
+			s.add(argvPart{hole: p.hole, quoted: s.quote != 0})
+			continue
+		}
+		if !s.read(p.text) {
+			return nil, []Problem{problemf(CodeSyntax, len(src), 0, "write two backslashes for one", "the command ends in a backslash")}
+		}
+	}
+	if s.quote != 0 {
+		return nil, []Problem{problemf(CodeSyntax, strings.LastIndexByte(src, s.quote), 1,
+			`close it, or write a backslash before it`, "quote %c is never closed", s.quote)}
+	}
+	s.end()
+	if len(s.words) == 0 {
+		return nil, []Problem{problemf(CodeSyntax, 0, len(src), "name a program", "the command is empty")}
+	}
+	return s.words, nil
+}
+
+// read takes author's text. It is false where the text ends in a backslash.
+func (s *argvSplitter) read(text string) bool {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '\\' && s.quote != '\'':
+			if i++; i == len(text) {
+				return false
+			}
+			s.escaped(text[i])
+		case s.quote != 0 && c == s.quote:
+			s.quote = 0
+		case s.quote == 0 && (c == '\'' || c == '"'):
+			s.quote = c
+			s.word().quoted = true
+		case s.quote == 0 && strings.IndexByte(" \t\r\n", c) >= 0:
+			s.end()
+		default:
+			s.add(argvPart{text: text[i : i+1]})
+		}
+	}
+	return true
+}
+
+// escaped takes the character after a backslash. In double quotes only \ and "
+// are special, as people expect of a path like "C:\dir".
+func (s *argvSplitter) escaped(c byte) {
+	switch {
+	case s.quote == '"' && c != '"' && c != '\\':
+		s.add(argvPart{text: "\\" + string(c)})
+	case s.quote == 0 && c == '\n': // a continued line
+	default:
+		s.add(argvPart{text: string(c)})
+	}
+}
+
+func (s *argvSplitter) word() *argvWord {
+	if s.cur == nil {
+		s.cur = &argvWord{argument: len(s.words) > 0 && !s.plain}
+	}
+	return s.cur
+}
+
+func (s *argvSplitter) add(p argvPart) {
+	w := s.word()
+	if last := len(w.parts) - 1; p.hole == nil && last >= 0 && w.parts[last].hole == nil {
+		w.parts[last].text += p.text
+		return
+	}
+	w.parts = append(w.parts, p)
+}
+
+func (s *argvSplitter) end() {
+	if s.cur == nil {
+		return
+	}
+	if w := s.cur; len(w.parts) == 1 && w.parts[0].hole == nil && w.parts[0].text == "--" {
+		s.plain = true
+	}
+	s.words, s.cur = append(s.words, *s.cur), nil
+}
+
+// Argv renders an Argv template: the program and its arguments.
+func (t *Template) Argv(sc Scope) ([]string, error) {
+	if t.shell != Argv {
+		return nil, errors.New("cannot split a script into words: it was parsed for a shell")
+	}
+	argv := make([]string, 0, len(t.words))
+	for _, w := range t.words {
+		words, err := w.render(sc)
+		if err != nil {
+			return nil, err
+		}
+		argv = append(argv, words...)
+	}
+	if len(argv) == 0 {
+		return nil, errors.New("cannot run an empty command: every value in it is empty")
+	}
+	return argv, nil
+}
+
+func (w argvWord) render(sc Scope) ([]string, error) {
+	out := wordBuilder{open: w.quoted}
+	if w.quoted {
+		out.words = []string{""}
+	}
+	for _, p := range w.parts {
+		if p.hole == nil {
+			out.text(p.text)
+			continue
+		}
+		v, class, err := p.hole.value(sc)
+		if err != nil {
+			return nil, err
+		}
+		words, err := valueWords(p.hole, v, class, p.quoted || v.Raw)
+		if err != nil {
+			return nil, err
+		}
+		atStart := len(out.words) == 0 || len(out.words) == 1 && out.words[0] == ""
+		if err := v.checkDash(p.hole, words, w.argument, atStart); err != nil {
+			return nil, err
+		}
+		out.join(words)
+	}
+	return out.words, nil
+}
+
+// join adds several words as a shell adds "$@": the first sticks to what stands
+// before, the last to what follows.
+func (w *wordBuilder) join(words []string) {
+	for i, word := range words {
+		if i > 0 {
+			w.open = false
+		}
+		w.text(word)
+	}
+}
+
+// valueWords is what a value is worth where it stands: words, or one text where
+// something quotes it.
+func valueWords(h *hole, v Value, class Class, single bool) ([]string, error) {
+	words, err := v.words(class)
+	if single {
+		var text string
+		text, err = v.text()
+		words = []string{text}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", h.name(), err)
+	}
+	for _, w := range words {
+		if err := checkNUL(h, w); err != nil {
+			return nil, err
+		}
+	}
+	return words, nil
+}
+
+// checkDash refuses a caller's value that a program would read as an option.
+// argument: the word is an argument of a command; atStart: nothing stands before
+// the value in its word.
+func (v Value) checkDash(h *hole, words []string, argument, atStart bool) error {
+	if !argument || !v.Caller || v.AllowDash || v.Raw || v.Format != nil || isNumber(v.V) {
+		return nil
+	}
+	for i, w := range words {
+		if (i > 0 || atStart) && strings.HasPrefix(w, "-") {
+			return &DashError{Ref: h.ref, Value: w}
+		}
+	}
+	return nil
+}
+
+// DashError says that a caller's value begins with "-" where a program would
+// take it for an option.
+type DashError struct {
+	Ref   Ref
+	Value string
+}
+
+func (e *DashError) Error() string {
+	return fmt.Sprintf("cannot pass %s as %s: it begins with \"-\" and would be read as an option; "+
+		"write -- before the hole, give the parameter allow-dash: true, or run with --allow-dash", quoted(e.Value), e.Ref)
+}

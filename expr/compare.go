@@ -1,0 +1,317 @@
+package expr
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// plain gives a value the types expr-lang calculates with: int and float64.
+func plain(v any) any {
+	switch v := v.(type) {
+	case int64:
+		return int(v)
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return int(n)
+		}
+		f, _ := v.Float64()
+		return f
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = plain(v[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = plain(e)
+		}
+		return out
+	}
+	return v
+}
+
+func callCompare(args ...any) (any, error) {
+	return compare(args[0].(string), operand(args[1]), operand(args[2]))
+}
+
+// operand takes what a comparison meets. Only a reference knows whether its text
+// may be a number; text that was computed may.
+func operand(x any) Value {
+	if v, ok := x.(Value); ok {
+		return v
+	}
+	return Value{V: x, Text: true}
+}
+
+// compare decides a op b (S1-053): nil equals nil only and has no order; text
+// meets a number by parsing; other values of different kinds are an error, since
+// an answer would be a guess.
+func compare(op string, a, b Value) (bool, error) {
+	switch {
+	case a.V == nil || b.V == nil:
+		return equality(op, a.V == nil && b.V == nil), nil
+	case isNumber(a.V) || isNumber(b.V):
+		x, err := number(a, b)
+		if err != nil {
+			return false, err
+		}
+		y, err := number(b, a)
+		return ordering(op, order(x, y)), err
+	}
+	x, xIsText := a.V.(string)
+	y, yIsText := b.V.(string)
+	if xIsText && yIsText {
+		return ordering(op, strings.Compare(x, y)), nil
+	}
+	if reflect.TypeOf(a.V) != reflect.TypeOf(b.V) || op != "==" && op != "!=" {
+		return false, fmt.Errorf("cannot compare %s %s %s: these kinds of value have no %s", show(a.V), op, show(b.V), op)
+	}
+	return equality(op, reflect.DeepEqual(plain(a.V), plain(b.V))), nil
+}
+
+// equality answers == and !=; every other operator is false.
+func equality(op string, equal bool) bool {
+	return op == "==" && equal || op == "!=" && !equal
+}
+
+func ordering(op string, c int) bool {
+	switch op {
+	case "<":
+		return c < 0
+	case "<=":
+		return c <= 0
+	case ">":
+		return c > 0
+	case ">=":
+		return c >= 0
+	}
+	return equality(op, c == 0)
+}
+
+func order(x, y float64) int {
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+func isNumber(v any) bool {
+	_, ok := numberText(v)
+	return ok
+}
+
+// number reads v, which is compared with other, as a number.
+func number(v, other Value) (float64, error) {
+	f, ok := asNumber(v.V)
+	if _, isText := v.V.(string); !ok || isText && !v.Text {
+		return math.NaN(), fmt.Errorf("cannot compare %s with %s: it is no number", show(v.V), show(other.V))
+	}
+	return f, nil
+}
+
+// show writes a value as a condition would.
+func show(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		q := quoted(v)
+		if !strings.ContainsAny(v, `'\`) && q == `"`+v+`"` {
+			return "'" + v + "'"
+		}
+		return q
+	}
+	return textOf(v, ", ")
+}
+
+func callIn(args ...any) (any, error) {
+	x := operand(args[0])
+	switch set := args[1].(type) {
+	case nil:
+		return false, nil
+	case map[string]any:
+		key, ok := x.V.(string)
+		_, found := set[key]
+		return ok && found, nil
+	case []any:
+		for _, e := range set {
+			if yes, err := compare("==", x, Value{V: e, Text: true}); err == nil && yes {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+	return nil, fmt.Errorf("cannot look for %s in %s: it is no array or object", show(x.V), show(args[1]))
+}
+
+// callText is contains, startsWith, endsWith and matches. nil contains nothing.
+func callText(args ...any) (any, error) {
+	op := args[0].(string)
+	if args[1] == nil || args[2] == nil {
+		return false, nil
+	}
+	s, ok1 := args[1].(string)
+	t, ok2 := args[2].(string)
+	if !ok1 || !ok2 {
+		return nil, fmt.Errorf("cannot say whether %s %s %s: both must be text", show(args[1]), op, show(args[2]))
+	}
+	switch op {
+	case "contains":
+		return strings.Contains(s, t), nil
+	case "startsWith":
+		return strings.HasPrefix(s, t), nil
+	case "endsWith":
+		return strings.HasSuffix(s, t), nil
+	}
+	re, err := regexp.Compile(t)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the pattern %s: %w", quoted(t), err)
+	}
+	return re.MatchString(s), nil
+}
+
+// callBool lets true and false through; nil, which is what a skipped step and an
+// absent parameter are, counts as false.
+func callBool(args ...any) (any, error) {
+	switch v := args[0].(type) {
+	case bool:
+		return v, nil
+	case nil:
+		return false, nil
+	}
+	return nil, fmt.Errorf("cannot decide: %s is neither true nor false; compare it with something", show(args[0]))
+}
+
+// callTruthy is the truth of any value in a ternary: false, nil, 0, "" and what
+// is empty are false.
+func callTruthy(args ...any) (any, error) {
+	switch v := args[0].(type) {
+	case nil:
+		return false, nil
+	case bool:
+		return v, nil
+	case string:
+		return v != "", nil
+	case []any:
+		return len(v) > 0, nil
+	case map[string]any:
+		return len(v) > 0, nil
+	}
+	f, ok := asNumber(args[0])
+	return !ok || f != 0, nil
+}
+
+// kind is what the expression at n can be.
+func (p *patcher) kind(n ast.Node) kind {
+	switch n := n.(type) {
+	case *ast.NilNode:
+		return kindNil
+	case *ast.StringNode:
+		return kindString
+	case *ast.IntegerNode, *ast.FloatNode:
+		return kindNumber
+	case *ast.BoolNode:
+		return kindBool
+	case *ast.ArrayNode:
+		return kindArray
+	case *ast.MapNode:
+		return kindObject
+	case *ast.UnaryNode:
+		if n.Operator == "!" || n.Operator == "not" {
+			return kindBool
+		}
+	case *ast.BinaryNode:
+		switch n.Operator {
+		case "&&", "and", "||", "or":
+			return kindBool
+		}
+	case *ast.CallNode:
+		return p.callKind(n)
+	}
+	return kindAny
+}
+
+func (p *patcher) callKind(n *ast.CallNode) kind {
+	switch name, _ := callName(n); name {
+	case "_cmp", "_in", "_text", "_bool", "_true", "_status":
+		return kindBool
+	case "_ref", "_val":
+		i := n.Arguments[1].(*ast.IntegerNode).Value
+		if i < len(p.cond.refs) && !p.cond.asText[i] {
+			return p.cond.refs[i].kind
+		}
+		return kindText
+	}
+	return kindAny
+}
+
+// impossible reports a comparison that is wrong whatever the values are.
+func (p *patcher) impossible(n *ast.BinaryNode) {
+	a, b := p.kind(n.Left), p.kind(n.Right)
+	if canCompare(n.Operator, a, b) || numericLiteral(n.Left, b) || numericLiteral(n.Right, a) {
+		return
+	}
+	at := n.Left
+	if name, _ := callName(at); name != "_ref" {
+		at = n.Right
+	}
+	before := len(p.problems)
+	p.refuse(at, comparisonHint(a, b), "cannot compare a %s with a %s using %s", a, b, n.Operator)
+	p.problems[before].Code = CodeType
+	if name, call := callName(at); name == "_ref" {
+		ref := p.cond.refs[call.Arguments[1].(*ast.IntegerNode).Value]
+		p.problems[before].Off, p.problems[before].Len = ref.Off, ref.Len
+		p.problems[before].Message = fmt.Sprintf("cannot compare %s: %s", ref, p.problems[before].Message[len("cannot "):])
+	}
+}
+
+// numericLiteral allows {a.exit-code} == '0'.
+func numericLiteral(n ast.Node, other kind) bool {
+	s, ok := n.(*ast.StringNode)
+	if !ok || other != kindNumber {
+		return false
+	}
+	_, ok = parseNumber(strings.TrimSpace(s.Value))
+	return ok
+}
+
+func canCompare(op string, a, b kind) bool {
+	switch {
+	case a == kindAny || b == kindAny || a == kindNil || b == kindNil:
+		return true
+	case a == kindText || b == kindText:
+		other := a
+		if a == kindText {
+			other = b
+		}
+		return other == kindText || other == kindString || other == kindNumber
+	case a != b:
+		return false
+	}
+	return op == "==" || op == "!=" || a == kindNumber || a == kindString
+}
+
+func comparisonHint(a, b kind) string {
+	for _, k := range []kind{a, b} {
+		switch k {
+		case kindNumber:
+			return "compare it with a number, or declare the parameter with type: number"
+		case kindBool:
+			return "compare it with true or false, without quotes"
+		case kindArray, kindObject:
+			return "use in, contains or len(...)"
+		}
+	}
+	return ""
+}

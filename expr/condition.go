@@ -1,0 +1,298 @@
+package expr
+
+import (
+	"errors"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+)
+
+// Condition is a parsed run-condition (S1-050): an expression that is true or
+// false.
+type Condition struct {
+	src     string
+	refs    []Ref
+	asText  []bool // of each ref: it stood alone in quotes and means its text
+	uses    Uses
+	root    ast.Node
+	source  file.Source
+	program *vm.Program
+}
+
+// Uses says which status functions a condition calls. One that calls none means
+// success() && (...); the caller sees to that.
+type Uses int
+
+const (
+	UsesNone    Uses = iota
+	UsesOutcome      // success() or failure()
+	UsesCancel       // always() or cancelled(): it is asked even after a cancel
+)
+
+// Status is what the status functions answer.
+type Status struct {
+	Tainted   bool // failure()
+	Cancelled bool // cancelled()
+}
+
+// condMode tells a run-condition from the condition of a ternary hole.
+type condMode int
+
+const (
+	condStrict  condMode = iota // references in braces; the result is true or false
+	condTernary                 // references may be bare words; any value has a truth
+)
+
+// longestCondition bounds what is parsed; the parser recurses on nesting.
+const longestCondition = 16 << 10
+
+// ParseCondition parses a condition and checks its names and types. With an
+// error among the problems the Condition is never true: Eval fails.
+func ParseCondition(src string, names Names) (*Condition, []Problem) {
+	return parseCondition(src, names, condStrict)
+}
+
+func parseCondition(src string, names Names, mode condMode) (*Condition, []Problem) {
+	c := &Condition{src: src}
+	if len(src) > longestCondition {
+		return c, []Problem{problemf(CodeSyntax, 0, len(src), "move the decision into a step", "condition is longer than %d bytes", longestCondition)}
+	}
+	if strings.TrimSpace(src) == "" {
+		return c, []Problem{problemf(CodeSyntax, 0, len(src), "remove it, or write true", "condition is empty")}
+	}
+	r := rewriter{cond: c, names: names, mode: mode}
+	text := r.rewrite()
+	if hasErrors(r.problems) {
+		return c, r.problems
+	}
+	return c, append(r.problems, c.compile(text, &r)...)
+}
+
+// compile parses the rewritten text, turns names into lookups and checks types.
+func (c *Condition) compile(text string, r *rewriter) []Problem {
+	cfg := engine()
+	tree, err := parser.ParseWithConfig(text, cfg)
+	if err != nil {
+		return []Problem{r.syntaxProblem(err, text)}
+	}
+	p := patcher{cond: c, mode: r.mode, place: r.place(text)}
+	ast.Walk(&tree.Node, &p)
+	p.truth(&tree.Node)
+	if len(p.problems) > 0 {
+		return p.problems
+	}
+	if _, err := checker.Check(tree, cfg); err != nil {
+		return []Problem{r.syntaxProblem(err, text)}
+	}
+	c.root, c.source = tree.Node, tree.Source
+	if c.program, err = compiler.Compile(tree, cfg); err != nil {
+		return []Problem{r.syntaxProblem(err, text)}
+	}
+	return nil
+}
+
+// Refs returns the references, in the order they are written.
+func (c *Condition) Refs() []Ref { return c.refs }
+
+// Uses returns the strongest kind of status function the condition calls.
+func (c *Condition) Uses() Uses { return c.uses }
+
+// memoryBudget bounds how many elements a condition may make, in expr-lang's
+// count.
+const memoryBudget = 10_000
+
+// Eval decides the condition. A reference without a value yet, text that should
+// be a number and is none, and a result that is neither true nor false are
+// errors.
+func (c *Condition) Eval(sc Scope, st Status) (bool, error) {
+	return c.run(c.program, sc, st)
+}
+
+func (c *Condition) run(program *vm.Program, sc Scope, st Status) (bool, error) {
+	if program == nil {
+		return false, errors.New("cannot decide an invalid condition")
+	}
+	machine := vm.VM{MemoryBudget: memoryBudget}
+	out, err := machine.Run(program, &frame{cond: c, scope: sc, status: st})
+	if err != nil {
+		return false, plainError(err)
+	}
+	yes, ok := out.(bool)
+	if !ok {
+		return false, errors.New("cannot decide the condition: the result is neither true nor false")
+	}
+	return yes, nil
+}
+
+// plainError takes away the source picture expr-lang draws: it shows the
+// rewritten text, which nobody wrote.
+func plainError(err error) error {
+	var fe *file.Error
+	if !errors.As(err, &fe) {
+		return err
+	}
+	if fe.Prev != nil {
+		return fe.Prev
+	}
+	return errors.New(fe.Message)
+}
+
+// mark ties a byte of the rewritten condition to a byte of the written one.
+type mark struct{ out, src int }
+
+// rewriter turns what people write into what expr-lang reads: references become
+// names (_r0), === becomes ==, null becomes nil.
+type rewriter struct {
+	cond     *Condition
+	names    Names
+	mode     condMode
+	out      strings.Builder
+	marks    []mark
+	problems []Problem
+}
+
+func (r *rewriter) rewrite() string {
+	ts := tokens(r.cond.src)
+	for i, t := range ts {
+		r.marks = append(r.marks, mark{r.out.Len(), t.off})
+		switch t.kind {
+		case tokenHole:
+			r.hole(t)
+		case tokenString:
+			r.quoted(t)
+		case tokenName:
+			r.word(t, i+1 < len(ts) && strings.HasPrefix(strings.TrimLeft(ts[i+1].text, " \t\n"), "("))
+		default:
+			r.out.WriteString(strings.NewReplacer("===", "==", "!==", "!=").Replace(t.text))
+		}
+	}
+	return r.out.String()
+}
+
+func (r *rewriter) hole(t token) {
+	if !r.reference(t, t.text[1:len(t.text)-1], false) {
+		r.problems = append(r.problems, problemf(CodeUnknown, t.off, len(t.text),
+			"declare the parameter or name an existing step", "unknown reference %s", t.text))
+	}
+}
+
+// quoted passes a string on, or takes '{ref}' as the text of that reference.
+func (r *rewriter) quoted(t token) {
+	if n := len(t.text); n > 2 {
+		if kind, size := nextToken(t.text[1:]); kind == tokenHole && size == n-2 {
+			inner := token{tokenHole, t.off + 1, t.text[1 : n-1]}
+			if r.reference(inner, inner.text[1:size-1], true) {
+				return
+			}
+		}
+	}
+	r.out.WriteString(t.text)
+}
+
+// word passes keywords and functions on. In a ternary a bare word may be a
+// reference.
+func (r *rewriter) word(t token, called bool) {
+	switch {
+	case t.text == "null":
+		r.out.WriteString("nil")
+	case called || isKeyword(t.text):
+		r.out.WriteString(t.text)
+	case r.mode == condTernary && r.reference(t, t.text, false):
+	case strings.HasPrefix(t.text, "_r"):
+		r.unknown(t)
+	default:
+		r.out.WriteString(t.text)
+	}
+}
+
+func (r *rewriter) unknown(t token) {
+	name := t.text[:min(len(t.text), 80)]
+	hint := "quote it if it is text: '" + name + "'"
+	if _, _, ok := resolve(name, r.names); ok {
+		hint = "write {" + name + "} for its value"
+	}
+	r.problems = append(r.problems, problemf(CodeUnknown, t.off, len(t.text), hint, "unknown word %q", name))
+}
+
+// reference writes the name of a lookup if text is a known reference.
+func (r *rewriter) reference(t token, text string, asText bool) bool {
+	ref, typ, ok := resolve(text, r.names)
+	if !ok {
+		return false
+	}
+	ref.Off, ref.Len = t.off, len(t.text)
+	if p := checkRef(&ref, typ); p != nil {
+		r.problems = append(r.problems, *p)
+	}
+	r.out.WriteString("_r" + strconv.Itoa(len(r.cond.refs)))
+	r.cond.refs = append(r.cond.refs, ref)
+	r.cond.asText = append(r.cond.asText, asText)
+	return true
+}
+
+func isKeyword(s string) bool {
+	switch s {
+	case "true", "false", "nil", "and", "or", "not", "in", "contains", "matches", "startsWith", "endsWith", "if", "else", "let":
+		return true
+	}
+	return false
+}
+
+// place returns a function from a place in the rewritten text, which expr-lang
+// counts in characters, to a byte in the written one.
+func (r *rewriter) place(text string) func(chars int) int {
+	return func(chars int) int {
+		off := 0
+		for ; chars > 0 && off < len(text); chars-- {
+			_, n := utf8.DecodeRuneInString(text[off:])
+			off += n
+		}
+		i := sort.Search(len(r.marks), func(i int) bool { return r.marks[i].out > off }) - 1
+		if i < 0 {
+			return 0
+		}
+		return min(r.marks[i].src+off-r.marks[i].out, len(r.cond.src))
+	}
+}
+
+// syntaxProblem words an error of expr-lang.
+func (r *rewriter) syntaxProblem(err error, text string) Problem {
+	var fe *file.Error
+	if !errors.As(err, &fe) {
+		return problemf(CodeSyntax, 0, len(r.cond.src), "", "cannot read the condition: %v", err)
+	}
+	off := r.place(text)(fe.From)
+	if name, ok := strings.CutPrefix(fe.Message, "unknown name "); ok {
+		return r.unknownName(name, off)
+	}
+	return problemf(CodeSyntax, off, min(1, len(r.cond.src)-off), "", "cannot read the condition: %s", firstLine(fe.Message))
+}
+
+func (r *rewriter) unknownName(name string, off int) Problem {
+	if n := refBytes(r.cond.src[off:]); n > 0 {
+		name = r.cond.src[off : off+n]
+	}
+	switch name {
+	case "now", "date", "timezone":
+		return problemf(CodeUnknown, off, len(name), "compare {DATE}, {TIME} or {TIMESTAMP}, which are fixed when the run starts",
+			"%s() is not available: a condition must decide the same when the run is resumed", name)
+	}
+	before := len(r.problems)
+	r.unknown(token{tokenName, off, name})
+	p := r.problems[before]
+	r.problems = r.problems[:before]
+	return p
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

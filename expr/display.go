@@ -1,0 +1,80 @@
+package expr
+
+import (
+	"strings"
+)
+
+// Display shows the command as a person would write it, with the values quoted
+// where the holes are; for dry runs, never for a shell. What is not known yet
+// stays as {a.output}. mask is applied to every value before it is quoted; nil
+// leaves values as they are.
+func (t *Template) Display(sc Scope, mask func(string) string) string {
+	if mask == nil {
+		mask = func(s string) string { return s }
+	}
+	var b strings.Builder
+	for _, p := range t.pieces {
+		if p.hole == nil {
+			b.WriteString(p.text)
+			continue
+		}
+		b.WriteString(t.displayHole(p.hole, sc, mask))
+	}
+	return b.String()
+}
+
+func (t *Template) displayHole(h *hole, sc Scope, mask func(string) string) string {
+	if h.sits.form == formComment {
+		return h.sits.written
+	}
+	v, class, err := h.value(sc)
+	if err != nil {
+		return h.name()
+	}
+	f := h.sits.form
+	if t.shell == Argv {
+		f = t.argvForm(h)
+	}
+	if t.shell == Plain || v.Raw {
+		f = formNumber
+	}
+	words, err := valueWords(h, v, class, f != formWord)
+	if err != nil {
+		return h.name()
+	}
+	for i := range words {
+		words[i] = displayText(mask(words[i]), f)
+	}
+	return strings.Join(words, " ")
+}
+
+// argvForm finds the quotes around a hole of a run: command.
+func (t *Template) argvForm(h *hole) form {
+	for _, w := range t.words {
+		for _, p := range w.parts {
+			if p.hole == h && p.quoted {
+				return formInner
+			}
+		}
+	}
+	return formWord
+}
+
+// displayText quotes a value for where it stands.
+func displayText(s string, f form) string {
+	switch f {
+	case formNumber:
+		return s
+	case formInner:
+		return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(s)
+	case formQuoted:
+		return strings.ReplaceAll(s, "'", `'\''`)
+	}
+	if s != "" && strings.Trim(s, plainShellBytes) == "" {
+		return s
+	}
+	return shellQuote(s)
+}
+
+// plainShellBytes mean nothing to any shell.
+const plainShellBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@%+"

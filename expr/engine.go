@@ -1,0 +1,242 @@
+package expr
+
+import (
+	"fmt"
+	"regexp"
+	"sync"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/checker/nature"
+	"github.com/expr-lang/expr/conf"
+)
+
+// frame is what a running condition can see. expr-lang hands it to the
+// functions below as $env; it has no exported fields, so no name leads into it.
+type frame struct {
+	cond   *Condition
+	scope  Scope
+	status Status
+}
+
+// refused are builtins a condition goes without: the wall clock, because a
+// replay must decide as the first run did, and the ones that make large values
+// out of small ones, because a condition decides and does not build.
+var refused = []string{"now", "date", "timezone", "repeat", "replace", "join", "reduce"}
+
+var baseConfig = sync.OnceValue(func() *conf.Config {
+	cfg := conf.New(&frame{})
+	for _, name := range refused {
+		delete(cfg.Builtins, name)
+		cfg.Disabled[name] = true
+	}
+	for name, fn := range map[string]func(args ...any) (any, error){
+		"_ref": callRef, "_val": callVal, "_cmp": callCompare, "_in": callIn,
+		"_text": callText, "_bool": callBool, "_true": callTruthy, "_status": callStatus,
+		// The status functions as written; patcher turns them into _status.
+		"success": callStatus, "failure": callStatus, "always": callStatus, "cancelled": callStatus,
+	} {
+		cfg.Functions[name] = &builtin.Function{Name: name, Func: fn}
+	}
+	return cfg
+})
+
+// engine returns a configuration of expr-lang. The tables are shared and never
+// written; the type cache is, so each parse has its own.
+func engine() *conf.Config {
+	cfg := *baseConfig()
+	cfg.NtCache = nature.Cache{}
+	return &cfg
+}
+
+func callRef(args ...any) (any, error) {
+	v, err := callVal(args...)
+	if err != nil {
+		return nil, err
+	}
+	return plain(v.(Value).V), nil
+}
+
+// callVal is a lookup that keeps what is known about the value, for comparing.
+func callVal(args ...any) (any, error) {
+	f, i := args[0].(*frame), args[1].(int)
+	v, err := lookup(f.scope, f.cond.refs[i], nil)
+	if err != nil {
+		return nil, err
+	}
+	if v.Absent {
+		v.V = nil
+	}
+	if f.cond.asText[i] && v.V != nil {
+		v.V, v.Text = textOf(v.V, v.Delimiter), true
+	}
+	return v, nil
+}
+
+func callStatus(args ...any) (any, error) {
+	st := args[0].(*frame).status
+	switch args[1].(string) {
+	case "success":
+		return !st.Tainted, nil
+	case "failure":
+		return st.Tainted, nil
+	case "cancelled":
+		return st.Cancelled, nil
+	}
+	return true, nil
+}
+
+// patcher walks the parsed condition bottom up and puts flowrun's own lookups
+// and comparisons in the place of expr-lang's.
+type patcher struct {
+	cond     *Condition
+	mode     condMode
+	place    func(chars int) int
+	problems []Problem
+}
+
+// Visit is called by ast.Walk for children before their parents.
+func (p *patcher) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		p.identifier(node, n)
+	case *ast.CallNode:
+		p.call(node, n)
+	case *ast.BinaryNode:
+		p.binary(node, n)
+	case *ast.UnaryNode:
+		if n.Operator == "!" || n.Operator == "not" {
+			p.truth(&n.Node)
+		}
+	case *ast.ConditionalNode:
+		p.truth(&n.Cond)
+	case *ast.PredicateNode:
+		// A loop inside a loop is the only way left to run for long.
+		if containsPredicate(n.Node) {
+			p.refuse(n, "do the work in a step and test its result", "a condition cannot nest all, any, filter and their like")
+		}
+	case *ast.VariableDeclaratorNode:
+		p.refuse(n, "write the expression out", "a condition cannot use let")
+	}
+}
+
+func (p *patcher) identifier(node *ast.Node, n *ast.IdentifierNode) {
+	var i int
+	switch {
+	case n.Value == "$env":
+		p.refuse(n, "name the parameter or step: {a.output}", "$env is not available")
+	default:
+		if _, err := fmt.Sscanf(n.Value, "_r%d", &i); err == nil {
+			replace(node, "_ref", &ast.IdentifierNode{Value: "$env"}, &ast.IntegerNode{Value: i})
+		}
+	}
+}
+
+func (p *patcher) call(node *ast.Node, n *ast.CallNode) {
+	callee, ok := n.Callee.(*ast.IdentifierNode)
+	if !ok {
+		return
+	}
+	switch callee.Value {
+	case "success", "failure":
+		p.cond.uses = max(p.cond.uses, UsesOutcome)
+	case "always", "cancelled":
+		p.cond.uses = UsesCancel
+	case "_ref", "_val", "_cmp", "_in", "_text", "_bool", "_true", "_status":
+		p.refuse(n, "", "unknown function %s", callee.Value)
+		return
+	default:
+		return
+	}
+	if len(n.Arguments) > 0 {
+		p.refuse(n, "write "+callee.Value+"()", "%s() takes nothing", callee.Value)
+	}
+	replace(node, "_status", &ast.IdentifierNode{Value: "$env"}, &ast.StringNode{Value: callee.Value})
+}
+
+func (p *patcher) binary(node *ast.Node, n *ast.BinaryNode) {
+	op := &ast.StringNode{Value: n.Operator}
+	switch n.Operator {
+	case "==", "!=", "<", "<=", ">", ">=":
+		p.impossible(n)
+		replace(node, "_cmp", op, keep(n.Left), keep(n.Right))
+	case "in":
+		replace(node, "_in", keep(n.Left), n.Right)
+	case "contains", "matches", "startsWith", "endsWith":
+		p.pattern(n)
+		replace(node, "_text", op, n.Left, n.Right)
+	case "&&", "and", "||", "or":
+		p.truth(&n.Left)
+		p.truth(&n.Right)
+	}
+}
+
+// pattern reports a bad regular expression at load, not at run time.
+func (p *patcher) pattern(n *ast.BinaryNode) {
+	if s, ok := n.Right.(*ast.StringNode); ok && n.Operator == "matches" {
+		if _, err := regexp.Compile(s.Value); err != nil {
+			p.refuse(n.Right, "", "cannot use the pattern %q: %v", s.Value, err)
+		}
+	}
+}
+
+// truth makes sure that what stands at node is true or false when it is asked.
+func (p *patcher) truth(node *ast.Node) {
+	k := p.kind(*node)
+	switch {
+	case p.mode == condTernary:
+		replace(node, "_true", *node)
+	case k == kindBool:
+	case k == kindAny:
+		replace(node, "_bool", *node)
+	default:
+		p.refuse(*node, "compare it with something, as in {a.exit-code} == 0", "a %s is neither true nor false", k)
+	}
+}
+
+// replace puts a call of one of flowrun's functions where node stands.
+func replace(node *ast.Node, fn string, args ...ast.Node) {
+	loc := (*node).Location()
+	call := &ast.CallNode{Callee: &ast.IdentifierNode{Value: fn}, Arguments: args}
+	call.SetLocation(loc)
+	call.Callee.SetLocation(loc)
+	*node = call
+}
+
+// keep turns a plain lookup into one that keeps what is known about the value.
+func keep(n ast.Node) ast.Node {
+	if name, call := callName(n); name == "_ref" {
+		call.Callee.(*ast.IdentifierNode).Value = "_val"
+	}
+	return n
+}
+
+func callName(n ast.Node) (string, *ast.CallNode) {
+	if call, ok := n.(*ast.CallNode); ok {
+		if id, ok := call.Callee.(*ast.IdentifierNode); ok {
+			return id.Value, call
+		}
+	}
+	return "", nil
+}
+
+func (p *patcher) refuse(n ast.Node, hint, format string, args ...any) {
+	off := p.place(n.Location().From)
+	size := min(1, len(p.cond.src)-off)
+	p.problems = append(p.problems, problemf(CodeSyntax, off, size, hint, format, args...))
+}
+
+// containsPredicate reports whether a predicate stands anywhere inside n.
+func containsPredicate(n ast.Node) bool {
+	f := finder{}
+	ast.Walk(&n, &f)
+	return f.found
+}
+
+type finder struct{ found bool }
+
+func (f *finder) Visit(node *ast.Node) {
+	if _, ok := (*node).(*ast.PredicateNode); ok {
+		f.found = true
+	}
+}

@@ -1,0 +1,163 @@
+package expr
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// numberFormat is a .NET-style number pattern (S1-122): a letter with digits
+// (D4, F2, N2, X8) or a picture of digits (0000, #,##0.00). Digits are exact
+// decimals, rounded half away from zero.
+type numberFormat struct {
+	pattern   string
+	letter    byte // 'D', 'F', 'N', 'X', 'x', or 0 for a picture
+	whole     int  // least digits before the point
+	least     int  // least digits after it
+	most      int  // most digits after it
+	thousands bool
+	noZero    bool // a picture without 0 before the point shows no lone zero
+}
+
+// maxPatternDigits bounds the width of a formatted number.
+const maxPatternDigits = 99
+
+func parseNumberFormat(pattern string) (numberFormat, error) {
+	f := numberFormat{pattern: pattern}
+	bad := fmt.Errorf("cannot use number format %q: write a picture of 0 # , . (0000, #,##0.00) or D4, F2, N2, X8", pattern)
+	if pattern == "" || len(pattern) > maxPatternDigits {
+		return f, bad
+	}
+	if strings.IndexByte("DFNXdfnx", pattern[0]) >= 0 {
+		return f, f.parseLetter(bad)
+	}
+	return f, f.parsePicture(bad)
+}
+
+func (f *numberFormat) parseLetter(bad error) error {
+	f.letter = f.pattern[0] &^ 0x20
+	if f.pattern[0] == 'x' {
+		f.letter = 'x'
+	}
+	digits, given := 0, len(f.pattern) > 1
+	if given {
+		n, err := strconv.ParseUint(f.pattern[1:], 10, 8)
+		if err != nil || n > maxPatternDigits {
+			return bad
+		}
+		digits = int(n)
+	}
+	f.whole = 1
+	switch f.letter {
+	case 'F', 'N':
+		if !given {
+			digits = 2
+		}
+		f.least, f.most, f.thousands = digits, digits, f.letter == 'N'
+	default:
+		f.whole = max(1, digits)
+	}
+	return nil
+}
+
+func (f *numberFormat) parsePicture(bad error) error {
+	whole, fraction, _ := strings.Cut(f.pattern, ".")
+	f.thousands = strings.Contains(whole, ",")
+	whole = strings.ReplaceAll(whole, ",", "")
+	if strings.Trim(f.pattern, "0#,.") != "" || strings.ContainsAny(fraction, ",.") || whole+fraction == "" ||
+		strings.Contains(strings.TrimLeft(whole, "#"), "#") || strings.Contains(strings.TrimRight(fraction, "#"), "#") {
+		return bad
+	}
+	f.whole = strings.Count(whole, "0")
+	f.noZero = f.whole == 0
+	f.least, f.most = strings.Count(fraction, "0"), len(fraction)
+	return nil
+}
+
+func (f numberFormat) apply(v any) (string, error) {
+	r, ok := exactNumber(v)
+	if !ok {
+		return "", fmt.Errorf("cannot format %s as %s: it is no number", quoted(textOf(v, "")), f.pattern)
+	}
+	switch f.letter {
+	case 'D', 'X', 'x':
+		return f.integer(r)
+	}
+	return f.decimal(r), nil
+}
+
+func (f numberFormat) integer(r *big.Rat) (string, error) {
+	if !r.IsInt() {
+		return "", fmt.Errorf("cannot format %s as %s: it is no whole number", r.FloatString(6), f.pattern)
+	}
+	n := new(big.Int).Abs(r.Num())
+	digits := n.String()
+	switch f.letter {
+	case 'X':
+		digits = strings.ToUpper(n.Text(16))
+	case 'x':
+		digits = n.Text(16)
+	}
+	return sign(r) + pad(digits, f.whole), nil
+}
+
+func (f numberFormat) decimal(r *big.Rat) string {
+	text := new(big.Rat).Abs(r).FloatString(f.most)
+	whole, fraction, _ := strings.Cut(text, ".")
+	for len(fraction) > f.least && fraction[len(fraction)-1] == '0' {
+		fraction = fraction[:len(fraction)-1]
+	}
+	lead := ""
+	if strings.Trim(whole+fraction, "0") != "" {
+		lead = sign(r) // what rounds to zero has no sign
+	}
+	if f.noZero && whole == "0" {
+		whole = ""
+	}
+	whole = pad(whole, f.whole)
+	if f.thousands {
+		whole = group(whole)
+	}
+	if fraction != "" {
+		fraction = "." + fraction
+	}
+	return lead + whole + fraction
+}
+
+func sign(r *big.Rat) string {
+	if r.Sign() < 0 {
+		return "-"
+	}
+	return ""
+}
+
+func pad(digits string, width int) string {
+	return strings.Repeat("0", max(0, width-len(digits))) + digits
+}
+
+func group(digits string) string {
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// exactNumber reads v without rounding where its text is plain digits. A number
+// with an exponent goes through a float first: 1e999999999 must not become a
+// number with as many digits.
+func exactNumber(v any) (*big.Rat, bool) {
+	text, ok := numberText(v)
+	if s, isText := v.(string); isText {
+		text, ok = strings.TrimSpace(s), true
+	}
+	f, isNumber := parseNumber(text)
+	if !ok || !isNumber {
+		return nil, false
+	}
+	const mostDigits = 400
+	if strings.ContainsAny(text, "eE") || len(text) > mostDigits {
+		text = floatText(f)
+	}
+	return new(big.Rat).SetString(text)
+}

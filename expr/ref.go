@@ -1,0 +1,239 @@
+package expr
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Class says what kind of thing a name stands for.
+type Class int
+
+const (
+	Unknown   Class = iota // not a reference: the braces are text
+	Parameter              // a declared parameter
+	Variable               // predefined: WORKSPACE, HOME, DATE, ... (S1-126)
+	Step                   // a step of the same definition
+	Env                    // env: the process environment (S1-130)
+	Last                   // last: the try before, in retry.when
+	Local                  // bound in a small scope: item, index, matrix, run, value
+)
+
+// Symbol is what a name means at compile time.
+type Symbol struct {
+	Class Class
+	Type  string // of a parameter: string, number, boolean, array or object; "" = not known
+}
+
+// Names tells, at compile time, what a root stands for. Symbol is called with
+// every candidate, the longest first, and must answer Unknown for other text.
+type Names interface {
+	Symbol(id string) Symbol
+}
+
+// Segment is one step into a value: .Field, or [Index] where IsIndex is set.
+type Segment struct {
+	Field   string
+	Index   int
+	IsIndex bool
+}
+
+// Ref is one mention of a value: {P}, {RAW:P}, {a.output}, {test.json[0].x},
+// {env.HOME}. Root is the longest known id; Off and Len place the reference,
+// braces included where it has them, in the text that was parsed.
+type Ref struct {
+	Class    Class
+	Root     string
+	Path     []Segment
+	Raw      bool
+	Off, Len int
+
+	kind kind // what its value can be, as far as the definition tells
+}
+
+// String returns the reference as it is written, in braces.
+func (r Ref) String() string {
+	var b strings.Builder
+	b.WriteByte('{')
+	if r.Raw {
+		b.WriteString("RAW:")
+	}
+	b.WriteString(r.Root)
+	for _, s := range r.Path {
+		if s.IsIndex {
+			fmt.Fprintf(&b, "[%d]", s.Index)
+		} else {
+			b.WriteString("." + s.Field)
+		}
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// Fields that can be asked of a step (S1-127) and of the last try, with what
+// they hold.
+var (
+	stepFields = map[string]kind{
+		"output": kindText, "stdout": kindText, "error": kindText, "stderr": kindText,
+		"exit-code": kindNumber, "duration": kindNumber, "attempts": kindNumber,
+		"start-time": kindString, "end-time": kindString, "status": kindString,
+		"json": kindAny,
+	}
+	lastFields = map[string]kind{
+		"output": kindText, "error": kindText,
+		"exit-code": kindNumber, "attempts": kindNumber, "timed-out": kindBool,
+	}
+)
+
+const (
+	stepFieldList = "output, error, stdout, stderr, exit-code, duration, start-time, end-time, status, attempts, json"
+	lastFieldList = "exit-code, output, error, attempts, timed-out"
+)
+
+// refBytes reports how many leading bytes of s can belong to a reference: an
+// identifier with dashes, then fields and indexes.
+func refBytes(s string) int {
+	if s == "" || !isNameStart(s[0]) {
+		return 0
+	}
+	i := 1
+	for i < len(s) && (isNameByte(s[i]) || s[i] == '-' || s[i] == '.' || s[i] == '[' || s[i] == ']') {
+		i++
+	}
+	return i
+}
+
+func isNameStart(c byte) bool {
+	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func isDigit(c byte) bool    { return '0' <= c && c <= '9' }
+func isNameByte(c byte) bool { return isNameStart(c) || isDigit(c) }
+
+// isName reports whether s is an identifier as shells have them.
+func isName(s string) bool {
+	if s == "" || !isNameStart(s[0]) {
+		return false
+	}
+	for i := 1; i < len(s); i++ {
+		if !isNameByte(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// resolve reads text ("a.b.output") as a reference whose root is the longest id
+// that names knows. ok is false where no root is known or the rest is no path:
+// then the text is not a reference at all.
+func resolve(text string, names Names) (ref Ref, typ string, ok bool) {
+	for end := len(text); end > 0; end = strings.LastIndexAny(text[:end], ".[") {
+		id := text[:end]
+		sym := names.Symbol(id)
+		if id == "env" {
+			sym = Symbol{Class: Env}
+		}
+		if sym.Class == Unknown {
+			continue
+		}
+		path, ok := parsePath(text[end:])
+		return Ref{Class: sym.Class, Root: id, Path: path}, sym.Type, ok
+	}
+	return Ref{}, "", false
+}
+
+// parsePath reads ".field[0].x".
+func parsePath(s string) ([]Segment, bool) {
+	var path []Segment
+	for s != "" {
+		seg, rest, ok := nextSegment(s)
+		if !ok {
+			return nil, false
+		}
+		path, s = append(path, seg), rest
+	}
+	return path, true
+}
+
+func nextSegment(s string) (Segment, string, bool) {
+	if s[0] == '[' {
+		end := strings.IndexByte(s, ']')
+		if end < 0 {
+			return Segment{}, "", false
+		}
+		n, err := strconv.ParseUint(s[1:end], 10, 31)
+		return Segment{Index: int(n), IsIndex: true}, s[end+1:], err == nil
+	}
+	end := strings.IndexAny(s[1:], ".[") + 1
+	if end == 0 {
+		end = len(s)
+	}
+	field := s[1:end]
+	ok := s[0] == '.' && field != "" && !strings.Contains(field, "]")
+	return Segment{Field: field}, s[end:], ok
+}
+
+// checkRef finds out what the reference can hold and whether its path can exist.
+func checkRef(ref *Ref, typ string) *Problem {
+	ref.kind = kindAny
+	switch ref.Class {
+	case Parameter:
+		return checkParameter(ref, typ)
+	case Variable:
+		ref.kind = kindString
+		if len(ref.Path) > 0 {
+			return fieldProblem(ref, "write {"+ref.Root+"}", "%q is text and has no fields", ref.Root)
+		}
+	case Step:
+		return checkField(ref, "step", stepFields, stepFieldList)
+	case Last:
+		return checkField(ref, "", lastFields, lastFieldList)
+	case Env:
+		ref.kind = kindText
+		if len(ref.Path) != 1 || !isName(ref.Path[0].Field) {
+			return fieldProblem(ref, "write {env.NAME}", "%s names no environment variable", *ref)
+		}
+	case Local:
+		if len(ref.Path) == 0 {
+			ref.kind = kindOfType(typ)
+		}
+	}
+	return nil
+}
+
+func checkParameter(ref *Ref, typ string) *Problem {
+	if len(ref.Path) == 0 {
+		ref.kind = kindOfType(typ)
+		return nil
+	}
+	switch typ {
+	case "string", "number", "boolean":
+		return fieldProblem(ref, fmt.Sprintf("write {%s}; only arrays and objects have parts", ref.Root),
+			"parameter %q is a %s and has no parts", ref.Root, typ)
+	}
+	return nil
+}
+
+func checkField(ref *Ref, noun string, fields map[string]kind, list string) *Problem {
+	what := strings.TrimSpace(fmt.Sprintf("%s %q", noun, ref.Root))
+	if len(ref.Path) == 0 {
+		return fieldProblem(ref, fmt.Sprintf("write {%s.output} or another field (%s), or {{%s}} for the text", ref.Root, list, ref.Root),
+			"%s is not a value", what)
+	}
+	field := ref.Path[0].Field
+	k, ok := fields[field]
+	if !ok {
+		return fieldProblem(ref, "fields are "+list, "%s has no field %q", what, field)
+	}
+	if len(ref.Path) > 1 && field != "json" {
+		return fieldProblem(ref, fmt.Sprintf("{%s.json...} looks inside a step's JSON output", ref.Root),
+			"field %q of %s has no parts", field, what)
+	}
+	ref.kind = k
+	return nil
+}
+
+func fieldProblem(ref *Ref, hint, format string, args ...any) *Problem {
+	p := problemf(CodeField, ref.Off, ref.Len, hint, format, args...)
+	return &p
+}

@@ -1,0 +1,291 @@
+package expr
+
+import (
+	"errors"
+	"strings"
+)
+
+// scanner cuts a template into text and holes, in one pass (S1-128, S1-131).
+type scanner struct {
+	src      string
+	names    Names
+	pieces   []piece
+	problems []Problem
+	text     strings.Builder // text read since the last hole
+}
+
+// scan cuts src. Braces that are no reference stay text.
+func scan(src string, names Names) ([]piece, []Problem) {
+	if strings.IndexByte(src, '{') < 0 {
+		return []piece{{text: src}}, nil
+	}
+	s := &scanner{src: src, names: names}
+	for i := 0; i < len(src); {
+		next := strings.IndexByte(src[i:], '{')
+		if next < 0 {
+			s.text.WriteString(src[i:])
+			break
+		}
+		s.text.WriteString(src[i : i+next])
+		i += next
+		i += s.brace(i)
+	}
+	s.flush()
+	return s.pieces, s.problems
+}
+
+func (s *scanner) flush() {
+	if s.text.Len() > 0 {
+		s.pieces = append(s.pieces, piece{text: s.text.String()})
+		s.text.Reset()
+	}
+}
+
+// brace reads what starts at the brace at i and returns how many bytes it took.
+func (s *scanner) brace(i int) int {
+	if i > 0 && s.src[i-1] == '$' {
+		s.text.WriteByte('{')
+		return 1
+	}
+	if n := s.escaped(i); n > 0 {
+		s.text.WriteString(s.src[i+1 : i+n-1])
+		return n
+	}
+	h, n := s.reference(i)
+	if n == 0 {
+		h, n = s.ternary(i)
+	}
+	if n == 0 {
+		s.text.WriteByte('{')
+		return 1
+	}
+	s.flush()
+	s.pieces = append(s.pieces, piece{hole: h})
+	return n
+}
+
+// escaped reads {{X}}, which is the text {X} where X could be a reference.
+func (s *scanner) escaped(i int) int {
+	if !strings.HasPrefix(s.src[i:], "{{") {
+		return 0
+	}
+	inner := scanner{src: s.src, names: s.names}
+	_, n := inner.reference(i + 1)
+	if n == 0 || !strings.HasPrefix(s.src[i+1+n:], "}") {
+		return 0
+	}
+	return n + 2
+}
+
+// reference reads {P}, {RAW:P} and {P:transform}.
+func (s *scanner) reference(i int) (*hole, int) {
+	body := s.src[i+1:]
+	raw := strings.HasPrefix(body, "RAW:")
+	if raw {
+		body = body[len("RAW:"):]
+	}
+	n := refBytes(body)
+	if n == 0 || n == len(body) || n > longestHole || body[n] != '}' && body[n] != ':' {
+		return nil, 0
+	}
+	end := closing(body, n)
+	if end < 0 {
+		return nil, 0
+	}
+	ref, typ, ok := resolve(body[:n], s.names)
+	ref.Raw, ref.Off, ref.Len = raw, i, len(s.src)-i-len(body)+end+1
+	if !ok {
+		s.suspect(body[:n], ref)
+		return nil, 0
+	}
+	h := &hole{off: i, len: ref.Len, ref: ref}
+	s.note(checkRef(&h.ref, typ))
+	if raw && ref.Class != Parameter && ref.Class != Variable {
+		s.note(rawProblem(ref))
+	}
+	if body[n] == ':' {
+		h.transforms = s.transforms(body[n+1:end], i+ref.Len-1-end+n+1)
+	}
+	return h, ref.Len
+}
+
+// longestHole bounds how far a brace is read ahead, so that a text of nothing but
+// braces costs no more than its length.
+const longestHole = 2000
+
+// closing finds the brace that ends a reference: the first one outside the
+// parentheses of format(...), on the same line. It returns -1 where none is.
+func closing(s string, from int) int {
+	depth := 0
+	for i := from; i < min(len(s), longestHole); i++ {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case '}':
+			if depth <= 0 {
+				return i
+			}
+		case '\n', '{':
+			return -1
+		}
+	}
+	return -1
+}
+
+func (s *scanner) note(p *Problem) {
+	if p != nil {
+		s.problems = append(s.problems, *p)
+	}
+}
+
+func rawProblem(ref Ref) *Problem {
+	p := problemf(CodeRaw, ref.Off, ref.Len, "leave RAW away: the value is then data, safe where it stands",
+		"cannot splice %q as shell text: only parameters and predefined variables can be raw", ref.Root)
+	return &p
+}
+
+// transforms reads "trim:urlencode", which starts at off.
+func (s *scanner) transforms(list string, off int) []Transform {
+	var ts []Transform
+	for _, name := range splitTransforms(list) {
+		t, err := newTransform(name)
+		switch {
+		case errors.Is(err, ErrJavaScript):
+			s.problems = append(s.problems, problemf(CodeTransform, off, len(name),
+				"transforms are "+transformList, "unknown transform %q", name))
+		case err != nil:
+			s.problems = append(s.problems, problemf(CodeTransform, off, len(name), "", "%v", err))
+		}
+		ts = append(ts, t)
+		off += len(name) + 1
+	}
+	return ts
+}
+
+// suspect warns of text that looks like a reference to something undeclared: an
+// {UPPER_CASE} name, or a step's field on an unknown step.
+func (s *scanner) suspect(text string, ref Ref) {
+	hint := "declare it, or write it as it is if the braces are meant"
+	if isUpperName(text) {
+		p := problemf(CodeUndeclared, ref.Off, ref.Len, hint, "{%s} is no declared parameter and stays as text", text)
+		p.Warning = true
+		s.problems = append(s.problems, p)
+		return
+	}
+	root, field, _ := strings.Cut(text, ".")
+	if _, ok := stepFields[field]; ok {
+		p := problemf(CodeUndeclared, ref.Off, ref.Len, "check the name of the step", "there is no step %q, {%s} stays as text", root, text)
+		p.Warning = true
+		s.problems = append(s.problems, p)
+	}
+}
+
+func isUpperName(s string) bool {
+	return len(s) > 1 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+// ternary reads {cond ? a : b}. It is a hole only if the condition mentions
+// something known and both branches are strings or references; the text of an
+// awk or jq program seldom is.
+func (s *scanner) ternary(i int) (*hole, int) {
+	end, question, colon := ternaryMarks(s.src[i:])
+	if question < 0 || colon < 0 || end < 0 {
+		return nil, 0
+	}
+	body := s.src[i : i+end]
+	cond := body[1:question]
+	if !mentions(cond, s.names) {
+		return nil, 0
+	}
+	then, ps1, ok1 := s.branch(body[question+1:colon], i+question+1)
+	els, ps2, ok2 := s.branch(body[colon+1:], i+colon+1)
+	if !ok1 || !ok2 {
+		return nil, 0
+	}
+	c, problems := parseCondition(cond, s.names, condTernary)
+	for _, p := range problems {
+		p.Off += i + 1
+		s.problems = append(s.problems, p)
+	}
+	s.problems = append(append(s.problems, ps1...), ps2...)
+	for k := range c.refs {
+		c.refs[k].Off += i + 1
+	}
+	return &hole{off: i, len: end + 1, choice: &choice{cond: c, then: then, els: els}}, end + 1
+}
+
+// ternaryMarks finds, in text that starts with a brace, the closing brace and
+// the first ? and the last : outside quotes and inner braces; -1 = not found on
+// this line.
+func ternaryMarks(s string) (end, question, colon int) {
+	question, colon = -1, -1
+	depth := 0
+	var quote byte
+	for i := 0; i < min(len(s), longestHole); i++ {
+		c := s[i]
+		switch {
+		case c == '\n':
+			return -1, -1, -1
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return i, question, colon
+			}
+		case c == '?' && depth == 1 && question < 0:
+			question = i
+		case c == ':' && depth == 1 && question >= 0 && colon < 0:
+			colon = i
+		}
+	}
+	return -1, -1, -1
+}
+
+// mentions reports whether a condition names something known, outside strings.
+func mentions(cond string, names Names) bool {
+	for _, t := range tokens(cond) {
+		if t.kind != tokenName && t.kind != tokenHole {
+			continue
+		}
+		if _, _, ok := resolve(strings.Trim(t.text, "{}"), names); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// branch reads one side of a ternary: 'text', "text", P, {P} or P:transform.
+func (s *scanner) branch(src string, off int) (branch, []Problem, bool) {
+	text := strings.TrimSpace(src)
+	off += strings.Index(src, text)
+	if n := len(text); n >= 2 && (text[0] == '\'' || text[0] == '"') && strings.IndexByte(text[1:], text[0]) == n-2 {
+		return branch{literal: text[1 : n-1]}, nil, true
+	}
+	bare := !strings.HasPrefix(text, "{")
+	if bare {
+		text = "{" + text + "}"
+		off--
+	}
+	inner := scanner{src: text, names: s.names}
+	h, n := inner.reference(0)
+	if n != len(text) {
+		return branch{}, nil, false
+	}
+	for i := range inner.problems {
+		inner.problems[i].Off += off
+	}
+	h.ref.Off += off
+	if bare {
+		h.ref.Off++
+		h.ref.Len -= 2
+	}
+	return branch{isRef: true, ref: h.ref, transforms: h.transforms}, inner.problems, true
+}

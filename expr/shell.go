@@ -1,0 +1,30 @@
+package expr
+
+import (
+	"path"
+	"strings"
+)
+
+// Shell says what a template's text is, and so how a value may enter it.
+type Shell int
+
+const (
+	Plain Shell = iota // text: environment, with, defaults, input
+	Argv               // a command split into words and started without a shell (run:)
+	Bash               // a script for bash, or for a shell that extends POSIX the same way
+	Sh                 // a script for a POSIX shell
+)
+
+// ShellByName maps the program of a step's `shell` (a name, a path, with or
+// without arguments) to the Shell whose quoting it follows. It is false for
+// programs whose quoting is not known.
+func ShellByName(name string) (Shell, bool) {
+	program, _, _ := strings.Cut(strings.TrimSpace(name), " ")
+	switch path.Base(program) {
+	case "bash", "ksh", "mksh", "zsh":
+		return Bash, true
+	case "sh", "dash", "ash":
+		return Sh, true
+	}
+	return Plain, false
+}

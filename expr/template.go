@@ -1,0 +1,99 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Template is text with holes, parsed for the place it is written for.
+type Template struct {
+	shell  Shell
+	pieces []piece
+	words  []argvWord // Argv only
+	static bool
+}
+
+// ParseTemplate cuts src into text and holes and, for a command, finds out where
+// each hole sits. With an error among the problems the template must not be
+// rendered. Text without holes is not looked at further and costs next to
+// nothing.
+func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
+	pieces, problems := scan(src, names)
+	t := &Template{shell: sh, pieces: pieces, static: true}
+	for _, p := range pieces {
+		t.static = t.static && p.hole == nil
+	}
+	switch {
+	case sh == Argv:
+		words, ps := splitArgv(src, pieces)
+		t.words, problems = words, append(problems, ps...)
+	case !t.static && (sh == Bash || sh == Sh):
+		problems = append(problems, placeHoles(src, sh, pieces)...)
+	}
+	return t, problems
+}
+
+// Refs returns the template's references, in the order they are written, those
+// of conditions and branches included.
+func (t *Template) Refs() []Ref {
+	var refs []Ref
+	for _, p := range t.pieces {
+		if p.hole != nil {
+			refs = p.hole.refs(refs)
+		}
+	}
+	return refs
+}
+
+// Static reports whether the template has no holes.
+func (t *Template) Static() bool { return t.static }
+
+// Text renders a Plain template.
+func (t *Template) Text(sc Scope) (string, error) {
+	var b strings.Builder
+	for _, p := range t.pieces {
+		if p.hole == nil {
+			b.WriteString(p.text)
+			continue
+		}
+		v, _, err := p.hole.value(sc)
+		if err != nil {
+			return "", err
+		}
+		text, err := v.text()
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", p.hole.name(), err)
+		}
+		b.WriteString(text)
+	}
+	text := b.String()
+	if strings.IndexByte(text, 0) >= 0 {
+		return "", errNUL
+	}
+	return text, nil
+}
+
+// Value renders a Plain template whose result need not be text: where the
+// template is one hole and nothing else, the value keeps its type, transformed
+// but without its format; nil stands for an absent one.
+func (t *Template) Value(sc Scope) (any, error) {
+	if len(t.pieces) != 1 || t.pieces[0].hole == nil {
+		return t.Text(sc)
+	}
+	v, _, err := t.pieces[0].hole.value(sc)
+	if err != nil || v.Absent {
+		return nil, err
+	}
+	return v.V, nil
+}
+
+// errNUL: the operating system ends every argument and variable at a NUL byte.
+var errNUL = errors.New("cannot pass on a value with a NUL byte: the operating system would cut it there; encode it first, as in {X:base64encode}")
+
+func checkNUL(h *hole, text string) error {
+	if strings.IndexByte(text, 0) >= 0 {
+		return fmt.Errorf("%s: %w", h.name(), errNUL)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package expr
+
+import "strings"
+
+// tokenKind tells the few kinds of token flowrun must know of before expr-lang
+// reads a condition.
+type tokenKind int
+
+const (
+	tokenOther  tokenKind = iota // operators, numbers, blanks: passed on
+	tokenName                    // a bare word, with the path that follows it
+	tokenHole                    // {ref}
+	tokenString                  // '...', "..." or `...`
+)
+
+type token struct {
+	kind tokenKind
+	off  int
+	text string
+}
+
+// tokens cuts a condition. Nothing is lost: the texts joined are the source.
+func tokens(src string) []token {
+	var ts []token
+	for i := 0; i < len(src); {
+		kind, n := nextToken(src[i:])
+		if last := len(ts) - 1; kind == tokenOther && n == 1 && last >= 0 && ts[last].kind == tokenOther {
+			ts[last].text = src[ts[last].off : i+n]
+		} else {
+			ts = append(ts, token{kind, i, src[i : i+n]})
+		}
+		i += n
+	}
+	return ts
+}
+
+func nextToken(s string) (tokenKind, int) {
+	switch c := s[0]; {
+	case c == '\'' || c == '"' || c == '`':
+		return tokenString, stringBytes(s)
+	case c == '{':
+		if n := refBytes(s[1:]); n > 0 && n < longestHole && strings.HasPrefix(s[1+n:], "}") {
+			return tokenHole, n + 2
+		}
+	case isNameStart(c):
+		return tokenName, refBytes(s)
+	case isDigit(c):
+		return tokenOther, numberBytes(s)
+	case c == '.' || c == '#' || c == '$':
+		// a member or a pointer: what follows is its name, not a word of its own
+		n := 1
+		for n < len(s) && isNameByte(s[n]) {
+			n++
+		}
+		return tokenOther, n
+	}
+	return tokenOther, 1
+}
+
+// numberBytes is the length of a number and of what sticks to it (1e9, 0x1f), so
+// that its letters are not taken for a name.
+func numberBytes(s string) int {
+	n := 1
+	for n < len(s) && isNameByte(s[n]) {
+		n++
+	}
+	return n
+}
+
+// stringBytes is the length of the string literal s begins with; an open one
+// reaches to the end.
+func stringBytes(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && s[0] != '`':
+			i++
+		case s[i] == s[0]:
+			return i + 1
+		}
+	}
+	return len(s)
+}

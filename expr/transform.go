@@ -1,0 +1,146 @@
+package expr
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// Transform changes a value before it is formatted and quoted (S1-160): one of
+// the predefined functions (S1-150 to S1-158) or format(PATTERN) (S1-122). Its
+// zero value leaves values as they are.
+type Transform struct {
+	name  string
+	apply func(any) (any, error)
+}
+
+// ErrJavaScript says that a transform is none of the predefined ones, and so is
+// a JavaScript expression (S1-159), which this package does not run.
+var ErrJavaScript = errors.New("not a predefined transform")
+
+const transformList = "lowercase, uppercase, trim, base64encode, base64decode, urlencode, urldecode, jsonescaped, shellescaped, format(PATTERN)"
+
+// textTransforms are the predefined functions from text to text.
+var textTransforms = map[string]func(string) (string, error){
+	"lowercase":    always(strings.ToLower),
+	"uppercase":    always(strings.ToUpper),
+	"trim":         always(strings.TrimSpace),
+	"base64encode": always(func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }),
+	"base64decode": decodeBase64,
+	"urlencode":    always(encodeURL),
+	"urldecode":    decodeURL,
+	"jsonescaped":  always(escapeJSON),
+	"shellescaped": always(shellQuote),
+}
+
+func always(f func(string) string) func(string) (string, error) {
+	return func(s string) (string, error) { return f(s), nil }
+}
+
+// String returns the transform as it is written.
+func (t Transform) String() string { return t.name }
+
+// Apply returns the transformed value. An array is transformed element by
+// element; nil stays nil. A value the transform cannot take is an error, never a
+// guess.
+func (t Transform) Apply(v any) (any, error) {
+	if v == nil || t.apply == nil {
+		return v, nil
+	}
+	elems, ok := v.([]any)
+	if !ok {
+		return t.apply(v)
+	}
+	out := make([]any, len(elems))
+	for i, e := range elems {
+		var err error
+		if out[i], err = t.Apply(e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// ParseTransforms reads a parameter's `transform`: one predefined transform or
+// several joined by ":", applied left to right (S1-125). Anything else is taken
+// for JavaScript and answered with an error wrapping [ErrJavaScript].
+func ParseTransforms(src string) ([]Transform, error) {
+	var ts []Transform
+	for _, name := range splitTransforms(src) {
+		t, err := newTransform(strings.TrimSpace(name))
+		if err != nil {
+			return nil, fmt.Errorf("cannot use transform %q: %w", src, err)
+		}
+		ts = append(ts, t)
+	}
+	return ts, nil
+}
+
+// splitTransforms cuts "trim:format(0:00)" at the colons outside parentheses.
+func splitTransforms(src string) []string {
+	var parts []string
+	start, depth := 0, 0
+	for i := range len(src) {
+		switch src[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case ':':
+			if depth == 0 {
+				parts, start = append(parts, src[start:i]), i+1
+			}
+		}
+	}
+	return append(parts, src[start:])
+}
+
+func newTransform(name string) (Transform, error) {
+	if f, ok := textTransforms[name]; ok {
+		return Transform{name: name, apply: func(v any) (any, error) { return f(textOf(v, "")) }}, nil
+	}
+	pattern, ok := strings.CutPrefix(name, "format(")
+	if !ok || !strings.HasSuffix(pattern, ")") {
+		return Transform{}, ErrJavaScript
+	}
+	format, err := parseNumberFormat(strings.TrimSuffix(pattern, ")"))
+	if err != nil {
+		return Transform{}, err
+	}
+	return Transform{name: name, apply: func(v any) (any, error) { return format.apply(v) }}, nil
+}
+
+func decodeBase64(s string) (string, error) {
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return "", fmt.Errorf("cannot decode %s as base64: %w", quoted(s), err)
+	}
+	return string(b), nil
+}
+
+// encodeURL escapes everything but letters, digits and -._~; a space is %20,
+// which is right in paths and queries alike.
+func encodeURL(s string) string {
+	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
+}
+
+func decodeURL(s string) (string, error) {
+	out, err := url.PathUnescape(s)
+	if err != nil {
+		return "", fmt.Errorf("cannot decode %s as URL text: %w", quoted(s), err)
+	}
+	return out, nil
+}
+
+// escapeJSON escapes for the inside of a JSON string; no quotes around it.
+func escapeJSON(s string) string {
+	text := compactJSON(s)
+	return text[1 : len(text)-1]
+}
+
+// shellQuote writes s as one shell word that every sh-family shell reads back.
+func shellQuote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,200 @@
+package expr
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Value is what a reference stands for at run time, and how it may enter a
+// command. One trailing newline of a step's output is already stripped.
+type Value struct {
+	V         any     // nil, string, bool, an integer, float64, json.Number, []any or map[string]any
+	Text      bool    // text that may be compared with a number (output, error, env)
+	Absent    bool    // a parameter not given and without default
+	Author    bool    // the author's own literal or default, or a step's output
+	Caller    bool    // a caller's value: it must not begin with '-' where a word begins
+	AllowDash bool    // the caller's value may begin with '-' (allow-dash, number, enum)
+	Format    *Format // the author's text around the value, or nil
+	Delimiter string  // between the elements of an array; "" = one space
+	Raw       bool    // security.escape-shell: false: the value is shell text (S1-143)
+
+	literal bool // a branch of a choice: like a format, its blanks separate words
+}
+
+// Scope answers references at run time. Lookup returns an error wrapping
+// [ErrUnknown] for a value that does not exist yet, as in a dry run.
+type Scope interface {
+	Lookup(Ref) (Value, error)
+}
+
+// ErrUnknown says that a reference has no value yet.
+var ErrUnknown = errors.New("not known yet")
+
+// textOf writes a value as text: numbers without exponent or ".0" (S1-136),
+// objects as compact JSON (S1-134), arrays joined by the delimiter (S1-133), nil
+// as nothing.
+func textOf(v any, delimiter string) string {
+	if elems, ok := v.([]any); ok {
+		texts := make([]string, len(elems))
+		for i, e := range elems {
+			texts[i] = elementText(e)
+		}
+		if delimiter == "" {
+			delimiter = " "
+		}
+		return strings.Join(texts, delimiter)
+	}
+	return elementText(v)
+}
+
+// elementText is textOf for something inside an array: what has parts is JSON.
+func elementText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case []any, map[string]any:
+		return compactJSON(v)
+	}
+	if text, ok := numberText(v); ok {
+		return text
+	}
+	return fmt.Sprint(v)
+}
+
+// numberText writes any number plainly; ok is false for what is no number.
+func numberText(v any) (text string, ok bool) {
+	switch v := v.(type) {
+	case int:
+		return strconv.Itoa(v), true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case uint64:
+		return strconv.FormatUint(v, 10), true
+	case float64:
+		return floatText(v), true
+	case json.Number:
+		if _, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
+			return v.String(), true
+		}
+		f, err := v.Float64()
+		if err != nil || !strings.ContainsAny(v.String(), ".eE") {
+			return v.String(), true // an integer too large for a machine word stays exact
+		}
+		return floatText(f), true
+	}
+	return "", false
+}
+
+func floatText(f float64) string {
+	if f == 0 {
+		f = 0 // -0 reads as 0
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+// compactJSON writes v on one line, leaving <, > and & alone.
+func compactJSON(v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Sprint(v) // NaN and functions have no JSON; the text is still data
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// asNumber reads v as a number; text is trimmed first.
+func asNumber(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int:
+		return float64(v), true
+	case int64:
+		return float64(v), true
+	case uint64:
+		return float64(v), true
+	case float64:
+		return v, true
+	case json.Number:
+		return parseNumber(v.String())
+	case string:
+		return parseNumber(strings.TrimSpace(v))
+	}
+	return 0, false
+}
+
+func parseNumber(s string) (float64, bool) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || strings.ContainsAny(s, "xX_") {
+		return 0, false
+	}
+	return f, true
+}
+
+// words gives the words a value is worth where nothing quotes it. class tells a
+// parameter's empty default, which vanishes, from a step's empty output, which
+// is an empty word (S1-137).
+func (v Value) words(class Class) ([]string, error) {
+	if v.Absent {
+		return nil, nil
+	}
+	if v.literal {
+		return strings.Fields(textOf(v.V, "")), nil
+	}
+	elems, many := v.V.([]any)
+	if !many {
+		elems = []any{v.V}
+	}
+	if v.Format != nil {
+		return v.Format.words(elems)
+	}
+	if many && strings.TrimSpace(v.Delimiter) == "" {
+		texts := make([]string, len(elems))
+		for i, e := range elems {
+			texts[i] = elementText(e)
+		}
+		return texts, nil
+	}
+	text := textOf(v.V, v.Delimiter)
+	if text == "" && (v.Author && class == Parameter || many) {
+		return nil, nil
+	}
+	return []string{text}, nil
+}
+
+// text gives the value as one text, where something quotes it or nothing splits.
+func (v Value) text() (string, error) {
+	if v.Absent {
+		return "", nil
+	}
+	if v.Format == nil {
+		return textOf(v.V, v.Delimiter), nil
+	}
+	elems, many := v.V.([]any)
+	if !many {
+		elems = []any{v.V}
+	}
+	words, err := v.Format.words(elems)
+	delimiter := v.Delimiter
+	if delimiter == "" {
+		delimiter = " "
+	}
+	return strings.Join(words, delimiter), err
+}
+
+// quoted shows a value in a message, cut where it is long.
+func quoted(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return strconv.Quote(s)
+	}
+	return strconv.Quote(strings.ToValidUTF8(s[:most], "")) + "..."
+}

@@ -1,0 +1,101 @@
+package flowrun
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// StepFunc is a step written in Go. A text result is the step's output; any other
+// value is its output as JSON and what {step.json} sees. An error fails the step,
+// with the exit code of an *ExitError in it, else 1. It must return soon after
+// ctx is done.
+type StepFunc func(ctx context.Context, in *StepInput) (any, error)
+
+// StepInput is what a step written in Go is given. It is valid during the call.
+type StepInput struct {
+	Params  map[string]any // bound values by name; absent parameters are missing
+	Run     string         // the run's id
+	Path    string         // the step's path in the run
+	Attempt int            // counts from 1
+	Dir     string         // where a command step would run
+}
+
+// ExitError is an error that chooses the step's exit code.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+func (e *ExitError) Error() string { return e.Err.Error() }
+
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// GoTool describes a tool written in Go.
+type GoTool struct {
+	Name        string
+	Description string
+	Tags        []string
+	Parameters  []*tool.Parameter
+	Timeout     time.Duration
+	Run         StepFunc
+}
+
+// Definition is the tool in the form every other tool has: add it to a
+// tool.Library and run it by name, or use it from YAML with use-tool.
+func (t GoTool) Definition() *tool.Definition {
+	return &tool.Definition{Name: t.Name, Description: t.Description, Tags: t.Tags, Parameters: t.Parameters,
+		Timeout: t.Timeout, Single: true, Steps: []*tool.Step{GoStep(t.Name, t.Run)}}
+}
+
+// GoStep is a step written in Go, for a tool.Definition made in Go.
+func GoStep(name string, f StepFunc) *tool.Step {
+	return &tool.Step{Name: name, Kind: tool.Go, Go: f}
+}
+
+// goRunner runs a StepFunc.
+type goRunner struct{ f StepFunc }
+
+func (g goRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
+	a := c.Args().(*Args)
+	in := &StepInput{Params: map[string]any{}, Run: c.Run, Path: string(c.Path), Attempt: c.Attempt, Dir: a.dir}
+	for name, v := range a.values {
+		if !v.Absent {
+			in.Params[name] = v.V
+		}
+	}
+	v, err := g.f(ctx, in)
+	if err != nil {
+		return goFailure(a, err), nil
+	}
+	res := dag.Result{Status: dag.Succeeded}
+	switch out := v.(type) {
+	case nil:
+	case string:
+		res.Stdout = a.session.Text(out)
+	default:
+		b, err := json.Marshal(out)
+		if err != nil {
+			return goFailure(a, fmt.Errorf("cannot write the result as JSON: %w", err)), nil
+		}
+		res.Stdout = a.session.Text(string(b))
+		if err := decodeJSON(string(b), &res.Value); err != nil {
+			return goFailure(a, err), nil
+		}
+	}
+	return res, nil
+}
+
+func goFailure(a *Args, err error) dag.Result {
+	r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonExit, Message: a.session.Mask().String(err.Error())}
+	var exit *ExitError
+	if errors.As(err, &exit) && exit.Code != 0 {
+		r.ExitCode = exit.Code
+	}
+	return r
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+)
+
+// dryRun shows what a run would do and starts nothing.
+func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f runFlags) error {
+	v, err := p.Preview(w, params)
+	if err != nil {
+		return err
+	}
+	if f.output == "json" {
+		enc := json.NewEncoder(a.Stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	}
+	fmt.Fprintf(a.Stdout, "%s would run:\n", v.Tool)
+	for _, name := range sortedKeys(v.Params) {
+		b, _ := json.Marshal(v.Params[name])
+		fmt.Fprintf(a.Stdout, "  %s = %s\n", name, b)
+	}
+	showPreview(a.Stdout, v.Steps, "")
+	return nil
+}
+
+// showPreview prints the steps of one tool wave by wave; nested steps, whose ids
+// begin with prefix, come under the step that holds them.
+func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
+	indent := strings.Repeat("    ", strings.Count(prefix, "/"))
+	var own []flowrun.PreviewStep
+	for _, s := range all {
+		if rest, ok := strings.CutPrefix(s.ID, prefix); ok && !strings.Contains(rest, "/") {
+			own = append(own, s)
+		}
+	}
+	slices.SortStableFunc(own, func(x, y flowrun.PreviewStep) int { return x.Wave - y.Wave })
+	wave := 0
+	for _, s := range own {
+		if s.Wave != wave {
+			wave = s.Wave
+			fmt.Fprintf(w, "%swave %d\n", indent, wave)
+		}
+		fmt.Fprintf(w, "%s  %s (%s)\n", indent, strings.TrimPrefix(s.ID, prefix), s.Kind)
+		if s.Condition != "" {
+			fmt.Fprintf(w, "%s    if %s\n%s       %s: %s\n", indent, s.Condition, indent, s.Verdict, s.Why)
+		}
+		for _, line := range strings.Split(strings.TrimRight(s.Command, "\n"), "\n") {
+			fmt.Fprintf(w, "%s    | %s\n", indent, line)
+		}
+		if s.Problem != "" {
+			fmt.Fprintf(w, "%s    ! %s\n", indent, s.Problem)
+		}
+		showPreview(w, all, s.ID+"/")
+	}
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

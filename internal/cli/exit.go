@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Exit codes (design: "Exit codes").
+const (
+	exitFailed    = 1
+	exitUsage     = 2
+	exitInvalid   = 3
+	exitNotFound  = 4
+	exitRefused   = 5
+	exitParams    = 6
+	exitWaiting   = 7
+	exitBug       = 70
+	exitInterrupt = 130
+	exitTerminate = 143
+)
+
+// usageError is a wrong command line.
+type usageError struct {
+	err error
+	cmd *cobra.Command
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+
+func usage(err error, c *cobra.Command) error { return &usageError{err, c} }
+
+func usagef(c *cobra.Command, format string, args ...any) error {
+	return usage(fmt.Errorf(format, args...), c)
+}
+
+// codeError is an error whose message has been printed already, or has none.
+type codeError int
+
+func (e codeError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// fail prints an error and answers its exit code.
+func (a *app) fail(err error) int {
+	var (
+		code     codeError
+		use      *usageError
+		diags    tool.Diagnostics
+		notFound *tool.NotFoundError
+		params   *flowrun.ParamsError
+		step     *flowrun.StepError
+		platform *flowrun.UnsupportedError
+		secret   *steps.SecretError
+	)
+	switch {
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &use):
+		a.say("%v", err)
+		if use.cmd != nil {
+			fmt.Fprintf(a.Stderr, "Usage: %s\nMore: %s --help\n", use.cmd.UseLine(), use.cmd.CommandPath())
+		}
+		return exitUsage
+	case errors.As(err, &diags):
+		a.diagnose(diags)
+		return exitInvalid
+	case errors.As(err, &notFound), errors.As(err, &step):
+		a.say("%v", err)
+		return exitNotFound
+	case errors.As(err, &params):
+		for _, p := range params.Problems {
+			a.say("parameter %s: %s%s", p.Name, p.Message, hint(p.Hint))
+		}
+		return exitParams
+	case errors.As(err, &secret):
+		a.say("%v", err)
+		return exitParams
+	case errors.As(err, &platform):
+		a.say("%v", err)
+		return exitRefused
+	case strings.HasPrefix(err.Error(), "unknown command"):
+		a.say("%v", err)
+		return exitUsage
+	}
+	a.say("%v", err)
+	if strings.HasPrefix(err.Error(), "internal error") {
+		return exitBug
+	}
+	return exitFailed
+}
+
+func hint(h string) string {
+	if h == "" {
+		return ""
+	}
+	return "; " + h
+}
+
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintf(a.Stderr, "flowrun: "+format+"\n", args...)
+}
+
+// diagnose draws diagnostics on stderr, with the lines they are about.
+func (a *app) diagnose(ds tool.Diagnostics) {
+	tool.Render(a.Stderr, ds, readSource, a.colored(a.Stderr))
+}
+
+func readSource(file string) []byte {
+	b, _ := os.ReadFile(file)
+	return b
+}
+
+// exitCode is the process's exit code for a run (S1-071 and contracts).
+func exitCode(res *flowrun.Result, passThrough bool) int {
+	switch res.Status {
+	case dag.Succeeded, dag.Reused:
+		return 0
+	case dag.TimedOut:
+		return dag.ExitTimeout
+	case dag.Waiting, dag.Interrupted:
+		return exitWaiting
+	case dag.Cancelled:
+		return exitInterrupt
+	}
+	if passThrough {
+		return res.ExitCode
+	}
+	return exitFailed
+}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// assignment is one K=V, K:=JSON or K=@FILE of the command line.
+type assignment struct {
+	name, text string
+	json       bool
+}
+
+// assignments splits the words after the tool's name; a word that assigns nothing
+// is a usage error.
+func assignments(c *cobra.Command, words []string) ([]assignment, error) {
+	var list []assignment
+	for _, w := range words {
+		name, text, ok := strings.Cut(w, "=")
+		if !ok || name == "" || name == ":" {
+			return nil, usagef(c, "%q assigns nothing; parameters are written NAME=value", w)
+		}
+		as := assignment{name: name, text: text}
+		if strings.HasSuffix(name, ":") {
+			as.name, as.json = strings.TrimSuffix(name, ":"), true
+		}
+		list = append(list, as)
+	}
+	return list, nil
+}
+
+// params joins --params and the assignments, which win. Problems with values are
+// a *flowrun.ParamsError, like those Bind finds.
+func (a *app) params(p *flowrun.Plan, document string, list []assignment) (map[string]any, error) {
+	bad := &flowrun.ParamsError{Tool: p.Name()}
+	raw, err := a.document(document)
+	if err != nil {
+		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: err.Error(), Hint: "it must be one JSON object"})
+		raw = map[string]any{}
+	}
+	given := map[string][]any{}
+	for _, as := range list {
+		v, err := as.value(typeOf(p, as.name))
+		if err != nil {
+			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: as.name, Code: "type", Message: err.Error()})
+			continue
+		}
+		given[as.name] = append(given[as.name], v)
+	}
+	for name, vs := range given {
+		switch {
+		case len(vs) == 1:
+			raw[name] = vs[0]
+		case typeOf(p, name) == "array":
+			raw[name] = vs
+		default:
+			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: name, Code: "repeated", Message: "is given more than once", Hint: "only arrays may be"})
+		}
+	}
+	if len(bad.Problems) > 0 {
+		slices.SortFunc(bad.Problems, func(x, y flowrun.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
+		return nil, bad
+	}
+	return raw, nil
+}
+
+// document reads the --params file: one JSON object; "-" is stdin.
+func (a *app) document(name string) (map[string]any, error) {
+	if name == "" {
+		return map[string]any{}, nil
+	}
+	var b []byte
+	var err error
+	if name == "-" {
+		b, err = io.ReadAll(a.Stdin)
+	} else {
+		b, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var m map[string]any
+	if err := decode(b, &m); err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return nil, errors.New("the document is null")
+	}
+	return m, nil
+}
+
+func decode(b []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("not valid JSON: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("not valid JSON: something follows the value")
+	}
+	return nil
+}
+
+// value is the assignment's value; typ is the parameter's type, "" when it does
+// not exist.
+func (as assignment) value(typ string) (any, error) {
+	if as.json {
+		var v any
+		err := decode([]byte(as.text), &v)
+		return v, err
+	}
+	file, fromFile := strings.CutPrefix(as.text, "@")
+	if !fromFile {
+		return as.text, nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %q: %w (a value that begins with @ is written %s:='\"@...\"')", file, err, as.name)
+	}
+	if typ != "array" && typ != "object" {
+		return string(b), nil
+	}
+	var v any
+	if err := decode(b, &v); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return v, nil
+}
+
+func typeOf(p *flowrun.Plan, name string) string {
+	i := slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == name })
+	if i < 0 {
+		return ""
+	}
+	return p.Definition.Parameters[i].Type
+}

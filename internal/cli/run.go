@@ -1,0 +1,354 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// runFlags are the flags of flowrun run.
+type runFlags struct {
+	params      string
+	maxParallel int
+	dryRun      bool
+	until       string
+	progress    string
+	output      string
+	passThrough bool
+	allowDash   bool
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run NAME|FILE [PARAM=value ...]",
+		Short: "Run a tool",
+		Long: `Run a tool by name, or a definition by path (anything with a slash, or ending
+in .yaml, .yml or .json).
+
+Parameters: NAME=text, NAME=@file (the file's content), NAME:=JSON, and
+--params FILE with one JSON object. Repeat NAME=text for arrays.
+
+The run's output goes to stdout, everything else to stderr.`,
+		Example: `  flowrun run weather LOCATION=Rome
+  flowrun run ./build.yaml TAGS=a TAGS=b --max-parallel 4
+  flowrun run deploy --params staging.json --dry-run
+  flowrun run report -o json | jq .steps`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef(c, "which tool? Give a name or a file")
+			}
+			return nil
+		},
+		RunE:              func(c *cobra.Command, args []string) error { return a.run(c, args, f) },
+		ValidArgsFunction: a.completeRun,
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.params, "params", "", "read parameters from this JSON `file`; - is stdin")
+	fl.IntVar(&f.maxParallel, "max-parallel", 0, "steps at once (default: 2 for each CPU, at least 4)")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run, and start nothing")
+	fl.StringVar(&f.until, "until", "", "run only this `step` and what it waits for")
+	fl.StringVar(&f.progress, "progress", "auto", "narration on stderr: auto|tty|plain|json|quiet|none")
+	fl.StringVarP(&f.output, "output", "o", "text", "the result on stdout: text|combined|json")
+	fl.BoolVarP(&f.passThrough, "exit-code", "x", false, "exit with the failed step's own exit code")
+	fl.BoolVar(&f.allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
+	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(progressModes, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(runOutputs, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+var (
+	progressModes = []string{"auto", "tty", "plain", "json", "quiet", "none"}
+	runOutputs    = []string{"text", "combined", "json"}
+)
+
+func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
+	if err := oneOf(c, "progress", f.progress, progressModes); err != nil {
+		return err
+	}
+	if err := oneOf(c, "output", f.output, runOutputs); err != nil {
+		return err
+	}
+	if f.maxParallel < 0 {
+		return usagef(c, "--max-parallel must be at least 1")
+	}
+	list, err := assignments(c, args[1:])
+	if err != nil {
+		return err
+	}
+	plan, err := a.compile(args[0])
+	if err != nil {
+		return err
+	}
+	if f.until != "" {
+		if plan, err = plan.Until(f.until); err != nil {
+			return err
+		}
+	}
+	params, err := a.params(plan, f.params, list)
+	if err != nil {
+		return err
+	}
+	if f.progress != "none" {
+		a.warn(plan, params)
+	}
+	world := flowrun.World{AllowDash: f.allowDash}
+	if f.dryRun {
+		return a.dryRun(plan, world, params, f)
+	}
+	return a.execute(plan, world, params, f)
+}
+
+func oneOf(c *cobra.Command, flag, value string, allowed []string) error {
+	for _, w := range allowed {
+		if value == w {
+			return nil
+		}
+	}
+	return usagef(c, "--%s %q is not one of %s", flag, value, strings.Join(allowed, ", "))
+}
+
+// compile finds and compiles a tool.
+func (a *app) compile(name string) (*flowrun.Plan, error) {
+	return flowrun.Compile(a.library(), name)
+}
+
+func (a *app) library() *tool.Library { return tool.NewLibrary(tool.Places{}) }
+
+// warn tells what is wrong without being an error, the deprecated included.
+func (a *app) warn(p *flowrun.Plan, params map[string]any) {
+	if len(p.Warnings) > 0 {
+		a.diagnose(p.Warnings)
+	}
+	if d := p.Definition; d.Deprecated {
+		a.say("tool %s is deprecated%s", d.Name, colon(d.DeprecatedMessage))
+	}
+	for _, d := range p.Definition.Parameters {
+		if _, given := params[d.Name]; given && d.Deprecated {
+			use := ""
+			if d.DeprecatedAlternative != "" {
+				use = "; use " + d.DeprecatedAlternative
+			}
+			a.say("parameter %s is deprecated%s", d.Name, use)
+		}
+	}
+}
+
+func colon(s string) string {
+	if s == "" {
+		return ""
+	}
+	return ": " + s
+}
+
+// execute runs the plan and prints its result.
+func (a *app) execute(plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) error {
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	sig := a.signals(stop)
+	defer sig.stop()
+
+	stateDir := flowrun.DefaultStateDir()
+	engine := flowrun.New(flowrun.Config{Parallel: f.maxParallel, StateDir: stateDir, Reaper: a.Reaper})
+	options := []flowrun.RunOption{flowrun.WithWorld(world), flowrun.WithForce(sig.force)}
+	if s := a.sink(plan, f.progress); s != nil {
+		options = append(options, flowrun.WithSink(s))
+	}
+	if f.output == "text" {
+		options = append(options, flowrun.WithStdout(&breaking{w: a.Stdout, stop: stop}))
+	}
+	res, err := engine.Run(ctx, plan, params, options...)
+	if res == nil {
+		return err
+	}
+	if out := a.print(res, f.output); err == nil {
+		err = out
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return codeError(128 + int(syscall.SIGPIPE))
+	}
+	if err != nil {
+		return err
+	}
+	if f.progress != "none" {
+		a.closing(res, stateDir)
+	}
+	if code := sig.code(); code != 0 && res.Status == dag.Cancelled {
+		return codeError(code)
+	}
+	if code := exitCode(res, f.passThrough); code != 0 {
+		return codeError(code)
+	}
+	return nil
+}
+
+// sink is what narrates the run.
+func (a *app) sink(p *flowrun.Plan, mode string) dag.Sink {
+	switch mode {
+	case "none":
+		return nil
+	case "json":
+		return console.NewJSON(a.Stderr)
+	}
+	plain := console.NewPlain(a.Stderr, a.colored(a.Stderr), func(path string) string { return placeOf(p, path) })
+	if mode == "quiet" {
+		return console.Failures{Plain: plain}
+	}
+	return plain
+}
+
+// placeOf is file:line of a step's definition.
+func placeOf(p *flowrun.Plan, path string) string {
+	name, rest, nested := strings.Cut(path, "/")
+	name, _, _ = strings.Cut(name, "#")
+	if nested {
+		if inner := p.Nested(name); inner != nil {
+			return placeOf(inner, rest)
+		}
+		return ""
+	}
+	s := p.Step(name)
+	if s == nil || s.Pos.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", s.Pos.File, s.Pos.Line)
+}
+
+// print writes the result to stdout; the text form went there during the run.
+func (a *app) print(res *flowrun.Result, form string) error {
+	switch form {
+	case "json":
+		enc := json.NewEncoder(a.Stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(res)
+	case "combined":
+		for i := range res.Steps {
+			if err := combined(a.Stdout, &res.Steps[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// combined writes one step's section of -o combined.
+func combined(w io.Writer, s *flowrun.StepResult) error {
+	if !s.Status.Executed() {
+		return nil
+	}
+	if _, err := fmt.Fprintf(w, "--- %s: %s ---\n", s.ID, s.Status); err != nil {
+		return err
+	}
+	for _, stream := range []struct{ file, text string }{{s.StdoutFile, s.Output}, {s.StderrFile, s.Error}} {
+		if stream.file == "" {
+			if _, err := io.WriteString(w, stream.text); err != nil {
+				return err
+			}
+			continue
+		}
+		f, err := os.Open(stream.file)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(w, f)
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closing says in a line how the run ended, where that is worth a line.
+func (a *app) closing(res *flowrun.Result, stateDir string) {
+	for _, n := range res.Notices {
+		a.say("%s", n)
+	}
+	if len(res.Tolerated) > 0 && res.Status == dag.Succeeded {
+		a.say("run %s succeeded; tolerated failures: %s", res.ID, strings.Join(res.Tolerated, ", "))
+	}
+	if res.Status == dag.Succeeded {
+		return
+	}
+	a.say("run %s %s%s; logs are in %s", res.ID, res.Status, colon(res.Message), filepath.Join(stateDir, "runs", res.ID, "logs"))
+}
+
+// signals turns the first interrupt into a cancel and the second into a kill.
+type signals struct {
+	c     chan os.Signal
+	force chan struct{}
+	mu    sync.Mutex
+	first os.Signal
+}
+
+func (a *app) signals(stop context.CancelCauseFunc) *signals {
+	s := &signals{c: make(chan os.Signal, 4), force: make(chan struct{})}
+	signal.Notify(s.c, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+	go func() {
+		for sig := range s.c {
+			if sig == syscall.SIGPIPE {
+				continue // the write that caused it fails with EPIPE
+			}
+			s.mu.Lock()
+			again := s.first != nil
+			if !again {
+				s.first = sig
+			}
+			s.mu.Unlock()
+			if again {
+				close(s.force)
+				return
+			}
+			stop(fmt.Errorf("received %v", sig))
+		}
+	}()
+	return s
+}
+
+func (s *signals) stop() {
+	signal.Stop(s.c)
+	close(s.c)
+}
+
+// code is the exit code of a run that a signal ended, 0 when none came.
+func (s *signals) code() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch s.first {
+	case nil:
+		return 0
+	case syscall.SIGTERM:
+		return exitTerminate
+	}
+	return exitInterrupt
+}
+
+// breaking stops the run when its reader has gone away.
+type breaking struct {
+	w    io.Writer
+	stop context.CancelCauseFunc
+}
+
+func (b *breaking) Write(p []byte) (int, error) {
+	n, err := b.w.Write(p)
+	if err != nil {
+		b.stop(fmt.Errorf("cannot write the output: %w", err))
+	}
+	return n, err
+}

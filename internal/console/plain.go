@@ -1,0 +1,209 @@
+// Package console tells people at a terminal what happens in a run. It watches
+// events (dag.Sink) and writes narration, one line for each change; results are
+// none of its business.
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// Plain writes one line for each change: time since the start, step, what
+// happened. Where a step failed, the end of its output follows.
+type Plain struct {
+	w     io.Writer
+	color bool
+	place func(step string) string // file:line of a step, may be nil
+	began time.Time
+	width int
+}
+
+// NewPlain makes a Plain sink.
+func NewPlain(w io.Writer, color bool, place func(string) string) *Plain {
+	return &Plain{w: w, color: color, place: place, width: 12}
+}
+
+// Emit writes the event's line, if it has one.
+func (p *Plain) Emit(e dag.Event) {
+	switch e.Kind {
+	case dag.RunStarted:
+		p.began = e.Time
+	case dag.RunCancelling:
+		p.line(e, yellow, stopping(e))
+	case dag.StepStarted:
+		if e.Attempt > 1 {
+			p.line(e, dim, fmt.Sprintf("try %d started", e.Attempt))
+			return
+		}
+		p.line(e, dim, "started")
+	case dag.StepRetrying:
+		p.line(e, yellow, fmt.Sprintf("%s, next try in %s", outcome(e.Result), short(e.Due.Sub(e.Time))))
+	case dag.StepFallback:
+		p.line(e, yellow, outcome(e.Result)+", trying the fallback")
+	case dag.StepFinished:
+		p.finished(e)
+	}
+}
+
+func stopping(e dag.Event) string {
+	switch e.Reason {
+	case dag.ReasonTimeout:
+		return "stopping: time is up"
+	case dag.ReasonFailFast:
+		return "stopping: a step failed (fail-fast)"
+	}
+	return "stopping; cleanup still runs. Ctrl-C again to force"
+}
+
+func (p *Plain) finished(e dag.Event) {
+	r := e.Result
+	switch {
+	case r.Status == dag.Succeeded || r.Status == dag.Reused:
+		p.line(e, green, fmt.Sprintf("%-8s %s", word(r), short(r.Ended.Sub(r.Started))))
+	case r.Status == dag.Skipped:
+		p.line(e, dim, fmt.Sprintf("skipped  %s", reasonText(r.Reason)))
+	case r.Status == dag.Cancelled:
+		p.line(e, yellow, "cancelled")
+	case r.Tolerated:
+		p.line(e, yellow, outcome(r)+" (tolerated)")
+	default:
+		p.line(e, red, outcome(r))
+		p.details(e)
+	}
+}
+
+func word(r *dag.Result) string {
+	if r.Fallback {
+		return "ok (fallback)"
+	}
+	if r.Status == dag.Reused {
+		return "reused"
+	}
+	return "ok"
+}
+
+func reasonText(reason string) string {
+	switch reason {
+	case dag.ReasonCondition:
+		return "its condition is false"
+	case dag.ReasonUpstreamFailed:
+		return "a step it waits for failed"
+	}
+	return reason
+}
+
+// outcome says how a failed try ended.
+func outcome(r *dag.Result) string {
+	s := fmt.Sprintf("FAILED   exit %d", r.ExitCode)
+	if r.Status == dag.TimedOut {
+		s = "TIMED OUT"
+	}
+	if r.Attempts > 1 {
+		s += fmt.Sprintf(" after %d tries", r.Attempts)
+	}
+	if r.Message != "" {
+		s += ": " + clean(r.Message)
+	}
+	return s
+}
+
+// shownLines is how much of a failed step's output is repeated.
+const shownLines = 10
+
+// details shows where the failed step stands and what it last said.
+func (p *Plain) details(e dag.Event) {
+	o := e.Result.Stderr
+	if o == nil {
+		o = e.Result.Stdout
+	}
+	if p.place != nil {
+		if at := p.place(string(e.Node)); at != "" {
+			fmt.Fprintf(p.w, "        at %s\n", at)
+		}
+	}
+	if o == nil || strings.Contains(string(e.Node), "/") && e.Result.Message != "" && o.Inline == "" {
+		return
+	}
+	lines := strings.Split(strings.TrimRight(o.Inline, "\n"), "\n")
+	if len(lines) > shownLines {
+		lines = lines[len(lines)-shownLines:]
+	}
+	for _, l := range lines {
+		fmt.Fprintf(p.w, "        | %s\n", clean(l))
+	}
+	if o.File != "" && (o.Size > int64(len(o.Inline)) || len(lines) == shownLines) {
+		fmt.Fprintf(p.w, "        all of it: %s\n", o.File)
+	}
+}
+
+func (p *Plain) line(e dag.Event, c, text string) {
+	name := string(e.Node)
+	p.width = min(max(p.width, len(name)), 40)
+	if p.color {
+		text = c + text + reset
+	}
+	fmt.Fprintf(p.w, "%8s  %-*s %s\n", "+"+short(e.Time.Sub(p.began)), p.width, name, text)
+}
+
+const (
+	reset  = "\x1b[0m"
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+	dim    = "\x1b[2m"
+)
+
+// short is a duration as people read it: 0.2s, 12.4s, 3m05s.
+func short(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// clean makes a line safe for a terminal: a step's output must not move the
+// cursor, set a title or reorder text on the screen.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r < 0x20, r == 0x7f, 0x80 <= r && r <= 0x9f, // C0, DEL, C1
+			0x202a <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069, r == 0x200e, r == 0x200f: // bidi
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// JSON writes every event as one line of flowrun/event.v1.
+type JSON struct{ enc *json.Encoder }
+
+// NewJSON makes a JSON sink.
+func NewJSON(w io.Writer) *JSON {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return &JSON{enc}
+}
+
+// Emit writes the event. A writer that fails cannot fail the run.
+func (j *JSON) Emit(e dag.Event) { _ = j.enc.Encode(e) }
+
+// Failures is a Plain that speaks of failures only.
+type Failures struct{ *Plain }
+
+// Emit writes the line of a failed step.
+func (f Failures) Emit(e dag.Event) {
+	failed := e.Kind == dag.StepFinished && (e.Result.Status == dag.Failed || e.Result.Status == dag.TimedOut)
+	if e.Kind == dag.RunStarted || e.Kind == dag.RunCancelling || failed {
+		f.Plain.Emit(e)
+	}
+}

@@ -1,0 +1,284 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestExit(t *testing.T) {
+	g := Open("exit")
+	defer g.Close(context.Background(), 0)
+	for script, want := range map[string]Exit{
+		"exit 0":        {},
+		"exit 7":        {Code: 7},
+		"kill -TERM $$": {Code: 143, Signal: syscall.SIGTERM},
+		"kill -KILL $$": {Code: 137, Signal: syscall.SIGKILL},
+	} {
+		got, err := start(t, g, "exit", "s", script).Wait(context.Background())
+		if err != nil || got != want {
+			t.Errorf("%s: %v, %v; want %v", script, got, err, want)
+		}
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	g := Open("fails")
+	defer g.Close(context.Background(), 0)
+	null := devNull(t)
+	files := [3]*os.File{null, null, null}
+	for path, want := range map[string]error{"/no/such": syscall.ENOENT, "/etc": syscall.EACCES} {
+		if _, err := g.Start(Spec{Path: path, Args: []string{"x"}, Files: files}); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", path, err, want)
+		}
+	}
+}
+
+// Waiting without a pidfd and stopping without one work alike.
+func TestWithoutPidfd(t *testing.T) {
+	g := Open("nopidfd")
+	defer g.Close(context.Background(), 0)
+	for _, script := range []string{"exit 3", "sleep 300"} {
+		c := start(t, g, "nopidfd", "s", script).(*child)
+		c.fd.Close()
+		c.fd, c.conn, c.gone = nil, nil, make(chan struct{})
+		go c.watch()
+		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		got, err := c.Wait(ctx)
+		cancel()
+		if script == "exit 3" {
+			if err != nil || got.Code != 3 {
+				t.Error(got, err)
+			}
+			continue
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if got, left := c.Stop(time.Second, nil); got.Code != 143 || len(left) > 0 {
+			t.Error(got, left)
+		}
+	}
+}
+
+// The grace period is over as soon as everything has gone, and force ends it.
+func TestGrace(t *testing.T) {
+	g := Open("grace")
+	defer g.Close(context.Background(), 0)
+	cancelled, cancel := context.WithCancelCause(context.Background())
+	cause := errors.New("enough")
+	cancel(cause)
+	force := make(chan struct{})
+	close(force)
+	for _, c := range []struct {
+		script string
+		force  chan struct{}
+		want   int
+	}{
+		{"trap 'exit 5' TERM; echo; while :; do sleep 0.01; done", nil, 5},
+		{"trap '' TERM; while :; do sleep 0.01; done", force, 137},
+		{"kill -STOP $$; exit 4", nil, 143},
+	} {
+		p := start(t, g, "grace", "s", c.script)
+		time.Sleep(50 * time.Millisecond) // let it set its trap
+		if _, err := p.Wait(cancelled); err != cause {
+			t.Errorf("%s: Wait said %v", c.script, err)
+		}
+		began := time.Now()
+		e, left := p.Stop(time.Minute, c.force)
+		if e.Code != c.want || len(left) > 0 || time.Since(began) > 30*time.Second {
+			t.Errorf("%s: %v, %v after %v, want %d", c.script, e, left, time.Since(began), c.want)
+		}
+	}
+}
+
+// What a successful step leaves in the background lives until the run's end.
+func TestBackground(t *testing.T) {
+	tag := fmt.Sprintf("8%d", os.Getpid())
+	for _, noLeaf := range []bool{false, true} {
+		g := Open("bg" + tag)
+		g.noLeaf = noLeaf
+		p := start(t, g, "bg"+tag, "s", "sleep 100."+tag+" & (setsid sleep 100."+tag+" &)")
+		if e, err := p.Wait(context.Background()); err != nil || e.Code != 0 {
+			t.Fatal(e, err)
+		}
+		for range 100 {
+			if len(living("100."+tag)) == 2 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		report, err := g.Close(context.Background(), time.Second)
+		if err != nil || len(report.Escaped) > 0 {
+			t.Error(report, err)
+		}
+		if len(report.Ended) != 2 || !strings.Contains(Names(report.Ended), "sleep (pid ") {
+			t.Errorf("noLeaf %t: ended %v", noLeaf, report.Ended)
+		}
+		if left := living("100." + tag); len(left) > 0 {
+			t.Errorf("noLeaf %t: %v live", noLeaf, left)
+		}
+	}
+}
+
+// What a detached step leaves stays.
+func TestDetached(t *testing.T) {
+	tag := fmt.Sprintf("9%d", os.Getpid())
+	g := Open("detached" + tag)
+	null := devNull(t)
+	p, err := g.Start(Spec{Step: "d", Path: "/bin/sh", Args: []string{"sh", "-c", "sleep 100." + tag + " & (env -i setsid sleep 100." + tag + " &)"},
+		Env: environ("detached"+tag, "d"), Files: [3]*os.File{null, null, null}, Detach: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := start(t, g, "detached"+tag, "other", "sleep 99."+tag+" &")
+	for _, p := range []Process{p, other} {
+		if e, err := p.Wait(context.Background()); err != nil || e.Code != 0 {
+			t.Fatal(e, err)
+		}
+	}
+	report, err := g.Close(context.Background(), 0)
+	if err != nil || len(report.Ended) != 1 || len(report.Escaped) > 0 {
+		t.Error(report, err)
+	}
+	left := living("100." + tag)
+	if len(left) != 2 {
+		t.Errorf("%v left, want both", left)
+	}
+	for pid := range left {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// Many waiting children hold no threads.
+func TestThreads(t *testing.T) {
+	g := Open("threads")
+	var ps []Process
+	before := threads(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	for range 256 {
+		p := start(t, g, "threads", "s", "exec sleep 300")
+		ps = append(ps, p)
+		wg.Go(func() { p.Wait(ctx) })
+	}
+	if now := threads(t); now > before+20 {
+		t.Errorf("%d threads with 256 children, %d before", now, before)
+	}
+	cancel()
+	wg.Wait()
+	for _, p := range ps {
+		wg.Go(func() { p.Stop(time.Second, nil) })
+	}
+	wg.Wait()
+	if _, err := g.Close(context.Background(), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func threads(t *testing.T) int {
+	dirs, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(dirs)
+}
+
+func TestParseStat(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		ok   bool
+		name string
+		ppid int
+	}{
+		{"12 (sleep) S 7 12 3 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 0", true, "sleep", 7},
+		{"12 (a) b) (c) S 7 12 3 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 0", true, "a) b) (c", 7},
+		{"12 (x) S 7", false, "", 0},
+		{"", false, "", 0},
+		{")(", false, "", 0},
+	} {
+		e, ok := parseStat(c.line)
+		if ok != c.ok || ok && (e.Name != c.name || e.ppid != c.ppid || e.start != 4711) {
+			t.Errorf("%q: %+v %t", c.line, e, ok)
+		}
+	}
+}
+
+func FuzzParseStat(f *testing.F) {
+	f.Add("12 (sleep) S 7 12 3 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 0")
+	f.Fuzz(func(t *testing.T, line string) {
+		if e, ok := parseStat(line); ok && !strings.Contains(line, "("+e.Name+")") {
+			t.Errorf("name %q is not in %q", e.Name, line)
+		}
+	})
+}
+
+func TestParseMarks(t *testing.T) {
+	run, step := parseMarks([]byte("A=1\x00FLOWRUN_STEP=a/b\x00XFLOWRUN_RUN=no\x00FLOWRUN_RUN=r1\x00"))
+	if run != "r1" || step != "a/b" {
+		t.Error(run, step)
+	}
+}
+
+// A trail follows descent, groups and markers, and is not misled by numbers that
+// were given to another process.
+func TestTrail(t *testing.T) {
+	none := func(*entry) bool { return false }
+	at := func(pid, ppid, pgid, sid int, start uint64) entry {
+		return entry{Info: Info{PID: pid}, ppid: ppid, pgid: pgid, sid: sid, start: start, state: 'S'}
+	}
+	marked := at(50, 1, 50, 50, 9)
+	marked.run, marked.Step = "r", "s"
+	trail := newTrail("r", "s")
+	root := at(10, 5, 10, 2, 5)
+	trail.add(&root)
+	pids := func(list []entry) (out []int) {
+		for _, e := range list {
+			out = append(out, e.PID)
+		}
+		return out
+	}
+	first := table{at(12, 11, 12, 12, 6), at(11, 10, 10, 2, 6), root, at(13, 1, 10, 2, 7), marked, at(60, 1, 60, 60, 9)}
+	if d := cmp.Diff([]int{12, 11, 10, 13, 50}, pids(trail.follow(first, none))); d != "" {
+		t.Error(d)
+	}
+	// 12 died and its session lives on; 11 is somebody else now.
+	second := table{at(14, 1, 12, 12, 8), at(11, 3, 11, 11, 99), at(15, 11, 11, 11, 100)}
+	if d := cmp.Diff([]int{14}, pids(trail.follow(second, none))); d != "" {
+		t.Error(d)
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	null := devNull(b)
+	env := environ("bench", "s")
+	b.Run("group", func(b *testing.B) {
+		g := Open("bench")
+		for b.Loop() {
+			p, err := g.Start(Spec{Step: "s", Path: "/bin/true", Args: []string{"true"}, Env: env, Files: [3]*os.File{null, null, null}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			p.Wait(context.Background())
+		}
+		g.Close(context.Background(), 0)
+	})
+	b.Run("bare", func(b *testing.B) {
+		fd := null.Fd()
+		for b.Loop() {
+			pid, err := syscall.ForkExec("/bin/true", []string{"true"}, &syscall.ProcAttr{Env: env, Files: []uintptr{fd, fd, fd}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			syscall.Wait4(pid, nil, 0, nil)
+		}
+	})
+}

@@ -1,0 +1,125 @@
+//go:build !linux
+
+package proc
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Group is the processes of one run, started by this process. It is a [Host].
+type Group struct {
+	mu   sync.Mutex
+	live map[*child]struct{}
+	left map[int]Info // process groups that outlived their step
+}
+
+var _ Host = (*Group)(nil)
+
+// Open makes the Group of a run.
+func Open(run string) *Group {
+	return &Group{live: map[*child]struct{}{}, left: map[int]Info{}}
+}
+
+// BecomeReaper says that only Linux lets a process inherit orphans.
+func BecomeReaper() error {
+	return fmt.Errorf("cannot become a subreaper: not available on this platform")
+}
+
+// child is the first process of a step. A goroutine waits for it.
+type child struct {
+	group   *Group
+	process *os.Process
+	spec    Spec
+	done    chan struct{}
+	exit    Exit // set when done is closed
+}
+
+// Start starts a process, in a process group of its own where there are such.
+func (g *Group) Start(s Spec) (Process, error) {
+	p, err := os.StartProcess(s.Path, s.Args, &os.ProcAttr{
+		Dir: s.Dir, Env: s.Env, Files: s.Files[:], Sys: ownGroup()})
+	if err != nil {
+		return nil, fmt.Errorf("cannot start %q: %w", s.Path, err)
+	}
+	c := &child{group: g, process: p, spec: s, done: make(chan struct{})}
+	g.mu.Lock()
+	g.live[c] = struct{}{}
+	g.mu.Unlock()
+	go c.watch()
+	return c, nil
+}
+
+func (c *child) watch() {
+	defer close(c.done)
+	state, err := c.process.Wait()
+	c.exit = Exit{Code: 1}
+	if err == nil {
+		c.exit = exitOf(state)
+	}
+	g := c.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.live, c)
+	if !c.spec.Detach && groupLives(c.PID()) {
+		g.left[c.PID()] = Info{PID: c.PID(), Name: c.spec.Args[0], Step: c.spec.Step}
+	}
+}
+
+func (c *child) PID() int { return c.process.Pid }
+
+// Wait waits for the process or for ctx.
+func (c *child) Wait(ctx context.Context) (Exit, error) {
+	select {
+	case <-c.done:
+		return c.exit, nil
+	case <-ctx.Done():
+		return Exit{}, context.Cause(ctx)
+	}
+}
+
+// Stop ends the process and its group. See [Process].
+func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []Info) {
+	if grace > 0 {
+		signalGroup(c.process, syscall.SIGTERM)
+		select {
+		case <-c.done:
+		case <-force:
+		case <-time.After(grace):
+		}
+	}
+	signalGroup(c.process, syscall.SIGKILL)
+	select {
+	case <-c.done:
+		return c.exit, nil
+	case <-time.After(KillBound):
+		return Exit{Code: 137, Signal: syscall.SIGKILL}, []Info{{PID: c.PID(), Name: c.spec.Args[0], Step: c.spec.Step}}
+	}
+}
+
+// Close ends what is left of the run. See [Host].
+func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) {
+	g.mu.Lock()
+	var running []*child
+	for c := range g.live {
+		running = append(running, c)
+	}
+	g.mu.Unlock()
+	var report Report
+	for _, c := range running {
+		_, survivors := c.Stop(grace, ctx.Done())
+		report.Escaped = append(report.Escaped, survivors...)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for pid, info := range g.left {
+		if killGroup(pid) {
+			report.Ended = append(report.Ended, info)
+		}
+	}
+	return report, nil
+}

@@ -1,0 +1,287 @@
+package proc
+
+import (
+	"context"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// hunt is the ending of something: a step, or all that is left of a run. The
+// difference is only what a look finds.
+type hunt struct {
+	look    func() []entry // the living that are to end
+	group   int            // a process group whose leader is not reaped; 0 for none
+	leaf    *leaf          // to freeze when forks outrun the looks; may be nil
+	atOnce  func() error   // kills all at once where that can be done; may be nil
+	settled func() bool    // false while it cannot be over, which spares a look; may be nil
+}
+
+// Pauses between two looks.
+const (
+	shortest = time.Millisecond
+	longest  = 50 * time.Millisecond
+)
+
+// end is the stop ladder. What would not die comes back, and what was found first.
+func (h *hunt) end(grace time.Duration, force <-chan struct{}) (found, survivors []entry) {
+	found = h.look()
+	if len(found) == 0 && h.over() {
+		return nil, nil
+	}
+	if grace > 0 && h.ask(found, grace, force) {
+		return found, nil
+	}
+	return found, h.kill()
+}
+
+func (h *hunt) over() bool { return h.settled == nil || h.settled() }
+
+// ask sends TERM and waits. It says whether everything went.
+func (h *hunt) ask(found []entry, grace time.Duration, force <-chan struct{}) bool {
+	h.killGroup(syscall.SIGTERM)
+	for i := range found {
+		if found[i].pgid != h.group { // the group has been told already
+			send(&found[i], syscall.SIGTERM)
+		}
+		if found[i].state == 'T' {
+			send(&found[i], syscall.SIGCONT)
+		}
+	}
+	deadline := time.Now().Add(grace)
+	for pause := shortest; ; pause = min(2*pause, longest) {
+		left := time.Until(deadline)
+		if left <= 0 {
+			return false
+		}
+		select {
+		case <-force:
+			return false
+		case <-time.After(min(pause, left)):
+		}
+		if h.over() && len(h.look()) == 0 {
+			return true
+		}
+	}
+}
+
+// kill sends KILL until a look finds nothing. After a few rounds something forks
+// faster than we look, so it is frozen first.
+func (h *hunt) kill() (survivors []entry) {
+	const patience = 3 // rounds
+	deadline := time.Now().Add(KillBound - KillBound/4)
+	pause := shortest
+	for round := 0; ; round++ {
+		if h.atOnce != nil {
+			h.atOnce()
+		}
+		frozen := h.leaf != nil && round >= patience
+		if frozen {
+			h.leaf.freeze()
+		}
+		h.killGroup(syscall.SIGKILL)
+		survivors = h.look()
+		for i := range survivors {
+			send(&survivors[i], syscall.SIGKILL)
+		}
+		if frozen {
+			h.leaf.thaw()
+		}
+		if len(survivors) == 0 || time.Now().After(deadline) {
+			return survivors
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, longest)
+	}
+}
+
+// killGroup signals the process group as one: no fork in it can slip through.
+func (h *hunt) killGroup(sig syscall.Signal) {
+	if h.group > 0 {
+		syscall.Kill(-h.group, sig)
+	}
+}
+
+// Stop ends the step. See [Process].
+func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []Info) {
+	if c.ended() {
+		return c.exit, nil // its number is no longer its own
+	}
+	g := c.group
+	g.mu.Lock()
+	g.suspect = true
+	leaf := g.leaf
+	g.mu.Unlock()
+	trail := newTrail(g.run, c.step)
+	h := &hunt{
+		group:   c.pid,
+		leaf:    leaf,
+		settled: func() bool { pid, err := peek(pPID, c.pid); return err != nil || pid != 0 },
+		look: func() []entry {
+			look := g.looks.fresh(g.since)
+			c.root(trail, look)
+			return trail.follow(look, spare)
+		},
+	}
+	_, survivors := h.end(grace, force)
+	for i := 0; i < 20 && !c.tryReap(); i++ { // killed, but not a zombie yet
+		time.Sleep(shortest)
+	}
+	return c.reap(), infos(survivors)
+}
+
+// root adds the first process to a trail. Its number is still its own: nobody has
+// reaped it.
+func (c *child) root(t *trail, look table) {
+	for i := range look {
+		if look[i].PID == c.pid {
+			t.add(&look[i])
+		}
+	}
+}
+
+// endRun ends what is left of the run.
+func (g *Group) endRun(ctx context.Context, grace time.Duration) Report {
+	trail, loose := g.trails()
+	h := &hunt{look: func() []entry { return g.lookAll(trail, loose) }}
+	g.mu.Lock()
+	h.leaf = g.leaf
+	g.mu.Unlock()
+	if h.leaf != nil {
+		h.atOnce = h.leaf.kill
+	}
+	found, survivors := h.end(grace, ctx.Done())
+	return Report{Ended: infos(without(found, survivors)), Escaped: infos(append(survivors, g.doubtful(trail, loose)...))}
+}
+
+// trails are what is known of the run, and of its detached steps, before a look.
+func (g *Group) trails() (run, loose *trail) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	run, loose = newTrail(g.run, ""), newTrail("", "")
+	for pid := range g.left {
+		run.leaders[pid] = reaped
+	}
+	for pid := range g.detached {
+		loose.leaders[pid] = reaped
+	}
+	return run, loose
+}
+
+// lookAll finds everything of the run that lives, but what detached steps left.
+func (g *Group) lookAll(run, loose *trail) []entry {
+	look := g.looks.fresh(g.since)
+	g.mu.Lock()
+	var inside map[int]bool
+	if g.leaf != nil {
+		inside = g.leaf.pids()
+	}
+	free := len(g.loose) > 0
+	for i := range look {
+		if _, ok := g.loose[look[i].Step]; ok && look[i].run == g.run {
+			loose.add(&look[i])
+		}
+	}
+	for c := range g.live {
+		if !c.detach {
+			c.root(run, look)
+		} else {
+			c.root(loose, look)
+		}
+	}
+	g.mu.Unlock()
+	loose.follow(look, spare)
+	// With a detached step about, an orphan without any mark may be that step's:
+	// only the leaf, which detached steps are not in, tells them apart.
+	claim := alone() && !free
+	for i := range look {
+		e := &look[i]
+		if inside[e.PID] || claim && e.ppid == os.Getpid() && !spare(e) {
+			run.add(e)
+		}
+	}
+	return run.follow(look, func(e *entry) bool {
+		_, kept := loose.seen[e.PID]
+		return kept || spare(e)
+	})
+}
+
+// doubtful are processes that may be the run's and carry no mark: orphans of this
+// user that began while the run lasted. They are asked for only where something
+// was stopped and neither a leaf nor a reaper can tell, and they are not killed.
+func (g *Group) doubtful(run, loose *trail) []entry {
+	g.mu.Lock()
+	ask := g.suspect && g.leaf == nil
+	g.mu.Unlock()
+	if !ask || reaping() {
+		return nil
+	}
+	look := g.looks.fresh(g.since)
+	above := ancestors(look)
+	var found []entry
+	for i := range look {
+		e := &look[i]
+		_, known := run.seen[e.PID]
+		_, kept := loose.seen[e.PID]
+		if above[e.ppid] && e.start >= g.since && !e.dead() && !known && !kept && sameUser(e.PID) &&
+			e.sid != ownSession() && e.run == "" {
+			found = append(found, *e)
+		}
+	}
+	return found
+}
+
+// ancestors are the processes above this one, who inherit what it does not.
+func ancestors(look table) map[int]bool {
+	parent := make(map[int]int, len(look))
+	for i := range look {
+		parent[look[i].PID] = look[i].ppid
+	}
+	above := map[int]bool{1: true}
+	for pid := parent[os.Getpid()]; pid > 1 && !above[pid]; pid = parent[pid] {
+		above[pid] = true
+	}
+	return above
+}
+
+func ownSession() int {
+	sid, _, _ := syscall.Syscall(syscall.SYS_GETSID, 0, 0, 0)
+	return int(sid)
+}
+
+func without(list, drop []entry) []entry {
+	var out []entry
+next:
+	for i := range list {
+		for j := range drop {
+			if list[i].PID == drop[j].PID {
+				continue next
+			}
+		}
+		out = append(out, list[i])
+	}
+	return out
+}
+
+// looks shares looks at the process table: hundreds of steps may be stopped at
+// once, and a look takes milliseconds.
+type looks struct {
+	mu    sync.Mutex
+	taken time.Time // when the look began
+	last  table
+}
+
+// fresh is a look that began after it was asked for. Those who wait while one is
+// being taken share the next.
+func (l *looks) fresh(since uint64) table {
+	asked := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.taken.After(asked) {
+		return l.last
+	}
+	l.taken = time.Now()
+	l.last, _ = readTable(since)
+	return l.last
+}

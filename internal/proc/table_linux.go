@@ -1,0 +1,163 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// entry is one process as the kernel's table shows it.
+type entry struct {
+	Info
+	ppid, pgid, sid int
+	start           uint64 // clock ticks since boot; with the pid it names a process for good
+	state           byte
+	run             string // the marker's run
+}
+
+func (e *entry) dead() bool { return e.state == 'Z' || e.state == 'X' }
+
+// table is a look at all processes.
+type table []entry
+
+// environMax bounds what is read of one process's environment. Markers stand
+// first where flowrun starts a process, but a shell may reorder them.
+const environMax = 1 << 20
+
+// readTable looks at all processes. Markers are read of those started since (in
+// clock ticks): older ones cannot belong to the run. Processes that end meanwhile
+// are left out.
+func readTable(since uint64) (table, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	t := make(table, 0, len(names))
+	buf := make([]byte, 4<<10)
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		e, ok := readEntry(pid, buf)
+		if !ok {
+			continue
+		}
+		if e.start >= since && !e.dead() {
+			buf = e.readMarks(buf)
+		}
+		t = append(t, e)
+	}
+	return t, nil
+}
+
+func readEntry(pid int, buf []byte) (entry, bool) {
+	n, err := readInto("/proc/"+strconv.Itoa(pid)+"/stat", buf)
+	if err != nil {
+		return entry{}, false
+	}
+	e, ok := parseStat(string(buf[:n]))
+	return e, ok && e.PID == pid
+}
+
+// parseStat reads a line of /proc/PID/stat. The name stands in parentheses and
+// may hold anything, parentheses too, so the last one ends it.
+func parseStat(line string) (e entry, ok bool) {
+	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
+	if open < 1 || end < open {
+		return e, false
+	}
+	const startField = 19 // counted from the state, which is field 0
+	fields := strings.Fields(line[end+1:])
+	if len(fields) <= startField || len(fields[0]) != 1 {
+		return e, false
+	}
+	var errs [5]error
+	e.PID, errs[0] = strconv.Atoi(strings.TrimSpace(line[:open]))
+	e.ppid, errs[1] = strconv.Atoi(fields[1])
+	e.pgid, errs[2] = strconv.Atoi(fields[2])
+	e.sid, errs[3] = strconv.Atoi(fields[3])
+	e.start, errs[4] = strconv.ParseUint(fields[startField], 10, 64)
+	e.state, e.Name = fields[0][0], line[open+1:end]
+	return e, errors.Join(errs[:]...) == nil
+}
+
+// readMarks fills in the markers. It returns the buffer, which may have grown.
+func (e *entry) readMarks(buf []byte) []byte {
+	path := "/proc/" + strconv.Itoa(e.PID) + "/environ"
+	n, err := readInto(path, buf)
+	for err == nil && n == len(buf) && len(buf) < environMax {
+		buf = make([]byte, 4*len(buf))
+		n, err = readInto(path, buf)
+	}
+	if err == nil {
+		e.run, e.Step = parseMarks(buf[:n])
+	}
+	return buf
+}
+
+func parseMarks(environ []byte) (run, step string) {
+	for v := range bytes.SplitSeq(environ, []byte{0}) {
+		if rest, ok := bytes.CutPrefix(v, []byte(MarkRun+"=")); ok {
+			run = string(rest)
+		} else if rest, ok := bytes.CutPrefix(v, []byte(MarkStep+"=")); ok {
+			step = string(rest)
+		}
+	}
+	return run, step
+}
+
+// readInto reads a small file into buf. It goes around os.File: the poller has no
+// use for these files, and a look reads two of them for every process.
+func readInto(path string, buf []byte) (int, error) {
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer syscall.Close(fd)
+	got := 0
+	for got < len(buf) {
+		n, err := syscall.Read(fd, buf[got:])
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return got, err
+		}
+		if n == 0 {
+			break
+		}
+		got += n
+	}
+	return got, nil
+}
+
+// now is this moment on the clock that start times are on: clock ticks since
+// boot, a hundred a second on every architecture. 0 where it cannot be read, which
+// makes everything recent.
+func now() uint64 {
+	f, err := os.Open("/proc/uptime")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(f)
+	seconds, _, _ := strings.Cut(string(text), " ")
+	ticks, _ := strconv.ParseUint(strings.Replace(seconds, ".", "", 1), 10, 64)
+	return ticks
+}
+
+func sameUser(pid int) bool {
+	var st syscall.Stat_t
+	return syscall.Stat("/proc/"+strconv.Itoa(pid), &st) == nil && int(st.Uid) == os.Getuid()
+}

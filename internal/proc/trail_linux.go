@@ -1,0 +1,86 @@
+package proc
+
+// trail is what is known of the processes of a step, or of a whole run. It grows
+// with every look: a process once seen to belong stays known, and so does what
+// descends from it, also after the ones in between have ended.
+type trail struct {
+	run  string // marker; "" for none
+	step string // marker; "" for every step of the run
+
+	seen    map[int]uint64 // pid to start time
+	leaders map[int]uint64 // of groups and sessions, dead ones too, to start time
+}
+
+// reaped stands for the start time of a leader whose number is free again: a
+// living process of that number is a stranger, and so is its group.
+const reaped = 0
+
+func newTrail(run, step string) *trail {
+	return &trail{run: run, step: step, seen: map[int]uint64{}, leaders: map[int]uint64{}}
+}
+
+// add takes a process into the trail.
+func (t *trail) add(e *entry) {
+	t.seen[e.PID] = e.start
+	if e.PID == e.pgid || e.PID == e.sid {
+		t.leaders[e.PID] = e.start
+	}
+}
+
+// follow finds what belongs to the trail in a look, and learns from it. The
+// living come back. spare are numbers that never belong: this process's own.
+func (t *trail) follow(look table, spare func(*entry) bool) []entry {
+	t.forgetStrangers(look)
+	inside := make([]bool, len(look))
+	for grew := true; grew; {
+		grew = false
+		for i := range look {
+			e := &look[i]
+			if inside[i] || !t.owns(e) || spare(e) {
+				continue
+			}
+			inside[i], grew = true, true
+			t.add(e)
+		}
+	}
+	var alive []entry
+	for i := range look {
+		if inside[i] && !look[i].dead() {
+			alive = append(alive, look[i])
+		}
+	}
+	return alive
+}
+
+func (t *trail) owns(e *entry) bool {
+	if start, ok := t.seen[e.PID]; ok {
+		return start == e.start
+	}
+	if _, ok := t.seen[e.ppid]; ok {
+		return true
+	}
+	if _, ok := t.leaders[e.pgid]; ok {
+		return true
+	}
+	if _, ok := t.leaders[e.sid]; ok {
+		return true
+	}
+	return t.marked(e)
+}
+
+func (t *trail) marked(e *entry) bool {
+	return t.run != "" && e.run == t.run && (t.step == "" || e.Step == t.step)
+}
+
+// forgetStrangers drops numbers that now name another process.
+func (t *trail) forgetStrangers(look table) {
+	for i := range look {
+		e := &look[i]
+		if start, ok := t.seen[e.PID]; ok && start != e.start {
+			delete(t.seen, e.PID)
+		}
+		if start, ok := t.leaders[e.PID]; ok && start != e.start {
+			delete(t.leaders, e.PID)
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package proc
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// asReaper in the environment makes the test program a subreaper: the tests run
+// it again for that, so that the one that was started stays a plain program.
+const asReaper = "PROC_TEST_REAPER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asReaper) != "" {
+		if err := BecomeReaper(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// tree writes a script whose processes sleep for long, in all the ways processes
+// have to get out of sight. tag is the fraction of the seconds slept, by which
+// they are found again.
+func tree(r *rand.Rand, tag string, depth int) string {
+	sleep := "sleep 300." + tag
+	branches := []string{
+		sleep + " &",
+		"(trap '' TERM; " + sleep + ") &",
+		"setsid " + sleep + " &",
+		"(setsid " + sleep + " &)",
+		"(trap '' TERM HUP; setsid " + sleep + " &)",
+		"(env -i setsid " + sleep + " &)",
+		"(env -i " + sleep + " &)",
+		sleep + " | " + sleep + " &",
+		"{ " + sleep + " & kill -STOP $!; }",
+		"(env -i setsid sh -c 'trap \"\" TERM; " + sleep + " & " + sleep + "' &)",
+	}
+	var b strings.Builder
+	for range 1 + r.IntN(3) {
+		if depth > 0 && r.IntN(3) == 0 {
+			b.WriteString("( " + tree(r, tag, depth-1) + " wait ) &\n")
+			continue
+		}
+		b.WriteString(branches[r.IntN(len(branches))] + "\n")
+	}
+	return b.String()
+}
+
+// living finds processes by the tag in their command line.
+func living(tag string) map[int]string {
+	found := map[int]string{}
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		text, _ := os.ReadFile(f)
+		if bytes.Contains(text, []byte(tag)) {
+			pid, _ := strconv.Atoi(strings.Split(f, "/")[2])
+			found[pid] = strings.ReplaceAll(string(text), "\x00", " ")
+		}
+	}
+	delete(found, os.Getpid())
+	return found
+}
+
+func environ(run, step string) []string {
+	return append(os.Environ(), MarkRun+"="+run, MarkStep+"="+step)
+}
+
+func devNull(t testing.TB) *os.File {
+	f, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func start(t testing.TB, h Host, run, step, script string) Process {
+	t.Helper()
+	null := devNull(t)
+	p, err := h.Start(Spec{Step: step, Path: "/bin/sh", Args: []string{"sh", "-c", script},
+		Env: environ(run, step), Files: [3]*os.File{null, null, null}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Trees of processes that try to get away are stopped; nothing survives, or what
+// does is reported where neither a leaf nor a reaper can tell.
+func TestTrees(t *testing.T) {
+	for _, noLeaf := range []bool{false, true} {
+		t.Run(fmt.Sprintf("noLeaf=%t,reaper=%t", noLeaf, reaping()), func(t *testing.T) { testTrees(t, noLeaf) })
+	}
+}
+
+func testTrees(t *testing.T, noLeaf bool) {
+	const width, grace = 10, 100 * time.Millisecond
+	rounds := 10
+	if testing.Short() {
+		rounds = 4
+	}
+	for round := range rounds {
+		run := fmt.Sprintf("run-%d-%d", os.Getpid(), round)
+		g := Open(run)
+		g.noLeaf = noLeaf
+		tag := fmt.Sprintf("%d%04d", os.Getpid(), round)
+		var wg sync.WaitGroup
+		for i := range width {
+			r := rand.New(rand.NewPCG(uint64(round), uint64(i)))
+			script := tree(r, tag, 2)
+			if r.IntN(4) > 0 {
+				script += "sleep 300." + tag
+			}
+			p := start(t, g, run, fmt.Sprint("step", i), script)
+			wait := time.Duration(r.IntN(60)) * time.Millisecond
+			wg.Go(func() {
+				ctx, cancel := context.WithTimeout(context.Background(), wait)
+				defer cancel()
+				if _, err := p.Wait(ctx); err == nil {
+					return // a tree without a trunk
+				}
+				began := time.Now()
+				if _, survivors := p.Stop(grace, nil); len(survivors) > 0 {
+					t.Errorf("survivors %v of\n%s", survivors, script)
+				}
+				if took := time.Since(began); took > grace+KillBound {
+					t.Errorf("stopping took %v:\n%s", took, script)
+				}
+			})
+		}
+		wg.Wait()
+		report, err := g.Close(context.Background(), grace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := map[int]bool{}
+		for _, p := range report.Escaped {
+			known[p.PID] = true
+		}
+		for pid, cmd := range living(tag) {
+			if noLeaf && !reaping() && known[pid] {
+				syscall.Kill(pid, syscall.SIGKILL)
+				continue
+			}
+			t.Errorf("round %d: survivor %d %s (reported: %t)", round, pid, cmd, known[pid])
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func TestTreesAsReaper(t *testing.T) {
+	if reaping() {
+		t.Skip("this is the reaper")
+	}
+	args := []string{"-test.run=^(TestTrees|TestOrphansAreReaped|TestDetached|TestBackground)$", "-test.v"}
+	if testing.Short() {
+		args = append(args, "-test.short")
+	}
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asReaper+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("reaper=true")) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func TestOrphansAreReaped(t *testing.T) {
+	if !reaping() {
+		t.Skip("runs again as a reaper")
+	}
+	g := Open("orphans")
+	for range 20 {
+		p := start(t, g, "orphans", "s", "(setsid true &); (env -i setsid sleep 0.01 &)")
+		if e, err := p.Wait(context.Background()); err != nil || e.Code != 0 {
+			t.Fatal(e, err)
+		}
+	}
+	if _, err := g.Close(context.Background(), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if !childless() {
+		t.Error("children are left, dead or alive")
+	}
+}
+
+// A fork bomb whose processes leave every group cannot outrun the kill loop.
+func TestForkBomb(t *testing.T) {
+	tag := fmt.Sprintf("7%d", os.Getpid())
+	run := "bomb" + tag
+	g := Open(run)
+	p := start(t, g, run, "bomb", `f() { i=0; while [ $i -lt 400 ]; do i=$((i+1)); (setsid sleep 200.`+tag+` &) ; done; }; f & f & f & wait`)
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := p.Wait(ctx); err == nil {
+		t.Fatal("the bomb ended by itself")
+	}
+	if _, survivors := p.Stop(0, nil); len(survivors) > 0 {
+		t.Errorf("%d survivors", len(survivors))
+	}
+	if _, err := g.Close(context.Background(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(living("200." + tag)); n > 0 {
+		t.Errorf("%d are alive after Close", n)
+	}
+}

@@ -1,0 +1,94 @@
+package flowrun
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// live passes the run's output on while it is being printed. Which step gives the
+// output is known only at the end (the last executed one), but when the last step
+// of the plan runs, it is that one.
+type live struct {
+	to   io.Writer
+	path dag.ID // of the last step; "" when following it could mislead
+	used atomic.Bool
+}
+
+func newLive(p *Plan, to io.Writer) *live {
+	l := &live{to: to}
+	if to != nil {
+		l.path = p.lastStep()
+	}
+	return l
+}
+
+// lastStep is the path of the plan's last step where its stdout is sure to be the
+// run's output, once it runs: no output template chooses another, and no second
+// try prints it again.
+func (p *Plan) lastStep() dag.ID {
+	if p.output != nil || len(p.steps) == 0 {
+		return ""
+	}
+	s := p.steps[len(p.steps)-1]
+	if s.policy.Attempts > 0 || s.policy.Fallback != nil || s.def.Kind == tool.Go {
+		return ""
+	}
+	if s.nested == nil {
+		return dag.ID(s.def.Name)
+	}
+	inner := s.nested.lastStep()
+	if inner == "" {
+		return ""
+	}
+	return dag.ID(s.def.Name) + "/" + inner
+}
+
+// follow is steps.Options.Follow.
+func (l *live) follow(path dag.ID) io.Writer {
+	if l.to == nil || path != l.path {
+		return nil
+	}
+	l.used.Store(true)
+	return l.to
+}
+
+// finish takes the run's output: to the caller's writer, unless it went there
+// live, and its beginning into the result.
+func (l *live) finish(res *Result, session *steps.Session) error {
+	out := res.output
+	if out == nil {
+		return nil
+	}
+	if l.to != nil && !l.used.Load() {
+		if err := copyOutput(l.to, out, math.MaxInt64); err != nil {
+			return fmt.Errorf("cannot write the run's output: %w", err)
+		}
+	}
+	var b strings.Builder
+	err := copyOutput(&b, out, steps.DefaultLimit)
+	res.Output = strings.ToValidUTF8(b.String(), "\uFFFD")
+	return err
+}
+
+// copyOutput writes a stream's first most bytes to w.
+func copyOutput(w io.Writer, out *dag.Output, most int64) error {
+	if out.File == "" {
+		_, err := io.WriteString(w, out.Inline)
+		return err
+	}
+	f, err := os.Open(out.File)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(f, most), make([]byte, 256<<10))
+	return err
+}

@@ -1,0 +1,39 @@
+package flowrun
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// bind makes the arguments of a nested tool: what with says, seen from the outer
+// tool, taken through the nested tool's own parameters. It runs in a worker.
+func (s *planStep) bind(_ context.Context, c *dag.Call) (dag.Args, error) {
+	outer := c.Args().(*Args)
+	raw, err := s.withValues(scope{view: c.View, args: outer})
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.nested.bind(outer.world, raw)
+	if err != nil {
+		return nil, err
+	}
+	return a, a.begin(outer.session, c.Run, c.Path)
+}
+
+func (s *planStep) withValues(sc scope) (map[string]given, error) {
+	raw := make(map[string]given, len(s.with))
+	for _, w := range s.with {
+		watch := &callerWatch{Scope: sc}
+		v, err := w.value.value(watch)
+		if err != nil {
+			return nil, fmt.Errorf("cannot render with.%s: %w", w.param, err)
+		}
+		if v == nil {
+			continue // an absent parameter, a skipped step: not given
+		}
+		raw[w.param] = given{v: v, author: !watch.caller}
+	}
+	return raw, nil
+}

@@ -1,0 +1,129 @@
+package flowrun
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// param is a compiled parameter.
+type param struct {
+	def        *tool.Parameter
+	transforms []expr.Transform
+	format     *expr.Format
+	pattern    *regexp.Regexp
+	initial    *tree // the default; nil = none
+}
+
+// parameters compiles the parameters and puts them into an order in which a
+// default comes after the parameters it names (S1-132).
+func (c *compiler) parameters(p *Plan) {
+	n := p.names.toolWide()
+	byName := map[string]*param{}
+	for _, def := range p.Definition.Parameters {
+		prm := c.parameter(def, n)
+		byName[def.Name] = prm
+	}
+	o := &defaultOrder{compiler: c, params: byName, state: map[string]int{}}
+	for _, def := range p.Definition.Parameters {
+		o.visit(def.Name)
+	}
+	p.params = o.sorted
+}
+
+func (c *compiler) parameter(def *tool.Parameter, n names) *param {
+	prm := &param{def: def}
+	path := "parameters." + def.Name
+	if def.Transform != nil {
+		prm.transforms = c.transforms(*def.Transform)
+	}
+	if def.Format != nil {
+		f, ps := expr.ParseFormat(def.Format.S, def.Type)
+		if !c.found(*def.Format, path+".format", ps) {
+			prm.format = f
+		}
+	}
+	if pat := def.Validation.Pattern; pat != nil {
+		prm.pattern, _ = regexp.Compile(pat.S) // an error was diagnosed by package tool
+	}
+	if def.Default != nil {
+		t := c.tree(*def.Default, path+".default", n, func(tool.Text, []expr.Ref) {})
+		prm.initial = &t
+	}
+	return prm
+}
+
+func (c *compiler) transforms(at tool.Text) []expr.Transform {
+	ts, err := expr.ParseTransforms(at.S)
+	switch {
+	case errors.Is(err, expr.ErrJavaScript):
+		c.errorf("not-in-force", at, "use lowercase, uppercase, trim, base64encode, base64decode, urlencode, urldecode, jsonescaped, shellescaped or format(...)",
+			"transform %q is JavaScript, which cannot run yet", at.S)
+	case err != nil:
+		c.errorf("transform", at, "", "%v", err)
+	}
+	return ts
+}
+
+// defaultOrder sorts parameters by what their defaults mention.
+type defaultOrder struct {
+	*compiler
+	params map[string]*param
+	state  map[string]int // 0 new, 1 on the path, 2 done
+	path   []string
+	sorted []*param
+}
+
+func (o *defaultOrder) visit(name string) {
+	prm := o.params[name]
+	o.state[name] = 1
+	o.path = append(o.path, name)
+	if prm.initial != nil {
+		for _, r := range prm.initial.refs() {
+			if r.Class != expr.Parameter {
+				continue
+			}
+			switch o.state[r.Root] {
+			case 0:
+				o.visit(r.Root)
+			case 1:
+				at := tool.Text{Pos: prm.def.Default.Pos}
+				o.errorf("default-cycle", at, "give one of them a plain default",
+					"defaults name each other in a circle: %s", strings.Join(append(o.path, r.Root), " -> "))
+			}
+		}
+	}
+	o.path = o.path[:len(o.path)-1]
+	o.state[name] = 2
+	o.sorted = append(o.sorted, prm)
+}
+
+// ParamsError is everything that is wrong with the parameters of one call.
+type ParamsError struct {
+	Tool     string
+	Problems []ParamProblem
+}
+
+// ParamProblem is what is wrong with one parameter. Code is one of missing,
+// unknown, type, validation, transform, default, nul.
+type ParamProblem struct {
+	Name    string `json:"name"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func (e *ParamsError) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = fmt.Sprintf("parameter %s: %s", p.Name, p.Message)
+		if p.Hint != "" {
+			lines[i] += " (" + p.Hint + ")"
+		}
+	}
+	return strings.Join(lines, "\n")
+}

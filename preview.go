@@ -1,0 +1,197 @@
+package flowrun
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Preview is what a run would do, as far as that is known before it starts.
+type Preview struct {
+	Tool   string         `json:"tool"`
+	Params map[string]any `json:"params"` // secrets masked
+	Steps  []PreviewStep  `json:"steps"`  // in plan order, nested ones after the step that holds them
+}
+
+// PreviewStep is one step of a Preview. Steps of one wave can run at the same
+// time.
+type PreviewStep struct {
+	ID        string       `json:"id"`
+	Wave      int          `json:"wave"` // counts from 1, within its tool
+	After     []string     `json:"after,omitempty"`
+	Kind      string       `json:"kind"`
+	Command   string       `json:"command"` // resolved; {step.output} where not known yet
+	Condition string       `json:"condition,omitempty"`
+	Verdict   expr.Verdict `json:"verdict,omitempty"`
+	Why       string       `json:"why,omitempty"`
+	Problem   string       `json:"problem,omitempty"` // what would make the step fail before it starts
+}
+
+// Preview binds params and works out what would run, without starting anything.
+// Errors are those of Bind.
+func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
+	a, err := p.Bind(w, params)
+	if err != nil {
+		return nil, err
+	}
+	a.session = steps.NewDry()
+	if err := a.openEnvironment(); err != nil {
+		return nil, err
+	}
+	v := &previewer{out: &Preview{Tool: p.Name(), Params: a.shown()}}
+	v.tool(p, a, "")
+	return v.out, nil
+}
+
+type previewer struct{ out *Preview }
+
+func (v *previewer) tool(p *Plan, a *Args, prefix string) {
+	waves := p.waves()
+	for _, s := range p.steps {
+		id := dag.ID(s.def.Name)
+		step := PreviewStep{ID: prefix + s.def.Name, Wave: waves[id], Kind: string(s.def.Kind)}
+		for _, up := range p.Upstream(s.def.Name) {
+			step.After = append(step.After, prefix+up)
+		}
+		v.condition(s, a, &step)
+		inner := v.body(s, a, &step)
+		v.out.Steps = append(v.out.Steps, step)
+		if inner != nil {
+			v.tool(s.nested, inner, step.ID+"/")
+		}
+	}
+}
+
+func (v *previewer) condition(s *planStep, a *Args, step *PreviewStep) {
+	if s.when == nil {
+		return
+	}
+	step.Condition = s.def.RunCondition.S
+	step.Verdict, step.Why = s.when.Explain(scope{args: a}, expr.Status{})
+	step.Why = a.session.Mask().String(step.Why)
+}
+
+// body resolves what the step runs; for use-tool it answers the nested tool's
+// arguments as far as they are known.
+func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
+	mask := a.session.Mask().String
+	switch {
+	case s.command != nil:
+		step.Command = s.command.Template.Display(scope{args: a}, mask)
+	case s.nested == nil:
+		step.Command = "(Go function)"
+		if u, ok := s.run.(unavailable); ok {
+			step.Command, step.Problem = s.def.Command.S, string(u)
+		}
+	default:
+		return v.nested(s, a, step, mask)
+	}
+	return nil
+}
+
+func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(string) string) *Args {
+	raw := map[string]given{}
+	words := []string{s.nested.Name()}
+	for _, w := range s.with {
+		watch := &callerWatch{Scope: scope{args: a}}
+		val, err := w.value.value(watch)
+		switch {
+		case err != nil:
+			// Not known before the run: the parameter's place shows the reference.
+			val = s.writtenWith(w.param)
+		case val == nil:
+			continue
+		}
+		raw[w.param] = given{v: val, author: !watch.caller}
+		words = append(words, fmt.Sprintf("%s=%s", w.param, mask(plain(val))))
+	}
+	step.Command = strings.Join(words, " ")
+	inner, err := s.nested.bind(a.world, raw)
+	if err != nil {
+		step.Problem = err.Error()
+		return nil
+	}
+	inner.session = a.session
+	if err := inner.openEnvironment(); err != nil {
+		step.Problem = err.Error()
+		return nil
+	}
+	return inner
+}
+
+// writtenWith is a with value as the author wrote it.
+func (s *planStep) writtenWith(param string) string {
+	for _, e := range s.def.With {
+		if e.Key == param {
+			return written(e.Value)
+		}
+	}
+	return ""
+}
+
+// Upstream are the names of the steps that a step waits for directly.
+func (p *Plan) Upstream(step string) []string {
+	var list []string
+	seen := map[dag.ID]bool{}
+	var walk func(id dag.ID)
+	walk = func(id dag.ID) {
+		n, ok := p.graph.Node(id)
+		if !ok {
+			return
+		}
+		for _, up := range n.After {
+			if seen[up] {
+				continue
+			}
+			seen[up] = true
+			if strings.HasPrefix(string(up), "@") {
+				walk(up)
+				continue
+			}
+			list = append(list, string(up))
+		}
+	}
+	walk(dag.ID(step))
+	return list
+}
+
+// waves counts for every node how many steps must end one after another before
+// it.
+func (p *Plan) waves() map[dag.ID]int {
+	waves := map[dag.ID]int{}
+	for _, n := range p.graph.Nodes() { // in plan order: upstream comes first
+		depth := 0
+		for _, up := range n.After {
+			depth = max(depth, waves[up])
+		}
+		if n.Runner != nil || n.Graph != nil {
+			depth++
+		}
+		waves[n.ID] = depth
+	}
+	return waves
+}
+
+// Nested is the plan of the tool that a step uses, nil for other steps.
+func (p *Plan) Nested(step string) *Plan {
+	for _, s := range p.steps {
+		if s.def.Name == step {
+			return s.nested
+		}
+	}
+	return nil
+}
+
+// Step is the definition of a step of the plan, nil when there is none.
+func (p *Plan) Step(name string) *tool.Step {
+	for _, s := range p.steps {
+		if s.def.Name == name {
+			return s.def
+		}
+	}
+	return nil
+}

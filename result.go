@@ -1,0 +1,156 @@
+package flowrun
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// Result is what came of a run. Its JSON form is flowrun/run.v1, to which fields
+// are only ever added. Nothing in it holds a secret.
+type Result struct {
+	ID       string
+	Tool     string
+	Status   dag.Status
+	ExitCode int
+	Reason   string
+	Message  string
+	Started  time.Time
+	Ended    time.Time
+	Params   map[string]any // as bound, secrets masked
+	Output   string         // at most 10 MB; WithStdout has all of it
+	Steps    []StepResult   // in plan order, a nested tool's steps after the step that uses it
+	// Tolerated are the paths of steps that failed without failing the run.
+	Tolerated []string
+	// Notices say what had to be ended when the run closed: background processes,
+	// escapees.
+	Notices []steps.Notice
+
+	output *dag.Output
+}
+
+// StepResult is what came of one step. Output and Error are its streams up to
+// dag.InlineLimit; where StdoutFile is set, the whole is there.
+type StepResult struct {
+	ID         string
+	Status     dag.Status
+	ExitCode   int
+	Attempts   int
+	Fallback   bool
+	Output     string
+	Error      string
+	Reason     string
+	Message    string
+	Started    time.Time
+	Ended      time.Time
+	Truncated  bool
+	StdoutFile string
+	StderrFile string
+}
+
+func newResult(id string, p *Plan, a *Args, s *dag.State) *Result {
+	res := &Result{ID: id, Tool: p.Name(), Status: dag.Cancelled, Params: a.shown(), Tolerated: []string{}}
+	if r := s.Result(); r != nil {
+		res.Status, res.ExitCode, res.Reason, res.Message = r.Status, r.ExitCode, r.Reason, r.Message
+		res.Started, res.Ended, res.output = r.Started, r.Ended, r.Stdout
+	}
+	s.All(func(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) {
+		if n.Aside && status == dag.Succeeded {
+			return
+		}
+		res.Steps = append(res.Steps, stepResult(path, status, r))
+		if r != nil && r.Tolerated {
+			res.Tolerated = append(res.Tolerated, string(path))
+		}
+	})
+	return res
+}
+
+func stepResult(path dag.ID, status dag.Status, r *dag.Result) StepResult {
+	sr := StepResult{ID: string(path), Status: status}
+	if r == nil {
+		return sr
+	}
+	sr.ExitCode, sr.Attempts, sr.Fallback = r.ExitCode, r.Attempts, r.Fallback
+	sr.Reason, sr.Message, sr.Started, sr.Ended = r.Reason, r.Message, r.Started, r.Ended
+	if o := r.Stdout; o != nil {
+		sr.Output, sr.StdoutFile, sr.Truncated = o.Inline, o.File, o.Truncated
+	}
+	if o := r.Stderr; o != nil {
+		sr.Error, sr.StderrFile, sr.Truncated = o.Inline, o.File, sr.Truncated || o.Truncated
+	}
+	return sr
+}
+
+// Step is the result of the step with that path, nil when there is none.
+func (r *Result) Step(path string) *StepResult {
+	i := slices.IndexFunc(r.Steps, func(s StepResult) bool { return s.ID == path })
+	if i < 0 {
+		return nil
+	}
+	return &r.Steps[i]
+}
+
+// shown are the bound parameters as they may leave the process.
+func (a *Args) shown() map[string]any {
+	m := make(map[string]any, len(a.values))
+	for name, v := range a.values {
+		if !v.Absent {
+			m[name] = a.session.Mask().Value(v.V)
+		}
+	}
+	return m
+}
+
+// RunSchema names the JSON form of a Result.
+const RunSchema = "flowrun/run.v1"
+
+type runJSON struct {
+	Schema     string         `json:"schema"`
+	ID         string         `json:"id"`
+	Tool       string         `json:"tool"`
+	Status     dag.Status     `json:"status"`
+	ExitCode   int            `json:"exit_code"`
+	Reason     string         `json:"reason,omitempty"`
+	Message    string         `json:"message,omitempty"`
+	Started    time.Time      `json:"started,omitzero"`
+	Ended      time.Time      `json:"ended,omitzero"`
+	DurationMS int64          `json:"duration_ms"`
+	Params     map[string]any `json:"params"`
+	Output     string         `json:"output"`
+	Steps      []stepJSON     `json:"steps"`
+	Tolerated  []string       `json:"tolerated"`
+	Notices    []steps.Notice `json:"notices,omitempty"`
+}
+
+type stepJSON struct {
+	ID        string     `json:"id"`
+	Status    dag.Status `json:"status"`
+	ExitCode  int        `json:"exit_code"`
+	Attempts  int        `json:"attempts"`
+	Fallback  bool       `json:"fallback,omitempty"`
+	Output    string     `json:"output"`
+	Error     string     `json:"error"`
+	Reason    string     `json:"reason,omitempty"`
+	Message   string     `json:"message,omitempty"`
+	Started   time.Time  `json:"started,omitzero"`
+	Ended     time.Time  `json:"ended,omitzero"`
+	Truncated bool       `json:"truncated"`
+}
+
+// MarshalJSON writes the result as flowrun/run.v1.
+func (r *Result) MarshalJSON() ([]byte, error) {
+	doc := runJSON{
+		Schema: RunSchema, ID: r.ID, Tool: r.Tool, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message,
+		Started: r.Started, Ended: r.Ended, DurationMS: r.Ended.Sub(r.Started).Milliseconds(),
+		Params: r.Params, Output: r.Output, Tolerated: r.Tolerated, Notices: r.Notices, Steps: []stepJSON{},
+	}
+	for _, s := range r.Steps {
+		doc.Steps = append(doc.Steps, stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
+			Output: s.Output, Error: s.Error, Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Truncated: s.Truncated})
+	}
+	return json.Marshal(doc)
+}

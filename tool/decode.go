@@ -1,0 +1,276 @@
+package tool
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Decode reads a definition from the YAML or JSON text src of the named file
+// and returns it with everything wrong with it, sorted by place. The name of
+// the file stands in diagnostics and gives the tool its name where the text has
+// none; the file is not opened.
+//
+// The Definition is never nil. Where the Diagnostics hold an Error (see Err) it
+// is only what could be read, good for a listing but not for a run.
+func Decode(file string, src []byte) (*Definition, Diagnostics) {
+	d := &decoder{src: newSource(file, src)}
+	def := &draft{Definition: &Definition{Name: stem(file), File: file, Source: src}}
+	def.Pos = Pos{file, 1, 1}
+	d.document(def)
+	def.Notices = d.notices.Sorted()
+	return def.Definition, d.found.Sorted()
+}
+
+// stem is the base name of a file without its extension.
+func stem(file string) string {
+	base := filepath.Base(file)
+	if file == "" || base == "-" {
+		return ""
+	}
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// decoder carries what is known while one document is read.
+type decoder struct {
+	src      *source
+	root     *Object // the object at the top, to say where a misplaced key belongs
+	path     path
+	repaired map[int]bool // lines whose value was quoted by repair
+	expanded int          // nodes that aliases add
+
+	found            Diagnostics
+	errors, warnings int
+	notices          Diagnostics
+
+	// The last place whose offset was asked for. Places are asked for in order,
+	// so that a file on one long line is not counted from its start every time.
+	atLine, atCol, atOffset int
+}
+
+func (d *decoder) document(def *draft) {
+	if problem, bad := d.src.problem(); bad {
+		d.report(problem)
+		return
+	}
+	root := d.parse()
+	if root == nil || !d.shape(root) {
+		return
+	}
+	if root.Kind != yaml.MappingNode {
+		d.fail(root, "wrong-type", "cannot read the definition: the file holds "+describe(root)+", not a mapping of keys", "begin with keys such as name: and description:")
+		return
+	}
+	def.Pos = d.pos(root)
+	d.root = toolObject
+	d.object(toolObject, def, root)
+	d.check(def)
+}
+
+// keep is how many diagnostics of one severity are collected before the rest is
+// dropped unseen: more than are ever shown, few enough to stay fast.
+const keep = 10 * MaxDiagnostics
+
+func (d *decoder) report(one Diagnostic) {
+	n := &d.warnings
+	if one.Severity == Error {
+		n = &d.errors
+	}
+	if *n++; *n <= keep {
+		d.found = append(d.found, one)
+	}
+}
+
+// full says whether another error would be dropped, so that nobody need look
+// for a suggestion.
+func (d *decoder) full() bool { return d.errors >= MaxDiagnostics }
+
+// fail reports an error at a node, warn a warning, both with the current path.
+func (d *decoder) fail(n *yaml.Node, code, message, hint string) {
+	d.report(d.diagnostic(n, Error, code, message, hint))
+}
+
+// failKey reports an error at a key of the mapping at hand.
+func (d *decoder) failKey(key *yaml.Node, code, message, hint string) {
+	d.path.push(key.Value)
+	d.fail(key, code, message, hint)
+	d.path.pop()
+}
+
+func (d *decoder) warn(n *yaml.Node, code, message, hint string) {
+	d.report(d.diagnostic(n, Warning, code, message, hint))
+}
+
+func (d *decoder) diagnostic(n *yaml.Node, s Severity, code, message, hint string) Diagnostic {
+	return Diagnostic{Code: code, Severity: s, Pos: d.pos(n), Len: width(n), Path: d.path.String(), Message: message, Hint: hint}
+}
+
+// pos is the place of a node. The parser puts what is missing at the very end
+// behind the last line.
+func (d *decoder) pos(n *yaml.Node) Pos {
+	if n.Line > len(d.src.lines) {
+		return Pos{d.src.file, len(d.src.lines), 1}
+	}
+	return Pos{d.src.file, n.Line, n.Column}
+}
+
+// width is how many characters of its first line a node takes.
+func width(n *yaml.Node) int {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return 1 + len([]rune(n.Value))
+	case n.Kind != yaml.ScalarNode || n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		return 1
+	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		return 2 + len([]rune(n.Value))
+	}
+	return max(1, len([]rune(n.Value)))
+}
+
+// object reads a mapping key by key into the value of an Object's type.
+func (d *decoder) object(o *Object, into any, n *yaml.Node) {
+	n = deref(n)
+	if n.Kind != yaml.MappingNode {
+		d.wrongType(n, "a mapping of keys")
+		return
+	}
+	content := d.merged(n)
+	for i := 0; i+1 < len(content); i += 2 {
+		key, value := content[i], content[i+1]
+		if key.Kind != yaml.ScalarNode || strings.HasPrefix(key.Value, "x-") {
+			continue
+		}
+		f := o.Field(key.Value)
+		if f == nil {
+			d.unknownKey(o, key)
+			continue
+		}
+		d.path.push(key.Value)
+		f.set(d, into, value)
+		d.notice(f, key, value)
+		d.path.pop()
+	}
+	if o.check != nil {
+		o.check(d, into, n, content)
+	}
+}
+
+// valueOf is the value of a key in the content of a mapping, nil for none;
+// keyOf is the key itself.
+func valueOf(content []*yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(content); i += 2 {
+		if content[i].Value == key {
+			return content[i+1]
+		}
+	}
+	return nil
+}
+
+func keyOf(content []*yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(content); i += 2 {
+		if content[i].Value == key {
+			return content[i]
+		}
+	}
+	return nil
+}
+
+// foreignKeys are words of other tools' formats and what they are called here.
+var foreignKeys = map[string]string{
+	"arguments": "with", "args": "with", "needs": "wait-for", "depends_on": "wait-for", "depends-on": "wait-for",
+	"if": "run-condition", "when": "run-condition", "env": "environment", "cwd": "working-directory", "uses": "use-tool",
+}
+
+func (d *decoder) unknownKey(o *Object, key *yaml.Node) {
+	if d.full() {
+		d.errors++
+		return
+	}
+	d.failKey(key, "unknown-key", fmt.Sprintf("unknown key %s in %s", quote(key.Value), o.Name), d.keyHint(o, key.Value))
+}
+
+// keyHint is the way out of an unknown key: the same word elsewhere, a word for
+// the same thing, a near word, or the list of all.
+func (d *decoder) keyHint(o *Object, key string) string {
+	keys := o.keys()
+	if ours, ok := foreignKeys[key]; ok && o.Field(ours) != nil {
+		return fmt.Sprintf("write %q", ours)
+	}
+	if ask := didYouMean(key, keys); ask != "" {
+		return ask
+	}
+	if homes := d.root.homes(key, nil); len(homes) > 0 {
+		return fmt.Sprintf("%q belongs in %s", key, strings.Join(homes, " or "))
+	}
+	if ours, ok := foreignKeys[key]; ok {
+		return fmt.Sprintf("%q is called %q here and belongs in %s", key, ours, strings.Join(d.root.homes(ours, nil), " or "))
+	}
+	if len(keys) <= 12 {
+		return "known keys: " + strings.Join(keys, ", ") + "; keys of your own begin with 'x-'"
+	}
+	return "remove it; keys of your own begin with 'x-'"
+}
+
+// notice records a key whose behaviour is not in force yet (see Definition).
+func (d *decoder) notice(f *Field, key, value *yaml.Node) {
+	value = deref(value)
+	if f.Later == nil || len(f.Later) > 0 && !slices.Contains(f.Later, value.Value) || value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
+		return
+	}
+	what := d.path.String()
+	if value.Kind == yaml.ScalarNode {
+		what += ": " + printable(value.Value)
+	}
+	d.notices = append(d.notices, d.diagnostic(key, Warning, "not-in-force",
+		fmt.Sprintf("%s is checked but has no effect in this release", what), ""))
+}
+
+func (d *decoder) wrongType(n *yaml.Node, want string) {
+	if isHole(n) {
+		d.unquoted(n)
+		return
+	}
+	d.fail(n, "wrong-type", fmt.Sprintf("expected %s, found %s", want, describe(n)), formHints[want])
+}
+
+// formHints is how the values that wrongType asks for are written.
+var formHints = map[string]string{
+	"text":               "write it on one line, in quotes if it begins with a sign, or as a block after '|'",
+	"true or false":      "write true or false, without quotes",
+	"a whole number":     "write digits, without quotes",
+	"a duration":         `write milliseconds (5000) or a text with units ("1m30s")`,
+	"a size":             "write bytes or a number with a unit: 10MB",
+	"a list":             "write [a, b], or one line for each, beginning with '- '",
+	"a mapping of keys":  "write 'key: value' lines, indented under this key",
+	"a mapping of names": "write 'NAME: value' lines, indented under this key",
+}
+
+// unquoted reports {NAME} without quotes, which YAML reads as a mapping.
+func (d *decoder) unquoted(n *yaml.Node) {
+	one := d.diagnostic(n, Error, "unquoted-reference", fmt.Sprintf("YAML reads %s as a mapping because it is not quoted", printable(holeText(n))),
+		fmt.Sprintf("quote the value: \"%s\"", printable(holeText(n))))
+	one.Len = len([]rune(holeText(n)))
+	d.report(one)
+}
+
+// describe is a node in words, with its value where it has one.
+func describe(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Tag == "!!null":
+		return "nothing"
+	case n.Tag == "!!str":
+		return "the text " + quote(n.Value)
+	}
+	return "the value " + printable(n.Value)
+}
+
+// quote is text from a file as it may stand in a message: in quotes, without
+// control characters, not longer than a line.
+func quote(s string) string { return `"` + printable(s) + `"` }

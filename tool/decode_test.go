@@ -1,0 +1,299 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// decodeOK decodes a text that must have no errors.
+func decodeOK(t *testing.T, src string) *Definition {
+	t.Helper()
+	def, found := Decode("t.yaml", []byte(src))
+	if err := found.Err(); err != nil {
+		t.Fatalf("%v\n%s", err, src)
+	}
+	return def
+}
+
+const start = "name: t\ndescription: d\n"
+
+func TestDecodeEverything(t *testing.T) {
+	def := decodeOK(t, `
+name: t
+description: no
+version: 1.10
+min-flowrun-version: 1.2
+deprecated: true
+deprecated-message: use u
+steps:
+  - name: a
+    script: echo
+    shell: zsh
+    parallel: true
+    wait-for: []
+    timeout: 1m30s
+    output: {buffer-limit: 10MB, truncation: false, masked-values: "{KEY}"}
+    error-handling:
+      retry: {attempts: 2, delay: 500, exit-codes: 75, when: "{last.exit-code} == 75"}
+      fallback: echo no
+    environment: {DEBUG: 1, X: "{Y}"}
+    strict: false
+  - name: b
+    commands:
+      platforms: {linux: ls, macos: ls -G}
+    wait-for: a
+    on-interrupt: ask
+    idempotent: true
+    detach: true
+  - name: c
+    use-tool: other
+    with: {A: 1, B: [true, null, 1.5, x], C: {d: e}}
+parameters:
+  N: {description: n, type: number, default: 5, validation: {minimum: 1, maximum: 9}}
+  S: {description: s, default: 1.10, allow-dash: true, delimiter: ",", security: {escape-shell: false}}
+environment:
+  variables: {A: b}
+  inherit: false
+  secrets: [A]
+timeout: 60000
+resources:
+  timeout: 30s
+  cleanup:
+    - delete-temp-files: true
+    - final-command: rm x
+    - final-command: rm y
+output: "{a.output}"
+platforms: linux
+x-anything: {a: [b]}
+`)
+	a, b, c := def.Steps[0], def.Steps[1], def.Steps[2]
+	for _, check := range []struct {
+		what      string
+		got, want any
+	}{
+		{"description", def.Description, "no"},
+		{"version", def.Version, "1.10"},
+		{"min version", def.MinVersion.S, "1.2"},
+		{"timeout", def.Timeout, 30 * time.Second},
+		{"platforms", def.Platforms, []string{"linux"}},
+		{"cleanup", len(def.Resources.FinalCommands), 2},
+		{"temp files", def.Resources.DeleteTempFiles, true},
+		{"single", def.Single, false},
+		{"kind", a.Kind, Script},
+		{"shell", a.Shell.S, "zsh"},
+		{"wait-for []", a.HasWaitFor && len(a.WaitFor) == 0, true},
+		{"step timeout", a.Timeout, 90 * time.Second},
+		{"limit", a.Output.BufferLimit, int64(10_000_000)},
+		{"truncation", *a.Output.Truncation, false},
+		{"masked", a.Output.MaskedValues[0].S, "{KEY}"},
+		{"delay", a.ErrorHandling.Retry.Delay, 500 * time.Millisecond},
+		{"backoff", a.ErrorHandling.Retry.Backoff, "exponential"},
+		{"codes", a.ErrorHandling.Retry.ExitCodes, []int{75}},
+		{"flat environment", a.Environment.Variables[0].Value.Text.S, "1"},
+		{"strict", *a.Strict, false},
+		{"commands", b.Commands.Platforms["macos"].S, "ls -G"},
+		{"wait-for scalar", b.WaitFor[0].S, "a"},
+		{"use-tool", c.UseTool.S, "other"},
+		{"integer", c.With[0].Value.Scalar, int64(1)},
+		{"list", len(c.With[1].Value.List), 4},
+		{"float", c.With[1].Value.List[2].Scalar, 1.5},
+		{"map", c.With[2].Value.Map[0].Value.Text.S, "e"},
+		{"default", def.Parameters[0].Default.Scalar, int64(5)},
+		{"default as text", def.Parameters[1].Default.Text.S, "1.10"},
+		{"escape", *def.Parameters[1].EscapeShell, false},
+		{"inherit", *def.Environment.Inherit, false},
+		{"output", def.Output.S, "{a.output}"},
+	} {
+		if diff := cmp.Diff(check.want, check.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", check.what, diff)
+		}
+	}
+}
+
+func TestSingle(t *testing.T) {
+	def := decodeOK(t, start+"bash: echo {A}\n")
+	if !def.Single || len(def.Steps) != 1 || def.Steps[0].Name != "t" || def.Steps[0].Kind != Bash {
+		t.Errorf("got %+v", def.Steps)
+	}
+}
+
+func TestMergeKeys(t *testing.T) {
+	def := decodeOK(t, start+`
+x-base: &base {timeout: 5s, strict: true}
+x-more: &more {timeout: 7s, bash: echo more}
+steps:
+  - {name: a, <<: *base, bash: echo a}
+  - {name: b, <<: [*base, *more], timeout: 9s}
+`)
+	a, b := def.Steps[0], def.Steps[1]
+	if a.Timeout != 5*time.Second || !*a.Strict || b.Timeout != 9*time.Second || b.Command.S != "echo more" || !*b.Strict {
+		t.Errorf("a %+v\nb %+v", a, b)
+	}
+}
+
+func TestScalars(t *testing.T) {
+	for _, c := range []struct {
+		key, value, want string // want: the value, or a code
+	}{
+		{"timeout", "5000", "5s"}, {"timeout", "1h", "1h0m0s"}, {"timeout", `"250ms"`, "250ms"},
+		{"timeout", "0", "bad-duration"}, {"timeout", "-5", "bad-duration"}, {"timeout", "1e30", "bad-duration"},
+		{"timeout", "9223372036854775807", "bad-duration"}, {"timeout", "5 minutes", "bad-duration"}, {"timeout", "9999h", "bad-duration"},
+		{"timeout", "1.5", "bad-duration"}, {"timeout", `"5000"`, "bad-duration"}, {"timeout", "012", "12ms"}, {"timeout", "true", "bad-duration"}, {"timeout", "[1]", "wrong-type"},
+		{"timeout", "{A}", "unquoted-reference"},
+		{"max-memory", "512", "512"}, {"max-memory", "1KB", "1000"}, {"max-memory", "1KiB", "1024"}, {"max-memory", "2 GiB", "2147483648"},
+		{"max-memory", "1TB", "1000000000000"}, {"max-memory", "1mb", "bad-size"}, {"max-memory", "1EB", "bad-size"}, {"max-memory", "-1", "bad-size"},
+		{"max-memory", "0", "bad-size"}, {"max-memory", "1.5GB", "bad-size"}, {"max-memory", "99999999999TB", "bad-size"}, {"max-memory", "~", "bad-size"},
+		{"strict", "true", "true"}, {"strict", "True", "wrong-type"}, {"strict", "yes", "wrong-type"}, {"strict", "1", "wrong-type"}, {"strict", "", "wrong-type"},
+		{"version", "1.10", "1.10"}, {"version", "2024-01-02", "2024-01-02"}, {"version", "true", "true"}, {"version", "~", "empty-value"},
+	} {
+		t.Run(c.key+"="+c.value, func(t *testing.T) {
+			line := c.key + ": " + c.value
+			if c.key == "max-memory" {
+				line = "resources: {" + line + "}"
+			}
+			def, found := Decode("t.yaml", []byte(start+"bash: x\n"+line+"\n"))
+			got := map[string]string{
+				"timeout": fmt.Sprint(def.Timeout), "max-memory": fmt.Sprint(def.Resources.MaxMemory),
+				"strict": fmt.Sprint(def.Strict), "version": def.Version,
+			}[c.key]
+			if found.Err() != nil {
+				got = found[0].Code
+			}
+			if got != c.want {
+				t.Errorf("got %s, want %s: %v", got, c.want, found)
+			}
+		})
+	}
+}
+
+func TestNotices(t *testing.T) {
+	def := decodeOK(t, start+`bash: x
+security: {execution-privilege: same-as-user, isolation: container, required-permissions: ["network:external:x"]}
+resources: {max-memory: 1GB}
+file-paths: {normalize: true, cross-platform: {auto-convert: false}}
+interactive: true
+metadata: {category: c}
+`)
+	var got []string
+	for _, n := range def.Notices {
+		got = append(got, fmt.Sprintf("%s %s:%d:%d", n.Code, n.Path, n.Pos.Line, n.Pos.Col))
+	}
+	want := []string{
+		"not-in-force security.isolation:4:47", "not-in-force security.required-permissions:4:69",
+		"not-in-force resources.max-memory:5:13", "not-in-force file-paths.normalize:6:14", "not-in-force interactive:7:1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestNoNoticesForDefaults: values that change nothing are not announced.
+func TestNoNoticesForDefaults(t *testing.T) {
+	def := decodeOK(t, start+"bash: x\ninteractive: false\nsecurity: {isolation: process, required-permissions: []}\n")
+	if len(def.Notices) > 0 {
+		t.Error(def.Notices)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	def := decodeOK(t, "{\n\t\"name\": \"t\",\n\t\"description\": \"d\",\n\t\"steps\": [{\"name\": \"a\", \"bash\": \"echo \\\"x\\\" \\/ {A}\"}]\n}\n")
+	if got := def.Steps[0].Command.S; got != `echo "x" / {A}` {
+		t.Errorf("got %q", got)
+	}
+
+	def = decodeOK(t, `{"name": "t", "description": "a\/b\ud83d\ude00c\ud800 d", "bash": "x\ud83d\ude00y"}`)
+	if want := "a/b😀c\ufffd d"; def.Description != want {
+		t.Errorf("got %q, want %q", def.Description, want)
+	}
+	if at, want := def.Steps[0].Command.At(5), (Pos{"t.yaml", 1, 81}); at != want {
+		t.Errorf("y is at %v, want %v", at, want)
+	}
+}
+
+func TestNameFromFile(t *testing.T) {
+	def, found := Decode("some/dir/deploy.yaml", []byte("description: d\nbash: x\n"))
+	if found.Err() != nil || def.Name != "deploy" || len(found) > 0 {
+		t.Errorf("%q: %v", def.Name, found)
+	}
+	if _, found := Decode("", []byte("description: d\nbash: x\n")); found.Err() == nil || found[0].Code != "no-name" {
+		t.Errorf("without a file: %v", found)
+	}
+}
+
+// TestLimits gives files that are too large in some way; each is refused with
+// its own code, quickly.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct{ name, src, code string }{
+		{"size", strings.Repeat("#", MaxFileSize+1), "file-too-large"},
+		{"depth", start + "bash: x\nx-a: " + strings.Repeat("[", 250) + strings.Repeat("]", 250), "too-deep"},
+		{"depth of the parser", start + "bash: x\nx-a: " + strings.Repeat("[", 20000), "too-deep"},
+		{"steps", start + "steps: [" + strings.Repeat("{},", maxSteps+1) + "]", "too-many-steps"},
+		{"unknown keys", start + "bash: x\n" + numbered("unknwon%d: x\n", 50000), "unknown-key"},
+		{"unknown steps", start + "steps:\n" + numbered("  - {name: s%d, bash: x, wait-for: [nobody]}\n", 20000), "unknown-step"},
+		{"second document", start + "bash: x\n---\n", "second-document"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			began := time.Now()
+			_, found := Decode("t.yaml", []byte(c.src))
+			if found.Err() == nil || !strings.Contains(found.Error(), "["+c.code+"]") {
+				t.Errorf("no %s: %.300v", c.code, found)
+			}
+			if took := time.Since(began); took > 10*time.Second { // a hang, not a measure
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// TestKeys walks the table: every field is described, and a file that holds it
+// with an impossible value gets an error at its place, so that no key is read
+// and forgotten.
+func TestKeys(t *testing.T) {
+	seen := map[*Object]bool{}
+	var walk func(o *Object)
+	walk = func(o *Object) {
+		if seen[o] {
+			return
+		}
+		seen[o] = true
+		if o.Doc == "" {
+			t.Errorf("%s has no doc", o.Name)
+		}
+		for _, f := range o.Fields {
+			switch {
+			case f.Doc == "" || !strings.HasSuffix(f.Doc, "."):
+				t.Errorf("%s.%s: the doc %q is no sentence", o.Name, f.Key, f.Doc)
+			case (f.Kind == KindChoice || f.Kind == KindChoices) != (f.Enum != nil):
+				t.Errorf("%s.%s: kind %s with the choices %v", o.Name, f.Key, f.Kind, f.Enum)
+			case f.Row != "" && !strings.HasPrefix(f.Row, "S1-"):
+				t.Errorf("%s.%s: row %q", o.Name, f.Key, f.Row)
+			}
+			if f.Of != nil {
+				walk(f.Of)
+			}
+		}
+	}
+	walk(Keys())
+	for _, f := range Keys().Fields {
+		bad := "{}"
+		if f.Of != nil || strings.Contains(string(f.Kind), "map") {
+			bad = "5"
+		}
+		_, found := Decode("t.yaml", []byte(fmt.Sprintf("%s: %s\n", f.Key, bad)))
+		if !strings.Contains(found.Error(), "t.yaml:1:"+fmt.Sprint(len(f.Key)+3)+": error[") {
+			t.Errorf("%s: %s is accepted: %v", f.Key, bad, found)
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package tool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// ValueKind says what may stand as the value of a key.
+type ValueKind string
+
+const (
+	KindText        ValueKind = "text"     // a string; numbers and booleans keep their written form
+	KindTexts       ValueKind = "texts"    // a list of texts; one text is a list of one
+	KindChoice      ValueKind = "choice"   // one of Field.Enum
+	KindChoices     ValueKind = "choices"  // a list of these; one is a list of one
+	KindBoolean     ValueKind = "boolean"  // true or false
+	KindInteger     ValueKind = "integer"  // from Field.Min to Field.Max
+	KindIntegers    ValueKind = "integers" // a list of these; one is a list of one
+	KindNumber      ValueKind = "number"
+	KindDuration    ValueKind = "duration"    // milliseconds, or text such as 1m30s
+	KindSize        ValueKind = "size"        // bytes, or text such as 10MB
+	KindValue       ValueKind = "value"       // any value
+	KindValues      ValueKind = "values"      // a list of any values
+	KindValueMap    ValueKind = "value map"   // names to any values
+	KindTextMap     ValueKind = "text map"    // names to texts
+	KindObject      ValueKind = "object"      // a mapping, described by Field.Of
+	KindObjects     ValueKind = "objects"     // a list of such mappings
+	KindObjectMap   ValueKind = "object map"  // names to such mappings
+	KindEnvironment ValueKind = "environment" // Field.Of, or names to texts
+)
+
+// Object describes one kind of mapping of a definition: a tool, a step, a retry.
+type Object struct {
+	Name   string // with its article, as it stands in messages: "a step"
+	Doc    string
+	Fields []Field
+
+	byKey map[string]*Field
+	// check looks at the mapping as a whole once its keys are read.
+	check func(d *decoder, into any, n *yaml.Node, content []*yaml.Node)
+}
+
+// Field describes one key of an Object. All but the setter is data, for the
+// JSON Schema and the reference page that are made from it.
+type Field struct {
+	Key      string
+	Kind     ValueKind
+	Enum     []string // of choices
+	Default  string   // as it would be written; empty for none
+	Doc      string   // one sentence
+	Row      string   // of the inventory of source specifications
+	Of       *Object  // of objects
+	Min, Max int64    // of integers
+	Body     bool     // one of the keys of which a step or tool has exactly one
+	Required bool
+	// Later names the values that are checked but not in force yet: nil for
+	// none, empty for all.
+	Later []string
+
+	set func(d *decoder, into any, n *yaml.Node)
+}
+
+func object(name, doc string, fields ...Field) *Object {
+	o := &Object{Name: name, Doc: doc, Fields: fields, byKey: make(map[string]*Field, len(fields))}
+	for i := range fields {
+		o.byKey[fields[i].Key] = &fields[i]
+	}
+	return o
+}
+
+func (o *Object) checked(check func(d *decoder, into any, n *yaml.Node, content []*yaml.Node)) *Object {
+	o.check = check
+	return o
+}
+
+// Field is the field of a key, nil where the object has no such key.
+func (o *Object) Field(key string) *Field { return o.byKey[key] }
+
+func (o *Object) keys() []string {
+	keys := make([]string, len(o.Fields))
+	for i, f := range o.Fields {
+		keys[i] = f.Key
+	}
+	return keys
+}
+
+// homes is the names of the objects below o that know a key.
+func (o *Object) homes(key string, found []string) []string {
+	if o.Field(key) != nil && !slices.Contains(found, o.Name) {
+		found = append(found, o.Name)
+	}
+	for _, f := range o.Fields {
+		if f.Of != nil {
+			found = f.Of.homes(key, found)
+		}
+	}
+	return found
+}
+
+// The table of keys is written with the functions below: one for each kind of
+// value, each taking the key, its row, its meaning and how the value is stored.
+
+func (f Field) def(value string) Field       { f.Default = value; return f }
+func (f Field) body() Field                  { f.Body = true; return f }
+func (f Field) required() Field              { f.Required = true; return f }
+func (f Field) later(values ...string) Field { f.Later = append([]string{}, values...); return f }
+
+// from makes a Field out of a reader of one kind of value and a setter.
+func from[T, V any](kind ValueKind, key, row, doc string, read func(*decoder, *yaml.Node) (V, bool), set func(*T, V)) Field {
+	return Field{Kind: kind, Key: key, Row: row, Doc: doc, set: func(d *decoder, into any, n *yaml.Node) {
+		if v, ok := read(d, n); ok {
+			set(into.(*T), v)
+		}
+	}}
+}
+
+func text[T any](key, row, doc string, set func(*T, Text)) Field {
+	return from(KindText, key, row, doc, (*decoder).text, set)
+}
+
+// words is a text whose place is of no use later.
+func words[T any](key, row, doc string, set func(*T, string)) Field {
+	return text(key, row, doc, func(into *T, t Text) { set(into, t.S) })
+}
+
+func texts[T any](key, row, doc string, set func(*T, []Text)) Field {
+	return from(KindTexts, key, row, doc, listOf((*decoder).text), set)
+}
+
+func wordList[T any](key, row, doc string, set func(*T, []string)) Field {
+	return texts(key, row, doc, func(into *T, ts []Text) { set(into, stringsOf(ts)) })
+}
+
+func choice[T any](key, row string, enum []string, doc string, set func(*T, string)) Field {
+	f := from(KindChoice, key, row, doc, oneOf(enum), set)
+	f.Enum = enum
+	return f
+}
+
+func choices[T any](key, row string, enum []string, doc string, set func(*T, []string)) Field {
+	f := from(KindChoices, key, row, doc, listOf(oneOf(enum)), set)
+	f.Enum = enum
+	return f
+}
+
+func boolean[T any](key, row, doc string, set func(*T, bool)) Field {
+	return from(KindBoolean, key, row, doc, (*decoder).boolean, set)
+}
+
+func integer[T any](key, row string, low, high int64, doc string, set func(*T, int)) Field {
+	f := from(KindInteger, key, row, doc, within(low, high), set)
+	f.Min, f.Max = low, high
+	return f
+}
+
+func integers[T any](key, row string, low, high int64, doc string, set func(*T, []int)) Field {
+	f := from(KindIntegers, key, row, doc, listOf(within(low, high)), set)
+	f.Min, f.Max = low, high
+	return f
+}
+
+func number[T any](key, row, doc string, set func(*T, float64)) Field {
+	return from(KindNumber, key, row, doc, (*decoder).number, set)
+}
+
+func duration[T any](key, row, doc string, set func(*T, time.Duration)) Field {
+	return from(KindDuration, key, row, doc, (*decoder).duration, set)
+}
+
+func size[T any](key, row, doc string, set func(*T, int64)) Field {
+	return from(KindSize, key, row, doc, (*decoder).size, set)
+}
+
+func value[T any](key, row, doc string, set func(*T, Value)) Field {
+	return from(KindValue, key, row, doc, (*decoder).value, set)
+}
+
+func values[T any](key, row, doc string, set func(*T, []Value)) Field {
+	return from(KindValues, key, row, doc, (*decoder).values, set)
+}
+
+func valueMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
+	return from(KindValueMap, key, row, doc, (*decoder).entries, set)
+}
+
+func textMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
+	return from(KindTextMap, key, row, doc, (*decoder).textEntries, set)
+}
+
+// nested is a mapping stored in a part of its parent.
+func nested[T, V any](key, row string, of *Object, doc string, part func(*T) *V) Field {
+	return Field{Kind: KindObject, Key: key, Row: row, Doc: doc, Of: of, set: func(d *decoder, into any, n *yaml.Node) {
+		d.object(of, part(into.(*T)), n)
+	}}
+}
+
+// list is a list of mappings; add makes the value for one of them.
+func list[T, V any](key, row string, of *Object, doc string, add func(*T, Pos) *V) Field {
+	return Field{Kind: KindObjects, Key: key, Row: row, Doc: doc, Of: of, set: func(d *decoder, into any, n *yaml.Node) {
+		n = deref(n)
+		if n.Kind != yaml.SequenceNode {
+			d.wrongType(n, "a list")
+			return
+		}
+		for i, item := range n.Content {
+			d.path.pushIndex(i)
+			d.object(of, add(into.(*T), d.pos(item)), item)
+			d.path.pop()
+		}
+	}}
+}
+
+// named is a mapping of names to mappings; add makes the value for one name.
+func named[T, V any](key, row string, of *Object, doc string, add func(*T, string, Pos) *V) Field {
+	return Field{Kind: KindObjectMap, Key: key, Row: row, Doc: doc, Of: of, set: func(d *decoder, into any, n *yaml.Node) {
+		d.eachKey(n, func(key, item *yaml.Node) {
+			d.object(of, add(into.(*T), key.Value, d.pos(key)), item)
+		})
+	}}
+}
+
+// eachKey calls f for every key of a mapping of names, with the path set.
+func (d *decoder) eachKey(n *yaml.Node, f func(key, value *yaml.Node)) {
+	n = deref(n)
+	if n.Kind != yaml.MappingNode {
+		d.wrongType(n, "a mapping of names")
+		return
+	}
+	content := d.merged(n)
+	for i := 0; i+1 < len(content); i += 2 {
+		if content[i].Kind == yaml.ScalarNode {
+			d.path.push(content[i].Value)
+			f(content[i], content[i+1])
+			d.path.pop()
+		}
+	}
+}
+
+// listOf reads a list with a reader of its items; a single item is a list of one.
+func listOf[V any](read func(*decoder, *yaml.Node) (V, bool)) func(*decoder, *yaml.Node) ([]V, bool) {
+	return func(d *decoder, n *yaml.Node) ([]V, bool) {
+		n = deref(n)
+		if n.Kind != yaml.SequenceNode {
+			v, ok := read(d, n)
+			return []V{v}, ok
+		}
+		all := make([]V, 0, len(n.Content))
+		for i, item := range n.Content {
+			d.path.pushIndex(i)
+			if v, ok := read(d, item); ok {
+				all = append(all, v)
+			}
+			d.path.pop()
+		}
+		return all, true
+	}
+}
+
+func oneOf(enum []string) func(*decoder, *yaml.Node) (string, bool) {
+	return func(d *decoder, n *yaml.Node) (string, bool) {
+		t, ok := d.text(n)
+		if !ok || slices.Contains(enum, t.S) {
+			return t.S, ok
+		}
+		all := strings.Join(enum, ", ")
+		hint := "use one of: " + all
+		if ask := didYouMean(t.S, enum); ask != "" {
+			hint = ask + " (" + all + ")"
+		}
+		d.fail(deref(n), "bad-choice", fmt.Sprintf("unknown value %s", quote(t.S)), hint)
+		return "", false
+	}
+}
+
+func stringsOf(ts []Text) []string {
+	all := make([]string, len(ts))
+	for i, t := range ts {
+		all[i] = t.S
+	}
+	return all
+}

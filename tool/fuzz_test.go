@@ -1,0 +1,37 @@
+package tool
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// FuzzDecode: whatever the bytes, Decode returns a definition and diagnostics
+// with places in the file, in bounded time, and the pictures can be drawn.
+// Every text of the definition finds its places.
+func FuzzDecode(f *testing.F) {
+	for _, pattern := range []string{"testdata/bad/*.yaml", "testdata/spec001/*.yaml"} {
+		files, _ := filepath.Glob(pattern)
+		for _, file := range files {
+			f.Add(readFile(f, file))
+		}
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		began := time.Now()
+		def, found := Decode("fuzz.yaml", src)
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("took %v for %d bytes", took, len(src))
+		}
+		checkPlaces(t, src, append(found, def.Notices...))
+		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, true)
+		lines := len(newSource("", src).lines)
+		for _, s := range def.Steps {
+			for off := range min(len(s.Command.S), 100) {
+				if at := s.Command.At(off); at.Line < 1 || at.Line > lines+1 {
+					t.Errorf("offset %d of %q is at %v of %d lines", off, s.Command.S, at, lines)
+				}
+			}
+		}
+	})
+}

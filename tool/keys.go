@@ -1,0 +1,337 @@
+package tool
+
+import (
+	"fmt"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// This file is the table of keys: every key of a definition file, what may
+// stand there, what it means, the inventory row it comes from and where its
+// value goes. The decoder walks it; the JSON Schema and the reference page are
+// made from it. A key that is not here does not exist.
+
+// Keys is the object at the top of a definition file. Everything else a file
+// may hold is found from it through Field.Of. It is not to be changed.
+func Keys() *Object { return toolObject }
+
+var (
+	platformNames = []string{"windows", "linux", "macos"}
+	typeNames     = []string{"string", "number", "boolean", "array", "object"}
+	interruptions = []string{"retry", "ask", "fail"}
+)
+
+// draft is a Definition being read, with what only matters until it is whole.
+type draft struct {
+	*Definition
+	single     Step           // the command of a tool without steps
+	namePos    Pos            // of name, where written
+	timeout    *time.Duration // timeout and resources.timeout: the smaller one counts
+	resTimeout *time.Duration
+}
+
+var toolObject = object("a tool", "One tool: what it is called, what it runs and what it takes.",
+	append(bodyFields(func(t *draft) *Step { return &t.single }),
+		text("name", "S1-010", "Name of the tool; the file's name without extension where absent.", func(t *draft, v Text) { t.Name, t.namePos = v.S, v.Pos }),
+		words("description", "S1-011", "What the tool does, for people and models.", func(t *draft, v string) { t.Description = v }).required(),
+		words("version", "S1-012", "Version of the tool, semantic versioning.", func(t *draft, v string) { t.Version = v }),
+		text("min-cycod-version", "S1-013", "Lowest compatibility level the tool needs.", func(t *draft, v Text) { t.MinVersion = &v }),
+		text("min-flowrun-version", "S1-013", "The same as min-cycod-version.", func(t *draft, v Text) { t.MinVersion = &v }),
+		list("changelog", "S1-014", changeObject, "What changed in each version.", func(t *draft, _ Pos) *Change { return add(&t.Changelog, Change{}) }),
+		boolean("deprecated", "S1-015", "Whether the tool should no longer be used.", func(t *draft, v bool) { t.Deprecated = v }).def("false"),
+		words("deprecated-message", "S1-016", "What to use instead.", func(t *draft, v string) { t.DeprecatedMessage = v }),
+
+		choice("type", "S1-165", []string{"alias"}, "Makes the tool an alias of another one.", func(t *draft, _ string) { t.Alias = true }),
+		text("base-tool", "S1-166", "The tool an alias stands for.", func(t *draft, v Text) { t.BaseTool = v }),
+		valueMap("default-parameters", "S1-167", "Values an alias gives to parameters of its base tool.", func(t *draft, v []Entry) { t.DefaultParameters = v }),
+
+		stepsField(),
+		named("parameters", "S1-090", parameterObject, "What the tool takes, by name.", func(t *draft, name string, p Pos) *parameterDraft {
+			return &parameterDraft{addPointer(&t.Parameters, &Parameter{Name: name, Pos: p, Type: "string"})}
+		}),
+		environment("environment", func(t *draft) *Environment { return &t.Environment }),
+		text("working-directory", "S1-186", "Directory the steps run in.", func(t *draft, v Text) { t.WorkingDirectory = &v }),
+		nested("file-paths", "S1-180", filePathsObject, "How paths are written and where temporary files go.", func(t *draft) *FilePaths { return &t.FilePaths }),
+		duration("timeout", "S1-190", "Bound on the whole run.", func(t *draft, v time.Duration) { t.timeout = &v }),
+		choices("platforms", "S1-225", platformNames, "Where the tool runs; everywhere where absent.", func(t *draft, v []string) { t.Platforms = v }),
+		wordList("tags", "S1-224", "Categories; read, write and run say what the tool may do.", func(t *draft, v []string) { t.Tags = v }),
+		boolean("ignore-errors", "S1-070", "Counts every step as continue-on-error.", func(t *draft, v bool) { t.IgnoreErrors = v }).def("false"),
+		boolean("fail-fast", "S1-067", "Cancels what still runs at the first failure.", func(t *draft, v bool) { t.FailFast = v }).def("false"),
+		text("input", "S1-200", "Data on the standard input of the steps.", func(t *draft, v Text) { t.Input = &v }),
+		text("output", "S1-087", "The run's output, a template over step references.", func(t *draft, v Text) { t.Output = &v }),
+		nested("error-handling", "S1-078", errorHandlingObject, "Retry and fallback of every step without its own.", func(t *draft) *ErrorHandling { return &t.ErrorHandling }),
+		boolean("strict", "S1-077", "Stops shell scripts at the first failing command.", func(t *draft, v bool) { t.Strict = v }).def("false"),
+		boolean("interactive", "S1-201", "Whether a person answers questions of the tool.", func(t *draft, v bool) { t.Interactive = v }).def("false").later("true"),
+		nested("interactive-options", "S1-202", interactiveObject, "How long to wait for an answer and what to take without one.", func(t *draft) *InteractiveOptions { return &t.InteractiveOptions }).later(),
+		choice("on-interrupt", "", interruptions, "What becomes of a step that ran when the engine died.", func(t *draft, v string) { t.OnInterrupt = v }),
+		boolean("idempotent", "", "Whether running a step twice does no harm.", func(t *draft, v bool) { t.Idempotent = v }).def("false"),
+		nested("resources", "S1-191", resourcesObject, "Limits and cleaning up.", func(t *draft) *draft { return t }),
+		nested("security", "S1-210", securityObject, "What the tool may do.", func(t *draft) *Security { return &t.Security }),
+		nested("metadata", "S1-220", metadataObject, "How the tool is found.", func(t *draft) *Metadata { return &t.Metadata }),
+		nested("function-calling", "S1-230", functionCallingObject, "How the tool is shown to models.", func(t *draft) *FunctionCalling { return &t.FunctionCalling }),
+		list("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
+	)...).checked(checkTool)
+
+var stepObject = object("a step", "One step: a command, or the use of another tool.",
+	append(bodyFields(func(s *Step) *Step { return s }),
+		text("name", "S1-030", "Name of the step, unique in the tool.", func(s *Step, v Text) { s.Name, s.Pos = v.S, v.Pos }).required(),
+		text("use-tool", "S1-040", "Another tool, by name or path.", func(s *Step, v Text) { s.Kind, s.UseTool = UseTool, v }).body(),
+		valueMap("with", "S1-041", "Parameters of the other tool.", func(s *Step, v []Entry) { s.With = v }),
+		boolean("continue-on-error", "S1-033", "Counts a failure of the step as settled well.", func(s *Step, v bool) { s.ContinueOnError = v }).def("false"),
+		text("run-condition", "S1-034", "Condition under which the step runs.", func(s *Step, v Text) { s.RunCondition = &v }),
+		boolean("parallel", "S1-035", "Starts the step together with the one before it.", func(s *Step, v bool) { s.Parallel = v }).def("false"),
+		texts("wait-for", "S1-036", "The steps to wait for, instead of all earlier ones.", func(s *Step, v []Text) { s.WaitFor, s.HasWaitFor = v, true }),
+		nested("error-handling", "S1-037", errorHandlingObject, "Retry and fallback.", func(s *Step) *ErrorHandling { return &s.ErrorHandling }),
+		duration("timeout", "S1-042", "Bound on each try.", func(s *Step, v time.Duration) { s.Timeout = v }),
+		nested("output", "S1-043", outputObject, "How output is captured.", func(s *Step) *Output { return &s.Output }),
+		text("input", "S1-200", "Data on the step's standard input.", func(s *Step, v Text) { s.Input = &v }),
+		environment("environment", func(s *Step) *Environment { return &s.Environment }),
+		text("working-directory", "S1-186", "Directory the step runs in.", func(s *Step, v Text) { s.WorkingDirectory = &v }),
+		boolean("strict", "S1-077", "Stops the shell script at the first failing command.", func(s *Step, v bool) { s.Strict = &v }),
+		boolean("detach", "", "Leaves background processes of the step running after the run.", func(s *Step, v bool) { s.Detach = v }).def("false"),
+		choice("on-interrupt", "", interruptions, "What becomes of the step if it ran when the engine died.", func(s *Step, v string) { s.OnInterrupt = v }),
+		boolean("idempotent", "", "Whether running the step twice does no harm.", func(s *Step, v bool) { s.Idempotent = &v }),
+	)...).checked(checkStep)
+
+// bodyFields are the kinds of command a step and a tool without steps share.
+func bodyFields[T any](step func(*T) *Step) []Field {
+	command := func(kind Kind, row, doc string) Field {
+		return text(string(kind), row, doc, func(t *T, v Text) { step(t).Kind, step(t).Command = kind, v }).body()
+	}
+	return []Field{
+		command(Bash, "S1-020", "Script for bash."),
+		command(Sh, "S1-020", "Script for sh."),
+		command(Cmd, "S1-021", "Script for cmd on Windows."),
+		command(Pwsh, "S1-022", "Script for PowerShell."),
+		command(Run, "S1-023", "Program and arguments, started without a shell."),
+		command(Python, "S1-029", "Script for Python."),
+		command(Script, "S1-024", "Script for the program named by shell."),
+		text("shell", "S1-025", "Program that reads script or commands.", func(t *T, v Text) { step(t).Shell = &v }).def("bash"),
+		nested("commands", "S1-026", commandsObject, "One command for each platform.", func(t *T) *Commands {
+			step(t).Kind, step(t).Commands = PerOS, &Commands{Platforms: map[string]Text{}}
+			return step(t).Commands
+		}).body(),
+	}
+}
+
+// stepsField is the list of steps, refused as a whole where it is too long to
+// be meant.
+func stepsField() Field {
+	f := list("steps", "S1-030", stepObject, "The steps, in the order they run unless they say otherwise.", func(t *draft, p Pos) *Step {
+		return addPointer(&t.Steps, &Step{Pos: p})
+	}).body()
+	each := f.set
+	f.set = func(d *decoder, into any, n *yaml.Node) {
+		if steps := deref(n); len(steps.Content) > maxSteps && steps.Kind == yaml.SequenceNode {
+			d.fail(steps, "too-many-steps", fmt.Sprintf("cannot read %d steps: a tool may have %d", len(steps.Content), maxSteps), "split the tool and join the parts with use-tool")
+			return
+		}
+		each(d, into, n)
+	}
+	return f
+}
+
+// environment is a section of variables, written in full or as {NAME: value}
+// alone (S1-172).
+func environment[T any](key string, part func(*T) *Environment) Field {
+	f := nested(key, "S1-170", environmentObject, "Environment variables.", part)
+	f.Kind = KindEnvironment
+	full := f.set
+	flat := textMap(key, f.Row, f.Doc, func(into *T, v []Entry) { part(into).Variables = v }).set
+	f.set = func(d *decoder, into any, n *yaml.Node) {
+		set := flat
+		for _, k := range environmentObject.keys() {
+			if keyOf(deref(n).Content, k) != nil {
+				set = full
+			}
+		}
+		set(d, into, n)
+		d.variableNames(part(into.(*T)).Variables)
+	}
+	return f
+}
+
+// maxMemoryField keeps the place of the key, for the message of a platform that
+// cannot enforce it.
+func maxMemoryField() Field {
+	f := size("max-memory", "S1-193", "Bound on the memory of the run.", func(t *draft, v int64) { t.Resources.MaxMemory = v }).later()
+	read := f.set
+	f.set = func(d *decoder, into any, n *yaml.Node) {
+		into.(*draft).Resources.MaxMemoryPos = d.pos(n)
+		read(d, into, n)
+	}
+	return f
+}
+
+var commandsObject = object("commands", "One command for each platform.",
+	text("default", "S1-026", "Command where no platform's own is given.", func(c *Commands, v Text) { c.Default = &v }),
+	nested("platforms", "S1-027", platformsObject, "Commands of single platforms.", func(c *Commands) *Commands { return c }),
+).checked(checkCommands)
+
+var platformsObject = object("platforms", "Commands by platform.",
+	text("windows", "S1-027", "Command on Windows.", func(c *Commands, v Text) { c.Platforms["windows"] = v }),
+	text("linux", "S1-027", "Command on Linux.", func(c *Commands, v Text) { c.Platforms["linux"] = v }),
+	text("macos", "S1-027", "Command on macOS.", func(c *Commands, v Text) { c.Platforms["macos"] = v }),
+)
+
+var errorHandlingObject = object("error-handling", "What is done about a failure.",
+	nested("retry", "S1-037", retryObject, "Trying again.", func(e *ErrorHandling) *Retry {
+		e.Retry = &Retry{Delay: time.Second, Backoff: "exponential", Jitter: "none"}
+		return e.Retry
+	}),
+	text("fallback", "S1-039", "Command that runs once after the last try failed.", func(e *ErrorHandling, v Text) { e.Fallback = &v }),
+)
+
+var retryObject = object("retry", "How a failed step is tried again.",
+	integer("attempts", "S1-037", 0, 1000, "Retries after the first try.", func(r *Retry, v int) { r.Attempts = v }).required(),
+	duration("delay", "S1-038", "Wait before the first retry.", func(r *Retry, v time.Duration) { r.Delay = v }).def("1000"),
+	choice("backoff", "S1-073", []string{"exponential", "linear", "constant"}, "How the wait grows from retry to retry.", func(r *Retry, v string) { r.Backoff = v }).def("exponential"),
+	duration("max-delay", "S1-073", "Bound on the wait.", func(r *Retry, v time.Duration) { r.MaxDelay = v }),
+	choice("jitter", "S1-073", []string{"none", "full"}, "Whether the wait is drawn at random.", func(r *Retry, v string) { r.Jitter = v }).def("none"),
+	integers("exit-codes", "", 0, 255, "Exit codes that are retried; all where absent.", func(r *Retry, v []int) { r.ExitCodes = v }),
+	integers("not-exit-codes", "", 0, 255, "Exit codes that are never retried.", func(r *Retry, v []int) { r.NotExitCodes = v }),
+	text("when", "", "Condition over the last try under which it is retried.", func(r *Retry, v Text) { r.When = &v }),
+).checked(checkRetry)
+
+var outputObject = object("output", "How the output of a step is captured.",
+	choice("mode", "S1-043", []string{"buffer", "stream"}, "Whether output is shown while the step runs.", func(o *Output, v string) { o.Mode = v }).def("buffer").later("stream"),
+	size("buffer-limit", "S1-044", "How much of the output references and JSON see.", func(o *Output, v int64) { o.BufferLimit = v }).def("10MB"),
+	boolean("truncation", "S1-045", "Whether longer output is cut; if not, the step fails.", func(o *Output, v bool) { o.Truncation = &v }).def("true"),
+	choice("stream-callback", "S1-046", []string{"console", "file", "function"}, "Where streamed output goes.", func(o *Output, v string) { o.StreamCallback = v }).def("console").later(),
+	text("file", "S1-086", "File that streamed output goes to.", func(o *Output, v Text) { o.File = &v }),
+	texts("masked-values", "S1-047", "Values shown as *** wherever output is kept.", func(o *Output, v []Text) { o.MaskedValues = v }),
+)
+
+var environmentObject = object("environment", "Environment variables.",
+	textMap("variables", "S1-170", "Variables by name, with templates as values.", func(e *Environment, v []Entry) { e.Variables = v }),
+	boolean("inherit", "S1-171", "Whether the variables of the calling process are passed on.", func(e *Environment, v bool) { e.Inherit = &v }).def("true"),
+	texts("secrets", "S1-172", "Names of variables or parameters whose values are masked.", func(e *Environment, v []Text) { e.Secrets = v }),
+)
+
+var filePathsObject = object("file-paths", "How paths are written and where temporary files go.",
+	boolean("normalize", "S1-180", "Writes paths the way of the platform.", func(f *FilePaths, v bool) { f.Normalize = v }).def("false").later("true"),
+	text("working-directory", "S1-181", "Directory the steps run in, where the tool gives none.", func(f *FilePaths, v Text) { f.WorkingDirectory = &v }),
+	text("temp-directory", "S1-182", "Directory that is made for the run and removed after it.", func(f *FilePaths, v Text) { f.TempDirectory = &v }),
+	nested("cross-platform", "S1-183", crossPlatformObject, "Separators.", func(f *FilePaths) *FilePaths { return f }),
+)
+
+var crossPlatformObject = object("cross-platform", "Separators of paths.",
+	words("windows-separator", "S1-183", "Separator on Windows.", func(f *FilePaths, v string) { f.WindowsSeparator = v }).def(`\`),
+	words("unix-separator", "S1-184", "Separator elsewhere.", func(f *FilePaths, v string) { f.UnixSeparator = v }).def("/"),
+	boolean("auto-convert", "S1-185", "Converts separators.", func(f *FilePaths, v bool) { f.AutoConvert = v }).def("false").later("true"),
+)
+
+var resourcesObject = object("resources", "Limits and cleaning up.",
+	duration("timeout", "S1-191", "Bound on the whole run; the smaller of this and the tool's timeout counts.", func(t *draft, v time.Duration) { t.resTimeout = &v }),
+	maxMemoryField(),
+	list("cleanup", "S1-194", cleanupObject, "What is done after the run, however it ended.", func(t *draft, _ Pos) *Resources { return &t.Resources }),
+)
+
+var cleanupObject = object("cleanup", "One thing that is done after the run.",
+	boolean("delete-temp-files", "S1-194", "Removes the temporary directory.", func(r *Resources, v bool) { r.DeleteTempFiles = v }),
+	text("final-command", "S1-194", "Command that runs after the run.", func(r *Resources, v Text) { r.FinalCommands = append(r.FinalCommands, v) }),
+)
+
+var securityObject = object("security", "What the tool may do.",
+	choice("execution-privilege", "S1-210", []string{"same-as-user", "reduced", "elevated"}, "Rights the steps have.", func(s *Security, v string) { s.ExecutionPrivilege = v }).def("same-as-user").later("reduced", "elevated"),
+	choice("isolation", "S1-211", []string{"none", "process", "container"}, "What separates the steps from the system.", func(s *Security, v string) { s.Isolation = v }).def("process").later("none", "container"),
+	texts("required-permissions", "S1-212", "What the tool needs, such as network:external:HOST.", func(s *Security, v []Text) { s.RequiredPermissions = v }).later(),
+	words("justification", "S1-213", "Why it needs that.", func(s *Security, v string) { s.Justification = v }),
+)
+
+var metadataObject = object("metadata", "How the tool is found.",
+	words("category", "S1-220", "Category.", func(m *Metadata, v string) { m.Category = v }),
+	words("subcategory", "S1-221", "Subcategory.", func(m *Metadata, v string) { m.Subcategory = v }),
+	wordList("tags", "S1-222", "Tags for searching; they say nothing about rights.", func(m *Metadata, v []string) { m.Tags = v }),
+	wordList("search-keywords", "S1-223", "Further words the tool is found by.", func(m *Metadata, v []string) { m.SearchKeywords = v }),
+)
+
+var interactiveObject = object("interactive-options", "Questions of an interactive tool.",
+	duration("timeout", "S1-202", "How long to wait for an answer.", func(i *InteractiveOptions, v time.Duration) { i.Timeout = v }),
+	text("default-response", "S1-203", "Answer that is taken when none came.", func(i *InteractiveOptions, v Text) { i.DefaultResponse = &v }),
+)
+
+var functionCallingObject = object("function-calling", "How the tool is shown to models.",
+	nested("schema-generation", "S1-230", schemaObject, "What the schema of the parameters holds.", func(f *FunctionCalling) *FunctionCalling { return f }),
+)
+
+var schemaObject = object("schema-generation", "What the schema of the parameters holds.",
+	textMap("parameter-mapping", "S1-230", "Types of parameters to types of JSON Schema.", func(f *FunctionCalling, v []Entry) {
+		f.ParameterMapping = make(map[string]string, len(v))
+		for _, e := range v {
+			f.ParameterMapping[e.Key] = e.Value.Text.S
+		}
+	}),
+	boolean("include-descriptions", "S1-231", "Includes descriptions of parameters.", func(f *FunctionCalling, v bool) { f.IncludeDescriptions = &v }).def("true"),
+	boolean("include-defaults", "S1-232", "Includes default values.", func(f *FunctionCalling, v bool) { f.IncludeDefaults = &v }).def("true"),
+	boolean("example-generation", "S1-233", "Includes examples.", func(f *FunctionCalling, v bool) { f.ExampleGeneration = &v }).def("false"),
+	boolean("sanitize-schemas", "S1-234", "Keeps to what every model accepts.", func(f *FunctionCalling, v bool) { f.SanitizeSchemas = &v }).def("true"),
+)
+
+var changeObject = object("a change", "What changed in one version.",
+	words("version", "S1-014", "The version.", func(c *Change, v string) { c.Version = v }),
+	words("changes", "S1-014", "What changed.", func(c *Change, v string) { c.Changes = v }),
+)
+
+// parameterDraft is a Parameter being read. It is a type of its own so that a
+// parameter's security section cannot be taken for the tool's.
+type parameterDraft struct{ *Parameter }
+
+var parameterObject = object("a parameter", "One value the tool takes.",
+	choice("type", "S1-091", typeNames, "Type of the value.", func(p *parameterDraft, v string) { p.Type = v }).def("string"),
+	words("description", "S1-092", "What the value is for.", func(p *parameterDraft, v string) { p.Description = v }).required(),
+	boolean("required", "S1-093", "Whether a caller must give it; a default satisfies it.", func(p *parameterDraft, v bool) { p.Required = v }).def("false"),
+	value("default", "S1-094", "Value where a caller gives none; it may name other parameters.", func(p *parameterDraft, v Value) { p.Default = &v }),
+	nested("validation", "S1-095", validationObject, "Rules for the value.", func(p *parameterDraft) *Validation { return &p.Validation }),
+	text("transform", "S1-101", "Changes to the value before it is used.", func(p *parameterDraft, v Text) { p.Transform = &v }),
+	text("format", "S1-102", "How the value stands in a command, with {value} in its place.", func(p *parameterDraft, v Text) { p.Format = &v }),
+	text("delimiter", "S1-133", "What stands between elements of an array inside quotes.", func(p *parameterDraft, v Text) { p.Delimiter = &v }).def(" "),
+	values("examples", "S1-103", "Example values.", func(p *parameterDraft, v []Value) { p.Examples = v }),
+	words("detailed-help", "S1-104", "A longer description.", func(p *parameterDraft, v string) { p.DetailedHelp = v }),
+	nested("security", "S1-105", parameterSecurityObject, "How the value enters a shell.", func(p *parameterDraft) *parameterDraft { return p }),
+	boolean("allow-dash", "", "Allows values that begin with '-' where they may be read as an option.", func(p *parameterDraft, v bool) { p.AllowDash = v }).def("false"),
+	boolean("deprecated", "S1-017", "Whether the parameter should no longer be used.", func(p *parameterDraft, v bool) { p.Deprecated = v }).def("false"),
+	words("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *parameterDraft, v string) { p.DeprecatedAlternative = v }),
+).checked(checkParameter)
+
+var parameterSecurityObject = object("a parameter's security", "How the value enters a shell.",
+	boolean("escape-shell", "S1-105", "Whether the value is data to the shell; if not, the shell reads it as code.", func(p *parameterDraft, v bool) { p.EscapeShell = &v }).def("true"),
+)
+
+var validationObject = object("validation", "Rules for the value of a parameter.",
+	integer("minLength", "S1-095", 0, 1<<31-1, "Least number of characters.", func(v *Validation, n int) { v.MinLength = &n }),
+	integer("maxLength", "S1-096", 0, 1<<31-1, "Greatest number of characters.", func(v *Validation, n int) { v.MaxLength = &n }),
+	text("pattern", "S1-097", "Regular expression (RE2) that is found in the text.", func(v *Validation, t Text) { v.Pattern = &t }),
+	number("minimum", "S1-098", "Least number.", func(v *Validation, n float64) { v.Minimum = &n }),
+	number("maximum", "S1-099", "Greatest number.", func(v *Validation, n float64) { v.Maximum = &n }),
+	values("enum", "S1-100", "The values that are allowed.", func(v *Validation, all []Value) { v.Enum = all }),
+)
+
+var testObject = object("a test", "One test of the tool.",
+	words("name", "S1-240", "Name of the test.", func(t *Test, v string) { t.Name = v }).required(),
+	words("description", "S1-241", "What it shows.", func(t *Test, v string) { t.Description = v }),
+	valueMap("parameters", "S1-242", "Parameters of the run.", func(t *Test, v []Entry) { t.Parameters = v }),
+	choices("platforms", "S1-249", platformNames, "Where the test runs; everywhere where absent.", func(t *Test, v []string) { t.Platforms = v }),
+	nested("expected", "S1-243", expectedObject, "What must hold after the run.", func(t *Test) *Expected { return &t.Expected }),
+	texts("cleanup", "S1-248", "Commands that run after the test.", func(t *Test, v []Text) { t.Cleanup = v }),
+)
+
+var expectedObject = object("expected", "What must hold after the run of a test.",
+	integer("exit-code", "S1-243", 0, 255, "Exit code of the run.", func(e *Expected, v int) { e.ExitCode = &v }),
+	texts("output-contains", "S1-244", "Texts that all stand in the output.", func(e *Expected, v []Text) { e.OutputContains = v }),
+	texts("output-contains-any", "S1-245", "Texts of which one stands in the output.", func(e *Expected, v []Text) { e.OutputContainsAny = v }),
+	texts("file-exists", "S1-246", "Files that exist.", func(e *Expected, v []Text) { e.FileExists = v }),
+	texts("directory-exists", "S1-247", "Directories that exist.", func(e *Expected, v []Text) { e.DirectoryExists = v }),
+)
+
+// add appends v to a list and returns where it now stands, good until the next add.
+func add[V any](to *[]V, v V) *V {
+	*to = append(*to, v)
+	return &(*to)[len(*to)-1]
+}
+
+func addPointer[V any](to *[]*V, v *V) *V {
+	*to = append(*to, v)
+	return v
+}

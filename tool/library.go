@@ -1,0 +1,443 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Scope is where a definition was found. Lookups by name go through the scopes
+// in the order they stand here and take the first match (S1-005).
+type Scope string
+
+const (
+	ScopeGo     Scope = "go"     // registered by the program, see Library.Add
+	ScopeLocal  Scope = "local"  // .flowrun/tools at or above the working directory
+	ScopeUser   Scope = "user"   // the configuration of the user
+	ScopeGlobal Scope = "global" // the configuration of the machine
+	ScopeFile   Scope = "file"   // named by path
+)
+
+// Config says where a Library looks. The zero Config reads the process.
+type Config struct {
+	WorkingDirectory string              // default: of the process
+	Home             string              // default: of the process's user
+	Getenv           func(string) string // default: os.Getenv
+}
+
+// Loader reads a definition from the bytes of a file, as Decode does.
+type Loader func(file string, src []byte) (*Definition, Diagnostics)
+
+// Library finds definitions by name in the scopes, or by path (S1-001 to
+// S1-008). Files are read when they are asked for and read again only after
+// they changed. A Library is safe for concurrent use; the definitions it
+// returns are shared and must not be changed.
+type Library struct {
+	workDir string
+	folders []folder
+
+	mu         sync.Mutex
+	extensions []string // in order of preference
+	loaders    map[string]Loader
+	added      []*Definition
+	cache      map[string]loaded
+}
+
+// folder is one place of a scope.
+type folder struct {
+	scope Scope
+	path  string
+}
+
+// loaded is a file as it was at one time.
+type loaded struct {
+	modTime time.Time
+	size    int64
+	def     *Definition
+	found   Diagnostics
+}
+
+// NewLibrary makes a Library. It touches no file but to find the local scope:
+// the nearest .flowrun/tools and .cycod/tools from the working directory
+// upwards, not beyond the root of a repository.
+func NewLibrary(c Config) *Library {
+	if c.Getenv == nil {
+		c.Getenv = os.Getenv
+	}
+	if c.WorkingDirectory == "" {
+		c.WorkingDirectory, _ = os.Getwd() // without one, names are only looked up in the other scopes
+	}
+	if abs, err := filepath.Abs(c.WorkingDirectory); err == nil {
+		c.WorkingDirectory = abs // or the walk upwards would end at once
+	}
+	if c.Home == "" {
+		c.Home, _ = os.UserHomeDir()
+	}
+	return &Library{
+		workDir:    c.WorkingDirectory,
+		folders:    folders(c),
+		extensions: []string{".yaml", ".yml", ".json"},
+		loaders:    map[string]Loader{".yaml": Decode, ".yml": Decode, ".json": Decode},
+		cache:      map[string]loaded{},
+	}
+}
+
+// folders is every place names are looked up, in order (S1-002 to S1-004).
+func folders(c Config) []folder {
+	user := []string{}
+	if xdg := c.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
+		user = append(user, filepath.Join(xdg, "flowrun", "tools"))
+	} else if c.Home != "" {
+		user = append(user, filepath.Join(c.Home, ".config", "flowrun", "tools"))
+	}
+	if c.Home != "" {
+		user = append(user, filepath.Join(c.Home, ".cycod", "tools"))
+	}
+	global := c.Getenv("FLOWRUN_GLOBAL_TOOLS")
+	if global == "" {
+		global = "/etc/flowrun/tools"
+	}
+	var all []folder
+	for _, name := range []string{".flowrun", ".cycod"} {
+		// Under a home that is no repository the walk upwards meets the user's
+		// own folder: that stays the user's.
+		if dir := nearest(c.WorkingDirectory, name); dir != "" && !slices.Contains(user, dir) {
+			all = append(all, folder{ScopeLocal, dir})
+		}
+	}
+	for _, dir := range user {
+		all = append(all, folder{ScopeUser, dir})
+	}
+	return append(all, folder{ScopeGlobal, global})
+}
+
+// nearest is the first name/tools at or above dir, not beyond the root of a
+// repository; empty for none.
+func nearest(dir, name string) string {
+	for dir != "" {
+		tools := filepath.Join(dir, name, "tools")
+		if info, err := os.Stat(tools); err == nil && info.IsDir() {
+			return tools
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir || isRepositoryRoot(dir) {
+			return ""
+		}
+		dir = parent
+	}
+	return ""
+}
+
+func isRepositoryRoot(dir string) bool {
+	for _, name := range []string{".git", ".hg", ".jj"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Add registers a definition made in Go. It is found before files of the same
+// name. The definition must not be changed afterwards.
+func (l *Library) Add(def *Definition) error {
+	if !ValidName(def.Name) {
+		return fmt.Errorf("cannot add a tool: %q cannot be its name", def.Name)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slices.ContainsFunc(l.added, func(d *Definition) bool { return d.Name == def.Name }) {
+		return fmt.Errorf("cannot add a tool: there is already one called %q", def.Name)
+	}
+	def.Scope = ScopeGo
+	l.added = append(l.added, def)
+	return nil
+}
+
+// Handle has files with an extension (".md", ".tool.js") read by a loader. Of
+// several that match a file, the longest extension counts.
+func (l *Library) Handle(extension string, load Loader) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.loaders[extension] == nil {
+		l.extensions = append(l.extensions, extension)
+	}
+	l.loaders[extension] = load
+}
+
+// extension is the part of a file's name that chooses its loader, empty where
+// none takes it.
+func (l *Library) extension(file string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	longest := ""
+	for _, e := range l.extensions {
+		if len(e) > len(longest) && strings.HasSuffix(strings.ToLower(file), e) {
+			longest = e
+		}
+	}
+	return longest
+}
+
+// NotFoundError says that no tool has a name.
+type NotFoundError struct {
+	Name     string
+	Searched []string // folders, in order
+	Near     []string // similar names there are, at most three
+}
+
+func (e *NotFoundError) Error() string {
+	message := fmt.Sprintf("cannot find the tool %s: looked in %s", quote(e.Name), strings.Join(e.Searched, ", "))
+	if len(e.Near) > 0 {
+		message += "; " + ask(e.Near)
+	}
+	return message
+}
+
+// Lookup finds a tool by name or path. A path holds a slash or ends in a known
+// extension; a relative one counts from the folder of the file it is written
+// in, else from the working directory. A name belongs to the file that says it
+// (name:) or is called it.
+//
+// from is the definition the name stands in (use-tool, base-tool), nil for a
+// caller's own. Where that was named by path, its folder is looked in first.
+//
+// The error is a *NotFoundError, or why a file could not be read. What is wrong
+// inside the file is in the Diagnostics; see Decode.
+func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostics, error) {
+	if strings.ContainsAny(name, `/\`) || l.extension(name) != "" && l.extension(name) != name {
+		return l.load(l.resolve(name, from), ScopeFile)
+	}
+	if def := l.registered(name); def != nil {
+		return def, nil, nil
+	}
+	places := l.places(from)
+	for _, f := range places {
+		if file := l.find(f.path, name); file != "" {
+			return l.load(file, f.scope)
+		}
+	}
+	return nil, nil, l.notFound(name, places)
+}
+
+func (l *Library) resolve(path string, from *Definition) string {
+	switch {
+	case filepath.IsAbs(path):
+		return path
+	case from != nil && from.File != "":
+		return filepath.Join(filepath.Dir(from.File), path)
+	}
+	return filepath.Join(l.workDir, path)
+}
+
+func (l *Library) registered(name string) *Definition {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, def := range l.added {
+		if def.Name == name {
+			return def
+		}
+	}
+	return nil
+}
+
+func (l *Library) places(from *Definition) []folder {
+	if from == nil || from.Scope != ScopeFile {
+		return l.folders
+	}
+	return append([]folder{{ScopeFile, filepath.Dir(from.File)}}, l.folders...)
+}
+
+// find is the file of a folder that a name belongs to, empty for none: the one
+// called so, else the one that says so.
+func (l *Library) find(dir, name string) string {
+	l.mu.Lock()
+	extensions := slices.Clone(l.extensions)
+	l.mu.Unlock()
+	for _, e := range extensions {
+		file := filepath.Join(dir, name+e)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			return file
+		}
+	}
+	for _, file := range l.files(dir) {
+		if l.nameOf(file) == name {
+			return file
+		}
+	}
+	return ""
+}
+
+// files is the definition files of a folder, sorted; a folder that is not there
+// has none.
+func (l *Library) files(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	var files []string
+	for _, e := range entries {
+		if !e.IsDir() && l.extension(e.Name()) != "" {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files
+}
+
+// nameOf is the name a file gives its tool. YAML is only searched for its name
+// line: with hundreds of files beside each other, reading them all in full
+// would cost more than the run.
+func (l *Library) nameOf(file string) string {
+	if e := l.extension(file); e == ".yaml" || e == ".yml" {
+		src, _, err := read(file)
+		if err != nil {
+			return ""
+		}
+		if name, ok := nameLine(src); ok {
+			return name
+		}
+		return stem(file)
+	}
+	if def, _, err := l.load(file, ScopeFile); err == nil {
+		return def.Name
+	}
+	return ""
+}
+
+// nameLine is the value of a name key at the start of a line.
+func nameLine(src []byte) (string, bool) {
+	for line := range strings.Lines(strings.TrimPrefix(string(src), "\ufeff")) {
+		if value, ok := strings.CutPrefix(line, "name:"); ok {
+			value, _, _ = strings.Cut(value, " #")
+			return strings.Trim(strings.TrimSpace(value), `"'`), true
+		}
+	}
+	return "", false
+}
+
+func (l *Library) notFound(name string, places []folder) error {
+	e := &NotFoundError{Name: name}
+	var names []string
+	for _, def := range l.registeredAll() {
+		names = append(names, def.Name)
+	}
+	for _, f := range places {
+		e.Searched = append(e.Searched, f.path)
+		for _, file := range l.files(f.path) {
+			names = append(names, l.nameOf(file))
+		}
+	}
+	e.Near = near(name, names)
+	return e
+}
+
+func (l *Library) registeredAll() []*Definition {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.added)
+}
+
+// Load reads the definition in a file with the loader of its extension, YAML
+// for all that have none. The error is why the file could not be read.
+func (l *Library) Load(path string) (*Definition, Diagnostics, error) {
+	return l.load(path, ScopeFile)
+}
+
+// Load reads the definition in a YAML or JSON file. The error is why the file
+// could not be read; what is wrong inside is in the Diagnostics.
+func Load(path string) (*Definition, Diagnostics, error) {
+	src, _, err := read(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	def, found := Decode(path, src)
+	def.Scope = ScopeFile
+	return def, found, nil
+}
+
+// load reads a file, or takes what was read from it before. Two goroutines that
+// miss at once both read it, which costs less than waiting under a lock.
+func (l *Library) load(path string, scope Scope) (*Definition, Diagnostics, error) {
+	key := string(scope) + "\x00" + path
+	if info, err := os.Stat(path); err == nil {
+		l.mu.Lock()
+		c, ok := l.cache[key]
+		l.mu.Unlock()
+		if ok && c.modTime.Equal(info.ModTime()) && c.size == info.Size() {
+			return c.def, c.found, nil
+		}
+	}
+	src, info, err := read(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	def, found := l.loader(path)(path, src)
+	if def == nil {
+		def = &Definition{Name: stem(path), File: path, Source: src}
+	}
+	def.Scope = scope
+	l.mu.Lock()
+	l.cache[key] = loaded{info.ModTime(), info.Size(), def, found}
+	l.mu.Unlock()
+	return def, found, nil
+}
+
+func (l *Library) loader(path string) Loader {
+	e := l.extension(path)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if load := l.loaders[e]; load != nil {
+		return load
+	}
+	return Decode
+}
+
+// read reads a regular file. It looks first and opens second, so that a pipe or
+// a device is refused and not waited for; and it reads one byte more than may
+// be, so that Decode can tell that a file is too large.
+func read(path string) ([]byte, fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, readError(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, readError(path, &notRegularError{info.Mode()})
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, readError(path, err)
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, MaxFileSize+1+int64(len("\ufeff"))))
+	if err != nil {
+		return nil, nil, readError(path, err)
+	}
+	return src, info, nil
+}
+
+// readError says which file could not be read and why, once.
+func readError(path string, err error) error {
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return fmt.Errorf("cannot read the definition %s: %w", quote(path), err)
+}
+
+type notRegularError struct{ mode fs.FileMode }
+
+func (e *notRegularError) Error() string {
+	what := "a device"
+	switch {
+	case e.mode.IsDir():
+		what = "a directory"
+	case e.mode&fs.ModeNamedPipe != 0:
+		what = "a pipe"
+	case e.mode&fs.ModeSocket != 0:
+		what = "a socket"
+	}
+	return "it is " + what + ", not a regular file"
+}

@@ -1,0 +1,262 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// house is a machine in a temporary directory: a repository, a home, a global
+// folder.
+type house struct {
+	t    *testing.T
+	root string
+}
+
+func newHouse(t *testing.T) house { return house{t, t.TempDir()} }
+
+func (h house) path(name string) string { return filepath.Join(h.root, filepath.FromSlash(name)) }
+
+func (h house) write(name, content string) string {
+	h.t.Helper()
+	file := h.path(name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		h.t.Fatal(err)
+	}
+	return file
+}
+
+// tool writes a tool that describes itself by its file.
+func (h house) tool(file, name string) string {
+	return h.write(file, fmt.Sprintf("name: %s # a comment\ndescription: %s\nbash: echo\n", name, file))
+}
+
+// library is the view from repo/sub.
+func (h house) library() *Library {
+	h.t.Helper()
+	if err := os.MkdirAll(h.path("repo/sub"), 0o755); err != nil {
+		h.t.Fatal(err)
+	}
+	return NewLibrary(Config{
+		WorkingDirectory: h.path("repo/sub"), Home: h.path("home"),
+		Getenv: func(name string) string { return map[string]string{"FLOWRUN_GLOBAL_TOOLS": h.path("global")}[name] },
+	})
+}
+
+func TestLookupScopes(t *testing.T) {
+	h := newHouse(t)
+	h.write("repo/.git/HEAD", "")
+	h.tool(".flowrun/tools/outside.yaml", "outside") // above the repository
+	h.tool("repo/.flowrun/tools/a.yaml", "a")
+	h.tool("repo/.cycod/tools/a.yaml", "a")
+	h.tool("repo/.cycod/tools/b.yml", "b")
+	h.tool("home/.config/flowrun/tools/b.yaml", "b")
+	h.tool("home/.config/flowrun/tools/file-c.yaml", "c")
+	h.tool("home/.cycod/tools/d.yaml", "d")
+	h.tool("global/e.yaml", "e")
+	h.write("global/f.json", `{"name": "f", "description": "global/f.json", "bash": "echo"}`)
+	lib := h.library()
+	for name, want := range map[string]struct {
+		scope Scope
+		file  string
+	}{
+		"a":      {ScopeLocal, "repo/.flowrun/tools/a.yaml"},
+		"b":      {ScopeLocal, "repo/.cycod/tools/b.yml"},
+		"c":      {ScopeUser, "home/.config/flowrun/tools/file-c.yaml"},
+		"file-c": {ScopeUser, "home/.config/flowrun/tools/file-c.yaml"},
+		"d":      {ScopeUser, "home/.cycod/tools/d.yaml"},
+		"e":      {ScopeGlobal, "global/e.yaml"},
+		"f":      {ScopeGlobal, "global/f.json"},
+	} {
+		def, found, err := lib.Lookup(name, nil)
+		if err != nil || found.Err() != nil {
+			t.Errorf("%s: %v %v", name, err, found)
+			continue
+		}
+		if def.Scope != want.scope || def.File != h.path(want.file) {
+			t.Errorf("%s: found %s in scope %s, want %s in %s", name, def.File, def.Scope, want.file, want.scope)
+		}
+	}
+	var missing *NotFoundError
+	if _, _, err := lib.Lookup("outside", nil); !errors.As(err, &missing) {
+		t.Errorf("a tool above the repository is found: %v", err)
+	}
+}
+
+func TestNotFound(t *testing.T) {
+	h := newHouse(t)
+	h.tool("repo/.flowrun/tools/deploy.yaml", "deploy")
+	lib := h.library()
+	if err := lib.Add(&Definition{Name: "deplow"}); err != nil {
+		t.Fatal(err)
+	}
+	var missing *NotFoundError
+	if _, _, err := lib.Lookup("deplox", nil); !errors.As(err, &missing) {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"deplow", "deploy"}, missing.Near); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(missing.Error(), h.path("global")) || !strings.Contains(missing.Error(), `did you mean "deplow" or "deploy"?`) {
+		t.Error(missing)
+	}
+}
+
+func TestLookupByPath(t *testing.T) {
+	h := newHouse(t)
+	h.tool("repo/sub/jobs/build.yaml", "build")
+	h.tool("repo/sub/jobs/helper.yaml", "helper")
+	h.tool("repo/.flowrun/tools/helper.yaml", "helper")
+	h.tool("repo/sub/here.yaml", "here")
+	lib := h.library()
+	build, _, err := lib.Lookup("jobs/build.yaml", nil)
+	if err != nil || build.Scope != ScopeFile {
+		t.Fatal(build, err)
+	}
+	for name, want := range map[string]string{
+		"helper":        "repo/sub/jobs/helper.yaml", // beside the file that names it
+		"./helper.yaml": "repo/sub/jobs/helper.yaml",
+		"../here.yaml":  "repo/sub/here.yaml",
+	} {
+		def, _, err := lib.Lookup(name, build)
+		if err != nil || def.File != h.path(want) {
+			t.Errorf("%s from build: %v %v", name, def, err)
+		}
+	}
+	if def, _, err := lib.Lookup("helper", nil); err != nil || def.Scope != ScopeLocal {
+		t.Errorf("helper from the shell: %v %v", def, err)
+	}
+	if def, _, err := lib.Lookup("here.yaml", nil); err != nil || def.Name != "here" {
+		t.Errorf("here.yaml: %v %v", def, err)
+	}
+	if _, _, err := lib.Lookup("./nothing.yaml", nil); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "cannot read the definition") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestHomeIsNotLocal(t *testing.T) {
+	h := newHouse(t)
+	h.tool("home/.cycod/tools/a.yaml", "a")
+	lib := NewLibrary(Config{WorkingDirectory: h.path("home"), Home: h.path("home"), Getenv: func(string) string { return "" }})
+	if def, _, err := lib.Lookup("a", nil); err != nil || def.Scope != ScopeUser {
+		t.Errorf("%v %v", def, err)
+	}
+}
+
+func TestTooLargeFile(t *testing.T) {
+	h := newHouse(t)
+	file := h.write("big.yaml", "\ufeff")
+	if err := os.Truncate(file, 200<<20); err != nil {
+		t.Fatal(err)
+	}
+	_, found, err := Load(file)
+	if err != nil || found.Err() == nil || found[0].Code != "file-too-large" {
+		t.Error(found, err)
+	}
+}
+
+func TestReload(t *testing.T) {
+	h := newHouse(t)
+	file := h.tool("repo/sub/a.yaml", "a")
+	lib := h.library()
+	first, _, _ := lib.Lookup("a.yaml", nil)
+	again, _, _ := lib.Lookup("a.yaml", nil)
+	if first != again {
+		t.Error("an unchanged file was read twice")
+	}
+	h.write("repo/sub/a.yaml", "name: a\ndescription: another text\nbash: echo\n")
+	if now, _, _ := lib.Lookup("a.yaml", nil); now.Description != "another text" {
+		t.Errorf("%s changed, but the old text is given", file)
+	}
+}
+
+func TestHandle(t *testing.T) {
+	h := newHouse(t)
+	h.write("repo/.flowrun/tools/x.tool.js", "export default {}")
+	lib := h.library()
+	lib.Handle(".tool.js", func(file string, src []byte) (*Definition, Diagnostics) {
+		return &Definition{Name: "from-js", File: file, Source: src}, nil
+	})
+	for _, name := range []string{"x", "from-js"} {
+		if def, _, err := lib.Lookup(name, nil); err != nil || def.Name != "from-js" || def.Scope != ScopeLocal {
+			t.Errorf("%s: %v %v", name, def, err)
+		}
+	}
+}
+
+func TestAdd(t *testing.T) {
+	lib := newHouse(t).library()
+	for _, c := range []struct {
+		name string
+		ok   bool
+	}{{"greet", true}, {"greet", false}, {"../x", false}, {"CON", false}, {"", false}} {
+		if err := lib.Add(&Definition{Name: c.name}); (err == nil) != c.ok {
+			t.Errorf("Add(%q) = %v", c.name, err)
+		}
+	}
+	if def, _, err := lib.Lookup("greet", nil); err != nil || def.Scope != ScopeGo {
+		t.Errorf("%v %v", def, err)
+	}
+}
+
+func TestList(t *testing.T) {
+	h := newHouse(t)
+	first := h.tool("repo/.flowrun/tools/a.yaml", "a")
+	second := h.tool("home/.cycod/tools/a.yaml", "a")
+	broken := h.write("global/b.yaml", "tiemout: 5\ntags: [x]\n")
+	lib := h.library()
+	var got []string
+	for _, e := range lib.List() {
+		got = append(got, fmt.Sprintf("%s %s %s by %q tags %v ok %v", e.Name, e.Scope, e.Path, e.ShadowedBy, e.Tags, e.Diagnostics.Err() == nil))
+	}
+	want := []string{
+		fmt.Sprintf("a local %s by \"\" tags [] ok true", first),
+		fmt.Sprintf("a user %s by %q tags [] ok true", second, first),
+		fmt.Sprintf("b global %s by \"\" tags [x] ok false", broken),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestLibraryConcurrently(t *testing.T) {
+	h := newHouse(t)
+	for i := range 20 {
+		h.tool(fmt.Sprintf("repo/.flowrun/tools/t%d.yaml", i), fmt.Sprintf("name-%d", i))
+	}
+	lib := h.library()
+	var all sync.WaitGroup
+	for worker := range 8 {
+		all.Go(func() {
+			for i := range 20 {
+				if _, _, err := lib.Lookup(fmt.Sprintf("name-%d", (i+worker)%20), nil); err != nil {
+					t.Error(err)
+				}
+			}
+			lib.List()
+		})
+	}
+	all.Wait()
+}
+
+func TestValidName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a": true, "github-repo-clone": true, "a.b_c-1": true, "1tool": true, strings.Repeat("x", 128): true, "connect": true,
+		"": false, ".a": false, "-a": false, "a/b": false, "a b": false, "ä": false, strings.Repeat("x", 129): false,
+		"CON": false, "con.txt": false, "Lpt1": false, "a\u202eb": false, "..": false,
+	} {
+		if got := ValidName(name); got != want {
+			t.Errorf("ValidName(%q) = %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,274 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Limits on the shape of a document. A definition that people or programs write
+// stays far below them; they keep a hostile one from costing minutes or memory.
+const (
+	maxDepth    = 200
+	maxExpanded = 1_000_000 // nodes that aliases may add
+	maxSteps    = 100_000
+)
+
+// shape checks what must hold of any document before its keys are looked at,
+// and reports whether it is safe to walk: bounded in depth, aliases without
+// cycles and of bounded size. Duplicate keys, keys that are no text and unknown
+// tags are reported too, but do not stop the walk.
+//
+// yaml.v3 checks none of this when it decodes into nodes.
+func (d *decoder) shape(root *yaml.Node) bool {
+	sh := shaper{d: d, sizes: map[*yaml.Node]extent{}, safe: true}
+	sh.measure(root, 1)
+	return sh.safe
+}
+
+// extent is how large a node is with its aliases expanded.
+type extent struct{ nodes, depth int }
+
+type shaper struct {
+	d     *decoder
+	sizes map[*yaml.Node]extent // of anchors; the zero extent while inside of one
+	safe  bool
+}
+
+func (sh *shaper) measure(n *yaml.Node, depth int) extent {
+	if !sh.safe {
+		return extent{1, 1}
+	}
+	if n.Kind == yaml.AliasNode {
+		return sh.alias(n, depth)
+	}
+	if n.Anchor != "" {
+		if known, ok := sh.sizes[n]; ok {
+			return known
+		}
+		sh.sizes[n] = extent{}
+	}
+	if depth > maxDepth {
+		sh.fail(n, "too-deep", fmt.Sprintf("cannot read the definition: it is nested deeper than %d levels", maxDepth), "flatten this part of the file")
+	}
+	sh.tag(n)
+	s := extent{1, 1}
+	if n.Kind == yaml.MappingNode {
+		sh.keys(n)
+	}
+	for i, c := range n.Content {
+		switch {
+		case n.Kind == yaml.SequenceNode:
+			sh.d.path.pushIndex(i)
+		case i%2 == 1:
+			sh.d.path.push(n.Content[i-1].Value)
+		default:
+			sh.d.path.push("")
+		}
+		child := sh.measure(c, depth+1)
+		sh.d.path.pop()
+		s.nodes = min(s.nodes+child.nodes, maxExpanded*2) // saturates: it doubles with every level of a bomb
+		s.depth = max(s.depth, child.depth+1)
+	}
+	if n.Anchor != "" {
+		sh.sizes[n] = s
+	}
+	return s
+}
+
+// alias adds what an alias stands for. Everything it can name was measured
+// before it, or is being measured: then it is a part of itself.
+func (sh *shaper) alias(n *yaml.Node, depth int) extent {
+	s, ok := sh.sizes[n.Alias]
+	switch {
+	case ok && s.nodes == 0:
+		sh.fail(n, "cyclic-alias", fmt.Sprintf("cannot expand the alias *%s: it stands inside its own anchor", printable(n.Value)), "write the inner value out")
+	case depth+s.depth > maxDepth:
+		sh.fail(n, "too-deep", fmt.Sprintf("cannot expand the alias *%s: the definition becomes nested deeper than %d levels", printable(n.Value), maxDepth), "flatten this part of the file")
+	}
+	if sh.d.expanded += s.nodes; sh.d.expanded > maxExpanded {
+		sh.fail(n, "alias-bomb", fmt.Sprintf("cannot expand the alias *%s: the aliases of this file stand for more than %d values", printable(n.Value), maxExpanded), "use fewer aliases of aliases")
+	}
+	return s
+}
+
+func (sh *shaper) fail(n *yaml.Node, code, message, hint string) {
+	if sh.safe {
+		sh.d.fail(n, code, message, hint)
+	}
+	sh.safe = false
+}
+
+// tag refuses tags that would change what a value is.
+func (sh *shaper) tag(n *yaml.Node) {
+	if n.Style&yaml.TaggedStyle == 0 {
+		return
+	}
+	switch n.ShortTag() {
+	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!seq", "!!map":
+	default:
+		sh.d.fail(n, "unknown-tag", fmt.Sprintf("unknown YAML tag %s", quote(n.Tag)), "remove the tag, or quote the value if it is meant as text")
+	}
+}
+
+// keys reports keys that are no text and keys that stand twice.
+func (sh *shaper) keys(n *yaml.Node) {
+	var seen map[string]*yaml.Node
+	if len(n.Content) > 16 {
+		seen = make(map[string]*yaml.Node, len(n.Content)/2)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if key.Kind != yaml.ScalarNode {
+			if len(n.Content) != 2 || !isHole(key) { // {{X}}: told where the value is read
+				sh.d.fail(key, "bad-key", "a key must be text on one line", "quote the value if '{', '[' or '*' is meant as text")
+			}
+			continue
+		}
+		if first := sh.same(n.Content[:i], seen, key); first != nil {
+			sh.d.path.push(key.Value)
+			sh.d.fail(key, "duplicate-key", fmt.Sprintf("key %s is given twice: on line %d and on line %d", quote(key.Value), first.Line, key.Line),
+				"keep one of the two; if both are needed, merge their contents")
+			sh.d.path.pop()
+		}
+		if seen != nil {
+			seen[key.Value] = key
+		}
+	}
+}
+
+// same is the earlier key equal to this one. Small mappings, which are nearly
+// all, are searched without a map.
+func (sh *shaper) same(before []*yaml.Node, seen map[string]*yaml.Node, key *yaml.Node) *yaml.Node {
+	if seen != nil {
+		return seen[key.Value]
+	}
+	for i := 0; i < len(before); i += 2 {
+		if before[i].Kind == yaml.ScalarNode && before[i].Value == key.Value {
+			return before[i]
+		}
+	}
+	return nil
+}
+
+// merged is the content of a mapping with merge keys (<<) resolved: keys the
+// mapping has itself win over merged ones, earlier merges over later ones.
+func (d *decoder) merged(n *yaml.Node) []*yaml.Node {
+	merge := false
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		merge = merge || isMerge(n.Content[i])
+	}
+	if !merge {
+		return n.Content
+	}
+	content := make([]*yaml.Node, 0, len(n.Content))
+	known := map[string]bool{}
+	add := func(key, value *yaml.Node) {
+		if key.Kind == yaml.ScalarNode && !known[key.Value] {
+			known[key.Value] = true
+			content = append(content, key, value)
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if !isMerge(n.Content[i]) {
+			add(n.Content[i], n.Content[i+1])
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if isMerge(n.Content[i]) {
+			d.merge(n.Content[i], n.Content[i+1], add)
+		}
+	}
+	return content
+}
+
+// merge adds the keys of one << value: a mapping or a list of mappings.
+func (d *decoder) merge(key, value *yaml.Node, add func(key, value *yaml.Node)) {
+	if d.path.within("security") {
+		d.fail(key, "merge-in-security", "cannot merge keys into a security section: what a tool may do must stand where it is read", "write the keys out")
+		return
+	}
+	from := []*yaml.Node{deref(value)}
+	if from[0].Kind == yaml.SequenceNode {
+		from = from[0].Content
+	}
+	for _, n := range from {
+		n = deref(n)
+		if n.Kind != yaml.MappingNode {
+			d.fail(value, "wrong-type", "cannot merge "+describe(n)+": << takes a mapping or a list of mappings", "write <<: *name, where &name marks a mapping")
+			continue
+		}
+		inner := d.merged(n)
+		for i := 0; i+1 < len(inner); i += 2 {
+			add(inner[i], inner[i+1])
+		}
+	}
+}
+
+func isMerge(key *yaml.Node) bool {
+	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
+}
+
+func deref(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}
+
+// isHole says whether a node is {NAME} as YAML reads it without quotes: a flow
+// mapping of one key without a value. {{NAME}} is a hole in a hole.
+func isHole(n *yaml.Node) bool {
+	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle == 0 || len(n.Content) != 2 {
+		return false
+	}
+	key, value := n.Content[0], n.Content[1]
+	return value.Kind == yaml.ScalarNode && value.Tag == "!!null" && value.Value == "" && (key.Kind == yaml.ScalarNode || isHole(key))
+}
+
+// holeText is a hole as it stands in the file.
+func holeText(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode {
+		return n.Value
+	}
+	return "{" + holeText(n.Content[0]) + "}"
+}
+
+// path is the key path to the node at hand. It is a stack that is only written
+// out for a diagnostic.
+type path []pathStep
+
+type pathStep struct {
+	key   string
+	index int
+}
+
+func (p *path) push(key string) { *p = append(*p, pathStep{key: key, index: -1}) }
+func (p *path) pushIndex(i int) { *p = append(*p, pathStep{index: i}) }
+func (p *path) pop()            { *p = (*p)[:len(*p)-1] }
+func (p path) within(k string) bool {
+	for _, s := range p {
+		if s.key == k {
+			return true
+		}
+	}
+	return false
+}
+
+// String is the path as it is written: steps[2].run-condition.
+func (p path) String() string {
+	var b strings.Builder
+	for _, s := range p {
+		switch {
+		case s.index >= 0:
+			fmt.Fprintf(&b, "[%d]", s.index)
+		case s.key == "":
+		case b.Len() > 0:
+			b.WriteString("." + printable(s.key))
+		default:
+			b.WriteString(printable(s.key))
+		}
+	}
+	return b.String()
+}

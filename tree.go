@@ -1,0 +1,82 @@
+package flowrun
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// tree is a YAML value whose strings are templates: a parameter's default, or a
+// value under with. Types survive: a string that is exactly one reference has
+// that reference's type.
+type tree struct {
+	scalar any
+	text   *expr.Template
+	list   []tree
+	keys   []string // with list: a mapping
+	isList bool
+	isMap  bool
+}
+
+// tree compiles a value; note hears of every text's references.
+func (c *compiler) tree(v tool.Value, path string, n expr.Names, note func(tool.Text, []expr.Ref)) tree {
+	t := tree{scalar: v.Scalar, isList: v.List != nil, isMap: v.Map != nil}
+	switch {
+	case v.Text != nil:
+		if t.text = c.template(v.Text, path, expr.Plain, n); t.text != nil {
+			note(*v.Text, t.text.Refs())
+		}
+	case t.isList:
+		for i, e := range v.List {
+			t.list = append(t.list, c.tree(e, fmt.Sprintf("%s[%d]", path, i), n, note))
+		}
+	case t.isMap:
+		for _, e := range v.Map {
+			t.keys = append(t.keys, e.Key)
+			t.list = append(t.list, c.tree(e.Value, path+"."+e.Key, n, note))
+		}
+	}
+	return t
+}
+
+// value renders the tree.
+func (t tree) value(sc expr.Scope) (any, error) {
+	switch {
+	case t.text != nil:
+		return t.text.Value(sc)
+	case t.isList:
+		list := make([]any, len(t.list))
+		for i, e := range t.list {
+			v, err := e.value(sc)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = v
+		}
+		return list, nil
+	case t.isMap:
+		m := make(map[string]any, len(t.list))
+		for i, e := range t.list {
+			v, err := e.value(sc)
+			if err != nil {
+				return nil, err
+			}
+			m[t.keys[i]] = v
+		}
+		return m, nil
+	}
+	return t.scalar, nil
+}
+
+// refs lists every reference in the tree.
+func (t tree) refs() []expr.Ref {
+	var refs []expr.Ref
+	if t.text != nil {
+		refs = t.text.Refs()
+	}
+	for _, e := range t.list {
+		refs = append(refs, e.refs()...)
+	}
+	return refs
+}

@@ -1,0 +1,88 @@
+package flowrun
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// World is what a run may know of its surroundings. The zero value is the
+// process's own, now.
+type World struct {
+	Workspace string   // {WORKSPACE}, the directory steps start in; "" = the working directory
+	Home      string   // {HOME}
+	Temp      string   // {TEMP}, the system's temporary directory
+	Env       []string // K=V, the process environment of steps; nil = os.Environ()
+	// Time is when the run starts; {DATE}, {TIME} and {TIMESTAMP} are that, in UTC,
+	// for the whole run.
+	Time time.Time
+	// AllowDash lets callers' values begin with a dash everywhere (run --allow-dash).
+	AllowDash bool
+
+	env map[string]string
+}
+
+// filled is a copy with every gap filled from the process.
+func (w World) filled() *World {
+	if w.Workspace == "" {
+		w.Workspace, _ = os.Getwd()
+	}
+	if w.Home == "" {
+		w.Home, _ = os.UserHomeDir()
+	}
+	if w.Temp == "" {
+		w.Temp = os.TempDir()
+	}
+	if w.Env == nil {
+		w.Env = os.Environ()
+	}
+	if w.Time.IsZero() {
+		w.Time = time.Now()
+	}
+	w.Time = w.Time.UTC()
+	w.env = make(map[string]string, len(w.Env))
+	for _, kv := range w.Env {
+		k, v, _ := strings.Cut(kv, "=")
+		w.env[k] = v
+	}
+	return &w
+}
+
+// variable is the value of a predefined variable (S1-126).
+func (w *World) variable(name, toolName string) (string, bool) {
+	switch name {
+	case "TOOL_NAME":
+		return toolName, true
+	case "WORKSPACE":
+		return w.Workspace, true
+	case "TEMP":
+		return w.Temp, true
+	case "HOME":
+		return w.Home, true
+	case "OS":
+		return platform(), true
+	case "DATE":
+		return w.Time.Format(time.DateOnly), true
+	case "TIME":
+		return w.Time.Format(time.TimeOnly), true
+	case "TIMESTAMP":
+		return w.Time.Format("2006-01-02T15:04:05Z"), true
+	}
+	v, ok := w.env[name]
+	return v, ok
+}
+
+// resolve makes a directory absolute: ~ is home, anything relative counts from
+// the workspace.
+func (w *World) resolve(dir string) string {
+	switch {
+	case dir == "~":
+		return w.Home
+	case strings.HasPrefix(dir, "~/"):
+		return filepath.Join(w.Home, dir[2:])
+	case filepath.IsAbs(dir):
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(w.Workspace, dir)
+}
