@@ -74,8 +74,8 @@ func (d *decoder) shellFits(content []*yaml.Node) {
 	}
 }
 
-// The table refers to these checks, so they reach it through d.root.
-
+// checkTool looks at the top of a file as a whole. Like the other checks it
+// reaches the table through d.root, because the table refers to it.
 func checkTool(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	t := into.(*draft)
 	d.toolName(t, n, content)
@@ -334,12 +334,14 @@ func (d *decoder) testParameters(t *draft) {
 		return
 	}
 	var names []string
+	known := make(map[string]bool, len(t.Parameters))
 	for _, p := range t.Parameters {
 		names = append(names, p.Name)
+		known[p.Name] = true
 	}
 	for i, test := range t.Tests {
 		for _, e := range test.Parameters {
-			if !slices.Contains(names, e.Key) && !d.full() {
+			if !known[e.Key] && !d.full() {
 				d.report(Diagnostic{Code: "unknown-parameter", Severity: Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: fmt.Sprintf("tests[%d].parameters.%s", i, printable(e.Key)),
 					Message: fmt.Sprintf("the test gives the parameter %s, which the tool does not have", quote(e.Key)), Hint: orList(didYouMean(e.Key, names), "parameters: ", names)})
 			}

@@ -141,9 +141,12 @@ func environment[T any](key string, part func(*T) *Environment) Field {
 	flat := textMap(key, f.Row, f.Doc, func(into *T, v []Entry) { part(into).Variables = v }).set
 	f.set = func(d *decoder, into any, n *yaml.Node) {
 		set := flat
-		for _, k := range environmentObject.keys() {
-			if keyOf(deref(n).Content, k) != nil {
-				set = full
+		if section := deref(n); section.Kind == yaml.MappingNode {
+			content := d.merged(section)
+			for _, k := range environmentObject.keys() {
+				if keyOf(content, k) != nil {
+					set = full
+				}
 			}
 		}
 		set(d, into, n)

@@ -330,7 +330,7 @@ func (l *Library) notFound(name string, places []folder) error {
 			names = append(names, l.nameOf(file))
 		}
 	}
-	e.Near = near(name, names)
+	e.Near = Near(name, names)
 	return e
 }
 

@@ -15,55 +15,87 @@ import (
 func checkParameter(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	p := into.(*parameterDraft).Parameter
 	if p.Description == "" && valueOf(content, "description") == nil {
-		d.reportOn(p, p.Pos, Warning, "no-description", "", "the parameter %s has no description", "add 'description:', which people and models fill it in by")
-	}
-	d.rules(p)
-	if p.Default != nil {
-		d.fits(p, p.Default, "default")
-		d.keeps(p, *p.Default, "default")
+		d.reportAt(p.Pos, Warning, "no-description", "", "the parameter "+quote(p.Name)+" has no description", "add 'description:', which people and models fill it in by")
 	}
 	for i := range p.Validation.Enum {
 		d.fits(p, &p.Validation.Enum[i], "validation.enum")
 	}
+	r := d.rules(p)
+	if p.Default != nil {
+		d.fits(p, p.Default, "default")
+		d.keeps(p, r, *p.Default, "default")
+	}
 	for i := range p.Examples {
 		d.fits(p, &p.Examples[i], "examples")
-		d.keeps(p, p.Examples[i], "examples")
+		d.keeps(p, r, p.Examples[i], "examples")
 	}
 }
 
-// reportOn reports a problem with a part of a parameter; message holds one %s
-// for the parameter's name.
-func (d *decoder) reportOn(p *Parameter, at Pos, s Severity, code, part, message, hint string) {
-	where := d.path.String()
+// reportAt reports a problem at a place of the mapping at hand; part is the path
+// from there.
+func (d *decoder) reportAt(at Pos, s Severity, code, part, message, hint string) {
+	path := d.path.String()
 	if part != "" {
-		where += "." + part
+		path += "." + part
 	}
-	d.report(Diagnostic{Code: code, Severity: s, Pos: at, Path: where, Message: fmt.Sprintf(message, quote(p.Name)), Hint: hint})
+	d.report(Diagnostic{Code: code, Severity: s, Pos: at, Path: path, Message: message, Hint: hint})
 }
 
-// rules checks the rules against each other and against the type.
-func (d *decoder) rules(p *Parameter) {
-	v := p.Validation
+// ruleSet is a Validation made ready to be asked often: a file may hold a
+// hundred thousand examples and as many values they may have.
+type ruleSet struct {
+	Validation
+	pattern *regexp.Regexp
+	allowed map[any]bool // nil for everything
+}
+
+// rules checks the rules against each other and against the type, and makes
+// them ready.
+func (d *decoder) rules(p *Parameter) ruleSet {
+	v, name := p.Validation, quote(p.Name)
+	r := ruleSet{Validation: v}
+	fail := func(at Pos, code, part, message, hint string) { d.reportAt(at, Error, code, part, message, hint) }
 	if v.MinLength != nil && v.MaxLength != nil && *v.MinLength > *v.MaxLength {
-		d.reportOn(p, p.Pos, Error, "empty-range", "validation", fmt.Sprintf("no value of %%s can have at least %d and at most %d characters", *v.MinLength, *v.MaxLength), "swap minLength and maxLength")
+		fail(p.Pos, "empty-range", "validation", fmt.Sprintf("no value of %s can have at least %d and at most %d characters", name, *v.MinLength, *v.MaxLength), "swap minLength and maxLength")
 	}
 	if v.Minimum != nil && v.Maximum != nil && *v.Minimum > *v.Maximum {
-		d.reportOn(p, p.Pos, Error, "empty-range", "validation", fmt.Sprintf("no value of %%s can be at least %v and at most %v", *v.Minimum, *v.Maximum), "swap minimum and maximum")
+		fail(p.Pos, "empty-range", "validation", fmt.Sprintf("no value of %s can be at least %v and at most %v", name, *v.Minimum, *v.Maximum), "swap minimum and maximum")
 	}
 	if v.Enum != nil && len(v.Enum) == 0 {
-		d.reportOn(p, p.Pos, Error, "empty-range", "validation.enum", "no value of %s is allowed: enum is empty", "list the allowed values, or remove enum")
+		fail(p.Pos, "empty-range", "validation.enum", "no value of "+name+" is allowed: enum is empty", "list the allowed values, or remove enum")
 	}
 	if v.Pattern != nil {
-		if _, err := regexp.Compile(v.Pattern.S); err != nil {
+		var err error
+		if r.pattern, err = regexp.Compile(v.Pattern.S); err != nil {
 			reason := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-			d.reportOn(p, v.Pattern.Pos, Error, "bad-pattern", "validation.pattern", "cannot read the pattern of %s: "+strings.ReplaceAll(printable(reason), "%", "%%"), "patterns are RE2 expressions: no look-around and no back-references")
+			fail(v.Pattern.Pos, "bad-pattern", "validation.pattern", "cannot read the pattern of "+name+": "+printable(reason), "patterns are RE2 expressions: no look-around and no back-references")
 		}
 	}
-	if lengths := v.MinLength != nil || v.MaxLength != nil || v.Pattern != nil; lengths && p.Type != "string" && p.Type != "array" {
-		d.reportOn(p, p.Pos, Warning, "rule-without-effect", "validation", "minLength, maxLength and pattern of %s have no effect on the type "+p.Type, "they are rules for strings")
+	d.idleRules(p)
+	if len(v.Enum) > 0 {
+		r.allowed = make(map[any]bool, len(v.Enum))
+		for _, e := range v.Enum {
+			r.allowed[e.Scalar] = true
+		}
 	}
-	if bounds := v.Minimum != nil || v.Maximum != nil; bounds && p.Type != "number" && p.Type != "array" {
-		d.reportOn(p, p.Pos, Warning, "rule-without-effect", "validation", "minimum and maximum of %s have no effect on the type "+p.Type, "they are rules for numbers")
+	return r
+}
+
+// idleRules warns of rules for another type than the parameter's (S1-108).
+// Those of an array hold for its elements.
+func (d *decoder) idleRules(p *Parameter) {
+	v := p.Validation
+	for _, rule := range []struct {
+		names, kind string
+		given       bool
+	}{
+		{"minLength, maxLength and pattern", "string", v.MinLength != nil || v.MaxLength != nil || v.Pattern != nil},
+		{"minimum and maximum", "number", v.Minimum != nil || v.Maximum != nil},
+	} {
+		if rule.given && p.Type != rule.kind && p.Type != "array" {
+			d.reportAt(p.Pos, Warning, "rule-without-effect", "validation",
+				fmt.Sprintf("%s of %s have no effect on the type %s", rule.names, quote(p.Name), p.Type), "they are rules for the type "+rule.kind)
+		}
 	}
 }
 
@@ -93,7 +125,8 @@ func (d *decoder) fits(p *Parameter, v *Value, part string) {
 		ok = v.Map != nil
 	}
 	if !ok {
-		d.reportOn(p, v.Pos, Error, "type-mismatch", part, fmt.Sprintf("%s of %%s is %s, but its type is %s", lastPart(part), strings.ReplaceAll(v.describe(), "%", "%%"), p.Type), p.mismatchHint(*v))
+		message := fmt.Sprintf("%s of %s is %s, but its type is %s", lastPart(part), quote(p.Name), v.describe(), p.Type)
+		d.reportAt(v.Pos, Error, "type-mismatch", part, message, p.mismatchHint(*v))
 	}
 }
 
@@ -125,24 +158,24 @@ func (v Value) describe() string {
 
 // keeps warns of a default or example that the parameter's own rules refuse
 // (S1-107, S1-109).
-func (d *decoder) keeps(p *Parameter, v Value, part string) {
+func (d *decoder) keeps(p *Parameter, r ruleSet, v Value, part string) {
 	for _, item := range v.List {
 		if p.Type == "array" {
-			d.keeps(p, item, part)
+			d.keeps(p, r, item, part)
 		}
 	}
 	rule := ""
 	switch s := v.Scalar.(type) {
 	case string:
 		if !strings.Contains(s, "{") {
-			rule = p.Validation.refusesText(s)
+			rule = r.refusesText(s)
 		}
 	case int64:
-		rule = p.Validation.refusesNumber(float64(s))
+		rule = r.refusesNumber(float64(s))
 	case float64:
-		rule = p.Validation.refusesNumber(s)
+		rule = r.refusesNumber(s)
 	}
-	if rule == "" && v.Scalar != nil && !p.Validation.lists(v) {
+	if rule == "" && v.Scalar != nil && !r.lists(v) {
 		rule = "enum"
 	}
 	if rule != "" {
@@ -150,46 +183,37 @@ func (d *decoder) keeps(p *Parameter, v Value, part string) {
 		if part == "default" {
 			what = "the default"
 		}
-		d.reportOn(p, v.Pos, Warning, part+"-refused", part, fmt.Sprintf("%s of %%s, %s, is refused by its own %s", what, strings.ReplaceAll(v.describe(), "%", "%%"), rule), "change the value or the rule")
+		message := fmt.Sprintf("%s of %s, %s, is refused by its own %s", what, quote(p.Name), v.describe(), rule)
+		d.reportAt(v.Pos, Warning, part+"-refused", part, message, "change the value or the rule")
 	}
 }
 
 // refusesText is the rule a text breaks, empty for none.
-func (v Validation) refusesText(s string) string {
+func (r ruleSet) refusesText(s string) string {
 	n := utf8.RuneCountInString(s)
 	switch {
-	case v.MinLength != nil && n < *v.MinLength:
+	case r.MinLength != nil && n < *r.MinLength:
 		return "minLength"
-	case v.MaxLength != nil && n > *v.MaxLength:
+	case r.MaxLength != nil && n > *r.MaxLength:
 		return "maxLength"
-	}
-	if v.Pattern != nil {
-		if re, err := regexp.Compile(v.Pattern.S); err == nil && !re.MatchString(s) {
-			return "pattern"
-		}
+	case r.pattern != nil && !r.pattern.MatchString(s):
+		return "pattern"
 	}
 	return ""
 }
 
-func (v Validation) refusesNumber(n float64) string {
+func (r ruleSet) refusesNumber(n float64) string {
 	switch {
-	case v.Minimum != nil && n < *v.Minimum:
+	case r.Minimum != nil && n < *r.Minimum:
 		return "minimum"
-	case v.Maximum != nil && n > *v.Maximum:
+	case r.Maximum != nil && n > *r.Maximum:
 		return "maximum"
 	}
 	return ""
 }
 
-// lists says whether enum allows a scalar; without an enum everything is.
-func (v Validation) lists(value Value) bool {
-	if len(v.Enum) == 0 || value.Text != nil && strings.Contains(value.Text.S, "{") {
-		return true
-	}
-	for _, e := range v.Enum {
-		if e.Scalar == value.Scalar || e.written == value.written && value.written != "" {
-			return true
-		}
-	}
-	return false
+// lists says whether enum allows a scalar. A text with a '{' is only known when
+// the tool is called.
+func (r ruleSet) lists(v Value) bool {
+	return r.allowed == nil || r.allowed[v.Scalar] || v.Text != nil && strings.Contains(v.Text.S, "{")
 }

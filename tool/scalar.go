@@ -1,12 +1,14 @@
 package tool
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -75,13 +77,18 @@ func (d *decoder) start(n *yaml.Node) Pos {
 	if n.Anchor == "" && n.Style&yaml.TaggedStyle == 0 {
 		return d.pos(n)
 	}
-	at := d.offset(n.Line, n.Column)
-	text := d.src.text
+	from := d.offset(n.Line, n.Column)
+	at, text := from, d.src.text
 	for at < len(text) && (text[at] == '&' || text[at] == '!') {
 		for at < len(text) && !isBlank(text[at]) && breakLen(text[at:]) == 0 {
 			at++
 		}
 		at = skipSpace(text, at)
+	}
+	if skipped := text[from:at]; at < len(text) && bytes.IndexAny(skipped, "\r\n") < 0 {
+		// Counted from here and not from the start of the line, of which there
+		// may be only one in a large file.
+		return Pos{d.src.file, n.Line, n.Column + utf8.RuneCount(skipped)}
 	}
 	return d.src.pos(min(at, len(text)-1))
 }

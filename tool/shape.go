@@ -185,7 +185,7 @@ func (d *decoder) merged(n *yaml.Node) []*yaml.Node {
 
 // merge adds the keys of one << value: a mapping or a list of mappings.
 func (d *decoder) merge(key, value *yaml.Node, add func(key, value *yaml.Node)) {
-	if d.path.within("security") {
+	if d.path.inSecurity() {
 		d.fail(key, "merge-in-security", "cannot merge keys into a security section: what a tool may do must stand where it is read", "write the keys out")
 		return
 	}
@@ -247,13 +247,11 @@ type pathStep struct {
 func (p *path) push(key string) { *p = append(*p, pathStep{key: key, index: -1}) }
 func (p *path) pushIndex(i int) { *p = append(*p, pathStep{index: i}) }
 func (p *path) pop()            { *p = (*p)[:len(*p)-1] }
-func (p path) within(k string) bool {
-	for _, s := range p {
-		if s.key == k {
-			return true
-		}
-	}
-	return false
+
+// inSecurity says whether the path leads into the security section of the tool
+// or of a parameter.
+func (p path) inSecurity() bool {
+	return len(p) > 0 && p[0].key == "security" || len(p) > 2 && p[0].key == "parameters" && p[2].key == "security"
 }
 
 // String is the path as it is written: steps[2].run-condition.

@@ -13,9 +13,10 @@ const (
 	maxCandidates  = 2000
 )
 
-// near is the candidates closest to a misspelt word, best first: at most three,
-// and none whose distance is more than a third of the word.
-func near(word string, candidates []string) []string {
+// Near is the candidates closest to a misspelt word, best first, for a
+// did-you-mean: at most three, and none whose Damerau-Levenshtein distance is
+// more than a third of the word.
+func Near(word string, candidates []string) []string {
 	type match struct {
 		name     string
 		distance int
@@ -42,7 +43,7 @@ func near(word string, candidates []string) []string {
 
 // didYouMean is the question for near names, empty when there are none.
 func didYouMean(word string, candidates []string) string {
-	if names := near(word, candidates); len(names) > 0 {
+	if names := Near(word, candidates); len(names) > 0 {
 		return ask(names)
 	}
 	return ""

@@ -93,7 +93,7 @@ func (d *decoder) repair() *yaml.Node {
 		if t.code == "colon-in-value" && commandKeys[t.key] && t.valueLine == t.line {
 			quoted = append(quoted, t)
 		}
-		return true
+		return !strings.HasPrefix(t.code, "unclosed-") // it takes the rest of the file with it
 	})
 	if len(quoted) == 0 {
 		return nil

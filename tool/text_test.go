@@ -153,8 +153,8 @@ func TestDistance(t *testing.T) {
 			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
-	if got := near("a", []string{"b", "c", "d", "e"}); len(got) != maxSuggestions {
-		t.Errorf("near gives %v", got)
+	if got := Near("a", []string{"b", "c", "d", "e"}); len(got) != maxSuggestions {
+		t.Errorf("Near gives %v", got)
 	}
 }
 

@@ -170,8 +170,12 @@ func (sc *trapScanner) closed(raw string, f parts) (trap, bool) {
 		return sc.trap(raw, f.at, len([]rune(f.value))-len([]rune(rest)), trap{code: "unquoted-reference",
 			message: "cannot read this value: a value may not begin with '{' unless it is quoted", hint: quoteTheValue(f)}), true
 	}
+	hint := quoteTheValue(f)
+	if opening == '\'' && sc.line == start && strings.HasSuffix(f.value, "'") {
+		hint = fmt.Sprintf("write a quote inside single quotes twice: '%s'", strings.ReplaceAll(f.value[1:len(f.value)-1], "'", "''"))
+	}
 	return sc.trap(here, len(here)-len(strings.TrimLeft(rest, " \t")), 1, trap{code: "text-after-value",
-		message: fmt.Sprintf("cannot read this line: text follows the closing %c", closing[opening]), hint: quoteTheValue(f)}), true
+		message: fmt.Sprintf("cannot read this line: text follows the closing %c", closing[opening]), hint: hint}), true
 }
 
 var closing = map[byte]byte{'"': '"', '\'': '\'', '[': ']', '{': '}'}
