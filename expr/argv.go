@@ -68,7 +68,12 @@ func (s *argvSplitter) read(text string) bool {
 		case s.quote == 0 && strings.IndexByte(" \t\r\n", c) >= 0:
 			s.end()
 		default:
-			s.add(argvPart{text: text[i : i+1]})
+			n := strings.IndexAny(text[i+1:], " \t\r\n'\"\\") + 1
+			if n == 0 {
+				n = len(text) - i
+			}
+			s.add(argvPart{text: text[i : i+n]})
+			i += n - 1
 		}
 	}
 	return true
@@ -141,16 +146,16 @@ func (w argvWord) render(sc Scope) ([]string, error) {
 			out.text(p.text)
 			continue
 		}
-		v, class, err := p.hole.value(sc)
+		v, ref, err := p.hole.value(sc)
 		if err != nil {
 			return nil, err
 		}
-		words, err := valueWords(p.hole, v, class, p.quoted || v.Raw)
+		words, err := valueWords(p.hole, v, ref.Class, p.quoted || v.Raw)
 		if err != nil {
 			return nil, err
 		}
 		atStart := len(out.words) == 0 || len(out.words) == 1 && out.words[0] == ""
-		if err := v.checkDash(p.hole, words, w.argument, atStart); err != nil {
+		if err := v.checkDash(ref, words, w.argument, atStart); err != nil {
 			return nil, err
 		}
 		out.join(words)
@@ -192,13 +197,13 @@ func valueWords(h *hole, v Value, class Class, single bool) ([]string, error) {
 // checkDash refuses a caller's value that a program would read as an option.
 // argument: the word is an argument of a command; atStart: nothing stands before
 // the value in its word.
-func (v Value) checkDash(h *hole, words []string, argument, atStart bool) error {
+func (v Value) checkDash(ref Ref, words []string, argument, atStart bool) error {
 	if !argument || !v.Caller || v.AllowDash || v.Raw || v.Format != nil || isNumber(v.V) {
 		return nil
 	}
 	for i, w := range words {
 		if (i > 0 || atStart) && strings.HasPrefix(w, "-") {
-			return &DashError{Ref: h.ref, Value: w}
+			return &DashError{Ref: ref, Value: w}
 		}
 	}
 	return nil

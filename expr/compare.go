@@ -246,14 +246,20 @@ func (p *patcher) callKind(n *ast.CallNode) kind {
 	switch name, _ := callName(n); name {
 	case "_cmp", "_in", "_text", "_bool", "_true", "_status":
 		return kindBool
-	case "_ref", "_val":
-		i := n.Arguments[1].(*ast.IntegerNode).Value
-		if i < len(p.cond.refs) && !p.cond.asText[i] {
-			return p.cond.refs[i].kind
-		}
+	}
+	ref := p.ref(n)
+	switch {
+	case ref == nil:
+		return kindAny
+	case p.isText(n):
 		return kindText
 	}
-	return kindAny
+	return ref.kind
+}
+
+// isText reports whether a lookup stood in quotes and means its text.
+func (p *patcher) isText(n *ast.CallNode) bool {
+	return p.cond.asText[n.Arguments[1].(*ast.IntegerNode).Value]
 }
 
 // impossible reports a comparison that is wrong whatever the values are.
@@ -263,17 +269,19 @@ func (p *patcher) impossible(n *ast.BinaryNode) {
 		return
 	}
 	at := n.Left
-	if name, _ := callName(at); name != "_ref" {
+	if p.ref(at) == nil {
 		at = n.Right
 	}
-	before := len(p.problems)
-	p.refuse(at, comparisonHint(a, b), "cannot compare a %s with a %s using %s", a, b, n.Operator)
-	p.problems[before].Code = CodeType
-	if name, call := callName(at); name == "_ref" {
-		ref := p.cond.refs[call.Arguments[1].(*ast.IntegerNode).Value]
-		p.problems[before].Off, p.problems[before].Len = ref.Off, ref.Len
-		p.problems[before].Message = fmt.Sprintf("cannot compare %s: %s", ref, p.problems[before].Message[len("cannot "):])
+	p.refuse(at, comparisonHint(a, b), "cannot compare %s with %s using %s", p.describe(n.Left, a), p.describe(n.Right, b), n.Operator)
+	p.problems[len(p.problems)-1].Code = CodeType
+}
+
+// describe is an operand for a message.
+func (p *patcher) describe(n ast.Node, k kind) string {
+	if ref := p.ref(n); ref != nil {
+		return ref.String() + " (" + k.String() + ")"
 	}
+	return k.String()
 }
 
 // numericLiteral allows {a.exit-code} == '0'.

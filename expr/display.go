@@ -27,7 +27,7 @@ func (t *Template) displayHole(h *hole, sc Scope, mask func(string) string) stri
 	if h.sits.form == formComment {
 		return h.sits.written
 	}
-	v, class, err := h.value(sc)
+	v, ref, err := h.value(sc)
 	if err != nil {
 		return h.name()
 	}
@@ -38,7 +38,7 @@ func (t *Template) displayHole(h *hole, sc Scope, mask func(string) string) stri
 	if t.shell == Plain || v.Raw {
 		f = formNumber
 	}
-	words, err := valueWords(h, v, class, f != formWord)
+	words, err := valueWords(h, v, ref.Class, f != formWord)
 	if err != nil {
 		return h.name()
 	}

@@ -190,7 +190,7 @@ func (p *patcher) truth(node *ast.Node) {
 	case k == kindAny:
 		replace(node, "_bool", *node)
 	default:
-		p.refuse(*node, "compare it with something, as in {a.exit-code} == 0", "a %s is neither true nor false", k)
+		p.refuse(*node, "compare it with something, as in {a.exit-code} == 0", "%s is neither true nor false", k)
 	}
 }
 
@@ -223,7 +223,23 @@ func callName(n ast.Node) (string, *ast.CallNode) {
 func (p *patcher) refuse(n ast.Node, hint, format string, args ...any) {
 	off := p.place(n.Location().From)
 	size := min(1, len(p.cond.src)-off)
+	if ref := p.ref(n); ref != nil {
+		off, size = ref.Off, ref.Len
+	}
 	p.problems = append(p.problems, problemf(CodeSyntax, off, size, hint, format, args...))
+}
+
+// ref returns the reference a node looks up, or nil.
+func (p *patcher) ref(n ast.Node) *Ref {
+	name, call := callName(n)
+	if name != "_ref" && name != "_val" || len(call.Arguments) != 2 {
+		return nil
+	}
+	i, ok := call.Arguments[1].(*ast.IntegerNode)
+	if !ok || i.Value < 0 || i.Value >= len(p.cond.refs) {
+		return nil
+	}
+	return &p.cond.refs[i.Value]
 }
 
 // containsPredicate reports whether a predicate stands anywhere inside n.

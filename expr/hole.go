@@ -34,15 +34,16 @@ type piece struct {
 	hole *hole
 }
 
-// value looks the hole's value up and transforms it.
-func (h *hole) value(sc Scope) (Value, Class, error) {
+// value looks the hole's value up and transforms it. The reference is the one
+// that gave the value; the zero Ref where the author's own text did.
+func (h *hole) value(sc Scope) (Value, Ref, error) {
 	if h.choice == nil {
 		v, err := lookup(sc, h.ref, h.transforms)
-		return v, h.ref.Class, err
+		return v, h.ref, err
 	}
 	yes, err := h.choice.cond.Eval(sc, Status{})
 	if err != nil {
-		return Value{}, Unknown, err
+		return Value{}, Ref{}, err
 	}
 	b := h.choice.els
 	if yes {
@@ -50,9 +51,9 @@ func (h *hole) value(sc Scope) (Value, Class, error) {
 	}
 	if b.isRef {
 		v, err := lookup(sc, b.ref, b.transforms)
-		return v, b.ref.Class, err
+		return v, b.ref, err
 	}
-	return Value{V: b.literal, Author: true, literal: true}, Unknown, nil
+	return Value{V: b.literal, Author: true, literal: true}, Ref{}, nil
 }
 
 func lookup(sc Scope, ref Ref, ts []Transform) (Value, error) {

@@ -14,8 +14,9 @@ const (
 	kindNil
 )
 
+// String is the kind for a message, with its article.
 func (k kind) String() string {
-	return [...]string{"value", "text", "text", "number", "boolean", "array", "object", "null"}[k]
+	return [...]string{"a value", "text", "text", "a number", "a boolean", "an array", "an object", "null"}[k]
 }
 
 // kindOfType maps a parameter type (S1-020) to what its values are.

@@ -1,7 +1,6 @@
 package expr_test
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/flowrun/flowrun/expr"
@@ -53,8 +52,6 @@ func (s same) Lookup(expr.Ref) (expr.Value, error) { return expr.Value(s), nil }
 
 func caller(v any) expr.Value { return expr.Value{V: v, Caller: true} }
 func output(v any) expr.Value { return expr.Value{V: v, Text: true, Author: true} }
-
-func unknown(err error) bool { return errors.Is(err, expr.ErrUnknown) }
 
 // errorsOf keeps the problems that are no warnings.
 func errorsOf(ps []expr.Problem) []expr.Problem {

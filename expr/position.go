@@ -49,7 +49,7 @@ type position struct {
 }
 
 // longestScript bounds scripts with holes; the parser recurses on nesting.
-const longestScript = 256 << 10
+const longestScript = 64 << 10
 
 // placeHoles finds out where each hole of a script sits. A script for sh is also
 // read as bash: sh is dash on one machine and bash on the next, and the value
@@ -104,10 +104,22 @@ func withPlaceholders(src string, pieces []piece) (string, []placed) {
 			continue
 		}
 		name := prefix + strconv.Itoa(len(holes)) + "_"
+		if endsInVariable(b.String()) {
+			name = "." + name // or $HOME{X} would read as one longer name
+		}
 		holes = append(holes, placed{hole: p.hole, off: b.Len(), name: name})
 		b.WriteString(name)
 	}
 	return b.String(), holes
+}
+
+// endsInVariable reports whether text ends in $name.
+func endsInVariable(text string) bool {
+	i := len(text)
+	for i > 0 && isNameByte(text[i-1]) {
+		i--
+	}
+	return i > 0 && i < len(text) && text[i-1] == '$'
 }
 
 // Parsers are reused: one holds kilobytes of buffers, a step's script is short.
@@ -246,7 +258,7 @@ func (w *walker) unparsable(err error) Problem {
 	case syntax.ParseError:
 		off, what = int(e.Pos.Offset()), e.Text
 	case syntax.LangError:
-		off = int(e.Pos.Offset())
+		off, what = int(e.Pos.Offset()), e.Feature+" are not part of a POSIX script"
 	}
 	off = w.written(off)
 	for _, p := range w.holes {

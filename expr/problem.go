@@ -14,17 +14,17 @@ type Problem struct {
 
 // Codes of problems.
 const (
-	CodeSyntax     = "expr-syntax"     // the text does not parse
-	CodeUnknown    = "expr-unknown"    // a name that means nothing here
-	CodeField      = "expr-field"      // a step or parameter has no such field
-	CodeTransform  = "expr-transform"  // no such transform, or a bad pattern
-	CodeRaw        = "expr-raw"        // RAW where it is not allowed
-	CodeType       = "expr-type"       // a comparison that can never be right
-	CodePosition   = "expr-position"   // a place in a script that can take no value
-	CodeShell      = "expr-shell"      // the script does not parse as shell
-	CodeUndeclared = "expr-undeclared" // warning: looks like a reference but is text
-	CodeUsedAsCode = "expr-used-as-code"
-	CodeArithmetic = "expr-arithmetic" // warning: a copy of the value is calculated with
+	CodeSyntax     = "expr-syntax"       // the text does not parse
+	CodeUnknown    = "expr-unknown"      // a name that means nothing here
+	CodeField      = "expr-field"        // a step or parameter has no such field
+	CodeTransform  = "expr-transform"    // no such transform, or a bad pattern
+	CodeRaw        = "expr-raw"          // RAW where it is not allowed
+	CodeType       = "expr-type"         // a comparison that can never be right
+	CodePosition   = "expr-position"     // a place in a script that can take no value
+	CodeShell      = "expr-shell"        // the script does not parse as shell
+	CodeUndeclared = "expr-undeclared"   // warning: looks like a reference but is text
+	CodeUsedAsCode = "expr-used-as-code" // warning: another program reads the value as code
+	CodeArithmetic = "expr-arithmetic"   // warning: a copy of the value is calculated with
 )
 
 // problemf makes a Problem about n bytes at off.

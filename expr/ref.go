@@ -14,7 +14,7 @@ const (
 	Parameter              // a declared parameter
 	Variable               // predefined: WORKSPACE, HOME, DATE, ... (S1-126)
 	Step                   // a step of the same definition
-	Env                    // env: the process environment (S1-130)
+	Env                    // env, or a variable of the process environment by its bare name (S1-129, S1-130)
 	Last                   // last: the try before, in retry.when
 	Local                  // bound in a small scope: item, index, matrix, run, value
 )
@@ -190,6 +190,9 @@ func checkRef(ref *Ref, typ string) *Problem {
 		return checkField(ref, "", lastFields, lastFieldList)
 	case Env:
 		ref.kind = kindText
+		if ref.Root != "env" && len(ref.Path) == 0 {
+			return nil // the caller lets a bare {NAME} stand for a variable (S1-129)
+		}
 		if len(ref.Path) != 1 || !isName(ref.Path[0].Field) {
 			return fieldProblem(ref, "write {env.NAME}", "%s names no environment variable", *ref)
 		}

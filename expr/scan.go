@@ -89,7 +89,7 @@ func (s *scanner) reference(i int) (*hole, int) {
 		return nil, 0
 	}
 	end := closing(body, n)
-	if end < 0 {
+	if end < 0 || body[n] == ':' && !transformShaped(body[n+1:end]) {
 		return nil, 0
 	}
 	ref, typ, ok := resolve(body[:n], s.names)
@@ -111,7 +111,7 @@ func (s *scanner) reference(i int) (*hole, int) {
 
 // longestHole bounds how far a brace is read ahead, so that a text of nothing but
 // braces costs no more than its length.
-const longestHole = 2000
+const longestHole = 1000
 
 // closing finds the brace that ends a reference: the first one outside the
 // parentheses of format(...), on the same line. It returns -1 where none is.
@@ -132,6 +132,18 @@ func closing(s string, from int) int {
 		}
 	}
 	return -1
+}
+
+// transformShaped reports whether text after a colon could name transforms; what
+// follows the colon in {name: .field} could not, and is a jq program.
+func transformShaped(list string) bool {
+	for _, name := range splitTransforms(list) {
+		word, pattern, parens := strings.Cut(name, "(")
+		if !isName(word) || parens && !strings.HasSuffix(pattern, ")") {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *scanner) note(p *Problem) {

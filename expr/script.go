@@ -54,11 +54,11 @@ func (r *scriptRenderer) hole(h *hole) error {
 		r.text.WriteString(h.sits.written)
 		return nil
 	}
-	v, class, err := h.value(r.scope)
+	v, ref, err := h.value(r.scope)
 	if err != nil {
 		return err
 	}
-	words, err := valueWords(h, v, class, v.Raw || h.sits.form != formWord)
+	words, err := valueWords(h, v, ref.Class, v.Raw || h.sits.form != formWord)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (r *scriptRenderer) hole(h *hole) error {
 		r.text.WriteString(words[0])
 		return nil
 	}
-	if err := h.sits.check(h, v, words, r.words); err != nil {
+	if err := h.sits.check(ref, v, words, r.words); err != nil {
 		return err
 	}
 	if h.sits.guard == guardNumber {
@@ -106,13 +106,13 @@ func (r *scriptRenderer) variable(value string) string {
 
 // check refuses what must not stand here. rendered holds what the holes before
 // this one came to.
-func (p position) check(h *hole, v Value, words []string, rendered map[*hole][]string) error {
-	if err := v.checkDash(h, words, p.argument, vanished(p.before, rendered)); err != nil {
+func (p position) check(ref Ref, v Value, words []string, rendered map[*hole][]string) error {
+	if err := v.checkDash(ref, words, p.argument, vanished(p.before, rendered)); err != nil {
 		return err
 	}
 	for _, w := range words {
 		if why := p.refuses(w, rendered); why != "" {
-			return fmt.Errorf("cannot put %s into the script as %s: %s", quoted(w), h.name(), why)
+			return fmt.Errorf("cannot put %s into the script as %s: %s", quoted(w), ref, why)
 		}
 		if p.guard == guardProgram || p.guard == guardOption {
 			break // what follows the first word is an argument

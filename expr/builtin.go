@@ -1,0 +1,318 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// evaluating holds the commands that read their arguments as code, as variable
+// names or as arithmetic, in any of the sh-family shells. A value must never
+// choose one of them.
+var evaluating = setOf(`. source eval trap alias bind command builtin exec coproc
+	declare typeset local export readonly integer float nameref let test [ [[ ((
+	printf print read unset getopts mapfile readarray wait compgen complete compopt
+	enable fc jobs set shopt exit return shift break continue ulimit
+	autoload emulate functions noglob nocorrect sched vared whence zcompile zmodload zle - hash history`)
+
+func setOf(names string) map[string]bool {
+	set := map[string]bool{}
+	for _, n := range strings.Fields(names) {
+		set[n] = true
+	}
+	return set
+}
+
+func firstWord(call *syntax.CallExpr) *syntax.Word {
+	if len(call.Args) == 0 {
+		return nil
+	}
+	return call.Args[0]
+}
+
+// literalWord is the text of a word that is nothing but text, with its quotes and
+// backslashes taken away: \eval and "eval" are eval.
+func literalWord(word *syntax.Word) string {
+	if word == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, p := range word.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			b.WriteString(strings.ReplaceAll(p.Value, `\`, ""))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, q := range p.Parts {
+				lit, ok := q.(*syntax.Lit)
+				if !ok {
+					return ""
+				}
+				b.WriteString(lit.Value)
+			}
+		default:
+			return ""
+		}
+	}
+	return b.String()
+}
+
+// call walks a simple command: assignments, the command's name, arguments.
+func (w *walker) call(call *syntax.CallExpr, c place) {
+	for _, a := range call.Assigns {
+		w.assign(a, c, guardNone)
+	}
+	args := call.Args
+	if len(args) > 0 && strings.Contains(literalPrefix(args[0]), "[") && strings.Contains(literalWord(args[0]), "=") {
+		// a[{I}]=x, which a POSIX parser takes for a command
+		w.word(args[0], c.refusing("it would be an array subscript", wayOut))
+		args = args[1:]
+	}
+	w.lintArguments(args)
+	var leads []*hole
+	for i := 0; i < len(args); i++ {
+		holes := w.inNode(args[i])
+		if len(holes) == 0 {
+			if skip := wrapped(args[i:]); skip > 0 {
+				w.words(args[i:i+skip], c)
+				i += skip - 1
+				continue
+			}
+			w.word(args[i], c)
+			w.arguments(literalWord(args[i]), args[i+1:], c)
+			return
+		}
+		w.program(args[i], holes, c, leads)
+		if !wholeHole(args[i], holes) {
+			w.arguments("", args[i+1:], c)
+			return
+		}
+		leads = append(leads, holes[0].hole)
+		if _, bare := args[i].Parts[0].(*syntax.Lit); !bare {
+			w.arguments("", args[i+1:], c) // a quoted word does not vanish
+			return
+		}
+		if i+1 < len(args) && len(w.inNode(args[i+1])) == 0 && wrapped(args[i+1:]) == 0 {
+			w.word(args[i+1], c)
+			w.arguments(literalWord(args[i+1]), args[i+2:], c)
+			return
+		}
+	}
+}
+
+func literalPrefix(word *syntax.Word) string {
+	if lit, ok := word.Parts[0].(*syntax.Lit); ok {
+		return lit.Value
+	}
+	return ""
+}
+
+// wrapped reports how many leading words only say how the next one, the real
+// command, is looked up: command, builtin and exec with their options.
+func wrapped(args []*syntax.Word) int {
+	switch literalWord(args[0]) {
+	case "command", "builtin", "exec":
+	default:
+		return 0
+	}
+	n := 1
+	for n < len(args) {
+		option := literalWord(args[n])
+		if !strings.HasPrefix(option, "-") || strings.ContainsAny(option, "vV") {
+			break
+		}
+		n++
+		if option == "-a" && n < len(args) { // exec -a NAME
+			n++
+		}
+	}
+	return n
+}
+
+// program walks the name of a command that holds a value.
+func (w *walker) program(word *syntax.Word, holes []placed, c place, leads []*hole) {
+	p := c
+	p.guard, p.leads = guardProgram, slices.Clone(leads)
+	if len(leads) > 0 {
+		p.argument = true
+	}
+	if !wholeHole(word, holes) {
+		lead := w.text[word.Pos().Offset():holes[0].off]
+		tail := w.text[holes[0].off+len(holes[0].name) : word.End().Offset()]
+		switch {
+		case strings.Contains(lead, "/") || strings.HasPrefix(tail, "/"):
+			p.guard = guardNone // a path is never a builtin
+		case len(holes) == 1 && isProgramText(lead) && isProgramText(tail):
+			p.prefix, p.suffix = lead, tail
+		default:
+			p = p.refusing("the name of the command cannot be known", wayOut)
+		}
+	}
+	w.word(word, p)
+}
+
+// isProgramText reports whether s is text without quotes and expansions.
+func isProgramText(s string) bool {
+	return !strings.ContainsAny(s, "$`'\"\\")
+}
+
+// words walks arguments nobody evaluates. The dash rule ends at "--".
+func (w *walker) words(args []*syntax.Word, c place) {
+	c.argument = true
+	for _, arg := range args {
+		w.word(arg, c)
+		if literalWord(arg) == "--" {
+			c.argument = false
+		}
+	}
+}
+
+// arguments walks the arguments of a command by name.
+func (w *walker) arguments(name string, args []*syntax.Word, c place) {
+	if c.printed && (name == "echo" || name == "printf" || name == "print") {
+		c.guard, c.single = guardNumber, true
+	}
+	switch name {
+	case "eval", "trap", "alias", "bind", "compgen", "complete", "sched", "emulate":
+		w.words(args, c.refusing(name+" reads its arguments as code", wayOut+` (and give `+name+` the variable in single quotes)`))
+	case "source", ".":
+		w.sources(args, c)
+	case "test", "[", "[[":
+		w.testWords(args, c)
+	case "let", "exit", "return", "shift", "break", "continue":
+		c.guard, c.single = guardNumber, true
+		w.words(args, c)
+	case "export", "readonly", "declare", "typeset", "local", "integer", "float", "nameref":
+		w.declareWords(name, args, c)
+	case "unset", "getopts", "read", "mapfile", "readarray", "wait", "vared":
+		w.names(name, args, c)
+	case "printf", "print":
+		w.printf(args, c)
+	default:
+		w.words(args, c)
+	}
+}
+
+// sources: the shell runs the file; what a process substitution prints is code.
+func (w *walker) sources(args []*syntax.Word, c place) {
+	for _, arg := range args {
+		a := c
+		a.argument = true
+		for _, p := range arg.Parts {
+			if _, ok := p.(*syntax.ProcSubst); ok {
+				a = a.refusing("the shell runs what is printed here", "name a file")
+			}
+		}
+		w.word(arg, a)
+	}
+}
+
+// textOptions are the options of a builtin whose argument is text; the argument
+// of any other option, and every other word, is the name of a variable.
+var textOptions = map[string]string{
+	"read": "dinNptu", "mapfile": "dnOsuc", "readarray": "dnOsuc",
+}
+
+// names walks the arguments of a builtin that takes names of variables.
+func (w *walker) names(builtin string, args []*syntax.Word, c place) {
+	c.single = true
+	before := ""
+	for i, arg := range args {
+		a := c
+		a.guard = guardName
+		switch option := flagLetters(before); {
+		case option != "" && strings.IndexByte(textOptions[builtin], option[len(option)-1]) >= 0:
+			a.guard = guardNone
+		case option != "" && option[len(option)-1] == 'C' && builtin != "read":
+			a = a.refusing(builtin+" -C takes code", wayOut)
+		case builtin == "getopts" && i != 1:
+			a.guard = guardOption
+		case builtin == "wait" && flagLetters(before) != "p":
+			a.guard = guardOption
+		}
+		w.attached(builtin, arg, &a)
+		w.word(arg, a)
+		before = literalWord(arg)
+	}
+}
+
+// attached: in -p{X} the text belongs to the option.
+func (w *walker) attached(builtin string, arg *syntax.Word, a *place) {
+	lead := strings.Trim(literalPrefix(arg), `"'`)
+	if len(lead) < 2 || lead[0] != '-' || len(w.inNode(arg)) == 0 {
+		return
+	}
+	if strings.IndexByte(textOptions[builtin], lead[1]) >= 0 {
+		a.guard = guardNone
+	}
+	if lead[1] == 'C' {
+		*a = a.refusing(builtin+" -C takes code", wayOut)
+	}
+}
+
+// printf: -v NAME comes first, so what stands first must be no option.
+func (w *walker) printf(args []*syntax.Word, c place) {
+	guarded := c.guard
+	before, options := "", true
+	for _, arg := range args {
+		a := c
+		a.argument = !options || before != "--"
+		holes := w.inNode(arg)
+		switch {
+		case options && before == "-v":
+			a.guard, a.single = guardName, true
+		case options && len(holes) > 0 && strings.HasPrefix(literalPrefix(arg), "-v"):
+			a.guard, a.single = guardName, true
+		case options && len(holes) > 0 && before != "--":
+			a.guard = max(guarded, guardOption)
+			if guarded == guardNumber {
+				a.guard = guarded
+			}
+		}
+		w.word(arg, a)
+		if len(holes) == 0 && before != "-v" && literalWord(arg) != "-v" && literalWord(arg) != "--" {
+			options = false
+		}
+		before = literalWord(arg)
+	}
+}
+
+// testWords walks the arguments of test and [, and of [[ where a POSIX parser
+// takes it for a command. Each hole is exactly one word, so that no operand
+// moves into the place of an operator.
+func (w *walker) testWords(args []*syntax.Word, c place) {
+	c.single = true
+	for i, arg := range args {
+		before, after := "", ""
+		if i > 0 {
+			before = literalWord(args[i-1])
+		}
+		if i+1 < len(args) {
+			after = literalWord(args[i+1])
+		}
+		a := c
+		switch {
+		case numericTest[before] || numericTest[after] || before == "-t":
+			a.guard = guardNumber
+			w.sumOf(arg)
+		case before == "-v" || before == "-R":
+			a.guard = guardName
+		case binaryTest[before] || binaryTest[after] || isUnaryTest(before) || len(args) == 1 || i == 0 && after == "]" && len(args) == 2:
+			// an operand, whatever it says
+		default:
+			a.guard = guardOption
+		}
+		w.word(arg, a)
+	}
+}
+
+var (
+	numericTest = setOf("-eq -ne -lt -le -gt -ge")
+	binaryTest  = setOf("= == != < > =~ -nt -ot -ef")
+)
+
+func isUnaryTest(s string) bool {
+	return len(s) == 2 && s[0] == '-' && isNameStart(s[1]) && s != "-a" && s != "-o"
+}

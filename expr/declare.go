@@ -1,0 +1,226 @@
+package expr
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// codeVariables are evaluated by the shell each time it uses them.
+var codeVariables = setOf("PS0 PS1 PS2 PS3 PS4 PROMPT PROMPT2 PROMPT_COMMAND BASH_ENV ENV BASH_ALIASES BASH_CMDS aliases functions")
+
+// integerVariables are integers in bash, ksh or zsh without being declared:
+// assigning to one calculates.
+var integerVariables = setOf(`RANDOM SRANDOM SECONDS LINENO HISTCMD OPTIND EPOCHSECONDS COLUMNS LINES HISTSIZE
+	SAVEHIST TMOUT MAILCHECK KEYTIMEOUT LISTMAX DIRSTACKSIZE SHLVL ERRNO UID GID EUID EGID TTYIDLE PPID`)
+
+// assign walks NAME=value, NAME[i]=value and NAME=(...). scalar is the guard of a
+// plain value.
+func (w *walker) assign(a *syntax.Assign, c place, scalar guard) {
+	name := ""
+	if a.Name != nil {
+		name = a.Name.Value
+	}
+	c = c.one()
+	w.arithmetic(a.Index, c)
+	if a.Array != nil {
+		for _, e := range a.Array.Elems {
+			w.arithmetic(e.Index, c)
+			element := c
+			element.single = e.Index != nil
+			if w.integers[name] {
+				element.single, element.guard = true, guardNumber
+			}
+			w.word(e.Value, element)
+		}
+	}
+	if a.Value == nil {
+		return
+	}
+	w.assignValue(name, a.Value, c, scalar)
+}
+
+func (w *walker) assignValue(name string, value *syntax.Word, c place, scalar guard) {
+	c = c.one()
+	c.guard = scalar
+	switch {
+	case codeVariables[name]:
+		c = c.refusing("the shell runs what is in $"+name, "give it a fixed text")
+	case w.calculates(name):
+		c.guard = guardNumber
+	default:
+		for _, p := range w.inNode(value) {
+			if scalar != guardNumber && name != "" {
+				w.copies[name] = p.hole
+			}
+		}
+	}
+	w.word(value, c)
+}
+
+func (w *walker) calculates(name string) bool {
+	return w.integers[name] || integerVariables[name]
+}
+
+// declare walks export, declare, local and their like.
+func (w *walker) declare(d *syntax.DeclClause, c place) {
+	flags := ""
+	for _, a := range d.Args {
+		if a.Name == nil && a.Value != nil {
+			flags += flagLetters(a.Value.Lit())
+		}
+	}
+	scalar := declaredGuard(flags)
+	for _, a := range d.Args {
+		switch {
+		case a.Name == nil:
+			w.declareWord(a.Value, c, scalar)
+		case a.Naked && a.Index == nil && len(w.inNode(a.Name)) > 0:
+			w.declaredName(a.Name, c)
+		default:
+			w.assign(a, c, scalar)
+		}
+	}
+}
+
+// declaredName walks the bare {X} of export {X}.
+func (w *walker) declaredName(name *syntax.Lit, c place) {
+	c = c.one()
+	c.guard = guardName
+	w.word(&syntax.Word{Parts: []syntax.WordPart{name}}, c)
+}
+
+func flagLetters(word string) string {
+	if len(word) > 1 && (word[0] == '-' || word[0] == '+') {
+		return word[1:]
+	}
+	return ""
+}
+
+// declaredGuard is what a declared variable's value must prove.
+func declaredGuard(flags string) guard {
+	switch {
+	case strings.ContainsAny(flags, "iEF"):
+		return guardNumber
+	case strings.Contains(flags, "n"):
+		return guardName
+	}
+	return guardScalar
+}
+
+// declareWord walks an argument of declare that is no plain assignment: a name, a
+// flag, or an assignment in quotes ("NAME={X}").
+func (w *walker) declareWord(word *syntax.Word, c place, scalar guard) {
+	if word == nil {
+		return
+	}
+	c = c.one()
+	holes := w.inNode(word)
+	if len(holes) == 0 {
+		w.word(word, c)
+		return
+	}
+	name, assigns := w.assignedName(word, holes[0])
+	switch {
+	case assigns:
+		w.assignValue(name, word, c, scalar)
+	case wholeHole(word, holes):
+		c.guard = guardName
+		w.word(word, c)
+	default:
+		w.word(word, c.refusing("it would be part of a declaration", "write NAME={X}"))
+	}
+}
+
+// assignedName reads the NAME of a word that begins NAME= or "NAME=, before its
+// first hole.
+func (w *walker) assignedName(word *syntax.Word, first placed) (string, bool) {
+	lead := strings.TrimLeft(w.text[word.Pos().Offset():first.off], `"'`)
+	name, _, ok := strings.Cut(lead, "=")
+	name = strings.TrimSuffix(name, "+")
+	return name, ok && isName(name)
+}
+
+// wholeHole reports whether a word is one hole and nothing else, quotes aside.
+func wholeHole(word *syntax.Word, holes []placed) bool {
+	if len(holes) != 1 || len(word.Parts) != 1 {
+		return false
+	}
+	switch p := word.Parts[0].(type) {
+	case *syntax.Lit:
+		return p.Value == holes[0].name
+	case *syntax.SglQuoted:
+		return p.Value == holes[0].name
+	case *syntax.DblQuoted:
+		if len(p.Parts) == 1 {
+			lit, ok := p.Parts[0].(*syntax.Lit)
+			return ok && lit.Value == holes[0].name
+		}
+	}
+	return false
+}
+
+// findIntegers collects the variables that are declared as integers anywhere.
+func (w *walker) findIntegers(file *syntax.File) {
+	if !strings.Contains(w.text, "declare") && !strings.Contains(w.text, "typeset") &&
+		!strings.Contains(w.text, "local") && !strings.Contains(w.text, "readonly") &&
+		!strings.Contains(w.text, "export") && !strings.Contains(w.text, "integer") {
+		return
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DeclClause:
+			w.integerNames(n)
+		case *syntax.CallExpr:
+			w.integerWords(n)
+		}
+		return true
+	})
+}
+
+func (w *walker) integerNames(d *syntax.DeclClause) {
+	flags := ""
+	for _, a := range d.Args {
+		if a.Name == nil {
+			flags += flagLetters(a.Value.Lit())
+			continue
+		}
+		if strings.ContainsAny(flags, "iEF") {
+			w.integers[a.Name.Value] = true
+		}
+	}
+}
+
+// integerWords is integerNames for a declaration that the parser takes for a
+// plain command: local in a POSIX script, command declare.
+func (w *walker) integerWords(call *syntax.CallExpr) {
+	flags := ""
+	for i, arg := range call.Args {
+		lit := arg.Lit()
+		if lit == "integer" && i == 0 {
+			flags = "i"
+		}
+		flags += flagLetters(lit)
+		name, _, _ := strings.Cut(lit, "=")
+		if strings.ContainsAny(flags, "iEF") && isName(name) {
+			w.integers[name] = true
+		}
+	}
+}
+
+// declareWords walks a declaration that the parser takes for a plain command.
+func (w *walker) declareWords(name string, args []*syntax.Word, c place) {
+	flags := ""
+	for _, arg := range args {
+		flags += flagLetters(literalWord(arg))
+	}
+	switch name {
+	case "integer", "float":
+		flags += "i"
+	case "nameref":
+		flags += "n"
+	}
+	for _, arg := range args {
+		w.declareWord(arg, c, declaredGuard(flags))
+	}
+}
