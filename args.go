@@ -24,6 +24,7 @@ type Args struct {
 	environ []string
 	dir     string
 	temp    string
+	path    dag.ID // of the step that uses the tool; "" for the run's own
 }
 
 // Session, Scope, Environ, Dir and Temp make Args a steps.Frame.
@@ -47,7 +48,7 @@ func (a *Args) Value(name string) any { return a.values[name].V }
 // begin readies the call: environment, secrets, directories. path tells calls of
 // one run apart.
 func (a *Args) begin(session *steps.Session, run string, path dag.ID) error {
-	a.session = session
+	a.session, a.path = session, path
 	if err := a.openEnvironment(); err != nil {
 		return err
 	}

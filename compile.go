@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"

@@ -36,12 +36,7 @@ type Config struct {
 	// Helper is the program to start as the helper process that supervises whole
 	// process trees; it must call HelperMain. "" is this program itself where it
 	// called HelperMain, else no helper.
-	Helper string
-	// Reaper says that the caller is the only user of child processes in this
-	// process and made it their reaper (the flowrun command does): then no helper
-	// is needed.
-	Reaper bool
-
+	Helper  string
 	Journal dag.Journal // nil: events are not kept
 	Sinks   []dag.Sink  // told of every event of every run
 }
@@ -134,7 +129,8 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 // run is Run with bound arguments.
 func (e *Engine) run(ctx context.Context, p *Plan, args *Args, o *runOptions) (res *Result, err error) {
 	live := newLive(p, o.stdout)
-	so := steps.Options{Run: o.id, Env: args.world.Env, Grace: e.config.Grace, Follow: live.follow, Host: e.host(o.id)}
+	so := steps.Options{Run: o.id, Env: args.world.Env, Grace: e.config.Grace, Force: o.force, Host: e.host(o.id),
+		Follow: live.follow, Notify: live.notify}
 	if e.config.StateDir != "" {
 		so.LogDir = filepath.Join(e.config.StateDir, "runs", o.id, "logs")
 	}
@@ -155,22 +151,20 @@ func (e *Engine) run(ctx context.Context, p *Plan, args *Args, o *runOptions) (r
 		err = outErr
 	}
 	notices, closeErr := session.Close(context.WithoutCancel(ctx))
-	res.Notices = notices
+	res.Notices = append(live.notices, notices...)
 	if err == nil {
 		err = closeErr
 	}
 	return res, err
 }
 
-// host is what starts the run's processes.
+// host is what starts the run's processes: this process where it is the reaper
+// of orphans itself (the flowrun command) or where there is no helper.
 func (e *Engine) host(run string) proc.Host {
-	switch {
-	case e.config.Reaper:
-		return proc.NewLocal(run, true)
-	case e.config.Helper != "" || helper.Enabled():
-		return helper.New(run, e.config.Helper)
+	if proc.IsReaper() || e.config.Helper == "" && !helper.Enabled() {
+		return proc.Open(run)
 	}
-	return proc.NewLocal(run, false)
+	return helper.New(run, e.config.Helper)
 }
 
 // DefaultStateDir is where the flowrun command keeps its state:

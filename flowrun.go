@@ -3,7 +3,7 @@
 // It is the one package that knows both what is written (package tool) and what
 // is run (package dag):
 //
-//	lib := tool.NewLibrary(tool.Places{})          // where definitions are found
+//	lib := tool.NewLibrary(tool.Config{})          // where definitions are found
 //	plan, err := flowrun.Compile(lib, "deploy")     // names resolved, graph checked
 //	engine := flowrun.New(flowrun.Config{})         // the zero Config works
 //	res, err := engine.Run(ctx, plan, map[string]any{"TARGET": "staging"})

@@ -74,21 +74,19 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 		return goFailure(a, err), nil
 	}
 	res := dag.Result{Status: dag.Succeeded}
-	switch out := v.(type) {
-	case nil:
-	case string:
-		res.Stdout = a.session.Text(out)
-	default:
-		b, err := json.Marshal(out)
+	text, isText := v.(string)
+	if !isText && v != nil {
+		b, err := json.Marshal(v)
 		if err != nil {
 			return goFailure(a, fmt.Errorf("cannot write the result as JSON: %w", err)), nil
 		}
-		res.Stdout = a.session.Text(string(b))
-		if err := decodeJSON(string(b), &res.Value); err != nil {
+		text = string(b)
+		if err := decodeJSON(text, &res.Value); err != nil {
 			return goFailure(a, err), nil
 		}
 	}
-	return res, nil
+	res.Stdout, err = a.session.Text(c.Path, c.Attempt, text)
+	return res, err
 }
 
 func goFailure(a *Args, err error) dag.Result {

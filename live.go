@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/flowrun/flowrun/dag"
@@ -20,6 +21,9 @@ type live struct {
 	to   io.Writer
 	path dag.ID // of the last step; "" when following it could mislead
 	used atomic.Bool
+
+	mu      sync.Mutex
+	notices []steps.Notice
 }
 
 func newLive(p *Plan, to io.Writer) *live {
@@ -51,9 +55,16 @@ func (p *Plan) lastStep() dag.ID {
 	return dag.ID(s.def.Name) + "/" + inner
 }
 
+// notify is steps.Options.Notify.
+func (l *live) notify(n steps.Notice) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.notices = append(l.notices, n)
+}
+
 // follow is steps.Options.Follow.
-func (l *live) follow(path dag.ID) io.Writer {
-	if l.to == nil || path != l.path {
+func (l *live) follow(path dag.ID, s steps.Streams) io.Writer {
+	if l.to == nil || s != steps.Stdout || path != l.path {
 		return nil
 	}
 	l.used.Store(true)

@@ -187,16 +187,16 @@ func (p *Plan) settings() dag.Settings {
 
 // finish renders the tool's output template over its steps' results.
 func (p *Plan) finish(v dag.View, r *dag.Result) {
-	text, err := p.output.Text(scope{view: v, args: v.Args().(*Args)})
-	if err != nil {
-		if r.Status == dag.Succeeded {
-			r.Status, r.ExitCode, r.Reason = dag.Failed, 1, "output"
-			r.Message = fmt.Sprintf("cannot render the tool's output: %v", err)
-		}
-		return
+	a := v.Args().(*Args)
+	text, err := p.output.Text(scope{view: v, args: a})
+	if err == nil {
+		r.Stdout, err = a.session.Text(a.path+"@output", 1, text)
+		r.Value = nil
 	}
-	session := v.Args().(*Args).session
-	r.Stdout = session.Text(text)
+	if err != nil && r.Status == dag.Succeeded {
+		r.Status, r.ExitCode, r.Reason = dag.Failed, 1, "output"
+		r.Message = a.session.Mask().String(fmt.Sprintf("cannot render the tool's output: %v", err))
+	}
 }
 
 // defaultRetryDelay is used where retry says nothing.

@@ -26,7 +26,7 @@ type PreviewStep struct {
 	Kind      string       `json:"kind"`
 	Command   string       `json:"command"` // resolved; {step.output} where not known yet
 	Condition string       `json:"condition,omitempty"`
-	Verdict   expr.Verdict `json:"verdict,omitempty"`
+	Verdict   expr.Verdict `json:"verdict"` // of the condition
 	Why       string       `json:"why,omitempty"`
 	Problem   string       `json:"problem,omitempty"` // what would make the step fail before it starts
 }
@@ -38,7 +38,7 @@ func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.session = steps.NewDry()
+	a.session = &steps.Session{} // nothing but a mask
 	if err := a.openEnvironment(); err != nil {
 		return nil, err
 	}

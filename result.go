@@ -99,10 +99,36 @@ func (a *Args) shown() map[string]any {
 	m := make(map[string]any, len(a.values))
 	for name, v := range a.values {
 		if !v.Absent {
-			m[name] = a.session.Mask().Value(v.V)
+			m[name] = masked(a.session.Mask(), v.V)
 		}
 	}
 	return m
+}
+
+// masked is a value with secrets replaced, leaf by leaf.
+func masked(m *steps.Mask, v any) any {
+	switch v := v.(type) {
+	case string:
+		return m.String(v)
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = masked(m, e)
+		}
+		return list
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[m.String(k)] = masked(m, e)
+		}
+		return out
+	case bool, nil:
+		return v
+	}
+	if text := plain(v); m.String(text) != text {
+		return m.String(text)
+	}
+	return v
 }
 
 // RunSchema names the JSON form of a Result.

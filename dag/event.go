@@ -53,7 +53,8 @@ type SinkFunc func(Event)
 func (f SinkFunc) Emit(e Event) { f(e) }
 
 // Journal keeps events. Append is called once a turn of the loop, before
-// anything in the events is acted upon; when it fails the run stops. The slice is
+// anything in the events is acted upon; when it fails the run stops. Its context
+// is the caller's without the cancel, which has to be recorded too. The slice is
 // reused after the call.
 type Journal interface {
 	Append(ctx context.Context, events []Event) error

@@ -58,9 +58,13 @@ const (
 	SeesCancel
 )
 
-// Runner does the work of a leaf. Run is called in a worker goroutine; a failed
-// step is a Result, an error stops the whole run. Run must return soon after ctx
-// is done; context.Cause tells why.
+// Runner does the work of a leaf. Run is called in a worker goroutine; the Call is
+// valid until it returns. A failed step is a Result, an error stops the whole run.
+//
+// A Result with the zero Status is judged by its exit code; Succeeded, Reused,
+// Skipped, Failed and TimedOut stand as they are, any other Status is Failed. Run
+// must return soon after ctx is done; context.Cause tells why. Then only success
+// counts: everything else, an error too, is taken for the stop that was asked for.
 type Runner interface {
 	Run(ctx context.Context, c *Call) (Result, error)
 }
@@ -105,13 +109,17 @@ type Settings struct {
 }
 
 // New checks the nodes, which must stand in plan order, and makes a Graph of
-// them. Errors: a duplicate or unknown id, or a *CycleError.
+// them. Errors: a duplicate or unknown id, one that cannot stand in a path, or a
+// *CycleError.
 func New(nodes []Node, s Settings) (*Graph, error) {
 	g := &Graph{nodes: nodes, index: make(map[ID]int32, len(nodes)), settings: s,
 		outAt: make([]int32, len(nodes)+1), waits: make([]int32, len(nodes))}
 	for i, n := range nodes {
 		if _, dup := g.index[n.ID]; dup {
-			return nil, fmt.Errorf("two nodes are called %q", n.ID)
+			return nil, fmt.Errorf("cannot tell nodes apart: two are called %q", n.ID)
+		}
+		if n.ID == "" || strings.ContainsAny(string(n.ID), "/#") {
+			return nil, fmt.Errorf("cannot call a node %q: an id is not empty and holds no / or #, which make paths", n.ID)
 		}
 		g.index[n.ID] = int32(i)
 		if !n.join() {
@@ -136,7 +144,7 @@ func (g *Graph) connect() error {
 		for _, up := range n.After {
 			u, ok := g.index[up]
 			if !ok {
-				return fmt.Errorf("%q waits for %q, which does not exist", n.ID, up)
+				return fmt.Errorf("cannot connect %q: it waits for %q, which does not exist", n.ID, up)
 			}
 			g.outAt[u+1]++
 			g.waits[i]++

@@ -20,9 +20,12 @@ func (s *State) Next(ds []Event, now time.Time, free int) (_ []Event, wake time.
 		return append(ds, Event{Kind: RunStarted}), time.Time{}
 	}
 	s.decided = ds
-	s.finishFrames(now)
+	free = s.finishFrames(now, free)
 	s.stopFailing()
 	wake = s.expired(now)
+	if len(s.decided) > len(ds) {
+		return s.decided, wake // what ends or stops changes what may start
+	}
 	free, due := s.retries(now, free)
 	s.readyNodes(now, free)
 	if !due.IsZero() && (wake.IsZero() || due.Before(wake)) {
@@ -33,18 +36,34 @@ func (s *State) Next(ds []Event, now time.Time, free int) (_ []Event, wake time.
 
 func (s *State) decide(e Event) { s.decided = append(s.decided, e) }
 
-// finishFrames decides what becomes of graphs whose nodes have all settled.
-func (s *State) finishFrames(now time.Time) {
+// finishFrames decides what becomes of graphs whose nodes have all settled. One
+// that goes on with a fallback, which is a leaf, may have to wait for a slot.
+func (s *State) finishFrames(now time.Time, free int) int {
+	blocked := s.ended[:0]
 	for _, f := range s.ended {
-		r := f.finish()
-		r.Started, r.Ended = f.began, now
+		if f.result == nil {
+			f.result = f.finish()
+			f.result.Started, f.result.Ended = f.began, now
+		}
 		if f.up.f == nil {
-			s.decide(Event{Kind: RunFinished, Result: r, Reason: r.Reason})
+			s.decide(Event{Kind: RunFinished, Result: f.result, Reason: f.result.Reason})
 			continue
 		}
-		s.decide(s.outcome(f.up, r, now))
+		if f.up.f.children[f.up.i] != f || f.up.f.node(f.up.i).status != Running {
+			continue // its end was told by an event already
+		}
+		e := s.outcome(f.up, f.result, now)
+		if e.Kind == StepFallback {
+			if free == 0 {
+				blocked = append(blocked, f)
+				continue
+			}
+			free--
+		}
+		s.decide(e)
 	}
-	s.ended = s.ended[:0]
+	s.ended = blocked
+	return free
 }
 
 // outcome is the event that follows a try that ended in r.
@@ -82,7 +101,7 @@ func (s *State) cancelling(f *frame, reason string) Event {
 func (s *State) expired(now time.Time) time.Time {
 	for len(s.deadline) > 0 {
 		t := s.deadline[0]
-		over := t.at.f.stopped != "" || t.at.f.open == 0
+		over := t.at.f.stopped != "" || t.at.f.open == 0 || t.at.f.result != nil
 		if !over && t.due.After(now) {
 			return t.due
 		}
@@ -101,8 +120,10 @@ func (s *State) retries(now time.Time, free int) (left int, due time.Time) {
 		if t.due.After(now) {
 			return free, t.due
 		}
-		switch f := t.at.f; {
-		case f.stopped != "":
+		switch n := t.at.f.node(t.at.i); {
+		case n.status != Retrying || n.attempt != t.attempt:
+			// Its next try was told by an event already.
+		case t.at.f.stopped != "":
 			s.decide(s.cancelled(t.at, now))
 		case !s.begin(t.at, now, &free):
 			return free, time.Time{} // a freed slot wakes the loop
@@ -130,7 +151,8 @@ func (s *State) readyNodes(now time.Time, free int) {
 	for len(s.runnable) > 0 {
 		f := s.runnable[0]
 		for len(f.ready) > 0 {
-			if !s.node(place{f, f.ready[0]}, now, &free) {
+			i := f.ready[0]
+			if f.nodes[i].status == Pending && !s.node(place{f, i}, now, &free) {
 				return
 			}
 			f.pop()
@@ -209,7 +231,7 @@ func (f *frame) finish() *Result {
 		cancelled = cancelled || n.status == Cancelled
 	}
 	switch {
-	case f.stopped == ReasonTimeout:
+	case f.late:
 		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
 	case cancelled && (failed < 0 || f.stopped != ReasonFailFast):
 		r.Status, r.ExitCode, r.Reason = Cancelled, ExitCancelled, f.stopped

@@ -48,8 +48,12 @@ func (b Backoff) wait(n int) time.Duration {
 	d := b.Delay
 	switch b.Growth {
 	case Exponential:
-		for i := 1; i < n && d < limit; i++ {
-			d *= 2
+		for i := 1; i < n && 0 < d && d < limit; i++ {
+			if d > limit/2 {
+				d = limit
+			} else {
+				d *= 2
+			}
 		}
 	case Linear:
 		if n > int(limit/max(d, 1)) {

@@ -132,56 +132,66 @@ func (p *pool) close() {
 func (p *pool) do(t *task, c *Call) {
 	def := &t.at.f.g.nodes[t.at.i]
 	*c = Call{View: View(t.at), Run: p.run, Path: t.at.f.path(t.at.i), Attempt: t.attempt, Previous: t.previous}
+	ctx := t.ctx
+	if d := def.Policy.Timeout; d > 0 && !t.bind {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, ErrTimeout)
+		defer cancel()
+	}
+	started := time.Now()
+	if ctx.Err() == nil {
+		t.work(ctx, def, c)
+	}
+	t.judge(ctx)
+	t.res.Started, t.res.Ended = started, time.Now()
+}
+
+// work calls what the task is for. A panic there is a failure like any other.
+func (t *task) work(ctx context.Context, def *Node, c *Call) {
 	defer func() {
 		if v := recover(); v != nil {
 			t.err = nil
 			*t.res = Result{Status: Failed, ExitCode: 1, Reason: ReasonPanic, Message: fmt.Sprintf("panic: %v", v)}
 		}
 	}()
-	if t.bind {
-		t.args, t.err = def.Bind(t.ctx, c)
+	switch {
+	case t.bind:
+		t.bindArgs(ctx, def, c)
 		return
+	case t.fallback:
+		*t.res, t.err = def.Policy.Fallback.Run(ctx, c)
+	default:
+		*t.res, t.err = def.Runner.Run(ctx, c)
 	}
-	runner := def.Runner
-	if t.fallback {
-		runner = def.Policy.Fallback
-	}
-	ctx := t.ctx
-	if d := def.Policy.Timeout; d > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, d, ErrTimeout)
-		defer cancel()
-	}
-	started := time.Now()
-	if ctx.Err() != nil { // stopped before it began
-		t.res.Status = Failed
-	} else {
-		*t.res, t.err = runner.Run(ctx, c)
-	}
-	t.res.Started, t.res.Ended = started, time.Now()
-	judge(ctx, t.res, t.err != nil)
+	t.res.Status = t.res.end()
 }
 
-// judge corrects the status of a try that its context ended: whatever a runner
-// makes of being stopped, it was a timeout or a cancel.
-func judge(ctx context.Context, r *Result, broken bool) {
-	if r.Status == Pending && !broken {
-		r.Status = Succeeded
-		if r.ExitCode != 0 {
-			r.Status = Failed
-		}
+// bindArgs leaves the result Pending when the arguments could be had.
+func (t *task) bindArgs(ctx context.Context, def *Node, c *Call) {
+	var err error
+	if t.args, err = def.Bind(ctx, c); err != nil {
+		*t.res = Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Message: err.Error(), Permanent: true}
 	}
-	if ctx.Err() == nil || r.Status == Succeeded {
+}
+
+// judge says what became of a try whose context has ended: whatever a runner makes
+// of being stopped, its error included, that was a timeout or a cancel. A try that
+// ended well all the same stands.
+func (t *task) judge(ctx context.Context) {
+	r := t.res
+	if ctx.Err() == nil || t.err == nil && (r.Status.well() || t.bind && r.Status == Pending) {
 		return
 	}
+	if t.err != nil {
+		r.Message, t.err = t.err.Error(), nil
+	}
+	var c *Cancel
 	switch cause := context.Cause(ctx); {
+	case errors.As(cause, &c):
+		r.Status, r.Reason = Cancelled, c.Reason
 	case errors.Is(cause, ErrTimeout):
 		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
 	default:
 		r.Status, r.Reason = Cancelled, ReasonCancelled
-		var c *Cancel
-		if errors.As(cause, &c) {
-			r.Reason = c.Reason
-		}
 	}
 }

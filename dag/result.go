@@ -10,6 +10,7 @@ const (
 	ReasonCondition      = "condition"       // the condition was false (skipped) or could not be evaluated (failed)
 	ReasonUpstreamFailed = "upstream-failed" // something it waits for failed
 	ReasonCancelled      = "cancelled"       // the caller cancelled the run
+	ReasonForced         = "forced"          // the caller asked a second time: what cleans up is stopped too
 	ReasonFailFast       = "fail-fast"       // another step failed and the graph stops at once
 	ReasonInput          = "input"           // a value was refused; never retried
 	ReasonPanic          = "panic"           // a Runner written in Go panicked
@@ -39,7 +40,19 @@ type Result struct {
 	Permanent bool      `json:"-"` // trying again cannot help
 }
 
-// Bad says whether dependents must not simply go on.
+// end is the end state of a try. A runner that leaves the status out is judged by
+// the exit code; one that names a state no runner can decide has failed.
+func (r *Result) end() Status {
+	switch {
+	case r.Status.well(), r.Status == Failed, r.Status == TimedOut:
+		return r.Status
+	case r.Status == Pending && r.ExitCode == 0:
+		return Succeeded
+	}
+	return Failed
+}
+
+// bad says whether dependents must not simply go on.
 func (r *Result) bad() bool {
 	if r.Tolerated {
 		return false

@@ -1,6 +1,7 @@
 package dag
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ type Options struct {
 	Journal Journal         // nil: nothing is kept
 	Sinks   []Sink          // told of every event after it was journalled
 	Cleanup time.Duration   // bound of always() and cancelled() nodes after a cancel; 0: DefaultCleanup
-	Force   <-chan struct{} // closing it stops even those
+	Force   <-chan struct{} // closing it cancels the run and stops even those
 }
 
 // DefaultParallel is how many leaves run at once unless told otherwise.
@@ -50,8 +51,9 @@ func DefaultParallel() int { return max(4, 2*runtime.NumCPU()) }
 // Run walks g until every node has settled and returns the final state. When ctx
 // is cancelled the run is cancelled: running nodes are stopped, always() and
 // cancelled() nodes still run, and Run returns the state with a nil error. An
-// error means the engine could not do its job: a Runner or the Journal failed;
-// the state is what had been recorded until then. No goroutine outlives Run.
+// error means the engine could not do its job: a Runner or the Journal failed. What
+// still ran was stopped, and the state is as far as the run had come; of its last
+// turn the Journal may know nothing. No goroutine outlives Run.
 func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
 	l := &loop{ctx: ctx, options: o, state: NewState(o.ID, g, a), pool: newPool(o.ID)}
 	if l.options.Slots == nil {
@@ -60,34 +62,39 @@ func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
 	if l.options.Cleanup <= 0 {
 		l.options.Cleanup = DefaultCleanup
 	}
+	l.state.cleanup = l.options.Cleanup
 	l.ticket.wake = l.pool.wake
-	l.base, l.force = context.WithCancelCause(context.WithoutCancel(ctx))
-	defer l.force(nil)
+	l.record = context.WithoutCancel(ctx)
+	l.base, l.force = context.WithCancelCause(l.record)
 	l.hold(l.state.root, l.base)
 	err := l.run()
+	l.force(err) // stops what still runs when the run ended early
 	l.pool.close()
-	l.options.Slots.give(&l.ticket, l.held, true)
+	l.options.Slots.take(&l.ticket, 0)
+	l.options.Slots.give(l.held)
 	return l.state, err
 }
 
 // loop is the one goroutine that owns a run's State.
 type loop struct {
 	ctx     context.Context // the caller's
+	record  context.Context // the journal's: never cancelled, or a cancel could not be recorded
 	base    context.Context // of all work; ends only by force
 	force   context.CancelCauseFunc
 	options Options
 	state   *State
 	pool    *pool
 	ticket  ticket
-	held    int // slots
-	out     int // tasks with workers
+	queued  bool // the ticket may stand in the queue
+	held    int  // slots
+	out     int  // tasks with workers
 	seq     uint64
 	batch   []Event
 	tasks   []*task
 	mail    []*task
 	spare   []*task // done with, to be used again
 	slab    []Result
-	stopped bool // the caller's cancel has been seen
+	stopped bool // the caller's cancel has been heeded
 }
 
 // control is what the loop keeps with a frame to stop it.
@@ -105,14 +112,12 @@ func (l *loop) run() error {
 	for {
 		wake, err := l.turn()
 		if err != nil || l.state.result != nil {
-			return l.end(err)
+			return err
 		}
-		if l.out == 0 && wake.IsZero() && l.state.ready == 0 && len(l.state.again) == 0 {
-			return l.end(errors.New("internal error: nothing runs, nothing can start, and the run has not ended"))
+		if l.out == 0 && wake.IsZero() && !l.state.undecided() {
+			return errors.New("internal error: nothing runs, nothing can start, and the run has not ended")
 		}
-		if err := l.wait(wake); err != nil {
-			return l.end(err)
-		}
+		l.wait(wake)
 	}
 }
 
@@ -122,78 +127,97 @@ func (l *loop) turn() (wake time.Time, err error) {
 	now := time.Now()
 	l.batch, l.tasks = l.batch[:0], l.tasks[:0]
 	if err := l.collect(now); err != nil {
-		return wake, err
+		return wake, cmp.Or(l.tell(), err)
 	}
 	for {
-		free := 0
-		if want := l.state.startable(now); want > 0 {
-			free = l.options.Slots.take(&l.ticket, want)
-		}
+		l.heed(now)
+		free := l.claim(now)
 		known := len(l.batch)
 		l.batch, wake = l.state.Next(l.batch, now, free)
-		used := 0
-		for i := known; i < len(l.batch); i++ {
-			used += l.note(&l.batch[i], now)
-		}
-		l.held += used
-		if free > used { // ready nodes ran out first
-			l.options.Slots.give(&l.ticket, free-used, true)
-		}
 		if len(l.batch) == known {
 			break
 		}
+		for i := known; i < len(l.batch); i++ {
+			free -= l.begin(&l.batch[i], now)
+		}
+		if free > 0 { // ready nodes ran out first
+			l.held -= free
+			l.options.Slots.give(free)
+		}
 	}
-	return wake, l.recordAndAct()
+	if err := l.tell(); err != nil {
+		return wake, err
+	}
+	l.act()
+	return wake, nil
 }
 
-// collect folds in what workers reported.
-func (l *loop) collect(now time.Time) error {
+// heed records that the caller wants the run to stop, once for each way.
+func (l *loop) heed(now time.Time) {
+	if !l.state.started {
+		return // run.started comes first
+	}
+	if !l.stopped && l.ctx.Err() != nil {
+		l.stopped = true
+		l.batch = append(l.batch, l.state.cancelling(l.state.root, ReasonCancelled))
+		l.note(&l.batch[len(l.batch)-1], now)
+	}
+	select {
+	case <-l.options.Force:
+		l.options.Force, l.stopped = nil, true
+		l.batch = append(l.batch, l.state.cancelling(l.state.root, ReasonForced))
+		l.note(&l.batch[len(l.batch)-1], now)
+	default:
+	}
+}
+
+// claim gets slots for the leaves that could start.
+func (l *loop) claim(now time.Time) int {
+	want := l.state.startable(now)
+	if want == 0 && !l.queued {
+		return 0
+	}
+	free := l.options.Slots.take(&l.ticket, want)
+	l.queued = free < want
+	l.held += free
+	return free
+}
+
+// collect folds in what workers reported. A runner's error ends the run, but not
+// before everything else that was reported has been noted.
+func (l *loop) collect(now time.Time) (err error) {
 	l.mail = l.pool.take(l.mail)
 	released := 0
 	for _, t := range l.mail {
 		l.out--
-		if t.err != nil && !t.bind {
-			return fmt.Errorf("step %s: %w", t.at.f.path(t.at.i), t.err)
+		f := t.at.f
+		switch {
+		case t.err != nil:
+			err = cmp.Or(err, fmt.Errorf("cannot go on: step %s: %w", f.path(t.at.i), t.err))
+		case t.bind && t.res.Status == Pending:
+			l.state.bind(f.children[t.at.i], t.args)
+		case t.bind:
+			l.state.refuse(f.children[t.at.i], t.res)
+		default:
+			l.batch = append(l.batch, l.state.outcome(t.at, t.res, now))
+			e := &l.batch[len(l.batch)-1]
+			l.note(e, now)
+			if e.Kind == StepFallback {
+				// The fallback takes over the slot of the try it follows.
+				l.tasks = append(l.tasks, l.task(task{at: t.at, ctx: t.ctx, attempt: t.attempt, fallback: true, slot: true, previous: t.res}))
+				t.slot = false
+			}
 		}
-		if t.bind && !l.refused(t) {
-			l.bound(t)
-			continue
-		}
-		l.batch = append(l.batch, l.state.outcome(t.at, t.res, now))
-		e := &l.batch[len(l.batch)-1]
-		l.note(e, now)
-		if e.Kind == StepFallback {
-			// The fallback takes over the slot of the try it follows.
-			f := l.task(task{at: t.at, ctx: t.ctx, attempt: t.attempt, fallback: true, slot: t.slot, previous: t.res})
-			l.tasks = append(l.tasks, f)
-		} else if t.slot {
+		if t.slot {
 			released++
 		}
 		l.spare = append(l.spare, t)
 	}
 	if released > 0 {
 		l.held -= released
-		l.options.Slots.give(&l.ticket, released, false)
+		l.options.Slots.give(released)
 	}
-	return nil
-}
-
-// refused says whether binding a nested graph's arguments failed, and makes the
-// node's result of it.
-func (l *loop) refused(t *task) bool {
-	if t.err != nil {
-		now := time.Now()
-		*t.res = Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Message: t.err.Error(), Permanent: true, Started: now, Ended: now}
-		judge(t.ctx, t.res, true)
-	}
-	return t.res.Status != Pending
-}
-
-func (l *loop) bound(t *task) {
-	if c := t.at.f.children[t.at.i]; c != nil && !c.bound {
-		l.state.bind(c, t.args)
-	}
-	l.spare = append(l.spare, t)
+	return err
 }
 
 // task is a task to submit, with a Result of its own to fill in. Tasks are used
@@ -214,41 +238,38 @@ func (l *loop) task(t task) *task {
 	return p
 }
 
-// note numbers and applies an event of the turn's batch. It answers how many
-// slots the event uses.
-func (l *loop) note(e *Event, now time.Time) int {
+// note numbers and applies an event of the turn's batch.
+func (l *loop) note(e *Event, now time.Time) {
 	l.seq++
 	e.V, e.Seq, e.Run, e.Time = EventVersion, l.seq, l.options.ID, now
-	cleanup := e.Kind == StepStarted && e.at.f.stopped != ""
 	l.state.apply(e)
-	if e.Kind != StepStarted {
-		return 0
-	}
-	return l.start(e, cleanup)
 }
 
-// start prepares the task of a started node.
-func (l *loop) start(e *Event, cleanup bool) int {
-	f, i := e.at.f, e.at.i
-	ctx := f.hands.ctx
-	if cleanup {
-		ctx = l.cleanup(f)
-	}
-	t := task{at: e.at, ctx: ctx, attempt: e.Attempt, previous: f.node(i).res}
-	def := &f.g.nodes[i]
-	if def.Graph == nil {
-		t.slot = true
-		l.tasks = append(l.tasks, l.task(t))
-		return 1
-	}
-	c := f.children[i]
-	l.hold(c, ctx)
-	if def.Bind == nil {
-		l.state.bind(c, f.args)
+// begin notes a decision and prepares the task it asks for. It answers how many
+// slots that uses.
+func (l *loop) begin(e *Event, now time.Time) int {
+	l.note(e, now)
+	if e.Kind != StepStarted && e.Kind != StepFallback {
 		return 0
 	}
-	t.ctx, t.bind = c.hands.ctx, true
+	f, i := e.at.f, e.at.i
+	ctx := f.hands.ctx
+	if f.stopped != "" {
+		ctx = l.cleanup(f)
+	}
+	t := task{at: e.at, ctx: ctx, attempt: e.Attempt, previous: f.node(i).res, fallback: e.Kind == StepFallback}
+	if c := f.children[i]; c != nil {
+		l.hold(c, ctx)
+		if c.bound {
+			return 0
+		}
+		t.ctx, t.bind = c.hands.ctx, true
+	}
+	t.slot = !t.bind
 	l.tasks = append(l.tasks, l.task(t))
+	if t.slot {
+		return 1
+	}
 	return 0
 }
 
@@ -256,16 +277,17 @@ func (l *loop) start(e *Event, cleanup bool) int {
 // context, so that the bound is one bound.
 func (l *loop) cleanup(f *frame) context.Context {
 	if f.hands.cleanup == nil {
-		ctx, cancel := context.WithTimeoutCause(l.base, l.options.Cleanup, ErrTimeout)
-		context.AfterFunc(l.base, cancel)
+		ctx, cancel := context.WithDeadlineCause(l.base, f.until, ErrTimeout)
+		_ = cancel // base ends with the run, and this context with it
 		f.hands.cleanup = ctx
 	}
 	return f.hands.cleanup
 }
 
-func (l *loop) recordAndAct() error {
+// tell records the turn's events and shows them to those who watch.
+func (l *loop) tell() error {
 	if len(l.batch) > 0 && l.options.Journal != nil {
-		if err := l.options.Journal.Append(l.base, l.batch); err != nil {
+		if err := l.options.Journal.Append(l.record, l.batch); err != nil {
 			return fmt.Errorf("cannot record the run's events: %w", err)
 		}
 	}
@@ -274,6 +296,11 @@ func (l *loop) recordAndAct() error {
 			s.Emit(l.batch[i])
 		}
 	}
+	return nil
+}
+
+// act does what was decided and recorded: it stops and it starts.
+func (l *loop) act() {
 	for i := range l.batch {
 		if e := &l.batch[i]; e.Kind == RunCancelling {
 			l.stop(e)
@@ -281,22 +308,21 @@ func (l *loop) recordAndAct() error {
 	}
 	l.out += len(l.tasks)
 	l.pool.submit(l.tasks)
-	return nil
 }
 
 // stop ends the contexts of a cancelled frame; those of nested frames follow.
 func (l *loop) stop(e *Event) {
-	f := l.state.root
-	if e.at.f != nil {
-		f = e.at.f.children[e.at.i]
+	if e.Reason == ReasonForced {
+		l.force(&Cancel{Reason: ReasonForced, Cause: ErrForced})
+		return
 	}
-	if f != nil && f.hands.cancel != nil {
+	if f := l.state.walk(e); f != nil {
 		f.hands.cancel(&Cancel{Reason: e.Reason, Cause: context.Cause(l.ctx)})
 	}
 }
 
 // wait sleeps until there is a reason for another turn.
-func (l *loop) wait(wake time.Time) error {
+func (l *loop) wait(wake time.Time) {
 	var due <-chan time.Time
 	if !wake.IsZero() {
 		t := time.NewTimer(time.Until(wake))
@@ -305,36 +331,12 @@ func (l *loop) wait(wake time.Time) error {
 	}
 	done := l.ctx.Done()
 	if l.stopped {
-		done = nil
+		done = nil // heeded
 	}
 	select {
 	case <-l.pool.wake:
 	case <-due:
-	case <-l.options.Force:
-		l.options.Force = nil
-		l.force(ErrForced)
-		return l.cancel()
 	case <-done:
-		return l.cancel()
+	case <-l.options.Force:
 	}
-	return nil
-}
-
-// cancel records that the caller wants the run to stop.
-func (l *loop) cancel() error {
-	if l.stopped {
-		return nil
-	}
-	l.stopped = true
-	l.batch, l.tasks = append(l.batch[:0], l.state.cancelling(l.state.root, ReasonCancelled)), l.tasks[:0]
-	l.note(&l.batch[0], time.Now())
-	return l.recordAndAct()
-}
-
-// end stops what still runs when the run ends early and waits for it.
-func (l *loop) end(err error) error {
-	if err != nil {
-		l.force(err)
-	}
-	return err
 }

@@ -21,7 +21,10 @@ type ticket struct {
 	queued  bool
 }
 
-// take gets up to want slots and queues the ticket when it gets fewer.
+// take says that the ticket wants that many slots and answers how many of them it
+// gets now. While it gets fewer it stands in the queue, and its wake is sent a
+// token when it has been granted more; what it was granted and does not want any
+// more goes to the next in turn.
 func (s *Slots) take(t *ticket, want int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,23 +35,27 @@ func (s *Slots) take(t *ticket, want int) int {
 		s.free -= n
 		got += n
 	}
-	if got < want && !t.queued {
+	switch {
+	case got >= want:
+		s.leave(t)
+		s.release(got - want)
+		return want
+	case !t.queued:
 		t.queued = true
 		s.queue = append(s.queue, t)
 	}
 	return got
 }
 
-// give returns n slots. done says that the ticket wants none for now: without
-// that its own slots would be handed straight back to it.
-func (s *Slots) give(t *ticket, n int, done bool) {
+// give returns n slots.
+func (s *Slots) give(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if done {
-		n += t.granted
-		t.granted = 0
-		s.leave(t)
-	}
+	s.release(n)
+}
+
+// release hands slots to those that queue, one each. The lock is held.
+func (s *Slots) release(n int) {
 	for ; n > 0 && len(s.queue) > 0; n-- {
 		next := s.queue[0]
 		s.queue = s.queue[1:]

@@ -1,6 +1,7 @@
 package dag
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ type State struct {
 	deadline timers   // frames with a time limit
 	failing  []*frame // fail-fast frames with a fresh untolerated failure
 	decided  []Event  // Next's answer while it is being made
+	cleanup  time.Duration
 }
 
 // place is a node within a frame.
@@ -43,7 +45,10 @@ type frame struct {
 	queued   bool    // stands in State.runnable
 	open     int32   // steps that have not settled
 	stopped  string  // reason of a cancel; "" while none
+	late     bool    // it was stopped because its own time was up
 	began    time.Time
+	until    time.Time // when what runs after the cancel must have ended
+	result   *Result   // of the walk, once it has ended
 
 	hands control // the loop's, not state
 }
@@ -59,7 +64,7 @@ type nodeState struct {
 
 // NewState is the state before anything happened.
 func NewState(run string, g *Graph, a Args) *State {
-	s := &State{run: run}
+	s := &State{run: run, cleanup: DefaultCleanup}
 	s.root = s.open(g, "", place{})
 	s.bind(s.root, a)
 	return s
@@ -108,8 +113,8 @@ func (f *frame) path(i int32) ID {
 	return ID(f.prefix) + f.g.nodes[i].ID
 }
 
-// find is the place of a path, the zero place when there is none. Ids hold no
-// slash, so the path falls apart into one name per floor.
+// find is the place of a step's path, the zero place when there is none. Ids hold
+// neither slash nor number sign, so the path falls apart into one name per floor.
 func (s *State) find(path ID) place {
 	f, rest := s.root, string(path)
 	for f != nil {
@@ -119,7 +124,10 @@ func (s *State) find(path ID) place {
 		if !ok {
 			return place{}
 		}
-		if !nested {
+		switch {
+		case f.g.nodes[i].join():
+			return place{}
+		case !nested:
 			return place{f, i}
 		}
 		f, rest = f.children[i], more
@@ -144,14 +152,24 @@ func (s *State) bind(f *frame, a Args) {
 			s.release(f, int32(i))
 		}
 	}
-	if f.open == 0 {
+	if f.g.steps == 0 {
 		s.ended = append(s.ended, f)
 	}
 }
 
-// startable is how many nodes could start if there were slots for all.
+// refuse ends a frame whose arguments could not be had: nothing in it ever runs.
+func (s *State) refuse(f *frame, r *Result) {
+	f.result = r
+	s.ended = append(s.ended, f)
+}
+
+// undecided says whether there is anything left that Next could decide.
+func (s *State) undecided() bool { return s.ready+len(s.again)+len(s.ended) > 0 }
+
+// startable is at most how many leaves could start if there were slots for all:
+// ready nodes, fallbacks of nested graphs, and tries that are due.
 func (s *State) startable(now time.Time) int {
-	n := s.ready
+	n := s.ready + len(s.ended)
 	for _, t := range s.again {
 		if t.due.After(now) {
 			break
@@ -192,41 +210,64 @@ func (s *State) pass(f *frame, i int32, bad bool) {
 }
 
 // Apply folds one event into the state. Events must come in the order they were
-// made; an event about a node that does not exist is ignored.
+// made. What cannot have happened is ignored: an event about a node that does not
+// exist or has settled, an end without an end state.
 func (s *State) Apply(e Event) { s.apply(&e) }
 
 func (s *State) apply(e *Event) {
-	at := e.at
-	if at.f == nil && e.Node != "" {
-		if at = s.find(e.Node); at.f == nil {
-			return
-		}
-	}
 	switch e.Kind {
 	case RunStarted:
 		s.started, s.root.began = true, e.Time
 		s.limit(s.root, e.Time, 0)
 	case RunCancelling:
-		f := s.root
-		if at.f != nil {
-			f = at.f.children[at.i]
+		if f := s.walk(e); f != nil {
+			s.cancel(f, e)
 		}
-		s.stop(f, e.Reason)
 	case RunFinished:
 		s.result = e.Result
+	default:
+		s.step(e)
+	}
+}
+
+// walk is the frame that a cancel is about, nil when it is over.
+func (s *State) walk(e *Event) *frame {
+	at := e.at
+	switch {
+	case e.Node == "":
+		return s.root
+	case at.f == nil:
+		at = s.find(e.Node)
+	}
+	if at.f == nil {
+		return nil
+	}
+	return at.f.children[at.i]
+}
+
+// step folds an event of one step.
+func (s *State) step(e *Event) {
+	at := e.at
+	if at.f == nil {
+		at = s.find(e.Node)
+	}
+	if at.f == nil || at.f.node(at.i).status.Settled() {
+		return
+	}
+	switch n := at.f.node(at.i); e.Kind {
 	case StepStarted:
 		s.start(at, e)
 	case StepRetrying:
-		n := at.f.node(at.i)
 		n.status, n.res = Retrying, e.Result
 		delete(at.f.children, at.i)
-		s.again.add(e.Due, at)
+		s.again.add(timer{e.Due, at, n.attempt})
 	case StepFallback:
-		n := at.f.node(at.i)
 		n.res, n.fallback = e.Result, true
 		delete(at.f.children, at.i)
 	case StepFinished:
-		s.settle(at, e.Result)
+		if e.Result != nil && e.Result.Status.Settled() {
+			s.settle(at, e.Result)
+		}
 	}
 }
 
@@ -250,32 +291,64 @@ func (s *State) start(at place, e *Event) {
 	at.f.children[at.i] = c
 	c.began = e.Time
 	s.limit(c, e.Time, def.Policy.Timeout)
+	if def.Bind == nil {
+		s.bind(c, at.f.args)
+	}
 }
 
-// limit arms a frame's time limit: its graph's own, or that of a try of the node
-// that holds it, whichever is shorter.
+// limit arms a frame's time limit: its graph's own, that of a try of the node that
+// holds it, or what is left for cleaning up, whichever ends first.
 func (s *State) limit(f *frame, now time.Time, try time.Duration) {
-	d := f.g.settings.Timeout
-	if try > 0 && (d == 0 || try < d) {
-		d = try
+	var due time.Time
+	sooner := func(t time.Time) {
+		if due.IsZero() || t.Before(due) {
+			due = t
+		}
 	}
-	if d > 0 {
-		s.deadline.add(now.Add(d), place{f, -1})
+	if d := f.g.settings.Timeout; d > 0 {
+		sooner(now.Add(d))
 	}
+	if try > 0 {
+		sooner(now.Add(try))
+	}
+	if up := f.up.f; up != nil && up.stopped != "" {
+		sooner(up.until)
+	}
+	if !due.IsZero() {
+		s.deadline.add(timer{due: due, at: place{f, -1}})
+	}
+}
+
+// cancel folds a cancel of a frame. What still runs in it afterwards has until
+// s.cleanup is over, or as long as what surrounds it where that was cancelled
+// before.
+func (s *State) cancel(f *frame, e *Event) {
+	until := e.Time.Add(s.cleanup)
+	for up := f.up.f; up != nil; up = up.up.f {
+		if up.stopped != "" && up.until.Before(until) {
+			until = up.until
+		}
+	}
+	f.late = f.late || f.stopped == "" && e.Reason == ReasonTimeout
+	s.stop(f, cmp.Or(e.Reason, ReasonCancelled), until)
 }
 
 // stop marks a frame and everything open inside it as cancelled. What has not
-// started settles as it becomes ready; what runs is told by the loop.
-func (s *State) stop(f *frame, reason string) {
-	if f == nil || f.stopped != "" {
+// started settles as it becomes ready; what runs is told by the loop. A stop by
+// force also reaches what was started to clean up after an earlier one.
+func (s *State) stop(f *frame, reason string, until time.Time) {
+	fresh := f.stopped == ""
+	if !fresh && reason != ReasonForced {
 		return
 	}
-	f.stopped = reason
-	s.again.expire(f)
-	for _, c := range f.children {
-		s.stop(c, reason)
+	if fresh {
+		f.stopped, f.until = reason, until
+		s.again.expire(f)
 	}
-	if f.queued { // to the front: what was cancelled must not queue for a slot
+	for _, c := range f.children {
+		s.stop(c, reason, f.until)
+	}
+	if fresh && f.queued { // to the front: what was cancelled must not queue for a slot
 		i := slices.Index(s.runnable, f)
 		copy(s.runnable[1:i+1], s.runnable[:i])
 		s.runnable[0] = f
@@ -284,17 +357,14 @@ func (s *State) stop(f *frame, reason string) {
 
 func (s *State) settle(at place, r *Result) {
 	f, n := at.f, at.f.node(at.i)
-	if n.status.Settled() {
-		return
-	}
 	n.status, n.res = r.Status, r
 	f.open--
-	if c := f.children[at.i]; c != nil && !c.bound {
+	if c := f.children[at.i]; c != nil && c.open > 0 {
 		delete(f.children, at.i) // its arguments were refused: nothing in it ever was
 	}
 	bad := r.bad()
 	s.pass(f, at.i, bad)
-	if bad && f.g.settings.FailFast && f.stopped == "" {
+	if bad && f.g.settings.FailFast && f.stopped == "" && !f.g.nodes[at.i].Aside {
 		s.failing = append(s.failing, f)
 	}
 	if f.open == 0 {
@@ -343,18 +413,19 @@ func (f *frame) pop() {
 type timers []timer
 
 type timer struct {
-	due time.Time
-	at  place
+	due     time.Time
+	at      place
+	attempt int32 // the try that failed; a timer of an earlier one is out of date
 }
 
-func (t *timers) add(due time.Time, at place) {
-	i, _ := slices.BinarySearchFunc(*t, due, func(x timer, d time.Time) int {
+func (t *timers) add(n timer) {
+	i, _ := slices.BinarySearchFunc(*t, n.due, func(x timer, d time.Time) int {
 		if x.due.After(d) {
 			return 1
 		}
 		return -1 // equal times keep the order they came in
 	})
-	*t = slices.Insert(*t, i, timer{due, at})
+	*t = slices.Insert(*t, i, n)
 }
 
 // expire makes everything a frame waits for due at once.
@@ -362,7 +433,7 @@ func (t *timers) expire(f *frame) {
 	var own timers
 	*t = slices.DeleteFunc(*t, func(x timer) bool {
 		if x.at.f == f {
-			own = append(own, timer{time.Time{}, x.at})
+			own = append(own, timer{at: x.at, attempt: x.attempt})
 		}
 		return x.at.f == f
 	})

@@ -54,6 +54,9 @@ func (s *Status) UnmarshalText(b []byte) (err error) {
 // Settled says whether the state is an end state.
 func (s Status) Settled() bool { return s >= Succeeded }
 
+// well says whether a runner that answers this state did what it was asked for.
+func (s Status) well() bool { return s == Succeeded || s == Reused || s == Skipped }
+
 // Executed says whether a node in this end state has run: only such nodes can
 // give a run its output.
 func (s Status) Executed() bool {

@@ -18,6 +18,14 @@ const (
 	False
 )
 
+var verdictWords = [...]string{"not yet known", "true", "false"}
+
+// String is the verdict in words.
+func (v Verdict) String() string { return verdictWords[v] }
+
+// MarshalText writes the verdict in words.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
 // Explain decides as far as the scope allows, and says why: the condition with
 // its values in place, or the values that are missing. A part that does not
 // matter, as in false && ..., needs no values. An error in deciding gives NotYet

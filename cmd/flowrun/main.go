@@ -13,8 +13,8 @@ func main() {
 	flowrun.HelperMain()
 	// Nothing else in this process has children, so it may be the reaper of its
 	// steps' process trees itself and needs no helper for that.
-	reaper := proc.BecomeReaper() == nil
+	_ = proc.BecomeReaper() // without it, what escapes a step is still reported
 	os.Exit(cli.Main(cli.Process{
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Reaper: reaper,
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}))
 }

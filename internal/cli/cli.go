@@ -19,7 +19,6 @@ type Process struct {
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Reaper         bool // this process reaps the process trees of its steps
 }
 
 // Main runs one command line and returns its exit code.

@@ -57,7 +57,6 @@ func (a *app) fail(err error) int {
 		params   *flowrun.ParamsError
 		step     *flowrun.StepError
 		platform *flowrun.UnsupportedError
-		secret   *steps.SecretError
 	)
 	switch {
 	case errors.As(err, &code):
@@ -79,7 +78,7 @@ func (a *app) fail(err error) int {
 			a.say("parameter %s: %s%s", p.Name, p.Message, hint(p.Hint))
 		}
 		return exitParams
-	case errors.As(err, &secret):
+	case errors.Is(err, steps.ErrShortSecret):
 		a.say("%v", err)
 		return exitParams
 	case errors.As(err, &platform):

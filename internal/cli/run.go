@@ -128,7 +128,7 @@ func (a *app) compile(name string) (*flowrun.Plan, error) {
 	return flowrun.Compile(a.library(), name)
 }
 
-func (a *app) library() *tool.Library { return tool.NewLibrary(tool.Places{}) }
+func (a *app) library() *tool.Library { return tool.NewLibrary(tool.Config{}) }
 
 // warn tells what is wrong without being an error, the deprecated included.
 func (a *app) warn(p *flowrun.Plan, params map[string]any) {
@@ -164,7 +164,7 @@ func (a *app) execute(plan *flowrun.Plan, world flowrun.World, params map[string
 	defer sig.stop()
 
 	stateDir := flowrun.DefaultStateDir()
-	engine := flowrun.New(flowrun.Config{Parallel: f.maxParallel, StateDir: stateDir, Reaper: a.Reaper})
+	engine := flowrun.New(flowrun.Config{Parallel: f.maxParallel, StateDir: stateDir})
 	options := []flowrun.RunOption{flowrun.WithWorld(world), flowrun.WithForce(sig.force)}
 	if s := a.sink(plan, f.progress); s != nil {
 		options = append(options, flowrun.WithSink(s))

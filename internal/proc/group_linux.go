@@ -47,7 +47,7 @@ func (g *Group) begin() {
 	if !g.noLeaf {
 		g.leaf = newLeaf()
 	}
-	if !reaping() {
+	if !IsReaper() {
 		return
 	}
 	g.sweep = time.AfterFunc(sweepEvery, func() {
@@ -177,7 +177,7 @@ func (g *Group) mayBeLeft() bool {
 		return false
 	case g.leaf != nil:
 		return g.leaf.populated()
-	case reaping():
+	case IsReaper():
 		return !childless()
 	}
 	return true
@@ -187,4 +187,17 @@ func (g *Group) mayBeLeft() bool {
 // this program's own children, which stay in its process group.
 func spare(e *entry) bool {
 	return e.PID <= 1 || e.PID == os.Getpid() || e.ppid == os.Getpid() && e.pgid == syscall.Getpgrp()
+}
+
+// Recover makes a Group for what another process started for the run and can no
+// longer end: its Close looks for everything that carries the run's marker,
+// however old, but the marker of a detached step.
+func Recover(run string, detached []string) *Group {
+	g := Open(run)
+	g.since, g.noLeaf = 0, true
+	for _, step := range detached {
+		g.loose[step] = struct{}{}
+	}
+	g.first.Do(func() {}) // something was started
+	return g
 }

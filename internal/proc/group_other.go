@@ -25,6 +25,9 @@ func Open(run string) *Group {
 	return &Group{live: map[*child]struct{}{}, left: map[int]Info{}}
 }
 
+// Recover makes an empty Group: without a process table nothing is found again.
+func Recover(run string, detached []string) *Group { return Open(run) }
+
 // BecomeReaper says that only Linux lets a process inherit orphans.
 func BecomeReaper() error {
 	return fmt.Errorf("cannot become a subreaper: not available on this platform")
@@ -123,3 +126,6 @@ func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) 
 	}
 	return report, nil
 }
+
+// IsReaper is false: only Linux has reapers other than the first process.
+func IsReaper() bool { return false }

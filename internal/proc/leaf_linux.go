@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -20,6 +21,8 @@ type leaf struct {
 
 var leaves atomic.Int64 // leaves made by this process
 
+const leafPrefix = "flowrun-" // then the maker's pid, "-", a number
+
 // newLeaf makes a leaf under this process's own cgroup; nil where that cannot be
 // done (no v2 hierarchy, not this user's to write).
 func newLeaf() *leaf {
@@ -27,7 +30,8 @@ func newLeaf() *leaf {
 	if parent == "" {
 		return nil
 	}
-	path := filepath.Join(parent, fmt.Sprintf("flowrun-%d-%d", os.Getpid(), leaves.Add(1)))
+	sweepLeaves(parent)
+	path := filepath.Join(parent, fmt.Sprintf("%s%d-%d", leafPrefix, os.Getpid(), leaves.Add(1)))
 	if err := os.Mkdir(path, 0o755); err != nil {
 		return nil
 	}
@@ -37,6 +41,19 @@ func newLeaf() *leaf {
 		return nil
 	}
 	return &leaf{path: path, dir: dir}
+}
+
+// sweepLeaves removes leaves whose maker died before it could. Only empty ones can
+// be removed, so at worst a run of another pid namespace goes on without its leaf.
+func sweepLeaves(parent string) {
+	found, _ := filepath.Glob(filepath.Join(parent, leafPrefix+"*-*"))
+	for _, path := range found {
+		maker, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), leafPrefix), "-")
+		pid, err := strconv.Atoi(maker)
+		if err == nil && pid > 0 && syscall.Kill(pid, 0) == syscall.ESRCH {
+			os.Remove(path)
+		}
+	}
 }
 
 // ownCgroup is the folder of this process's v2 cgroup, which stands alone or

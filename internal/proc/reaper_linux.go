@@ -35,7 +35,8 @@ func BecomeReaper() error {
 	return nil
 }
 
-func reaping() bool {
+// IsReaper says whether BecomeReaper was called.
+func IsReaper() bool {
 	reaper.Lock()
 	defer reaper.Unlock()
 	return reaper.on

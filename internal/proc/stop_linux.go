@@ -214,22 +214,22 @@ func (g *Group) doubtful(run, loose *trail) []entry {
 	g.mu.Lock()
 	ask := g.suspect && g.leaf == nil
 	g.mu.Unlock()
-	if !ask || reaping() {
+	if !ask || IsReaper() {
 		return nil
 	}
 	look := g.looks.fresh(g.since)
-	above := ancestors(look)
-	var found []entry
+	above, orphans := ancestors(look), newTrail("", "")
 	for i := range look {
 		e := &look[i]
-		_, known := run.seen[e.PID]
-		_, kept := loose.seen[e.PID]
-		if above[e.ppid] && e.start >= g.since && !e.dead() && !known && !kept && sameUser(e.PID) &&
-			e.sid != ownSession() && e.run == "" {
-			found = append(found, *e)
+		if above[e.ppid] && e.start >= g.since && e.run == "" && sameUser(e.PID) {
+			orphans.add(e)
 		}
 	}
-	return found
+	return orphans.follow(look, func(e *entry) bool {
+		_, known := run.seen[e.PID]
+		_, kept := loose.seen[e.PID]
+		return known || kept || e.start < g.since || spare(e)
+	})
 }
 
 // ancestors are the processes above this one, who inherit what it does not.
@@ -243,11 +243,6 @@ func ancestors(look table) map[int]bool {
 		above[pid] = true
 	}
 	return above
-}
-
-func ownSession() int {
-	sid, _, _ := syscall.Syscall(syscall.SYS_GETSID, 0, 0, 0)
-	return int(sid)
 }
 
 func without(list, drop []entry) []entry {

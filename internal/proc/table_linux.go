@@ -25,8 +25,8 @@ func (e *entry) dead() bool { return e.state == 'Z' || e.state == 'X' }
 // table is a look at all processes.
 type table []entry
 
-// environMax bounds what is read of one process's environment. Markers stand
-// first where flowrun starts a process, but a shell may reorder them.
+// environMax bounds what is read of one process's environment. A marker may stand
+// anywhere in it: shells write it anew in an order of their own.
 const environMax = 1 << 20
 
 // readTable looks at all processes. Markers are read of those started since (in

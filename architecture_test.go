@@ -1,0 +1,126 @@
+package flowrun_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/flowrun/flowrun"
+
+// house is the architecture: for every package, its floor, the packages of this
+// module it may import and the outside libraries that have their one room there.
+// Imports point down only. The table is the diagram; docs/architecture.md tells
+// the story.
+var house = map[string]struct {
+	floor     int
+	uses      []string
+	libraries []string
+}{
+	"dag":              {0, nil, nil},
+	"internal/proc":    {0, nil, nil},
+	"expr":             {0, nil, []string{"github.com/expr-lang/expr", "mvdan.cc/sh/v3"}},
+	"tool":             {0, nil, []string{"gopkg.in/yaml.v3"}},
+	"steps":            {1, []string{"dag", "expr", "internal/proc"}, nil},
+	"internal/helper":  {1, []string{"internal/proc"}, nil},
+	"":                 {2, []string{"dag", "expr", "tool", "steps", "internal/proc", "internal/helper"}, nil},
+	"internal/console": {3, []string{"dag"}, nil},
+	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "internal/console"}, []string{"github.com/spf13/cobra"}},
+	"cmd/flowrun":      {5, []string{"", "internal/cli", "internal/proc"}, nil},
+}
+
+// TestHouse holds every import of the code (tests left out) against the table.
+func TestHouse(t *testing.T) {
+	rooms := map[string]string{} // library -> package
+	for pkg, files := range sources(t) {
+		room, known := house[pkg]
+		if !known {
+			t.Errorf("package %q has no place in the house: add it to the table", pkg)
+			continue
+		}
+		for _, file := range files {
+			for _, path := range imports(t, file) {
+				inner, ours := strings.CutPrefix(path, module)
+				inner = strings.TrimPrefix(inner, "/")
+				switch {
+				case ours && !slices.Contains(room.uses, inner):
+					t.Errorf("%s imports %q, which %q may not", file, inner, pkg)
+				case ours && house[inner].floor >= room.floor:
+					t.Errorf("%s imports %q, which is not below it", file, inner)
+				case ours || !strings.Contains(strings.Split(path, "/")[0], "."):
+				case strings.HasPrefix(path, "golang.org/x/") && room.floor > 0:
+				case !slices.ContainsFunc(room.libraries, func(l string) bool { return path == l || strings.HasPrefix(path, l+"/") }):
+					t.Errorf("%s imports %s, which may not enter %q", file, path, pkg)
+				default:
+					if other := rooms[path]; other != "" && other != pkg {
+						t.Errorf("%s enters both %q and %q", path, pkg, other)
+					}
+					rooms[path] = pkg
+				}
+			}
+		}
+	}
+}
+
+// sources are the Go files of each package that has a place in the product.
+func sources(t *testing.T) map[string][]string {
+	list := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "testdata" || path == "bench") {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			dir := filepath.ToSlash(filepath.Dir(path))
+			if dir == "." {
+				dir = ""
+			}
+			list[dir] = append(list[dir], path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func imports(t *testing.T, file string) []string {
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, s := range f.Imports {
+		path, err := strconv.Unquote(s.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, path)
+	}
+	return list
+}
+
+// TestEmbeddingStaysLight keeps what an embedding program does not need out of
+// the root package's dependencies.
+func TestEmbeddingStaysLight(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module).Output()
+	if err != nil {
+		t.Skipf("go list does not run here: %v", err)
+	}
+	for _, dep := range strings.Fields(string(out)) {
+		for _, heavy := range []string{"sqlite", "spf13/", "esbuild", "net/http", "modelcontextprotocol"} {
+			if strings.Contains(dep, heavy) {
+				t.Errorf("the root package depends on %s", dep)
+			}
+		}
+	}
+}

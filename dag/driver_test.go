@@ -1,0 +1,252 @@
+package dag
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// driver runs a State by hand, one report at a time: Next and Apply without the
+// loop, the workers and the clock. It holds what the model promises to be true
+// after every event and fails the test where it is not.
+type driver struct {
+	t     fataler
+	state *State
+	free  int
+	now   time.Time
+	pick  func(n int) int // which of n workers reports next
+	lost  func(job) bool  // whose engine died: its end is told, not reported
+	log   []Event
+	turns func(turn int) // told after every turn
+	out   []job
+	begun map[string]bool
+}
+
+// job is what a worker would be doing.
+type job struct {
+	at       place
+	bind     bool
+	fallback bool
+	stopped  bool // by a cancel that came after it began
+}
+
+func newDriver(t fataler, g *Graph, slots int, pick func(int) int) *driver {
+	return &driver{t: t, state: NewState("run", g, nil), free: slots, now: time.Unix(1e9, 0).UTC(), pick: pick, begun: map[string]bool{}}
+}
+
+// run drives the state to the run's end.
+func (d *driver) run() {
+	for turn := 1; d.state.result == nil; turn++ {
+		if turn > 10_000 {
+			d.t.Fatal("the run does not end")
+		}
+		wake := d.decide()
+		if d.turns != nil {
+			d.turns(turn)
+		}
+		switch {
+		case d.state.result != nil:
+		case len(d.out) > 0:
+			d.report(d.pick(len(d.out)))
+		case !wake.IsZero():
+			d.now = wake
+		default:
+			d.t.Fatal("nothing runs, nothing can start, and the run has not ended")
+		}
+	}
+}
+
+// decide asks for decisions until there are none.
+func (d *driver) decide() (wake time.Time) {
+	for {
+		ds, w := d.state.Next(nil, d.now, d.free)
+		if len(ds) == 0 {
+			return w
+		}
+		for i := range ds {
+			d.apply(&ds[i])
+			d.act(&ds[i])
+		}
+		if d.free < 0 {
+			d.t.Fatal("more leaves started than there are slots")
+		}
+	}
+}
+
+func (d *driver) apply(e *Event) {
+	e.V, e.Seq, e.Run, e.Time = EventVersion, uint64(len(d.log)+1), "run", d.now
+	if e.Kind == StepStarted {
+		d.check(e)
+	}
+	d.state.Apply(*e)
+	d.log = append(d.log, *e)
+}
+
+// check holds a start against the rules: once per try, and not before everything
+// it waits for has settled.
+func (d *driver) check(e *Event) {
+	key := fmt.Sprintf("%s try %d", e.Node, e.Attempt)
+	if d.begun[key] {
+		d.t.Fatalf("%s started twice", key)
+	}
+	d.begun[key] = true
+	if up := unsettledBefore(e.at.f, e.at.i); up != "" {
+		d.t.Fatalf("%s started before %s had settled", e.Node, up)
+	}
+}
+
+func unsettledBefore(f *frame, i int32) ID {
+	for _, up := range f.g.nodes[i].After {
+		u := f.g.index[up]
+		if f.g.nodes[u].join() {
+			if id := unsettledBefore(f, u); id != "" {
+				return id
+			}
+		} else if !f.nodes[u].status.Settled() {
+			return up
+		}
+	}
+	return ""
+}
+
+// act does what the loop does with a decision.
+func (d *driver) act(e *Event) {
+	switch e.Kind {
+	case StepStarted:
+		if c := e.at.f.children[e.at.i]; c == nil {
+			d.start(job{at: e.at})
+		} else if !c.bound {
+			d.out = append(d.out, job{at: e.at, bind: true})
+		}
+	case StepFallback:
+		d.start(job{at: e.at, fallback: true})
+	case RunCancelling:
+		f := d.state.walk(e)
+		for i := range d.out {
+			if within(d.out[i].at.f, f) {
+				d.out[i].stopped = true
+			}
+		}
+	}
+}
+
+func (d *driver) start(j job) {
+	d.out = append(d.out, j)
+	d.free--
+}
+
+func within(f, outer *frame) bool {
+	for ; f != nil; f = f.up.f {
+		if f == outer {
+			return true
+		}
+	}
+	return false
+}
+
+// cancel is the caller's.
+func (d *driver) cancel() {
+	e := d.state.cancelling(d.state.root, ReasonCancelled)
+	d.apply(&e)
+	d.act(&e)
+}
+
+// report is what one worker answers.
+func (d *driver) report(n int) {
+	j := d.out[n]
+	d.out = append(d.out[:n], d.out[n+1:]...)
+	def, f := &j.at.f.g.nodes[j.at.i], j.at.f
+	c := &Call{View: View(j.at), Path: f.path(j.at.i), Attempt: int(f.node(j.at.i).attempt)}
+	t := &task{at: j.at, bind: j.bind, fallback: j.fallback, res: new(Result)}
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	if j.stopped {
+		stop(&Cancel{Reason: f.stopped})
+	} else {
+		t.work(ctx, def, c)
+	}
+	t.judge(ctx)
+	t.res.Started, t.res.Ended = d.now, d.now
+	if d.lost != nil && d.lost(j) {
+		t.res.Status = Interrupted
+	}
+	switch {
+	case t.err != nil:
+		d.t.Fatal(t.err)
+	case j.bind && t.res.Status == Pending:
+		d.state.bind(f.children[j.at.i], t.args)
+		return
+	case j.bind:
+		d.state.refuse(f.children[j.at.i], t.res)
+		return
+	}
+	e := d.state.outcome(j.at, t.res, d.now)
+	d.apply(&e)
+	d.free++
+	if e.Kind == StepFallback {
+		d.act(&e)
+	}
+}
+
+// overJSON sends events through their JSON form, as a journal does: what an Event
+// holds besides is gone.
+func overJSON(t fataler, events []Event) []Event {
+	t.Helper()
+	b, err := json.Marshal(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back []Event
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// replay folds events that were read back into a fresh State.
+func replay(t fataler, g *Graph, events []Event) *State {
+	s := NewState("run", g, nil)
+	for _, e := range overJSON(t, events) {
+		s.Apply(e)
+	}
+	return s
+}
+
+// resume takes a replayed State over: whatever ran begins its work again.
+func (d *driver) resume(s *State) {
+	d.free += len(d.out) // as if all slots were free; binds hold none
+	for _, j := range d.out {
+		if j.bind {
+			d.free--
+		}
+	}
+	d.state, d.out = s, nil
+	d.adopt(s.root)
+}
+
+func (d *driver) adopt(f *frame) {
+	for i := range f.nodes {
+		at := place{f, int32(i)}
+		n, c := f.node(at.i), f.children[at.i]
+		switch {
+		case n.status != Running:
+		case c == nil:
+			d.start(job{at: at, fallback: n.fallback})
+		default:
+			if over := c.open == 0 && c.g.steps > 0; !c.bound && !over {
+				d.out = append(d.out, job{at: at, bind: true})
+			}
+			d.adopt(c)
+		}
+	}
+}
+
+func lines(m map[string]string) string {
+	var b strings.Builder
+	for _, k := range sortedKeys(m) {
+		fmt.Fprintf(&b, "%s: %s\n", k, m[k])
+	}
+	return b.String()
+}

@@ -1,0 +1,129 @@
+package dag
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The oracle says how a script must end. It is written from the rules people are
+// told (docs/states.md), one sentence a line, and shares nothing with the engine:
+// no counters, no events, no order of execution.
+
+var tries = regexp.MustCompile(`#\d+`)
+
+func withoutTries(path string) string { return tries.ReplaceAllString(path, "") }
+
+// oracle is how every step ends, by path, and what the graph comes to.
+func oracle(steps []step, prefix string, cancelled bool) (ends map[string]string, total string) {
+	ends = map[string]string{}
+	bad := map[string]bool{}
+	total = "succeeded"
+	for _, st := range steps {
+		tainted := false
+		for _, up := range st.after {
+			tainted = tainted || bad[up]
+		}
+		if st.join {
+			bad[st.id] = tainted
+			continue
+		}
+		end := decision(st.when, tainted, cancelled)
+		if end == "runs" {
+			end = outcome(st, prefix, ends)
+		}
+		tolerable := strings.HasPrefix(end, "failed") || end == "timed-out"
+		if tolerable && st.tolerate {
+			end += " tolerated"
+		}
+		bad[st.id] = end == "failed" || end == "timed-out" || end == "skipped upstream-failed"
+		if (end == "failed" || end == "timed-out") && !st.aside {
+			total = "failed"
+		}
+		ends[prefix+st.id] = end
+	}
+	return ends, total
+}
+
+// decision is what becomes of a step when all it waits for has settled.
+func decision(cond string, tainted, cancelled bool) string {
+	asksAfterCancel := strings.Contains(cond, "always()") || strings.Contains(cond, "cancelled()")
+	asksOutcome := asksAfterCancel || strings.Contains(cond, "success()") || strings.Contains(cond, "failure()")
+	switch {
+	case cancelled && !asksAfterCancel:
+		return "cancelled cancelled"
+	case tainted && !asksOutcome:
+		return "skipped upstream-failed"
+	}
+	holds := map[string]bool{
+		"":                         true,
+		"{a.output} == 'x'":        true,
+		"{a.output} == 'y'":        false,
+		"success()":                !tainted,
+		"failure()":                tainted,
+		"success() || failure()":   true,
+		"always()":                 true,
+		"cancelled()":              cancelled,
+		"!cancelled()":             !cancelled,
+		"always() && success()":    !tainted,
+		"failure() || cancelled()": tainted || cancelled,
+	}
+	switch yes, sound := holds[cond]; {
+	case !sound:
+		return "failed"
+	case !yes:
+		return "skipped condition"
+	}
+	return "runs"
+}
+
+// outcome is how a step that runs ends: its tries in turn, then its fallback.
+func outcome(st step, prefix string, ends map[string]string) string {
+	end := ""
+	for n := 1; n <= st.retries+1; n++ {
+		final := false
+		end, final = try(st, n, prefix, ends)
+		if final || end != "failed" && end != "timed-out" {
+			break
+		}
+	}
+	if (end == "failed" || end == "timed-out") && st.fallback != "" {
+		for path := range ends {
+			if strings.HasPrefix(path, prefix+st.id+"/") {
+				delete(ends, path) // what the nested steps did is not what stands
+			}
+		}
+		end, _ = word(st.fallback)
+	}
+	return end
+}
+
+// try is how one try ends, and whether another could not help.
+func try(st step, n int, prefix string, ends map[string]string) (end string, final bool) {
+	switch {
+	case st.bind == "refused":
+		return "failed", true
+	case st.inner != nil:
+		inner, total := oracle(st.inner, prefix+st.id+"/", false)
+		for path, e := range inner {
+			ends[path] = e
+		}
+		return total, false
+	case len(st.tries) == 0:
+		return "succeeded", false
+	}
+	return word(st.tries[min(n, len(st.tries))-1])
+}
+
+func word(w string) (end string, final bool) {
+	switch w {
+	case "ok":
+		return "succeeded", false
+	case "fail":
+		return "failed", false
+	case "timeout":
+		return "timed-out", false
+	case "permanent":
+		return "failed", true
+	}
+	return w, false
+}

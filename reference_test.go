@@ -1,0 +1,125 @@
+package flowrun_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+var update = flag.Bool("update", false, "rewrite generated files and goldens")
+
+// TestReference keeps docs/definitions.md what the table of keys says.
+func TestReference(t *testing.T) {
+	const file = "docs/definitions.md"
+	page := reference()
+	if *update {
+		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(b), page); diff != "" {
+		t.Errorf("%s is not fresh; run go test -run Reference -update . (-file +table)\n%s", file, diff)
+	}
+}
+
+// reference is the page: one table for every kind of mapping, in the order in
+// which a reader meets them.
+func reference() string {
+	var b strings.Builder
+	b.WriteString(`# Definitions
+
+Every key of a definition file. This page is made from the table that also reads
+the files (` + "`tool/keys.go`" + `), so it cannot be out of date. Keys that begin with ` + "`x-`" + ` are
+yours; any other unknown key is an error.
+
+Durations are milliseconds (` + "`1500`" + `) or text (` + "`90s`, `1m30s`" + `). Sizes are bytes or text:
+` + "`10MB`" + ` is 10 000 000, ` + "`10MiB`" + ` is 10 485 760.
+
+`)
+	queue, seen := []*tool.Object{tool.Keys()}, map[*tool.Object]bool{tool.Keys(): true}
+	for len(queue) > 0 {
+		o := queue[0]
+		queue = queue[1:]
+		fmt.Fprintf(&b, "## %s\n\n%s\n\n| key | value | default | meaning |\n|---|---|---|---|\n", title(o.Name), o.Doc)
+		for _, f := range o.Fields {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Key, kind(f), code(f.Default), meaning(f))
+			if f.Of != nil && !seen[f.Of] {
+				seen[f.Of] = true
+				queue = append(queue, f.Of)
+			}
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+func title(name string) string {
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "a "), "an ")
+	return strings.ToUpper(name[:1]) + name[1:]
+}
+
+func kind(f tool.Field) string {
+	words := make([]string, len(f.Enum))
+	for i, w := range f.Enum {
+		words[i] = "`" + w + "`"
+	}
+	switch f.Kind {
+	case tool.KindChoice:
+		return strings.Join(words, ", ")
+	case tool.KindChoices:
+		return "list of " + strings.Join(words, ", ")
+	case tool.KindObject:
+		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
+	case tool.KindObjects:
+		return "list of [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
+	case tool.KindObjectMap:
+		return "names to [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
+	case tool.KindEnvironment:
+		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + "), or names to texts"
+	}
+	return string(f.Kind)
+}
+
+func anchor(o *tool.Object) string {
+	return strings.ReplaceAll(strings.ToLower(title(o.Name)), " ", "-")
+}
+
+func code(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "`" + s + "`"
+}
+
+func meaning(f tool.Field) string {
+	s := f.Doc
+	switch {
+	case f.Required:
+		s = "Required. " + s
+	case f.Body:
+		s = "One of the bodies. " + s
+	}
+	if f.Later != nil {
+		s += " Not in force yet"
+		if len(f.Later) > 0 {
+			later := slices.Clone(f.Later)
+			for i, w := range later {
+				later[i] = "`" + w + "`"
+			}
+			s += ": " + strings.Join(later, ", ")
+		}
+		s += "."
+	}
+	return s
+}

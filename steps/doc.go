@@ -1,0 +1,28 @@
+// Package steps is the hands: it runs a step's command as processes of the
+// system and makes a dag.Result of what they did.
+//
+// # The model
+//
+// A [Session] is one run. It knows where log files go, which values are secret,
+// and through which host processes start. A [Command] is one step's definition; it
+// is immutable, is shared by every run, and implements dag.Runner. What differs
+// from call to call comes through a [Frame], which the arguments of the graph
+// implement.
+//
+// # Output
+//
+// A stream of a step is a file without a name in the log folder, and the step
+// writes into it directly: however much a step prints, nothing is copied and
+// nothing can block. When the step has ended, what references may read is read
+// back, and a file that is worth keeping gets its name. Two kinds of step print
+// into a pipe instead, from which a goroutine fills the file: those of a run with
+// secrets, because a secret must not reach the disk; and those whose script
+// mentions /dev/stdout or the like, because opening a file a second time would
+// truncate it.
+//
+// # Failure is data
+//
+// A missing program, a folder that is not there, a value that may not stand where
+// its hole does: all these are failed Results with a reason and a message that
+// says the way out. An error is left for what no definition can cause.
+package steps

@@ -1,0 +1,80 @@
+package steps
+
+import (
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// How often a followed file is looked at: at first soon, then less.
+const (
+	followSoon  = 20 * time.Millisecond
+	followLater = 100 * time.Millisecond
+)
+
+// follower copies what a file grows by to a writer, while the step runs.
+type follower struct {
+	file *os.File
+	to   io.Writer
+	stop chan struct{}
+	done chan struct{}
+}
+
+var followBuffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
+
+func follow(f *os.File, to io.Writer) *follower {
+	w := &follower{file: f, to: to, stop: make(chan struct{}), done: make(chan struct{})}
+	go w.run()
+	return w
+}
+
+func (w *follower) run() {
+	defer close(w.done)
+	var at int64
+	pause := followSoon
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-w.stop:
+			w.drain(at)
+			return
+		case <-timer.C:
+		}
+		next, ok := w.drain(at)
+		if !ok {
+			return
+		}
+		if pause = min(2*pause, followLater); next > at {
+			pause = followSoon
+		}
+		at = next
+		timer.Reset(pause)
+	}
+}
+
+// drain copies from at to the end there is now. ok is false when the writer, or
+// the file, is of no use any more: following is a courtesy and fails no step.
+func (w *follower) drain(at int64) (next int64, ok bool) {
+	buf := followBuffers.Get().(*[]byte)
+	defer followBuffers.Put(buf)
+	for {
+		n, err := w.file.ReadAt(*buf, at)
+		if n > 0 {
+			if _, err := w.to.Write((*buf)[:n]); err != nil {
+				return at, false
+			}
+			at += int64(n)
+		}
+		if err != nil {
+			return at, err == io.EOF
+		}
+	}
+}
+
+// finish copies the rest and returns.
+func (w *follower) finish() {
+	close(w.stop)
+	<-w.done
+}

@@ -1,0 +1,247 @@
+package steps
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// Replacement is what stands in place of a secret. It is fixed, so that a
+// secret's length does not show (S1-175).
+const Replacement = "***"
+
+// MinSecret is the fewest characters a secret must have: replacing shorter ones
+// would ruin any text without hiding anything.
+const MinSecret = 4
+
+// ErrShortSecret is wrapped by the error for a secret that is too short to mask.
+var ErrShortSecret = errors.New("secret too short")
+
+// Mask hides secrets in text (S1-174): each value as it is, in base64 (wherever in
+// a longer text it was encoded), URL-escaped and JSON-escaped. Where found places
+// overlap, all of them are hidden. The zero Mask hides nothing. It is safe for
+// concurrent use; a writer hides what was added before it was made.
+type Mask struct {
+	mu     sync.Mutex
+	values map[string]bool
+	set    atomic.Pointer[patterns]
+}
+
+// Add makes values secret. Empty values hide nothing and are ignored; a value of
+// fewer than MinSecret characters is refused with ErrShortSecret, the others are
+// still added.
+func (m *Mask) Add(values ...string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var refused error
+	grew := false
+	for _, v := range values {
+		v = strings.TrimRight(v, "\r\n") // a value read from a file is printed without its last newline
+		switch {
+		case v == "" || m.values[v]:
+		case utf8.RuneCountInString(v) < MinSecret:
+			refused = fmt.Errorf("cannot mask a secret of fewer than %d characters: use a longer one: %w", MinSecret, ErrShortSecret)
+		default:
+			if m.values == nil {
+				m.values = map[string]bool{}
+			}
+			m.values[v], grew = true, true
+		}
+	}
+	if grew {
+		m.set.Store(compile(m.values))
+	}
+	return refused
+}
+
+// Empty says whether there is nothing to hide.
+func (m *Mask) Empty() bool { return m.set.Load() == nil }
+
+// String hides the secrets in s.
+func (m *Mask) String(s string) string {
+	p := m.set.Load()
+	if p == nil || !p.anyIn(s) {
+		return s
+	}
+	var b bytes.Buffer
+	w := &MaskWriter{to: &b, set: p}
+	w.Write([]byte(s)) // a Buffer does not fail
+	w.Flush()
+	return b.String()
+}
+
+// Writer hides secrets in what is written through it to w.
+func (m *Mask) Writer(w io.Writer) *MaskWriter { return &MaskWriter{to: w, set: m.set.Load()} }
+
+// patterns are the byte strings to hide, by first byte, longest first.
+type patterns struct {
+	by      [256][]string
+	longest int
+}
+
+func compile(values map[string]bool) *patterns {
+	p := &patterns{}
+	known := map[string]bool{}
+	for v := range values {
+		for _, f := range forms(v) {
+			if !known[f] {
+				known[f] = true
+				p.by[f[0]] = append(p.by[f[0]], f)
+				p.longest = max(p.longest, len(f))
+			}
+		}
+	}
+	for i := range p.by {
+		slices.SortFunc(p.by[i], func(a, b string) int { return len(b) - len(a) })
+	}
+	return p
+}
+
+// forms are the ways in which a value may be printed.
+func forms(v string) []string {
+	out := []string{v, url.QueryEscape(v), url.PathEscape(v)}
+	for _, html := range []bool{true, false} {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(html)
+		if enc.Encode(v) == nil {
+			out = append(out, strings.Trim(strings.TrimSuffix(b.String(), "\n"), `"`))
+		}
+	}
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for shift := range 3 {
+			out = append(out, base64At(enc, v, shift))
+		}
+	}
+	return slices.DeleteFunc(out, func(f string) bool { return len(f) < MinSecret })
+}
+
+// base64At is the part of v's base64 that does not depend on its neighbours, when
+// v stands shift bytes (mod 3) into the encoded text: the characters made of v's
+// bits alone.
+func base64At(enc *base64.Encoding, v string, shift int) string {
+	text := enc.EncodeToString(append(make([]byte, shift), v...))
+	first := (shift*8 + 5) / 6
+	last := (shift + len(v)) * 8 / 6
+	return text[first:last]
+}
+
+// anyIn is a quick no for most text.
+func (p *patterns) anyIn(s string) bool {
+	for i := range len(s) {
+		for _, f := range p.by[s[i]] {
+			if strings.HasPrefix(s[i:], f) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// at says how long the secret at the start of data is, 0 for none. sure is false
+// when data ends before a longer one could be told from chance.
+func (p *patterns) at(data []byte) (n int, sure bool) {
+	for _, f := range p.by[data[0]] {
+		if len(f) <= len(data) {
+			if string(data[:len(f)]) == f {
+				return len(f), true
+			}
+		} else if strings.HasPrefix(f, string(data)) {
+			return 0, false
+		}
+	}
+	return 0, true
+}
+
+// MaskWriter hides secrets in a stream, also where one is split between writes:
+// what may be the beginning of a secret is held back until more comes, or Flush.
+// It is for one goroutine.
+type MaskWriter struct {
+	to     io.Writer
+	set    *patterns // nil hides nothing
+	held   []byte
+	out    []byte
+	cover  int  // bytes at the front of held that a found secret covers
+	masked bool // something was hidden
+}
+
+// Masked says whether anything was hidden so far.
+func (w *MaskWriter) Masked() bool { return w.masked }
+
+// Write hides secrets in p and writes what is decided.
+func (w *MaskWriter) Write(p []byte) (int, error) {
+	if w.set == nil {
+		return w.to.Write(p)
+	}
+	data := p
+	if len(w.held) > 0 {
+		w.held = append(w.held, p...)
+		data = w.held
+	}
+	rest, err := w.mask(data, false)
+	w.held = append(w.held[:0], rest...)
+	return len(p), err
+}
+
+// Flush writes what was held back. The stream has ended.
+func (w *MaskWriter) Flush() error {
+	if len(w.held) == 0 {
+		return nil
+	}
+	_, err := w.mask(w.held, true)
+	w.held = w.held[:0]
+	return err
+}
+
+// mask goes through data and returns what is undecided. A found secret covers
+// bytes; another that begins among them may cover more.
+func (w *MaskWriter) mask(data []byte, final bool) (rest []byte, err error) {
+	out, from, i := w.out[:0], 0, 0
+	for ; i < len(data); i++ {
+		if len(w.set.by[data[i]]) > 0 {
+			n, sure := w.set.at(data[i:])
+			if !sure && final {
+				n, sure = w.set.shorter(data[i:]), true
+			}
+			if !sure {
+				break
+			}
+			if n > 0 && w.cover <= i {
+				out = append(append(out, data[from:i]...), Replacement...)
+				w.masked = true
+			}
+			if n > 0 {
+				w.cover = max(w.cover, i+n)
+			}
+		}
+		if i < w.cover {
+			from = i + 1
+		}
+	}
+	out = append(out, data[min(from, i):i]...)
+	w.cover = max(w.cover-i, 0)
+	w.out = out
+	if len(out) > 0 {
+		_, err = w.to.Write(out)
+	}
+	return data[i:], err
+}
+
+// shorter is the secret at the start of data when no more comes.
+func (p *patterns) shorter(data []byte) int {
+	for _, f := range p.by[data[0]] {
+		if len(f) <= len(data) && string(data[:len(f)]) == f {
+			return len(f)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,139 @@
+package steps
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// holdTime is how long a step that has ended waits for a process it left behind
+// to let go of its output.
+const holdTime = 500 * time.Millisecond
+
+// pipe stands between a process and its log file where a secret might be printed.
+// A goroutine copies until the last process that holds the other end is gone.
+type pipe struct {
+	from *os.File
+	done chan struct{}
+
+	mu   sync.Mutex
+	held int    // who needs the file: the copying, and the step until it has its Output
+	raw  []byte // the beginning, secrets and all; never leaves memory
+	most int64
+	size int64
+	mask *MaskWriter
+	err  error // of writing the file
+}
+
+// openPipe starts copying into file and, if somebody follows, to another writer.
+// most is how much of what is printed is remembered as it is.
+func (s *Session) openPipe(file *logFile, follow io.Writer, most int64) (p *pipe, end *os.File, err error) {
+	from, end, err := os.Pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot make a pipe: %w", err)
+	}
+	var to io.Writer = file.File
+	if follow != nil {
+		to = io.MultiWriter(file.File, follow)
+	}
+	p = &pipe{from: from, done: make(chan struct{}), held: 2, most: most, mask: s.mask.Writer(to)}
+	s.mu.Lock()
+	s.pipes[p] = struct{}{}
+	s.mu.Unlock()
+	s.copying.Go(func() {
+		p.copy()
+		s.mu.Lock()
+		delete(s.pipes, p)
+		s.mu.Unlock()
+		p.release(file)
+	})
+	return p, end, nil
+}
+
+var pipeBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
+
+func (p *pipe) copy() {
+	defer close(p.done)
+	buf := pipeBuffers.Get().(*[]byte)
+	defer pipeBuffers.Put(buf)
+	for {
+		n, err := p.from.Read(*buf)
+		p.take((*buf)[:n])
+		if err != nil { // EOF, or abandoned
+			break
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.mask.Flush(); err != nil && p.err == nil {
+		p.err = err
+	}
+	p.from.Close()
+}
+
+// take keeps one piece. When the file cannot be written (a full disk) reading goes
+// on: the step must not block for it.
+func (p *pipe) take(b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.size += int64(len(b))
+	if room := p.most - int64(len(p.raw)); room > 0 {
+		p.raw = append(p.raw, b[:min(room, int64(len(b)))]...)
+	}
+	if p.err == nil {
+		_, p.err = p.mask.Write(b)
+	}
+}
+
+// settle waits for the end of the stream and says whether it came.
+func (p *pipe) settle() bool {
+	select {
+	case <-p.done:
+		return true
+	case <-time.After(holdTime):
+		return false
+	}
+}
+
+// release closes the file when nobody needs it any more.
+func (p *pipe) release(file *logFile) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held--; p.held == 0 {
+		file.Close()
+	}
+}
+
+// abandon ends the copying: the run is over.
+func (p *pipe) abandon() { p.from.SetReadDeadline(time.Unix(1, 0)) }
+
+// output is what a Result says of the stream so far.
+func (p *pipe) output(file *logFile, w wanted) (*dag.Output, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil {
+		return nil, fmt.Errorf("cannot write a log file: %w", p.err)
+	}
+	if p.size == 0 {
+		return nil, nil
+	}
+	out := &dag.Output{Size: p.size, Truncated: p.size > w.limit, Masked: p.mask.Masked()}
+	out.Raw = string(cut(p.raw, p.size))
+	if !out.Masked && int64(len(out.Raw)) == p.size && p.size <= dag.InlineLimit {
+		out.Inline = out.Raw
+		return out, nil
+	}
+	inline, err := head(file.File, dag.InlineLimit)
+	if err != nil {
+		return nil, err
+	}
+	if len(inline) == dag.InlineLimit {
+		inline = cut(inline, dag.InlineLimit+1)
+	}
+	out.Inline = string(inline)
+	return out, nil
+}

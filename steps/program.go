@@ -1,0 +1,89 @@
+package steps
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// programs remembers where programs are, per PATH, as a shell does.
+type programs struct {
+	mu    sync.Mutex
+	known map[[2]string]string
+}
+
+// find is the file of a program, as a shell would find it along PATH. A name with
+// a slash is a file already, from the step's directory on.
+func (p *programs) find(name, path string) (string, error) {
+	if strings.ContainsRune(name, filepath.Separator) {
+		return name, nil
+	}
+	key := [2]string{name, path}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if file, ok := p.known[key]; ok {
+		return file, nil
+	}
+	file, err := search(name, path)
+	if err != nil {
+		return "", err
+	}
+	if filepath.IsAbs(file) { // what depends on the step's directory is looked for again
+		if p.known == nil {
+			p.known = map[[2]string]string{}
+		}
+		p.known[key] = file
+	}
+	return file, nil
+}
+
+// forget drops what is known of a program that turned out to be gone.
+func (p *programs) forget(name, path string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.known, [2]string{name, path})
+}
+
+func search(name, path string) (string, error) {
+	if name == "" {
+		return "", startError{127, "cannot start the step: its command is empty; write a program's name"}
+	}
+	var denied string
+	for _, dir := range filepath.SplitList(path) {
+		if dir == "" {
+			dir = "."
+		}
+		file := filepath.Join(dir, name)
+		if dir == "." {
+			file = "." + string(filepath.Separator) + name
+		}
+		switch err := executable(file); {
+		case err == nil:
+			return file, nil
+		case errors.Is(err, fs.ErrPermission):
+			denied = file
+		}
+	}
+	if denied != "" {
+		return "", startError{126, fmt.Sprintf("cannot start %q: %s may not be executed; try chmod +x", name, denied)}
+	}
+	return "", startError{127, fmt.Sprintf("cannot start %q: not found in PATH %q; install it, or write its full path", name, path)}
+}
+
+// startError is why a step could not start, with the exit code a shell would
+// give: 127 for not found, 126 for not executable.
+type startError struct {
+	code    int
+	message string
+}
+
+func (e startError) Error() string { return e.message }
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,8 @@
+package steps
+
+import "os/exec"
+
+func executable(file string) error {
+	_, err := exec.LookPath(file)
+	return err
+}

@@ -1,0 +1,194 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/proc"
+)
+
+// DefaultGrace is how long a step has between TERM and KILL unless told
+// otherwise.
+const DefaultGrace = 10 * time.Second
+
+// Options are how a run's steps are run. The zero Options work.
+type Options struct {
+	Run    string    // the run's id
+	Env    []string  // what steps inherit, K=V; nil: this process's environment
+	LogDir string    // where output is kept; "": in a private folder that Close removes
+	Host   proc.Host // starts processes; nil: this process does. Close closes it
+
+	Grace time.Duration   // between TERM and KILL; 0: DefaultGrace; negative: KILL at once
+	Force <-chan struct{} // closing it ends every grace period; as dag.Options.Force
+
+	// Follow, where set, is asked for a writer for each stream of each try, which
+	// gets a masked copy of it as it grows; a nil writer is not followed. A writer
+	// is used by one goroutine and closed by nobody; one that blocks delays the end
+	// of the step it follows.
+	Follow func(path dag.ID, s Streams) io.Writer
+	// Notify, where set, is told what people should know and no Result says. It
+	// may be called by several goroutines at once.
+	Notify func(Notice)
+}
+
+// Streams is a set of a step's output streams.
+type Streams uint8
+
+// The streams.
+const (
+	Stdout Streams = 1 << iota
+	Stderr
+)
+
+// NoticeCode says in one stable word what a Notice is about.
+type NoticeCode string
+
+// The codes of notices.
+const (
+	NoticeBackground NoticeCode = "background-ended" // processes outlived their step and were ended with the run
+	NoticeEscaped    NoticeCode = "escaped"          // processes could not be ended, or may belong to the run
+	NoticePipeHeld   NoticeCode = "output-open"      // a background process still prints into a step's output
+)
+
+// Notice is something people should know.
+type Notice struct {
+	Code      NoticeCode
+	Step      dag.ID // "" for the run
+	Message   string
+	Processes []proc.Info
+}
+
+// Session is the steps of one run. It is safe for concurrent use.
+type Session struct {
+	options  Options
+	host     proc.Host
+	mask     Mask
+	inherits environ // for programs
+	shells   environ // for shells: without what they would source
+	programs programs
+	null     *os.File
+
+	mu      sync.Mutex
+	private string     // folder; "" until needed
+	stock   []*os.File // unnamed files made ahead
+	pipes   map[*pipe]struct{}
+	copying sync.WaitGroup
+}
+
+// Open begins a run. Close must follow.
+func Open(o Options) (*Session, error) {
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	switch {
+	case o.Grace == 0:
+		o.Grace = DefaultGrace
+	case o.Grace < 0:
+		o.Grace = 0
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the null device: %w", err)
+	}
+	if o.LogDir != "" {
+		if err := os.MkdirAll(o.LogDir, 0o700); err != nil {
+			null.Close()
+			return nil, fmt.Errorf("cannot make the log folder %q: %w", o.LogDir, err)
+		}
+	}
+	s := &Session{options: o, host: o.Host, null: null, pipes: map[*pipe]struct{}{}}
+	if s.host == nil {
+		s.host = proc.Open(o.Run)
+	}
+	s.inherits = newEnviron(o.Env)
+	s.shells = s.inherits.without("BASH_ENV", "ENV")
+	return s, nil
+}
+
+// Mask is what the run keeps secret. Add to it before the first step starts.
+func (s *Session) Mask() *Mask { return &s.mask }
+
+// Close ends what steps left running, gives back files and folders, and returns
+// what people should know. When ctx is done it skips the rest of the grace
+// period. No step may run any more.
+func (s *Session) Close(ctx context.Context) ([]Notice, error) {
+	report, err := s.host.Close(ctx, s.options.Grace)
+	var notices []Notice
+	if len(report.Ended) > 0 {
+		notices = append(notices, Notice{Code: NoticeBackground, Processes: report.Ended,
+			Message: "ended processes that steps left in the background: " + proc.Names(report.Ended) +
+				`; set "detach: true" on a step to leave them running`})
+	}
+	if len(report.Escaped) > 0 {
+		notices = append(notices, Notice{Code: NoticeEscaped, Processes: report.Escaped,
+			Message: "processes that may belong to the run are still running: " + proc.Names(report.Escaped) +
+				"; end them yourself if they do"})
+	}
+	s.mu.Lock()
+	for p := range s.pipes {
+		p.abandon()
+	}
+	for _, f := range s.stock {
+		f.Close()
+	}
+	s.mu.Unlock()
+	s.copying.Wait()
+	err = errors.Join(err, s.null.Close())
+	if s.private != "" {
+		err = errors.Join(err, os.RemoveAll(s.private))
+	}
+	return notices, err
+}
+
+func (s *Session) notify(n Notice) {
+	if s.options.Notify != nil {
+		s.options.Notify(n)
+	}
+}
+
+// folder is the run's private folder: for scripts, input, large values, and for
+// output when no log folder was named.
+func (s *Session) folder() (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.private == "" {
+		dir, err := os.MkdirTemp("", "flowrun-")
+		if err != nil {
+			return "", fmt.Errorf("cannot make a temporary folder: %w", err)
+		}
+		s.private = dir
+	}
+	return s.private, nil
+}
+
+// logFolder is where output goes.
+func (s *Session) logFolder() (dir string, err error) {
+	if s.options.LogDir != "" {
+		return s.options.LogDir, nil
+	}
+	return s.folder()
+}
+
+// secretFile writes a file that only this user can read. The caller removes it.
+func (s *Session) secretFile(pattern, text string) (path string, err error) {
+	dir, err := s.folder()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, pattern) // 0600
+	if err != nil {
+		return "", fmt.Errorf("cannot make a file for a step: %w", err)
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+		return "", fmt.Errorf("cannot write a file for a step: %w", err)
+	}
+	return f.Name(), nil
+}

@@ -1,0 +1,102 @@
+package steps
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+)
+
+// What may travel where. The kernel takes 128 KiB a string and, usually, 2 MiB
+// for arguments and environment together.
+const (
+	maxInlineScript = 100 << 10 // a longer script becomes a file
+	maxVar          = 96 << 10  // a longer value goes into a file the script reads
+	maxVars         = 512 << 10 // and so do all, when they are longer than this together
+)
+
+// launch is how a command starts: argv, variables on top of the environment, and
+// files to remove when it has ended.
+type launch struct {
+	argv  []string
+	env   []string
+	files []string
+}
+
+// shellOptions are what a shell is started with. Options and script are arguments,
+// so that the script's line numbers stay its own.
+func shellOptions(shell string, strict bool) []string {
+	if !strict {
+		return nil
+	}
+	switch baseName(shell) {
+	case "sh", "dash", "ash":
+		return []string{"-eu"}
+	}
+	return []string{"-euo", "pipefail"}
+}
+
+// baseName is a shell's name without folder and extension.
+func baseName(shell string) string {
+	return strings.TrimSuffix(filepath.Base(shell), ".exe")
+}
+
+// shellLaunch starts a script of the sh family. Values travel as variables: small
+// ones in the environment, large ones, or all with bySource, in a file that the
+// script reads before its first command.
+func (s *Session) shellLaunch(shell string, strict bool, script expr.Script, bySource bool) (l launch, err error) {
+	text := script.Text
+	var large strings.Builder
+	bySource = bySource || totalSize(script.Vars) > maxVars
+	for _, v := range script.Vars {
+		if bySource || len(v.Value) > maxVar {
+			large.WriteString(v.Name + "=" + quote(v.Value) + "\n")
+		} else {
+			l.env = append(l.env, v.Name+"="+v.Value)
+		}
+	}
+	if large.Len() > 0 {
+		path, err := s.secretFile("values-*", large.String())
+		if err != nil {
+			return l, err
+		}
+		l.files = append(l.files, path)
+		text = ". " + quote(path) + "; " + text
+	}
+	l.argv = append([]string{shell}, shellOptions(shell, strict)...)
+	if len(text) <= maxInlineScript {
+		l.argv = append(l.argv, "-c", text)
+		return l, nil
+	}
+	path, err := s.secretFile("script-*", text)
+	if err != nil {
+		return l, err
+	}
+	l.files = append(l.files, path)
+	l.argv = append(l.argv, path)
+	return l, nil
+}
+
+func totalSize(vars []expr.Var) (n int) {
+	for _, v := range vars {
+		n += len(v.Value)
+	}
+	return n
+}
+
+// quote writes a value so that every shell of the family reads it back as one
+// word, byte for byte.
+func quote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// reopens says whether a command may open its own streams by name. That would
+// truncate a file, so such a command prints into a pipe.
+func reopens(argv []string) bool {
+	for _, a := range argv {
+		if strings.Contains(a, "/dev/std") || strings.Contains(a, "/dev/fd/") || strings.Contains(a, "/self/fd/") {
+			return true
+		}
+	}
+	return false
+}

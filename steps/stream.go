@@ -1,0 +1,169 @@
+package steps
+
+import (
+	"errors"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// stream is one output of one try. end is what the process gets.
+type stream struct {
+	which  Streams
+	file   *logFile
+	end    *os.File
+	pipe   *pipe     // nil: the process writes into the file
+	follow *follower // nil: nobody watches
+}
+
+// wanted says how much of a stream is asked for.
+type wanted struct {
+	limit int64 // the step's buffer limit
+	keep  bool  // another step mentions the stream: Raw goes up to limit
+	whole bool  // going over the limit fails the step
+}
+
+// raw is how many bytes Raw may have.
+func (w wanted) raw() int64 {
+	if w.keep {
+		return w.limit
+	}
+	return min(w.limit, dag.InlineLimit)
+}
+
+// openStream makes a stream. viaPipe puts a goroutine between process and file.
+func (s *Session) openStream(path dag.ID, attempt int, which Streams, viaPipe bool, w wanted) (*stream, error) {
+	file, err := s.newLogFile(logName(path, attempt, which))
+	if err != nil {
+		return nil, err
+	}
+	st := &stream{which: which, file: file, end: file.File}
+	var to io.Writer
+	if s.options.Follow != nil {
+		to = s.options.Follow(path, which)
+	}
+	switch {
+	case viaPipe:
+		if st.pipe, st.end, err = s.openPipe(file, to, w.raw()); err != nil {
+			file.drop()
+			return nil, errors.Join(err, file.Close())
+		}
+	case to != nil:
+		st.follow = follow(file.File, to)
+	}
+	return st, nil
+}
+
+// started is to be called when the process has its copy of the stream's end.
+func (st *stream) started() {
+	if st.pipe != nil {
+		st.end.Close()
+	}
+}
+
+// settle waits for the stream to end after the step has. A pipe may be held open
+// by a background process: then held is true, and the stream goes on being copied
+// until the run's end.
+func (st *stream) settle() (held bool) {
+	switch {
+	case st.follow != nil:
+		st.follow.finish()
+	case st.pipe != nil:
+		return !st.pipe.settle()
+	}
+	return false
+}
+
+// discard gives back a stream whose process never started.
+func (st *stream) discard() {
+	st.started()
+	st.settle()
+	st.file.drop()
+	st.release()
+}
+
+// release gives the file back; a pipe may still need it.
+func (st *stream) release() {
+	if st.pipe != nil {
+		st.pipe.release(st.file)
+		return
+	}
+	st.file.Close()
+}
+
+// output is what a Result says of the stream; nil when nothing was printed.
+// private drops a file that the Result holds all of.
+func (st *stream) output(s *Session, w wanted, private bool) (*dag.Output, error) {
+	defer st.release()
+	out, err := st.read(w)
+	if err != nil || out == nil {
+		st.file.drop()
+		return nil, err
+	}
+	if out.Size <= dag.InlineLimit && private {
+		st.file.drop()
+		return out, nil
+	}
+	if err := st.file.keep(); err != nil {
+		return nil, err
+	}
+	out.File = st.file.path
+	return out, nil
+}
+
+func (st *stream) read(w wanted) (*dag.Output, error) {
+	if st.pipe != nil {
+		return st.pipe.output(st.file, w)
+	}
+	info, err := st.file.Stat()
+	if err != nil || info.Size() == 0 {
+		return nil, err
+	}
+	out := &dag.Output{Size: info.Size(), Truncated: info.Size() > w.limit}
+	raw, err := head(st.file.File, min(out.Size, w.raw()))
+	if err != nil {
+		return nil, err
+	}
+	out.Raw = string(cut(raw, out.Size))
+	out.Inline = out.Raw
+	if len(out.Inline) > dag.InlineLimit {
+		out.Inline = string(cut(raw[:dag.InlineLimit], out.Size))
+	}
+	if int64(len(out.Inline)) < min(out.Size, dag.InlineLimit) && w.limit < dag.InlineLimit {
+		// A buffer limit below InlineLimit bounds references, not what people see.
+		if raw, err = head(st.file.File, min(out.Size, dag.InlineLimit)); err != nil {
+			return nil, err
+		}
+		out.Inline = string(cut(raw, out.Size))
+	}
+	return out, nil
+}
+
+// head reads the first n bytes of a file, or fewer when somebody cut it.
+func head(f *os.File, n int64) ([]byte, error) {
+	buf := make([]byte, n)
+	got, err := f.ReadAt(buf, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return buf[:got], err
+}
+
+// cut takes a character that a limit cut in two off the end of b, which is the
+// beginning of size bytes (S1-082). Bytes that are no UTF-8 stay (S1-088).
+func cut(b []byte, size int64) []byte {
+	if int64(len(b)) >= size {
+		return b
+	}
+	for i := len(b) - 1; i >= 0 && i > len(b)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return b[:i]
+			}
+			break
+		}
+	}
+	return b
+}

@@ -1,0 +1,35 @@
+package steps
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// Text is a text as a step's stdout, for steps that are no commands: kept in the
+// log like any other, and whole for references.
+func (s *Session) Text(path dag.ID, attempt int, text string) (*dag.Output, error) {
+	if text == "" {
+		return nil, nil
+	}
+	shown := s.mask.String(text)
+	out := &dag.Output{Raw: text, Size: int64(len(shown)), Masked: shown != text, Inline: shown}
+	if len(shown) > dag.InlineLimit {
+		out.Inline = string(cut([]byte(shown[:dag.InlineLimit]), out.Size))
+	}
+	if len(shown) <= dag.InlineLimit && s.options.LogDir == "" {
+		return out, nil
+	}
+	file, err := s.newLogFile(logName(path, attempt, Stdout))
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(file.File, strings.NewReader(shown))
+	if err = errors.Join(err, file.keep(), file.Close()); err != nil {
+		return nil, err
+	}
+	out.File = file.path
+	return out, nil
+}
