@@ -56,19 +56,23 @@ func badDefinitions() map[string]string {
 	add("bad-type", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, type: %s}\n", "text", "int", "integer", "list", "[]", "5")...)
 	add("bad-validation", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, validation: %s}\n", `{pattern: "("}`, `{pattern: "(?=x)"}`, "{minLength: -1}", "{minLength: many}", "{minLength: 5, maxLength: 1}", "{minimum: 5, maximum: 1}", "{enum: []}", "{enum: x}", "5")...)
 	add("bad-transform", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, transform: %s}\n", `"value.toUpperCase()"`, "[]", `"format("`)...)
-	add("bad-inline", each(head+"bash: echo %s\nparameters:\n  P: {description: d}\n", "{P:shout}", "{P:trim:shout}", `"{P:format(}"`, "{P.x}")...)
+	add("bad-inline", each(head+"bash: echo %s\nparameters:\n  P: {description: d}\n", "{P:shout}", "{P:trim:shout}", "{P.x}", "{P:format()}", "{RAW:P:shout}")...)
 	add("bad-default", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, type: number, default: %s}\n", "many", "[]", "true", "{a: 1}")...)
 	add("shell", each(head+"bash: |\n  %s\nparameters:\n  P: {description: d}\n", `eval "echo {P}"`, "trap 'echo {P}' EXIT", "echo `echo {P}`", "echo $'x {P}'", "cat <<'X'\n  {P}\n  X", "if {P}; then", "echo \"{P}", "f() { echo {P}", "alias x={P}", "{P}() { :; }", "PS4={P} true", "compgen -W {P}", "echo ${{P}}x")...)
 	add("foreign-shell", each(head+"script: print({P})\nshell: %s\nparameters:\n  P: {description: d}\n", "python3", "node", "ruby", "fish")...)
 	add("shell-without-script", head+"bash: echo\nshell: zsh\n", step+"    shell: zsh\n")
-	add("yaml", head+"bash: {A} x\n", "name: x\n\tdescription: y\n", head+"bash: \"open\n", head+"steps: [a, b\n", head+"bash: *nothing\n", head+"bash: echo\n---\nname: z\n", "", "# only a comment\n", "[]\n", "just text\n", "5\n", head+"bash: echo: no: way: x: [\n", "a: &a [*a]\n", head+"bash: echo\nx-a: &x {a: *x}\n", "\xff\xfe n\x00", head+"bash: \x00\n", head+"bash: \xff\xfe\n", strings.Repeat("[", 20000))
+	add("yaml", head+"bash: {A} x\n", "name: x\n\tdescription: y\n", head+"bash: \"open\n", head+"steps: [a, b\n", head+"bash: *nothing\n", head+"bash: echo\n---\nname: z\n", "", "# only a comment\n", "[]\n", "just text\n", "5\n", "a: &a [*a]\n", head+"bash: echo\nx-a: &x {a: *x}\n", "\xff\xfe n\x00", head+"bash: \x00\n", head+"bash: \xff\xfe\n", strings.Repeat("[", 20000))
 	add("bomb", "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: &g [*f,*f,*f,*f,*f,*f,*f,*f,*f]\n"+head+"bash: echo\n")
 	add("big-number", each(head+"bash: echo\nparameters:\n  P: {description: d, type: number, default: %s}\n", "123456789012345678901234567890", "9223372036854775808")...)
-	add("environment", each(head+"bash: echo\nenvironment: %s\n", "5", "[A]", "{variables: [A]}", `{variables: {"A=B": x}}`, `{variables: {"A B": x}}`, `{variables: {A: "{a.output}"}}`, "{variables: {A: [1]}}", "{inherit: maybe}", "{secrets: {}}")...)
+	add("environment", each(head+"bash: echo\nenvironment: %s\n", "5", "[A]", "{variables: [A]}", `{variables: {"A=B": x}}`, `{variables: {"A B": x}}`, "{variables: {A: [1]}}", "{inherit: maybe}", "{secrets: {}}")...)
+	add("tool-wide", each(step+"%s\n", `environment: {variables: {A: "{a.output}"}}`, `working-directory: "{a.output}"`, `file-paths: {temp-directory: "{a.output}"}`, `input: "{a.output}"`, `resources: {cleanup: [{final-command: "echo {a.output}"}]}`)...)
 	add("security", each(head+"bash: echo\nsecurity: %s\n", "{execution-privilege: root}", "{isolation: vm}", "5", "{required-permissions: {}}", "{isolaton: none}")...)
 	add("merge", "x-a: &x {isolation: none}\n"+head+"bash: echo\nsecurity: {<<: *x}\n")
 	add("platforms", each(head+"bash: echo\nplatforms: %s\n", "[amiga]", "5", "{a: 1}")...)
-	add("output-template", each(step+"output: %s\n", `"{b.output}"`, `"{a.nothing}"`, "[]")...)
+	add("output-template", each(step+"output: %s\n", `"{a.nothing}"`, `"{a}"`, "[]")...)
+	add("step-field", each(step+"  - name: b\n    bash: echo %s\n", "{a.outputs}", "{a.exitcode}", "{a.output.x}", "{a.duration[0]}", "{RAW:a.output}", "{a}")...)
+	add("step-keys", each(step+"    %s\n", "output: {mode: loud}", "output: {stream-callback: nobody}", "output: {truncation: maybe}", "output: {masked-values: {a: 1}}", "continue-on-error: sometimes", "error-handling: []", "error-handling: {fallback: []}", "error-handling: {fallbck: x}", "working-directory: []", "input: {a: 1}", "strict: 1", "detach: 1", "on-interrupt: explode", "idempotent: perhaps", "environment: [A]", "wait-for: 5", "parallel: []", "run-condition: 5", "name: b")...)
+	add("tool-keys", each(head+"bash: echo\n%s\n", "tags: {a: 1}", "interactive: 1", "interactive-options: {timeout: -1}", "changelog: x", "changelog: [{when: now}]", "tests: x", "tests: [{expected: {exit-code: x}}]", "tests: [{nam: x}]", "metadata: x", "metadata: {catgory: x}", "function-calling: x", "file-paths: {normalise: true}", "resources: {cleanup: x}", "resources: {cleanup: [{delete-temp-files: x}]}", "ignore-errors: x", "fail-fast: x", "deprecated: x", "on-interrupt: x", "error-handling: {retry: {delay: 1}}")...)
 	add("version", head+"bash: echo\nmin-cycod-version: \"99.0.0\"\n")
 	add("with", step+"    with: {A: 1}\n", head+"steps:\n  - name: a\n    use-tool: under-test\n    with: [1]\n")
 	add("arguments", head+"steps:\n  - name: a\n    use-tool: z\n    arguments: {A: 1}\n")
@@ -78,7 +82,7 @@ func badDefinitions() map[string]string {
 // TestBadDefinitions: no panic, no hang, every error has a place in the file.
 func TestBadDefinitions(t *testing.T) {
 	bad := badDefinitions()
-	if len(bad) < 240 {
+	if len(bad) < 270 {
 		t.Errorf("only %d definitions", len(bad))
 	}
 	dir := t.TempDir()

@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -219,10 +220,9 @@ func number(v any) (float64, bool) {
 		return float64(v), true
 	case float64:
 		return v, true
-	case fmt.Stringer: // json.Number
-		n, err := toNumber(v.String())
-		f, ok := n.(float64)
-		return f, err == nil && ok
+	case json.Number: // beyond int64
+		f, err := v.Float64()
+		return f, err == nil
 	}
 	return 0, false
 }

@@ -203,16 +203,12 @@ func (c *stepCompiler) hands(t *expr.Template, shell string) *steps.Command {
 	cmd.NoInherit = inherit != nil && !*inherit
 	cmd.Dir = c.text(s.WorkingDirectory, "working-directory", expr.Plain, n)
 	cmd.Input = c.text(s.Input, "input", expr.Plain, n)
-	if s.Input == nil && tl.Input != nil {
-		cmd.Input = c.template(tl.Input, "input", expr.Plain, n.toolWide())
+	if s.Input == nil {
+		cmd.Input = c.plan.input
 	}
-	for _, v := range s.Environment.Variables {
-		if v.Value.Text == nil {
-			continue
-		}
-		if t := c.text(v.Value.Text, "environment."+v.Key, expr.Plain, environNames{n}); t != nil {
-			cmd.Env = append(cmd.Env, steps.EnvVar{Name: v.Key, Value: t})
-		}
+	for _, v := range c.environment(s.Environment, c.key("environment"), n) {
+		c.note(v.at, v.Value.Refs())
+		cmd.Env = append(cmd.Env, v.EnvVar)
 	}
 	for i := range s.Output.MaskedValues {
 		if t := c.text(&s.Output.MaskedValues[i], fmt.Sprintf("output.masked-values[%d]", i), expr.Plain, n); t != nil {

@@ -29,6 +29,7 @@ type Plan struct {
 	environ []steps.EnvVar // tool-wide
 	dir     *expr.Template // working directory; nil = the caller's
 	temp    *expr.Template // temp directory; nil = none of its own
+	input   *expr.Template // what steps without an input of their own read
 	output  *expr.Template // the run's output; nil = the last executed step's
 	secrets []tool.Text
 	cleanup *cleanup // nil = nothing to clean up

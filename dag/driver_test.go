@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -234,9 +235,11 @@ func (d *driver) adopt(f *frame) {
 		case n.status != Running:
 		case c == nil:
 			d.start(job{at: at, fallback: n.fallback})
+		case !c.bound && !slices.ContainsFunc(c.nodes, func(n nodeState) bool { return n.status != Pending }):
+			d.out = append(d.out, job{at: at, bind: true})
 		default:
-			if over := c.open == 0 && c.g.steps > 0; !c.bound && !over {
-				d.out = append(d.out, job{at: at, bind: true})
+			if !c.bound && c.open > 0 {
+				d.state.bind(c, nil) // its arguments were good once
 			}
 			d.adopt(c)
 		}

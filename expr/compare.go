@@ -235,6 +235,12 @@ func (p *patcher) kind(n ast.Node) kind {
 		switch n.Operator {
 		case "&&", "and", "||", "or":
 			return kindBool
+		case "-", "*", "/", "%", "^", "**":
+			return kindNumber
+		case "+": // joins text as well
+			if k := p.kind(n.Left); k == p.kind(n.Right) && (k == kindNumber || k == kindString) {
+				return k
+			}
 		}
 	case *ast.CallNode:
 		return p.callKind(n)

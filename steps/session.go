@@ -58,10 +58,10 @@ const (
 
 // Notice is something people should know.
 type Notice struct {
-	Code      NoticeCode
-	Step      dag.ID // "" for the run
-	Message   string
-	Processes []proc.Info
+	Code      NoticeCode  `json:"code"`
+	Step      dag.ID      `json:"step,omitempty"` // "" for the run
+	Message   string      `json:"message"`
+	Processes []proc.Info `json:"processes,omitempty"`
 }
 
 // Session is the steps of one run. It is safe for concurrent use.

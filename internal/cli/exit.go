@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -42,6 +43,17 @@ func usagef(c *cobra.Command, format string, args ...any) error {
 	return usage(fmt.Errorf(format, args...), c)
 }
 
+// missingError is a file named on the command line that does not exist.
+type missingError struct{ error }
+
+// named marks an error about a definition that the caller named.
+func named(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &missingError{err}
+	}
+	return err
+}
+
 // codeError is an error whose message has been printed already, or has none.
 type codeError int
 
@@ -57,6 +69,7 @@ func (a *app) fail(err error) int {
 		params   *flowrun.ParamsError
 		step     *flowrun.StepError
 		platform *flowrun.UnsupportedError
+		missing  *missingError
 	)
 	switch {
 	case errors.As(err, &code):
@@ -70,7 +83,7 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &diags):
 		a.diagnose(diags)
 		return exitInvalid
-	case errors.As(err, &notFound), errors.As(err, &step):
+	case errors.As(err, &notFound), errors.As(err, &step), errors.As(err, &missing):
 		a.say("%v", err)
 		return exitNotFound
 	case errors.As(err, &params):

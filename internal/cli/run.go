@@ -125,7 +125,8 @@ func oneOf(c *cobra.Command, flag, value string, allowed []string) error {
 
 // compile finds and compiles a tool.
 func (a *app) compile(name string) (*flowrun.Plan, error) {
-	return flowrun.Compile(a.library(), name)
+	p, err := flowrun.Compile(a.library(), name)
+	return p, named(err)
 }
 
 func (a *app) library() *tool.Library { return tool.NewLibrary(tool.Config{}) }
@@ -223,10 +224,17 @@ func placeOf(p *flowrun.Plan, path string) string {
 		return ""
 	}
 	s := p.Step(name)
-	if s == nil || s.Pos.Line == 0 {
+	if s == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s:%d", s.Pos.File, s.Pos.Line)
+	pos := s.Pos
+	if p.Definition.Single && s.Command.Pos.Line > 0 {
+		pos = s.Command.Pos // the step is the tool
+	}
+	if pos.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", pos.File, pos.Line)
 }
 
 // print writes the result to stdout; the text form went there during the run.

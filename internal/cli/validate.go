@@ -52,7 +52,7 @@ func (a *app) validate(args []string, output string) error {
 		case errors.As(err, &ds):
 			all = append(all, ds...)
 		case err != nil:
-			return err
+			return named(err)
 		default:
 			all = append(all, p.Warnings...)
 		}
@@ -67,13 +67,20 @@ func (a *app) validate(args []string, output string) error {
 	} else {
 		tool.Render(a.Stdout, all, readSource, a.colored(a.Stdout))
 		if all.Err() == nil {
-			fmt.Fprintf(a.Stdout, "%d definitions are valid\n", len(names))
+			fmt.Fprintf(a.Stdout, "%s valid\n", count(len(names)))
 		}
 	}
 	if all.Err() != nil {
 		return codeError(exitInvalid)
 	}
 	return nil
+}
+
+func count(n int) string {
+	if n == 1 {
+		return "1 definition is"
+	}
+	return fmt.Sprintf("%d definitions are", n)
 }
 
 // targets are the names and paths to compile.
