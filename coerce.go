@@ -7,11 +7,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // decimal is what counts as a number in text: no hexadecimal, no underscores, no
 // NaN or Infinity.
-var decimal = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`)
+var decimal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`) })
 
 // coerce makes a caller's value one of the parameter's type, or says what was
 // expected (S1-110 to S1-113).
@@ -70,7 +71,7 @@ func toNumber(v any) (any, error) {
 // parseNumber keeps every digit: what fits neither int64 nor float64 exactly
 // stays as it was written.
 func parseNumber(s string) (any, error) {
-	if !decimal.MatchString(s) {
+	if !decimal().MatchString(s) {
 		return nil, fmt.Errorf("%q is not a number", s)
 	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {

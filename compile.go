@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/steps"
@@ -408,7 +409,7 @@ func (c *compiler) checkWith(s *tool.Step, p *Plan) {
 
 // neverTrue is the condition people write for recovery when they forget that a
 // failed step taints the next one.
-var neverTrue = regexp.MustCompile(`^\s*\{([^{}]+)\.exit-code\}\s*(!=|!==|>)\s*0\s*$`)
+var neverTrue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\{([^{}]+)\.exit-code\}\s*(!=|!==|>)\s*0\s*$`) })
 
 // lint warns of conditions that cannot become true.
 func (c *compiler) lint(p *Plan) {
@@ -423,7 +424,7 @@ func (c *compiler) lint(p *Plan) {
 		if s.def.RunCondition == nil {
 			continue
 		}
-		m := neverTrue.FindStringSubmatch(s.def.RunCondition.S)
+		m := neverTrue().FindStringSubmatch(s.def.RunCondition.S)
 		if m == nil {
 			continue
 		}

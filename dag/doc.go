@@ -11,12 +11,14 @@
 //
 // State is a fold over events. The loop in Run repeats one turn:
 //
-//	decide   State.Next, pure: which nodes start, are skipped, time out, end
-//	record   Journal.Append, then State.Apply, then every Sink
+//	decide   State.Next and State.Apply in turn, until there is nothing to decide:
+//	         which nodes start, are skipped, time out, end
+//	record   Journal.Append, then every Sink
 //	act      hand started nodes to workers; cancel contexts
 //
 // and then sleeps until a worker reports, a timer is due, a slot is free or the
-// caller cancels. One goroutine owns the State; workers only report values to it.
+// caller cancels. Nothing is acted upon before it is recorded, and a State that was
+// folded from the recorded events can be carried on like the one that wrote them. One goroutine owns the State; workers only report values to it.
 // Applying an event costs the out-degree of its node, never a rescan: every node
 // carries a counter of what it still waits for.
 //

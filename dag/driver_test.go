@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -23,6 +22,8 @@ type driver struct {
 	turns func(turn int) // told after every turn
 	out   []job
 	begun map[string]bool
+
+	lenient bool // the journal may have lied: what starts is not checked
 }
 
 // job is what a worker would be doing.
@@ -78,7 +79,7 @@ func (d *driver) decide() (wake time.Time) {
 
 func (d *driver) apply(e *Event) {
 	e.V, e.Seq, e.Run, e.Time = EventVersion, uint64(len(d.log)+1), "run", d.now
-	if e.Kind == StepStarted {
+	if e.Kind == StepStarted && !d.lenient {
 		d.check(e)
 	}
 	d.state.Apply(*e)
@@ -244,12 +245,4 @@ func (d *driver) adopt(f *frame) {
 			d.adopt(c)
 		}
 	}
-}
-
-func lines(m map[string]string) string {
-	var b strings.Builder
-	for _, k := range sortedKeys(m) {
-		fmt.Fprintf(&b, "%s: %s\n", k, m[k])
-	}
-	return b.String()
 }

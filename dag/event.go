@@ -34,7 +34,7 @@ type Event struct {
 	Attempt int       `json:"attempt,omitempty"`
 	Time    time.Time `json:"time"`
 	Due     time.Time `json:"due,omitzero"`
-	Reason  string    `json:"reason,omitempty"`
+	Reason  string    `json:"reason,omitempty"` // of the cancel, or the Result's
 	Result  *Result   `json:"result,omitempty"`
 
 	// at is the node's place in the State that made the event; an event read

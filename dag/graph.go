@@ -24,8 +24,9 @@ type Node struct {
 	When *When
 
 	// Runner makes the node a leaf; Graph makes it a nested graph, whose Args
-	// Bind computes (in a worker, with the results of After at hand). A node with
-	// neither is a join: it emits no events and passes taint on.
+	// Bind computes (in a worker, with the results of After at hand; nil hands on
+	// those of the outer graph). What Bind refuses fails with ReasonInput. A node
+	// with neither is a join: it emits no events and passes taint on.
 	Runner Runner
 	Graph  *Graph
 	Bind   func(ctx context.Context, c *Call) (Args, error)

@@ -73,7 +73,7 @@ func (s *State) outcome(at place, r *Result, now time.Time) Event {
 		r.Started = n.res.Started // of the first try
 	}
 	r.Attempts, r.Fallback = int(n.attempt), n.fallback
-	e := Event{Node: at.f.path(at.i), Attempt: int(n.attempt), Result: r, at: at}
+	e := Event{Node: at.f.path(at.i), Attempt: int(n.attempt), Reason: r.Reason, Result: r, at: at}
 	e.Kind = def.Policy.after(View(at), r, n.fallback, at.f.stopped != "")
 	switch e.Kind {
 	case StepRetrying:

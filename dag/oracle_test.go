@@ -35,7 +35,7 @@ func oracle(steps []step, prefix string, cancelled bool) (ends map[string]string
 		if tolerable && st.tolerate {
 			end += " tolerated"
 		}
-		bad[st.id] = end == "failed" || end == "timed-out" || end == "skipped upstream-failed"
+		bad[st.id] = end == "failed" || end == "timed-out" || end == "skipped (upstream-failed)"
 		if (end == "failed" || end == "timed-out") && !st.aside {
 			total = "failed"
 		}
@@ -50,9 +50,9 @@ func decision(cond string, tainted, cancelled bool) string {
 	asksOutcome := asksAfterCancel || strings.Contains(cond, "success()") || strings.Contains(cond, "failure()")
 	switch {
 	case cancelled && !asksAfterCancel:
-		return "cancelled cancelled"
+		return "cancelled"
 	case tainted && !asksOutcome:
-		return "skipped upstream-failed"
+		return "skipped (upstream-failed)"
 	}
 	holds := map[string]bool{
 		"":                         true,
@@ -71,7 +71,7 @@ func decision(cond string, tainted, cancelled bool) string {
 	case !sound:
 		return "failed"
 	case !yes:
-		return "skipped condition"
+		return "skipped (condition)"
 	}
 	return "runs"
 }

@@ -55,7 +55,6 @@ var always = &dag.When{Sees: dag.SeesCancel, Eval: func(dag.View) (bool, error) 
 type diary struct {
 	began time.Time
 	lines []string
-	cause map[dag.ID]error
 }
 
 func (d *diary) Emit(e dag.Event) {
@@ -168,9 +167,9 @@ func TestTimeoutRetryFallback(t *testing.T) {
 		s := tells(t, t.Context(), g, dag.Options{}, `
 			0s run.started
 			0s step.started a
-			1s step.retrying a timed-out
+			1s step.retrying a timed-out (timeout)
 			6s step.started a try 2
-			7s step.fallback a timed-out
+			7s step.fallback a timed-out (timeout)
 			7s step.finished a succeeded
 			7s run.finished succeeded
 		`)
@@ -199,17 +198,500 @@ func TestNestedFallback(t *testing.T) {
 			0s step.started long
 			0s step.started refused
 			1m0s step.finished long succeeded
-			1m0s step.fallback refused failed
+			1m0s step.fallback refused failed (input)
 			1m1s step.finished refused succeeded
 			1m1s step.started n/x
 			1m1s step.finished n/x failed (exit)
-			1m1s step.retrying n failed
+			1m1s step.retrying n failed (exit)
 			1m1s step.started n try 2
 			1m1s step.started n#2/x
-			1m1s step.finished n#2/x failed
-			1m1s step.fallback n failed
+			1m1s step.finished n#2/x failed (exit)
+			1m1s step.fallback n failed (exit)
 			1m2s step.finished n succeeded
 			1m2s run.finished succeeded
 		`)
+	})
+}
+
+// TestTimeout: the graph's time limit stops what runs; always() steps still run, and
+// have no longer than Options.Cleanup.
+func TestTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := graph(t, dag.Settings{Timeout: time.Minute},
+			dag.Node{ID: "work", Runner: sleeps(time.Hour)},
+			dag.Node{ID: "next", Runner: answers(ok), After: []dag.ID{"work"}},
+			dag.Node{ID: "tidy", Runner: sleeps(time.Hour), After: []dag.ID{"work"}, When: always},
+			dag.Node{ID: "last", Runner: sleeps(time.Second), After: []dag.ID{"tidy"}, When: always},
+		)
+		s := tells(t, t.Context(), g, dag.Options{Cleanup: 10 * time.Second}, `
+			0s run.started
+			0s step.started work
+			1m0s run.cancelling (timeout)
+			1m0s step.finished work cancelled (timeout)
+			1m0s step.finished next cancelled (timeout)
+			1m0s step.started tidy
+			1m10s step.finished tidy timed-out (timeout)
+			1m10s step.started last
+			1m10s step.finished last timed-out (timeout)
+			1m10s run.finished timed-out (timeout)
+		`)
+		if s.Result().ExitCode != dag.ExitTimeout {
+			t.Errorf("exit code is %d", s.Result().ExitCode)
+		}
+	})
+}
+
+// TestCleanupBoundsNested: what cleans up may be a nested graph that retries; all of
+// it has ended when the time is over.
+func TestCleanupBoundsNested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner := graph(t, dag.Settings{},
+			dag.Node{ID: "a", Runner: answers(fail), Policy: dag.Policy{Attempts: 9, Backoff: dag.Backoff{Delay: time.Hour}}},
+			dag.Node{ID: "b", Runner: sleeps(time.Hour), After: []dag.ID{"a"}, When: always})
+		g := graph(t, dag.Settings{Timeout: time.Minute},
+			dag.Node{ID: "work", Runner: sleeps(time.Hour)},
+			dag.Node{ID: "tidy", Graph: inner, After: []dag.ID{"work"}, When: always})
+		tells(t, t.Context(), g, dag.Options{Cleanup: 10 * time.Second}, `
+			0s run.started
+			0s step.started work
+			1m0s run.cancelling (timeout)
+			1m0s step.finished work cancelled (timeout)
+			1m0s step.started tidy
+			1m0s step.started tidy/a
+			1m0s step.retrying tidy/a failed (exit)
+			1m10s run.cancelling tidy (timeout)
+			1m10s step.finished tidy/a cancelled (timeout)
+			1m10s step.started tidy/b
+			1m10s step.finished tidy/b timed-out (timeout)
+			1m10s step.finished tidy timed-out (timeout)
+			1m10s run.finished timed-out (timeout)
+		`)
+	})
+}
+
+// TestNestedTimeout: a nested graph that took too long timed out, and may be tried
+// again; one that was stopped because the run took too long was cancelled.
+func TestNestedTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner := graph(t, dag.Settings{Timeout: 10 * time.Second}, dag.Node{ID: "x", Runner: sleeps(time.Hour)})
+		g := graph(t, dag.Settings{Timeout: 15 * time.Second},
+			dag.Node{ID: "n", Graph: inner, Policy: dag.Policy{Attempts: 5}})
+		tells(t, t.Context(), g, dag.Options{}, `
+			0s run.started
+			0s step.started n
+			0s step.started n/x
+			10s run.cancelling n (timeout)
+			10s step.finished n/x cancelled (timeout)
+			10s step.retrying n timed-out (timeout)
+			10s step.started n try 2
+			10s step.started n#2/x
+			15s run.cancelling (timeout)
+			15s step.finished n#2/x cancelled (timeout)
+			15s step.finished n cancelled (timeout)
+			15s run.finished timed-out (timeout)
+		`)
+	})
+}
+
+func TestCancelCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shutdown := errors.New("shutdown")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(shutdown) })
+		var cause error
+		g := graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: runner(func(ctx context.Context, _ *dag.Call) (dag.Result, error) {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			return dag.Result{}, ctx.Err() // a careless runner: not an error of the engine
+		})})
+		s := tells(t, ctx, g, dag.Options{}, `
+			0s run.started
+			0s step.started a
+			1s run.cancelling (cancelled)
+			1s step.finished a cancelled (cancelled)
+			1s run.finished cancelled (cancelled)
+		`)
+		var c *dag.Cancel
+		if !errors.As(cause, &c) || c.Reason != dag.ReasonCancelled || !errors.Is(cause, shutdown) {
+			t.Errorf("the runner sees %v", cause)
+		}
+		if s.Result().ExitCode != dag.ExitCancelled {
+			t.Errorf("exit code is %d", s.Result().ExitCode)
+		}
+	})
+}
+
+// TestForce: the second stop also ends what cleans up, and whatever waits in there.
+func TestForce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner := graph(t, dag.Settings{},
+			dag.Node{ID: "a", Runner: answers(fail), Policy: dag.Policy{Attempts: 9, Backoff: dag.Backoff{Delay: time.Hour}}})
+		g := graph(t, dag.Settings{},
+			dag.Node{ID: "work", Runner: sleeps(time.Hour)},
+			dag.Node{ID: "tidy", Runner: sleeps(time.Hour), After: []dag.ID{"work"}, When: always},
+			dag.Node{ID: "nest", Graph: inner, After: []dag.ID{"work"}, When: always},
+			dag.Node{ID: "last", Runner: answers(ok), After: []dag.ID{"tidy", "nest"}, When: always})
+		ctx, cancel := context.WithCancel(t.Context())
+		force := make(chan struct{})
+		time.AfterFunc(1*time.Second, cancel)
+		time.AfterFunc(3*time.Second, func() { close(force) })
+		j := &journal{}
+		tells(t, ctx, g, dag.Options{Force: force, Journal: j, Slots: dag.NewSlots(4)}, `
+			0s run.started
+			0s step.started work
+			1s run.cancelling (cancelled)
+			1s step.finished work cancelled (cancelled)
+			1s step.started tidy
+			1s step.started nest
+			1s step.started nest/a
+			1s step.retrying nest/a failed (exit)
+			3s run.cancelling (forced)
+			3s step.finished nest/a cancelled (forced)
+			3s step.finished nest cancelled (forced)
+			3s step.finished tidy cancelled (forced)
+			3s step.started last
+			3s step.finished last cancelled (forced)
+			3s run.finished cancelled (cancelled)
+		`)
+		if j.events != 15 {
+			t.Errorf("%d events were recorded, want 15", j.events)
+		}
+	})
+}
+
+// journal counts events, and fails from the given call on, or when its context has
+// ended.
+type journal struct {
+	failAt, calls, events int
+}
+
+func (j *journal) Append(ctx context.Context, events []dag.Event) error {
+	j.calls++
+	if j.calls == j.failAt {
+		return errors.New("disk full")
+	}
+	j.events += len(events)
+	return ctx.Err()
+}
+
+// TestFailFast: the first failure stops what runs and starts nothing more, not even
+// in the slot that it gave back.
+func TestFailFast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failsAfter := func(d time.Duration) dag.Runner {
+			return runner(func(context.Context, *dag.Call) (dag.Result, error) {
+				time.Sleep(d)
+				return dag.Result{ExitCode: 7, Reason: dag.ReasonExit}, nil
+			})
+		}
+		g := graph(t, dag.Settings{FailFast: true},
+			dag.Node{ID: "mind", Runner: failsAfter(1 * time.Second), Policy: dag.Policy{Tolerate: true}},
+			dag.Node{ID: "aside", Runner: failsAfter(2 * time.Second), Aside: true},
+			dag.Node{ID: "bad", Runner: failsAfter(3 * time.Second)},
+			dag.Node{ID: "long", Runner: sleeps(time.Hour)},
+			dag.Node{ID: "queued", Runner: answers(ok)},
+			dag.Node{ID: "tidy", Runner: sleeps(time.Second), After: []dag.ID{"bad"}, When: always},
+		)
+		s := tells(t, t.Context(), g, dag.Options{Slots: dag.NewSlots(2)}, `
+			0s run.started
+			0s step.started mind
+			0s step.started aside
+			1s step.finished mind failed (exit)
+			1s step.started bad
+			2s step.finished aside failed (exit)
+			2s step.started long
+			4s step.finished bad failed (exit)
+			4s run.cancelling (fail-fast)
+			4s step.finished queued cancelled (fail-fast)
+			4s step.started tidy
+			4s step.finished long cancelled (fail-fast)
+			5s step.finished tidy succeeded
+			5s run.finished failed (exit)
+		`)
+		if s.Result().ExitCode != 7 {
+			t.Errorf("exit code is %d", s.Result().ExitCode)
+		}
+	})
+}
+
+// TestBackoffHoldsNoSlot: with one slot, another step runs while one waits.
+func TestBackoffHoldsNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := graph(t, dag.Settings{},
+			dag.Node{ID: "a", Runner: answers(fail, ok), Policy: dag.Policy{Attempts: 1, Backoff: dag.Backoff{Delay: time.Minute}}},
+			dag.Node{ID: "b", Runner: sleeps(time.Second)})
+		tells(t, t.Context(), g, dag.Options{Slots: dag.NewSlots(1)}, `
+			0s run.started
+			0s step.started a
+			0s step.retrying a failed (exit)
+			0s step.started b
+			1s step.finished b succeeded
+			1m0s step.started a try 2
+			1m0s step.finished a succeeded
+			1m0s run.finished succeeded
+		`)
+	})
+}
+
+// TestCancelDuringBackoff: a step that waits for its next try ends at once, with
+// what its last try left.
+func TestCancelDuringBackoff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		g := graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: answers(dag.Result{ExitCode: 5, Reason: dag.ReasonExit}),
+			Policy: dag.Policy{Attempts: 1, Backoff: dag.Backoff{Delay: time.Hour}, Fallback: answers(ok)}})
+		s := tells(t, ctx, g, dag.Options{}, `
+			0s run.started
+			0s step.started a
+			0s step.retrying a failed (exit)
+			1s run.cancelling (cancelled)
+			1s step.finished a cancelled (cancelled)
+			1s run.finished cancelled (cancelled)
+		`)
+		s.All(func(_ dag.ID, _ *dag.Node, _ dag.Status, r *dag.Result) {
+			if r.Attempts != 1 || r.ExitCode != 5 {
+				t.Errorf("result is %+v", r)
+			}
+		})
+	})
+}
+
+// TestCancelBeforeStart: nothing starts in a run that was cancelled before it began.
+func TestCancelBeforeStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		g := graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: answers(ok)}, dag.Node{ID: "b", Runner: answers(ok), When: always})
+		tells(t, ctx, g, dag.Options{}, `
+			0s run.started
+			0s run.cancelling (cancelled)
+			0s step.finished a cancelled (cancelled)
+			0s step.started b
+			0s step.finished b succeeded
+			0s run.finished cancelled (cancelled)
+		`)
+	})
+}
+
+// TestCancelTooLate: a cancel that stopped nothing changes nothing.
+func TestCancelTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		g := graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: runner(func(context.Context, *dag.Call) (dag.Result, error) {
+			cancel() // and yet it ends well
+			return ok, nil
+		})})
+		s, err := dag.Run(ctx, g, nil, dag.Options{})
+		if err != nil || s.Result().Status != dag.Succeeded || s.Result().ExitCode != 0 {
+			t.Fatal(s.Result(), err)
+		}
+	})
+}
+
+func TestConditionError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := &dag.When{Eval: func(dag.View) (bool, error) { return false, errors.New(`cannot compare "x" with 1`) }}
+		g := graph(t, dag.Settings{},
+			dag.Node{ID: "mind", Runner: answers(ok), When: broken, Policy: dag.Policy{Tolerate: true, Attempts: 2}},
+			dag.Node{ID: "a", Runner: answers(ok), When: broken},
+			dag.Node{ID: "b", Runner: answers(ok), After: []dag.ID{"a"}})
+		s := tells(t, t.Context(), g, dag.Options{}, `
+			0s run.started
+			0s step.finished mind failed (condition)
+			0s step.finished a failed (condition)
+			0s step.finished b skipped (upstream-failed)
+			0s run.finished failed (condition)
+		`)
+		if r := s.Result(); r.ExitCode != 1 {
+			t.Errorf("exit code is %d", r.ExitCode)
+		}
+	})
+}
+
+// TestAside: a step of no account fails, and the run is as if it were not there.
+func TestAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := graph(t, dag.Settings{},
+			dag.Node{ID: "a", Runner: answers(dag.Result{Stdout: &dag.Output{Raw: "a"}})},
+			dag.Node{ID: "tidy", Aside: true, After: []dag.ID{"a"}, Runner: answers(dag.Result{ExitCode: 1, Stdout: &dag.Output{Raw: "tidy"}})})
+		s, err := dag.Run(t.Context(), g, nil, dag.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := s.Result(); r.Status != dag.Succeeded || r.Stdout.Raw != "a" || s.Status("tidy") != dag.Failed {
+			t.Errorf("the run is %+v, tidy is %v", r, s.Status("tidy"))
+		}
+	})
+}
+
+// TestPanic: a panic is a failed step, wherever it happens in one.
+func TestPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		boom := runner(func(context.Context, *dag.Call) (dag.Result, error) { panic("boom") })
+		inner := graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: answers(ok)})
+		g := graph(t, dag.Settings{},
+			dag.Node{ID: "a", Runner: boom, Policy: dag.Policy{Fallback: boom}},
+			dag.Node{ID: "n", Graph: inner, Bind: func(context.Context, *dag.Call) (dag.Args, error) { panic("boom") }},
+			dag.Node{ID: "b", Runner: answers(ok)})
+		s := runs(t, g, dag.Options{})
+		for id, want := range map[dag.ID]dag.Status{"a": dag.Failed, "n": dag.Failed, "n/x": dag.Pending, "b": dag.Succeeded} {
+			if got := s.Status(id); got != want {
+				t.Errorf("%s is %v, want %v", id, got, want)
+			}
+		}
+		if r := s.Result(); r.Reason != dag.ReasonPanic || r.ExitCode != 1 {
+			t.Errorf("the run is %+v", r)
+		}
+	})
+}
+
+func runs(t *testing.T, g *dag.Graph, o dag.Options) *dag.State {
+	t.Helper()
+	s, err := dag.Run(t.Context(), g, nil, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestAnswers: what a runner may answer, and what is made of it.
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct {
+		result dag.Result
+		want   dag.Status
+	}{
+		{dag.Result{}, dag.Succeeded},
+		{dag.Result{ExitCode: 2}, dag.Failed},
+		{dag.Result{Status: dag.Succeeded, ExitCode: 2}, dag.Succeeded},
+		{dag.Result{Status: dag.Reused}, dag.Reused},
+		{dag.Result{Status: dag.Skipped}, dag.Skipped},
+		{dag.Result{Status: dag.TimedOut}, dag.TimedOut},
+		{dag.Result{Status: dag.Cancelled}, dag.Failed}, // nobody cancelled it
+		{dag.Result{Status: dag.Interrupted}, dag.Failed},
+		{dag.Result{Status: dag.Running}, dag.Failed},
+		{dag.Result{Status: 99}, dag.Failed},
+	} {
+		s := runs(t, graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: answers(c.result)}), dag.Options{})
+		if got := s.Status("a"); got != c.want {
+			t.Errorf("%v, exit code %d: is %v, want %v", c.result.Status, c.result.ExitCode, got, c.want)
+		}
+	}
+}
+
+// TestRunnerError: an error ends the run, but not before what others reported has
+// been recorded, and not before everything has been stopped.
+func TestRunnerError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := errors.New("no more processes")
+		var stopped bool
+		g := graph(t, dag.Settings{},
+			dag.Node{ID: "a", Runner: runner(func(context.Context, *dag.Call) (dag.Result, error) {
+				time.Sleep(time.Second)
+				return dag.Result{}, gone
+			})},
+			dag.Node{ID: "b", Runner: runner(func(ctx context.Context, _ *dag.Call) (dag.Result, error) {
+				<-ctx.Done()
+				stopped = errors.Is(context.Cause(ctx), gone)
+				return ok, nil
+			})})
+		slots := dag.NewSlots(2)
+		_, err := dag.Run(t.Context(), g, nil, dag.Options{Slots: slots})
+		if !errors.Is(err, gone) || !strings.Contains(err.Error(), "step a") {
+			t.Errorf("the error is %v", err)
+		}
+		if !stopped {
+			t.Error("b was not told why it had to stop")
+		}
+		runs(t, graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: answers(ok)}), dag.Options{Slots: slots})
+	})
+}
+
+// TestJournalFails: nothing is started that could not be recorded; what runs is
+// stopped; no goroutine is left (the bubble would not end).
+func TestJournalFails(t *testing.T) {
+	for at := 1; at <= 4; at++ {
+		synctest.Test(t, func(t *testing.T) {
+			j := &journal{failAt: at}
+			var starts atomic.Int32
+			slow := runner(func(ctx context.Context, c *dag.Call) (dag.Result, error) {
+				starts.Add(1)
+				return sleeps(time.Second).Run(ctx, c)
+			})
+			g := graph(t, dag.Settings{},
+				dag.Node{ID: "long", Runner: sleeps(time.Hour)},
+				dag.Node{ID: "a", Runner: slow},
+				dag.Node{ID: "b", Runner: slow, After: []dag.ID{"a"}},
+				dag.Node{ID: "c", Runner: slow, After: []dag.ID{"b"}})
+			began := time.Now()
+			_, err := dag.Run(t.Context(), g, nil, dag.Options{Journal: j})
+			if err == nil || !strings.Contains(err.Error(), "disk full") {
+				t.Errorf("the error is %v", err)
+			}
+			if int(starts.Load()) != at-1 || time.Since(began) != time.Duration(at-1)*time.Second {
+				t.Errorf("failing at call %d: %d steps started, over after %v", at, starts.Load(), time.Since(began))
+			}
+		})
+	}
+}
+
+// TestSlotsInTurn: a narrow run gets its turn beside a wide one that came first.
+func TestSlotsInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slots := dag.NewSlots(2)
+		var wide []dag.Node
+		for i := range 100 {
+			wide = append(wide, dag.Node{ID: dag.ID(fmt.Sprint("w", i)), Runner: sleeps(time.Second)})
+		}
+		gw := graph(t, dag.Settings{}, wide...)
+		gn := graph(t, dag.Settings{},
+			dag.Node{ID: "a", Runner: sleeps(time.Second)},
+			dag.Node{ID: "b", Runner: sleeps(time.Second), After: []dag.ID{"a"}},
+			dag.Node{ID: "c", Runner: sleeps(time.Second), After: []dag.ID{"b"}})
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			runs(t, gw, dag.Options{Slots: slots})
+		}()
+		synctest.Wait()
+		began := time.Now()
+		runs(t, gn, dag.Options{Slots: slots})
+		if d := time.Since(began); d > 8*time.Second {
+			t.Errorf("three steps of one second beside a wide run took %v", d)
+		}
+		<-done
+	})
+}
+
+// TestNoSlotIsLost: a run that queued for a slot and then wanted none (it was
+// cancelled) does not keep the one it is granted.
+func TestNoSlotIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slots := dag.NewSlots(2)
+		ctx, cancel := context.WithCancel(t.Context())
+		stubborn := runner(func(context.Context, *dag.Call) (dag.Result, error) {
+			time.Sleep(time.Hour)
+			return ok, nil
+		})
+		first := graph(t, dag.Settings{}, dag.Node{ID: "short", Runner: sleeps(2 * time.Second)})
+		queued := graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: stubborn}, dag.Node{ID: "b", Runner: answers(ok)})
+		var all [2]chan struct{}
+		for i, start := range []func(){
+			func() { runs(t, first, dag.Options{Slots: slots}) },
+			func() { dag.Run(ctx, queued, nil, dag.Options{Slots: slots}) },
+		} {
+			all[i] = make(chan struct{})
+			go func() { defer close(all[i]); start() }()
+			synctest.Wait()
+		}
+		time.Sleep(time.Second)
+		cancel() // b will not run; a goes on for an hour with one slot
+		<-all[0]
+		began := time.Now()
+		runs(t, first, dag.Options{Slots: slots})
+		if d := time.Since(began); d > 2*time.Second {
+			t.Errorf("the other slot was free only after %v", d)
+		}
+		<-all[1]
 	})
 }

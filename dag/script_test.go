@@ -150,8 +150,8 @@ func states(s *State) map[string]string {
 
 func describe(st Status, r *Result) string {
 	text := st.String()
-	if r != nil && (st == Skipped || st == Cancelled) {
-		text += " " + r.Reason
+	if r != nil && (st == Skipped || st == Cancelled && r.Reason != ReasonCancelled) {
+		text += " (" + r.Reason + ")"
 	}
 	if r != nil && r.Tolerated {
 		text += " tolerated"

@@ -273,9 +273,12 @@ func (s *State) step(e *Event) {
 
 func (f *frame) node(i int32) *nodeState { return &f.nodes[i] }
 
+// maxAttempt keeps what a broken journal says from wrapping round.
+const maxAttempt = 1 << 30
+
 func (s *State) start(at place, e *Event) {
 	n := at.f.node(at.i)
-	n.status, n.attempt = Running, int32(e.Attempt)
+	n.status, n.attempt = Running, int32(min(max(e.Attempt, 1), maxAttempt))
 	def := &at.f.g.nodes[at.i]
 	if def.Graph == nil {
 		return

@@ -11,12 +11,12 @@ import (
 )
 
 var (
-	toolName      = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
-	stepName      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
-	parameterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-	variableName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
-	levelForm     = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
+	toolName      = pattern(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+	stepName      = pattern(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+	parameterName = pattern(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+	variableName  = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	windowsDevice = pattern(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
+	levelForm     = pattern(`^[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
 )
 
 // reserved are roots of references that are no parameter and no step.
@@ -29,7 +29,7 @@ var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE"
 // digits and _ . -, not beginning with '.' or '-', and no device of Windows,
 // because names become file names (X-05).
 func ValidName(name string) bool {
-	return toolName.MatchString(name) && !windowsDevice.MatchString(name)
+	return toolName().MatchString(name) && !windowsDevice().MatchString(name)
 }
 
 // bodies are the keys of a mapping that say what it runs.
@@ -136,7 +136,7 @@ func (d *decoder) alias(t *draft, n *yaml.Node, content []*yaml.Node) {
 }
 
 func (d *decoder) minVersion(t *draft, content []*yaml.Node) {
-	if t.MinVersion == nil || levelForm.MatchString(t.MinVersion.S) {
+	if t.MinVersion == nil || levelForm().MatchString(t.MinVersion.S) {
 		return
 	}
 	for _, key := range []string{"min-cycod-version", "min-flowrun-version"} {
@@ -176,7 +176,7 @@ func checkStep(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	if name := valueOf(content, "name"); name == nil {
 		d.fail(n, "no-name", "the step has no name", "add 'name:', which conditions and references call it by")
 	} else if s.Name != "" || deref(name).ShortTag() == "!!str" {
-		d.goodName("a step", stepName, s.Name, deref(name), "use letters, digits, '_', '.' and '-', beginning with a letter or '_'")
+		d.goodName("a step", stepName(), s.Name, deref(name), "use letters, digits, '_', '.' and '-', beginning with a letter or '_'")
 	}
 }
 
@@ -213,7 +213,7 @@ func checkRetry(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 // variableNames reports names that no environment can hold (S1-176).
 func (d *decoder) variableNames(vars []Entry) {
 	for _, e := range vars {
-		if !variableName.MatchString(e.Key) {
+		if !variableName().MatchString(e.Key) {
 			d.report(Diagnostic{Code: "bad-name", Severity: Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: d.path.String(),
 				Message: fmt.Sprintf("%s cannot be the name of an environment variable", quote(e.Key)), Hint: "use letters, digits and '_', not beginning with a digit"})
 		}
@@ -260,7 +260,7 @@ func (d *decoder) parameterNames(t *draft, steps map[string]*Step) {
 	for _, p := range t.Parameters {
 		one := Diagnostic{Severity: Error, Pos: p.Pos, Len: len([]rune(p.Name)), Path: "parameters." + printable(p.Name)}
 		switch {
-		case !parameterName.MatchString(p.Name) || len(p.Name) > 128:
+		case !parameterName().MatchString(p.Name) || len(p.Name) > 128:
 			one.Code, one.Message = "bad-name", fmt.Sprintf("%s cannot be the name of a parameter", quote(p.Name))
 			one.Hint = "use letters, digits, '_' and '-', beginning with a letter or '_', at most 128 characters"
 		case slices.Contains(reserved, p.Name):

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -33,8 +32,8 @@ func (d *decoder) text(n *yaml.Node) (Text, bool) {
 }
 
 var (
-	octalLooking = regexp.MustCompile(`^[-+]?0(?:o?[0-7_]+)$`)
-	exponentForm = regexp.MustCompile(`^[-+]?[0-9][0-9_.]*[eE][-+]?[0-9]+$`)
+	octalLooking = pattern(`^[-+]?0(?:o?[0-7_]+)$`)
+	exponentForm = pattern(`^[-+]?[0-9][0-9_.]*[eE][-+]?[0-9]+$`)
 )
 
 // warnNumber warns where other readers of YAML would see another number than
@@ -44,9 +43,9 @@ func (d *decoder) warnNumber(n *yaml.Node) {
 		return
 	}
 	switch {
-	case octalLooking.MatchString(n.Value):
+	case octalLooking().MatchString(n.Value):
 		d.warn(n, "number-as-text", fmt.Sprintf("%s is kept as text, but YAML takes it for an octal number", n.Value), fmt.Sprintf("quote it: %q", n.Value))
-	case exponentForm.MatchString(n.Value):
+	case exponentForm().MatchString(n.Value):
 		d.warn(n, "number-as-text", fmt.Sprintf("%s is kept as text, but YAML takes it for a number with an exponent", n.Value), fmt.Sprintf("quote it: %q", n.Value))
 	}
 }
@@ -159,7 +158,7 @@ func (d *decoder) boolean(n *yaml.Node) (bool, bool) {
 	return false, false
 }
 
-var wholeNumber = regexp.MustCompile(`^[-+]?[0-9][0-9_]*$`)
+var wholeNumber = pattern(`^[-+]?[0-9][0-9_]*$`)
 
 // integer reads a whole number as YAML means it, and refuses one that does not
 // fit: yaml.v3 would round it.
@@ -174,7 +173,7 @@ func (d *decoder) integer(n *yaml.Node) (int64, bool) {
 		d.fail(n, "integer-range", fmt.Sprintf("cannot use the number %s: it does not fit in 64 bits and would be rounded", printable(n.Value)), "quote it if it is meant as text")
 		return 0, false
 	}
-	if octalLooking.MatchString(n.Value) && !strings.Contains(n.Value, "o") && v > 7 {
+	if octalLooking().MatchString(n.Value) && !strings.Contains(n.Value, "o") && v > 7 {
 		d.warn(n, "octal-number", fmt.Sprintf("YAML reads %s as an octal number: %d", n.Value, v), "remove the leading zero, or write 0o for an octal number")
 	}
 	return v, true
@@ -182,7 +181,7 @@ func (d *decoder) integer(n *yaml.Node) (int64, bool) {
 
 // isBigInteger knows a whole number so large that YAML made it a float.
 func (d *decoder) isBigInteger(n *yaml.Node) bool {
-	return n.ShortTag() == "!!float" && wholeNumber.MatchString(n.Value)
+	return n.ShortTag() == "!!float" && wholeNumber().MatchString(n.Value)
 }
 
 func within(low, high int64) func(*decoder, *yaml.Node) (int, bool) {
@@ -241,7 +240,7 @@ func (d *decoder) duration(n *yaml.Node) (time.Duration, bool) {
 }
 
 var (
-	sizeForm  = regexp.MustCompile(`^([0-9]+) ?([A-Za-z]*)$`)
+	sizeForm  = pattern(`^([0-9]+) ?([A-Za-z]*)$`)
 	sizeUnits = map[string]int64{
 		"": 1, "B": 1,
 		"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
@@ -257,7 +256,7 @@ func (d *decoder) size(n *yaml.Node) (int64, bool) {
 		d.wrongType(n, "a size")
 		return 0, false
 	}
-	m := sizeForm.FindStringSubmatch(n.Value)
+	m := sizeForm().FindStringSubmatch(n.Value)
 	if m == nil || sizeUnits[m[2]] == 0 {
 		d.fail(n, "bad-size", fmt.Sprintf("cannot read %s as a size", quote(n.Value)), hint)
 		return 0, false

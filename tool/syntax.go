@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -131,18 +130,18 @@ func quoteValues(s *source, traps []trap) []byte {
 }
 
 var (
-	yamlLine      = regexp.MustCompile(`^yaml: (?:input error: )?(?:line (\d+): )?(.*)$`)
-	unknownAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
+	yamlLine      = pattern(`^yaml: (?:input error: )?(?:line (\d+): )?(.*)$`)
+	unknownAnchor = pattern(`unknown anchor '(.*)' referenced`)
 )
 
 // explain turns the parser's error into a diagnostic: the first trap in the
 // file where there is one, else the parser's words with its approximate line.
 func (d *decoder) explain(err error) Diagnostic {
-	m := yamlLine.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
+	m := yamlLine().FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
 	if m == nil {
 		m = []string{"", "", err.Error()}
 	}
-	if name := unknownAnchor.FindStringSubmatch(m[2]); name != nil {
+	if name := unknownAnchor().FindStringSubmatch(m[2]); name != nil {
 		return d.unknownAnchor(name[1])
 	}
 	if strings.Contains(m[2], "exceeded max depth") {

@@ -1,0 +1,201 @@
+package dag
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestStatesPage holds the tables of docs/states.md against what the engine does:
+// every cell comes from a run. -update writes them anew.
+func TestStatesPage(t *testing.T) {
+	const page = "../docs/states.md"
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := map[string]func(*testing.T) string{
+		"conditions": conditionTable,
+		"upstreams":  upstreamTable,
+		"policies":   policyTable,
+		"runs":       runTable,
+	}
+	mark := regexp.MustCompile(`(?s)<!-- table (\w+) -->\n.*?<!-- end -->`)
+	drawn := 0
+	got := mark.ReplaceAllStringFunc(string(b), func(old string) string {
+		name := mark.FindStringSubmatch(old)[1]
+		draw, ok := tables[name]
+		if !ok {
+			t.Fatalf("the page asks for a table %q; there is none", name)
+		}
+		drawn++
+		return "<!-- table " + name + " -->\n" + draw(t) + "<!-- end -->"
+	})
+	if drawn != len(tables) {
+		t.Errorf("the page has %d tables, want %d", drawn, len(tables))
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(b), got); diff != "" {
+		t.Errorf("the page tells something else than the engine does; see which is right, then go test -update (-page +engine):\n%s", diff)
+	}
+}
+
+func table(head []string, rows [][]string) string {
+	var b strings.Builder
+	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	line(head)
+	b.WriteString(strings.Repeat("|---", len(head)) + "|\n")
+	for _, r := range rows {
+		line(r)
+	}
+	return b.String()
+}
+
+// played runs a script by hand; what began first reports first. Where the script
+// has a step that hangs, the run is cancelled as soon as nothing else runs.
+func played(t *testing.T, steps []step, s Settings) *State {
+	d := newDriver(t, graphOf(t, steps, s), 100, nil)
+	d.pick = func(n int) int {
+		for i, j := range d.out {
+			if !strings.HasSuffix(string(j.at.f.g.nodes[j.at.i].ID), "hangs") {
+				return i
+			}
+		}
+		if d.state.root.stopped == "" {
+			d.cancel()
+		}
+		return 0
+	}
+	d.run()
+	return d.state
+}
+
+func conditionTable(t *testing.T) string {
+	probe := func(cond string, up upstream, cancelled bool) string {
+		return strings.Replace(states(drive(t, map[string]*Graph{}, []upstream{up}, cond, cancelled))["probe"], "succeeded", "**runs**", 1)
+	}
+	well, badly := upstreams[0], upstreams[2]
+	var rows [][]string
+	for _, c := range conditions {
+		name := "`" + strings.ReplaceAll(c.name, "|", `\|`) + "`"
+		switch c.name {
+		case "":
+			name = "none"
+		case "{a.output} == 'x'":
+			name += ", which is true"
+		case "{a.output} == 'y'":
+			name += ", which is false"
+		case "{a.output} > 1":
+			name += " where the text is no number"
+		}
+		rows = append(rows, []string{name, probe(c.name, well, false), probe(c.name, badly, false), probe(c.name, well, true), probe(c.name, badly, true)})
+	}
+	return table([]string{"condition", "not tainted", "tainted", "not tainted, after a cancel", "tainted, after a cancel"}, rows)
+}
+
+func upstreamTable(t *testing.T) string {
+	var rows [][]string
+	for _, u := range upstreams {
+		cancelled := u.after == "cancel"
+		end := func(cond string) string {
+			return strings.Replace(states(drive(t, map[string]*Graph{}, []upstream{u}, cond, cancelled))["probe"], "succeeded", "**runs**", 1)
+		}
+		counts := "well"
+		if strings.Contains(end("success() || failure()"), "runs") && strings.Contains(end("failure()"), "runs") {
+			counts = "badly"
+		}
+		rows = append(rows, []string{u.name, counts, end(""), end("failure()"), end("always()")})
+	}
+	return table([]string{"what it waits for ended", "counts as settled", "no condition", "`failure()`", "`always()`"}, rows)
+}
+
+func policyTable(t *testing.T) string {
+	var rows [][]string
+	for _, st := range []step{
+		{tries: []string{"ok"}, retries: 2, fallback: "ok"},
+		{tries: []string{"fail", "ok"}, retries: 2, fallback: "ok"},
+		{tries: []string{"timeout", "ok"}, retries: 2},
+		{tries: []string{"fail"}, retries: 2},
+		{tries: []string{"timeout"}, retries: 2},
+		{tries: []string{"fail"}, retries: 2, fallback: "ok"},
+		{tries: []string{"fail"}, retries: 2, fallback: "fail"},
+		{tries: []string{"permanent"}, retries: 2},
+		{tries: []string{"permanent"}, retries: 2, fallback: "ok"},
+		{tries: []string{"fail"}, tolerate: true},
+		{tries: []string{"timeout"}, tolerate: true},
+		{tries: []string{"fail"}, retries: 2, fallback: "fail", tolerate: true},
+		{when: "{a.output} > 1", retries: 2, fallback: "ok"},
+	} {
+		st.id = "a"
+		s := played(t, []step{st}, Settings{})
+		var r *Result
+		s.All(func(_ ID, _ *Node, _ Status, res *Result) { r = res })
+		rows = append(rows, []string{attempts(st), fmt.Sprint(st.retries), or(st.fallback, "none"), yes(st.tolerate),
+			"**" + describe(r.Status, r) + "**", fmt.Sprint(r.Attempts), yes(r.Fallback), s.Result().Status.String()})
+	}
+	return table([]string{"a try", "`attempts`", "fallback", "`continue-on-error`", "the step ends", "tries made", "by the fallback", "the run ends"}, rows)
+}
+
+// attempts tells a script's tries as people would.
+func attempts(st step) string {
+	words := map[string]string{"ok": "succeeds", "fail": "fails", "timeout": "times out", "permanent": "is refused its input"}
+	switch {
+	case st.when != "":
+		return "never begins: the condition cannot be evaluated"
+	case len(st.tries) == 2:
+		return words[st.tries[0]] + ", the next " + words[st.tries[1]]
+	}
+	return words[st.tries[0]]
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return map[string]string{"ok": "succeeds", "fail": "fails"}[s]
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func runTable(t *testing.T) string {
+	var rows [][]string
+	for _, c := range []struct {
+		tells string
+		steps []step
+		s     Settings
+	}{
+		{"every step succeeds", []step{{id: "a"}, {id: "b", after: []string{"a"}}}, Settings{}},
+		{"`b` is skipped by its condition", []step{{id: "a"}, {id: "b", when: "{a.output} == 'y'"}}, Settings{}},
+		{"every step is skipped by its condition", []step{{id: "a", when: "{a.output} == 'y'"}}, Settings{}},
+		{"`a` fails with exit code 3, `b` waits for it", []step{{id: "a", tries: []string{"fail"}}, {id: "b", after: []string{"a"}}}, Settings{}},
+		{"`a` fails with 3 under `continue-on-error`, `b` waits for it", []step{{id: "a", tries: []string{"fail"}, tolerate: true}, {id: "b", after: []string{"a"}}}, Settings{}},
+		{"`a` times out, `b` fails with 3", []step{{id: "a", tries: []string{"timeout"}}, {id: "b", tries: []string{"fail"}}}, Settings{}},
+		{"`a` fails with 3, `b` (`failure()`) mends it", []step{{id: "a", tries: []string{"fail"}}, {id: "b", after: []string{"a"}, when: "failure()"}}, Settings{}},
+		{"`a` is the fallback's", []step{{id: "a", tries: []string{"fail"}, fallback: "ok"}}, Settings{}},
+		{"`a` fails with 3 under `fail-fast`, `b` is stopped by that", []step{{id: "a", tries: []string{"fail"}}, {id: "b-hangs", tries: []string{"hang"}}}, Settings{FailFast: true}},
+		{"cancelled while `b` runs", []step{{id: "a"}, {id: "b-hangs", after: []string{"a"}, tries: []string{"hang"}}}, Settings{}},
+		{"cancelled while `b` runs, after `a` has failed", []step{{id: "a", tries: []string{"fail"}}, {id: "b-hangs", tries: []string{"hang"}}}, Settings{}},
+	} {
+		r := played(t, c.steps, c.s).Result()
+		output := "none"
+		if r.Stdout != nil {
+			output = "`" + strings.TrimSuffix(r.Stdout.Raw, "-hangs") + "`"
+		}
+		rows = append(rows, []string{c.tells, "**" + r.Status.String() + "**", fmt.Sprint(r.ExitCode), output})
+	}
+	return table([]string{"what happens to steps `a` and `b`", "the run", "recorded exit code", "output of"}, rows)
+}

@@ -1,0 +1,12 @@
+package tool
+
+import (
+	"regexp"
+	"sync"
+)
+
+// pattern is a regular expression that is compiled when it is first used: every
+// start of the program would pay for all of them otherwise.
+func pattern(src string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(src) })
+}
