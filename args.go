@@ -27,7 +27,7 @@ type Args struct {
 	path    dag.ID // of the step that uses the tool; "" for the run's own
 }
 
-// Session, Scope, Environ, Dir and Temp make Args a steps.Frame.
+// Session, Scope, Environ, Dir, Resolve and Temp make Args a steps.Frame.
 func (a *Args) Session() *steps.Session { return a.session }
 
 // Scope resolves a step's references.
@@ -38,6 +38,9 @@ func (a *Args) Environ() []string { return a.environ }
 
 // Dir is the directory the tool's steps start in.
 func (a *Args) Dir() string { return a.dir }
+
+// Resolve makes a step's working directory absolute.
+func (a *Args) Resolve(dir string) string { return a.world.resolve(dir) }
 
 // Temp is the call's own temporary directory, "" where it has none.
 func (a *Args) Temp() string { return a.temp }

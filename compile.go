@@ -283,9 +283,9 @@ func (c *compiler) steps(p *Plan, keep bool) {
 	compiled := make(map[*tool.Step]*planStep, len(def.Steps))
 	kept := map[string]steps.Streams{}
 	for i, s := range def.Steps {
-		sc := &stepCompiler{compiler: c, plan: p, step: s, path: fmt.Sprintf("steps[%d]", i)}
+		sc := &stepCompiler{compiler: c, plan: p, step: s, index: i}
 		if def.Single {
-			sc.path = ""
+			sc.index = -1
 		}
 		for _, w := range s.WaitFor {
 			sc.edges = append(sc.edges, edge{w.S, w.Pos})
@@ -303,6 +303,7 @@ func (c *compiler) steps(p *Plan, keep bool) {
 	}
 	plan, joins, ds := order(def.Steps, explicit)
 	c.problems = append(c.problems, ds...)
+	p.steps = make([]*planStep, 0, len(plan))
 	for _, o := range plan {
 		s := compiled[o.step]
 		s.after, s.join = o.after, joins[o.step.Name]

@@ -16,7 +16,7 @@ type stepCompiler struct {
 	*compiler
 	plan      *Plan
 	step      *tool.Step
-	path      string // key path, "" for the one step of a single tool
+	index     int // in the definition; -1 for the one step of a single tool
 	edges     []edge
 	mentioned map[string]steps.Streams
 }
@@ -46,11 +46,12 @@ func (c *stepCompiler) compile() *planStep {
 	return s
 }
 
+// key is the path of one of the step's keys, for diagnostics.
 func (c *stepCompiler) key(k string) string {
-	if c.path == "" {
+	if c.index < 0 {
 		return k
 	}
-	return c.path + "." + k
+	return fmt.Sprintf("steps[%d].%s", c.index, k)
 }
 
 // note adds an edge for every step that a text mentions.

@@ -83,6 +83,7 @@ func WithSink(s dag.Sink) RunOption {
 
 // WithStdout has the run's output written to w whole, however large: live where
 // the step that gives it is known before it ends, else when the run has ended.
+// Result.Output then holds only its beginning.
 func WithStdout(w io.Writer) RunOption { return func(o *runOptions) { o.stdout = w } }
 
 // WithForce stops the run at once, without grace, when the channel is closed;
@@ -147,7 +148,7 @@ func (e *Engine) run(ctx context.Context, p *Plan, args *Args, o *runOptions) (r
 		Cleanup: e.config.Cleanup, Force: o.force,
 	})
 	res = newResult(o.id, p, args, state)
-	if outErr := live.finish(res, session); err == nil {
+	if outErr := live.finish(res); err == nil {
 		err = outErr
 	}
 	notices, closeErr := session.Close(context.WithoutCancel(ctx))

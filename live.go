@@ -72,21 +72,26 @@ func (l *live) follow(path dag.ID, s steps.Streams) io.Writer {
 }
 
 // finish takes the run's output: to the caller's writer, unless it went there
-// live, and its beginning into the result.
-func (l *live) finish(res *Result, session *steps.Session) error {
+// live, or into the result.
+func (l *live) finish(res *Result) error {
 	out := res.output
-	if out == nil {
+	switch {
+	case out == nil:
+		return nil
+	case l.to == nil:
+		var b strings.Builder
+		err := copyOutput(&b, out, steps.DefaultLimit)
+		res.Output = strings.ToValidUTF8(b.String(), "\uFFFD")
+		return err
+	}
+	res.Output = out.Inline
+	if l.used.Load() {
 		return nil
 	}
-	if l.to != nil && !l.used.Load() {
-		if err := copyOutput(l.to, out, math.MaxInt64); err != nil {
-			return fmt.Errorf("cannot write the run's output: %w", err)
-		}
+	if err := copyOutput(l.to, out, math.MaxInt64); err != nil {
+		return fmt.Errorf("cannot write the run's output: %w", err)
 	}
-	var b strings.Builder
-	err := copyOutput(&b, out, steps.DefaultLimit)
-	res.Output = strings.ToValidUTF8(b.String(), "\uFFFD")
-	return err
+	return nil
 }
 
 // copyOutput writes a stream's first most bytes to w.

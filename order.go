@@ -38,6 +38,7 @@ func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []ordered, 
 		return nil, nil, ds
 	}
 	joins = map[string]dag.Node{}
+	plan = make([]ordered, 0, len(sorted))
 	var (
 		before   dag.ID   // stands for everything up to the last join
 		since    []dag.ID // steps after that

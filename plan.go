@@ -118,8 +118,8 @@ func (p *Plan) Until(step string) (*Plan, error) {
 
 // build makes the graph of the plan's steps.
 func (p *Plan) build() error {
-	var nodes []dag.Node
-	var all []dag.ID
+	nodes := make([]dag.Node, 0, len(p.steps)+p.joins()+1)
+	all := make([]dag.ID, 0, len(p.steps))
 	for _, s := range p.steps {
 		if s.join.ID != "" {
 			nodes = append(nodes, s.join)
@@ -137,6 +137,16 @@ func (p *Plan) build() error {
 	g, err := dag.New(nodes, p.settings())
 	p.graph = g
 	return err
+}
+
+// joins is how many steps have a join of their own.
+func (p *Plan) joins() (n int) {
+	for _, s := range p.steps {
+		if s.join.ID != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // cleanupID is the node that runs resources.cleanup after everything else. The

@@ -3,6 +3,7 @@ package flowrun
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -21,7 +22,7 @@ type Result struct {
 	Started  time.Time
 	Ended    time.Time
 	Params   map[string]any // as bound, secrets masked
-	Output   string         // at most 10 MB; WithStdout has all of it
+	Output   string         // at most 10 MB; see WithStdout
 	Steps    []StepResult   // in plan order, a nested tool's steps after the step that uses it
 	// Tolerated are the paths of steps that failed without failing the run.
 	Tolerated []string
@@ -167,7 +168,21 @@ type stepJSON struct {
 	Truncated bool       `json:"truncated"`
 }
 
-// MarshalJSON writes the result as flowrun/run.v1.
+// whole is a stream up to the default buffer limit, from its log where that is
+// still there.
+func whole(file, inline string) string {
+	if file == "" || len(inline) < dag.InlineLimit/2 {
+		return inline
+	}
+	var b strings.Builder
+	if err := copyOutput(&b, &dag.Output{File: file}, steps.DefaultLimit); err != nil {
+		return inline
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// MarshalJSON writes the result as flowrun/run.v1, with each step's streams up to
+// 10 MB where their logs are still there.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	doc := runJSON{
 		Schema: RunSchema, ID: r.ID, Tool: r.Tool, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message,
@@ -176,7 +191,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	}
 	for _, s := range r.Steps {
 		doc.Steps = append(doc.Steps, stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
-			Output: s.Output, Error: s.Error, Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Truncated: s.Truncated})
+			Output: whole(s.StdoutFile, s.Output), Error: whole(s.StderrFile, s.Error), Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Truncated: s.Truncated})
 	}
 	return json.Marshal(doc)
 }

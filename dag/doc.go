@@ -17,21 +17,22 @@
 //	act      hand started nodes to workers; cancel contexts
 //
 // and then sleeps until a worker reports, a timer is due, a slot is free or the
-// caller cancels. Nothing is acted upon before it is recorded, and a State that was
-// folded from the recorded events can be carried on like the one that wrote them. One goroutine owns the State; workers only report values to it.
-// Applying an event costs the out-degree of its node, never a rescan: every node
-// carries a counter of what it still waits for.
+// caller cancels. Nothing is acted upon before it is recorded, and a State folded
+// from recorded events can be carried on like the one that made them. One goroutine
+// owns the State; workers only report values to it. Applying an event costs the
+// out-degree of its node, never a rescan: every node carries a counter of what it
+// still waits for.
 //
 // # Failure is data
 //
 // What a step did is a Result: its status, exit code and output. A Go error from
 // a Runner means the engine could not do its job and stops the run.
 //
-// What a failure means for others is one bit. A node that failed untolerated, or
-// was skipped because of one that did, is bad; a node that directly waits for a
-// bad one is tainted. A tainted node is skipped (upstream-failed) unless its
-// condition looks at the outcome itself. A node that ran is judged by its own
-// outcome only. docs/states.md holds the whole table.
+// What a failure means for others is one bit. A node that failed (or timed out, or
+// was interrupted) untolerated, or was skipped because of one that did, is bad; a
+// node that directly waits for a bad one is tainted. A tainted node is skipped
+// (upstream-failed) unless its condition looks at the outcome itself. A node that
+// ran is judged by its own outcome only. docs/states.md holds the whole table.
 //
 // # Slots
 //

@@ -22,6 +22,7 @@ type driver struct {
 	turns func(turn int) // told after every turn
 	out   []job
 	begun map[string]bool
+	due   map[ID]time.Time // of steps that wait for their next try
 
 	lenient bool // the journal may have lied: what starts is not checked
 }
@@ -35,7 +36,7 @@ type job struct {
 }
 
 func newDriver(t fataler, g *Graph, slots int, pick func(int) int) *driver {
-	return &driver{t: t, state: NewState("run", g, nil), free: slots, now: time.Unix(1e9, 0).UTC(), pick: pick, begun: map[string]bool{}}
+	return &driver{t: t, state: NewState("run", g, nil), free: slots, now: time.Unix(1e9, 0).UTC(), pick: pick, begun: map[string]bool{}, due: map[ID]time.Time{}}
 }
 
 // run drives the state to the run's end.
@@ -82,18 +83,24 @@ func (d *driver) apply(e *Event) {
 	if e.Kind == StepStarted && !d.lenient {
 		d.check(e)
 	}
+	if e.Kind == StepRetrying {
+		d.due[e.Node] = e.Due
+	}
 	d.state.Apply(*e)
 	d.log = append(d.log, *e)
 }
 
-// check holds a start against the rules: once per try, and not before everything
-// it waits for has settled.
+// check holds a start against the rules: once per try, not before everything it
+// waits for has settled, and not before its retry is due.
 func (d *driver) check(e *Event) {
 	key := fmt.Sprintf("%s try %d", e.Node, e.Attempt)
 	if d.begun[key] {
 		d.t.Fatalf("%s started twice", key)
 	}
 	d.begun[key] = true
+	if e.Time.Before(d.due[e.Node]) {
+		d.t.Fatalf("%s started %v early", key, d.due[e.Node].Sub(e.Time))
+	}
 	if up := unsettledBefore(e.at.f, e.at.i); up != "" {
 		d.t.Fatalf("%s started before %s had settled", e.Node, up)
 	}

@@ -6,10 +6,11 @@ import (
 )
 
 // Next decides what happens now, as events that have not happened yet: the
-// caller records them, applies them and acts on them, and asks again until there
-// is nothing to decide. It changes no node; free is how many leaves may start.
-// wake is when to ask again at the latest, zero when only a report can change
-// anything.
+// caller applies them, every one and in order, and asks again until there is
+// nothing to decide; then it records them and acts on them. Next changes no node,
+// but what it has decided it does not decide again. free is how many leaves may
+// start. wake is when to ask again at the latest, zero when only a report can
+// change anything.
 //
 // The decisions are appended to ds.
 func (s *State) Next(ds []Event, now time.Time, free int) (_ []Event, wake time.Time) {

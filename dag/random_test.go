@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -58,6 +59,7 @@ func drawPolicy(t *rapid.T, st *step) {
 	}
 	if some.Draw(t, "retry") {
 		st.retries = rapid.IntRange(0, 3).Draw(t, "retries")
+		st.delay = time.Duration(rapid.IntRange(0, 2).Draw(t, "delay")) * time.Second
 	}
 	if some.Draw(t, "fallback") {
 		st.fallback = rapid.SampledFrom([]string{"ok", "fail", "timeout"}).Draw(t, "fallback")
@@ -154,7 +156,8 @@ func TestRunAnyGraph(t *testing.T) {
 			t.Fatal(err)
 		}
 		var log []Event
-		s, err := Run(context.Background(), g, nil, Options{ID: "run", Slots: NewSlots(slots),
+		shared := NewSlots(slots)
+		s, err := Run(context.Background(), g, nil, Options{ID: "run", Slots: shared,
 			Sinks: []Sink{SinkFunc(func(e Event) { log = append(log, e) })}})
 		if err != nil {
 			t.Fatal(err)
@@ -168,13 +171,17 @@ func TestRunAnyGraph(t *testing.T) {
 		if int(most.Load()) > slots {
 			t.Fatalf("%d leaves ran at once with %d slots", most.Load(), slots)
 		}
+		if shared.free != slots || len(shared.queue) > 0 {
+			t.Fatalf("%d slots are free afterwards and %d runs queue, want %d and none", shared.free, len(shared.queue), slots)
+		}
 		if diff := cmp.Diff(want, states(replay(t, g, log))); diff != "" {
 			t.Fatalf("replayed (-rules +replay):\n%s", diff)
 		}
 	})
 }
 
-// watch counts how many runners of the nodes run at once, nested ones too.
+// watch counts how many runners of the nodes run at once, nested ones too, and takes
+// the waits out of them.
 func watch(nodes []Node, running, most *atomic.Int32) {
 	counted := func(r Runner) Runner {
 		return RunnerFunc(func(ctx context.Context, c *Call) (Result, error) {
@@ -187,6 +194,7 @@ func watch(nodes []Node, running, most *atomic.Int32) {
 	}
 	for i := range nodes {
 		n := &nodes[i]
+		n.Policy.Backoff = Backoff{} // this clock is real
 		if n.Runner != nil {
 			n.Runner = counted(n.Runner)
 		}

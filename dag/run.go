@@ -127,7 +127,7 @@ func (l *loop) turn() (wake time.Time, err error) {
 	now := time.Now()
 	l.batch, l.tasks = l.batch[:0], l.tasks[:0]
 	if err := l.collect(now); err != nil {
-		return wake, cmp.Or(l.tell(), err)
+		return wake, errors.Join(err, l.tell())
 	}
 	for {
 		l.heed(now)

@@ -186,11 +186,12 @@ func TestTimeoutRetryFallback(t *testing.T) {
 func TestNestedFallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: answers(fail)})
+		brief := graph(t, dag.Settings{Timeout: 10 * time.Second}, dag.Node{ID: "x", Runner: answers(ok)}) // no limit of the fallback's
 		bind := func(context.Context, *dag.Call) (dag.Args, error) { return nil, errors.New("parameter p is missing") }
 		g := graph(t, dag.Settings{},
 			dag.Node{ID: "n", Graph: inner, Policy: dag.Policy{Attempts: 1, Fallback: sleeps(time.Second)}},
 			dag.Node{ID: "long", Runner: sleeps(time.Minute)},
-			dag.Node{ID: "refused", Graph: inner, Bind: bind, Policy: dag.Policy{Attempts: 3, Fallback: sleeps(time.Second)}},
+			dag.Node{ID: "refused", Graph: brief, Bind: bind, Policy: dag.Policy{Attempts: 3, Fallback: sleeps(time.Second)}},
 		)
 		tells(t, t.Context(), g, dag.Options{Slots: dag.NewSlots(1)}, `
 			0s run.started
@@ -693,5 +694,50 @@ func TestNoSlotIsLost(t *testing.T) {
 			t.Errorf("the other slot was free only after %v", d)
 		}
 		<-all[1]
+	})
+}
+
+// TestFallbackKeepsSlot: with one slot nothing runs beside a fallback.
+func TestFallbackKeepsSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := graph(t, dag.Settings{},
+			dag.Node{ID: "a", Runner: answers(fail), Policy: dag.Policy{Fallback: sleeps(time.Minute)}},
+			dag.Node{ID: "b", Runner: sleeps(time.Second)})
+		tells(t, t.Context(), g, dag.Options{Slots: dag.NewSlots(1)}, `
+			0s run.started
+			0s step.started a
+			0s step.fallback a failed (exit)
+			1m0s step.finished a succeeded
+			1m0s step.started b
+			1m1s step.finished b succeeded
+			1m1s run.finished succeeded
+		`)
+	})
+}
+
+// TestCancelledDoNotQueue: a step that was cancelled while it waited for a slot ends
+// at once, whoever stands before it in the queue.
+func TestCancelledDoNotQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		patient := graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: answers(ok)})
+		brief := graph(t, dag.Settings{Timeout: 10 * time.Second}, dag.Node{ID: "y", Runner: answers(ok)})
+		g := graph(t, dag.Settings{},
+			dag.Node{ID: "long", Runner: sleeps(time.Hour)},
+			dag.Node{ID: "a", Graph: patient},
+			dag.Node{ID: "b", Graph: brief})
+		tells(t, t.Context(), g, dag.Options{Slots: dag.NewSlots(1)}, `
+			0s run.started
+			0s step.started long
+			0s step.started a
+			0s step.started b
+			10s run.cancelling b (timeout)
+			10s step.finished b/y cancelled (timeout)
+			10s step.finished b timed-out (timeout)
+			1h0m0s step.finished long succeeded
+			1h0m0s step.started a/x
+			1h0m0s step.finished a/x succeeded
+			1h0m0s step.finished a succeeded
+			1h0m0s run.finished failed (timeout)
+		`)
 	})
 }

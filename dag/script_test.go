@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // step is a node told as data: what it waits for, when it runs, and what each of
@@ -16,7 +17,8 @@ type step struct {
 	when     string   // "" or the name of one of conditions
 	tries    []string // words of results; the last one repeats
 	retries  int
-	fallback string // word, "" for none
+	delay    time.Duration // before each retry
+	fallback string        // word, "" for none
 	tolerate bool
 	aside    bool
 	join     bool
@@ -107,7 +109,7 @@ func nodesOf(t fataler, steps []step) []Node {
 	var nodes []Node
 	for _, st := range steps {
 		n := Node{ID: ID(st.id), Aside: st.aside, When: whenCalled(st.when),
-			Policy: Policy{Attempts: st.retries, Tolerate: st.tolerate}}
+			Policy: Policy{Attempts: st.retries, Tolerate: st.tolerate, Backoff: Backoff{Delay: st.delay}}}
 		for _, up := range st.after {
 			n.After = append(n.After, ID(up))
 		}

@@ -21,6 +21,7 @@ type Frame interface {
 	Scope(dag.View) expr.Scope // answers references
 	Environ() []string         // the graph's own variables, K=V, on top of the session's
 	Dir() string               // where steps run; "" is this process's directory
+	Resolve(dir string) string // a step's own directory as an absolute path
 	Temp() string              // the run's temporary folder, or ""
 }
 
@@ -122,22 +123,35 @@ func (t *try) failure(err error) (dag.Result, error) {
 }
 
 func (t *try) run(ctx context.Context) (dag.Result, error) {
-	if err := t.prepare(); err != nil {
-		return dag.Result{}, err
-	}
-	p, err := t.start()
+	p, err := t.begin()
 	if err != nil {
 		return dag.Result{}, err
 	}
-	for _, st := range t.streams {
-		st.started()
-	}
-	t.session.stockUp()
 	exit, stopped, err := t.wait(ctx, p)
 	if err != nil {
 		return dag.Result{}, err
 	}
 	return t.result(exit, stopped)
+}
+
+// begin starts the process. Only a few tries do this at the same moment: a system
+// call that blocks holds a thread, and hundreds of steps that start together would
+// take hundreds of threads for no gain.
+func (t *try) begin() (proc.Process, error) {
+	t.session.starting <- struct{}{}
+	defer func() { <-t.session.starting }()
+	if err := t.prepare(); err != nil {
+		return nil, err
+	}
+	p, err := t.start()
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range t.streams {
+		st.started()
+	}
+	t.session.stockUp()
+	return p, nil
 }
 
 // prepare renders every template and opens what the process will use.
@@ -254,16 +268,7 @@ func (t *try) directory() error {
 		if err != nil {
 			return inputError{fmt.Errorf("cannot use the working directory: %w", err)}
 		}
-		home := lookup(t.env, "HOME")
-		if own == "~" {
-			own = home
-		} else if rest, ok := strings.CutPrefix(own, "~/"); ok {
-			own = filepath.Join(home, rest)
-		}
-		if !filepath.IsAbs(own) {
-			own = filepath.Join(t.dir, own)
-		}
-		t.dir = own
+		t.dir = t.frame.Resolve(own)
 	}
 	if filepath.IsAbs(t.dir) {
 		t.env = environ{}.overlay(t.env, []string{"PWD=" + t.dir})

@@ -64,6 +64,10 @@ type Notice struct {
 	Processes []proc.Info `json:"processes,omitempty"`
 }
 
+// mostStarting is how many tries of a session start at the same moment. The
+// system forks one process at a time anyway.
+const mostStarting = 4
+
 // Session is the steps of one run. It is safe for concurrent use.
 type Session struct {
 	options  Options
@@ -73,6 +77,7 @@ type Session struct {
 	shells   environ // for shells: without what they would source
 	programs programs
 	null     *os.File
+	starting chan struct{} // tries that are being started
 
 	mu      sync.Mutex
 	private string     // folder; "" until needed
@@ -102,7 +107,7 @@ func Open(o Options) (*Session, error) {
 			return nil, fmt.Errorf("cannot make the log folder %q: %w", o.LogDir, err)
 		}
 	}
-	s := &Session{options: o, host: o.Host, null: null, pipes: map[*pipe]struct{}{}}
+	s := &Session{options: o, host: o.Host, null: null, starting: make(chan struct{}, mostStarting), pipes: map[*pipe]struct{}{}}
 	if s.host == nil {
 		s.host = proc.Open(o.Run)
 	}

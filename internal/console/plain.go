@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -126,19 +127,35 @@ func (p *Plain) details(e dag.Event) {
 			fmt.Fprintf(p.w, "        at %s\n", at)
 		}
 	}
-	if o == nil || strings.Contains(string(e.Node), "/") && e.Result.Message != "" && o.Inline == "" {
+	if o == nil {
 		return
 	}
-	lines := strings.Split(strings.TrimRight(o.Inline, "\n"), "\n")
+	text := tail(o)
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) > shownLines {
 		lines = lines[len(lines)-shownLines:]
 	}
 	for _, l := range lines {
 		fmt.Fprintf(p.w, "        | %s\n", clean(l))
 	}
-	if o.File != "" && (o.Size > int64(len(o.Inline)) || len(lines) == shownLines) {
+	if o.File != "" && (o.Size > int64(len(text)) || len(lines) == shownLines) {
 		fmt.Fprintf(p.w, "        all of it: %s\n", o.File)
 	}
+}
+
+// tail is the end of a stream.
+func tail(o *dag.Output) string {
+	if o.File == "" || o.Size <= int64(len(o.Inline)) {
+		return o.Inline
+	}
+	f, err := os.Open(o.File)
+	if err != nil {
+		return o.Inline
+	}
+	defer f.Close()
+	buf := make([]byte, dag.InlineLimit)
+	n, _ := f.ReadAt(buf, max(o.Size-dag.InlineLimit, 0))
+	return strings.ToValidUTF8(string(buf[:n]), "\uFFFD")
 }
 
 func (p *Plain) line(e dag.Event, c, text string) {
