@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ type Args struct {
 	plan    *Plan
 	world   *World
 	values  map[string]expr.Value
+	raw     map[string]any // as given, before coercion and transforms
 	session *steps.Session
 	environ []string
 	dir     string
@@ -66,18 +68,13 @@ func (a *Args) begin(session *steps.Session, run string, path dag.ID) error {
 	return a.makeTemp(run, path)
 }
 
+// openEnvironment renders the tool's variables and learns what is secret.
 func (a *Args) openEnvironment() error {
 	secret := make(map[string]bool, len(a.plan.secrets))
 	for _, s := range a.plan.secrets {
 		secret[s.S] = true
-		if v, ok := a.values[s.S]; ok && !v.Absent {
-			if err := a.session.Mask().Add(plain(v.V)); err != nil {
-				return fmt.Errorf("cannot keep parameter %s secret: %w", s.S, err)
-			}
-		} else if v, ok := a.world.env[s.S]; ok && v != "" {
-			if err := a.session.Mask().Add(v); err != nil {
-				return fmt.Errorf("cannot keep environment variable %s secret: %w", s.S, err)
-			}
+		if err := a.keepSecret(s.S, a.raw[s.S], a.values[s.S].V, a.world.env[s.S]); err != nil {
+			return err
 		}
 	}
 	for _, e := range a.plan.environ {
@@ -85,14 +82,68 @@ func (a *Args) openEnvironment() error {
 		if err != nil {
 			return fmt.Errorf("cannot render environment variable %s: %w", e.Name, err)
 		}
-		if secret[e.Name] && v != "" {
-			if err := a.session.Mask().Add(v); err != nil {
-				return fmt.Errorf("cannot keep environment variable %s secret: %w", e.Name, err)
+		if secret[e.Name] {
+			if err := a.keepSecret(e.Name, v); err != nil {
+				return err
 			}
 		}
 		a.environ = append(a.environ, e.Name+"="+v)
 	}
+	return a.maskEarly()
+}
+
+// keepSecret masks values, structured ones leaf by leaf.
+func (a *Args) keepSecret(name string, values ...any) error {
+	for _, v := range values {
+		for _, leaf := range leaves(v) {
+			if err := a.session.Mask().Add(leaf); err != nil {
+				return fmt.Errorf("cannot keep %s secret: %w", name, err)
+			}
+		}
+	}
 	return nil
+}
+
+// maskEarly masks what the steps' masked-values say of parameters before the
+// first step starts: the values stand in the run's result as well.
+func (a *Args) maskEarly() error {
+	for _, s := range a.plan.steps {
+		if s.command == nil {
+			continue
+		}
+		for _, t := range s.command.Masked {
+			if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Step }) {
+				continue
+			}
+			v, err := t.Text(scope{args: a})
+			if err != nil {
+				return fmt.Errorf("cannot render masked-values: %w", err)
+			}
+			if err := a.keepSecret("masked-values of step "+s.def.Name, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// leaves are the scalars in a value, as text.
+func leaves(v any) []string {
+	var list []string
+	switch v := v.(type) {
+	case nil, bool:
+	case []any:
+		for _, e := range v {
+			list = append(list, leaves(e)...)
+		}
+	case map[string]any:
+		for _, e := range v {
+			list = append(list, leaves(e)...)
+		}
+	default:
+		list = append(list, plain(v))
+	}
+	return list
 }
 
 // makeTemp makes the temporary directory of the call, its own even where two runs
@@ -117,6 +168,7 @@ func (a *Args) makeTemp(run string, path dag.ID) error {
 	if err := os.MkdirAll(a.temp, 0o700); err != nil {
 		return fmt.Errorf("cannot make the temporary directory: %w", err)
 	}
+	a.session.RemoveAtClose(a.temp)
 	return nil
 }
 

@@ -31,10 +31,14 @@ func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {
 }
 
 func (p *Plan) bind(w *World, raw map[string]given) (*Args, error) {
-	b := &binder{plan: p, raw: raw, args: &Args{plan: p, world: w, values: make(map[string]expr.Value, len(p.params))}}
+	b := &binder{plan: p, raw: raw, args: &Args{plan: p, world: w,
+		values: make(map[string]expr.Value, len(p.params)), raw: make(map[string]any, len(raw))}}
 	b.unknown()
 	for _, prm := range p.params {
 		b.param(prm)
+	}
+	if len(b.problems) == 0 {
+		b.dashes()
 	}
 	if len(b.problems) > 0 {
 		slices.SortStableFunc(b.problems, func(x, y ParamProblem) int { return strings.Compare(x.Name, y.Name) })
@@ -91,6 +95,7 @@ func (b *binder) param(prm *param) {
 	switch {
 	case ok:
 		v.Caller, v.Author = !g.author, g.author
+		b.args.raw[def.Name] = g.v
 	case prm.initial != nil:
 		var err error
 		watch := &callerWatch{Scope: scope{args: b.args}}

@@ -100,6 +100,14 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("tool %s runs on %v only; this is %s", e.Tool, e.Platforms, platform())
 }
 
+func (p *Plan) supported() error {
+	list := p.Definition.Platforms
+	if len(list) == 0 || slices.Contains(list, platform()) {
+		return nil
+	}
+	return &UnsupportedError{Tool: p.Name(), Platforms: list}
+}
+
 // Run binds params and runs the plan to its end. A run that failed, timed out or
 // was cancelled is a Result with that status and no error. Errors: a *ParamsError,
 // an *UnsupportedError, or what kept the engine from doing its job; where the run
@@ -109,8 +117,8 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 	for _, opt := range options {
 		opt(&o)
 	}
-	if list := p.Definition.Platforms; len(list) > 0 && !slices.Contains(list, platform()) {
-		return nil, &UnsupportedError{Tool: p.Name(), Platforms: list}
+	if err := p.supported(); err != nil {
+		return nil, err
 	}
 	if o.id == "" {
 		o.id = NewID(time.Now())

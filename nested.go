@@ -10,6 +10,9 @@ import (
 // bind makes the arguments of a nested tool: what with says, seen from the outer
 // tool, taken through the nested tool's own parameters. It runs in a worker.
 func (s *planStep) bind(_ context.Context, c *dag.Call) (dag.Args, error) {
+	if err := s.nested.supported(); err != nil {
+		return nil, err
+	}
 	outer := c.Args().(*Args)
 	raw, err := s.withValues(scope{view: c.View, args: outer})
 	if err != nil {

@@ -62,14 +62,6 @@ func world(dir string, env ...string) flowrun.World {
 		Env: append([]string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH")}, env...)}
 }
 
-func states(r *flowrun.Result) string {
-	var words []string
-	for _, s := range r.Steps {
-		words = append(words, s.ID+"="+s.Status.String())
-	}
-	return strings.Join(words, " ")
-}
-
 func specFixture(t testing.TB, line string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("tool", "testdata", "spec001", line+".yaml"))

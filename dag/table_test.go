@@ -3,7 +3,6 @@ package dag
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,19 +10,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
-
 // upstream is a way for a step to reach an end state.
 type upstream struct {
 	name  string
 	bad   bool
 	steps func(id string) []step
-	after string // "" always; "cancel": only in a cancelled run
+	after string // "cancel": only a cancelled run has it
 	told  bool   // an end that only a journal can tell: Run never reaches it
 }
 
+// one is an upstream step alone.
 func one(s step) func(string) []step {
-	return func(id string) []step { s := s; s.id = id; return []step{s} }
+	return func(id string) []step { s.id = id; return []step{s} }
 }
 
 var upstreams = []upstream{
@@ -62,16 +60,15 @@ func scene(ups []upstream, cond string, cancelled bool) []step {
 
 // expected is the probe's end and the run's, by the rules.
 func expected(ups []upstream, cond string, cancelled bool) (probe, run string) {
-	tainted, failed := false, false
+	tainted := false
 	for _, u := range ups {
 		tainted = tainted || u.bad
 	}
 	probe = strings.Replace(decision(cond, tainted, cancelled), "runs", "succeeded", 1)
-	failed = tainted || probe == "failed" // every bad upstream has a failure behind it
 	switch {
 	case cancelled:
 		return probe, "cancelled"
-	case failed:
+	case tainted, probe == "failed": // behind every taint there is a failure
 		return probe, "failed"
 	}
 	return probe, "succeeded"

@@ -82,6 +82,7 @@ type Session struct {
 	mu      sync.Mutex
 	private string     // folder; "" until needed
 	stock   []*os.File // unnamed files made ahead
+	temps   []string
 	pipes   map[*pipe]struct{}
 	copying sync.WaitGroup
 }
@@ -148,7 +149,18 @@ func (s *Session) Close(ctx context.Context) ([]Notice, error) {
 	if s.private != "" {
 		err = errors.Join(err, os.RemoveAll(s.private))
 	}
+	for _, dir := range s.temps {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
 	return notices, err
+}
+
+// RemoveAtClose has a folder removed with the session, whatever becomes of the
+// cleanup that should do it sooner: a run stopped by force has none.
+func (s *Session) RemoveAtClose(dir string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.temps = append(s.temps, dir)
 }
 
 func (s *Session) notify(n Notice) {

@@ -84,7 +84,7 @@ func (d *decoder) start(n *yaml.Node) Pos {
 		}
 		at = skipSpace(text, at)
 	}
-	if skipped := text[from:at]; at < len(text) && bytes.IndexAny(skipped, "\r\n") < 0 {
+	if skipped := text[from:at]; at < len(text) && !bytes.ContainsAny(skipped, "\r\n") {
 		// Counted from here and not from the start of the line, of which there
 		// may be only one in a large file.
 		return Pos{d.src.file, n.Line, n.Column + utf8.RuneCount(skipped)}

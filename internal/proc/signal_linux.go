@@ -21,16 +21,6 @@ func send(e *entry, sig syscall.Signal) error {
 	return p.Signal(sig)
 }
 
-// sendAll signals processes, waking stopped ones so that they hear it.
-func sendAll(list []entry, sig syscall.Signal) {
-	for i := range list {
-		e := &list[i]
-		if send(e, sig) == nil && e.state == 'T' && sig != syscall.SIGKILL {
-			send(e, syscall.SIGCONT)
-		}
-	}
-}
-
 func infos(list []entry) []Info {
 	out := make([]Info, len(list))
 	for i := range list {
