@@ -219,11 +219,45 @@ func (c *stepCompiler) hands(t *expr.Template, shell string) *steps.Command {
 	return cmd
 }
 
-// with compiles the values for the tool a step uses.
+// with compiles the values for the tool a step uses. A nested tool sees its own
+// parameters and environment only, so keys that would reach into it are refused.
 func (c *stepCompiler) with(s *planStep) {
+	for key, pos := range c.commandKeys() {
+		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: pos, Path: c.key(key),
+			Message: key + " has no effect on a step that uses a tool: the tool has its own",
+			Hint:    "give the tool a parameter for it, and set that under with:"})
+	}
 	for _, e := range s.def.With {
 		s.with = append(s.with, withValue{param: e.Key, pos: e.Pos, value: c.tree(e.Value, "with."+e.Key, c.plan.names, c.note)})
 	}
+}
+
+// commandKeys are the keys of the step that only a command can use, with their
+// places.
+func (c *stepCompiler) commandKeys() map[string]tool.Pos {
+	s, keys := c.step, map[string]tool.Pos{}
+	add := func(key string, set bool, pos tool.Pos) {
+		if set {
+			keys[key] = pos
+		}
+	}
+	if s.Input != nil {
+		add("input", true, s.Input.Pos)
+	}
+	if s.WorkingDirectory != nil {
+		add("working-directory", true, s.WorkingDirectory.Pos)
+	}
+	for _, v := range s.Environment.Variables[:min(len(s.Environment.Variables), 1)] {
+		add("environment", true, v.Pos)
+	}
+	for _, v := range s.Output.MaskedValues[:min(len(s.Output.MaskedValues), 1)] {
+		add("output.masked-values", true, v.Pos)
+	}
+	add("strict", s.Strict != nil, s.Pos)
+	add("detach", s.Detach, s.Pos)
+	add("output.buffer-limit", s.Output.BufferLimit > 0, s.Pos)
+	add("output.truncation", s.Output.Truncation != nil, s.Pos)
+	return keys
 }
 
 // platform is this machine's name in definitions (S1-126, S1-410).

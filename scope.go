@@ -1,0 +1,154 @@
+package flowrun
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+)
+
+// scope resolves the references of one call. view is zero where no step may be
+// mentioned; last is set for retry.when.
+type scope struct {
+	view dag.View
+	args *Args
+	last *dag.Result
+}
+
+// Lookup finds what a reference stands for.
+func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
+	switch r.Class {
+	case expr.Parameter:
+		v, ok := s.args.values[r.Root]
+		if !ok {
+			return v, expr.ErrUnknown
+		}
+		return within(v, r)
+	case expr.Variable:
+		v, _ := s.args.world.variable(r.Root, s.args.plan.Name())
+		return expr.Value{V: v, Author: true}, nil
+	case expr.Env:
+		v, ok := s.args.world.env[r.Path[0].Field]
+		return expr.Value{V: v, Text: true, Author: true, Absent: !ok}, nil
+	case expr.Last:
+		return s.lastField(r.Path[0].Field), nil
+	case expr.Step:
+		if s.view == (dag.View{}) {
+			return expr.Value{}, expr.ErrUnknown
+		}
+		return stepValue(s.view.Result(dag.ID(r.Root)), r)
+	}
+	return expr.Value{}, fmt.Errorf("%s is not known here", r)
+}
+
+func (s scope) lastField(field string) expr.Value {
+	r := s.last
+	switch field {
+	case "exit-code":
+		return expr.Value{V: int64(r.ExitCode)}
+	case "attempts":
+		return expr.Value{V: int64(r.Attempts)}
+	case "timed-out":
+		return expr.Value{V: r.Status == dag.TimedOut}
+	case "error":
+		return text(r.Stderr)
+	}
+	return text(r.Stdout)
+}
+
+// stepValue is a field of a step's result (S1-127); every field of a step that
+// did not run is nil (S1-053).
+func stepValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
+	field := ref.Path[0].Field
+	if r == nil {
+		return expr.Value{}, expr.ErrUnknown
+	}
+	if field == "status" {
+		return expr.Value{V: r.Status.String(), Author: true}, nil
+	}
+	if !r.Status.Executed() {
+		return expr.Value{Author: true}, nil
+	}
+	switch field {
+	case "exit-code":
+		return expr.Value{V: int64(r.ExitCode)}, nil
+	case "attempts":
+		return expr.Value{V: int64(r.Attempts)}, nil
+	case "duration":
+		return expr.Value{V: r.Ended.Sub(r.Started).Milliseconds()}, nil
+	case "start-time":
+		return expr.Value{V: r.Started.UTC().Format(time.RFC3339), Author: true}, nil
+	case "end-time":
+		return expr.Value{V: r.Ended.UTC().Format(time.RFC3339), Author: true}, nil
+	case "error", "stderr":
+		return text(r.Stderr), nil
+	case "json":
+		return jsonValue(r, ref)
+	}
+	return text(r.Stdout), nil
+}
+
+// text is what a reference sees of a stream: one trailing newline is stripped.
+func text(o *dag.Output) expr.Value {
+	v := expr.Value{V: "", Text: true, Author: true}
+	if o != nil {
+		v.V = strings.TrimSuffix(strings.TrimSuffix(o.Raw, "\n"), "\r")
+	}
+	return v
+}
+
+func jsonValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
+	v := r.Value
+	if v == nil {
+		if r.Stdout == nil {
+			return expr.Value{}, fmt.Errorf("%s: the step printed nothing", ref)
+		}
+		if r.Stdout.Truncated {
+			return expr.Value{}, fmt.Errorf("%s: the step's output was cut at its buffer-limit", ref)
+		}
+		if err := decodeJSON(r.Stdout.Raw, &v); err != nil {
+			return expr.Value{}, fmt.Errorf("%s: the step's output is not JSON: %w", ref, err)
+		}
+	}
+	ref.Path = ref.Path[1:]
+	return descend(expr.Value{V: v, Author: true}, ref)
+}
+
+// within follows a reference into a parameter's parts.
+func within(v expr.Value, r expr.Ref) (expr.Value, error) {
+	if len(r.Path) == 0 || v.Absent {
+		return v, nil
+	}
+	v.Format = nil // it is the whole parameter's
+	return descend(v, r)
+}
+
+var errNoPart = errors.New("no such part")
+
+func descend(v expr.Value, r expr.Ref) (expr.Value, error) {
+	for _, seg := range r.Path {
+		switch at := v.V.(type) {
+		case map[string]any:
+			part, ok := at[seg.Field]
+			if seg.IsIndex || !ok {
+				return v, fmt.Errorf("%s: %w", r, errNoPart)
+			}
+			v.V = part
+		case []any:
+			if !seg.IsIndex || seg.Index >= len(at) {
+				return v, fmt.Errorf("%s: %w", r, errNoPart)
+			}
+			v.V = at[seg.Index]
+		default:
+			return v, fmt.Errorf("%s: %w", r, errNoPart)
+		}
+	}
+	if n, ok := v.V.(json.Number); ok {
+		v.V, _ = parseNumber(n.String())
+	}
+	return v, nil
+}

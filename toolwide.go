@@ -1,0 +1,92 @@
+package flowrun
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolWide compiles what holds for all steps and so may not mention any.
+func (c *compiler) toolWide(p *Plan) {
+	def, n := p.Definition, p.names
+	for _, v := range c.environment(def.Environment, "environment", n) {
+		if c.mentionsNoStep(v.at, v.Value) {
+			p.environ = append(p.environ, v.EnvVar)
+		}
+	}
+	p.secrets = def.Environment.Secrets
+	p.dir = c.wide(def.WorkingDirectory, "working-directory", expr.Plain, n)
+	if def.WorkingDirectory == nil {
+		p.dir = c.wide(def.FilePaths.WorkingDirectory, "file-paths.working-directory", expr.Plain, n)
+	}
+	p.temp = c.wide(def.FilePaths.TempDirectory, "file-paths.temp-directory", expr.Plain, n)
+	p.input = c.wide(def.Input, "input", expr.Plain, n)
+	p.output = c.template(def.Output, "output", expr.Plain, n)
+	if res := def.Resources; res.DeleteTempFiles || len(res.FinalCommands) > 0 || p.temp != nil {
+		p.cleanup = &cleanup{}
+		for i := range res.FinalCommands {
+			path := fmt.Sprintf("resources.cleanup[%d].final-command", i)
+			if t := c.wide(&res.FinalCommands[i], path, shellOf(defaultShell()), n); t != nil {
+				p.cleanup.commands = append(p.cleanup.commands, &steps.Command{Template: t, Shell: defaultShell()})
+			}
+		}
+	}
+}
+
+// wide is template for a text that may not mention steps.
+func (c *compiler) wide(at *tool.Text, path string, sh expr.Shell, n expr.Names) *expr.Template {
+	t := c.template(at, path, sh, n)
+	if t == nil || !c.mentionsNoStep(*at, t) {
+		return nil
+	}
+	return t
+}
+
+// mentionsNoStep reports the first step that a tool-wide text mentions.
+func (c *compiler) mentionsNoStep(at tool.Text, t *expr.Template) bool {
+	for _, r := range t.Refs() {
+		if r.Class == expr.Step {
+			c.report(tool.Diagnostic{Code: "step-in-tool-wide", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
+				Message: fmt.Sprintf("%s cannot stand here: this holds for all steps and is read before the first one runs", r),
+				Hint:    "give it to the steps that need it instead"})
+			return false
+		}
+	}
+	return true
+}
+
+// placedVar is an environment variable with its place.
+type placedVar struct {
+	steps.EnvVar
+	at tool.Text
+}
+
+func (c *compiler) environment(e tool.Environment, path string, n names) []placedVar {
+	var list []placedVar
+	for _, v := range e.Variables {
+		if v.Value.Text == nil {
+			continue
+		}
+		if t := c.template(v.Value.Text, path+"."+v.Key, expr.Plain, environNames{n}); t != nil {
+			list = append(list, placedVar{steps.EnvVar{Name: v.Key, Value: t}, *v.Value.Text})
+		}
+	}
+	return list
+}
+
+// defaultShell is the shell of script, commands, fallback and final-command where
+// a step names none.
+func defaultShell() string {
+	if runtime.GOOS == "windows" {
+		return "cmd"
+	}
+	return "bash"
+}
+
+func shellOf(name string) expr.Shell {
+	sh, _ := expr.ShellByName(name)
+	return sh
+}

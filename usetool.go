@@ -1,0 +1,88 @@
+package flowrun
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// nested compiles the tool a step uses.
+func (c *compiler) nested(user *tool.Definition, s *tool.Step, keep bool) *Plan {
+	def := c.lookup(user, s.UseTool)
+	if def == nil {
+		return nil
+	}
+	p := c.tool(def, keep)
+	if p == nil {
+		return nil
+	}
+	c.checkWith(s, p)
+	return p
+}
+
+// lookup finds a tool that another names, and reports when it does not exist or
+// the chain comes back to itself.
+func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definition {
+	def, ds, err := c.lib.Lookup(name.S, from)
+	if err != nil {
+		c.errorf("unknown-tool", name, hintFor(err), "cannot use tool %q: %v", name.S, err)
+		return nil
+	}
+	if i := slices.Index(c.chain, def.Name); i >= 0 {
+		c.errorf("recursion", name, "a tool may not use itself, not even through others",
+			"tools use each other in a circle: %s", strings.Join(append(slices.Clone(c.chain[i:]), def.Name), " -> "))
+		return nil
+	}
+	if len(c.chain) >= maxNesting {
+		c.errorf("nesting", name, "flatten some of the tools", "tools are nested deeper than %d: %s", maxNesting, strings.Join(c.chain, " -> "))
+		return nil
+	}
+	c.problems = append(c.problems, ds...)
+	if ds.Err() != nil {
+		return nil
+	}
+	return def
+}
+
+func hintFor(err error) string {
+	if nf, ok := err.(*tool.NotFoundError); ok && len(nf.Near) > 0 {
+		return fmt.Sprintf("did you mean %q?", nf.Near[0])
+	}
+	return "flowrun looks beside the file, then in the local, user and global tool folders"
+}
+
+// checkWith holds a use-tool step's with against the tool's parameters.
+func (c *compiler) checkWith(s *tool.Step, p *Plan) {
+	given := map[string]bool{}
+	var known []string
+	for _, prm := range p.params {
+		known = append(known, prm.def.Name)
+	}
+	for i := range s.With {
+		w := &s.With[i]
+		given[w.Key] = true
+		if !slices.Contains(known, w.Key) {
+			c.unknownParameter(w, p.Name(), known)
+		}
+	}
+	for _, prm := range p.params {
+		if prm.def.Required && prm.def.Default == nil && !given[prm.def.Name] {
+			c.errorf("missing-parameter", s.UseTool, fmt.Sprintf("add %s under with:", prm.def.Name),
+				"tool %s needs parameter %s", p.Name(), prm.def.Name)
+		}
+	}
+}
+
+// unknownParameter reports a value for a parameter that a tool does not have.
+func (c *compiler) unknownParameter(e *tool.Entry, toolName string, known []string) {
+	hint := fmt.Sprintf("tool %s has no parameters", toolName)
+	if len(known) > 0 {
+		hint = "its parameters are " + strings.Join(known, ", ")
+	}
+	if near := tool.Near(e.Key, known); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %q?", near[0])
+	}
+	c.errorf("unknown-parameter", tool.Text{S: e.Key, Pos: e.Pos}, hint, "tool %s has no parameter %q", toolName, e.Key)
+}
