@@ -150,7 +150,6 @@ func (t *try) begin() (proc.Process, error) {
 	for _, st := range t.streams {
 		st.started()
 	}
-	t.session.stockUp()
 	return p, nil
 }
 

@@ -17,6 +17,7 @@ type logFile struct {
 	*os.File
 	base string // the name it is to have, without what makes it unique
 	path string // the name it has; "" for none
+	born bool   // without a name, so that it can be given any
 }
 
 // newLogFile makes a file in the log folder for a stream of one try.
@@ -27,7 +28,7 @@ func (s *Session) newLogFile(base string) (*logFile, error) {
 	}
 	base = filepath.Join(dir, base)
 	if f := s.takeUnnamed(dir); f != nil {
-		return &logFile{File: f, base: base}, nil
+		return &logFile{File: f, base: base, born: true}, nil
 	}
 	l := &logFile{base: base}
 	err = firstFree(base, func(path string) (err error) {
@@ -41,29 +42,13 @@ func (s *Session) newLogFile(base string) (*logFile, error) {
 	return l, nil
 }
 
-// Making a file without a name costs the file system a transaction, a good part of
-// what starting a small program costs. So the next step's two are made while this
-// step's process runs, when there is nothing else to do.
+// Making and removing a file costs a file system about a quarter of what starting
+// a small program does, and most steps print nothing on one stream at least. So a
+// file that was not written to is used again, once it is certain that no process
+// still has it: one that a step left behind would print into another step's log.
+// To be able to tell, a process gets the file opened a second time.
 
-// stockUp makes unnamed files ahead.
-func (s *Session) stockUp() {
-	const streams = 2
-	dir, err := s.logFolder()
-	if err != nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.stock) < streams {
-		f := unnamed(dir)
-		if f == nil {
-			return
-		}
-		s.stock = append(s.stock, f)
-	}
-}
-
-// takeUnnamed is a file without a name; nil where the file system has none.
+// takeUnnamed is an empty file without a name; nil where the file system has none.
 func (s *Session) takeUnnamed(dir string) *os.File {
 	s.mu.Lock()
 	if last := len(s.stock) - 1; last >= 0 {
@@ -74,6 +59,22 @@ func (s *Session) takeUnnamed(dir string) *os.File {
 	}
 	s.mu.Unlock()
 	return unnamed(dir)
+}
+
+// giveBack closes a file, or keeps it to be used again.
+func (s *Session) giveBack(l *logFile) {
+	if l.born && l.path == "" && nobodyElseHas(l.File) && emptied(l.File) {
+		s.mu.Lock()
+		s.stock = append(s.stock, l.File)
+		s.mu.Unlock()
+		return
+	}
+	l.Close()
+}
+
+func emptied(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && (info.Size() == 0 || f.Truncate(0) == nil)
 }
 
 // keep gives the file a name.

@@ -44,3 +44,25 @@ func link(f *os.File, path string) error {
 	}
 	return nil
 }
+
+// reopen opens the file a second time, for a process to print into. Not with
+// os.OpenFile, which would try to put it into the poller, twice a step.
+func reopen(f *os.File) (*os.File, error) {
+	path := "/proc/self/fd/" + strconv.Itoa(int(f.Fd()))
+	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_APPEND|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// nobodyElseHas says whether the file is open once only. The kernel grants a write
+// lease on no other terms; we are not after the lease.
+func nobodyElseHas(f *os.File) bool {
+	const setLease = 1024
+	if _, _, errno := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), setLease, syscall.F_WRLCK); errno != 0 {
+		return false
+	}
+	_, _, errno := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), setLease, syscall.F_UNLCK)
+	return errno == 0
+}

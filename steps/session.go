@@ -81,7 +81,7 @@ type Session struct {
 
 	mu      sync.Mutex
 	private string     // folder; "" until needed
-	stock   []*os.File // unnamed files made ahead
+	stock   []*os.File // empty files without a name, to be used again
 	temps   []string
 	pipes   map[*pipe]struct{}
 	copying sync.WaitGroup

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"unicode/utf8"
@@ -11,11 +12,12 @@ import (
 
 // stream is one output of one try. end is what the process gets.
 type stream struct {
-	which  Streams
-	file   *logFile
-	end    *os.File
-	pipe   *pipe     // nil: the process writes into the file
-	follow *follower // nil: nobody watches
+	session *Session
+	which   Streams
+	file    *logFile
+	end     *os.File
+	pipe    *pipe     // nil: the process writes into the file
+	follow  *follower // nil: nobody watches
 }
 
 // wanted says how much of a stream is asked for.
@@ -39,7 +41,7 @@ func (s *Session) openStream(path dag.ID, attempt int, which Streams, viaPipe bo
 	if err != nil {
 		return nil, err
 	}
-	st := &stream{which: which, file: file, end: file.File}
+	st := &stream{session: s, which: which, file: file}
 	var to io.Writer
 	if s.options.Follow != nil {
 		to = s.options.Follow(path, which)
@@ -50,18 +52,20 @@ func (s *Session) openStream(path dag.ID, attempt int, which Streams, viaPipe bo
 			file.drop()
 			return nil, errors.Join(err, file.Close())
 		}
-	case to != nil:
-		st.follow = follow(file.File, to)
+	default:
+		if st.end, err = reopen(file.File); err != nil {
+			file.drop()
+			return nil, errors.Join(fmt.Errorf("cannot open a log file: %w", err), file.Close())
+		}
+		if to != nil {
+			st.follow = follow(file.File, to)
+		}
 	}
 	return st, nil
 }
 
 // started is to be called when the process has its copy of the stream's end.
-func (st *stream) started() {
-	if st.pipe != nil {
-		st.end.Close()
-	}
-}
+func (st *stream) started() { st.end.Close() }
 
 // settle waits for the stream to end after the step has. A pipe may be held open
 // by a background process: then held is true, and the stream goes on being copied
@@ -90,7 +94,7 @@ func (st *stream) release() {
 		st.pipe.release(st.file)
 		return
 	}
-	st.file.Close()
+	st.session.giveBack(st.file)
 }
 
 // output is what a Result says of the stream; nil when nothing was printed.

@@ -1,0 +1,40 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+)
+
+// A process that a step left behind must not print into the log of a later step,
+// although files that nothing was printed into are used again.
+func TestLatePrinter(t *testing.T) {
+	b := open(t, Options{LogDir: t.TempDir(), Grace: time.Second}, nil)
+	defer b.close(t)
+	late := &Command{Shell: "sh", Template: b.parse(t, `( sleep 0.2; echo late; echo late >&2 ) & exit 0`, expr.Sh)}
+	quiet := &Command{Shell: "sh", Template: b.parse(t, "sleep 0.05", expr.Sh)}
+	nodes := []dag.Node{{ID: "late", Runner: late}}
+	for i := range 10 {
+		nodes = append(nodes, dag.Node{ID: dag.ID(fmt.Sprint("quiet", i)), Runner: quiet, After: []dag.ID{nodes[i].ID}})
+	}
+	g, err := dag.New(nodes, dag.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := dag.Run(context.Background(), g, b, dag.Options{})
+	if err != nil || st.Result().Status != dag.Succeeded {
+		t.Fatalf("%v, %v", st.Result(), err)
+	}
+	st.All(func(path dag.ID, _ *dag.Node, _ dag.Status, r *dag.Result) {
+		if r.Stdout != nil || r.Stderr != nil {
+			t.Errorf("%s printed %+v %+v", path, r.Stdout, r.Stderr)
+		}
+	})
+	if n := len(b.session.stock); n != 2 {
+		t.Errorf("%d files to be used again, want the 2 of the quiet steps", n)
+	}
+}
