@@ -3,6 +3,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli"
@@ -11,10 +12,20 @@ import (
 
 func main() {
 	flowrun.HelperMain()
+	oneProcessor()
 	// Nothing else in this process has children, so it may be the reaper of its
-	// steps' process trees itself and needs no helper for that.
-	_ = proc.BecomeReaper() // without it, what escapes a step is still reported
-	os.Exit(cli.Main(cli.Process{
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-	}))
+	// steps' process trees itself and needs no helper. Where that cannot be, what
+	// escapes from a step is reported.
+	_ = proc.BecomeReaper()
+	os.Exit(cli.Main(cli.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+}
+
+// oneProcessor keeps the program to one processor, unless the user said otherwise.
+// Its own work is microseconds a step; on several processors its threads wake each
+// other just when the steps need the CPUs (1,000 short steps on two CPUs: 1.6 times
+// the time of bare spawning, against 1.35 on one).
+func oneProcessor() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(1)
+	}
 }

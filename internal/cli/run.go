@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -160,7 +159,6 @@ func colon(s string) string {
 
 // execute runs the plan and prints its result.
 func (a *app) execute(plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) error {
-	oneProcessor()
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	sig := a.signals(stop)
@@ -198,16 +196,6 @@ func (a *app) execute(plan *flowrun.Plan, world flowrun.World, params map[string
 		return codeError(code)
 	}
 	return nil
-}
-
-// oneProcessor runs the engine on one processor, unless the user said otherwise.
-// Its own work is microseconds a step; on several processors its threads wake each
-// other just when the steps need the CPUs (1,000 short steps on two CPUs: 1.6
-// times the time of bare spawning, against 1.35 on one).
-func oneProcessor() {
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(1)
-	}
 }
 
 // sink is what narrates the run.
