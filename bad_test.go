@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -115,6 +117,54 @@ func TestBadDefinitions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAllAtOnce: problems of reading and of compiling come together, each once.
+func TestAllAtOnce(t *testing.T) {
+	dir := folder(t, map[string]string{"bad.yaml": `
+name: bad
+description: many problems
+steps:
+  - name: fetch
+    bash: curl {URL
+    run-condtion: "{fecth.exit-code} == 0"
+  - name: use
+    bash: eval "{URL}"
+    wait-for: [fech]
+  - name: more
+    run: echo {fetch.ouput}
+    run-condition: "{fetchy.exit-code} == 0"
+parameters:
+  URL: {type: strng, description: u}
+`})
+	_, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "bad.yaml"))
+	var ds tool.Diagnostics
+	if !errors.As(err, &ds) {
+		t.Fatal(err)
+	}
+	var codes []string
+	for _, d := range ds {
+		codes = append(codes, fmt.Sprintf("%d %s", d.Pos.Line, d.Code))
+	}
+	want := []string{"7 unknown-key", "9 expr-position", "10 unknown-step", "12 expr-field", "13 expr-unknown", "15 bad-choice"}
+	if diff := cmp.Diff(want, codes); diff != "" {
+		t.Errorf("problems (-want +got):\n%s\n%v", diff, ds)
+	}
+}
+
+// TestBadFixtures compiles every bad file that package tool is tested with: what
+// could be read of it must not trip the compiler.
+func TestBadFixtures(t *testing.T) {
+	files, err := filepath.Glob("tool/testdata/bad/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	for _, file := range files {
+		if _, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()}), file); err == nil {
+			// Files that only warn are among them.
+			continue
+		}
 	}
 }
 

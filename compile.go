@@ -2,6 +2,7 @@ package flowrun
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
@@ -21,11 +22,9 @@ func Compile(lib *tool.Library, name string) (*Plan, error) {
 		return nil, err
 	}
 	c := &compiler{lib: lib, problems: ds, done: map[nestedKey]*Plan{}}
-	var p *Plan
-	if ds.Err() == nil {
-		p = c.tool(def, false)
-	}
-	return c.result(p)
+	// What could be read of a definition with errors is compiled all the same, so
+	// that the author hears of everything at once.
+	return c.result(c.tool(def, false))
 }
 
 // CompileDefinition compiles a definition that was loaded or made by the caller;
@@ -64,18 +63,35 @@ func (c *compiler) errorf(code string, at tool.Text, hint, format string, args .
 		Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// found adds what expr says of a text, with its place in the file.
-func (c *compiler) found(at tool.Text, path string, ps []expr.Problem) bool {
+// found adds what expr says of a text, with its place in the file and the nearest
+// of the names that it could have meant.
+func (c *compiler) found(at tool.Text, path string, ps []expr.Problem, n expr.Names) bool {
 	bad := false
 	for _, p := range ps {
 		d := tool.Diagnostic{Code: p.Code, Severity: tool.Error, Pos: at.At(p.Off), Len: p.Len, Path: path, Message: p.Message, Hint: p.Hint}
 		if p.Warning {
 			d.Severity = tool.Warning
 		}
+		if near := nearest(at.S[p.Off:min(p.Off+p.Len, len(at.S))], p.Code, n); near != "" {
+			d.Hint = fmt.Sprintf("did you mean %q?", near)
+		}
 		bad = bad || !p.Warning
 		c.report(d)
 	}
 	return bad
+}
+
+// nearest is the known name closest to the root of an unknown reference.
+func nearest(ref, code string, n expr.Names) string {
+	known, ok := n.(interface{ ids() []string })
+	if !ok || code != expr.CodeUnknown && code != expr.CodeUndeclared {
+		return ""
+	}
+	root, _, _ := strings.Cut(strings.Trim(ref, "{}'\""), ".")
+	if near := tool.Near(root, known.ids()); len(near) > 0 {
+		return near[0]
+	}
+	return ""
 }
 
 // template parses a text; nil stays nil.
@@ -84,7 +100,7 @@ func (c *compiler) template(at *tool.Text, path string, sh expr.Shell, n expr.Na
 		return nil
 	}
 	t, ps := expr.ParseTemplate(at.S, sh, n)
-	if c.found(*at, path, ps) {
+	if c.found(*at, path, ps, n) {
 		return nil
 	}
 	return t
@@ -95,7 +111,7 @@ func (c *compiler) condition(at *tool.Text, path string, n expr.Names) *expr.Con
 		return nil
 	}
 	cond, ps := expr.ParseCondition(at.S, n)
-	if c.found(*at, path, ps) {
+	if c.found(*at, path, ps, n) {
 		return nil
 	}
 	return cond

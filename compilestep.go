@@ -30,6 +30,7 @@ func (c *stepCompiler) compile() *planStep {
 	}
 	c.policy(s)
 	switch def.Kind {
+	case "": // diagnosed where it was read
 	case tool.UseTool:
 		c.with(s)
 	case tool.Go:
@@ -40,7 +41,7 @@ func (c *stepCompiler) compile() *planStep {
 			s.run = s.command
 		}
 	}
-	if s.run == nil && def.Kind != tool.UseTool {
+	if s.run == nil && def.Kind != tool.UseTool && def.Kind != "" {
 		s.run = unavailable(fmt.Sprintf("%s steps cannot run on %s yet", def.Kind, platform()))
 	}
 	return s
@@ -137,6 +138,9 @@ func (c *stepCompiler) shell() string {
 // platformCommand selects platform, then default (S1-411).
 func (c *stepCompiler) platformCommand() (*tool.Text, string, string) {
 	cmds := c.step.Commands
+	if cmds == nil {
+		return nil, "", "" // diagnosed where it was read
+	}
 	if t, ok := cmds.Platforms[platform()]; ok {
 		return &t, "commands.platforms." + platform(), defaultShell()
 	}

@@ -44,6 +44,19 @@ func (n names) Symbol(id string) expr.Symbol {
 	return expr.Symbol{}
 }
 
+// ids are all the names, for did-you-mean.
+func (n names) ids() []string {
+	list := slices.Clone(predefined)
+	for id := range n.params {
+		list = append(list, id)
+	}
+	for id := range n.steps {
+		list = append(list, id)
+	}
+	slices.Sort(list)
+	return list
+}
+
 // toolWide are the names of texts that hold for the whole tool: no steps.
 func (n names) toolWide() names { return names{params: n.params} }
 

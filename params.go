@@ -43,7 +43,7 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *param {
 	}
 	if def.Format != nil {
 		f, ps := expr.ParseFormat(def.Format.S, def.Type)
-		if !c.found(*def.Format, path+".format", ps) {
+		if !c.found(*def.Format, path+".format", ps, n) {
 			prm.format = f
 		}
 	}

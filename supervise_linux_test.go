@@ -261,10 +261,15 @@ func TestBackground(t *testing.T) {
 	p := compile(t, dir, `
 description: Leaves processes
 steps:
-  - {name: leave, bash: sleep 300 & echo $!}
-  - {name: daemon, bash: "(setsid sleep 300 & echo $!)"}
-  - {name: detached, bash: "(setsid sleep 300 & echo $!)", detach: true}
-  - {name: look, bash: kill -0 {leave.output} {daemon.output} {detached.output} && echo all live}
+  - name: leave
+    bash: sleep 300 & echo $!
+  - name: daemon
+    bash: (setsid sleep 300 & echo $!)
+  - name: detached
+    bash: (setsid sleep 300 & echo $!)
+    detach: true
+  - name: look
+    bash: kill -0 {leave.output} {daemon.output} {detached.output} && echo all live
 `)
 	res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(context.Background(), p, nil, flowrun.WithWorld(world(dir)))
 	if err != nil {

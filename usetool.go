@@ -25,6 +25,12 @@ func (c *compiler) nested(user *tool.Definition, s *tool.Step, keep bool) *Plan 
 // lookup finds a tool that another names, and reports when it does not exist or
 // the chain comes back to itself.
 func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definition {
+	if name.S == "" {
+		if name.Pos.Line > 0 { // else diagnosed where it was read
+			c.errorf("unknown-tool", name, "write the name of a tool, or the path of its file", "the name of the tool is empty")
+		}
+		return nil
+	}
 	def, ds, err := c.lib.Lookup(name.S, from)
 	if err != nil {
 		c.errorf("unknown-tool", name, hintFor(err), "cannot use tool %q: %v", name.S, err)

@@ -393,6 +393,7 @@ func (t *try) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped
 	if errors.Is(context.Cause(ctx), dag.ErrForced) {
 		grace = 0
 	}
+	t.session.stopping()
 	exit, survivors := p.Stop(grace, t.session.options.Force)
 	if len(survivors) > 0 {
 		t.session.notify(Notice{Code: NoticeEscaped, Step: t.call.Path, Processes: survivors,

@@ -84,6 +84,7 @@ type Session struct {
 	stock   []*os.File // empty files without a name, to be used again
 	temps   []string
 	pipes   map[*pipe]struct{}
+	stopped time.Time // when a step was last told to stop
 	copying sync.WaitGroup
 }
 
@@ -120,11 +121,52 @@ func Open(o Options) (*Session, error) {
 // Mask is what the run keeps secret. Add to it before the first step starts.
 func (s *Session) Mask() *Mask { return &s.mask }
 
+// stopping notes that a step is told to stop.
+func (s *Session) stopping() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = time.Now()
+}
+
+// leastPatience is what is left in the background of a stopped run may count on
+// between TERM and KILL, however long the run's steps took to go.
+const leastPatience = time.Second
+
+// patience is the grace period of what is left when the run ends. Just after steps
+// were stopped it is what is left of theirs: stopping a run takes one grace period,
+// not two.
+func (s *Session) patience() time.Duration {
+	grace := s.options.Grace
+	s.mu.Lock()
+	since := time.Since(s.stopped) // very long when nothing was stopped
+	s.mu.Unlock()
+	if since > grace+proc.KillBound {
+		return grace
+	}
+	return min(grace, max(grace-since, leastPatience))
+}
+
+// endProcesses closes the host. Force ends the grace period here too.
+func (s *Session) endProcesses(ctx context.Context) (proc.Report, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var forced sync.WaitGroup
+	forced.Go(func() {
+		select {
+		case <-s.options.Force:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	defer forced.Wait()
+	defer cancel()
+	return s.host.Close(ctx, s.patience())
+}
+
 // Close ends what steps left running, gives back files and folders, and returns
-// what people should know. When ctx is done it skips the rest of the grace
-// period. No step may run any more.
+// what people should know. When ctx is done, or Options.Force closed, it skips the
+// rest of the grace period. No step may run any more.
 func (s *Session) Close(ctx context.Context) ([]Notice, error) {
-	report, err := s.host.Close(ctx, s.options.Grace)
+	report, err := s.endProcesses(ctx)
 	var notices []Notice
 	if len(report.Ended) > 0 {
 		notices = append(notices, Notice{Code: NoticeBackground, Processes: report.Ended,
