@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -101,6 +102,18 @@ func (a *Args) keepSecret(name string, values ...any) error {
 	return nil
 }
 
+// withoutSecrets is an error as it may leave the engine. Its kind is lost where
+// its text had to be changed.
+func (a *Args) withoutSecrets(err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := a.session.Mask().String(err.Error()); text != err.Error() {
+		return errors.New(text)
+	}
+	return err
+}
+
 // maskEarly masks what the steps' masked-values say of parameters before the
 // first step starts: the values stand in the run's result as well.
 func (a *Args) maskEarly() error {
@@ -159,7 +172,7 @@ func (a *Args) makeTemp(run string, path dag.ID) error {
 	}
 	name := "flowrun-" + run
 	if path != "" {
-		name += "-" + strings.NewReplacer("/", "-", "#", "-").Replace(string(path))
+		name += "-" + strings.NewReplacer("/", "%", "#", "~").Replace(string(path)) // signs that no step's name has
 	}
 	a.temp = filepath.Join(parent, name)
 	if err := os.MkdirAll(a.temp, 0o700); err != nil {

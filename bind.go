@@ -58,6 +58,15 @@ func (b *binder) problem(name, code, hint, format string, args ...any) {
 	b.problems = append(b.problems, ParamProblem{Name: name, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
+// refuse is problem for a value that is given. What is wrong with a secret cannot
+// be said without showing it.
+func (b *binder) refuse(def *tool.Parameter, code string, err error) {
+	if b.plan.Secret(def.Name) {
+		err = fmt.Errorf("is refused (%s); what was given is secret and not shown", code)
+	}
+	b.problem(def.Name, code, example(def), "%v", err)
+}
+
 func (b *binder) unknown() {
 	var known []string
 	for _, prm := range b.plan.params {
@@ -100,7 +109,7 @@ func (b *binder) param(prm *param) {
 		var err error
 		watch := &callerWatch{Scope: scope{args: b.args}}
 		if g.v, err = prm.initial.value(watch); err != nil {
-			b.problem(def.Name, "default", "", "cannot render its default: %v", err)
+			b.refuse(def, "default", fmt.Errorf("cannot render its default: %w", err))
 			v.Absent = true
 			return
 		}
@@ -114,7 +123,7 @@ func (b *binder) param(prm *param) {
 	}
 	value, code, err := prm.take(g.v)
 	if err != nil {
-		b.problem(def.Name, code, example(def), "%v", err)
+		b.refuse(def, code, err)
 		v.Absent = true
 		return
 	}
@@ -193,13 +202,13 @@ func (p *param) validate(v any) error {
 	_, isText := v.(string)
 	switch {
 	case len(rules.Enum) > 0 && !slices.ContainsFunc(rules.Enum, func(e tool.Value) bool { return written(e) == text }):
-		return fmt.Errorf("%q is not allowed", text)
+		return fmt.Errorf("%s is not allowed", expr.Quoted(text))
 	case isText && rules.MinLength != nil && n < *rules.MinLength:
-		return fmt.Errorf("%q is shorter than %d characters", text, *rules.MinLength)
+		return fmt.Errorf("%s is shorter than %d characters", expr.Quoted(text), *rules.MinLength)
 	case isText && rules.MaxLength != nil && n > *rules.MaxLength:
 		return fmt.Errorf("has %d characters, at most %d are allowed", n, *rules.MaxLength)
 	case isText && p.pattern != nil && !p.pattern.MatchString(text):
-		return fmt.Errorf("%q does not match the pattern %s", shorten(text), rules.Pattern.S)
+		return fmt.Errorf("%s does not match the pattern %s", expr.Quoted(text), rules.Pattern.S)
 	}
 	if num, ok := number(v); ok {
 		switch {
@@ -210,13 +219,6 @@ func (p *param) validate(v any) error {
 		}
 	}
 	return nil
-}
-
-func shorten(s string) string {
-	if len(s) > 60 {
-		return s[:60] + "..."
-	}
-	return s
 }
 
 func number(v any) (float64, bool) {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/flowrun/flowrun/expr"
 )
 
 // decimal is what counts as a number in text: no hexadecimal, no underscores, no
@@ -72,14 +74,14 @@ func toNumber(v any) (any, error) {
 // stays as it was written.
 func parseNumber(s string) (any, error) {
 	if !decimal().MatchString(s) {
-		return nil, fmt.Errorf("%q is not a number", s)
+		return nil, fmt.Errorf("%s is not a number", expr.Quoted(s))
 	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, nil
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%q is beyond the range of numbers", s)
+		return nil, fmt.Errorf("%s is beyond the range of numbers", expr.Quoted(s))
 	}
 	if !strings.ContainsAny(s, ".eE") {
 		return json.Number(strings.TrimPrefix(s, "+")), nil
@@ -101,7 +103,7 @@ func toBool(v any) (any, error) {
 		case "false", "0", "no", "n":
 			return false, nil
 		}
-		return nil, fmt.Errorf("%q is neither true nor false", v)
+		return nil, fmt.Errorf("%s is neither true nor false", expr.Quoted(v))
 	case int, int64, float64, json.Number:
 		return toBool(plain(v))
 	}

@@ -215,12 +215,26 @@ func (c *stepCompiler) hands(t *expr.Template, shell string) *steps.Command {
 		c.note(v.at, v.Value.Refs())
 		cmd.Env = append(cmd.Env, v.EnvVar)
 	}
+	c.secrets(cmd)
 	for i := range s.Output.MaskedValues {
 		if t := c.text(&s.Output.MaskedValues[i], fmt.Sprintf("output.masked-values[%d]", i), expr.Plain, n); t != nil {
 			cmd.Masked = append(cmd.Masked, t)
 		}
 	}
 	return cmd
+}
+
+// secrets hides what the step's environment.secrets names: variables of the step,
+// and, as in the tool's own, parameters and variables of the process (S1-172).
+func (c *stepCompiler) secrets(cmd *steps.Command) {
+	for _, name := range c.step.Environment.Secrets {
+		c.plan.secrets = append(c.plan.secrets, name)
+		for _, v := range cmd.Env {
+			if v.Name == name.S {
+				cmd.Masked = append(cmd.Masked, v.Value)
+			}
+		}
+	}
 }
 
 // with compiles the values for the tool a step uses. A nested tool sees its own

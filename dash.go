@@ -2,11 +2,11 @@ package flowrun
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
 )
 
 // dashes refuses callers' values that would stand at the start of an argument and
@@ -32,8 +32,11 @@ func (b *binder) dashes() {
 		_, err := render(harmless{scope{args: b.args}})
 		var dash *expr.DashError
 		if errors.As(err, &dash) {
+			if b.plan.Secret(dash.Ref.Root) {
+				dash.Value = steps.Replacement
+			}
 			b.problem(dash.Ref.Root, "dash", "put `--` before it in the command, set allow-dash: true on the parameter, or use run --allow-dash",
-				"%q begins with a dash and would be read as an option by step %s", fmt.Sprint(dash.Value), s.def.Name)
+				"%s begins with a dash and would be read as an option by step %s", expr.Quoted(dash.Value), s.def.Name)
 			return
 		}
 	}

@@ -149,7 +149,7 @@ func (e *Engine) run(ctx context.Context, p *Plan, args *Args, o *runOptions) (r
 	}
 	if err := args.begin(session, o.id, ""); err != nil {
 		session.Close(ctx)
-		return nil, err
+		return nil, args.withoutSecrets(err)
 	}
 	state, err := dag.Run(ctx, p.graph, args, dag.Options{
 		ID: o.id, Slots: e.slots, Journal: e.config.Journal, Sinks: slices.Concat(e.config.Sinks, o.sinks),

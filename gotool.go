@@ -26,13 +26,19 @@ type StepInput struct {
 	Dir     string         // where a command step would run
 }
 
-// ExitError is an error that chooses the step's exit code.
+// ExitError is an error that chooses the step's exit code. Err says why, and may
+// be nil.
 type ExitError struct {
 	Code int
 	Err  error
 }
 
-func (e *ExitError) Error() string { return e.Err.Error() }
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return e.Err.Error()
+}
 
 func (e *ExitError) Unwrap() error { return e.Err }
 
@@ -61,8 +67,14 @@ func GoStep(name string, f StepFunc) *tool.Step {
 // goRunner runs a StepFunc.
 type goRunner struct{ f StepFunc }
 
-func (g goRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
+func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
 	a := c.Args().(*Args)
+	defer func() {
+		if v := recover(); v != nil { // here, because the kernel cannot mask what it says
+			res, err = goFailure(a, fmt.Errorf("panic: %v", v)), nil
+			res.Reason = dag.ReasonPanic
+		}
+	}()
 	in := &StepInput{Params: map[string]any{}, Run: c.Run, Path: string(c.Path), Attempt: c.Attempt, Dir: a.dir}
 	for name, v := range a.values {
 		if !v.Absent {
@@ -73,7 +85,7 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	if err != nil {
 		return goFailure(a, err), nil
 	}
-	res := dag.Result{Status: dag.Succeeded}
+	res.Status = dag.Succeeded
 	text, isText := v.(string)
 	if !isText && v != nil {
 		b, err := json.Marshal(v)

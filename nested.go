@@ -16,13 +16,13 @@ func (s *planStep) bind(_ context.Context, c *dag.Call) (dag.Args, error) {
 	outer := c.Args().(*Args)
 	raw, err := s.withValues(scope{view: c.View, args: outer})
 	if err != nil {
-		return nil, err
+		return nil, outer.withoutSecrets(err)
 	}
 	a, err := s.nested.bind(outer.world, raw)
 	if err != nil {
-		return nil, err
+		return nil, outer.withoutSecrets(err)
 	}
-	return a, a.begin(outer.session, c.Run, c.Path)
+	return a, a.withoutSecrets(a.begin(outer.session, c.Run, c.Path))
 }
 
 func (s *planStep) withValues(sc scope) (map[string]given, error) {

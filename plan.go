@@ -89,7 +89,7 @@ func (e *StepError) Error() string {
 // Until is the plan cut down to one step and everything that step waits for. The
 // error is a *StepError.
 func (p *Plan) Until(step string) (*Plan, error) {
-	if _, ok := p.graph.Node(dag.ID(step)); !ok {
+	if p.Step(step) == nil {
 		return nil, &StepError{Tool: p.Name(), Step: step, Near: tool.Near(step, p.Steps())}
 	}
 	keep := map[dag.ID]bool{}
@@ -169,9 +169,31 @@ var sees = map[expr.Uses]dag.Sees{
 	expr.UsesNone: dag.SeesResults, expr.UsesOutcome: dag.SeesOutcome, expr.UsesCancel: dag.SeesCancel,
 }
 
-// eval decides the step's run-condition.
+// Secret says whether a parameter's value is masked: environment.secrets or some
+// masked-values name it.
+func (p *Plan) Secret(param string) bool {
+	if slices.ContainsFunc(p.secrets, func(s tool.Text) bool { return s.S == param }) {
+		return true
+	}
+	for _, s := range p.steps {
+		if s.command == nil {
+			continue
+		}
+		for _, t := range s.command.Masked {
+			if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Parameter && r.Root == param }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// eval decides the step's run-condition. The error becomes the step's message,
+// which leaves the engine.
 func (s *planStep) eval(v dag.View) (bool, error) {
-	return s.when.Eval(scope{view: v, args: v.Args().(*Args)}, expr.Status{Tainted: v.Tainted(), Cancelled: v.Stopped()})
+	a := v.Args().(*Args)
+	yes, err := s.when.Eval(scope{view: v, args: a}, expr.Status{Tainted: v.Tainted(), Cancelled: v.Stopped()})
+	return yes, a.withoutSecrets(err)
 }
 
 // retryIf decides retry.exit-codes, not-exit-codes and when after a failed try.

@@ -70,9 +70,26 @@ func (v *previewer) condition(s *planStep, a *Args, step *PreviewStep) {
 	if s.when == nil {
 		return
 	}
-	step.Condition = s.def.RunCondition.S
-	step.Verdict, step.Why = s.when.Explain(scope{args: a}, expr.Status{})
-	step.Why = a.session.Mask().String(step.Why)
+	mask := a.session.Mask()
+	step.Condition = mask.String(s.def.RunCondition.S)
+	step.Verdict, step.Why = s.foresee(a)
+	step.Why = mask.String(step.Why)
+}
+
+// foresee is what is known of the step's condition. One that asks how other steps
+// ended, or whether the run was cancelled, is known where the answer does not
+// matter.
+func (s *planStep) foresee(a *Args) (expr.Verdict, string) {
+	verdict, why := s.when.Explain(scope{args: a}, expr.Status{Ahead: true})
+	for _, st := range []expr.Status{{Cancelled: true}, {Tainted: true}, {Tainted: true, Cancelled: true}} {
+		if st.Tainted && len(s.after) == 0 {
+			break // nothing before it can fail
+		}
+		if other, _ := s.when.Explain(scope{args: a}, st); other != verdict {
+			return expr.NotYet, "it depends on how the run goes until then"
+		}
+	}
+	return verdict, why
 }
 
 // body resolves what the step runs; for use-tool it answers the nested tool's
@@ -112,12 +129,12 @@ func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(st
 	step.Command = strings.Join(words, " ")
 	inner, err := s.nested.bind(a.world, raw)
 	if err != nil {
-		step.Problem = err.Error()
+		step.Problem = mask(err.Error())
 		return nil
 	}
 	inner.session = a.session
 	if err := inner.openEnvironment(); err != nil {
-		step.Problem = err.Error()
+		step.Problem = mask(err.Error())
 		return nil
 	}
 	return inner

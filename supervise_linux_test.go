@@ -253,6 +253,31 @@ func stopTrees(t *testing.T, f forest, how string, limit time.Duration) {
 	}
 }
 
+// TestSignalsAreDefault: a step is not deaf to signals because what started it is.
+func TestSignalsAreDefault(t *testing.T) {
+	t.Parallel()
+	own, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	p := compile(t, dir, "description: Tells\nrun: cat /proc/self/status\n")
+	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := ignored(res.Output), ignored(string(own)); got == "" || got != want {
+		t.Errorf("the step ignores the signals %q, this program %q", got, want)
+	}
+}
+
+// ignored is the set of ignored signals in /proc/PID/status.
+func ignored(status string) string {
+	_, rest, _ := strings.Cut(status, "SigIgn:")
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(line)
+}
+
 // TestBackground: what a successful step leaves in the background lives until the
 // run ends, and is then ended with a notice; detach leaves it (S1-192).
 func TestBackground(t *testing.T) {
@@ -451,8 +476,8 @@ func TestCommand(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", flowrun, "./cmd/flowrun").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	t.Run("trees", func(t *testing.T) { testCommandTrees(t, flowrun) })
-	t.Run("threads", func(t *testing.T) { testCommandThreads(t, flowrun) })
+	t.Run("trees", func(t *testing.T) { t.Parallel(); testCommandTrees(t, flowrun) })
+	t.Run("threads", func(t *testing.T) { t.Parallel(); testCommandThreads(t, flowrun) })
 }
 
 // command is a flowrun command line that leaves nothing on this machine.

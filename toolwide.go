@@ -3,6 +3,7 @@ package flowrun
 import (
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/steps"
@@ -17,7 +18,7 @@ func (c *compiler) toolWide(p *Plan) {
 			p.environ = append(p.environ, v.EnvVar)
 		}
 	}
-	p.secrets = def.Environment.Secrets
+	p.secrets = slices.Clone(def.Environment.Secrets) // steps add theirs
 	p.dir = c.wide(def.WorkingDirectory, "working-directory", expr.Plain, n)
 	if def.WorkingDirectory == nil {
 		p.dir = c.wide(def.FilePaths.WorkingDirectory, "file-paths.working-directory", expr.Plain, n)
@@ -29,7 +30,7 @@ func (c *compiler) toolWide(p *Plan) {
 		p.cleanup = &cleanup{}
 		for i := range res.FinalCommands {
 			path := fmt.Sprintf("resources.cleanup[%d].final-command", i)
-			if t := c.wide(&res.FinalCommands[i], path, shellOf(defaultShell()), n); t != nil {
+			if t := c.final(&res.FinalCommands[i], path, n); t != nil {
 				p.cleanup.commands = append(p.cleanup.commands, &steps.Command{Template: t, Shell: defaultShell()})
 			}
 		}
@@ -45,13 +46,28 @@ func (c *compiler) wide(at *tool.Text, path string, sh expr.Shell, n expr.Names)
 	return t
 }
 
+// final is template for a final-command. It runs however the run ended, so no step
+// is sure to have a result.
+func (c *compiler) final(at *tool.Text, path string, n expr.Names) *expr.Template {
+	t := c.template(at, path, shellOf(defaultShell()), n)
+	if t == nil || !c.mentionsNone(*at, t, "a final-command runs however the run ended, and knows no step's result",
+		"use a step with run-condition: always() instead") {
+		return nil
+	}
+	return t
+}
+
 // mentionsNoStep reports the first step that a tool-wide text mentions.
 func (c *compiler) mentionsNoStep(at tool.Text, t *expr.Template) bool {
+	return c.mentionsNone(at, t, "this holds for all steps and is read before the first one runs", "give it to the steps that need it instead")
+}
+
+// mentionsNone reports the first step that a text mentions where none may stand.
+func (c *compiler) mentionsNone(at tool.Text, t *expr.Template, why, hint string) bool {
 	for _, r := range t.Refs() {
 		if r.Class == expr.Step {
 			c.report(tool.Diagnostic{Code: "step-in-tool-wide", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
-				Message: fmt.Sprintf("%s cannot stand here: this holds for all steps and is read before the first one runs", r),
-				Hint:    "give it to the steps that need it instead"})
+				Message: fmt.Sprintf("%s cannot stand here: %s", r, why), Hint: hint})
 			return false
 		}
 	}

@@ -218,5 +218,5 @@ type DashError struct {
 
 func (e *DashError) Error() string {
 	return fmt.Sprintf("cannot pass %s as %s: it begins with \"-\" and would be read as an option; "+
-		"write -- before the hole, give the parameter allow-dash: true, or run with --allow-dash", quoted(e.Value), e.Ref)
+		"write -- before the hole, give the parameter allow-dash: true, or run with --allow-dash", Quoted(e.Value), e.Ref)
 }

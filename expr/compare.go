@@ -126,13 +126,13 @@ func show(v any) string {
 	case nil:
 		return "null"
 	case string:
-		q := quoted(v)
+		q := Quoted(v)
 		if !strings.ContainsAny(v, `'\`) && q == `"`+v+`"` {
 			return "'" + v + "'"
 		}
 		return q
 	}
-	return textOf(v, ", ")
+	return brief(textOf(v, ", "))
 }
 
 func callIn(args ...any) (any, error) {
@@ -176,7 +176,8 @@ func callText(args ...any) (any, error) {
 	}
 	re, err := regexp.Compile(t)
 	if err != nil {
-		return nil, fmt.Errorf("cannot use the pattern %s: %w", quoted(t), err)
+		// What regexp says shows a part of the pattern, see Quoted.
+		return nil, fmt.Errorf("cannot use the pattern %s: it is no regular expression of RE2", Quoted(t))
 	}
 	return re.MatchString(s), nil
 }

@@ -41,6 +41,7 @@ const (
 type Status struct {
 	Tainted   bool // failure()
 	Cancelled bool // cancelled()
+	Ahead     bool // nothing has run yet, as in a dry run: only always() is known
 }
 
 // condMode tells a run-condition from the condition of a ternary hole.

@@ -137,8 +137,12 @@ func TestExplain(t *testing.T) {
 		{"{b.exit-code} == 0 || {P} == 'x'", expr.True, "{b.exit-code} == 0 || 'x' == 'x'"},
 		{"!({b.exit-code} == {b.output})", expr.NotYet, "{b.exit-code}, {b.output} are not known yet"},
 		{"always()", expr.True, "always()"},
+		{"failure()", expr.NotYet, "it depends on how the steps before it end"},
+		{"failure() || {P} == 'x'", expr.True, "failure() || 'x' == 'x'"},
+		{"success() && {P} == 'y'", expr.False, "success() && 'x' == 'y'"},
+		{"cancelled() || {b.exit-code} == 0", expr.NotYet, "{b.exit-code} is not known yet"},
 	} {
-		verdict, why := condition(t, test.src).Explain(sc, expr.Status{})
+		verdict, why := condition(t, test.src).Explain(sc, expr.Status{Ahead: true})
 		if verdict != test.verdict || why != test.why {
 			t.Errorf("%s: got %v, %q", test.src, verdict, why)
 		}

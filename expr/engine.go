@@ -74,8 +74,11 @@ func callVal(args ...any) (any, error) {
 }
 
 func callStatus(args ...any) (any, error) {
-	st := args[0].(*frame).status
-	switch args[1].(string) {
+	st, name := args[0].(*frame).status, args[1].(string)
+	if st.Ahead && name != "always" {
+		return nil, ErrUnknown
+	}
+	switch name {
 	case "success":
 		return !st.Tainted, nil
 	case "failure":

@@ -108,7 +108,7 @@ func (c *Condition) missing(sc Scope) string {
 	}
 	switch len(names) {
 	case 0:
-		return "not known yet"
+		return "it depends on how the steps before it end"
 	case 1:
 		return names[0] + " is not known yet"
 	}

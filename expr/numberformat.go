@@ -78,7 +78,7 @@ func (f *numberFormat) parsePicture(bad error) error {
 func (f numberFormat) apply(v any) (string, error) {
 	r, ok := exactNumber(v)
 	if !ok {
-		return "", fmt.Errorf("cannot format %s as %s: it is no number", quoted(textOf(v, "")), f.pattern)
+		return "", fmt.Errorf("cannot format %s as %s: it is no number", Quoted(textOf(v, "")), f.pattern)
 	}
 	switch f.letter {
 	case 'D', 'X', 'x':

@@ -112,7 +112,7 @@ func (p position) check(ref Ref, v Value, words []string, rendered map[*hole][]s
 	}
 	for _, w := range words {
 		if why := p.refuses(w, rendered); why != "" {
-			return fmt.Errorf("cannot put %s into the script as %s: %s", quoted(w), ref, why)
+			return fmt.Errorf("cannot put %s into the script as %s: %s", Quoted(w), ref, why)
 		}
 		if p.guard == guardProgram || p.guard == guardOption {
 			break // what follows the first word is an argument

@@ -115,7 +115,7 @@ func newTransform(name string) (Transform, error) {
 func decodeBase64(s string) (string, error) {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
-		return "", fmt.Errorf("cannot decode %s as base64: %w", quoted(s), err)
+		return "", fmt.Errorf("cannot decode %s as base64: %w", Quoted(s), err)
 	}
 	return string(b), nil
 }
@@ -129,7 +129,7 @@ func encodeURL(s string) string {
 func decodeURL(s string) (string, error) {
 	out, err := url.PathUnescape(s)
 	if err != nil {
-		return "", fmt.Errorf("cannot decode %s as URL text: %w", quoted(s), err)
+		return "", fmt.Errorf("cannot decode %s as URL text: %w", Quoted(s), err)
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Value is what a reference stands for at run time, and how it may enter a
@@ -190,11 +191,20 @@ func (v Value) text() (string, error) {
 	return strings.Join(words, delimiter), err
 }
 
-// quoted shows a value in a message, cut where it is long.
-func quoted(s string) string {
+// Quoted shows a value in a message: whole, or not at all where it is long. The
+// beginning of a value could be the beginning of a secret, which no mask knows.
+func Quoted(s string) string {
+	if b := brief(s); b != s {
+		return b
+	}
+	return strconv.Quote(s)
+}
+
+// brief is s, or how long it is.
+func brief(s string) string {
 	const most = 60
 	if len(s) <= most {
-		return strconv.Quote(s)
+		return s
 	}
-	return strconv.Quote(strings.ToValidUTF8(s[:most], "")) + "..."
+	return fmt.Sprintf("a text of %d characters", utf8.RuneCountInString(s))
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,11 +23,12 @@ const Replacement = "***"
 // would ruin any text without hiding anything.
 const MinSecret = 4
 
-// ErrShortSecret is wrapped by the error for a secret that is too short to mask.
-var ErrShortSecret = errors.New("secret too short")
+// ErrShortSecret says that a secret is too short to mask.
+var ErrShortSecret = fmt.Errorf("it has fewer than %d characters, and hiding those would ruin any text: use a longer one", MinSecret)
 
 // Mask hides secrets in text (S1-174): each value as it is, in base64 (wherever in
-// a longer text it was encoded), URL-escaped and JSON-escaped. Where found places
+// a longer text it was encoded), URL-escaped, JSON-escaped, and quoted as Go and
+// shells quote it (set -x prints every word that way). Where found places
 // overlap, all of them are hidden. The zero Mask hides nothing. It is safe for
 // concurrent use; a writer hides what was added before it was made.
 type Mask struct {
@@ -49,7 +50,7 @@ func (m *Mask) Add(values ...string) error {
 		switch {
 		case v == "" || m.values[v]:
 		case utf8.RuneCountInString(v) < MinSecret:
-			refused = fmt.Errorf("cannot mask a secret of fewer than %d characters: use a longer one: %w", MinSecret, ErrShortSecret)
+			refused = ErrShortSecret
 		default:
 			if m.values == nil {
 				m.values = map[string]bool{}
@@ -108,7 +109,11 @@ func compile(values map[string]bool) *patterns {
 
 // forms are the ways in which a value may be printed.
 func forms(v string) []string {
-	out := []string{v, url.QueryEscape(v), url.PathEscape(v)}
+	quoted := strconv.Quote(v)
+	out := []string{v, quoted[1 : len(quoted)-1], strings.ReplaceAll(v, `'`, `'\''`)}
+	query := url.QueryEscape(v)
+	percent := strings.ReplaceAll(query, "+", "%20") // {X:urlencode}, jq's @uri
+	out = append(out, query, percent, strings.ReplaceAll(percent, "%2F", "/"), url.PathEscape(v))
 	for _, html := range []bool{true, false} {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)

@@ -12,7 +12,7 @@ import (
 
 func TestMask(t *testing.T) {
 	var m Mask
-	if err := m.Add("s3cr\"t pa/ss", "overlap", "lapdog", "aaaa", "line\n", ""); err != nil {
+	if err := m.Add("s3cr\"t pa/ss", "overlap", "lapdog", "aaaa", "line\n", "it's me", "\x1b[0m", ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Add("abc"); !errors.Is(err, ErrShortSecret) {
@@ -24,6 +24,10 @@ func TestMask(t *testing.T) {
 		"x s3cr\"t pa/ss y":     "x *** y",
 		`{"a":"s3cr\"t pa/ss"}`: `{"a":"***"}`,
 		"?q=s3cr%22t+pa%2Fss&":  "?q=***&",
+		"/s3cr%22t%20pa%2Fss/":  "/***/",
+		"/s3cr%22t%20pa/ss/":    "/***/",
+		"+ echo 'it'\\''s me'":  "+ echo '***'",
+		`cannot use "\x1b[0m"`:  `cannot use "***"`,
 		"overlapdog":            "***",
 		"overlap lapdog":        "*** ***",
 		"aaaaaaa":               "***",

@@ -38,7 +38,7 @@ func (s *Session) openPipe(file *logFile, follow io.Writer, most int64) (p *pipe
 	}
 	var to io.Writer = file.File
 	if follow != nil {
-		to = io.MultiWriter(file.File, follow)
+		to = io.MultiWriter(file.File, &courtesy{to: follow})
 	}
 	p = &pipe{from: from, done: make(chan struct{}), held: 2, most: most, mask: s.mask.Writer(to)}
 	s.mu.Lock()
@@ -52,6 +52,21 @@ func (s *Session) openPipe(file *logFile, follow io.Writer, most int64) (p *pipe
 		p.release(file)
 	})
 	return p, end, nil
+}
+
+// courtesy writes for as long as the writer takes it, and never fails: following
+// is no reason to lose what belongs into the file.
+type courtesy struct {
+	to     io.Writer
+	failed bool
+}
+
+func (c *courtesy) Write(b []byte) (int, error) {
+	if !c.failed {
+		_, err := c.to.Write(b)
+		c.failed = err != nil
+	}
+	return len(b), nil
 }
 
 var pipeBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}

@@ -23,13 +23,19 @@ type Process struct {
 
 // Main runs one command line and returns its exit code.
 func Main(p Process) int {
+	out := &delivery{to: p.Stdout}
+	p.Stdout = out
 	a := &app{Process: p}
 	root := a.root()
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
-	if err := root.Execute(); err != nil {
+	err := root.Execute()
+	if lost := out.failed(); lost != nil {
+		err = lost
+	}
+	if err != nil {
 		return a.fail(err)
 	}
 	return 0

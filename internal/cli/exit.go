@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ const (
 	exitWaiting   = 7
 	exitBug       = 70
 	exitInterrupt = 130
+	exitPipe      = 141
 	exitTerminate = 143
 )
 
@@ -74,6 +76,8 @@ func (a *app) fail(err error) int {
 	switch {
 	case errors.As(err, &code):
 		return int(code)
+	case errors.Is(err, syscall.EPIPE): // the reader has seen enough
+		return exitPipe
 	case errors.As(err, &use):
 		a.say("%v", err)
 		if use.cmd != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -41,17 +42,17 @@ func assignments(c *cobra.Command, words []string) ([]assignment, error) {
 }
 
 // params joins --params and the assignments, which win. Problems with values are
-// a *flowrun.ParamsError, like those Bind finds.
-func (a *app) params(p *flowrun.Plan, document string, list []assignment) (map[string]any, error) {
+// a *flowrun.ParamsError, together with those Bind finds.
+func (a *app) params(p *flowrun.Plan, w flowrun.World, document string, list []assignment) (map[string]any, error) {
 	bad := &flowrun.ParamsError{Tool: p.Name()}
-	raw, err := a.document(document)
-	if err != nil {
-		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: err.Error(), Hint: "it must be one JSON object"})
+	raw, noDocument := a.document(document)
+	if noDocument != nil {
+		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: noDocument.Error(), Hint: "it must be one JSON object"})
 		raw = map[string]any{}
 	}
 	given := map[string][]any{}
 	for _, as := range list {
-		v, err := as.value(typeOf(p, as.name))
+		v, err := as.value(p)
 		if err != nil {
 			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: as.name, Code: "type", Message: err.Error()})
 			continue
@@ -69,10 +70,31 @@ func (a *app) params(p *flowrun.Plan, document string, list []assignment) (map[s
 		}
 	}
 	if len(bad.Problems) > 0 {
+		if noDocument == nil { // without the document everything in it would be missing
+			more(bad, p, w, raw)
+		}
 		slices.SortFunc(bad.Problems, func(x, y flowrun.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
 		return nil, bad
 	}
 	return raw, nil
+}
+
+// more adds what Bind has to say of the other parameters, so that all problems are
+// told at once.
+func more(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.World, raw map[string]any) {
+	var found *flowrun.ParamsError
+	if _, err := p.Bind(w, raw); !errors.As(err, &found) {
+		return
+	}
+	told := map[string]bool{}
+	for _, problem := range bad.Problems {
+		told[problem.Name] = true
+	}
+	for _, problem := range found.Problems {
+		if !told[problem.Name] {
+			bad.Problems = append(bad.Problems, problem)
+		}
+	}
 }
 
 // document reads the --params file: one JSON object; "-" is stdin.
@@ -112,9 +134,8 @@ func decode(b []byte, into any) error {
 	return nil
 }
 
-// value is the assignment's value; typ is the parameter's type, "" when it does
-// not exist.
-func (as assignment) value(typ string) (any, error) {
+// value is what the assignment gives to the parameter of p that it names.
+func (as assignment) value(p *flowrun.Plan) (any, error) {
 	if as.json {
 		var v any
 		err := decode([]byte(as.text), &v)
@@ -126,9 +147,12 @@ func (as assignment) value(typ string) (any, error) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
+		if p.Secret(as.name) { // it may be no file but a password
+			file, err = steps.Replacement, errors.Unwrap(err)
+		}
 		return nil, fmt.Errorf("cannot read %q: %w (a value that begins with @ is written %s:='\"@...\"')", file, err, as.name)
 	}
-	if typ != "array" && typ != "object" {
+	if typ := typeOf(p, as.name); typ != "array" && typ != "object" {
 		return string(b), nil
 	}
 	var v any

@@ -1,17 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -100,19 +97,22 @@ func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
 			return err
 		}
 	}
-	params, err := a.params(plan, f.params, list)
+	world := flowrun.World{AllowDash: f.allowDash}
+	params, err := a.params(plan, world, f.params, list)
 	if err != nil {
 		return err
 	}
-	if f.progress != "none" {
+	if speaks(f.progress) {
 		a.warn(plan, params)
 	}
-	world := flowrun.World{AllowDash: f.allowDash}
 	if f.dryRun {
 		return a.dryRun(plan, world, params, f)
 	}
 	return a.execute(plan, world, params, f)
 }
+
+// speaks says whether a progress mode has room for sentences on stderr.
+func speaks(mode string) bool { return mode == "auto" || mode == "tty" || mode == "plain" }
 
 func oneOf(c *cobra.Command, flag, value string, allowed []string) error {
 	for _, w := range allowed {
@@ -165,28 +165,28 @@ func (a *app) execute(plan *flowrun.Plan, world flowrun.World, params map[string
 	defer sig.stop()
 
 	stateDir := flowrun.DefaultStateDir()
+	if stateDir != "" {
+		if err := os.MkdirAll(stateDir, 0o700); err != nil {
+			return fmt.Errorf("cannot use the state directory %q: %w; set FLOWRUN_STATE_DIR to a folder you can write to", stateDir, err)
+		}
+	}
 	engine := flowrun.New(flowrun.Config{Parallel: f.maxParallel, StateDir: stateDir})
 	options := []flowrun.RunOption{flowrun.WithWorld(world), flowrun.WithForce(sig.force)}
 	if s := a.sink(plan, f.progress); s != nil {
 		options = append(options, flowrun.WithSink(s))
 	}
+	out := &breaking{w: a.Stdout, stop: stop}
 	if f.output == "text" {
-		options = append(options, flowrun.WithStdout(&breaking{w: a.Stdout, stop: stop}))
+		options = append(options, flowrun.WithStdout(out))
 	}
 	res, err := engine.Run(ctx, plan, params, options...)
 	if res == nil {
 		return err
 	}
-	if out := a.print(res, f.output); err == nil {
-		err = out
-	}
-	if errors.Is(err, syscall.EPIPE) {
-		return codeError(128 + int(syscall.SIGPIPE))
-	}
-	if err != nil {
+	if err := cmp.Or(err, out.err, a.print(res, f.output)); err != nil {
 		return err
 	}
-	if f.progress != "none" {
+	if speaks(f.progress) || f.progress == "quiet" && res.Status != dag.Succeeded {
 		a.closing(res, stateDir)
 	}
 	if code := sig.code(); code != 0 && res.Status == dag.Cancelled {
@@ -286,7 +286,7 @@ func combined(w io.Writer, s *flowrun.StepResult) error {
 // closing says in a line how the run ended, where that is worth a line.
 func (a *app) closing(res *flowrun.Result, stateDir string) {
 	for _, n := range res.Notices {
-		a.say("%s", n)
+		a.say("%s", n.Message)
 	}
 	if len(res.Tolerated) > 0 && res.Status == dag.Succeeded {
 		a.say("run %s succeeded; tolerated failures: %s", res.ID, strings.Join(res.Tolerated, ", "))
@@ -294,69 +294,26 @@ func (a *app) closing(res *flowrun.Result, stateDir string) {
 	if res.Status == dag.Succeeded {
 		return
 	}
-	a.say("run %s %s%s; logs are in %s", res.ID, res.Status, colon(res.Message), filepath.Join(stateDir, "runs", res.ID, "logs"))
-}
-
-// signals turns the first interrupt into a cancel and the second into a kill.
-type signals struct {
-	c     chan os.Signal
-	force chan struct{}
-	mu    sync.Mutex
-	first os.Signal
-}
-
-func (a *app) signals(stop context.CancelCauseFunc) *signals {
-	s := &signals{c: make(chan os.Signal, 4), force: make(chan struct{})}
-	signal.Notify(s.c, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
-	go func() {
-		for sig := range s.c {
-			if sig == syscall.SIGPIPE {
-				continue // the write that caused it fails with EPIPE
-			}
-			s.mu.Lock()
-			again := s.first != nil
-			if !again {
-				s.first = sig
-			}
-			s.mu.Unlock()
-			if again {
-				close(s.force)
-				return
-			}
-			stop(fmt.Errorf("received %v", sig))
-		}
-	}()
-	return s
-}
-
-func (s *signals) stop() {
-	signal.Stop(s.c)
-	close(s.c)
-}
-
-// code is the exit code of a run that a signal ended, 0 when none came.
-func (s *signals) code() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch s.first {
-	case nil:
-		return 0
-	case syscall.SIGTERM:
-		return exitTerminate
+	logs := ""
+	if stateDir != "" {
+		logs = "; logs are in " + filepath.Join(stateDir, "runs", res.ID, "logs")
 	}
-	return exitInterrupt
+	a.say("run %s %s%s%s", res.ID, res.Status, colon(res.Message), logs)
 }
 
-// breaking stops the run when its reader has gone away.
+// breaking stops the run when its output cannot be written, as when its reader
+// has gone away, and keeps the reason.
 type breaking struct {
 	w    io.Writer
 	stop context.CancelCauseFunc
+	err  error // valid when the run has ended
 }
 
 func (b *breaking) Write(p []byte) (int, error) {
 	n, err := b.w.Write(p)
 	if err != nil {
-		b.stop(fmt.Errorf("cannot write the output: %w", err))
+		b.err = fmt.Errorf("cannot write the run's output: %w", err)
+		b.stop(b.err)
 	}
 	return n, err
 }

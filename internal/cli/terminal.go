@@ -7,6 +7,9 @@ import (
 
 // isTerminal says whether w is a terminal.
 func isTerminal(w io.Writer) bool {
+	if d, ok := w.(*delivery); ok {
+		w = d.to
+	}
 	f, ok := w.(*os.File)
 	if !ok {
 		return false

@@ -57,6 +57,8 @@ func stopping(e dag.Event) string {
 		return "stopping: time is up"
 	case dag.ReasonFailFast:
 		return "stopping: a step failed (fail-fast)"
+	case dag.ReasonForced:
+		return "stopping at once, cleanup as well"
 	}
 	return "stopping; cleanup still runs. Ctrl-C again to force"
 }

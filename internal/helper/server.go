@@ -57,8 +57,8 @@ type served struct {
 
 // serve answers requests until the other side closes or dies.
 func serve(w *wire, run string) error {
-	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // the socket's end is what ends a helper
-	_ = proc.BecomeReaper()                                        // where there is no such thing, process groups still end
+	deafen()
+	_ = proc.BecomeReaper() // where there is no such thing, process groups still end
 	s := &server{wire: w, group: proc.Open(run), procs: map[uint64]*served{}}
 	alive, gone := context.WithCancel(context.Background())
 	var closing sync.WaitGroup
@@ -85,6 +85,18 @@ func serve(w *wire, run string) error {
 		case kindClose:
 			closed = true
 			closing.Go(func() { s.close(alive, m) })
+		}
+	}
+}
+
+// deafen keeps the helper alive when others are told to stop: the socket's end is
+// what ends it. The signals are caught and not ignored, because what is ignored
+// stays so in every process started from here, and a step that ignores TERM can
+// only be killed.
+func deafen() {
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup has it
+			signal.Notify(make(chan os.Signal, 1), s)
 		}
 	}
 }

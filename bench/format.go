@@ -1,0 +1,68 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The writers: one workload in each contender's format.
+
+// flowrunFile gives every step its wait-for, which replaces the order of the file.
+// Where output is only to be kept, the run's own output is a word: flowrun shows
+// that instead of the step's.
+func flowrunFile(w workload) string {
+	var b strings.Builder
+	b.WriteString("name: bench\ndescription: a workload\n")
+	if w.action == keep {
+		b.WriteString("output: kept\n")
+	}
+	b.WriteString("steps:\n")
+	for _, s := range w.steps {
+		kind := "run"
+		if s.shell {
+			kind = "bash"
+		}
+		fmt.Fprintf(&b, "  - name: %s\n    %s: %q\n    wait-for: [%s]\n", s.name, kind, s.command, strings.Join(s.after, ", "))
+	}
+	return b.String()
+}
+
+func makeFile(w workload) string {
+	var b strings.Builder
+	all := strings.Join(names(w), " ")
+	fmt.Fprintf(&b, ".PHONY: all %s\nall: %s\n", all, all)
+	for _, s := range w.steps {
+		fmt.Fprintf(&b, "%s: %s\n\t@%s\n", s.name, strings.Join(s.after, " "), s.line())
+	}
+	return b.String()
+}
+
+// ninjaFile names outputs that no command makes, so every step always runs.
+func ninjaFile(w workload) string {
+	var b strings.Builder
+	b.WriteString("rule step\n  command = $line\n")
+	for _, s := range w.steps {
+		fmt.Fprintf(&b, "build %s: step %s\n  line = %s\n", s.name, strings.Join(s.after, " "), s.line())
+	}
+	return b.String()
+}
+
+// taskFile says run: once; otherwise a task that two others need runs twice.
+func taskFile(w workload) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "version: '3'\nsilent: true\nrun: once\ntasks:\n  default:\n    deps: [%s]\n", strings.Join(names(w), ", "))
+	for _, s := range w.steps {
+		fmt.Fprintf(&b, "  %s:\n    deps: [%s]\n    cmds: [%q]\n", s.name, strings.Join(s.after, ", "), s.line())
+	}
+	return b.String()
+}
+
+func names(w workload) []string {
+	list := make([]string, len(w.steps))
+	for i, s := range w.steps {
+		list[i] = s.name
+	}
+	return list
+}

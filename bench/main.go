@@ -1,0 +1,156 @@
+//go:build unix
+
+// Command bench runs flowrun and the tools people know (make, ninja, go-task) on
+// the same work and prints how long each took beside the least it can take.
+//
+// # The model
+//
+// A workload is steps with dependencies; a contender is a program that can run
+// them, with a writer for its format and its command lines. Each workload has a
+// limit: what the machine takes for the same processes when nobody schedules,
+// keeps or reports anything. The limit is measured as a contender is.
+//
+// Wall time on a shared machine moves by a factor of two within minutes. So
+// everybody runs once a round, one after the other, and what counts is the median
+// over the rounds of the ratio to the limit of the same round. There are no
+// absolute times to pass.
+//
+// The program starts itself again in three roles: spawn (spawn.go), produce
+// (produce.go) and measure (measure.go).
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+const usage = `Runs flowrun beside make, ninja and go-task, whichever are on the PATH, and
+prints a Markdown table for each workload. How to read it: bench/README.md.
+
+  go run ./bench                          everything: some ten minutes
+  go run ./bench -only chain,cold -n 9    two workloads, more rounds
+  go run ./bench -scale 0.1               a tenth of the steps and bytes
+
+Workloads go to a temporary folder (TMPDIR chooses the disk), which is removed at
+the end and after Ctrl-C.
+
+`
+
+var roles = map[string]func([]string) error{"spawn": spawn, "produce": produce, "measure": measure}
+
+func main() { os.Exit(start(os.Args[1:])) }
+
+// start plays the role that the first argument names, else compares. It answers
+// with an exit code: 0, 1 failed, 2 usage, 130 interrupted.
+func start(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	if len(args) > 0 && roles[args[0]] != nil {
+		stop() // measure takes signals itself, the others die of them
+		err = roles[args[0]](args[1:])
+	} else {
+		var o options
+		if o, err = parse(args); errors.Is(err, flag.ErrHelp) {
+			return 0
+		} else if err != nil {
+			return 2 // package flag has said why
+		}
+		err = compare(ctx, o)
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return 130
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return 1
+	}
+	return 0
+}
+
+// options are the flags.
+type options struct {
+	rounds  int
+	only    []string
+	scale   float64
+	flowrun string
+}
+
+func parse(args []string) (o options, err error) {
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.IntVar(&o.rounds, "n", 5, "`rounds` that count, at least 1; one more warms up")
+	f.Float64Var(&o.scale, "scale", 1, "multiply steps and bytes by this `factor`, above 0 and at most 1")
+	f.StringVar(&o.flowrun, "flowrun", "", "measure this `program` (default: built from the checkout)")
+	only := f.String("only", "", "run the workloads whose title has one of these `words`, separated by commas")
+	f.Usage = func() {
+		fmt.Fprint(f.Output(), usage)
+		f.PrintDefaults()
+	}
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	o.only = strings.Split(strings.ToLower(*only), ",")
+	if f.NArg() > 0 || o.rounds < 1 || !(o.scale > 0 && o.scale <= 1) {
+		err = fmt.Errorf("cannot run with %q: see -h for the flags and their bounds", args)
+		fmt.Fprintln(f.Output(), "bench:", err)
+	}
+	return o, err
+}
+
+// compare runs every chosen workload and prints its table.
+func compare(ctx context.Context, o options) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find this program to start it again: %w", err)
+	}
+	all := workloads(self, o.scale)
+	chosen := slices.DeleteFunc(all, func(w workload) bool { return !w.matches(o.only) })
+	if len(chosen) == 0 {
+		return fmt.Errorf("cannot find a workload with one of %q in its title: bench/README.md lists them", o.only)
+	}
+	tmp, err := os.MkdirTemp("", "flowrun-bench-")
+	if err != nil {
+		return fmt.Errorf("cannot make a temporary folder: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	flowrun, err := subject(ctx, o.flowrun, tmp)
+	if err != nil {
+		return err
+	}
+	for _, w := range chosen {
+		t := newTable(w, flowrun)
+		for round := range 1 + o.rounds {
+			fmt.Fprintf(os.Stderr, "%s: round %d of %d\n", w.title, round, o.rounds)
+			if err := t.round(ctx, self, filepath.Join(tmp, "work")); err != nil {
+				return err
+			}
+		}
+		t.print(os.Stdout)
+	}
+	return nil
+}
+
+// subject is the absolute path of the flowrun to measure, built where none is named.
+func subject(ctx context.Context, path, tmp string) (string, error) {
+	if path == "" {
+		path = filepath.Join(tmp, "flowrun")
+		build := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/flowrun/flowrun/cmd/flowrun")
+		if out, err := build.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("cannot build flowrun: %w: %s\nStart bench in a checkout, or name a program with -flowrun", err, out)
+		}
+	}
+	found, err := exec.LookPath(path)
+	if err != nil {
+		return "", fmt.Errorf("cannot use -flowrun %q: %w", path, err)
+	}
+	return filepath.Abs(found)
+}

@@ -1,0 +1,122 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// table collects the samples of one workload and prints them.
+type table struct {
+	workload workload
+	rows     []*row // the limit first
+	out      []string
+}
+
+// row is the limit or one contender, with a sample a round.
+type row struct {
+	name    string
+	prepare func(dir string) (command, error)
+	samples []sample // the first warmed up; a contender's end early where it settled
+}
+
+// newTable has a row for flowrun, at that path, and each peer that can take part.
+func newTable(w workload, flowrun string) *table {
+	t := &table{workload: w}
+	t.rows = []*row{{name: "limit", prepare: func(string) (command, error) { return w.limit, nil }}}
+	in, out := lineUp(w, flowrun)
+	t.out = out
+	for _, c := range in {
+		t.rows = append(t.rows, &row{name: c.name, prepare: func(dir string) (command, error) { return c.prepare(w, dir) }})
+	}
+	return t
+}
+
+// round measures everybody once, each in dir made anew, so that nobody finds what
+// an earlier run left.
+func (t *table) round(ctx context.Context, self, dir string) error {
+	for i, r := range t.rows {
+		if i > 0 && r.settled() {
+			continue
+		}
+		if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o755)); err != nil {
+			return fmt.Errorf("cannot make a fresh folder: %w", err)
+		}
+		c, err := r.prepare(dir)
+		if err != nil {
+			return err
+		}
+		c.Dir = dir
+		s, err := take(ctx, self, c)
+		if err != nil {
+			return err
+		}
+		if i == 0 && s.Fail != "" {
+			return fmt.Errorf("cannot measure the limit: %s", s.Fail)
+		}
+		r.samples = append(r.samples, s)
+	}
+	return nil
+}
+
+// patience is how long a warm-up may take before it is the only figure taken.
+const patience = 30 * time.Second
+
+// settled says whether no more is to be learned: it failed, or is slow beyond
+// patience.
+func (r *row) settled() bool {
+	n := len(r.samples)
+	return n > 0 && (r.samples[n-1].Fail != "" || n == 1 && r.samples[0].Wall > patience)
+}
+
+func (t *table) print(w io.Writer) {
+	fmt.Fprintf(w, "### %s\n\n%s\n\n", t.workload.title, t.workload.about)
+	fmt.Fprint(w, "| | wall | x limit | CPU x limit | peak RSS |\n|---|---:|---:|---:|---:|\n")
+	for _, r := range t.rows {
+		fmt.Fprintln(w, r.line(t.rows[0].samples))
+	}
+	if len(t.out) > 0 {
+		fmt.Fprintf(w, "\nNot in this table: %s.\n", strings.Join(t.out, ", "))
+	}
+	fmt.Fprintln(w)
+}
+
+// line is the row in Markdown: medians over the rounds that count, of the peaks
+// the highest.
+func (r *row) line(limit []sample) string {
+	samples, name := r.samples, r.name
+	if fail := samples[len(samples)-1].Fail; fail != "" {
+		return fmt.Sprintf("| %s | failed: %s | | | |", name, strings.ReplaceAll(fail, "|", `\|`))
+	}
+	if len(samples) > 1 {
+		samples, limit = samples[1:], limit[1:]
+	} else {
+		name += " (1 run)"
+	}
+	var wall, rss, wallRatio, cpuRatio []float64
+	for i, s := range samples {
+		wall = append(wall, s.Wall.Seconds()*1000)
+		rss = append(rss, float64(s.RSS)/(1<<20))
+		wallRatio = append(wallRatio, ratio(s.Wall, limit[i].Wall))
+		cpuRatio = append(cpuRatio, ratio(s.CPU, limit[i].CPU))
+	}
+	return fmt.Sprintf("| %s | %.1f ms | %.2f | %.2f | %.1f MiB |",
+		name, median(wall), median(wallRatio), median(cpuRatio), slices.Max(rss))
+}
+
+// ratio is a to b; a clock too coarse to see b counts as its smallest step.
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(max(b, time.Microsecond)) }
+
+// median is the middle one, or the mean of the two in the middle.
+func median(list []float64) float64 {
+	list = slices.Sorted(slices.Values(list))
+	n := len(list)
+	return (list[(n-1)/2] + list[n/2]) / 2
+}

@@ -1,0 +1,117 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// workload is work that every contender is given in its own format.
+type workload struct {
+	title    string
+	about    string // its size, and what its limit is
+	action   action
+	parallel int
+	steps    []step
+	limit    command
+	stdout   string // of the contenders, as command.Stdout
+}
+
+// action is what a contender is asked to do with the steps.
+type action int
+
+const (
+	run  action = iota // run them
+	keep               // run them, and keep what they print in a file of the contender's own
+	load               // read and check them, start nothing
+	help               // ignore them, print its help
+)
+
+// step is one process. With shell set, command is a script for bash.
+type step struct {
+	name    string
+	command string
+	shell   bool
+	after   []string
+}
+
+// line is the step's command for a tool that hands every command to a shell.
+func (s step) line() string {
+	if s.shell {
+		return "bash -c '" + s.command + "'"
+	}
+	return s.command
+}
+
+// matches says whether the title has one of the words, given in lower case.
+func (w workload) matches(words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(strings.ToLower(w.title), word) })
+}
+
+// workloads are all of them. The limits are self in its roles, or bare commands.
+func workloads(self string, scale float64) []workload {
+	scaled := func(n int) int { return max(2, int(float64(n)*scale)) }
+	many, links, layers, size := scaled(1000), scaled(500), scaled(100), scaled(1<<30)
+
+	spawning := func(title string, parallel int, steps []step, argv ...string) workload {
+		argv = slices.Concat([]string{self, "spawn", strconv.Itoa(len(steps)), strconv.Itoa(parallel)}, argv)
+		about := fmt.Sprintf("%d steps. Limit: fork, exec and wait of the same commands, as many at once.", len(steps))
+		return workload{title: title, about: about, parallel: parallel, steps: steps, limit: command{Argv: argv}}
+	}
+	printing := func(title string, action action, stdout string) workload {
+		big := step{name: "big", command: fmt.Sprintf("%s produce %d", self, size)}
+		about := fmt.Sprintf("%d MiB. Limit: the command on its own, printing into a file.", size>>20)
+		return workload{title: title, about: about, action: action, parallel: 1, steps: []step{big},
+			limit: command{Argv: []string{self, "produce", strconv.Itoa(size)}, Stdout: "output"}, stdout: stdout}
+	}
+	nothing := command{Argv: []string{"/bin/true"}}
+	const noStep = "No step runs. Limit: /bin/true, a process that does nothing."
+
+	return []workload{
+		spawning("Independent steps, /bin/true, parallel 2", 2, independent(many, "/bin/true", false), "/bin/true"),
+		spawning("Independent steps, /bin/true, parallel 8", 8, independent(many, "/bin/true", false), "/bin/true"),
+		spawning("Independent steps, bash -c true, parallel 2", 2, independent(many, "true", true), "bash", "-c", "true"),
+		spawning("Chain, /bin/true", 1, chain(links), "/bin/true"),
+		spawning("Layers with 3 dependencies a step, /bin/true, parallel 2", 2, layered(layers), "/bin/true"),
+		{title: "Cold start, bash -c 'echo hi'", about: "1 step. Limit: the command on its own.", parallel: 1,
+			steps: independent(1, "echo hi", true), limit: command{Argv: []string{"bash", "-c", "echo hi"}}},
+		printing("Big output, kept in the log", keep, ""),
+		printing("Big output, shown live", run, drained),
+		{title: "--help", about: noStep, action: help, limit: nothing},
+		{title: "Load and check the file of the layers", about: noStep, action: load, parallel: 2, steps: layered(layers), limit: nothing},
+	}
+}
+
+func independent(n int, command string, shell bool) []step {
+	list := make([]step, n)
+	for i := range list {
+		list[i] = step{name: fmt.Sprintf("s%d", i), command: command, shell: shell}
+	}
+	return list
+}
+
+func chain(n int) []step {
+	list := independent(n, "/bin/true", false)
+	for i := range list[1:] {
+		list[i+1].after = []string{list[i].name}
+	}
+	return list
+}
+
+// layered are layers of 100 steps, each waiting for three of the layer above: its
+// neighbours, and one far away so that no column can run ahead.
+func layered(layers int) []step {
+	const width = 100
+	list := independent(layers*width, "/bin/true", false)
+	for i := width; i < len(list); i++ {
+		column := i % width
+		above := list[i-column-width : i-column]
+		for _, shift := range []int{0, 1, 37} {
+			list[i].after = append(list[i].after, above[(column+shift)%width].name)
+		}
+	}
+	return list
+}

@@ -1,0 +1,184 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// session is a flowrun command that has been started.
+type session struct {
+	*testing.T
+	dir    string
+	cmd    *exec.Cmd
+	stdout bytes.Buffer
+	stderr bytes.Buffer
+}
+
+// begin starts flowrun run on a definition and waits until its file "ready" is
+// there. The test program is flowrun (see TestMain).
+func begin(t *testing.T, definition string, setup func(*exec.Cmd), flags ...string) *session {
+	t.Helper()
+	s := &session{T: t, dir: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(s.dir, "it.yaml"), []byte("name: it\ndescription: Under test\n"+definition), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.cmd = exec.Command("flowrun", append([]string{"run", "./it.yaml", "--progress", "plain"}, flags...)...)
+	s.cmd.Dir = s.dir
+	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+s.dir+"/state", "TMPDIR="+s.dir)
+	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
+	if setup != nil {
+		setup(s.cmd)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.await("ready")
+	return s
+}
+
+// await waits for a file.
+func (s *session) await(name string) {
+	s.Helper()
+	for range 3000 {
+		if _, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.cmd.Process.Kill()
+	s.cmd.Wait()
+	s.Fatalf("there is no file %s; stderr:\n%s", name, &s.stderr)
+}
+
+// ends waits for the command and holds its exit code.
+func (s *session) ends(code int) {
+	s.Helper()
+	var exit *exec.ExitError
+	if err := s.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		s.Error(err)
+	}
+	if got := s.cmd.ProcessState.ExitCode(); got != code {
+		s.Errorf("exit code %d, want %d; stderr:\n%s", got, code, &s.stderr)
+	}
+}
+
+func (s *session) has(name string) bool {
+	_, err := os.Stat(filepath.Join(s.dir, name))
+	return err == nil
+}
+
+const interrupted = `
+resources: {cleanup: [{final-command: touch cleaned}]}
+steps:
+  - name: works
+    bash: trap 'touch asked; exit 0' TERM; touch ready; sleep 300 & wait
+  - name: next
+    bash: touch next
+  - name: tidy
+    bash: touch tidy; echo tidied
+    run-condition: always()
+`
+
+// The first signal stops the run gently: steps are asked to end, always() steps
+// and cleanup run, and the exit code says which signal it was.
+func TestOneSignal(t *testing.T) {
+	for sig, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		s := begin(t, interrupted, nil)
+		s.cmd.Process.Signal(sig)
+		s.ends(code)
+		if !s.has("asked") || !s.has("tidy") || !s.has("cleaned") || s.has("next") {
+			t.Errorf("%v: asked %t, tidy %t, cleaned %t, next %t", sig, s.has("asked"), s.has("tidy"), s.has("cleaned"), s.has("next"))
+		}
+		if s.stdout.String() != "tidied\n" || !strings.Contains(s.stderr.String(), "cancelled") {
+			t.Errorf("%v: stdout %q, stderr:\n%s", sig, &s.stdout, &s.stderr)
+		}
+	}
+}
+
+// Ctrl-C at a terminal reaches the whole foreground process group; steps hear of
+// it from flowrun alone.
+func TestTerminalInterrupt(t *testing.T) {
+	own := func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+	s := begin(t, strings.Replace(interrupted, "trap '", "trap 'touch hit' INT; trap '", 1), own)
+	syscall.Kill(-s.cmd.Process.Pid, syscall.SIGINT)
+	s.ends(130)
+	if s.has("hit") || !s.has("asked") || !s.has("tidy") {
+		t.Errorf("hit %t, asked %t, tidy %t", s.has("hit"), s.has("asked"), s.has("tidy"))
+	}
+}
+
+// The second signal ends what the first one let go on, without grace: steps that
+// ignore TERM, always() steps, background processes.
+func TestSecondSignal(t *testing.T) {
+	for name, definition := range map[string]string{
+		"deaf step":   "bash: trap '' TERM; touch ready cancelling; while :; do sleep 0.01; done\n",
+		"always step": "steps:\n  - name: a\n    bash: touch ready; sleep 300\n  - name: b\n    bash: trap '' TERM; touch cancelling; sleep 300; touch never\n    run-condition: always()\n",
+		"background":  "steps:\n  - name: a\n    bash: (trap '' TERM; exec setsid sleep 300) & touch ready\n  - name: b\n    bash: trap 'touch cancelling; exit 1' TERM; sleep 300 & wait\n",
+	} {
+		s := begin(t, definition, nil)
+		if name == "background" { // until b runs
+			time.Sleep(300 * time.Millisecond)
+		}
+		s.cmd.Process.Signal(os.Interrupt)
+		s.await("cancelling")
+		time.Sleep(50 * time.Millisecond)
+		began := time.Now()
+		s.cmd.Process.Signal(syscall.SIGTERM)
+		s.ends(130)
+		if took := time.Since(began); took > 4*time.Second {
+			t.Errorf("%s: it took %v", name, took)
+		}
+		if s.has("never") {
+			t.Errorf("%s: a step went on", name)
+		}
+	}
+}
+
+// A signal that comes when the run has failed by itself changes nothing; one that
+// a step sends itself is the step's failure.
+func TestSignalOfAStep(t *testing.T) {
+	s := begin(t, "bash: touch ready; kill -INT $$\n", nil, "-x")
+	s.ends(130)
+	if !strings.Contains(s.stderr.String(), "signal 2") || strings.Contains(s.stderr.String(), "cancelled") {
+		t.Errorf("stderr:\n%s", &s.stderr)
+	}
+}
+
+// A reader that goes away ends the run as it would end any command in a pipe.
+func TestReaderGoesAway(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := begin(t, "bash: touch ready; while :; do echo y; done\n", func(c *exec.Cmd) { c.Stdout = w })
+	w.Close()
+	if _, err := io.ReadFull(r, make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	s.ends(128 + int(syscall.SIGPIPE))
+}
+
+// Output that cannot be written is a failure, also when the run has none.
+func TestOutputIsLost(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	for _, form := range []string{"text", "json", "combined"} {
+		s := begin(t, "bash: echo lost; touch ready\n", func(c *exec.Cmd) { c.Stdout = full }, "-o", form)
+		s.ends(1)
+		if !strings.Contains(s.stderr.String(), "flowrun: ") || !strings.Contains(s.stderr.String(), "no space left") {
+			t.Errorf("%s: stderr:\n%s", form, &s.stderr)
+		}
+	}
+}
