@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 		os.Exit(start(os.Args[1:]))
 	}
 	os.Setenv(asBench, "1")
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each start of a race-checked binary costs a second
 	os.Exit(m.Run())
 }
 

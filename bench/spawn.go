@@ -27,13 +27,14 @@ func spawn(args []string) error {
 	if err != nil {
 		return fmt.Errorf("cannot spawn: %w", err)
 	}
+	attr := &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}}
 	var begun atomic.Int64
 	var group sync.WaitGroup
 	errs := make([]error, workers)
 	for i := range workers {
 		group.Go(func() {
 			for errs[i] == nil && begun.Add(1) <= n {
-				errs[i] = spawnOne(path, argv)
+				errs[i] = spawnOne(path, argv, attr)
 			}
 		})
 	}
@@ -41,8 +42,8 @@ func spawn(args []string) error {
 	return errors.Join(errs...)
 }
 
-func spawnOne(path string, argv []string) error {
-	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}})
+func spawnOne(path string, argv []string, attr *syscall.ProcAttr) error {
+	pid, err := syscall.ForkExec(path, argv, attr)
 	if err != nil {
 		return fmt.Errorf("cannot spawn %s: %w", path, err)
 	}
