@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -97,7 +98,7 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("tool %s runs on %v only; this is %s", e.Tool, e.Platforms, platform())
+	return fmt.Sprintf("tool %s runs on %s only; this is %s", e.Tool, strings.Join(e.Platforms, ", "), platform())
 }
 
 func (p *Plan) supported() error {

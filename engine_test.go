@@ -29,6 +29,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
+// Under the race detector a program takes a second to exit, and each run would
+// wait for that of its helper.
+func init() { os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) }
+
 // bed is where a test runs its tools: a folder, the library that finds tools in
 // it, and an engine.
 type bed struct {

@@ -78,7 +78,7 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 	in := &StepInput{Params: map[string]any{}, Run: c.Run, Path: string(c.Path), Attempt: c.Attempt, Dir: a.dir}
 	for name, v := range a.values {
 		if !v.Absent {
-			in.Params[name] = v.V
+			in.Params[name] = clone(v.V)
 		}
 	}
 	v, err := g.f(ctx, in)
@@ -99,6 +99,26 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 	}
 	res.Stdout, err = a.session.Text(c.Path, c.Attempt, text)
 	return res, err
+}
+
+// clone is a value of its own: what a step does with its lists and maps must not
+// change what others are bound to.
+func clone(v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = clone(e)
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, e := range v {
+			m[k] = clone(e)
+		}
+		return m
+	}
+	return v
 }
 
 func goFailure(a *Args, err error) dag.Result {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -55,10 +56,13 @@ func (p *Plan) lastStep() dag.ID {
 	return dag.ID(s.def.Name) + "/" + inner
 }
 
-// notify is steps.Options.Notify.
+// notify is steps.Options.Notify. What is said again is said once.
 func (l *live) notify(n steps.Notice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if slices.ContainsFunc(l.notices, func(o steps.Notice) bool { return o.Code == n.Code && o.Step == n.Step && o.Message == n.Message }) {
+		return
+	}
 	l.notices = append(l.notices, n)
 }
 

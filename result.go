@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/steps"
@@ -50,6 +51,8 @@ type StepResult struct {
 	Truncated  bool
 	StdoutFile string
 	StderrFile string
+
+	limit int64 // the step's buffer limit
 }
 
 func newResult(id string, p *Plan, a *Args, s *dag.State) *Result {
@@ -62,7 +65,7 @@ func newResult(id string, p *Plan, a *Args, s *dag.State) *Result {
 		if n.Aside && status == dag.Succeeded {
 			return
 		}
-		res.Steps = append(res.Steps, stepResult(path, status, r))
+		res.Steps = append(res.Steps, stepResult(path, n, status, r))
 		if r != nil && r.Tolerated {
 			res.Tolerated = append(res.Tolerated, string(path))
 		}
@@ -70,8 +73,11 @@ func newResult(id string, p *Plan, a *Args, s *dag.State) *Result {
 	return res
 }
 
-func stepResult(path dag.ID, status dag.Status, r *dag.Result) StepResult {
-	sr := StepResult{ID: string(path), Status: status}
+func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) StepResult {
+	sr := StepResult{ID: string(path), Status: status, limit: steps.DefaultLimit}
+	if c, ok := n.Runner.(*steps.Command); ok && c.Limit > 0 {
+		sr.limit = c.Limit
+	}
 	if r == nil {
 		return sr
 	}
@@ -168,21 +174,38 @@ type stepJSON struct {
 	Truncated bool       `json:"truncated"`
 }
 
-// whole is a stream up to the default buffer limit, from its log where that is
-// still there.
-func whole(file, inline string) string {
+// whole is a stream up to the step's buffer limit, from its log where that is still
+// there.
+func whole(file, inline string, limit int64) string {
 	if file == "" || len(inline) < dag.InlineLimit/2 {
-		return inline
+		return upTo(limit, inline)
 	}
 	var b strings.Builder
-	if err := copyOutput(&b, &dag.Output{File: file}, steps.DefaultLimit); err != nil {
-		return inline
+	if err := copyOutput(&b, &dag.Output{File: file}, limit); err != nil {
+		return upTo(limit, inline)
 	}
-	return strings.ToValidUTF8(b.String(), "\uFFFD")
+	return strings.ToValidUTF8(upTo(limit, b.String()), "\uFFFD")
+}
+
+// upTo is at most the first limit bytes of a text, cut between characters.
+func upTo(limit int64, s string) string {
+	if int64(len(s)) < limit {
+		return s
+	}
+	s = s[:limit]
+	for i := len(s) - 1; i >= 0 && i >= len(s)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			if !utf8.FullRuneInString(s[i:]) {
+				return s[:i]
+			}
+			break
+		}
+	}
+	return s
 }
 
 // MarshalJSON writes the result as flowrun/run.v1, with each step's streams up to
-// 10 MB where their logs are still there.
+// its buffer-limit where their logs are still there.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	doc := runJSON{
 		Schema: RunSchema, ID: r.ID, Tool: r.Tool, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message,
@@ -191,7 +214,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	}
 	for _, s := range r.Steps {
 		doc.Steps = append(doc.Steps, stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
-			Output: whole(s.StdoutFile, s.Output), Error: whole(s.StderrFile, s.Error), Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Truncated: s.Truncated})
+			Output: whole(s.StdoutFile, s.Output, s.limit), Error: whole(s.StderrFile, s.Error, s.limit), Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Truncated: s.Truncated})
 	}
 	return json.Marshal(doc)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
 )
 
 // scope resolves the references of one call. view is zero where no step may be
@@ -29,7 +30,11 @@ func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
 		}
 		return within(v, r)
 	case expr.Variable:
-		v, _ := s.args.world.variable(r.Root, s.args.plan.Name())
+		v, ok := s.args.world.variable(r.Root, s.args.plan.Name())
+		if !ok { // an environment value, the only place for other names
+			s.args.session.Notify(steps.Notice{Code: steps.NoticeUnset,
+				Message: fmt.Sprintf("%s in environment stands for a variable that is not set, and is empty; set it, or declare a parameter", r)})
+		}
 		return expr.Value{V: v, Author: true}, nil
 	case expr.Env:
 		v, ok := s.args.world.env[r.Path[0].Field]
@@ -105,13 +110,13 @@ func jsonValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
 	v := r.Value
 	if v == nil {
 		if r.Stdout == nil {
-			return expr.Value{}, fmt.Errorf("%s: the step printed nothing", ref)
+			return expr.Value{}, errors.New("the step printed nothing")
 		}
 		if r.Stdout.Truncated {
-			return expr.Value{}, fmt.Errorf("%s: the step's output was cut at its buffer-limit", ref)
+			return expr.Value{}, errors.New("the step's output was cut at its buffer-limit; raise it")
 		}
 		if err := decodeJSON(r.Stdout.Raw, &v); err != nil {
-			return expr.Value{}, fmt.Errorf("%s: the step's output is not JSON: %w", ref, err)
+			return expr.Value{}, fmt.Errorf("the step's output is not JSON: %w", err)
 		}
 	}
 	ref.Path = ref.Path[1:]
@@ -127,7 +132,7 @@ func within(v expr.Value, r expr.Ref) (expr.Value, error) {
 	return descend(v, r)
 }
 
-var errNoPart = errors.New("no such part")
+var errNoPart = errors.New("the value has no such part")
 
 func descend(v expr.Value, r expr.Ref) (expr.Value, error) {
 	for _, seg := range r.Path {
@@ -135,16 +140,16 @@ func descend(v expr.Value, r expr.Ref) (expr.Value, error) {
 		case map[string]any:
 			part, ok := at[seg.Field]
 			if seg.IsIndex || !ok {
-				return v, fmt.Errorf("%s: %w", r, errNoPart)
+				return v, errNoPart
 			}
 			v.V = part
 		case []any:
 			if !seg.IsIndex || seg.Index >= len(at) {
-				return v, fmt.Errorf("%s: %w", r, errNoPart)
+				return v, errNoPart
 			}
 			v.V = at[seg.Index]
 		default:
-			return v, fmt.Errorf("%s: %w", r, errNoPart)
+			return v, errNoPart
 		}
 	}
 	if n, ok := v.V.(json.Number); ok {

@@ -144,6 +144,7 @@ func subject(ctx context.Context, path, tmp string) (string, error) {
 	if path == "" {
 		path = filepath.Join(tmp, "flowrun")
 		build := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/flowrun/flowrun/cmd/flowrun")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as released: static, and a fifth faster to start
 		if out, err := build.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("cannot build flowrun: %w: %s\nStart bench in a checkout, or name a program with -flowrun", err, out)
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
@@ -396,7 +397,7 @@ func (t *try) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped
 	t.session.stopping()
 	exit, survivors := p.Stop(grace, t.session.options.Force)
 	if len(survivors) > 0 {
-		t.session.notify(Notice{Code: NoticeEscaped, Step: t.call.Path, Processes: survivors,
+		t.session.Notify(Notice{Code: NoticeEscaped, Step: t.call.Path, Processes: survivors,
 			Message: "could not be ended: " + proc.Names(survivors) + "; end them yourself"})
 	}
 	return exit, true, nil
@@ -407,9 +408,10 @@ func (t *try) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	private := t.session.options.LogDir == ""
 	outs := [2]**dag.Output{&r.Stdout, &r.Stderr}
 	var tooLarge *dag.Output
+	by := time.Now().Add(holdTime)
 	for i, st := range t.streams {
-		if st.settle() {
-			t.session.notify(Notice{Code: NoticePipeHeld, Step: t.call.Path,
+		if st.settle(by) {
+			t.session.Notify(Notice{Code: NoticePipeHeld, Step: t.call.Path,
 				Message: "a background process keeps the step's output open; what it prints from now on is only in the log"})
 		}
 		t.streams[i] = nil // output gives it back

@@ -160,7 +160,7 @@ func (p *patterns) at(data []byte) (n int, sure bool) {
 			if string(data[:len(f)]) == f {
 				return len(f), true
 			}
-		} else if strings.HasPrefix(f, string(data)) {
+		} else if f[:len(data)] == string(data) { // not HasPrefix: that would copy data
 			return 0, false
 		}
 	}

@@ -111,6 +111,20 @@ func BenchmarkMask(b *testing.B) {
 	}
 }
 
+// BenchmarkMaskLong has a secret that is longer than what is written at once.
+func BenchmarkMaskLong(b *testing.B) {
+	var m Mask
+	secret := []byte(strings.Repeat("0123456789abcdef", 1<<12))
+	m.Add(string(secret) + "!")
+	chunk := append(append(secret, '!'), secret...)
+	b.SetBytes(int64(len(chunk)))
+	for b.Loop() {
+		w := m.Writer(discard{})
+		w.Write(chunk)
+		w.Flush()
+	}
+}
+
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }

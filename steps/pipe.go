@@ -104,12 +104,12 @@ func (p *pipe) take(b []byte) {
 	}
 }
 
-// settle waits for the end of the stream and says whether it came.
-func (p *pipe) settle() bool {
+// settle waits for the end of the stream and says whether it came in time.
+func (p *pipe) settle(by time.Time) bool {
 	select {
 	case <-p.done:
 		return true
-	case <-time.After(holdTime):
+	case <-time.After(time.Until(by)):
 		return false
 	}
 }

@@ -54,6 +54,7 @@ const (
 	NoticeBackground NoticeCode = "background-ended" // processes outlived their step and were ended with the run
 	NoticeEscaped    NoticeCode = "escaped"          // processes could not be ended, or may belong to the run
 	NoticePipeHeld   NoticeCode = "output-open"      // a background process still prints into a step's output
+	NoticeUnset      NoticeCode = "unset-variable"   // an environment value names a variable that is not set
 )
 
 // Notice is something people should know.
@@ -205,7 +206,8 @@ func (s *Session) RemoveAtClose(dir string) {
 	s.temps = append(s.temps, dir)
 }
 
-func (s *Session) notify(n Notice) {
+// Notify tells people something, through Options.Notify.
+func (s *Session) Notify(n Notice) {
 	if s.options.Notify != nil {
 		s.options.Notify(n)
 	}
@@ -219,7 +221,7 @@ func (s *Session) folder() (string, error) {
 	if s.private == "" {
 		dir, err := os.MkdirTemp("", "flowrun-")
 		if err != nil {
-			return "", fmt.Errorf("cannot make a temporary folder: %w", err)
+			return "", fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
 		}
 		s.private = dir
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
@@ -70,12 +71,12 @@ func (st *stream) started() { st.end.Close() }
 // settle waits for the stream to end after the step has. A pipe may be held open
 // by a background process: then held is true, and the stream goes on being copied
 // until the run's end.
-func (st *stream) settle() (held bool) {
+func (st *stream) settle(by time.Time) (held bool) {
 	switch {
 	case st.follow != nil:
 		st.follow.finish()
 	case st.pipe != nil:
-		return !st.pipe.settle()
+		return !st.pipe.settle(by)
 	}
 	return false
 }
@@ -83,7 +84,7 @@ func (st *stream) settle() (held bool) {
 // discard gives back a stream whose process never started.
 func (st *stream) discard() {
 	st.started()
-	st.settle()
+	st.settle(time.Now().Add(holdTime))
 	st.file.drop()
 	st.release()
 }

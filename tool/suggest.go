@@ -15,7 +15,7 @@ const (
 
 // Near is the candidates closest to a misspelt word, best first, for a
 // did-you-mean: at most three, and none whose Damerau-Levenshtein distance is
-// more than a third of the word.
+// more than a third of the word, or the whole of a short one.
 func Near(word string, candidates []string) []string {
 	type match struct {
 		name     string
@@ -27,7 +27,7 @@ func Near(word string, candidates []string) []string {
 		if c == "" || c == word || len(c)-len(word) > limit || len(word)-len(c) > limit || len(word) > 64 {
 			continue
 		}
-		if n := distance(strings.ToLower(word), strings.ToLower(c)); n <= limit {
+		if n := distance(strings.ToLower(word), strings.ToLower(c)); n <= limit && n < max(len(word), len(c)) {
 			found = append(found, match{c, n})
 		}
 	}

@@ -153,8 +153,11 @@ func TestDistance(t *testing.T) {
 			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
-	if got := Near("a", []string{"b", "c", "d", "e"}); len(got) != maxSuggestions {
+	if got := Near("ax", []string{"ab", "ac", "ad", "ae"}); len(got) != maxSuggestions {
 		t.Errorf("Near gives %v", got)
+	}
+	if got := Near("a", []string{"b"}); len(got) != 0 {
+		t.Errorf("nothing of %v is in the word", got)
 	}
 }
 

@@ -28,7 +28,6 @@ const (
 	exitBug       = 70
 	exitInterrupt = 130
 	exitPipe      = 141
-	exitTerminate = 143
 )
 
 // usageError is a wrong command line.
@@ -102,7 +101,7 @@ func (a *app) fail(err error) int {
 		a.say("%v", err)
 		return exitRefused
 	case strings.HasPrefix(err.Error(), "unknown command"):
-		a.say("%v", err)
+		a.say("%v; flowrun --help lists the commands", err)
 		return exitUsage
 	}
 	a.say("%v", err)
@@ -128,7 +127,12 @@ func (a *app) diagnose(ds tool.Diagnostics) {
 	tool.Render(a.Stderr, ds, readSource, a.colored(a.Stderr))
 }
 
+// readSource is the text of a definition, nil for what is no file: reading a pipe
+// would wait for ever.
 func readSource(file string) []byte {
+	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
 	b, _ := os.ReadFile(file)
 	return b
 }

@@ -47,14 +47,15 @@ func (a *app) params(p *flowrun.Plan, w flowrun.World, document string, list []a
 	bad := &flowrun.ParamsError{Tool: p.Name()}
 	raw, noDocument := a.document(document)
 	if noDocument != nil {
-		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: noDocument.Error(), Hint: "it must be one JSON object"})
+		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: noDocument.Error(),
+			Hint: `give a file with one JSON object, as in {"NAME": "value"}, or - for stdin`})
 		raw = map[string]any{}
 	}
 	given := map[string][]any{}
 	for _, as := range list {
 		v, err := as.value(p)
 		if err != nil {
-			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: as.name, Code: "type", Message: err.Error()})
+			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: as.name, Code: "type", Message: err.Error(), Hint: as.wayOut()})
 			continue
 		}
 		given[as.name] = append(given[as.name], v)
@@ -125,13 +126,26 @@ func (a *app) document(name string) (map[string]any, error) {
 func decode(b []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
-	if err := d.Decode(into); err != nil {
+	err := d.Decode(into)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("is a JSON %s, not an object", wrong.Value)
+	}
+	if err != nil {
 		return fmt.Errorf("not valid JSON: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("not valid JSON: something follows the value")
 	}
 	return nil
+}
+
+// wayOut says how to write what was probably meant.
+func (as assignment) wayOut() string {
+	if as.json {
+		return fmt.Sprintf("plain text is written %s=...", as.name)
+	}
+	return fmt.Sprintf(`a value that begins with @ is written %s:='"@..."'`, as.name)
 }
 
 // value is what the assignment gives to the parameter of p that it names.
@@ -150,7 +164,7 @@ func (as assignment) value(p *flowrun.Plan) (any, error) {
 		if p.Secret(as.name) { // it may be no file but a password
 			file, err = steps.Replacement, errors.Unwrap(err)
 		}
-		return nil, fmt.Errorf("cannot read %q: %w (a value that begins with @ is written %s:='\"@...\"')", file, err, as.name)
+		return nil, fmt.Errorf("cannot read %q: %w", file, err)
 	}
 	if typ := typeOf(p, as.name); typ != "array" && typ != "object" {
 		return string(b), nil

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -90,7 +91,7 @@ steps:
 // The first signal stops the run gently: steps are asked to end, always() steps
 // and cleanup run, and the exit code says which signal it was.
 func TestOneSignal(t *testing.T) {
-	for sig, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+	for sig, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129, syscall.SIGQUIT: 131} {
 		s := begin(t, interrupted, nil)
 		s.cmd.Process.Signal(sig)
 		s.ends(code)
@@ -101,6 +102,23 @@ func TestOneSignal(t *testing.T) {
 			t.Errorf("%v: stdout %q, stderr:\n%s", sig, &s.stdout, &s.stderr)
 		}
 	}
+}
+
+// A terminal that is closed says so twice, through the kernel and through the
+// shell; under nohup it does not matter at all.
+func TestHangup(t *testing.T) {
+	s := begin(t, interrupted, nil)
+	s.cmd.Process.Signal(syscall.SIGHUP)
+	s.cmd.Process.Signal(syscall.SIGHUP)
+	s.ends(129)
+	if !s.has("tidy") || !s.has("cleaned") {
+		t.Errorf("tidy %t, cleaned %t; stderr:\n%s", s.has("tidy"), s.has("cleaned"), &s.stderr)
+	}
+	signal.Ignore(syscall.SIGHUP) // a child inherits that
+	defer signal.Reset(syscall.SIGHUP)
+	s = begin(t, "bash: touch ready; sleep 0.3; echo done\n", nil)
+	s.cmd.Process.Signal(syscall.SIGHUP)
+	s.ends(0)
 }
 
 // Ctrl-C at a terminal reaches the whole foreground process group; steps hear of

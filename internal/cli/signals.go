@@ -9,7 +9,10 @@ import (
 	"syscall"
 )
 
-// signals turns the first interrupt into a cancel and the second into a kill.
+// signals turns the first interrupt into a cancel and the second into a kill. A
+// terminal that goes away (SIGHUP) and Ctrl-\ (SIGQUIT) count as interrupts: steps
+// are not in the terminal's process group, so dying of them would leave the steps
+// behind.
 type signals struct {
 	c     chan os.Signal
 	force chan struct{}
@@ -19,19 +22,25 @@ type signals struct {
 
 func (a *app) signals(stop context.CancelCauseFunc) *signals {
 	s := &signals{c: make(chan os.Signal, 4), force: make(chan struct{})}
-	signal.Notify(s.c, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+	signal.Notify(s.c, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		signal.Notify(s.c, syscall.SIGHUP)
+	}
 	go func() {
 		for sig := range s.c {
 			if sig == syscall.SIGPIPE {
 				continue // the write that caused it fails with EPIPE
 			}
 			s.mu.Lock()
-			again := s.first != nil
-			if !again {
+			first := s.first
+			if first == nil {
 				s.first = sig
 			}
 			s.mu.Unlock()
-			if again {
+			if first == syscall.SIGHUP && sig == syscall.SIGHUP {
+				continue // the kernel and the shell both tell of a closed terminal
+			}
+			if first != nil {
 				close(s.force)
 				return
 			}
@@ -50,11 +59,8 @@ func (s *signals) stop() {
 func (s *signals) code() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch s.first {
-	case nil:
-		return 0
-	case syscall.SIGTERM:
-		return exitTerminate
+	if sig, ok := s.first.(syscall.Signal); ok {
+		return 128 + int(sig) // as shells count: 130 for Ctrl-C, 143 for TERM
 	}
-	return exitInterrupt
+	return 0
 }

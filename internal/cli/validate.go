@@ -40,17 +40,17 @@ Exits 3 when a definition has an error.`,
 
 func (a *app) validate(args []string, output string) error {
 	lib := a.library()
-	names, err := a.targets(lib, args)
-	if err != nil {
-		return err
-	}
+	targets := a.targets(lib, args)
 	var all tool.Diagnostics
-	for _, name := range names {
-		p, err := flowrun.Compile(lib, name)
+	for _, t := range targets {
+		p, err := flowrun.Compile(lib, t.name)
 		var ds tool.Diagnostics
 		switch {
 		case errors.As(err, &ds):
 			all = append(all, ds...)
+		case err != nil && t.found: // one file of many must not hide what is wrong with the others
+			all = append(all, tool.Diagnostic{Code: "unreadable", Severity: tool.Error, Pos: tool.Pos{File: t.name, Line: 1, Col: 1},
+				Message: err.Error(), Hint: "make it readable, or remove it"})
 		case err != nil:
 			return named(err)
 		default:
@@ -67,7 +67,7 @@ func (a *app) validate(args []string, output string) error {
 	} else {
 		tool.Render(a.Stdout, all, readSource, a.colored(a.Stdout))
 		if all.Err() == nil {
-			fmt.Fprintf(a.Stdout, "%s valid\n", count(len(names)))
+			fmt.Fprintf(a.Stdout, "%s valid\n", count(len(targets)))
 		}
 	}
 	if all.Err() != nil {
@@ -83,31 +83,34 @@ func count(n int) string {
 	return fmt.Sprintf("%d definitions are", n)
 }
 
-// targets are the names and paths to compile.
-func (a *app) targets(lib *tool.Library, args []string) ([]string, error) {
-	var names []string
+// target is a name or path to compile. found: it was found in a folder, not named
+// by the caller.
+type target struct {
+	name  string
+	found bool
+}
+
+// targets are what args stand for; without any, all tools in reach.
+func (a *app) targets(lib *tool.Library, args []string) []target {
+	var list []target
 	if len(args) == 0 {
 		for _, e := range lib.List() {
-			names = append(names, e.Path)
+			list = append(list, target{e.Path, true})
 		}
-		return names, nil
+		return list
 	}
 	for _, arg := range args {
 		st, err := os.Stat(arg)
 		switch {
 		case err == nil && st.IsDir():
-			inside, err := definitionsIn(arg)
-			if err != nil {
-				return nil, err
-			}
-			names = append(names, inside...)
+			list = append(list, definitionsIn(arg)...)
 		case err == nil:
-			names = append(names, explicit(arg))
+			list = append(list, target{explicit(arg), false})
 		default:
-			names = append(names, arg) // a tool's name, or not found
+			list = append(list, target{arg, false}) // a tool's name, or not found
 		}
 	}
-	return names, nil
+	return list
 }
 
 // explicit makes a path recognisable as one.
@@ -118,13 +121,15 @@ func explicit(path string) string {
 	return path
 }
 
-func definitionsIn(dir string) ([]string, error) {
-	var list []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) {
-			list = append(list, explicit(path))
+// definitionsIn are the definitions in a folder and in its folders. One that cannot
+// be opened is among them: compiling it says why.
+func definitionsIn(dir string) []target {
+	var list []target
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) {
+			list = append(list, target{explicit(path), true})
 		}
-		return err
+		return nil
 	})
-	return list, err
+	return list
 }

@@ -1,0 +1,6 @@
+//go:build race
+
+package flowrun_test
+
+// slack widens bounds on time: the race detector makes code several times slower.
+const slack = 10
