@@ -1,0 +1,93 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// events are a small run with everything that has a line.
+func events() []dag.Event {
+	t := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	at := func(ms int) time.Time { return t.Add(time.Duration(ms) * time.Millisecond) }
+	done := func(from, to int, r dag.Result) *dag.Result {
+		r.Started, r.Ended = at(from), at(to)
+		return &r
+	}
+	out := &dag.Output{Inline: "one\ntwo \x1b]0;title\x07\x1b[31mred\u202e\n", Size: 30}
+	return []dag.Event{
+		{Kind: dag.RunStarted, Time: at(0)},
+		{Kind: dag.StepStarted, Node: "checkout", Attempt: 1, Time: at(0)},
+		{Kind: dag.StepFinished, Node: "checkout", Time: at(600), Result: done(0, 600, dag.Result{Status: dag.Succeeded})},
+		{Kind: dag.StepStarted, Node: "setup/clone", Attempt: 1, Time: at(600)},
+		{Kind: dag.StepRetrying, Node: "setup/clone", Time: at(900), Due: at(1900), Result: done(600, 900, dag.Result{Status: dag.Failed, ExitCode: 128, Attempts: 1})},
+		{Kind: dag.StepStarted, Node: "setup/clone", Attempt: 2, Time: at(1900)},
+		{Kind: dag.StepFallback, Node: "setup/clone", Time: at(2000), Result: done(600, 2000, dag.Result{Status: dag.TimedOut, ExitCode: 124, Attempts: 2})},
+		{Kind: dag.StepFinished, Node: "setup/clone", Time: at(65_000), Result: done(600, 65_000, dag.Result{Status: dag.Succeeded, Fallback: true, Attempts: 2})},
+		{Kind: dag.StepFinished, Node: "lint", Time: at(65_100), Result: done(65_000, 65_100, dag.Result{Status: dag.Failed, ExitCode: 2, Tolerated: true})},
+		{Kind: dag.StepFinished, Node: "test", Time: at(65_200), Result: done(65_000, 65_200, dag.Result{Status: dag.Failed, ExitCode: 1, Message: "it \x1b[2Jbroke", Stderr: out})},
+		{Kind: dag.StepFinished, Node: "ship", Time: at(65_200), Result: done(0, 0, dag.Result{Status: dag.Skipped, Reason: dag.ReasonUpstreamFailed})},
+		{Kind: dag.StepFinished, Node: "maybe", Time: at(65_200), Result: done(0, 0, dag.Result{Status: dag.Skipped, Reason: dag.ReasonCondition})},
+		{Kind: dag.RunCancelling, Reason: dag.ReasonCancelled, Time: at(65_300)},
+		{Kind: dag.StepFinished, Node: "late", Time: at(65_400), Result: done(0, 0, dag.Result{Status: dag.Cancelled})},
+		{Kind: dag.RunFinished, Time: at(65_400), Result: done(0, 65_400, dag.Result{Status: dag.Failed, ExitCode: 1})},
+	}
+}
+
+func TestPlain(t *testing.T) {
+	var b bytes.Buffer
+	p := NewPlain(&b, false, func(step string) string { return "flow.yaml:7" })
+	for _, e := range events() {
+		p.Emit(e)
+	}
+	want := `   +0.0s  checkout     started
+   +0.6s  checkout     ok       0.6s
+   +0.6s  setup/clone  started
+   +0.9s  setup/clone  FAILED   exit 128, next try in 1.0s
+   +1.9s  setup/clone  try 2 started
+   +2.0s  setup/clone  TIMED OUT after 2 tries, trying the fallback
+  +1m05s  setup/clone  ok (fallback) 1m04s
+  +1m05s  lint         FAILED   exit 2 (tolerated)
+  +1m05s  test         FAILED   exit 1: it ` + "\uFFFD" + `[2Jbroke
+        at flow.yaml:7
+        | one
+        | two ` + "\uFFFD]0;title\uFFFD\uFFFD[31mred\uFFFD" + `
+  +1m05s  ship         skipped  a step it waits for failed
+  +1m05s  maybe        skipped  its condition is false
+  +1m05s               stopping; cleanup still runs. Ctrl-C again to force
+  +1m05s  late         cancelled
+`
+	if got := b.String(); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// No byte of a step's output reaches the terminal as a control character.
+func TestClean(t *testing.T) {
+	got := clean("a\x1b[2J\x00\r\x7f\u009b\u200f\tb\u2028c")
+	if strings.ContainsFunc(got, func(r rune) bool { return r < 0x20 || r == 0x7f || 0x80 <= r && r <= 0x9f }) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestJSONLines(t *testing.T) {
+	var b bytes.Buffer
+	j := NewJSON(&b)
+	for _, e := range events() {
+		j.Emit(e)
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if len(lines) != len(events()) {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for _, l := range lines {
+		var e dag.Event
+		if err := json.Unmarshal([]byte(l), &e); err != nil {
+			t.Errorf("%v: %s", err, l)
+		}
+	}
+}
