@@ -157,7 +157,9 @@ func (c *compiler) steps(p *Plan, keep bool) {
 			sc.index = -1
 		}
 		for _, w := range s.WaitFor {
-			sc.edges = append(sc.edges, edge{w.S, w.Pos})
+			if w.S != s.Name { // diagnosed where it was read
+				sc.edges = append(sc.edges, edge{w.S, w.Pos})
+			}
 		}
 		compiled[s] = sc.compile()
 		explicit[s] = sc.edges

@@ -187,8 +187,11 @@ func (l *loop) begin(e *Event, now time.Time) int {
 	}
 	f, i := e.at.f, e.at.i
 	ctx := f.hands.ctx
-	if f.stopped != "" {
+	switch {
+	case f.stopped != "":
 		ctx = l.cleanup(f)
+	case f.g.nodes[i].Aside: // a cancel that comes now must not keep it from cleaning up
+		ctx = l.base
 	}
 	t := task{at: e.at, ctx: ctx, attempt: e.Attempt, previous: f.node(i).res, fallback: e.Kind == StepFallback}
 	if c := f.children[i]; c != nil {

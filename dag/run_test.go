@@ -510,6 +510,38 @@ func TestConditionError(t *testing.T) {
 	})
 }
 
+// TestAsideOutlivesCancel: what cleans up has begun when the cancel comes, and ends
+// by itself; force ends it all the same.
+func TestAsideOutlivesCancel(t *testing.T) {
+	for _, forced := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			tidied := make(chan error, 1)
+			g := graph(t, dag.Settings{},
+				dag.Node{ID: "a", Runner: answers(dag.Result{})},
+				dag.Node{ID: "tidy", Aside: true, After: []dag.ID{"a"}, Runner: dag.RunnerFunc(func(ctx context.Context, _ *dag.Call) (dag.Result, error) {
+					select {
+					case <-time.After(5 * time.Second):
+					case <-ctx.Done():
+					}
+					tidied <- ctx.Err()
+					return dag.Result{}, nil
+				})})
+			ctx, cancel := context.WithCancel(context.Background())
+			force := make(chan struct{})
+			time.AfterFunc(time.Second, cancel)
+			if forced {
+				time.AfterFunc(2*time.Second, func() { close(force) })
+			}
+			if _, err := dag.Run(ctx, g, nil, dag.Options{Force: force}); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-tidied; (err != nil) != forced {
+				t.Errorf("forced %v: cleanup's context: %v", forced, err)
+			}
+		})
+	}
+}
+
 // TestAside: a step of no account fails, and the run is as if it were not there.
 func TestAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -50,6 +50,24 @@ func (a *app) completeRun(c *cobra.Command, args []string, prefix string) ([]str
 	return words, cobra.ShellCompDirectiveNoSpace
 }
 
+// completeStep offers the steps of the tool named on the line.
+func (a *app) completeStep(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	plan, err := a.compile(args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var words []string
+	for _, name := range plan.Steps() {
+		if strings.HasPrefix(name, prefix) {
+			words = append(words, name)
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
 // candidates are values to offer for a parameter.
 func candidates(p *tool.Parameter) []string {
 	values := append(append([]tool.Value(nil), p.Validation.Enum...), p.Examples...)

@@ -64,6 +64,7 @@ The run's output goes to stdout, everything else to stderr.`,
 	fl.StringVarP(&f.output, "output", "o", "text", "the result on stdout: text|combined|json")
 	fl.BoolVarP(&f.passThrough, "exit-code", "x", false, "exit with the failed step's own exit code")
 	fl.BoolVar(&f.allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
+	c.RegisterFlagCompletionFunc("until", a.completeStep)
 	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(progressModes, cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(runOutputs, cobra.ShellCompDirectiveNoFileComp))
 	return c
