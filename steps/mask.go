@@ -28,8 +28,9 @@ var ErrShortSecret = fmt.Errorf("it has fewer than %d characters, and hiding tho
 
 // Mask hides secrets in text (S1-174): each value as it is, in base64 (wherever in
 // a longer text it was encoded), URL-escaped, JSON-escaped, and quoted as Go and
-// shells quote it (set -x prints every word that way). Where found places
-// overlap, all of them are hidden. The zero Mask hides nothing. It is safe for
+// shells quote it (set -x prints every word that way). Of a secret with several
+// lines, each line that is long enough to mean something is a secret too: programs
+// read keys line by line. Where found places overlap, all of them are hidden. The zero Mask hides nothing. It is safe for
 // concurrent use; a writer hides what was added before it was made.
 type Mask struct {
 	mu     sync.Mutex
@@ -45,7 +46,7 @@ func (m *Mask) Add(values ...string) error {
 	defer m.mu.Unlock()
 	var refused error
 	grew := false
-	for _, v := range values {
+	for _, v := range withLines(values) {
 		v = strings.TrimRight(v, "\r\n") // a value read from a file is printed without its last newline
 		switch {
 		case v == "" || m.values[v]:
@@ -62,6 +63,30 @@ func (m *Mask) Add(values ...string) error {
 		m.set.Store(compile(m.values))
 	}
 	return refused
+}
+
+// A line of a secret is hidden by itself from minLine characters on. A secret of
+// more than mostLines lines is a document, in which lines are what many texts share.
+const (
+	minLine   = 8
+	mostLines = 200
+)
+
+// withLines adds the lines of values that have several.
+func withLines(values []string) []string {
+	out := values
+	for _, v := range values {
+		lines := strings.Split(strings.TrimRight(v, "\r\n"), "\n")
+		if len(lines) == 1 || len(lines) > mostLines {
+			continue
+		}
+		for _, line := range lines {
+			if line = strings.TrimSpace(line); utf8.RuneCountInString(line) >= minLine {
+				out = append(out[:len(out):len(out)], line)
+			}
+		}
+	}
+	return out
 }
 
 // Empty says whether there is nothing to hide.

@@ -128,3 +128,22 @@ func BenchmarkMaskLong(b *testing.B) {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// A secret of several lines is hidden line by line; short lines are not.
+func TestMaskLines(t *testing.T) {
+	var m Mask
+	key := "-----BEGIN KEY-----\r\n  MIIEowIBAAKCAQEA\nshort\nq83vEjRWeJC=\n-----END KEY-----\n"
+	if err := m.Add(key); err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		"line MIIEowIBAAKCAQEA ends": "line *** ends",
+		"q83vEjRWeJC=":               "***",
+		"a short word":               "a short word",
+		"all: " + key + "|":          "all: ***\n|",
+	} {
+		if got := m.String(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+}
