@@ -130,6 +130,12 @@ func (p *pool) close() {
 
 // do runs one task. The Call is the worker's own and valid until the next task.
 func (p *pool) do(t *task, c *Call) {
+	returned := false
+	defer func() {
+		if !returned {
+			p.lost(t)
+		}
+	}()
 	def := &t.at.f.g.nodes[t.at.i]
 	*c = Call{View: View(t.at), Run: p.run, Path: t.at.f.path(t.at.i), Attempt: t.attempt, Previous: t.previous}
 	ctx := t.ctx
@@ -144,6 +150,22 @@ func (p *pool) do(t *task, c *Call) {
 	}
 	t.judge(ctx)
 	t.res.Started, t.res.Ended = started, time.Now()
+	returned = true
+}
+
+// lost reports a task whose runner ended the worker's goroutine (runtime.Goexit,
+// which is what FailNow of a test calls): the run must not wait for it forever.
+func (p *pool) lost(t *task) {
+	now := time.Now()
+	*t.res = Result{Status: Failed, ExitCode: 1, Reason: ReasonPanic, Started: now, Ended: now,
+		Message: "the step's goroutine ended without returning (runtime.Goexit)"}
+	p.mu.Lock()
+	p.reports = append(p.reports, t)
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
 }
 
 // work calls what the task is for. A panic there is a failure like any other.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -508,6 +509,25 @@ func TestConditionError(t *testing.T) {
 			t.Errorf("exit code is %d", r.ExitCode)
 		}
 	})
+}
+
+// TestGoexit: a runner that ends its goroutine fails its node; the others go on.
+func TestGoexit(t *testing.T) {
+	exits := dag.RunnerFunc(func(context.Context, *dag.Call) (dag.Result, error) { runtime.Goexit(); panic("not reached") })
+	g := graph(t, dag.Settings{},
+		dag.Node{ID: "exits", Runner: exits, Policy: dag.Policy{Tolerate: true}},
+		dag.Node{ID: "after", After: []dag.ID{"exits"}, Runner: answers(dag.Result{})},
+		dag.Node{ID: "binds", Graph: graph(t, dag.Settings{}), Policy: dag.Policy{Tolerate: true},
+			Bind: func(context.Context, *dag.Call) (dag.Args, error) { runtime.Goexit(); return nil, nil }})
+	st, err := dag.Run(context.Background(), g, nil, dag.Options{Slots: dag.NewSlots(1)})
+	if err != nil || st.Result().Status != dag.Succeeded {
+		t.Fatalf("%v, %+v", err, st.Result())
+	}
+	for _, id := range []dag.ID{"exits", "binds"} {
+		if got := st.Status(id); got != dag.Failed {
+			t.Errorf("%s: %s", id, got)
+		}
+	}
 }
 
 // TestAsideOutlivesCancel: what cleans up has begun when the cancel comes, and ends
