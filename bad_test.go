@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ func badDefinitions() map[string]string {
 	add("bomb", "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: &g [*f,*f,*f,*f,*f,*f,*f,*f,*f]\n"+head+"bash: echo\n")
 	add("big-number", each(head+"bash: echo\nparameters:\n  P: {description: d, type: number, default: %s}\n", "123456789012345678901234567890", "9223372036854775808")...)
 	add("environment", each(head+"bash: echo\nenvironment: %s\n", "5", "[A]", "{variables: [A]}", `{variables: {"A=B": x}}`, `{variables: {"A B": x}}`, "{variables: {A: [1]}}", "{inherit: maybe}", "{secrets: {}}")...)
-	add("tool-wide", each(step+"%s\n", `environment: {variables: {A: "{a.output}"}}`, `working-directory: "{a.output}"`, `file-paths: {temp-directory: "{a.output}"}`, `input: "{a.output}"`, `resources: {cleanup: [{final-command: "echo {a.output}"}]}`)...)
+	add("tool-wide", each(step+"%s\n", `environment: {variables: {A: "{a.output}"}}`, `working-directory: "{a.output}"`, `file-paths: {temp-directory: "{a.output}"}`, `input: "{a.output}"`, `parameters: {P: {description: d, default: "{a.output}"}}`, `resources: {cleanup: [{final-command: "echo {a.output}"}]}`)...)
 	add("security", each(head+"bash: echo\nsecurity: %s\n", "{execution-privilege: root}", "{isolation: vm}", "5", "{required-permissions: {}}", "{isolaton: none}")...)
 	add("merge", "x-a: &x {isolation: none}\n"+head+"bash: echo\nsecurity: {<<: *x}\n")
 	add("platforms", each(head+"bash: echo\nplatforms: %s\n", "[amiga]", "5", "{a: 1}")...)
@@ -154,16 +155,32 @@ parameters:
 }
 
 // TestBadFixtures compiles every bad file that package tool is tested with: what
-// could be read of it must not trip the compiler.
+// could be read of it must not trip the compiler, and nothing that reading found
+// may get lost.
 func TestBadFixtures(t *testing.T) {
 	files, err := filepath.Glob("tool/testdata/bad/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
 	}
 	for _, file := range files {
-		if _, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()}), file); err == nil {
-			// Files that only warn are among them.
+		if file, err = filepath.Abs(file); err != nil {
+			t.Fatal(err)
+		}
+		lib := tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
+		_, read, err := lib.Lookup(file, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = flowrun.Compile(lib, file)
+		var ds tool.Diagnostics
+		if read.Err() != nil && !errors.As(err, &ds) {
+			t.Errorf("%s: compiling says %v, although reading found\n%v", file, err, read)
 			continue
+		}
+		for _, d := range read {
+			if d.Severity == tool.Error && !slices.Contains(ds, d) {
+				t.Errorf("%s: lost: %s", file, d)
+			}
 		}
 	}
 }

@@ -246,7 +246,7 @@ func (c *stepCompiler) with(s *planStep) {
 			Hint:    "give the tool a parameter for it, and set that under with:"})
 	}
 	for _, e := range s.def.With {
-		s.with = append(s.with, withValue{param: e.Key, pos: e.Pos, value: c.tree(e.Value, "with."+e.Key, c.plan.names, c.note)})
+		s.with = append(s.with, withValue{param: e.Key, value: c.tree(e.Value, "with."+e.Key, c.plan.names, c.note)})
 	}
 }
 

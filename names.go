@@ -57,7 +57,7 @@ func (n names) ids() []string {
 	return list
 }
 
-// toolWide are the names of texts that hold for the whole tool: no steps.
+// toolWide are the names where steps mean nothing: beside {last...} in retry.when.
 func (n names) toolWide() names { return names{params: n.params} }
 
 // environNames are the names in values of environment variables: there, and only

@@ -22,7 +22,7 @@ type param struct {
 // parameters compiles the parameters and puts them into an order in which a
 // default comes after the parameters it names (S1-132).
 func (c *compiler) parameters(p *Plan) {
-	n := p.names.toolWide()
+	n := p.names
 	byName := map[string]*param{}
 	for _, def := range p.Definition.Parameters {
 		prm := c.parameter(def, n)
@@ -51,7 +51,7 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *param {
 		prm.pattern, _ = regexp.Compile(pat.S) // an error was diagnosed by package tool
 	}
 	if def.Default != nil {
-		t := c.tree(*def.Default, path+".default", n, func(tool.Text, []expr.Ref) {})
+		t := c.tree(*def.Default, path+".default", n, func(at tool.Text, refs []expr.Ref) { c.mentionsNoStep(at, refs) })
 		prm.initial = &t
 	}
 	return prm

@@ -54,7 +54,6 @@ type planStep struct {
 type withValue struct {
 	param string
 	value tree
-	pos   tool.Pos
 }
 
 // Name is the tool's name.

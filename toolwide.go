@@ -14,7 +14,7 @@ import (
 func (c *compiler) toolWide(p *Plan) {
 	def, n := p.Definition, p.names
 	for _, v := range c.environment(def.Environment, "environment", n) {
-		if c.mentionsNoStep(v.at, v.Value) {
+		if c.mentionsNoStep(v.at, v.Value.Refs()) {
 			p.environ = append(p.environ, v.EnvVar)
 		}
 	}
@@ -40,7 +40,7 @@ func (c *compiler) toolWide(p *Plan) {
 // wide is template for a text that may not mention steps.
 func (c *compiler) wide(at *tool.Text, path string, sh expr.Shell, n expr.Names) *expr.Template {
 	t := c.template(at, path, sh, n)
-	if t == nil || !c.mentionsNoStep(*at, t) {
+	if t == nil || !c.mentionsNoStep(*at, t.Refs()) {
 		return nil
 	}
 	return t
@@ -50,7 +50,7 @@ func (c *compiler) wide(at *tool.Text, path string, sh expr.Shell, n expr.Names)
 // is sure to have a result.
 func (c *compiler) final(at *tool.Text, path string, n expr.Names) *expr.Template {
 	t := c.template(at, path, shellOf(defaultShell()), n)
-	if t == nil || !c.mentionsNone(*at, t, "a final-command runs however the run ended, and knows no step's result",
+	if t == nil || !c.mentionsNone(*at, t.Refs(), "a final-command runs however the run ended, and knows no step's result",
 		"use a step with run-condition: always() instead") {
 		return nil
 	}
@@ -58,13 +58,13 @@ func (c *compiler) final(at *tool.Text, path string, n expr.Names) *expr.Templat
 }
 
 // mentionsNoStep reports the first step that a tool-wide text mentions.
-func (c *compiler) mentionsNoStep(at tool.Text, t *expr.Template) bool {
-	return c.mentionsNone(at, t, "this holds for all steps and is read before the first one runs", "give it to the steps that need it instead")
+func (c *compiler) mentionsNoStep(at tool.Text, refs []expr.Ref) bool {
+	return c.mentionsNone(at, refs, "this holds for all steps and is read before the first one runs", "give it to the steps that need it instead")
 }
 
 // mentionsNone reports the first step that a text mentions where none may stand.
-func (c *compiler) mentionsNone(at tool.Text, t *expr.Template, why, hint string) bool {
-	for _, r := range t.Refs() {
+func (c *compiler) mentionsNone(at tool.Text, refs []expr.Ref, why, hint string) bool {
+	for _, r := range refs {
 		if r.Class == expr.Step {
 			c.report(tool.Diagnostic{Code: "step-in-tool-wide", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
 				Message: fmt.Sprintf("%s cannot stand here: %s", r, why), Hint: hint})

@@ -340,12 +340,6 @@ func (l *Library) registeredAll() []*Definition {
 	return slices.Clone(l.added)
 }
 
-// Load reads the definition in a file with the loader of its extension, YAML
-// for all that have none. The error is why the file could not be read.
-func (l *Library) Load(path string) (*Definition, Diagnostics, error) {
-	return l.load(path, ScopeFile)
-}
-
 // Load reads the definition in a YAML or JSON file. The error is why the file
 // could not be read; what is wrong inside is in the Diagnostics.
 func Load(path string) (*Definition, Diagnostics, error) {
