@@ -101,7 +101,8 @@ func (a *app) fail(err error) int {
 		a.say("%v", err)
 		return exitRefused
 	case strings.HasPrefix(err.Error(), "unknown command"):
-		a.say("%v; flowrun --help lists the commands", err)
+		// cobra spreads its suggestions over lines of their own.
+		a.say("%s; flowrun --help lists the commands", strings.Join(strings.Fields(err.Error()), " "))
 		return exitUsage
 	}
 	a.say("%v", err)
