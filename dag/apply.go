@@ -10,9 +10,13 @@ import (
 // Apply folds one event into the state. Events must come in the order they were
 // made. What cannot have happened is ignored: an event about a node that does not
 // exist or has settled, an end without an end state.
-func (s *State) Apply(e Event) { s.apply(&e) }
+func (s *State) Apply(e Event) {
+	e.at = place{} // it may be that of another State
+	s.apply(&e)
+}
 
 func (s *State) apply(e *Event) {
+	s.seq, s.now = max(s.seq, e.Seq), e.Time
 	switch e.Kind {
 	case RunStarted:
 		s.started, s.root.began = true, e.Time
@@ -23,6 +27,8 @@ func (s *State) apply(e *Event) {
 		}
 	case RunFinished:
 		s.result = e.Result
+	case RunResumed:
+		s.resume(e)
 	default:
 		s.step(e)
 	}
@@ -55,10 +61,20 @@ func (s *State) step(e *Event) {
 	switch n := at.f.node(at.i); e.Kind {
 	case StepStarted:
 		s.start(at, e)
+	case StepExpanded:
+		if c := at.f.children[at.i]; c != nil && c.rounds != nil {
+			s.expand(c, e.Items, e.Keys, e.Digest)
+		}
 	case StepRetrying:
+		if n.status == Retrying {
+			return
+		}
 		n.status, n.res = Retrying, e.Result
 		delete(at.f.children, at.i)
 		s.again.add(timer{e.Due, at, n.attempt})
+		if r := at.f.rounds; r != nil && r.Parallel == 0 {
+			s.passed(at.f)
+		}
 	case StepFallback:
 		n.res, n.fallback = e.Result, true
 		delete(at.f.children, at.i)
@@ -74,24 +90,32 @@ const maxAttempt = 1 << 30
 
 func (s *State) start(at place, e *Event) {
 	n := at.f.node(at.i)
-	n.status, n.attempt = Running, int32(min(max(e.Attempt, 1), maxAttempt))
-	def := &at.f.g.nodes[at.i]
-	if def.Graph == nil {
+	if r := at.f.rounds; r != nil && r.Parallel == 0 && n.status == Retrying {
+		r.active++
+	}
+	n.status, n.attempt, n.began = Running, int32(min(max(e.Attempt, 1), maxAttempt)), true
+	def := at.f.def(at.i)
+	if def.leaf() {
 		return
 	}
 	prefix := string(at.f.path(at.i))
 	if e.Attempt > 1 {
 		prefix += "#" + strconv.Itoa(e.Attempt)
 	}
-	c := s.open(def.Graph, prefix+"/", at)
+	var c *frame
+	if def.Each != nil {
+		c = &frame{rounds: &rounds{Each: def.Each}, prefix: prefix, up: at}
+	} else {
+		c = s.open(def.Graph, prefix+"/", at)
+	}
 	if at.f.children == nil {
 		at.f.children = map[int32]*frame{}
 	}
 	at.f.children[at.i] = c
 	c.began = e.Time
 	s.limit(c, e.Time, def.Policy.Timeout)
-	if def.Bind == nil {
-		s.bind(c, at.f.args)
+	if def.Graph != nil && def.Bind == nil && at.f.bound {
+		s.bind(c, View(at).Args())
 	}
 }
 
@@ -104,7 +128,7 @@ func (s *State) limit(f *frame, now time.Time, try time.Duration) {
 			due = t
 		}
 	}
-	if d := f.g.settings.Timeout; d > 0 {
+	if d := f.settings().Timeout; d > 0 {
 		sooner(now.Add(d))
 	}
 	if try > 0 {
@@ -130,11 +154,29 @@ func (s *State) cancel(f *frame, e *Event) {
 	}
 	f.late = f.late || f.stopped == "" && e.Reason == ReasonTimeout
 	s.stop(f, cmp.Or(e.Reason, ReasonCancelled), until)
+	s.again.expire()
+	// What was cancelled must not queue for a slot.
+	s.runnable = front(s.runnable, func(f *frame) bool { return f.stopped != "" })
+}
+
+// front moves what is wanted before the rest; each keeps its order.
+func front[T any](list []T, wanted func(T) bool) []T {
+	if !slices.ContainsFunc(list, wanted) {
+		return list
+	}
+	first := make([]T, 0, len(list))
+	for _, x := range list {
+		if wanted(x) {
+			first = append(first, x)
+		}
+	}
+	return append(first, slices.DeleteFunc(list, wanted)...)
 }
 
 // stop marks a frame and everything open inside it as cancelled. What has not
-// started settles as it becomes ready; what runs is told by the loop. A stop by
-// force also reaches what was started to clean up after an earlier one.
+// started settles as it becomes ready; what runs is told by the loop. What would be
+// started after a cancel as well goes on, for as long as there is time to clean up. A
+// stop by force reaches that too.
 func (s *State) stop(f *frame, reason string, until time.Time) {
 	fresh := f.stopped == ""
 	if !fresh && reason != ReasonForced {
@@ -142,41 +184,67 @@ func (s *State) stop(f *frame, reason string, until time.Time) {
 	}
 	if fresh {
 		f.stopped, f.until = reason, until
-		s.again.expire(f)
 	}
-	for _, c := range f.children {
-		s.stop(c, reason, f.until)
-	}
-	if fresh && f.queued { // to the front: what was cancelled must not queue for a slot
-		i := slices.Index(s.runnable, f)
-		copy(s.runnable[1:i+1], s.runnable[:i])
-		s.runnable[0] = f
+	for i, c := range f.children {
+		switch {
+		case f.nodes[i].status.Settled():
+		case reason != ReasonForced && c.stopped == "" && f.nodes[i].spared:
+			s.deadline.add(timer{due: f.until, at: place{c, -1}})
+		default:
+			s.stop(c, reason, f.until)
+		}
 	}
 }
 
 func (s *State) settle(at place, r *Result) {
 	f, n := at.f, at.f.node(at.i)
+	waited := n.status == Retrying
 	n.status, n.res = r.Status, r
 	f.open--
-	if c := f.children[at.i]; c != nil && c.open > 0 {
+	if c := f.children[at.i]; c != nil && !c.over() {
 		delete(f.children, at.i) // its arguments were refused: nothing in it ever was
 	}
 	bad := r.bad()
-	s.pass(f, at.i, bad)
-	if bad && f.g.settings.FailFast && f.stopped == "" && !f.g.nodes[at.i].Aside {
+	fails := bad && f.settings().FailFast && !f.def(at.i).Aside
+	if f.rounds != nil {
+		n.res = f.lean(at.i, r)
+		if bad {
+			f.rounds.bad++
+			fails = f.rounds.FailFast && f.lost()
+		}
+		if !waited || f.rounds.Parallel > 0 { // else it had made room before
+			s.passed(f)
+		}
+	} else {
+		s.pass(f, at.i, bad)
+	}
+	if fails && f.stopped == "" {
 		s.failing = append(s.failing, f)
 	}
 	if f.open == 0 {
+		s.end(f)
+	}
+}
+
+// end says that a frame's own result is due: once, though its last node may have
+// settled before the frame was bound, and it is bound then.
+func (s *State) end(f *frame) {
+	if !f.ended {
+		f.ended = true
 		s.ended = append(s.ended, f)
 	}
 }
 
 // release is called when a node waits for nothing any more.
 func (s *State) release(f *frame, i int32) {
-	if f.g.nodes[i].join() {
-		s.pass(f, i, f.nodes[i].tainted)
+	if def := f.def(i); def.join() {
+		if def.Sums != nil {
+			f.nodes[i].res = f.sumUp(def)
+		}
+		s.pass(f, i, f.nodes[i].tainted && def.Sums == nil)
 		return
 	}
+	f.nodes[i].since = s.now.UnixNano()
 	f.push(i)
 	s.ready++
 	s.enqueue(f)
@@ -192,7 +260,7 @@ func (s *State) enqueue(f *frame) {
 // pass tells the dependents of a settled node that they wait for one less, and
 // taints them when it went badly.
 func (s *State) pass(f *frame, i int32, bad bool) {
-	for _, d := range f.g.dependents(i) {
+	for _, d := range f.dependents(i) {
 		n := &f.nodes[d]
 		n.tainted = n.tainted || bad
 		if n.pending--; n.pending == 0 {
@@ -204,18 +272,44 @@ func (s *State) pass(f *frame, i int32, bad bool) {
 // bind hands a frame its arguments and lets its nodes go.
 func (s *State) bind(f *frame, a Args) {
 	f.args, f.bound = a, true
+	s.let(f)
+	s.wake(f)
+}
+
+// wake goes on with what waited for a frame to be bound: tries that were due, and
+// the graphs under way inside that have no arguments of their own. Both are there only when
+// the run was taken over from a journal.
+func (s *State) wake(f *frame) {
+	for _, t := range f.held {
+		s.again.add(t)
+	}
+	f.held = nil
+	for i := 0; i < len(f.nodes) && len(f.children) > 0; i++ {
+		at := place{f, int32(i)}
+		def := f.def(at.i)
+		if c := f.children[at.i]; c != nil && !c.bound && f.nodes[i].status == Running && def.Graph != nil && def.Bind == nil {
+			s.bind(c, View(at).Args())
+		}
+	}
+	if f.open == 0 {
+		s.end(f)
+	}
+}
+
+// let releases the nodes of a frame that never waited for anything.
+func (s *State) let(f *frame) {
 	for i, n := range f.g.waits {
 		if n == 0 {
 			s.release(f, int32(i))
 		}
 	}
-	if f.g.steps == 0 {
-		s.ended = append(s.ended, f)
-	}
 }
 
 // refuse ends a frame whose arguments could not be had: nothing in it ever runs.
 func (s *State) refuse(f *frame, r *Result) {
+	if f.late && r.Status == Cancelled {
+		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
+	}
 	f.result = r
-	s.ended = append(s.ended, f)
+	s.end(f)
 }

@@ -15,6 +15,7 @@ type driver struct {
 	t     fataler
 	state *State
 	free  int
+	slots int
 	now   time.Time
 	pick  func(n int) int // which of n workers reports next
 	lost  func(job) bool  // whose engine died: its end is told, not reported
@@ -36,13 +37,21 @@ type job struct {
 }
 
 func newDriver(t fataler, g *Graph, slots int, pick func(int) int) *driver {
-	return &driver{t: t, state: NewState("run", g, nil), free: slots, now: time.Unix(1e9, 0).UTC(), pick: pick, begun: map[string]bool{}, due: map[ID]time.Time{}}
+	d := &driver{t: t, free: slots, slots: slots, now: time.Unix(1e9, 0).UTC(), pick: pick, begun: map[string]bool{}, due: map[ID]time.Time{}}
+	d.take(NewState("run", g, nil))
+	return d
+}
+
+// take makes a state the driver's, with all slots free: nobody works for it yet.
+func (d *driver) take(s *State) {
+	d.state, d.out, d.free = s, nil, d.slots
+	s.width = int32(d.slots)
 }
 
 // run drives the state to the run's end.
 func (d *driver) run() {
 	for turn := 1; d.state.result == nil; turn++ {
-		if turn > 10_000 {
+		if turn > 100_000 {
 			d.t.Fatal("the run does not end")
 		}
 		wake := d.decide()
@@ -64,7 +73,8 @@ func (d *driver) run() {
 // decide asks for decisions until there are none.
 func (d *driver) decide() (wake time.Time) {
 	for {
-		ds, w := d.state.Next(nil, d.now, d.free)
+		before, free := d.free, max(d.free, 0) // more may have run when the journal ended
+		ds, w := d.state.Next(nil, d.now, free)
 		if len(ds) == 0 {
 			return w
 		}
@@ -72,7 +82,7 @@ func (d *driver) decide() (wake time.Time) {
 			d.apply(&ds[i])
 			d.act(&ds[i])
 		}
-		if d.free < 0 {
+		if before-d.free > free {
 			d.t.Fatal("more leaves started than there are slots")
 		}
 	}
@@ -82,6 +92,9 @@ func (d *driver) apply(e *Event) {
 	e.V, e.Seq, e.Run, e.Time = EventVersion, uint64(len(d.log)+1), "run", d.now
 	if e.Kind == StepStarted && !d.lenient {
 		d.check(e)
+	}
+	if e.Kind == StepFinished && !d.lenient && d.state.Status(e.Node).Settled() {
+		d.t.Fatalf("%s ends twice", e.Node)
 	}
 	if e.Kind == StepRetrying {
 		d.due[e.Node] = e.Due
@@ -101,8 +114,36 @@ func (d *driver) check(e *Event) {
 	if e.Time.Before(d.due[e.Node]) {
 		d.t.Fatalf("%s started %v early", key, d.due[e.Node].Sub(e.Time))
 	}
+	if e.at.f.rounds != nil {
+		d.checkItem(e)
+		return
+	}
 	if up := unsettledBefore(e.at.f, e.at.i); up != "" {
 		d.t.Fatalf("%s started before %s had settled", e.Node, up)
+	}
+}
+
+// checkItem holds the start of an item against the rules: items begin in order, and
+// no more are under way than may be.
+func (d *driver) checkItem(e *Event) {
+	f, under, active := e.at.f, 1, int32(0)
+	for i := range f.nodes {
+		if e.Attempt == 1 && int32(i) < e.at.i && f.nodes[i].status == Pending {
+			d.t.Fatalf("%s started before %s", e.Node, f.path(int32(i)))
+		}
+		switch st := f.nodes[i].status; {
+		case st == Running, st == Retrying && f.rounds.Parallel > 0, st == Pending && int32(i) < f.rounds.next:
+			active++
+		}
+		if st := f.nodes[i].status; int32(i) != e.at.i && (st == Running || st == Retrying) {
+			under++
+		}
+	}
+	if f.rounds.active != active {
+		d.t.Fatalf("before %s %d items count as under way, and %d are", e.Node, f.rounds.active, active)
+	}
+	if most := f.rounds.Parallel; most > 0 && under > most {
+		d.t.Fatalf("with %s %d items are under way, want at most %d", e.Node, under, most)
 	}
 }
 
@@ -166,15 +207,16 @@ func (d *driver) cancel() {
 func (d *driver) report(n int) {
 	j := d.out[n]
 	d.out = append(d.out[:n], d.out[n+1:]...)
-	def, f := &j.at.f.g.nodes[j.at.i], j.at.f
+	def, f := j.at.f.def(j.at.i), j.at.f
 	c := &Call{View: View(j.at), Path: f.path(j.at.i), Attempt: int(f.node(j.at.i).attempt)}
 	t := &task{at: j.at, bind: j.bind, fallback: j.fallback, res: new(Result)}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	if j.stopped {
 		stop(&Cancel{Reason: f.stopped})
+		t.res.Status = Failed
 	} else {
-		t.work(ctx, def, c)
+		t.work(ctx, def, c, nil)
 	}
 	t.judge(ctx)
 	t.res.Started, t.res.Ended = d.now, d.now
@@ -185,7 +227,7 @@ func (d *driver) report(n int) {
 	case t.err != nil:
 		d.t.Fatal(t.err)
 	case j.bind && t.res.Status == Pending:
-		d.state.bind(f.children[j.at.i], t.args)
+		d.bound(t)
 		return
 	case j.bind:
 		d.state.refuse(f.children[j.at.i], t.res)
@@ -197,6 +239,24 @@ func (d *driver) report(n int) {
 	if e.Kind == StepFallback {
 		d.act(&e)
 	}
+}
+
+// bound does what the loop does with what a graph, or a loop, needs to go.
+func (d *driver) bound(t *task) {
+	c := t.at.f.children[t.at.i]
+	switch r := c.rounds; {
+	case r == nil:
+		d.state.bind(c, t.args)
+	case !r.known:
+		d.apply(&Event{Kind: StepExpanded, Node: t.at.f.path(t.at.i), Items: t.items.Len(), Keys: t.items.Keys()})
+		d.state.hand(c, t.items)
+	case r.same(len(c.nodes), t.items):
+		d.state.hand(c, t.items)
+	default:
+		d.state.refuse(c, &Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Permanent: true})
+		return
+	}
+	d.rebind(c)
 }
 
 // overJSON sends events through their JSON form, as a journal does: what an Event
@@ -225,13 +285,7 @@ func replay(t fataler, g *Graph, events []Event) *State {
 
 // resume takes a replayed State over: whatever ran begins its work again.
 func (d *driver) resume(s *State) {
-	d.free += len(d.out) // as if all slots were free; binds hold none
-	for _, j := range d.out {
-		if j.bind {
-			d.free--
-		}
-	}
-	d.state, d.out = s, nil
+	d.take(s)
 	d.adopt(s.root)
 }
 
@@ -243,6 +297,8 @@ func (d *driver) adopt(f *frame) {
 		case n.status != Running:
 		case c == nil:
 			d.start(job{at: at, fallback: n.fallback})
+		case c.rounds != nil && c.rounds.known:
+			d.adoptLoop(at, c)
 		case !c.bound && !slices.ContainsFunc(c.nodes, func(n nodeState) bool { return n.status != Pending }):
 			d.out = append(d.out, job{at: at, bind: true})
 		default:
@@ -252,4 +308,15 @@ func (d *driver) adopt(f *frame) {
 			d.adopt(c)
 		}
 	}
+}
+
+// adoptLoop goes on with a loop whose items had been told, if it still has the same.
+func (d *driver) adoptLoop(at place, c *frame) {
+	items, err := c.rounds.Items(context.Background(), &Call{View: View(at)})
+	if err != nil || checkItems(items) != nil || !c.rounds.same(len(c.nodes), items) {
+		d.state.refuse(c, &Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Permanent: true})
+		return
+	}
+	d.state.hand(c, items)
+	d.adopt(c)
 }

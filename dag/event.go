@@ -17,7 +17,9 @@ const (
 	RunStarted    Kind = "run.started"
 	RunCancelling Kind = "run.cancelling" // Node: "" or the nested graph; Reason says why
 	RunFinished   Kind = "run.finished"   // Result: the run's
+	RunResumed    Kind = "run.resumed"    // another owner goes on; Reset: what runs again
 	StepStarted   Kind = "step.started"   // Attempt counts from 1
+	StepExpanded  Kind = "step.expanded"  // a loop knows what it goes over: Items, Keys
 	StepRetrying  Kind = "step.retrying"  // Result: the failed try's; Due: when the next begins
 	StepFallback  Kind = "step.fallback"  // Result: the last try's; the fallback begins
 	StepFinished  Kind = "step.finished"  // Result: the step's, skipped and cancelled included
@@ -35,7 +37,15 @@ type Event struct {
 	Time    time.Time `json:"time"`
 	Due     time.Time `json:"due,omitzero"`
 	Reason  string    `json:"reason,omitempty"` // of the cancel, or the Result's
-	Result  *Result   `json:"result,omitempty"`
+	// Queued is how long a try that starts waited for a slot, in nanoseconds.
+	Queued time.Duration `json:"queued_ns,omitempty"`
+	Result *Result       `json:"result,omitempty"`
+	Reset  []ID          `json:"reset,omitempty"` // paths of steps whose results count no more
+	// Items is how many items a loop goes over, Keys what they are called where that
+	// is not their numbers, Digest what tells them from others.
+	Items  int      `json:"items,omitempty"`
+	Keys   []string `json:"keys,omitempty"`
+	Digest string   `json:"digest,omitempty"`
 
 	// at is the node's place in the State that made the event; an event read
 	// back from a journal finds its place by Node.
@@ -56,6 +66,11 @@ func (f SinkFunc) Emit(e Event) { f(e) }
 // anything in the events is acted upon; when it fails the run stops. Its context
 // is the caller's without the cancel, which has to be recorded too. The slice is
 // reused after the call.
+//
+// Append survives the end of the process. Sync returns when everything appended
+// before survives the end of the machine as well: the loop asks for that before it
+// starts a node that is Sure, and when the run has finished.
 type Journal interface {
 	Append(ctx context.Context, events []Event) error
+	Sync(ctx context.Context) error
 }

@@ -14,17 +14,20 @@ type place struct {
 // frame is one walk of one Graph: the run's own, or that of one try of a nested
 // node.
 type frame struct {
-	g        *Graph
-	prefix   string // "" or "setup/"
-	up       place  // the node that holds this graph; up.f is nil for the root
+	g        *Graph  // nil for a loop
+	rounds   *rounds // of a loop, else nil
+	prefix   string  // "", "setup/", or "test" for a loop
+	up       place   // the node that holds this graph; up.f is nil for the root
 	args     Args
 	bound    bool // args are known, nodes may start
 	nodes    []nodeState
 	children map[int32]*frame
 	ready    []int32 // min-heap by plan order
 	queued   bool    // stands in State.runnable
+	held     []timer // of tries that wait for the frame to be bound
 	open     int32   // steps that have not settled
 	stopped  string  // reason of a cancel; "" while none
+	ended    bool    // stands, or stood, in State.ended
 	late     bool    // it was stopped because its own time was up
 	began    time.Time
 	until    time.Time // when what runs after the cancel must have ended
@@ -35,16 +38,19 @@ type frame struct {
 
 type nodeState struct {
 	res      *Result // of the last try; the node's own once settled
+	since    int64   // when it waited for nothing any more, Unix nanoseconds
 	pending  int32   // nodes it still waits for
 	attempt  int32
 	status   Status
 	tainted  bool
 	fallback bool // the fallback runs or ran
+	spared   bool // a cancel does not stop it; known only where it is run
+	began    bool // a try of it has begun, in this life of the run or an earlier one
 }
 
 func (f *frame) all(visit func(ID, *Node, Status, *Result)) {
-	for i := range f.g.nodes {
-		n := &f.g.nodes[i]
+	for i := range f.nodes {
+		n := f.def(int32(i))
 		if n.join() {
 			continue
 		}
@@ -61,10 +67,49 @@ func (f *frame) path(i int32) ID {
 	if i < 0 {
 		return ID(strings.TrimSuffix(f.prefix, "/"))
 	}
+	if f.rounds != nil {
+		return ID(f.prefix + "[" + f.rounds.key(i) + "]")
+	}
 	if f.prefix == "" {
 		return f.g.nodes[i].ID
 	}
 	return ID(f.prefix) + f.g.nodes[i].ID
+}
+
+// def is what a node is; every item of a loop is the same.
+func (f *frame) def(i int32) *Node {
+	if f.rounds != nil {
+		return &f.rounds.Item
+	}
+	return &f.g.nodes[i]
+}
+
+// at is the node with that name, or the item with that [KEY].
+func (f *frame) at(part string) (int32, bool) {
+	if f.rounds == nil {
+		i, ok := f.g.index[ID(part)]
+		return i, ok
+	}
+	key, ok := strings.CutPrefix(part, "[")
+	if !ok || !strings.HasSuffix(key, "]") {
+		return 0, false
+	}
+	return f.rounds.at(key[:len(key)-1], len(f.nodes))
+}
+
+func (f *frame) dependents(i int32) []int32 {
+	if f.rounds != nil {
+		return nil
+	}
+	return f.g.dependents(i)
+}
+
+// settings are those of the frame's graph.
+func (f *frame) settings() Settings {
+	if f.rounds != nil {
+		return Settings{}
+	}
+	return f.g.settings
 }
 
 func (f *frame) node(i int32) *nodeState { return &f.nodes[i] }
@@ -72,10 +117,21 @@ func (f *frame) node(i int32) *nodeState { return &f.nodes[i] }
 // open makes the frame of one walk of g. Its nodes start once it is bound.
 func (s *State) open(g *Graph, prefix string, up place) *frame {
 	f := &frame{g: g, prefix: prefix, up: up, nodes: make([]nodeState, len(g.nodes)), open: g.steps}
-	for i := range f.nodes {
-		f.nodes[i].pending = g.waits[i]
-	}
+	f.count()
 	return f
+}
+
+// over says whether everything in the frame has settled.
+func (f *frame) over() bool { return f.open == 0 && (f.rounds == nil || f.rounds.known) }
+
+// count sets what every node waits for.
+func (f *frame) count() {
+	if f.rounds != nil {
+		return
+	}
+	for i := range f.nodes {
+		f.nodes[i].pending = f.g.waits[i]
+	}
 }
 
 // push and pop keep the frame's ready nodes as a heap, so that plan order breaks

@@ -17,8 +17,14 @@ func FuzzApply(f *testing.F) {
 			{id: "y", after: []string{"x"}, when: "always()"},
 		}},
 		{id: "b", after: []string{"n"}, when: "success() || failure()"},
+		{id: "l", loop: &loopStep{keys: make([]string, 3), numbered: true, parallel: 2,
+			item: step{retries: 1, fallback: "ok", delay: 1}, words: [][]string{{"ok"}, {"fail"}, {"ok"}}}},
+		{id: "m", tolerate: true, loop: &loopStep{keys: []string{"x", "y#2/z"}, words: make([][]string, 2), least: 1, item: step{retries: 1, inner: []step{
+			{id: "x", loop: &loopStep{keys: []string{"", "1"}, hasty: true, words: [][]string{{"fail"}, {"ok"}}, item: step{when: "!cancelled()"}}},
+			{id: "y", after: []string{"x"}},
+		}}}},
 	}
-	g := graphOf(f, steps, Settings{FailFast: true, Timeout: 1e15})
+	g := surroundings{none: true}.graph(f, steps, Settings{FailFast: true, Timeout: 1e15})
 	d := newDriver(f, g, 2, func(int) int { return 0 })
 	d.run()
 	for n := range d.log {
@@ -31,6 +37,9 @@ func FuzzApply(f *testing.F) {
 			b.Write(append(line, '\n'))
 		}
 		f.Add(b.Bytes())
+	}
+	for _, lie := range lies {
+		f.Add([]byte(lie))
 	}
 	f.Fuzz(func(t *testing.T, lines []byte) {
 		s := NewState("run", g, nil)
@@ -48,4 +57,29 @@ func FuzzApply(f *testing.F) {
 		d.run()
 		states(d.state)
 	})
+}
+
+// lies are journals that tell of loops what cannot have been.
+var lies = []string{
+	// items without end, then too many, then fewer than none
+	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":1000000}{"kind":"step.started","node":"l[999999]"}`,
+	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":9000000000000000000}`,
+	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":-5}{"kind":"step.finished","node":"l[-1]","result":{"status":"failed","exit_code":1}}`,
+	// the same key twice, keys that cannot be, keys where there were numbers
+	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","keys":["a","a"]}{"kind":"step.started","node":"l[a]"}{"kind":"step.retrying","node":"l[a]","result":{"status":"failed","exit_code":1}}`,
+	`{"kind":"run.started"}{"kind":"step.started","node":"m"}{"kind":"step.expanded","node":"m","keys":["[","]/x"]}{"kind":"step.started","node":"m[[]"}{"kind":"step.started","node":"m[]/x]"}`,
+	// twice, and the second time otherwise
+	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":3}{"kind":"step.started","node":"l[2]"}{"kind":"step.expanded","node":"l","items":1}`,
+	// of what is no loop, of a loop that never began, of none at all, of one that has ended
+	`{"kind":"run.started"}{"kind":"step.started","node":"n"}{"kind":"step.expanded","node":"n","items":3}{"kind":"step.started","node":"n[1]"}{"kind":"step.expanded","node":"a","items":3}`,
+	`{"kind":"step.expanded","node":"l","items":3}{"kind":"step.started","node":"l[1]"}{"kind":"step.expanded","node":"zz","items":3}{"kind":"step.expanded","items":3}`,
+	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.finished","node":"l","result":{"status":"succeeded","exit_code":0}}{"kind":"step.expanded","node":"l","items":3}`,
+	// items that do not exist, that begin before the loop knows them, that end before they begin
+	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.started","node":"l[0]"}{"kind":"step.expanded","node":"l","items":3}{"kind":"step.started","node":"l[3]"}{"kind":"step.finished","node":"l[2]","result":{"status":"succeeded","exit_code":0}}`,
+	// a loop that ends before its items, and one whose items ended and it did not
+	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":3}{"kind":"step.started","node":"l[0]"}{"kind":"step.finished","node":"l","result":{"status":"failed","exit_code":1}}{"kind":"run.resumed","reset":["l[0]","l[9]"]}`,
+	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":1}{"kind":"step.finished","node":"l[0]","result":{"status":"failed","exit_code":1}}`,
+	// an item, and a step of one, is tried again and cancelled
+	`{"kind":"run.started"}{"kind":"step.started","node":"m"}{"kind":"step.expanded","node":"m","keys":["x","y#2/z"]}{"kind":"step.started","node":"m[y#2/z]","attempt":7}{"kind":"step.started","node":"m[y#2/z]/x"}{"kind":"step.expanded","node":"m[y#2/z]/x","items":1000000}{"kind":"run.cancelling","node":"m[y#2/z]","reason":"timeout"}{"kind":"step.retrying","node":"m[y#2/z]","attempt":7}`,
+	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":3}{"kind":"step.retrying","node":"l"}{"kind":"step.started","node":"l","attempt":2}{"kind":"step.started","node":"l#2[0]"}`,
 }

@@ -25,17 +25,31 @@ type Node struct {
 
 	// Runner makes the node a leaf; Graph makes it a nested graph, whose Args
 	// Bind computes (in a worker, with the results of After at hand; nil hands on
-	// those of the outer graph). What Bind refuses fails with ReasonInput. A node
-	// with neither is a join: it emits no events and passes taint on.
+	// those of the outer graph). What Bind refuses fails with ReasonInput. Each makes
+	// it a loop, of whose Policy only Tolerate and Timeout have a meaning. A node with
+	// none of these is a join: it emits no events and passes taint on.
 	Runner Runner
 	Graph  *Graph
 	Bind   func(ctx context.Context, c *Call) (Args, error)
+	Each   *Each
+
+	// Sums makes a join sum up those of After that it names: what waits for the join
+	// finds under its id what they come to, as a graph. It sees what the join waits
+	// for, and is not tainted by it.
+	Sums []ID
 
 	Policy Policy
+
+	// Sure marks a leaf of which no try may begin before the journal holds that it
+	// does, whatever happens to the machine: one that must never run twice unasked.
+	Sure bool
 
 	// Aside marks a node that cleans up after the others: it has its events and its
 	// result, but neither its failure nor its output is the graph's.
 	Aside bool
+
+	// Silent marks a node whose output is never the graph's, though its failure is.
+	Silent bool
 }
 
 // When is a condition.
@@ -104,14 +118,16 @@ type Settings struct {
 	FailFast bool
 	// Timeout bounds one walk of the graph; 0 is none.
 	Timeout time.Duration
+	// Within lets the nodes see the results that the node holding the graph sees.
+	Within bool
 	// Finish may complete the graph's result (its output, its value) before it is
 	// recorded. It is called from the goroutine that owns the run.
 	Finish func(View, *Result)
 }
 
 // New checks the nodes, which must stand in plan order, and makes a Graph of
-// them. Errors: a duplicate or unknown id, one that cannot stand in a path, or a
-// *CycleError.
+// them. Errors: a duplicate or unknown id, one that cannot stand in a path, a loop
+// whose item does nothing, or a *CycleError.
 func New(nodes []Node, s Settings) (*Graph, error) {
 	g := &Graph{nodes: nodes, index: make(map[ID]int32, len(nodes)), settings: s,
 		outAt: make([]int32, len(nodes)+1), waits: make([]int32, len(nodes))}
@@ -119,8 +135,11 @@ func New(nodes []Node, s Settings) (*Graph, error) {
 		if _, dup := g.index[n.ID]; dup {
 			return nil, fmt.Errorf("cannot tell nodes apart: two are called %q", n.ID)
 		}
-		if n.ID == "" || strings.ContainsAny(string(n.ID), "/#") {
-			return nil, fmt.Errorf("cannot call a node %q: an id is not empty and holds no / or #, which make paths", n.ID)
+		if n.ID == "" || strings.ContainsAny(string(n.ID), "/#[]") {
+			return nil, fmt.Errorf("cannot call a node %q: an id is not empty and holds none of / # [ ], which make paths", n.ID)
+		}
+		if n.Each != nil && n.Each.Item.join() {
+			return nil, fmt.Errorf("cannot loop in %q: its item does nothing", n.ID)
 		}
 		g.index[n.ID] = int32(i)
 		if !n.join() {
@@ -136,7 +155,10 @@ func New(nodes []Node, s Settings) (*Graph, error) {
 	return g, nil
 }
 
-func (n *Node) join() bool { return n.Runner == nil && n.Graph == nil }
+func (n *Node) join() bool { return n.Runner == nil && n.Graph == nil && n.Each == nil }
+
+// leaf says whether a try of the node takes a slot.
+func (n *Node) leaf() bool { return n.Graph == nil && n.Each == nil }
 
 // connect fills the flat edge arrays: a counting sort by upstream node.
 func (g *Graph) connect() error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -27,7 +28,9 @@ type loop struct {
 	mail    []*task
 	spare   []*task // done with, to be used again
 	slab    []Result
-	stopped bool // the caller's cancel has been heeded
+	after   []func() bool // take back what is to happen when the time for cleaning up ends
+	stopped bool          // the caller's cancel has been heeded
+	opened  bool          // the first turn has begun
 }
 
 // control is what the loop keeps with a frame to stop it.
@@ -35,6 +38,11 @@ type control struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	cleanup context.Context // of what runs after a cancel; nil until needed
+
+	// Of what runs before a cancel and would run after one as well: a cancel does not
+	// stop it, the end of the time for cleaning up does. nil until needed.
+	patient context.Context
+	expire  context.CancelCauseFunc
 }
 
 func (l *loop) hold(f *frame, parent context.Context) {
@@ -43,9 +51,12 @@ func (l *loop) hold(f *frame, parent context.Context) {
 
 func (l *loop) run() error {
 	for {
-		wake, err := l.turn()
-		if err != nil || l.state.result != nil {
+		wake, more, err := l.turn()
+		switch {
+		case err != nil || l.state.result != nil:
 			return err
+		case more:
+			continue
 		}
 		if l.out == 0 && wake.IsZero() && !l.state.undecided() {
 			return errors.New("internal error: nothing runs, nothing can start, and the run has not ended")
@@ -54,35 +65,95 @@ func (l *loop) run() error {
 	}
 }
 
+// maxBatch is about how many events a turn records at most: the end of a loop over
+// very many items must not be one of its size.
+const maxBatch = 4096
+
 // turn is decide, record, act. Reports are folded in first; decisions are asked
-// for until there are none, so that a turn is one call to the journal.
-func (l *loop) turn() (wake time.Time, err error) {
+// for until there are none, so that a turn is one call to the journal, or until
+// they are a batch of some size: then there is more to decide.
+func (l *loop) turn() (wake time.Time, more bool, err error) {
 	now := time.Now()
 	l.batch, l.tasks = l.batch[:0], l.tasks[:0]
 	if err := l.collect(now); err != nil {
-		return wake, errors.Join(err, l.tell())
+		return wake, false, errors.Join(err, l.tell())
 	}
-	for {
+	if err := l.open(now); err != nil {
+		return wake, false, err
+	}
+	for !more {
 		l.heed(now)
 		free := l.claim(now)
 		known := len(l.batch)
 		l.batch, wake = l.state.Next(l.batch, now, free)
-		if len(l.batch) == known {
-			break
-		}
 		for i := known; i < len(l.batch); i++ {
 			free -= l.begin(&l.batch[i], now)
 		}
-		if free > 0 { // ready nodes ran out first
+		if free > 0 { // there was less to start than it looked
 			l.held -= free
 			l.options.Slots.give(free)
 		}
+		if len(l.batch) == known {
+			break
+		}
+		more = len(l.batch) > maxBatch
 	}
 	if err := l.tell(); err != nil {
-		return wake, err
+		return wake, false, err
 	}
 	l.act()
-	return wake, nil
+	return wake, more, nil
+}
+
+// open begins the first turn with what is there already: the opening events, and
+// nested graphs that were under way, which need contexts and arguments again.
+func (l *loop) open(now time.Time) error {
+	if l.opened {
+		return nil
+	}
+	l.opened = true
+	for _, e := range l.options.Opening {
+		l.batch = append(l.batch, e)
+		l.note(&l.batch[len(l.batch)-1], now)
+	}
+	if err := l.adopt(l.state.root); err != nil {
+		return err
+	}
+	l.rebind(l.state.root)
+	return nil
+}
+
+// adopt gives nested graphs that are under way their contexts.
+func (l *loop) adopt(f *frame) error {
+	for i := range f.nodes {
+		if f.nodes[i].status != Running {
+			continue
+		}
+		c := f.children[int32(i)]
+		if c == nil {
+			return fmt.Errorf("cannot go on: step %s was running when the run was left, and nothing says what became of it", f.path(int32(i)))
+		}
+		l.hold(c, f.hands.ctx)
+		if err := l.adopt(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rebind asks for the arguments of the graphs under way in a frame. They are made
+// of the frame's own, so the outer ones come first.
+func (l *loop) rebind(f *frame) {
+	for i := 0; i < len(f.nodes) && len(f.children) > 0; i++ {
+		c := f.children[int32(i)]
+		switch {
+		case c == nil || f.nodes[i].status != Running:
+		case c.bound:
+			l.rebind(c)
+		case c.hands.ctx != nil:
+			l.tasks = append(l.tasks, l.task(task{at: place{f, int32(i)}, ctx: c.hands.ctx, attempt: int(f.nodes[i].attempt), bind: true}))
+		}
+	}
 }
 
 // heed records that the caller wants the run to stop, once for each way.
@@ -128,7 +199,9 @@ func (l *loop) collect(now time.Time) (err error) {
 		case t.err != nil:
 			err = cmp.Or(err, fmt.Errorf("cannot go on: step %s: %w", f.path(t.at.i), t.err))
 		case t.bind && t.res.Status == Pending:
-			l.state.bind(f.children[t.at.i], t.args)
+			if e := l.bound(t, now); e != nil {
+				err = cmp.Or(err, fmt.Errorf("cannot go on: %w", e))
+			}
 		case t.bind:
 			l.state.refuse(f.children[t.at.i], t.res)
 		default:
@@ -153,6 +226,26 @@ func (l *loop) collect(now time.Time) (err error) {
 	return err
 }
 
+// bound lets a nested graph, or a loop, go whose arguments are there.
+func (l *loop) bound(t *task, now time.Time) error {
+	c := t.at.f.children[t.at.i]
+	switch r := c.rounds; {
+	case r == nil:
+		l.state.bind(c, t.args)
+	case !r.known:
+		l.batch = append(l.batch, Event{Kind: StepExpanded, Node: t.at.f.path(t.at.i), Items: t.items.Len(), Keys: t.items.Keys(), Digest: t.items.Digest(), at: t.at})
+		l.note(&l.batch[len(l.batch)-1], now)
+		l.state.hand(c, t.items)
+	case r.same(len(c.nodes), t.items):
+		l.state.hand(c, t.items)
+	default: // nothing is recorded: with the items it had, the run can go on later
+		return fmt.Errorf("step %s does not go over the items that it went over when the run began: give it those again, or let it begin anew in a new run (retry --from %s)",
+			t.at.f.path(t.at.i), t.at.f.path(t.at.i))
+	}
+	l.rebind(c)
+	return nil
+}
+
 // task is a task to submit, with a Result of its own to fill in. Tasks are used
 // again and Results come from slabs: many short steps cost few allocations.
 func (l *loop) task(t task) *task {
@@ -175,7 +268,19 @@ func (l *loop) task(t task) *task {
 func (l *loop) note(e *Event, now time.Time) {
 	l.seq++
 	e.V, e.Seq, e.Run, e.Time = EventVersion, l.seq, l.state.run, now
+	l.letGo(e)
 	l.state.apply(e)
+}
+
+// letGo frees the context of a nested graph that has ended, which would else stay
+// with that of the graph around it.
+func (l *loop) letGo(e *Event) {
+	if e.Kind != StepFinished && e.Kind != StepRetrying && e.Kind != StepFallback || e.at.f == nil {
+		return
+	}
+	if c := e.at.f.children[e.at.i]; c != nil && c.hands.cancel != nil {
+		c.hands.cancel(nil)
+	}
 }
 
 // begin notes a decision and prepares the task it asks for. It answers how many
@@ -188,10 +293,13 @@ func (l *loop) begin(e *Event, now time.Time) int {
 	f, i := e.at.f, e.at.i
 	ctx := f.hands.ctx
 	switch {
+	case f.def(i).Aside: // bounded by its own policy: neither a cancel nor those that cleaned up before it take its time
+		ctx = l.base
 	case f.stopped != "":
 		ctx = l.cleanup(f)
-	case f.g.nodes[i].Aside: // a cancel that comes now must not keep it from cleaning up
-		ctx = l.base
+	case l.state.outlasts(e.at):
+		ctx = l.patient(f)
+		f.node(i).spared = true
 	}
 	t := task{at: e.at, ctx: ctx, attempt: e.Attempt, previous: f.node(i).res, fallback: e.Kind == StepFallback}
 	if c := f.children[i]; c != nil {
@@ -209,6 +317,14 @@ func (l *loop) begin(e *Event, now time.Time) int {
 	return 0
 }
 
+// patient is the context of what a cancel of the frame does not stop.
+func (l *loop) patient(f *frame) context.Context {
+	if f.hands.patient == nil {
+		f.hands.patient, f.hands.expire = context.WithCancelCause(l.base)
+	}
+	return f.hands.patient
+}
+
 // cleanup is the context of everything that runs in a frame after its cancel: one
 // context, so that the bound is one bound.
 func (l *loop) cleanup(f *frame) context.Context {
@@ -222,10 +338,8 @@ func (l *loop) cleanup(f *frame) context.Context {
 
 // tell records the turn's events and shows them to those who watch.
 func (l *loop) tell() error {
-	if len(l.batch) > 0 && l.options.Journal != nil {
-		if err := l.options.Journal.Append(l.record, l.batch); err != nil {
-			return fmt.Errorf("cannot record the run's events: %w", err)
-		}
+	if err := l.keep(); err != nil {
+		return fmt.Errorf("cannot record the run's events: %w", err)
 	}
 	for _, s := range l.options.Sinks {
 		for i := range l.batch {
@@ -233,6 +347,32 @@ func (l *loop) tell() error {
 		}
 	}
 	return nil
+}
+
+// keep records the turn's events.
+func (l *loop) keep() error {
+	j := l.options.Journal
+	if len(l.batch) == 0 || j == nil {
+		return nil
+	}
+	if err := j.Append(l.record, l.batch); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(l.batch, weighty) {
+		return nil
+	}
+	return j.Sync(l.record)
+}
+
+// weighty says whether an event must be durable before it is acted upon.
+func weighty(e Event) bool {
+	switch e.Kind {
+	case RunFinished:
+		return true
+	case StepStarted, StepFallback:
+		return e.at.f != nil && e.at.f.def(e.at.i).Sure
+	}
+	return false
 }
 
 // act does what was decided and recorded: it stops and it starts.
@@ -254,6 +394,20 @@ func (l *loop) stop(e *Event) {
 	}
 	if f := l.state.walk(e); f != nil {
 		f.hands.cancel(&Cancel{Reason: e.Reason, Cause: context.Cause(l.ctx)})
+		l.limit(f)
+	}
+}
+
+// limit gives what goes on in a cancelled frame the time there is for cleaning up.
+func (l *loop) limit(f *frame) {
+	if f.stopped == "" {
+		return // it is inside something that goes on
+	}
+	if expire := f.hands.expire; expire != nil {
+		l.after = append(l.after, context.AfterFunc(l.cleanup(f), func() { expire(ErrTimeout) }))
+	}
+	for _, c := range f.children {
+		l.limit(c)
 	}
 }
 

@@ -21,6 +21,7 @@ func TestNewRefuses(t *testing.T) {
 		{[]Node{{ID: "a/b", Runner: run}}, `cannot call a node "a/b"`},
 		{[]Node{{ID: "a#2", Runner: run}}, `cannot call a node "a#2"`},
 		{[]Node{{ID: "", Runner: run}}, `cannot call a node ""`},
+		{[]Node{{ID: "a", Each: &Each{Items: new(loopStep).items}}}, `cannot loop in "a": its item does nothing`},
 		{[]Node{{ID: "a", Runner: run, After: []ID{"a"}}}, "cycle: a waits for a"},
 		{[]Node{{ID: "x", Runner: run, After: []ID{"a"}}, {ID: "a", Runner: run, After: []ID{"c"}},
 			{ID: "b", Runner: run, After: []ID{"a"}}, {ID: "c", Runner: run, After: []ID{"b"}}}, "cycle: a waits for c waits for b waits for a"},
@@ -111,5 +112,15 @@ func TestStatusWords(t *testing.T) {
 	var s Status
 	if err := json.Unmarshal([]byte(`"done"`), &s); err == nil || !strings.Contains(err.Error(), `"done"`) {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestWithoutTries(t *testing.T) {
+	for path, want := range map[string]string{
+		"a": "a", "setup#2/clone": "setup/clone", "a/b#13": "a/b", "test[x#1]/y": "test[x#1]/y", "a#b/c": "a#b/c", "#": "#",
+	} {
+		if got := ID(path).WithoutTries(); got != ID(want) {
+			t.Errorf("%q: %q, want %q", path, got, want)
+		}
 	}
 }

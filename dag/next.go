@@ -20,7 +20,7 @@ func (s *State) Next(ds []Event, now time.Time, free int) (_ []Event, wake time.
 	if !s.started {
 		return append(ds, Event{Kind: RunStarted}), time.Time{}
 	}
-	s.decided = ds
+	s.decided, s.most = ds, len(ds)+maxBatch
 	free = s.finishFrames(now, free)
 	s.stopFailing()
 	wake = s.expired(now)
@@ -37,13 +37,17 @@ func (s *State) Next(ds []Event, now time.Time, free int) (_ []Event, wake time.
 
 func (s *State) decide(e Event) { s.decided = append(s.decided, e) }
 
+// full says that the rest is for the next call of Next: many nodes may be cancelled at
+// one time, and a turn records no more than a batch.
+func (s *State) full() bool { return len(s.decided) >= s.most }
+
 // finishFrames decides what becomes of graphs whose nodes have all settled. One
 // that goes on with a fallback, which is a leaf, may have to wait for a slot.
 func (s *State) finishFrames(now time.Time, free int) int {
 	blocked := s.ended[:0]
 	for _, f := range s.ended {
 		if f.result == nil {
-			f.result = f.finish()
+			f.result = f.end()
 			f.result.Started, f.result.Ended = f.began, now
 		}
 		if f.up.f == nil {
@@ -69,7 +73,7 @@ func (s *State) finishFrames(now time.Time, free int) int {
 
 // outcome is the event that follows a try that ended in r.
 func (s *State) outcome(at place, r *Result, now time.Time) Event {
-	n, def := at.f.node(at.i), &at.f.g.nodes[at.i]
+	n, def := at.f.node(at.i), at.f.def(at.i)
 	if n.res != nil && !n.res.Started.IsZero() {
 		r.Started = n.res.Started // of the first try
 	}
@@ -102,7 +106,7 @@ func (s *State) cancelling(f *frame, reason string) Event {
 func (s *State) expired(now time.Time) time.Time {
 	for len(s.deadline) > 0 {
 		t := s.deadline[0]
-		over := t.at.f.stopped != "" || t.at.f.open == 0 || t.at.f.result != nil
+		over := t.at.f.stopped != "" || t.at.f.over() || t.at.f.result != nil
 		if !over && t.due.After(now) {
 			return t.due
 		}
@@ -116,7 +120,7 @@ func (s *State) expired(now time.Time) time.Time {
 
 // retries starts the tries that are due, as far as there are slots.
 func (s *State) retries(now time.Time, free int) (left int, due time.Time) {
-	for len(s.again) > 0 {
+	for len(s.again) > 0 && !s.full() {
 		t := s.again[0]
 		if t.due.After(now) {
 			return free, t.due
@@ -124,9 +128,11 @@ func (s *State) retries(now time.Time, free int) (left int, due time.Time) {
 		switch n := t.at.f.node(t.at.i); {
 		case n.status != Retrying || n.attempt != t.attempt:
 			// Its next try was told by an event already.
+		case !t.at.f.bound: // taken over from a journal, and its arguments are not there yet
+			t.at.f.held = append(t.at.f.held, t)
 		case t.at.f.stopped != "":
 			s.decide(s.cancelled(t.at, now))
-		case !s.begin(t.at, now, &free):
+		case !s.begin(t.at, t.due.UnixNano(), now, &free):
 			return free, time.Time{} // a freed slot wakes the loop
 		}
 		s.again = s.again[1:]
@@ -134,15 +140,18 @@ func (s *State) retries(now time.Time, free int) (left int, due time.Time) {
 	return free, time.Time{}
 }
 
-// begin decides the start of a node's next try; false when no slot is free.
-func (s *State) begin(at place, now time.Time, free *int) bool {
-	if at.f.g.nodes[at.i].Graph == nil {
+// begin decides the start of a node's next try, which could have begun at since;
+// false when no slot is free.
+func (s *State) begin(at place, since int64, now time.Time, free *int) bool {
+	e := Event{Kind: StepStarted, Node: at.f.path(at.i), Attempt: int(at.f.node(at.i).attempt) + 1, Time: now, at: at}
+	if at.f.def(at.i).leaf() {
 		if *free == 0 {
 			return false
 		}
 		*free--
+		e.Queued = time.Duration(max(now.UnixNano()-max(since, at.f.began.UnixNano()), 0))
 	}
-	s.decide(Event{Kind: StepStarted, Node: at.f.path(at.i), Attempt: int(at.f.node(at.i).attempt) + 1, Time: now, at: at})
+	s.decide(e)
 	return true
 }
 
@@ -153,7 +162,7 @@ func (s *State) readyNodes(now time.Time, free int) {
 		f := s.runnable[0]
 		for len(f.ready) > 0 {
 			i := f.ready[0]
-			if f.nodes[i].status == Pending && !s.node(place{f, i}, now, &free) {
+			if s.full() || f.nodes[i].status == Pending && !s.node(place{f, i}, now, &free) {
 				return
 			}
 			f.pop()
@@ -168,7 +177,7 @@ func (s *State) readyNodes(now time.Time, free int) {
 // node decides one ready node: the truth table of docs/states.md. It answers
 // false when the node must wait for a slot.
 func (s *State) node(at place, now time.Time, free *int) bool {
-	n, def := at.f.node(at.i), &at.f.g.nodes[at.i]
+	n, def := at.f.node(at.i), at.f.def(at.i)
 	sees := SeesResults
 	if def.When != nil {
 		sees = def.When.Sees
@@ -181,7 +190,7 @@ func (s *State) node(at place, now time.Time, free *int) bool {
 		s.decide(s.settled(at, now, Result{Status: Skipped, Reason: ReasonUpstreamFailed}))
 		return true
 	case def.When == nil:
-		return s.begin(at, now, free)
+		return s.begin(at, n.since, now, free)
 	}
 	ok, err := def.When.Eval(View(at))
 	switch {
@@ -191,9 +200,22 @@ func (s *State) node(at place, now time.Time, free *int) bool {
 	case !ok:
 		s.decide(s.settled(at, now, Result{Status: Skipped, Reason: ReasonCondition}))
 	default:
-		return s.begin(at, now, free)
+		return s.begin(at, n.since, now, free)
 	}
 	return true
+}
+
+// outlasts says whether a node that starts now would start after a cancel as well.
+// Then one that comes while it runs does not stop it.
+func (s *State) outlasts(at place) bool {
+	when := at.f.def(at.i).When
+	if when == nil || when.Sees != SeesCancel {
+		return false
+	}
+	at.f.stopped = ReasonCancelled // for as long as it is asked
+	yes, err := when.Eval(View(at))
+	at.f.stopped = ""
+	return yes && err == nil
 }
 
 func (s *State) settled(at place, now time.Time, r Result) Event {
@@ -211,26 +233,62 @@ func (s *State) cancelled(at place, now time.Time) Event {
 	return s.settled(at, now, r)
 }
 
-// finish is the result of a graph whose nodes have all settled: failed when a
+// end is the result of a walk whose nodes have all settled.
+func (f *frame) end() *Result {
+	if f.rounds != nil {
+		return f.gather()
+	}
+	r := f.finish()
+	if fin := f.g.settings.Finish; fin != nil {
+		fin(View{f, -1}, r)
+	}
+	return r
+}
+
+// finish is the result of a graph as far as its nodes have settled: failed when a
 // step failed untolerated, with the exit code of the first such step in plan
 // order; its output is that of the last executed step in plan order.
 func (f *frame) finish() *Result {
-	r := &Result{Status: Succeeded}
-	var failed, last int32 = -1, -1
-	cancelled := false
+	var t tally
 	for i := range f.nodes {
-		n := &f.nodes[i]
-		if n.res == nil || f.g.nodes[i].Aside {
-			continue // a join, or of no account
-		}
-		if failed < 0 && n.res.bad() && n.status != Skipped {
-			failed = int32(i)
-		}
-		if n.status.Executed() {
-			last = int32(i)
-		}
-		cancelled = cancelled || n.status == Cancelled
+		t.count(f, int32(i))
 	}
+	return t.result(f)
+}
+
+// sumUp is finish over nothing but what a join sums up.
+func (f *frame) sumUp(join *Node) *Result {
+	var t tally
+	for _, id := range join.Sums {
+		t.count(f, f.g.index[id])
+	}
+	return t.result(f)
+}
+
+// tally is what nodes that have settled come to together. Places are by number plus
+// one, so that the zero tally is empty.
+type tally struct {
+	failed, last int32 // the first that failed, the last that was executed
+	cancelled    bool
+}
+
+func (t *tally) count(f *frame, i int32) {
+	n, def := &f.nodes[i], f.def(i)
+	if n.res == nil || !n.status.Settled() || def.join() || def.Aside {
+		return
+	}
+	if n.res.bad() && n.status != Skipped && (t.failed == 0 || i < t.failed) {
+		t.failed = i + 1
+	}
+	if n.status.Executed() && !def.Silent {
+		t.last = max(t.last, i+1)
+	}
+	t.cancelled = t.cancelled || n.status == Cancelled
+}
+
+func (t *tally) result(f *frame) *Result {
+	r := &Result{Status: Succeeded}
+	failed, last, cancelled := t.failed-1, t.last-1, t.cancelled
 	switch {
 	case f.late:
 		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
@@ -239,13 +297,11 @@ func (f *frame) finish() *Result {
 	case failed >= 0:
 		bad := f.nodes[failed].res
 		r.Status, r.ExitCode, r.Reason = Failed, max(bad.ExitCode, 1), bad.Reason
+		r.Culprit = f.def(failed).ID
 		r.Message = fmt.Sprintf("step %s %s", f.path(failed), f.nodes[failed].status)
 	}
 	if last >= 0 {
 		r.Stdout, r.Value = f.nodes[last].res.Stdout, f.nodes[last].res.Value
-	}
-	if fin := f.g.settings.Finish; fin != nil {
-		fin(View{f, -1}, r)
 	}
 	return r
 }

@@ -9,9 +9,9 @@ import (
 // told (docs/states.md), one sentence a line, and shares nothing with the engine:
 // no counters, no events, no order of execution.
 
-var tries = regexp.MustCompile(`#\d+`)
+var tries = regexp.MustCompile(`(\[[^\]]*\])|#\d+`) // a key may look like a try
 
-func withoutTries(path string) string { return tries.ReplaceAllString(path, "") }
+func withoutTries(path string) string { return tries.ReplaceAllString(path, "$1") }
 
 // oracle is how every step ends, by path, and what the graph comes to.
 func oracle(steps []step, prefix string, cancelled bool) (ends map[string]string, total string) {
@@ -27,14 +27,7 @@ func oracle(steps []step, prefix string, cancelled bool) (ends map[string]string
 			bad[st.id] = tainted
 			continue
 		}
-		end := decision(st.when, tainted, cancelled)
-		if end == "runs" {
-			end = outcome(st, prefix, ends)
-		}
-		tolerable := strings.HasPrefix(end, "failed") || end == "timed-out"
-		if tolerable && st.tolerate {
-			end += " tolerated"
-		}
+		end := settles(st, prefix, tainted, cancelled, ends)
 		bad[st.id] = end == "failed" || end == "timed-out" || end == "skipped (upstream-failed)"
 		if (end == "failed" || end == "timed-out") && !st.aside {
 			total = "failed"
@@ -42,6 +35,39 @@ func oracle(steps []step, prefix string, cancelled bool) (ends map[string]string
 		ends[prefix+st.id] = end
 	}
 	return ends, total
+}
+
+// settles is how a step ends.
+func settles(st step, prefix string, tainted, cancelled bool, ends map[string]string) string {
+	end := decision(st.when, tainted, cancelled)
+	if end == "runs" {
+		end = outcome(st, prefix, ends)
+	}
+	if (end == "failed" || end == "timed-out") && st.tolerate {
+		end += " tolerated"
+	}
+	return end
+}
+
+// loopEnd is how a loop ends: as its items do. Each settles by itself.
+func loopEnd(l *loopStep, path string, ends map[string]string) string {
+	good, bad := 0, 0
+	for i := range l.keys {
+		item := l.item
+		item.id, item.tries = path+"["+l.key(i)+"]", l.words[i]
+		end := settles(item, "", false, false, ends)
+		ends[item.id] = end
+		switch end {
+		case "succeeded", "reused":
+			good++
+		case "failed", "timed-out":
+			bad++
+		}
+	}
+	if l.least == 0 && bad == 0 || l.least > 0 && good >= min(l.least, len(l.keys)) {
+		return "succeeded"
+	}
+	return "failed"
 }
 
 // decision is what becomes of a step when all it waits for has settled.
@@ -100,8 +126,10 @@ func outcome(st step, prefix string, ends map[string]string) string {
 // try is how one try ends, and whether another could not help.
 func try(st step, n int, prefix string, ends map[string]string) (end string, final bool) {
 	switch {
-	case st.bind == "refused":
+	case st.bind == "refused", st.loop != nil && st.loop.refused != "":
 		return "failed", true
+	case st.loop != nil:
+		return loopEnd(st.loop, prefix+st.id, ends), true
 	case st.inner != nil:
 		inner, total := oracle(st.inner, prefix+st.id+"/", false)
 		for path, e := range inner {

@@ -23,6 +23,7 @@ func TestStatesPage(t *testing.T) {
 		"upstreams":  upstreamTable,
 		"policies":   policyTable,
 		"runs":       runTable,
+		"loops":      loopTable,
 	}
 	mark := regexp.MustCompile(`(?s)<!-- table (\w+) -->\n.*?<!-- end -->`)
 	drawn := 0
@@ -66,13 +67,11 @@ func played(t *testing.T, steps []step, s Settings) *State {
 	d := newDriver(t, graphOf(t, steps, s), 100, nil)
 	d.pick = func(n int) int {
 		for i, j := range d.out {
-			if !strings.HasSuffix(string(j.at.f.g.nodes[j.at.i].ID), "hangs") {
+			if j.stopped || !strings.HasSuffix(strings.TrimSuffix(string(j.at.f.path(j.at.i)), "]"), "hangs") {
 				return i
 			}
 		}
-		if d.state.root.stopped == "" {
-			d.cancel()
-		}
+		d.cancel()
 		return 0
 	}
 	d.run()
@@ -198,4 +197,59 @@ func runTable(t *testing.T) string {
 		rows = append(rows, []string{c.tells, "**" + r.Status.String() + "**", fmt.Sprint(r.ExitCode), output})
 	}
 	return table([]string{"what happens to steps `a` and `b`", "the run", "recorded exit code", "output of"}, rows)
+}
+
+func loopTable(t *testing.T) string {
+	unless := "{a.output} == 'y'"
+	var rows [][]string
+	for _, c := range []struct {
+		tells string
+		words string // of the items' tries
+		item  step
+		least int
+		hasty bool
+		most  int // at once
+	}{
+		{tells: "there are none"},
+		{tells: "there are none", least: 2},
+		{tells: "all succeed", words: "ok ok ok"},
+		{tells: "all are skipped by their condition", words: "ok ok ok", item: step{when: unless}},
+		{tells: "all are skipped by their condition", words: "ok ok ok", item: step{when: unless}, least: 1},
+		{tells: "one fails with 3", words: "ok fail ok"},
+		{tells: "one fails with 3", words: "ok fail ok", least: 2},
+		{tells: "one fails with 3", words: "ok fail ok", least: 3},
+		{tells: "two fail, of two that there are", words: "fail fail", least: 3},
+		{tells: "one fails, and failures are tolerated", words: "ok fail ok", item: step{tolerate: true}},
+		{tells: "one fails, and failures are tolerated", words: "ok fail ok", item: step{tolerate: true}, least: 3},
+		{tells: "one times out, one fails with 3", words: "ok timeout fail"},
+		{tells: "one fails while others run", words: "fail hang hang", hasty: true},
+		{tells: "one fails before others begin", words: "fail ok ok", hasty: true, most: 1},
+		{tells: "one fails before others begin", words: "fail ok ok", hasty: true, most: 1, least: 2},
+		{tells: "two fail before the last begins", words: "fail fail ok", hasty: true, most: 1, least: 2},
+		{tells: "one fails before others begin, and failures are tolerated", words: "fail ok ok", item: step{tolerate: true}, hasty: true, most: 1},
+		{tells: "the run is cancelled when one has failed and one runs", words: "ok fail hang"},
+		{tells: "the run is cancelled when enough have succeeded", words: "ok ok hang", least: 2},
+	} {
+		l := &loopStep{item: c.item, least: c.least, hasty: c.hasty, parallel: c.most}
+		for i, w := range strings.Fields(c.words) {
+			l.keys = append(l.keys, fmt.Sprint(i, map[string]string{"hang": "-hangs"}[w]))
+			l.words = append(l.words, []string{w})
+		}
+		s := played(t, []step{{id: "l", loop: l}}, Settings{})
+		var ends []string
+		var end *Result
+		s.All(func(path ID, _ *Node, st Status, r *Result) {
+			if path == "l" {
+				end = r
+			} else {
+				ends = append(ends, describe(st, r))
+			}
+		})
+		least := "no"
+		if c.least > 0 {
+			least = fmt.Sprint(c.least)
+		}
+		rows = append(rows, []string{c.tells, least, yes(c.hasty), strings.Join(ends, ", "), "**" + end.Status.String() + "**", fmt.Sprint(end.ExitCode)})
+	}
+	return table([]string{"the items", "`min-success`", "`fail-fast`", "they end", "the loop ends", "exit code"}, rows)
 }

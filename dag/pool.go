@@ -19,9 +19,10 @@ type task struct {
 	slot     bool // it holds a slot
 	previous *Result
 
-	res  *Result
-	args Args
-	err  error
+	res   *Result
+	args  Args
+	items Items
+	err   error
 }
 
 // pool runs tasks in goroutines that are kept for the run: starting one for each
@@ -37,6 +38,7 @@ type pool struct {
 	coming  bool // a worker was woken or started and has not looked yet
 	closed  bool
 	reports []*task
+	around  func(context.Context, *Call, Runner) (Result, error)
 	wake    chan struct{} // one token: reports are waiting, or a slot was granted
 	workers sync.WaitGroup
 }
@@ -136,7 +138,7 @@ func (p *pool) do(t *task, c *Call) {
 			p.lost(t)
 		}
 	}()
-	def := &t.at.f.g.nodes[t.at.i]
+	def := t.at.f.def(t.at.i)
 	*c = Call{View: View(t.at), Run: p.run, Path: t.at.f.path(t.at.i), Attempt: t.attempt, Previous: t.previous}
 	ctx := t.ctx
 	if d := def.Policy.Timeout; d > 0 && !t.bind {
@@ -146,7 +148,9 @@ func (p *pool) do(t *task, c *Call) {
 	}
 	started := time.Now()
 	if ctx.Err() == nil {
-		t.work(ctx, def, c)
+		t.work(ctx, def, c, p.around)
+	} else {
+		t.res.Status = Failed // it never began: a binding that did not has no arguments
 	}
 	t.judge(ctx)
 	t.res.Started, t.res.Ended = started, time.Now()
@@ -169,21 +173,25 @@ func (p *pool) lost(t *task) {
 }
 
 // work calls what the task is for. A panic there is a failure like any other.
-func (t *task) work(ctx context.Context, def *Node, c *Call) {
+func (t *task) work(ctx context.Context, def *Node, c *Call, around func(context.Context, *Call, Runner) (Result, error)) {
 	defer func() {
 		if v := recover(); v != nil {
 			t.err = nil
 			*t.res = Result{Status: Failed, ExitCode: 1, Reason: ReasonPanic, Message: fmt.Sprintf("panic: %v", v)}
 		}
 	}()
-	switch {
-	case t.bind:
+	if t.bind {
 		t.bindArgs(ctx, def, c)
 		return
-	case t.fallback:
-		*t.res, t.err = def.Policy.Fallback.Run(ctx, c)
-	default:
-		*t.res, t.err = def.Runner.Run(ctx, c)
+	}
+	hands := def.Runner
+	if t.fallback {
+		hands = def.Policy.Fallback
+	}
+	if around != nil {
+		*t.res, t.err = around(ctx, c, hands)
+	} else {
+		*t.res, t.err = hands.Run(ctx, c)
 	}
 	t.res.Status = t.res.end()
 }
@@ -191,7 +199,14 @@ func (t *task) work(ctx context.Context, def *Node, c *Call) {
 // bindArgs leaves the result Pending when the arguments could be had.
 func (t *task) bindArgs(ctx context.Context, def *Node, c *Call) {
 	var err error
-	if t.args, err = def.Bind(ctx, c); err != nil {
+	if def.Each != nil {
+		if t.items, err = def.Each.Items(ctx, c); err == nil {
+			err = checkItems(t.items)
+		}
+	} else {
+		t.args, err = def.Bind(ctx, c)
+	}
+	if err != nil {
 		*t.res = Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Message: err.Error(), Permanent: true}
 	}
 }

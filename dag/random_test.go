@@ -3,7 +3,9 @@ package dag
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,23 +14,32 @@ import (
 	"pgregory.net/rapid"
 )
 
-// scriptGen draws graphs of up to 40 steps: nested ones, joins, conditions, retries,
-// fallbacks and tolerated failures.
-func scriptGen() *rapid.Generator[[]step] {
+// scriptGen draws graphs of up to 40 steps: nested ones, loops, joins, conditions,
+// retries, fallbacks and tolerated failures.
+func scriptGen() *rapid.Generator[[]step] { return scripts(false) }
+
+// hastyGen draws loops with fail-fast too: how their items end depends on who is
+// faster.
+func hastyGen() *rapid.Generator[[]step] { return scripts(true) }
+
+func scripts(hasty bool) *rapid.Generator[[]step] {
 	return rapid.Custom(func(t *rapid.T) []step {
-		left := rapid.IntRange(1, 40).Draw(t, "steps")
-		return drawSteps(t, &left, 3)
+		d := drawing{t: t, left: rapid.IntRange(1, 40).Draw(t, "steps"), hasty: hasty}
+		return d.steps(d.left, 3)
 	})
 }
 
-func drawSteps(t *rapid.T, left *int, depth int) []step {
-	n := rapid.IntRange(0, 12).Draw(t, "n")
-	if depth == 3 {
-		n = *left
-	}
+type drawing struct {
+	t     *rapid.T
+	left  int // steps that may still be drawn
+	hasty bool
+}
+
+func (d *drawing) steps(n, depth int) []step {
+	t := d.t
 	steps := []step{} // not nil: an empty nested graph is a nested graph
-	for i := 0; i < n && *left > 0; i++ {
-		*left--
+	for i := 0; i < n && d.left > 0; i++ {
+		d.left--
 		st := step{id: fmt.Sprintf("s%d", i)}
 		for range min(i, rapid.IntRange(0, 3).Draw(t, "edges")) {
 			up := steps[rapid.IntRange(0, i-1).Draw(t, "after")].id
@@ -36,27 +47,74 @@ func drawSteps(t *rapid.T, left *int, depth int) []step {
 				st.after = append(st.after, up)
 			}
 		}
-		switch kind := rapid.IntRange(0, 9).Draw(t, "kind"); {
-		case kind == 0 && i > 0:
+		if i > 0 && rapid.IntRange(0, 9).Draw(t, "join") == 0 {
 			st.join = true
-		case kind <= 2 && depth > 0:
-			drawPolicy(t, &st)
-			st.bind = rapid.SampledFrom([]string{"", "ok", "ok", "refused"}).Draw(t, "bind")
-			st.inner = drawSteps(t, left, depth-1)
-		default:
-			drawPolicy(t, &st)
-			st.tries = rapid.SliceOfN(rapid.SampledFrom([]string{"ok", "ok", "fail", "timeout", "permanent", "reused"}), 1, 3).Draw(t, "tries")
+		} else {
+			d.body(&st, depth)
 		}
 		steps = append(steps, st)
 	}
 	return steps
 }
 
-func drawPolicy(t *rapid.T, st *step) {
-	some := rapid.Bool()
-	if some.Draw(t, "conditional") {
-		st.when = rapid.SampledFrom(conditions).Draw(t, "when").name
+// body draws what a step, or an item, does.
+func (d *drawing) body(st *step, depth int) {
+	t := d.t
+	kind := rapid.IntRange(0, 9).Draw(t, "kind")
+	if kind <= 1 && depth > 0 {
+		d.loop(st, depth)
+		return
 	}
+	d.policy(st)
+	if kind <= 3 && depth > 0 {
+		st.bind = rapid.SampledFrom([]string{"", "ok", "ok", "refused"}).Draw(t, "bind")
+		st.within = rapid.Bool().Draw(t, "within")
+		st.inner = d.steps(rapid.IntRange(0, 3*depth).Draw(t, "n"), depth-1)
+		return
+	}
+	st.tries = d.words()
+}
+
+func (d *drawing) words() []string {
+	return rapid.SliceOfN(rapid.SampledFrom([]string{"ok", "ok", "fail", "timeout", "permanent", "reused"}), 1, 3).Draw(d.t, "tries")
+}
+
+// itemKeys are keys that could be taken for something else in a path.
+var itemKeys = []string{"a", "b", "linux/amd64", "x#2", "/", "#", "", "0", "1", "ä ö"}
+
+func (d *drawing) loop(st *step, depth int) {
+	t := d.t
+	d.when(st)
+	st.tolerate = rapid.IntRange(0, 3).Draw(t, "tolerate") == 0
+	l := &loopStep{
+		keys:     rapid.Permutation(itemKeys).Draw(t, "keys")[:rapid.IntRange(0, 6).Draw(t, "items")],
+		numbered: rapid.Bool().Draw(t, "numbered"),
+		parallel: rapid.IntRange(0, 3).Draw(t, "parallel"),
+		least:    max(0, rapid.IntRange(-4, 7).Draw(t, "least")),
+		hasty:    d.hasty && rapid.Bool().Draw(t, "fail-fast"),
+	}
+	d.body(&l.item, depth-1)
+	for range l.keys {
+		l.words = append(l.words, d.words())
+	}
+	if odd := rapid.IntRange(0, 19).Draw(t, "refused"); odd == 0 {
+		l.refused = "error"
+	} else if odd == 1 && len(l.keys) > 1 {
+		l.refused = "twice"
+	}
+	st.loop = l
+}
+
+func (d *drawing) when(st *step) {
+	if rapid.Bool().Draw(d.t, "conditional") {
+		st.when = rapid.SampledFrom(conditions).Draw(d.t, "when").name
+	}
+}
+
+func (d *drawing) policy(st *step) {
+	t := d.t
+	some := rapid.Bool()
+	d.when(st)
 	if some.Draw(t, "retry") {
 		st.retries = rapid.IntRange(0, 3).Draw(t, "retries")
 		st.delay = time.Duration(rapid.IntRange(0, 2).Draw(t, "delay")) * time.Second
@@ -90,6 +148,16 @@ func TestEveryInterleaving(t *testing.T) {
 		if diff := cmp.Diff(want, states(replay(t, g, d.log))); diff != "" {
 			t.Fatalf("replayed (-rules +replay):\n%s", diff)
 		}
+		checkPaths(t, d.state)
+	})
+}
+
+// checkPaths: every path that a State tells leads to the step it was told of.
+func checkPaths(t *rapid.T, s *State) {
+	s.All(func(path ID, n *Node, _ Status, r *Result) {
+		if p := s.find(path); p.f == nil || p.f.def(p.i) != n || p.f.node(p.i).res != r || p.f.path(p.i) != path {
+			t.Fatalf("%s leads elsewhere", path)
+		}
 	})
 }
 
@@ -119,7 +187,7 @@ func TestCarryOn(t *testing.T) {
 // settled, and replays to the same states.
 func TestCancelAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		steps := scriptGen().Draw(t, "script")
+		steps := hastyGen().Draw(t, "script")
 		g := graphOf(t, steps, Settings{FailFast: rapid.Bool().Draw(t, "fail-fast")})
 		d := newDriver(t, g, rapid.IntRange(1, 8).Draw(t, "slots"), anyOrder(t))
 		when := rapid.IntRange(1, 60).Draw(t, "cancel in turn")
@@ -171,6 +239,7 @@ func TestRunAnyGraph(t *testing.T) {
 		if int(most.Load()) > slots {
 			t.Fatalf("%d leaves ran at once with %d slots", most.Load(), slots)
 		}
+		checkParallel(t, steps, log)
 		if shared.free != slots || len(shared.queue) > 0 {
 			t.Fatalf("%d slots are free afterwards and %d runs queue, want %d and none", shared.free, len(shared.queue), slots)
 		}
@@ -178,6 +247,47 @@ func TestRunAnyGraph(t *testing.T) {
 			t.Fatalf("replayed (-rules +replay):\n%s", diff)
 		}
 	})
+}
+
+// checkParallel: by what the events tell, no loop ever had more items under way than
+// it may.
+func checkParallel(t *rapid.T, steps []step, log []Event) {
+	most := map[string]int{}
+	bounds(steps, "", most)
+	under := map[string]map[ID]bool{}
+	for _, e := range log {
+		path, isItem := strings.CutSuffix(withoutTries(string(e.Node)), "]")
+		if !isItem {
+			continue
+		}
+		loop := string(e.Node[:strings.LastIndexByte(string(e.Node), '[')])
+		path = path[:strings.LastIndexByte(path, '[')]
+		if under[loop] == nil {
+			under[loop] = map[ID]bool{}
+		}
+		switch e.Kind {
+		case StepStarted:
+			under[loop][e.Node] = true
+		case StepFinished:
+			delete(under[loop], e.Node)
+		}
+		if bound := most[anyKey.ReplaceAllString(path, "[]")]; bound > 0 && len(under[loop]) > bound {
+			t.Fatalf("%d items of %s are under way, want at most %d", len(under[loop]), loop, bound)
+		}
+	}
+}
+
+var anyKey = regexp.MustCompile(`\[[^\]]*\]`)
+
+func bounds(steps []step, prefix string, most map[string]int) {
+	for _, st := range steps {
+		path := prefix + st.id
+		if st.loop != nil {
+			most[path] = st.loop.parallel
+			bounds([]step{st.loop.item}, path+"[]", most)
+		}
+		bounds(st.inner, path+"/", most)
+	}
 }
 
 // watch counts how many runners of the nodes run at once, nested ones too, and takes
@@ -193,16 +303,24 @@ func watch(nodes []Node, running, most *atomic.Int32) {
 		})
 	}
 	for i := range nodes {
-		n := &nodes[i]
-		n.Policy.Backoff = Backoff{} // this clock is real
-		if n.Runner != nil {
-			n.Runner = counted(n.Runner)
+		watchNode(&nodes[i], counted)
+	}
+}
+
+func watchNode(n *Node, counted func(Runner) Runner) {
+	n.Policy.Backoff = Backoff{} // this clock is real
+	if n.Runner != nil {
+		n.Runner = counted(n.Runner)
+	}
+	if n.Policy.Fallback != nil {
+		n.Policy.Fallback = counted(n.Policy.Fallback)
+	}
+	if n.Graph != nil {
+		for i := range n.Graph.nodes {
+			watchNode(&n.Graph.nodes[i], counted)
 		}
-		if n.Policy.Fallback != nil {
-			n.Policy.Fallback = counted(n.Policy.Fallback)
-		}
-		if n.Graph != nil {
-			watch(n.Graph.nodes, running, most)
-		}
+	}
+	if n.Each != nil {
+		watchNode(&n.Each.Item, counted)
 	}
 }

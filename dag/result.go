@@ -13,7 +13,9 @@ const (
 	ReasonForced         = "forced"          // the caller asked a second time: what cleans up is stopped too
 	ReasonFailFast       = "fail-fast"       // another step failed and the graph stops at once
 	ReasonInput          = "input"           // a value was refused; never retried
+	ReasonInterrupted    = "interrupted"     // it was running when the engine died, and is not to run again
 	ReasonPanic          = "panic"           // a Runner written in Go panicked
+	ReasonItems          = "items"           // too few items of a loop succeeded
 )
 
 // Exit codes of what did not end by itself: as timeout(1) has it, and as a shell
@@ -38,6 +40,7 @@ type Result struct {
 	Stderr    *Output   `json:"stderr,omitempty"`
 	Value     any       `json:"-"` // structured value of a step written in Go; nil for text
 	Permanent bool      `json:"-"` // trying again cannot help
+	Culprit   ID        `json:"-"` // of a graph: the first step that failed
 }
 
 // end is the end state of a try. A runner that leaves the status out is judged by
@@ -81,4 +84,8 @@ type Output struct {
 	Masked bool `json:"masked,omitempty"`
 	// File is where the whole (masked) stream is kept; empty when Inline has it all.
 	File string `json:"file,omitempty"`
+	// Digest is "sha256:" and the hexadecimal sum of Raw, for a stream that other
+	// steps mention and Inline does not hold: by it a later owner of the run knows
+	// that File still is what the step printed.
+	Digest string `json:"digest,omitempty"`
 }

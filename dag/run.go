@@ -41,6 +41,19 @@ type Options struct {
 	Sinks   []Sink          // told of every event after it was journalled
 	Cleanup time.Duration   // bound of always() and cancelled() nodes after a cancel; 0: DefaultCleanup
 	Force   <-chan struct{} // closing it cancels the run and stops even those
+
+	// Around, where set, is called in place of every Runner, those of fallbacks too,
+	// and may call it: to measure it, or to answer in its place.
+	Around func(ctx context.Context, c *Call, r Runner) (Result, error)
+
+	// Carry is a run to go on with instead of beginning one: a State folded from the
+	// events of a journal. It is the run's from then on. Opening then begins with
+	// RunResumed, and no leaf in it may be running after that.
+	Carry *State
+	// Opening are events to record before anything else is decided: that the run is
+	// resumed, or what a new run takes over from an old one. Their numbers and times
+	// are filled in.
+	Opening []Event
 }
 
 // DefaultParallel is how many leaves run at once unless told otherwise.
@@ -53,7 +66,12 @@ func DefaultParallel() int { return max(4, 2*runtime.NumCPU()) }
 // still ran was stopped, and the state is as far as the run had come; of its last
 // turn the Journal may know nothing. No goroutine outlives Run.
 func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
-	l := &loop{ctx: ctx, options: o, state: NewState(o.ID, g, a), pool: newPool(o.ID)}
+	l := &loop{ctx: ctx, options: o, state: o.Carry, pool: newPool(o.ID)}
+	l.pool.around = o.Around
+	if l.state == nil {
+		l.state = NewState(o.ID, g, a)
+	}
+	l.seq = l.state.seq
 	if l.options.Slots == nil {
 		l.options.Slots = NewSlots(DefaultParallel())
 	}
@@ -61,11 +79,15 @@ func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
 		l.options.Cleanup = DefaultCleanup
 	}
 	l.state.cleanup = l.options.Cleanup
+	l.state.width = int32(l.options.Slots.all)
 	l.ticket.wake = l.pool.wake
 	l.record = context.WithoutCancel(ctx)
 	l.base, l.force = context.WithCancelCause(l.record)
 	l.hold(l.state.root, l.base)
 	err := l.run()
+	for _, takeBack := range l.after {
+		takeBack()
+	}
 	l.force(err) // stops what still runs when the run ended early
 	l.pool.close()
 	l.options.Slots.take(&l.ticket, 0)

@@ -367,6 +367,8 @@ type journal struct {
 	failAt, calls, events int
 }
 
+func (j *journal) Sync(context.Context) error { return nil }
+
 func (j *journal) Append(ctx context.Context, events []dag.Event) error {
 	j.calls++
 	if j.calls == j.failAt {
@@ -792,4 +794,26 @@ func TestCancelledDoNotQueue(t *testing.T) {
 			1h0m0s run.finished failed (timeout)
 		`)
 	})
+}
+
+// TestCancelBeforeBind: what cleans up in a nested graph never runs without the
+// graph's arguments.
+func TestCancelBeforeBind(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	inner := graph(t, dag.Settings{}, dag.Node{ID: "tidy", When: always, Runner: runner(func(_ context.Context, c *dag.Call) (dag.Result, error) {
+		return dag.Result{}, fmt.Errorf("ran with arguments %v", c.Args())
+	})})
+	g := graph(t, dag.Settings{}, dag.Node{ID: "nest", Graph: inner, Bind: func(context.Context, *dag.Call) (dag.Args, error) { return 1, nil }})
+	started := dag.SinkFunc(func(e dag.Event) {
+		if e.Kind == dag.StepStarted {
+			cancel()
+		}
+	})
+	s, err := dag.Run(ctx, g, nil, dag.Options{Sinks: []dag.Sink{started}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Status("nest"); got != dag.Cancelled {
+		t.Errorf("nest ends %s, want cancelled", got)
+	}
 }

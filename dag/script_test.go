@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -24,6 +26,53 @@ type step struct {
 	join     bool
 	inner    []step // a nested graph
 	bind     string // of a nested graph: "" none, "ok", "refused"
+	within   bool   // of a nested graph: its steps see what it sees
+	loop     *loopStep
+}
+
+// loopStep is what a step that is a loop does.
+type loopStep struct {
+	item     step       // what runs for each item: it has no id and waits for nothing
+	keys     []string   // what the items are called
+	numbered bool       // they are called 0, 1, 2 ... after all
+	words    [][]string // what the tries of each item do, where the item is a leaf
+	refused  string     // "error", or "twice": two have the same key; "" is neither
+	parallel int
+	least    int  // that must succeed
+	hasty    bool // stops at once when it can no longer succeed
+}
+
+func (l *loopStep) key(i int) string {
+	if l.numbered {
+		return strconv.Itoa(i)
+	}
+	return l.keys[i]
+}
+
+// itemArgs are the arguments of an item.
+type itemArgs struct {
+	key string
+	i   int
+}
+
+func (l *loopStep) Len() int        { return len(l.keys) }
+func (l *loopStep) Args(i int) Args { return itemArgs{l.key(i), i} }
+func (l *loopStep) Digest() string  { return "" }
+func (l *loopStep) Keys() []string {
+	switch {
+	case l.refused == "twice":
+		return slices.Repeat([]string{"same"}, len(l.keys))
+	case l.numbered:
+		return nil
+	}
+	return l.keys
+}
+
+func (l *loopStep) items(context.Context, *Call) (Items, error) {
+	if l.refused == "error" {
+		return nil, errors.New("the list cannot be read")
+	}
+	return l, nil
 }
 
 // condition is a condition as people write it and as the engine is given it.
@@ -97,7 +146,12 @@ type fataler interface {
 
 func graphOf(t fataler, steps []step, s Settings) *Graph {
 	t.Helper()
-	g, err := New(nodesOf(t, steps), s)
+	return surroundings{}.graph(t, steps, s)
+}
+
+func (in surroundings) graph(t fataler, steps []step, s Settings) *Graph {
+	t.Helper()
+	g, err := New(in.nodes(t, steps), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,28 +160,120 @@ func graphOf(t fataler, steps []step, s Settings) *Graph {
 
 func nodesOf(t fataler, steps []step) []Node {
 	t.Helper()
+	return surroundings{}.nodes(t, steps)
+}
+
+// surroundings are what steps can count on, whatever becomes of them. Every runner,
+// condition and retry looks whether it is there.
+type surroundings struct {
+	sees []string // steps whose results can be seen from outside
+	item bool     // the arguments are those of an item
+	none bool     // nothing is sure: the journal may have lied
+}
+
+func (in surroundings) nodes(t fataler, steps []step) []Node {
+	t.Helper()
+	joins := map[string]bool{}
 	var nodes []Node
 	for _, st := range steps {
-		n := Node{ID: ID(st.id), Aside: st.aside, When: whenCalled(st.when),
-			Policy: Policy{Attempts: st.retries, Tolerate: st.tolerate, Backoff: Backoff{Delay: st.delay}}}
+		joins[st.id] = st.join
+		here := in
 		for _, up := range st.after {
-			n.After = append(n.After, ID(up))
+			if joins[up] { // it has no result, and hides what has the same name outside
+				here.sees = slices.DeleteFunc(slices.Clone(here.sees), func(id string) bool { return id == up })
+			} else {
+				here.sees = append(slices.Clip(here.sees), up)
+			}
 		}
-		if st.fallback != "" {
-			n.Policy.Fallback = says(st.fallback)
-		}
-		switch {
-		case st.join:
-		case st.inner != nil:
-			n.Graph, n.Bind = graphOf(t, st.inner, Settings{}), binds(st.bind)
-		case len(st.tries) == 0:
-			n.Runner = says("ok")
-		default:
-			n.Runner = says(st.tries...)
-		}
-		nodes = append(nodes, n)
+		nodes = append(nodes, here.node(t, st))
 	}
 	return nodes
+}
+
+func (in surroundings) node(t fataler, st step) Node {
+	t.Helper()
+	n := Node{ID: ID(st.id), Aside: st.aside, When: in.when(whenCalled(st.when)),
+		Policy: Policy{Attempts: st.retries, Tolerate: st.tolerate, Backoff: Backoff{Delay: st.delay}}}
+	n.Policy.RetryIf = func(v View, _ *Result) bool {
+		if err := in.check(v); err != nil {
+			panic(err)
+		}
+		return true
+	}
+	for _, up := range st.after {
+		n.After = append(n.After, ID(up))
+	}
+	if st.fallback != "" {
+		n.Policy.Fallback = in.runner(says(st.fallback))
+	}
+	switch {
+	case st.join:
+	case st.loop != nil:
+		n.Each = in.each(t, st.loop)
+	case st.inner != nil:
+		inner := surroundings{item: in.item && st.bind == "", none: in.none}
+		if st.within {
+			inner.sees = in.sees
+		}
+		n.Graph, n.Bind = inner.graph(t, st.inner, Settings{Within: st.within}), binds(st.bind)
+	case len(st.tries) == 0:
+		n.Runner = in.runner(says("ok"))
+	default:
+		n.Runner = in.runner(says(st.tries...))
+	}
+	return n
+}
+
+func (in surroundings) each(t fataler, l *loopStep) *Each {
+	in.item = true
+	e := &Each{Items: l.items, Item: in.node(t, l.item), Parallel: l.parallel, MinSuccess: l.least, FailFast: l.hasty}
+	if e.Item.Runner != nil {
+		e.Item.Runner = in.runner(RunnerFunc(func(ctx context.Context, c *Call) (Result, error) {
+			a := c.Args().(itemArgs)
+			if !strings.HasSuffix(string(c.Path), "["+a.key+"]") {
+				return Result{}, fmt.Errorf("%s has the arguments of item %q", c.Path, a.key)
+			}
+			return says(l.words[a.i]...).Run(ctx, c)
+		}))
+	}
+	return e
+}
+
+// check says what is missing.
+func (in surroundings) check(v View) error {
+	if in.none {
+		return nil
+	}
+	if _, ok := v.Args().(itemArgs); in.item && !ok {
+		return fmt.Errorf("the arguments are %v, want those of an item", v.Args())
+	}
+	for _, id := range in.sees {
+		if v.Result(ID(id)) == nil {
+			return fmt.Errorf("the result of %s cannot be seen", id)
+		}
+	}
+	return nil
+}
+
+func (in surroundings) runner(r Runner) Runner {
+	return RunnerFunc(func(ctx context.Context, c *Call) (Result, error) {
+		if err := in.check(c.View); err != nil {
+			return Result{}, err
+		}
+		return r.Run(ctx, c)
+	})
+}
+
+func (in surroundings) when(w *When) *When {
+	if w == nil {
+		return nil
+	}
+	return &When{Sees: w.Sees, Eval: func(v View) (bool, error) {
+		if err := in.check(v); err != nil {
+			panic(err)
+		}
+		return w.Eval(v)
+	}}
 }
 
 func binds(how string) func(context.Context, *Call) (Args, error) {

@@ -7,17 +7,29 @@ import "sync"
 // starve others. Safe for concurrent use.
 type Slots struct {
 	mu    sync.Mutex
+	all   int
 	free  int
 	queue []*ticket
 }
 
 // NewSlots makes n slots, at least one.
-func NewSlots(n int) *Slots { return &Slots{free: max(n, 1)} }
+func NewSlots(n int) *Slots { return &Slots{all: max(n, 1), free: max(n, 1)} }
+
+// Load is how many leaves run and how many could if there were slots for them.
+func (s *Slots) Load() (running, queued int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.queue {
+		queued += max(t.want-t.granted, 0)
+	}
+	return s.all - s.free, queued
+}
 
 // ticket is one run's place in the queue.
 type ticket struct {
 	wake    chan<- struct{}
 	granted int
+	want    int // beyond what it has been given
 	queued  bool
 }
 
@@ -44,6 +56,7 @@ func (s *Slots) take(t *ticket, want int) int {
 		t.queued = true
 		s.queue = append(s.queue, t)
 	}
+	t.want = want - got
 	return got
 }
 

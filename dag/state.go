@@ -1,14 +1,12 @@
 package dag
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // State is everything known about a run: a fold over its events and nothing
 // else. It is owned by one goroutine; Apply is the only way it changes.
 type State struct {
 	run      string
+	seq      uint64 // of the last event
 	root     *frame
 	started  bool
 	result   *Result       // of the run, once finished
@@ -19,7 +17,10 @@ type State struct {
 	deadline timers        // frames with a time limit
 	failing  []*frame      // fail-fast frames with a fresh untolerated failure
 	decided  []Event       // Next's answer while it is being made
+	most     int           // how long that may become
 	cleanup  time.Duration // bound of what runs in a frame after its cancel
+	now      time.Time     // of the event being applied
+	width    int32         // how many items of a loop that does not say are under way; 0: all
 }
 
 // NewState is the state before anything happened.
@@ -29,6 +30,9 @@ func NewState(run string, g *Graph, a Args) *State {
 	s.bind(s.root, a)
 	return s
 }
+
+// Seq is the number of the last event, 0 before the first.
+func (s *State) Seq() uint64 { return s.seq }
 
 // Result is the run's result, nil until the run has finished.
 func (s *State) Result() *Result { return s.result }
@@ -42,30 +46,38 @@ func (s *State) Status(path ID) Status {
 	return Pending
 }
 
+// Expanded is the event that told what a loop goes over; nil while that is not known.
+func (s *State) Expanded(path ID) *Event {
+	at := s.find(path)
+	if at.f == nil {
+		return nil
+	}
+	c := at.f.children[at.i]
+	if c == nil || c.rounds == nil || !c.rounds.known {
+		return nil
+	}
+	return &Event{Kind: StepExpanded, Node: path, Items: len(c.nodes), Keys: c.rounds.keys, Digest: c.rounds.digest}
+}
+
 // All calls visit for every step of the run in plan order, a nested graph's steps
 // right after the step that holds it (of its last try).
 func (s *State) All(visit func(path ID, n *Node, status Status, r *Result)) {
 	s.root.all(visit)
 }
 
-// find is the place of a step's path, the zero place when there is none. Ids hold
-// neither slash nor number sign, so the path falls apart into one name per floor.
+// find is the place of a step's path, the zero place when there is none.
 func (s *State) find(path ID) place {
-	f, rest := s.root, string(path)
-	for f != nil {
-		name, more, nested := strings.Cut(rest, "/")
-		name, _, _ = strings.Cut(name, "#") // a later try
-		i, ok := f.g.index[ID(name)]
-		if !ok {
-			return place{}
-		}
+	for f := s.root; f != nil; {
+		var part string
+		part, path = path.cut()
+		i, ok := f.at(part)
 		switch {
-		case f.g.nodes[i].join():
+		case !ok || f.def(i).join():
 			return place{}
-		case !nested:
+		case path == "":
 			return place{f, i}
 		}
-		f, rest = f.children[i], more
+		f = f.children[i]
 	}
 	return place{}
 }

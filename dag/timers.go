@@ -24,14 +24,13 @@ func (t *timers) add(n timer) {
 	*t = slices.Insert(*t, i, n)
 }
 
-// expire makes everything a frame waits for due at once.
-func (t *timers) expire(f *frame) {
-	var own timers
-	*t = slices.DeleteFunc(*t, func(x timer) bool {
-		if x.at.f == f {
-			own = append(own, timer{at: x.at, attempt: x.attempt})
+// expire makes due at once what waits in frames that were cancelled.
+func (t *timers) expire() {
+	*t = front(*t, func(x timer) bool { return x.at.f.stopped != "" })
+	for i := range *t {
+		if (*t)[i].at.f.stopped == "" {
+			break
 		}
-		return x.at.f == f
-	})
-	*t = append(own, *t...)
+		(*t)[i].due = time.Time{}
+	}
 }

@@ -1,32 +1,57 @@
 package dag
 
+import "slices"
+
 // View is what a condition, a Bind or a Runner may look at: the arguments of its
 // graph and the results of the nodes it directly waits for.
 type View place
 
 // Args are the arguments of the graph the node stands in.
-func (v View) Args() Args { return v.f.args }
+func (v View) Args() Args {
+	switch r := v.f.rounds; {
+	case r == nil:
+		return v.f.args
+	case v.i >= 0:
+		return r.items.Args(int(v.i))
+	}
+	return View(v.f.up).Args()
+}
 
 // Result is the result of a node that this one directly waits for; for
-// Settings.Finish, of any node of the graph. Nil when the id is neither.
+// Settings.Finish, of any node of the graph. An item of a loop, and a node of a
+// graph that is Within another, sees what the node around it sees as well. Nil when
+// the id is none of these.
 func (v View) Result(id ID) *Result {
-	i, ok := v.f.g.index[id]
-	if !ok || v.i >= 0 && !v.waitsFor(id) {
-		return nil
+	if v.f.rounds == nil {
+		if i, ok := v.f.g.index[id]; ok && (v.i < 0 || v.waitsFor(id)) {
+			return v.f.nodes[i].res
+		}
 	}
-	return v.f.nodes[i].res
+	if v.f.up.f != nil && (v.f.rounds != nil || v.f.g.settings.Within) {
+		return View(v.f.up).Result(id)
+	}
+	return nil
 }
 
 // waitsFor keeps a worker away from results that may still be written: those of
 // After were settled before it started.
 func (v View) waitsFor(id ID) bool {
-	for _, up := range v.f.g.nodes[v.i].After {
+	g := v.f.g
+	for _, up := range g.nodes[v.i].After {
 		if up == id {
+			return true
+		}
+	}
+	for _, up := range g.nodes[v.i].After {
+		if n := &g.nodes[g.index[up]]; n.join() && n.Sums != nil && slices.Contains(n.After, id) {
 			return true
 		}
 	}
 	return false
 }
+
+// Path is the node's path in the run.
+func (v View) Path() ID { return v.f.path(v.i) }
 
 // Tainted says whether something the node directly waits for went badly.
 func (v View) Tainted() bool { return v.f.nodes[v.i].tainted }

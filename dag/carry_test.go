@@ -1,0 +1,196 @@
+package dag_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// dying is a journal that keeps events up to the engine's death.
+type dying struct {
+	lives  int // turns
+	events []dag.Event
+	synced []int // how many events there were at each Sync
+}
+
+var errDead = errors.New("dead")
+
+func (j *dying) Append(_ context.Context, events []dag.Event) error {
+	if j.lives--; j.lives < 0 {
+		return errDead
+	}
+	j.events = append(j.events, events...)
+	return nil
+}
+
+func (j *dying) Sync(context.Context) error {
+	j.synced = append(j.synced, len(j.events))
+	return nil
+}
+
+// carry is what a State needs to be carried on after an engine died.
+func (j *dying) carry(t *testing.T, g *dag.Graph, rules dag.Rules) (*dag.State, *dag.Remainder) {
+	t.Helper()
+	s := dag.NewState("run", g, nil)
+	for _, e := range j.events {
+		s.Apply(e)
+	}
+	return s, s.Remainder(rules)
+}
+
+// TestRetrySurvives: a step that waited for its next try when the engine died waits
+// until the time it was due, in a nested graph too, and has the tries left it had.
+func TestRetrySurvives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		flaky := dag.Node{ID: "flaky", Runner: tryBy(fail, fail, ok), Policy: dag.Policy{Attempts: 2, Backoff: dag.Backoff{Delay: time.Hour}}}
+		bind := func(context.Context, *dag.Call) (dag.Args, error) { return "inner", nil }
+		g := graph(t, dag.Settings{}, flaky, dag.Node{ID: "nest", Graph: graph(t, dag.Settings{}, flaky), Bind: bind})
+		j := &dying{lives: 3} // up to the first tries' ends; the fourth turn is that of the cancel
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		if _, err := dag.Run(ctx, g, nil, dag.Options{ID: "run", Journal: j}); !errors.Is(err, errDead) {
+			t.Fatal(err)
+		}
+		state, rest := j.carry(t, g, dag.Rules{})
+		if got := fmt.Sprint(rest.Waiting); got != "[flaky nest/flaky]" {
+			t.Fatalf("%s wait for their next try", got)
+		}
+		time.Sleep(20 * time.Minute)
+		tells(t, t.Context(), g, dag.Options{ID: "run", Carry: state, Opening: []dag.Event{{Kind: dag.RunResumed, Reset: rest.Reset}}}, `
+			0s run.resumed
+			30m0s step.started flaky try 2
+			30m0s step.started nest/flaky try 2
+			30m0s step.retrying flaky failed (exit)
+			30m0s step.retrying nest/flaky failed (exit)
+			2h30m0s step.started flaky try 3
+			2h30m0s step.started nest/flaky try 3
+			2h30m0s step.finished flaky succeeded
+			2h30m0s step.finished nest/flaky succeeded
+			2h30m0s step.finished nest succeeded
+			2h30m0s run.finished succeeded
+		`)
+	})
+}
+
+// tryBy is a runner whose n-th try gives the n-th result.
+func tryBy(rs ...dag.Result) dag.Runner {
+	return runner(func(_ context.Context, c *dag.Call) (dag.Result, error) { return rs[c.Attempt-1], nil })
+}
+
+// TestRemainder: what stands and what runs again, for every way a run can stop.
+func TestRemainder(t *testing.T) {
+	needs := func(id string, r dag.Runner, after ...dag.ID) dag.Node {
+		return dag.Node{ID: dag.ID(id), Runner: r, After: after}
+	}
+	tolerated := needs("b", answers(fail), "a")
+	tolerated.Policy.Tolerate = true
+	handler := needs("c", answers(ok), "b")
+	handler.When = &dag.When{Sees: dag.SeesOutcome, Eval: func(v dag.View) (bool, error) { return v.Tainted(), nil }}
+	destroy := needs("c", answers(ok), "b")
+	destroy.When = always
+	aside := needs("c", answers(ok), "a", "b")
+	aside.When, aside.Aside = always, true
+	for _, tc := range []struct {
+		name  string
+		nodes []dag.Node
+		from  []dag.ID
+		want  string
+	}{
+		{"all went well", []dag.Node{needs("a", answers(ok))}, nil, "kept [a]"},
+		{"a failure and what it skipped", []dag.Node{needs("a", answers(ok)), needs("b", answers(fail), "a"), needs("c", answers(ok), "b"), needs("d", answers(ok), "a")}, nil,
+			"reset [b c] kept [a d]"},
+		{"a tolerated failure", []dag.Node{needs("a", answers(ok)), tolerated, needs("c", answers(ok), "b")}, nil, "kept [a b c]"},
+		{"a step sent back", []dag.Node{needs("a", answers(ok)), needs("b", answers(ok), "a"), needs("c", answers(ok), "b")}, []dag.ID{"b"}, "reset [b c] kept [a]"},
+		{"a handler that ran", []dag.Node{needs("a", answers(ok)), needs("b", answers(fail), "a"), handler}, nil, "reset [b c] kept [a]"},
+		{"something was destroyed", []dag.Node{needs("a", answers(ok)), needs("b", answers(fail), "a"), destroy}, nil, "reset [b c] kept [a] cleaned [{a c}]"},
+		{"the cleanup has run", []dag.Node{needs("a", answers(ok)), needs("b", answers(fail), "a"), aside}, nil, "reset [b c] kept [a] cleaned [{a c}]"},
+		{"inside a nested graph", []dag.Node{needs("x", answers(ok)), {ID: "n", After: []dag.ID{"x"}, Graph: graph(t, dag.Settings{}, needs("a", answers(ok)), needs("b", answers(fail), "a"))}, needs("z", answers(ok), "n")}, nil,
+			"reset [n/b z] kept [x n/a]"},
+		{"a nested graph sent back", []dag.Node{{ID: "n", Graph: graph(t, dag.Settings{}, needs("a", answers(ok)))}, needs("z", answers(ok), "n")}, []dag.ID{"n"}, "reset [n z]"},
+		{"one inside a nested graph that ended well", []dag.Node{{ID: "n", Graph: graph(t, dag.Settings{}, needs("a", answers(ok)), needs("b", answers(ok)))}, needs("z", answers(ok), "n")}, []dag.ID{"n/b"},
+			"reset [n/b z] kept [n/a]"},
+		{"a failure nobody minds inside", []dag.Node{{ID: "n", Policy: dag.Policy{Tolerate: true}, Graph: graph(t, dag.Settings{}, needs("a", answers(fail)))}}, nil, "kept [n]"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := graph(t, dag.Settings{}, tc.nodes...)
+			j := &dying{lives: 1000}
+			if _, err := dag.Run(t.Context(), g, nil, dag.Options{ID: "run", Journal: j}); err != nil {
+				t.Fatal(err)
+			}
+			_, r := j.carry(t, g, dag.Rules{From: tc.from})
+			var words []string
+			for _, part := range []struct {
+				name string
+				ids  []dag.ID
+			}{{"reset", r.Reset}, {"left", r.Left}, {"waiting", r.Waiting}, {"interrupted", r.Interrupted}, {"kept", r.Kept}} {
+				if len(part.ids) > 0 {
+					words = append(words, fmt.Sprintf("%s %v", part.name, part.ids))
+				}
+			}
+			if len(r.Cleaned) > 0 {
+				words = append(words, fmt.Sprintf("cleaned %v", r.Cleaned))
+			}
+			if got := strings.Join(words, " "); got != tc.want {
+				t.Errorf("%s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestSure: no try of a Sure node begins, and no run ends, before the journal is
+// durable.
+func TestSure(t *testing.T) {
+	j := &dying{lives: 1000}
+	var begun []int
+	pay := dag.Node{ID: "pay", Sure: true, After: []dag.ID{"a"}, Policy: dag.Policy{Attempts: 1}, Runner: runner(func(_ context.Context, c *dag.Call) (dag.Result, error) {
+		begun = append(begun, j.synced[len(j.synced)-1])
+		return dag.Result{ExitCode: 2 - c.Attempt}, nil
+	})}
+	g := graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: answers(ok)}, pay)
+	if _, err := dag.Run(t.Context(), g, nil, dag.Options{ID: "run", Journal: j}); err != nil {
+		t.Fatal(err)
+	}
+	var want []int
+	for i, e := range j.events {
+		if e.Kind == dag.StepStarted && e.Node == "pay" {
+			want = append(want, i+1)
+		}
+	}
+	if diff := cmp.Diff(want, begun); diff != "" {
+		t.Errorf("events that were durable when a try began:\n%s", diff)
+	}
+	if !slices.Equal(j.synced, append(want, len(j.events))) {
+		t.Errorf("synced after %v of %d events, want only before the tries %v and at the end", j.synced, len(j.events), want)
+	}
+}
+
+// TestRemainderOfResumed: an engine that died right after it took a run up has changed
+// nothing of what is left.
+func TestRemainderOfResumed(t *testing.T) {
+	g := graph(t, dag.Settings{}, dag.Node{ID: "provision", Runner: answers(ok)},
+		dag.Node{ID: "test", Runner: answers(fail), After: []dag.ID{"provision"}},
+		dag.Node{ID: "destroy", Runner: answers(ok), After: []dag.ID{"test"}, When: always})
+	j := &dying{lives: 1000}
+	if _, err := dag.Run(t.Context(), g, nil, dag.Options{ID: "run", Journal: j}); err != nil {
+		t.Fatal(err)
+	}
+	_, first := j.carry(t, g, dag.Rules{})
+	j.events = append(j.events, dag.Event{Kind: dag.RunResumed, Reset: first.Reset})
+	_, second := j.carry(t, g, dag.Rules{})
+	if first.Unended || !second.Unended {
+		t.Errorf("the run has not ended: %v before, %v after", first.Unended, second.Unended)
+	}
+	first.Unended = second.Unended
+	if diff := cmp.Diff(first, second); diff != "" || len(second.Cleaned) != 1 {
+		t.Errorf("(-before +after): %s", diff)
+	}
+}

@@ -1,0 +1,126 @@
+package dag
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// AppendJSON appends the event's JSON form to b, as json.Marshal writes it. A
+// journal writes two events a step, and reflection would be most of its work.
+func (e *Event) AppendJSON(b []byte) []byte {
+	b = append(b, `{"v":`...)
+	b = strconv.AppendInt(b, int64(e.V), 10)
+	b = append(b, `,"seq":`...)
+	b = strconv.AppendUint(b, e.Seq, 10)
+	b = appendText(b, `,"run":`, e.Run)
+	b = append(b, `,"kind":`...)
+	b = appendString(b, string(e.Kind))
+	b = appendText(b, `,"node":`, string(e.Node))
+	b = appendCount(b, `,"attempt":`, e.Attempt)
+	b = append(b, `,"time":`...)
+	b = appendTime(b, e.Time)
+	b = appendMoment(b, `,"due":`, e.Due)
+	b = appendText(b, `,"reason":`, e.Reason)
+	b = appendCount(b, `,"queued_ns":`, int(e.Queued))
+	if e.Result != nil {
+		b = append(b, `,"result":`...)
+		b = e.Result.appendJSON(b)
+	}
+	for i, id := range e.Reset {
+		b = append(b, [...]string{`,"reset":[`, `,`}[min(i, 1)]...)
+		b = appendString(b, string(id))
+	}
+	if len(e.Reset) > 0 {
+		b = append(b, ']')
+	}
+	b = appendCount(b, `,"items":`, e.Items)
+	for i, key := range e.Keys {
+		b = append(b, [...]string{`,"keys":[`, `,`}[min(i, 1)]...)
+		b = appendString(b, key)
+	}
+	if len(e.Keys) > 0 {
+		b = append(b, ']')
+	}
+	b = appendText(b, `,"digest":`, e.Digest)
+	return append(b, '}')
+}
+
+func (r *Result) appendJSON(b []byte) []byte {
+	b = append(b, `{"status":`...)
+	b = appendString(b, r.Status.String())
+	b = append(b, `,"exit_code":`...)
+	b = strconv.AppendInt(b, int64(r.ExitCode), 10)
+	b = appendText(b, `,"reason":`, r.Reason)
+	b = appendText(b, `,"message":`, r.Message)
+	b = appendCount(b, `,"attempts":`, r.Attempts)
+	b = appendTrue(b, `,"fallback":true`, r.Fallback)
+	b = appendTrue(b, `,"tolerated":true`, r.Tolerated)
+	b = appendMoment(b, `,"started":`, r.Started)
+	b = appendMoment(b, `,"ended":`, r.Ended)
+	b = r.Stdout.appendJSON(b, `,"stdout":`)
+	b = r.Stderr.appendJSON(b, `,"stderr":`)
+	return append(b, '}')
+}
+
+func (o *Output) appendJSON(b []byte, key string) []byte {
+	if o == nil {
+		return b
+	}
+	b = append(b, key...)
+	b = append(b, `{"size":`...)
+	b = strconv.AppendInt(b, o.Size, 10)
+	b = appendText(b, `,"inline":`, o.Inline)
+	b = appendTrue(b, `,"truncated":true`, o.Truncated)
+	b = appendTrue(b, `,"masked":true`, o.Masked)
+	b = appendText(b, `,"file":`, o.File)
+	b = appendText(b, `,"digest":`, o.Digest)
+	return append(b, '}')
+}
+
+func appendText(b []byte, key, s string) []byte {
+	if s == "" {
+		return b
+	}
+	return appendString(append(b, key...), s)
+}
+
+func appendCount(b []byte, key string, n int) []byte {
+	if n == 0 {
+		return b
+	}
+	return strconv.AppendInt(append(b, key...), int64(n), 10)
+}
+
+func appendTrue(b []byte, text string, yes bool) []byte {
+	if !yes {
+		return b
+	}
+	return append(b, text...)
+}
+
+func appendMoment(b []byte, key string, t time.Time) []byte {
+	if t.IsZero() {
+		return b
+	}
+	return appendTime(append(b, key...), t)
+}
+
+func appendTime(b []byte, t time.Time) []byte {
+	b = append(b, '"')
+	b = t.AppendFormat(b, time.RFC3339Nano)
+	return append(b, '"')
+}
+
+// appendString writes plain text itself and leaves everything else to the library.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			text, _ := json.Marshal(s) // a string never fails
+			return append(b, text...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}

@@ -1,0 +1,87 @@
+package dag_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// loopOf is a graph with one loop over n items that do nothing.
+func loopOf(tb testing.TB, n int) *dag.Graph {
+	tb.Helper()
+	g, err := dag.New([]dag.Node{loopOver("l", dag.Each{Items: count(n), Item: dag.Node{Runner: nop}})}, dag.Settings{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return g
+}
+
+func BenchmarkLoop(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		g := loopOf(b, n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				st, err := dag.Run(context.Background(), g, nil, dag.Options{Slots: dag.NewSlots(8)})
+				if err != nil || st.Result().Status != dag.Succeeded {
+					b.Fatal(err, st.Result())
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/item")
+		})
+	}
+}
+
+// TestLoopHeap: a loop over 100,000 items takes less than 60 MB while it runs.
+func TestLoopHeap(t *testing.T) {
+	g := loopOf(t, 100_000)
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	runtime.GC()
+	before, peak, events := heap(), uint64(0), 0
+	watch := dag.SinkFunc(func(dag.Event) {
+		if events++; events%10_000 == 0 {
+			runtime.GC()
+			peak = max(peak, heap())
+		}
+	})
+	s, err := dag.Run(t.Context(), g, nil, dag.Options{Slots: dag.NewSlots(8), Sinks: []dag.Sink{watch}})
+	if err != nil || s.Result().Status != dag.Succeeded {
+		t.Fatal(err, s.Result())
+	}
+	used := (peak - before) >> 20
+	t.Logf("%d MB", used)
+	if used >= 60 {
+		t.Errorf("the heap grew by %d MB", used)
+	}
+}
+
+// TestLoopIsLinear: an item of a long loop costs what one of a short loop costs. On a
+// busy machine one look may deceive.
+func TestLoopIsLinear(t *testing.T) {
+	cost := func(n int) time.Duration {
+		g, best := loopOf(t, n), time.Duration(1<<62)
+		for range max(2, 20_000/n) {
+			began := time.Now()
+			runs(t, g, dag.Options{Slots: dag.NewSlots(8)})
+			best = min(best, time.Since(began)/time.Duration(n))
+		}
+		return best
+	}
+	var short, long time.Duration
+	for range 5 {
+		short, long = cost(1000), cost(100_000)
+		if long <= 3*short {
+			t.Logf("%v, %v", short, long)
+			return
+		}
+	}
+	t.Errorf("an item of 100,000 costs %v, one of 1,000 %v", long, short)
+}

@@ -1,0 +1,81 @@
+package dag_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// TestCancelSparesWhatCleansUp: a cancel, a time limit and a failure that stops the
+// rest do not cut what cleans up in half: it has the time there is for that. A node
+// that waits for a cancel, as always(), is treated alike whether it began before or
+// after one; by force both are stopped.
+func TestCancelSparesWhatCleansUp(t *testing.T) {
+	always := &dag.When{Sees: dag.SeesCancel, Eval: func(dag.View) (bool, error) { return true, nil }}
+	unlessCancelled := &dag.When{Sees: dag.SeesCancel, Eval: func(v dag.View) (bool, error) { return !v.Stopped(), nil }}
+	inner := graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: sleeps(2 * time.Second)}, dag.Node{ID: "y", After: []dag.ID{"x"}, Runner: sleeps(2 * time.Second)})
+	for _, tc := range []struct {
+		name     string
+		settings dag.Settings
+		takes    time.Duration // undo
+		force    time.Duration
+		story    string
+	}{
+		{"a time limit", dag.Settings{Timeout: time.Second}, 3 * time.Second, 0, `
+			0s run.started
+			0s step.started work
+			0s step.started undo
+			0s step.started put-back
+			0s step.started put-back/x
+			1s run.cancelling (timeout)
+			1s step.finished work cancelled (timeout)
+			2s step.finished put-back/x succeeded
+			2s step.started put-back/y
+			3s step.finished undo succeeded
+			4s step.finished put-back/y succeeded
+			4s step.finished put-back succeeded
+			4s run.finished timed-out (timeout)
+		`},
+		{"too slow", dag.Settings{Timeout: time.Second}, time.Hour, 0, `
+			0s run.started
+			0s step.started work
+			0s step.started undo
+			0s step.started put-back
+			0s step.started put-back/x
+			1s run.cancelling (timeout)
+			1s step.finished work cancelled (timeout)
+			2s step.finished put-back/x succeeded
+			2s step.started put-back/y
+			4s step.finished put-back/y succeeded
+			4s step.finished put-back succeeded
+			11s step.finished undo timed-out (timeout)
+			11s run.finished timed-out (timeout)
+		`},
+		{"by force", dag.Settings{Timeout: time.Second}, time.Hour, 3 * time.Second, `
+			0s run.started
+			0s step.started work
+			0s step.started undo
+			1s run.cancelling (timeout)
+			1s step.finished work cancelled (timeout)
+			3s run.cancelling (forced)
+			3s step.finished undo cancelled (forced)
+			3s run.finished timed-out (timeout)
+		`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				nodes := []dag.Node{{ID: "work", Runner: sleeps(time.Hour), When: unlessCancelled}, {ID: "undo", When: always, Runner: sleeps(tc.takes)}}
+				force := make(chan struct{})
+				if tc.force > 0 {
+					time.AfterFunc(tc.force, func() { close(force) })
+				} else {
+					nodes = append(nodes, dag.Node{ID: "put-back", When: always, Graph: inner})
+				}
+				g := graph(t, tc.settings, nodes...)
+				tells(t, t.Context(), g, dag.Options{ID: "run", Cleanup: 10 * time.Second, Force: force}, tc.story)
+			})
+		})
+	}
+}

@@ -1,0 +1,374 @@
+package dag
+
+import (
+	"slices"
+	"time"
+)
+
+// Rules say which steps run again when a run is taken up again. The zero Rules
+// are those of a resume: what failed untolerated and what was cancelled runs
+// again, an interrupted step does not.
+type Rules struct {
+	// From are the paths of steps that run again whatever came of them.
+	From []ID
+	// Rerun says whether a step that was running when the engine died, or has
+	// counted as interrupted since, runs again. nil is no.
+	Rerun func(path ID, n *Node) bool
+}
+
+// Remainder is what is left to do of a run, in plan order. Steps of a nested graph
+// stand by themselves unless the step that holds it runs again as a whole.
+type Remainder struct {
+	Reset       []ID      // what they did counts no more; they run again
+	Left        []ID      // they never started
+	Waiting     []ID      // they wait for their next try
+	Interrupted []ID      // they were running, and Rules.Rerun does not let them run again
+	Kept        []ID      // what they did stands
+	Cleaned     []Cleaned // kept, though something has cleaned up after them
+	Unended     bool      // the end of the run is not on record: it is still to be told
+}
+
+// Nothing says that there is nothing to do any more.
+func (r *Remainder) Nothing() bool {
+	return !r.Unended && len(r.Reset)+len(r.Left)+len(r.Waiting)+len(r.Interrupted) == 0
+}
+
+// Cleaned is a step whose result stands, and is needed by a step that runs again,
+// although By, an always() or cancelled() step that waits for it, has begun to run.
+type Cleaned struct{ Step, By ID }
+
+// Remainder works out what is left of the run: every step that Rules, or what
+// became of it, sends back, and everything downstream of those (design:
+// Durability). It changes nothing; a RunResumed event with Reset does.
+func (s *State) Remainder(rules Rules) *Remainder {
+	r := &Remainder{Unended: s.result == nil}
+	w := &walker{rules: rules, from: make(map[ID]bool, len(rules.From))}
+	for _, path := range rules.From {
+		w.from[path] = true
+	}
+	w.walk(s.root, true).tell(r)
+	return r
+}
+
+// walker looks at one frame after another.
+type walker struct {
+	rules Rules
+	from  map[ID]bool
+}
+
+// fate is what becomes of a node.
+type fate uint8
+
+const (
+	keep    fate = iota
+	reset        // it runs again from the start
+	inside       // something inside its graph does, or has not ended
+	left         // it never started
+	waiting      // it waits for its next try
+	dead         // it was running and will not run again
+)
+
+// moves says whether the node will settle anew, and what follows it with it.
+func (x fate) moves() bool { return x == reset || x == inside || x == left || x == waiting }
+
+// outlook is what becomes of the nodes of a frame.
+type outlook struct {
+	*walker
+	f     *frame
+	fates []fate
+	inner map[int32]*outlook
+}
+
+// walk judges a frame. counted says that its failures count: those of a graph that
+// ended well, or whose failure is tolerated, do not.
+func (w *walker) walk(f *frame, counted bool) *outlook {
+	o := &outlook{walker: w, f: f, fates: make([]fate, len(f.nodes)), inner: map[int32]*outlook{}}
+	for i := range f.nodes {
+		if !f.def(int32(i)).join() {
+			o.fates[i] = o.judge(int32(i), counted)
+		}
+	}
+	o.spread()
+	return o
+}
+
+func (o *outlook) judge(i int32, counted bool) fate {
+	n, path := o.f.node(i), o.f.path(i)
+	unwell := counted && n.res != nil && n.status != Skipped && (n.status == Cancelled || n.res.bad())
+	switch c := o.f.children[i]; {
+	case o.from[path], c != nil && c.rounds != nil && !c.rounds.known && n.status == Running: // of such a loop nothing has begun
+		return reset
+	case c != nil && c.rounds != nil && !c.rounds.known: // nothing of it had begun
+		return reset
+	case c != nil && (n.status == Running || n.status.Settled()):
+		in := o.walk(c, counted && (unwell || n.status == Running))
+		if n.status == Running || slices.ContainsFunc(in.fates, fate.moves) {
+			o.inner[i] = in
+			return inside
+		}
+	}
+	switch {
+	case n.status == Pending && n.began: // sent back, and then the engine died again
+		return reset
+	case n.status == Pending:
+		return left
+	case n.status == Retrying || n.status == Waiting:
+		return waiting
+	case o.stuck(o.f, i):
+		if n.status == Running {
+			return dead
+		}
+	case n.status == Running || unwell:
+		return reset
+	}
+	return keep
+}
+
+// stuck says whether a node, or one inside its graph, was interrupted and may not
+// run again: whatever is reset around it, such a node stays as it is.
+func (w *walker) stuck(f *frame, i int32) bool {
+	path := f.path(i)
+	if w.from[path] {
+		return false
+	}
+	c := f.children[i]
+	switch n := f.node(i); {
+	case c != nil:
+		for j := range c.nodes {
+			if w.stuck(c, int32(j)) {
+				return true
+			}
+		}
+		return false
+	case n.status == Interrupted || n.status == Running:
+		return w.rules.Rerun == nil || !w.rules.Rerun(path, f.def(i))
+	}
+	return false
+}
+
+// spread resets what is downstream of what moves.
+func (o *outlook) spread() {
+	var queue []int32
+	seen := make([]bool, len(o.fates))
+	for i, x := range o.fates {
+		if x.moves() {
+			queue = append(queue, int32(i))
+		}
+	}
+	for len(queue) > 0 {
+		i := queue[0]
+		queue = queue[1:]
+		for _, d := range o.f.dependents(i) {
+			if seen[d] {
+				continue
+			}
+			seen[d] = true
+			queue = append(queue, d)
+			if x := o.fates[d]; x != left && x != dead && !o.f.def(d).join() && !o.stuck(o.f, d) {
+				o.fates[d] = reset
+			}
+		}
+	}
+}
+
+// tell adds the frame's steps to what is left.
+func (o *outlook) tell(r *Remainder) {
+	for i, x := range o.fates {
+		def := o.f.def(int32(i))
+		if def.join() {
+			continue
+		}
+		path := o.f.path(int32(i))
+		switch x {
+		case keep:
+			r.Kept = append(r.Kept, path)
+		case reset:
+			r.Reset = append(r.Reset, path)
+		case left:
+			r.Left = append(r.Left, path)
+		case waiting:
+			r.Waiting = append(r.Waiting, path)
+		case dead:
+			r.Interrupted = append(r.Interrupted, path)
+		case inside:
+			o.inner[int32(i)].tell(r)
+		}
+	}
+	o.cleaned(r)
+}
+
+// cleans says whether a node is there to clean up after others.
+func (o *outlook) cleans(i int32) bool {
+	def := o.f.def(i)
+	return def.Aside || def.When != nil && def.When.Sees == SeesCancel
+}
+
+// cleaned finds what is kept although something has cleaned up after it, and what is
+// needed by a step that runs again.
+func (o *outlook) cleaned(r *Remainder) {
+	var needed []bool
+	for i := range o.f.nodes {
+		by := int32(i)
+		if !o.cleans(by) || o.fates[i] == keep || !o.f.nodes[i].began {
+			continue
+		}
+		if needed == nil {
+			needed = o.upstream(func(j int32) bool { return o.fates[j].moves() && !o.cleans(j) })
+		}
+		before := o.before(by)
+		for j := range o.f.nodes {
+			switch {
+			case !before[j]:
+			case o.fates[j] == inside:
+				o.inner[int32(j)].undone(r, o.f.path(by))
+			case needed[j] && o.fates[j] == keep && o.f.nodes[j].status.Executed():
+				r.Cleaned = append(r.Cleaned, Cleaned{o.f.path(int32(j)), o.f.path(by)})
+			}
+		}
+	}
+}
+
+// undone names what is kept inside a graph that goes on although something has
+// cleaned up after the whole of it.
+func (o *outlook) undone(r *Remainder, by ID) {
+	for j, x := range o.fates {
+		switch {
+		case x == inside:
+			o.inner[int32(j)].undone(r, by)
+		case x == keep && !o.f.def(int32(j)).join() && o.f.nodes[j].status.Executed():
+			r.Cleaned = append(r.Cleaned, Cleaned{o.f.path(int32(j)), by})
+		}
+	}
+}
+
+// before is what a node that cleans up does that for: all that came before it; for
+// what waits for a join that sums up, a handler, what that join is about.
+func (o *outlook) before(by int32) []bool {
+	seen, sums := make([]bool, len(o.f.nodes)), false
+	for _, id := range o.f.def(by).After {
+		if up := o.f.def(o.f.g.index[id]); up.join() && up.Sums != nil {
+			sums = true
+			for _, about := range up.Sums {
+				seen[o.f.g.index[about]] = true
+			}
+		}
+	}
+	if sums {
+		return seen
+	}
+	return o.upstream(func(j int32) bool { return j == by })
+}
+
+// upstream is everything that some nodes wait for, directly or not.
+func (o *outlook) upstream(of func(int32) bool) []bool {
+	seen := make([]bool, len(o.f.nodes))
+	g := o.f.g
+	if g == nil { // items wait for nothing
+		return seen
+	}
+	var queue []int32
+	for i := range o.f.nodes {
+		if of(int32(i)) {
+			queue = append(queue, int32(i))
+		}
+	}
+	for len(queue) > 0 {
+		i := queue[0]
+		queue = queue[1:]
+		for _, id := range g.nodes[i].After {
+			if up := g.index[id]; !seen[up] {
+				seen[up] = true
+				queue = append(queue, up)
+			}
+		}
+	}
+	return seen
+}
+
+// resume folds in that another owner goes on with the run. What has settled and is
+// not reset stands, as if it had just happened; every cancel is over and every time
+// limit begins anew.
+func (s *State) resume(e *Event) {
+	s.started, s.result = true, nil
+	if s.root.began.IsZero() {
+		s.root.began = e.Time
+	}
+	for _, path := range e.Reset {
+		s.forget(s.find(path))
+	}
+	s.runnable, s.ready, s.ended, s.failing, s.deadline = nil, 0, nil, nil, nil
+	again := s.again
+	s.again = nil
+	s.reopen(s.root, e.Time)
+	for _, t := range again {
+		n := t.at.f.node(t.at.i)
+		if n.status == Retrying && n.attempt == t.attempt && s.reaches(t.at.f) {
+			s.again.add(t)
+		}
+	}
+}
+
+// forget makes a step one that has not run; what holds it has not ended then.
+func (s *State) forget(at place) {
+	if at.f == nil {
+		return
+	}
+	*at.f.node(at.i) = nodeState{began: at.f.node(at.i).began}
+	delete(at.f.children, at.i)
+	for up := at.f.up; up.f != nil; up = up.f.up {
+		if n := up.f.node(up.i); n.status.Settled() {
+			n.status, n.res, n.fallback = Running, nil, false
+		}
+	}
+}
+
+// reopen counts a frame's nodes anew.
+func (s *State) reopen(f *frame, now time.Time) {
+	f.result, f.stopped, f.late, f.ended, f.until = nil, "", false, false, time.Time{}
+	f.ready, f.queued, f.open = nil, false, 0
+	if r := f.rounds; r != nil { // its items are asked for again
+		*r = rounds{Each: r.Each, known: r.known, keys: r.keys, digest: r.digest, index: r.index}
+		f.bound = false
+	}
+	f.count()
+	for i := range f.nodes {
+		n := &f.nodes[i]
+		n.tainted = false
+		switch {
+		case f.def(int32(i)).join():
+			n.res = nil
+		case !n.status.Settled():
+			f.open++
+		case f.rounds != nil && n.res.bad():
+			f.rounds.bad++
+		}
+	}
+	var try time.Duration
+	if f.up.f != nil {
+		try = f.up.f.def(f.up.i).Policy.Timeout
+	}
+	s.limit(f, now, try)
+	if f.bound {
+		s.let(f)
+	}
+	for i := range f.nodes {
+		if n := &f.nodes[i]; n.status.Settled() {
+			s.pass(f, int32(i), n.res.bad())
+		} else if c := f.children[int32(i)]; c != nil {
+			s.reopen(c, now)
+		}
+	}
+	if f.open == 0 && f.bound { // else its end needs the arguments
+		s.end(f)
+	}
+}
+
+// reaches says whether a frame still belongs to the run.
+func (s *State) reaches(f *frame) bool {
+	for ; f.up.f != nil; f = f.up.f {
+		if f.up.f.children[f.up.i] != f {
+			return false
+		}
+	}
+	return f == s.root
+}
