@@ -198,11 +198,16 @@ func valueWords(h *hole, v Value, class Class, single bool) ([]string, error) {
 // argument: the word is an argument of a command; atStart: nothing stands before
 // the value in its word.
 func (v Value) checkDash(ref Ref, words []string, argument, atStart bool) error {
+	return v.checkOption("-", ref, words, argument, atStart)
+}
+
+// checkOption is checkDash with the characters that options begin with.
+func (v Value) checkOption(marks string, ref Ref, words []string, argument, atStart bool) error {
 	if !argument || !v.Caller || v.AllowDash || v.Raw || v.Format != nil || isNumber(v.V) {
 		return nil
 	}
 	for i, w := range words {
-		if (i > 0 || atStart) && strings.HasPrefix(w, "-") {
+		if (i > 0 || atStart) && w != "" && strings.IndexByte(marks, w[0]) >= 0 {
 			return &DashError{Ref: ref, Value: w}
 		}
 	}
@@ -217,6 +222,6 @@ type DashError struct {
 }
 
 func (e *DashError) Error() string {
-	return fmt.Sprintf("cannot pass %s as %s: it begins with \"-\" and would be read as an option; "+
-		"write -- before the hole, give the parameter allow-dash: true, or run with --allow-dash", Quoted(e.Value), e.Ref)
+	return fmt.Sprintf("cannot pass %s as %s: it begins with %q and would be read as an option; "+
+		"write -- before the hole, give the parameter allow-dash: true, or run with --allow-dash", Quoted(e.Value), e.Ref, e.Value[:1])
 }

@@ -180,7 +180,7 @@ func (w *walker) arguments(name string, args []*syntax.Word, c place) {
 	case "source", ".":
 		w.sources(args, c)
 	case "test", "[", "[[":
-		w.testWords(args, c)
+		w.testWords(name, args, c)
 	case "let", "exit", "return", "shift", "break", "continue":
 		c.guard, c.single = guardNumber, true
 		w.words(args, c)
@@ -282,7 +282,7 @@ func (w *walker) printf(args []*syntax.Word, c place) {
 // testWords walks the arguments of test and [, and of [[ where a POSIX parser
 // takes it for a command. Each hole is exactly one word, so that no operand
 // moves into the place of an operator.
-func (w *walker) testWords(args []*syntax.Word, c place) {
+func (w *walker) testWords(name string, args []*syntax.Word, c place) {
 	c.single = true
 	for i, arg := range args {
 		before, after := "", ""
@@ -296,7 +296,9 @@ func (w *walker) testWords(args []*syntax.Word, c place) {
 		switch {
 		case numericTest[before] || numericTest[after] || before == "-t":
 			a.guard = guardNumber
-			w.sumOf(arg)
+			if name == "[[" { // bash and dash take nothing but digits in test and [
+				w.sumOf(arg)
+			}
 		case before == "-v" || before == "-R":
 			a.guard = guardName
 		case binaryTest[before] || binaryTest[after] || isUnaryTest(before) || len(args) == 1 || i == 0 && after == "]" && len(args) == 2:

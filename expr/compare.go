@@ -213,6 +213,17 @@ func callTruthy(args ...any) (any, error) {
 	return !ok || f != 0, nil
 }
 
+// callWhole reads an end of a range: a whole number, or text that is one, as the
+// output of a step is.
+func callWhole(args ...any) (any, error) {
+	const most = 1 << 53 // beyond it a float64 skips numbers
+	f, ok := asNumber(args[0])
+	if !ok || f != math.Trunc(f) || math.Abs(f) > most {
+		return nil, fmt.Errorf("cannot count from or to %s: a range needs whole numbers", show(args[0]))
+	}
+	return int(f), nil
+}
+
 // kind is what the expression at n can be.
 func (p *patcher) kind(n ast.Node) kind {
 	switch n := n.(type) {

@@ -50,7 +50,32 @@ type condMode int
 const (
 	condStrict  condMode = iota // references in braces; the result is true or false
 	condTernary                 // references may be bare words; any value has a truth
+	condValue                   // an Expression: references in braces, any result
 )
+
+// noun is what the text is called in messages.
+func (m condMode) noun() string {
+	if m == condValue {
+		return "expression"
+	}
+	return "condition"
+}
+
+// a is the noun with its article.
+func (m condMode) a() string {
+	if m == condValue {
+		return "an expression"
+	}
+	return "a condition"
+}
+
+// help is the way out for a text that cannot be read.
+func (m condMode) help() string {
+	if m == condValue {
+		return "write [a, b], a range such as 1..5, or filter({list.json}, .up)"
+	}
+	return ""
+}
 
 // longestCondition bounds what is parsed; the parser recurses on nesting.
 const longestCondition = 16 << 10
@@ -64,10 +89,14 @@ func ParseCondition(src string, names Names) (*Condition, []Problem) {
 func parseCondition(src string, names Names, mode condMode) (*Condition, []Problem) {
 	c := &Condition{src: src}
 	if len(src) > longestCondition {
-		return c, []Problem{problemf(CodeSyntax, 0, len(src), "move the decision into a step", "condition is longer than %d bytes", longestCondition)}
+		return c, []Problem{problemf(CodeSyntax, 0, len(src), "move the decision into a step", "%s is longer than %d bytes", mode.noun(), longestCondition)}
 	}
 	if strings.TrimSpace(src) == "" {
-		return c, []Problem{problemf(CodeSyntax, 0, len(src), "remove it, or write true", "condition is empty")}
+		hint := mode.help()
+		if hint == "" {
+			hint = "remove it, or write true"
+		}
+		return c, []Problem{problemf(CodeSyntax, 0, len(src), hint, "%s is empty", mode.noun())}
 	}
 	r := rewriter{cond: c, names: names, mode: mode}
 	text := r.rewrite()
@@ -86,7 +115,9 @@ func (c *Condition) compile(text string, r *rewriter) []Problem {
 	}
 	p := patcher{cond: c, mode: r.mode, place: r.place(text)}
 	ast.Walk(&tree.Node, &p)
-	p.truth(&tree.Node)
+	if r.mode != condValue {
+		p.truth(&tree.Node)
+	}
 	if len(p.problems) > 0 {
 		return p.problems
 	}
@@ -170,7 +201,7 @@ func (r *rewriter) rewrite() string {
 		case tokenString:
 			r.quoted(t)
 		case tokenName:
-			r.word(t, i+1 < len(ts) && strings.HasPrefix(strings.TrimLeft(ts[i+1].text, " \t\n"), "("))
+			r.word(t, standing(ts, i))
 		default:
 			r.out.WriteString(strings.NewReplacer("===", "==", "!==", "!=").Replace(t.text))
 		}
@@ -198,17 +229,45 @@ func (r *rewriter) quoted(t token) {
 	r.out.WriteString(t.text)
 }
 
+// stand is what a bare word is, from what is around it.
+type stand int
+
+const (
+	standsAlone stand = iota
+	isCalled          // a parenthesis follows
+	isKey             // of a mapping: {x: 1}
+)
+
+func standing(ts []token, i int) stand {
+	after, before := "", ""
+	if i+1 < len(ts) {
+		after = strings.TrimSpace(ts[i+1].text)
+	}
+	if i > 0 {
+		before = strings.TrimSpace(ts[i-1].text)
+	}
+	switch {
+	case strings.HasPrefix(after, "("):
+		return isCalled
+	case strings.HasPrefix(after, ":") && (strings.HasSuffix(before, "{") || strings.HasSuffix(before, ",")):
+		return isKey
+	}
+	return standsAlone
+}
+
 // word passes keywords and functions on. In a ternary a bare word may be a
 // reference.
-func (r *rewriter) word(t token, called bool) {
+func (r *rewriter) word(t token, stands stand) {
 	switch {
 	case t.text == "null":
 		r.out.WriteString("nil")
-	case called || isKeyword(t.text):
+	case stands == isCalled || isKeyword(t.text):
 		r.out.WriteString(t.text)
 	case r.mode == condTernary && r.reference(t, t.text, false):
 	case strings.HasPrefix(t.text, "_r"):
 		r.unknown(t)
+	case stands == standsAlone && isFunction(t.text):
+		r.uncalled(t)
 	default:
 		r.out.WriteString(t.text)
 	}
@@ -221,6 +280,21 @@ func (r *rewriter) unknown(t token) {
 		hint = "write {" + name + "} for its value"
 	}
 	r.problems = append(r.problems, problemf(CodeUnknown, t.off, len(t.text), hint, "unknown word %q", name))
+}
+
+// uncalled reports a function without its parentheses. As a value it would count as
+// true, and a condition that is only always would be taken for one that holds.
+func (r *rewriter) uncalled(t token) {
+	if _, _, ok := resolve(t.text, r.names); ok {
+		r.unknown(t)
+		return
+	}
+	call := t.text + "(...)"
+	if isStatusFunction(t.text) {
+		call = t.text + "()"
+	}
+	r.problems = append(r.problems, problemf(CodeSyntax, t.off, len(t.text), "write "+call+", or quote it if it is text: '"+t.text+"'",
+		"%s is a function and is not called", t.text))
 }
 
 // reference writes the name of a lookup if text is a known reference.
@@ -268,13 +342,13 @@ func (r *rewriter) place(text string) func(chars int) int {
 func (r *rewriter) syntaxProblem(err error, text string) Problem {
 	var fe *file.Error
 	if !errors.As(err, &fe) {
-		return problemf(CodeSyntax, 0, len(r.cond.src), "", "cannot read the condition: %v", err)
+		return problemf(CodeSyntax, 0, len(r.cond.src), r.mode.help(), "cannot read the %s: %v", r.mode.noun(), err)
 	}
 	off := r.place(text)(fe.From)
 	if name, ok := strings.CutPrefix(fe.Message, "unknown name "); ok {
 		return r.unknownName(name, off)
 	}
-	return problemf(CodeSyntax, off, min(1, len(r.cond.src)-off), "", "cannot read the condition: %s", firstLine(fe.Message))
+	return problemf(CodeSyntax, off, min(1, len(r.cond.src)-off), r.mode.help(), "cannot read the %s: %s", r.mode.noun(), firstLine(fe.Message))
 }
 
 func (r *rewriter) unknownName(name string, off int) Problem {
@@ -285,6 +359,9 @@ func (r *rewriter) unknownName(name string, off int) Problem {
 	case "now", "date", "timezone":
 		return problemf(CodeUnknown, off, len(name), "compare {DATE}, {TIME} or {TIMESTAMP}, which are fixed when the run starts",
 			"%s() is not available: a condition must decide the same when the run is resumed", name)
+	}
+	if rest := r.cond.src[min(off+len(name), len(r.cond.src)):]; strings.HasPrefix(strings.TrimSpace(rest), "(") {
+		return problemf(CodeUnknown, off, len(name), "functions are success(), failure(), always(), cancelled(), len(...) and others of expr-lang", "unknown function %s()", name)
 	}
 	before := len(r.problems)
 	r.unknown(token{tokenName, off, name})

@@ -45,6 +45,7 @@ func TestConditions(t *testing.T) {
 		{"success()", true}, {"failure()", false}, {"always()", true}, {"cancelled()", false}, {"failure() || {a.exit-code} == 0", true},
 		{"{a.status} == 'succeeded'", true}, {"{OS} == 'linux' ? {DEBUG} : false", true}, {"{item} == 'v'", true}, {"upper({P}) == 'PROD'", true},
 		{"{N} % 2 == 1", true}, {"'{{P}}' == 'x'", false}, {"'a { b' != '}'", true}, {"{P} == 'é' || {N} == 5", true},
+		{"any(1..{b.output}, # == 42)", true}, {"any({N}..{b.output}, # < 5)", false}, {"len(1..'{N}') == 5", true}, {"{len: 1}.len == 1", true},
 		// never evaluated: the right side has no value
 		{"{a.exit-code} != 0 && {try-ssh.exit-code} == 0", false}, {"{a.exit-code} == 0 || {try-ssh.exit-code} == 0", true},
 	} {
@@ -97,6 +98,9 @@ func TestConditionErrorsAtRunTime(t *testing.T) {
 		{"{a.json} > [1]", expr.Value{V: []any{}}, "cannot compare"},
 		{"{a.json} && true", expr.Value{V: 1}, "neither true nor false"},
 		{"all(1..100000, true)", expr.Value{}, "memory budget"},
+		{"len(1..{a.output}) == 1", output("many"), "cannot count from or to 'many': a range needs whole numbers"},
+		{"len({P}..5) == 1", caller("1.5"), "cannot count from or to '1.5'"},
+		{"len(1..{a.json}) == 1", expr.Value{}, "cannot count from or to null"},
 	} {
 		c, problems := expr.ParseCondition(test.src, names{})
 		if len(problems) > 0 {

@@ -43,7 +43,7 @@ func (t *Template) displayHole(h *hole, sc Scope, mask func(string) string) stri
 		return h.name()
 	}
 	for i := range words {
-		words[i] = displayText(mask(words[i]), f)
+		words[i] = t.displayWord(mask(words[i]), f)
 	}
 	return strings.Join(words, " ")
 }
@@ -58,6 +58,24 @@ func (t *Template) argvForm(h *hole) form {
 		}
 	}
 	return formWord
+}
+
+// displayWord quotes a value as the script's language does.
+func (t *Template) displayWord(s string, f form) string {
+	bare := f == formWord || f == formSingle
+	switch {
+	case (t.shell == Python || t.shell == PowerShell) && isNumberText(s):
+		return s
+	case t.shell == Python && bare:
+		return pythonText(s)
+	case t.shell == PowerShell && bare:
+		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	case t.shell == Cmd && bare && (s == "" || strings.Trim(s, plainCmdBytes) != ""):
+		return `"` + s + `"`
+	case t.shell == Python || t.shell == PowerShell || t.shell == Cmd:
+		return s
+	}
+	return displayText(s, f)
 }
 
 // displayText quotes a value for where it stands.

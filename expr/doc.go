@@ -30,6 +30,14 @@
 // walk does not recognise is refused at load: an oversight here costs a
 // diagnostic, never an execution.
 //
+// # Other languages
+//
+// cmd and PowerShell have variables that are read after parsing too (cmd.go,
+// powershell.go), so their holes become those, and what is read twice takes none.
+// There is no parser for them here: a small reader follows quotes, blocks and
+// statements, and refuses what it cannot tell. Python has none such; its holes
+// become literals (python.go).
+//
 // # Conditions
 //
 // A [Condition] is an expr-lang expression. Its references become typed lookups

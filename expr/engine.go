@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/expr-lang/expr/ast"
@@ -32,7 +33,7 @@ var baseConfig = sync.OnceValue(func() *conf.Config {
 	}
 	for name, fn := range map[string]func(args ...any) (any, error){
 		"_ref": callRef, "_val": callVal, "_cmp": callCompare, "_in": callIn,
-		"_text": callText, "_bool": callBool, "_true": callTruthy, "_status": callStatus,
+		"_text": callText, "_whole": callWhole, "_bool": callBool, "_true": callTruthy, "_status": callStatus,
 		// The status functions as written; patcher turns them into _status.
 		"success": callStatus, "failure": callStatus, "always": callStatus, "cancelled": callStatus,
 	} {
@@ -47,6 +48,25 @@ func engine() *conf.Config {
 	cfg := *baseConfig()
 	cfg.NtCache = nature.Cache{}
 	return &cfg
+}
+
+// Functions lists the names that can be called in a condition or an expression, in
+// no order, for did-you-mean.
+func Functions() []string {
+	var list []string
+	for name := range baseConfig().Builtins {
+		list = append(list, name)
+	}
+	return append(list, statusFunctions...)
+}
+
+var statusFunctions = []string{"success", "failure", "always", "cancelled"}
+
+func isStatusFunction(name string) bool { return slices.Contains(statusFunctions, name) }
+
+func isFunction(name string) bool {
+	_, known := baseConfig().Builtins[name]
+	return known || isStatusFunction(name)
 }
 
 func callRef(args ...any) (any, error) {
@@ -116,10 +136,10 @@ func (p *patcher) Visit(node *ast.Node) {
 	case *ast.PredicateNode:
 		// A loop inside a loop is the only way left to run for long.
 		if containsPredicate(n.Node) {
-			p.refuse(n, "do the work in a step and test its result", "a condition cannot nest all, any, filter and their like")
+			p.refuse(n, "do the work in a step and use its result", "%s cannot nest all, any, filter and their like", p.mode.a())
 		}
 	case *ast.VariableDeclaratorNode:
-		p.refuse(n, "write the expression out", "a condition cannot use let")
+		p.refuse(n, "write the expression out", "%s cannot use let", p.mode.a())
 	}
 }
 
@@ -145,7 +165,7 @@ func (p *patcher) call(node *ast.Node, n *ast.CallNode) {
 		p.cond.uses = max(p.cond.uses, UsesOutcome)
 	case "always", "cancelled":
 		p.cond.uses = UsesCancel
-	case "_ref", "_val", "_cmp", "_in", "_text", "_bool", "_true", "_status":
+	case "_ref", "_val", "_cmp", "_in", "_text", "_whole", "_bool", "_true", "_status":
 		p.refuse(n, "", "unknown function %s", callee.Value)
 		return
 	default:
@@ -168,9 +188,22 @@ func (p *patcher) binary(node *ast.Node, n *ast.BinaryNode) {
 	case "contains", "matches", "startsWith", "endsWith":
 		p.pattern(n)
 		replace(node, "_text", op, n.Left, n.Right)
+	case "..":
+		counted(&n.Left)
+		counted(&n.Right)
 	case "&&", "and", "||", "or":
 		p.truth(&n.Left)
 		p.truth(&n.Right)
+	}
+}
+
+// counted makes sure that the end of a range is a whole number when it is asked. Of
+// literals the check at load says so.
+func counted(node *ast.Node) {
+	switch (*node).(type) {
+	case *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.BoolNode, *ast.NilNode:
+	default:
+		replace(node, "_whole", *node)
 	}
 }
 

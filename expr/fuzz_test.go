@@ -23,7 +23,7 @@ func FuzzTemplate(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
-		for _, sh := range []expr.Shell{expr.Plain, expr.Argv, expr.Bash, expr.Sh} {
+		for _, sh := range []expr.Shell{expr.Plain, expr.Argv, expr.Bash, expr.Sh, expr.Cmd, expr.PowerShell, expr.Python} {
 			tmpl, problems := expr.ParseTemplate(src, sh, names{})
 			for _, p := range problems {
 				if p.Off < 0 || p.Len < 0 || p.Off+p.Len > len(src) || p.Message == "" {
@@ -55,6 +55,8 @@ func render(t *testing.T, tmpl *expr.Template, sh expr.Shell, src string) {
 		}
 	case expr.Argv:
 		_, _ = tmpl.Argv(echo{})
+	case expr.Python:
+		_, _ = tmpl.Script(echo{})
 	default:
 		const value = "a[$(touch PWNED)]"
 		script, err := tmpl.Script(same(expr.Value{V: value, Author: true}))

@@ -46,6 +46,11 @@ type position struct {
 	prefix   string  // guardProgram: what sticks to the hole
 	suffix   string
 	written  string // formComment: the hole as written
+
+	rewritten bool // PowerShell: the author's '...' around it has become "..."
+	closes    bool // cmd: a quote, or another hole, follows
+	slashes   bool // cmd: a leading / is an option
+	negative  bool // Python: what follows needs a number in parentheses
 }
 
 // longestScript bounds scripts with holes; the parser recurses on nesting.
@@ -55,10 +60,6 @@ const longestScript = 64 << 10
 // read as bash: sh is dash on one machine and bash on the next, and the value
 // must be safe in both.
 func placeHoles(src string, sh Shell, pieces []piece) []Problem {
-	if len(src) > longestScript {
-		return []Problem{problemf(CodeShell, 0, 0, "move parts into a script file that takes arguments",
-			"the script has holes and is longer than %d KiB", longestScript>>10)}
-	}
 	text, holes := withPlaceholders(src, pieces)
 	variant := syntax.LangBash
 	if sh == Sh {

@@ -54,6 +54,7 @@ func TestConditionProblems(t *testing.T) {
 		"prod == {P}", "{P} == prod", "P == 'x'", "a.exit-code == 0", "{P} == 5", "{N} == 'five'", "{DEBUG} == 'true'", "{LIST} == 'x'", "{DEBUG} > true",
 		"now() > 5", "{a.exit-code}", "'text'", "{N} && true", "{P} matches '['", "let x = 1; x == 1", "all([1], any([2], true))", "repeat('x', 9) == ''",
 		"success(1)", "_r0 == 1", "$env == nil", "{a.json.x} == 1 && é == 2", "'é' == 'é' && {a.nope} == 1", "_ref(1, 2)", "{P.x} == 1", "{env} == 1", "1 == 2 == true && x",
+		"always", "success && true", "{a.exit-code} == 0 || failure", "len == 1", "filter", "sucess()", "{N} in 1..'x'",
 	} {
 		_, problems := expr.ParseCondition(src, names{})
 		if len(problems) == 0 {

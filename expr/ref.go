@@ -162,7 +162,8 @@ func nextSegment(s string) (Segment, string, bool) {
 			return Segment{}, "", false
 		}
 		n, err := strconv.ParseUint(s[1:end], 10, 31)
-		return Segment{Index: int(n), IsIndex: true}, s[end+1:], err == nil
+		plain := err == nil && s[1:end] == strconv.FormatUint(n, 10) // [00] is no index: it would be shown as [0]
+		return Segment{Index: int(n), IsIndex: true}, s[end+1:], plain
 	}
 	end := strings.IndexAny(s[1:], ".[") + 1
 	if end == 0 {

@@ -8,29 +8,34 @@ import (
 )
 
 // Script is a rendered script: its text holds no value, only references to the
-// variables, which the caller hands to the shell by environment or by file.
+// variables, which the caller hands to the shell by environment or by file. Only a
+// Python script holds values, as literals: it belongs into a private file.
 type Script struct {
 	Text string
 	Vars []Var
 }
 
-// Var is a shell variable that carries one value.
-type Var struct{ Name, Value string }
+// Var is a variable that carries one value. With File set the script takes the
+// variable for the path of a UTF-8 file, with a byte order mark, that holds it.
+type Var struct {
+	Name, Value string
+	File        bool
+}
 
 // varPrefix begins the names of variables that carry values.
 const varPrefix = "__FLOWRUN_"
 
-// Script renders a Bash or Sh template. A value that must not stand where its
+// Script renders the template of a script. A value that must not stand where its
 // hole does is an error that says why and what to write instead.
 func (t *Template) Script(sc Scope) (Script, error) {
-	if t.shell != Bash && t.shell != Sh {
+	if t.shell == Plain || t.shell == Argv {
 		return Script{}, errors.New("cannot make a script: the template was not parsed for a shell")
 	}
 	if t.static && len(t.pieces) == 1 {
 		return Script{Text: t.pieces[0].text}, nil
 	}
-	r := scriptRenderer{scope: sc, words: map[*hole][]string{}}
-	for _, p := range t.pieces {
+	r := scriptRenderer{shell: t.shell, scope: sc, words: map[*hole][]string{}}
+	for _, p := range t.script {
 		if p.hole == nil {
 			r.text.WriteString(p.text)
 			continue
@@ -39,10 +44,14 @@ func (t *Template) Script(sc Scope) (Script, error) {
 			return Script{}, err
 		}
 	}
+	if t.shell == Cmd {
+		return cmdScript(r.text.String(), r.vars)
+	}
 	return Script{Text: r.text.String(), Vars: r.vars}, nil
 }
 
 type scriptRenderer struct {
+	shell Shell
 	scope Scope
 	text  strings.Builder
 	vars  []Var
@@ -63,7 +72,7 @@ func (r *scriptRenderer) hole(h *hole) error {
 		return err
 	}
 	r.words[h] = words
-	if v.Raw {
+	if v.Raw && !h.sits.rewritten {
 		r.text.WriteString(words[0])
 		return nil
 	}
@@ -75,8 +84,17 @@ func (r *scriptRenderer) hole(h *hole) error {
 			words[i] = whole(w)
 		}
 	}
-	r.put(h.sits.form, words)
-	return nil
+	switch r.shell {
+	case Cmd:
+		err = r.putCmd(h, words)
+	case PowerShell:
+		err = r.putPowerShell(h, v, words)
+	case Python:
+		err = r.putPython(h, v, words)
+	default:
+		r.put(h.sits.form, words)
+	}
+	return err
 }
 
 // put writes references to the words, shaped for where they stand.
@@ -100,14 +118,18 @@ func (r *scriptRenderer) put(f form, words []string) {
 
 func (r *scriptRenderer) variable(value string) string {
 	name := varPrefix + strconv.Itoa(len(r.vars)+1)
-	r.vars = append(r.vars, Var{name, value})
+	r.vars = append(r.vars, Var{Name: name, Value: value})
 	return name
 }
 
 // check refuses what must not stand here. rendered holds what the holes before
 // this one came to.
 func (p position) check(ref Ref, v Value, words []string, rendered map[*hole][]string) error {
-	if err := v.checkDash(ref, words, p.argument, vanished(p.before, rendered)); err != nil {
+	marks := "-"
+	if p.slashes {
+		marks = "-/"
+	}
+	if err := v.checkOption(marks, ref, words, p.argument, vanished(p.before, rendered)); err != nil {
 		return err
 	}
 	for _, w := range words {

@@ -9,10 +9,13 @@ import (
 type Shell int
 
 const (
-	Plain Shell = iota // text: environment, with, defaults, input
-	Argv               // a command split into words and started without a shell (run:)
-	Bash               // a script for bash, or for a shell that extends POSIX the same way
-	Sh                 // a script for a POSIX shell
+	Plain      Shell = iota // text: environment, with, defaults, input
+	Argv                    // a command split into words and started without a shell (run:)
+	Bash                    // a script for bash, or for a shell that extends POSIX the same way
+	Sh                      // a script for a POSIX shell
+	Cmd                     // a batch script for cmd.exe (S1-021)
+	PowerShell              // a script for pwsh or Windows PowerShell (S1-022)
+	Python                  // a script for Python 3 (S1-029)
 )
 
 // ShellByName maps the program of a step's `shell` (a name, a path, with or
@@ -20,11 +23,18 @@ const (
 // programs whose quoting is not known.
 func ShellByName(name string) (Shell, bool) {
 	program, _, _ := strings.Cut(strings.TrimSpace(name), " ")
-	switch path.Base(program) {
+	program = path.Base(strings.ReplaceAll(program, `\`, "/"))
+	switch strings.TrimSuffix(program, ".exe") {
 	case "bash", "ksh", "mksh", "zsh":
 		return Bash, true
 	case "sh", "dash", "ash":
 		return Sh, true
+	case "cmd":
+		return Cmd, true
+	case "pwsh", "powershell":
+		return PowerShell, true
+	case "python", "python3":
+		return Python, true
 	}
 	return Plain, false
 }

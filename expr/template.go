@@ -10,6 +10,7 @@ import (
 type Template struct {
 	shell  Shell
 	pieces []piece
+	script []piece    // scripts only: the pieces as the shell is to read them
 	words  []argvWord // Argv only
 	static bool
 }
@@ -20,7 +21,7 @@ type Template struct {
 // nothing.
 func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 	pieces, problems := scan(src, names)
-	t := &Template{shell: sh, pieces: pieces, static: true}
+	t := &Template{shell: sh, pieces: pieces, script: pieces, static: true}
 	for _, p := range pieces {
 		t.static = t.static && p.hole == nil
 	}
@@ -28,10 +29,30 @@ func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 	case sh == Argv:
 		words, ps := splitArgv(src, pieces)
 		t.words, problems = words, append(problems, ps...)
-	case !t.static && (sh == Bash || sh == Sh):
-		problems = append(problems, placeHoles(src, sh, pieces)...)
+	case !t.static && sh != Plain:
+		problems = append(problems, t.place(src)...)
 	}
 	return t, problems
+}
+
+// place finds out where each hole of a script sits, and rewrites what must be
+// written differently around them.
+func (t *Template) place(src string) (problems []Problem) {
+	if len(src) > longestScript {
+		return []Problem{problemf(CodeShell, 0, 0, "move parts into a script file that takes arguments",
+			"the script has holes and is longer than %d KiB", longestScript>>10)}
+	}
+	switch t.shell {
+	case Cmd:
+		t.script, problems = placeCmd(src, t.pieces)
+	case PowerShell:
+		t.script, problems = placePowerShell(src, t.pieces)
+	case Python:
+		problems = placePython(src, t.pieces)
+	default:
+		problems = placeHoles(src, t.shell, t.pieces)
+	}
+	return problems
 }
 
 // Refs returns the template's references, in the order they are written, those

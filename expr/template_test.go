@@ -262,12 +262,13 @@ func TestDisplay(t *testing.T) {
 }
 
 func TestShellByName(t *testing.T) {
-	for name, want := range map[string]expr.Shell{"bash": expr.Bash, "/usr/bin/zsh": expr.Bash, "dash": expr.Sh, "/bin/sh -e": expr.Sh} {
+	for name, want := range map[string]expr.Shell{"bash": expr.Bash, "/usr/bin/zsh": expr.Bash, "dash": expr.Sh, "/bin/sh -e": expr.Sh,
+		"cmd": expr.Cmd, `C:\Windows\System32\cmd.exe`: expr.Cmd, "pwsh": expr.PowerShell, "powershell.exe": expr.PowerShell, "python3": expr.Python, "/usr/bin/python": expr.Python} {
 		if got, ok := expr.ShellByName(name); !ok || got != want {
 			t.Errorf("%s: %v %v", name, got, ok)
 		}
 	}
-	for _, name := range []string{"", "python3", "fish", "pwsh"} {
+	for _, name := range []string{"", "perl", "fish", "python2"} {
 		if _, ok := expr.ShellByName(name); ok {
 			t.Errorf("%q is no known shell", name)
 		}

@@ -46,6 +46,8 @@ func nextToken(s string) (tokenKind, int) {
 		return tokenName, refBytes(s)
 	case isDigit(c):
 		return tokenOther, numberBytes(s)
+	case strings.HasPrefix(s, ".."):
+		return tokenOther, 2
 	case c == '.' || c == '#' || c == '$':
 		// a member or a pointer: what follows is its name, not a word of its own
 		n := 1

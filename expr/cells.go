@@ -1,0 +1,124 @@
+package expr
+
+import "strings"
+
+// cell is one byte of a script, or a hole. A hole's byte is 0, which no script
+// contains.
+type cell struct {
+	c    byte
+	hole *hole
+}
+
+// cells is a script whose holes are not text. Reading it byte by byte is enough:
+// what means something to a shell is ASCII, but for PowerShell's quotes.
+type cells []cell
+
+func cellsOf(pieces []piece) cells {
+	var cs cells
+	for _, p := range pieces {
+		if p.hole != nil {
+			cs = append(cs, cell{hole: p.hole})
+			continue
+		}
+		for i := range len(p.text) {
+			cs = append(cs, cell{c: p.text[i]})
+		}
+	}
+	return cs
+}
+
+// at is the byte at i: 0 for a hole, a newline before the start and after the end.
+func (cs cells) at(i int) byte {
+	if i < 0 || i >= len(cs) {
+		return '\n'
+	}
+	return cs[i].c
+}
+
+func (cs cells) isHole(i int) bool { return i >= 0 && i < len(cs) && cs[i].hole != nil }
+
+// has reports whether text stands at i.
+func (cs cells) has(i int, text string) bool {
+	if i+len(text) > len(cs) {
+		return false
+	}
+	for k := range len(text) {
+		if cs[i+k].c != text[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// word is the run of letters, digits, _ and - that begins at i, in lower case.
+func (cs cells) word(i int) string {
+	n := i
+	for n < len(cs) && (isNameByte(cs[n].c) || cs[n].c == '-') {
+		n++
+	}
+	return strings.ToLower(cs.text(i, n))
+}
+
+// text is what stands from i to before j, holes left out.
+func (cs cells) text(i, j int) string {
+	var b strings.Builder
+	for _, c := range cs[i:j] {
+		if c.hole == nil {
+			b.WriteByte(c.c)
+		}
+	}
+	return b.String()
+}
+
+// pieceWriter puts pieces together.
+type pieceWriter struct {
+	pieces []piece
+	buf    strings.Builder
+}
+
+func (w *pieceWriter) text(s string) { w.buf.WriteString(s) }
+
+func (w *pieceWriter) hole(h *hole) {
+	w.flush()
+	w.pieces = append(w.pieces, piece{hole: h})
+}
+
+func (w *pieceWriter) cell(c cell) {
+	if c.hole != nil {
+		w.hole(c.hole)
+		return
+	}
+	w.buf.WriteByte(c.c)
+}
+
+func (w *pieceWriter) flush() {
+	if w.buf.Len() > 0 {
+		w.pieces = append(w.pieces, piece{text: w.buf.String()})
+		w.buf.Reset()
+	}
+}
+
+// refusals collects the holes that can take no value, once each.
+type refusals struct {
+	src      string
+	seen     map[*hole]bool
+	problems []Problem
+}
+
+// add refuses the hole. {X} in the hint is the hole as it is written.
+func (r *refusals) add(h *hole, why, hint string) {
+	if r.seen[h] || h.ref.Raw {
+		return
+	}
+	if r.seen == nil {
+		r.seen = map[*hole]bool{}
+	}
+	r.seen[h] = true
+	r.problems = append(r.problems, problemf(CodePosition, h.off, h.len, strings.ReplaceAll(hint, "{X}", r.written(h)),
+		"cannot put %s here: %s", h.name(), why))
+}
+
+func (r *refusals) written(h *hole) string { return r.src[h.off : h.off+h.len] }
+
+func isBlank(c byte) bool  { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -1,0 +1,540 @@
+package expr
+
+import (
+	"strings"
+)
+
+// placePowerShell finds out where the holes of a PowerShell script sit (S1-022) and
+// writes '...' that hold one as "...", the only quotes in which a variable counts.
+// Every hole becomes ${env:...}, which PowerShell never reads a second time: a place
+// misjudged prints a variable's name or an empty text, and runs nothing. What does
+// read text a second time (Invoke-Expression) takes no hole.
+func placePowerShell(src string, pieces []piece) ([]piece, []Problem) {
+	p := psReader{cells: cellsOf(pieces), refusals: refusals{src: src}, st: &psStatement{expect: true}}
+	p.code(0)
+	if p.i < len(p.cells) {
+		p.broken("a bracket was never opened")
+		for ; p.i < len(p.cells); p.i++ {
+			if h := p.cells[p.i].hole; h != nil {
+				p.place(h, formInner)
+			}
+		}
+	}
+	p.copyTo(len(p.cells))
+	p.out.flush()
+	for _, h := range p.holes {
+		for st := h.st; st != nil; st = st.parent {
+			if st.evaluates != "" {
+				p.add(h.hole, st.evaluates+" reads text as code", psWayOut)
+			}
+		}
+	}
+	return p.out.pieces, p.problems
+}
+
+const psWayOut = `pass it by environment: {variables: {NAME: "{X}"}} and let the code read $env:NAME`
+
+// psStatement is one statement: what a command in it evaluates, it may evaluate of
+// all its parts.
+type psStatement struct {
+	parent    *psStatement
+	evaluates string // the command that reads text as code
+	command   bool   // a command with arguments, as far as read
+	expect    bool   // a command may begin here
+	plain     bool   // after --
+}
+
+type psHole struct {
+	hole *hole
+	st   *psStatement
+}
+
+type psReader struct {
+	refusals
+	cells cells
+	i     int
+	done  int // what is written
+	out   pieceWriter
+	st    *psStatement
+	holes []psHole
+	said  [2]int // where the last comment began and ended
+	lost  string // not "": why no place after this one is known
+}
+
+// copyTo writes what has not been written, up to i, as it is.
+func (p *psReader) copyTo(i int) {
+	for ; p.done < i; p.done++ {
+		p.out.cell(p.cells[p.done])
+	}
+}
+
+// place notes a hole.
+func (p *psReader) place(h *hole, f form) {
+	h.sits = position{form: f}
+	p.holes = append(p.holes, psHole{h, p.st})
+	if p.lost != "" {
+		p.add(h, p.lost, psWayOut)
+	}
+}
+
+// broken notes what makes the script no PowerShell at all: no place is known.
+func (p *psReader) broken(why string) {
+	p.lost = why
+	for _, h := range p.holes {
+		p.add(h.hole, why, psWayOut)
+	}
+}
+
+// code reads statements up to the bracket that closes them.
+func (p *psReader) code(closing byte) {
+	outer := p.st
+	defer func() { p.st = outer }()
+	p.st = &psStatement{parent: outer, expect: true}
+	for p.i < len(p.cells) {
+		c := p.cells[p.i]
+		if c.hole == nil && (c.c == closing && closing != 0) {
+			p.i++
+			return
+		}
+		if closing == 0 && (c.c == ')' || c.c == '}') && c.hole == nil {
+			return
+		}
+		p.token(c, closing, outer)
+	}
+	if closing != 0 {
+		p.broken("a bracket is not closed")
+	}
+}
+
+func (p *psReader) token(c cell, closing byte, outer *psStatement) {
+	if c.hole == nil && isBlank(c.c) && c.c != '\n' {
+		p.i++
+		return
+	}
+	if quote, n := p.quote(p.i); n > 0 {
+		p.st.expect = false
+		p.quoted(quote, n)
+		return
+	}
+	switch {
+	case c.hole != nil:
+		p.bare(c.hole)
+		p.st.expect = false
+		p.i++
+	case c.c == ';' || c.c == '\n':
+		if c.c == ';' || closing != ')' && !p.continues() {
+			p.st = &psStatement{parent: outer, expect: true}
+		}
+		p.i++
+	case c.c == '#' || c.c == '<' && p.cells.at(p.i+1) == '#':
+		p.comment()
+	case c.c == '`':
+		p.i++
+		if !p.cells.isHole(p.i) {
+			p.i = min(p.i+1, len(p.cells))
+		}
+	case c.c == '@':
+		p.at()
+	case c.c == '(' || c.c == '{':
+		p.st.expect = false
+		p.i++
+		p.code(map[byte]byte{'(': ')', '{': '}'}[c.c])
+	case c.c == '$' && p.cells.at(p.i+1) == '{' && !p.cells.isHole(p.i+1):
+		p.braced()
+	case c.c == '|' || c.c == '=' || c.c == '&':
+		if c.c == '=' && p.st.command && !isBlank(p.cells.at(p.i-1)) {
+			p.i++ // part of an argument
+			return
+		}
+		p.st.command, p.st.expect = c.c == '&' && p.cells.at(p.i+1) != '&', c.c != '&' || p.cells.at(p.i+1) == '&' || p.cells.at(p.i-1) == '&'
+		p.i++
+	case isNameByte(c.c):
+		p.word()
+	case c.c == '-' && p.cells.has(p.i, "--%") && isBlank(p.cells.at(p.i-1)):
+		p.verbatim()
+	default:
+		if p.cells.has(p.i, "--") && isBlank(p.cells.at(p.i-1)) && isBlank(p.cells.at(p.i+2)) && !p.cells.isHole(p.i+2) {
+			p.st.plain = true
+		}
+		if p.st.expect {
+			p.st.expect, p.st.command = false, strings.IndexByte(`./\~`, c.c) >= 0
+		}
+		p.i++
+	}
+}
+
+// continues reports whether the statement goes on after the newline at p.i.
+func (p *psReader) continues() bool {
+	line := p.i
+	for line > 0 && p.cells.at(line-1) != '\n' {
+		line--
+	}
+	end := p.i
+	if p.said[1] == end {
+		end = max(p.said[0], line)
+	}
+	before := strings.TrimRight(p.cells.text(line, end), " \t\r")
+	last := before[strings.LastIndexAny(before, " \t")+1:]
+	if before == "" || strings.ContainsAny(before[len(before)-1:], "|,+-*/%=&([{.`!") || strings.HasPrefix(last, "-") {
+		return true // an empty line too: what it follows may go on
+	}
+	for n := p.i; n < len(p.cells); n++ {
+		if c := p.cells.at(n); !isBlank(c) || p.cells.isHole(n) {
+			return c == '|' || c == '#' || c == '<'
+		}
+	}
+	return false
+}
+
+// psKeywords begin no command; after some of them one may begin.
+var psKeywords = setOf("if elseif else while for foreach switch do until in try catch finally trap function filter param begin process end class enum using data break continue return throw exit")
+
+// psEvaluates are names, in lower case, of what reads its arguments as code.
+var psEvaluates = setOf("iex invoke-expression invokescript newscriptblock expandstring add-type parseinput")
+
+func (p *psReader) word() {
+	word := p.cells.word(p.i)
+	next := p.i + len(word)
+	switch {
+	case psEvaluates[word], word == "create" && strings.HasSuffix(strings.ToLower(p.cells.text(max(0, p.i-14), p.i)), "scriptblock]::"), word == "function" && p.cells.at(next) == ':':
+		p.st.evaluates = word
+	case p.st.expect && (word == "return" || word == "throw" || word == "exit"):
+		p.i = next
+		return // a command may follow
+	}
+	if p.st.expect {
+		p.st.expect, p.st.command = false, !psKeywords[word] && !isDigit(word[0])
+	}
+	p.i = next
+}
+
+// comment reads a comment; where # may be a part of a word, nobody knows.
+func (p *psReader) comment() {
+	if c := p.cells.at(p.i - 1); !isBlank(c) && strings.IndexByte("({;|,&", c) < 0 || p.cells.isHole(p.i-1) {
+		p.lost = "it depends on what stands before # whether a comment begins there; write a blank before it"
+	}
+	start, end := p.i, "\n"
+	if p.cells.at(p.i) == '<' {
+		end = "#>"
+	}
+	for p.i < len(p.cells) && !p.cells.has(p.i, end) {
+		if h := p.cells[p.i].hole; h != nil {
+			h.sits = position{form: formComment, written: p.written(h)}
+			if p.lost != "" {
+				p.add(h, p.lost, psWayOut)
+			}
+		}
+		p.i++
+	}
+	if end == "#>" {
+		p.i = min(p.i+2, len(p.cells))
+	}
+	p.said = [2]int{start, p.i}
+}
+
+// verbatim reads what stands after --%, which takes no PowerShell.
+func (p *psReader) verbatim() {
+	for ; p.i < len(p.cells) && (p.cells.isHole(p.i) || p.cells.at(p.i) != '\n'); p.i++ {
+		if h := p.cells[p.i].hole; h != nil {
+			p.place(h, formInner)
+			p.add(h, "PowerShell reads nothing after --%", psWayOut)
+		}
+		if p.cells.at(p.i) == '|' {
+			p.lost = "it depends on the quotes after --% where they end"
+		}
+	}
+}
+
+// braced reads ${name}.
+func (p *psReader) braced() {
+	for ; p.i < len(p.cells) && (p.cells.isHole(p.i) || p.cells.at(p.i) != '}'); p.i++ {
+		if h := p.cells[p.i].hole; h != nil {
+			p.place(h, formInner)
+			p.add(h, "it would be part of a variable's name", "use a hashtable: $table[{X}]")
+		}
+		if p.cells.at(p.i) == '`' {
+			p.i++
+		}
+	}
+	p.i = min(p.i+1, len(p.cells))
+	p.st.expect = false
+}
+
+// bare places a hole that no quotes surround.
+func (p *psReader) bare(h *hole) {
+	p.place(h, formWord)
+	h.sits.argument = p.st.command && !p.st.plain
+	switch {
+	case p.called(p.i):
+		p.add(h, "the value would choose the command, and some commands run their arguments as code", "write the command itself; choose between several with switch ({X}) { ... }")
+	case !p.opens() || !p.closes():
+		p.add(h, "what sticks to it would become part of an expression", `put the word in double quotes, as in "a{X}b", or blanks or parentheses around the reference`)
+	}
+}
+
+// called reports whether the operator & or . stands before i.
+func (p *psReader) called(i int) bool {
+	for i--; i >= 0 && !p.cells.isHole(i); i-- {
+		switch c := p.cells.at(i); {
+		case c == '&':
+			return p.cells.at(i-1) != '&'
+		case c == '.':
+			return p.begins(i)
+		case c != '(' && c != '$' && c != '@' && c != '`' && !isBlank(c):
+			return false
+		}
+	}
+	return false
+}
+
+// begins reports whether a command may begin at i.
+func (p *psReader) begins(i int) bool {
+	for i > 0 && !p.cells.isHole(i-1) && (p.cells.at(i-1) == ' ' || p.cells.at(i-1) == '\t') {
+		i--
+	}
+	if p.cells.isHole(i - 1) {
+		return false
+	}
+	if c := p.cells.at(i - 1); c == '\n' || strings.IndexByte("({;|&=)", c) >= 0 {
+		return true
+	}
+	end := i
+	for i > 0 && isLetter(p.cells.at(i-1)) {
+		i--
+	}
+	return psKeywords[strings.ToLower(p.cells.text(i, end))]
+}
+
+// opens reports whether an expression may begin at p.i.
+func (p *psReader) opens() bool {
+	c := p.cells.at(p.i - 1)
+	switch {
+	case p.cells.isHole(p.i - 1):
+		return false
+	case isBlank(c) || strings.IndexByte("(,;|{!]", c) >= 0:
+		return true
+	case c != '=' && c != ':':
+		return false
+	}
+	start := p.i - 1
+	for start > 0 && !isBlank(p.cells.at(start-1)) && strings.IndexByte("(,;|{", p.cells.at(start-1)) < 0 && !p.cells.isHole(start-1) {
+		start--
+	}
+	word := p.cells.text(start, p.i-1)
+	if c == ':' {
+		return len(word) > 1 && word[0] == '-' && isName(word[1:]) // -Switch:{X}
+	}
+	return strings.HasPrefix(word, "$")
+}
+
+func (p *psReader) closes() bool {
+	c := p.cells.at(p.i + 1)
+	return !p.cells.isHole(p.i+1) && (isBlank(c) || strings.IndexByte("),;|}", c) >= 0)
+}
+
+// at reads @, which may begin a here-string.
+func (p *psReader) at() {
+	p.st.expect = false
+	quote, n := p.quote(p.i + 1)
+	if n == 0 {
+		p.i++
+		return
+	}
+	line := p.i + 1 + n
+	for c := p.cells.at(line); line < len(p.cells) && isBlank(c) && c != '\n'; c = p.cells.at(line) {
+		line++
+	}
+	before := p.cells.at(p.i - 1)
+	if p.cells.at(line) != '\n' || isNameByte(before) || p.cells.isHole(line) {
+		p.lost = "it is not clear whether @ before a quote begins a here-string"
+		p.i++
+		return
+	}
+	p.hereString(quote, n, line)
+}
+
+// hereString reads a here-string whose header's newline is at line.
+func (p *psReader) hereString(quote byte, n, line int) {
+	start, end := p.i, line
+	for ; end < len(p.cells); end++ {
+		if q, m := p.quote(end + 1); p.cells.at(end) == '\n' && !p.cells.isHole(end) && q == quote && m > 0 && p.cells.at(end+1+m) == '@' {
+			if quote == '\'' {
+				p.rewrite(start+1, n, line, end, end+1+m)
+				p.i = end + 2 + m
+				return
+			}
+			p.i = line
+			p.double(func(i int) int {
+				if i == end {
+					return m + 2
+				}
+				return 0
+			})
+			return
+		}
+	}
+	p.broken("a here-string is not closed")
+	p.i = line
+}
+
+// quoted reads a string from its opening quote of n bytes on.
+func (p *psReader) quoted(quote byte, n int) {
+	if quote == '"' {
+		p.i += n
+		p.double(func(i int) int {
+			_, n := p.quoteOf('"', i)
+			if _, twice := p.quoteOf('"', i+n); twice > 0 {
+				return 0
+			}
+			return n
+		})
+		return
+	}
+	start, end := p.i+n, p.i+n
+	for end < len(p.cells) {
+		if _, m := p.quoteOf('\'', end); m > 0 {
+			if _, twice := p.quoteOf('\'', end+m); twice == 0 {
+				p.evaluatesName(p.cells.text(start, end))
+				p.rewrite(p.i, n, start, end, end+m)
+				p.i = end + m
+				return
+			} else {
+				end += m + twice
+				continue
+			}
+		}
+		end++
+	}
+	p.broken("a string is not closed")
+	p.i = start
+}
+
+// evaluatesName notes a command that is called by a quoted name.
+func (p *psReader) evaluatesName(s string) {
+	if name := strings.ToLower(s); psEvaluates[name] {
+		p.st.evaluates = name
+	}
+}
+
+// rewrite writes the quotes at open (n bytes long) and around body..end as double
+// quotes, where a hole stands between them. What means something inside double
+// quotes only gets a backtick.
+func (p *psReader) rewrite(open, n, body, end, after int) {
+	here := p.cells.at(open-1) == '@' && p.cells.at(end) == '\n'
+	held := false
+	for i := body; i < end; i++ {
+		if h := p.cells[i].hole; h != nil {
+			held = true
+			p.place(h, formInner)
+			h.sits.rewritten = true
+			p.first(h, open, i == body)
+		}
+	}
+	if !held {
+		return
+	}
+	p.copyTo(open)
+	p.out.text(`"`)
+	for i := open + n; i < end; i++ {
+		_, double := p.quoteOf('"', i)
+		single, m := p.quoteOf('\'', i)
+		switch {
+		case double > 0 || p.cells.at(i) == '`' || p.cells.at(i) == '$':
+			p.out.text("`")
+		case single != 0 && m > 0 && !here:
+			p.out.text(p.cells.text(i, i+m))
+			_, twice := p.quoteOf('\'', i+m)
+			i += m + twice - 1
+			continue
+		}
+		p.out.cell(p.cells[i])
+	}
+	if here {
+		p.out.text("\n")
+	}
+	p.out.text(`"`)
+	p.done = after
+}
+
+// double reads an expandable string up to where end says how long its end is.
+func (p *psReader) double(end func(int) int) {
+	body := p.i
+	for p.i < len(p.cells) {
+		if n := end(p.i); n > 0 {
+			p.evaluatesName(p.cells.text(body, p.i))
+			p.i += n
+			return
+		}
+		c := p.cells[p.i]
+		_, quote := p.quoteOf('"', p.i)
+		switch {
+		case c.hole != nil:
+			p.place(c.hole, formInner)
+			p.first(c.hole, body-1, p.i == body)
+			p.i++
+		case c.c == '`':
+			p.i++
+			if h := p.holeAt(p.i); h != nil {
+				p.place(h, formInner)
+				p.add(h, "a backtick stands before it", "remove the backtick; for braces meant as text write {{...}}")
+			}
+			p.i = min(p.i+1, len(p.cells))
+		case c.c == '$' && p.cells.at(p.i+1) == '(':
+			p.i += 2
+			p.code(')')
+		case c.c == '$' && p.cells.at(p.i+1) == '{':
+			p.braced()
+		case quote > 0:
+			p.i += quote
+			if _, twice := p.quoteOf('"', p.i); twice > 0 {
+				p.i += twice
+			}
+		default:
+			p.i++
+		}
+	}
+	p.broken("a string is not closed")
+}
+
+func (p *psReader) holeAt(i int) *hole {
+	if p.cells.isHole(i) {
+		return p.cells[i].hole
+	}
+	return nil
+}
+
+// first looks at a hole with which a quoted word begins: the command's name, or an
+// argument that may be an option.
+func (p *psReader) first(h *hole, open int, first bool) {
+	if !first {
+		return
+	}
+	h.sits.argument = p.st.command && !p.st.plain
+	if p.called(open) {
+		p.add(h, "the value would choose the command, and some commands run their arguments as code", "write the command itself, or how its path begins")
+	}
+}
+
+// quote is the kind of quote at i, ' or ", and its length in bytes. Typographic
+// quotes count as quotes in PowerShell.
+func (p *psReader) quote(i int) (kind byte, n int) {
+	for _, q := range psQuotes {
+		if p.cells.has(i, q.text) && !p.cells.isHole(i) {
+			return q.kind, len(q.text)
+		}
+	}
+	return 0, 0
+}
+
+// quoteOf is quote for one kind.
+func (p *psReader) quoteOf(kind byte, i int) (byte, int) {
+	if k, n := p.quote(i); k == kind {
+		return k, n
+	}
+	return 0, 0
+}
+
+var psQuotes = []struct {
+	text string
+	kind byte
+}{{"'", '\''}, {`"`, '"'}, {"\u2018", '\''}, {"\u2019", '\''}, {"\u201a", '\''}, {"\u201b", '\''}, {"\u201c", '"'}, {"\u201d", '"'}, {"\u201e", '"'}}

@@ -1,0 +1,100 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// What travels in the environment: Windows takes 32767 characters a variable. More
+// goes into files.
+const (
+	maxEnvValue  = 30_000
+	maxEnvValues = 256 << 10
+)
+
+var errUTF8 = errors.New("cannot pass on bytes that are no UTF-8 text: this shell knows text only; encode them first, as in {X:base64encode}")
+
+func checkUTF8(h *hole, words []string) error {
+	for _, w := range words {
+		if !utf8.ValidString(w) {
+			return fmt.Errorf("%s: %w", h.name(), errUTF8)
+		}
+	}
+	return nil
+}
+
+// putPowerShell writes references to the value. Bare, a number or a boolean is a
+// literal, so that it can be compared; several words are a list, none is an empty
+// one: programs get an argument for each element.
+func (r *scriptRenderer) putPowerShell(h *hole, v Value, words []string) error {
+	if err := checkUTF8(h, words); err != nil {
+		return err
+	}
+	if h.sits.form == formInner {
+		r.text.WriteString(r.psReference(words[0], true))
+		return nil
+	}
+	items := make([]string, len(words))
+	typed := psTyped(v, len(words))
+	for i, w := range words {
+		items[i] = r.psItem(w, typed, i)
+	}
+	if _, list := v.V.([]any); list && v.Format == nil || len(words) != 1 {
+		r.text.WriteString("@(" + strings.Join(items, ", ") + ")")
+		return nil
+	}
+	r.text.WriteString(items[0])
+	return nil
+}
+
+// psTyped are the values behind n words, nil where the words are text.
+func psTyped(v Value, n int) []any {
+	if v.Format != nil || v.literal {
+		return nil
+	}
+	if elems, ok := v.V.([]any); ok && len(elems) == n {
+		return elems
+	}
+	if n == 1 {
+		return []any{v.V}
+	}
+	return nil
+}
+
+func (r *scriptRenderer) psItem(word string, typed []any, i int) string {
+	if word == "" {
+		return "''" // Windows has no empty variables
+	}
+	if typed != nil {
+		if b, ok := typed[i].(bool); ok {
+			return "$" + strconv.FormatBool(b)
+		}
+		if isNumber(typed[i]) && isNumberText(word) {
+			return word
+		}
+	}
+	return r.psReference(word, false)
+}
+
+// psReference is a reference to a variable, for inside double quotes or outside.
+func (r *scriptRenderer) psReference(value string, inner bool) string {
+	inline := len(value)
+	for _, v := range r.vars {
+		if !v.File {
+			inline += len(v.Value)
+		}
+	}
+	name := "${env:" + r.variable(value) + "}"
+	if len(value) <= maxEnvValue && inline <= maxEnvValues {
+		return name
+	}
+	r.vars[len(r.vars)-1].File = true
+	read := "([IO.File]::ReadAllText(" + name + "))"
+	if inner {
+		return "$" + read
+	}
+	return read
+}

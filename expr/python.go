@@ -1,0 +1,246 @@
+package expr
+
+import (
+	"regexp"
+	"strings"
+)
+
+// placePython finds out where the holes of a Python script sit (S1-029). Python has
+// no variables that a value could travel in unseen, but it has literals that can
+// hold any value: a hole in code becomes one, a hole in a plain string its escaped
+// text. What Python's versions read differently is refused.
+func placePython(src string, pieces []piece) []Problem {
+	p := pythonReader{cells: cellsOf(pieces), refusals: refusals{src: src}}
+	if c := codingCookie.FindStringSubmatch(firstLines(src)); c != nil && !strings.EqualFold(strings.ReplaceAll(c[1], "_", "-"), "utf-8") {
+		p.lost = "the script is not in UTF-8"
+	}
+	for p.i < len(p.cells) {
+		p.code()
+	}
+	return p.problems
+}
+
+// codingCookie is the comment that gives a script's encoding (PEP 263).
+var codingCookie = regexp.MustCompile(`(?m)^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`)
+
+// firstLines are the lines in which a coding cookie counts.
+func firstLines(src string) string {
+	lines := strings.SplitN(src, "\n", 3)
+	return strings.Join(lines[:min(2, len(lines))], "\n")
+}
+
+const pythonWayOut = `pass it by environment: {variables: {NAME: "{X}"}} and read os.environ["NAME"]`
+
+type pythonReader struct {
+	refusals
+	cells cells
+	i     int
+	calls []string // for every open bracket the name before it
+	lost  string   // not "": why no place after this one is known
+}
+
+// code reads one thing outside strings: a hole, a comment, a name, a bracket.
+func (p *pythonReader) code() {
+	c := p.cells[p.i]
+	switch {
+	case c.hole != nil:
+		p.bare(c.hole)
+		p.i++
+	case c.c == '#':
+		p.comment()
+	case c.c == '\'' || c.c == '"':
+		p.text("")
+	case isNameByte(c.c) || c.c >= 0x80:
+		p.name()
+	case strings.IndexByte("([{", c.c) >= 0:
+		p.calls = append(p.calls, p.callee())
+		p.i++
+	case strings.IndexByte(")]}", c.c) >= 0:
+		if len(p.calls) > 0 {
+			p.calls = p.calls[:len(p.calls)-1]
+		}
+		p.i++
+	default:
+		p.i++
+	}
+}
+
+func (p *pythonReader) comment() {
+	for ; p.i < len(p.cells) && p.cells.at(p.i) != '\n'; p.i++ {
+		if h := p.cells[p.i].hole; h != nil {
+			h.sits = position{form: formComment, written: p.written(h)}
+		}
+	}
+}
+
+// name reads a name, which may turn out to be the prefix of a string.
+func (p *pythonReader) name() {
+	start := p.i
+	for p.i < len(p.cells) && !p.cells.isHole(p.i) && (isNameByte(p.cells[p.i].c) || p.cells[p.i].c >= 0x80) {
+		p.i++
+	}
+	prefix := strings.ToLower(p.cells.text(start, p.i))
+	if c := p.cells.at(p.i); (c == '\'' || c == '"') && !p.cells.isHole(p.i) && len(prefix) <= 2 && strings.Trim(prefix, "rbuft") == "" {
+		p.text(prefix)
+	}
+}
+
+// callee is the dotted name before a bracket.
+func (p *pythonReader) callee() string {
+	end := p.i
+	for end > 0 && (p.cells[end-1].c == ' ' || p.cells[end-1].c == '\t') {
+		end--
+	}
+	start := end
+	for start > 0 && (isNameByte(p.cells[start-1].c) || p.cells[start-1].c == '.') {
+		start--
+	}
+	return p.cells.text(start, end)
+}
+
+// text reads a string literal from its opening quote on.
+func (p *pythonReader) text(prefix string) {
+	quote := string(p.cells.at(p.i))
+	if triple := strings.Repeat(quote, 3); p.cells.has(p.i, triple) {
+		quote = triple
+	}
+	p.i += len(quote)
+	start, before := p.i, p.lost
+	defer func() {
+		if p.lost == before {
+			return
+		}
+		for _, c := range p.cells[start:p.i] {
+			if c.hole != nil {
+				p.add(c.hole, p.lost, pythonWayOut)
+			}
+		}
+	}()
+	f := fields{quote: quote, on: strings.ContainsAny(prefix, "ft")}
+	for p.i < len(p.cells) && !p.cells.has(p.i, quote) {
+		c := p.cells[p.i]
+		switch {
+		case c.hole != nil:
+			p.inside(c.hole, prefix, p.before(start))
+		case c.c == '\\' && !p.cells.isHole(p.i+1):
+			p.i++
+		case c.c == '\n' && len(quote) == 1:
+			p.lost = "a string is not closed on its line"
+			return
+		case f.on:
+			p.i += f.read(p.cells, p.i)
+		}
+		p.i++
+	}
+	switch {
+	case p.i >= len(p.cells):
+		p.lost = "a string is not closed"
+	case f.depth != 0 || f.unsure:
+		p.lost = "versions of Python disagree on where the f-string before it ends; keep quotes and comments out of its braces"
+	}
+	p.i = min(p.i+len(quote), len(p.cells))
+}
+
+// before is the end of the string's text up to p.i: enough of it to see an escape
+// that is under way.
+func (p *pythonReader) before(start int) string {
+	from := max(start, p.i-len(`\U00000000`))
+	for from > start && p.cells.at(from-1) == '\\' {
+		from--
+	}
+	return p.cells.text(from, p.i)
+}
+
+// fields follows the replacement fields of an f-string. From Python 3.12 on quotes
+// and comments inside them are read anew; before, the first quote of the string's
+// own kind ended it. Where the two would differ, unsure is set.
+type fields struct {
+	quote  string
+	on     bool
+	depth  int
+	unsure bool
+}
+
+// read reads the cell at i and says how many more it took.
+func (f *fields) read(cs cells, i int) int {
+	c := cs.at(i)
+	switch {
+	case f.depth == 0 && (c == '{' || c == '}') && cs.at(i+1) == c:
+		return 1
+	case c == '{':
+		f.depth++
+	case c == '}':
+		f.depth--
+	case f.depth == 0:
+	case c == '#' && len(f.quote) == 3:
+		f.unsure = true
+	case c == '\'' || c == '"':
+		for n := i + 1; n < len(cs); n++ {
+			switch {
+			case cs.has(n, f.quote) || cs.isHole(n) || strings.IndexByte("\\{}\n", cs.at(n)) >= 0:
+				f.unsure = true
+				return 0
+			case cs.at(n) == c:
+				return n - i
+			}
+		}
+	}
+	return 0
+}
+
+// partEscape is an escape that what follows could belong to.
+var partEscape = regexp.MustCompile(`\\(x[0-9a-fA-F]?|[0-7]{1,2}|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|N|)$`)
+
+// inside places a hole in a string. before is the text in front of it.
+func (p *pythonReader) inside(h *hole, prefix, before string) {
+	h.sits = position{form: formInner}
+	switch {
+	case p.lost != "":
+		p.add(h, p.lost, pythonWayOut)
+	case strings.ContainsAny(prefix, "ft"):
+		p.add(h, "an f-string reads what stands in it as code", `end the string before it: "..." + str({X}); for Python's own braces write {{X}}`)
+	case prefix != "" && prefix != "u":
+		p.add(h, "a raw or bytes string has no escapes that could hold any value", "end the string before it, and join it with +")
+	case partEscape.MatchString(strings.ReplaceAll(before, `\\`, "  ")):
+		p.add(h, "a backslash escape stands before it", "complete the escape, or write two backslashes for one")
+	default:
+		p.evaluated(h)
+	}
+}
+
+// bare places a hole in code.
+func (p *pythonReader) bare(h *hole) {
+	before, after := p.cells.at(p.i-1), p.cells.at(p.i+1)
+	h.sits = position{form: formSingle, negative: after == '.'}
+	switch {
+	case p.lost != "":
+		p.add(h, p.lost, pythonWayOut)
+	case sticks(before) || sticks(after) || p.cells.isHole(p.i-1) || p.cells.isHole(p.i+1) || before == '\\' || before == '.':
+		p.add(h, "a value is a literal of its own and cannot be part of a name, a number or another string",
+			`put blanks around it, or write str({X})`)
+	default:
+		p.evaluated(h)
+	}
+}
+
+func sticks(c byte) bool { return isNameByte(c) || c >= 0x80 || c == '\'' || c == '"' }
+
+// evaluated refuses a hole in the arguments of what runs them as Python, and warns
+// where another program does.
+func (p *pythonReader) evaluated(h *hole) {
+	for _, name := range p.calls {
+		switch strings.TrimPrefix(name, "builtins.") {
+		case "eval", "exec", "compile":
+			p.add(h, name+" runs what stands here as code", "give the code the value as a variable: exec(code, {'v': value})")
+			return
+		case "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput":
+			if h.mayVary() {
+				warning := problemf(CodeUsedAsCode, h.off, h.len, "use subprocess.run with a list of arguments",
+					"%s becomes part of the command that %s hands to a shell", h.name(), name)
+				warning.Warning = true
+				p.problems = append(p.problems, warning)
+				return
+			}
+		}
+	}
+}

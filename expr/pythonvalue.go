@@ -1,0 +1,137 @@
+package expr
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// putPython writes the value as Python reads it back: as a literal, or inside the
+// author's quotes as escaped text.
+func (r *scriptRenderer) putPython(h *hole, v Value, words []string) error {
+	if h.sits.form == formInner {
+		text := pythonText(words[0])
+		r.text.WriteString(strings.ReplaceAll(text[1:len(text)-1], "'", `\'`))
+		return nil
+	}
+	var value any = words[0]
+	switch {
+	case v.Absent:
+		value = nil
+	case v.Format == nil && !v.literal:
+		value = v.V
+	}
+	lit, err := pythonLiteral(value)
+	if err != nil {
+		return fmt.Errorf("%s: %w", h.name(), err)
+	}
+	if _, ok := numberText(value); ok && (h.sits.negative || strings.HasPrefix(lit, "-")) {
+		lit = "(" + lit + ")" // 5.real and -5**2 mean something else
+	}
+	r.text.WriteString(lit)
+	return nil
+}
+
+// pythonLiteral writes a value as a Python literal.
+func pythonLiteral(v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "None", nil
+	case string:
+		if strings.IndexByte(v, 0) >= 0 {
+			return "", errNUL
+		}
+		return pythonText(v), nil
+	case bool:
+		if v {
+			return "True", nil
+		}
+		return "False", nil
+	case []any:
+		items := make([]string, len(v))
+		for i, e := range v {
+			var err error
+			if items[i], err = pythonLiteral(e); err != nil {
+				return "", err
+			}
+		}
+		return "[" + strings.Join(items, ", ") + "]", nil
+	case map[string]any:
+		return pythonDict(v)
+	}
+	return pythonNumber(v)
+}
+
+func pythonDict(m map[string]any) (string, error) {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	items := make([]string, len(keys))
+	for i, k := range keys {
+		key, err := pythonLiteral(k)
+		if err != nil {
+			return "", err
+		}
+		value, err := pythonLiteral(m[k])
+		if err != nil {
+			return "", err
+		}
+		items[i] = key + ": " + value
+	}
+	return "{" + strings.Join(items, ", ") + "}", nil
+}
+
+// pythonNumber keeps what was written as a float a float.
+func pythonNumber(v any) (string, error) {
+	text, ok := numberText(v)
+	if !ok || !isNumberText(text) {
+		return "", fmt.Errorf("cannot write %T as a Python literal", v)
+	}
+	if n, ok := v.(json.Number); ok && strings.ContainsAny(n.String(), ".eE") && !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text, nil
+}
+
+// isNumberText reports whether s is digits with at most a minus, a point and an
+// exponent: text that no language takes for anything else.
+func isNumberText(s string) bool {
+	digits := strings.TrimPrefix(s, "-")
+	_, err := strconv.ParseFloat(s, 64)
+	return (err == nil || isWhole(s)) && digits != "" && isDigit(digits[0]) && strings.Trim(digits, "0123456789.eE+-") == ""
+}
+
+// pythonText writes a string in double quotes, escaped as JSON is, so that masks
+// know a secret in a traceback. A byte that is no UTF-8 becomes what Python makes
+// of it in arguments and file names (PEP 383).
+func pythonText(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\udc%02x`, s[i])
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	b.WriteByte('"')
+	return b.String()
+}
