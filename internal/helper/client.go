@@ -17,7 +17,7 @@ import (
 // Client is a proc.Host whose processes a helper starts. The helper begins with
 // the first process, so a run without any costs nothing.
 type Client struct {
-	run    string
+	mark   string
 	binary string
 
 	mu      sync.Mutex
@@ -32,10 +32,10 @@ type Client struct {
 
 var _ proc.Host = (*Client)(nil)
 
-// New makes the Client of a run. binary is a program that calls Main; "" is this
-// program.
-func New(run, binary string) *Client {
-	return &Client{run: run, binary: binary, waiting: map[uint64]*remote{}}
+// New makes the Client of one owner of a run, whose processes carry the mark (see
+// proc.Mark). binary is a program that calls Main; "" is this program.
+func New(mark, binary string) *Client {
+	return &Client{mark: mark, binary: binary, waiting: map[uint64]*remote{}}
 }
 
 var errGone = errors.New("the helper process has died")
@@ -57,7 +57,7 @@ func (c *Client) begin() (err error) {
 	}
 	defer theirs.Close()
 	// A session of its own keeps the terminal's Ctrl-C away from it.
-	c.process, err = os.StartProcess(binary, []string{name, c.run}, &os.ProcAttr{
+	c.process, err = os.StartProcess(binary, []string{name, c.mark}, &os.ProcAttr{
 		Files: []*os.File{nil, nil, os.Stderr, theirs}, Sys: &syscall.SysProcAttr{Setsid: true}})
 	if err != nil {
 		ours.Close()
@@ -166,7 +166,7 @@ func (c *Client) Close(ctx context.Context, grace time.Duration) (proc.Report, e
 	c.process.Wait()
 	if errors.Is(err, errGone) {
 		// What the helper left has lost its reaper, but not its marks.
-		report, err = proc.Recover(c.run, c.loose).Close(ctx, grace)
+		report, err = proc.Reopen(c.mark, c.loose).Close(ctx, grace)
 	}
 	return report, err
 }

@@ -19,5 +19,5 @@
 // When the program dies, by kill -9 as well, the socket closes, and that is the
 // helper's order to end everything but what detached steps left, and itself. When
 // the helper dies, waiting Processes report an error and Close ends what carries
-// the run's marks from this process.
+// the same mark, from this process.
 package helper

@@ -61,14 +61,14 @@ func engine(tag string) {
 	time.Sleep(time.Hour)
 }
 
-func startIn(h proc.Host, run, step, script string, detach bool) (proc.Process, error) {
+func startIn(h proc.Host, mark, step, script string, detach bool) (proc.Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer null.Close()
 	return h.Start(proc.Spec{Step: step, Path: "/bin/sh", Args: []string{"sh", "-c", script}, Detach: detach,
-		Env: append(os.Environ(), proc.MarkRun+"="+run, proc.MarkStep+"="+step), Files: [3]*os.File{null, null, null}})
+		Env: append(os.Environ(), proc.MarkOwner+"="+mark, proc.MarkStep+"="+step), Files: [3]*os.File{null, null, null}})
 }
 
 func living(tag string) map[int]string {
@@ -279,7 +279,7 @@ func BenchmarkTrue(b *testing.B) {
 	c := New("bench", "")
 	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	defer null.Close()
-	env := append(os.Environ(), proc.MarkRun+"=bench")
+	env := append(os.Environ(), proc.MarkOwner+"=bench")
 	for b.Loop() {
 		p, err := c.Start(proc.Spec{Step: "s", Path: "/bin/true", Args: []string{"true"}, Env: env, Files: [3]*os.File{null, null, null}})
 		if err != nil {

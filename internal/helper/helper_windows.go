@@ -15,7 +15,7 @@ func Main() {}
 type Client struct{}
 
 // New makes a Client.
-func New(run, binary string) *Client { return &Client{} }
+func New(mark, binary string) *Client { return &Client{} }
 
 // Start says that there is no helper on this platform.
 func (*Client) Start(proc.Spec) (proc.Process, error) {

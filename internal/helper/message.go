@@ -52,14 +52,15 @@ type spec struct {
 	Env    [][]byte `json:"env"`
 	Dir    []byte   `json:"dir"`
 	Detach bool     `json:"detach,omitempty"`
+	TTY    bool     `json:"tty,omitempty"`
 }
 
 func pack(s proc.Spec) *spec {
-	return &spec{Step: s.Step, Path: []byte(s.Path), Args: toBytes(s.Args), Env: toBytes(s.Env), Dir: []byte(s.Dir), Detach: s.Detach}
+	return &spec{Step: s.Step, Path: []byte(s.Path), Args: toBytes(s.Args), Env: toBytes(s.Env), Dir: []byte(s.Dir), Detach: s.Detach, TTY: s.TTY}
 }
 
 func (s *spec) unpack(files [3]*os.File) proc.Spec {
-	return proc.Spec{Step: s.Step, Path: string(s.Path), Args: toStrings(s.Args), Env: toStrings(s.Env), Dir: string(s.Dir), Detach: s.Detach, Files: files}
+	return proc.Spec{Step: s.Step, Path: string(s.Path), Args: toStrings(s.Args), Env: toStrings(s.Env), Dir: string(s.Dir), Detach: s.Detach, TTY: s.TTY, Files: files}
 }
 
 func toBytes(list []string) [][]byte {

@@ -56,10 +56,10 @@ type served struct {
 }
 
 // serve answers requests until the other side closes or dies.
-func serve(w *wire, run string) error {
+func serve(w *wire, mark string) error {
 	deafen()
 	_ = proc.BecomeReaper() // where there is no such thing, process groups still end
-	s := &server{wire: w, group: proc.Open(run), procs: map[uint64]*served{}}
+	s := &server{wire: w, group: proc.Open(mark), procs: map[uint64]*served{}}
 	alive, gone := context.WithCancel(context.Background())
 	var closing sync.WaitGroup
 	closed := false

@@ -3,19 +3,20 @@
 //
 // # The model
 //
-// A [Group] is one run. What a step starts belongs to the step, whatever the
-// processes do afterwards, and proc can find it again by four marks:
+// A [Group] is what one owner of a run starts. What a step starts belongs to the
+// step, whatever the processes do afterwards, and proc can find it again by four
+// signs:
 //
 //	descent    a child of something that belongs to the step
 //	group      in its process group, or in a session one of its processes leads
-//	marker     FLOWRUN_RUN and FLOWRUN_STEP in its environment
+//	marker     FLOWRUN_OWNER and FLOWRUN_STEP in its environment
 //	leaf       in the run's own cgroup (v2), where this user may make one
 //
-// Each mark can be shed (a double fork loses descent, setsid the group, env -i the
+// Each sign can be shed (a double fork loses descent, setsid the group, env -i the
 // marker), and no step needs to shed less than all. So two things of the system
 // stand behind them: nothing leaves a cgroup by accident, and a process that is a
 // subreaper ([BecomeReaper]) inherits whatever loses its parent. With either one
-// nothing escapes the end of the run. With neither, what carries no mark is not
+// nothing escapes the end of the run. With neither, what shows no sign is not
 // killed on suspicion but reported.
 //
 // # What it costs
@@ -25,6 +26,16 @@
 // process table is only read to stop something, or at the end of a run when a
 // cheap question (is the leaf populated, is there a child, is the process group
 // still there) says that something is left.
+//
+// # Owners
+//
+// A run may be taken over: its owner was killed, or was stopped for so long that
+// another took its place. Owners are counted by epochs, and the marker holds the
+// epoch ([Mark]). So an owner that wakes up late ends what it started itself and
+// nothing of its successor's; and the successor first ends what any owner before
+// it left ([Recover]). What an owner forked right before it was killed carries no
+// marker until its program begins; Recover waits for that. Whether an owner lives is
+// known by its [Identity].
 //
 // # Ending
 //

@@ -11,12 +11,14 @@ import (
 	"time"
 )
 
-// Group is the processes of one run, started by this process. It is a [Host].
+// Group is the processes that one owner of a run starts, in this process. It is a
+// [Host].
 type Group struct {
-	run    string
-	since  uint64 // when the Group was opened; what is older is not of the run
-	noLeaf bool   // do not make one; tests see how it is without
-	first  sync.Once
+	marked  func(mark string) bool // says whether a process with that mark belongs
+	foreign bool                   // another process started everything, long ago
+	since   uint64                 // when the Group was opened; what is older does not belong
+	noLeaf  bool                   // do not make one; tests see how it is without
+	first   sync.Once
 
 	mu       sync.Mutex
 	leaf     *leaf
@@ -32,11 +34,40 @@ type Group struct {
 
 var _ Host = (*Group)(nil)
 
-// Open makes the Group of a run. It costs nothing until something is started.
-func Open(run string) *Group {
+// Open makes a Group whose processes carry the mark (see Mark) in MarkOwner; the
+// caller puts it into their environment. With "" none is found by its mark. A Group
+// costs nothing until something is started.
+func Open(mark string) *Group {
 	opened(1)
-	return &Group{run: run, since: now(), live: map[*child]struct{}{},
+	return &Group{marked: exactly(mark), since: now(), live: map[*child]struct{}{},
 		left: map[int]string{}, detached: map[int]string{}, loose: map[string]struct{}{}}
+}
+
+// Reopen makes a Group for what another process started under the mark and can no
+// longer end. Nothing may be started in it; its Close ends what carries the mark,
+// however old, but not what carries the path of a detached step.
+func Reopen(mark string, detached []string) *Group {
+	return reopen(exactly(mark), detached)
+}
+
+// Recover is Reopen for everything that any owner of the run left, whatever its
+// epoch. A new owner closes it before it starts anything itself. Where nothing is
+// left that costs one look at the process table.
+func Recover(run string, detached []string) *Group {
+	return reopen(func(m string) bool { return ofRun(m, run) }, detached)
+}
+
+// exactly counts one mark; "" is that of processes without one and never counts.
+func exactly(mark string) func(string) bool {
+	return func(m string) bool { return m == mark && m != "" }
+}
+
+func reopen(marked func(string) bool, detached []string) *Group {
+	g := &Group{marked: marked, foreign: true, loose: map[string]struct{}{}}
+	for _, step := range detached {
+		g.loose[step] = struct{}{}
+	}
+	return g
 }
 
 // sweepEvery is how often a reaper takes dead orphans away while steps run.
@@ -60,9 +91,21 @@ func (g *Group) begin() {
 	})
 }
 
+// ownGroup starts a process in a process group of its own; with a terminal on its
+// stdin in a session of its own, whose terminal that is.
+func ownGroup(tty bool) *syscall.SysProcAttr {
+	if tty {
+		return &syscall.SysProcAttr{Setsid: true, Setctty: true} // Ctty 0 is the child's stdin
+	}
+	return &syscall.SysProcAttr{Setpgid: true}
+}
+
 // Start starts a process in a process group of its own, and in the run's leaf
 // unless it is detached: a leaf ends as a whole.
 func (g *Group) Start(s Spec) (Process, error) {
+	if g.foreign {
+		return nil, fmt.Errorf("cannot start %q: this group is only to end what another process started; open one", s.Path)
+	}
 	g.mu.Lock()
 	g.first.Do(g.begin)
 	leaf := g.leaf
@@ -71,7 +114,8 @@ func (g *Group) Start(s Spec) (Process, error) {
 		leaf = nil
 	}
 	pidfd := -1
-	attr := syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Sys: &syscall.SysProcAttr{Setpgid: true, PidFD: &pidfd}}
+	attr := syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Sys: ownGroup(s.TTY)}
+	attr.Sys.PidFD = &pidfd
 	if leaf != nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, leaf.fd()
 	}
@@ -136,6 +180,9 @@ func (g *Group) ended(c *child) {
 
 // Close ends what is left of the run. See [Host].
 func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) {
+	if g.foreign {
+		return g.endRun(ctx, grace), nil
+	}
 	defer opened(-1)
 	g.mu.Lock()
 	if g.sweep != nil {
@@ -187,17 +234,4 @@ func (g *Group) mayBeLeft() bool {
 // this program's own children, which stay in its process group.
 func spare(e *entry) bool {
 	return e.PID <= 1 || e.PID == os.Getpid() || e.ppid == os.Getpid() && e.pgid == syscall.Getpgrp()
-}
-
-// Recover makes a Group for what another process started for the run and can no
-// longer end: its Close looks for everything that carries the run's marker,
-// however old, but the marker of a detached step.
-func Recover(run string, detached []string) *Group {
-	g := Open(run)
-	g.since, g.noLeaf = 0, true
-	for _, step := range detached {
-		g.loose[step] = struct{}{}
-	}
-	g.first.Do(func() {}) // something was started
-	return g
 }

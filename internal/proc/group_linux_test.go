@@ -198,15 +198,17 @@ func TestParseStat(t *testing.T) {
 		ok   bool
 		name string
 		ppid int
+		fork bool
 	}{
-		{"12 (sleep) S 7 12 3 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 0", true, "sleep", 7},
-		{"12 (a) b) (c) S 7 12 3 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 0", true, "a) b) (c", 7},
-		{"12 (x) S 7", false, "", 0},
-		{"", false, "", 0},
-		{")(", false, "", 0},
+		{"12 (sleep) S 7 12 3 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 0", true, "sleep", 7, false},
+		{"12 (flowrun) S 7 12 3 0 -1 4194368 1 0 0 0 0 0 0 0 20 0 1 0 4711 0", true, "flowrun", 7, true},
+		{"12 (a) b) (c) S 7 12 3 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 0", true, "a) b) (c", 7, false},
+		{"12 (x) S 7", false, "", 0, false},
+		{"", false, "", 0, false},
+		{")(", false, "", 0, false},
 	} {
 		e, ok := parseStat(c.line)
-		if ok != c.ok || ok && (e.Name != c.name || e.ppid != c.ppid || e.start != 4711) {
+		if ok != c.ok || ok && (e.Name != c.name || e.ppid != c.ppid || e.forked != c.fork || e.start != 4711) {
 			t.Errorf("%q: %+v %t", c.line, e, ok)
 		}
 	}
@@ -222,9 +224,9 @@ func FuzzParseStat(f *testing.F) {
 }
 
 func TestParseMarks(t *testing.T) {
-	run, step := parseMarks([]byte("A=1\x00FLOWRUN_STEP=a/b\x00XFLOWRUN_RUN=no\x00FLOWRUN_RUN=r1\x00"))
-	if run != "r1" || step != "a/b" {
-		t.Error(run, step)
+	mark, step := parseMarks([]byte("A=1\x00FLOWRUN_STEP=a/b\x00XFLOWRUN_OWNER=no\x00FLOWRUN_RUN=r1\x00FLOWRUN_OWNER=r1.2\x00"))
+	if mark != "r1.2" || step != "a/b" {
+		t.Error(mark, step)
 	}
 }
 
@@ -236,8 +238,8 @@ func TestTrail(t *testing.T) {
 		return entry{Info: Info{PID: pid}, ppid: ppid, pgid: pgid, sid: sid, start: start, state: 'S'}
 	}
 	marked := at(50, 1, 50, 50, 9)
-	marked.run, marked.Step = "r", "s"
-	trail := newTrail("r", "s")
+	marked.mark, marked.Step = "r.1", "s"
+	trail := newTrail(exactly("r.1"), "s")
 	root := at(10, 5, 10, 2, 5)
 	trail.add(&root)
 	pids := func(list []entry) (out []int) {

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// Group is the processes of one run, started by this process. It is a [Host].
+// Group is the processes that one owner of a run starts, in this process. It is a
+// [Host].
 type Group struct {
 	mu   sync.Mutex
 	live map[*child]struct{}
@@ -20,10 +21,13 @@ type Group struct {
 
 var _ Host = (*Group)(nil)
 
-// Open makes the Group of a run.
-func Open(run string) *Group {
+// Open makes the Group of one owner of a run.
+func Open(mark string) *Group {
 	return &Group{live: map[*child]struct{}{}, left: map[int]Info{}}
 }
+
+// Reopen makes an empty Group: without a process table nothing is found again.
+func Reopen(mark string, detached []string) *Group { return Open(mark) }
 
 // Recover makes an empty Group: without a process table nothing is found again.
 func Recover(run string, detached []string) *Group { return Open(run) }
@@ -45,7 +49,7 @@ type child struct {
 // Start starts a process, in a process group of its own where there are such.
 func (g *Group) Start(s Spec) (Process, error) {
 	p, err := os.StartProcess(s.Path, s.Args, &os.ProcAttr{
-		Dir: s.Dir, Env: s.Env, Files: s.Files[:], Sys: ownGroup()})
+		Dir: s.Dir, Env: s.Env, Files: s.Files[:], Sys: ownGroup(s.TTY)})
 	if err != nil {
 		return nil, fmt.Errorf("cannot start %q: %w", s.Path, err)
 	}

@@ -9,13 +9,6 @@ import (
 	"time"
 )
 
-// The environment markers by which a step's processes are found again. They are
-// of use to people as well.
-const (
-	MarkRun  = "FLOWRUN_RUN"  // the run's id
-	MarkStep = "FLOWRUN_STEP" // the step's path
-)
-
 // Host starts the processes of one run. A [Group] does it in this process,
 // package internal/helper in another one. Hosts are safe for concurrent use.
 type Host interface {
@@ -47,10 +40,11 @@ type Spec struct {
 	Step   string      // the step's path
 	Path   string      // the program's file
 	Args   []string    // argv, the program's name first
-	Env    []string    // K=V; should hold MarkRun and MarkStep
+	Env    []string    // K=V; should hold MarkOwner and MarkStep
 	Dir    string      // "" is this process's directory
 	Files  [3]*os.File // stdin, stdout, stderr
 	Detach bool        // what the process leaves behind stays when the run ends
+	TTY    bool        // stdin is a terminal: the process leads a session that has it as its own (Unix only)
 }
 
 // Exit is how a process ended.
@@ -68,11 +62,15 @@ type Info struct {
 
 func (i Info) String() string { return fmt.Sprintf("%s (pid %d)", i.Name, i.PID) }
 
-// Names lists processes for a message.
+// Names lists processes for a message, the first twenty by name.
 func Names(list []Info) string {
-	words := make([]string, len(list))
-	for i, p := range list {
-		words[i] = p.String()
+	const most = 20
+	words := make([]string, min(len(list), most))
+	for i := range words {
+		words[i] = list[i].String()
+	}
+	if more := len(list) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(words, ", "), more)
 	}
 	return strings.Join(words, ", ")
 }

@@ -3,6 +3,7 @@ package proc
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -38,10 +39,14 @@ func (h *hunt) end(grace time.Duration, force <-chan struct{}) (found, survivors
 
 func (h *hunt) over() bool { return h.settled == nil || h.settled() }
 
-// ask sends TERM and waits. It says whether everything went.
+// ask sends TERM and waits. It says whether everything went. What is found later is
+// told as well when it has lost its parent: that one was told just after it had
+// forked. A child whose parent lives may be there to clean up.
 func (h *hunt) ask(found []entry, grace time.Duration, force <-chan struct{}) bool {
 	h.killGroup(syscall.SIGTERM)
+	told := map[int]bool{}
 	for i := range found {
+		told[found[i].PID] = true
 		if found[i].pgid != h.group { // the group has been told already
 			send(&found[i], syscall.SIGTERM)
 		}
@@ -60,8 +65,18 @@ func (h *hunt) ask(found []entry, grace time.Duration, force <-chan struct{}) bo
 			return false
 		case <-time.After(min(pause, left)):
 		}
-		if h.over() && len(h.look()) == 0 {
+		if !h.over() {
+			continue
+		}
+		rest := h.look()
+		if len(rest) == 0 {
 			return true
+		}
+		for i := range rest {
+			if e := &rest[i]; !told[e.PID] && !slices.ContainsFunc(rest, func(up entry) bool { return up.PID == e.ppid }) {
+				told[e.PID] = true
+				send(e, syscall.SIGTERM)
+			}
 		}
 	}
 }
@@ -113,7 +128,7 @@ func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []Info) 
 	g.suspect = true
 	leaf := g.leaf
 	g.mu.Unlock()
-	trail := newTrail(g.run, c.step)
+	trail := newTrail(g.marked, c.step)
 	h := &hunt{
 		group:   c.pid,
 		leaf:    leaf,
@@ -159,7 +174,7 @@ func (g *Group) endRun(ctx context.Context, grace time.Duration) Report {
 func (g *Group) trails() (run, loose *trail) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	run, loose = newTrail(g.run, ""), newTrail("", "")
+	run, loose = newTrail(g.marked, ""), newTrail(nil, "")
 	for pid := range g.left {
 		run.leaders[pid] = reaped
 	}
@@ -172,6 +187,9 @@ func (g *Group) trails() (run, loose *trail) {
 // lookAll finds everything of the run that lives, but what detached steps left.
 func (g *Group) lookAll(run, loose *trail) []entry {
 	look := g.looks.fresh(g.since)
+	if g.foreign {
+		look = g.born(look)
+	}
 	g.mu.Lock()
 	var inside map[int]bool
 	if g.leaf != nil {
@@ -179,7 +197,7 @@ func (g *Group) lookAll(run, loose *trail) []entry {
 	}
 	free := len(g.loose) > 0
 	for i := range look {
-		if _, ok := g.loose[look[i].Step]; ok && look[i].run == g.run {
+		if _, ok := g.loose[look[i].Step]; ok && g.marked(look[i].mark) {
 			loose.add(&look[i])
 		}
 	}
@@ -194,7 +212,7 @@ func (g *Group) lookAll(run, loose *trail) []entry {
 	loose.follow(look, spare)
 	// With a detached step about, an orphan without any mark may be that step's:
 	// only the leaf, which detached steps are not in, tells them apart.
-	claim := alone() && !free
+	claim := !g.foreign && alone() && !free
 	for i := range look {
 		e := &look[i]
 		if inside[e.PID] || claim && e.ppid == os.Getpid() && !spare(e) {
@@ -218,10 +236,10 @@ func (g *Group) doubtful(run, loose *trail) []entry {
 		return nil
 	}
 	look := g.looks.fresh(g.since)
-	above, orphans := ancestors(look), newTrail("", "")
+	above, orphans := ancestors(look), newTrail(nil, "")
 	for i := range look {
 		e := &look[i]
-		if above[e.ppid] && e.start >= g.since && e.run == "" && sameUser(e.PID) {
+		if above[e.ppid] && e.start >= g.since && e.mark == "" && sameUser(e.PID) {
 			orphans.add(e)
 		}
 	}
@@ -229,6 +247,34 @@ func (g *Group) doubtful(run, loose *trail) []entry {
 		_, known := run.seen[e.PID]
 		_, kept := loose.seen[e.PID]
 		return known || kept || e.start < g.since || spare(e)
+	})
+}
+
+// birthBound is how long a fork may take to begin its program. It takes far less
+// than a millisecond, unless nothing gets a processor.
+const birthBound = 2 * time.Second
+
+// born waits until every fork of a dead engine has begun its program, and looks
+// again: not before then does it carry a mark.
+func (g *Group) born(look table) table {
+	for end := time.Now().Add(birthBound); unborn(look) && time.Now().Before(end); {
+		time.Sleep(shortest)
+		look = g.looks.fresh(g.since)
+	}
+	return look
+}
+
+// unborn says whether there is a process that an engine forked before it died, and
+// that has not begun its program yet. Until then it has the engine's name, which is
+// this program's. For a moment after that it has no environment.
+func unborn(look table) bool {
+	own := slices.IndexFunc(look, func(e entry) bool { return e.PID == os.Getpid() })
+	if own < 0 {
+		return false
+	}
+	above, recent := ancestors(look), now()-min(now(), 1000) // clock ticks: 10 s
+	return slices.ContainsFunc(look, func(e entry) bool {
+		return above[e.ppid] && !e.dead() && (e.forked && e.Name == look[own].Name || e.blank && e.start >= recent)
 	})
 }
 

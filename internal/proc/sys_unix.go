@@ -7,7 +7,12 @@ import (
 	"syscall"
 )
 
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func ownGroup(tty bool) *syscall.SysProcAttr {
+	if tty {
+		return &syscall.SysProcAttr{Setsid: true, Setctty: true} // Ctty 0 is the child's stdin
+	}
+	return &syscall.SysProcAttr{Setpgid: true}
+}
 
 func groupLives(pgid int) bool { return syscall.Kill(-pgid, 0) == nil }
 
@@ -20,4 +25,12 @@ func exitOf(state *os.ProcessState) Exit {
 		return Exit{Code: 128 + int(w.Signal()), Signal: w.Signal()}
 	}
 	return Exit{Code: state.ExitCode()}
+}
+
+// state asks whether the number is taken: by another user's process as well.
+func (i Identity) state() Liveness {
+	if i.PID > 0 && syscall.Kill(i.PID, 0) != syscall.ESRCH {
+		return Alive
+	}
+	return Dead
 }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-func ownGroup() *syscall.SysProcAttr {
+func ownGroup(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
@@ -17,3 +17,5 @@ func killGroup(int) bool  { return false }
 func signalGroup(p *os.Process, _ syscall.Signal) { p.Kill() }
 
 func exitOf(state *os.ProcessState) Exit { return Exit{Code: state.ExitCode()} }
+
+func (i Identity) state() Liveness { return Unknown }

@@ -3,12 +3,12 @@ package proc
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // entry is one process as the kernel's table shows it.
@@ -17,7 +17,9 @@ type entry struct {
 	ppid, pgid, sid int
 	start           uint64 // clock ticks since boot; with the pid it names a process for good
 	state           byte
-	run             string // the marker's run
+	forked          bool   // and has not begun its program yet
+	blank           bool   // has no environment, or none yet
+	mark            string // whose it is
 }
 
 func (e *entry) dead() bool { return e.state == 'Z' || e.state == 'X' }
@@ -77,17 +79,24 @@ func parseStat(line string) (e entry, ok bool) {
 	if open < 1 || end < open {
 		return e, false
 	}
-	const startField = 19 // counted from the state, which is field 0
+	const (
+		flagsField = 6 // counted from the state, which is field 0
+		startField = 19
+		forkNoExec = 0x40 // the kernel's PF_FORKNOEXEC
+	)
 	fields := strings.Fields(line[end+1:])
 	if len(fields) <= startField || len(fields[0]) != 1 {
 		return e, false
 	}
-	var errs [5]error
+	var errs [6]error
 	e.PID, errs[0] = strconv.Atoi(strings.TrimSpace(line[:open]))
 	e.ppid, errs[1] = strconv.Atoi(fields[1])
 	e.pgid, errs[2] = strconv.Atoi(fields[2])
 	e.sid, errs[3] = strconv.Atoi(fields[3])
 	e.start, errs[4] = strconv.ParseUint(fields[startField], 10, 64)
+	flags, err := strconv.ParseUint(fields[flagsField], 10, 64)
+	errs[5] = err
+	e.forked = flags&forkNoExec != 0
 	e.state, e.Name = fields[0][0], line[open+1:end]
 	return e, errors.Join(errs[:]...) == nil
 }
@@ -101,20 +110,21 @@ func (e *entry) readMarks(buf []byte) []byte {
 		n, err = readInto(path, buf)
 	}
 	if err == nil {
-		e.run, e.Step = parseMarks(buf[:n])
+		e.mark, e.Step = parseMarks(buf[:n])
+		e.blank = n == 0
 	}
 	return buf
 }
 
-func parseMarks(environ []byte) (run, step string) {
+func parseMarks(environ []byte) (mark, step string) {
 	for v := range bytes.SplitSeq(environ, []byte{0}) {
-		if rest, ok := bytes.CutPrefix(v, []byte(MarkRun+"=")); ok {
-			run = string(rest)
+		if rest, ok := bytes.CutPrefix(v, []byte(MarkOwner+"=")); ok {
+			mark = string(rest)
 		} else if rest, ok := bytes.CutPrefix(v, []byte(MarkStep+"=")); ok {
 			step = string(rest)
 		}
 	}
-	return run, step
+	return mark, step
 }
 
 // readInto reads a small file into buf. It goes around os.File: the poller has no
@@ -143,18 +153,10 @@ func readInto(path string, buf []byte) (int, error) {
 }
 
 // now is this moment on the clock that start times are on: clock ticks since
-// boot, a hundred a second on every architecture. 0 where it cannot be read, which
-// makes everything recent.
+// boot, a hundred a second on every architecture.
 func now() uint64 {
-	f, err := os.Open("/proc/uptime")
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	text, _ := io.ReadAll(f)
-	seconds, _, _ := strings.Cut(string(text), " ")
-	ticks, _ := strconv.ParseUint(strings.Replace(seconds, ".", "", 1), 10, 64)
-	return ticks
+	const tick = 10 * time.Millisecond
+	return uint64(Uptime() / tick)
 }
 
 func sameUser(pid int) bool {

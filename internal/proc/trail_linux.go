@@ -4,8 +4,8 @@ package proc
 // with every look: a process once seen to belong stays known, and so does what
 // descends from it, also after the ones in between have ended.
 type trail struct {
-	run  string // marker; "" for none
-	step string // marker; "" for every step of the run
+	mark func(string) bool // says whether a mark counts; nil: none does
+	step string            // the step's path; "" for every step
 
 	seen    map[int]uint64 // pid to start time
 	leaders map[int]uint64 // of groups and sessions, dead ones too, to start time
@@ -15,8 +15,8 @@ type trail struct {
 // living process of that number is a stranger, and so is its group.
 const reaped = 0
 
-func newTrail(run, step string) *trail {
-	return &trail{run: run, step: step, seen: map[int]uint64{}, leaders: map[int]uint64{}}
+func newTrail(mark func(string) bool, step string) *trail {
+	return &trail{mark: mark, step: step, seen: map[int]uint64{}, leaders: map[int]uint64{}}
 }
 
 // add takes a process into the trail.
@@ -69,7 +69,7 @@ func (t *trail) owns(e *entry) bool {
 }
 
 func (t *trail) marked(e *entry) bool {
-	return t.run != "" && e.run == t.run && (t.step == "" || e.Step == t.step)
+	return t.mark != nil && t.mark(e.mark) && (t.step == "" || e.Step == t.step)
 }
 
 // forgetStrangers drops numbers that now name another process.

@@ -75,8 +75,8 @@ func living(tag string) map[int]string {
 	return found
 }
 
-func environ(run, step string) []string {
-	return append(os.Environ(), MarkRun+"="+run, MarkStep+"="+step)
+func environ(mark, step string) []string {
+	return append(os.Environ(), MarkOwner+"="+mark, MarkStep+"="+step)
 }
 
 func devNull(t testing.TB) *os.File {
@@ -88,11 +88,11 @@ func devNull(t testing.TB) *os.File {
 	return f
 }
 
-func start(t testing.TB, h Host, run, step, script string) Process {
+func start(t testing.TB, h Host, mark, step, script string) Process {
 	t.Helper()
 	null := devNull(t)
 	p, err := h.Start(Spec{Step: step, Path: "/bin/sh", Args: []string{"sh", "-c", script},
-		Env: environ(run, step), Files: [3]*os.File{null, null, null}})
+		Env: environ(mark, step), Files: [3]*os.File{null, null, null}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestTreesAsReaper(t *testing.T) {
 	if IsReaper() {
 		t.Skip("this is the reaper")
 	}
-	args := []string{"-test.run=^(TestTrees|TestOrphansAreReaped|TestDetached|TestBackground)$", "-test.v"}
+	args := []string{"-test.run=^(TestTrees|TestOrphansAreReaped|TestDetached|TestBackground|TestOwners|TestRecover)$", "-test.v"}
 	if testing.Short() {
 		args = append(args, "-test.short")
 	}

@@ -1,0 +1,287 @@
+package dotenv
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Var is one variable.
+type Var struct{ Name, Value string }
+
+// maxProblems bounds what is told of one file.
+const maxProblems = 100
+
+// Parse reads the text of the named file; the file is not opened. outer answers
+// variables that the file itself does not have; nil has none. The variables come in
+// the order in which their names first stand, each once. Where the Problems hold an
+// error (see Err) they are only what could be read.
+func Parse(file, text string, outer func(name string) (string, bool)) ([]Var, Problems) {
+	p := &parser{file: file, src: strings.TrimPrefix(text, "\ufeff"), outer: outer, index: map[string]int{}}
+	if at := strings.IndexByte(p.src, 0); at >= 0 {
+		p.fail(at, "a NUL byte, which no variable can hold; save the file as UTF-8 text")
+		return nil, p.problems
+	}
+	for p.at < len(p.src) && !p.full {
+		p.line()
+	}
+	return p.vars, p.problems
+}
+
+type parser struct {
+	file, src string
+	at        int // what is read next
+	outer     func(string) (string, bool)
+
+	vars     []Var
+	index    map[string]int // of vars, by name
+	size     int            // of all values
+	full     bool           // MaxSize is reached
+	problems Problems
+}
+
+func (p *parser) problem(at int, warning bool, format string, args ...any) {
+	if len(p.problems) >= maxProblems {
+		return
+	}
+	before := p.src[:at]
+	start := strings.LastIndexByte(before, '\n') + 1
+	p.problems = append(p.problems, Problem{File: p.file, Line: 1 + strings.Count(before, "\n"),
+		Col: 1 + utf8.RuneCountInString(before[start:]), Warning: warning, Message: fmt.Sprintf(format, args...)})
+}
+
+func (p *parser) fail(at int, format string, args ...any) { p.problem(at, false, format, args...) }
+func (p *parser) warn(at int, format string, args ...any) { p.problem(at, true, format, args...) }
+
+// line reads one variable, or a line without one. After a problem it goes on with
+// the next line.
+func (p *parser) line() {
+	p.blanks()
+	if p.ends() || p.peek() == '#' {
+		p.skipLine()
+		return
+	}
+	p.export()
+	at := p.at
+	name, ok := p.name()
+	if !ok {
+		p.skipLine()
+		return
+	}
+	value, ok := p.value()
+	if !ok {
+		p.skipLine()
+		return
+	}
+	p.set(at, name, value)
+}
+
+// export goes past the word where it stands in front of a name.
+func (p *parser) export() {
+	rest, ok := strings.CutPrefix(p.src[p.at:], "export")
+	if name := strings.TrimLeft(rest, " \t"); ok && len(name) < len(rest) && !strings.HasPrefix(name, "=") {
+		p.at = len(p.src) - len(name)
+	}
+}
+
+// name reads NAME, the sign after it, and the blanks around that.
+func (p *parser) name() (string, bool) {
+	at := p.at
+	n := nameLength(p.src[at:])
+	p.at += n
+	p.blanks()
+	switch {
+	case n == 0 && p.peek() == '=':
+		p.fail(at, "a variable without a name; write NAME=VALUE")
+	case p.peek() == '=' && !p.ends():
+		p.at++
+		return p.src[at : at+n], true
+	case n > 0 && (p.ends() || p.peek() == '#'):
+		p.fail(at, "a name without a value; write NAME=VALUE, and NAME= for an empty one")
+	default:
+		p.fail(at, "no NAME=VALUE; a name has letters, digits and '_', not beginning with a digit, and what has several lines stands in quotes")
+	}
+	return "", false
+}
+
+// value reads what stands after "=", and the rest of the line.
+func (p *parser) value() (string, bool) {
+	start := p.at
+	p.blanks()
+	quote := p.peek()
+	if quote != '"' && quote != '\'' {
+		return p.plain(p.at > start), true
+	}
+	open := p.at
+	value, ok := p.quoted(quote)
+	if !ok {
+		p.at = open
+		p.fail(open, "quote %c is never closed; close it, or put the value into the other kind of quotes", quote)
+		return "", false
+	}
+	end := p.at
+	p.blanks()
+	if !p.ends() && !(p.peek() == '#' && p.at > end) {
+		p.fail(p.at, "text after the closing quote; write a backslash before a quote that belongs to the value")
+		return "", false
+	}
+	p.skipLine()
+	return value, true
+}
+
+// plain reads a value without quotes. blank says that one stands before it, after
+// which a # begins a comment.
+func (p *parser) plain(blank bool) string {
+	end := p.at
+	for ; end < len(p.src) && p.src[end] != '\n'; end++ {
+		if p.src[end] == '#' && blank {
+			break
+		}
+		blank = isBlank(p.src[end])
+	}
+	end = p.at + len(strings.TrimRight(p.src[p.at:end], " \t\r"))
+	var b strings.Builder
+	for p.at < end && !p.full {
+		if p.peek() == '$' {
+			p.add(&b, p.expand(end))
+			continue
+		}
+		p.add(&b, p.src[p.at:p.at+1])
+		p.at++
+	}
+	p.skipLine()
+	return b.String()
+}
+
+// escapes are what follows a backslash in double quotes; before anything else a
+// backslash is one.
+var escapes = map[byte]string{'n': "\n", 'r': "\r", 't': "\t", '"': `"`, '\\': `\`, '$': "$"}
+
+// quoted reads a value in quotes, and is false where they are not closed.
+func (p *parser) quoted(quote byte) (string, bool) {
+	var b strings.Builder
+	for p.at++; p.at < len(p.src) && !p.full; {
+		c, next := p.src[p.at], byte(0)
+		if p.at+1 < len(p.src) {
+			next = p.src[p.at+1]
+		}
+		switch {
+		case c == quote:
+			p.at++
+			return b.String(), true
+		case c == '\r' && next == '\n': // the line end of Windows
+			p.at++
+		case c == '\\' && quote == '\'' && next == '\'':
+			p.add(&b, "'")
+			p.at += 2
+		case c == '\\' && quote == '"' && escapes[next] != "":
+			p.add(&b, escapes[next])
+			p.at += 2
+		case c == '$' && quote == '"':
+			p.add(&b, p.expand(len(p.src)))
+		default:
+			p.add(&b, p.src[p.at:p.at+1])
+			p.at++
+		}
+	}
+	return "", p.full
+}
+
+// add puts text into a value. Variables that name each other grow fast.
+func (p *parser) add(b *strings.Builder, text string) {
+	if p.size += len(text); p.size > MaxSize {
+		if !p.full {
+			p.fail(min(p.at, len(p.src)), "the values come to more than %d bytes; pass large ones by file", MaxSize)
+		}
+		p.full = true
+		return
+	}
+	b.WriteString(text)
+}
+
+// expand reads a $ and what belongs to it, up to end, and answers what it stands for.
+func (p *parser) expand(end int) string {
+	at := p.at
+	rest := p.src[at+1 : end]
+	if strings.HasPrefix(rest, "{") {
+		n := nameLength(rest[1:])
+		if n == 0 || !strings.HasPrefix(rest[1+n:], "}") {
+			p.at++
+			p.fail(at, "only a name can stand in ${...}; put a value that is meant as it is into single quotes")
+			return "$"
+		}
+		p.at += n + 3
+		return p.lookup(at, rest[1:1+n])
+	}
+	n := nameLength(rest)
+	p.at += n + 1
+	if n == 0 {
+		return "$"
+	}
+	return p.lookup(at, rest[:n])
+}
+
+func (p *parser) lookup(at int, name string) string {
+	if i, ok := p.index[name]; ok {
+		return p.vars[i].Value
+	}
+	if p.outer != nil {
+		if v, ok := p.outer(name); ok {
+			return v
+		}
+	}
+	p.warn(at, "%s is not set, and is empty here; set it further up, or put a $ that is meant as it is into single quotes", name)
+	return ""
+}
+
+func (p *parser) set(at int, name, value string) {
+	if i, ok := p.index[name]; ok {
+		p.warn(at, "%s is given twice; the last one counts", name)
+		p.vars[i].Value = value
+		return
+	}
+	p.index[name] = len(p.vars)
+	p.vars = append(p.vars, Var{name, value})
+}
+
+// peek is the next byte, 0 at the end.
+func (p *parser) peek() byte {
+	if p.at < len(p.src) {
+		return p.src[p.at]
+	}
+	return 0
+}
+
+// ends says whether the line ends here.
+func (p *parser) ends() bool {
+	rest := p.src[p.at:]
+	return rest == "" || rest[0] == '\n' || strings.HasPrefix(rest, "\r\n") || rest == "\r"
+}
+
+func (p *parser) blanks() {
+	for isBlank(p.peek()) {
+		p.at++
+	}
+}
+
+func (p *parser) skipLine() {
+	n := strings.IndexByte(p.src[p.at:], '\n')
+	if n < 0 {
+		p.at = len(p.src)
+		return
+	}
+	p.at += n + 1
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// nameLength is the length of the name that s begins with, 0 for none.
+func nameLength(s string) int {
+	for i := range len(s) {
+		c := s[i]
+		if !(c == '_' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || i > 0 && '0' <= c && c <= '9') {
+			return i
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,74 @@
+package proc
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// state looks the process up in /proc, if this process finds itself there.
+func (i Identity) state() Liveness {
+	if i.Start == 0 || Self().Start == 0 {
+		return Unknown
+	}
+	var buf [1024]byte
+	e, ok := readEntry(i.PID, buf[:])
+	switch {
+	case ok && e.start == i.Start && !e.dead():
+		return Alive
+	case ok:
+		return Dead
+	case syscall.Kill(i.PID, 0) == syscall.ESRCH:
+		return Dead
+	}
+	return Unknown // somebody has the number, and /proc hides who
+}
+
+// ownStart is when this process started; 0 where /proc is missing or is that of
+// another pid namespace, in which this process has another number.
+func ownStart() uint64 {
+	if link, err := os.Readlink("/proc/self"); err != nil || link != strconv.Itoa(os.Getpid()) {
+		return 0
+	}
+	var buf [1024]byte
+	e, _ := readEntry(os.Getpid(), buf[:])
+	return e.start
+}
+
+// namespace is where numbers and start times count: those of the pid and of the
+// time namespace. Kernels before 5.6 have no time namespaces.
+func namespace() string {
+	var names []string
+	for _, kind := range []string{"pid", "time"} {
+		if name, err := os.Readlink("/proc/self/ns/" + kind); err == nil {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// BootID names this boot of the machine: another after every start. It is "" on
+// platforms other than Linux.
+func BootID() string { return bootID() }
+
+var bootID = sync.OnceValue(func() string {
+	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(text))
+})
+
+// Uptime is the time since boot, suspended time included. It does not jump when
+// the wall clock is set, and all processes of a boot agree on it. On platforms
+// other than Linux it is the wall clock's time since 1970.
+func Uptime() time.Duration {
+	const clockBoottime = 7
+	var t syscall.Timespec
+	_, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockBoottime, uintptr(unsafe.Pointer(&t)), 0)
+	if errno != 0 { // no kernel that Go runs on
+		return 0
+	}
+	return time.Duration(t.Nano())
+}

@@ -1,0 +1,200 @@
+package proc
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// leave starts a step that leaves two processes behind, one of which only its
+// mark gives away, and waits until both are there.
+func leave(t *testing.T, g *Group, mark, step, tag string) {
+	t.Helper()
+	p := start(t, g, mark, step, "sleep 100."+tag+" & (setsid sleep 100."+tag+" &)")
+	if e, err := p.Wait(context.Background()); err != nil || e.Code != 0 {
+		t.Fatal(e, err)
+	}
+	for range 200 {
+		if len(living("100."+tag)) == 2 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%v live, want 2", living("100."+tag))
+}
+
+func expectLiving(t *testing.T, want map[string]int) {
+	t.Helper()
+	for tag, n := range want {
+		if got := living("100." + tag); len(got) != n {
+			t.Errorf("%s: %v live, want %d", tag, got, n)
+		}
+	}
+}
+
+// An owner that has lost its run ends what it started, and nothing of the next
+// owner's.
+func TestOwners(t *testing.T) {
+	for i, noLeaf := range []bool{false, true} {
+		run := fmt.Sprintf("owners%d-%d", os.Getpid(), i)
+		first, second := fmt.Sprintf("81%d%d", i, os.Getpid()), fmt.Sprintf("82%d%d", i, os.Getpid())
+		g1, g2 := Open(Mark(run, 1)), Open(Mark(run, 2))
+		g1.noLeaf, g2.noLeaf = noLeaf, noLeaf
+		leave(t, g1, Mark(run, 1), "s", first)
+		leave(t, g2, Mark(run, 2), "s", second)
+		if _, err := g1.Close(context.Background(), time.Second); err != nil {
+			t.Error(err)
+		}
+		expectLiving(t, map[string]int{first: 0, second: 2})
+		if _, err := g2.Close(context.Background(), time.Second); err != nil {
+			t.Error(err)
+		}
+		expectLiving(t, map[string]int{second: 0})
+	}
+}
+
+// A new owner ends what every owner before it left, but what detached steps did,
+// and what is of another run.
+func TestRecover(t *testing.T) {
+	run := fmt.Sprintf("recover%d", os.Getpid())
+	tags := make([]string, 4)
+	var open []*Group
+	for i, c := range []struct{ run, mark, step string }{
+		{run, Mark(run, 1), "s"},
+		{run, Mark(run, 2), "s"},
+		{run, Mark(run, 2), "loose"},
+		{run + ".1", Mark(run+".1", 1), "s"},
+	} {
+		tags[i] = fmt.Sprintf("83%d%d", i, os.Getpid())
+		g := Open(c.mark)
+		g.noLeaf = true
+		leave(t, g, c.mark, c.step, tags[i])
+		open = append(open, g)
+	}
+	report, err := Recover(run, []string{"loose"}).Close(context.Background(), time.Second)
+	if err != nil || len(report.Ended) != 4 || len(report.Escaped) > 0 {
+		t.Error(report, err)
+	}
+	expectLiving(t, map[string]int{tags[0]: 0, tags[1]: 0, tags[2]: 2, tags[3]: 2})
+
+	report, err = Reopen(Mark(run, 1), nil).Close(context.Background(), time.Second)
+	if err != nil || len(report.Ended) > 0 {
+		t.Error("there was nothing left:", report, err)
+	}
+	for _, mark := range []string{Mark(run, 2), Mark(run+".1", 1)} {
+		report, err := Reopen(mark, nil).Close(context.Background(), time.Second)
+		if err != nil || len(report.Ended) != 2 {
+			t.Error(mark, report, err)
+		}
+	}
+	expectLiving(t, map[string]int{tags[2]: 0, tags[3]: 0})
+	for _, g := range open {
+		g.Close(context.Background(), 0)
+	}
+}
+
+// A fork of a dead engine is waited for until its program begins: it has no mark
+// before. Other programs may stay forks for good.
+func TestUnborn(t *testing.T) {
+	self := entry{Info: Info{PID: os.Getpid(), Name: "flowrun"}, ppid: 50, state: 'R'}
+	shell := entry{Info: Info{PID: 50, Name: "bash"}, ppid: 1, state: 'S'}
+	for _, c := range []struct {
+		what string
+		e    entry
+		want bool
+	}{
+		{"a fork of a dead engine", entry{Info: Info{Name: "flowrun"}, ppid: 1, state: 'R', forked: true}, true},
+		{"one that a process above inherited", entry{Info: Info{Name: "flowrun"}, ppid: 50, state: 'R', forked: true}, true},
+		{"a fork of a living engine", entry{Info: Info{Name: "flowrun"}, ppid: 60, state: 'R', forked: true}, false},
+		{"a dead fork", entry{Info: Info{Name: "flowrun"}, ppid: 1, state: 'Z', forked: true}, false},
+		{"another program's fork", entry{Info: Info{Name: "postgres"}, ppid: 1, state: 'S', forked: true}, false},
+		{"a program that begins", entry{Info: Info{Name: "sh"}, ppid: 1, state: 'R', blank: true, start: now()}, true},
+		{"a program without an environment", entry{Info: Info{Name: "sh"}, ppid: 1, state: 'S', blank: true}, false},
+		{"a program", entry{Info: Info{Name: "sh"}, ppid: 1, state: 'S', start: now()}, false},
+	} {
+		c.e.PID = 70
+		if got := unborn(table{shell, self, c.e}); got != c.want {
+			t.Errorf("%s: %t, want %t", c.what, got, c.want)
+		}
+	}
+}
+
+// What was forked just before its parent was told to end is told as well, when it has
+// lost that parent.
+func TestToldLate(t *testing.T) {
+	null := devNull(t)
+	var pids [3]int
+	for i := range pids {
+		p, err := os.StartProcess("/bin/sleep", []string{"sleep", "100"}, &os.ProcAttr{Files: []*os.File{null, null, null}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids[i] = p.Pid
+		defer func() {
+			p.Kill()
+			p.Wait()
+		}()
+	}
+	looks := 0
+	h := &hunt{look: func() (list []entry) {
+		looks++
+		for i, pid := range pids {
+			e, ok := readEntry(pid, make([]byte, 1024))
+			if i > 0 && looks == 1 || !ok || e.dead() {
+				continue
+			}
+			if i == 2 { // said to be a child of the second
+				e.ppid = pids[1]
+			}
+			list = append(list, e)
+		}
+		return list
+	}}
+	began := time.Now()
+	found, survivors := h.end(300*time.Millisecond, nil)
+	if len(found) != 1 || len(survivors) > 0 {
+		t.Error(found, survivors)
+	}
+	if took := time.Since(began); took > 250*time.Millisecond {
+		t.Errorf("it took %v: nobody told what was found late", took)
+	}
+	if looks < 3 {
+		t.Errorf("%d looks", looks)
+	}
+}
+
+// Without a mark nothing is taken for a run's.
+func TestNoMark(t *testing.T) {
+	tag := fmt.Sprintf("84%d", os.Getpid())
+	g := Open("")
+	g.noLeaf = true
+	null := devNull(t)
+	p, err := g.Start(Spec{Path: "/bin/sleep", Args: []string{"sleep", "100." + tag}, Detach: true,
+		Env: os.Environ(), Files: [3]*os.File{null, null, null}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, foreign := range []*Group{Reopen("", nil), Recover("", nil)} {
+		if report, err := foreign.Close(context.Background(), 0); err != nil || len(report.Ended) > 0 {
+			t.Error(report, err)
+		}
+		if _, err := foreign.Start(Spec{Path: "/bin/true"}); err == nil {
+			t.Error("a process was started in a group that only ends things")
+		}
+	}
+	expectLiving(t, map[string]int{tag: 1})
+	syscall.Kill(p.PID(), syscall.SIGKILL)
+	p.Wait(context.Background())
+	g.Close(context.Background(), 0)
+}
+
+func BenchmarkRecoverNothing(b *testing.B) {
+	for b.Loop() {
+		if _, err := Recover("no-such-run", nil).Close(context.Background(), time.Second); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
