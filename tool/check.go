@@ -97,6 +97,7 @@ func checkTool(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	}
 	d.minVersion(t, content)
 	d.timeouts(t, content)
+	d.cacheOfTool(t, content)
 	if !t.Alias && t.single.Kind != "" && len(t.Steps) == 0 {
 		t.Single = true
 		t.single.Name, t.single.Pos = t.Name, t.Pos
@@ -170,6 +171,7 @@ func (d *decoder) timeouts(t *draft, content []*yaml.Node) {
 func checkStep(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	s := into.(*Step)
 	d.oneBody(stepTable(d), n, content)
+	d.loops(s, content)
 	if with := keyOf(content, "with"); with != nil && keyOf(content, "use-tool") == nil {
 		d.failKey(with, "with-without-use-tool", "with gives parameters to a tool, but the step uses none", "add 'use-tool:', or put the values into the command")
 	}
@@ -220,20 +222,81 @@ func (d *decoder) variableNames(vars []Entry) {
 	}
 }
 
+// checkEnvironment reports variables that have two values.
+func checkEnvironment(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	e := into.(*Environment)
+	names := map[string]bool{}
+	for _, v := range e.Variables {
+		names[v.Key] = true
+	}
+	for _, s := range e.Secrets {
+		if s.Sourced() && names[s.Name.S] {
+			d.reportAt(s.Name.Pos, Error, "two-values", "secrets", quote(s.Name.S)+" is given more than one value", "remove one of the two")
+		}
+		names[s.Name.S] = names[s.Name.S] || s.Sourced()
+	}
+}
+
+func checkSecret(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	s := into.(*Secret)
+	if valueOf(content, "name") == nil {
+		d.fail(n, "no-name", "the secret has no name", "add 'name:', the variable that gets its value")
+	}
+	for _, name := range []*Text{&s.Name, s.Env} {
+		if name != nil && name.Pos.Line > 0 && !variableName().MatchString(name.S) {
+			d.reportAt(name.Pos, Error, "bad-name", "", quote(name.S)+" cannot be the name of an environment variable", "use letters, digits and '_', not beginning with a digit")
+		}
+	}
+	var sources []*yaml.Node
+	for _, key := range []string{"env", "file", "command"} {
+		if at := keyOf(content, key); at != nil {
+			sources = append(sources, at)
+		}
+	}
+	switch {
+	case len(sources) == 0:
+		d.fail(n, "no-source", "the secret has no source", "add one of env, file, command; to mask a variable or parameter that there is, write its name alone")
+	case len(sources) > 1:
+		d.failKey(sources[1], "two-values", "the secret has more than one source", "keep one of env, file, command")
+	}
+}
+
+func checkEnvFile(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	if valueOf(content, "path") == nil {
+		d.fail(n, "no-path", "the env file has no path", "add 'path:', or write the path alone")
+	}
+}
+
 // check looks at the definition as a whole: what its parts say of each other.
 func (d *decoder) check(t *draft) {
-	steps := d.stepNames(t)
+	lists := t.lists()
+	steps := d.stepNames(t, lists)
 	d.parameterNames(t, steps)
-	d.waits(t, steps)
+	for _, l := range lists {
+		d.waits(l, steps)
+	}
+	d.handlers(t, lists)
+	d.itemNames(t, lists, steps)
+	d.caches(t, lists)
 	d.testParameters(t)
 }
 
 // stepNames is the steps by name, reporting names that stand twice. Names that
 // differ only by case are one name, because they become file names.
-func (d *decoder) stepNames(t *draft) map[string]*Step {
+func (d *decoder) stepNames(t *draft, lists []stepList) map[string]*Step {
 	names := make(map[string]*Step, len(t.Steps))
 	lower := make(map[string]*Step, len(t.Steps))
-	for i, s := range t.Steps {
+	for _, l := range lists {
+		d.namesOnce(l, names, lower)
+	}
+	if t.Single {
+		return nil // the step has no name of its own to be mistaken for anything
+	}
+	return names
+}
+
+func (d *decoder) namesOnce(l stepList, names, lower map[string]*Step) {
+	for i, s := range l.steps {
 		if s.Name == "" {
 			continue
 		}
@@ -247,12 +310,8 @@ func (d *decoder) stepNames(t *draft) map[string]*Step {
 		if first.Name != s.Name {
 			message = fmt.Sprintf("step name %s on line %d differs from %s on line %d only by case", quote(s.Name), s.Pos.Line, quote(first.Name), first.Pos.Line)
 		}
-		d.report(Diagnostic{Code: "duplicate-step", Severity: Error, Pos: s.Pos, Len: len(s.Name), Path: fmt.Sprintf("steps[%d].name", i), Message: message, Hint: "give the step another name"})
+		d.report(Diagnostic{Code: "duplicate-step", Severity: Error, Pos: s.Pos, Len: len(s.Name), Path: fmt.Sprintf("%s[%d].name", l.path, i), Message: message, Hint: "give the step another name"})
 	}
-	if t.Single {
-		return nil // the step has no name of its own to be mistaken for anything
-	}
-	return names
 }
 
 // parameterNames reports names of parameters that clash with others.
@@ -279,24 +338,35 @@ func (d *decoder) parameterNames(t *draft, steps map[string]*Step) {
 	}
 }
 
-// waits reports what a step cannot wait for: unknown steps and itself.
-func (d *decoder) waits(t *draft, steps map[string]*Step) {
+// waits reports what a step cannot wait for: itself, and steps that do not stand in
+// the same list.
+func (d *decoder) waits(l stepList, all map[string]*Step) {
 	var names []string
-	for i, s := range t.Steps {
+	steps := make(map[string]bool, len(l.steps))
+	for _, s := range l.steps {
+		steps[s.Name] = true
+	}
+	for i, s := range l.steps {
 		for j, w := range s.WaitFor {
-			if w.S != s.Name && steps[w.S] != nil {
+			if w.S != s.Name && steps[w.S] {
 				continue
 			}
-			one := Diagnostic{Code: "unknown-step", Severity: Error, Pos: w.Pos, Len: max(1, len([]rune(w.S))), Path: fmt.Sprintf("steps[%d].wait-for[%d]", i, j)}
+			one := Diagnostic{Code: "unknown-step", Severity: Error, Pos: w.Pos, Len: max(1, len([]rune(w.S))), Path: fmt.Sprintf("%s[%d].wait-for[%d]", l.path, i, j)}
 			if w.S == s.Name {
 				one.Code, one.Message, one.Hint = "waits-for-itself", fmt.Sprintf("step %s waits for itself", quote(s.Name)), "remove the name from wait-for"
+				d.report(one)
+				continue
+			}
+			if all[w.S] != nil {
+				one.Message = fmt.Sprintf("step %s waits for %s, which stands in another list of steps", quote(s.Name), quote(w.S))
+				one.Hint = "steps wait for steps of their own list; a group, or a handler, waits for what is around it already"
 				d.report(one)
 				continue
 			}
 			one.Message = fmt.Sprintf("step %s waits for %s, which is no step of this tool", quote(s.Name), quote(w.S))
 			if !d.full() {
 				if names == nil {
-					names = nameList(t.Steps)
+					names = nameList(l.steps)
 				}
 				others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == s.Name })
 				one.Hint = orList(didYouMean(w.S, others), "steps: ", others)

@@ -132,6 +132,12 @@ func width(n *yaml.Node) int {
 
 // object reads a mapping key by key into the value of an Object's type.
 func (d *decoder) object(o *Object, into any, n *yaml.Node) {
+	d.objectAnd(o, into, n, func(key, _ *yaml.Node) { d.unknownKey(o, key) })
+}
+
+// objectAnd is object with something else to do about the keys that the Object does
+// not know.
+func (d *decoder) objectAnd(o *Object, into any, n *yaml.Node, other func(key, value *yaml.Node)) {
 	n = deref(n)
 	if n.Kind != yaml.MappingNode {
 		d.wrongType(n, "a mapping of keys")
@@ -145,7 +151,7 @@ func (d *decoder) object(o *Object, into any, n *yaml.Node) {
 		}
 		f := o.Field(key.Value)
 		if f == nil {
-			d.unknownKey(o, key)
+			other(key, value)
 			continue
 		}
 		d.path.push(key.Value)
@@ -181,7 +187,11 @@ func keyOf(content []*yaml.Node, key string) *yaml.Node {
 // foreignKeys are words of other tools' formats and what they are called here.
 var foreignKeys = map[string]string{
 	"arguments": "with", "args": "with", "needs": "wait-for", "depends_on": "wait-for", "depends-on": "wait-for",
-	"if": "run-condition", "when": "run-condition", "env": "environment", "cwd": "working-directory", "uses": "use-tool",
+	"foreach": "for-each", "loop": "for-each", "for": "for-each", "range": "for-each", "with_items": "for-each", "withItems": "for-each",
+	"strategy": "matrix", "max_parallel": "max-parallel", "maxParallel": "max-parallel",
+	"on_error": "on-failure", "on-error": "on-failure", "onError": "on-failure", "rescue": "on-failure", "catch": "on-failure",
+	"ensure": "finally", "always": "finally", "defer": "finally", "on-exit": "finally", "onexit": "finally", "handlers": "finally",
+	"tasks": "steps", "if": "run-condition", "when": "run-condition", "env": "environment", "cwd": "working-directory", "uses": "use-tool",
 }
 
 func (d *decoder) unknownKey(o *Object, key *yaml.Node) {
@@ -196,17 +206,18 @@ func (d *decoder) unknownKey(o *Object, key *yaml.Node) {
 // the same thing, a near word, or the list of all.
 func (d *decoder) keyHint(o *Object, key string) string {
 	keys := o.keys()
-	if ours, ok := foreignKeys[key]; ok && o.Field(ours) != nil {
+	ours, foreign := foreignKeys[key]
+	if foreign && o.Field(ours) != nil {
 		return fmt.Sprintf("write %q", ours)
 	}
-	if ask := didYouMean(key, keys); ask != "" {
+	if ask := didYouMean(key, keys); ask != "" && !foreign {
 		return ask
 	}
-	if homes := d.root.homes(key, nil); len(homes) > 0 {
+	if homes := d.root.homes(key); len(homes) > 0 {
 		return fmt.Sprintf("%q belongs in %s", key, strings.Join(homes, " or "))
 	}
-	if ours, ok := foreignKeys[key]; ok {
-		return fmt.Sprintf("%q is called %q here and belongs in %s", key, ours, strings.Join(d.root.homes(ours, nil), " or "))
+	if foreign {
+		return fmt.Sprintf("%q is called %q here and belongs in %s", key, ours, strings.Join(d.root.homes(ours), " or "))
 	}
 	if len(keys) <= 12 {
 		return "known keys: " + strings.Join(keys, ", ") + "; keys of your own begin with 'x-'"

@@ -114,6 +114,49 @@ x-anything: {a: [b]}
 	}
 }
 
+// TestSources: env-files and secrets take a text, a mapping, or a list of both.
+func TestSources(t *testing.T) {
+	def := decodeOK(t, start+`
+env-files: .env
+environment:
+  secrets:
+    - PW
+    - {name: A, env: B}
+    - {name: C, file: ~/.c}
+    - {name: D, command: pass show d}
+parameters:
+  P: {description: p, path: true}
+  Q: {description: q, type: array, path: true}
+steps:
+  - name: a
+    bash: x
+    env-files: [one, {path: "{WORKSPACE}/two", optional: true}]
+    environment: {secrets: {name: E, env: F}}
+`)
+	var got []string
+	for _, e := range []Environment{def.Environment, def.Steps[0].Environment} {
+		for _, s := range e.Secrets {
+			text := func(t *Text) string {
+				if t == nil {
+					return "-"
+				}
+				return t.S
+			}
+			got = append(got, fmt.Sprint(s.Name.S, " ", text(s.Env), " ", text(s.File), " ", text(s.Command), " ", s.Sourced()))
+		}
+	}
+	for _, files := range [][]EnvFile{def.EnvFiles, def.Steps[0].EnvFiles} {
+		for _, f := range files {
+			got = append(got, fmt.Sprint(f.Path.S, " ", f.Optional))
+		}
+	}
+	want := []string{"PW - - - false", "A B - - true", "C - ~/.c - true", "D - - pass show d true", "E F - - true",
+		".env false", "one false", "{WORKSPACE}/two true"}
+	if diff := cmp.Diff(want, got); diff != "" || !def.Parameters[0].Path || !def.Parameters[1].Path {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestSingle(t *testing.T) {
 	def := decodeOK(t, start+"bash: echo {A}\n")
 	if !def.Single || len(def.Steps) != 1 || def.Steps[0].Name != "t" || def.Steps[0].Kind != Bash {
@@ -175,7 +218,6 @@ func TestNotices(t *testing.T) {
 security: {execution-privilege: same-as-user, isolation: container, required-permissions: ["network:external:x"]}
 resources: {max-memory: 1GB}
 file-paths: {normalize: true, cross-platform: {auto-convert: false}}
-interactive: true
 metadata: {category: c}
 `)
 	var got []string
@@ -184,7 +226,7 @@ metadata: {category: c}
 	}
 	want := []string{
 		"not-in-force security.isolation:4:47", "not-in-force security.required-permissions:4:69",
-		"not-in-force resources.max-memory:5:13", "not-in-force file-paths.normalize:6:14", "not-in-force interactive:7:1",
+		"not-in-force resources.max-memory:5:13",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -288,7 +330,7 @@ func TestKeys(t *testing.T) {
 	walk(Keys())
 	for _, f := range Keys().Fields {
 		bad := "{}"
-		if f.Of != nil || strings.Contains(string(f.Kind), "map") {
+		if f.Of != nil && f.Kind != KindTextsOrObjects || strings.Contains(string(f.Kind), "map") {
 			bad = "5"
 		}
 		_, found := Decode("t.yaml", []byte(fmt.Sprintf("%s: %s\n", f.Key, bad)))

@@ -43,9 +43,11 @@ type Definition struct {
 	Steps  []*Step
 	Single bool
 
+	Handlers   Handlers
 	Parameters []*Parameter // in declaration order
 
 	Environment        Environment
+	EnvFiles           []EnvFile // read when the run starts
 	WorkingDirectory   *Text
 	FilePaths          FilePaths
 	Timeout            time.Duration // of the whole run; the smaller of timeout and resources.timeout; 0 = none
@@ -86,6 +88,7 @@ const (
 	Script  Kind = "script"   // with Step.Shell
 	PerOS   Kind = "commands" // Step.Commands
 	UseTool Kind = "use-tool" // Step.UseTool and Step.With
+	Group   Kind = "steps"    // Step.Steps
 	Go      Kind = "go"       // Step.Go; only in tools registered from Go
 )
 
@@ -100,6 +103,9 @@ type Step struct {
 	Go       any // the function of a step written in Go; the root package knows its type
 	UseTool  Text
 	With     []Entry
+	Steps    []*Step // of a group
+	Loop     *Loop   // for-each or matrix; nil runs the step once
+	Handlers Handlers
 
 	ContinueOnError  bool
 	RunCondition     *Text
@@ -111,12 +117,37 @@ type Step struct {
 	Output           Output
 	Input            *Text
 	Environment      Environment
+	EnvFiles         []EnvFile // read when a try starts
 	WorkingDirectory *Text
 	Strict           *bool // nil = the tool's
+	Interactive      *bool // nil = the tool's
 	Detach           bool  // background processes of the step outlive the run
 	OnInterrupt      string
 	Idempotent       *bool // nil = the tool's
+	Cache            *Cache
+
+	InteractiveOptions InteractiveOptions // what is absent is the tool's
 }
+
+// Loop is for-each or matrix: the step runs once for every item.
+type Loop struct {
+	Pos         Pos
+	Items       *Value  // for-each: a list of templates, one hole, or an expression
+	As          *Text   // for-each: the name of the item in the step; nil = item
+	Key         *Text   // for-each: a template that names an item; nil = its number
+	Axes        []Entry // matrix: names with a list of values, or a hole
+	Include     []Value // matrix: mappings, in their order
+	Exclude     []Value
+	MaxParallel int  // 0 = as many as there are slots
+	MinSuccess  int  // 0 = all
+	FailFast    bool // too many failures cancel the rest
+}
+
+// Matrix says whether the loop is a matrix.
+func (l *Loop) Matrix() bool { return l.Items == nil }
+
+// Handlers are steps that run once a tool, or a step, has ended.
+type Handlers struct{ OnSuccess, OnFailure, Finally []*Step }
 
 // Commands holds platform-specific commands (S1-026, S1-027).
 type Commands struct {
@@ -149,6 +180,7 @@ type Output struct {
 	BufferLimit    int64  // bytes references and JSON see; 0 = default 10 MB
 	Truncation     *bool  // nil = true; false fails the step output-too-large
 	StreamCallback string // "", console, file or function
+	StreamPos      Pos    // of stream-callback
 	File           *Text
 	MaskedValues   []Text
 }
@@ -157,11 +189,30 @@ type Output struct {
 type Environment struct {
 	Variables []Entry // string values, templates
 	Inherit   *bool   // nil = true
-	Secrets   []Text  // names of variables or parameters whose values are masked
+	Secrets   []Secret
+}
+
+// Secret is one entry of environment.secrets: the name of a variable or parameter
+// whose value is masked (S1-172), or a variable with one source of its value (S1-174).
+type Secret struct {
+	Name Text
+	// At most one of these is set. Env names another variable, File is a path, and
+	// Command prints the value; the last two are templates.
+	Env, File, Command *Text
+}
+
+// Sourced says whether the secret has a source.
+func (s Secret) Sourced() bool { return s.Env != nil || s.File != nil || s.Command != nil }
+
+// EnvFile is one entry of env-files.
+type EnvFile struct {
+	Path     Text // a template
+	Optional bool // the file may be missing
 }
 
 // FilePaths is the file-paths section (S1-180 to S1-187).
 type FilePaths struct {
+	Pos              Pos
 	Normalize        bool
 	WorkingDirectory *Text
 	TempDirectory    *Text
@@ -188,6 +239,7 @@ type Security struct {
 
 // InteractiveOptions is interactive-options (S1-202, S1-203).
 type InteractiveOptions struct {
+	Pos             Pos
 	Timeout         time.Duration
 	DefaultResponse *Text
 }
@@ -214,6 +266,7 @@ type Test struct {
 	Pos               Pos
 	Parameters        []Entry
 	Platforms         []string
+	Files             []Text // paths from the definition's folder, below it
 	Expected          Expected
 	Cleanup           []Text
 }
@@ -223,8 +276,12 @@ type Expected struct {
 	ExitCode          *int
 	OutputContains    []Text
 	OutputContainsAny []Text
+	OutputEquals      *Text
+	OutputMatches     *Text // RE2
+	StderrContains    []Text
 	FileExists        []Text
 	DirectoryExists   []Text
+	Steps             []Entry // path of a step to the word of its state
 }
 
 // Change is one changelog entry (S1-014).
@@ -246,6 +303,7 @@ type Parameter struct {
 	DetailedHelp          string
 	EscapeShell           *bool // security.escape-shell; nil = true
 	AllowDash             bool
+	Path                  bool // the value, or each element, is a path (S1-180)
 	Deprecated            bool
 	DeprecatedAlternative string
 }
@@ -269,6 +327,10 @@ type Value struct {
 
 	written string // a scalar's text in the file: 1.10 for the number 1.1
 }
+
+// Written is a scalar's text in the file: 1.10 for the number 1.1; "" for other values,
+// and for those made in Go.
+func (v Value) Written() string { return v.written }
 
 // Entry is one key of a mapping in written order.
 type Entry struct {

@@ -31,6 +31,9 @@ const (
 	KindObjects     ValueKind = "objects"     // a list of such mappings
 	KindObjectMap   ValueKind = "object map"  // names to such mappings
 	KindEnvironment ValueKind = "environment" // Field.Of, or names to texts
+	KindMatrix      ValueKind = "matrix"      // Field.Of, and names to lists of any values
+
+	KindTextsOrObjects ValueKind = "texts or objects" // a list of texts and of mappings, described by Field.Of; one is a list of one
 )
 
 // Object describes one kind of mapping of a definition: a tool, a step, a retry.
@@ -72,6 +75,13 @@ func object(name, doc string, fields ...Field) *Object {
 	return o
 }
 
+func (o *Object) add(fields ...Field) {
+	o.Fields = append(o.Fields, fields...)
+	for i := range o.Fields { // they may have moved
+		o.byKey[o.Fields[i].Key] = &o.Fields[i]
+	}
+}
+
 func (o *Object) checked(check func(d *decoder, into any, n *yaml.Node, content []*yaml.Node)) *Object {
 	o.check = check
 	return o
@@ -89,15 +99,25 @@ func (o *Object) keys() []string {
 }
 
 // homes is the names of the objects below o that know a key.
-func (o *Object) homes(key string, found []string) []string {
-	if o.Field(key) != nil && !slices.Contains(found, o.Name) {
-		found = append(found, o.Name)
-	}
-	for _, f := range o.Fields {
-		if f.Of != nil {
-			found = f.Of.homes(key, found)
+func (o *Object) homes(key string) []string {
+	var found []string
+	seen := map[*Object]bool{}
+	var visit func(o *Object)
+	visit = func(o *Object) {
+		if seen[o] {
+			return
+		}
+		seen[o] = true
+		if o.Field(key) != nil && !slices.Contains(found, o.Name) {
+			found = append(found, o.Name)
+		}
+		for _, f := range o.Fields {
+			if f.Of != nil {
+				visit(f.Of)
+			}
 		}
 	}
+	visit(o)
 	return found
 }
 
@@ -209,6 +229,29 @@ func list[T, V any](key, row string, of *Object, doc string, add func(*T, Pos) *
 		for i, item := range n.Content {
 			d.path.pushIndex(i)
 			d.object(of, add(into.(*T), d.pos(item)), item)
+			d.path.pop()
+		}
+	}}
+}
+
+// mixed is a list in which an entry is a mapping, or a text that stands for one; add
+// makes the value for one of them.
+func mixed[T, V any](key, row string, of *Object, doc string, add func(*T) *V, short func(*V, Text)) Field {
+	return Field{Kind: KindTextsOrObjects, Key: key, Row: row, Doc: doc, Of: of, set: func(d *decoder, into any, n *yaml.Node) {
+		one := func(n *yaml.Node) {
+			if n = deref(n); n.Kind == yaml.MappingNode && !isHole(n) {
+				d.object(of, add(into.(*T)), n)
+			} else if t, ok := d.text(n); ok {
+				short(add(into.(*T)), t)
+			}
+		}
+		if n = deref(n); n.Kind != yaml.SequenceNode {
+			one(n)
+			return
+		}
+		for i, item := range n.Content {
+			d.path.pushIndex(i)
+			one(item)
 			d.path.pop()
 		}
 	}}

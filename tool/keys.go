@@ -19,7 +19,9 @@ func Keys() *Object { return toolObject }
 var (
 	platformNames = []string{"windows", "linux", "macos"}
 	typeNames     = []string{"string", "number", "boolean", "array", "object"}
+	jsonTypes     = []string{"string", "number", "integer", "boolean", "array", "object"}
 	interruptions = []string{"retry", "ask", "fail"}
+	separators    = []string{`\`, "/"}
 )
 
 // draft is a Definition being read, with what only matters until it is whole.
@@ -47,10 +49,14 @@ var toolObject = object("a tool", "One tool: what it is called, what it runs and
 		valueMap("default-parameters", "S1-167", "Values an alias gives to parameters of its base tool.", func(t *draft, v []Entry) { t.DefaultParameters = v }),
 
 		stepsField(),
+		handler("on-success", "Steps that run once all others have ended well.", func(t *draft) *[]*Step { return &t.Handlers.OnSuccess }),
+		handler("on-failure", "Steps that run once the others have ended and one of them has failed.", func(t *draft) *[]*Step { return &t.Handlers.OnFailure }),
+		handler("finally", "Steps that run last, however the others ended.", func(t *draft) *[]*Step { return &t.Handlers.Finally }),
 		named("parameters", "S1-090", parameterObject, "What the tool takes, by name.", func(t *draft, name string, p Pos) *parameterDraft {
 			return &parameterDraft{addPointer(&t.Parameters, &Parameter{Name: name, Pos: p, Type: "string"})}
 		}),
 		environment("environment", func(t *draft) *Environment { return &t.Environment }),
+		envFiles(func(t *draft) *[]EnvFile { return &t.EnvFiles }),
 		text("working-directory", "S1-186", "Directory the steps run in.", func(t *draft, v Text) { t.WorkingDirectory = &v }),
 		nested("file-paths", "S1-180", filePathsObject, "How paths are written and where temporary files go.", func(t *draft) *FilePaths { return &t.FilePaths }),
 		duration("timeout", "S1-190", "Bound on the whole run.", func(t *draft, v time.Duration) { t.timeout = &v }),
@@ -62,8 +68,8 @@ var toolObject = object("a tool", "One tool: what it is called, what it runs and
 		text("output", "S1-087", "The run's output, a template over step references.", func(t *draft, v Text) { t.Output = &v }),
 		nested("error-handling", "S1-078", errorHandlingObject, "Retry and fallback of every step without its own.", func(t *draft) *ErrorHandling { return &t.ErrorHandling }),
 		boolean("strict", "S1-077", "Stops shell scripts at the first failing command.", func(t *draft, v bool) { t.Strict = v }).def("false"),
-		boolean("interactive", "S1-201", "Whether a person answers questions of the tool.", func(t *draft, v bool) { t.Interactive = v }).def("false").later("true"),
-		nested("interactive-options", "S1-202", interactiveObject, "How long to wait for an answer and what to take without one.", func(t *draft) *InteractiveOptions { return &t.InteractiveOptions }).later(),
+		boolean("interactive", "S1-201", "Whether a person answers questions of the tool.", func(t *draft, v bool) { t.Interactive = v }).def("false"),
+		interactiveOptions("How long to wait for an answer and what to take without one.", func(t *draft) *InteractiveOptions { return &t.InteractiveOptions }),
 		choice("on-interrupt", "", interruptions, "What becomes of a step that ran when the engine died.", func(t *draft, v string) { t.OnInterrupt = v }),
 		boolean("idempotent", "", "Whether running a step twice does no harm.", func(t *draft, v bool) { t.Idempotent = v }).def("false"),
 		nested("resources", "S1-191", resourcesObject, "Limits and cleaning up.", func(t *draft) *draft { return t }),
@@ -87,12 +93,95 @@ var stepObject = object("a step", "One step: a command, or the use of another to
 		nested("output", "S1-043", outputObject, "How output is captured.", func(s *Step) *Output { return &s.Output }),
 		text("input", "S1-200", "Data on the step's standard input.", func(s *Step, v Text) { s.Input = &v }),
 		environment("environment", func(s *Step) *Environment { return &s.Environment }),
+		envFiles(func(s *Step) *[]EnvFile { return &s.EnvFiles }),
 		text("working-directory", "S1-186", "Directory the step runs in.", func(s *Step, v Text) { s.WorkingDirectory = &v }),
 		boolean("strict", "S1-077", "Stops the shell script at the first failing command.", func(s *Step, v bool) { s.Strict = &v }),
+		boolean("interactive", "S1-201", "Whether a person answers questions of the step; the tool's where absent.", func(s *Step, v bool) { s.Interactive = &v }),
+		interactiveOptions("How long to wait for an answer of the step and what to take without one; what is absent is the tool's.", func(s *Step) *InteractiveOptions { return &s.InteractiveOptions }),
 		boolean("detach", "", "Leaves background processes of the step running after the run.", func(s *Step, v bool) { s.Detach = v }).def("false"),
 		choice("on-interrupt", "", interruptions, "What becomes of the step if it ran when the engine died.", func(s *Step, v string) { s.OnInterrupt = v }),
 		boolean("idempotent", "", "Whether running the step twice does no harm.", func(s *Step, v bool) { s.Idempotent = &v }),
 	)...).checked(checkStep)
+
+// A step holds steps: these fields make the table a circle, and so are added to it
+// once it is there.
+func init() {
+	stepObject.add(
+		list("steps", "", stepObject, "A group of steps that run as one.", func(s *Step, p Pos) *Step {
+			s.Kind = Group
+			return addPointer(&s.Steps, &Step{Pos: p})
+		}).body(),
+		forEach(),
+		matrix(),
+		handler("on-success", "Steps that run after this one when it succeeded.", func(s *Step) *[]*Step { return &s.Handlers.OnSuccess }),
+		handler("on-failure", "Steps that run after this one when it failed.", func(s *Step) *[]*Step { return &s.Handlers.OnFailure }),
+		handler("finally", "Steps that run after this one however it ended.", func(s *Step) *[]*Step { return &s.Handlers.Finally }),
+	)
+}
+
+func handler[T any](key, doc string, to func(*T) *[]*Step) Field {
+	return list(key, "", stepObject, doc, func(into *T, p Pos) *Step { return addPointer(to(into), &Step{Pos: p}) })
+}
+
+func (s *Step) loop() *Loop {
+	if s.Loop == nil {
+		s.Loop = &Loop{}
+	}
+	return s.Loop
+}
+
+// loopFields are the keys that for-each and matrix share.
+func loopFields() []Field {
+	return []Field{
+		integer("max-parallel", "", 1, 1<<20, "How many items are under way at once; as many as steps may run where absent.", func(l *Loop, n int) { l.MaxParallel = n }),
+		integer("min-success", "", 1, 1<<20, "How many items must succeed; all where absent.", func(l *Loop, n int) { l.MinSuccess = n }),
+		boolean("fail-fast", "", "Cancels the rest once too many items have failed.", func(l *Loop, v bool) { l.FailFast = v }).def("false"),
+	}
+}
+
+var forEachObject = object("for-each", "What a step runs for, one item after another or several at once.",
+	append([]Field{
+		value("items", "", "A list, one reference to a list, to lines of text or to a JSON array, or an expression such as 1..5.", func(l *Loop, v Value) { l.Items = &v }).required(),
+		text("as", "", "Name of the item in the step.", func(l *Loop, v Text) { l.As = &v }).def("item"),
+		text("key", "", "What an item is called, a template over it; its number from 0 where absent.", func(l *Loop, v Text) { l.Key = &v }),
+	}, loopFields()...)...).checked(checkForEach)
+
+var matrixObject = object("matrix", "Names with lists of values: the step runs once for every combination.",
+	append([]Field{
+		values("include", "", "Combinations to add, or to complete with further values.", func(l *Loop, v []Value) { l.Include = v }),
+		values("exclude", "", "Combinations to leave out; one value is enough to name them.", func(l *Loop, v []Value) { l.Exclude = v }),
+	}, loopFields()...)...).checked(checkMatrix)
+
+// forEach is a section; a bare list has a hint of its own.
+func forEach() Field {
+	f := nested("for-each", "", forEachObject, "Runs the step once for every item of a list.", func(s *Step) *Loop { return s.loop() })
+	read := f.set
+	f.set = func(d *decoder, into any, n *yaml.Node) {
+		if bare := deref(n); bare.Kind == yaml.SequenceNode {
+			d.fail(n, "wrong-type", "expected a mapping of keys, found a list", "write for-each: {items: [a, b]}")
+			return
+		}
+		read(d, into, n)
+	}
+	return f
+}
+
+// matrix is a section of its own keys and of names for lists of values.
+func matrix() Field {
+	f := nested("matrix", "", matrixObject, "Runs the step once for every combination of values.", func(s *Step) *Loop { return s.loop() })
+	f.Kind = KindMatrix
+	f.set = func(d *decoder, into any, n *yaml.Node) {
+		l := into.(*Step).loop()
+		d.objectAnd(matrixObject, l, n, func(key, v *yaml.Node) {
+			d.path.push(key.Value)
+			if read, ok := d.value(v); ok {
+				l.Axes = append(l.Axes, Entry{Key: key.Value, Pos: d.pos(key), Value: read})
+			}
+			d.path.pop()
+		})
+	}
+	return f
+}
 
 // bodyFields are the kinds of command a step and a tool without steps share.
 func bodyFields[T any](step func(*T) *Step) []Field {
@@ -112,6 +201,10 @@ func bodyFields[T any](step func(*T) *Step) []Field {
 			step(t).Kind, step(t).Commands = PerOS, &Commands{Platforms: map[string]Text{}}
 			return step(t).Commands
 		}).body(),
+		nested("cache", "", cacheObject, "When the command need not run again, because nothing it depends on has changed.", func(t *T) *Cache {
+			step(t).Cache = &Cache{}
+			return step(t).Cache
+		}),
 	}
 }
 
@@ -155,6 +248,12 @@ func environment[T any](key string, part func(*T) *Environment) Field {
 	return f
 }
 
+// envFiles is a list of .env files.
+func envFiles[T any](of func(*T) *[]EnvFile) Field {
+	return mixed("env-files", "", envFileObject, "Files of environment variables (.env); later ones win, and environment wins over all.",
+		func(into *T) *EnvFile { return add(of(into), EnvFile{}) }, func(f *EnvFile, v Text) { f.Path = v })
+}
+
 // maxMemoryField keeps the place of the key, for the message of a platform that
 // cannot enforce it.
 func maxMemoryField() Field {
@@ -162,6 +261,30 @@ func maxMemoryField() Field {
 	read := f.set
 	f.set = func(d *decoder, into any, n *yaml.Node) {
 		into.(*draft).Resources.MaxMemoryPos = d.pos(n)
+		read(d, into, n)
+	}
+	return f
+}
+
+// interactiveOptions keeps the place of the key, for the message where it has no
+// effect.
+func interactiveOptions[T any](doc string, part func(*T) *InteractiveOptions) Field {
+	f := nested("interactive-options", "S1-202", interactiveObject, doc, part)
+	read := f.set
+	f.set = func(d *decoder, into any, n *yaml.Node) {
+		part(into.(*T)).Pos = d.pos(n)
+		read(d, into, n)
+	}
+	return f
+}
+
+// streamCallbackField keeps the place of the key, for the message where nobody calls
+// a function.
+func streamCallbackField() Field {
+	f := choice("stream-callback", "S1-046", []string{"console", "file", "function"}, "Where streamed output goes.", func(o *Output, v string) { o.StreamCallback = v }).def("console")
+	read := f.set
+	f.set = func(d *decoder, into any, n *yaml.Node) {
+		into.(*Output).StreamPos = d.pos(n)
 		read(d, into, n)
 	}
 	return f
@@ -197,32 +320,53 @@ var retryObject = object("retry", "How a failed step is tried again.",
 	text("when", "", "Condition over the last try under which it is retried.", func(r *Retry, v Text) { r.When = &v }),
 ).checked(checkRetry)
 
+var cacheObject = object("cache", "What a step depends on and what it makes. Its command and the environment of the definition always count.",
+	texts("inputs", "", "Files the step reads: paths, folders or patterns.", func(c *Cache, v []Text) { c.Inputs = v }),
+	texts("outputs", "", "Files the step makes, kept and put back: paths, folders or patterns, below the working directory.", func(c *Cache, v []Text) { c.Outputs = v }),
+	texts("env", "", "Names of inherited environment variables that count.", func(c *Cache, v []Text) { c.Env = v }),
+	text("key", "", "A text that counts as well, such as a version.", func(c *Cache, v Text) { c.Key = &v }),
+	duration("ttl", "", "How long a result may be used; for ever where absent.", func(c *Cache, v time.Duration) { c.TTL = v }),
+).checked(checkCache)
+
 var outputObject = object("output", "How the output of a step is captured.",
-	choice("mode", "S1-043", []string{"buffer", "stream"}, "Whether output is shown while the step runs.", func(o *Output, v string) { o.Mode = v }).def("buffer").later("stream"),
+	choice("mode", "S1-043", []string{"buffer", "stream"}, "Whether output is shown while the step runs.", func(o *Output, v string) { o.Mode = v }).def("buffer"),
 	size("buffer-limit", "S1-044", "How much of the output references and JSON see.", func(o *Output, v int64) { o.BufferLimit = v }).def("10MB"),
 	boolean("truncation", "S1-045", "Whether longer output is cut; if not, the step fails.", func(o *Output, v bool) { o.Truncation = &v }).def("true"),
-	choice("stream-callback", "S1-046", []string{"console", "file", "function"}, "Where streamed output goes.", func(o *Output, v string) { o.StreamCallback = v }).def("console").later(),
-	text("file", "S1-086", "File that streamed output goes to.", func(o *Output, v Text) { o.File = &v }),
+	streamCallbackField(),
+	text("file", "S1-086", "File that streamed output goes to; the log file where absent.", func(o *Output, v Text) { o.File = &v }),
 	texts("masked-values", "S1-047", "Values shown as *** wherever output is kept.", func(o *Output, v []Text) { o.MaskedValues = v }),
 )
 
 var environmentObject = object("environment", "Environment variables.",
 	textMap("variables", "S1-170", "Variables by name, with templates as values.", func(e *Environment, v []Entry) { e.Variables = v }),
 	boolean("inherit", "S1-171", "Whether the variables of the calling process are passed on.", func(e *Environment, v bool) { e.Inherit = &v }).def("true"),
-	texts("secrets", "S1-172", "Names of variables or parameters whose values are masked.", func(e *Environment, v []Text) { e.Secrets = v }),
-)
+	mixed("secrets", "S1-172", secretObject, "Names of variables or parameters whose values are masked, and variables with a source for their value.",
+		func(e *Environment) *Secret { return add(&e.Secrets, Secret{}) }, func(s *Secret, v Text) { s.Name = v }),
+).checked(checkEnvironment)
+
+var secretObject = object("a secret", "A variable whose value is fetched when the run begins, and masked.",
+	text("name", "S1-174", "Name of the variable.", func(s *Secret, v Text) { s.Name = v }).required(),
+	text("env", "S1-174", "Variable of an env file, or of the calling process, that holds the value.", func(s *Secret, v Text) { s.Env = &v }),
+	text("file", "S1-174", "File that holds the value; one line end after it is taken off.", func(s *Secret, v Text) { s.File = &v }),
+	text("command", "S1-174", "Program and arguments, started without a shell, that prints the value.", func(s *Secret, v Text) { s.Command = &v }),
+).checked(checkSecret)
+
+var envFileObject = object("an env file", "A file of environment variables.",
+	text("path", "", "Path of the file.", func(f *EnvFile, v Text) { f.Path = v }).required(),
+	boolean("optional", "", "Whether the file may be missing.", func(f *EnvFile, v bool) { f.Optional = v }).def("false"),
+).checked(checkEnvFile)
 
 var filePathsObject = object("file-paths", "How paths are written and where temporary files go.",
-	boolean("normalize", "S1-180", "Writes paths the way of the platform.", func(f *FilePaths, v bool) { f.Normalize = v }).def("false").later("true"),
+	boolean("normalize", "S1-180", "Writes values of parameters with path: true the way of the platform: a//b/../c as a/c, ~ as the home directory.", func(f *FilePaths, v bool) { f.Normalize = v }).def("false"),
 	text("working-directory", "S1-181", "Directory the steps run in, where the tool gives none.", func(f *FilePaths, v Text) { f.WorkingDirectory = &v }),
 	text("temp-directory", "S1-182", "Directory that is made for the run and removed after it.", func(f *FilePaths, v Text) { f.TempDirectory = &v }),
 	nested("cross-platform", "S1-183", crossPlatformObject, "Separators.", func(f *FilePaths) *FilePaths { return f }),
-)
+).checked(func(d *decoder, into any, n *yaml.Node, _ []*yaml.Node) { into.(*FilePaths).Pos = d.pos(n) })
 
 var crossPlatformObject = object("cross-platform", "Separators of paths.",
-	words("windows-separator", "S1-183", "Separator on Windows.", func(f *FilePaths, v string) { f.WindowsSeparator = v }).def(`\`),
-	words("unix-separator", "S1-184", "Separator elsewhere.", func(f *FilePaths, v string) { f.UnixSeparator = v }).def("/"),
-	boolean("auto-convert", "S1-185", "Converts separators.", func(f *FilePaths, v bool) { f.AutoConvert = v }).def("false").later("true"),
+	choice("windows-separator", "S1-183", separators, "Separator on Windows.", func(f *FilePaths, v string) { f.WindowsSeparator = v }).def(`\`),
+	choice("unix-separator", "S1-184", separators, "Separator elsewhere.", func(f *FilePaths, v string) { f.UnixSeparator = v }).def("/"),
+	boolean("auto-convert", "S1-185", "Writes / and \\ in values of parameters with path: true as the platform's separator.", func(f *FilePaths, v bool) { f.AutoConvert = v }).def("false"),
 )
 
 var resourcesObject = object("resources", "Limits and cleaning up.",
@@ -260,17 +404,26 @@ var functionCallingObject = object("function-calling", "How the tool is shown to
 )
 
 var schemaObject = object("schema-generation", "What the schema of the parameters holds.",
-	textMap("parameter-mapping", "S1-230", "Types of parameters to types of JSON Schema.", func(f *FunctionCalling, v []Entry) {
-		f.ParameterMapping = make(map[string]string, len(v))
-		for _, e := range v {
-			f.ParameterMapping[e.Key] = e.Value.Text.S
-		}
-	}),
+	nested("parameter-mapping", "S1-230", mappingObject, "Types of parameters to types of JSON Schema.", func(f *FunctionCalling) *FunctionCalling { return f }),
 	boolean("include-descriptions", "S1-231", "Includes descriptions of parameters.", func(f *FunctionCalling, v bool) { f.IncludeDescriptions = &v }).def("true"),
 	boolean("include-defaults", "S1-232", "Includes default values.", func(f *FunctionCalling, v bool) { f.IncludeDefaults = &v }).def("true"),
 	boolean("example-generation", "S1-233", "Includes examples.", func(f *FunctionCalling, v bool) { f.ExampleGeneration = &v }).def("false"),
 	boolean("sanitize-schemas", "S1-234", "Keeps to what every model accepts.", func(f *FunctionCalling, v bool) { f.SanitizeSchemas = &v }).def("true"),
 )
+
+var mappingObject = object("parameter-mapping", "Types of parameters to types of JSON Schema.",
+	mapped("string"), mapped("number"), mapped("boolean"), mapped("array"), mapped("object"),
+)
+
+// mapped is the type of JSON Schema that a type of parameters is shown as.
+func mapped(typ string) Field {
+	return choice(typ, "S1-230", jsonTypes, "What the type "+typ+" is shown as.", func(f *FunctionCalling, v string) {
+		if f.ParameterMapping == nil {
+			f.ParameterMapping = map[string]string{}
+		}
+		f.ParameterMapping[typ] = v
+	}).def(typ)
+}
 
 var changeObject = object("a change", "What changed in one version.",
 	words("version", "S1-014", "The version.", func(c *Change, v string) { c.Version = v }),
@@ -294,6 +447,7 @@ var parameterObject = object("a parameter", "One value the tool takes.",
 	words("detailed-help", "S1-104", "A longer description.", func(p *parameterDraft, v string) { p.DetailedHelp = v }),
 	nested("security", "S1-105", parameterSecurityObject, "How the value enters a shell.", func(p *parameterDraft) *parameterDraft { return p }),
 	boolean("allow-dash", "", "Allows values that begin with '-' where they may be read as an option.", func(p *parameterDraft, v bool) { p.AllowDash = v }).def("false"),
+	boolean("path", "S1-180", "Whether the value, or each element of an array, is a path, which file-paths may rewrite.", func(p *parameterDraft, v bool) { p.Path = v }).def("false"),
 	boolean("deprecated", "S1-017", "Whether the parameter should no longer be used.", func(p *parameterDraft, v bool) { p.Deprecated = v }).def("false"),
 	words("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *parameterDraft, v string) { p.DeprecatedAlternative = v }),
 ).checked(checkParameter)
@@ -316,17 +470,22 @@ var testObject = object("a test", "One test of the tool.",
 	words("description", "S1-241", "What it shows.", func(t *Test, v string) { t.Description = v }),
 	valueMap("parameters", "S1-242", "Parameters of the run.", func(t *Test, v []Entry) { t.Parameters = v }),
 	choices("platforms", "S1-249", platformNames, "Where the test runs; everywhere where absent.", func(t *Test, v []string) { t.Platforms = v }),
+	texts("files", "", "Files and folders, by paths from the definition's folder, that are copied into the folder of the test.", func(t *Test, v []Text) { t.Files = v }),
 	nested("expected", "S1-243", expectedObject, "What must hold after the run.", func(t *Test) *Expected { return &t.Expected }),
 	texts("cleanup", "S1-248", "Commands that run after the test.", func(t *Test, v []Text) { t.Cleanup = v }),
-)
+).checked(checkTest)
 
 var expectedObject = object("expected", "What must hold after the run of a test.",
 	integer("exit-code", "S1-243", 0, 255, "Exit code of the run.", func(e *Expected, v int) { e.ExitCode = &v }),
 	texts("output-contains", "S1-244", "Texts that all stand in the output.", func(e *Expected, v []Text) { e.OutputContains = v }),
 	texts("output-contains-any", "S1-245", "Texts of which one stands in the output.", func(e *Expected, v []Text) { e.OutputContainsAny = v }),
+	text("output-equals", "", "The whole output, one line end after it left out.", func(e *Expected, v Text) { e.OutputEquals = &v }),
+	text("output-matches", "", "Regular expression (RE2) that is found in the output.", func(e *Expected, v Text) { e.OutputMatches = &v }),
+	texts("stderr-contains", "", "Texts that all stand in what the steps write to standard error.", func(e *Expected, v []Text) { e.StderrContains = v }),
 	texts("file-exists", "S1-246", "Files that exist.", func(e *Expected, v []Text) { e.FileExists = v }),
 	texts("directory-exists", "S1-247", "Directories that exist.", func(e *Expected, v []Text) { e.DirectoryExists = v }),
-)
+	textMap("steps", "", "States in which steps end, by the steps' names or paths.", func(e *Expected, v []Entry) { e.Steps = v }),
+).checked(checkExpected)
 
 // add appends v to a list and returns where it now stands, good until the next add.
 func add[V any](to *[]V, v V) *V {

@@ -48,6 +48,7 @@ type Library struct {
 	loaders    map[string]Loader
 	added      []*Definition
 	cache      map[string]loaded
+	frozen     map[asked]Source // of a Snapshot, which reads nothing else
 }
 
 // folder is one place of a scope.
@@ -211,6 +212,12 @@ func (e *NotFoundError) Error() string {
 // The error is a *NotFoundError, or why a file could not be read. What is wrong
 // inside the file is in the Diagnostics; see Decode.
 func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostics, error) {
+	if l.frozen != nil {
+		if def := l.registered(name); def != nil {
+			return def, nil, nil
+		}
+		return l.recall(name, from)
+	}
 	if strings.ContainsAny(name, `/\`) || l.extension(name) != "" && l.extension(name) != name {
 		return l.load(l.resolve(name, from), ScopeFile)
 	}
@@ -368,15 +375,21 @@ func (l *Library) load(path string, scope Scope) (*Definition, Diagnostics, erro
 	if err != nil {
 		return nil, nil, err
 	}
+	def, found := l.decode(path, scope, src)
+	l.mu.Lock()
+	l.cache[key] = loaded{info.ModTime(), info.Size(), def, found}
+	l.mu.Unlock()
+	return def, found, nil
+}
+
+// decode reads the bytes of a file.
+func (l *Library) decode(path string, scope Scope, src []byte) (*Definition, Diagnostics) {
 	def, found := l.loader(path)(path, src)
 	if def == nil {
 		def = &Definition{Name: stem(path), File: path, Source: src}
 	}
 	def.Scope = scope
-	l.mu.Lock()
-	l.cache[key] = loaded{info.ModTime(), info.Size(), def, found}
-	l.mu.Unlock()
-	return def, found, nil
+	return def, found
 }
 
 func (l *Library) loader(path string) Loader {

@@ -17,6 +17,9 @@ func checkParameter(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	if p.Description == "" && valueOf(content, "description") == nil {
 		d.reportAt(p.Pos, Warning, "no-description", "", "the parameter "+quote(p.Name)+" has no description", "add 'description:', which people and models fill it in by")
 	}
+	if p.Path && p.Type != "string" && p.Type != "array" {
+		d.reportAt(p.Pos, Error, "type-mismatch", "path", fmt.Sprintf("%s cannot be a path: its type is %s", quote(p.Name), p.Type), "change its type to string or array, or remove 'path:'")
+	}
 	for i := range p.Validation.Enum {
 		d.fits(p, &p.Validation.Enum[i], "validation.enum")
 	}

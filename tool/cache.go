@@ -1,0 +1,74 @@
+package tool
+
+import (
+	"fmt"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Cache says when a step need not run again. One without anything counts only the
+// command and the environment of the definition.
+type Cache struct {
+	Pos     Pos
+	Inputs  []Text        // patterns of files it reads
+	Outputs []Text        // patterns of files it makes
+	Env     []Text        // names of inherited variables that count
+	Key     *Text         // a text that counts; nil = none
+	TTL     time.Duration // how long a result may be used; 0 = for ever
+}
+
+func checkCache(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	c := into.(*Cache)
+	c.Pos = d.pos(n)
+	for _, name := range c.Env {
+		if !variableName().MatchString(name.S) {
+			d.report(Diagnostic{Code: "bad-name", Severity: Error, Pos: name.Pos, Len: max(1, len([]rune(name.S))), Path: d.path.String(),
+				Message: fmt.Sprintf("%s cannot be the name of an environment variable", quote(name.S)), Hint: "use letters, digits and '_', not beginning with a digit"})
+		}
+	}
+}
+
+// cacheOfTool reports a cache where there is no command of the tool's own.
+func (d *decoder) cacheOfTool(t *draft, content []*yaml.Node) {
+	key := keyOf(content, "cache")
+	switch {
+	case key == nil:
+	case t.Alias:
+		d.failKey(key, "cache-without-command", "an alias runs its base tool, and has nothing to keep", "put cache on the steps of the base tool")
+	case len(t.Steps) > 0:
+		d.failKey(key, "cache-without-command", "cache belongs to a command, and this tool has steps", "put cache on the steps whose results are to be kept")
+	}
+}
+
+// caches reports steps whose results cannot be kept.
+func (d *decoder) caches(t *draft, lists []stepList) {
+	for _, l := range lists {
+		for i, s := range l.steps {
+			at := fmt.Sprintf("%s[%d].cache", l.path, i)
+			if t.Single {
+				at = "cache"
+			}
+			if s.Cache != nil {
+				d.cacheFits(t, s, at)
+			}
+		}
+	}
+}
+
+func (d *decoder) cacheFits(t *draft, s *Step, at string) {
+	one := Diagnostic{Code: "cannot-cache", Severity: Error, Pos: s.Cache.Pos, Len: 1, Path: at}
+	switch {
+	case s.Kind == UseTool:
+		one.Message, one.Hint = "a step that uses a tool has no result of its own to keep", "put cache on the steps of the tool"
+	case s.Kind == Group:
+		one.Message, one.Hint = "a group of steps has no result of its own to keep", "put cache on the steps of the group"
+	case s.Detach:
+		one.Message, one.Hint = "the result of a step with detach cannot be kept: what it leaves running is its result", "remove cache, or remove detach"
+	case s.Interactive != nil && *s.Interactive, s.Interactive == nil && t.Interactive:
+		one.Message, one.Hint = "the result of an interactive step cannot be kept: it depends on a person's answers", "remove cache, or remove interactive"
+	default:
+		return
+	}
+	d.report(one)
+}

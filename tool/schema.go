@@ -1,0 +1,245 @@
+package tool
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Schema is the JSON Schema (draft-07, which editors read) of definition files,
+// made from the table of keys. It sees what can be told key by key: names, kinds
+// of values, choices, ranges, the one body. What the parts say of each other
+// (references, conditions, waiting) only Decode and the compiler see, so a file
+// that is valid to the schema may still have errors.
+//
+// Every call makes a new value of maps, slices and scalars; encoding/json writes
+// the same bytes each time.
+func Schema() map[string]any {
+	s := objectSchema(toolObject)
+	s["$schema"] = "http://json-schema.org/draft-07/schema#"
+	s["title"] = "flowrun tool definition"
+	definitions := map[string]any{}
+	define(toolObject, definitions)
+	s["definitions"] = definitions
+	return s
+}
+
+// define adds the objects below o, each under its name.
+func define(o *Object, definitions map[string]any) {
+	for _, f := range o.Fields {
+		if f.Of == nil || f.Of == toolObject || definitions[schemaName(f.Of)] != nil {
+			continue
+		}
+		definitions[schemaName(f.Of)] = objectSchema(f.Of)
+		define(f.Of, definitions)
+	}
+}
+
+// schemaName is an object's name without its article, as one word.
+func schemaName(o *Object) string {
+	name := strings.TrimPrefix(strings.TrimPrefix(o.Name, "a "), "an ")
+	return strings.NewReplacer("'s", "", " ", "-").Replace(name)
+}
+
+func reference(o *Object) map[string]any {
+	if o == toolObject {
+		return map[string]any{"$ref": "#"}
+	}
+	return map[string]any{"$ref": "#/definitions/" + schemaName(o)}
+}
+
+// needs are keys that mean nothing without another: one of those listed.
+var needs = map[string][]string{
+	"type":               {"base-tool"},
+	"base-tool":          {"type"},
+	"default-parameters": {"type"},
+	"with":               {"use-tool"},
+	"shell":              {"script", "commands"},
+}
+
+func objectSchema(o *Object) map[string]any {
+	properties, dependencies := map[string]any{}, map[string]any{}
+	var required []string
+	var bodies []any
+	for _, f := range o.Fields {
+		properties[f.Key] = fieldSchema(o, f)
+		if f.Required {
+			required = append(required, f.Key)
+		}
+		if f.Body {
+			bodies = append(bodies, requires(f.Key))
+		}
+	}
+	s := map[string]any{
+		"description":          o.Doc,
+		"type":                 "object",
+		"properties":           properties,
+		"patternProperties":    map[string]any{"^x-": true},
+		"additionalProperties": false,
+	}
+	if o == matrixObject { // its other keys are names
+		s["additionalProperties"] = anyOf(ofType("array"), ofType("string"))
+	}
+	if required != nil {
+		s["required"] = required
+	}
+	if bodies == nil {
+		return s
+	}
+	if o.Field("base-tool") != nil { // an alias runs its base tool and has no body
+		bodies = append(bodies, requires("base-tool"))
+	}
+	s["oneOf"] = bodies
+	for key, others := range needs {
+		if o.Field(key) != nil {
+			dependencies[key] = map[string]any{"anyOf": each(others, requires)}
+		}
+	}
+	s["dependencies"] = dependencies
+	return s
+}
+
+func requires(key string) any { return map[string]any{"required": []string{key}} }
+
+func each(words []string, f func(string) any) []any {
+	all := make([]any, len(words))
+	for i, w := range words {
+		all[i] = f(w)
+	}
+	return all
+}
+
+// fieldSchema is what may stand at a key of o.
+func fieldSchema(o *Object, f Field) map[string]any {
+	s := valueSchema(f)
+	if _, ok := s["$ref"]; ok { // what stands beside a $ref is not read in draft-07
+		s = map[string]any{"allOf": []any{s}}
+	}
+	s["description"] = f.Doc + later(f)
+	if f.Default != "" {
+		s["default"] = defaultValue(f)
+	}
+	if form := nameForms[o]; form != nil && f.Key == "name" {
+		s["pattern"] = form().String()
+	}
+	if f.Body && f.Kind == KindObjects {
+		s["minItems"] = 1
+	}
+	if f.Body && f.Kind == KindObject {
+		s["minProperties"] = 1
+	}
+	return s
+}
+
+// nameForms are the forms of the names of objects, where not every text is one.
+var nameForms = map[*Object]func() *regexp.Regexp{
+	toolObject: toolName, stepObject: stepName, parameterObject: parameterName,
+}
+
+// later says which values are not in force yet.
+func later(f Field) string {
+	switch {
+	case f.Later == nil:
+		return ""
+	case len(f.Later) == 0:
+		return " Not in force yet."
+	}
+	return " Not in force yet: " + strings.Join(f.Later, ", ") + "."
+}
+
+// defaultValue is a default as the kind of value it is written as.
+func defaultValue(f Field) any {
+	if f.Kind == KindBoolean {
+		return f.Default == "true"
+	}
+	if n, err := strconv.Atoi(f.Default); err == nil && f.Kind != KindText {
+		return n
+	}
+	return f.Default
+}
+
+const (
+	durationForm = `^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
+	sizeTextForm = `^0*[1-9][0-9]* ?(B|[KMGT]i?B)?$`
+)
+
+// valueSchema is what may stand as a value of the field's kind.
+func valueSchema(f Field) map[string]any {
+	switch f.Kind {
+	case KindText:
+		return textSchema()
+	case KindTexts:
+		return oneOrMore(textSchema())
+	case KindChoice:
+		return choiceSchema(f)
+	case KindChoices:
+		return oneOrMore(choiceSchema(f))
+	case KindBoolean:
+		return ofType("boolean")
+	case KindInteger:
+		return integerSchema(f.Min, f.Max)
+	case KindIntegers:
+		return oneOrMore(integerSchema(f.Min, f.Max))
+	case KindNumber:
+		return ofType("number")
+	case KindDuration:
+		return anyOf(integerSchema(1, int64(maxDuration/time.Millisecond)), patternSchema(durationForm))
+	case KindSize:
+		return anyOf(map[string]any{"type": "integer", "minimum": 1}, patternSchema(sizeTextForm))
+	case KindValues:
+		return ofType("array")
+	case KindValueMap:
+		return ofType("object")
+	case KindTextMap:
+		return mapOf(textSchema())
+	case KindObject, KindMatrix:
+		return reference(f.Of)
+	case KindObjects:
+		return map[string]any{"type": "array", "items": reference(f.Of)}
+	case KindTextsOrObjects:
+		return oneOrMore(anyOf(textSchema(), reference(f.Of)))
+	case KindObjectMap:
+		s := mapOf(reference(f.Of))
+		if form := nameForms[f.Of]; form != nil {
+			s["propertyNames"] = map[string]any{"pattern": form().String()}
+		}
+		return s
+	case KindEnvironment:
+		flat := mapOf(textSchema())
+		flat["propertyNames"] = map[string]any{
+			"pattern": variableName().String(),
+			"not":     map[string]any{"enum": slices.Clone(f.Of.keys())},
+		}
+		return anyOf(reference(f.Of), flat)
+	}
+	return map[string]any{} // any value
+}
+
+func ofType(name string) map[string]any { return map[string]any{"type": name} }
+
+// textSchema lets numbers and booleans through, whose written form is the text.
+func textSchema() map[string]any {
+	return map[string]any{"type": []string{"string", "number", "boolean"}}
+}
+
+func choiceSchema(f Field) map[string]any { return map[string]any{"enum": slices.Clone(f.Enum)} }
+
+func patternSchema(form string) map[string]any {
+	return map[string]any{"type": "string", "pattern": form}
+}
+
+func integerSchema(low, high int64) map[string]any {
+	return map[string]any{"type": "integer", "minimum": low, "maximum": high}
+}
+
+func anyOf(all ...any) map[string]any { return map[string]any{"anyOf": all} }
+
+func oneOrMore(item map[string]any) map[string]any {
+	return anyOf(item, map[string]any{"type": "array", "items": item})
+}
+
+func mapOf(item map[string]any) map[string]any {
+	return map[string]any{"type": "object", "additionalProperties": item}
+}

@@ -1,0 +1,274 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+)
+
+func compileSchema(t testing.TB) *jsonschema.Schema {
+	t.Helper()
+	b, err := json.Marshal(Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("tool.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("tool.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fromYAML is a document as an editor hands it to a schema. ok is false where it
+// is no single document of JSON values.
+func fromYAML(src []byte) (v any, ok bool) {
+	defer func() { ok = ok && recover() == nil }()
+	if err := yaml.Unmarshal(src, &v); err != nil {
+		return nil, false
+	}
+	v, ok = jsonValue(v)
+	return v, ok
+}
+
+func jsonValue(v any) (any, bool) {
+	switch v := v.(type) {
+	case time.Time: // a date is text to everybody but yaml.v3
+		return v.Format(time.DateOnly), true
+	case []any:
+		for i := range v {
+			item, ok := jsonValue(v[i])
+			if !ok {
+				return nil, false
+			}
+			v[i] = item
+		}
+	case map[string]any:
+		for k := range v {
+			item, ok := jsonValue(v[k])
+			if !ok {
+				return nil, false
+			}
+			v[k] = item
+		}
+	case map[any]any:
+		return nil, false
+	}
+	return v, true
+}
+
+// TestSchemaGood: what loads without a diagnostic is valid.
+func TestSchemaGood(t *testing.T) {
+	s := compileSchema(t)
+	good := 0
+	for name, src := range definitions(t) {
+		_, found := Decode(name, src)
+		if slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code != "name-differs" }) {
+			continue
+		}
+		v, ok := fromYAML(src)
+		if !ok {
+			continue // repaired by the decoder
+		}
+		good++
+		if err := s.Validate(v); err != nil {
+			t.Errorf("%s loads but is not valid: %v", name, err)
+		}
+	}
+	if good < 80 {
+		t.Errorf("only %d good definitions were looked at", good)
+	}
+}
+
+// definitions are those of the examples, of the specification and of the scripts
+// that test commands.
+func definitions(t *testing.T) map[string][]byte {
+	all := map[string][]byte{}
+	for _, glob := range []string{"../examples/*.yaml", "testdata/spec001/*.yaml", "../internal/cli/testdata/*.txtar"} {
+		files, err := filepath.Glob(glob)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no %s: %v", glob, err)
+		}
+		for _, file := range files {
+			src := readFile(t, file)
+			name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+			if filepath.Ext(file) == ".yaml" {
+				if around := spec001[name].around; strings.Contains(around, "%s") {
+					src = append(fmt.Appendf(nil, around, name), src...)
+				}
+				all[file] = src
+				continue
+			}
+			parts := strings.Split("\n"+string(src), "\n-- ")
+			for _, part := range parts[1:] {
+				if inner, text, _ := strings.Cut(part, " --\n"); strings.HasSuffix(inner, ".yaml") {
+					all[file+"/"+inner] = []byte(text + "\n")
+				}
+			}
+		}
+	}
+	return all
+}
+
+// blind are the files of testdata/bad that a schema takes: what is wrong there
+// (or only warned of) is how the text is written, or what its parts say of each
+// other.
+var blind = []string{
+	"bad-min-version", "bad-name-device", "bad-rules", "cache-interactive", "duplicate-step", "group-names-twice", "handler-of-handler", "handler-wait-outside",
+	"integer-64", "integer-range", "loop-as", "loop-both", "loop-items-mapping", "loop-items-number", "loop-items-unquoted", "matrix-empty",
+	"merge-in-security", "name-differs", "name-taken", "number-rules", "octal", "octal-number", "own-example-refused", "second-document",
+	"second-document-broken", "test-expectations", "test-parameter", "two-timeouts", "type-mismatch", "unknown-step", "unknown-tag",
+}
+
+// TestSchemaBad: the bad files are not valid, those aside that no schema can see
+// through.
+func TestSchemaBad(t *testing.T) {
+	s := compileSchema(t)
+	files, err := filepath.Glob("testdata/bad/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range files {
+		v, ok := fromYAML(readFile(t, file))
+		if !ok {
+			continue
+		}
+		seen++
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		if valid := s.Validate(v) == nil; valid != slices.Contains(blind, name) {
+			t.Errorf("%s: valid %v", name, valid)
+		}
+	}
+	if seen < 25 {
+		t.Errorf("only %d bad files were looked at", seen)
+	}
+}
+
+// TestSchemaValues gives values of every kind to the schema and to the decoder,
+// which have to agree.
+func TestSchemaValues(t *testing.T) {
+	s := compileSchema(t)
+	for _, c := range []struct {
+		line  string
+		valid bool
+	}{
+		{"bash: x", true}, {"bash: 5", true}, {"bash: true", true}, {"bash:", false}, {"bash: [x]", false}, {"bash: {A: b}", false},
+		{"bash: x\nrun: y", false}, {"version: 1.2", false}, {"x-mine: 1", false}, {"bash: x\nx-mine: [1]", true},
+		{"bash: x\ntiemout: 1", false}, {"bash: x\ntags: read", true}, {"bash: x\ntags: [read, 1]", true}, {"bash: x\ntags: {a: b}", false},
+		{"bash: x\nplatforms: linux", true}, {"bash: x\nplatforms: [linux, macos]", true}, {"bash: x\nplatforms: [amiga]", false},
+		{"bash: x\nstrict: true", true}, {"bash: x\nstrict: yes", false}, {"bash: x\nstrict: 1", false},
+		{"bash: x\ntimeout: 5", true}, {"bash: x\ntimeout: 1m30s", true}, {"bash: x\ntimeout: 1.5h", true}, {"bash: x\ntimeout: .5s", true},
+		{"bash: x\ntimeout: 1.s", true}, {"bash: x\ntimeout: +5s", true}, {"bash: x\ntimeout: 1500µs", true},
+		{"bash: x\ntimeout: 0", false}, {"bash: x\ntimeout: -1", false}, {"bash: x\ntimeout: '5'", false}, {"bash: x\ntimeout: soon", false},
+		{"bash: x\ntimeout: 1.5", false}, {"bash: x\ntimeout: 31536000001", false}, {"bash: x\ntimeout: 31536000000", true},
+		{"bash: x\nresources: {max-memory: 5}", true}, {"bash: x\nresources: {max-memory: 5 KiB}", true}, {"bash: x\nresources: {max-memory: '7'}", true},
+		{"bash: x\nresources: {max-memory: 0}", false}, {"bash: x\nresources: {max-memory: 1mb}", false}, {"bash: x\nresources: {max-memory: 0KB}", false},
+		{"bash: x\nenvironment: {A: 1, B: '{X}'}", true}, {"bash: x\nenvironment: {variables: {A: b}, inherit: false}", true},
+		{"bash: x\nenvironment: {inherit: maybe}", false}, {"bash: x\nenvironment: {variables: [A]}", false}, {"bash: x\nenvironment: {A-B: c}", false},
+		{"bash: x\nenvironment: {A: [1]}", false}, {"bash: x\nenvironment: {variables: {A: b}, C: d}", false}, {"bash: x\nenvironment: {}", true},
+		{"bash: x\nerror-handling: {retry: {attempts: 2, exit-codes: 5, not-exit-codes: [1, 2]}}", true},
+		{"bash: x\nerror-handling: {retry: {attempts: 2, exit-codes: 256}}", false}, {"bash: x\nerror-handling: {retry: {delay: 5}}", false},
+		{"commands: {default: x}", true}, {"commands: {platforms: {linux: x}}", true}, {"commands: {}", false}, {"commands: {platforms: {amiga: x}}", false},
+		{"script: x\nshell: zsh", true}, {"commands: {default: x}\nshell: zsh", true}, {"bash: x\nshell: zsh", false},
+		{"type: alias\nbase-tool: t", true}, {"type: alias\nbase-tool: t\ndefault-parameters: {A: [1]}", true}, {"type: alias", false},
+		{"base-tool: t", false}, {"bash: x\nbase-tool: t", false}, {"type: alias\nbase-tool: t\nbash: x", false}, {"type: other\nbash: x", false},
+		{"bash: x\ntype: alias", false}, {"bash: x\ndefault-parameters: {A: 1}", false},
+		{"steps: []", false}, {"steps: x", false}, {"steps: [{name: a, bash: x}]", true}, {"steps: [{bash: x}]", false}, {"steps: [{name: a}]", false},
+		{"steps: [{name: 1st, bash: x}]", false}, {"steps: [{name: a, use-tool: t, with: {A: 1}}]", true}, {"steps: [{name: a, bash: x, with: {A: 1}}]", false},
+		{"steps: [{name: a, bash: x, run: y}]", false}, {"steps: [{name: a, bash: x}]\nbash: y", false}, {"steps: [{name: a, bash: x, wait-for: []}]", true},
+		{"steps: [{name: a, bash: x, x-a: 1}]", true}, {"steps: [{name: a, bash: x, needs: b}]", false},
+		{"bash: x\nparameters: {P: {description: d, type: array, default: [1]}}", true},
+		{"bash: x\nparameters: {1P: {description: d}}", false}, {"bash: x\nparameters: {P: {description: d, type: list}}", false},
+		{"bash: x\nparameters: {P: {description: d, validation: {minimum: 1.5}}}", true}, {"bash: x\nparameters: {P: {description: d, validation: {minLength: -1}}}", false},
+	} {
+		src := []byte(start + c.line + "\n")
+		v, ok := fromYAML(src)
+		if !ok {
+			t.Errorf("%q is no document", c.line)
+			continue
+		}
+		_, found := Decode("t.yaml", src)
+		if loads := found.Err() == nil; loads != c.valid {
+			t.Errorf("%q: loads %v, want %v: %v", c.line, loads, c.valid, found)
+		}
+		if err := s.Validate(v); (err == nil) != c.valid {
+			t.Errorf("%q: valid %v, want %v: %v", c.line, err == nil, c.valid, err)
+		}
+	}
+}
+
+// TestSchemaNames: no two objects share a definition, and every key is described.
+func TestSchemaNames(t *testing.T) {
+	seen := map[string]*Object{}
+	var walk func(o *Object)
+	walk = func(o *Object) {
+		if other := seen[schemaName(o)]; other != nil {
+			if other != o {
+				t.Errorf("two objects are called %s", schemaName(o))
+			}
+			return
+		}
+		seen[schemaName(o)] = o
+		for _, f := range o.Fields {
+			if f.Of != nil {
+				walk(f.Of)
+			}
+		}
+	}
+	walk(Keys())
+	for name := range Schema()["definitions"].(map[string]any) {
+		if seen[name] == nil {
+			t.Errorf("the definition %s is no object", name)
+		}
+	}
+	if got, want := len(Schema()["definitions"].(map[string]any)), len(seen)-1; got != want {
+		t.Errorf("%d definitions, want %d", got, want)
+	}
+}
+
+// TestSchemaDefaults: a default is a value that may stand there.
+func TestSchemaDefaults(t *testing.T) {
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return
+		}
+		for key, p := range m {
+			walk(path+"/"+key, p)
+		}
+		def, ok := m["default"]
+		if _, described := m["description"].(string); !ok || !described {
+			return
+		}
+		c := jsonschema.NewCompiler()
+		b, _ := json.Marshal(m)
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.AddResource("field.json", doc); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.MustCompile("field.json").Validate(def); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	walk("", Schema())
+}
