@@ -27,12 +27,13 @@ func BenchmarkForkExec(b *testing.B) {
 	}
 }
 
-func BenchmarkTrue(b *testing.B)         { benchmarkTrue(b, 1) }
-func BenchmarkTrueParallel(b *testing.B) { benchmarkTrue(b, 2) }
+func BenchmarkTrue(b *testing.B)         { benchmarkTrue(b, 1, "") }
+func BenchmarkTrueParallel(b *testing.B) { benchmarkTrue(b, 2, "") }
+func BenchmarkTrueLogged(b *testing.B)   { benchmarkTrue(b, 1, b.TempDir()) }
 
 // benchmarkTrue runs graphs of independent steps; the time is that of one step.
-func benchmarkTrue(b *testing.B, parallel int) {
-	run := open(b, Options{}, nil)
+func benchmarkTrue(b *testing.B, parallel int, logDir string) {
+	run := open(b, Options{LogDir: logDir}, nil)
 	defer run.close(b)
 	cmd := run.argv(b, "/bin/true")
 	b.ReportAllocs()

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"syscall"
 	"time"
 
@@ -24,6 +24,7 @@ type Frame interface {
 	Dir() string               // where steps run; "" is this process's directory
 	Resolve(dir string) string // a step's own directory as an absolute path
 	Temp() string              // the run's temporary folder, or ""
+	Secret(key string) string  // the value of a SecretVar
 }
 
 // DefaultLimit is how much of a stream references see unless told otherwise, in
@@ -44,13 +45,17 @@ const (
 type Command struct {
 	Template *expr.Template
 	// Shell runs the template as a script: a name or a path (S1-020, S1-024,
-	// S1-025). One of the sh family gets values as expr.Script puts them; any other
-	// program gets a file with the template's text. "" executes the template's
-	// words directly (S1-023).
+	// S1-025). A shell that expr knows, cmd, PowerShell and Python among them (S1-021,
+	// S1-022, S1-029), gets values as expr.Script puts them; any other program gets a
+	// file with the template's text. "" executes the template's words directly
+	// (S1-023). cmd exists on Windows only: elsewhere the step fails to start, 127.
 	Shell  string
-	Strict bool // set -e, -u and, where the shell has it, -o pipefail
+	Strict bool // stop at a failure: set -e, -u and, where the shell has it, -o pipefail; $ErrorActionPreference
 
 	Env       []EnvVar // on top of everything inherited (S1-170)
+	EnvFiles  []EnvFile
+	Secrets   []SecretVar
+	Hidden    []string // variables of the step's EnvFiles whose values are masked
 	NoInherit bool     // only the graph's and the step's variables, and a default PATH (S1-171)
 	Dir       *expr.Template
 	Input     *expr.Template // stdin; nil is empty (S1-200)
@@ -58,6 +63,9 @@ type Command struct {
 	Limit        int64   // bytes of each stream that references see; 0: DefaultLimit (S1-081)
 	NoTruncation bool    // printing more than Limit fails the step (S1-082)
 	Keep         Streams // streams that other steps mention
+
+	Interactive *Interactive // nil: it cannot ask anything
+	Stream      *Stream      // nil: its output is kept only
 
 	Masked []*expr.Template // values to hide, beside the session's (S1-175)
 	Detach bool             // what it leaves in the background outlives the run
@@ -68,6 +76,10 @@ type EnvVar struct {
 	Name  string
 	Value *expr.Template
 }
+
+// SecretVar is a variable of a step whose value was fetched, and masked, when the run
+// began; the graph's arguments have it under Key.
+type SecretVar struct{ Name, Key string }
 
 // try is one try of a command.
 type try struct {
@@ -82,6 +94,16 @@ type try struct {
 	launch  launch
 	stdin   *os.File
 	streams [2]*stream
+
+	file *os.File // that its output is streamed to
+
+	// Of an interactive try.
+	person   Attachment    // nil: nobody is there
+	alone    chan struct{} // closed when the person is gone; nil before anybody read what they type
+	tty      *tty
+	response string     // the default one
+	ended    bool       // its input was ended
+	gaveUp   unanswered // why it was stopped; "" if it was not
 }
 
 // Run runs the command once. It returns when everything the command started has
@@ -89,11 +111,10 @@ type try struct {
 // the whole tree is stopped: TERM, the session's grace, KILL (S1-192); the caller
 // makes a timeout or a cancel of the failed Result.
 func (c *Command) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
-	frame, ok := call.Args().(Frame)
-	if !ok {
-		return dag.Result{}, fmt.Errorf("cannot run a command: the graph's arguments are a %T and no steps.Frame", call.Args())
+	t, err := c.try(call)
+	if err != nil {
+		return dag.Result{}, err
 	}
-	t := &try{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View)}
 	res, err := t.run(ctx)
 	t.cleanUp()
 	if err != nil {
@@ -103,9 +124,19 @@ func (c *Command) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	return res, nil
 }
 
+func (c *Command) try(call *dag.Call) (*try, error) {
+	frame, ok := call.Args().(Frame)
+	if !ok {
+		return nil, fmt.Errorf("cannot run a command: the graph's arguments are a %T and no steps.Frame", call.Args())
+	}
+	return &try{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View)}, nil
+}
+
 // inputError is a value that was refused: the definition or the caller must
 // change, so trying again cannot help.
 type inputError struct{ error }
+
+func (e inputError) Unwrap() error { return e.error }
 
 // failure makes a Result of an error that is the step's, not the engine's.
 func (t *try) failure(err error) (dag.Result, error) {
@@ -124,15 +155,31 @@ func (t *try) failure(err error) (dag.Result, error) {
 }
 
 func (t *try) run(ctx context.Context) (dag.Result, error) {
+	if t.Interactive != nil {
+		if !t.sitDown(ctx) {
+			return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
+		}
+		defer t.getUp()
+	}
 	p, err := t.begin()
 	if err != nil {
 		return dag.Result{}, err
 	}
-	exit, stopped, err := t.wait(ctx, p)
+	if t.session.options.LogDir != "" {
+		shows := showAfter(showSoon, [2]*logFile{t.streams[0].file, t.streams[1].file})
+		defer shows.Stop()
+	}
+	wait := t.wait
+	if t.tty != nil {
+		wait = t.attended
+	}
+	exit, stopped, err := wait(ctx, p)
 	if err != nil {
 		return dag.Result{}, err
 	}
-	return t.result(exit, stopped)
+	r, err := t.result(exit, stopped)
+	t.explainUnanswered(&r)
+	return r, err
 }
 
 // begin starts the process. Only a few tries do this at the same moment: a system
@@ -159,10 +206,10 @@ func (t *try) prepare() (err error) {
 	if err := t.addSecrets(); err != nil {
 		return err
 	}
-	if err := t.environment(); err != nil {
+	if err := t.directory(); err != nil {
 		return err
 	}
-	if err := t.directory(); err != nil {
+	if err := t.environment(); err != nil {
 		return err
 	}
 	if err := t.input(); err != nil {
@@ -171,13 +218,39 @@ func (t *try) prepare() (err error) {
 	if t.launch, err = t.render(false); err != nil {
 		return err
 	}
+	if err := t.openFile(); err != nil {
+		return err
+	}
+	if err := t.terminal(); err != nil {
+		return err
+	}
 	viaPipe := !t.session.mask.Empty() || reopens(t.launch.argv)
 	for i, which := range [2]Streams{Stdout, Stderr} {
-		st, err := t.session.openStream(t.call.Path, t.call.Attempt, which, viaPipe, t.wanted(which))
-		if err != nil {
+		if t.streams[i], err = t.openStream(which, viaPipe); err != nil {
+			if t.tty != nil && i == 0 {
+				t.tty.Close() // else its stream does
+			}
 			return err
 		}
-		t.streams[i] = st
+	}
+	return nil
+}
+
+// terminal makes the terminal of an interactive try.
+func (t *try) terminal() (err error) {
+	if t.Interactive == nil {
+		return nil
+	}
+	if err := t.answer(); err != nil {
+		return err
+	}
+	if t.tty, err = newTTY(t.person, &t.session.mask); err != nil || t.person == nil {
+		return err
+	}
+	select {
+	case s := <-t.person.Size():
+		t.tty.resize(s)
+	default:
 	}
 	return nil
 }
@@ -204,21 +277,29 @@ func (t *try) addSecrets() error {
 }
 
 // environment puts the step's environment together: inherited, the graph's, the
-// step's, and what tells the step where it is.
+// step's files, secrets and variables, and what tells the step where it is.
 func (t *try) environment() error {
-	own := make([]string, 0, len(t.Env)+7)
+	own, err := t.envFiles()
+	if err != nil {
+		return err
+	}
+	own = slices.Grow(own, len(t.Secrets)+len(t.Env)+8)
+	for _, v := range t.Secrets {
+		own = append(own, v.Name+"="+t.frame.Secret(v.Key))
+	}
 	for _, v := range t.Env {
-		text, err := v.Value.Text(t.scope)
+		text, err := t.variable(v)
 		if err != nil {
-			return inputError{fmt.Errorf("cannot set the environment variable %q: %w", v.Name, err)}
+			return err
 		}
 		own = append(own, v.Name+"="+text)
 	}
 	path := string(t.call.Path)
 	run := t.session.options.Run
 	own = append(own, proc.MarkRun+"="+run, proc.MarkStep+"="+path,
+		proc.MarkOwner+"="+proc.Mark(run, t.session.options.Epoch),
 		fmt.Sprintf("FLOWRUN_ATTEMPT=%d", t.call.Attempt),
-		"FLOWRUN_IDEMPOTENCY_KEY="+run+"/"+stablePath(path))
+		"FLOWRUN_IDEMPOTENCY_KEY="+run+"/"+string(t.call.Path.WithoutTries()))
 	if temp := t.frame.Temp(); temp != "" {
 		own = append(own, "FLOWRUN_TEMP="+temp, "TMPDIR="+temp)
 	}
@@ -229,51 +310,39 @@ func (t *try) environment() error {
 	case t.Shell != "":
 		base = t.session.shells
 	}
+	if filepath.IsAbs(t.dir) {
+		own = append(own, "PWD="+t.dir)
+	}
 	t.env = base.with(t.frame.Environ(), own)
 	return nil
 }
 
-// stablePath is a path without the numbers of outer tries (setup#2/clone), so that
-// a step keeps its idempotency key however often something around it is tried.
-func stablePath(path string) string {
-	var b strings.Builder
-	depth := 0 // in [KEY], '#' is the key's own
-	for i := 0; i < len(path); i++ {
-		switch path[i] {
-		case '[':
-			depth++
-		case ']':
-			depth--
-		case '#':
-			end := i + 1
-			for end < len(path) && '0' <= path[end] && path[end] <= '9' {
-				end++
-			}
-			if depth <= 0 && end > i+1 && (end == len(path) || path[end] == '/') {
-				i = end - 1
-				continue
-			}
-		}
-		b.WriteByte(path[i])
+func (t *try) variable(v EnvVar) (string, error) {
+	text, err := v.Value.Text(t.scope)
+	if err != nil {
+		return "", inputError{fmt.Errorf("cannot set the environment variable %q: %w", v.Name, err)}
 	}
-	return b.String()
+	return text, nil
 }
 
 // directory finds the step's working directory. Whether it exists is for the
 // start to find out.
-func (t *try) directory() error {
-	t.dir = t.frame.Dir()
-	if t.Dir != nil {
-		own, err := t.Dir.Text(t.scope)
-		if err != nil {
-			return inputError{fmt.Errorf("cannot use the working directory: %w", err)}
-		}
-		t.dir = t.frame.Resolve(own)
-	}
-	if filepath.IsAbs(t.dir) {
-		t.env = environ{}.overlay(t.env, []string{"PWD=" + t.dir})
+func (t *try) directory() (err error) {
+	if t.dir, err = t.workingDirectory(); err != nil {
+		return err
 	}
 	return nil
+}
+
+func (t *try) workingDirectory() (string, error) {
+	if t.Dir == nil {
+		return t.frame.Dir(), nil
+	}
+	own, err := t.Dir.Text(t.scope)
+	if err != nil {
+		return "", inputError{fmt.Errorf("cannot use the working directory: %w", err)}
+	}
+	return t.frame.Resolve(own), nil
 }
 
 // input opens stdin: a file, so that any amount of text can wait there while
@@ -283,9 +352,9 @@ func (t *try) input() error {
 	if t.Input == nil {
 		return nil
 	}
-	text, err := t.Input.Text(t.scope)
+	text, err := t.inputText()
 	if err != nil {
-		return inputError{fmt.Errorf("cannot use the input: %w", err)}
+		return err
 	}
 	path, err := t.session.secretFile("input-*", text)
 	if err != nil {
@@ -298,31 +367,67 @@ func (t *try) input() error {
 	return nil
 }
 
+func (t *try) inputText() (string, error) {
+	text, err := t.Input.Text(t.scope)
+	if err != nil {
+		return "", inputError{fmt.Errorf("cannot use the input: %w", err)}
+	}
+	return text, nil
+}
+
+// resolved is a command with its values: argv, or a script with what it reads.
+type resolved struct {
+	argv   []string
+	script expr.Script
+	shell  expr.Shell
+	known  bool // what shell is: expr knows it, and how a script for it is started
+}
+
+func (t *try) resolve() (r resolved, err error) {
+	r.shell, r.known = expr.ShellByName(t.Shell)
+	switch {
+	case t.Shell == "":
+		r.argv, err = t.Template.Argv(t.scope)
+		if len(r.argv) == 0 {
+			r.argv = []string{""}
+		}
+	case r.known:
+		r.script, err = t.Template.Script(t.scope)
+	default:
+		r.script.Text, err = t.Template.Text(t.scope)
+	}
+	if err != nil {
+		return resolved{}, inputError{err}
+	}
+	return r, nil
+}
+
 // render makes the command line. bySource keeps values out of the environment.
 func (t *try) render(bySource bool) (launch, error) {
-	if t.Shell == "" {
-		argv, err := t.Template.Argv(t.scope)
-		if err != nil {
-			return launch{}, inputError{err}
-		}
-		if len(argv) == 0 {
-			argv = []string{""}
-		}
-		return launch{argv: argv}, nil
+	r, err := t.resolve()
+	switch {
+	case err != nil:
+		return launch{}, err
+	case t.Shell == "":
+		return launch{argv: r.argv}, nil
+	case r.known:
+		return t.interpreted(r, bySource)
 	}
-	if _, family := expr.ShellByName(t.Shell); family {
-		script, err := t.Template.Script(t.scope)
-		if err != nil {
-			return launch{}, inputError{err}
-		}
-		return t.session.shellLaunch(t.Shell, t.Strict, script, bySource)
-	}
-	text, err := t.Template.Text(t.scope)
-	if err != nil {
-		return launch{}, inputError{err}
-	}
-	path, err := t.session.secretFile("script-*", text)
+	path, err := t.session.secretFile("script-*", r.script.Text)
 	return launch{argv: []string{t.Shell, path}, files: []string{path}}, err
+}
+
+// interpreted is the command line of a script whose language expr knows.
+func (t *try) interpreted(r resolved, bySource bool) (launch, error) {
+	switch r.shell {
+	case expr.Cmd:
+		return t.cmd(r.script)
+	case expr.PowerShell:
+		return t.powerShell(r.script)
+	case expr.Python:
+		return t.python(r.script)
+	}
+	return t.session.shellLaunch(t.Shell, t.Strict, r.script, bySource)
 }
 
 // start starts the process. Two failures have a second chance: a program that has
@@ -337,7 +442,7 @@ func (t *try) start() (proc.Process, error) {
 		p, err := t.session.host.Start(proc.Spec{
 			Step: string(t.call.Path), Path: file, Args: t.launch.argv, Dir: t.dir, Detach: t.Detach,
 			Env:   append(t.env[:len(t.env):len(t.env)], t.launch.env...),
-			Files: [3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end},
+			Files: t.files(), TTY: t.tty != nil,
 		})
 		if err == nil {
 			return p, nil
@@ -358,6 +463,14 @@ func (t *try) start() (proc.Process, error) {
 			return nil, t.explain(file, err)
 		}
 	}
+}
+
+// files are the process's stdin, stdout and stderr.
+func (t *try) files() [3]*os.File {
+	if t.tty != nil {
+		return [3]*os.File{t.tty.slave, t.tty.slave, t.tty.slave}
+	}
+	return [3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end}
 }
 
 // explain says what to do about a start that failed.
@@ -394,8 +507,9 @@ func (t *try) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped
 	if errors.Is(context.Cause(ctx), dag.ErrForced) {
 		grace = 0
 	}
-	t.session.stopping()
+	done := t.session.stopping()
 	exit, survivors := p.Stop(grace, t.session.options.Force)
+	done()
 	if len(survivors) > 0 {
 		t.session.Notify(Notice{Code: NoticeEscaped, Step: t.call.Path, Processes: survivors,
 			Message: "could not be ended: " + proc.Names(survivors) + "; end them yourself"})
@@ -442,10 +556,14 @@ func (t *try) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 
 // cleanUp gives back what a try that did not get far has opened.
 func (t *try) cleanUp() {
+	t.tty.hangUp()
 	for _, st := range t.streams {
 		if st != nil {
 			st.discard()
 		}
+	}
+	if t.file != nil {
+		t.file.Close()
 	}
 	if t.stdin != nil && t.stdin != t.session.null {
 		t.stdin.Close()

@@ -14,11 +14,20 @@
 // A stream of a step is a file without a name in the log folder, and the step
 // writes into it directly: however much a step prints, nothing is copied and
 // nothing can block. When the step has ended, what references may read is read
-// back, and a file that is worth keeping gets its name. Two kinds of step print
+// back, and a file that is worth keeping gets its name; that of a step that takes
+// its time gets it while the step runs, so that others can read along and nothing
+// is lost when this process is killed. Two kinds of step print
 // into a pipe instead, from which a goroutine fills the file: those of a run with
 // secrets, because a secret must not reach the disk; and those whose script
 // mentions /dev/stdout or the like, because opening a file a second time would
 // truncate it.
+//
+// # Questions
+//
+// An interactive command runs on a terminal of its own, a pty. A goroutine copies
+// what comes out of it, to the log and to a person where there is one ([Terminal]);
+// another, the attendant, types what the person does, or the default response when
+// the step seems to wait for one and nobody answers.
 //
 // # Failure is data
 //

@@ -2,7 +2,8 @@ package steps
 
 import "strings"
 
-// environ is a list of K=V in which every name stands once. It is immutable.
+// environ is a list of K=V in which every name stands once. It is
+// immutable but for one that is being made.
 type environ struct {
 	list []string
 	at   map[string]int
@@ -74,12 +75,27 @@ func nameOf(kv string) string {
 	return kv
 }
 
-// lookup is a variable's value in a list of K=V.
+// set puts one variable into an environment that is being made.
+func (e *environ) set(name, value string) {
+	if i, ok := e.at[name]; ok {
+		e.list[i] = name + "=" + value
+		return
+	}
+	e.at[name] = len(e.list)
+	e.list = append(e.list, name+"="+value)
+}
+
+// lookup is a variable's value in a list of K=V, "" where it has none.
 func lookup(list []string, name string) string {
+	v, _ := find(list, name)
+	return v
+}
+
+func find(list []string, name string) (string, bool) {
 	for i := len(list) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(list[i], name); ok && strings.HasPrefix(v, "=") {
-			return v[1:]
+			return v[1:], true
 		}
 	}
-	return ""
+	return "", false
 }

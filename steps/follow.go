@@ -17,20 +17,26 @@ const (
 type follower struct {
 	file *os.File
 	to   io.Writer
+	end  func() // called when everything is copied; may be nil
 	stop chan struct{}
 	done chan struct{}
 }
 
 var followBuffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
 
-func follow(f *os.File, to io.Writer) *follower {
-	w := &follower{file: f, to: to, stop: make(chan struct{}), done: make(chan struct{})}
+func follow(f *os.File, to io.Writer) *follower { return followTo(f, to, nil) }
+
+func followTo(f *os.File, to io.Writer, end func()) *follower {
+	w := &follower{file: f, to: to, end: end, stop: make(chan struct{}), done: make(chan struct{})}
 	go w.run()
 	return w
 }
 
 func (w *follower) run() {
 	defer close(w.done)
+	if w.end != nil {
+		defer w.end()
+	}
 	var at int64
 	pause := followSoon
 	timer := time.NewTimer(pause)
@@ -77,4 +83,13 @@ func (w *follower) drain(at int64) (next int64, ok bool) {
 func (w *follower) finish() {
 	close(w.stop)
 	<-w.done
+}
+
+// finishBy returns at that time at the latest; the rest is copied after that.
+func (w *follower) finishBy(t time.Time) {
+	close(w.stop)
+	select {
+	case <-w.done:
+	case <-time.After(time.Until(t)):
+	}
 }

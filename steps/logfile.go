@@ -1,23 +1,27 @@
 package steps
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/flowrun/flowrun/dag"
+	"sync"
+	"time"
 )
 
 // logFile is where a stream goes: a file that has no name until it is worth one.
+// The end of the step decides about the name, but a step that runs for long shows
+// its files before, from another goroutine; hence the lock.
 type logFile struct {
 	*os.File
 	base string // the name it is to have, without what makes it unique
-	path string // the name it has; "" for none
-	born bool   // without a name, so that it can be given any
+
+	mu      sync.Mutex
+	path    string // the name it has; "" for none
+	born    bool   // without a name, and never had one, so that it can be given any
+	settled bool   // the name is decided, and the file may be in other hands
 }
 
 // newLogFile makes a file in the log folder for a stream of one try.
@@ -63,7 +67,7 @@ func (s *Session) takeUnnamed(dir string) *os.File {
 
 // giveBack closes a file, or keeps it to be used again.
 func (s *Session) giveBack(l *logFile) {
-	if l.born && l.path == "" && nobodyElseHas(l.File) && emptied(l.File) {
+	if l.born && nobodyElseHas(l.File) && emptied(l.File) {
 		s.mu.Lock()
 		s.stock = append(s.stock, l.File)
 		s.mu.Unlock()
@@ -77,26 +81,68 @@ func emptied(f *os.File) bool {
 	return err == nil && (info.Size() == 0 || f.Truncate(0) == nil)
 }
 
-// keep gives the file a name.
+// keep gives the file a name for good.
 func (l *logFile) keep() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settled = true
+	return l.name()
+}
+
+// name gives the file a name. The lock is held.
+func (l *logFile) name() error {
 	if l.path != "" {
 		return nil
 	}
 	return firstFree(l.base, func(path string) error {
 		err := link(l.File, path)
 		if err == nil {
-			l.path = path
+			l.path, l.born = path, false
 		}
 		return err
 	})
 }
 
-// drop takes the name away again.
+// drop takes the name away for good.
 func (l *logFile) drop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settled = true
 	if l.path != "" {
 		os.Remove(l.path)
 		l.path = ""
 	}
+}
+
+// show gives the file its name early if anything is in it. It says whether there
+// is nothing more to wait for. That the name cannot be given is for keep to say.
+func (l *logFile) show() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.settled || l.path != "" {
+		return true
+	}
+	if info, err := l.Stat(); err == nil && info.Size() > 0 {
+		l.name()
+	}
+	return l.path != ""
+}
+
+// When a running step's files are looked at, to be shown: at first soon, then less.
+const (
+	showSoon  = 200 * time.Millisecond
+	showLater = time.Second
+)
+
+// showAfter shows files after a while, and goes on until each has its name or its
+// step has ended. Stopping the timer spares a short step the look.
+func showAfter(pause time.Duration, files [2]*logFile) *time.Timer {
+	return time.AfterFunc(pause, func() {
+		first, second := files[0].show(), files[1].show()
+		if !first || !second {
+			showAfter(min(2*pause, showLater), files)
+		}
+	})
 }
 
 // manyTries bounds how often a run may be resumed or a name be taken.
@@ -114,31 +160,4 @@ func firstFree(base string, take func(path string) error) error {
 		}
 		path = fmt.Sprintf("%s~%d%s", strings.TrimSuffix(base, ext), n, ext)
 	}
-}
-
-// logName is the file name of a stream: the step's path with every byte that
-// could mean something to a file system or a terminal written as %XX, the try
-// when it is not the first. No two streams share one: '~' is never a path's own.
-func logName(path dag.ID, attempt int, s Streams) string {
-	const safe = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	const most = 180 // bytes; file systems take 255
-	var b strings.Builder
-	for i := range len(path) {
-		if c := path[i]; strings.IndexByte(safe, c) >= 0 && (c != '.' || i > 0) {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	name := b.String()
-	if len(name) > most {
-		name = fmt.Sprintf("%s~%x", name[:most], sha256.Sum256([]byte(path)))[:most+17]
-	}
-	if attempt > 1 {
-		name = fmt.Sprintf("%s~try%d", name, attempt)
-	}
-	if s == Stderr {
-		return name + ".err"
-	}
-	return name + ".out"
 }

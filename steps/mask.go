@@ -2,13 +2,11 @@ package steps
 
 import (
 	"bytes"
-	"encoding/base64"
-	"encoding/json"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,9 +25,9 @@ const MinSecret = 4
 var ErrShortSecret = fmt.Errorf("it has fewer than %d characters, and hiding those would ruin any text: use a longer one", MinSecret)
 
 // Mask hides secrets in text (S1-174): each value as it is, in base64 (wherever in
-// a longer text it was encoded), URL-escaped, JSON-escaped, and quoted as Go and
-// shells quote it (set -x prints every word that way). Of a secret with several
-// lines, each line that is long enough to mean something is a secret too: programs
+// a longer text it was encoded, and however that is cut into lines), URL-escaped,
+// JSON-escaped, and quoted as Go, Python and shells quote it (set -x prints every word
+// that way). Of a secret with several lines, each line that is long enough to mean something is a secret too: programs
 // read keys line by line. Where found places overlap, all of them are hidden. The zero Mask hides nothing. It is safe for
 // concurrent use; a writer hides what was added before it was made.
 type Mask struct {
@@ -105,73 +103,51 @@ func (m *Mask) String(s string) string {
 	return b.String()
 }
 
+// Holds says whether what r reads has a secret in it.
+func (m *Mask) Holds(r io.Reader) (bool, error) {
+	if m.Empty() {
+		return false, nil
+	}
+	before, after := sha256.New(), sha256.New()
+	w := m.Writer(after)
+	_, err := io.Copy(io.MultiWriter(before, w), r)
+	if err = errors.Join(err, w.Flush()); err != nil {
+		return false, err
+	}
+	return !bytes.Equal(before.Sum(nil), after.Sum(nil)), nil
+}
+
 // Writer hides secrets in what is written through it to w.
 func (m *Mask) Writer(w io.Writer) *MaskWriter { return &MaskWriter{to: w, set: m.set.Load()} }
 
 // patterns are the byte strings to hide, by first byte, longest first.
 type patterns struct {
-	by      [256][]string
-	longest int
+	by [256][]form
 }
 
 func compile(values map[string]bool) *patterns {
 	p := &patterns{}
-	known := map[string]bool{}
+	known := map[form]bool{}
 	for v := range values {
 		for _, f := range forms(v) {
 			if !known[f] {
 				known[f] = true
-				p.by[f[0]] = append(p.by[f[0]], f)
-				p.longest = max(p.longest, len(f))
+				p.by[f.text[0]] = append(p.by[f.text[0]], f)
 			}
 		}
 	}
 	for i := range p.by {
-		slices.SortFunc(p.by[i], func(a, b string) int { return len(b) - len(a) })
+		slices.SortFunc(p.by[i], func(a, b form) int { return len(b.text) - len(a.text) })
 	}
 	return p
 }
 
-// forms are the ways in which a value may be printed.
-func forms(v string) []string {
-	quoted := strconv.Quote(v)
-	out := []string{v, quoted[1 : len(quoted)-1], strings.ReplaceAll(v, `'`, `'\''`)}
-	query := url.QueryEscape(v)
-	percent := strings.ReplaceAll(query, "+", "%20") // {X:urlencode}, jq's @uri
-	out = append(out, query, percent, strings.ReplaceAll(percent, "%2F", "/"), url.PathEscape(v))
-	for _, html := range []bool{true, false} {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(html)
-		if enc.Encode(v) == nil {
-			out = append(out, strings.Trim(strings.TrimSuffix(b.String(), "\n"), `"`))
-		}
-	}
-	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for shift := range 3 {
-			out = append(out, base64At(enc, v, shift))
-		}
-	}
-	return slices.DeleteFunc(out, func(f string) bool { return len(f) < MinSecret })
-}
-
-// base64At is the part of v's base64 that does not depend on its neighbours, when
-// v stands shift bytes (mod 3) into the encoded text: the characters made of v's
-// bits alone.
-func base64At(enc *base64.Encoding, v string, shift int) string {
-	text := enc.EncodeToString(append(make([]byte, shift), v...))
-	first := (shift*8 + 5) / 6
-	last := (shift + len(v)) * 8 / 6
-	return text[first:last]
-}
-
 // anyIn is a quick no for most text.
 func (p *patterns) anyIn(s string) bool {
-	for i := range len(s) {
-		for _, f := range p.by[s[i]] {
-			if strings.HasPrefix(s[i:], f) {
-				return true
-			}
+	data := []byte(s)
+	for i := range data {
+		if p.shorter(data[i:]) > 0 {
+			return true
 		}
 	}
 	return false
@@ -180,13 +156,14 @@ func (p *patterns) anyIn(s string) bool {
 // at says how long the secret at the start of data is, 0 for none. sure is false
 // when data ends before a longer one could be told from chance.
 func (p *patterns) at(data []byte) (n int, sure bool) {
-	for _, f := range p.by[data[0]] {
-		if len(f) <= len(data) {
-			if string(data[:len(f)]) == f {
-				return len(f), true
-			}
-		} else if f[:len(data)] == string(data) { // not HasPrefix: that would copy data
-			return 0, false
+	list := p.by[data[0]]
+	for i := range list {
+		f := &list[i]
+		if f.unlike(data) {
+			continue
+		}
+		if n, ended := f.in(data); n > 0 || ended {
+			return n, !ended
 		}
 	}
 	return 0, true
@@ -269,8 +246,8 @@ func (w *MaskWriter) mask(data []byte, final bool) (rest []byte, err error) {
 // shorter is the secret at the start of data when no more comes.
 func (p *patterns) shorter(data []byte) int {
 	for _, f := range p.by[data[0]] {
-		if len(f) <= len(data) && string(data[:len(f)]) == f {
-			return len(f)
+		if n, _ := f.in(data); n > 0 {
+			return n
 		}
 	}
 	return 0

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -57,6 +59,97 @@ func TestMaskBase64(t *testing.T) {
 				if !strings.Contains(got, Replacement) || len(got)-len(Replacement) > len(text)-len(secret) {
 					t.Errorf("%d before, %d after: %q", before, after, got)
 				}
+			}
+		}
+	}
+}
+
+// Programs wrap base64: base64 at 76 columns, openssl and PEM at 64, some with CRLF.
+// A secret in it is found wherever the line ends fall.
+func TestMaskWrappedBase64(t *testing.T) {
+	secret := "a-canary-of-more-than-fifty-seven-bytes-0123456789-abcdefghijklmnopqrstuvwxyz"
+	for _, secret := range []string{secret, "hunter2-hunter2"} {
+		var m Mask
+		if err := m.Add(secret); err != nil {
+			t.Fatal(err)
+		}
+		for _, width := range []int{64, 76} {
+			for _, end := range []string{"\n", "\r\n"} {
+				for before := range 80 {
+					plain := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + secret + "\n"))
+					var text strings.Builder
+					for ; len(plain) > width; plain = plain[width:] {
+						text.WriteString(plain[:width] + end)
+					}
+					text.WriteString(plain + end)
+					got := m.String(text.String())
+					if !strings.Contains(got, Replacement) || len(got)-len(Replacement) > text.Len()-len(secret) {
+						t.Fatalf("%d columns, %q, %d before: %q", width, end, before, got)
+					}
+					var split bytes.Buffer
+					w := m.Writer(&split)
+					for i := range text.Len() {
+						w.Write([]byte{text.String()[i]})
+					}
+					w.Flush()
+					if split.String() != got {
+						t.Fatalf("byte by byte %q, whole %q", split.String(), got)
+					}
+				}
+			}
+		}
+	}
+	var m Mask
+	m.Add("hunter2-hunter2")
+	if text := "aHVu\n\ndGVyMi1odW50ZXIy"; m.String(text) != text {
+		t.Error("an empty line ends a base64 text")
+	}
+}
+
+// Shells and languages quote a secret each in its own way.
+func TestMaskQuoted(t *testing.T) {
+	const secret = "can'ary $x `y` \"z\" \\ a,b=~c;é\U0001F511!"
+	var m Mask
+	if err := m.Add(secret, "two\nli'nes\x1b"); err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		`can\'ary\ \$x\ \` + "`y\\`" + `\ \"z\"\ \\\ a\,b=\~c\;é🔑\!`:     "***",   // printf %q
+		`"can'ary \$x \` + "`y\\`" + ` \"z\" \\ a,b=~c;é🔑!"`:             `"***"`, // declare -p
+		`'can'"'"'ary $x ` + "`y`" + ` "z" \ a,b=~c;é🔑!'`:                `'***'`, // shlex.quote
+		`"can'ary $x ` + "`y`" + ` \"z\" \\ a,b=~c;\u00e9\ud83d\udd11!"`: `"***"`, // json.dumps
+		`"can'ary $x ` + "`y`" + ` \"z\" \\ a,b=~c;\u00E9\uD83D\uDD11!"`: `"***"`,
+		`$'two\nli\'nes\E'`: `$'***'`, // printf %q and declare -p, of control characters
+	} {
+		if got := m.String(in); got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// The quoted forms are the ones that the shell at hand writes.
+func TestMaskQuotedByShell(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("bash is not here")
+		}
+		t.Skip("bash is not here")
+	}
+	for _, secret := range []string{"plain-canary", "can'ary", `a$b"c\d` + "`e", "sp ace\ttab", "~/x:~y=~z #h", "{a,b}[c]*?^!|&;<>()", "two\nlines'\x01"} {
+		var m Mask
+		if err := m.Add(secret); err != nil {
+			t.Fatal(err)
+		}
+		for _, script := range []string{`printf %q "$S"`, `printf %q "x$S"`, `declare -p S`, `export -p | sed -n '/ S=/,$p'`, `set -x; : "$S"`, `echo "${S@Q}"`} {
+			cmd := exec.Command(bash, "-c", script)
+			cmd.Env = []string{"S=" + secret, "LC_ALL=C", "PATH=" + os.Getenv("PATH")}
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%s: %v: %s", script, err, out)
+			}
+			if got := m.String(string(out)); !strings.Contains(got, Replacement) {
+				t.Errorf("%q by %s: %q", secret, script, got)
 			}
 		}
 	}

@@ -17,7 +17,7 @@ const holdTime = 500 * time.Millisecond
 // pipe stands between a process and its log file where a secret might be printed.
 // A goroutine copies until the last process that holds the other end is gone.
 type pipe struct {
-	from *os.File
+	from source
 	done chan struct{}
 
 	mu   sync.Mutex
@@ -29,18 +29,29 @@ type pipe struct {
 	err  error // of writing the file
 }
 
-// openPipe starts copying into file and, if somebody follows, to another writer.
-// most is how much of what is printed is remembered as it is.
+// source is where a pipe's bytes come out.
+type source interface {
+	io.ReadCloser
+	SetReadDeadline(time.Time) error // one in the past ends a Read
+}
+
+// openPipe makes a pipe and starts copying from it; see copyFrom.
 func (s *Session) openPipe(file *logFile, follow io.Writer, most int64) (p *pipe, end *os.File, err error) {
 	from, end, err := os.Pipe()
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot make a pipe: %w", err)
 	}
+	return s.copyFrom(from, file, follow, most), end, nil
+}
+
+// copyFrom starts copying into file and, if somebody follows, to another writer.
+// most is how much of what is printed is remembered as it is.
+func (s *Session) copyFrom(from source, file *logFile, follow io.Writer, most int64) *pipe {
 	var to io.Writer = file.File
 	if follow != nil {
 		to = io.MultiWriter(file.File, &courtesy{to: follow})
 	}
-	p = &pipe{from: from, done: make(chan struct{}), held: 2, most: most, mask: s.mask.Writer(to)}
+	p := &pipe{from: from, done: make(chan struct{}), held: 2, most: most, mask: s.mask.Writer(to)}
 	s.mu.Lock()
 	s.pipes[p] = struct{}{}
 	s.mu.Unlock()
@@ -51,7 +62,7 @@ func (s *Session) openPipe(file *logFile, follow io.Writer, most int64) (p *pipe
 		s.mu.Unlock()
 		p.release(file)
 	})
-	return p, end, nil
+	return p
 }
 
 // courtesy writes for as long as the writer takes it, and never fails: following
@@ -83,11 +94,11 @@ func (p *pipe) copy() {
 		}
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if err := p.mask.Flush(); err != nil && p.err == nil {
 		p.err = err
 	}
-	p.from.Close()
+	p.mu.Unlock()
+	p.from.Close() // not under the lock: a terminal may take its time
 }
 
 // take keeps one piece. When the file cannot be written (a full disk) reading goes
@@ -137,7 +148,9 @@ func (p *pipe) output(file *logFile, w wanted) (*dag.Output, error) {
 		return nil, nil
 	}
 	out := &dag.Output{Size: p.size, Truncated: p.size > w.limit, Masked: p.mask.Masked()}
-	out.Raw = string(cut(p.raw, p.size))
+	raw := cut(p.raw, p.size)
+	out.Raw = string(raw)
+	setDigest(out, raw, w)
 	if !out.Masked && int64(len(out.Raw)) == p.size && p.size <= dag.InlineLimit {
 		out.Inline = out.Raw
 		return out, nil

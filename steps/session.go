@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -20,9 +21,10 @@ const DefaultGrace = 10 * time.Second
 // Options are how a run's steps are run. The zero Options work.
 type Options struct {
 	Run    string    // the run's id
+	Epoch  int       // counts the run's owners from 1; 0 is 1. By it this owner's processes are known
 	Env    []string  // what steps inherit, K=V; nil: this process's environment
-	LogDir string    // where output is kept; "": in a private folder that Close removes
-	Host   proc.Host // starts processes; nil: this process does. Close closes it
+	LogDir string    // where output is kept, a LogFolder; "": in a private folder that Close removes
+	Host   proc.Host // starts processes that carry proc.Mark(Run, Epoch); nil: this process does. Close closes it
 
 	Grace time.Duration   // between TERM and KILL; 0: DefaultGrace; negative: KILL at once
 	Force <-chan struct{} // closing it ends every grace period; as dag.Options.Force
@@ -32,6 +34,12 @@ type Options struct {
 	// is used by one goroutine and closed by nobody; one that blocks delays the end
 	// of the step it follows.
 	Follow func(path dag.ID, s Streams) io.Writer
+	// Console and Function, where set, hear the lines of steps that stream to them:
+	// in order for each stream, one call at a time. A call that takes its time holds no
+	// step up, and is waited for when the run has ended while it gets on.
+	Console, Function func(Chunk)
+	// Terminal, where set, is where a person answers interactive steps.
+	Terminal Terminal
 	// Notify, where set, is told what people should know and no Result says. It
 	// may be called by several goroutines at once.
 	Notify func(Notice)
@@ -54,7 +62,11 @@ const (
 	NoticeBackground NoticeCode = "background-ended" // processes outlived their step and were ended with the run
 	NoticeEscaped    NoticeCode = "escaped"          // processes could not be ended, or may belong to the run
 	NoticePipeHeld   NoticeCode = "output-open"      // a background process still prints into a step's output
-	NoticeUnset      NoticeCode = "unset-variable"   // an environment value names a variable that is not set
+	NoticeEnvFile    NoticeCode = "env-file"         // an env file can be used but looks wrong
+	NoticeUnset      NoticeCode = "unset-variable"   // an environment value, or a name in environment.secrets, stands for a variable that is not set
+	NoticeNotKept    NoticeCode = "not-cached"       // a step's result was not put into the cache, and why
+	NoticeNobody     NoticeCode = "unanswered"       // nobody answered an interactive step
+	NoticeStream     NoticeCode = "stream"           // streamed output was not passed on
 )
 
 // Notice is something people should know.
@@ -79,14 +91,21 @@ type Session struct {
 	programs programs
 	null     *os.File
 	starting chan struct{} // tries that are being started
+	seat     chan struct{} // the try that has the terminal
 
 	mu      sync.Mutex
 	private string     // folder; "" until needed
 	stock   []*os.File // empty files without a name, to be used again
 	temps   []string
 	pipes   map[*pipe]struct{}
-	stopped time.Time // when a step was last told to stop
+	told    time.Time // when a step was last told to stop
+	stopped time.Time // when one last had
 	copying sync.WaitGroup
+
+	streamed map[string]bool // files that output was streamed to
+	relays   sync.WaitGroup
+	telling  sync.Mutex   // held while Console or Function is called
+	heard    atomic.Int64 // chunks
 }
 
 // Open begins a run. Close must follow.
@@ -110,9 +129,9 @@ func Open(o Options) (*Session, error) {
 			return nil, fmt.Errorf("cannot make the log folder %q: %w", o.LogDir, err)
 		}
 	}
-	s := &Session{options: o, host: o.Host, null: null, starting: make(chan struct{}, mostStarting), pipes: map[*pipe]struct{}{}}
+	s := &Session{options: o, host: o.Host, null: null, starting: make(chan struct{}, mostStarting), seat: make(chan struct{}, 1), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
 	if s.host == nil {
-		s.host = proc.Open(o.Run)
+		s.host = proc.Open(proc.Mark(o.Run, o.Epoch))
 	}
 	s.inherits = newEnviron(o.Env)
 	s.shells = s.inherits.without("BASH_ENV", "ENV")
@@ -122,11 +141,16 @@ func Open(o Options) (*Session, error) {
 // Mask is what the run keeps secret. Add to it before the first step starts.
 func (s *Session) Mask() *Mask { return &s.mask }
 
-// stopping notes that a step is told to stop.
-func (s *Session) stopping() {
+// stopping notes that a step is told to stop; the answer is to be called when it has.
+func (s *Session) stopping() (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stopped = time.Now()
+	s.told = time.Now()
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.stopped = time.Now()
+	}
 }
 
 // leastPatience is what is left in the background of a stopped run may count on
@@ -139,12 +163,12 @@ const leastPatience = time.Second
 func (s *Session) patience() time.Duration {
 	grace := s.options.Grace
 	s.mu.Lock()
-	since := time.Since(s.stopped) // very long when nothing was stopped
+	told, stopped := time.Since(s.told), time.Since(s.stopped) // very long when nothing was stopped
 	s.mu.Unlock()
-	if since > grace+proc.KillBound {
+	if told > grace+proc.KillBound && stopped > proc.KillBound { // on a busy machine stopping takes longer
 		return grace
 	}
-	return min(grace, max(grace-since, leastPatience))
+	return min(grace, max(grace-told, leastPatience))
 }
 
 // endProcesses closes the host. Force ends the grace period here too.
@@ -188,6 +212,7 @@ func (s *Session) Close(ctx context.Context) ([]Notice, error) {
 	}
 	s.mu.Unlock()
 	s.copying.Wait()
+	notices = append(notices, s.hearOut(ctx)...)
 	err = errors.Join(err, s.null.Close())
 	if s.private != "" {
 		err = errors.Join(err, os.RemoveAll(s.private))
@@ -219,9 +244,9 @@ func (s *Session) folder() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.private == "" {
-		dir, err := os.MkdirTemp("", "flowrun-")
+		dir, err := makePrivate(s.options.Run)
 		if err != nil {
-			return "", fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
+			return "", err
 		}
 		s.private = dir
 	}

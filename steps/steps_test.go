@@ -15,7 +15,12 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if folder := os.Getenv(asEngine); folder != "" {
+		runUntilKilled(folder)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // bench is a run for tests: a session, parameters and a folder.
 type bench struct {
@@ -36,7 +41,8 @@ func (b *bench) Resolve(dir string) string {
 	}
 	return filepath.Join(b.dir, dir)
 }
-func (b *bench) Temp() string { return b.temp }
+func (b *bench) Temp() string             { return b.temp }
+func (b *bench) Secret(key string) string { return "secret of " + key }
 
 func (b *bench) Symbol(id string) expr.Symbol {
 	if _, ok := b.params[id]; ok {
@@ -163,7 +169,7 @@ func TestCommand(t *testing.T) {
 		{"no input", b.argv(t, "cat"), 0, ""},
 		{"environment", &Command{Template: b.parse(t, `echo $A-$B`, expr.Bash), Shell: "bash", Env: []EnvVar{{"A", b.text(t, "{SHORT}")}, {"B", b.text(t, "2")}}}, 0, "b-2\n"},
 		{"no inheritance", &Command{Template: b.parse(t, `env`, expr.Argv), NoInherit: true}, 0,
-			"PATH=" + defaultPath + "\nFLOWRUN_RUN=" + b.session.options.Run + "\nFLOWRUN_STEP=step\nFLOWRUN_ATTEMPT=1\nFLOWRUN_IDEMPOTENCY_KEY=" + b.session.options.Run + "/step\nPWD=" + b.dir + "\n"},
+			"PATH=" + defaultPath + "\nFLOWRUN_RUN=" + b.session.options.Run + "\nFLOWRUN_STEP=step\nFLOWRUN_OWNER=" + b.session.options.Run + ".1\nFLOWRUN_ATTEMPT=1\nFLOWRUN_IDEMPOTENCY_KEY=" + b.session.options.Run + "/step\nPWD=" + b.dir + "\n"},
 		{"BASH_ENV is not inherited by shells", b.bash(t, `echo "[$BASH_ENV]"`), 0, "[]\n"},
 		{"stderr opened again", b.bash(t, `echo 1 >&2; echo 2 >/dev/stderr; echo 3 >&2; echo out; echo again >/dev/stdout`), 0, "out\nagain\n"},
 		{"other interpreter", &Command{Template: b.parse(t, "print 6*7", expr.Plain), Shell: "perl"}, 0, "42"},
@@ -328,44 +334,6 @@ func TestRawIsShortUnlessMentioned(t *testing.T) {
 	r := b.run(t, b.bash(t, "head -c 100000 /dev/zero"))
 	if len(r.Stdout.Raw) != dag.InlineLimit || r.Stdout.Truncated {
 		t.Errorf("%d bytes, truncated %t", len(r.Stdout.Raw), r.Stdout.Truncated)
-	}
-}
-
-func TestLogName(t *testing.T) {
-	long := dag.ID(strings.Repeat("x", 500))
-	seen := map[string]dag.ID{}
-	for _, c := range []struct {
-		path    dag.ID
-		attempt int
-		want    string
-	}{
-		{"build", 1, "build.out"},
-		{"build", 2, "build~try2.out"},
-		{"setup#2/clone", 1, "setup%232%2Fclone.out"},
-		{"test[a b]", 1, "test%5Ba%20b%5D.out"},
-		{"..", 1, "%2E..out"},
-		{"a\n\x1b", 1, "a%0A%1B.out"},
-		{long, 1, ""},
-		{long + "y", 1, ""},
-	} {
-		got := logName(c.path, c.attempt, Stdout)
-		if c.want != "" && got != c.want || len(got) > 220 || strings.ContainsAny(got, "/\n") {
-			t.Errorf("%q: %q, want %q", c.path, got, c.want)
-		}
-		if other, dup := seen[got]; dup {
-			t.Errorf("%q and %q share %q", c.path, other, got)
-		}
-		seen[got] = c.path
-	}
-}
-
-func TestStablePath(t *testing.T) {
-	for path, want := range map[string]string{
-		"a": "a", "setup#2/clone": "setup/clone", "a/b#13": "a/b", "test[x#1]/y": "test[x#1]/y", "a#b/c": "a#b/c", "#": "#",
-	} {
-		if got := stablePath(path); got != want {
-			t.Errorf("%q: %q, want %q", path, got, want)
-		}
 	}
 }
 

@@ -16,9 +16,11 @@ type stream struct {
 	session *Session
 	which   Streams
 	file    *logFile
-	end     *os.File
+	end     *os.File  // nil where it is a terminal
 	pipe    *pipe     // nil: the process writes into the file
 	follow  *follower // nil: nobody watches
+	relay   *follower // nil: it is not streamed
+	toFile  bool      // relay writes a file
 }
 
 // wanted says how much of a stream is asked for.
@@ -36,18 +38,23 @@ func (w wanted) raw() int64 {
 	return min(w.limit, dag.InlineLimit)
 }
 
-// openStream makes a stream. viaPipe puts a goroutine between process and file.
-func (s *Session) openStream(path dag.ID, attempt int, which Streams, viaPipe bool, w wanted) (*stream, error) {
-	file, err := s.newLogFile(logName(path, attempt, which))
+// openStream makes a stream. viaPipe puts a goroutine between process and file; a
+// terminal always has one.
+func (t *try) openStream(which Streams, viaPipe bool) (*stream, error) {
+	s, w := t.session, t.wanted(which)
+	file, err := s.newLogFile(logName(t.call.Path, t.call.Attempt, which))
 	if err != nil {
 		return nil, err
 	}
 	st := &stream{session: s, which: which, file: file}
 	var to io.Writer
 	if s.options.Follow != nil {
-		to = s.options.Follow(path, which)
+		to = s.options.Follow(t.call.Path, which)
 	}
 	switch {
+	case t.tty != nil && which == Stdout:
+		st.pipe = s.copyFrom(t.tty, file, to, w.raw())
+	case t.tty != nil: // the terminal takes both
 	case viaPipe:
 		if st.pipe, st.end, err = s.openPipe(file, to, w.raw()); err != nil {
 			file.drop()
@@ -62,7 +69,9 @@ func (s *Session) openStream(path dag.ID, attempt int, which Streams, viaPipe bo
 			st.follow = follow(file.File, to)
 		}
 	}
-	return st, nil
+	st.relay, err = t.relay(which, file)
+	st.toFile = t.file != nil
+	return st, err
 }
 
 // started is to be called when the process has its copy of the stream's end.
@@ -76,9 +85,16 @@ func (st *stream) settle(by time.Time) (held bool) {
 	case st.follow != nil:
 		st.follow.finish()
 	case st.pipe != nil:
-		return !st.pipe.settle(by)
+		held = !st.pipe.settle(by)
 	}
-	return false
+	switch {
+	case st.relay == nil:
+	case st.toFile: // the next step may read it
+		st.relay.finish()
+	default:
+		st.relay.finishBy(time.Now().Add(holdTime))
+	}
+	return held
 }
 
 // discard gives back a stream whose process never started.
@@ -122,23 +138,31 @@ func (st *stream) read(w wanted) (*dag.Output, error) {
 	if st.pipe != nil {
 		return st.pipe.output(st.file, w)
 	}
-	info, err := st.file.Stat()
+	return readOutput(st.file.File, w)
+}
+
+// readOutput is what a Result says of a stream that a file holds as it was printed;
+// nil when the file is empty.
+func readOutput(f *os.File, w wanted) (*dag.Output, error) {
+	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
 		return nil, err
 	}
 	out := &dag.Output{Size: info.Size(), Truncated: info.Size() > w.limit}
-	raw, err := head(st.file.File, min(out.Size, w.raw()))
+	raw, err := head(f, min(out.Size, w.raw()))
 	if err != nil {
 		return nil, err
 	}
-	out.Raw = string(cut(raw, out.Size))
+	raw = cut(raw, out.Size)
+	out.Raw = string(raw)
+	setDigest(out, raw, w)
 	out.Inline = out.Raw
 	if len(out.Inline) > dag.InlineLimit {
 		out.Inline = string(cut(raw[:dag.InlineLimit], out.Size))
 	}
 	if int64(len(out.Inline)) < min(out.Size, dag.InlineLimit) && w.limit < dag.InlineLimit {
 		// A buffer limit below InlineLimit bounds references, not what people see.
-		if raw, err = head(st.file.File, min(out.Size, dag.InlineLimit)); err != nil {
+		if raw, err = head(f, min(out.Size, dag.InlineLimit)); err != nil {
 			return nil, err
 		}
 		out.Inline = string(cut(raw, out.Size))

@@ -31,5 +31,6 @@ func (s *Session) Text(path dag.ID, attempt int, text string) (*dag.Output, erro
 		return nil, err
 	}
 	out.File = file.path
+	setDigest(out, []byte(text), wanted{keep: true})
 	return out, nil
 }

@@ -1,0 +1,77 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/proc"
+)
+
+// Capture is a program that is no step: what it prints is an answer to the engine,
+// held in memory only.
+type Capture struct {
+	Name string   // stands in place of a step's path in the program's environment
+	Argv []string // the program first; not empty
+	Dir  string
+	Env  []string // K=V, on top of what steps inherit
+	Most int      // bytes that it may print
+}
+
+// captureGrace is what a program that took too long has between TERM and KILL.
+const captureGrace = time.Second
+
+// Capture runs a program to its end and answers its standard output. It reads
+// nothing, and what it prints as errors is not kept. When ctx is done everything it
+// started is ended, and the error is context.Cause(ctx). Errors never hold what was
+// printed. What it leaves in the background (an agent that keeps a key) is not ended
+// with the run.
+func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
+	run := s.options.Run
+	env := s.inherits.with(c.Env, []string{proc.MarkRun + "=" + run, proc.MarkStep + "=" + c.Name,
+		proc.MarkOwner + "=" + proc.Mark(run, s.options.Epoch)})
+	file, err := s.programs.find(c.Argv[0], lookup(env, "PATH"))
+	if err != nil {
+		return "", err
+	}
+	from, end, err := os.Pipe()
+	if err != nil {
+		return "", fmt.Errorf("cannot make a pipe: %w", err)
+	}
+	p, err := s.host.Start(proc.Spec{Step: c.Name, Path: file, Args: c.Argv, Env: env, Dir: c.Dir,
+		Files: [3]*os.File{s.null, end, s.null}, Detach: true})
+	end.Close()
+	if err != nil {
+		from.Close()
+		return "", fmt.Errorf("cannot start %q: %w", c.Argv[0], err)
+	}
+	printed := make(chan []byte, 1)
+	go func() {
+		b, _ := io.ReadAll(io.LimitReader(from, int64(c.Most)+1))
+		from.Close() // one that prints for ever ends by that
+		printed <- b
+	}()
+	exit, err := p.Wait(ctx)
+	if err != nil {
+		p.Stop(captureGrace, s.options.Force)
+	}
+	from.SetReadDeadline(time.Now().Add(holdTime)) // for what is left in the background and holds the pipe
+	var b []byte
+	select {
+	case b = <-printed:
+	case <-time.After(2 * holdTime): // where a pipe has no deadlines
+		err = errors.Join(err, errors.New("what it left in the background keeps its output open"))
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case len(b) > c.Most:
+		return "", fmt.Errorf("it printed more than %d bytes", c.Most)
+	case exit.Code != 0:
+		return "", fmt.Errorf("it ended with exit code %d; what it printed is not shown: run it yourself", exit.Code)
+	}
+	return string(b), nil
+}

@@ -1,0 +1,112 @@
+package steps
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+)
+
+// Fingerprint is what a command would be started with: the values that decide what
+// it does, and none that differ from try to try. It holds secrets.
+type Fingerprint struct {
+	Shell     string
+	Strict    bool
+	NoInherit bool
+	Dir       string
+	Command   []string // argv; or the script, then name and value of each variable it reads
+	Input     []string // what stdin holds; nothing where the command has no input
+	Env       []EnvValue
+	// Unknown says which of these are not known, because they mention what has no
+	// value yet: only outside of a run. Those are empty.
+	Unknown struct{ Command, Input, Dir bool }
+}
+
+// EnvValue is a variable of the graph or the step. What is inherited is not among
+// them.
+type EnvValue struct {
+	Name, Value string
+	Unknown     bool
+}
+
+// Fingerprint resolves the command for a graph's arguments and what its node sees, and
+// starts nothing. The error is that of a value which is refused; Run would fail with it.
+func (c *Command) Fingerprint(frame Frame, v dag.View) (*Fingerprint, error) {
+	t := &try{Command: c, frame: frame, call: &dag.Call{View: v}, session: frame.Session(), scope: frame.Scope(v)}
+	f := &Fingerprint{Shell: c.Shell, Strict: c.Strict, NoInherit: c.NoInherit}
+	r, err := t.resolve()
+	if f.Unknown.Command, err = unknown(err); err != nil {
+		return nil, err
+	}
+	f.Command = r.words()
+	if c.Input != nil {
+		text, err := t.inputText()
+		if f.Unknown.Input, err = unknown(err); err != nil {
+			return nil, err
+		}
+		f.Input = []string{text}
+	}
+	t.dir, err = t.workingDirectory()
+	f.Dir = t.dir
+	if f.Unknown.Dir, err = unknown(err); err != nil {
+		return nil, err
+	}
+	f.Env, err = t.ownVariables()
+	return f, err
+}
+
+// unknown takes the error of a value that is not known yet for no error.
+func unknown(err error) (bool, error) {
+	if errors.Is(err, expr.ErrUnknown) {
+		return true, nil
+	}
+	return false, err
+}
+
+func (r *resolved) words() []string {
+	if r.argv != nil {
+		return r.argv
+	}
+	words := []string{r.script.Text}
+	for _, v := range r.script.Vars {
+		words = append(words, v.Name, v.Value)
+	}
+	return words
+}
+
+// ownVariables are the graph's and the step's variables by name; the step's win.
+func (t *try) ownVariables() ([]EnvValue, error) {
+	byName := map[string]EnvValue{}
+	for _, kv := range t.frame.Environ() {
+		name := nameOf(kv)
+		byName[name] = EnvValue{Name: name, Value: strings.TrimPrefix(kv[len(name):], "=")}
+	}
+	files, err := t.envFiles()
+	if _, err = unknown(err); err != nil {
+		return nil, err
+	}
+	for _, kv := range files {
+		name := nameOf(kv)
+		byName[name] = EnvValue{Name: name, Value: strings.TrimPrefix(kv[len(name):], "=")}
+	}
+	for _, v := range t.Secrets {
+		value := t.frame.Secret(v.Key)
+		byName[v.Name] = EnvValue{Name: v.Name, Value: value, Unknown: value == ""} // a secret is never empty
+	}
+	for _, v := range t.Env {
+		text, err := t.variable(v)
+		e := EnvValue{Name: v.Name, Value: text}
+		if e.Unknown, err = unknown(err); err != nil {
+			return nil, err
+		}
+		byName[v.Name] = e
+	}
+	list := make([]EnvValue, 0, len(byName))
+	for _, e := range byName {
+		list = append(list, e)
+	}
+	slices.SortFunc(list, func(a, b EnvValue) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}

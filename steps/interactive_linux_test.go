@@ -1,0 +1,353 @@
+package steps
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// desk is a person's terminal for tests: what is shown can be waited for, and what
+// is typed goes to the step that has it.
+type desk struct {
+	mu     sync.Mutex
+	screen bytes.Buffer
+	keys   chan string
+	sizes  chan Size
+	taken  int // how often it was attached
+	now    int // how many steps have it
+	most   int
+	broken error
+}
+
+func newDesk() *desk { return &desk{keys: make(chan string, 16), sizes: make(chan Size, 4)} }
+
+func (d *desk) Attach(dag.ID) (Attachment, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.broken != nil {
+		return nil, d.broken
+	}
+	d.taken++
+	d.now++
+	d.most = max(d.most, d.now)
+	return &chair{desk: d, gone: make(chan struct{})}, nil
+}
+
+type chair struct {
+	*desk
+	gone chan struct{}
+}
+
+func (c *chair) Read(b []byte) (int, error) {
+	select {
+	case k, ok := <-c.keys:
+		if !ok {
+			return 0, io.EOF
+		}
+		return copy(b, k), nil
+	case <-c.gone:
+		return 0, os.ErrClosed
+	}
+}
+
+func (c *chair) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.screen.Write(b)
+}
+
+func (c *chair) Size() <-chan Size { return c.sizes }
+
+func (c *chair) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now--
+	close(c.gone)
+	return nil
+}
+
+// shows waits until the screen holds a text.
+func (d *desk) shows(t testing.TB, text string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		d.mu.Lock()
+		found := strings.Contains(d.screen.String(), text)
+		d.mu.Unlock()
+		if found {
+			return
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t.Errorf("the screen never showed %q, but %q", text, d.screen.String())
+}
+
+// asking makes a command interactive.
+func (b *bench) asking(t testing.TB, c *Command, answer ...string) *Command {
+	c.Interactive = &Interactive{}
+	if len(answer) > 0 {
+		c.Interactive.Default = b.text(t, answer[0])
+	}
+	return c
+}
+
+// needs skips a test, or fails it in CI, where a program is missing.
+func needs(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+// Where nobody is, the default response answers every question, and the output reads
+// as if it had come from a pipe.
+func TestDefaultResponse(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	b := open(t, Options{Grace: time.Second}, map[string]any{"WHO": "Grace Hopper", "PIN": "hunter2-hunter2"})
+	defer b.close(t)
+	for _, c := range []struct{ script, answer, want string }{
+		{`read -p 'name? ' n; echo "hello $n"`, "Ada", "name? hello Ada\n"},
+		{`read n; echo "hello $n"`, "{WHO}", "hello Grace Hopper\n"},
+		{`read -p 'one? ' a; read -p 'two? ' b; read c; echo $a $b $c`, "y", "one? two? y y y\n"},
+		{`python3 -c 'print("hello", input("name? "))'`, "Ada", "name? hello Ada\n"},
+		{`python3 -c 'import getpass; print(getpass.getpass("pin? "))'`, "{PIN}", "pin? \nhunter2-hunter2\n"},
+		{`read -s -p 'password? ' p; echo; echo ${#p}`, "abcdef", "password? \n6\n"},
+		{`[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo tty < /dev/tty; echo err >&2`, "y", "tty\nerr\n"},
+		{`stty size`, "y", "24 80\n"},
+		{`sleep 0.6; echo no question`, "y", "no question\n"},
+		{`seq 1 20000 | tail -n 1; seq 1 20000`, "y", "20000\n" + numbers(20000)},
+		{`read -p 'empty? ' a; echo "[$a]"`, "", "empty? []\n"},
+	} {
+		cmd := b.asking(t, b.bash(t, c.script), c.answer)
+		cmd.Keep = Stdout
+		if r := b.run(t, cmd); r.Status != dag.Succeeded || stdout(r) != c.want || r.Stderr != nil {
+			t.Errorf("%s: %+v, printed %.200q", c.script, r, stdout(r))
+		}
+	}
+}
+
+func numbers(n int) string {
+	var s strings.Builder
+	for i := range n {
+		fmt.Fprintln(&s, i+1)
+	}
+	return s.String()
+}
+
+// Without a default response a question gets the end of input, and a step that goes
+// on asking is stopped. One that asks nothing is left alone.
+func TestNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	b := open(t, Options{Grace: time.Second}, nil)
+	defer b.close(t)
+	for _, c := range []struct {
+		script string
+		status dag.Status
+		reason string
+		out    string
+	}{
+		{`read -p 'name? ' n || echo nobody`, dag.Succeeded, "", "name? nobody\n"},
+		{`read -p 'name? ' n || exit 3`, dag.Failed, dag.ReasonExit, "name? "},
+		{`cat; echo read all`, dag.Succeeded, "", "read all\n"},
+		{`while ! read -p '? ' n; do :; done`, dag.Failed, ReasonUnanswered, strings.Repeat("? ", 11)},
+		{`sleep 1.5; echo done`, dag.Succeeded, "", "done\n"},
+	} {
+		r := b.run(t, b.asking(t, b.bash(t, c.script)))
+		if r.Status != c.status || r.Reason != c.reason || stdout(r) != c.out || r.Status == dag.Failed && r.Message == "" {
+			t.Errorf("%s: %+v, printed %q", c.script, r, stdout(r))
+		}
+	}
+	r := b.run(t, b.asking(t, b.bash(t, "cat >/dev/null"), "y"))
+	if r.Reason != ReasonUnanswered || !strings.Contains(r.Message, "default-response") {
+		t.Errorf("a step that reads for ever: %+v", r)
+	}
+}
+
+// What a terminal would act upon is no answer, wherever it comes from.
+func TestControlCharacterInAnswer(t *testing.T) {
+	t.Parallel()
+	b := open(t, Options{}, map[string]any{"A": "x\x03y"})
+	defer b.close(t)
+	if r := b.run(t, b.asking(t, b.bash(t, "read x"), "{A}")); r.Reason != dag.ReasonInput {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A person answers, sees everything at once, and what is typed without an echo is in
+// no log.
+func TestPersonAnswers(t *testing.T) {
+	t.Parallel()
+	d := newDesk()
+	b := open(t, Options{Terminal: d, LogDir: t.TempDir(), Grace: time.Second}, nil)
+	defer b.close(t)
+	b.session.Mask().Add("known-secret")
+	go func() {
+		d.shows(t, "name? ")
+		d.keys <- "Ada\r"
+		d.shows(t, "password? ")
+		d.keys <- "tiger"
+		d.keys <- "\r"
+		d.shows(t, "size 24 80")
+		d.sizes <- Size{33, 44}
+		d.shows(t, "changed 33 44")
+		d.keys <- "\x03"
+	}()
+	r := b.run(t, b.asking(t, b.bash(t, `
+		trap 'echo changed $(stty size)' WINCH
+		trap 'echo interrupted; exit 7' INT
+		read -p 'name? ' n; read -s -p 'password? ' p; echo; echo "$n ${#p} known-secret"
+		echo size $(stty size); while :; do sleep 0.05; done`)))
+	if r.ExitCode != 7 {
+		t.Errorf("%+v", r)
+	}
+	log := stdout(r)
+	want := "name? Ada\npassword? \nAda 5 ***\nsize 24 80\nchanged 33 44\n"
+	if text, _ := os.ReadFile(r.Stdout.File); !strings.HasPrefix(string(text), want) || !strings.HasSuffix(string(text), "interrupted\n") {
+		t.Errorf("logged %q, raw %q", text, log)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.screen.String(); strings.Contains(s, "tiger") || strings.Contains(s, "known-secret") || !strings.Contains(s, "Ada 5 ***\r\n") {
+		t.Errorf("the screen showed %q", s)
+	}
+}
+
+// A person who does not answer in time is told that the default response was taken;
+// one who goes away is not waited for.
+func TestPersonIsSilent(t *testing.T) {
+	t.Parallel()
+	var notices []string
+	d := newDesk()
+	b := open(t, Options{Terminal: d, Grace: time.Second, Notify: func(n Notice) { notices = append(notices, n.Message) }}, nil)
+	defer b.close(t)
+	c := b.asking(t, b.bash(t, `read -p 'sure? ' a; echo "said $a"`), "no")
+	c.Interactive.Timeout = 300 * time.Millisecond
+	d.keys <- "yes but"
+	r := b.run(t, c)
+	if !strings.HasSuffix(stdout(r), "said no\n") || len(notices) != 1 {
+		t.Errorf("printed %q, told %q", stdout(r), notices)
+	}
+	d.shows(t, "nobody answered within 300ms")
+
+	c.Interactive.Timeout = 0
+	close(d.keys)
+	if r := b.run(t, c); stdout(r) != "sure? no\r\nsaid no\n" && !strings.HasSuffix(stdout(r), "said no\n") {
+		t.Errorf("printed %q", stdout(r))
+	}
+}
+
+// A terminal that cannot be had is no terminal.
+func TestTerminalRefused(t *testing.T) {
+	t.Parallel()
+	d := newDesk()
+	d.broken = errors.New("it is in the background")
+	var notices []string
+	b := open(t, Options{Terminal: d, Notify: func(n Notice) { notices = append(notices, n.Message) }}, nil)
+	defer b.close(t)
+	if r := b.run(t, b.asking(t, b.bash(t, `read -p '? ' a; echo $a`), "y")); stdout(r) != "? y\n" || len(notices) != 1 {
+		t.Errorf("%+v, told %q", r, notices)
+	}
+}
+
+// One step at a time has the terminal. Without one they do not wait.
+func TestManyAsk(t *testing.T) {
+	t.Parallel()
+	for _, d := range []*desk{nil, newDesk()} {
+		o := Options{Grace: time.Second}
+		if d != nil {
+			o.Terminal = d
+		}
+		b := open(t, o, nil)
+		stop := make(chan struct{})
+		go func() {
+			for d != nil {
+				select {
+				case d.keys <- "y\r":
+				case <-stop:
+					return
+				}
+			}
+		}()
+		var nodes []dag.Node
+		for i := range 20 {
+			nodes = append(nodes, dag.Node{ID: dag.ID(fmt.Sprint("s", i)), Runner: b.asking(t, b.bash(t, `read -p '? ' a; [ "$a" = y ]`), "y")})
+		}
+		g, err := dag.New(nodes, dag.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := dag.Run(context.Background(), g, b, dag.Options{Slots: dag.NewSlots(20)})
+		if err != nil || s.Result().Status != dag.Succeeded {
+			t.Error(s.Result(), err)
+		}
+		close(stop)
+		if d != nil && (d.taken != 20 || d.most != 1) {
+			t.Errorf("attached %d times, %d at once", d.taken, d.most)
+		}
+		b.close(t)
+	}
+}
+
+// A timeout and a cancel end a step that waits for an answer, or for its turn.
+func TestAskingStopped(t *testing.T) {
+	t.Parallel()
+	d := newDesk()
+	b := open(t, Options{Terminal: d, Grace: 200 * time.Millisecond}, nil)
+	defer b.close(t)
+	tag := fmt.Sprint("300.5", os.Getpid())
+	asks := b.asking(t, b.bash(t, "trap '' TERM HUP INT; sleep "+tag+" & read -p 'name? ' n; sleep "+tag))
+	if r := b.runPolicy(t, context.Background(), asks, dag.Policy{Timeout: 300 * time.Millisecond}); r.Status != dag.TimedOut {
+		t.Errorf("timeout: %+v", r)
+	}
+	b.session.seat <- struct{}{} // somebody has it
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	if r := b.runPolicy(t, ctx, asks, dag.Policy{}); r.Status != dag.Cancelled {
+		t.Errorf("cancel: %+v", r)
+	}
+	<-b.session.seat
+	if n := alive(tag); n > 0 {
+		t.Errorf("%d processes are alive", n)
+	}
+}
+
+// A person's terminal that takes no more output does not keep a step from being
+// stopped.
+func TestStalledTerminal(t *testing.T) {
+	t.Parallel()
+	b := open(t, Options{Terminal: stalled{newDesk()}, Grace: 100 * time.Millisecond}, nil)
+	c := b.asking(t, b.bash(t, "echo x; sleep 300"), "y")
+	c.Interactive.Timeout = 50 * time.Millisecond
+	if r := b.runPolicy(t, context.Background(), c, dag.Policy{Timeout: 300 * time.Millisecond}); r.Status != dag.TimedOut {
+		t.Errorf("%+v", r)
+	}
+	b.close(t)
+}
+
+type stalled struct{ *desk }
+
+func (s stalled) Attach(step dag.ID) (Attachment, error) {
+	a, err := s.desk.Attach(step)
+	return stuck{a.(*chair)}, err
+}
+
+type stuck struct{ *chair }
+
+func (s stuck) Write([]byte) (int, error) {
+	<-s.gone
+	return 0, os.ErrClosed
+}

@@ -1,0 +1,134 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/proc"
+)
+
+// asEngine in the environment makes the test program one that runs a step until it
+// is killed; the value is its state folder.
+const asEngine = "STEPS_TEST_ENGINE"
+
+const killedRun = "killed"
+
+func runUntilKilled(state string) {
+	tpl, _ := expr.ParseTemplate("echo $FLOWRUN_OWNER; cat; exec sleep 300", expr.Sh, &bench{})
+	in, _ := expr.ParseTemplate("input\n", expr.Plain, &bench{})
+	s, err := Open(Options{Run: killedRun, LogDir: LogFolder(state, killedRun)})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	g, err := dag.New([]dag.Node{{ID: "long", Runner: &Command{Template: tpl, Shell: "sh", Input: in}}}, dag.Settings{})
+	if err == nil {
+		_, err = dag.Run(context.Background(), g, &bench{session: s}, dag.Options{})
+	}
+	fmt.Println("the step ended:", err)
+	os.Exit(1)
+}
+
+// When the engine is killed, what its running steps printed is there, and the next
+// owner of the run finds and ends what was left.
+func TestEngineKilled(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are found again on Linux only")
+	}
+	state, temp := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asEngine+"="+state)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	file := whenShown(t, LogFolder(state, killedRun), "long", 1)[0]
+	cmd.Process.Kill()
+	cmd.Wait()
+	if text, err := os.ReadFile(file.Path); err != nil || string(text) != "killed.1\ninput\n" {
+		t.Errorf("the log holds %q, %v", text, err)
+	}
+	report, err := proc.Recover(killedRun, nil).Close(context.Background(), time.Second)
+	if err != nil || len(report.Ended) != 1 || len(report.Escaped) > 0 {
+		t.Errorf("left were %+v, %v", report, err)
+	}
+	if left, _ := filepath.Glob(temp + "/flowrun-*"); len(left) != 1 {
+		t.Errorf("%q are left, want one folder", left)
+	}
+	if err := SweepPrivate(killedRun); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(temp + "/*"); len(left) > 0 {
+		t.Errorf("%q are left after the sweep", left)
+	}
+}
+
+// whenShown waits until a step has n log files.
+func whenShown(t *testing.T, dir string, path dag.ID, n int) []LogFile {
+	t.Helper()
+	for range 1000 {
+		logs, err := ReadLogs(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files := logs.Of(path); len(files) >= n {
+			return files
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s does not show %d log files", path, n)
+	return nil
+}
+
+// Only folders that are certainly a run's private ones are swept.
+func TestSweepPrivate(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	b := open(t, Options{Run: "r.1/x"}, map[string]any{"BIG": strings.Repeat("x", 200<<10)})
+	own, err := b.session.folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := t.TempDir()
+	os.WriteFile(filepath.Join(kept, "precious"), nil, 0o600)
+	link := filepath.Join(temp, privatePrefix("r.1/x")+"2")
+	if err := os.Symlink(kept, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(kept, filepath.Join(own, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"flowrun-r.1%2Fx", "flowrun-r.1%2Fx-private", "flowrun-r.1%2Fx-private1x", "flowrun-r.1-private1", "flowrun-r-private1"} {
+		if err := os.Mkdir(filepath.Join(temp, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	os.WriteFile(filepath.Join(temp, privatePrefix("r.1/x")+"3"), nil, 0o600)
+	if err := SweepPrivate("r.1/x"); err != nil {
+		t.Error(err)
+	}
+	left, _ := filepath.Glob(temp + "/*")
+	if len(left) != 7 {
+		t.Errorf("%d are left, want 7: %q", len(left), left)
+	}
+	if _, err := os.Stat(own); !os.IsNotExist(err) {
+		t.Error("the private folder is left:", err)
+	}
+	if _, err := os.Stat(filepath.Join(kept, "precious")); err != nil {
+		t.Error("a link was followed:", err)
+	}
+	b.close(t)
+	t.Setenv("TMPDIR", filepath.Join(temp, "nowhere"))
+	if err := SweepPrivate("r"); err != nil {
+		t.Error("no temporary directory:", err)
+	}
+}

@@ -1,0 +1,174 @@
+package steps
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// form is one way in which a secret may be printed.
+type form struct {
+	text  string
+	wraps bool // a line end may stand between any two of its bytes: base64
+}
+
+// unlike is a quick no for data that begins as the form does: most goes on otherwise.
+func (f *form) unlike(data []byte) bool {
+	return len(data) > 1 && data[1] != f.text[1] && (!f.wraps || data[1] != '\n' && data[1] != '\r')
+}
+
+// in says how many bytes of data the form takes at its start, 0 when it does not
+// stand there. ended says that data is too short to tell.
+func (f *form) in(data []byte) (n int, ended bool) {
+	switch {
+	case f.wraps:
+		return f.wrapped(data)
+	case len(f.text) > len(data):
+		return 0, f.text[:len(data)] == string(data) // not HasPrefix: that would copy data
+	case string(data[:len(f.text)]) == f.text:
+		return len(f.text), false
+	}
+	return 0, false
+}
+
+// wrapped is in for a form in which \n or \r\n may stand between two bytes.
+func (f *form) wrapped(data []byte) (n int, ended bool) {
+	for k := range len(f.text) {
+		if k > 0 && n < len(data) && data[n] == '\r' {
+			if n++; n < len(data) && data[n] != '\n' {
+				return 0, false
+			}
+		}
+		if k > 0 && n < len(data) && data[n] == '\n' {
+			n++
+		}
+		switch {
+		case n == len(data):
+			return 0, true
+		case data[n] != f.text[k]:
+			return 0, false
+		}
+		n++
+	}
+	return n, false
+}
+
+// forms are the ways in which a value may be printed.
+func forms(v string) []form {
+	var out []form
+	for _, text := range append(escaped(v), quoted(v)...) {
+		out = append(out, form{text: text})
+	}
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for shift := range 3 {
+			out = append(out, form{text: base64At(enc, v, shift), wraps: true})
+		}
+	}
+	return slices.DeleteFunc(out, func(f form) bool { return len(f.text) < MinSecret })
+}
+
+// base64At is the part of v's base64 that does not depend on its neighbours, when
+// v stands shift bytes (mod 3) into the encoded text: the characters made of v's
+// bits alone.
+func base64At(enc *base64.Encoding, v string, shift int) string {
+	text := enc.EncodeToString(append(make([]byte, shift), v...))
+	first := (shift*8 + 5) / 6
+	last := (shift + len(v)) * 8 / 6
+	return text[first:last]
+}
+
+// escaped is v as it is, and as URLs and JSON hold it.
+func escaped(v string) []string {
+	query := url.QueryEscape(v)
+	percent := strings.ReplaceAll(query, "+", "%20") // {X:urlencode}, jq's @uri
+	out := []string{v, query, percent, strings.ReplaceAll(percent, "%2F", "/"), url.PathEscape(v)}
+	for _, html := range []bool{true, false} {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(html)
+		if enc.Encode(v) == nil {
+			text := strings.TrimSuffix(b.String(), "\n")
+			text = text[1 : len(text)-1]
+			out = append(out, text, jsonASCII(text, `\u%04x`), jsonASCII(text, `\u%04X`))
+		}
+	}
+	return out
+}
+
+// jsonASCII is JSON text with everything that is not printable ASCII as \uXXXX, the
+// way Python's json.dumps writes it.
+func jsonASCII(text, unit string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r < 0x7f {
+			b.WriteRune(r)
+			continue
+		}
+		for _, u := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, unit, u)
+		}
+	}
+	return b.String()
+}
+
+// quoted is v as Go and shells quote it, without the quotation marks around it.
+func quoted(v string) []string {
+	inGo := strconv.Quote(v)
+	return []string{
+		inGo[1 : len(inGo)-1],
+		strings.ReplaceAll(v, `'`, `'\''`),  // set -x, {X} in a script
+		strings.ReplaceAll(v, `'`, `'"'"'`), // Python's shlex.quote, dash's export -p
+		backslashed(v, inQuotes),            // bash's declare -p and export -p
+		bareWord(v),
+		ansiQuoted(v),
+	}
+}
+
+// inWord are the signs that mean something to bash in a bare word, inQuotes those that
+// do within double quotes.
+const (
+	inQuotes = "$`\"\\"
+	inWord   = inQuotes + " \t\n!&'()*,;<>?[]^{|}"
+)
+
+// backslashed is v with a backslash before each of the signs.
+func backslashed(v, signs string) string {
+	var b strings.Builder
+	for i := range len(v) {
+		if strings.IndexByte(signs, v[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(v[i])
+	}
+	return b.String()
+}
+
+// bareWord is v as bash's printf %q writes it. A tilde is quoted too where it would stand
+// for a home directory; at the start of the word it, or a #, is found without.
+func bareWord(v string) string {
+	return strings.NewReplacer("=~", `=\~`, ":~", `:\~`).Replace(backslashed(v, inWord))
+}
+
+// ansiQuoted is v within $'...', where bash puts words with control characters.
+func ansiQuoted(v string) string {
+	const named, names = "\a\b\x1b\f\n\r\t\v\\'", `abEfnrtv\'`
+	var b strings.Builder
+	for i := range len(v) {
+		c := v[i]
+		switch at := strings.IndexByte(named, c); {
+		case at >= 0:
+			b.WriteString(`\` + names[at:at+1])
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,152 @@
+package steps
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// What references read of a step is what they read after a detour by the journal.
+func TestRestore(t *testing.T) {
+	for _, masked := range []bool{false, true} {
+		b := open(t, Options{LogDir: t.TempDir()}, nil)
+		if masked {
+			if err := b.session.Mask().Add("never-printed"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, c := range map[string]struct {
+			script string
+			limit  int64
+			keep   Streams
+		}{
+			"nothing":                  {"true", 0, Stdout},
+			"little":                   {"echo hello", 0, Stdout},
+			"little, not mentioned":    {"echo hello", 0, 0},
+			"replacement character":    {`printf 'a\357\277\275b'`, 0, Stdout},
+			"binary":                   {`printf 'a\377\000b'`, 0, Stdout},
+			"cut":                      {"echo hello", 3, Stdout},
+			"cut in a character":       {`printf '12\342\202\254'`, 4, Stdout},
+			"cut in what is no text":   {`printf '1\342\342\342'`, 3, Stdout},
+			"just inline":              {"head -c 4096 /dev/zero", 0, Stdout},
+			"large":                    {"head -c 100000 /dev/zero | tr '\\0' '\\377'", 0, Stdout},
+			"large and cut":            {"head -c 100000 /dev/zero", 50000, Stdout},
+			"large and cut in between": {`i=0; while [ $i -lt 3000 ]; do printf '\342\202\254'; i=$((i+1)); done`, 5000, Stdout},
+			"large, not mentioned":     {"head -c 100000 /dev/zero", 0, 0},
+		} {
+			cmd := b.sh(t, c.script)
+			cmd.Limit, cmd.Keep = c.limit, c.keep
+			r := b.run(t, cmd)
+			if wants := c.keep != 0 && r.Stdout != nil && r.Stdout.Size > dag.InlineLimit; wants != (r.Stdout != nil && r.Stdout.Digest != "") {
+				t.Errorf("%s: digest %q", name, r.Stdout.Digest)
+			}
+			limit := cmd.Limit
+			if c.keep == 0 {
+				limit = dag.InlineLimit
+			}
+			expectRestored(t, name, r.Stdout, limit)
+		}
+		large := strings.Repeat("large ", 2000)
+		for _, text := range []string{"", "little", large} {
+			out, err := b.session.Text("text", 1, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text == large && out.Digest == "" {
+				t.Error("a large text has no digest")
+			}
+			expectRestored(t, "text", out, math.MaxInt64)
+		}
+		b.close(t)
+	}
+}
+
+// journaled is an Output as it is read back from a journal.
+func journaled(t *testing.T, o *dag.Output) *dag.Output {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back *dag.Output
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+func expectRestored(t *testing.T, name string, o *dag.Output, limit int64) {
+	t.Helper()
+	back := journaled(t, o)
+	if err := Restore(back, limit); err != nil {
+		t.Errorf("%s: %v", name, err)
+	} else if o != nil && back.Raw != o.Raw {
+		t.Errorf("%s: %d bytes %.20q, want %d bytes %.20q", name, len(back.Raw), back.Raw, len(o.Raw), o.Raw)
+	}
+}
+
+func TestRestoreFails(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	large := strings.Repeat("x", 10_000)
+	digest := digestOf([]byte(large))
+	for name, c := range map[string]struct {
+		out  dag.Output
+		want error
+	}{
+		"no file":            {dag.Output{Inline: "xx", Size: 10}, ErrLost},
+		"file is gone":       {dag.Output{Size: 10_000, File: filepath.Join(dir, "none")}, ErrLost},
+		"file is shorter":    {dag.Output{Size: 10_000, File: file("short", large[1:]), Digest: digest}, ErrLost},
+		"file is longer":     {dag.Output{Size: 10_000, File: file("long", large+"y")}, ErrLost},
+		"grew, but the same": {dag.Output{Size: 10_000, File: file("long", large+"y"), Digest: digest}, nil},
+		"file has changed":   {dag.Output{Size: 10_000, File: file("other", large[1:]+"y"), Digest: digest}, ErrLost},
+		"no size":            {dag.Output{Size: -1, File: file("none", ""), Digest: digest}, ErrLost},
+		"folder":             {dag.Output{Size: 10_000, File: dir, Digest: digest}, ErrLost},
+		"masked":             {dag.Output{Inline: "***", Size: 3, Masked: true}, ErrWithheld},
+		"masked file":        {dag.Output{Size: 10_000, File: file("masked", large), Masked: true}, ErrWithheld},
+		"replaced byte":      {dag.Output{Inline: "a\ufffd", Size: 2}, ErrLost},
+	} {
+		err := Restore(&c.out, 0)
+		if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		if err != nil && c.out.Raw != "" {
+			t.Errorf("%s: it failed and set Raw", name)
+		}
+	}
+}
+
+// The digest of a text with a secret would let the secret be guessed.
+func TestNoDigestOfSecrets(t *testing.T) {
+	b := open(t, Options{LogDir: t.TempDir()}, nil)
+	defer b.close(t)
+	if err := b.session.Mask().Add("hunter2"); err != nil {
+		t.Fatal(err)
+	}
+	cmd := b.sh(t, "echo hunter2; head -c 10000 /dev/zero")
+	cmd.Keep = Stdout
+	text, err := b.session.Text("text", 1, "hunter2"+strings.Repeat("x", 10_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []*dag.Output{b.run(t, cmd).Stdout, text} {
+		if o.Digest != "" || !o.Masked {
+			t.Errorf("masked %t, digest %q", o.Masked, o.Digest)
+		}
+		if err := Restore(journaled(t, o), 0); !errors.Is(err, ErrWithheld) {
+			t.Error(err)
+		}
+	}
+}

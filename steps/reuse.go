@@ -1,0 +1,64 @@
+package steps
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// Reuse is the Result of a command that need not run, because what an earlier run of
+// it printed is kept: stdout and stderr name files that hold that, "" where it printed
+// nothing. They become logs of this step, and references read them like any output.
+// Error: ErrWithheld, wrapped, when what was printed then holds what is secret now.
+func (c *Command) Reuse(call *dag.Call, stdout, stderr string) (dag.Result, error) {
+	t, err := c.try(call)
+	if err != nil {
+		return dag.Result{}, err
+	}
+	r := dag.Result{Status: dag.Reused}
+	for _, s := range []struct {
+		which Streams
+		file  string
+		out   **dag.Output
+	}{{Stdout, stdout, &r.Stdout}, {Stderr, stderr, &r.Stderr}} {
+		if s.file == "" {
+			continue
+		}
+		if *s.out, err = t.reuse(s.which, s.file); err != nil {
+			return dag.Result{}, fmt.Errorf("cannot reuse what step %s printed: %w", call.Path, err)
+		}
+	}
+	return r, nil
+}
+
+func (t *try) reuse(which Streams, file string) (*dag.Output, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	secret, err := t.session.mask.Holds(f)
+	switch {
+	case err != nil:
+		return nil, err
+	case secret:
+		return nil, ErrWithheld
+	}
+	out, err := readOutput(f, t.wanted(which))
+	switch {
+	case err != nil || out == nil:
+		return nil, err
+	case out.Truncated && t.NoTruncation:
+		return nil, errors.New("it is longer than the step's buffer-limit")
+	case t.session.options.LogDir == "" && out.Size <= dag.InlineLimit:
+		return out, nil
+	}
+	dir, err := t.session.logFolder()
+	if err != nil {
+		return nil, err
+	}
+	out.File, err = AdoptLog(dir, t.call.Path, t.call.Attempt, which, file)
+	return out, err
+}

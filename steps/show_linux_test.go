@@ -1,0 +1,126 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// The log of a running step can be read, also when it begins to print late, and
+// is the same file when the step has ended.
+func TestLogShowsWhileRunning(t *testing.T) {
+	for _, secret := range []string{"", "hunter2"} {
+		dir, gate := t.TempDir(), t.TempDir()
+		b := open(t, Options{LogDir: dir}, nil)
+		if secret != "" {
+			if err := b.session.Mask().Add(secret); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wait := func(name string) string {
+			return fmt.Sprintf("while ! [ -e %s/%s ]; do sleep 0.01; done; ", gate, name)
+		}
+		open := func(name string) {
+			if err := os.WriteFile(filepath.Join(gate, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var wg sync.WaitGroup
+		var r dag.Result
+		cmd := b.sh(t, "echo hunter2; sleep 0.3; "+wait("one")+"echo late >&2; "+wait("two")+"echo last")
+		wg.Go(func() { r = b.run(t, cmd) })
+		first := whenShown(t, dir, "step", 1)[0]
+		open("one")
+		files := whenShown(t, dir, "step", 2)
+		want := map[string]string{"": "hunter2\n", "hunter2": "***\n"}[secret]
+		for i, want := range []string{want, "late\n"} {
+			if text, err := os.ReadFile(files[i].Path); err != nil || string(text) != want {
+				t.Errorf("stream %d: %q, %v", i, text, err)
+			}
+		}
+		open("two")
+		wg.Wait()
+		if r.Status != dag.Succeeded || r.Stdout.File != first.Path || r.Stderr.File != files[1].Path {
+			t.Errorf("%+v; files %q, %q", r, r.Stdout.File, r.Stderr.File)
+		}
+		if text, _ := os.ReadFile(first.Path); string(text) != want+"last\n" {
+			t.Errorf("in the end %q", text)
+		}
+		b.close(t)
+	}
+}
+
+// A file that was shown and ends empty loses its name, and is not used again.
+func TestShownAndEmptied(t *testing.T) {
+	dir := t.TempDir()
+	b := open(t, Options{LogDir: dir}, nil)
+	defer b.close(t)
+	var wg sync.WaitGroup
+	var r dag.Result
+	cmd := b.sh(t, "echo x; while [ -z \"$(ls "+dir+")\" ]; do sleep 0.01; done; sleep 0.05; for f in "+dir+"/*; do : > $f; done")
+	wg.Go(func() { r = b.run(t, cmd) })
+	file := whenShown(t, dir, "step", 1)[0]
+	wg.Wait()
+	if r.Status != dag.Succeeded || r.Stdout != nil {
+		t.Errorf("%+v", r)
+	}
+	if _, err := os.Stat(file.Path); !os.IsNotExist(err) {
+		t.Error("the empty file has its name still:", err)
+	}
+	if n := len(b.session.stock); n > 1 { // stderr's
+		t.Errorf("%d files to be used again", n)
+	}
+}
+
+// Looking at a file and deciding about it meet at any moment.
+func TestShowAndSettle(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(Options{Run: "races", LogDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		l, err := s.newLogFile(fmt.Sprint("f", i, ".out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.WriteString("x")
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() { l.show() })
+		}
+		kept := i%2 == 0
+		if kept {
+			if err := l.keep(); err != nil {
+				t.Error(err)
+			}
+		} else {
+			l.drop()
+		}
+		s.giveBack(l)
+		wg.Wait()
+		if !l.show() {
+			t.Error("a settled file waits for more")
+		}
+		if files, _ := filepath.Glob(dir + "/*"); len(files) != i/2+1 {
+			t.Fatalf("%d files after %d, kept %t", len(files), i, kept)
+		}
+	}
+	for _, f := range s.stock {
+		info, err := f.Stat()
+		if err != nil || info.Size() > 0 {
+			t.Error(info, err)
+		}
+		if err := link(f, filepath.Join(dir, "again"+fmt.Sprint(f.Fd()))); err != nil {
+			t.Error("a file to be used again cannot be named:", err)
+		}
+	}
+	if _, err := s.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,92 @@
+package steps
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+)
+
+// Interactive has a command run on a terminal of its own, where it can ask
+// questions (S1-201). A person answers them where Options.Terminal says how to reach
+// one, else the default response does. stdout and stderr are one stream then, kept
+// as stdout. Not available on Windows: there the step fails and says so.
+type Interactive struct {
+	// Timeout is how long the step and the person may both be silent before the
+	// default response is taken; 0 is for ever. Where there is nobody it is not
+	// waited for (S1-202).
+	Timeout time.Duration
+	// Default is what is typed then, and a newline. Nil: the end of input (S1-203).
+	Default *expr.Template
+}
+
+// Terminal is a person's terminal on which interactive steps ask. Of a run's steps
+// one at a time has it, the others wait their turn; what they wait counts towards
+// their timeouts.
+type Terminal interface {
+	// Attach gives the terminal to a step until the Attachment is closed, at once. An
+	// error says why nobody can be asked now; then the default response is taken.
+	Attach(step dag.ID) (Attachment, error)
+}
+
+// Attachment is a terminal in the hands of one step. Read, Write and Close are
+// called by different goroutines.
+type Attachment interface {
+	// Read is what the person types, byte for byte. An error says that the person
+	// is gone.
+	io.Reader
+	// Write shows what the step prints: as it comes, secrets masked. While it does not
+	// return, nothing more of the step's output is read.
+	io.Writer
+	// Size tells the window's size: that of now first, then every new one. It may be
+	// nil where no size is known.
+	Size() <-chan Size
+	// Close gives the terminal back as it was. A Read or Write under way must return.
+	Close() error
+}
+
+// Size is a window's, in characters.
+type Size struct{ Rows, Cols int }
+
+// usualSize is that of a terminal nobody looks at.
+var usualSize = Size{24, 80}
+
+// sitDown waits for the try's turn at the terminal. It says false when ctx ended
+// first. Where there is no terminal there is nothing to wait for.
+func (t *try) sitDown(ctx context.Context) bool {
+	terminal := t.session.options.Terminal
+	if terminal == nil {
+		return true
+	}
+	select {
+	case t.session.seat <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	a, err := terminal.Attach(t.call.Path)
+	if err != nil {
+		<-t.session.seat
+		t.session.Notify(Notice{Code: NoticeNobody, Step: t.call.Path, Message: "nobody can answer the step: " + err.Error()})
+		return true
+	}
+	t.person = a
+	return true
+}
+
+// getUp gives the terminal to the next one.
+func (t *try) getUp() {
+	if t.person == nil {
+		return
+	}
+	t.tty.forget()
+	t.person.Close()
+	if t.alone != nil {
+		select {
+		case <-t.alone:
+		case <-time.After(holdTime): // Read should have returned
+		}
+	}
+	<-t.session.seat
+}

@@ -1,0 +1,11 @@
+//go:build unix && !linux
+
+package steps
+
+import "golang.org/x/sys/unix"
+
+const (
+	getModes, setModesNow = unix.TIOCGETA, unix.TIOCSETA
+
+	mayPoll = false // not every kqueue takes terminals
+)

@@ -1,0 +1,84 @@
+//go:build unix
+
+package steps
+
+import (
+	"os"
+	"syscall"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// openPty makes a pair of ends. watched says that a person looks at it.
+func openPty(watched bool) (master, slave *os.File, err error) {
+	first, slave, err := pty.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer first.Close()
+	if err = setModes(slave, watched); err == nil {
+		master, err = polled(first)
+	}
+	if err != nil {
+		slave.Close()
+		return nil, nil, err
+	}
+	return master, slave, nil
+}
+
+func setModes(slave *os.File, watched bool) error {
+	fd := int(slave.Fd()) // which also makes it block, as programs expect of a terminal
+	modes, err := unix.IoctlGetTermios(fd, getModes)
+	if err != nil {
+		return os.NewSyscallError("tcgetattr", err)
+	}
+	modes.Iflag |= unix.IUTF8
+	if !watched {
+		modes.Lflag &^= unix.ECHO | unix.ECHONL
+		modes.Oflag &^= unix.ONLCR
+	}
+	return os.NewSyscallError("tcsetattr", unix.IoctlSetTermios(fd, setModesNow, modes))
+}
+
+// polled is the file again, in Go's poller where the system's terminals can be: then
+// reading holds no thread and can be ended.
+func polled(f *os.File) (*os.File, error) {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("dup", err)
+	}
+	if mayPoll {
+		if err := syscall.SetNonblock(fd, true); err != nil {
+			syscall.Close(fd)
+			return nil, os.NewSyscallError("fcntl", err)
+		}
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}
+
+// resize tells the step the window's size.
+func (p *tty) resize(s Size) {
+	clip := func(n int) uint16 { return uint16(max(0, min(n, 1<<16-1))) }
+	conn, err := p.slave.SyscallConn()
+	if err != nil {
+		return // hung up
+	}
+	conn.Control(func(fd uintptr) {
+		unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: clip(s.Rows), Col: clip(s.Cols)})
+	})
+}
+
+// unread says whether something was typed that the step has not read.
+func (p *tty) unread() (waits bool) {
+	conn, err := p.slave.SyscallConn()
+	if err != nil {
+		return true // hung up: nobody waits for anything
+	}
+	conn.Control(func(fd uintptr) {
+		ask := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(ask, 0)
+		waits = err == nil && n > 0
+	})
+	return waits
+}
