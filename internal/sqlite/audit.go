@@ -1,0 +1,68 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"os/user"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Entry is one line of the audit list: who did what, and when.
+type Entry struct {
+	At     time.Time
+	Who    string // the user's name, or number where it has none
+	Action string // one word, as in "cancel"
+	Run    string // "" where no run is meant
+	Detail string // for people
+}
+
+// Audit adds an entry to the audit list, by the user of this process. Claim, Cancel
+// and Prune add theirs themselves. The list is never shortened.
+func (s *Store) Audit(ctx context.Context, action, run, detail string) error {
+	return s.write(ctx, "note "+action+" in the audit list", func(ctx context.Context, c *sql.Conn) error {
+		return s.note(ctx, c, action, run, detail)
+	})
+}
+
+func (s *Store) note(ctx context.Context, c *sql.Conn, action, run, detail string) error {
+	_, err := c.ExecContext(ctx, "INSERT INTO audit (at, who, action, run, detail) VALUES (?, ?, ?, ?, ?)",
+		time.Now().UnixNano(), userName(), action, run, detail)
+	return err
+}
+
+// Audits are the newest entries of the audit list, newest first; limit 0 is all.
+func (s *Store) Audits(ctx context.Context, limit int) ([]Entry, error) {
+	const doing = "read the audit list"
+	if s.reads == nil {
+		return nil, nil
+	}
+	if limit <= 0 {
+		limit = -1
+	}
+	rows, err := s.reads.QueryContext(ctx, "SELECT at, who, action, run, detail FROM audit ORDER BY n DESC LIMIT ?", limit)
+	if err != nil {
+		return nil, s.failed(doing, err)
+	}
+	defer rows.Close()
+	var list []Entry
+	for rows.Next() {
+		var e Entry
+		var at int64
+		if err := rows.Scan(&at, &e.Who, &e.Action, &e.Run, &e.Detail); err != nil {
+			return nil, s.failed(doing, err)
+		}
+		e.At = time.Unix(0, at)
+		list = append(list, e)
+	}
+	return list, s.failed(doing, rows.Err())
+}
+
+var userName = sync.OnceValue(func() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return strconv.Itoa(os.Getuid())
+})

@@ -1,0 +1,126 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// maxRuns bounds the numbers of runs, so that number and sequence number of a turn
+// fit into one integer.
+const maxRuns = 1<<31 - 1
+
+// Begin implements flowrun.Store. A run of the same id is an error.
+func (s *Store) Begin(ctx context.Context, r *flowrun.Record) (flowrun.Ledger, error) {
+	doing := "keep run " + r.ID
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("cannot %s: %w", doing, err)
+	}
+	for _, src := range r.Sources {
+		if src.Digest != tool.DigestOf(src.Text) {
+			return nil, fmt.Errorf("cannot %s: the text of %s does not have its digest", doing, src.File)
+		}
+	}
+	pass("begin-before")
+	var n int64
+	err = s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) (err error) {
+		n, err = s.insert(ctx, c, r, text)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	pass("begin-after")
+	return s.hold(n, r.ID, 1), nil
+}
+
+// insert keeps the run and gives its number.
+func (s *Store) insert(ctx context.Context, c *sql.Conn, r *flowrun.Record, record []byte) (int64, error) {
+	process, boot, lease := s.ownership()
+	res, err := c.ExecContext(ctx, `INSERT INTO runs (id, tool, retry_of, status, started, epoch, owner, boot, lease)
+		VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		r.ID, r.Tool, r.RetryOf, dag.Running.String(), r.Created.UnixNano(), process, boot, lease)
+	if err != nil {
+		return 0, err
+	}
+	if added, err := res.RowsAffected(); err != nil || added == 0 {
+		return 0, errors.Join(err, fmt.Errorf("cannot keep run %s: there is a run of that id", r.ID))
+	}
+	n, err := res.LastInsertId()
+	switch {
+	case err != nil:
+		return 0, err
+	case n > maxRuns:
+		return 0, fmt.Errorf("cannot keep run %s: the history has had %d runs and takes no more; move it away to begin a new one", r.ID, maxRuns)
+	}
+	if _, err := c.ExecContext(ctx, "INSERT INTO records (run, record) VALUES (?, ?)", n, string(record)); err != nil {
+		return 0, err
+	}
+	for _, src := range r.Sources {
+		_, err := c.ExecContext(ctx, "INSERT INTO definitions (digest, text) VALUES (?, ?) ON CONFLICT DO NOTHING", src.Digest, nonNil(src.Text))
+		if err != nil {
+			return 0, err
+		}
+		_, err = c.ExecContext(ctx, "INSERT INTO uses (digest, run) VALUES (?, ?) ON CONFLICT DO NOTHING", src.Digest, n)
+		if err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// nonNil keeps an empty text from being stored as NULL.
+func nonNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// Record implements flowrun.Store. Numbers among the parameters are json.Number, so
+// that no digit is lost.
+func (s *Store) Record(ctx context.Context, id string) (*flowrun.Record, error) {
+	doing := "read run " + id
+	if s.reads == nil {
+		return nil, noRun(doing)
+	}
+	tx, err := s.reads.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, s.failed(doing, err)
+	}
+	defer tx.Rollback()
+	var text []byte
+	err = tx.QueryRowContext(ctx, "SELECT record FROM runs JOIN records ON run = n WHERE id = ?", id).Scan(&text)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, noRun(doing)
+	case err != nil:
+		return nil, s.failed(doing, err)
+	}
+	var r flowrun.Record
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&r); err != nil {
+		return nil, &Error{Corrupt, s.file, doing, err}
+	}
+	for i := range r.Sources {
+		src := &r.Sources[i]
+		if err := tx.QueryRowContext(ctx, "SELECT text FROM definitions WHERE digest = ?", src.Digest).Scan(&src.Text); err != nil {
+			return nil, s.failed(doing, err)
+		}
+		if tool.DigestOf(src.Text) != src.Digest {
+			return nil, &Error{Corrupt, s.file, doing, fmt.Errorf("the text of %s has changed", src.File)}
+		}
+	}
+	return &r, nil
+}
+
+func noRun(doing string) error { return fmt.Errorf("cannot %s: %w", doing, flowrun.ErrNoRun) }

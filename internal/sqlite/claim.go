@@ -1,0 +1,85 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/flowrun/flowrun"
+)
+
+// Claim implements flowrun.Store. An owner that is dead is replaced at once, one
+// that is alive but has been silent for the length of a lease (30 s) as well: it is
+// stopped. The claim is noted in the audit list.
+func (s *Store) Claim(ctx context.Context, id string, seq uint64) (flowrun.Ledger, error) {
+	doing := "take over run " + id
+	var n int64
+	var epoch int
+	pass("claim-before")
+	err := s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) error {
+		var o owner
+		err := c.QueryRowContext(ctx, "SELECT n, epoch, owner, boot, lease FROM runs WHERE id = ?", id).
+			Scan(&n, &epoch, &o.process, &o.boot, &o.lease)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return noRun(doing)
+		case err != nil:
+			return err
+		case s.ledger(n) != nil || o.lives():
+			return fmt.Errorf("cannot %s: %w", doing, flowrun.ErrLive)
+		}
+		last, err := lastSeq(ctx, c, n)
+		switch {
+		case err != nil:
+			return err
+		case last != seq:
+			return fmt.Errorf("cannot %s: %w: its last event is %d, not %d", doing, flowrun.ErrChanged, last, seq)
+		}
+		epoch++
+		process, boot, lease := s.ownership()
+		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, cancel = NULL WHERE n = ?",
+			epoch, process, boot, lease, n)
+		if err != nil {
+			return err
+		}
+		return s.note(ctx, c, "resume", id, fmt.Sprintf("owner %d", epoch))
+	})
+	if err != nil {
+		return nil, err
+	}
+	pass("claim-after")
+	return s.hold(n, id, epoch), nil
+}
+
+// lastSeq is the number of the run's last event, 0 where there is none.
+func lastSeq(ctx context.Context, c *sql.Conn, run int64) (uint64, error) {
+	var n int64
+	err := c.QueryRowContext(ctx, "SELECT n FROM turns WHERE n BETWEEN ? AND ? ORDER BY n DESC LIMIT 1",
+		turn(run, 0), turn(run, maxSeq)).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return uint64(n & maxSeq), err
+}
+
+// Cancel implements flowrun.Store. The owner hears of it within some 150 ms. The
+// request is noted in the audit list.
+func (s *Store) Cancel(ctx context.Context, id, reason string) error {
+	doing := "cancel run " + id
+	var n int64
+	err := s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) error {
+		err := c.QueryRowContext(ctx, "UPDATE runs SET cancel = ? WHERE id = ? RETURNING n", reason, id).Scan(&n)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return noRun(doing)
+		case err != nil:
+			return err
+		}
+		return s.note(ctx, c, "cancel", id, reason)
+	})
+	if l := s.ledger(n); err == nil && l != nil {
+		l.ask(reason) // the watch sees only what others have written
+	}
+	return err
+}

@@ -1,0 +1,46 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/storetest"
+)
+
+func TestContract(t *testing.T) {
+	defer func(n int) { page = n }(page)
+	page = 100 << 10 // so that reading events takes several turns
+	storetest.Test(t, func(t *testing.T) flowrun.Store { return lapser{openTest(t, t.TempDir())} })
+}
+
+// openTest opens a history and closes it with the test.
+func openTest(t testing.TB, dir string) *Store {
+	t.Helper()
+	s, err := Open(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// lapser opens the history a second time, as another process would.
+type lapser struct{ *Store }
+
+func (s lapser) Lapse(t *testing.T, run string) flowrun.Store {
+	other := openTest(t, s.dir)
+	err := other.write(context.Background(), "lapse", func(ctx context.Context, c *sql.Conn) error {
+		_, err := c.ExecContext(ctx, `UPDATE runs SET owner = '{"pid":1,"boot":"another"}' WHERE id = ?`, run)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return other
+}

@@ -1,0 +1,227 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// insertTurn writes nothing when the run has another owner.
+const insertTurn = "INSERT INTO turns (n, events) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE n = ? AND epoch = ?)"
+
+// ledger is a run in the hands of this process.
+type ledger struct {
+	store *Store
+	run   int64
+	id    string
+	epoch int
+	lost  chan struct{}
+	asked chan string
+
+	appending sync.Mutex // one Append at a time
+	buf       []byte     // its turn as JSON lines
+
+	mu     sync.Mutex
+	over   error // why nothing more can be written
+	closed bool
+	told   bool // asked has had its reason
+}
+
+// hold makes the ledger of a run that this process owns now.
+func (s *Store) hold(run int64, id string, epoch int) *ledger {
+	l := &ledger{store: s, run: run, id: id, epoch: epoch, lost: make(chan struct{}), asked: make(chan string, 1)}
+	s.ledgersMu.Lock()
+	defer s.ledgersMu.Unlock()
+	s.ledgers[run] = l
+	return l
+}
+
+func (l *ledger) Epoch() int            { return l.epoch }
+func (l *ledger) Lost() <-chan struct{} { return l.lost }
+func (l *ledger) Asked() <-chan string  { return l.asked }
+
+// Append makes one commit. The events are those of one turn.
+func (l *ledger) Append(ctx context.Context, events []dag.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	doing := "append to run " + l.id
+	if err := l.usable(); err != nil {
+		return fmt.Errorf("cannot %s: %w", doing, err)
+	}
+	seq := events[len(events)-1].Seq
+	if seq == 0 || seq > maxSeq {
+		return fmt.Errorf("cannot %s: no event can have the number %d", doing, seq)
+	}
+	l.appending.Lock()
+	defer l.appending.Unlock()
+	l.buf = encode(l.buf[:0], events)
+	err := l.commit(context.WithoutCancel(ctx), seq, events)
+	if errors.Is(err, flowrun.ErrFenced) {
+		l.fence()
+		return fmt.Errorf("cannot %s: %w", doing, err)
+	}
+	return l.store.failed(doing, err)
+}
+
+// commit writes the turn in l.buf, and where the run stands when that changed.
+func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) error {
+	l.store.mu.Lock()
+	defer l.store.mu.Unlock()
+	if err := l.store.wal.failure(); err != nil {
+		return err
+	}
+	change := standing(events)
+	if change == nil {
+		pass("append-before")
+		if err := l.insert(ctx, seq); err != nil {
+			return err
+		}
+		l.store.wal.committed()
+		pass("append-after")
+		return nil
+	}
+	pass("finish-before")
+	err := l.store.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
+		if err := l.insert(ctx, seq); err != nil {
+			return err
+		}
+		return l.stand(ctx, c, change)
+	})
+	if err != nil {
+		return err
+	}
+	pass("finish-after")
+	return nil
+}
+
+func (l *ledger) insert(ctx context.Context, seq uint64) error {
+	res, err := l.store.appendTurn.ExecContext(ctx, turn(l.run, seq), l.buf, l.run, l.epoch)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	return flowrun.ErrFenced
+}
+
+// standing is the event that changed where the run stands, nil when none did.
+func standing(events []dag.Event) *dag.Event {
+	for i := len(events) - 1; i >= 0; i-- {
+		if k := events[i].Kind; k == dag.RunFinished || k == dag.RunResumed {
+			return &events[i]
+		}
+	}
+	return nil
+}
+
+func (l *ledger) stand(ctx context.Context, c *sql.Conn, e *dag.Event) error {
+	if e.Kind == dag.RunResumed || e.Result == nil {
+		_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = 0, reason = '', message = '', ended = NULL WHERE n = ?",
+			dag.Running.String(), l.run)
+		return err
+	}
+	r := e.Result
+	_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = ?, reason = ?, message = ?, ended = ? WHERE n = ?",
+		r.Status.String(), r.ExitCode, r.Reason, r.Message, e.Time.UnixNano(), l.run)
+	return err
+}
+
+// Sync waits for the disk, and makes sure that the run is still this ledger's.
+func (l *ledger) Sync(ctx context.Context) error {
+	doing := "put run " + l.id + " on the disk"
+	if err := l.usable(); err != nil {
+		return fmt.Errorf("cannot %s: %w", doing, err)
+	}
+	if err := l.store.wal.sync(); err != nil {
+		return l.store.failed(doing, err)
+	}
+	owned, err := l.owned(context.WithoutCancel(ctx))
+	switch {
+	case err != nil:
+		return l.store.failed(doing, err)
+	case !owned:
+		l.fence()
+		return fmt.Errorf("cannot %s: %w", doing, flowrun.ErrFenced)
+	}
+	return nil
+}
+
+func (l *ledger) owned(ctx context.Context) (owned bool, err error) {
+	l.store.mu.Lock()
+	defer l.store.mu.Unlock()
+	err = l.store.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs WHERE n = ? AND epoch = ?)", l.run, l.epoch).Scan(&owned)
+	return owned, err
+}
+
+// Close gives the run up, so that another may claim it at once.
+func (l *ledger) Close() error {
+	l.mu.Lock()
+	done := l.closed
+	fenced := l.over != nil
+	l.closed = true
+	if !fenced {
+		l.over = fmt.Errorf("%w: this engine has given it up", flowrun.ErrFenced)
+	}
+	l.mu.Unlock()
+	if done {
+		return nil
+	}
+	defer l.store.drop(l)
+	if fenced {
+		return nil
+	}
+	pass("close-before")
+	err := l.store.write(context.Background(), "give up run "+l.id, func(ctx context.Context, c *sql.Conn) error {
+		_, err := c.ExecContext(ctx, "UPDATE runs SET owner = NULL, lease = 0 WHERE n = ? AND epoch = ?", l.run, l.epoch)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	pass("close-after")
+	return nil
+}
+
+// drop forgets a ledger.
+func (s *Store) drop(l *ledger) {
+	s.ledgersMu.Lock()
+	defer s.ledgersMu.Unlock()
+	if s.ledgers[l.run] == l {
+		delete(s.ledgers, l.run)
+	}
+}
+
+// usable is why nothing can be written, nil when it can.
+func (l *ledger) usable() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over
+}
+
+// fence notes that another owner has the run.
+func (l *ledger) fence() {
+	l.store.drop(l)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over == nil {
+		l.over = flowrun.ErrFenced
+		close(l.lost)
+	}
+}
+
+// ask passes on the first request to cancel.
+func (l *ledger) ask(reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.told {
+		l.told = true
+		l.asked <- reason
+	}
+}

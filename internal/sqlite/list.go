@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+const infoColumns = "SELECT n, id, tool, retry_of, status, exit_code, reason, message, started, ended, owner, boot, lease FROM runs"
+
+// Info implements flowrun.Store.
+func (s *Store) Info(ctx context.Context, id string) (flowrun.RunInfo, error) {
+	doing := "read run " + id
+	if s.reads == nil {
+		return flowrun.RunInfo{}, noRun(doing)
+	}
+	info, err := scanInfo(s.reads.QueryRowContext(ctx, infoColumns+" WHERE id = ?", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = noRun(doing)
+	}
+	return info, s.failed(doing, err)
+}
+
+// Runs implements flowrun.Store.
+func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error) {
+	const doing = "list the runs"
+	if s.reads == nil {
+		return nil, nil
+	}
+	text, args := listing(q)
+	rows, err := s.reads.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, s.failed(doing, err)
+	}
+	defer rows.Close()
+	var list []flowrun.RunInfo
+	for (q.Limit <= 0 || len(list) < q.Limit) && rows.Next() {
+		info, err := scanInfo(rows)
+		if err != nil {
+			return nil, s.failed(doing, err)
+		}
+		if len(q.Status) == 0 || slices.Contains(q.Status, info.Status) {
+			list = append(list, info)
+		}
+	}
+	return list, s.failed(doing, rows.Err())
+}
+
+// listing is the statement for a query. There is one SELECT for each status: each
+// reads an index from its end, and SQLite merges them, so that the first rows come
+// without reading the rest.
+func listing(q flowrun.Query) (text string, args []any) {
+	where, common := conditions(q)
+	words := statusWords(q.Status)
+	if len(words) == 0 {
+		return infoColumns + join(where) + " ORDER BY n DESC", common
+	}
+	var parts []string
+	for _, word := range words {
+		parts = append(parts, infoColumns+join(append(slices.Clip(where), "status = ?")))
+		args = append(append(args, common...), word)
+	}
+	return strings.Join(parts, " UNION ALL ") + " ORDER BY n DESC", args
+}
+
+// shortPrefix is the length below which a prefix may stand for so many runs that
+// reading the newest until there are enough is faster than finding and sorting all:
+// ids begin with the time, five letters of it are 17 minutes.
+const shortPrefix = 5
+
+// conditions are those of a query but the status.
+func conditions(q flowrun.Query) (where []string, args []any) {
+	switch {
+	case q.Prefix == "":
+	case len(q.Prefix) < shortPrefix:
+		where = append(where, "+id >= ? AND +id < ?") // + keeps SQLite from the index
+	default:
+		where = append(where, "id >= ? AND id < ?")
+	}
+	if q.Prefix != "" {
+		args = append(args, q.Prefix, q.Prefix+string(utf8.MaxRune))
+	}
+	if q.Tool != "" {
+		where = append(where, "tool = ?")
+		args = append(args, q.Tool)
+	}
+	if !q.Since.IsZero() {
+		where = append(where, "started >= ?")
+		args = append(args, q.Since.UnixNano())
+	}
+	return where, args
+}
+
+func join(where []string) string {
+	if len(where) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(where, " AND ")
+}
+
+// statusWords are the words of the column that may stand for the states. Whether a
+// running one is interrupted is seen when it is read.
+func statusWords(states []dag.Status) []string {
+	var words []string
+	for _, st := range states {
+		words = append(words, st.String())
+		if st == dag.Interrupted {
+			words = append(words, dag.Running.String())
+		}
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+func scanInfo(row interface{ Scan(...any) error }) (i flowrun.RunInfo, err error) {
+	var n, started int64
+	var status string
+	var ended sql.NullInt64
+	var o owner
+	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &status, &i.ExitCode, &i.Reason, &i.Message, &started, &ended,
+		&o.process, &o.boot, &o.lease)
+	if err != nil {
+		return i, err
+	}
+	i.Started = time.Unix(0, started)
+	if ended.Valid {
+		i.Ended = time.Unix(0, ended.Int64)
+	}
+	i.Rebooted = o.rebooted()
+	if i.Status, err = dag.ParseStatus(status); err != nil {
+		return i, fmt.Errorf("cannot read run %s: %w", i.ID, err)
+	}
+	if i.Status == dag.Running && !o.lives() {
+		i.Status = dag.Interrupted
+	}
+	return i, nil
+}

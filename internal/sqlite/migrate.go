@@ -1,0 +1,128 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// prepare brings the file to this version. The caller holds the lock.
+func (s *Store) prepare(ctx context.Context, marked bool) error {
+	version, err := s.version(ctx, s.conn, marked)
+	if err != nil {
+		return err
+	}
+	if version == 0 {
+		// Counts only before the first table is made.
+		if _, err := s.conn.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
+			return err
+		}
+	}
+	if _, err := s.conn.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
+		return err
+	}
+	for ; version < len(migrations); version++ {
+		if err := s.migrate(ctx, version); err != nil {
+			return err
+		}
+	}
+	// SQLite makes the WAL file when it is first read.
+	if _, err := s.version(ctx, s.conn, marked); err != nil || marked {
+		return err
+	}
+	return s.mark(ctx)
+}
+
+// version counts the migrations the file has seen: 0 is a new file.
+func (s *Store) version(ctx context.Context, c *sql.Conn, marked bool) (int, error) {
+	var application, version, tables int
+	for _, q := range []struct {
+		sql string
+		to  *int
+	}{
+		{"PRAGMA application_id", &application},
+		{"PRAGMA user_version", &version},
+		{"SELECT count(*) FROM sqlite_schema", &tables},
+	} {
+		if err := c.QueryRowContext(ctx, q.sql).Scan(q.to); err != nil {
+			return 0, err
+		}
+	}
+	empty := application == 0 && version == 0 && tables == 0
+	switch {
+	case empty && marked:
+		return 0, &Error{Missing, s.file, opening, nil}
+	case empty:
+		return 0, nil
+	case application != applicationID || version <= 0 || tables == 0:
+		return 0, &Error{Foreign, s.file, opening, nil}
+	case version > len(migrations):
+		return 0, &Error{Newer, s.file, opening,
+			fmt.Errorf("its version is %d, this flowrun knows %d", version, len(migrations))}
+	}
+	return version, nil
+}
+
+// migrate applies the migration after version, as one transaction with the new
+// version's number.
+func (s *Store) migrate(ctx context.Context, version int) error {
+	_, err := s.conn.ExecContext(ctx, fmt.Sprintf("BEGIN IMMEDIATE;\n%s;\nPRAGMA user_version = %d;\nCOMMIT",
+		migrations[version], version+1))
+	if err != nil {
+		s.conn.ExecContext(ctx, "ROLLBACK")
+	}
+	return err
+}
+
+// mark writes history.id once the schema is in the main file and on the disk, so
+// that from then on an empty history.db is known to be wrong. While somebody reads
+// the file that cannot be done, and is left to the next opening.
+func (s *Store) mark(ctx context.Context) error {
+	if done, err := s.checkpoint(ctx); err != nil || !done {
+		return err
+	}
+	syncNames(filepath.Dir(s.dir)) // which this user may not be allowed to read
+	if err := syncNames(s.dir); err != nil {
+		return err
+	}
+	if err := writeMarker(filepath.Join(s.dir, markerName)); err != nil {
+		return err
+	}
+	return syncNames(s.dir)
+}
+
+func syncNames(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return syncDir(d)
+}
+
+func writeMarker(path string) error {
+	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("history.db beside this file holds the history of flowrun. Without this file a\n" +
+		"missing or empty history.db would be taken for a new one.\n")
+	if err == nil {
+		err = f.Sync()
+	}
+	f.Close()
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// checkpoint moves everything from the WAL to the main file, which then has the
+// size it should have, and says whether nothing stood in the way.
+func (s *Store) checkpoint(ctx context.Context) (done bool, err error) {
+	var busy, pages, moved int
+	err = s.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	return busy == 0, err
+}

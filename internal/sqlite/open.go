@@ -1,0 +1,207 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/proc"
+)
+
+const (
+	dbName     = "history.db"
+	lockName   = "history.lock"
+	markerName = "history.id"
+
+	opening = "open the history"
+
+	// lockWait bounds how long Open waits for another process that opens or
+	// migrates the same history.
+	lockWait = 30 * time.Second
+
+	// checkpointPages is how many pages of 4 KiB the WAL gathers before SQLite
+	// moves them to the main file, which costs three syncs.
+	checkpointPages = 8000
+
+	readers = 4 // connections for reading, at most
+)
+
+// Open opens the history in dir, or begins one there: dir/history.db, for this user
+// alone. Migrations are applied. Errors about the history itself are an *Error; ctx
+// bounds the waiting for another process that opens it.
+func Open(ctx context.Context, dir string) (*Store, error) {
+	s, err := newStore(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openToWrite(ctx); err != nil {
+		s.abandon()
+		return nil, s.failed(opening, err)
+	}
+	s.workers.Go(func() { s.wal.loop(s.stop) })
+	s.workers.Go(s.watch)
+	return s, nil
+}
+
+// OpenReadOnly opens the history in dir for reading only: it creates nothing,
+// migrates nothing and works in a directory that cannot be written. Where there is
+// no history yet it is an empty one. Methods that write answer with an *Error of
+// code ReadOnly.
+func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
+	s, err := newStore(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openToRead(ctx); err != nil {
+		s.abandon()
+		return nil, s.failed(opening, err)
+	}
+	return s, nil
+}
+
+func newStore(dir string) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{dir: dir, file: filepath.Join(dir, dbName), self: proc.Self(),
+		ledgers: map[int64]*ledger{}, stop: make(chan struct{})}, nil
+}
+
+// abandon closes what a failed opening has opened.
+func (s *Store) abandon() {
+	if s.wal != nil {
+		s.wal.release()
+	}
+	if s.reads != nil {
+		s.reads.Close()
+	}
+	if s.conn != nil {
+		s.conn.Close()
+	}
+	if s.writer != nil {
+		s.writer.Close()
+	}
+}
+
+func (s *Store) openToWrite(ctx context.Context) error {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	lock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	marked, err := s.checkFiles()
+	if err != nil {
+		return err
+	}
+	s.writer, err = sql.Open("sqlite", s.dsn("mode=rw&_pragma=busy_timeout("+milliseconds(busyTimeout)+")"+
+		"&_pragma=synchronous(normal)&_pragma=wal_autocheckpoint("+strconv.Itoa(checkpointPages)+")"))
+	if err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx) // a migration is not given up half-way
+	if s.conn, err = s.writer.Conn(ctx); err != nil {
+		return err
+	}
+	if err := s.prepare(ctx, marked); err != nil {
+		return err
+	}
+	if s.appendTurn, err = s.conn.PrepareContext(ctx, insertTurn); err != nil {
+		return err
+	}
+	if s.wal, err = openWAL(s.file); err != nil {
+		return err
+	}
+	s.reads, err = sql.Open("sqlite", s.dsn("mode=rw&_query_only=1&_pragma=busy_timeout("+milliseconds(busyTimeout)+")"))
+	if err == nil {
+		s.reads.SetMaxOpenConns(readers)
+		s.reads.SetMaxIdleConns(readers)
+	}
+	return err
+}
+
+// lock makes this process the only one that opens the history.
+func (s *Store) lock(ctx context.Context) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(s.dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for end := time.Now().Add(lockWait); ; {
+		got, err := tryLock(f)
+		switch {
+		case got:
+			return f, nil
+		case err != nil:
+		case ctx.Err() != nil:
+			err = context.Cause(ctx)
+		case time.Now().After(end):
+			err = &Error{Locked, s.file, opening, nil}
+		default:
+			time.Sleep(5 * time.Millisecond)
+			continue
+		}
+		f.Close()
+		return nil, err
+	}
+}
+
+// checkFiles says whether there was a history here before, and makes the file where
+// there was none. SQLite would take a missing or empty file for a new one at any
+// time.
+func (s *Store) checkFiles() (marked bool, err error) {
+	marked, size, err := s.look()
+	switch {
+	case err != nil:
+		return false, err
+	case marked && size <= 0:
+		return false, &Error{Missing, s.file, opening, nil}
+	case size >= 0:
+		return marked, nil
+	}
+	// Made here so that nobody else may read it. Closing it is safe: it is new, so
+	// no lock on it can be lost.
+	f, err := os.OpenFile(s.file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return false, err
+	}
+	return false, f.Close()
+}
+
+// look is whether the marker is there and how large history.db is, -1 where there
+// is none.
+func (s *Store) look() (marked bool, size int64, err error) {
+	_, err = os.Stat(filepath.Join(s.dir, markerName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, 0, err
+	}
+	marked = err == nil
+	info, err := os.Stat(s.file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return marked, -1, nil
+	case err != nil:
+		return false, 0, err
+	}
+	return marked, info.Size(), nil
+}
+
+// dsn is how the driver is told to open the file.
+func (s *Store) dsn(options string) string {
+	path := filepath.ToSlash(s.file)
+	if path[0] != '/' {
+		path = "/" + path // a drive letter
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: path}
+	return u.String() + "?_dqs=0&_error_rc=1&" + options
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -1,0 +1,230 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+func TestChoose(t *testing.T) {
+	now := time.Now()
+	hours := func(h time.Duration) time.Time { return now.Add(-h * time.Hour) }
+	runs := []past{ // newest first
+		{id: "e", at: hours(0), size: 10},
+		{id: "d", at: hours(1), size: 10, lives: true},
+		{id: "c", at: hours(5), size: 10},
+		{id: "b", at: hours(3), size: 10}, // ended later than it began
+		{id: "a", at: hours(9), size: 10},
+	}
+	for _, c := range []struct {
+		p    Policy
+		want string
+	}{
+		{Policy{}, ""},
+		{Policy{OlderThan: 4 * time.Hour}, "a c"},
+		{Policy{OlderThan: time.Minute}, "a b c"},
+		{Policy{Keep: 3}, "a b"},
+		{Policy{Keep: 1}, "a b c"},
+		{Policy{Keep: 5}, ""},
+		{Policy{MaxSize: 100}, ""},
+		{Policy{MaxSize: 85}, "a b"},
+		{Policy{MaxSize: 1}, "a b c e"},
+		{Policy{OlderThan: 8 * time.Hour, Keep: 3}, "a b"},
+		{Policy{OlderThan: 8 * time.Hour, MaxSize: 80}, "a b"},
+	} {
+		list, err := choose(runs, c.p, now, 100, func(r past) (int64, error) { return r.size, nil })
+		var ids []string
+		for _, r := range list {
+			ids = append(ids, r.id)
+		}
+		if got := strings.Join(ids, " "); err != nil || got != c.want {
+			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
+		}
+	}
+}
+
+// history has runs of some size, each with its own definition and a shared one.
+func history(t *testing.T, s *Store, runs, turns int) {
+	t.Helper()
+	ctx := context.Background()
+	source := func(text string) tool.Source {
+		return tool.Source{Name: "x", File: "x.yaml", Digest: tool.DigestOf([]byte(text)), Text: []byte(text)}
+	}
+	for i := range runs {
+		id := fmt.Sprintf("run%03d", i)
+		l, err := s.Begin(ctx, &flowrun.Record{ID: id, Tool: "test", Created: time.Now(),
+			Sources: []tool.Source{source("shared"), source(id)}})
+		must(t, err)
+		for seq := range uint64(turns) {
+			e := event(id, seq+1)
+			e[0].Reason = strings.Repeat("x", 1000)
+			must(t, l.Append(ctx, e))
+		}
+		must(t, l.Append(ctx, finished(id, uint64(turns)+1)))
+		if i != 1 { // the second lives
+			must(t, l.Close())
+		}
+	}
+}
+
+func TestPrune(t *testing.T) {
+	defer func(r, n, p int) { runsAtOnce, turnsAtOnce, pagesAtOnce = r, n, p }(runsAtOnce, turnsAtOnce, pagesAtOnce)
+	runsAtOnce, turnsAtOnce, pagesAtOnce = 3, 70, 10
+	ctx := context.Background()
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	history(t, s, 12, 100)
+	logs := map[string]int64{}
+	policy := Policy{Keep: 2, LogSize: func(id string) int64 { logs[id]++; return 1000 }}
+
+	policy.DryRun = true
+	dry, err := s.Prune(ctx, policy)
+	must(t, err)
+	var want []string
+	for i := range 10 {
+		if i != 1 {
+			want = append(want, fmt.Sprintf("run%03d", i))
+		}
+	}
+	if !slices.Equal(dry.IDs, want) || dry.Bytes < 9*101_000 || dry.Bytes > 9*130_000 {
+		t.Error(dry)
+	}
+	if n := count(t, s, "runs"); n != 12 {
+		t.Error("a dry run has removed some:", n)
+	}
+	must(t, compact(s))
+	before := fileSize(t, dir)
+	policy.DryRun = false
+	done, err := s.Prune(ctx, policy)
+	if err != nil || !slices.Equal(done.IDs, want) || done.Bytes != dry.Bytes {
+		t.Error(done, err)
+	}
+	for table, rows := range map[string]int{"runs": 3, "records": 3, "turns": 303, "definitions": 4, "uses": 6, "doomed": 0} {
+		if n := count(t, s, table); n != rows {
+			t.Errorf("%s has %d rows, want %d", table, n, rows)
+		}
+	}
+	if after := fileSize(t, dir); after > before/2 {
+		t.Errorf("the file has %d bytes, had %d", after, before)
+	}
+	must(t, readAll(s))
+	if found := integrity(t, s); found != "ok" {
+		t.Error(found)
+	}
+	if list, err := s.Audits(ctx, 1); err != nil || list[0].Action != "prune" || list[0].Detail != "9 runs" {
+		t.Error(list, err)
+	}
+	if again, err := s.Prune(ctx, policy); err != nil || len(again.IDs) > 0 {
+		t.Error(again, err)
+	}
+}
+
+func TestPruneSize(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	s := openTest(t, dir)
+	history(t, s, 20, 50) // some 1.2 MB
+	const limit = 600_000
+	done, err := s.Prune(ctx, Policy{MaxSize: limit})
+	must(t, err)
+	if size := fileSize(t, dir); size > limit*12/10 || size < limit/2 || len(done.IDs) < 5 {
+		t.Errorf("%d bytes are left, %d runs went", size, len(done.IDs))
+	}
+	// Logs count as well.
+	done, err = s.Prune(ctx, Policy{MaxSize: 1 << 30, LogSize: func(string) int64 { return 400 << 20 }})
+	if left := count(t, s, "runs"); err != nil || left != 2 {
+		t.Error(left, done, err)
+	}
+}
+
+// A prune that was interrupted between its transactions is ended by the next.
+func TestPruneInterrupted(t *testing.T) {
+	ctx := context.Background()
+	s := openTest(t, t.TempDir())
+	history(t, s, 4, 20)
+	runs, err := s.all(ctx)
+	must(t, err)
+	gone, err := s.remove(ctx, "prune", runs)
+	if err != nil || len(gone) != 3 {
+		t.Fatal(gone, err)
+	}
+	if n := count(t, s, "turns"); n != 84 {
+		t.Error(n)
+	}
+	_, err = s.Prune(ctx, Policy{})
+	must(t, err)
+	if n := count(t, s, "turns"); n != 21 {
+		t.Error(n)
+	}
+	// Numbers are not used again.
+	beginTest(t, s, "later")
+	var n int
+	must(t, s.reads.QueryRow("SELECT n FROM runs WHERE id = 'later'").Scan(&n))
+	if n != 5 {
+		t.Error("the next run has the number", n)
+	}
+}
+
+// Prune does not stand in the way of runs under way.
+func TestPruneBesideRun(t *testing.T) {
+	ctx := context.Background()
+	s := openTest(t, t.TempDir())
+	history(t, s, 15, 60)
+	l := beginTest(t, s, "busy")
+	stop, done := make(chan struct{}), make(chan error)
+	go func() {
+		for seq := uint64(1); ; seq++ {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			if err := l.Append(ctx, event("busy", seq)); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	_, err := s.Prune(ctx, Policy{Keep: 1})
+	close(stop)
+	must(t, err)
+	must(t, <-done)
+	if n := count(t, s, "runs"); n != 2 {
+		t.Error(n)
+	}
+	if found := integrity(t, s); found != "ok" {
+		t.Error(found)
+	}
+}
+
+func count(t *testing.T, s *Store, table string) (n int) {
+	t.Helper()
+	must(t, s.reads.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
+	return n
+}
+
+func compact(s *Store) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.checkpoint(context.Background())
+	return err
+}
+
+func fileSize(t *testing.T, dir string) (size int64) {
+	t.Helper()
+	for _, name := range []string{dbName, dbName + "-wal"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		must(t, err)
+		size += info.Size()
+	}
+	return size
+}

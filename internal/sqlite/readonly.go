@@ -1,0 +1,59 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+)
+
+func (s *Store) openToRead(ctx context.Context) error {
+	marked, size, err := s.look()
+	switch {
+	case err != nil:
+		return err
+	case marked && size <= 0:
+		return &Error{Missing, s.file, opening, nil}
+	case size <= 0:
+		return nil
+	}
+	err = s.read(ctx, marked, "mode=ro&_pragma=busy_timeout("+milliseconds(busyTimeout)+")")
+	var e *Error
+	if !errors.As(s.failed(opening, err), &e) || e.Code != ReadOnly {
+		return err
+	}
+	// SQLite reads a WAL file with the help of a -shm file, which cannot be made
+	// here. Where there is no WAL file, nobody has the history open and it can be
+	// read as it is.
+	if info, walErr := os.Stat(s.file + "-wal"); walErr == nil && info.Size() > 0 {
+		return err
+	}
+	return s.read(ctx, marked, "mode=ro&immutable=1")
+}
+
+// read opens the file and looks whether it is a history of this version.
+func (s *Store) read(ctx context.Context, marked bool, options string) error {
+	db, err := sql.Open("sqlite", s.dsn(options))
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(readers)
+	db.SetMaxIdleConns(readers)
+	c, err := db.Conn(ctx)
+	if err != nil {
+		db.Close()
+		return err
+	}
+	version, err := s.version(ctx, c, marked)
+	c.Close()
+	switch {
+	case err == nil && version > 0 && version < len(migrations):
+		err = &Error{Older, s.file, opening, nil}
+		fallthrough
+	case err != nil, version == 0: // 0: another process begins it just now
+		db.Close()
+		return err
+	}
+	s.reads = db
+	return nil
+}

@@ -1,0 +1,303 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// Commits are on the disk soon without being asked for, and many share one sync.
+func TestSyncs(t *testing.T) {
+	ctx := context.Background()
+	s := openTest(t, t.TempDir())
+	l := beginTest(t, s, "r1")
+	before, began := s.wal.syncs.Load(), time.Now()
+	for seq := range uint64(2000) { // 1,000 steps
+		must(t, l.Append(ctx, event("r1", seq+1)))
+	}
+	must(t, l.Append(ctx, finished("r1", 2001)))
+	must(t, l.Sync(ctx))
+	syncs := s.wal.syncs.Load() - before
+	t.Log(syncs, "syncs for 1,000 steps")
+	if most := uint64(time.Since(began)/syncEvery) + 3; uint64(syncs) > most { // fewer than 30 where the machine is not slow
+		t.Errorf("1,000 steps took %d syncs, more than the %d that time alone asks for", syncs, most)
+	}
+	before = s.wal.syncs.Load()
+	must(t, l.Sync(ctx)) // nothing new
+	if after := s.wal.syncs.Load(); after != before {
+		t.Error("the disk was asked without a reason")
+	}
+	must(t, l.Append(ctx, event("r1", 2002)))
+	for end := time.Now().Add(10 * time.Second); s.wal.synced.Load() < s.wal.commits.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("nothing was synced")
+		}
+	}
+}
+
+// Many that wait for the disk at once share syncs.
+func TestSyncShared(t *testing.T) {
+	const waiting = 50
+	ctx := context.Background()
+	s := openTest(t, t.TempDir())
+	var all sync.WaitGroup
+	before := s.wal.syncs.Load()
+	for i := range waiting {
+		all.Go(func() {
+			l, err := s.Begin(ctx, &flowrun.Record{ID: fmt.Sprint("r", i), Tool: "test"})
+			if err == nil {
+				err = l.Sync(ctx)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := s.wal.syncs.Load() - before; n > waiting {
+		t.Error(n, "syncs")
+	}
+}
+
+// After a failed sync nothing is acknowledged any more.
+func TestSyncFails(t *testing.T) {
+	ctx := context.Background()
+	s, err := Open(ctx, t.TempDir())
+	must(t, err)
+	l := beginTest(t, s, "r1")
+	s.wal.mu.Lock()
+	s.wal.file.Close()
+	s.wal.mu.Unlock()
+	must(t, l.Append(ctx, event("r1", 1)))
+	if err := l.Sync(ctx); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+	if err := l.Append(ctx, event("r1", 2)); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+	if err := s.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestOwner(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	process, boot, lease := s.ownership()
+	own := sql.NullString{String: process, Valid: true}
+	for _, c := range []struct {
+		name            string
+		o               owner
+		lives, rebooted bool
+	}{
+		{"this process", owner{own, boot, lease}, true, false},
+		{"this process, silent", owner{own, boot, 1}, false, false},
+		{"given up", owner{sql.NullString{}, boot, lease}, false, false},
+		{"dead", owner{sql.NullString{String: `{"pid":1,"start":99,"boot":"` + boot + `","namespace":"` + s.self.Namespace + `"}`, Valid: true}, boot, lease}, false, false},
+		{"somewhere else", owner{sql.NullString{String: `{"pid":1,"start":99,"boot":"` + boot + `","namespace":"other"}`, Valid: true}, boot, lease}, true, false},
+		{"another boot", owner{sql.NullString{String: `{"pid":1,"start":99,"boot":"x"}`, Valid: true}, "x", lease}, false, true},
+		{"nonsense", owner{sql.NullString{String: `{`, Valid: true}, boot, lease}, false, false},
+	} {
+		if got := c.o.lives(); got != c.lives {
+			t.Errorf("%s: lives is %v", c.name, got)
+		}
+		if got := c.o.rebooted(); got != c.rebooted {
+			t.Errorf("%s: rebooted is %v", c.name, got)
+		}
+	}
+}
+
+// A Store that is closed gives its runs up, leaves nothing running and no other
+// file than the history; calls on it fail.
+func TestClose(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	ctx := context.Background()
+	dir := t.TempDir()
+	s, err := Open(ctx, dir)
+	must(t, err)
+	l := beginTest(t, s, "r1")
+	must(t, l.Append(ctx, event("r1", 1)))
+	must(t, s.Close())
+	must(t, s.Close())
+	must(t, l.Close())
+	if err := l.Append(ctx, event("r1", 2)); !errors.Is(err, flowrun.ErrFenced) {
+		t.Error(err)
+	}
+	if _, err := s.Begin(ctx, &flowrun.Record{ID: "r2"}); err == nil {
+		t.Error("a closed history has taken a run")
+	}
+	if _, err := s.Info(ctx, "r1"); err == nil {
+		t.Error("a closed history was read")
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(left) != 3 {
+		t.Error(left)
+	}
+	s, err = Open(ctx, dir)
+	must(t, err)
+	l, err = s.Claim(ctx, "r1", 1)
+	must(t, err)
+	must(t, l.Close())
+	must(t, s.Close())
+}
+
+// Turns that cannot be are refused.
+func TestOddTurns(t *testing.T) {
+	ctx := context.Background()
+	s := openTest(t, t.TempDir())
+	l := beginTest(t, s, "r1")
+	must(t, l.Append(ctx, event("r1", 2)))
+	for name, seq := range map[string]uint64{"twice": 2, "zero": 0, "too high": maxSeq + 1} {
+		if err := l.Append(ctx, event("r1", seq)); err == nil || errors.Is(err, flowrun.ErrFenced) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(t, l.Append(ctx, event("r1", maxSeq)))
+	if list, err := s.Events(ctx, "r1", maxSeq-1); err != nil || len(list) != 1 {
+		t.Error(list, err)
+	}
+	if list, err := s.Events(ctx, "r1", maxSeq); err != nil || len(list) != 0 {
+		t.Error(list, err)
+	}
+}
+
+// Another process's cancel is heard.
+func TestCancelFromOutside(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	s, other := openTest(t, dir), openTest(t, dir)
+	l := beginTest(t, s, "r1")
+	time.Sleep(2 * watchEvery)
+	must(t, other.Cancel(ctx, "r1", "enough"))
+	began := time.Now()
+	select {
+	case reason := <-l.Asked():
+		if reason != "enough" {
+			t.Error(reason)
+		}
+		t.Log("heard after", time.Since(began))
+	case <-time.After(10 * time.Second):
+		t.Fatal("not heard")
+	}
+}
+
+func TestAudit(t *testing.T) {
+	ctx := context.Background()
+	s := openTest(t, t.TempDir())
+	l := beginTest(t, s, "r1")
+	must(t, s.Cancel(ctx, "r1", "enough"))
+	must(t, l.Close())
+	l, err := s.Claim(ctx, "r1", 0)
+	must(t, err)
+	defer l.Close()
+	must(t, s.Audit(ctx, "approve", "r1", "yes"))
+	list, err := s.Audits(ctx, 0)
+	must(t, err)
+	got := ""
+	for _, e := range list {
+		got += fmt.Sprintln(e.Action, e.Run, e.Detail)
+		if e.Who != userName() || e.Who == "" || time.Since(e.At) > time.Minute {
+			t.Errorf("%+v", e)
+		}
+	}
+	if want := "approve r1 yes\nresume r1 owner 2\ncancel r1 enough\n"; got != want {
+		t.Errorf("the list is\n%s, want\n%s", got, want)
+	}
+	if list, err := s.Audits(ctx, 1); err != nil || len(list) != 1 {
+		t.Error(list, err)
+	}
+}
+
+// Every point of a run is passed, in order.
+func TestFailpoints(t *testing.T) {
+	defer func() { failpoint = nil }()
+	var mu sync.Mutex
+	var passed []string
+	failpoint = func(name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		passed = append(passed, name)
+	}
+	ctx := context.Background()
+	s, err := Open(ctx, t.TempDir())
+	must(t, err)
+	l := beginTest(t, s, "r1")
+	must(t, l.Append(ctx, event("r1", 1)))
+	must(t, l.Append(ctx, finished("r1", 2)))
+	must(t, l.Sync(ctx))
+	must(t, l.Close())
+	l, err = s.Claim(ctx, "r1", 2)
+	must(t, err)
+	must(t, l.Close())
+	must(t, s.Close())
+	mu.Lock()
+	defer mu.Unlock()
+	seen := map[string]bool{}
+	for _, name := range passed {
+		seen[name] = true
+	}
+	for _, name := range []string{"begin", "append", "sync", "finish", "claim", "close"} {
+		if !seen[name+"-before"] || !seen[name+"-after"] {
+			t.Errorf("%s was not passed: %v", name, passed)
+		}
+	}
+}
+
+// 20 of 100,000 runs are listed in under 50 ms, whatever is asked for.
+func TestManyRuns(t *testing.T) {
+	if raceEnabled {
+		t.Skip("measures time")
+	}
+	ctx := context.Background()
+	s := openTest(t, t.TempDir())
+	n := long(100_000, 20_000)
+	err := s.write(ctx, "fill", func(ctx context.Context, c *sql.Conn) error {
+		_, err := c.ExecContext(ctx, `WITH RECURSIVE i (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
+			INSERT INTO runs (id, tool, retry_of, status, message, started, ended, epoch, boot, lease)
+			SELECT printf('%013d', n), CASE WHEN n % 1000 = 3 THEN 'rare' ELSE 'often' END, '',
+				CASE WHEN n % 5000 = 3 THEN 'timed-out' WHEN n % 3 = 0 THEN 'failed' WHEN n % 10000 = 1 THEN 'running' ELSE 'succeeded' END,
+				'a message of some length', n * 1000000000, n * 1000000000, 1, 'x', 0 FROM i`, n)
+		return err
+	})
+	must(t, err)
+	for name, q := range map[string]flowrun.Query{
+		"all":                {},
+		"tool":               {Tool: "often"},
+		"rare tool":          {Tool: "rare"},
+		"status":             {Status: []dag.Status{dag.Failed}},
+		"two":                {Status: []dag.Status{dag.Failed, dag.Succeeded}},
+		"rare status":        {Status: []dag.Status{dag.TimedOut}},
+		"running":            {Status: []dag.Status{dag.Running}},
+		"interrupted":        {Status: []dag.Status{dag.Interrupted}},
+		"tool and status":    {Tool: "rare", Status: []dag.Status{dag.Failed, dag.TimedOut}},
+		"no such tool":       {Tool: "none"},
+		"since":              {Since: time.Unix(int64(n-10), 0)},
+		"since, rare status": {Since: time.Unix(int64(n/2), 0), Status: []dag.Status{dag.TimedOut}},
+		"prefix":             {Prefix: fmt.Sprintf("%013d", n/2)},
+		"short prefix":       {Prefix: "0"},
+	} {
+		best := time.Hour
+		for range 3 {
+			q.Limit = 20
+			began := time.Now()
+			if _, err := s.Runs(ctx, q); err != nil {
+				t.Fatal(err)
+			}
+			best = min(best, time.Since(began))
+		}
+		t.Log(name, best)
+		if best > 50*time.Millisecond {
+			t.Errorf("%s took %v", name, best)
+		}
+	}
+}

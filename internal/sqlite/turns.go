@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// maxSeq is the highest number an event can have.
+const maxSeq = 1<<32 - 1
+
+// page is how many bytes of events are read at once; a variable for tests.
+var page = 4 << 20
+
+// turn is the number of the turn that ends with event seq.
+func turn(run int64, seq uint64) int64 { return run<<32 | int64(seq) }
+
+// encode appends events as JSON lines.
+func encode(b []byte, events []dag.Event) []byte {
+	for i := range events {
+		b = append(events[i].AppendJSON(b), '\n')
+	}
+	return b
+}
+
+// decode appends those events of a turn that have a number above after.
+func decode(list []dag.Event, text []byte, after uint64) ([]dag.Event, error) {
+	for line := range bytes.Lines(text) {
+		var e dag.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, err
+		}
+		if e.Seq > after {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
+// Events implements flowrun.Store.
+func (s *Store) Events(ctx context.Context, id string, after uint64) ([]dag.Event, error) {
+	doing := "read the events of run " + id
+	if s.reads == nil {
+		return nil, noRun(doing)
+	}
+	var run int64
+	err := s.reads.QueryRowContext(ctx, "SELECT n FROM runs WHERE id = ?", id).Scan(&run)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, noRun(doing)
+	case err != nil:
+		return nil, s.failed(doing, err)
+	case after >= maxSeq:
+		return nil, nil
+	}
+	rows, err := s.reads.QueryContext(ctx, "SELECT events FROM turns WHERE n BETWEEN ? AND ? ORDER BY n",
+		turn(run, after+1), turn(run, maxSeq))
+	if err != nil {
+		return nil, s.failed(doing, err)
+	}
+	defer rows.Close()
+	var list []dag.Event
+	var text sql.RawBytes
+	for size := 0; size < page && rows.Next(); size += len(text) {
+		if err := rows.Scan(&text); err != nil {
+			return nil, s.failed(doing, err)
+		}
+		if list, err = decode(list, text, after); err != nil {
+			return nil, &Error{Corrupt, s.file, doing, err}
+		}
+	}
+	return list, s.failed(doing, rows.Err())
+}

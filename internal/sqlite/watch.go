@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/proc"
+)
+
+// watch renews the leases of this process's runs and looks whether others have
+// cancelled or taken one. What fails is tried again at the next look: a run that is
+// lost cannot be written to anyhow.
+func (s *Store) watch() {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	renewed, seen := proc.Uptime(), int64(-1)
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+		}
+		ledgers := s.held()
+		if len(ledgers) == 0 {
+			continue
+		}
+		// By the clock of the boot: after the machine has slept it is high time.
+		if now := proc.Uptime(); now-renewed >= renewEvery && s.renew(ledgers) == nil {
+			renewed = now
+		}
+		if version, err := s.changes(); err == nil && version != seen && s.hear(ledgers) == nil {
+			seen = version
+		}
+	}
+}
+
+// renew extends the leases; which runs are lost is for hear to find.
+func (s *Store) renew(ledgers []*ledger) error {
+	return s.write(context.Background(), "renew the leases", func(ctx context.Context, c *sql.Conn) error {
+		_, _, lease := s.ownership()
+		for _, l := range ledgers {
+			_, err := c.ExecContext(ctx, "UPDATE runs SET lease = ? WHERE n = ? AND epoch = ? AND owner IS NOT NULL", lease, l.run, l.epoch)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// changes is a number that differs after other connections have written.
+func (s *Store) changes() (n int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err = s.conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&n)
+	return n, err
+}
+
+// hear tells each ledger what others have done to its run.
+func (s *Store) hear(ledgers []*ledger) error {
+	for _, l := range ledgers {
+		var epoch int
+		var cancel sql.NullString
+		err := s.reads.QueryRow("SELECT epoch, cancel FROM runs WHERE n = ?", l.run).Scan(&epoch, &cancel)
+		switch {
+		case errors.Is(err, sql.ErrNoRows), err == nil && epoch != l.epoch:
+			l.fence()
+		case err != nil:
+			return err
+		case cancel.Valid:
+			l.ask(cancel.String)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,604 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// patience bounds how long a test waits for a Store to say something.
+const patience = 10 * time.Second
+
+// Lapser is a Store whose owners can lose a run while they live.
+type Lapser interface {
+	flowrun.Store
+	// Lapse makes the run's owner look dead, and is the Store as another engine
+	// sees it.
+	Lapse(t *testing.T, run string) flowrun.Store
+}
+
+// Test holds a Store against the contract. Each call of open gives an empty one and
+// closes it with the test; one that is a Lapser is tested further.
+func Test(t *testing.T, open func(t *testing.T) flowrun.Store) {
+	for name, test := range map[string]func(*testing.T, flowrun.Store){
+		"Record":      testRecord,
+		"Begin":       testBegin,
+		"NoRun":       testNoRun,
+		"Events":      testEvents,
+		"Paging":      testPaging,
+		"Standing":    testStanding,
+		"Lists":       testLists,
+		"FindRun":     testFindRun,
+		"Claim":       testClaim,
+		"Fenced":      testFenced,
+		"Lapsed":      testLapsed,
+		"Cancel":      testCancel,
+		"Copies":      testCopies,
+		"Concurrency": testConcurrency,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+var begun = time.Date(2026, 11, 21, 10, 0, 0, 123456789, time.UTC)
+
+// record is a run of a tool.
+func record(id, name string) *flowrun.Record {
+	return &flowrun.Record{ID: id, Tool: name, Created: begun, Params: map[string]any{}, Given: map[string]any{}}
+}
+
+func begin(t *testing.T, s flowrun.Store, r *flowrun.Record) flowrun.Ledger {
+	t.Helper()
+	l, err := s.Begin(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func claim(t *testing.T, s flowrun.Store, id string, seq uint64) flowrun.Ledger {
+	t.Helper()
+	l, err := s.Claim(context.Background(), id, seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// turn are events with numbers from first to last.
+func turn(run string, first, last uint64) []dag.Event {
+	var list []dag.Event
+	for seq := first; seq <= last; seq++ {
+		list = append(list, dag.Event{V: dag.EventVersion, Seq: seq, Run: run, Kind: dag.StepStarted, Node: "a", Attempt: 1, Time: begun.Add(time.Duration(seq))})
+	}
+	return list
+}
+
+// end is a run's last event.
+func end(run string, seq uint64, status dag.Status) dag.Event {
+	return dag.Event{V: dag.EventVersion, Seq: seq, Run: run, Kind: dag.RunFinished, Time: begun.Add(time.Minute),
+		Result: &dag.Result{Status: status, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)}}
+}
+
+func appendAll(t *testing.T, l flowrun.Ledger, events ...dag.Event) {
+	t.Helper()
+	if err := l.Append(context.Background(), events); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func info(t *testing.T, s flowrun.Store, id string) flowrun.RunInfo {
+	t.Helper()
+	i, err := s.Info(context.Background(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// allEvents asks until there are no more.
+func allEvents(t *testing.T, s flowrun.Store, id string) []dag.Event {
+	t.Helper()
+	var list []dag.Event
+	for after := uint64(0); ; after = list[len(list)-1].Seq {
+		part, err := s.Events(context.Background(), id, after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(part) == 0 {
+			return list
+		}
+		list = append(list, part...)
+	}
+}
+
+func want(t *testing.T, err, target error) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Errorf("the error is %v, want %v", err, target)
+	}
+}
+
+var ignoreUnexported = cmpopts.IgnoreUnexported(dag.Event{})
+
+func testRecord(t *testing.T, s flowrun.Store) {
+	r := record("r1", "deploy")
+	r.RetryOf = "r0"
+	r.Params = map[string]any{"TOKEN": "***", "LIST": []any{"a", true, nil, map[string]any{"x": "<&>"}}}
+	r.Given = map[string]any{"NAME": "O'Hara\x00\u2028"}
+	r.Withheld = []string{"TOKEN"}
+	r.World = flowrun.RecordedWorld{Workspace: "/w", Home: "/h", Temp: "/t", Time: begun, AllowDash: true}
+	for _, text := range []string{"name: deploy\n", "", "\xff\x00 not text", "name: deploy\n"} {
+		r.Sources = append(r.Sources, tool.Source{From: "/w/a.yaml", Name: "x", File: fmt.Sprintf("/w/%d.yaml", len(r.Sources)),
+			Scope: tool.ScopeLocal, Digest: tool.DigestOf([]byte(text)), Text: []byte(text)})
+	}
+	begin(t, s, r)
+	// The texts are there for every run that has them.
+	other := record("r2", "deploy")
+	other.Sources = r.Sources
+	begin(t, s, other)
+	for _, r := range []*flowrun.Record{r, other} {
+		got, err := s.Record(context.Background(), r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(r, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Error(diff)
+		}
+	}
+	// No digit of a number is lost.
+	r = record("r3", "deploy")
+	r.Given["N"] = int64(9007199254740993)
+	begin(t, s, r)
+	got, err := s.Record(context.Background(), "r3")
+	if err != nil || fmt.Sprint(got.Given["N"]) != "9007199254740993" {
+		t.Error(got, err)
+	}
+}
+
+func testBegin(t *testing.T, s flowrun.Store) {
+	ctx := context.Background()
+	r := record("r1", "deploy")
+	r.RetryOf = "r0"
+	l := begin(t, s, r)
+	if l.Epoch() != 1 {
+		t.Error("the first owner's epoch is", l.Epoch())
+	}
+	if _, err := s.Begin(ctx, r); err == nil || !strings.Contains(err.Error(), "r1") {
+		t.Errorf("two runs of one id: %v", err)
+	}
+	wrong := record("r2", "deploy")
+	wrong.Sources = []tool.Source{{File: "/w/a.yaml", Digest: tool.DigestOf(nil), Text: []byte("x")}}
+	if _, err := s.Begin(ctx, wrong); err == nil {
+		t.Error("a text without its digest was kept")
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err := s.Begin(cancelled, record("r3", "deploy"))
+	want(t, err, context.Canceled)
+	list, err := s.Runs(ctx, flowrun.Query{})
+	expected := []flowrun.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Status: dag.Running, Started: begun}}
+	if diff := cmp.Diff(expected, list); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
+func testNoRun(t *testing.T, s flowrun.Store) {
+	ctx := context.Background()
+	_, err := s.Claim(ctx, "x", 0)
+	want(t, err, flowrun.ErrNoRun)
+	_, err = s.Record(ctx, "x")
+	want(t, err, flowrun.ErrNoRun)
+	_, err = s.Info(ctx, "x")
+	want(t, err, flowrun.ErrNoRun)
+	_, err = s.Events(ctx, "x", 0)
+	want(t, err, flowrun.ErrNoRun)
+	want(t, s.Cancel(ctx, "x", "enough"), flowrun.ErrNoRun)
+	if list, err := s.Runs(ctx, flowrun.Query{}); err != nil || len(list) > 0 {
+		t.Error(list, err)
+	}
+}
+
+func testEvents(t *testing.T, s flowrun.Store) {
+	ctx := context.Background()
+	l := begin(t, s, record("r1", "deploy"))
+	other := begin(t, s, record("r2", "deploy"))
+	if list, err := s.Events(ctx, "r1", 0); err != nil || len(list) > 0 {
+		t.Error(list, err)
+	}
+	rich := dag.Event{V: 1, Seq: 4, Run: "r1", Kind: dag.StepRetrying, Node: "a/b[x]", Attempt: 2, Time: begun, Due: begun.Add(time.Second), Reason: "exit",
+		Result: &dag.Result{Status: dag.TimedOut, ExitCode: 124, Message: "<&>\n\u2028", Started: begun, Ended: begun,
+			Stdout: &dag.Output{Inline: "line\nline", Size: 10, Masked: true, File: "/l/a", Digest: "sha256:00"}}}
+	reset := dag.Event{V: 1, Seq: 5, Run: "r1", Kind: dag.RunResumed, Time: begun, Reset: []dag.ID{"a", "a/b"}}
+	all := append(turn("r1", 1, 3), rich, reset)
+	appendAll(t, l, all[:1]...)
+	appendAll(t, other, turn("r2", 1, 2)...)
+	appendAll(t, l, all[1:3]...)
+	appendAll(t, l)
+	appendAll(t, l, all[3:]...)
+	if err := l.Sync(ctx); err != nil {
+		t.Error(err)
+	}
+	for after := range 7 {
+		got, err := s.Events(ctx, "r1", uint64(after))
+		if diff := cmp.Diff(all[min(after, 5):], got, ignoreUnexported, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("after %d: %v %s", after, err, diff)
+		}
+	}
+	if got := allEvents(t, s, "r2"); len(got) != 2 {
+		t.Error("the other run has", got)
+	}
+}
+
+// Reading again and again gives every event once.
+func testPaging(t *testing.T, s flowrun.Store) {
+	const turns, each = 20, 25
+	l := begin(t, s, record("r1", "deploy"))
+	var all []dag.Event
+	for range turns {
+		events := turn("r1", uint64(len(all))+1, uint64(len(all)+each))
+		for i := range events {
+			events[i].Reason = strings.Repeat("x", dag.InlineLimit)
+		}
+		appendAll(t, l, events...)
+		all = append(all, events...)
+	}
+	if diff := cmp.Diff(all, allEvents(t, s, "r1"), ignoreUnexported); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What the events say of the run's end is what a list shows.
+func testStanding(t *testing.T, s flowrun.Store) {
+	ctx := context.Background()
+	l := begin(t, s, record("r1", "deploy"))
+	running := flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun}
+	ended := flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)}
+	interrupted := running
+	interrupted.Status = dag.Interrupted
+	check := func(when string, expected flowrun.RunInfo) {
+		t.Helper()
+		if diff := cmp.Diff(expected, info(t, s, "r1")); diff != "" {
+			t.Errorf("%s: %s", when, diff)
+		}
+		for _, status := range []dag.Status{dag.Running, dag.Failed, dag.Interrupted} {
+			list, err := s.Runs(ctx, flowrun.Query{Status: []dag.Status{status}})
+			if err != nil || (len(list) == 1) != (status == expected.Status) {
+				t.Errorf("%s: with status %v: %v, %v", when, status, list, err)
+			}
+		}
+	}
+	check("begun", running)
+	appendAll(t, l, append(turn("r1", 1, 2), end("r1", 3, dag.Failed))...)
+	check("ended", ended)
+	l.Close()
+	check("ended and closed", ended)
+	l = claim(t, s, "r1", 3)
+	check("claimed", ended)
+	appendAll(t, l, dag.Event{V: 1, Seq: 4, Run: "r1", Kind: dag.RunResumed, Time: begun})
+	check("resumed", running)
+	l.Close()
+	check("left", interrupted)
+	l = claim(t, s, "r1", 4)
+	check("claimed again", running)
+	appendAll(t, l, dag.Event{V: 1, Seq: 5, Run: "r1", Kind: dag.RunResumed, Time: begun}, end("r1", 6, dag.Failed))
+	check("ended again", ended)
+}
+
+func testLists(t *testing.T, s flowrun.Store) {
+	ctx := context.Background()
+	states := []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut, dag.Running, dag.Interrupted}
+	for i := range 20 {
+		id := fmt.Sprintf("%c%02d", "ab"[i/10], i)
+		r := record(id, []string{"build", "test"}[i%2])
+		r.Created = begun.Add(time.Duration(i) * time.Minute)
+		l := begin(t, s, r)
+		switch st := states[i%5]; st {
+		case dag.Running:
+		case dag.Interrupted:
+			l.Close()
+		default:
+			appendAll(t, l, end(id, 1, st))
+			l.Close()
+		}
+	}
+	for _, c := range []struct {
+		q    flowrun.Query
+		want string
+	}{
+		{flowrun.Query{Limit: 3}, "b19 b18 b17"},
+		{flowrun.Query{Prefix: "a0", Limit: 2}, "a09 a08"},
+		{flowrun.Query{Prefix: "a0", Tool: "test"}, "a09 a07 a05 a03 a01"},
+		{flowrun.Query{Prefix: "b19"}, "b19"},
+		{flowrun.Query{Prefix: "b190"}, ""},
+		{flowrun.Query{Prefix: "%"}, ""},
+		{flowrun.Query{Tool: "tes"}, ""},
+		{flowrun.Query{Tool: "test", Limit: 3}, "b19 b17 b15"},
+		{flowrun.Query{Status: []dag.Status{dag.Failed}}, "b16 b11 a06 a01"},
+		{flowrun.Query{Status: []dag.Status{dag.Failed, dag.TimedOut}, Limit: 5}, "b17 b16 b12 b11 a07"},
+		{flowrun.Query{Status: []dag.Status{dag.Running}}, "b18 b13 a08 a03"},
+		{flowrun.Query{Status: []dag.Status{dag.Interrupted}, Limit: 2}, "b19 b14"},
+		{flowrun.Query{Status: []dag.Status{dag.Running, dag.Interrupted}, Limit: 3}, "b19 b18 b14"},
+		{flowrun.Query{Status: []dag.Status{dag.Interrupted, dag.Failed}, Tool: "test", Prefix: "b"}, "b19 b11"},
+		{flowrun.Query{Status: []dag.Status{dag.Skipped}}, ""},
+		{flowrun.Query{Since: begun.Add(17 * time.Minute)}, "b19 b18 b17"},
+		{flowrun.Query{Since: begun.Add(16 * time.Minute), Status: []dag.Status{dag.Failed, dag.Succeeded}}, "b16"},
+	} {
+		list, err := s.Runs(ctx, c.q)
+		var ids []string
+		for _, i := range list {
+			ids = append(ids, i.ID)
+		}
+		if got := strings.Join(ids, " "); err != nil || got != c.want {
+			t.Errorf("%+v: %q, %v; want %q", c.q, got, err, c.want)
+		}
+	}
+	if list, err := s.Runs(ctx, flowrun.Query{}); err != nil || len(list) != 20 {
+		t.Error(len(list), err)
+	}
+}
+
+func testFindRun(t *testing.T, s flowrun.Store) {
+	ctx := context.Background()
+	_, err := flowrun.FindRun(ctx, s, flowrun.Latest)
+	want(t, err, flowrun.ErrNoRun)
+	for _, id := range []string{"abc", "abd", "ab"} {
+		begin(t, s, record(id, "deploy"))
+	}
+	for word, expected := range map[string]string{"abc": "abc", "abd": "abd", "ab": "ab", flowrun.Latest: "ab"} {
+		if got, err := flowrun.FindRun(ctx, s, word); err != nil || got != expected {
+			t.Errorf("%s: %q, %v", word, got, err)
+		}
+	}
+	for _, word := range []string{"", "abx", "abcd", "b"} {
+		_, err := flowrun.FindRun(ctx, s, word)
+		want(t, err, flowrun.ErrNoRun)
+	}
+	var several *flowrun.AmbiguousError
+	if _, err := flowrun.FindRun(ctx, s, "a"); !errors.As(err, &several) {
+		t.Errorf("the prefix of several runs: %v", err)
+	}
+}
+
+func testClaim(t *testing.T, s flowrun.Store) {
+	ctx := context.Background()
+	l := begin(t, s, record("r1", "deploy"))
+	appendAll(t, l, turn("r1", 1, 3)...)
+	_, err := s.Claim(ctx, "r1", 3)
+	want(t, err, flowrun.ErrLive)
+	_, err = s.Claim(ctx, "r1", 2)
+	want(t, err, flowrun.ErrLive)
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error("closed again:", err)
+	}
+	for _, seq := range []uint64{0, 2, 4} {
+		_, err = s.Claim(ctx, "r1", seq)
+		want(t, err, flowrun.ErrChanged)
+	}
+	for epoch := 2; epoch < 5; epoch++ {
+		l := claim(t, s, "r1", uint64(epoch)+1)
+		if l.Epoch() != epoch {
+			t.Errorf("the epoch is %d, want %d", l.Epoch(), epoch)
+		}
+		appendAll(t, l, turn("r1", uint64(epoch)+2, uint64(epoch)+2)...)
+		_, err = s.Claim(ctx, "r1", uint64(epoch)+2)
+		want(t, err, flowrun.ErrLive)
+		l.Close()
+	}
+	// A run without events can be claimed as well.
+	begin(t, s, record("r2", "deploy")).Close()
+	claim(t, s, "r2", 0)
+}
+
+// A ledger that was closed writes nothing any more, whoever owns the run.
+func testFenced(t *testing.T, s flowrun.Store) {
+	ctx := context.Background()
+	old := begin(t, s, record("r1", "deploy"))
+	appendAll(t, old, turn("r1", 1, 1)...)
+	old.Close()
+	refused := func() {
+		t.Helper()
+		want(t, old.Append(ctx, turn("r1", 2, 2)), flowrun.ErrFenced)
+		want(t, old.Append(ctx, []dag.Event{end("r1", 2, dag.Succeeded)}), flowrun.ErrFenced)
+		want(t, old.Sync(ctx), flowrun.ErrFenced)
+	}
+	refused()
+	l := claim(t, s, "r1", 1)
+	refused()
+	appendAll(t, l, turn("r1", 2, 2)...)
+	old.Close()
+	appendAll(t, l, turn("r1", 3, 3)...)
+	if i := info(t, s, "r1"); i.Status != dag.Running {
+		t.Error("the run is", i.Status)
+	}
+	if got := allEvents(t, s, "r1"); len(got) != 3 {
+		t.Error(got)
+	}
+}
+
+// An owner that has lost its run is told, and writes nothing any more.
+func testLapsed(t *testing.T, s flowrun.Store) {
+	lapser, ok := s.(Lapser)
+	if !ok {
+		t.Skip("an owner cannot lose a run of this store")
+	}
+	ctx := context.Background()
+	for name, act := range map[string]func(l flowrun.Ledger, run string) error{
+		"append": func(l flowrun.Ledger, run string) error { return l.Append(ctx, turn(run, 2, 2)) },
+		"finish": func(l flowrun.Ledger, run string) error {
+			return l.Append(ctx, []dag.Event{end(run, 2, dag.Succeeded)})
+		},
+		"sync":  func(l flowrun.Ledger, _ string) error { return l.Sync(ctx) },
+		"watch": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			old := begin(t, s, record(name, "deploy"))
+			appendAll(t, old, turn(name, 1, 1)...)
+			rival := lapser.Lapse(t, name)
+			if i := info(t, rival, name); i.Status != dag.Interrupted {
+				t.Error("the run of a dead owner is", i.Status)
+			}
+			l := claim(t, rival, name, 1)
+			if act != nil {
+				want(t, act(old, name), flowrun.ErrFenced)
+			}
+			select {
+			case <-old.Lost():
+			case <-time.After(patience):
+				t.Error("the owner was not told")
+			}
+			want(t, old.Append(ctx, turn(name, 2, 2)), flowrun.ErrFenced)
+			if err := old.Close(); err != nil {
+				t.Error(err)
+			}
+			appendAll(t, l, turn(name, 2, 2)...)
+			select {
+			case <-l.Lost():
+				t.Error("the new owner has lost the run as well")
+			default:
+			}
+			if got := allEvents(t, s, name); len(got) != 2 {
+				t.Error(got)
+			}
+			if i := info(t, s, name); i.Status != dag.Running {
+				t.Error("the run is", i.Status)
+			}
+		})
+	}
+}
+
+func testCancel(t *testing.T, s flowrun.Store) {
+	ctx := context.Background()
+	l := begin(t, s, record("r1", "deploy"))
+	bystander := begin(t, s, record("r2", "deploy"))
+	for _, reason := range []string{"enough", "once more"} { // one is heard
+		if err := s.Cancel(ctx, "r1", reason); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case reason := <-l.Asked():
+		if reason != "enough" {
+			t.Error("the reason is", reason)
+		}
+	case <-time.After(patience):
+		t.Fatal("the owner was not asked")
+	}
+	// What nobody heard is not said to the next owner.
+	l.Close()
+	if err := s.Cancel(ctx, "r1", "too late"); err != nil {
+		t.Error(err)
+	}
+	l = claim(t, s, "r1", 0)
+	time.Sleep(300 * time.Millisecond)
+	select {
+	case reason := <-l.Asked():
+		t.Error("the next owner was asked:", reason)
+	case reason := <-bystander.Asked():
+		t.Error("another run was asked:", reason)
+	default:
+	}
+	if err := s.Cancel(ctx, "r1", "now"); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-l.Asked():
+	case <-time.After(patience):
+		t.Fatal("the next owner was not asked")
+	}
+}
+
+// Nothing that the caller goes on using is the store's.
+func testCopies(t *testing.T, s flowrun.Store) {
+	ctx := context.Background()
+	r := record("r1", "deploy")
+	text := []byte("name: deploy")
+	r.Given["X"] = "1"
+	r.Sources = []tool.Source{{Name: "deploy", Digest: tool.DigestOf(text), Text: text}}
+	l := begin(t, s, r)
+	r.Given["X"], r.Tool, text[0] = "2", "other", 'X'
+	events := turn("r1", 1, 1)
+	events[0].Result = &dag.Result{Message: "first"}
+	appendAll(t, l, events...)
+	events[0].Node, events[0].Result.Message = "changed", "changed"
+	for range 2 {
+		got, err := s.Record(ctx, "r1")
+		if err != nil || got.Given["X"] != "1" || got.Tool != "deploy" || string(got.Sources[0].Text) != "name: deploy" {
+			t.Fatal(got, err)
+		}
+		got.Given["X"], got.Sources[0].Text[0] = "3", 'Y'
+		list := allEvents(t, s, "r1")
+		if len(list) != 1 || list[0].Node != "a" || list[0].Result.Message != "first" {
+			t.Fatal(list)
+		}
+		list[0].Node, list[0].Result.Message = "x", "x"
+	}
+}
+
+func testConcurrency(t *testing.T, s flowrun.Store) {
+	const runs, turns = 6, 40
+	ctx := context.Background()
+	var all sync.WaitGroup
+	for i := range runs {
+		id := fmt.Sprintf("r%d", i)
+		all.Go(func() {
+			l, err := s.Begin(ctx, record(id, "deploy"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer l.Close()
+			for n := range uint64(turns) {
+				if err := l.Append(ctx, turn(id, 2*n+1, 2*n+2)); err != nil {
+					t.Error(err)
+				}
+				if n%10 == 0 {
+					if err := l.Sync(ctx); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if err := l.Append(ctx, []dag.Event{end(id, 2*turns+1, dag.Succeeded)}); err != nil {
+				t.Error(err)
+			}
+		})
+		all.Go(func() {
+			for range 10 {
+				if _, err := s.Runs(ctx, flowrun.Query{Limit: 3}); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.Events(ctx, id, 5); err != nil && !errors.Is(err, flowrun.ErrNoRun) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for i := range runs {
+		id := fmt.Sprintf("r%d", i)
+		for n, e := range allEvents(t, s, id) {
+			if e.Seq != uint64(n)+1 || e.Run != id {
+				t.Fatalf("event %d of %s is %+v", n+1, id, e)
+			}
+		}
+		if i := info(t, s, id); i.Status != dag.Succeeded {
+			t.Error(id, "is", i.Status)
+		}
+	}
+}
