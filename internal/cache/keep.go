@@ -1,0 +1,264 @@
+package cache
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	mostKept  = 10        // results of one step
+	abandoned = time.Hour // the age from which what is being written counts as left behind
+)
+
+// Draft is a result to be kept.
+type Draft struct {
+	Components []Component
+	ExitCode   int
+	Stdout     Printed
+	Stderr     Printed
+	Value      bool
+	Dir        string   // the step's working directory
+	Outputs    []string // patterns; each must match something
+	// Refuse, where set, looks at every name, link target and content of an output
+	// before it is kept. Its error keeps the result from being kept.
+	Refuse func(r io.Reader) error
+}
+
+// Printed is a stream: the first Size bytes of File or, without one, Text.
+type Printed struct {
+	File string
+	Size int64
+	Text string
+}
+
+// Keep keeps a result, in place of one of the same key. Errors: a *PatternError, a
+// *MissingError, what Refuse says, what cannot be read or written. Then nothing is
+// kept.
+func (st *Step) Keep(ctx context.Context, d Draft) error {
+	if err := st.store.ready(); err != nil {
+		return fmt.Errorf("cannot keep the result: %w", err)
+	}
+	st.store.prune()
+	if err := os.MkdirAll(st.dir, 0o700); err != nil {
+		return fmt.Errorf("cannot keep the result: %w", err)
+	}
+	temp, err := os.MkdirTemp(st.dir, tempNew)
+	if err != nil {
+		return fmt.Errorf("cannot keep the result: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	pass("begun")
+	w := &writer{store: st.store, dir: temp, draft: &d}
+	if err := w.write(ctx); err != nil {
+		return err
+	}
+	pass("written")
+	if err := st.place(temp, st.store.Key(d.Components)); err != nil {
+		return fmt.Errorf("cannot keep the result: %w", err)
+	}
+	st.prune()
+	return nil
+}
+
+// What is not, or no longer, a result has a name that begins so.
+const (
+	tempNew = ".new-"
+	tempOld = ".old-"
+)
+
+func isTemp(name string) bool { return strings.HasPrefix(name, ".") }
+
+// place gives a written result its name. One that has the name already goes. When
+// another writer was faster, its result stands: it has the same key.
+func (st *Step) place(temp, key string) error {
+	to := filepath.Join(st.dir, key)
+	old := filepath.Join(st.dir, tempOld+filepath.Base(temp))
+	err := os.Rename(to, old)
+	if err == nil {
+		defer os.RemoveAll(old)
+		pass("aside")
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err = os.Rename(temp, to)
+	pass("placed")
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if _, there := os.Stat(filepath.Join(to, manifestFile)); there == nil { // Windows calls it access denied
+		return nil
+	}
+	return err
+}
+
+// prune takes away the results that were not used for longest. What cannot be
+// removed now is removed another time.
+func (st *Step) prune() {
+	all, err := st.entries()
+	if err != nil || len(all) <= mostKept {
+		return
+	}
+	for _, e := range all[mostKept:] {
+		st.remove(e.name)
+	}
+}
+
+// remove takes a result away at once, not file by file.
+func (st *Step) remove(name string) {
+	gone := filepath.Join(st.dir, tempOld+name)
+	if os.Rename(filepath.Join(st.dir, name), gone) == nil {
+		os.RemoveAll(gone)
+	}
+}
+
+// Sweep removes what killed processes have left of the step, beside its results and in
+// the directory in which it is about to run.
+func (st *Step) Sweep(dir string) {
+	folders, err := os.ReadDir(st.dir)
+	if err != nil {
+		return
+	}
+	for _, f := range folders {
+		info, err := f.Info()
+		if err != nil || !isTemp(f.Name()) {
+			continue
+		}
+		file, age := filepath.Join(st.dir, f.Name()), st.store.now().Sub(info.ModTime())
+		switch {
+		case strings.HasPrefix(f.Name(), tempRestoring) && age < unused:
+			st.takeBack(file, dir, age > abandoned)
+		case age > abandoned:
+			os.RemoveAll(file)
+		}
+	}
+}
+
+// writer writes one result into a folder.
+type writer struct {
+	store *Store
+	dir   string
+	draft *Draft
+}
+
+func (w *writer) write(ctx context.Context) error {
+	d := w.draft
+	m := Manifest{Version: Version, Created: w.store.now().UTC(), Components: d.Components, ExitCode: d.ExitCode, Value: d.Value, Outputs: []Item{}}
+	var err error
+	if m.Stdout, err = w.stream(ctx, stdoutFile, d.Stdout); err != nil {
+		return err
+	}
+	if m.Stderr, err = w.stream(ctx, stderrFile, d.Stderr); err != nil {
+		return err
+	}
+	if m.Outputs, err = w.outputs(ctx); err != nil {
+		return err
+	}
+	pass("copied")
+	text, err := json.Marshal(&m)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(w.dir, manifestFile), text, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot keep the result: %w", err)
+	}
+	return nil
+}
+
+func (w *writer) stream(ctx context.Context, name string, p Printed) (*Stream, error) {
+	var from io.Reader = strings.NewReader(p.Text)
+	switch {
+	case p.File != "":
+		f, err := os.Open(p.File)
+		if err != nil {
+			return nil, fmt.Errorf("cannot keep what the step printed: %w", err)
+		}
+		defer f.Close()
+		from = io.LimitReader(f, p.Size)
+	case p.Text == "":
+		return nil, nil
+	}
+	size, digest, err := w.copy(ctx, name, from)
+	if err == nil && p.File != "" && size != p.Size {
+		err = fmt.Errorf("its log has %d bytes, not %d", size, p.Size)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot keep what the step printed: %w", err)
+	}
+	return &Stream{size, digest}, nil
+}
+
+// outputs copies the output files.
+func (w *writer) outputs(ctx context.Context) ([]Item, error) {
+	d := w.draft
+	if len(d.Outputs) == 0 {
+		return []Item{}, nil
+	}
+	patterns, err := outputPatterns(d.Dir, d.Outputs)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(d.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot keep the outputs: %w", err)
+	}
+	defer root.Close()
+	items, err := collect(ctx, root, patterns)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(filepath.Join(w.dir, filesFolder), 0o700); err != nil {
+		return nil, fmt.Errorf("cannot keep the outputs: %w", err)
+	}
+	return items, each(ctx, len(items), func(i int) error {
+		if err := w.output(ctx, root, &items[i], i); err != nil {
+			return fmt.Errorf("cannot keep the output %s: %w", items[i].Path, err)
+		}
+		return nil
+	})
+}
+
+func (w *writer) output(ctx context.Context, root *os.Root, item *Item, i int) error {
+	if err := w.refuse(strings.NewReader(item.Path + "\n" + item.Target)); err != nil || item.Type != File {
+		return err
+	}
+	f, err := root.Open(item.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := w.refuse(f); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	item.Size, item.Digest, err = w.copy(ctx, filepath.Join(filesFolder, strconv.Itoa(i)), f)
+	return err
+}
+
+func (w *writer) refuse(r io.Reader) error {
+	if w.draft.Refuse == nil {
+		return nil
+	}
+	return w.draft.Refuse(r)
+}
+
+// copy writes a file of the result.
+func (w *writer) copy(ctx context.Context, name string, from io.Reader) (size int64, digest string, err error) {
+	f, err := os.OpenFile(filepath.Join(w.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, "", err
+	}
+	h := w.store.hash()
+	size, err = copyTo(ctx, io.MultiWriter(f, h), from)
+	return size, sum(h), errors.Join(err, f.Close())
+}

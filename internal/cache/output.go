@@ -1,0 +1,179 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Item is one kept output: a file, a folder or a symbolic link.
+type Item struct {
+	Path   string      `json:"path"` // below the step's directory, with /
+	Type   ItemType    `json:"type"`
+	Mode   fs.FileMode `json:"mode,omitempty"` // permissions of files and folders
+	Size   int64       `json:"size,omitempty"` // of files, bytes
+	Digest string      `json:"digest,omitempty"`
+	Target string      `json:"target,omitempty"` // of links
+}
+
+// ItemType is what kind of output an Item is.
+type ItemType string
+
+// The types of items.
+const (
+	File   ItemType = "file"
+	Folder ItemType = "folder"
+	Link   ItemType = "link"
+)
+
+// MissingError says that a step did not make what its patterns of outputs name.
+type MissingError struct{ Patterns []string }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("it did not make its outputs: nothing matches %s", strings.Join(e.Patterns, ", "))
+}
+
+// collect lists what clean patterns of outputs match, sorted by path, so that a
+// folder stands before what is in it. A folder stands for everything below it.
+func collect(ctx context.Context, root *os.Root, patterns []string) ([]Item, error) {
+	c := &collector{ctx: ctx, root: root, seen: map[string]bool{}}
+	var missing []string
+	for _, p := range patterns {
+		found := false
+		err := doublestar.GlobWalk(root.FS(), p, func(match string, _ fs.DirEntry) error {
+			if restored(match) {
+				return nil
+			}
+			found = true
+			return c.add(match)
+		}, search...)
+		if !found { // a link that leads nowhere, or out
+			if linkErr := c.add(p); !errors.Is(linkErr, fs.ErrNotExist) {
+				err, found = linkErr, true
+			}
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("cannot keep the output %s: %w", p, err)
+		}
+		if !found {
+			missing = append(missing, p)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, &MissingError{missing}
+	}
+	slices.SortFunc(c.items, func(a, b Item) int { return strings.Compare(a.Path, b.Path) })
+	return c.items, nil
+}
+
+// restored says whether a file is only on its way to being put back, by another run.
+func restored(file string) bool { return strings.HasPrefix(path.Base(file), tempPrefix) }
+
+type collector struct {
+	ctx   context.Context
+	root  *os.Root
+	items []Item
+	seen  map[string]bool
+}
+
+// add adds one match, and what is below it.
+func (c *collector) add(at string) error {
+	if c.seen[at] {
+		return nil
+	}
+	if info, err := c.root.Lstat(at); err != nil || !info.IsDir() {
+		c.seen[at] = true
+		return c.item(at)
+	}
+	return fs.WalkDir(c.root.FS(), at, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case c.ctx.Err() != nil:
+			return c.ctx.Err()
+		case err != nil:
+			return err
+		case c.seen[p] || restored(p):
+			return nil
+		}
+		c.seen[p] = true
+		return c.item(p)
+	})
+}
+
+func (c *collector) item(p string) error {
+	info, err := c.root.Lstat(p)
+	if err != nil {
+		return err
+	}
+	i := Item{Path: p, Mode: info.Mode().Perm()}
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		i.Type, i.Size = File, info.Size()
+	case mode.IsDir():
+		i.Type = Folder
+	case mode.Type() == fs.ModeSymlink:
+		i.Type, i.Mode = Link, 0
+		if i.Target, err = c.root.Readlink(p); err != nil {
+			return err
+		}
+		if leadsOut(p, i.Target) {
+			return fmt.Errorf("%s is a link that leads out of the step's working directory, to %s", p, i.Target)
+		}
+	default:
+		return fmt.Errorf("%s is neither file, folder nor link", p)
+	}
+	c.items = append(c.items, i)
+	return nil
+}
+
+// leadsOut says whether a link's target does not lie below the directory that the
+// link's path counts from.
+func leadsOut(link, target string) bool {
+	if filepath.IsAbs(target) || filepath.VolumeName(target) != "" || path.IsAbs(filepath.ToSlash(target)) {
+		return true
+	}
+	to := path.Join(path.Dir(link), filepath.ToSlash(target))
+	return to == ".." || strings.HasPrefix(to, "../")
+}
+
+// there says whether an item stands in the directory as it was kept.
+func (s *Store) there(ctx context.Context, root *os.Root, i *Item) (bool, error) {
+	info, err := root.Lstat(i.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	switch i.Type {
+	case Folder:
+		return info.IsDir() && info.Mode().Perm() == i.Mode, nil
+	case Link:
+		if info.Mode().Type() != fs.ModeSymlink {
+			return false, nil
+		}
+		target, err := root.Readlink(i.Path)
+		return target == i.Target, err
+	}
+	if !info.Mode().IsRegular() || info.Size() != i.Size || info.Mode().Perm() != i.Mode {
+		return false, nil
+	}
+	f, err := root.Open(i.Path)
+	if errors.Is(err, fs.ErrPermission) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	digest, err := s.digest(ctx, io.LimitReader(f, i.Size+1))
+	return digest == i.Digest, err
+}

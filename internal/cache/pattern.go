@@ -1,0 +1,123 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Reasons why a pattern is refused.
+var (
+	errEmpty   = errors.New("it is empty; name a file, a folder or a pattern such as src/**/*.go")
+	errSyntax  = errors.New("it is no pattern: a bracket or brace is not closed; write \\[ or \\{ where the sign itself is meant")
+	errOutside = errors.New("it lies outside the step's working directory; only files below that can be kept and put back")
+	errAll     = errors.New("it is the whole working directory; name the files or folders the step makes")
+)
+
+// CheckInput says why a text cannot be a pattern of inputs.
+func CheckInput(pattern string) error {
+	_, err := clean(pattern)
+	return err
+}
+
+// CheckOutput says why a text cannot be a pattern of outputs in any directory. A full
+// path depends on the directory and is not judged.
+func CheckOutput(pattern string) error {
+	p, err := clean(pattern)
+	if err != nil || path.IsAbs(p) || filepath.IsAbs(p) {
+		return err
+	}
+	_, err = below("", p)
+	return err
+}
+
+// CheckOutputs says why patterns cannot be outputs of a step that runs in dir. The
+// error is a *PatternError.
+func CheckOutputs(dir string, patterns []string) error {
+	_, err := outputPatterns(dir, patterns)
+	return err
+}
+
+// clean is a pattern with / between its parts and none at its end.
+func clean(pattern string) (string, error) {
+	if runtime.GOOS == "windows" {
+		pattern = filepath.ToSlash(pattern)
+	}
+	switch {
+	case pattern == "":
+		return "", errEmpty
+	case !doublestar.ValidatePattern(pattern):
+		return "", errSyntax
+	}
+	return path.Clean(pattern), nil
+}
+
+// below is a clean pattern of outputs as it counts from dir.
+func below(dir, p string) (string, error) {
+	if path.IsAbs(p) || filepath.IsAbs(p) {
+		rest, ok := strings.CutPrefix(p, strings.TrimSuffix(filepath.ToSlash(filepath.Clean(dir)), "/")+"/")
+		if !ok {
+			return "", errOutside
+		}
+		p = rest
+	}
+	switch {
+	case p == ".":
+		return "", errAll
+	case p == ".." || strings.HasPrefix(p, "../"):
+		return "", errOutside
+	}
+	return p, nil
+}
+
+// outputPatterns are patterns of outputs as they count from dir.
+func outputPatterns(dir string, patterns []string) ([]string, error) {
+	list := make([]string, len(patterns))
+	for i, pattern := range patterns {
+		p, err := clean(pattern)
+		if err == nil {
+			p, err = below(dir, p)
+		}
+		if err != nil {
+			return nil, &PatternError{"outputs", pattern, err}
+		}
+		list[i] = p
+	}
+	return list, nil
+}
+
+// PatternError is a pattern that cannot be used.
+type PatternError struct {
+	Key, Pattern string
+	Err          error
+}
+
+func (e *PatternError) Error() string {
+	return fmt.Sprintf("cannot use %q under %s: %v", e.Pattern, e.Key, e.Err)
+}
+
+func (e *PatternError) Unwrap() error { return e.Err }
+
+// covered says whether a path, or a folder it lies in, matches a pattern.
+func covered(patterns []string, rel string) bool {
+	for p := rel; p != "." && p != "/"; p = path.Dir(p) {
+		for _, pattern := range patterns {
+			if ok, _ := doublestar.Match(pattern, p); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// options of every search: links to folders are not gone through, which could have
+// no end, and what cannot be read is an error, since it could have changed.
+var search = []doublestar.GlobOption{doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors()}
+
+// tempPrefix begins the names of files that are on their way to being put back.
+const tempPrefix = ".flowrun-restore-"

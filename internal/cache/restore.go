@@ -1,0 +1,134 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+)
+
+// Restore puts back the outputs that are missing in dir or differ from those that
+// were kept, with their modes. What else lies in an output folder stays. A file takes
+// its place when it is whole. The error says which output could not be put back; then
+// some may have been. ErrDamaged, wrapped, says that the fault is the result's.
+func (e *Entry) Restore(ctx context.Context, dir string) error {
+	if len(e.Outputs) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("cannot put back outputs: %w", err)
+	}
+	defer root.Close()
+	stands := make([]bool, len(e.Outputs))
+	err = each(ctx, len(e.Outputs), func(i int) (err error) {
+		stands[i], err = e.store.there(ctx, root, &e.Outputs[i])
+		return e.failed(i, err)
+	})
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(stands, false) {
+		return nil
+	}
+	temp, done := e.note(dir, stands)
+	defer done()
+	pass("noted")
+	for i := range e.Outputs { // a folder comes before what is in it
+		if !stands[i] {
+			if err := errors.Join(ctx.Err(), e.failed(i, e.put(ctx, root, i, temp))); err != nil {
+				return err
+			}
+		}
+	}
+	for i := len(e.Outputs) - 1; i >= 0; i-- { // a folder may be read-only in the end
+		if item := &e.Outputs[i]; item.Type == Folder && !stands[i] {
+			if err := e.failed(i, root.Chmod(item.Path, item.Mode)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Entry) failed(i int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cannot put back the output %s: %w", e.Outputs[i].Path, err)
+}
+
+// put puts one output in its place, by way of a file of the name temp beside it.
+func (e *Entry) put(ctx context.Context, root *os.Root, i int, temp string) error {
+	item := &e.Outputs[i]
+	parent := path.Dir(item.Path)
+	if err := root.MkdirAll(parent, 0o777); err != nil {
+		return err
+	}
+	temp = path.Join(parent, temp)
+	var err error
+	switch item.Type {
+	case Folder:
+		return putFolder(root, item)
+	case Link:
+		if leadsOut(item.Path, item.Target) {
+			return fmt.Errorf("%w: a link leads out", ErrDamaged)
+		}
+		err = root.Symlink(item.Target, temp)
+	case File:
+		err = e.putFile(ctx, root, i, temp)
+	default:
+		return fmt.Errorf("%w: it is a %q", ErrDamaged, item.Type)
+	}
+	pass("halfway")
+	if err == nil {
+		err = root.Rename(temp, item.Path)
+	}
+	if err != nil {
+		root.Remove(temp)
+	}
+	pass("restored")
+	return err
+}
+
+// putFolder makes a folder, in place of a file or a link. Its mode comes last.
+func putFolder(root *os.Root, item *Item) error {
+	info, err := root.Lstat(item.Path)
+	switch {
+	case err == nil && info.IsDir():
+		return root.Chmod(item.Path, item.Mode|0o700)
+	case err == nil:
+		if err := root.Remove(item.Path); err != nil {
+			return err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return root.Mkdir(item.Path, 0o700)
+}
+
+// putFile copies a kept file and verifies the copy.
+func (e *Entry) putFile(ctx context.Context, root *os.Root, i int, temp string) error {
+	from, err := os.Open(e.copyOf(i))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	defer from.Close()
+	to, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	h := e.store.hash()
+	_, err = copyTo(ctx, io.MultiWriter(to, h), from)
+	if err == nil && sum(h) != e.Outputs[i].Digest {
+		err = fmt.Errorf("%w: the copy has changed", ErrDamaged)
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	return root.Chmod(temp, e.Outputs[i].Mode)
+}

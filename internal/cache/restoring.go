@@ -1,0 +1,87 @@
+package cache
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/proc"
+)
+
+// restoring is a note beside the kept results that a process is putting outputs back.
+// When that process is killed, the note tells what it has left in the user's folder.
+type restoring struct {
+	Maker   proc.Identity `json:"maker"`
+	Dir     string        `json:"dir"`     // hash of the step's directory
+	Temp    string        `json:"temp"`    // the name of a file on its way to its place
+	Folders []string      `json:"folders"` // where that may lie, below the directory
+}
+
+// tempRestoring begins the name of a note.
+const tempRestoring = ".restoring-"
+
+// note writes the note of a restore that is about to begin. done takes it away. Where
+// it cannot be written outputs are put back all the same.
+func (e *Entry) note(dir string, stands []bool) (temp string, done func()) {
+	name := rand.Text()
+	n := restoring{Maker: proc.Self(), Dir: e.store.Sum(dir), Temp: tempPrefix + name}
+	for i := range e.Outputs {
+		if in := path.Dir(e.Outputs[i].Path); !stands[i] && !slices.Contains(n.Folders, in) {
+			n.Folders = append(n.Folders, in)
+		}
+	}
+	file := filepath.Join(filepath.Dir(e.dir), tempRestoring+name)
+	if text, err := json.Marshal(n); err == nil {
+		_ = os.WriteFile(file, text, 0o600)
+	}
+	return n.Temp, func() { os.Remove(file) }
+}
+
+// takeBack removes what a killed process has left in the directory. One that may be
+// alive is left alone, and one that worked in another directory until the step runs
+// there.
+func (st *Step) takeBack(file, dir string, old bool) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	var n restoring
+	if err := json.Unmarshal(text, &n); err != nil || !strings.HasPrefix(n.Temp, tempPrefix) || path.Base(n.Temp) != n.Temp {
+		if old { // it was killed while it wrote the note, before anything else
+			os.Remove(file)
+		}
+		return
+	}
+	switch n.Maker.State() {
+	case proc.Alive:
+		return
+	case proc.Unknown:
+		if !old {
+			return
+		}
+	}
+	if n.Dir == st.store.Sum(dir) && n.clear(dir) {
+		os.Remove(file)
+	}
+}
+
+// clear says whether nothing is left.
+func (n *restoring) clear(dir string) bool {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer root.Close()
+	clean := true
+	for _, in := range n.Folders {
+		err := root.Remove(path.Join(in, n.Temp))
+		clean = clean && (err == nil || errors.Is(err, fs.ErrNotExist))
+	}
+	return clean
+}

@@ -1,0 +1,123 @@
+package funcschema
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Function is the declaration of one tool (S1-235). It marshals to the envelope of
+// the dialect it was made in.
+type Function struct {
+	Name        string
+	Description string
+	Parameters  *Schema // of an object with the tool's parameters, in their declared order
+
+	format Format
+	tool   string // the name the tool has itself
+	pos    tool.Pos
+}
+
+// Of declares a tool in a dialect. def is not an alias but what it stands for, as in
+// a compiled plan; secret says whether the value of a parameter is masked. Errors
+// among the diagnostics (two parameters with one name) make the declaration
+// useless; warnings name what it could not say. Of reads def only, and may be called
+// from several goroutines.
+func Of(def *tool.Definition, secret func(parameter string) bool, f Format) (*Function, tool.Diagnostics) {
+	m := &maker{def: def, secret: secret, format: f, clean: on(def.FunctionCalling.SanitizeSchemas, true)}
+	fn := &Function{Name: def.Name, Description: def.Description, Parameters: m.parameters(), format: f, tool: def.Name, pos: def.Pos}
+	if def.Deprecated {
+		fn.Description = sentence(fn.Description, deprecation(def.DeprecatedMessage))
+	}
+	if m.clean {
+		fn.Name = Name(def.Name, f)
+	}
+	if f == Gemini { // which refuses a declaration without one
+		fn.Description = cmp.Or(fn.Description, def.Name)
+	}
+	return fn, m.found
+}
+
+// maker is one call of Of.
+type maker struct {
+	def    *tool.Definition
+	secret func(string) bool
+	format Format
+	clean  bool // sanitize-schemas
+	found  tool.Diagnostics
+}
+
+// parameters is the schema of the object that a call of the tool gives.
+func (m *maker) parameters() *Schema {
+	s := &Schema{Type: "object", Properties: &Properties{}, Deprecated: m.def.Deprecated && m.format != Gemini}
+	from := map[string]string{}
+	for _, p := range m.def.Parameters {
+		name := p.Name
+		if m.clean {
+			name = shorten(name)
+		}
+		if first, taken := from[name]; taken {
+			m.report(tool.Error, "schema-name", p.Pos, fmt.Sprintf("models cannot tell the parameters %q and %q apart: both are shown as %q", first, p.Name, name),
+				fmt.Sprintf("rename one so that they differ in the first %d characters", maxName))
+			continue
+		}
+		from[name] = p.Name
+		*s.Properties = append(*s.Properties, Property{name, m.parameter(p)})
+		if p.Required && p.Default == nil { // a default satisfies it
+			s.Required = append(s.Required, name)
+		}
+	}
+	return s
+}
+
+func (m *maker) report(s tool.Severity, code string, at tool.Pos, message, hint string) {
+	m.found = append(m.found, tool.Diagnostic{Code: code, Severity: s, Pos: at, Message: message, Hint: hint})
+}
+
+// Collisions reports functions of one list that have the same name: a model that
+// calls it could mean either.
+func Collisions(list []*Function) tool.Diagnostics {
+	var found tool.Diagnostics
+	first := map[string]*Function{}
+	for _, fn := range list {
+		other := first[fn.Name]
+		if other == nil {
+			first[fn.Name] = fn
+			continue
+		}
+		found = append(found, tool.Diagnostic{Code: "schema-name", Severity: tool.Error, Pos: fn.pos,
+			Message: fmt.Sprintf("models cannot tell the tools %q and %q apart: both are shown as %q", other.tool, fn.tool, fn.Name),
+			Hint:    "rename one of them"})
+	}
+	return found
+}
+
+// on is a switch of the definition, with its default.
+func on(b *bool, otherwise bool) bool {
+	if b == nil {
+		return otherwise
+	}
+	return *b
+}
+
+// sentence adds one to a description.
+func sentence(description, more string) string {
+	description = strings.TrimSpace(description)
+	switch {
+	case description == "":
+		return more
+	case strings.ContainsAny(description[len(description)-1:], ".!?:;"):
+		return description + " " + more
+	}
+	return description + ". " + more
+}
+
+// deprecation says that something should no longer be used, and why.
+func deprecation(message string) string {
+	if message == "" {
+		return "Deprecated."
+	}
+	return "Deprecated: " + message
+}

@@ -1,0 +1,56 @@
+package funcschema
+
+import "bytes"
+
+// Schema is the part of JSON Schema (draft 2020-12) that declarations use. Absent
+// keywords are zero.
+type Schema struct {
+	Type                 string      `json:"type,omitempty"`
+	Description          string      `json:"description,omitempty"`
+	Default              any         `json:"default,omitempty"`
+	Examples             []any       `json:"examples,omitempty"`
+	Enum                 []any       `json:"enum,omitempty"`
+	MinLength            *int        `json:"minLength,omitempty"`
+	MaxLength            *int        `json:"maxLength,omitempty"`
+	Pattern              string      `json:"pattern,omitempty"`
+	Minimum              *float64    `json:"minimum,omitempty"`
+	Maximum              *float64    `json:"maximum,omitempty"`
+	Items                *Schema     `json:"items,omitempty"`
+	Properties           *Properties `json:"properties,omitempty"`
+	Required             []string    `json:"required,omitempty"`
+	AdditionalProperties *bool       `json:"additionalProperties,omitempty"`
+	Deprecated           bool        `json:"deprecated,omitempty"`
+}
+
+// Properties are a schema's properties in their order: models read them so.
+type Properties []Property
+
+// Property is one of them.
+type Property struct {
+	Name   string
+	Schema *Schema
+}
+
+// MarshalJSON writes an object with the properties in their order.
+func (p Properties) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, one := range p {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := encode(one.Name)
+		if err != nil {
+			return nil, err
+		}
+		schema, err := encode(one.Schema)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(schema)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}

@@ -1,0 +1,192 @@
+package metrics_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/metrics"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// family is a series as Prometheus sees it.
+type family struct {
+	Type   string
+	Labels []string // sorted
+}
+
+// afterRun is the registry of a program that has run a tool, and what is in it.
+func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
+	t.Helper()
+	var engine *flowrun.Engine
+	p, err := metrics.NewProgram(metrics.Options{Load: func() (int, int) { return engine.Load() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine = flowrun.New(flowrun.Config{Store: flowrun.NewMemory(), Journal: p.Journal})
+	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), &tool.Definition{Name: "t", Steps: []*tool.Step{
+		flowrun.GoStep("s", func(context.Context, *flowrun.StepInput) (any, error) { return "out", nil })}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := p.Run("t")
+	defer run.Close()
+	if _, err := engine.Run(t.Context(), plan, nil, flowrun.WithSink(run)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "t.prom")
+	if err := p.WriteFile(file); err != nil {
+		t.Fatal(err)
+	}
+	return p, families(read(t, file))
+}
+
+// families reads the text form.
+func families(text string) map[string]family {
+	list := map[string]family{}
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\S+) (\S+)\n(\w+)(?:\{(.*)\})? `).FindAllStringSubmatch(text, -1) {
+		f := family{Type: m[2]}
+		for _, l := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(m[4], -1) {
+			if l[1] != "le" {
+				f.Labels = append(f.Labels, l[1])
+			}
+		}
+		slices.Sort(f.Labels)
+		list[m[1]] = f
+	}
+	return list
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestWhatIsAskedForExists: every series that the dashboard and the alerts ask for is
+// there after a run.
+func TestWhatIsAskedForExists(t *testing.T) {
+	_, known := afterRun(t)
+	for _, file := range []string{"../docs/grafana-dashboard.json", "../docs/alerts.yaml"} {
+		names := regexp.MustCompile(`flowrun_[a-z_]+`).FindAllString(read(t, file), -1)
+		if len(names) < 20 {
+			t.Errorf("%s asks for %d series only", file, len(names))
+		}
+		for _, name := range names {
+			base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
+			if f := known[base]; f.Type == "" || (f.Type == "histogram") != (base != name) {
+				t.Errorf("%s asks for %s, which does not exist", file, name)
+			}
+		}
+	}
+}
+
+// TestDocsListEverySeries holds the table in docs/metrics.md against what is there.
+func TestDocsListEverySeries(t *testing.T) {
+	_, known := afterRun(t)
+	documented := map[string]family{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(flowrun_\\w+)` \\| (\\w+) \\| ([^|]*)\\|").FindAllStringSubmatch(read(t, "../docs/metrics.md"), -1) {
+		f := family{row[2], regexp.MustCompile(`\w+`).FindAllString(row[3], -1)}
+		slices.Sort(f.Labels)
+		documented[row[1]] = f
+	}
+	if diff := cmp.Diff(known, documented); diff != "" {
+		t.Errorf("(-there +docs/metrics.md):\n%s", diff)
+	}
+}
+
+// dashboard is what the tests look at in a Grafana dashboard.
+type dashboard struct {
+	Templating struct{ List []struct{ Name, Type string } }
+	Panels     []struct {
+		ID         int
+		Title      string
+		Datasource struct{ UID string }
+		Targets    []struct{ Expr string }
+	}
+}
+
+// TestDashboard: the dashboard can be imported anywhere, and its queries are PromQL.
+func TestDashboard(t *testing.T) {
+	var d dashboard
+	if err := json.Unmarshal([]byte(read(t, "../docs/grafana-dashboard.json")), &d); err != nil {
+		t.Fatal(err)
+	}
+	if v := d.Templating.List[0]; v.Name != "datasource" || v.Type != "datasource" {
+		t.Errorf("the first variable is %v", v)
+	}
+	ids := map[int]bool{}
+	var rules strings.Builder
+	rules.WriteString("groups:\n- name: queries\n  rules:\n")
+	for _, p := range d.Panels {
+		if ids[p.ID] || p.Datasource.UID != "${datasource}" || len(p.Targets) == 0 {
+			t.Errorf("panel %d %q: its id is taken, its data source is fixed, or it asks for nothing", p.ID, p.Title)
+		}
+		ids[p.ID] = true
+		for i, target := range p.Targets {
+			query, err := json.Marshal(strings.NewReplacer("$tool", ".*", "$__rate_interval", "1m", "$__range", "1h").Replace(target.Expr))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rules.WriteString("  - {record: panel" + strconv.Itoa(p.ID) + "_" + string(rune('a'+i)) + ", expr: " + string(query) + "}\n")
+		}
+	}
+	file := filepath.Join(t.TempDir(), "queries.yaml")
+	if err := os.WriteFile(file, []byte(rules.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	promtool(t, "", "check", "rules", file)
+}
+
+// TestAlerts: the rules are sound, and fire when they should.
+func TestAlerts(t *testing.T) {
+	promtool(t, "", "check", "rules", "../docs/alerts.yaml")
+	promtool(t, "", "test", "rules", "testdata/alerts_test.yaml")
+}
+
+// TestServedFormIsSound: what is served is what Prometheus wants, names included.
+func TestServedFormIsSound(t *testing.T) {
+	p, known := afterRun(t)
+	w := httptest.NewRecorder()
+	p.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	served := families(w.Body.String())
+	for name := range known {
+		if served[name].Type == "" {
+			t.Errorf("%s is not served", name)
+		}
+	}
+	if served["go_goroutines"].Type == "" {
+		t.Error("the Go runtime's series are not served")
+	}
+	promtool(t, w.Body.String(), "check", "metrics")
+}
+
+// promtool runs Prometheus's own checks.
+func promtool(t *testing.T, stdin string, args ...string) {
+	t.Helper()
+	if _, err := exec.LookPath("promtool"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%v; install prometheus", err)
+		}
+		t.Skipf("%v; install prometheus", err)
+	}
+	c := exec.Command("promtool", args...)
+	c.Stdin = strings.NewReader(stdin)
+	if out, err := c.CombinedOutput(); err != nil || strings.Contains(string(out), "FAILED") {
+		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}

@@ -1,0 +1,61 @@
+package metrics_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/metrics"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// A program measures its runs in a registry of its own.
+func Example() {
+	def := &tool.Definition{Name: "greet", Steps: []*tool.Step{
+		flowrun.GoStep("hello", func(context.Context, *flowrun.StepInput) (any, error) { return "hello", nil }),
+	}}
+	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	var m *metrics.Metrics
+	engine := flowrun.New(flowrun.Config{
+		Store:   flowrun.NewMemory(),
+		Journal: func(j dag.Journal) dag.Journal { return m.Journal(j) },
+	})
+	registry := prometheus.NewRegistry()
+	if m, err = metrics.New(registry, metrics.Options{Load: engine.Load}); err != nil {
+		log.Fatal(err)
+	}
+
+	run := m.Run(plan.Name()) // one for each run
+	defer run.Close()
+	if _, err := engine.Run(context.Background(), plan, nil, flowrun.WithSink(run)); err != nil {
+		log.Fatal(err)
+	}
+
+	families, err := registry.Gather()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range families {
+		for _, s := range f.Metric {
+			if f.GetName() == "flowrun_steps_total" && s.Counter.GetValue() > 0 {
+				for _, l := range s.Label {
+					fmt.Println(l.GetName(), l.GetValue())
+				}
+				fmt.Println("steps", s.Counter.GetValue())
+			}
+		}
+	}
+	// Output:
+	// status succeeded
+	// step hello
+	// tool greet
+	// steps 1
+}

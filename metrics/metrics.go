@@ -1,0 +1,93 @@
+package metrics
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// DefaultLimit is how many tools, and pairs of tool and step, have series of their own.
+const DefaultLimit = 1000
+
+// Other is the label of tools and steps beyond Options.Limit.
+const Other = "other"
+
+// Options are how runs are measured. The zero Options work.
+type Options struct {
+	// Load is how many steps run and how many wait for a slot; flowrun.Engine.Load
+	// fits. It is called at every scrape, from any goroutine. nil: the two series of
+	// it are not there.
+	Load func() (running, queued int)
+	// Limit bounds the tools, and the pairs of tool and step, that have series of
+	// their own. 0 is DefaultLimit.
+	Limit int
+	// Version is the label of flowrun_build_info. "" is flowrun's version in the
+	// program's build information.
+	Version string
+}
+
+// Metrics is a set of series in one registry. It is safe for concurrent use by any
+// number of runs and engines.
+type Metrics struct {
+	families families
+	limit    int
+
+	mu    sync.Mutex
+	tools map[string]*toolSeries
+	steps map[pair]*stepSeries
+}
+
+// New makes a Metrics and registers its series in reg. It fails when the registry has
+// series of these names already: one Metrics serves all engines of a program.
+func New(reg prometheus.Registerer, o Options) (*Metrics, error) {
+	m := &Metrics{families: newFamilies(), limit: o.Limit, tools: map[string]*toolSeries{}, steps: map[pair]*stepSeries{}}
+	if m.limit <= 0 {
+		m.limit = DefaultLimit
+	}
+	for _, c := range append(m.families.all(), gauges(o)...) {
+		if err := reg.Register(c); err != nil {
+			return nil, fmt.Errorf("cannot register flowrun's metrics: %w; make one Metrics for each registry, and use it for all engines", err)
+		}
+	}
+	return m, nil
+}
+
+// gauges are the series that are asked for and not counted.
+func gauges(o Options) []prometheus.Collector {
+	if o.Version == "" {
+		o.Version = builtVersion()
+	}
+	info := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "flowrun_build_info", Help: "The version of flowrun; the value is always 1.",
+		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
+	}, func() float64 { return 1 })
+	if o.Load == nil {
+		return []prometheus.Collector{info}
+	}
+	return []prometheus.Collector{info,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_steps_running", Help: "Steps that hold a slot now."},
+			func() float64 { n, _ := o.Load(); return float64(n) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_steps_queued", Help: "Steps that could run now if there were slots for them."},
+			func() float64 { _, n := o.Load(); return float64(n) }),
+	}
+}
+
+// builtVersion is flowrun's version in a program that has it as a module.
+func builtVersion() string {
+	const module = "github.com/flowrun/flowrun"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(info.Deps, &info.Main) {
+			if m.Path == module && m.Version != "" && m.Version != "(devel)" {
+				return m.Version
+			}
+		}
+	}
+	return "development"
+}
+
+// seconds is how Prometheus counts time.
+func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }

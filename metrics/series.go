@@ -1,0 +1,87 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// pair names the series of a step.
+type pair struct{ tool, step string }
+
+// The states that runs and steps end in, whose counters begin at zero.
+var (
+	runEnds  = []dag.Status{dag.Succeeded, dag.Failed, dag.Cancelled, dag.TimedOut, dag.Interrupted}
+	stepEnds = []dag.Status{dag.Succeeded, dag.Reused, dag.Failed, dag.Skipped, dag.Cancelled, dag.TimedOut, dag.Interrupted}
+)
+
+// ends are counters by end state.
+type ends [dag.Interrupted + 1]prometheus.Counter
+
+// count counts an end; what is none is ignored.
+func (e *ends) count(s dag.Status) {
+	if int(s) < len(e) && e[s] != nil {
+		e[s].Inc()
+	}
+}
+
+// toolSeries are the series of a tool.
+type toolSeries struct {
+	ended    ends
+	duration prometheus.Observer
+	running  prometheus.Gauge
+	wait     prometheus.Observer
+}
+
+// stepSeries are the series of a step.
+type stepSeries struct {
+	ended    ends
+	duration prometheus.Observer
+
+	retries, fallbacks, timeouts, cacheHits, truncated prometheus.Counter
+}
+
+// tool finds the series of a tool.
+func (m *Metrics) tool(name string) *toolSeries {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.tools[name]; !known && len(m.tools) >= m.limit {
+		name = Other
+	}
+	if t := m.tools[name]; t != nil {
+		return t
+	}
+	f := &m.families
+	t := &toolSeries{duration: f.runDuration.WithLabelValues(name), running: f.runsRunning.WithLabelValues(name), wait: f.queueWait.WithLabelValues(name)}
+	for _, s := range runEnds {
+		t.ended[s] = f.runs.WithLabelValues(name, s.String())
+	}
+	m.tools[name] = t
+	return t
+}
+
+// step finds the series of a step.
+func (m *Metrics) step(p pair) *stepSeries {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.steps[p]; !known && len(m.steps) >= m.limit {
+		p = pair{Other, Other}
+	}
+	if s := m.steps[p]; s != nil {
+		return s
+	}
+	f := &m.families
+	s := &stepSeries{
+		duration:  f.stepDuration.WithLabelValues(p.tool, p.step),
+		retries:   f.retries.WithLabelValues(p.tool, p.step),
+		fallbacks: f.fallbacks.WithLabelValues(p.tool, p.step),
+		timeouts:  f.timeouts.WithLabelValues(p.tool, p.step),
+		cacheHits: f.cacheHits.WithLabelValues(p.tool, p.step),
+		truncated: f.truncated.WithLabelValues(p.tool, p.step),
+	}
+	for _, st := range stepEnds {
+		s.ended[st] = f.steps.WithLabelValues(p.tool, p.step, st.String())
+	}
+	m.steps[p] = s
+	return s
+}
