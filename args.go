@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Args are the bound parameters of one call of one tool, and what its steps
@@ -21,13 +23,21 @@ type Args struct {
 	values  map[string]expr.Value
 	raw     map[string]any // as given, before coercion and transforms
 	session *steps.Session
-	environ []string
+	environ []string          // K=V: files, secrets, variables, in this order
+	files   []string          // K=V, of env-files
+	own     map[string]string // what {env.NAME} sees before the process's variables
+	unknown map[string]bool   // of these, what only a run knows
+	fetched map[string]string // values of secrets, by key
+	answers *answers
+	ahead   bool // a preview: nothing may be started
 	dir     string
 	temp    string
-	path    dag.ID // of the step that uses the tool; "" for the run's own
+	path    dag.ID   // of the step that uses the tool; "" for the run's own
+	local   *local   // of an item of a loop
+	cache   *caching // nil: no result is kept or used
 }
 
-// Session, Scope, Environ, Dir, Resolve and Temp make Args a steps.Frame.
+// Session, Scope, Environ, Dir, Resolve, Temp and Secret make Args a steps.Frame.
 func (a *Args) Session() *steps.Session { return a.session }
 
 // Scope resolves a step's references.
@@ -45,16 +55,27 @@ func (a *Args) Resolve(dir string) string { return a.world.resolve(dir) }
 // Temp is the call's own temporary directory, "" where it has none.
 func (a *Args) Temp() string { return a.temp }
 
+// Secret is the value of a step's secret, fetched when the call began.
+func (a *Args) Secret(key string) string { return a.fetched[key] }
+
 // Value is a parameter's bound value, nil when it is absent.
 func (a *Args) Value(name string) any { return a.values[name].V }
 
 // begin readies the call: environment, secrets, directories. path tells calls of
 // one run apart.
-func (a *Args) begin(session *steps.Session, run string, path dag.ID) error {
+func (a *Args) begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
 	a.session, a.path = session, path
-	if err := a.openEnvironment(); err != nil {
+	if err := a.openEnvironment(ctx); err != nil {
 		return err
 	}
+	if err := a.findDir(); err != nil {
+		return err
+	}
+	return a.makeTemp(run, path)
+}
+
+// findDir finds the directory the tool's steps start in.
+func (a *Args) findDir() error {
 	a.dir = a.world.Workspace
 	if a.plan.dir != nil {
 		dir, err := a.plan.dir.Text(scope{args: a})
@@ -63,20 +84,31 @@ func (a *Args) begin(session *steps.Session, run string, path dag.ID) error {
 		}
 		a.dir = a.world.resolve(dir)
 	}
-	return a.makeTemp(run, path)
+	return nil
 }
 
-// openEnvironment renders the tool's variables and learns what is secret.
-func (a *Args) openEnvironment() error {
+// openEnvironment reads the tool's env files, fetches its secrets, renders its
+// variables and learns what is secret.
+func (a *Args) openEnvironment(ctx context.Context) error {
+	if err := a.readEnvFiles(); err != nil {
+		return err
+	}
+	if err := a.fetchSecrets(ctx); err != nil {
+		return err
+	}
+	a.tellUnnamed()
 	secret := make(map[string]bool, len(a.plan.secrets))
 	for _, s := range a.plan.secrets {
 		secret[s.S] = true
-		if err := a.keepSecret(s.S, a.raw[s.S], a.values[s.S].V, a.world.env[s.S]); err != nil {
+		if err := a.keepSecret(s.S, a.raw[s.S], a.values[s.S].V, a.world.env[s.S], a.own[s.S]); err != nil {
 			return err
 		}
 	}
 	for _, e := range a.plan.environ {
 		v, err := e.Value.Text(scope{args: a})
+		if a.ahead && errors.Is(err, expr.ErrUnknown) {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("cannot render environment variable %s: %w", e.Name, err)
 		}
@@ -88,6 +120,43 @@ func (a *Args) openEnvironment() error {
 		a.environ = append(a.environ, e.Name+"="+v)
 	}
 	return a.maskEarly()
+}
+
+// readEnvFiles reads the tool's env-files: their variables stand over the process's.
+func (a *Args) readEnvFiles() (err error) {
+	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Files: a.plan.envFiles, Step: a.path, Resolve: a.world.resolve,
+		Outer: func(name string) (string, bool) { v, ok := a.world.env[name]; return v, ok }}, scope{args: a})
+	for _, kv := range a.files {
+		name, value, _ := strings.Cut(kv, "=")
+		a.setOwn(name, value)
+	}
+	return a.unfit(err)
+}
+
+// setOwn gives the call a variable that the process does not have, or hides the
+// process's; unset does so with one whose value is not known yet.
+func (a *Args) setOwn(name, value string) {
+	if a.own == nil {
+		a.own = map[string]string{}
+	}
+	a.own[name] = value
+	a.environ = append(a.environ, name+"="+value)
+}
+
+func (a *Args) unset(name string) {
+	if a.unknown == nil {
+		a.unknown = map[string]bool{}
+	}
+	a.unknown[name] = true
+}
+
+// env is a variable as {env.NAME} sees it: a secret, one of the env files, else the
+// process's.
+func (a *Args) env(name string) (value string, ok bool) {
+	if value, ok = a.own[name]; !ok {
+		value, ok = a.world.env[name]
+	}
+	return value, ok
 }
 
 // keepSecret masks values, structured ones leaf by leaf.
@@ -117,24 +186,75 @@ func (a *Args) withoutSecrets(err error) error {
 // maskEarly masks what the steps' masked-values say of parameters before the
 // first step starts: the values stand in the run's result as well.
 func (a *Args) maskEarly() error {
-	for _, s := range a.plan.steps {
-		if s.command == nil {
+	for _, text := range a.plan.literals() {
+		if err := a.keepSecret("a value of a definition", text); err != nil {
+			return err
+		}
+	}
+	a.foreseen(a.plan)
+	var err error
+	a.plan.each(func(s *planStep) {
+		if err == nil && s.command != nil {
+			err = a.maskValues(s)
+		}
+	})
+	return err
+}
+
+// maskValues masks what of a step's masked-values is known before it starts.
+func (a *Args) maskValues(s *planStep) error {
+	for _, t := range s.command.Masked {
+		if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Step || r.Class == expr.Local }) {
 			continue
 		}
-		for _, t := range s.command.Masked {
-			if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Step }) {
-				continue
-			}
-			v, err := t.Text(scope{args: a})
-			if err != nil {
-				return fmt.Errorf("cannot render masked-values: %w", err)
-			}
-			if err := a.keepSecret("masked-values of step "+s.def.Name, v); err != nil {
-				return err
-			}
+		v, err := t.Text(scope{args: a})
+		if a.ahead && errors.Is(err, expr.ErrUnknown) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("cannot render masked-values: %w", err)
+		}
+		if err := a.keepSecret("masked-values of step "+s.def.Name, v); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// literals are the secrets that authors wrote into the definitions, in nested tools
+// too: the definitions are kept with the run.
+func (p *Plan) literals() (list []string) {
+	add := func(t *expr.Template) {
+		if len(t.Refs()) > 0 {
+			return
+		}
+		if text, err := t.Text(scope{}); err == nil {
+			list = append(list, text)
+		}
+	}
+	for _, e := range p.environ {
+		if slices.ContainsFunc(p.secrets, func(s tool.Text) bool { return s.S == e.Name }) {
+			add(e.Value)
+		}
+	}
+	for _, prm := range p.params {
+		if prm.initial != nil && p.Secret(prm.def.Name) && len(prm.initial.refs()) == 0 {
+			if v, err := prm.initial.value(scope{}); err == nil {
+				list = append(list, leaves(v)...)
+			}
+		}
+	}
+	for _, s := range p.steps {
+		if s.command != nil {
+			for _, t := range s.command.Masked {
+				add(t)
+			}
+		}
+		if s.nested != nil {
+			list = append(list, s.nested.literals()...)
+		}
+	}
+	return list
 }
 
 // leaves are the scalars in a value, as text.

@@ -52,3 +52,38 @@ func BenchmarkRun(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*200), "us/step")
 }
+
+// BenchmarkResume takes a run of 10,000 steps up again of which one is left: read,
+// compiled, folded, looked at, and run to its end.
+func BenchmarkResume(b *testing.B) {
+	var text strings.Builder
+	text.WriteString("description: d\nsteps:\n")
+	for i := range 10_000 {
+		fmt.Fprintf(&text, "  - {name: s%d, run: /bin/true, wait-for: []}\n", i)
+	}
+	text.WriteString("  - {name: end, bash: exit 1}\n")
+	lib := tool.NewLibrary(tool.Config{WorkingDirectory: b.TempDir()})
+	def, _ := tool.Decode("many.yaml", []byte(text.String()))
+	plan, err := flowrun.CompileDefinition(lib, def)
+	if err != nil {
+		b.Fatal(err)
+	}
+	store := flowrun.NewMemory()
+	e := flowrun.New(flowrun.Config{Store: store})
+	if _, err := e.Run(context.Background(), plan, nil, flowrun.WithID("many")); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		past, err := flowrun.LoadRun(context.Background(), store, lib, "many")
+		if err != nil {
+			b.Fatal(err)
+		}
+		again, err := past.Resume(lib, flowrun.ResumeOptions{})
+		if err != nil || len(again.Reset) != 1 {
+			b.Fatal(err)
+		}
+		if _, err := e.Continue(context.Background(), again); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -32,7 +32,7 @@ func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {
 
 func (p *Plan) bind(w *World, raw map[string]given) (*Args, error) {
 	b := &binder{plan: p, raw: raw, args: &Args{plan: p, world: w,
-		values: make(map[string]expr.Value, len(p.params)), raw: make(map[string]any, len(raw))}}
+		values: make(map[string]expr.Value, len(p.params)), raw: make(map[string]any, len(raw)), answers: &answers{}}}
 	b.unknown()
 	for _, prm := range p.params {
 		b.param(prm)
@@ -126,6 +126,9 @@ func (b *binder) param(prm *param) {
 		b.refuse(def, code, err)
 		v.Absent = true
 		return
+	}
+	if def.Path {
+		value = pathRules{FilePaths: b.plan.Definition.FilePaths, os: platform(), home: b.args.world.Home}.value(value)
 	}
 	v.V = value
 }

@@ -2,6 +2,7 @@ package flowrun
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
@@ -22,16 +23,18 @@ func Compile(lib *tool.Library, name string) (*Plan, error) {
 		return nil, err
 	}
 	c := &compiler{lib: lib, problems: ds, done: map[nestedKey]*Plan{}}
+	c.came(name, "", def)
 	// What could be read of a definition with errors is compiled all the same, so
 	// that the author hears of everything at once.
-	return c.result(c.tool(def, false))
+	return c.result(c.tool(def, false, ""))
 }
 
 // CompileDefinition compiles a definition that was loaded or made by the caller;
 // lib finds the tools it uses.
 func CompileDefinition(lib *tool.Library, def *tool.Definition) (*Plan, error) {
 	c := &compiler{lib: lib, done: map[nestedKey]*Plan{}}
-	return c.result(c.tool(def, false))
+	c.came(def.Name, "", def)
+	return c.result(c.tool(def, false, ""))
 }
 
 // compiler is one Compile call.
@@ -40,11 +43,26 @@ type compiler struct {
 	problems tool.Diagnostics
 	chain    []string // tools being compiled, outermost first
 	done     map[nestedKey]*Plan
+	sources  []tool.Source
 }
 
+// nestedKey is a way to use a tool: whether its output is read, and what its user
+// says of interruptions.
 type nestedKey struct {
-	def  *tool.Definition
-	keep bool
+	def       *tool.Definition
+	keep      bool
+	interrupt interrupt
+}
+
+// came keeps where a definition came from. One made in Go has no text; who goes on
+// with the run must have made it again.
+func (c *compiler) came(name, from string, def *tool.Definition) {
+	known := func(s tool.Source) bool { return s.From == from && s.Name == name }
+	if def.Source == nil || slices.ContainsFunc(c.sources, known) {
+		return
+	}
+	c.sources = append(c.sources, tool.Source{From: from, Name: name, File: def.File, Scope: def.Scope,
+		Digest: tool.DigestOf(def.Source), Text: def.Source})
 }
 
 func (c *compiler) result(p *Plan) (*Plan, error) {
@@ -52,7 +70,7 @@ func (c *compiler) result(p *Plan) (*Plan, error) {
 	if err := ds.Err(); err != nil {
 		return nil, err
 	}
-	p.Warnings = ds
+	p.Warnings, p.sources = ds, c.sources
 	return p, nil
 }
 
@@ -72,23 +90,64 @@ func (c *compiler) found(at tool.Text, path string, ps []expr.Problem, n expr.Na
 		if p.Warning {
 			d.Severity = tool.Warning
 		}
-		if near := nearest(at.S[p.Off:min(p.Off+p.Len, len(at.S))], p.Code, n); near != "" {
+		end := min(p.Off+p.Len, len(at.S))
+		ref := at.S[p.Off:end]
+		if near := nearestCall(ref, at.S[end:]); near != "" {
+			d.Hint = fmt.Sprintf("did you mean %s()?", near)
+		} else if near := nearest(ref, p.Code, n); beyond(&d, ref, n) {
+			d.Severity = tool.Error // it is no text that only looks like a reference
+		} else if near != "" {
 			d.Hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		bad = bad || !p.Warning
+		bad = bad || d.Severity == tool.Error
 		c.report(d)
 	}
 	return bad
 }
 
+// beyond says whether an unknown reference is to something that there is elsewhere, and
+// then tells so.
+func beyond(d *tool.Diagnostic, ref string, n expr.Names) bool {
+	known, ok := n.(interface {
+		outOfReach(id string) (message, hint string)
+	})
+	if !ok || d.Code != expr.CodeUnknown && d.Code != expr.CodeUndeclared {
+		return false
+	}
+	if n.Symbol(rootOf(ref)).Class != expr.Unknown {
+		return false // it can be named, but not so
+	}
+	message, hint := known.outOfReach(rootOf(ref))
+	if message != "" {
+		d.Message, d.Hint = message, hint
+	}
+	return message != ""
+}
+
+// rootOf is the name that a reference begins with.
+func rootOf(ref string) string {
+	root, _, _ := strings.Cut(strings.Trim(ref, "{}'\""), ".")
+	return root
+}
+
 // nearest is the known name closest to the root of an unknown reference.
 func nearest(ref, code string, n expr.Names) string {
 	known, ok := n.(interface{ ids() []string })
-	if !ok || code != expr.CodeUnknown && code != expr.CodeUndeclared {
+	if !ok || code != expr.CodeUnknown && code != expr.CodeUndeclared || n.Symbol(rootOf(ref)).Class != expr.Unknown {
 		return ""
 	}
-	root, _, _ := strings.Cut(strings.Trim(ref, "{}'\""), ".")
-	if near := tool.Near(root, known.ids()); len(near) > 0 {
+	if near := tool.Near(rootOf(ref), known.ids()); len(near) > 0 {
+		return near[0]
+	}
+	return ""
+}
+
+// nearestCall is the function closest to a name that is called and is none.
+func nearestCall(name, rest string) string {
+	if !strings.HasPrefix(strings.TrimSpace(rest), "(") {
+		return ""
+	}
+	if near := tool.Near(name, expr.Functions()); len(near) > 0 {
 		return near[0]
 	}
 	return ""
@@ -118,9 +177,10 @@ func (c *compiler) condition(at *tool.Text, path string, n expr.Names) *expr.Con
 }
 
 // tool compiles one definition, once for each way it is used. keep says that
-// somebody mentions its output.
-func (c *compiler) tool(def *tool.Definition, keep bool) *Plan {
-	key := nestedKey{def, keep}
+// somebody mentions its output; said is what the step that uses it says of
+// interruptions.
+func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
+	key := nestedKey{def, keep, said}
 	if p, ok := c.done[key]; ok {
 		return p
 	}
@@ -132,10 +192,11 @@ func (c *compiler) tool(def *tool.Definition, keep bool) *Plan {
 	}
 	c.problems = append(c.problems, def.Notices...)
 	c.checkRuntime(def)
-	p := &Plan{Definition: def, names: namesOf(def)}
+	p := &Plan{Definition: def, names: namesOf(def), loops: map[string]bool{}}
 	c.parameters(p)
+	c.paths(def)
 	c.toolWide(p)
-	c.steps(p, keep)
+	c.steps(p, keep, said)
 	if c.problems.Err() == nil {
 		if err := p.build(); err != nil {
 			c.errorf("graph", tool.Text{Pos: def.Pos}, "", "%v", err)
@@ -145,48 +206,29 @@ func (c *compiler) tool(def *tool.Definition, keep bool) *Plan {
 	return p
 }
 
-// steps compiles the steps, orders them and works out what each must keep.
-func (c *compiler) steps(p *Plan, keep bool) {
+// steps compiles the steps and handlers and works out what each must keep.
+func (c *compiler) steps(p *Plan, keep bool, said interrupt) {
 	def := p.Definition
-	explicit := make(map[*tool.Step][]edge, len(def.Steps))
-	compiled := make(map[*tool.Step]*planStep, len(def.Steps))
-	kept := map[string]steps.Streams{}
-	for i, s := range def.Steps {
-		sc := &stepCompiler{compiler: c, plan: p, step: s, index: i}
-		if def.Single {
-			sc.index = -1
-		}
-		for _, w := range s.WaitFor {
-			if w.S != s.Name { // diagnosed where it was read
-				sc.edges = append(sc.edges, edge{w.S, w.Pos})
-			}
-		}
-		compiled[s] = sc.compile()
-		explicit[s] = sc.edges
-		for name, streams := range sc.mentioned {
-			kept[name] |= streams
-		}
-	}
+	all := &sequenceCompiler{compiler: c, plan: p, steps: def.Steps, path: "steps", names: p.names, said: said, kept: map[string]steps.Streams{}}
+	p.steps = all.compile()
+	p.steps = append(p.steps, all.handled(nil, &def.Handlers, "")...)
 	if p.output != nil {
 		for _, r := range p.output.Refs() {
-			mention(kept, r)
+			mention(all.kept, r)
 		}
 	}
-	plan, joins, ds := order(def.Steps, explicit)
-	c.problems = append(c.problems, ds...)
-	p.steps = make([]*planStep, 0, len(plan))
-	for _, o := range plan {
-		s := compiled[o.step]
-		s.after, s.join = o.after, joins[o.step.Name]
-		s.keep(c, def, kept[o.step.Name], keep)
-		p.steps = append(p.steps, s)
+	for _, s := range p.steps {
+		s.keep(c, def, all.kept, keep)
 	}
 	c.lint(p)
+	c.lintSecrets(p)
 }
 
-// keep tells the step's hands which of its streams others read.
-func (s *planStep) keep(c *compiler, def *tool.Definition, streams steps.Streams, output bool) {
-	if output {
+// keep tells the step's hands which of its streams others read: what kept says by
+// name, and the output where it is that of a loop or of what holds the step.
+func (s *planStep) keep(c *compiler, def *tool.Definition, kept map[string]steps.Streams, output bool) {
+	streams := kept[s.def.Name]
+	if output || s.loop != nil {
 		streams |= steps.Stdout
 	}
 	if s.retry != nil {
@@ -199,8 +241,13 @@ func (s *planStep) keep(c *compiler, def *tool.Definition, streams steps.Streams
 			cmd.Keep = streams
 		}
 	}
-	if s.def.Kind == tool.UseTool {
-		s.nested = c.nested(def, s.def, streams&steps.Stdout != 0)
+	switch s.def.Kind {
+	case tool.UseTool:
+		s.nested = c.nested(def, s.def, streams&steps.Stdout != 0, s.interrupt)
+	case tool.Group:
+		for _, in := range s.nested.steps {
+			in.keep(c, def, kept, streams&steps.Stdout != 0)
+		}
 	}
 }
 

@@ -1,9 +1,9 @@
 package flowrun
 
 import (
-	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
@@ -16,23 +16,43 @@ type stepCompiler struct {
 	*compiler
 	plan      *Plan
 	step      *tool.Step
-	index     int // in the definition; -1 for the one step of a single tool
+	path      string // in the definition; "" for the one step of a single tool
+	names     names
+	said      interrupt
+	kept      map[string]steps.Streams // what steps must keep for others, by name
 	edges     []edge
 	mentioned map[string]steps.Streams
+	uses      map[string]bool // parameters
+	sourced   []secretSource
+
+	asks    *steps.Interactive // nil: nothing
+	streams *steps.Stream      // nil: nowhere
 }
 
 func (c *stepCompiler) compile() *planStep {
 	def := c.step
 	s := &planStep{def: def}
-	s.when = c.condition(def.RunCondition, c.key("run-condition"), c.plan.names)
+	c.loop(s)
+	s.when = c.condition(def.RunCondition, c.key("run-condition"), c.names)
 	if s.when != nil {
 		c.note(*def.RunCondition, s.when.Refs())
+		if s.loop != nil {
+			s.loop.when = slices.ContainsFunc(s.when.Refs(), func(r expr.Ref) bool { return r.Class == expr.Local && c.names.locals[r.Root] })
+		}
+	}
+	c.sourced = c.secretSources(def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.note)
+	s.sourced = c.sourced
+	if def.Kind != tool.UseTool && def.Kind != tool.Group {
+		c.asks, c.streams = c.interactive(), c.stream()
 	}
 	c.policy(s)
 	switch def.Kind {
 	case "": // diagnosed where it was read
 	case tool.UseTool:
 		c.with(s)
+	case tool.Group:
+		c.inert("a group of steps", "give it to the steps of the group")
+		c.group(s)
 	case tool.Go:
 		s.run = goRunner{def.Go.(StepFunc)}
 	default:
@@ -41,36 +61,42 @@ func (c *stepCompiler) compile() *planStep {
 			s.run = s.command
 		}
 	}
-	if s.run == nil && def.Kind != tool.UseTool && def.Kind != "" {
-		s.run = unavailable(fmt.Sprintf("%s steps cannot run on %s yet", def.Kind, platform()))
-	}
+	s.cache = c.cache()
 	return s
 }
 
 // key is the path of one of the step's keys, for diagnostics.
 func (c *stepCompiler) key(k string) string {
-	if c.index < 0 {
+	if c.path == "" {
 		return k
 	}
-	return fmt.Sprintf("steps[%d].%s", c.index, k)
+	return c.path + "." + k
 }
 
 // note adds an edge for every step that a text mentions.
 func (c *stepCompiler) note(at tool.Text, refs []expr.Ref) {
 	for _, r := range refs {
+		c.checkRun(at, r)
+		c.checkMatrix(at, r)
+		if r.Class == expr.Parameter {
+			if c.uses == nil {
+				c.uses = map[string]bool{}
+			}
+			c.uses[r.Root] = true
+		}
 		if r.Class != expr.Step {
 			continue
 		}
-		if c.mentioned == nil {
-			c.mentioned = map[string]steps.Streams{}
-		}
-		mention(c.mentioned, r)
+		c.mention(r.Root, read(r))
 		c.edges = append(c.edges, edge{r.Root, at.At(r.Off)})
 	}
 }
 
 // text parses a template of the step and notes what it mentions.
 func (c *stepCompiler) text(at *tool.Text, key string, sh expr.Shell, n expr.Names) *expr.Template {
+	if at == nil {
+		return nil
+	}
 	t := c.template(at, c.key(key), sh, n)
 	if t != nil {
 		c.note(*at, t.Refs())
@@ -97,7 +123,7 @@ func (c *stepCompiler) policy(s *planStep) {
 			s.policy.Backoff.Delay = defaultRetryDelay
 		}
 		s.rule = r
-		s.retry = c.condition(r.When, c.key("error-handling.retry.when"), lastNames{c.plan.names.toolWide()})
+		s.retry = c.condition(r.When, c.key("error-handling.retry.when"), lastNames{c.names.withoutSteps()})
 		s.policy.RetryIf = s.retryIf
 	}
 	if f := handling.Fallback; f != nil {
@@ -160,11 +186,36 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 			return c.foreign(at, key, shell)
 		}
 	}
-	t := c.text(at, key, sh, c.plan.names)
+	if sh == expr.Cmd {
+		c.elsewhere(at, key)
+	}
+	t := c.text(at, key, sh, c.names)
 	if t == nil {
 		return nil
 	}
-	return c.hands(t, shell)
+	cmd := c.hands(t, shell)
+	if sh == expr.Cmd {
+		c.percentRead(at, key, cmd)
+	}
+	return cmd
+}
+
+// elsewhere reports a script for cmd where there is none. A tool that is nothing else
+// cannot run here at all; a step of several may never be reached, and fails only
+// when it starts.
+func (c *stepCompiler) elsewhere(at *tool.Text, key string) {
+	list := c.plan.Definition.Platforms
+	if at == nil || platform() == "windows" || len(list) > 0 && !slices.Contains(list, platform()) {
+		return
+	}
+	d := tool.Diagnostic{Code: "windows-only", Severity: tool.Error, Pos: at.Pos, Path: c.key(key), Message: "cmd steps run on Windows only",
+		Hint: "use commands with platforms, or say platforms: [windows]"}
+	if c.path != "" {
+		d.Severity, d.Hint = tool.Warning, "use commands with platforms, or give the step run-condition: \"{OS} == 'windows'\""
+	}
+	if c.path == "" || c.step.RunCondition == nil {
+		c.report(d)
+	}
 }
 
 // foreign is a script for an interpreter whose quoting is not known: it may have
@@ -173,13 +224,7 @@ func (c *stepCompiler) foreign(at *tool.Text, key, shell string) *steps.Command 
 	if at == nil {
 		return nil
 	}
-	switch shell {
-	case "cmd", "pwsh", "powershell", "python":
-		c.report(tool.Diagnostic{Code: "not-in-force", Severity: tool.Warning, Pos: at.Pos, Path: c.key(key),
-			Message: fmt.Sprintf("%s commands are read but cannot run yet", shell), Hint: "use bash, sh, run, or script with a shell"})
-		return nil
-	}
-	t := c.text(at, key, expr.Plain, c.plan.names)
+	t := c.text(at, key, expr.Plain, c.names)
 	if t == nil {
 		return nil
 	}
@@ -195,7 +240,7 @@ func (c *stepCompiler) foreign(at *tool.Text, key, shell string) *steps.Command 
 
 // hands puts everything around the command together.
 func (c *stepCompiler) hands(t *expr.Template, shell string) *steps.Command {
-	s, tl, n := c.step, c.plan.Definition, c.plan.names
+	s, tl, n := c.step, c.plan.Definition, c.names
 	cmd := &steps.Command{Template: t, Shell: shell, Strict: tl.Strict, Detach: s.Detach, Limit: s.Output.BufferLimit,
 		NoTruncation: s.Output.Truncation != nil && !*s.Output.Truncation}
 	if s.Strict != nil {
@@ -211,10 +256,18 @@ func (c *stepCompiler) hands(t *expr.Template, shell string) *steps.Command {
 	if s.Input == nil {
 		cmd.Input = c.plan.input
 	}
+	cmd.Interactive, cmd.Stream = c.asks, c.streams
 	for _, v := range c.environment(s.Environment, c.key("environment"), n) {
 		c.note(v.at, v.Value.Refs())
 		cmd.Env = append(cmd.Env, v.EnvVar)
 	}
+	cmd.EnvFiles = c.envFiles(s.EnvFiles, c.key(""), func(at *tool.Text, path string) *expr.Template {
+		t := c.template(at, path, expr.Plain, n)
+		if t != nil {
+			c.note(*at, t.Refs())
+		}
+		return t
+	})
 	c.secrets(cmd)
 	for i := range s.Output.MaskedValues {
 		if t := c.text(&s.Output.MaskedValues[i], fmt.Sprintf("output.masked-values[%d]", i), expr.Plain, n); t != nil {
@@ -224,11 +277,17 @@ func (c *stepCompiler) hands(t *expr.Template, shell string) *steps.Command {
 	return cmd
 }
 
-// secrets hides what the step's environment.secrets names: variables of the step,
-// and, as in the tool's own, parameters and variables of the process (S1-172).
+// secrets hides what environment.secrets of the step and of the tool names: variables
+// of the step and of its env files, and, as in the tool's own, parameters and variables
+// of the process (S1-172).
 func (c *stepCompiler) secrets(cmd *steps.Command) {
-	for _, name := range c.step.Environment.Secrets {
-		c.plan.secrets = append(c.plan.secrets, name)
+	for _, s := range c.sourced {
+		cmd.Secrets = append(cmd.Secrets, steps.SecretVar{Name: s.name, Key: s.key})
+	}
+	own := plainSecrets(c.step.Environment.Secrets)
+	c.plan.secrets = append(c.plan.secrets, own...)
+	for _, name := range append(own, plainSecrets(c.plan.Definition.Environment.Secrets)...) {
+		cmd.Hidden = append(cmd.Hidden, name.S)
 		for _, v := range cmd.Env {
 			if v.Name == name.S {
 				cmd.Masked = append(cmd.Masked, v.Value)
@@ -240,13 +299,17 @@ func (c *stepCompiler) secrets(cmd *steps.Command) {
 // with compiles the values for the tool a step uses. A nested tool sees its own
 // parameters and environment only, so keys that would reach into it are refused.
 func (c *stepCompiler) with(s *planStep) {
+	c.inert("a step that uses a tool: the tool has its own", "give the tool a parameter for it, and set that under with:")
+	for _, e := range s.def.With {
+		s.with = append(s.with, withValue{param: e.Key, value: c.tree(e.Value, "with."+e.Key, c.names, c.note)})
+	}
+}
+
+// inert reports keys that have no effect on a step without a command of its own.
+func (c *stepCompiler) inert(on, hint string) {
 	for key, pos := range c.commandKeys() {
 		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: pos, Path: c.key(key),
-			Message: key + " has no effect on a step that uses a tool: the tool has its own",
-			Hint:    "give the tool a parameter for it, and set that under with:"})
-	}
-	for _, e := range s.def.With {
-		s.with = append(s.with, withValue{param: e.Key, value: c.tree(e.Value, "with."+e.Key, c.plan.names, c.note)})
+			Message: key + " has no effect on " + on, Hint: hint})
 	}
 }
 
@@ -268,12 +331,20 @@ func (c *stepCompiler) commandKeys() map[string]tool.Pos {
 	for _, v := range s.Environment.Variables[:min(len(s.Environment.Variables), 1)] {
 		add("environment", true, v.Pos)
 	}
+	for _, v := range s.Environment.Secrets[:min(len(s.Environment.Secrets), 1)] {
+		add("environment", true, v.Name.Pos)
+	}
+	for _, v := range s.EnvFiles[:min(len(s.EnvFiles), 1)] {
+		add("env-files", true, v.Path.Pos)
+	}
 	for _, v := range s.Output.MaskedValues[:min(len(s.Output.MaskedValues), 1)] {
 		add("output.masked-values", true, v.Pos)
 	}
 	add("strict", s.Strict != nil, s.Pos)
 	add("detach", s.Detach, s.Pos)
-	add("output.buffer-limit", s.Output.BufferLimit > 0, s.Pos)
+	add("interactive", s.Interactive != nil, s.Pos)
+	add("output.mode", s.Output.Mode == "stream", s.Pos)
+	add("output.buffer-limit", s.Output.BufferLimit > 0 && s.Loop == nil, s.Pos)
 	add("output.truncation", s.Output.Truncation != nil, s.Pos)
 	return keys
 }
@@ -287,11 +358,4 @@ func platform() string {
 		return "macos"
 	}
 	return "unknown"
-}
-
-// unavailable is a step that cannot run here: it fails with the reason.
-type unavailable string
-
-func (u unavailable) Run(context.Context, *dag.Call) (dag.Result, error) {
-	return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: "unavailable", Message: string(u), Permanent: true}, nil
 }

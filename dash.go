@@ -18,9 +18,10 @@ func (b *binder) dashes() {
 	if !b.args.mayBeOption() {
 		return
 	}
-	for _, s := range b.plan.steps {
-		if s.command == nil {
-			continue
+	found := false
+	b.plan.each(func(s *planStep) {
+		if s.command == nil || found {
+			return
 		}
 		render := s.command.Template.Script
 		if s.command.Shell == "" {
@@ -37,9 +38,9 @@ func (b *binder) dashes() {
 			}
 			b.problem(dash.Ref.Root, "dash", "put `--` before it in the command, set allow-dash: true on the parameter, or use run --allow-dash",
 				"%s begins with a dash and would be read as an option by step %s", expr.Quoted(dash.Value), s.def.Name)
-			return
+			found = true
 		}
-	}
+	})
 }
 
 // mayBeOption says whether any caller's value begins with a dash.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/helper"
+	"github.com/flowrun/flowrun/internal/cache"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -25,6 +25,8 @@ type Config struct {
 	// 0 is dag.DefaultParallel; what the machine's descriptor limit allows is a
 	// bound as well.
 	Parallel int
+	// Slots, where set, are shared with other Engines: then Parallel has no effect.
+	Slots *dag.Slots
 	// StateDir keeps what runs leave behind: the logs of a run under
 	// runs/RUN/logs. "" keeps nothing after Run has returned; then a Result holds
 	// the first 4 KiB of each step's streams and the run's output.
@@ -37,15 +39,27 @@ type Config struct {
 	// Helper is the program to start as the helper process that supervises whole
 	// process trees; it must call HelperMain. "" is this program itself where it
 	// called HelperMain, else no helper.
-	Helper  string
-	Journal dag.Journal // nil: events are not kept
-	Sinks   []dag.Sink  // told of every event of every run
+	Helper string
+	Store  Store      // keeps runs; nil: nothing is kept
+	Sinks  []dag.Sink // told of every event of every run
+	// Journal, where set, is put around the journal of every run that is kept, to
+	// watch it: metrics.Metrics.Journal measures how long it takes.
+	Journal func(dag.Journal) dag.Journal
+	// CacheDir keeps the results of steps that have a cache, for all runs; several
+	// Engines may share it. "" is the folder cache in StateDir, or none where that is
+	// "" too. NoCache is none.
+	CacheDir string
 }
+
+// Load is how many steps run and how many could if there were slots for them, over
+// all runs of the Engine.
+func (e *Engine) Load() (running, queued int) { return e.slots.Load() }
 
 // Engine runs plans. It is safe for concurrent use; runs share its slots.
 type Engine struct {
 	config Config
 	slots  *dag.Slots
+	cache  func() (*cache.Store, error) // nil: none
 }
 
 // New makes an Engine.
@@ -57,7 +71,10 @@ func New(c Config) *Engine {
 	if most := proc.MaxParallel(); most > 0 {
 		n = min(n, most)
 	}
-	return &Engine{config: c, slots: dag.NewSlots(n)}
+	if c.Slots == nil {
+		c.Slots = dag.NewSlots(n)
+	}
+	return &Engine{config: c, slots: c.Slots, cache: cacheOf(c)}
 }
 
 // RunOption changes one run.
@@ -69,6 +86,11 @@ type runOptions struct {
 	sinks  []dag.Sink
 	stdout io.Writer
 	force  <-chan struct{}
+	around func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
+	afresh bool
+
+	terminal        Terminal
+	console, stream func(StreamChunk)
 }
 
 // WithID gives the run an id instead of a new one.
@@ -91,6 +113,49 @@ func WithStdout(w io.Writer) RunOption { return func(o *runOptions) { o.stdout =
 // cancelling the context stops it gently.
 func WithForce(c <-chan struct{}) RunOption { return func(o *runOptions) { o.force = c } }
 
+// WithAround has f called in place of every step's work, fallbacks and cleanup too;
+// f may call r, which is that work: to measure it, or to answer in its place, as
+// package flowruntest does.
+func WithAround(f func(ctx context.Context, c *dag.Call, r dag.Runner) (dag.Result, error)) RunOption {
+	return func(o *runOptions) { o.around = f }
+}
+
+// WithoutCache has every step run, whatever results of it are kept. What comes of them
+// is kept.
+func WithoutCache() RunOption { return func(o *runOptions) { o.afresh = true } }
+
+// Terminal is how a person is reached who answers interactive steps.
+type Terminal interface {
+	steps.Terminal
+	// Stdout says whether what is written to WithStdout's writer is seen on the
+	// terminal. What a step has shown there is not written a second time then.
+	Stdout() bool
+}
+
+// Attachment is a Terminal in the hands of one step.
+type Attachment = steps.Attachment
+
+// TerminalSize is the size of a terminal's window.
+type TerminalSize = steps.Size
+
+// WithTerminal lets a person answer interactive steps (S1-201). Without it each gets
+// its default response, or the end of its input.
+func WithTerminal(t Terminal) RunOption { return func(o *runOptions) { o.terminal = t } }
+
+// StreamChunk is a piece of the output of a step with output.mode: stream.
+type StreamChunk = steps.Chunk
+
+// WithStream has f called with the output of steps that say stream-callback: function
+// (S1-046), while they run: one call at a time, in order for each of a step's streams,
+// secrets masked. A slow f holds no step up; Run waits for it at the end while it gets
+// on. Without WithStream a run with such a step is refused with tool.Diagnostics.
+func WithStream(f func(StreamChunk)) RunOption { return func(o *runOptions) { o.stream = f } }
+
+// WithConsole is WithStream for steps that stream to the console, which stream-callback
+// says by default. What goes to WithStdout's writer while it is printed, or was shown
+// on the terminal, is not among it. Without WithConsole nobody hears them.
+func WithConsole(f func(StreamChunk)) RunOption { return func(o *runOptions) { o.console = f } }
+
 // UnsupportedError says that a tool does not run on this platform (S1-225).
 type UnsupportedError struct {
 	Tool      string
@@ -111,70 +176,26 @@ func (p *Plan) supported() error {
 
 // Run binds params and runs the plan to its end. A run that failed, timed out or
 // was cancelled is a Result with that status and no error. Errors: a *ParamsError,
-// an *UnsupportedError, or what kept the engine from doing its job; where the run
+// an *EnvironmentError, an *UnsupportedError, or what kept the engine from doing its job; where the run
 // had begun, the Result tells how far it came.
 func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, options ...RunOption) (*Result, error) {
-	var o runOptions
+	j := &job{plan: p}
 	for _, opt := range options {
-		opt(&o)
+		opt(&j.runOptions)
 	}
-	if err := p.supported(); err != nil {
-		return nil, err
+	if j.id == "" {
+		j.id = NewID(time.Now())
 	}
-	if o.id == "" {
-		o.id = NewID(time.Now())
-	}
-	w := o.world.filled()
+	w := j.world.filled()
 	values := make(map[string]given, len(params))
 	for k, v := range params {
 		values[k] = given{v: v}
 	}
-	args, err := p.bind(w, values)
-	if err != nil {
+	var err error
+	if j.args, err = p.bind(w, values); err != nil {
 		return nil, err
 	}
-	return e.run(ctx, p, args, &o)
-}
-
-// run is Run with bound arguments.
-func (e *Engine) run(ctx context.Context, p *Plan, args *Args, o *runOptions) (res *Result, err error) {
-	live := newLive(p, o.stdout)
-	so := steps.Options{Run: o.id, Env: args.world.Env, Grace: e.config.Grace, Force: o.force, Host: e.host(o.id),
-		Follow: live.follow, Notify: live.notify}
-	if e.config.StateDir != "" {
-		so.LogDir = filepath.Join(e.config.StateDir, "runs", o.id, "logs")
-	}
-	session, err := steps.Open(so)
-	if err != nil {
-		return nil, err
-	}
-	if err := args.begin(session, o.id, ""); err != nil {
-		session.Close(ctx)
-		return nil, args.withoutSecrets(err)
-	}
-	state, err := dag.Run(ctx, p.graph, args, dag.Options{
-		ID: o.id, Slots: e.slots, Journal: e.config.Journal, Sinks: slices.Concat(e.config.Sinks, o.sinks),
-		Cleanup: e.config.Cleanup, Force: o.force,
-	})
-	res = newResult(o.id, p, args, state)
-	if outErr := live.finish(res); err == nil {
-		err = outErr
-	}
-	notices, closeErr := session.Close(context.WithoutCancel(ctx))
-	res.Notices = append(live.notices, notices...)
-	if err == nil {
-		err = closeErr
-	}
-	return res, err
-}
-
-// host is what starts the run's processes: this process where it is the reaper
-// of orphans itself (the flowrun command) or where there is no helper.
-func (e *Engine) host(run string) proc.Host {
-	if proc.IsReaper() || e.config.Helper == "" && !helper.Enabled() {
-		return proc.Open(run)
-	}
-	return helper.New(run, e.config.Helper)
+	return e.run(ctx, j)
 }
 
 // DefaultStateDir is where the flowrun command keeps its state:

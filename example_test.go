@@ -145,3 +145,58 @@ bash: exit 3
 	// tool failed 3
 	// run failed
 }
+
+// A program that keeps history takes a failed run up where it stopped: what went well
+// is not done again.
+func ExampleEngine_Continue() {
+	online := false
+	lib := tool.NewLibrary(tool.Config{})
+	def := &tool.Definition{Name: "publish", Description: "Fetch and publish", Steps: []*tool.Step{
+		flowrun.GoStep("fetch", func(context.Context, *flowrun.StepInput) (any, error) {
+			fmt.Println("fetching")
+			return "data", nil
+		}),
+		flowrun.GoStep("publish", func(context.Context, *flowrun.StepInput) (any, error) {
+			if !online {
+				return nil, errors.New("no network")
+			}
+			fmt.Println("publishing")
+			return "done", nil
+		}),
+	}}
+	if err := lib.Add(def); err != nil {
+		log.Fatal(err)
+	}
+	plan, err := flowrun.Compile(lib, "publish")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, store := context.Background(), flowrun.NewMemory()
+	engine := flowrun.New(flowrun.Config{Store: store})
+	res, err := engine.Run(ctx, plan, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Status, res.Message)
+
+	online = true
+	past, err := flowrun.LoadRun(ctx, store, lib, res.ID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := past.Resume(lib, flowrun.ResumeOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("stands:", again.Kept, "runs again:", again.Reset)
+	if res, err = engine.Continue(ctx, again); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Status)
+	// Output:
+	// fetching
+	// failed step publish failed
+	// stands: [fetch] runs again: [publish]
+	// publishing
+	// succeeded
+}

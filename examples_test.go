@@ -3,8 +3,10 @@ package flowrun_test
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,32 +15,33 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// TestExamples compiles every example without a warning and runs it on real
-// input.
-func TestExamples(t *testing.T) {
-	checkout, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	runs := map[string]struct {
-		params map[string]any
-		want   string // regular expression over the output
-	}{
-		"hello":       {map[string]any{"NAME": "Grace O'Hara"}, `^Hello, Grace O'Hara!\n$`},
-		"code-report": {map[string]any{"FOLDER": "dag", "TOP": 2}, `(?s)Go code in dag,.* files, .*Longest:\n.*dag/`},
-		"backup":      {map[string]any{"SOURCE": "docs"}, `entries packed; kept: 1`},
-		"weekly":      {map[string]any{"PROJECT": "dag"}, `(?s)Go code in dag.*entries packed; kept: 1`},
-	}
+// exampleNames are the files of examples/, without .yaml.
+func exampleNames(t *testing.T) []string {
+	t.Helper()
 	files, err := filepath.Glob("examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no examples: ", err)
+	}
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(f), ".yaml")
+	}
+	return files
+}
+
+// TestExampleFiles holds every example against what makes it worth copying: no
+// warnings, a comment that says how to run it from its own folder, tests, no path of
+// any machine, and a line in the table of examples/README.md.
+func TestExampleFiles(t *testing.T) {
+	table, err := os.ReadFile("examples/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+	for _, name := range exampleNames(t) {
 		t.Run(name, func(t *testing.T) {
-			run, ok := runs[name]
-			if !ok {
-				t.Fatalf("no run for %s in this test", file)
+			file := "examples/" + name + ".yaml"
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
 			}
 			p, err := flowrun.Compile(tool.NewLibrary(tool.Config{Home: t.TempDir()}), file)
 			if err != nil {
@@ -47,14 +50,165 @@ func TestExamples(t *testing.T) {
 			if len(p.Warnings) > 0 {
 				t.Errorf("warnings:\n%v", p.Warnings)
 			}
-			res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, run.params,
-				flowrun.WithWorld(flowrun.World{Workspace: checkout, Temp: t.TempDir()}))
-			if err != nil {
-				t.Fatal(err)
+			comment := regexp.MustCompile(`^(#.*\n)+`).FindString(string(b))
+			if n := len(regexp.MustCompile(`(?m)^# .`).FindAllString(comment, -1)); n < 3 || n > 8 {
+				t.Errorf("the opening comment has %d lines of text, want 3 to 8", n)
 			}
-			if res.Status != dag.Succeeded || !regexp.MustCompile(run.want).MatchString(res.Output) {
-				t.Errorf("%s, output:\n%s\nsteps: %+v", res.Status, res.Output, res.Steps)
+			if !strings.Contains(comment, "flowrun run ./"+name+".yaml") {
+				t.Error("the opening comment does not say how to run it")
 			}
+			if m := regexp.MustCompile(`/(home|root|Users)/`).Find(b); m != nil {
+				t.Errorf("a path of a machine: %s", m)
+			}
+			if !strings.Contains(string(table), "]("+name+".yaml)") {
+				t.Error("not in the table of examples/README.md")
+			}
+			checkExampleTests(t, p)
+		})
+	}
+}
+
+// checkExampleTests looks at the tests section: each test has parameters that there
+// are, and expects something.
+func checkExampleTests(t *testing.T, p *flowrun.Plan) {
+	t.Helper()
+	def := p.Definition
+	if len(def.Tests) == 0 {
+		t.Error("no tests")
+	}
+	for _, test := range def.Tests {
+		if test.Expected.ExitCode == nil {
+			t.Errorf("test %q expects no exit code", test.Name)
+		}
+		for _, e := range test.Parameters {
+			if !slices.ContainsFunc(def.Parameters, func(p *tool.Parameter) bool { return p.Name == e.Key }) {
+				t.Errorf("test %q gives %s, which is no parameter", test.Name, e.Key)
+			}
+		}
+	}
+}
+
+// runExample runs an example as somebody does who copied it: from a copy of the
+// folder, in a folder of its own, dir. It waits less between tries.
+func runExample(t *testing.T, name, dir string, params map[string]any, env ...string) *flowrun.Result {
+	t.Helper()
+	return runExampleIn(context.Background(), t, name, dir, params, env...)
+}
+
+// runExampleIn is runExample with a context.
+func runExampleIn(ctx context.Context, t *testing.T, name, dir string, params map[string]any, env ...string) *flowrun.Result {
+	t.Helper()
+	waits := regexp.MustCompile(`delay: [0-9a-z]+`)
+	copies := dir + "-examples" // the same for every run in dir: a cache goes by it
+	if err := os.MkdirAll(copies, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range exampleNames(t) {
+		b, err := os.ReadFile("examples/" + other + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(copies, other+".yaml"), waits.ReplaceAll(b, []byte("delay: 10ms")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(copies, name+".yaml")
+	p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp := t.TempDir()
+	res, err := flowrun.New(flowrun.Config{CacheDir: dir + "-cache"}).Run(ctx, p, params,
+		flowrun.WithWorld(flowrun.World{Workspace: dir, Home: dir, Temp: temp, Env: append(os.Environ(), env...)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// exampleEnded checks how a run ended and what its output says, a regular expression.
+func exampleEnded(t *testing.T, res *flowrun.Result, status dag.Status, output string) {
+	t.Helper()
+	if res.Status != status {
+		t.Errorf("the run %s, want %s: %s", res.Status, status, res.Message)
+	}
+	if !regexp.MustCompile(output).MatchString(res.Output) {
+		t.Errorf("the output does not match %q:\n%s", output, res.Output)
+	}
+	if t.Failed() {
+		for _, s := range res.Steps {
+			t.Logf("%s %s %s\n%s%s", s.ID, s.Status, s.Message, s.Output, s.Error)
+		}
+		t.FailNow()
+	}
+}
+
+// exampleStep is what came of one step of a run.
+func exampleStep(t *testing.T, res *flowrun.Result, id string) flowrun.StepResult {
+	t.Helper()
+	i := slices.IndexFunc(res.Steps, func(s flowrun.StepResult) bool { return s.ID == id })
+	if i < 0 {
+		t.Fatalf("no step %s in %+v", id, res.Steps)
+	}
+	return res.Steps[i]
+}
+
+// needsPrograms skips a test for which a program is missing, and fails it in the gate.
+func needsPrograms(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, p := range programs {
+		_, err := exec.LookPath(p)
+		switch {
+		case err == nil:
+		case os.Getenv("CI") == "true":
+			t.Fatalf("%v; install %s", err, p)
+		default:
+			t.Skipf("%v; install %s", err, p)
+		}
+	}
+}
+
+// filesIn are the files in a folder.
+func filesIn(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []string{}
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
+func textOf(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestSmallExamples runs the examples that show one thing each.
+func TestSmallExamples(t *testing.T) {
+	for name, run := range map[string]struct {
+		params map[string]any
+		want   string
+	}{
+		"hello":       {map[string]any{"NAME": "Grace O'Hara"}, `^Hello, Grace O'Hara!\n$`},
+		"code-report": {map[string]any{"FOLDER": "code", "TOP": 2}, `(?s)Go code in code,.* 2 files, 1 of them tests\n +4 lines\n\nLongest:\n.*code/a.go.*Not formatted:\ncode/a_test.go`},
+		"environment": {map[string]any{"FOLDER": "code//../code"}, `^from code to https://example.org/upload\nwith a token of 16 characters, \*\*\*\n$`},
+		"weekly":      {map[string]any{"PROJECT": "code", "TARGET": "backups"}, `(?s)Go code in code.*entries packed; kept: 1`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := folder(t, map[string]string{
+				"code/a.go": "package a\n\nvar A = 1\n", "code/a_test.go": "package   a\n",
+				"environment.env": textOf(t, "examples/environment.env"),
+			})
+			exampleEnded(t, runExample(t, name, dir, run.params), dag.Succeeded, run.want)
 		})
 	}
 }

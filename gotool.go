@@ -24,6 +24,7 @@ type StepInput struct {
 	Path    string         // the step's path in the run
 	Attempt int            // counts from 1
 	Dir     string         // where a command step would run
+	Item    any            // of the innermost loop around the step in its tool; nil where there is none
 }
 
 // ExitError is an error that chooses the step's exit code. Err says why, and may
@@ -80,6 +81,9 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 		if !v.Absent {
 			in.Params[name] = clone(v.V)
 		}
+	}
+	if a.local != nil {
+		in.Item = clone(a.local.item.V)
 	}
 	v, err := g.f(ctx, in)
 	if err != nil {

@@ -22,7 +22,7 @@ func (c *compiler) lint(p *Plan) {
 		tolerated[s.def.Name] = s.def.ContinueOnError
 	}
 	for _, s := range p.steps {
-		if s.def.RunCondition == nil {
+		if s.def.RunCondition == nil || s.handler != nil {
 			continue
 		}
 		m := neverTrue().FindStringSubmatch(s.def.RunCondition.S)

@@ -19,20 +19,58 @@ import (
 // output is known only at the end (the last executed one), but when the last step
 // of the plan runs, it is that one.
 type live struct {
-	to   io.Writer
-	path dag.ID // of the last step; "" when following it could mislead
-	used atomic.Bool
+	to       io.Writer
+	path     dag.ID // of the last step; "" when following it could mislead
+	used     atomic.Bool
+	terminal Terminal // nil: nobody is there
+	console  func(StreamChunk)
 
 	mu      sync.Mutex
 	notices []steps.Notice
+	seated  map[dag.ID]bool // steps that had the terminal
 }
 
-func newLive(p *Plan, to io.Writer) *live {
-	l := &live{to: to}
-	if to != nil {
+func newLive(p *Plan, o runOptions) *live {
+	l := &live{to: o.stdout, terminal: o.terminal, console: o.console, seated: map[dag.ID]bool{}}
+	if l.to != nil {
 		l.path = p.lastStep()
 	}
 	return l
+}
+
+// listen has the session tell of what is seen elsewhere than in the run's output.
+func (l *live) listen(o *steps.Options) {
+	if l.terminal != nil {
+		o.Terminal = l
+	}
+	if l.console != nil {
+		o.Console = l.stream
+	}
+}
+
+// Attach gives the terminal to a step, and remembers that.
+func (l *live) Attach(step dag.ID) (Attachment, error) {
+	a, err := l.terminal.Attach(step)
+	if err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.seated[step] = true
+	}
+	return a, err
+}
+
+// stream passes on what a step streams to the console, unless it is seen already.
+func (l *live) stream(c StreamChunk) {
+	if l.to == nil || c.Stream != steps.Stdout || c.Step != l.path {
+		l.console(c)
+	}
+}
+
+// seen says whether what a step printed was shown where the run's output goes.
+func (l *live) seen(step dag.ID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seated[step] && l.terminal.Stdout()
 }
 
 // lastStep is the path of the plan's last step where its stdout is sure to be the
@@ -42,8 +80,14 @@ func (p *Plan) lastStep() dag.ID {
 	if p.output != nil || len(p.steps) == 0 {
 		return ""
 	}
-	s := p.steps[len(p.steps)-1]
-	if s.policy.Attempts > 0 || s.policy.Fallback != nil || s.def.Kind == tool.Go {
+	last := len(p.steps) - 1
+	for ; last >= 0 && p.steps[last].handler != nil; last-- {
+	}
+	if last < 0 {
+		return ""
+	}
+	s := p.steps[last]
+	if s.loop != nil || s.policy.Attempts > 0 || s.policy.Fallback != nil || s.def.Kind == tool.Go {
 		return ""
 	}
 	if s.nested == nil {
@@ -56,10 +100,16 @@ func (p *Plan) lastStep() dag.ID {
 	return dag.ID(s.def.Name) + "/" + inner
 }
 
+// mostNotices is how many notices a run keeps: the items of a loop may have one each.
+const mostNotices = 100
+
 // notify is steps.Options.Notify. What is said again is said once.
 func (l *live) notify(n steps.Notice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if len(l.notices) == mostNotices {
+		return
+	}
 	if slices.ContainsFunc(l.notices, func(o steps.Notice) bool { return o.Code == n.Code && o.Step == n.Step && o.Message == n.Message }) {
 		return
 	}
@@ -72,6 +122,9 @@ func (l *live) follow(path dag.ID, s steps.Streams) io.Writer {
 		return nil
 	}
 	l.used.Store(true)
+	if l.seen(path) {
+		return nil
+	}
 	return l.to
 }
 
@@ -89,7 +142,7 @@ func (l *live) finish(res *Result) error {
 		return err
 	}
 	res.Output = out.Inline
-	if l.used.Load() {
+	if l.used.Load() || slices.ContainsFunc(res.Steps, func(s StepResult) bool { return s.stdout == out && l.seen(dag.ID(s.ID)) }) {
 		return nil
 	}
 	if err := copyOutput(l.to, out, math.MaxInt64); err != nil {

@@ -1,6 +1,8 @@
 package flowrun
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/flowrun/flowrun/expr"
@@ -15,19 +17,51 @@ var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE"
 type names struct {
 	params map[string]string // name -> type
 	steps  map[string]bool
+	locals map[string]bool // of a loop's item, or of a handler
+	around *names          // of the list of steps around a group or a handler
+	axes   []string        // what {matrix.NAME} may name, where locals have matrix
+	all    map[string]bool // steps of the definition, in whatever list
 }
 
 func namesOf(def *tool.Definition) names {
-	n := names{params: map[string]string{}, steps: map[string]bool{}}
+	n := names{params: map[string]string{}, steps: map[string]bool{}, all: map[string]bool{}}
 	for _, p := range def.Parameters {
 		n.params[p.Name] = p.Type
 	}
 	if !def.Single { // the one step of a single tool has no name to mention
 		for _, s := range def.Steps {
 			n.steps[s.Name] = true
+			n.note(s)
 		}
+		def.Handlers.Each(n.note)
 	}
 	return n
+}
+
+// note adds a step and those inside it, and its handlers, to all.
+func (n names) note(s *tool.Step) {
+	n.all[s.Name] = true
+	for _, in := range s.Steps {
+		n.note(in)
+	}
+	s.Handlers.Each(n.note)
+}
+
+// outOfReach says why a name that stands for something elsewhere stands for nothing
+// here, "" for other names.
+func (n names) outOfReach(id string) (message, hint string) {
+	switch {
+	case n.all[id]:
+		return fmt.Sprintf("step %q cannot be named here: it stands in another list of steps", id),
+			"name the step that holds it; steps see their own list and what is around it"
+	case id == "run":
+		return "{run...} is known in handlers only", "use it under on-success, on-failure or finally"
+	case id == "matrix":
+		return "{matrix...} is known in a step with matrix only", "give the step, or the group around it, a matrix"
+	case id == "item", id == "index":
+		return fmt.Sprintf("{%s} is known in a step with for-each only, and where as: does not call it otherwise", id), "give the step, or the group around it, a for-each"
+	}
+	return "", ""
 }
 
 // Symbol says what id stands for in a step's texts.
@@ -38,10 +72,39 @@ func (n names) Symbol(id string) expr.Symbol {
 	if slices.Contains(predefined, id) {
 		return expr.Symbol{Class: expr.Variable}
 	}
-	if n.steps[id] {
-		return expr.Symbol{Class: expr.Step}
+	for at := &n; at != nil; at = at.around {
+		switch {
+		case at.steps[id]:
+			return expr.Symbol{Class: expr.Step}
+		case at.locals[id]:
+			return expr.Symbol{Class: expr.Local}
+		}
 	}
 	return expr.Symbol{}
+}
+
+// and are the names with those of a list of steps inside.
+func (n names) and(list []*tool.Step) names {
+	inner := names{params: n.params, steps: make(map[string]bool, len(list)), around: &n, all: n.all}
+	for _, s := range list {
+		inner.steps[s.Name] = true
+	}
+	return inner
+}
+
+// within are the names with those of a loop's item, or of a handler.
+func (n names) within(locals map[string]bool) names {
+	return names{params: n.params, locals: locals, around: &n, all: n.all}
+}
+
+// combination are the names that the innermost matrix has.
+func (n names) combination() []string {
+	for at := &n; at != nil; at = at.around {
+		if at.locals["matrix"] {
+			return at.axes
+		}
+	}
+	return nil
 }
 
 // ids are all the names, for did-you-mean.
@@ -50,15 +113,24 @@ func (n names) ids() []string {
 	for id := range n.params {
 		list = append(list, id)
 	}
-	for id := range n.steps {
-		list = append(list, id)
+	for at := &n; at != nil; at = at.around {
+		list = slices.AppendSeq(list, maps.Keys(at.steps))
+		list = slices.AppendSeq(list, maps.Keys(at.locals))
 	}
 	slices.Sort(list)
 	return list
 }
 
-// toolWide are the names where steps mean nothing: beside {last...} in retry.when.
-func (n names) toolWide() names { return names{params: n.params} }
+// withoutSteps are the names where steps mean nothing: beside {last...} in
+// retry.when.
+func (n names) withoutSteps() names {
+	bare := names{params: n.params, locals: n.locals}
+	if n.around != nil {
+		around := n.around.withoutSteps()
+		bare.around = &around
+	}
+	return bare
+}
 
 // environNames are the names in values of environment variables: there, and only
 // there, an undeclared {NAME} is the process variable of that name (S1-129).

@@ -9,7 +9,7 @@ import (
 
 // bind makes the arguments of a nested tool: what with says, seen from the outer
 // tool, taken through the nested tool's own parameters. It runs in a worker.
-func (s *planStep) bind(_ context.Context, c *dag.Call) (dag.Args, error) {
+func (s *planStep) bind(ctx context.Context, c *dag.Call) (dag.Args, error) {
 	if err := s.nested.supported(); err != nil {
 		return nil, err
 	}
@@ -22,7 +22,8 @@ func (s *planStep) bind(_ context.Context, c *dag.Call) (dag.Args, error) {
 	if err != nil {
 		return nil, outer.withoutSecrets(err)
 	}
-	return a, a.withoutSecrets(a.begin(outer.session, c.Run, c.Path))
+	a.answers, a.cache = outer.answers, outer.cache
+	return a, a.withoutSecrets(a.begin(ctx, outer.session, c.Run, c.Path))
 }
 
 func (s *planStep) withValues(sc scope) (map[string]given, error) {

@@ -62,6 +62,10 @@ func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []ordered, 
 		}
 		plan = append(plan, ordered{s, after})
 		previous, since = after, append(since, dag.ID(s.Name))
+		if s.Handlers.Empty() {
+			continue
+		}
+		s.Handlers.Each(func(h *tool.Step) { since = append(since, dag.ID(h.Name)) })
 	}
 	return plan, joins, nil
 }
@@ -90,7 +94,9 @@ func planOrder(steps []*tool.Step, explicit map[*tool.Step][]edge) ([]*tool.Step
 		o.byName[s.Name] = s
 	}
 	for _, s := range steps {
-		o.visit(s)
+		if o.state[s] == 0 {
+			o.visit(s)
+		}
 	}
 	return o.sorted, o.problems
 }

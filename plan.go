@@ -21,18 +21,28 @@ type Plan struct {
 	// tools too.
 	Warnings tool.Diagnostics
 
-	params []*param
-	steps  []*planStep // in plan order
-	graph  *dag.Graph
-	names  names
+	params  []*param
+	steps   []*planStep // in plan order
+	byName  map[string]*planStep
+	sources []tool.Source // of the tool and of what it uses, in the order they were found
+	only    string        // the step a cut plan ends with, "" for the whole tool
+	alone   bool          // of what Only cut down: nothing but that step is to run
+	graph   *dag.Graph
+	names   names
 
-	environ []steps.EnvVar // tool-wide
-	dir     *expr.Template // working directory; nil = the caller's
-	temp    *expr.Template // temp directory; nil = none of its own
-	input   *expr.Template // what steps without an input of their own read
-	output  *expr.Template // the run's output; nil = the last executed step's
-	secrets []tool.Text
-	cleanup *cleanup // nil = nothing to clean up
+	environ  []steps.EnvVar  // tool-wide
+	envFiles []steps.EnvFile // tool-wide
+	dir      *expr.Template  // working directory; nil = the caller's
+	temp     *expr.Template  // temp directory; nil = none of its own
+	input    *expr.Template  // what steps without an input of their own read
+	answer   *expr.Template  // default response of interactive steps without one of their own
+	output   *expr.Template  // the run's output; nil = the last executed step's
+	secrets  []tool.Text     // that are only named, the steps' too
+	sourced  []secretSource  // tool-wide
+	gates    []dag.ID        // joins that handlers see the run's outcome at
+	loops    map[string]bool // steps that loop, those in groups too
+	group    bool            // the steps of a group: a graph within its tool's
+	cleanup  *cleanup        // nil = nothing to clean up
 }
 
 // planStep is one step of a Plan.
@@ -44,10 +54,19 @@ type planStep struct {
 	policy  dag.Policy
 	command *steps.Command // nil for use-tool and Go steps
 	run     dag.Runner     // command, or the Go function
-	nested  *Plan          // use-tool
+	nested  *Plan          // use-tool, or a group's
 	with    []withValue
-	rule    *tool.Retry     // the retry in force, the step's or the tool's
-	retry   *expr.Condition // retry.when
+	loop    *planLoop   // for-each or matrix; nil runs it once
+	handler *handler    // nil: an ordinary step
+	gate    dag.Node    // in front of the first handler
+	rule    *tool.Retry // the retry in force, the step's or the tool's
+
+	sourced   []secretSource           // its own
+	interrupt interrupt                // what becomes of it when the engine dies meanwhile
+	mentioned map[string]steps.Streams // steps its texts mention, and what of them they read
+	uses      map[string]bool          // parameters its texts mention
+	retry     *expr.Condition          // retry.when
+	cache     *cacheRule               // nil: it always runs
 }
 
 // withValue is one entry of use-tool's with.
@@ -85,41 +104,100 @@ func (e *StepError) Error() string {
 	return msg
 }
 
-// Until is the plan cut down to one step and everything that step waits for. The
-// error is a *StepError.
-func (p *Plan) Until(step string) (*Plan, error) {
-	if p.Step(step) == nil {
-		return nil, &StepError{Tool: p.Name(), Step: step, Near: tool.Near(step, p.Steps())}
+// Until is the plan cut down to one step and everything that step waits for, with the
+// handlers of these steps. The error is a *StepError.
+func (p *Plan) Until(step string) (*Plan, error) { return p.upTo(step, true) }
+
+func (p *Plan) upTo(step string, handlers bool) (*Plan, error) {
+	if p.byName[step] == nil {
+		return nil, p.noStep(step)
 	}
-	keep := map[dag.ID]bool{}
+	cut := *p
+	cut.only = step
+	return &cut, cut.cut(step, handlers)
+}
+
+// Only is the plan cut down to the step with that path, which may lie in a nested
+// tool, and everything it waits for. The error is a *StepError.
+func (p *Plan) Only(path string) (*Plan, error) {
+	name, _, rest := dag.ID(path).Split()
+	cut, err := p.upTo(name, false)
+	if err != nil || rest == "" {
+		if err == nil {
+			cut.only, cut.alone = path, true
+		}
+		return cut, err
+	}
+	last := slices.IndexFunc(cut.steps, func(s *planStep) bool { return s.def.Name == name })
+	outer := *cut.steps[last]
+	if outer.nested == nil {
+		return nil, p.noStep(path)
+	}
+	if outer.nested, err = outer.nested.Only(string(rest)); err != nil {
+		return nil, err
+	}
+	cut.steps[last], cut.only, cut.alone = &outer, path, true
+	return cut, cut.build()
+}
+
+func (p *Plan) noStep(step string) error {
+	return &StepError{Tool: p.Name(), Step: step, Near: tool.Near(step, p.Steps())}
+}
+
+// cut drops every step but one and what it waits for, and the handlers of those where
+// they are wanted.
+func (p *Plan) cut(step string, handlers bool) error {
+	keep, brings := map[dag.ID]bool{}, map[dag.ID]string{}
+	for _, s := range p.steps {
+		brings[s.gate.ID] = s.def.Name
+	}
 	var mark func(id dag.ID)
 	mark = func(id dag.ID) {
 		if keep[id] {
 			return
 		}
 		keep[id] = true
+		if name := brings[id]; name != "" { // a gate stands in front of the step that brings it
+			mark(dag.ID(name))
+		}
 		n, _ := p.graph.Node(id)
 		for _, up := range n.After {
 			mark(up)
 		}
 	}
 	mark(dag.ID(step))
-	cut := *p
-	cut.steps, cut.output = nil, nil
-	for _, s := range p.steps {
-		if keep[dag.ID(s.def.Name)] {
-			cut.steps = append(cut.steps, s)
+	for _, s := range p.steps { // those of a step stand behind it
+		if handlers && s.handler != nil && s.handler.step != "" && keep[dag.ID(s.handler.step)] {
+			mark(dag.ID(s.def.Name))
 		}
 	}
-	err := cut.build()
-	return &cut, err
+	all := p.steps
+	p.steps, p.output = nil, nil
+	for _, s := range all {
+		if keep[dag.ID(s.def.Name)] {
+			p.steps = append(p.steps, s)
+		}
+	}
+	return p.build()
 }
 
 // build makes the graph of the plan's steps.
 func (p *Plan) build() error {
 	nodes := make([]dag.Node, 0, len(p.steps)+p.joins()+1)
+	for _, s := range p.steps { // the graph of a group is built with that of its tool
+		if s.nested != nil && s.nested.group && s.nested.graph == nil {
+			if err := s.nested.build(); err != nil {
+				return err
+			}
+		}
+	}
 	all := make([]dag.ID, 0, len(p.steps))
+	p.byName = make(map[string]*planStep, len(p.steps))
 	for _, s := range p.steps {
+		p.byName[s.def.Name] = s
+		if s.gate.ID != "" {
+			nodes = append(nodes, s.gateNode(all))
+		}
 		if s.join.ID != "" {
 			nodes = append(nodes, s.join)
 		}
@@ -154,14 +232,32 @@ const cleanupID dag.ID = "@cleanup"
 
 // node is the step's node in the graph.
 func (s *planStep) node() dag.Node {
-	n := dag.Node{ID: dag.ID(s.def.Name), After: s.after, Runner: s.run, Policy: s.policy}
-	if s.when != nil {
-		n.When = &dag.When{Eval: s.eval, Sees: sees[s.when.Uses()]}
-	}
+	n := dag.Node{Runner: s.runner(), Policy: s.policy, Sure: s.interrupt == failWhenInterrupted}
 	if s.nested != nil {
-		n.Graph, n.Bind = s.nested.graph, s.bind
+		n.Graph = s.nested.graph
+		if !s.nested.group {
+			n.Bind = s.bind
+		}
+	}
+	if s.loop != nil {
+		n = dag.Node{Each: s.each(n), Policy: dag.Policy{Tolerate: s.policy.Tolerate}}
+	}
+	n.ID, n.After = dag.ID(s.def.Name), s.after
+	switch {
+	case s.handler != nil:
+		n.When, n.Silent = s.whenHandled(), true
+	case s.loop == nil || !s.loop.when:
+		n.When = s.condition()
 	}
 	return n
+}
+
+// condition is the step's run-condition, nil where it has none.
+func (s *planStep) condition() *dag.When {
+	if s.when == nil {
+		return nil
+	}
+	return &dag.When{Eval: s.eval, Sees: sees[s.when.Uses()]}
 }
 
 var sees = map[expr.Uses]dag.Sees{
@@ -174,17 +270,16 @@ func (p *Plan) Secret(param string) bool {
 	if slices.ContainsFunc(p.secrets, func(s tool.Text) bool { return s.S == param }) {
 		return true
 	}
-	for _, s := range p.steps {
+	secret := false
+	p.each(func(s *planStep) {
 		if s.command == nil {
-			continue
+			return
 		}
 		for _, t := range s.command.Masked {
-			if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Parameter && r.Root == param }) {
-				return true
-			}
+			secret = secret || slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Parameter && r.Root == param })
 		}
-	}
-	return false
+	})
+	return secret
 }
 
 // eval decides the step's run-condition. The error becomes the step's message,
@@ -210,6 +305,9 @@ func (s *planStep) retryIf(v dag.View, r *dag.Result) bool {
 
 // settings are what holds for the plan's graph as a whole.
 func (p *Plan) settings() dag.Settings {
+	if p.group {
+		return dag.Settings{Within: true}
+	}
 	s := dag.Settings{FailFast: p.Definition.FailFast, Timeout: p.Definition.Timeout}
 	if p.output != nil {
 		s.Finish = func(v dag.View, r *dag.Result) { p.finish(v, r) }

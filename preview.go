@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -24,7 +25,9 @@ type PreviewStep struct {
 	Wave      int          `json:"wave"` // counts from 1, within its tool
 	After     []string     `json:"after,omitempty"`
 	Kind      string       `json:"kind"`
-	Command   string       `json:"command"` // resolved; {step.output} where not known yet
+	Command   string       `json:"command"`           // resolved; {step.output} where not known yet
+	Loop      string       `json:"loop,omitempty"`    // what it runs for: how many items, or what they are made of
+	Handler   string       `json:"handler,omitempty"` // when it runs: on-failure, or on-failure of STEP
 	Condition string       `json:"condition,omitempty"`
 	Verdict   expr.Verdict `json:"verdict"` // of the condition
 	Why       string       `json:"why,omitempty"`
@@ -32,14 +35,15 @@ type PreviewStep struct {
 }
 
 // Preview binds params and works out what would run, without starting anything.
-// Errors are those of Bind.
+// Commands that secrets come from are not started either. Errors are those of Bind, and
+// an *EnvironmentError.
 func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
 	a, err := p.Bind(w, params)
 	if err != nil {
 		return nil, err
 	}
-	a.session = &steps.Session{} // nothing but a mask
-	if err := a.openEnvironment(); err != nil {
+	a.session, a.ahead = &steps.Session{}, true // nothing but a mask
+	if err := a.openEnvironment(context.Background()); err != nil {
 		return nil, err
 	}
 	v := &previewer{out: &Preview{Tool: p.Name(), Params: a.shown()}}
@@ -57,12 +61,33 @@ func (v *previewer) tool(p *Plan, a *Args, prefix string) {
 		for _, up := range p.Upstream(s.def.Name) {
 			step.After = append(step.After, prefix+up)
 		}
+		if h := s.handler; h != nil {
+			step.Handler = strings.TrimSuffix(h.key+" of "+h.step, " of ")
+		}
+		v.loop(s, a, &step)
 		v.condition(s, a, &step)
 		inner := v.body(s, a, &step)
 		v.out.Steps = append(v.out.Steps, step)
 		if inner != nil {
 			v.tool(s.nested, inner, step.ID+"/")
 		}
+	}
+}
+
+func (v *previewer) loop(s *planStep, a *Args, step *PreviewStep) {
+	if s.loop == nil {
+		return
+	}
+	items, err := s.loop.list(scope{args: a})
+	switch {
+	case err == nil:
+		step.Loop = fmt.Sprintf("%d items", items.Len())
+	case s.loop.def.Matrix():
+		step.Loop = "a matrix"
+	case s.loop.def.Items.Text != nil:
+		step.Loop = a.session.Mask().String(s.loop.def.Items.Text.S)
+	default:
+		step.Loop = fmt.Sprintf("%d items", len(s.loop.def.Items.List))
 	}
 }
 
@@ -99,11 +124,14 @@ func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
 	switch {
 	case s.command != nil:
 		step.Command = s.command.Template.Display(scope{args: a}, mask)
+		if shellOf(s.command.Shell) == expr.Cmd && platform() != "windows" {
+			step.Problem = "cmd steps run on Windows only"
+		}
 	case s.nested == nil:
 		step.Command = "(Go function)"
-		if u, ok := s.run.(unavailable); ok {
-			step.Command, step.Problem = s.def.Command.S, string(u)
-		}
+	case s.nested.group:
+		step.Command = fmt.Sprintf("(%d steps)", len(s.nested.steps))
+		return a
 	default:
 		return v.nested(s, a, step, mask)
 	}
@@ -111,20 +139,12 @@ func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
 }
 
 func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(string) string) *Args {
-	raw := map[string]given{}
+	raw, _ := s.foreseenWith(a)
 	words := []string{s.nested.Name()}
 	for _, w := range s.with {
-		watch := &callerWatch{Scope: scope{args: a}}
-		val, err := w.value.value(watch)
-		switch {
-		case err != nil:
-			// Not known before the run: the parameter's place shows the reference.
-			val = s.writtenWith(w.param)
-		case val == nil:
-			continue
+		if g, ok := raw[w.param]; ok {
+			words = append(words, fmt.Sprintf("%s=%s", w.param, mask(plain(g.v))))
 		}
-		raw[w.param] = given{v: val, author: !watch.caller}
-		words = append(words, fmt.Sprintf("%s=%s", w.param, mask(plain(val))))
 	}
 	step.Command = strings.Join(words, " ")
 	inner, err := s.nested.bind(a.world, raw)
@@ -132,12 +152,31 @@ func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(st
 		step.Problem = mask(err.Error())
 		return nil
 	}
-	inner.session = a.session
-	if err := inner.openEnvironment(); err != nil {
+	inner.session, inner.ahead = a.session, true
+	if err := inner.openEnvironment(context.Background()); err != nil {
 		step.Problem = mask(err.Error())
 		return nil
 	}
 	return inner
+}
+
+// foreseenWith is what with gives to the nested tool as far as that is known before
+// the run; in the place of a value that is not stands the reference.
+func (s *planStep) foreseenWith(a *Args) (raw map[string]given, unknown []string) {
+	raw = map[string]given{}
+	for _, w := range s.with {
+		watch := &callerWatch{Scope: scope{args: a}}
+		val, err := w.value.value(watch)
+		switch {
+		case err != nil:
+			val = s.writtenWith(w.param)
+			unknown = append(unknown, w.param)
+		case val == nil:
+			continue
+		}
+		raw[w.param] = given{v: val, author: !watch.caller}
+	}
+	return raw, unknown
 }
 
 // writtenWith is a with value as the author wrote it.
@@ -150,13 +189,19 @@ func (s *planStep) writtenWith(param string) string {
 	return ""
 }
 
-// Upstream are the names of the steps that a step waits for directly.
+// Upstream are the steps that a step waits for directly. Steps are named by path;
+// what is found stands beside the step, in the same try of what is around it.
 func (p *Plan) Upstream(step string) []string {
+	in, s := p.find(dag.ID(step))
+	if s == nil {
+		return nil
+	}
+	beside := strings.TrimSuffix(step, string(dag.ID(step).Base()))
 	var list []string
 	seen := map[dag.ID]bool{}
 	var walk func(id dag.ID)
 	walk = func(id dag.ID) {
-		n, ok := p.graph.Node(id)
+		n, ok := in.graph.Node(id)
 		if !ok {
 			return
 		}
@@ -169,10 +214,10 @@ func (p *Plan) Upstream(step string) []string {
 				walk(up)
 				continue
 			}
-			list = append(list, string(up))
+			list = append(list, beside+string(up))
 		}
 	}
-	walk(dag.ID(step))
+	walk(dag.ID(s.def.Name))
 	return list
 }
 
@@ -185,7 +230,7 @@ func (p *Plan) waves() map[dag.ID]int {
 		for _, up := range n.After {
 			depth = max(depth, waves[up])
 		}
-		if n.Runner != nil || n.Graph != nil {
+		if n.Runner != nil || n.Graph != nil || n.Each != nil {
 			depth++
 		}
 		waves[n.ID] = depth
@@ -193,22 +238,32 @@ func (p *Plan) waves() map[dag.ID]int {
 	return waves
 }
 
-// Nested is the plan of the tool that a step uses, nil for other steps.
+// Nested is the plan of the tool that the step with that path uses, nil for other
+// steps.
 func (p *Plan) Nested(step string) *Plan {
-	for _, s := range p.steps {
-		if s.def.Name == step {
-			return s.nested
-		}
+	if _, s := p.find(dag.ID(step)); s != nil {
+		return s.nested
 	}
 	return nil
 }
 
-// Step is the definition of a step of the plan, nil when there is none.
-func (p *Plan) Step(name string) *tool.Step {
-	for _, s := range p.steps {
-		if s.def.Name == name {
-			return s.def
-		}
+// Step is the definition of the step with that path, nil when there is none.
+func (p *Plan) Step(path string) *tool.Step {
+	if _, s := p.find(dag.ID(path)); s != nil {
+		return s.def
 	}
 	return nil
+}
+
+// Place is where the step with that path is written, the zero Pos when it is not
+// in a file.
+func (p *Plan) Place(path string) tool.Pos {
+	in, s := p.find(dag.ID(path))
+	switch {
+	case s == nil:
+		return tool.Pos{}
+	case in.Definition.Single && s.def.Command.Pos.Line > 0: // the step is the tool
+		return s.def.Command.Pos
+	}
+	return s.def.Pos
 }

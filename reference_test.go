@@ -83,8 +83,12 @@ func kind(f tool.Field) string {
 		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
 	case tool.KindObjects:
 		return "list of [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
+	case tool.KindTextsOrObjects:
+		return "list of texts or [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
 	case tool.KindObjectMap:
 		return "names to [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
+	case tool.KindMatrix:
+		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + "), and names to lists"
 	case tool.KindEnvironment:
 		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + "), or names to texts"
 	}

@@ -2,6 +2,8 @@ package flowrun
 
 import (
 	"encoding/json"
+	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +18,8 @@ import (
 type Result struct {
 	ID       string
 	Tool     string
-	Status   dag.Status
+	RetryOf  string     // the run this one tried again
+	Status   dag.Status // Interrupted when the engine could not bring it to its end
 	ExitCode int
 	Reason   string
 	Message  string
@@ -52,15 +55,25 @@ type StepResult struct {
 	StdoutFile string
 	StderrFile string
 
-	limit int64 // the step's buffer limit
+	limit          int64 // the step's buffer limit
+	stdout, stderr *dag.Output
 }
 
-func newResult(id string, p *Plan, a *Args, s *dag.State) *Result {
-	res := &Result{ID: id, Tool: p.Name(), Status: dag.Cancelled, Params: a.shown(), Tolerated: []string{}}
+// mostUncollected is how many steps are listed without a thought for memory.
+const mostUncollected = 10_000
+
+func newResult(id string, p *Plan, params map[string]any, s *dag.State) *Result {
+	res := &Result{ID: id, Tool: p.Name(), Status: dag.Interrupted, Params: params, Tolerated: []string{}}
 	if r := s.Result(); r != nil {
 		res.Status, res.ExitCode, res.Reason, res.Message = r.Status, r.ExitCode, r.Reason, r.Message
 		res.Started, res.Ended, res.output = r.Started, r.Ended, r.Stdout
 	}
+	many := 0
+	s.All(func(dag.ID, *dag.Node, dag.Status, *dag.Result) { many++ })
+	if many > mostUncollected { // what the run left behind makes room for the list
+		runtime.GC()
+	}
+	res.Steps = make([]StepResult, 0, many) // one that grows would take twice the memory
 	s.All(func(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) {
 		if n.Aside && status == dag.Succeeded {
 			return
@@ -75,7 +88,7 @@ func newResult(id string, p *Plan, a *Args, s *dag.State) *Result {
 
 func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) StepResult {
 	sr := StepResult{ID: string(path), Status: status, limit: steps.DefaultLimit}
-	if c, ok := n.Runner.(*steps.Command); ok && c.Limit > 0 {
+	if c := CommandOf(n.Runner); c != nil && c.Limit > 0 {
 		sr.limit = c.Limit
 	}
 	if r == nil {
@@ -83,6 +96,7 @@ func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) Step
 	}
 	sr.ExitCode, sr.Attempts, sr.Fallback = r.ExitCode, r.Attempts, r.Fallback
 	sr.Reason, sr.Message, sr.Started, sr.Ended = r.Reason, r.Message, r.Started, r.Ended
+	sr.stdout, sr.stderr = r.Stdout, r.Stderr
 	if o := r.Stdout; o != nil {
 		sr.Output, sr.StdoutFile, sr.Truncated = o.Inline, o.File, o.Truncated
 	}
@@ -90,6 +104,33 @@ func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) Step
 		sr.Error, sr.StderrFile, sr.Truncated = o.Inline, o.File, sr.Truncated || o.Truncated
 	}
 	return sr
+}
+
+// Duration is how long the run took, 0 while it has not ended.
+func (r *Result) Duration() time.Duration {
+	if r.Ended.IsZero() {
+		return 0
+	}
+	return r.Ended.Sub(r.Started)
+}
+
+// RunError says that a run did not end well.
+type RunError struct{ Result *Result }
+
+func (e *RunError) Error() string {
+	msg := fmt.Sprintf("run %s of %s is %s", e.Result.ID, e.Result.Tool, e.Result.Status)
+	if e.Result.Message != "" {
+		msg += ": " + e.Result.Message
+	}
+	return msg
+}
+
+// Err is nil for a run that succeeded, else a *RunError.
+func (r *Result) Err() error {
+	if r.Status == dag.Succeeded {
+		return nil
+	}
+	return &RunError{r}
 }
 
 // Step is the result of the step with that path, nil when there is none.
@@ -145,6 +186,7 @@ type runJSON struct {
 	Schema     string         `json:"schema"`
 	ID         string         `json:"id"`
 	Tool       string         `json:"tool"`
+	RetryOf    string         `json:"retry_of,omitempty"`
 	Status     dag.Status     `json:"status"`
 	ExitCode   int            `json:"exit_code"`
 	Reason     string         `json:"reason,omitempty"`
@@ -174,17 +216,23 @@ type stepJSON struct {
 	Truncated bool       `json:"truncated"`
 }
 
-// whole is a stream up to the step's buffer limit, from its log where that is still
-// there.
-func whole(file, inline string, limit int64) string {
-	if file == "" || len(inline) < dag.InlineLimit/2 {
-		return upTo(limit, inline)
+// whole is a stream up to the step's buffer limit. Where its log is not there any
+// more, or not all of it (a log is not synced, and a power cut takes its end), that
+// is the beginning which the result holds, and all is false.
+func whole(o *dag.Output, limit int64) (text string, all bool) {
+	if o == nil {
+		return "", true
+	}
+	want := min(o.Size, limit)
+	if o.File == "" || int64(len(o.Inline)) >= want && !o.Masked {
+		return upTo(limit, o.Inline), true
 	}
 	var b strings.Builder
-	if err := copyOutput(&b, &dag.Output{File: file}, limit); err != nil {
-		return upTo(limit, inline)
+	err := copyOutput(&b, &dag.Output{File: o.File}, limit)
+	if short := int64(b.Len()) < want; err != nil || short && (!o.Masked || b.Len() < len(o.Inline)) {
+		return upTo(limit, o.Inline), false
 	}
-	return strings.ToValidUTF8(upTo(limit, b.String()), "\uFFFD")
+	return strings.ToValidUTF8(upTo(limit, b.String()), "\uFFFD"), true
 }
 
 // upTo is at most the first limit bytes of a text, cut between characters.
@@ -208,13 +256,18 @@ func upTo(limit int64, s string) string {
 // its buffer-limit where their logs are still there.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	doc := runJSON{
-		Schema: RunSchema, ID: r.ID, Tool: r.Tool, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message,
-		Started: r.Started, Ended: r.Ended, DurationMS: r.Ended.Sub(r.Started).Milliseconds(),
+		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message,
+		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
 		Params: r.Params, Output: r.Output, Tolerated: r.Tolerated, Notices: r.Notices, Steps: []stepJSON{},
 	}
 	for _, s := range r.Steps {
-		doc.Steps = append(doc.Steps, stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
-			Output: whole(s.StdoutFile, s.Output, s.limit), Error: whole(s.StderrFile, s.Error, s.limit), Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Truncated: s.Truncated})
+		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
+			Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended}
+		var all, allErrors bool
+		j.Output, all = whole(s.stdout, s.limit)
+		j.Error, allErrors = whole(s.stderr, s.limit)
+		j.Truncated = s.Truncated || !all || !allErrors
+		doc.Steps = append(doc.Steps, j)
 	}
 	return json.Marshal(doc)
 }

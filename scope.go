@@ -32,20 +32,31 @@ func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
 	case expr.Variable:
 		v, ok := s.args.world.variable(r.Root, s.args.plan.Name())
 		if !ok { // an environment value, the only place for other names
+			if s.args.unknown[r.Root] {
+				return expr.Value{}, expr.ErrUnknown
+			}
+			v, ok = s.args.env(r.Root)
+		}
+		if !ok {
 			s.args.session.Notify(steps.Notice{Code: steps.NoticeUnset,
 				Message: fmt.Sprintf("%s in environment stands for a variable that is not set, and is empty; set it, or declare a parameter", r)})
 		}
 		return expr.Value{V: v, Author: true}, nil
 	case expr.Env:
-		v, ok := s.args.world.env[r.Path[0].Field]
+		if s.args.unknown[r.Path[0].Field] {
+			return expr.Value{}, expr.ErrUnknown
+		}
+		v, ok := s.args.env(r.Path[0].Field)
 		return expr.Value{V: v, Text: true, Author: true, Absent: !ok}, nil
+	case expr.Local:
+		return s.lookup(r)
 	case expr.Last:
 		return s.lastField(r.Path[0].Field), nil
 	case expr.Step:
 		if s.view == (dag.View{}) {
 			return expr.Value{}, expr.ErrUnknown
 		}
-		return stepValue(s.view.Result(dag.ID(r.Root)), r)
+		return stepValue(s.view.Result(dag.ID(r.Root)), r, s.args.plan.loops[r.Root])
 	}
 	return expr.Value{}, fmt.Errorf("%s is not known here", r)
 }
@@ -65,9 +76,13 @@ func (s scope) lastField(field string) expr.Value {
 	return text(r.Stdout)
 }
 
+// began says whether a step ran, if only in part: what was cancelled under way has
+// printed what it has.
+func began(r *dag.Result) bool { return r.Status.Executed() || !r.Started.IsZero() }
+
 // stepValue is a field of a step's result (S1-127); every field of a step that
-// did not run is nil (S1-053).
-func stepValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
+// never began is nil (S1-053). loop says that the step is one.
+func stepValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 	field := ref.Path[0].Field
 	if r == nil {
 		return expr.Value{}, expr.ErrUnknown
@@ -75,7 +90,7 @@ func stepValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
 	if field == "status" {
 		return expr.Value{V: r.Status.String(), Author: true}, nil
 	}
-	if !r.Status.Executed() {
+	if !began(r) {
 		return expr.Value{Author: true}, nil
 	}
 	switch field {
@@ -92,7 +107,7 @@ func stepValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
 	case "error", "stderr":
 		return text(r.Stderr), nil
 	case "json":
-		return jsonValue(r, ref)
+		return jsonValue(r, ref, loop)
 	}
 	return text(r.Stdout), nil
 }
@@ -106,18 +121,23 @@ func text(o *dag.Output) expr.Value {
 	return v
 }
 
-func jsonValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
+var errCut = errors.New("the step's output was cut at its buffer-limit; raise it")
+
+func jsonValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 	v := r.Value
 	if v == nil {
 		if r.Stdout == nil {
 			return expr.Value{}, errors.New("the step printed nothing")
 		}
 		if r.Stdout.Truncated {
-			return expr.Value{}, errors.New("the step's output was cut at its buffer-limit; raise it")
+			return expr.Value{}, errCut
 		}
 		if err := decodeJSON(r.Stdout.Raw, &v); err != nil {
 			return expr.Value{}, fmt.Errorf("the step's output is not JSON: %w", err)
 		}
+	}
+	if loop {
+		v = parsed(v)
 	}
 	ref.Path = ref.Path[1:]
 	return descend(expr.Value{V: v, Author: true}, ref)

@@ -534,14 +534,19 @@ func testCommandTrees(t *testing.T, flowrun string) {
 				cmd.Process.Signal(s)
 			}
 			signalled := time.Now()
+			if way.signals == nil { // it ends when the tool's time is over
+				signalled = signalled.Add(500 * time.Millisecond)
+			}
 			cmd.Wait()
 			took := time.Since(signalled)
 			f.gone(t, way.name)
 			if code := cmd.ProcessState.ExitCode(); code != way.code {
 				t.Errorf("%s: exit code %d, want %d:\n%s", way.name, code, way.code, &stderr)
 			}
-			if took > grace+proc.KillBound+busy {
-				t.Errorf("%s: it took %v to end everything", way.name, took)
+			// Twelve runs with hundreds of processes stop at once here: this tells a stop
+			// from a second grace period or a hang, no more.
+			if took > grace+proc.KillBound+8*time.Second {
+				t.Errorf("%s: it took %v to end everything:\n%s", way.name, took, &stderr)
 			}
 			if strings.Contains(stderr.String(), "still running") {
 				t.Errorf("%s: escapees are reported:\n%s", way.name, &stderr)

@@ -3,7 +3,6 @@ package flowrun
 import (
 	"fmt"
 	"runtime"
-	"slices"
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/steps"
@@ -18,20 +17,24 @@ func (c *compiler) toolWide(p *Plan) {
 			p.environ = append(p.environ, v.EnvVar)
 		}
 	}
-	p.secrets = slices.Clone(def.Environment.Secrets) // steps add theirs
+	p.secrets = plainSecrets(def.Environment.Secrets) // steps add theirs
+	p.sourced = c.secretSources(def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
+	p.envFiles = c.envFiles(def.EnvFiles, "", func(at *tool.Text, path string) *expr.Template { return c.wide(at, path, expr.Plain, n) })
 	p.dir = c.wide(def.WorkingDirectory, "working-directory", expr.Plain, n)
 	if def.WorkingDirectory == nil {
 		p.dir = c.wide(def.FilePaths.WorkingDirectory, "file-paths.working-directory", expr.Plain, n)
 	}
 	p.temp = c.wide(def.FilePaths.TempDirectory, "file-paths.temp-directory", expr.Plain, n)
 	p.input = c.wide(def.Input, "input", expr.Plain, n)
+	p.answer = c.wide(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response", expr.Plain, n)
 	p.output = c.template(def.Output, "output", expr.Plain, n)
 	if res := def.Resources; res.DeleteTempFiles || len(res.FinalCommands) > 0 || p.temp != nil {
 		p.cleanup = &cleanup{}
 		for i := range res.FinalCommands {
 			path := fmt.Sprintf("resources.cleanup[%d].final-command", i)
 			if t := c.final(&res.FinalCommands[i], path, n); t != nil {
-				p.cleanup.commands = append(p.cleanup.commands, &steps.Command{Template: t, Shell: defaultShell()})
+				p.cleanup.commands = append(p.cleanup.commands, &steps.Command{Template: t, Shell: defaultShell(), Strict: def.Strict,
+					NoInherit: def.Environment.Inherit != nil && !*def.Environment.Inherit})
 			}
 		}
 	}
@@ -91,6 +94,17 @@ func (c *compiler) environment(e tool.Environment, path string, n names) []place
 		}
 	}
 	return list
+}
+
+// envFiles compiles a list of env-files; prefix is the path of what has them.
+func (c *compiler) envFiles(list []tool.EnvFile, prefix string, parse func(at *tool.Text, path string) *expr.Template) []steps.EnvFile {
+	var files []steps.EnvFile
+	for i := range list {
+		if t := parse(&list[i].Path, fmt.Sprintf("%senv-files[%d]", prefix, i)); t != nil {
+			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional})
+		}
+	}
+	return files
 }
 
 // defaultShell is the shell of script, commands, fallback and final-command where

@@ -9,12 +9,12 @@ import (
 )
 
 // nested compiles the tool a step uses.
-func (c *compiler) nested(user *tool.Definition, s *tool.Step, keep bool) *Plan {
+func (c *compiler) nested(user *tool.Definition, s *tool.Step, keep bool, said interrupt) *Plan {
 	def := c.lookup(user, s.UseTool)
 	if def == nil {
 		return nil
 	}
-	p := c.tool(def, keep)
+	p := c.tool(def, keep, said)
 	if p == nil {
 		return nil
 	}
@@ -49,6 +49,7 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 	if ds.Err() != nil {
 		return nil
 	}
+	c.came(name.S, from.File, def)
 	return def
 }
 

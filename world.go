@@ -49,7 +49,7 @@ func (w World) filled() *World {
 	return &w
 }
 
-// variable is the value of a predefined variable (S1-126).
+// variable is the value of a predefined variable (S1-126), false for another name.
 func (w *World) variable(name, toolName string) (string, bool) {
 	switch name {
 	case "TOOL_NAME":
@@ -69,8 +69,7 @@ func (w *World) variable(name, toolName string) (string, bool) {
 	case "TIMESTAMP":
 		return w.Time.Format("2006-01-02T15:04:05Z"), true
 	}
-	v, ok := w.env[name]
-	return v, ok
+	return "", false
 }
 
 // resolve makes a directory absolute: ~ is home, anything relative counts from

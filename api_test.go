@@ -1,0 +1,129 @@
+package flowrun_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// public are the packages that other programs import.
+var public = []string{"", "dag", "expr", "flowruntest", "metrics", "steps", "tool"}
+
+// TestAPI holds what the public packages export against testdata/api.txt, so that
+// nothing is taken away or changed by accident (docs/embedding.md, Stability). After
+// a change that is meant: go test -run API -update .
+func TestAPI(t *testing.T) {
+	const golden = "testdata/api.txt"
+	var lines []string
+	all := sources(t)
+	for _, pkg := range public {
+		for _, file := range all[pkg] {
+			if name := filepath.Base(file); strings.HasSuffix(strings.TrimSuffix(name, ".go"), "_windows") || strings.HasSuffix(name, "_other.go") {
+				continue // the same names for another system
+			}
+			lines = append(lines, exported(t, pkg, file)...)
+		}
+	}
+	slices.Sort(lines)
+	got := strings.Join(slices.Compact(lines), "\n") + "\n"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("the public API changed; where that is meant, run go test -run API -update . and say so in CHANGELOG.md (-was +is):\n%s", diff)
+	}
+}
+
+// exported are the exported declarations of a file, one a line.
+func exported(t *testing.T, pkg, file string) []string {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !ast.FileExports(f) {
+		return nil
+	}
+	text := func(n any) string {
+		var b bytes.Buffer
+		if err := printer.Fprint(&b, fset, n); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(strings.Fields(b.String()), " ")
+	}
+	name := func(id string) string { return strings.TrimPrefix(pkg+"."+id, ".") }
+	var lines []string
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			d.Body = nil
+			line := text(d)
+			if d.Recv != nil && !ast.IsExported(strings.TrimLeft(receiver(d.Recv.List[0].Type), "*")) {
+				continue
+			}
+			lines = append(lines, fmt.Sprintf("%s: %s", name(d.Name.Name), line))
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				lines = append(lines, spec(s, name, text)...)
+			}
+		}
+	}
+	return lines
+}
+
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+func spec(s ast.Spec, name func(string) string, text func(any) string) []string {
+	var lines []string
+	switch s := s.(type) {
+	case *ast.TypeSpec:
+		st, isStruct := s.Type.(*ast.StructType)
+		if !isStruct {
+			return []string{fmt.Sprintf("%s: type %s", name(s.Name.Name), text(s.Type))}
+		}
+		lines = append(lines, fmt.Sprintf("%s: type struct", name(s.Name.Name)))
+		for _, f := range st.Fields.List {
+			f.Tag = nil
+			if len(f.Names) == 0 {
+				lines = append(lines, fmt.Sprintf("%s: embeds %s", name(s.Name.Name), text(f.Type)))
+			}
+			for _, n := range f.Names {
+				lines = append(lines, fmt.Sprintf("%s.%s: %s", name(s.Name.Name), n.Name, text(f.Type)))
+			}
+		}
+	case *ast.ValueSpec:
+		for _, n := range s.Names {
+			if n.IsExported() {
+				lines = append(lines, fmt.Sprintf("%s: value", name(n.Name)))
+			}
+		}
+	}
+	return lines
+}

@@ -1,0 +1,234 @@
+package flowrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// ReasonCache is the reason of a reused step whose result came from the cache.
+const ReasonCache = "cache"
+
+// NoCache as Config.CacheDir keeps no results.
+const NoCache = "-"
+
+// cacheDir is where results are kept, "" for nowhere.
+func (c *Config) cacheDir() string {
+	switch {
+	case c.CacheDir == NoCache, c.CacheDir == "" && c.StateDir == "":
+		return ""
+	case c.CacheDir == "":
+		return filepath.Join(c.StateDir, "cache")
+	}
+	return c.CacheDir
+}
+
+// cacheOf is the store of a Config, opened when it is first needed; nil for none.
+func cacheOf(c Config) func() (*cache.Store, error) {
+	dir := c.cacheDir()
+	if dir == "" {
+		return nil
+	}
+	return sync.OnceValues(func() (*cache.Store, error) { return cache.Open(dir) })
+}
+
+// caching is how a run uses kept results.
+type caching struct {
+	open   func() (*cache.Store, error)
+	afresh bool // keep results, use none
+}
+
+func (e *Engine) caching(afresh bool) *caching {
+	if e.cache == nil {
+		return nil
+	}
+	return &caching{e.cache, afresh}
+}
+
+// cachedStep runs a step whose result is kept, and reused where nothing it depends on
+// has changed. That results cannot be kept or read costs time, never the step.
+type cachedStep struct{ *planStep }
+
+// CommandOf is the command that a Runner of a plan runs, nil for one written in Go.
+func CommandOf(r dag.Runner) *steps.Command {
+	if c, ok := r.(cachedStep); ok {
+		r = c.run
+	}
+	cmd, _ := r.(*steps.Command)
+	return cmd
+}
+
+// Run implements dag.Runner.
+func (c cachedStep) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
+	a := call.Args().(*Args)
+	if a.cache == nil {
+		return c.run.Run(ctx, call)
+	}
+	k := &keeper{planStep: c.planStep, args: a, call: call}
+	var err error
+	if k.store, err = a.cache.open(); err != nil {
+		k.tell("not kept", err)
+		return c.run.Run(ctx, call)
+	}
+	var broken *renderError
+	k.on, err = c.depends(ctx, k.store, a, call.View)
+	switch {
+	case errors.As(err, &broken): // the step says it
+		return c.run.Run(ctx, call)
+	case err != nil:
+		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true,
+			Message: a.session.Mask().String(err.Error())}, nil
+	}
+	k.step = c.identity(k.store, a, call.Path)
+	k.step.Sweep(k.on.dir)
+	if !a.cache.afresh {
+		if res, ok := k.reuse(ctx); ok {
+			return res, nil
+		}
+	}
+	res, err := c.run.Run(ctx, call)
+	if err == nil && res.Status == dag.Succeeded {
+		k.keep(ctx, &res)
+	}
+	return res, err
+}
+
+// keeper keeps and finds the results of one step in one try.
+type keeper struct {
+	*planStep
+	args  *Args
+	call  *dag.Call
+	store *cache.Store
+	step  *cache.Step
+	on    *dependence
+}
+
+// tell says why there is no use of the cache. People can do without it.
+func (k *keeper) tell(what string, err error) {
+	k.args.session.Notify(steps.Notice{Code: steps.NoticeNotKept, Step: k.call.Path,
+		Message: k.args.session.Mask().String(fmt.Sprintf("the result of step %s is %s: %v", k.call.Path, what, err))})
+}
+
+// reuse is the kept result, where there is one that holds.
+func (k *keeper) reuse(ctx context.Context) (dag.Result, bool) {
+	entry, err := k.step.Find(k.store.Key(k.on.components))
+	if err != nil || k.expired(entry) {
+		return dag.Result{}, false
+	}
+	stdout, stderr, err := entry.Printed(ctx)
+	if err == nil {
+		err = entry.Restore(ctx, k.on.dir)
+	}
+	var res dag.Result
+	if err == nil {
+		res, err = k.result(entry, stdout, stderr)
+	}
+	if err != nil {
+		if ctx.Err() == nil && !errors.Is(err, cache.ErrDamaged) { // a damaged one is replaced
+			k.tell("not reused", err)
+		}
+		return dag.Result{}, false
+	}
+	entry.Touch()
+	res.Status, res.Reason, res.ExitCode = dag.Reused, ReasonCache, entry.ExitCode
+	return res, true
+}
+
+func (k *keeper) expired(e *cache.Entry) bool {
+	return k.cache.ttl > 0 && time.Since(e.Created) > k.cache.ttl
+}
+
+// result is what the step printed, in this run.
+func (k *keeper) result(e *cache.Entry, stdout, stderr string) (res dag.Result, err error) {
+	if k.command != nil {
+		return k.command.Reuse(k.call, stdout, stderr)
+	}
+	if stdout == "" {
+		return res, nil
+	}
+	text, err := os.ReadFile(stdout)
+	if err != nil {
+		return res, err
+	}
+	if err := k.holdsNoSecret(stdout); err != nil {
+		return res, err
+	}
+	if e.Value {
+		if err := decodeJSON(string(text), &res.Value); err != nil {
+			return res, err
+		}
+	}
+	res.Stdout, err = k.args.session.Text(k.call.Path, k.call.Attempt, string(text))
+	return res, err
+}
+
+func (k *keeper) holdsNoSecret(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return k.refuse(f)
+}
+
+// What keeps a result from being kept.
+var (
+	errSecret    = errors.New("it holds a secret")
+	errTruncated = errors.New("its output is longer than the step's buffer-limit; raise that")
+)
+
+// refuse looks for secrets.
+func (k *keeper) refuse(r io.Reader) error {
+	secret, err := k.args.session.Mask().Holds(r)
+	if err == nil && secret {
+		err = errSecret
+	}
+	return err
+}
+
+// keep keeps a result, or tells why it does not.
+func (k *keeper) keep(ctx context.Context, res *dag.Result) {
+	if err := k.kept(ctx, res); err != nil && ctx.Err() == nil {
+		k.tell("not kept", err)
+	}
+}
+
+func (k *keeper) kept(ctx context.Context, res *dag.Result) error {
+	for _, o := range []*dag.Output{res.Stdout, res.Stderr} {
+		switch {
+		case o == nil:
+		case o.Masked:
+			return errSecret
+		case o.Truncated:
+			return errTruncated
+		}
+	}
+	after, err := k.depends(ctx, k.store, k.args, k.call.View)
+	if err != nil {
+		return err
+	}
+	if moved := cache.Diff(k.on.components, after.components); len(moved) > 0 {
+		return fmt.Errorf("inputs changed while the step ran (%s); what it makes itself belongs under outputs", moved[0])
+	}
+	return k.step.Keep(ctx, cache.Draft{Components: k.on.components, ExitCode: res.ExitCode, Value: res.Value != nil,
+		Stdout: printed(res.Stdout), Stderr: printed(res.Stderr), Dir: k.on.dir, Outputs: k.on.outputs, Refuse: k.refuse})
+}
+
+func printed(o *dag.Output) cache.Printed {
+	switch {
+	case o == nil:
+		return cache.Printed{}
+	case o.File != "":
+		return cache.Printed{File: o.File, Size: o.Size}
+	}
+	return cache.Printed{Text: o.Raw}
+}

@@ -1,0 +1,227 @@
+package flowrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// CacheVerdict is what would become of a step's kept result.
+type CacheVerdict string
+
+// The verdicts.
+const (
+	CacheReused  CacheVerdict = "reused"  // it would be used
+	CacheRuns    CacheVerdict = "runs"    // the step would run
+	CacheUnknown CacheVerdict = "unknown" // nothing that is known now has changed, but not all is
+)
+
+// CacheReason is one reason why a step would run.
+type CacheReason struct {
+	Kind    string `json:"kind"`           // input, command, variable, ...; none and ttl say what they mean
+	Name    string `json:"name,omitempty"` // of the input, the variable
+	Change  string `json:"change,omitempty"`
+	Message string `json:"message"` // in words
+}
+
+// CacheExplanation says whether a kept result of a step would be reused now, and if
+// not, why. It holds no secrets. Its JSON form is flowrun/explain-cache.v1.
+type CacheExplanation struct {
+	Schema  string        `json:"schema"`
+	Tool    string        `json:"tool"`
+	Step    string        `json:"step"`
+	Verdict CacheVerdict  `json:"verdict"`
+	Reasons []CacheReason `json:"reasons"`       // the most telling first
+	Unknown []string      `json:"unknown"`       // in words, what is known only in a run
+	Kept    time.Time     `json:"kept,omitzero"` // when the result that was compared with was kept
+}
+
+// ExplainCacheSchema names the JSON form of a CacheExplanation.
+const ExplainCacheSchema = "flowrun/explain-cache.v1"
+
+// NotCachedError says that a step has no cache to explain.
+type NotCachedError struct{ Tool, Step, Hint string }
+
+func (e *NotCachedError) Error() string {
+	return fmt.Sprintf("step %s of tool %s has no cache; %s", e.Step, e.Tool, e.Hint)
+}
+
+// ExplainCache compares what the step with that path depends on now with its kept
+// result, and changes nothing. Errors: those of Plan.Bind, a *StepError, a
+// *NotCachedError, an input that cannot be read.
+func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params map[string]any, w World) (*CacheExplanation, error) {
+	a, err := p.Bind(w, params)
+	if err != nil {
+		return nil, err
+	}
+	a.session, a.ahead = &steps.Session{}, true // nothing but a mask
+	s, a, err := p.foresee(ctx, a, dag.ID(path))
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case s == nil:
+		if hint := p.anItem(dag.ID(path)); hint != "" {
+			return nil, &NotCachedError{p.Name(), path, hint}
+		}
+		return nil, p.noStep(path)
+	case s.nested != nil:
+		return nil, &NotCachedError{p.Name(), path, "it uses a tool: name a step of that, as " + path + "/STEP"}
+	case s.cache == nil:
+		return nil, &NotCachedError{p.Name(), path, "add cache: {inputs: [...], outputs: [...]} to it"}
+	}
+	x := &CacheExplanation{Schema: ExplainCacheSchema, Tool: p.Name(), Step: path, Reasons: []CacheReason{}, Unknown: []string{}}
+	dir := e.config.cacheDir()
+	if dir == "" {
+		return nil, errors.New("cannot explain the cache: the engine has none; set Config.CacheDir")
+	}
+	store, err := cache.Peek(dir)
+	if err != nil {
+		return nil, err
+	}
+	on, err := s.depends(ctx, store, a, dag.View{})
+	if err != nil {
+		return nil, a.withoutSecrets(err)
+	}
+	return x, x.compare(s, s.identity(store, a, dag.ID(path)), store.Key(on.components), on.components)
+}
+
+// foresee finds a step, and the arguments it would have as far as they are known.
+func (p *Plan) foresee(ctx context.Context, a *Args, path dag.ID) (*planStep, *Args, error) {
+	if err := errors.Join(a.openEnvironment(ctx), a.findDir()); err != nil {
+		return nil, nil, a.withoutSecrets(err)
+	}
+	return p.reach(ctx, a, path)
+}
+
+// reach is foresee where the arguments are known: it goes into the item that the path
+// names, a group, or the tool that the step uses.
+func (p *Plan) reach(ctx context.Context, a *Args, path dag.ID) (*planStep, *Args, error) {
+	name, key, rest := path.Split()
+	s := p.byName[name]
+	if s == nil || rest != "" && s.nested == nil {
+		return nil, a, nil
+	}
+	if s.loop != nil {
+		var err error
+		if a, err = s.loop.item(a, key); a == nil || err != nil {
+			return nil, a, err
+		}
+	}
+	switch {
+	case rest == "":
+		return s, a, nil
+	case s.nested.group:
+		return s.nested.reach(ctx, a, rest)
+	}
+	raw, unknown := s.foreseenWith(a)
+	inner, err := s.nested.bind(a.world, raw)
+	if err != nil {
+		return nil, nil, a.withoutSecrets(fmt.Errorf("cannot tell what step %s would be given: %w", name, err))
+	}
+	for _, param := range unknown { // it was bound to the reference as it is written
+		delete(inner.values, param)
+	}
+	inner.session, inner.ahead = a.session, true
+	return s.nested.foresee(ctx, inner, rest)
+}
+
+// anItem is what to write in place of a path that names a loop where it should name one
+// of its items; "" where it does not, or where there is no such step.
+func (p *Plan) anItem(path dag.ID) string {
+	if _, s := p.find(path); s == nil {
+		return ""
+	}
+	for _, loop := range append(path.Holders(), path) {
+		_, s := p.find(loop)
+		if item := string(loop) + "["; s != nil && s.loop != nil && !strings.HasPrefix(string(path), item) && !strings.HasSuffix(string(loop), "]") {
+			return fmt.Sprintf("%s is a loop: name an item, as %sKEY]%s", loop, item, path[len(loop):])
+		}
+	}
+	return ""
+}
+
+// item is the arguments of the item with that key before a run; nil when there is
+// none. Items that only a run knows cannot be told apart.
+func (l *planLoop) item(a *Args, key string) (*Args, error) {
+	items, err := l.list(scope{args: a})
+	if err != nil {
+		return nil, a.withoutSecrets(err)
+	}
+	items.args = a
+	if items.keys, err = l.keys(items, dag.View{}); err != nil {
+		return nil, a.withoutSecrets(err)
+	}
+	for i := range items.list {
+		if items.keys == nil && key == strconv.Itoa(i) || items.keys != nil && items.keys[i] == key {
+			return items.Args(i).(*Args), nil
+		}
+	}
+	return nil, nil
+}
+
+// compare holds the components of now against the kept results.
+func (x *CacheExplanation) compare(s *planStep, kept *cache.Step, key string, now []cache.Component) error {
+	for _, c := range now {
+		if c.Hash == "" {
+			x.Unknown = append(x.Unknown, unknownWord(c))
+		}
+	}
+	entry, err := kept.Find(key)
+	if errors.Is(err, cache.ErrNone) {
+		entry, err = kept.Latest()
+	}
+	switch {
+	case errors.Is(err, cache.ErrNone), errors.Is(err, cache.ErrDamaged):
+		x.reason(CacheReason{Kind: "none", Message: "no result is kept yet"})
+		return nil
+	case err != nil:
+		return err
+	}
+	x.Kept = entry.Created
+	for _, d := range cache.Diff(entry.Components, now) {
+		x.reason(CacheReason{Kind: string(d.Kind), Name: d.Name, Change: string(d.Change), Message: d.String()})
+	}
+	if ttl := s.cache.ttl; ttl > 0 && time.Since(entry.Created) > ttl {
+		x.reason(CacheReason{Kind: "ttl", Message: fmt.Sprintf("the kept result is older than ttl (%s)", ttl)})
+	}
+	switch {
+	case len(x.Reasons) > 0:
+	case len(x.Unknown) > 0:
+		x.Verdict = CacheUnknown
+	default:
+		x.Verdict = CacheReused
+	}
+	return nil
+}
+
+func (x *CacheExplanation) reason(r CacheReason) {
+	x.Verdict = CacheRuns
+	x.Reasons = append(x.Reasons, r)
+}
+
+// unknownWord says what a component is about whose value is not known.
+func unknownWord(c cache.Component) string {
+	switch c.Kind {
+	case cache.Command:
+		return "the command"
+	case cache.Stdin:
+		return "the standard input"
+	case cache.Variable:
+		return "environment variable " + c.Name
+	case cache.Key:
+		return "the key"
+	case cache.Input:
+		return "some of the inputs"
+	case cache.Output:
+		return "some of the outputs"
+	}
+	return c.Name
+}

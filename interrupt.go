@@ -1,0 +1,41 @@
+package flowrun
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// interrupt is what becomes of a step that was running when its engine died
+// (design: Durability). The values are those of on-interrupt.
+type interrupt string
+
+const (
+	askWhenInterrupted   interrupt = "ask"   // a person decides
+	retryWhenInterrupted interrupt = "retry" // it runs again
+	failWhenInterrupted  interrupt = "fail"  // it counts as failed for good
+)
+
+// interruption is what holds for a step: what it says itself, else what its tool
+// says, else what the step says that uses the tool; else a tool that only reads is
+// tried again, and for any other a person is asked.
+func interruption(def *tool.Definition, s *tool.Step, said interrupt) interrupt {
+	own := cmp.Or(interrupt(s.OnInterrupt), idempotent(s.Idempotent != nil && *s.Idempotent, s.Idempotent != nil))
+	wide := cmp.Or(interrupt(def.OnInterrupt), idempotent(def.Idempotent, def.Idempotent))
+	if s.Kind == tool.UseTool {
+		return cmp.Or(own, wide, said) // the tool it uses may say something else
+	}
+	return cmp.Or(own, wide, said, idempotent(slices.Contains(def.Tags, "read"), true))
+}
+
+// idempotent is what idempotent: means, where it is said.
+func idempotent(yes, said bool) interrupt {
+	switch {
+	case !said:
+		return ""
+	case yes:
+		return retryWhenInterrupted
+	}
+	return askWhenInterrupted
+}

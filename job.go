@@ -1,0 +1,204 @@
+package flowrun
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/helper"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// job is one run in the hands of an Engine: a new one, or one that goes on.
+type job struct {
+	runOptions
+	plan    *Plan
+	args    *Args
+	again   *Again // nil: a run from the start
+	ledger  Ledger // nil: nothing is kept
+	logs    string // the run's log folder, "" for none
+	session *steps.Session
+}
+
+func (j *job) resumes() bool { return j.again != nil && !j.again.Retry }
+
+// run brings a job to its end: own the run, ready its steps, walk its graph, end
+// what is left of it.
+func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
+	if err := j.plan.supported(); err != nil {
+		return nil, err
+	}
+	if err := j.heard(); err != nil {
+		return nil, err
+	}
+	if j.resumes() {
+		if err := e.claim(ctx, j); err != nil {
+			return nil, err
+		}
+	}
+	live := newLive(j.plan, j.runOptions)
+	if err := e.ready(ctx, j, live); err != nil {
+		return nil, errors.Join(err, j.disown())
+	}
+	ctx, release := j.heed(ctx)
+	defer release()
+	state, err := e.walk(ctx, j)
+	res = newResult(j.id, j.plan, j.args.shown(), state)
+	if j.again != nil {
+		res.RetryOf = j.retryOf()
+	}
+	if outErr := live.finish(res); err == nil {
+		err = outErr
+	}
+	notices, closeErr := j.session.Close(context.WithoutCancel(ctx))
+	res.Notices = append(live.notices, notices...)
+	return res, cmp.Or(err, closeErr, j.disown())
+}
+
+// claim makes the engine the owner of a run that goes on, and ends what an earlier
+// owner left.
+func (e *Engine) claim(ctx context.Context, j *job) (err error) {
+	past := j.again.past
+	if j.ledger, err = e.config.Store.Claim(ctx, j.id, past.seq()); err != nil {
+		return fmt.Errorf("cannot go on with run %s: %w", j.id, err)
+	}
+	_, err = proc.Recover(j.id, j.again.detached()).Close(ctx, e.grace())
+	if err = errors.Join(err, steps.SweepPrivate(j.id)); err != nil {
+		return errors.Join(fmt.Errorf("cannot clear away what run %s left: %w", j.id, err), j.disown())
+	}
+	return nil
+}
+
+// clear ends what a killed engine has left of a run with which nothing is left to do:
+// its end was on record already, and what ran in the background was not ended yet. The
+// run gets no event. One that is live, or has gone on meanwhile, is left alone: its
+// engine does this itself.
+func (e *Engine) clear(ctx context.Context, g *Again) (*Result, error) {
+	j := &job{again: g}
+	j.id = g.past.Record.ID
+	err := e.claim(ctx, j)
+	if errors.Is(err, ErrLive) || errors.Is(err, ErrChanged) {
+		err = nil
+	}
+	return g.past.Result(), cmp.Or(err, j.disown())
+}
+
+// grace is how long what an earlier owner left may take to end.
+func (e *Engine) grace() time.Duration { return cmp.Or(max(e.config.Grace, 0), steps.DefaultGrace) }
+
+// ready opens the session, learns what is secret, and puts a new run on record.
+func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
+	epoch := 1
+	if j.ledger != nil {
+		epoch = j.ledger.Epoch()
+	}
+	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.world.Env, Grace: e.config.Grace, Force: j.force,
+		Host: e.host(proc.Mark(j.id, epoch)), Follow: live.follow, Notify: live.notify, Function: j.stream}
+	live.listen(&o)
+	if e.config.StateDir != "" {
+		j.logs = steps.LogFolder(e.config.StateDir, j.id)
+		o.LogDir = j.logs
+	}
+	if j.session, err = steps.Open(o); err != nil {
+		return err
+	}
+	j.args.cache = e.caching(j.afresh)
+	err = j.args.withoutSecrets(j.args.begin(ctx, j.session, j.id, ""))
+	if err == nil && j.resumes() {
+		err = j.again.past.Record.same(j.args)
+	}
+	if err == nil && j.ledger == nil && e.config.Store != nil {
+		if j.ledger, err = e.config.Store.Begin(ctx, j.args.record(j.id, j.retryOf())); err != nil {
+			err = fmt.Errorf("cannot record the run: %w", err)
+		}
+	}
+	if err != nil {
+		j.session.Close(ctx)
+	}
+	return err
+}
+
+// retryOf is the run this one tries again.
+func (j *job) retryOf() string {
+	switch {
+	case j.again == nil:
+		return ""
+	case j.again.Retry:
+		return j.again.past.Record.ID
+	}
+	return j.again.past.Record.RetryOf
+}
+
+// walk runs the graph.
+func (e *Engine) walk(ctx context.Context, j *job) (*dag.State, error) {
+	o := dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force, Around: j.around}
+	if j.ledger != nil {
+		o.Journal = j.ledger
+		if e.config.Journal != nil {
+			o.Journal = e.config.Journal(j.ledger)
+		}
+	}
+	var err error
+	switch {
+	case j.resumes():
+		o.Carry, o.Opening = j.again.past.fold(j.plan, j.args), j.again.opening(time.Now())
+	case j.again != nil:
+		if o.Opening, err = j.again.taken(j.logs); err != nil {
+			return dag.NewState(j.id, j.plan.graph, j.args), err
+		}
+	}
+	return dag.Run(ctx, j.plan.graph, j.args, o)
+}
+
+// heed passes on what others ask of the run: to stop it, or to let it go because
+// it is theirs now.
+func (j *job) heed(ctx context.Context) (context.Context, func()) {
+	if j.ledger == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case reason := <-j.ledger.Asked():
+				cancel(errors.New(reason))
+			case <-j.ledger.Lost():
+				cancel(ErrFenced)
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		<-done
+	}
+}
+
+// disown gives the run up: it has ended, or somebody else may go on with it.
+func (j *job) disown() error {
+	if j.ledger == nil {
+		return nil
+	}
+	if err := j.ledger.Close(); err != nil {
+		return fmt.Errorf("cannot close the run's record: %w", err)
+	}
+	return nil
+}
+
+// host is what starts the run's processes: this process where it is the reaper
+// of orphans itself (the flowrun command) or where there is no helper.
+func (e *Engine) host(mark string) proc.Host {
+	if proc.IsReaper() || e.config.Helper == "" && !helper.Enabled() {
+		return proc.Open(mark)
+	}
+	return helper.New(mark, e.config.Helper)
+}

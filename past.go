@@ -1,0 +1,136 @@
+package flowrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Past is a recorded run as far as it has come, which may be to its end. It is a
+// picture of one moment: what a living owner does afterwards is not in it.
+type Past struct {
+	Record *Record
+	Info   RunInfo
+	Plan   *Plan       // of the definitions the run was started with, secrets in them masked
+	Events []dag.Event // all of them, in order
+
+	state *dag.State
+}
+
+// LoadRun reads a recorded run. The definitions are those that were kept with it;
+// lib gives loaders, and tools written in Go. Errors: ErrNoRun; tool.Diagnostics
+// when this version does not take the definitions any more.
+func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*Past, error) {
+	r, err := s.Record(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read run %s: %w", id, err)
+	}
+	p := &Past{Record: r}
+	if p.Plan, err = r.compile(lib.Snapshot(r.Sources), r.asked()); err != nil {
+		// One in which a secret was hidden may not be what it was.
+		whole, lost := r.whole()
+		if lost != nil {
+			return nil, fmt.Errorf("cannot compile the definitions that were kept with run %s: %w", id, errors.Join(lost, err))
+		}
+		if p.Plan, err = r.compile(lib.Snapshot(whole), r.asked()); err != nil {
+			return nil, fmt.Errorf("cannot compile the definitions that were kept with run %s: %w", id, err)
+		}
+	}
+	return p, p.Refresh(ctx, s)
+}
+
+// Of says whether the run is one of the tool that a caller calls name: its name, or
+// the file it was read from.
+func (p *Past) Of(name string) bool {
+	if name == p.Record.Tool {
+		return true
+	}
+	file, err := filepath.Abs(name)
+	return err == nil && len(p.Record.Sources) > 0 && p.Record.Sources[0].File == file
+}
+
+// NoStep is the error that the run has no step of that path, a *StepError.
+func (p *Past) NoStep(path string) error { return p.Plan.noStep(path) }
+
+// Refresh reads what has happened since: where the run stands, and its new events.
+// Whether it is live comes first: events that are written in between then belong to
+// a living run.
+func (p *Past) Refresh(ctx context.Context, s Store) (err error) {
+	if p.Info, err = s.Info(ctx, p.Record.ID); err != nil {
+		return fmt.Errorf("cannot read run %s: %w", p.Record.ID, err)
+	}
+	if p.state == nil {
+		p.state = dag.NewState(p.Record.ID, p.Plan.graph, nil)
+	}
+	for {
+		more, err := s.Events(ctx, p.Record.ID, p.seq())
+		if err != nil {
+			return fmt.Errorf("cannot read the events of run %s: %w", p.Record.ID, err)
+		}
+		if len(more) == 0 {
+			break
+		}
+		p.Events = append(p.Events, more...)
+		for _, e := range more {
+			p.state.Apply(e)
+		}
+	}
+	return nil
+}
+
+// seq is the number of the last event.
+func (p *Past) seq() uint64 {
+	if len(p.Events) == 0 {
+		return 0
+	}
+	return p.Events[len(p.Events)-1].Seq
+}
+
+// fold is the run's state over a plan.
+func (p *Past) fold(plan *Plan, a *Args) *dag.State {
+	var args dag.Args
+	if a != nil {
+		args = a
+	}
+	s := dag.NewState(p.Record.ID, plan.graph, args)
+	for _, e := range p.Events {
+		s.Apply(e)
+	}
+	return s
+}
+
+// finished says whether the run has come to an end.
+func (p *Past) finished() bool { return p.state.Result() != nil }
+
+// Result is what came of the run so far. Steps that a dead engine left running are
+// interrupted.
+func (p *Past) Result() *Result {
+	res := newResult(p.Record.ID, p.Plan, p.Record.Params, p.state)
+	res.RetryOf = p.Record.RetryOf
+	if !p.finished() {
+		res.Status, res.Message, res.Started = p.Info.Status, p.Info.Message, p.Info.Started
+	}
+	started := map[string]time.Time{}
+	for _, e := range p.Events {
+		if e.Kind == dag.StepStarted {
+			started[string(e.Node)] = e.Time
+		}
+	}
+	for i := range res.Steps {
+		s := &res.Steps[i]
+		if s.Started.IsZero() && s.Ended.IsZero() {
+			s.Started = started[s.ID]
+		}
+		if s.Status == dag.Running && p.Info.Status != dag.Running {
+			s.Status = dag.Interrupted
+		}
+	}
+	res.Output, _ = whole(res.output, steps.DefaultLimit)
+	return res
+}

@@ -1,0 +1,191 @@
+package flowrun
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// record is what the Store keeps of a run that is about to begin.
+func (a *Args) record(id, retryOf string) *Record {
+	w := a.world
+	r := &Record{ID: id, Tool: a.plan.Name(), RetryOf: retryOf, Created: w.Time, Params: a.shown(), Given: map[string]any{},
+		World: RecordedWorld{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
+		Only:  a.plan.only, Alone: a.plan.alone, Sources: a.kept()}
+	for name, v := range a.raw {
+		if a.plan.Secret(name) || !reflect.DeepEqual(masked(a.session.Mask(), v), v) {
+			r.Withheld = append(r.Withheld, name)
+			continue
+		}
+		r.Given[name] = v
+	}
+	slices.Sort(r.Withheld)
+	return r
+}
+
+// kept are the definitions as a Store may keep them: what the session has learned to be
+// secret is masked, whether an author wrote it there as one or it comes from elsewhere
+// and stands there all the same.
+func (a *Args) kept() []tool.Source {
+	list := slices.Clone(a.plan.sources)
+	for i := range list {
+		s := &list[i]
+		if text := tool.Redact(s.Text, a.session.Mask().String); !bytes.Equal(text, s.Text) {
+			s.Original, s.Text, s.Digest = s.Digest, text, tool.DigestOf(text)
+		}
+	}
+	return list
+}
+
+// whole are the record's definitions as they were run: one that held a secret is
+// read from its file, if that is still the same.
+func (r *Record) whole() ([]tool.Source, error) {
+	list := slices.Clone(r.Sources)
+	for i := range list {
+		s := &list[i]
+		if s.Original == "" {
+			continue
+		}
+		text, err := os.ReadFile(s.File)
+		if err == nil && tool.DigestOf(text) != s.Original {
+			err = errors.New("it has changed")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot go on with the definition that run %s was started with: %s holds a secret and so was not kept as it is, and now: %w; go on with --latest", r.ID, s.File, err)
+		}
+		s.Text = text
+	}
+	return list, nil
+}
+
+// world is the World a recorded run lives in. The environment is this process's.
+func (r *Record) world() World {
+	w := r.World
+	return World{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash}
+}
+
+// asked is what the run's tool was asked for by.
+func (r *Record) asked() string {
+	if len(r.Sources) > 0 && r.Sources[0].From == "" {
+		return r.Sources[0].Name
+	}
+	return r.Tool
+}
+
+// file is where the run's tool was found, its name where that is no file.
+func (r *Record) file() string {
+	if len(r.Sources) > 0 && r.Sources[0].From == "" {
+		return r.Sources[0].File
+	}
+	return r.Tool
+}
+
+// compile is the plan of a recorded run, from the library that has its definitions.
+func (r *Record) compile(lib *tool.Library, name string) (*Plan, error) {
+	p, err := Compile(lib, name)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Alone:
+		return p.Only(r.Only)
+	case r.Only != "":
+		return p.Until(r.Only)
+	}
+	return p, nil
+}
+
+// bind binds the run's parameters again. more are the ones that were withheld; they
+// win, and for a retry may be any.
+func (r *Record) bind(p *Plan, w World, more map[string]any) (*Args, error) {
+	given := make(map[string]any, len(r.Given)+len(more))
+	for k, v := range r.Given {
+		given[k] = v
+	}
+	for k, v := range more {
+		given[k] = v
+	}
+	bad := &ParamsError{Tool: p.Name()}
+	for _, name := range r.Withheld {
+		if _, ok := given[name]; !ok {
+			bad.Problems = append(bad.Problems, ParamProblem{Name: name, Code: "withheld",
+				Message: "is secret and was not kept", Hint: fmt.Sprintf("give it again: %s=...", name)})
+		}
+	}
+	if len(bad.Problems) > 0 {
+		return nil, bad
+	}
+	return p.Bind(w, given)
+}
+
+// withheld refuses parameters that are on record: a resumed run keeps them.
+func (r *Record) withheld(more map[string]any) error {
+	bad := &ParamsError{Tool: r.Tool}
+	for name := range more {
+		if !slices.Contains(r.Withheld, name) {
+			bad.Problems = append(bad.Problems, ParamProblem{Name: name, Code: "recorded",
+				Message: "cannot change: a resumed run keeps its parameters", Hint: fmt.Sprintf("begin a new run with retry --with %s=...", name)})
+		}
+	}
+	if len(bad.Problems) > 0 {
+		slices.SortFunc(bad.Problems, func(x, y ParamProblem) int { return strings.Compare(x.Name, y.Name) })
+		return bad
+	}
+	return nil
+}
+
+// same holds the parameters of a resumed run against those it began with: a
+// default may come from the environment, which may have changed.
+func (r *Record) same(a *Args) error {
+	now := a.shown()
+	bad := &ParamsError{Tool: r.Tool}
+	for name, was := range r.Params {
+		if !equalJSON(was, now[name]) {
+			bad.Problems = append(bad.Problems, ParamProblem{Name: name, Code: "changed",
+				Message: "is no longer what the run began with",
+				Hint:    fmt.Sprintf("its default comes from the environment; set that as it was, or start a new run with retry --with %s=...", name)})
+		}
+	}
+	if len(bad.Problems) > 0 {
+		slices.SortFunc(bad.Problems, func(x, y ParamProblem) int { return strings.Compare(x.Name, y.Name) })
+		return bad
+	}
+	return nil
+}
+
+func equalJSON(x, y any) bool {
+	a, errA := json.Marshal(x)
+	b, errB := json.Marshal(y)
+	return errA == nil && errB == nil && string(a) == string(b)
+}
+
+// find is the step with that path, in whatever try, and the plan it stands in; nil
+// when there is none.
+func (p *Plan) find(path dag.ID) (*Plan, *planStep) {
+	name, _, rest := path.Split()
+	switch s := p.byName[name]; {
+	case s == nil:
+		return nil, nil
+	case rest == "":
+		return p, s
+	case s.nested != nil:
+		return s.nested.find(rest)
+	}
+	return nil, nil
+}
+
+// UnmarshalJSON reads a Record without rounding the numbers of its parameters.
+func (r *Record) UnmarshalJSON(b []byte) error {
+	type plain Record
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode((*plain)(r))
+}

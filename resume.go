@@ -1,0 +1,82 @@
+package flowrun
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// ResumeOptions are how a run is resumed.
+type ResumeOptions struct {
+	// RerunInterrupted lets every interrupted step run again, whatever its
+	// definition says.
+	RerunInterrupted bool
+	// RerunAsked lets those run again that a person is asked about: the answer to
+	// Again.Asks.
+	RerunAsked bool
+	// Latest goes on with the definitions as they are now. Steps that are kept are
+	// matched by name.
+	Latest bool
+	// Params are the parameters that the record does not hold: the secret ones.
+	Params map[string]any
+}
+
+// Resume works out how the run goes on: what failed untolerated, was cancelled or
+// interrupted, and everything downstream of these, runs again; the rest stands
+// (design: Durability). Nothing says that there is nothing to do. Errors: ErrLive;
+// a *ParamsError when a secret is missing; a *WithheldError; what Compile answers.
+func (p *Past) Resume(lib *tool.Library, o ResumeOptions) (*Again, error) {
+	if p.Info.Status == dag.Running {
+		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, ErrLive)
+	}
+	if p.Record.RetryOf != "" && len(p.Events) == 0 { // what it was to take over is not on record
+		return nil, fmt.Errorf("cannot resume run %s: its engine died before it had begun; retry run %s again", p.Record.ID, p.Record.RetryOf)
+	}
+	g := &Again{past: p}
+	var err error
+	if o.Latest {
+		g.plan, err = p.Record.compile(lib, p.Record.file())
+	} else {
+		g.plan, err = p.plan(lib)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Record.withheld(o.Params); err != nil {
+		return nil, err
+	}
+	if g.args, err = p.Record.bind(g.plan, p.Record.world(), o.Params); err != nil {
+		return nil, err
+	}
+	rules := dag.Rules{Rerun: func(path dag.ID, n *dag.Node) bool {
+		rule := g.rule(path)
+		return o.RerunInterrupted || n.Aside || rule == retryWhenInterrupted || o.RerunAsked && rule == askWhenInterrupted
+	}}
+	if err := g.settle(rules); err != nil {
+		return nil, err
+	}
+	if !o.RerunInterrupted && !o.RerunAsked {
+		g.ask()
+	}
+	return g, nil
+}
+
+// opening are the events the run goes on with.
+func (g *Again) opening(now time.Time) []dag.Event {
+	list := []dag.Event{{Kind: dag.RunResumed, Reset: g.Reset}}
+	begun := map[dag.ID]dag.Event{}
+	for _, e := range g.past.Events {
+		if e.Kind == dag.StepStarted {
+			begun[e.Node] = e
+		}
+	}
+	for _, path := range g.Lost() {
+		e := begun[path]
+		list = append(list, dag.Event{Kind: dag.StepFinished, Node: path, Attempt: e.Attempt, Reason: dag.ReasonInterrupted,
+			Result: &dag.Result{Status: dag.Interrupted, ExitCode: 1, Reason: dag.ReasonInterrupted, Attempts: e.Attempt,
+				Started: e.Time, Ended: now, Message: "was running when the engine died, and is not to run twice (on-interrupt: fail)"}})
+	}
+	return list
+}

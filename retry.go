@@ -1,0 +1,244 @@
+package flowrun
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// RetryOptions are how a run is tried again.
+type RetryOptions struct {
+	From []string       // paths of steps that run again whatever came of them
+	Only string         // the one step to run; "" is all
+	With map[string]any // parameters that change, and the secret ones
+}
+
+// Retry works out a new run that takes over what went well in this one. A changed
+// parameter sends every step back that mentions it. Errors: ErrLive, a *StepError,
+// a *ParamsError, a *WithheldError.
+func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
+	if p.Info.Status == dag.Running {
+		return nil, fmt.Errorf("cannot retry run %s: %w", p.Record.ID, ErrLive)
+	}
+	plan, err := p.plan(lib)
+	if err != nil {
+		return nil, err
+	}
+	g := &Again{past: p, plan: plan, Retry: true}
+	rules := dag.Rules{Rerun: func(path dag.ID, n *dag.Node) bool {
+		return n.Aside || g.rule(path) == retryWhenInterrupted || slices.ContainsFunc(o.From, func(from string) bool { return inside(path, from) })
+	}}
+	from := o.From
+	if o.Only != "" {
+		from = append(slices.Clone(from), o.Only)
+	}
+	for _, path := range from {
+		full, ok := g.locate(path)
+		if !ok {
+			return nil, p.Plan.noStep(path)
+		}
+		rules.From = append(rules.From, full)
+	}
+	if o.Only != "" {
+		if g.plan, err = plan.Only(o.Only); err != nil {
+			return nil, err
+		}
+	}
+	w := p.Record.world()
+	w.Time = time.Time{} // now
+	if g.args, err = p.Record.bind(g.plan, w, o.With); err != nil {
+		return nil, err
+	}
+	for _, name := range p.changed(o.With) {
+		rules.From = append(rules.From, g.plan.mentioning(name)...)
+	}
+	if err := g.settle(rules); err != nil {
+		return nil, err
+	}
+	if len(g.Interrupted) > 0 { // a new run cannot leave them out, and they are not to run unasked
+		return nil, &InterruptedError{Run: p.Record.ID, Steps: g.Interrupted, Retry: true}
+	}
+	if o.Only != "" {
+		return g, g.alone(rules.From[len(o.From)])
+	}
+	return g, nil
+}
+
+// StepWord is a step's path as it is written on a command line: in quotes where it holds
+// what a shell would read, as the brackets of an item.
+func StepWord(path string) string {
+	plain := func(r rune) bool {
+		return r == '/' || r == '#' || r == '-' || r == '_' || r == '.' || r == '@' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	}
+	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// inside says whether a path is that of a step, or of one inside it.
+func inside(path dag.ID, step string) bool {
+	rest, ok := strings.CutPrefix(string(path.WithoutTries()), string(dag.ID(step).WithoutTries()))
+	return ok && (rest == "" || rest[0] == '/' || rest[0] == '[')
+}
+
+// locate is the path of a step as the run's events have it, in its last try.
+func (g *Again) locate(path string) (dag.ID, bool) {
+	want := dag.ID(path).WithoutTries()
+	if _, s := g.plan.find(want); s == nil {
+		return "", false
+	}
+	full, known := want, !strings.Contains(path, "[") // whether there is such an item, only the run knows
+	g.past.state.All(func(id dag.ID, _ *dag.Node, _ dag.Status, _ *dag.Result) {
+		if id.WithoutTries() == want {
+			full, known = id, true
+		}
+	})
+	return full, known
+}
+
+// alone refuses when more than the one step would have to run.
+func (g *Again) alone(only dag.ID) error {
+	for _, path := range slices.Concat(g.Reset, g.Left, g.Waiting) {
+		_, s := g.plan.find(path)
+		if s != nil && path != only && !strings.HasPrefix(string(only), string(path)) {
+			return &AloneError{Step: string(only), Missing: string(path)}
+		}
+	}
+	return nil
+}
+
+// AloneError says that a step cannot run alone: something it waits for has no
+// result in the recorded run.
+type AloneError struct{ Step, Missing string }
+
+func (e *AloneError) Error() string {
+	return fmt.Sprintf("cannot run %s alone: it waits for %s, which has no good result in that run; retry --from %s instead", e.Step, e.Missing, StepWord(e.Missing))
+}
+
+// changed are the parameters that differ from the recorded run's: those that were
+// given otherwise, and those whose defaults mention one of them. A secret one cannot
+// be compared and counts as the same.
+func (p *Past) changed(with map[string]any) []string {
+	var list []string
+	for _, prm := range p.Plan.params { // in the order of their defaults
+		name := prm.def.Name
+		was, given := p.Record.Given[name]
+		now, again := with[name]
+		switch {
+		case slices.Contains(p.Record.Withheld, name), again && given && equalJSON(was, now):
+		case again:
+			list = append(list, name)
+		case !given && prm.initial != nil && slices.ContainsFunc(prm.initial.refs(), func(r expr.Ref) bool {
+			return r.Class == expr.Parameter && slices.Contains(list, r.Root)
+		}):
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// mentioning are the plan's steps that mention a parameter: all of them when
+// something tool-wide does.
+func (p *Plan) mentioning(name string) []dag.ID {
+	var list []dag.ID
+	wide := p.wide(name)
+	for _, s := range p.steps {
+		if wide || s.uses[name] {
+			list = append(list, dag.ID(s.def.Name))
+		}
+	}
+	return list
+}
+
+// taken are the opening events of a new run that takes over what is kept of an
+// old one, the logs included. dir is the new run's log folder.
+func (g *Again) taken(dir string) ([]dag.Event, error) {
+	kept := map[dag.ID]bool{}
+	for _, path := range g.Kept {
+		kept[path] = true
+	}
+	partly := map[dag.ID]bool{}
+	for path := range kept {
+		for _, outer := range path.Holders() {
+			partly[outer] = true
+		}
+	}
+	list := []dag.Event{{Kind: dag.RunStarted}}
+	var err error
+	state := g.past.fold(g.plan, nil)
+	state.All(func(path dag.ID, n *dag.Node, _ dag.Status, r *dag.Result) {
+		at := path.WithoutTries()
+		switch {
+		case err != nil:
+		case kept[path] && r != nil:
+			var mine *dag.Result
+			if mine, err = g.reuse(path, at, r, dir); err == nil {
+				list = append(list, dag.Event{Kind: dag.StepFinished, Node: at, Attempt: mine.Attempts, Reason: mine.Reason, Result: mine})
+			}
+		case partly[path] && n.Each != nil:
+			list = append(list, dag.Event{Kind: dag.StepStarted, Node: at, Attempt: 1})
+			if e := state.Expanded(path); e != nil {
+				e.Node = at
+				list = append(list, *e)
+			}
+		case partly[path] && n.Graph != nil:
+			list = append(list, dag.Event{Kind: dag.StepStarted, Node: at, Attempt: 1})
+		}
+	})
+	return list, err
+}
+
+// reuse is a result in a new run.
+func (g *Again) reuse(path, at dag.ID, r *dag.Result, dir string) (*dag.Result, error) {
+	mine := *r
+	switch {
+	case mine.Status == dag.Succeeded:
+		mine.Status = dag.Reused
+	case mine.Status == dag.Reused: // from the cache then; now from that run
+		mine.Reason = ""
+	}
+	for _, s := range []struct {
+		o     **dag.Output
+		which steps.Streams
+	}{{&mine.Stdout, steps.Stdout}, {&mine.Stderr, steps.Stderr}} {
+		if *s.o == nil {
+			continue
+		}
+		o := **s.o
+		if o.File != "" && dir != "" {
+			file, err := steps.AdoptLog(dir, at, max(r.Attempts, 1), s.which, o.File)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("cannot take over the log of step %s: %w", path, err)
+			}
+			o.File = file // "" where the log is gone; what is read of it is in memory
+		}
+		*s.o = &o
+	}
+	return &mine, nil
+}
+
+// wide says whether something that holds for all steps mentions a parameter.
+func (p *Plan) wide(name string) bool {
+	texts := []*expr.Template{p.dir, p.temp, p.input}
+	for _, v := range p.environ {
+		texts = append(texts, v.Value)
+	}
+	for _, f := range p.envFiles {
+		texts = append(texts, f.Path)
+	}
+	for _, s := range p.sourced {
+		texts = append(texts, s.file, s.argv)
+	}
+	return slices.ContainsFunc(texts, func(t *expr.Template) bool {
+		return t != nil && slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Parameter && r.Root == name })
+	})
+}

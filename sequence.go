@@ -1,0 +1,126 @@
+package flowrun
+
+import (
+	"maps"
+	"strconv"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// sequenceCompiler compiles one list of steps: those of a tool, of a group, or of
+// a handler. Steps of one list stand in one graph and are ordered together.
+type sequenceCompiler struct {
+	*compiler
+	plan    *Plan // of the tool, whichever list it is
+	steps   []*tool.Step
+	path    string // of the list, for diagnostics
+	names   names  // of everything around the list, and of the list itself
+	said    interrupt
+	handler *handler // of a list of handlers
+	kept    map[string]steps.Streams
+	outside []edge // to what stands around the list
+}
+
+// compile compiles the steps, orders them and puts the handlers of each behind it.
+func (c *sequenceCompiler) compile() []*planStep {
+	explicit := make(map[*tool.Step][]edge, len(c.steps))
+	compiled := make(map[*tool.Step]*planStep, len(c.steps))
+	handlers := map[*tool.Step][]*planStep{}
+	own := make(map[string]bool, len(c.steps))
+	for _, s := range c.steps {
+		own[s.Name] = true
+	}
+	for i, s := range c.steps {
+		at := c.path + "[" + strconv.Itoa(i) + "]"
+		sc := &stepCompiler{compiler: c.compiler, plan: c.plan, step: s, path: at, names: c.names, said: c.said, kept: c.kept}
+		if c.plan.Definition.Single {
+			sc.path = ""
+		}
+		compiled[s] = sc.all(c.handler)
+		for _, e := range sc.edges {
+			if own[e.to] {
+				explicit[s] = append(explicit[s], e)
+			} else {
+				c.outside = append(c.outside, e)
+			}
+		}
+		if !s.Handlers.Empty() {
+			handlers[s] = c.handled(s, &s.Handlers, at+".")
+		}
+	}
+	plan, joins, ds := order(c.steps, explicit)
+	c.problems = append(c.problems, ds...)
+	list := make([]*planStep, 0, len(plan))
+	for _, o := range plan {
+		s := compiled[o.step]
+		s.after, s.join = o.after, joins[o.step.Name]
+		list = append(append(list, s), handlers[o.step]...)
+	}
+	return list
+}
+
+// all compiles the step with all that belongs to it.
+func (c *stepCompiler) all(h *handler) *planStep {
+	def := c.step
+	for _, w := range def.WaitFor {
+		if w.S != def.Name { // diagnosed where it was read
+			c.edges = append(c.edges, edge{w.S, w.Pos})
+		}
+	}
+	s := c.compile()
+	s.mentioned, s.uses, s.handler = c.mentioned, c.uses, h
+	s.interrupt = interruption(c.plan.Definition, def, c.said)
+	for name, streams := range c.mentioned {
+		c.kept[name] |= streams
+	}
+	return s
+}
+
+// group compiles the steps of a group. They are a graph of their own within the
+// tool's: they see what the group's step sees.
+func (c *stepCompiler) group(s *planStep) {
+	inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: c.step.Steps, path: c.key("steps"),
+		names: c.names.and(c.step.Steps), said: c.said, kept: c.kept}
+	s.nested = &Plan{Definition: c.plan.Definition, group: true}
+	s.nested.steps = inner.compile()
+	c.edges = append(c.edges, inner.outside...)
+	for _, in := range s.nested.steps {
+		for name, streams := range in.mentioned {
+			c.mention(name, streams)
+		}
+		if c.uses == nil {
+			c.uses = map[string]bool{}
+		}
+		maps.Copy(c.uses, in.uses)
+	}
+}
+
+// mention notes that the step reads streams of another one.
+func (c *stepCompiler) mention(name string, streams steps.Streams) {
+	if c.mentioned == nil {
+		c.mentioned = map[string]steps.Streams{}
+	}
+	c.mentioned[name] |= streams
+}
+
+// each calls visit for every step of the tool, those in groups too.
+func (p *Plan) each(visit func(*planStep)) {
+	for _, s := range p.steps {
+		visit(s)
+		if s.nested != nil && s.nested.group {
+			s.nested.each(visit)
+		}
+	}
+}
+
+// gateNode is the join in front of handlers; that of the tool's waits for all there is.
+func (s *planStep) gateNode(all []dag.ID) dag.Node {
+	n := s.gate
+	if s.handler.step == "" {
+		n.After = append([]dag.ID{}, all...) // not nil: it sums up even nothing
+		n.Sums = n.After
+	}
+	return n
+}
