@@ -49,6 +49,12 @@ func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
 			fmt.Fprintf(w, "%swave %d\n", indent, wave)
 		}
 		fmt.Fprintf(w, "%s  %s (%s)\n", indent, strings.TrimPrefix(s.ID, prefix), s.Kind)
+		if s.Handler != "" {
+			fmt.Fprintf(w, "%s    %s\n", indent, s.Handler)
+		}
+		if s.Loop != "" {
+			fmt.Fprintf(w, "%s    for each of %s\n", indent, s.Loop)
+		}
 		if s.Condition != "" {
 			fmt.Fprintf(w, "%s    if %s\n%s       %s: %s\n", indent, s.Condition, indent, s.Verdict, s.Why)
 		}

@@ -71,6 +71,11 @@ func (a *app) fail(err error) int {
 		step     *flowrun.StepError
 		platform *flowrun.UnsupportedError
 		missing  *missingError
+		many     *flowrun.AmbiguousError
+		rests    *flowrun.InterruptedError
+		withheld *flowrun.WithheldError
+		alone    *flowrun.AloneError
+		environ  *flowrun.EnvironmentError
 	)
 	switch {
 	case errors.As(err, &code):
@@ -89,9 +94,26 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &notFound), errors.As(err, &step), errors.As(err, &missing):
 		a.say("%v", err)
 		return exitNotFound
+	case errors.Is(err, flowrun.ErrNoRun):
+		a.say("%v; flowrun runs lists them", err)
+		return exitNotFound
+	case errors.As(err, &many):
+		a.say("%v", err)
+		return exitUsage
+	case errors.As(err, &rests):
+		a.say("%v", err)
+		return exitWaiting
+	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.As(err, &withheld), errors.As(err, &alone):
+		a.say("%v", err)
+		return exitRefused
 	case errors.As(err, &params):
 		for _, p := range params.Problems {
 			a.say("parameter %s: %s%s", p.Name, p.Message, hint(p.Hint))
+		}
+		return exitParams
+	case errors.As(err, &environ):
+		for _, p := range environ.Problems {
+			a.say("%s", p)
 		}
 		return exitParams
 	case errors.Is(err, steps.ErrShortSecret):

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -28,6 +28,11 @@ type runFlags struct {
 	output      string
 	passThrough bool
 	allowDash   bool
+	noHistory   bool
+	metricsFile string
+	metricsAddr string
+	force       bool
+	noInput     bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -41,7 +46,13 @@ in .yaml, .yml or .json).
 Parameters: NAME=text, NAME=@file (the file's content), NAME:=JSON, and
 --params FILE with one JSON object. Repeat NAME=text for arrays.
 
-The run's output goes to stdout, everything else to stderr.`,
+The run's output goes to stdout, everything else to stderr: what happens, and with
+their names the lines of steps that say output.mode: stream (not under
+--progress json, where stderr holds events alone).
+
+An interactive step that asks has the terminal to itself, Ctrl-C included; three of
+these within a second stop the run. Without a terminal, or with --no-input, its
+default response is taken.`,
 		Example: `  flowrun run weather LOCATION=Rome
   flowrun run ./build.yaml TAGS=a TAGS=b --max-parallel 4
   flowrun run deploy --params staging.json --dry-run
@@ -57,25 +68,32 @@ The run's output goes to stdout, everything else to stderr.`,
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.params, "params", "", "read parameters from this JSON `file`; - is stdin")
-	fl.IntVar(&f.maxParallel, "max-parallel", 0, "steps at once (default: 2 for each CPU, at least 4)")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run, and start nothing")
 	fl.StringVar(&f.until, "until", "", "run only this `step` and what it waits for")
-	fl.StringVar(&f.progress, "progress", "auto", "narration on stderr: auto|tty|plain|json|quiet|none")
-	fl.StringVarP(&f.output, "output", "o", "text", "the result on stdout: text|combined|json")
-	fl.BoolVarP(&f.passThrough, "exit-code", "x", false, "exit with the failed step's own exit code")
 	fl.BoolVar(&f.allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
+	fl.BoolVar(&f.noHistory, "no-history", false, "keep no record of the run: nothing is written, no cache is used, and it cannot be resumed")
 	c.RegisterFlagCompletionFunc("until", a.completeStep)
-	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(progressModes, cobra.ShellCompDirectiveNoFileComp))
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(runOutputs, cobra.ShellCompDirectiveNoFileComp))
+	a.runningFlags(c, &f)
 	return c
 }
 
-var (
-	progressModes = []string{"auto", "tty", "plain", "json", "quiet", "none"}
-	runOutputs    = []string{"text", "combined", "json"}
-)
+// runningFlags are the flags of every command that runs something.
+func (a *app) runningFlags(c *cobra.Command, f *runFlags) {
+	fl := c.Flags()
+	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
+	fl.BoolVar(&f.force, "force", false, "run steps whatever results are in the cache; new ones are kept")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run, and start nothing")
+	fl.StringVar(&f.progress, "progress", "auto", "the narration on stderr, a `mode`: auto|tty|plain|json|quiet|none")
+	fl.StringVarP(&f.output, "output", "o", "text", "the result on stdout, a `form`: text|combined|json")
+	fl.BoolVar(&f.noInput, "no-input", false, "ask nobody: interactive steps get their default response")
+	fl.BoolVarP(&f.passThrough, "exit-code", "x", false, "exit with the failed step's own exit code")
+	fl.StringVar(&f.metricsFile, "metrics-file", "", "write the run's metrics to this `file`, for node_exporter's textfile collector")
+	fl.StringVar(&f.metricsAddr, "metrics-addr", "", "serve the run's metrics at `HOST:PORT`/metrics while it lasts; :PORT is this machine only")
+	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(progressModes, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(runOutputs, cobra.ShellCompDirectiveNoFileComp))
+}
 
-func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
+// check holds the flags against what they may be.
+func (f *runFlags) check(c *cobra.Command) error {
 	if err := oneOf(c, "progress", f.progress, progressModes); err != nil {
 		return err
 	}
@@ -84,6 +102,18 @@ func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
 	}
 	if f.maxParallel < 0 {
 		return usagef(c, "--max-parallel must be at least 1")
+	}
+	return nil
+}
+
+var (
+	progressModes = []string{"auto", "tty", "plain", "json", "quiet", "none"}
+	runOutputs    = []string{"text", "combined", "json"}
+)
+
+func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
+	if err := f.check(c); err != nil {
+		return err
 	}
 	list, err := assignments(c, args[1:])
 	if err != nil {
@@ -158,37 +188,80 @@ func colon(s string) string {
 	return ": " + s
 }
 
-// execute runs the plan and prints its result.
+// execute runs the plan.
 func (a *app) execute(plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) error {
+	run := func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+		return e.Run(ctx, plan, params, append(o, flowrun.WithWorld(world))...)
+	}
+	if f.noHistory {
+		return a.carryOut(nil, plan, nil, f, run)
+	}
+	return a.writing(func(_ context.Context, s *sqlite.Store) error { return a.carryOut(nil, plan, s, f, run) })
+}
+
+// carryOut runs something on an engine, and prints the result. past is the run that is
+// taken up, nil for a new one.
+func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, f runFlags,
+	run func(context.Context, *flowrun.Engine, ...flowrun.RunOption) (*flowrun.Result, error)) error {
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	sig := a.signals(stop)
 	defer sig.stop()
 
-	stateDir := flowrun.DefaultStateDir()
-	if stateDir != "" {
-		if err := os.MkdirAll(stateDir, 0o700); err != nil {
-			return fmt.Errorf("cannot use the state directory %q: %w; set FLOWRUN_STATE_DIR to a folder you can write to", stateDir, err)
+	config := flowrun.Config{Parallel: f.maxParallel, StateDir: flowrun.DefaultStateDir()}
+	if s != nil {
+		config.Store = s
+	} else { // the result is printed from the logs, which then go
+		dir, err := os.MkdirTemp("", "flowrun-")
+		if err != nil {
+			return fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
 		}
+		defer os.RemoveAll(dir)
+		config.StateDir, config.CacheDir = dir, flowrun.NoCache
 	}
-	engine := flowrun.New(flowrun.Config{Parallel: f.maxParallel, StateDir: stateDir})
-	options := []flowrun.RunOption{flowrun.WithWorld(world), flowrun.WithForce(sig.force)}
-	if s := a.sink(plan, f.progress); s != nil {
+	options := []flowrun.RunOption{flowrun.WithForce(sig.force)}
+	if f.force {
+		options = append(options, flowrun.WithoutCache())
+	}
+	keys := a.keyboard(f.noInput)
+	defer keys.release() // should a step not have come to it
+	if keys != nil {
+		options = append(options, flowrun.WithTerminal(keys))
+		defer func(w io.Writer) { a.Stderr = w }(a.Stderr)
+		a.Stderr = keys.screen(a.Stderr)
+	}
+	if f.progress != "json" {
+		p := console.NewPrefixer(a.Stderr, paths(plan, ""), console.PrefixOptions{Color: a.colored(a.Stderr), Terminal: isTerminal(a.Stderr)})
+		options = append(options, flowrun.WithConsole(streamed(p)))
+	}
+	if s := a.sink(past, plan, f.progress, s != nil); s != nil {
 		options = append(options, flowrun.WithSink(s))
 	}
-	out := &breaking{w: a.Stdout, stop: stop}
+	out := &breaking{w: keys.screen(a.Stdout), stop: stop}
 	if f.output == "text" {
 		options = append(options, flowrun.WithStdout(out))
 	}
-	res, err := engine.Run(ctx, plan, params, options...)
+	engine, done, err := a.engine(config, plan, f)
+	if err != nil {
+		return err
+	}
+	res, err := run(ctx, engine, options...)
+	done()
 	if res == nil {
+		if code := sig.code(); code != 0 && ctx.Err() != nil { // before the first step
+			a.say("%v", err)
+			return codeError(code)
+		}
 		return err
 	}
 	if err := cmp.Or(err, out.err, a.print(res, f.output)); err != nil {
+		if s != nil && res.Status == dag.Interrupted {
+			a.say("run %s is interrupted; flowrun resume %s goes on with it", res.ID, res.ID)
+		}
 		return err
 	}
 	if speaks(f.progress) || f.progress == "quiet" && res.Status != dag.Succeeded {
-		a.closing(res, stateDir)
+		a.closing(res, s != nil)
 	}
 	if code := sig.code(); code != 0 && res.Status == dag.Cancelled {
 		return codeError(code)
@@ -200,38 +273,40 @@ func (a *app) execute(plan *flowrun.Plan, world flowrun.World, params map[string
 }
 
 // sink is what narrates the run.
-func (a *app) sink(p *flowrun.Plan, mode string) dag.Sink {
+func (a *app) sink(past *flowrun.Past, p *flowrun.Plan, mode string, recorded bool) dag.Sink {
 	switch mode {
 	case "none":
 		return nil
 	case "json":
 		return console.NewJSON(a.Stderr)
 	}
-	plain := console.NewPlain(a.Stderr, a.colored(a.Stderr), func(path string) string { return placeOf(p, path) })
+	plain := console.NewPlain(a.Stderr, a.colored(a.Stderr), paths(p, ""), func(path string) string { return placeOf(p, path) })
+	plain.NoLogs = !recorded
+	plain.Handler = func(path string) bool { key, _ := p.Handler(path); return key != "" }
+	if past != nil {
+		plain.Recall(past.Events)
+	}
 	if mode == "quiet" {
 		return console.Failures{Plain: plain}
 	}
 	return plain
 }
 
+// paths are those of a plan's steps, the ones inside others included.
+func paths(p *flowrun.Plan, prefix string) []string {
+	var list []string
+	for _, name := range p.Steps() {
+		list = append(list, prefix+name)
+		if inner := p.Nested(name); inner != nil {
+			list = append(list, paths(inner, prefix+name+"/")...)
+		}
+	}
+	return list
+}
+
 // placeOf is file:line of a step's definition.
 func placeOf(p *flowrun.Plan, path string) string {
-	name, rest, nested := strings.Cut(path, "/")
-	name, _, _ = strings.Cut(name, "#")
-	if nested {
-		if inner := p.Nested(name); inner != nil {
-			return placeOf(inner, rest)
-		}
-		return ""
-	}
-	s := p.Step(name)
-	if s == nil {
-		return ""
-	}
-	pos := s.Pos
-	if p.Definition.Single && s.Command.Pos.Line > 0 {
-		pos = s.Command.Pos // the step is the tool
-	}
+	pos := p.Place(path)
 	if pos.Line == 0 {
 		return ""
 	}
@@ -285,21 +360,20 @@ func combined(w io.Writer, s *flowrun.StepResult) error {
 }
 
 // closing says in a line how the run ended, where that is worth a line.
-func (a *app) closing(res *flowrun.Result, stateDir string) {
+func (a *app) closing(res *flowrun.Result, recorded bool) {
 	for _, n := range res.Notices {
 		a.say("%s", n.Message)
 	}
 	if len(res.Tolerated) > 0 && res.Status == dag.Succeeded {
-		a.say("run %s succeeded; tolerated failures: %s", res.ID, strings.Join(res.Tolerated, ", "))
+		a.say("run %s succeeded; tolerated failures: %s", res.ID, listed(res.Tolerated))
 	}
 	if res.Status == dag.Succeeded {
 		return
 	}
-	logs := ""
-	if stateDir != "" {
-		logs = "; logs are in " + filepath.Join(stateDir, "runs", res.ID, "logs")
+	a.say("run %s %s%s", res.ID, res.Status, colon(res.Message))
+	if recorded {
+		a.next(res)
 	}
-	a.say("run %s %s%s%s", res.ID, res.Status, colon(res.Message), logs)
 }
 
 // breaking stops the run when its output cannot be written, as when its reader

@@ -1,14 +1,20 @@
 package cli_test
 
 import (
+	"bytes"
+	"fmt"
 	"os"
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/schematest"
 )
 
 func TestMain(m *testing.M) {
@@ -27,11 +33,14 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "await": await, "until": until, "valid": valid, "keep": keep},
+		Condition: condition,
 		Setup: func(e *testscript.Env) error {
 			home := e.WorkDir + "/home"
 			for k, v := range map[string]string{"HOME": home, "FLOWRUN_STATE_DIR": e.WorkDir + "/state", "XDG_CONFIG_HOME": home + "/.config",
-				"FLOWRUN_GLOBAL_TOOLS": e.WorkDir + "/global", "NO_COLOR": "1", "TMPDIR": e.WorkDir + "/tmp"} {
+				"FLOWRUN_GLOBAL_TOOLS": e.WorkDir + "/global", "NO_COLOR": "1", "TMPDIR": e.WorkDir + "/tmp",
+				"GORACE": "atexit_sleep_ms=0"} { // else the race detector sleeps a second in every process
 				e.Setenv(k, v)
 			}
 			return os.MkdirAll(e.WorkDir+"/tmp", 0o755)
@@ -52,4 +61,80 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if code != args[0] {
 		ts.Fatalf("exit code %s, want %s (%v)", code, args[0], err)
 	}
+}
+
+// condition says whether a word in brackets holds: root, and long for tests that take
+// more than a few seconds.
+func condition(word string) (bool, error) {
+	switch word {
+	case "root":
+		return os.Geteuid() == 0, nil
+	case "long":
+		return os.Getenv("FLOWRUN_LONG") != "", nil
+	}
+	return false, fmt.Errorf("unknown condition %q", word)
+}
+
+// patience is how long a script waits for something another process does.
+const patience = 20 * time.Second
+
+// await waits until there is a file: await started.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await FILE")
+	}
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("there is no file %s", args[0])
+}
+
+// until repeats a command until its standard output matches a pattern: until
+// 'status +failed' flowrun show latest.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until PATTERN COMMAND...")
+	}
+	pattern := regexp.MustCompile("(?m)" + args[0])
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		err := ts.Exec(args[1], args[2:]...)
+		if out := ts.ReadFile("stdout"); err == nil && pattern.MatchString(out) {
+			return
+		}
+	}
+	ts.Fatalf("it never printed %s", args[0])
+}
+
+// valid holds a file against one of flowrun's schemas: valid run stdout. A file of
+// events has one on each line.
+func valid(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: valid SCHEMA FILE")
+	}
+	docs := [][]byte{[]byte(ts.ReadFile(args[1]))}
+	if args[0] == "event" {
+		docs = bytes.Split(bytes.TrimSpace(docs[0]), []byte("\n"))
+	}
+	for _, doc := range docs {
+		schematest.Validate(fatal{ts: ts}, args[0], doc)
+	}
+}
+
+// fatal ends a script where a test would only note an error.
+type fatal struct {
+	testing.TB
+	ts *testscript.TestScript
+}
+
+func (fatal) Helper()                          {}
+func (f fatal) Errorf(format string, a ...any) { f.ts.Fatalf(format, a...) }
+
+// keep sets a variable to what a file holds: keep ID stdout.
+func keep(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: keep VARIABLE FILE")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
 }

@@ -3,12 +3,17 @@ package cli
 import (
 	"io"
 	"os"
+
+	"github.com/flowrun/flowrun/internal/console"
 )
 
 // isTerminal says whether w is a terminal.
 func isTerminal(w io.Writer) bool {
-	if d, ok := w.(*delivery); ok {
+	switch d := w.(type) {
+	case *delivery:
 		w = d.to
+	case *screen:
+		return true
 	}
 	f, ok := w.(*os.File)
 	if !ok {
@@ -27,4 +32,12 @@ func (a *app) colored(w io.Writer) bool {
 		return true
 	}
 	return isTerminal(w) && os.Getenv("TERM") != "dumb"
+}
+
+// width is how many columns stdout has; 0 where it is no terminal.
+func (a *app) width() int {
+	if !isTerminal(a.Stdout) {
+		return 0
+	}
+	return console.Width(a.Stdout.(*delivery).to.(*os.File))
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
 )
 
 // Box is one step in a drawing of a graph.
@@ -14,24 +17,46 @@ type Box struct {
 	Name      string
 	Kind      string // bash, run, ..., or the tool it uses
 	Condition string
+	Note      string   // said beside the name: what it loops over, when it runs
 	After     []string // ids
 	Inside    []Box    // a nested tool's steps
+
+	// What a run made of the step. Where all boxes are dag.Pending, no run is drawn.
+	Status   dag.Status
+	Duration time.Duration // 0 where it is not known
 }
 
-// Draw writes the graph as text, dot (Graphviz) or mermaid. Arrows that follow
-// from others are left out.
+// Draw writes the graph as text, dot (Graphviz) or mermaid, with the states and
+// durations of a run where the boxes have some. Arrows that follow from others are
+// left out.
 func Draw(w io.Writer, boxes []Box, form string) error {
 	var b strings.Builder
+	run := anyRan(boxes)
 	switch form {
 	case "dot":
-		drawDot(&b, boxes)
+		drawDot(&b, boxes, run)
 	case "mermaid":
-		drawMermaid(&b, boxes)
+		drawMermaid(&b, boxes, run)
 	default:
-		drawText(&b, boxes, "")
+		drawText(&b, boxes, "", run)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func anyRan(boxes []Box) bool {
+	return slices.ContainsFunc(boxes, func(b Box) bool { return b.Status != dag.Pending || anyRan(b.Inside) })
+}
+
+// outcome is what a run made of a step: "failed 3.1s"; "" where no run is drawn.
+func (b Box) outcome(run bool) string {
+	switch {
+	case !run:
+		return ""
+	case b.Duration > 0:
+		return b.Status.String() + " " + Short(b.Duration)
+	}
+	return b.Status.String()
 }
 
 // mostReduced bounds the drawing that is freed of superfluous arrows: that takes
@@ -65,26 +90,36 @@ func reduce(boxes []Box) []Box {
 }
 
 // drawText lists steps by wave with what they wait for.
-func drawText(b *strings.Builder, boxes []Box, indent string) {
+func drawText(b *strings.Builder, boxes []Box, indent string, run bool) {
 	boxes = reduce(boxes)
 	waves, width := waves(boxes)
+	outcomes := 0
+	for _, x := range boxes {
+		outcomes = max(outcomes, len(x.outcome(run)))
+	}
 	slices.SortStableFunc(boxes, func(x, y Box) int { return waves[x.ID] - waves[y.ID] })
 	for _, x := range boxes {
 		line := fmt.Sprintf("%s%3d  %-*s", indent, waves[x.ID], width, x.Name)
+		if run {
+			line += fmt.Sprintf("  %-*s", outcomes, x.outcome(run))
+		}
 		if len(x.After) > 0 {
 			names := make([]string, len(x.After))
 			for i, up := range x.After {
-				names[i] = up[strings.LastIndex(up, "/")+1:]
+				names[i] = string(dag.ID(up).Base())
 			}
 			line += "  <- " + strings.Join(names, ", ")
 		}
+		if x.Note != "" {
+			line += "  (" + Clean(x.Note) + ")"
+		}
 		if x.Condition != "" {
-			line += "  if " + clean(x.Condition)
+			line += "  if " + Clean(x.Condition)
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		if len(x.Inside) > 0 {
 			fmt.Fprintf(b, "%s     %s:\n", indent, x.Kind)
-			drawText(b, x.Inside, indent+"     ")
+			drawText(b, x.Inside, indent+"     ", run)
 		}
 	}
 }
@@ -102,38 +137,81 @@ func waves(boxes []Box) (map[string]int, int) {
 	return waves, width
 }
 
-func drawDot(b *strings.Builder, boxes []Box) {
+func drawDot(b *strings.Builder, boxes []Box, run bool) {
 	b.WriteString("digraph flowrun {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n")
-	dotBoxes(b, boxes, "  ")
+	dotBoxes(b, boxes, "  ", run)
 	b.WriteString("}\n")
 }
 
-func dotBoxes(b *strings.Builder, boxes []Box, indent string) {
+func dotBoxes(b *strings.Builder, boxes []Box, indent string, run bool) {
 	for _, x := range reduce(boxes) {
 		if len(x.Inside) > 0 {
 			fmt.Fprintf(b, "%ssubgraph %q {\n%s  label=%q;\n", indent, "cluster_"+x.ID, indent, x.Name+" ("+x.Kind+")")
-			dotBoxes(b, x.Inside, indent+"  ")
+			dotBoxes(b, x.Inside, indent+"  ", run)
 			fmt.Fprintf(b, "%s}\n", indent)
 		}
-		style := ""
-		if x.Condition != "" {
-			style = ", style=\"rounded,dashed\", tooltip=" + strconv.Quote(x.Condition)
-		}
-		fmt.Fprintf(b, "%s%q [label=%q%s];\n", indent, x.ID, x.Name, style)
+		fmt.Fprintf(b, "%s%q [label=%q%s];\n", indent, x.ID, withOutcome(x, run, "\n"), dotStyle(x, run))
 		for _, up := range x.After {
 			fmt.Fprintf(b, "%s%q -> %q;\n", indent, up, x.ID)
 		}
 	}
 }
 
-func drawMermaid(b *strings.Builder, boxes []Box) {
-	b.WriteString("flowchart LR\n")
-	ids := map[string]string{}
-	mermaidBoxes(b, boxes, "  ", ids)
+// withOutcome is the label of a box: its name, and below it the note and what became
+// of it.
+func withOutcome(x Box, run bool, newline string) string {
+	label := x.Name
+	for _, line := range []string{x.Note, x.outcome(run)} {
+		if line != "" {
+			label += newline + line
+		}
+	}
+	return label
 }
 
+// dotStyle is how a box looks: dashed under a condition, filled with the colour of
+// its state.
+func dotStyle(x Box, run bool) string {
+	style, more := "rounded", ""
+	if x.Condition != "" {
+		style, more = style+",dashed", ", tooltip="+strconv.Quote(x.Condition)
+	}
+	if run {
+		l := looks[x.Status]
+		style, more = style+",filled", more+fmt.Sprintf(", fillcolor=%q, color=%q", l.fill, l.line)
+	}
+	if style == "rounded" { // as all boxes are
+		return ""
+	}
+	return fmt.Sprintf(", style=%q%s", style, more)
+}
+
+func drawMermaid(b *strings.Builder, boxes []Box, run bool) {
+	b.WriteString("flowchart LR\n")
+	ids := map[string]string{}
+	mermaidBoxes(b, boxes, "  ", ids, run)
+	if !run {
+		return
+	}
+	used := statesOf(boxes, nil)
+	slices.Sort(used)
+	for _, s := range slices.Compact(used) {
+		fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:#000000\n", mermaidClass(s), looks[s].fill, looks[s].line)
+	}
+}
+
+func statesOf(boxes []Box, found []dag.Status) []dag.Status {
+	for _, x := range boxes {
+		found = statesOf(x.Inside, append(found, x.Status))
+	}
+	return found
+}
+
+// mermaidClass is a state's word without what a class name cannot have.
+func mermaidClass(s dag.Status) string { return strings.ReplaceAll(s.String(), "-", "") }
+
 // mermaidBoxes gives every step a number, since mermaid's ids take few characters.
-func mermaidBoxes(b *strings.Builder, boxes []Box, indent string, ids map[string]string) {
+func mermaidBoxes(b *strings.Builder, boxes []Box, indent string, ids map[string]string, run bool) {
 	id := func(path string) string {
 		if ids[path] == "" {
 			ids[path] = fmt.Sprintf("s%d", len(ids)+1)
@@ -146,13 +224,17 @@ func mermaidBoxes(b *strings.Builder, boxes []Box, indent string, ids map[string
 		if x.Condition != "" {
 			open, shut = "{{", "}}"
 		}
-		fmt.Fprintf(b, "%s%s%s%s%s\n", indent, id(x.ID), open, quote(x.Name), shut)
+		class := ""
+		if run {
+			class = ":::" + mermaidClass(x.Status)
+		}
+		fmt.Fprintf(b, "%s%s%s%s%s%s\n", indent, id(x.ID), open, quote(withOutcome(x, run, "<br/>")), shut, class)
 		for _, up := range x.After {
 			fmt.Fprintf(b, "%s%s --> %s\n", indent, id(up), id(x.ID))
 		}
 		if len(x.Inside) > 0 {
 			fmt.Fprintf(b, "%ssubgraph %s_inside[%s]\n", indent, id(x.ID), quote(x.Name+" ("+x.Kind+")"))
-			mermaidBoxes(b, x.Inside, indent+"  ", ids)
+			mermaidBoxes(b, x.Inside, indent+"  ", ids, run)
 			fmt.Fprintf(b, "%send\n", indent)
 		}
 	}

@@ -1,6 +1,3 @@
-// Package console tells people at a terminal what happens in a run. It watches
-// events (dag.Sink) and writes narration, one line for each change; results are
-// none of its business.
 package console
 
 import (
@@ -15,24 +12,47 @@ import (
 )
 
 // Plain writes one line for each change: time since the start, step, what
-// happened. Where a step failed, the end of its output follows.
+// happened. Where a step failed, the end of its output follows. A loop over many
+// items has a line for each tenth of them, and its first failures.
 type Plain struct {
+	NoLogs bool // do not name log files: they go with the run
+	// Handler says whether a step is a handler: that one is not called for is not told.
+	// nil is never.
+	Handler func(step string) bool
+
 	w     io.Writer
 	color bool
-	place func(step string) string // file:line of a step, may be nil
+	place func(step string) string // may be nil
 	began time.Time
 	width int
+	loops map[dag.ID]*loop // that the run has come to
 }
 
-// NewPlain makes a Plain sink.
-func NewPlain(w io.Writer, color bool, place func(string) string) *Plain {
-	return &Plain{w: w, color: color, place: place, width: 12}
+// widestName bounds the column of step names. Longer ones push the rest of their
+// line to the right.
+const widestName = 40
+
+// NewPlain makes a Plain sink. names are the steps that may come up, so that the
+// lines are aligned from the start. place is where a step is defined, file:line; it
+// may be nil.
+func NewPlain(w io.Writer, color bool, names []string, place func(string) string) *Plain {
+	p := &Plain{w: w, color: color, place: place}
+	for _, name := range names {
+		p.widen(name)
+	}
+	return p
 }
+
+func (p *Plain) widen(name string) { p.width = min(max(p.width, columns(name)), widestName) }
 
 // Emit writes the event's line, if it has one.
 func (p *Plain) Emit(e dag.Event) {
+	if l := p.around(e.Node); l != nil {
+		p.inLoop(l, e, false)
+		return
+	}
 	switch e.Kind {
-	case dag.RunStarted:
+	case dag.RunStarted, dag.RunResumed:
 		p.began = e.Time
 	case dag.RunCancelling:
 		p.line(e, yellow, stopping(e))
@@ -43,9 +63,13 @@ func (p *Plain) Emit(e dag.Event) {
 		}
 		p.line(e, dim, "started")
 	case dag.StepRetrying:
-		p.line(e, yellow, fmt.Sprintf("%s, next try in %s", outcome(e.Result), short(e.Due.Sub(e.Time))))
+		p.line(e, yellow, fmt.Sprintf("%s, next try in %s", outcome(e.Result), Short(e.Due.Sub(e.Time))))
 	case dag.StepFallback:
 		p.line(e, yellow, outcome(e.Result)+", trying the fallback")
+	case dag.StepExpanded:
+		if l := p.learn(e); l.items > mostItems {
+			p.line(e, dim, fmt.Sprintf("%d items", l.items))
+		}
 	case dag.StepFinished:
 		p.finished(e)
 	}
@@ -67,9 +91,10 @@ func (p *Plain) finished(e dag.Event) {
 	r := e.Result
 	switch {
 	case r.Status == dag.Succeeded || r.Status == dag.Reused:
-		p.line(e, green, fmt.Sprintf("%-8s %s", word(r), short(r.Ended.Sub(r.Started))))
+		p.line(e, green, fmt.Sprintf("%-8s %s", word(r), Short(r.Ended.Sub(r.Started))))
+	case r.Status == dag.Skipped && r.Reason == dag.ReasonCondition && p.Handler != nil && p.Handler(string(e.Node)):
 	case r.Status == dag.Skipped:
-		p.line(e, dim, fmt.Sprintf("skipped  %s", reasonText(r.Reason)))
+		p.line(e, dim, fmt.Sprintf("skipped  %s", Reason(r.Reason)))
 	case r.Status == dag.Cancelled:
 		p.line(e, yellow, "cancelled")
 	case r.Tolerated:
@@ -90,7 +115,9 @@ func word(r *dag.Result) string {
 	return "ok"
 }
 
-func reasonText(reason string) string {
+// Reason is in words for people why a step was skipped; a reason that has none
+// stays as it is.
+func Reason(reason string) string {
 	switch reason {
 	case dag.ReasonCondition:
 		return "its condition is false"
@@ -110,7 +137,7 @@ func outcome(r *dag.Result) string {
 		s += fmt.Sprintf(" after %d tries", r.Attempts)
 	}
 	if r.Message != "" {
-		s += ": " + clean(r.Message)
+		s += ": " + Clean(r.Message)
 	}
 	return s
 }
@@ -129,7 +156,7 @@ func (p *Plain) details(e dag.Event) {
 			fmt.Fprintf(p.w, "        at %s\n", at)
 		}
 	}
-	if o == nil {
+	if o == nil || p.loops[e.Node] != nil { // a loop's output is that of its items, told already
 		return
 	}
 	text := tail(o)
@@ -138,9 +165,9 @@ func (p *Plain) details(e dag.Event) {
 		lines = lines[len(lines)-shownLines:]
 	}
 	for _, l := range lines {
-		fmt.Fprintf(p.w, "        | %s\n", clean(l))
+		fmt.Fprintf(p.w, "        | %s\n", Clean(l))
 	}
-	if o.File != "" && (o.Size > int64(len(text)) || len(lines) == shownLines) {
+	if o.File != "" && !p.NoLogs && (o.Size > int64(len(text)) || len(lines) == shownLines) {
 		fmt.Fprintf(p.w, "        all of it: %s\n", o.File)
 	}
 }
@@ -162,11 +189,11 @@ func tail(o *dag.Output) string {
 
 func (p *Plain) line(e dag.Event, c, text string) {
 	name := string(e.Node)
-	p.width = min(max(p.width, len(name)), 40)
+	p.widen(name)
 	if p.color {
 		text = c + text + reset
 	}
-	fmt.Fprintf(p.w, "%8s  %-*s %s\n", "+"+short(e.Time.Sub(p.began)), p.width, name, text)
+	fmt.Fprintf(p.w, "%8s  %s %s\n", "+"+clock(e.Time.Sub(p.began)), pad(name, p.width), text)
 }
 
 const (
@@ -177,20 +204,32 @@ const (
 	dim    = "\x1b[2m"
 )
 
-// short is a duration as people read it: 0.2s, 12.4s, 3m05s.
-func short(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+// Short is a duration as people read it: below a second in whole milliseconds, so
+// that 2ms and 40ms differ, then 12.4s, 3m05s, 2h07m.
+func Short(d time.Duration) string {
+	if d = d.Round(time.Millisecond); d < time.Second {
+		return fmt.Sprintf("%dms", d.Milliseconds())
 	}
-	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	return clock(d)
 }
 
-// clean makes a line safe for a terminal: a step's output must not move the
+// clock is a time since the start of something, told in tenths of a second so that
+// a column of them reads well: 0.0s, 12.4s, 3m05s.
+func clock(d time.Duration) string {
+	switch {
+	case d.Round(100*time.Millisecond) < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute: // is 1m00s, rounded
+		d = time.Minute
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// Clean makes a line safe for a terminal: a step's output must not move the
 // cursor, set a title or reorder text on the screen.
-func clean(s string) string {
+func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t':
@@ -221,8 +260,12 @@ type Failures struct{ *Plain }
 
 // Emit writes the line of a failed step.
 func (f Failures) Emit(e dag.Event) {
-	failed := e.Kind == dag.StepFinished && (e.Result.Status == dag.Failed || e.Result.Status == dag.TimedOut)
-	if e.Kind == dag.RunStarted || e.Kind == dag.RunCancelling || failed {
+	switch l := f.around(e.Node); {
+	case l != nil:
+		f.inLoop(l, e, true)
+	case e.Kind == dag.StepExpanded:
+		f.learn(e)
+	case e.Kind == dag.RunStarted, e.Kind == dag.RunCancelling, e.Kind == dag.StepFinished && failed(e.Result):
 		f.Plain.Emit(e)
 	}
 }

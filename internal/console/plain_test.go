@@ -40,35 +40,50 @@ func events() []dag.Event {
 
 func TestPlain(t *testing.T) {
 	var b bytes.Buffer
-	p := NewPlain(&b, false, func(step string) string { return "flow.yaml:7" })
+	p := NewPlain(&b, false, []string{"checkout", "setup/clone", "ship"}, func(step string) string { return "flow.yaml:7" })
 	for _, e := range events() {
 		p.Emit(e)
 	}
-	want := `   +0.0s  checkout     started
-   +0.6s  checkout     ok       0.6s
-   +0.6s  setup/clone  started
-   +0.9s  setup/clone  FAILED   exit 128, next try in 1.0s
-   +1.9s  setup/clone  try 2 started
-   +2.0s  setup/clone  TIMED OUT after 2 tries, trying the fallback
-  +1m05s  setup/clone  ok (fallback) 1m04s
-  +1m05s  lint         FAILED   exit 2 (tolerated)
-  +1m05s  test         FAILED   exit 1: it ` + "\uFFFD" + `[2Jbroke
+	want := `   +0.0s  checkout    started
+   +0.6s  checkout    ok       600ms
+   +0.6s  setup/clone started
+   +0.9s  setup/clone FAILED   exit 128, next try in 1.0s
+   +1.9s  setup/clone try 2 started
+   +2.0s  setup/clone TIMED OUT after 2 tries, trying the fallback
+  +1m05s  setup/clone ok (fallback) 1m04s
+  +1m05s  lint        FAILED   exit 2 (tolerated)
+  +1m05s  test        FAILED   exit 1: it ` + "\uFFFD" + `[2Jbroke
         at flow.yaml:7
         | one
         | two ` + "\uFFFD]0;title\uFFFD\uFFFD[31mred\uFFFD" + `
-  +1m05s  ship         skipped  a step it waits for failed
-  +1m05s  maybe        skipped  its condition is false
-  +1m05s               stopping; cleanup still runs. Ctrl-C again to force
-  +1m05s  late         cancelled
+  +1m05s  ship        skipped  a step it waits for failed
+  +1m05s  maybe       skipped  its condition is false
+  +1m05s              stopping; cleanup still runs. Ctrl-C again to force
+  +1m05s  late        cancelled
 `
 	if got := b.String(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
 
+func TestShort(t *testing.T) {
+	for _, c := range []struct {
+		d    time.Duration
+		want string
+	}{
+		{0, "0ms"}, {400 * time.Microsecond, "0ms"}, {2 * time.Millisecond, "2ms"}, {40 * time.Millisecond, "40ms"}, {999 * time.Millisecond, "999ms"},
+		{999600 * time.Microsecond, "1.0s"}, {time.Second, "1.0s"}, {12440 * time.Millisecond, "12.4s"}, {59940 * time.Millisecond, "59.9s"}, {59960 * time.Millisecond, "1m00s"},
+		{185 * time.Second, "3m05s"}, {time.Hour - time.Millisecond, "59m59s"}, {127 * time.Minute, "2h07m"}, {-time.Second, "-1000ms"},
+	} {
+		if got := Short(c.d); got != c.want {
+			t.Errorf("%v: %s, want %s", c.d, got, c.want)
+		}
+	}
+}
+
 // No byte of a step's output reaches the terminal as a control character.
 func TestClean(t *testing.T) {
-	got := clean("a\x1b[2J\x00\r\x7f\u009b\u200f\tb\u2028c")
+	got := Clean("a\x1b[2J\x00\r\x7f\u009b\u200f\tb\u2028c")
 	if strings.ContainsFunc(got, func(r rune) bool { return r < 0x20 || r == 0x7f || 0x80 <= r && r <= 0x9f }) {
 		t.Errorf("%q", got)
 	}

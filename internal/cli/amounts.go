@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// moment reads a time: how long ago, or when. "" is the zero time.
+func moment(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t, nil
+	}
+	d, err := age(s)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.Now().Add(-d), nil
+}
+
+// age reads a duration that may have days and weeks: 7d, 2w, 1d12h. "" is 0.
+func age(s string) (time.Duration, error) {
+	var total time.Duration
+	rest := s
+	for _, unit := range []struct {
+		sign string
+		d    time.Duration
+	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}} {
+		if head, tail, ok := strings.Cut(rest, unit.sign); ok {
+			n, err := strconv.ParseUint(head, 10, 16)
+			if err != nil {
+				return 0, fmt.Errorf("%q is no duration; write 30d, 12h or 1h30m", s)
+			}
+			total += time.Duration(n) * unit.d
+			rest = tail
+		}
+	}
+	if rest == "" {
+		return total, nil
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is no duration; write 30d, 12h or 1h30m", s)
+	}
+	return total + d, nil
+}
+
+// units of sizes: MB is 10^6, MiB 2^20 (design: "What is written").
+var units = []struct {
+	sign  string
+	bytes int64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
+
+// bytesOf reads a size. "" is 0.
+func bytesOf(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	for _, u := range units {
+		if head, ok := strings.CutSuffix(s, u.sign); ok {
+			n, err := strconv.ParseFloat(strings.TrimSpace(head), 64)
+			if err != nil || n <= 0 || n*float64(u.bytes) > 1<<60 {
+				break
+			}
+			return int64(n * float64(u.bytes)), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no size; write 500MB, 2GB or 1GiB", s)
+}
+
+// amount is a number of bytes for people.
+func amount(n int64) string {
+	switch {
+	case n < 1e3:
+		return fmt.Sprintf("%d B", n)
+	case n < 1e6:
+		return fmt.Sprintf("%.1f KB", float64(n)/1e3)
+	case n < 1e9:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}

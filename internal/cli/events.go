@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+func (a *app) eventsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "events RUN",
+		Short:   "Print a run's events as JSON lines",
+		Long:    "Print every event of a run, one JSON document (flowrun/event.v1) a line.",
+		Example: `  flowrun events latest | jq -r 'select(.kind == "step.finished") | .node'`,
+		Args:    oneRun,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.reading(func(ctx context.Context, s *sqlite.Store) error { return a.events(ctx, s, args[0]) })
+		},
+		ValidArgsFunction: a.completeRunID,
+	}
+}
+
+func (a *app) events(ctx context.Context, s flowrun.Store, word string) error {
+	id, err := flowrun.FindRun(ctx, s, word)
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(a.Stdout)
+	enc.SetEscapeHTML(false)
+	return eachEvent(ctx, s, id, func(e *dag.Event) error { return enc.Encode(e) })
+}
+
+// eachEvent visits a run's events in order, up to the first error.
+func eachEvent(ctx context.Context, s flowrun.Store, id string, visit func(*dag.Event) error) error {
+	for after := uint64(0); ; {
+		list, err := s.Events(ctx, id, after)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for i := range list {
+			if err := visit(&list[i]); err != nil {
+				return err
+			}
+		}
+		after = list[len(list)-1].Seq
+	}
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+)
+
+var explainForms = []string{"text", "json"}
+
+func (a *app) explainCacheCommand() *cobra.Command {
+	var params, output string
+	var verbose, allowDash bool
+	c := &cobra.Command{
+		Use:   "explain-cache NAME|FILE STEP [PARAM=value ...]",
+		Short: "Say whether a step would be reused, and if not, why",
+		Long: `Compare what a step with a cache depends on now with its kept result, and print the
+first difference. Nothing is run or written. What a step reads of other steps is known
+only in a run; the rest is compared.
+
+The exit code is 0 when the result would be reused, and 1 when not.`,
+		Example: "  flowrun explain-cache build compile VERSION=3\n  flowrun explain-cache ./build.yaml setup/fetch -v",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usagef(c, "give a tool and one of its steps")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := oneOf(c, "output", output, explainForms); err != nil {
+				return err
+			}
+			list, err := assignments(c, args[2:])
+			if err != nil {
+				return err
+			}
+			plan, err := a.compile(args[0])
+			if err != nil {
+				return err
+			}
+			world := flowrun.World{AllowDash: allowDash}
+			given, err := a.params(plan, world, params, list)
+			if err != nil {
+				return err
+			}
+			e := flowrun.New(flowrun.Config{StateDir: flowrun.DefaultStateDir()})
+			x, err := e.ExplainCache(context.Background(), plan, args[1], given, world)
+			if err != nil {
+				return err
+			}
+			return a.explain(x, output, verbose)
+		},
+		ValidArgsFunction: a.completeExplain,
+	}
+	fl := c.Flags()
+	fl.StringVar(&params, "params", "", "read parameters from this JSON `file`; - is stdin")
+	fl.BoolVar(&allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
+	fl.BoolVarP(&verbose, "verbose", "v", false, "print every difference, not only the first")
+	fl.StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(explainForms, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// completeExplain offers tools, then the tool's steps.
+func (a *app) completeExplain(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return a.completeTool(c, args, prefix)
+	case 1:
+		return a.completeStep(c, args, prefix)
+	}
+	return a.completeRun(c, args[:1], prefix)
+}
+
+// explain prints an explanation. That the step would run is an exit code.
+func (a *app) explain(x *flowrun.CacheExplanation, output string, verbose bool) error {
+	if output == "json" {
+		if err := a.writeJSON(x); err != nil {
+			return err
+		}
+	} else {
+		a.explainText(x, verbose)
+	}
+	if x.Verdict != flowrun.CacheReused {
+		return codeError(exitFailed)
+	}
+	return nil
+}
+
+func (a *app) explainText(x *flowrun.CacheExplanation, verbose bool) {
+	switch x.Verdict {
+	case flowrun.CacheReused:
+		fmt.Fprintf(a.Stdout, "%s would be reused: its result was kept at %s\n", x.Step, x.Kept.Local().Format("2006-01-02 15:04:05"))
+	case flowrun.CacheUnknown:
+		fmt.Fprintf(a.Stdout, "%s: nothing that is known now has changed\n", x.Step)
+	default:
+		fmt.Fprintf(a.Stdout, "%s would run: %s%s\n", x.Step, x.Reasons[0].Message, andMore(len(x.Reasons)-1, verbose))
+	}
+	if verbose && len(x.Reasons) > 1 {
+		for _, r := range x.Reasons[1:] {
+			fmt.Fprintf(a.Stdout, "  %s\n", r.Message)
+		}
+	}
+	if len(x.Unknown) > 0 {
+		fmt.Fprintf(a.Stdout, "known only in a run, because it depends on other steps: %s\n", strings.Join(x.Unknown, ", "))
+	}
+}
+
+func andMore(n int, verbose bool) string {
+	if n == 0 || verbose {
+		return ""
+	}
+	return fmt.Sprintf(" (%d more: -v)", n)
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/steps"
+)
+
+func (a *app) historyCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "history",
+		Short: "Look after the record of runs",
+		Long: `Look after the record of runs. It is kept in $FLOWRUN_STATE_DIR, else in
+$XDG_STATE_HOME/flowrun (~/.local/state/flowrun): history.db, and the logs under runs.`,
+		Example: `  flowrun history prune --older-than 30d --dry-run
+  flowrun history audit`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef(c, "unknown command %q; flowrun history --help lists them", args[0])
+			}
+			return c.Help()
+		},
+	}
+	c.AddCommand(a.pruneCommand(), a.auditCommand())
+	return c
+}
+
+func (a *app) pruneCommand() *cobra.Command {
+	var older, size string
+	var keep int
+	var dry bool
+	c := &cobra.Command{
+		Use:   "prune",
+		Short: "Remove old runs and their logs",
+		Long: `Remove runs from the history, with their logs. A run goes when any of the given
+limits says so. Runs that are under way stay.`,
+		Example: `  flowrun history prune --older-than 30d
+  flowrun history prune --keep 1000 --max-size 2GB --dry-run`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p := sqlite.Policy{Keep: keep, DryRun: dry}
+			var err error
+			if p.OlderThan, err = age(older); err != nil {
+				return usagef(c, "--older-than: %v", err)
+			}
+			if p.MaxSize, err = bytesOf(size); err != nil {
+				return usagef(c, "--max-size: %v", err)
+			}
+			if keep < 0 {
+				return usagef(c, "--keep must be at least 1")
+			}
+			if p.OlderThan == 0 && p.Keep == 0 && p.MaxSize == 0 {
+				return usagef(c, "nothing says what to remove; give --older-than, --keep or --max-size")
+			}
+			return a.prune(p)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&older, "older-than", "", "remove runs that ended longer ago than this `age` (30d, 12h)")
+	fl.IntVar(&keep, "keep", 0, "keep only the newest `n` runs")
+	fl.StringVar(&size, "max-size", "", "keep at most this `size`, logs included (500MB, 2GB)")
+	fl.BoolVar(&dry, "dry-run", false, "only say what would go")
+	return c
+}
+
+func (a *app) prune(p sqlite.Policy) error {
+	dir, err := stateDir()
+	if err != nil {
+		return err
+	}
+	folder := func(id string) string { return filepath.Dir(steps.LogFolder(dir, id)) }
+	p.LogSize = func(id string) int64 { return folderSize(folder(id)) }
+	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
+		gone, err := s.Prune(ctx, p)
+		if !p.DryRun {
+			for _, id := range gone.IDs {
+				err = errors.Join(err, os.RemoveAll(folder(id)))
+			}
+			if err == nil {
+				err = orphans(ctx, s, filepath.Dir(folder("x")))
+			}
+		}
+		verb := "removed"
+		if p.DryRun {
+			verb = "would remove"
+		}
+		fmt.Fprintf(a.Stdout, "%s %s, about %s\n", verb, runCount(len(gone.IDs)), amount(gone.Bytes))
+		return err
+	})
+}
+
+func runCount(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
+}
+
+// orphans removes log folders of runs that are not in the history: an earlier prune
+// was interrupted. A young folder may be that of a run which is just beginning.
+func orphans(ctx context.Context, s *sqlite.Store, dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		info, statErr := e.Info()
+		if statErr != nil || !e.IsDir() || time.Since(info.ModTime()) < 24*time.Hour {
+			continue
+		}
+		if _, known := s.Info(ctx, e.Name()); errors.Is(known, flowrun.ErrNoRun) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
+
+func folderSize(dir string) (n int64) {
+	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				n += info.Size()
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+func (a *app) auditCommand() *cobra.Command {
+	var limit int
+	c := &cobra.Command{
+		Use:   "audit",
+		Short: "List who resumed, cancelled and removed runs",
+		Long: `List who did what to recorded runs, newest first: resume took one up again, cancel
+asked for its end, prune removed some.`,
+		Example: "  flowrun history audit --limit 10",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if limit < 0 {
+				return usagef(c, "--limit must be at least 1, or 0 for all")
+			}
+			return a.reading(func(ctx context.Context, s *sqlite.Store) error {
+				list, err := s.Audits(ctx, limit)
+				if err != nil {
+					return err
+				}
+				var rows [][]string
+				for _, e := range list {
+					rows = append(rows, []string{e.At.Local().Format(time.DateTime), e.Who, e.Action, e.Run, e.Detail})
+				}
+				return console.Table(a.Stdout, []string{"AT", "WHO", "ACTION", "RUN", "DETAIL"}, rows, console.TableOptions{Width: a.width()})
+			})
+		},
+	}
+	c.Flags().IntVar(&limit, "limit", 50, "list at most `n` entries; 0 is all")
+	return c
+}
+
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef(c, "%s takes no argument, got %q", c.CommandPath(), args[0])
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
+)
+
+// mostItems is how many items of a loop are listed. Of a loop over more only those are
+// that did not go well, and no more than that.
+const mostItems = 20
+
+// states counts them.
+type states map[dag.Status]int
+
+// String is the counts in words, in the order of states: "3 succeeded, 1 failed".
+func (s states) String() string {
+	var words []string
+	for st := dag.Pending; st <= dag.Interrupted; st++ {
+		if n := s[st]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, st))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+func (s states) total() (n int) {
+	for _, k := range s {
+		n += k
+	}
+	return n
+}
+
+// itemOf is the loop that a path is an item of; "" for other steps.
+func itemOf(path string) string {
+	if !strings.HasSuffix(path, "]") {
+		return ""
+	}
+	holders := dag.ID(path).Holders()
+	if len(holders) == 0 {
+		return ""
+	}
+	return string(holders[len(holders)-1])
+}
+
+// loopStates counts what became of the items of each loop.
+func loopStates(steps []flowrun.StepResult) map[string]states {
+	loops := map[string]states{}
+	for _, s := range steps {
+		if loop := itemOf(s.ID); loop != "" {
+			if loops[loop] == nil {
+				loops[loop] = states{}
+			}
+			loops[loop][s.Status]++
+		}
+	}
+	return loops
+}
+
+// shownSteps are the steps that a person is shown: of a loop over many items only most
+// of those that did not go well. notes says of such a loop what became of its items.
+func shownSteps(steps []flowrun.StepResult, most int) (shown []flowrun.StepResult, notes map[string]string) {
+	loops, listed := loopStates(steps), map[string]int{}
+	notes = map[string]string{}
+	for loop, st := range loops {
+		if n := st.total(); n > mostItems {
+			notes[loop] = fmt.Sprintf("%d items: %s", n, st)
+		}
+	}
+	hidden := ""
+	for _, s := range steps {
+		if hidden != "" && under(s.ID, hidden) {
+			continue
+		}
+		hidden = ""
+		if loop := itemOf(s.ID); notes[loop] != "" {
+			if listed[loop] == most || wentWell(s.Status) {
+				hidden = s.ID
+				continue
+			}
+			listed[loop]++
+		}
+		shown = append(shown, s)
+	}
+	return shown, notes
+}
+
+func wentWell(st dag.Status) bool {
+	return st == dag.Succeeded || st == dag.Reused || st == dag.Skipped || st == dag.Pending
+}
+
+// byStep counts what became of the steps that loops run more than once, under the step's
+// name: the items of a loop, and the steps inside them.
+func byStep(steps []flowrun.StepResult) map[string]states {
+	loops, all := loopStates(steps), map[string]states{}
+	for _, s := range steps {
+		if !strings.Contains(s.ID, "[") || loops[s.ID] != nil {
+			continue
+		}
+		name := string(dag.ID(s.ID).WithoutKeys())
+		if all[name] == nil {
+			all[name] = states{}
+		}
+		all[name][s.Status]++
+	}
+	return all
+}
+
+// gravest orders states for a box that stands for several steps.
+var gravest = []dag.Status{dag.Failed, dag.TimedOut, dag.Interrupted, dag.Running, dag.Retrying, dag.Waiting, dag.Cancelled, dag.Succeeded, dag.Reused, dag.Skipped}
+
+// markLoops puts what became of items into a drawing.
+func markLoops(boxes []console.Box, all map[string]states) {
+	for i := range boxes {
+		b := &boxes[i]
+		if st := all[b.ID]; st != nil {
+			b.Note = strings.TrimPrefix(b.Note+": "+st.String(), ": ")
+			for _, s := range gravest {
+				if b.Status == dag.Pending && st[s] > 0 {
+					b.Status = s
+				}
+			}
+		}
+		markLoops(b.Inside, all)
+	}
+}

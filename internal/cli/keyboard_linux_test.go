@@ -1,0 +1,237 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// seat is a flowrun command on a terminal of its own, and somebody who types there.
+type seat struct {
+	*testing.T
+	dir         string
+	cmd         *exec.Cmd
+	master, tty *os.File
+	before      *unix.Termios
+
+	mu     sync.Mutex
+	screen bytes.Buffer
+}
+
+// sit starts flowrun run on a definition. setup may take streams away from the
+// terminal.
+func sit(t *testing.T, definition string, setup func(*exec.Cmd), flags ...string) *seat {
+	t.Helper()
+	t.Parallel()
+	s := &seat{T: t, dir: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(s.dir, "it.yaml"), []byte("name: it\ndescription: Under test\n"+definition), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if s.master, s.tty, err = pty.Open(); err != nil {
+		t.Fatal(err)
+	}
+	// In the poller, so that closing it while it is read hangs up at once.
+	fd, err := unix.FcntlInt(s.master.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err = errors.Join(err, s.master.Close(), syscall.SetNonblock(fd, true)); err != nil {
+		t.Fatal(err)
+	}
+	s.master = os.NewFile(uintptr(fd), "master")
+	pty.Setsize(s.tty, &pty.Winsize{Rows: 11, Cols: 77})
+	if s.before, err = unix.IoctlGetTermios(int(s.tty.Fd()), unix.TCGETS); err != nil {
+		t.Fatal(err)
+	}
+	s.cmd = exec.Command("flowrun", append([]string{"run", "./it.yaml"}, flags...)...)
+	s.cmd.Dir = s.dir
+	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+s.dir+"/state", "TMPDIR="+s.dir, "NO_COLOR=1")
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = s.tty, s.tty, s.tty
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if setup != nil {
+		setup(s.cmd)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(s, s.master)
+	return s
+}
+
+func (s *seat) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.screen.Write(b)
+}
+
+func (s *seat) seen() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.screen.String()
+}
+
+// shows waits for a text on the screen.
+func (s *seat) shows(text string) {
+	s.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if strings.Contains(s.seen(), text) {
+			return
+		}
+	}
+	s.cmd.Process.Kill()
+	s.cmd.Wait()
+	s.Fatalf("the screen never showed %q, but\n%s", text, s.seen())
+}
+
+func (s *seat) types(keys string) { io.WriteString(s.master, keys) }
+
+// ends waits for the command, holds its exit code, and that the terminal is as it was.
+func (s *seat) ends(code int) string {
+	s.Helper()
+	var exit *exec.ExitError
+	if err := s.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		s.Error(err)
+	}
+	after, err := unix.IoctlGetTermios(int(s.tty.Fd()), unix.TCGETS)
+	if err != nil || *after != *s.before {
+		s.Errorf("the terminal was left with %+v, not %+v (%v)", after, s.before, err)
+	}
+	s.tty.Close()
+	for last := -1; last != len(s.seen()); time.Sleep(20 * time.Millisecond) {
+		last = len(s.seen())
+	}
+	s.master.Close()
+	if got := s.cmd.ProcessState.ExitCode(); got != code {
+		s.Errorf("exit code %d, want %d; the screen showed\n%s", got, code, s.seen())
+	}
+	return s.seen()
+}
+
+const questions = `
+steps:
+  - name: first
+    interactive: true
+    bash: |
+      read -p 'name? ' n; read -s -p 'password? ' p; echo; echo "$n ${#p} $(stty size)"
+      trap 'echo now $(stty size); exit' WINCH; while :; do sleep 0.02; done
+  - name: beside
+    parallel: true
+    bash: sleep 0.3
+  - name: final
+    interactive: true
+    bash: read -p 'sure? ' a; echo "said $a"
+`
+
+// A person answers. Each thing is shown once, whole lines between, and the password
+// nowhere.
+func TestKeyboard(t *testing.T) {
+	s := sit(t, questions, nil)
+	s.shows("name? ")
+	s.types("Ada\r")
+	s.shows("password? ")
+	s.types("tiger\r")
+	s.shows("Ada 5 11 77")
+	s.shows("beside ok")
+	pty.Setsize(s.tty, &pty.Winsize{Rows: 12, Cols: 66})
+	s.shows("now 12 66")
+	s.shows("sure? ")
+	s.types("yes\r")
+	screen := s.ends(0)
+	if strings.Contains(screen, "tiger") || strings.Count(screen, "said yes") != 1 || strings.Contains(strings.ReplaceAll(screen, "\r\n", ""), "\n") {
+		t.Errorf("the screen showed %q", screen)
+	}
+	logs, err := filepath.Glob(filepath.Join(s.dir, "state/runs/*/logs/*"))
+	if err != nil || len(logs) == 0 {
+		t.Fatal(logs, err)
+	}
+	for _, log := range logs {
+		if text, err := os.ReadFile(log); err != nil || bytes.Contains(text, []byte("tiger")) {
+			t.Errorf("%s: %q %v", log, text, err)
+		}
+	}
+}
+
+// The run's output goes where stdout goes, and is shown as well.
+func TestKeyboardAndFile(t *testing.T) {
+	var out *os.File
+	s := sit(t, "interactive: true\nbash: read -p 'sure? ' a; echo \"said $a\"\n", func(c *exec.Cmd) {
+		var err error
+		if out, err = os.Create(filepath.Join(c.Dir, "out")); err != nil {
+			t.Fatal(err)
+		}
+		c.Stdout = out
+	})
+	s.shows("sure? ")
+	s.types("yes\r")
+	s.ends(0)
+	out.Close()
+	if text, err := os.ReadFile(out.Name()); string(text) != "sure? yes\nsaid yes\n" {
+		t.Errorf("stdout got %q, %v", text, err)
+	}
+}
+
+// Ctrl-C is the step's, until there are three of them.
+func TestKeyboardCtrlC(t *testing.T) {
+	s := sit(t, "interactive: true\nbash: trap 'echo not yet' INT; echo ready; while :; do sleep 0.02; done\n", nil)
+	s.shows("ready")
+	s.types("\x03")
+	s.shows("not yet")
+	time.Sleep(1100 * time.Millisecond)
+	s.types("\x03\x03\x03")
+	s.ends(130)
+}
+
+// A signal to flowrun gives the terminal back.
+func TestKeyboardTerminated(t *testing.T) {
+	s := sit(t, "interactive: true\nbash: read -p 'sure? ' a\n", nil)
+	s.shows("sure? ")
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	s.ends(143)
+}
+
+// Nobody is asked where nobody wants to be, or where the timeout passes.
+func TestKeyboardLeftAlone(t *testing.T) {
+	const asks = "interactive: true\nbash: read -p 'sure? ' a; echo \"said $a\"\n"
+	t.Run("no-input", func(t *testing.T) {
+		sit(t, asks+"interactive-options: {default-response: no}\n", nil, "--no-input").ends(0)
+	})
+	t.Run("background", func(t *testing.T) {
+		s := sit(t, asks+"interactive-options: {default-response: no}\n", func(c *exec.Cmd) {
+			c.Args = append([]string{"bash", "-c", `set -m; "$@" & wait $!`, "job", c.Path}, c.Args[1:]...)
+			c.Path = "/bin/bash"
+		})
+		if screen := s.ends(0); !strings.Contains(screen, "runs in the background of its terminal") {
+			t.Errorf("the screen showed %q", screen)
+		}
+	})
+	t.Run("timeout", func(t *testing.T) {
+		s := sit(t, asks+"interactive-options: {default-response: no, timeout: 200ms}\n", nil)
+		s.shows("nobody answered within 200ms")
+		if screen := s.ends(0); !strings.Contains(screen, "said no") {
+			t.Errorf("the screen showed %q", screen)
+		}
+	})
+	t.Run("hangup", func(t *testing.T) {
+		s := sit(t, asks, nil, "--progress", "none")
+		s.shows("sure? ")
+		s.tty.Close()
+		s.master.Close()
+		done := make(chan error, 1)
+		go func() { done <- s.cmd.Wait() }()
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			s.cmd.Process.Kill()
+			t.Error("flowrun outlived its terminal")
+		}
+	})
+}

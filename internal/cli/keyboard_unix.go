@@ -1,0 +1,193 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// keyboard is the terminal that flowrun was started on, for interactive steps. While
+// a step has it, every key is the step's, Ctrl-C too: the step's own terminal makes a
+// signal of it. Ctrl-C three times within a second is for flowrun.
+type keyboard struct {
+	fd     int // of stdin
+	show   io.Writer
+	stdout bool // is a terminal
+	taken  atomic.Bool
+
+	mu    sync.Mutex
+	modes *term.State // to be restored; nil while nobody has it
+}
+
+// keyboard is nil where nobody can answer.
+func (a *app) keyboard(noInput bool) *keyboard {
+	in, ok := a.Stdin.(*os.File)
+	if noInput || !ok || !isTerminal(in) || !term.IsTerminal(int(in.Fd())) {
+		return nil
+	}
+	k := &keyboard{fd: int(in.Fd()), stdout: isTerminal(a.Stdout)}
+	switch {
+	case isTerminal(a.Stderr):
+		k.show = a.Stderr
+	case k.stdout:
+		k.show = a.Stdout
+	default:
+		return nil
+	}
+	return k
+}
+
+// screen is a writer for what is not the step's.
+func (k *keyboard) screen(w io.Writer) io.Writer {
+	if k == nil || !isTerminal(w) {
+		return w
+	}
+	return &screen{to: w, taken: &k.taken}
+}
+
+// Stdout says whether the run's output is seen there too.
+func (k *keyboard) Stdout() bool { return k.stdout }
+
+// Attach gives the terminal to a step.
+func (k *keyboard) Attach(dag.ID) (flowrun.Attachment, error) {
+	if group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
+		return nil, errors.New("flowrun runs in the background of its terminal; bring it to the foreground (fg), or say --no-input")
+	}
+	wake, waker, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a pipe: %w", err)
+	}
+	modes, err := term.MakeRaw(k.fd)
+	if err != nil {
+		wake.Close()
+		waker.Close()
+		return nil, fmt.Errorf("cannot take the terminal: %w", err)
+	}
+	k.mu.Lock()
+	k.modes = modes
+	k.mu.Unlock()
+	k.taken.Store(true)
+	h := &hold{keyboard: k, wake: wake, waker: waker, sizes: make(chan flowrun.TerminalSize, 1), changed: make(chan os.Signal, 1)}
+	signal.Notify(h.changed, syscall.SIGWINCH)
+	h.sizes <- k.size()
+	h.watching.Go(h.watch)
+	return h, nil
+}
+
+// release gives the terminal back as it was. It may be called at any time.
+func (k *keyboard) release() {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.modes != nil {
+		term.Restore(k.fd, k.modes)
+		k.modes = nil
+		k.taken.Store(false)
+	}
+}
+
+func (k *keyboard) size() flowrun.TerminalSize {
+	cols, rows, err := term.GetSize(k.fd)
+	if err != nil || cols <= 0 || rows <= 0 {
+		return flowrun.TerminalSize{Rows: 24, Cols: 80}
+	}
+	return flowrun.TerminalSize{Rows: rows, Cols: cols}
+}
+
+// hold is the keyboard in the hands of one step.
+type hold struct {
+	*keyboard
+	wake, waker *os.File // a byte in it ends Read
+	sizes       chan flowrun.TerminalSize
+	changed     chan os.Signal
+	watching    sync.WaitGroup
+
+	ctrlC int
+	since time.Time // of the first Ctrl-C in a row
+}
+
+// watch tells new sizes; one that nobody has asked for yet is replaced.
+func (h *hold) watch() {
+	for range h.changed {
+		select {
+		case <-h.sizes:
+		default:
+		}
+		h.sizes <- h.size()
+	}
+}
+
+func (h *hold) Size() <-chan flowrun.TerminalSize { return h.sizes }
+
+// Read waits for a key, or for Close. The descriptor is shared with whoever started
+// flowrun, so it is not made non-blocking.
+func (h *hold) Read(b []byte) (int, error) {
+	for {
+		ask := []unix.PollFd{{Fd: int32(h.fd), Events: unix.POLLIN}, {Fd: int32(h.wake.Fd()), Events: unix.POLLIN}}
+		switch _, err := unix.Poll(ask, -1); {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return 0, os.NewSyscallError("poll", err)
+		case ask[1].Revents != 0:
+			return 0, os.ErrClosed
+		}
+		n, err := syscall.Read(h.fd, b)
+		switch {
+		case err == syscall.EINTR || err == syscall.EAGAIN:
+			continue
+		case err != nil:
+			return 0, os.NewSyscallError("read", err)
+		case n == 0:
+			return 0, io.EOF
+		}
+		h.heed(b[:n])
+		return n, nil
+	}
+}
+
+// manyCtrlC is how many Ctrl-C in a row, within a second, stop the run.
+const manyCtrlC = 3
+
+// heed looks for the Ctrl-C that are for flowrun.
+func (h *hold) heed(keys []byte) {
+	for _, key := range keys {
+		if key != 3 || time.Since(h.since) > time.Second {
+			h.ctrlC, h.since = 0, time.Now()
+		}
+		if key != 3 {
+			continue
+		}
+		if h.ctrlC++; h.ctrlC == manyCtrlC {
+			h.ctrlC = 0
+			syscall.Kill(os.Getpid(), syscall.SIGINT) // as if the terminal had
+		}
+	}
+}
+
+func (h *hold) Write(b []byte) (int, error) { return h.show.Write(b) }
+
+// Close gives the terminal back.
+func (h *hold) Close() error {
+	h.release()
+	signal.Stop(h.changed)
+	close(h.changed)
+	h.watching.Wait()
+	return h.waker.Close() // wakes Read; wake itself goes with the garbage, when Read has returned
+}

@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"errors"
+	"io"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// keyboard is not there on Windows: interactive steps do not run there yet.
+type keyboard struct{}
+
+func (a *app) keyboard(bool) *keyboard { return nil }
+
+func (*keyboard) screen(w io.Writer) io.Writer { return w }
+func (*keyboard) release()                     {}
+func (*keyboard) Stdout() bool                 { return false }
+
+func (*keyboard) Attach(dag.ID) (flowrun.Attachment, error) { return nil, errors.ErrUnsupported }

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// stateDir is where runs are kept; it is an error when there is no such place.
+func stateDir() (string, error) {
+	if dir := flowrun.DefaultStateDir(); dir != "" {
+		return dir, nil
+	}
+	return "", errors.New("cannot find a place for the history: there is no home directory; set FLOWRUN_STATE_DIR")
+}
+
+// reading calls f with the history, opened to be read.
+func (a *app) reading(f func(ctx context.Context, s *sqlite.Store) error) error {
+	return a.withHistory(sqlite.OpenReadOnly, f)
+}
+
+// writing calls f with the history, opened to be changed.
+func (a *app) writing(f func(ctx context.Context, s *sqlite.Store) error) error {
+	dir, err := stateDir()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("cannot use the state directory %q: %w; set FLOWRUN_STATE_DIR to a folder you can write to", dir, err)
+	}
+	return a.withHistory(sqlite.Open, f)
+}
+
+func (a *app) withHistory(open func(context.Context, string) (*sqlite.Store, error), f func(context.Context, *sqlite.Store) error) error {
+	dir, err := stateDir()
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	s, err := open(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(ctx, s), s.Quit()) // the process ends with the command
+}
+
+// past reads the run that a word of the command line means.
+func (a *app) past(ctx context.Context, s flowrun.Store, word string) (*flowrun.Past, error) {
+	id, err := flowrun.FindRun(ctx, s, word)
+	if err != nil {
+		return nil, err
+	}
+	return flowrun.LoadRun(ctx, s, a.library(), id)
+}
+
+// oneRun is the argument check of commands that take a run.
+func oneRun(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef(c, "give one run: an id, the beginning of one, or %s", flowrun.Latest)
+	}
+	return nil
+}

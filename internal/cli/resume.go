@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+func (a *app) resumeCommand() *cobra.Command {
+	var o flowrun.ResumeOptions
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "resume RUN [SECRET=value ...]",
+		Short: "Go on with a run that failed, was cancelled or interrupted",
+		Long: `Go on with a run where it stopped. Steps that failed, were cancelled or were
+running when the engine died run again, with everything that comes after them; the
+others keep their results. What that means is shown before anything starts.
+
+A step that was running when the engine died follows its on-interrupt: retry runs
+it again, fail counts it as failed, ask (the default of tools that are neither
+idempotent nor tagged read) asks a person; where nobody can be asked the run rests
+and the command exits 7.
+
+The run goes on with the definitions it was started with and the environment of
+now. Secret parameters are not recorded: give them again.`,
+		Example: `  flowrun resume latest
+  flowrun resume 01jd3k --rerun-interrupted
+  flowrun resume latest --dry-run`,
+		Args: someRun,
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.again(c, args, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
+				o.Params, o.RerunAsked = params, yes
+				return p.Resume(a.library(), o)
+			})
+		},
+		ValidArgsFunction: a.completeRunID,
+	}
+	c.Flags().BoolVar(&o.RerunInterrupted, "rerun-interrupted", false, "run every interrupted step again, whatever its on-interrupt says")
+	c.Flags().BoolVar(&o.Latest, "latest", false, "use the definitions as they are now")
+	a.runningFlags(c, &f)
+	return c
+}
+
+func (a *app) retryCommand() *cobra.Command {
+	var o flowrun.RetryOptions
+	var with []string
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "retry RUN [SECRET=value ...]",
+		Short: "Begin a new run that takes over what went well in an old one",
+		Long: `Begin a new run with the results of an old one. What failed there runs again, with
+everything that comes after it; --from sends a step back that went well. A changed
+parameter sends back every step that mentions it. What that means is shown before
+anything starts.`,
+		Example: `  flowrun retry latest
+  flowrun retry latest --from build
+  flowrun retry 01jd3k --only deploy/upload --with REGION=eu`,
+		Args: someRun,
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.Only != "" && len(o.From) > 0 {
+				return usagef(c, "--only runs one step and --from several; give one of them")
+			}
+			return a.again(c, append(args, with...), f, func(p *flowrun.Past, params map[string]any, _ bool) (*flowrun.Again, error) {
+				o.With = params
+				return p.Retry(a.library(), o)
+			})
+		},
+		ValidArgsFunction: a.completeRunID,
+	}
+	fl := c.Flags()
+	fl.StringArrayVar(&o.From, "from", nil, "run this `step`, and what comes after it, again")
+	fl.StringVar(&o.Only, "only", "", "run this `step` and nothing else")
+	fl.StringArrayVar(&with, "with", nil, "change a parameter (`PARAM=value`)")
+	steps := func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return a.runSteps(args[0], prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+	c.RegisterFlagCompletionFunc("from", steps)
+	c.RegisterFlagCompletionFunc("only", steps)
+	a.runningFlags(c, &f)
+	return c
+}
+
+func someRun(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usagef(c, "which run? Give an id, the beginning of one, or %s", flowrun.Latest)
+	}
+	return nil
+}
+
+// planner works out how a recorded run is taken up, with parameters from the command
+// line; yes lets those steps run again that a person is asked about.
+type planner func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error)
+
+// again takes a recorded run up: it plans, shows the plan, asks where it has to, and
+// carries it out.
+func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) error {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	list, err := assignments(c, args[1:])
+	if err != nil {
+		return err
+	}
+	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
+		past, err := a.past(ctx, s, args[0])
+		if err != nil {
+			return err
+		}
+		params, err := a.params(past.Plan, flowrun.World{}, "", list)
+		if err != nil {
+			return err
+		}
+		g, err := plan(past, params, false)
+		if err != nil {
+			return err
+		}
+		if g.Nothing() {
+			if err := a.nothingToDo(past.Result(), f.output); err != nil || f.dryRun || g.Retry {
+				return err
+			}
+			_, err := flowrun.New(flowrun.Config{Store: s}).Continue(ctx, g)
+			return err
+		}
+		if speaks(f.progress) || f.dryRun {
+			a.foretell(g, past)
+		}
+		if f.dryRun {
+			return nil
+		}
+		if len(g.Asks) > 0 {
+			if !speaks(f.progress) || f.noInput || !a.confirm(g) {
+				return &flowrun.InterruptedError{Run: past.Record.ID, Steps: g.Asks}
+			}
+			if g, err = plan(past, params, true); err != nil {
+				return err
+			}
+		}
+		return a.carryOut(past, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+			return e.Continue(ctx, g, o...)
+		})
+	})
+}
+
+// nothingToDo answers for a run that has no step left to run.
+func (a *app) nothingToDo(r *flowrun.Result, form string) error {
+	hint := ""
+	if slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool { return s.Status == dag.Interrupted }) {
+		hint = "; --rerun-interrupted runs its interrupted steps again"
+	}
+	a.say("run %s: nothing is left to do; it is %s%s", r.ID, r.Status, hint)
+	if form == "json" {
+		return a.writeJSON(r)
+	}
+	return nil
+}
+
+// foretell shows what stands and what runs.
+func (a *app) foretell(g *flowrun.Again, p *flowrun.Past) {
+	verb := "resuming"
+	if g.Retry {
+		verb = "trying again"
+	}
+	a.say("%s run %s of %s; it is %s", verb, p.Record.ID, p.Record.Tool, p.Result().Status)
+	for _, line := range []struct {
+		text  string
+		steps []dag.ID
+	}{
+		{"stands", g.Kept},
+		{"runs again", g.Reset},
+		{"runs for the first time", g.Left},
+		{"waits for its next try", g.Waiting},
+		{"was running when the engine died, or may have been", g.Asks},
+		{"was running when the engine died, and counts as failed (on-interrupt: fail)", g.Lost()},
+	} {
+		if len(line.steps) > 0 {
+			a.say("  %s: %s", line.text, listed(line.steps))
+		}
+	}
+	a.warnOfCleaned(g)
+}
+
+// warnOfCleaned names what stands and may be gone all the same, in one line for each
+// step that has cleaned up.
+func (a *app) warnOfCleaned(g *flowrun.Again) {
+	for rest := g.Cleaned; len(rest) > 0; {
+		by := rest[0].By
+		var stand []dag.ID
+		for len(rest) > 0 && rest[0].By == by {
+			stand, rest = append(stand, rest[0].Step), rest[1:]
+		}
+		a.say("  note: %s has run after %s; where it undid that, retry --from it instead", by, listed(stand))
+	}
+}
+
+// mostListed is how many steps a line names.
+const mostListed = 20
+
+func listed[S ~string](ids []S) string {
+	words := make([]string, 0, mostListed)
+	for i, id := range ids {
+		if i == mostListed {
+			return fmt.Sprintf("%s and %d more", strings.Join(words, ", "), len(ids)-mostListed)
+		}
+		words = append(words, string(id))
+	}
+	return strings.Join(words, ", ")
+}
+
+// confirm asks whether interrupted steps run again; no where nobody can answer.
+func (a *app) confirm(g *flowrun.Again) bool {
+	if f, ok := a.Stdin.(*os.File); !ok || !isTerminal(f) || !isTerminal(a.Stderr) {
+		return false
+	}
+	fmt.Fprintf(a.Stderr, "flowrun: run %s again? [y/N] ", listed(g.Asks))
+	answer, _ := bufio.NewReader(a.Stdin).ReadString('\n')
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y")
+}

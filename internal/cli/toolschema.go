@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/funcschema"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolSchemaCommand prints what a model is told of a tool (S1-230 to S1-236).
+func (a *app) toolSchemaCommand() *cobra.Command {
+	var format string
+	var all bool
+	c := &cobra.Command{
+		Use:   "schema NAME | --all",
+		Short: "Print a tool as a function that language models can call",
+		Long: `Print a tool as a function that language models can call: its name, its description
+and a JSON Schema of its parameters, in the form that a provider takes. With --all,
+a list of every tool in reach; those that do not run on this platform are left out.`,
+		Example: `  flowrun tool schema weather-lookup
+  flowrun tool schema ./deploy.yaml --format anthropic
+  flowrun tool schema --all --format openai > tools.json`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := oneOf(c, "format", format, funcschema.Formats()); err != nil {
+				return err
+			}
+			if all != (len(args) == 0) || len(args) > 1 {
+				return usagef(c, "give the name of one tool, or --all")
+			}
+			if all {
+				return a.allToolSchemas(funcschema.Format(format))
+			}
+			return a.toolSchema(args[0], funcschema.Format(format))
+		},
+		ValidArgsFunction: a.completeTool,
+	}
+	c.Flags().StringVar(&format, "format", string(funcschema.JSONSchema), strings.Join(funcschema.Formats(), "|"))
+	c.Flags().BoolVar(&all, "all", false, "a list of every tool in reach")
+	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(funcschema.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (a *app) toolSchema(name string, f funcschema.Format) error {
+	plan, err := a.compile(name)
+	if err != nil {
+		return err
+	}
+	fn, found := funcschema.Of(plan.Definition, plan.Secret, f)
+	if found.Err() != nil {
+		return found.Sorted()
+	}
+	a.diagnose(found.Sorted())
+	return a.writeJSON(fn)
+}
+
+// allToolSchemas prints every tool in reach, or what is wrong with any: half of a
+// list could be taken for the whole.
+func (a *app) allToolSchemas(f funcschema.Format) error {
+	lib := a.library()
+	list := []*funcschema.Function{}
+	var problems tool.Diagnostics
+	for _, e := range lib.List() {
+		if e.ShadowedBy != "" {
+			continue
+		}
+		plan, err := compileListed(lib, e)
+		var ds tool.Diagnostics
+		switch {
+		case errors.As(err, &ds):
+			problems = append(problems, ds...)
+			continue
+		case err != nil:
+			return named(err)
+		case !runsHere(plan.Definition):
+			continue
+		}
+		fn, found := funcschema.Of(plan.Definition, plan.Secret, f)
+		problems = append(problems, found...)
+		list = append(list, fn)
+	}
+	problems = append(problems, funcschema.Collisions(list)...).Sorted()
+	if problems.Err() != nil {
+		return problems
+	}
+	a.diagnose(problems)
+	return a.writeJSON(list)
+}
+
+// compileListed compiles a tool by its name, as a caller would find it. The name of
+// one with errors may not be what it is found by.
+func compileListed(lib *tool.Library, e tool.Listed) (*flowrun.Plan, error) {
+	if e.Diagnostics.Err() != nil {
+		return flowrun.Compile(lib, e.Path)
+	}
+	return flowrun.Compile(lib, e.Name)
+}
+
+// runsHere says whether a tool is for this platform; others are hidden from models
+// (S1-225).
+func runsHere(def *tool.Definition) bool {
+	platform := runtime.GOOS
+	if platform == "darwin" {
+		platform = "macos"
+	}
+	return len(def.Platforms) == 0 || slices.Contains(def.Platforms, platform)
+}

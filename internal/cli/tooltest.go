@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/trial"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// testFlags are the flags of flowrun tool test.
+type testFlags struct {
+	scope         string
+	tests         []string
+	verbose       bool
+	stopOnFailure bool
+	jobs          int
+	inPlace       bool
+	offline       bool
+	reports       []string
+}
+
+const defaultJobs = 4
+
+var testScopes = []string{"any", "local", "user", "global"}
+
+func (a *app) toolTestCommand() *cobra.Command {
+	var f testFlags
+	c := &cobra.Command{
+		Use:   "test [NAME|PATH ...]",
+		Short: "Run the tests in definitions",
+		Long: `Run the tests that stand in definitions: of tools by name, of files, of the files in
+folders; without any, of every tool in reach.
+
+Each test runs in a fresh folder, which is the tool's {WORKSPACE}; its {TEMP} is a
+fresh one too. Cleanup commands run however a test ended. Runs are not recorded.
+
+Exits 1 when a test failed, 3 when a definition has an error, 130 after Ctrl-C.`,
+		Example: `  flowrun tool test
+  flowrun tool test deploy --test 'puts a first release in place' --verbose
+  flowrun tool test ./tools --jobs 8 --report junit=tests.xml
+  flowrun tool test --offline --stop-on-failure`,
+		RunE:              func(c *cobra.Command, args []string) error { return a.toolTest(c, args, f) },
+		ValidArgsFunction: a.completeTool,
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.scope, "scope", "any", "only tools of this `scope`: any|local|user|global")
+	fl.StringArrayVar(&f.tests, "test", nil, "only tests of this `name`; may be repeated")
+	fl.BoolVar(&f.verbose, "verbose", false, "show the output of tests that went well, too")
+	fl.BoolVar(&f.stopOnFailure, "stop-on-failure", false, "begin no further test once one has failed")
+	fl.IntVar(&f.jobs, "jobs", 0, "run `n` tests at once (default 4; 1 with --in-place)")
+	fl.BoolVar(&f.inPlace, "in-place", false, "run in the working directory instead of a fresh folder")
+	fl.BoolVar(&f.offline, "offline", false, "skip tests of tools with a permission for the network")
+	fl.StringArrayVar(&f.reports, "report", nil, "write a report, junit=`FILE` or json=FILE; may be repeated")
+	c.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(testScopes, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (f *testFlags) check(c *cobra.Command) error {
+	if err := oneOf(c, "scope", f.scope, testScopes); err != nil {
+		return err
+	}
+	if f.jobs < 0 || c.Flags().Changed("jobs") && f.jobs == 0 {
+		return usagef(c, "--jobs must be at least 1")
+	}
+	if f.jobs == 0 {
+		f.jobs = defaultJobs
+		if f.inPlace {
+			f.jobs = 1
+		}
+	}
+	for _, r := range f.reports {
+		if form, file, _ := strings.Cut(r, "="); form != "junit" && form != "json" || file == "" {
+			return usagef(c, "--report %q is neither junit=FILE nor json=FILE", r)
+		}
+	}
+	return nil
+}
+
+func (a *app) toolTest(c *cobra.Command, args []string, f testFlags) error {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	lib := a.library()
+	cases, broken, err := a.cases(lib, args, f)
+	if err != nil {
+		return err
+	}
+	if len(broken) > 0 {
+		a.diagnose(broken.Sorted())
+	}
+	if cases, err = chosen(cases, f.tests); err != nil {
+		return err
+	}
+	if len(cases) == 0 && len(broken) == 0 {
+		a.say("there are no tests; a definition's tests stand under its key tests")
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	sig := a.signals(stop)
+	defer sig.stop()
+	began := time.Now()
+	outcomes, err := trial.Run(ctx, cases, trial.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
+		StopOnFailure: f.stopOnFailure, Force: sig.force, Done: func(o trial.Outcome) { a.tell(&o, f.verbose) }})
+	if err != nil {
+		return err
+	}
+	took := time.Since(began)
+	s := trial.Count(outcomes)
+	if len(outcomes) > 0 {
+		a.sum(s, took)
+	}
+	if err := writeReports(f.reports, outcomes, took); err != nil {
+		return err
+	}
+	switch {
+	case sig.code() != 0:
+		return codeError(sig.code())
+	case s.Failed > 0:
+		return codeError(exitFailed)
+	case len(broken) > 0:
+		return codeError(exitInvalid)
+	}
+	return nil
+}
+
+// cases are the tests of the tools that args name. broken is what is wrong with tools
+// that were not named: one file of many must not hide what the others come to.
+func (a *app) cases(lib *tool.Library, args []string, f testFlags) (cases []trial.Case, broken tool.Diagnostics, err error) {
+	targets, err := a.tested(lib, args, f.scope)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range targets {
+		def, _, err := lib.Lookup(t.name, nil)
+		if err != nil && t.found {
+			broken = append(broken, tool.Diagnostic{Code: "unreadable", Severity: tool.Error, Pos: tool.Pos{File: t.name, Line: 1, Col: 1},
+				Message: err.Error(), Hint: "make it readable, or remove it"})
+			continue
+		} else if err != nil {
+			return nil, nil, named(err)
+		}
+		if t.found && len(def.Tests) == 0 {
+			continue
+		}
+		plan, err := flowrun.Compile(lib, t.name)
+		var ds tool.Diagnostics
+		switch {
+		case t.found && errors.As(err, &ds):
+			broken = append(broken, ds...)
+			continue
+		case err != nil:
+			return nil, nil, named(err)
+		}
+		for _, test := range def.Tests { // an alias has its own, not those of its base
+			cases = append(cases, trial.Case{Tool: def.Name, Plan: plan, Test: test})
+		}
+	}
+	return cases, broken, nil
+}
+
+// tested are the tools to test.
+func (a *app) tested(lib *tool.Library, args []string, scope string) ([]target, error) {
+	if len(args) > 0 && scope == "any" {
+		return a.targets(lib, args), nil
+	}
+	var list []target
+	var names []string
+	for _, e := range lib.List() {
+		if scope == "any" && e.ShadowedBy == "" || scope == string(e.Scope) {
+			names = append(names, e.Name)
+			if len(args) == 0 || slices.Contains(args, e.Name) {
+				list = append(list, target{e.Path, len(args) == 0})
+			}
+		}
+	}
+	for _, arg := range args {
+		if !slices.Contains(names, arg) {
+			return nil, &missingError{fmt.Errorf("cannot find tool %q in the scope %s%s", arg, scope, nearest(arg, names))}
+		}
+	}
+	return list, nil
+}
+
+// nearest is a did-you-mean, "" where nothing comes near.
+func nearest(word string, names []string) string {
+	if near := tool.Near(word, names); len(near) > 0 {
+		return fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	return ""
+}
+
+// chosen are the cases of those names, all where there are none.
+func chosen(cases []trial.Case, names []string) ([]trial.Case, error) {
+	if len(names) == 0 {
+		return cases, nil
+	}
+	var known []string
+	for _, c := range cases {
+		known = append(known, c.Test.Name)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, &missingError{fmt.Errorf("there is no test %q%s", name, nearest(name, known))}
+		}
+	}
+	return slices.DeleteFunc(cases, func(c trial.Case) bool { return !slices.Contains(names, c.Test.Name) }), nil
+}
+
+// tell prints one outcome.
+func (a *app) tell(o *trial.Outcome, verbose bool) {
+	name := o.Tool + ": " + o.Test.Name
+	switch o.Status {
+	case trial.Passed:
+		fmt.Fprintf(a.Stdout, "ok       %s (%s)\n", name, shortTime(o.Duration))
+	case trial.Failed:
+		fmt.Fprintf(a.Stdout, "FAILED   %s (%s) %s\n", name, shortTime(o.Duration), place(o.Test.Pos))
+		a.indented(o.Details())
+	default:
+		fmt.Fprintf(a.Stdout, "%-8s %s (%s)\n", o.Status, name, o.Reason)
+	}
+	if verbose && o.Status == trial.Passed && o.Output != "" {
+		a.indented(strings.Split(strings.TrimSuffix(o.Output, "\n"), "\n"))
+	}
+	for _, w := range o.Warnings {
+		fmt.Fprintf(a.Stdout, "    warning: %s\n", w)
+	}
+}
+
+func (a *app) indented(lines []string) {
+	for _, l := range lines {
+		fmt.Fprintf(a.Stdout, "    %s\n", l)
+	}
+}
+
+// place is where a test begins.
+func place(p tool.Pos) string {
+	if p.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", p.File, p.Line)
+}
+
+func shortTime(d time.Duration) string { return fmt.Sprintf("%.2fs", d.Seconds()) }
+
+// sum prints the last line.
+func (a *app) sum(s trial.Summary, took time.Duration) {
+	parts := []string{fmt.Sprintf("%d ok", s.Passed)}
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{s.Failed, "failed"}, {s.Skipped, "skipped"}, {s.Stopped, "stopped"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+		}
+	}
+	fmt.Fprintf(a.Stdout, "tests: %s (%s)\n", strings.Join(parts, ", "), shortTime(took))
+}
+
+// writeReports writes what --report asks for.
+func writeReports(reports []string, list []trial.Outcome, took time.Duration) error {
+	for _, r := range reports {
+		form, file, _ := strings.Cut(r, "=")
+		write := trial.WriteJSON
+		if form == "junit" {
+			write = trial.WriteJUnit
+		}
+		if err := writeReport(file, func(w io.Writer) error { return write(w, list, took) }); err != nil {
+			return fmt.Errorf("cannot write the report %s: %w", file, err)
+		}
+	}
+	return nil
+}
+
+// writeReport makes a file that only its owner reads: a report holds output.
+func writeReport(file string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}

@@ -1,0 +1,30 @@
+package console
+
+import "github.com/flowrun/flowrun/dag"
+
+// look is how a state is shown, beside its word: a glyph of one column, and a
+// colour for terminals and one for drawings. Nothing is told by colour alone.
+type look struct {
+	glyph, ascii string
+	color        string // escape sequence
+	fill, line   string // of a box
+}
+
+var looks = map[dag.Status]look{
+	dag.Pending:     {"○", ".", dim, "#ffffff", "#999999"},
+	dag.Running:     {"●", ">", cyan, "#d6eaf8", "#2471a3"},
+	dag.Retrying:    {"↻", "~", yellow, "#fdf2d0", "#b7950b"},
+	dag.Waiting:     {"◷", "?", yellow, "#fdf2d0", "#b7950b"},
+	dag.Succeeded:   {"✔", "+", green, "#d5f5e3", "#1e8449"},
+	dag.Reused:      {"≡", "=", green, "#e8f8f5", "#1e8449"},
+	dag.Failed:      {"✖", "x", red, "#fadbd8", "#b03a2e"},
+	dag.Skipped:     {"⊘", "-", dim, "#f2f3f4", "#999999"},
+	dag.Cancelled:   {"⊗", "/", yellow, "#f2f3f4", "#b7950b"},
+	dag.TimedOut:    {"✖", "x", red, "#fadbd8", "#b03a2e"},
+	dag.Interrupted: {"↯", "!", red, "#fadbd8", "#b03a2e"},
+}
+
+// StatusColor is the escape sequence that begins a state's colour, for Table.
+func StatusColor(s dag.Status) string { return looks[s].color }
+
+const cyan = "\x1b[36m"

@@ -1,0 +1,279 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// Bar is one step in a Timeline.
+type Bar struct {
+	ID       string // path
+	Status   dag.Status
+	Started  time.Time // of the first try; zero where there was none
+	Ended    time.Time // zero while it runs
+	After    []string  // ids of the steps it waited for directly
+	Attempts int       // tries made; more than one is told
+	Depth    int       // 0 for the tool's own steps, 1 for those of a tool it uses, ...
+	Note     string    // said beside the bar where there is room
+}
+
+// TimelineOptions say how a Timeline is drawn.
+type TimelineOptions struct {
+	// Width is how many columns the drawing takes. 0 is 80; less than 40 is 40.
+	Width int
+	// Color adds the colours of states.
+	Color bool
+	// ASCII keeps to characters that every terminal has.
+	ASCII bool
+	// Now is the end of bars that are still open. Zero is the latest time that
+	// the bars know.
+	Now time.Time
+}
+
+// Timeline draws when each step ran, one line for each in the order of bars (plan
+// order, a nested tool's steps after the step that uses it), with an axis below.
+// The critical path, the chain of steps that determined the end, is marked with a
+// star and summed up in the end. Steps that did not run are listed without a bar.
+// Times may contradict each other, as after the clock was set back. The error is
+// the writer's.
+func Timeline(w io.Writer, bars []Bar, o TimelineOptions) error {
+	t := newTimeline(bars, o)
+	var b strings.Builder
+	for i := range t.bars {
+		t.row(&b, i)
+	}
+	if t.path != nil {
+		t.axis(&b)
+		t.summary(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// timeline is a drawing being made.
+type timeline struct {
+	bars   []Bar
+	o      TimelineOptions
+	scale  scale
+	path   []int // the critical path, first step first; nil when nothing ran
+	onPath []bool
+
+	// The columns of text, a cell for each bar, and their widths.
+	names, words, took              []string
+	nameWidth, wordWidth, tookWidth int
+}
+
+const (
+	usualWidth = 80
+	leastWidth = 40
+	// besides is what a row has beside its name, word, duration and bar: the sign
+	// of the critical path, the glyph and four blanks.
+	besides = 6
+)
+
+func newTimeline(bars []Bar, o TimelineOptions) *timeline {
+	if o.Width == 0 {
+		o.Width = usualWidth
+	}
+	o.Width = max(o.Width, leastWidth)
+	if o.Now.IsZero() {
+		o.Now = latest(bars)
+	}
+	t := &timeline{bars: bars, o: o, names: nestedNames(bars), onPath: make([]bool, len(bars))}
+	for i, b := range bars {
+		t.words = append(t.words, t.word(b))
+		t.took = append(t.took, t.duration(b))
+		t.nameWidth = max(t.nameWidth, columns(t.names[i]))
+		t.wordWidth = max(t.wordWidth, columns(t.words[i]))
+		t.tookWidth = max(t.tookWidth, columns(t.took[i]))
+	}
+	room := o.Width - besides - t.wordWidth - t.tookWidth
+	t.nameWidth = min(t.nameWidth, room/2)
+	t.scale = newScale(bars, t.end, room-t.nameWidth)
+	t.path = criticalPath(bars, t.end)
+	for _, i := range t.path {
+		t.onPath[i] = true
+	}
+	return t
+}
+
+// latest is the latest time that bars know.
+func latest(bars []Bar) time.Time {
+	var last time.Time
+	for _, b := range bars {
+		if ran(b) {
+			last = later(last, later(b.Started, b.Ended))
+		}
+	}
+	return last
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// ran says whether a step has a bar.
+func ran(b Bar) bool { return !b.Started.IsZero() && b.Status != dag.Skipped }
+
+// open says whether a bar has no end yet.
+func open(b Bar) bool { return b.Ended.IsZero() && !b.Status.Settled() }
+
+// end is where a bar ends, never before it starts.
+func (t *timeline) end(b Bar) time.Time {
+	if open(b) {
+		return later(b.Started, t.o.Now)
+	}
+	return later(b.Started, b.Ended)
+}
+
+// deepest is how many levels of nesting are told apart by indentation.
+const deepest = 8
+
+// nestedNames are the names of bars, those of nested steps indented and without
+// their parent's.
+func nestedNames(bars []Bar) []string {
+	names := make([]string, len(bars))
+	parents := parentsOf(bars)
+	for i, b := range bars {
+		name := b.ID
+		if up := parents[i]; up >= 0 {
+			if rest, ok := strings.CutPrefix(name, bars[up].ID); ok && strings.HasPrefix(rest, "[") {
+				name = rest // an item of a loop
+			} else if ok {
+				name = string(dag.ID(name).Base())
+			}
+		}
+		names[i] = strings.Repeat("  ", min(max(b.Depth, 0), deepest)) + Clean(name)
+	}
+	return names
+}
+
+// word is a bar's state in words, with its tries.
+func (t *timeline) word(b Bar) string {
+	switch {
+	case b.Attempts < 2:
+		return b.Status.String()
+	case t.o.ASCII:
+		return fmt.Sprintf("%s x%d", b.Status, b.Attempts)
+	}
+	return fmt.Sprintf("%s ×%d", b.Status, b.Attempts)
+}
+
+// duration is how long a bar is; "" where nobody knows, as of a step whose engine
+// died.
+func (t *timeline) duration(b Bar) string {
+	if !ran(b) || b.Ended.IsZero() && !open(b) {
+		return ""
+	}
+	return Short(t.end(b).Sub(b.Started))
+}
+
+func (t *timeline) row(out *strings.Builder, i int) {
+	b := t.bars[i]
+	sign, glyph := " ", looks[b.Status].glyph
+	if t.onPath[i] {
+		sign = "*"
+	}
+	if t.o.ASCII {
+		glyph = looks[b.Status].ascii
+	}
+	cells := []string{
+		sign + t.paint(b, glyph),
+		pad(cut(t.names[i], t.nameWidth, t.ellipsis()), t.nameWidth),
+		t.paint(b, pad(t.words[i], t.wordWidth)),
+		fmt.Sprintf("%*s", t.tookWidth, t.took[i]),
+		t.lane(b),
+	}
+	out.WriteString(strings.TrimRight(strings.Join(cells, " "), " ") + "\n")
+}
+
+func (t *timeline) ellipsis() string {
+	if t.o.ASCII {
+		return "~"
+	}
+	return "…"
+}
+
+func (t *timeline) paint(b Bar, s string) string {
+	if !t.o.Color {
+		return s
+	}
+	return looks[b.Status].color + s + reset
+}
+
+// lane is a bar in its place, with the note right of it, else left of it, where
+// there is room.
+func (t *timeline) lane(b Bar) string {
+	note := Clean(b.Note)
+	if !ran(b) {
+		return cut(note, t.scale.width, t.ellipsis())
+	}
+	before, bar := t.bar(b)
+	after := t.scale.width - before - columns(bar)
+	left, right := strings.Repeat(" ", before), ""
+	switch n := columns(note); {
+	case n == 0:
+	case n < after:
+		right = " " + note
+	case n < before:
+		left = left[:before-n-1] + note + " "
+	}
+	return left + t.paint(b, bar) + right
+}
+
+// bar is how many columns stand before a bar, and the bar: at least one column.
+func (t *timeline) bar(b Bar) (int, string) {
+	from, to := t.scale.at(b.Started), t.scale.at(t.end(b))
+	from = min(from, 8*t.scale.width-1)
+	to = max(to, from+1)
+	first, last := from/8, (to-1)/8
+	switch {
+	case open(b):
+		return first, strings.Repeat(t.solid(), last-first) + ">"
+	case t.o.ASCII:
+		return first, strings.Repeat(t.solid(), last-first+1)
+	case first == last:
+		return first, sliver(from%8, to-from)
+	}
+	return first, leftEdge(from%8) + strings.Repeat("█", last-first-1) + fromLeft[to-8*last]
+}
+
+func (t *timeline) solid() string {
+	if t.o.ASCII {
+		return "="
+	}
+	return "█"
+}
+
+// fromLeft are the blocks that fill so many eighths of a column from its left.
+// From the right there are blocks for one eighth and for a half only.
+var fromLeft = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"}
+
+// leftEdge is the first column of a bar that begins in its eighth at and goes on.
+func leftEdge(at int) string {
+	switch {
+	case at < 3:
+		return "█"
+	case at < 6:
+		return "▐"
+	}
+	return "▕"
+}
+
+// sliver is a bar inside one column: so many eighths from the eighth at.
+func sliver(at, wide int) string {
+	switch {
+	case at < 3:
+		return fromLeft[wide]
+	case wide > 2:
+		return "▐"
+	}
+	return "▕"
+}
