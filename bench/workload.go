@@ -71,6 +71,7 @@ func workloads(self string, scale float64) []workload {
 	const noStep = "No step runs. Limit: /bin/true, a process that does nothing."
 
 	return []workload{
+		spawning("Independent steps, /bin/true, parallel 1", 1, independent(many, "/bin/true", false), "/bin/true"),
 		spawning("Independent steps, /bin/true, parallel 2", 2, independent(many, "/bin/true", false), "/bin/true"),
 		spawning("Independent steps, /bin/true, parallel 8", 8, independent(many, "/bin/true", false), "/bin/true"),
 		spawning("Independent steps, bash -c true, parallel 2", 2, independent(many, "true", true), "bash", "-c", "true"),
