@@ -10,6 +10,8 @@ func (a *app) toolCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.toolSchemaCommand(), a.toolTestCommand())
-	return c
+	commands := []*cobra.Command{a.toolListCommand(), a.toolGetCommand(), a.toolAddCommand(), a.toolRemoveCommand(),
+		a.toolTestCommand(), a.toolEditCommand(), a.toolExportCommand(), a.toolImportCommand(), a.toolSchemaCommand()}
+	c.AddCommand(commands...)
+	return toolPage(commands).on(c)
 }
