@@ -70,10 +70,10 @@ func (d Draft) Value() tool.Value { return tool.Value{Map: d} }
 // together.
 var keyOrder = []string{
 	"name", "type", "description",
-	"bash", "cmd", "pwsh", "run", "script", "commands", "shell", "default", "platforms", "windows", "linux", "macos",
+	"bash", "cmd", "pwsh", "run", "script", "commands", "shell",
 	"steps", "continue-on-error", "run-condition", "parallel", "wait-for", "error-handling", "output",
-	"parameters", "required", "validation", "transform", "format", "examples",
-	"environment", "variables", "inherit", "working-directory", "timeout", "tags", "input",
+	"parameters", "required", "default", "validation", "transform", "format", "examples",
+	"environment", "variables", "inherit", "working-directory", "timeout", "platforms", "tags", "input",
 	"security", "execution-privilege", "isolation", "required-permissions", "tests", "expected", "cleanup",
 }
 

@@ -83,7 +83,7 @@ func (p *putting) write() error {
 // said tells what became of it: what hides it, and how to run it.
 func (a *app) said(p *putting, verb string) {
 	fmt.Fprintf(a.Stdout, "%s %s (%s): %s\n", verb, p.name, p.scope, shortPath(p.path))
-	now, _, err := p.lib.Lookup(p.name, nil)
+	now, _, err := a.library().Lookup(p.name, nil) // a new one: the scope may have had no folder before
 	if err != nil {
 		return
 	}
