@@ -89,7 +89,24 @@ func Remove(path string) error {
 
 // write makes a temporary file beside path, which place then gives its name. Whatever
 // fails, path is as it was and the temporary file is gone.
-func write(path string, text []byte, mode fs.FileMode, place func(temporary, path string) error) (err error) {
+func write(path string, text []byte, mode fs.FileMode, place func(temporary, path string) error) error {
+	return at(path, writeAndPlace(path, text, mode, place))
+}
+
+// at says which file an error is about: that of the caller, not the temporary one.
+func at(path string, err error) error {
+	var inner *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &inner):
+		return &fs.PathError{Op: "write", Path: path, Err: inner.Err}
+	case errors.As(err, &link):
+		return &fs.PathError{Op: "write", Path: path, Err: link.Err}
+	}
+	return err
+}
+
+func writeAndPlace(path string, text []byte, mode fs.FileMode, place func(temporary, path string) error) (err error) {
 	dir, base := filepath.Split(path)
 	temporary := filepath.Join(dir, "."+base+"."+rand.Text()+".tmp")
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

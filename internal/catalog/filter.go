@@ -59,7 +59,7 @@ func Order(list []tool.Listed, by string) {
 		switch by {
 		case "category":
 			without := func(e tool.Listed) int { return min(1, len(e.Category)) }
-			return cmp.Or(-cmp.Compare(without(a), without(b)), cmp.Compare(a.Category, b.Category))
+			return cmp.Or(-cmp.Compare(without(a), without(b)), cmp.Compare(strings.ToLower(a.Category), strings.ToLower(b.Category)))
 		case "scope":
 			return cmp.Compare(rank(a.Scope), rank(b.Scope))
 		}
