@@ -54,7 +54,7 @@ func flagsOf(c *cobra.Command) (names []string) {
 	}
 	for line := range strings.Lines(c.LocalFlags().FlagUsages()) {
 		if _, flag, ok := strings.Cut(line, "--"); ok {
-			names = append(names, flagNames("--" + flag)...)
+			names = append(names, flagNames("--"+flag)...)
 		}
 	}
 	return names
