@@ -86,9 +86,9 @@ Exit codes: 0 ok, 1 the run failed, 2 usage, 3 definition invalid, 4 not found,
 			root.AddCommand(c)
 		}
 	}
-	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand())
+	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand(), a.demoCommand())
 	add("look", a.runsCommand(), a.showCommand(), a.logsCommand(), a.timelineCommand(), a.eventsCommand(), a.statsCommand(), a.historyCommand())
-	add("author", a.validateCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
+	add("author", a.initCommand(), a.validateCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
 	root.AddCommand(a.versionCommand())
 	return root
 }
