@@ -82,7 +82,7 @@ func (b *binder) unknown() {
 			hint = "its parameters are " + strings.Join(known, ", ")
 		}
 		if near := tool.Near(name, known); len(near) > 0 {
-			hint = fmt.Sprintf("did you mean %s?", near[0])
+			hint = fmt.Sprintf("did you mean %q?", near[0])
 		}
 		b.problem(name, "unknown", hint, "tool %s has no such parameter", b.plan.Name())
 	}

@@ -13,6 +13,7 @@ import (
 
 // Preview is what a run would do, as far as that is known before it starts.
 type Preview struct {
+	Schema string         `json:"schema"` // flowrun/plan.v1
 	Tool   string         `json:"tool"`
 	Params map[string]any `json:"params"` // secrets masked
 	Steps  []PreviewStep  `json:"steps"`  // in plan order, nested ones after the step that holds them
@@ -46,7 +47,7 @@ func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
 	if err := a.openEnvironment(context.Background()); err != nil {
 		return nil, err
 	}
-	v := &previewer{out: &Preview{Tool: p.Name(), Params: a.shown()}}
+	v := &previewer{out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.shown()}}
 	v.tool(p, a, "")
 	return v.out, nil
 }

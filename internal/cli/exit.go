@@ -95,7 +95,7 @@ func (a *app) fail(err error) int {
 		a.say("%v", err)
 		return exitNotFound
 	case errors.Is(err, flowrun.ErrNoRun):
-		a.say("%v; flowrun runs lists them", err)
+		a.say("%s", then(err.Error(), "flowrun runs lists them"))
 		return exitNotFound
 	case errors.As(err, &many):
 		a.say("%v", err)
@@ -122,10 +122,6 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &platform):
 		a.say("%v", err)
 		return exitRefused
-	case strings.HasPrefix(err.Error(), "unknown command"):
-		// cobra spreads its suggestions over lines of their own.
-		a.say("%s; flowrun --help lists the commands", strings.Join(strings.Fields(err.Error()), " "))
-		return exitUsage
 	}
 	a.say("%v", err)
 	if strings.HasPrefix(err.Error(), "internal error") {
