@@ -221,6 +221,7 @@ func (c *compiler) steps(p *Plan, keep bool, said interrupt) {
 		s.keep(c, def, all.kept, keep)
 	}
 	c.lint(p)
+	c.warnSecurity(p)
 	c.lintSecrets(p)
 }
 
