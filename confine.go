@@ -119,28 +119,6 @@ func (c *compiler) warnSecurity(p *Plan) {
 	}
 }
 
-// PreviewSecurity is what a definition says of security, for those who decide whether
-// it may run.
-type PreviewSecurity struct {
-	ExecutionPrivilege string `json:"execution_privilege"`
-	Isolation          string `json:"isolation"`
-	Image              string `json:"image,omitempty"`
-	MaxMemory          int64  `json:"max_memory,omitempty"` // bytes for each step
-	Justification      string `json:"justification,omitempty"`
-}
-
-// security is what the definition says; nil where it says nothing.
-func (p *Plan) security() *PreviewSecurity {
-	sec, c := p.Definition.Security, p.confinement()
-	s := PreviewSecurity{ExecutionPrivilege: sec.ExecutionPrivilege, Isolation: sec.Isolation, Image: c.Image, MaxMemory: c.MaxMemory, Justification: sec.Justification}
-	if s == (PreviewSecurity{}) {
-		return nil
-	}
-	s.ExecutionPrivilege = cmp.Or(s.ExecutionPrivilege, "same-as-user")
-	s.Isolation = cmp.Or(s.Isolation, "process")
-	return &s
-}
-
 // foreseeConfinement says what of a command's security could not be kept here.
 func foreseeConfinement(a *Args) string {
 	var why []string

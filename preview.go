@@ -16,8 +16,6 @@ type Preview struct {
 	Tool   string         `json:"tool"`
 	Params map[string]any `json:"params"` // secrets masked
 	Steps  []PreviewStep  `json:"steps"`  // in plan order, nested ones after the step that holds them
-
-	Security *PreviewSecurity `json:"security,omitempty"` // nil where the tool says nothing of it
 }
 
 // PreviewStep is one step of a Preview. Steps of one wave can run at the same
@@ -34,8 +32,6 @@ type PreviewStep struct {
 	Verdict   expr.Verdict `json:"verdict"` // of the condition
 	Why       string       `json:"why,omitempty"`
 	Problem   string       `json:"problem,omitempty"` // what would make the step fail before it starts
-
-	Security *PreviewSecurity `json:"security,omitempty"` // of the tool that the step uses
 }
 
 // Preview binds params and works out what would run, without starting anything.
@@ -50,7 +46,7 @@ func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
 	if err := a.openEnvironment(context.Background()); err != nil {
 		return nil, err
 	}
-	v := &previewer{out: &Preview{Tool: p.Name(), Params: a.shown(), Security: p.security()}}
+	v := &previewer{out: &Preview{Tool: p.Name(), Params: a.shown()}}
 	v.tool(p, a, "")
 	return v.out, nil
 }
@@ -160,7 +156,6 @@ func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(st
 		return nil
 	}
 	inner.session, inner.ahead, inner.confine = a.session, true, inner.confine.Within(a.confine)
-	step.Security = s.nested.security()
 	if err := inner.openEnvironment(context.Background()); err != nil {
 		step.Problem = mask(err.Error())
 		return nil

@@ -69,10 +69,6 @@ type Definition struct {
 	Metadata        Metadata
 	FunctionCalling FunctionCalling
 	Tests           []Test
-
-	// Notices name keys that were read and checked but whose behaviour is not in
-	// force yet: the caller says so at run time, so that none is silently ignored.
-	Notices []Diagnostic
 }
 
 // Kind is the one kind of body a step has (S1-025).

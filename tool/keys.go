@@ -388,7 +388,7 @@ var crossPlatformObject = object("cross-platform", "Separators of paths.",
 
 var resourcesObject = object("resources", "Limits and cleaning up.",
 	duration("timeout", "S1-191", "Bound on the whole run; the smaller of this and the tool's timeout counts.", func(t *draft, v time.Duration) { t.resTimeout = &v }),
-	size("max-memory", "S1-193", "Bound on the memory of each step.", func(t *draft, v int64) { t.Resources.MaxMemory = v }),
+	size("max-memory", "S1-193", "Bound on the memory of each step; see isolation.md.", func(t *draft, v int64) { t.Resources.MaxMemory = v }),
 	list("cleanup", "S1-194", cleanupObject, "What is done after the run, however it ended.", func(t *draft, _ Pos) *Resources { return &t.Resources }),
 )
 
@@ -398,11 +398,11 @@ var cleanupObject = object("cleanup", "One thing that is done after the run.",
 )
 
 var securityObject = object("security", "What the tool may do.",
-	choice("execution-privilege", "S1-210", []string{"same-as-user", "reduced", "elevated"}, "Rights the steps have.", func(s *Security, v string) { s.ExecutionPrivilege = v }).def("same-as-user"),
-	placed(choice("isolation", "S1-211", []string{"none", "process", "container"}, "What separates the steps from the system.", func(s *Security, v string) { s.Isolation = v }).def("process"),
+	choice("execution-privilege", "S1-210", []string{"same-as-user", "reduced", "elevated"}, "Rights the steps have; see isolation.md.", func(s *Security, v string) { s.ExecutionPrivilege = v }).def("same-as-user"),
+	placed(choice("isolation", "S1-211", []string{"none", "process", "container"}, "What separates the steps from the system; see isolation.md.", func(s *Security, v string) { s.Isolation = v }).def("process"),
 		func(s *Security) *Pos { return &s.IsolationPos }),
 	imageField(),
-	texts("required-permissions", "S1-212", "What the tool needs, such as network:external:HOST.", func(s *Security, v []Text) { s.RequiredPermissions = v }).later(),
+	texts("required-permissions", "S1-212", "What the tool needs, such as network:external:HOST. Declared for those who decide; a container has a network only with one for it.", func(s *Security, v []Text) { s.RequiredPermissions = v }),
 	words("justification", "S1-213", "Why it needs that.", func(s *Security, v string) { s.Justification = v }),
 )
 
