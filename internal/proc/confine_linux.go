@@ -3,7 +3,9 @@ package proc
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -34,7 +36,23 @@ func become(c Confinement, file string, args []string) error {
 			return fmt.Errorf("cannot bound its memory: %w", err)
 		}
 	}
-	return syscall.Exec(file, args, os.Environ())
+	return execute(file, args)
+}
+
+// execute becomes the program. One that root found along PATH may be out of reach now,
+// and then what comes next there counts, as it does for a shell.
+func execute(file string, args []string) error {
+	env := os.Environ()
+	err := syscall.Exec(file, args, env)
+	if err != syscall.EACCES || strings.Contains(args[0], "/") {
+		return err
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if filepath.IsAbs(dir) {
+			_ = syscall.Exec(filepath.Join(dir, args[0]), args, env)
+		}
+	}
+	return fmt.Errorf("user %d may not execute %s: %w", os.Geteuid(), file, err)
 }
 
 // From linux/prctl.h and linux/capability.h.
