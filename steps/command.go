@@ -453,9 +453,10 @@ func (t *try) start() (proc.Process, error) {
 			return nil, err
 		}
 		p, err := t.session.host.Start(proc.Spec{
-			Step: string(t.call.Path), Path: file, Args: argv, Dir: t.dir, Detach: t.Detach,
-			Env:   env,
-			Files: t.files(), TTY: t.tty != nil,
+			Step: string(t.call.Path), Path: file, Args: argv, Env: env, Dir: t.dir,
+			// What a container program leaves is still clearing the container away.
+			Detach: t.Detach || t.container != nil,
+			Files:  t.files(), TTY: t.tty != nil,
 		})
 		if err == nil {
 			return p, nil
