@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -20,6 +21,25 @@ func TestMain(m *testing.M) {
 		runUntilKilled(folder)
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// patience is how long a test waits for what processes and goroutines do: far longer
+// than any machine needs.
+const patience = 2 * time.Minute
+
+// await waits until something holds, and says whether it does.
+func await(holds func() bool) bool {
+	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // bench is a run for tests: a session, parameters and a folder.
