@@ -42,7 +42,7 @@ func (a *app) engine(config flowrun.Config, plan *flowrun.Plan, f runFlags) (_ *
 		return flowrun.New(config), func() {}, nil
 	}
 	var engine *flowrun.Engine // made before anybody can ask for its load
-	program, err := metrics.NewProgram(metrics.Options{Version: thisBuild().Version, Load: func() (int, int) { return engine.Load() }})
+	program, err := metrics.NewProgram(metrics.Options{Version: version(), Load: func() (int, int) { return engine.Load() }})
 	if err != nil {
 		return nil, nil, err
 	}
