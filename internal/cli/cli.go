@@ -80,6 +80,6 @@ func (a *app) root() *cobra.Command {
 	add("look", a.runsCommand(), a.showCommand(), a.logsCommand(), a.timelineCommand(), a.eventsCommand(), a.statsCommand(), a.historyCommand())
 	add("author", a.initCommand(), a.validateCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
 	add("self", a.completionCommand(), a.manCommand(), a.versionCommand())
-	root.AddCommand(topicCommands()...)
+	root.AddCommand(append(topicCommands(), toolsTopic())...)
 	return root
 }

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -253,10 +251,5 @@ func listed[S ~string](ids []S) string {
 
 // confirm asks whether interrupted steps run again; no where nobody can answer.
 func (a *app) confirm(g *flowrun.Again) bool {
-	if f, ok := a.Stdin.(*os.File); !ok || !isTerminal(f) || !isTerminal(a.Stderr) {
-		return false
-	}
-	fmt.Fprintf(a.Stderr, "flowrun: run %s again? [y/N] ", listed(g.Asks))
-	answer, _ := bufio.NewReader(a.Stdin).ReadString('\n')
-	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y")
+	return a.answers() && a.ask("run "+listed(g.Asks)+" again?", false)
 }
