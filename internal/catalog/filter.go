@@ -25,7 +25,7 @@ func (f Filter) Choose(list []tool.Listed) []tool.Listed {
 
 func (f Filter) takes(e tool.Listed) bool {
 	for _, tag := range f.Tags {
-		if !containsWord(e.Tags, tag) && !containsWord(e.MoreTags, tag) {
+		if !containsWord(e.Tags, tag) && !containsWord(e.SearchTags, tag) {
 			return false
 		}
 	}
@@ -40,7 +40,7 @@ func containsWord(list []string, word string) bool {
 }
 
 func (f Filter) finds(e tool.Listed) bool {
-	text := strings.ToLower(strings.Join(append([]string{e.Name, e.Description}, e.Keywords...), "\n"))
+	text := strings.ToLower(strings.Join(append([]string{e.Name, e.Description}, e.SearchKeywords...), "\n"))
 	for _, word := range strings.Fields(strings.ToLower(f.Search)) {
 		if !strings.Contains(text, word) {
 			return false

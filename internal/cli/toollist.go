@@ -66,7 +66,7 @@ func (a *app) toolListCommand() *cobra.Command {
 	for flag, words := range map[string][]string{"platform": platforms, "sort": listOrders} {
 		c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
-	c.RegisterFlagCompletionFunc("tag", a.completeListed(func(e tool.Listed) []string { return append(e.MoreTags, e.Tags...) }))
+	c.RegisterFlagCompletionFunc("tag", a.completeListed(func(e tool.Listed) []string { return append(e.SearchTags, e.Tags...) }))
 	c.RegisterFlagCompletionFunc("category", a.completeListed(func(e tool.Listed) []string { return []string{e.Category} }))
 	c.MarkFlagDirname("dir")
 	return page{
