@@ -49,7 +49,7 @@ func TestPages(t *testing.T) {
 }
 
 func flagsOf(c *cobra.Command) (names []string) {
-	if c.Name() == "add" {
+	if c.DisableFlagParsing {
 		return optionNames(addOptions)
 	}
 	for line := range strings.Lines(c.LocalFlags().FlagUsages()) {
