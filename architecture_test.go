@@ -37,6 +37,7 @@ var house = map[string]struct {
 	"internal/console": {3, []string{"dag"}, nil},
 	"internal/sqlite":  {3, []string{"", "dag", "tool", "internal/proc"}, []string{"modernc.org/sqlite"}},
 	"internal/trial":   {3, []string{"", "dag", "tool"}, nil},
+	"internal/policy":  {3, nil, nil},
 	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "metrics", "internal/console", "internal/sqlite", "internal/funcschema", "internal/trial"}, []string{"github.com/spf13/cobra"}},
 	"cmd/flowrun":      {5, []string{"", "internal/cli", "internal/proc"}, nil},
 
