@@ -38,7 +38,8 @@ var house = map[string]struct {
 	"internal/sqlite":  {3, []string{"", "dag", "tool", "internal/proc"}, []string{"modernc.org/sqlite"}},
 	"internal/trial":   {3, []string{"", "dag", "tool"}, nil},
 	"internal/policy":  {3, nil, nil},
-	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "metrics", "internal/console", "internal/sqlite", "internal/funcschema", "internal/trial"}, []string{"github.com/spf13/cobra"}},
+	"internal/config":  {3, []string{"tool"}, nil},
+	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "metrics", "internal/console", "internal/sqlite", "internal/funcschema", "internal/trial", "internal/policy", "internal/config"}, []string{"github.com/spf13/cobra"}},
 	"cmd/flowrun":      {5, []string{"", "internal/cli", "internal/proc"}, nil},
 
 	"internal/funcschema": {1, []string{"tool"}, nil},

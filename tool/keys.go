@@ -383,7 +383,7 @@ var cleanupObject = object("cleanup", "One thing that is done after the run.",
 var securityObject = object("security", "What the tool may do.",
 	choice("execution-privilege", "S1-210", []string{"same-as-user", "reduced", "elevated"}, "Rights the steps have.", func(s *Security, v string) { s.ExecutionPrivilege = v }).def("same-as-user").later("reduced", "elevated"),
 	choice("isolation", "S1-211", []string{"none", "process", "container"}, "What separates the steps from the system.", func(s *Security, v string) { s.Isolation = v }).def("process").later("none", "container"),
-	texts("required-permissions", "S1-212", "What the tool needs, such as network:external:HOST.", func(s *Security, v []Text) { s.RequiredPermissions = v }).later(),
+	texts("required-permissions", "S1-212", "What the tool needs, such as network:external:HOST.", func(s *Security, v []Text) { s.RequiredPermissions = v }),
 	words("justification", "S1-213", "Why it needs that.", func(s *Security, v string) { s.Justification = v }),
 )
 

@@ -79,7 +79,7 @@ Exit codes: 0 ok, 1 the run failed, 2 usage, 3 definition invalid, 4 not found,
 	}
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(err, c) })
-	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"})
+	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"}, &cobra.Group{ID: "manage", Title: "Set up:"})
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = group
@@ -88,6 +88,7 @@ Exit codes: 0 ok, 1 the run failed, 2 usage, 3 definition invalid, 4 not found,
 	}
 	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand())
 	add("look", a.runsCommand(), a.showCommand(), a.logsCommand(), a.timelineCommand(), a.eventsCommand(), a.statsCommand(), a.historyCommand())
+	add("manage", a.configCommand(), a.trustCommand())
 	add("author", a.validateCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
 	root.AddCommand(a.versionCommand())
 	return root
