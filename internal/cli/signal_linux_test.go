@@ -33,7 +33,7 @@ func begin(t *testing.T, definition string, setup func(*exec.Cmd), flags ...stri
 	}
 	s.cmd = exec.Command("flowrun", append([]string{"run", "./it.yaml", "--progress", "plain"}, flags...)...)
 	s.cmd.Dir = s.dir
-	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+s.dir+"/state", "TMPDIR="+s.dir)
+	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+s.dir+"/state", "TMPDIR="+s.dir, "HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir)
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
 	if setup != nil {
 		setup(s.cmd)
