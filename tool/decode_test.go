@@ -225,7 +225,7 @@ metadata: {category: c}
 		got = append(got, fmt.Sprintf("%s %s:%d:%d", n.Code, n.Path, n.Pos.Line, n.Pos.Col))
 	}
 	want := []string{
-		"not-in-force security.isolation:4:47", "not-in-force security.required-permissions:4:69",
+		"not-in-force security.isolation:4:47",
 		"not-in-force resources.max-memory:5:13",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

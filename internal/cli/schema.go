@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,8 +46,11 @@ const configSchema = "config"
 func schemaNames() []string { return append(flowrun.SchemaNames(), configSchema) }
 
 func schema(name string) ([]byte, error) {
-	if name == configSchema {
+	switch {
+	case name == configSchema:
 		return config.Schema()
+	case !slices.Contains(schemaNames(), name):
+		return nil, fmt.Errorf("cannot find the schema %q: use one of %s", name, strings.Join(schemaNames(), ", "))
 	}
 	return flowrun.Schema(name)
 }

@@ -31,8 +31,8 @@ what these settings say: when they change, it is to be given again.`,
   flowrun trust --list
   flowrun trust --remove ~/src/demo`,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 || list && len(args) > 0 {
-				return usagef(c, "give one folder, and none with --list")
+			if len(args) > 1 || list && (len(args) > 0 || remove) {
+				return usagef(c, "give one folder; --list stands alone")
 			}
 			return nil
 		},
@@ -56,7 +56,6 @@ what these settings say: when they change, it is to be given again.`,
 	}
 	c.Flags().BoolVar(&list, "list", false, "list the projects that somebody has decided about")
 	c.Flags().BoolVar(&remove, "remove", false, "take the decision about a project back")
-	c.MarkFlagsMutuallyExclusive("list", "remove")
 	return c
 }
 
