@@ -49,8 +49,10 @@ type bench struct {
 	environ []string
 	dir     string
 	temp    string
+	confine Confinement
 }
 
+func (b *bench) Confinement() Confinement  { return b.confine }
 func (b *bench) Session() *Session         { return b.session }
 func (b *bench) Scope(dag.View) expr.Scope { return b }
 func (b *bench) Environ() []string         { return b.environ }

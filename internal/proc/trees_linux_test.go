@@ -23,6 +23,7 @@ import (
 const asReaper = "PROC_TEST_REAPER"
 
 func TestMain(m *testing.M) {
+	ConfineMain()
 	if os.Getenv(asReaper) != "" {
 		if err := BecomeReaper(); err != nil {
 			fmt.Println(err)
