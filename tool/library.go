@@ -208,12 +208,17 @@ func (l *Library) extension(file string) string {
 // NotFoundError says that no tool has a name.
 type NotFoundError struct {
 	Name     string
+	Scope    Scope    // the only one that was searched; empty for all
 	Searched []string // folders, in order
 	Near     []string // similar names there are, at most three
 }
 
 func (e *NotFoundError) Error() string {
-	message := fmt.Sprintf("cannot find the tool %s: looked in %s", quote(e.Name), strings.Join(e.Searched, ", "))
+	where := ""
+	if e.Scope != "" {
+		where = " in the scope " + string(e.Scope)
+	}
+	message := fmt.Sprintf("cannot find the tool %s%s: looked in %s", quote(e.Name), where, strings.Join(e.Searched, ", "))
 	if len(e.Near) > 0 {
 		message += "; " + ask(e.Near)
 	}
@@ -249,7 +254,7 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 			return l.load(file, f.scope)
 		}
 	}
-	return nil, nil, l.notFound(name, places)
+	return nil, nil, l.missing(name, places)
 }
 
 func (l *Library) resolve(path string, from *Definition) string {
@@ -360,7 +365,7 @@ func (l *Library) files(dir string) []string {
 	return files
 }
 
-func (l *Library) notFound(name string, places []folder) error {
+func (l *Library) missing(name string, places []folder) *NotFoundError {
 	e := &NotFoundError{Name: name}
 	var names []string
 	for _, def := range l.registeredAll() {
