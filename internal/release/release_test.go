@@ -344,6 +344,9 @@ func matches(pattern, file string) bool {
 	if tail, ok := strings.CutPrefix(pattern, "**/"); ok {
 		pattern, file = tail, path.Base(file)
 	}
+	if folder, ok := strings.CutSuffix(pattern, "**"); ok {
+		return strings.HasPrefix(file, folder)
+	}
 	ok, _ := path.Match(pattern, file)
 	return ok
 }
