@@ -128,7 +128,7 @@ func folders(c Config) []folder {
 	for _, name := range []string{".flowrun", ".cycod"} {
 		// Under a home that is no repository the walk upwards meets the user's
 		// own folder: that stays the user's.
-		if dir := nearest(c.WorkingDirectory, name); dir != "" && !slices.Contains(user, dir) {
+		if dir := nearest(c.WorkingDirectory, filepath.Join(name, "tools")); dir != "" && !slices.Contains(user, dir) {
 			all = append(all, folder{ScopeLocal, dir})
 		}
 	}
@@ -138,13 +138,13 @@ func folders(c Config) []folder {
 	return append(all, folder{ScopeGlobal, global})
 }
 
-// nearest is the first name/tools at or above dir, not beyond the root of a
+// nearest is the first folder of that name at or above dir, not beyond the root of a
 // repository; empty for none.
 func nearest(dir, name string) string {
 	for dir != "" {
-		tools := filepath.Join(dir, name, "tools")
-		if info, err := os.Stat(tools); err == nil && info.IsDir() {
-			return tools
+		found := filepath.Join(dir, name)
+		if info, err := os.Stat(found); err == nil && info.IsDir() {
+			return found
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir || isRepositoryRoot(dir) {

@@ -112,6 +112,9 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 	if err != nil {
 		return err
 	}
+	if f.settings, err = a.settings(f); err != nil {
+		return err
+	}
 	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
 		past, err := a.past(ctx, s, args[0])
 		if err != nil {
@@ -136,7 +139,12 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 		if speaks(f.progress) || f.dryRun {
 			a.foretell(g, past)
 		}
+		what := subject{tools: g.Tools(), preview: g.Preview}
+		if !g.Retry {
+			what.run = past.Record.ID
+		}
 		if f.dryRun {
+			a.foresee(what, f)
 			return nil
 		}
 		if len(g.Asks) > 0 {
@@ -147,6 +155,10 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 				return err
 			}
 		}
+		if f.id, err = a.consent(s, what, f); err != nil {
+			return err
+		}
+		defer a.retain(ctx, s, f.settings)
 		return a.carryOut(past, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 			return e.Continue(ctx, g, o...)
 		})
