@@ -179,8 +179,7 @@ func (a *app) record(s *sqlite.Store, run string, d decision) error {
 
 // canAsk says whether a person is there who can answer.
 func (a *app) canAsk(f runFlags) bool {
-	in, ok := a.Stdin.(*os.File)
-	return ok && !f.noInput && speaks(f.progress) && os.Getenv("CI") == "" && isTerminal(in) && isTerminal(a.Stderr)
+	return !f.noInput && speaks(f.progress) && os.Getenv("CI") == "" && a.answers()
 }
 
 // inquire shows a person what is to run, and asks.
@@ -198,7 +197,7 @@ func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 	if cut {
 		question += " (d shows what was left out)"
 	}
-	yes, err := a.ask(question+" ", func() error {
+	yes, err := a.consult(question+" ", func() error {
 		_, err := card.Write(a.Stderr, width, true)
 		return err
 	})
@@ -211,9 +210,9 @@ func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 // errInterrupted says that Ctrl-C was the answer.
 var errInterrupted = errors.New("interrupted")
 
-// ask asks a question whose answer is no unless it is yes. details are shown for d. The
+// consult asks a question whose answer is no unless it is yes. details are shown for d. The
 // error is errInterrupted for Ctrl-C. What was typed before the question is no answer.
-func (a *app) ask(question string, details func() error) (bool, error) {
+func (a *app) consult(question string, details func() error) (bool, error) {
 	in := bufio.NewReader(a.Stdin)
 	interrupt := make(chan os.Signal, 1)
 	signal.Notify(interrupt, os.Interrupt)

@@ -147,7 +147,10 @@ func (a *app) settings(f runFlags) (*config.Config, error) {
 			a.say("what the project says has changed since it was decided about")
 		}
 		a.showNeeded(c.Trust)
-		yes, err := a.ask("Trust this project? [y/N] ", nil)
+		yes, err := a.consult("Trust this project? [y/N] ", nil)
+		if errors.Is(err, errInterrupted) {
+			return nil, codeError(exitInterrupt)
+		}
 		if err != nil {
 			return nil, err
 		}
