@@ -14,7 +14,7 @@ import (
 // sameTool compares what definitions say, not where or in which form they say it.
 var sameTool = cmp.Options{
 	cmpopts.IgnoreTypes(Pos{}),
-	cmpopts.IgnoreFields(Definition{}, "File", "Source", "Notices"),
+	cmpopts.IgnoreFields(Definition{}, "File", "Source"),
 	cmpopts.IgnoreUnexported(Text{}, Value{}),
 }
 
