@@ -147,7 +147,7 @@ func (a *app) say(format string, args ...any) {
 
 // diagnose draws diagnostics on stderr, with the lines they are about.
 func (a *app) diagnose(ds tool.Diagnostics) {
-	tool.Render(a.Stderr, ds, readSource, a.colored(a.Stderr))
+	tool.Render(a.Stderr, ds, readSource, a.style(a.Stderr))
 }
 
 // readSource is the text of a definition, nil for what is no file: reading a pipe

@@ -65,7 +65,7 @@ func (a *app) validate(args []string, output string) error {
 		}
 		fmt.Fprintf(a.Stdout, "%s\n", b)
 	} else {
-		tool.Render(a.Stdout, all, readSource, a.colored(a.Stdout))
+		tool.Render(a.Stdout, all, readSource, a.style(a.Stdout))
 		if all.Err() == nil {
 			fmt.Fprintf(a.Stdout, "%s valid\n", count(len(targets)))
 		}
