@@ -99,7 +99,7 @@ func checkTool(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	if steps := valueOf(content, "steps"); steps != nil && deref(steps).Kind == yaml.SequenceNode && len(deref(steps).Content) == 0 {
 		d.fail(steps, "no-steps", "the list of steps is empty", "add a step: - name: ... with a command such as bash:")
 	}
-	d.minVersion(t, content)
+	d.versions(t, content)
 	d.timeouts(t, content)
 	d.cacheOfTool(t, content)
 	if !t.Alias && t.single.Kind != "" && len(t.Steps) == 0 {
@@ -137,19 +137,6 @@ func (d *decoder) alias(t *draft, n *yaml.Node, content []*yaml.Node) {
 	}
 	if valueOf(content, "base-tool") == nil {
 		d.fail(keyOf(content, "type"), "no-base-tool", "an alias needs the tool it stands for", "add 'base-tool:'")
-	}
-}
-
-func (d *decoder) minVersion(t *draft, content []*yaml.Node) {
-	if t.MinVersion == nil || levelForm().MatchString(t.MinVersion.S) {
-		return
-	}
-	for _, key := range []string{"min-cycod-version", "min-flowrun-version"} {
-		if v := valueOf(content, key); v != nil && deref(v).Value == t.MinVersion.S {
-			d.path.push(key)
-			d.fail(deref(v), "bad-version", fmt.Sprintf("cannot read %s as a version", quote(t.MinVersion.S)), `write up to three numbers: "1.2.0"`)
-			d.path.pop()
-		}
 	}
 }
 

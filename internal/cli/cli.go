@@ -13,6 +13,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
 )
 
 // Process is what the command line may use of its process. Tests hand in their
@@ -28,6 +30,9 @@ func Main(p Process) int {
 	out := &delivery{to: p.Stdout}
 	p.Stdout = out
 	a := &app{Process: p}
+	if Version != "" {
+		flowrun.Release = Version
+	}
 	root := a.root()
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)

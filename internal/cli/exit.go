@@ -52,6 +52,9 @@ func named(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &missingError{err}
 	}
+	if errors.Is(err, syscall.EISDIR) {
+		return usage(fmt.Errorf("%w; name a file in it, or a tool", err), nil)
+	}
 	return err
 }
 

@@ -134,6 +134,11 @@ func (a *app) stats(ctx context.Context, s flowrun.Store, q flowrun.Query, outpu
 	if err != nil {
 		return err
 	}
+	if len(runs) == 0 {
+		if err := a.everSeen(ctx, s, q.Tool); err != nil {
+			return err
+		}
+	}
 	doc := statsJSON{Schema: "flowrun/stats.v1", Tool: q.Tool, Total: &tally{}, Steps: []*tally{}}
 	byName := map[string]*tally{}
 	for _, r := range runs {
@@ -175,6 +180,16 @@ func (a *app) stats(ctx context.Context, s flowrun.Store, q flowrun.Query, outpu
 		rows = append(rows, []string{fmt.Sprint(t.Runs), fmt.Sprintf("%.1f %%", 100*t.Rate), short(t.P50), short(t.P95), short(t.Longest), t.Name})
 	}
 	return console.Table(a.Stdout, []string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "STEP"}, rows, console.TableOptions{Width: a.width()})
+}
+
+// everSeen is an error for a tool that is neither recorded nor in reach.
+func (a *app) everSeen(ctx context.Context, s flowrun.Store, name string) error {
+	runs, err := s.Runs(ctx, flowrun.Query{Tool: name, Limit: 1})
+	if err != nil || len(runs) > 0 {
+		return err
+	}
+	_, _, err = a.library().Lookup(name, nil)
+	return named(err)
 }
 
 func short(ms int64) string { return console.Short(time.Duration(ms) * time.Millisecond) }
