@@ -93,7 +93,7 @@ Exit codes: 0 ok, 1 the run failed, 2 usage, 3 definition invalid, 4 not found,
 	}
 	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand())
 	add("look", a.runsCommand(), a.showCommand(), a.logsCommand(), a.timelineCommand(), a.eventsCommand(), a.statsCommand(), a.historyCommand())
-	add("author", a.validateCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
+	add("author", a.validateCommand(), a.explainCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
 	root.AddCommand(a.versionCommand())
 	return root
 }

@@ -150,7 +150,11 @@ func (a *app) say(format string, args ...any) {
 
 // diagnose draws diagnostics on stderr, with the lines they are about.
 func (a *app) diagnose(ds tool.Diagnostics) {
-	tool.Render(a.Stderr, ds, readSource, a.style(a.Stderr))
+	shown, left := capped(ds, mostShown)
+	tool.Render(a.Stderr, relative(shown), readSource, a.style(a.Stderr))
+	if left > 0 {
+		a.say("+%d more; flowrun validate --limit 0 shows every one", left)
+	}
 }
 
 // readSource is the text of a definition, nil for what is no file: reading a pipe

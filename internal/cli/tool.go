@@ -10,6 +10,6 @@ func (a *app) toolCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.toolSchemaCommand(), a.toolTestCommand())
+	c.AddCommand(a.toolSchemaCommand(), a.toolTestCommand(), a.toolValidateCommand())
 	return c
 }

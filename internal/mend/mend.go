@@ -7,6 +7,8 @@
 package mend
 
 import (
+	"errors"
+
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/advice"
 	"github.com/flowrun/flowrun/tool"
@@ -36,6 +38,22 @@ func Text(lib *tool.Library, file string, src []byte) Result {
 	return r
 }
 
+// Check reads and compiles the text of a definition file, and answers all that is wrong
+// with it.
+func Check(lib *tool.Library, file string, src []byte) (*tool.Definition, tool.Diagnostics) {
+	def, found := tool.Decode(file, src)
+	def.Scope = tool.ScopeFile
+	p, err := flowrun.CompileDefinition(lib, def)
+	var ds tool.Diagnostics
+	switch {
+	case errors.As(err, &ds):
+		found = append(found, ds...)
+	case err == nil:
+		found = append(found, p.Warnings...)
+	}
+	return def, found.Sorted()
+}
+
 type mender struct {
 	lib  *tool.Library
 	file string
@@ -43,27 +61,19 @@ type mender struct {
 
 // state is what is known of one text.
 type state struct {
-	def     *tool.Definition
-	found   tool.Diagnostics
-	compile bool // it has no errors
+	def   *tool.Definition
+	found tool.Diagnostics
+	sound bool // it has no errors
 }
 
-// check reads and compiles a text, and hears of all that carries an edit.
+// check also hears of better practice, which may carry edits, too.
 func (m *mender) check(src []byte) state {
-	def, found := tool.Decode(m.file, src)
-	def.Scope = tool.ScopeFile
-	p, err := flowrun.CompileDefinition(m.lib, def)
-	switch ds, ok := err.(tool.Diagnostics); {
-	case ok:
-		found = append(found, ds...)
-	case err == nil:
-		found = append(found, p.Warnings...)
-	}
-	ok := found.Err() == nil
-	if ok {
+	def, found := Check(m.lib, m.file, src)
+	sound := found.Err() == nil
+	if sound {
 		found = append(found, advice.Of(def)...)
 	}
-	return state{def, found.Sorted(), ok}
+	return state{def, found, sound}
 }
 
 // round makes all the edits of a text at once, or as many of them as help, one by one.
@@ -94,8 +104,8 @@ func (m *mender) round(src []byte) ([]byte, tool.Diagnostics) {
 // there, a definition without errors has stayed the same, and one with errors has not
 // become unreadable.
 func (m *mender) helps(before state, mended tool.Diagnostics, after state) bool {
-	if before.compile {
-		return after.compile && before.def.Same(after.def)
+	if before.sound {
+		return after.sound && before.def.Same(after.def)
 	}
 	left := map[string]int{}
 	for _, d := range after.found {
