@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,6 +70,9 @@ func (c *compiler) result(p *Plan) (*Plan, error) {
 	ds := c.problems.Sorted()
 	if err := ds.Err(); err != nil {
 		return nil, err
+	}
+	if p == nil { // what is wrong was told where the definition was read
+		return nil, errors.New("cannot compile the definition: it has errors, or is an alias of nothing")
 	}
 	p.Warnings, p.sources = ds, c.sources
 	return p, nil

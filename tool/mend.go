@@ -54,13 +54,13 @@ func (s *source) endOf(line int) int {
 // asBlock writes a value that YAML could not read as a block scalar, below its key.
 func (s *source) asBlock(t trap) []Edit {
 	from := s.offset(t.valueLine, t.valueCol)
-	to := s.lines[t.valueLine-1] + len(bytes.TrimRight(s.line(t.valueLine), " \t"))
+	to := s.lines[t.valueLine-1] + len(s.line(t.valueLine))
 	before := s.text[s.lines[t.valueLine-1]:from]
 	column := bytes.LastIndex(before, []byte(t.key+":"))
 	if column < 0 || from >= to {
 		return nil
 	}
-	value := string(s.text[from:to])
+	value := strings.TrimRight(string(s.text[from:to]), " \t") // at its end a block would keep them
 	return s.edit(from, to, "|-"+s.newline()+strings.Repeat(" ", column+2)+value)
 }
 

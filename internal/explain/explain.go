@@ -3,7 +3,7 @@
 // validate --detailed speaks of, the reasons of steps that did not succeed, the codes
 // of refused parameters, and the exit codes.
 //
-// A page is one Markdown file, pages/KIND/CODE.md: a title, what it means, and, where
+// A page is one Markdown file, pages/KIND-CODE.md: a title, what it means, and, where
 // a definition can show it, one that is wrong and the same put right. The tests hold
 // the pages against the source, which may use no code without one, and against the
 // compiler: what a page calls wrong must give its code, and what it calls right must
@@ -61,18 +61,21 @@ type Page struct {
 // Pages are all pages, by kind and then by code. They are not to be changed.
 var Pages = sync.OnceValue(func() []Page {
 	var all []Page
+	entries, err := fs.ReadDir(files, "pages")
+	if err != nil {
+		panic(err) // embedded: the build would have failed
+	}
 	for _, kind := range Kinds() {
-		dir := path.Join("pages", string(kind))
-		entries, err := fs.ReadDir(files, dir)
-		if err != nil {
-			panic(err) // embedded: the build would have failed
-		}
 		for _, e := range entries {
-			text, err := fs.ReadFile(files, path.Join(dir, e.Name()))
+			code, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".md"), string(kind)+"-")
+			if !ok {
+				continue
+			}
+			text, err := fs.ReadFile(files, path.Join("pages", e.Name()))
 			if err != nil {
 				panic(err)
 			}
-			all = append(all, parse(kind, strings.TrimSuffix(e.Name(), ".md"), string(text)))
+			all = append(all, parse(kind, code, string(text)))
 		}
 	}
 	return all
