@@ -91,11 +91,16 @@ func (r *reader) parameter(p *tool.Parameter, message, hint string) {
 }
 
 func (r *reader) step(s *tool.Step, message, hint string) {
-	width := len([]rune(s.Name))
-	if r.def.Single {
-		width = 1 // its place is the tool's
+	if r.def.Single { // it has no name; its command is what there is to look at
+		line, _, _ := strings.Cut(s.Command.S, "\n")
+		at := s.Command.Pos
+		if at.Line == 0 {
+			at, line = s.Pos, ""
+		}
+		r.say(at, max(1, len([]rune(line))), "", message, hint)
+		return
 	}
-	r.say(s.Pos, width, "", message, hint)
+	r.say(s.Pos, len([]rune(s.Name)), "", message, hint)
 }
 
 func (r *reader) whole(message, hint string) { r.say(r.def.Pos, 1, "", message, hint) }

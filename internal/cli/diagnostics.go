@@ -95,7 +95,10 @@ func counted(n int, word string) string {
 }
 
 func count(n int) string {
-	if n == 1 {
+	switch n {
+	case 0:
+		return "there are no definitions"
+	case 1:
 		return "1 definition is valid"
 	}
 	return fmt.Sprintf("%d definitions are valid", n)

@@ -44,7 +44,7 @@ func (a *app) explainCodes(codes []string, output string) error {
 	}
 	for _, code := range codes {
 		found := explain.Find(code)
-		if found == nil {
+		if len(found) == 0 {
 			return unknownCode(code)
 		}
 		pages = append(pages, found...)

@@ -46,7 +46,14 @@ tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.
 			if q.Tool, err = a.toolName(q.Tool); err != nil {
 				return err
 			}
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error { return a.stats(ctx, s, q, output) })
+			return a.reading(func(ctx context.Context, s *sqlite.Store) error {
+				if q.Tool == args[0] { // a name; a file was found just now
+					if err := a.everSeen(ctx, s, q.Tool); err != nil {
+						return err
+					}
+				}
+				return a.stats(ctx, s, q, output)
+			})
 		},
 		ValidArgsFunction: a.completeTool,
 	}
@@ -133,11 +140,6 @@ func (a *app) stats(ctx context.Context, s flowrun.Store, q flowrun.Query, outpu
 	runs, err := s.Runs(ctx, q)
 	if err != nil {
 		return err
-	}
-	if len(runs) == 0 {
-		if err := a.everSeen(ctx, s, q.Tool); err != nil {
-			return err
-		}
 	}
 	doc := statsJSON{Schema: "flowrun/stats.v1", Tool: q.Tool, Total: &tally{}, Steps: []*tally{}}
 	byName := map[string]*tally{}
