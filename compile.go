@@ -195,12 +195,12 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
 	if def == nil {
 		return nil
 	}
-	c.problems = append(c.problems, def.Notices...)
 	c.checkRuntime(def)
 	p := &Plan{Definition: def, names: namesOf(def), loops: map[string]bool{}}
 	c.parameters(p)
 	c.paths(def)
 	c.toolWide(p)
+	c.permissions(p)
 	c.steps(p, keep, said)
 	if c.problems.Err() == nil {
 		if err := p.build(); err != nil {
@@ -226,6 +226,7 @@ func (c *compiler) steps(p *Plan, keep bool, said interrupt) {
 		s.keep(c, def, all.kept, keep)
 	}
 	c.lint(p)
+	c.warnSecurity(p)
 	c.lintSecrets(p)
 }
 

@@ -84,7 +84,7 @@ const MaxDiagnostics = 100
 func (d Diagnostics) Sorted() Diagnostics {
 	d = slices.Clone(d)
 	slices.SortStableFunc(d, byPlace)
-	d = slices.CompactFunc(d, same)
+	d = slices.CompactFunc(d, oneProblem)
 	if len(d) <= MaxDiagnostics {
 		return d
 	}
@@ -95,8 +95,8 @@ func (d Diagnostics) Sorted() Diagnostics {
 	return d
 }
 
-// same says whether two diagnostics tell of one problem.
-func same(a, b Diagnostic) bool {
+// oneProblem says whether two diagnostics tell of one problem.
+func oneProblem(a, b Diagnostic) bool {
 	return byPlace(a, b) == 0 && a.Severity == b.Severity && a.Len == b.Len && a.Hint == b.Hint
 }
 

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 )
 
 // Scope is where a definition was found. Lookups by name go through the scopes
@@ -31,9 +33,14 @@ type Config struct {
 	WorkingDirectory string              // default: of the process
 	Home             string              // default: of the process's user
 	Getenv           func(string) string // default: os.Getenv
+	// Index is a folder, made when it is needed, for what List remembers of large
+	// folders between processes; "" for none. Whatever changed is read all the same,
+	// and what cannot be kept there is not missed.
+	Index string
 }
 
-// Loader reads a definition from the bytes of a file, as Decode does.
+// Loader reads a definition from the bytes of a file, as Decode does. It may be called
+// from several goroutines at once.
 type Loader func(file string, src []byte) (*Definition, Diagnostics)
 
 // Library finds definitions by name in the scopes, or by path (S1-001 to
@@ -44,11 +51,16 @@ type Library struct {
 	workDir string
 	folders []folder
 
+	indexes string // Config.Index
+	program string // see program
+	now     func() time.Time
+
 	mu         sync.Mutex
-	extensions []string // in order of preference
-	loaders    map[string]Loader
+	extensions []string          // in order of preference
+	loaders    map[string]Loader // of what others than Decode read
 	added      []*Definition
 	cache      map[string]loaded
+	index      map[string]index // of folders
 	frozen     map[asked]Source // of a Snapshot, which reads nothing else
 }
 
@@ -60,10 +72,11 @@ type folder struct {
 
 // loaded is a file as it was at one time.
 type loaded struct {
-	modTime time.Time
-	size    int64
-	def     *Definition
-	found   Diagnostics
+	stamp stamp
+	read  time.Time
+	src   []byte
+	def   *Definition
+	found Diagnostics
 }
 
 // NewLibrary makes a Library. It touches no file but to find the local scope:
@@ -82,13 +95,19 @@ func NewLibrary(c Config) *Library {
 	if c.Home == "" {
 		c.Home, _ = os.UserHomeDir()
 	}
-	return &Library{
+	l := &Library{
 		workDir:    c.WorkingDirectory,
 		folders:    folders(c),
 		extensions: []string{".yaml", ".yml", ".json"},
-		loaders:    map[string]Loader{".yaml": Decode, ".yml": Decode, ".json": Decode},
+		loaders:    map[string]Loader{},
 		cache:      map[string]loaded{},
+		index:      map[string]index{},
+		now:        time.Now,
 	}
+	if c.Index != "" {
+		l.indexes, l.program = c.Index, program()
+	}
+	return l
 }
 
 // folders is every place names are looked up, in order (S1-002 to S1-004).
@@ -110,7 +129,7 @@ func folders(c Config) []folder {
 	for _, name := range []string{".flowrun", ".cycod"} {
 		// Under a home that is no repository the walk upwards meets the user's
 		// own folder: that stays the user's.
-		if dir := nearest(c.WorkingDirectory, name); dir != "" && !slices.Contains(user, dir) {
+		if dir := nearest(c.WorkingDirectory, filepath.Join(name, "tools")); dir != "" && !slices.Contains(user, dir) {
 			all = append(all, folder{ScopeLocal, dir})
 		}
 	}
@@ -120,13 +139,13 @@ func folders(c Config) []folder {
 	return append(all, folder{ScopeGlobal, global})
 }
 
-// nearest is the first name/tools at or above dir, not beyond the root of a
+// nearest is the first folder of that name at or above dir, not beyond the root of a
 // repository; empty for none.
 func nearest(dir, name string) string {
 	for dir != "" {
-		tools := filepath.Join(dir, name, "tools")
-		if info, err := os.Stat(tools); err == nil && info.IsDir() {
-			return tools
+		found := filepath.Join(dir, name)
+		if info, err := os.Stat(found); err == nil && info.IsDir() {
+			return found
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir || isRepositoryRoot(dir) {
@@ -167,7 +186,7 @@ func (l *Library) Add(def *Definition) error {
 func (l *Library) Handle(extension string, load Loader) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.loaders[extension] == nil {
+	if !slices.Contains(l.extensions, extension) {
 		l.extensions = append(l.extensions, extension)
 	}
 	l.loaders[extension] = load
@@ -190,12 +209,17 @@ func (l *Library) extension(file string) string {
 // NotFoundError says that no tool has a name.
 type NotFoundError struct {
 	Name     string
+	Scope    Scope    // the only one that was searched; empty for all
 	Searched []string // folders, in order
 	Near     []string // similar names there are, at most three
 }
 
 func (e *NotFoundError) Error() string {
-	message := fmt.Sprintf("cannot find the tool %s: looked in %s", quote(e.Name), strings.Join(e.Searched, ", "))
+	where := ""
+	if e.Scope != "" {
+		where = " in the scope " + string(e.Scope)
+	}
+	message := fmt.Sprintf("cannot find the tool %s%s: looked in %s", quote(e.Name), where, strings.Join(e.Searched, ", "))
 	if len(e.Near) > 0 {
 		message += "; " + ask(e.Near)
 	}
@@ -231,7 +255,7 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 			return l.load(file, f.scope)
 		}
 	}
-	return nil, nil, l.notFound(name, places)
+	return nil, nil, l.missing(name, places)
 }
 
 func (l *Library) resolve(path string, from *Definition) string {
@@ -263,8 +287,24 @@ func (l *Library) places(from *Definition) []folder {
 }
 
 // find is the file of a folder that a name belongs to, empty for none: the one
-// called so, else the one that says so.
+// called so that also says so, else another that says so, else the one called so.
 func (l *Library) find(dir, name string) string {
+	called := l.called(dir, name)
+	if called != "" && l.says(called, name) {
+		return called
+	}
+	known, now := l.known(dir), l.now()
+	for _, file := range l.files(dir) {
+		e, ok := known.trusted(file, now)
+		if ok && e.tool.Name == name || !ok && file != called && l.says(file, name) {
+			return file
+		}
+	}
+	return called
+}
+
+// called is the file of a folder with a name, empty for none.
+func (l *Library) called(dir, name string) string {
 	l.mu.Lock()
 	extensions := slices.Clone(l.extensions)
 	l.mu.Unlock()
@@ -274,12 +314,43 @@ func (l *Library) find(dir, name string) string {
 			return file
 		}
 	}
-	for _, file := range l.files(dir) {
-		if l.nameOf(file) == name {
-			return file
+	return ""
+}
+
+// says says whether the definition in a file has a name. Of those where the name
+// stands nowhere, which is nearly all of a folder, no more is read than the bytes.
+func (l *Library) says(file, name string) bool {
+	if l.custom(file) == nil && stem(file) != name {
+		src, _, err := read(file)
+		if err != nil || !mayHold(src, name) {
+			return false
 		}
 	}
-	return ""
+	def, _, err := l.load(file, ScopeFile)
+	return err == nil && def.Name == name
+}
+
+// mayHold says whether YAML text can hold a name as a value: it stands there, or may be
+// written with escapes, which only a text in double quotes has.
+func mayHold(src []byte, name string) bool {
+	if bytes.Contains(src, []byte(name)) {
+		return true
+	}
+	for at := 0; ; at++ {
+		next := bytes.IndexByte(src[at:], '\\')
+		if next < 0 {
+			return false
+		}
+		at += next
+		if before := bytes.TrimRightFunc(src[:at], inName); bytes.HasSuffix(before, []byte(`"`)) {
+			return true
+		}
+	}
+}
+
+// inName says whether a character may stand in a name.
+func inName(r rune) bool {
+	return r < utf8.RuneSelf && (isNameByte(byte(r)) || r == '.')
 }
 
 // files is the definition files of a folder, sorted; a folder that is not there
@@ -295,38 +366,7 @@ func (l *Library) files(dir string) []string {
 	return files
 }
 
-// nameOf is the name a file gives its tool. YAML is only searched for its name
-// line: with hundreds of files beside each other, reading them all in full
-// would cost more than the run.
-func (l *Library) nameOf(file string) string {
-	if e := l.extension(file); e == ".yaml" || e == ".yml" {
-		src, _, err := read(file)
-		if err != nil {
-			return ""
-		}
-		if name, ok := nameLine(src); ok {
-			return name
-		}
-		return stem(file)
-	}
-	if def, _, err := l.load(file, ScopeFile); err == nil {
-		return def.Name
-	}
-	return ""
-}
-
-// nameLine is the value of a name key at the start of a line.
-func nameLine(src []byte) (string, bool) {
-	for line := range strings.Lines(strings.TrimPrefix(string(src), "\ufeff")) {
-		if value, ok := strings.CutPrefix(line, "name:"); ok {
-			value, _, _ = strings.Cut(value, " #")
-			return strings.Trim(strings.TrimSpace(value), `"'`), true
-		}
-	}
-	return "", false
-}
-
-func (l *Library) notFound(name string, places []folder) error {
+func (l *Library) missing(name string, places []folder) *NotFoundError {
 	e := &NotFoundError{Name: name}
 	var names []string
 	for _, def := range l.registeredAll() {
@@ -334,8 +374,8 @@ func (l *Library) notFound(name string, places []folder) error {
 	}
 	for _, f := range places {
 		e.Searched = append(e.Searched, f.path)
-		for _, file := range l.files(f.path) {
-			names = append(names, l.nameOf(file))
+		for _, e := range l.listFolder(f) {
+			names = append(names, e.Name)
 		}
 	}
 	e.Near = Near(name, names)
@@ -363,24 +403,33 @@ func Load(path string) (*Definition, Diagnostics, error) {
 // load reads a file, or takes what was read from it before. Two goroutines that
 // miss at once both read it, which costs less than waiting under a lock.
 func (l *Library) load(path string, scope Scope) (*Definition, Diagnostics, error) {
+	c, err := l.loaded(path, scope)
+	return c.def, c.found, err
+}
+
+func (l *Library) loaded(path string, scope Scope) (loaded, error) {
 	key := string(scope) + "\x00" + path
-	if info, err := os.Stat(path); err == nil {
-		l.mu.Lock()
-		c, ok := l.cache[key]
-		l.mu.Unlock()
-		if ok && c.modTime.Equal(info.ModTime()) && c.size == info.Size() {
-			return c.def, c.found, nil
+	l.mu.Lock()
+	c, ok := l.cache[key]
+	l.mu.Unlock()
+	if ok && c.stamp.settled(c.read) {
+		if info, err := os.Stat(path); err == nil && stampOf(info) == c.stamp {
+			return c, nil
 		}
 	}
+	now := l.now()
 	src, info, err := read(path)
 	if err != nil {
-		return nil, nil, err
+		return loaded{}, err
 	}
-	def, found := l.decode(path, scope, src)
+	if !ok || !bytes.Equal(src, c.src) {
+		c.def, c.found = l.decode(path, scope, src)
+	}
+	c.stamp, c.read, c.src = stampOf(info), now, src
 	l.mu.Lock()
-	l.cache[key] = loaded{info.ModTime(), info.Size(), def, found}
+	l.cache[key] = c
 	l.mu.Unlock()
-	return def, found, nil
+	return c, nil
 }
 
 // decode reads the bytes of a file.
@@ -394,13 +443,18 @@ func (l *Library) decode(path string, scope Scope, src []byte) (*Definition, Dia
 }
 
 func (l *Library) loader(path string) Loader {
-	e := l.extension(path)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if load := l.loaders[e]; load != nil {
+	if load := l.custom(path); load != nil {
 		return load
 	}
 	return Decode
+}
+
+// custom is the loader that Handle gave for a file, nil for none.
+func (l *Library) custom(path string) Loader {
+	e := l.extension(path)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.loaders[e]
 }
 
 // read reads a regular file. It looks first and opens second, so that a pipe or
@@ -419,11 +473,12 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, readError(path, err)
 	}
 	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, MaxFileSize+1+int64(len("\ufeff"))))
-	if err != nil {
+	var src bytes.Buffer
+	src.Grow(int(min(info.Size(), MaxFileSize)) + bytes.MinRead)
+	if _, err := src.ReadFrom(io.LimitReader(f, MaxFileSize+1+int64(len("\ufeff")))); err != nil {
 		return nil, nil, readError(path, err)
 	}
-	return src, info, nil
+	return src.Bytes(), info, nil
 }
 
 // readError says which file could not be read and why, once.

@@ -2,8 +2,13 @@ package tool
 
 import (
 	"cmp"
-	"os"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // Listed is one definition a Library knows, for listings.
@@ -45,16 +50,7 @@ func (l *Library) List() []Listed {
 		all = append(all, listed(def, nil))
 	}
 	for _, f := range l.folders {
-		for _, file := range l.files(f.path) {
-			if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
-				continue // no definition: an editor's lock, a pipe
-			}
-			def, found, err := l.load(file, f.scope)
-			if err != nil {
-				def, found = unreadable(file, f.scope, err)
-			}
-			all = append(all, listed(def, found))
-		}
+		all = append(all, l.listFolder(f)...)
 	}
 	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
 	for i := 1; i < len(all); i++ {
@@ -69,6 +65,75 @@ func (l *Library) List() []Listed {
 	return all
 }
 
+// listFolder is the definitions in one folder; of several with one name, the one that
+// find finds before the others.
+func (l *Library) listFolder(f folder) []Listed {
+	files := l.files(f.path)
+	looks := make([]indexed, len(files))
+	known, now := l.known(f.path), l.now()
+	var unread []int
+	for i, file := range files {
+		e, ok := known.trusted(file, now)
+		if looks[i] = e; !ok {
+			unread = append(unread, i)
+		}
+	}
+	onAll(unread, func(i int) { looks[i] = l.look(files[i], f.scope) })
+	if slices.ContainsFunc(unread, func(i int) bool { return looks[i].stamp != stamp{} }) {
+		l.learn(f.path, looks)
+	}
+	all := make([]Listed, 0, len(files))
+	for _, e := range looks {
+		if e.tool.Scope = f.scope; e.tool.Path != "" {
+			all = append(all, e.tool)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(l.preference(a), l.preference(b)) })
+	return all
+}
+
+// look reads a file for a listing, which leaves out what is no regular file: a pipe, an
+// editor's lock. The stamp is there only where what was read may be believed later.
+func (l *Library) look(file string, scope Scope) indexed {
+	c, err := l.loaded(file, scope)
+	var odd *notRegularError
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.As(err, &odd):
+		return indexed{}
+	case err != nil:
+		return indexed{tool: unreadable(file, err)}
+	case l.custom(file) != nil || !c.stamp.settled(c.read): // a loader may read more than the file
+		return indexed{tool: listed(c.def, c.found)}
+	}
+	return indexed{c.stamp, listed(c.def, c.found)}
+}
+
+// preference says which of two definitions of one name is found first: 0 for one in a
+// file of its name with the extension that comes first, and up from there.
+func (l *Library) preference(e Listed) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, extension := range l.extensions {
+		if filepath.Base(e.Path) == e.Name+extension {
+			return i
+		}
+	}
+	return len(l.extensions)
+}
+
+// onAll calls do for every number of a list, on all processors at once.
+func onAll(list []int, do func(int)) {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(list)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(list)); i = next.Add(1) - 1 {
+				do(list[i])
+			}
+		})
+	}
+	workers.Wait()
+}
 func listed(def *Definition, found Diagnostics) Listed {
 	m := def.Metadata
 	return Listed{
@@ -80,7 +145,7 @@ func listed(def *Definition, found Diagnostics) Listed {
 }
 
 // unreadable is what is known of a file that cannot be opened.
-func unreadable(file string, scope Scope, err error) (*Definition, Diagnostics) {
-	return &Definition{Name: stem(file), File: file, Scope: scope}, Diagnostics{{Code: "unreadable", Severity: Error, Pos: Pos{file, 1, 1},
-		Message: err.Error(), Hint: "make the file readable, or remove it"}}
+func unreadable(file string, err error) Listed {
+	return Listed{Name: stem(file), Path: file, Diagnostics: Diagnostics{{Code: "unreadable", Severity: Error, Pos: Pos{file, 1, 1},
+		Message: err.Error(), Hint: "make the file readable, or remove it"}}}
 }

@@ -3,14 +3,14 @@ package tool
 import "reflect"
 
 // Same says whether two definitions mean the same, wherever in their files it stands:
-// places, the bytes of the files and notices are not compared.
+// places, and the bytes of the files, are not compared.
 func (d *Definition) Same(o *Definition) bool {
 	return alike(reflect.ValueOf(*d), reflect.ValueOf(*o))
 }
 
 // unlike are the fields that are left out, by the type that has them.
 var unlike = map[reflect.Type][]string{
-	reflect.TypeFor[Definition](): {"File", "Source", "Scope", "Notices"},
+	reflect.TypeFor[Definition](): {"File", "Source", "Scope"},
 	reflect.TypeFor[Text]():       {"src", "form", "indent"},
 }
 

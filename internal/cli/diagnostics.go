@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -107,22 +105,12 @@ func count(n int) string {
 // relative is diagnostics with the paths of files below the working directory as they
 // are called from there.
 func relative(ds tool.Diagnostics) tool.Diagnostics {
-	dir, err := os.Getwd()
-	if err != nil {
-		return ds
-	}
-	short := func(file string) string {
-		if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) && filepath.IsAbs(file) {
-			return rel
-		}
-		return file
-	}
 	ds = slices.Clone(ds)
 	for i := range ds {
-		ds[i].Pos.File = short(ds[i].Pos.File)
+		ds[i].Pos.File = shortPath(ds[i].Pos.File)
 		ds[i].Related = slices.Clone(ds[i].Related)
 		for j := range ds[i].Related {
-			ds[i].Related[j].Pos.File = short(ds[i].Related[j].Pos.File)
+			ds[i].Related[j].Pos.File = shortPath(ds[i].Related[j].Pos.File)
 		}
 	}
 	return ds

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -73,12 +74,14 @@ func (a *app) fail(err error) int {
 		params   *flowrun.ParamsError
 		step     *flowrun.StepError
 		platform *flowrun.UnsupportedError
+		confined *flowrun.ConfinementError
 		missing  *missingError
 		many     *flowrun.AmbiguousError
 		rests    *flowrun.InterruptedError
 		withheld *flowrun.WithheldError
 		alone    *flowrun.AloneError
 		environ  *flowrun.EnvironmentError
+		refused  *refusedError
 	)
 	switch {
 	case errors.As(err, &code):
@@ -98,7 +101,7 @@ func (a *app) fail(err error) int {
 		a.say("%v", err)
 		return exitNotFound
 	case errors.Is(err, flowrun.ErrNoRun):
-		a.say("%v; flowrun runs lists them", err)
+		a.say("%s", then(err.Error(), "flowrun runs lists them"))
 		return exitNotFound
 	case errors.As(err, &many):
 		a.say("%v", err)
@@ -106,8 +109,14 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &rests):
 		a.say("%v", err)
 		return exitWaiting
-	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.As(err, &withheld), errors.As(err, &alone):
+	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.As(err, &withheld), errors.As(err, &alone), errors.As(err, &confined):
 		a.say("%v", err)
+		return exitRefused
+	case errors.As(err, &refused):
+		a.say("refused: %v", err)
+		for _, p := range refused.permissions {
+			a.say("Permission not granted: %s", console.Visible(p)) // S1-219
+		}
 		return exitRefused
 	case errors.As(err, &params):
 		for _, p := range params.Problems {
@@ -125,10 +134,6 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &platform):
 		a.say("%v", err)
 		return exitRefused
-	case strings.HasPrefix(err.Error(), "unknown command"):
-		// cobra spreads its suggestions over lines of their own.
-		a.say("%s; flowrun --help lists the commands", strings.Join(strings.Fields(err.Error()), " "))
-		return exitUsage
 	}
 	a.say("%v", err)
 	if strings.HasPrefix(err.Error(), "internal error") {

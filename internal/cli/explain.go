@@ -9,7 +9,6 @@ import (
 
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/explain"
-	"github.com/flowrun/flowrun/tool"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -72,11 +71,11 @@ func unknownCode(code string) error {
 	for _, p := range explain.Pages() {
 		codes = append(codes, p.Code)
 	}
-	way := "flowrun explain lists them"
-	if near := tool.Near(code, codes); len(near) > 0 {
-		way = "did you mean " + strings.Join(near, " or ") + "?"
+	way := nearest(code, codes)
+	if way == "" {
+		way = "; flowrun explain lists them"
 	}
-	return &missingError{fmt.Errorf("there is no page about %q; %s", code, way)}
+	return &missingError{fmt.Errorf("there is no page about %q%s", code, way)}
 }
 
 func (a *app) listPages(pages []explain.Page) error {

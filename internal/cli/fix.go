@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/mend"
 	"github.com/flowrun/flowrun/tool"
@@ -26,28 +24,30 @@ func (v *validation) mend(t target) (bool, error) {
 	if err != nil {
 		return false, nil
 	}
-	r := mend.Text(v.lib, file, src)
+	check := func(text []byte) (*tool.Definition, tool.Diagnostics) {
+		return catalog.Check(v.lib, file, def.Scope, text, false)
+	}
+	r := mend.Text(check, file, src)
 	if len(r.Fixed) == 0 {
 		return false, nil
 	}
-	name := relative(tool.Diagnostics{{Pos: tool.Pos{File: file}}})[0].Pos.File
 	if !v.flags.dryRun {
-		if err := replaceFile(file, src, r.Text); err != nil {
-			return false, err
+		if err := catalog.Replace(file, src, r.Text); err != nil {
+			return false, fmt.Errorf("cannot mend %q: %w", file, err)
 		}
-		v.say("%s: mended %s", name, counted(len(r.Fixed), "problem"))
+		v.say("%s: mended %s", shortPath(file), counted(len(r.Fixed), "problem"))
 		v.lib = v.library() // it has read the file as it was
 		return false, nil
 	}
 	if v.flags.output == "text" {
-		if err := console.Diff(v.Stdout, name, string(src), string(r.Text)); err != nil {
+		if err := console.Diff(v.Stdout, shortPath(file), string(src), string(r.Text)); err != nil {
 			return false, err
 		}
 	} else {
-		v.say("%s: %s could be mended", name, counted(len(r.Fixed), "problem"))
+		v.say("%s: %s could be mended", shortPath(file), counted(len(r.Fixed), "problem"))
 	}
-	v.texts[file], v.texts[name] = r.Text, r.Text
-	left, found := mend.Check(v.lib, file, r.Text)
+	v.texts[file], v.texts[shortPath(file)] = r.Text, r.Text
+	left, found := check(r.Text)
 	v.found = append(v.found, found...)
 	v.judge(left, found.Err() == nil)
 	return true, nil
@@ -59,45 +59,4 @@ func (v *validation) source(file string) []byte {
 		return text
 	}
 	return readSource(file)
-}
-
-// errChanged is a file that somebody else wrote in the meantime.
-var errChanged = errors.New("it was changed meanwhile and is left as it is; run the command again")
-
-// replaceFile puts text in the place of a file that held old, all at once: whoever
-// reads it, even after a crash, finds the one or the other. A link stays, and what it
-// leads to is replaced. The file keeps its mode.
-func replaceFile(file string, old, text []byte) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("cannot write %q: %w", file, err)
-		}
-	}()
-	path, err := filepath.EvalSymlinks(file)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name()) // after the rename there is none
-	if err := errors.Join(fill(temp, text, info.Mode()), temp.Close()); err != nil {
-		return err
-	}
-	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, old) {
-		return errors.Join(errChanged, err)
-	}
-	return os.Rename(temp.Name(), path)
-}
-
-func fill(f *os.File, text []byte, mode fs.FileMode) error {
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	return errors.Join(f.Chmod(mode.Perm()), f.Sync())
 }

@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -113,6 +112,9 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 	if err != nil {
 		return err
 	}
+	if f.settings, err = a.settings(f); err != nil {
+		return err
+	}
 	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
 		past, err := a.past(ctx, s, args[0])
 		if err != nil {
@@ -124,9 +126,10 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 		}
 		g, err := plan(past, params, false)
 		if err != nil {
-			return err
+			return beyond(past, err)
 		}
 		if g.Nothing() {
+			a.tellLimit(past)
 			if err := a.nothingToDo(past.Result(), f.output); err != nil || f.dryRun || g.Retry {
 				return err
 			}
@@ -136,7 +139,12 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 		if speaks(f.progress) || f.dryRun {
 			a.foretell(g, past)
 		}
+		what := subject{tools: g.Tools(), preview: g.Preview}
+		if !g.Retry {
+			what.run = past.Record.ID
+		}
 		if f.dryRun {
+			a.foresee(what, f)
 			return nil
 		}
 		if len(g.Asks) > 0 {
@@ -147,6 +155,10 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 				return err
 			}
 		}
+		if f.id, err = a.consent(s, what, f); err != nil {
+			return err
+		}
+		defer a.retain(ctx, s, f.settings)
 		return a.carryOut(past, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 			return e.Continue(ctx, g, o...)
 		})
@@ -173,6 +185,7 @@ func (a *app) foretell(g *flowrun.Again, p *flowrun.Past) {
 		verb = "trying again"
 	}
 	a.say("%s run %s of %s; it is %s", verb, p.Record.ID, p.Record.Tool, p.Result().Status)
+	a.tellLimit(p)
 	for _, line := range []struct {
 		text  string
 		steps []dag.ID
@@ -189,6 +202,36 @@ func (a *app) foretell(g *flowrun.Again, p *flowrun.Past) {
 		}
 	}
 	a.warnOfCleaned(g)
+}
+
+// limit is what a run was limited to, and the way to the rest; both are "" for one that
+// was not.
+func limit(p *flowrun.Past) (to, rest string) {
+	switch r := p.Record; {
+	case r.Alone && r.RetryOf != "":
+		return r.Only + " alone", "flowrun retry " + r.RetryOf
+	case r.Alone:
+		return r.Only + " alone", "flowrun run " + r.Tool
+	case r.Only != "":
+		return r.Only + " and what it waits for", "flowrun run " + r.Tool + ", without --until"
+	}
+	return "", ""
+}
+
+// tellLimit says that the run was limited: what takes it up is limited too.
+func (a *app) tellLimit(p *flowrun.Past) {
+	if to, rest := limit(p); to != "" {
+		a.say("  limited to %s, as run %s was; for the rest: %s", to, p.Record.ID, rest)
+	}
+}
+
+// beyond adds to the error of a step that there is not that the run was limited.
+func beyond(p *flowrun.Past, err error) error {
+	var step *flowrun.StepError
+	if to, rest := limit(p); to != "" && errors.As(err, &step) {
+		return fmt.Errorf("%w; run %s was limited to %s; for the rest: %s", err, p.Record.ID, to, rest)
+	}
+	return err
 }
 
 // warnOfCleaned names what stands and may be gone all the same, in one line for each
@@ -220,10 +263,5 @@ func listed[S ~string](ids []S) string {
 
 // confirm asks whether interrupted steps run again; no where nobody can answer.
 func (a *app) confirm(g *flowrun.Again) bool {
-	if f, ok := a.Stdin.(*os.File); !ok || !isTerminal(f) || !isTerminal(a.Stderr) {
-		return false
-	}
-	fmt.Fprintf(a.Stderr, "flowrun: run %s again? [y/N] ", listed(g.Asks))
-	answer, _ := bufio.NewReader(a.Stdin).ReadString('\n')
-	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y")
+	return a.answers() && a.ask("run "+listed(g.Asks)+" again?", false)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // runFlags are the flags of flowrun run.
@@ -33,6 +32,8 @@ type runFlags struct {
 	metricsAddr string
 	force       bool
 	noInput     bool
+
+	consentFlags
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -88,6 +89,7 @@ func (a *app) runningFlags(c *cobra.Command, f *runFlags) {
 	fl.BoolVarP(&f.passThrough, "exit-code", "x", false, "exit with the failed step's own exit code")
 	fl.StringVar(&f.metricsFile, "metrics-file", "", "write the run's metrics to this `file`, for node_exporter's textfile collector")
 	fl.StringVar(&f.metricsAddr, "metrics-addr", "", "serve the run's metrics at `HOST:PORT`/metrics while it lasts; :PORT is this machine only")
+	f.consentFlags.declare(c)
 	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(progressModes, cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(runOutputs, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -103,7 +105,7 @@ func (f *runFlags) check(c *cobra.Command) error {
 	if f.maxParallel < 0 || c.Flags().Changed("max-parallel") && f.maxParallel == 0 {
 		return usagef(c, "--max-parallel must be at least 1")
 	}
-	return nil
+	return f.consentFlags.check(c)
 }
 
 var (
@@ -136,8 +138,16 @@ func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
 	if speaks(f.progress) {
 		a.warn(plan, params)
 	}
+	if f.settings, err = a.settings(f); err != nil {
+		return err
+	}
+	what := subject{tools: plan.Tools(), preview: func() (*flowrun.Preview, error) { return plan.Preview(world, params) }}
 	if f.dryRun {
+		a.foresee(what, f)
 		return a.dryRun(plan, world, params, f)
+	}
+	if f.id, err = a.consent(nil, what, f); err != nil {
+		return err
 	}
 	return a.execute(plan, world, params, f)
 }
@@ -159,8 +169,6 @@ func (a *app) compile(name string) (*flowrun.Plan, error) {
 	p, err := flowrun.Compile(a.library(), name)
 	return p, named(err)
 }
-
-func (a *app) library() *tool.Library { return tool.NewLibrary(tool.Config{}) }
 
 // warn tells what is wrong without being an error, the deprecated included.
 func (a *app) warn(p *flowrun.Plan, params map[string]any) {
@@ -196,7 +204,10 @@ func (a *app) execute(plan *flowrun.Plan, world flowrun.World, params map[string
 	if f.noHistory {
 		return a.carryOut(nil, plan, nil, f, run)
 	}
-	return a.writing(func(_ context.Context, s *sqlite.Store) error { return a.carryOut(nil, plan, s, f, run) })
+	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
+		defer a.retain(ctx, s, f.settings)
+		return a.carryOut(nil, plan, s, f, run)
+	})
 }
 
 // carryOut runs something on an engine, and prints the result. past is the run that is
@@ -208,7 +219,11 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 	sig := a.signals(stop)
 	defer sig.stop()
 
-	config := flowrun.Config{Parallel: f.maxParallel, StateDir: flowrun.DefaultStateDir()}
+	config := flowrun.Config{Parallel: f.maxParallel, StateDir: flowrun.DefaultStateDir(),
+		Grace: f.settings.Duration("grace"), Cleanup: f.settings.Duration("limits.cleanup")}
+	if config.Parallel == 0 {
+		config.Parallel = int(f.settings.Number("limits.max-parallel"))
+	}
 	if s != nil {
 		config.Store = s
 	} else { // the result is printed from the logs, which then go
@@ -220,6 +235,9 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		config.StateDir, config.CacheDir = dir, flowrun.NoCache
 	}
 	options := []flowrun.RunOption{flowrun.WithForce(sig.force)}
+	if f.id != "" {
+		options = append(options, flowrun.WithID(f.id))
+	}
 	if f.force {
 		options = append(options, flowrun.WithoutCache())
 	}

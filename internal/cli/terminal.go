@@ -48,3 +48,11 @@ func (a *app) width() int {
 	}
 	return console.Width(a.Stdout.(*delivery).to.(*os.File))
 }
+
+// errWidth is how many columns stderr has; 0 where it is no terminal.
+func (a *app) errWidth() int {
+	if f, ok := a.Stderr.(*os.File); ok && isTerminal(f) {
+		return console.Width(f)
+	}
+	return 0
+}

@@ -28,7 +28,7 @@ long the run took, its critical path, is marked with a star.`,
 				if err != nil {
 					return err
 				}
-				return console.Timeline(a.Stdout, bars(p), a.timelineOptions(p))
+				return console.Timeline(a.Stdout, bars(p.Plan, p.Result().Steps), a.timelineOptions(p))
 			})
 		},
 		ValidArgsFunction: a.completeRunID,
@@ -45,11 +45,11 @@ func (a *app) timelineOptions(p *flowrun.Past) console.TimelineOptions {
 
 // bars are the steps of a run with their times. What was taken over from another run
 // took its time there.
-func bars(p *flowrun.Past) []console.Bar {
+func bars(p *flowrun.Plan, steps []flowrun.StepResult) []console.Bar {
 	var list []console.Bar
-	shown, notes := shownSteps(p.Result().Steps, 0) // the critical path is that of the loop
+	shown, notes := shownSteps(steps, 0) // the critical path is that of the loop
 	for _, s := range shown {
-		b := console.Bar{ID: s.ID, Status: s.Status, After: p.Plan.Upstream(s.ID), Depth: dag.ID(s.ID).Depth(), Note: notes[s.ID]}
+		b := console.Bar{ID: s.ID, Status: s.Status, After: p.Upstream(s.ID), Depth: dag.ID(s.ID).Depth(), Note: notes[s.ID]}
 		if s.Status != dag.Reused {
 			b.Started, b.Ended, b.Attempts = s.Started, s.Ended, s.Attempts
 		}

@@ -7,9 +7,6 @@
 package mend
 
 import (
-	"errors"
-
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/advice"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -23,10 +20,14 @@ type Result struct {
 // maxRounds bounds the rounds: every one makes at least one edit.
 const maxRounds = 200
 
-// Text mends the text of a definition file. The file is not opened; lib finds the tools
-// it uses. The text is its own slice, or src where there was nothing to do.
-func Text(lib *tool.Library, file string, src []byte) Result {
-	m := mender{lib: lib, file: file}
+// Check reads and compiles the text of a definition file, and answers all that is wrong
+// with it.
+type Check func(text []byte) (*tool.Definition, tool.Diagnostics)
+
+// Text mends the text of the named definition file, which is not opened. The text it
+// answers is its own slice, or src where there was nothing to do.
+func Text(check Check, file string, src []byte) Result {
+	m := mender{judge: check, file: file}
 	r := Result{Text: src}
 	for range maxRounds {
 		next, fixed := m.round(r.Text)
@@ -38,25 +39,9 @@ func Text(lib *tool.Library, file string, src []byte) Result {
 	return r
 }
 
-// Check reads and compiles the text of a definition file, and answers all that is wrong
-// with it.
-func Check(lib *tool.Library, file string, src []byte) (*tool.Definition, tool.Diagnostics) {
-	def, found := tool.Decode(file, src)
-	def.Scope = tool.ScopeFile
-	p, err := flowrun.CompileDefinition(lib, def)
-	var ds tool.Diagnostics
-	switch {
-	case errors.As(err, &ds):
-		found = append(found, ds...)
-	case err == nil:
-		found = append(found, p.Warnings...)
-	}
-	return def, found.Sorted()
-}
-
 type mender struct {
-	lib  *tool.Library
-	file string
+	judge Check
+	file  string
 }
 
 // state is what is known of one text.
@@ -68,7 +53,7 @@ type state struct {
 
 // check also hears of better practice, which may carry edits, too.
 func (m *mender) check(src []byte) state {
-	def, found := Check(m.lib, m.file, src)
+	def, found := m.judge(src)
 	sound := found.Err() == nil
 	if sound {
 		found = append(found, advice.Of(def)...)

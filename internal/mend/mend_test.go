@@ -10,14 +10,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/explain"
 	"github.com/flowrun/flowrun/internal/mend"
 	"github.com/flowrun/flowrun/tool"
 )
 
-func library(t testing.TB) *tool.Library {
+// checker compiles texts of a file in a folder of its own.
+func checker(t testing.TB, file string) mend.Check {
 	dir := t.TempDir()
-	return tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
+	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
+	return func(text []byte) (*tool.Definition, tool.Diagnostics) {
+		return catalog.Check(lib, file, tool.ScopeFile, text, false)
+	}
 }
 
 // TestText: each kind of edit, and that nothing else moves.
@@ -47,7 +52,7 @@ func TestText(t *testing.T) {
 		{"nothing that can be mended", "- [\n", "- [\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := mend.Text(library(t), "t.yaml", []byte(c.before))
+			r := mend.Text(checker(t, "t.yaml"), "t.yaml", []byte(c.before))
 			if diff := cmp.Diff(c.after, string(r.Text)); diff != "" {
 				t.Errorf("-want +got:\n%s\n%v", diff, r.Fixed)
 			}
@@ -63,13 +68,13 @@ func TestText(t *testing.T) {
 // more, and what could run means the same.
 func settled(t testing.TB, file string, src []byte) {
 	t.Helper()
-	lib := library(t)
-	once := mend.Text(lib, file, src)
-	if twice := mend.Text(lib, file, once.Text); !bytes.Equal(twice.Text, once.Text) {
+	check := checker(t, file)
+	once := mend.Text(check, file, src)
+	if twice := mend.Text(check, file, once.Text); !bytes.Equal(twice.Text, once.Text) {
 		t.Errorf("mended twice it is another text:\n%s\n--- once:\n%s\n--- twice:\n%s", src, once.Text, twice.Text)
 	}
-	before, found := mend.Check(lib, file, src)
-	after, left := mend.Check(lib, file, once.Text)
+	before, found := check(src)
+	after, left := check(once.Text)
 	if found.Err() == nil && (left.Err() != nil || !before.Same(after)) {
 		t.Errorf("it means something else now:\n%s\n--- mended:\n%s", src, once.Text)
 	}
