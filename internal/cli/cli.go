@@ -58,6 +58,7 @@ func help(c *cobra.Command, _ []string) {
 // app is one run of the program.
 type app struct {
 	Process
+	color string // --color; "" is auto
 }
 
 func (a *app) root() *cobra.Command {
@@ -79,6 +80,7 @@ Exit codes: 0 ok, 1 the run failed, 2 usage, 3 definition invalid, 4 not found,
 	}
 	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(err, c) })
+	a.colorFlag(root)
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"})
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
