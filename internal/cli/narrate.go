@@ -33,23 +33,26 @@ type narrator struct {
 // narrate begins to tell of a run.
 func (a *app) narrate(n narration) *narrator {
 	t := &narrator{stdout: n.keys.screen(a.Stdout), end: func() {}}
-	stderr := a.Stderr
 	switch n.mode {
 	case "json":
-		t.listen(console.NewJSON(stderr))
-		return t
+		t.listen(console.NewJSON(a.Stderr))
 	case "none":
+		t.hear(a.prefixer(a.Stderr, n.plan))
 	case "tty":
 		a.view(n, t)
 	default:
-		stderr = a.lines(n, t)
+		t.hear(a.prefixer(a.lines(n, t), n.plan))
 	}
-	o := console.PrefixOptions{Color: a.colored(a.Stderr), Terminal: isTerminal(a.Stderr)}
-	if n.mode == "tty" {
-		stderr = a.Stderr // which goes through the view now
-	}
-	t.options = append(t.options, flowrun.WithConsole(streamed(console.NewPrefixer(stderr, paths(n.plan, ""), o))))
 	return t
+}
+
+// prefixer writes what steps stream to w, which is stderr in some clothes.
+func (a *app) prefixer(w io.Writer, p *flowrun.Plan) func(flowrun.StreamChunk) {
+	return streamed(console.NewPrefixer(w, paths(p, ""), console.PrefixOptions{Color: a.colored(a.Stderr), Terminal: isTerminal(a.Stderr)}))
+}
+
+func (t *narrator) hear(f func(flowrun.StreamChunk)) {
+	t.options = append(t.options, flowrun.WithConsole(f))
 }
 
 func (t *narrator) listen(s dag.Sink) { t.options = append(t.options, flowrun.WithSink(s)) }
@@ -85,6 +88,11 @@ func (a *app) view(n narration, t *narrator) {
 	n.keys.cover(v)
 	heedless := continued(v.Redraw)
 	a.Stderr = &screen{to: v.Above(), taken: new(atomic.Bool)}
+	write := a.prefixer(a.Stderr, n.plan)
+	t.hear(func(c flowrun.StreamChunk) {
+		v.Streams(c.Step)
+		write(c)
+	})
 	if sameTerminal(a.Stdout, stderr) {
 		t.stdout = &screen{to: v.Output(), taken: new(atomic.Bool)}
 	}

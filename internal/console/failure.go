@@ -41,7 +41,7 @@ func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 		lines = lines[len(lines)-shownLines:]
 	}
 	for _, l := range lines {
-		fmt.Fprintf(r.w, "        | %s\n", Clean(l))
+		fmt.Fprintf(r.w, "        | %s\n", Harmless(l))
 	}
 	if o.File != "" && !r.noLogs && (o.Size > int64(len(text)) || len(lines) == shownLines) {
 		fmt.Fprintf(r.w, "        all of it: %s\n", o.File)

@@ -40,13 +40,18 @@ const (
 	mostShownNext     = 3
 )
 
-// choose picks what a frame of so many lines below its header shows: what failed, what
-// runs, what comes next, and what has ended last.
+// choose picks what a frame of so many lines below its header shows.
 func (t *tree) choose(room int) *choice {
-	c := &choice{room: room, shown: map[*node][]*node{}}
-	if t.root.inside.all() > c.room {
-		c.room-- // for what is left out
+	c := t.fit(room)
+	if t.leftOut(c) != "" {
+		return t.fit(room - 1) // one line says what is left out
 	}
+	return c
+}
+
+// fit picks what failed, what runs, what comes next, and what has ended last.
+func (t *tree) fit(room int) *choice {
+	c := &choice{room: room, shown: map[*node][]*node{}}
 	t.chooseFailed(t.root, c, mostShownFailures)
 	t.chooseActive(t.root, c)
 	rest := c.room
@@ -59,8 +64,6 @@ func (t *tree) choose(room int) *choice {
 	}
 	t.chooseNext(t.root, c, next)
 	t.chooseDone(t.root, c)
-	c.room = rest
-	t.chooseNext(t.root, c, rest)
 	return c
 }
 
@@ -128,7 +131,7 @@ func (t *tree) chooseActive(n *node, c *choice) bool {
 			if !t.chooseActive(a, c) {
 				return false
 			}
-		case a.status == dag.Running:
+		case a.status == dag.Running && !t.shownAbove(a):
 			c.leaves = append(c.leaves, a)
 		}
 	}

@@ -2,6 +2,8 @@ package console
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -46,6 +48,7 @@ type tree struct {
 	total, settled  int // of the tool's own steps
 	running, failed int // of all that hold no others
 	recalling       bool
+	echoed          bool // the run's output goes above the region as it is printed
 }
 
 // node is one step, or one item of a loop.
@@ -61,6 +64,7 @@ type node struct {
 	result  *dag.Result
 	handler bool
 	counted bool // among those running
+	streams bool // what it prints is shown elsewhere
 	inside  *branch
 	waits   []string // for what it waited when last asked
 	asked   bool
@@ -75,7 +79,9 @@ type branch struct {
 	loop                          bool
 	items                         int
 	good, bad, other              int
+	unkept                        int // failures that are only counted
 	pending, active, failed, done chain
+	aside                         chain // handlers that nobody has called for
 }
 
 // chain is a list of nodes.
@@ -164,7 +170,8 @@ func (t *tree) add(up *node, path dag.ID, name string, order int) *node {
 	n.handler = t.scene.Handler != nil && t.scene.Handler(string(path))
 	t.nodes[path.WithoutTries()] = n
 	if n.handler {
-		return n // it may never be called for
+		up.inside.aside.put(n)
+		return n
 	}
 	up.inside.pending.put(n)
 	if up == t.root {
@@ -193,7 +200,7 @@ func (t *tree) of(path dag.ID) *node {
 		order = b.active.n + b.good + b.bad + b.other
 		base = path[len(up.path):]
 	}
-	n := t.add(up, path, string(base), order)
+	n := t.add(up, path, strings.TrimPrefix(string(base), "@"), order) // @cleanup
 	return n
 }
 
@@ -214,7 +221,7 @@ func (t *tree) apply(e dag.Event) {
 	case dag.RunFinished:
 		t.ended, t.status = e.Time, e.Result.Status
 	default:
-		if n := t.of(e.Node); n != nil {
+		if n := t.of(e.Node); n != nil && !n.status.Settled() {
 			t.step(n, e)
 		}
 	}
@@ -245,7 +252,7 @@ func (t *tree) step(n *node, e dag.Event) {
 }
 
 func (t *tree) start(n *node, e dag.Event) {
-	if n.handler && n.on == nil && n.up == t.root && !n.status.Settled() && n.attempt == 0 {
+	if n.on == &n.up.inside.aside && n.up == t.root {
 		t.total++ // it is called for
 	}
 	n.path, n.status, n.attempt = e.Node, dag.Running, e.Attempt
@@ -281,8 +288,8 @@ func (t *tree) finish(n *node, e dag.Event) {
 		t.drop(n) // it runs again
 		return
 	}
-	uncalled := n.handler && n.attempt == 0 && r.Status == dag.Skipped
-	if n.handler && n.attempt == 0 && !uncalled && n.up == t.root {
+	uncalled := n.on == &b.aside && r.Status == dag.Skipped
+	if n.on == &b.aside && !uncalled && n.up == t.root {
 		t.total++
 	}
 	n.status, n.result = r.Status, r
@@ -298,9 +305,10 @@ func (t *tree) finish(n *node, e dag.Event) {
 	case bad(r) && (b.failed.n < mostFailures || !b.loop):
 		b.failed.put(n)
 	case uncalled:
-		n.leave()
 	case b.loop:
+		all := t.failed
 		t.drop(n)
+		b.unkept, t.failed = b.unkept+all-t.failed, all
 	default:
 		b.done.put(n)
 	}
@@ -328,7 +336,11 @@ func (t *tree) forget(n *node) {
 		return
 	}
 	keep := n.status.Settled()
-	for _, c := range []*chain{&n.inside.pending, &n.inside.active, &n.inside.done, &n.inside.failed} {
+	if !keep {
+		t.failed -= n.inside.unkept
+		n.inside.unkept = 0
+	}
+	for _, c := range []*chain{&n.inside.pending, &n.inside.active, &n.inside.done, &n.inside.aside, &n.inside.failed} {
 		if keep && c == &n.inside.failed {
 			continue
 		}
@@ -342,9 +354,17 @@ func (t *tree) forget(n *node) {
 func (t *tree) drop(n *node) {
 	n.leave()
 	t.count(n, false)
+	t.unfail(n)
 	n.status = dag.Pending // nothing of it is kept
 	t.forget(n)
 	delete(t.nodes, n.path.WithoutTries())
+}
+
+// unfail takes back that a step failed.
+func (t *tree) unfail(n *node) {
+	if n.status.Settled() && n.result != nil && bad(n.result) && (n.inside == nil || n.inside.bad == 0) {
+		t.failed--
+	}
 }
 
 // reset sends a step back to where it was before it ran. What is around it runs again
@@ -354,18 +374,19 @@ func (t *tree) reset(path dag.ID) {
 	if n == nil {
 		return
 	}
-	if n.status.Settled() && n.up == t.root {
+	if n.status.Settled() && n.up == t.root && n.on != &n.up.inside.aside {
 		t.settled--
 	}
-	if n.status.Settled() && n.result != nil && bad(n.result) && (n.inside == nil || n.inside.bad == 0) {
-		t.failed--
-	}
+	t.unfail(n)
 	n.status = dag.Pending
 	t.count(n, false)
 	t.forget(n)
 	n.inside, n.result, n.attempt, n.asked, n.waits = nil, nil, 0, false, nil
 	if n.handler {
-		n.leave()
+		if n.on != &n.up.inside.aside && n.up == t.root {
+			t.total--
+		}
+		n.up.inside.aside.put(n)
 		return
 	}
 	n.up.inside.pending.insert(n)
@@ -401,7 +422,7 @@ func (t *tree) waitsFor(n *node) []string {
 	if !n.asked {
 		n.asked = true
 		if t.scene.Upstream != nil {
-			n.waits = t.scene.Upstream(string(n.path))
+			n.waits = slices.Clone(t.scene.Upstream(string(n.path)))
 		}
 	}
 	left := n.waits[:0]
@@ -412,6 +433,22 @@ func (t *tree) waitsFor(n *node) []string {
 	}
 	n.waits = left
 	return left
+}
+
+// shownAbove says whether what a step prints goes above the region: it streams, or it is
+// the last step of the plan, whose output is the run's.
+func (t *tree) shownAbove(n *node) bool {
+	if n.streams || !t.echoed {
+		return n.streams
+	}
+	for ; n != t.root; n = n.up {
+		for _, c := range []*chain{&n.up.inside.pending, &n.up.inside.active, &n.up.inside.failed, &n.up.inside.done} {
+			if c.last != nil && c.last.order > n.order {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // elapsed is how long the run has taken.

@@ -29,6 +29,7 @@ type View struct {
 	mu        sync.Mutex
 	tree      *tree
 	above     []byte // whole lines that are to go above the region
+	writers   []*scroll
 	suspended bool
 
 	screen sync.Mutex // taken before mu
@@ -262,11 +263,28 @@ func (v *View) Redraw() {
 }
 
 // Above is a writer of lines that go above the region, as they are.
-func (v *View) Above() io.Writer { return &scroll{view: v} }
+func (v *View) Above() io.Writer { return v.writer(&scroll{view: v}) }
 
-// Output is a writer for what a step prints: its lines go above the region, and
-// nothing in them does anything but show.
-func (v *View) Output() io.Writer { return &scroll{view: v, harmless: true} }
+// Output is a writer for the run's output: its lines go above the region, and nothing
+// in them does anything but show.
+func (v *View) Output() io.Writer { return v.writer(&scroll{view: v, harmless: true}) }
+
+func (v *View) writer(s *scroll) *scroll {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.writers = append(v.writers, s)
+	return s
+}
+
+// Streams notes that what a step prints goes above the region, so that it is not shown
+// inside it as well.
+func (v *View) Streams(step dag.ID) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if n := v.tree.nodes[step.WithoutTries()]; n != nil {
+		n.streams = true
+	}
+}
 
 // scroll writes whole lines above the region.
 type scroll struct {
@@ -287,7 +305,7 @@ func (s *scroll) Write(p []byte) (int, error) {
 	if end == 0 {
 		return len(p), nil
 	}
-	s.view.scroll(s.lines(s.partial[:end]))
+	s.view.scroll(s.lines(s.partial[:end]), s.harmless)
 	s.partial = append(s.partial[:0], s.partial[end:]...)
 	return len(p), nil
 }
@@ -311,15 +329,16 @@ func (s *scroll) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.partial) > 0 {
-		s.view.scroll(s.lines(append(s.partial, '\n')))
+		s.view.scroll(s.lines(append(s.partial, '\n')), s.harmless)
 		s.partial = nil
 	}
 }
 
 // scroll takes whole lines. When there are many of them, or the region is not on the
 // screen, they are written at once.
-func (v *View) scroll(lines []byte) {
+func (v *View) scroll(lines []byte, output bool) {
 	v.mu.Lock()
+	v.tree.echoed = v.tree.echoed || output
 	v.above = append(v.above, lines...)
 	now := len(v.above) > mostAbove || v.suspended
 	v.mu.Unlock()
@@ -343,6 +362,9 @@ func (v *View) scroll(lines []byte) {
 func (v *View) Close() {
 	close(v.quit)
 	<-v.over
+	for _, s := range v.writers {
+		s.flush()
+	}
 	v.screen.Lock()
 	defer v.screen.Unlock()
 	v.mu.Lock()

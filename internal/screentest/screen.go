@@ -15,9 +15,10 @@ import (
 type Screen struct {
 	mu         sync.Mutex
 	cols, rows int
-	lines      [][]rune // scrolled off first; the last rows of them are the window
-	row, col   int      // row counts from the first line
-	held       []byte   // of a sequence or character that has not ended
+	lines      [][]rune     // scrolled off first; the last rows of them are the window
+	row, col   int          // row counts from the first line
+	wrapped    map[int]bool // lines that go on with the one before
+	held       []byte       // of a sequence or character that has not ended
 	foreign    []string
 	frames     int
 	lastFrame  string
@@ -25,14 +26,40 @@ type Screen struct {
 
 // New makes an empty Screen.
 func New(cols, rows int) *Screen {
-	return &Screen{cols: cols, rows: rows, lines: make([][]rune, 1)}
+	return &Screen{cols: cols, rows: rows, lines: make([][]rune, 1), wrapped: map[int]bool{}}
 }
 
-// Resize changes the window. Lines are not wrapped anew.
+// Resize changes the window, and wraps lines anew as most terminals do.
 func (s *Screen) Resize(cols, rows int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cols, s.rows = cols, rows
+	var whole [][]rune // lines as they were written
+	row, col := 0, 0   // of the cursor among them
+	for i, l := range s.lines {
+		if i > 0 && len(s.lines[i-1]) >= s.cols && s.wrapped[i] {
+			whole[len(whole)-1] = append(whole[len(whole)-1], l...)
+		} else {
+			whole = append(whole, append([]rune(nil), l...))
+		}
+		if i == s.row {
+			row, col = len(whole)-1, len(whole[len(whole)-1])-len(l)+s.col
+		}
+	}
+	s.lines, s.wrapped, s.cols, s.rows = nil, map[int]bool{}, cols, rows
+	for i, l := range whole {
+		first := len(s.lines)
+		for len(l) > cols {
+			s.lines, l = append(s.lines, l[:cols:cols]), l[cols:]
+			s.wrapped[len(s.lines)] = true
+		}
+		s.lines = append(s.lines, l)
+		if i == row {
+			s.row, s.col = first+col/cols, col%cols
+		}
+	}
+	for len(s.lines) <= s.row {
+		s.lines = append(s.lines, nil)
+	}
 }
 
 // Size is the window's.
@@ -100,6 +127,7 @@ func (s *Screen) take(b []byte) int {
 	switch {
 	case r == '\n':
 		s.down()
+		delete(s.wrapped, s.row)
 		s.col = 0 // the terminal's output modes, or a carriage return before it
 	case r == '\r':
 		s.col = 0
@@ -177,7 +205,7 @@ func (s *Screen) put(r rune) {
 	}
 	if s.col >= s.cols {
 		s.down()
-		s.col = 0
+		s.col, s.wrapped[s.row] = 0, true
 	}
 	l := s.lines[s.row]
 	for len(l) <= s.col {
