@@ -99,7 +99,7 @@ type StepError struct {
 func (e *StepError) Error() string {
 	msg := fmt.Sprintf("tool %s has no step %q", e.Tool, e.Step)
 	if len(e.Near) > 0 {
-		msg += fmt.Sprintf("; did you mean %s?", e.Near[0])
+		msg += fmt.Sprintf("; did you mean %q?", e.Near[0])
 	}
 	return msg
 }
@@ -141,7 +141,19 @@ func (p *Plan) Only(path string) (*Plan, error) {
 }
 
 func (p *Plan) noStep(step string) error {
-	return &StepError{Tool: p.Name(), Step: step, Near: tool.Near(step, p.Steps())}
+	return &StepError{Tool: p.Name(), Step: step, Near: tool.Near(string(dag.ID(step).WithoutKeys()), p.paths(""))}
+}
+
+// paths are those of all steps, the ones inside others included.
+func (p *Plan) paths(prefix string) []string {
+	var list []string
+	for _, s := range p.steps {
+		list = append(list, prefix+s.def.Name)
+		if s.nested != nil {
+			list = append(list, s.nested.paths(prefix+s.def.Name+"/")...)
+		}
+	}
+	return list
 }
 
 // cut drops every step but one and what it waits for, and the handlers of those where

@@ -13,6 +13,7 @@ import (
 
 // Preview is what a run would do, as far as that is known before it starts.
 type Preview struct {
+	Schema string         `json:"schema"` // flowrun/plan.v1
 	Tool   string         `json:"tool"`
 	Params map[string]any `json:"params"` // secrets masked
 	Steps  []PreviewStep  `json:"steps"`  // in plan order, nested ones after the step that holds them
@@ -46,7 +47,7 @@ func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
 	if err := a.openEnvironment(context.Background()); err != nil {
 		return nil, err
 	}
-	v := &previewer{out: &Preview{Tool: p.Name(), Params: a.shown()}}
+	v := &previewer{out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.shown()}}
 	v.tool(p, a, "")
 	return v.out, nil
 }
@@ -127,6 +128,9 @@ func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
 		if shellOf(s.command.Shell) == expr.Cmd && platform() != "windows" {
 			step.Problem = "cmd steps run on Windows only"
 		}
+		if step.Problem == "" {
+			step.Problem = foreseeConfinement(a)
+		}
 	case s.nested == nil:
 		step.Command = "(Go function)"
 	case s.nested.group:
@@ -152,7 +156,7 @@ func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(st
 		step.Problem = mask(err.Error())
 		return nil
 	}
-	inner.session, inner.ahead = a.session, true
+	inner.session, inner.ahead, inner.confine = a.session, true, inner.confine.Within(a.confine)
 	if err := inner.openEnvironment(context.Background()); err != nil {
 		step.Problem = mask(err.Error())
 		return nil

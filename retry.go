@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,21 +34,19 @@ func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
 		return nil, err
 	}
 	g := &Again{past: p, plan: plan, Retry: true}
-	rules := dag.Rules{Rerun: func(path dag.ID, n *dag.Node) bool {
-		return n.Aside || g.rule(path) == retryWhenInterrupted || slices.ContainsFunc(o.From, func(from string) bool { return inside(path, from) })
+	from, err := g.locate(o.From)
+	if err != nil {
+		return nil, err
+	}
+	rules := dag.Rules{From: from, Rerun: func(path dag.ID, n *dag.Node) bool {
+		return n.Aside || g.rule(path) == retryWhenInterrupted || slices.ContainsFunc(from, func(f dag.ID) bool { return inside(path, f) })
 	}}
-	from := o.From
+	var only []dag.ID
 	if o.Only != "" {
-		from = append(slices.Clone(from), o.Only)
-	}
-	for _, path := range from {
-		full, ok := g.locate(path)
-		if !ok {
-			return nil, p.Plan.noStep(path)
+		if only, err = g.locate([]string{o.Only}); err != nil {
+			return nil, err
 		}
-		rules.From = append(rules.From, full)
-	}
-	if o.Only != "" {
+		rules.From = slices.Concat(from, only)
 		if g.plan, err = plan.Only(o.Only); err != nil {
 			return nil, err
 		}
@@ -67,7 +66,7 @@ func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
 		return nil, &InterruptedError{Run: p.Record.ID, Steps: g.Interrupted, Retry: true}
 	}
 	if o.Only != "" {
-		return g, g.alone(rules.From[len(o.From)])
+		return g, g.alone(only)
 	}
 	return g, nil
 }
@@ -85,35 +84,79 @@ func StepWord(path string) string {
 }
 
 // inside says whether a path is that of a step, or of one inside it.
-func inside(path dag.ID, step string) bool {
-	rest, ok := strings.CutPrefix(string(path.WithoutTries()), string(dag.ID(step).WithoutTries()))
+func inside(path, step dag.ID) bool {
+	rest, ok := strings.CutPrefix(string(path.WithoutTries()), string(step.WithoutTries()))
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '[')
 }
 
-// locate is the path of a step as the run's events have it, in its last try.
-func (g *Again) locate(path string) (dag.ID, bool) {
-	want := dag.ID(path).WithoutTries()
-	if _, s := g.plan.find(want); s == nil {
-		return "", false
-	}
-	full, known := want, !strings.Contains(path, "[") // whether there is such an item, only the run knows
-	g.past.state.All(func(id dag.ID, _ *dag.Node, _ dag.Status, _ *dag.Result) {
-		if id.WithoutTries() == want {
-			full, known = id, true
+// locate are the paths of steps as the run's events have them, in their last try: a
+// step in a loop that is named without its item is that step of every item. The error
+// is a *StepError.
+func (g *Again) locate(steps []string) ([]dag.ID, error) {
+	var all []dag.ID
+	for _, step := range steps {
+		found := g.tries(dag.ID(step).WithoutTries())
+		if len(found) == 0 {
+			return nil, g.past.Plan.noStep(step)
 		}
-	})
-	return full, known
+		all = append(all, found...)
+	}
+	return all, nil
 }
 
-// alone refuses when more than the one step would have to run.
-func (g *Again) alone(only dag.ID) error {
+// tries are the last tries of the steps that a path names.
+func (g *Again) tries(want dag.ID) []dag.ID {
+	if _, s := g.plan.find(want); s == nil {
+		return nil
+	}
+	var list []dag.ID
+	known := map[dag.ID]int{}
+	g.past.state.All(func(id dag.ID, _ *dag.Node, _ dag.Status, _ *dag.Result) {
+		step := id.WithoutTries()
+		if !want.Names(step) {
+			return
+		}
+		if i, again := known[step]; again {
+			list[i] = id
+			return
+		}
+		known[step] = len(list)
+		list = append(list, id)
+	})
+	if len(list) == 0 && !strings.Contains(string(want), "[") { // whether there is such an item, only the run knows
+		list = []dag.ID{want}
+	}
+	return list
+}
+
+// alone refuses when more than the named steps would have to run.
+func (g *Again) alone(only []dag.ID) error {
 	for _, path := range slices.Concat(g.Reset, g.Left, g.Waiting) {
-		_, s := g.plan.find(path)
-		if s != nil && path != only && !strings.HasPrefix(string(only), string(path)) {
-			return &AloneError{Step: string(only), Missing: string(path)}
+		if _, s := g.plan.find(path); s == nil || slices.Contains(only, path) {
+			continue
+		}
+		if !slices.ContainsFunc(only, func(id dag.ID) bool { return inside(id, path) }) {
+			return &AloneError{Step: string(nearestTo(path, only)), Missing: string(path)}
 		}
 	}
 	return nil
+}
+
+// nearestTo is the one of several steps that stands nearest to a path: in the same item.
+func nearestTo(path dag.ID, steps []dag.ID) dag.ID {
+	return slices.MaxFunc(steps, func(x, y dag.ID) int { return cmp.Compare(shared(x, path), shared(y, path)) })
+}
+
+// shared is how many holders two paths have in common.
+func shared(x, y dag.ID) (n int) {
+	others := y.Holders()
+	for i, h := range x.Holders() {
+		if i == len(others) || h != others[i] {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // AloneError says that a step cannot run alone: something it waits for has no

@@ -72,6 +72,26 @@ func (id ID) WithoutKeys() ID {
 	return id.rebuild(false)
 }
 
+// Names says whether a path, which may leave out the keys of loops around the step,
+// names that of other: test/build names test[3]/build. The last part must be written in
+// full: test is the loop, and not test[3]. Neither has the numbers of tries.
+func (id ID) Names(other ID) bool {
+	for {
+		want, more := id.cut()
+		part, rest := other.cut()
+		for strings.HasPrefix(part, "[") && !strings.HasPrefix(want, "[") {
+			part, rest = rest.cut()
+		}
+		switch {
+		case part != want || part == "":
+			return false
+		case rest == "" || more == "":
+			return rest == more
+		}
+		id, other = more, rest
+	}
+}
+
 // rebuild writes a path anew of its parts; what is no path stays as it is.
 func (id ID) rebuild(keys bool) ID {
 	var b strings.Builder

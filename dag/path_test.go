@@ -146,3 +146,31 @@ func FuzzPath(f *testing.F) {
 		}
 	})
 }
+
+// TestNames: a path names a step with or without the items around it.
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		path, other ID
+		want        bool
+	}{
+		{"test", "test", true},
+		{"test", "test[3]", false},
+		{"test[3]", "test[3]", true},
+		{"test[3]", "test[4]", false},
+		{"test[3]", "test", false},
+		{"test/build", "test[3]/build", true},
+		{"test/build", "test[3]/build[1]", false},
+		{"test/build", "test[3]/build/x", false},
+		{"test/build/x", "test[a/b]/build[1]/x", true},
+		{"test[a/b]/build/x", "test[a/b]/build[1]/x", true},
+		{"test[a]/build/x", "test[a/b]/build[1]/x", false},
+		{"test/build[1]/x", "test[a/b]/build[1]/x", true},
+		{"test/x", "test[3]", false},
+		{"test", "other", false},
+		{"", "", false},
+	} {
+		if got := c.path.Names(c.other); got != c.want {
+			t.Errorf("%q names %q: %v", c.path, c.other, got)
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
@@ -20,7 +19,7 @@ stopped, cleanup runs. The command does not wait for that.`,
 		Args:    oneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.writing(func(ctx context.Context, s *sqlite.Store) error {
-				id, err := flowrun.FindRun(ctx, s, args[0])
+				id, err := findRun(ctx, s, args[0])
 				if err != nil {
 					return err
 				}

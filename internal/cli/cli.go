@@ -8,8 +8,6 @@
 package cli
 
 import (
-	"cmp"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -34,6 +32,9 @@ func Main(p Process) int {
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	err := root.Execute()
+	if err != nil {
+		err = a.unknownWord(root, err)
+	}
 	if lost := out.failed(); lost != nil {
 		err = lost
 	}
@@ -41,18 +42,6 @@ func Main(p Process) int {
 		return a.fail(err)
 	}
 	return 0
-}
-
-// help prints what a command does, then examples, which is what most people look
-// for, then its usage and flags.
-func help(c *cobra.Command, _ []string) {
-	w := c.OutOrStdout()
-	fmt.Fprintf(w, "%s\n\n", cmp.Or(c.Long, c.Short))
-	if c.Example != "" {
-		fmt.Fprintf(w, "Examples:\n%s\n\n", c.Example)
-		c.Example = "" // cobra would repeat them
-	}
-	fmt.Fprint(w, c.UsageString())
 }
 
 // app is one run of the program.
@@ -65,32 +54,34 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "flowrun",
 		Short: "Define a tool once, run it anywhere",
-		Long: `flowrun runs tools: commands, or graphs of steps, defined in YAML.
-
-Exit codes: 0 ok, 1 the run failed, 2 usage, 3 definition invalid, 4 not found,
-5 refused, 6 parameters invalid, 7 the run rests, 70 bug, 124 timed out,
-130/143 interrupted.`,
-		Example: `  flowrun run ./hello.yaml NAME=Ada     run a file
+		Long:  "flowrun runs tools: commands, or graphs of steps, defined in YAML.",
+		Example: `  flowrun demo                          watch a run of a few seconds
+  flowrun run ./hello.yaml NAME=Ada     run a file
   flowrun run deploy --dry-run          show what would run
   flowrun show latest                   see what came of it
   flowrun resume latest                 go on where it stopped
   flowrun validate                      check every definition in reach`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		RunE:               a.brief,
+		SilenceErrors:      true,
+		SilenceUsage:       true,
+		DisableSuggestions: true, // they are ours
 	}
 	root.SetHelpFunc(help)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(err, c) })
+	root.SetHelpCommand(a.helpCommand())
+	root.SetHelpCommandGroupID("self")
+	root.SetFlagErrorFunc(wrongFlag)
 	a.colorFlag(root)
-	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"})
+	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"}, &cobra.Group{ID: "self", Title: "flowrun itself:"})
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = group
 			root.AddCommand(c)
 		}
 	}
-	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand())
+	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand(), a.demoCommand())
 	add("look", a.runsCommand(), a.showCommand(), a.logsCommand(), a.timelineCommand(), a.eventsCommand(), a.statsCommand(), a.historyCommand())
-	add("author", a.validateCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
-	root.AddCommand(a.versionCommand())
+	add("author", a.initCommand(), a.validateCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
+	add("self", a.completionCommand(), a.manCommand(), a.versionCommand())
+	root.AddCommand(topicCommands()...)
 	return root
 }

@@ -48,7 +48,7 @@ func (a *app) colored(w io.Writer) bool {
 		return true
 	case mode == "never", os.Getenv("NO_COLOR") != "":
 		return false
-	case forced("FORCE_COLOR"), forced("CLICOLOR_FORCE"):
+	case forced(os.Getenv("FORCE_COLOR")), forced(os.Getenv("CLICOLOR_FORCE")):
 		return true
 	case os.Getenv("TERM") == "dumb", os.Getenv("CLICOLOR") == "0":
 		return false
@@ -56,8 +56,7 @@ func (a *app) colored(w io.Writer) bool {
 	return isTerminal(w)
 }
 
-// forced says whether a variable asks for colour.
-func forced(name string) bool {
-	v := os.Getenv(name)
+// forced says whether a variable of that value asks for colour.
+func forced(v string) bool {
 	return v != "" && v != "0" && v != "false"
 }

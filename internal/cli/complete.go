@@ -15,7 +15,7 @@ func (a *app) completeTool(_ *cobra.Command, args []string, prefix string) ([]st
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var words []string
-	for _, e := range a.library().List() {
+	for _, e := range a.tools(a.library()) {
 		if strings.HasPrefix(e.Name, prefix) && e.ShadowedBy == "" {
 			words = append(words, described(e.Name, e.Description))
 		}

@@ -26,7 +26,7 @@ func (a *app) eventsCommand() *cobra.Command {
 }
 
 func (a *app) events(ctx context.Context, s flowrun.Store, word string) error {
-	id, err := flowrun.FindRun(ctx, s, word)
+	id, err := findRun(ctx, s, word)
 	if err != nil {
 		return err
 	}

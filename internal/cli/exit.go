@@ -70,6 +70,7 @@ func (a *app) fail(err error) int {
 		params   *flowrun.ParamsError
 		step     *flowrun.StepError
 		platform *flowrun.UnsupportedError
+		confined *flowrun.ConfinementError
 		missing  *missingError
 		many     *flowrun.AmbiguousError
 		rests    *flowrun.InterruptedError
@@ -95,7 +96,7 @@ func (a *app) fail(err error) int {
 		a.say("%v", err)
 		return exitNotFound
 	case errors.Is(err, flowrun.ErrNoRun):
-		a.say("%v; flowrun runs lists them", err)
+		a.say("%s", then(err.Error(), "flowrun runs lists them"))
 		return exitNotFound
 	case errors.As(err, &many):
 		a.say("%v", err)
@@ -103,7 +104,7 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &rests):
 		a.say("%v", err)
 		return exitWaiting
-	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.As(err, &withheld), errors.As(err, &alone):
+	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.As(err, &withheld), errors.As(err, &alone), errors.As(err, &confined):
 		a.say("%v", err)
 		return exitRefused
 	case errors.As(err, &params):
@@ -122,10 +123,6 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &platform):
 		a.say("%v", err)
 		return exitRefused
-	case strings.HasPrefix(err.Error(), "unknown command"):
-		// cobra spreads its suggestions over lines of their own.
-		a.say("%s; flowrun --help lists the commands", strings.Join(strings.Fields(err.Error()), " "))
-		return exitUsage
 	}
 	a.say("%v", err)
 	if strings.HasPrefix(err.Error(), "internal error") {

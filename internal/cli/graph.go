@@ -71,7 +71,7 @@ func (a *app) graphRun(c *cobra.Command, name, run, output string) error {
 		boxes := drawing(p.Plan, "")
 		r := p.Result()
 		mark(boxes, state(r), time.Now())
-		markLoops(boxes, byStep(r.Steps))
+		markLoops(boxes, byStep(p.Plan, r.Steps))
 		return console.Draw(a.Stdout, boxes, output)
 	})
 }

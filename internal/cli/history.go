@@ -18,20 +18,14 @@ import (
 )
 
 func (a *app) historyCommand() *cobra.Command {
-	c := &cobra.Command{
+	c := group(&cobra.Command{
 		Use:   "history",
 		Short: "Look after the record of runs",
 		Long: `Look after the record of runs. It is kept in $FLOWRUN_STATE_DIR, else in
 $XDG_STATE_HOME/flowrun (~/.local/state/flowrun): history.db, and the logs under runs.`,
 		Example: `  flowrun history prune --older-than 30d --dry-run
   flowrun history audit`,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef(c, "unknown command %q; flowrun history --help lists them", args[0])
-			}
-			return c.Help()
-		},
-	}
+	})
 	c.AddCommand(a.pruneCommand(), a.auditCommand())
 	return c
 }

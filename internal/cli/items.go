@@ -92,19 +92,31 @@ func wentWell(st dag.Status) bool {
 	return st == dag.Succeeded || st == dag.Reused || st == dag.Skipped || st == dag.Pending
 }
 
+// fates is what became of a step that loops run more than once.
+type fates struct {
+	counted states // of the step's runs; of a loop's items
+	seen    states // of loops that had no items as well
+}
+
 // byStep counts what became of the steps that loops run more than once, under the step's
-// name: the items of a loop, and the steps inside them.
-func byStep(steps []flowrun.StepResult) map[string]states {
-	loops, all := loopStates(steps), map[string]states{}
+// name: the items of a loop, and the steps inside them. A loop inside a loop is not
+// counted beside its items.
+func byStep(p *flowrun.Plan, steps []flowrun.StepResult) map[string]fates {
+	all := map[string]fates{}
 	for _, s := range steps {
-		if !strings.Contains(s.ID, "[") || loops[s.ID] != nil {
+		if !strings.Contains(s.ID, "[") {
 			continue
 		}
 		name := string(dag.ID(s.ID).WithoutKeys())
-		if all[name] == nil {
-			all[name] = states{}
+		t, known := all[name]
+		if !known {
+			t = fates{states{}, states{}}
+			all[name] = t
 		}
-		all[name][s.Status]++
+		t.seen[s.Status]++
+		if def := p.Step(name); itemOf(s.ID) != "" || def == nil || def.Loop == nil {
+			t.counted[s.Status]++
+		}
 	}
 	return all
 }
@@ -113,15 +125,16 @@ func byStep(steps []flowrun.StepResult) map[string]states {
 var gravest = []dag.Status{dag.Failed, dag.TimedOut, dag.Interrupted, dag.Running, dag.Retrying, dag.Waiting, dag.Cancelled, dag.Succeeded, dag.Reused, dag.Skipped}
 
 // markLoops puts what became of items into a drawing.
-func markLoops(boxes []console.Box, all map[string]states) {
+func markLoops(boxes []console.Box, all map[string]fates) {
 	for i := range boxes {
 		b := &boxes[i]
-		if st := all[b.ID]; st != nil {
-			b.Note = strings.TrimPrefix(b.Note+": "+st.String(), ": ")
-			for _, s := range gravest {
-				if b.Status == dag.Pending && st[s] > 0 {
-					b.Status = s
-				}
+		t := all[b.ID]
+		if len(t.counted) > 0 {
+			b.Note = strings.TrimPrefix(b.Note+": "+t.counted.String(), ": ")
+		}
+		for _, s := range gravest {
+			if b.Status == dag.Pending && t.seen[s] > 0 {
+				b.Status = s
 			}
 		}
 		markLoops(b.Inside, all)

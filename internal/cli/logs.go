@@ -37,7 +37,7 @@ items. What went to standard error comes on standard error.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.reading(func(ctx context.Context, s *sqlite.Store) error {
-				id, err := flowrun.FindRun(ctx, s, args[0])
+				id, err := findRun(ctx, s, args[0])
 				if err != nil {
 					return err
 				}

@@ -52,11 +52,20 @@ func (a *app) withHistory(open func(context.Context, string) (*sqlite.Store, err
 
 // past reads the run that a word of the command line means.
 func (a *app) past(ctx context.Context, s flowrun.Store, word string) (*flowrun.Past, error) {
-	id, err := flowrun.FindRun(ctx, s, word)
+	id, err := findRun(ctx, s, word)
 	if err != nil {
 		return nil, err
 	}
 	return flowrun.LoadRun(ctx, s, a.library(), id)
+}
+
+// findRun is the id of the run that a word of the command line means.
+func findRun(ctx context.Context, s flowrun.Store, word string) (string, error) {
+	id, err := flowrun.FindRun(ctx, s, word)
+	if errors.Is(err, flowrun.ErrNoRun) {
+		err = fmt.Errorf("%w%s", err, nearest(word, []string{flowrun.Latest}))
+	}
+	return id, err
 }
 
 // oneRun is the argument check of commands that take a run.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -124,9 +125,10 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 		}
 		g, err := plan(past, params, false)
 		if err != nil {
-			return err
+			return beyond(past, err)
 		}
 		if g.Nothing() {
+			a.tellLimit(past)
 			if err := a.nothingToDo(past.Result(), f.output); err != nil || f.dryRun || g.Retry {
 				return err
 			}
@@ -173,6 +175,7 @@ func (a *app) foretell(g *flowrun.Again, p *flowrun.Past) {
 		verb = "trying again"
 	}
 	a.say("%s run %s of %s; it is %s", verb, p.Record.ID, p.Record.Tool, p.Result().Status)
+	a.tellLimit(p)
 	for _, line := range []struct {
 		text  string
 		steps []dag.ID
@@ -189,6 +192,36 @@ func (a *app) foretell(g *flowrun.Again, p *flowrun.Past) {
 		}
 	}
 	a.warnOfCleaned(g)
+}
+
+// limit is what a run was limited to, and the way to the rest; both are "" for one that
+// was not.
+func limit(p *flowrun.Past) (to, rest string) {
+	switch r := p.Record; {
+	case r.Alone && r.RetryOf != "":
+		return r.Only + " alone", "flowrun retry " + r.RetryOf
+	case r.Alone:
+		return r.Only + " alone", "flowrun run " + r.Tool
+	case r.Only != "":
+		return r.Only + " and what it waits for", "flowrun run " + r.Tool + ", without --until"
+	}
+	return "", ""
+}
+
+// tellLimit says that the run was limited: what takes it up is limited too.
+func (a *app) tellLimit(p *flowrun.Past) {
+	if to, rest := limit(p); to != "" {
+		a.say("  limited to %s, as run %s was; for the rest: %s", to, p.Record.ID, rest)
+	}
+}
+
+// beyond adds to the error of a step that there is not that the run was limited.
+func beyond(p *flowrun.Past, err error) error {
+	var step *flowrun.StepError
+	if to, rest := limit(p); to != "" && errors.As(err, &step) {
+		return fmt.Errorf("%w; run %s was limited to %s; for the rest: %s", err, p.Record.ID, to, rest)
+	}
+	return err
 }
 
 // warnOfCleaned names what stands and may be gone all the same, in one line for each

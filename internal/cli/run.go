@@ -14,7 +14,6 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // runFlags are the flags of flowrun run.
@@ -137,6 +136,9 @@ func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
 	if speaks(f.progress) {
 		a.warn(plan, params)
 	}
+	if err := a.ask(plan, world, params, f); err != nil {
+		return err
+	}
 	if f.dryRun {
 		return a.dryRun(plan, world, params, f)
 	}
@@ -157,8 +159,6 @@ func (a *app) compile(name string) (*flowrun.Plan, error) {
 	p, err := flowrun.Compile(a.library(), name)
 	return p, named(err)
 }
-
-func (a *app) library() *tool.Library { return tool.NewLibrary(tool.Config{}) }
 
 // warn tells what is wrong without being an error, the deprecated included.
 func (a *app) warn(p *flowrun.Plan, params map[string]any) {

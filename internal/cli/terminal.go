@@ -63,9 +63,12 @@ func sameTerminal(v, w io.Writer) bool {
 
 // width is how many columns stdout has; 0 where it is no terminal.
 func (a *app) width() int {
-	if !isTerminal(a.Stdout) {
-		return 0
-	}
 	cols, _ := sizeOf(a.Stdout)
+	return cols
+}
+
+// errWidth is how many columns stderr has; 0 where it is no terminal.
+func (a *app) errWidth() int {
+	cols, _ := sizeOf(a.Stderr)
 	return cols
 }

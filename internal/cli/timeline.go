@@ -28,7 +28,7 @@ long the run took, its critical path, is marked with a star.`,
 				if err != nil {
 					return err
 				}
-				return console.Timeline(a.Stdout, bars(p.Result(), p.Plan), a.timelineOptions(p))
+				return console.Timeline(a.Stdout, bars(p.Plan, p.Result().Steps), a.timelineOptions(p))
 			})
 		},
 		ValidArgsFunction: a.completeRunID,
@@ -45,15 +45,14 @@ func (a *app) timelineOptions(p *flowrun.Past) console.TimelineOptions {
 
 // summarize draws on stderr when each step of a run ran.
 func (a *app) summarize(r *flowrun.Result, p *flowrun.Plan) error {
-	cols, _ := sizeOf(a.Stderr)
-	return console.Timeline(a.Stderr, bars(r, p), console.TimelineOptions{Width: cols, Color: a.colored(a.Stderr), ASCII: plainLocale()})
+	return console.Timeline(a.Stderr, bars(p, r.Steps), console.TimelineOptions{Width: a.errWidth(), Color: a.colored(a.Stderr), ASCII: plainLocale()})
 }
 
 // bars are the steps of a run with their times. What was taken over from another run
 // took its time there.
-func bars(r *flowrun.Result, p *flowrun.Plan) []console.Bar {
+func bars(p *flowrun.Plan, steps []flowrun.StepResult) []console.Bar {
 	var list []console.Bar
-	shown, notes := shownSteps(r.Steps, 0) // the critical path is that of the loop
+	shown, notes := shownSteps(steps, 0) // the critical path is that of the loop
 	for _, s := range shown {
 		b := console.Bar{ID: s.ID, Status: s.Status, After: p.Upstream(s.ID), Depth: dag.ID(s.ID).Depth(), Note: notes[s.ID]}
 		if s.Status != dag.Reused {

@@ -4,12 +4,7 @@ import "github.com/spf13/cobra"
 
 // toolCommand holds the commands that manage tools.
 func (a *app) toolCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "tool",
-		Short: "Manage tools",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
+	c := group(&cobra.Command{Use: "tool", Short: "Manage tools"})
 	c.AddCommand(a.toolSchemaCommand(), a.toolTestCommand())
 	return c
 }

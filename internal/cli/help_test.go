@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun/expr"
+)
+
+// TestExitCodesPage: every exit code there is has a line, and no other.
+func TestExitCodesPage(t *testing.T) {
+	used := map[string]bool{"0": true, "124": true, "143": true} // of dag, and of TERM
+	for _, decl := range parse(t, "exit.go").Decls {
+		consts, ok := decl.(*ast.GenDecl)
+		if !ok || consts.Tok != token.CONST {
+			continue
+		}
+		for _, s := range consts.Specs {
+			for _, v := range s.(*ast.ValueSpec).Values {
+				used[v.(*ast.BasicLit).Value] = true
+			}
+		}
+	}
+	if len(used) < 10 {
+		t.Fatalf("found only %v", used)
+	}
+	told := map[string]bool{}
+	for _, e := range exitCodes {
+		told[e.word] = true
+	}
+	for code := range used {
+		if !told[code] {
+			t.Errorf("help exit-codes says nothing of %s", code)
+		}
+	}
+	for code := range told {
+		if !used[code] {
+			t.Errorf("help exit-codes speaks of %s, which flowrun never exits with", code)
+		}
+	}
+}
+
+// TestEnvironmentPage: every variable that the code reads, and every one of flowrun's own,
+// has a line in help environment; and every line is of such a variable.
+func TestEnvironmentPage(t *testing.T) {
+	told := map[string]bool{}
+	for _, e := range slices.Concat(variablesRead, variablesSet) {
+		told[e.word] = true
+	}
+	found := map[string]bool{"LC_ALL": true, "LC_CTYPE": true, "LANG": true, "TMPDIR": true} // a loop over names; the library's
+	own := regexp.MustCompile(`^FLOWRUN_[A-Z_]+`)
+	for _, file := range goFiles(t) {
+		ast.Inspect(parse(t, file), func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				if text, err := strconv.Unquote(n.Value); err == nil && own.MatchString(text) {
+					found[own.FindString(text)] = true
+				}
+			case *ast.CallExpr:
+				if name, ok := variableRead(n); ok {
+					found[name] = true
+				}
+			}
+			return true
+		})
+	}
+	delete(found, "FLOWRUN_FAILPOINT") // in test builds only
+	for name := range found {
+		if !told[name] {
+			t.Errorf("help environment says nothing of %s", name)
+		}
+	}
+	for name := range told {
+		if !found[name] {
+			t.Errorf("help environment speaks of %s, which nothing reads or sets", name)
+		}
+	}
+}
+
+// variableRead is the variable that a call of Getenv or LookupEnv names.
+func variableRead(call *ast.CallExpr) (string, bool) {
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || f.Sel.Name != "Getenv" && f.Sel.Name != "LookupEnv" || len(call.Args) != 1 {
+		return "", false
+	}
+	lit, ok := call.Args[0].(*ast.BasicLit)
+	if !ok {
+		return "", false
+	}
+	name, err := strconv.Unquote(lit.Value)
+	return name, err == nil
+}
+
+// goFiles are the source files of the program.
+func goFiles(t *testing.T) []string {
+	var files []string
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "bench" || strings.HasSuffix(d.Name(), "test") || len(d.Name()) > 2 && d.Name()[0] == '.'):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil || len(files) < 100 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	return files
+}
+
+func parse(t *testing.T, file string) *ast.File {
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestExpressionsPage: every function that a condition can call is spoken of, and no other.
+func TestExpressionsPage(t *testing.T) {
+	told := map[string]bool{}
+	for _, e := range functionsHelp {
+		for _, word := range strings.Fields(e.word) {
+			name, _, _ := strings.Cut(word, "(")
+			told[name] = true
+		}
+	}
+	known := map[string]bool{}
+	for _, name := range expr.Functions() {
+		known[name] = true
+	}
+	if !maps.Equal(told, known) {
+		for name := range known {
+			if !told[name] {
+				t.Errorf("help expressions says nothing of %s", name)
+			}
+		}
+		for name := range told {
+			if !known[name] {
+				t.Errorf("help expressions speaks of %s, which is no function", name)
+			}
+		}
+	}
+}
+
+// TestPagesAreNarrow: topics fit a terminal of 90 columns.
+func TestPagesAreNarrow(t *testing.T) {
+	for _, topic := range topics() {
+		for line := range strings.Lines(topic.text()) {
+			if len(line) > 89 {
+				t.Errorf("%s: %d columns: %s", topic.name, len(line), line)
+			}
+		}
+	}
+}
+
+// TestManPages: troff has nothing to complain about in any page.
+func TestManPages(t *testing.T) {
+	if _, err := exec.LookPath("groff"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip("groff is not installed")
+	}
+	a := &app{}
+	for _, c := range documented(a.root()) {
+		var page, out, complaints bytes.Buffer
+		if err := manPage(&page, c); err != nil {
+			t.Fatal(err)
+		}
+		g := exec.Command("groff", "-man", "-Tascii", "-ww", "-rLL=100n")
+		g.Stdin, g.Stdout, g.Stderr = bytes.NewReader(page.Bytes()), &out, &complaints
+		if err := g.Run(); err != nil || complaints.Len() > 0 {
+			t.Errorf("%s: %v\n%s", manName(c), err, complaints.String())
+		}
+		if !strings.Contains(out.String(), strings.ToUpper(manName(c))+"(1)") || out.Len() < 200 {
+			t.Errorf("%s: not a page:\n%s", manName(c), out.String())
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/starter"
+)
+
+// initCommand writes what a project begins with.
+func (a *app) initCommand() *cobra.Command {
+	var template string
+	var names, words []string
+	for _, t := range starter.Templates {
+		names = append(names, t.Name)
+		words = append(words, described(t.Name, t.About))
+	}
+	c := &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Begin: write a tool, a job of several steps and their tests into a project",
+		Long: `Write definitions to begin with into .flowrun/tools of DIR (default: here), and beside
+them the schema that has editors complete and check them, without a network. What is
+there already is left alone and named: init can be run again.
+
+Templates:
+` + templateList(),
+		Example: `  flowrun init
+  flowrun init ./project --template etl`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef(c, "give one folder, or none for this one")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := oneOf(c, "template", template, names); err != nil {
+				return err
+			}
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			return a.begin(dir, template)
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	c.Flags().StringVar(&template, "template", names[0], "what to begin with, a `name`: "+strings.Join(names, "|"))
+	c.RegisterFlagCompletionFunc("template", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func templateList() string {
+	var b strings.Builder
+	for _, t := range starter.Templates {
+		fmt.Fprintf(&b, "  %-9s %s\n", t.Name, t.About)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// begin writes a template into dir, tells what became of each file, and what to do next.
+func (a *app) begin(dir, template string) error {
+	schema, err := flowrun.Schema("tool")
+	if err != nil {
+		return err
+	}
+	files, err := starter.Write(dir, template, schema)
+	for _, f := range files {
+		fmt.Fprintf(a.Stdout, "%-10s  %s\n", f.Outcome, filepath.Join(dir, filepath.FromSlash(f.Path)))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot begin in %q: %w", dir, err)
+	}
+	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Outcome == starter.Differs }) {
+		a.say("what was left alone is not what init would write; move it away and run init again to have both")
+	}
+	i := slices.IndexFunc(starter.Templates, func(t starter.Template) bool { return t.Name == template })
+	fmt.Fprintf(a.Stderr, "Next:\n")
+	if here, err := os.Getwd(); err == nil && absolute(dir) != here {
+		fmt.Fprintf(a.Stderr, "  cd %s\n", flowrun.StepWord(dir))
+	}
+	fmt.Fprintf(a.Stderr, `  %s
+  flowrun tool test           run the tests in the definitions
+  flowrun validate            check them, as you change them
+`, starter.Templates[i].First)
+	return nil
+}
+
+// absolute is a path in full, as it is where that cannot be known.
+func absolute(path string) string {
+	abs, _ := filepath.Abs(path)
+	return cmp.Or(abs, path)
+}

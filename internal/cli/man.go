@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// manCommand prints or writes the manual pages, made from the commands' own help.
+//
+// They are written here and not by cobra/doc: that goes by way of Markdown and brings two
+// libraries along, and takes the paragraphs of our help for one.
+func (a *app) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man [DIR]",
+		Short: "Write the manual pages",
+		Long: `Write the manual pages into DIR, one for each command and topic: flowrun.1,
+flowrun-run.1, ... Without DIR, print the page of flowrun itself.`,
+		Example: `  flowrun man | man -l -
+  flowrun man ~/.local/share/man/man1`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef(c, "give one folder, or none")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return manPage(a.Stdout, c.Root())
+			}
+			return a.writeManPages(c.Root(), args[0])
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+}
+
+func (a *app) writeManPages(root *cobra.Command, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("cannot write manual pages: %w", err)
+	}
+	n := 0
+	for _, c := range documented(root) {
+		var b bytes.Buffer
+		if err := manPage(&b, c); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, manName(c)+".1"), b.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("cannot write manual pages: %w", err)
+		}
+		n++
+	}
+	a.say("%d pages in %s", n, dir)
+	return nil
+}
+
+// documented are a command, those inside it, and topics.
+func documented(c *cobra.Command) []*cobra.Command {
+	list := []*cobra.Command{c}
+	for _, sub := range c.Commands() {
+		if !sub.Hidden {
+			list = append(list, documented(sub)...)
+		}
+	}
+	return list
+}
+
+func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+
+// manPage writes one page in the macros of man(7).
+func manPage(w io.Writer, c *cobra.Command) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"flowrun\"\n", strings.ToUpper(manName(c)), "flowrun "+version())
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(manName(c)), roff(c.Short))
+	switch {
+	case c.HasAvailableSubCommands():
+		fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", roff(c.CommandPath()+" COMMAND"))
+	case c.Runnable():
+		fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", roff(c.UseLine()))
+	}
+	b.WriteString(".SH DESCRIPTION\n")
+	manText(&b, cmp.Or(c.Long, c.Short))
+	manCommands(&b, c)
+	if flags := strings.TrimRight(c.LocalFlags().FlagUsagesWrapped(manWidth), "\n"); flags != "" {
+		b.WriteString(".SH OPTIONS\n")
+		manText(&b, flags)
+	}
+	if c.Example != "" {
+		b.WriteString(".SH EXAMPLES\n")
+		manText(&b, c.Example)
+	}
+	manSee(&b, c)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// manWidth is how wide the text of a page may be that is not filled.
+const manWidth = 72
+
+// manCommands lists what is inside a command, in the groups of its help.
+func manCommands(b *strings.Builder, c *cobra.Command) {
+	list := func(title string, take func(sub *cobra.Command) bool) {
+		for _, sub := range c.Commands() {
+			if sub.Hidden || !take(sub) {
+				continue
+			}
+			if title != "" {
+				fmt.Fprintf(b, ".SH %s\n", roff(strings.ToUpper(title)))
+				title = ""
+			}
+			fmt.Fprintf(b, ".TP 16\n.B %s\n%s\n", roff(sub.Name()), roff(sub.Short))
+		}
+	}
+	for _, g := range c.Groups() {
+		list(strings.TrimSuffix(g.Title, ":"), func(sub *cobra.Command) bool { return sub.GroupID == g.ID })
+	}
+	list("Commands", func(sub *cobra.Command) bool { return sub.GroupID == "" && !sub.IsAdditionalHelpTopicCommand() })
+	list("Topics", func(sub *cobra.Command) bool { return sub.IsAdditionalHelpTopicCommand() })
+}
+
+// manSee names the pages around a page.
+func manSee(b *strings.Builder, c *cobra.Command) {
+	var pages []string
+	if c.HasParent() {
+		pages = append(pages, manName(c.Parent()))
+	}
+	for _, sub := range c.Commands() {
+		if !sub.Hidden {
+			pages = append(pages, manName(sub))
+		}
+	}
+	b.WriteString(".SH SEE ALSO\n")
+	for i, p := range pages {
+		comma := ","
+		if i == len(pages)-1 {
+			comma = ""
+		}
+		fmt.Fprintf(b, ".BR %s (1)%s\n", roff(p), comma)
+	}
+}
+
+// manText writes paragraphs; lines that are indented keep their form.
+func manText(b *strings.Builder, text string) {
+	fixed := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		switch indented := strings.HasPrefix(line, " "); {
+		case line == "":
+			if fixed {
+				b.WriteString(".fi\n")
+			}
+			fixed = false
+			b.WriteString(".PP\n")
+			continue
+		case indented != fixed:
+			fixed = indented
+			b.WriteString(map[bool]string{true: ".nf\n", false: ".fi\n"}[fixed])
+		}
+		b.WriteString(roff(line) + "\n")
+	}
+	if fixed {
+		b.WriteString(".fi\n")
+	}
+}
+
+// roff makes text of what troff would read as its own.
+func roff(text string) string {
+	text = roffSigns.Replace(text)
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") || strings.HasPrefix(text, `\(aq`) {
+		return `\&` + text
+	}
+	return text
+}
+
+var roffSigns = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, "…", "...")

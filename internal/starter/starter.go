@@ -1,0 +1,122 @@
+// Package starter holds what a newcomer meets first: the definitions that flowrun init
+// writes into a project, and the one that flowrun demo runs.
+//
+// A template is a folder of definitions beside this file. Write puts them into
+// .flowrun/tools of a project, and the schema that their first lines point editors at
+// beside them. What is there already stays as it is, so writing again does no harm.
+package starter
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+//go:embed start etl release
+var templates embed.FS
+
+// Demo is the definition that flowrun demo runs. Its parameter BREAK lets a step fail.
+//
+//go:embed demo.yaml
+var Demo []byte
+
+// Template is a set of definitions to begin with.
+type Template struct {
+	Name, About string
+	First       string // a command line to try first
+}
+
+// Templates are those that Write knows; the first is the one for people who ask for none.
+var Templates = []Template{
+	{"start", "a small tool and a job of several steps", "flowrun run hello NAME=Ada"},
+	{"etl", "extract, check, transform in a loop, load", "flowrun run orders"},
+	{"release", "test, build for every platform, archives and checksums", "flowrun run release VERSION=v0.1.0"},
+}
+
+// SchemaFile is where the schema goes, from the project's folder.
+const SchemaFile = ".flowrun/schema/tool.json"
+
+const toolsDir = ".flowrun/tools"
+
+// Outcome says what became of a file.
+type Outcome string
+
+// What can become of a file.
+const (
+	Wrote   Outcome = "wrote"
+	Same    Outcome = "unchanged"  // it is there already, just so
+	Differs Outcome = "left alone" // it is there, and is another
+)
+
+// File is a file that Write was to write.
+type File struct {
+	Path    string // from the project's folder, with slashes
+	Outcome Outcome
+}
+
+// Write puts a template and the schema into the project in dir, which is made where it
+// is missing. A file that exists is not touched. Files are written whole or not at all;
+// after an error the ones before it are there, and are among the answer.
+func Write(dir, template string, schema []byte) ([]File, error) {
+	names, err := fs.ReadDir(templates, template)
+	if err != nil {
+		return nil, fmt.Errorf("there is no template %q", template)
+	}
+	var done []File
+	put := func(to string, text []byte) error {
+		outcome, err := write(filepath.Join(dir, filepath.FromSlash(to)), text)
+		if err == nil {
+			done = append(done, File{to, outcome})
+		}
+		return err
+	}
+	for _, n := range names {
+		text, err := fs.ReadFile(templates, path.Join(template, n.Name()))
+		if err == nil {
+			err = put(path.Join(toolsDir, n.Name()), text)
+		}
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, put(SchemaFile, schema)
+}
+
+// write makes a file that is not there yet.
+func write(file string, text []byte) (Outcome, error) {
+	switch old, err := os.ReadFile(file); {
+	case err == nil && bytes.Equal(old, text):
+		return Same, nil
+	case err == nil:
+		return Differs, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	if _, err := os.Lstat(file); err == nil { // a link that leads nowhere is somebody's too
+		return Differs, nil
+	}
+	dir := filepath.Dir(file)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	temp := fmt.Sprintf("%s.%d.new", file, os.Getpid())
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(temp) // gone after the renaming
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(temp, file)
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot write %s: %w", file, err)
+	}
+	return Wrote, nil
+}
