@@ -1,17 +1,13 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/signal"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -214,7 +210,7 @@ func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 	if cut {
 		question += " (d shows what was left out)"
 	}
-	yes, err := a.consult(question+" ", func() error {
+	yes, err := a.decide(question+" ", false, func() error {
 		_, err := card.Write(a.Stderr, width, true)
 		return err
 	})
@@ -222,53 +218,6 @@ func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 		return false, nil
 	}
 	return yes, err
-}
-
-// errInterrupted says that Ctrl-C was the answer.
-var errInterrupted = errors.New("interrupted")
-
-// consult asks a question whose answer is no unless it is yes. details are shown for d. The
-// error is errInterrupted for Ctrl-C. What was typed before the question is no answer.
-func (a *app) consult(question string, details func() error) (bool, error) {
-	in := bufio.NewReader(a.Stdin)
-	interrupt := make(chan os.Signal, 1)
-	signal.Notify(interrupt, os.Interrupt)
-	defer signal.Stop(interrupt)
-	for {
-		if f, ok := a.Stdin.(*os.File); ok {
-			dropTyped(f)
-		}
-		fmt.Fprint(a.Stderr, question)
-		type line struct {
-			text string
-			err  error
-		}
-		typed := make(chan line, 1)
-		go func() {
-			text, err := in.ReadString('\n')
-			typed <- line{text, err}
-		}()
-		select {
-		case <-interrupt:
-			fmt.Fprintln(a.Stderr)
-			return false, errInterrupted // the reader ends with the process
-		case l := <-typed:
-			switch word := strings.ToLower(strings.TrimSpace(l.text)); {
-			case word == "d" && details != nil:
-				if err := details(); err != nil {
-					return false, err
-				}
-				continue
-			case l.err != nil && !errors.Is(l.err, io.EOF):
-				return false, l.err
-			case l.err != nil:
-				fmt.Fprintln(a.Stderr)
-			default:
-				return word == "y" || word == "yes", nil
-			}
-			return false, nil
-		}
-	}
 }
 
 // approval is what a person is shown.
