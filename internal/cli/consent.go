@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/trial"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -93,6 +94,22 @@ func (s subject) facts() (list []policy.Tool) {
 // judge is what the policy says of it.
 func (a *app) judge(what subject, f runFlags) policy.Verdict {
 	return policy.Decide(policy.Request{Door: policy.Run, Tools: what.facts(), Rules: f.rules(), CanAsk: a.canAsk(f)})
+}
+
+// judgeTests marks the tests of tools that may not run. Nobody is asked for a test.
+func (a *app) judgeTests(cases []trial.Case) error {
+	settings, err := a.configuration(false)
+	if err != nil {
+		return err
+	}
+	f := consentFlags{settings: settings}
+	for i := range cases {
+		what := subject{tools: cases[i].Plan.Tools()}
+		if v := policy.Decide(policy.Request{Door: policy.Run, Tools: what.facts(), Rules: f.rules()}); v.Decision != policy.Allow {
+			cases[i].Refused = v.Reason
+		}
+	}
+	return nil
 }
 
 // refusedError says that the policy, or a person, did not let a call go ahead.
@@ -175,8 +192,7 @@ func (a *app) record(s *sqlite.Store, run string, d decision) error {
 
 // canAsk says whether a person is there who can answer.
 func (a *app) canAsk(f runFlags) bool {
-	in, ok := a.Stdin.(*os.File)
-	return ok && !f.noInput && speaks(f.progress) && os.Getenv("CI") == "" && isTerminal(in) && isTerminal(a.Stderr)
+	return !f.noInput && speaks(f.progress) && os.Getenv("CI") == "" && a.answers()
 }
 
 // inquire shows a person what is to run, and asks.
