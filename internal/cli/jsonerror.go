@@ -18,7 +18,7 @@ const errorSchema = "flowrun/error.v1"
 type errorJSON struct {
 	Schema      string                 `json:"schema"`
 	ExitCode    int                    `json:"exit_code"`
-	Message     string                 `json:"message"` // as it is told to people, without colour
+	Message     string                 `json:"message"`               // as it is told to people, without colour
 	Diagnostics json.RawMessage        `json:"diagnostics,omitempty"` // as in flowrun/diagnostics.v1
 	Parameters  []flowrun.ParamProblem `json:"parameters,omitempty"`
 }

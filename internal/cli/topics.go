@@ -90,6 +90,8 @@ var variablesRead = []entry{
 	{"CLICOLOR", "0: no colour that is not forced"},
 	{"TERM", "dumb: no colour, and no live view"},
 	{"CI", "set: no live view, and nobody is asked for parameters"},
+	{"GITHUB_STEP_SUMMARY", "the file of the job's page, to which --progress github adds"},
+	{"GITHUB_WORKSPACE", "the checkout, from which its annotations name files"},
 	{"GITHUB_ACTIONS", "true: --progress github where nothing else is said"},
 	{"LC_ALL", "then LC_CTYPE, then LANG: drawings keep to ASCII\nunless it says UTF-8"},
 	{"LC_CTYPE", "see LC_ALL"},
