@@ -52,7 +52,8 @@ func Main(p Process) int {
 // app is one run of the program.
 type app struct {
 	Process
-	color string // --color; "" is auto
+	color  string // --color; "" is auto
+	inJSON bool   // --progress json: errors are told so too
 }
 
 func (a *app) root() *cobra.Command {
