@@ -50,7 +50,7 @@ Exits 1 when a test failed, 3 when a definition has an error, 130 after Ctrl-C.`
   flowrun tool test ./tools --jobs 8 --report junit=tests.xml
   flowrun tool test --offline --stop-on-failure`,
 		RunE:              func(c *cobra.Command, args []string) error { return a.toolTest(c, args, f) },
-		ValidArgsFunction: a.completeTool,
+		ValidArgsFunction: a.completeTools,
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.scope, "scope", "any", "only tools of this `scope`: any|local|user|global")
@@ -61,6 +61,7 @@ Exits 1 when a test failed, 3 when a definition has an error, 130 after Ctrl-C.`
 	fl.BoolVar(&f.inPlace, "in-place", false, "run in the working directory instead of a fresh folder")
 	fl.BoolVar(&f.offline, "offline", false, "skip tests of tools with a permission for the network")
 	fl.StringArrayVar(&f.reports, "report", nil, "write a report, junit=`FILE` or json=FILE; may be repeated")
+	c.RegisterFlagCompletionFunc("test", a.completeTest)
 	c.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(testScopes, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

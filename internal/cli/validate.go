@@ -32,6 +32,7 @@ Exits 3 when a definition has an error.`,
 			}
 			return a.validate(args, output)
 		},
+		ValidArgsFunction: a.completeTools,
 	}
 	c.Flags().StringVarP(&output, "output", "o", "text", "text|json")
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
