@@ -35,9 +35,10 @@ type Args struct {
 	path    dag.ID   // of the step that uses the tool; "" for the run's own
 	local   *local   // of an item of a loop
 	cache   *caching // nil: no result is kept or used
+	confine steps.Confinement
 }
 
-// Session, Scope, Environ, Dir, Resolve, Temp and Secret make Args a steps.Frame.
+// Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make Args a steps.Frame.
 func (a *Args) Session() *steps.Session { return a.session }
 
 // Scope resolves a step's references.
@@ -57,6 +58,9 @@ func (a *Args) Temp() string { return a.temp }
 
 // Secret is the value of a step's secret, fetched when the call began.
 func (a *Args) Secret(key string) string { return a.fetched[key] }
+
+// Confinement is what the tool's steps have to do without.
+func (a *Args) Confinement() steps.Confinement { return a.confine }
 
 // Value is a parameter's bound value, nil when it is absent.
 func (a *Args) Value(name string) any { return a.values[name].V }
@@ -299,5 +303,8 @@ func (a *Args) makeTemp(run string, path dag.ID) error {
 		return fmt.Errorf("cannot make the temporary directory: %w", err)
 	}
 	a.session.RemoveAtClose(a.temp)
+	if err := a.confine.Own(a.temp); err != nil {
+		return fmt.Errorf("cannot hand the temporary directory to reduced steps: %w", err)
+	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {
 
 func (p *Plan) bind(w *World, raw map[string]given) (*Args, error) {
 	b := &binder{plan: p, raw: raw, args: &Args{plan: p, world: w,
-		values: make(map[string]expr.Value, len(p.params)), raw: make(map[string]any, len(raw)), answers: &answers{}}}
+		values: make(map[string]expr.Value, len(p.params)), raw: make(map[string]any, len(raw)), answers: &answers{}, confine: p.confinement()}}
 	b.unknown()
 	for _, prm := range p.params {
 		b.param(prm)

@@ -138,6 +138,9 @@ func (d *depender) definition(f *steps.Fingerprint) {
 	d.add(cache.Definition, "strict", strconv.FormatBool(f.Strict))
 	d.add(cache.Definition, "environment.inherit", strconv.FormatBool(!f.NoInherit))
 	d.addIf(f.Unknown.Dir, cache.Definition, "working-directory", f.Dir)
+	if c := d.args.confine; c != (steps.Confinement{}) {
+		d.add(cache.Definition, "security", fmt.Sprintf("%+v", c))
+	}
 }
 
 // function adds what a step in Go depends on: its parameters. What its code does

@@ -190,7 +190,6 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
 	if def == nil {
 		return nil
 	}
-	c.problems = append(c.problems, def.Notices...)
 	c.checkRuntime(def)
 	p := &Plan{Definition: def, names: namesOf(def), loops: map[string]bool{}}
 	c.parameters(p)
@@ -221,6 +220,7 @@ func (c *compiler) steps(p *Plan, keep bool, said interrupt) {
 		s.keep(c, def, all.kept, keep)
 	}
 	c.lint(p)
+	c.warnSecurity(p)
 	c.lintSecrets(p)
 }
 

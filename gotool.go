@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -70,6 +71,9 @@ type goRunner struct{ f StepFunc }
 
 func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
 	a := c.Args().(*Args)
+	if why := unconfined(a.confine); why != "" {
+		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
+	}
 	defer func() {
 		if v := recover(); v != nil { // here, because the kernel cannot mask what it says
 			res, err = goFailure(a, fmt.Errorf("panic: %v", v)), nil

@@ -36,6 +36,9 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := j.heard(); err != nil {
 		return nil, err
 	}
+	if err := e.confinable(j); err != nil {
+		return nil, err
+	}
 	if j.resumes() {
 		if err := e.claim(ctx, j); err != nil {
 			return nil, err
@@ -98,7 +101,7 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 		epoch = j.ledger.Epoch()
 	}
 	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.world.Env, Grace: e.config.Grace, Force: j.force,
-		Host: e.host(proc.Mark(j.id, epoch)), Follow: live.follow, Notify: live.notify, Function: j.stream}
+		Host: e.host(proc.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream}
 	live.listen(&o)
 	if e.config.StateDir != "" {
 		j.logs = steps.LogFolder(e.config.StateDir, j.id)

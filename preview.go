@@ -128,6 +128,9 @@ func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
 		if shellOf(s.command.Shell) == expr.Cmd && platform() != "windows" {
 			step.Problem = "cmd steps run on Windows only"
 		}
+		if step.Problem == "" {
+			step.Problem = foreseeConfinement(a)
+		}
 	case s.nested == nil:
 		step.Command = "(Go function)"
 	case s.nested.group:
@@ -153,7 +156,7 @@ func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(st
 		step.Problem = mask(err.Error())
 		return nil
 	}
-	inner.session, inner.ahead = a.session, true
+	inner.session, inner.ahead, inner.confine = a.session, true, inner.confine.Within(a.confine)
 	if err := inner.openEnvironment(context.Background()); err != nil {
 		step.Problem = mask(err.Error())
 		return nil

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -113,17 +112,6 @@ func meaning(f tool.Field) string {
 		s = "Required. " + s
 	case f.Body:
 		s = "One of the bodies. " + s
-	}
-	if f.Later != nil {
-		s += " Not in force yet"
-		if len(f.Later) > 0 {
-			later := slices.Clone(f.Later)
-			for i, w := range later {
-				later[i] = "`" + w + "`"
-			}
-			s += ": " + strings.Join(later, ", ")
-		}
-		s += "."
 	}
 	return s
 }

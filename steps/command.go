@@ -24,6 +24,7 @@ type Frame interface {
 	Dir() string               // where steps run; "" is this process's directory
 	Resolve(dir string) string // a step's own directory as an absolute path
 	Temp() string              // the run's temporary folder, or ""
+	Confinement() Confinement  // what the graph's commands have to do without
 	Secret(key string) string  // the value of a SecretVar
 }
 
@@ -92,10 +93,14 @@ type try struct {
 	env     []string
 	dir     string
 	launch  launch
+	confine Confinement
 	stdin   *os.File
 	streams [2]*stream
 
-	file *os.File // that its output is streamed to
+	file      *os.File          // that its output is streamed to
+	memory    *proc.MemoryLimit // nil: none
+	container *container        // nil: none
+	envFile   string            // of the container; "" for none
 
 	// Of an interactive try.
 	person   Attachment    // nil: nobody is there
@@ -129,7 +134,7 @@ func (c *Command) try(call *dag.Call) (*try, error) {
 	if !ok {
 		return nil, fmt.Errorf("cannot run a command: the graph's arguments are a %T and no steps.Frame", call.Args())
 	}
-	return &try{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View)}, nil
+	return &try{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: frame.Confinement()}, nil
 }
 
 // inputError is a value that was refused: the definition or the caller must
@@ -294,10 +299,9 @@ func (t *try) environment() error {
 		}
 		own = append(own, v.Name+"="+text)
 	}
-	path := string(t.call.Path)
 	run := t.session.options.Run
-	own = append(own, proc.MarkRun+"="+run, proc.MarkStep+"="+path,
-		proc.MarkOwner+"="+proc.Mark(run, t.session.options.Epoch),
+	own = append(own, t.marks()...)
+	own = append(own,
 		fmt.Sprintf("FLOWRUN_ATTEMPT=%d", t.call.Attempt),
 		"FLOWRUN_IDEMPOTENCY_KEY="+run+"/"+string(t.call.Path.WithoutTries()))
 	if temp := t.frame.Temp(); temp != "" {
@@ -305,6 +309,8 @@ func (t *try) environment() error {
 	}
 	base := t.session.inherits
 	switch {
+	case t.confine.Image != "": // what is inherited is about this machine
+		base = environ{}
 	case t.NoInherit:
 		base = environ{list: []string{"PATH=" + defaultPath}, at: map[string]int{"PATH": 0}}
 	case t.Shell != "":
@@ -313,8 +319,15 @@ func (t *try) environment() error {
 	if filepath.IsAbs(t.dir) {
 		own = append(own, "PWD="+t.dir)
 	}
-	t.env = base.with(t.frame.Environ(), own)
+	t.env = base.with(t.confine.nobodys(), t.frame.Environ(), own)
 	return nil
+}
+
+// marks are the variables by which the try's processes are found.
+func (t *try) marks() []string {
+	run := t.session.options.Run
+	return []string{proc.MarkRun + "=" + run, proc.MarkStep + "=" + string(t.call.Path),
+		proc.MarkOwner + "=" + proc.Mark(run, t.session.options.Epoch)}
 }
 
 func (t *try) variable(v EnvVar) (string, error) {
@@ -435,14 +448,15 @@ func (t *try) interpreted(r resolved, bySource bool) (launch, error) {
 func (t *try) start() (proc.Process, error) {
 	path := lookup(t.env, "PATH")
 	for again := 0; ; again++ {
-		file, err := t.session.programs.find(t.launch.argv[0], path)
+		file, argv, env, err := t.invocation(path)
 		if err != nil {
 			return nil, err
 		}
 		p, err := t.session.host.Start(proc.Spec{
-			Step: string(t.call.Path), Path: file, Args: t.launch.argv, Dir: t.dir, Detach: t.Detach,
-			Env:   append(t.env[:len(t.env):len(t.env)], t.launch.env...),
-			Files: t.files(), TTY: t.tty != nil,
+			Step: string(t.call.Path), Path: file, Args: argv, Env: env, Dir: t.dir,
+			// What a container program leaves is still clearing the container away.
+			Detach: t.Detach || t.container != nil,
+			Files:  t.files(), TTY: t.tty != nil,
 		})
 		if err == nil {
 			return p, nil
@@ -463,6 +477,18 @@ func (t *try) start() (proc.Process, error) {
 			return nil, t.explain(file, err)
 		}
 	}
+}
+
+// invocation is what is started: the command's own program, or the one that confines it.
+func (t *try) invocation(path string) (file string, argv, env []string, err error) {
+	if t.confine.Image != "" {
+		return t.contain()
+	}
+	if file, err = t.session.programs.find(t.launch.argv[0], path); err != nil {
+		return "", nil, nil, err
+	}
+	file, argv, err = t.confined(file)
+	return file, argv, append(t.env[:len(t.env):len(t.env)], t.launch.env...), err
 }
 
 // files are the process's stdin, stdout and stderr.
@@ -498,6 +524,9 @@ func (t *try) explain(file string, err error) error {
 func (t *try) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped bool, err error) {
 	exit, err = p.Wait(ctx)
 	if err == nil {
+		if exit.Signal != 0 {
+			t.endContainer()
+		}
 		return exit, false, nil
 	}
 	if ctx.Err() == nil {
@@ -509,6 +538,7 @@ func (t *try) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped
 	}
 	done := t.session.stopping()
 	exit, survivors := p.Stop(grace, t.session.options.Force)
+	t.endContainer()
 	done()
 	if len(survivors) > 0 {
 		t.session.Notify(Notice{Code: NoticeEscaped, Step: t.call.Path, Processes: survivors,
@@ -551,6 +581,10 @@ func (t *try) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		r.Status, r.Reason, r.ExitCode = dag.Failed, ReasonOutputTooLarge, 1
 		r.Message = fmt.Sprintf("printed %d bytes, the limit is %d; raise output.buffer-limit or allow truncation", tooLarge.Size, t.wanted(0).limit)
 	}
+	if !stopped {
+		t.judgeMemory(&r)
+		t.judgeContainer(&r)
+	}
 	return r, nil
 }
 
@@ -571,4 +605,8 @@ func (t *try) cleanUp() {
 	for _, f := range t.launch.files {
 		os.Remove(f)
 	}
+	if t.envFile != "" {
+		os.Remove(t.envFile)
+	}
+	t.leaveLimit()
 }

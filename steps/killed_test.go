@@ -23,7 +23,7 @@ const asEngine = "STEPS_TEST_ENGINE"
 const killedRun = "killed"
 
 func runUntilKilled(state string) {
-	tpl, _ := expr.ParseTemplate("echo $FLOWRUN_OWNER; cat; exec sleep 300", expr.Sh, &bench{})
+	tpl, _ := expr.ParseTemplate("echo $FLOWRUN_OWNER; cat; echo over; exec sleep 300.6", expr.Sh, &bench{})
 	in, _ := expr.ParseTemplate("input\n", expr.Plain, &bench{})
 	s, err := Open(Options{Run: killedRun, LogDir: LogFolder(state, killedRun)})
 	if err != nil {
@@ -52,9 +52,14 @@ func TestEngineKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := whenShown(t, LogFolder(state, killedRun), "long", 1)[0]
+	printed := func() bool {
+		text, _ := os.ReadFile(file.Path)
+		return strings.HasSuffix(string(text), "over\n")
+	}
+	await(printed)
 	cmd.Process.Kill()
 	cmd.Wait()
-	if text, err := os.ReadFile(file.Path); err != nil || string(text) != "killed.1\ninput\n" {
+	if text, err := os.ReadFile(file.Path); err != nil || string(text) != "killed.1\ninput\nover\n" {
 		t.Errorf("the log holds %q, %v", text, err)
 	}
 	report, err := proc.Recover(killedRun, nil).Close(context.Background(), time.Second)
@@ -75,18 +80,19 @@ func TestEngineKilled(t *testing.T) {
 // whenShown waits until a step has n log files.
 func whenShown(t *testing.T, dir string, path dag.ID, n int) []LogFile {
 	t.Helper()
-	for range 1000 {
+	var files []LogFile
+	shown := await(func() bool {
 		logs, err := ReadLogs(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if files := logs.Of(path); len(files) >= n {
-			return files
-		}
-		time.Sleep(10 * time.Millisecond)
+		files = logs.Of(path)
+		return len(files) >= n
+	})
+	if !shown {
+		t.Fatalf("%s does not show %d log files", path, n)
 	}
-	t.Fatalf("%s does not show %d log files", path, n)
-	return nil
+	return files
 }
 
 // Only folders that are certainly a run's private ones are swept.

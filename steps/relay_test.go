@@ -143,9 +143,15 @@ func TestStreamForced(t *testing.T) {
 	c := b.sh(t, "echo heard")
 	c.Stream = &Stream{To: StreamToFunction}
 	b.run(t, c)
+	heard := func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.text[Stdout] == "heard\n"
+	}
+	await(heard)
 	close(force)
 	notices, err := b.session.Close(t.Context())
-	if err != nil || len(notices) > 0 || e.text[Stdout] != "heard\n" {
+	if err != nil || len(notices) > 0 || !heard() {
 		t.Error(notices, err, e.text)
 	}
 }

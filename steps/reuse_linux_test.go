@@ -15,10 +15,17 @@ import (
 func TestLatePrinter(t *testing.T) {
 	b := open(t, Options{LogDir: t.TempDir(), Grace: time.Second}, nil)
 	defer b.close(t)
-	late := &Command{Shell: "sh", Template: b.parse(t, `( sleep 0.2; echo late; echo late >&2 ) & exit 0`, expr.Sh)}
-	quiet := &Command{Shell: "sh", Template: b.parse(t, "sleep 0.05", expr.Sh)}
+	dir := t.TempDir()
+	sh := func(src string) *Command {
+		return &Command{Shell: "sh", Template: b.parse(t, "cd "+dir+"; "+src, expr.Sh)}
+	}
+	late := sh(`( until [ -e go ]; do sleep 0.01; done; echo late; echo late >&2; : >printed ) & exit 0`)
 	nodes := []dag.Node{{ID: "late", Runner: late}}
 	for i := range 10 {
+		quiet := sh("sleep 0.01")
+		if i == 5 { // it prints while this one runs
+			quiet = sh("until [ -e printed ]; do : >go; sleep 0.01; done")
+		}
 		nodes = append(nodes, dag.Node{ID: dag.ID(fmt.Sprint("quiet", i)), Runner: quiet, After: []dag.ID{nodes[i].ID}})
 	}
 	g, err := dag.New(nodes, dag.Settings{})

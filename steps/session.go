@@ -26,6 +26,10 @@ type Options struct {
 	LogDir string    // where output is kept, a LogFolder; "": in a private folder that Close removes
 	Host   proc.Host // starts processes that carry proc.Mark(Run, Epoch); nil: this process does. Close closes it
 
+	// Confines says that the program in which Host starts processes calls
+	// proc.ConfineMain, so that steps can be confined.
+	Confines bool
+
 	Grace time.Duration   // between TERM and KILL; 0: DefaultGrace; negative: KILL at once
 	Force <-chan struct{} // closing it ends every grace period; as dag.Options.Force
 
@@ -97,6 +101,7 @@ type Session struct {
 	private string     // folder; "" until needed
 	stock   []*os.File // empty files without a name, to be used again
 	temps   []string
+	limits  []memoryLimit // that hold what steps left in the background
 	pipes   map[*pipe]struct{}
 	told    time.Time // when a step was last told to stop
 	stopped time.Time // when one last had
@@ -192,6 +197,7 @@ func (s *Session) endProcesses(ctx context.Context) (proc.Report, error) {
 // rest of the grace period. No step may run any more.
 func (s *Session) Close(ctx context.Context) ([]Notice, error) {
 	report, err := s.endProcesses(ctx)
+	s.removeLimits()
 	var notices []Notice
 	if len(report.Ended) > 0 {
 		notices = append(notices, Notice{Code: NoticeBackground, Processes: report.Ended,

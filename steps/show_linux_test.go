@@ -57,14 +57,17 @@ func TestLogShowsWhileRunning(t *testing.T) {
 
 // A file that was shown and ends empty loses its name, and is not used again.
 func TestShownAndEmptied(t *testing.T) {
-	dir := t.TempDir()
+	dir, seen := t.TempDir(), filepath.Join(t.TempDir(), "seen")
 	b := open(t, Options{LogDir: dir}, nil)
 	defer b.close(t)
 	var wg sync.WaitGroup
 	var r dag.Result
-	cmd := b.sh(t, "echo x; while [ -z \"$(ls "+dir+")\" ]; do sleep 0.01; done; sleep 0.05; for f in "+dir+"/*; do : > $f; done")
+	cmd := b.sh(t, "echo x; until [ -e "+seen+" ]; do sleep 0.01; done; for f in "+dir+"/*; do : > $f; done")
 	wg.Go(func() { r = b.run(t, cmd) })
 	file := whenShown(t, dir, "step", 1)[0]
+	if err := os.WriteFile(seen, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	wg.Wait()
 	if r.Status != dag.Succeeded || r.Stdout != nil {
 		t.Errorf("%+v", r)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -22,6 +23,25 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// patience is how long a test waits for what processes and goroutines do: far longer
+// than any machine needs.
+const patience = 2 * time.Minute
+
+// await waits until something holds, and says whether it does.
+func await(holds func() bool) bool {
+	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
 // bench is a run for tests: a session, parameters and a folder.
 type bench struct {
 	session *Session
@@ -29,8 +49,10 @@ type bench struct {
 	environ []string
 	dir     string
 	temp    string
+	confine Confinement
 }
 
+func (b *bench) Confinement() Confinement  { return b.confine }
 func (b *bench) Session() *Session         { return b.session }
 func (b *bench) Scope(dag.View) expr.Scope { return b }
 func (b *bench) Environ() []string         { return b.environ }

@@ -26,13 +26,26 @@ func TestStopped(t *testing.T) {
 		if masked {
 			b.session.Mask().Add("secret")
 		}
-		script := "echo before; trap '' TERM; (setsid sleep " + tag + " &); sleep " + tag + " & sleep " + tag
-		r := b.runPolicy(t, context.Background(), b.bash(t, script), dag.Policy{Timeout: 100 * time.Millisecond})
+		dir := t.TempDir()
+		var r dag.Result
+		for limit := 100 * time.Millisecond; ; limit *= 4 { // until it has come as far as it is to come
+			ready := filepath.Join(dir, limit.String())
+			script := "echo before; trap '' TERM; (setsid sleep " + tag + " &); sleep " + tag + " & : >" + ready + "; sleep " + tag
+			r = b.runPolicy(t, context.Background(), b.bash(t, script), dag.Policy{Timeout: limit})
+			if exists(ready) || limit > patience {
+				break
+			}
+		}
 		if r.Status != dag.TimedOut || r.ExitCode != dag.ExitTimeout || stdout(r) != "before\n" {
 			t.Errorf("timeout: %+v, printed %q", r, stdout(r))
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-		r = b.runPolicy(t, ctx, b.bash(t, "trap 'exit 0' TERM; sleep "+tag+" & wait"), dag.Policy{})
+		ready := filepath.Join(dir, "cancel")
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			await(func() bool { return exists(ready) })
+			cancel()
+		}()
+		r = b.runPolicy(t, ctx, b.bash(t, "trap 'exit 0' TERM; sleep "+tag+" & : >"+ready+"; wait"), dag.Policy{})
 		cancel()
 		if r.Status != dag.Cancelled || r.ExitCode != dag.ExitCancelled {
 			t.Errorf("cancel: %+v", r)
@@ -46,11 +59,12 @@ func TestStopped(t *testing.T) {
 
 func TestForce(t *testing.T) {
 	force := make(chan struct{})
-	b := open(t, Options{Grace: time.Minute, Force: force}, nil)
+	const grace = 4 * time.Minute
+	b := open(t, Options{Grace: grace, Force: force}, nil)
 	time.AfterFunc(100*time.Millisecond, func() { close(force) })
 	began := time.Now()
 	r := b.runPolicy(t, context.Background(), b.bash(t, "trap '' TERM; while :; do sleep 0.01; done"), dag.Policy{Timeout: 50 * time.Millisecond})
-	if r.Status != dag.TimedOut || time.Since(began) > 30*time.Second {
+	if r.Status != dag.TimedOut || time.Since(began) >= grace {
 		t.Errorf("%+v after %v", r, time.Since(began))
 	}
 	b.close(t)
@@ -71,13 +85,15 @@ func TestBackground(t *testing.T) {
 		if masked {
 			b.session.Mask().Add("secret")
 		}
-		r := b.run(t, b.bash(t, "echo now; (sleep 0.8; echo later secret; exec sleep "+tag+") &"))
+		gate := filepath.Join(t.TempDir(), "gate")
+		r := b.run(t, b.bash(t, "echo now; (until [ -e "+gate+" ]; do sleep 0.01; done; echo later secret; exec sleep "+tag+") &"))
 		if r.Status != dag.Succeeded || stdout(r) != "now\n" {
 			t.Errorf("masked %t: %+v %q", masked, r, stdout(r))
 		}
-		for i := 0; i < 500 && alive(tag) == 0; i++ {
-			time.Sleep(10 * time.Millisecond)
+		if err := os.WriteFile(gate, nil, 0o600); err != nil {
+			t.Fatal(err)
 		}
+		await(func() bool { return alive(tag) > 0 })
 		closed := b.close(t)
 		if alive(tag) > 0 {
 			t.Error("it is alive")
@@ -144,15 +160,11 @@ func TestFollow(t *testing.T) {
 	defer b.close(t)
 	flag := filepath.Join(t.TempDir(), "flag")
 	go func() {
-		for range 1000 {
-			if strings.Contains(got.String(), "first") {
-				break
-			}
-			time.Sleep(5 * time.Millisecond)
+		if await(func() bool { return strings.Contains(got.String(), "first") }) {
+			os.WriteFile(flag, nil, 0o600)
 		}
-		os.WriteFile(flag, nil, 0o600)
 	}()
-	r := b.run(t, b.bash(t, "echo first; echo err >&2; for i in $(seq 500); do [ -e "+flag+" ] && break; sleep 0.01; done; [ -e "+flag+" ] && echo last"))
+	r := b.run(t, b.bash(t, "echo first; echo err >&2; for i in $(seq 12000); do [ -e "+flag+" ] && break; sleep 0.01; done; [ -e "+flag+" ] && echo last"))
 	if r.ExitCode != 0 || got.String() != "first\nlast\n" {
 		t.Errorf("exit %d, followed %q", r.ExitCode, got.String())
 	}
@@ -213,11 +225,8 @@ func TestThreads(t *testing.T) {
 	before, most := tasks(), 0
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		for range 3000 {
-			if most = tasks(); children() >= 256 {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
+		if !await(func() bool { most = tasks(); return children() >= 256 }) {
+			t.Errorf("%d steps run at once, want 256", children())
 		}
 		cancel()
 	}()
@@ -225,7 +234,7 @@ func TestThreads(t *testing.T) {
 	if err != nil || st.Result().Status != dag.Cancelled {
 		t.Errorf("%v, %v", st.Result(), err)
 	}
-	if most > before+20 {
+	if most > before+128 { // a thread for each step would be 256
 		t.Errorf("%d threads, %d before", most, before)
 	}
 }

@@ -3,7 +3,6 @@ package tool
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -21,7 +20,6 @@ func Decode(file string, src []byte) (*Definition, Diagnostics) {
 	def := &draft{Definition: &Definition{Name: stem(file), File: file, Source: src}}
 	def.Pos = Pos{file, 1, 1}
 	d.document(def)
-	def.Notices = d.notices.Sorted()
 	return def.Definition, d.found.Sorted()
 }
 
@@ -44,7 +42,6 @@ type decoder struct {
 
 	found            Diagnostics
 	errors, warnings int
-	notices          Diagnostics
 
 	// The last place whose offset was asked for. Places are asked for in order,
 	// so that a file on one long line is not counted from its start every time.
@@ -156,7 +153,6 @@ func (d *decoder) objectAnd(o *Object, into any, n *yaml.Node, other func(key, v
 		}
 		d.path.push(key.Value)
 		f.set(d, into, value)
-		d.notice(f, key, value)
 		d.path.pop()
 	}
 	if o.check != nil {
@@ -223,20 +219,6 @@ func (d *decoder) keyHint(o *Object, key string) string {
 		return "known keys: " + strings.Join(keys, ", ") + "; keys of your own begin with 'x-'"
 	}
 	return "remove it; keys of your own begin with 'x-'"
-}
-
-// notice records a key whose behaviour is not in force yet (see Definition).
-func (d *decoder) notice(f *Field, key, value *yaml.Node) {
-	value = deref(value)
-	if f.Later == nil || len(f.Later) > 0 && !slices.Contains(f.Later, value.Value) || value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
-		return
-	}
-	what := d.path.String()
-	if value.Kind == yaml.ScalarNode {
-		what += ": " + printable(value.Value)
-	}
-	d.notices = append(d.notices, d.diagnostic(key, Warning, "not-in-force",
-		fmt.Sprintf("%s is checked but has no effect in this release", what), ""))
 }
 
 func (d *decoder) wrongType(n *yaml.Node, want string) {

@@ -213,34 +213,6 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-func TestNotices(t *testing.T) {
-	def := decodeOK(t, start+`bash: x
-security: {execution-privilege: same-as-user, isolation: container, required-permissions: ["network:external:x"]}
-resources: {max-memory: 1GB}
-file-paths: {normalize: true, cross-platform: {auto-convert: false}}
-metadata: {category: c}
-`)
-	var got []string
-	for _, n := range def.Notices {
-		got = append(got, fmt.Sprintf("%s %s:%d:%d", n.Code, n.Path, n.Pos.Line, n.Pos.Col))
-	}
-	want := []string{
-		"not-in-force security.isolation:4:47", "not-in-force security.required-permissions:4:69",
-		"not-in-force resources.max-memory:5:13",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
-// TestNoNoticesForDefaults: values that change nothing are not announced.
-func TestNoNoticesForDefaults(t *testing.T) {
-	def := decodeOK(t, start+"bash: x\ninteractive: false\nsecurity: {isolation: process, required-permissions: []}\n")
-	if len(def.Notices) > 0 {
-		t.Error(def.Notices)
-	}
-}
-
 func TestJSON(t *testing.T) {
 	def := decodeOK(t, "{\n\t\"name\": \"t\",\n\t\"description\": \"d\",\n\t\"steps\": [{\"name\": \"a\", \"bash\": \"echo \\\"x\\\" \\/ {A}\"}]\n}\n")
 	if got := def.Steps[0].Command.S; got != `echo "x" / {A}` {

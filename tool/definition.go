@@ -69,10 +69,6 @@ type Definition struct {
 	Metadata        Metadata
 	FunctionCalling FunctionCalling
 	Tests           []Test
-
-	// Notices name keys that were read and checked but whose behaviour is not in
-	// force yet: the caller says so at run time, so that none is silently ignored.
-	Notices []Diagnostic
 }
 
 // Kind is the one kind of body a step has (S1-025).
@@ -223,16 +219,22 @@ type FilePaths struct {
 
 // Resources is the resources section (S1-191 to S1-194).
 type Resources struct {
-	MaxMemory       int64 // bytes; 0 = none
-	MaxMemoryPos    Pos
+	MaxMemory       int64 // bytes, for each step; 0 = none
 	DeleteTempFiles bool
 	FinalCommands   []Text
 }
+
+// DefaultImage is the image of a container whose definition names none (S1-211). It
+// has bash and the usual commands of a Linux system.
+const DefaultImage = "docker.io/library/debian:stable-slim"
 
 // Security is the security section (S1-210 to S1-214).
 type Security struct {
 	ExecutionPrivilege  string // "", same-as-user, reduced, elevated
 	Isolation           string // "", none, process, container
+	IsolationPos        Pos
+	Image               string // of the container; "" is DefaultImage
+	ImagePos            Pos
 	RequiredPermissions []Text
 	Justification       string
 }

@@ -60,9 +60,6 @@ type Field struct {
 	Min, Max int64    // of integers
 	Body     bool     // one of the keys of which a step or tool has exactly one
 	Required bool
-	// Later names the values that are checked but not in force yet: nil for
-	// none, empty for all.
-	Later []string
 
 	set func(d *decoder, into any, n *yaml.Node)
 }
@@ -124,10 +121,9 @@ func (o *Object) homes(key string) []string {
 // The table of keys is written with the functions below: one for each kind of
 // value, each taking the key, its row, its meaning and how the value is stored.
 
-func (f Field) def(value string) Field       { f.Default = value; return f }
-func (f Field) body() Field                  { f.Body = true; return f }
-func (f Field) required() Field              { f.Required = true; return f }
-func (f Field) later(values ...string) Field { f.Later = append([]string{}, values...); return f }
+func (f Field) def(value string) Field { f.Default = value; return f }
+func (f Field) body() Field            { f.Body = true; return f }
+func (f Field) required() Field        { f.Required = true; return f }
 
 // from makes a Field out of a reader of one kind of value and a setter.
 func from[T, V any](kind ValueKind, key, row, doc string, read func(*decoder, *yaml.Node) (V, bool), set func(*T, V)) Field {

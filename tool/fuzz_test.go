@@ -23,7 +23,7 @@ func FuzzDecode(f *testing.F) {
 		if took := time.Since(began); took > slack*2*time.Second {
 			t.Errorf("took %v for %d bytes", took, len(src))
 		}
-		checkPlaces(t, src, append(found, def.Notices...))
+		checkPlaces(t, src, found)
 		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, true)
 		lines := len(newSource("", src).lines)
 		for _, s := range def.Steps {

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"fmt"
+	"regexp"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -254,17 +255,33 @@ func envFiles[T any](of func(*T) *[]EnvFile) Field {
 		func(into *T) *EnvFile { return add(of(into), EnvFile{}) }, func(f *EnvFile, v Text) { f.Path = v })
 }
 
-// maxMemoryField keeps the place of the key, for the message of a platform that
-// cannot enforce it.
-func maxMemoryField() Field {
-	f := size("max-memory", "S1-193", "Bound on the memory of the run.", func(t *draft, v int64) { t.Resources.MaxMemory = v }).later()
+// placed keeps the place of a key, for messages about it.
+func placed[T any](f Field, pos func(*T) *Pos) Field {
 	read := f.set
 	f.set = func(d *decoder, into any, n *yaml.Node) {
-		into.(*draft).Resources.MaxMemoryPos = d.pos(n)
+		*pos(into.(*T)) = d.pos(n)
 		read(d, into, n)
 	}
 	return f
 }
+
+// imageField is the name of a container image. One that begins with a dash would be
+// an option of the program that starts the container.
+func imageField() Field {
+	f := words("image", "S1-211", "Image of the container, with isolation: container.", func(s *Security, v string) { s.Image = v }).def(DefaultImage)
+	read := f.set
+	f.set = func(d *decoder, into any, n *yaml.Node) {
+		if v := deref(n); v.Kind == yaml.ScalarNode && !imageName.MatchString(v.Value) {
+			d.fail(n, "bad-image", fmt.Sprintf("%s is no name of an image", printable(v.Value)), `write it as registries have it: "docker.io/library/debian:12"`)
+			return
+		}
+		read(d, into, n)
+	}
+	return placed(f, func(s *Security) *Pos { return &s.ImagePos })
+}
+
+// imageName is loosely what registries allow: [host[:port]/]path[:tag][@digest].
+var imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
 
 // interactiveOptions keeps the place of the key, for the message where it has no
 // effect.
@@ -371,7 +388,7 @@ var crossPlatformObject = object("cross-platform", "Separators of paths.",
 
 var resourcesObject = object("resources", "Limits and cleaning up.",
 	duration("timeout", "S1-191", "Bound on the whole run; the smaller of this and the tool's timeout counts.", func(t *draft, v time.Duration) { t.resTimeout = &v }),
-	maxMemoryField(),
+	size("max-memory", "S1-193", "Bound on the memory of each step; see isolation.md.", func(t *draft, v int64) { t.Resources.MaxMemory = v }),
 	list("cleanup", "S1-194", cleanupObject, "What is done after the run, however it ended.", func(t *draft, _ Pos) *Resources { return &t.Resources }),
 )
 
@@ -381,9 +398,11 @@ var cleanupObject = object("cleanup", "One thing that is done after the run.",
 )
 
 var securityObject = object("security", "What the tool may do.",
-	choice("execution-privilege", "S1-210", []string{"same-as-user", "reduced", "elevated"}, "Rights the steps have.", func(s *Security, v string) { s.ExecutionPrivilege = v }).def("same-as-user").later("reduced", "elevated"),
-	choice("isolation", "S1-211", []string{"none", "process", "container"}, "What separates the steps from the system.", func(s *Security, v string) { s.Isolation = v }).def("process").later("none", "container"),
-	texts("required-permissions", "S1-212", "What the tool needs, such as network:external:HOST.", func(s *Security, v []Text) { s.RequiredPermissions = v }).later(),
+	choice("execution-privilege", "S1-210", []string{"same-as-user", "reduced", "elevated"}, "Rights the steps have; see isolation.md.", func(s *Security, v string) { s.ExecutionPrivilege = v }).def("same-as-user"),
+	placed(choice("isolation", "S1-211", []string{"none", "process", "container"}, "What separates the steps from the system; see isolation.md.", func(s *Security, v string) { s.Isolation = v }).def("process"),
+		func(s *Security) *Pos { return &s.IsolationPos }),
+	imageField(),
+	texts("required-permissions", "S1-212", "What the tool needs, such as network:external:HOST. Declared for those who decide; a container has a network only with one for it.", func(s *Security, v []Text) { s.RequiredPermissions = v }),
 	words("justification", "S1-213", "Why it needs that.", func(s *Security, v string) { s.Justification = v }),
 )
 

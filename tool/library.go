@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // Scope is where a definition was found. Lookups by name go through the scopes
@@ -30,9 +32,14 @@ type Config struct {
 	WorkingDirectory string              // default: of the process
 	Home             string              // default: of the process's user
 	Getenv           func(string) string // default: os.Getenv
+	// Index is a folder, made when it is needed, for what List remembers of large
+	// folders between processes; "" for none. Whatever changed is read all the same,
+	// and what cannot be kept there is not missed.
+	Index string
 }
 
-// Loader reads a definition from the bytes of a file, as Decode does.
+// Loader reads a definition from the bytes of a file, as Decode does. It may be called
+// from several goroutines at once.
 type Loader func(file string, src []byte) (*Definition, Diagnostics)
 
 // Library finds definitions by name in the scopes, or by path (S1-001 to
@@ -43,11 +50,16 @@ type Library struct {
 	workDir string
 	folders []folder
 
+	indexes string // Config.Index
+	program string // see program
+	now     func() time.Time
+
 	mu         sync.Mutex
-	extensions []string // in order of preference
-	loaders    map[string]Loader
+	extensions []string          // in order of preference
+	loaders    map[string]Loader // of what others than Decode read
 	added      []*Definition
 	cache      map[string]loaded
+	index      map[string]index // of folders
 	frozen     map[asked]Source // of a Snapshot, which reads nothing else
 }
 
@@ -59,10 +71,11 @@ type folder struct {
 
 // loaded is a file as it was at one time.
 type loaded struct {
-	modTime time.Time
-	size    int64
-	def     *Definition
-	found   Diagnostics
+	stamp stamp
+	read  time.Time
+	src   []byte
+	def   *Definition
+	found Diagnostics
 }
 
 // NewLibrary makes a Library. It touches no file but to find the local scope:
@@ -81,13 +94,19 @@ func NewLibrary(c Config) *Library {
 	if c.Home == "" {
 		c.Home, _ = os.UserHomeDir()
 	}
-	return &Library{
+	l := &Library{
 		workDir:    c.WorkingDirectory,
 		folders:    folders(c),
 		extensions: []string{".yaml", ".yml", ".json"},
-		loaders:    map[string]Loader{".yaml": Decode, ".yml": Decode, ".json": Decode},
+		loaders:    map[string]Loader{},
 		cache:      map[string]loaded{},
+		index:      map[string]index{},
+		now:        time.Now,
 	}
+	if c.Index != "" {
+		l.indexes, l.program = c.Index, program()
+	}
+	return l
 }
 
 // folders is every place names are looked up, in order (S1-002 to S1-004).
@@ -166,7 +185,7 @@ func (l *Library) Add(def *Definition) error {
 func (l *Library) Handle(extension string, load Loader) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.loaders[extension] == nil {
+	if !slices.Contains(l.extensions, extension) {
 		l.extensions = append(l.extensions, extension)
 	}
 	l.loaders[extension] = load
@@ -262,8 +281,24 @@ func (l *Library) places(from *Definition) []folder {
 }
 
 // find is the file of a folder that a name belongs to, empty for none: the one
-// called so, else the one that says so.
+// called so that also says so, else another that says so, else the one called so.
 func (l *Library) find(dir, name string) string {
+	called := l.called(dir, name)
+	if called != "" && l.says(called, name) {
+		return called
+	}
+	known, now := l.known(dir), l.now()
+	for _, file := range l.files(dir) {
+		e, ok := known.trusted(file, now)
+		if ok && e.tool.Name == name || !ok && file != called && l.says(file, name) {
+			return file
+		}
+	}
+	return called
+}
+
+// called is the file of a folder with a name, empty for none.
+func (l *Library) called(dir, name string) string {
 	l.mu.Lock()
 	extensions := slices.Clone(l.extensions)
 	l.mu.Unlock()
@@ -273,12 +308,43 @@ func (l *Library) find(dir, name string) string {
 			return file
 		}
 	}
-	for _, file := range l.files(dir) {
-		if l.nameOf(file) == name {
-			return file
+	return ""
+}
+
+// says says whether the definition in a file has a name. Of those where the name
+// stands nowhere, which is nearly all of a folder, no more is read than the bytes.
+func (l *Library) says(file, name string) bool {
+	if l.custom(file) == nil && stem(file) != name {
+		src, _, err := read(file)
+		if err != nil || !mayHold(src, name) {
+			return false
 		}
 	}
-	return ""
+	def, _, err := l.load(file, ScopeFile)
+	return err == nil && def.Name == name
+}
+
+// mayHold says whether YAML text can hold a name as a value: it stands there, or may be
+// written with escapes, which only a text in double quotes has.
+func mayHold(src []byte, name string) bool {
+	if bytes.Contains(src, []byte(name)) {
+		return true
+	}
+	for at := 0; ; at++ {
+		next := bytes.IndexByte(src[at:], '\\')
+		if next < 0 {
+			return false
+		}
+		at += next
+		if before := bytes.TrimRightFunc(src[:at], inName); bytes.HasSuffix(before, []byte(`"`)) {
+			return true
+		}
+	}
+}
+
+// inName says whether a character may stand in a name.
+func inName(r rune) bool {
+	return r < utf8.RuneSelf && (isNameByte(byte(r)) || r == '.')
 }
 
 // files is the definition files of a folder, sorted; a folder that is not there
@@ -294,37 +360,6 @@ func (l *Library) files(dir string) []string {
 	return files
 }
 
-// nameOf is the name a file gives its tool. YAML is only searched for its name
-// line: with hundreds of files beside each other, reading them all in full
-// would cost more than the run.
-func (l *Library) nameOf(file string) string {
-	if e := l.extension(file); e == ".yaml" || e == ".yml" {
-		src, _, err := read(file)
-		if err != nil {
-			return ""
-		}
-		if name, ok := nameLine(src); ok {
-			return name
-		}
-		return stem(file)
-	}
-	if def, _, err := l.load(file, ScopeFile); err == nil {
-		return def.Name
-	}
-	return ""
-}
-
-// nameLine is the value of a name key at the start of a line.
-func nameLine(src []byte) (string, bool) {
-	for line := range strings.Lines(strings.TrimPrefix(string(src), "\ufeff")) {
-		if value, ok := strings.CutPrefix(line, "name:"); ok {
-			value, _, _ = strings.Cut(value, " #")
-			return strings.Trim(strings.TrimSpace(value), `"'`), true
-		}
-	}
-	return "", false
-}
-
 func (l *Library) notFound(name string, places []folder) error {
 	e := &NotFoundError{Name: name}
 	var names []string
@@ -333,8 +368,8 @@ func (l *Library) notFound(name string, places []folder) error {
 	}
 	for _, f := range places {
 		e.Searched = append(e.Searched, f.path)
-		for _, file := range l.files(f.path) {
-			names = append(names, l.nameOf(file))
+		for _, e := range l.listFolder(f) {
+			names = append(names, e.Name)
 		}
 	}
 	e.Near = Near(name, names)
@@ -362,24 +397,33 @@ func Load(path string) (*Definition, Diagnostics, error) {
 // load reads a file, or takes what was read from it before. Two goroutines that
 // miss at once both read it, which costs less than waiting under a lock.
 func (l *Library) load(path string, scope Scope) (*Definition, Diagnostics, error) {
+	c, err := l.loaded(path, scope)
+	return c.def, c.found, err
+}
+
+func (l *Library) loaded(path string, scope Scope) (loaded, error) {
 	key := string(scope) + "\x00" + path
-	if info, err := os.Stat(path); err == nil {
-		l.mu.Lock()
-		c, ok := l.cache[key]
-		l.mu.Unlock()
-		if ok && c.modTime.Equal(info.ModTime()) && c.size == info.Size() {
-			return c.def, c.found, nil
+	l.mu.Lock()
+	c, ok := l.cache[key]
+	l.mu.Unlock()
+	if ok && c.stamp.settled(c.read) {
+		if info, err := os.Stat(path); err == nil && stampOf(info) == c.stamp {
+			return c, nil
 		}
 	}
+	now := l.now()
 	src, info, err := read(path)
 	if err != nil {
-		return nil, nil, err
+		return loaded{}, err
 	}
-	def, found := l.decode(path, scope, src)
+	if !ok || !bytes.Equal(src, c.src) {
+		c.def, c.found = l.decode(path, scope, src)
+	}
+	c.stamp, c.read, c.src = stampOf(info), now, src
 	l.mu.Lock()
-	l.cache[key] = loaded{info.ModTime(), info.Size(), def, found}
+	l.cache[key] = c
 	l.mu.Unlock()
-	return def, found, nil
+	return c, nil
 }
 
 // decode reads the bytes of a file.
@@ -393,13 +437,18 @@ func (l *Library) decode(path string, scope Scope, src []byte) (*Definition, Dia
 }
 
 func (l *Library) loader(path string) Loader {
-	e := l.extension(path)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if load := l.loaders[e]; load != nil {
+	if load := l.custom(path); load != nil {
 		return load
 	}
 	return Decode
+}
+
+// custom is the loader that Handle gave for a file, nil for none.
+func (l *Library) custom(path string) Loader {
+	e := l.extension(path)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.loaders[e]
 }
 
 // read reads a regular file. It looks first and opens second, so that a pipe or
@@ -418,11 +467,12 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, readError(path, err)
 	}
 	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, MaxFileSize+1+int64(len("\ufeff"))))
-	if err != nil {
+	var src bytes.Buffer
+	src.Grow(int(min(info.Size(), MaxFileSize)) + bytes.MinRead)
+	if _, err := src.ReadFrom(io.LimitReader(f, MaxFileSize+1+int64(len("\ufeff")))); err != nil {
 		return nil, nil, readError(path, err)
 	}
-	return src, info, nil
+	return src.Bytes(), info, nil
 }
 
 // readError says which file could not be read and why, once.

@@ -229,6 +229,44 @@ func TestList(t *testing.T) {
 	}
 }
 
+// TestListTells holds what a listing says of a tool against what stands in its file.
+func TestListTells(t *testing.T) {
+	h := newHouse(t)
+	full := h.write("repo/.flowrun/tools/full.yaml", `name: full
+description: All there is to list.
+version: 1.2.0
+deprecated: true
+deprecated-message: Use empty.
+platforms: [linux, macos]
+tags: [read]
+metadata:
+  category: net
+  subcategory: http
+  tags: [web]
+  search-keywords: [curl, fetch]
+bash: echo
+`)
+	broken := h.write("repo/.flowrun/tools/wrong.yaml", "name: wrong\ndescription: x\nbash: echo\ntimeot: 5\n")
+	byName := map[string]Listed{}
+	for _, e := range h.library().List() {
+		byName[e.Name] = e
+	}
+	want := Listed{
+		Name: "full", Scope: ScopeLocal, Path: full, Description: "All there is to list.", Version: "1.2.0", Tags: []string{"read"},
+		Category: "net", Subcategory: "http", SearchTags: []string{"web"}, SearchKeywords: []string{"curl", "fetch"},
+		Platforms: []string{"linux", "macos"}, Deprecated: true, DeprecatedMessage: "Use empty.", Diagnostics: byName["full"].Diagnostics,
+	}
+	if diff := cmp.Diff(want, byName["full"]); diff != "" || byName["full"].Broken() != "" {
+		t.Errorf("-want +got:\n%s\nbroken: %q", diff, byName["full"].Broken())
+	}
+	if reason := byName["wrong"].Broken(); !strings.HasPrefix(reason, broken+":4:1: error[unknown-key]: ") {
+		t.Errorf("a broken file is broken for %q", reason)
+	}
+	if len(byName) != 2 {
+		t.Errorf("%d tools are listed, want 2: %v", len(byName), byName)
+	}
+}
+
 func TestLibraryConcurrently(t *testing.T) {
 	h := newHouse(t)
 	for i := range 20 {

@@ -117,7 +117,7 @@ func fieldSchema(o *Object, f Field) map[string]any {
 	if _, ok := s["$ref"]; ok { // what stands beside a $ref is not read in draft-07
 		s = map[string]any{"allOf": []any{s}}
 	}
-	s["description"] = f.Doc + later(f)
+	s["description"] = f.Doc
 	if f.Default != "" {
 		s["default"] = defaultValue(f)
 	}
@@ -136,17 +136,6 @@ func fieldSchema(o *Object, f Field) map[string]any {
 // nameForms are the forms of the names of objects, where not every text is one.
 var nameForms = map[*Object]func() *regexp.Regexp{
 	toolObject: toolName, stepObject: stepName, parameterObject: parameterName,
-}
-
-// later says which values are not in force yet.
-func later(f Field) string {
-	switch {
-	case f.Later == nil:
-		return ""
-	case len(f.Later) == 0:
-		return " Not in force yet."
-	}
-	return " Not in force yet: " + strings.Join(f.Later, ", ") + "."
 }
 
 // defaultValue is a default as the kind of value it is written as.

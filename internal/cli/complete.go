@@ -29,7 +29,7 @@ func (a *app) completeTool(c *cobra.Command, args []string, prefix string) ([]st
 // completeTools is completeTool for commands that take several.
 func (a *app) completeTools(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	var words []string
-	for _, e := range a.library().List() {
+	for _, e := range a.tools(a.library()) {
 		if strings.HasPrefix(e.Name, prefix) && e.ShadowedBy == "" && !slices.Contains(args, e.Name) {
 			words = append(words, described(e.Name, e.Description))
 		}
@@ -158,7 +158,7 @@ func (a *app) completePath(name, prefix string) ([]string, cobra.ShellCompDirect
 func (a *app) completeTest(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	lib := a.library()
 	if len(args) == 0 {
-		for _, e := range lib.List() {
+		for _, e := range a.tools(lib) {
 			args = append(args, e.Path)
 		}
 	}

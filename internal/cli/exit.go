@@ -70,6 +70,7 @@ func (a *app) fail(err error) int {
 		params   *flowrun.ParamsError
 		step     *flowrun.StepError
 		platform *flowrun.UnsupportedError
+		confined *flowrun.ConfinementError
 		missing  *missingError
 		many     *flowrun.AmbiguousError
 		rests    *flowrun.InterruptedError
@@ -103,7 +104,7 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &rests):
 		a.say("%v", err)
 		return exitWaiting
-	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.As(err, &withheld), errors.As(err, &alone):
+	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.As(err, &withheld), errors.As(err, &alone), errors.As(err, &confined):
 		a.say("%v", err)
 		return exitRefused
 	case errors.As(err, &params):

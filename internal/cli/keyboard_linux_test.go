@@ -24,6 +24,7 @@ type seat struct {
 	cmd         *exec.Cmd
 	master, tty *os.File
 	before      *unix.Termios
+	drained     chan struct{} // closed when nothing more can come to the screen
 
 	mu     sync.Mutex
 	screen bytes.Buffer
@@ -34,7 +35,8 @@ type seat struct {
 func sit(t *testing.T, definition string, setup func(*exec.Cmd), flags ...string) *seat {
 	t.Helper()
 	t.Parallel()
-	s := &seat{T: t, dir: t.TempDir()}
+	hearHangups()
+	s := &seat{T: t, dir: t.TempDir(), drained: make(chan struct{})}
 	if err := os.WriteFile(filepath.Join(s.dir, "it.yaml"), []byte("name: it\ndescription: Under test\n"+definition), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,7 @@ func sit(t *testing.T, definition string, setup func(*exec.Cmd), flags ...string
 	}
 	s.cmd = exec.Command("flowrun", append([]string{"run", "./it.yaml"}, flags...)...)
 	s.cmd.Dir = s.dir
-	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+s.dir+"/state", "TMPDIR="+s.dir, "NO_COLOR=1")
+	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+s.dir+"/state", "TMPDIR="+s.dir, "HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir, "NO_COLOR=1")
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = s.tty, s.tty, s.tty
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if setup != nil {
@@ -63,7 +65,10 @@ func sit(t *testing.T, definition string, setup func(*exec.Cmd), flags ...string
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go io.Copy(s, s.master)
+	go func() {
+		defer close(s.drained)
+		io.Copy(s, s.master) // until nobody has the other end
+	}()
 	return s
 }
 
@@ -82,7 +87,7 @@ func (s *seat) seen() string {
 // shows waits for a text on the screen.
 func (s *seat) shows(text string) {
 	s.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if strings.Contains(s.seen(), text) {
 			return
 		}
@@ -106,8 +111,10 @@ func (s *seat) ends(code int) string {
 		s.Errorf("the terminal was left with %+v, not %+v (%v)", after, s.before, err)
 	}
 	s.tty.Close()
-	for last := -1; last != len(s.seen()); time.Sleep(20 * time.Millisecond) {
-		last = len(s.seen())
+	select {
+	case <-s.drained:
+	case <-time.After(patience):
+		s.Error("somebody has the terminal still")
 	}
 	s.master.Close()
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
@@ -121,8 +128,8 @@ steps:
   - name: first
     interactive: true
     bash: |
-      read -p 'name? ' n; read -s -p 'password? ' p; echo; echo "$n ${#p} $(stty size)"
-      trap 'echo now $(stty size); exit' WINCH; while :; do sleep 0.02; done
+      read -p 'name? ' n; read -s -p 'password? ' p; echo; trap 'echo now $(stty size); exit' WINCH
+      echo "$n ${#p} $(stty size)"; while :; do sleep 0.02; done
   - name: beside
     parallel: true
     bash: sleep 0.3
@@ -229,7 +236,7 @@ func TestKeyboardLeftAlone(t *testing.T) {
 		go func() { done <- s.cmd.Wait() }()
 		select {
 		case <-done:
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			s.cmd.Process.Kill()
 			t.Error("flowrun outlived its terminal")
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // runFlags are the flags of flowrun run.
@@ -159,8 +158,6 @@ func (a *app) compile(name string) (*flowrun.Plan, error) {
 	p, err := flowrun.Compile(a.library(), name)
 	return p, named(err)
 }
-
-func (a *app) library() *tool.Library { return tool.NewLibrary(tool.Config{}) }
 
 // warn tells what is wrong without being an error, the deprecated included.
 func (a *app) warn(p *flowrun.Plan, params map[string]any) {

@@ -78,8 +78,9 @@ func condition(word string) (bool, error) {
 	return false, fmt.Errorf("unknown condition %q", word)
 }
 
-// patience is how long a script waits for something another process does.
-const patience = 20 * time.Second
+// patience is how long a test waits for something another process does: far longer
+// than any machine needs.
+const patience = 2 * time.Minute
 
 // await waits until there is a file: await started.
 func await(ts *testscript.TestScript, neg bool, args []string) {

@@ -23,6 +23,17 @@ type session struct {
 	stderr bytes.Buffer
 }
 
+// hangups are those that this program is told of.
+var hangups = make(chan os.Signal, 1)
+
+// hearHangups has this program listen for SIGHUP. One that was started under nohup is
+// deaf to it, and so is whatever it starts, unless it listens.
+func hearHangups() { signal.Notify(hangups, syscall.SIGHUP) }
+
+// config has steps that are asked to end wait for longer than any test does: what ends
+// sooner was not left to the grace period.
+const config = "grace: 10m\n"
+
 // begin starts flowrun run on a definition and waits until its file "ready" is
 // there. The test program is flowrun (see TestMain).
 func begin(t *testing.T, definition string, setup func(*exec.Cmd), flags ...string) *session {
@@ -31,9 +42,15 @@ func begin(t *testing.T, definition string, setup func(*exec.Cmd), flags ...stri
 	if err := os.WriteFile(filepath.Join(s.dir, "it.yaml"), []byte("name: it\ndescription: Under test\n"+definition), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(filepath.Join(s.dir, "config/flowrun"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "config/flowrun/config.yaml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s.cmd = exec.Command("flowrun", append([]string{"run", "./it.yaml", "--progress", "plain"}, flags...)...)
 	s.cmd.Dir = s.dir
-	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+s.dir+"/state", "TMPDIR="+s.dir)
+	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+s.dir+"/state", "TMPDIR="+s.dir, "HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir+"/config")
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
 	if setup != nil {
 		setup(s.cmd)
@@ -48,11 +65,10 @@ func begin(t *testing.T, definition string, setup func(*exec.Cmd), flags ...stri
 // await waits for a file.
 func (s *session) await(name string) {
 	s.Helper()
-	for range 3000 {
-		if _, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if s.has(name) {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	s.cmd.Process.Kill()
 	s.cmd.Wait()
@@ -91,6 +107,7 @@ steps:
 // The first signal stops the run gently: steps are asked to end, always() steps
 // and cleanup run, and the exit code says which signal it was.
 func TestOneSignal(t *testing.T) {
+	hearHangups()
 	for sig, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129, syscall.SIGQUIT: 131} {
 		s := begin(t, interrupted, nil)
 		s.cmd.Process.Signal(sig)
@@ -107,6 +124,7 @@ func TestOneSignal(t *testing.T) {
 // A terminal that is closed says so twice, through the kernel and through the
 // shell; under nohup it does not matter at all.
 func TestHangup(t *testing.T) {
+	hearHangups()
 	s := begin(t, interrupted, nil)
 	s.cmd.Process.Signal(syscall.SIGHUP)
 	s.cmd.Process.Signal(syscall.SIGHUP)
@@ -116,8 +134,12 @@ func TestHangup(t *testing.T) {
 	}
 	signal.Ignore(syscall.SIGHUP) // a child inherits that
 	defer signal.Reset(syscall.SIGHUP)
-	s = begin(t, "bash: touch ready; sleep 0.3; echo done\n", nil)
+	s = begin(t, "bash: touch ready; until [ -e go ]; do sleep 0.01; done; echo done\n", nil)
 	s.cmd.Process.Signal(syscall.SIGHUP)
+	time.Sleep(50 * time.Millisecond) // time to die of it
+	if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s.ends(0)
 }
 
@@ -137,21 +159,18 @@ func TestTerminalInterrupt(t *testing.T) {
 // ignore TERM, always() steps, background processes.
 func TestSecondSignal(t *testing.T) {
 	for name, definition := range map[string]string{
-		"deaf step":   "bash: trap '' TERM; touch ready cancelling; while :; do sleep 0.01; done\n",
+		"deaf step":   "bash: trap 'touch cancelling' TERM; touch ready; while :; do sleep 0.01; done\n",
 		"always step": "steps:\n  - name: a\n    bash: touch ready; sleep 300\n  - name: b\n    bash: trap '' TERM; touch cancelling; sleep 300; touch never\n    run-condition: always()\n",
-		"background":  "steps:\n  - name: a\n    bash: (trap '' TERM; exec setsid sleep 300) & touch ready\n  - name: b\n    bash: trap 'touch cancelling; exit 1' TERM; sleep 300 & wait\n",
+		"background":  "steps:\n  - name: a\n    bash: (trap '' TERM; touch deaf; exec setsid sleep 300) & until [ -e deaf ]; do sleep 0.01; done\n  - name: b\n    bash: trap 'touch cancelling; exit 1' TERM; touch ready; sleep 300 & wait\n",
 	} {
 		s := begin(t, definition, nil)
-		if name == "background" { // until b runs
-			time.Sleep(300 * time.Millisecond)
-		}
 		s.cmd.Process.Signal(os.Interrupt)
 		s.await("cancelling")
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // b of the background ends meanwhile, or is killed
 		began := time.Now()
 		s.cmd.Process.Signal(syscall.SIGTERM)
 		s.ends(130)
-		if took := time.Since(began); took > 4*time.Second {
+		if took := time.Since(began); took > patience {
 			t.Errorf("%s: it took %v", name, took)
 		}
 		if s.has("never") {

@@ -65,7 +65,7 @@ func (a *app) allToolSchemas(f funcschema.Format) error {
 	lib := a.library()
 	list := []*funcschema.Function{}
 	var problems tool.Diagnostics
-	for _, e := range lib.List() {
+	for _, e := range a.tools(lib) {
 		if e.ShadowedBy != "" {
 			continue
 		}

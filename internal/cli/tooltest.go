@@ -176,7 +176,7 @@ func (a *app) tested(lib *tool.Library, args []string, scope string) ([]target, 
 	}
 	var list []target
 	var names []string
-	for _, e := range lib.List() {
+	for _, e := range a.tools(lib) {
 		if scope == "any" && e.ShadowedBy == "" || scope == string(e.Scope) {
 			names = append(names, e.Name)
 			if len(args) == 0 || slices.Contains(args, e.Name) {

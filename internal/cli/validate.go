@@ -95,7 +95,7 @@ type target struct {
 func (a *app) targets(lib *tool.Library, args []string) []target {
 	var list []target
 	if len(args) == 0 {
-		for _, e := range lib.List() {
+		for _, e := range a.tools(lib) {
 			list = append(list, target{e.Path, true})
 		}
 		return list

@@ -191,7 +191,7 @@ func (c *Client) finish(ctx context.Context, grace time.Duration) (proc.Report, 
 		return answer(m)
 	case <-c.gone:
 		return proc.Report{}, nil
-	case <-time.After(2 * proc.KillBound):
+	case <-time.After(5 * proc.KillBound): // it hangs
 		c.process.Kill()
 		return proc.Report{}, errGone
 	}

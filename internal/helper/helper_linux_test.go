@@ -84,15 +84,34 @@ func living(tag string) map[int]string {
 	return found
 }
 
+// patience is how long a test waits for what other processes do: far longer than any
+// machine needs.
+const patience = 2 * time.Minute
+
+// await waits until something holds, and says whether it does.
+func await(holds func() bool) bool {
+	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// asleep counts the processes that sleep for exactly so long: their program has begun.
+func asleep(seconds string) (n int) {
+	for _, cmd := range living(seconds) {
+		if cmd == "sleep "+seconds+" " {
+			n++
+		}
+	}
+	return n
+}
+
 // gone waits until nothing carries the tag.
 func gone(t *testing.T, tag string) {
 	t.Helper()
-	for range 400 {
-		if len(living(tag)) == 0 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	await(func() bool { return len(living(tag)) == 0 })
 	for pid, cmd := range living(tag) {
 		t.Errorf("survivor %d %s", pid, cmd)
 		syscall.Kill(pid, syscall.SIGKILL)
@@ -162,7 +181,7 @@ func TestTrees(t *testing.T) {
 				if _, left := p.Stop(grace, nil); len(left) > 0 {
 					t.Errorf("left %v: %s", left, script)
 				}
-				if took := time.Since(began); took > grace+proc.KillBound {
+				if took := time.Since(began); took > patience { // what it waits for sleeps for 300 s
 					t.Errorf("stopping took %v: %s", took, script)
 				}
 			})
@@ -180,15 +199,20 @@ func TestTrees(t *testing.T) {
 
 func TestForce(t *testing.T) {
 	c := New("force", "")
-	p, err := startIn(c, "force", "s", "trap '' TERM; while :; do sleep 0.01; done", false)
+	ready := filepath.Join(t.TempDir(), "ready")
+	p, err := startIn(c, "force", "s", "trap '' TERM; : >"+ready+"; while :; do sleep 0.01; done", false)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !await(func() bool { _, err := os.Stat(ready); return err == nil }) {
+		t.Fatal("it does not begin")
+	}
+	const grace = 4 * time.Minute
 	force := make(chan struct{})
 	time.AfterFunc(50*time.Millisecond, func() { close(force) })
 	began := time.Now()
-	e, left := p.Stop(time.Minute, force)
-	if e.Signal != syscall.SIGKILL || len(left) > 0 || time.Since(began) > 30*time.Second {
+	e, left := p.Stop(grace, force)
+	if e.Signal != syscall.SIGKILL || len(left) > 0 || time.Since(began) >= grace {
 		t.Error(e, left, time.Since(began))
 	}
 	c.Close(context.Background(), 0)
@@ -208,11 +232,8 @@ func TestCloseEndsBackground(t *testing.T) {
 			t.Fatal(e, err)
 		}
 	}
-	for range 100 { // until both sleep
-		if len(living("300."+tag))+len(living("400."+tag)) >= 2 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !await(func() bool { return asleep("300."+tag) == 1 && asleep("400."+tag) == 1 }) {
+		t.Fatal("they do not both sleep")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
@@ -246,9 +267,8 @@ func TestEngineKilled(t *testing.T) {
 	if string(line[:n]) != "ready\n" {
 		t.Fatalf("engine said %q", line[:n])
 	}
-	time.Sleep(50 * time.Millisecond)
-	if len(living("300."+tag)) == 0 {
-		t.Fatal("nothing runs")
+	if n := len(escapes(tag)); !await(func() bool { return asleep("300."+tag) >= n-1 }) { // one has stopped itself
+		t.Fatalf("of %d scripts run only %v", n, living("300."+tag))
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
@@ -264,7 +284,9 @@ func TestHelperKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(50 * time.Millisecond)
+	if !await(func() bool { return asleep("300."+tag) == 2 }) {
+		t.Fatal("they do not both sleep")
+	}
 	c.process.Kill()
 	if _, err := p.Wait(context.Background()); !errors.Is(err, errGone) {
 		t.Error(err)

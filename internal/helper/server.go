@@ -21,10 +21,11 @@ const name = "flowrun-helper"
 // socket is the descriptor a helper finds its end of the socket pair at.
 const socket = 3
 
-// Main takes over, and never returns, if this process was started as a helper;
-// otherwise it returns at once. A program that embeds flowrun and wants a helper
+// Main takes over, and never returns, if this process was started as a helper, or to
+// become a confined program (proc.ConfineMain); otherwise it returns at once. A program that embeds flowrun and wants a helper
 // calls it first thing in main.
 func Main() {
+	proc.ConfineMain()
 	if len(os.Args) < 2 || os.Args[0] != name {
 		called.Store(true)
 		return

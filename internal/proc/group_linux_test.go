@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -51,7 +52,11 @@ func TestWithoutPidfd(t *testing.T) {
 		c.fd.Close()
 		c.fd, c.conn, c.gone = nil, nil, make(chan struct{})
 		go c.watch()
-		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		limit := patience
+		if script != "exit 3" {
+			limit = 200 * time.Millisecond
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		got, err := c.Wait(ctx)
 		cancel()
 		if script == "exit 3" {
@@ -63,7 +68,7 @@ func TestWithoutPidfd(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
-		if got, left := c.Stop(time.Second, nil); got.Code != 143 || len(left) > 0 {
+		if got, left := c.Stop(patience, nil); got.Code != 143 || len(left) > 0 {
 			t.Error(got, left)
 		}
 	}
@@ -78,23 +83,25 @@ func TestGrace(t *testing.T) {
 	cancel(cause)
 	force := make(chan struct{})
 	close(force)
-	for _, c := range []struct {
+	const grace = 4 * time.Minute
+	for i, c := range []struct {
 		script string
 		force  chan struct{}
 		want   int
 	}{
-		{"trap 'exit 5' TERM; echo; while :; do sleep 0.01; done", nil, 5},
-		{"trap '' TERM; while :; do sleep 0.01; done", force, 137},
-		{"kill -STOP $$; exit 4", nil, 143},
+		{"trap 'exit 5' TERM; : >READY; while :; do sleep 0.01; done", nil, 5},
+		{"trap '' TERM; : >READY; while :; do sleep 0.01; done", force, 137},
+		{": >READY; kill -STOP $$; exit 4", nil, 143},
 	} {
-		p := start(t, g, "grace", "s", c.script)
-		time.Sleep(50 * time.Millisecond) // let it set its trap
+		ready := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		p := start(t, g, "grace", "s", strings.Replace(c.script, "READY", ready, 1))
+		awaitFile(t, ready)
 		if _, err := p.Wait(cancelled); err != cause {
 			t.Errorf("%s: Wait said %v", c.script, err)
 		}
 		began := time.Now()
-		e, left := p.Stop(time.Minute, c.force)
-		if e.Code != c.want || len(left) > 0 || time.Since(began) > 30*time.Second {
+		e, left := p.Stop(grace, c.force)
+		if e.Code != c.want || len(left) > 0 || time.Since(began) >= grace {
 			t.Errorf("%s: %v, %v after %v, want %d", c.script, e, left, time.Since(began), c.want)
 		}
 	}
@@ -106,16 +113,11 @@ func TestBackground(t *testing.T) {
 	for _, noLeaf := range []bool{false, true} {
 		g := Open("bg" + tag)
 		g.noLeaf = noLeaf
-		p := start(t, g, "bg"+tag, "s", "sleep 100."+tag+" & (setsid sleep 100."+tag+" &)")
+		p := start(t, g, "bg"+tag, "s", "sleep 300."+tag+" & (setsid sleep 300."+tag+" &)")
 		if e, err := p.Wait(context.Background()); err != nil || e.Code != 0 {
 			t.Fatal(e, err)
 		}
-		for range 100 {
-			if len(living("100."+tag)) == 2 {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		awaitAsleep(t, "300."+tag, 2)
 		report, err := g.Close(context.Background(), time.Second)
 		if err != nil || len(report.Escaped) > 0 {
 			t.Error(report, err)
@@ -123,7 +125,7 @@ func TestBackground(t *testing.T) {
 		if len(report.Ended) != 2 || !strings.Contains(Names(report.Ended), "sleep (pid ") {
 			t.Errorf("noLeaf %t: ended %v", noLeaf, report.Ended)
 		}
-		if left := living("100." + tag); len(left) > 0 {
+		if left := living("300." + tag); len(left) > 0 {
 			t.Errorf("noLeaf %t: %v live", noLeaf, left)
 		}
 	}
@@ -134,22 +136,24 @@ func TestDetached(t *testing.T) {
 	tag := fmt.Sprintf("9%d", os.Getpid())
 	g := Open("detached" + tag)
 	null := devNull(t)
-	p, err := g.Start(Spec{Step: "d", Path: "/bin/sh", Args: []string{"sh", "-c", "sleep 100." + tag + " & (env -i setsid sleep 100." + tag + " &)"},
+	p, err := g.Start(Spec{Step: "d", Path: "/bin/sh", Args: []string{"sh", "-c", "sleep 300." + tag + " & (env -i setsid sleep 300." + tag + " &)"},
 		Env: environ("detached"+tag, "d"), Files: [3]*os.File{null, null, null}, Detach: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := start(t, g, "detached"+tag, "other", "sleep 99."+tag+" &")
+	other := start(t, g, "detached"+tag, "other", "sleep 299."+tag+" &")
 	for _, p := range []Process{p, other} {
 		if e, err := p.Wait(context.Background()); err != nil || e.Code != 0 {
 			t.Fatal(e, err)
 		}
 	}
+	awaitAsleep(t, "300."+tag, 2)
+	awaitAsleep(t, "299."+tag, 1)
 	report, err := g.Close(context.Background(), 0)
 	if err != nil || len(report.Ended) != 1 || len(report.Escaped) > 0 {
 		t.Error(report, err)
 	}
-	left := living("100." + tag)
+	left := living("300." + tag)
 	if len(left) != 2 {
 		t.Errorf("%v left, want both", left)
 	}
@@ -170,7 +174,7 @@ func TestThreads(t *testing.T) {
 		ps = append(ps, p)
 		wg.Go(func() { p.Wait(ctx) })
 	}
-	if now := threads(t); now > before+20 {
+	if now := threads(t); now > before+128 { // a thread beside each child would be 256
 		t.Errorf("%d threads with 256 children, %d before", now, before)
 	}
 	cancel()

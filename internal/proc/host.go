@@ -81,5 +81,6 @@ type Report struct {
 	Escaped []Info // would not die, or may be the run's but nothing proves it
 }
 
-// KillBound is how long after the grace period ending something may take.
+// KillBound is how long after the grace period ending something may take, where the
+// machine is not too busy for a few looks at its processes.
 const KillBound = 2 * time.Second

@@ -50,7 +50,7 @@ func identify(t *testing.T, pid int) Identity {
 func becomes(t *testing.T, pid int, state byte) {
 	t.Helper()
 	var buf [1024]byte
-	for range 500 {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		if e, ok := readEntry(pid, buf[:]); ok && e.state == state {
 			return
 		}

@@ -31,16 +31,25 @@ func newLeaf() *leaf {
 		return nil
 	}
 	sweepLeaves(parent)
+	l, err := makeLeaf(parent)
+	if err != nil {
+		return nil
+	}
+	return l
+}
+
+// makeLeaf makes a cgroup whose name says whose it is.
+func makeLeaf(parent string) (*leaf, error) {
 	path := filepath.Join(parent, fmt.Sprintf("%s%d-%d", leafPrefix, os.Getpid(), leaves.Add(1)))
 	if err := os.Mkdir(path, 0o755); err != nil {
-		return nil
+		return nil, err
 	}
 	dir, err := os.Open(path)
 	if err != nil {
 		os.Remove(path)
-		return nil
+		return nil, err
 	}
-	return &leaf{path: path, dir: dir}
+	return &leaf{path: path, dir: dir}, nil
 }
 
 // sweepLeaves removes leaves whose maker died before it could. Only empty ones can

@@ -82,9 +82,14 @@ func (h *hunt) ask(found []entry, grace time.Duration, force <-chan struct{}) bo
 }
 
 // kill sends KILL until a look finds nothing. After a few rounds something forks
-// faster than we look, so it is frozen first.
+// faster than we look, so it is frozen first. A machine may be so busy that a look
+// takes as long as all may take: the last rounds are had in any case, because what has
+// just been killed is no survivor.
 func (h *hunt) kill() (survivors []entry) {
-	const patience = 3 // rounds
+	const (
+		patience = 3  // rounds
+		least    = 10 // rounds; they pause for 0.2 s in all
+	)
 	deadline := time.Now().Add(KillBound - KillBound/4)
 	pause := shortest
 	for round := 0; ; round++ {
@@ -103,7 +108,7 @@ func (h *hunt) kill() (survivors []entry) {
 		if frozen {
 			h.leaf.thaw()
 		}
-		if len(survivors) == 0 || time.Now().After(deadline) {
+		if len(survivors) == 0 || round >= least && time.Now().After(deadline) {
 			return survivors
 		}
 		time.Sleep(pause)

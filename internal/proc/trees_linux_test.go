@@ -23,6 +23,7 @@ import (
 const asReaper = "PROC_TEST_REAPER"
 
 func TestMain(m *testing.M) {
+	ConfineMain()
 	if os.Getenv(asReaper) != "" {
 		if err := BecomeReaper(); err != nil {
 			fmt.Println(err)
@@ -73,6 +74,42 @@ func living(tag string) map[int]string {
 	}
 	delete(found, os.Getpid())
 	return found
+}
+
+// patience is how long a test waits for what other processes do: far longer than any
+// machine needs.
+const patience = 2 * time.Minute
+
+// asleep counts the processes that sleep for exactly so long: their program has begun.
+func asleep(seconds string) (n int) {
+	for _, cmd := range living(seconds) {
+		if cmd == "sleep "+seconds+" " {
+			n++
+		}
+	}
+	return n
+}
+
+// awaitAsleep waits until n processes sleep for exactly so long.
+func awaitAsleep(t *testing.T, seconds string, n int) {
+	t.Helper()
+	for end := time.Now().Add(patience); asleep(seconds) != n; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%v live, want %d that sleep", living(seconds), n)
+		}
+	}
+}
+
+// awaitFile waits until there is a file.
+func awaitFile(t *testing.T, file string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			return
+		} else if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
 }
 
 func environ(mark, step string) []string {
@@ -137,7 +174,7 @@ func testTrees(t *testing.T, noLeaf bool) {
 				if _, survivors := p.Stop(grace, nil); len(survivors) > 0 {
 					t.Errorf("survivors %v of\n%s", survivors, script)
 				}
-				if took := time.Since(began); took > grace+KillBound {
+				if took := time.Since(began); took > patience { // what it waits for sleeps for 300 s
 					t.Errorf("stopping took %v:\n%s", took, script)
 				}
 			})

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/proc"
 )
 
 func init() {
@@ -124,9 +126,9 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// childOwn owns a run with a short lease and writes until it may not.
+// childOwn owns a run, renews its lease all the time and writes until it may not.
 func childOwn(args []string) error {
-	leaseLength, renewEvery, watchEvery = 500*time.Millisecond, 50*time.Millisecond, 10*time.Millisecond
+	renewEvery, watchEvery = 50*time.Millisecond, 10*time.Millisecond
 	ctx := context.Background()
 	s, err := Open(ctx, args[0])
 	if err != nil {
@@ -159,14 +161,21 @@ func TestStoppedOwner(t *testing.T) {
 	s := openTest(t, dir)
 	p := start(t, "own", dir)
 	p.expect("mine")
-	time.Sleep(700 * time.Millisecond) // past the first lease: it is renewed
-	must(t, p.cmd.Process.Signal(syscall.SIGSTOP))
-	time.Sleep(50 * time.Millisecond)
+	for first, end := lease(t, s), time.Now().Add(patience); lease(t, s) == first; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the lease is not renewed")
+		}
+	}
+	p.freeze(s)
 	_, err := s.Claim(ctx, "r1", last(t, s))
 	if !errors.Is(err, flowrun.ErrLive) {
 		t.Fatal(err)
 	}
-	time.Sleep(600 * time.Millisecond)
+	expire := func(ctx context.Context, c *sql.Conn) error { // as half a minute would
+		_, err := c.ExecContext(ctx, "UPDATE runs SET lease = ?", int64(proc.Uptime()-time.Second))
+		return err
+	}
+	must(t, s.write(ctx, "expire", expire))
 	if info, err := s.Info(ctx, "r1"); err != nil || info.Status.String() != "interrupted" {
 		t.Fatal(info, err)
 	}
@@ -180,6 +189,33 @@ func TestStoppedOwner(t *testing.T) {
 		t.Errorf("the former owner has written: %d, then %d", seq, got)
 	}
 	must(t, l.Append(ctx, event("r1", seq+1)))
+}
+
+// lease is until when r1 has an owner.
+func lease(t *testing.T, s *Store) (until int64) {
+	t.Helper()
+	must(t, s.reads.QueryRow("SELECT lease FROM runs WHERE id = 'r1'").Scan(&until))
+	return until
+}
+
+// freeze stops a child at a moment when it keeps nobody from writing.
+func (p *process) freeze(s *Store) {
+	p.t.Helper()
+	nothing := func(context.Context, *sql.Conn) error { return nil }
+	for end := time.Now().Add(patience); ; {
+		must(p.t, p.cmd.Process.Signal(syscall.SIGSTOP))
+		for stat := ""; !strings.Contains(stat, ") T "); time.Sleep(time.Millisecond) {
+			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+			must(p.t, err)
+			stat = string(text)
+		}
+		err := s.write(context.Background(), "look", nothing)
+		if err == nil || time.Now().After(end) {
+			must(p.t, err)
+			return
+		}
+		must(p.t, p.cmd.Process.Signal(syscall.SIGCONT))
+	}
 }
 
 // last is the number of the last event of r1.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestSyncs(t *testing.T) {
 		t.Error("the disk was asked without a reason")
 	}
 	must(t, l.Append(ctx, event("r1", 2002)))
-	for end := time.Now().Add(10 * time.Second); s.wal.synced.Load() < s.wal.commits.Load(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); s.wal.synced.Load() < s.wal.commits.Load(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("nothing was synced")
 		}
@@ -51,21 +52,26 @@ func TestSyncShared(t *testing.T) {
 	const waiting = 50
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
-	var all sync.WaitGroup
-	before := s.wal.syncs.Load()
-	for i := range waiting {
-		all.Go(func() {
-			l, err := s.Begin(ctx, &flowrun.Record{ID: fmt.Sprint("r", i), Tool: "test"})
-			if err == nil {
-				err = l.Sync(ctx)
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		})
+	ledgers := make([]flowrun.Ledger, waiting)
+	each := func(f func(i int) error) {
+		var all sync.WaitGroup
+		for i := range waiting {
+			all.Go(func() {
+				if err := f(i); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
 	}
-	all.Wait()
-	if n := s.wal.syncs.Load() - before; n > waiting {
+	each(func(i int) (err error) {
+		ledgers[i], err = s.Begin(ctx, &flowrun.Record{ID: fmt.Sprint("r", i), Tool: "test"})
+		return err
+	})
+	before, began := s.wal.syncs.Load(), time.Now()
+	each(func(i int) error { return ledgers[i].Sync(ctx) })
+	// One for all of them, one for the file's name, and those that time itself asks for.
+	if n := uint64(s.wal.syncs.Load() - before); n > 2+uint64(time.Since(began)/syncEvery) {
 		t.Error(n, "syncs")
 	}
 }
@@ -186,7 +192,7 @@ func TestCancelFromOutside(t *testing.T) {
 			t.Error(reason)
 		}
 		t.Log("heard after", time.Since(began))
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("not heard")
 	}
 }
@@ -253,11 +259,9 @@ func TestFailpoints(t *testing.T) {
 	}
 }
 
-// 20 of 100,000 runs are listed in under 50 ms, whatever is asked for.
+// 20 of 100,000 runs are found without reading or sorting the rest, whatever is asked
+// for. How long it takes is told, and is no verdict.
 func TestManyRuns(t *testing.T) {
-	if raceEnabled {
-		t.Skip("measures time")
-	}
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
 	n := long(100_000, 20_000)
@@ -270,34 +274,58 @@ func TestManyRuns(t *testing.T) {
 		return err
 	})
 	must(t, err)
-	for name, q := range map[string]flowrun.Query{
-		"all":                {},
-		"tool":               {Tool: "often"},
-		"rare tool":          {Tool: "rare"},
-		"status":             {Status: []dag.Status{dag.Failed}},
-		"two":                {Status: []dag.Status{dag.Failed, dag.Succeeded}},
-		"rare status":        {Status: []dag.Status{dag.TimedOut}},
-		"running":            {Status: []dag.Status{dag.Running}},
-		"interrupted":        {Status: []dag.Status{dag.Interrupted}},
-		"tool and status":    {Tool: "rare", Status: []dag.Status{dag.Failed, dag.TimedOut}},
-		"no such tool":       {Tool: "none"},
-		"since":              {Since: time.Unix(int64(n-10), 0)},
-		"since, rare status": {Since: time.Unix(int64(n/2), 0), Status: []dag.Status{dag.TimedOut}},
-		"prefix":             {Prefix: fmt.Sprintf("%013d", n/2)},
-		"short prefix":       {Prefix: "0"},
+	const (
+		newest   = "SCAN runs" // from the newest on, until there are enough
+		byStatus = "SEARCH runs USING INDEX runs_status (status=?)"
+		byTool   = "SEARCH runs USING INDEX runs_tool (tool=?)"
+		byBoth   = "SEARCH runs USING INDEX runs_tool_status (tool=? AND status=?)"
+	)
+	merged := func(by string) string { return "MERGE (UNION ALL), LEFT, " + by + ", RIGHT, " + by }
+	for name, c := range map[string]struct {
+		q    flowrun.Query
+		plan string
+	}{
+		"all":                {flowrun.Query{}, newest},
+		"tool":               {flowrun.Query{Tool: "often"}, byTool},
+		"rare tool":          {flowrun.Query{Tool: "rare"}, byTool},
+		"status":             {flowrun.Query{Status: []dag.Status{dag.Failed}}, byStatus},
+		"two":                {flowrun.Query{Status: []dag.Status{dag.Failed, dag.Succeeded}}, merged(byStatus)},
+		"rare status":        {flowrun.Query{Status: []dag.Status{dag.TimedOut}}, byStatus},
+		"running":            {flowrun.Query{Status: []dag.Status{dag.Running}}, byStatus},
+		"interrupted":        {flowrun.Query{Status: []dag.Status{dag.Interrupted}}, merged(byStatus)},
+		"tool and status":    {flowrun.Query{Tool: "rare", Status: []dag.Status{dag.Failed, dag.TimedOut}}, merged(byBoth)},
+		"no such tool":       {flowrun.Query{Tool: "none"}, byTool},
+		"since":              {flowrun.Query{Since: time.Unix(int64(n-10), 0)}, newest},
+		"since, rare status": {flowrun.Query{Since: time.Unix(int64(n/2), 0), Status: []dag.Status{dag.TimedOut}}, byStatus},
+		"prefix":             {flowrun.Query{Prefix: fmt.Sprintf("%013d", n/2)}, "SEARCH runs USING INDEX sqlite_autoindex_runs_1 (id>? AND id<?), USE TEMP B-TREE FOR ORDER BY"},
+		"short prefix":       {flowrun.Query{Prefix: "0"}, newest},
 	} {
-		best := time.Hour
-		for range 3 {
-			q.Limit = 20
-			began := time.Now()
-			if _, err := s.Runs(ctx, q); err != nil {
-				t.Fatal(err)
-			}
-			best = min(best, time.Since(began))
+		c.q.Limit = 20
+		began := time.Now()
+		if _, err := s.Runs(ctx, c.q); err != nil {
+			t.Fatal(err)
 		}
-		t.Log(name, best)
-		if best > 50*time.Millisecond {
-			t.Errorf("%s took %v", name, best)
+		t.Log(name, time.Since(began))
+		text, args := listing(c.q)
+		if got := plan(t, s, text, args); got != c.plan {
+			t.Errorf("%s: the plan is %s, want %s", name, got, c.plan)
 		}
 	}
+}
+
+// plan is how SQLite means to find what a statement asks for.
+func plan(t *testing.T, s *Store, text string, args []any) string {
+	t.Helper()
+	rows, err := s.reads.Query("EXPLAIN QUERY PLAN "+text, args...)
+	must(t, err)
+	defer rows.Close()
+	var list []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		must(t, rows.Scan(&id, &parent, &unused, &detail))
+		list = append(list, detail)
+	}
+	must(t, rows.Err())
+	return strings.Join(list, ", ")
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // patience bounds how long a test waits for a Store to say something.
-const patience = 10 * time.Second
+const patience = 2 * time.Minute
 
 // Lapser is a Store whose owners can lose a run while they live.
 type Lapser interface {

@@ -69,7 +69,7 @@ func typeOf(v tool.Value) string {
 // further parameters are the paths that must exist.
 func (c *Case) backstage(lib *tool.Library) (*flowrun.Plan, error) {
 	def := *c.Plan.Definition
-	def.Alias, def.Source, def.Tests, def.Notices = false, nil, nil, nil
+	def.Alias, def.Source, def.Tests = false, nil, nil
 	def.Handlers, def.Resources, def.ErrorHandling = tool.Handlers{}, tool.Resources{}, tool.ErrorHandling{}
 	def.WorkingDirectory, def.FilePaths.WorkingDirectory, def.FilePaths.TempDirectory = nil, nil, nil
 	def.Input, def.Output, def.Interactive, def.InteractiveOptions = nil, nil, false, tool.InteractiveOptions{}

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// library is where tools are found. Listings of large folders are remembered beside the
+// history.
+func (a *app) library() *tool.Library {
+	var c tool.Config
+	if dir := flowrun.DefaultStateDir(); dir != "" {
+		c.Index = filepath.Join(dir, "index")
+	}
+	return tool.NewLibrary(c)
+}
+
+// tools lists what a library holds. Many files are read on all processors, and without
+// collecting garbage that the end of the listing frees anyway.
+func (a *app) tools(lib *tool.Library) []tool.Listed {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	runtime.SetDefaultGOMAXPROCS()
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // the heap is a few megabytes here
+	return lib.List()
+}

@@ -1,0 +1,59 @@
+package proc
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// Confinement is what a process, and everything it starts, has to do without. A
+// process that already exists in another program's hands cannot be confined without
+// a race, so the program is started by way of this one: [Confinement.Wrap] names this
+// program instead, [ConfineMain] in it gives up the rights and then becomes the
+// program. The number of the process, its group and its terminal stay the same.
+type Confinement struct {
+	// Reduced takes every capability away, and every way to get one: setuid programs
+	// and file capabilities give nothing any more. Root becomes nobody, because a root
+	// without capabilities still owns the system's files.
+	Reduced bool `json:"reduced,omitempty"`
+	// Join are files (cgroup.procs) by which the process enters cgroups.
+	Join []string `json:"join,omitempty"`
+	// AddressSpace bounds the address space of each process, in bytes; 0 does not.
+	AddressSpace int64 `json:"address_space,omitempty"`
+}
+
+// Nobody is the user and the group that root becomes when its rights are reduced.
+const Nobody = 65534
+
+// confined is argv[0] of a process on its way into its confinement; its Confinement,
+// the program's file and the program's argv follow.
+const confined = "flowrun-confine"
+
+// Wrap is what to start so that the program runs confined. This program must call
+// ConfineMain.
+func (c Confinement) Wrap(file string, args []string) (string, []string) {
+	spec, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // of two kinds of plain values
+	}
+	return selfFile, append([]string{confined, string(spec), file}, args...)
+}
+
+// ConfineMain becomes the program that Wrap was given, and never returns, if this
+// process was started for that; otherwise it returns at once. What cannot be done is
+// told on stderr, with a shell's exit code for a program that cannot be started.
+func ConfineMain() {
+	if len(os.Args) < 4 || os.Args[0] != confined {
+		return
+	}
+	var c Confinement
+	err := json.Unmarshal([]byte(os.Args[1]), &c)
+	if err == nil {
+		err = become(c, os.Args[2], os.Args[3:])
+	}
+	fmt.Fprintf(os.Stderr, "flowrun: cannot start %q: %v\n", os.Args[3], err)
+	if os.IsNotExist(err) {
+		os.Exit(127)
+	}
+	os.Exit(126)
+}

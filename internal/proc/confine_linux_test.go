@@ -1,0 +1,180 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// startConfined runs a program confined and answers what it printed and its exit code.
+func startConfined(t *testing.T, c Confinement, file string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	path, argv := c.Wrap(file, append([]string{file}, args...))
+	var out, problems bytes.Buffer
+	cmd := &exec.Cmd{Path: path, Args: argv, Stdout: &out, Stderr: &problems, Dir: "/"}
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), problems.String(), cmd.ProcessState.ExitCode()
+}
+
+// status is a line of /proc/PID/status.
+func status(text, key string) string {
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, key+":"); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return ""
+}
+
+func TestReduced(t *testing.T) {
+	out, problems, code := startConfined(t, Confinement{Reduced: true}, "/bin/cat", "/proc/self/status")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, problems)
+	}
+	const none = "0000000000000000"
+	want := map[string]string{"NoNewPrivs": "1", "CapInh": none, "CapPrm": none, "CapEff": none, "CapAmb": none}
+	if os.Geteuid() == 0 {
+		want["CapBnd"], want["Groups"] = none, ""
+		want["Uid"] = "65534\t65534\t65534\t65534"
+		want["Gid"] = want["Uid"]
+	}
+	for key, value := range want {
+		if got := status(out, key); got != value {
+			t.Errorf("%s is %q, want %q", key, got, value)
+		}
+	}
+}
+
+// TestReducedSetuid: a setuid program gives its owner's rights to nobody (S1-210).
+func TestReducedSetuid(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make a program that belongs to root")
+	}
+	dir, err := os.MkdirTemp("", "setuid-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	text, err := os.ReadFile("/bin/cat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cat := filepath.Join(dir, "cat")
+	for _, err := range []error{os.Chmod(dir, 0o755), os.WriteFile(cat, text, 0o755), os.Chmod(cat, 0o755|os.ModeSetuid)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	plain := exec.Command(cat, "/proc/self/status")
+	plain.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: Nobody, Gid: Nobody}}
+	out, err := plain.Output()
+	if err != nil || !strings.HasPrefix(status(string(out), "Uid"), "65534\t0\t") {
+		t.Skipf("setuid programs have no effect in %s: %v", dir, err)
+	}
+	reduced, problems, code := startConfined(t, Confinement{Reduced: true}, cat, "/proc/self/status")
+	if code != 0 || status(reduced, "Uid") != "65534\t65534\t65534\t65534" || status(reduced, "CapEff") != "0000000000000000" {
+		t.Errorf("exit code %d, Uid %q, CapEff %q: %s", code, status(reduced, "Uid"), status(reduced, "CapEff"), problems)
+	}
+}
+
+func TestAddressSpace(t *testing.T) {
+	c := Confinement{AddressSpace: 300 << 20}
+	out, problems, code := startConfined(t, c, "/bin/sh", "-c", "ulimit -v; (ulimit -v)")
+	if code != 0 || out != "307200\n307200\n" {
+		t.Errorf("exit code %d, printed %q: %s", code, out, problems)
+	}
+}
+
+// TestConfinedStart: what cannot be started says why, with a shell's exit code.
+func TestConfinedStart(t *testing.T) {
+	dir := t.TempDir()
+	junk := filepath.Join(dir, "junk")
+	if err := os.WriteFile(junk, []byte("\x00\x01\x02"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		c    Confinement
+		file string
+		code int
+		says string
+	}{
+		{"no program", Confinement{}, "/no/such/program", 127, "no such file"},
+		{"no format", Confinement{}, junk, 126, "exec format error"},
+		{"no cgroup", Confinement{Join: []string{filepath.Join(dir, "gone", "cgroup.procs")}}, "/bin/true", 126, "cgroup that bounds its memory"},
+	} {
+		_, problems, code := startConfined(t, c.c, c.file)
+		if code != c.code || !strings.Contains(problems, c.says) || strings.Count(problems, "\n") != 1 {
+			t.Errorf("%s: exit code %d, want %d; said %q", c.name, code, c.code, problems)
+		}
+	}
+}
+
+// limit is a memory limit, or skips the test where this user can make none.
+func limit(t *testing.T, bytes int64) *MemoryLimit {
+	t.Helper()
+	m, err := NewMemoryLimit(bytes)
+	if err != nil {
+		t.Skipf("no memory cgroup here: %v", err)
+	}
+	t.Cleanup(func() { m.End(true) })
+	return m
+}
+
+func TestMemoryLimit(t *testing.T) {
+	// dd fills a buffer of that size and ends.
+	for _, c := range []struct {
+		size     string
+		exceeded bool
+	}{{"1M", false}, {"200M", true}} {
+		m := limit(t, 50<<20)
+		_, problems, code := startConfined(t, Confinement{Join: []string{m.Join()}}, "/bin/dd", "if=/dev/zero", "of=/dev/null", "count=1", "bs="+c.size)
+		if m.Exceeded() != c.exceeded || (code != 0) != c.exceeded {
+			t.Errorf("%s: exceeded %v, exit code %d: %s", c.size, m.Exceeded(), code, problems)
+		}
+	}
+}
+
+// TestMemoryLimitGoes: it can be taken away when nothing is in it, and what is in it is
+// found.
+func TestMemoryLimitGoes(t *testing.T) {
+	m := limit(t, 50<<20)
+	path, argv := Confinement{Join: []string{m.Join()}}.Wrap("/bin/cat", []string{"cat"})
+	cmd := &exec.Cmd{Path: path, Args: argv}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil { // it is cat by now
+		t.Fatal(err)
+	}
+	if m.Remove() {
+		t.Error("a limit that holds a process was taken away")
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	m.End(false)
+	if _, err := os.Stat(m.Join()); !os.IsNotExist(err) {
+		t.Errorf("the limit is still there: %v", err)
+	}
+}

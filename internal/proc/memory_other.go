@@ -1,0 +1,21 @@
+//go:build !linux
+
+package proc
+
+// MemoryLimit bounds the memory of processes; there is none on this platform.
+type MemoryLimit struct{}
+
+// NewMemoryLimit says that there is none on this platform.
+func NewMemoryLimit(bytes int64) (*MemoryLimit, error) { return nil, CanConfine() }
+
+// Join is empty.
+func (*MemoryLimit) Join() string { return "" }
+
+// Exceeded is false.
+func (*MemoryLimit) Exceeded() bool { return false }
+
+// Remove is true.
+func (*MemoryLimit) Remove() bool { return true }
+
+// End does nothing.
+func (*MemoryLimit) End(kill bool) {}

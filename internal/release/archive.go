@@ -1,0 +1,112 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// archive packs a folder, under its own name, into a new file: gzipped tar, or zip where
+// the name ends so. Nothing but names, contents and the date decides over the bytes.
+// The file is there whole or not at all.
+func archive(file, folder string, date time.Time) (err error) {
+	temp, err := os.CreateTemp(filepath.Dir(file), ".release-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(temp.Name())
+		}
+	}()
+	switch {
+	case strings.HasSuffix(file, ".zip"):
+		err = packZip(temp, folder, date)
+	case strings.HasSuffix(file, ".tar.gz"):
+		err = packTar(temp, folder, date)
+	default:
+		err = fmt.Errorf("%s: an archive is a .tar.gz or a .zip", file)
+	}
+	if err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), file)
+}
+
+func packTar(w io.Writer, folder string, date time.Time) error {
+	zw, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	tw := tar.NewWriter(zw)
+	err = eachFile(folder, func(name string, mode fs.FileMode, content []byte) error {
+		h := &tar.Header{Name: name, Mode: int64(mode.Perm()), Size: int64(len(content)), ModTime: date, Typeflag: tar.TypeReg}
+		if mode.IsDir() {
+			h.Name, h.Typeflag = name+"/", tar.TypeDir
+		}
+		if err := tw.WriteHeader(h); err != nil {
+			return err
+		}
+		_, err := tw.Write(content)
+		return err
+	})
+	return errors.Join(err, tw.Close(), zw.Close())
+}
+
+func packZip(w io.Writer, folder string, date time.Time) error {
+	zw := zip.NewWriter(w)
+	err := eachFile(folder, func(name string, mode fs.FileMode, content []byte) error {
+		h := &zip.FileHeader{Name: name, Modified: date, Method: zip.Deflate}
+		if mode.IsDir() {
+			h.Name, h.Method = name+"/", zip.Store
+		}
+		h.SetMode(mode)
+		f, err := zw.CreateHeader(h)
+		if err != nil || mode.IsDir() {
+			return err
+		}
+		_, err = f.Write(content)
+		return err
+	})
+	return errors.Join(err, zw.Close())
+}
+
+// eachFile calls pack for a folder and all that is in it, in the order of their names.
+// Modes are not those of the disk, which differ with people's umask and system: the
+// program can be executed, nothing else can.
+func eachFile(folder string, pack func(name string, mode fs.FileMode, content []byte) error) error {
+	root := filepath.Base(folder)
+	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(folder, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(filepath.Join(root, below))
+		if d.IsDir() {
+			return pack(name, fs.ModeDir|0o755, nil)
+		}
+		if !d.Type().IsRegular() {
+			return fmt.Errorf("%s: only files and folders can be packed", path)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o644)
+		if strings.TrimSuffix(d.Name(), ".exe") == "flowrun" {
+			mode = 0o755
+		}
+		return pack(name, mode, content)
+	})
+}

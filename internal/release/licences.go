@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"strings"
+)
+
+// licenceFile is what files that hold a licence, or a notice it asks for, are called.
+var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-._].*)?$`)
+
+// writeLicences writes the licences of everything that went into a program, as most of
+// them ask whoever passes a program on to do. A module without one is an error.
+func writeLicences(w io.Writer, program string) error {
+	info, err := materials(program)
+	if err != nil {
+		return err
+	}
+	folders, err := sources(info.Deps)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "%s contains the work of others, under the licences below.\n", "flowrun"); err != nil {
+		return err
+	}
+	var missing []error
+	for _, from := range folders {
+		n, err := writeLicencesIn(w, from)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			missing = append(missing, fmt.Errorf("%s: there is no licence in %s", from.name, from.dir))
+		}
+	}
+	return errors.Join(missing...)
+}
+
+// origin is where a part of the program comes from.
+type origin struct{ name, dir string }
+
+// sources are the folders of Go itself and of modules.
+func sources(modules []*debug.Module) ([]origin, error) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", explained(err))
+	}
+	folders := []origin{{"The Go standard library", strings.TrimSpace(string(root))}}
+	if len(modules) == 0 {
+		return folders, nil
+	}
+	args := []string{"list", "-m", "-json"}
+	for _, m := range modules {
+		args = append(args, m.Path) // it tells the folder of what replaces it
+	}
+	out, err := exec.Command("go", args...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", explained(err))
+	}
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		var m struct{ Path, Version, Dir string }
+		if err := dec.Decode(&m); err != nil {
+			return nil, err
+		}
+		folders = append(folders, origin{m.Path + " " + m.Version, m.Dir})
+	}
+	return folders, nil
+}
+
+// explained is the error of a command with what it said.
+func explained(err error) error {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
+	}
+	return err
+}
+
+func writeLicencesIn(w io.Writer, from origin) (n int, err error) {
+	entries, err := os.ReadDir(from.dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		if e.IsDir() || !licenceFile.MatchString(e.Name()) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(from.dir, e.Name()))
+		if err != nil {
+			return 0, err
+		}
+		if _, err := fmt.Fprintf(w, "\n%s\n%s: %s\n\n%s\n", strings.Repeat("-", 80), from.name, e.Name(), bytes.TrimSpace(text)); err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}

@@ -1,0 +1,62 @@
+// Command release makes what a release of flowrun consists of, beside the programs
+// themselves, so that the same source gives the same bytes wherever it is built. It is
+// called by release.yaml in the root of the repository and knows nothing of flowrun but
+// its name.
+//
+// A folder becomes an archive (archive.go): entries in order, owned by nobody, all of
+// one date. A program becomes a bill of materials (sbom.go) and the licences that must
+// come along with it (licences.go); both go by what the linker wrote into the program,
+// not by what the module might have needed. Files become a list of checksums (sums.go).
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+const usage = `usage:
+  release archive [-date SECONDS] ARCHIVE FOLDER     FOLDER as ARCHIVE (.tar.gz or .zip)
+  release sbom [-date SECONDS] -version V PROGRAM    what PROGRAM is made of, as SPDX
+  release licences PROGRAM                           the licences of all that
+  release sums FILE...                               the checksums of files
+  release date -date SECONDS                         the date in words
+`
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	if len(args) == 0 {
+		return fmt.Errorf("say what to make\n%s", usage)
+	}
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	seconds := flags.Int64("date", 0, "the date of everything, in seconds since 1970")
+	version := flags.String("version", "", "the version of the program")
+	if err := flags.Parse(args[1:]); err != nil {
+		return fmt.Errorf("%w\n%s", err, usage)
+	}
+	date := time.Unix(*seconds, 0).UTC()
+	rest := flags.Args()
+	switch {
+	case args[0] == "archive" && len(rest) == 2:
+		return archive(rest[0], rest[1], date)
+	case args[0] == "sbom" && len(rest) == 1 && *version != "":
+		return writeSBOM(out, rest[0], *version, date)
+	case args[0] == "licences" && len(rest) == 1:
+		return writeLicences(out, rest[0])
+	case args[0] == "sums" && len(rest) > 0:
+		return writeSums(out, rest)
+	case args[0] == "date" && len(rest) == 0:
+		_, err := fmt.Fprintln(out, date.Format(time.RFC3339))
+		return err
+	}
+	return fmt.Errorf("cannot make sense of %q\n%s", args, usage)
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// The bill of materials is an SPDX 2.3 document in JSON: one package for flowrun, one
+// for Go's standard library and one for each module that is in the program, with what
+// depends on what. Vulnerability scanners go by the package URLs.
+
+type document struct {
+	SPDXVersion   string         `json:"spdxVersion"`
+	DataLicense   string         `json:"dataLicense"`
+	ID            string         `json:"SPDXID"`
+	Name          string         `json:"name"`
+	Namespace     string         `json:"documentNamespace"`
+	Creation      creation       `json:"creationInfo"`
+	Packages      []component    `json:"packages"`
+	Relationships []relationship `json:"relationships"`
+}
+
+type creation struct {
+	Created  string   `json:"created"`
+	Creators []string `json:"creators"`
+}
+
+type component struct {
+	Name      string      `json:"name"`
+	ID        string      `json:"SPDXID"`
+	Version   string      `json:"versionInfo"`
+	File      string      `json:"packageFileName,omitempty"`
+	Location  string      `json:"downloadLocation"`
+	Analyzed  bool        `json:"filesAnalyzed"`
+	Licence   string      `json:"licenseDeclared,omitempty"`
+	Checksums []checksum  `json:"checksums,omitempty"`
+	Comment   string      `json:"comment,omitempty"`
+	Purpose   string      `json:"primaryPackagePurpose"`
+	Refs      []reference `json:"externalRefs"`
+}
+
+type checksum struct {
+	Algorithm string `json:"algorithm"`
+	Value     string `json:"checksumValue"`
+}
+
+type reference struct {
+	Category string `json:"referenceCategory"`
+	Type     string `json:"referenceType"`
+	Locator  string `json:"referenceLocator"`
+}
+
+type relationship struct {
+	From string `json:"spdxElementId"`
+	Type string `json:"relationshipType"`
+	To   string `json:"relatedSpdxElement"`
+}
+
+const (
+	documentID = "SPDXRef-DOCUMENT"
+	programID  = "SPDXRef-flowrun"
+)
+
+// materials is what the linker wrote into a program.
+func materials(program string) (*debug.BuildInfo, error) {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell what %s is made of: %w", program, err)
+	}
+	return info, nil
+}
+
+// used is the module that is in the program: that which replaces m, where one does.
+func used(m *debug.Module) *debug.Module {
+	if m.Replace != nil {
+		return m.Replace
+	}
+	return m
+}
+
+func writeSBOM(w io.Writer, program, version string, date time.Time) error {
+	info, err := materials(program)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256(content))
+	d := document{
+		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", ID: documentID,
+		Name: "flowrun " + version + " " + platform(info),
+		// It must be unique, and the same for the same program: its sum is both.
+		Namespace: "https://" + info.Main.Path + "/spdx/" + version + "/" + sum,
+		Creation:  creation{date.Format(time.RFC3339), []string{"Organization: flowrun", "Tool: flowrun-release"}},
+	}
+	d.add("DESCRIBES", documentID, component{
+		Name: "flowrun", ID: programID, Version: version, File: filepath.Base(program), Location: "https://" + info.Main.Path,
+		Licence: "Apache-2.0", Purpose: "APPLICATION", Checksums: []checksum{{"SHA256", sum}}, Refs: purl(info.Main.Path, "v"+version),
+	})
+	goVersion := strings.TrimPrefix(info.GoVersion, "go")
+	d.add("DEPENDS_ON", programID, component{
+		Name: "Go standard library", ID: "SPDXRef-std", Version: goVersion, Location: "https://go.dev/dl/",
+		Licence: "BSD-3-Clause", Purpose: "LIBRARY", Refs: purl("std", goVersion),
+	})
+	for _, m := range info.Deps {
+		m = used(m)
+		d.add("DEPENDS_ON", programID, component{
+			Name: m.Path, ID: id(m), Version: m.Version, Location: "https://proxy.golang.org/" + escaped(m.Path) + "/@v/" + escaped(m.Version) + ".zip",
+			Comment: goSum(m), Purpose: "LIBRARY", Refs: purl(m.Path, m.Version),
+		})
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(d)
+}
+
+// add adds a package and what it is to another element.
+func (d *document) add(relation, from string, c component) {
+	d.Packages = append(d.Packages, c)
+	d.Relationships = append(d.Relationships, relationship{from, relation, c.ID})
+}
+
+// goSum tells the sum of a module. It is of the Go project's own kind, which SPDX has no
+// algorithm for.
+func goSum(m *debug.Module) string {
+	if m.Sum == "" {
+		return ""
+	}
+	return "go.sum " + m.Sum
+}
+
+// platform is what a program was built for: linux/amd64.
+func platform(info *debug.BuildInfo) string {
+	set := map[string]string{}
+	for _, s := range info.Settings {
+		set[s.Key] = s.Value
+	}
+	return set["GOOS"] + "/" + set["GOARCH"]
+}
+
+var noID = regexp.MustCompile(`[^A-Za-z0-9.-]`)
+
+// id is the name of a module's element: letters, digits, dots and dashes. Two modules
+// that differ elsewhere only would have one; there is a test for that.
+func id(m *debug.Module) string {
+	return "SPDXRef-" + noID.ReplaceAllString(m.Path+"-"+m.Version, "-")
+}
+
+func purl(path, version string) []reference {
+	return []reference{{"PACKAGE-MANAGER", "purl", "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")}}
+}
+
+// escaped is a path or version as the module proxy has it: upper case as ! and lower.
+func escaped(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if 'A' <= r && r <= 'Z' {
+			b.WriteByte('!')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

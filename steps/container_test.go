@@ -1,0 +1,83 @@
+package steps
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestContainerArgv is what a container is started with (S1-211).
+func TestContainerArgv(t *testing.T) {
+	const always = "run --rm --interactive --name flowrun-x --label flowrun.run=r --label flowrun.step=s --log-driver none " +
+		"--read-only --tmpfs /tmp:rw,exec,mode=1777 --cap-drop ALL --security-opt no-new-privileges --pids-limit 2048 "
+	const end = "--entrypoint sh img -c exit"
+	for _, c := range []struct {
+		name string
+		c    container
+		want string
+	}{
+		{"least", container{program: "/usr/bin/docker"}, "/usr/bin/docker " + always + "--network none --env HOME=/tmp " + end},
+		{"most", container{program: "/usr/bin/docker", tty: true, network: true, memory: 1000, user: "1000:100", dir: "/work",
+			mounts: []string{"/work", "/other,place"}, files: []string{"/tmp/script"}, env: []string{"A", "HOME"}, envFile: "/tmp/env"},
+			"/usr/bin/docker " + always + "--tty --memory 1000 --memory-swap 1000 --user 1000:100 " +
+				`--mount type=bind,source=/work,target=/work --mount type=bind,"source=/other,place","target=/other,place" ` +
+				"--mount type=bind,source=/tmp/script,target=/tmp/script,readonly --workdir /work --env A --env HOME --env-file /tmp/env " + end},
+		{"podman of a user", container{program: "/usr/bin/podman", user: "1000:100"},
+			"/usr/bin/podman " + always + "--network none --user 1000:100 --userns keep-id --env HOME=/tmp " + end},
+		{"podman of root", container{program: "/usr/bin/podman", user: "0:0"},
+			"/usr/bin/podman " + always + "--network none --user 0:0 --env HOME=/tmp " + end},
+	} {
+		c.c.name, c.c.image, c.c.run, c.c.step = "flowrun-x", "img", "r", "s"
+		if got := strings.Join(c.c.argv([]string{"sh", "-c", "exit"}), " "); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestConfinementWithin(t *testing.T) {
+	for _, c := range []struct{ inner, outer, want Confinement }{
+		{Confinement{}, Confinement{}, Confinement{}},
+		{Confinement{Reduced: true, MaxMemory: 5}, Confinement{}, Confinement{Reduced: true, MaxMemory: 5}},
+		{Confinement{}, Confinement{Reduced: true, MaxMemory: 5, Image: "a", Network: true}, Confinement{Reduced: true, MaxMemory: 5, Image: "a", Network: true}},
+		{Confinement{MaxMemory: 9}, Confinement{MaxMemory: 5}, Confinement{MaxMemory: 5}},
+		{Confinement{MaxMemory: 5}, Confinement{MaxMemory: 9}, Confinement{MaxMemory: 5}},
+		{Confinement{Image: "a", Network: true}, Confinement{}, Confinement{Image: "a", Network: true}},
+		{Confinement{Image: "a", Network: true}, Confinement{Image: "b"}, Confinement{Image: "a"}},
+		{Confinement{Image: "a"}, Confinement{Image: "b", Network: true}, Confinement{Image: "a"}},
+	} {
+		if got := c.inner.Within(c.outer); got != c.want {
+			t.Errorf("%+v within %+v: %+v, want %+v", c.inner, c.outer, got, c.want)
+		}
+	}
+}
+
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		path, folder string
+		want         bool
+	}{{"/a", "/a", true}, {"/a/b", "/a", true}, {"/ab", "/a", false}, {"/", "/a", false}, {"/a/..b", "/a", true}, {"/b/a", "/a", false}} {
+		if got := within(c.path, c.folder); got != c.want {
+			t.Errorf("%s in %s: %v", c.path, c.folder, got)
+		}
+	}
+}
+
+func TestSizeText(t *testing.T) {
+	for n, want := range map[int64]string{200_000_000: "200 MB", 1 << 30: "1 GiB", 1500: "1500 bytes", 512_000: "500 KiB", 3_000_000_000_000: "3 TB"} {
+		if got := sizeText(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+// TestForClient: what a container program reads itself does not reach it from a step.
+func TestForClient(t *testing.T) {
+	for _, name := range []string{"PATH", "DOCKER_HOST", "CONTAINERS_CONF", "CONTAINER_HOST", "LD_PRELOAD", "XDG_RUNTIME_DIR", "GODEBUG", "https_proxy"} {
+		if !forClient(name) {
+			t.Error(name)
+		}
+	}
+	if slices.ContainsFunc([]string{"A", "MY_PATH", "TOKEN", "FLOWRUN_RUN"}, forClient) {
+		t.Error("a name of the step's own is taken for the program's")
+	}
+}

@@ -1,0 +1,230 @@
+package tool
+
+import (
+	"bytes"
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// An index keeps what a listing says of the files of one folder from one process to
+// the next, so that a thousand definitions are not read again for every list and every
+// word that a shell completes. It is a memory, never the truth: what it says of a file
+// counts only where the file's stamp is the very one it was read under, and had settled.
+// Anything else, also an index that is damaged, of another program or not there, means
+// reading the file, and nothing else follows from it.
+
+// index is what is known of the files of one folder, by their names. It is not changed
+// once it is made.
+type index map[string]indexed
+
+// indexed is a file as it was read.
+type indexed struct {
+	stamp stamp
+	tool  Listed
+}
+
+const (
+	minIndexed   = 32      // files in a folder; fewer are read as fast as an index is
+	maxIndexSize = 8 << 20 // bytes
+	maxIndexes   = 128     // folders; those whose index was written longest ago give way
+)
+
+// indexFormat begins every index. It goes up with what stands behind it.
+const indexFormat = "flowrun index 1\n"
+
+// program tells one build of this program from another, which may read definitions
+// differently: "" where that cannot be told, and nothing is to be kept.
+func program() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return path + " " + strconv.FormatInt(info.Size(), 10) + " " + strconv.FormatInt(info.ModTime().UnixNano(), 10)
+}
+
+// indexFile is where the index of a folder is kept, "" for nowhere.
+func (l *Library) indexFile(dir string) string {
+	if l.indexes == "" || l.program == "" {
+		return ""
+	}
+	return filepath.Join(l.indexes, DigestOf([]byte(dir))[len("sha256:"):][:32])
+}
+
+// trusted is what is known of a file, if that may be believed.
+func (ix index) trusted(file string, now time.Time) (indexed, bool) {
+	e, ok := ix[filepath.Base(file)]
+	if !ok || !e.stamp.settled(now) {
+		return indexed{}, false
+	}
+	info, err := os.Stat(file)
+	if err != nil || stampOf(info) != e.stamp {
+		return indexed{}, false
+	}
+	return e, true
+}
+
+// known is the index of a folder.
+func (l *Library) known(dir string) index {
+	l.mu.Lock()
+	ix, ok := l.index[dir]
+	l.mu.Unlock()
+	if !ok {
+		ix = l.readIndex(dir)
+		l.mu.Lock()
+		l.index[dir] = ix
+		l.mu.Unlock()
+	}
+	return ix
+}
+
+// learn makes the index of a folder anew.
+func (l *Library) learn(dir string, files []indexed) {
+	ix := make(index, len(files))
+	for _, e := range files {
+		if e.stamp != (stamp{}) {
+			ix[filepath.Base(e.tool.Path)] = e
+		}
+	}
+	l.mu.Lock()
+	l.index[dir] = ix
+	l.mu.Unlock()
+	l.writeIndex(dir, ix)
+}
+
+// readIndex reads the index of a folder that some process wrote.
+func (l *Library) readIndex(dir string) index {
+	file := l.indexFile(dir)
+	if file == "" {
+		return nil
+	}
+	data, _, err := read(file)
+	if err != nil {
+		return nil
+	}
+	head, body, ok := bytes.Cut(data, []byte("\n\n"))
+	if !ok || string(head) != indexHead(dir, l.program, body) {
+		return nil
+	}
+	return unpackIndex(dir, body)
+}
+
+// indexHead is what must stand before body: the program, the folder and a sum over it.
+func indexHead(dir, program string, body []byte) string {
+	return indexFormat + strconv.Quote(program) + "\n" + strconv.Quote(dir) + "\n" + DigestOf(body)
+}
+
+// writeIndex keeps the index of a folder. Where that fails the next process reads what
+// this one has read, so nobody need be told. It is not synced: one that a power cut tore
+// is known by its sum.
+func (l *Library) writeIndex(dir string, ix index) {
+	file := l.indexFile(dir)
+	if file == "" || len(ix) < minIndexed {
+		return
+	}
+	body := packIndex(dir, ix)
+	if len(body) > maxIndexSize || os.MkdirAll(l.indexes, 0o700) != nil {
+		return
+	}
+	_, missing := os.Stat(file)
+	temp, err := os.CreateTemp(l.indexes, ".new-*") // 0600
+	if err != nil {
+		return
+	}
+	_, err = temp.WriteString(indexHead(dir, l.program, body) + "\n\n" + string(body))
+	if err = cmp.Or(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), file)
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+	} else if missing != nil {
+		pruneIndexes(l.indexes)
+	}
+}
+
+// pruneIndexes removes the oldest files of a folder of indexes where there are too many.
+func pruneIndexes(dir string) {
+	entries, _ := os.ReadDir(dir)
+	if len(entries) <= maxIndexes {
+		return
+	}
+	age := func(e os.DirEntry) time.Time {
+		if info, err := e.Info(); err == nil {
+			return info.ModTime()
+		}
+		return time.Time{} // another process has removed it
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return age(a).Compare(age(b)) })
+	for _, e := range entries[:len(entries)-maxIndexes] {
+		os.Remove(filepath.Join(dir, e.Name()))
+	}
+}
+
+func packIndex(dir string, ix index) []byte {
+	var t tape
+	for name, e := range ix {
+		t.indexed(dir, &name, &e)
+	}
+	return t.data
+}
+
+func unpackIndex(dir string, body []byte) index {
+	ix := index{}
+	for t := (tape{data: body, reading: true}); len(t.data) > 0; {
+		var name string
+		var e indexed
+		if t.indexed(dir, &name, &e); t.torn {
+			return nil
+		}
+		ix[name] = e
+	}
+	return ix
+}
+
+// indexed is one file on the tape. Its scope is that of the folder, its place in the
+// folder: neither is kept.
+func (t *tape) indexed(dir string, name *string, e *indexed) {
+	t.text(name)
+	integral(t, &e.stamp.size)
+	integral(t, &e.stamp.modified)
+	integral(t, &e.stamp.changed)
+	integral(t, &e.stamp.device)
+	integral(t, &e.stamp.inode)
+	l := &e.tool
+	if t.reading {
+		l.Path = filepath.Join(dir, *name)
+	}
+	for _, s := range []*string{&l.Name, &l.Description, &l.Category, &l.Subcategory, &l.Version, &l.DeprecatedMessage} {
+		t.text(s)
+	}
+	for _, list := range []*[]string{&l.Tags, &l.SearchTags, &l.SearchKeywords, &l.Platforms} {
+		t.texts(list)
+	}
+	t.flag(&l.Deprecated)
+	n := t.count(len(l.Diagnostics), l.Diagnostics == nil)
+	if t.reading && n >= 0 {
+		l.Diagnostics = make(Diagnostics, n)
+	}
+	for i := range l.Diagnostics {
+		t.diagnostic(&l.Diagnostics[i], l.Path)
+	}
+}
+
+func (t *tape) diagnostic(d *Diagnostic, file string) {
+	for _, s := range []*string{&d.Code, (*string)(&d.Severity), &d.Path, &d.Message, &d.Hint} {
+		t.text(s)
+	}
+	for _, n := range []*int{&d.Pos.Line, &d.Pos.Col, &d.Len} {
+		integral(t, n)
+	}
+	if t.reading {
+		d.Pos.File = file // a definition's problems are in its own file
+	}
+}

@@ -1,0 +1,396 @@
+package tool
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// later is a library with an index, long after everything that was written so far.
+func (h house) later() *Library {
+	l := h.library()
+	l.indexes, l.program = h.path("index"), "this build"
+	l.now = func() time.Time { return time.Now().Add(time.Minute) }
+	return l
+}
+
+// fill makes a folder of definitions that is large enough for an index.
+func (h house) fill() (dir string) {
+	for i := range minIndexed + 8 {
+		h.tool(fmt.Sprintf("repo/.flowrun/tools/file-%02d.yaml", i), fmt.Sprintf("tool-%02d", i))
+	}
+	return h.path("repo/.flowrun/tools")
+}
+
+// remembered are the names of files whose index entries a new process believes.
+func (h house) remembered(dir string) (names []string) {
+	l := h.later()
+	for name := range l.known(dir) {
+		if _, ok := l.known(dir).trusted(filepath.Join(dir, name), l.now()); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// tick waits until the clock of the file system moves, so that what is written next
+// cannot be stamped like what was written last.
+func (h house) tick() {
+	stamped := func() int64 {
+		info, err := os.Stat(h.write("tick", ""))
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		return stampOf(info).changed
+	}
+	for first := stamped(); stamped() == first; {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// needsStamps skips where no index is kept.
+func needsStamps(t *testing.T) {
+	info, err := os.Stat(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stampOf(info).changed == 0 {
+		t.Skip("this system does not say when a file changed")
+	}
+}
+
+// TestIndexAgrees lets a folder change in every way a folder does, the mean ones
+// included, and holds three listings against each other: one that remembers nothing, one
+// of a new process with an index, and one of a process that has been there all along.
+func TestIndexAgrees(t *testing.T) {
+	needsStamps(t)
+	h := newHouse(t)
+	dir := h.fill()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	resident := h.later()
+	rounds := 60
+	if os.Getenv("FLOWRUN_LONG") != "" {
+		rounds = 2000
+	}
+	believed := 0
+	for round := range rounds {
+		var done []string
+		for range r.IntN(6) {
+			done = append(done, h.disturb(r, dir))
+		}
+		plain := h.library()
+		plain.now = resident.now
+		want := plain.List()
+		for who, l := range map[string]*Library{"a new process": h.later(), "a resident process": resident} {
+			if diff := cmp.Diff(want, l.List()); diff != "" {
+				t.Fatalf("round %d, %s, after %q: -without +with:\n%s", round, who, done, diff)
+			}
+			name := want[r.IntN(len(want))].Name
+			a, _, aerr := plain.Lookup(name, nil)
+			b, _, berr := l.Lookup(name, nil)
+			if fmt.Sprint(aerr) != fmt.Sprint(berr) || a != nil && a.File != b.File {
+				t.Fatalf("round %d, %s: Lookup(%s) finds %v %v, without an index %v %v", round, who, name, b, berr, a, aerr)
+			}
+		}
+		believed += len(h.remembered(dir))
+		h.tick()
+	}
+	if believed < rounds*minIndexed/2 {
+		t.Errorf("the index was believed %d times in %d rounds: it is of no use", believed, rounds)
+	}
+}
+
+// disturb changes one thing and says what.
+func (h house) disturb(r *rand.Rand, dir string) string {
+	must := func(err error) {
+		if err != nil {
+			h.t.Helper()
+			h.t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	must(err)
+	pick := func() string { return filepath.Join(dir, entries[r.IntN(len(entries))].Name()) }
+	one, other := pick(), pick()
+	if _, err := os.Stat(one); err != nil { // a link to nowhere, or in a circle
+		must(os.Remove(one))
+		return "remove: " + one
+	}
+	word := []string{"aa", "bb", "cc"}[r.IntN(3)]
+	text := fmt.Sprintf("name: tool-%s\ndescription: %04d\nbash: echo\n", word, r.IntN(10000))
+	switch what := r.IntN(12); what {
+	case 0: // the same size and the same time of modification
+		info, err := os.Stat(one)
+		must(err)
+		must(os.WriteFile(one, []byte(text), 0o644))
+		must(os.Chtimes(one, info.ModTime(), info.ModTime()))
+		return "edit in place, time put back: " + one
+	case 1:
+		must(os.WriteFile(one, []byte(text), 0o644))
+		return "edit in place: " + one
+	case 2:
+		must(os.Rename(one, other))
+		return "rename over another: " + one + " " + other
+	case 3:
+		aside := filepath.Join(h.root, "aside")
+		must(os.Rename(one, aside))
+		if one != other {
+			must(os.Rename(other, one))
+		}
+		must(os.Rename(aside, other))
+		return "swap: " + one + " " + other
+	case 4:
+		if len(entries) > minIndexed+2 {
+			must(os.Remove(one))
+		}
+		return "remove: " + one
+	case 5:
+		h.write("repo/.flowrun/tools/new-"+word+".yaml", text)
+		return "add: new-" + word
+	case 6:
+		must(os.WriteFile(one, []byte("name: tool-"+word+"\nbahs: x\n  y: [\n"), 0o644))
+		return "break: " + one
+	case 7:
+		aside := h.write("aside", text)
+		must(os.Rename(aside, one))
+		return "replace, as editors do: " + one
+	case 8:
+		must(os.Remove(one))
+		if one == other {
+			return "remove: " + one
+		}
+		must(os.Symlink(filepath.Base(other), one))
+		return "link: " + one + " to " + other
+	case 9:
+		must(os.WriteFile(one, []byte("name: \"tool-\\x6"+fmt.Sprint(r.IntN(9)+1)+"\"\ndescription: x\nbash: echo\n"), 0o644))
+		return "a name with an escape: " + one
+	case 10:
+		must(os.WriteFile(filepath.Join(dir, word+".yaml"), []byte("description: x\nbash: echo\n"), 0o644))
+		return "a file without a name: " + word
+	default:
+		h.damage(r)
+		return "damage the index"
+	}
+}
+
+// damage does to the indexes what disks, crashes and people do.
+func (h house) damage(r *rand.Rand) {
+	files, _ := filepath.Glob(h.path("index/*"))
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		switch at := r.IntN(len(data) + 1); r.IntN(4) {
+		case 0:
+			data = data[:at]
+		case 1:
+			data = slices.Concat(data[:at], []byte{byte(r.IntN(256))}, data[min(at+1, len(data)):])
+		case 2:
+			data = append(data, data...)
+		case 3:
+			data = nil
+		}
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+// TestIndexKept: what is kept, for whom, and when not.
+func TestIndexKept(t *testing.T) {
+	needsStamps(t)
+	h := newHouse(t)
+	dir := h.fill()
+	files, _ := os.ReadDir(dir)
+
+	young := h.later()
+	info, err := os.Stat(filepath.Join(dir, files[0].Name()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	young.now = func() time.Time { return time.Unix(0, stampOf(info).changed).Add(rest - 1) }
+	if young.List(); len(h.remembered(dir)) > 0 {
+		t.Error("files that changed a moment ago are believed")
+	}
+
+	h.later().List()
+	if got := h.remembered(dir); len(got) != len(files) {
+		t.Fatalf("%d of %d files are remembered: %q", len(got), len(files), got)
+	}
+	kept, _ := filepath.Glob(h.path("index/*"))
+	if len(kept) != 1 {
+		t.Fatalf("files in the folder of indexes: %q", kept)
+	}
+	if info, err := os.Stat(kept[0]); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("others may read the index: %v %v", info.Mode(), err)
+	}
+
+	other := h.later()
+	if other.program = "another build"; len(other.known(dir)) > 0 {
+		t.Error("the index of another program is believed")
+	}
+	if other.program = ""; other.indexFile(dir) != "" {
+		t.Error("an index is kept though nobody knows for which program")
+	}
+
+	h.tool("home/.cycod/tools/a.yaml", "a")
+	h.later().List()
+	if again, _ := filepath.Glob(h.path("index/*")); len(again) != 1 {
+		t.Errorf("a folder of one file has an index: %q", again)
+	}
+}
+
+// TestIndexOfPlaceThatCannotBe: where nothing can be kept nobody is told, and the list is
+// the same.
+func TestIndexOfPlaceThatCannotBe(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	want := h.library().List()
+	for _, place := range []string{h.write("a-file", ""), filepath.Join(h.path("a-file"), "below"), "\x00"} {
+		l := h.later()
+		l.indexes = place
+		if diff := cmp.Diff(want, l.List()); diff != "" {
+			t.Errorf("indexes in %q: -want +got:\n%s", place, diff)
+		}
+	}
+}
+
+// TestIndexesAreBounded: folders come and go, their indexes do not pile up.
+func TestIndexesAreBounded(t *testing.T) {
+	needsStamps(t)
+	h := newHouse(t)
+	h.fill()
+	long := time.Now().Add(-time.Hour)
+	for i := range maxIndexes + 20 {
+		old := h.write(fmt.Sprintf("index/old-%d", i), "")
+		if err := os.Chtimes(old, long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.later().List()
+	left, _ := os.ReadDir(h.path("index"))
+	if len(left) != maxIndexes {
+		t.Errorf("%d files are left, want %d", len(left), maxIndexes)
+	}
+	if len(h.remembered(h.path("repo/.flowrun/tools"))) == 0 {
+		t.Error("the newest index went with the old ones")
+	}
+}
+
+// TestIndexAtOnce: processes that read and write an index at once.
+func TestIndexAtOnce(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	want := h.library().List()
+	var all sync.WaitGroup
+	for range 8 {
+		l := h.later()
+		for range 2 {
+			all.Go(func() {
+				if diff := cmp.Diff(want, l.List()); diff != "" {
+					t.Errorf("-want +got:\n%s", diff)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// TestListIsInOrderOfLookup: of several tools with one name the list shows as found the
+// one that Lookup finds.
+func TestListIsInOrderOfLookup(t *testing.T) {
+	h := newHouse(t)
+	h.tool("repo/.flowrun/tools/a.yaml", "x")
+	h.tool("repo/.flowrun/tools/x.json", "x")
+	h.tool("repo/.flowrun/tools/x.yaml", "x")
+	h.tool("repo/.flowrun/tools/b.yaml", "y")
+	h.tool("repo/.flowrun/tools/y.yaml", "z") // called y, says z
+	h.tool("home/.cycod/tools/x.yaml", "x")
+	lib := h.library()
+	for _, e := range lib.List() {
+		def, _, err := lib.Lookup(e.Name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := e.ShadowedBy == ""; found != (def.File == e.Path) {
+			t.Errorf("%s in %s is listed as found: %v, and Lookup finds %s", e.Name, e.Path, found, def.File)
+		}
+	}
+}
+
+func TestMayHold(t *testing.T) {
+	for src, want := range map[string]bool{
+		"name: greet": true, `name: "gre\x65t"`: true, `name: "\x67reet"`: true, `{"name": "gr\u0065et"}`: true,
+		"name: other\nbash: awk '{print \"a b\\n\"}'": false, "name: other\nbash: a\\b": false, "": false, `\`: false,
+	} {
+		if got := mayHold([]byte(src), "greet"); got != want {
+			t.Errorf("mayHold(%q) = %v", src, got)
+		}
+	}
+	long := []byte(strings.Repeat("a", 1<<20) + strings.Repeat(`\`, 1<<20))
+	if mayHold(long, "greet") {
+		t.Error("it holds no name")
+	}
+}
+
+// FuzzMayHold: whatever name a text gives its tool, a search for that name finds it.
+func FuzzMayHold(f *testing.F) {
+	for _, src := range []string{"name: a", "name: \"a\\x62\"", "{\"name\": \"\\u0061\"}", "x: &n foo\nname: *n", "name: \"a\\\n  b\"", "n: &n {name: z}\n<<: *n"} {
+		f.Add([]byte(src))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		def, _ := Decode("another.yaml", src)
+		if ValidName(def.Name) && def.Name != "another" && !mayHold(src, def.Name) {
+			t.Errorf("nobody finds %q in %q", def.Name, src)
+		}
+	})
+}
+
+// FuzzIndex: no bytes can make reading an index fail otherwise than by giving nothing.
+func FuzzIndex(f *testing.F) {
+	e := indexed{stamp{1, 2, 3, 4, 5}, listed(Decode("/dir/a.yaml", []byte("name: a\ntags: [x, y]\nbahs: x\n")))}
+	f.Add(packIndex("/dir", index{"a.yaml": e, "b.yaml": {}}))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		ix := unpackIndex("/dir", body)
+		again := unpackIndex("/dir", packIndex("/dir", ix))
+		if len(ix) > 0 && !cmp.Equal(ix, again, cmp.AllowUnexported(indexed{}, stamp{})) {
+			t.Errorf("-was +is:\n%s", cmp.Diff(ix, again, cmp.AllowUnexported(indexed{}, stamp{})))
+		}
+	})
+}
+
+// TestIndexHoldsEverything: an entry comes back as it went in.
+func TestIndexHoldsEverything(t *testing.T) {
+	ix := index{}
+	for pattern, n := range map[string]int{"testdata/spec001/*.yaml": 10, "testdata/bad/*.yaml": 10, "../examples/*.yaml": 10} {
+		files, _ := filepath.Glob(pattern)
+		if len(files) < n {
+			t.Fatalf("%s: %d files", pattern, len(files))
+		}
+		for _, file := range files {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("/dir", filepath.Base(file))
+			ix[filepath.Base(file)] = indexed{stamp{1, 2, -3, 4, 1 << 63}, listed(Decode(path, bytes.TrimSpace(src)))}
+		}
+	}
+	if diff := cmp.Diff(ix, unpackIndex("/dir", packIndex("/dir", ix)), cmp.AllowUnexported(indexed{}, stamp{})); diff != "" {
+		t.Errorf("-in +out:\n%s", diff)
+	}
+}
