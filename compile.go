@@ -195,6 +195,7 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
 	c.parameters(p)
 	c.paths(def)
 	c.toolWide(p)
+	c.permissions(p)
 	c.steps(p, keep, said)
 	if c.problems.Err() == nil {
 		if err := p.build(); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the goldens of testdata/bad")
+var update = flag.Bool("update", false, "write golden files")
 
 // TestBadFiles draws the diagnostics of every file in testdata/bad and compares
 // them with the picture beside it.

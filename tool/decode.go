@@ -40,6 +40,8 @@ type decoder struct {
 	repaired map[int]bool // lines whose value was quoted by repair
 	expanded int          // nodes that aliases add
 
+	repairedText []byte // the text with these values quoted
+
 	found            Diagnostics
 	errors, warnings int
 

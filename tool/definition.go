@@ -36,7 +36,8 @@ type Definition struct {
 	// Alias tools (type: alias, S1-165): no steps of their own.
 	Alias             bool
 	BaseTool          Text
-	DefaultParameters []Entry // keys are parameters of the base tool
+	StandsFor         []string // of an alias once it is compiled: the tools it stands for, the nearest first
+	DefaultParameters []Entry  // keys are parameters of the base tool
 
 	// Steps in declaration order. A tool with one command (bash: ..., run: ...)
 	// has one step, named like the tool, and Single set.

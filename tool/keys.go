@@ -3,6 +3,7 @@ package tool
 import (
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -271,7 +272,7 @@ func imageField() Field {
 	f := words("image", "S1-211", "Image of the container, with isolation: container.", func(s *Security, v string) { s.Image = v }).def(DefaultImage)
 	read := f.set
 	f.set = func(d *decoder, into any, n *yaml.Node) {
-		if v := deref(n); v.Kind == yaml.ScalarNode && !imageName.MatchString(v.Value) {
+		if v := deref(n); v.Kind == yaml.ScalarNode && !imageName().MatchString(v.Value) {
 			d.fail(n, "bad-image", fmt.Sprintf("%s is no name of an image", printable(v.Value)), `write it as registries have it: "docker.io/library/debian:12"`)
 			return
 		}
@@ -281,7 +282,7 @@ func imageField() Field {
 }
 
 // imageName is loosely what registries allow: [host[:port]/]path[:tag][@digest].
-var imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+var imageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`) })
 
 // interactiveOptions keeps the place of the key, for the message where it has no
 // effect.

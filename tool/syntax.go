@@ -97,7 +97,8 @@ func (d *decoder) repair() *yaml.Node {
 	if len(quoted) == 0 {
 		return nil
 	}
-	root, err := parseOne(quoteValues(d.src, quoted))
+	d.repairedText = quoteValues(d.src, quoted)
+	root, err := parseOne(d.repairedText)
 	if err != nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -77,6 +78,7 @@ func (a *app) fail(err error) int {
 		withheld *flowrun.WithheldError
 		alone    *flowrun.AloneError
 		environ  *flowrun.EnvironmentError
+		refused  *refusedError
 	)
 	switch {
 	case errors.As(err, &code):
@@ -106,6 +108,12 @@ func (a *app) fail(err error) int {
 		return exitWaiting
 	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.As(err, &withheld), errors.As(err, &alone), errors.As(err, &confined):
 		a.say("%v", err)
+		return exitRefused
+	case errors.As(err, &refused):
+		a.say("refused: %v", err)
+		for _, p := range refused.permissions {
+			a.say("Permission not granted: %s", console.Visible(p)) // S1-219
+		}
 		return exitRefused
 	case errors.As(err, &params):
 		for _, p := range params.Problems {

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+)
+
+// answers says whether somebody can be asked: at a terminal that is typed into and read.
+func (a *app) answers() bool {
+	f, ok := a.Stdin.(*os.File)
+	return ok && isTerminal(f) && isTerminal(a.Stderr)
+}
+
+// ask puts a question where somebody can be asked; an empty line means usual, and
+// whatever is no answer means no.
+func (a *app) ask(question string, usual bool) bool {
+	choices := "[y/N]"
+	if usual {
+		choices = "[Y/n]"
+	}
+	yes, err := a.decide(fmt.Sprintf("flowrun: %s %s ", question, choices), usual, nil)
+	return yes && err == nil
+}
+
+// errInterrupted says that Ctrl-C was the answer.
+var errInterrupted = errors.New("interrupted")
+
+// decide puts a question that yes or no answers; an empty line means usual, and no line at
+// all no. details are shown for d. The error is errInterrupted for Ctrl-C. What was typed
+// before the question is no answer.
+func (a *app) decide(question string, usual bool, details func() error) (bool, error) {
+	in := bufio.NewReader(a.Stdin)
+	interrupt := make(chan os.Signal, 1)
+	signal.Notify(interrupt, os.Interrupt)
+	defer signal.Stop(interrupt)
+	for {
+		if f, ok := a.Stdin.(*os.File); ok {
+			dropTyped(f)
+		}
+		fmt.Fprint(a.Stderr, question)
+		type line struct {
+			text string
+			err  error
+		}
+		typed := make(chan line, 1)
+		go func() {
+			text, err := in.ReadString('\n')
+			typed <- line{text, err}
+		}()
+		select {
+		case <-interrupt:
+			fmt.Fprintln(a.Stderr)
+			return false, errInterrupted // the reader ends with the process
+		case l := <-typed:
+			switch word := strings.ToLower(strings.TrimSpace(l.text)); {
+			case word == "d" && details != nil:
+				if err := details(); err != nil {
+					return false, err
+				}
+				continue
+			case l.err != nil && !errors.Is(l.err, io.EOF):
+				return false, l.err
+			case l.err != nil:
+				fmt.Fprintln(a.Stderr)
+			case word == "":
+				return usual, nil
+			default:
+				return word == "y" || word == "yes", nil
+			}
+			return false, nil
+		}
+	}
+}
