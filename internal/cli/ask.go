@@ -34,13 +34,11 @@ func (a *app) ask(question string, usual bool) bool {
 }
 
 // decide puts a question that yes or no answers; an empty line means usual, and the end of
-// the input no. details are shown for d. The error is errInterrupted for Ctrl-C. What was
-// typed before the question is no answer.
+// the input no. details are shown for d. The error is errInterrupted for Ctrl-C.
 func (a *app) decide(question string, usual bool, details func() error) (bool, error) {
 	q := a.questions()
 	defer q.over()
 	for {
-		dropTyped(q.in)
 		fmt.Fprint(a.Stderr, question)
 		switch word, err := q.answer(false); {
 		case errors.Is(err, io.EOF):
@@ -58,6 +56,13 @@ func (a *app) decide(question string, usual bool, details func() error) (bool, e
 		default:
 			return strings.EqualFold(word, "y") || strings.EqualFold(word, "yes"), nil
 		}
+	}
+}
+
+// ignoreTyped drops what was typed before a question about rights: it was no answer to that.
+func (a *app) ignoreTyped() {
+	if in, ok := a.Stdin.(*os.File); ok {
+		dropTyped(in)
 	}
 }
 

@@ -201,8 +201,10 @@ func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 	if cut {
 		question += " (d shows what was left out)"
 	}
+	a.ignoreTyped()
 	yes, err := a.decide(question+" ", false, func() error {
 		_, err := card.Write(a.Stderr, width, true)
+		a.ignoreTyped()
 		return err
 	})
 	if errors.Is(err, errInterrupted) {
