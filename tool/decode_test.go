@@ -77,7 +77,7 @@ x-anything: {a: [b]}
 	}{
 		{"description", def.Description, "no"},
 		{"version", def.Version, "1.10"},
-		{"min version", def.MinVersion.S, "1.2"},
+		{"min version", def.MinFlowrun.S, "1.2"},
 		{"timeout", def.Timeout, 30 * time.Second},
 		{"platforms", def.Platforms, []string{"linux"}},
 		{"cleanup", len(def.Resources.FinalCommands), 2},

@@ -24,7 +24,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("took %v for %d bytes", took, len(src))
 		}
 		checkPlaces(t, src, found)
-		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, true)
+		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, Style{Color: true})
 		lines := len(newSource("", src).lines)
 		for _, s := range def.Steps {
 			for off := range min(len(s.Command.S), 100) {

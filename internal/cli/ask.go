@@ -23,26 +23,32 @@ func (a *app) ask(question string, usual bool) bool {
 	if usual {
 		choices = "[Y/n]"
 	}
-	yes, err := a.decide(fmt.Sprintf("flowrun: %s %s ", question, choices), usual, nil)
+	yes, err := a.decide(inquiry{text: fmt.Sprintf("flowrun: %s %s ", question, choices), usual: usual})
 	return yes && err == nil
 }
 
 // errInterrupted says that Ctrl-C was the answer.
 var errInterrupted = errors.New("interrupted")
 
-// decide puts a question that yes or no answers; an empty line means usual, and no line at
-// all no. details are shown for d. The error is errInterrupted for Ctrl-C. What was typed
-// before the question is no answer.
-func (a *app) decide(question string, usual bool, details func() error) (bool, error) {
+// inquiry is a question that yes or no answers.
+type inquiry struct {
+	text    string
+	usual   bool         // what an empty line means
+	grave   bool         // what was typed before it is no answer
+	details func() error // shows more for d; nil where there is no more
+}
+
+// decide puts a question; no line at all means no. The error is errInterrupted for Ctrl-C.
+func (a *app) decide(q inquiry) (bool, error) {
 	in := bufio.NewReader(a.Stdin)
 	interrupt := make(chan os.Signal, 1)
 	signal.Notify(interrupt, os.Interrupt)
 	defer signal.Stop(interrupt)
 	for {
-		if f, ok := a.Stdin.(*os.File); ok {
+		if f, ok := a.Stdin.(*os.File); ok && q.grave {
 			dropTyped(f)
 		}
-		fmt.Fprint(a.Stderr, question)
+		fmt.Fprint(a.Stderr, q.text)
 		type line struct {
 			text string
 			err  error
@@ -58,8 +64,8 @@ func (a *app) decide(question string, usual bool, details func() error) (bool, e
 			return false, errInterrupted // the reader ends with the process
 		case l := <-typed:
 			switch word := strings.ToLower(strings.TrimSpace(l.text)); {
-			case word == "d" && details != nil:
-				if err := details(); err != nil {
+			case word == "d" && q.details != nil:
+				if err := q.details(); err != nil {
 					return false, err
 				}
 				continue
@@ -68,7 +74,7 @@ func (a *app) decide(question string, usual bool, details func() error) (bool, e
 			case l.err != nil:
 				fmt.Fprintln(a.Stderr)
 			case word == "":
-				return usual, nil
+				return q.usual, nil
 			default:
 				return word == "y" || word == "yes", nil
 			}

@@ -23,6 +23,11 @@ func (a *app) completeTool(_ *cobra.Command, args []string, prefix string) ([]st
 	return words, cobra.ShellCompDirectiveDefault
 }
 
+// completeTools is completeTool for commands that take several.
+func (a *app) completeTools(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return a.completeTool(c, nil, prefix)
+}
+
 // completeRun offers tools, then the tool's parameters.
 func (a *app) completeRun(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {

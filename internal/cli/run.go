@@ -102,7 +102,7 @@ func (f *runFlags) check(c *cobra.Command) error {
 	if err := oneOf(c, "output", f.output, runOutputs); err != nil {
 		return err
 	}
-	if f.maxParallel < 0 {
+	if f.maxParallel < 0 || c.Flags().Changed("max-parallel") && f.maxParallel == 0 {
 		return usagef(c, "--max-parallel must be at least 1")
 	}
 	return f.consentFlags.check(c)

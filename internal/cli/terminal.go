@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // isTerminal says whether w is a terminal.
@@ -32,6 +33,12 @@ func (a *app) colored(w io.Writer) bool {
 		return true
 	}
 	return isTerminal(w) && os.Getenv("TERM") != "dumb"
+}
+
+// style is how diagnostics are drawn on w: colours where they are wanted, links on a
+// terminal only.
+func (a *app) style(w io.Writer) tool.Style {
+	return tool.Style{Color: a.colored(w), Links: isTerminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
 // width is how many columns stdout has; 0 where it is no terminal.
