@@ -256,7 +256,7 @@ func TestLimits(t *testing.T) {
 			if found.Err() == nil || !strings.Contains(found.Error(), "["+c.code+"]") {
 				t.Errorf("no %s: %.300v", c.code, found)
 			}
-			if took := time.Since(began); took > 10*time.Second { // a hang, not a measure
+			if took := time.Since(began); took > time.Minute { // a hang, not a measure
 				t.Errorf("took %v", took)
 			}
 		})

@@ -52,6 +52,8 @@ func Main(p Process) int {
 // app is one run of the program.
 type app struct {
 	Process
+	color  string // --color; "" is auto
+	inJSON bool   // --progress json: errors are told so too
 }
 
 func (a *app) root() *cobra.Command {
@@ -74,7 +76,8 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpCommandGroupID("self")
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"}, &cobra.Group{ID: "manage", Title: "Set up:"}, &cobra.Group{ID: "self", Title: "flowrun itself:"})
+	a.colorFlag(root)
+	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"}, &cobra.Group{ID: "self", Title: "flowrun itself:"})
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = group
@@ -84,8 +87,7 @@ func (a *app) root() *cobra.Command {
 	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand(), a.demoCommand())
 	add("look", a.runsCommand(), a.showCommand(), a.logsCommand(), a.timelineCommand(), a.eventsCommand(), a.statsCommand(), a.historyCommand())
 	add("author", a.initCommand(), a.validateCommand(), a.explainCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
-	add("manage", a.configCommand(), a.trustCommand())
-	add("self", a.completionCommand(), a.manCommand(), a.versionCommand())
+	add("self", a.configCommand(), a.trustCommand(), a.completionCommand(), a.doctorCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(append(topicCommands(), toolsTopic())...)
 	return root
 }

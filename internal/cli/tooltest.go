@@ -38,7 +38,7 @@ func (a *app) toolTestCommand() *cobra.Command {
 		Use:               "test [NAME|PATH ...]",
 		Short:             "Run the tests in definitions",
 		RunE:              func(c *cobra.Command, args []string) error { return a.toolTest(c, args, f) },
-		ValidArgsFunction: a.completeTool,
+		ValidArgsFunction: a.completeTools,
 	}
 	fl := c.Flags()
 	fl.StringArrayVar(&f.tests, "test", nil, "")
@@ -48,6 +48,7 @@ func (a *app) toolTestCommand() *cobra.Command {
 	fl.BoolVar(&f.inPlace, "in-place", false, "")
 	fl.BoolVar(&f.offline, "offline", false, "")
 	fl.StringArrayVar(&f.reports, "report", nil, "")
+	c.RegisterFlagCompletionFunc("test", a.completeTest)
 	f.scopes.declare(c)
 	return testPage.on(c)
 }
@@ -60,6 +61,7 @@ var testPage = page{
 		"",
 		"Each test runs in a fresh folder, which is the tool's {WORKSPACE}; its {TEMP} is a",
 		"fresh one too. Cleanup commands run however a test ended. Runs are not recorded.",
+		"Nobody is asked: tests of tools with elevated rights, or denied ones, are skipped.",
 		"",
 		"Exits 1 when a test failed, 3 when a definition has an error, 130 after Ctrl-C.",
 	},
@@ -119,6 +121,9 @@ func (a *app) toolTest(c *cobra.Command, args []string, f testFlags) error {
 		a.diagnose(broken.Sorted())
 	}
 	if cases, err = chosen(cases, f.tests); err != nil {
+		return err
+	}
+	if err := a.judgeTests(cases); err != nil {
 		return err
 	}
 	if len(cases) == 0 && len(broken) == 0 {
