@@ -96,7 +96,7 @@ func (c *compiler) unknownParameter(user *tool.Definition, e *tool.Entry, toolNa
 	if len(near) > 0 {
 		d.Hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
-	if len(near) == 1 {
+	if len(near) == 1 && len(c.problems) < tool.MaxDiagnostics { // it reads the file again
 		d.Fix = user.Rename(e.Pos, e.Key, near[0])
 	}
 	c.report(d)
