@@ -35,10 +35,11 @@ var house = map[string]struct {
 	"":                 {2, []string{"dag", "expr", "tool", "steps", "internal/dotenv", "internal/proc", "internal/helper", "internal/cache"}, nil},
 	"flowruntest":      {3, []string{"", "dag", "steps", "internal/storetest"}, nil},
 	"internal/console": {3, []string{"dag"}, nil},
+	"internal/watch":   {3, []string{"internal/cache"}, nil},
 	"internal/starter": {3, nil, nil},
 	"internal/sqlite":  {3, []string{"", "dag", "tool", "internal/proc"}, []string{"modernc.org/sqlite"}},
 	"internal/trial":   {3, []string{"", "dag", "tool"}, nil},
-	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "metrics", "internal/console", "internal/sqlite", "internal/funcschema", "internal/starter", "internal/trial"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "metrics", "internal/console", "internal/watch", "internal/sqlite", "internal/funcschema", "internal/starter", "internal/trial"}, []string{"github.com/spf13/cobra"}},
 	"cmd/flowrun":      {5, []string{"", "internal/cli", "internal/proc"}, nil},
 
 	"internal/funcschema": {1, []string{"tool"}, nil},
