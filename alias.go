@@ -25,6 +25,7 @@ func (c *compiler) base(def *tool.Definition) *tool.Definition {
 	}
 	merged := *b
 	merged.Name = def.Name
+	merged.StandsFor = append([]string{b.Name}, b.StandsFor...)
 	if def.Description != "" {
 		merged.Description = def.Description
 	}

@@ -43,6 +43,7 @@ type Plan struct {
 	loops    map[string]bool // steps that loop, those in groups too
 	group    bool            // the steps of a group: a graph within its tool's
 	cleanup  *cleanup        // nil = nothing to clean up
+	needed   []permission    // required-permissions
 }
 
 // planStep is one step of a Plan.

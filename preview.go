@@ -17,6 +17,22 @@ type Preview struct {
 	Tool   string         `json:"tool"`
 	Params map[string]any `json:"params"` // secrets masked
 	Steps  []PreviewStep  `json:"steps"`  // in plan order, nested ones after the step that holds them
+	Tools  []PreviewTool  `json:"tools"`  // the tool and, by step, those it uses
+}
+
+// PreviewTool is a tool in a Preview: what it asks for, and what it does beside its
+// steps.
+type PreviewTool struct {
+	Step          string       `json:"step,omitempty"` // the path of the step that uses it; "" for the tool itself
+	Name          string       `json:"name"`
+	File          string       `json:"file,omitempty"`
+	Scope         tool.Scope   `json:"scope,omitempty"`
+	Tags          []string     `json:"tags,omitempty"`
+	Privilege     string       `json:"execution_privilege,omitempty"`
+	Permissions   []Permission `json:"permissions,omitempty"`
+	Justification string       `json:"justification,omitempty"`
+	Secrets       []string     `json:"secrets,omitempty"` // commands that secrets are taken from
+	Cleanup       []string     `json:"cleanup,omitempty"` // commands that run after everything else
 }
 
 // PreviewStep is one step of a Preview. Steps of one wave can run at the same
@@ -26,9 +42,10 @@ type PreviewStep struct {
 	Wave      int          `json:"wave"` // counts from 1, within its tool
 	After     []string     `json:"after,omitempty"`
 	Kind      string       `json:"kind"`
-	Command   string       `json:"command"`           // resolved; {step.output} where not known yet
-	Loop      string       `json:"loop,omitempty"`    // what it runs for: how many items, or what they are made of
-	Handler   string       `json:"handler,omitempty"` // when it runs: on-failure, or on-failure of STEP
+	Command   string       `json:"command"`            // resolved; {step.output} where not known yet
+	Loop      string       `json:"loop,omitempty"`     // what it runs for: how many items, or what they are made of
+	Fallback  string       `json:"fallback,omitempty"` // command that runs after the last failed try
+	Handler   string       `json:"handler,omitempty"`  // when it runs: on-failure, or on-failure of STEP
 	Condition string       `json:"condition,omitempty"`
 	Verdict   expr.Verdict `json:"verdict"` // of the condition
 	Why       string       `json:"why,omitempty"`
@@ -43,6 +60,11 @@ func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.preview(a)
+}
+
+// preview works out what a call would run. The arguments are of no use afterwards.
+func (p *Plan) preview(a *Args) (*Preview, error) {
 	a.session, a.ahead = &steps.Session{}, true // nothing but a mask
 	if err := a.openEnvironment(context.Background()); err != nil {
 		return nil, err
@@ -56,6 +78,9 @@ type previewer struct{ out *Preview }
 
 func (v *previewer) tool(p *Plan, a *Args, prefix string) {
 	waves := p.waves()
+	if !p.group {
+		v.about(p, a, prefix)
+	}
 	for _, s := range p.steps {
 		id := dag.ID(s.def.Name)
 		step := PreviewStep{ID: prefix + s.def.Name, Wave: waves[id], Kind: string(s.def.Kind)}
@@ -69,11 +94,79 @@ func (v *previewer) tool(p *Plan, a *Args, prefix string) {
 		v.condition(s, a, &step)
 		inner := v.body(s, a, &step)
 		v.out.Steps = append(v.out.Steps, step)
-		if inner != nil {
+		switch {
+		case inner != nil:
 			v.tool(s.nested, inner, step.ID+"/")
+		case s.nested != nil:
+			v.unbound(s.nested, step.ID+"/", a.session.Mask().String)
 		}
 	}
 }
+
+// about tells of the tool itself; a is nil where its parameters are not known.
+func (v *previewer) about(p *Plan, a *Args, prefix string) {
+	def := p.Definition
+	t := PreviewTool{Step: strings.TrimSuffix(prefix, "/"), Name: def.Name, File: def.File, Scope: def.Scope, Tags: def.Tags,
+		Privilege: def.Security.ExecutionPrivilege, Permissions: p.permissionsOf(a), Justification: def.Security.Justification}
+	for i, text := range def.Resources.FinalCommands {
+		command := text.S
+		if a != nil {
+			command = a.display(p.cleanup.commands[i].Template)
+		}
+		t.Cleanup = append(t.Cleanup, command)
+	}
+	fetch := func(list []secretSource) {
+		for _, s := range list {
+			switch {
+			case s.argv == nil:
+			case a == nil:
+				t.Secrets = append(t.Secrets, s.argv.Display(nothingKnown{}, nil))
+			default:
+				t.Secrets = append(t.Secrets, a.display(s.argv))
+			}
+		}
+	}
+	fetch(p.sourced)
+	p.each(func(s *planStep) { fetch(s.sourced) })
+	v.out.Tools = append(v.out.Tools, t)
+}
+
+// display is a command as a person would write it, secrets masked, those that stand in
+// the definition too.
+func (a *Args) display(t *expr.Template) string {
+	mask := a.session.Mask().String
+	return mask(t.Display(scope{args: a}, mask))
+}
+
+// unbound tells of a nested tool whose parameters are not known before the run: its
+// commands as they are written.
+func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
+	if !p.group {
+		v.about(p, nil, prefix)
+	}
+	waves := p.waves()
+	for _, s := range p.steps {
+		step := PreviewStep{ID: prefix + s.def.Name, Wave: waves[dag.ID(s.def.Name)], Kind: string(s.def.Kind), Verdict: expr.NotYet}
+		switch {
+		case s.command != nil:
+			step.Command = mask(s.command.Template.Display(nothingKnown{}, mask))
+		case s.nested != nil:
+			step.Command = s.nested.Name()
+		}
+		if cmd, ok := s.policy.Fallback.(*steps.Command); ok {
+			step.Fallback = mask(cmd.Template.Display(nothingKnown{}, mask))
+		}
+		v.out.Steps = append(v.out.Steps, step)
+		if s.nested != nil {
+			v.unbound(s.nested, step.ID+"/", mask)
+		}
+	}
+}
+
+// nothingKnown is a scope in which every reference stays as it is written.
+type nothingKnown struct{}
+
+func (nothingKnown) Lookup(expr.Ref) (expr.Value, error) { return expr.Value{}, expr.ErrUnknown }
 
 func (v *previewer) loop(s *planStep, a *Args, step *PreviewStep) {
 	if s.loop == nil {
@@ -122,9 +215,12 @@ func (s *planStep) foresee(a *Args) (expr.Verdict, string) {
 // arguments as far as they are known.
 func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
 	mask := a.session.Mask().String
+	if cmd, ok := s.policy.Fallback.(*steps.Command); ok {
+		step.Fallback = a.display(cmd.Template)
+	}
 	switch {
 	case s.command != nil:
-		step.Command = s.command.Template.Display(scope{args: a}, mask)
+		step.Command = a.display(s.command.Template)
 		if shellOf(s.command.Shell) == expr.Cmd && platform() != "windows" {
 			step.Problem = "cmd steps run on Windows only"
 		}

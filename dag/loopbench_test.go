@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/flowrun/flowrun/dag"
 )
@@ -61,27 +60,4 @@ func TestLoopHeap(t *testing.T) {
 	if used >= 60 {
 		t.Errorf("the heap grew by %d MB", used)
 	}
-}
-
-// TestLoopIsLinear: an item of a long loop costs what one of a short loop costs. On a
-// busy machine one look may deceive.
-func TestLoopIsLinear(t *testing.T) {
-	cost := func(n int) time.Duration {
-		g, best := loopOf(t, n), time.Duration(1<<62)
-		for range max(2, 20_000/n) {
-			began := time.Now()
-			runs(t, g, dag.Options{Slots: dag.NewSlots(8)})
-			best = min(best, time.Since(began)/time.Duration(n))
-		}
-		return best
-	}
-	var short, long time.Duration
-	for range 5 {
-		short, long = cost(1000), cost(100_000)
-		if long <= 3*short {
-			t.Logf("%v, %v", short, long)
-			return
-		}
-	}
-	t.Errorf("an item of 100,000 costs %v, one of 1,000 %v", long, short)
 }

@@ -28,7 +28,8 @@ type Definition struct {
 	Source      []byte // the bytes of the file, for snippets and for history
 
 	Version           string // version of the tool itself, semver (S1-012)
-	MinVersion        *Text  // min-cycod-version / min-flowrun-version (S1-013)
+	MinVersion        *Text  // min-cycod-version: the compatibility level (S1-013)
+	MinFlowrun        *Text  // min-flowrun-version: of flowrun itself
 	Changelog         []Change
 	Deprecated        bool // S1-015
 	DeprecatedMessage string
@@ -36,7 +37,8 @@ type Definition struct {
 	// Alias tools (type: alias, S1-165): no steps of their own.
 	Alias             bool
 	BaseTool          Text
-	DefaultParameters []Entry // keys are parameters of the base tool
+	StandsFor         []string // of an alias once it is compiled: the tools it stands for, the nearest first
+	DefaultParameters []Entry  // keys are parameters of the base tool
 
 	// Steps in declaration order. A tool with one command (bash: ..., run: ...)
 	// has one step, named like the tool, and Single set.
@@ -287,7 +289,10 @@ type Expected struct {
 }
 
 // Change is one changelog entry (S1-014).
-type Change struct{ Version, Changes string }
+type Change struct {
+	Version, Changes string
+	Pos              Pos // of the version, else of the entry
+}
 
 // Parameter is one declared parameter (S1-090 to S1-105).
 type Parameter struct {

@@ -43,6 +43,7 @@ type Object struct {
 	Fields []Field
 
 	byKey map[string]*Field
+	open  bool // of settings: keys it does not know are somebody else's
 	// check looks at the mapping as a whole once its keys are read.
 	check func(d *decoder, into any, n *yaml.Node, content []*yaml.Node)
 }

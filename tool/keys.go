@@ -3,6 +3,7 @@ package tool
 import (
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -40,8 +41,8 @@ var toolObject = object("a tool", "One tool: what it is called, what it runs and
 		words("description", "S1-011", "What the tool does, for people and models.", func(t *draft, v string) { t.Description = v }).required(),
 		words("version", "S1-012", "Version of the tool, semantic versioning.", func(t *draft, v string) { t.Version = v }),
 		text("min-cycod-version", "S1-013", "Lowest compatibility level the tool needs.", func(t *draft, v Text) { t.MinVersion = &v }),
-		text("min-flowrun-version", "S1-013", "The same as min-cycod-version.", func(t *draft, v Text) { t.MinVersion = &v }),
-		list("changelog", "S1-014", changeObject, "What changed in each version.", func(t *draft, _ Pos) *Change { return add(&t.Changelog, Change{}) }),
+		text("min-flowrun-version", "S1-013", "Lowest version of flowrun that can run the tool.", func(t *draft, v Text) { t.MinFlowrun = &v }),
+		list("changelog", "S1-014", changeObject, "What changed in each version.", func(t *draft, p Pos) *Change { return add(&t.Changelog, Change{Pos: p}) }),
 		boolean("deprecated", "S1-015", "Whether the tool should no longer be used.", func(t *draft, v bool) { t.Deprecated = v }).def("false"),
 		words("deprecated-message", "S1-016", "What to use instead.", func(t *draft, v string) { t.DeprecatedMessage = v }),
 
@@ -271,7 +272,7 @@ func imageField() Field {
 	f := words("image", "S1-211", "Image of the container, with isolation: container.", func(s *Security, v string) { s.Image = v }).def(DefaultImage)
 	read := f.set
 	f.set = func(d *decoder, into any, n *yaml.Node) {
-		if v := deref(n); v.Kind == yaml.ScalarNode && !imageName.MatchString(v.Value) {
+		if v := deref(n); v.Kind == yaml.ScalarNode && !imageName().MatchString(v.Value) {
 			d.fail(n, "bad-image", fmt.Sprintf("%s is no name of an image", printable(v.Value)), `write it as registries have it: "docker.io/library/debian:12"`)
 			return
 		}
@@ -281,7 +282,7 @@ func imageField() Field {
 }
 
 // imageName is loosely what registries allow: [host[:port]/]path[:tag][@digest].
-var imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+var imageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`) })
 
 // interactiveOptions keeps the place of the key, for the message where it has no
 // effect.
@@ -445,7 +446,7 @@ func mapped(typ string) Field {
 }
 
 var changeObject = object("a change", "What changed in one version.",
-	words("version", "S1-014", "The version.", func(c *Change, v string) { c.Version = v }),
+	text("version", "S1-014", "The version.", func(c *Change, v Text) { c.Version, c.Pos = v.S, v.Pos }),
 	words("changes", "S1-014", "What changed.", func(c *Change, v string) { c.Changes = v }),
 )
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 )
@@ -128,7 +129,7 @@ func folders(c Config) []folder {
 	for _, name := range []string{".flowrun", ".cycod"} {
 		// Under a home that is no repository the walk upwards meets the user's
 		// own folder: that stays the user's.
-		if dir := nearest(c.WorkingDirectory, name); dir != "" && !slices.Contains(user, dir) {
+		if dir := nearest(c.WorkingDirectory, filepath.Join(name, "tools")); dir != "" && !slices.Contains(user, dir) {
 			all = append(all, folder{ScopeLocal, dir})
 		}
 	}
@@ -138,13 +139,13 @@ func folders(c Config) []folder {
 	return append(all, folder{ScopeGlobal, global})
 }
 
-// nearest is the first name/tools at or above dir, not beyond the root of a
+// nearest is the first folder of that name at or above dir, not beyond the root of a
 // repository; empty for none.
 func nearest(dir, name string) string {
 	for dir != "" {
-		tools := filepath.Join(dir, name, "tools")
-		if info, err := os.Stat(tools); err == nil && info.IsDir() {
-			return tools
+		found := filepath.Join(dir, name)
+		if info, err := os.Stat(found); err == nil && info.IsDir() {
+			return found
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir || isRepositoryRoot(dir) {
@@ -208,12 +209,17 @@ func (l *Library) extension(file string) string {
 // NotFoundError says that no tool has a name.
 type NotFoundError struct {
 	Name     string
+	Scope    Scope    // the only one that was searched; empty for all
 	Searched []string // folders, in order
 	Near     []string // similar names there are, at most three
 }
 
 func (e *NotFoundError) Error() string {
-	message := fmt.Sprintf("cannot find the tool %s: looked in %s", quote(e.Name), strings.Join(e.Searched, ", "))
+	where := ""
+	if e.Scope != "" {
+		where = " in the scope " + string(e.Scope)
+	}
+	message := fmt.Sprintf("cannot find the tool %s%s: looked in %s", quote(e.Name), where, strings.Join(e.Searched, ", "))
 	if len(e.Near) > 0 {
 		message += "; " + ask(e.Near)
 	}
@@ -249,7 +255,7 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 			return l.load(file, f.scope)
 		}
 	}
-	return nil, nil, l.notFound(name, places)
+	return nil, nil, l.missing(name, places)
 }
 
 func (l *Library) resolve(path string, from *Definition) string {
@@ -360,7 +366,7 @@ func (l *Library) files(dir string) []string {
 	return files
 }
 
-func (l *Library) notFound(name string, places []folder) error {
+func (l *Library) missing(name string, places []folder) *NotFoundError {
 	e := &NotFoundError{Name: name}
 	var names []string
 	for _, def := range l.registeredAll() {
@@ -485,6 +491,9 @@ func readError(path string, err error) error {
 }
 
 type notRegularError struct{ mode fs.FileMode }
+
+// Is lets callers tell a folder apart: errors.Is(err, syscall.EISDIR).
+func (e *notRegularError) Is(target error) bool { return target == syscall.EISDIR && e.mode.IsDir() }
 
 func (e *notRegularError) Error() string {
 	what := "a device"

@@ -78,7 +78,7 @@ func (l *Library) listFolder(f folder) []Listed {
 			unread = append(unread, i)
 		}
 	}
-	eachOf(unread, func(i int) { looks[i] = l.look(files[i], f.scope) })
+	onAll(unread, func(i int) { looks[i] = l.look(files[i], f.scope) })
 	if slices.ContainsFunc(unread, func(i int) bool { return looks[i].stamp != stamp{} }) {
 		l.learn(f.path, looks)
 	}
@@ -121,8 +121,8 @@ func (l *Library) preference(e Listed) int {
 	return len(l.extensions)
 }
 
-// eachOf calls do for every number of a list, on all processors at once.
-func eachOf(list []int, do func(int)) {
+// onAll calls do for every number of a list, on all processors at once.
+func onAll(list []int, do func(int)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(list)) {
@@ -134,6 +134,7 @@ func eachOf(list []int, do func(int)) {
 	}
 	workers.Wait()
 }
+
 func listed(def *Definition, found Diagnostics) Listed {
 	m := def.Metadata
 	return Listed{

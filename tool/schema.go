@@ -124,6 +124,9 @@ func fieldSchema(o *Object, f Field) map[string]any {
 	if form := nameForms[o]; form != nil && f.Key == "name" {
 		s["pattern"] = form().String()
 	}
+	if o == securityObject && f.Key == "image" {
+		s["pattern"] = imageName().String()
+	}
 	if f.Body && f.Kind == KindObjects {
 		s["minItems"] = 1
 	}

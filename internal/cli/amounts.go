@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/config"
 )
 
 // moment reads a time: how long ago, or when. "" is the zero time.
@@ -15,38 +17,11 @@ func moment(s string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t, nil
 	}
-	d, err := age(s)
+	d, err := config.Age(s)
 	if err != nil {
 		return time.Time{}, err
 	}
 	return time.Now().Add(-d), nil
-}
-
-// age reads a duration that may have days and weeks: 7d, 2w, 1d12h. "" is 0.
-func age(s string) (time.Duration, error) {
-	var total time.Duration
-	rest := s
-	for _, unit := range []struct {
-		sign string
-		d    time.Duration
-	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}} {
-		if head, tail, ok := strings.Cut(rest, unit.sign); ok {
-			n, err := strconv.ParseUint(head, 10, 16)
-			if err != nil {
-				return 0, fmt.Errorf("%q is no duration; write 30d, 12h or 1h30m", s)
-			}
-			total += time.Duration(n) * unit.d
-			rest = tail
-		}
-	}
-	if rest == "" {
-		return total, nil
-	}
-	d, err := time.ParseDuration(rest)
-	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%q is no duration; write 30d, 12h or 1h30m", s)
-	}
-	return total + d, nil
 }
 
 // units of sizes: MB is 10^6, MiB 2^20 (design: "What is written").

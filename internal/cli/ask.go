@@ -1,158 +1,84 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/term"
-
-	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/tool"
 )
 
-// canAsk says whether somebody sits at a terminal who can be asked. Under CI nobody
+// answers says whether somebody sits at a terminal who can be asked. Under CI nobody
 // does.
-func (a *app) canAsk(noInput bool) bool {
+func (a *app) answers() bool {
 	in, ok := a.Stdin.(*os.File)
-	return ok && !noInput && os.Getenv("CI") == "" && term.IsTerminal(int(in.Fd())) && isTerminal(a.Stderr)
+	return ok && os.Getenv("CI") == "" && isTerminal(in) && isTerminal(a.Stderr)
 }
 
-// ask has a person give the required parameters that are missing, one by one, each held
-// against the parameter's own rules. Where something else is wrong, or nobody can be
-// asked, it asks nothing: running the plan says what is wrong.
-func (a *app) ask(p *flowrun.Plan, w flowrun.World, params map[string]any, f runFlags) error {
-	missing := problems(p, w, params)
-	if len(missing.Problems) == 0 || !a.canAsk(f.noInput) || f.params == "-" ||
-		slices.ContainsFunc(missing.Problems, func(m flowrun.ParamProblem) bool { return m.Code != "missing" }) {
-		return nil
+// canAsk says whether a command that runs something may ask: somebody is there, and its
+// flags leave room for questions.
+func (a *app) canAsk(f runFlags) bool { return !f.noInput && speaks(f.progress) && a.answers() }
+
+// ask puts a question that yes or no answers; an empty line means usual, and whatever is
+// no answer means no. Only where answers says so.
+func (a *app) ask(question string, usual bool) bool {
+	choices := "[y/N]"
+	if usual {
+		choices = "[Y/n]"
 	}
-	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt)
-	defer signal.Stop(interrupted)
-	q := &questions{app: a, in: a.Stdin.(*os.File), interrupted: interrupted}
-	place := func(m flowrun.ParamProblem) int {
-		return slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == m.Name })
-	}
-	slices.SortFunc(missing.Problems, func(m, n flowrun.ParamProblem) int { return cmp.Compare(place(m), place(n)) })
-	for i, m := range missing.Problems {
-		d := p.Definition.Parameters[place(m)]
-		if err := q.until(p, w, params, d); err != nil {
+	yes, err := a.decide(fmt.Sprintf("flowrun: %s %s ", question, choices), usual, nil)
+	return yes && err == nil
+}
+
+// decide puts a question that yes or no answers; an empty line means usual, and the end of
+// the input no. details are shown for d. The error is errInterrupted for Ctrl-C. What was
+// typed before the question is no answer.
+func (a *app) decide(question string, usual bool, details func() error) (bool, error) {
+	q := a.questions()
+	defer q.over()
+	for {
+		dropTyped(q.in)
+		fmt.Fprint(a.Stderr, question)
+		switch word, err := q.answer(false); {
+		case errors.Is(err, io.EOF):
 			fmt.Fprintln(a.Stderr)
-			missing.Problems = missing.Problems[i:]
-			code := a.fail(missing)
-			if errors.Is(err, errInterrupted) {
-				code = exitInterrupt
+			return false, nil
+		case err != nil:
+			fmt.Fprintln(a.Stderr)
+			return false, err
+		case word == "":
+			return usual, nil
+		case details != nil && strings.EqualFold(word, "d"):
+			if err := details(); err != nil {
+				return false, err
 			}
-			return codeError(code)
+		default:
+			return strings.EqualFold(word, "y") || strings.EqualFold(word, "yes"), nil
 		}
 	}
-	return nil
-}
-
-// problems are what is wrong with parameters; none where Bind has something else to
-// say, which it says again when the plan runs.
-func problems(p *flowrun.Plan, w flowrun.World, params map[string]any) *flowrun.ParamsError {
-	var bad *flowrun.ParamsError
-	if _, err := p.Bind(w, params); !errors.As(err, &bad) {
-		return &flowrun.ParamsError{}
-	}
-	return bad
 }
 
 // questions are put to a person at a terminal.
 type questions struct {
 	*app
 	in          *os.File
-	interrupted <-chan os.Signal
+	interrupted chan os.Signal
 }
 
+// questions takes Ctrl-C until over.
+func (a *app) questions() *questions {
+	q := &questions{app: a, in: a.Stdin.(*os.File), interrupted: make(chan os.Signal, 1)}
+	signal.Notify(q.interrupted, os.Interrupt)
+	return q
+}
+
+func (q *questions) over() { signal.Stop(q.interrupted) }
+
+// errInterrupted says that Ctrl-C was the answer.
 var errInterrupted = errors.New("interrupted")
-
-// until asks for one parameter until the answer will do, and puts it into params.
-func (q *questions) until(p *flowrun.Plan, w flowrun.World, params map[string]any, d *tool.Parameter) error {
-	q.introduce(d)
-	for {
-		fmt.Fprintf(q.Stderr, "%s: ", d.Name)
-		text, err := q.answer(p.Secret(d.Name))
-		if err != nil {
-			return err
-		}
-		if text == "" {
-			continue
-		}
-		params[d.Name] = meant(d, text)
-		bad := problems(p, w, params)
-		i := slices.IndexFunc(bad.Problems, func(m flowrun.ParamProblem) bool { return m.Name == d.Name })
-		if i < 0 {
-			return nil
-		}
-		delete(params, d.Name)
-		fmt.Fprintf(q.Stderr, "  %s\n", console.Clean(bad.Problems[i].Message))
-	}
-}
-
-// introduce says what is asked for: type, meaning, choices, an example.
-func (q *questions) introduce(d *tool.Parameter) {
-	kind := d.Type
-	if kind == "" {
-		kind = "string"
-	}
-	switch kind {
-	case "boolean":
-		kind = "yes or no"
-	case "array":
-		kind = "a list: one value, or JSON"
-	case "object":
-		kind = "JSON"
-	}
-	fmt.Fprintf(q.Stderr, "%s (%s)%s\n", d.Name, kind, colon(console.Harmless(d.Description)))
-	for i, v := range d.Validation.Enum {
-		fmt.Fprintf(q.Stderr, "  %d) %s\n", i+1, console.Clean(valueText(v)))
-	}
-	if len(d.Examples) > 0 && len(d.Validation.Enum) == 0 {
-		fmt.Fprintf(q.Stderr, "  for example %s\n", console.Clean(valueText(d.Examples[0])))
-	}
-}
-
-// valueText is a scalar of a definition as a person writes it.
-func valueText(v tool.Value) string {
-	switch {
-	case v.Text != nil:
-		return v.Text.S
-	case v.Written() != "":
-		return v.Written()
-	}
-	return fmt.Sprint(v.Scalar)
-}
-
-// meant is the value that an answer stands for: one of a list may be given by its
-// number, unless that is a word of the list too; yes and no are booleans.
-func meant(d *tool.Parameter, text string) any {
-	enum := d.Validation.Enum
-	if slices.ContainsFunc(enum, func(v tool.Value) bool { return valueText(v) == text }) {
-		return text
-	}
-	if n, err := strconv.Atoi(text); err == nil && 1 <= n && n <= len(enum) {
-		return valueText(enum[n-1])
-	}
-	if d.Type == "boolean" {
-		switch strings.ToLower(text) {
-		case "y", "yes":
-			return "true"
-		case "n", "no":
-			return "false"
-		}
-	}
-	return text
-}
 
 // answer reads a line, without showing it where it is secret. The error is io.EOF, or
 // errInterrupted; the terminal is then as it was.

@@ -11,6 +11,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
 )
 
 // Process is what the command line may use of its process. Tests hand in their
@@ -26,6 +28,9 @@ func Main(p Process) int {
 	out := &delivery{to: p.Stdout}
 	p.Stdout = out
 	a := &app{Process: p}
+	if Version != "" {
+		flowrun.Release = Version
+	}
 	root := a.root()
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
@@ -81,8 +86,8 @@ func (a *app) root() *cobra.Command {
 	}
 	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand(), a.demoCommand())
 	add("look", a.runsCommand(), a.showCommand(), a.logsCommand(), a.timelineCommand(), a.eventsCommand(), a.statsCommand(), a.historyCommand())
-	add("author", a.initCommand(), a.validateCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
-	add("self", a.completionCommand(), a.manCommand(), a.versionCommand())
-	root.AddCommand(topicCommands()...)
+	add("author", a.initCommand(), a.validateCommand(), a.explainCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
+	add("self", a.configCommand(), a.trustCommand(), a.completionCommand(), a.doctorCommand(), a.manCommand(), a.versionCommand())
+	root.AddCommand(append(topicCommands(), toolsTopic())...)
 	return root
 }

@@ -86,6 +86,9 @@ func (a *app) runDemo(dir string, s *sqlite.Store, f runFlags, fail bool) (p *fl
 	if p, err = a.compile(file); err != nil {
 		return nil, nil, err
 	}
+	if f.settings, err = a.settings(f); err != nil {
+		return nil, nil, err
+	}
 	err = a.carryOut(nil, p, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		r, err := e.Run(ctx, p, map[string]any{"BREAK": fail}, o...)
 		res = r

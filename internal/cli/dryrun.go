@@ -27,6 +27,15 @@ func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f 
 		b, _ := json.Marshal(v.Params[name])
 		fmt.Fprintf(a.Stdout, "  %s = %s\n", name, b)
 	}
+	for _, t := range v.Tools {
+		who := "it wants"
+		if t.Step != "" {
+			who = t.Step + " wants"
+		}
+		for _, n := range t.Permissions {
+			fmt.Fprintf(a.Stdout, "  %s %s\n", who, n.Resolved)
+		}
+	}
 	showPreview(a.Stdout, v.Steps, "")
 	return nil
 }

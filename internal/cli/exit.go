@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -52,6 +53,9 @@ func named(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &missingError{err}
 	}
+	if errors.Is(err, syscall.EISDIR) {
+		return usage(fmt.Errorf("%w; name a file in it, or a tool", err), nil)
+	}
 	return err
 }
 
@@ -80,6 +84,7 @@ func (a *app) fail(err error) int {
 		withheld *flowrun.WithheldError
 		alone    *flowrun.AloneError
 		environ  *flowrun.EnvironmentError
+		refused  *refusedError
 	)
 	switch {
 	case errors.As(err, &code):
@@ -109,6 +114,12 @@ func (a *app) fail(err error) int {
 		return exitWaiting
 	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.As(err, &withheld), errors.As(err, &alone), errors.As(err, &confined):
 		a.say("%v", err)
+		return exitRefused
+	case errors.As(err, &refused):
+		a.say("refused: %v", err)
+		for _, p := range refused.permissions {
+			a.say("Permission not granted: %s", console.Visible(p)) // S1-219
+		}
 		return exitRefused
 	case errors.As(err, &params):
 		for _, p := range params.Problems {
@@ -147,7 +158,11 @@ func (a *app) say(format string, args ...any) {
 
 // diagnose draws diagnostics on stderr, with the lines they are about.
 func (a *app) diagnose(ds tool.Diagnostics) {
-	tool.Render(a.Stderr, ds, readSource, a.colored(a.Stderr))
+	shown, left := capped(ds, mostShown)
+	tool.Render(a.Stderr, relative(shown), readSource, a.style(a.Stderr))
+	if left > 0 {
+		a.say("+%d more; flowrun validate --limit 0 shows every one", left)
+	}
 }
 
 // readSource is the text of a definition, nil for what is no file: reading a pipe

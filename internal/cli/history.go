@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -45,7 +45,7 @@ limits says so. Runs that are under way stay.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p := sqlite.Policy{Keep: keep, DryRun: dry}
 			var err error
-			if p.OlderThan, err = age(older); err != nil {
+			if p.OlderThan, err = config.Age(older); err != nil {
 				return usagef(c, "--older-than: %v", err)
 			}
 			if p.MaxSize, err = bytesOf(size); err != nil {
@@ -130,36 +130,6 @@ func folderSize(dir string) (n int64) {
 		return nil
 	})
 	return n
-}
-
-func (a *app) auditCommand() *cobra.Command {
-	var limit int
-	c := &cobra.Command{
-		Use:   "audit",
-		Short: "List who resumed, cancelled and removed runs",
-		Long: `List who did what to recorded runs, newest first: resume took one up again, cancel
-asked for its end, prune removed some.`,
-		Example: "  flowrun history audit --limit 10",
-		Args:    noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if limit < 0 {
-				return usagef(c, "--limit must be at least 1, or 0 for all")
-			}
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error {
-				list, err := s.Audits(ctx, limit)
-				if err != nil {
-					return err
-				}
-				var rows [][]string
-				for _, e := range list {
-					rows = append(rows, []string{e.At.Local().Format(time.DateTime), e.Who, e.Action, e.Run, e.Detail})
-				}
-				return console.Table(a.Stdout, []string{"AT", "WHO", "ACTION", "RUN", "DETAIL"}, rows, console.TableOptions{Width: a.width()})
-			})
-		},
-	}
-	c.Flags().IntVar(&limit, "limit", 50, "list at most `n` entries; 0 is all")
-	return c
 }
 
 func noArgs(c *cobra.Command, args []string) error {

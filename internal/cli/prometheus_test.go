@@ -117,7 +117,7 @@ func launch(t *testing.T, dir, program string, args ...string) *launched {
 	}
 	defer f.Close()
 	l.cmd.Dir, l.cmd.Stderr = dir, f
-	l.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+dir+"/state", "TMPDIR="+dir)
+	l.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+dir+"/state", "TMPDIR="+dir, "HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	if err := l.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

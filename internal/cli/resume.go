@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -89,6 +87,7 @@ anything starts.`,
 	}
 	c.RegisterFlagCompletionFunc("from", steps)
 	c.RegisterFlagCompletionFunc("only", steps)
+	c.RegisterFlagCompletionFunc("with", a.completeWith)
 	a.runningFlags(c, &f)
 	return c
 }
@@ -112,6 +111,9 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 	}
 	list, err := assignments(c, args[1:])
 	if err != nil {
+		return err
+	}
+	if f.settings, err = a.settings(f); err != nil {
 		return err
 	}
 	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
@@ -138,7 +140,12 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 		if speaks(f.progress) || f.dryRun {
 			a.foretell(g, past)
 		}
+		what := subject{tools: g.Tools(), preview: g.Preview}
+		if !g.Retry {
+			what.run = past.Record.ID
+		}
 		if f.dryRun {
+			a.foresee(what, f)
 			return nil
 		}
 		if len(g.Asks) > 0 {
@@ -149,6 +156,10 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 				return err
 			}
 		}
+		if f.id, err = a.consent(s, what, f); err != nil {
+			return err
+		}
+		defer a.retain(ctx, s, f.settings)
 		return a.carryOut(past, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 			return e.Continue(ctx, g, o...)
 		})
@@ -253,10 +264,5 @@ func listed[S ~string](ids []S) string {
 
 // confirm asks whether interrupted steps run again; no where nobody can answer.
 func (a *app) confirm(g *flowrun.Again) bool {
-	if f, ok := a.Stdin.(*os.File); !ok || !isTerminal(f) || !isTerminal(a.Stderr) {
-		return false
-	}
-	fmt.Fprintf(a.Stderr, "flowrun: run %s again? [y/N] ", listed(g.Asks))
-	answer, _ := bufio.NewReader(a.Stdin).ReadString('\n')
-	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y")
+	return a.answers() && a.ask("run "+listed(g.Asks)+" again?", false)
 }

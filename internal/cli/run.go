@@ -34,6 +34,8 @@ type runFlags struct {
 	summary     bool
 	watch       bool
 	watchPaths  []string
+
+	consentFlags
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -92,6 +94,7 @@ func (a *app) runningFlags(c *cobra.Command, f *runFlags) {
 	fl.BoolVarP(&f.passThrough, "exit-code", "x", false, "exit with the failed step's own exit code")
 	fl.StringVar(&f.metricsFile, "metrics-file", "", "write the run's metrics to this `file`, for node_exporter's textfile collector")
 	fl.StringVar(&f.metricsAddr, "metrics-addr", "", "serve the run's metrics at `HOST:PORT`/metrics while it lasts; :PORT is this machine only")
+	f.consentFlags.declare(c)
 	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(progressModes, cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(runOutputs, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -104,10 +107,10 @@ func (f *runFlags) check(a *app, c *cobra.Command) error {
 	if err := oneOf(c, "output", f.output, runOutputs); err != nil {
 		return err
 	}
-	if f.maxParallel < 0 {
+	if f.maxParallel < 0 || c.Flags().Changed("max-parallel") && f.maxParallel == 0 {
 		return usagef(c, "--max-parallel must be at least 1")
 	}
-	return nil
+	return f.consentFlags.check(c)
 }
 
 var (
@@ -161,13 +164,21 @@ func (a *app) prepare(c *cobra.Command, args []string, f runFlags, answers map[s
 	if speaks(f.progress) {
 		a.warn(plan, params)
 	}
-	return plan, world, params, a.ask(plan, world, params, f)
+	return plan, world, params, a.askMissing(plan, world, params, f)
 }
 
 // perform runs it, or shows what would run.
-func (a *app) perform(plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) error {
+func (a *app) perform(plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) (err error) {
+	if f.settings, err = a.settings(f); err != nil {
+		return err
+	}
+	what := subject{tools: plan.Tools(), preview: func() (*flowrun.Preview, error) { return plan.Preview(world, params) }}
 	if f.dryRun {
+		a.foresee(what, f)
 		return a.dryRun(plan, world, params, f)
+	}
+	if f.id, err = a.consent(nil, what, f); err != nil {
+		return err
 	}
 	return a.execute(plan, world, params, f)
 }
@@ -221,7 +232,10 @@ func (a *app) execute(plan *flowrun.Plan, world flowrun.World, params map[string
 	if f.noHistory {
 		return a.carryOut(nil, plan, nil, f, run)
 	}
-	return a.writing(func(_ context.Context, s *sqlite.Store) error { return a.carryOut(nil, plan, s, f, run) })
+	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
+		defer a.retain(ctx, s, f.settings)
+		return a.carryOut(nil, plan, s, f, run)
+	})
 }
 
 // carryOut runs something on an engine, and prints the result. past is the run that is
@@ -233,7 +247,11 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 	sig := a.signals(stop)
 	defer sig.stop()
 
-	config := flowrun.Config{Parallel: f.maxParallel, StateDir: flowrun.DefaultStateDir()}
+	config := flowrun.Config{Parallel: f.maxParallel, StateDir: flowrun.DefaultStateDir(),
+		Grace: f.settings.Duration("grace"), Cleanup: f.settings.Duration("limits.cleanup")}
+	if config.Parallel == 0 {
+		config.Parallel = int(f.settings.Number("limits.max-parallel"))
+	}
 	if s != nil {
 		config.Store = s
 	} else { // the result is printed from the logs, which then go
@@ -245,6 +263,9 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		config.StateDir, config.CacheDir = dir, flowrun.NoCache
 	}
 	options := []flowrun.RunOption{flowrun.WithForce(sig.force)}
+	if f.id != "" {
+		options = append(options, flowrun.WithID(f.id))
+	}
 	if f.force {
 		options = append(options, flowrun.WithoutCache())
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // isTerminal says whether w is a terminal.
@@ -59,6 +60,12 @@ func sameTerminal(v, w io.Writer) bool {
 	}
 	other, err := g.Stat()
 	return err == nil && os.SameFile(one, other)
+}
+
+// style is how diagnostics are drawn on w: colours where they are wanted, links on a
+// terminal only.
+func (a *app) style(w io.Writer) tool.Style {
+	return tool.Style{Color: a.colored(w), Links: isTerminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
 // width is how many columns stdout has; 0 where it is no terminal.

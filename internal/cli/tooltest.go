@@ -19,7 +19,8 @@ import (
 
 // testFlags are the flags of flowrun tool test.
 type testFlags struct {
-	scope         string
+	scopes        scopeFlags
+	scope         string // after check
 	tests         []string
 	verbose       bool
 	stopOnFailure bool
@@ -31,42 +32,63 @@ type testFlags struct {
 
 const defaultJobs = 4
 
-var testScopes = []string{"any", "local", "user", "global"}
-
 func (a *app) toolTestCommand() *cobra.Command {
 	var f testFlags
 	c := &cobra.Command{
-		Use:   "test [NAME|PATH ...]",
-		Short: "Run the tests in definitions",
-		Long: `Run the tests that stand in definitions: of tools by name, of files, of the files in
-folders; without any, of every tool in reach.
-
-Each test runs in a fresh folder, which is the tool's {WORKSPACE}; its {TEMP} is a
-fresh one too. Cleanup commands run however a test ended. Runs are not recorded.
-
-Exits 1 when a test failed, 3 when a definition has an error, 130 after Ctrl-C.`,
-		Example: `  flowrun tool test
-  flowrun tool test deploy --test 'puts a first release in place' --verbose
-  flowrun tool test ./tools --jobs 8 --report junit=tests.xml
-  flowrun tool test --offline --stop-on-failure`,
+		Use:               "test [NAME|PATH ...]",
+		Short:             "Run the tests in definitions",
 		RunE:              func(c *cobra.Command, args []string) error { return a.toolTest(c, args, f) },
-		ValidArgsFunction: a.completeTool,
+		ValidArgsFunction: a.completeTools,
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.scope, "scope", "any", "only tools of this `scope`: any|local|user|global")
-	fl.StringArrayVar(&f.tests, "test", nil, "only tests of this `name`; may be repeated")
-	fl.BoolVar(&f.verbose, "verbose", false, "show the output of tests that went well, too")
-	fl.BoolVar(&f.stopOnFailure, "stop-on-failure", false, "begin no further test once one has failed")
-	fl.IntVar(&f.jobs, "jobs", 0, "run `n` tests at once (default 4; 1 with --in-place)")
-	fl.BoolVar(&f.inPlace, "in-place", false, "run in the working directory instead of a fresh folder")
-	fl.BoolVar(&f.offline, "offline", false, "skip tests of tools with a permission for the network")
-	fl.StringArrayVar(&f.reports, "report", nil, "write a report, junit=`FILE` or json=FILE; may be repeated")
-	c.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(testScopes, cobra.ShellCompDirectiveNoFileComp))
-	return c
+	fl.StringArrayVar(&f.tests, "test", nil, "")
+	fl.BoolVar(&f.verbose, "verbose", false, "")
+	fl.BoolVar(&f.stopOnFailure, "stop-on-failure", false, "")
+	fl.IntVar(&f.jobs, "jobs", 0, "")
+	fl.BoolVar(&f.inPlace, "in-place", false, "")
+	fl.BoolVar(&f.offline, "offline", false, "")
+	fl.StringArrayVar(&f.reports, "report", nil, "")
+	c.RegisterFlagCompletionFunc("test", a.completeTest)
+	f.scopes.declare(c)
+	return testPage.on(c)
+}
+
+var testPage = page{
+	title: "flowrun tool test",
+	about: []string{
+		"Test a tool with its defined tests: tools by name, files, the files in folders; without",
+		"any, every tool in reach.",
+		"",
+		"Each test runs in a fresh folder, which is the tool's {WORKSPACE}; its {TEMP} is a",
+		"fresh one too. Cleanup commands run however a test ended. Runs are not recorded.",
+		"Nobody is asked: tests of tools with elevated rights, or denied ones, are skipped.",
+		"",
+		"Exits 1 when a test failed, 3 when a definition has an error, 130 after Ctrl-C.",
+	},
+	usage: []string{"flowrun tool test [TOOL_NAME|PATH ...] [--scope] [options]"},
+	options: []optionGroup{
+		scopeGroup("Test the tool from %s", "Test the tool from the first scope it's found in", anyScope),
+		{"TEST OPTIONS", []optionLine{
+			{left: "--test TEST_NAME", right: "Name of specific test to run (if omitted, runs all tests); may be repeated"},
+			{left: "--verbose", right: "Show detailed output, also of tests that went well"},
+			{left: "--stop-on-failure", right: "Stop testing after the first failure"},
+			{left: "--jobs N", right: "Run N tests at once (default: 4; 1 with --in-place)"},
+			{left: "--in-place", right: "Run in the working directory instead of a fresh folder"},
+			{left: "--offline", right: "Skip tests of tools with a permission for the network"},
+			{left: "--report FORM=FILE", right: "Write a report, junit=FILE or json=FILE; may be repeated"},
+		}},
+	},
+	examples: []example{
+		{"Run all tests for a tool", "flowrun tool test weather-lookup"},
+		{"Run a specific test with verbose output", "flowrun tool test weather-lookup --test basic-test --verbose"},
+		{"Run the tests of a folder, with a report", "flowrun tool test ./tools --jobs 8 --report junit=tests.xml"},
+	},
+	see: []string{"flowrun help tool", "flowrun help tools"},
 }
 
 func (f *testFlags) check(c *cobra.Command) error {
-	if err := oneOf(c, "scope", f.scope, testScopes); err != nil {
+	var err error
+	if f.scope, err = f.scopes.scope(c, anyScope); err != nil {
 		return err
 	}
 	if f.jobs < 0 || c.Flags().Changed("jobs") && f.jobs == 0 {
@@ -99,6 +121,9 @@ func (a *app) toolTest(c *cobra.Command, args []string, f testFlags) error {
 		a.diagnose(broken.Sorted())
 	}
 	if cases, err = chosen(cases, f.tests); err != nil {
+		return err
+	}
+	if err := a.judgeTests(cases); err != nil {
 		return err
 	}
 	if len(cases) == 0 && len(broken) == 0 {

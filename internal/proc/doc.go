@@ -45,6 +45,12 @@
 // Every other process is verified by its start time behind an open handle before
 // a signal is sent to it.
 //
+// # Confining
+//
+// What a process has to do without ([Confinement]) is taken away by the process itself
+// on its way to becoming the program: [ConfineMain] in this same program, started
+// again. A [MemoryLimit] is a cgroup made for one step, which the process enters there.
+//
 // Other systems than Linux get process groups (Unix) or the first process alone
 // (Windows).
 package proc

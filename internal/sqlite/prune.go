@@ -17,6 +17,23 @@ type Policy struct {
 	// LogSize is how many bytes a run's log folder has; nil counts none.
 	LogSize func(id string) int64
 	DryRun  bool // only says what would go
+	Routine bool // by a standing order, which leaves no line in the audit list
+}
+
+// Due says whether Prune may find anything to remove, at the cost of a look at few rows.
+// A MaxSize is always due.
+func (s *Store) Due(ctx context.Context, p Policy) (bool, error) {
+	if s.reads == nil {
+		return false, nil
+	}
+	if p.MaxSize > 0 {
+		return true, nil
+	}
+	var more, old bool
+	const q = `SELECT EXISTS (SELECT 1 FROM runs ORDER BY n DESC LIMIT 1 OFFSET ?1),
+		EXISTS (SELECT 1 FROM (SELECT coalesce(ended, started) AS at FROM runs ORDER BY n LIMIT 20) WHERE at < ?2)`
+	err := s.reads.QueryRowContext(ctx, q, p.Keep, time.Now().Add(-p.OlderThan).UnixNano()).Scan(&more, &old)
+	return p.Keep > 0 && more || p.OlderThan > 0 && old, s.failed("look at the history", err)
 }
 
 // Pruned is what Prune removed.
@@ -75,7 +92,11 @@ func (s *Store) Prune(ctx context.Context, p Policy) (Pruned, error) {
 		}
 		done.add(gone)
 	}
-	return done, s.shrink(ctx, doing, len(done.IDs))
+	noted := len(done.IDs)
+	if p.Routine {
+		noted = 0
+	}
+	return done, s.shrink(ctx, doing, noted)
 }
 
 func (p *Pruned) add(runs []past) {

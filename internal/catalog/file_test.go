@@ -1,0 +1,139 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// only holds that a folder has these files and nothing that was left behind.
+func only(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if fmt.Sprint(got) != fmt.Sprint(names) {
+		t.Errorf("the folder holds %v, want %v", got, names)
+	}
+}
+
+// TestCreate: of many that want one name at once, one gets it, and the file is that
+// one's from its first byte to its last.
+func TestCreate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tools", "a.yaml")
+	const many = 20
+	texts := make([][]byte, many)
+	errs := make([]error, many)
+	var all sync.WaitGroup
+	for i := range many {
+		texts[i] = fmt.Appendf(nil, "name: a\nx-who: %d\n", i)
+		all.Go(func() { errs[i] = Create(path, texts[i]) })
+	}
+	all.Wait()
+	won := -1
+	for i, err := range errs {
+		var exists *ExistsError
+		switch {
+		case err == nil && won < 0:
+			won = i
+		case err == nil:
+			t.Errorf("both %d and %d won", won, i)
+		case !errors.As(err, &exists) || exists.Path != path:
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if won < 0 || read(t, path) != string(texts[won]) {
+		t.Errorf("winner %d, file %q", won, read(t, path))
+	}
+	only(t, filepath.Dir(path), "a.yaml")
+}
+
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.yaml")
+	if err := os.WriteFile(path, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	var changed *ChangedError
+	if err := Replace(path, []byte("other"), []byte("new")); !errors.As(err, &changed) || read(t, path) != "old" {
+		t.Errorf("a file that had changed: %v, %q", err, read(t, path))
+	}
+	if err := Replace(path, []byte("old"), []byte("new")); err != nil || read(t, path) != "new" {
+		t.Errorf("%v, %q", err, read(t, path))
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 && info.Mode().Perm() != 0o666 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if err := Replace(filepath.Join(dir, "none"), nil, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is gone: %v", err)
+	}
+	only(t, dir, "a.yaml")
+}
+
+// TestFailedWrite: whatever fails once the temporary file is there, the file is as it
+// was, nothing is left behind, and the error names the file that was meant.
+func TestFailedWrite(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.yaml")
+	if err := Create(path, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	full := &fs.PathError{Op: "rename", Path: "elsewhere", Err: errors.New("no space left on device")}
+	err := write(path, []byte("new"), 0o644, func(temporary, _ string) error {
+		if read(t, temporary) != "new" {
+			t.Error("the temporary file is not whole when it gets its name")
+		}
+		return full
+	})
+	if err == nil || err.Error() != "write "+path+": no space left on device" {
+		t.Errorf("error: %v", err)
+	}
+	if read(t, path) != "old" {
+		t.Errorf("the file holds %q", read(t, path))
+	}
+	only(t, dir, "a.yaml")
+}
+
+func TestSaveAndOutput(t *testing.T) {
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "state", "a.rej")
+	for range 2 {
+		if err := Save(secret, []byte("typed")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, err := os.Stat(secret); err != nil || info.Mode().Perm()&0o077 != 0 && info.Mode().Perm() != 0o666 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	out, link := filepath.Join(dir, "out"), filepath.Join(dir, "link")
+	if err := os.WriteFile(out, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(out, link); err != nil {
+		t.Skip("no links here:", err)
+	}
+	if err := Output(link, []byte("new")); err != nil || read(t, out) != "new" {
+		t.Errorf("%v, %q", err, read(t, out))
+	}
+	if err := Output(os.DevNull, []byte("new")); err != nil {
+		t.Error(err)
+	}
+}

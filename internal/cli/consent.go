@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/trial"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// consentFlags are the flags of every command through which calls come in.
+type consentFlags struct {
+	approve, deny []string
+	trustProject  bool
+
+	settings *config.Config
+	id       string // of the run, where it was chosen before it began
+}
+
+func (f *consentFlags) declare(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringArrayVar(&f.approve, "auto-approve", nil, "approve tools that match this `pattern`: tool:NAME, tool:TAG, tool:read, tool:write, tool:run or *")
+	fl.StringArrayVar(&f.deny, "auto-deny", nil, "refuse tools that match this `pattern`, also where another tool uses them")
+	fl.BoolVar(&f.trustProject, "trust-project", false, "trust the project's settings for this once (see flowrun trust)")
+	words := cobra.FixedCompletions([]string{"tool:read", "tool:write", "tool:run", "tool:", "*"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
+	c.RegisterFlagCompletionFunc("auto-approve", words)
+	c.RegisterFlagCompletionFunc("auto-deny", words)
+}
+
+// check holds the patterns against their form.
+func (f *consentFlags) check(c *cobra.Command) error {
+	for flag, list := range map[string][]string{"auto-approve": f.approve, "auto-deny": f.deny} {
+		for _, s := range list {
+			if _, err := policy.ParsePattern(s, ""); err != nil {
+				return usagef(c, "--%s: %v", flag, err)
+			}
+		}
+	}
+	return nil
+}
+
+// rules are the patterns of flags and settings, which have been checked.
+func (f *consentFlags) rules() (r policy.Rules) {
+	add := func(to *[]policy.Pattern, text, origin string) {
+		if p, err := policy.ParsePattern(text, origin); err == nil {
+			*to = append(*to, p)
+		}
+	}
+	for _, s := range f.approve {
+		add(&r.Allow, s, "--auto-approve")
+	}
+	for _, s := range f.deny {
+		add(&r.Deny, s, "--auto-deny")
+	}
+	for _, v := range f.settings.Get("approvals.allow") {
+		add(&r.Allow, v.Text(), v.Origin.String())
+	}
+	for _, v := range f.settings.Get("approvals.deny") {
+		add(&r.Deny, v.Text(), v.Origin.String())
+	}
+	return r
+}
+
+// subject is what somebody wants to run.
+type subject struct {
+	run     string // that is taken up again; "" for a new one
+	tools   []flowrun.UsedTool
+	preview func() (*flowrun.Preview, error)
+}
+
+// facts are what the policy judges by.
+func (s subject) facts() (list []policy.Tool) {
+	for _, u := range s.tools {
+		d := u.Definition
+		list = append(list, policy.Tool{Name: d.Name, Aliases: d.StandsFor, Tags: d.Tags, Path: u.Path,
+			Elevated: d.Security.ExecutionPrivilege == "elevated"})
+	}
+	return list
+}
+
+// judge is what the policy says of it.
+func (a *app) judge(what subject, f runFlags) policy.Verdict {
+	return policy.Decide(policy.Request{Door: policy.Run, Tools: what.facts(), Rules: f.rules(), CanAsk: a.canAsk(f)})
+}
+
+// judgeTests marks the tests of tools that may not run. Nobody is asked for a test.
+func (a *app) judgeTests(cases []trial.Case) error {
+	settings, err := a.configuration(false)
+	if err != nil {
+		return err
+	}
+	f := consentFlags{settings: settings}
+	for i := range cases {
+		what := subject{tools: cases[i].Plan.Tools()}
+		if v := policy.Decide(policy.Request{Door: policy.Run, Tools: what.facts(), Rules: f.rules()}); v.Decision != policy.Allow {
+			cases[i].Refused = v.Reason
+		}
+	}
+	return nil
+}
+
+// refusedError says that the policy, or a person, did not let a call go ahead.
+type refusedError struct {
+	reason      string
+	permissions []string // that it would have needed
+}
+
+func (e *refusedError) Error() string { return console.Visible(e.reason) }
+
+// foresee tells at a dry run what would become of the call.
+func (a *app) foresee(what subject, f runFlags) {
+	switch v := a.judge(what, f); v.Decision {
+	case policy.Refuse:
+		a.say("this would be refused: %s", console.Visible(v.Reason))
+	case policy.Ask:
+		a.say("this would ask a person: %s", console.Visible(v.Reason))
+	}
+}
+
+// consent lets a call go ahead, asks a person, or refuses with a *refusedError. What was
+// asked or refused is recorded first; id is the run's, where the record names it. s is
+// the history where it is open already.
+func (a *app) consent(s *sqlite.Store, what subject, f runFlags) (id string, err error) {
+	v := a.judge(what, f)
+	if v.Decision == policy.Allow {
+		return "", nil
+	}
+	d := decision{Tool: what.tools[0].Definition.Name, Door: string(policy.Run), Verdict: "refused", By: "policy", Reason: v.Reason}
+	if src := what.tools[0].Definition.Source; src != nil {
+		d.Definition = tool.DigestOf(src)
+	}
+	preview, err := what.preview()
+	if err != nil {
+		return "", err
+	}
+	d.describe(preview)
+	if v.Decision == policy.Ask {
+		yes, err := a.inquire(v, preview)
+		if err != nil {
+			return "", err
+		}
+		d.By = "terminal"
+		if yes {
+			d.Verdict = "approved"
+		}
+	}
+	if d.Verdict == "approved" && !f.noHistory {
+		id = cmp.Or(what.run, flowrun.NewID(time.Now()))
+	}
+	if err := a.record(s, cmp.Or(id, what.run), d); err != nil {
+		return "", fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", d.Tool, err)
+	}
+	if d.Verdict != "approved" {
+		if d.By == "terminal" {
+			v.Reason += ", and the answer was no"
+		}
+		return "", &refusedError{v.Reason, d.Permissions}
+	}
+	if what.run != "" {
+		id = "" // it keeps its own
+	}
+	return id, nil
+}
+
+// record writes a decision into the audit list.
+func (a *app) record(s *sqlite.Store, run string, d decision) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	note := func(ctx context.Context, s *sqlite.Store) error {
+		return s.Audit(ctx, map[string]string{"approved": auditApprove, "refused": auditRefuse}[d.Verdict], run, string(text))
+	}
+	if s != nil {
+		return note(context.Background(), s)
+	}
+	return a.writing(note)
+}
+
+// inquire shows a person what is to run, and asks.
+func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
+	card := approval(v, p)
+	width := cmp.Or(a.errWidth(), 80)
+	cut, err := card.Write(a.Stderr, width, false)
+	if err != nil {
+		return false, err
+	}
+	question := "\nAllow this? [y/N/d]"
+	if cut {
+		question += " (d shows what was left out)"
+	}
+	yes, err := a.decide(question+" ", false, func() error {
+		_, err := card.Write(a.Stderr, width, true)
+		return err
+	})
+	if errors.Is(err, errInterrupted) {
+		return false, nil
+	}
+	return yes, err
+}
+
+// approval is what a person is shown.
+func approval(v policy.Verdict, p *flowrun.Preview) console.Approval {
+	card := console.Approval{Why: v.Reason}
+	for _, t := range p.Tools {
+		one := console.ApprovalTool{Step: t.Step, Name: t.Name, File: t.File, Scope: string(t.Scope), Tags: t.Tags, Privilege: t.Privilege,
+			Justification: t.Justification, Secrets: t.Secrets, Cleanup: t.Cleanup}
+		for _, n := range t.Permissions {
+			one.Permissions = append(one.Permissions, console.ApprovalPermission{Resolved: n.Resolved, Written: n.Written})
+		}
+		card.Tools = append(card.Tools, one)
+	}
+	for _, name := range sortedKeys(p.Params) {
+		card.Params = append(card.Params, console.ApprovalParam{Name: name, Value: inWords(p.Params[name])})
+	}
+	for _, s := range p.Steps {
+		card.Steps = append(card.Steps, console.ApprovalStep{ID: s.ID, Kind: s.Kind, Command: s.Command, Condition: s.Condition, Fallback: s.Fallback})
+	}
+	return card
+}
+
+// inWords is a parameter's value as text; what is no text as JSON.
+func inWords(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}
+
+// describe adds what the call was about.
+func (d *decision) describe(p *flowrun.Preview) {
+	for _, t := range p.Tools {
+		for _, n := range t.Permissions {
+			if !slices.Contains(d.Permissions, n.Resolved) {
+				d.Permissions = append(d.Permissions, n.Resolved)
+			}
+		}
+		d.Elevated = d.Elevated || t.Privilege == "elevated"
+	}
+	d.Params = map[string]string{}
+	for name, v := range p.Params {
+		text := inWords(v)
+		if r := []rune(text); len(r) > mostAudited {
+			text = fmt.Sprintf("%s... (%d characters)", string(r[:mostAudited]), len(r))
+		}
+		d.Params[name] = text
+	}
+}
+
+// mostAudited is how many characters of a parameter stand in the audit list.
+const mostAudited = 200

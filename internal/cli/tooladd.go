@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolAddCommand makes a definition from a command line (S1-260, S1-270 to S1-318). Its
+// options are ordered and take several values, which cobra's do not: it parses them
+// itself (addflags.go, addparse.go).
+func (a *app) toolAddCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:                "add TOOL_NAME",
+		Short:              "Create a new tool",
+		DisableFlagParsing: true,
+		ValidArgsFunction:  completeAdd,
+		RunE: func(c *cobra.Command, args []string) error {
+			add := parseAdd(args)
+			if add.help {
+				return c.Help()
+			}
+			scope := add.check()
+			if len(add.problems) > 0 {
+				return a.usageProblems(c, add.problems)
+			}
+			return a.add(c, add, tool.Scope(scope))
+		},
+	}
+	return page{
+		title: "flowrun tool add",
+		about: []string{"Adds a new custom tool for flowrun."},
+		usage: []string{`flowrun tool add TOOL_NAME --description "DESCRIPTION" [options]`},
+		options: append(addGroups(),
+			scopeGroup("Add tool to %s", "", string(tool.ScopeLocal))),
+		examples: []example{
+			{"Create a simple weather lookup tool", `flowrun tool add weather-lookup --description "Get weather for a location" \
+  --bash "curl -s 'wttr.in/{LOCATION}?format={FORMAT}'" \
+  --parameter LOCATION "City or airport code" required=true example=London \
+  --parameter FORMAT "Output format" default=3 \
+  --tag weather --tag api --tag read`},
+			{"Create a multi-step tool that processes data", `flowrun tool add process-data --description "Process data from a file" \
+  --step fetch "curl -s '{URL}' > data.json" \
+  --step process "jq '.items' data.json" \
+  --step cleanup "rm data.json" \
+  --parameter URL "URL to fetch data from" required=true \
+  --tag api --tag read`},
+			{"Create a tool from a YAML file", "flowrun tool add --from-file my-tool-definition.yaml"},
+			{"Create a tool with interactive editing", "flowrun tool add my-new-tool --editor"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tools"},
+	}.on(c)
+}
+
+// addGroups are the options as the help page has them: those that belong to a step, a
+// parameter or a test are indented below it.
+func addGroups() []optionGroup {
+	var groups []optionGroup
+	for _, o := range addOptions {
+		if o.section == "" {
+			continue
+		}
+		if len(groups) == 0 || groups[len(groups)-1].title != o.section {
+			groups = append(groups, optionGroup{title: o.section})
+		}
+		g := &groups[len(groups)-1]
+		line := optionLine{left: o.left(), right: o.help}
+		if o.owner == ofStep || o.owner == ofTest || strings.HasPrefix(o.name, "step-") {
+			line.depth = 1
+		}
+		g.lines = append(g.lines, line)
+		if o.name != "parameter" {
+			continue
+		}
+		for _, o := range parameterOptions {
+			g.lines = append(g.lines, optionLine{left: o.name + "=" + o.values[0], right: o.help, depth: 1})
+		}
+	}
+	return groups
+}
+
+// usageProblems tells everything wrong with a command line.
+func (a *app) usageProblems(c *cobra.Command, problems []string) error {
+	last := len(problems) - 1
+	for _, p := range problems[:last] {
+		a.say("%s", p)
+	}
+	return usage(errors.New(problems[last]), c)
+}
+
+// check looks at the command line as a whole and answers the scope.
+func (add *addition) check() string {
+	problem := func(format string, args ...any) { add.problems = append(add.problems, fmt.Sprintf(format, args...)) }
+	scope, err := oneScope(add.scopes, string(tool.ScopeLocal))
+	switch {
+	case err != nil:
+		problem("%v", err)
+	case scope == anyScope:
+		problem("%v", errNoAny)
+	}
+	switch {
+	case add.name == "" && !add.wantsFile:
+		problem("give the tool a name: flowrun tool add TOOL_NAME ...")
+	case add.name != "" && !tool.ValidName(add.name):
+		problem("%q cannot be the name of a tool: use letters, digits, '_', '-' and '.'", add.name)
+	}
+	if add.wantsFile && len(add.tool) > 0 {
+		var keys []string
+		for _, e := range add.tool {
+			keys = append(keys, e.Key)
+		}
+		problem("--from-file brings the whole definition, so nothing else can be given of it (%s); change the file, or add --editor", strings.Join(keys, ", "))
+	}
+	return scope
+}
+
+// emptyTool is what an editor begins with when nothing was given.
+const emptyTool = `name: %s
+description: ""   # what the tool does, for people and models
+
+bash: |
+  echo "Hello, {NAME}"
+
+parameters:
+  NAME:
+    type: string
+    description: Whom to greet
+    default: world
+
+tags: [read]   # read, write or run: what the tool may do
+`
+
+// text is the definition that the command line stands for.
+func (a *app) addText(add *addition) ([]byte, error) {
+	switch {
+	case add.wantsFile:
+		def, _, err := a.definitionIn(add.fromFile)
+		if err != nil {
+			return nil, err
+		}
+		return tool.Portable(def, add.name)
+	case len(add.tool) == 0 && add.editor:
+		return fmt.Appendf(nil, emptyTool, add.name), nil
+	}
+	draft := append(catalog.Draft{{Key: "name", Value: textValue(add.name)}}, add.tool...)
+	return draft.YAML()
+}
+
+func (a *app) add(c *cobra.Command, add *addition, scope tool.Scope) error {
+	text, err := a.addText(add)
+	if err != nil {
+		return err
+	}
+	p := &putting{lib: a.library(), scope: scope, text: text, override: add.override || add.dryRun}
+	if err := p.nameIt(add.name); err != nil {
+		return err
+	}
+	if add.editor {
+		if err := a.editAdded(c, p); err != nil {
+			return err
+		}
+	}
+	if add.dryRun {
+		if _, err := a.Stdout.Write(p.text); err != nil {
+			return err
+		}
+	}
+	_, found := p.check()
+	if found.Err() != nil && !add.dryRun {
+		a.Stderr.Write(p.text)
+		fmt.Fprintln(a.Stderr)
+	}
+	a.shownAs(found, p.path, p.text)
+	switch {
+	case found.Err() != nil:
+		return codeError(exitInvalid)
+	case add.dryRun:
+		return nil
+	}
+	if err := p.write(); err != nil {
+		return err
+	}
+	a.said(p, "added")
+	return nil
+}
+
+// nameIt finds out what the tool is called and where it goes.
+func (p *putting) nameIt(name string) error {
+	if name == "" {
+		def, found := tool.Decode("-", p.text)
+		if !tool.ValidName(def.Name) {
+			return found
+		}
+		name = def.Name
+	}
+	p.name = name
+	return p.place()
+}
+
+// editAdded opens the definition in an editor. One that was left as it is is taken,
+// unless it was never more than a form to fill in.
+func (a *app) editAdded(c *cobra.Command, p *putting) error {
+	words, err := editorWords(c, "")
+	if err != nil {
+		return err
+	}
+	e := &edition{name: p.name, text: p.text, editor: words, check: func(text []byte) (tool.Diagnostics, string) {
+		_, found := catalog.Check(p.lib, p.path, p.scope, text, p.alone)
+		return found, p.path
+	}}
+	if err := a.edit(e); err != nil {
+		return err
+	}
+	if string(e.text) == fmt.Sprintf(emptyTool, p.name) {
+		return errors.New("the definition was left as it was; nothing was added")
+	}
+	def, _ := tool.Decode(p.path, e.text)
+	p.text = e.text
+	if def.Name != p.name { // renamed in the editor
+		p.name = def.Name
+		return p.place()
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolEditCommand edits the file of a tool (S1-325, S1-326).
+func (a *app) toolEditCommand() *cobra.Command {
+	var scopes scopeFlags
+	var editor string
+	c := &cobra.Command{
+		Use:               "edit TOOL_NAME",
+		Short:             "Edit a tool definition",
+		Args:              oneTool,
+		ValidArgsFunction: a.completeName,
+		RunE: func(c *cobra.Command, args []string) error {
+			scope, err := scopes.scope(c, anyScope)
+			if err != nil {
+				return err
+			}
+			lib := a.library()
+			def, _, err := find(lib, args[0], scope)
+			if err != nil {
+				return err
+			}
+			if def.Source == nil {
+				return fmt.Errorf("the tool %q has no file that could be edited", args[0])
+			}
+			words, err := editorWords(c, editor)
+			if err != nil {
+				return err
+			}
+			return a.editTool(lib, def, words)
+		},
+	}
+	scopes.declare(c)
+	c.Flags().StringVar(&editor, "editor", "", "")
+	c.RegisterFlagCompletionFunc("editor", cobra.FixedCompletions([]string{"nano", "vim", "emacs", "code"}, cobra.ShellCompDirectiveNoFileComp))
+	return page{
+		title: "flowrun tool edit",
+		about: []string{
+			"Edit a tool definition using a text editor.",
+			"",
+			"What comes out is checked first: a definition with an error does not replace the",
+			"one there is, and is kept as TOOL_NAME.yaml.rej in the state directory.",
+		},
+		usage: []string{"flowrun tool edit TOOL_NAME [--scope] [options]"},
+		options: []optionGroup{
+			scopeGroup("Edit the tool from %s", "Edit the tool from the first scope it's found in", anyScope),
+			{"EDITOR OPTIONS", []optionLine{{left: "--editor EDITOR", right: "Editor to use (default: $VISUAL, $EDITOR, else the system's)"}}},
+		},
+		examples: []example{
+			{"Edit a tool using the default editor", "flowrun tool edit weather-lookup"},
+			{"Edit a tool using a specific editor", "flowrun tool edit weather-lookup --editor code"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tools"},
+	}.on(c)
+}
+
+func (a *app) editTool(lib *tool.Library, def *tool.Definition, editor []string) error {
+	path, err := filepath.Abs(def.File)
+	if err != nil {
+		return err
+	}
+	e := &edition{name: def.Name, text: def.Source, editor: editor, check: func(text []byte) (tool.Diagnostics, string) {
+		_, found := catalog.Check(lib, path, def.Scope, text, false)
+		return found, path
+	}}
+	if !tool.ValidName(e.name) { // a broken file may say anything
+		e.name = "tool"
+	}
+	if err := a.edit(e); err != nil {
+		return err
+	}
+	if bytes.Equal(e.text, def.Source) {
+		a.say("nothing was changed")
+		return nil
+	}
+	if err := catalog.Replace(path, def.Source, e.text); err != nil {
+		a.keepAttempt(e)
+		var changed *catalog.ChangedError
+		if errors.As(err, &changed) {
+			return err
+		}
+		return fmt.Errorf("cannot write %s: %w", shortPath(path), err)
+	}
+	fmt.Fprintf(a.Stdout, "changed %s (%s): %s\n", def.Name, def.Scope, shortPath(path))
+	return nil
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolImportCommand takes a definition into a scope (S1-268, S1-338 to S1-340).
+func (a *app) toolImportCommand() *cobra.Command {
+	var scopes scopeFlags
+	var override, validate bool
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Import a tool definition from a file",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef(c, "give the file of one definition, or - for standard input")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			scope, err := scopes.scope(c, string(tool.ScopeLocal))
+			if err != nil {
+				return err
+			}
+			if scope == anyScope {
+				return usage(errNoAny, c)
+			}
+			return a.importTool(args[0], putting{lib: a.library(), scope: tool.Scope(scope), override: override, alone: !validate})
+		},
+	}
+	scopes.declare(c)
+	c.Flags().BoolVar(&override, "override", false, "")
+	c.Flags().BoolVar(&validate, "validate", false, "")
+	return page{
+		title: "flowrun tool import",
+		about: []string{
+			"Import a tool definition from a file; - is standard input.",
+			"",
+			"Comments and the order of keys stay as they are. JSON becomes YAML.",
+		},
+		usage: []string{"flowrun tool import FILE [--scope] [options]"},
+		options: []optionGroup{
+			scopeGroup("Import the tool to %s", "", string(tool.ScopeLocal)),
+			{"IMPORT OPTIONS", []optionLine{
+				{left: "--override", right: "Override existing tool if it already exists"},
+				{left: "--validate", right: "Validate the tool before importing, with the tools it uses; without it, only its own text"},
+			}},
+		},
+		examples: []example{
+			{"Import a tool to local scope", "flowrun tool import weather-lookup.yaml"},
+			{"Import a tool to user scope, overriding any existing definition", "flowrun tool import weather-lookup.yaml --user --override"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tool export", "flowrun help tools"},
+	}.on(c)
+}
+
+func (a *app) importTool(file string, p putting) error {
+	def, found, err := a.definitionIn(file)
+	if err != nil {
+		return err
+	}
+	if found.Err() != nil {
+		a.shownAs(found, def.File, def.Source)
+		return codeError(exitInvalid)
+	}
+	for _, d := range found {
+		if d.Code == "repaired-scalar" {
+			a.say("note: %s:%d was no valid YAML and is quoted in the tool", file, d.Pos.Line)
+		}
+	}
+	p.name = def.Name
+	if p.text, err = tool.Portable(def, ""); err != nil {
+		return err
+	}
+	if err := p.place(); err != nil {
+		return err
+	}
+	_, found = p.check()
+	a.shownAs(found, p.path, p.text)
+	if found.Err() != nil {
+		return codeError(exitInvalid)
+	}
+	if err := p.write(); err != nil {
+		return err
+	}
+	a.said(&p, "imported")
+	return nil
+}
+
+// definitionIn reads a definition from a file, or from standard input.
+func (a *app) definitionIn(file string) (*tool.Definition, tool.Diagnostics, error) {
+	if file != "-" {
+		def, found, err := tool.Load(file)
+		if err != nil {
+			return nil, nil, named(err)
+		}
+		return def, found, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(a.Stdin, tool.MaxFileSize+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot read the definition from standard input: %w", err)
+	}
+	def, found := tool.Decode("-", text)
+	return def, found, nil
+}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
+)
+
+var (
+	listFormats = []string{"simple", "table", "json", "yaml"}
+	listOrders  = []string{"name", "category", "scope"}
+	platforms   = []string{"windows", "linux", "macos"}
+)
+
+// toolListCommand lists tools (S1-344 to S1-350, S1-355).
+func (a *app) toolListCommand() *cobra.Command {
+	var scopes scopeFlags
+	var f catalog.Filter
+	var format, sort, dir string
+	c := &cobra.Command{
+		Use:               "list",
+		Short:             "List all available tools",
+		Args:              noArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, _ []string) error {
+			scope, err := scopes.scope(c, anyScope)
+			if err != nil {
+				return err
+			}
+			if scope != anyScope {
+				f.Scope = tool.Scope(scope)
+			}
+			for _, check := range []error{oneOf(c, "format", format, listFormats), oneOf(c, "sort", sort, listOrders),
+				oneOf(c, "platform", f.Platform, append([]string{""}, platforms...))} {
+				if check != nil {
+					return check
+				}
+			}
+			if dir != "" && f.Scope != "" {
+				return usagef(c, "--dir lists a folder, which has no scopes; leave the scope away")
+			}
+			list, err := a.listed(dir)
+			if err != nil {
+				return err
+			}
+			list = f.Choose(list)
+			catalog.Order(list, sort)
+			return a.printList(list, format)
+		},
+	}
+	scopes.declare(c)
+	formatFlag(c, &format, listFormats, "table")
+	fl := c.Flags()
+	fl.StringArrayVar(&f.Tags, "tag", nil, "")
+	fl.StringVar(&f.Category, "category", "", "")
+	fl.StringVar(&f.Search, "search", "", "")
+	fl.StringVar(&f.Platform, "platform", "", "")
+	fl.StringVar(&sort, "sort", "name", "")
+	fl.StringVar(&dir, "dir", "", "")
+	for flag, words := range map[string][]string{"platform": platforms, "sort": listOrders} {
+		c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
+	c.RegisterFlagCompletionFunc("tag", a.completeListed(func(e tool.Listed) []string { return append(e.SearchTags, e.Tags...) }))
+	c.RegisterFlagCompletionFunc("category", a.completeListed(func(e tool.Listed) []string { return []string{e.Category} }))
+	c.MarkFlagDirname("dir")
+	return page{
+		title: "flowrun tool list",
+		about: []string{"List all available tools across all scopes or in a specific scope. Tools that another", "of the same name hides, and those with errors, are listed as such."},
+		usage: []string{"flowrun tool list [--scope] [options]"},
+		options: []optionGroup{
+			scopeGroup("List only tools from %s", "List tools from all scopes", anyScope),
+			{"FILTER OPTIONS", []optionLine{
+				{left: "--tag TAG", right: "Filter by tag; given several times, tools with all of them"},
+				{left: "--category CATEGORY", right: "Filter by category"},
+				{left: "--search TEXT", right: "Search in name, description, and keywords"},
+				{left: "--platform PLATFORM", right: "Filter by platform support (windows|linux|macos)"},
+				{left: "--dir DIR", right: "List the definitions in a folder instead of the scopes"},
+			}},
+			{"OUTPUT OPTIONS", []optionLine{
+				{left: "--format simple|table|json|yaml", right: "Output format (default: table)"},
+				{left: "--sort name|category|scope", right: "Sort order (default: name)"},
+			}},
+		},
+		examples: []example{
+			{"List all tools from all scopes", "flowrun tool list"},
+			{"List only user tools", "flowrun tool list --user"},
+			{"List tools matching a tag", "flowrun tool list --tag git"},
+			{"List tools in JSON format", "flowrun tool list --format json"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tools"},
+	}.on(c)
+}
+
+// listed is every tool in reach, or those in a folder.
+func (a *app) listed(dir string) ([]tool.Listed, error) {
+	lib := a.library()
+	if dir == "" {
+		return a.tools(lib), nil
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, &missingError{fmt.Errorf("cannot list %s: it is not a folder", dir)}
+	}
+	list, err := lib.ListFolder(dir)
+	if err != nil {
+		return nil, named(fmt.Errorf("cannot list the folder: %w", err))
+	}
+	return list, nil
+}
+
+// listedJSON is one tool of tool list --format json.
+type listedJSON struct {
+	Name        string     `json:"name"`
+	Scope       tool.Scope `json:"scope"`
+	Path        string     `json:"path"`
+	Description string     `json:"description"`
+	Tags        []string   `json:"tags"`
+	Category    string     `json:"category"`
+	ShadowedBy  string     `json:"shadowed_by"`
+	Error       string     `json:"error,omitempty"` // the first thing wrong with the file
+}
+
+func (a *app) printList(list []tool.Listed, format string) error {
+	docs := make([]listedJSON, len(list))
+	for i, e := range list {
+		docs[i] = listedJSON{e.Name, e.Scope, e.Path, e.Description, append([]string{}, e.Tags...), e.Category, e.ShadowedBy, firstError(e)}
+	}
+	switch format {
+	case "json":
+		return a.writeJSON(map[string]any{"tools": docs})
+	case "yaml":
+		return a.listYAML(docs)
+	case "simple":
+		for _, d := range docs {
+			fmt.Fprintln(a.Stdout, console.Clean(d.Name))
+		}
+		return nil
+	}
+	if len(list) == 0 {
+		a.say("there are no such tools; flowrun tool add makes one")
+		return nil
+	}
+	rows := make([][]string, len(list))
+	for i, d := range docs {
+		rows[i] = []string{d.Name, string(d.Scope), strings.Join(d.Tags, ","), d.note()}
+	}
+	return console.Table(a.Stdout, []string{"NAME", "SCOPE", "TAGS", "DESCRIPTION"}, rows, console.TableOptions{Width: a.width()})
+}
+
+// note is the description, and what is out of the ordinary before it.
+func (d listedJSON) note() string {
+	var notes []string
+	if d.ShadowedBy != "" {
+		notes = append(notes, "(shadowed by "+shortPath(d.ShadowedBy)+")")
+	}
+	if d.Error != "" {
+		return strings.Join(append(notes, "(broken: "+d.Error+")"), " ")
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(d.Description), "\n")
+	return strings.Join(append(notes, first), " ")
+}
+
+func firstError(e tool.Listed) string {
+	for _, d := range e.Diagnostics {
+		if d.Severity == tool.Error {
+			return fmt.Sprintf("%d:%d: %s", d.Pos.Line, d.Pos.Col, d.Message)
+		}
+	}
+	return ""
+}
+
+// listYAML is the JSON document as YAML.
+func (a *app) listYAML(docs []listedJSON) error {
+	list := []tool.Value{}
+	for _, d := range docs {
+		tags := []tool.Value{}
+		for _, t := range d.Tags {
+			tags = append(tags, textValue(t))
+		}
+		m := catalog.Draft{}
+		m.Set("name", textValue(d.Name))
+		m.Set("scope", textValue(string(d.Scope)))
+		m.Set("path", textValue(d.Path))
+		m.Set("description", textValue(d.Description))
+		m.Set("tags", tool.Value{List: tags})
+		m.Set("category", textValue(d.Category))
+		m.Set("shadowed_by", textValue(d.ShadowedBy))
+		if d.Error != "" {
+			m.Set("error", textValue(d.Error))
+		}
+		list = append(list, m.Value())
+	}
+	text, err := tool.WriteYAML([]tool.Entry{{Key: "tools", Value: tool.Value{List: list}}})
+	if err == nil {
+		_, err = a.Stdout.Write(text)
+	}
+	return err
+}
+
+func textValue(s string) tool.Value {
+	t := tool.Plain(s)
+	return tool.Value{Scalar: s, Text: &t}
+}
+
+// completeListed offers what the tools in reach have of something.
+func (a *app) completeListed(of func(tool.Listed) []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		seen := map[string]bool{"": true}
+		var words []string
+		for _, e := range a.tools(a.library()) {
+			for _, w := range of(e) {
+				if !seen[w] && strings.HasPrefix(w, prefix) {
+					seen[w] = true
+					words = append(words, w)
+				}
+			}
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}

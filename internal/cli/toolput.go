@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// putting is a tool on its way into a scope, for add and import.
+type putting struct {
+	lib      *tool.Library
+	scope    tool.Scope
+	name     string
+	text     []byte
+	override bool
+	alone    bool // the tools it uses may be missing
+
+	path string // where it goes
+	old  *tool.Definition
+}
+
+// place finds out where the tool goes, and what stands there. A taken name is an error
+// unless it is to be overridden (S1-317, S1-339).
+func (p *putting) place() error {
+	dir, err := p.lib.Folder(p.scope)
+	if err != nil {
+		return err
+	}
+	p.path = filepath.Join(dir, p.name+".yaml")
+	old, _, err := p.lib.LookupIn(p.name, p.scope)
+	var missing *tool.NotFoundError
+	switch {
+	case errors.As(err, &missing):
+		return nil
+	case err != nil:
+		return err
+	case !p.override:
+		return p.taken(old.File)
+	}
+	p.old = old
+	if ext := filepath.Ext(old.File); ext == ".yaml" || ext == ".yml" {
+		p.path = old.File
+	}
+	return nil
+}
+
+func (p *putting) taken(path string) error {
+	return fmt.Errorf("there is a tool %q in the %s scope already: %s; --override replaces it", p.name, p.scope, shortPath(path))
+}
+
+// check holds what is wrong with the text against the caller: an error keeps it from
+// being written.
+func (p *putting) check() (*tool.Definition, tool.Diagnostics) {
+	return catalog.Check(p.lib, p.path, p.scope, p.text, p.alone)
+}
+
+// write makes it so. Where it fails nothing has changed.
+func (p *putting) write() error {
+	var err error
+	switch {
+	case p.old != nil && p.old.File == p.path:
+		err = catalog.Replace(p.path, p.old.Source, p.text)
+	default:
+		err = catalog.Create(p.path, p.text)
+	}
+	var exists *catalog.ExistsError
+	switch {
+	case errors.As(err, &exists):
+		return p.taken(exists.Path)
+	case err != nil:
+		return fmt.Errorf("cannot write %s to the %s scope: %w", p.name, p.scope, err)
+	case p.old != nil && p.old.File != p.path: // was JSON
+		return catalog.Remove(p.old.File)
+	}
+	return nil
+}
+
+// said tells what became of it: what hides it, and how to run it.
+func (a *app) said(p *putting, verb string) {
+	fmt.Fprintf(a.Stdout, "%s %s (%s): %s\n", verb, p.name, p.scope, shortPath(p.path))
+	now, _, err := a.library().Lookup(p.name, nil) // a new one: the scope may have had no folder before
+	if err != nil {
+		return
+	}
+	if now.File != p.path {
+		a.say("note: %s is shadowed by the one in the %s scope, %s", p.name, now.Scope, shortPath(now.File))
+		return
+	}
+	a.say("Try: flowrun run %s", tryLine(now))
+}
+
+// tryLine is a command line that runs a tool, with what it requires.
+func tryLine(def *tool.Definition) string {
+	words := []string{def.Name}
+	for _, p := range def.Parameters {
+		if p.Required && p.Default == nil {
+			words = append(words, p.Name+"="+sample(p))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// sample is a value to begin with, in the words of a shell.
+func sample(p *tool.Parameter) string {
+	for _, v := range candidates(p) {
+		if v != "" && !strings.ContainsFunc(v, func(r rune) bool {
+			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@+", r)
+		}) {
+			return v
+		}
+	}
+	return "..."
+}
+
+// shownAs draws diagnostics of a text that is in no file, or not yet.
+func (a *app) shownAs(ds tool.Diagnostics, path string, text []byte) {
+	tool.Render(a.Stderr, ds, func(file string) []byte {
+		if file == path {
+			return text
+		}
+		return readSource(file)
+	}, a.style(a.Stderr))
+}
+
+// shortPath is a path from the working directory, where that is shorter.
+func shortPath(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(wd, path); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return path
+}

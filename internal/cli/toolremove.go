@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolRemoveCommand deletes the file of a tool (S1-351, S1-352).
+func (a *app) toolRemoveCommand() *cobra.Command {
+	var scopes scopeFlags
+	var force bool
+	c := &cobra.Command{
+		Use:               "remove TOOL_NAME",
+		Short:             "Delete a tool",
+		Args:              oneTool,
+		ValidArgsFunction: a.completeName,
+		RunE: func(c *cobra.Command, args []string) error {
+			scope, err := scopes.scope(c, anyScope)
+			if err != nil {
+				return err
+			}
+			lib := a.library()
+			def, _, err := find(lib, args[0], scope)
+			switch {
+			case err != nil:
+				return err
+			case def.Scope == tool.ScopeFile:
+				return usagef(c, "%s is a file, not the name of a tool in a scope; delete it as a file", args[0])
+			case def.File == "":
+				return fmt.Errorf("the tool %q has no file that could be removed", args[0])
+			case !force && !a.answers():
+				return usagef(c, "removing %s asks first, and there is no terminal to ask on; give --force", shortPath(def.File))
+			case !force && !a.ask(fmt.Sprintf("remove %s (%s), %s?", def.Name, def.Scope, shortPath(def.File)), false):
+				a.say("nothing was removed")
+				return codeError(exitFailed)
+			}
+			return a.remove(lib, def, args[0])
+		},
+	}
+	scopes.declare(c)
+	c.Flags().BoolVar(&force, "force", false, "")
+	return page{
+		title: "flowrun tool remove",
+		about: []string{"Delete a tool from a specific scope. Asks first; without a terminal to ask on, --force", "is needed."},
+		usage: []string{"flowrun tool remove TOOL_NAME [--scope] [options]"},
+		options: []optionGroup{
+			scopeGroup("Delete the tool from %s", "Delete the tool from the first scope it's found in", anyScope),
+			{"ADDITIONAL OPTIONS", []optionLine{{left: "--force", right: "Skip confirmation prompt"}}},
+		},
+		examples: []example{
+			{"Delete a tool from any scope", "flowrun tool remove weather-lookup"},
+			{"Delete a tool from user scope", "flowrun tool remove weather-lookup --user"},
+			{"Delete a tool without confirmation", "flowrun tool remove weather-lookup --force"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tools"},
+	}.on(c)
+}
+
+func (a *app) remove(lib *tool.Library, def *tool.Definition, name string) error {
+	if err := catalog.Remove(def.File); err != nil {
+		return fmt.Errorf("cannot remove %q: %w", name, err)
+	}
+	fmt.Fprintf(a.Stdout, "removed %s (%s): %s\n", def.Name, def.Scope, shortPath(def.File))
+	if next, _, err := lib.Lookup(name, nil); err == nil {
+		a.say("note: %s now means the tool in the %s scope, %s", name, next.Scope, shortPath(next.File))
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
+)
+
+func (a *app) trustCommand() *cobra.Command {
+	var list, remove bool
+	c := &cobra.Command{
+		Use:   "trust [DIR]",
+		Short: "Let a project's settings start programs and widen rights",
+		Long: `Trust the project that DIR is in, the working directory where none is given.
+
+What a project's .flowrun/config.yaml and .flowrun/settings.json say that starts
+programs, widens rights or removes history (mcpServers, tools, approvals.allow, roots,
+history) is ignored until the project is trusted. Trust is for the folder and for just
+what these settings say: when they change, it is to be given again.`,
+		Example: `  flowrun trust
+  flowrun trust --list
+  flowrun trust --remove ~/src/demo`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 || list && (len(args) > 0 || remove) {
+				return usagef(c, "give one folder; --list stands alone")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, err := stateDir()
+			switch {
+			case err != nil:
+				return err
+			case list:
+				return a.listTrust(dir)
+			}
+			folder := "."
+			if len(args) > 0 {
+				folder = args[0]
+			}
+			if remove {
+				return a.forget(dir, folder)
+			}
+			return a.trust(dir, folder)
+		},
+	}
+	c.Flags().BoolVar(&list, "list", false, "list the projects that somebody has decided about")
+	c.Flags().BoolVar(&remove, "remove", false, "take the decision about a project back")
+	return c
+}
+
+func (a *app) trust(stateDir, folder string) error {
+	if st, err := os.Stat(folder); err != nil || !st.IsDir() {
+		if err == nil {
+			err = errors.New("it is no folder")
+		}
+		return &missingError{fmt.Errorf("cannot trust %q: %w", folder, err)}
+	}
+	c, err := config.Load(config.Options{WorkingDirectory: folder, StateDir: stateDir})
+	if err != nil {
+		return err
+	}
+	switch t := c.Trust; {
+	case t.Folder == "":
+		return &missingError{fmt.Errorf("cannot find a project: neither %s nor a folder above it has a folder .flowrun", folder)}
+	case len(t.Needed) == 0:
+		a.say("%s has no settings that need trust", console.Quote(t.Folder))
+		return nil
+	}
+	a.showNeeded(c.Trust)
+	if err := c.Decide(stateDir, true); err != nil {
+		return err
+	}
+	a.say("trusted %s; flowrun trust --remove takes it back", console.Quote(c.Trust.Folder))
+	return nil
+}
+
+// showNeeded says what a project's settings want. They may be hostile.
+func (a *app) showNeeded(t config.Trust) {
+	a.say("the project %s sets", console.Quote(t.Folder))
+	for _, v := range t.Needed {
+		fmt.Fprintf(a.Stderr, "  %s = %s   (%s)\n", console.Visible(v.Key), console.Quote(v.Shown()), console.Visible(filepath.Base(v.Origin.String())))
+	}
+}
+
+func (a *app) listTrust(stateDir string) error {
+	list, err := config.Records(stateDir)
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, r := range list {
+		word := string(config.Declined)
+		if r.Trusted {
+			word = string(config.Trusted)
+		}
+		rows = append(rows, []string{r.Folder, word, r.At.Local().Format(time.DateTime)})
+	}
+	if len(rows) == 0 {
+		a.say("no project is trusted")
+		return nil
+	}
+	return console.Table(a.Stdout, []string{"PROJECT", "STATE", "SINCE"}, rows, console.TableOptions{Width: a.width()})
+}
+
+func (a *app) forget(stateDir, folder string) error {
+	abs, err := filepath.Abs(folder)
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{tool.ProjectRoot(abs), abs} { // the project may be gone
+		if dir == "" {
+			continue
+		}
+		found, err := config.Forget(stateDir, dir)
+		if err != nil {
+			return fmt.Errorf("cannot take trust back: %w", err)
+		}
+		if found {
+			a.say("%s is no longer decided about", console.Quote(dir))
+			return nil
+		}
+	}
+	return &missingError{fmt.Errorf("nobody has decided about %q; flowrun trust --list shows the projects that are", folder)}
+}
+
+// settings are the settings in force for a command that runs something. Where the
+// project is not trusted and a person is there, the person is asked, once for what the
+// settings say now.
+func (a *app) settings(f runFlags) (*config.Config, error) {
+	c, err := a.configuration(f.trustProject)
+	if err != nil || len(c.Trust.Ignored()) == 0 {
+		return c, err
+	}
+	if s := c.Trust.State; (s == config.Undecided || s == config.Changed) && a.canAsk(f) {
+		if s == config.Changed {
+			a.say("what the project says has changed since it was decided about")
+		}
+		a.showNeeded(c.Trust)
+		yes, err := a.decide("Trust this project? [y/N] ", false, nil)
+		if errors.Is(err, errInterrupted) {
+			return nil, codeError(exitInterrupt)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := c.Decide(flowrun.DefaultStateDir(), yes); err != nil {
+			a.say("%v", err)
+		}
+	}
+	if keys := c.Trust.Ignored(); len(keys) > 0 && speaks(f.progress) {
+		a.say("ignoring %s of %s: the project is not trusted; flowrun trust trusts it, --trust-project does for this once",
+			console.Visible(strings.Join(keys, ", ")), console.Quote(c.Trust.Folder))
+	}
+	return c, nil
+}

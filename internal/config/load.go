@@ -1,0 +1,336 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Options say where to look. Empty fields are filled from the process.
+type Options struct {
+	WorkingDirectory string
+	Home             string
+	Getenv           func(string) string
+	StateDir         string // where trust is kept; "" trusts no project
+	TrustProject     bool   // trusts the project for this once (--trust-project)
+}
+
+// File is a place where settings are looked for.
+type File struct {
+	Layer  Layer
+	Path   string
+	Exists bool
+}
+
+// Layer is where a value comes from, see the package's comment.
+type Layer string
+
+// The layers, weakest first.
+const (
+	Default     Layer = "default"
+	System      Layer = "system"
+	User        Layer = "user"
+	Project     Layer = "project"
+	Environment Layer = "environment"
+)
+
+// Origin is the place of a value: of a file the line, else the variable.
+type Origin struct {
+	Layer    Layer
+	Pos      tool.Pos // of files
+	Variable string   // of the environment
+}
+
+// String is file:line, the variable's name, or default.
+func (o Origin) String() string {
+	switch {
+	case o.Variable != "":
+		return o.Variable
+	case o.Pos.File != "":
+		return fmt.Sprintf("%s:%d", o.Pos.File, o.Pos.Line)
+	}
+	return string(o.Layer)
+}
+
+// Value is one value that was set, or a default.
+type Value struct {
+	Key    string // dotted: history.keep, mcpServers.github.command
+	Value  any    // string, bool, int64 or time.Duration
+	List   bool   // one of the elements of a list
+	Origin Origin
+	// Ignored says that the value needs trust that its project does not have.
+	Ignored bool
+
+	text string // of sizes and durations: as a default is written
+}
+
+// Config is the settings in force.
+type Config struct {
+	Files  []File // that were looked for, the strongest first
+	Values []Value
+	Trust  Trust // of the project
+}
+
+// Load reads every layer. The Config holds what could be read; the error, which is
+// tool.Diagnostics, is everything wrong with files and variables at once.
+func Load(o Options) (*Config, error) {
+	o.fill()
+	l := &loader{Options: o, c: &Config{}}
+	l.files()
+	l.trust()
+	l.environment()
+	l.check()
+	l.c.Values = layered(l.values)
+	return l.c, l.found.Sorted().Err()
+}
+
+func (o *Options) fill() {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.WorkingDirectory == "" {
+		o.WorkingDirectory, _ = os.Getwd() // without one there is no project
+	}
+	if abs, err := filepath.Abs(o.WorkingDirectory); err == nil {
+		o.WorkingDirectory = abs
+	}
+	if o.Home == "" {
+		o.Home, _ = os.UserHomeDir()
+	}
+}
+
+type loader struct {
+	Options
+	c      *Config
+	values []Value // weakest layer first
+	found  tool.Diagnostics
+}
+
+// files reads the files.
+func (l *loader) files() {
+	for _, l0 := range leaves() {
+		if l0.field.Default != "" {
+			v, _ := tool.ParseSetting(l0.field, "default", l0.field.Default)
+			l.values = append(l.values, Value{Key: l0.key, Value: v, Origin: Origin{Layer: Default}, text: l0.field.Default})
+		}
+	}
+	l.file(System, cmp.Or(l.Getenv("FLOWRUN_GLOBAL_CONFIG"), "/etc/flowrun/config.yaml"), file)
+	if dir := l.userDir(); dir != "" {
+		l.file(User, filepath.Join(dir, "config.yaml"), file)
+	}
+	if root := tool.ProjectRoot(l.WorkingDirectory); root != "" {
+		l.c.Trust.Folder = root
+		l.file(Project, filepath.Join(root, ".flowrun", "settings.json"), shared)
+		l.file(Project, filepath.Join(root, ".flowrun", "config.yaml"), file)
+	}
+	slices.Reverse(l.c.Files)
+}
+
+// userDir is the folder of the user's configuration.
+func (l *loader) userDir() string {
+	if xdg := l.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
+		return filepath.Join(xdg, "flowrun")
+	}
+	if l.Home == "" {
+		return ""
+	}
+	return filepath.Join(l.Home, ".config", "flowrun")
+}
+
+func (l *loader) file(layer Layer, path string, o *tool.Object) {
+	src, err := read(path)
+	l.c.Files = append(l.c.Files, File{layer, path, !errors.Is(err, fs.ErrNotExist)})
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		l.report(tool.Pos{File: path}, "unreadable", fmt.Sprintf("cannot read the configuration: %v", err), "make it readable, or remove it")
+		return
+	}
+	list, found := tool.DecodeSettings(o, path, src)
+	l.found = append(l.found, found...)
+	for _, s := range list {
+		l.values = append(l.values, Value{Key: s.Path(), Value: s.Value, List: s.List, Origin: Origin{Layer: layer, Pos: s.Pos}})
+	}
+}
+
+// read reads a regular file, and waits for nothing else.
+func read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fs.ErrNotExist
+	case err != nil:
+		return nil, errors.Unwrap(err)
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, tool.MaxFileSize+1))
+}
+
+func (l *loader) report(at tool.Pos, code, message, hint string) {
+	l.found = append(l.found, tool.Diagnostic{Code: code, Severity: tool.Error, Pos: at, Message: message, Hint: hint})
+}
+
+func (l *loader) environment() {
+	for _, key := range leaves() {
+		name := key.variable()
+		value := l.Getenv(name)
+		if value == "" {
+			continue
+		}
+		for _, part := range key.parts(value) {
+			v, found := tool.ParseSetting(key.field, name, part)
+			l.found = append(l.found, found...)
+			if found.Err() == nil {
+				l.values = append(l.values, Value{Key: key.key, Value: v, List: key.field.Kind == tool.KindTexts,
+					Origin: Origin{Layer: Environment, Variable: name}})
+			}
+		}
+	}
+}
+
+// check looks at what the table cannot tell.
+func (l *loader) check() {
+	for _, v := range l.values {
+		if v.Key != "history.older-than" {
+			continue
+		}
+		if d, err := Age(v.Value.(string)); err != nil || d == 0 {
+			at := v.Origin.Pos
+			at.File = cmp.Or(at.File, v.Origin.Variable)
+			l.report(at, "bad-duration", fmt.Sprintf("cannot read %q as an age", v.Value), "write 30d, 2w, 12h or 1h30m")
+		}
+	}
+}
+
+// layered are the values in force, and the ignored ones, in the order of the table.
+func layered(all []Value) []Value {
+	rank := map[string]int{} // of the layer that sets a single value or a server
+	for i, v := range all {
+		if !v.Ignored && !adds(v) {
+			rank[v.owner()] = i
+		}
+	}
+	var list []Value
+	for _, v := range all {
+		if v.Ignored || adds(v) || all[rank[v.owner()]].Origin.same(v.Origin) {
+			list = append(list, v)
+		}
+	}
+	order := Keys()
+	at := func(v Value) int {
+		return slices.IndexFunc(order, func(k string) bool { return v.Key == k || strings.HasPrefix(v.Key, k+".") })
+	}
+	slices.SortStableFunc(list, func(x, y Value) int { return cmp.Compare(at(x), at(y)) })
+	return list
+}
+
+// adds says whether the value is of a list that every layer adds to.
+func adds(v Value) bool { return v.List && !strings.HasPrefix(v.Key, "mcpServers.") }
+
+// owner is what the layers override as a whole: a server, or the value itself.
+func (v Value) owner() string {
+	parts := strings.Split(v.Key, ".")
+	if parts[0] == "mcpServers" && len(parts) > 1 {
+		return parts[0] + "." + parts[1]
+	}
+	return v.Key
+}
+
+// same says whether two values come from one file, variable or default.
+func (o Origin) same(p Origin) bool {
+	return o.Layer == p.Layer && o.Pos.File == p.Pos.File && o.Variable == p.Variable
+}
+
+// Text is the value as it would be written.
+func (v Value) Text() string {
+	if v.text != "" {
+		return v.text
+	}
+	if d, ok := v.Value.(time.Duration); ok {
+		return short(d)
+	}
+	return fmt.Sprint(v.Value)
+}
+
+// short is a duration without the zeros that Go ends it with: 1m30s, 2h.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// hidden stands for a value that is not shown.
+const hidden = "***"
+
+// Shown is Text, but for what may be a secret: variables and headers of servers, unless
+// they only name a variable.
+func (v Value) Shown() string {
+	parts := strings.Split(v.Key, ".")
+	if text := v.Text(); len(parts) < 4 || parts[0] != "mcpServers" || strings.HasPrefix(text, "$") || text == "" {
+		return text
+	}
+	return hidden
+}
+
+// Get are the values in force of a key, and of the keys below it. In a nil Config
+// nothing is set.
+func (c *Config) Get(key string) (list []Value) {
+	if c == nil {
+		return nil
+	}
+	for _, v := range c.Values {
+		if !v.Ignored && (v.Key == key || strings.HasPrefix(v.Key, key+".")) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// Duration, Number and Word are the value of a key in force, zero where it is not set.
+func (c *Config) Duration(key string) time.Duration { return one[time.Duration](c, key) }
+
+// Number is a whole number, or a size in bytes.
+func (c *Config) Number(key string) int64 { return one[int64](c, key) }
+
+// Word is a text.
+func (c *Config) Word(key string) string { return one[string](c, key) }
+
+func one[T any](c *Config, key string) (v T) {
+	if list := c.Get(key); len(list) > 0 {
+		v, _ = list[0].Value.(T)
+	}
+	return v
+}
+
+// JSON is the value for programs, hidden as in Shown: durations are milliseconds, sizes
+// bytes.
+func (v Value) JSON() any {
+	if v.Shown() == hidden {
+		return hidden
+	}
+	if d, ok := v.Value.(time.Duration); ok {
+		return d.Milliseconds()
+	}
+	return v.Value
+}

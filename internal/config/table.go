@@ -1,0 +1,160 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+func field(kind tool.ValueKind, key, def, doc string) tool.Field {
+	return tool.Field{Kind: kind, Key: key, Default: def, Doc: doc}
+}
+
+func section(key string, of *tool.Object, doc string) tool.Field {
+	return tool.Field{Kind: tool.KindObject, Key: key, Of: of, Doc: doc}
+}
+
+// many is a whole number from 1 on.
+func many(key, doc string) tool.Field {
+	return tool.Field{Kind: tool.KindInteger, Key: key, Min: 1, Max: 1 << 30, Doc: doc}
+}
+
+var approvals = tool.NewObject("approvals", "Which tools may be called without asking, and which never.",
+	field(tool.KindTexts, "allow", "", "Patterns of tools that need no approval: tool:NAME, tool:TAG, tool:read, tool:write, tool:run, or * for all."),
+	field(tool.KindTexts, "deny", "", "Patterns of tools that are refused, whoever calls them; stronger than allow."),
+)
+
+var limits = tool.NewObject("limits", "Bounds of runs.",
+	many("max-parallel", "How many steps run at once; 2 for each CPU, at least 4, where absent."),
+	field(tool.KindDuration, "cleanup", "60s", "Bound on what runs after a run was cancelled."),
+	field(tool.KindDuration, "call-timeout", "60s", "Bound on a call that comes from a model."),
+	field(tool.KindDuration, "js-timeout", "5s", "Bound on one call of JavaScript."),
+	field(tool.KindSize, "js-memory", "128MiB", "Memory that JavaScript may take."),
+)
+
+var history = tool.NewObject("history", "How much history is kept; a run goes, with its logs, when any of these says so.",
+	many("keep", "How many runs are kept; all where absent."),
+	field(tool.KindText, "older-than", "", "Age from which runs go: 30d, 2w, 12h."),
+	field(tool.KindSize, "max-size", "", "How large the history may become, logs included."),
+)
+
+var server = tool.NewObject("a server", "One MCP server: a program to start, or an address.",
+	field(tool.KindText, "command", "", "Program to start."),
+	field(tool.KindTexts, "args", "", "Its arguments."),
+	field(tool.KindTextMap, "env", "", "Its environment variables; $NAME and ${NAME} are taken from flowrun's."),
+	field(tool.KindText, "cwd", "", "Directory it starts in."),
+	field(tool.KindText, "url", "", "Address of a server that speaks SSE."),
+	field(tool.KindText, "httpUrl", "", "Address of a server that speaks streamable HTTP."),
+	field(tool.KindTextMap, "headers", "", "Headers of requests to an address."),
+	field(tool.KindDuration, "timeout", "10m", "Bound on one call."),
+	field(tool.KindBoolean, "trust", "false", "Whether its tools need no approval."),
+	field(tool.KindTexts, "includeTools", "", "The tools to take; all where absent."),
+	field(tool.KindTexts, "excludeTools", "", "Tools to leave out; stronger than includeTools."),
+	field(tool.KindText, "description", "", "What the server is for."),
+)
+
+var discovery = tool.NewObject("tools", "Programs that tell of further tools.",
+	field(tool.KindText, "discoveryCommand", "", "Program that prints declarations of tools."),
+	field(tool.KindText, "callCommand", "", "Program that calls one of them."),
+)
+
+var servers = tool.Field{Kind: tool.KindObjectMap, Key: "mcpServers", Of: server, Doc: "MCP servers whose tools are offered, by name."}
+
+// file is config.yaml, with every key there is.
+var file = tool.NewObject("the configuration", "Settings of flowrun for a project, a user or a machine.",
+	section("approvals", approvals, approvals.Doc),
+	section("limits", limits, limits.Doc),
+	section("history", history, history.Doc),
+	field(tool.KindDuration, "grace", "10s", "How long a stopped step may take to end before it is killed."),
+	field(tool.KindTexts, "roots", "", "Folders that built-in tools may work in, beside the workspace."),
+	servers,
+	section("tools", discovery, discovery.Doc),
+)
+
+// shared is settings.json, which other programs use too.
+var shared = tool.NewObject("the settings",
+	"Settings that are shared with other programs.",
+	tool.Field{Kind: tool.KindObjectMap, Key: servers.Key, Of: server.Open(), Doc: servers.Doc},
+	section("tools", discovery.Open(), discovery.Doc),
+).Open()
+
+// needTrust are the sections of a project that need its trust.
+var needTrust = []string{"mcpServers", "tools", "approvals.allow", "roots", "history"}
+
+func gated(key string) bool {
+	for _, g := range needTrust {
+		if key == g || strings.HasPrefix(key, g+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// leaf is a key with a value of its own.
+type leaf struct {
+	key   string
+	field tool.Field
+}
+
+// variable is the environment variable that sets the key.
+func (l leaf) variable() string {
+	return "FLOWRUN_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(l.key))
+}
+
+// parts are the values in a variable: of a list there may be several.
+func (l leaf) parts(value string) []string {
+	switch {
+	case l.field.Kind != tool.KindTexts:
+		return []string{value}
+	case l.key == "roots":
+		return strings.FieldsFunc(value, func(r rune) bool { return r == os.PathListSeparator })
+	}
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// leaves are the keys that have a variable: all but those of mcpServers and tools, which
+// would let a variable start programs.
+func leaves() (list []leaf) {
+	for _, f := range file.Fields {
+		switch {
+		case f.Kind == tool.KindObject && f.Key != "tools":
+			for _, in := range f.Of.Fields {
+				list = append(list, leaf{f.Key + "." + in.Key, in})
+			}
+		case f.Kind != tool.KindObject && f.Kind != tool.KindObjectMap:
+			list = append(list, leaf{f.Key, f})
+		}
+	}
+	return list
+}
+
+// Keys are the keys that config get takes, in the order of the table. Of mcpServers
+// stands the section alone.
+func Keys() (keys []string) {
+	for _, f := range file.Fields {
+		if f.Kind != tool.KindObject {
+			keys = append(keys, f.Key)
+			continue
+		}
+		for _, in := range f.Of.Fields {
+			keys = append(keys, f.Key+"."+in.Key)
+		}
+	}
+	return keys
+}
+
+// Object is the table of config.yaml. It is not to be changed.
+func Object() *tool.Object { return file }
+
+// Schema is the JSON Schema (draft-07) of config.yaml, as indented JSON.
+func Schema() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(tool.SettingsSchema(file, "flowrun configuration"))
+	return b.Bytes(), err
+}

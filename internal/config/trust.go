@@ -1,0 +1,203 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// State is what a person has said about a project.
+type State string
+
+// The states. Changed: it was trusted (or not), and what needs trust is different now.
+const (
+	Undecided State = ""
+	Trusted   State = "trusted"
+	Declined  State = "declined"
+	Changed   State = "changed"
+)
+
+// Trust is how things stand between the user and a project.
+type Trust struct {
+	Folder string // of the project; "" where there is none
+	State  State
+	// Needed are the project's settings that need trust; none: there is nothing to ask.
+	Needed []Value
+
+	digest string
+}
+
+// trust looks up what was said of the project, and marks what is ignored.
+func (l *loader) trust() {
+	t := &l.c.Trust
+	for _, v := range l.values {
+		if v.Origin.Layer == Project && gated(v.Key) {
+			t.Needed = append(t.Needed, v)
+		}
+	}
+	if len(t.Needed) == 0 {
+		return
+	}
+	t.digest = digest(t.Needed)
+	switch r, err := recall(l.StateDir, t.Folder); {
+	case l.TrustProject:
+		t.State = Trusted
+	case err != nil: // none, or unreadable: as if nobody had said anything
+	case r.Digest != t.digest:
+		t.State = Changed
+	case r.Trusted:
+		t.State = Trusted
+	default:
+		t.State = Declined
+	}
+	if t.State == Trusted {
+		return
+	}
+	for i, v := range l.values {
+		l.values[i].Ignored = v.Origin.Layer == Project && gated(v.Key)
+	}
+}
+
+// Ignored are the keys of the project that are not in force, each once, a server as one.
+func (t Trust) Ignored() (keys []string) {
+	if t.State == Trusted {
+		return nil
+	}
+	return t.keys()
+}
+
+func (t Trust) keys() (keys []string) {
+	for _, v := range t.Needed {
+		if key := v.owner(); !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// digest is of the settings alone: what else a file holds may change.
+func digest(list []Value) string {
+	h := sha256.New()
+	enc := json.NewEncoder(h)
+	for _, v := range list {
+		enc.Encode([]any{filepath.Base(v.Origin.Pos.File), v.Key, v.Text()}) // writes to a hash do not fail
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Record is what is kept of a decision.
+type Record struct {
+	Folder  string    `json:"folder"`
+	Digest  string    `json:"digest"`
+	Trusted bool      `json:"trusted"`
+	At      time.Time `json:"at"`
+}
+
+// record is the file of one project: one for each, so that two commands never write the
+// same one. A project that is reached through a link is the one it leads to.
+func record(stateDir, folder string) string {
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	sum := sha256.Sum256([]byte(folder))
+	return filepath.Join(stateDir, "trust", hex.EncodeToString(sum[:16])+".json")
+}
+
+func recall(stateDir, folder string) (r Record, err error) {
+	if stateDir == "" {
+		return r, fs.ErrNotExist
+	}
+	b, err := read(record(stateDir, folder))
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(b, &r)
+}
+
+// Decide keeps what a person says about the project's settings as they were loaded.
+func (c *Config) Decide(stateDir string, trusted bool) error {
+	t := &c.Trust
+	folder, err := filepath.EvalSymlinks(t.Folder)
+	if err != nil {
+		return fmt.Errorf("cannot trust %s: %w", t.Folder, err)
+	}
+	b, err := json.Marshal(Record{folder, t.digest, trusted, time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return err
+	}
+	if err := write(record(stateDir, t.Folder), append(b, '\n')); err != nil {
+		return fmt.Errorf("cannot keep that %s is trusted: %w", t.Folder, err)
+	}
+	if t.State = Declined; trusted {
+		t.State = Trusted
+		for i := range c.Values {
+			c.Values[i].Ignored = false
+		}
+		c.Values = layered(c.Values)
+	}
+	return nil
+}
+
+// write puts a file of the user's own in place of what is there, whole or not at all.
+func write(path string, b []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".new-") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// Records are the decisions that are kept, by folder.
+func Records(stateDir string) (list []Record, err error) {
+	dir := filepath.Join(stateDir, "trust")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".json" {
+			continue
+		}
+		var r Record
+		b, bad := read(filepath.Join(dir, e.Name()))
+		if bad == nil {
+			bad = json.Unmarshal(b, &r)
+		}
+		if bad != nil {
+			err = errors.Join(err, fmt.Errorf("cannot read %s: %w; remove it", filepath.Join(dir, e.Name()), bad))
+			continue
+		}
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(x, y Record) int { return strings.Compare(x.Folder, y.Folder) })
+	return list, err
+}
+
+// Forget takes a decision back. It says whether there was one.
+func Forget(stateDir, folder string) (bool, error) {
+	err := os.Remove(record(stateDir, folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,223 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Approval is what a person is shown who decides about a call. Nothing in it can be
+// relied on: names, texts and commands come from definitions and callers that may be
+// hostile. Write puts every one of them in its place, to the right of flowrun's own
+// words, and writes out what could deceive (see Visible).
+type Approval struct {
+	Why    string // there is a question: the policy's reason
+	Tools  []ApprovalTool
+	Params []ApprovalParam
+	Steps  []ApprovalStep
+}
+
+// ApprovalTool is the tool that is called, or one that it uses.
+type ApprovalTool struct {
+	Step          string // that uses it; "" for the tool itself
+	Name          string
+	File, Scope   string
+	Tags          []string
+	Privilege     string // "" for the ordinary one
+	Permissions   []ApprovalPermission
+	Justification string
+	Secrets       []string // commands that secrets are taken from
+	Cleanup       []string // commands that run at the end
+}
+
+// ApprovalPermission is a permission as it is asked for, and as its author wrote it.
+type ApprovalPermission struct{ Resolved, Written string }
+
+// ApprovalParam is a parameter with its value, which is not secret.
+type ApprovalParam struct{ Name, Value string }
+
+// ApprovalStep is what a step does. Condition and Fallback may be empty.
+type ApprovalStep struct{ ID, Kind, Command, Condition, Fallback string }
+
+// Bounds of what is shown at once. What is left out is counted, and shown on demand.
+const (
+	commandLines = 12  // of a command
+	valueChars   = 600 // of a value
+	listItems    = 30  // tools, parameters, steps
+)
+
+// Write prints the approval for a terminal of that many columns, and says whether it
+// left something out; whole leaves nothing out.
+func (a Approval) Write(out io.Writer, width int, whole bool) (cut bool, err error) {
+	w := &approvalWriter{width: max(width, 40), whole: whole}
+	w.line("Approve?", a.Why)
+	for i, t := range a.Tools {
+		if w.over(i, len(a.Tools), "tools") {
+			break
+		}
+		w.tool(t)
+	}
+	for i, p := range a.Params {
+		if w.over(i, len(a.Params), "parameters") {
+			break
+		}
+		w.quoted("parameter", "", p.Name+" =", p.Value)
+	}
+	for i, s := range a.Steps {
+		if w.over(i, len(a.Steps), "steps") {
+			break
+		}
+		w.step(s)
+	}
+	_, err = io.WriteString(out, w.b.String())
+	return w.cut, err
+}
+
+type approvalWriter struct {
+	b     strings.Builder
+	width int
+	whole bool
+	cut   bool
+}
+
+// labelColumns is how far to the right everything stands that is not flowrun's own.
+const labelColumns = 14
+
+// over says whether the rest of a list is left out, and then tells so.
+func (w *approvalWriter) over(i, n int, what string) bool {
+	if w.whole || i < listItems {
+		return false
+	}
+	w.line("", fmt.Sprintf("... %d more %s", n-i, what))
+	w.cut = true
+	return true
+}
+
+// line writes a label and a text beside it, on as many lines as it takes; those that go
+// on with the text begin with a +, so that no text can pass for a line of its own.
+func (w *approvalWriter) line(label, text string) {
+	rest := []rune(Visible(text))
+	for mark := ""; ; mark = "+ " {
+		n := w.fits(rest, w.width-labelColumns-1-len(mark))
+		w.b.WriteString(strings.TrimRight(pad(label, labelColumns)+mark+string(rest[:n]), " ") + "\n")
+		if rest, label = rest[n:], ""; len(rest) == 0 {
+			return
+		}
+	}
+}
+
+// fits is how much of a text fits into so many columns, to the end of a word where one
+// ends near enough.
+func (w *approvalWriter) fits(text []rune, room int) int {
+	n, used := 0, 0
+	for n < len(text) && used+runeColumns(text[n]) <= room {
+		used += runeColumns(text[n])
+		n++
+	}
+	if n == len(text) {
+		return n
+	}
+	for i := n; i > n*2/3; i-- {
+		if text[i-1] == ' ' {
+			return i
+		}
+	}
+	return max(n, 1)
+}
+
+// quoted writes a value in quotes, after a word that may stand before it.
+func (w *approvalWriter) quoted(label, note, word, value string) {
+	more := ""
+	if r := []rune(value); !w.whole && len(r) > valueChars {
+		w.cut = true
+		value, more = string(r[:valueChars]), fmt.Sprintf(" ... %d more characters", len(r)-valueChars)
+	}
+	if word != "" {
+		word = Visible(word) + " "
+	}
+	w.line(label, word+Quote(value)+more+note)
+}
+
+func (w *approvalWriter) tool(t ApprovalTool) {
+	word := ""
+	if t.Step != "" {
+		word = "step " + Quote(t.Step) + " uses"
+	}
+	w.b.WriteString("\n")
+	w.quoted("tool", "", word, t.Name)
+	w.odd("its name", t.Name)
+	if t.File != "" {
+		scope := ""
+		if t.Scope != "" {
+			scope = " (" + Visible(t.Scope) + ")"
+		}
+		w.quoted("  defined in", scope, "", t.File)
+	}
+	if t.Privilege != "" {
+		w.quoted("  rights", "", "", t.Privilege)
+	}
+	if len(t.Tags) == 0 {
+		w.line("  tags", "none: counts as the highest risk")
+	}
+	for _, tag := range t.Tags {
+		w.quoted("  tag", "", "", tag)
+	}
+	for i, p := range t.Permissions {
+		if w.over(i, len(t.Permissions), "permissions") {
+			break
+		}
+		w.quoted("  wants", "", "", p.Resolved)
+		w.odd("this", p.Resolved)
+		if p.Written != p.Resolved {
+			w.quoted("", "", "written", p.Written)
+		}
+	}
+	if t.Justification != "" {
+		w.quoted("  its reason", "", "", t.Justification)
+	}
+	for _, c := range t.Secrets {
+		w.command("  secrets of", c)
+	}
+	for _, c := range t.Cleanup {
+		w.command("  at the end", c)
+	}
+}
+
+// odd points out characters that may look like others.
+func (w *approvalWriter) odd(what, name string) {
+	if list := strange(name); list != "" {
+		w.line("  ! note", what+" has characters that are not ASCII and may look like others: "+list)
+	}
+}
+
+func (w *approvalWriter) step(s ApprovalStep) {
+	w.b.WriteString("\n")
+	w.quoted("step", " ("+Visible(s.Kind)+")", "", s.ID)
+	if s.Condition != "" {
+		w.quoted("  only if", "", "", s.Condition)
+	}
+	w.command("  does", s.Command)
+	if s.Fallback != "" {
+		w.command("  or else", s.Fallback)
+	}
+}
+
+// command writes a command line by line behind a rule.
+func (w *approvalWriter) command(label, text string) {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, l := range lines {
+		if !w.whole && i == commandLines {
+			w.line(label, fmt.Sprintf("... %d more lines", len(lines)-i))
+			w.cut = true
+			return
+		}
+		l = strings.ReplaceAll(l, "\t", "    ")
+		more := ""
+		if r := []rune(l); !w.whole && len(r) > valueChars {
+			w.cut = true
+			l, more = string(r[:valueChars]), fmt.Sprintf(" ... %d more characters", len(r)-valueChars)
+		}
+		w.line(label, "| "+Visible(l)+more)
+		label = ""
+	}
+}

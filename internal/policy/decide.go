@@ -1,0 +1,145 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Door is where a call comes in.
+type Door string
+
+// The doors. A person stands at Run; Serve is a schedule, or somebody who holds the
+// service's token; Call and MCP are programs and models.
+const (
+	Run   Door = "run"
+	Call  Door = "call"
+	MCP   Door = "mcp"
+	Serve Door = "serve"
+)
+
+// names says whether a call through the door names the tool on behalf of a person, and
+// approves it so.
+func (d Door) names() bool { return d == Run || d == Serve }
+
+// Tool is what a decision depends on of one tool.
+type Tool struct {
+	Name     string
+	Aliases  []string // of an alias: what it stands for
+	Tags     []string // top-level tags, the only ones with security meaning (S1-224)
+	Elevated bool     // security.execution-privilege: elevated
+	Path     string   // of the step that uses it; "" for the tool that is called
+}
+
+func (t Tool) names() []string { return append([]string{t.Name}, t.Aliases...) }
+
+// level is the highest of the tool's security tags.
+func (t Tool) level() int {
+	for i, l := range slices.Backward(levels) {
+		if slices.Contains(t.Tags, l) {
+			return i
+		}
+	}
+	return highRisk
+}
+
+// Risk is the level in words: read, write, run, or high risk.
+func (t Tool) Risk() string {
+	if l := t.level(); l < highRisk {
+		return levels[l]
+	}
+	return "high risk: no tag read, write or run"
+}
+
+// String is the tool as reasons call it, with the step that uses it.
+func (t Tool) String() string {
+	if t.Path == "" {
+		return fmt.Sprintf("tool %q", t.Name)
+	}
+	return fmt.Sprintf("tool %q (used by step %q)", t.Name, t.Path)
+}
+
+// Rules are the patterns in force, of flags and of the configuration alike.
+type Rules struct{ Allow, Deny []Pattern }
+
+// Request is one call to be decided. Tools[0] is the tool that is called; the others
+// are those it uses inside, at any depth.
+type Request struct {
+	Door    Door
+	Tools   []Tool
+	Rules   Rules
+	Trusted bool // where the tool comes from is trusted as a whole
+	CanAsk  bool // there is a person who can answer
+}
+
+// Decision is what becomes of a call.
+type Decision string
+
+// The decisions. Ask is only given where there is somebody to ask.
+const (
+	Allow  Decision = "allow"
+	Refuse Decision = "refuse"
+	Ask    Decision = "ask"
+)
+
+// Verdict is the answer to a Request. Tool is the one of its tools that the answer
+// hangs on, Reason a sentence for people.
+type Verdict struct {
+	Decision Decision
+	Tool     Tool
+	Reason   string
+}
+
+// Decide answers a request. One whose Tools are empty is refused.
+func Decide(r Request) Verdict {
+	if len(r.Tools) == 0 {
+		return Verdict{Refuse, Tool{}, "nothing is called"}
+	}
+	for _, t := range r.Tools {
+		if i := slices.IndexFunc(r.Rules.Deny, func(p Pattern) bool { return p.denies(t) }); i >= 0 {
+			return Verdict{Refuse, t, fmt.Sprintf("%s is denied by %s", t, r.Rules.Deny[i].said())}
+		}
+	}
+	if i := slices.IndexFunc(r.Tools, func(t Tool) bool { return t.Elevated }); i >= 0 {
+		return r.ask(r.Tools[i], fmt.Sprintf("%s wants elevated rights, which a person has to approve", r.Tools[i]))
+	}
+	called := r.Tools[0]
+	if r.Door.names() {
+		return Verdict{Allow, called, fmt.Sprintf("%s was named by who runs it", called)}
+	}
+	// A tool that is allowed by name brings what it uses; any other reason has to hold
+	// for each of them.
+	byName := func(p Pattern) bool { return p.level() < 0 && p.word == called.Name }
+	if i := slices.IndexFunc(r.Rules.Allow, byName); i >= 0 {
+		return Verdict{Allow, called, fmt.Sprintf("%s is allowed by %s", called, r.Rules.Allow[i].said())}
+	}
+	if r.Trusted {
+		return Verdict{Allow, called, fmt.Sprintf("%s comes from a trusted source", called)}
+	}
+	var reasons []string
+	for _, t := range r.Tools {
+		reason := r.allowed(t)
+		if reason == "" {
+			return r.ask(t, fmt.Sprintf("%s is not approved (%s)", t, t.Risk()))
+		}
+		reasons = append(reasons, reason)
+	}
+	return Verdict{Allow, called, strings.Join(slices.Compact(reasons), "; ")}
+}
+
+// allowed is why a pattern allows the tool, "" where none does.
+func (r Request) allowed(t Tool) string {
+	for _, covers := range []func(Pattern, Tool) bool{Pattern.allowed, Pattern.covers} {
+		if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return covers(p, t) }); i >= 0 {
+			return fmt.Sprintf("%s is allowed by %s", t, r.Rules.Allow[i].said())
+		}
+	}
+	return ""
+}
+
+func (r Request) ask(t Tool, why string) Verdict {
+	if r.CanAsk {
+		return Verdict{Ask, t, why}
+	}
+	return Verdict{Refuse, t, why + "; nobody can be asked here"}
+}

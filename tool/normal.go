@@ -1,0 +1,185 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// NormalJSON is a definition as indented JSON that loads as the same tool: aliases and
+// merge keys written out, one text where a list may stand as a list, environment with
+// its sections, and the name. Keys keep their order; comments have no place in JSON.
+// The error is Diagnostics: what keeps the file from being read.
+func NormalJSON(def *Definition) ([]byte, error) {
+	doc, err := def.document()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	writeJSON(&b, normalObject(toolObject, Value{Map: withNameFirst(doc, def.Name)}))
+	var out bytes.Buffer
+	if err := json.Indent(&out, b.Bytes(), "", "  "); err != nil {
+		return nil, fmt.Errorf("internal error: a definition became no JSON: %w", err)
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// normalObject is a mapping that an Object describes.
+func normalObject(o *Object, v Value) Value {
+	if v.Map == nil {
+		return v
+	}
+	typed := o == parameterObject && slices.ContainsFunc(v.Map, func(e Entry) bool {
+		return e.Key == "type" && e.Value.Text != nil && (e.Value.Text.S == "number" || e.Value.Text.S == "boolean")
+	})
+	return eachEntry(v, func(e Entry) Value {
+		f := o.Field(e.Key)
+		if f == nil {
+			return asData(e.Value, false)
+		}
+		return normalField(f, e.Value, typed)
+	})
+}
+
+// normalField is the value of a key. typed: values are numbers or booleans to whoever
+// reads them, not texts.
+func normalField(f *Field, v Value, typed bool) Value {
+	object := func(v Value) Value { return normalObject(f.Of, v) }
+	switch f.Kind {
+	case KindText, KindChoice:
+		return asText(v)
+	case KindTexts, KindChoices:
+		return eachOf(listOfOne(v), asText)
+	case KindIntegers:
+		return listOfOne(v)
+	case KindTextMap:
+		return eachEntry(v, func(e Entry) Value { return asText(e.Value) })
+	case KindObject:
+		return object(v)
+	case KindObjects:
+		return eachOf(v, object)
+	case KindTextsOrObjects:
+		return eachOf(listOfOne(v), func(v Value) Value { return object(asText(v)) })
+	case KindObjectMap:
+		return eachEntry(v, func(e Entry) Value { return object(e.Value) })
+	case KindEnvironment:
+		if !slices.ContainsFunc(v.Map, func(e Entry) bool { return f.Of.Field(e.Key) != nil }) && v.Map != nil {
+			v = Value{Map: []Entry{{Key: "variables", Value: v}}}
+		}
+		return object(v)
+	case KindMatrix:
+		return object(v)
+	case KindValue, KindValues, KindValueMap:
+		return asData(v, typed)
+	}
+	return v
+}
+
+func listOfOne(v Value) Value {
+	if v.List != nil || v.Map == nil && v.Scalar == nil {
+		return v
+	}
+	return Value{List: []Value{v}}
+}
+
+func eachOf(v Value, f func(Value) Value) Value {
+	if v.List == nil {
+		return f(v)
+	}
+	list := make([]Value, len(v.List))
+	for i, item := range v.List {
+		list[i] = f(item)
+	}
+	return Value{List: list}
+}
+
+func eachEntry(v Value, f func(Entry) Value) Value {
+	if v.Map == nil {
+		return v
+	}
+	entries := make([]Entry, len(v.Map))
+	for i, e := range v.Map {
+		entries[i] = Entry{Key: e.Key, Value: f(e)}
+	}
+	return Value{Map: entries}
+}
+
+// asText is a number or boolean as the text it was written as.
+func asText(v Value) Value {
+	if v.Text != nil || v.Scalar == nil {
+		return v
+	}
+	t := Plain(v.written)
+	return Value{Scalar: v.written, Text: &t}
+}
+
+// asData keeps what a value was written as: 0755, which is no number in JSON, becomes
+// a text, unless it is read as a number anyway.
+func asData(v Value, typed bool) Value {
+	switch {
+	case v.List != nil:
+		return eachOf(v, func(v Value) Value { return asData(v, typed) })
+	case v.Map != nil:
+		return eachEntry(v, func(e Entry) Value { return asData(e.Value, typed) })
+	case !typed && !json.Valid([]byte(v.written)):
+		return asText(v)
+	}
+	return v
+}
+
+func writeJSON(b *bytes.Buffer, v Value) {
+	switch {
+	case v.Map != nil:
+		b.WriteByte('{')
+		for i, e := range v.Map {
+			comma(b, i)
+			writeString(b, e.Key)
+			b.WriteByte(':')
+			writeJSON(b, e.Value)
+		}
+		b.WriteByte('}')
+	case v.List != nil:
+		b.WriteByte('[')
+		for i, item := range v.List {
+			comma(b, i)
+			writeJSON(b, item)
+		}
+		b.WriteByte(']')
+	case v.Text != nil:
+		writeString(b, v.Text.S)
+	default:
+		b.WriteString(jsonLiteral(v))
+	}
+}
+
+func comma(b *bytes.Buffer, i int) {
+	if i > 0 {
+		b.WriteByte(',')
+	}
+}
+
+// writeString writes a text without the escapes that are for HTML.
+func writeString(b *bytes.Buffer, s string) {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string and a buffer do not fail
+	b.Truncate(b.Len() - 1)
+}
+
+// jsonLiteral is a number as it was written, where JSON allows that.
+func jsonLiteral(v Value) string {
+	switch s := v.Scalar.(type) {
+	case bool:
+		return strconv.FormatBool(s)
+	case int64, float64:
+		if json.Valid([]byte(v.written)) {
+			return v.written
+		}
+		n, _ := json.Marshal(s) // finite: the decoder has seen to that
+		return string(n)
+	}
+	return "null"
+}

@@ -1,0 +1,191 @@
+package tool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// sameTool compares what definitions say, not where or in which form they say it.
+var sameTool = cmp.Options{
+	cmpopts.IgnoreTypes(Pos{}),
+	cmpopts.IgnoreFields(Definition{}, "File", "Source"),
+	cmpopts.IgnoreUnexported(Text{}, Value{}),
+}
+
+// everyDefinition is the definitions of the specification and of the examples that
+// load.
+func everyDefinition(t *testing.T) map[string]*Definition {
+	all := map[string]*Definition{}
+	for _, pattern := range []string{"testdata/spec001/*.yaml", "../examples/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no files %s: %v", pattern, err)
+		}
+		for _, file := range files {
+			text := string(readFile(t, file))
+			if b, ok := spec001[stem(file)]; ok && b.around != "" {
+				text = fmt.Sprintf(b.around, stem(file)) + text
+			}
+			if def, found := Decode(file, []byte(text)); found.Err() == nil {
+				all[stem(file)] = def
+			}
+		}
+	}
+	if len(all) < 70 {
+		t.Fatalf("only %d definitions", len(all))
+	}
+	return all
+}
+
+// TestPortable: the text of a definition makes the same tool under another file name,
+// and so does its JSON, and the YAML of that.
+func TestPortable(t *testing.T) {
+	for name, def := range everyDefinition(t) {
+		t.Run(name, func(t *testing.T) {
+			text, err := Portable(def, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "text", def, "other.yaml", text)
+			doc, err := NormalJSON(def)
+			if err != nil {
+				t.Fatal(err)
+			}
+			js := same(t, "JSON", def, "other.json", doc)
+			back, err := Portable(js, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "YAML of the JSON", def, "other.yaml", back)
+		})
+	}
+}
+
+func same(t *testing.T, what string, def *Definition, file string, text []byte) *Definition {
+	t.Helper()
+	again, found := Decode(file, text)
+	for _, d := range found {
+		if d.Severity == Error || d.Code == "repaired-scalar" {
+			t.Errorf("%s: %s", what, d)
+		}
+	}
+	if diff := cmp.Diff(def, again, sameTool); diff != "" {
+		t.Errorf("%s: -file +again:\n%s\n%s", what, diff, text)
+	}
+	return again
+}
+
+// TestPortableText holds what becomes of the text of a file, character by character.
+func TestPortableText(t *testing.T) {
+	for _, c := range []struct{ name, file, text, as, want string }{
+		{"as it is", "a.yaml", "# hello\nname: a # mine\nbash: echo\n", "", "# hello\nname: a # mine\nbash: echo\n"},
+		{"name added", "a.yaml", "# hello\nbash: echo\n", "", "# hello\nname: a\nbash: echo\n"},
+		{"after a document start", "a.yaml", "---\nbash: echo\n", "", "---\nname: a\nbash: echo\n"},
+		{"indented", "a.yaml", "  bash: echo\n  description: x\n", "", "  name: a\n  bash: echo\n  description: x\n"},
+		{"flow", "a.yaml", "{bash: echo, x-a: [1]}\n", "", "{name: a, bash: echo, x-a: [1]}\n"},
+		{"renamed", "a.yaml", "name: a # mine\nbash: echo\n", "b", "name: b # mine\nbash: echo\n"},
+		{"renamed, quoted", "a.yaml", "name: \"a\" # mine\nbash: echo\n", "b-2", "name: b-2 # mine\nbash: echo\n"},
+		{"repaired", "a.yaml", "name: a\nbash: echo \"x: y\" 'z'\n", "", "name: a\nbash: 'echo \"x: y\" ''z'''\n"},
+		{"byte order mark", "a.yaml", "\ufeffbash: echo\n", "", "name: a\nbash: echo\n"},
+		{"JSON", "a.json", `{"bash": "echo \"\u00e9\/\"\nls", "tags": ["x", "read"], "x-n": 1.10, "timeout": 5000}`, "",
+			"name: a\n\nbash: |-\n  echo \"é/\"\n  ls\n\ntags: [x, read]\nx-n: 1.10\ntimeout: 5000\n"},
+		{"no YAML", "a.yaml", "name: [\n", "b", "name: [\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			def, _ := Decode(c.file, []byte(c.text))
+			got, err := Portable(def, c.as)
+			if err != nil || string(got) != c.want {
+				t.Errorf("%v\n got %q\nwant %q", err, got, c.want)
+			}
+		})
+	}
+	def, _ := Decode("a.yaml", []byte("name: >-\n  a\nbash: echo\n"))
+	if _, err := Portable(def, "b"); err == nil || !strings.Contains(err.Error(), "name: b") {
+		t.Errorf("a name in a block: %v", err)
+	}
+}
+
+// TestNormalJSON is the form of every kind of value.
+func TestNormalJSON(t *testing.T) {
+	text := `
+x-numbers: [0755, 0x1F, 1.10, True, ~]
+description: 1.10
+version: 0x10
+bash: echo
+tags: read
+timeout: 5s
+environment: {A: 1.50, B: True}
+parameters:
+  <<: {T: {description: text, default: 0755}}
+  N: {type: number, description: n, default: 0x1F}
+  O: {type: object, description: o, default: {k: [1, yes]}}
+tests: [{name: t, parameters: {T: 010}, expected: {output-contains: 12}}]
+`
+	def, found := Decode("normal.yaml", []byte(text))
+	if found.Err() != nil {
+		t.Fatal(found)
+	}
+	got, err := NormalJSON(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden := "testdata/normal.json"
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(string(readFile(t, golden)), string(got)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if _, found := Decode("normal.json", got); found.Err() != nil {
+		t.Error(found)
+	}
+
+	broken, _ := Decode("broken.yaml", []byte("bash: [\n"))
+	if _, err := NormalJSON(broken); err == nil {
+		t.Error("broken YAML became JSON")
+	}
+}
+
+// FuzzWriteYAML: whatever a text holds, it is read as it was written.
+func FuzzWriteYAML(f *testing.F) {
+	for _, s := range []string{"", "echo", "a: b", "'a': \"b\" # c", "true", "1.10", "~", " x", "x ", "a\nb\n", "a\n\n\nb", "\n a", "a\n b\n", "\ttab\n", "- x",
+		"{A}", "x #y", "😀\n\u2028z", "a\r\nb", "|", "a \nb", "\u0085", "\ufeff", "!x", "*a\n&b", "a\n \n\n b \n\n", "=", "<<", "0o17", "2024-01-01"} {
+		f.Add(s, s)
+	}
+	f.Fuzz(func(t *testing.T, s, u string) {
+		bad := func(s string) bool {
+			_, bad := newSource("", []byte(s)).problem()
+			return bad
+		}
+		if bad(s) || bad(u) {
+			return
+		}
+		text := func(s string) Value { t := Plain(s); return Value{Scalar: s, Text: &t} }
+		doc := []Entry{
+			{Key: "description", Value: text(s)},
+			{Key: "x-list", Value: Value{List: []Value{text(s), text(u)}}},
+			{Key: "x-map", Value: Value{Map: []Entry{{Key: "k", Value: text(u)}, {Key: "n", Value: Value{List: []Value{{Map: []Entry{{Key: "d", Value: text(s)}}}}}}}}},
+			{Key: "bash", Value: text(u)},
+		}
+		out, err := WriteYAML(doc)
+		if err != nil {
+			t.Fatalf("%v: %q %q", err, s, u)
+		}
+		again, _ := Decode("again.yaml", out)
+		back, err := again.document()
+		if err != nil {
+			t.Fatalf("%v: %q %q\n%s", err, s, u, out)
+		}
+		if diff := cmp.Diff(doc, back, sameTool); diff != "" {
+			t.Fatalf("%q %q: -want +got:\n%s\n%s", s, u, diff, out)
+		}
+	})
+}

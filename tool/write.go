@@ -1,0 +1,119 @@
+package tool
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// WriteYAML is a definition as people would write it: keys in the order they have in
+// doc, texts of several lines as blocks, short lists on one line, an empty line around
+// what takes more than one. Reading it gives the same keys and values.
+func WriteYAML(doc []Entry) ([]byte, error) {
+	var out bytes.Buffer
+	tall := false // what was written last takes several lines
+	for i, e := range doc {
+		one, err := encodeEntry(e)
+		if err != nil {
+			return nil, fmt.Errorf("cannot write the key %s: %w", quote(e.Key), err)
+		}
+		lines := bytes.Count(one, []byte("\n"))
+		if i > 0 && (tall || lines > 1) {
+			out.WriteByte('\n')
+		}
+		out.Write(one)
+		tall = lines > 1
+	}
+	return out.Bytes(), nil
+}
+
+func encodeEntry(e Entry) ([]byte, error) {
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(mappingNode([]Entry{e})); err != nil {
+		return nil, err
+	}
+	err := enc.Close()
+	return b.Bytes(), err
+}
+
+func mappingNode(entries []Entry) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for _, e := range entries {
+		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: e.Key}, valueNode(e.Value))
+	}
+	return n
+}
+
+func valueNode(v Value) *yaml.Node {
+	switch {
+	case v.Map != nil:
+		return mappingNode(v.Map)
+	case v.List != nil:
+		n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		if fitsOneLine(v.List) {
+			n.Style = yaml.FlowStyle
+		}
+		for _, item := range v.List {
+			n.Content = append(n.Content, valueNode(item))
+		}
+		return n
+	case v.Text != nil:
+		return textNode(v.Text.S)
+	}
+	return literalNode(v)
+}
+
+// textNode chooses how a text is written. The emitter itself quotes what would be read
+// as something else.
+func textNode(s string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
+	switch {
+	case s == "":
+	case strings.Contains(s, "\r") || strings.TrimLeft(s, " \t\n") != s || strings.HasSuffix(s, "\n\n"):
+		n.Style = yaml.DoubleQuotedStyle // as a block its beginning or end would not be kept
+	case strings.Contains(s, "\n"),
+		strings.Contains(s, "'") && (strings.Contains(s, ": ") || strings.Contains(s, " #")): // quotes inside quotes are hard to read
+		n.Style = yaml.LiteralStyle
+	}
+	return n
+}
+
+// literalNode is a number, a boolean or nothing, as it was written where that is known.
+func literalNode(v Value) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
+	switch s := v.Scalar.(type) {
+	case bool:
+		n.Tag, n.Value = "!!bool", strconv.FormatBool(s)
+	case int64:
+		n.Tag, n.Value = "!!int", strconv.FormatInt(s, 10)
+	case float64:
+		n.Tag, n.Value = "!!float", strconv.FormatFloat(s, 'g', -1, 64)
+	}
+	if v.Scalar != nil && v.written != "" {
+		n.Value = v.written
+	}
+	return n
+}
+
+// mostOnOneLine is how many characters the items of a list may take together to be
+// written on one line.
+const mostOnOneLine = 60
+
+var bareWord = pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+
+func fitsOneLine(list []Value) bool {
+	total := 0
+	for _, v := range list {
+		n := valueNode(v)
+		if n.Kind != yaml.ScalarNode || !bareWord().MatchString(n.Value) {
+			return false
+		}
+		total += len(n.Value)
+	}
+	return total <= mostOnOneLine
+}
