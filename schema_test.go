@@ -143,7 +143,7 @@ func TestDocuments(t *testing.T) {
 		kinds[e.Kind] = true
 		validate(t, "event", e)
 	}))
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for _, text := range []string{
 		everyKind,

@@ -52,6 +52,7 @@ func Main(p Process) int {
 // app is one run of the program.
 type app struct {
 	Process
+	color string // --color; "" is auto
 }
 
 func (a *app) root() *cobra.Command {
@@ -74,6 +75,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpCommandGroupID("self")
 	root.SetFlagErrorFunc(wrongFlag)
+	a.colorFlag(root)
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"}, &cobra.Group{ID: "self", Title: "flowrun itself:"})
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {

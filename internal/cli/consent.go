@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -190,18 +189,10 @@ func (a *app) record(s *sqlite.Store, run string, d decision) error {
 	return a.writing(note)
 }
 
-// canAsk says whether a person is there who can answer.
-func (a *app) canAsk(f runFlags) bool {
-	return !f.noInput && speaks(f.progress) && os.Getenv("CI") == "" && a.answers()
-}
-
 // inquire shows a person what is to run, and asks.
 func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 	card := approval(v, p)
-	width := 80
-	if out, ok := a.Stderr.(*os.File); ok {
-		width = console.Width(out)
-	}
+	width := cmp.Or(a.errWidth(), 80)
 	cut, err := card.Write(a.Stderr, width, false)
 	if err != nil {
 		return false, err
