@@ -52,7 +52,8 @@ func Main(p Process) int {
 // app is one run of the program.
 type app struct {
 	Process
-	color string // --color; "" is auto
+	color  string // --color; "" is auto
+	inJSON bool   // --progress json: errors are told so too
 }
 
 func (a *app) root() *cobra.Command {
@@ -86,7 +87,7 @@ func (a *app) root() *cobra.Command {
 	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand(), a.demoCommand())
 	add("look", a.runsCommand(), a.showCommand(), a.logsCommand(), a.timelineCommand(), a.eventsCommand(), a.statsCommand(), a.historyCommand())
 	add("author", a.initCommand(), a.validateCommand(), a.explainCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
-	add("self", a.configCommand(), a.trustCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
+	add("self", a.configCommand(), a.trustCommand(), a.completionCommand(), a.doctorCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(append(topicCommands(), toolsTopic())...)
 	return root
 }

@@ -1,31 +1,40 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
 
+// Completion says nothing when it finds nothing: whoever presses Tab is in the middle of a
+// line. It opens the history only for runs and their steps.
+
 // completeTool offers tool names, and files as well.
-func (a *app) completeTool(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (a *app) completeTool(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	return a.completeTools(c, args, prefix)
+}
+
+// completeTools is completeTool for commands that take several.
+func (a *app) completeTools(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, e := range a.tools(a.library()) {
-		if strings.HasPrefix(e.Name, prefix) && e.ShadowedBy == "" {
+		if strings.HasPrefix(e.Name, prefix) && e.ShadowedBy == "" && !slices.Contains(args, e.Name) {
 			words = append(words, described(e.Name, e.Description))
 		}
 	}
 	return words, cobra.ShellCompDirectiveDefault
-}
-
-// completeTools is completeTool for commands that take several.
-func (a *app) completeTools(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return a.completeTool(c, nil, prefix)
 }
 
 // completeRun offers tools, then the tool's parameters.
@@ -37,22 +46,84 @@ func (a *app) completeRun(c *cobra.Command, args []string, prefix string) ([]str
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	name, _, inValue := strings.Cut(prefix, "=")
+	return completeParams(plan, args[1:], prefix)
+}
+
+// completeParams offers the parameters of a tool that given does not give yet, or values
+// of the one that prefix begins to give.
+func completeParams(p *flowrun.Plan, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if name, value, ok := strings.Cut(prefix, "="); ok {
+		return completeValue(p, name, value)
+	}
 	var words []string
-	for _, p := range plan.Definition.Parameters {
-		switch {
-		case inValue && p.Name == name:
-			for _, v := range candidates(p) {
-				if w := name + "=" + v; strings.HasPrefix(w, prefix) {
-					words = append(words, w)
-				}
-			}
-			return words, cobra.ShellCompDirectiveDefault
-		case !inValue && strings.HasPrefix(p.Name, prefix):
-			words = append(words, described(p.Name+"=", p.Description))
+	for _, d := range p.Definition.Parameters {
+		again := slices.ContainsFunc(given, func(w string) bool { return strings.HasPrefix(w, d.Name+"=") || strings.HasPrefix(w, d.Name+":=") })
+		if !strings.HasPrefix(d.Name, prefix) || again && d.Type != "array" {
+			continue
+		}
+		about := d.Description
+		if d.Required && d.Default == nil {
+			about = "(required) " + about
+		}
+		words = append(words, described(d.Name+"=", about))
+	}
+	return words, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeValue offers values of a parameter: what its definition speaks of, and files for
+// one that is a path, or after @, which takes a file's content.
+func completeValue(p *flowrun.Plan, name, value string) ([]string, cobra.ShellCompDirective) {
+	i := slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == name })
+	if i < 0 || p.Secret(name) && !strings.HasPrefix(value, "@") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	d := p.Definition.Parameters[i]
+	if file, ok := strings.CutPrefix(value, "@"); ok {
+		return completeFile(name+"=@", file)
+	}
+	var words []string
+	for _, v := range candidates(d) {
+		if strings.HasPrefix(v, value) {
+			words = append(words, name+"="+v)
 		}
 	}
-	return words, cobra.ShellCompDirectiveNoSpace
+	if d.Path {
+		files, directive := completeFile(name+"=", value)
+		return append(words, files...), directive
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// mostFiles is how many files of a folder completion offers.
+const mostFiles = 200
+
+// completeFile offers the files that begin as value does, with before in front of each. A
+// shell could not: it takes the whole word for the file's name.
+func completeFile(before, value string) ([]string, cobra.ShellCompDirective) {
+	dir, base := filepath.Split(value)
+	from := dir
+	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(dir, "~/") {
+		from = home + dir[1:]
+	}
+	if from == "" {
+		from = "."
+	}
+	entries, _ := os.ReadDir(from)
+	directive := cobra.ShellCompDirectiveNoFileComp
+	var words []string
+	for _, e := range entries {
+		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
+		if !strings.HasPrefix(e.Name(), base) || hidden || len(words) == mostFiles {
+			continue
+		}
+		word := before + dir + e.Name()
+		if info, err := os.Stat(filepath.Join(from, e.Name())); err == nil && info.IsDir() {
+			word += "/"
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+		words = append(words, word)
+	}
+	return words, directive
 }
 
 // completeStep offers the steps of the tool named on the line.
@@ -73,23 +144,85 @@ func (a *app) completeStep(_ *cobra.Command, args []string, prefix string) ([]st
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// candidates are values to offer for a parameter.
+// completePath offers the steps of a tool, the ones inside others included.
+func (a *app) completePath(name, prefix string) ([]string, cobra.ShellCompDirective) {
+	plan, err := a.compile(name)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	all := paths(plan, "")
+	return slices.DeleteFunc(all, func(p string) bool { return !strings.HasPrefix(p, prefix) }), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTest offers the tests of the tools named on the line, of all where none is.
+func (a *app) completeTest(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	lib := a.library()
+	if len(args) == 0 {
+		for _, e := range a.tools(lib) {
+			args = append(args, e.Path)
+		}
+	}
+	var words []string
+	for _, t := range a.targets(lib, args) {
+		def, _, err := lib.Lookup(t.name, nil)
+		if err != nil {
+			continue
+		}
+		for _, test := range def.Tests {
+			if strings.HasPrefix(test.Name, prefix) {
+				words = append(words, described(test.Name, def.Name))
+			}
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeWith offers the parameters of the run named on the line.
+func (a *app) completeWith(_ *cobra.Command, args []string, prefix string) (words []string, directive cobra.ShellCompDirective) {
+	directive = cobra.ShellCompDirectiveNoFileComp
+	if len(args) == 0 {
+		return nil, directive
+	}
+	a.reading(func(ctx context.Context, s *sqlite.Store) error {
+		p, err := a.past(ctx, s, args[0])
+		if err == nil {
+			words, directive = completeParams(p.Plan, nil, prefix)
+		}
+		return err
+	})
+	return words, directive
+}
+
+// candidates are values to offer for a parameter: those it may have, its default, its
+// examples.
 func candidates(p *tool.Parameter) []string {
 	values := append(append([]tool.Value(nil), p.Validation.Enum...), p.Examples...)
+	if p.Default != nil {
+		values = append(values, *p.Default)
+	}
 	var words []string
 	for _, v := range values {
+		word := ""
 		if v.Text != nil {
-			words = append(words, v.Text.S)
+			word = v.Text.S
 		} else if v.Scalar != nil {
-			words = append(words, fmt.Sprint(v.Scalar))
+			word = fmt.Sprint(v.Scalar)
+		}
+		if word != "" && !strings.ContainsAny(word, "\n\t{") && !slices.Contains(words, word) {
+			words = append(words, word)
 		}
 	}
 	if p.Type == "boolean" {
-		words = append(words, "true", "false")
+		for _, word := range []string{"true", "false"} {
+			if !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
 	}
 	return words
 }
 
+// described is a completion with what it means, in one line.
 func described(word, text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	if text == "" {

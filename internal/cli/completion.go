@@ -1,10 +1,19 @@
 package cli
 
 import (
+	_ "embed"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 )
+
+// bashCompletion is ours, since cobra's needs the package bash-completion, which bash on
+// macOS and in small images is without, loses what stands before a =, and evaluates what
+// is typed.
+//
+//go:embed completion.bash
+var bashCompletion string
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
@@ -16,9 +25,8 @@ func (a *app) completionCommand() *cobra.Command {
 		Long: `Print the script that makes a shell complete flowrun's command line: commands and
 flags, tools, their parameters and the values these can have, steps, runs.
 
-bash, with the package bash-completion (for one session: source <(flowrun completion bash)):
-  mkdir -p ~/.local/share/bash-completion/completions
-  flowrun completion bash > ~/.local/share/bash-completion/completions/flowrun
+bash, a line in ~/.bashrc:
+  source <(flowrun completion bash)
 
 zsh, in a folder of $fpath, before compinit runs in ~/.zshrc:
   mkdir -p ~/.zfunc
@@ -46,7 +54,8 @@ A new shell has it then.`,
 			root := c.Root()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(a.Stdout, true)
+				_, err := io.WriteString(a.Stdout, bashCompletion)
+				return err
 			case "zsh":
 				return root.GenZshCompletion(a.Stdout)
 			case "fish":

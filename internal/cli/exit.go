@@ -66,6 +66,9 @@ func (e codeError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // fail prints an error and answers its exit code.
 func (a *app) fail(err error) int {
+	if a.inJSON {
+		return a.failJSON(err)
+	}
 	var (
 		code     codeError
 		use      *usageError

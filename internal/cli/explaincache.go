@@ -71,9 +71,9 @@ func (a *app) completeExplain(c *cobra.Command, args []string, prefix string) ([
 	case 0:
 		return a.completeTool(c, args, prefix)
 	case 1:
-		return a.completeStep(c, args, prefix)
+		return a.completePath(args[0], prefix)
 	}
-	return a.completeRun(c, args[:1], prefix)
+	return a.completeRun(c, append(args[:1:1], args[2:]...), prefix)
 }
 
 // explain prints an explanation. That the step would run is an exit code.

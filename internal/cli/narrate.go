@@ -40,6 +40,8 @@ func (a *app) narrate(n narration) *narrator {
 		t.hear(a.prefixer(a.Stderr, n.plan))
 	case "tty":
 		a.view(n, t)
+	case "github":
+		a.github(n, t)
 	default:
 		t.hear(a.prefixer(a.lines(n, t), n.plan))
 	}
@@ -121,8 +123,11 @@ func scene(n narration) console.Scene {
 		Upstream: p.Upstream,
 		Handler:  func(path string) bool { key, _ := p.Handler(path); return key != "" },
 		Lasting:  func(path string) bool { return lasting(p, path) },
-		Place:    func(path string) string { return placeOf(p, path) },
-		Command:  func(path string) string { return commandOf(p, path) },
+		Pos: func(path string) (string, int, int) {
+			pos := p.Place(path)
+			return pos.File, pos.Line, pos.Col
+		},
+		Command: func(path string) string { return commandOf(p, path) },
 		Logs: func(run, path string, attempt int) []string {
 			return steps.RunningLogs(steps.LogFolder(n.stateDir, run), dag.ID(path), attempt)
 		},

@@ -34,6 +34,7 @@ func (a *app) settle(c *cobra.Command, f *runFlags) error {
 	if f.progress == "auto" {
 		f.progress = a.automatic()
 	}
+	a.inJSON = f.progress == "json"
 	return nil
 }
 

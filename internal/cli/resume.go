@@ -87,6 +87,7 @@ anything starts.`,
 	}
 	c.RegisterFlagCompletionFunc("from", steps)
 	c.RegisterFlagCompletionFunc("only", steps)
+	c.RegisterFlagCompletionFunc("with", a.completeWith)
 	a.runningFlags(c, &f)
 	return c
 }

@@ -281,6 +281,11 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 	if speaks(f.progress) || f.progress == "quiet" && res.Status != dag.Succeeded {
 		a.closing(res, s != nil)
 	}
+	if f.progress == "github" {
+		if err := a.page(res, plan); err != nil {
+			a.say("%v", err) // the run is none the worse
+		}
+	}
 	if f.summary {
 		if err := a.summarize(res, plan); err != nil {
 			return err

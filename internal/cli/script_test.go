@@ -63,12 +63,15 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// condition says whether a word in brackets holds: root, and long for tests that take
-// more than a few seconds.
+// condition says whether a word in brackets holds: root; long for tests that take more
+// than a few seconds; ci on the machine of the gate, where nothing may be skipped for want
+// of a program.
 func condition(word string) (bool, error) {
 	switch word {
 	case "root":
 		return os.Geteuid() == 0, nil
+	case "ci":
+		return os.Getenv("CI") == "true", nil
 	case "long":
 		return os.Getenv("FLOWRUN_LONG") != "", nil
 	}

@@ -38,7 +38,7 @@ func (a *app) toolTestCommand() *cobra.Command {
 		Use:               "test [NAME|PATH ...]",
 		Short:             "Run the tests in definitions",
 		RunE:              func(c *cobra.Command, args []string) error { return a.toolTest(c, args, f) },
-		ValidArgsFunction: a.completeTool,
+		ValidArgsFunction: a.completeTools,
 	}
 	fl := c.Flags()
 	fl.StringArrayVar(&f.tests, "test", nil, "")
@@ -48,6 +48,7 @@ func (a *app) toolTestCommand() *cobra.Command {
 	fl.BoolVar(&f.inPlace, "in-place", false, "")
 	fl.BoolVar(&f.offline, "offline", false, "")
 	fl.StringArrayVar(&f.reports, "report", nil, "")
+	c.RegisterFlagCompletionFunc("test", a.completeTest)
 	f.scopes.declare(c)
 	return testPage.on(c)
 }

@@ -91,6 +91,8 @@ var variablesRead = []entry{
 	{"CLICOLOR", "0: no colour that is not forced"},
 	{"TERM", "dumb: no colour, and no live view"},
 	{"CI", "where it is set nobody is asked, and there is no live view"},
+	{"GITHUB_STEP_SUMMARY", "the file of the job's page, to which --progress github adds"},
+	{"GITHUB_WORKSPACE", "the checkout, from which its annotations name files"},
 	{"GITHUB_ACTIONS", "true: --progress github where nothing else is said"},
 	{"VISUAL", "the editor of tool edit; else EDITOR"},
 	{"EDITOR", "see VISUAL"},

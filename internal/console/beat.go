@@ -13,8 +13,9 @@ import (
 
 // underWay is a step that runs, and holds no others.
 type underWay struct {
-	path  dag.ID
-	since time.Time
+	path    dag.ID
+	attempt int
+	since   time.Time
 }
 
 // census keeps the steps that run.
@@ -25,7 +26,7 @@ func (p *Plain) census(e dag.Event) {
 			p.leaves(outer)
 		}
 		p.leaves(e.Node)
-		p.running = append(p.running, underWay{e.Node, e.Time})
+		p.running = append(p.running, underWay{e.Node, e.Attempt, e.Time})
 	case dag.StepExpanded, dag.StepRetrying, dag.StepFinished:
 		p.leaves(e.Node)
 	}

@@ -27,9 +27,9 @@ func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 	if o == nil {
 		o = res.Stdout
 	}
-	if r.scene.Place != nil {
-		if at := r.scene.Place(string(step)); at != "" {
-			fmt.Fprintf(r.w, "        at %s\n", at)
+	if r.scene.Pos != nil {
+		if file, line, _ := r.scene.Pos(string(step)); line > 0 {
+			fmt.Fprintf(r.w, "        at %s:%d\n", file, line)
 		}
 	}
 	if o == nil || loop {

@@ -23,8 +23,8 @@ type Scene struct {
 	Handler func(path string) bool
 	// Lasting says whether a cancel leaves a step running: it cleans up.
 	Lasting func(path string) bool
-	// Place is where a step is defined, file:line.
-	Place func(path string) string
+	// Pos is where a step is defined; line is 0 for one that is in no file.
+	Pos func(path string) (file string, line, col int)
 	// Command is what a step runs, as its author wrote it.
 	Command func(path string) string
 	// Logs are the files in which the output of a try that is under way may stand.

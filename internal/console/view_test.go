@@ -34,7 +34,7 @@ func releaseScene(logs func(run, path string, attempt int) []string) Scene {
 		},
 		Handler: func(path string) bool { return path == "notify" },
 		Lasting: func(path string) bool { return path == "publish" },
-		Place:   func(path string) string { return "flow.yaml:7" },
+		Pos:     func(string) (string, int, int) { return "flow.yaml", 7, 5 },
 		Command: func(path string) string { return "go test ./...\necho done" },
 		Logs:    logs,
 	}

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// checkScopes looks at the folders that tools are found in.
+func (a *app) checkScopes() []finding {
+	lib := a.library()
+	count := map[string]int{}
+	for _, e := range a.tools(lib) {
+		count[filepath.Dir(e.Path)]++
+	}
+	var list []finding
+	var missing []string
+	for _, f := range lib.Folders() {
+		_, err := os.ReadDir(f.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, fmt.Sprintf("%s (%s)", f.Path, f.Scope))
+		case err != nil:
+			list = append(list, bad("tools", "make it readable", "the folder of %s tools cannot be read: %v", f.Scope, err))
+		default:
+			list = append(list, good("tools", "%s: %s in %s", f.Scope, plural(count[f.Path], "definition"), f.Path))
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, doubt("tools", "flowrun init writes some to begin with", "there are no tools; looked in %s", strings.Join(missing, ", ")))
+	}
+	return list
+}
+
+// checkDefinitions counts what is wrong with definitions.
+func (a *app) checkDefinitions() []finding {
+	lib := a.library()
+	var wrong, warned, shadowed []string
+	n := 0
+	for _, e := range a.tools(lib) {
+		n++
+		if e.ShadowedBy != "" {
+			shadowed = append(shadowed, e.Path)
+		}
+		switch p, err := flowrun.Compile(lib, e.Path); {
+		case err != nil:
+			wrong = append(wrong, e.Path)
+		case len(p.Warnings) > 0:
+			warned = append(warned, e.Path)
+		}
+	}
+	var list []finding
+	if len(wrong) > 0 {
+		list = append(list, bad("definitions", "flowrun validate tells why", "cannot be used: %s", listed(wrong)))
+	}
+	if len(warned) > 0 {
+		list = append(list, doubt("definitions", "flowrun validate tells of what", "come with a warning: %s", listed(warned)))
+	}
+	if len(shadowed) > 0 {
+		list = append(list, doubt("definitions", "rename one of the two, or name the file by its path", "are never found, since another tool has the same name: %s", listed(shadowed)))
+	}
+	if len(list) == 0 && n > 0 {
+		list = append(list, good("definitions", "all can be used"))
+	}
+	return list
+}
+
+// modeline is how the first lines of a definition tell an editor its schema.
+const modeline = "# yaml-language-server: $schema="
+
+// checkSchemas looks where the definitions' first lines lead editors.
+func (a *app) checkSchemas() []finding {
+	fresh, err := flowrun.Schema("tool")
+	if err != nil {
+		return []finding{bad("schema", "", "%v", err)}
+	}
+	var lost, old []string
+	for _, e := range a.tools(a.library()) {
+		file := schemaOf(e)
+		if file == "" {
+			continue
+		}
+		switch text, err := os.ReadFile(file); {
+		case err != nil:
+			lost = append(lost, e.Path)
+		case !bytes.Equal(text, fresh):
+			old = append(old, file)
+		}
+	}
+	var list []finding
+	if len(lost) > 0 {
+		list = append(list, doubt("schema", "write it there: flowrun schema tool > FILE", "the first lines of these lead editors to a schema that is not there: %s", listed(lost)))
+	}
+	slices.Sort(old)
+	if old = slices.Compact(old); len(old) > 0 {
+		list = append(list, doubt("schema", "write it anew: flowrun schema tool > FILE", "is not the one of this version: %s", listed(old)))
+	}
+	return list
+}
+
+// schemaOf is the file that a definition's modeline names; "" where there is none, or it
+// is an address.
+func schemaOf(e tool.Listed) string {
+	if e.Path == "" {
+		return ""
+	}
+	text := readSource(e.Path)
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "#") {
+			return ""
+		}
+		if to, ok := strings.CutPrefix(strings.TrimSpace(line), modeline); ok {
+			if strings.Contains(to, "://") || to == "" {
+				return ""
+			}
+			return resolved(filepath.Dir(e.Path), filepath.FromSlash(to))
+		}
+	}
+	return ""
+}
+
+func resolved(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
