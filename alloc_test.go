@@ -13,7 +13,7 @@ import (
 // TestAllocations keeps a step cheap for programs that embed flowrun: how often the
 // engine allocates for a step in Go that does nothing, beyond what a run costs once.
 func TestAllocations(t *testing.T) {
-	if slack > 1 {
+	if raceEnabled {
 		t.Skip("the race detector allocates itself")
 	}
 	const steps, most = 500, 8

@@ -41,11 +41,15 @@ var house = map[string]struct {
 	"internal/catalog": {3, []string{"", "tool"}, nil},
 	"internal/policy":  {3, nil, nil},
 	"internal/config":  {3, []string{"tool"}, nil},
-	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "metrics", "internal/catalog", "internal/config", "internal/console", "internal/sqlite", "internal/funcschema", "internal/policy", "internal/proc", "internal/starter", "internal/trial"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "metrics", "internal/catalog", "internal/config", "internal/console", "internal/sqlite", "internal/funcschema", "internal/policy", "internal/proc", "internal/starter", "internal/trial", "internal/advice", "internal/explain", "internal/findings", "internal/mend"}, []string{"github.com/spf13/cobra"}},
 	"cmd/flowrun":      {5, []string{"", "internal/cli", "internal/proc"}, nil},
 
 	"internal/funcschema": {1, []string{"tool"}, nil},
 	"internal/release":    {0, nil, nil},
+	"internal/explain":    {0, nil, nil},
+	"internal/findings":   {1, []string{"tool", "internal/explain"}, nil},
+	"internal/advice":     {1, []string{"tool"}, nil},
+	"internal/mend":       {3, []string{"tool", "internal/advice"}, nil},
 }
 
 // TestHouse holds every import of the code (tests left out) against the table.

@@ -102,7 +102,7 @@ func TestBadDefinitions(t *testing.T) {
 			}
 			began := time.Now()
 			_, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), file)
-			if d := time.Since(began); d > slack*2*time.Second {
+			if d := time.Since(began); d > patience { // a hang, not a measure
 				t.Errorf("took %s", d)
 			}
 			var ds tool.Diagnostics
@@ -182,7 +182,7 @@ func TestBadFixtures(t *testing.T) {
 			continue
 		}
 		for _, d := range read {
-			if d.Severity == tool.Error && !slices.Contains(ds, d) {
+			if d.Severity == tool.Error && !slices.ContainsFunc(ds, func(o tool.Diagnostic) bool { return o.String() == d.String() }) {
 				t.Errorf("%s: lost: %s", file, d)
 			}
 		}

@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,6 +71,9 @@ func (c *compiler) result(p *Plan) (*Plan, error) {
 	if err := ds.Err(); err != nil {
 		return nil, err
 	}
+	if p == nil { // what is wrong was told where the definition was read
+		return nil, errors.New("cannot compile the definition: it has errors, or is an alias of nothing")
+	}
 	p.Warnings, p.sources = ds, c.sources
 	return p, nil
 }
@@ -96,8 +100,11 @@ func (c *compiler) found(at tool.Text, path string, ps []expr.Problem, n expr.Na
 			d.Hint = fmt.Sprintf("did you mean %s()?", near)
 		} else if near := nearest(ref, p.Code, n); beyond(&d, ref, n) {
 			d.Severity = tool.Error // it is no text that only looks like a reference
-		} else if near != "" {
-			d.Hint = fmt.Sprintf("did you mean %q?", near)
+		} else if len(near) > 0 {
+			d.Hint = fmt.Sprintf("did you mean %q?", near[0])
+			if len(near) == 1 && d.Severity == tool.Error { // a warning's text runs as it is
+				d.Fix = at.Rename(p.Off+strings.Index(ref, rootOf(ref)), rootOf(ref), near[0])
+			}
 		}
 		bad = bad || d.Severity == tool.Error
 		c.report(d)
@@ -130,16 +137,13 @@ func rootOf(ref string) string {
 	return root
 }
 
-// nearest is the known name closest to the root of an unknown reference.
-func nearest(ref, code string, n expr.Names) string {
+// nearest are the known names closest to the root of an unknown reference, best first.
+func nearest(ref, code string, n expr.Names) []string {
 	known, ok := n.(interface{ ids() []string })
 	if !ok || code != expr.CodeUnknown && code != expr.CodeUndeclared || n.Symbol(rootOf(ref)).Class != expr.Unknown {
-		return ""
+		return nil
 	}
-	if near := tool.Near(rootOf(ref), known.ids()); len(near) > 0 {
-		return near[0]
-	}
-	return ""
+	return tool.Near(rootOf(ref), known.ids())
 }
 
 // nearestCall is the function closest to a name that is called and is none.
@@ -162,6 +166,7 @@ func (c *compiler) template(at *tool.Text, path string, sh expr.Shell, n expr.Na
 	if c.found(*at, path, ps, n) {
 		return nil
 	}
+	c.lintItem(*at, path, n)
 	return t
 }
 
@@ -244,7 +249,7 @@ func (s *planStep) keep(c *compiler, def *tool.Definition, kept map[string]steps
 	}
 	switch s.def.Kind {
 	case tool.UseTool:
-		s.nested = c.nested(def, s.def, streams&steps.Stdout != 0, s.interrupt)
+		s.nested = c.nested(def, s, streams&steps.Stdout != 0)
 	case tool.Group:
 		for _, in := range s.nested.steps {
 			in.keep(c, def, kept, streams&steps.Stdout != 0)

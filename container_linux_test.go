@@ -63,7 +63,7 @@ func newPodman(t *testing.T) *podman {
 	write(t, conf, "[engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=512:512\"]\n")
 	write(t, storage, "[storage]\ndriver = \"vfs\"\ngraphroot = \""+dir+"/graph\"\nrunroot = \""+dir+"/run\"\n")
 	p := &podman{t, append(os.Environ(), "CONTAINERS_CONF="+conf, "CONTAINERS_STORAGE_CONF="+storage)}
-	archive := exec.Command("sh", "-c", `mkdir -p root/bin root/tmp root/proc root/sys root/dev root/etc &&
+	archive := exec.Command("sh", "-c", `mkdir -p root/bin root/tmp root/proc root/sys root/dev root/etc && chmod 1777 root/tmp &&
 		cp "$(readlink -f "$(command -v busybox)")" root/bin/busybox && for a in $(busybox --list); do [ "$a" = busybox ] || ln -sf busybox "root/bin/$a"; done &&
 		tar -C root -c . > root.tar`)
 	archive.Dir = dir

@@ -33,6 +33,20 @@ import (
 // wait for that of its helper.
 func init() { os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) }
 
+// patience is how long a test waits for what processes and goroutines do: far longer
+// than any machine needs.
+const patience = 2 * time.Minute
+
+// await waits until something holds, and says whether it does.
+func await(holds func() bool) bool {
+	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
 // bed is where a test runs its tools: a folder, the library that finds tools in
 // it, and an engine.
 type bed struct {
@@ -263,7 +277,7 @@ func TestConcurrentRuns(t *testing.T) {
 			defer running[e].Add(-1)
 			for old := most[e].Load(); now > old && !most[e].CompareAndSwap(old, now); old = most[e].Load() {
 			}
-			time.Sleep(20 * time.Millisecond) // long enough to meet others, however busy the machine
+			await(func() bool { return most[e].Load() > 1 }) // until two have met
 			return in.Params["N"], nil
 		}}.Definition())
 	p := b.compile(`
@@ -528,7 +542,7 @@ func (g *gate) Write(p []byte) (int, error) {
 // The last step's output is seen while it runs.
 func TestStdoutIsLive(t *testing.T) {
 	b := newBed(t)
-	const waits = `echo first; for i in $(seq 1000); do [ -e seen ] && break; sleep 0.02; done; [ -e seen ] && echo last`
+	const waits = `echo first; for i in $(seq 6000); do [ -e seen ] && break; sleep 0.02; done; [ -e seen ] && echo last`
 	b.file("inner.yaml", "name: inner\ndescription: Inner\nbash: "+waits+"\n")
 	for name, text := range map[string]string{
 		"step":   "steps:\n  - name: a\n    bash: echo not this\n  - name: b\n    bash: " + waits + "\n",
@@ -782,13 +796,21 @@ resources:
 			b := newBed(t)
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			p := b.compile(text + c.text)
-			res, err := flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithWorld(b.world), cancelAt("stop-here", cancel))
-			if err != nil || res.Status != c.status {
-				t.Fatalf("%v %+v", err, res)
+			var res *flowrun.Result
+			var cleaned string
+			for limit := 300 * time.Millisecond; ; limit *= 4 { // until it has come as far as it is to come
+				p := b.compile(text + strings.Replace(c.text, "300ms", limit.String(), 1))
+				var err error
+				if res, err = flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithWorld(b.world), cancelAt("stop-here", cancel)); err != nil || res.Status != c.status {
+					t.Fatalf("%v %+v", err, res)
+				}
+				got, _ := os.ReadFile(filepath.Join(b.dir, "cleaned"))
+				if cleaned = string(got); c.status != dag.TimedOut || cleaned != "again\n" || limit > patience {
+					break
+				}
 			}
-			if got, _ := os.ReadFile(filepath.Join(b.dir, "cleaned")); string(got) != "made\nagain\n" {
-				t.Errorf("cleanup wrote %q", got)
+			if cleaned != "made\nagain\n" {
+				t.Errorf("cleanup wrote %q", cleaned)
 			}
 			if left := files(t, filepath.Join(b.dir, "own")); len(left) > 0 {
 				t.Errorf("left: %v", left)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log"
 	"sync"
-	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
@@ -94,12 +93,16 @@ func ExampleConfig_slots() {
 
 	var mu sync.Mutex
 	running, most := 0, 0
+	two := make(chan struct{}) // closed when two run at once
 	work := func(context.Context, *flowrun.StepInput) (any, error) {
 		mu.Lock()
 		running++
+		if running == 2 && most < 2 {
+			close(two)
+		}
 		most = max(most, running)
 		mu.Unlock()
-		time.Sleep(5 * time.Millisecond)
+		<-two
 		mu.Lock()
 		running--
 		mu.Unlock()

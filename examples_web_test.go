@@ -86,21 +86,21 @@ func TestSiteCheckExample(t *testing.T) {
 	})
 	broken, _ := testSite(t, -1, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	slow, _ := testSite(t, -1, func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case <-r.Context().Done():
-		case <-time.After(5 * time.Second):
-		}
+		<-r.Context().Done() // until nobody waits any more
 	})
 	dir := folder(t, map[string]string{"ca file.pem": ca1 + ca2})
-	params := func(urls ...any) map[string]any {
-		return map[string]any{"URLS": urls, "CA": "ca file.pem", "MAX_SECONDS": 0.7}
+	params := func(seconds float64, urls ...any) map[string]any {
+		return map[string]any{"URLS": urls, "CA": "ca file.pem", "MAX_SECONDS": seconds}
 	}
 
-	res := runExample(t, "site-check", dir, params(good, plain, once))
+	res := runExample(t, "site-check", dir, params(50, good, plain, once))
 	exampleEnded(t, res, dag.Succeeded, `^ok    https://\S+: status 200, \S+ s, certificate good for 100 days\nok    http://\S+: status 200, \S+ s\nok    http://\S+: status 200, \S+ s\n$`)
 
-	res = runExample(t, "site-check", dir, params(good, soon, broken, slow))
+	res = runExample(t, "site-check", dir, params(50, good, soon, broken, "http://127.0.0.1:1"))
 	exampleEnded(t, res, dag.Failed, `^ok    https://\S+: .*\nCERT  https://\S+: 5 days left\nBAD   http://\S+: status 500\nDOWN  http://\S+: no answer\n$`)
+
+	res = runExample(t, "site-check", dir, params(.7, slow))
+	exampleEnded(t, res, dag.Failed, `^DOWN  http://\S+: no answer\n$`)
 
 	res = runExample(t, "site-check", dir, map[string]any{"URLS": []any{good}})
 	exampleEnded(t, res, dag.Failed, `^DOWN  https://\S+: no answer\n$`) // a certificate nobody vouches for

@@ -52,11 +52,11 @@ finally: [{name: end, run: "echo {run.status} {run.exit-code}<{run.failed-step}>
 			order: []string{"a", "good", "end"}},
 		{name: "a recovered run has failed", text: "steps: [{name: a, bash: exit 3}, {name: b, run: echo b, run-condition: failure()}]" + all, status: dag.Failed, code: 3, output: "b\n",
 			order: []string{"a", "b", "bad", "end"}},
-		{name: "after a timeout of a step", text: "steps: [{name: a, run: sleep 9, timeout: 100}]" + all, status: dag.Failed, code: 124,
+		{name: "after a timeout of a step", text: "steps: [{name: a, run: sleep 300, timeout: 100}]" + all, status: dag.Failed, code: 124,
 			order: []string{"a", "bad", "end"}, outputs: map[string]string{"bad": "failed 124 a\n"}},
-		{name: "after fail-fast", text: "fail-fast: true\nsteps: [{name: a, run: sleep 9}, {name: b, bash: exit 4, parallel: true}]" + all, status: dag.Failed, code: 4,
+		{name: "after fail-fast", text: "fail-fast: true\nsteps: [{name: a, run: sleep 300}, {name: b, bash: exit 4, parallel: true}]" + all, status: dag.Failed, code: 4,
 			order: []string{"a", "b", "bad", "end"}, outputs: map[string]string{"bad": "failed 4 b\n"}},
-		{name: "after a timeout of the tool", text: "timeout: 300\nsteps: [{name: a, run: sleep 9}]" + all, status: dag.TimedOut, code: 124,
+		{name: "after a timeout of the tool", text: "timeout: 300\nsteps: [{name: a, run: sleep 300}]" + all, status: dag.TimedOut, code: 124,
 			order: []string{"a", "bad", "end"}, outputs: map[string]string{"end": "timed-out 124<>\n"}},
 		{name: "a handler that fails fails the run", text: "steps: [{name: a, run: echo a}]\non-success: [{name: good, bash: exit 9}, {name: more, run: echo more}]\nfinally: [{name: end, run: 'echo {run.status}'}]\n", status: dag.Failed, code: 9, output: "a\n",
 			order: []string{"a", "good", "end"}, outputs: map[string]string{"end": "failed\n"}},
@@ -134,7 +134,7 @@ func TestHandlersAfterCancel(t *testing.T) {
 	var order trace
 	res := b.run(ctx, `
 steps:
-  - {name: a, run: sleep 20, finally: [{name: own, run: 'echo {a.status}'}]}
+  - {name: a, run: sleep 300, finally: [{name: own, run: 'echo {a.status}'}]}
   - {name: never, run: echo, finally: [{name: nothing, run: echo}]}
 on-success: [{name: good, run: echo}]
 on-failure: [{name: bad, run: echo}]
@@ -154,13 +154,13 @@ finally: [{name: end, run: 'echo {run.status}'}, {name: more, run: echo more}]
 // TestHandlersReadWhatWasCancelled: a handler sees what a step, a group or a loop had
 // printed when it was cancelled, and nothing of what never began.
 func TestHandlersReadWhatWasCancelled(t *testing.T) {
-	const stuck = "bash: \"echo '[1]'; echo trouble >&2; touch printed; sleep 20\""
+	const stuck = "bash: \"echo '[1]'; echo trouble >&2; touch printed; sleep 300\""
 	for name, c := range map[string]struct{ step, reads, want string }{
 		"a step":           {stuck, "'{a.output} {a.json[0]} {a.error} {a.status}'", "[1] 1 trouble cancelled"},
 		"its times":        {stuck, `'{a.duration >= 0 ? "yes" : "no"} {a.attempts}'`, "yes 1"},
-		"a tried one":      {"error-handling: {retry: {attempts: 1, delay: 20000}}\n    bash: echo once; touch printed; exit 3", "'{a.output}'", "once"},
+		"a tried one":      {"error-handling: {retry: {attempts: 1, delay: 300000}}\n    bash: echo once; touch printed; exit 3", "'{a.output}'", "once"},
 		"a group":          {"steps: [{name: in, run: echo first}, {name: then, " + stuck + "}]", "'{a.output}'", "first"},
-		"a loop":           {"for-each: {items: 1..3, max-parallel: 1}\n    bash: \"echo {item}; [ {item} = 1 ] || { touch printed; sleep 20; }\"", "'{a.output} {a.json[0]}'", `["1","2",null] 1`},
+		"a loop":           {"for-each: {items: 1..3, max-parallel: 1}\n    bash: \"echo {item}; [ {item} = 1 ] || { touch printed; sleep 300; }\"", "'{a.output} {a.json[0]}'", `["1","2",null] 1`},
 		"never begun":      {stuck, "'<{z.output}{z.duration}{z.error}>'", "<>"},
 		"a loop not begun": {stuck, "'<{y.output}>'", "<>"},
 	} {
@@ -174,7 +174,7 @@ steps:
   - name: a
     `+c.step+`
   - {name: watch, parallel: true, bash: "until [ -e printed ]; do sleep 0.02; done; sleep 0.1"}
-  - {name: now, wait-for: watch, run: sleep 20}
+  - {name: now, wait-for: watch, run: sleep 300}
   - {name: z, wait-for: a, run: echo z}
   - {name: y, wait-for: a, for-each: {items: [1]}, run: echo y}
 finally:

@@ -55,6 +55,7 @@ func (c *stepCompiler) loop(s *planStep) {
 		}
 	}
 	c.names = c.names.within(locals)
+	c.names.as = s.loop.name
 	if s.loop.matrix != nil {
 		c.names.axes = s.loop.matrix.names
 	}

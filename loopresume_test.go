@@ -196,7 +196,7 @@ func TestResumeCancelledLoop(t *testing.T) {
 	defer cancel()
 	res := h.run(ctx, `on-interrupt: retry
 steps:
-  - {name: t, for-each: {items: 1..4, max-parallel: 1}, bash: "echo $FLOWRUN_STEP >> done; [ {item} != 2 -o -e ready ] || sleep 60; echo {item}"}
+  - {name: t, for-each: {items: 1..4, max-parallel: 1}, bash: "echo $FLOWRUN_STEP >> done; [ {item} != 2 -o -e ready ] || sleep 300; echo {item}"}
   - {name: z, run: "echo {t.output}"}
 `, nil, cancelAt("t[1]", cancel))
 	h.want(res, dag.Cancelled, map[string]string{"t": "cancelled", "t[0]": "succeeded", "t[1]": "cancelled", "t[2]": "cancelled", "t[3]": "cancelled", "z": "cancelled"})

@@ -19,6 +19,7 @@ type names struct {
 	steps  map[string]bool
 	locals map[string]bool // of a loop's item, or of a handler
 	around *names          // of the list of steps around a group or a handler
+	as     string          // the item's own name, where locals have one
 	axes   []string        // what {matrix.NAME} may name, where locals have matrix
 	all    map[string]bool // steps of the definition, in whatever list
 }

@@ -2,5 +2,4 @@
 
 package flowrun_test
 
-// slack widens bounds on time; see race_test.go.
-const slack = 1
+const raceEnabled = false

@@ -2,5 +2,4 @@
 
 package flowrun_test
 
-// slack widens bounds on time: the race detector makes code several times slower.
-const slack = 10
+const raceEnabled = true

@@ -52,7 +52,7 @@ func TestSchemaNames(t *testing.T) {
 		t.Errorf("%d files for %d names: %v", len(files), len(names), err)
 	}
 	for _, name := range []string{"", "runs.v1", "../go.mod", "diagnostics.v1.json"} {
-		if _, err := flowrun.Schema(name); err == nil || !strings.Contains(err.Error(), "diagnostics, doctor, event, explain-cache, plan, run, runs, stats, tests, tool") {
+		if _, err := flowrun.Schema(name); err == nil || !strings.Contains(err.Error(), "diagnostics, doctor, event, explain, explain-cache, plan, run, runs, stats, tests, tool") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -127,7 +127,7 @@ steps:
   - name: inner
     use-tool: ./inner.yaml
   - name: slow
-    bash: sleep 60 & sleep 60
+    bash: sleep 300 & sleep 300
     timeout: 50
   - name: after
     bash: echo
@@ -137,19 +137,19 @@ steps:
 func TestDocuments(t *testing.T) {
 	b := newBed(t)
 	b.config.StateDir = t.TempDir()
-	b.file("inner.yaml", "name: inner\ndescription: d\nbash: echo inner; sleep 60 &\n")
+	b.file("inner.yaml", "name: inner\ndescription: d\nbash: echo inner; sleep 300 &\n")
 	kinds := map[dag.Kind]bool{}
 	listen := flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
 		kinds[e.Kind] = true
 		validate(t, "event", e)
 	}))
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for _, text := range []string{
 		everyKind,
 		"bash: echo hello\n",
-		"fail-fast: true\nsteps:\n  - name: a\n    bash: exit 1\n  - name: b\n    bash: sleep 60\n    parallel: true\n",
-		"timeout: 50\nbash: sleep 60\n",
+		"fail-fast: true\nsteps:\n  - name: a\n    bash: exit 1\n  - name: b\n    bash: sleep 300\n    parallel: true\n",
+		"timeout: 50\nbash: sleep 300\n",
 	} {
 		validate(t, "run", b.run(ctx, text, nil, listen))
 	}

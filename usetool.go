@@ -9,16 +9,18 @@ import (
 )
 
 // nested compiles the tool a step uses.
-func (c *compiler) nested(user *tool.Definition, s *tool.Step, keep bool, said interrupt) *Plan {
-	def := c.lookup(user, s.UseTool)
+func (c *compiler) nested(user *tool.Definition, s *planStep, keep bool) *Plan {
+	def := c.lookup(user, s.def.UseTool)
 	if def == nil {
 		return nil
 	}
-	p := c.tool(def, keep, said)
+	p := c.tool(def, keep, s.interrupt)
 	if p == nil {
 		return nil
 	}
-	c.checkWith(s, p)
+	c.checkWith(s.def, p)
+	c.checkArguments(s, p)
+	c.checkDeprecated(s.def, p)
 	return p
 }
 

@@ -62,12 +62,13 @@ func (c *container) argv(command []string) []string {
 		"--label", "flowrun.run=" + c.run, "--label", "flowrun.step=" + c.step,
 		"--log-driver", "none", // what it prints is the step's output, and kept nowhere else
 		"--read-only", "--tmpfs", "/tmp:rw,exec,mode=1777",
-		"--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--pids-limit", "2048"}
+		"--cap-drop", "ALL", "--security-opt", "no-new-privileges"}
 	add := func(when bool, words ...string) {
 		if when {
 			argv = append(argv, words...)
 		}
 	}
+	add(!podman, "--pids-limit", "2048") // podman's own, where it can count processes
 	add(c.tty, "--tty")
 	add(!c.network, "--network", "none")
 	add(c.memory > 0, "--memory", fmt.Sprint(c.memory), "--memory-swap", fmt.Sprint(c.memory))

@@ -9,17 +9,17 @@ import (
 // TestContainerArgv is what a container is started with (S1-211).
 func TestContainerArgv(t *testing.T) {
 	const always = "run --rm --interactive --name flowrun-x --label flowrun.run=r --label flowrun.step=s --log-driver none " +
-		"--read-only --tmpfs /tmp:rw,exec,mode=1777 --cap-drop ALL --security-opt no-new-privileges --pids-limit 2048 "
+		"--read-only --tmpfs /tmp:rw,exec,mode=1777 --cap-drop ALL --security-opt no-new-privileges "
 	const end = "--entrypoint sh img -c exit"
 	for _, c := range []struct {
 		name string
 		c    container
 		want string
 	}{
-		{"least", container{program: "/usr/bin/docker"}, "/usr/bin/docker " + always + "--network none --env HOME=/tmp " + end},
+		{"least", container{program: "/usr/bin/docker"}, "/usr/bin/docker " + always + "--pids-limit 2048 --network none --env HOME=/tmp " + end},
 		{"most", container{program: "/usr/bin/docker", tty: true, network: true, memory: 1000, user: "1000:100", dir: "/work",
 			mounts: []string{"/work", "/other,place"}, files: []string{"/tmp/script"}, env: []string{"A", "HOME"}, envFile: "/tmp/env"},
-			"/usr/bin/docker " + always + "--tty --memory 1000 --memory-swap 1000 --user 1000:100 " +
+			"/usr/bin/docker " + always + "--pids-limit 2048 --tty --memory 1000 --memory-swap 1000 --user 1000:100 " +
 				`--mount type=bind,source=/work,target=/work --mount type=bind,"source=/other,place","target=/other,place" ` +
 				"--mount type=bind,source=/tmp/script,target=/tmp/script,readonly --workdir /work --env A --env HOME --env-file /tmp/env " + end},
 		{"podman of a user", container{program: "/usr/bin/podman", user: "1000:100"},

@@ -62,6 +62,26 @@ func stem(text string) string {
 	return name
 }
 
+// RunningLogs are the files in which what a try that is under way prints may stand,
+// stdout first: where a step ran before under that name, as with a fallback or in a
+// resumed run, the newest. They appear about 200 ms after its start, once they hold
+// something.
+func RunningLogs(dir string, path dag.ID, attempt int) []string {
+	list := make([]string, 0, 2)
+	for _, s := range []Streams{Stdout, Stderr} {
+		newest := ""
+		firstFree(filepath.Join(dir, logName(path, attempt, s)), func(path string) error {
+			if _, err := os.Lstat(path); err != nil && newest != "" {
+				return nil
+			}
+			newest = path
+			return fs.ErrExist
+		})
+		list = append(list, newest)
+	}
+	return list
+}
+
 // LogFile is a file that holds what a step printed.
 type LogFile struct {
 	Path    string

@@ -30,7 +30,7 @@ func TestBadFiles(t *testing.T) {
 			}
 			checkPlaces(t, src, found)
 			var picture bytes.Buffer
-			Render(&picture, found, func(string) []byte { return src }, false)
+			Render(&picture, found, func(string) []byte { return src }, Style{})
 			golden := strings.TrimSuffix(file, ".yaml") + ".golden"
 			if *update {
 				if err := os.WriteFile(golden, picture.Bytes(), 0o644); err != nil {
@@ -101,7 +101,7 @@ func TestMarshalDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"schema":"flowrun/diagnostics.v1","diagnostics":[{"code":"unknown-key","severity":"error","file":"a.yaml","line":3,"col":5,"path":"tags","message":"m","hint":""}]}`
+	want := `{"schema":"flowrun/diagnostics.v1","diagnostics":[{"code":"unknown-key","severity":"error","file":"a.yaml","line":3,"col":5,"length":1,"path":"tags","message":"m","hint":""}]}`
 	if string(doc) != want {
 		t.Errorf("got %s", doc)
 	}
@@ -113,7 +113,7 @@ func TestMarshalDocument(t *testing.T) {
 
 func TestRenderColor(t *testing.T) {
 	var b bytes.Buffer
-	Render(&b, Diagnostics{{Code: "c", Severity: Error, Pos: Pos{"f", 1, 1}, Message: "m\x1b[2J"}}, nil, true)
+	Render(&b, Diagnostics{{Code: "c", Severity: Error, Pos: Pos{"f", 1, 1}, Message: "m\x1b[2J"}}, nil, Style{Color: true})
 	if got := b.String(); !strings.HasPrefix(got, "\x1b[1;31merror[c]\x1b[0m") || strings.Contains(got, "\x1b[2J") {
 		t.Errorf("got %q", got)
 	}
@@ -123,7 +123,7 @@ func TestRenderColor(t *testing.T) {
 func TestRenderLongLine(t *testing.T) {
 	src := []byte(strings.Repeat("x", 1<<20) + "HERE" + strings.Repeat("y", 1<<20))
 	var b bytes.Buffer
-	Render(&b, Diagnostics{{Code: "c", Severity: Error, Pos: Pos{"f", 1, 1<<20 + 1}, Len: 4, Message: "m"}}, func(string) []byte { return src }, false)
+	Render(&b, Diagnostics{{Code: "c", Severity: Error, Pos: Pos{"f", 1, 1<<20 + 1}, Len: 4, Message: "m"}}, func(string) []byte { return src }, Style{})
 	lines := strings.Split(b.String(), "\n")
 	at, caret := strings.Index(lines[3], "HERE"), strings.Index(lines[4], "^^^^")
 	if b.Len() > 1000 || at < 0 || len([]rune(lines[3][:at])) != len([]rune(lines[4][:caret])) {

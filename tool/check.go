@@ -60,8 +60,12 @@ func (d *decoder) oneBody(o *Object, n *yaml.Node, content []*yaml.Node) {
 		d.fail(n, "no-body", o.Name+" needs something to run", "add one of: "+strings.Join(kinds, ", "))
 	case len(found) > 1:
 		for _, second := range found[1:] {
-			d.failKey(second, "two-bodies", fmt.Sprintf("%s runs one thing: %s is given on line %d and %s on line %d", o.Name, quote(found[0].Value), found[0].Line, quote(second.Value), second.Line),
+			d.path.push(second.Value)
+			one := d.diagnostic(second, Error, "two-bodies", fmt.Sprintf("%s runs one thing: %s is given on line %d and %s on line %d", o.Name, quote(found[0].Value), found[0].Line, quote(second.Value), second.Line),
 				"keep one of the two, or make steps of them")
+			one.Related = []Place{d.firstHere(found[0])}
+			d.report(one)
+			d.path.pop()
 		}
 	}
 	d.shellFits(content)
@@ -95,7 +99,7 @@ func checkTool(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	if steps := valueOf(content, "steps"); steps != nil && deref(steps).Kind == yaml.SequenceNode && len(deref(steps).Content) == 0 {
 		d.fail(steps, "no-steps", "the list of steps is empty", "add a step: - name: ... with a command such as bash:")
 	}
-	d.minVersion(t, content)
+	d.versions(t, content)
 	d.timeouts(t, content)
 	d.cacheOfTool(t, content)
 	if !t.Alias && t.single.Kind != "" && len(t.Steps) == 0 {
@@ -136,19 +140,6 @@ func (d *decoder) alias(t *draft, n *yaml.Node, content []*yaml.Node) {
 	}
 }
 
-func (d *decoder) minVersion(t *draft, content []*yaml.Node) {
-	if t.MinVersion == nil || levelForm().MatchString(t.MinVersion.S) {
-		return
-	}
-	for _, key := range []string{"min-cycod-version", "min-flowrun-version"} {
-		if v := valueOf(content, key); v != nil && deref(v).Value == t.MinVersion.S {
-			d.path.push(key)
-			d.fail(deref(v), "bad-version", fmt.Sprintf("cannot read %s as a version", quote(t.MinVersion.S)), `write up to three numbers: "1.2.0"`)
-			d.path.pop()
-		}
-	}
-}
-
 // timeouts joins the two bounds on a run: the smaller one counts (S1-191).
 func (d *decoder) timeouts(t *draft, content []*yaml.Node) {
 	bounds := []time.Duration{}
@@ -176,7 +167,11 @@ func checkStep(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 		d.failKey(with, "with-without-use-tool", "with gives parameters to a tool, but the step uses none", "add 'use-tool:', or put the values into the command")
 	}
 	if name := valueOf(content, "name"); name == nil {
-		d.fail(n, "no-name", "the step has no name", "add 'name:', which conditions and references call it by")
+		one := d.diagnostic(n, Error, "no-name", "the step has no name", "add 'name:', which conditions and references call it by")
+		if !d.full() {
+			one.Fix = d.named(n)
+		}
+		d.report(one)
 	} else if s.Name != "" || deref(name).ShortTag() == "!!str" {
 		d.goodName("a step", stepName(), s.Name, deref(name), "use letters, digits, '_', '.' and '-', beginning with a letter or '_'")
 	}
@@ -306,12 +301,22 @@ func (d *decoder) namesOnce(l stepList, names, lower map[string]*Step) {
 			lower[strings.ToLower(s.Name)] = s
 			continue
 		}
-		message := fmt.Sprintf("step name %s is given twice: on line %d and on line %d", quote(s.Name), first.Pos.Line, s.Pos.Line)
+		message := fmt.Sprintf("step name %s is given twice: at %s and at %s", quote(s.Name), first.Pos.lineCol(), s.Pos.lineCol())
 		if first.Name != s.Name {
-			message = fmt.Sprintf("step name %s on line %d differs from %s on line %d only by case", quote(s.Name), s.Pos.Line, quote(first.Name), first.Pos.Line)
+			message = fmt.Sprintf("step name %s at %s differs from %s at %s only by case", quote(s.Name), s.Pos.lineCol(), quote(first.Name), first.Pos.lineCol())
 		}
-		d.report(Diagnostic{Code: "duplicate-step", Severity: Error, Pos: s.Pos, Len: len(s.Name), Path: fmt.Sprintf("%s[%d].name", l.path, i), Message: message, Hint: "give the step another name"})
+		d.report(Diagnostic{Code: "duplicate-step", Severity: Error, Pos: s.Pos, Len: len([]rune(s.Name)), Path: fmt.Sprintf("%s[%d].name", l.path, i), Message: message, Hint: "give the step another name",
+			Related: []Place{firstGiven(first)}})
 	}
+}
+
+// firstHere is the place of a node that something later repeats.
+func (d *decoder) firstHere(n *yaml.Node) Place {
+	return Place{Pos: d.pos(n), Len: width(n), Message: "first given here"}
+}
+
+func firstGiven(s *Step) Place {
+	return Place{Pos: s.Pos, Len: len([]rune(s.Name)), Message: "first given here"}
 }
 
 // parameterNames reports names of parameters that clash with others.
@@ -328,6 +333,7 @@ func (d *decoder) parameterNames(t *draft, steps map[string]*Step) {
 		case steps[p.Name] != nil:
 			one.Code, one.Message = "name-taken", fmt.Sprintf("%s is the name of a parameter and of the step on line %d", quote(p.Name), steps[p.Name].Pos.Line)
 			one.Hint = "rename one of them: a reference could mean either"
+			one.Related = []Place{firstGiven(steps[p.Name])}
 		case slices.Contains(predefined, p.Name):
 			one.Code, one.Severity = "shadows-predefined", Warning
 			one.Message, one.Hint = fmt.Sprintf("the parameter %s hides the predefined variable of that name", quote(p.Name)), "rename it if the variable is meant"
@@ -370,10 +376,19 @@ func (d *decoder) waits(l stepList, all map[string]*Step) {
 				}
 				others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == s.Name })
 				one.Hint = orList(didYouMean(w.S, others), "steps: ", others)
+				one.Fix = renameTo(w, Near(w.S, others))
 			}
 			d.report(one)
 		}
 	}
+}
+
+// renameTo is the edit that gives a text the one name that it can have meant.
+func renameTo(t Text, near []string) []Edit {
+	if len(near) != 1 {
+		return nil
+	}
+	return t.Rename(0, t.S, near[0])
 }
 
 func nameList(steps []*Step) []string {

@@ -197,7 +197,21 @@ func (d *decoder) unknownKey(o *Object, key *yaml.Node) {
 		d.errors++
 		return
 	}
-	d.failKey(key, "unknown-key", fmt.Sprintf("unknown key %s in %s", quote(key.Value), o.Name), d.keyHint(o, key.Value))
+	d.path.push(key.Value)
+	one := d.diagnostic(key, Error, "unknown-key", fmt.Sprintf("unknown key %s in %s", quote(key.Value), o.Name), d.keyHint(o, key.Value))
+	d.path.pop()
+	if _, foreign := foreignKeys[key.Value]; !foreign {
+		one.Fix = d.renamed(key, Near(key.Value, o.keys()))
+	}
+	d.report(one)
+}
+
+// renamed is the edit that gives a key the one name that it can have meant.
+func (d *decoder) renamed(key *yaml.Node, near []string) []Edit {
+	if len(near) != 1 || key.Style != 0 || d.repaired[key.Line] {
+		return nil
+	}
+	return d.src.rename(d.pos(key), key.Value, near[0])
 }
 
 // keyHint is the way out of an unknown key: the same word elsewhere, a word for
@@ -248,6 +262,7 @@ func (d *decoder) unquoted(n *yaml.Node) {
 	one := d.diagnostic(n, Error, "unquoted-reference", fmt.Sprintf("YAML reads %s as a mapping because it is not quoted", printable(holeText(n))),
 		fmt.Sprintf("quote the value: \"%s\"", printable(holeText(n))))
 	one.Len = len([]rune(holeText(n)))
+	one.Fix = d.src.rename(one.Pos, holeText(n), `"`+holeText(n)+`"`)
 	d.report(one)
 }
 

@@ -28,7 +28,8 @@ type Definition struct {
 	Source      []byte // the bytes of the file, for snippets and for history
 
 	Version           string // version of the tool itself, semver (S1-012)
-	MinVersion        *Text  // min-cycod-version / min-flowrun-version (S1-013)
+	MinVersion        *Text  // min-cycod-version: the compatibility level (S1-013)
+	MinFlowrun        *Text  // min-flowrun-version: of flowrun itself
 	Changelog         []Change
 	Deprecated        bool // S1-015
 	DeprecatedMessage string
@@ -288,7 +289,10 @@ type Expected struct {
 }
 
 // Change is one changelog entry (S1-014).
-type Change struct{ Version, Changes string }
+type Change struct {
+	Version, Changes string
+	Pos              Pos // of the version, else of the entry
+}
 
 // Parameter is one declared parameter (S1-090 to S1-105).
 type Parameter struct {

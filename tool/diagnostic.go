@@ -2,7 +2,6 @@ package tool
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,6 +27,16 @@ type Diagnostic struct {
 	Path     string   `json:"path,omitempty"` // the key path, steps[2].run-condition
 	Message  string   `json:"message"`
 	Hint     string   `json:"hint,omitempty"`
+
+	Related []Place `json:"-"` // where else to look: the first of two
+	Fix     []Edit  `json:"-"` // what would mend it; none where that needs a person
+}
+
+// Place is a further place that a problem has to do with.
+type Place struct {
+	Pos     Pos
+	Len     int // characters that are underlined; 0 = 1
+	Message string
 }
 
 // String is the diagnostic on one line: file:line:col: severity[code]: message; hint.
@@ -75,7 +84,7 @@ const MaxDiagnostics = 100
 func (d Diagnostics) Sorted() Diagnostics {
 	d = slices.Clone(d)
 	slices.SortStableFunc(d, byPlace)
-	d = slices.Compact(d)
+	d = slices.CompactFunc(d, oneProblem)
 	if len(d) <= MaxDiagnostics {
 		return d
 	}
@@ -84,6 +93,11 @@ func (d Diagnostics) Sorted() Diagnostics {
 	d = d[:MaxDiagnostics]
 	slices.SortStableFunc(d, byPlace)
 	return d
+}
+
+// oneProblem says whether two diagnostics tell of one problem.
+func oneProblem(a, b Diagnostic) bool {
+	return byPlace(a, b) == 0 && a.Severity == b.Severity && a.Len == b.Len && a.Hint == b.Hint
 }
 
 func rank(d Diagnostic) int { return slices.Index([]Severity{Error, Warning, Note}, d.Severity) }
@@ -97,26 +111,4 @@ func byPlace(a, b Diagnostic) int {
 		cmp.Compare(a.Message, b.Message),
 		cmp.Compare(a.Path, b.Path),
 	)
-}
-
-// MarshalDocument is d as the JSON document flowrun/diagnostics.v1.
-func (d Diagnostics) MarshalDocument() ([]byte, error) {
-	type entry struct {
-		Code     string   `json:"code"`
-		Severity Severity `json:"severity"`
-		File     string   `json:"file"`
-		Line     int      `json:"line"`
-		Col      int      `json:"col"`
-		Path     string   `json:"path"`
-		Message  string   `json:"message"`
-		Hint     string   `json:"hint"`
-	}
-	doc := struct {
-		Schema      string  `json:"schema"`
-		Diagnostics []entry `json:"diagnostics"`
-	}{"flowrun/diagnostics.v1", make([]entry, len(d))}
-	for i, one := range d {
-		doc.Diagnostics[i] = entry{one.Code, one.Severity, one.Pos.File, one.Pos.Line, one.Pos.Col, one.Path, one.Message, one.Hint}
-	}
-	return json.Marshal(doc)
 }

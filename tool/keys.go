@@ -41,8 +41,8 @@ var toolObject = object("a tool", "One tool: what it is called, what it runs and
 		words("description", "S1-011", "What the tool does, for people and models.", func(t *draft, v string) { t.Description = v }).required(),
 		words("version", "S1-012", "Version of the tool, semantic versioning.", func(t *draft, v string) { t.Version = v }),
 		text("min-cycod-version", "S1-013", "Lowest compatibility level the tool needs.", func(t *draft, v Text) { t.MinVersion = &v }),
-		text("min-flowrun-version", "S1-013", "The same as min-cycod-version.", func(t *draft, v Text) { t.MinVersion = &v }),
-		list("changelog", "S1-014", changeObject, "What changed in each version.", func(t *draft, _ Pos) *Change { return add(&t.Changelog, Change{}) }),
+		text("min-flowrun-version", "S1-013", "Lowest version of flowrun that can run the tool.", func(t *draft, v Text) { t.MinFlowrun = &v }),
+		list("changelog", "S1-014", changeObject, "What changed in each version.", func(t *draft, p Pos) *Change { return add(&t.Changelog, Change{Pos: p}) }),
 		boolean("deprecated", "S1-015", "Whether the tool should no longer be used.", func(t *draft, v bool) { t.Deprecated = v }).def("false"),
 		words("deprecated-message", "S1-016", "What to use instead.", func(t *draft, v string) { t.DeprecatedMessage = v }),
 
@@ -446,7 +446,7 @@ func mapped(typ string) Field {
 }
 
 var changeObject = object("a change", "What changed in one version.",
-	words("version", "S1-014", "The version.", func(c *Change, v string) { c.Version = v }),
+	text("version", "S1-014", "The version.", func(c *Change, v Text) { c.Version, c.Pos = v.S, v.Pos }),
 	words("changes", "S1-014", "What changed.", func(c *Change, v string) { c.Changes = v }),
 )
 

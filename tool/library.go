@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 )
@@ -490,6 +491,9 @@ func readError(path string, err error) error {
 }
 
 type notRegularError struct{ mode fs.FileMode }
+
+// Is lets callers tell a folder apart: errors.Is(err, syscall.EISDIR).
+func (e *notRegularError) Is(target error) bool { return target == syscall.EISDIR && e.mode.IsDir() }
 
 func (e *notRegularError) Error() string {
 	what := "a device"

@@ -134,6 +134,7 @@ func onAll(list []int, do func(int)) {
 	}
 	workers.Wait()
 }
+
 func listed(def *Definition, found Diagnostics) Listed {
 	m := def.Metadata
 	return Listed{

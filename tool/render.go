@@ -4,20 +4,28 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"net/url"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Render draws diagnostics for people: message, place, the line with a caret,
-// the way out. source returns the bytes of a file named in d, or nil where
-// they are not to be had; then the line is left out. With color, severities and
-// carets are coloured by ANSI sequences; nothing is told by colour alone.
+// Style says what a terminal can show. The zero Style is plain text.
+type Style struct {
+	Color bool // colours by ANSI sequences; nothing is told by colour alone
+	Links bool // places link to their files (OSC 8)
+}
+
+// Render draws diagnostics for people: message, place, the line with a caret, the
+// further places that matter, the way out, and how to read more. source returns the
+// bytes of a file named in d, or nil where they are not to be had; then the line is
+// left out.
 //
 // Text of the file is never written as it is: control and direction-changing
 // characters appear as escapes, so that a file cannot draw on the terminal.
-func Render(w io.Writer, d Diagnostics, file func(name string) []byte, color bool) {
-	r := renderer{w: bufio.NewWriter(w), color: color, read: file, sources: map[string]*source{}}
+func Render(w io.Writer, d Diagnostics, file func(name string) []byte, style Style) {
+	r := renderer{w: bufio.NewWriter(w), Style: style, read: file, sources: map[string]*source{}, explained: map[string]bool{}}
 	for i, one := range d {
 		if i > 0 {
 			r.print("\n")
@@ -28,10 +36,11 @@ func Render(w io.Writer, d Diagnostics, file func(name string) []byte, color boo
 }
 
 type renderer struct {
-	w       *bufio.Writer
-	color   bool
-	read    func(string) []byte
-	sources map[string]*source
+	Style
+	w         *bufio.Writer
+	read      func(string) []byte
+	sources   map[string]*source
+	explained map[string]bool // codes whose page was named
 }
 
 // print writes to the buffer, which keeps an error until Flush; a caller that
@@ -46,7 +55,7 @@ const (
 )
 
 func (r *renderer) paint(style, s string) string {
-	if !r.color {
+	if !r.Color {
 		return s
 	}
 	return "\x1b[" + style + "m" + s + "\x1b[0m"
@@ -65,36 +74,111 @@ func severityStyle(s Severity) string {
 func (r *renderer) diagnostic(d Diagnostic) {
 	style := severityStyle(d.Severity)
 	r.print("%s: %s\n", r.paint(style, fmt.Sprintf("%s[%s]", d.Severity, d.Code)), r.paint(bold, printableAll(d.Message)))
-	gutter := strings.Repeat(" ", len(fmt.Sprint(d.Pos.Line)))
-	if place := d.Pos.String(); place != "" {
-		r.print("%s %s %s\n", gutter, r.paint(blue, "┌─"), printableAll(place))
+	gutter := strings.Repeat(" ", len(fmt.Sprint(lastLine(d))))
+	r.place(gutter, "┌─", d.Pos, "")
+	r.snippet(d.Pos, d.Len, gutter, style, "^")
+	for _, p := range d.Related {
+		r.place(gutter, "├─", p.Pos, p.Message)
+		r.snippet(p.Pos, p.Len, gutter, blue, "-")
 	}
-	r.snippet(d, gutter, style)
-	if d.Hint != "" {
-		for i, line := range strings.Split(d.Hint, "\n") {
-			label := "= help:"
-			if i > 0 {
-				label = "       "
-			}
-			r.print("%s %s %s\n", gutter, r.paint(blue, label), printableAll(line))
-		}
+	r.note(gutter, "help", d.Hint)
+	r.note(gutter, "fix", r.fixed(d))
+	if !r.explained[d.Code] {
+		r.explained[d.Code] = true
+		r.note(gutter, "docs", "flowrun explain "+d.Code)
 	}
 }
 
-// snippet draws the line of the place, and the one before it for orientation.
-func (r *renderer) snippet(d Diagnostic, gutter, style string) {
+// lastLine is the highest line number that is shown.
+func lastLine(d Diagnostic) int {
+	n := d.Pos.Line
+	for _, p := range d.Related {
+		n = max(n, p.Pos.Line)
+	}
+	return n
+}
+
+// place is the line that says where a snippet stands.
+func (r *renderer) place(gutter, corner string, at Pos, message string) {
+	place := at.String()
+	if place == "" {
+		return
+	}
+	if message != "" {
+		message = ": " + printableAll(message)
+	}
+	r.print("%s %s %s%s\n", gutter, r.paint(blue, corner), r.link(at.File, printableAll(place)), message)
+}
+
+// link makes words a link to a file where the terminal has links.
+func (r *renderer) link(file, words string) string {
+	path, err := filepath.Abs(file)
+	if !r.Links || file == "" || err != nil {
+		return words
+	}
+	target := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	return "\x1b]8;;" + target.String() + "\x1b\\" + words + "\x1b]8;;\x1b\\"
+}
+
+// note is what stands below the snippet after '='.
+func (r *renderer) note(gutter, label, text string) {
+	if text == "" {
+		return
+	}
+	for i, line := range strings.Split(text, "\n") {
+		mark := "= " + label + ":"
+		if i > 0 {
+			mark = strings.Repeat(" ", len(mark))
+		}
+		r.print("%s %s %s\n", gutter, r.paint(blue, mark), printableAll(line))
+	}
+}
+
+// fixed says what --fix would make of the line.
+func (r *renderer) fixed(d Diagnostic) string {
+	const how = "flowrun validate --fix can do this"
 	s := r.source(d.Pos.File)
-	if s == nil || d.Pos.Line < 1 || d.Pos.Line > len(s.lines) {
+	if s == nil || len(d.Fix) == 0 {
+		return ""
+	}
+	if len(d.Fix) == 1 {
+		if line, ok := s.after(d.Fix[0]); ok {
+			return line + "   (" + how + ")"
+		}
+	}
+	return how
+}
+
+// after is the line that an edit makes, where it stays within one short line.
+func (s *source) after(e Edit) (string, bool) {
+	from, to := e.From-s.mark, e.To-s.mark
+	if from < 0 || to > len(s.text) || strings.ContainsAny(e.Text, "\r\n") {
+		return "", false
+	}
+	first, last := s.pos(from).Line, s.pos(to).Line
+	start := s.lines[first-1]
+	end := start + len(s.line(first))
+	if first != last || to > end {
+		return "", false
+	}
+	line := strings.TrimSpace(string(s.text[start:from]) + e.Text + string(s.text[to:end]))
+	return line, line != "" && len(line) <= 100
+}
+
+// snippet draws the line of a place, and the one before it for orientation.
+func (r *renderer) snippet(at Pos, length int, gutter, style, caret string) {
+	s := r.source(at.File)
+	if s == nil || at.Line < 1 || at.Line > len(s.lines) {
 		return
 	}
 	bar := r.paint(blue, "│")
 	r.print("%s %s\n", gutter, bar)
-	from, pad, carets := window(s.line(d.Pos.Line), d.Pos.Col, max(1, d.Len))
-	if before := s.line(d.Pos.Line - 1); len(before) > 0 && from == 0 {
-		r.line(gutter, d.Pos.Line-1, cells(before, 0))
+	from, pad, carets := window(s.line(at.Line), at.Col, max(1, length))
+	if before := s.line(at.Line - 1); len(before) > 0 && from == 0 {
+		r.line(gutter, at.Line-1, cells(before, 0))
 	}
-	r.line(gutter, d.Pos.Line, cells(s.line(d.Pos.Line), from))
-	r.print("%s %s %s%s\n", gutter, bar, strings.Repeat(" ", pad), r.paint(style, strings.Repeat("^", carets)))
+	r.line(gutter, at.Line, cells(s.line(at.Line), from))
+	r.print("%s %s %s%s\n", gutter, bar, strings.Repeat(" ", pad), r.paint(style, strings.Repeat(caret, carets)))
 }
 
 // line draws one line of the file, without blanks at its end.

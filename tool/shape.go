@@ -2,6 +2,7 @@ package tool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -128,14 +129,30 @@ func (sh *shaper) keys(n *yaml.Node) {
 		}
 		if first := sh.same(n.Content[:i], seen, key); first != nil {
 			sh.d.path.push(key.Value)
-			sh.d.fail(key, "duplicate-key", fmt.Sprintf("key %s is given twice: on line %d and on line %d", quote(key.Value), first.Line, key.Line),
-				"keep one of the two; if both are needed, merge their contents")
+			sh.twice(n, first, key, i)
 			sh.d.path.pop()
 		}
 		if seen != nil {
 			seen[key.Value] = key
 		}
 	}
+}
+
+// twice reports a key that stands in a mapping for the second time, at index i of its
+// content.
+func (sh *shaper) twice(n, first, key *yaml.Node, i int) {
+	d := sh.d
+	if d.full() {
+		d.errors++
+		return
+	}
+	one := d.diagnostic(key, Error, "duplicate-key", fmt.Sprintf("key %s is given twice: on line %d and on line %d", quote(key.Value), first.Line, key.Line),
+		"keep one of the two; if both are needed, merge their contents")
+	one.Related = []Place{d.firstHere(first)}
+	if before := n.Content[slices.Index(n.Content, first)+1]; equal(before, n.Content[i+1]) {
+		one.Hint, one.Fix = "remove one of the two: they say the same", d.src.withoutEntry(d.pos(key))
+	}
+	d.report(one)
 }
 
 // same is the earlier key equal to this one. Small mappings, which are nearly

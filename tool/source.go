@@ -15,6 +15,7 @@ const MaxFileSize = 16 << 20
 type source struct {
 	file  string
 	text  []byte // without a byte order mark
+	mark  int    // length of the byte order mark
 	lines []int  // offset of the first byte of every line
 	ascii bool   // every character is one byte
 }
@@ -25,8 +26,9 @@ type source struct {
 // Lines end where YAML 1.1 ends them, which is also at U+0085, U+2028 and
 // U+2029: with any other rule line numbers would not agree with the parser's.
 func newSource(file string, text []byte) *source {
+	size := len(text)
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	s := &source{file: file, text: text, lines: make([]int, 1, 1+len(text)/32), ascii: true}
+	s := &source{file: file, text: text, mark: size - len(text), lines: make([]int, 1, 1+len(text)/32), ascii: true}
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {

@@ -103,11 +103,14 @@ func (d *decoder) repair() *yaml.Node {
 		return nil
 	}
 	d.repaired = make(map[int]bool, len(quoted))
-	for _, t := range quoted {
+	for i, t := range quoted {
 		d.repaired[t.line] = true
+		if i >= MaxDiagnostics {
+			continue
+		}
 		d.report(Diagnostic{Code: "repaired-scalar", Severity: Warning, Pos: Pos{d.src.file, t.line, t.col}, Len: 1,
 			Message: fmt.Sprintf("the value of %q on line %d is not valid YAML: it contains ': '; it was taken literally to the end of the line", t.key, t.line),
-			Hint:    fmt.Sprintf("write it as a block: '%s: |' and the command on the next line, indented", t.key)})
+			Hint:    fmt.Sprintf("write it as a block: '%s: |' and the command on the next line, indented", t.key), Fix: d.src.asBlock(t)})
 	}
 	return root
 }
@@ -152,7 +155,7 @@ func (d *decoder) explain(err error) Diagnostic {
 	var first *trap
 	scanTraps(d.src, func(t trap) bool { first = &t; return false })
 	if first != nil {
-		return Diagnostic{Code: first.code, Severity: Error, Pos: Pos{d.src.file, first.line, first.col}, Len: first.len, Message: first.message, Hint: first.hint}
+		return Diagnostic{Code: first.code, Severity: Error, Pos: Pos{d.src.file, first.line, first.col}, Len: first.len, Message: first.message, Hint: first.hint, Fix: d.src.quoted(*first)}
 	}
 	line, _ := strconv.Atoi(m[1])
 	return Diagnostic{Code: "bad-yaml", Severity: Error, Pos: Pos{d.src.file, d.lineOf(line), 1},

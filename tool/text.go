@@ -24,6 +24,9 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
 }
 
+// lineCol is line:col, for messages about two places in one file.
+func (p Pos) lineCol() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
+
 // Text is a string as written together with its place, so that an offset in
 // the string (of a hole, of a shell word) leads back to a line and column.
 type Text struct {

@@ -1,23 +1,29 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
+
+	"golang.org/x/term"
 )
 
-// answers says whether somebody can be asked: at a terminal that is typed into and read.
+// answers says whether somebody sits at a terminal who can be asked. Under CI nobody
+// does.
 func (a *app) answers() bool {
-	f, ok := a.Stdin.(*os.File)
-	return ok && isTerminal(f) && isTerminal(a.Stderr)
+	in, ok := a.Stdin.(*os.File)
+	return ok && os.Getenv("CI") == "" && isTerminal(in) && isTerminal(a.Stderr)
 }
 
-// ask puts a question where somebody can be asked; an empty line means usual, and
-// whatever is no answer means no.
+// canAsk says whether a command that runs something may ask: somebody is there, and its
+// flags leave room for questions.
+func (a *app) canAsk(f runFlags) bool { return !f.noInput && speaks(f.progress) && a.answers() }
+
+// ask puts a question that yes or no answers; an empty line means usual, and whatever is
+// no answer means no. Only where answers says so.
 func (a *app) ask(question string, usual bool) bool {
 	choices := "[y/N]"
 	if usual {
@@ -27,52 +33,103 @@ func (a *app) ask(question string, usual bool) bool {
 	return yes && err == nil
 }
 
+// decide puts a question that yes or no answers; an empty line means usual, and the end of
+// the input no. details are shown for d. The error is errInterrupted for Ctrl-C. What was
+// typed before the question is no answer.
+func (a *app) decide(question string, usual bool, details func() error) (bool, error) {
+	q := a.questions()
+	defer q.over()
+	for {
+		dropTyped(q.in)
+		fmt.Fprint(a.Stderr, question)
+		switch word, err := q.answer(false); {
+		case errors.Is(err, io.EOF):
+			fmt.Fprintln(a.Stderr)
+			return false, nil
+		case err != nil:
+			fmt.Fprintln(a.Stderr)
+			return false, err
+		case word == "":
+			return usual, nil
+		case details != nil && strings.EqualFold(word, "d"):
+			if err := details(); err != nil {
+				return false, err
+			}
+		default:
+			return strings.EqualFold(word, "y") || strings.EqualFold(word, "yes"), nil
+		}
+	}
+}
+
+// questions are put to a person at a terminal.
+type questions struct {
+	*app
+	in          *os.File
+	interrupted chan os.Signal
+}
+
+// questions takes Ctrl-C until over.
+func (a *app) questions() *questions {
+	q := &questions{app: a, in: a.Stdin.(*os.File), interrupted: make(chan os.Signal, 1)}
+	signal.Notify(q.interrupted, os.Interrupt)
+	return q
+}
+
+func (q *questions) over() { signal.Stop(q.interrupted) }
+
 // errInterrupted says that Ctrl-C was the answer.
 var errInterrupted = errors.New("interrupted")
 
-// decide puts a question that yes or no answers; an empty line means usual, and no line at
-// all no. details are shown for d. The error is errInterrupted for Ctrl-C. What was typed
-// before the question is no answer.
-func (a *app) decide(question string, usual bool, details func() error) (bool, error) {
-	in := bufio.NewReader(a.Stdin)
-	interrupt := make(chan os.Signal, 1)
-	signal.Notify(interrupt, os.Interrupt)
-	defer signal.Stop(interrupt)
+// answer reads a line, without showing it where it is secret. The error is io.EOF, or
+// errInterrupted; the terminal is then as it was.
+func (q *questions) answer(secret bool) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	before, err := term.GetState(int(q.in.Fd()))
+	if err != nil {
+		return "", err
+	}
+	got := make(chan line, 1)
+	go func() { // after Ctrl-C it is left behind: the process ends
+		var l line
+		if secret {
+			var b []byte
+			b, l.err = term.ReadPassword(int(q.in.Fd()))
+			l.text = string(b)
+		} else {
+			l.text, l.err = readLine(q.in)
+		}
+		got <- l
+	}()
+	select {
+	case l := <-got:
+		if secret {
+			fmt.Fprintln(q.Stderr)
+		}
+		return strings.TrimSpace(l.text), l.err
+	case <-q.interrupted:
+		term.Restore(int(q.in.Fd()), before)
+		return "", errInterrupted
+	}
+}
+
+// readLine reads to the end of a line and not a byte further: what comes after it is
+// for somebody else.
+func readLine(r io.Reader) (string, error) {
+	var line []byte
+	b := make([]byte, 1)
 	for {
-		if f, ok := a.Stdin.(*os.File); ok {
-			dropTyped(f)
-		}
-		fmt.Fprint(a.Stderr, question)
-		type line struct {
-			text string
-			err  error
-		}
-		typed := make(chan line, 1)
-		go func() {
-			text, err := in.ReadString('\n')
-			typed <- line{text, err}
-		}()
-		select {
-		case <-interrupt:
-			fmt.Fprintln(a.Stderr)
-			return false, errInterrupted // the reader ends with the process
-		case l := <-typed:
-			switch word := strings.ToLower(strings.TrimSpace(l.text)); {
-			case word == "d" && details != nil:
-				if err := details(); err != nil {
-					return false, err
-				}
-				continue
-			case l.err != nil && !errors.Is(l.err, io.EOF):
-				return false, l.err
-			case l.err != nil:
-				fmt.Fprintln(a.Stderr)
-			case word == "":
-				return usual, nil
-			default:
-				return word == "y" || word == "yes", nil
-			}
-			return false, nil
+		switch n, err := r.Read(b); {
+		case n == 1 && b[0] == '\n':
+			return string(line), nil
+		case n == 1:
+			line = append(line, b[0])
+		case err != nil && len(line) > 0:
+			return string(line), nil
+		case err != nil:
+			return "", err
 		}
 	}
 }

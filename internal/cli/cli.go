@@ -11,6 +11,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
 )
 
 // Process is what the command line may use of its process. Tests hand in their
@@ -26,6 +28,9 @@ func Main(p Process) int {
 	out := &delivery{to: p.Stdout}
 	p.Stdout = out
 	a := &app{Process: p}
+	if Version != "" {
+		flowrun.Release = Version
+	}
 	root := a.root()
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
@@ -47,6 +52,8 @@ func Main(p Process) int {
 // app is one run of the program.
 type app struct {
 	Process
+	color  string // --color; "" is auto
+	inJSON bool   // --progress json: errors are told so too
 }
 
 func (a *app) root() *cobra.Command {
@@ -69,7 +76,8 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpCommandGroupID("self")
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"}, &cobra.Group{ID: "manage", Title: "Set up:"}, &cobra.Group{ID: "self", Title: "flowrun itself:"})
+	a.colorFlag(root)
+	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"}, &cobra.Group{ID: "self", Title: "flowrun itself:"})
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = group
@@ -78,9 +86,8 @@ func (a *app) root() *cobra.Command {
 	}
 	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand(), a.demoCommand())
 	add("look", a.runsCommand(), a.showCommand(), a.logsCommand(), a.timelineCommand(), a.eventsCommand(), a.statsCommand(), a.historyCommand())
-	add("author", a.initCommand(), a.validateCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
-	add("manage", a.configCommand(), a.trustCommand())
-	add("self", a.completionCommand(), a.doctorCommand(), a.manCommand(), a.versionCommand())
+	add("author", a.initCommand(), a.validateCommand(), a.explainCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
+	add("self", a.configCommand(), a.trustCommand(), a.completionCommand(), a.doctorCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(append(topicCommands(), toolsTopic())...)
 	return root
 }

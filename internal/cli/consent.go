@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/trial"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -93,6 +93,22 @@ func (s subject) facts() (list []policy.Tool) {
 // judge is what the policy says of it.
 func (a *app) judge(what subject, f runFlags) policy.Verdict {
 	return policy.Decide(policy.Request{Door: policy.Run, Tools: what.facts(), Rules: f.rules(), CanAsk: a.canAsk(f)})
+}
+
+// judgeTests marks the tests of tools that may not run. Nobody is asked for a test.
+func (a *app) judgeTests(cases []trial.Case) error {
+	settings, err := a.configuration(false)
+	if err != nil {
+		return err
+	}
+	f := consentFlags{settings: settings}
+	for i := range cases {
+		what := subject{tools: cases[i].Plan.Tools()}
+		if v := policy.Decide(policy.Request{Door: policy.Run, Tools: what.facts(), Rules: f.rules()}); v.Decision != policy.Allow {
+			cases[i].Refused = v.Reason
+		}
+	}
+	return nil
 }
 
 // refusedError says that the policy, or a person, did not let a call go ahead.
@@ -173,19 +189,10 @@ func (a *app) record(s *sqlite.Store, run string, d decision) error {
 	return a.writing(note)
 }
 
-// canAsk says whether a person is there who can answer.
-func (a *app) canAsk(f runFlags) bool {
-	in, ok := a.Stdin.(*os.File)
-	return ok && !f.noInput && speaks(f.progress) && os.Getenv("CI") == "" && isTerminal(in) && isTerminal(a.Stderr)
-}
-
 // inquire shows a person what is to run, and asks.
 func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 	card := approval(v, p)
-	width := 80
-	if out, ok := a.Stderr.(*os.File); ok {
-		width = console.Width(out)
-	}
+	width := cmp.Or(a.errWidth(), 80)
 	cut, err := card.Write(a.Stderr, width, false)
 	if err != nil {
 		return false, err

@@ -32,7 +32,7 @@ bash: |
 // asked waits until the question was asked n times. What was typed before is dropped.
 func (s *seat) asked(n int) {
 	s.Helper()
-	for end := time.Now().Add(20 * time.Second); strings.Count(s.seen(), "\r\nAllow this? [y/N/d] ") < n; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); strings.Count(s.seen(), "\r\nAllow this? [y/N/d] ") < n; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			s.shows("a question for the time number " + strconv.Itoa(n))
 		}

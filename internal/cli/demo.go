@@ -7,12 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/internal/starter"
 )
@@ -34,14 +34,14 @@ can look at it and mend it; demo then exits 1.`,
   flowrun demo --fail`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.check(c); err != nil {
+			if err := f.check(a, c); err != nil {
 				return err
 			}
 			return a.demo(f, fail)
 		},
 	}
 	c.Flags().BoolVar(&fail, "fail", false, "break a step, and keep the run to look at")
-	c.Flags().StringVar(&f.progress, "progress", "auto", "the narration on stderr, a `mode`: auto|tty|plain|json|quiet|none")
+	c.Flags().StringVar(&f.progress, "progress", "auto", "the narration on stderr, a `mode`: "+strings.Join(progressModes, "|"))
 	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(progressModes, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -86,6 +86,9 @@ func (a *app) runDemo(dir string, s *sqlite.Store, f runFlags, fail bool) (p *fl
 	if p, err = a.compile(file); err != nil {
 		return nil, nil, err
 	}
+	if f.settings, err = a.settings(f); err != nil {
+		return nil, nil, err
+	}
 	err = a.carryOut(nil, p, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		r, err := e.Run(ctx, p, map[string]any{"BREAK": fail}, o...)
 		res = r
@@ -97,8 +100,7 @@ func (a *app) runDemo(dir string, s *sqlite.Store, f runFlags, fail bool) (p *fl
 // afterDemo shows when each step ran, and where to go from here.
 func (a *app) afterDemo(p *flowrun.Plan, r *flowrun.Result) error {
 	fmt.Fprintln(a.Stderr)
-	o := console.TimelineOptions{Width: a.errWidth(), Color: a.colored(a.Stderr), ASCII: plainLocale()}
-	if err := console.Timeline(a.Stderr, bars(p, r.Steps), o); err != nil {
+	if err := a.summarize(r, p); err != nil {
 		return err
 	}
 	fmt.Fprint(a.Stderr, `

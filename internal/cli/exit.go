@@ -53,6 +53,9 @@ func named(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &missingError{err}
 	}
+	if errors.Is(err, syscall.EISDIR) {
+		return usage(fmt.Errorf("%w; name a file in it, or a tool", err), nil)
+	}
 	return err
 }
 
@@ -63,6 +66,9 @@ func (e codeError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // fail prints an error and answers its exit code.
 func (a *app) fail(err error) int {
+	if a.inJSON {
+		return a.failJSON(err)
+	}
 	var (
 		code     codeError
 		use      *usageError
@@ -152,7 +158,11 @@ func (a *app) say(format string, args ...any) {
 
 // diagnose draws diagnostics on stderr, with the lines they are about.
 func (a *app) diagnose(ds tool.Diagnostics) {
-	tool.Render(a.Stderr, ds, readSource, a.colored(a.Stderr))
+	shown, left := capped(ds, mostShown)
+	tool.Render(a.Stderr, relative(shown), readSource, a.style(a.Stderr))
+	if left > 0 {
+		a.say("+%d more; flowrun validate --limit 0 shows every one", left)
+	}
 }
 
 // readSource is the text of a definition, nil for what is no file: reading a pipe

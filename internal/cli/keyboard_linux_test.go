@@ -56,7 +56,7 @@ func sit(t *testing.T, definition string, setup func(*exec.Cmd), flags ...string
 	}
 	s.cmd = exec.Command("flowrun", append([]string{"run", "./it.yaml"}, flags...)...)
 	s.cmd.Dir = s.dir
-	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+s.dir+"/state", "TMPDIR="+s.dir, "NO_COLOR=1",
+	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+s.dir+"/state", "TMPDIR="+s.dir, "NO_COLOR=1", "FLOWRUN_PROGRESS=plain", "GITHUB_ACTIONS=",
 		"HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir+"/config", "FLOWRUN_GLOBAL_CONFIG="+s.dir+"/none", "CI=") // where CI is set nobody is asked
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = s.tty, s.tty, s.tty
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
 )
 
 // keyboard is the terminal that flowrun was started on, for interactive steps. While
@@ -30,7 +31,19 @@ type keyboard struct {
 	taken  atomic.Bool
 
 	mu    sync.Mutex
-	modes *term.State // to be restored; nil while nobody has it
+	modes *term.State   // to be restored; nil while nobody has it
+	view  *console.View // makes room meanwhile; nil: there is none
+	ended bool          // what the step wrote last was the end of a line
+}
+
+// cover says which view is on the terminal.
+func (k *keyboard) cover(v *console.View) {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.view = v
 }
 
 // keyboard is nil where nobody can answer.
@@ -71,21 +84,35 @@ func (k *keyboard) Attach(dag.ID) (flowrun.Attachment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a pipe: %w", err)
 	}
-	modes, err := term.MakeRaw(k.fd)
-	if err != nil {
+	if err := k.take(); err != nil {
 		wake.Close()
 		waker.Close()
 		return nil, fmt.Errorf("cannot take the terminal: %w", err)
 	}
-	k.mu.Lock()
-	k.modes = modes
-	k.mu.Unlock()
-	k.taken.Store(true)
 	h := &hold{keyboard: k, wake: wake, waker: waker, sizes: make(chan flowrun.TerminalSize, 1), changed: make(chan os.Signal, 1)}
 	signal.Notify(h.changed, syscall.SIGWINCH)
 	h.sizes <- k.size()
 	h.watching.Go(h.watch)
 	return h, nil
+}
+
+// take makes the terminal ready for a step.
+func (k *keyboard) take() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.view != nil {
+		k.view.Suspend()
+	}
+	modes, err := term.MakeRaw(k.fd)
+	if err != nil {
+		if k.view != nil {
+			k.view.Resume()
+		}
+		return err
+	}
+	k.modes, k.ended = modes, true
+	k.taken.Store(true)
+	return nil
 }
 
 // release gives the terminal back as it was. It may be called at any time.
@@ -99,6 +126,12 @@ func (k *keyboard) release() {
 		term.Restore(k.fd, k.modes)
 		k.modes = nil
 		k.taken.Store(false)
+		if k.view != nil {
+			if !k.ended {
+				io.WriteString(k.show, "\n")
+			}
+			k.view.Resume()
+		}
 	}
 }
 
@@ -181,7 +214,14 @@ func (h *hold) heed(keys []byte) {
 	}
 }
 
-func (h *hold) Write(b []byte) (int, error) { return h.show.Write(b) }
+func (h *hold) Write(b []byte) (int, error) {
+	if len(b) > 0 {
+		h.mu.Lock()
+		h.ended = b[len(b)-1] == '\n'
+		h.mu.Unlock()
+	}
+	return h.show.Write(b)
+}
 
 // Close gives the terminal back.
 func (h *hold) Close() error {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
 )
 
 // keyboard is not there on Windows: interactive steps do not run there yet.
@@ -14,6 +15,7 @@ type keyboard struct{}
 func (a *app) keyboard(bool) *keyboard { return nil }
 
 func (*keyboard) screen(w io.Writer) io.Writer { return w }
+func (*keyboard) cover(*console.View)          {}
 func (*keyboard) release()                     {}
 func (*keyboard) Stdout() bool                 { return false }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -19,11 +20,13 @@ func (a *app) library() *tool.Library {
 	return tool.NewLibrary(c)
 }
 
-// tools lists what a library holds. Many files are read on all processors, and without
-// collecting garbage that the end of the listing frees anyway.
+// tools lists what a library holds. Many files are read on all processors, where the user
+// did not say how many, and with less collecting of garbage: the heap is a few megabytes.
 func (a *app) tools(lib *tool.Library) []tool.Listed {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	runtime.SetDefaultGOMAXPROCS()
-	defer debug.SetGCPercent(debug.SetGCPercent(800)) // the heap is a few megabytes here
+	if os.Getenv("GOMAXPROCS") == "" {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+		runtime.SetDefaultGOMAXPROCS()
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	return lib.List()
 }

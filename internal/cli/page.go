@@ -53,7 +53,17 @@ func (p page) on(c *cobra.Command) *cobra.Command {
 	for _, e := range p.examples {
 		examples = append(examples, "  "+e.text)
 	}
-	c.Long, c.Example = strings.Join(p.about, "\n"), strings.Join(examples, "\n") // for man pages
+	// The manual is made from these, and from the flags that cobra knows of.
+	c.Long, c.Example = strings.Join(p.about, "\n"), strings.Join(examples, "\n")
+	for _, t := range p.text {
+		heading, body, _ := strings.Cut(t, "\n")
+		c.Long += "\n\n" + heading + "\n\n" + indented(body, "  ")
+	}
+	if c.DisableFlagParsing {
+		var b strings.Builder
+		p.writeOptions(&b)
+		c.Long += "\n" + b.String()
+	}
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) { p.print(c.OutOrStdout()) })
 	return c
 }
@@ -83,10 +93,7 @@ func (p page) print(w io.Writer) {
 	if len(p.options) > 0 {
 		b.WriteString("\nOPTIONS\n")
 	}
-	for _, g := range p.options {
-		fmt.Fprintf(&b, "\n  %s\n\n", g.title)
-		writeLines(&b, g.lines)
-	}
+	p.writeOptions(&b)
 	if len(p.commands) > 0 {
 		b.WriteString("\nCOMMANDS\n\n")
 		writeLines(&b, p.commands)
@@ -108,6 +115,13 @@ func (p page) print(w io.Writer) {
 		fmt.Fprintf(&b, "  %s\n", s)
 	}
 	io.WriteString(w, b.String())
+}
+
+func (p page) writeOptions(b *strings.Builder) {
+	for _, g := range p.options {
+		fmt.Fprintf(b, "\n  %s\n\n", g.title)
+		writeLines(b, g.lines)
+	}
 }
 
 // widestLeft bounds the column of options; longer ones stick out.

@@ -106,7 +106,7 @@ type planner func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Ag
 // again takes a recorded run up: it plans, shows the plan, asks where it has to, and
 // carries it out.
 func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) error {
-	if err := f.check(c); err != nil {
+	if err := f.check(a, c); err != nil {
 		return err
 	}
 	list, err := assignments(c, args[1:])

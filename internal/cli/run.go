@@ -13,7 +13,6 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -32,6 +31,7 @@ type runFlags struct {
 	metricsAddr string
 	force       bool
 	noInput     bool
+	summary     bool
 
 	consentFlags
 }
@@ -83,7 +83,8 @@ func (a *app) runningFlags(c *cobra.Command, f *runFlags) {
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
 	fl.BoolVar(&f.force, "force", false, "run steps whatever results are in the cache; new ones are kept")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run, and start nothing")
-	fl.StringVar(&f.progress, "progress", "auto", "the narration on stderr, a `mode`: auto|tty|plain|json|quiet|none")
+	fl.StringVar(&f.progress, "progress", "auto", "the narration on stderr, a `mode`: "+strings.Join(progressModes, "|"))
+	fl.BoolVar(&f.summary, "summary", false, "show in the end when each step ran, and which of them made the run take so long")
 	fl.StringVarP(&f.output, "output", "o", "text", "the result on stdout, a `form`: text|combined|json")
 	fl.BoolVar(&f.noInput, "no-input", false, "ask nobody: interactive steps get their default response")
 	fl.BoolVarP(&f.passThrough, "exit-code", "x", false, "exit with the failed step's own exit code")
@@ -94,27 +95,27 @@ func (a *app) runningFlags(c *cobra.Command, f *runFlags) {
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(runOutputs, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// check holds the flags against what they may be.
-func (f *runFlags) check(c *cobra.Command) error {
-	if err := oneOf(c, "progress", f.progress, progressModes); err != nil {
+// check holds the flags against what they may be, and settles what is left open.
+func (f *runFlags) check(a *app, c *cobra.Command) error {
+	if err := a.settle(c, f); err != nil {
 		return err
 	}
 	if err := oneOf(c, "output", f.output, runOutputs); err != nil {
 		return err
 	}
-	if f.maxParallel < 0 {
+	if f.maxParallel < 0 || c.Flags().Changed("max-parallel") && f.maxParallel == 0 {
 		return usagef(c, "--max-parallel must be at least 1")
 	}
 	return f.consentFlags.check(c)
 }
 
 var (
-	progressModes = []string{"auto", "tty", "plain", "json", "quiet", "none"}
+	progressModes = []string{"auto", "tty", "plain", "json", "github", "quiet", "none"}
 	runOutputs    = []string{"text", "combined", "json"}
 )
 
 func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
-	if err := f.check(c); err != nil {
+	if err := f.check(a, c); err != nil {
 		return err
 	}
 	list, err := assignments(c, args[1:])
@@ -138,6 +139,9 @@ func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
 	if speaks(f.progress) {
 		a.warn(plan, params)
 	}
+	if err := a.askMissing(plan, world, params, f); err != nil {
+		return err
+	}
 	if f.settings, err = a.settings(f); err != nil {
 		return err
 	}
@@ -151,9 +155,6 @@ func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
 	}
 	return a.execute(plan, world, params, f)
 }
-
-// speaks says whether a progress mode has room for sentences on stderr.
-func speaks(mode string) bool { return mode == "auto" || mode == "tty" || mode == "plain" }
 
 func oneOf(c *cobra.Command, flag, value string, allowed []string) error {
 	for _, w := range allowed {
@@ -248,14 +249,10 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		defer func(w io.Writer) { a.Stderr = w }(a.Stderr)
 		a.Stderr = keys.screen(a.Stderr)
 	}
-	if f.progress != "json" {
-		p := console.NewPrefixer(a.Stderr, paths(plan, ""), console.PrefixOptions{Color: a.colored(a.Stderr), Terminal: isTerminal(a.Stderr)})
-		options = append(options, flowrun.WithConsole(streamed(p)))
-	}
-	if s := a.sink(past, plan, f.progress, s != nil); s != nil {
-		options = append(options, flowrun.WithSink(s))
-	}
-	out := &breaking{w: keys.screen(a.Stdout), stop: stop}
+	told := a.narrate(narration{mode: f.progress, plan: plan, past: past, keys: keys, recorded: s != nil, stateDir: config.StateDir})
+	defer told.end()
+	options = append(options, told.options...)
+	out := &breaking{w: told.stdout, stop: stop}
 	if f.output == "text" {
 		options = append(options, flowrun.WithStdout(out))
 	}
@@ -265,21 +262,34 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 	}
 	res, err := run(ctx, engine, options...)
 	done()
+	told.end()
 	if res == nil {
 		if code := sig.code(); code != 0 && ctx.Err() != nil { // before the first step
-			a.say("%v", err)
+			if speaks(f.progress) {
+				a.say("%v", err)
+			}
 			return codeError(code)
 		}
 		return err
 	}
 	if err := cmp.Or(err, out.err, a.print(res, f.output)); err != nil {
-		if s != nil && res.Status == dag.Interrupted {
+		if s != nil && res.Status == dag.Interrupted && speaks(f.progress) {
 			a.say("run %s is interrupted; flowrun resume %s goes on with it", res.ID, res.ID)
 		}
 		return err
 	}
 	if speaks(f.progress) || f.progress == "quiet" && res.Status != dag.Succeeded {
 		a.closing(res, s != nil)
+	}
+	if f.progress == "github" {
+		if err := a.page(res, plan); err != nil {
+			a.say("%v", err) // the run is none the worse
+		}
+	}
+	if f.summary {
+		if err := a.summarize(res, plan); err != nil {
+			return err
+		}
 	}
 	if code := sig.code(); code != 0 && res.Status == dag.Cancelled {
 		return codeError(code)
@@ -288,26 +298,6 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		return codeError(code)
 	}
 	return nil
-}
-
-// sink is what narrates the run.
-func (a *app) sink(past *flowrun.Past, p *flowrun.Plan, mode string, recorded bool) dag.Sink {
-	switch mode {
-	case "none":
-		return nil
-	case "json":
-		return console.NewJSON(a.Stderr)
-	}
-	plain := console.NewPlain(a.Stderr, a.colored(a.Stderr), paths(p, ""), func(path string) string { return placeOf(p, path) })
-	plain.NoLogs = !recorded
-	plain.Handler = func(path string) bool { key, _ := p.Handler(path); return key != "" }
-	if past != nil {
-		plain.Recall(past.Events)
-	}
-	if mode == "quiet" {
-		return console.Failures{Plain: plain}
-	}
-	return plain
 }
 
 // paths are those of a plan's steps, the ones inside others included.

@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			home := e.WorkDir + "/home"
 			for k, v := range map[string]string{"HOME": home, "FLOWRUN_STATE_DIR": e.WorkDir + "/state", "XDG_CONFIG_HOME": home + "/.config",
-				"FLOWRUN_GLOBAL_TOOLS": e.WorkDir + "/global", "FLOWRUN_GLOBAL_CONFIG": e.WorkDir + "/global/config.yaml", "NO_COLOR": "1", "TMPDIR": e.WorkDir + "/tmp",
+				"FLOWRUN_GLOBAL_TOOLS": e.WorkDir + "/global", "FLOWRUN_GLOBAL_CONFIG": e.WorkDir + "/global/config.yaml", "NO_COLOR": "1", "GITHUB_ACTIONS": "", "FLOWRUN_PROGRESS": "", "TMPDIR": e.WorkDir + "/tmp",
 				"GORACE": "atexit_sleep_ms=0"} { // else the race detector sleeps a second in every process
 				e.Setenv(k, v)
 			}

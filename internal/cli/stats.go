@@ -46,7 +46,14 @@ tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.
 			if q.Tool, err = a.toolName(q.Tool); err != nil {
 				return err
 			}
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error { return a.stats(ctx, s, q, output) })
+			return a.reading(func(ctx context.Context, s *sqlite.Store) error {
+				if q.Tool == args[0] { // a name; a file was found just now
+					if err := a.everSeen(ctx, s, q.Tool); err != nil {
+						return err
+					}
+				}
+				return a.stats(ctx, s, q, output)
+			})
 		},
 		ValidArgsFunction: a.completeTool,
 	}
@@ -175,6 +182,16 @@ func (a *app) stats(ctx context.Context, s flowrun.Store, q flowrun.Query, outpu
 		rows = append(rows, []string{fmt.Sprint(t.Runs), fmt.Sprintf("%.1f %%", 100*t.Rate), short(t.P50), short(t.P95), short(t.Longest), t.Name})
 	}
 	return console.Table(a.Stdout, []string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "STEP"}, rows, console.TableOptions{Width: a.width()})
+}
+
+// everSeen is an error for a tool that is neither recorded nor in reach.
+func (a *app) everSeen(ctx context.Context, s flowrun.Store, name string) error {
+	runs, err := s.Runs(ctx, flowrun.Query{Tool: name, Limit: 1})
+	if err != nil || len(runs) > 0 {
+		return err
+	}
+	_, _, err = a.library().Lookup(name, nil)
+	return named(err)
 }
 
 func short(ms int64) string { return console.Short(time.Duration(ms) * time.Millisecond) }

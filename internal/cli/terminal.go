@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // isTerminal says whether w is a terminal.
@@ -23,29 +24,58 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && st.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
 }
 
-// colored says whether to use colour on w: each stream is judged apart.
-func (a *app) colored(w io.Writer) bool {
-	switch {
-	case os.Getenv("NO_COLOR") != "":
-		return false
-	case os.Getenv("FORCE_COLOR") != "" || os.Getenv("CLICOLOR_FORCE") != "":
-		return true
+// terminalOf is the file behind a writer that is a terminal; nil for other writers.
+func terminalOf(w io.Writer) *os.File {
+	switch d := w.(type) {
+	case *delivery:
+		return terminalOf(d.to)
+	case *screen:
+		return terminalOf(d.to)
+	case *os.File:
+		if isTerminal(d) {
+			return d
+		}
 	}
-	return isTerminal(w) && os.Getenv("TERM") != "dumb"
+	return nil
+}
+
+// sizeOf is the size of a terminal; zeros where w is none.
+func sizeOf(w io.Writer) (cols, rows int) {
+	f := terminalOf(w)
+	if f == nil {
+		return 0, 0
+	}
+	return console.Size(f)
+}
+
+// sameTerminal says whether two writers are one terminal.
+func sameTerminal(v, w io.Writer) bool {
+	f, g := terminalOf(v), terminalOf(w)
+	if f == nil || g == nil {
+		return false
+	}
+	one, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	other, err := g.Stat()
+	return err == nil && os.SameFile(one, other)
+}
+
+// style is how diagnostics are drawn on w: colours where they are wanted, links on a
+// terminal only.
+func (a *app) style(w io.Writer) tool.Style {
+	return tool.Style{Color: a.colored(w), Links: isTerminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
 // width is how many columns stdout has; 0 where it is no terminal.
 func (a *app) width() int {
-	if !isTerminal(a.Stdout) {
-		return 0
-	}
-	return console.Width(a.Stdout.(*delivery).to.(*os.File))
+	cols, _ := sizeOf(a.Stdout)
+	return cols
 }
 
 // errWidth is how many columns stderr has; 0 where it is no terminal.
 func (a *app) errWidth() int {
-	if f, ok := a.Stderr.(*os.File); ok && isTerminal(f) {
-		return console.Width(f)
-	}
-	return 0
+	cols, _ := sizeOf(a.Stderr)
+	return cols
 }

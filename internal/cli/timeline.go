@@ -43,6 +43,11 @@ func (a *app) timelineOptions(p *flowrun.Past) console.TimelineOptions {
 	return o
 }
 
+// summarize draws on stderr when each step of a run ran.
+func (a *app) summarize(r *flowrun.Result, p *flowrun.Plan) error {
+	return console.Timeline(a.Stderr, bars(p, r.Steps), console.TimelineOptions{Width: a.errWidth(), Color: a.colored(a.Stderr), ASCII: plainLocale()})
+}
+
 // bars are the steps of a run with their times. What was taken over from another run
 // took its time there.
 func bars(p *flowrun.Plan, steps []flowrun.StepResult) []console.Bar {

@@ -15,7 +15,6 @@ import (
 // options are ordered and take several values, which cobra's do not: it parses them
 // itself (addflags.go, addparse.go).
 func (a *app) toolAddCommand() *cobra.Command {
-	var p page
 	c := &cobra.Command{
 		Use:                "add TOOL_NAME",
 		Short:              "Create a new tool",
@@ -33,7 +32,7 @@ func (a *app) toolAddCommand() *cobra.Command {
 			return a.add(c, add, tool.Scope(scope))
 		},
 	}
-	p = page{
+	return page{
 		title: "flowrun tool add",
 		about: []string{"Adds a new custom tool for flowrun."},
 		usage: []string{`flowrun tool add TOOL_NAME --description "DESCRIPTION" [options]`},
@@ -55,8 +54,7 @@ func (a *app) toolAddCommand() *cobra.Command {
 			{"Create a tool with interactive editing", "flowrun tool add my-new-tool --editor"},
 		},
 		see: []string{"flowrun help tool", "flowrun help tools"},
-	}
-	return p.on(c)
+	}.on(c)
 }
 
 // addGroups are the options as the help page has them: those that belong to a step, a

@@ -141,7 +141,7 @@ func (a *app) getDetail(def *tool.Definition, format string) error {
 // detail is where a tool stands among the others of its name.
 func (a *app) detail(def *tool.Definition) detailJSON {
 	d := detailJSON{Name: def.Name, Scope: def.Scope, Path: def.File, Shadows: []string{}, Problems: []string{}}
-	for _, e := range a.library().List() {
+	for _, e := range a.tools(a.library()) {
 		switch {
 		case e.Name == def.Name && e.Path == def.File:
 			d.ShadowedBy = e.ShadowedBy

@@ -101,7 +101,7 @@ func (a *app) toolListCommand() *cobra.Command {
 func (a *app) listed(dir string) ([]tool.Listed, error) {
 	lib := a.library()
 	if dir == "" {
-		return lib.List(), nil
+		return a.tools(lib), nil
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, &missingError{fmt.Errorf("cannot list %s: it is not a folder", dir)}
@@ -212,7 +212,7 @@ func (a *app) completeListed(of func(tool.Listed) []string) cobra.CompletionFunc
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		seen := map[string]bool{"": true}
 		var words []string
-		for _, e := range a.library().List() {
+		for _, e := range a.tools(a.library()) {
 			for _, w := range of(e) {
 				if !seen[w] && strings.HasPrefix(w, prefix) {
 					seen[w] = true

@@ -124,7 +124,7 @@ func (a *app) shownAs(ds tool.Diagnostics, path string, text []byte) {
 			return text
 		}
 		return readSource(file)
-	}, a.colored(a.Stderr))
+	}, a.style(a.Stderr))
 }
 
 // shortPath is a path from the working directory, where that is shorter.

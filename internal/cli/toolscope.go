@@ -107,7 +107,7 @@ func (a *app) completeName(c *cobra.Command, args []string, prefix string) ([]st
 		scope = w
 	}
 	var words []string
-	for _, e := range a.library().List() {
+	for _, e := range a.tools(a.library()) {
 		if strings.HasPrefix(e.Name, prefix) && (scope == anyScope && e.ShadowedBy == "" || scope == string(e.Scope)) {
 			words = append(words, described(e.Name, e.Description))
 		}

@@ -61,6 +61,7 @@ var testPage = page{
 		"",
 		"Each test runs in a fresh folder, which is the tool's {WORKSPACE}; its {TEMP} is a",
 		"fresh one too. Cleanup commands run however a test ended. Runs are not recorded.",
+		"Nobody is asked: tests of tools with elevated rights, or denied ones, are skipped.",
 		"",
 		"Exits 1 when a test failed, 3 when a definition has an error, 130 after Ctrl-C.",
 	},
@@ -120,6 +121,9 @@ func (a *app) toolTest(c *cobra.Command, args []string, f testFlags) error {
 		a.diagnose(broken.Sorted())
 	}
 	if cases, err = chosen(cases, f.tests); err != nil {
+		return err
+	}
+	if err := a.judgeTests(cases); err != nil {
 		return err
 	}
 	if len(cases) == 0 && len(broken) == 0 {

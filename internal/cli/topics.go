@@ -78,16 +78,28 @@ func exitCodesPage() string {
 var variablesRead = []entry{
 	{"FLOWRUN_STATE_DIR", "the folder of history, logs and cache\n(default: $XDG_STATE_HOME/flowrun, else ~/.local/state/flowrun;\non Windows in %LOCALAPPDATA%)"},
 	{"FLOWRUN_GLOBAL_TOOLS", "the folder of the machine's tools (default: /etc/flowrun/tools)"},
-	{"XDG_CONFIG_HOME", "holds flowrun/tools, your tools (default: ~/.config)"},
+	{"FLOWRUN_GLOBAL_CONFIG", "the machine's settings (default: /etc/flowrun/config.yaml);\nevery setting has a variable too, as FLOWRUN_HISTORY_KEEP for\nhistory.keep: flowrun config --help"},
+	{"XDG_CONFIG_HOME", "holds flowrun/tools, your tools, and flowrun/config.yaml, your\nsettings (default: ~/.config)"},
 	{"XDG_STATE_HOME", "holds flowrun, see FLOWRUN_STATE_DIR (default: ~/.local/state)"},
 	{"LOCALAPPDATA", "the same, on Windows"},
-	{"NO_COLOR", "no colour, whatever it is set to"},
-	{"FORCE_COLOR", "colour although the output is no terminal; CLICOLOR_FORCE too"},
+	{"FLOWRUN_PROGRESS", "what --progress is where it is not given"},
+	{"FLOWRUN_COLOR", "always or never: as --color says, which is stronger"},
+	{"FLOWRUN_ACCESSIBLE", "1: nothing on the screen moves, no live view"},
+	{"NO_COLOR", "no colour, whatever it is set to; weaker than FLOWRUN_COLOR"},
+	{"FORCE_COLOR", "colour although the output is no terminal; 0 does not force"},
 	{"CLICOLOR_FORCE", "as FORCE_COLOR"},
-	{"TERM", "dumb: no colour"},
+	{"CLICOLOR", "0: no colour that is not forced"},
+	{"TERM", "dumb: no colour, and no live view"},
+	{"CI", "where it is set nobody is asked, and there is no live view"},
+	{"GITHUB_STEP_SUMMARY", "the file of the job's page, to which --progress github adds"},
+	{"GITHUB_WORKSPACE", "the checkout, from which its annotations name files"},
+	{"GITHUB_ACTIONS", "true: --progress github where nothing else is said"},
+	{"VISUAL", "the editor of tool edit; else EDITOR"},
+	{"EDITOR", "see VISUAL"},
 	{"LC_ALL", "then LC_CTYPE, then LANG: drawings keep to ASCII\nunless it says UTF-8"},
 	{"LC_CTYPE", "see LC_ALL"},
 	{"LANG", "see LC_ALL"},
+	{"PATH", "where programs are looked for"},
 	{"TMPDIR", "the folder for temporary files, and what {TEMP} stands for"},
 	{"GOMAXPROCS", "how many CPUs flowrun itself works on (default: 1;\nsteps take what they want)"},
 }
@@ -122,8 +134,10 @@ each. As in:
   flowrun run report -o json | jq -r '.steps[] | select(.status == "failed") | .id'
   flowrun runs -o jsonl | jq -r .id
 
-The narration on stderr is --progress plain (a line for each change), tty (on a
-terminal), json (events, one a line), quiet (failures only) or none; auto chooses.
+The narration on stderr is --progress tty (a live view, on a terminal), plain (a line
+for each change), json (events, one a line, and an error as the last), github (groups,
+annotations and a page for GitHub Actions), quiet (failures only) or none. auto chooses
+tty on a terminal, github where GITHUB_ACTIONS says so, else plain.
 
 Colour is used on a terminal, for stdout and stderr apart, and never says anything that
 is not there in words or signs too. flowrun help environment has the variables that

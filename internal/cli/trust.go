@@ -148,6 +148,9 @@ func (a *app) settings(f runFlags) (*config.Config, error) {
 		}
 		a.showNeeded(c.Trust)
 		yes, err := a.decide("Trust this project? [y/N] ", false, nil)
+		if errors.Is(err, errInterrupted) {
+			return nil, codeError(exitInterrupt)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -11,65 +11,109 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/advice"
 	"github.com/flowrun/flowrun/tool"
 )
 
+// validateFlags are the flags of flowrun validate and of flowrun tool validate.
+type validateFlags struct {
+	output   string
+	limit    int
+	strict   bool
+	detailed bool
+	fix      bool
+	dryRun   bool
+	diff     bool
+	against  string
+}
+
+var diagnosticForms = []string{"text", "json", "github", "sarif"}
+
 func (a *app) validateCommand() *cobra.Command {
-	var output string
+	var f validateFlags
 	c := &cobra.Command{
-		Use:   "validate [PATH...]",
+		Use:   "validate [PATH|NAME...]",
 		Short: "Check definitions and tell every problem",
 		Long: `Check definitions: files, folders of files, or tools by name; without any, every
 tool in reach. Everything that can be known without running is checked: keys,
 references, conditions, shell syntax around references, cycles, used tools.
+
+--fix mends what can be mended without a choice to make, and never changes what a
+definition means; comments, order and all else stay as they are. --diff shows what it
+would do. --detailed adds notes on better practice. flowrun explain CODE tells more
+of a problem.
+
 Exits 3 when a definition has an error.`,
 		Example: `  flowrun validate
   flowrun validate .flowrun/tools deploy.yaml
-  flowrun validate -o json | jq .diagnostics`,
+  flowrun validate --fix --dry-run deploy.yaml
+  flowrun validate --detailed --strict deploy.yaml
+  flowrun validate -o json | jq .diagnostics
+  flowrun validate --against old/deploy.yaml deploy.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := oneOf(c, "output", output, []string{"text", "json"}); err != nil {
+			if err := f.check(c); err != nil {
 				return err
 			}
-			return a.validate(args, output)
+			lib := a.library()
+			return a.validate(a.targets(lib, args), f)
 		},
 		ValidArgsFunction: a.completeTools,
 	}
-	c.Flags().StringVarP(&output, "output", "o", "text", "text|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	f.define(c)
 	return c
 }
 
-func (a *app) validate(args []string, output string) error {
-	lib := a.library()
-	targets := a.targets(lib, args)
-	var all tool.Diagnostics
-	for _, t := range targets {
-		p, err := flowrun.Compile(lib, t.name)
-		var ds tool.Diagnostics
-		switch {
-		case errors.As(err, &ds):
-			all = append(all, ds...)
-		case err != nil && t.found: // one file of many must not hide what is wrong with the others
-			all = append(all, tool.Diagnostic{Code: "unreadable", Severity: tool.Error, Pos: tool.Pos{File: t.name, Line: 1, Col: 1},
-				Message: err.Error(), Hint: "make it readable, or remove it"})
-		case err != nil:
-			return named(err)
-		default:
-			all = append(all, p.Warnings...)
-		}
+// define adds the flags that both commands have.
+func (f *validateFlags) define(c *cobra.Command) {
+	fl := c.Flags()
+	fl.BoolVar(&f.fix, "fix", false, "mend what can be mended, and tell what is left")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "with --fix: show the changes as a diff, and write nothing")
+	fl.BoolVar(&f.diff, "diff", false, "the same as --fix --dry-run")
+	fl.BoolVar(&f.detailed, "detailed", false, "add notes on better practice, with the reason and the better way")
+	fl.BoolVar(&f.strict, "strict", false, "count warnings as errors")
+	fl.StringVar(&f.against, "against", "", "tell changes of parameters that break callers of the older definitions at this `path`, a file or a folder, where the major version was not raised")
+	fl.IntVar(&f.limit, "limit", mostShown, "show at most `n` problems as text; 0 is all")
+	fl.StringVarP(&f.output, "output", "o", "text", "print in this `form`: text|json|github|sarif")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(diagnosticForms, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (f *validateFlags) check(c *cobra.Command) error {
+	if err := oneOf(c, "output", f.output, diagnosticForms); err != nil {
+		return err
 	}
-	all = all.Sorted()
-	if output == "json" {
-		b, err := all.MarshalDocument()
-		if err != nil {
+	if f.limit < 0 {
+		return usagef(c, "--limit must be at least 1, or 0 for all")
+	}
+	if f.diff {
+		f.fix, f.dryRun = true, true
+	}
+	if f.dryRun && !f.fix {
+		return usagef(c, "--dry-run shows what --fix would do; give --fix, too")
+	}
+	return nil
+}
+
+// validate checks the targets, mends them if that is asked for, and prints what is
+// wrong with them.
+func (a *app) validate(targets []target, f validateFlags) error {
+	v := &validation{app: a, flags: f, lib: a.library(), texts: map[string][]byte{}}
+	if f.against != "" {
+		var err error
+		if v.older, err = olderDefinitions(f.against); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Stdout, "%s\n", b)
-	} else {
-		tool.Render(a.Stdout, all, readSource, a.colored(a.Stdout))
-		if all.Err() == nil {
-			fmt.Fprintf(a.Stdout, "%s valid\n", count(len(targets)))
+	}
+	for _, t := range targets {
+		if err := v.one(t); err != nil {
+			return err
 		}
+	}
+	all := v.found.Sorted()
+	if f.strict {
+		all = strict(all)
+	}
+	if err := a.printDiagnostics(all, len(targets), f, v.source); err != nil {
+		return err
 	}
 	if all.Err() != nil {
 		return codeError(exitInvalid)
@@ -77,11 +121,83 @@ func (a *app) validate(args []string, output string) error {
 	return nil
 }
 
-func count(n int) string {
-	if n == 1 {
-		return "1 definition is"
+// strict is diagnostics with warnings counted as errors.
+func strict(ds tool.Diagnostics) tool.Diagnostics {
+	ds = slices.Clone(ds)
+	for i := range ds {
+		if ds[i].Severity == tool.Warning {
+			ds[i].Severity = tool.Error
+		}
 	}
-	return fmt.Sprintf("%d definitions are", n)
+	return ds
+}
+
+// validation is one run of the command.
+type validation struct {
+	*app
+	flags validateFlags
+	lib   *tool.Library
+	older map[string]*tool.Definition // by name
+	found tool.Diagnostics
+	texts map[string][]byte // of files whose mended text was not written
+}
+
+func (v *validation) one(t target) error {
+	if v.flags.fix {
+		done, err := v.mend(t)
+		if done || err != nil {
+			return err
+		}
+	}
+	p, err := flowrun.Compile(v.lib, t.name)
+	var ds tool.Diagnostics
+	switch {
+	case errors.As(err, &ds):
+		v.found = append(v.found, ds...)
+	case err != nil && t.found: // one file of many must not hide what is wrong with the others
+		v.found = append(v.found, tool.Diagnostic{Code: "unreadable", Severity: tool.Error, Pos: tool.Pos{File: t.name, Line: 1, Col: 1},
+			Message: err.Error(), Hint: "make it readable, or remove it"})
+	case err != nil:
+		return named(err)
+	default:
+		v.found = append(v.found, p.Warnings...)
+	}
+	if def, _, err := v.lib.Lookup(t.name, nil); err == nil {
+		v.judge(def, ds.Err() == nil)
+	}
+	return nil
+}
+
+// judge adds what there is to say of a definition beside its errors.
+func (v *validation) judge(def *tool.Definition, sound bool) {
+	if v.flags.detailed && sound {
+		v.found = append(v.found, advice.Of(def)...)
+	}
+	if before := v.older[def.Name]; before != nil {
+		v.found = append(v.found, advice.Breaking(before, def)...)
+	}
+}
+
+// olderDefinitions are the definitions in a file or folder, by name. What is wrong with
+// them does not matter any more.
+func olderDefinitions(path string) (map[string]*tool.Definition, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, named(fmt.Errorf("cannot read the older definitions: %w", err))
+	}
+	files := []target{{name: path}}
+	if st.IsDir() {
+		files = definitionsIn(path)
+	}
+	older := map[string]*tool.Definition{}
+	for _, t := range files {
+		def, _, err := tool.Load(t.name)
+		if err != nil {
+			return nil, err
+		}
+		older[def.Name] = def
+	}
+	return older, nil
 }
 
 // target is a name or path to compile. found: it was found in a folder, not named

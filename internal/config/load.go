@@ -293,8 +293,12 @@ func (v Value) Shown() string {
 	return hidden
 }
 
-// Get are the values in force of a key, and of the keys below it.
+// Get are the values in force of a key, and of the keys below it. In a nil Config
+// nothing is set.
 func (c *Config) Get(key string) (list []Value) {
+	if c == nil {
+		return nil
+	}
 	for _, v := range c.Values {
 		if !v.Ignored && (v.Key == key || strings.HasPrefix(v.Key, key+".")) {
 			list = append(list, v)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -16,16 +17,16 @@ import (
 // items has a line for each tenth of them, and its first failures.
 type Plain struct {
 	NoLogs bool // do not name log files: they go with the run
-	// Handler says whether a step is a handler: that one is not called for is not told.
-	// nil is never.
-	Handler func(step string) bool
 
 	w     io.Writer
 	color bool
-	place func(step string) string // may be nil
-	began time.Time
+	scene Scene
 	width int
-	loops map[dag.ID]*loop // that the run has come to
+
+	mu      sync.Mutex // Beat writes as well
+	began   time.Time
+	loops   map[dag.ID]*loop // that the run has come to
+	running []underWay       // in the order they began
 }
 
 // widestName bounds the column of step names. Longer ones push the rest of their
@@ -33,10 +34,9 @@ type Plain struct {
 const widestName = 40
 
 // NewPlain makes a Plain sink. names are the steps that may come up, so that the
-// lines are aligned from the start. place is where a step is defined, file:line; it
-// may be nil.
-func NewPlain(w io.Writer, color bool, names []string, place func(string) string) *Plain {
-	p := &Plain{w: w, color: color, place: place}
+// lines are aligned from the start.
+func NewPlain(w io.Writer, color bool, names []string, s Scene) *Plain {
+	p := &Plain{w: w, color: color, scene: s}
 	for _, name := range names {
 		p.widen(name)
 	}
@@ -47,6 +47,13 @@ func (p *Plain) widen(name string) { p.width = min(max(p.width, columns(name)), 
 
 // Emit writes the event's line, if it has one.
 func (p *Plain) Emit(e dag.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.emit(e)
+}
+
+func (p *Plain) emit(e dag.Event) {
+	p.census(e)
 	if l := p.around(e.Node); l != nil {
 		p.inLoop(l, e, false)
 		return
@@ -55,7 +62,7 @@ func (p *Plain) Emit(e dag.Event) {
 	case dag.RunStarted, dag.RunResumed:
 		p.began = e.Time
 	case dag.RunCancelling:
-		p.line(e, yellow, stopping(e))
+		p.line(e, yellow, stopping(e, p.stoppable(e.Node)))
 	case dag.StepStarted:
 		if e.Attempt > 1 {
 			p.line(e, dim, fmt.Sprintf("try %d started", e.Attempt))
@@ -75,16 +82,24 @@ func (p *Plain) Emit(e dag.Event) {
 	}
 }
 
-func stopping(e dag.Event) string {
+// stopping says that a run stops so many steps, and what one can do.
+func stopping(e dag.Event, running int) string {
+	what := fmt.Sprintf("Stopping %d steps", running)
+	switch running {
+	case 0:
+		what = "Stopping"
+	case 1:
+		what = "Stopping 1 step"
+	}
 	switch e.Reason {
 	case dag.ReasonTimeout:
-		return "stopping: time is up"
+		return what + ": time is up"
 	case dag.ReasonFailFast:
-		return "stopping: a step failed (fail-fast)"
+		return what + ": a step failed (fail-fast)"
 	case dag.ReasonForced:
-		return "stopping at once, cleanup as well"
+		return "Stopping at once, cleanup as well"
 	}
-	return "stopping; cleanup still runs. Ctrl-C again to force"
+	return what + ", cleanup running... Ctrl-C again to force"
 }
 
 func (p *Plain) finished(e dag.Event) {
@@ -92,7 +107,7 @@ func (p *Plain) finished(e dag.Event) {
 	switch {
 	case r.Status == dag.Succeeded || r.Status == dag.Reused:
 		p.line(e, green, fmt.Sprintf("%-8s %s", word(r), Short(r.Ended.Sub(r.Started))))
-	case r.Status == dag.Skipped && r.Reason == dag.ReasonCondition && p.Handler != nil && p.Handler(string(e.Node)):
+	case r.Status == dag.Skipped && r.Reason == dag.ReasonCondition && p.scene.Handler != nil && p.scene.Handler(string(e.Node)):
 	case r.Status == dag.Skipped:
 		p.line(e, dim, fmt.Sprintf("skipped  %s", Reason(r.Reason)))
 	case r.Status == dag.Cancelled:
@@ -101,7 +116,8 @@ func (p *Plain) finished(e dag.Event) {
 		p.line(e, yellow, outcome(r)+" (tolerated)")
 	default:
 		p.line(e, red, outcome(r))
-		p.details(e)
+		d := reporter{w: p.w, noLogs: p.NoLogs, scene: p.scene}
+		d.details(e.Node, r, p.loops[e.Node] != nil)
 	}
 }
 
@@ -140,36 +156,6 @@ func outcome(r *dag.Result) string {
 		s += ": " + Clean(r.Message)
 	}
 	return s
-}
-
-// shownLines is how much of a failed step's output is repeated.
-const shownLines = 10
-
-// details shows where the failed step stands and what it last said.
-func (p *Plain) details(e dag.Event) {
-	o := e.Result.Stderr
-	if o == nil {
-		o = e.Result.Stdout
-	}
-	if p.place != nil {
-		if at := p.place(string(e.Node)); at != "" {
-			fmt.Fprintf(p.w, "        at %s\n", at)
-		}
-	}
-	if o == nil || p.loops[e.Node] != nil { // a loop's output is that of its items, told already
-		return
-	}
-	text := tail(o)
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if len(lines) > shownLines {
-		lines = lines[len(lines)-shownLines:]
-	}
-	for _, l := range lines {
-		fmt.Fprintf(p.w, "        | %s\n", Clean(l))
-	}
-	if o.File != "" && !p.NoLogs && (o.Size > int64(len(text)) || len(lines) == shownLines) {
-		fmt.Fprintf(p.w, "        all of it: %s\n", o.File)
-	}
 }
 
 // tail is the end of a stream.
@@ -260,12 +246,16 @@ type Failures struct{ *Plain }
 
 // Emit writes the line of a failed step.
 func (f Failures) Emit(e dag.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch l := f.around(e.Node); {
 	case l != nil:
 		f.inLoop(l, e, true)
 	case e.Kind == dag.StepExpanded:
 		f.learn(e)
 	case e.Kind == dag.RunStarted, e.Kind == dag.RunCancelling, e.Kind == dag.StepFinished && failed(e.Result):
-		f.Plain.Emit(e)
+		f.emit(e)
+	default:
+		f.census(e)
 	}
 }

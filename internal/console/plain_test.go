@@ -40,7 +40,7 @@ func events() []dag.Event {
 
 func TestPlain(t *testing.T) {
 	var b bytes.Buffer
-	p := NewPlain(&b, false, []string{"checkout", "setup/clone", "ship"}, func(step string) string { return "flow.yaml:7" })
+	p := NewPlain(&b, false, []string{"checkout", "setup/clone", "ship"}, Scene{Pos: func(string) (string, int, int) { return "flow.yaml", 7, 5 }})
 	for _, e := range events() {
 		p.Emit(e)
 	}
@@ -55,10 +55,10 @@ func TestPlain(t *testing.T) {
   +1m05s  test        FAILED   exit 1: it ` + "\uFFFD" + `[2Jbroke
         at flow.yaml:7
         | one
-        | two ` + "\uFFFD]0;title\uFFFD\uFFFD[31mred\uFFFD" + `
+        | two red` + "\uFFFD" + `
   +1m05s  ship        skipped  a step it waits for failed
   +1m05s  maybe       skipped  its condition is false
-  +1m05s              stopping; cleanup still runs. Ctrl-C again to force
+  +1m05s              Stopping, cleanup running... Ctrl-C again to force
   +1m05s  late        cancelled
 `
 	if got := b.String(); got != want {

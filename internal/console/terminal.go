@@ -6,10 +6,10 @@ import (
 	"golang.org/x/term"
 )
 
-// Width is how many columns a terminal has, 80 where it does not say.
-func Width(f *os.File) int {
-	if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-		return n
+// Size is how many columns and rows a terminal has, 80 and 24 where it does not say.
+func Size(f *os.File) (cols, rows int) {
+	if cols, rows, err := term.GetSize(int(f.Fd())); err == nil && cols > 0 && rows > 0 {
+		return cols, rows
 	}
-	return usualWidth
+	return usualWidth, usualHeight
 }

@@ -167,7 +167,7 @@ func TestTimelineAnything(t *testing.T) {
 			}
 		}
 	}
-	if took := time.Since(began); took > 20*time.Second { // a hang, not a measure
+	if took := time.Since(began); took > 2*time.Minute { // a hang, not a measure
 		t.Errorf("took %v", took)
 	}
 }

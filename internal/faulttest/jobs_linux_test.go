@@ -176,7 +176,7 @@ type life struct {
 }
 
 // lifeBound is how long a life may take that nobody holds up.
-const lifeBound = time.Minute
+const lifeBound = 3 * time.Minute
 
 func (b killBed) story(t *testing.T, job killJob, name string) *story {
 	t.Helper()

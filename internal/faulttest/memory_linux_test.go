@@ -8,7 +8,7 @@ import (
 )
 
 // TestMemoryV2: where a cgroup (version 2) above flowrun hands the memory controller
-// down, a step that takes too much is ended whole and says so, and nothing is left of
+// down to root or to a user, a step that takes too much is ended whole and says so, and nothing is left of
 // its limit. Few machines that tests run on are like that, so this boots one.
 func TestMemoryV2(t *testing.T) {
 	l, err := findLab()
@@ -28,15 +28,17 @@ func TestMemoryV2(t *testing.T) {
 	if a := m.run("cgroups"); a.code != 0 {
 		m.fail("no cgroups: %s", a.stderr)
 	}
-	a := m.run("flowrun run /guest/hungry.yaml --progress plain")
-	if a.code != 0 || a.stdout != "fits" {
-		t.Errorf("exit code %d, printed %q", a.code, a.stdout)
-	}
-	if strings.Count(a.stderr, "memory limit of 50 MB exceeded") != 1 || strings.Contains(a.stderr, "address space") {
-		t.Errorf("it said:\n%s", a.stderr)
-	}
-	if left := m.run("find /sys/fs/cgroup -name flowrun-*"); left.stdout != "" {
-		t.Errorf("left behind: %s", left.stdout)
+	for _, who := range []string{"", "user "} {
+		a := m.run(who + "flowrun run /guest/hungry.yaml --progress plain")
+		if a.code != 0 || a.stdout != "fits" {
+			t.Errorf("%sexit code %d, printed %q", who, a.code, a.stdout)
+		}
+		if strings.Count(a.stderr, "memory limit of 50 MB exceeded") != 1 || strings.Contains(a.stderr, "address space") {
+			t.Errorf("%sit said:\n%s", who, a.stderr)
+		}
+		if left := m.run("find /sys/fs/cgroup -name flowrun-*"); left.stdout != "" {
+			t.Errorf("%sleft behind: %s", who, left.stdout)
+		}
 	}
 	if t.Failed() {
 		m.fail("memory is not bounded as promised")

@@ -96,7 +96,14 @@ func writeSBOM(w io.Writer, program, version string, date time.Time) error {
 	if err != nil {
 		return err
 	}
-	sum := fmt.Sprintf("%x", sha256.Sum256(content))
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(bill(info, filepath.Base(program), fmt.Sprintf("%x", sha256.Sum256(content)), version, date))
+}
+
+// bill is the document about a program, the file with a sum, that is made as info says.
+func bill(info *debug.BuildInfo, file, sum, version string, date time.Time) document {
 	d := document{
 		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", ID: documentID,
 		Name: "flowrun " + version + " " + platform(info),
@@ -105,7 +112,7 @@ func writeSBOM(w io.Writer, program, version string, date time.Time) error {
 		Creation:  creation{date.Format(time.RFC3339), []string{"Organization: flowrun", "Tool: flowrun-release"}},
 	}
 	d.add("DESCRIBES", documentID, component{
-		Name: "flowrun", ID: programID, Version: version, File: filepath.Base(program), Location: "https://" + info.Main.Path,
+		Name: "flowrun", ID: programID, Version: version, File: file, Location: "https://" + info.Main.Path,
 		Licence: "Apache-2.0", Purpose: "APPLICATION", Checksums: []checksum{{"SHA256", sum}}, Refs: purl(info.Main.Path, "v"+version),
 	})
 	goVersion := strings.TrimPrefix(info.GoVersion, "go")
@@ -120,10 +127,7 @@ func writeSBOM(w io.Writer, program, version string, date time.Time) error {
 			Comment: goSum(m), Purpose: "LIBRARY", Refs: purl(m.Path, m.Version),
 		})
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(d)
+	return d
 }
 
 // add adds a package and what it is to another element.

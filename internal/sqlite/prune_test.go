@@ -228,3 +228,41 @@ func fileSize(t *testing.T, dir string) (size int64) {
 	}
 	return size
 }
+
+// TestDue: a look tells whether there is anything to prune, and a standing order leaves
+// no line in the audit list.
+func TestDue(t *testing.T) {
+	ctx := context.Background()
+	s, err := Open(ctx, t.TempDir())
+	must(t, err)
+	defer s.Close()
+	history(t, s, 4, 1) // the second lives
+	for _, c := range []struct {
+		p    Policy
+		want bool
+	}{
+		{Policy{}, false},
+		{Policy{Keep: 3}, true},
+		{Policy{Keep: 4}, false},
+		{Policy{OlderThan: time.Hour}, false},
+		{Policy{OlderThan: time.Nanosecond}, true},
+		{Policy{Keep: 4, OlderThan: time.Nanosecond}, true},
+		{Policy{MaxSize: 1 << 40}, true},
+	} {
+		if got, err := s.Due(ctx, c.p); err != nil || got != c.want {
+			t.Errorf("%+v: %v %v", c.p, got, err)
+		}
+	}
+	for _, c := range []struct {
+		p           Policy
+		gone, noted int
+	}{{Policy{Keep: 3, Routine: true}, 1, 0}, {Policy{Keep: 1}, 1, 1}} {
+		done, err := s.Prune(ctx, c.p)
+		must(t, err)
+		list, err := s.Audits(ctx, 0)
+		must(t, err)
+		if len(done.IDs) != c.gone || len(list) != c.noted {
+			t.Errorf("%+v: removed %v, noted %+v", c.p, done.IDs, list)
+		}
+	}
+}

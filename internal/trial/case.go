@@ -16,6 +16,8 @@ type Case struct {
 	Tool string // name of the tool
 	Plan *flowrun.Plan
 	Test tool.Test
+	// Refused is why the tool may not run; "" where it may. The test is then skipped.
+	Refused string
 }
 
 // Status is what became of a Case.
@@ -55,8 +57,8 @@ func (c *Case) skip(offline bool) string {
 	if list := c.Test.Platforms; len(list) > 0 && !slices.Contains(list, platform()) {
 		return fmt.Sprintf("the test runs on %s only; this is %s", strings.Join(list, ", "), platform())
 	}
-	if !offline {
-		return ""
+	if c.Refused != "" || !offline {
+		return c.Refused
 	}
 	if name, need := network(c.Plan); need != "" {
 		return fmt.Sprintf("--offline, and tool %s needs %s", name, need)

@@ -106,10 +106,18 @@ func TestOrder(t *testing.T) {
 
 // TestCancelled: a cancelled test is stopped, its cleanup runs, others do not begin.
 func TestCancelled(t *testing.T) {
-	mark := filepath.Join(t.TempDir(), "cleaned")
-	lib, cases := defined(t, "bash: sleep 60\ntests:\n  - name: long\n    cleanup: touch "+mark+"\n  - name: later\n")
-	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	begun, mark := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "cleaned")
+	lib, cases := defined(t, "bash: touch "+begun+"; sleep 300\ntests:\n  - name: long\n    cleanup: touch "+mark+"\n  - name: later\n")
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(begun); err == nil {
+				cancel()
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
 	outcomes, err := trial.Run(ctx, cases, trial.Options{Library: lib})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +134,7 @@ func TestCancelled(t *testing.T) {
 
 // TestTimeout: a tool's own timeout is an outcome like any other.
 func TestTimeout(t *testing.T) {
-	lib, cases := defined(t, "bash: sleep 60\ntimeout: 100\ntests:\n  - name: ends\n    expected: {exit-code: 124, steps: {probe: cancelled}}\n")
+	lib, cases := defined(t, "bash: sleep 300\ntimeout: 100\ntests:\n  - name: ends\n    expected: {exit-code: 124, steps: {probe: cancelled}}\n")
 	outcomes, err := trial.Run(context.Background(), cases, trial.Options{Library: lib})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,69 @@
+package flowrun
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// checkArguments holds the values under with that are known now against the rules of
+// the parameters they are for. What holds references is only known when the step runs.
+func (c *compiler) checkArguments(s *planStep, p *Plan) {
+	for i, w := range s.with {
+		prm := p.param(w.param)
+		if prm == nil || len(w.value.refs()) > 0 {
+			continue
+		}
+		v, err := w.value.value(scope{})
+		if err != nil {
+			continue // told where it was read
+		}
+		if _, _, err = prm.take(v); err == nil {
+			continue
+		}
+		at, message := s.def.With[i].Value.Pos, fmt.Sprintf("tool %s refuses %s: %v", p.Name(), w.param, err)
+		if p.Secret(w.param) {
+			message = fmt.Sprintf("tool %s refuses %s; the value is secret and not shown", p.Name(), w.param)
+		}
+		c.report(tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: at, Path: "with." + w.param, Message: message,
+			Hint: example(prm.def), Related: c.declared(prm.def)})
+	}
+}
+
+// declared is the place of a parameter, for whoever misses it.
+func (c *compiler) declared(def *tool.Parameter) []tool.Place {
+	if def.Pos.Line == 0 {
+		return nil
+	}
+	return []tool.Place{{Pos: def.Pos, Len: len([]rune(def.Name)), Message: "declared here, type " + def.Type}}
+}
+
+func (p *Plan) param(name string) *param {
+	for _, prm := range p.params {
+		if prm.def.Name == name {
+			return prm
+		}
+	}
+	return nil
+}
+
+// checkDeprecated warns of the use of a tool, or of a parameter, that should no longer
+// be used (S1-015 to S1-018).
+func (c *compiler) checkDeprecated(s *tool.Step, p *Plan) {
+	if def := p.Definition; def.Deprecated {
+		c.report(tool.Diagnostic{Code: "deprecated-tool", Severity: tool.Warning, Pos: s.UseTool.Pos, Len: len([]rune(s.UseTool.S)),
+			Message: fmt.Sprintf("tool %s is deprecated", def.Name), Hint: def.DeprecatedMessage})
+	}
+	for _, w := range s.With {
+		prm := p.param(w.Key)
+		if prm == nil || !prm.def.Deprecated {
+			continue
+		}
+		hint := ""
+		if prm.def.DeprecatedAlternative != "" {
+			hint = "use " + prm.def.DeprecatedAlternative
+		}
+		c.report(tool.Diagnostic{Code: "deprecated-parameter", Severity: tool.Warning, Pos: w.Pos, Len: len([]rune(w.Key)),
+			Message: fmt.Sprintf("parameter %s of tool %s is deprecated", w.Key, p.Name()), Hint: hint})
+	}
+}

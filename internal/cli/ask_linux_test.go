@@ -1,0 +1,96 @@
+package cli_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const asking = `
+environment: {secrets: [TOKEN]}
+parameters:
+  CITY: {type: string, description: "Where\x1b[2J to look", required: true, examples: [London], validation: {minLength: 3}}
+  UNIT: {type: string, description: it, required: true, validation: {enum: [metric, imperial]}}
+  PORT: {type: number, description: it, required: true, validation: {minimum: 1}}
+  TOKEN: {type: string, description: it, required: true}
+  LOUD: {type: boolean, description: it, required: true}
+  GIVEN: {type: string, description: it, required: true}
+  NOTE: {type: string, description: it, default: none}
+steps:
+  - name: tell
+    bash: echo {CITY} {UNIT} {PORT} {LOUD} {GIVEN} {NOTE}; test {TOKEN} = tiger && echo right
+`
+
+// A person is asked for what is missing, and asked again until it will do.
+func TestAsked(t *testing.T) {
+	s := sit(t, asking, nil, "GIVEN=x", "--color", "never")
+	for _, step := range [][2]string{
+		{"CITY (string): Where", "to\r"},
+		{"shorter than 3", "Rome\r"},
+		{"  2) imperial", "3\r"},
+		{"UNIT: ", "2\r"},
+		{"PORT (number)", "many\r"},
+		{"PORT: many", "7\r"},
+		{"TOKEN: ", "tiger\r"},
+		{"LOUD (yes or no)", "yes\r"},
+	} {
+		s.shows(step[0])
+		s.types(step[1])
+	}
+	screen := s.ends(0)
+	for _, want := range []string{"Rome imperial 7 true x none\r\nright\r\n", "  for example London\r\n"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("the screen does not show %q, but\n%s", want, screen)
+		}
+	}
+	if strings.Contains(screen, "tiger") || strings.Contains(screen, "\x1b") || strings.Contains(screen, "GIVEN (") || strings.Contains(screen, "NOTE (") {
+		t.Errorf("the screen showed %q", screen)
+	}
+}
+
+// Who does not answer is told everything that is missing; so is who cannot be asked.
+func TestNotAnswered(t *testing.T) {
+	without := func(t *testing.T, screen string, asked bool) {
+		t.Helper()
+		for _, name := range []string{"UNIT", "PORT", "TOKEN", "LOUD"} {
+			if !strings.Contains(screen, "flowrun: parameter "+name+": is required") {
+				t.Errorf("%s is not said to be missing:\n%s", name, screen)
+			}
+		}
+		if strings.Contains(screen, "UNIT (") != asked {
+			t.Errorf("asked: %v:\n%s", !asked, screen)
+		}
+	}
+	t.Run("Ctrl-D", func(t *testing.T) {
+		s := sit(t, asking, nil, "GIVEN=x", "CITY=Rome")
+		s.shows("UNIT: ")
+		s.types("\x04")
+		without(t, s.ends(6), true)
+	})
+	t.Run("Ctrl-C", func(t *testing.T) {
+		s := sit(t, asking, nil, "GIVEN=x", "CITY=Rome")
+		s.shows("UNIT: ")
+		s.types("\x03")
+		without(t, s.ends(130), true)
+	})
+	t.Run("Ctrl-C while nothing is shown", func(t *testing.T) {
+		s := sit(t, asking, nil, "GIVEN=x", "CITY=Rome", "UNIT=metric", "PORT=1", "LOUD=true")
+		s.shows("TOKEN: ")
+		s.types("tig\x03")
+		if screen := s.ends(130); strings.Contains(screen, "tig") || !strings.Contains(screen, "parameter TOKEN: is required") {
+			t.Errorf("the screen showed\n%s", screen)
+		}
+	})
+	t.Run("no-input", func(t *testing.T) {
+		without(t, sit(t, asking, nil, "GIVEN=x", "CITY=Rome", "--no-input").ends(6), false)
+	})
+	t.Run("CI", func(t *testing.T) {
+		without(t, sit(t, asking, func(c *exec.Cmd) { c.Env = append(c.Env, "CI=true") }, "GIVEN=x", "CITY=Rome").ends(6), false)
+	})
+	t.Run("something else is wrong", func(t *testing.T) {
+		s := sit(t, asking, nil, "CITY=x", "OTHER=y")
+		if screen := s.ends(6); !strings.Contains(screen, "OTHER") || !strings.Contains(screen, "shorter than 3") || strings.Contains(screen, "UNIT (") {
+			t.Errorf("the screen showed\n%s", screen)
+		}
+	})
+}

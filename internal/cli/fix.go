@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/mend"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// mend mends the file of a target. It answers true where the target's problems have
+// been collected, as those of a text that was not written.
+func (v *validation) mend(t target) (bool, error) {
+	def, _, err := v.lib.Lookup(t.name, nil)
+	if err != nil || !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(def.File)) {
+		return false, nil // compiling it says why
+	}
+	file := def.File
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return false, nil
+	}
+	check := func(text []byte) (*tool.Definition, tool.Diagnostics) {
+		return catalog.Check(v.lib, file, def.Scope, text, false)
+	}
+	r := mend.Text(check, file, src)
+	if len(r.Fixed) == 0 {
+		return false, nil
+	}
+	if !v.flags.dryRun {
+		if err := catalog.Replace(file, src, r.Text); err != nil {
+			return false, fmt.Errorf("cannot mend %q: %w", file, err)
+		}
+		v.say("%s: mended %s", shortPath(file), counted(len(r.Fixed), "problem"))
+		v.lib = v.library() // it has read the file as it was
+		return false, nil
+	}
+	if v.flags.output == "text" {
+		if err := console.Diff(v.Stdout, shortPath(file), string(src), string(r.Text)); err != nil {
+			return false, err
+		}
+	} else {
+		v.say("%s: %s could be mended", shortPath(file), counted(len(r.Fixed), "problem"))
+	}
+	v.texts[file], v.texts[shortPath(file)] = r.Text, r.Text
+	left, found := check(r.Text)
+	v.found = append(v.found, found...)
+	v.judge(left, found.Err() == nil)
+	return true, nil
+}
+
+// source is the text that a validation speaks of.
+func (v *validation) source(file string) []byte {
+	if text, ok := v.texts[file]; ok {
+		return text
+	}
+	return readSource(file)
+}

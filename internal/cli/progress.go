@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// leastColumns is how wide a terminal must be for the live view.
+const leastColumns = 20
+
+// settle decides how a run is narrated: by --progress, else FLOWRUN_PROGRESS, else by
+// where stderr goes.
+func (a *app) settle(c *cobra.Command, f *runFlags) error {
+	if err := oneOf(c, "progress", f.progress, progressModes); err != nil {
+		return err
+	}
+	asked := f.progress
+	if word := os.Getenv("FLOWRUN_PROGRESS"); word != "" && !c.Flags().Changed("progress") {
+		if !slices.Contains(progressModes, word) {
+			return usagef(c, "FLOWRUN_PROGRESS=%q is not one of %s", word, strings.Join(progressModes, ", "))
+		}
+		if f.progress = word; word == "tty" && !drawable(a.Stderr) {
+			f.progress = "plain" // a habit, not an order
+		}
+	}
+	if asked == "tty" && !drawable(a.Stderr) {
+		return usagef(c, "--progress tty needs a terminal on standard error; --progress plain is for everything else")
+	}
+	if f.progress == "auto" {
+		f.progress = a.automatic()
+	}
+	a.inJSON = f.progress == "json"
+	return nil
+}
+
+// automatic is the mode for where stderr goes.
+func (a *app) automatic() string {
+	switch {
+	case os.Getenv("GITHUB_ACTIONS") == "true":
+		return "github"
+	case !drawable(a.Stderr), os.Getenv("CI") != "", accessible(), os.Getenv("TERM") == "", os.Getenv("TERM") == "dumb":
+		return "plain"
+	}
+	if cols, _ := sizeOf(a.Stderr); cols < leastColumns {
+		return "plain"
+	}
+	return "tty"
+}
+
+// accessible says whether the user wants nothing that moves.
+func accessible() bool {
+	v := os.Getenv("FLOWRUN_ACCESSIBLE")
+	return v != "" && v != "0"
+}
+
+// drawable says whether a live view can be drawn on w. Windows' console is not driven
+// yet.
+func drawable(w io.Writer) bool { return isTerminal(w) && runtime.GOOS != "windows" }
+
+// speaks says whether a progress mode has room for sentences on stderr.
+func speaks(mode string) bool { return mode == "tty" || mode == "plain" || mode == "github" }

@@ -1,0 +1,496 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// canvas says how a tree is drawn.
+type canvas struct {
+	cols, rows   int
+	color, ascii bool
+	now          time.Time
+}
+
+// The least and the usual share of a terminal's height that a frame may take.
+const (
+	leastRows  = 3
+	rowPercent = 60
+)
+
+// height is how many lines a frame may have.
+func (c canvas) height() int { return max(min(c.rows*rowPercent/100, c.rows-1), leastRows) }
+
+// choice is what a frame shows: as many steps as there is room for, with the steps
+// around them.
+type choice struct {
+	room   int
+	nodes  int
+	shown  map[*node][]*node // by the step around them, in the order they were chosen
+	leaves []*node           // that run
+}
+
+// The most steps that have failed, and that come next, when others want the room.
+const (
+	mostShownFailures = 3
+	mostShownNext     = 3
+)
+
+// choose picks what a frame of so many lines below its header shows.
+func (t *tree) choose(room int) *choice {
+	c := t.fit(room)
+	if t.leftOut(c) != "" {
+		return t.fit(room - 1) // one line says what is left out
+	}
+	return c
+}
+
+// fit picks what failed, what runs, what comes next, and what has ended last.
+func (t *tree) fit(room int) *choice {
+	c := &choice{room: room, shown: map[*node][]*node{}}
+	t.chooseFailed(t.root, c, mostShownFailures)
+	t.chooseActive(t.root, c)
+	rest := c.room
+	if told := t.tails(c); told > 0 {
+		c.room -= min(told, max(1, (c.room-c.nodes)/2))
+	}
+	next := mostShownNext
+	if t.root.inside.all() <= rest {
+		next = rest
+	}
+	t.chooseNext(t.root, c, next)
+	t.chooseDone(t.root, c)
+	return c
+}
+
+// all is how many steps of a branch could be shown.
+func (b *branch) all() int { return b.pending.n + b.active.n + b.failed.n + b.done.n }
+
+// tails is how many lines of output those that run have.
+func (t *tree) tails(c *choice) (n int) {
+	for _, leaf := range c.leaves {
+		n += len(leaf.tail.lines)
+	}
+	return n
+}
+
+// pick takes a step and what is around it where there is room for them.
+func (c *choice) pick(n *node) bool {
+	need := 0
+	for m := n; m.up != nil && !c.has(m); m = m.up {
+		need++
+	}
+	if c.nodes+need > c.room {
+		return false
+	}
+	for m := n; m.up != nil && !c.has(m); m = m.up {
+		c.shown[m.up] = append(c.shown[m.up], m)
+		c.nodes++
+	}
+	return true
+}
+
+func (c *choice) has(n *node) bool { return slices.Contains(c.shown[n.up], n) }
+
+// chooseFailed picks the steps that failed last, those inside them first.
+func (t *tree) chooseFailed(n *node, c *choice, most int) int {
+	if most == 0 || n.inside == nil {
+		return most
+	}
+	for f := n.inside.failed.last; f != nil && most > 0; f = f.prev {
+		if before := most; f.inside != nil && f.inside.failed.n > 0 {
+			if most = t.chooseFailed(f, c, most); most < before {
+				continue
+			}
+		}
+		if !c.pick(f) {
+			return 0
+		}
+		most--
+	}
+	for a := n.inside.active.first; a != nil && most > 0; a = a.next {
+		if a.inside != nil && a.inside.bad > 0 {
+			most = t.chooseFailed(a, c, most)
+		}
+	}
+	return most
+}
+
+// chooseActive picks what runs, in the order it began. It says whether there was room.
+func (t *tree) chooseActive(n *node, c *choice) bool {
+	for a := n.inside.active.first; a != nil; a = a.next {
+		if !c.pick(a) {
+			return false
+		}
+		switch {
+		case a.inside != nil:
+			if !t.chooseActive(a, c) {
+				return false
+			}
+		case a.status == dag.Running && !t.shownAbove(a):
+			c.leaves = append(c.leaves, a)
+		}
+	}
+	return true
+}
+
+// chooseNext picks what has not begun, the tool's own steps before those of others.
+func (t *tree) chooseNext(n *node, c *choice, most int) {
+	for p := n.inside.pending.first; p != nil && most > 0; p = p.next {
+		if !c.has(p) && !c.pick(p) {
+			return
+		}
+		most--
+	}
+	t.below(n, c, func(a *node) { t.chooseNext(a, c, most) })
+}
+
+// chooseDone picks what has ended well, the last first.
+func (t *tree) chooseDone(n *node, c *choice) {
+	for d := n.inside.done.last; d != nil; d = d.prev {
+		if !c.pick(d) {
+			return
+		}
+	}
+	t.below(n, c, func(a *node) { t.chooseDone(a, c) })
+}
+
+// below visits the steps that are shown and hold others.
+func (t *tree) below(n *node, c *choice, visit func(*node)) {
+	for _, a := range slices.Clone(c.shown[n]) {
+		if a.inside != nil && !a.status.Settled() {
+			visit(a)
+		}
+	}
+}
+
+// frame draws the tree. Every line is at most cols-1 columns wide: one that fills the
+// last column makes some terminals begin another.
+func (t *tree) frame(c canvas, ch *choice) []string {
+	lines := []string{t.header(c)}
+	spare := c.height() - 1 - ch.nodes
+	left := t.leftOut(ch)
+	if left != "" {
+		spare--
+	}
+	share := 0
+	if n := len(ch.leaves); n > 0 {
+		share = min(max(spare/n, 0), tailLines)
+	}
+	d := &drawing{tree: t, canvas: c, choice: ch, share: share, extra: spare - share*len(ch.leaves)}
+	lines = append(lines, d.branch(t.root, "")...)
+	if left != "" {
+		lines = append(lines, d.paint(dim, cut(" "+left, c.cols-1, d.ellipsis())))
+	}
+	return lines
+}
+
+// header tells of the run as a whole. Of what there is no room for, the id is the
+// least worth.
+func (t *tree) header(c canvas) string {
+	head, spent := " "+Clean(t.scene.Tool), seconds(t.elapsed(c.now))
+	counts := fmt.Sprintf("%d/%d done, %d running", t.settled, t.total, t.running)
+	failed := fmt.Sprintf("%d failed", t.failed)
+	switch {
+	case !t.ended.IsZero():
+		spent = t.status.String() + "  " + Short(t.elapsed(c.now))
+		counts = fmt.Sprintf("%d/%d done", t.settled, t.total)
+	case t.stopped != "":
+		spent += "  stopping"
+	}
+	if t.failed > 0 {
+		counts += ", " + failed
+	}
+	if id := " " + Clean(t.run); t.run != "" && columns(head+id+spent+counts)+4 < c.cols {
+		head += id
+	}
+	line := cut(head+"  "+spent+"  "+counts, c.cols-1, ellipsis(c.ascii))
+	if !c.color {
+		return line
+	}
+	if t.failed > 0 {
+		line = strings.Replace(line, failed, reset+red+failed, 1)
+	}
+	return bold + line + reset
+}
+
+const bold = "\x1b[1m"
+
+// seconds is the time something that goes on has taken, without the fractions that
+// would make every frame differ from the one before.
+func seconds(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	}
+	return clock(d.Truncate(time.Second))
+}
+
+// leftOut says what there was no room for.
+func (t *tree) leftOut(ch *choice) string {
+	var running, failed, pending, done int
+	count := func(n *node, full bool) {
+		b := n.inside
+		running, failed, pending = running+b.active.n, failed+b.failed.n, pending+b.pending.n
+		if full {
+			done += b.done.n
+		}
+		for _, s := range ch.shown[n] {
+			switch s.on {
+			case &b.active:
+				running--
+			case &b.failed:
+				failed--
+			case &b.pending:
+				pending--
+			case &b.done:
+				done--
+			}
+		}
+	}
+	var walk func(n *node)
+	walk = func(n *node) {
+		count(n, true)
+		t.below(n, ch, walk)
+	}
+	walk(t.root)
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{running, "running"}, {failed, "failed"}, {pending, "waiting"}, {done, "done"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("+%d more: %s", running+failed+pending+done, strings.Join(parts, ", "))
+}
+
+// drawing is a frame being made.
+type drawing struct {
+	*tree
+	canvas
+	*choice
+	share int // lines of output for each step that runs
+	extra int // more of them, for the first that wants some
+}
+
+func ellipsis(ascii bool) string {
+	if ascii {
+		return "~"
+	}
+	return "…"
+}
+
+func (d *drawing) ellipsis() string { return ellipsis(d.ascii) }
+
+func (d *drawing) paint(color, s string) string {
+	if !d.color || s == "" {
+		return s
+	}
+	return color + s + reset
+}
+
+// guides are what stands before the lines of a step inside another: for the step
+// itself and for what is inside it, the last one apart.
+var (
+	guides      = [2][2]string{{"├─", "│ "}, {"└─", "  "}}
+	guidesASCII = [2][2]string{{"|-", "| "}, {"`-", "  "}}
+)
+
+// branch draws what is shown inside a step.
+func (d *drawing) branch(n *node, indent string) (lines []string) {
+	list := slices.Clone(d.shown[n])
+	slices.SortStableFunc(list, byOrder)
+	for i, s := range list {
+		own, inner := indent, indent
+		if n != d.root {
+			g := guides
+			if d.ascii {
+				g = guidesASCII
+			}
+			last := 0
+			if i == len(list)-1 {
+				last = 1
+			}
+			own, inner = indent+g[last][0], indent+g[last][1]
+		}
+		lines = append(lines, d.line(s, own))
+		lines = append(lines, d.output(s, inner)...)
+		lines = append(lines, d.branch(s, inner)...)
+	}
+	return lines
+}
+
+// line draws one step: glyph, name and note, and at the right how long it took.
+func (d *drawing) line(n *node, indent string) string {
+	l := looks[n.status]
+	glyph := l.glyph
+	if d.ascii {
+		glyph = l.ascii
+	}
+	right := d.took(n)
+	room := d.cols - 1 - 1 - columns(indent) - 2 - columns(right) - 1
+	if room < 8 { // a narrow window: the name is worth more
+		room, right = room+columns(right)+1, ""
+	}
+	name := cut(n.name, max(room, 1), d.ellipsis())
+	note := ""
+	if left := room - columns(name) - 2; left > 3 {
+		note = cut(d.note(n), left, d.ellipsis())
+	}
+	text := name
+	if note != "" {
+		text += "  " + note
+	}
+	text = pad(text, room)
+	if note != "" {
+		text = text[:len(name)] + d.paint(noteColor(n), text[len(name):])
+	}
+	line := " " + indent + d.paint(l.color, glyph) + " " + text
+	if right != "" {
+		line += " " + d.paint(dim, right)
+	}
+	return strings.TrimRight(line, " ")
+}
+
+// brief is how a failed try ended, beside other things.
+func brief(r *dag.Result) string { return strings.Join(strings.Fields(outcome(r)), " ") }
+
+func noteColor(n *node) string {
+	switch n.status {
+	case dag.Failed, dag.TimedOut, dag.Retrying:
+		return looks[n.status].color
+	}
+	return dim
+}
+
+// took is how long a step has taken, and for one that goes on how long so far.
+func (d *drawing) took(n *node) string {
+	switch {
+	case n.result != nil && n.status.Settled() && !n.result.Started.IsZero() && n.status != dag.Skipped && n.status != dag.Reused:
+		return Short(n.result.Ended.Sub(n.result.Started))
+	case n.status == dag.Running || n.status == dag.Retrying:
+		return seconds(max(d.now.Sub(n.began), 0))
+	}
+	return ""
+}
+
+// note is what is said of a step beside its name.
+func (d *drawing) note(n *node) string {
+	var parts []string
+	if b := n.inside; b != nil && b.loop {
+		parts = append(parts, d.bar(b, n.status.Settled()))
+	}
+	switch r := n.result; n.status {
+	case dag.Pending:
+		parts = append(parts, d.waiting(n))
+	case dag.Running:
+		switch {
+		case r != nil && r.Attempts == n.attempt:
+			parts = append(parts, "fallback, after "+brief(r))
+		case n.attempt > 1:
+			parts = append(parts, fmt.Sprintf("try %d", n.attempt))
+		}
+	case dag.Retrying:
+		left := max(n.due.Sub(d.now)+time.Second-time.Millisecond, 0) // never too little
+		parts = append(parts, fmt.Sprintf("waits: retry in %s (%s)", seconds(left), brief(r)))
+	case dag.Waiting:
+		parts = append(parts, "waits: an answer")
+	case dag.Succeeded:
+		if r.Fallback {
+			parts = append(parts, "ok (fallback)")
+		} else if r.Attempts > 1 {
+			parts = append(parts, fmt.Sprintf("ok after %d tries", r.Attempts))
+		}
+	case dag.Reused:
+		parts = append(parts, "reused")
+	case dag.Skipped:
+		parts = append(parts, "skipped: "+Clean(Reason(r.Reason)))
+	case dag.Cancelled:
+		parts = append(parts, "cancelled")
+	case dag.Interrupted:
+		parts = append(parts, "interrupted")
+	default:
+		text := brief(r)
+		if r.Tolerated {
+			text += " (tolerated)"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "  ")
+}
+
+// waiting says what a pending step waits for.
+func (d *drawing) waiting(n *node) string {
+	ups := d.waitsFor(n)
+	switch {
+	case len(ups) == 0 && d.stopped != "":
+		return "stopping"
+	case len(ups) == 0 && n.up.status == dag.Running:
+		return "waits: a slot"
+	case len(ups) == 0:
+		return ""
+	}
+	const most = 4
+	words := make([]string, 0, most)
+	for i, up := range ups {
+		if i == most {
+			words = append(words, fmt.Sprintf("+%d", len(ups)-most))
+			break
+		}
+		words = append(words, Clean(string(dag.ID(up).Base())))
+	}
+	return "waits: " + strings.Join(words, ", ")
+}
+
+// barWidth is how many columns a loop's bar has.
+const barWidth = 8
+
+// bar is how far a loop is.
+func (d *drawing) bar(b *branch, over bool) string {
+	times, full, empty := "×", "▇", "▁"
+	if d.ascii {
+		times, full, empty = "x", "#", "."
+	}
+	done := min(b.good+b.bad+b.other, b.items)
+	solid := 0
+	if b.items > 0 {
+		solid = barWidth * done / b.items
+	}
+	s := fmt.Sprintf("%s%d", times, b.items)
+	if !over {
+		s += fmt.Sprintf(" %s%s %d/%d", strings.Repeat(full, solid), strings.Repeat(empty, barWidth-solid), done, b.items)
+	}
+	if b.bad > 0 {
+		s += fmt.Sprintf(", %d failed", b.bad)
+	}
+	return s
+}
+
+// output draws the last lines of a step that runs.
+func (d *drawing) output(n *node, indent string) (lines []string) {
+	if !slices.Contains(d.leaves, n) {
+		return nil
+	}
+	show := n.tail.lines
+	most := d.share
+	if more := min(len(show)-most, d.extra, tailLines-most); more > 0 {
+		most, d.extra = most+more, d.extra-more
+	}
+	show = show[max(0, len(show)-most):]
+	side := "  │ "
+	if d.ascii {
+		side = "  | "
+	}
+	for _, s := range show {
+		lines = append(lines, " "+indent+d.paint(dim, cut(side+s, max(d.cols-2-columns(indent), 1), d.ellipsis())))
+	}
+	return lines
+}

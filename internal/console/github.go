@@ -1,0 +1,226 @@
+package console
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// GitHub narrates for the log of GitHub Actions: Plain's lines, what steps print as they
+// print it, a group with the whole log of each step that has ended, and an annotation
+// for each that failed. Workflow commands are stopped all the time but while one of its
+// own is written, so that what a step prints commands nothing. It is a dag.Sink; Close
+// ends it.
+type GitHub struct {
+	*Plain
+	out    *guard
+	names  *Prefixer
+	run    string
+	blamed map[dag.ID]bool  // steps that failed for one inside them
+	read   map[string]int64 // how far each log has been followed; belongs to follow
+	quit   chan struct{}
+	over   chan struct{}
+}
+
+const (
+	// followPause is how often the logs of running steps are looked at.
+	followPause = time.Second
+	// mostFollowed bounds what is read of a log each time. The rest is in the group.
+	mostFollowed = 64 << 10
+	// mostGrouped bounds what a group repeats of a stream.
+	mostGrouped = 1 << 20
+)
+
+// NewGitHub makes a GitHub sink. names are as for NewPlain.
+func NewGitHub(w io.Writer, names []string, s Scene) *GitHub {
+	out := newGuard(w)
+	g := &GitHub{Plain: NewPlain(out, false, names, s), out: out, names: NewPrefixer(out, names, PrefixOptions{Terminal: true}),
+		blamed: map[dag.ID]bool{}, read: map[string]int64{}, quit: make(chan struct{}), over: make(chan struct{})}
+	go g.follow()
+	return g
+}
+
+// Writer is where else may be written meanwhile.
+func (g *GitHub) Writer() io.Writer { return g.out }
+
+// Emit writes the event's lines, and what its kind asks for.
+func (g *GitHub) Emit(e dag.Event) {
+	g.Plain.Emit(e)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if e.Run != "" {
+		g.run = e.Run
+	}
+	if e.Kind != dag.StepFinished {
+		return
+	}
+	r, holds := e.Result, g.loops[e.Node] != nil || g.blamed[e.Node] || g.scene.Steps != nil && len(g.scene.Steps(string(e.Node))) > 0
+	if bad(r) && !g.blamed[e.Node] {
+		g.annotate(e)
+	}
+	if bad(r) {
+		for _, outer := range e.Node.Holders() {
+			g.blamed[outer] = true
+		}
+	}
+	if !holds && r.Status.Executed() && (g.around(e.Node) == nil || bad(r)) {
+		g.group(e)
+	}
+}
+
+// group repeats the whole log of a step, folded.
+func (g *GitHub) group(e dag.Event) {
+	if e.Result.Stdout == nil && e.Result.Stderr == nil {
+		return
+	}
+	g.out.command("::group::" + escapeData(Clean(string(e.Node))+" printed"))
+	for _, o := range []*dag.Output{e.Result.Stdout, e.Result.Stderr} {
+		if o != nil {
+			g.copy(o)
+		}
+	}
+	g.out.command("::endgroup::")
+}
+
+func (g *GitHub) copy(o *dag.Output) {
+	text, size := o.Inline, int64(len(o.Inline))
+	if f, err := os.Open(o.File); o.File != "" && err == nil {
+		b, _ := io.ReadAll(io.LimitReader(f, mostGrouped))
+		f.Close()
+		text, size = string(b), int64(len(b))
+	}
+	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
+		io.WriteString(g.out, harmlessButColor(strings.TrimRight(line, "\r\n"))+"\n")
+	}
+	if size < o.Size {
+		fmt.Fprintf(g.out, "(%d more bytes)\n", o.Size-size)
+	}
+}
+
+// harmlessButColor cleans a line for a log that shows colours.
+func harmlessButColor(line string) string {
+	var b strings.Builder
+	for {
+		at := colorSequences.FindStringIndex(line)
+		if at == nil {
+			break
+		}
+		b.WriteString(Harmless(line[:at[0]]) + line[at[0]:at[1]])
+		line = line[at[1]:]
+	}
+	return b.String() + Harmless(line)
+}
+
+// annotate marks the place of a failed step in the definition.
+func (g *GitHub) annotate(e dag.Event) {
+	at := ""
+	if g.scene.Pos != nil {
+		if file, line, col := g.scene.Pos(string(e.Node)); line > 0 {
+			at = fmt.Sprintf("file=%s,line=%d,col=%d,", escapeProperty(file), line, col)
+		}
+	}
+	g.out.command(fmt.Sprintf("::error %stitle=%s::%s", at, escapeProperty("step "+Clean(string(e.Node))+" failed"), escapeData(brief(e.Result))))
+}
+
+var (
+	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+func escapeData(s string) string     { return dataEscapes.Replace(s) }
+func escapeProperty(s string) string { return propertyEscapes.Replace(s) }
+
+// follow passes on what running steps print.
+func (g *GitHub) follow() {
+	defer close(g.over)
+	for {
+		select {
+		case <-g.quit:
+			return
+		case <-time.After(followPause):
+		}
+		if g.scene.Logs == nil {
+			continue
+		}
+		g.mu.Lock()
+		run, list := g.run, append([]underWay(nil), g.running...)
+		g.mu.Unlock()
+		for _, r := range list {
+			for _, file := range g.scene.Logs(run, string(r.path), r.attempt) {
+				g.more(file, string(r.path))
+			}
+		}
+	}
+}
+
+// more passes on what is new in a log.
+func (g *GitHub) more(file, step string) {
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() <= g.read[file] {
+		return
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if skipped := info.Size() - g.read[file] - mostFollowed; skipped > 0 {
+		g.read[file] += skipped
+		fmt.Fprintf(g.names.Step(step), "\n(%d bytes are left out here)\n", skipped)
+	}
+	n, _ := io.Copy(struct{ io.Writer }{g.names.Step(step)}, io.NewSectionReader(f, g.read[file], info.Size()-g.read[file]))
+	g.read[file] += n
+}
+
+// Close stops following, and lets commands work again.
+func (g *GitHub) Close() {
+	close(g.quit)
+	<-g.over
+	g.out.end()
+}
+
+// guard is a writer to the log that keeps workflow commands from working, but its own.
+// It is safe for concurrent use.
+type guard struct {
+	mu    sync.Mutex
+	w     io.Writer
+	token string // that lets commands work again; "" while they do
+}
+
+func newGuard(w io.Writer) *guard {
+	g := &guard{w: w}
+	io.WriteString(w, g.stop())
+	return g
+}
+
+// stop is the command that stops commands. A token is used once: whoever reads the log
+// knows it.
+func (g *guard) stop() string {
+	g.token = rand.Text()
+	return "::stop-commands::" + g.token + "\n"
+}
+
+func (g *guard) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.w.Write(p)
+}
+
+func (g *guard) command(text string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	text = "::" + g.token + "::\n" + text + "\n"
+	io.WriteString(g.w, text+g.stop())
+}
+
+func (g *guard) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	io.WriteString(g.w, "::"+g.token+"::\n")
+}

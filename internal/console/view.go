@@ -1,0 +1,392 @@
+package console
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// View shows a run on a terminal while it goes on: a region at the bottom that is drawn
+// again as the run goes on, lines that scroll above it, and in the end a summary that
+// stays. It is a dag.Sink. Emit, the writers, Suspend and Resume are safe for
+// concurrent use; none of them waits for the terminal, but a writer that has written
+// much.
+//
+// A frame is one write: back to the first line of the last frame, each line with what
+// was right of it erased, and what was below it erased. The cursor stays below the
+// region, at the beginning of a line, so that a program that dies leaves a terminal
+// that works.
+type View struct {
+	o ViewOptions
+	w io.Writer
+
+	mu        sync.Mutex
+	tree      *tree
+	above     []byte // whole lines that are to go above the region
+	writers   []*scroll
+	suspended bool
+
+	screen sync.Mutex // taken before mu
+	region []string   // the lines that are on the screen
+	cols   int        // of the terminal when they were drawn
+
+	wake, quit chan struct{}
+	over       chan struct{}
+}
+
+// ViewOptions say how a View draws.
+type ViewOptions struct {
+	Color bool
+	ASCII bool
+	// Size is how many columns and rows the terminal has now; nil or zeros are 80 and
+	// 24.
+	Size func() (cols, rows int)
+	// NoLogs keeps from naming log files: they go with the run.
+	NoLogs bool
+}
+
+const (
+	// framePause is the least time between two frames.
+	framePause = 100 * time.Millisecond
+	// lookEvery is how often the logs of running steps and the terminal's size are
+	// looked at.
+	lookEvery = 250 * time.Millisecond
+	// mostAbove is how many bytes wait for the next frame.
+	mostAbove = 64 << 10
+)
+
+// NewView begins to show a run on w. Close ends it. past are the events of a run that
+// is taken up.
+func NewView(w io.Writer, s Scene, past []dag.Event, o ViewOptions) *View {
+	v := &View{o: o, w: w, tree: newTree(s), wake: make(chan struct{}, 1), quit: make(chan struct{}), over: make(chan struct{})}
+	v.tree.recalling = true
+	for _, e := range past {
+		v.tree.apply(e)
+	}
+	v.tree.recalling = false
+	go v.watch()
+	return v
+}
+
+// Emit takes in one event.
+func (v *View) Emit(e dag.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.tree.apply(e)
+	if e.Kind == dag.RunCancelling && e.Node == "" {
+		v.say(v.tree.stopped)
+	}
+	v.stir()
+}
+
+// say puts a line above the region.
+func (v *View) say(text string) {
+	if v.o.Color {
+		text = yellow + text + reset
+	}
+	v.above = append(append(v.above, text...), '\n')
+}
+
+// stir has a frame drawn soon.
+func (v *View) stir() {
+	select {
+	case v.wake <- struct{}{}:
+	default:
+	}
+}
+
+// watch draws until the view is closed.
+func (v *View) watch() {
+	defer close(v.over)
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-v.quit:
+			return
+		case <-v.wake:
+		case <-look.C:
+		}
+		v.draw()
+		select {
+		case <-v.quit:
+			return
+		case <-time.After(framePause):
+		}
+	}
+}
+
+// canvas is what there is to draw on now.
+func (v *View) canvas() canvas {
+	c := canvas{cols: usualWidth, rows: usualHeight, color: v.o.Color, ascii: v.o.ASCII, now: time.Now()}
+	if v.o.Size != nil {
+		if cols, rows := v.o.Size(); cols > 0 && rows > 0 {
+			c.cols, c.rows = cols, rows
+		}
+	}
+	return c
+}
+
+const usualHeight = 24
+
+// draw makes the next frame and shows it.
+func (v *View) draw() {
+	v.screen.Lock()
+	defer v.screen.Unlock()
+	v.mu.Lock()
+	if v.suspended {
+		v.mu.Unlock()
+		return
+	}
+	c := v.canvas()
+	looked := v.lookAt(v.tree.choose(c.height() - 1))
+	v.mu.Unlock()
+	for i := range looked {
+		looked[i].read()
+	}
+	v.mu.Lock()
+	for _, l := range looked {
+		l.node.tail = l.tail
+	}
+	above := v.above
+	v.above = nil
+	lines := v.tree.frame(c, v.tree.choose(c.height()-1))
+	v.mu.Unlock()
+	v.show(above, lines, c.cols)
+}
+
+// glance is the log of a step that runs, looked at while the run goes on.
+type glance struct {
+	node    *node
+	tail    logTail
+	logs    func() []string
+	path    string
+	attempt int
+}
+
+func (v *View) lookAt(ch *choice) []glance {
+	list := make([]glance, 0, len(ch.leaves))
+	if v.tree.scene.Logs == nil {
+		return nil
+	}
+	for _, n := range ch.leaves {
+		run, path, attempt := v.tree.run, string(n.path), n.attempt
+		list = append(list, glance{n, n.tail, func() []string { return v.tree.scene.Logs(run, path, attempt) }, path, attempt})
+	}
+	return list
+}
+
+func (l *glance) read() {
+	l.tail.sizes = slices.Clone(l.tail.sizes)
+	l.tail.look(l.logs, l.path, l.attempt)
+}
+
+// Synchronized output: a terminal that knows it shows a frame at once, others ignore
+// it.
+const (
+	beginFrame = "\x1b[?2026h"
+	endFrame   = "\x1b[?2026l"
+	eraseRight = "\x1b[K"
+	eraseBelow = "\x1b[J"
+)
+
+// show replaces what is on the screen by whole lines above and a new region. The lock
+// of the screen is held.
+func (v *View) show(above []byte, lines []string, cols int) {
+	if len(above) == 0 && cols == v.cols && slices.Equal(lines, v.region) {
+		return
+	}
+	var b bytes.Buffer
+	b.WriteString(beginFrame)
+	v.back(&b, cols)
+	for line := range bytes.Lines(above) {
+		b.Write(bytes.TrimSuffix(line, []byte{'\n'}))
+		b.WriteString(eraseRight + "\n")
+	}
+	for _, line := range lines {
+		b.WriteString(line + eraseRight + "\n")
+	}
+	b.WriteString(eraseBelow + endFrame)
+	v.region, v.cols = lines, cols
+	v.w.Write(b.Bytes()) // a terminal that is gone is noticed elsewhere
+}
+
+// back goes to where the region begins. Where the terminal has become narrower, each
+// of its lines may have been wrapped.
+func (v *View) back(b *bytes.Buffer, cols int) {
+	up := 0
+	for _, line := range v.region {
+		up++
+		if cols < v.cols {
+			up += max(columns(colorless(line))-1, 0) / max(cols, 1)
+		}
+	}
+	if up > 0 {
+		fmt.Fprintf(b, "\r\x1b[%dA", up)
+	}
+}
+
+func colorless(s string) string { return string(colorSequences.ReplaceAll([]byte(s), nil)) }
+
+// Suspend takes the region off the screen until Resume: somebody else has it.
+func (v *View) Suspend() {
+	v.screen.Lock()
+	defer v.screen.Unlock()
+	v.mu.Lock()
+	above := v.above
+	v.above, v.suspended = nil, true
+	v.mu.Unlock()
+	v.show(above, nil, v.canvas().cols)
+}
+
+// Resume shows the region again, below what is on the screen.
+func (v *View) Resume() {
+	v.mu.Lock()
+	v.suspended = false
+	v.mu.Unlock()
+	v.stir()
+}
+
+// Redraw draws the region anew, below what is on the screen: something else was
+// written there.
+func (v *View) Redraw() {
+	v.screen.Lock()
+	v.region = nil
+	v.screen.Unlock()
+	v.stir()
+}
+
+// Above is a writer of lines that go above the region, as they are.
+func (v *View) Above() io.Writer { return v.writer(&scroll{view: v}) }
+
+// Output is a writer for the run's output: its lines go above the region, and nothing
+// in them does anything but show.
+func (v *View) Output() io.Writer { return v.writer(&scroll{view: v, harmless: true}) }
+
+func (v *View) writer(s *scroll) *scroll {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.writers = append(v.writers, s)
+	return s
+}
+
+// Streams notes that what a step prints goes above the region, so that it is not shown
+// inside it as well.
+func (v *View) Streams(step dag.ID) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if n := v.tree.nodes[step.WithoutTries()]; n != nil {
+		n.streams = true
+	}
+}
+
+// scroll writes whole lines above the region.
+type scroll struct {
+	view     *View
+	harmless bool
+	mu       sync.Mutex
+	partial  []byte
+}
+
+func (s *scroll) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.partial = append(s.partial, p...)
+	end := bytes.LastIndexByte(s.partial, '\n') + 1
+	if len(s.partial)-end > longestLine {
+		end = wholeRunes(s.partial)
+	}
+	if end == 0 {
+		return len(p), nil
+	}
+	s.view.scroll(s.lines(s.partial[:end]), s.harmless)
+	s.partial = append(s.partial[:0], s.partial[end:]...)
+	return len(p), nil
+}
+
+// lines are whole lines as they go to the terminal.
+func (s *scroll) lines(text []byte) []byte {
+	if !s.harmless {
+		return bytes.Clone(text)
+	}
+	var out []byte
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimRight(line, "\r\n")
+		out = append(out, Harmless(strings.ToValidUTF8(string(line), "\uFFFD"))...)
+		out = append(out, '\n')
+	}
+	return out
+}
+
+// flush writes a line that has no end yet.
+func (s *scroll) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.partial) > 0 {
+		s.view.scroll(s.lines(append(s.partial, '\n')), s.harmless)
+		s.partial = nil
+	}
+}
+
+// scroll takes whole lines. When there are many of them, or the region is not on the
+// screen, they are written at once.
+func (v *View) scroll(lines []byte, output bool) {
+	v.mu.Lock()
+	v.tree.echoed = v.tree.echoed || output
+	v.above = append(v.above, lines...)
+	now := len(v.above) > mostAbove || v.suspended
+	v.mu.Unlock()
+	if !now {
+		v.stir()
+		return
+	}
+	v.screen.Lock()
+	defer v.screen.Unlock()
+	v.mu.Lock()
+	above := v.above
+	v.above = nil
+	v.mu.Unlock()
+	if len(above) > 0 {
+		v.show(above, v.region, v.canvas().cols)
+	}
+}
+
+// Close ends the view: the region is replaced by how the run ended, step by step, and
+// by what failed and why.
+func (v *View) Close() {
+	close(v.quit)
+	<-v.over
+	for _, s := range v.writers {
+		s.flush()
+	}
+	v.screen.Lock()
+	defer v.screen.Unlock()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c := v.canvas()
+	var lines []string
+	if !v.tree.began.IsZero() {
+		lines = v.tree.summary(c)
+	}
+	v.show(v.above, lines, c.cols)
+	v.above, v.region = nil, nil
+	v.tree.failures(&reporter{w: v.w, color: v.o.Color, noLogs: v.o.NoLogs, scene: v.tree.scene})
+}
+
+// summary is the last frame: nothing in it goes on. A tool that is one command, and
+// went well, has one line.
+func (t *tree) summary(c canvas) []string {
+	ch := t.choose(c.height() - 1)
+	ch.leaves = nil
+	lines := t.frame(c, ch)
+	if t.total == 1 && t.failed == 0 && t.root.inside.done.n == 1 && t.root.inside.done.first.inside == nil {
+		lines = lines[:1]
+	}
+	return lines
+}

@@ -1,0 +1,206 @@
+package explain_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/advice"
+	"github.com/flowrun/flowrun/internal/explain"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/diagnostics.md")
+
+// TestEveryCodeHasAPage: what the source can answer with is explained, and nothing else.
+func TestEveryCodeHasAPage(t *testing.T) {
+	used := codes(t)
+	for _, p := range advice.Practices() {
+		used[p.Code] = "a practice"
+	}
+	pages := map[string]bool{}
+	for _, p := range explain.Pages() {
+		if p.Kind == explain.Definition || p.Kind == explain.Practice {
+			pages[p.Code] = true
+			if used[p.Code] == "" {
+				t.Errorf("the page %s explains a code that nothing uses", p.Code)
+			}
+		}
+		if p.Title == "" || strings.HasSuffix(p.Title, ".") || strings.TrimSpace(p.Text) == "" {
+			t.Errorf("the page %s is not finished", p.Code)
+		}
+	}
+	for code, at := range used {
+		if !pages[code] {
+			t.Errorf("%s uses the code %s, which has no page", at, code)
+		}
+	}
+}
+
+// TestOtherWords: reasons of steps, codes of parameters and exit codes have pages, too.
+func TestOtherWords(t *testing.T) {
+	words := map[explain.Kind][]string{
+		explain.Run: {dag.ReasonExit, dag.ReasonTimeout, dag.ReasonCondition, dag.ReasonUpstreamFailed, dag.ReasonCancelled, dag.ReasonForced,
+			dag.ReasonFailFast, dag.ReasonInput, dag.ReasonInterrupted, dag.ReasonPanic, dag.ReasonItems,
+			steps.ReasonStartFailed, steps.ReasonOutputTooLarge, steps.ReasonUnanswered},
+		explain.Parameter: {"missing", "unknown", "type", "validation", "transform", "default", "nul", "dash"},
+		explain.Exit:      {"0", "1", "2", "3", "4", "5", "6", "7", "8", "70", "124", "130", "141", "143"},
+	}
+	for kind, list := range words {
+		var have []string
+		for _, p := range explain.Pages() {
+			if p.Kind == kind {
+				have = append(have, p.Code)
+			}
+		}
+		slices.Sort(list)
+		if diff := cmp.Diff(list, have); diff != "" {
+			t.Errorf("pages of kind %s (-want +got):\n%s", kind, diff)
+		}
+	}
+}
+
+// unshown are the codes whose pages have no examples, because no text of a definition
+// can show them or because it depends on the system.
+var unshown = []string{"alias-bomb", "control-character", "file-too-large", "graph", "nesting", "no-command", "no-function", "not-in-force", "not-utf-8",
+	"schema-name", "too-deep", "too-many-steps", "unreadable", "windows-only"}
+
+// TestExamples: what a page calls wrong gives its code, and what it calls right gives
+// nothing at all.
+func TestExamples(t *testing.T) {
+	for _, p := range explain.Pages() {
+		if p.Kind != explain.Definition && p.Kind != explain.Practice {
+			continue
+		}
+		t.Run(p.Code, func(t *testing.T) {
+			switch {
+			case slices.Contains(unshown, p.Code):
+				if p.Wrong != "" {
+					t.Error("it has an example now: take it off the list")
+				}
+				return
+			case p.Wrong == "" || p.Right == "":
+				t.Fatal("no examples")
+			}
+			if ds := diagnostics(t, p.Wrong); !slices.ContainsFunc(ds, func(d tool.Diagnostic) bool { return d.Code == p.Code }) {
+				t.Errorf("what is called wrong does not give it:\n%s\n%v", p.Wrong, ds)
+			}
+			for _, d := range diagnostics(t, p.Right) {
+				later := p.Kind == explain.Practice && d.Code == "not-in-force" // the better way may be one of a later release
+				if d.Severity != tool.Note && !later || d.Code == p.Code {
+					t.Errorf("what is called right gives %s\n%s", d, p.Right)
+				}
+			}
+		})
+	}
+}
+
+var fileLine = regexp.MustCompile(`(?m)^# file: (\S+)\n`)
+
+// diagnostics writes the files of an example and answers all that is wrong with the
+// first one.
+func diagnostics(t *testing.T, example string) tool.Diagnostics {
+	t.Helper()
+	dir := t.TempDir()
+	cuts := fileLine.FindAllStringSubmatchIndex(example, -1)
+	if len(cuts) == 0 || cuts[0][0] > 0 {
+		cuts = append([][]int{{0, 0, -1, -1}}, cuts...)
+	}
+	first := ""
+	for i, cut := range cuts {
+		end := len(example)
+		if i+1 < len(cuts) {
+			end = cuts[i+1][0]
+		}
+		text := example[cut[1]:end]
+		name := nameOf(text) + ".yaml"
+		if cut[2] >= 0 {
+			name = example[cut[2]:cut[3]]
+		}
+		path := filepath.Join(dir, name)
+		if i == 0 {
+			first = path
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
+	plan, err := flowrun.Compile(lib, first)
+	var ds tool.Diagnostics
+	if err != nil && !errors.As(err, &ds) {
+		t.Fatal(err)
+	}
+	if plan != nil {
+		ds = append(plan.Warnings, advice.Of(plan.Definition)...)
+		if old, _, err := tool.Load(filepath.Join(dir, "old", filepath.Base(first))); err == nil {
+			ds = append(ds, advice.Breaking(old, plan.Definition)...)
+		}
+	}
+	return ds
+}
+
+func nameOf(text string) string {
+	for line := range strings.Lines(text) {
+		if name, ok := strings.CutPrefix(line, "name: "); ok {
+			return strings.TrimSpace(name)
+		}
+	}
+	return "demo"
+}
+
+// TestDocument keeps docs/diagnostics.md what the pages say.
+func TestDocument(t *testing.T) {
+	const file = "../../docs/diagnostics.md"
+	page := document()
+	if *update {
+		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.ReplaceAll(string(b), "\r\n", "\n"), page); diff != "" {
+		t.Errorf("%s is not fresh; run go test -run Document -update ./internal/explain (-file +pages)\n%s", file, diff)
+	}
+}
+
+func document() string {
+	var b strings.Builder
+	b.WriteString(`# What flowrun answers, and what it means
+
+Every code that flowrun uses, with an example that is wrong, the same put right, and
+why. This page is made from what ` + "`flowrun explain CODE`" + ` prints, and the examples are
+tested: each wrong one gives its code, each right one nothing.
+
+`)
+	for _, kind := range explain.Kinds() {
+		fmt.Fprintf(&b, "- [%s](#%s)\n", kind.Title(), anchor(kind.Title()))
+	}
+	for _, kind := range explain.Kinds() {
+		fmt.Fprintf(&b, "\n## %s\n", kind.Title())
+		for _, p := range explain.Pages() {
+			if p.Kind == kind {
+				fmt.Fprintf(&b, "\n### %s\n\n**%s.** %s", p.Code, strings.ToUpper(p.Title[:1])+p.Title[1:], p.Text)
+			}
+		}
+	}
+	return b.String()
+}
+
+func anchor(title string) string {
+	return strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(strings.ToLower(title))
+}

@@ -1,0 +1,115 @@
+package explain_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// reporters are the functions that take a code, and which argument it is.
+var reporters = map[string]int{"fail": 1, "failKey": 1, "warn": 1, "errorf": 0, "reportAt": 2, "reportVersion": 3, "bad": 1, "diagnostic": 2}
+
+// made are codes that the source puts together.
+var made = []string{"default-refused", "examples-refused", "unclosed-quote", "unclosed-bracket", "schema-name"}
+
+var word = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)*$`)
+
+// codes are the codes of diagnostics that the source uses, with one place of each.
+func codes(t *testing.T) map[string]string {
+	found := map[string]string{}
+	for _, dir := range []string{"../../tool", "../../expr", "../..", "../cli", "../advice", "../mend", "../funcschema"} {
+		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			if !strings.HasSuffix(path, "_test.go") {
+				codesOf(t, path, found)
+			}
+		}
+	}
+	for _, code := range made {
+		found[code] = "(put together)"
+	}
+	return found
+}
+
+func codesOf(t *testing.T, path string, found map[string]string) {
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := func(e ast.Expr) {
+		lit, ok := e.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			return
+		}
+		if s, err := strconv.Unquote(lit.Value); err == nil && word.MatchString(s) {
+			found[s] = set.Position(lit.Pos()).String()
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			literal(n, note)
+		case *ast.AssignStmt:
+			for i, to := range n.Lhs {
+				if sel, ok := to.(*ast.SelectorExpr); ok && sel.Sel.Name == "Code" && i < len(n.Rhs) {
+					note(n.Rhs[i])
+				}
+			}
+		case *ast.CallExpr:
+			reported(n, note)
+		case *ast.ValueSpec:
+			for i, name := range n.Names {
+				if strings.HasPrefix(name.Name, "Code") && i < len(n.Values) {
+					note(n.Values[i])
+				}
+			}
+		}
+		return true
+	})
+}
+
+// literal notes the code of a diagnostic, or of a trap, that is written out.
+func literal(n *ast.CompositeLit, note func(ast.Expr)) {
+	name := ""
+	switch typ := n.Type.(type) {
+	case *ast.Ident:
+		name = typ.Name
+	case *ast.SelectorExpr:
+		name = typ.Sel.Name
+	}
+	if name != "Diagnostic" && name != "trap" {
+		return
+	}
+	for _, e := range n.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			if key, ok := kv.Key.(*ast.Ident); ok && strings.EqualFold(key.Name, "code") {
+				note(kv.Value)
+			}
+		}
+	}
+}
+
+// reported notes the code of a call of a method that reports.
+func reported(n *ast.CallExpr, note func(ast.Expr)) {
+	name := ""
+	switch fun := n.Fun.(type) {
+	case *ast.Ident:
+		if name = fun.Name; name == "warn" { // a function of one place, and no method
+			return
+		}
+	case *ast.SelectorExpr:
+		name = fun.Sel.Name
+	}
+	if at, ok := reporters[name]; ok && at < len(n.Args) {
+		note(n.Args[at])
+	}
+}

@@ -1,0 +1,352 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	theVersion = "1.2.3-rc.1"
+	theCommit  = "0123456789abcdef0123456789abcdef01234567"
+)
+
+// needs skips where a program is missing, and fails where it must not be.
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil && os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		} else if err != nil {
+			t.Skip(err)
+		}
+	}
+}
+
+// root is the folder of this module.
+const root = "../.."
+
+// checkout copies the module to a folder, as a clone would be.
+func checkout(t *testing.T, to string) string {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		below, _ := filepath.Rel(root, path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || below == "dist"):
+			return fs.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, below), 0o755)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, below), b, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// in runs a program in a folder, with a home and a state of its own and without the
+// network.
+func in(t *testing.T, dir string, env []string, name string, args ...string) string {
+	t.Helper()
+	c := exec.Command(name, args...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "HOME="+dir+"-home", "FLOWRUN_STATE_DIR="+dir+"-state", "GOPROXY=off", "GOTOOLCHAIN=local")
+	for _, v := range []string{"GOCACHE", "GOMODCACHE"} { // which go by HOME
+		value, err := exec.Command("go", "env", v).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Env = append(c.Env, v+"="+strings.TrimSpace(string(value)))
+	}
+	c.Env = append(c.Env, env...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s%s", name, args, err, out, stderr.Bytes())
+	}
+	return string(out)
+}
+
+// TestRelease makes a release twice, in two folders that share nothing but the go
+// command's cache (where FLOWRUN_LONG is set, not even that, and for every platform),
+// and holds them against each other; then it looks at what there is in one.
+func TestRelease(t *testing.T) {
+	needs(t, "go", "bash")
+	if raceEnabled {
+		t.Skip("the race detector has nothing to see here")
+	}
+	temp := t.TempDir()
+	flowrun := filepath.Join(temp, "flowrun")
+	in(t, root, nil, "go", "build", "-trimpath", "-buildvcs=false", "-o", flowrun, "./cmd/flowrun")
+	args := []string{"run", "./release.yaml", "VERSION=" + theVersion, "COMMIT=" + theCommit, "EPOCH=1700000000"}
+	var cold []string
+	if os.Getenv("FLOWRUN_LONG") == "" {
+		args = append(args, "SYSTEMS=linux", "SYSTEMS=windows", "ARCHITECTURES=amd64")
+	} else {
+		cold = []string{"GOCACHE=" + t.TempDir()}
+	}
+	one := checkout(t, filepath.Join(temp, "one"))
+	in(t, one, nil, flowrun, args...)
+	two := checkout(t, filepath.Join(temp, "another", "place"))
+	in(t, two, cold, flowrun, args...)
+
+	made := contents(t, filepath.Join(one, "dist"))
+	if diff := cmp.Diff(sums(made), sums(contents(t, filepath.Join(two, "dist")))); diff != "" {
+		t.Fatalf("the two releases differ: -one +two:\n%s", diff)
+	}
+	checkSums(t, made)
+	for name := range made {
+		if target, ok := strings.CutSuffix(name, ".spdx.json"); ok {
+			checkArchive(t, filepath.Join(one, "dist"), target, made)
+		}
+	}
+	if n := len(made); n < 5 {
+		t.Errorf("%d files: %v", n, sums(made))
+	}
+
+	// Nothing has changed: what was built comes out of the cache.
+	in(t, one, nil, flowrun, args...)
+	if diff := cmp.Diff(sums(made), sums(contents(t, filepath.Join(one, "dist")))); diff != "" {
+		t.Errorf("once more in the same folder: -first +second:\n%s", diff)
+	}
+	if status := stepStatus(t, in(t, one, nil, flowrun, "show", "latest", "-o", "json"), "build[linux-amd64]"); status != "reused" {
+		t.Errorf("the second run's build %s, want reused", status)
+	}
+}
+
+func stepStatus(t *testing.T, run, id string) string {
+	t.Helper()
+	var doc struct {
+		Steps []struct{ ID, Status string }
+	}
+	if err := json.Unmarshal([]byte(run), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range doc.Steps {
+		if s.ID == id {
+			return s.Status
+		}
+	}
+	return "is not there"
+}
+
+// contents are the files in a folder by their names.
+func contents(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]byte{}
+	for _, e := range entries {
+		if all[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func sums(files map[string][]byte) map[string]string {
+	all := map[string]string{}
+	for name, b := range files {
+		all[name] = fmt.Sprintf("%x", sha256.Sum256(b))
+	}
+	return all
+}
+
+// checkSums holds SHA256SUMS against the files beside it.
+func checkSums(t *testing.T, made map[string][]byte) {
+	t.Helper()
+	want := ""
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		if name != "SHA256SUMS" {
+			want += fmt.Sprintf("%x  %s\n", sha256.Sum256(made[name]), name)
+		}
+	}
+	if diff := cmp.Diff(want, string(made["SHA256SUMS"])); diff != "" {
+		t.Errorf("SHA256SUMS: -want +got:\n%s", diff)
+	}
+}
+
+// checkArchive looks into the archive of one target: what there must be is there, the
+// program is that of the bill of materials, needs no other file, and knows its version.
+func checkArchive(t *testing.T, dist, target string, made map[string][]byte) {
+	t.Helper()
+	windows := strings.Contains(target, "_windows_")
+	archive, program := target+".tar.gz", "flowrun"
+	if windows {
+		archive, program = target+".zip", "flowrun.exe"
+	}
+	found := map[string]packed{}
+	for _, f := range unpack(t, filepath.Join(dist, archive)) {
+		name, ok := strings.CutPrefix(f.name, target+"/")
+		if !ok {
+			t.Errorf("%s holds %s, outside of its folder", archive, f.name)
+		}
+		found[name] = f
+	}
+	for _, name := range []string{program, "LICENSE", "LICENSES-OF-OTHERS", "README.md", "CHANGELOG.md", "man/man1/flowrun.1",
+		"completions/flowrun.bash", "completions/_flowrun", "completions/flowrun.fish", "completions/flowrun.ps1"} {
+		if len(found[name].content) == 0 {
+			t.Errorf("%s holds no %s", archive, name)
+		}
+	}
+	content := found[program].content
+	checkSBOM(t, made[target+".spdx.json"], theVersion, fmt.Sprintf("%x", sha256.Sum256(content)))
+	for _, of := range []string{"The Go standard library: LICENSE", "gopkg.in/yaml.v3 v3", "modernc.org/sqlite v1"} {
+		if !bytes.Contains(found["LICENSES-OF-OTHERS"].content, []byte(of)) {
+			t.Errorf("%s: no licence of %s", archive, of)
+		}
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Dir(filepath.Dir(here)), dist} {
+		if bytes.Contains(content, []byte(path)) {
+			t.Errorf("%s: the program holds a path of this machine, %s", archive, path)
+		}
+	}
+	if strings.Contains(target, "_linux_") {
+		checkStatic(t, content)
+		for _, name := range takenByContainer(t) {
+			if len(found[name].content) == 0 {
+				t.Errorf("Containerfile takes %s out of %s, which holds none", name, archive)
+			}
+		}
+	}
+	if strings.HasSuffix(target, "_"+runtime.GOOS+"_"+runtime.GOARCH) {
+		checkVersion(t, content)
+	}
+}
+
+// takenByContainer are the files that Containerfile takes out of an archive.
+func takenByContainer(t *testing.T) (names []string) {
+	t.Helper()
+	b, err := os.ReadFile(root + "/Containerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`/flowrun_\$\{VERSION\}_linux_\$\{TARGETARCH\}/(\S+)`).FindAllStringSubmatch(string(b), -1) {
+		names = append(names, m[1])
+	}
+	if len(names) == 0 {
+		t.Error("Containerfile takes nothing out of an archive")
+	}
+	return names
+}
+
+// checkStatic: no interpreter, no libraries; it runs in an empty container.
+func checkStatic(t *testing.T, program []byte) {
+	t.Helper()
+	f, err := elf.NewFile(bytes.NewReader(program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	libraries, _ := f.ImportedLibraries()
+	interpreted := slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
+	if len(libraries) > 0 || interpreted {
+		t.Errorf("the program is not static: it needs %q", libraries)
+	}
+}
+
+func checkVersion(t *testing.T, program []byte) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "flowrun")
+	if err := os.WriteFile(file, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]string
+	if err := json.Unmarshal([]byte(in(t, root, nil, file, "version", "-o", "json")), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"version": theVersion, "commit": theCommit, "date": "2023-11-14T22:13:20Z", "go": runtime.Version(),
+		"platform": runtime.GOOS + "/" + runtime.GOARCH, "compatibility": got["compatibility"]}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("version: -want +got:\n%s", diff)
+	}
+}
+
+// TestReleaseTests runs the tests in release.yaml itself.
+func TestReleaseTests(t *testing.T) {
+	needs(t, "go", "bash")
+	out := in(t, root, nil, "go", "run", "./cmd/flowrun", "tool", "test", "./release.yaml")
+	if !strings.Contains(out, "tests: 2 ok") {
+		t.Error(out)
+	}
+}
+
+// TestInputsCoverWhatIsEmbedded: a file that gets into the program by go:embed must be
+// among the inputs of the cached build, or a release could hold an old one.
+func TestInputsCoverWhatIsEmbedded(t *testing.T) {
+	needs(t, "go")
+	definition, err := os.ReadFile(root + "/release.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := regexp.MustCompile(`inputs: \[(.*)\]`).FindSubmatch(definition)
+	if inputs == nil {
+		t.Fatal("release.yaml caches nothing")
+	}
+	patterns := strings.Split(strings.ReplaceAll(string(inputs[1]), `"`, ""), ", ")
+	here, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := in(t, root, nil, "go", "list", "-deps", "-f", `{{if .Module}}{{if .Module.Main}}{{$d := .Dir}}{{range .EmbedFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`, "./cmd/flowrun")
+	n := 0
+	for file := range strings.Lines(list) {
+		if file = strings.TrimSpace(file); file == "" {
+			continue
+		}
+		n++
+		below, err := filepath.Rel(here, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		below = filepath.ToSlash(below)
+		if !slices.ContainsFunc(patterns, func(p string) bool { return matches(p, below) }) {
+			t.Errorf("%s is embedded and none of the inputs in release.yaml, which are %q", below, patterns)
+		}
+	}
+	if n == 0 {
+		t.Error("nothing is embedded: is the test right?")
+	}
+}
+
+// matches is the little of patterns that release.yaml uses.
+func matches(pattern, file string) bool {
+	if tail, ok := strings.CutPrefix(pattern, "**/"); ok {
+		pattern, file = tail, path.Base(file)
+	}
+	if folder, ok := strings.CutSuffix(pattern, "**"); ok {
+		return strings.HasPrefix(file, folder)
+	}
+	ok, _ := path.Match(pattern, file)
+	return ok
+}

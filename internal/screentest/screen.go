@@ -1,0 +1,217 @@
+// Package screentest is a terminal for tests: it takes what a program writes and says
+// what a person would see. It knows what flowrun uses (line ends, cursor up, erasing,
+// colours, synchronized output), counts everything else as foreign, and keeps what
+// scrolls off the top.
+package screentest
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Screen is the terminal. It is safe for concurrent use.
+type Screen struct {
+	mu         sync.Mutex
+	cols, rows int
+	lines      [][]rune     // scrolled off first; the last rows of them are the window
+	row, col   int          // row counts from the first line
+	wrapped    map[int]bool // lines that go on with the one before
+	held       []byte       // of a sequence or character that has not ended
+	foreign    []string
+	frames     int
+	lastFrame  string
+}
+
+// New makes an empty Screen.
+func New(cols, rows int) *Screen {
+	return &Screen{cols: cols, rows: rows, lines: make([][]rune, 1), wrapped: map[int]bool{}}
+}
+
+// Resize changes the window, and wraps lines anew as most terminals do.
+func (s *Screen) Resize(cols, rows int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var whole [][]rune // lines as they were written
+	row, col := 0, 0   // of the cursor among them
+	for i, l := range s.lines {
+		if i > 0 && len(s.lines[i-1]) >= s.cols && s.wrapped[i] {
+			whole[len(whole)-1] = append(whole[len(whole)-1], l...)
+		} else {
+			whole = append(whole, append([]rune(nil), l...))
+		}
+		if i == s.row {
+			row, col = len(whole)-1, len(whole[len(whole)-1])-len(l)+s.col
+		}
+	}
+	s.lines, s.wrapped, s.cols, s.rows = nil, map[int]bool{}, cols, rows
+	for i, l := range whole {
+		first := len(s.lines)
+		for len(l) > cols {
+			s.lines, l = append(s.lines, l[:cols:cols]), l[cols:]
+			s.wrapped[len(s.lines)] = true
+		}
+		s.lines = append(s.lines, l)
+		if i == row {
+			s.row, s.col = first+col/cols, col%cols
+		}
+	}
+	for len(s.lines) <= s.row {
+		s.lines = append(s.lines, nil)
+	}
+}
+
+// Size is the window's.
+func (s *Screen) Size() (cols, rows int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cols, s.rows
+}
+
+// String is everything there is to see, what has scrolled off included.
+func (s *Screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text()
+}
+
+func (s *Screen) text() string {
+	var b strings.Builder
+	for _, l := range s.lines {
+		b.WriteString(strings.TrimRight(string(l), " ") + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// Foreign are the control characters and sequences that it does not know.
+func (s *Screen) Foreign() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.foreign
+}
+
+// Frames is how many synchronized frames were shown, and what the last one left.
+func (s *Screen) Frames() (n int, last string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.frames, s.lastFrame
+}
+
+// Write takes what a program writes.
+func (s *Screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := append(s.held, p...)
+	for len(b) > 0 {
+		n := s.take(b)
+		if n == 0 {
+			break
+		}
+		b = b[n:]
+	}
+	s.held = append([]byte(nil), b...)
+	return len(p), nil
+}
+
+// take handles one character or sequence and says how long it is; 0 where it has not
+// ended.
+func (s *Screen) take(b []byte) int {
+	if b[0] == 0x1b {
+		return s.sequence(b)
+	}
+	if !utf8.FullRune(b) {
+		return 0
+	}
+	r, n := utf8.DecodeRune(b)
+	switch {
+	case r == '\n':
+		s.down()
+		delete(s.wrapped, s.row)
+		s.col = 0 // the terminal's output modes, or a carriage return before it
+	case r == '\r':
+		s.col = 0
+	case r < 0x20, 0x7f <= r && r < 0xa0:
+		s.foreign = append(s.foreign, string(r))
+	default:
+		s.put(r)
+	}
+	return n
+}
+
+func (s *Screen) sequence(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	if b[1] != '[' {
+		s.foreign = append(s.foreign, string(b[:2]))
+		return 2
+	}
+	end := 2
+	for end < len(b) && b[end] < 0x40 {
+		end++
+	}
+	if end == len(b) {
+		return 0
+	}
+	args := string(b[2:end])
+	switch final := b[end]; {
+	case final == 'm':
+	case final == 'A':
+		s.row = max(s.row-number(args), s.top())
+	case final == 'K' && args == "":
+		s.line(s.col)
+	case final == 'J' && args == "":
+		s.line(s.col)
+		s.lines = s.lines[:s.row+1]
+	case final == 'h' && args == "?2026":
+	case final == 'l' && args == "?2026":
+		s.frames, s.lastFrame = s.frames+1, s.text()
+	default:
+		s.foreign = append(s.foreign, string(b[:end+1]))
+	}
+	return end + 1
+}
+
+func number(s string) int {
+	n := 0
+	for _, c := range s {
+		n = 10*n + int(c-'0')
+	}
+	return max(n, 1)
+}
+
+// top is the first line of the window.
+func (s *Screen) top() int { return max(len(s.lines)-s.rows, 0) }
+
+func (s *Screen) down() {
+	if s.row++; s.row == len(s.lines) {
+		s.lines = append(s.lines, nil)
+	}
+}
+
+// line cuts the line the cursor is in, or fills it, to so many columns.
+func (s *Screen) line(cols int) {
+	l := s.lines[s.row]
+	for len(l) < cols {
+		l = append(l, ' ')
+	}
+	s.lines[s.row] = l[:cols]
+}
+
+func (s *Screen) put(r rune) {
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return
+	}
+	if s.col >= s.cols {
+		s.down()
+		s.col, s.wrapped[s.row] = 0, true
+	}
+	l := s.lines[s.row]
+	for len(l) <= s.col {
+		l = append(l, ' ')
+	}
+	l[s.col] = r
+	s.lines[s.row] = l
+	s.col++
+}

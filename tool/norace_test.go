@@ -1,6 +1,0 @@
-//go:build !race
-
-package tool
-
-// slack widens bounds on time; see race_test.go.
-const slack = 1

@@ -1,6 +1,0 @@
-//go:build race
-
-package tool
-
-// slack widens bounds on time: the race detector makes code several times slower.
-const slack = 10

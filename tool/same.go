@@ -1,0 +1,70 @@
+package tool
+
+import "reflect"
+
+// Same says whether two definitions mean the same, wherever in their files it stands:
+// places, and the bytes of the files, are not compared.
+func (d *Definition) Same(o *Definition) bool {
+	return alike(reflect.ValueOf(*d), reflect.ValueOf(*o))
+}
+
+// unlike are the fields that are left out, by the type that has them.
+var unlike = map[reflect.Type][]string{
+	reflect.TypeFor[Definition](): {"File", "Source", "Scope"},
+	reflect.TypeFor[Text]():       {"src", "form", "indent"},
+}
+
+func alike(a, b reflect.Value) bool {
+	if a.Kind() != b.Kind() || a.Type() != b.Type() {
+		return false
+	}
+	switch a.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if a.IsNil() || b.IsNil() {
+			return a.IsNil() == b.IsNil()
+		}
+		return alike(a.Elem(), b.Elem())
+	case reflect.Slice:
+		if a.Len() != b.Len() || a.IsNil() != b.IsNil() {
+			return false
+		}
+		for i := range a.Len() {
+			if !alike(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Map:
+		if a.Len() != b.Len() {
+			return false
+		}
+		for _, k := range a.MapKeys() {
+			if v := b.MapIndex(k); !v.IsValid() || !alike(a.MapIndex(k), v) {
+				return false
+			}
+		}
+		return true
+	case reflect.Struct:
+		return alikeStruct(a, b)
+	}
+	return a.Equal(b)
+}
+
+func alikeStruct(a, b reflect.Value) bool {
+	typ := a.Type()
+	if typ == reflect.TypeFor[Pos]() {
+		return true
+	}
+fields:
+	for i := range typ.NumField() {
+		for _, name := range unlike[typ] {
+			if typ.Field(i).Name == name {
+				continue fields
+			}
+		}
+		if !alike(a.Field(i), b.Field(i)) {
+			return false
+		}
+	}
+	return true
+}
