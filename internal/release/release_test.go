@@ -38,6 +38,22 @@ func needs(t *testing.T, programs ...string) {
 	}
 }
 
+// needsModules is needs for what the programs of all systems are made of: go test
+// fetches only what this one needs.
+func needsModules(t *testing.T) {
+	t.Helper()
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		c := exec.Command("go", "list", "-deps", "./cmd/flowrun")
+		c.Dir = root
+		c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "CGO_ENABLED=0", "GOOS="+system)
+		if out, err := c.CombinedOutput(); err != nil && os.Getenv("CI") == "true" {
+			t.Fatalf("%v: %s", err, out)
+		} else if err != nil {
+			t.Skipf("modules for %s are missing; run go mod download: %s", system, out)
+		}
+	}
+}
+
 // root is the folder of this module.
 const root = "../.."
 
@@ -100,6 +116,7 @@ func TestRelease(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector has nothing to see here")
 	}
+	needsModules(t)
 	temp := t.TempDir()
 	flowrun := filepath.Join(temp, "flowrun")
 	in(t, root, nil, "go", "build", "-trimpath", "-buildvcs=false", "-o", flowrun, "./cmd/flowrun")
