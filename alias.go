@@ -50,7 +50,7 @@ func (c *compiler) aliasDefaults(def, base *tool.Definition) []*tool.Parameter {
 		e := &def.DefaultParameters[i]
 		at := slices.Index(known, e.Key)
 		if at < 0 {
-			c.unknownParameter(e, base.Name, known)
+			c.unknownParameter(def, e, base.Name, known)
 			continue
 		}
 		p := *list[at]

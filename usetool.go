@@ -18,7 +18,7 @@ func (c *compiler) nested(user *tool.Definition, s *planStep, keep bool) *Plan {
 	if p == nil {
 		return nil
 	}
-	c.checkWith(s.def, p)
+	c.checkWith(user, s.def, p)
 	c.checkArguments(s, p)
 	c.checkDeprecated(s.def, p)
 	return p
@@ -63,7 +63,7 @@ func hintFor(err error) string {
 }
 
 // checkWith holds a use-tool step's with against the tool's parameters.
-func (c *compiler) checkWith(s *tool.Step, p *Plan) {
+func (c *compiler) checkWith(user *tool.Definition, s *tool.Step, p *Plan) {
 	given := map[string]bool{}
 	var known []string
 	for _, prm := range p.params {
@@ -73,7 +73,7 @@ func (c *compiler) checkWith(s *tool.Step, p *Plan) {
 		w := &s.With[i]
 		given[w.Key] = true
 		if !slices.Contains(known, w.Key) {
-			c.unknownParameter(w, p.Name(), known)
+			c.unknownParameter(user, w, p.Name(), known)
 		}
 	}
 	for _, prm := range p.params {
@@ -84,14 +84,20 @@ func (c *compiler) checkWith(s *tool.Step, p *Plan) {
 	}
 }
 
-// unknownParameter reports a value for a parameter that a tool does not have.
-func (c *compiler) unknownParameter(e *tool.Entry, toolName string, known []string) {
-	hint := fmt.Sprintf("tool %s has no parameters", toolName)
+// unknownParameter reports a value, in the definition user, for a parameter that a tool
+// does not have.
+func (c *compiler) unknownParameter(user *tool.Definition, e *tool.Entry, toolName string, known []string) {
+	d := tool.Diagnostic{Code: "unknown-parameter", Severity: tool.Error, Pos: e.Pos, Len: len([]rune(e.Key)),
+		Message: fmt.Sprintf("tool %s has no parameter %q", toolName, e.Key), Hint: fmt.Sprintf("tool %s has no parameters", toolName)}
 	if len(known) > 0 {
-		hint = "its parameters are " + strings.Join(known, ", ")
+		d.Hint = "its parameters are " + strings.Join(known, ", ")
 	}
-	if near := tool.Near(e.Key, known); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean %q?", near[0])
+	near := tool.Near(e.Key, known)
+	if len(near) > 0 {
+		d.Hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
-	c.errorf("unknown-parameter", tool.Text{S: e.Key, Pos: e.Pos}, hint, "tool %s has no parameter %q", toolName, e.Key)
+	if len(near) == 1 && len(c.problems) < tool.MaxDiagnostics { // it reads the file again
+		d.Fix = user.Rename(e.Pos, e.Key, near[0])
+	}
+	c.report(d)
 }

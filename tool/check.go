@@ -427,8 +427,12 @@ func (d *decoder) testParameters(t *draft) {
 	for i, test := range t.Tests {
 		for _, e := range test.Parameters {
 			if !known[e.Key] && !d.full() {
-				d.report(Diagnostic{Code: "unknown-parameter", Severity: Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: fmt.Sprintf("tests[%d].parameters.%s", i, printable(e.Key)),
-					Message: fmt.Sprintf("the test gives the parameter %s, which the tool does not have", quote(e.Key)), Hint: orList(didYouMean(e.Key, names), "parameters: ", names)})
+				one := Diagnostic{Code: "unknown-parameter", Severity: Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: fmt.Sprintf("tests[%d].parameters.%s", i, printable(e.Key)),
+					Message: fmt.Sprintf("the test gives the parameter %s, which the tool does not have", quote(e.Key)), Hint: orList(didYouMean(e.Key, names), "parameters: ", names)}
+				if near := Near(e.Key, names); len(near) == 1 {
+					one.Fix = d.src.rename(e.Pos, e.Key, near[0])
+				}
+				d.report(one)
 			}
 		}
 	}

@@ -191,7 +191,7 @@ func TestScalars(t *testing.T) {
 		{"max-memory", "1TB", "1000000000000"}, {"max-memory", "1mb", "bad-size"}, {"max-memory", "1EB", "bad-size"}, {"max-memory", "-1", "bad-size"},
 		{"max-memory", "0", "bad-size"}, {"max-memory", "1.5GB", "bad-size"}, {"max-memory", "99999999999TB", "bad-size"}, {"max-memory", "~", "bad-size"},
 		{"strict", "true", "true"}, {"strict", "True", "wrong-type"}, {"strict", "yes", "wrong-type"}, {"strict", "1", "wrong-type"}, {"strict", "", "wrong-type"},
-		{"version", "1.10", "1.10"}, {"version", "2024-01-02", "2024-01-02"}, {"version", "true", "true"}, {"version", "~", "empty-value"},
+		{"deprecated-message", "1.10", "1.10"}, {"deprecated-message", "2024-01-02", "2024-01-02"}, {"deprecated-message", "true", "true"}, {"deprecated-message", "~", "empty-value"},
 	} {
 		t.Run(c.key+"="+c.value, func(t *testing.T) {
 			line := c.key + ": " + c.value
@@ -201,7 +201,7 @@ func TestScalars(t *testing.T) {
 			def, found := Decode("t.yaml", []byte(start+"bash: x\n"+line+"\n"))
 			got := map[string]string{
 				"timeout": fmt.Sprint(def.Timeout), "max-memory": fmt.Sprint(def.Resources.MaxMemory),
-				"strict": fmt.Sprint(def.Strict), "version": def.Version,
+				"strict": fmt.Sprint(def.Strict), "deprecated-message": def.DeprecatedMessage,
 			}[c.key]
 			if found.Err() != nil {
 				got = found[0].Code

@@ -67,6 +67,15 @@ func (t Text) Rename(off int, old, new string) []Edit {
 	return t.src.rename(t.At(off), old, new)
 }
 
+// Rename is Text.Rename for a word that stands at a place of the definition's file, such
+// as a key.
+func (d *Definition) Rename(at Pos, old, new string) []Edit {
+	if at.File != d.File || at.Line == 0 || d.Source == nil {
+		return nil
+	}
+	return newSource(d.File, d.Source).rename(at, old, new)
+}
+
 // Units is a column counted in UTF-16 code units, as editors and SARIF count, for one
 // that counts characters. file is the bytes of the file; without them every character
 // counts as one.

@@ -116,7 +116,7 @@ func TestNormalJSON(t *testing.T) {
 	text := `
 x-numbers: [0755, 0x1F, 1.10, True, ~]
 description: 1.10
-version: 0x10
+deprecated-message: 0x10
 bash: echo
 tags: read
 timeout: 5s

@@ -116,7 +116,7 @@ func (r *renderer) link(file, words string) string {
 	if !r.Links || file == "" || err != nil {
 		return words
 	}
-	target := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	target := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")} // on Windows, C:/ has none
 	return "\x1b]8;;" + target.String() + "\x1b\\" + words + "\x1b]8;;\x1b\\"
 }
 

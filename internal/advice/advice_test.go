@@ -177,6 +177,45 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestCommands: what a step runs is noted only where it is so.
+func TestCommands(t *testing.T) {
+	for script, want := range map[string]string{
+		"curl -sf x":                         "no-network-permission no-timeout retry-network",
+		"curl -sf --retry 3 --max-time 20 x": "no-network-permission",
+		"# curl x\necho":                     "",
+		"command -v curl":                    "",
+		"echo curling":                       "",
+		"git status":                         "",
+		"git clone x":                        "no-network-permission no-timeout retry-network",
+		"exit 1":                             "silent-exit",
+		"echo no >&2; exit 1":                "",
+		"a\nb":                               "no-strict",
+		"set -e\na\nb":                       "",
+		"if x; then\n  a\nfi":                "",
+		"a \\\n  b":                          "",
+		"f=$(mktemp); rm $f":                 "",
+		"f=$(mktemp)":                        "no-cleanup",
+		"echo x > /tmp/y":                    "no-cleanup",
+		"brew install x && pbcopy":           "platform-command",
+		"ffmpeg -i x y":                      "no-memory-limit",
+		"journalctl -u x":                    "stream-output",
+		"journalctl -u x > log":              "",
+	} {
+		def, found := tool.Decode("t.yaml", []byte("name: t\ndescription: d\ntags: [read]\ntests: [{name: a, expected: {exit-code: 0}}]\nbash: |\n  "+strings.ReplaceAll(script, "\n", "\n  ")+"\n"))
+		if found.Err() != nil {
+			t.Fatal(found)
+		}
+		var got []string
+		for _, d := range advice.Of(def) {
+			got = append(got, d.Code)
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: want %q, got %q", script, want, got)
+		}
+	}
+}
+
 // TestBreaking: each change that callers cannot survive, and those that they can.
 func TestBreaking(t *testing.T) {
 	const was = "A: {description: a, default: x}"

@@ -34,11 +34,15 @@ func uses(s *tool.Step, kind *regexp.Regexp) string {
 	return ""
 }
 
-// uncommented is a script without the lines that are comments.
+// looksFor is asking for a program, which does not run it.
+var looksFor = regexp.MustCompile(`(command -v|which|type|hash)\s+\S+`)
+
+// uncommented is a script without the lines that are comments, and without looking for
+// programs.
 func uncommented(script string) string {
 	lines := strings.Split(script, "\n")
 	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "#") })
-	return strings.Join(lines, "\n")
+	return looksFor.ReplaceAllString(strings.Join(lines, "\n"), "")
 }
 
 func retryNetwork(r *reader) {
@@ -223,12 +227,15 @@ func streamOutput(r *reader) {
 	}
 }
 
+// bounded is a script that bounds its waiting itself.
+var bounded = regexp.MustCompile(`(^|\s)(--max-time|-m\s*[0-9]|--timeout|-T\s*[0-9]|-o ConnectTimeout|timeout\s+[0-9])`)
+
 func noTimeout(r *reader) {
 	if r.def.Timeout > 0 {
 		return
 	}
 	for _, s := range r.steps {
-		if program := uses(s, network); program != "" && s.Timeout == 0 {
+		if program := uses(s, network); program != "" && s.Timeout == 0 && !bounded.MatchString(strings.Join(commands(s), "\n")) {
 			r.step(s, fmt.Sprintf("%s runs %s and may wait for ever", r.called(s), program), "add timeout: 30s to the step, or a timeout to the tool")
 			return
 		}

@@ -29,19 +29,28 @@ func (a *app) ask(question string, usual bool) bool {
 	if usual {
 		choices = "[Y/n]"
 	}
-	yes, err := a.decide(fmt.Sprintf("flowrun: %s %s ", question, choices), usual, nil)
+	yes, err := a.decide(inquiry{text: fmt.Sprintf("flowrun: %s %s ", question, choices), usual: usual})
 	return yes && err == nil
 }
 
-// decide puts a question that yes or no answers; an empty line means usual, and the end of
-// the input no. details are shown for d. The error is errInterrupted for Ctrl-C. What was
-// typed before the question is no answer.
-func (a *app) decide(question string, usual bool, details func() error) (bool, error) {
+// inquiry is a question that yes or no answers.
+type inquiry struct {
+	text    string
+	usual   bool         // what an empty line means
+	grave   bool         // what was typed before the question is no answer
+	details func() error // shows more for d; nil where there is no more
+}
+
+// decide puts a question; the end of the input means no. The error is errInterrupted for
+// Ctrl-C.
+func (a *app) decide(i inquiry) (bool, error) {
 	q := a.questions()
 	defer q.over()
 	for {
-		dropTyped(q.in)
-		fmt.Fprint(a.Stderr, question)
+		if i.grave {
+			dropTyped(q.in)
+		}
+		fmt.Fprint(a.Stderr, i.text)
 		switch word, err := q.answer(false); {
 		case errors.Is(err, io.EOF):
 			fmt.Fprintln(a.Stderr)
@@ -50,9 +59,9 @@ func (a *app) decide(question string, usual bool, details func() error) (bool, e
 			fmt.Fprintln(a.Stderr)
 			return false, err
 		case word == "":
-			return usual, nil
-		case details != nil && strings.EqualFold(word, "d"):
-			if err := details(); err != nil {
+			return i.usual, nil
+		case i.details != nil && strings.EqualFold(word, "d"):
+			if err := i.details(); err != nil {
 				return false, err
 			}
 		default:

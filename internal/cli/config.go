@@ -30,7 +30,7 @@ func (a *app) configuration(trusted bool) (*config.Config, error) {
 			if at.File == "" {
 				at.File = v.Origin.String()
 			}
-			found = append(found, tool.Diagnostic{Code: "bad-pattern", Severity: tool.Error, Pos: at, Len: len([]rune(v.Text())), Path: v.Key, Message: bad.Error()})
+			found = append(found, tool.Diagnostic{Code: "bad-approval", Severity: tool.Error, Pos: at, Len: len([]rune(v.Text())), Path: v.Key, Message: bad.Error()})
 		}
 	}
 	return c, found.Sorted().Err()

@@ -201,10 +201,10 @@ func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 	if cut {
 		question += " (d shows what was left out)"
 	}
-	yes, err := a.decide(question+" ", false, func() error {
+	yes, err := a.decide(inquiry{text: question + " ", grave: true, details: func() error {
 		_, err := card.Write(a.Stderr, width, true)
 		return err
-	})
+	}})
 	if errors.Is(err, errInterrupted) {
 		return false, nil
 	}

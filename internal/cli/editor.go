@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -84,10 +85,17 @@ func (a *app) inEditor(editor []string, name string, text []byte) ([]byte, error
 	if d, ok := a.Stdout.(*delivery); ok {
 		cmd.Stdout = d.to // an editor wants the terminal itself
 	}
+	interrupt := make(chan os.Signal, 1) // Ctrl-C is the editor's
+	signal.Notify(interrupt, os.Interrupt)
+	defer signal.Stop(interrupt)
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("the editor %s failed (%w); nothing was changed", editor[0], err)
 	}
-	return os.ReadFile(file)
+	text, err = os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("the editor %s left no file; nothing was changed", editor[0])
+	}
+	return text, nil
 }
 
 // editorWords is the editor to start: the one given, $VISUAL, $EDITOR, or one that

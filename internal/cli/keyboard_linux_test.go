@@ -198,6 +198,53 @@ func TestKeyboardCtrlC(t *testing.T) {
 	s.ends(130)
 }
 
+// killed has an engine run the definition of a seat and die when the file "started" is
+// there; the seat's own command takes the run up.
+func killed(t *testing.T) func(*exec.Cmd) {
+	return func(c *exec.Cmd) {
+		engine := exec.Command(c.Path, c.Args[1:]...)
+		engine.Dir, engine.Env = c.Dir, c.Env
+		if err := engine.Start(); err != nil {
+			t.Fatal(err)
+		}
+		started := filepath.Join(c.Dir, "started")
+		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			if _, err := os.Stat(started); err == nil {
+				break
+			}
+		}
+		engine.Process.Kill()
+		engine.Wait()
+		if err := os.Remove(started); err != nil {
+			t.Fatal(err)
+		}
+		c.Args = []string{c.Args[0], "resume", "latest"}
+	}
+}
+
+// Whether a step that was running when the engine died may run again is asked after the
+// plan was shown.
+func TestKeyboardResume(t *testing.T) {
+	for keys, code := range map[string]int{"n\r": 7, "\r": 7, "y\r": 0} {
+		t.Run(keys, func(t *testing.T) {
+			s := sit(t, "steps: [{name: works, bash: 'echo began >>effects; touch started; until [ -e go ]; do sleep 0.05; done'}]\n", killed(t))
+			s.shows("was running when the engine died, or may have been: works\r\nflowrun: run works again? [y/N]")
+			if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s.types(keys)
+			screen := s.ends(code)
+			if rests := strings.Contains(screen, "rests: "); rests != (code == 7) {
+				t.Errorf("the screen showed %q", screen)
+			}
+			effects, err := os.ReadFile(filepath.Join(s.dir, "effects"))
+			if n := strings.Count(string(effects), "began\n"); err != nil || (n == 2) != (code == 0) {
+				t.Errorf("it ran %d times, %v", n, err)
+			}
+		})
+	}
+}
+
 // A signal to flowrun gives the terminal back.
 func TestKeyboardTerminated(t *testing.T) {
 	s := sit(t, "interactive: true\nbash: read -p 'sure? ' a\n", nil)

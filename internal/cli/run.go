@@ -32,6 +32,8 @@ type runFlags struct {
 	force       bool
 	noInput     bool
 	summary     bool
+	watch       bool
+	watchPaths  []string
 
 	consentFlags
 }
@@ -72,6 +74,8 @@ default response is taken.`,
 	fl.StringVar(&f.until, "until", "", "run only this `step` and what it waits for")
 	fl.BoolVar(&f.allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
 	fl.BoolVar(&f.noHistory, "no-history", false, "keep no record of the run: nothing is written, no cache is used, and it cannot be resumed")
+	fl.BoolVarP(&f.watch, "watch", "w", false, "run again when the definitions, or files that caches depend on, change")
+	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "files that --watch watches too, as a `pattern`: src/**/*.go")
 	c.RegisterFlagCompletionFunc("until", a.completeStep)
 	a.runningFlags(c, &f)
 	return c
@@ -118,30 +122,53 @@ func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
 	if err := f.check(a, c); err != nil {
 		return err
 	}
-	list, err := assignments(c, args[1:])
+	if len(f.watchPaths) > 0 && !f.watch {
+		return usagef(c, "--watch-path says what --watch watches; give --watch too")
+	}
+	if f.watch {
+		return a.watchRun(c, args, f)
+	}
+	plan, world, params, err := a.prepare(c, args, f, nil)
 	if err != nil {
 		return err
+	}
+	return a.perform(plan, world, params, f)
+}
+
+// prepare finds what is to run, and what with. answers are values of parameters that a
+// person has given before.
+func (a *app) prepare(c *cobra.Command, args []string, f runFlags, answers map[string]any) (*flowrun.Plan, flowrun.World, map[string]any, error) {
+	world := flowrun.World{AllowDash: f.allowDash}
+	list, err := assignments(c, args[1:])
+	if err != nil {
+		return nil, world, nil, err
 	}
 	plan, err := a.compile(args[0])
 	if err != nil {
-		return err
+		return nil, world, nil, err
 	}
 	if f.until != "" {
 		if plan, err = plan.Until(f.until); err != nil {
-			return err
+			return nil, world, nil, err
 		}
 	}
-	world := flowrun.World{AllowDash: f.allowDash}
 	params, err := a.params(plan, world, f.params, list)
 	if err != nil {
-		return err
+		return nil, world, nil, err
+	}
+	for _, m := range problems(plan, world, params).Problems {
+		if v, ok := answers[m.Name]; ok && m.Code == "missing" {
+			params[m.Name] = v
+		}
 	}
 	if speaks(f.progress) {
 		a.warn(plan, params)
 	}
-	if err := a.askMissing(plan, world, params, f); err != nil {
-		return err
-	}
+	return plan, world, params, a.askMissing(plan, world, params, f)
+}
+
+// perform runs it, or shows what would run.
+func (a *app) perform(plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) (err error) {
 	if f.settings, err = a.settings(f); err != nil {
 		return err
 	}

@@ -106,6 +106,8 @@ func (add *addition) check() string {
 	switch {
 	case add.name == "" && !add.wantsFile:
 		problem("give the tool a name: flowrun tool add TOOL_NAME ...")
+	case isFileName(add.name):
+		problem("%q would be read as the path of a file: choose a name without the extension, or give --from-file %s", add.name, add.name)
 	case add.name != "" && !tool.ValidName(add.name):
 		problem("%q cannot be the name of a tool: use letters, digits, '_', '-' and '.'", add.name)
 	}

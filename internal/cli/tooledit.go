@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -92,6 +93,6 @@ func (a *app) editTool(lib *tool.Library, def *tool.Definition, editor []string)
 		}
 		return fmt.Errorf("cannot write %s: %w", shortPath(path), err)
 	}
-	fmt.Fprintf(a.Stdout, "changed %s (%s): %s\n", def.Name, def.Scope, shortPath(path))
+	fmt.Fprintf(a.Stdout, "changed %s (%s): %s\n", console.Clean(def.Name), def.Scope, shortPath(path))
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/console"
 )
 
 // toolExportCommand writes a definition to a file or to stdout (S1-335 to S1-337).
@@ -32,7 +33,7 @@ func (a *app) toolExportCommand() *cobra.Command {
 			if err := catalog.Output(output, text); err != nil {
 				return fmt.Errorf("cannot export %q: %w", def.Name, err)
 			}
-			a.say("exported %s to %s", def.Name, output)
+			a.say("exported %s to %s", console.Clean(def.Name), output)
 			return nil
 		},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -132,7 +133,7 @@ func (a *app) getDetail(def *tool.Definition, format string) error {
 		return a.writeJSON(d)
 	}
 	for _, line := range detailLines(def, d) {
-		fmt.Fprintf(a.Stdout, "# %s\n", oneComment(line))
+		fmt.Fprintf(a.Stdout, "# %s\n", console.Clean(oneComment(line)))
 	}
 	_, err = a.Stdout.Write(text)
 	return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/catalog"
@@ -27,6 +28,10 @@ type putting struct {
 // place finds out where the tool goes, and what stands there. A taken name is an error
 // unless it is to be overridden (S1-317, S1-339).
 func (p *putting) place() error {
+	if isFileName(p.name) {
+		return tool.Diagnostics{{Code: "bad-name", Severity: tool.Error, Message: fmt.Sprintf("the name %q is read as the path of a file", p.name),
+			Hint: "choose a name without the extension"}}
+	}
 	dir, err := p.lib.Folder(p.scope)
 	if err != nil {
 		return err
@@ -47,6 +52,11 @@ func (p *putting) place() error {
 		p.path = old.File
 	}
 	return nil
+}
+
+// isFileName says whether a name, given to flowrun run, would mean a file.
+func isFileName(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
 }
 
 func (p *putting) taken(path string) error {

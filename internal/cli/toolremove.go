@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -34,7 +35,7 @@ func (a *app) toolRemoveCommand() *cobra.Command {
 				return fmt.Errorf("the tool %q has no file that could be removed", args[0])
 			case !force && !a.answers():
 				return usagef(c, "removing %s asks first, and there is no terminal to ask on; give --force", shortPath(def.File))
-			case !force && !a.ask(fmt.Sprintf("remove %s (%s), %s?", def.Name, def.Scope, shortPath(def.File)), false):
+			case !force && !a.ask(fmt.Sprintf("remove %s (%s), %s?", console.Clean(def.Name), def.Scope, shortPath(def.File)), false):
 				a.say("nothing was removed")
 				return codeError(exitFailed)
 			}
@@ -64,7 +65,7 @@ func (a *app) remove(lib *tool.Library, def *tool.Definition, name string) error
 	if err := catalog.Remove(def.File); err != nil {
 		return fmt.Errorf("cannot remove %q: %w", name, err)
 	}
-	fmt.Fprintf(a.Stdout, "removed %s (%s): %s\n", def.Name, def.Scope, shortPath(def.File))
+	fmt.Fprintf(a.Stdout, "removed %s (%s): %s\n", console.Clean(def.Name), def.Scope, shortPath(def.File))
 	if next, _, err := lib.Lookup(name, nil); err == nil {
 		a.say("note: %s now means the tool in the %s scope, %s", name, next.Scope, shortPath(next.File))
 	}

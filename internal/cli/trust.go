@@ -147,7 +147,7 @@ func (a *app) settings(f runFlags) (*config.Config, error) {
 			a.say("what the project says has changed since it was decided about")
 		}
 		a.showNeeded(c.Trust)
-		yes, err := a.decide("Trust this project? [y/N] ", false, nil)
+		yes, err := a.decide(inquiry{text: "Trust this project? [y/N] ", grave: true})
 		if errors.Is(err, errInterrupted) {
 			return nil, codeError(exitInterrupt)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,7 +109,7 @@ func (a *app) validate(targets []target, f validateFlags) error {
 			return err
 		}
 	}
-	all := v.found.Sorted()
+	all := sortedByFile(v.found)
 	if f.strict {
 		all = strict(all)
 	}
@@ -119,6 +120,20 @@ func (a *app) validate(targets []target, f validateFlags) error {
 		return codeError(exitInvalid)
 	}
 	return nil
+}
+
+// sortedByFile is the diagnostics of all files in order of place, each once. What bounds
+// their number bounds that of one file.
+func sortedByFile(ds tool.Diagnostics) tool.Diagnostics {
+	byFile := map[string]tool.Diagnostics{}
+	for _, d := range ds {
+		byFile[d.Pos.File] = append(byFile[d.Pos.File], d)
+	}
+	var all tool.Diagnostics
+	for _, file := range slices.Sorted(maps.Keys(byFile)) {
+		all = append(all, byFile[file].Sorted()...)
+	}
+	return all
 }
 
 // strict is diagnostics with warnings counted as errors.

@@ -46,7 +46,7 @@ func (s *seeing) screenText() string {
 // waits until the screen shows a text.
 func (s *seeing) waits(text string) {
 	s.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if strings.Contains(s.screenText(), text) {
 			return
 		}
@@ -181,10 +181,10 @@ func TestViewCtrlC(t *testing.T) {
 resources: {cleanup: [{final-command: 'touch cleaning; until test -e gate; do sleep 0.02; done'}]}
 steps:
   - name: a
-    bash: echo ready; sleep 60
+    bash: echo ready; sleep 300
   - name: b
     parallel: true
-    bash: echo ready; sleep 60
+    bash: echo ready; sleep 300
 `
 	t.Run("once", func(t *testing.T) {
 		s := watch(t, 80, 24, stops)

@@ -111,7 +111,7 @@ type sarif struct {
 func (s *sarif) result(d tool.Diagnostic) result {
 	r := result{RuleID: d.Code, RuleIndex: s.rule(d.Code), Level: string(d.Severity), Message: message{d.Message}}
 	if d.Hint != "" {
-		r.Message.Text += ". " + strings.ToUpper(d.Hint[:1]) + d.Hint[1:]
+		r.Message.Text += "; " + d.Hint
 	}
 	if d.Pos.File != "" {
 		r.Locations = []location{{PhysicalLocation: s.place(d.Pos, d.Len)}}

@@ -17,12 +17,16 @@ import (
 )
 
 // checker compiles texts of a file in a folder of its own.
-func checker(t testing.TB, file string) mend.Check {
+func checker(t testing.TB, file string) (mend.Check, string) {
 	dir := t.TempDir()
+	file = filepath.Join(dir, file)
+	if err := os.WriteFile(filepath.Join(dir, "used.yaml"), []byte("name: used\ndescription: d\nbash: echo {WHOM}\nparameters: {WHOM: {description: w}}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
 	return func(text []byte) (*tool.Definition, tool.Diagnostics) {
 		return catalog.Check(lib, file, tool.ScopeFile, text, false)
-	}
+	}, file
 }
 
 // TestText: each kind of edit, and that nothing else moves.
@@ -47,12 +51,15 @@ func TestText(t *testing.T) {
 		{"a key of two candidates", head + "bsh: echo\n", head + "bsh: echo\n"},
 		{"a step to wait for", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    wait-for: [ fecth ]\n", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    wait-for: [ fetch ]\n"},
 		{"a step in a condition", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    run-condition: '{fecth.exit-code} == 0'\n", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    run-condition: '{fetch.exit-code} == 0'\n"},
+		{"a parameter of a test", head + "bash: echo {NAME}\nparameters: {NAME: {description: n}}\ntests:\n  - {name: a, parameters: {NAM: x}}\n", head + "bash: echo {NAME}\nparameters: {NAME: {description: n}}\ntests:\n  - {name: a, parameters: {NAME: x}}\n"},
+		{"a parameter of a used tool", head + "steps:\n  - name: a\n    use-tool: ./used.yaml\n    with: {WHON: x} # whom\n", head + "steps:\n  - name: a\n    use-tool: ./used.yaml\n    with: {WHOM: x} # whom\n"},
 		{"text that runs as it is", head + "bash: echo {NAM}\nparameters: {NAME: {description: n}}\n", head + "bash: echo {NAM}\nparameters: {NAME: {description: n}}\n"},
 		{"nothing to mend", head + "bash: echo\n", head + "bash: echo\n"},
 		{"nothing that can be mended", "- [\n", "- [\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := mend.Text(checker(t, "t.yaml"), "t.yaml", []byte(c.before))
+			check, file := checker(t, "t.yaml")
+			r := mend.Text(check, file, []byte(c.before))
 			if diff := cmp.Diff(c.after, string(r.Text)); diff != "" {
 				t.Errorf("-want +got:\n%s\n%v", diff, r.Fixed)
 			}
@@ -68,7 +75,7 @@ func TestText(t *testing.T) {
 // more, and what could run means the same.
 func settled(t testing.TB, file string, src []byte) {
 	t.Helper()
-	check := checker(t, file)
+	check, file := checker(t, file)
 	once := mend.Text(check, file, src)
 	if twice := mend.Text(check, file, once.Text); !bytes.Equal(twice.Text, once.Text) {
 		t.Errorf("mended twice it is another text:\n%s\n--- once:\n%s\n--- twice:\n%s", src, once.Text, twice.Text)
