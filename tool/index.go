@@ -34,7 +34,7 @@ const (
 )
 
 // indexFormat begins every index. It goes up with what stands behind it.
-const indexFormat = "flowrun index 2\n"
+const indexFormat = "flowrun index 1\n"
 
 // program tells one build of this program from another, which may read definitions
 // differently: "" where that cannot be told, and nothing is to be kept.
@@ -239,27 +239,5 @@ func (t *tape) place(p *Pos, length *int, file string) {
 		t.text(&p.File)
 	case t.reading:
 		p.File = file
-	}
-	if n := t.count(len(d.Related), d.Related == nil); t.reading && n >= 0 {
-		d.Related = make([]Place, n)
-	}
-	for i := range d.Related {
-		p := &d.Related[i]
-		t.text(&p.Message)
-		for _, n := range []*int{&p.Pos.Line, &p.Pos.Col, &p.Len} {
-			integral(t, n)
-		}
-		if t.reading {
-			p.Pos.File = file
-		}
-	}
-	if n := t.count(len(d.Fix), d.Fix == nil); t.reading && n >= 0 {
-		d.Fix = make([]Edit, n)
-	}
-	for i := range d.Fix {
-		e := &d.Fix[i]
-		integral(t, &e.From)
-		integral(t, &e.To)
-		t.text(&e.Text)
 	}
 }
