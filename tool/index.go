@@ -34,7 +34,7 @@ const (
 )
 
 // indexFormat begins every index. It goes up with what stands behind it.
-const indexFormat = "flowrun index 2\n"
+const indexFormat = "flowrun index 1\n"
 
 // program tells one build of this program from another, which may read definitions
 // differently: "" where that cannot be told, and nothing is to be kept.
@@ -204,49 +204,40 @@ func (t *tape) indexed(dir string, name *string, e *indexed) {
 	for _, s := range []*string{&l.Name, &l.Description, &l.Category, &l.Subcategory, &l.Version, &l.DeprecatedMessage} {
 		t.text(s)
 	}
-	for _, list := range []*[]string{&l.Tags, &l.SearchTags, &l.SearchKeywords, &l.Platforms} {
-		t.texts(list)
+	for _, words := range []*[]string{&l.Tags, &l.SearchTags, &l.SearchKeywords, &l.Platforms} {
+		listOn(t, words, t.text)
 	}
 	t.flag(&l.Deprecated)
-	n := t.count(len(l.Diagnostics), l.Diagnostics == nil)
-	if t.reading && n >= 0 {
-		l.Diagnostics = make(Diagnostics, n)
-	}
-	for i := range l.Diagnostics {
-		t.diagnostic(&l.Diagnostics[i], l.Path)
-	}
+	listOn(t, (*[]Diagnostic)(&l.Diagnostics), func(d *Diagnostic) { t.diagnostic(d, l.Path) })
 }
 
 func (t *tape) diagnostic(d *Diagnostic, file string) {
 	for _, s := range []*string{&d.Code, (*string)(&d.Severity), &d.Path, &d.Message, &d.Hint} {
 		t.text(s)
 	}
-	for _, n := range []*int{&d.Pos.Line, &d.Pos.Col, &d.Len} {
-		integral(t, n)
-	}
-	if t.reading {
-		d.Pos.File = file // a definition's problems are in its own file
-	}
-	if n := t.count(len(d.Related), d.Related == nil); t.reading && n >= 0 {
-		d.Related = make([]Place, n)
-	}
-	for i := range d.Related {
-		p := &d.Related[i]
+	t.place(&d.Pos, &d.Len, file)
+	listOn(t, &d.Related, func(p *Place) {
+		t.place(&p.Pos, &p.Len, file)
 		t.text(&p.Message)
-		for _, n := range []*int{&p.Pos.Line, &p.Pos.Col, &p.Len} {
-			integral(t, n)
-		}
-		if t.reading {
-			p.Pos.File = file
-		}
-	}
-	if n := t.count(len(d.Fix), d.Fix == nil); t.reading && n >= 0 {
-		d.Fix = make([]Edit, n)
-	}
-	for i := range d.Fix {
-		e := &d.Fix[i]
+	})
+	listOn(t, &d.Fix, func(e *Edit) {
 		integral(t, &e.From)
 		integral(t, &e.To)
 		t.text(&e.Text)
+	})
+}
+
+// place is where something stands, nearly always in the definition's own file.
+func (t *tape) place(p *Pos, length *int, file string) {
+	for _, n := range []*int{&p.Line, &p.Col, length} {
+		integral(t, n)
+	}
+	own := p.File == file
+	t.flag(&own)
+	switch {
+	case !own:
+		t.text(&p.File)
+	case t.reading:
+		p.File = file
 	}
 }

@@ -2,7 +2,9 @@ package tool
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -123,6 +125,16 @@ func (h house) disturb(r *rand.Rand, dir string) string {
 	entries, err := os.ReadDir(dir)
 	must(err)
 	pick := func() string { return filepath.Join(dir, entries[r.IntN(len(entries))].Name()) }
+	if len(entries) < minIndexed+4 {
+		return "add: " + h.tool(fmt.Sprintf("repo/.flowrun/tools/more-%d.yaml", r.IntN(1e6)), "more")
+	}
+	free := func(name string) string { // where a link may have been, perhaps one in a circle
+		file := filepath.Join(dir, name+".yaml")
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			h.t.Fatal(err)
+		}
+		return file
+	}
 	one, other := pick(), pick()
 	if _, err := os.Stat(one); err != nil { // a link to nowhere, or in a circle
 		must(os.Remove(one))
@@ -152,12 +164,10 @@ func (h house) disturb(r *rand.Rand, dir string) string {
 		must(os.Rename(aside, other))
 		return "swap: " + one + " " + other
 	case 4:
-		if len(entries) > minIndexed+2 {
-			must(os.Remove(one))
-		}
+		must(os.Remove(one))
 		return "remove: " + one
 	case 5:
-		h.write("repo/.flowrun/tools/new-"+word+".yaml", text)
+		must(os.WriteFile(free("new-"+word), []byte(text), 0o644))
 		return "add: new-" + word
 	case 6:
 		must(os.WriteFile(one, []byte("name: tool-"+word+"\nbahs: x\n  y: [\n"), 0o644))
@@ -177,7 +187,7 @@ func (h house) disturb(r *rand.Rand, dir string) string {
 		must(os.WriteFile(one, []byte("name: \"tool-\\x6"+fmt.Sprint(r.IntN(9)+1)+"\"\ndescription: x\nbash: echo\n"), 0o644))
 		return "a name with an escape: " + one
 	case 10:
-		must(os.WriteFile(filepath.Join(dir, word+".yaml"), []byte("description: x\nbash: echo\n"), 0o644))
+		must(os.WriteFile(free(word), []byte("description: x\nbash: echo\n"), 0o644))
 		return "a file without a name: " + word
 	default:
 		h.damage(r)

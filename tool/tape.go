@@ -71,12 +71,13 @@ func (t *tape) count(n int, none bool) int {
 	return int(v)
 }
 
-func (t *tape) texts(list *[]string) {
+// listOn is a list, one by one.
+func listOn[T any](t *tape, list *[]T, one func(*T)) {
 	n := t.count(len(*list), *list == nil)
 	if t.reading && n >= 0 {
-		*list = make([]string, n)
+		*list = make([]T, n)
 	}
 	for i := range *list {
-		t.text(&(*list)[i])
+		one(&(*list)[i])
 	}
 }
