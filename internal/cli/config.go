@@ -37,7 +37,7 @@ func (a *app) configuration(trusted bool) (*config.Config, error) {
 }
 
 func (a *app) configCommand() *cobra.Command {
-	c := &cobra.Command{
+	c := group(&cobra.Command{
 		Use:   "config",
 		Short: "Show flowrun's settings and where they come from",
 		Long: `Show flowrun's settings. They come from .flowrun/config.yaml of the project,
@@ -49,13 +49,7 @@ Keys: ` + strings.Join(config.Keys(), ", "),
 		Example: `  flowrun config list --show-origin
   flowrun config get grace
   flowrun schema config > config.schema.json`,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef(c, "unknown command %q; flowrun config --help lists them", args[0])
-			}
-			return c.Help()
-		},
-	}
+	})
 	c.AddCommand(a.configListCommand(), a.configGetCommand(), a.configPathCommand())
 	return c
 }

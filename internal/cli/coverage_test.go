@@ -89,7 +89,7 @@ var covered = []struct {
 	{325, "tool-edit", "--scope user"},
 	{326, "tool-edit", "--editor"},
 	{330, "toolvalidate", "--scope"},
-	{331, "validate-fix", "flowrun tool validate named --fix"},
+	{331, "tool-scope", "tool validate fixable --user --fix"},
 	{332, "toolvalidate", "--detailed"},
 	{335, "tool-get", "tool export deploy --output out.json --scope user"},
 	{336, "tool-get", "tool export deploy --format json"},

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/console"
 )
 
 // finding is one thing that doctor has looked at.
@@ -30,7 +32,7 @@ const (
 
 // checks are what doctor looks at, in this order.
 func (a *app) checks() []func() []finding {
-	return []func() []finding{a.checkVersion, a.checkShells, a.checkClock, a.checkTemp, a.checkSupervision, a.checkTerminal,
+	return []func() []finding{a.checkVersion, a.checkShells, a.checkClock, a.checkTemp, a.checkSupervision, a.checkTerminal, a.checkSettings,
 		a.checkState, a.checkHistory, a.checkRuns, a.checkScopes, a.checkDefinitions, a.checkSchemas}
 }
 
@@ -41,7 +43,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look whether everything is there that runs need, and in order",
 		Long: `Look at this machine and user as flowrun finds them: shells, clock, temporary folder,
-supervision of processes, terminal; the history and who may read it; interrupted runs and
+supervision of processes, terminal, settings; the history and who may read it; interrupted runs and
 what they left; the folders of tools and what is wrong in them.
 
 Each line is ok, warn or fail, with what to do. --fix does what does no harm: it makes
@@ -112,9 +114,9 @@ func (a *app) tellFindings(all []finding) {
 		if f.Fixed {
 			message += " (mended)"
 		}
-		fmt.Fprintf(a.Stdout, "%-4s  %-*s  %s\n", f.Status, width, f.Check, strings.ReplaceAll(message, "\n", "\n"+indent))
+		fmt.Fprintf(a.Stdout, "%-4s  %-*s  %s\n", f.Status, width, f.Check, strings.ReplaceAll(console.Clean(message), "\n", "\n"+indent))
 		if f.Hint != "" {
-			fmt.Fprintf(a.Stdout, "%s-> %s\n", indent, f.Hint)
+			fmt.Fprintf(a.Stdout, "%s-> %s\n", indent, console.Clean(f.Hint))
 		}
 	}
 	fmt.Fprintf(a.Stdout, "\n%d ok, %d to look at, %d wrong\n", count[healthy], count[doubtful], count[broken])

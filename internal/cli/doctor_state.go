@@ -14,7 +14,35 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/tool"
 )
+
+// checkSettings reads the files of settings.
+func (a *app) checkSettings() []finding {
+	c, err := a.configuration(false)
+	var files []string
+	for _, f := range c.Files {
+		if f.Exists {
+			files = append(files, f.Path)
+		}
+	}
+	var found tool.Diagnostics
+	var list []finding
+	switch {
+	case errors.As(err, &found) && found.Err() != nil:
+		list = append(list, bad("settings", "flowrun config list shows where", "%s: %s", plural(len(found), "problem"), found[0]))
+	case err != nil:
+		list = append(list, bad("settings", "", "%v", err))
+	case len(files) == 0:
+		list = append(list, good("settings", "no files of settings; the defaults hold"))
+	default:
+		list = append(list, good("settings", "%s", strings.Join(files, ", ")))
+	}
+	if keys := c.Trust.Ignored(); len(keys) > 0 {
+		list = append(list, doubt("settings", "look at them: flowrun trust", "%s of %s are ignored: the project is not trusted", strings.Join(keys, ", "), c.Trust.Folder))
+	}
+	return list
+}
 
 // checkState looks at the folder of history and logs, and at who may use it.
 func (a *app) checkState() []finding {
