@@ -339,15 +339,6 @@ func paths(p *flowrun.Plan, prefix string) []string {
 	return list
 }
 
-// placeOf is file:line of a step's definition.
-func placeOf(p *flowrun.Plan, path string) string {
-	pos := p.Place(path)
-	if pos.Line == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s:%d", pos.File, pos.Line)
-}
-
 // print writes the result to stdout; the text form went there during the run.
 func (a *app) print(res *flowrun.Result, form string) error {
 	switch form {
