@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,10 +12,28 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
+// locked is a buffer for several goroutines, as a file is.
+type locked struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Buffer.Write(p)
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Buffer.String()
+}
+
 // A run that is silent says every 30 s what still runs; one that speaks does not.
 func TestBeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var b bytes.Buffer
+		var b locked
 		w := NewPulse(&b)
 		p := NewPlain(w, false, nil, Scene{})
 		p.Emit(dag.Event{Kind: dag.RunStarted, Time: time.Now()})
@@ -22,12 +41,14 @@ func TestBeat(t *testing.T) {
 		for _, step := range []dag.ID{"use", "use/build", "a", "b", "c", "d", "e"} {
 			p.Emit(dag.Event{Kind: dag.StepStarted, Node: step, Attempt: 1, Time: time.Now()})
 		}
+		b.mu.Lock()
 		b.Reset()
+		b.mu.Unlock()
 		time.Sleep(20 * time.Second)
 		fmt.Fprintln(w, "x | streamed")
 		time.Sleep(29 * time.Second)
 		if b.String() != "x | streamed\n" {
-			t.Errorf("after 29 silent seconds: %s", &b)
+			t.Errorf("after 29 silent seconds: %s", b.String())
 		}
 		time.Sleep(2 * time.Second)
 		p.Emit(dag.Event{Kind: dag.StepFinished, Node: "use/build", Time: time.Now(), Result: &dag.Result{Status: dag.Succeeded}})

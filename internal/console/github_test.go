@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,7 +39,7 @@ func runner(log string) (commands []string) {
 func TestGitHub(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := filepath.Join(t.TempDir(), "log")
-		var b bytes.Buffer
+		var b locked
 		g := NewGitHub(&b, nil, Scene{
 			Pos:  func(string) (string, int, int) { return "a,b.yaml", 7, 5 },
 			Logs: func(run, path string, attempt int) []string { return []string{log} },
