@@ -104,8 +104,8 @@ func (a *app) afterDemo(p *flowrun.Plan, r *flowrun.Result) error {
 		return err
 	}
 	fmt.Fprint(a.Stderr, `
-build was tried twice, upload fell back to another mirror, * marks what the time was
-spent on. Nothing of this run is left. Next:
+build was tried twice, upload fell back to another mirror, * marks what the
+time was spent on. Nothing of this run is left. Next:
   flowrun demo --fail         break it: see what failed, and go on from there
   flowrun init                begin with tools of your own
 `)
@@ -115,7 +115,8 @@ spent on. Nothing of this run is left. Next:
 // afterFailure shows what can be done with a failed run.
 func (a *app) afterFailure(id, file string) {
 	fmt.Fprintf(a.Stderr, `
-This run is in your history, as every run is. Its definition is %[2]s.
+This run is in your history, as every run is. Its definition is
+%[2]s.
 Next:
   flowrun show %[1]s          which steps went well
   flowrun timeline %[1]s      when each ran
