@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +128,7 @@ func (a *app) toolTest(c *cobra.Command, args []string, f testFlags) error {
 		return err
 	}
 	if len(cases) == 0 && len(broken) == 0 {
-		a.say("there are no tests; a definition's tests stand under its key tests")
+		a.say("%s", theTests(nil))
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
@@ -165,6 +166,7 @@ func (a *app) cases(lib *tool.Library, args []string, f testFlags) (cases []tria
 	if err != nil {
 		return nil, nil, err
 	}
+	broken = closed(lib, args, f.scope)
 	for _, t := range targets {
 		def, _, err := lib.Lookup(t.name, nil)
 		if err != nil && t.found {
@@ -195,22 +197,13 @@ func (a *app) cases(lib *tool.Library, args []string, f testFlags) (cases []tria
 
 // tested are the tools to test.
 func (a *app) tested(lib *tool.Library, args []string, scope string) ([]target, error) {
-	if len(args) > 0 && scope == "any" {
-		return a.targets(lib, args), nil
+	if len(args) > 0 {
+		return a.scoped(args, scope)
 	}
 	var list []target
-	var names []string
 	for _, e := range a.tools(lib) {
-		if scope == "any" && e.ShadowedBy == "" || scope == string(e.Scope) {
-			names = append(names, e.Name)
-			if len(args) == 0 || slices.Contains(args, e.Name) {
-				list = append(list, target{e.Path, len(args) == 0})
-			}
-		}
-	}
-	for _, arg := range args {
-		if !slices.Contains(names, arg) {
-			return nil, &missingError{fmt.Errorf("cannot find tool %q in the scope %s%s", arg, scope, nearest(arg, names))}
+		if scope == anyScope && e.ShadowedBy == "" || scope == string(e.Scope) {
+			list = append(list, target{e.Path, true})
 		}
 	}
 	return list, nil
@@ -235,10 +228,18 @@ func chosen(cases []trial.Case, names []string) ([]trial.Case, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, &missingError{fmt.Errorf("there is no test %q%s", name, nearest(name, known))}
+			return nil, &missingError{fmt.Errorf("there is no test %q%s", name, cmp.Or(nearest(name, known), "; "+theTests(known)))}
 		}
 	}
 	return slices.DeleteFunc(cases, func(c trial.Case) bool { return !slices.Contains(names, c.Test.Name) }), nil
+}
+
+// theTests are the tests there are to choose from.
+func theTests(names []string) string {
+	if len(names) == 0 {
+		return "there are no tests; a definition's tests stand under its key tests"
+	}
+	return "the tests are " + listed(names)
 }
 
 // tell prints one outcome.

@@ -28,7 +28,7 @@ func (a *app) toolValidateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.validate(targets, f)
+			return a.validate(targets, closed(a.library(), args, scope), f)
 		},
 	}
 	scopes.declare(c)

@@ -56,7 +56,7 @@ Exits 3 when a definition has an error.`,
 				return err
 			}
 			lib := a.library()
-			return a.validate(a.targets(lib, args), f)
+			return a.validate(a.targets(lib, args), closed(lib, args, anyScope), f)
 		},
 		ValidArgsFunction: a.completeTools,
 	}
@@ -95,9 +95,9 @@ func (f *validateFlags) check(c *cobra.Command) error {
 }
 
 // validate checks the targets, mends them if that is asked for, and prints what is
-// wrong with them.
-func (a *app) validate(targets []target, f validateFlags) error {
-	v := &validation{app: a, flags: f, lib: a.library(), texts: map[string][]byte{}}
+// wrong with them, and what was found before.
+func (a *app) validate(targets []target, found tool.Diagnostics, f validateFlags) error {
+	v := &validation{app: a, flags: f, lib: a.library(), found: found, texts: map[string][]byte{}}
 	if f.against != "" {
 		var err error
 		if v.older, err = olderDefinitions(f.against); err != nil {
@@ -243,6 +243,17 @@ func (a *app) targets(lib *tool.Library, args []string) []target {
 		}
 	}
 	return list
+}
+
+// closed is the folders that args, being none, ask to look into and nobody can.
+func closed(lib *tool.Library, args []string, scope string) tool.Diagnostics {
+	switch {
+	case len(args) > 0:
+		return nil
+	case scope == anyScope:
+		scope = ""
+	}
+	return lib.Unreadable(tool.Scope(scope))
 }
 
 // explicit makes a path recognisable as one.
