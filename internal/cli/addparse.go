@@ -90,7 +90,7 @@ func (p *addParser) next() {
 }
 
 func (p *addParser) positional(word string) {
-	if p.name == "" && word != "" {
+	if p.name == "" {
 		p.name = word
 		return
 	}

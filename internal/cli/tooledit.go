@@ -35,7 +35,7 @@ func (a *app) toolEditCommand() *cobra.Command {
 			if def.Source == nil {
 				return fmt.Errorf("the tool %q has no file that could be edited", args[0])
 			}
-			words, err := editorWords(c, editor)
+			words, err := a.editorWords(c, editor)
 			if err != nil {
 				return err
 			}
