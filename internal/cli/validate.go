@@ -104,22 +104,38 @@ func (a *app) validate(targets []target, found tool.Diagnostics, f validateFlags
 			return err
 		}
 	}
+	var failed []error
 	for _, t := range targets {
-		if err := v.one(t); err != nil {
-			return err
+		if err := v.one(t); err != nil { // what is wrong with the others is told all the same
+			failed = append(failed, err)
 		}
+	}
+	if len(failed) > 0 && len(failed) == len(targets) {
+		return a.lastOf(failed)
 	}
 	all := sortedByFile(v.found)
 	if f.strict {
 		all = strict(all)
 	}
-	if err := a.printDiagnostics(all, len(targets), f, v.source); err != nil {
+	if err := a.printDiagnostics(all, len(targets)-len(failed), f, v.source); err != nil {
 		return err
 	}
-	if all.Err() != nil {
+	switch {
+	case len(failed) > 0:
+		return a.lastOf(failed)
+	case all.Err() != nil:
 		return codeError(exitInvalid)
 	}
 	return nil
+}
+
+// lastOf tells errors but the last, which is for the caller to return.
+func (a *app) lastOf(failed []error) error {
+	last := len(failed) - 1
+	for _, err := range failed[:last] {
+		a.say("%v", err)
+	}
+	return failed[last]
 }
 
 // sortedByFile is the diagnostics of all files in order of place, each once. What bounds
