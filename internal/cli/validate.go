@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -280,12 +281,26 @@ func explicit(path string) string {
 	return path
 }
 
+// isDefinition says whether a file in some folder is a definition. JSON is, where scopes
+// are: elsewhere it is mostly something else.
+func isDefinition(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".yaml", ".yml":
+		return true
+	case ".json":
+		abs, err := filepath.Abs(path)
+		tools := filepath.Dir(abs)
+		return err == nil && filepath.Base(tools) == "tools" && slices.Contains([]string{".flowrun", ".cycod"}, filepath.Base(filepath.Dir(tools)))
+	}
+	return false
+}
+
 // definitionsIn are the definitions in a folder and in its folders. One that cannot
 // be opened is among them: compiling it says why.
 func definitionsIn(dir string) []target {
 	var list []target
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) {
+		if err != nil || !d.IsDir() && isDefinition(path) {
 			list = append(list, target{explicit(path), true})
 		}
 		return nil
