@@ -41,8 +41,8 @@ type inquiry struct {
 	details func() error // shows more for d; nil where there is no more
 }
 
-// decide puts a question; the end of the input means no. The error is errInterrupted for
-// Ctrl-C.
+// decide puts a question; the end of the input means no. The error is interrupted for
+// Ctrl-C and its like.
 func (a *app) decide(i inquiry) (bool, error) {
 	q := a.questions()
 	defer q.over()
@@ -77,20 +77,26 @@ type questions struct {
 	interrupted chan os.Signal
 }
 
-// questions takes Ctrl-C until over.
+// questions takes Ctrl-C, and what else ends a command, until over: dying of it would
+// leave a terminal that shows nothing of what is typed.
 func (a *app) questions() *questions {
 	q := &questions{app: a, in: a.Stdin.(*os.File), interrupted: make(chan os.Signal, 1)}
-	signal.Notify(q.interrupted, os.Interrupt)
+	signal.Notify(q.interrupted, endings()...)
 	return q
 }
 
 func (q *questions) over() { signal.Stop(q.interrupted) }
 
-// errInterrupted says that Ctrl-C was the answer.
-var errInterrupted = errors.New("interrupted")
+// interrupted is the signal that came in the place of an answer.
+type interrupted struct{ sig os.Signal }
+
+func (e interrupted) Error() string { return fmt.Sprintf("received %v", e.sig) }
+
+// code is what the command ends with.
+func (e interrupted) code() codeError { return codeError(signalCode(e.sig)) }
 
 // answer reads a line, without showing it where it is secret. The error is io.EOF, or
-// errInterrupted; the terminal is then as it was.
+// interrupted; the terminal is then as it was.
 func (q *questions) answer(secret bool) (string, error) {
 	type line struct {
 		text string
@@ -118,9 +124,9 @@ func (q *questions) answer(secret bool) (string, error) {
 			fmt.Fprintln(q.Stderr)
 		}
 		return strings.TrimSpace(l.text), l.err
-	case <-q.interrupted:
+	case sig := <-q.interrupted:
 		term.Restore(int(q.in.Fd()), before)
-		return "", errInterrupted
+		return "", interrupted{sig}
 	}
 }
 

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -81,6 +82,19 @@ func TestNotAnswered(t *testing.T) {
 			t.Errorf("the screen showed\n%s", screen)
 		}
 	})
+	for _, end := range []struct {
+		sig  syscall.Signal
+		code int
+	}{{syscall.SIGTERM, 143}, {syscall.SIGHUP, 129}, {syscall.SIGQUIT, 131}} {
+		t.Run(end.sig.String()+" while nothing is shown", func(t *testing.T) {
+			s := sit(t, asking, nil, "GIVEN=x", "CITY=Rome", "UNIT=metric", "PORT=1", "LOUD=true")
+			s.shows("TOKEN: ")
+			s.cmd.Process.Signal(end.sig)
+			if screen := s.ends(end.code); strings.Contains(screen, "goroutine") {
+				t.Errorf("the screen showed\n%s", screen)
+			}
+		})
+	}
 	t.Run("no-input", func(t *testing.T) {
 		without(t, sit(t, asking, nil, "GIVEN=x", "CITY=Rome", "--no-input").ends(6), false)
 	})

@@ -33,11 +33,11 @@ func (a *app) askMissing(p *flowrun.Plan, w flowrun.World, params map[string]any
 		if err := q.until(p, w, params, d); err != nil {
 			fmt.Fprintln(a.Stderr)
 			missing.Problems = missing.Problems[i:]
-			code := a.fail(missing)
-			if errors.Is(err, errInterrupted) {
-				code = exitInterrupt
+			code := codeError(a.fail(missing))
+			if sig, ok := errors.AsType[interrupted](err); ok {
+				code = sig.code()
 			}
-			return codeError(code)
+			return code
 		}
 	}
 	return nil

@@ -205,7 +205,7 @@ func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 		_, err := card.Write(a.Stderr, width, true)
 		return err
 	}})
-	if errors.Is(err, errInterrupted) {
+	if errors.As(err, new(interrupted)) {
 		return false, nil
 	}
 	return yes, err

@@ -160,7 +160,11 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 			return err
 		}
 		defer a.retain(ctx, s, f.settings)
-		return a.carryOut(past, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+		told := past
+		if g.Retry {
+			told = nil // a run of its own, which tells itself what it takes over
+		}
+		return a.carryOut(told, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 			return e.Continue(ctx, g, o...)
 		})
 	})

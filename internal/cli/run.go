@@ -238,8 +238,8 @@ func (a *app) execute(plan *flowrun.Plan, world flowrun.World, params map[string
 	})
 }
 
-// carryOut runs something on an engine, and prints the result. past is the run that is
-// taken up, nil for a new one.
+// carryOut runs something on an engine, and prints the result. past is the run that goes
+// on, nil for a new one.
 func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, f runFlags,
 	run func(context.Context, *flowrun.Engine, ...flowrun.RunOption) (*flowrun.Result, error)) error {
 	ctx, stop := context.WithCancelCause(context.Background())

@@ -20,12 +20,28 @@ type signals struct {
 	first os.Signal
 }
 
+// endings are the signals that end a command. A terminal that went away is none under
+// nohup.
+func endings() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
+}
+
+// signalCode is the exit code of what a signal ended, as shells count: 130 for Ctrl-C,
+// 143 for TERM; 0 for none.
+func signalCode(sig os.Signal) int {
+	if sig, ok := sig.(syscall.Signal); ok {
+		return 128 + int(sig)
+	}
+	return 0
+}
+
 func (a *app) signals(stop context.CancelCauseFunc) *signals {
 	s := &signals{c: make(chan os.Signal, 4), force: make(chan struct{})}
-	signal.Notify(s.c, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
-	if !signal.Ignored(syscall.SIGHUP) { // nohup
-		signal.Notify(s.c, syscall.SIGHUP)
-	}
+	signal.Notify(s.c, append(endings(), syscall.SIGPIPE)...)
 	go func() {
 		for sig := range s.c {
 			if sig == syscall.SIGPIPE {
@@ -59,8 +75,5 @@ func (s *signals) stop() {
 func (s *signals) code() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if sig, ok := s.first.(syscall.Signal); ok {
-		return 128 + int(sig) // as shells count: 130 for Ctrl-C, 143 for TERM
-	}
-	return 0
+	return signalCode(s.first)
 }

@@ -148,8 +148,8 @@ func (a *app) settings(f runFlags) (*config.Config, error) {
 		}
 		a.showNeeded(c.Trust)
 		yes, err := a.decide(inquiry{text: "Trust this project? [y/N] ", grave: true})
-		if errors.Is(err, errInterrupted) {
-			return nil, codeError(exitInterrupt)
+		if sig, ok := errors.AsType[interrupted](err); ok {
+			return nil, sig.code()
 		}
 		if err != nil {
 			return nil, err

@@ -130,6 +130,40 @@ func TestViewResizedOnTerminal(t *testing.T) {
 	s.leaves(1)
 }
 
+// A retry is another run: what failed in the old one is not told of again.
+func TestViewOfRetry(t *testing.T) {
+	s := &seeing{shown: screentest.New(80, 24)}
+	s.seat = sit(t, `
+parameters:
+  BREAK: {type: boolean, description: Whether the second step fails, default: true}
+steps:
+  - name: first
+    bash: echo one
+  - name: second
+    bash: "! {BREAK}"
+  - name: third
+    bash: echo three
+`, func(c *exec.Cmd) {
+		c.Env = append(c.Env, "LC_ALL=C.UTF-8", "TERM=xterm")
+		old := exec.Command(c.Path, "run", "./it.yaml")
+		old.Dir, old.Env = c.Dir, c.Env
+		if out, err := old.CombinedOutput(); old.ProcessState.ExitCode() != 1 {
+			t.Fatalf("the first run: %v\n%s", err, out)
+		}
+		c.Args = []string{"flowrun", "retry", "latest", "--with", "BREAK=false", "--progress", "tty"}
+	})
+	s.resize(80, 24)
+	text := s.leaves(0)
+	for _, want := range []string{"succeeded", "3/3 done\n", "≡ first", "✔ second", "✔ third"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the screen does not show %q, but\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "FAILED") || strings.Contains(text, "skipped") {
+		t.Errorf("the screen tells of the old run:\n%s", text)
+	}
+}
+
 // The run's output and what steps stream scroll above the view. What has no end gets
 // one.
 func TestViewWithOutput(t *testing.T) {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +28,7 @@ func (a *app) watchRun(c *cobra.Command, args []string, f runFlags) error {
 			return usagef(c, "--watch-path %q: %v", p, err)
 		}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	set, answers := &watch.Set{Files: []string{full(args[0])}}, map[string]any{}
 	for {
