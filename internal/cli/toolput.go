@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -74,18 +75,18 @@ func (p *putting) write() error {
 	var err error
 	switch {
 	case p.old != nil && p.old.File == p.path:
-		err = catalog.Replace(p.path, p.old.Source, p.text)
+		err = atomicfile.Replace(p.path, p.old.Source, p.text)
 	default:
-		err = catalog.Create(p.path, p.text)
+		err = atomicfile.Create(p.path, p.text)
 	}
-	var exists *catalog.ExistsError
+	var exists *atomicfile.ExistsError
 	switch {
 	case errors.As(err, &exists):
 		return p.taken(exists.Path)
 	case err != nil:
 		return fmt.Errorf("cannot write %s to the %s scope: %w", p.name, p.scope, err)
 	case p.old != nil && p.old.File != p.path: // was JSON
-		return catalog.Remove(p.old.File)
+		return atomicfile.Remove(p.old.File)
 	}
 	return nil
 }

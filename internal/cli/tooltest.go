@@ -1,11 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/trial"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -299,18 +299,14 @@ func writeReports(reports []string, list []trial.Outcome, took time.Duration) er
 		if form == "junit" {
 			write = trial.WriteJUnit
 		}
-		if err := writeReport(file, func(w io.Writer) error { return write(w, list, took) }); err != nil {
+		var text bytes.Buffer
+		err := write(&text, list, took)
+		if err == nil {
+			err = atomicfile.Output(file, text.Bytes(), 0o600) // it holds output
+		}
+		if err != nil {
 			return fmt.Errorf("cannot write the report %s: %w", file, err)
 		}
 	}
 	return nil
-}
-
-// writeReport makes a file that only its owner reads: a report holds output.
-func writeReport(file string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
 }
