@@ -216,14 +216,6 @@ func (a *app) tested(lib *tool.Library, args []string, scope string) ([]target, 
 	return list, nil
 }
 
-// nearest is a did-you-mean, "" where nothing comes near.
-func nearest(word string, names []string) string {
-	if near := tool.Near(word, names); len(near) > 0 {
-		return fmt.Sprintf("; did you mean %q?", near[0])
-	}
-	return ""
-}
-
 // chosen are the cases of those names, all where there are none.
 func chosen(cases []trial.Case, names []string) ([]trial.Case, error) {
 	if len(names) == 0 {
