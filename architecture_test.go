@@ -34,7 +34,7 @@ var house = map[string]struct {
 	"metrics":          {1, []string{"dag"}, []string{"github.com/prometheus/client_golang"}},
 	"":                 {2, []string{"dag", "expr", "tool", "steps", "internal/dotenv", "internal/proc", "internal/helper", "internal/cache"}, nil},
 	"flowruntest":      {3, []string{"", "dag", "steps", "internal/storetest"}, nil},
-	"internal/console": {3, []string{"dag"}, nil},
+	"internal/console": {3, []string{"dag", "internal/workflow"}, nil},
 	"internal/watch":   {3, []string{"internal/cache"}, nil},
 	"internal/starter": {3, []string{"internal/atomicfile"}, nil},
 	"internal/sqlite":  {3, []string{"", "dag", "tool", "internal/proc"}, []string{"modernc.org/sqlite"}},
@@ -47,9 +47,10 @@ var house = map[string]struct {
 
 	"internal/funcschema": {1, []string{"tool"}, nil},
 	"internal/atomicfile": {0, nil, nil},
+	"internal/workflow":   {0, nil, nil},
 	"internal/release":    {0, nil, nil},
 	"internal/explain":    {0, nil, nil},
-	"internal/findings":   {1, []string{"tool", "internal/explain"}, nil},
+	"internal/findings":   {1, []string{"tool", "internal/explain", "internal/workflow"}, nil},
 	"internal/advice":     {1, []string{"tool"}, nil},
 	"internal/mend":       {3, []string{"tool", "internal/advice"}, nil},
 }
