@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -136,16 +135,4 @@ func (a *app) shownAs(ds tool.Diagnostics, path string, text []byte) {
 		}
 		return readSource(file)
 	}, a.style(a.Stderr))
-}
-
-// shortPath is a path from the working directory, where that is shorter.
-func shortPath(path string) string {
-	wd, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	if rel, err := filepath.Rel(wd, path); err == nil && !strings.HasPrefix(rel, "..") {
-		return rel
-	}
-	return path
 }
