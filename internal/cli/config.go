@@ -185,9 +185,6 @@ func (a *app) configPathCommand() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			conf, err := a.configuration(false)
-			if conf == nil {
-				return err
-			}
 			for _, f := range conf.Files {
 				note := ""
 				if !f.Exists {
