@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -204,13 +205,13 @@ func (a *app) warn(p *flowrun.Plan, params map[string]any) {
 		a.diagnose(p.Warnings)
 	}
 	if d := p.Definition; d.Deprecated {
-		a.say("tool %s is deprecated%s", d.Name, colon(d.DeprecatedMessage))
+		a.say("tool %s is deprecated%s", d.Name, colon(console.Harmless(d.DeprecatedMessage)))
 	}
 	for _, d := range p.Definition.Parameters {
 		if _, given := params[d.Name]; given && d.Deprecated {
 			use := ""
 			if d.DeprecatedAlternative != "" {
-				use = "; use " + d.DeprecatedAlternative
+				use = "; use " + console.Harmless(d.DeprecatedAlternative)
 			}
 			a.say("parameter %s is deprecated%s", d.Name, use)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/trial"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -235,7 +236,7 @@ func chosen(cases []trial.Case, names []string) ([]trial.Case, error) {
 
 // tell prints one outcome.
 func (a *app) tell(o *trial.Outcome, verbose bool) {
-	name := o.Tool + ": " + o.Test.Name
+	name := console.Harmless(o.Tool + ": " + o.Test.Name)
 	switch o.Status {
 	case trial.Passed:
 		fmt.Fprintf(a.Stdout, "ok       %s (%s)\n", name, shortTime(o.Duration))
@@ -243,19 +244,19 @@ func (a *app) tell(o *trial.Outcome, verbose bool) {
 		fmt.Fprintf(a.Stdout, "FAILED   %s (%s) %s\n", name, shortTime(o.Duration), place(o.Test.Pos))
 		a.indented(o.Details())
 	default:
-		fmt.Fprintf(a.Stdout, "%-8s %s (%s)\n", o.Status, name, o.Reason)
+		fmt.Fprintf(a.Stdout, "%-8s %s (%s)\n", o.Status, name, console.Harmless(o.Reason))
 	}
 	if verbose && o.Status == trial.Passed && o.Output != "" {
 		a.indented(strings.Split(strings.TrimSuffix(o.Output, "\n"), "\n"))
 	}
 	for _, w := range o.Warnings {
-		fmt.Fprintf(a.Stdout, "    warning: %s\n", w)
+		fmt.Fprintf(a.Stdout, "    warning: %s\n", console.Harmless(w))
 	}
 }
 
 func (a *app) indented(lines []string) {
 	for _, l := range lines {
-		fmt.Fprintf(a.Stdout, "    %s\n", l)
+		fmt.Fprintf(a.Stdout, "    %s\n", console.Harmless(l))
 	}
 }
 
