@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -59,7 +59,7 @@ func (a *app) keepAttempt(e *edition) {
 	dir, err := stateDir()
 	if err == nil {
 		file := filepath.Join(dir, e.name+".yaml.rej")
-		if err = catalog.Save(file, e.text); err == nil {
+		if err = atomicfile.Save(file, e.text); err == nil {
 			a.say("nothing was changed; the attempt is in %s", file)
 			return
 		}

@@ -1,12 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/trial"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -209,14 +210,6 @@ func (a *app) tested(lib *tool.Library, args []string, scope string) ([]target, 
 	return list, nil
 }
 
-// nearest is a did-you-mean, "" where nothing comes near.
-func nearest(word string, names []string) string {
-	if near := tool.Near(word, names); len(near) > 0 {
-		return fmt.Sprintf("; did you mean %q?", near[0])
-	}
-	return ""
-}
-
 // chosen are the cases of those names, all where there are none.
 func chosen(cases []trial.Case, names []string) ([]trial.Case, error) {
 	if len(names) == 0 {
@@ -244,7 +237,7 @@ func theTests(names []string) string {
 
 // tell prints one outcome.
 func (a *app) tell(o *trial.Outcome, verbose bool) {
-	name := o.Tool + ": " + o.Test.Name
+	name := console.Harmless(o.Tool + ": " + o.Test.Name)
 	switch o.Status {
 	case trial.Passed:
 		fmt.Fprintf(a.Stdout, "ok       %s (%s)\n", name, shortTime(o.Duration))
@@ -252,19 +245,19 @@ func (a *app) tell(o *trial.Outcome, verbose bool) {
 		fmt.Fprintf(a.Stdout, "FAILED   %s (%s) %s\n", name, shortTime(o.Duration), place(o.Test.Pos))
 		a.indented(o.Details())
 	default:
-		fmt.Fprintf(a.Stdout, "%-8s %s (%s)\n", o.Status, name, o.Reason)
+		fmt.Fprintf(a.Stdout, "%-8s %s (%s)\n", o.Status, name, console.Harmless(o.Reason))
 	}
 	if verbose && o.Status == trial.Passed && o.Output != "" {
 		a.indented(strings.Split(strings.TrimSuffix(o.Output, "\n"), "\n"))
 	}
 	for _, w := range o.Warnings {
-		fmt.Fprintf(a.Stdout, "    warning: %s\n", w)
+		fmt.Fprintf(a.Stdout, "    warning: %s\n", console.Harmless(w))
 	}
 }
 
 func (a *app) indented(lines []string) {
 	for _, l := range lines {
-		fmt.Fprintf(a.Stdout, "    %s\n", l)
+		fmt.Fprintf(a.Stdout, "    %s\n", console.Harmless(l))
 	}
 }
 
@@ -300,18 +293,14 @@ func writeReports(reports []string, list []trial.Outcome, took time.Duration) er
 		if form == "junit" {
 			write = trial.WriteJUnit
 		}
-		if err := writeReport(file, func(w io.Writer) error { return write(w, list, took) }); err != nil {
+		var text bytes.Buffer
+		err := write(&text, list, took)
+		if err == nil {
+			err = atomicfile.Output(file, text.Bytes(), 0o600) // it holds output
+		}
+		if err != nil {
 			return fmt.Errorf("cannot write the report %s: %w", file, err)
 		}
 	}
 	return nil
-}
-
-// writeReport makes a file that only its owner reads: a report holds output.
-func writeReport(file string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
 }

@@ -25,7 +25,6 @@ type validateFlags struct {
 	detailed bool
 	fix      bool
 	dryRun   bool
-	diff     bool
 	against  string
 }
 
@@ -41,9 +40,9 @@ tool in reach. Everything that can be known without running is checked: keys,
 references, conditions, shell syntax around references, cycles, used tools.
 
 --fix mends what can be mended without a choice to make, and never changes what a
-definition means; comments, order and all else stay as they are. --diff shows what it
-would do. --detailed adds notes on better practice. flowrun explain CODE tells more
-of a problem.
+definition means; comments, order and all else stay as they are. With --dry-run it
+shows what it would do. --detailed adds notes on better practice. flowrun explain CODE
+tells more of a problem.
 
 Exits 3 when a definition has an error.`,
 		Example: `  flowrun validate
@@ -70,7 +69,6 @@ func (f *validateFlags) define(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.fix, "fix", false, "mend what can be mended, and tell what is left")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "with --fix: show the changes as a diff, and write nothing")
-	fl.BoolVar(&f.diff, "diff", false, "the same as --fix --dry-run")
 	fl.BoolVar(&f.detailed, "detailed", false, "add notes on better practice, with the reason and the better way")
 	fl.BoolVar(&f.strict, "strict", false, "count warnings as errors")
 	fl.StringVar(&f.against, "against", "", "tell changes of parameters that break callers of the older definitions at this `path`, a file or a folder, where the major version was not raised")
@@ -85,9 +83,6 @@ func (f *validateFlags) check(c *cobra.Command) error {
 	}
 	if f.limit < 0 {
 		return usagef(c, "--limit must be at least 1, or 0 for all")
-	}
-	if f.diff {
-		f.fix, f.dryRun = true, true
 	}
 	if f.dryRun && !f.fix {
 		return usagef(c, "--dry-run shows what --fix would do; give --fix, too")
