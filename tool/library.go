@@ -144,7 +144,10 @@ func folders(c Config) []folder {
 func nearest(dir, name string) string {
 	for dir != "" {
 		found := filepath.Join(dir, name)
-		if info, err := os.Stat(found); err == nil && info.IsDir() {
+		switch info, err := os.Stat(found); {
+		case err == nil && info.IsDir():
+			return found
+		case errors.Is(err, fs.ErrPermission) && isThere(filepath.Dir(found)): // the first, but closed
 			return found
 		}
 		parent := filepath.Dir(dir)
@@ -234,7 +237,8 @@ func (e *NotFoundError) Error() string {
 // from is the definition the name stands in (use-tool, base-tool), nil for a
 // caller's own. Where that was named by path, its folder is looked in first.
 //
-// The error is a *NotFoundError, or why a file could not be read. What is wrong
+// The error is a *NotFoundError, or why a file, or the folder of a scope, could not be
+// read. What is wrong
 // inside the file is in the Diagnostics; see Decode.
 func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostics, error) {
 	if l.frozen != nil {
@@ -253,6 +257,9 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 	for _, f := range places {
 		if file := l.find(f.path, name); file != "" {
 			return l.load(file, f.scope)
+		}
+		if err := f.closed(); err != nil { // another tool of that name must not run in its place
+			return nil, nil, err
 		}
 	}
 	return nil, nil, l.missing(name, places)
@@ -310,11 +317,18 @@ func (l *Library) called(dir, name string) string {
 	l.mu.Unlock()
 	for _, e := range extensions {
 		file := filepath.Join(dir, name+e)
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+		info, err := os.Stat(file)
+		if err == nil && info.Mode().IsRegular() || err != nil && isThere(file) {
 			return file
 		}
 	}
 	return ""
+}
+
+// isThere says whether a path names something, be it a link to nowhere.
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // says says whether the definition in a file has a name. Of those where the name

@@ -93,12 +93,12 @@ func (l *Library) listFolder(f folder) []Listed {
 }
 
 // look reads a file for a listing, which leaves out what is no regular file: a pipe, an
-// editor's lock. The stamp is there only where what was read may be believed later.
+// editor's lock, which is a hidden link to nowhere. The stamp is there only where what was read may be believed later.
 func (l *Library) look(file string, scope Scope) indexed {
 	c, err := l.loaded(file, scope)
 	var odd *notRegularError
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.As(err, &odd):
+	case errors.Is(err, fs.ErrNotExist) && (!isThere(file) || filepath.Base(file)[0] == '.'), errors.As(err, &odd):
 		return indexed{}
 	case err != nil:
 		return indexed{tool: unreadable(file, err)}

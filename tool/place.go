@@ -2,10 +2,13 @@ package tool
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // Folder is where new definitions of a scope go, whether or not it is there yet:
@@ -36,6 +39,9 @@ func (l *Library) LookupIn(name string, s Scope) (*Definition, Diagnostics, erro
 		if file := l.find(f.path, name); file != "" {
 			return l.load(file, f.scope)
 		}
+		if err := f.closed(); err != nil {
+			return nil, nil, err
+		}
 	}
 	if len(places) == 0 { // a scope without a folder yet
 		dir, err := l.Folder(s)
@@ -58,4 +64,37 @@ func (l *Library) ListFolder(dir string) ([]Listed, error) {
 	all := l.listFolder(folder{ScopeFile, dir})
 	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil
+}
+
+// Unreadable is the folders of a scope, of all for "", that are there and cannot be
+// read, each with the reason: what they hold is in no List.
+func (l *Library) Unreadable(s Scope) Diagnostics {
+	var found Diagnostics
+	for _, f := range l.folders {
+		if s != "" && s != f.scope {
+			continue
+		}
+		if err := f.closed(); err != nil {
+			found = append(found, Diagnostic{Code: "unreadable", Severity: Error, Pos: Pos{File: f.path},
+				Message: err.Error(), Hint: "make it readable, or remove it"})
+		}
+	}
+	return found
+}
+
+// closed is why a folder that is there cannot be read. One below a file, as a home of
+// /dev/null has them, is not there.
+func (f folder) closed() error {
+	dir, err := os.Open(f.path)
+	switch {
+	case err == nil:
+		return dir.Close()
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return nil
+	}
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return fmt.Errorf("cannot read the folder of %s tools, %s: %w", f.scope, f.path, err)
 }

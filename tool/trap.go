@@ -299,8 +299,5 @@ func quoteTheValue(f parts) string {
 	if f.key == "" || len(f.value) > 80 {
 		return "quote the value, or write it as a block scalar after '|'"
 	}
-	if strings.ContainsAny(f.value, `"\`) {
-		return fmt.Sprintf("quote the value: %s: '%s'", f.key, strings.ReplaceAll(f.value, "'", "''"))
-	}
-	return fmt.Sprintf("quote the value: %s: \"%s\"", f.key, f.value)
+	return fmt.Sprintf("quote the value: %s: %s", f.key, quotedValue(f.value))
 }

@@ -90,7 +90,7 @@ func (p *addParser) next() {
 }
 
 func (p *addParser) positional(word string) {
-	if p.name == "" && word != "" {
+	if p.name == "" {
 		p.name = word
 		return
 	}
@@ -102,20 +102,12 @@ func (p *addParser) unknown(word string) {
 	if optionNamed(parameterOptions, name) != nil {
 		p.problem("unknown option %s; after --parameter NAME \"DESC\" write %s=VALUE, without dashes", word, name)
 	} else {
-		p.problem("unknown option %s%s", word, nearestOption(name, addOptions, "--"))
+		p.problem("unknown option %s%s", word, nearestAs("--%s", name, optionNames(addOptions)))
 	}
 	// Its value, if it has one, is no name.
 	if p.at < len(p.words) && !strings.HasPrefix(p.words[p.at], "-") && !strings.Contains(word, "=") && p.name != "" {
 		p.at++
 	}
-}
-
-// nearestOption is a did-you-mean over a table.
-func nearestOption(name string, table []addOption, dashes string) string {
-	if near := tool.Near(name, optionNames(table)); len(near) > 0 {
-		return fmt.Sprintf("; did you mean %s%s?", dashes, near[0])
-	}
-	return ""
 }
 
 // values are the words that an option takes.

@@ -121,7 +121,7 @@ func (p *addParser) parameters() {
 			case !ok:
 				p.problem("parameter %s: %q is not KEY=VALUE; the tool's name stands before the options, and a value with blanks needs quotes", param.name, word)
 			case o == nil:
-				p.problem("parameter %s: unknown option %s%s", param.name, key, nearestOption(key, parameterOptions, ""))
+				p.problem("parameter %s: unknown option %s%s", param.name, key, nearestAs("%s", key, optionNames(parameterOptions)))
 			default:
 				p.set(&draft, o, what, value, param.kind)
 			}

@@ -2,9 +2,12 @@
 // and results into text and exit codes. Results go to stdout, narration to
 // stderr.
 //
-// Every command is one file: it declares its flags, calls the engine and returns
-// an error; Main prints the error and chooses the exit code by its kind
-// (exit.go).
+// Every command has a file of its own: it declares its flags, calls the engine and
+// returns an error; Main prints the error and chooses the exit code by its kind
+// (exit.go). What several commands share has a file named for it: params.go reads
+// PARAM=VALUE, ask.go puts questions, narrate.go tells of a run, consent.go asks the
+// policy, page.go prints help in the specification's form. flowrun tool add parses its
+// ordered options itself (add*.go).
 package cli
 
 import (

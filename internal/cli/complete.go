@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -203,12 +203,10 @@ func candidates(p *tool.Parameter) []string {
 	var words []string
 	for _, v := range values {
 		word := ""
-		if v.Text != nil {
-			word = v.Text.S
-		} else if v.Scalar != nil {
-			word = fmt.Sprint(v.Scalar)
+		if v.Text != nil || v.Scalar != nil {
+			word = valueText(v)
 		}
-		if word != "" && !strings.ContainsAny(word, "\n\t{") && !slices.Contains(words, word) {
+		if word != "" && word == console.Clean(word) && !strings.Contains(word, "{") && !slices.Contains(words, word) {
 			words = append(words, word)
 		}
 	}
@@ -222,9 +220,10 @@ func candidates(p *tool.Parameter) []string {
 	return words
 }
 
-// described is a completion with what it means, in one line.
+// described is a completion with what it means, in one line. Shells show it as it is.
 func described(word, text string) string {
 	text, _, _ = strings.Cut(text, "\n")
+	text = console.Harmless(text)
 	if text == "" {
 		return word
 	}

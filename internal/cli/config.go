@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -173,10 +174,7 @@ func known(key string) bool {
 }
 
 func nearOr(key string) string {
-	if near := tool.Near(key, config.Keys()); len(near) > 0 {
-		return fmt.Sprintf("; did you mean %s?", near[0])
-	}
-	return "; the settings are " + strings.Join(config.Keys(), ", ")
+	return cmp.Or(nearestAs("%s", key, config.Keys()), "; the settings are "+strings.Join(config.Keys(), ", "))
 }
 
 func (a *app) configPathCommand() *cobra.Command {
@@ -187,9 +185,6 @@ func (a *app) configPathCommand() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			conf, err := a.configuration(false)
-			if conf == nil {
-				return err
-			}
 			for _, f := range conf.Files {
 				note := ""
 				if !f.Exists {

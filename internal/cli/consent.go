@@ -41,10 +41,13 @@ func (f *consentFlags) declare(c *cobra.Command) {
 
 // check holds the patterns against their form.
 func (f *consentFlags) check(c *cobra.Command) error {
-	for flag, list := range map[string][]string{"auto-approve": f.approve, "auto-deny": f.deny} {
-		for _, s := range list {
+	for _, flag := range []struct {
+		name string
+		list []string
+	}{{"auto-approve", f.approve}, {"auto-deny", f.deny}} {
+		for _, s := range flag.list {
 			if _, err := policy.ParsePattern(s, ""); err != nil {
-				return usagef(c, "--%s: %v", flag, err)
+				return usagef(c, "--%s: %v", flag.name, err)
 			}
 		}
 	}

@@ -85,6 +85,7 @@ func summary(ds tool.Diagnostics, targets int) string {
 	return words
 }
 
+// counted is a number with its word, which takes an s for more than one.
 func counted(n int, word string) string {
 	if n == 1 {
 		return "1 " + word

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -138,6 +139,9 @@ func bad(check, hint, format string, args ...any) finding {
 // private makes a finding of files and folders that others than their owner may use; nil
 // where there are none of these.
 func private(check string, files []string) []finding {
+	if runtime.GOOS == "windows" { // where the mode does not say who may
+		return nil
+	}
 	var open []string
 	for _, file := range files {
 		if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,7 +29,7 @@ func (a *app) checkSettings() []finding {
 	var list []finding
 	switch {
 	case errors.As(err, &found) && found.Err() != nil:
-		list = append(list, bad("settings", "flowrun config list shows where", "%s: %s", plural(len(found), "problem"), found[0]))
+		list = append(list, bad("settings", "flowrun config list shows where", "%s: %s", counted(len(found), "problem"), found[0]))
 	case err != nil:
 		list = append(list, bad("settings", "", "%v", err))
 	case len(files) == 0:
@@ -168,12 +167,4 @@ func (a *app) orphanLogs() (n int) {
 		return nil
 	})
 	return n
-}
-
-// plural is a count with its word.
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }

@@ -31,7 +31,7 @@ func (a *app) checkScopes() []finding {
 		case err != nil:
 			list = append(list, bad("tools", "make it readable", "the folder of %s tools cannot be read: %v", f.Scope, err))
 		default:
-			list = append(list, good("tools", "%s: %s in %s", f.Scope, plural(count[f.Path], "definition"), f.Path))
+			list = append(list, good("tools", "%s: %s in %s", f.Scope, counted(count[f.Path], "definition"), f.Path))
 		}
 	}
 	if len(list) == 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/console"
 )
 
 // dryRun shows what a run would do and starts nothing.
@@ -33,7 +34,7 @@ func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f 
 			who = t.Step + " wants"
 		}
 		for _, n := range t.Permissions {
-			fmt.Fprintf(a.Stdout, "  %s %s\n", who, n.Resolved)
+			fmt.Fprintf(a.Stdout, "  %s %s\n", who, console.Visible(n.Resolved))
 		}
 	}
 	showPreview(a.Stdout, v.Steps, "")
@@ -41,7 +42,8 @@ func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f 
 }
 
 // showPreview prints the steps of one tool wave by wave; nested steps, whose ids
-// begin with prefix, come under the step that holds them.
+// begin with prefix, come under the step that holds them. Nothing in it can hide what
+// would run.
 func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
 	indent := strings.Repeat("    ", strings.Count(prefix, "/"))
 	var own []flowrun.PreviewStep
@@ -62,16 +64,16 @@ func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
 			fmt.Fprintf(w, "%s    %s\n", indent, s.Handler)
 		}
 		if s.Loop != "" {
-			fmt.Fprintf(w, "%s    for each of %s\n", indent, s.Loop)
+			fmt.Fprintf(w, "%s    for each of %s\n", indent, console.Visible(s.Loop))
 		}
 		if s.Condition != "" {
-			fmt.Fprintf(w, "%s    if %s\n%s       %s: %s\n", indent, s.Condition, indent, s.Verdict, s.Why)
+			fmt.Fprintf(w, "%s    if %s\n%s       %s: %s\n", indent, console.Visible(s.Condition), indent, s.Verdict, console.Visible(s.Why))
 		}
 		for _, line := range strings.Split(strings.TrimRight(s.Command, "\n"), "\n") {
-			fmt.Fprintf(w, "%s    | %s\n", indent, line)
+			fmt.Fprintf(w, "%s    | %s\n", indent, console.Clean(line))
 		}
 		if s.Problem != "" {
-			fmt.Fprintf(w, "%s    ! %s\n", indent, s.Problem)
+			fmt.Fprintf(w, "%s    ! %s\n", indent, console.Visible(s.Problem))
 		}
 		showPreview(w, all, s.ID+"/")
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -59,7 +59,7 @@ func (a *app) keepAttempt(e *edition) {
 	dir, err := stateDir()
 	if err == nil {
 		file := filepath.Join(dir, e.name+".yaml.rej")
-		if err = catalog.Save(file, e.text); err == nil {
+		if err = atomicfile.Save(file, e.text); err == nil {
 			a.say("nothing was changed; the attempt is in %s", file)
 			return
 		}
@@ -99,8 +99,8 @@ func (a *app) inEditor(editor []string, name string, text []byte) ([]byte, error
 }
 
 // editorWords is the editor to start: the one given, $VISUAL, $EDITOR, or one that
-// most machines have (S1-326).
-func editorWords(c *cobra.Command, given string) ([]string, error) {
+// most machines have (S1-326), which wants a terminal.
+func (a *app) editorWords(c *cobra.Command, given string) ([]string, error) {
 	line := cmp.Or(given, os.Getenv("VISUAL"), os.Getenv("EDITOR"))
 	words, err := splitWords(line)
 	if err != nil {
@@ -108,6 +108,9 @@ func editorWords(c *cobra.Command, given string) ([]string, error) {
 	}
 	if len(words) > 0 {
 		return waiting(words), nil
+	}
+	if !a.answers() {
+		return nil, usagef(c, "there is no terminal to edit on; set VISUAL or EDITOR to a program that needs none, or give --editor")
 	}
 	usual := []string{"sensible-editor", "nano", "vim", "vi"}
 	if runtime.GOOS == "windows" {

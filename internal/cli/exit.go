@@ -152,8 +152,13 @@ func hint(h string) string {
 	return "; " + h
 }
 
+// say tells something on stderr. Its lines are cleaned: much of it comes from definitions.
 func (a *app) say(format string, args ...any) {
-	fmt.Fprintf(a.Stderr, "flowrun: "+format+"\n", args...)
+	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
+	for i, line := range lines {
+		lines[i] = console.Clean(line)
+	}
+	fmt.Fprintf(a.Stderr, "flowrun: %s\n", strings.Join(lines, "\n"))
 }
 
 // diagnose draws diagnostics on stderr, with the lines they are about.

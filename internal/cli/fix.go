@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/mend"
@@ -32,7 +33,7 @@ func (v *validation) mend(t target) (bool, error) {
 		return false, nil
 	}
 	if !v.flags.dryRun {
-		if err := catalog.Replace(file, src, r.Text); err != nil {
+		if err := atomicfile.Replace(file, src, r.Text); err != nil {
 			return false, fmt.Errorf("cannot mend %q: %w", file, err)
 		}
 		v.say("%s: mended %s", shortPath(file), counted(len(r.Fixed), "problem"))

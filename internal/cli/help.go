@@ -148,9 +148,18 @@ func wrongFlag(c *cobra.Command, err error) error {
 				flags = append(flags, flag)
 			}
 		}
-		if near := tool.Near(name, flags); len(near) > 0 {
-			err = fmt.Errorf("%w; did you mean --%s?", err, near[0])
-		}
+		err = fmt.Errorf("%w%s", err, nearestAs("--%s", name, flags))
 	}
 	return usage(err, c)
+}
+
+// nearest is a did-you-mean, "" where nothing comes near.
+func nearest(word string, names []string) string { return nearestAs("%q", word, names) }
+
+// nearestAs is nearest with the name as a format writes it.
+func nearestAs(format, word string, names []string) string {
+	if near := tool.Near(word, names); len(near) > 0 {
+		return fmt.Sprintf("; did you mean "+format+"?", near[0])
+	}
+	return ""
 }

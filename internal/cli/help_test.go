@@ -193,3 +193,20 @@ func TestManPages(t *testing.T) {
 		}
 	}
 }
+
+// TestHelpIsItsOwn: the help of every command is of that command, not of the one above it.
+func TestHelpIsItsOwn(t *testing.T) {
+	for _, c := range documented((&app{}).root()) {
+		if c.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		var out bytes.Buffer
+		c.SetOut(&out)
+		if err := c.Help(); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "\nUSAGE: "+c.CommandPath()) && !strings.Contains(out.String(), "Usage:\n  "+c.CommandPath()) {
+			t.Errorf("the help of %s is of another command:\n%.200s", c.CommandPath(), &out)
+		}
+	}
+}

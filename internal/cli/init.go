@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -87,7 +86,7 @@ func (a *app) begin(dir, template string) error {
 	}
 	i := slices.IndexFunc(starter.Templates, func(t starter.Template) bool { return t.Name == template })
 	fmt.Fprintf(a.Stderr, "Next:\n")
-	if here, err := os.Getwd(); err == nil && absolute(dir) != here {
+	if here, err := os.Getwd(); err == nil && full(dir) != here {
 		fmt.Fprintf(a.Stderr, "  cd %s\n", flowrun.StepWord(dir))
 	}
 	fmt.Fprintf(a.Stderr, `  %s
@@ -95,10 +94,4 @@ func (a *app) begin(dir, template string) error {
   flowrun validate            check them, as you change them
 `, starter.Templates[i].First)
 	return nil
-}
-
-// absolute is a path in full, as it is where that cannot be known.
-func absolute(path string) string {
-	abs, _ := filepath.Abs(path)
-	return cmp.Or(abs, path)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -204,13 +205,13 @@ func (a *app) warn(p *flowrun.Plan, params map[string]any) {
 		a.diagnose(p.Warnings)
 	}
 	if d := p.Definition; d.Deprecated {
-		a.say("tool %s is deprecated%s", d.Name, colon(d.DeprecatedMessage))
+		a.say("tool %s is deprecated%s", d.Name, colon(console.Harmless(d.DeprecatedMessage)))
 	}
 	for _, d := range p.Definition.Parameters {
 		if _, given := params[d.Name]; given && d.Deprecated {
 			use := ""
 			if d.DeprecatedAlternative != "" {
-				use = "; use " + d.DeprecatedAlternative
+				use = "; use " + console.Harmless(d.DeprecatedAlternative)
 			}
 			a.say("parameter %s is deprecated%s", d.Name, use)
 		}
@@ -247,21 +248,11 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 	sig := a.signals(stop)
 	defer sig.stop()
 
-	config := flowrun.Config{Parallel: f.maxParallel, StateDir: flowrun.DefaultStateDir(),
-		Grace: f.settings.Duration("grace"), Cleanup: f.settings.Duration("limits.cleanup")}
-	if config.Parallel == 0 {
-		config.Parallel = int(f.settings.Number("limits.max-parallel"))
+	config, tidy, err := engineConfig(s, f)
+	if err != nil {
+		return err
 	}
-	if s != nil {
-		config.Store = s
-	} else { // the result is printed from the logs, which then go
-		dir, err := os.MkdirTemp("", "flowrun-")
-		if err != nil {
-			return fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
-		}
-		defer os.RemoveAll(dir)
-		config.StateDir, config.CacheDir = dir, flowrun.NoCache
-	}
+	defer tidy()
 	options := []flowrun.RunOption{flowrun.WithForce(sig.force)}
 	if f.id != "" {
 		options = append(options, flowrun.WithID(f.id))
@@ -305,8 +296,42 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		}
 		return err
 	}
+	if err := a.conclude(res, plan, f, s != nil); err != nil {
+		return err
+	}
+	if code := sig.code(); code != 0 && res.Status == dag.Cancelled {
+		return codeError(code)
+	}
+	if code := exitCode(res, f.passThrough); code != 0 {
+		return codeError(code)
+	}
+	return nil
+}
+
+// engineConfig is what flags and settings make of an engine; s is the history, nil for
+// none. tidy takes away what the engine leaves then.
+func engineConfig(s *sqlite.Store, f runFlags) (config flowrun.Config, tidy func(), err error) {
+	config = flowrun.Config{Parallel: f.maxParallel, StateDir: flowrun.DefaultStateDir(),
+		Grace: f.settings.Duration("grace"), Cleanup: f.settings.Duration("limits.cleanup")}
+	if config.Parallel == 0 {
+		config.Parallel = int(f.settings.Number("limits.max-parallel"))
+	}
+	if s != nil {
+		config.Store = s
+		return config, func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "flowrun-") // the result is printed from the logs, which then go
+	if err != nil {
+		return config, nil, fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
+	}
+	config.StateDir, config.CacheDir = dir, flowrun.NoCache
+	return config, func() { os.RemoveAll(dir) }, nil
+}
+
+// conclude tells how a run ended, in the ways that the flags ask for.
+func (a *app) conclude(res *flowrun.Result, plan *flowrun.Plan, f runFlags, recorded bool) error {
 	if speaks(f.progress) || f.progress == "quiet" && res.Status != dag.Succeeded {
-		a.closing(res, s != nil)
+		a.closing(res, recorded)
 	}
 	if f.progress == "github" {
 		if err := a.page(res, plan); err != nil {
@@ -314,15 +339,7 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		}
 	}
 	if f.summary {
-		if err := a.summarize(res, plan); err != nil {
-			return err
-		}
-	}
-	if code := sig.code(); code != 0 && res.Status == dag.Cancelled {
-		return codeError(code)
-	}
-	if code := exitCode(res, f.passThrough); code != 0 {
-		return codeError(code)
+		return a.summarize(res, plan)
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func (add *addition) check() string {
 	case isFileName(add.name):
 		problem("%q would be read as the path of a file: choose a name without the extension, or give --from-file %s", add.name, add.name)
 	case add.name != "" && !tool.ValidName(add.name):
-		problem("%q cannot be the name of a tool: use letters, digits, '_', '-' and '.'", add.name)
+		problem("%q cannot be the name of a tool: use up to 128 letters, digits, '_', '-' and '.', beginning with a letter, a digit or '_', and no device of Windows (con, nul)", add.name)
 	}
 	if add.wantsFile && len(add.tool) > 0 {
 		var keys []string
@@ -207,7 +207,7 @@ func (p *putting) nameIt(name string) error {
 // editAdded opens the definition in an editor. One that was left as it is is taken,
 // unless it was never more than a form to fill in.
 func (a *app) editAdded(c *cobra.Command, p *putting) error {
-	words, err := editorWords(c, "")
+	words, err := a.editorWords(c, "")
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/tool"
@@ -35,7 +36,7 @@ func (a *app) toolEditCommand() *cobra.Command {
 			if def.Source == nil {
 				return fmt.Errorf("the tool %q has no file that could be edited", args[0])
 			}
-			words, err := editorWords(c, editor)
+			words, err := a.editorWords(c, editor)
 			if err != nil {
 				return err
 			}
@@ -85,9 +86,9 @@ func (a *app) editTool(lib *tool.Library, def *tool.Definition, editor []string)
 		a.say("nothing was changed")
 		return nil
 	}
-	if err := catalog.Replace(path, def.Source, e.text); err != nil {
+	if err := atomicfile.Replace(path, def.Source, e.text); err != nil {
 		a.keepAttempt(e)
-		var changed *catalog.ChangedError
+		var changed *atomicfile.ChangedError
 		if errors.As(err, &changed) {
 			return err
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/console"
 )
 
@@ -30,7 +30,7 @@ func (a *app) toolExportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := catalog.Output(output, text); err != nil {
+			if err := atomicfile.Output(output, text, 0o644); err != nil {
 				return fmt.Errorf("cannot export %q: %w", def.Name, err)
 			}
 			a.say("exported %s to %s", console.Clean(def.Name), output)

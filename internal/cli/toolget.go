@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,7 +101,12 @@ func (a *app) printDefinition(def *tool.Definition, format string) error {
 
 func definitionText(def *tool.Definition, format string) ([]byte, error) {
 	if format == "json" {
-		return tool.NormalJSON(def)
+		text, err := tool.NormalJSON(def)
+		var ds tool.Diagnostics
+		if errors.As(err, &ds) { // told by shown
+			err = codeError(exitInvalid)
+		}
+		return text, err
 	}
 	text, err := tool.Portable(def, "")
 	if n := len(text); err == nil && n > 0 && text[n-1] != '\n' {

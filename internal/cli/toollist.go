@@ -36,10 +36,14 @@ func (a *app) toolListCommand() *cobra.Command {
 			if scope != anyScope {
 				f.Scope = tool.Scope(scope)
 			}
-			for _, check := range []error{oneOf(c, "format", format, listFormats), oneOf(c, "sort", sort, listOrders),
-				oneOf(c, "platform", f.Platform, append([]string{""}, platforms...))} {
+			for _, check := range []error{oneOf(c, "format", format, listFormats), oneOf(c, "sort", sort, listOrders)} {
 				if check != nil {
 					return check
+				}
+			}
+			if c.Flags().Changed("platform") {
+				if err := oneOf(c, "platform", f.Platform, platforms); err != nil {
+					return err
 				}
 			}
 			if dir != "" && f.Scope != "" {
@@ -101,6 +105,7 @@ func (a *app) toolListCommand() *cobra.Command {
 func (a *app) listed(dir string) ([]tool.Listed, error) {
 	lib := a.library()
 	if dir == "" {
+		a.diagnose(lib.Unreadable(""))
 		return a.tools(lib), nil
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {

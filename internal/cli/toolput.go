@@ -3,11 +3,11 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -74,18 +74,18 @@ func (p *putting) write() error {
 	var err error
 	switch {
 	case p.old != nil && p.old.File == p.path:
-		err = catalog.Replace(p.path, p.old.Source, p.text)
+		err = atomicfile.Replace(p.path, p.old.Source, p.text)
 	default:
-		err = catalog.Create(p.path, p.text)
+		err = atomicfile.Create(p.path, p.text)
 	}
-	var exists *catalog.ExistsError
+	var exists *atomicfile.ExistsError
 	switch {
 	case errors.As(err, &exists):
 		return p.taken(exists.Path)
 	case err != nil:
 		return fmt.Errorf("cannot write %s to the %s scope: %w", p.name, p.scope, err)
 	case p.old != nil && p.old.File != p.path: // was JSON
-		return catalog.Remove(p.old.File)
+		return atomicfile.Remove(p.old.File)
 	}
 	return nil
 }
@@ -135,16 +135,4 @@ func (a *app) shownAs(ds tool.Diagnostics, path string, text []byte) {
 		}
 		return readSource(file)
 	}, a.style(a.Stderr))
-}
-
-// shortPath is a path from the working directory, where that is shorter.
-func shortPath(path string) string {
-	wd, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	if rel, err := filepath.Rel(wd, path); err == nil && !strings.HasPrefix(rel, "..") {
-		return rel
-	}
-	return path
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -62,7 +62,7 @@ func (a *app) toolRemoveCommand() *cobra.Command {
 }
 
 func (a *app) remove(lib *tool.Library, def *tool.Definition, name string) error {
-	if err := catalog.Remove(def.File); err != nil {
+	if err := atomicfile.Remove(def.File); err != nil {
 		return fmt.Errorf("cannot remove %q: %w", name, err)
 	}
 	fmt.Fprintf(a.Stdout, "removed %s (%s): %s\n", console.Clean(def.Name), def.Scope, shortPath(def.File))

@@ -20,12 +20,6 @@ func (a *app) toolSchemaCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schema NAME | --all",
 		Short: "Print a tool as a function that language models can call",
-		Long: `Print a tool as a function that language models can call: its name, its description
-and a JSON Schema of its parameters, in the form that a provider takes. With --all,
-a list of every tool in reach; those that do not run on this platform are left out.`,
-		Example: `  flowrun tool schema weather-lookup
-  flowrun tool schema ./deploy.yaml --format anthropic
-  flowrun tool schema --all --format openai > tools.json`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := oneOf(c, "format", format, funcschema.Formats()); err != nil {
 				return err
@@ -43,7 +37,30 @@ a list of every tool in reach; those that do not run on this platform are left o
 	c.Flags().StringVar(&format, "format", string(funcschema.JSONSchema), strings.Join(funcschema.Formats(), "|"))
 	c.Flags().BoolVar(&all, "all", false, "a list of every tool in reach")
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(funcschema.Formats(), cobra.ShellCompDirectiveNoFileComp))
-	return c
+	return schemaPage.on(c)
+}
+
+var schemaPage = page{
+	title: "flowrun tool schema",
+	about: []string{
+		"Print a tool as a function that language models can call: its name, its description",
+		"and a JSON Schema of its parameters, in the form that a provider takes.",
+	},
+	usage: []string{"flowrun tool schema TOOL_NAME|PATH [options]", "flowrun tool schema --all [options]"},
+	options: []optionGroup{
+		{"CHOICE OPTIONS", []optionLine{
+			{left: "--all", right: "A list of every tool in reach that runs on this platform"},
+		}},
+		{"OUTPUT OPTIONS", []optionLine{
+			{left: "--format FORM", right: "Form: " + strings.Join(funcschema.Formats(), "|") + " (default: " + string(funcschema.JSONSchema) + ")"},
+		}},
+	},
+	examples: []example{
+		{"Print the schema of one tool", "flowrun tool schema weather-lookup"},
+		{"Print that of a file as one provider takes it", "flowrun tool schema ./deploy.yaml --format anthropic"},
+		{"Print those of all tools into a file", "flowrun tool schema --all --format openai > tools.json"},
+	},
+	see: []string{"flowrun help tool", "flowrun help tools"},
 }
 
 func (a *app) toolSchema(name string, f funcschema.Format) error {
@@ -64,7 +81,7 @@ func (a *app) toolSchema(name string, f funcschema.Format) error {
 func (a *app) allToolSchemas(f funcschema.Format) error {
 	lib := a.library()
 	list := []*funcschema.Function{}
-	var problems tool.Diagnostics
+	problems := lib.Unreadable("")
 	for _, e := range a.tools(lib) {
 		if e.ShadowedBy != "" {
 			continue

@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/trial"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -127,7 +129,7 @@ func (a *app) toolTest(c *cobra.Command, args []string, f testFlags) error {
 		return err
 	}
 	if len(cases) == 0 && len(broken) == 0 {
-		a.say("there are no tests; a definition's tests stand under its key tests")
+		a.say("%s", theTests(nil))
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
@@ -165,6 +167,7 @@ func (a *app) cases(lib *tool.Library, args []string, f testFlags) (cases []tria
 	if err != nil {
 		return nil, nil, err
 	}
+	broken = closed(lib, args, f.scope)
 	for _, t := range targets {
 		def, _, err := lib.Lookup(t.name, nil)
 		if err != nil && t.found {
@@ -195,33 +198,16 @@ func (a *app) cases(lib *tool.Library, args []string, f testFlags) (cases []tria
 
 // tested are the tools to test.
 func (a *app) tested(lib *tool.Library, args []string, scope string) ([]target, error) {
-	if len(args) > 0 && scope == "any" {
-		return a.targets(lib, args), nil
+	if len(args) > 0 {
+		return a.scoped(args, scope)
 	}
 	var list []target
-	var names []string
 	for _, e := range a.tools(lib) {
-		if scope == "any" && e.ShadowedBy == "" || scope == string(e.Scope) {
-			names = append(names, e.Name)
-			if len(args) == 0 || slices.Contains(args, e.Name) {
-				list = append(list, target{e.Path, len(args) == 0})
-			}
-		}
-	}
-	for _, arg := range args {
-		if !slices.Contains(names, arg) {
-			return nil, &missingError{fmt.Errorf("cannot find tool %q in the scope %s%s", arg, scope, nearest(arg, names))}
+		if scope == anyScope && e.ShadowedBy == "" || scope == string(e.Scope) {
+			list = append(list, target{e.Path, true})
 		}
 	}
 	return list, nil
-}
-
-// nearest is a did-you-mean, "" where nothing comes near.
-func nearest(word string, names []string) string {
-	if near := tool.Near(word, names); len(near) > 0 {
-		return fmt.Sprintf("; did you mean %q?", near[0])
-	}
-	return ""
 }
 
 // chosen are the cases of those names, all where there are none.
@@ -235,15 +221,23 @@ func chosen(cases []trial.Case, names []string) ([]trial.Case, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, &missingError{fmt.Errorf("there is no test %q%s", name, nearest(name, known))}
+			return nil, &missingError{fmt.Errorf("there is no test %q%s", name, cmp.Or(nearest(name, known), "; "+theTests(known)))}
 		}
 	}
 	return slices.DeleteFunc(cases, func(c trial.Case) bool { return !slices.Contains(names, c.Test.Name) }), nil
 }
 
+// theTests are the tests there are to choose from.
+func theTests(names []string) string {
+	if len(names) == 0 {
+		return "there are no tests; a definition's tests stand under its key tests"
+	}
+	return "the tests are " + listed(names)
+}
+
 // tell prints one outcome.
 func (a *app) tell(o *trial.Outcome, verbose bool) {
-	name := o.Tool + ": " + o.Test.Name
+	name := console.Harmless(o.Tool + ": " + o.Test.Name)
 	switch o.Status {
 	case trial.Passed:
 		fmt.Fprintf(a.Stdout, "ok       %s (%s)\n", name, shortTime(o.Duration))
@@ -251,19 +245,19 @@ func (a *app) tell(o *trial.Outcome, verbose bool) {
 		fmt.Fprintf(a.Stdout, "FAILED   %s (%s) %s\n", name, shortTime(o.Duration), place(o.Test.Pos))
 		a.indented(o.Details())
 	default:
-		fmt.Fprintf(a.Stdout, "%-8s %s (%s)\n", o.Status, name, o.Reason)
+		fmt.Fprintf(a.Stdout, "%-8s %s (%s)\n", o.Status, name, console.Harmless(o.Reason))
 	}
 	if verbose && o.Status == trial.Passed && o.Output != "" {
 		a.indented(strings.Split(strings.TrimSuffix(o.Output, "\n"), "\n"))
 	}
 	for _, w := range o.Warnings {
-		fmt.Fprintf(a.Stdout, "    warning: %s\n", w)
+		fmt.Fprintf(a.Stdout, "    warning: %s\n", console.Harmless(w))
 	}
 }
 
 func (a *app) indented(lines []string) {
 	for _, l := range lines {
-		fmt.Fprintf(a.Stdout, "    %s\n", l)
+		fmt.Fprintf(a.Stdout, "    %s\n", console.Harmless(l))
 	}
 }
 
@@ -299,18 +293,14 @@ func writeReports(reports []string, list []trial.Outcome, took time.Duration) er
 		if form == "junit" {
 			write = trial.WriteJUnit
 		}
-		if err := writeReport(file, func(w io.Writer) error { return write(w, list, took) }); err != nil {
+		var text bytes.Buffer
+		err := write(&text, list, took)
+		if err == nil {
+			err = atomicfile.Output(file, text.Bytes(), 0o600) // it holds output
+		}
+		if err != nil {
 			return fmt.Errorf("cannot write the report %s: %w", file, err)
 		}
 	}
 	return nil
-}
-
-// writeReport makes a file that only its owner reads: a report holds output.
-func writeReport(file string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
 }

@@ -28,7 +28,7 @@ func (a *app) toolValidateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.validate(targets, f)
+			return a.validate(targets, closed(a.library(), args, scope), f)
 		},
 	}
 	scopes.declare(c)
@@ -43,7 +43,6 @@ func (a *app) toolValidateCommand() *cobra.Command {
 			{"VALIDATION OPTIONS", []optionLine{
 				{left: "--fix", right: "Fix validation issues if possible; never changes what a tool means"},
 				{left: "--dry-run", right: "With --fix: show the changes as a diff, and write nothing", depth: 1},
-				{left: "--diff", right: "The same as --fix --dry-run", depth: 1},
 				{left: "--detailed", right: "Show detailed validation results: notes on better practice"},
 				{left: "--strict", right: "Count warnings as errors"},
 				{left: "--against PATH", right: "Tell what breaks callers of the older definitions there"},

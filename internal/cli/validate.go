@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +25,6 @@ type validateFlags struct {
 	detailed bool
 	fix      bool
 	dryRun   bool
-	diff     bool
 	against  string
 }
 
@@ -40,9 +40,9 @@ tool in reach. Everything that can be known without running is checked: keys,
 references, conditions, shell syntax around references, cycles, used tools.
 
 --fix mends what can be mended without a choice to make, and never changes what a
-definition means; comments, order and all else stay as they are. --diff shows what it
-would do. --detailed adds notes on better practice. flowrun explain CODE tells more
-of a problem.
+definition means; comments, order and all else stay as they are. With --dry-run it
+shows what it would do. --detailed adds notes on better practice. flowrun explain CODE
+tells more of a problem.
 
 Exits 3 when a definition has an error.`,
 		Example: `  flowrun validate
@@ -56,7 +56,7 @@ Exits 3 when a definition has an error.`,
 				return err
 			}
 			lib := a.library()
-			return a.validate(a.targets(lib, args), f)
+			return a.validate(a.targets(lib, args), closed(lib, args, anyScope), f)
 		},
 		ValidArgsFunction: a.completeTools,
 	}
@@ -69,7 +69,6 @@ func (f *validateFlags) define(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.fix, "fix", false, "mend what can be mended, and tell what is left")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "with --fix: show the changes as a diff, and write nothing")
-	fl.BoolVar(&f.diff, "diff", false, "the same as --fix --dry-run")
 	fl.BoolVar(&f.detailed, "detailed", false, "add notes on better practice, with the reason and the better way")
 	fl.BoolVar(&f.strict, "strict", false, "count warnings as errors")
 	fl.StringVar(&f.against, "against", "", "tell changes of parameters that break callers of the older definitions at this `path`, a file or a folder, where the major version was not raised")
@@ -85,9 +84,6 @@ func (f *validateFlags) check(c *cobra.Command) error {
 	if f.limit < 0 {
 		return usagef(c, "--limit must be at least 1, or 0 for all")
 	}
-	if f.diff {
-		f.fix, f.dryRun = true, true
-	}
 	if f.dryRun && !f.fix {
 		return usagef(c, "--dry-run shows what --fix would do; give --fix, too")
 	}
@@ -95,31 +91,47 @@ func (f *validateFlags) check(c *cobra.Command) error {
 }
 
 // validate checks the targets, mends them if that is asked for, and prints what is
-// wrong with them.
-func (a *app) validate(targets []target, f validateFlags) error {
-	v := &validation{app: a, flags: f, lib: a.library(), texts: map[string][]byte{}}
+// wrong with them, and what was found before.
+func (a *app) validate(targets []target, found tool.Diagnostics, f validateFlags) error {
+	v := &validation{app: a, flags: f, lib: a.library(), found: found, texts: map[string][]byte{}}
 	if f.against != "" {
 		var err error
 		if v.older, err = olderDefinitions(f.against); err != nil {
 			return err
 		}
 	}
+	var failed []error
 	for _, t := range targets {
-		if err := v.one(t); err != nil {
-			return err
+		if err := v.one(t); err != nil { // what is wrong with the others is told all the same
+			failed = append(failed, err)
 		}
+	}
+	if len(failed) > 0 && len(failed) == len(targets) {
+		return a.lastOf(failed)
 	}
 	all := sortedByFile(v.found)
 	if f.strict {
 		all = strict(all)
 	}
-	if err := a.printDiagnostics(all, len(targets), f, v.source); err != nil {
+	if err := a.printDiagnostics(all, len(targets)-len(failed), f, v.source); err != nil {
 		return err
 	}
-	if all.Err() != nil {
+	switch {
+	case len(failed) > 0:
+		return a.lastOf(failed)
+	case all.Err() != nil:
 		return codeError(exitInvalid)
 	}
 	return nil
+}
+
+// lastOf tells errors but the last, which is for the caller to return.
+func (a *app) lastOf(failed []error) error {
+	last := len(failed) - 1
+	for _, err := range failed[:last] {
+		a.say("%v", err)
+	}
+	return failed[last]
 }
 
 // sortedByFile is the diagnostics of all files in order of place, each once. What bounds
@@ -245,6 +257,17 @@ func (a *app) targets(lib *tool.Library, args []string) []target {
 	return list
 }
 
+// closed is the folders that args, being none, ask to look into and nobody can.
+func closed(lib *tool.Library, args []string, scope string) tool.Diagnostics {
+	switch {
+	case len(args) > 0:
+		return nil
+	case scope == anyScope:
+		scope = ""
+	}
+	return lib.Unreadable(tool.Scope(scope))
+}
+
 // explicit makes a path recognisable as one.
 func explicit(path string) string {
 	if filepath.Base(path) == path {
@@ -253,12 +276,26 @@ func explicit(path string) string {
 	return path
 }
 
+// isDefinition says whether a file in some folder is a definition. JSON is, where scopes
+// are: elsewhere it is mostly something else.
+func isDefinition(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".yaml", ".yml":
+		return true
+	case ".json":
+		abs, err := filepath.Abs(path)
+		tools := filepath.Dir(abs)
+		return err == nil && filepath.Base(tools) == "tools" && slices.Contains([]string{".flowrun", ".cycod"}, filepath.Base(filepath.Dir(tools)))
+	}
+	return false
+}
+
 // definitionsIn are the definitions in a folder and in its folders. One that cannot
 // be opened is among them: compiling it says why.
 func definitionsIn(dir string) []target {
 	var list []target
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) {
+		if err != nil || !d.IsDir() && isDefinition(path) {
 			list = append(list, target{explicit(path), true})
 		}
 		return nil

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -57,23 +56,19 @@ func (a *app) watchRun(c *cobra.Command, args []string, f runFlags) error {
 			return codeError(code)
 		}
 		if speaks(f.progress) {
-			a.say("watching %s; Ctrl-C ends", files(len(before)))
+			a.say("watching %s; Ctrl-C ends", counted(len(before), "file"))
 		}
 		changed, err := set.Wait(ctx, before)
 		if err != nil {
 			return codeError(code)
 		}
 		if speaks(f.progress) {
-			a.say("changed: %s; running again", listed(nearby(changed)))
+			for i, path := range changed {
+				changed[i] = shortPath(path)
+			}
+			a.say("changed: %s; running again", listed(changed))
 		}
 	}
-}
-
-func files(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return fmt.Sprintf("%d files", n)
 }
 
 // watched is what a plan is made of: its definitions, and the files that its steps'
@@ -136,26 +131,6 @@ func namedIn(err error) (list []string) {
 	for _, d := range diags {
 		if d.Pos.File != "" && !slices.Contains(list, full(d.Pos.File)) {
 			list = append(list, full(d.Pos.File))
-		}
-	}
-	return list
-}
-
-// full is a file's path from the root, so that each has one name.
-func full(file string) string {
-	if abs, err := filepath.Abs(file); err == nil {
-		return abs
-	}
-	return file
-}
-
-// nearby are paths as they are written from the working directory, where they lie below
-// it.
-func nearby(paths []string) []string {
-	list := slices.Clone(paths)
-	for i, p := range list {
-		if rel, err := filepath.Rel(full("."), p); err == nil && filepath.IsLocal(rel) {
-			list[i] = rel
 		}
 	}
 	return list

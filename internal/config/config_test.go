@@ -304,7 +304,7 @@ func TestSchema(t *testing.T) {
 		if err := json.Unmarshal([]byte(src), &v); err != nil {
 			t.Fatal(err)
 		}
-		_, found := tool.DecodeSettings(config.Object(), "config.yaml", []byte(src))
+		_, found := tool.DecodeSettings(config.Table, "config.yaml", []byte(src))
 		if bySchema, byCode := schema.Validate(v) == nil, found.Err() == nil; bySchema != valid || byCode != valid {
 			t.Errorf("%s: the schema says %v, the reader %v (%v)", src, bySchema, byCode, found)
 		}
@@ -316,7 +316,7 @@ func FuzzSettings(f *testing.F) {
 	f.Add([]byte("a: &a [*a]\n"))
 	f.Add([]byte("history: {<<: {keep: 1}}"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		list, found := tool.DecodeSettings(config.Object(), "config.yaml", src)
+		list, found := tool.DecodeSettings(config.Table, "config.yaml", src)
 		for _, s := range list {
 			if s.Path() == "" || s.Pos.Line < 1 {
 				t.Errorf("%+v", s)

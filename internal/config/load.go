@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/flowrun/flowrun/tool"
@@ -167,7 +168,7 @@ func (l *loader) file(layer Layer, path string, o *tool.Object) {
 func read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // below a home of /dev/null there is nothing
 		return nil, fs.ErrNotExist
 	case err != nil:
 		return nil, errors.Unwrap(err)

@@ -146,9 +146,6 @@ func Keys() (keys []string) {
 	return keys
 }
 
-// Object is the table of config.yaml. It is not to be changed.
-func Object() *tool.Object { return file }
-
 // Schema is the JSON Schema (draft-07) of config.yaml, as indented JSON.
 func Schema() ([]byte, error) {
 	var b bytes.Buffer

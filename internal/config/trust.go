@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
 // State is what a person has said about a project.
@@ -133,7 +135,7 @@ func (c *Config) Decide(stateDir string, trusted bool) error {
 	if err != nil {
 		return err
 	}
-	if err := write(record(stateDir, t.Folder), append(b, '\n')); err != nil {
+	if err := atomicfile.Save(record(stateDir, t.Folder), append(b, '\n')); err != nil {
 		return fmt.Errorf("cannot keep that %s is trusted: %w", t.Folder, err)
 	}
 	if t.State = Declined; trusted {
@@ -144,27 +146,6 @@ func (c *Config) Decide(stateDir string, trusted bool) error {
 		c.Values = layered(c.Values)
 	}
 	return nil
-}
-
-// write puts a file of the user's own in place of what is there, whole or not at all.
-func write(path string, b []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".new-") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }
 
 // Records are the decisions that are kept, by folder.

@@ -152,7 +152,7 @@ func (t *timeline) summary(out *strings.Builder) {
 	}
 	line := "critical path:"
 	for _, word := range words {
-		word = cut(word, t.o.Width-2, t.ellipsis())
+		word = cut(word, t.o.Width-2, ellipsis(t.o.ASCII))
 		if columns(line)+1+columns(word) > t.o.Width {
 			out.WriteString(line + "\n")
 			line = " "

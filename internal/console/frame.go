@@ -184,7 +184,7 @@ func (t *tree) frame(c canvas, ch *choice) []string {
 	d := &drawing{tree: t, canvas: c, choice: ch, share: share, extra: spare - share*len(ch.leaves)}
 	lines = append(lines, d.branch(t.root, "")...)
 	if left != "" {
-		lines = append(lines, d.paint(dim, cut(" "+left, c.cols-1, d.ellipsis())))
+		lines = append(lines, d.paint(dim, cut(" "+left, c.cols-1, ellipsis(d.ascii))))
 	}
 	return lines
 }
@@ -281,14 +281,13 @@ type drawing struct {
 	extra int // more of them, for the first that wants some
 }
 
+// ellipsis stands for what is cut off.
 func ellipsis(ascii bool) string {
 	if ascii {
 		return "~"
 	}
 	return "…"
 }
-
-func (d *drawing) ellipsis() string { return ellipsis(d.ascii) }
 
 func (d *drawing) paint(color, s string) string {
 	if !d.color || s == "" {
@@ -340,10 +339,10 @@ func (d *drawing) line(n *node, indent string) string {
 	if room < 8 { // a narrow window: the name is worth more
 		room, right = room+columns(right)+1, ""
 	}
-	name := cut(n.name, max(room, 1), d.ellipsis())
+	name := cut(n.name, max(room, 1), ellipsis(d.ascii))
 	note := ""
 	if left := room - columns(name) - 2; left > 3 {
-		note = cut(d.note(n), left, d.ellipsis())
+		note = cut(d.note(n), left, ellipsis(d.ascii))
 	}
 	text := name
 	if note != "" {
@@ -490,7 +489,7 @@ func (d *drawing) output(n *node, indent string) (lines []string) {
 		side = "  | "
 	}
 	for _, s := range show {
-		lines = append(lines, " "+indent+d.paint(dim, cut(side+s, max(d.cols-2-columns(indent), 1), d.ellipsis())))
+		lines = append(lines, " "+indent+d.paint(dim, cut(side+s, max(d.cols-2-columns(indent), 1), ellipsis(d.ascii))))
 	}
 	return lines
 }

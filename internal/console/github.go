@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/workflow"
 )
 
 // GitHub narrates for the log of GitHub Actions: Plain's lines, what steps print as they
@@ -79,13 +80,13 @@ func (g *GitHub) group(e dag.Event) {
 	if e.Result.Stdout == nil && e.Result.Stderr == nil {
 		return
 	}
-	g.out.command("::group::" + escapeData(Clean(string(e.Node))+" printed"))
+	g.out.command(workflow.Command("group", Clean(string(e.Node))+" printed"))
 	for _, o := range []*dag.Output{e.Result.Stdout, e.Result.Stderr} {
 		if o != nil {
 			g.copy(o)
 		}
 	}
-	g.out.command("::endgroup::")
+	g.out.command(workflow.Command("endgroup", ""))
 }
 
 func (g *GitHub) copy(o *dag.Output) {
@@ -119,22 +120,15 @@ func harmlessButColor(line string) string {
 
 // annotate marks the place of a failed step in the definition.
 func (g *GitHub) annotate(e dag.Event) {
-	at := ""
+	var properties []workflow.Property
 	if g.scene.Pos != nil {
 		if file, line, col := g.scene.Pos(string(e.Node)); line > 0 {
-			at = fmt.Sprintf("file=%s,line=%d,col=%d,", escapeProperty(file), line, col)
+			properties = []workflow.Property{{Key: "file", Value: file}, {Key: "line", Value: fmt.Sprint(line)}, {Key: "col", Value: fmt.Sprint(col)}}
 		}
 	}
-	g.out.command(fmt.Sprintf("::error %stitle=%s::%s", at, escapeProperty("step "+Clean(string(e.Node))+" failed"), escapeData(brief(e.Result))))
+	properties = append(properties, workflow.Property{Key: "title", Value: "step " + Clean(string(e.Node)) + " failed"})
+	g.out.command(workflow.Command("error", brief(e.Result), properties...))
 }
-
-var (
-	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-)
-
-func escapeData(s string) string     { return dataEscapes.Replace(s) }
-func escapeProperty(s string) string { return propertyEscapes.Replace(s) }
 
 // follow passes on what running steps print.
 func (g *GitHub) follow() {

@@ -186,19 +186,12 @@ func (t *timeline) row(out *strings.Builder, i int) {
 	}
 	cells := []string{
 		sign + t.paint(b, glyph),
-		pad(cut(t.names[i], t.nameWidth, t.ellipsis()), t.nameWidth),
+		pad(cut(t.names[i], t.nameWidth, ellipsis(t.o.ASCII)), t.nameWidth),
 		t.paint(b, pad(t.words[i], t.wordWidth)),
 		fmt.Sprintf("%*s", t.tookWidth, t.took[i]),
 		t.lane(b),
 	}
 	out.WriteString(strings.TrimRight(strings.Join(cells, " "), " ") + "\n")
-}
-
-func (t *timeline) ellipsis() string {
-	if t.o.ASCII {
-		return "~"
-	}
-	return "…"
 }
 
 func (t *timeline) paint(b Bar, s string) string {
@@ -213,7 +206,7 @@ func (t *timeline) paint(b Bar, s string) string {
 func (t *timeline) lane(b Bar) string {
 	note := Clean(b.Note)
 	if !ran(b) {
-		return cut(note, t.scale.width, t.ellipsis())
+		return cut(note, t.scale.width, ellipsis(t.o.ASCII))
 	}
 	before, bar := t.bar(b)
 	after := t.scale.width - before - columns(bar)

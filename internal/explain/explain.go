@@ -86,16 +86,6 @@ func Find(code string) []Page {
 	return slices.DeleteFunc(slices.Clone(Pages()), func(p Page) bool { return p.Code != code })
 }
 
-// Title is the title of a diagnostic's page, empty where there is none.
-func Title(code string) string {
-	for _, p := range Find(code) {
-		if p.Kind == Definition || p.Kind == Practice {
-			return p.Title
-		}
-	}
-	return ""
-}
-
 func parse(kind Kind, code, text string) Page {
 	text = strings.ReplaceAll(text, "\r\n", "\n") // a checkout may have changed them
 	title, rest, _ := strings.Cut(strings.TrimPrefix(text, "# "), "\n")

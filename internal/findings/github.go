@@ -6,31 +6,27 @@ package findings
 import (
 	"fmt"
 	"io"
-	"strings"
 
+	"github.com/flowrun/flowrun/internal/workflow"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // GitHub writes one workflow command a line: ::error file=,line=,col=,title=::message.
-// Columns count characters. The message and the properties are escaped as GitHub asks.
+// Columns count characters.
 func GitHub(w io.Writer, ds tool.Diagnostics) error {
 	for _, d := range ds {
 		message := d.Message
 		if d.Hint != "" {
 			message += "\n" + d.Hint
 		}
-		var properties []string
-		add := func(key, value string) { properties = append(properties, key+"="+property.Replace(value)) }
-		if d.Pos.File != "" {
-			add("file", d.Pos.File)
-		}
+		properties := []workflow.Property{{Key: "file", Value: d.Pos.File}}
 		if d.Pos.Line > 0 {
-			add("line", fmt.Sprint(d.Pos.Line))
-			add("col", fmt.Sprint(d.Pos.Col))
-			add("endColumn", fmt.Sprint(d.Pos.Col+max(1, d.Len)))
+			properties = append(properties, workflow.Property{Key: "line", Value: fmt.Sprint(d.Pos.Line)},
+				workflow.Property{Key: "col", Value: fmt.Sprint(d.Pos.Col)},
+				workflow.Property{Key: "endColumn", Value: fmt.Sprint(d.Pos.Col + max(1, d.Len))})
 		}
-		add("title", fmt.Sprintf("flowrun %s", d.Code))
-		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", command[d.Severity], strings.Join(properties, ","), data.Replace(message)); err != nil {
+		properties = append(properties, workflow.Property{Key: "title", Value: "flowrun " + d.Code})
+		if _, err := fmt.Fprintln(w, workflow.Command(command[d.Severity], message, properties...)); err != nil {
 			return err
 		}
 	}
@@ -38,9 +34,3 @@ func GitHub(w io.Writer, ds tool.Diagnostics) error {
 }
 
 var command = map[tool.Severity]string{tool.Error: "error", tool.Warning: "warning", tool.Note: "notice"}
-
-// What GitHub reads as its own must be escaped; in properties that is more.
-var (
-	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-)

@@ -15,6 +15,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
 //go:embed start etl release
@@ -97,26 +99,11 @@ func write(file string, text []byte) (Outcome, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
-	if _, err := os.Lstat(file); err == nil { // a link that leads nowhere is somebody's too
+	var exists *atomicfile.ExistsError // also a link that leads nowhere: it is somebody's too
+	if err := atomicfile.Create(file, text); errors.As(err, &exists) {
 		return Differs, nil
-	}
-	dir := filepath.Dir(file)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	} else if err != nil {
 		return "", err
-	}
-	temp := fmt.Sprintf("%s.%d.new", file, os.Getpid())
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(temp) // gone after the renaming
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(temp, file)
-	}
-	if err != nil {
-		return "", fmt.Errorf("cannot write %s: %w", file, err)
 	}
 	return Wrote, nil
 }

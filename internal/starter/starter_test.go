@@ -104,7 +104,7 @@ func TestWriteKeeps(t *testing.T) {
 	if link, _ := os.Readlink(deploy); link != "nowhere" {
 		t.Error("the link was replaced")
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, toolsDir, "*.new")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(dir, toolsDir, ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -213,7 +214,7 @@ func (p *performance) cleanUp() {
 	for i := range res.Steps {
 		s := &res.Steps[i]
 		if s.Status == dag.Failed {
-			p.warn("%s failed: %s", s.ID, strings.Join(append([]string{s.Message}, tail(s.Error, 1)...), ": "))
+			p.warn("%s failed: %s", s.ID, strings.Join(append([]string{cmp.Or(s.Message, fmt.Sprintf("exit code %d", s.ExitCode))}, tail(s.Error, 1)...), ": "))
 		}
 	}
 }

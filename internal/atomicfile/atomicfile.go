@@ -1,4 +1,15 @@
-package catalog
+// Package atomicfile writes files that are there whole or not at all.
+//
+// The text goes to a temporary file beside its place, is synced, and then gets its name.
+// Whatever fails before that, the file that was there is as it was and nothing else is
+// left behind. Create gives the name by a link, which fails where the name is taken: of
+// two processes that make one file, one wins and the other is told. Replace renames, and
+// only while the file still holds what its change began with. Save and Output rename over
+// whatever is there.
+//
+// Errors name the file that was meant, never the temporary one. All functions are safe
+// for concurrent use.
+package atomicfile
 
 import (
 	"bytes"
@@ -53,10 +64,7 @@ func Replace(path string, was, text []byte) error {
 		if err != nil || !bytes.Equal(now, was) {
 			return &ChangedError{path}
 		}
-		if err := os.Chmod(temporary, info.Mode().Perm()); err != nil { // the umask may have taken some of it
-			return err
-		}
-		return os.Rename(temporary, path)
+		return over(info.Mode())(temporary, path)
 	})
 }
 
@@ -68,15 +76,30 @@ func Save(path string, text []byte) error {
 	return write(path, text, 0o600, os.Rename)
 }
 
-// Output writes a file of the caller's choice, over one that may be there.
-func Output(path string, text []byte) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a device or a pipe is written to
-		return os.WriteFile(path, text, 0o644)
+// Output writes a file of the caller's choice, over one that may be there; mode is that
+// of a new one.
+func Output(path string, text []byte, mode fs.FileMode) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return write(path, text, mode, os.Rename)
+	case !info.Mode().IsRegular(): // a device or a pipe is written to
+		return os.WriteFile(path, text, mode)
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return err
 	}
-	return write(path, text, 0o644, os.Rename)
+	return write(path, text, info.Mode().Perm(), over(info.Mode()))
+}
+
+// over puts a file in the place of one that has this mode.
+func over(mode fs.FileMode) func(temporary, path string) error {
+	return func(temporary, path string) error {
+		if err := os.Chmod(temporary, mode.Perm()); err != nil { // the umask may have taken some of it
+			return err
+		}
+		return os.Rename(temporary, path)
+	}
 }
 
 // Remove takes a file away.

@@ -1,4 +1,4 @@
-package catalog
+package atomicfile
 
 import (
 	"errors"
@@ -130,10 +130,13 @@ func TestSaveAndOutput(t *testing.T) {
 	if err := os.Symlink(out, link); err != nil {
 		t.Skip("no links here:", err)
 	}
-	if err := Output(link, []byte("new")); err != nil || read(t, out) != "new" {
+	if err := Output(link, []byte("new"), 0o644); err != nil || read(t, out) != "new" {
 		t.Errorf("%v, %q", err, read(t, out))
 	}
-	if err := Output(os.DevNull, []byte("new")); err != nil {
+	if info, err := os.Stat(out); err != nil || info.Mode().Perm() != 0o600 && info.Mode().Perm() != 0o666 {
+		t.Errorf("a file for its owner alone has now the mode %v, %v", info.Mode(), err)
+	}
+	if err := Output(os.DevNull, []byte("new"), 0o644); err != nil {
 		t.Error(err)
 	}
 }
