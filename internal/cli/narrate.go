@@ -97,6 +97,8 @@ func (a *app) view(n narration, t *narrator) {
 	})
 	if sameTerminal(a.Stdout, stderr) {
 		t.stdout = &screen{to: v.Output(), taken: new(atomic.Bool)}
+	} else if isPipe(a.Stdout) {
+		t.stdout = v.Yield(t.stdout)
 	}
 	t.end = sync.OnceFunc(func() {
 		heedless()

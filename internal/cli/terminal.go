@@ -24,6 +24,19 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && st.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
 }
 
+// isPipe says whether another program reads what is written to w.
+func isPipe(w io.Writer) bool {
+	if d, ok := w.(*delivery); ok {
+		w = d.to
+	}
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
+}
+
 // terminalOf is the file behind a writer that is a terminal; nil for other writers.
 func terminalOf(w io.Writer) *os.File {
 	switch d := w.(type) {

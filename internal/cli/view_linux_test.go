@@ -183,6 +183,32 @@ steps:
 	}
 }
 
+// What reads the run's output from a pipe may write to the same terminal: nothing is
+// drawn over it.
+func TestViewBesideReader(t *testing.T) {
+	s := &seeing{shown: screentest.New(80, 24)}
+	s.seat = sit(t, `
+steps:
+  - name: first
+    bash: until test -e ask; do sleep 0.02; done
+  - name: result
+    bash: echo the result; until test -e gate; do sleep 0.02; done
+`, func(c *exec.Cmd) {
+		c.Env = append(c.Env, "LC_ALL=C.UTF-8", "TERM=xterm")
+		c.Path, c.Args = "/bin/sh", []string{"sh", "-c", "flowrun run ./it.yaml --progress tty | cat"}
+	})
+	s.resize(80, 24)
+	s.waits("● first")
+	if err := os.WriteFile(s.dir+"/ask", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.waits("the result\n")
+	s.open()
+	if text := s.leaves(0); !strings.HasPrefix(text, "the result\n it ") {
+		t.Errorf("the screen shows\n%s", text)
+	}
+}
+
 // An interactive step has the screen to itself.
 func TestViewWithQuestion(t *testing.T) {
 	s := watch(t, 80, 24, `

@@ -31,6 +31,7 @@ type View struct {
 	above     []byte // whole lines that are to go above the region
 	writers   []*scroll
 	suspended bool
+	yielded   bool // to what reads the run's output
 
 	screen sync.Mutex // taken before mu
 	region []string   // the lines that are on the screen
@@ -248,9 +249,30 @@ func (v *View) Suspend() {
 // Resume shows the region again, below what is on the screen.
 func (v *View) Resume() {
 	v.mu.Lock()
-	v.suspended = false
+	v.suspended = v.yielded
 	v.mu.Unlock()
 	v.stir()
+}
+
+// Yield is w, a pipe, with the region taken off the screen for good before the first
+// byte: what reads the pipe may well write to the same terminal, and the next frame
+// would be drawn over it.
+func (v *View) Yield(w io.Writer) io.Writer { return &yielding{to: w, view: v} }
+
+type yielding struct {
+	to   io.Writer
+	view *View
+	once sync.Once
+}
+
+func (y *yielding) Write(p []byte) (int, error) {
+	y.once.Do(func() {
+		y.view.mu.Lock()
+		y.view.yielded = true
+		y.view.mu.Unlock()
+		y.view.Suspend()
+	})
+	return y.to.Write(p)
 }
 
 // Redraw draws the region anew, below what is on the screen: something else was
