@@ -85,7 +85,7 @@ var variablesRead = []entry{
 	{"FLOWRUN_PROGRESS", "what --progress is where it is not given"},
 	{"FLOWRUN_COLOR", "always or never: as --color says, which is stronger"},
 	{"FLOWRUN_ACCESSIBLE", "1: nothing on the screen moves, no live view"},
-	{"NO_COLOR", "no colour, whatever it is set to; weaker than FLOWRUN_COLOR"},
+	{"NO_COLOR", "not empty: no colour; weaker than FLOWRUN_COLOR"},
 	{"FORCE_COLOR", "colour although the output is no terminal; 0 does not force"},
 	{"CLICOLOR_FORCE", "as FORCE_COLOR"},
 	{"CLICOLOR", "0: no colour that is not forced"},
