@@ -95,7 +95,12 @@ func (s subject) facts() (list []policy.Tool) {
 
 // judge is what the policy says of it.
 func (a *app) judge(what subject, f runFlags) policy.Verdict {
-	return policy.Decide(policy.Request{Door: policy.Run, Tools: what.facts(), Rules: f.rules(), CanAsk: a.canAsk(f)})
+	return f.judge(what, a.canAsk(f))
+}
+
+// judge is what the policy says where a person can be asked, or cannot.
+func (f *runFlags) judge(what subject, canAsk bool) policy.Verdict {
+	return policy.Decide(policy.Request{Door: policy.Run, Tools: what.facts(), Rules: f.rules(), CanAsk: canAsk})
 }
 
 // judgeTests marks the tests of tools that may not run. Nobody is asked for a test.
@@ -118,6 +123,7 @@ func (a *app) judgeTests(cases []trial.Case) error {
 type refusedError struct {
 	reason      string
 	permissions []string // that it would have needed
+	askable     bool     // a person could have let it go ahead
 }
 
 func (e *refusedError) Error() string { return console.Visible(e.reason) }
@@ -169,7 +175,7 @@ func (a *app) consent(s *sqlite.Store, what subject, f runFlags) (id string, err
 		if d.By == "terminal" {
 			v.Reason += ", and the answer was no"
 		}
-		return "", &refusedError{v.Reason, d.Permissions}
+		return "", &refusedError{v.Reason, d.Permissions, d.By == "policy" && f.judge(what, true).Decision == policy.Ask}
 	}
 	if what.run != "" {
 		id = "" // it keeps its own

@@ -120,6 +120,9 @@ func (a *app) fail(err error) int {
 		for _, p := range refused.permissions {
 			a.say("Permission not granted: %s", console.Visible(p)) // S1-219
 		}
+		if refused.askable {
+			a.say("run it at a terminal, where a person can answer: without --no-input, and with CI not set")
+		}
 		return exitRefused
 	case errors.As(err, &params):
 		for _, p := range params.Problems {
