@@ -82,6 +82,8 @@ type RunOption func(*runOptions)
 
 type runOptions struct {
 	id     string
+	origin string
+	begun  func()
 	world  World
 	sinks  []dag.Sink
 	stdout io.Writer
@@ -95,6 +97,16 @@ type runOptions struct {
 
 // WithID gives the run an id instead of a new one.
 func WithID(id string) RunOption { return func(o *runOptions) { o.id = id } }
+
+// WithOrigin says who began the run, in a word or two that are kept with it: "" is a
+// person or program that runs it itself; the flowrun service uses schedule:NAME,
+// webhook:NAME, api and detach. A run that goes on keeps its origin, a retry has its own.
+func WithOrigin(who string) RunOption { return func(o *runOptions) { o.origin = who } }
+
+// WithBegun has f called once, as soon as the run is on record for good: what happens
+// to the machine from then on, the run can be found and taken up. It is called before the
+// first step, and not at all where the run is refused or the engine has no Store.
+func WithBegun(f func()) RunOption { return func(o *runOptions) { o.begun = f } }
 
 // WithWorld sets the run's surroundings: directory, environment, time.
 func WithWorld(w World) RunOption { return func(o *runOptions) { o.world = w } }

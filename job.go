@@ -116,14 +116,27 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 		err = j.again.past.Record.same(j.args)
 	}
 	if err == nil && j.ledger == nil && e.config.Store != nil {
-		if j.ledger, err = e.config.Store.Begin(ctx, j.args.record(j.id, j.retryOf())); err != nil {
-			err = fmt.Errorf("cannot record the run: %w", err)
-		}
+		err = j.begin(ctx, e.config.Store)
 	}
 	if err != nil {
 		j.session.Close(ctx)
 	}
 	return err
+}
+
+// begin puts a new run on record.
+func (j *job) begin(ctx context.Context, s Store) (err error) {
+	if j.ledger, err = s.Begin(ctx, j.record()); err != nil {
+		return fmt.Errorf("cannot record the run: %w", err)
+	}
+	if j.begun == nil {
+		return nil
+	}
+	if err := j.ledger.Sync(ctx); err != nil {
+		return errors.Join(err, j.disown())
+	}
+	j.begun()
+	return nil
 }
 
 // retryOf is the run this one tries again.

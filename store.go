@@ -70,6 +70,7 @@ type Record struct {
 	ID      string    `json:"id"`
 	Tool    string    `json:"tool"`
 	RetryOf string    `json:"retry_of,omitempty"` // the run this one tries again
+	Origin  string    `json:"origin,omitempty"`   // who began it, see WithOrigin
 	Created time.Time `json:"created"`
 	// Params are the bound parameters as they are shown, secrets masked.
 	Params map[string]any `json:"params"`
@@ -101,6 +102,7 @@ type RunInfo struct {
 	ID       string
 	Tool     string
 	RetryOf  string
+	Origin   string
 	Status   dag.Status // Running while an owner lives, Interrupted when it died or gave up
 	ExitCode int
 	Reason   string

@@ -45,9 +45,9 @@ func (s *Store) Begin(ctx context.Context, r *flowrun.Record) (flowrun.Ledger, e
 // insert keeps the run and gives its number.
 func (s *Store) insert(ctx context.Context, c *sql.Conn, r *flowrun.Record, record []byte) (int64, error) {
 	process, boot, lease := s.ownership()
-	res, err := c.ExecContext(ctx, `INSERT INTO runs (id, tool, retry_of, status, started, epoch, owner, boot, lease)
-		VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-		r.ID, r.Tool, r.RetryOf, dag.Running.String(), r.Created.UnixNano(), process, boot, lease)
+	res, err := c.ExecContext(ctx, `INSERT INTO runs (id, tool, retry_of, origin, status, started, epoch, owner, boot, lease)
+		VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		r.ID, r.Tool, r.RetryOf, r.Origin, dag.Running.String(), r.Created.UnixNano(), process, boot, lease)
 	if err != nil {
 		return 0, err
 	}

@@ -64,4 +64,7 @@ CREATE TABLE audit (
 	run    TEXT    NOT NULL,
 	detail TEXT    NOT NULL
 ) STRICT;
+`, `
+-- Who began a run; '' is a person or program that runs it itself.
+ALTER TABLE runs ADD COLUMN origin TEXT NOT NULL DEFAULT '';
 `}

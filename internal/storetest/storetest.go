@@ -136,7 +136,7 @@ var ignoreUnexported = cmpopts.IgnoreUnexported(dag.Event{})
 
 func testRecord(t *testing.T, s flowrun.Store) {
 	r := record("r1", "deploy")
-	r.RetryOf = "r0"
+	r.RetryOf, r.Origin = "r0", "schedule:nightly"
 	r.Params = map[string]any{"TOKEN": "***", "LIST": []any{"a", true, nil, map[string]any{"x": "<&>"}}}
 	r.Given = map[string]any{"NAME": "O'Hara\x00\u2028"}
 	r.Withheld = []string{"TOKEN"}
@@ -172,7 +172,7 @@ func testRecord(t *testing.T, s flowrun.Store) {
 func testBegin(t *testing.T, s flowrun.Store) {
 	ctx := context.Background()
 	r := record("r1", "deploy")
-	r.RetryOf = "r0"
+	r.RetryOf, r.Origin = "r0", "api"
 	l := begin(t, s, r)
 	if l.Epoch() != 1 {
 		t.Error("the first owner's epoch is", l.Epoch())
@@ -190,7 +190,7 @@ func testBegin(t *testing.T, s flowrun.Store) {
 	_, err := s.Begin(cancelled, record("r3", "deploy"))
 	want(t, err, context.Canceled)
 	list, err := s.Runs(ctx, flowrun.Query{})
-	expected := []flowrun.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Status: dag.Running, Started: begun}}
+	expected := []flowrun.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Origin: "api", Status: dag.Running, Started: begun}}
 	if diff := cmp.Diff(expected, list); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
