@@ -24,7 +24,7 @@ type frame struct {
 	children map[int32]*frame
 	ready    []int32 // min-heap by plan order
 	queued   bool    // stands in State.runnable
-	held     []timer // of tries that wait for the frame to be bound
+	held     []timer // of tries and waits that are due and wait for the frame to be bound
 	open     int32   // steps that have not settled
 	stopped  string  // reason of a cancel; "" while none
 	ended    bool    // stands, or stood, in State.ended
