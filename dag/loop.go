@@ -33,6 +33,8 @@ type loop struct {
 	after   []func() bool   // take back what is to happen when the time for cleaning up ends
 	stopped bool            // the caller's cancel has been heeded
 	opened  bool            // the first turn has begun
+
+	released bool // Options.Release was closed
 }
 
 // control is what the loop keeps with a frame to stop it.
@@ -52,13 +54,15 @@ func (l *loop) hold(f *frame, parent context.Context) {
 }
 
 func (l *loop) run() error {
-	for {
+	for !l.abandoned() {
 		wake, more, err := l.turn()
 		switch {
 		case err != nil || l.state.result != nil:
 			return err
 		case more:
 			continue
+		case l.out == 0 && l.releasing():
+			return ErrReleased
 		}
 		if l.out == 0 && wake.IsZero() && !l.state.undecided() && len(l.state.waits) == 0 {
 			return errors.New("internal error: nothing runs, nothing can start, and the run has not ended")
@@ -68,6 +72,7 @@ func (l *loop) run() error {
 		}
 		l.wait(wake)
 	}
+	return ErrReleased
 }
 
 // maxBatch is about how many events a turn records at most: the end of a loop over
@@ -184,6 +189,9 @@ func (l *loop) heed(now time.Time) {
 // claim gets slots for the leaves that could start.
 func (l *loop) claim(now time.Time) int {
 	want := l.state.startable(now)
+	if l.releasing() {
+		want = 0
+	}
 	if want == 0 && !l.queued {
 		return 0
 	}
@@ -437,5 +445,7 @@ func (l *loop) wait(wake time.Time) {
 	case <-l.options.Force:
 	case a, more := <-l.options.Answers:
 		l.answer(a, more)
+	case <-l.unreleased():
+	case <-l.options.Abandon:
 	}
 }
