@@ -40,10 +40,12 @@ var house = map[string]struct {
 	"internal/sqlite":  {3, []string{"", "dag", "tool", "internal/proc"}, []string{"modernc.org/sqlite"}},
 	"internal/trial":   {3, []string{"", "dag", "tool"}, nil},
 	"internal/catalog": {3, []string{"", "tool"}, nil},
+	"internal/probe":   {0, nil, nil},
+	"internal/notice":  {3, []string{"", "dag", "expr", "internal/proc"}, nil},
 	"internal/policy":  {3, nil, nil},
 	"internal/service": {3, []string{"", "dag", "tool"}, nil},
 	"internal/config":  {3, []string{"tool", "internal/atomicfile"}, nil},
-	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "metrics", "internal/atomicfile", "internal/catalog", "internal/config", "internal/console", "internal/watch", "internal/sqlite", "internal/funcschema", "internal/policy", "internal/proc", "internal/starter", "internal/trial", "internal/advice", "internal/explain", "internal/findings", "internal/mend"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "metrics", "internal/atomicfile", "internal/catalog", "internal/config", "internal/console", "internal/watch", "internal/sqlite", "internal/funcschema", "internal/notice", "internal/policy", "internal/probe", "internal/proc", "internal/starter", "internal/trial", "internal/advice", "internal/explain", "internal/findings", "internal/mend"}, []string{"github.com/spf13/cobra"}},
 	"cmd/flowrun":      {5, []string{"", "internal/cli", "internal/proc"}, nil},
 
 	"internal/funcschema": {1, []string{"tool"}, nil},
