@@ -24,6 +24,7 @@ type driver struct {
 	out   []job
 	begun map[string]bool
 	due   map[ID]time.Time // of steps that wait for their next try
+	asked []Answer         // to questions that are open
 
 	lenient bool // the journal may have lied: what starts is not checked
 }
@@ -62,7 +63,13 @@ func (d *driver) run() {
 		switch {
 		case d.state.result != nil:
 		case len(d.out) > 0:
-			d.report(d.pick(len(d.out)))
+			if n := d.pick(len(d.out) + len(d.asked)); n < len(d.out) {
+				d.report(n)
+			} else {
+				d.answer(n - len(d.out))
+			}
+		case len(d.asked) > 0:
+			d.answer(0)
 		case !wake.IsZero():
 			d.now = wake
 		default:
@@ -100,6 +107,9 @@ func (d *driver) apply(e *Event) {
 	if e.Kind == StepRetrying {
 		d.due[e.Node] = e.Due
 	}
+	if a := asked(*e); a != nil {
+		d.asked = append(d.asked, *a)
+	}
 	d.state.Apply(*e)
 	d.log = append(d.log, *e)
 }
@@ -133,10 +143,10 @@ func (d *driver) checkItem(e *Event) {
 			d.t.Fatalf("%s started before %s", e.Node, f.path(int32(i)))
 		}
 		switch st := f.nodes[i].status; {
-		case st == Running, st == Retrying && f.rounds.Parallel > 0, st == Pending && int32(i) < f.rounds.next:
+		case st == Running, st.aloof() && f.rounds.Parallel > 0, st == Pending && int32(i) < f.rounds.next:
 			active++
 		}
-		if st := f.nodes[i].status; int32(i) != e.at.i && (st == Running || st == Retrying) {
+		if st := f.nodes[i].status; int32(i) != e.at.i && (st == Running || st.aloof()) {
 			under++
 		}
 	}
@@ -197,6 +207,20 @@ func within(f, outer *frame) bool {
 		}
 	}
 	return false
+}
+
+// answer is what somebody says to an open question.
+func (d *driver) answer(n int) {
+	a := d.asked[n]
+	e, early, late := d.state.answered(a, d.now)
+	if early {
+		d.report(0) // there is something that gives its graph the arguments
+		return
+	}
+	d.asked = append(d.asked[:n], d.asked[n+1:]...)
+	if !late {
+		d.apply(&e)
+	}
 }
 
 // cancel is the caller's.

@@ -23,7 +23,7 @@ type frame struct {
 	nodes    []nodeState
 	children map[int32]*frame
 	lanes    [lanes]lane
-	held     []timer // of tries that wait for the frame to be bound
+	held     []timer // of tries and waits that are due and wait for the frame to be bound
 	open     int32   // steps that have not settled
 	stopped  string  // reason of a cancel; "" while none
 	ended    bool    // stands, or stood, in State.ended

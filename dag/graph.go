@@ -81,7 +81,8 @@ const (
 // valid until it returns. A failed step is a Result, an error stops the whole run.
 //
 // A Result with the zero Status is judged by its exit code; Succeeded, Reused,
-// Skipped, Failed and TimedOut stand as they are, any other Status is Failed. Run
+// Skipped, Failed and TimedOut stand as they are, Waiting does with a Wait that can
+// end, and any other Status is Failed. Run
 // must return soon after ctx is done; context.Cause tells why. Then only success
 // counts: everything else, an error too, is taken for the stop that was asked for.
 type Runner interface {

@@ -29,9 +29,11 @@ type loop struct {
 	mail    []*task
 	spare   []*task // done with, to be used again
 	slab    []Result
-	after   []func() bool // take back what is to happen when the time for cleaning up ends
-	stopped bool          // the caller's cancel has been heeded
-	opened  bool          // the first turn has begun
+	early   []Answer        // came, and cannot be folded in yet
+	left    map[uint64]bool // waits that whoever was asked leaves to others
+	after   []func() bool   // take back what is to happen when the time for cleaning up ends
+	stopped bool            // the caller's cancel has been heeded
+	opened  bool            // the first turn has begun
 }
 
 // control is what the loop keeps with a frame to stop it.
@@ -59,8 +61,11 @@ func (l *loop) run() error {
 		case more:
 			continue
 		}
-		if l.out+len(l.owed) == 0 && wake.IsZero() && !l.state.undecided() {
+		if l.out+len(l.owed) == 0 && wake.IsZero() && !l.state.undecided() && len(l.state.waits) == 0 {
 			return errors.New("internal error: nothing runs, nothing can start, and the run has not ended")
+		}
+		if l.rests() {
+			return l.rest()
 		}
 		l.wait(wake)
 	}
@@ -82,6 +87,7 @@ func (l *loop) turn() (wake time.Time, more bool, err error) {
 	if err := l.open(now); err != nil {
 		return wake, false, err
 	}
+	l.hear(now)
 	for !more {
 		l.heed(now)
 		free := l.pay(l.claim(now))
@@ -454,5 +460,7 @@ func (l *loop) wait(wake time.Time) {
 	case <-due:
 	case <-done:
 	case <-l.options.Force:
+	case a, more := <-l.options.Answers:
+		l.answer(a, more)
 	}
 }

@@ -76,7 +76,7 @@ func (d *drawing) body(st *step, depth int) {
 }
 
 func (d *drawing) words() []string {
-	return rapid.SliceOfN(rapid.SampledFrom([]string{"ok", "ok", "fail", "timeout", "permanent", "reused"}), 1, 3).Draw(d.t, "tries")
+	return rapid.SliceOfN(rapid.SampledFrom([]string{"ok", "ok", "fail", "timeout", "permanent", "reused", "later", "later-fail", "ask", "ask-fail", "ask-late"}), 1, 3).Draw(d.t, "tries")
 }
 
 // itemKeys are keys that could be taken for something else in a path.
@@ -225,8 +225,14 @@ func TestRunAnyGraph(t *testing.T) {
 		}
 		var log []Event
 		shared := NewSlots(slots)
-		s, err := Run(context.Background(), g, nil, Options{ID: "run", Slots: shared,
-			Sinks: []Sink{SinkFunc(func(e Event) { log = append(log, e) })}})
+		answers := make(chan Answer, 1000)
+		s, err := Run(context.Background(), g, nil, Options{ID: "run", Slots: shared, Answers: answers, Attended: true,
+			Sinks: []Sink{SinkFunc(func(e Event) {
+				log = append(log, e)
+				if a := asked(e); a != nil {
+					answers <- *a
+				}
+			})}})
 		if err != nil {
 			t.Fatal(err)
 		}

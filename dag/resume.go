@@ -21,7 +21,7 @@ type Rules struct {
 type Remainder struct {
 	Reset       []ID      // what they did counts no more; they run again
 	Left        []ID      // they never started
-	Waiting     []ID      // they wait for their next try
+	Waiting     []ID      // they wait for their next try, or for the outside
 	Interrupted []ID      // they were running, and Rules.Rerun does not let them run again
 	Kept        []ID      // what they did stands
 	Cleaned     []Cleaned // kept, though something has cleaned up after them
@@ -64,7 +64,7 @@ const (
 	reset        // it runs again from the start
 	inside       // something inside its graph does, or has not ended
 	left         // it never started
-	waiting      // it waits for its next try
+	waiting      // it waits for its next try, or for the outside
 	dead         // it was running and will not run again
 )
 
@@ -112,7 +112,7 @@ func (o *outlook) judge(i int32, counted bool) fate {
 		return reset
 	case n.status == Pending:
 		return left
-	case n.status == Retrying || n.status == Waiting:
+	case n.status.aloof():
 		return waiting
 	case o.stuck(o.f, i):
 		if n.status == Running {
@@ -298,13 +298,20 @@ func (s *State) resume(e *Event) {
 	}
 	s.runnable, s.ready = [lanes][]*frame{}, [lanes]int{}
 	s.ended, s.failing, s.deadline = nil, nil, nil
-	again := s.again
-	s.again = nil
+	again, waits := s.again, s.waits
+	s.again, s.waits = nil, nil
 	s.reopen(s.root, e.Time)
 	for _, t := range again {
 		n := t.at.f.node(t.at.i)
 		if n.status == Retrying && n.attempt == t.attempt && s.reaches(t.at.f) {
 			s.again.add(t)
+		}
+	}
+	for _, t := range waits { // their time goes on, also after a cancel that ended none of them
+		n := t.at.f.node(t.at.i)
+		if n.status == Waiting && n.attempt == t.attempt && s.reaches(t.at.f) {
+			t.due = n.res.Wait.due()
+			s.waits.add(t)
 		}
 	}
 }

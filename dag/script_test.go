@@ -118,6 +118,27 @@ var results = map[string]Result{
 	"timeout":   {Status: TimedOut, ExitCode: ExitTimeout, Reason: ReasonTimeout},
 	"permanent": {Status: Failed, ExitCode: 4, Reason: ReasonInput, Permanent: true},
 	"hang":      {Status: Failed, ExitCode: 143},
+
+	// What waits: for a time, or for the answer that its kind says.
+	"later":      {Status: Waiting, Wait: &Wait{Kind: "time"}},
+	"later-fail": {Status: Waiting, Wait: &Wait{Kind: "time", Then: &Result{Status: Failed, ExitCode: 5, Reason: "late"}}},
+	"ask":        {Status: Waiting, Wait: &Wait{Kind: "ok", Asks: true}},
+	"ask-fail":   {Status: Waiting, Wait: &Wait{Kind: "fail", Asks: true}},
+	"ask-late":   {Status: Waiting, Wait: &Wait{Kind: "", Asks: true, Then: &Result{Status: Failed, ExitCode: 5, Reason: "late"}}},
+}
+
+// shortly is how long the words that wait for a time do so.
+const shortly = 2 * time.Millisecond
+
+// asked is what answers an event that asks: nil where nothing is asked, or nobody
+// answers in time.
+func asked(e Event) *Answer {
+	if e.Kind != StepWaiting || e.Result.Wait.Kind == "time" || e.Result.Wait.Kind == "" {
+		return nil
+	}
+	r := results[e.Result.Wait.Kind]
+	r.Stdout = &Output{Raw: "yes", Inline: "yes", Size: 3}
+	return &Answer{Node: e.Node, Wait: e.Seq, Result: &r}
 }
 
 // says is a Runner whose n-th try does the n-th word.
@@ -131,7 +152,12 @@ func says(words ...string) Runner {
 		if w == "hang" {
 			<-ctx.Done()
 		}
-		if r.Status != Skipped {
+		if r.Wait != nil {
+			wait := *r.Wait
+			if r.Wait = &wait; wait.Kind == "time" || wait.Kind == "" {
+				r.Wait.Until = time.Now().Add(shortly)
+			}
+		} else if r.Status != Skipped {
 			r.Stdout = &Output{Raw: string(c.Path), Inline: string(c.Path)}
 		}
 		return r, nil

@@ -13,6 +13,7 @@ type State struct {
 	runnable [lanes][]*frame // bound frames with ready nodes, in the order they became so
 	ready    [lanes]int      // ready nodes over all frames
 	again    timers          // nodes that wait for their next try
+	waits    timers          // nodes that wait for the outside
 	ended    []*frame        // frames whose nodes have all settled and whose own result is due
 	deadline timers          // frames with a time limit
 	failing  []*frame        // fail-fast frames with a fresh untolerated failure

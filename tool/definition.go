@@ -87,6 +87,7 @@ const (
 	PerOS   Kind = "commands" // Step.Commands
 	UseTool Kind = "use-tool" // Step.UseTool and Step.With
 	Group   Kind = "steps"    // Step.Steps
+	Waiting Kind = "wait"     // Step.Wait
 	Go      Kind = "go"       // Step.Go; only in tools registered from Go
 )
 
@@ -102,7 +103,8 @@ type Step struct {
 	UseTool  Text
 	With     []Entry
 	Steps    []*Step // of a group
-	Loop     *Loop   // for-each or matrix; nil runs the step once
+	Wait     *Wait
+	Loop     *Loop // for-each or matrix; nil runs the step once
 	Handlers Handlers
 
 	ContinueOnError  bool

@@ -85,6 +85,10 @@ var stepObject = object("a step", "One step: a command, or the use of another to
 	append(bodyFields(func(s *Step) *Step { return s }),
 		text("name", "S1-030", "Name of the step, unique in the tool.", func(s *Step, v Text) { s.Name, s.Pos = v.S, v.Pos }).required(),
 		text("use-tool", "S1-040", "Another tool, by name or path.", func(s *Step, v Text) { s.Kind, s.UseTool = UseTool, v }).body(),
+		nested("wait", "", waitObject, "Waits for a time, a file, an address or a port.", func(s *Step) *Wait {
+			s.Kind, s.Wait = Waiting, &Wait{}
+			return s.Wait
+		}).body(),
 		valueMap("with", "S1-041", "Parameters of the other tool.", func(s *Step, v []Entry) { s.With = v }),
 		boolean("continue-on-error", "S1-033", "Counts a failure of the step as settled well.", func(s *Step, v bool) { s.ContinueOnError = v }).def("false"),
 		text("run-condition", "S1-034", "Condition under which the step runs.", func(s *Step, v Text) { s.RunCondition = &v }),
@@ -307,6 +311,14 @@ func streamCallbackField() Field {
 	}
 	return f
 }
+
+var waitObject = object("wait", "What a step waits for: one of these.",
+	duration("for", "", "How long.", func(w *Wait, v time.Duration) { w.For = v }).body(),
+	text("until", "", "Until when, RFC 3339: 2026-03-01T09:00:00Z.", func(w *Wait, v Text) { w.Until = &v }).body(),
+	text("file", "", "Until there is a file or folder of that path.", func(w *Wait, v Text) { w.File = &v }).body(),
+	text("http", "", "Until that address answers well.", func(w *Wait, v Text) { w.HTTP = &v }).body(),
+	text("port", "", "Until something listens there, HOST:PORT.", func(w *Wait, v Text) { w.Port = &v }).body(),
+).checked(checkWait)
 
 var commandsObject = object("commands", "One command for each platform.",
 	text("default", "S1-026", "Command where no platform's own is given.", func(c *Commands, v Text) { c.Default = &v }),
