@@ -178,7 +178,9 @@ func (s *State) cancel(f *frame, e *Event) {
 	s.again.expire()
 	s.waits.expire()
 	// What was cancelled must not queue for a slot.
-	s.runnable = front(s.runnable, func(f *frame) bool { return f.stopped != "" })
+	for l := range s.runnable {
+		s.runnable[l] = front(s.runnable[l], func(f *frame) bool { return f.stopped != "" })
+	}
 }
 
 // front moves what is wanted before the rest; each keeps its order.
@@ -275,15 +277,16 @@ func (s *State) release(f *frame, i int32) {
 		return
 	}
 	f.nodes[i].since = s.now.UnixNano()
-	f.push(i)
-	s.ready++
-	s.enqueue(f)
+	l := f.def(i).lane()
+	f.lanes[l].push(i)
+	s.ready[l]++
+	s.enqueue(f, l)
 }
 
-func (s *State) enqueue(f *frame) {
-	if !f.queued && f.bound && len(f.ready) > 0 {
-		f.queued = true
-		s.runnable = append(s.runnable, f)
+func (s *State) enqueue(f *frame, l int) {
+	if in := &f.lanes[l]; !in.queued && f.bound && len(in.ready) > 0 {
+		in.queued = true
+		s.runnable[l] = append(s.runnable[l], f)
 	}
 }
 

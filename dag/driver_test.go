@@ -34,6 +34,7 @@ type job struct {
 	at       place
 	bind     bool
 	fallback bool
+	idle     bool // it holds no slot
 	stopped  bool // by a cancel that came after it began
 }
 
@@ -176,7 +177,7 @@ func (d *driver) act(e *Event) {
 	switch e.Kind {
 	case StepStarted:
 		if c := e.at.f.children[e.at.i]; c == nil {
-			d.start(job{at: e.at})
+			d.start(job{at: e.at, idle: e.at.f.def(e.at.i).Idle})
 		} else if !c.bound {
 			d.out = append(d.out, job{at: e.at, bind: true})
 		}
@@ -194,7 +195,9 @@ func (d *driver) act(e *Event) {
 
 func (d *driver) start(j job) {
 	d.out = append(d.out, j)
-	d.free--
+	if !j.idle {
+		d.free--
+	}
 }
 
 func within(f, outer *frame) bool {
@@ -259,9 +262,11 @@ func (d *driver) report(n int) {
 	}
 	e := d.state.outcome(j.at, t.res, d.now)
 	d.apply(&e)
-	d.free++
-	if e.Kind == StepFallback {
-		d.act(&e)
+	if !j.idle {
+		d.free++
+	}
+	if e.Kind == StepFallback { // of a step without a slot: the loop has it wait for one
+		d.start(job{at: e.at, fallback: true, idle: j.idle})
 	}
 }
 

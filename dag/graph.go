@@ -48,6 +48,10 @@ type Node struct {
 	// result, but neither its failure nor its output is the graph's.
 	Aside bool
 
+	// Idle marks a leaf whose work is to wait for something outside: its tries hold no
+	// slot, and begin however many others wait for one. Its fallback is ordinary work.
+	Idle bool
+
 	// Silent marks a node whose output is never the graph's, though its failure is.
 	Silent bool
 }
@@ -158,8 +162,10 @@ func New(nodes []Node, s Settings) (*Graph, error) {
 
 func (n *Node) join() bool { return n.Runner == nil && n.Graph == nil && n.Each == nil }
 
-// leaf says whether a try of the node takes a slot.
 func (n *Node) leaf() bool { return n.Graph == nil && n.Each == nil }
+
+// slotted says whether a try of the node takes a slot.
+func (n *Node) slotted() bool { return n.leaf() && !n.Idle }
 
 // connect fills the flat edge arrays: a counting sort by upstream node.
 func (g *Graph) connect() error {

@@ -203,7 +203,7 @@ func (s *State) retries(now time.Time, free int) (left int, due time.Time) {
 // false when no slot is free.
 func (s *State) begin(at place, since int64, now time.Time, free *int) bool {
 	e := Event{Kind: StepStarted, Node: at.f.path(at.i), Attempt: int(at.f.node(at.i).attempt) + 1, Time: now, at: at}
-	if at.f.def(at.i).leaf() {
+	if at.f.def(at.i).slotted() {
 		if *free == 0 {
 			return false
 		}
@@ -217,20 +217,27 @@ func (s *State) begin(at place, since int64, now time.Time, free *int) bool {
 // readyNodes decides nodes that wait for nothing any more, frame by frame and in
 // plan order within each.
 func (s *State) readyNodes(now time.Time, free int) {
-	for len(s.runnable) > 0 {
-		f := s.runnable[0]
-		for len(f.ready) > 0 {
-			i := f.ready[0]
-			if s.full() || f.nodes[i].status == Pending && !s.node(place{f, i}, now, &free) {
+	for l := range s.runnable {
+		s.readyLane(l, now, &free)
+	}
+}
+
+func (s *State) readyLane(l int, now time.Time, free *int) {
+	for len(s.runnable[l]) > 0 {
+		f := s.runnable[l][0]
+		in := &f.lanes[l]
+		for len(in.ready) > 0 {
+			i := in.ready[0]
+			if s.full() || f.nodes[i].status == Pending && !s.node(place{f, i}, now, free) {
 				return
 			}
-			f.pop()
-			s.ready--
+			in.pop()
+			s.ready[l]--
 		}
-		f.queued = false
-		s.runnable = s.runnable[1:]
+		in.queued = false
+		s.runnable[l] = s.runnable[l][1:]
 	}
-	s.runnable = nil
+	s.runnable[l] = nil
 }
 
 // node decides one ready node: the truth table of docs/states.md. It answers

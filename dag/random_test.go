@@ -72,7 +72,7 @@ func (d *drawing) body(st *step, depth int) {
 		st.inner = d.steps(rapid.IntRange(0, 3*depth).Draw(t, "n"), depth-1)
 		return
 	}
-	st.tries = d.words()
+	st.tries, st.idle = d.words(), rapid.IntRange(0, 3).Draw(t, "idle") == 0
 }
 
 func (d *drawing) words() []string {
@@ -315,7 +315,7 @@ func watch(nodes []Node, running, most *atomic.Int32) {
 
 func watchNode(n *Node, counted func(Runner) Runner) {
 	n.Policy.Backoff = Backoff{} // this clock is real
-	if n.Runner != nil {
+	if n.Runner != nil && !n.Idle {
 		n.Runner = counted(n.Runner)
 	}
 	if n.Policy.Fallback != nil {

@@ -54,7 +54,7 @@ func (l *loop) leave(a Answer) {
 
 // rests says whether everything that is left waits for answers which nobody here gives.
 func (l *loop) rests() bool {
-	if l.out > 0 || len(l.early) > 0 || l.state.undecided() || len(l.state.waits) == 0 {
+	if l.out+len(l.owed) > 0 || len(l.early) > 0 || l.state.undecided() || len(l.state.waits) == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(l.state.waits, func(t timer) bool {

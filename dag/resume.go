@@ -296,7 +296,8 @@ func (s *State) resume(e *Event) {
 	for _, path := range e.Reset {
 		s.forget(s.find(path))
 	}
-	s.runnable, s.ready, s.ended, s.failing, s.deadline = nil, 0, nil, nil, nil
+	s.runnable, s.ready = [lanes][]*frame{}, [lanes]int{}
+	s.ended, s.failing, s.deadline = nil, nil, nil
 	again, waits := s.again, s.waits
 	s.again, s.waits = nil, nil
 	s.reopen(s.root, e.Time)
@@ -332,7 +333,7 @@ func (s *State) forget(at place) {
 // reopen counts a frame's nodes anew.
 func (s *State) reopen(f *frame, now time.Time) {
 	f.result, f.stopped, f.late, f.ended, f.until = nil, "", false, false, time.Time{}
-	f.ready, f.queued, f.open = nil, false, 0
+	f.lanes, f.open = [lanes]lane{}, 0
 	if r := f.rounds; r != nil { // its items are asked for again
 		*r = rounds{Each: r.Each, known: r.known, keys: r.keys, digest: r.digest, index: r.index}
 		f.bound = false

@@ -23,6 +23,7 @@ type step struct {
 	fallback string        // word, "" for none
 	tolerate bool
 	aside    bool
+	idle     bool // it takes no slot
 	join     bool
 	inner    []step // a nested graph
 	bind     string // of a nested graph: "" none, "ok", "refused"
@@ -220,7 +221,7 @@ func (in surroundings) nodes(t fataler, steps []step) []Node {
 
 func (in surroundings) node(t fataler, st step) Node {
 	t.Helper()
-	n := Node{ID: ID(st.id), Aside: st.aside, When: in.when(whenCalled(st.when)),
+	n := Node{ID: ID(st.id), Aside: st.aside, Idle: st.idle, When: in.when(whenCalled(st.when)),
 		Policy: Policy{Attempts: st.retries, Tolerate: st.tolerate, Backoff: Backoff{Delay: st.delay}}}
 	n.Policy.RetryIf = func(v View, _ *Result) bool {
 		if err := in.check(v); err != nil {

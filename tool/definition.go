@@ -71,6 +71,7 @@ type Definition struct {
 	Metadata        Metadata
 	FunctionCalling FunctionCalling
 	Tests           []Test
+	Schedules       []*Schedule
 }
 
 // Kind is the one kind of body a step has (S1-025).
