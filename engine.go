@@ -97,6 +97,8 @@ type runOptions struct {
 	around func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
 	afresh bool
 
+	approval func(context.Context, Question) (Answer, error)
+
 	terminal        Terminal
 	console, stream func(StreamChunk)
 }

@@ -116,6 +116,9 @@ func (p *Past) Result() *Result {
 	if !p.finished() {
 		res.Status, res.Message, res.Started = p.Info.Status, p.Info.Message, p.Info.Started
 	}
+	if res.Status == dag.Waiting {
+		res.holdersWait()
+	}
 	started := map[string]time.Time{}
 	for _, e := range p.Events {
 		if e.Kind == dag.StepStarted {

@@ -36,6 +36,11 @@ type Store interface {
 	Events(ctx context.Context, id string, after uint64) ([]dag.Event, error)
 	// Runs lists runs, newest first.
 	Runs(ctx context.Context, q Query) ([]RunInfo, error)
+	// Answer keeps what somebody answers to a question of the run, whose owner's Ledger
+	// tells it; a run without an owner hears of it when it is taken up. What is left
+	// out of who and when is filled in. Whether the run asks that is not looked at.
+	// Errors: ErrNoRun, and ErrAnswered when the question has an answer.
+	Answer(ctx context.Context, id string, a Answer) error
 	// Cancel asks the owner of a run to stop it; the owner's Ledger tells it. It is
 	// no error when the run has no living owner: then nobody hears it. Error: ErrNoRun.
 	Cancel(ctx context.Context, id, reason string) error
@@ -52,7 +57,13 @@ type Ledger interface {
 	Lost() <-chan struct{}
 	// Asked gets the reason when somebody asks for the run to be cancelled.
 	Asked() <-chan string
-	// Close gives up ownership. A run that has not ended is then interrupted.
+	// Answers gets what people answer, those answers first that were there when the
+	// run was claimed; these it holds before it is returned. Whoever reads it takes all.
+	Answers() <-chan Answer
+	// Rest gives up ownership of a run that waits for answers: its status is then
+	// Waiting, with a message that says for what. Error: ErrFenced.
+	Rest(message string) error
+	// Close gives up ownership. A run that has neither ended nor rests is then interrupted.
 	Close() error
 }
 
@@ -103,7 +114,7 @@ type RunInfo struct {
 	Tool     string
 	RetryOf  string
 	Origin   string
-	Status   dag.Status // Running while an owner lives, Interrupted when it died or gave up
+	Status   dag.Status // Running while an owner lives, Waiting when it rests, Interrupted when its owner died or gave up
 	ExitCode int
 	Reason   string
 	Message  string

@@ -113,4 +113,12 @@ CREATE TABLE firings (
 ) STRICT;
 CREATE INDEX firings_open ON firings (run) WHERE open = 1;
 CREATE INDEX firings_at ON firings (at);
+`, `
+-- What people answered to questions of runs; a question is the number of its event.
+CREATE TABLE answers (
+	run    INTEGER NOT NULL,
+	wait   INTEGER NOT NULL,
+	answer TEXT    NOT NULL, -- JSON
+	PRIMARY KEY (run, wait)
+) STRICT, WITHOUT ROWID;
 `}
