@@ -209,6 +209,11 @@ func (s *State) stop(f *frame, reason string, until time.Time) {
 	if fresh {
 		f.stopped, f.until = reason, until
 	}
+	if reason == ReasonForced {
+		for i := range f.nodes {
+			f.nodes[i].spared = false
+		}
+	}
 	for i, c := range f.children {
 		switch {
 		case f.nodes[i].status.Settled():
