@@ -312,12 +312,14 @@ func streamCallbackField() Field {
 	return f
 }
 
-var waitObject = object("wait", "What a step waits for: one of these.",
+var waitObject = object("wait", "What a step waits for: one of for, until, file, http and port.",
 	duration("for", "", "How long.", func(w *Wait, v time.Duration) { w.For = v }).body(),
 	text("until", "", "Until when, RFC 3339: 2026-03-01T09:00:00Z.", func(w *Wait, v Text) { w.Until = &v }).body(),
-	text("file", "", "Until there is a file or folder of that path.", func(w *Wait, v Text) { w.File = &v }).body(),
-	text("http", "", "Until that address answers well.", func(w *Wait, v Text) { w.HTTP = &v }).body(),
-	text("port", "", "Until something listens there, HOST:PORT.", func(w *Wait, v Text) { w.Port = &v }).body(),
+	text("file", "", "Until there is a file or folder of that path; a relative one counts from the tool's working directory.", func(w *Wait, v Text) { w.File = &v }).body(),
+	text("http", "", "Until that address answers well: GET, redirects followed, 200 to 299.", func(w *Wait, v Text) { w.HTTP = &v }).body(),
+	text("port", "", "Until something takes connections there, HOST:PORT.", func(w *Wait, v Text) { w.Port = &v }).body(),
+	integer("status", "", 100, 599, "The status that the address of http must answer, where another one is meant.", func(w *Wait, v int) { w.Status = v }),
+	duration("interval", "", "Time between two looks at a file, an address or a port; the first come more quickly.", func(w *Wait, v time.Duration) { w.Interval = v }).def("1000"),
 ).checked(checkWait)
 
 var commandsObject = object("commands", "One command for each platform.",
