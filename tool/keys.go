@@ -78,6 +78,7 @@ var toolObject = object("a tool", "One tool: what it is called, what it runs and
 		nested("security", "S1-210", securityObject, "What the tool may do.", func(t *draft) *Security { return &t.Security }),
 		nested("metadata", "S1-220", metadataObject, "How the tool is found.", func(t *draft) *Metadata { return &t.Metadata }),
 		nested("function-calling", "S1-230", functionCallingObject, "How the tool is shown to models.", func(t *draft) *FunctionCalling { return &t.FunctionCalling }),
+		list("notify", "", notifyObject, "Who is told how runs of the tool end.", func(t *draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
 		list("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
 	)...).checked(checkTool)
 
@@ -458,6 +459,14 @@ func mapped(typ string) Field {
 		f.ParameterMapping[typ] = v
 	}).def(typ)
 }
+
+var notifyObject = object("a notification", "A command, or an address, that is told how runs end.",
+	choices("on", "", NotifyEvents, "What it is told of; failure, recovery and waiting where absent.", func(n *Notify, v []string) { n.On = v }),
+	text("command", "", "Program and arguments, started without a shell, with the run as JSON on its standard input.", func(n *Notify, v Text) { n.Command = &v }).body(),
+	text("webhook", "", "Address that the run is posted to; ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).body(),
+	text("secret-env", "", "Environment variable that holds the secret to sign posts with.", func(n *Notify, v Text) { n.SecretEnv = &v }),
+	text("secret-file", "", "File that holds the secret to sign posts with.", func(n *Notify, v Text) { n.SecretFile = &v }),
+).checked(checkNotify)
 
 var changeObject = object("a change", "What changed in one version.",
 	text("version", "S1-014", "The version.", func(c *Change, v Text) { c.Version, c.Pos = v.S, v.Pos }),
