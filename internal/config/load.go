@@ -249,10 +249,10 @@ func adds(v Value) bool {
 	return v.List && !strings.HasPrefix(v.Key, "mcpServers.") || strings.HasPrefix(v.Key, "notifications.")
 }
 
-// owner is what the layers override as a whole: a server, or the value itself.
+// owner is what goes by one name: a server, a notification, or the value itself.
 func (v Value) owner() string {
 	parts := strings.Split(v.Key, ".")
-	if parts[0] == "mcpServers" && len(parts) > 1 {
+	if (parts[0] == "mcpServers" || parts[0] == "notifications") && len(parts) > 1 {
 		return parts[0] + "." + parts[1]
 	}
 	return v.Key

@@ -102,10 +102,7 @@ func programOf(command string) string {
 // program is the file of a program. A path counts from Dir.
 func (s Settings) program(name string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(s.Dir, name)
-		}
-		return name, nil
+		return s.path(name), nil
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {

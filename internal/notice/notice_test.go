@@ -24,6 +24,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/schematest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -137,6 +138,7 @@ func TestPost(t *testing.T) {
 		if h.head.Get("X-Flowrun-Event") != "failure" || h.head.Get("X-Flowrun-Delivery") != "r1-failure-1700000000000" || h.head.Get("Content-Type") != "application/json" {
 			t.Errorf("the head is %v", h.head)
 		}
+		schematest.Validate(t, "notice", h.body)
 		var doc struct {
 			Schema, Event, Text string
 			Run                 struct{ Schema, ID, Status string }

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -167,9 +166,7 @@ func (s Settings) secret(r Rule) ([]byte, error) {
 }
 
 func (s Settings) secretFile(path string) ([]byte, error) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.Dir, path)
-	}
+	path = s.path(path)
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("it is no regular file")
