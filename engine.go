@@ -93,6 +93,7 @@ type runOptions struct {
 	sinks  []dag.Sink
 	stdout io.Writer
 	force  <-chan struct{}
+	letGo  letGo
 	around func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
 	afresh bool
 
@@ -129,6 +130,18 @@ func WithStdout(w io.Writer) RunOption { return func(o *runOptions) { o.stdout =
 // WithForce stops the run at once, without grace, when the channel is closed;
 // cancelling the context stops it gently.
 func WithForce(c <-chan struct{}) RunOption { return func(o *runOptions) { o.force = c } }
+
+// letGo are the two ways to let a run go.
+type letGo struct{ gently, now <-chan struct{} }
+
+// WithRelease lets the run go when a channel is closed: it does not end, and can be
+// gone on with as after a crash, by this program or another. With gently no step starts
+// any more and those that run may end; with now they are stopped, and follow their
+// on-interrupt later. Run then answers dag.ErrReleased. A run that is being cancelled is
+// brought to its end first, unless it is let go now.
+func WithRelease(gently, now <-chan struct{}) RunOption {
+	return func(o *runOptions) { o.letGo = letGo{gently, now} }
+}
 
 // WithAround has f called in place of every step's work, fallbacks and cleanup too;
 // f may call r, which is that work: to measure it, or to answer in its place, as

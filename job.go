@@ -152,7 +152,8 @@ func (j *job) retryOf() string {
 
 // walk runs the graph.
 func (e *Engine) walk(ctx context.Context, j *job) (*dag.State, error) {
-	o := dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force, Around: j.around}
+	o := dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force,
+		Release: j.letGo.gently, Abandon: j.letGo.now, Around: j.around}
 	if j.ledger != nil {
 		o.Journal = j.ledger
 		if e.config.Journal != nil {

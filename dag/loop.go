@@ -34,6 +34,8 @@ type loop struct {
 	after   []func() bool   // take back what is to happen when the time for cleaning up ends
 	stopped bool            // the caller's cancel has been heeded
 	opened  bool            // the first turn has begun
+
+	released bool // Options.Release was closed
 }
 
 // control is what the loop keeps with a frame to stop it.
@@ -53,13 +55,15 @@ func (l *loop) hold(f *frame, parent context.Context) {
 }
 
 func (l *loop) run() error {
-	for {
+	for !l.abandoned() {
 		wake, more, err := l.turn()
 		switch {
 		case err != nil || l.state.result != nil:
 			return err
 		case more:
 			continue
+		case l.out == 0 && l.releasing():
+			return ErrReleased
 		}
 		if l.out+len(l.owed) == 0 && wake.IsZero() && !l.state.undecided() && len(l.state.waits) == 0 {
 			return errors.New("internal error: nothing runs, nothing can start, and the run has not ended")
@@ -69,6 +73,7 @@ func (l *loop) run() error {
 		}
 		l.wait(wake)
 	}
+	return ErrReleased
 }
 
 // maxBatch is about how many events a turn records at most: the end of a loop over
@@ -185,6 +190,9 @@ func (l *loop) heed(now time.Time) {
 // claim gets slots for the leaves that could start.
 func (l *loop) claim(now time.Time) int {
 	want := l.state.startable(now) + len(l.owed)
+	if l.releasing() {
+		want = 0
+	}
 	if want == 0 && !l.queued {
 		return 0
 	}
@@ -462,5 +470,7 @@ func (l *loop) wait(wake time.Time) {
 	case <-l.options.Force:
 	case a, more := <-l.options.Answers:
 		l.answer(a, more)
+	case <-l.unreleased():
+	case <-l.options.Abandon:
 	}
 }

@@ -42,6 +42,13 @@ type Options struct {
 	Cleanup time.Duration   // bound of always() and cancelled() nodes after a cancel; 0: DefaultCleanup
 	Force   <-chan struct{} // closing it cancels the run and stops even those
 
+	// Closing Release lets the run go, for another owner to go on with: no leaf starts
+	// any more, and when those that run have ended Run returns ErrReleased. Closing
+	// Abandon does not wait for them: they are stopped, and the Journal does not hear
+	// of it. A run that is being cancelled is brought to its end first, unless it is
+	// abandoned.
+	Release, Abandon <-chan struct{}
+
 	// Around, where set, is called in place of every Runner, those of fallbacks too,
 	// and may call it: to measure it, or to answer in its place.
 	Around func(ctx context.Context, c *Call, r Runner) (Result, error)

@@ -72,6 +72,7 @@ type Definition struct {
 	FunctionCalling FunctionCalling
 	Notify          []Notify
 	Tests           []Test
+	Schedules       []*Schedule
 }
 
 // Kind is the one kind of body a step has (S1-025).
