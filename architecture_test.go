@@ -42,9 +42,10 @@ var house = map[string]struct {
 	"internal/catalog": {3, []string{"", "tool"}, nil},
 	"internal/policy":  {3, nil, nil},
 	"internal/config":  {3, []string{"tool", "internal/atomicfile"}, nil},
-	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "metrics", "internal/atomicfile", "internal/catalog", "internal/config", "internal/console", "internal/watch", "internal/sqlite", "internal/funcschema", "internal/policy", "internal/proc", "internal/starter", "internal/trial", "internal/advice", "internal/explain", "internal/findings", "internal/mend"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "metrics", "internal/telemetry", "internal/atomicfile", "internal/catalog", "internal/config", "internal/console", "internal/watch", "internal/sqlite", "internal/funcschema", "internal/policy", "internal/proc", "internal/starter", "internal/trial", "internal/advice", "internal/explain", "internal/findings", "internal/mend"}, []string{"github.com/spf13/cobra"}},
 	"cmd/flowrun":      {5, []string{"", "internal/cli", "internal/proc"}, nil},
 
+	"internal/telemetry":  {3, []string{"dag"}, []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
 	"internal/funcschema": {1, []string{"tool"}, nil},
 	"internal/atomicfile": {0, nil, nil},
 	"internal/workflow":   {0, nil, nil},

@@ -102,6 +102,9 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 	}
 	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.world.Env, Grace: e.config.Grace, Force: j.force,
 		Host: e.host(proc.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream}
+	if trace := e.config.Trace; trace != nil {
+		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
+	}
 	live.listen(&o)
 	if e.config.StateDir != "" {
 		j.logs = steps.LogFolder(e.config.StateDir, j.id)
@@ -116,7 +119,7 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 		err = j.again.past.Record.same(j.args)
 	}
 	if err == nil && j.ledger == nil && e.config.Store != nil {
-		if j.ledger, err = e.config.Store.Begin(ctx, j.args.record(j.id, j.retryOf())); err != nil {
+		if j.ledger, err = e.config.Store.Begin(ctx, j.args.record(j.id, j.retryOf(), j.parent)); err != nil {
 			err = fmt.Errorf("cannot record the run: %w", err)
 		}
 	}
