@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
 // runFlags are the flags of flowrun run.
@@ -35,6 +36,8 @@ type runFlags struct {
 	summary     bool
 	watch       bool
 	watchPaths  []string
+
+	retries *flowrun.Past // the run that this one tries again
 
 	consentFlags
 }
@@ -253,7 +256,17 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		return err
 	}
 	defer tidy()
-	options := []flowrun.RunOption{flowrun.WithForce(sig.force)}
+	traces, err := newTracing(func(string) telemetry.About { return aboutRun(plan, past, f.retries) })
+	if err != nil && speaks(f.progress) {
+		a.say("traces are not sent: %v", err)
+	}
+	traces.join(&config)
+	defer func() {
+		if err := traces.end(ctx, sig.force); err != nil && speaks(f.progress) {
+			a.say("the trace is not complete: %v", err)
+		}
+	}()
+	options := []flowrun.RunOption{flowrun.WithForce(sig.force), flowrun.WithTrace(inherited())}
 	if f.id != "" {
 		options = append(options, flowrun.WithID(f.id))
 	}
