@@ -108,8 +108,8 @@ func (c *Collector) Holds(text string) bool {
 	return strings.Contains(string(c.bodies), text)
 }
 
-// Tree draws what has arrived: a line for each span, with the item of a loop and the
-// state, those below it indented, in the order in which they began. A span is an orphan
+// Tree draws what has arrived: a line for each span, with the item of a loop, the
+// state and whether it has links, those below it indented, in the order in which they began. A span is an orphan
 // when its parent neither has arrived nor is among outside.
 func (c *Collector) Tree(outside ...string) string {
 	below := map[string][]*tracepb.Span{}
@@ -133,6 +133,9 @@ func (c *Collector) Tree(outside ...string) string {
 				if v := Attribute(s, key); v != "" {
 					line += " " + v
 				}
+			}
+			if len(s.Links) > 0 {
+				line += " (linked)"
 			}
 			fmt.Fprintln(&b, line)
 			draw(hex.EncodeToString(s.SpanId), indent+"  ", "")

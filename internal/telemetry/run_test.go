@@ -532,7 +532,7 @@ func TestLink(t *testing.T) {
 	}
 	end()
 	b.want(`
-job succeeded
+job succeeded (linked)
   a reused
 `)
 	links := b.Find(t, "job").Links
