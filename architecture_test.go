@@ -65,6 +65,7 @@ var house = map[string]struct {
 		"internal/runlog",
 		"internal/sqlite",
 		"internal/starter",
+		"internal/telemetry",
 		"internal/trial",
 		"internal/watch",
 		"metrics",
@@ -73,6 +74,7 @@ var house = map[string]struct {
 	}, []string{"github.com/spf13/cobra"}},
 	"cmd/flowrun": {5, []string{"", "internal/cli", "internal/proc"}, nil},
 
+	"internal/telemetry":  {3, []string{"dag"}, []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
 	"internal/funcschema": {1, []string{"tool"}, nil},
 	"internal/atomicfile": {0, nil, nil},
 	"internal/cron":       {0, nil, nil},

@@ -54,6 +54,11 @@ type Config struct {
 	// is not here because net/http would make every program that embeds the engine
 	// some megabytes larger. It is called by many goroutines at once.
 	HTTP func(ctx context.Context, url string) (status int, err error)
+	// Trace, where set, tells steps the trace they are part of: what it answers for a
+	// try of a step becomes TRACEPARENT and TRACESTATE of its environment, beneath what
+	// the definition sets; "" leaves a variable alone. It is called from several
+	// goroutines at once, after the sinks were told that the try starts.
+	Trace func(run string, step dag.ID, attempt int) (parent, state string)
 }
 
 // Load is how many steps run and how many could if there were slots for them, over
@@ -96,6 +101,7 @@ type runOptions struct {
 	letGo  letGo
 	around func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
 	afresh bool
+	parent TraceContext
 
 	terminal        Terminal
 	console, stream func(StreamChunk)
@@ -153,6 +159,17 @@ func WithAround(f func(ctx context.Context, c *dag.Call, r dag.Runner) (dag.Resu
 // WithoutCache has every step run, whatever results of it are kept. What comes of them
 // is kept.
 func WithoutCache() RunOption { return func(o *runOptions) { o.afresh = true } }
+
+// TraceContext is W3C's trace context in the form of its variables, TRACEPARENT and
+// TRACESTATE; both are "" for none.
+type TraceContext struct {
+	Parent string `json:"parent,omitempty"`
+	State  string `json:"state,omitempty"`
+}
+
+// WithTrace puts on record what trace a new run is part of. One that is taken up again
+// stays part of it; whoever makes spans finds it in the Record.
+func WithTrace(c TraceContext) RunOption { return func(o *runOptions) { o.parent = c } }
 
 // Terminal is how a person is reached who answers interactive steps.
 type Terminal interface {

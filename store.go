@@ -85,6 +85,7 @@ type Record struct {
 	Alone bool   `json:"alone,omitempty"`
 	// Sources are the definitions that were run, the tool's own first.
 	Sources []tool.Source `json:"sources"`
+	Trace   TraceContext  `json:"trace,omitzero"` // that the run began in
 }
 
 // RecordedWorld is a World without the environment, which may hold secrets: a run

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/probe"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
 // runFlags are the flags of flowrun run.
@@ -37,6 +38,8 @@ type runFlags struct {
 	watch       bool
 	watchPaths  []string
 	dir         string // where notices count from; "" is the working directory
+
+	retries *flowrun.Past // the run that this one tries again
 
 	consentFlags
 }
@@ -255,7 +258,17 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		return err
 	}
 	defer tidy()
-	options := []flowrun.RunOption{flowrun.WithForce(sig.force)}
+	traces, err := newTracing(func(string) telemetry.About { return aboutRun(plan, past, f.retries) })
+	if err != nil && speaks(f.progress) {
+		a.say("traces are not sent: %v", err)
+	}
+	traces.join(&config)
+	defer func() {
+		if err := traces.end(ctx, sig.force); err != nil && speaks(f.progress) {
+			a.say("the trace is not complete: %v", err)
+		}
+	}()
+	options := []flowrun.RunOption{flowrun.WithForce(sig.force), flowrun.WithTrace(inherited())}
 	if f.id != "" {
 		options = append(options, flowrun.WithID(f.id))
 	}

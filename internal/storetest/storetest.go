@@ -141,6 +141,7 @@ func testRecord(t *testing.T, s flowrun.Store) {
 	r.Given = map[string]any{"NAME": "O'Hara\x00\u2028"}
 	r.Withheld = []string{"TOKEN"}
 	r.World = flowrun.RecordedWorld{Workspace: "/w", Home: "/h", Temp: "/t", Time: begun, AllowDash: true}
+	r.Trace = flowrun.TraceContext{Parent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", State: "vendor=1"}
 	for _, text := range []string{"name: deploy\n", "", "\xff\x00 not text", "name: deploy\n"} {
 		r.Sources = append(r.Sources, tool.Source{From: "/w/a.yaml", Name: "x", File: fmt.Sprintf("/w/%d.yaml", len(r.Sources)),
 			Scope: tool.ScopeLocal, Digest: tool.DigestOf([]byte(text)), Text: []byte(text)})
