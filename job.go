@@ -21,6 +21,7 @@ type job struct {
 	args    *Args
 	again   *Again // nil: a run from the start
 	ledger  Ledger // nil: nothing is kept
+	needs   []Need // what the run takes at its start
 	logs    string // the run's log folder, "" for none
 	session *steps.Session
 }
@@ -39,8 +40,8 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := e.confinable(j); err != nil {
 		return nil, err
 	}
-	if err := e.admissible(j.plan); err != nil {
-		return nil, err
+	if j.needs = j.plan.Needs(); len(j.needs) > 0 && e.config.Store == nil {
+		return nil, &NoLineError{j.plan.Name(), j.needs}
 	}
 	if j.resumes() {
 		if err := e.claim(ctx, j); err != nil {
@@ -55,6 +56,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	defer release()
 	state, err := e.perform(ctx, j)
 	res = newResult(j.id, j.plan, j.args.shown(), state)
+	res.Needs = j.needs
 	if j.again != nil {
 		res.RetryOf = j.retryOf()
 	}

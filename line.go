@@ -43,11 +43,15 @@ type thing struct {
 	name, file string
 }
 
-func (n Need) String() string {
-	if n.Kind == NeedTurn {
-		return fmt.Sprintf("another run of %s to end (max-active-runs: %d)", n.Name, n.Slots)
+// Title is what the run takes, for people: "lock db (2 slots)".
+func (n Need) Title() string {
+	switch {
+	case n.Kind == NeedTurn:
+		return fmt.Sprintf("one of %d runs of %s (max-active-runs)", n.Slots, n.Name)
+	case n.Slots == 1:
+		return "lock " + n.Name
 	}
-	return "lock " + n.Name
+	return fmt.Sprintf("lock %s (%d slots)", n.Name, n.Slots)
 }
 
 // Place is a run in a Line.
@@ -176,7 +180,10 @@ func (q Queued) String() string {
 const mostHolders = 3
 
 func (o Obstacle) String() string {
-	text := o.Need.String()
+	text := "lock " + o.Name
+	if o.Kind == NeedTurn {
+		text = fmt.Sprintf("another run of %s to end (max-active-runs: %d)", o.Name, o.Slots)
+	}
 	var held []string
 	for i, h := range o.Holders {
 		if i == mostHolders {

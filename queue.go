@@ -20,33 +20,17 @@ type NoLineError struct {
 func (e *NoLineError) Error() string {
 	var words []string
 	for _, n := range e.Needs {
-		if n.Kind == NeedTurn {
-			words = append(words, fmt.Sprintf("max-active-runs: %d", n.Slots))
-			continue
-		}
-		words = append(words, n.String())
+		words = append(words, n.Title())
 	}
 	return fmt.Sprintf("tool %s cannot run without a history: runs learn from it who has what they need (%s)", e.Tool, strings.Join(words, ", "))
 }
 
-// admissible refuses a plan whose needs nobody could look after.
-func (e *Engine) admissible(p *Plan) error {
-	if e.config.Store != nil {
-		return nil
-	}
-	if needs := p.Needs(); len(needs) > 0 {
-		return &NoLineError{p.Name(), needs}
-	}
-	return nil
-}
-
-// queue stands in line for what the run needs. A run without needs never comes here.
+// queue stands in line for what the run needs, where it needs anything.
 func (j *job) queue(ctx context.Context) error {
-	needs := j.plan.Needs()
-	if len(needs) == 0 {
+	if len(j.needs) == 0 {
 		return nil
 	}
-	d := Demand{Needs: needs}
+	d := Demand{Needs: j.needs}
 	var last Queued
 	if j.queued != nil {
 		d.Tell = func(q Queued) {

@@ -122,6 +122,9 @@ type RunInfo struct {
 	Rebooted bool
 }
 
+// Live says whether an owner has the run in hand: it runs, or stands in line.
+func (i RunInfo) Live() bool { return i.Status == dag.Running || i.Status == dag.Pending }
+
 // WithQueue is the run as it stands while it waits: Pending, with what for.
 func (i RunInfo) WithQueue(q Queued) RunInfo {
 	return RunInfo{ID: i.ID, Tool: i.Tool, RetryOf: i.RetryOf, Status: dag.Pending, Reason: q.Reason(), Message: q.String(),

@@ -104,7 +104,7 @@ const followEvery = 100 * time.Millisecond
 
 func (l *logs) print(ctx context.Context, follow bool) error {
 	for {
-		live := l.run.Info.Status == dag.Running
+		live := l.run.Info.Live()
 		if err := l.pass(); err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 type ticket struct {
 	n, run int64
 	flowrun.Place
-	owner owner
+	owner  owner
 	epoch  int  // of the ticket
 	now    int  // of the run; 0: there is no such run any more
 	dead   bool // it counts no more
