@@ -202,6 +202,7 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
 	c.toolWide(p)
 	c.permissions(p)
 	c.steps(p, keep, said)
+	c.schedules(p)
 	if c.problems.Err() == nil {
 		if err := p.build(); err != nil {
 			c.errorf("graph", tool.Text{Pos: def.Pos}, "", "%v", err)
