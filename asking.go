@@ -39,6 +39,7 @@ type asking struct {
 	store     Store                                           // nil: the run is not kept
 	ledger    Ledger
 	session   *steps.Session
+	taken     []Question // that were open when the run was taken up
 	notify    func(steps.Notice)
 
 	answers chan dag.Answer // to the run
@@ -69,7 +70,8 @@ func (e *Engine) asks(j *job) *asking {
 
 // begin goes on with the questions that are open already, and hears answers from then
 // on. Those on record are in the channel when it returns.
-func (k *asking) begin(open []Question) {
+func (k *asking) begin() {
+	open := k.taken
 	var known []dag.Answer
 	k.answers = make(chan dag.Answer, 64+len(open))
 	for _, q := range open {

@@ -363,6 +363,7 @@ func (j *journal) Asked() <-chan string                                         
 func (j *journal) Answers() <-chan flowrun.Answer                                 { return nil }
 func (j *journal) Rest(string) error                                              { return nil }
 func (j *journal) Close() error                                                   { return nil }
+func (j *journal) Admit(context.Context, flowrun.Demand) error                    { return nil }
 
 func (j *journal) Append(_ context.Context, events []dag.Event) error {
 	if j.calls++; j.calls > j.good {

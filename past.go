@@ -119,6 +119,10 @@ func (p *Past) Result() *Result {
 	if res.Status == dag.Waiting {
 		res.holdersWait()
 	}
+	if p.Info.Status == dag.Pending { // perhaps not for the first time
+		res.Status, res.Message, res.ExitCode, res.Ended = dag.Pending, p.Info.Message, 0, time.Time{}
+	}
+	res.Needs = p.Plan.Needs()
 	started := map[string]time.Time{}
 	for _, e := range p.Events {
 		if e.Kind == dag.StepStarted {

@@ -306,6 +306,9 @@ func (s *State) pass(f *frame, i int32, bad bool) {
 func (s *State) bind(f *frame, a Args) {
 	f.args, f.bound = a, true
 	s.let(f)
+	for l := range f.lanes {
+		s.enqueue(f, l) // also what was ready before, when a journal was folded in
+	}
 	s.wake(f)
 }
 
