@@ -150,7 +150,7 @@ func testRest(t *testing.T, s flowrun.Store) {
 	_, err := s.Claim(context.Background(), "r1", 2)
 	want(t, err, flowrun.ErrLive)
 	appendAll(t, l, dag.Event{V: 1, Seq: 3, Run: "r1", Kind: dag.RunResumed, Time: begun})
-	check("taken up", flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun})
+	check("taken up", flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun, PID: info(t, s, "r1").PID})
 	appendAll(t, l, end("r1", 4, dag.Failed))
 	l.Close()
 	check("ended", flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)})
