@@ -45,6 +45,7 @@ var house = map[string]struct {
 	"internal/runlog":  {3, []string{"", "dag", "steps"}, nil},
 	"internal/config":  {3, []string{"tool", "internal/atomicfile"}, nil},
 	"internal/cli":     {4, []string{"", "dag", "tool", "steps", "metrics", "internal/atomicfile", "internal/catalog", "internal/config", "internal/console", "internal/runlog", "internal/watch", "internal/sqlite", "internal/funcschema", "internal/policy", "internal/proc", "internal/starter", "internal/trial", "internal/advice", "internal/explain", "internal/findings", "internal/mend"}, []string{"github.com/spf13/cobra"}},
+	"internal/web":     {4, []string{"", "dag", "tool", "steps", "internal/config", "internal/console", "internal/funcschema", "internal/runlog", "internal/service"}, nil},
 	"cmd/flowrun":      {5, []string{"", "internal/cli", "internal/proc"}, nil},
 
 	"internal/funcschema": {1, []string{"tool"}, nil},
