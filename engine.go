@@ -49,6 +49,11 @@ type Config struct {
 	// Engines may share it. "" is the folder cache in StateDir, or none where that is
 	// "" too. NoCache is none.
 	CacheDir string
+	// HTTP asks an address with GET, for steps that wait for one, and answers the
+	// status; it follows redirects, and gives up when ctx ends. nil: such steps fail. It
+	// is not here because net/http would make every program that embeds the engine
+	// some megabytes larger. It is called by many goroutines at once.
+	HTTP func(ctx context.Context, url string) (status int, err error)
 }
 
 // Load is how many steps run and how many could if there were slots for them, over
@@ -88,6 +93,7 @@ type runOptions struct {
 	sinks  []dag.Sink
 	stdout io.Writer
 	force  <-chan struct{}
+	letGo  letGo
 	around func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
 	afresh bool
 
@@ -124,6 +130,18 @@ func WithStdout(w io.Writer) RunOption { return func(o *runOptions) { o.stdout =
 // WithForce stops the run at once, without grace, when the channel is closed;
 // cancelling the context stops it gently.
 func WithForce(c <-chan struct{}) RunOption { return func(o *runOptions) { o.force = c } }
+
+// letGo are the two ways to let a run go.
+type letGo struct{ gently, now <-chan struct{} }
+
+// WithRelease lets the run go when a channel is closed: it does not end, and can be
+// gone on with as after a crash, by this program or another. With gently no step starts
+// any more and those that run may end; with now they are stopped, and follow their
+// on-interrupt later. Run then answers dag.ErrReleased. A run that is being cancelled is
+// brought to its end first, unless it is let go now.
+func WithRelease(gently, now <-chan struct{}) RunOption {
+	return func(o *runOptions) { o.letGo = letGo{gently, now} }
+}
 
 // WithAround has f called in place of every step's work, fallbacks and cleanup too;
 // f may call r, which is that work: to measure it, or to answer in its place, as

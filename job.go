@@ -101,7 +101,7 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 		epoch = j.ledger.Epoch()
 	}
 	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.world.Env, Grace: e.config.Grace, Force: j.force,
-		Host: e.host(proc.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream}
+		Host: e.host(proc.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream, HTTP: e.config.HTTP}
 	live.listen(&o)
 	if e.config.StateDir != "" {
 		j.logs = steps.LogFolder(e.config.StateDir, j.id)
@@ -152,7 +152,8 @@ func (j *job) retryOf() string {
 
 // walk runs the graph.
 func (e *Engine) walk(ctx context.Context, j *job) (*dag.State, error) {
-	o := dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force, Around: j.around}
+	o := dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force,
+		Release: j.letGo.gently, Abandon: j.letGo.now, Around: j.around}
 	if j.ledger != nil {
 		o.Journal = j.ledger
 		if e.config.Journal != nil {

@@ -118,6 +118,7 @@ type RunInfo struct {
 type Query struct {
 	Prefix string       // of the id
 	Tool   string       // name
+	Origin string       // who began it, see WithOrigin; "" is anybody
 	Status []dag.Status // any of these
 	Since  time.Time    // begun at or after
 	Limit  int          // at most so many; 0 is all
