@@ -167,6 +167,7 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 		case !strings.HasPrefix(info.ID, q.Prefix),
 			q.Tool != "" && info.Tool != q.Tool,
 			len(q.Status) > 0 && !slices.Contains(q.Status, info.Status),
+			q.Open && !info.Ended.IsZero(),
 			info.Started.Before(q.Since):
 			continue
 		}

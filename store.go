@@ -119,6 +119,7 @@ type Query struct {
 	Prefix string       // of the id
 	Tool   string       // name
 	Status []dag.Status // any of these
+	Open   bool         // only those that have not ended
 	Since  time.Time    // begun at or after
 	Limit  int          // at most so many; 0 is all
 }
