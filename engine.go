@@ -49,6 +49,11 @@ type Config struct {
 	// Engines may share it. "" is the folder cache in StateDir, or none where that is
 	// "" too. NoCache is none.
 	CacheDir string
+	// HTTP asks an address with GET, for steps that wait for one, and answers the
+	// status; it follows redirects, and gives up when ctx ends. nil: such steps fail. It
+	// is not here because net/http would make every program that embeds the engine
+	// some megabytes larger. It is called by many goroutines at once.
+	HTTP func(ctx context.Context, url string) (status int, err error)
 }
 
 // Load is how many steps run and how many could if there were slots for them, over

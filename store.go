@@ -118,6 +118,7 @@ type RunInfo struct {
 type Query struct {
 	Prefix string       // of the id
 	Tool   string       // name
+	Origin string       // who began it, see WithOrigin; "" is anybody
 	Status []dag.Status // any of these
 	Open   bool         // only those that have not ended
 	Since  time.Time    // begun at or after

@@ -109,6 +109,16 @@ func (s *Service) Past(ctx context.Context, id string) (*flowrun.Past, error) {
 	return flowrun.LoadRun(ctx, s.Store, s.catalog.tools(), id)
 }
 
+// Info implements Surface.
+func (s *Service) Info(ctx context.Context, id string) (flowrun.RunInfo, error) {
+	return s.Store.Info(ctx, id)
+}
+
+// Events implements Surface.
+func (s *Service) Events(ctx context.Context, id string, after uint64) ([]dag.Event, error) {
+	return s.Store.Events(ctx, id, after)
+}
+
 // Runs implements Surface.
 func (s *Service) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error) {
 	return s.Store.Runs(ctx, q)

@@ -53,10 +53,14 @@ type Health struct {
 var (
 	ErrDraining = errors.New("the service is stopping and starts no more runs")
 	ErrRefused  = errors.New("refused by the approval policy")
+	ErrPath     = errors.New("a tool is asked for by its name, not by a path")
 	// ErrNotRunning says that there is nothing to cancel: the run's owner has gone, and
 	// nobody goes on with it.
 	ErrNotRunning = errors.New("the run is interrupted: nobody executes it")
-	ErrPath       = errors.New("a tool is asked for by its name, not by a path")
+
+	ErrNoQuestion = errors.New("no step waits for an answer there")
+	ErrAnswered   = errors.New("it has been answered already")
+	ErrNoSchedule = errors.New("there is no such schedule")
 )
 
 // Surface is what doors may ask of a service. Errors are those of the root package
@@ -72,6 +76,10 @@ type Surface interface {
 	Retry(ctx context.Context, id string, from []string) (retry string, err error)
 	// Past is a recorded run, live or not.
 	Past(ctx context.Context, id string) (*flowrun.Past, error)
+	// Info is where a run stands, without its definition; Events are its events with a
+	// number above after, as in flowrun.Store. Error: ErrNoRun.
+	Info(ctx context.Context, id string) (flowrun.RunInfo, error)
+	Events(ctx context.Context, id string, after uint64) ([]dag.Event, error)
 	// Runs lists runs, newest first.
 	Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error)
 	// Tools are the tools in reach; Plan is one of them compiled.
@@ -92,4 +100,37 @@ type Tool struct {
 	Scope       string
 	Tags        []string
 	Broken      string // why its newest version cannot be used, "" where it can
+}
+
+// People lets people answer runs that wait for them.
+type People interface {
+	// Answer answers the step at that path, which waits; where step is "" the only one
+	// that does. Errors: ErrNoRun, ErrNoQuestion, ErrAnswered, a *flowrun.ParamsError
+	// when the values do not fit the form.
+	Answer(ctx context.Context, id, step string, a Answer) error
+}
+
+// Answer is what a person said.
+type Answer struct {
+	Approve bool
+	Values  map[string]any // of the form; nil for its defaults
+	Comment string
+}
+
+// Schedules are the schedules that a service fires.
+type Schedules interface {
+	Schedules(ctx context.Context) ([]Schedule, error)
+	// Pause keeps a schedule from firing, or lets it fire again. Error: ErrNoSchedule.
+	Pause(ctx context.Context, name string, paused bool) error
+}
+
+// Schedule is one schedule in a list.
+type Schedule struct {
+	Name     string
+	Tool     string
+	Cron     string // as it is written: a cron specification or @every
+	Timezone string
+	Next     time.Time // zero where there is none
+	Paused   bool
+	Source   string // where it comes from: command, or the definition's scope
 }

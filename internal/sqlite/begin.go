@@ -61,6 +61,11 @@ func (s *Store) insert(ctx context.Context, c *sql.Conn, r *flowrun.Record, reco
 	case n > maxRuns:
 		return 0, fmt.Errorf("cannot keep run %s: the history has had %d runs and takes no more; move it away to begin a new one", r.ID, maxRuns)
 	}
+	if r.Origin != "" {
+		if err := begun(ctx, c, r.ID); err != nil {
+			return 0, err
+		}
+	}
 	if _, err := c.ExecContext(ctx, "INSERT INTO records (run, record) VALUES (?, ?)", n, string(record)); err != nil {
 		return 0, err
 	}

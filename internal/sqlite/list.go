@@ -95,6 +95,10 @@ func conditions(q flowrun.Query) (where []string, args []any) {
 		where = append(where, "tool = ?")
 		args = append(args, q.Tool)
 	}
+	if q.Origin != "" {
+		where = append(where, "origin = ? AND origin <> ''") // as the index says
+		args = append(args, q.Origin)
+	}
 	if !q.Since.IsZero() {
 		where = append(where, "started >= ?")
 		args = append(args, q.Since.UnixNano())

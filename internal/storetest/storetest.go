@@ -305,6 +305,7 @@ func testLists(t *testing.T, s flowrun.Store) {
 		id := fmt.Sprintf("%c%02d", "ab"[i/10], i)
 		r := record(id, []string{"build", "test"}[i%2])
 		r.Created = begun.Add(time.Duration(i) * time.Minute)
+		r.Origin = []string{"", "api", "schedule:nightly"}[i%3]
 		l := begin(t, s, r)
 		switch st := states[i%5]; st {
 		case dag.Running:
@@ -336,6 +337,9 @@ func testLists(t *testing.T, s flowrun.Store) {
 		{flowrun.Query{Status: []dag.Status{dag.Running, dag.Interrupted}, Limit: 3}, "b19 b18 b14"},
 		{flowrun.Query{Status: []dag.Status{dag.Interrupted, dag.Failed}, Tool: "test", Prefix: "b"}, "b19 b11"},
 		{flowrun.Query{Status: []dag.Status{dag.Skipped}}, ""},
+		{flowrun.Query{Origin: "schedule:nightly", Limit: 2}, "b17 b14"},
+		{flowrun.Query{Origin: "api", Status: []dag.Status{dag.Running, dag.Interrupted}}, "b19 b13 a04"},
+		{flowrun.Query{Origin: "schedule:"}, ""},
 		{flowrun.Query{Since: begun.Add(17 * time.Minute)}, "b19 b18 b17"},
 		{flowrun.Query{Since: begun.Add(16 * time.Minute), Status: []dag.Status{dag.Failed, dag.Succeeded}}, "b16"},
 	} {
