@@ -71,6 +71,17 @@ var house = map[string]struct {
 		"steps",
 		"tool",
 	}, []string{"github.com/spf13/cobra"}},
+	"internal/web": {4, []string{
+		"",
+		"dag",
+		"internal/config",
+		"internal/console",
+		"internal/funcschema",
+		"internal/runlog",
+		"internal/service",
+		"steps",
+		"tool",
+	}, nil},
 	"cmd/flowrun": {5, []string{"", "internal/cli", "internal/proc"}, nil},
 
 	"internal/funcschema": {1, []string{"tool"}, nil},
