@@ -82,7 +82,7 @@ var house = map[string]struct {
 		"steps",
 		"tool",
 	}, nil},
-	"cmd/flowrun": {5, []string{"", "internal/cli", "internal/proc"}, nil},
+	"cmd/flowrun": {5, []string{"", "internal/cli", "internal/proc", "internal/service", "internal/web"}, nil},
 
 	"internal/funcschema": {1, []string{"tool"}, nil},
 	"internal/atomicfile": {0, nil, nil},

@@ -17,20 +17,21 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/metrics"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // WebOptions is what the door of a service for programs is told beside the service.
 type WebOptions struct {
-	Token    string        // what callers show who come by TCP
-	Hosts    []string      // names by which the service may be called, beside its addresses
-	StateDir string        // holds the logs of runs
-	Metrics  http.Handler  // the service's
-	Version  string        // of the program
+	Token    string       // what callers show who come by TCP
+	Hosts    []string     // names by which the service may be called, beside its addresses
+	StateDir string       // holds the logs of runs
+	Metrics  http.Handler // the service's
+	Version  string       // of the program
+	Webhooks []config.Webhook
 	Stopping <-chan struct{} // closed when the service begins to stop
 	Log      *slog.Logger
 }
@@ -38,11 +39,11 @@ type WebOptions struct {
 // serveFlags are the flags of flowrun serve.
 type serveFlags struct {
 	runFlags
-	listen            []string
-	tokenFile         string
-	tlsCert, tlsKey   string
-	drain             time.Duration
-	logFormat         string
+	listen          []string
+	tokenFile       string
+	tlsCert, tlsKey string
+	drain           time.Duration
+	logFormat       string
 }
 
 var logFormats = []string{"text", "json"}
@@ -122,17 +123,21 @@ func (a *app) runService(c *cobra.Command, f serveFlags) error {
 // serveUntilTold makes the service and its door, and takes both down again.
 func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f serveFlags) error {
 	d.log = a.logger(f.logFormat)
-	config, _, err := engineConfig(s, f.runFlags)
+	ec, _, err := engineConfig(s, f.runFlags)
 	if err != nil {
 		return err
+	}
+	hooks, err := f.settings.Webhooks(os.Getenv)
+	if err != nil {
+		return noService("%w", err)
 	}
 	var engine *flowrun.Engine // made before anybody can ask for its load
 	program, err := metrics.NewProgram(metrics.Options{Version: version(), Load: func() (int, int) { return engine.Load() }})
 	if err != nil {
 		return err
 	}
-	config.Journal = program.Journal
-	engine = flowrun.New(config)
+	ec.Journal = program.Journal
+	engine = flowrun.New(ec)
 	sv, err := service.New(ctx, service.Config{Engine: engine, Store: s, Library: a.library, Log: d.log,
 		Changes: s.Changes, Writable: s.Writable,
 		Decide: func(p *flowrun.Plan) error { return f.decide(p) },
@@ -145,11 +150,9 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	}
 	told := a.told()
 	defer told.end()
-	err = d.open(sv, a.Web, WebOptions{StateDir: config.StateDir, Metrics: program.Handler(), Version: version(), Log: d.log, Stopping: told.first})
+	err = d.open(sv, a.Web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks,
+		Version: version(), Log: d.log, Stopping: told.first})
 	if err == nil {
-		if err := program.Service(func() int { h := sv.Health(); return h.Running }, func() int { h := sv.Health(); return h.Queued }); err != nil {
-			return err
-		}
 		tidy := a.keepHistory(ctx, s, f.runFlags)
 		defer tidy()
 		d.announce(a)
@@ -248,5 +251,3 @@ func quiet() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.Le
 
 // socketOf is the socket at which a service of a state directory listens.
 func socketOf(dir string) string { return filepath.Join(dir, "service.sock") }
-
-var _ = tool.ScopeLocal

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // serviceLives says whether a service works on a state directory, at which commands find
@@ -86,6 +84,3 @@ func refusal(status int, answer []byte) error {
 	}
 	return &serverError{said}
 }
-
-var _ = service.ErrPath
-var _ tool.Scope
