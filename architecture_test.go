@@ -84,7 +84,7 @@ var house = map[string]struct {
 		"steps",
 		"tool",
 	}, nil},
-	"cmd/flowrun": {5, []string{"", "internal/cli", "internal/proc"}, nil},
+	"cmd/flowrun": {5, []string{"", "internal/cli", "internal/proc", "internal/service", "internal/web"}, nil},
 
 	"internal/telemetry":  {3, []string{"dag"}, []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
 	"internal/funcschema": {1, []string{"tool"}, nil},
