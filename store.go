@@ -79,6 +79,7 @@ type Record struct {
 	ID      string    `json:"id"`
 	Tool    string    `json:"tool"`
 	RetryOf string    `json:"retry_of,omitempty"` // the run this one tries again
+	Origin  string    `json:"origin,omitempty"`   // who began it, see WithOrigin
 	Created time.Time `json:"created"`
 	// Params are the bound parameters as they are shown, secrets masked.
 	Params map[string]any `json:"params"`
@@ -93,6 +94,7 @@ type Record struct {
 	Alone bool   `json:"alone,omitempty"`
 	// Sources are the definitions that were run, the tool's own first.
 	Sources []tool.Source `json:"sources"`
+	Trace   TraceContext  `json:"trace,omitzero"` // that the run began in
 }
 
 // RecordedWorld is a World without the environment, which may hold secrets: a run
@@ -110,6 +112,7 @@ type RunInfo struct {
 	ID       string
 	Tool     string
 	RetryOf  string
+	Origin   string
 	Status   dag.Status // Running while an owner lives, Pending while that stands in line, Interrupted when it died or gave up
 	ExitCode int
 	Reason   string
@@ -135,7 +138,9 @@ func (i RunInfo) WithQueue(q Queued) RunInfo {
 type Query struct {
 	Prefix string       // of the id
 	Tool   string       // name
+	Origin string       // who began it, see WithOrigin; "" is anybody
 	Status []dag.Status // any of these
+	Open   bool         // only those that have not ended
 	Since  time.Time    // begun at or after
 	Limit  int          // at most so many; 0 is all
 }

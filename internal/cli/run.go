@@ -14,7 +14,9 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/probe"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
 // runFlags are the flags of flowrun run.
@@ -35,6 +37,9 @@ type runFlags struct {
 	summary     bool
 	watch       bool
 	watchPaths  []string
+	dir         string // where notices count from; "" is the working directory
+
+	retries *flowrun.Past // the run that this one tries again
 
 	consentFlags
 }
@@ -253,7 +258,17 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		return err
 	}
 	defer tidy()
-	options := []flowrun.RunOption{flowrun.WithForce(sig.force)}
+	traces, err := newTracing(func(string) telemetry.About { return aboutRun(plan, past, f.retries) })
+	if err != nil && speaks(f.progress) {
+		a.say("traces are not sent: %v", err)
+	}
+	traces.join(&config)
+	defer func() {
+		if err := traces.end(ctx, sig.force); err != nil && speaks(f.progress) {
+			a.say("the trace is not complete: %v", err)
+		}
+	}()
+	options := []flowrun.RunOption{flowrun.WithForce(sig.force), flowrun.WithTrace(inherited())}
 	if f.id != "" {
 		options = append(options, flowrun.WithID(f.id))
 	}
@@ -291,6 +306,7 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		}
 		return err
 	}
+	defer func() { a.notify(ctx, sig, s, ended{res, plan, past}, f) }()
 	if err := cmp.Or(err, out.err, a.print(res, f.output)); err != nil {
 		if s != nil && res.Status == dag.Interrupted && speaks(f.progress) {
 			a.say("run %s is interrupted; flowrun resume %s goes on with it", res.ID, res.ID)
@@ -317,6 +333,7 @@ func engineConfig(s *sqlite.Store, f runFlags) (config flowrun.Config, tidy func
 	if config.Parallel == 0 {
 		config.Parallel = int(f.settings.Number("limits.max-parallel"))
 	}
+	config.HTTP = probe.Status
 	if s != nil {
 		config.Store = s
 		return config, func() {}, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-const infoColumns = "SELECT n, id, tool, retry_of, status, exit_code, reason, message, started, ended, owner, boot, lease FROM runs"
+const infoColumns = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, started, ended, owner, boot, lease FROM runs"
 
 // Info implements flowrun.Store.
 func (s *Store) Info(ctx context.Context, id string) (flowrun.RunInfo, error) {
@@ -84,7 +84,7 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 		if len(list) > 0 && list[len(list)-1].ID == info.ID {
 			continue // what waits comes for its state, and for that before
 		}
-		if len(q.Status) == 0 || slices.Contains(q.Status, info.Status) {
+		if (len(q.Status) == 0 || slices.Contains(q.Status, info.Status)) && (!q.Open || info.Ended.IsZero()) {
 			list = append(list, info)
 		}
 	}
@@ -97,7 +97,10 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 func listing(q flowrun.Query) (text string, args []any) {
 	where, common := conditions(q)
 	words := statusWords(q.Status)
-	if len(q.Status) == 0 {
+	if q.Open {
+		words = openWords
+	}
+	if len(words) == 0 {
 		return infoColumns + join(where) + " ORDER BY n DESC", common
 	}
 	var parts []string
@@ -133,6 +136,10 @@ func conditions(q flowrun.Query) (where []string, args []any) {
 		where = append(where, "tool = ?")
 		args = append(args, q.Tool)
 	}
+	if q.Origin != "" {
+		where = append(where, "origin = ? AND origin <> ''") // as the index says
+		args = append(args, q.Origin)
+	}
 	if !q.Since.IsZero() {
 		where = append(where, "started >= ?")
 		args = append(args, q.Since.UnixNano())
@@ -146,6 +153,9 @@ func join(where []string) string {
 	}
 	return " WHERE " + strings.Join(where, " AND ")
 }
+
+// openWords are those of the column for runs that have not ended.
+var openWords = statusWords([]dag.Status{dag.Running, dag.Waiting})
 
 // statusWords are the words of the column that may stand for the states. Whether a
 // running one is interrupted is seen when it is read.
@@ -169,7 +179,7 @@ func scanInfo(row interface{ Scan(...any) error }) (i flowrun.RunInfo, err error
 	var status string
 	var ended sql.NullInt64
 	var o owner
-	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &status, &i.ExitCode, &i.Reason, &i.Message, &started, &ended,
+	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &i.Origin, &status, &i.ExitCode, &i.Reason, &i.Message, &started, &ended,
 		&o.process, &o.boot, &o.lease)
 	if err != nil {
 		return i, err
