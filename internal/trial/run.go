@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -39,8 +40,12 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 		return nil, fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
 	}
 	defer os.RemoveAll(root)
+	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache}
+	if slices.ContainsFunc(cases, func(c Case) bool { return c.Plan != nil && len(c.Plan.Needs()) > 0 }) {
+		config.Store = flowrun.NewMemory() // tests wait for each other, and for nobody else
+	}
 	r := &runner{Options: o, ctx: ctx, root: root, outcomes: make([]Outcome, len(cases)), known: make([]bool, len(cases)),
-		engine: flowrun.New(flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache})}
+		engine: flowrun.New(config)}
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(max(o.Jobs, 1), max(len(cases), 1)) {
