@@ -25,6 +25,8 @@ type Options struct {
 	// Done, where set, is told of outcomes in the order of the cases, one at a time, as
 	// soon as all before them are known.
 	Done func(Outcome)
+	// HTTP is flowrun.Config.HTTP.
+	HTTP func(ctx context.Context, url string) (status int, err error)
 }
 
 // Run runs cases and answers their outcomes in the same order. The error tells that
@@ -40,7 +42,7 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 	}
 	defer os.RemoveAll(root)
 	r := &runner{Options: o, ctx: ctx, root: root, outcomes: make([]Outcome, len(cases)), known: make([]bool, len(cases)),
-		engine: flowrun.New(flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache})}
+		engine: flowrun.New(flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP})}
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(max(o.Jobs, 1), max(len(cases), 1)) {
