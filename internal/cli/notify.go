@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"os"
-	"strings"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
@@ -82,7 +81,7 @@ func (n notifier) tell(ctx context.Context, e ended) {
 	if len(rules) == 0 {
 		return
 	}
-	o := notice.Outcome{Event: notice.Of(e.res.Status, e.before(n.store)), Result: e.res, Detail: e.waitsFor()}
+	o := notice.Outcome{Event: notice.Of(e.res.Status, e.before(n.store)), Result: e.res}
 	for _, t := range notice.Send(ctx, n.how(), rules, o) {
 		trouble := console.Visible(t.Error())
 		n.say(trouble)
@@ -125,20 +124,6 @@ func (e ended) before(s *sqlite.Store) dag.Status {
 		}
 	}
 	return dag.Pending
-}
-
-// waitsFor names the steps that wait for somebody.
-func (e ended) waitsFor() string {
-	if e.res.Status != dag.Waiting {
-		return ""
-	}
-	var list []string
-	for _, s := range e.res.Steps {
-		if s.Status == dag.Waiting {
-			list = append(list, strings.TrimSuffix("step "+s.ID+": "+s.Message, ": "))
-		}
-	}
-	return strings.Join(list, "; ")
 }
 
 // noticeJSON is a notification in a dry run.
