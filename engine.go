@@ -54,6 +54,11 @@ type Config struct {
 	// the definition sets; "" leaves a variable alone. It is called from several
 	// goroutines at once, after the sinks were told that the try starts.
 	Trace func(run string, step dag.ID, attempt int) (parent, state string)
+	// HTTP asks an address with GET, for steps that wait for one, and answers the
+	// status; it follows redirects, and gives up when ctx ends. nil: such steps fail. It
+	// is not here because net/http would make every program that embeds the engine
+	// some megabytes larger. It is called by many goroutines at once.
+	HTTP func(ctx context.Context, url string) (status int, err error)
 }
 
 // Load is how many steps run and how many could if there were slots for them, over
@@ -87,10 +92,13 @@ type RunOption func(*runOptions)
 
 type runOptions struct {
 	id     string
+	origin string
+	begun  func()
 	world  World
 	sinks  []dag.Sink
 	stdout io.Writer
 	force  <-chan struct{}
+	letGo  letGo
 	around func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
 	afresh bool
 	parent TraceContext
@@ -101,6 +109,16 @@ type runOptions struct {
 
 // WithID gives the run an id instead of a new one.
 func WithID(id string) RunOption { return func(o *runOptions) { o.id = id } }
+
+// WithOrigin says who began the run, in a word or two that are kept with it: "" is a
+// person or program that runs it itself; the flowrun service uses schedule:NAME,
+// webhook:NAME, api and detach. A run that goes on keeps its origin, a retry has its own.
+func WithOrigin(who string) RunOption { return func(o *runOptions) { o.origin = who } }
+
+// WithBegun has f called once, as soon as the run is on record for good: what happens
+// to the machine from then on, the run can be found and taken up. It is called before the
+// first step, and not at all where the run is refused or the engine has no Store.
+func WithBegun(f func()) RunOption { return func(o *runOptions) { o.begun = f } }
 
 // WithWorld sets the run's surroundings: directory, environment, time.
 func WithWorld(w World) RunOption { return func(o *runOptions) { o.world = w } }
@@ -118,6 +136,18 @@ func WithStdout(w io.Writer) RunOption { return func(o *runOptions) { o.stdout =
 // WithForce stops the run at once, without grace, when the channel is closed;
 // cancelling the context stops it gently.
 func WithForce(c <-chan struct{}) RunOption { return func(o *runOptions) { o.force = c } }
+
+// letGo are the two ways to let a run go.
+type letGo struct{ gently, now <-chan struct{} }
+
+// WithRelease lets the run go when a channel is closed: it does not end, and can be
+// gone on with as after a crash, by this program or another. With gently no step starts
+// any more and those that run may end; with now they are stopped, and follow their
+// on-interrupt later. Run then answers dag.ErrReleased. A run that is being cancelled is
+// brought to its end first, unless it is let go now.
+func WithRelease(gently, now <-chan struct{}) RunOption {
+	return func(o *runOptions) { o.letGo = letGo{gently, now} }
+}
 
 // WithAround has f called in place of every step's work, fallbacks and cleanup too;
 // f may call r, which is that work: to measure it, or to answer in its place, as

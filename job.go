@@ -101,7 +101,7 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 		epoch = j.ledger.Epoch()
 	}
 	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.world.Env, Grace: e.config.Grace, Force: j.force,
-		Host: e.host(proc.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream}
+		Host: e.host(proc.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream, HTTP: e.config.HTTP}
 	if trace := e.config.Trace; trace != nil {
 		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
 	}
@@ -119,14 +119,27 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 		err = j.again.past.Record.same(j.args)
 	}
 	if err == nil && j.ledger == nil && e.config.Store != nil {
-		if j.ledger, err = e.config.Store.Begin(ctx, j.args.record(j.id, j.retryOf(), j.parent)); err != nil {
-			err = fmt.Errorf("cannot record the run: %w", err)
-		}
+		err = j.begin(ctx, e.config.Store)
 	}
 	if err != nil {
 		j.session.Close(ctx)
 	}
 	return err
+}
+
+// begin puts a new run on record.
+func (j *job) begin(ctx context.Context, s Store) (err error) {
+	if j.ledger, err = s.Begin(ctx, j.record()); err != nil {
+		return fmt.Errorf("cannot record the run: %w", err)
+	}
+	if j.begun == nil {
+		return nil
+	}
+	if err := j.ledger.Sync(ctx); err != nil {
+		return errors.Join(err, j.disown())
+	}
+	j.begun()
+	return nil
 }
 
 // retryOf is the run this one tries again.
@@ -142,7 +155,8 @@ func (j *job) retryOf() string {
 
 // walk runs the graph.
 func (e *Engine) walk(ctx context.Context, j *job) (*dag.State, error) {
-	o := dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force, Around: j.around}
+	o := dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force,
+		Release: j.letGo.gently, Abandon: j.letGo.now, Around: j.around}
 	if j.ledger != nil {
 		o.Journal = j.ledger
 		if e.config.Journal != nil {

@@ -46,7 +46,7 @@ func (m *Memory) Begin(ctx context.Context, r *Record) (Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot keep run %s: %w", r.ID, err)
 	}
-	run := &memoryRun{record: record, info: RunInfo{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: dag.Running, Started: r.Created}}
+	run := &memoryRun{record: record, info: RunInfo{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: dag.Running, Started: r.Created}}
 	for _, src := range r.Sources {
 		if src.Digest != tool.DigestOf(src.Text) {
 			return nil, fmt.Errorf("cannot keep run %s: the text of %s does not have its digest", r.ID, src.File)
@@ -166,6 +166,7 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 		switch {
 		case !strings.HasPrefix(info.ID, q.Prefix),
 			q.Tool != "" && info.Tool != q.Tool,
+			q.Origin != "" && info.Origin != q.Origin,
 			len(q.Status) > 0 && !slices.Contains(q.Status, info.Status),
 			info.Started.Before(q.Since):
 			continue
@@ -232,7 +233,7 @@ func (l *memoryLedger) Append(_ context.Context, events []dag.Event) error {
 // stand notes what an event says about the run.
 func (r *memoryRun) stand(e *dag.Event) {
 	r.last = e.Seq
-	i := RunInfo{ID: r.info.ID, Tool: r.info.Tool, RetryOf: r.info.RetryOf, Started: r.info.Started}
+	i := RunInfo{ID: r.info.ID, Tool: r.info.Tool, RetryOf: r.info.RetryOf, Origin: r.info.Origin, Started: r.info.Started}
 	switch {
 	case e.Kind == dag.RunResumed:
 		i.Status = dag.Running

@@ -256,14 +256,18 @@ func (s *planStep) node() dag.Node {
 		n = dag.Node{Each: s.each(n), Policy: dag.Policy{Tolerate: s.policy.Tolerate}}
 	}
 	n.ID, n.After = dag.ID(s.def.Name), s.after
+	n.Silent = s.silent()
 	switch {
 	case s.handler != nil:
-		n.When, n.Silent = s.whenHandled(), true
+		n.When = s.whenHandled()
 	case s.loop == nil || !s.loop.when:
 		n.When = s.condition()
 	}
 	return n
 }
+
+// silent says whether the step's output is never the run's.
+func (s *planStep) silent() bool { return s.handler != nil || s.def.Kind == tool.Waiting }
 
 // condition is the step's run-condition, nil where it has none.
 func (s *planStep) condition() *dag.When {

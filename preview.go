@@ -152,6 +152,8 @@ func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
 			step.Command = mask(s.command.Template.Display(nothingKnown{}, mask))
 		case s.nested != nil:
 			step.Command = s.nested.Name()
+		default:
+			step.Command = s.told(func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) })
 		}
 		if cmd, ok := s.policy.Fallback.(*steps.Command); ok {
 			step.Fallback = mask(cmd.Template.Display(nothingKnown{}, mask))
@@ -161,6 +163,16 @@ func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
 			v.unbound(s.nested, step.ID+"/", mask)
 		}
 	}
+}
+
+// told is what a step without a command does, in words.
+func (s *planStep) told(show func(*expr.Template) string) string {
+	if r, ok := s.run.(interface {
+		told(show func(*expr.Template) string) string
+	}); ok {
+		return r.told(show)
+	}
+	return "(Go function)"
 }
 
 // nothingKnown is a scope in which every reference stays as it is written.
@@ -228,7 +240,7 @@ func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
 			step.Problem = foreseeConfinement(a)
 		}
 	case s.nested == nil:
-		step.Command = "(Go function)"
+		step.Command = s.told(a.display)
 	case s.nested.group:
 		step.Command = fmt.Sprintf("(%d steps)", len(s.nested.steps))
 		return a

@@ -114,6 +114,31 @@ func (r *Result) Duration() time.Duration {
 	return r.Ended.Sub(r.Started)
 }
 
+// Brief is a copy whose output, and each stream of its steps, is at most that many
+// bytes long: for where a result is told, not delivered.
+func (r *Result) Brief(most int) *Result {
+	brief := *r
+	brief.Output = upTo(int64(most), r.Output)
+	brief.Steps = slices.Clone(r.Steps)
+	for i := range brief.Steps {
+		s := &brief.Steps[i]
+		s.limit = min(s.limit, int64(most))
+		for _, stream := range []struct {
+			text, file *string
+			of         **dag.Output
+		}{{&s.Output, &s.StdoutFile, &s.stdout}, {&s.Error, &s.StderrFile, &s.stderr}} {
+			o := *stream.of
+			if o == nil {
+				continue
+			}
+			inline := upTo(int64(most), o.Inline)
+			*stream.text, *stream.file, *stream.of = inline, "", &dag.Output{Inline: inline, Size: int64(len(inline))}
+			s.Truncated = s.Truncated || int64(len(inline)) < o.Size
+		}
+	}
+	return &brief
+}
+
 // RunError says that a run did not end well.
 type RunError struct{ Result *Result }
 

@@ -70,6 +70,7 @@ type Record struct {
 	ID      string    `json:"id"`
 	Tool    string    `json:"tool"`
 	RetryOf string    `json:"retry_of,omitempty"` // the run this one tries again
+	Origin  string    `json:"origin,omitempty"`   // who began it, see WithOrigin
 	Created time.Time `json:"created"`
 	// Params are the bound parameters as they are shown, secrets masked.
 	Params map[string]any `json:"params"`
@@ -102,6 +103,7 @@ type RunInfo struct {
 	ID       string
 	Tool     string
 	RetryOf  string
+	Origin   string
 	Status   dag.Status // Running while an owner lives, Interrupted when it died or gave up
 	ExitCode int
 	Reason   string
@@ -117,6 +119,7 @@ type RunInfo struct {
 type Query struct {
 	Prefix string       // of the id
 	Tool   string       // name
+	Origin string       // who began it, see WithOrigin; "" is anybody
 	Status []dag.Status // any of these
 	Since  time.Time    // begun at or after
 	Limit  int          // at most so many; 0 is all

@@ -21,6 +21,7 @@ const (
 	StepStarted   Kind = "step.started"   // Attempt counts from 1
 	StepExpanded  Kind = "step.expanded"  // a loop knows what it goes over: Items, Keys
 	StepRetrying  Kind = "step.retrying"  // Result: the failed try's; Due: when the next begins
+	StepWaiting   Kind = "step.waiting"   // Result: holds the Wait; from then on it is up to the outside
 	StepFallback  Kind = "step.fallback"  // Result: the last try's; the fallback begins
 	StepFinished  Kind = "step.finished"  // Result: the step's, skipped and cancelled included
 )

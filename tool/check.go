@@ -274,6 +274,7 @@ func (d *decoder) check(t *draft) {
 	d.itemNames(t, lists, steps)
 	d.caches(t, lists)
 	d.testParameters(t)
+	d.scheduleNames(t)
 }
 
 // stepNames is the steps by name, reporting names that stand twice. Names that

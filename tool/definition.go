@@ -71,6 +71,7 @@ type Definition struct {
 	Metadata        Metadata
 	FunctionCalling FunctionCalling
 	Tests           []Test
+	Schedules       []*Schedule
 }
 
 // Kind is the one kind of body a step has (S1-025).
@@ -87,6 +88,7 @@ const (
 	PerOS   Kind = "commands" // Step.Commands
 	UseTool Kind = "use-tool" // Step.UseTool and Step.With
 	Group   Kind = "steps"    // Step.Steps
+	Waiting Kind = "wait"     // Step.Wait
 	Go      Kind = "go"       // Step.Go; only in tools registered from Go
 )
 
@@ -102,7 +104,8 @@ type Step struct {
 	UseTool  Text
 	With     []Entry
 	Steps    []*Step // of a group
-	Loop     *Loop   // for-each or matrix; nil runs the step once
+	Wait     *Wait
+	Loop     *Loop // for-each or matrix; nil runs the step once
 	Handlers Handlers
 
 	ContinueOnError  bool

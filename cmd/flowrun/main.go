@@ -4,6 +4,7 @@ package main
 import (
 	"os"
 	"runtime"
+	_ "time/tzdata" // time zones of schedules, where the machine has no database, as in an empty container
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli"

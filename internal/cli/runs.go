@@ -98,6 +98,7 @@ type runJSON struct {
 	ID         string     `json:"id"`
 	Tool       string     `json:"tool"`
 	RetryOf    string     `json:"retry_of,omitempty"`
+	Origin     string     `json:"origin,omitempty"`
 	Status     dag.Status `json:"status"`
 	ExitCode   int        `json:"exit_code"`
 	Reason     string     `json:"reason,omitempty"`
@@ -108,7 +109,7 @@ type runJSON struct {
 }
 
 func inJSON(r flowrun.RunInfo, now time.Time) runJSON {
-	j := runJSON{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
+	j := runJSON{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
 		Message: r.Message, Started: r.Started, Ended: r.Ended}
 	switch {
 	case !r.Ended.IsZero():

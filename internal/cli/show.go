@@ -61,6 +61,7 @@ func (a *app) show(p *flowrun.Past) error {
 	for _, line := range []struct{ name, text string }{
 		{"took", elapsed},
 		{"retry of", r.RetryOf},
+		{"begun by", p.Record.Origin},
 		{"message", r.Message},
 		{"params", shownParams(r.Params)},
 	} {

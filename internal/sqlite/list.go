@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-const infoColumns = "SELECT n, id, tool, retry_of, status, exit_code, reason, message, started, ended, owner, boot, lease FROM runs"
+const infoColumns = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, started, ended, owner, boot, lease FROM runs"
 
 // Info implements flowrun.Store.
 func (s *Store) Info(ctx context.Context, id string) (flowrun.RunInfo, error) {
@@ -92,6 +92,10 @@ func conditions(q flowrun.Query) (where []string, args []any) {
 		where = append(where, "tool = ?")
 		args = append(args, q.Tool)
 	}
+	if q.Origin != "" {
+		where = append(where, "origin = ? AND origin <> ''") // as the index says
+		args = append(args, q.Origin)
+	}
 	if !q.Since.IsZero() {
 		where = append(where, "started >= ?")
 		args = append(args, q.Since.UnixNano())
@@ -125,7 +129,7 @@ func scanInfo(row interface{ Scan(...any) error }) (i flowrun.RunInfo, err error
 	var status string
 	var ended sql.NullInt64
 	var o owner
-	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &status, &i.ExitCode, &i.Reason, &i.Message, &started, &ended,
+	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &i.Origin, &status, &i.ExitCode, &i.Reason, &i.Message, &started, &ended,
 		&o.process, &o.boot, &o.lease)
 	if err != nil {
 		return i, err

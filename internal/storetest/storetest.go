@@ -136,7 +136,7 @@ var ignoreUnexported = cmpopts.IgnoreUnexported(dag.Event{})
 
 func testRecord(t *testing.T, s flowrun.Store) {
 	r := record("r1", "deploy")
-	r.RetryOf = "r0"
+	r.RetryOf, r.Origin = "r0", "schedule:nightly"
 	r.Params = map[string]any{"TOKEN": "***", "LIST": []any{"a", true, nil, map[string]any{"x": "<&>"}}}
 	r.Given = map[string]any{"NAME": "O'Hara\x00\u2028"}
 	r.Withheld = []string{"TOKEN"}
@@ -173,7 +173,7 @@ func testRecord(t *testing.T, s flowrun.Store) {
 func testBegin(t *testing.T, s flowrun.Store) {
 	ctx := context.Background()
 	r := record("r1", "deploy")
-	r.RetryOf = "r0"
+	r.RetryOf, r.Origin = "r0", "api"
 	l := begin(t, s, r)
 	if l.Epoch() != 1 {
 		t.Error("the first owner's epoch is", l.Epoch())
@@ -191,7 +191,7 @@ func testBegin(t *testing.T, s flowrun.Store) {
 	_, err := s.Begin(cancelled, record("r3", "deploy"))
 	want(t, err, context.Canceled)
 	list, err := s.Runs(ctx, flowrun.Query{})
-	expected := []flowrun.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Status: dag.Running, Started: begun}}
+	expected := []flowrun.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Origin: "api", Status: dag.Running, Started: begun}}
 	if diff := cmp.Diff(expected, list); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -306,6 +306,7 @@ func testLists(t *testing.T, s flowrun.Store) {
 		id := fmt.Sprintf("%c%02d", "ab"[i/10], i)
 		r := record(id, []string{"build", "test"}[i%2])
 		r.Created = begun.Add(time.Duration(i) * time.Minute)
+		r.Origin = []string{"", "api", "schedule:nightly"}[i%3]
 		l := begin(t, s, r)
 		switch st := states[i%5]; st {
 		case dag.Running:
@@ -335,6 +336,9 @@ func testLists(t *testing.T, s flowrun.Store) {
 		{flowrun.Query{Status: []dag.Status{dag.Running, dag.Interrupted}, Limit: 3}, "b19 b18 b14"},
 		{flowrun.Query{Status: []dag.Status{dag.Interrupted, dag.Failed}, Tool: "test", Prefix: "b"}, "b19 b11"},
 		{flowrun.Query{Status: []dag.Status{dag.Skipped}}, ""},
+		{flowrun.Query{Origin: "schedule:nightly", Limit: 2}, "b17 b14"},
+		{flowrun.Query{Origin: "api", Status: []dag.Status{dag.Running, dag.Interrupted}}, "b19 b13 a04"},
+		{flowrun.Query{Origin: "schedule:"}, ""},
 		{flowrun.Query{Since: begun.Add(17 * time.Minute)}, "b19 b18 b17"},
 		{flowrun.Query{Since: begun.Add(16 * time.Minute), Status: []dag.Status{dag.Failed, dag.Succeeded}}, "b16"},
 	} {

@@ -1,0 +1,304 @@
+package cron
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// field is what one place of a line may hold.
+type field struct {
+	name     string
+	low, top int
+	names    []string // of the values from low on
+	days     bool     // ? is any
+}
+
+var fieldTable = [6]field{
+	{name: "second", low: 0, top: 59},
+	{name: "minute", low: 0, top: 59},
+	{name: "hour", low: 0, top: 23},
+	{name: "day of month", low: 1, top: 31, days: true},
+	{name: "month", low: 1, top: 12, names: []string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}},
+	{name: "day of week", low: 0, top: 7, names: []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}, days: true},
+}
+
+func (f field) ofMonth() bool { return f.name == "day of month" }
+func (f field) ofWeek() bool  { return f.name == "day of week" }
+
+// size is how many values there are; 0 and 7 are one day of the week.
+func (f field) size() int {
+	if f.ofWeek() {
+		return 7
+	}
+	return f.top - f.low + 1
+}
+
+// allowed is the sentence about what the field takes.
+func (f field) allowed() string {
+	switch {
+	case f.ofMonth():
+		return "allowed are 1 to 31, *, ?, ranges a-b, steps */n, lists, L, L-n, LW and nW"
+	case f.ofWeek():
+		return "allowed are 0 to 7 (0 and 7 are Sunday), SUN to SAT, *, ?, ranges a-b, steps */n, lists, FRIL and FRI#3"
+	case f.names != nil:
+		return "allowed are 1 to 12, JAN to DEC, *, ranges a-b, steps */n and lists"
+	}
+	return fmt.Sprintf("allowed are %d to %d, *, ranges a-b, steps */n and lists", f.low, f.top)
+}
+
+// values is what one field matches.
+type values struct {
+	set          uint64 // one bit a value
+	any, stepped bool   // it holds * or ?; it holds a step
+	fromLast     uint64 // day of month: L-n as bit n, L as bit 0
+	lastWeekday  bool   // day of month: LW
+	near         uint64 // day of month: nW as bit n
+	lastOf       uint64 // day of week: 5L as bit 5
+	nth          [6]uint8
+}
+
+// field reads one field.
+func (p *parser) field(f field, w word) values {
+	var v values
+	off := w.off
+	for item := range strings.SplitSeq(w.text, ",") {
+		at := word{item, off}
+		off += len(item) + 1
+		if item == "" {
+			p.report(word{w.text, w.off}, f.name, "", "%q has a comma with nothing beside it", clip(w.text))
+			return v
+		}
+		p.item(f, at, &v)
+	}
+	return v
+}
+
+// capitals raises a to z and leaves every other byte alone, so that offsets stay.
+func capitals(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if c >= 'a' && c <= 'z' {
+			b[i] = c - 'a' + 'A'
+		}
+	}
+	return string(b)
+}
+
+// item reads one part of a list.
+func (p *parser) item(f field, w word, v *values) {
+	text := capitals(w.text)
+	if text == "*" || text == "?" && f.days {
+		v.any = true
+		v.set |= span(f.low, f.last(), 1)
+		return
+	}
+	if f.ofMonth() && p.monthItem(w, text, v) || f.ofWeek() && p.weekItem(f, w, text, v) {
+		return
+	}
+	body, step, stepped := strings.Cut(text, "/")
+	from, to, ok := p.bounds(f, word{w.text[:len(body)], w.off}, body, stepped)
+	n := 1
+	if stepped {
+		n = p.step(f, word{w.text[len(body)+1:], w.off + len(body) + 1}, step)
+		v.stepped = true
+	}
+	if ok && n > 0 {
+		v.set |= span(from, to, n)
+	}
+	if f.ofWeek() && v.set&(1<<7) != 0 {
+		v.set = v.set&^(1<<7) | 1
+	}
+}
+
+// last is the highest value that * and a/n go to.
+func (f field) last() int {
+	if f.ofWeek() {
+		return 6
+	}
+	return f.top
+}
+
+// span is the set of from, from+n ... up to to.
+func span(from, to, n int) uint64 {
+	var set uint64
+	for i := from; i <= to; i += n {
+		set |= 1 << i
+	}
+	return set
+}
+
+// bounds reads *, a or a-b: what stands before a step, or alone.
+func (p *parser) bounds(f field, w word, text string, stepped bool) (from, to int, ok bool) {
+	if text == "*" {
+		return f.low, f.last(), true
+	}
+	a, b, ranged := strings.Cut(text, "-")
+	from, ok = p.value(f, word{w.text[:len(a)], w.off}, a)
+	switch {
+	case !ok:
+		return 0, 0, false
+	case !ranged && stepped:
+		if f.ofWeek() && from == 7 {
+			from = 0
+		}
+		return from, f.last(), true
+	case !ranged:
+		return from, from, true
+	}
+	to, ok = p.value(f, word{w.text[len(a)+1:], w.off + len(a) + 1}, b)
+	if !ok {
+		return 0, 0, false
+	}
+	if b == "SUN" && from > 0 { // Sunday ends a week as well as it begins one
+		to = 7
+	}
+	if from > to {
+		p.report(w, f.name, "", "%s goes backwards: a range may not wrap around; write %s", clip(w.text), f.split(from, to))
+		return 0, 0, false
+	}
+	return from, to, true
+}
+
+// split says a range that wraps around as a list.
+func (f field) split(from, to int) string {
+	end := f.spell(from) + "-" + f.spell(f.last())
+	if f.ofWeek() && from == 7 {
+		return f.spell(0) + "-" + f.spell(to)
+	}
+	if from == f.last() {
+		end = f.spell(from)
+	}
+	begin := f.spell(f.low) + "-" + f.spell(to)
+	if to == f.low {
+		begin = f.spell(to)
+	}
+	return end + "," + begin
+}
+
+// spell is a value as people write it.
+func (f field) spell(n int) string {
+	if f.names != nil && n-f.low < len(f.names) {
+		return f.names[n-f.low]
+	}
+	return strconv.Itoa(n)
+}
+
+// value reads a number or a name.
+func (p *parser) value(f field, w word, text string) (int, bool) {
+	if i := slices.Index(f.names, text); i >= 0 {
+		return f.low + i, true
+	}
+	n, ok := number(text)
+	switch {
+	case ok && n >= f.low && n <= f.top:
+		return n, true
+	case ok:
+		p.report(w, f.name, "", "%s is out of range: %s", clip(w.text), f.allowed())
+	case text == "":
+		p.report(w, f.name, "", "a value is missing: %s", f.allowed())
+	case text == "H" || strings.HasPrefix(text, "H("):
+		p.report(w, f.name, "to spread runs, give the schedule a jitter", "H is not supported: %s", f.allowed())
+	default:
+		p.report(w, f.name, f.meant(text), "%q means nothing here: %s", clip(w.text), f.allowed())
+	}
+	return 0, false
+}
+
+// meant is the name that begins a longer one, such as MONDAY.
+func (f field) meant(text string) string {
+	if len(text) > 3 && slices.Contains(f.names, text[:3]) {
+		return "write " + text[:3]
+	}
+	return ""
+}
+
+// number reads digits, and nothing else: no sign, no blanks. What is absurdly long is
+// out of range anyway.
+func number(text string) (int, bool) {
+	if text == "" || strings.Trim(text, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 1 << 30, true
+	}
+	return n, true
+}
+
+// step reads what stands after a slash; 0 is a problem that was reported.
+func (p *parser) step(f field, w word, text string) int {
+	n, ok := number(text)
+	switch {
+	case !ok || n == 0:
+		p.report(w, f.name, "", "%q is no step: after / comes a number from 1 to %d", clip(w.text), f.size())
+		return 0
+	case n > f.size():
+		p.report(w, f.name, f.longer(n), "a step of %s is longer than the field, which starts anew each time: at most %d", clip(w.text), f.size())
+		return 0
+	}
+	return n
+}
+
+// longer says how to have a step that does not fit into a field.
+func (f field) longer(n int) string {
+	unit := map[string]string{"second": "s", "minute": "m", "hour": "h"}[f.name]
+	if unit == "" || n > 9999 {
+		return ""
+	}
+	return fmt.Sprintf("for every %d%s write @every %d%s", n, unit, n, unit)
+}
+
+// monthItem reads L, L-n, LW and nW, and says whether it was one of them.
+func (p *parser) monthItem(w word, text string, v *values) bool {
+	const f = "day of month"
+	day, near := strings.CutSuffix(text, "W")
+	n, ok := number(day)
+	back, fromLast := strings.CutPrefix(text, "L-")
+	k, counted := number(back)
+	switch {
+	case text == "L":
+		v.fromLast |= 1
+	case text == "LW" || text == "WL":
+		v.lastWeekday = true
+	case fromLast && counted && k >= 1 && k <= 30:
+		v.fromLast |= 1 << k
+	case fromLast:
+		p.report(w, f, "", "%q will not do: L-n takes a number n of days before the last, from 1 to 30", clip(w.text))
+	case near && ok && n >= 1 && n <= 31:
+		v.near |= 1 << n
+	case near:
+		p.report(w, f, "", "%q will not do: nW takes one day n from 1 to 31, and LW is the last weekday", clip(w.text))
+	default:
+		return false
+	}
+	return true
+}
+
+// weekItem reads FRIL and FRI#3, and says whether it was one of them.
+func (p *parser) weekItem(f field, w word, text string, v *values) bool {
+	if text == "L" {
+		p.report(w, f.name, "", "L needs a day here: FRIL or 5L is the last Friday of the month")
+		return true
+	}
+	if day, nth, is := strings.Cut(text, "#"); is {
+		d, ok := p.value(f, word{w.text[:len(day)], w.off}, day)
+		n, counted := number(nth)
+		switch {
+		case !counted || n < 1 || n > 5:
+			p.report(w, f.name, "", "%q will not do: after # comes which one of the month it is, from 1 to 5", clip(w.text))
+		case ok:
+			v.nth[n] |= 1 << (d % 7)
+		}
+		return true
+	}
+	day, is := strings.CutSuffix(text, "L")
+	if _, digits := number(day); is && (digits || slices.Contains(f.names, day)) {
+		if d, ok := p.value(f, word{w.text[:len(day)], w.off}, day); ok {
+			v.lastOf |= 1 << (d % 7)
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,145 @@
+package cron
+
+import (
+	"math/bits"
+	"time"
+)
+
+// lastYear is the last in which anything fires: later ones have no RFC 3339.
+const lastYear = 9999
+
+var (
+	firstSecond = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	lastSecond  = time.Date(lastYear+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+)
+
+// Next is the first slot strictly after the time, in the Spec's zone and at a whole
+// second. Every line that Parse accepts fires at least once in 40 years. Next is the
+// zero time for the zero Spec, and when the slot would be after the year 9999; years
+// before the first count as the first.
+func (s Spec) Next(after time.Time) time.Time {
+	from := max(after.Unix(), firstSecond)
+	var slot int64
+	var ok bool
+	switch {
+	case from >= lastSecond:
+	case s.every > 0:
+		slot, ok = s.nextInterval(from), true
+	case s.seconds == 0:
+	case s.realTime:
+		slot, ok = s.nextReal(from)
+	default:
+		slot, ok = s.nextFixed(from)
+	}
+	t := time.Unix(slot, 0).In(s.Zone())
+	if !ok || t.Year() > lastYear {
+		return time.Time{}
+	}
+	return t
+}
+
+func (s *Spec) nextInterval(from int64) int64 {
+	if from < s.anchor {
+		return s.anchor
+	}
+	return from + s.every - (from-s.anchor)%s.every
+}
+
+// nextFixed is for lines whose hours are named: they fire when the clock's highest
+// reading so far reaches a matching time.
+func (s *Spec) nextFixed(from int64) (int64, bool) {
+	c := clock{s.Zone()}
+	w, ok := s.nextReading(c.highest(from))
+	if !ok {
+		return 0, false
+	}
+	return c.reached(w), true
+}
+
+// nextReal is for lines that follow real time: they fire whenever the clock shows a
+// matching time.
+func (s *Spec) nextReal(from int64) (int64, bool) {
+	c := clock{s.Zone()}
+	at := from + 1
+	for {
+		p := c.period(at)
+		w, ok := s.nextReading(at + p.offset - 1)
+		if !ok {
+			return 0, false
+		}
+		if t := w - p.offset; t < p.end {
+			return t, true
+		}
+		at = max(p.end, w-widest) // before widest, no clock shows w
+	}
+}
+
+// nextReading is the first matching reading of a clock after another. Readings are
+// counted in seconds, as if the clock were in UTC.
+func (s *Spec) nextReading(after int64) (int64, bool) {
+	t := time.Unix(after+1, 0).UTC()
+	year, month, day := t.Date()
+	now, begun := timeOfDay{t.Hour(), t.Minute(), t.Second()}, true
+	for year <= lastYear {
+		if s.months&(1<<month) != 0 {
+			first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
+			set := s.date.in(daysIn(year, month), first.Weekday()) >> day << day
+			for ; set != 0; set &= set - 1 {
+				d := bits.TrailingZeros64(set)
+				of := now
+				if !begun || d != day {
+					of = timeOfDay{}
+				}
+				if found, ok := s.timeFrom(of); ok {
+					return first.Unix() + int64(d-1)*86400 + found.seconds(), true
+				}
+			}
+		}
+		day, begun = 1, false
+		if month++; month > time.December {
+			year, month = year+1, time.January
+		}
+	}
+	return 0, false
+}
+
+// timeOfDay is hour, minute and second.
+type timeOfDay struct{ h, m, s int }
+
+func (t timeOfDay) seconds() int64 { return int64(t.h*3600 + t.m*60 + t.s) }
+
+// timeFrom is the first matching time of a day at or after another; false: none.
+func (s *Spec) timeFrom(t timeOfDay) (timeOfDay, bool) {
+	h, ok := from(s.hours, t.h)
+	if !ok {
+		return t, false
+	}
+	if h > t.h {
+		return s.firstIn(h), true
+	}
+	if m, ok := from(s.minutes, t.m); ok {
+		if m > t.m {
+			return timeOfDay{h, m, bits.TrailingZeros64(s.seconds)}, true
+		}
+		if sec, ok := from(s.seconds, t.s); ok {
+			return timeOfDay{h, m, sec}, true
+		}
+		if m, ok = from(s.minutes, t.m+1); ok {
+			return timeOfDay{h, m, bits.TrailingZeros64(s.seconds)}, true
+		}
+	}
+	if h, ok = from(s.hours, t.h+1); ok {
+		return s.firstIn(h), true
+	}
+	return t, false
+}
+
+func (s *Spec) firstIn(hour int) timeOfDay {
+	return timeOfDay{hour, bits.TrailingZeros64(s.minutes), bits.TrailingZeros64(s.seconds)}
+}
+
+// from is the lowest value of a set that is at least n.
+func from(set uint64, n int) (int, bool) {
+	set = set >> n << n
+	return bits.TrailingZeros64(set), set != 0
+}

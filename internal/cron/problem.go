@@ -1,0 +1,42 @@
+package cron
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Problem is one thing wrong with a line. Off and Len are bytes in the text that was
+// parsed.
+type Problem struct {
+	Off, Len int
+	Field    string // "minute", "day of week" ...; empty where it is about the whole line
+	Message  string // what is wrong, and what is allowed
+	Hint     string // the way out; empty where the message says it all
+}
+
+// String is the problem in one line.
+func (p Problem) String() string {
+	text := p.Message
+	if p.Field != "" {
+		text = p.Field + ": " + text
+	}
+	if p.Hint != "" {
+		text += "; " + p.Hint
+	}
+	return text
+}
+
+// Error is everything that is wrong with one line, in the order of the text.
+type Error struct {
+	Text     string // what was parsed
+	Problems []Problem
+}
+
+// Error tells all problems, in one line.
+func (e *Error) Error() string {
+	list := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		list[i] = fmt.Sprintf("%s (at offset %d)", p, p.Off)
+	}
+	return "cron line " + fmt.Sprintf("%q", e.Text) + ": " + strings.Join(list, "; and ")
+}
