@@ -41,7 +41,7 @@ var house = map[string]struct {
 	"internal/trial":   {3, []string{"", "dag", "tool"}, nil},
 	"internal/catalog": {3, []string{"", "tool"}, nil},
 	"internal/probe":   {0, nil, nil},
-	"internal/notice":  {3, []string{"", "dag", "expr", "internal/proc"}, nil},
+	"internal/notice":  {3, []string{"", "dag", "expr", "tool", "internal/proc"}, nil},
 	"internal/policy":  {3, nil, nil},
 	"internal/service": {3, []string{"", "dag", "tool"}, nil},
 	"internal/runlog":  {3, []string{"", "dag", "steps"}, nil},

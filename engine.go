@@ -49,16 +49,16 @@ type Config struct {
 	// Engines may share it. "" is the folder cache in StateDir, or none where that is
 	// "" too. NoCache is none.
 	CacheDir string
-	// Trace, where set, tells steps the trace they are part of: what it answers for a
-	// try of a step becomes TRACEPARENT and TRACESTATE of its environment, beneath what
-	// the definition sets; "" leaves a variable alone. It is called from several
-	// goroutines at once, after the sinks were told that the try starts.
-	Trace func(run string, step dag.ID, attempt int) (parent, state string)
 	// HTTP asks an address with GET, for steps that wait for one, and answers the
 	// status; it follows redirects, and gives up when ctx ends. nil: such steps fail. It
 	// is not here because net/http would make every program that embeds the engine
 	// some megabytes larger. It is called by many goroutines at once.
 	HTTP func(ctx context.Context, url string) (status int, err error)
+	// Trace, where set, tells steps the trace they are part of: what it answers for a
+	// try of a step becomes TRACEPARENT and TRACESTATE of its environment, beneath what
+	// the definition sets; "" leaves a variable alone. It is called from several
+	// goroutines at once, after the sinks were told that the try starts.
+	Trace func(run string, step dag.ID, attempt int) (parent, state string)
 }
 
 // Load is how many steps run and how many could if there were slots for them, over

@@ -70,6 +70,7 @@ type Definition struct {
 	Security        Security
 	Metadata        Metadata
 	FunctionCalling FunctionCalling
+	Notify          []Notify
 	Tests           []Test
 	Schedules       []*Schedule
 }

@@ -160,6 +160,7 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 			return err
 		}
 		defer a.retain(ctx, s, f.settings)
+		f.dir = past.Record.World.Workspace
 		told := past
 		if g.Retry {
 			told, f.retries = nil, past // a run of its own, which tells itself what it takes over

@@ -3,8 +3,13 @@ package cli_test
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -45,8 +50,34 @@ func TestScripts(t *testing.T) {
 				"GORACE": "atexit_sleep_ms=0"} { // else the race detector sleeps a second in every process
 				e.Setenv(k, v)
 			}
+			server := httptest.NewServer(receiver(e.WorkDir))
+			e.Defer(server.Close)
+			e.Setenv("SERVER", strings.TrimPrefix(server.URL, "http://"))
 			return os.MkdirAll(e.WorkDir+"/tmp", 0o755)
 		},
+	})
+}
+
+// receiver answers GET /FILE with 200 where there is such a file, else with 503. What is
+// posted to /CODE/... it appends to the file posts, with its signature, and answers CODE.
+func receiver(dir string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		code := http.StatusServiceUnavailable
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			code = http.StatusOK
+		}
+		if r.Method == http.MethodPost {
+			body, _ := io.ReadAll(r.Body)
+			f, err := os.OpenFile(filepath.Join(dir, "posts"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if err == nil {
+				fmt.Fprintf(f, "%s %s\n%s\n", r.Header.Get("X-Flowrun-Event"), r.Header.Get("X-Hub-Signature-256"), body)
+				f.Close()
+			}
+			number, _, _ := strings.Cut(name, "/")
+			code, _ = strconv.Atoi(number)
+		}
+		w.WriteHeader(code)
 	})
 }
 
