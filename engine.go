@@ -105,6 +105,7 @@ type runOptions struct {
 
 	terminal        Terminal
 	console, stream func(StreamChunk)
+	queued          func(Queued)
 }
 
 // WithID gives the run an id instead of a new one.
@@ -203,6 +204,11 @@ func WithStream(f func(StreamChunk)) RunOption { return func(o *runOptions) { o.
 // on the terminal, is not among it. Without WithConsole nobody hears them.
 func WithConsole(f func(StreamChunk)) RunOption { return func(o *runOptions) { o.console = f } }
 
+// WithQueue has f called when the run has to stand in line for locks, or for other runs
+// of its tool to end; again when what it waits for changes; and once more, without
+// Obstacles, when its turn has come. One call at a time; a slow f holds the run up.
+func WithQueue(f func(Queued)) RunOption { return func(o *runOptions) { o.queued = f } }
+
 // UnsupportedError says that a tool does not run on this platform (S1-225).
 type UnsupportedError struct {
 	Tool      string
@@ -223,7 +229,7 @@ func (p *Plan) supported() error {
 
 // Run binds params and runs the plan to its end. A run that failed, timed out or
 // was cancelled is a Result with that status and no error. Errors: a *ParamsError,
-// an *EnvironmentError, an *UnsupportedError, or what kept the engine from doing its job; where the run
+// an *EnvironmentError, an *UnsupportedError, a *NoLineError, or what kept the engine from doing its job; where the run
 // had begun, the Result tells how far it came.
 func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, options ...RunOption) (*Result, error) {
 	j := &job{plan: p}

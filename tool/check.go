@@ -106,6 +106,7 @@ func checkTool(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	d.versions(t, content)
 	d.timeouts(t, content)
 	d.cacheOfTool(t, content)
+	d.locks(t, content)
 	if !t.Alias && t.single.Kind != "" && len(t.Steps) == 0 {
 		t.Single = true
 		t.single.Name, t.single.Pos = t.Name, t.Pos

@@ -65,6 +65,8 @@ type Definition struct {
 	InteractiveOptions InteractiveOptions
 	OnInterrupt        string // "", retry, ask or fail
 	Idempotent         bool
+	MaxActiveRuns      int // runs of the tool at once; 0 = any number
+	Locks              []Lock
 
 	Resources       Resources
 	Security        Security

@@ -76,6 +76,8 @@ var toolObject = object("a tool", "One tool: what it is called, what it runs and
 		boolean("strict", "S1-077", "Stops shell scripts at the first failing command.", func(t *draft, v bool) { t.Strict = v }).def("false"),
 		boolean("interactive", "S1-201", "Whether a person answers questions of the tool.", func(t *draft, v bool) { t.Interactive = v }).def("false"),
 		interactiveOptions("How long to wait for an answer and what to take without one.", func(t *draft) *InteractiveOptions { return &t.InteractiveOptions }),
+		integer("max-active-runs", "", 1, 1<<20, "How many runs of the tool may be under way at once; later ones stand in line.", func(t *draft, v int) { t.MaxActiveRuns = v }),
+		locksField(),
 		choice("on-interrupt", "", interruptions, "What becomes of a step that ran when the engine died.", func(t *draft, v string) { t.OnInterrupt = v }),
 		boolean("idempotent", "", "Whether running a step twice does no harm.", func(t *draft, v bool) { t.Idempotent = v }).def("false"),
 		nested("resources", "S1-191", resourcesObject, "Limits and cleaning up.", func(t *draft) *draft { return t }),

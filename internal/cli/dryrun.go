@@ -41,6 +41,9 @@ func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f 
 			fmt.Fprintf(a.Stdout, "  %s %s\n", who, console.Visible(n.Resolved))
 		}
 	}
+	for _, n := range needed(v.Needs) {
+		fmt.Fprintf(a.Stdout, "  it takes %s\n", n)
+	}
 	showPreview(a.Stdout, v.Steps, "")
 	if len(rules) > 0 {
 		fmt.Fprintln(a.Stdout, "it would tell")

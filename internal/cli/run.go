@@ -285,6 +285,7 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 	told := a.narrate(narration{mode: f.progress, plan: plan, past: past, keys: keys, recorded: s != nil, stateDir: config.StateDir})
 	defer told.end()
 	options = append(options, told.options...)
+	options = append(options, flowrun.WithQueue(told.queued))
 	out := &breaking{w: told.stdout, stop: stop}
 	if f.output == "text" {
 		options = append(options, flowrun.WithStdout(out))
