@@ -203,6 +203,7 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
 	c.permissions(p)
 	c.notify(def)
 	c.steps(p, keep, said)
+	c.schedules(p)
 	if c.problems.Err() == nil {
 		if err := p.build(); err != nil {
 			c.errorf("graph", tool.Text{Pos: def.Pos}, "", "%v", err)

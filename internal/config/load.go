@@ -209,6 +209,7 @@ func (l *loader) environment() {
 // check looks at what the table cannot tell.
 func (l *loader) check() {
 	l.checkNotifications()
+	l.checkWebhooks()
 	for _, v := range l.values {
 		if v.Key != "history.older-than" {
 			continue
@@ -249,10 +250,11 @@ func adds(v Value) bool {
 	return v.List && !strings.HasPrefix(v.Key, "mcpServers.") || strings.HasPrefix(v.Key, "notifications.")
 }
 
-// owner is what goes by one name: a server, a notification, or the value itself.
+// owner is what the layers override as a whole: a server, a notification, a webhook, or
+// the value itself.
 func (v Value) owner() string {
 	parts := strings.Split(v.Key, ".")
-	if (parts[0] == "mcpServers" || parts[0] == "notifications") && len(parts) > 1 {
+	if slices.Contains([]string{servers.Key, "notifications", webhooks.Key}, parts[0]) && len(parts) > 1 {
 		return parts[0] + "." + parts[1]
 	}
 	return v.Key

@@ -84,7 +84,7 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 		if len(list) > 0 && list[len(list)-1].ID == info.ID {
 			continue // what waits comes for its state, and for that before
 		}
-		if len(q.Status) == 0 || slices.Contains(q.Status, info.Status) {
+		if (len(q.Status) == 0 || slices.Contains(q.Status, info.Status)) && (!q.Open || info.Ended.IsZero()) {
 			list = append(list, info)
 		}
 	}
@@ -97,7 +97,10 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 func listing(q flowrun.Query) (text string, args []any) {
 	where, common := conditions(q)
 	words := statusWords(q.Status)
-	if len(q.Status) == 0 {
+	if q.Open {
+		words = openWords
+	}
+	if len(words) == 0 {
 		return infoColumns + join(where) + " ORDER BY n DESC", common
 	}
 	var parts []string
@@ -150,6 +153,9 @@ func join(where []string) string {
 	}
 	return " WHERE " + strings.Join(where, " AND ")
 }
+
+// openWords are those of the column for runs that have not ended.
+var openWords = statusWords([]dag.Status{dag.Running, dag.Waiting})
 
 // statusWords are the words of the column that may stand for the states. Whether a
 // running one is interrupted is seen when it is read.
