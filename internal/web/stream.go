@@ -92,11 +92,23 @@ func position(r *http.Request) (uint64, error) {
 	return n, nil
 }
 
+func (d *door) stopping() bool {
+	select {
+	case <-d.Stopping:
+		return true
+	default:
+		return false
+	}
+}
+
 // watch streams the events of all runs.
 func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 	at, err := position(r)
 	if err != nil {
 		return err
+	}
+	if d.stopping() {
+		return service.ErrDraining
 	}
 	run, tool := r.URL.Query().Get("run"), r.URL.Query().Get("tool")
 	updates, lost := d.Watch(r.Context(), at)
@@ -179,7 +191,7 @@ func (d *door) runEvents(w http.ResponseWriter, r *http.Request) error {
 		if err := f.history(r); err != nil {
 			return err
 		}
-		if !live(info.Status) {
+		if info.Status.Settled() {
 			return f.end(info)
 		}
 		if over, err := f.follow(r, beat.C); over || err != nil {
@@ -233,8 +245,8 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 		select {
 		case u, more := <-f.updates:
 			switch {
-			case !more:
-				f.updates, soon = nil, time.After(time.Second) // fallen out of the feed
+			case !more: // too slow for the feed, or the service stops
+				f.updates, soon = nil, time.After(time.Second)
 			case u.Run != f.run || u.Event.Seq <= f.at:
 			case u.Event.Seq > f.at+1 || u.Event.Kind == dag.RunFinished:
 				return false, nil
