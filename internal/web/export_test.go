@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
 	"time"
 )
@@ -10,6 +12,16 @@ import (
 func Hasten(h http.Handler, body, write, beat time.Duration) {
 	d := h.(*door)
 	d.patience = patience{body: body, write: write, beat: beat, look: 10 * time.Millisecond}
+}
+
+// Decode reads a body; Plain does it with the library alone.
+var Decode = decode
+
+func Plain(b []byte) (v any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	err = dec.Decode(&v)
+	return v, err
 }
 
 // DerivedID is the id of a run that hangs on words.

@@ -58,6 +58,7 @@ type bench struct {
 	door     http.Handler
 	server   *httptest.Server
 	log      bytes.Buffer
+	socket   string
 	openAPI  []byte
 	stopping chan struct{}
 	asked    map[string]bool // operations that were answered as they should
@@ -358,11 +359,12 @@ func (b *bench) listen(path string, header ...string) (next func() (message, boo
 // onSocket serves the door on a Unix socket, too.
 func (b *bench) onSocket() *http.Client {
 	b.Helper()
-	path := filepath.Join(b.TempDir(), "s")
+	path := filepath.Join(b.TempDir(), "service.sock")
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		b.Fatal(err)
 	}
+	b.socket = path
 	server := &http.Server{Handler: b.door}
 	go server.Serve(l)
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
