@@ -129,7 +129,7 @@ func (s *Service) Tools(context.Context) ([]Tool, error) { return s.catalog.list
 
 // Plan implements Surface.
 func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
-	if isPath(name) {
+	if IsPath(name) {
 		return nil, ErrPath
 	}
 	return s.catalog.plan(name)

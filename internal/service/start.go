@@ -20,7 +20,7 @@ import (
 
 // Start implements Surface.
 func (s *Service) Start(ctx context.Context, r Request) (string, error) {
-	if isPath(r.Tool) {
+	if IsPath(r.Tool) {
 		return "", ErrPath
 	}
 	if r.ID != "" {
@@ -52,8 +52,8 @@ func (s *Service) Start(ctx context.Context, r Request) (string, error) {
 	return "", err
 }
 
-// isPath says whether a tool is asked for by its file.
-func isPath(name string) bool {
+// IsPath says whether a tool is asked for by its file.
+func IsPath(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".yaml", ".yml", ".json":
 		return true
