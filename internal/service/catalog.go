@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -50,8 +51,9 @@ func (c *catalog) tools() *tool.Library {
 }
 
 const (
-	// lookEvery is how often files are looked at, at most.
-	lookEvery = time.Second
+	// Files are looked at every lookEvery; where there are many, at least every lookRarely.
+	lookEvery  = time.Second
+	lookRarely = 8 * time.Second
 	// lookShare is how many times as long as a look takes nothing is done: a service with
 	// a thousand tools that has nothing to do must not be seen in top.
 	lookShare = 2000
@@ -68,7 +70,7 @@ func (c *catalog) follow(quit <-chan struct{}) {
 		}
 		began := time.Now()
 		if !c.look() {
-			pause = max(lookEvery, lookShare*time.Since(began))
+			pause = min(max(lookEvery, lookShare*time.Since(began)), lookRarely)
 		}
 	}
 }
@@ -88,6 +90,8 @@ func (c *catalog) look() bool {
 	c.files, c.looked = now, time.Now()
 	c.read()
 	c.addUsed(c.files)
+	c.lib = c.library() // one that has read everything remembers everything
+	debug.FreeOSMemory()
 	return true
 }
 

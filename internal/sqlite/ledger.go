@@ -38,6 +38,10 @@ func (s *Store) hold(run int64, id string, epoch int) *ledger {
 	s.ledgersMu.Lock()
 	defer s.ledgersMu.Unlock()
 	s.ledgers[run] = l
+	select {
+	case s.owning <- struct{}{}:
+	default:
+	}
 	return l
 }
 
