@@ -48,6 +48,9 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := e.ready(ctx, j, live); err != nil {
 		return nil, errors.Join(err, j.disown())
 	}
+	if j.resumes() && j.begun != nil {
+		j.begun()
+	}
 	ctx, release := j.heed(ctx)
 	defer release()
 	state, err := e.walk(ctx, j)
