@@ -48,6 +48,7 @@ var house = map[string]struct {
 	"internal/funcschema": {1, []string{"tool"}, nil},
 	"internal/atomicfile": {0, nil, nil},
 	"internal/cron":       {0, nil, nil},
+	"internal/schedule":   {3, []string{"internal/cron"}, nil},
 	"internal/workflow":   {0, nil, nil},
 	"internal/release":    {0, nil, nil},
 	"internal/explain":    {0, nil, nil},
