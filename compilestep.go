@@ -42,7 +42,7 @@ func (c *stepCompiler) compile() *planStep {
 	}
 	c.sourced = c.secretSources(def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.note)
 	s.sourced = c.sourced
-	if def.Kind != tool.UseTool && def.Kind != tool.Group {
+	if def.Kind != tool.UseTool && def.Kind != tool.Group && def.Kind != tool.Waiting {
 		c.asks, c.streams = c.interactive(), c.stream()
 	}
 	c.policy(s)
@@ -53,6 +53,9 @@ func (c *stepCompiler) compile() *planStep {
 	case tool.Group:
 		c.inert("a group of steps", "give it to the steps of the group")
 		c.group(s)
+	case tool.Waiting:
+		c.inert("a step that waits", "give it to a step with a command")
+		s.run = c.wait()
 	case tool.Go:
 		s.run = goRunner{def.Go.(StepFunc)}
 	default:

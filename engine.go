@@ -49,6 +49,16 @@ type Config struct {
 	// Engines may share it. "" is the folder cache in StateDir, or none where that is
 	// "" too. NoCache is none.
 	CacheDir string
+	// HTTP asks an address with GET, for steps that wait for one, and answers the
+	// status; it follows redirects, and gives up when ctx ends. nil: such steps fail. It
+	// is not here because net/http would make every program that embeds the engine
+	// some megabytes larger. It is called by many goroutines at once.
+	HTTP func(ctx context.Context, url string) (status int, err error)
+	// Trace, where set, tells steps the trace they are part of: what it answers for a
+	// try of a step becomes TRACEPARENT and TRACESTATE of its environment, beneath what
+	// the definition sets; "" leaves a variable alone. It is called from several
+	// goroutines at once, after the sinks were told that the try starts.
+	Trace func(run string, step dag.ID, attempt int) (parent, state string)
 }
 
 // Load is how many steps run and how many could if there were slots for them, over
@@ -82,19 +92,34 @@ type RunOption func(*runOptions)
 
 type runOptions struct {
 	id     string
+	origin string
+	begun  func()
 	world  World
 	sinks  []dag.Sink
 	stdout io.Writer
 	force  <-chan struct{}
+	letGo  letGo
 	around func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
 	afresh bool
+	parent TraceContext
 
 	terminal        Terminal
 	console, stream func(StreamChunk)
+	queued          func(Queued)
 }
 
 // WithID gives the run an id instead of a new one.
 func WithID(id string) RunOption { return func(o *runOptions) { o.id = id } }
+
+// WithOrigin says who began the run, in a word or two that are kept with it: "" is a
+// person or program that runs it itself; the flowrun service uses schedule:NAME,
+// webhook:NAME, api and detach. A run that goes on keeps its origin, a retry has its own.
+func WithOrigin(who string) RunOption { return func(o *runOptions) { o.origin = who } }
+
+// WithBegun has f called once, as soon as the run is on record for good: what happens
+// to the machine from then on, the run can be found and taken up. It is called before the
+// first step, and not at all where the run is refused or the engine has no Store.
+func WithBegun(f func()) RunOption { return func(o *runOptions) { o.begun = f } }
 
 // WithWorld sets the run's surroundings: directory, environment, time.
 func WithWorld(w World) RunOption { return func(o *runOptions) { o.world = w } }
@@ -113,6 +138,18 @@ func WithStdout(w io.Writer) RunOption { return func(o *runOptions) { o.stdout =
 // cancelling the context stops it gently.
 func WithForce(c <-chan struct{}) RunOption { return func(o *runOptions) { o.force = c } }
 
+// letGo are the two ways to let a run go.
+type letGo struct{ gently, now <-chan struct{} }
+
+// WithRelease lets the run go when a channel is closed: it does not end, and can be
+// gone on with as after a crash, by this program or another. With gently no step starts
+// any more and those that run may end; with now they are stopped, and follow their
+// on-interrupt later. Run then answers dag.ErrReleased. A run that is being cancelled is
+// brought to its end first, unless it is let go now.
+func WithRelease(gently, now <-chan struct{}) RunOption {
+	return func(o *runOptions) { o.letGo = letGo{gently, now} }
+}
+
 // WithAround has f called in place of every step's work, fallbacks and cleanup too;
 // f may call r, which is that work: to measure it, or to answer in its place, as
 // package flowruntest does.
@@ -123,6 +160,17 @@ func WithAround(f func(ctx context.Context, c *dag.Call, r dag.Runner) (dag.Resu
 // WithoutCache has every step run, whatever results of it are kept. What comes of them
 // is kept.
 func WithoutCache() RunOption { return func(o *runOptions) { o.afresh = true } }
+
+// TraceContext is W3C's trace context in the form of its variables, TRACEPARENT and
+// TRACESTATE; both are "" for none.
+type TraceContext struct {
+	Parent string `json:"parent,omitempty"`
+	State  string `json:"state,omitempty"`
+}
+
+// WithTrace puts on record what trace a new run is part of. One that is taken up again
+// stays part of it; whoever makes spans finds it in the Record.
+func WithTrace(c TraceContext) RunOption { return func(o *runOptions) { o.parent = c } }
 
 // Terminal is how a person is reached who answers interactive steps.
 type Terminal interface {
@@ -156,6 +204,11 @@ func WithStream(f func(StreamChunk)) RunOption { return func(o *runOptions) { o.
 // on the terminal, is not among it. Without WithConsole nobody hears them.
 func WithConsole(f func(StreamChunk)) RunOption { return func(o *runOptions) { o.console = f } }
 
+// WithQueue has f called when the run has to stand in line for locks, or for other runs
+// of its tool to end; again when what it waits for changes; and once more, without
+// Obstacles, when its turn has come. One call at a time; a slow f holds the run up.
+func WithQueue(f func(Queued)) RunOption { return func(o *runOptions) { o.queued = f } }
+
 // UnsupportedError says that a tool does not run on this platform (S1-225).
 type UnsupportedError struct {
 	Tool      string
@@ -176,7 +229,7 @@ func (p *Plan) supported() error {
 
 // Run binds params and runs the plan to its end. A run that failed, timed out or
 // was cancelled is a Result with that status and no error. Errors: a *ParamsError,
-// an *EnvironmentError, an *UnsupportedError, or what kept the engine from doing its job; where the run
+// an *EnvironmentError, an *UnsupportedError, a *NoLineError, or what kept the engine from doing its job; where the run
 // had begun, the Result tells how far it came.
 func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, options ...RunOption) (*Result, error) {
 	j := &job{plan: p}

@@ -23,6 +23,9 @@ const (
 func interruption(def *tool.Definition, s *tool.Step, said interrupt) interrupt {
 	own := cmp.Or(interrupt(s.OnInterrupt), idempotent(s.Idempotent != nil && *s.Idempotent, s.Idempotent != nil))
 	wide := cmp.Or(interrupt(def.OnInterrupt), idempotent(def.Idempotent, def.Idempotent))
+	if s.Kind == tool.Waiting { // beginning to wait once more does no harm
+		return cmp.Or(own, retryWhenInterrupted)
+	}
 	if s.Kind == tool.UseTool {
 		return cmp.Or(own, wide, said) // the tool it uses may say something else
 	}

@@ -81,7 +81,7 @@ func (p *Plan) lastStep() dag.ID {
 		return ""
 	}
 	last := len(p.steps) - 1
-	for ; last >= 0 && p.steps[last].handler != nil; last-- {
+	for ; last >= 0 && p.steps[last].silent(); last-- {
 	}
 	if last < 0 {
 		return ""

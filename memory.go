@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +21,8 @@ import (
 // closes the Ledger.
 type Memory struct {
 	mu   sync.Mutex
-	runs []*memoryRun // in the order they were begun
+	runs []*memoryRun    // in the order they were begun
+	line []*memoryTicket // in the order they asked
 }
 
 // NewMemory is an empty Memory.
@@ -46,7 +48,7 @@ func (m *Memory) Begin(ctx context.Context, r *Record) (Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot keep run %s: %w", r.ID, err)
 	}
-	run := &memoryRun{record: record, info: RunInfo{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: dag.Running, Started: r.Created}}
+	run := &memoryRun{record: record, info: RunInfo{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: dag.Running, Started: r.Created}}
 	for _, src := range r.Sources {
 		if src.Digest != tool.DigestOf(src.Text) {
 			return nil, fmt.Errorf("cannot keep run %s: the text of %s does not have its digest", r.ID, src.File)
@@ -123,12 +125,18 @@ func (m *Memory) Info(_ context.Context, id string) (RunInfo, error) {
 	if run == nil {
 		return RunInfo{}, fmt.Errorf("cannot read run %s: %w", id, ErrNoRun)
 	}
-	return run.standing(), nil
+	return m.standing(run), nil
 }
 
 // standing is the run as a list shows it.
-func (r *memoryRun) standing() RunInfo {
+func (m *Memory) standing(r *memoryRun) RunInfo {
 	info := r.info
+	if r.owner != nil {
+		info.PID = os.Getpid()
+	}
+	if i := m.placeOf(r); i >= 0 && !m.line[i].Held {
+		return info.WithQueue(m.places().Waiting()[i])
+	}
 	if info.Status == dag.Running && r.owner == nil {
 		info.Status = dag.Interrupted
 	}
@@ -162,11 +170,13 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 	defer m.mu.Unlock()
 	var list []RunInfo
 	for _, run := range slices.Backward(m.runs) {
-		info := run.standing()
+		info := m.standing(run)
 		switch {
 		case !strings.HasPrefix(info.ID, q.Prefix),
 			q.Tool != "" && info.Tool != q.Tool,
+			q.Origin != "" && info.Origin != q.Origin,
 			len(q.Status) > 0 && !slices.Contains(q.Status, info.Status),
+			q.Open && !info.Ended.IsZero(),
 			info.Started.Before(q.Since):
 			continue
 		}
@@ -232,7 +242,7 @@ func (l *memoryLedger) Append(_ context.Context, events []dag.Event) error {
 // stand notes what an event says about the run.
 func (r *memoryRun) stand(e *dag.Event) {
 	r.last = e.Seq
-	i := RunInfo{ID: r.info.ID, Tool: r.info.Tool, RetryOf: r.info.RetryOf, Started: r.info.Started}
+	i := RunInfo{ID: r.info.ID, Tool: r.info.Tool, RetryOf: r.info.RetryOf, Origin: r.info.Origin, Started: r.info.Started}
 	switch {
 	case e.Kind == dag.RunResumed:
 		i.Status = dag.Running
@@ -258,6 +268,7 @@ func (l *memoryLedger) Close() error {
 	defer l.memory.mu.Unlock()
 	if l.run.owner == l {
 		l.run.owner = nil
+		l.memory.leave(l.run)
 	}
 	return nil
 }

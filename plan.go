@@ -79,6 +79,10 @@ type withValue struct {
 // Name is the tool's name.
 func (p *Plan) Name() string { return p.Definition.Name }
 
+// Sources are the definitions it was compiled from, its own first: compiled from a
+// tool.Library.Snapshot of them it is the same. Those made in Go are not among them.
+func (p *Plan) Sources() []tool.Source { return slices.Clone(p.sources) }
+
 // Graph is the graph the plan runs.
 func (p *Plan) Graph() *dag.Graph { return p.graph }
 
@@ -245,7 +249,7 @@ const cleanupID dag.ID = "@cleanup"
 
 // node is the step's node in the graph.
 func (s *planStep) node() dag.Node {
-	n := dag.Node{Runner: s.runner(), Policy: s.policy, Sure: s.interrupt == failWhenInterrupted}
+	n := dag.Node{Runner: s.runner(), Policy: s.policy, Sure: s.interrupt == failWhenInterrupted, Idle: s.def.Kind == tool.Waiting}
 	if s.nested != nil {
 		n.Graph = s.nested.graph
 		if !s.nested.group {
@@ -256,14 +260,18 @@ func (s *planStep) node() dag.Node {
 		n = dag.Node{Each: s.each(n), Policy: dag.Policy{Tolerate: s.policy.Tolerate}}
 	}
 	n.ID, n.After = dag.ID(s.def.Name), s.after
+	n.Silent = s.silent()
 	switch {
 	case s.handler != nil:
-		n.When, n.Silent = s.whenHandled(), true
+		n.When = s.whenHandled()
 	case s.loop == nil || !s.loop.when:
 		n.When = s.condition()
 	}
 	return n
 }
+
+// silent says whether the step's output is never the run's.
+func (s *planStep) silent() bool { return s.handler != nil || s.def.Kind == tool.Waiting }
 
 // condition is the step's run-condition, nil where it has none.
 func (s *planStep) condition() *dag.When {

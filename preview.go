@@ -15,9 +15,10 @@ import (
 type Preview struct {
 	Schema string         `json:"schema"` // flowrun/plan.v1
 	Tool   string         `json:"tool"`
-	Params map[string]any `json:"params"` // secrets masked
-	Steps  []PreviewStep  `json:"steps"`  // in plan order, nested ones after the step that holds them
-	Tools  []PreviewTool  `json:"tools"`  // the tool and, by step, those it uses
+	Params map[string]any `json:"params"`          // secrets masked
+	Steps  []PreviewStep  `json:"steps"`           // in plan order, nested ones after the step that holds them
+	Tools  []PreviewTool  `json:"tools"`           // the tool and, by step, those it uses
+	Needs  []Need         `json:"needs,omitempty"` // what the run takes at its start, and waits for
 }
 
 // PreviewTool is a tool in a Preview: what it asks for, and what it does beside its
@@ -69,7 +70,7 @@ func (p *Plan) preview(a *Args) (*Preview, error) {
 	if err := a.openEnvironment(context.Background()); err != nil {
 		return nil, err
 	}
-	v := &previewer{out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.shown()}}
+	v := &previewer{out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.shown(), Needs: p.Needs()}}
 	v.tool(p, a, "")
 	return v.out, nil
 }
@@ -152,6 +153,8 @@ func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
 			step.Command = mask(s.command.Template.Display(nothingKnown{}, mask))
 		case s.nested != nil:
 			step.Command = s.nested.Name()
+		default:
+			step.Command = s.told(func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) })
 		}
 		if cmd, ok := s.policy.Fallback.(*steps.Command); ok {
 			step.Fallback = mask(cmd.Template.Display(nothingKnown{}, mask))
@@ -161,6 +164,16 @@ func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
 			v.unbound(s.nested, step.ID+"/", mask)
 		}
 	}
+}
+
+// told is what a step without a command does, in words.
+func (s *planStep) told(show func(*expr.Template) string) string {
+	if r, ok := s.run.(interface {
+		told(show func(*expr.Template) string) string
+	}); ok {
+		return r.told(show)
+	}
+	return "(Go function)"
 }
 
 // nothingKnown is a scope in which every reference stays as it is written.
@@ -228,7 +241,7 @@ func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
 			step.Problem = foreseeConfinement(a)
 		}
 	case s.nested == nil:
-		step.Command = "(Go function)"
+		step.Command = s.told(a.display)
 	case s.nested.group:
 		step.Command = fmt.Sprintf("(%d steps)", len(s.nested.steps))
 		return a

@@ -15,11 +15,12 @@ import (
 )
 
 // record is what the Store keeps of a run that is about to begin.
-func (a *Args) record(id, retryOf string) *Record {
+func (j *job) record() *Record {
+	a := j.args
 	w := a.world
-	r := &Record{ID: id, Tool: a.plan.Name(), RetryOf: retryOf, Created: w.Time, Params: a.shown(), Given: map[string]any{},
+	r := &Record{ID: j.id, Tool: a.plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: w.Time, Params: a.shown(), Given: map[string]any{},
 		World: RecordedWorld{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
-		Only:  a.plan.only, Alone: a.plan.alone, Sources: a.kept()}
+		Only:  a.plan.only, Alone: a.plan.alone, Sources: a.kept(), Trace: j.parent}
 	for name, v := range a.raw {
 		if a.plan.Secret(name) || !reflect.DeepEqual(masked(a.session.Mask(), v), v) {
 			r.Withheld = append(r.Withheld, name)

@@ -82,6 +82,8 @@ func kind(f tool.Field) string {
 		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
 	case tool.KindObjects:
 		return "list of [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
+	case tool.KindChoiceOrObject:
+		return strings.Join(words, ", ") + ", or [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
 	case tool.KindTextsOrObjects:
 		return "list of texts or [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
 	case tool.KindObjectMap:

@@ -66,16 +66,23 @@ func (s *State) step(e *Event) {
 			s.expand(c, e.Items, e.Keys, e.Digest)
 		}
 	case StepRetrying:
-		if n.status == Retrying {
+		if n.status.aloof() {
 			return
 		}
 		n.status, n.res = Retrying, e.Result
 		delete(at.f.children, at.i)
-		s.again.add(timer{e.Due, at, n.attempt})
+		s.again.add(timer{due: e.Due, at: at, attempt: n.attempt})
 		if r := at.f.rounds; r != nil && r.Parallel == 0 {
 			s.passed(at.f)
 		}
+	case StepWaiting:
+		if n.status == Running && at.f.def(at.i).leaf() && e.Result != nil && e.Result.Wait != nil {
+			s.await(at, e)
+		}
 	case StepFallback:
+		if n.status == Waiting {
+			return
+		}
 		n.res, n.fallback = e.Result, true
 		delete(at.f.children, at.i)
 	case StepFinished:
@@ -85,12 +92,26 @@ func (s *State) step(e *Event) {
 	}
 }
 
+// await leaves a node to the outside.
+func (s *State) await(at place, e *Event) {
+	n := at.f.node(at.i)
+	n.status, n.res = Waiting, e.Result
+	due := e.Result.Wait.due()
+	if at.f.stopped != "" {
+		due = time.Time{}
+	}
+	s.waits.add(timer{due: due, at: at, attempt: n.attempt, wait: e.Seq})
+	if r := at.f.rounds; r != nil && r.Parallel == 0 {
+		s.passed(at.f)
+	}
+}
+
 // maxAttempt keeps what a broken journal says from wrapping round.
 const maxAttempt = 1 << 30
 
 func (s *State) start(at place, e *Event) {
 	n := at.f.node(at.i)
-	if r := at.f.rounds; r != nil && r.Parallel == 0 && n.status == Retrying {
+	if r := at.f.rounds; r != nil && r.Parallel == 0 && n.status.aloof() {
 		r.active++
 	}
 	n.status, n.attempt, n.began = Running, int32(min(max(e.Attempt, 1), maxAttempt)), true
@@ -155,8 +176,11 @@ func (s *State) cancel(f *frame, e *Event) {
 	f.late = f.late || f.stopped == "" && e.Reason == ReasonTimeout
 	s.stop(f, cmp.Or(e.Reason, ReasonCancelled), until)
 	s.again.expire()
+	s.waits.expire()
 	// What was cancelled must not queue for a slot.
-	s.runnable = front(s.runnable, func(f *frame) bool { return f.stopped != "" })
+	for l := range s.runnable {
+		s.runnable[l] = front(s.runnable[l], func(f *frame) bool { return f.stopped != "" })
+	}
 }
 
 // front moves what is wanted before the rest; each keeps its order.
@@ -185,6 +209,11 @@ func (s *State) stop(f *frame, reason string, until time.Time) {
 	if fresh {
 		f.stopped, f.until = reason, until
 	}
+	if reason == ReasonForced {
+		for i := range f.nodes {
+			f.nodes[i].spared = false
+		}
+	}
 	for i, c := range f.children {
 		switch {
 		case f.nodes[i].status.Settled():
@@ -198,7 +227,10 @@ func (s *State) stop(f *frame, reason string, until time.Time) {
 
 func (s *State) settle(at place, r *Result) {
 	f, n := at.f, at.f.node(at.i)
-	waited := n.status == Retrying
+	if n.status == Waiting {
+		s.waits.drop(at, n.res.Wait.due())
+	}
+	waited := n.status.aloof()
 	n.status, n.res = r.Status, r
 	f.open--
 	if c := f.children[at.i]; c != nil && !c.over() {
@@ -245,15 +277,16 @@ func (s *State) release(f *frame, i int32) {
 		return
 	}
 	f.nodes[i].since = s.now.UnixNano()
-	f.push(i)
-	s.ready++
-	s.enqueue(f)
+	l := f.def(i).lane()
+	f.lanes[l].push(i)
+	s.ready[l]++
+	s.enqueue(f, l)
 }
 
-func (s *State) enqueue(f *frame) {
-	if !f.queued && f.bound && len(f.ready) > 0 {
-		f.queued = true
-		s.runnable = append(s.runnable, f)
+func (s *State) enqueue(f *frame, l int) {
+	if in := &f.lanes[l]; !in.queued && f.bound && len(in.ready) > 0 {
+		in.queued = true
+		s.runnable[l] = append(s.runnable[l], f)
 	}
 }
 
@@ -273,15 +306,22 @@ func (s *State) pass(f *frame, i int32, bad bool) {
 func (s *State) bind(f *frame, a Args) {
 	f.args, f.bound = a, true
 	s.let(f)
+	for l := range f.lanes {
+		s.enqueue(f, l) // also what was ready before, when a journal was folded in
+	}
 	s.wake(f)
 }
 
-// wake goes on with what waited for a frame to be bound: tries that were due, and
+// wake goes on with what waited for a frame to be bound: tries and waits that were due, and
 // the graphs under way inside that have no arguments of their own. Both are there only when
 // the run was taken over from a journal.
 func (s *State) wake(f *frame) {
 	for _, t := range f.held {
-		s.again.add(t)
+		if t.wait != 0 {
+			s.waits.add(t)
+		} else {
+			s.again.add(t)
+		}
 	}
 	f.held = nil
 	for i := 0; i < len(f.nodes) && len(f.children) > 0; i++ {

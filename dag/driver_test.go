@@ -24,6 +24,7 @@ type driver struct {
 	out   []job
 	begun map[string]bool
 	due   map[ID]time.Time // of steps that wait for their next try
+	asked []Answer         // to questions that are open
 
 	lenient bool // the journal may have lied: what starts is not checked
 }
@@ -33,6 +34,7 @@ type job struct {
 	at       place
 	bind     bool
 	fallback bool
+	idle     bool // it holds no slot
 	stopped  bool // by a cancel that came after it began
 }
 
@@ -57,11 +59,18 @@ func (d *driver) run() {
 		wake := d.decide()
 		if d.turns != nil {
 			d.turns(turn)
+			wake = d.decide() // the state may be another one now
 		}
 		switch {
 		case d.state.result != nil:
 		case len(d.out) > 0:
-			d.report(d.pick(len(d.out)))
+			if n := d.pick(len(d.out) + len(d.asked)); n < len(d.out) {
+				d.report(n)
+			} else {
+				d.answer(n - len(d.out))
+			}
+		case len(d.asked) > 0:
+			d.answer(0)
 		case !wake.IsZero():
 			d.now = wake
 		default:
@@ -99,6 +108,9 @@ func (d *driver) apply(e *Event) {
 	if e.Kind == StepRetrying {
 		d.due[e.Node] = e.Due
 	}
+	if a := asked(*e); a != nil {
+		d.asked = append(d.asked, *a)
+	}
 	d.state.Apply(*e)
 	d.log = append(d.log, *e)
 }
@@ -132,17 +144,18 @@ func (d *driver) checkItem(e *Event) {
 			d.t.Fatalf("%s started before %s", e.Node, f.path(int32(i)))
 		}
 		switch st := f.nodes[i].status; {
-		case st == Running, st == Retrying && f.rounds.Parallel > 0, st == Pending && int32(i) < f.rounds.next:
+		case st == Running, st.aloof() && f.rounds.Parallel > 0, st == Pending && int32(i) < f.rounds.next:
 			active++
 		}
-		if st := f.nodes[i].status; int32(i) != e.at.i && (st == Running || st == Retrying) {
+		if st := f.nodes[i].status; int32(i) != e.at.i && (st == Running || st.aloof()) {
 			under++
 		}
 	}
 	if f.rounds.active != active {
 		d.t.Fatalf("before %s %d items count as under way, and %d are", e.Node, f.rounds.active, active)
 	}
-	if most := f.rounds.Parallel; most > 0 && under > most {
+	// Items that a resume finds under way go on together, were they more than that.
+	if most := f.rounds.Parallel; most > 0 && under > most && e.Attempt == 1 {
 		d.t.Fatalf("with %s %d items are under way, want at most %d", e.Node, under, most)
 	}
 }
@@ -166,7 +179,7 @@ func (d *driver) act(e *Event) {
 	switch e.Kind {
 	case StepStarted:
 		if c := e.at.f.children[e.at.i]; c == nil {
-			d.start(job{at: e.at})
+			d.start(job{at: e.at, idle: e.at.f.def(e.at.i).Idle})
 		} else if !c.bound {
 			d.out = append(d.out, job{at: e.at, bind: true})
 		}
@@ -184,7 +197,9 @@ func (d *driver) act(e *Event) {
 
 func (d *driver) start(j job) {
 	d.out = append(d.out, j)
-	d.free--
+	if !j.idle {
+		d.free--
+	}
 }
 
 func within(f, outer *frame) bool {
@@ -194,6 +209,20 @@ func within(f, outer *frame) bool {
 		}
 	}
 	return false
+}
+
+// answer is what somebody says to an open question.
+func (d *driver) answer(n int) {
+	a := d.asked[n]
+	e, early, late := d.state.answered(a, d.now)
+	if early {
+		d.report(0) // there is something that gives its graph the arguments
+		return
+	}
+	d.asked = append(d.asked[:n], d.asked[n+1:]...)
+	if !late {
+		d.apply(&e)
+	}
 }
 
 // cancel is the caller's.
@@ -235,9 +264,11 @@ func (d *driver) report(n int) {
 	}
 	e := d.state.outcome(j.at, t.res, d.now)
 	d.apply(&e)
-	d.free++
-	if e.Kind == StepFallback {
-		d.act(&e)
+	if !j.idle {
+		d.free++
+	}
+	if e.Kind == StepFallback { // of a step without a slot: the loop has it wait for one
+		d.start(job{at: e.at, fallback: true, idle: j.idle})
 	}
 }
 

@@ -116,7 +116,7 @@ func (s *State) hand(f *frame, items Items) {
 	r.items, r.active = items, 0
 	f.bound = true
 	for i := range f.nodes {
-		if n := &f.nodes[i]; n.status == Running || n.status == Retrying && r.Parallel > 0 {
+		if n := &f.nodes[i]; n.status == Running || n.status.aloof() && r.Parallel > 0 {
 			r.active++
 		}
 	}

@@ -21,6 +21,7 @@ const (
 	StepStarted   Kind = "step.started"   // Attempt counts from 1
 	StepExpanded  Kind = "step.expanded"  // a loop knows what it goes over: Items, Keys
 	StepRetrying  Kind = "step.retrying"  // Result: the failed try's; Due: when the next begins
+	StepWaiting   Kind = "step.waiting"   // Result: holds the Wait; from then on it is up to the outside
 	StepFallback  Kind = "step.fallback"  // Result: the last try's; the fallback begins
 	StepFinished  Kind = "step.finished"  // Result: the step's, skipped and cancelled included
 )
@@ -50,6 +51,27 @@ type Event struct {
 	// at is the node's place in the State that made the event; an event read
 	// back from a journal finds its place by Node.
 	at place
+}
+
+// Detached is the event as it may be kept for long: it holds on to nothing of the run,
+// and of streams to no more than their beginning.
+func (e Event) Detached() Event {
+	e.at = place{}
+	if e.Result != nil {
+		r := *e.Result
+		r.Value, r.Stdout, r.Stderr = nil, r.Stdout.detached(), r.Stderr.detached()
+		e.Result = &r
+	}
+	return e
+}
+
+func (o *Output) detached() *Output {
+	if o == nil {
+		return nil
+	}
+	slim := *o
+	slim.Raw = ""
+	return &slim
 }
 
 // Sink watches a run. Emit is called from the goroutine that owns the run, in

@@ -60,6 +60,27 @@ func (r *Result) appendJSON(b []byte) []byte {
 	b = appendMoment(b, `,"ended":`, r.Ended)
 	b = r.Stdout.appendJSON(b, `,"stdout":`)
 	b = r.Stderr.appendJSON(b, `,"stderr":`)
+	b = r.Wait.appendJSON(b)
+	return append(b, '}')
+}
+
+func (w *Wait) appendJSON(b []byte) []byte {
+	if w == nil {
+		return b
+	}
+	b = append(b, `,"wait":{"kind":`...)
+	b = appendString(b, w.Kind)
+	b = appendMoment(b, `,"until":`, w.Until)
+	if w.Then != nil {
+		b = append(b, `,"then":`...)
+		b = w.Then.appendJSON(b)
+	}
+	b = appendTrue(b, `,"asks":true`, w.Asks)
+	b = appendText(b, `,"prompt":`, w.Prompt)
+	if len(w.Form) > 0 {
+		b = append(b, `,"form":`...)
+		b = append(b, w.Form...)
+	}
 	return append(b, '}')
 }
 

@@ -22,9 +22,8 @@ type frame struct {
 	bound    bool // args are known, nodes may start
 	nodes    []nodeState
 	children map[int32]*frame
-	ready    []int32 // min-heap by plan order
-	queued   bool    // stands in State.runnable
-	held     []timer // of tries that wait for the frame to be bound
+	lanes    [lanes]lane
+	held     []timer // of tries and waits that are due and wait for the frame to be bound
 	open     int32   // steps that have not settled
 	stopped  string  // reason of a cancel; "" while none
 	ended    bool    // stands, or stood, in State.ended
@@ -34,6 +33,26 @@ type frame struct {
 	result   *Result   // of the walk, once it has ended
 
 	hands control // the loop's, not state
+}
+
+// lane holds those of a frame's ready nodes that ask for the same.
+type lane struct {
+	ready  []int32 // min-heap by plan order
+	queued bool    // the frame stands in State.runnable of this lane
+}
+
+// Nodes that are Idle do not queue behind those that wait for a slot.
+const (
+	idleLane = iota
+	slotLane // and all that neither is Idle nor takes a slot
+	lanes
+)
+
+func (n *Node) lane() int {
+	if n.Idle {
+		return idleLane
+	}
+	return slotLane
 }
 
 type nodeState struct {
@@ -134,10 +153,10 @@ func (f *frame) count() {
 	}
 }
 
-// push and pop keep the frame's ready nodes as a heap, so that plan order breaks
-// ties whatever order the nodes became ready in.
-func (f *frame) push(i int32) {
-	h := append(f.ready, i)
+// push and pop keep the ready nodes as a heap, so that plan order breaks ties whatever
+// order the nodes became ready in.
+func (l *lane) push(i int32) {
+	h := append(l.ready, i)
 	for c := len(h) - 1; c > 0; {
 		p := (c - 1) / 2
 		if h[p] <= h[c] {
@@ -146,11 +165,11 @@ func (f *frame) push(i int32) {
 		h[p], h[c] = h[c], h[p]
 		c = p
 	}
-	f.ready = h
+	l.ready = h
 }
 
-func (f *frame) pop() {
-	h := f.ready
+func (l *lane) pop() {
+	h := l.ready
 	last := len(h) - 1
 	h[0] = h[last]
 	h = h[:last]
@@ -168,5 +187,5 @@ func (f *frame) pop() {
 		h[p], h[c] = h[c], h[p]
 		p = c
 	}
-	f.ready = h
+	l.ready = h
 }

@@ -48,6 +48,10 @@ type Node struct {
 	// result, but neither its failure nor its output is the graph's.
 	Aside bool
 
+	// Idle marks a leaf whose work is to wait for something outside: its tries hold no
+	// slot, and begin however many others wait for one. Its fallback is ordinary work.
+	Idle bool
+
 	// Silent marks a node whose output is never the graph's, though its failure is.
 	Silent bool
 }
@@ -77,7 +81,8 @@ const (
 // valid until it returns. A failed step is a Result, an error stops the whole run.
 //
 // A Result with the zero Status is judged by its exit code; Succeeded, Reused,
-// Skipped, Failed and TimedOut stand as they are, any other Status is Failed. Run
+// Skipped, Failed and TimedOut stand as they are, Waiting does with a Wait that can
+// end, and any other Status is Failed. Run
 // must return soon after ctx is done; context.Cause tells why. Then only success
 // counts: everything else, an error too, is taken for the stop that was asked for.
 type Runner interface {
@@ -157,8 +162,10 @@ func New(nodes []Node, s Settings) (*Graph, error) {
 
 func (n *Node) join() bool { return n.Runner == nil && n.Graph == nil && n.Each == nil }
 
-// leaf says whether a try of the node takes a slot.
 func (n *Node) leaf() bool { return n.Graph == nil && n.Each == nil }
+
+// slotted says whether a try of the node takes a slot.
+func (n *Node) slotted() bool { return n.leaf() && !n.Idle }
 
 // connect fills the flat edge arrays: a counting sort by upstream node.
 func (g *Graph) connect() error {

@@ -25,12 +25,17 @@ type loop struct {
 	seq     uint64
 	batch   []Event
 	tasks   []*task
+	owed    []*task // fallbacks of Idle nodes, which held no slot: they wait for one
 	mail    []*task
 	spare   []*task // done with, to be used again
 	slab    []Result
-	after   []func() bool // take back what is to happen when the time for cleaning up ends
-	stopped bool          // the caller's cancel has been heeded
-	opened  bool          // the first turn has begun
+	early   []Answer        // came, and cannot be folded in yet
+	left    map[uint64]bool // waits that whoever was asked leaves to others
+	after   []func() bool   // take back what is to happen when the time for cleaning up ends
+	stopped bool            // the caller's cancel has been heeded
+	opened  bool            // the first turn has begun
+
+	released bool // Options.Release was closed
 }
 
 // control is what the loop keeps with a frame to stop it.
@@ -50,19 +55,25 @@ func (l *loop) hold(f *frame, parent context.Context) {
 }
 
 func (l *loop) run() error {
-	for {
+	for !l.abandoned() {
 		wake, more, err := l.turn()
 		switch {
 		case err != nil || l.state.result != nil:
 			return err
 		case more:
 			continue
+		case l.held == 0 && l.releasing():
+			return ErrReleased
 		}
-		if l.out == 0 && wake.IsZero() && !l.state.undecided() {
+		if l.out+len(l.owed) == 0 && wake.IsZero() && !l.state.undecided() && len(l.state.waits) == 0 {
 			return errors.New("internal error: nothing runs, nothing can start, and the run has not ended")
+		}
+		if l.rests() {
+			return l.rest()
 		}
 		l.wait(wake)
 	}
+	return ErrReleased
 }
 
 // maxBatch is about how many events a turn records at most: the end of a loop over
@@ -81,9 +92,10 @@ func (l *loop) turn() (wake time.Time, more bool, err error) {
 	if err := l.open(now); err != nil {
 		return wake, false, err
 	}
+	l.hear(now)
 	for !more {
 		l.heed(now)
-		free := l.claim(now)
+		free := l.pay(l.claim(now))
 		known := len(l.batch)
 		l.batch, wake = l.state.Next(l.batch, now, free)
 		for i := known; i < len(l.batch); i++ {
@@ -158,8 +170,8 @@ func (l *loop) rebind(f *frame) {
 
 // heed records that the caller wants the run to stop, once for each way.
 func (l *loop) heed(now time.Time) {
-	if !l.state.started {
-		return // run.started comes first
+	if !l.state.started || l.abandoned() {
+		return // run.started comes first; after the other nothing does
 	}
 	if !l.stopped && l.ctx.Err() != nil {
 		l.stopped = true
@@ -177,13 +189,36 @@ func (l *loop) heed(now time.Time) {
 
 // claim gets slots for the leaves that could start.
 func (l *loop) claim(now time.Time) int {
-	want := l.state.startable(now)
+	want := l.state.startable(now) + len(l.owed)
+	if l.releasing() {
+		want = 0
+	}
 	if want == 0 && !l.queued {
 		return 0
 	}
 	free := l.options.Slots.take(&l.ticket, want)
 	l.queued = free < want
 	l.held += free
+	return free
+}
+
+// pay starts fallbacks that wait for a slot: first come, first served. One that was
+// cancelled meanwhile needs none, to be told so. What is left of free is the answer.
+func (l *loop) pay(free int) int {
+	left := l.owed[:0]
+	for _, t := range l.owed {
+		switch {
+		case t.ctx.Err() != nil || t.at.f.stopped != "":
+			l.tasks = append(l.tasks, t)
+		case free > 0:
+			free--
+			t.slot = true
+			l.tasks = append(l.tasks, t)
+		default:
+			left = append(left, t)
+		}
+	}
+	l.owed = left
 	return free
 }
 
@@ -209,8 +244,13 @@ func (l *loop) collect(now time.Time) (err error) {
 			e := &l.batch[len(l.batch)-1]
 			l.note(e, now)
 			if e.Kind == StepFallback {
-				// The fallback takes over the slot of the try it follows.
-				l.tasks = append(l.tasks, l.task(task{at: t.at, ctx: t.ctx, attempt: t.attempt, fallback: true, slot: true, previous: t.res}))
+				// The fallback takes over the slot of the try it follows, where that had one.
+				next := l.task(task{at: t.at, ctx: t.ctx, attempt: t.attempt, fallback: true, slot: t.slot, previous: t.res})
+				if t.slot {
+					l.tasks = append(l.tasks, next)
+				} else {
+					l.owed = append(l.owed, next)
+				}
 				t.slot = false
 			}
 		}
@@ -297,6 +337,7 @@ func (l *loop) begin(e *Event, now time.Time) int {
 		ctx = l.base
 	case f.stopped != "":
 		ctx = l.cleanup(f)
+		f.node(i).spared = true
 	case l.state.outlasts(e.at):
 		ctx = l.patient(f)
 		f.node(i).spared = true
@@ -309,7 +350,7 @@ func (l *loop) begin(e *Event, now time.Time) int {
 		}
 		t.ctx, t.bind = c.hands.ctx, true
 	}
-	t.slot = !t.bind
+	t.slot = !t.bind && (t.fallback || !f.def(i).Idle)
 	l.tasks = append(l.tasks, l.task(t))
 	if t.slot {
 		return 1
@@ -428,5 +469,9 @@ func (l *loop) wait(wake time.Time) {
 	case <-due:
 	case <-done:
 	case <-l.options.Force:
+	case a, more := <-l.options.Answers:
+		l.answer(a, more)
+	case <-l.unreleased():
+	case <-l.options.Abandon:
 	}
 }

@@ -2,6 +2,7 @@ package dag
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -27,12 +28,18 @@ func (s *State) Next(ds []Event, now time.Time, free int) (_ []Event, wake time.
 	if len(s.decided) > len(ds) {
 		return s.decided, wake // what ends or stops changes what may start
 	}
+	wake = sooner(wake, s.elapsed(now))
 	free, due := s.retries(now, free)
 	s.readyNodes(now, free)
-	if !due.IsZero() && (wake.IsZero() || due.Before(wake)) {
-		wake = due
+	return s.decided, sooner(wake, due)
+}
+
+// sooner is the earlier of two times; zero is never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
 	}
-	return s.decided, wake
+	return a
 }
 
 func (s *State) decide(e Event) { s.decided = append(s.decided, e) }
@@ -79,8 +86,13 @@ func (s *State) outcome(at place, r *Result, now time.Time) Event {
 	}
 	r.Attempts, r.Fallback = int(n.attempt), n.fallback
 	e := Event{Node: at.f.path(at.i), Attempt: int(n.attempt), Reason: r.Reason, Result: r, at: at}
-	e.Kind = def.Policy.after(View(at), r, n.fallback, at.f.stopped != "")
+	e.Kind = def.Policy.after(View(at), r, n.fallback || n.status == Waiting, at.f.stopped != "")
 	switch e.Kind {
+	case StepWaiting:
+		if d := def.Policy.Timeout; d > 0 {
+			r.Wait = r.Wait.limited(r.Ended.Add(d))
+		}
+		r.Ended = time.Time{}
 	case StepRetrying:
 		e.Due = now.Add(def.Policy.Backoff.wait(int(n.attempt)))
 	case StepFinished:
@@ -118,6 +130,53 @@ func (s *State) expired(now time.Time) time.Time {
 	return time.Time{}
 }
 
+// elapsed ends the waits whose time is over, and those that a cancel ended.
+func (s *State) elapsed(now time.Time) (due time.Time) {
+	for len(s.waits) > 0 && !s.full() {
+		t := s.waits[0]
+		if t.due.After(now) {
+			if t.due.Equal(forever) {
+				return time.Time{}
+			}
+			return t.due
+		}
+		s.waits = s.waits[1:]
+		f, n := t.at.f, t.at.f.node(t.at.i)
+		switch {
+		case n.status != Waiting || n.attempt != t.attempt:
+			// What became of it was told by an event already.
+		case !f.bound: // taken over from a journal, and its arguments are not there yet
+			f.held = append(f.held, t)
+		case n.res.Wait.over(now):
+			s.decide(s.outcome(t.at, n.res.Wait.Then.after(now), now))
+		case n.spared && !n.res.Wait.Asks && now.Before(f.until):
+			t.due = sooner(n.res.Wait.Until, f.until)
+			s.waits.add(t)
+		default:
+			s.decide(s.cancelled(t.at, now))
+		}
+	}
+	return time.Time{}
+}
+
+// answered is the event that ends a wait because of an answer. early says that its
+// graph has no arguments yet: ask again. An answer to what does not wait, or waits
+// anew, is late: nothing follows it.
+func (s *State) answered(a Answer, now time.Time) (e Event, early, late bool) {
+	at := s.find(a.Node)
+	if at.f == nil || at.f.node(at.i).status != Waiting {
+		return e, false, true
+	}
+	isIt := func(t timer) bool { return t.at == at && t.wait == a.Wait }
+	switch {
+	case !slices.ContainsFunc(s.waits, isIt) && !slices.ContainsFunc(at.f.held, isIt):
+		return e, false, true
+	case !at.f.bound:
+		return e, true, false
+	}
+	return s.outcome(at, a.Result.after(now), now), false, false
+}
+
 // retries starts the tries that are due, as far as there are slots.
 func (s *State) retries(now time.Time, free int) (left int, due time.Time) {
 	for len(s.again) > 0 && !s.full() {
@@ -144,7 +203,7 @@ func (s *State) retries(now time.Time, free int) (left int, due time.Time) {
 // false when no slot is free.
 func (s *State) begin(at place, since int64, now time.Time, free *int) bool {
 	e := Event{Kind: StepStarted, Node: at.f.path(at.i), Attempt: int(at.f.node(at.i).attempt) + 1, Time: now, at: at}
-	if at.f.def(at.i).leaf() {
+	if at.f.def(at.i).slotted() {
 		if *free == 0 {
 			return false
 		}
@@ -158,20 +217,27 @@ func (s *State) begin(at place, since int64, now time.Time, free *int) bool {
 // readyNodes decides nodes that wait for nothing any more, frame by frame and in
 // plan order within each.
 func (s *State) readyNodes(now time.Time, free int) {
-	for len(s.runnable) > 0 {
-		f := s.runnable[0]
-		for len(f.ready) > 0 {
-			i := f.ready[0]
-			if s.full() || f.nodes[i].status == Pending && !s.node(place{f, i}, now, &free) {
+	for l := range s.runnable {
+		s.readyLane(l, now, &free)
+	}
+}
+
+func (s *State) readyLane(l int, now time.Time, free *int) {
+	for len(s.runnable[l]) > 0 {
+		f := s.runnable[l][0]
+		in := &f.lanes[l]
+		for len(in.ready) > 0 {
+			i := in.ready[0]
+			if s.full() || f.nodes[i].status == Pending && !s.node(place{f, i}, now, free) {
 				return
 			}
-			f.pop()
-			s.ready--
+			in.pop()
+			s.ready[l]--
 		}
-		f.queued = false
-		s.runnable = s.runnable[1:]
+		in.queued = false
+		s.runnable[l] = s.runnable[l][1:]
 	}
-	s.runnable = nil
+	s.runnable[l] = nil
 }
 
 // node decides one ready node: the truth table of docs/states.md. It answers

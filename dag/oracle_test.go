@@ -104,15 +104,16 @@ func decision(cond string, tainted, cancelled bool) string {
 
 // outcome is how a step that runs ends: its tries in turn, then its fallback.
 func outcome(st step, prefix string, ends map[string]string) string {
-	end := ""
+	end, stands := "", false
 	for n := 1; n <= st.retries+1; n++ {
 		final := false
 		end, final = try(st, n, prefix, ends)
+		stands = final && waits(st, n)
 		if final || end != "failed" && end != "timed-out" {
 			break
 		}
 	}
-	if (end == "failed" || end == "timed-out") && st.fallback != "" {
+	if (end == "failed" || end == "timed-out") && st.fallback != "" && !stands {
 		for path := range ends {
 			if strings.HasPrefix(path, prefix+st.id+"/") {
 				delete(ends, path) // what the nested steps did is not what stands
@@ -142,8 +143,21 @@ func try(st step, n int, prefix string, ends map[string]string) (end string, fin
 	return word(st.tries[min(n, len(st.tries))-1])
 }
 
+// waits says whether a try of a leaf leaves its end to the outside: that stands.
+func waits(st step, n int) bool {
+	if st.loop != nil || st.inner != nil || len(st.tries) == 0 {
+		return false
+	}
+	w := st.tries[min(n, len(st.tries))-1]
+	return strings.HasPrefix(w, "later") || strings.HasPrefix(w, "ask")
+}
+
 func word(w string) (end string, final bool) {
 	switch w {
+	case "later", "ask":
+		return "succeeded", true
+	case "later-fail", "ask-fail", "ask-late":
+		return "failed", true
 	case "ok":
 		return "succeeded", false
 	case "fail":

@@ -69,10 +69,12 @@ func (b Backoff) wait(n int) time.Duration {
 	return d
 }
 
-// after decides what follows a try that ended in r: another try, the fallback,
-// or the end of the node.
+// after decides what follows a try that ended in r: another try, the fallback, a
+// wait, or the end of the node.
 func (p *Policy) after(v View, r *Result, inFallback, cancelled bool) Kind {
 	switch {
+	case r.Status == Waiting:
+		return StepWaiting
 	case r.Status != Failed && r.Status != TimedOut, cancelled, inFallback:
 		return StepFinished
 	case r.Attempts <= p.Attempts && !r.Permanent && (p.RetryIf == nil || p.RetryIf(v, r)):

@@ -72,11 +72,11 @@ func (d *drawing) body(st *step, depth int) {
 		st.inner = d.steps(rapid.IntRange(0, 3*depth).Draw(t, "n"), depth-1)
 		return
 	}
-	st.tries = d.words()
+	st.tries, st.idle = d.words(), rapid.IntRange(0, 3).Draw(t, "idle") == 0
 }
 
 func (d *drawing) words() []string {
-	return rapid.SliceOfN(rapid.SampledFrom([]string{"ok", "ok", "fail", "timeout", "permanent", "reused"}), 1, 3).Draw(d.t, "tries")
+	return rapid.SliceOfN(rapid.SampledFrom([]string{"ok", "ok", "fail", "timeout", "permanent", "reused", "later", "later-fail", "ask", "ask-fail", "ask-late"}), 1, 3).Draw(d.t, "tries")
 }
 
 // itemKeys are keys that could be taken for something else in a path.
@@ -225,8 +225,14 @@ func TestRunAnyGraph(t *testing.T) {
 		}
 		var log []Event
 		shared := NewSlots(slots)
-		s, err := Run(context.Background(), g, nil, Options{ID: "run", Slots: shared,
-			Sinks: []Sink{SinkFunc(func(e Event) { log = append(log, e) })}})
+		answers := make(chan Answer, 1000)
+		s, err := Run(context.Background(), g, nil, Options{ID: "run", Slots: shared, Answers: answers, Attended: true,
+			Sinks: []Sink{SinkFunc(func(e Event) {
+				log = append(log, e)
+				if a := asked(e); a != nil {
+					answers <- *a
+				}
+			})}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +315,7 @@ func watch(nodes []Node, running, most *atomic.Int32) {
 
 func watchNode(n *Node, counted func(Runner) Runner) {
 	n.Policy.Backoff = Backoff{} // this clock is real
-	if n.Runner != nil {
+	if n.Runner != nil && !n.Idle {
 		n.Runner = counted(n.Runner)
 	}
 	if n.Policy.Fallback != nil {

@@ -41,13 +41,27 @@ type Result struct {
 	Value     any       `json:"-"` // structured value of a step written in Go; nil for text
 	Permanent bool      `json:"-"` // trying again cannot help
 	Culprit   ID        `json:"-"` // of a graph: the first step that failed
+
+	// Wait says what a node that is Waiting waits for; nil for every other.
+	Wait *Wait `json:"wait,omitempty"`
+}
+
+// after is the result of a wait that ends now; nil is success.
+func (r *Result) after(now time.Time) *Result {
+	end := Result{}
+	if r != nil {
+		end = *r
+	}
+	end.Wait = nil // a wait is not followed by another
+	end.Status, end.Ended = end.end(), now
+	return &end
 }
 
 // end is the end state of a try. A runner that leaves the status out is judged by
 // the exit code; one that names a state no runner can decide has failed.
 func (r *Result) end() Status {
 	switch {
-	case r.Status.well(), r.Status == Failed, r.Status == TimedOut:
+	case r.Status.well(), r.Status == Failed, r.Status == TimedOut, r.Status == Waiting && r.Wait != nil && r.Wait.ends():
 		return r.Status
 	case r.Status == Pending && r.ExitCode == 0:
 		return Succeeded

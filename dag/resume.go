@@ -21,7 +21,7 @@ type Rules struct {
 type Remainder struct {
 	Reset       []ID      // what they did counts no more; they run again
 	Left        []ID      // they never started
-	Waiting     []ID      // they wait for their next try
+	Waiting     []ID      // they wait for their next try, or for the outside
 	Interrupted []ID      // they were running, and Rules.Rerun does not let them run again
 	Kept        []ID      // what they did stands
 	Cleaned     []Cleaned // kept, though something has cleaned up after them
@@ -64,7 +64,7 @@ const (
 	reset        // it runs again from the start
 	inside       // something inside its graph does, or has not ended
 	left         // it never started
-	waiting      // it waits for its next try
+	waiting      // it waits for its next try, or for the outside
 	dead         // it was running and will not run again
 )
 
@@ -112,7 +112,7 @@ func (o *outlook) judge(i int32, counted bool) fate {
 		return reset
 	case n.status == Pending:
 		return left
-	case n.status == Retrying || n.status == Waiting:
+	case n.status.aloof():
 		return waiting
 	case o.stuck(o.f, i):
 		if n.status == Running {
@@ -296,14 +296,22 @@ func (s *State) resume(e *Event) {
 	for _, path := range e.Reset {
 		s.forget(s.find(path))
 	}
-	s.runnable, s.ready, s.ended, s.failing, s.deadline = nil, 0, nil, nil, nil
-	again := s.again
-	s.again = nil
+	s.runnable, s.ready = [lanes][]*frame{}, [lanes]int{}
+	s.ended, s.failing, s.deadline = nil, nil, nil
+	again, waits := s.again, s.waits
+	s.again, s.waits = nil, nil
 	s.reopen(s.root, e.Time)
 	for _, t := range again {
 		n := t.at.f.node(t.at.i)
 		if n.status == Retrying && n.attempt == t.attempt && s.reaches(t.at.f) {
 			s.again.add(t)
+		}
+	}
+	for _, t := range waits { // their time goes on, also after a cancel that ended none of them
+		n := t.at.f.node(t.at.i)
+		if n.status == Waiting && n.attempt == t.attempt && s.reaches(t.at.f) {
+			t.due = n.res.Wait.due()
+			s.waits.add(t)
 		}
 	}
 }
@@ -325,7 +333,7 @@ func (s *State) forget(at place) {
 // reopen counts a frame's nodes anew.
 func (s *State) reopen(f *frame, now time.Time) {
 	f.result, f.stopped, f.late, f.ended, f.until = nil, "", false, false, time.Time{}
-	f.ready, f.queued, f.open = nil, false, 0
+	f.lanes, f.open = [lanes]lane{}, 0
 	if r := f.rounds; r != nil { // its items are asked for again
 		*r = rounds{Each: r.Each, known: r.known, keys: r.keys, digest: r.digest, index: r.index}
 		f.bound = false

@@ -42,9 +42,24 @@ type Options struct {
 	Cleanup time.Duration   // bound of always() and cancelled() nodes after a cancel; 0: DefaultCleanup
 	Force   <-chan struct{} // closing it cancels the run and stops even those
 
+	// Closing Release lets the run go, for another owner to go on with: no leaf starts
+	// any more, and when those that run have ended Run returns ErrReleased. Closing
+	// Abandon does not wait for them: they are stopped, and the Journal does not hear
+	// of it. A run that is being cancelled is brought to its end first, unless it is
+	// abandoned.
+	Release, Abandon <-chan struct{}
+
 	// Around, where set, is called in place of every Runner, those of fallbacks too,
 	// and may call it: to measure it, or to answer in its place.
 	Around func(ctx context.Context, c *Call, r Runner) (Result, error)
+
+	// Answers end waits. What is in the channel when Run is called is heeded before
+	// the time of any wait is looked at; one that fits nothing that waits is dropped.
+	Answers <-chan Answer
+	// Attended says that somebody is asked whenever a node waits for an answer: the
+	// run goes on until there is one, or one without a Result. Else the run rests as
+	// soon as all that is left to do waits for answers.
+	Attended bool
 
 	// Carry is a run to go on with instead of beginning one: a State folded from the
 	// events of a journal. It is the run's from then on. Opening then begins with
@@ -61,8 +76,9 @@ func DefaultParallel() int { return max(4, 2*runtime.NumCPU()) }
 
 // Run walks g until every node has settled and returns the final state. When ctx
 // is cancelled the run is cancelled: running nodes are stopped, always() and
-// cancelled() nodes still run, and Run returns the state with a nil error. An
-// error means the engine could not do its job: a Runner or the Journal failed. What
+// cancelled() nodes still run, and Run returns the state with a nil error. So it does
+// where the run rests: everything that is left waits for answers, which nobody here
+// gives; then the state has no Result, and another Run may carry it on. An error means the engine could not do its job: a Runner or the Journal failed. What
 // still ran was stopped, and the state is as far as the run had come; of its last
 // turn the Journal may know nothing. No goroutine outlives Run.
 func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {

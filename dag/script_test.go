@@ -23,6 +23,7 @@ type step struct {
 	fallback string        // word, "" for none
 	tolerate bool
 	aside    bool
+	idle     bool // it takes no slot
 	join     bool
 	inner    []step // a nested graph
 	bind     string // of a nested graph: "" none, "ok", "refused"
@@ -117,6 +118,29 @@ var results = map[string]Result{
 	"timeout":   {Status: TimedOut, ExitCode: ExitTimeout, Reason: ReasonTimeout},
 	"permanent": {Status: Failed, ExitCode: 4, Reason: ReasonInput, Permanent: true},
 	"hang":      {Status: Failed, ExitCode: 143},
+
+	// What waits: for a time, or for the answer that its kind says.
+	"later":      {Status: Waiting, Wait: &Wait{Kind: "time"}},
+	"later-fail": {Status: Waiting, Wait: &Wait{Kind: "time", Then: &Result{Status: Failed, ExitCode: 5, Reason: "late"}}},
+	"ask":        {Status: Waiting, Wait: &Wait{Kind: "ok", Asks: true}},
+	"ask-fail":   {Status: Waiting, Wait: &Wait{Kind: "fail", Asks: true}},
+	"ask-late":   {Status: Waiting, Wait: &Wait{Kind: "", Asks: true, Then: &Result{Status: Failed, ExitCode: 5, Reason: "late"}}},
+}
+
+// shortly is how long the words that wait for a time do so.
+const shortly = 2 * time.Millisecond
+
+// asked is what answers an event that asks: nil where nothing is asked, or nobody
+// answers in time.
+func asked(e Event) *Answer {
+	if e.Kind != StepWaiting || e.Result.Wait.Kind == "time" || e.Result.Wait.Kind == "" {
+		return nil
+	}
+	r := results[e.Result.Wait.Kind]
+	if r.Status == Succeeded {
+		r.Stdout = &Output{Raw: "yes", Inline: "yes", Size: 3}
+	}
+	return &Answer{Node: e.Node, Wait: e.Seq, Result: &r}
 }
 
 // says is a Runner whose n-th try does the n-th word.
@@ -130,7 +154,12 @@ func says(words ...string) Runner {
 		if w == "hang" {
 			<-ctx.Done()
 		}
-		if r.Status != Skipped {
+		if r.Wait != nil {
+			wait := *r.Wait
+			if r.Wait = &wait; wait.Kind == "time" || wait.Kind == "" {
+				r.Wait.Until = time.Now().Add(shortly)
+			}
+		} else if r.Status != Skipped {
 			r.Stdout = &Output{Raw: string(c.Path), Inline: string(c.Path)}
 		}
 		return r, nil
@@ -192,7 +221,7 @@ func (in surroundings) nodes(t fataler, steps []step) []Node {
 
 func (in surroundings) node(t fataler, st step) Node {
 	t.Helper()
-	n := Node{ID: ID(st.id), Aside: st.aside, When: in.when(whenCalled(st.when)),
+	n := Node{ID: ID(st.id), Aside: st.aside, Idle: st.idle, When: in.when(whenCalled(st.when)),
 		Policy: Policy{Attempts: st.retries, Tolerate: st.tolerate, Backoff: Backoff{Delay: st.delay}}}
 	n.Policy.RetryIf = func(v View, _ *Result) bool {
 		if err := in.check(v); err != nil {

@@ -9,18 +9,19 @@ type State struct {
 	seq      uint64 // of the last event
 	root     *frame
 	started  bool
-	result   *Result       // of the run, once finished
-	runnable []*frame      // bound frames with ready nodes, in the order they became so
-	ready    int           // ready nodes over all frames
-	again    timers        // nodes that wait for their next try
-	ended    []*frame      // frames whose nodes have all settled and whose own result is due
-	deadline timers        // frames with a time limit
-	failing  []*frame      // fail-fast frames with a fresh untolerated failure
-	decided  []Event       // Next's answer while it is being made
-	most     int           // how long that may become
-	cleanup  time.Duration // bound of what runs in a frame after its cancel
-	now      time.Time     // of the event being applied
-	width    int32         // how many items of a loop that does not say are under way; 0: all
+	result   *Result         // of the run, once finished
+	runnable [lanes][]*frame // bound frames with ready nodes, in the order they became so
+	ready    [lanes]int      // ready nodes over all frames
+	again    timers          // nodes that wait for their next try
+	waits    timers          // nodes that wait for the outside
+	ended    []*frame        // frames whose nodes have all settled and whose own result is due
+	deadline timers          // frames with a time limit
+	failing  []*frame        // fail-fast frames with a fresh untolerated failure
+	decided  []Event         // Next's answer while it is being made
+	most     int             // how long that may become
+	cleanup  time.Duration   // bound of what runs in a frame after its cancel
+	now      time.Time       // of the event being applied
+	width    int32           // how many items of a loop that does not say are under way; 0: all
 }
 
 // NewState is the state before anything happened.
@@ -83,12 +84,14 @@ func (s *State) find(path ID) place {
 }
 
 // undecided says whether there is anything left that Next could decide.
-func (s *State) undecided() bool { return s.ready+len(s.again)+len(s.ended) > 0 }
+func (s *State) undecided() bool {
+	return s.ready[idleLane]+s.ready[slotLane]+len(s.again)+len(s.ended) > 0
+}
 
 // startable is at most how many leaves could start if there were slots for all:
 // ready nodes, fallbacks of nested graphs, and tries that are due.
 func (s *State) startable(now time.Time) int {
-	n := s.ready + len(s.ended)
+	n := s.ready[slotLane] + len(s.ended)
 	for _, t := range s.again {
 		if t.due.After(now) {
 			break

@@ -11,7 +11,8 @@ type timers []timer
 type timer struct {
 	due     time.Time
 	at      place
-	attempt int32 // the try that failed; a timer of an earlier one is out of date
+	attempt int32  // the try that failed, or waits; a timer of an earlier one is out of date
+	wait    uint64 // of a wait, the number of the event that told it; else 0
 }
 
 func (t *timers) add(n timer) {
@@ -22,6 +23,19 @@ func (t *timers) add(n timer) {
 		return -1 // equal times keep the order they came in
 	})
 	*t = slices.Insert(*t, i, n)
+}
+
+// drop takes a node's timer out, which is due then or at once.
+func (t *timers) drop(at place, due time.Time) {
+	for i, x := range *t {
+		if x.at == at {
+			*t = slices.Delete(*t, i, i+1)
+			return
+		}
+		if x.due.After(due) {
+			return
+		}
+	}
 }
 
 // expire makes due at once what waits in frames that were cancelled.

@@ -44,9 +44,15 @@ type Options struct {
 	Console, Function func(Chunk)
 	// Terminal, where set, is where a person answers interactive steps.
 	Terminal Terminal
+	// HTTP asks an address, with GET, and follows redirects: the answer is the status.
+	// nil: steps that wait for an address fail.
+	HTTP func(ctx context.Context, url string) (status int, err error)
 	// Notify, where set, is told what people should know and no Result says. It
 	// may be called by several goroutines at once.
 	Notify func(Notice)
+	// Trace, where set, answers TRACEPARENT and TRACESTATE for a try, "" for none. What
+	// the definition sets wins. It is called from several goroutines at once.
+	Trace func(path dag.ID, attempt int) (parent, state string)
 }
 
 // Streams is a set of a step's output streams.
@@ -96,6 +102,7 @@ type Session struct {
 	null     *os.File
 	starting chan struct{} // tries that are being started
 	seat     chan struct{} // the try that has the terminal
+	looking  chan struct{} // looks of Lookouts that are being taken
 
 	mu      sync.Mutex
 	private string     // folder; "" until needed
@@ -134,7 +141,7 @@ func Open(o Options) (*Session, error) {
 			return nil, fmt.Errorf("cannot make the log folder %q: %w", o.LogDir, err)
 		}
 	}
-	s := &Session{options: o, host: o.Host, null: null, starting: make(chan struct{}, mostStarting), seat: make(chan struct{}, 1), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
+	s := &Session{options: o, host: o.Host, null: null, starting: make(chan struct{}, mostStarting), seat: make(chan struct{}, 1), looking: make(chan struct{}, mostLooking), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
 	if s.host == nil {
 		s.host = proc.Open(proc.Mark(o.Run, o.Epoch))
 	}

@@ -289,7 +289,7 @@ func TestKeys(t *testing.T) {
 			switch {
 			case f.Doc == "" || !strings.HasSuffix(f.Doc, "."):
 				t.Errorf("%s.%s: the doc %q is no sentence", o.Name, f.Key, f.Doc)
-			case (f.Kind == KindChoice || f.Kind == KindChoices) != (f.Enum != nil):
+			case (f.Kind == KindChoice || f.Kind == KindChoices || f.Kind == KindChoiceOrObject) != (f.Enum != nil):
 				t.Errorf("%s.%s: kind %s with the choices %v", o.Name, f.Key, f.Kind, f.Enum)
 			case f.Row != "" && !strings.HasPrefix(f.Row, "S1-"):
 				t.Errorf("%s.%s: row %q", o.Name, f.Key, f.Row)

@@ -65,12 +65,16 @@ type Definition struct {
 	InteractiveOptions InteractiveOptions
 	OnInterrupt        string // "", retry, ask or fail
 	Idempotent         bool
+	MaxActiveRuns      int // runs of the tool at once; 0 = any number
+	Locks              []Lock
 
 	Resources       Resources
 	Security        Security
 	Metadata        Metadata
 	FunctionCalling FunctionCalling
+	Notify          []Notify
 	Tests           []Test
+	Schedules       []*Schedule
 }
 
 // Kind is the one kind of body a step has (S1-025).
@@ -87,6 +91,7 @@ const (
 	PerOS   Kind = "commands" // Step.Commands
 	UseTool Kind = "use-tool" // Step.UseTool and Step.With
 	Group   Kind = "steps"    // Step.Steps
+	Waiting Kind = "wait"     // Step.Wait
 	Go      Kind = "go"       // Step.Go; only in tools registered from Go
 )
 
@@ -102,7 +107,8 @@ type Step struct {
 	UseTool  Text
 	With     []Entry
 	Steps    []*Step // of a group
-	Loop     *Loop   // for-each or matrix; nil runs the step once
+	Wait     *Wait
+	Loop     *Loop // for-each or matrix; nil runs the step once
 	Handlers Handlers
 
 	ContinueOnError  bool
@@ -338,6 +344,28 @@ type Value struct {
 // Written is a scalar's text in the file: 1.10 for the number 1.1; "" for other values,
 // and for those made in Go.
 func (v Value) Written() string { return v.written }
+
+// Data is the value without places: nil, bool, int64, float64, string, []any or
+// map[string]any.
+func (v Value) Data() any {
+	switch {
+	case v.List != nil:
+		list := make([]any, len(v.List))
+		for i, e := range v.List {
+			list[i] = e.Data()
+		}
+		return list
+	case v.Map != nil:
+		all := make(map[string]any, len(v.Map))
+		for _, e := range v.Map {
+			all[e.Key] = e.Value.Data()
+		}
+		return all
+	case v.Text != nil:
+		return v.Text.S
+	}
+	return v.Scalar
+}
 
 // Entry is one key of a mapping in written order.
 type Entry struct {

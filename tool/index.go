@@ -34,7 +34,7 @@ const (
 )
 
 // indexFormat begins every index. It goes up with what stands behind it.
-const indexFormat = "flowrun index 1\n"
+const indexFormat = "flowrun index 2\n"
 
 // program tells one build of this program from another, which may read definitions
 // differently: "" where that cannot be told, and nothing is to be kept.
@@ -208,6 +208,7 @@ func (t *tape) indexed(dir string, name *string, e *indexed) {
 		listOn(t, words, t.text)
 	}
 	t.flag(&l.Deprecated)
+	t.flag(&l.Scheduled)
 	listOn(t, (*[]Diagnostic)(&l.Diagnostics), func(d *Diagnostic) { t.diagnostic(d, l.Path) })
 }
 

@@ -24,6 +24,8 @@ var (
 	jsonTypes     = []string{"string", "number", "integer", "boolean", "array", "object"}
 	interruptions = []string{"retry", "ask", "fail"}
 	separators    = []string{`\`, "/"}
+	overlaps      = []string{"skip", "queue", "cancel-running", "allow"}
+	catchUps      = []string{"none", "once", "all"}
 )
 
 // draft is a Definition being read, with what only matters until it is whole.
@@ -43,6 +45,8 @@ var toolObject = object("a tool", "One tool: what it is called, what it runs and
 		text("min-cycod-version", "S1-013", "Lowest compatibility level the tool needs.", func(t *draft, v Text) { t.MinVersion = &v }),
 		text("min-flowrun-version", "S1-013", "Lowest version of flowrun that can run the tool.", func(t *draft, v Text) { t.MinFlowrun = &v }),
 		list("changelog", "S1-014", changeObject, "What changed in each version.", func(t *draft, p Pos) *Change { return add(&t.Changelog, Change{Pos: p}) }),
+		mixed("schedule", "", scheduleObject, "When the service runs the tool by itself: cron expressions, or mappings with more to say; see schedules.md.",
+			func(t *draft) *Schedule { return addPointer(&t.Schedules, &Schedule{}) }, func(s *Schedule, v Text) { s.Cron, s.Pos = &v, v.Pos }),
 		boolean("deprecated", "S1-015", "Whether the tool should no longer be used.", func(t *draft, v bool) { t.Deprecated = v }).def("false"),
 		words("deprecated-message", "S1-016", "What to use instead.", func(t *draft, v string) { t.DeprecatedMessage = v }),
 
@@ -72,12 +76,15 @@ var toolObject = object("a tool", "One tool: what it is called, what it runs and
 		boolean("strict", "S1-077", "Stops shell scripts at the first failing command.", func(t *draft, v bool) { t.Strict = v }).def("false"),
 		boolean("interactive", "S1-201", "Whether a person answers questions of the tool.", func(t *draft, v bool) { t.Interactive = v }).def("false"),
 		interactiveOptions("How long to wait for an answer and what to take without one.", func(t *draft) *InteractiveOptions { return &t.InteractiveOptions }),
+		integer("max-active-runs", "", 1, 1<<20, "How many runs of the tool may be under way at once; later ones stand in line.", func(t *draft, v int) { t.MaxActiveRuns = v }),
+		locksField(),
 		choice("on-interrupt", "", interruptions, "What becomes of a step that ran when the engine died.", func(t *draft, v string) { t.OnInterrupt = v }),
 		boolean("idempotent", "", "Whether running a step twice does no harm.", func(t *draft, v bool) { t.Idempotent = v }).def("false"),
 		nested("resources", "S1-191", resourcesObject, "Limits and cleaning up.", func(t *draft) *draft { return t }),
 		nested("security", "S1-210", securityObject, "What the tool may do.", func(t *draft) *Security { return &t.Security }),
 		nested("metadata", "S1-220", metadataObject, "How the tool is found.", func(t *draft) *Metadata { return &t.Metadata }),
 		nested("function-calling", "S1-230", functionCallingObject, "How the tool is shown to models.", func(t *draft) *FunctionCalling { return &t.FunctionCalling }),
+		list("notify", "", notifyObject, "Who is told how runs of the tool end.", func(t *draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
 		list("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
 	)...).checked(checkTool)
 
@@ -85,6 +92,10 @@ var stepObject = object("a step", "One step: a command, or the use of another to
 	append(bodyFields(func(s *Step) *Step { return s }),
 		text("name", "S1-030", "Name of the step, unique in the tool.", func(s *Step, v Text) { s.Name, s.Pos = v.S, v.Pos }).required(),
 		text("use-tool", "S1-040", "Another tool, by name or path.", func(s *Step, v Text) { s.Kind, s.UseTool = UseTool, v }).body(),
+		nested("wait", "", waitObject, "Waits for a time, a file, an address or a port.", func(s *Step) *Wait {
+			s.Kind, s.Wait = Waiting, &Wait{}
+			return s.Wait
+		}).body(),
 		valueMap("with", "S1-041", "Parameters of the other tool.", func(s *Step, v []Entry) { s.With = v }),
 		boolean("continue-on-error", "S1-033", "Counts a failure of the step as settled well.", func(s *Step, v bool) { s.ContinueOnError = v }).def("false"),
 		text("run-condition", "S1-034", "Condition under which the step runs.", func(s *Step, v Text) { s.RunCondition = &v }),
@@ -308,6 +319,16 @@ func streamCallbackField() Field {
 	return f
 }
 
+var waitObject = object("wait", "What a step waits for: one of for, until, file, http and port.",
+	duration("for", "", "How long.", func(w *Wait, v time.Duration) { w.For = v }).body(),
+	text("until", "", "Until when, RFC 3339: 2026-03-01T09:00:00Z.", func(w *Wait, v Text) { w.Until = &v }).body(),
+	text("file", "", "Until there is a file or folder of that path; a relative one counts from the tool's working directory.", func(w *Wait, v Text) { w.File = &v }).body(),
+	text("http", "", "Until that address answers well: GET, redirects followed, 200 to 299.", func(w *Wait, v Text) { w.HTTP = &v }).body(),
+	text("port", "", "Until something takes connections there, HOST:PORT.", func(w *Wait, v Text) { w.Port = &v }).body(),
+	integer("status", "", 100, 599, "The status that the address of http must answer, where another one is meant.", func(w *Wait, v int) { w.Status = v }),
+	duration("interval", "", "Time between two looks at a file, an address or a port; the first come more quickly.", func(w *Wait, v time.Duration) { w.Interval = v }).def("1000"),
+).checked(checkWait)
+
 var commandsObject = object("commands", "One command for each platform.",
 	text("default", "S1-026", "Command where no platform's own is given.", func(c *Commands, v Text) { c.Default = &v }),
 	nested("platforms", "S1-027", platformsObject, "Commands of single platforms.", func(c *Commands) *Commands { return c }),
@@ -345,6 +366,42 @@ var cacheObject = object("cache", "What a step depends on and what it makes. Its
 	text("key", "", "A text that counts as well, such as a version.", func(c *Cache, v Text) { c.Key = &v }),
 	duration("ttl", "", "How long a result may be used; for ever where absent.", func(c *Cache, v time.Duration) { c.TTL = v }),
 ).checked(checkCache)
+
+var scheduleObject = object("a schedule", "When the service runs the tool by itself, and what with.",
+	text("cron", "", "Cron expression, as in 0 7 * * 1-5; one of cron and every.", func(s *Schedule, v Text) { s.Cron = &v }),
+	placed(duration("every", "", "Time from one slot to the next, at least 1s; one of cron and every.", func(s *Schedule, v time.Duration) { s.Every = v }),
+		func(s *Schedule) *Pos { return &s.EveryPos }),
+	text("name", "", "Name of the schedule; the tool's where absent, with #2, #3 and so on for further ones.", func(s *Schedule, v Text) { s.Name = &v }),
+	text("timezone", "", "Time zone that cron expressions, start and end are read in, as in Europe/Zurich; the machine's where absent.", func(s *Schedule, v Text) { s.Timezone = &v }),
+	valueMap("params", "", "Parameters of the runs. They are data: references are not looked for.", func(s *Schedule, v []Entry) { s.Params = v }),
+	choice("overlap", "", overlaps, "What becomes of a slot while a run of the schedule is under way.", func(s *Schedule, v string) { s.Overlap = v }).def("skip"),
+	catchUp(),
+	duration("jitter", "", "Spreads runs over this time after their slot.", func(s *Schedule, v time.Duration) { s.Jitter = v }),
+	text("start", "", "First moment that may be a slot: a date, or a time as in 2026-12-01T08:00:00Z. Slots of every are counted from it.", func(s *Schedule, v Text) { s.Start = &v }),
+	text("end", "", "Moment from which there are no more slots.", func(s *Schedule, v Text) { s.End = &v }),
+	boolean("skip-if-successful", "", "Leaves a slot out where a run of the schedule has succeeded since the slot before.", func(s *Schedule, v bool) { s.SkipIfSuccessful = v }).def("false"),
+).checked(checkSchedule)
+
+var catchUpObject = object("catch-up", "What becomes of slots that passed while no service was there.",
+	choice("mode", "", catchUps, "None of them runs, one run makes up for all, or each runs.", func(c *CatchUp, v string) { c.Mode = v }).def("once"),
+	duration("window", "", "How late a slot may be made up for; without bound where absent.", func(c *CatchUp, v time.Duration) { c.Window = v }),
+	integer("max", "", 1, 100, "How many slots mode all makes up for at most, the newest ones.", func(c *CatchUp, n int) { c.Max = n }).def("100"),
+)
+
+// catchUp is a section, or its mode alone.
+func catchUp() Field {
+	f := nested("catch-up", "", catchUpObject, "What becomes of slots that passed while no service was there: a mode, or a mapping with bounds.", func(s *Schedule) *CatchUp { return &s.CatchUp })
+	f.Kind, f.Enum = KindChoiceOrObject, catchUps
+	full := f.set
+	f.set = func(d *decoder, into any, n *yaml.Node) {
+		if n = deref(n); n.Kind == yaml.MappingNode && !isHole(n) {
+			full(d, into, n)
+		} else if word, ok := oneOf(catchUps)(d, n); ok {
+			into.(*Schedule).CatchUp.Mode = word
+		}
+	}
+	return f
+}
 
 var outputObject = object("output", "How the output of a step is captured.",
 	choice("mode", "S1-043", []string{"buffer", "stream"}, "Whether output is shown while the step runs.", func(o *Output, v string) { o.Mode = v }).def("buffer"),
@@ -444,6 +501,14 @@ func mapped(typ string) Field {
 		f.ParameterMapping[typ] = v
 	}).def(typ)
 }
+
+var notifyObject = object("a notification", "A command, or an address, that is told how runs end.",
+	choices("on", "", NotifyEvents, "What it is told of; failure, recovery and waiting where absent.", func(n *Notify, v []string) { n.On = v }),
+	text("command", "", "Program and arguments, started without a shell, with the run as JSON on its standard input.", func(n *Notify, v Text) { n.Command = &v }).body(),
+	text("webhook", "", "Address that the run is posted to; ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).body(),
+	text("secret-env", "", "Environment variable that holds the secret to sign posts with.", func(n *Notify, v Text) { n.SecretEnv = &v }),
+	text("secret-file", "", "File that holds the secret to sign posts with.", func(n *Notify, v Text) { n.SecretFile = &v }),
+).checked(checkNotify)
 
 var changeObject = object("a change", "What changed in one version.",
 	text("version", "S1-014", "The version.", func(c *Change, v Text) { c.Version, c.Pos = v.S, v.Pos }),

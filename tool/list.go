@@ -26,6 +26,7 @@ type Listed struct {
 	Version                    string   // of the tool itself (S1-012)
 	Deprecated                 bool     // S1-015
 	DeprecatedMessage          string   // S1-016
+	Scheduled                  bool     // it has schedules
 	// ShadowedBy is the path (or scope, for one without a file) of the tool of
 	// the same name that is found first; empty where this one is found.
 	ShadowedBy  string
@@ -141,7 +142,7 @@ func listed(def *Definition, found Diagnostics) Listed {
 		Name: def.Name, Scope: def.Scope, Path: def.File, Description: def.Description, Tags: def.Tags,
 		Category: m.Category, Subcategory: m.Subcategory, SearchTags: m.Tags, SearchKeywords: m.SearchKeywords,
 		Platforms: def.Platforms, Version: def.Version, Deprecated: def.Deprecated, DeprecatedMessage: def.DeprecatedMessage,
-		Diagnostics: found,
+		Scheduled: len(def.Schedules) > 0, Diagnostics: found,
 	}
 }
 

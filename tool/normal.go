@@ -61,6 +61,8 @@ func normalField(f *Field, v Value, typed bool) Value {
 		return object(v)
 	case KindObjects:
 		return eachOf(v, object)
+	case KindChoiceOrObject:
+		return object(asText(v))
 	case KindTextsOrObjects:
 		return eachOf(listOfOne(v), func(v Value) Value { return object(asText(v)) })
 	case KindObjectMap:

@@ -190,6 +190,8 @@ func valueSchema(f Field) map[string]any {
 		return reference(f.Of)
 	case KindObjects:
 		return map[string]any{"type": "array", "items": reference(f.Of)}
+	case KindChoiceOrObject:
+		return anyOf(choiceSchema(f), reference(f.Of))
 	case KindTextsOrObjects:
 		return oneOrMore(anyOf(textSchema(), reference(f.Of)))
 	case KindObjectMap:

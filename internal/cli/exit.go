@@ -26,6 +26,7 @@ const (
 	exitRefused   = 5
 	exitParams    = 6
 	exitWaiting   = 7
+	exitServer    = 8
 	exitBug       = 70
 	exitInterrupt = 130
 	exitPipe      = 141
@@ -85,6 +86,8 @@ func (a *app) fail(err error) int {
 		alone    *flowrun.AloneError
 		environ  *flowrun.EnvironmentError
 		refused  *refusedError
+		noLine   *flowrun.NoLineError
+		server   *serverError
 	)
 	switch {
 	case errors.As(err, &code):
@@ -137,9 +140,15 @@ func (a *app) fail(err error) int {
 	case errors.Is(err, steps.ErrShortSecret):
 		a.say("%v", err)
 		return exitParams
+	case errors.As(err, &noLine):
+		a.say("refused: %v; run it without --no-history", err)
+		return exitRefused
 	case errors.As(err, &platform):
 		a.say("%v", err)
 		return exitRefused
+	case errors.As(err, &server):
+		a.say("%v", err)
+		return exitServer
 	}
 	a.say("%v", err)
 	if strings.HasPrefix(err.Error(), "internal error") {

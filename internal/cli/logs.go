@@ -3,10 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/runlog"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -56,14 +55,11 @@ items. What went to standard error comes on standard error.`,
 
 // logs prints the logs of a run.
 type logs struct {
-	store flowrun.Store
-	run   *flowrun.Past
-	dir   string
-	step  string // "" for all
-	out   [2]*console.Prefixer
-	bare  [2]io.Writer
-	at    map[string]int64 // how far each file has been printed
-	over  map[dag.ID]bool  // steps that are printed to their end
+	store  flowrun.Store
+	run    *flowrun.Past
+	reader *runlog.Reader
+	out    [2]*console.Prefixer
+	bare   [2]io.Writer
 }
 
 func (a *app) newLogs(ctx context.Context, s flowrun.Store, id string, step []string) (*logs, error) {
@@ -75,17 +71,16 @@ func (a *app) newLogs(ctx context.Context, s flowrun.Store, id string, step []st
 	if err != nil {
 		return nil, err
 	}
-	l := &logs{store: s, run: run, dir: steps.LogFolder(state, id), at: map[string]int64{}, over: map[dag.ID]bool{},
-		bare: [2]io.Writer{a.Stdout, a.Stderr}}
-	if len(step) > 0 {
-		l.step = step[0]
-		if !slices.ContainsFunc(run.Result().Steps, func(s flowrun.StepResult) bool { return l.wants(s.ID) }) {
-			return nil, run.NoStep(l.step)
-		}
-	}
+	wanted := strings.Join(step, "")
+	l := &logs{store: s, run: run, reader: runlog.New(steps.LogFolder(state, id), run.Plan, wanted), bare: [2]io.Writer{a.Stdout, a.Stderr}}
 	var names []string
+	found := wanted == ""
 	for _, s := range run.Result().Steps {
 		names = append(names, s.ID)
+		found = found || l.reader.Wants(s.ID)
+	}
+	if !found {
+		return nil, run.NoStep(wanted)
 	}
 	for i, w := range l.bare {
 		l.out[i] = console.NewPrefixer(w, names, console.PrefixOptions{Color: a.colored(w), Terminal: isTerminal(w)})
@@ -93,19 +88,13 @@ func (a *app) newLogs(ctx context.Context, s flowrun.Store, id string, step []st
 	return l, nil
 }
 
-// wants says whether a step's logs were asked for: all, one step's in whatever try
-// of what is around it, or those inside one.
-func (l *logs) wants(path string) bool {
-	return l.step == "" || under(path, l.step) || under(withoutTries(path), l.step)
-}
-
 // followEvery is how often a run that goes on is looked at.
 const followEvery = 100 * time.Millisecond
 
 func (l *logs) print(ctx context.Context, follow bool) error {
 	for {
-		live := l.run.Info.Status == dag.Running
-		if err := l.pass(); err != nil {
+		live := l.run.Info.Live()
+		if err := l.reader.Copy(l.run.Events, l.to); err != nil {
 			return err
 		}
 		if !follow || !live {
@@ -118,89 +107,14 @@ func (l *logs) print(ctx context.Context, follow bool) error {
 	}
 }
 
-// pass prints what is new of every step that has begun, in the order they began.
-func (l *logs) pass() error {
-	seen := map[dag.ID]bool{}
-	files, err := steps.ReadLogs(l.dir)
-	if err != nil {
-		return err
-	}
-	ended := map[dag.ID]*dag.Result{}
-	for _, e := range l.run.Events {
-		switch e.Kind {
-		case dag.StepFinished:
-			ended[e.Node] = e.Result
-		case dag.StepExpanded:
-			seen[e.Node] = true // what a loop gathers, its items have printed
-		}
-	}
-	for _, e := range l.run.Events {
-		if e.Kind != dag.StepStarted && e.Kind != dag.StepFinished || seen[e.Node] || l.over[e.Node] || !l.wants(string(e.Node)) {
-			continue
-		}
-		seen[e.Node] = true
-		if err := l.printStep(e.Node, files.Of(e.Node), ended[e.Node]); err != nil {
-			return err
-		}
-	}
-	for _, e := range l.run.Events { // printed after it had ended
-		if e.Kind == dag.StepFinished {
-			l.over[e.Node] = l.over[e.Node] || seen[e.Node]
-		}
-		if e.Kind == dag.RunResumed {
-			clear(l.over)
-		}
-	}
-	return nil
-}
-
-// printStep prints what is new in the logs of one step. A result whose log is not
-// there still has the beginning; what a step that uses a tool printed is that of a step
-// inside.
-func (l *logs) printStep(path dag.ID, files []steps.LogFile, r *dag.Result) error {
-	for _, f := range files {
-		if err := l.copy(f, path); err != nil {
-			return err
-		}
-	}
-	if len(files) > 0 || r == nil || l.at[string(path)] > 0 || l.run.Plan.Nested(string(path)) != nil {
-		return nil
-	}
-	for i, o := range []*dag.Output{r.Stdout, r.Stderr} {
-		if o == nil {
-			continue
-		}
-		l.at[string(path)] = o.Size
-		if _, err := io.WriteString(l.to(i, path), o.Inline); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// copy prints what is new in a file.
-func (l *logs) copy(f steps.LogFile, path dag.ID) error {
-	file, err := os.Open(f.Path)
-	if err != nil {
-		return fmt.Errorf("cannot read a log: %w", err)
-	}
-	defer file.Close()
-	if _, err := file.Seek(l.at[f.Path], io.SeekStart); err != nil {
-		return fmt.Errorf("cannot read a log: %w", err)
-	}
-	stream := 0
-	if f.Stream == steps.Stderr {
-		stream = 1
-	}
-	n, err := io.Copy(struct{ io.Writer }{l.to(stream, path)}, file)
-	l.at[f.Path] += n
-	return err
-}
-
 // to is where a stream of a step goes.
-func (l *logs) to(stream int, path dag.ID) io.Writer {
-	if l.step == string(path) || l.step != "" && l.step == withoutTries(string(path)) {
-		return l.bare[stream]
+func (l *logs) to(stream steps.Streams, path dag.ID) io.Writer {
+	i := 0
+	if stream == steps.Stderr {
+		i = 1
 	}
-	return l.out[stream].Step(string(path))
+	if l.reader.Exactly(path) {
+		return l.bare[i]
+	}
+	return l.out[i].Step(string(path))
 }

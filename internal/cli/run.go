@@ -14,7 +14,9 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/probe"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
 // runFlags are the flags of flowrun run.
@@ -35,6 +37,10 @@ type runFlags struct {
 	summary     bool
 	watch       bool
 	watchPaths  []string
+	detach      bool
+	dir         string // where notices count from; "" is the working directory
+
+	retries *flowrun.Past // the run that this one tries again
 
 	consentFlags
 }
@@ -75,6 +81,7 @@ default response is taken.`,
 	fl.StringVar(&f.until, "until", "", "run only this `step` and what it waits for")
 	fl.BoolVar(&f.allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
 	fl.BoolVar(&f.noHistory, "no-history", false, "keep no record of the run: nothing is written, no cache is used, and it cannot be resumed")
+	fl.BoolVar(&f.detach, "detach", false, "hand the run over to the service (flowrun serve), and print its id")
 	fl.BoolVarP(&f.watch, "watch", "w", false, "run again when the definitions, or files that caches depend on, change")
 	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "files that --watch watches too, as a `pattern`: src/**/*.go")
 	c.RegisterFlagCompletionFunc("until", a.completeStep)
@@ -125,6 +132,9 @@ func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
 	}
 	if len(f.watchPaths) > 0 && !f.watch {
 		return usagef(c, "--watch-path says what --watch watches; give --watch too")
+	}
+	if f.detach && !f.dryRun {
+		return a.detach(c, args, f)
 	}
 	if f.watch {
 		return a.watchRun(c, args, f)
@@ -253,7 +263,17 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		return err
 	}
 	defer tidy()
-	options := []flowrun.RunOption{flowrun.WithForce(sig.force)}
+	traces, err := newTracing(func(string) telemetry.About { return aboutRun(plan, past, f.retries) })
+	if err != nil && speaks(f.progress) {
+		a.say("traces are not sent: %v", err)
+	}
+	traces.join(&config)
+	defer func() {
+		if err := traces.end(ctx, sig.force); err != nil && speaks(f.progress) {
+			a.say("the trace is not complete: %v", err)
+		}
+	}()
+	options := []flowrun.RunOption{flowrun.WithForce(sig.force), flowrun.WithTrace(inherited())}
 	if f.id != "" {
 		options = append(options, flowrun.WithID(f.id))
 	}
@@ -270,6 +290,7 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 	told := a.narrate(narration{mode: f.progress, plan: plan, past: past, keys: keys, recorded: s != nil, stateDir: config.StateDir})
 	defer told.end()
 	options = append(options, told.options...)
+	options = append(options, flowrun.WithQueue(told.queued))
 	out := &breaking{w: told.stdout, stop: stop}
 	if f.output == "text" {
 		options = append(options, flowrun.WithStdout(out))
@@ -290,6 +311,7 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		}
 		return err
 	}
+	defer func() { a.notify(ctx, sig, s, ended{res, plan, past}, f) }()
 	if err := cmp.Or(err, out.err, a.print(res, f.output)); err != nil {
 		if s != nil && res.Status == dag.Interrupted && speaks(f.progress) {
 			a.say("run %s is interrupted; flowrun resume %s goes on with it", res.ID, res.ID)
@@ -316,6 +338,7 @@ func engineConfig(s *sqlite.Store, f runFlags) (config flowrun.Config, tidy func
 	if config.Parallel == 0 {
 		config.Parallel = int(f.settings.Number("limits.max-parallel"))
 	}
+	config.HTTP = probe.Status
 	if s != nil {
 		config.Store = s
 		return config, func() {}, nil

@@ -87,7 +87,7 @@ func (a *app) toolName(word string) (string, error) {
 // runStates are the words of states that a run can be in.
 func runStates() []string {
 	var words []string
-	for _, s := range []dag.Status{dag.Running, dag.Waiting, dag.Succeeded, dag.Failed, dag.Cancelled, dag.TimedOut, dag.Interrupted} {
+	for _, s := range []dag.Status{dag.Running, dag.Pending, dag.Waiting, dag.Succeeded, dag.Failed, dag.Cancelled, dag.TimedOut, dag.Interrupted} {
 		words = append(words, s.String())
 	}
 	return words
@@ -98,6 +98,7 @@ type runJSON struct {
 	ID         string     `json:"id"`
 	Tool       string     `json:"tool"`
 	RetryOf    string     `json:"retry_of,omitempty"`
+	Origin     string     `json:"origin,omitempty"`
 	Status     dag.Status `json:"status"`
 	ExitCode   int        `json:"exit_code"`
 	Reason     string     `json:"reason,omitempty"`
@@ -108,12 +109,12 @@ type runJSON struct {
 }
 
 func inJSON(r flowrun.RunInfo, now time.Time) runJSON {
-	j := runJSON{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
+	j := runJSON{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
 		Message: r.Message, Started: r.Started, Ended: r.Ended}
 	switch {
 	case !r.Ended.IsZero():
 		j.DurationMS = r.Ended.Sub(r.Started).Milliseconds()
-	case r.Status == dag.Running:
+	case r.Live():
 		j.DurationMS = now.Sub(r.Started).Milliseconds()
 	}
 	return j
@@ -164,7 +165,7 @@ func took(started, ended time.Time, st dag.Status, now time.Time) string {
 		return ""
 	case !ended.IsZero():
 		return console.Short(ended.Sub(started))
-	case st == dag.Running:
+	case st == dag.Running, st == dag.Pending:
 		return console.Short(now.Sub(started)) + "+"
 	}
 	return ""

@@ -60,6 +60,7 @@ var exitCodes = []entry{
 	{"5", "refused: the run is live, the platform is another, a policy says no"},
 	{"6", "parameters, or the environment they come from, are invalid"},
 	{"7", "the run rests and waits for somebody; flowrun resume goes on with it"},
+	{"8", "the service cannot be reached, or cannot begin: nobody listens, an address is taken"},
 	{"70", "a bug in flowrun"},
 	{"124", "the run took longer than its timeout"},
 	{"130", "interrupted (Ctrl-C); the run can be resumed"},
@@ -79,6 +80,7 @@ var variablesRead = []entry{
 	{"FLOWRUN_STATE_DIR", "the folder of history, logs and cache\n(default: $XDG_STATE_HOME/flowrun, else ~/.local/state/flowrun;\non Windows in %LOCALAPPDATA%)"},
 	{"FLOWRUN_GLOBAL_TOOLS", "the folder of the machine's tools (default: /etc/flowrun/tools)"},
 	{"FLOWRUN_GLOBAL_CONFIG", "the machine's settings (default: /etc/flowrun/config.yaml);\nevery setting has a variable too, as FLOWRUN_HISTORY_KEEP for\nhistory.keep: flowrun config --help"},
+	{"FLOWRUN_TOKEN", "what callers of flowrun serve must show; steps do not find it"},
 	{"XDG_CONFIG_HOME", "holds flowrun/tools, your tools, and flowrun/config.yaml, your\nsettings (default: ~/.config)"},
 	{"XDG_STATE_HOME", "holds flowrun, see FLOWRUN_STATE_DIR (default: ~/.local/state)"},
 	{"LOCALAPPDATA", "the same, on Windows"},
@@ -101,7 +103,23 @@ var variablesRead = []entry{
 	{"LANG", "see LC_ALL"},
 	{"PATH", "where programs are looked for"},
 	{"TMPDIR", "the folder for temporary files, and what {TEMP} stands for"},
+	{"TRACEPARENT", "the span that a run is part of (W3C trace context); with it\nTRACESTATE"},
+	{"TRACESTATE", "see TRACEPARENT"},
 	{"GOMAXPROCS", "how many CPUs flowrun itself works on (default: 1;\nsteps take what they want)"},
+}
+
+// variablesOfTraces are OpenTelemetry's, those of them that flowrun knows.
+var variablesOfTraces = []entry{
+	{"OTEL_EXPORTER_OTLP_ENDPOINT", "the collector, as http://HOST:4318; off\nwhere neither this nor the next is set"},
+	{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "in its place, the whole URL for spans"},
+	{"OTEL_EXPORTER_OTLP_HEADERS", "sent along: NAME=VALUE,NAME=VALUE"},
+	{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "in its place"},
+	{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf is the only one"},
+	{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "in its place"},
+	{"OTEL_SERVICE_NAME", "what flowrun is called (flowrun)"},
+	{"OTEL_RESOURCE_ATTRIBUTES", "more to say of it: NAME=VALUE,NAME=VALUE"},
+	{"OTEL_TRACES_EXPORTER", "none: off"},
+	{"OTEL_SDK_DISABLED", "true: off"},
 }
 
 // variablesSet are the variables that steps find.
@@ -111,11 +129,14 @@ var variablesSet = []entry{
 	{"FLOWRUN_ATTEMPT", "1 in the first try, 2 in the second, ..."},
 	{"FLOWRUN_IDEMPOTENCY_KEY", "the same in every try and after resume, for services\nthat take one"},
 	{"FLOWRUN_TEMP", "the run's own folder, where the tool has\nfile-paths.temp-directory; TMPDIR too"},
+	{"TRACEPARENT", "the step's own span, where traces are sent"},
+	{"TRACESTATE", "what came in with flowrun's own TRACEPARENT"},
 	{"FLOWRUN_OWNER", "how flowrun knows processes of the run; leave it alone"},
 }
 
 func environmentPage() string {
 	return "Variables that flowrun reads:\n\n" + aligned(variablesRead) +
+		"\n\nSpans of runs are sent to a collector of OpenTelemetry where these say so:\n\n" + aligned(variablesOfTraces) +
 		"\n\nVariables that a step finds, besides those of flowrun's own process and of the\ndefinition (environment, env-files):\n\n" + aligned(variablesSet)
 }
 

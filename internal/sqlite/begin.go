@@ -45,9 +45,9 @@ func (s *Store) Begin(ctx context.Context, r *flowrun.Record) (flowrun.Ledger, e
 // insert keeps the run and gives its number.
 func (s *Store) insert(ctx context.Context, c *sql.Conn, r *flowrun.Record, record []byte) (int64, error) {
 	process, boot, lease := s.ownership()
-	res, err := c.ExecContext(ctx, `INSERT INTO runs (id, tool, retry_of, status, started, epoch, owner, boot, lease)
-		VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-		r.ID, r.Tool, r.RetryOf, dag.Running.String(), r.Created.UnixNano(), process, boot, lease)
+	res, err := c.ExecContext(ctx, `INSERT INTO runs (id, tool, retry_of, origin, status, started, epoch, owner, boot, lease)
+		VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		r.ID, r.Tool, r.RetryOf, r.Origin, dag.Running.String(), r.Created.UnixNano(), process, boot, lease)
 	if err != nil {
 		return 0, err
 	}
@@ -60,6 +60,11 @@ func (s *Store) insert(ctx context.Context, c *sql.Conn, r *flowrun.Record, reco
 		return 0, err
 	case n > maxRuns:
 		return 0, fmt.Errorf("cannot keep run %s: the history has had %d runs and takes no more; move it away to begin a new one", r.ID, maxRuns)
+	}
+	if r.Origin != "" {
+		if err := begun(ctx, c, r.ID); err != nil {
+			return 0, err
+		}
 	}
 	if _, err := c.ExecContext(ctx, "INSERT INTO records (run, record) VALUES (?, ?)", n, string(record)); err != nil {
 		return 0, err

@@ -96,7 +96,7 @@ func (s *Store) Prune(ctx context.Context, p Policy) (Pruned, error) {
 	if p.Routine {
 		noted = 0
 	}
-	return done, s.shrink(ctx, doing, noted)
+	return done, s.shrink(ctx, doing, noted, p)
 }
 
 func (p *Pruned) add(runs []past) {
@@ -207,8 +207,9 @@ func (s *Store) remove(ctx context.Context, doing string, runs []past) (gone []p
 }
 
 // shrink removes what removed runs have left, and gives the room back.
-func (s *Store) shrink(ctx context.Context, doing string, runs int) error {
-	for _, step := range []func(context.Context, *sql.Conn) (more bool, err error){sweep, dropDefinitions, vacuum} {
+func (s *Store) shrink(ctx context.Context, doing string, runs int, p Policy) error {
+	dropFirings := func(ctx context.Context, c *sql.Conn) (more bool, err error) { return dropFirings(ctx, c, p) }
+	for _, step := range []func(context.Context, *sql.Conn) (more bool, err error){sweep, dropDefinitions, dropFirings, vacuum} {
 		for more := true; more; {
 			err := s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) (err error) {
 				more, err = step(ctx, c)
@@ -263,6 +264,26 @@ func sweep(ctx context.Context, c *sql.Conn) (more bool, err error) {
 func dropDefinitions(ctx context.Context, c *sql.Conn) (more bool, err error) {
 	_, err = c.ExecContext(ctx, "DELETE FROM definitions WHERE NOT EXISTS (SELECT 1 FROM uses WHERE uses.digest = definitions.digest)")
 	return false, err
+}
+
+// dropFirings removes slots of schedules that were dealt with before the oldest run began
+// that is left, or longer ago than runs are kept, but none of the last day and none whose
+// run is still to begin. Cursors keep them from being fired again.
+func dropFirings(ctx context.Context, c *sql.Conn, p Policy) (more bool, err error) {
+	now := time.Now()
+	day := now.Add(-24 * time.Hour).UnixNano()
+	var before int64
+	if p.OlderThan > 0 {
+		before = now.Add(-p.OlderThan).UnixNano()
+	}
+	res, err := c.ExecContext(ctx, `DELETE FROM firings WHERE n IN (SELECT n FROM firings
+		WHERE open = 0 AND at < ?1 AND at < max(?2, coalesce((SELECT started FROM runs ORDER BY n LIMIT 1), ?1)) LIMIT ?3)`,
+		day, before, turnsAtOnce)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n == int64(turnsAtOnce), err
 }
 
 // vacuum moves some pages into the gaps, so that the file can be cut off.

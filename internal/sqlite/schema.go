@@ -64,4 +64,63 @@ CREATE TABLE audit (
 	run    TEXT    NOT NULL,
 	detail TEXT    NOT NULL
 ) STRICT;
+`, `
+-- Who began a run; '' is a person or program that runs it itself.
+ALTER TABLE runs ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+`, `
+CREATE INDEX runs_origin ON runs (origin) WHERE origin <> '';
+CREATE INDEX runs_origin_status ON runs (origin, status) WHERE origin <> '';
+
+-- What schedule add keeps; those in definitions are not here.
+CREATE TABLE schedules (
+	id      TEXT    PRIMARY KEY,
+	name    TEXT    NOT NULL,
+	tool    TEXT    NOT NULL,
+	project TEXT    NOT NULL, -- the folder that has the tool; '' for user and global ones
+	plan    TEXT    NOT NULL, -- JSON, the command line's own
+	by      TEXT    NOT NULL,
+	at      INTEGER NOT NULL  -- ns since 1970
+) STRICT, WITHOUT ROWID;
+
+-- Of both kinds.
+CREATE TABLE pauses (
+	schedule TEXT    PRIMARY KEY,
+	by       TEXT    NOT NULL,
+	at       INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Counts the changes of the two, for whoever has read them.
+CREATE TABLE schedule_changes (n INTEGER NOT NULL) STRICT;
+INSERT INTO schedule_changes (n) VALUES (0);
+
+CREATE TABLE cursors (
+	schedule TEXT    PRIMARY KEY,
+	plan     TEXT    NOT NULL, -- what says when
+	anchor   INTEGER NOT NULL, -- ns since 1970: since when it is looked at
+	last     INTEGER NOT NULL  -- the last slot that was dealt with
+) STRICT, WITHOUT ROWID;
+
+-- One row for a slot that was dealt with, whoever did it.
+CREATE TABLE firings (
+	n        INTEGER PRIMARY KEY,
+	schedule TEXT    NOT NULL,
+	slot     INTEGER NOT NULL, -- ns since 1970
+	at       INTEGER NOT NULL, -- when it was dealt with
+	run      TEXT    NOT NULL, -- '' where it was left out
+	reason   TEXT    NOT NULL, -- why
+	open     INTEGER NOT NULL, -- 1 until the run has begun
+	UNIQUE (schedule, slot)
+) STRICT;
+CREATE INDEX firings_open ON firings (run) WHERE open = 1;
+CREATE INDEX firings_at ON firings (at);
+`, `
+-- Runs that hold locks, or a turn of their tool, and runs that stand in line for them.
+CREATE TABLE tickets (
+	n     INTEGER PRIMARY KEY AUTOINCREMENT, -- the order in which they asked
+	run   INTEGER NOT NULL UNIQUE,
+	epoch INTEGER NOT NULL, -- of the owner; another owner's run has left
+	needs TEXT    NOT NULL, -- JSON of []flowrun.Need
+	held  INTEGER NOT NULL, -- 1: it was admitted
+	since INTEGER NOT NULL  -- ns since 1970, of being admitted or of asking
+) STRICT;
 `}

@@ -298,6 +298,8 @@ func TestManyRuns(t *testing.T) {
 		"since":              {flowrun.Query{Since: time.Unix(int64(n-10), 0)}, newest},
 		"since, rare status": {flowrun.Query{Since: time.Unix(int64(n/2), 0), Status: []dag.Status{dag.TimedOut}}, byStatus},
 		"prefix":             {flowrun.Query{Prefix: fmt.Sprintf("%013d", n/2)}, "SEARCH runs USING INDEX sqlite_autoindex_runs_1 (id>? AND id<?), USE TEMP B-TREE FOR ORDER BY"},
+		"origin":             {flowrun.Query{Origin: "api"}, "SEARCH runs USING INDEX runs_origin (origin=?)"},
+		"origin and status":  {flowrun.Query{Origin: "api", Status: []dag.Status{dag.Failed}}, "SEARCH runs USING INDEX runs_origin_status (origin=? AND status=?)"},
 		"short prefix":       {flowrun.Query{Prefix: "0"}, newest},
 	} {
 		c.q.Limit = 20

@@ -1,0 +1,90 @@
+package dag_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// TestIdleHoldsNoSlot: what waits for something outside begins at once, though others
+// before it wait for a slot, and holds none; its fallback is work like any other.
+func TestIdleHoldsNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := graph(t, dag.Settings{},
+			dag.Node{ID: "a", Runner: sleeps(10 * time.Second)},
+			dag.Node{ID: "b", Runner: sleeps(time.Second)},
+			dag.Node{ID: "w", Idle: true, Runner: sleeps(2 * time.Second)},
+			dag.Node{ID: "x", Idle: true, Runner: answers(fail), Policy: dag.Policy{Fallback: sleeps(time.Second)}},
+			dag.Node{ID: "y", Idle: true, Runner: answers(fail, ok), Policy: dag.Policy{Attempts: 1, Backoff: dag.Backoff{Delay: 3 * time.Second}}})
+		tells(t, t.Context(), g, dag.Options{Slots: dag.NewSlots(1)}, `
+			0s run.started
+			0s step.started w
+			0s step.started x
+			0s step.started y
+			0s step.started a
+			0s step.fallback x failed (exit)
+			0s step.retrying y failed (exit)
+			2s step.finished w succeeded
+			3s step.started y try 2
+			3s step.finished y succeeded
+			10s step.finished a succeeded
+			11s step.finished x succeeded
+			11s step.started b
+			12s step.finished b succeeded
+			12s run.finished succeeded
+		`)
+	})
+}
+
+// TestIdleFallbackIsCancelled: a fallback that still waits for its slot ends with a
+// cancel, and never runs.
+func TestIdleFallbackIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner := graph(t, dag.Settings{Timeout: 5 * time.Second},
+			dag.Node{ID: "w", Idle: true, Runner: answers(fail), Policy: dag.Policy{Fallback: answers(ok)}})
+		g := graph(t, dag.Settings{},
+			dag.Node{ID: "long", Runner: sleeps(time.Hour)},
+			dag.Node{ID: "a", Graph: inner})
+		tells(t, t.Context(), g, dag.Options{Slots: dag.NewSlots(1)}, `
+			0s run.started
+			0s step.started long
+			0s step.started a
+			0s step.started a/w
+			0s step.fallback a/w failed (exit)
+			5s run.cancelling a (timeout)
+			5s step.finished a/w cancelled (timeout)
+			5s step.finished a timed-out (timeout)
+			1h0m0s step.finished long succeeded
+			1h0m0s run.finished failed (timeout)
+		`)
+	})
+}
+
+// TestManyIdle: ten thousand such steps are under way at once where one slot is all
+// there is.
+func TestManyIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 10_000
+		var at, most atomic.Int32
+		nodes := make([]dag.Node, many)
+		for i := range nodes {
+			nodes[i] = dag.Node{ID: dag.ID(fmt.Sprintf("w%d", i)), Idle: true,
+				Runner: dag.RunnerFunc(func(context.Context, *dag.Call) (dag.Result, error) {
+					most.Store(max(most.Load(), at.Add(1)))
+					time.Sleep(time.Minute)
+					at.Add(-1)
+					return dag.Result{}, nil
+				})}
+		}
+		began := time.Now()
+		runs(t, graph(t, dag.Settings{}, nodes...), dag.Options{Slots: dag.NewSlots(1)})
+		if took := time.Since(began); took != time.Minute {
+			t.Errorf("it took %v, and %d were under way at once", took, most.Load())
+		}
+	})
+}

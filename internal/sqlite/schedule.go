@@ -1,0 +1,171 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// Schedule is one that was added by command.
+type Schedule struct {
+	ID      string // unique: the name, and where the tool is a project's, the project too
+	Name    string
+	Tool    string
+	Project string    // the folder that has the tool, "" for a user's and global ones
+	Plan    string    // JSON of whoever added it
+	By      string    // the user
+	At      time.Time // when it was added
+}
+
+// ErrTaken says that there is a schedule of that id already.
+var ErrTaken = errors.New("there is a schedule of that name")
+
+// Schedules are those that were added by command, by id.
+func (s *Store) Schedules(ctx context.Context) (list []Schedule, err error) {
+	const doing = "list the schedules"
+	if s.reads == nil {
+		return nil, nil
+	}
+	rows, err := s.reads.QueryContext(ctx, "SELECT id, name, tool, project, plan, by, at FROM schedules ORDER BY id")
+	if err != nil {
+		return nil, s.failed(doing, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r Schedule
+		var at int64
+		if err := rows.Scan(&r.ID, &r.Name, &r.Tool, &r.Project, &r.Plan, &r.By, &at); err != nil {
+			return nil, s.failed(doing, err)
+		}
+		r.At = time.Unix(0, at)
+		list = append(list, r)
+	}
+	return list, s.failed(doing, rows.Err())
+}
+
+// AddSchedule keeps a schedule; By and At are set here. Where there is one of its id,
+// the error is ErrTaken, or with replace the new one takes its place and what was known
+// of the old one's slots is forgotten.
+func (s *Store) AddSchedule(ctx context.Context, r Schedule, replace bool) error {
+	return s.write(ctx, "add schedule "+r.Name, func(ctx context.Context, c *sql.Conn) error {
+		if replace {
+			if _, err := forget(ctx, c, r.ID); err != nil {
+				return err
+			}
+		}
+		res, err := c.ExecContext(ctx, "INSERT INTO schedules (id, name, tool, project, plan, by, at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			r.ID, r.Name, r.Tool, r.Project, r.Plan, userName(), time.Now().UnixNano())
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, ErrTaken)
+		}
+		return s.changed(ctx, c, "schedule", r.ID+" added")
+	})
+}
+
+// RemoveSchedule takes a schedule away and says whether it was there.
+func (s *Store) RemoveSchedule(ctx context.Context, id string) (there bool, err error) {
+	err = s.write(ctx, "remove schedule "+id, func(ctx context.Context, c *sql.Conn) error {
+		if there, err = forget(ctx, c, id); err != nil || !there {
+			return err
+		}
+		return s.changed(ctx, c, "schedule", id+" removed")
+	})
+	return there, err
+}
+
+// forget takes a schedule away with its cursor and pause. Its firings stay: they say
+// which slots had a run.
+func forget(ctx context.Context, c *sql.Conn, id string) (there bool, err error) {
+	res, err := c.ExecContext(ctx, "DELETE FROM schedules WHERE id = ?", id)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	for _, q := range []string{"DELETE FROM cursors WHERE schedule = ?", "DELETE FROM pauses WHERE schedule = ?"} {
+		if _, e := c.ExecContext(ctx, q, id); err == nil {
+			err = e
+		}
+	}
+	return n > 0, err
+}
+
+// changed counts a change of the schedules and notes it in the audit list.
+func (s *Store) changed(ctx context.Context, c *sql.Conn, action, detail string) error {
+	if _, err := c.ExecContext(ctx, "UPDATE schedule_changes SET n = n + 1"); err != nil {
+		return err
+	}
+	return s.note(ctx, c, action, "", detail)
+}
+
+// ScheduleChanges is a number that grows with every change of the schedules and pauses.
+func (s *Store) ScheduleChanges(ctx context.Context) (n int64, err error) {
+	if s.reads == nil {
+		return 0, nil
+	}
+	err = s.reads.QueryRowContext(ctx, "SELECT n FROM schedule_changes").Scan(&n)
+	return n, s.failed("look at the schedules", err)
+}
+
+// PauseSchedule keeps slots of the schedule from being fired, whether it was added or
+// stands in a definition, until ResumeSchedule. It says whether that is news.
+func (s *Store) PauseSchedule(ctx context.Context, id string) (news bool, err error) {
+	err = s.write(ctx, "pause schedule "+id, func(ctx context.Context, c *sql.Conn) error {
+		res, err := c.ExecContext(ctx, "INSERT INTO pauses (schedule, by, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id, userName(), time.Now().UnixNano())
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+		news = true
+		return s.changed(ctx, c, "schedule", id+" paused")
+	})
+	return news, err
+}
+
+// ResumeSchedule ends a pause and says whether there was one. Slots that passed
+// meanwhile are left out: a pause is meant.
+func (s *Store) ResumeSchedule(ctx context.Context, id string) (news bool, err error) {
+	err = s.write(ctx, "resume schedule "+id, func(ctx context.Context, c *sql.Conn) error {
+		res, err := c.ExecContext(ctx, "DELETE FROM pauses WHERE schedule = ?", id)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+		news = true
+		if _, err := c.ExecContext(ctx, "UPDATE cursors SET last = max(last, ?) WHERE schedule = ?", time.Now().UnixNano(), id); err != nil {
+			return err
+		}
+		return s.changed(ctx, c, "schedule", id+" resumed")
+	})
+	return news, err
+}
+
+// Pauses are the paused schedules, by id, with the time since when.
+func (s *Store) Pauses(ctx context.Context) (map[string]time.Time, error) {
+	const doing = "list the paused schedules"
+	all := map[string]time.Time{}
+	if s.reads == nil {
+		return all, nil
+	}
+	rows, err := s.reads.QueryContext(ctx, "SELECT schedule, at FROM pauses")
+	if err != nil {
+		return nil, s.failed(doing, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var at int64
+		if err := rows.Scan(&id, &at); err != nil {
+			return nil, s.failed(doing, err)
+		}
+		all[id] = time.Unix(0, at)
+	}
+	return all, s.failed(doing, rows.Err())
+}

@@ -1,0 +1,164 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun"
+)
+
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// TestSchedules: what was added is there, a name is taken once, and every change counts.
+func TestSchedules(t *testing.T) {
+	ctx := context.Background()
+	s := openTest(t, t.TempDir())
+	nightly := Schedule{ID: "nightly", Name: "nightly", Tool: "report", Plan: `{"cron":"0 7 * * *"}`}
+	must(t, s.AddSchedule(ctx, nightly, false))
+	if err := s.AddSchedule(ctx, nightly, false); !errors.Is(err, ErrTaken) {
+		t.Error("the name was taken twice:", err)
+	}
+	nightly.Tool = "other"
+	must(t, s.AddSchedule(ctx, nightly, true))
+	list, err := s.Schedules(ctx)
+	must(t, err)
+	if len(list) != 1 || list[0].By == "" || time.Since(list[0].At) > time.Hour {
+		t.Fatalf("%+v", list)
+	}
+	list[0].By, list[0].At = "", time.Time{}
+	if diff := cmp.Diff(nightly, list[0]); diff != "" {
+		t.Error(diff)
+	}
+
+	seen, err := s.ScheduleChanges(ctx)
+	must(t, err)
+	for _, c := range []struct {
+		what string
+		do   func(context.Context, string) (bool, error)
+		news bool
+	}{
+		{"pause", s.PauseSchedule, true}, {"pause again", s.PauseSchedule, false},
+		{"resume", s.ResumeSchedule, true}, {"resume again", s.ResumeSchedule, false},
+		{"pause", s.PauseSchedule, true},
+		{"remove", s.RemoveSchedule, true}, {"remove again", s.RemoveSchedule, false},
+	} {
+		news, err := c.do(ctx, "nightly")
+		must(t, err)
+		now, err := s.ScheduleChanges(ctx)
+		must(t, err)
+		if news != c.news || now > seen != c.news {
+			t.Errorf("%s: news %v, changes %d after %d", c.what, news, now, seen)
+		}
+		seen = now
+	}
+	pauses, err := s.Pauses(ctx)
+	must(t, err)
+	if len(pauses) > 0 {
+		t.Error("a schedule that is gone is paused:", pauses)
+	}
+}
+
+// TestBook: a slot is dealt with once, by whoever comes first, and the cursor never goes
+// back.
+func TestBook(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	a, b := openTest(t, dir).Book(), openTest(t, dir).Book()
+	anchor, err := a.Watch(ctx, "nightly", "7", noon)
+	must(t, err)
+	again, err := b.Watch(ctx, "nightly", "7", noon.Add(time.Minute))
+	must(t, err)
+	if !anchor.Equal(noon) || !again.Equal(noon) {
+		t.Error("looked at since", anchor, again)
+	}
+	if _, ok, err := b.Cursor(ctx, "other"); ok || err != nil {
+		t.Error("nobody looks at it:", ok, err)
+	}
+	slot := noon.Add(time.Hour)
+	for i, book := range []Book{a, b, a} {
+		mine, err := book.Claim(ctx, "nightly", slot, []string{"r1", "r2", "r3"}[i])
+		if must(t, err); mine != (i == 0) {
+			t.Error("claim", i, mine)
+		}
+	}
+	must(t, b.Skip(ctx, "nightly", slot, "late"))
+	must(t, b.Skip(ctx, "nightly", slot.Add(-time.Minute), "missed"))
+	last, ok, err := a.Cursor(ctx, "nightly")
+	if must(t, err); !ok || !last.Equal(slot) {
+		t.Error("the cursor is at", last, ok)
+	}
+	f, ok, err := b.LastFiring(ctx, "nightly")
+	if must(t, err); !ok || f.Run != "r1" || f.Reason != "" || !f.Slot.Equal(slot) {
+		t.Errorf("%+v", f)
+	}
+
+	if anchor, err = b.Watch(ctx, "nightly", "8", slot.Add(time.Hour)); err != nil || !anchor.Equal(slot.Add(time.Hour)) {
+		t.Error("a changed plan is looked at since", anchor, err)
+	}
+	if last, _, _ = a.Cursor(ctx, "nightly"); !last.Equal(slot.Add(time.Hour)) {
+		t.Error("a changed plan makes up for slots since", last)
+	}
+}
+
+// TestOpenFirings: a firing is open until its run begins, in the same commit, or is
+// given up.
+func TestOpenFirings(t *testing.T) {
+	ctx := context.Background()
+	s := openTest(t, t.TempDir())
+	b := s.Book()
+	for i, run := range []string{"r1", "r2", "r3"} {
+		_, err := b.Claim(ctx, "nightly", noon.Add(time.Duration(i)*time.Hour), run)
+		must(t, err)
+	}
+	must(t, b.Skip(ctx, "nightly", noon.Add(4*time.Hour), "overlap"))
+	l, err := s.Begin(ctx, &flowrun.Record{ID: "r2", Tool: "report", Origin: "schedule:nightly", Created: noon})
+	must(t, err)
+	must(t, l.Close())
+	must(t, b.Abandon(ctx, "r3", "the tool is gone"))
+	must(t, b.Abandon(ctx, "r2", "too late"))
+	open, err := b.Open(ctx)
+	if must(t, err); len(open) != 1 || open[0].Run != "r1" {
+		t.Errorf("%+v", open)
+	}
+	all, err := b.firings(ctx, "ORDER BY slot")
+	must(t, err)
+	var got []string
+	for _, f := range all {
+		got = append(got, f.Run+"/"+f.Reason)
+	}
+	if diff := cmp.Diff([]string{"r1/", "r2/", "/the tool is gone", "/overlap"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPruneFirings: old slots go with old runs, but none whose run is still to begin,
+// and the cursor stays.
+func TestPruneFirings(t *testing.T) {
+	ctx := context.Background()
+	s := openTest(t, t.TempDir())
+	b := s.Book()
+	_, err := b.Watch(ctx, "nightly", "7", noon)
+	must(t, err)
+	for i, run := range []string{"old", "open", "new"} {
+		_, err := b.Claim(ctx, "nightly", noon.Add(time.Duration(i)*time.Hour), run)
+		must(t, err)
+	}
+	must(t, s.write(ctx, "age", func(ctx context.Context, c *sql.Conn) error {
+		_, err := c.ExecContext(ctx, "UPDATE firings SET at = at - ?, open = run = 'open' WHERE run <> 'new'", 48*time.Hour)
+		return err
+	}))
+	_, err = s.Prune(ctx, Policy{OlderThan: time.Hour})
+	must(t, err)
+	all, err := b.firings(ctx, "ORDER BY slot")
+	if must(t, err); len(all) != 2 || all[0].Run != "open" || all[1].Run != "new" {
+		t.Errorf("%+v", all)
+	}
+	if last, _, err := b.Cursor(ctx, "nightly"); err != nil || !last.Equal(noon.Add(2*time.Hour)) {
+		t.Error(last, err)
+	}
+}

@@ -1,0 +1,112 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Schedule is one entry of schedule: when the service runs the tool by itself. What a
+// cron expression says is not known here.
+type Schedule struct {
+	Pos              Pos
+	Name             *Text // nil: see Title
+	Cron             *Text // nil where Every is set
+	Every            time.Duration
+	EveryPos         Pos
+	Timezone         *Text // nil = the machine's
+	Params           []Entry
+	Overlap          string // "" (skip), skip, queue, cancel-running or allow
+	CatchUp          CatchUp
+	Jitter           time.Duration
+	Start, End       *Text // see Moment
+	SkipIfSuccessful bool
+}
+
+// CatchUp is what becomes of slots that passed while no service was there.
+type CatchUp struct {
+	Mode   string        // "" (once), none, once or all
+	Window time.Duration // 0 = no bound
+	Max    int           // of mode all; 0 = MaxCatchUp
+}
+
+// MaxCatchUp is how many slots are made up for at most.
+const MaxCatchUp = 100
+
+// MinEvery is the shortest time from one slot of a schedule to the next.
+const MinEvery = time.Second
+
+// Title is the name of the tool's schedule number i, from 0.
+func (d *Definition) Title(i int) string {
+	switch s := d.Schedules[i]; {
+	case s.Name != nil:
+		return s.Name.S
+	case i > 0:
+		return fmt.Sprintf("%s#%d", d.Name, i+1)
+	}
+	return d.Name
+}
+
+// Moment reads the start or the end of a schedule: a time as RFC 3339 has it, or a date,
+// which begins at midnight in the zone.
+func Moment(text string, zone *time.Location) (time.Time, error) {
+	if t, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
+		return t, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("cannot read %s as a moment; write a date (2026-12-01) or a time with its offset (2026-12-01T08:00:00Z)", quote(text))
+	}
+	return t, nil
+}
+
+// ValidScheduleName says whether name may be the name of a schedule: that of a tool, and
+// perhaps # and a number after it.
+func ValidScheduleName(name string) bool {
+	base, number, numbered := strings.Cut(name, "#")
+	return ValidName(base) && (!numbered || number != "" && strings.Trim(number, "0123456789") == "" && number[0] != '0')
+}
+
+func checkSchedule(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	s := into.(*Schedule)
+	s.Pos = d.pos(n)
+	cron, every := keyOf(content, "cron"), keyOf(content, "every")
+	switch {
+	case cron == nil && every == nil:
+		d.fail(n, "bad-schedule", "the schedule does not say when", "add 'cron:', as in \"0 7 * * 1-5\", or 'every:', as in 15m")
+	case cron != nil && every != nil:
+		d.failKey(every, "bad-schedule", "the schedule says twice when", "keep one of cron and every")
+	case every != nil && s.Every > 0 && s.Every < MinEvery:
+		d.path.push("every")
+		d.fail(deref(valueOf(content, "every")), "bad-schedule", fmt.Sprintf("every %s is too often", s.Every), "write 1s or more")
+		d.path.pop()
+	}
+	if s.Name != nil && !ValidScheduleName(s.Name.S) {
+		d.reportAt(s.Name.Pos, Error, "bad-name", "name", quote(s.Name.S)+" cannot be the name of a schedule",
+			"use letters, digits, '_', '.' and '-', beginning with a letter, a digit or '_'")
+	}
+	if m := valueOf(content, "catch-up"); m != nil && s.CatchUp.Max > 0 && s.CatchUp.Mode != "all" {
+		d.failKey(keyOf(content, "catch-up"), "bad-schedule", "max bounds how many slots are made up for, but only mode all makes up for more than one", "add 'mode: all', or remove 'max'")
+	}
+}
+
+// scheduleNames reports schedules of one name.
+func (d *decoder) scheduleNames(t *draft) {
+	first := map[string]*Schedule{}
+	for i, s := range t.Schedules {
+		title := t.Title(i)
+		if other := first[title]; other != nil {
+			at := s.Pos
+			if s.Name != nil {
+				at = s.Name.Pos
+			}
+			d.report(Diagnostic{Code: "duplicate-schedule", Severity: Error, Pos: at, Len: max(1, len([]rune(title))), Path: fmt.Sprintf("schedule[%d].name", i),
+				Message: fmt.Sprintf("two schedules are called %s", quote(title)), Hint: "give one of them another 'name:'",
+				Related: []Place{{Pos: other.Pos, Len: 1, Message: "the first is here"}}})
+			continue
+		}
+		first[title] = s
+	}
+}
