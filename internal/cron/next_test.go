@@ -187,7 +187,7 @@ func nextSlowly(s Spec, after time.Time, span time.Duration) time.Time {
 	reading := func(t time.Time) int64 { _, offset := t.Zone(); return t.Unix() + int64(offset) }
 	after = after.Truncate(time.Second).In(s.Zone())
 	top := reading(after)
-	for t := after.Add(-27 * time.Hour); t.Before(after); t = t.Add(time.Second) {
+	for t := after.Add(-4 * time.Hour); t.Before(after); t = t.Add(time.Second) {
 		top = max(top, reading(t))
 	}
 	for t := after.Add(time.Second); t.Sub(after) <= span; t = t.Add(time.Second) {

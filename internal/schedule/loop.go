@@ -81,7 +81,7 @@ type Config struct {
 	Runs Runs
 	// Observe hears what the loop does, from several goroutines. nil: nobody does.
 	Observe func(Report)
-	// Now is the wall clock; nil is time.Now.
+	// Now is the wall clock, asked from several goroutines; nil is time.Now.
 	Now func() time.Time
 }
 

@@ -86,7 +86,17 @@ func (r *runs) Active(context.Context, *Schedule) (running, queued int, err erro
 	return running, len(r.queue), nil
 }
 
-func (r *runs) LastSuccess(context.Context, *Schedule) (time.Time, error) { return r.success, nil }
+func (r *runs) LastSuccess(context.Context, *Schedule) (time.Time, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.success, nil
+}
+
+func (r *runs) set(change func(*runs)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(r)
+}
 
 func (r *runs) NewID() string {
 	r.mu.Lock()
@@ -206,11 +216,14 @@ func play(t *testing.T, s Schedule, begin time.Time, happens []string) string {
 			case "jump":
 				w.jump(d)
 			case "takes":
-				w.runs.takes = d
+				w.runs.set(func(r *runs) { r.takes = d })
 			case "success":
-				w.runs.success = w.now()
+				now := w.now()
+				w.runs.set(func(r *runs) { r.success = now })
 			case "rival":
+				w.book.mu.Lock()
 				w.book.rival = true
+				w.book.mu.Unlock()
 			case "pause", "resume":
 				w.s.Paused = verb == "pause"
 				loop.Set([]Schedule{w.s})
