@@ -168,6 +168,7 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 			q.Tool != "" && info.Tool != q.Tool,
 			q.Origin != "" && info.Origin != q.Origin,
 			len(q.Status) > 0 && !slices.Contains(q.Status, info.Status),
+			q.Open && !info.Ended.IsZero(),
 			info.Started.Before(q.Since):
 			continue
 		}

@@ -79,6 +79,10 @@ type withValue struct {
 // Name is the tool's name.
 func (p *Plan) Name() string { return p.Definition.Name }
 
+// Sources are the definitions it was compiled from, its own first: compiled from a
+// tool.Library.Snapshot of them it is the same. Those made in Go are not among them.
+func (p *Plan) Sources() []tool.Source { return slices.Clone(p.sources) }
+
 // Graph is the graph the plan runs.
 func (p *Plan) Graph() *dag.Graph { return p.graph }
 

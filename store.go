@@ -120,6 +120,7 @@ type Query struct {
 	Tool   string       // name
 	Origin string       // who began it, see WithOrigin; "" is anybody
 	Status []dag.Status // any of these
+	Open   bool         // only those that have not ended
 	Since  time.Time    // begun at or after
 	Limit  int          // at most so many; 0 is all
 }

@@ -53,6 +53,27 @@ type Event struct {
 	at place
 }
 
+// Detached is the event as it may be kept for long: it holds on to nothing of the run,
+// and of streams to no more than their beginning.
+func (e Event) Detached() Event {
+	e.at = place{}
+	if e.Result != nil {
+		r := *e.Result
+		r.Value, r.Stdout, r.Stderr = nil, r.Stdout.detached(), r.Stderr.detached()
+		e.Result = &r
+	}
+	return e
+}
+
+func (o *Output) detached() *Output {
+	if o == nil {
+		return nil
+	}
+	slim := *o
+	slim.Raw = ""
+	return &slim
+}
+
 // Sink watches a run. Emit is called from the goroutine that owns the run, in
 // order; it must not block for long and cannot fail a run.
 type Sink interface{ Emit(Event) }

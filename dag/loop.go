@@ -62,7 +62,7 @@ func (l *loop) run() error {
 			return err
 		case more:
 			continue
-		case l.out == 0 && l.releasing():
+		case l.held == 0 && l.releasing():
 			return ErrReleased
 		}
 		if l.out+len(l.owed) == 0 && wake.IsZero() && !l.state.undecided() && len(l.state.waits) == 0 {
@@ -170,8 +170,8 @@ func (l *loop) rebind(f *frame) {
 
 // heed records that the caller wants the run to stop, once for each way.
 func (l *loop) heed(now time.Time) {
-	if !l.state.started {
-		return // run.started comes first
+	if !l.state.started || l.abandoned() {
+		return // run.started comes first; after the other nothing does
 	}
 	if !l.stopped && l.ctx.Err() != nil {
 		l.stopped = true

@@ -12,10 +12,12 @@ package cli
 
 import (
 	"io"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/service"
 )
 
 // Process is what the command line may use of its process. Tests hand in their
@@ -24,6 +26,8 @@ type Process struct {
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	// Web makes the door of flowrun serve for programs.
+	Web func(service.Surface, WebOptions) (http.Handler, error)
 }
 
 // Main runs one command line and returns its exit code.
@@ -87,7 +91,7 @@ func (a *app) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand(), a.demoCommand(), a.scheduleCommand())
+	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand(), a.serveCommand(), a.scheduleCommand(), a.demoCommand())
 	add("look", a.runsCommand(), a.showCommand(), a.logsCommand(), a.timelineCommand(), a.eventsCommand(), a.statsCommand(), a.historyCommand())
 	add("author", a.initCommand(), a.validateCommand(), a.explainCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
 	add("self", a.configCommand(), a.trustCommand(), a.completionCommand(), a.doctorCommand(), a.manCommand(), a.versionCommand())

@@ -26,6 +26,7 @@ const (
 	exitRefused   = 5
 	exitParams    = 6
 	exitWaiting   = 7
+	exitServer    = 8
 	exitBug       = 70
 	exitInterrupt = 130
 	exitPipe      = 141
@@ -85,6 +86,7 @@ func (a *app) fail(err error) int {
 		alone    *flowrun.AloneError
 		environ  *flowrun.EnvironmentError
 		refused  *refusedError
+		server   *serverError
 	)
 	switch {
 	case errors.As(err, &code):
@@ -140,6 +142,9 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &platform):
 		a.say("%v", err)
 		return exitRefused
+	case errors.As(err, &server):
+		a.say("%v", err)
+		return exitServer
 	}
 	a.say("%v", err)
 	if strings.HasPrefix(err.Error(), "internal error") {

@@ -207,6 +207,7 @@ func (l *loader) environment() {
 
 // check looks at what the table cannot tell.
 func (l *loader) check() {
+	l.checkWebhooks()
 	for _, v := range l.values {
 		if v.Key != "history.older-than" {
 			continue
@@ -244,10 +245,10 @@ func layered(all []Value) []Value {
 // adds says whether the value is of a list that every layer adds to.
 func adds(v Value) bool { return v.List && !strings.HasPrefix(v.Key, "mcpServers.") }
 
-// owner is what the layers override as a whole: a server, or the value itself.
+// owner is what the layers override as a whole: a server, a webhook, or the value itself.
 func (v Value) owner() string {
 	parts := strings.Split(v.Key, ".")
-	if parts[0] == "mcpServers" && len(parts) > 1 {
+	if (parts[0] == servers.Key || parts[0] == webhooks.Key) && len(parts) > 1 {
 		return parts[0] + "." + parts[1]
 	}
 	return v.Key

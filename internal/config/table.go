@@ -61,6 +61,19 @@ var discovery = tool.NewObject("tools", "Programs that tell of further tools.",
 	field(tool.KindText, "callCommand", "", "Program that calls one of them."),
 )
 
+var webhook = tool.NewObject("a webhook", "One caller from outside that may start a tool through the service.",
+	field(tool.KindText, "tool", "", "Tool to start."),
+	field(tool.KindText, "secret-env", "", "Variable of the service's environment that holds the secret which the caller knows."),
+	field(tool.KindText, "secret-file", "", "File that holds it instead; a relative one counts from the folder of this file."),
+	tool.Field{Kind: tool.KindChoice, Key: "scheme", Enum: []string{Token, HMAC}, Default: Token, Doc: "How the caller proves that it knows the secret: by sending it, or by signing the body with it."},
+	field(tool.KindText, "header", "", "Header of the proof; X-Flowrun-Token, or X-Hub-Signature-256 for a signature, where absent."),
+	field(tool.KindText, "body-param", "", "Parameter that gets the whole body."),
+	field(tool.KindTextMap, "params", "", "Parameters, and the places in a JSON body where their values stand: /repository/name."),
+	field(tool.KindText, "delivery-header", "", "Header whose value is the same when the caller sends something again, so that it starts one run; X-GitHub-Delivery for a signature where absent."),
+)
+
+var webhooks = tool.Field{Kind: tool.KindObjectMap, Key: "webhooks", Of: webhook, Doc: "Callers from outside that may start a tool through the service, by name."}
+
 var servers = tool.Field{Kind: tool.KindObjectMap, Key: "mcpServers", Of: server, Doc: "MCP servers whose tools are offered, by name."}
 
 // file is config.yaml, with every key there is.
@@ -72,6 +85,7 @@ var file = tool.NewObject("the configuration", "Settings of flowrun for a projec
 	field(tool.KindTexts, "roots", "", "Folders that built-in tools may work in, beside the workspace."),
 	servers,
 	section("tools", discovery, discovery.Doc),
+	webhooks,
 )
 
 // shared is settings.json, which other programs use too.
@@ -82,7 +96,7 @@ var shared = tool.NewObject("the settings",
 ).Open()
 
 // needTrust are the sections of a project that need its trust.
-var needTrust = []string{"mcpServers", "tools", "approvals.allow", "roots", "history"}
+var needTrust = []string{"mcpServers", "tools", "approvals.allow", "roots", "history", "webhooks"}
 
 func gated(key string) bool {
 	for _, g := range needTrust {
@@ -115,8 +129,8 @@ func (l leaf) parts(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// leaves are the keys that have a variable: all but those of mcpServers and tools, which
-// would let a variable start programs.
+// leaves are the keys that have a variable: all but those of mcpServers, tools and
+// webhooks, which would let a variable start programs.
 func leaves() (list []leaf) {
 	for _, f := range file.Fields {
 		switch {
@@ -132,7 +146,7 @@ func leaves() (list []leaf) {
 }
 
 // Keys are the keys that config get takes, in the order of the table. Of mcpServers
-// stands the section alone.
+// and webhooks stands the section alone.
 func Keys() (keys []string) {
 	for _, f := range file.Fields {
 		if f.Kind != tool.KindObject {

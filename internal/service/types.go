@@ -54,6 +54,9 @@ var (
 	ErrDraining = errors.New("the service is stopping and starts no more runs")
 	ErrRefused  = errors.New("refused by the approval policy")
 	ErrPath     = errors.New("a tool is asked for by its name, not by a path")
+	// ErrNotRunning says that there is nothing to cancel: the run's owner has gone, and
+	// nobody goes on with it.
+	ErrNotRunning = errors.New("the run is interrupted: nobody executes it")
 
 	ErrNoQuestion = errors.New("no step waits for an answer there")
 	ErrAnswered   = errors.New("it has been answered already")

@@ -47,7 +47,7 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 		if err != nil {
 			return nil, s.failed(doing, err)
 		}
-		if len(q.Status) == 0 || slices.Contains(q.Status, info.Status) {
+		if (len(q.Status) == 0 || slices.Contains(q.Status, info.Status)) && (!q.Open || info.Ended.IsZero()) {
 			list = append(list, info)
 		}
 	}
@@ -60,6 +60,9 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 func listing(q flowrun.Query) (text string, args []any) {
 	where, common := conditions(q)
 	words := statusWords(q.Status)
+	if q.Open {
+		words = openWords
+	}
 	if len(words) == 0 {
 		return infoColumns + join(where) + " ORDER BY n DESC", common
 	}
@@ -109,6 +112,9 @@ func join(where []string) string {
 	}
 	return " WHERE " + strings.Join(where, " AND ")
 }
+
+// openWords are those of the column for runs that have not ended.
+var openWords = statusWords([]dag.Status{dag.Running, dag.Waiting})
 
 // statusWords are the words of the column that may stand for the states. Whether a
 // running one is interrupted is seen when it is read.

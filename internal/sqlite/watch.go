@@ -50,6 +50,27 @@ func (s *Store) renew(ledgers []*ledger) error {
 	})
 }
 
+// Changes is a number that differs after others have written to the history: other
+// processes, not this Store. To ask costs some microseconds.
+func (s *Store) Changes() (int64, error) {
+	const doing = "look for changes"
+	if s.conn == nil {
+		return 0, &Error{ReadOnly, s.file, doing, errors.New("it was opened for reading only")}
+	}
+	n, err := s.changes()
+	return n, s.failed(doing, err)
+}
+
+// Writable says why nothing can be recorded now, nil when it can.
+func (s *Store) Writable(ctx context.Context) error {
+	if s.wal != nil {
+		if err := s.wal.failure(); err != nil {
+			return s.failed("record", err)
+		}
+	}
+	return s.write(ctx, "record", func(context.Context, *sql.Conn) error { return nil })
+}
+
 // changes is a number that differs after other connections have written.
 func (s *Store) changes() (n int64, err error) {
 	s.mu.Lock()

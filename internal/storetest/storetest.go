@@ -332,6 +332,8 @@ func testLists(t *testing.T, s flowrun.Store) {
 		{flowrun.Query{Status: []dag.Status{dag.Failed, dag.TimedOut}, Limit: 5}, "b17 b16 b12 b11 a07"},
 		{flowrun.Query{Status: []dag.Status{dag.Running}}, "b18 b13 a08 a03"},
 		{flowrun.Query{Status: []dag.Status{dag.Interrupted}, Limit: 2}, "b19 b14"},
+		{flowrun.Query{Open: true, Limit: 4}, "b19 b18 b14 b13"},
+		{flowrun.Query{Open: true, Status: []dag.Status{dag.Interrupted}, Tool: "test", Limit: 1}, "b19"},
 		{flowrun.Query{Status: []dag.Status{dag.Running, dag.Interrupted}, Limit: 3}, "b19 b18 b14"},
 		{flowrun.Query{Status: []dag.Status{dag.Interrupted, dag.Failed}, Tool: "test", Prefix: "b"}, "b19 b11"},
 		{flowrun.Query{Status: []dag.Status{dag.Skipped}}, ""},

@@ -1,0 +1,179 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Webhook is a caller from outside that may start one tool.
+type Webhook struct {
+	Name   string
+	Tool   string
+	Secret []byte
+	Scheme string // Token or HMAC
+	// Header holds the proof: the secret itself, or the signature of the body.
+	Header string
+	// BodyParam is the parameter that gets the whole body, "" for none.
+	BodyParam string
+	// Params are parameters and the JSON Pointers (RFC 6901) to their values.
+	Params map[string]string
+	// DeliveryHeader holds a word of the caller's that is the same when it sends
+	// something again, "" for none.
+	DeliveryHeader string
+}
+
+// The schemes by which the caller of a webhook proves itself.
+const (
+	Token = "token"
+	HMAC  = "hmac-sha256"
+)
+
+// shortestSecret is how many bytes the secret of a webhook has at least.
+const shortestSecret = 8
+
+var (
+	webhookNames = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	headerNames  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+)
+
+// checkWebhooks looks at what the table cannot tell of webhooks.
+func (l *loader) checkWebhooks() {
+	type owner struct{ layer, name string }
+	seen := map[owner]map[string]Value{}
+	var order []owner
+	for _, v := range l.values {
+		keys := strings.SplitN(v.Key, ".", 3)
+		if keys[0] != webhooks.Key || len(keys) < 3 {
+			continue
+		}
+		o := owner{v.Origin.Pos.File, keys[1]}
+		if seen[o] == nil {
+			seen[o] = map[string]Value{}
+			order = append(order, o)
+		}
+		seen[o][keys[2]] = v
+		l.checkWebhookValue(keys[2], v)
+	}
+	for _, o := range order {
+		l.checkWebhook(o.name, seen[o])
+	}
+}
+
+func (l *loader) checkWebhookValue(key string, v Value) {
+	text, _ := v.Value.(string)
+	switch {
+	case (key == "header" || key == "delivery-header") && !headerNames.MatchString(text):
+		l.report(v.Origin.Pos, "bad-webhook", fmt.Sprintf("%q is no name of a header", text), "write it as in X-Flowrun-Token")
+	case strings.HasPrefix(key, "params.") && text != "" && !strings.HasPrefix(text, "/"):
+		l.report(v.Origin.Pos, "bad-webhook", fmt.Sprintf("%q is no JSON Pointer", text), "write /repository/name for the key name inside repository")
+	}
+}
+
+func (l *loader) checkWebhook(name string, set map[string]Value) {
+	first := slices.MinFunc(slices.Collect(maps.Values(set)), func(a, b Value) int { return a.Origin.Pos.Line - b.Origin.Pos.Line })
+	at := first.Origin.Pos
+	_, env := set["secret-env"]
+	_, file := set["secret-file"]
+	_, named := set["tool"]
+	switch {
+	case !webhookNames.MatchString(name):
+		l.report(at, "bad-webhook", fmt.Sprintf("%q cannot be the name of a webhook: it stands in an address", name), "use letters, digits, - and _")
+	case !named:
+		l.report(at, "bad-webhook", fmt.Sprintf("the webhook %s has no tool", name), "name the tool that it starts: tool: deploy")
+	case env == file:
+		l.report(at, "bad-webhook", fmt.Sprintf("the webhook %s needs one of secret-env and secret-file", name), "name the variable, or the file, that holds the secret which the caller knows")
+	}
+}
+
+// Webhooks are the webhooks in force, by name, with their secrets. The error tells of all
+// secrets that cannot be had; it does not show them.
+func (c *Config) Webhooks(getenv func(string) string) ([]Webhook, error) {
+	byName := map[string]*Webhook{}
+	var missing []string
+	for _, v := range c.Get(webhooks.Key) {
+		keys := strings.SplitN(v.Key, ".", 3)
+		if len(keys) < 3 {
+			continue
+		}
+		h := byName[keys[1]]
+		if h == nil {
+			h = &Webhook{Name: keys[1], Scheme: Token, Params: map[string]string{}}
+			byName[h.Name] = h
+		}
+		text, _ := v.Value.(string)
+		param, isParam := strings.CutPrefix(keys[2], "params.")
+		switch {
+		case isParam:
+			h.Params[param] = text
+		case keys[2] == "tool":
+			h.Tool = text
+		case keys[2] == "scheme":
+			h.Scheme = text
+		case keys[2] == "header":
+			h.Header = text
+		case keys[2] == "body-param":
+			h.BodyParam = text
+		case keys[2] == "delivery-header":
+			h.DeliveryHeader = text
+		default: // secret-env or secret-file
+			secret, err := secretOf(keys[2], text, v.Origin.Pos, getenv)
+			if err != nil {
+				missing = append(missing, fmt.Sprintf("webhook %s (%s): %v", h.Name, v.Origin, err))
+			}
+			h.Secret = secret
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("cannot serve webhooks:\n  %s", strings.Join(missing, "\n  "))
+	}
+	var list []Webhook
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		list = append(list, byName[name].filled())
+	}
+	return list, nil
+}
+
+// filled has the defaults of its scheme, which are GitHub's for signatures.
+func (h *Webhook) filled() Webhook {
+	header, delivery := "X-Flowrun-Token", ""
+	if h.Scheme == HMAC {
+		header, delivery = "X-Hub-Signature-256", "X-GitHub-Delivery"
+	}
+	if h.Header == "" {
+		h.Header = header
+	}
+	if h.DeliveryHeader == "" {
+		h.DeliveryHeader = delivery
+	}
+	return *h
+}
+
+func secretOf(key, name string, at tool.Pos, getenv func(string) string) ([]byte, error) {
+	secret := []byte(getenv(name))
+	from := "the variable " + name
+	if key == "secret-file" {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(filepath.Dir(at.File), name)
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read its secret: %w", err)
+		}
+		secret, from = bytes.TrimRight(b, "\r\n"), "the file "+name
+	}
+	switch {
+	case len(secret) == 0:
+		return nil, fmt.Errorf("%s holds no secret", from)
+	case len(secret) < shortestSecret:
+		return nil, fmt.Errorf("%s holds a secret of less than %d characters, which can be guessed", from, shortestSecret)
+	}
+	return secret, nil
+}

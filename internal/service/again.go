@@ -1,0 +1,73 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// Resume implements Surface.
+func (s *Service) Resume(ctx context.Context, id string) error {
+	past, err := s.Past(ctx, id)
+	if err != nil {
+		return err
+	}
+	g, err := past.Resume(s.catalog.tools(), flowrun.ResumeOptions{})
+	if err != nil {
+		return err
+	}
+	if len(g.Asks) > 0 {
+		return &flowrun.InterruptedError{Run: id, Steps: g.Asks}
+	}
+	if err := s.allowed(past.Plan); err != nil {
+		return err
+	}
+	return s.goOn(ctx, context.Background(), past, g, "resumed", nil)
+}
+
+// goOn takes a run up again. Its events go to the sink as well, where there is one; the
+// run is cancelled when base is.
+func (s *Service) goOn(ctx, base context.Context, past *flowrun.Past, g *flowrun.Again, verb string, sink dag.Sink) error {
+	s.feed.catchUp(past)
+	r := &running{id: past.Record.ID, tool: past.Record.Tool, origin: past.Record.Origin, verb: verb, sink: sink}
+	return s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
+		return s.Engine.Continue(base, g, o...)
+	})
+}
+
+// Retry implements Surface.
+func (s *Service) Retry(ctx context.Context, id string, from []string) (string, error) {
+	past, err := s.Past(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	g, err := past.Retry(s.catalog.tools(), flowrun.RetryOptions{From: from})
+	if err != nil {
+		return "", err
+	}
+	if err := s.allowed(past.Plan); err != nil {
+		return "", err
+	}
+	r := &running{id: flowrun.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "began as a retry"}
+	err = s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
+		return s.Engine.Continue(context.Background(), g, append(o, flowrun.WithID(r.id), flowrun.WithOrigin(r.origin))...)
+	})
+	return r.id, err
+}
+
+// Cancel implements Surface.
+func (s *Service) Cancel(ctx context.Context, id, reason string) error {
+	info, err := s.Store.Info(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case info.Status == dag.Interrupted && info.Ended.IsZero():
+		return fmt.Errorf("cannot cancel run %s: %w", id, ErrNotRunning)
+	case !info.Ended.IsZero():
+		return nil
+	}
+	return s.Store.Cancel(ctx, id, reason)
+}

@@ -1,0 +1,296 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// catalog holds the definitions in reach as they were when they last made sense. It keeps
+// their texts, which are small, and a plan only of those that were asked for.
+type catalog struct {
+	library func() *tool.Library
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	lib     *tool.Library
+	entries map[string]*entry // by name
+	files   map[string]stamp  // all that the entries were made of, and the folders
+	looked  time.Time
+}
+
+// entry is a tool.
+type entry struct {
+	listed  Tool
+	file    string
+	sources []tool.Source // of the last good version; none where there was none
+	plan    *flowrun.Plan // of these; nil until it is asked for
+}
+
+func newCatalog(library func() *tool.Library, log *slog.Logger) *catalog {
+	return &catalog{library: library, log: log, entries: map[string]*entry{}}
+}
+
+// tools is the Library of now.
+func (c *catalog) tools() *tool.Library {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lib
+}
+
+const (
+	// lookEvery is how often files are looked at, at most.
+	lookEvery = time.Second
+	// lookShare is how many times as long as a look takes nothing is done: a service with
+	// a thousand tools that has nothing to do must not be seen in top.
+	lookShare = 2000
+)
+
+// follow looks again and again.
+func (c *catalog) follow(quit <-chan struct{}) {
+	pause := lookEvery
+	for {
+		select {
+		case <-quit:
+			return
+		case <-time.After(pause):
+		}
+		began := time.Now()
+		if !c.look() {
+			pause = max(lookEvery, lookShare*time.Since(began))
+		}
+	}
+}
+
+// look reads the definitions anew where a file has changed, and says whether one had.
+func (c *catalog) look() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lib := c.library()
+	if c.lib == nil || !slices.Equal(lib.Folders(), c.lib.Folders()) {
+		c.lib, c.files = lib, nil
+	}
+	now := c.stamps()
+	if c.files != nil && maps.Equal(now, c.files) && !fresh(now, c.looked) {
+		return false
+	}
+	c.files, c.looked = now, time.Now()
+	c.read()
+	c.addUsed(c.files)
+	return true
+}
+
+// read compiles every tool, and keeps of each the last version that can be.
+func (c *catalog) read() {
+	before, byFile := c.entries, map[string]*entry{}
+	for _, e := range before {
+		byFile[e.file] = e
+	}
+	c.entries = make(map[string]*entry, len(before))
+	for _, l := range c.lib.List() {
+		if l.ShadowedBy != "" {
+			continue
+		}
+		plan, err := flowrun.Compile(c.lib, l.Name)
+		old := before[l.Name]
+		if old == nil && err != nil {
+			old = byFile[l.Path] // what is broken may not say its name any more
+		}
+		e := newEntry(l, plan, err, old)
+		c.entries[e.listed.Name] = e
+		c.tell(e, old)
+	}
+}
+
+// newEntry is a tool as it is now: plan, or why there is none; old is what it was.
+func newEntry(l tool.Listed, plan *flowrun.Plan, err error, old *entry) *entry {
+	e := &entry{file: l.Path, listed: Tool{Name: l.Name, Description: l.Description, Scope: string(l.Scope), Tags: l.Tags}}
+	switch {
+	case err != nil && old != nil:
+		*e = *old
+		e.listed.Broken = reason(err)
+	case err != nil:
+		e.listed.Broken = reason(err)
+	default:
+		e.sources = plan.Sources()
+		if len(e.sources) == 0 { // made in Go
+			e.plan = plan
+		} else if old != nil && sameSources(old.sources, e.sources) {
+			e.plan = old.plan
+		}
+	}
+	return e
+}
+
+// tell says once that a tool is broken, and that it is not any more.
+func (c *catalog) tell(e, old *entry) {
+	was := ""
+	if old != nil {
+		was = old.listed.Broken
+	}
+	switch {
+	case e.listed.Broken == was:
+	case e.listed.Broken == "":
+		c.log.Info("tool can be used again", "tool", e.listed.Name)
+	case len(e.sources) > 0:
+		c.log.Warn("tool is broken; its last good version stays in force", "tool", e.listed.Name, "reason", e.listed.Broken)
+	default:
+		c.log.Warn("tool is broken", "tool", e.listed.Name, "reason", e.listed.Broken)
+	}
+}
+
+// plan is a tool, ready to be run: its newest version, or the last one that made sense.
+func (c *catalog) plan(name string) (*flowrun.Plan, error) {
+	if !c.current(name) {
+		c.look()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.entries[name]
+	if e == nil || e.plan == nil && len(e.sources) == 0 {
+		return flowrun.Compile(c.lib, name) // for its error
+	}
+	if e.plan == nil {
+		plan, err := flowrun.Compile(c.lib.Snapshot(e.sources), e.sources[0].Name)
+		if err != nil {
+			return nil, fmt.Errorf("cannot use the last good version of tool %s: %w", name, err)
+		}
+		e.plan = plan
+	}
+	return e.plan, nil
+}
+
+// current says whether the files that a tool is made of are as they were: a definition
+// that was just changed is not waited for.
+func (c *catalog) current(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.entries[name]
+	if e == nil || e.listed.Broken != "" {
+		return false
+	}
+	for _, src := range e.sources {
+		if now := stampOf(src.File); now != c.files[src.File] || now.fresh(c.looked) {
+			return false
+		}
+	}
+	return true
+}
+
+// list is every tool, by name.
+func (c *catalog) list() []Tool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := make([]Tool, 0, len(c.entries))
+	for _, name := range slices.Sorted(maps.Keys(c.entries)) {
+		list = append(list, c.entries[name].listed)
+	}
+	return list
+}
+
+// health is how many tools there are, and which of them are broken.
+func (c *catalog) health() (tools int, broken []string) {
+	for _, t := range c.list() {
+		if tools++; t.Broken != "" {
+			broken = append(broken, t.Broken)
+		}
+	}
+	return tools, broken
+}
+
+// reason is why a definition cannot be used, on one line with its place.
+func reason(err error) string {
+	var ds tool.Diagnostics
+	if errors.As(err, &ds) {
+		for _, d := range ds {
+			if d.Severity == tool.Error {
+				return d.String()
+			}
+		}
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}
+
+func sameSources(a, b []tool.Source) bool {
+	return slices.EqualFunc(a, b, func(x, y tool.Source) bool {
+		return x.From == y.From && x.Name == y.Name && x.File == y.File && x.Digest == y.Digest
+	})
+}
+
+// stamp tells one state of a file from another.
+type stamp struct {
+	size  int64
+	mode  fs.FileMode
+	mtime int64
+}
+
+// stampOf is the stamp of a file; that of one that is not there is zero.
+func stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}
+	}
+	return stamp{info.Size(), info.Mode(), info.ModTime().UnixNano()}
+}
+
+// settles is how long after a change another may leave the same stamp.
+const settles = 50 * time.Millisecond
+
+// fresh says whether the file was changed so shortly before a time that it may have
+// changed once more since and look the same.
+func (s stamp) fresh(looked time.Time) bool {
+	age := looked.UnixNano() - s.mtime
+	return -int64(settles) < age && age < int64(settles)
+}
+
+func fresh(files map[string]stamp, looked time.Time) bool {
+	for _, s := range files {
+		if s.fresh(looked) {
+			return true
+		}
+	}
+	return false
+}
+
+// stamps are those of all files in the folders, and of what tools use besides.
+func (c *catalog) stamps() map[string]stamp {
+	now := make(map[string]stamp, len(c.files))
+	for _, f := range c.lib.Folders() {
+		entries, err := os.ReadDir(f.Path)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			path := filepath.Join(f.Path, e.Name())
+			if s := stampOf(path); s != (stamp{}) && !s.mode.IsDir() {
+				now[path] = s
+			}
+		}
+	}
+	c.addUsed(now)
+	return now
+}
+
+// addUsed adds the stamps of definitions that tools use by path, which stand in no folder
+// of these.
+func (c *catalog) addUsed(files map[string]stamp) {
+	for _, e := range c.entries {
+		for _, src := range e.sources {
+			if _, known := files[src.File]; !known {
+				files[src.File] = stampOf(src.File)
+			}
+		}
+	}
+}

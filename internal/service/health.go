@@ -1,0 +1,40 @@
+package service
+
+import (
+	"context"
+	"time"
+)
+
+// Health implements Surface.
+func (s *Service) Health() Health {
+	h := Health{Started: s.started}
+	h.Tools, h.Broken = s.catalog.health()
+	s.mu.Lock()
+	h.Running, h.Queued, h.Resting, h.Draining = len(s.runs), s.standing.queued, s.standing.resting, s.draining
+	s.mu.Unlock()
+	switch err := s.writable(); {
+	case h.Draining:
+		h.Reason = ErrDraining.Error()
+	case err != nil:
+		h.Reason = err.Error()
+	default:
+		h.Ready = true
+	}
+	return h
+}
+
+// writable says why nothing can be recorded. What was found out holds for a second: who
+// asks may be anybody.
+func (s *Service) writable() error {
+	if s.Writable == nil {
+		return nil
+	}
+	s.probing.Lock()
+	defer s.probing.Unlock()
+	if now := time.Now(); now.Sub(s.probed) > time.Second {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		s.probed, s.unwritable = now, s.Writable(ctx)
+	}
+	return s.unwritable
+}

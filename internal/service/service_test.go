@@ -1,0 +1,244 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/tool"
+)
+
+func TestMain(m *testing.M) {
+	flowrun.HelperMain()
+	goleak.VerifyTestMain(m)
+}
+
+// patience is how long a test waits for something to happen.
+const patience = time.Minute
+
+// bench is a project with tools, and a Store.
+type bench struct {
+	t     *testing.T
+	dir   string // the project's
+	store flowrun.Store
+	log   *record
+}
+
+func newBench(t *testing.T, tools map[string]string) *bench {
+	b := &bench{t: t, dir: t.TempDir(), store: flowrun.NewMemory(), log: &record{}}
+	for name, text := range tools {
+		b.write(name, text)
+	}
+	return b
+}
+
+// write writes a definition.
+func (b *bench) write(name, text string) {
+	b.t.Helper()
+	file := filepath.Join(b.dir, ".flowrun", "tools", name+".yaml")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) library() *tool.Library {
+	return tool.NewLibrary(tool.Config{WorkingDirectory: b.dir, Home: filepath.Join(b.dir, "home"), Getenv: func(string) string { return "" }})
+}
+
+// serve starts a service, which is stopped with the test.
+func (b *bench) serve(change ...func(*service.Config)) *service.Service {
+	b.t.Helper()
+	c := service.Config{Store: b.store, Library: b.library, Log: b.log.logger(), Home: filepath.Join(b.dir, "home")}
+	c.Engine = flowrun.New(flowrun.Config{Store: b.store, Grace: time.Second})
+	for _, f := range change {
+		f(&c)
+	}
+	s, err := service.New(b.t.Context(), c)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { stop(s) })
+	return s
+}
+
+// stop drains a service at once, unless that was done.
+func stop(s *service.Service) {
+	if !s.Health().Draining {
+		s.Drain(0, nil)
+	}
+}
+
+func (b *bench) start(s *service.Service, r service.Request) string {
+	b.t.Helper()
+	id, err := s.Start(b.t.Context(), r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return id
+}
+
+// becomes waits until a run has a status.
+func (b *bench) becomes(id string, want dag.Status) flowrun.RunInfo {
+	b.t.Helper()
+	var info flowrun.RunInfo
+	await(b.t, func() bool {
+		var err error
+		info, err = b.store.Info(context.Background(), id)
+		return err == nil && info.Status == want
+	}, func() any { return info })
+	return info
+}
+
+// await waits until something holds.
+func await(t *testing.T, holds func() bool, why func() any) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	t.Fatalf("it never came to that: %+v", why())
+}
+
+func TestStart(t *testing.T) {
+	b := newBench(t, map[string]string{
+		"hello":  "name: hello\nbash: echo hello {WHO} from $PWD, $TRACEPARENT\nparameters:\n  WHO: {type: string}\n",
+		"broken": "name: broken\nsteps: 7\n",
+		"root":   "name: root\nbash: id\nsecurity: {execution-privilege: elevated}\n",
+	})
+	s := b.serve(func(c *service.Config) {
+		c.Decide = func(p *flowrun.Plan) error {
+			if p.Definition.Security.ExecutionPrivilege == "elevated" {
+				return errors.New("it wants rights")
+			}
+			return nil
+		}
+	})
+	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	id := b.start(s, service.Request{Tool: "hello", Params: map[string]any{"WHO": "Ada"}, Origin: "api", Parent: trace})
+	b.becomes(id, dag.Succeeded)
+	past, err := s.Past(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := past.Result().Output, "hello Ada from "+b.dir+", "+trace+"\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if past.Record.Origin != "api" {
+		t.Errorf("origin is %q", past.Record.Origin)
+	}
+	t.Run("again under its id", func(t *testing.T) {
+		again, err := s.Start(t.Context(), service.Request{Tool: "hello", Params: map[string]any{"WHO": "Bea"}, ID: id})
+		if runs, _ := s.Runs(t.Context(), flowrun.Query{}); err != nil || again != id || len(runs) != 1 {
+			t.Errorf("%s, %v, %d runs", again, err, len(runs))
+		}
+	})
+	t.Run("refused", func(t *testing.T) {
+		var params *flowrun.ParamsError
+		var missing *tool.NotFoundError
+		var broken tool.Diagnostics
+		for _, c := range []struct {
+			r    service.Request
+			want func(error) bool
+		}{
+			{service.Request{Tool: "hello", Params: map[string]any{"WHOM": 7}}, func(err error) bool { return errors.As(err, &params) && len(params.Problems) > 0 }},
+			{service.Request{Tool: "helo"}, func(err error) bool { return errors.As(err, &missing) && len(missing.Near) == 1 }},
+			{service.Request{Tool: "broken"}, func(err error) bool { return errors.As(err, &broken) }},
+			{service.Request{Tool: "root"}, func(err error) bool { return errors.Is(err, service.ErrRefused) }},
+			{service.Request{Tool: "./hello"}, func(err error) bool { return errors.Is(err, service.ErrPath) }},
+			{service.Request{Tool: "hello.YML"}, func(err error) bool { return errors.Is(err, service.ErrPath) }},
+		} {
+			if id, err := s.Start(t.Context(), c.r); !c.want(err) || id != "" {
+				t.Errorf("%+v: %q, %v", c.r, id, err)
+			}
+		}
+		if runs, _ := s.Runs(t.Context(), flowrun.Query{}); len(runs) != 1 {
+			t.Errorf("%d runs are on record", len(runs))
+		}
+	})
+}
+
+func TestWatch(t *testing.T) {
+	b := newBench(t, map[string]string{"hello": "name: hello\nbash: echo hello\n"})
+	s := b.serve()
+	updates, lost := s.Watch(t.Context(), 0)
+	if lost {
+		t.Error("updates are said to be lost before there are any")
+	}
+	ids := map[string]bool{}
+	for range 3 {
+		ids[b.start(s, service.Request{Tool: "hello", Origin: "api"})] = true
+	}
+	// A person's run, by another engine.
+	plan, err := flowrun.Compile(b.library(), "hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := flowrun.New(flowrun.Config{Store: b.store}).Run(t.Context(), plan, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids[res.ID] = true
+	seqs, ended := map[string]uint64{}, 0
+	var all []service.Update
+	for ended < len(ids) {
+		u := next(t, updates)
+		if len(all) > 0 && u.ID <= all[len(all)-1].ID {
+			t.Errorf("update %d follows %d", u.ID, all[len(all)-1].ID)
+		}
+		if !ids[u.Run] || u.Tool != "hello" || u.Event.Seq != seqs[u.Run]+1 {
+			t.Errorf("event %d of %s follows %d", u.Event.Seq, u.Run, seqs[u.Run])
+		}
+		seqs[u.Run]++
+		if all = append(all, u); u.Event.Kind == dag.RunFinished {
+			ended++
+		}
+	}
+	t.Run("from a place", func(t *testing.T) {
+		again, lost := s.Watch(t.Context(), all[4].ID)
+		for _, want := range all[5:] {
+			if got := next(t, again); got.ID != want.ID || lost {
+				t.Errorf("%d, want %d (%v)", got.ID, want.ID, lost)
+			}
+		}
+	})
+	t.Run("from before", func(t *testing.T) {
+		again, lost := s.Watch(t.Context(), all[0].ID-1<<20)
+		if got := next(t, again); got.ID != all[0].ID || !lost {
+			t.Errorf("%d, want %d (%v)", got.ID, all[0].ID, lost)
+		}
+	})
+	t.Run("of a clock that was ahead", func(t *testing.T) {
+		if _, lost := s.Watch(t.Context(), all[len(all)-1].ID+1<<40); !lost {
+			t.Error("nothing is said to be lost")
+		}
+	})
+	t.Run("until it stops", func(t *testing.T) {
+		stop(s)
+		if _, open := <-updates; open {
+			t.Error("there is more")
+		}
+	})
+}
+
+func next(t *testing.T, c <-chan service.Update) service.Update {
+	t.Helper()
+	select {
+	case u, open := <-c:
+		if !open {
+			t.Fatal("the watch has ended")
+		}
+		return u
+	case <-time.After(patience):
+		t.Fatal("there was no update")
+	}
+	panic("unreachable")
+}

@@ -1,0 +1,213 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Start implements Surface.
+func (s *Service) Start(ctx context.Context, r Request) (string, error) {
+	if IsPath(r.Tool) {
+		return "", ErrPath
+	}
+	if r.ID != "" {
+		if known, err := s.known(ctx, r.ID); known || err != nil {
+			return r.ID, err
+		}
+	}
+	plan, err := s.catalog.plan(r.Tool)
+	if err != nil {
+		return "", err
+	}
+	if err := s.allowed(plan); err != nil {
+		return "", err
+	}
+	id := cmp.Or(r.ID, flowrun.NewID(time.Now()))
+	world := flowrun.WithWorld(s.world(plan, r.Parent))
+	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "began"},
+		func(o ...flowrun.RunOption) (*flowrun.Result, error) {
+			return s.Engine.Run(context.Background(), plan, r.Params, append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), world)...)
+		})
+	if err == nil {
+		return id, nil
+	}
+	if r.ID != "" { // somebody else may have begun it meanwhile
+		if known, _ := s.known(ctx, r.ID); known {
+			return r.ID, nil
+		}
+	}
+	return "", err
+}
+
+// IsPath says whether a tool is asked for by its file.
+func IsPath(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return strings.ContainsAny(name, `/\`)
+}
+
+// known says whether there is a run of that id.
+func (s *Service) known(ctx context.Context, id string) (bool, error) {
+	_, err := s.Store.Info(ctx, id)
+	if errors.Is(err, flowrun.ErrNoRun) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// allowed is what the policy says.
+func (s *Service) allowed(p *flowrun.Plan) error {
+	if s.Decide == nil {
+		return nil
+	}
+	if err := s.Decide(p); err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return nil
+}
+
+// world is what a run lives in: the folder that its tool's project is in, the home of the
+// service's user for a tool of no project; and the service's environment.
+func (s *Service) world(p *flowrun.Plan, parent string) flowrun.World {
+	w := flowrun.World{Workspace: s.Home, Home: s.Home}
+	if w.Workspace == "" {
+		w.Workspace, _ = os.UserHomeDir()
+	}
+	if d := p.Definition; d.Scope == tool.ScopeLocal {
+		w.Workspace = filepath.Dir(filepath.Dir(filepath.Dir(d.File))) // PROJECT/.flowrun/tools/NAME.yaml
+	}
+	if traceparent.MatchString(parent) {
+		w.Env = append(os.Environ(), "TRACEPARENT="+parent)
+	}
+	return w
+}
+
+// traceparent is the form of W3C trace context, version 00. What has another is no trace.
+var traceparent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+
+// running is a run in the hands of this service.
+type running struct {
+	id, tool, origin string
+	verb             string   // how it came here, in the past tense
+	sink             dag.Sink // one more; nil for none
+	log              *slog.Logger
+
+	once  sync.Once
+	begun chan struct{} // closed when it is on record, and this service's
+	done  chan struct{} // closed when it is not this service's any more
+	err   error         // why it never began; to be read when done is closed
+}
+
+func (r *running) begin() {
+	r.once.Do(func() {
+		close(r.begun)
+		r.log.Info("run " + r.verb)
+	})
+}
+
+// Emit implements dag.Sink: the first event of a run that goes on says that it does.
+func (r *running) Emit(dag.Event) { r.begin() }
+
+// launch has the engine do something with a run, and returns as soon as it has begun. The
+// error is why it has not.
+func (s *Service) launch(ctx context.Context, r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) error {
+	mine, err := s.take(r)
+	if err != nil {
+		return err
+	}
+	if mine == r {
+		go s.carry(r, do)
+	}
+	select {
+	case <-mine.begun:
+		return nil
+	case <-mine.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-mine.begun: // and has ended already
+		return nil
+	default:
+		return mine.err
+	}
+}
+
+// take notes that a run is this service's. Where it is already, that is the answer.
+func (s *Service) take(r *running) (*running, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return nil, ErrDraining
+	}
+	if there := s.runs[r.id]; there != nil {
+		return there, nil
+	}
+	r.log = s.Log.With("run", r.id, "tool", r.tool, "origin", r.origin)
+	r.begun, r.done = make(chan struct{}), make(chan struct{})
+	s.runs[r.id] = r
+	s.work.Add(1)
+	return r, nil
+}
+
+// owns says whether a run is this service's.
+func (s *Service) owns(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runs[id] != nil
+}
+
+// carry brings a run to its end.
+func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) {
+	defer s.work.Done()
+	options := []flowrun.RunOption{
+		flowrun.WithBegun(r.begin), flowrun.WithSink(r),
+		flowrun.WithSink(s.feed.sink(r.id, r.tool)),
+		flowrun.WithRelease(s.gently, s.now), flowrun.WithForce(s.force),
+	}
+	if r.sink != nil {
+		options = append(options, flowrun.WithSink(r.sink))
+	}
+	if s.Observe != nil {
+		sink, done := s.Observe(r.tool)
+		options = append(options, flowrun.WithSink(sink))
+		defer done()
+	}
+	res, err := do(options...)
+	r.err = err
+	s.mu.Lock()
+	delete(s.runs, r.id)
+	s.mu.Unlock()
+	close(r.done)
+	select {
+	case <-r.begun:
+	default:
+		return
+	}
+	switch {
+	case errors.Is(err, dag.ErrReleased):
+		s.mu.Lock()
+		s.left++
+		s.mu.Unlock()
+		r.log.Info("run let go; the next service goes on with it")
+	case err != nil:
+		r.log.Error("run broke off", "error", err)
+	default:
+		r.log.Info("run ended", "status", res.Status.String())
+	}
+}

@@ -1,0 +1,182 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// read is the request's body, all of it.
+func (d *door) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	large := refuse(413, "too-large", fmt.Sprintf("the body has more than %d bytes", d.MaxBody), "hand over a file's name, or less")
+	large.header = []string{"Connection", "close"}
+	if r.ContentLength > d.MaxBody {
+		return nil, large
+	}
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, d.MaxBody))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, large
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		slow := refuse(408, "too-slow", fmt.Sprintf("the body did not come within %v", d.body), "")
+		slow.header = []string{"Connection", "close"}
+		return nil, slow
+	case err != nil:
+		return nil, &problem{status: 400, Code: "broken-body", Message: "the body did not come whole", header: []string{"Connection", "close"}}
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // what follows may take its time
+	return b, nil
+}
+
+// readObject is the request's body as a JSON object of the fields named. A body may be
+// absent: then there are none.
+func (d *door) readObject(w http.ResponseWriter, r *http.Request, fields ...string) (map[string]any, error) {
+	b, err := d.read(w, r)
+	if err != nil || len(b) == 0 && r.Header.Get("Content-Type") == "" {
+		return nil, err
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, refuse(415, "media-type", "the body is not said to be JSON", "send the header Content-Type: application/json")
+	}
+	v, err := decode(b)
+	if err != nil {
+		return nil, err
+	}
+	o, ok := v.(map[string]any)
+	if !ok {
+		return nil, refuse(400, "not-an-object", "the body is not a JSON object", "")
+	}
+	for name := range o {
+		if !slices.Contains(fields, name) {
+			return nil, refuse(400, "unknown-field", fmt.Sprintf("there is no field %q here", clip(name)),
+				near(tool.Near(name, fields), "the fields are "+strings.Join(fields, ", ")))
+		}
+	}
+	return o, nil
+}
+
+// mostLevels is how deep JSON may be nested.
+const mostLevels = 63
+
+// decode reads one JSON value strictly: no key twice, nothing after it, bounded in depth.
+// Numbers stay as they are written.
+func decode(b []byte) (any, error) {
+	broken := func(why string) error {
+		return refuse(400, "broken-json", "the body is no valid JSON: "+why, "")
+	}
+	if !utf8.Valid(b) {
+		return nil, broken("it is not UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	v, err := value(dec, 0)
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, broken(err.Error())
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, broken("something follows the value")
+	}
+	return v, nil
+}
+
+// value reads the next value.
+func value(dec *json.Decoder, depth int) (any, error) {
+	t, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	open, ok := t.(json.Delim)
+	switch {
+	case !ok:
+		return t, nil
+	case depth == mostLevels:
+		return nil, fmt.Errorf("it is nested in more than %d levels", mostLevels)
+	case open == '[':
+		list := []any{}
+		for dec.More() {
+			v, err := value(dec, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		_, err := dec.Token()
+		return list, err
+	}
+	o := map[string]any{}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		key := t.(string) // the decoder takes nothing else
+		if _, twice := o[key]; twice {
+			return nil, fmt.Errorf("the key %q stands there twice", clip(key))
+		}
+		if o[key], err = value(dec, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	_, err = dec.Token()
+	return o, err
+}
+
+// field is one of the fields of a body, zero where it is absent or null.
+func field[T any](o map[string]any, name, kind string) (v T, err error) {
+	given, ok := o[name]
+	if !ok || given == nil {
+		return v, nil
+	}
+	if v, ok = given.(T); !ok {
+		return v, refuse(400, "wrong-type", fmt.Sprintf("the field %s is not %s", name, kind), "")
+	}
+	return v, nil
+}
+
+// texts is a field that is a list of texts.
+func texts(o map[string]any, name string) (list []string, err error) {
+	given, err := field[[]any](o, name, "a list of texts")
+	for _, v := range given {
+		s, ok := v.(string)
+		if !ok {
+			return nil, refuse(400, "wrong-type", fmt.Sprintf("the field %s is not a list of texts", name), "")
+		}
+		list = append(list, s)
+	}
+	return list, err
+}
+
+// writeJSON answers one document.
+func writeJSON(w http.ResponseWriter, status int, doc any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(doc); err != nil {
+		return err
+	}
+	return writeDocument(w, status, b.Bytes())
+}
+
+// writeDocument answers a JSON document. That it does not arrive is not our failure.
+func writeDocument(w http.ResponseWriter, status int, doc []byte) error {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(doc)
+	return nil
+}

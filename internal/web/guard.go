@@ -1,0 +1,166 @@
+package web
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// response knows whether its answer has begun.
+type response struct {
+	http.ResponseWriter
+	begun bool
+}
+
+func (w *response) WriteHeader(status int) {
+	w.begun = true
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *response) Write(b []byte) (int, error) {
+	w.begun = true
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// answerHeaders stand on every answer: it is data, for nobody but who asked.
+var answerHeaders = map[string]string{
+	"Cache-Control":                "no-store",
+	"Content-Security-Policy":      "default-src 'none'; frame-ancestors 'none'",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Referrer-Policy":              "no-referrer",
+	"X-Content-Type-Options":       "nosniff",
+}
+
+func (d *door) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w := &response{ResponseWriter: rw}
+	for name, value := range answerHeaders {
+		w.Header().Set(name, value)
+	}
+	defer d.caught(w, r)
+	// Both deadlines may not be kept by the writer, as in a test; then there are none.
+	ctl := http.NewResponseController(rw)
+	_ = ctl.SetWriteDeadline(time.Now().Add(answerTime))
+	if r.ContentLength != 0 { // also for a body that nobody is going to read
+		_ = ctl.SetReadDeadline(time.Now().Add(d.body))
+	}
+	if err := d.admit(r); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	d.mux.ServeHTTP(w, r)
+}
+
+// admit is the part of the guard that is the same for every route.
+func (d *door) admit(r *http.Request) error {
+	if !d.ours(r) {
+		return refuse(403, "foreign-host", fmt.Sprintf("this service does not go by the name %q", clip(r.Host)),
+			"call it by localhost, its address, or a name that it was told")
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return refuse(400, "broken-query", "the query of the address cannot be read", "write what is no letter or digit as %XX")
+	}
+	for name := range query {
+		if slices.Contains([]string{"token", "access_token", "auth_token", "bearer", "authorization", "api_key", "apikey"}, strings.ToLower(name)) {
+			return refuse(400, "token-in-query", "a token does not belong into an address, which is kept in logs", "send the header Authorization: Bearer TOKEN, and take another token")
+		}
+	}
+	if err := new(http.CrossOriginProtection).Check(r); err != nil {
+		return refuse(403, "foreign-origin", "pages of other sites may change nothing here", "")
+	}
+	if p := r.URL.EscapedPath(); p != path.Clean(p) { // the mux would answer with a redirect
+		return errNoRoute
+	}
+	return nil
+}
+
+// handler is a route behind the rest of the guard.
+func (d *door) handler(rt route) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w := rw.(*response)
+		err := d.entitled(rt, r)
+		if err == nil {
+			err = rt.checkQuery(r)
+		}
+		if err == nil {
+			err = rt.handle(d, w, r)
+		}
+		if err != nil {
+			d.fail(w, r, err)
+		}
+	})
+}
+
+// openness says who needs no token.
+type openness int
+
+const (
+	holders  openness = iota // nobody
+	loopback                 // who comes over the loopback interface
+	anybody                  // nobody needs one, or the handler sees for itself
+)
+
+func (d *door) entitled(rt route, r *http.Request) error {
+	if rt.open == anybody || rt.open == loopback && onLoopback(r) || onSocket(r) || d.knows(r.Header.Values("Authorization")) {
+		return nil
+	}
+	return errToken
+}
+
+// knows compares in a time that tells nothing of the token.
+func (d *door) knows(header []string) bool {
+	if len(header) != 1 || d.Token == "" {
+		return false
+	}
+	scheme, given, _ := strings.Cut(header[0], " ")
+	sum := sha256.Sum256([]byte(strings.TrimSpace(given)))
+	return subtle.ConstantTimeCompare(sum[:], d.token[:]) == 1 && strings.EqualFold(scheme, "Bearer")
+}
+
+// ours says whether the request's Host is a name of this service. A page elsewhere can
+// have its own name point to this machine, and would then be of one origin with it.
+func (d *door) ours(r *http.Request) bool {
+	host := strings.ToLower(strings.TrimSuffix(hostname(r.Host), "."))
+	if onSocket(r) || host == "localhost" || d.hosts[host] || r.TLS != nil && len(d.hosts) == 0 {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && (ip.IsLoopback() || ip.Unmap() == reached(r))
+}
+
+// hostname is a Host without its port.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+}
+
+// onSocket says whether the request came by a Unix socket, so that the rights of its file
+// have said already who may come in.
+func onSocket(r *http.Request) bool {
+	_, ok := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
+	return ok
+}
+
+// onLoopback says whether the request came from this machine.
+func onLoopback(r *http.Request) bool { return reached(r).IsLoopback() }
+
+// reached is the address of this machine that the request came to.
+func reached(r *http.Request) netip.Addr {
+	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		return a.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
+}

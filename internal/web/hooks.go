@@ -1,0 +1,139 @@
+package web
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/service"
+)
+
+var hookRoutes = []route{
+	{method: "POST", path: "/hooks/{name}", id: "webhook", summary: "Start the tool of a webhook", open: anybody, anyBody: true,
+		doc:     "The caller proves itself as the webhook's configuration says: by a token in a header, or by a signature over the body. A delivery that comes again answers the run it started.",
+		headers: []param{trace},
+		answers: []answer{accepted, {200, "A test by GitHub, which starts nothing.", "", "ping"}}, handle: (*door).hook},
+}
+
+// errHook does not tell whether the proof was wrong or absent.
+var errHook = refuse(401, "unauthorized", "the webhook's token or signature is absent or wrong", "give both sides the same secret")
+
+// hook starts a webhook's tool. What the caller sends is data: it goes the way of any
+// caller's parameters.
+func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
+	h, ok := d.hooks[r.PathValue("name")]
+	if !ok {
+		return refuse(404, "unknown-webhook", "there is no such webhook", "")
+	}
+	body, err := d.read(w, r)
+	if err != nil {
+		return err
+	}
+	if !proven(h, r.Header, body) {
+		return errHook
+	}
+	if h.Scheme == config.HMAC && r.Header.Get("X-GitHub-Event") == "ping" { // that a webhook was set up is no reason to start anything
+		return writeJSON(w, 200, struct {
+			Ping string `json:"ping"`
+		}{"ok"})
+	}
+	q := service.Request{Tool: h.Tool, Origin: "webhook:" + h.Name, Parent: traceparent(r)}
+	if q.Params, err = hookParams(h, r, body); err != nil {
+		return err
+	}
+	if delivery := r.Header.Get(h.DeliveryHeader); h.DeliveryHeader != "" && delivery != "" {
+		q.ID = derivedID("webhook", h.Name, delivery)
+	}
+	id, err := d.Start(context.WithoutCancel(r.Context()), q)
+	if err != nil {
+		d.Log.Warn("webhook started nothing", "webhook", h.Name, "tool", h.Tool, "error", err.Error())
+		return err
+	}
+	return accept(w, id)
+}
+
+// proven says whether a request comes from who knows the webhook's secret.
+func proven(h config.Webhook, header http.Header, body []byte) bool {
+	given := header.Values(h.Header)
+	if len(given) != 1 {
+		return false
+	}
+	if h.Scheme == config.Token {
+		want, got := sha256.Sum256(h.Secret), sha256.Sum256([]byte(given[0]))
+		return subtle.ConstantTimeCompare(want[:], got[:]) == 1
+	}
+	got, err := hex.DecodeString(strings.TrimPrefix(given[0], "sha256="))
+	mac := hmac.New(sha256.New, h.Secret)
+	mac.Write(body)
+	return err == nil && hmac.Equal(got, mac.Sum(nil))
+}
+
+// hookParams are the parameters that a webhook takes from a body. What its pointers do
+// not find is not given.
+func hookParams(h config.Webhook, r *http.Request, body []byte) (map[string]any, error) {
+	params := map[string]any{}
+	doc := body
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && kind == "application/x-www-form-urlencoded" {
+		form, err := url.ParseQuery(string(body))
+		if err != nil || !form.Has("payload") {
+			return nil, refuse(400, "broken-form", "the form has no field payload", "send JSON")
+		}
+		doc = []byte(form.Get("payload")) // the other form of GitHub's
+	}
+	if h.BodyParam != "" {
+		if !utf8.Valid(doc) {
+			return nil, refuse(400, "broken-body", "the body is no UTF-8 text", "")
+		}
+		params[h.BodyParam] = string(doc)
+	}
+	if len(h.Params) == 0 {
+		return params, nil
+	}
+	v, err := decode(doc)
+	if err != nil {
+		return nil, err
+	}
+	for name, pointer := range h.Params {
+		if found, ok := at(v, pointer); ok {
+			params[name] = found
+		}
+	}
+	return params, nil
+}
+
+// at is what a JSON Pointer (RFC 6901) finds.
+func at(v any, pointer string) (any, bool) {
+	if pointer == "" {
+		return v, true
+	}
+	for _, word := range strings.Split(pointer, "/")[1:] {
+		word = strings.NewReplacer("~1", "/", "~0", "~").Replace(word)
+		switch in := v.(type) {
+		case map[string]any:
+			inside, ok := in[word]
+			if !ok {
+				return nil, false
+			}
+			v = inside
+		case []any:
+			i, err := strconv.Atoi(word)
+			if err != nil || i < 0 || i >= len(in) || fmt.Sprint(i) != word {
+				return nil, false
+			}
+			v = in[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, v != nil
+}

@@ -1,0 +1,108 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/runlog"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// runLogs streams what the steps of a run printed.
+func (d *door) runLogs(w http.ResponseWriter, r *http.Request) error {
+	id, err := runID(r)
+	if err != nil {
+		return err
+	}
+	in := r.URL.Query()
+	past, err := d.Past(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	l := &logs{reader: runlog.New(steps.LogFolder(d.StateDir, id), past.Plan, in.Get("step")), only: in.Get("stream")}
+	var names []string
+	for _, s := range past.Result().Steps {
+		names = append(names, s.ID)
+	}
+	if step := in.Get("step"); step != "" && !slices.ContainsFunc(names, l.reader.Wants) {
+		return past.NoStep(step)
+	}
+	s, err := d.begin(w, asText)
+	if err != nil || r.Method == http.MethodHead {
+		return err
+	}
+	l.bare, l.lines = s, console.NewPrefixer(s, names, console.PrefixOptions{})
+	return d.copyLogs(r, s, l, past, in.Get("follow") == "1")
+}
+
+// copyLogs sends logs, and goes on while the run does where that is asked for.
+func (d *door) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.Past, follow bool) error {
+	info, events := past.Info, past.Events
+	for {
+		if err := l.reader.Copy(events, l.to); err != nil {
+			return err
+		}
+		if !follow || !live(info.Status) {
+			return l.lines.Flush()
+		}
+		if err := s.flush(); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(d.look):
+		case <-d.Stopping:
+			return l.lines.Flush()
+		case <-r.Context().Done():
+			return nil
+		}
+		var err error
+		if info, err = d.Info(r.Context(), info.ID); err != nil { // before the events, see runEvents
+			return err
+		}
+		if events, err = d.more(r, info.ID, events); err != nil {
+			return err
+		}
+	}
+}
+
+// more are a run's events, with those that have come.
+func (d *door) more(r *http.Request, id string, events []dag.Event) ([]dag.Event, error) {
+	for {
+		after := uint64(0)
+		if len(events) > 0 {
+			after = events[len(events)-1].Seq
+		}
+		list, err := d.Events(r.Context(), id, after)
+		if err != nil || len(list) == 0 {
+			return events, err
+		}
+		events = append(events, list...)
+	}
+}
+
+// logs is where the logs of a run go.
+type logs struct {
+	reader *runlog.Reader
+	only   string // the one stream that is wanted
+	bare   io.Writer
+	lines  *console.Prefixer
+}
+
+func (l *logs) to(s steps.Streams, path dag.ID) io.Writer {
+	name := "stdout"
+	if s == steps.Stderr {
+		name = "stderr"
+	}
+	switch {
+	case l.only != "" && l.only != name:
+		return io.Discard
+	case l.reader.Exactly(path):
+		return l.bare
+	}
+	return l.lines.Step(string(path))
+}

@@ -1,0 +1,148 @@
+package web
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+)
+
+// schemaFile holds the schemas of what the API alone reads and writes. The other
+// documents have theirs in the root package (flowrun.Schema).
+//
+//go:embed schemas.json
+var schemaFile []byte
+
+// object is a JSON object that is made by hand.
+type object = map[string]any
+
+// document makes the OpenAPI document of a table of routes.
+func document(routes []route, version string) ([]byte, error) {
+	schemas, err := components()
+	if err != nil {
+		return nil, err
+	}
+	paths := object{}
+	for _, rt := range routes {
+		item, ok := paths[rt.path].(object)
+		if !ok {
+			item = object{}
+			paths[rt.path] = item
+		}
+		item[strings.ToLower(rt.method)] = rt.operation()
+	}
+	doc := object{
+		"openapi": "3.1.0",
+		"info": object{"title": "flowrun service", "version": version,
+			"description": "Start tools and follow their runs. Errors of every route are the document `error`. Fields are only ever added: a reader ignores those it does not know."},
+		"servers": []any{object{"url": "/"}},
+		"paths":   paths,
+		"components": object{"schemas": schemas,
+			"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer", "description": "The token that flowrun serve was started with. None is needed on its Unix socket."}},
+			"responses":       object{"error": object{"description": "What is wrong, and what to do.", "content": content("", "error")}}},
+		"security": []any{object{"token": []any{}}},
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err = enc.Encode(doc)
+	return b.Bytes(), err
+}
+
+// operation is the route in the document.
+func (rt route) operation() object {
+	op := object{"operationId": rt.id, "summary": rt.summary}
+	if rt.doc != "" {
+		op["description"] = rt.doc
+	}
+	switch rt.open {
+	case anybody:
+		op["security"] = []any{}
+	case loopback: // nothing, or the token
+		op["security"] = []any{object{}, object{"token": []any{}}}
+	}
+	if list := rt.parameters(); len(list) > 0 {
+		op["parameters"] = list
+	}
+	if rt.body != "" {
+		op["requestBody"] = object{"required": rt.body == "start", "content": content("", rt.body)}
+	}
+	if rt.anyBody {
+		op["requestBody"] = object{"required": true, "content": object{"*/*": object{}}}
+	}
+	answers := object{"default": object{"$ref": "#/components/responses/error"}}
+	for _, a := range rt.answers {
+		one := object{"description": a.doc, "content": content(a.media, a.schema)}
+		if a.schema == "started" {
+			one["headers"] = object{"Location": object{"description": "The run's address.", "schema": object{"type": "string"}}}
+		}
+		answers[strconv.Itoa(a.status)] = one
+	}
+	op["responses"] = answers
+	return op
+}
+
+var inPath = regexp.MustCompile(`\{(\w+)\}`)
+
+func (rt route) parameters() (list []any) {
+	add := func(p param, in string) {
+		schema := object{"type": p.kind}
+		if p.enum != nil {
+			schema["enum"] = p.enum
+		}
+		if p.many {
+			schema = object{"type": "array", "items": schema}
+		}
+		list = append(list, object{"name": p.name, "in": in, "description": p.doc, "required": in == "path", "schema": schema})
+	}
+	docs := map[string]string{"id": "The run's id, whole.", "name": "The name, with / and # written as %2F and %23."}
+	for _, m := range inPath.FindAllStringSubmatch(rt.path, -1) {
+		add(param{name: m[1], kind: "string", doc: docs[m[1]]}, "path")
+	}
+	for _, p := range rt.query {
+		add(p, "query")
+	}
+	for _, p := range rt.headers {
+		add(p, "header")
+	}
+	return list
+}
+
+func content(media, schema string) object {
+	if media == "" {
+		media = "application/json"
+	}
+	if schema == "" {
+		return object{media: object{"schema": object{"type": "string"}}}
+	}
+	return object{media: object{"schema": object{"$ref": "#/components/schemas/" + schema}}}
+}
+
+// components are all schemas by name. One that is a document of its own refers to parts
+// of itself, which are elsewhere here.
+func components() (object, error) {
+	all := object{}
+	if err := json.Unmarshal(schemaFile, &all); err != nil {
+		return nil, fmt.Errorf("internal error: schemas of the API: %w", err)
+	}
+	for _, name := range []string{"run", "runs", "event"} {
+		b, err := flowrun.Schema(name)
+		if err != nil {
+			return nil, err
+		}
+		b = bytes.ReplaceAll(b, []byte(`"#/$defs/`), []byte(`"#/components/schemas/`+name+`/$defs/`))
+		s := object{}
+		if err := json.Unmarshal(b, &s); err != nil {
+			return nil, fmt.Errorf("internal error: schema %s: %w", name, err)
+		}
+		delete(s, "$schema")
+		all[name] = s
+	}
+	return all, nil
+}

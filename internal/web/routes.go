@@ -1,0 +1,139 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// route is one row of the table: how something is asked, and what is answered.
+type route struct {
+	method, path string
+	id           string // operationId
+	summary      string
+	doc          string // more of it, in Markdown
+	open         openness
+	query        []param
+	headers      []param
+	body         string // schema of the request's body, "" for none
+	anyBody      bool   // the body is the caller's, of any form
+	answers      []answer
+	handle       func(d *door, w http.ResponseWriter, r *http.Request) error
+}
+
+// param is a parameter in the query, or a header. Its schema is a type of JSON Schema.
+type param struct {
+	name, kind, doc string
+	enum            []string
+	many            bool // it may stand there more than once
+}
+
+// answer is what a route answers when all is well. Every other answer is the document
+// "error".
+type answer struct {
+	status int
+	doc    string
+	media  string // application/json where it is ""
+	schema string
+}
+
+const (
+	asStream = "text/event-stream"
+	asText   = "text/plain; charset=utf-8"
+)
+
+var (
+	after  = param{name: "after", kind: "integer", doc: "Number of the last event that is known; the stream goes on behind it."}
+	lastID = param{name: "Last-Event-ID", kind: "integer", doc: "The same, as browsers send it when they connect anew; stronger than after."}
+	trace  = param{name: "traceparent", kind: "string", doc: "W3C trace context that the run belongs to."}
+
+	accepted = answer{202, "The run's id. It is on record for good; its address stands in the header Location.", "", "started"}
+)
+
+// routes is the table of this door.
+func (d *door) routes() []route {
+	list := slices.Concat(runRoutes, toolRoutes, []route{
+		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow what happens in all runs",
+			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers grow, also over a restart of the service. " +
+				"Without `after` or `Last-Event-ID` the stream begins with what happens next. `event: reset` says that events are missing before the next one: read the state anew.",
+			query: []param{after, {name: "run", kind: "string", doc: "Only events of this run."}, {name: "tool", kind: "string", doc: "Only events of runs of this tool."}}, headers: []param{lastID},
+			answers: []answer{{200, "The stream. It ends when the service does, or when it is not read.", asStream, "event"}}, handle: (*door).watch},
+		{method: "GET", path: "/api/v1/openapi.json", id: "openapi", summary: "This document", open: loopback,
+			answers: []answer{{200, "An OpenAPI 3.1 document.", "", "openapi"}}, handle: (*door).describe},
+		{method: "GET", path: "/healthz", id: "health", summary: "Whether the service lives", open: anybody,
+			answers: []answer{{200, "It does.", "", "health"}}, handle: (*door).healthz},
+		{method: "GET", path: "/readyz", id: "ready", summary: "Whether the service takes requests", open: anybody,
+			answers: []answer{{200, "It does.", "", "health"}, {503, "It does not now: it is stopping, or the history cannot be written.", "", "health"}}, handle: (*door).readyz},
+	})
+	if d.Metrics != nil {
+		list = append(list, route{method: "GET", path: "/metrics", id: "metrics", summary: "Metrics for Prometheus", open: loopback,
+			answers: []answer{{200, "The metrics.", "text/plain", ""}}, handle: (*door).metrics})
+	}
+	if d.People != nil {
+		list = append(list, peopleRoutes...)
+	}
+	if d.Schedules != nil {
+		list = append(list, scheduleRoutes...)
+	}
+	if len(d.hooks) > 0 {
+		list = append(list, hookRoutes...)
+	}
+	return list
+}
+
+// checkQuery refuses what the route does not take, rather than to leave it out silently.
+func (rt route) checkQuery(r *http.Request) error {
+	var known []string
+	for _, p := range rt.query {
+		known = append(known, p.name)
+	}
+	for name, values := range r.URL.Query() {
+		i := slices.Index(known, name)
+		switch {
+		case i < 0 && len(known) == 0:
+			return refuse(400, "unknown-query", fmt.Sprintf("there is no query %q here", clip(name)), "leave it out")
+		case i < 0:
+			return refuse(400, "unknown-query", fmt.Sprintf("there is no query %q here", clip(name)), near(tool.Near(name, known), fmt.Sprintf("there are %q", known)))
+		case len(values) > 1 && !rt.query[i].many:
+			return refuse(400, "repeated-query", fmt.Sprintf("the query %s stands there twice", name), "")
+		}
+		if e := rt.query[i].enum; e != nil && rt.query[i].kind == "string" {
+			for _, v := range values {
+				if !slices.Contains(e, v) {
+					return refuse(400, "wrong-query", fmt.Sprintf("the query %s cannot be %q", name, clip(v)), near(tool.Near(v, e), fmt.Sprintf("it is one of %q", e)))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (d *door) describe(w http.ResponseWriter, _ *http.Request) error {
+	return writeDocument(w, 200, d.openAPI)
+}
+
+func (d *door) metrics(w http.ResponseWriter, r *http.Request) error {
+	d.Metrics.ServeHTTP(w, r)
+	return nil
+}
+
+// health is what anybody may know.
+type health struct {
+	Status string `json:"status"`
+}
+
+func (d *door) healthz(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, 200, health{"ok"})
+}
+
+func (d *door) readyz(w http.ResponseWriter, _ *http.Request) error {
+	switch h := d.Health(); {
+	case h.Draining:
+		return writeJSON(w, 503, health{"draining"})
+	case !h.Ready:
+		return writeJSON(w, 503, health{"not-ready"})
+	}
+	return writeJSON(w, 200, health{"ok"})
+}

@@ -1,0 +1,358 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/service"
+)
+
+var runRoutes = []route{
+	{method: "GET", path: "/api/v1/runs", id: "listRuns", summary: "List runs, newest first",
+		query: []param{
+			{name: "status", kind: "string", doc: "Only runs in this state, or in any of several.", enum: statuses(), many: true},
+			{name: "tool", kind: "string", doc: "Only runs of this tool."},
+			{name: "since", kind: "string", doc: "Only runs begun at this time or later, as RFC 3339."},
+			{name: "limit", kind: "integer", doc: "At most so many, from 1 to 1000; 100 where it is absent."}},
+		answers: []answer{{200, "The runs.", "", "runs"}}, handle: (*door).listRuns},
+	{method: "POST", path: "/api/v1/runs", id: "startRun", summary: "Start a run of a tool",
+		doc: "The answer comes once the run is on record for good, and does not wait for its end. With an `Idempotency-Key` the request may be repeated when its answer was lost: " +
+			"the same key is the same run, as long as the history keeps it.",
+		headers: []param{{name: "Idempotency-Key", kind: "string", doc: "A word of the caller's own, up to 255 characters, that no other request has."}, trace},
+		body:    "start", answers: []answer{accepted}, handle: (*door).startRun},
+	{method: "GET", path: "/api/v1/runs/{id}", id: "getRun", summary: "Show what came of a run and its steps, so far",
+		answers: []answer{{200, "The run.", "", "run"}}, handle: (*door).showRun},
+	{method: "POST", path: "/api/v1/runs/{id}/cancel", id: "cancelRun", summary: "Ask a run to stop",
+		doc:  "Its steps are stopped and its cleanup runs; the answer does not wait for that.",
+		body: "nothing", answers: []answer{{202, "The run was asked.", "", "started"}}, handle: (*door).cancelRun},
+	{method: "POST", path: "/api/v1/runs/{id}/resume", id: "resumeRun", summary: "Go on with a run that failed or was interrupted",
+		body: "nothing", answers: []answer{{202, "The run goes on.", "", "started"}}, handle: (*door).resumeRun},
+	{method: "POST", path: "/api/v1/runs/{id}/retry", id: "retryRun", summary: "Start a new run that takes over what went well in this one",
+		body: "retry", answers: []answer{accepted}, handle: (*door).retryRun},
+	{method: "GET", path: "/api/v1/runs/{id}/events", id: "runEvents", summary: "Follow what happens in one run",
+		doc: "Server-sent events, each with its number within the run in `id` and a flowrun/event.v1 document in `data`: all there were, or those behind `after`, then what happens. " +
+			"`event: end` with the run's status is the last; a client that is not to ask again closes then.",
+		query: []param{after}, headers: []param{lastID},
+		answers: []answer{{200, "The stream. It ends when the run has ended or was interrupted; one that waits for people goes on.", asStream, "event"}}, handle: (*door).runEvents},
+	{method: "GET", path: "/api/v1/runs/{id}/logs", id: "runLogs", summary: "Read what the steps of a run printed",
+		doc: "Every line stands behind the name of its step, but where one step is asked for.",
+		query: []param{
+			{name: "step", kind: "string", doc: "Path of the only step that is wanted; one that uses a tool stands for the steps inside, a loop for its items."},
+			{name: "stream", kind: "string", doc: "Only what went there; both where it is absent.", enum: []string{"stdout", "stderr"}},
+			{name: "follow", kind: "string", doc: "1 goes on while the run does.", enum: []string{"0", "1"}}},
+		answers: []answer{{200, "What they printed, secrets shown as ***.", asText, ""}}, handle: (*door).runLogs},
+}
+
+var peopleRoutes = []route{
+	{method: "POST", path: "/api/v1/runs/{id}/approve", id: "approve", summary: "Approve what a run waits for",
+		doc:  "The run goes on with the form's values.",
+		body: "approve", answers: []answer{{202, "The answer is on record.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, true) }},
+	{method: "POST", path: "/api/v1/runs/{id}/reject", id: "reject", summary: "Reject what a run waits for",
+		body: "reject", answers: []answer{{202, "The answer is on record.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, false) }},
+}
+
+func statuses() (words []string) {
+	for _, s := range []dag.Status{dag.Pending, dag.Running, dag.Waiting, dag.Succeeded, dag.Failed, dag.Cancelled, dag.TimedOut, dag.Interrupted} {
+		words = append(words, s.String())
+	}
+	return words
+}
+
+// live says whether a run in this state goes on, or waits to.
+func live(s dag.Status) bool {
+	return slices.Contains([]dag.Status{dag.Pending, dag.Running, dag.Retrying, dag.Waiting}, s)
+}
+
+// started is the answer to what begins or moves a run.
+type started struct {
+	ID string `json:"id"`
+}
+
+// accept answers with a run.
+func accept(w http.ResponseWriter, id string) error {
+	w.Header().Set("Location", "/api/v1/runs/"+url.PathEscape(id))
+	return writeJSON(w, http.StatusAccepted, started{id})
+}
+
+// listed is a run in flowrun/runs.v1.
+type listed struct {
+	ID         string     `json:"id"`
+	Tool       string     `json:"tool"`
+	RetryOf    string     `json:"retry_of,omitempty"`
+	Origin     string     `json:"origin,omitempty"`
+	Status     dag.Status `json:"status"`
+	ExitCode   int        `json:"exit_code"`
+	Reason     string     `json:"reason,omitempty"`
+	Message    string     `json:"message,omitempty"`
+	Started    time.Time  `json:"started"`
+	Ended      time.Time  `json:"ended,omitzero"`
+	DurationMS int64      `json:"duration_ms"`
+}
+
+func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
+	in := r.URL.Query()
+	q := flowrun.Query{Tool: in.Get("tool"), Limit: 100}
+	for _, word := range in["status"] {
+		s, err := dag.ParseStatus(word)
+		if err != nil {
+			return err
+		}
+		q.Status = append(q.Status, s)
+	}
+	var err error
+	if since := in.Get("since"); since != "" {
+		if q.Since, err = time.Parse(time.RFC3339, since); err != nil {
+			return refuse(400, "wrong-query", "the query since is no time", "write it as in 2026-11-21T08:00:00Z, and a + in it as %2B")
+		}
+	}
+	if in.Has("limit") {
+		if q.Limit, err = strconv.Atoi(in.Get("limit")); err != nil || q.Limit < 1 || q.Limit > 1000 {
+			return refuse(400, "wrong-query", "the query limit is no whole number from 1 to 1000", "")
+		}
+	}
+	found, err := d.Runs(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	runs := make([]listed, len(found))
+	for i, f := range found {
+		runs[i] = listed{ID: f.ID, Tool: f.Tool, RetryOf: f.RetryOf, Origin: f.Origin, Status: f.Status, ExitCode: f.ExitCode,
+			Reason: f.Reason, Message: f.Message, Started: f.Started, Ended: f.Ended}
+		switch {
+		case !f.Ended.IsZero():
+			runs[i].DurationMS = f.Ended.Sub(f.Started).Milliseconds()
+		case f.Status == dag.Running:
+			runs[i].DurationMS = now.Sub(f.Started).Milliseconds()
+		}
+	}
+	return writeJSON(w, 200, struct {
+		Schema string   `json:"schema"`
+		Runs   []listed `json:"runs"`
+	}{"flowrun/runs.v1", runs})
+}
+
+// runIDs is what ids of runs look like; they are names of folders, too.
+var runIDs = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
+
+// runID is the run that the address names.
+func runID(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	if !runIDs.MatchString(id) {
+		return "", errNoRun
+	}
+	return id, nil
+}
+
+func (d *door) showRun(w http.ResponseWriter, r *http.Request) error {
+	id, err := runID(r)
+	if err != nil {
+		return err
+	}
+	p, err := d.Past(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, 200, p.Result())
+}
+
+func (d *door) startRun(w http.ResponseWriter, r *http.Request) error {
+	o, err := d.readObject(w, r, "tool", "params", "detach")
+	if err != nil {
+		return err
+	}
+	q := service.Request{Origin: "api", Parent: traceparent(r)}
+	if q.Tool, err = field[string](o, "tool", "a text"); err != nil {
+		return err
+	}
+	if q.Params, err = field[map[string]any](o, "params", "an object of values by name"); err != nil {
+		return err
+	}
+	detach, err := field[bool](o, "detach", "true or false")
+	switch {
+	case err != nil:
+		return err
+	case q.Tool == "":
+		return refuse(400, "no-tool", "the body does not say which tool to run", `send {"tool": "NAME", "params": {...}}`)
+	case detach && onSocket(r): // who comes over the network is not the user of this machine
+		q.Origin = "detach"
+	}
+	if keys := r.Header.Values("Idempotency-Key"); len(keys) > 0 {
+		if len(keys) > 1 || keys[0] == "" || len(keys[0]) > 255 {
+			return refuse(400, "wrong-key", "the Idempotency-Key is no word of 1 to 255 characters", "")
+		}
+		q.ID = derivedID("key", keys[0])
+		if err := d.sameRequest(r.Context(), q); err != nil {
+			return err
+		}
+	}
+	return d.start(w, r, q)
+}
+
+// start begins a run, also when the caller does not wait for the answer any more: it may
+// ask again, and then should find it.
+func (d *door) start(w http.ResponseWriter, r *http.Request, q service.Request) error {
+	id, err := d.Start(context.WithoutCancel(r.Context()), q)
+	if err != nil {
+		return err
+	}
+	return accept(w, id)
+}
+
+// sameRequest refuses a key that stands for another request already. What was secret of
+// that one was not kept, and is not compared.
+func (d *door) sameRequest(ctx context.Context, q service.Request) error {
+	p, err := d.Past(ctx, q.ID)
+	if err != nil {
+		return nil // there is none yet; whatever else it is, Start finds out
+	}
+	other := p.Record.Tool != q.Tool
+	for name, v := range q.Params {
+		was, kept := p.Record.Given[name]
+		other = other || !slices.Contains(p.Record.Withheld, name) && !(kept && sameJSON(was, v))
+	}
+	for name := range p.Record.Given {
+		_, given := q.Params[name]
+		other = other || !given
+	}
+	if other {
+		return refuse(409, "key-reused", fmt.Sprintf("the Idempotency-Key was used before for another request, which started run %s", q.ID), "use a new key for a new request")
+	}
+	return nil
+}
+
+func sameJSON(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// derivedID is a run's id that hangs on words alone. It looks like those that are made
+// of the time, with which it can have nothing in common but by a chance of 2^-65.
+func derivedID(words ...string) string {
+	h := sha256.New()
+	for _, w := range words {
+		fmt.Fprintf(h, "%d:%s", len(w), w)
+	}
+	return base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").EncodeToString(h.Sum(nil))[:13]
+}
+
+var traceparents = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+
+// traceparent is the caller's trace context; one that is none is left out, as its
+// specification wants it.
+func traceparent(r *http.Request) string {
+	t := r.Header.Get("traceparent")
+	if !traceparents.MatchString(t) || strings.HasPrefix(t, "ff") || t[3:35] == strings.Repeat("0", 32) || t[36:52] == strings.Repeat("0", 16) {
+		return ""
+	}
+	return t
+}
+
+func (d *door) cancelRun(w http.ResponseWriter, r *http.Request) error {
+	id, err := d.asked(w, r)
+	if err != nil {
+		return err
+	}
+	info, err := d.Info(r.Context(), id)
+	switch {
+	case err != nil:
+		return err
+	case !live(info.Status):
+		return refuse(409, "not-running", fmt.Sprintf("the run does not go on: it is %s", info.Status), "")
+	}
+	if err := d.Cancel(context.WithoutCancel(r.Context()), id, "cancelled over the API"); err != nil {
+		return err
+	}
+	return accept(w, id)
+}
+
+// asked is the run of a request whose body says nothing.
+func (d *door) asked(w http.ResponseWriter, r *http.Request) (string, error) {
+	id, err := runID(r)
+	if err != nil {
+		return "", err
+	}
+	_, err = d.readObject(w, r)
+	return id, err
+}
+
+func (d *door) resumeRun(w http.ResponseWriter, r *http.Request) error {
+	id, err := d.asked(w, r)
+	if err != nil {
+		return err
+	}
+	info, err := d.Info(r.Context(), id)
+	switch {
+	case err != nil:
+		return err
+	case info.Status == dag.Succeeded:
+		return refuse(409, "finished", "the run has succeeded: there is nothing to go on with", "POST /api/v1/runs starts a new one")
+	}
+	if err := d.Resume(context.WithoutCancel(r.Context()), id); err != nil {
+		return err
+	}
+	return accept(w, id)
+}
+
+func (d *door) retryRun(w http.ResponseWriter, r *http.Request) error {
+	id, err := runID(r)
+	if err != nil {
+		return err
+	}
+	o, err := d.readObject(w, r, "from")
+	if err != nil {
+		return err
+	}
+	from, err := texts(o, "from")
+	if err != nil {
+		return err
+	}
+	retry, err := d.Retry(context.WithoutCancel(r.Context()), id, from)
+	if err != nil {
+		return err
+	}
+	return accept(w, retry)
+}
+
+// answer tells a run what somebody decided. The step stands in the body: its path may
+// hold whatever the items of a loop are called.
+func (d *door) answer(w http.ResponseWriter, r *http.Request, approve bool) error {
+	id, err := runID(r)
+	if err != nil {
+		return err
+	}
+	fields := []string{"step", "comment", "values"}
+	if !approve {
+		fields = fields[:2]
+	}
+	o, err := d.readObject(w, r, fields...)
+	if err != nil {
+		return err
+	}
+	a := service.Answer{Approve: approve}
+	step, errStep := field[string](o, "step", "a text")
+	comment, errComment := field[string](o, "comment", "a text")
+	values, errValues := field[map[string]any](o, "values", "an object of values by name")
+	if err := cmp.Or(errStep, errComment, errValues); err != nil {
+		return err
+	}
+	a.Comment, a.Values = comment, values
+	if err := d.People.Answer(context.WithoutCancel(r.Context()), id, step, a); err != nil {
+		return err
+	}
+	return accept(w, id)
+}

@@ -1,0 +1,111 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/funcschema"
+)
+
+var toolRoutes = []route{
+	{method: "GET", path: "/api/v1/tools", id: "listTools", summary: "List the tools that can be run",
+		answers: []answer{{200, "The tools, by name.", "", "tools"}}, handle: (*door).listTools},
+	{method: "GET", path: "/api/v1/tools/{name}", id: "getTool", summary: "Show what a tool is for and which parameters it takes",
+		answers: []answer{{200, "The tool.", "", "tool"}}, handle: (*door).showTool},
+}
+
+var scheduleRoutes = []route{
+	{method: "GET", path: "/api/v1/schedules", id: "listSchedules", summary: "List the schedules",
+		answers: []answer{{200, "The schedules.", "", "schedules"}}, handle: (*door).listSchedules},
+	{method: "POST", path: "/api/v1/schedules/{name}/pause", id: "pauseSchedule", summary: "Keep a schedule from firing",
+		body: "nothing", answers: []answer{{200, "It is paused.", "", "paused"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, true) }},
+	{method: "POST", path: "/api/v1/schedules/{name}/resume", id: "resumeSchedule", summary: "Let a paused schedule fire again",
+		body: "nothing", answers: []answer{{200, "It fires again.", "", "paused"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.pause(w, r, false) }},
+}
+
+// listedTool is a tool in a list.
+type listedTool struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Scope       string   `json:"scope,omitempty"`
+	Tags        []string `json:"tags"`
+	Broken      bool     `json:"broken,omitempty"`
+}
+
+func (d *door) listTools(w http.ResponseWriter, r *http.Request) error {
+	found, err := d.Tools(r.Context())
+	if err != nil {
+		return err
+	}
+	tools := make([]listedTool, len(found))
+	for i, t := range found {
+		tools[i] = listedTool{t.Name, t.Description, t.Scope, some(t.Tags), t.Broken != ""}
+	}
+	return writeJSON(w, 200, struct {
+		Tools []listedTool `json:"tools"`
+	}{tools})
+}
+
+// some is a list that is never null in JSON.
+func some(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+func (d *door) showTool(w http.ResponseWriter, r *http.Request) error {
+	p, err := d.Plan(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	declared, found := funcschema.Of(p.Definition, p.Secret, funcschema.JSONSchema)
+	if err := found.Err(); err != nil {
+		return err
+	}
+	return writeJSON(w, 200, struct {
+		Name        string   `json:"name"`
+		Description string   `json:"description"`
+		Tags        []string `json:"tags"`
+		Parameters  any      `json:"parameters"`
+	}{p.Name(), p.Definition.Description, some(p.Definition.Tags), declared.Parameters})
+}
+
+// listedSchedule is a schedule in a list, as flowrun schedule list -o json has it.
+type listedSchedule struct {
+	Name     string    `json:"name"`
+	Tool     string    `json:"tool"`
+	Cron     string    `json:"cron"`
+	Timezone string    `json:"timezone,omitempty"`
+	Next     time.Time `json:"next,omitzero"`
+	Paused   bool      `json:"paused"`
+	Source   string    `json:"source"`
+}
+
+func (d *door) listSchedules(w http.ResponseWriter, r *http.Request) error {
+	found, err := d.Schedules.Schedules(r.Context())
+	if err != nil {
+		return err
+	}
+	list := make([]listedSchedule, len(found))
+	for i, s := range found {
+		list[i] = listedSchedule(s)
+	}
+	return writeJSON(w, 200, struct {
+		Schedules []listedSchedule `json:"schedules"`
+	}{list})
+}
+
+func (d *door) pause(w http.ResponseWriter, r *http.Request, paused bool) error {
+	if _, err := d.readObject(w, r); err != nil {
+		return err
+	}
+	name := r.PathValue("name")
+	if err := d.Schedules.Pause(r.Context(), name, paused); err != nil {
+		return err
+	}
+	return writeJSON(w, 200, struct {
+		Name   string `json:"name"`
+		Paused bool   `json:"paused"`
+	}{name, paused})
+}
