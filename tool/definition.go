@@ -65,11 +65,14 @@ type Definition struct {
 	InteractiveOptions InteractiveOptions
 	OnInterrupt        string // "", retry, ask or fail
 	Idempotent         bool
+	MaxActiveRuns      int // runs of the tool at once; 0 = any number
+	Locks              []Lock
 
 	Resources       Resources
 	Security        Security
 	Metadata        Metadata
 	FunctionCalling FunctionCalling
+	Notify          []Notify
 	Tests           []Test
 	Schedules       []*Schedule
 }
