@@ -138,7 +138,7 @@ func (a *app) timetable(ctx context.Context, s *sqlite.Store, lib *tool.Library,
 	for i := range t.entries {
 		t.entries[i].paused = pauses[t.entries[i].id]
 	}
-	slices.SortFunc(t.entries, func(x, y planned) int { return cmp.Compare(x.id, y.id) })
+	slices.SortFunc(t.entries, func(x, y planned) int { return cmp.Or(cmp.Compare(x.name, y.name), cmp.Compare(x.id, y.id)) })
 	return t, nil
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,8 +127,8 @@ func (in installation) crontabLine(e planned) (string, error) {
 		words[i] = shellWord(w)
 	}
 	line := when + " cd " + shellWord(dir) + " && " + strings.Join(words, " ")
-	if strings.ContainsAny(line, "%\n\r\\") {
-		return "", fmt.Errorf("a path or name holds a character that crontab has no safe form for: %%, \\ or a line break")
+	if strings.ContainsAny(line, "%\n\r") {
+		return "", errors.New("a path holds % or a line break, for which crontab has no safe form")
 	}
 	return line, nil
 }
