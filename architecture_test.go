@@ -64,6 +64,7 @@ var house = map[string]struct {
 		"internal/probe",
 		"internal/proc",
 		"internal/runlog",
+		"internal/schedule",
 		"internal/sqlite",
 		"internal/starter",
 		"internal/telemetry",

@@ -28,6 +28,7 @@ type catalog struct {
 	entries map[string]*entry // by name
 	files   map[string]stamp  // all that the entries were made of, and the folders
 	looked  time.Time
+	version uint64 // grows whenever definitions were read anew
 }
 
 // entry is a tool.
@@ -88,6 +89,7 @@ func (c *catalog) look() bool {
 	c.files, c.looked = now, time.Now()
 	c.read()
 	c.addUsed(c.files)
+	c.version++
 	return true
 }
 
