@@ -145,3 +145,10 @@ func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
 	}
 	return s.catalog.plan(name)
 }
+
+// Definitions is a number that grows when definitions in reach have changed.
+func (s *Service) Definitions() uint64 {
+	s.catalog.mu.Lock()
+	defer s.catalog.mu.Unlock()
+	return s.catalog.version
+}
