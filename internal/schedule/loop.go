@@ -302,6 +302,16 @@ func (l *Loop) deal(ctx context.Context, e *entry, now time.Time) (wake time.Tim
 		cursor = now // the clock was set back; what fired remains claimed
 	}
 	due := Due(&e.Schedule, cursor, now)
+	if due.late() { // another service may have been there while this one slept
+		last, _, err := l.Book.Cursor(ctx, e.Name)
+		if err != nil {
+			return wake, err
+		}
+		if !last.After(now) {
+			cursor = latest(cursor, last)
+			due = Due(&e.Schedule, cursor, now)
+		}
+	}
 	if due.Missed > 0 {
 		reason := fmt.Sprintf("missed: no service was there in time (catch-up %s); %d slots up to this one", e.catchUp(), due.Missed)
 		if err := l.Book.Skip(ctx, e.Name, due.LastMissed, reason); err != nil {
