@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/cron"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/schedule"
 )
 
 // TestOtherClocks: what systemd and cron are told means what flowrun does, and what they
@@ -63,7 +63,7 @@ func TestParameterWords(t *testing.T) {
 		{int64(5), "A:=5", `"A:=5"`, "A:=5"},
 		{[]any{"a", true}, `A:=["a",true]`, `"A:=[\"a\",true]"`, `'A:=["a",true]'`},
 	} {
-		e := planned{name: "n", tool: "t", params: map[string]any{"A": c.value}, rule: &tool.Schedule{}}
+		e := planned{Schedule: schedule.Schedule{Tool: "t", Params: map[string]any{"A": c.value}}}
 		words := in.runWords(e)
 		word := words[len(words)-1]
 		if word != c.word || unitWord(word) != c.unit {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/schedule"
 )
 
 // badCron is the error of a cron expression on the command line, with every problem under
@@ -24,9 +25,9 @@ func (a *app) badCron(c *cobra.Command, e *cron.Error) error {
 	return usage(errors.New(b.String()), c)
 }
 
-func (a *app) printSlots(t timing, from time.Time, n int) error {
+func (a *app) printSlots(t schedule.Schedule, from time.Time, n int) error {
 	for range n {
-		from = t.next(from)
+		from = t.Next(from)
 		fmt.Fprintln(a.Stdout, "  "+from.Format(time.RFC3339))
 	}
 	return nil
