@@ -62,7 +62,7 @@ func (l *loop) run() error {
 			return err
 		case more:
 			continue
-		case l.out == 0 && l.releasing():
+		case l.held == 0 && l.releasing():
 			return ErrReleased
 		}
 		if l.out+len(l.owed) == 0 && wake.IsZero() && !l.state.undecided() && len(l.state.waits) == 0 {

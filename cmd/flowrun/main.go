@@ -2,6 +2,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"runtime"
 	_ "time/tzdata" // time zones of schedules, where the machine has no database, as in an empty container
@@ -9,6 +10,8 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/web"
 )
 
 func main() {
@@ -18,7 +21,7 @@ func main() {
 	// steps' process trees itself and needs no helper. Where that cannot be, what
 	// escapes from a step is reported.
 	_ = proc.BecomeReaper()
-	os.Exit(cli.Main(cli.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+	os.Exit(cli.Main(cli.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Web: webDoor}))
 }
 
 // oneProcessor keeps the program to one processor, unless the user said otherwise.
@@ -29,4 +32,10 @@ func oneProcessor() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
 	}
+}
+
+// webDoor is the door of flowrun serve: doors do not know each other.
+func webDoor(s service.Surface, o cli.WebOptions) (http.Handler, error) {
+	return web.New(s, web.Options{Token: o.Token, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks, Version: o.Version,
+		Stopping: o.Stopping, Log: o.Log})
 }

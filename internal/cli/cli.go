@@ -12,10 +12,12 @@ package cli
 
 import (
 	"io"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/service"
 )
 
 // Process is what the command line may use of its process. Tests hand in their
@@ -24,6 +26,8 @@ type Process struct {
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	// Web makes the door of flowrun serve for programs.
+	Web func(service.Surface, WebOptions) (http.Handler, error)
 }
 
 // Main runs one command line and returns its exit code.
@@ -93,6 +97,7 @@ func (a *app) root() *cobra.Command {
 		a.retryCommand(),
 		a.cancelCommand(),
 		a.scheduleCommand(),
+		a.serveCommand(),
 		a.demoCommand())
 	add("look",
 		a.psCommand(),

@@ -26,6 +26,7 @@ const (
 	exitRefused   = 5
 	exitParams    = 6
 	exitWaiting   = 7
+	exitServer    = 8
 	exitBug       = 70
 	exitInterrupt = 130
 	exitPipe      = 141
@@ -86,6 +87,7 @@ func (a *app) fail(err error) int {
 		environ  *flowrun.EnvironmentError
 		refused  *refusedError
 		noLine   *flowrun.NoLineError
+		server   *serverError
 	)
 	switch {
 	case errors.As(err, &code):
@@ -144,6 +146,9 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &platform):
 		a.say("%v", err)
 		return exitRefused
+	case errors.As(err, &server):
+		a.say("%v", err)
+		return exitServer
 	}
 	a.say("%v", err)
 	if strings.HasPrefix(err.Error(), "internal error") {

@@ -37,6 +37,7 @@ type runFlags struct {
 	summary     bool
 	watch       bool
 	watchPaths  []string
+	detach      bool
 	dir         string // where notices count from; "" is the working directory
 
 	retries *flowrun.Past // the run that this one tries again
@@ -80,6 +81,7 @@ default response is taken.`,
 	fl.StringVar(&f.until, "until", "", "run only this `step` and what it waits for")
 	fl.BoolVar(&f.allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
 	fl.BoolVar(&f.noHistory, "no-history", false, "keep no record of the run: nothing is written, no cache is used, and it cannot be resumed")
+	fl.BoolVar(&f.detach, "detach", false, "hand the run over to the service (flowrun serve), and print its id")
 	fl.BoolVarP(&f.watch, "watch", "w", false, "run again when the definitions, or files that caches depend on, change")
 	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "files that --watch watches too, as a `pattern`: src/**/*.go")
 	c.RegisterFlagCompletionFunc("until", a.completeStep)
@@ -130,6 +132,9 @@ func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
 	}
 	if len(f.watchPaths) > 0 && !f.watch {
 		return usagef(c, "--watch-path says what --watch watches; give --watch too")
+	}
+	if f.detach && !f.dryRun {
+		return a.detach(c, args, f)
 	}
 	if f.watch {
 		return a.watchRun(c, args, f)

@@ -22,13 +22,19 @@ import (
 	"github.com/flowrun/flowrun/internal/collectortest"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/schematest"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/web"
 )
 
 func TestMain(m *testing.M) {
 	flowrun.HelperMain()
 	testscript.Main(m, map[string]func(){"flowrun": func() {
 		_ = proc.BecomeReaper() // without it, what escapes a step is still reported
-		os.Exit(cli.Main(cli.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+		os.Exit(cli.Main(cli.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+			Web: func(s service.Surface, o cli.WebOptions) (http.Handler, error) {
+				return web.New(s, web.Options{Token: o.Token, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks,
+					Version: o.Version, Stopping: o.Stopping, Log: o.Log})
+			}}))
 	}})
 }
 

@@ -20,7 +20,7 @@ import (
 
 // Start implements Surface.
 func (s *Service) Start(ctx context.Context, r Request) (string, error) {
-	if isPath(r.Tool) {
+	if IsPath(r.Tool) {
 		return "", ErrPath
 	}
 	if r.ID != "" {
@@ -36,10 +36,11 @@ func (s *Service) Start(ctx context.Context, r Request) (string, error) {
 		return "", err
 	}
 	id := cmp.Or(r.ID, flowrun.NewID(time.Now()))
-	world := flowrun.WithWorld(s.world(plan, r.Parent))
-	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "began"},
+	world := s.world(plan, r.Parent)
+	end := Ended{Plan: plan, Workspace: world.Workspace}
+	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "began", end: end},
 		func(o ...flowrun.RunOption) (*flowrun.Result, error) {
-			return s.Engine.Run(context.Background(), plan, r.Params, append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), world)...)
+			return s.Engine.Run(context.Background(), plan, r.Params, append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), flowrun.WithWorld(world))...)
 		})
 	if err == nil {
 		return id, nil
@@ -52,8 +53,8 @@ func (s *Service) Start(ctx context.Context, r Request) (string, error) {
 	return "", err
 }
 
-// isPath says whether a tool is asked for by its file.
-func isPath(name string) bool {
+// IsPath says whether a tool is asked for by its file.
+func IsPath(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".yaml", ".yml", ".json":
 		return true
@@ -106,6 +107,7 @@ type running struct {
 	verb             string   // how it came here, in the past tense
 	sink             dag.Sink // one more; nil for none
 	log              *slog.Logger
+	end              Ended // what is known of that already
 
 	once  sync.Once
 	begun chan struct{} // closed when it is on record, and this service's
@@ -209,5 +211,24 @@ func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Resu
 		r.log.Error("run broke off", "error", err)
 	default:
 		r.log.Info("run ended", "status", res.Status.String())
+		s.tell(r, res)
 	}
+}
+
+// tell tells of the end of a run. A drain that does not wait any more ends that.
+func (s *Service) tell(r *running, res *flowrun.Result) {
+	if s.Ended == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-s.now:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	r.end.Result = res
+	s.Ended(ctx, r.end)
 }

@@ -30,6 +30,11 @@ func (s *Store) watch() {
 		if now := proc.Uptime(); now-renewed >= renewEvery && s.renew(ledgers) == nil {
 			renewed = now
 		}
+		for _, l := range ledgers {
+			if l.isBehind() {
+				l.hearAnswers() // what fails is tried again
+			}
+		}
 		if version, err := s.changes(); err == nil && version != seen && s.hear(ledgers) == nil {
 			seen = version
 		}
@@ -92,6 +97,9 @@ func (s *Store) hear(ledgers []*ledger) error {
 			return err
 		case cancel.Valid:
 			l.ask(cancel.String)
+		}
+		if err := l.hearAnswers(); err != nil {
+			return err
 		}
 	}
 	return nil

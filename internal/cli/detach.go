@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// notDetached are flags of run that say how this process runs something.
+var notDetached = []string{"until", "allow-dash", "no-history", "watch", "watch-path", "max-parallel", "force", "summary", "exit-code", "metrics-file", "metrics-addr", "auto-approve"}
+
+// detach hands a run over to the service, which begins it, and prints its id. The values
+// of its parameters are looked at here first, and told of as ever.
+func (a *app) detach(c *cobra.Command, args []string, f runFlags) error {
+	for _, name := range notDetached {
+		if c.Flags().Changed(name) {
+			return usagef(c, "--detach hands the run over to the service, and --%s is for a run of this command", name)
+		}
+	}
+	if f.output == "combined" {
+		return usagef(c, "--detach does not wait for the run's output; flowrun logs RUN shows it")
+	}
+	if service.IsPath(args[0]) {
+		return usagef(c, "the service runs tools by name, and %s is a file; put it where names are looked up (flowrun tool add NAME --from-file %s), or run it without --detach", args[0], args[0])
+	}
+	plan, world, params, err := a.prepare(c, args, f, nil)
+	if err != nil {
+		return err
+	}
+	if bad := problems(plan, world, params); len(bad.Problems) > 0 {
+		return bad
+	}
+	var begun struct {
+		ID string `json:"id"`
+	}
+	if err := askService("POST", "/api/v1/runs", map[string]any{"tool": plan.Name(), "params": params, "detach": true}, &begun); err != nil {
+		return err
+	}
+	if speaks(f.progress) {
+		a.noteOther(plan, begun.ID)
+		a.say("the service runs it; flowrun logs -f %s follows it, flowrun cancel %s stops it", begun.ID, begun.ID)
+	}
+	if f.output == "json" {
+		return a.writeJSON(begun)
+	}
+	_, err = fmt.Fprintln(a.Stdout, begun.ID)
+	return err
+}
+
+// noteOther says so where the service, which began in another folder, runs another tool of
+// that name.
+func (a *app) noteOther(plan *flowrun.Plan, id string) {
+	_ = a.reading(func(ctx context.Context, s *sqlite.Store) error {
+		r, err := s.Record(ctx, id)
+		if err == nil && len(r.Sources) > 0 && r.Sources[0].File != plan.Definition.File {
+			a.say("note: the service's tool %s is %s, not %s", plan.Name(), shortPath(r.Sources[0].File), shortPath(plan.Definition.File))
+		}
+		return err
+	})
+}

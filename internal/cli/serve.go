@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/metrics"
+)
+
+// WebOptions is what the door of a service for programs is told beside the service.
+type WebOptions struct {
+	Token    string       // what callers show who come by TCP
+	Hosts    []string     // names by which the service may be called, beside its addresses
+	StateDir string       // holds the logs of runs
+	Metrics  http.Handler // the service's
+	Version  string       // of the program
+	Webhooks []config.Webhook
+	Stopping <-chan struct{} // closed when the service begins to stop
+	Log      *slog.Logger
+}
+
+// serveFlags are the flags of flowrun serve.
+type serveFlags struct {
+	runFlags
+	listen          []string
+	tokenFile       string
+	tlsCert, tlsKey string
+	drain           time.Duration
+	logFormat       string
+}
+
+var logFormats = []string{"text", "json"}
+
+func (a *app) serveCommand() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run tools for others: an API, and runs that were handed over",
+		Long: `Serve the tools in reach of this folder: start them for programs that call the HTTP
+API, take over what flowrun run --detach hands over, and go on with runs of a service
+that was stopped or died.
+
+The service listens at 127.0.0.1:7878, or where --listen says, and for this user alone
+at service.sock in the state directory. Callers over TCP show a token, in the header
+Authorization: Bearer TOKEN. It is that of FLOWRUN_TOKEN or --token-file; where there is
+neither, one is made and printed. An address that other machines reach needs --tls-cert,
+--tls-key and a token that was given.
+
+Definitions are read again when they change. One that is broken is told of, and its last
+good version stays in force. Runs under way keep the version they began with.
+
+A first SIGTERM, or Ctrl-C, stops the service: steps that run may take --drain to end,
+then they are stopped. Runs that have not ended by then are interrupted, and the next
+service goes on with them. A second one does not wait.`,
+		Example: `  flowrun serve
+  flowrun serve --listen 127.0.0.1:9000 --token-file ~/.flowrun-token
+  flowrun serve --listen 0.0.0.0:7878 --tls-cert cert.pem --tls-key key.pem --token-file token
+  flowrun serve --listen unix:/run/flowrun.sock`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.runService(c, f) },
+	}
+	fl := c.Flags()
+	fl.StringArrayVar(&f.listen, "listen", nil, "listen at `HOST:PORT|unix:PATH`; :PORT is this machine only (default: 127.0.0.1:7878)")
+	fl.StringVar(&f.tokenFile, "token-file", "", "read the token that callers must show from this `file`")
+	fl.StringVar(&f.tlsCert, "tls-cert", "", "the certificate, a `file` in PEM form, with those between it and its root")
+	fl.StringVar(&f.tlsKey, "tls-key", "", "its key, a `file` in PEM form")
+	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long running steps may take to end when the service stops")
+	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once, of all runs (default: 2 for each CPU, at least 4)")
+	fl.StringVar(&f.logFormat, "log-format", "text", "the `form` of the log on stderr: text|json")
+	c.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
+	f.consentFlags.declare(c)
+	return c
+}
+
+// check holds the flags against what they may be.
+func (f *serveFlags) check(c *cobra.Command) error {
+	switch {
+	case f.maxParallel < 0 || c.Flags().Changed("max-parallel") && f.maxParallel == 0:
+		return usagef(c, "--max-parallel must be at least 1")
+	case f.drain < 0:
+		return usagef(c, "--drain must not be negative")
+	}
+	if err := oneOf(c, "log-format", f.logFormat, logFormats); err != nil {
+		return err
+	}
+	return f.consentFlags.check(c)
+}
+
+// runService serves until it is told to stop.
+func (a *app) runService(c *cobra.Command, f serveFlags) error {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	f.noInput, f.progress = true, "plain"
+	door, err := openDoor(c, f)
+	if err != nil {
+		return err
+	}
+	defer door.close()
+	if f.settings, err = a.settings(f.runFlags); err != nil {
+		return err
+	}
+	return a.writing(func(ctx context.Context, s *sqlite.Store) error { return a.serveUntilTold(ctx, s, door, f) })
+}
+
+// serveUntilTold makes the service and its door, and takes both down again.
+func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f serveFlags) error {
+	d.log = a.logger(f.logFormat)
+	ec, _, err := engineConfig(s, f.runFlags)
+	if err != nil {
+		return err
+	}
+	hooks, err := f.settings.Webhooks(os.Getenv)
+	if err != nil {
+		return noService("%w", err)
+	}
+	var engine *flowrun.Engine // made before anybody can ask for its load
+	program, err := metrics.NewProgram(metrics.Options{Version: version(), Load: func() (int, int) { return engine.Load() }})
+	if err != nil {
+		return err
+	}
+	ec.Journal = program.Journal
+	engine = flowrun.New(ec)
+	sv, err := service.New(ctx, service.Config{Engine: engine, Store: s, Library: a.library, Log: d.log,
+		Changes: s.Changes, Writable: s.Writable,
+		Decide: func(p *flowrun.Plan) error { return f.decide(p) },
+		Observe: func(name string) (dag.Sink, func()) {
+			run := program.Run(name)
+			return run, run.Close
+		},
+		Ended: func(ctx context.Context, e service.Ended) {
+			n := notifier{store: s, settings: f.settings, dir: e.Workspace, say: func(trouble string) { d.log.Warn(trouble, "run", e.Result.ID) }}
+			n.tell(ctx, ended{e.Result, e.Plan, e.Past})
+		}})
+	if err != nil {
+		return err
+	}
+	told := a.told()
+	defer told.end()
+	err = d.open(sv, a.Web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks,
+		Version: version(), Log: d.log, Stopping: told.first})
+	if err == nil {
+		tidy := a.keepHistory(ctx, s, f.runFlags)
+		defer tidy()
+		d.announce(a)
+		select {
+		case <-told.first:
+		case err = <-d.failed:
+			d.log.Error("the door broke", "error", err.Error())
+		}
+	}
+	left := sv.Drain(f.drain, told.second)
+	d.shut()
+	d.log.Info("stopped", "left", left)
+	return err
+}
+
+// decide is what the policy says of a tool that is started through the service.
+func (f *serveFlags) decide(p *flowrun.Plan) error {
+	what := subject{tools: p.Tools()}
+	if v := policy.Decide(policy.Request{Door: policy.Serve, Tools: what.facts(), Rules: f.rules()}); v.Decision != policy.Allow {
+		return errors.New(v.Reason)
+	}
+	return nil
+}
+
+// logger is the service's log.
+func (a *app) logger(form string) *slog.Logger {
+	if form == "json" {
+		return slog.New(slog.NewJSONHandler(a.Stderr, nil))
+	}
+	return slog.New(slog.NewTextHandler(a.Stderr, nil))
+}
+
+// orders are the signals that stop a service: the first, and the second.
+type orders struct {
+	c             chan os.Signal
+	first, second chan struct{}
+	work          sync.WaitGroup
+}
+
+func (a *app) told() *orders {
+	o := &orders{c: make(chan os.Signal, 4), first: make(chan struct{}), second: make(chan struct{})}
+	signal.Notify(o.c, endings()...)
+	o.work.Go(func() {
+		for _, c := range []chan struct{}{o.first, o.second} {
+			if _, more := <-o.c; !more {
+				return
+			}
+			close(c)
+		}
+		for range o.c {
+		}
+	})
+	return o
+}
+
+func (o *orders) end() {
+	signal.Stop(o.c)
+	close(o.c)
+	o.work.Wait()
+}
+
+// tidyEvery is how often a service removes the history that is not to be kept.
+const tidyEvery = 10 * time.Minute
+
+// keepHistory removes, now and then, the history that the settings do not keep.
+func (a *app) keepHistory(ctx context.Context, s *sqlite.Store, f runFlags) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() {
+		tick := time.NewTicker(tidyEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				a.retain(ctx, s, f.settings)
+			}
+		}
+	})
+	return func() {
+		cancel()
+		work.Wait()
+	}
+}
+
+// serverError is why a service cannot be, or cannot be reached.
+type serverError struct{ error }
+
+func (e *serverError) Unwrap() error { return e.error }
+
+func noService(format string, args ...any) error { return &serverError{fmt.Errorf(format, args...)} }
+
+// quiet is where net/http complains of clients.
+func quiet() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }
+
+// socketOf is the socket at which a service of a state directory listens.
+func socketOf(dir string) string { return filepath.Join(dir, "service.sock") }

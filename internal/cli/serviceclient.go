@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/flowrun/flowrun"
+)
+
+// serviceLives says whether a service works on a state directory, at which commands find
+// it: what a run with an origin needs it will do, and sooner than anybody.
+func serviceLives(dir string) bool { return answers(socketOf(dir)) }
+
+// askService sends a request to the service of this state directory and reads the answer,
+// a JSON document, into it. An error is the one that the same command would have had
+// without a service, where there is one.
+func askService(method, path string, body, into any) error {
+	dir, err := stateDir()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequest(method, "http://localhost"+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socketOf(dir))
+		}}}
+	res, err := client.Do(req)
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return noService("no service works on the state directory %s; start one: flowrun serve", dir)
+	case err != nil:
+		return noService("cannot ask the service: %w", err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, 16<<20))
+	if err != nil {
+		return noService("cannot read the answer of the service: %w", err)
+	}
+	if res.StatusCode >= 300 {
+		return refusal(res.StatusCode, answer)
+	}
+	return json.Unmarshal(answer, into)
+}
+
+// refusal is the error in an answer.
+func refusal(status int, answer []byte) error {
+	var doc struct {
+		Error struct {
+			Code     string
+			Message  string
+			Hint     string
+			Problems []flowrun.ParamProblem
+		}
+	}
+	if err := json.Unmarshal(answer, &doc); err != nil || doc.Error.Message == "" {
+		return noService("the service answered with status %d", status)
+	}
+	e := doc.Error
+	said := fmt.Errorf("the service says: %s%s", e.Message, hint(e.Hint))
+	switch {
+	case e.Code == "invalid-parameters":
+		return &flowrun.ParamsError{Problems: e.Problems}
+	case status == http.StatusNotFound:
+		return &missingError{said}
+	case status == http.StatusForbidden, status == http.StatusConflict:
+		return &refusedError{reason: said.Error()}
+	}
+	return &serverError{said}
+}
