@@ -135,6 +135,9 @@ func (s *Service) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo,
 	return s.Store.Runs(ctx, q)
 }
 
+// Line implements Surface.
+func (s *Service) Line(ctx context.Context) (flowrun.Line, error) { return s.Store.Line(ctx) }
+
 // Tools implements Surface.
 func (s *Service) Tools(context.Context) ([]Tool, error) { return s.catalog.list(), nil }
 
