@@ -36,6 +36,7 @@ func (c *compiler) base(def *tool.Definition) *tool.Definition {
 		merged.Timeout = def.Timeout
 	}
 	merged.Deprecated, merged.DeprecatedMessage = def.Deprecated, def.DeprecatedMessage
+	merged.Schedules = def.Schedules // the base tool's run the base tool
 	merged.Parameters = c.aliasDefaults(def, b)
 	return &merged
 }

@@ -201,7 +201,9 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
 	c.paths(def)
 	c.toolWide(p)
 	c.permissions(p)
+	c.notify(def)
 	c.steps(p, keep, said)
+	c.schedules(p)
 	if c.problems.Err() == nil {
 		if err := p.build(); err != nil {
 			c.errorf("graph", tool.Text{Pos: def.Pos}, "", "%v", err)
@@ -209,6 +211,21 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
 	}
 	c.done[key] = p
 	return p
+}
+
+// notify checks the commands that are told how runs end; the rest was checked where it
+// was read.
+func (c *compiler) notify(def *tool.Definition) {
+	for i, n := range def.Notify {
+		if n.Command == nil {
+			continue
+		}
+		if _, err := expr.Words(n.Command.S); err != nil {
+			c.report(tool.Diagnostic{Code: "bad-notification", Severity: tool.Error, Pos: n.Command.Pos, Len: max(1, len([]rune(n.Command.S))),
+				Path: fmt.Sprintf("notify[%d].command", i), Message: "the command of the notification cannot be started: " + err.Error(),
+				Hint: "write a program and its arguments; for a script, sh -c '...'"})
+		}
+	}
 }
 
 // steps compiles the steps and handlers and works out what each must keep.

@@ -54,6 +54,11 @@ type Config struct {
 	// is not here because net/http would make every program that embeds the engine
 	// some megabytes larger. It is called by many goroutines at once.
 	HTTP func(ctx context.Context, url string) (status int, err error)
+	// Trace, where set, tells steps the trace they are part of: what it answers for a
+	// try of a step becomes TRACEPARENT and TRACESTATE of its environment, beneath what
+	// the definition sets; "" leaves a variable alone. It is called from several
+	// goroutines at once, after the sinks were told that the try starts.
+	Trace func(run string, step dag.ID, attempt int) (parent, state string)
 }
 
 // Load is how many steps run and how many could if there were slots for them, over
@@ -96,9 +101,11 @@ type runOptions struct {
 	letGo  letGo
 	around func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
 	afresh bool
+	parent TraceContext
 
 	terminal        Terminal
 	console, stream func(StreamChunk)
+	queued          func(Queued)
 }
 
 // WithID gives the run an id instead of a new one.
@@ -156,6 +163,17 @@ func WithAround(f func(ctx context.Context, c *dag.Call, r dag.Runner) (dag.Resu
 // is kept.
 func WithoutCache() RunOption { return func(o *runOptions) { o.afresh = true } }
 
+// TraceContext is W3C's trace context in the form of its variables, TRACEPARENT and
+// TRACESTATE; both are "" for none.
+type TraceContext struct {
+	Parent string `json:"parent,omitempty"`
+	State  string `json:"state,omitempty"`
+}
+
+// WithTrace puts on record what trace a new run is part of. One that is taken up again
+// stays part of it; whoever makes spans finds it in the Record.
+func WithTrace(c TraceContext) RunOption { return func(o *runOptions) { o.parent = c } }
+
 // Terminal is how a person is reached who answers interactive steps.
 type Terminal interface {
 	steps.Terminal
@@ -188,6 +206,11 @@ func WithStream(f func(StreamChunk)) RunOption { return func(o *runOptions) { o.
 // on the terminal, is not among it. Without WithConsole nobody hears them.
 func WithConsole(f func(StreamChunk)) RunOption { return func(o *runOptions) { o.console = f } }
 
+// WithQueue has f called when the run has to stand in line for locks, or for other runs
+// of its tool to end; again when what it waits for changes; and once more, without
+// Obstacles, when its turn has come. One call at a time; a slow f holds the run up.
+func WithQueue(f func(Queued)) RunOption { return func(o *runOptions) { o.queued = f } }
+
 // UnsupportedError says that a tool does not run on this platform (S1-225).
 type UnsupportedError struct {
 	Tool      string
@@ -208,7 +231,7 @@ func (p *Plan) supported() error {
 
 // Run binds params and runs the plan to its end. A run that failed, timed out or
 // was cancelled is a Result with that status and no error. Errors: a *ParamsError,
-// an *EnvironmentError, an *UnsupportedError, or what kept the engine from doing its job; where the run
+// an *EnvironmentError, an *UnsupportedError, a *NoLineError, or what kept the engine from doing its job; where the run
 // had begun, the Result tells how far it came.
 func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, options ...RunOption) (*Result, error) {
 	j := &job{plan: p}

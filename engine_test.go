@@ -361,6 +361,7 @@ func (j *journal) Epoch() int                                                   
 func (j *journal) Lost() <-chan struct{}                                          { return nil }
 func (j *journal) Asked() <-chan string                                           { return nil }
 func (j *journal) Close() error                                                   { return nil }
+func (j *journal) Admit(context.Context, flowrun.Demand) error                    { return nil }
 
 func (j *journal) Append(_ context.Context, events []dag.Event) error {
 	if j.calls++; j.calls > j.good {

@@ -21,6 +21,7 @@ type job struct {
 	args    *Args
 	again   *Again // nil: a run from the start
 	ledger  Ledger // nil: nothing is kept
+	needs   []Need // what the run takes at its start
 	logs    string // the run's log folder, "" for none
 	session *steps.Session
 }
@@ -39,6 +40,9 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := e.confinable(j); err != nil {
 		return nil, err
 	}
+	if j.needs = j.plan.Needs(); len(j.needs) > 0 && e.config.Store == nil {
+		return nil, &NoLineError{j.plan.Name(), j.needs}
+	}
 	if j.resumes() {
 		if err := e.claim(ctx, j); err != nil {
 			return nil, err
@@ -53,8 +57,9 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	}
 	ctx, release := j.heed(ctx)
 	defer release()
-	state, err := e.walk(ctx, j)
+	state, err := e.perform(ctx, j)
 	res = newResult(j.id, j.plan, j.args.shown(), state)
+	res.Needs = j.needs
 	if j.again != nil {
 		res.RetryOf = j.retryOf()
 	}
@@ -105,6 +110,9 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 	}
 	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.world.Env, Grace: e.config.Grace, Force: j.force,
 		Host: e.host(proc.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream, HTTP: e.config.HTTP}
+	if trace := e.config.Trace; trace != nil {
+		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
+	}
 	live.listen(&o)
 	if e.config.StateDir != "" {
 		j.logs = steps.LogFolder(e.config.StateDir, j.id)
@@ -153,9 +161,21 @@ func (j *job) retryOf() string {
 	return j.again.past.Record.RetryOf
 }
 
-// walk runs the graph.
-func (e *Engine) walk(ctx context.Context, j *job) (*dag.State, error) {
-	o := dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force,
+// perform takes the run's turn, and runs the graph.
+func (e *Engine) perform(ctx context.Context, j *job) (*dag.State, error) {
+	o, err := e.walk(j)
+	if err != nil {
+		return dag.NewState(j.id, j.plan.graph, j.args), err
+	}
+	if err := j.queue(ctx); err != nil {
+		return j.withdraw(ctx, o, err)
+	}
+	return dag.Run(ctx, j.plan.graph, j.args, o)
+}
+
+// walk is how the graph is run.
+func (e *Engine) walk(j *job) (o dag.Options, err error) {
+	o = dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force,
 		Release: j.letGo.gently, Abandon: j.letGo.now, Around: j.around}
 	if j.ledger != nil {
 		o.Journal = j.ledger
@@ -163,16 +183,13 @@ func (e *Engine) walk(ctx context.Context, j *job) (*dag.State, error) {
 			o.Journal = e.config.Journal(j.ledger)
 		}
 	}
-	var err error
 	switch {
 	case j.resumes():
 		o.Carry, o.Opening = j.again.past.fold(j.plan, j.args), j.again.opening(time.Now())
 	case j.again != nil:
-		if o.Opening, err = j.again.taken(j.logs); err != nil {
-			return dag.NewState(j.id, j.plan.graph, j.args), err
-		}
+		o.Opening, err = j.again.taken(j.logs)
 	}
-	return dag.Run(ctx, j.plan.graph, j.args, o)
+	return o, err
 }
 
 // heed passes on what others ask of the run: to stop it, or to let it go because

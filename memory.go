@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +21,8 @@ import (
 // closes the Ledger.
 type Memory struct {
 	mu   sync.Mutex
-	runs []*memoryRun // in the order they were begun
+	runs []*memoryRun    // in the order they were begun
+	line []*memoryTicket // in the order they asked
 }
 
 // NewMemory is an empty Memory.
@@ -123,12 +125,18 @@ func (m *Memory) Info(_ context.Context, id string) (RunInfo, error) {
 	if run == nil {
 		return RunInfo{}, fmt.Errorf("cannot read run %s: %w", id, ErrNoRun)
 	}
-	return run.standing(), nil
+	return m.standing(run), nil
 }
 
 // standing is the run as a list shows it.
-func (r *memoryRun) standing() RunInfo {
+func (m *Memory) standing(r *memoryRun) RunInfo {
 	info := r.info
+	if r.owner != nil {
+		info.PID = os.Getpid()
+	}
+	if i := m.placeOf(r); i >= 0 && !m.line[i].Held {
+		return info.WithQueue(m.places().Waiting()[i])
+	}
 	if info.Status == dag.Running && r.owner == nil {
 		info.Status = dag.Interrupted
 	}
@@ -162,7 +170,7 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 	defer m.mu.Unlock()
 	var list []RunInfo
 	for _, run := range slices.Backward(m.runs) {
-		info := run.standing()
+		info := m.standing(run)
 		switch {
 		case !strings.HasPrefix(info.ID, q.Prefix),
 			q.Tool != "" && info.Tool != q.Tool,
@@ -260,6 +268,7 @@ func (l *memoryLedger) Close() error {
 	defer l.memory.mu.Unlock()
 	if l.run.owner == l {
 		l.run.owner = nil
+		l.memory.leave(l.run)
 	}
 	return nil
 }

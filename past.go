@@ -116,6 +116,10 @@ func (p *Past) Result() *Result {
 	if !p.finished() {
 		res.Status, res.Message, res.Started = p.Info.Status, p.Info.Message, p.Info.Started
 	}
+	if p.Info.Status == dag.Pending { // perhaps not for the first time
+		res.Status, res.Message, res.ExitCode, res.Ended = dag.Pending, p.Info.Message, 0, time.Time{}
+	}
+	res.Needs = p.Plan.Needs()
 	started := map[string]time.Time{}
 	for _, e := range p.Events {
 		if e.Kind == dag.StepStarted {

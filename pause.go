@@ -23,7 +23,10 @@ type pause struct {
 // wait compiles what a step waits for.
 func (c *stepCompiler) wait() dag.Runner {
 	w := c.step.Wait
-	if w.Until == nil {
+	switch {
+	case w.File != nil || w.HTTP != nil || w.Port != nil:
+		return c.lookout(w)
+	case w.Until == nil:
 		return pause{span: w.For}
 	}
 	t := c.text(w.Until, "wait.until", expr.Plain, c.names)

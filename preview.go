@@ -15,9 +15,10 @@ import (
 type Preview struct {
 	Schema string         `json:"schema"` // flowrun/plan.v1
 	Tool   string         `json:"tool"`
-	Params map[string]any `json:"params"` // secrets masked
-	Steps  []PreviewStep  `json:"steps"`  // in plan order, nested ones after the step that holds them
-	Tools  []PreviewTool  `json:"tools"`  // the tool and, by step, those it uses
+	Params map[string]any `json:"params"`          // secrets masked
+	Steps  []PreviewStep  `json:"steps"`           // in plan order, nested ones after the step that holds them
+	Tools  []PreviewTool  `json:"tools"`           // the tool and, by step, those it uses
+	Needs  []Need         `json:"needs,omitempty"` // what the run takes at its start, and waits for
 }
 
 // PreviewTool is a tool in a Preview: what it asks for, and what it does beside its
@@ -69,7 +70,7 @@ func (p *Plan) preview(a *Args) (*Preview, error) {
 	if err := a.openEnvironment(context.Background()); err != nil {
 		return nil, err
 	}
-	v := &previewer{out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.shown()}}
+	v := &previewer{out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.shown(), Needs: p.Needs()}}
 	v.tool(p, a, "")
 	return v.out, nil
 }

@@ -20,7 +20,7 @@ func (j *job) record() *Record {
 	w := a.world
 	r := &Record{ID: j.id, Tool: a.plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: w.Time, Params: a.shown(), Given: map[string]any{},
 		World: RecordedWorld{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
-		Only:  a.plan.only, Alone: a.plan.alone, Sources: a.kept()}
+		Only:  a.plan.only, Alone: a.plan.alone, Sources: a.kept(), Trace: j.parent}
 	for name, v := range a.raw {
 		if a.plan.Secret(name) || !reflect.DeepEqual(masked(a.session.Mask(), v), v) {
 			r.Withheld = append(r.Withheld, name)

@@ -30,6 +30,8 @@ type Result struct {
 	Steps    []StepResult   // in plan order, a nested tool's steps after the step that uses it
 	// Tolerated are the paths of steps that failed without failing the run.
 	Tolerated []string
+	// Needs are what the run took at its start, or waits for.
+	Needs []Need
 	// Notices say what had to be ended when the run closed: background processes,
 	// escapees.
 	Notices []steps.Notice
@@ -223,6 +225,7 @@ type runJSON struct {
 	Output     string         `json:"output"`
 	Steps      []stepJSON     `json:"steps"`
 	Tolerated  []string       `json:"tolerated"`
+	Needs      []Need         `json:"needs,omitempty"`
 	Notices    []steps.Notice `json:"notices,omitempty"`
 }
 
@@ -283,7 +286,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	doc := runJSON{
 		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message,
 		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
-		Params: r.Params, Output: r.Output, Tolerated: r.Tolerated, Notices: r.Notices, Steps: []stepJSON{},
+		Params: r.Params, Output: r.Output, Tolerated: r.Tolerated, Needs: r.Needs, Notices: r.Notices, Steps: []stepJSON{},
 	}
 	for _, s := range r.Steps {
 		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,

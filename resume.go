@@ -28,7 +28,7 @@ type ResumeOptions struct {
 // (design: Durability). Nothing says that there is nothing to do. Errors: ErrLive;
 // a *ParamsError when a secret is missing; a *WithheldError; what Compile answers.
 func (p *Past) Resume(lib *tool.Library, o ResumeOptions) (*Again, error) {
-	if p.Info.Status == dag.Running {
+	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, ErrLive)
 	}
 	if p.Record.RetryOf != "" && len(p.Events) == 0 { // what it was to take over is not on record

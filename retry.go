@@ -26,7 +26,7 @@ type RetryOptions struct {
 // parameter sends every step back that mentions it. Errors: ErrLive, a *StepError,
 // a *ParamsError, a *WithheldError.
 func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
-	if p.Info.Status == dag.Running {
+	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot retry run %s: %w", p.Record.ID, ErrLive)
 	}
 	plan, err := p.plan(lib)

@@ -39,6 +39,9 @@ type Store interface {
 	// Cancel asks the owner of a run to stop it; the owner's Ledger tells it. It is
 	// no error when the run has no living owner: then nobody hears it. Error: ErrNoRun.
 	Cancel(ctx context.Context, id, reason string) error
+	// Line is every live run that was admitted or waits to be (Ledger.Admit), in the
+	// order in which they asked.
+	Line(ctx context.Context) (Line, error)
 }
 
 // Ledger is a run's journal in the hands of its owner. Append and Sync are those
@@ -52,6 +55,12 @@ type Ledger interface {
 	Lost() <-chan struct{}
 	// Asked gets the reason when somebody asks for the run to be cancelled.
 	Asked() <-chan string
+	// Admit stands in line for what the run needs until it has all of it, which it then
+	// holds as long as this owner has the run: to Close, or to the owner's death. While
+	// it waits the run is dag.Pending. The order is that of Line.Next. When ctx ends the
+	// run leaves the line and the error is ctx's cause; ErrFenced when the run was given
+	// to another owner. An owner asks once.
+	Admit(ctx context.Context, d Demand) error
 	// Close gives up ownership. A run that has not ended is then interrupted.
 	Close() error
 }
@@ -85,6 +94,7 @@ type Record struct {
 	Alone bool   `json:"alone,omitempty"`
 	// Sources are the definitions that were run, the tool's own first.
 	Sources []tool.Source `json:"sources"`
+	Trace   TraceContext  `json:"trace,omitzero"` // that the run began in
 }
 
 // RecordedWorld is a World without the environment, which may hold secrets: a run
@@ -103,15 +113,25 @@ type RunInfo struct {
 	Tool     string
 	RetryOf  string
 	Origin   string
-	Status   dag.Status // Running while an owner lives, Interrupted when it died or gave up
+	Status   dag.Status // Running while an owner lives, Pending while that stands in line, Interrupted when it died or gave up
 	ExitCode int
 	Reason   string
 	Message  string
 	Started  time.Time // when the run was begun
 	Ended    time.Time // zero while it has not
+	PID      int       // of the process that runs it, 0 where none does
 	// Rebooted says that the machine was started anew since the run's last owner
 	// wrote, so that the last moments before may be missing.
 	Rebooted bool
+}
+
+// Live says whether an owner has the run in hand: it runs, or stands in line.
+func (i RunInfo) Live() bool { return i.Status == dag.Running || i.Status == dag.Pending }
+
+// WithQueue is the run as it stands while it waits: Pending, with what for.
+func (i RunInfo) WithQueue(q Queued) RunInfo {
+	return RunInfo{ID: i.ID, Tool: i.Tool, RetryOf: i.RetryOf, Status: dag.Pending, Reason: q.Reason(), Message: q.String(),
+		Started: i.Started, PID: i.PID, Rebooted: i.Rebooted}
 }
 
 // Query says which runs to list. The zero Query is all of them.

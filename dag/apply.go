@@ -209,6 +209,11 @@ func (s *State) stop(f *frame, reason string, until time.Time) {
 	if fresh {
 		f.stopped, f.until = reason, until
 	}
+	if reason == ReasonForced {
+		for i := range f.nodes {
+			f.nodes[i].spared = false
+		}
+	}
 	for i, c := range f.children {
 		switch {
 		case f.nodes[i].status.Settled():
@@ -301,6 +306,9 @@ func (s *State) pass(f *frame, i int32, bad bool) {
 func (s *State) bind(f *frame, a Args) {
 	f.args, f.bound = a, true
 	s.let(f)
+	for l := range f.lanes {
+		s.enqueue(f, l) // also what was ready before, when a journal was folded in
+	}
 	s.wake(f)
 }
 

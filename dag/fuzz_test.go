@@ -23,6 +23,8 @@ func FuzzApply(f *testing.F) {
 			{id: "x", loop: &loopStep{keys: []string{"", "1"}, hasty: true, words: [][]string{{"fail"}, {"ok"}}, item: step{when: "!cancelled()"}}},
 			{id: "y", after: []string{"x"}},
 		}}}},
+		{id: "w", tries: []string{"later"}},
+		{id: "q", retries: 1, fallback: "ok", loop: &loopStep{keys: make([]string, 3), numbered: true, words: [][]string{{"ask"}, {"ask-late"}, {"ask-fail"}}}},
 	}
 	g := surroundings{none: true}.graph(f, steps, Settings{FailFast: true, Timeout: 1e15})
 	d := newDriver(f, g, 2, func(int) int { return 0 })
@@ -74,6 +76,10 @@ var lies = []string{
 	`{"kind":"run.started"}{"kind":"step.started","node":"n"}{"kind":"step.expanded","node":"n","items":3}{"kind":"step.started","node":"n[1]"}{"kind":"step.expanded","node":"a","items":3}`,
 	`{"kind":"step.expanded","node":"l","items":3}{"kind":"step.started","node":"l[1]"}{"kind":"step.expanded","node":"zz","items":3}{"kind":"step.expanded","items":3}`,
 	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.finished","node":"l","result":{"status":"succeeded","exit_code":0}}{"kind":"step.expanded","node":"l","items":3}`,
+	// waits of what never began, of a loop, without end, twice, and of what then runs, is tried again or ends
+	`{"kind":"run.started"}{"kind":"step.waiting","node":"w","result":{"status":"waiting","wait":{"kind":"time"}}}{"kind":"step.started","node":"q"}{"kind":"step.waiting","node":"q","result":{"status":"waiting","wait":{"kind":"time","until":"2001-01-01T00:00:00Z"}}}`,
+	`{"kind":"run.started"}{"kind":"step.started","node":"w"}{"seq":9,"kind":"step.waiting","node":"w","result":{"wait":{"kind":"ok","asks":true}}}{"kind":"step.waiting","node":"w"}{"kind":"step.waiting","node":"w","result":{"wait":{"kind":"time","until":"2001-01-01T00:00:00Z"}}}{"kind":"step.fallback","node":"w","result":{"status":"failed"}}`,
+	`{"kind":"run.started"}{"kind":"step.started","node":"a"}{"kind":"step.waiting","node":"a","result":{"wait":{"until":"9999-01-01T00:00:00Z"}}}{"kind":"step.retrying","node":"a"}{"kind":"step.started","node":"a","attempt":2}{"kind":"step.waiting","node":"a","result":{"wait":{"until":"2001-01-01T00:00:00Z","then":{"status":"waiting","wait":{"asks":true}}}}}{"kind":"run.cancelling","reason":"forced"}{"kind":"run.resumed","reset":["a"]}`,
 	// items that do not exist, that begin before the loop knows them, that end before they begin
 	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.started","node":"l[0]"}{"kind":"step.expanded","node":"l","items":3}{"kind":"step.started","node":"l[3]"}{"kind":"step.finished","node":"l[2]","result":{"status":"succeeded","exit_code":0}}`,
 	// a loop that ends before its items, and one whose items ended and it did not

@@ -337,6 +337,7 @@ func (l *loop) begin(e *Event, now time.Time) int {
 		ctx = l.base
 	case f.stopped != "":
 		ctx = l.cleanup(f)
+		f.node(i).spared = true
 	case l.state.outlasts(e.at):
 		ctx = l.patient(f)
 		f.node(i).spared = true

@@ -129,6 +129,11 @@ func policyTable(t *testing.T) string {
 		{tries: []string{"fail"}, retries: 2, fallback: "fail"},
 		{tries: []string{"permanent"}, retries: 2},
 		{tries: []string{"permanent"}, retries: 2, fallback: "ok"},
+		{tries: []string{"later"}, retries: 2, fallback: "ok"},
+		{tries: []string{"ask"}, retries: 2, fallback: "ok"},
+		{tries: []string{"ask-fail"}, retries: 2, fallback: "ok"},
+		{tries: []string{"ask-late"}, retries: 2, fallback: "ok"},
+		{tries: []string{"ask-fail"}, tolerate: true},
 		{tries: []string{"fail"}, tolerate: true},
 		{tries: []string{"timeout"}, tolerate: true},
 		{tries: []string{"fail"}, retries: 2, fallback: "fail", tolerate: true},
@@ -146,7 +151,8 @@ func policyTable(t *testing.T) string {
 
 // attempts tells a script's tries as people would.
 func attempts(st step) string {
-	words := map[string]string{"ok": "succeeds", "fail": "fails", "timeout": "times out", "permanent": "is refused its input"}
+	words := map[string]string{"ok": "succeeds", "fail": "fails", "timeout": "times out", "permanent": "is refused its input",
+		"later": "waits for a time", "ask": "asks, and is approved", "ask-fail": "asks, and is rejected", "ask-late": "asks, and nobody answers in time"}
 	switch {
 	case st.when != "":
 		return "never begins: the condition cannot be evaluated"
@@ -187,6 +193,7 @@ func runTable(t *testing.T) string {
 		{"`a` is the fallback's", []step{{id: "a", tries: []string{"fail"}, fallback: "ok"}}, Settings{}},
 		{"`a` fails with 3 under `fail-fast`, `b` is stopped by that", []step{{id: "a", tries: []string{"fail"}}, {id: "b-hangs", tries: []string{"hang"}}}, Settings{FailFast: true}},
 		{"cancelled while `b` runs", []step{{id: "a"}, {id: "b-hangs", after: []string{"a"}, tries: []string{"hang"}}}, Settings{}},
+		{"`a` asks and is rejected, `b` waits for it", []step{{id: "a", tries: []string{"ask-fail"}}, {id: "b", after: []string{"a"}}}, Settings{}},
 		{"cancelled while `b` runs, after `a` has failed", []step{{id: "a", tries: []string{"fail"}}, {id: "b-hangs", tries: []string{"hang"}}}, Settings{}},
 	} {
 		r := played(t, c.steps, c.s).Result()

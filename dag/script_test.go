@@ -137,7 +137,9 @@ func asked(e Event) *Answer {
 		return nil
 	}
 	r := results[e.Result.Wait.Kind]
-	r.Stdout = &Output{Raw: "yes", Inline: "yes", Size: 3}
+	if r.Status == Succeeded {
+		r.Stdout = &Output{Raw: "yes", Inline: "yes", Size: 3}
+	}
 	return &Answer{Node: e.Node, Wait: e.Seq, Result: &r}
 }
 

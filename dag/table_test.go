@@ -46,6 +46,7 @@ var upstreams = []upstream{
 		return []step{{id: id + "-before", tries: []string{"fail"}}, {id: id, after: []string{id + "-before"}}}
 	}},
 	{name: "failed (condition)", bad: true, steps: one(step{when: "{a.output} > 1"})},
+	{name: "rejected", bad: true, steps: one(step{tries: []string{"ask-fail"}})},
 	{name: "a loop that succeeded", steps: loops(step{}, 0, "ok", "ok")},
 	{name: "a loop over nothing", steps: loops(step{}, 0)},
 	{name: "a loop that failed", bad: true, steps: loops(step{}, 0, "ok", "fail")},
@@ -161,6 +162,9 @@ func drive(t *testing.T, graphs map[string]*Graph, ups []upstream, cond string, 
 		i := slices.IndexFunc(d.out, func(j job) bool {
 			return j.at.f.def(j.at.i).ID != "gate" && !is(j, "cancelled")
 		})
+		if i < 0 && len(d.asked) > 0 {
+			return len(d.out)
+		}
 		if i < 0 && d.state.root.stopped == "" {
 			d.cancel()
 		}
@@ -214,7 +218,11 @@ func runScene(t *testing.T, ups []upstream, cond string, cancelled bool) *State 
 			left--
 		}
 	}
-	s, err := Run(ctx, g, nil, Options{Slots: NewSlots(8), Sinks: []Sink{SinkFunc(func(e Event) {
+	given := make(chan Answer, len(ups))
+	s, err := Run(ctx, g, nil, Options{Slots: NewSlots(8), Answers: given, Attended: true, Sinks: []Sink{SinkFunc(func(e Event) {
+		if a := asked(e); a != nil {
+			given <- *a
+		}
 		if e.Kind == StepFinished && !strings.HasSuffix(string(e.Node), "]") {
 			left--
 		}

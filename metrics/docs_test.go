@@ -34,6 +34,9 @@ func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := p.Service(func() (int, int) { return 1, 1 }); err != nil {
+		t.Fatal(err)
+	}
 	engine = flowrun.New(flowrun.Config{Store: flowrun.NewMemory(), Journal: p.Journal})
 	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), &tool.Definition{Name: "t", Steps: []*tool.Step{
 		flowrun.GoStep("s", func(context.Context, *flowrun.StepInput) (any, error) { return "out", nil })}})

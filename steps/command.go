@@ -319,8 +319,23 @@ func (t *try) environment() error {
 	if filepath.IsAbs(t.dir) {
 		own = append(own, "PWD="+t.dir)
 	}
-	t.env = base.with(t.confine.nobodys(), t.frame.Environ(), own)
+	t.env = base.with(t.confine.nobodys(), t.trace(), t.frame.Environ(), own)
 	return nil
+}
+
+// trace are the variables by which the try's own spans join the run's trace.
+func (t *try) trace() (list []string) {
+	if t.session.options.Trace == nil {
+		return nil
+	}
+	parent, state := t.session.options.Trace(t.call.Path, t.call.Attempt)
+	if parent != "" {
+		list = append(list, "TRACEPARENT="+parent)
+	}
+	if state != "" {
+		list = append(list, "TRACESTATE="+state)
+	}
+	return list
 }
 
 // marks are the variables by which the try's processes are found.

@@ -50,6 +50,9 @@ type Options struct {
 	// Notify, where set, is told what people should know and no Result says. It
 	// may be called by several goroutines at once.
 	Notify func(Notice)
+	// Trace, where set, answers TRACEPARENT and TRACESTATE for a try, "" for none. What
+	// the definition sets wins. It is called from several goroutines at once.
+	Trace func(path dag.ID, attempt int) (parent, state string)
 }
 
 // Streams is a set of a step's output streams.

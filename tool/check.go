@@ -46,18 +46,22 @@ func bodies(o *Object, content []*yaml.Node) []*yaml.Node {
 	return found
 }
 
+// bodyKeys are the keys of which an object has exactly one.
+func (o *Object) bodyKeys() (keys []string) {
+	for _, f := range o.Fields {
+		if f.Body {
+			keys = append(keys, f.Key)
+		}
+	}
+	return keys
+}
+
 // oneBody reports a step or tool with no command or with more than one (S1-025).
 func (d *decoder) oneBody(o *Object, n *yaml.Node, content []*yaml.Node) {
 	found := bodies(o, content)
 	switch {
 	case len(found) == 0:
-		var kinds []string
-		for _, f := range o.Fields {
-			if f.Body {
-				kinds = append(kinds, f.Key)
-			}
-		}
-		d.fail(n, "no-body", o.Name+" needs something to run", "add one of: "+strings.Join(kinds, ", "))
+		d.fail(n, "no-body", o.Name+" needs something to run", "add one of: "+strings.Join(o.bodyKeys(), ", "))
 	case len(found) > 1:
 		for _, second := range found[1:] {
 			d.path.push(second.Value)
@@ -102,6 +106,7 @@ func checkTool(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	d.versions(t, content)
 	d.timeouts(t, content)
 	d.cacheOfTool(t, content)
+	d.locks(t, content)
 	if !t.Alias && t.single.Kind != "" && len(t.Steps) == 0 {
 		t.Single = true
 		t.single.Name, t.single.Pos = t.Name, t.Pos

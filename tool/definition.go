@@ -65,11 +65,14 @@ type Definition struct {
 	InteractiveOptions InteractiveOptions
 	OnInterrupt        string // "", retry, ask or fail
 	Idempotent         bool
+	MaxActiveRuns      int // runs of the tool at once; 0 = any number
+	Locks              []Lock
 
 	Resources       Resources
 	Security        Security
 	Metadata        Metadata
 	FunctionCalling FunctionCalling
+	Notify          []Notify
 	Tests           []Test
 	Schedules       []*Schedule
 }
@@ -341,6 +344,28 @@ type Value struct {
 // Written is a scalar's text in the file: 1.10 for the number 1.1; "" for other values,
 // and for those made in Go.
 func (v Value) Written() string { return v.written }
+
+// Data is the value without places: nil, bool, int64, float64, string, []any or
+// map[string]any.
+func (v Value) Data() any {
+	switch {
+	case v.List != nil:
+		list := make([]any, len(v.List))
+		for i, e := range v.List {
+			list[i] = e.Data()
+		}
+		return list
+	case v.Map != nil:
+		all := make(map[string]any, len(v.Map))
+		for _, e := range v.Map {
+			all[e.Key] = e.Value.Data()
+		}
+		return all
+	case v.Text != nil:
+		return v.Text.S
+	}
+	return v.Scalar
+}
 
 // Entry is one key of a mapping in written order.
 type Entry struct {

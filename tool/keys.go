@@ -76,12 +76,15 @@ var toolObject = object("a tool", "One tool: what it is called, what it runs and
 		boolean("strict", "S1-077", "Stops shell scripts at the first failing command.", func(t *draft, v bool) { t.Strict = v }).def("false"),
 		boolean("interactive", "S1-201", "Whether a person answers questions of the tool.", func(t *draft, v bool) { t.Interactive = v }).def("false"),
 		interactiveOptions("How long to wait for an answer and what to take without one.", func(t *draft) *InteractiveOptions { return &t.InteractiveOptions }),
+		integer("max-active-runs", "", 1, 1<<20, "How many runs of the tool may be under way at once; later ones stand in line.", func(t *draft, v int) { t.MaxActiveRuns = v }),
+		locksField(),
 		choice("on-interrupt", "", interruptions, "What becomes of a step that ran when the engine died.", func(t *draft, v string) { t.OnInterrupt = v }),
 		boolean("idempotent", "", "Whether running a step twice does no harm.", func(t *draft, v bool) { t.Idempotent = v }).def("false"),
 		nested("resources", "S1-191", resourcesObject, "Limits and cleaning up.", func(t *draft) *draft { return t }),
 		nested("security", "S1-210", securityObject, "What the tool may do.", func(t *draft) *Security { return &t.Security }),
 		nested("metadata", "S1-220", metadataObject, "How the tool is found.", func(t *draft) *Metadata { return &t.Metadata }),
 		nested("function-calling", "S1-230", functionCallingObject, "How the tool is shown to models.", func(t *draft) *FunctionCalling { return &t.FunctionCalling }),
+		list("notify", "", notifyObject, "Who is told how runs of the tool end.", func(t *draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
 		list("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
 	)...).checked(checkTool)
 
@@ -316,12 +319,14 @@ func streamCallbackField() Field {
 	return f
 }
 
-var waitObject = object("wait", "What a step waits for: one of these.",
+var waitObject = object("wait", "What a step waits for: one of for, until, file, http and port.",
 	duration("for", "", "How long.", func(w *Wait, v time.Duration) { w.For = v }).body(),
 	text("until", "", "Until when, RFC 3339: 2026-03-01T09:00:00Z.", func(w *Wait, v Text) { w.Until = &v }).body(),
-	text("file", "", "Until there is a file or folder of that path.", func(w *Wait, v Text) { w.File = &v }).body(),
-	text("http", "", "Until that address answers well.", func(w *Wait, v Text) { w.HTTP = &v }).body(),
-	text("port", "", "Until something listens there, HOST:PORT.", func(w *Wait, v Text) { w.Port = &v }).body(),
+	text("file", "", "Until there is a file or folder of that path; a relative one counts from the tool's working directory.", func(w *Wait, v Text) { w.File = &v }).body(),
+	text("http", "", "Until that address answers well: GET, redirects followed, 200 to 299.", func(w *Wait, v Text) { w.HTTP = &v }).body(),
+	text("port", "", "Until something takes connections there, HOST:PORT.", func(w *Wait, v Text) { w.Port = &v }).body(),
+	integer("status", "", 100, 599, "The status that the address of http must answer, where another one is meant.", func(w *Wait, v int) { w.Status = v }),
+	duration("interval", "", "Time between two looks at a file, an address or a port; the first come more quickly.", func(w *Wait, v time.Duration) { w.Interval = v }).def("1000"),
 ).checked(checkWait)
 
 var commandsObject = object("commands", "One command for each platform.",
@@ -496,6 +501,14 @@ func mapped(typ string) Field {
 		f.ParameterMapping[typ] = v
 	}).def(typ)
 }
+
+var notifyObject = object("a notification", "A command, or an address, that is told how runs end.",
+	choices("on", "", NotifyEvents, "What it is told of; failure, recovery and waiting where absent.", func(n *Notify, v []string) { n.On = v }),
+	text("command", "", "Program and arguments, started without a shell, with the run as JSON on its standard input.", func(n *Notify, v Text) { n.Command = &v }).body(),
+	text("webhook", "", "Address that the run is posted to; ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).body(),
+	text("secret-env", "", "Environment variable that holds the secret to sign posts with.", func(n *Notify, v Text) { n.SecretEnv = &v }),
+	text("secret-file", "", "File that holds the secret to sign posts with.", func(n *Notify, v Text) { n.SecretFile = &v }),
+).checked(checkNotify)
 
 var changeObject = object("a change", "What changed in one version.",
 	text("version", "S1-014", "The version.", func(c *Change, v Text) { c.Version, c.Pos = v.S, v.Pos }),

@@ -2,13 +2,14 @@ package tool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
 )
 
-// Wait is what a step waits for: one of these.
+// Wait is what a step waits for: one of For, Until, File, HTTP and Port.
 type Wait struct {
 	Pos   Pos
 	For   time.Duration // from the start of the step
@@ -16,6 +17,9 @@ type Wait struct {
 	File  *Text         // a path
 	HTTP  *Text         // an address
 	Port  *Text         // HOST:PORT
+
+	Status   int           // what HTTP must answer; 0 = 200 to 299
+	Interval time.Duration // between two looks at File, HTTP or Port; 0 = 1 s
 }
 
 func checkWait(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
@@ -23,11 +27,18 @@ func checkWait(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	o := stepTable(d).Field("wait").Of
 	switch found := bodies(o, content); {
 	case len(found) == 0:
-		d.fail(n, "no-body", "wait does not say for what", "add one of: "+strings.Join(o.keys(), ", "))
+		d.fail(n, "no-body", "wait does not say for what", "add one of: "+strings.Join(o.bodyKeys(), ", "))
 	case len(found) > 1:
 		for _, second := range found[1:] {
 			d.failKey(second, "two-bodies", fmt.Sprintf("a step waits for one thing: %s is given on line %d and %s on line %d", quote(found[0].Value), found[0].Line, quote(second.Value), second.Line),
 				"keep one of the two, or make steps of them")
 		}
 	}
+	idle := func(key, hint string, needs ...string) {
+		if at := keyOf(content, key); at != nil && !slices.ContainsFunc(needs, func(k string) bool { return keyOf(content, k) != nil }) {
+			d.failKey(at, "no-effect", key+" has no effect here", hint)
+		}
+	}
+	idle("status", "it says what an address must answer: give http, or remove it", "http")
+	idle("interval", "it is the time between two looks at a file, an address or a port; remove it", "file", "http", "port")
 }

@@ -71,7 +71,7 @@ func (a *app) auditCommand() *cobra.Command {
 		Short: "List who approved, resumed, cancelled and removed runs",
 		Long: `List who did what, newest first: approve and refuse are what became of calls that a
 person was asked about or that were not allowed, resume took a run up again, cancel
-asked for its end, prune removed some.`,
+asked for its end, prune removed some, notify is a notice that could not be sent.`,
 		Example: `  flowrun history audit --limit 10
   flowrun history audit -o json | jq '.entries[].decision'`,
 		Args: noArgs,

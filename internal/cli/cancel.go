@@ -28,7 +28,7 @@ stopped, cleanup runs. The command does not wait for that.`,
 					return err
 				}
 				switch info.Status {
-				case dag.Running:
+				case dag.Running, dag.Pending:
 					if err := s.Cancel(ctx, id, "cancelled by flowrun cancel"); err != nil {
 						return err
 					}

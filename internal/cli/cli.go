@@ -91,8 +91,23 @@ func (a *app) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("run", a.runCommand(), a.resumeCommand(), a.retryCommand(), a.cancelCommand(), a.serveCommand(), a.demoCommand())
-	add("look", a.runsCommand(), a.showCommand(), a.logsCommand(), a.timelineCommand(), a.eventsCommand(), a.statsCommand(), a.historyCommand())
+	add("run",
+		a.runCommand(),
+		a.resumeCommand(),
+		a.retryCommand(),
+		a.cancelCommand(),
+		a.scheduleCommand(),
+		a.serveCommand(),
+		a.demoCommand())
+	add("look",
+		a.psCommand(),
+		a.runsCommand(),
+		a.showCommand(),
+		a.logsCommand(),
+		a.timelineCommand(),
+		a.eventsCommand(),
+		a.statsCommand(),
+		a.historyCommand())
 	add("author", a.initCommand(), a.validateCommand(), a.explainCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
 	add("self", a.configCommand(), a.trustCommand(), a.completionCommand(), a.doctorCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(append(topicCommands(), toolsTopic())...)

@@ -33,7 +33,7 @@ const (
 
 // checks are what doctor looks at, in this order.
 func (a *app) checks() []func() []finding {
-	return []func() []finding{a.checkVersion, a.checkShells, a.checkClock, a.checkTemp, a.checkSupervision, a.checkTerminal, a.checkSettings,
+	return []func() []finding{a.checkVersion, a.checkShells, a.checkClock, a.checkTemp, a.checkSupervision, a.checkTerminal, a.checkSettings, a.checkTelemetry,
 		a.checkState, a.checkHistory, a.checkRuns, a.checkScopes, a.checkDefinitions, a.checkSchemas}
 }
 
@@ -44,7 +44,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look whether everything is there that runs need, and in order",
 		Long: `Look at this machine and user as flowrun finds them: shells, clock, temporary folder,
-supervision of processes, terminal, settings; the history and who may read it; interrupted runs and
+supervision of processes, terminal, settings, traces; the history and who may read it; interrupted runs and
 what they left; the folders of tools and what is wrong in them.
 
 Each line is ok, warn or fail, with what to do. --fix does what does no harm: it makes

@@ -17,11 +17,15 @@ func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f 
 	if err != nil {
 		return err
 	}
+	rules := rulesOf(p, f)
 	if f.output == "json" {
 		enc := json.NewEncoder(a.Stdout)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
-		return enc.Encode(v)
+		return enc.Encode(struct {
+			*flowrun.Preview
+			Notify []noticeJSON `json:"notify,omitempty"`
+		}{v, noticesJSON(rules)})
 	}
 	fmt.Fprintf(a.Stdout, "%s would run:\n", v.Tool)
 	for _, name := range sortedKeys(v.Params) {
@@ -37,7 +41,16 @@ func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f 
 			fmt.Fprintf(a.Stdout, "  %s %s\n", who, console.Visible(n.Resolved))
 		}
 	}
+	for _, n := range needed(v.Needs) {
+		fmt.Fprintf(a.Stdout, "  it takes %s\n", n)
+	}
 	showPreview(a.Stdout, v.Steps, "")
+	if len(rules) > 0 {
+		fmt.Fprintln(a.Stdout, "it would tell")
+	}
+	for _, r := range rules {
+		fmt.Fprintf(a.Stdout, "  %s of %s\n", console.Visible(r.String()), r.When())
+	}
 	return nil
 }
 

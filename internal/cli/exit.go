@@ -86,6 +86,7 @@ func (a *app) fail(err error) int {
 		alone    *flowrun.AloneError
 		environ  *flowrun.EnvironmentError
 		refused  *refusedError
+		noLine   *flowrun.NoLineError
 		server   *serverError
 	)
 	switch {
@@ -139,6 +140,9 @@ func (a *app) fail(err error) int {
 	case errors.Is(err, steps.ErrShortSecret):
 		a.say("%v", err)
 		return exitParams
+	case errors.As(err, &noLine):
+		a.say("refused: %v; run it without --no-history", err)
+		return exitRefused
 	case errors.As(err, &platform):
 		a.say("%v", err)
 		return exitRefused

@@ -29,6 +29,7 @@ func (a *app) github(n narration, t *narrator) {
 	g.NoLogs = !n.recorded
 	a.Stderr = g.Writer()
 	t.listen(g)
+	t.queued = func(q flowrun.Queued) { g.Waits(waitsFor(q)) }
 	t.end = sync.OnceFunc(func() {
 		g.Close()
 		a.Stderr = stderr

@@ -93,7 +93,7 @@ const followEvery = 100 * time.Millisecond
 
 func (l *logs) print(ctx context.Context, follow bool) error {
 	for {
-		live := l.run.Info.Status == dag.Running
+		live := l.run.Info.Live()
 		if err := l.reader.Copy(l.run.Events, l.to); err != nil {
 			return err
 		}

@@ -27,15 +27,18 @@ type narration struct {
 type narrator struct {
 	options []flowrun.RunOption
 	stdout  io.Writer // where the run's output goes
-	end     func()    // stops narrating; it may be called again
+	queued  func(flowrun.Queued)
+	end     func() // stops narrating; it may be called again
 }
 
 // narrate begins to tell of a run.
 func (a *app) narrate(n narration) *narrator {
-	t := &narrator{stdout: n.keys.screen(a.Stdout), end: func() {}}
+	t := &narrator{stdout: n.keys.screen(a.Stdout), queued: func(flowrun.Queued) {}, end: func() {}}
 	switch n.mode {
 	case "json":
-		t.listen(console.NewJSON(a.Stderr))
+		j := console.NewJSON(a.Stderr)
+		t.listen(j)
+		t.queued = func(q flowrun.Queued) { j.Notice(queuedLine(q)) }
 	case "none":
 		t.hear(a.prefixer(a.Stderr, n.plan))
 	case "tty":
@@ -72,6 +75,7 @@ func (a *app) lines(n narration, t *narrator) io.Writer {
 		return w
 	}
 	t.listen(plain)
+	t.queued = func(q flowrun.Queued) { plain.Waits(waitsFor(q)) }
 	t.end = sync.OnceFunc(plain.Beat(w, console.BeatEvery))
 	return w
 }
@@ -87,6 +91,7 @@ func (a *app) view(n narration, t *narrator) {
 	v := console.NewView(stderr, scene(n), past, console.ViewOptions{Color: a.colored(stderr), ASCII: plainLocale(), NoLogs: !n.recorded,
 		Size: func() (int, int) { return sizeOf(stderr) }})
 	t.listen(v)
+	t.queued = func(q flowrun.Queued) { v.Waits(waitsFor(q)) }
 	n.keys.cover(v)
 	heedless := continued(v.Redraw)
 	a.Stderr = &screen{to: v.Above(), taken: new(atomic.Bool)}

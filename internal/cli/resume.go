@@ -160,9 +160,10 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 			return err
 		}
 		defer a.retain(ctx, s, f.settings)
+		f.dir = past.Record.World.Workspace
 		told := past
 		if g.Retry {
-			told = nil // a run of its own, which tells itself what it takes over
+			told, f.retries = nil, past // a run of its own, which tells itself what it takes over
 		}
 		return a.carryOut(told, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 			return e.Continue(ctx, g, o...)

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/probe"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
 // runFlags are the flags of flowrun run.
@@ -37,6 +38,9 @@ type runFlags struct {
 	watch       bool
 	watchPaths  []string
 	detach      bool
+	dir         string // where notices count from; "" is the working directory
+
+	retries *flowrun.Past // the run that this one tries again
 
 	consentFlags
 }
@@ -259,7 +263,17 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		return err
 	}
 	defer tidy()
-	options := []flowrun.RunOption{flowrun.WithForce(sig.force)}
+	traces, err := newTracing(func(string) telemetry.About { return aboutRun(plan, past, f.retries) })
+	if err != nil && speaks(f.progress) {
+		a.say("traces are not sent: %v", err)
+	}
+	traces.join(&config)
+	defer func() {
+		if err := traces.end(ctx, sig.force); err != nil && speaks(f.progress) {
+			a.say("the trace is not complete: %v", err)
+		}
+	}()
+	options := []flowrun.RunOption{flowrun.WithForce(sig.force), flowrun.WithTrace(inherited())}
 	if f.id != "" {
 		options = append(options, flowrun.WithID(f.id))
 	}
@@ -276,6 +290,7 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 	told := a.narrate(narration{mode: f.progress, plan: plan, past: past, keys: keys, recorded: s != nil, stateDir: config.StateDir})
 	defer told.end()
 	options = append(options, told.options...)
+	options = append(options, flowrun.WithQueue(told.queued))
 	out := &breaking{w: told.stdout, stop: stop}
 	if f.output == "text" {
 		options = append(options, flowrun.WithStdout(out))
@@ -296,6 +311,7 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		}
 		return err
 	}
+	defer func() { a.notify(ctx, sig, s, ended{res, plan, past}, f) }()
 	if err := cmp.Or(err, out.err, a.print(res, f.output)); err != nil {
 		if s != nil && res.Status == dag.Interrupted && speaks(f.progress) {
 			a.say("run %s is interrupted; flowrun resume %s goes on with it", res.ID, res.ID)

@@ -87,7 +87,7 @@ func (a *app) toolName(word string) (string, error) {
 // runStates are the words of states that a run can be in.
 func runStates() []string {
 	var words []string
-	for _, s := range []dag.Status{dag.Running, dag.Waiting, dag.Succeeded, dag.Failed, dag.Cancelled, dag.TimedOut, dag.Interrupted} {
+	for _, s := range []dag.Status{dag.Running, dag.Pending, dag.Waiting, dag.Succeeded, dag.Failed, dag.Cancelled, dag.TimedOut, dag.Interrupted} {
 		words = append(words, s.String())
 	}
 	return words
@@ -114,7 +114,7 @@ func inJSON(r flowrun.RunInfo, now time.Time) runJSON {
 	switch {
 	case !r.Ended.IsZero():
 		j.DurationMS = r.Ended.Sub(r.Started).Milliseconds()
-	case r.Status == dag.Running:
+	case r.Live():
 		j.DurationMS = now.Sub(r.Started).Milliseconds()
 	}
 	return j
@@ -165,7 +165,7 @@ func took(started, ended time.Time, st dag.Status, now time.Time) string {
 		return ""
 	case !ended.IsZero():
 		return console.Short(ended.Sub(started))
-	case st == dag.Running:
+	case st == dag.Running, st == dag.Pending:
 		return console.Short(now.Sub(started)) + "+"
 	}
 	return ""

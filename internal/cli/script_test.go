@@ -3,10 +3,15 @@ package cli_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +19,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli"
+	"github.com/flowrun/flowrun/internal/collectortest"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/schematest"
 	"github.com/flowrun/flowrun/internal/service"
@@ -41,7 +47,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "await": await, "until": until, "valid": valid, "keep": keep},
+			"exits": exits, "await": await, "until": until, "valid": valid, "keep": keep, "collector": collector, "spans": spans, "arrives": arrives},
 		Condition: condition,
 		Setup: func(e *testscript.Env) error {
 			home := e.WorkDir + "/home"
@@ -50,8 +56,34 @@ func TestScripts(t *testing.T) {
 				"GORACE": "atexit_sleep_ms=0"} { // else the race detector sleeps a second in every process
 				e.Setenv(k, v)
 			}
+			server := httptest.NewServer(receiver(e.WorkDir))
+			e.Defer(server.Close)
+			e.Setenv("SERVER", strings.TrimPrefix(server.URL, "http://"))
 			return os.MkdirAll(e.WorkDir+"/tmp", 0o755)
 		},
+	})
+}
+
+// receiver answers GET /FILE with 200 where there is such a file, else with 503. What is
+// posted to /CODE/... it appends to the file posts, with its signature, and answers CODE.
+func receiver(dir string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		code := http.StatusServiceUnavailable
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			code = http.StatusOK
+		}
+		if r.Method == http.MethodPost {
+			body, _ := io.ReadAll(r.Body)
+			f, err := os.OpenFile(filepath.Join(dir, "posts"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if err == nil {
+				fmt.Fprintf(f, "%s %s\n%s\n", r.Header.Get("X-Flowrun-Event"), r.Header.Get("X-Hub-Signature-256"), body)
+				f.Close()
+			}
+			number, _, _ := strings.Cut(name, "/")
+			code, _ = strconv.Atoi(number)
+		}
+		w.WriteHeader(code)
 	})
 }
 
@@ -131,6 +163,46 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 	for _, doc := range docs {
 		schematest.Validate(fatal{ts: ts}, args[0], doc)
 	}
+}
+
+// collector starts a collector of OpenTelemetry, and sets COLLECTOR to its URL.
+func collector(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: collector")
+	}
+	c := collectortest.New()
+	ts.Defer(c.Close)
+	ts.Setenv("COLLECTOR", c.URL)
+	collectors.Store(ts, c)
+}
+
+// collectors are those of the scripts that run.
+var collectors sync.Map
+
+// spans draws what the collector has into a file: spans FILE [SPAN]. SPAN is the id of
+// one that is known without having arrived.
+func spans(ts *testscript.TestScript, neg bool, args []string) {
+	c, ok := collectors.Load(ts)
+	if neg || len(args) < 1 || !ok {
+		ts.Fatalf("usage: collector, then spans FILE [SPAN...]")
+	}
+	tree := c.(*collectortest.Collector).Tree(args[1:]...)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(tree), 0o600))
+}
+
+// arrives waits until a line of what the collector has matches: arrives PATTERN.
+func arrives(ts *testscript.TestScript, neg bool, args []string) {
+	c, ok := collectors.Load(ts)
+	if neg || len(args) != 1 || !ok {
+		ts.Fatalf("usage: collector, then arrives PATTERN")
+	}
+	pattern := regexp.MustCompile("(?m)" + args[0])
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if pattern.MatchString(c.(*collectortest.Collector).Tree()) {
+			return
+		}
+	}
+	ts.Fatalf("no span %s has arrived", args[0])
 }
 
 // fatal ends a script where a test would only note an error.

@@ -138,8 +138,13 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	}
 	ec.Journal = program.Journal
 	engine = flowrun.New(ec)
-	sv, err := service.New(ctx, service.Config{Engine: engine, Store: s, Library: a.library, Log: d.log,
-		Changes: s.Changes, Writable: s.Writable,
+	var sv *service.Service // likewise
+	measured, err := program.Service(func() (int, int) { return sv.Standing() })
+	if err != nil {
+		return err
+	}
+	sv, err = service.New(ctx, service.Config{Engine: engine, Store: s, Library: a.library, Log: d.log,
+		Changes: s.Changes, Writable: s.Writable, Waited: measured.Waited,
 		Decide: func(p *flowrun.Plan) error { return f.decide(p) },
 		Observe: func(name string) (dag.Sink, func()) {
 			run := program.Run(name)

@@ -54,7 +54,7 @@ func (a *app) showCommand() *cobra.Command {
 func (a *app) show(p *flowrun.Past) error {
 	r, now := p.Result(), time.Now()
 	elapsed := took(p.Info.Started, r.Ended, r.Status, now)
-	if r.Status == dag.Running {
+	if p.Info.Live() {
 		elapsed = console.Short(now.Sub(p.Info.Started)) + " so far"
 	}
 	fmt.Fprintf(a.Stdout, "run      %s\ntool     %s\nstatus   %s%s\nstarted  %s\n", r.ID, r.Tool, r.Status, exitNote(r.ExitCode), p.Info.Started.Local().Format(time.DateTime))
@@ -64,6 +64,7 @@ func (a *app) show(p *flowrun.Past) error {
 		{"begun by", p.Record.Origin},
 		{"message", r.Message},
 		{"params", shownParams(r.Params)},
+		{"needs", listed(needed(r.Needs))},
 	} {
 		if line.text != "" {
 			fmt.Fprintf(a.Stdout, "%-8s %s\n", line.name, console.Clean(line.text))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -76,4 +77,26 @@ func (s *signals) code() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return signalCode(s.first)
+}
+
+// unlessAgain is for what follows a run that has ended: its context ends with the next
+// interrupt, which is the second where the first has stopped the run.
+func (s *signals) unlessAgain(run context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(run))
+	interrupted := func() { cancel(errors.New("it was interrupted")) }
+	takeBack := func() bool { return true }
+	if run.Err() == nil {
+		takeBack = context.AfterFunc(run, interrupted)
+	}
+	go func() {
+		select {
+		case <-s.force:
+			interrupted()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		takeBack()
+		cancel(nil)
+	}
 }

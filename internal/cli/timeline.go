@@ -37,7 +37,7 @@ long the run took, its critical path, is marked with a star.`,
 
 func (a *app) timelineOptions(p *flowrun.Past) console.TimelineOptions {
 	o := console.TimelineOptions{Width: a.width(), Color: a.colored(a.Stdout), ASCII: plainLocale()}
-	if p.Info.Status == dag.Running {
+	if p.Info.Live() {
 		o.Now = time.Now()
 	}
 	return o

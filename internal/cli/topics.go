@@ -103,7 +103,23 @@ var variablesRead = []entry{
 	{"LANG", "see LC_ALL"},
 	{"PATH", "where programs are looked for"},
 	{"TMPDIR", "the folder for temporary files, and what {TEMP} stands for"},
+	{"TRACEPARENT", "the span that a run is part of (W3C trace context); with it\nTRACESTATE"},
+	{"TRACESTATE", "see TRACEPARENT"},
 	{"GOMAXPROCS", "how many CPUs flowrun itself works on (default: 1;\nsteps take what they want)"},
+}
+
+// variablesOfTraces are OpenTelemetry's, those of them that flowrun knows.
+var variablesOfTraces = []entry{
+	{"OTEL_EXPORTER_OTLP_ENDPOINT", "the collector, as http://HOST:4318; off\nwhere neither this nor the next is set"},
+	{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "in its place, the whole URL for spans"},
+	{"OTEL_EXPORTER_OTLP_HEADERS", "sent along: NAME=VALUE,NAME=VALUE"},
+	{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "in its place"},
+	{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf is the only one"},
+	{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "in its place"},
+	{"OTEL_SERVICE_NAME", "what flowrun is called (flowrun)"},
+	{"OTEL_RESOURCE_ATTRIBUTES", "more to say of it: NAME=VALUE,NAME=VALUE"},
+	{"OTEL_TRACES_EXPORTER", "none: off"},
+	{"OTEL_SDK_DISABLED", "true: off"},
 }
 
 // variablesSet are the variables that steps find.
@@ -113,11 +129,14 @@ var variablesSet = []entry{
 	{"FLOWRUN_ATTEMPT", "1 in the first try, 2 in the second, ..."},
 	{"FLOWRUN_IDEMPOTENCY_KEY", "the same in every try and after resume, for services\nthat take one"},
 	{"FLOWRUN_TEMP", "the run's own folder, where the tool has\nfile-paths.temp-directory; TMPDIR too"},
+	{"TRACEPARENT", "the step's own span, where traces are sent"},
+	{"TRACESTATE", "what came in with flowrun's own TRACEPARENT"},
 	{"FLOWRUN_OWNER", "how flowrun knows processes of the run; leave it alone"},
 }
 
 func environmentPage() string {
 	return "Variables that flowrun reads:\n\n" + aligned(variablesRead) +
+		"\n\nSpans of runs are sent to a collector of OpenTelemetry where these say so:\n\n" + aligned(variablesOfTraces) +
 		"\n\nVariables that a step finds, besides those of flowrun's own process and of the\ndefinition (environment, env-files):\n\n" + aligned(variablesSet)
 }
 

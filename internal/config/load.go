@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -207,6 +208,7 @@ func (l *loader) environment() {
 
 // check looks at what the table cannot tell.
 func (l *loader) check() {
+	l.checkNotifications()
 	l.checkWebhooks()
 	for _, v := range l.values {
 		if v.Key != "history.older-than" {
@@ -242,13 +244,17 @@ func layered(all []Value) []Value {
 	return list
 }
 
-// adds says whether the value is of a list that every layer adds to.
-func adds(v Value) bool { return v.List && !strings.HasPrefix(v.Key, "mcpServers.") }
+// adds says whether the value is one that no other layer takes away: an element of a
+// list, or a part of a notification.
+func adds(v Value) bool {
+	return v.List && !strings.HasPrefix(v.Key, "mcpServers.") || strings.HasPrefix(v.Key, "notifications.")
+}
 
-// owner is what the layers override as a whole: a server, a webhook, or the value itself.
+// owner is what the layers override as a whole: a server, a notification, a webhook, or
+// the value itself.
 func (v Value) owner() string {
 	parts := strings.Split(v.Key, ".")
-	if (parts[0] == servers.Key || parts[0] == webhooks.Key) && len(parts) > 1 {
+	if slices.Contains([]string{servers.Key, "notifications", webhooks.Key}, parts[0]) && len(parts) > 1 {
 		return parts[0] + "." + parts[1]
 	}
 	return v.Key
@@ -289,10 +295,26 @@ const hidden = "***"
 // they only name a variable.
 func (v Value) Shown() string {
 	parts := strings.Split(v.Key, ".")
+	if parts[0] == "notifications" && parts[len(parts)-1] == "webhook" {
+		return shownAddress(v.Text())
+	}
 	if text := v.Text(); len(parts) < 4 || parts[0] != "mcpServers" || strings.HasPrefix(text, "$") || text == "" {
 		return text
 	}
 	return hidden
+}
+
+// shownAddress is an address of which only the host is shown: with the rest of it anybody
+// could post.
+func shownAddress(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case strings.HasPrefix(text, "$") || text == "":
+		return text
+	case err != nil || u.Host == "" || strings.Contains(u.Host, "$"):
+		return hidden
+	}
+	return u.Scheme + "://" + u.Host + "/" + hidden
 }
 
 // Get are the values in force of a key, and of the keys below it. In a nil Config
@@ -328,8 +350,8 @@ func one[T any](c *Config, key string) (v T) {
 // JSON is the value for programs, hidden as in Shown: durations are milliseconds, sizes
 // bytes.
 func (v Value) JSON() any {
-	if v.Shown() == hidden {
-		return hidden
+	if shown := v.Shown(); strings.HasSuffix(shown, hidden) {
+		return shown
 	}
 	if d, ok := v.Value.(time.Duration); ok {
 		return d.Milliseconds()

@@ -61,6 +61,14 @@ var discovery = tool.NewObject("tools", "Programs that tell of further tools.",
 	field(tool.KindText, "callCommand", "", "Program that calls one of them."),
 )
 
+var notification = tool.NewObject("a notification", "A command, or an address, that is told how runs end.",
+	field(tool.KindTexts, "on", "", "What it is told of: "+strings.Join(tool.NotifyEvents, ", ")+"; failure, recovery and waiting where absent."),
+	field(tool.KindText, "command", "", "Program and arguments, started without a shell, with the run as JSON on its standard input."),
+	field(tool.KindText, "webhook", "", "Address that the run is posted to; ${NAME} in it is an environment variable."),
+	field(tool.KindText, "secret-env", "", "Environment variable that holds the secret to sign posts with."),
+	field(tool.KindText, "secret-file", "", "File that holds the secret to sign posts with."),
+)
+
 var webhook = tool.NewObject("a webhook", "One caller from outside that may start a tool through the service.",
 	field(tool.KindText, "tool", "", "Tool to start."),
 	field(tool.KindText, "secret-env", "", "Variable of the service's environment that holds the secret which the caller knows."),
@@ -84,6 +92,7 @@ var file = tool.NewObject("the configuration", "Settings of flowrun for a projec
 	field(tool.KindDuration, "grace", "10s", "How long a stopped step may take to end before it is killed."),
 	field(tool.KindTexts, "roots", "", "Folders that built-in tools may work in, beside the workspace."),
 	servers,
+	tool.Field{Kind: tool.KindObjectMap, Key: "notifications", Of: notification, Doc: "Who is told how runs end, by name, beside those that the tool tells itself."},
 	section("tools", discovery, discovery.Doc),
 	webhooks,
 )
@@ -96,7 +105,7 @@ var shared = tool.NewObject("the settings",
 ).Open()
 
 // needTrust are the sections of a project that need its trust.
-var needTrust = []string{"mcpServers", "tools", "approvals.allow", "roots", "history", "webhooks"}
+var needTrust = []string{"mcpServers", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks"}
 
 func gated(key string) bool {
 	for _, g := range needTrust {
@@ -129,8 +138,8 @@ func (l leaf) parts(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// leaves are the keys that have a variable: all but those of mcpServers, tools and
-// webhooks, which would let a variable start programs.
+// leaves are the keys that have a variable: all but those of mcpServers, notifications,
+// tools and webhooks, which would let a variable start programs.
 func leaves() (list []leaf) {
 	for _, f := range file.Fields {
 		switch {
@@ -146,7 +155,7 @@ func leaves() (list []leaf) {
 }
 
 // Keys are the keys that config get takes, in the order of the table. Of mcpServers
-// and webhooks stands the section alone.
+// notifications and webhooks stands the section alone.
 func Keys() (keys []string) {
 	for _, f := range file.Fields {
 		if f.Kind != tool.KindObject {

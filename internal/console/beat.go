@@ -118,7 +118,10 @@ func (p *Plain) beat() {
 		words = append(words, fmt.Sprintf("%s (%s)", Clean(string(r.path)), seconds(max(now.Sub(r.since), 0))))
 	}
 	text := "still running: " + strings.Join(words, ", ")
-	if len(words) == 0 {
+	switch {
+	case p.waits.what != "":
+		text = fmt.Sprintf("still %s (%s in line)", Clean(p.waits.what), seconds(now.Sub(p.waits.since)))
+	case len(words) == 0:
 		text = "still waiting; nothing runs now"
 	}
 	p.line(dag.Event{Time: now}, dim, text)

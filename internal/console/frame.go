@@ -201,6 +201,8 @@ func (t *tree) header(c canvas) string {
 		counts = fmt.Sprintf("%d/%d done", t.settled, t.total)
 	case t.stopped != "":
 		spent += "  stopping"
+	case t.waits != "":
+		spent, counts = seconds(c.now.Sub(t.waiting)), t.waits
 	}
 	if t.failed > 0 {
 		counts += ", " + failed

@@ -27,6 +27,7 @@ type Plain struct {
 	began   time.Time
 	loops   map[dag.ID]*loop // that the run has come to
 	running []underWay       // in the order they began
+	waits   standing         // before the run begins
 }
 
 // widestName bounds the column of step names. Longer ones push the rest of their
@@ -60,7 +61,7 @@ func (p *Plain) emit(e dag.Event) {
 	}
 	switch e.Kind {
 	case dag.RunStarted, dag.RunResumed:
-		p.began = e.Time
+		p.began, p.waits = e.Time, standing{}
 	case dag.RunCancelling:
 		p.line(e, yellow, stopping(e, p.stoppable(e.Node)))
 	case dag.StepStarted:
@@ -230,6 +231,9 @@ func Clean(s string) string {
 
 // JSON writes every event as one line of flowrun/event.v1.
 type JSON struct{ enc *json.Encoder }
+
+// Notice writes a line that is no event: v has a schema of its own.
+func (j *JSON) Notice(v any) { _ = j.enc.Encode(v) }
 
 // NewJSON makes a JSON sink.
 func NewJSON(w io.Writer) *JSON {

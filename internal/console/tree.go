@@ -36,6 +36,8 @@ type Scene struct {
 // frame costs what it shows and not the number of steps. What settled well inside a
 // step that has settled is forgotten.
 type tree struct {
+	waits   string    // before the run begins: what it stands in line for
+	waiting time.Time // since when
 	scene   Scene
 	root    *node
 	nodes   map[dag.ID]*node // by path without tries

@@ -13,7 +13,7 @@ import (
 func (m *maker) shown(values []tool.Value, typ string) []any {
 	var all []any
 	for _, v := range values {
-		j := plain(v)
+		j := v.Data()
 		if m.clean && holdsNull(j) {
 			continue
 		}
@@ -22,27 +22,6 @@ func (m *maker) shown(values []tool.Value, typ string) []any {
 		}
 	}
 	return all
-}
-
-// plain is a value as encoding/json takes it.
-func plain(v tool.Value) any {
-	switch {
-	case v.List != nil:
-		list := make([]any, len(v.List))
-		for i, e := range v.List {
-			list[i] = plain(e)
-		}
-		return list
-	case v.Map != nil:
-		object := make(map[string]any, len(v.Map))
-		for _, e := range v.Map {
-			object[e.Key] = plain(e.Value)
-		}
-		return object
-	case v.Text != nil:
-		return v.Text.S
-	}
-	return v.Scalar
 }
 
 // fit is a value in the type that parameter-mapping gives its parameter: a number

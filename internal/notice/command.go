@@ -22,7 +22,7 @@ import (
 // little that most want to know in its environment; what it prints is dropped. What it
 // leaves running is ended with it.
 func (s Settings) command(ctx context.Context, written string, o Outcome) (err error) {
-	argv, err := Words(written)
+	argv, err := expr.Words(written)
 	if err != nil {
 		return err
 	}
@@ -90,30 +90,9 @@ func (s Settings) environ(o Outcome, mark string) []string {
 	return env
 }
 
-// Words cuts a command into its words, as run: does.
-func Words(command string) ([]string, error) {
-	t, problems := expr.ParseTemplate(command, expr.Argv, nothing{})
-	for _, p := range problems {
-		if !p.Warning {
-			return nil, errors.New(p.Message)
-		}
-	}
-	argv, err := t.Argv(nothing{})
-	if err == nil && (len(argv) == 0 || argv[0] == "") {
-		err = errors.New("it names no program")
-	}
-	return argv, err
-}
-
-// nothing is what a command may refer to.
-type nothing struct{}
-
-func (nothing) Symbol(string) expr.Symbol           { return expr.Symbol{} }
-func (nothing) Lookup(expr.Ref) (expr.Value, error) { return expr.Value{}, expr.ErrUnknown }
-
 // programOf is all that is shown of a command: what follows the program may be secret.
 func programOf(command string) string {
-	argv, err := Words(command)
+	argv, err := expr.Words(command)
 	if err != nil {
 		return "command"
 	}
@@ -123,10 +102,7 @@ func programOf(command string) string {
 // program is the file of a program. A path counts from Dir.
 func (s Settings) program(name string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(s.Dir, name)
-		}
-		return name, nil
+		return s.path(name), nil
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {

@@ -15,6 +15,7 @@ package notice
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -144,6 +145,19 @@ func (r Rule) When() string {
 type Settings struct {
 	Env []string // of commands, K=V, and for ${NAME} in addresses
 	Dir string   // where commands start, and relative paths count from
+	// Home is what ~ stands for at the beginning of a path.
+	Home string
+}
+
+// path makes a path of a rule absolute.
+func (s Settings) path(written string) string {
+	switch rest, home := strings.CutPrefix(written, "~/"); {
+	case home:
+		return filepath.Join(s.Home, rest)
+	case !filepath.IsAbs(written):
+		return filepath.Join(s.Dir, written)
+	}
+	return written
 }
 
 // Trouble is a notice that was not sent.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/schematest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -137,6 +138,7 @@ func TestPost(t *testing.T) {
 		if h.head.Get("X-Flowrun-Event") != "failure" || h.head.Get("X-Flowrun-Delivery") != "r1-failure-1700000000000" || h.head.Get("Content-Type") != "application/json" {
 			t.Errorf("the head is %v", h.head)
 		}
+		schematest.Validate(t, "notice", h.body)
 		var doc struct {
 			Schema, Event, Text string
 			Run                 struct{ Schema, ID, Status string }
@@ -241,8 +243,8 @@ func TestRefuses(t *testing.T) {
 		want string
 	}{
 		{Rule{Webhook: "${NOBODY}/x"}, "cannot send a notice by webhook ${NOBODY}: the variable NOBODY is not set"},
-		{Rule{Webhook: "ftp://joe:hunter22@x/"}, "cannot send a notice by webhook x: the address is none that can be posted to"},
-		{Rule{Webhook: "http://joe:hunter22\x00@x/"}, "the address cannot be read"},
+		{Rule{Webhook: "ftp://joe:hunter22@x/"}, "cannot send a notice by webhook x: the address of the webhook is none that can be posted to"},
+		{Rule{Webhook: "http://joe:hunter22\x00@x/"}, "the address of the webhook cannot be read"},
 		{Rule{Webhook: "http://x/", SecretEnv: "NOBODY"}, "the variable NOBODY, which holds the secret to sign with, is not set"},
 		{Rule{Webhook: "http://x/", SecretFile: "none"}, "cannot read the secret to sign with"},
 		{Rule{Webhook: "http://x/", SecretFile: "."}, "no regular file"},

@@ -12,11 +12,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Headers of a post.
@@ -135,23 +136,7 @@ func (s Settings) address(written string) (string, error) {
 	if missing != nil {
 		return "", missing
 	}
-	return full, Address(full)
-}
-
-// Address says what is wrong with an address to post to. One that has variables is not
-// complete, and is judged as far as it can be.
-func Address(address string) error {
-	if variable().MatchString(address) {
-		return nil
-	}
-	u, err := url.Parse(address)
-	switch {
-	case err != nil: // whose message has the whole address
-		return errors.New("the address cannot be read; write it as https://HOST/PATH")
-	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return errors.New("the address is none that can be posted to; write it as https://HOST/PATH")
-	}
-	return nil
+	return full, tool.CheckWebhook(full)
 }
 
 // hostOf is all that is shown of an address.
@@ -181,9 +166,7 @@ func (s Settings) secret(r Rule) ([]byte, error) {
 }
 
 func (s Settings) secretFile(path string) ([]byte, error) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.Dir, path)
-	}
+	path = s.path(path)
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("it is no regular file")

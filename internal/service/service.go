@@ -47,6 +47,8 @@ type Config struct {
 	// Observe gives a sink for a run of a tool, and what is to be called when the engine
 	// is done with it. nil: nobody counts.
 	Observe func(tool string) (sink dag.Sink, done func())
+	// Waited is told how long a run stood in line. nil: nobody is.
+	Waited func(time.Duration)
 	// Changes is a number that differs after other processes have written to the Store;
 	// it is asked for several times a second. nil: the Store is looked at instead.
 	Changes func() (int64, error)

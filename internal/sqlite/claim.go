@@ -40,6 +40,9 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (flowrun.Ledge
 		process, boot, lease := s.ownership()
 		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, cancel = NULL WHERE n = ?",
 			epoch, process, boot, lease, n)
+		if err == nil {
+			err = s.leave(ctx, c, n) // should a former owner have died with it
+		}
 		if err != nil {
 			return err
 		}
@@ -48,6 +51,7 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (flowrun.Ledge
 	if err != nil {
 		return nil, err
 	}
+	s.queue.stir()
 	pass("claim-after")
 	return s.hold(n, id, epoch), nil
 }

@@ -23,6 +23,7 @@ type Firing struct {
 	At       time.Time // when it was dealt with
 	Run      string    // "" where the slot was left out
 	Reason   string    // why it was
+	Open     bool      // the run is still to begin
 }
 
 // Book is where it is kept which slots of schedules were dealt with. Services on one
@@ -49,15 +50,25 @@ func (b Book) Watch(ctx context.Context, schedule, plan string, since time.Time)
 // Cursor is the last slot of the schedule that was dealt with, or since when it is
 // looked at; ok is false for a schedule that nobody looks at.
 func (b Book) Cursor(ctx context.Context, schedule string) (last time.Time, ok bool, err error) {
+	return b.moment(ctx, schedule, "SELECT last FROM cursors WHERE schedule = ?", schedule)
+}
+
+func (b Book) moment(ctx context.Context, schedule, query string, args ...any) (at time.Time, ok bool, err error) {
 	if b.s.reads == nil {
-		return last, false, nil
+		return at, false, nil
 	}
-	var at int64
-	err = b.s.reads.QueryRowContext(ctx, "SELECT last FROM cursors WHERE schedule = ?", schedule).Scan(&at)
+	var ns int64
+	err = b.s.reads.QueryRowContext(ctx, query, args...).Scan(&ns)
 	if errors.Is(err, sql.ErrNoRows) {
-		return last, false, nil
+		return at, false, nil
 	}
-	return time.Unix(0, at), err == nil, b.s.failed("look at schedule "+schedule, err)
+	return time.Unix(0, ns), err == nil, b.s.failed("look at schedule "+schedule, err)
+}
+
+// Anchor is since when a schedule of that plan is looked at; ok is false where nobody
+// looks at it.
+func (b Book) Anchor(ctx context.Context, schedule, plan string) (anchor time.Time, ok bool, err error) {
+	return b.moment(ctx, schedule, "SELECT anchor FROM cursors WHERE schedule = ? AND plan = ?", schedule, plan)
 }
 
 // Claim deals with a slot by a run that is to have this id. mine is false where somebody
@@ -133,7 +144,7 @@ func (b Book) firings(ctx context.Context, where string, args ...any) (list []Fi
 	if b.s.reads == nil {
 		return nil, nil
 	}
-	rows, err := b.s.reads.QueryContext(ctx, "SELECT schedule, slot, at, run, reason FROM firings "+where, args...)
+	rows, err := b.s.reads.QueryContext(ctx, "SELECT schedule, slot, at, run, reason, open FROM firings "+where, args...)
 	if err != nil {
 		return nil, b.s.failed(doing, err)
 	}
@@ -141,7 +152,7 @@ func (b Book) firings(ctx context.Context, where string, args ...any) (list []Fi
 	for rows.Next() {
 		var f Firing
 		var slot, at int64
-		if err := rows.Scan(&f.Schedule, &slot, &at, &f.Run, &f.Reason); err != nil {
+		if err := rows.Scan(&f.Schedule, &slot, &at, &f.Run, &f.Reason, &f.Open); err != nil {
 			return nil, b.s.failed(doing, err)
 		}
 		f.Slot, f.At = time.Unix(0, slot), time.Unix(0, at)

@@ -30,6 +30,7 @@ type ledger struct {
 	over   error // why nothing more can be written
 	closed bool
 	told   bool // asked has had its reason
+	queued bool // it has a ticket, or had one
 }
 
 // hold makes the ledger of a run that this process owns now.
@@ -167,7 +168,7 @@ func (l *ledger) owned(ctx context.Context) (owned bool, err error) {
 // Close gives the run up, so that another may claim it at once.
 func (l *ledger) Close() error {
 	l.mu.Lock()
-	done := l.closed
+	done, queued := l.closed, l.queued
 	fenced := l.over != nil
 	l.closed = true
 	if !fenced {
@@ -184,10 +185,16 @@ func (l *ledger) Close() error {
 	pass("close-before")
 	err := l.store.write(context.Background(), "give up run "+l.id, func(ctx context.Context, c *sql.Conn) error {
 		_, err := c.ExecContext(ctx, "UPDATE runs SET owner = NULL, lease = 0 WHERE n = ? AND epoch = ?", l.run, l.epoch)
+		if err == nil && queued {
+			err = l.store.leave(ctx, c, l.run)
+		}
 		return err
 	})
 	if err != nil {
 		return err
+	}
+	if queued {
+		l.store.queue.stir()
 	}
 	pass("close-after")
 	return nil

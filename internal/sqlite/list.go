@@ -26,7 +26,37 @@ func (s *Store) Info(ctx context.Context, id string) (flowrun.RunInfo, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		err = noRun(doing)
 	}
+	if err == nil {
+		info, err = (&waiting{store: s}).explain(ctx, info)
+	}
 	return info, s.failed(doing, err)
+}
+
+// waiting are the runs that stand in line, read when the first live run is met.
+type waiting struct {
+	store  *Store
+	queued map[string]flowrun.Queued // by run
+}
+
+// explain is the run, as Pending where it waits.
+func (w *waiting) explain(ctx context.Context, i flowrun.RunInfo) (flowrun.RunInfo, error) {
+	if i.PID == 0 {
+		return i, nil
+	}
+	if w.queued == nil {
+		line, err := w.store.Line(ctx)
+		if err != nil {
+			return i, err
+		}
+		w.queued = map[string]flowrun.Queued{}
+		for _, q := range line.Waiting() {
+			w.queued[q.Run] = q
+		}
+	}
+	if q, waits := w.queued[i.ID]; waits {
+		i = i.WithQueue(q)
+	}
+	return i, nil
 }
 
 // Runs implements flowrun.Store.
@@ -42,10 +72,17 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 	}
 	defer rows.Close()
 	var list []flowrun.RunInfo
+	w := waiting{store: s}
 	for (q.Limit <= 0 || len(list) < q.Limit) && rows.Next() {
 		info, err := scanInfo(rows)
+		if err == nil {
+			info, err = w.explain(ctx, info)
+		}
 		if err != nil {
 			return nil, s.failed(doing, err)
+		}
+		if len(list) > 0 && list[len(list)-1].ID == info.ID {
+			continue // what waits comes for its state, and for that before
 		}
 		if (len(q.Status) == 0 || slices.Contains(q.Status, info.Status)) && (!q.Open || info.Ended.IsZero()) {
 			list = append(list, info)
@@ -70,6 +107,10 @@ func listing(q flowrun.Query) (text string, args []any) {
 	for _, word := range words {
 		parts = append(parts, infoColumns+join(append(slices.Clip(where), "status = ?")))
 		args = append(append(args, common...), word)
+	}
+	if slices.Contains(q.Status, dag.Pending) {
+		parts = append(parts, infoColumns+join(append(slices.Clip(where), "n IN (SELECT run FROM tickets WHERE held = 0)")))
+		args = append(args, common...)
 	}
 	return strings.Join(parts, " UNION ALL ") + " ORDER BY n DESC", args
 }
@@ -121,6 +162,9 @@ var openWords = statusWords([]dag.Status{dag.Running, dag.Waiting})
 func statusWords(states []dag.Status) []string {
 	var words []string
 	for _, st := range states {
+		if st == dag.Pending { // has no word of its own
+			continue
+		}
 		words = append(words, st.String())
 		if st == dag.Interrupted {
 			words = append(words, dag.Running.String())
@@ -148,7 +192,10 @@ func scanInfo(row interface{ Scan(...any) error }) (i flowrun.RunInfo, err error
 	if i.Status, err = dag.ParseStatus(status); err != nil {
 		return i, fmt.Errorf("cannot read run %s: %w", i.ID, err)
 	}
-	if i.Status == dag.Running && !o.lives() {
+	if id, ok := o.identity(); ok && o.lives() {
+		i.PID = id.PID
+	}
+	if i.Status == dag.Running && i.PID == 0 {
 		i.Status = dag.Interrupted
 	}
 	return i, nil

@@ -46,6 +46,7 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 	}
 	s.workers.Go(func() { s.wal.loop(s.stop) })
 	s.workers.Go(s.watch)
+	s.workers.Go(s.tend)
 	return s, nil
 }
 
@@ -71,7 +72,7 @@ func newStore(dir string) (*Store, error) {
 		return nil, err
 	}
 	return &Store{dir: dir, file: filepath.Join(dir, dbName), self: proc.Self(),
-		ledgers: map[int64]*ledger{}, owning: make(chan struct{}, 1), stop: make(chan struct{})}, nil
+		ledgers: map[int64]*ledger{}, owning: make(chan struct{}, 1), queue: newQueue(), stop: make(chan struct{})}, nil
 }
 
 // abandon closes what a failed opening has opened.

@@ -18,11 +18,31 @@ type owner struct {
 // lives says whether the owner may still write: it has not given the run up, is not
 // dead, and is not silent for so long that it counts as stopped.
 func (o owner) lives() bool {
-	var id proc.Identity
-	if !o.process.Valid || json.Unmarshal([]byte(o.process.String), &id) != nil {
-		return false
+	id, ok := o.identity()
+	return ok && id.State() != proc.Dead && proc.Uptime() < time.Duration(o.lease)
+}
+
+// identity is the owner's process, if there is an owner.
+func (o owner) identity() (id proc.Identity, ok bool) {
+	ok = o.process.Valid && json.Unmarshal([]byte(o.process.String), &id) == nil
+	return id, ok
+}
+
+// gone says whether what the owner held may be given to others: it has given the run up
+// or is dead. One that is stopped, as by Ctrl-Z, keeps it: its steps may be running.
+// Where nothing can be told of its process, the lease decides: then lapsed is true.
+func (o owner) gone() (gone, lapsed bool) {
+	id, ok := o.identity()
+	if !ok {
+		return true, false
 	}
-	return id.State() != proc.Dead && proc.Uptime() < time.Duration(o.lease)
+	return o.judge(id.State())
+}
+
+// judge is gone for an owner whose process is in that state.
+func (o owner) judge(state proc.Liveness) (gone, lapsed bool) {
+	lapsed = state == proc.Unknown && proc.Uptime() >= time.Duration(o.lease)
+	return state == proc.Dead || lapsed, lapsed
 }
 
 // rebooted says whether the machine was started anew since the owner wrote.

@@ -113,4 +113,14 @@ CREATE TABLE firings (
 ) STRICT;
 CREATE INDEX firings_open ON firings (run) WHERE open = 1;
 CREATE INDEX firings_at ON firings (at);
+`, `
+-- Runs that hold locks, or a turn of their tool, and runs that stand in line for them.
+CREATE TABLE tickets (
+	n     INTEGER PRIMARY KEY AUTOINCREMENT, -- the order in which they asked
+	run   INTEGER NOT NULL UNIQUE,
+	epoch INTEGER NOT NULL, -- of the owner; another owner's run has left
+	needs TEXT    NOT NULL, -- JSON of []flowrun.Need
+	held  INTEGER NOT NULL, -- 1: it was admitted
+	since INTEGER NOT NULL  -- ns since 1970, of being admitted or of asking
+) STRICT;
 `}

@@ -35,6 +35,8 @@ type Store struct {
 	changesMu sync.Mutex // see Changes
 	asked     question
 
+	queue queue
+
 	stop    chan struct{} // closed by Close
 	workers sync.WaitGroup
 	closing sync.Once
@@ -48,6 +50,7 @@ var (
 	leaseLength = 30 * time.Second       // how long an owner may be silent
 	renewEvery  = 5 * time.Second        // how often it renews its lease
 	watchEvery  = 150 * time.Millisecond // how often it looks for a cancel
+	lookEvery   = 50 * time.Millisecond  // how often the first in line looks whether its turn has come
 	syncEvery   = 50 * time.Millisecond  // how long a commit waits for the disk
 	busyTimeout = 5 * time.Second        // how long a statement waits for another process
 )

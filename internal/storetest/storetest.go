@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -46,6 +47,13 @@ func Test(t *testing.T, open func(t *testing.T) flowrun.Store) {
 		"Cancel":      testCancel,
 		"Copies":      testCopies,
 		"Concurrency": testConcurrency,
+
+		"Line":      testLine,
+		"LineFair":  testLineFair,
+		"LineLeave": testLineLeave,
+		"LineDeath": testLineDeath,
+		"LineAgain": testLineAgain,
+		"LineLong":  testLineLong,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -141,6 +149,7 @@ func testRecord(t *testing.T, s flowrun.Store) {
 	r.Given = map[string]any{"NAME": "O'Hara\x00\u2028"}
 	r.Withheld = []string{"TOKEN"}
 	r.World = flowrun.RecordedWorld{Workspace: "/w", Home: "/h", Temp: "/t", Time: begun, AllowDash: true}
+	r.Trace = flowrun.TraceContext{Parent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", State: "vendor=1"}
 	for _, text := range []string{"name: deploy\n", "", "\xff\x00 not text", "name: deploy\n"} {
 		r.Sources = append(r.Sources, tool.Source{From: "/w/a.yaml", Name: "x", File: fmt.Sprintf("/w/%d.yaml", len(r.Sources)),
 			Scope: tool.ScopeLocal, Digest: tool.DigestOf([]byte(text)), Text: []byte(text)})
@@ -190,7 +199,7 @@ func testBegin(t *testing.T, s flowrun.Store) {
 	_, err := s.Begin(cancelled, record("r3", "deploy"))
 	want(t, err, context.Canceled)
 	list, err := s.Runs(ctx, flowrun.Query{})
-	expected := []flowrun.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Origin: "api", Status: dag.Running, Started: begun}}
+	expected := []flowrun.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Origin: "api", Status: dag.Running, Started: begun, PID: os.Getpid()}}
 	if diff := cmp.Diff(expected, list); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -265,10 +274,11 @@ func testPaging(t *testing.T, s flowrun.Store) {
 func testStanding(t *testing.T, s flowrun.Store) {
 	ctx := context.Background()
 	l := begin(t, s, record("r1", "deploy"))
-	running := flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun}
+	running := flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun, PID: os.Getpid()}
 	ended := flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)}
 	interrupted := running
-	interrupted.Status = dag.Interrupted
+	interrupted.Status, interrupted.PID = dag.Interrupted, 0
+	owned := func(i flowrun.RunInfo) flowrun.RunInfo { i.PID = os.Getpid(); return i }
 	check := func(when string, expected flowrun.RunInfo) {
 		t.Helper()
 		if diff := cmp.Diff(expected, info(t, s, "r1")); diff != "" {
@@ -283,11 +293,11 @@ func testStanding(t *testing.T, s flowrun.Store) {
 	}
 	check("begun", running)
 	appendAll(t, l, append(turn("r1", 1, 2), end("r1", 3, dag.Failed))...)
-	check("ended", ended)
+	check("ended", owned(ended))
 	l.Close()
 	check("ended and closed", ended)
 	l = claim(t, s, "r1", 3)
-	check("claimed", ended)
+	check("claimed", owned(ended))
 	appendAll(t, l, dag.Event{V: 1, Seq: 4, Run: "r1", Kind: dag.RunResumed, Time: begun})
 	check("resumed", running)
 	l.Close()
@@ -295,7 +305,7 @@ func testStanding(t *testing.T, s flowrun.Store) {
 	l = claim(t, s, "r1", 4)
 	check("claimed again", running)
 	appendAll(t, l, dag.Event{V: 1, Seq: 5, Run: "r1", Kind: dag.RunResumed, Time: begun}, end("r1", 6, dag.Failed))
-	check("ended again", ended)
+	check("ended again", owned(ended))
 }
 
 func testLists(t *testing.T, s flowrun.Store) {

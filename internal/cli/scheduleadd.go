@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/tool"
+)
+
+var (
+	overlapWords = []string{"skip", "queue", "cancel-running", "allow"}
+	catchUpWords = []string{"none", "once", "all"}
+)
+
+func (a *app) scheduleAddCommand() *cobra.Command {
+	var p addedPlan
+	var name string
+	var params []string
+	var replace bool
+	c := &cobra.Command{
+		Use:   "add TOOL --cron EXPR | --every TIME [PARAM=value ...]",
+		Short: "Run a tool by itself at certain times",
+		Long: `Add a schedule: flowrun serve, where it runs, then starts the tool at these times. The
+tool is given by its name. One of a project runs in a service that was started in that
+project. Times in a definition (schedule:) need no command; see flowrun schedule list.
+
+Parameters are written as for flowrun run, here or with -p. Secret ones are refused: let
+the tool fetch them, with environment.secrets.`,
+		Example: `  flowrun schedule add report --cron "0 7 * * 1-5" --timezone Europe/Zurich
+  flowrun schedule add sync --every 15m --overlap queue -p TARGET=backup
+  flowrun schedule add billing --cron "0 2 1 * *" --catch-up all --catch-up-window 7d`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef(c, "which tool? Give its name")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.addSchedule(c, args[0], name, append(args[1:], params...), p, replace)
+		},
+		ValidArgsFunction: a.completeRun,
+	}
+	fl := c.Flags()
+	fl.StringVar(&p.Cron, "cron", "", "when: a cron `expression`, as in \"0 7 * * 1-5\" or @daily")
+	fl.StringVar(&p.Every, "every", "", "when: each time this much `time` has passed (15m, 6h)")
+	fl.StringVar(&p.Timezone, "timezone", "", "the time `zone` of the cron expression, as in Europe/Zurich (default: the machine's)")
+	fl.StringVar(&name, "name", "", "the `name` of the schedule (default: the tool's)")
+	fl.StringArrayVarP(&params, "param", "p", nil, "a parameter of the runs, `K=V`")
+	fl.StringVar(&p.Overlap, "overlap", "", "while a run is under way, a further slot is left out, waits, replaces it or runs beside it, a `word`: "+strings.Join(overlapWords, "|")+" (default skip)")
+	fl.StringVar(&p.CatchUp, "catch-up", "", "slots that passed while no service was there run not at all, once for all, or each, a `word`: "+strings.Join(catchUpWords, "|")+" (default once)")
+	fl.StringVar(&p.Window, "catch-up-window", "", "how late a slot may be made up for, a `time` (6h, 7d)")
+	fl.IntVar(&p.Max, "catch-up-max", 0, fmt.Sprintf("how many slots --catch-up all makes up for, the newest `n` (default %d)", tool.MaxCatchUp))
+	fl.StringVar(&p.Jitter, "jitter", "", "spread runs over this `time` after their slot (30s)")
+	fl.StringVar(&p.Start, "start", "", "no slot before this `moment`: a date or a time (RFC 3339)")
+	fl.StringVar(&p.End, "end", "", "no slot from this `moment` on")
+	fl.BoolVar(&p.SkipIfSuccessful, "skip-if-successful", false, "leave a slot out where a run has succeeded since the slot before")
+	fl.BoolVar(&replace, "override", false, "replace a schedule of the same name that was added before")
+	c.RegisterFlagCompletionFunc("overlap", cobra.FixedCompletions(overlapWords, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("catch-up", cobra.FixedCompletions(catchUpWords, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (a *app) addSchedule(c *cobra.Command, word, name string, words []string, p addedPlan, replace bool) error {
+	if err := p.check(c); err != nil {
+		return err
+	}
+	when, err := a.timingFlags(c, p)
+	if err != nil {
+		return err
+	}
+	list, err := assignments(c, words)
+	if err != nil {
+		return err
+	}
+	if strings.ContainsAny(word, `/\`) {
+		return usagef(c, "a schedule runs a tool by its name, and %q is a path; put the file where tools are found: flowrun tool import", word)
+	}
+	lib := a.library()
+	def, _, err := lib.Lookup(word, nil)
+	if err != nil {
+		return named(err)
+	}
+	plan, err := a.compile(word)
+	if err != nil {
+		return err
+	}
+	if p.Params, err = a.params(plan, flowrun.World{}, "", list); err != nil {
+		return err
+	}
+	if err := scheduledParams(plan, p.Params); err != nil {
+		return err
+	}
+	r := sqlite.Schedule{Name: name, Tool: def.Name, Plan: p.String()}
+	if r.Name == "" {
+		r.Name = def.Name
+	}
+	if !tool.ValidScheduleName(r.Name) {
+		return usagef(c, "--name %q cannot be the name of a schedule; use letters, digits, '_', '.' and '-'", r.Name)
+	}
+	if def.Scope == tool.ScopeLocal {
+		r.Project = projectOf(def.File)
+	}
+	r.ID = scheduleID(r.Name, r.Project)
+	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
+		if err := a.keepSchedule(ctx, s, lib, r, replace); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Stdout, "added %s: %s\n", r.Name, when.spec.Describe())
+		if err := a.printSlots(when, time.Now(), 3); err != nil {
+			return err
+		}
+		a.tellOfService(r.Project)
+		return nil
+	})
+}
+
+// keepSchedule adds the schedule unless a definition has its name.
+func (a *app) keepSchedule(ctx context.Context, s *sqlite.Store, lib *tool.Library, r sqlite.Schedule, replace bool) error {
+	t, err := a.timetable(ctx, s, lib, a.compile)
+	if err != nil {
+		return err
+	}
+	for _, e := range t.entries {
+		if e.id == r.ID && e.by == "" {
+			return fmt.Errorf("cannot add schedule %s: the definition %s has one of that name; give this one another with --name, or change the definition", r.Name, e.source())
+		}
+	}
+	err = s.AddSchedule(ctx, r, replace)
+	if errors.Is(err, sqlite.ErrTaken) {
+		return fmt.Errorf("cannot add schedule %s: there is one of that name; give this one another with --name, or replace it with --override", r.Name)
+	}
+	return err
+}
+
+// scheduledParams holds the parameters against the tool. Secret ones are refused, as
+// schedules are kept and shown.
+func scheduledParams(plan *flowrun.Plan, params map[string]any) error {
+	bad := problems(plan, flowrun.World{}, params)
+	for name := range params {
+		if plan.Secret(name) {
+			bad.Tool = plan.Name()
+			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: name, Code: "secret", Message: "is secret and cannot be given to a schedule",
+				Hint: "let the tool fetch the value where it is kept, with environment.secrets"})
+		}
+	}
+	if len(bad.Problems) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// check holds the flags against what they may be, but the cron expression. Durations are
+// written as Go writes them from then on.
+func (p *addedPlan) check(c *cobra.Command) error {
+	if (p.Cron == "") == (p.Every == "") {
+		return usagef(c, "when? Give --cron or --every, and one of them only")
+	}
+	if p.Overlap != "" {
+		if err := oneOf(c, "overlap", p.Overlap, overlapWords); err != nil {
+			return err
+		}
+	}
+	if p.CatchUp != "" {
+		if err := oneOf(c, "catch-up", p.CatchUp, catchUpWords); err != nil {
+			return err
+		}
+	}
+	if p.Max != 0 && p.CatchUp != "all" {
+		return usagef(c, "--catch-up-max is for --catch-up all: other words make up for one slot at most")
+	}
+	if p.Max < 0 || p.Max > tool.MaxCatchUp {
+		return usagef(c, "--catch-up-max must be from 1 to %d", tool.MaxCatchUp)
+	}
+	for _, f := range []struct {
+		flag string
+		text *string
+	}{{"every", &p.Every}, {"catch-up-window", &p.Window}, {"jitter", &p.Jitter}} {
+		if *f.text == "" {
+			continue
+		}
+		d, err := config.Age(*f.text)
+		if err != nil || d < time.Second || d%time.Second != 0 {
+			return usagef(c, "--%s %q is no time of whole seconds; write it as in 30s, 15m, 6h or 7d", f.flag, *f.text)
+		}
+		*f.text = d.String()
+	}
+	return nil
+}
+
+// timingFlags is when the flags say the tool is to run.
+func (a *app) timingFlags(c *cobra.Command, p addedPlan) (timing, error) {
+	if p.Timezone != "" {
+		if _, err := cron.LoadZone(p.Timezone); err != nil {
+			return timing{}, usagef(c, "--timezone: %v", err)
+		}
+	}
+	t, err := timingOf(p.rule())
+	if bad, ok := errors.AsType[*cron.Error](err); ok {
+		return t, a.badCron(c, bad)
+	}
+	switch {
+	case err != nil:
+		return t, usage(err, c)
+	case t.spec.Zoned() && p.Timezone != "":
+		return t, usagef(c, "the cron expression names a time zone as well as --timezone; keep one of the two")
+	case !t.start.IsZero() && !t.end.IsZero() && !t.start.Before(t.end):
+		return t, usagef(c, "--end comes before --start")
+	case t.next(time.Now()).IsZero():
+		return t, usagef(c, "there is no slot left: --end is past, or comes before the next one")
+	}
+	return t, nil
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+func (a *app) scheduleListCommand() *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List schedules, with their next and last runs",
+		Long: `List the schedules of the definitions in reach, and all that were added by command.
+One of a project runs in a service that was started in that project.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := oneOf(c, "output", output, []string{"table", "json"}); err != nil {
+				return err
+			}
+			return a.reading(func(ctx context.Context, s *sqlite.Store) error { return a.listSchedules(ctx, s, output) })
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// scheduleJSON is a schedule in a list.
+type scheduleJSON struct {
+	Name     string         `json:"name"`
+	Tool     string         `json:"tool"`
+	Cron     string         `json:"cron"`
+	Timezone string         `json:"timezone"`
+	Next     *time.Time     `json:"next"` // null: paused, or over
+	Paused   bool           `json:"paused"`
+	Source   string         `json:"source"`
+	Project  string         `json:"project,omitempty"`
+	Params   map[string]any `json:"params,omitempty"`
+	Last     *lastJSON      `json:"last,omitempty"`
+}
+
+// lastJSON is the last slot that was dealt with.
+type lastJSON struct {
+	At     time.Time `json:"at"`
+	Run    string    `json:"run,omitempty"`
+	Status string    `json:"status"` // of the run, or due where it is still to begin, pruned where it is forgotten; skipped where there was none
+	Reason string    `json:"reason,omitempty"`
+}
+
+func (a *app) listSchedules(ctx context.Context, s *sqlite.Store, output string) error {
+	t, err := a.timetable(ctx, s, a.library(), a.compile)
+	if err != nil {
+		return err
+	}
+	for _, p := range t.problems {
+		a.say("%s", p)
+	}
+	now := time.Now()
+	list := make([]scheduleJSON, len(t.entries))
+	for i, e := range t.entries {
+		if list[i], err = describeEntry(ctx, s, e, now); err != nil {
+			return err
+		}
+	}
+	if output == "json" {
+		return a.writeJSON(struct {
+			Schedules []scheduleJSON `json:"schedules"`
+		}{list})
+	}
+	if len(list) == 0 {
+		a.say("no schedules; flowrun schedule add TOOL --cron EXPR adds one, schedule: in a definition too")
+		return nil
+	}
+	rows := make([][]string, len(list))
+	for i, j := range list {
+		rows[i] = []string{j.Name, j.Tool, t.entries[i].when(), j.nextWord(now), j.lastWord(), j.Source}
+	}
+	return console.Table(a.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: a.width()})
+}
+
+func describeEntry(ctx context.Context, s *sqlite.Store, e planned, now time.Time) (scheduleJSON, error) {
+	j := scheduleJSON{Name: e.name, Tool: e.tool, Cron: e.spec.Text(), Timezone: zoneName(e.spec.Zone()), Paused: !e.paused.IsZero(),
+		Source: e.source(), Project: e.project, Params: e.params}
+	when, err := begun(ctx, s, e)
+	if err != nil {
+		return j, err
+	}
+	if next := when.next(now); !j.Paused && !next.IsZero() {
+		j.Next = &next
+	}
+	f, ok, err := s.Book().LastFiring(ctx, e.id)
+	if err != nil || !ok {
+		return j, err
+	}
+	j.Last = &lastJSON{At: f.Slot.In(e.spec.Zone()), Run: f.Run, Status: "skipped", Reason: f.Reason}
+	if f.Run != "" {
+		info, err := s.Info(ctx, f.Run)
+		switch {
+		case err == nil:
+			j.Last.Status = info.Status.String()
+		case !errors.Is(err, flowrun.ErrNoRun):
+			return j, err
+		case f.Open:
+			j.Last.Status = "due"
+		default:
+			j.Last.Status = "pruned"
+		}
+	}
+	return j, nil
+}
+
+// begun is when the schedule fires, with the slots of an interval counted from when a
+// service first saw it.
+func begun(ctx context.Context, s *sqlite.Store, e planned) (timing, error) {
+	t := e.timing
+	if t.spec.Interval() == 0 || !t.start.IsZero() {
+		return t, nil
+	}
+	anchor, ok, err := s.Book().Anchor(ctx, e.id, t.key())
+	if err != nil {
+		return t, err
+	}
+	if !ok {
+		anchor = time.Now()
+	}
+	t.spec = t.spec.From(anchor)
+	return t, nil
+}
+
+// zoneName is the name of a time zone.
+func zoneName(z *time.Location) string {
+	if z != time.Local {
+		return z.String()
+	}
+	if name := os.Getenv("TZ"); name != "" {
+		return strings.TrimPrefix(name, ":")
+	}
+	if file, err := os.Readlink("/etc/localtime"); err == nil {
+		if _, name, ok := strings.Cut(filepath.ToSlash(file), "zoneinfo/"); ok {
+			return name
+		}
+	}
+	return z.String()
+}
+
+func (j scheduleJSON) nextWord(now time.Time) string {
+	switch {
+	case j.Paused:
+		return "paused"
+	case j.Next == nil:
+		return "over"
+	}
+	return fmt.Sprintf("%s (in %s)", j.Next.Format("2006-01-02 15:04:05"), console.Age(j.Next.Sub(now)))
+}
+
+func (j scheduleJSON) lastWord() string {
+	switch {
+	case j.Last == nil:
+		return ""
+	case j.Last.Run != "":
+		return j.Last.Status + " " + j.Last.Run
+	}
+	return j.Last.Status + ": " + j.Last.Reason
+}

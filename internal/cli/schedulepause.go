@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+func (a *app) schedulePauseCommand() *cobra.Command {
+	return a.switchCommand(&cobra.Command{
+		Use:   "pause NAME ... | --all",
+		Short: "Keep a schedule from starting runs",
+		Long: `Keep schedules from starting runs until flowrun schedule resume, whether they were added or
+stand in a definition. Runs under way go on.`,
+		Example: `  flowrun schedule pause report
+  flowrun schedule pause --all`,
+	}, "paused", (*sqlite.Store).PauseSchedule)
+}
+
+func (a *app) scheduleResumeCommand() *cobra.Command {
+	return a.switchCommand(&cobra.Command{
+		Use:   "resume NAME ... | --all",
+		Short: "Let a paused schedule start runs again",
+		Long: `Let paused schedules start runs again. Slots that passed while they were paused are left
+out, whatever catch-up says.`,
+		Example: `  flowrun schedule resume report
+  flowrun schedule resume --all`,
+	}, "resumed", (*sqlite.Store).ResumeSchedule)
+}
+
+// switchCommand is pause or resume.
+func (a *app) switchCommand(c *cobra.Command, done string, do func(*sqlite.Store, context.Context, string) (bool, error)) *cobra.Command {
+	var all bool
+	c.Args = func(c *cobra.Command, args []string) error {
+		if all == (len(args) > 0) {
+			return usagef(c, "which schedule? Give names, or --all")
+		}
+		return nil
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.writing(func(ctx context.Context, s *sqlite.Store) error {
+			list, err := a.namedSchedules(ctx, s, args, all)
+			if err != nil {
+				return err
+			}
+			for _, e := range list {
+				news, err := do(s, ctx, e.id)
+				switch {
+				case err != nil:
+					return err
+				case news:
+					fmt.Fprintf(a.Stdout, "%s %s\n", done, e.name)
+				case !all:
+					a.say("schedule %s is not changed: it was %s before", e.name, map[string]string{"paused": "paused", "resumed": "not paused"}[done])
+				}
+			}
+			return nil
+		})
+	}
+	c.Flags().BoolVar(&all, "all", false, "all schedules that flowrun schedule list shows")
+	c.ValidArgsFunction = a.completeSchedules
+	return c
+}
+
+func (a *app) scheduleRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "remove NAME ...",
+		Short:             "Remove a schedule that was added",
+		Long:              `Remove schedules that were added. Runs under way go on; the history of runs stays.`,
+		Example:           `  flowrun schedule remove report`,
+		ValidArgsFunction: a.completeSchedules,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef(c, "which schedule? flowrun schedule list shows them")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.writing(func(ctx context.Context, s *sqlite.Store) error {
+				list, err := a.namedSchedules(ctx, s, args, false)
+				if err != nil {
+					return err
+				}
+				for _, e := range list {
+					if e.by == "" {
+						return fmt.Errorf("cannot remove schedule %s: it stands in a definition; take it out of %s, or stop it: flowrun schedule pause %s", e.name, e.source(), e.name)
+					}
+				}
+				for _, e := range list {
+					if _, err := s.RemoveSchedule(ctx, e.id); err != nil {
+						return err
+					}
+					fmt.Fprintf(a.Stdout, "removed %s\n", e.name)
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// namedSchedules are the schedules that words of the command line mean, each a name or an id.
+func (a *app) namedSchedules(ctx context.Context, s *sqlite.Store, words []string, all bool) ([]planned, error) {
+	t, err := a.timetable(ctx, s, a.library(), a.compile)
+	if err != nil || all {
+		return t.all(), err
+	}
+	var list []planned
+	for _, w := range words {
+		e, err := t.find(w)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+func (t *timetable) all() []planned {
+	if t == nil {
+		return nil
+	}
+	return t.entries
+}
+
+// find is the schedule that a word means: an id, else a name. Of several with a name,
+// that of the project here is meant, then one of no project.
+func (t *timetable) find(word string) (planned, error) {
+	var ids, names []string
+	var found []planned
+	for _, e := range t.entries {
+		names = append(names, e.name)
+		switch {
+		case e.id == word:
+			return e, nil
+		case e.name == word:
+			found, ids = append(found, e), append(ids, e.id)
+		}
+	}
+	here := projectHere()
+	for _, project := range []string{here, ""} {
+		for _, e := range found {
+			if e.project == project {
+				return e, nil
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return planned{}, &missingError{fmt.Errorf("cannot find schedule %q%s", word, then(nearest(word, names), "flowrun schedule list shows them"))}
+	case 1:
+		return found[0], nil
+	}
+	return planned{}, usage(fmt.Errorf("%q could be several schedules; write %s", word, strings.Join(ids, " or ")), nil)
+}
+
+// completeSchedules offers the names of schedules.
+func (a *app) completeSchedules(_ *cobra.Command, args []string, prefix string) (words []string, d cobra.ShellCompDirective) {
+	a.reading(func(ctx context.Context, s *sqlite.Store) error {
+		t, err := a.timetable(ctx, s, a.library(), a.compile)
+		for _, e := range t.all() {
+			if strings.HasPrefix(e.name, prefix) {
+				words = append(words, described(e.name, e.tool+", "+e.when()))
+			}
+		}
+		return err
+	})
+	return words, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// This file writes the units of systemd and the lines of crontab that run a schedule's
+// tool without flowrun serve. Whatever stands in a parameter is one word there.
+
+// installation is what both need to know.
+type installation struct {
+	program string // absolute
+	home    string // where tools of no project run
+	state   string // FLOWRUN_STATE_DIR where it is set
+	system  bool   // units of the machine, not of a user
+}
+
+// runWords are the words that run the schedule's tool.
+func (in installation) runWords(e planned) []string {
+	words := []string{in.program, "run", "--no-input", e.tool}
+	names := make([]string, 0, len(e.params))
+	for name := range e.params {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		words = append(words, parameterWord(name, e.params[name]))
+	}
+	return words
+}
+
+// parameterWord gives a parameter on a command line. What is no plain text is JSON in
+// ASCII, which every kind of file takes, and % is special in both.
+func parameterWord(name string, v any) string {
+	if s, ok := v.(string); ok && !strings.HasPrefix(s, "@") &&
+		strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '%' || r == '\\' }) < 0 {
+		return name + "=" + s
+	}
+	b, _ := json.Marshal(v) // it came from JSON, YAML or the command line
+	var ascii strings.Builder
+	for _, r := range string(b) {
+		switch {
+		case r == '%' || r == 0x7f || r > '~' && r < 0x10000:
+			fmt.Fprintf(&ascii, `\u%04x`, r)
+		case r >= 0x10000:
+			r -= 0x10000
+			fmt.Fprintf(&ascii, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			ascii.WriteRune(r)
+		}
+	}
+	return name + ":=" + ascii.String()
+}
+
+// unitWord is a word of ExecStart and the like: nothing in it means anything to systemd.
+func unitWord(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`, "\n", `\n`).Replace(s) + `"`
+}
+
+// unitPath is a path as WorkingDirectory takes it, which knows no quotes.
+func unitPath(s string) string { return strings.NewReplacer(`\`, `\\`, `%`, `%%`).Replace(s) }
+
+// marker is the first line of every file that flowrun writes here, with the id of the
+// schedule it is for.
+func marker(id string) string { return "# flowrun schedule install: " + id + "\n" }
+
+// unitName is the name of a schedule's units without their extension. # is not allowed
+// there, : is and stands in no schedule's name.
+func unitName(e planned) string { return "flowrun-" + strings.ReplaceAll(e.name, "#", ":") }
+
+// serviceUnit runs a command of flowrun.
+func (in installation) serviceUnit(id, about, dir, kind, wanted string, words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = unitWord(w)
+	}
+	var b strings.Builder
+	b.WriteString(marker(id))
+	fmt.Fprintf(&b, "[Unit]\nDescription=%s\n", strings.ReplaceAll(about, "%", "%%"))
+	if in.system {
+		b.WriteString("After=network-online.target\nWants=network-online.target\n")
+	}
+	fmt.Fprintf(&b, "\n[Service]\nType=%s\nWorkingDirectory=%s\n", kind, unitPath(dir))
+	if in.state != "" {
+		fmt.Fprintf(&b, "Environment=%s\n", unitWord("FLOWRUN_STATE_DIR="+in.state))
+	}
+	fmt.Fprintf(&b, "ExecStart=%s\nKillMode=mixed\nTimeoutStopSec=90\n", strings.Join(quoted, " "))
+	if wanted != "" {
+		fmt.Fprintf(&b, "Restart=on-failure\n\n[Install]\nWantedBy=%s\n", wanted)
+	}
+	return b.String()
+}
+
+// timerUnit starts the service unit of its name.
+func timerUnit(e planned, calendar string) string {
+	var b strings.Builder
+	b.WriteString(marker(e.id))
+	fmt.Fprintf(&b, "[Unit]\nDescription=flowrun schedule %s: %s\n\n[Timer]\nOnCalendar=%s\nAccuracySec=1s\n", e.name, e.spec.Describe(), calendar)
+	if e.rule.CatchUp.Mode != "none" {
+		b.WriteString("Persistent=true\n")
+	}
+	if e.rule.Jitter > 0 {
+		fmt.Fprintf(&b, "RandomizedDelaySec=%ds\n", e.rule.Jitter/time.Second)
+	}
+	b.WriteString("\n[Install]\nWantedBy=timers.target\n")
+	return b.String()
+}
+
+// crontabLine runs the tool from cron.
+func (in installation) crontabLine(e planned) (string, error) {
+	when, err := crontabTime(e.spec)
+	if err != nil {
+		return "", err
+	}
+	dir := in.dir(e)
+	words := in.runWords(e)
+	if in.state != "" {
+		words = append([]string{"FLOWRUN_STATE_DIR=" + in.state}, words...)
+		words = append([]string{"env"}, words...)
+	}
+	for i, w := range words {
+		words[i] = shellWord(w)
+	}
+	line := when + " cd " + shellWord(dir) + " && " + strings.Join(words, " ")
+	if strings.ContainsAny(line, "%\n\r\\") {
+		return "", fmt.Errorf("a path or name holds a character that crontab has no safe form for: %%, \\ or a line break")
+	}
+	return line, nil
+}
+
+// dir is where the schedule's tool is to be found.
+func (in installation) dir(e planned) string {
+	if e.project != "" {
+		return e.project
+	}
+	return in.home
+}
+
+// shellWord is a word that no shell reads anything into.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@+,-") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
+}
+
+// lost is what of a schedule's promises neither systemd nor cron keep.
+func lost(e planned, cron bool) []string {
+	var list []string
+	r := e.rule
+	say := func(condition bool, text string) {
+		if condition {
+			list = append(list, text)
+		}
+	}
+	other := "systemd"
+	if cron {
+		other = "cron"
+	}
+	say(cron && r.CatchUp.Mode != "none", "slots that pass while the machine is off are lost")
+	say(!cron && r.CatchUp.Mode == "all", "of the slots that pass while the machine is off one runs, not each")
+	say(!cron && r.CatchUp.Window > 0 && r.CatchUp.Mode != "none", "catch-up has no window")
+	say(cron && r.Overlap != "allow", "a slot runs although the run before it is under way")
+	say(!cron && r.Overlap != "" && r.Overlap != "skip", "a slot is left out while the run before it is under way")
+	say(cron && r.Jitter > 0, "there is no jitter")
+	say(r.SkipIfSuccessful, "skip-if-successful has no effect")
+	say(!e.start.IsZero() || !e.end.IsZero(), "start and end have no effect")
+	say(true, "times that daylight saving skips or repeats are "+other+"'s matter, and flowrun schedule pause has no effect")
+	return list
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/telemetry"
+)
+
+// flushTime is how long the last spans of a run may take to be sent.
+const flushTime = 5 * time.Second
+
+// tracing is OpenTelemetry for one engine, nil where there is nothing to tell anybody.
+type tracing struct {
+	tracer *telemetry.Tracer
+
+	mu   sync.Mutex
+	lost error
+}
+
+// newTracing reads the settings. about is as in telemetry.Options. An error is about the
+// settings, and no reason not to run: they are often those of a whole machine.
+func newTracing(about func(run string) telemetry.About) (*tracing, error) {
+	settings, err := telemetry.Read()
+	if settings == nil && inherited() == (flowrun.TraceContext{}) {
+		return nil, err
+	}
+	t := &tracing{}
+	t.tracer = telemetry.New(settings, telemetry.Options{Version: version(), About: about, Warn: func(err error) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.lost = err
+	}})
+	return t, err
+}
+
+// inherited is the trace that this process is part of.
+func inherited() flowrun.TraceContext {
+	c := flowrun.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")}
+	if _, ok := telemetry.Parse(c.Parent, c.State); !ok {
+		return flowrun.TraceContext{}
+	}
+	return c
+}
+
+// join has an engine traced.
+func (t *tracing) join(c *flowrun.Config) {
+	if t != nil {
+		c.Sinks = append(c.Sinks, t.tracer)
+		c.Trace = t.tracer.Trace
+	}
+}
+
+// end sends what is left, for a few seconds. An interrupt that comes meanwhile, or a
+// second one, ends that. It answers what kept spans from arriving.
+func (t *tracing) end(ctx context.Context, force <-chan struct{}) error {
+	if t == nil {
+		return nil
+	}
+	flush, stop := context.WithTimeout(context.Background(), flushTime)
+	defer stop()
+	if ctx.Err() == nil {
+		defer context.AfterFunc(ctx, stop)()
+	}
+	go func() {
+		select {
+		case <-force:
+			stop()
+		case <-flush.Done():
+		}
+	}()
+	t.tracer.Close(flush)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lost
+}
+
+// aboutRun is what a trace says of a run of the command line: a new one, one that goes
+// on, or one that tries another again.
+func aboutRun(plan *flowrun.Plan, past, retries *flowrun.Past) telemetry.About {
+	now := inherited()
+	about := telemetry.About{Tool: plan.Name(), Parent: now.Parent, State: now.State}
+	switch {
+	case past != nil:
+		was := past.Record.Trace
+		about.Parent, about.State, about.Past = was.Parent, was.State, past.Events
+		if c, ok := telemetry.Parse(now.Parent, now.State); ok && now != was {
+			about.Links = append(about.Links, c)
+		}
+	case retries != nil:
+		was := retries.Record.Trace
+		about.Links = append(about.Links, telemetry.Root(retries.Record.ID, was.Parent, was.State))
+	}
+	return about
+}
+
+// checkTelemetry tells whether traces are sent.
+func (a *app) checkTelemetry() []finding {
+	settings, err := telemetry.Read()
+	switch {
+	case err != nil:
+		return []finding{doubt("traces", "correct the variables, or set OTEL_SDK_DISABLED=true", "they are not sent: %v", err)}
+	case settings == nil:
+		return []finding{good("traces", "not sent; OTEL_EXPORTER_OTLP_ENDPOINT would turn them on")}
+	}
+	return []finding{good("traces", "sent to %s", settings.Endpoint())}
+}

@@ -1,0 +1,161 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/proc"
+)
+
+// ticket is a row of tickets with what is known of the run's owner.
+type ticket struct {
+	n, run int64
+	flowrun.Place
+	owner  owner
+	epoch  int  // of the ticket
+	now    int  // of the run; 0: there is no such run any more
+	dead   bool // it counts no more
+	lapsed bool // for its owner's lease alone
+}
+
+// census is what one look has found out about processes; one may own many runs.
+type census map[string]struct {
+	pid   int
+	state proc.Liveness
+}
+
+// judge says who owns the ticket, and whether it counts.
+func (c census) judge(t *ticket) {
+	p, known := c[t.owner.process.String]
+	if !known {
+		if id, ok := t.owner.identity(); ok {
+			p.pid, p.state = id.PID, id.State()
+		} else {
+			p.state = proc.Dead
+		}
+		c[t.owner.process.String] = p
+	}
+	t.PID = p.pid
+	t.dead, t.lapsed = t.owner.judge(p.state)
+	t.dead = t.dead || t.epoch != t.now
+}
+
+// querier is a connection or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// readTickets are all tickets in the order in which the runs asked.
+func readTickets(ctx context.Context, q querier) ([]ticket, error) {
+	rows, err := q.QueryContext(ctx, `SELECT t.n, t.run, t.epoch, t.needs, t.held, t.since,
+		coalesce(r.id, ''), coalesce(r.epoch, 0), r.owner, coalesce(r.boot, ''), coalesce(r.lease, 0)
+		FROM tickets t LEFT JOIN runs r ON r.n = t.run ORDER BY t.n`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []ticket
+	found := census{}
+	known := map[string][]flowrun.Need{}
+	for rows.Next() {
+		var t ticket
+		var needs string
+		var since int64
+		err := rows.Scan(&t.n, &t.run, &t.epoch, &needs, &t.Held, &since, &t.Run, &t.now, &t.owner.process, &t.owner.boot, &t.owner.lease)
+		if err != nil {
+			return nil, err
+		}
+		if t.Needs = known[needs]; t.Needs == nil { // most ask for the same
+			if err := json.Unmarshal([]byte(needs), &t.Needs); err != nil {
+				return nil, fmt.Errorf("cannot read what run %s waits for: %w", t.Run, err)
+			}
+			known[needs] = t.Needs
+		}
+		t.Since = time.Unix(0, since)
+		found.judge(&t)
+		list = append(list, t)
+	}
+	return list, rows.Err()
+}
+
+// lineOf is the tickets as the rule sees them.
+func lineOf(list []ticket) flowrun.Line {
+	line := make(flowrun.Line, len(list))
+	for i := range list {
+		line[i] = list[i].Place
+	}
+	return line
+}
+
+// Line implements flowrun.Store.
+func (s *Store) Line(ctx context.Context) (flowrun.Line, error) {
+	if s.reads == nil {
+		return nil, nil
+	}
+	list, err := readTickets(ctx, s.reads)
+	if err != nil {
+		return nil, s.failed("read who waits for whom", err)
+	}
+	return lineOf(living(list)), nil
+}
+
+// living are the tickets that count.
+func living(list []ticket) []ticket {
+	var live []ticket
+	for i := range list {
+		if !list[i].dead {
+			live = append(live, list[i])
+		}
+	}
+	return live
+}
+
+// moveUp drops the tickets of owners that are gone, and admits whom it may. It is called
+// in the transaction that has changed the line.
+func (s *Store) moveUp(ctx context.Context, c *sql.Conn) error {
+	list, err := readTickets(ctx, c)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if t := &list[i]; t.dead {
+			if err := t.drop(ctx, c); err != nil {
+				return err
+			}
+		}
+	}
+	list = living(list)
+	for _, i := range lineOf(list).Next() {
+		if _, err := c.ExecContext(ctx, "UPDATE tickets SET held = 1, since = ? WHERE n = ?", time.Now().UnixNano(), list[i].n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop removes a dead ticket. An owner that is only thought to be gone, because its
+// lease has run out and nothing else can be told of it, loses the run with the ticket:
+// should it live after all, it must not go on beside the one who comes next.
+func (t *ticket) drop(ctx context.Context, c *sql.Conn) error {
+	_, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE n = ?", t.n)
+	if err == nil && t.epoch == t.now && t.lapsed {
+		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = epoch + 1, owner = NULL, lease = 0 WHERE n = ? AND epoch = ?", t.run, t.epoch)
+	}
+	return err
+}
+
+// leave takes a run out of the line, with what it holds.
+func (s *Store) leave(ctx context.Context, c *sql.Conn, run int64) error {
+	res, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE run = ?", run)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	return s.moveUp(ctx, c)
+}

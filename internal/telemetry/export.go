@@ -1,0 +1,270 @@
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+)
+
+const (
+	mostQueued  = 8192             // spans that wait to be sent; a span is about half a kilobyte
+	mostSent    = 512              // spans in a request
+	linger      = time.Second      // how long a span waits for others to go with
+	attemptTime = 10 * time.Second // for a request
+	giveUp      = time.Minute      // after that a batch is lost
+	firstPause  = time.Second      // before the second request for a batch; it doubles
+	mostPause   = 30 * time.Second
+	mostAnswer  = 64 << 10 // bytes read of an answer
+)
+
+// sender sends spans in batches, from a goroutine of its own.
+type sender struct {
+	settings *Settings
+	agent    string
+	resource *resourcepb.Resource
+	scope    *commonpb.InstrumentationScope
+	client   *http.Client
+	transfer context.Context // of all requests
+	abort    context.CancelFunc
+
+	mu    sync.Mutex
+	queue []*tracepb.Span
+
+	full    chan struct{} // one token: there is a batch
+	closing chan struct{}
+	done    chan struct{}
+	once    sync.Once
+	warn    func(error)
+}
+
+func newSender(s *Settings, o Options) *sender {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	x := &sender{settings: s, agent: "flowrun/" + o.Version, resource: resource(s.resource, o.Version),
+		scope: &commonpb.InstrumentationScope{Name: "github.com/flowrun/flowrun", Version: o.Version},
+		client: &http.Client{Transport: transport, Timeout: attemptTime, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse // the headers may hold a token, which is for this address
+		}},
+		full: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}), warn: o.Warn}
+	x.transfer, x.abort = context.WithCancel(context.Background())
+	go x.work()
+	return x
+}
+
+// resource says which program spans come from; said is what the user says of it, which
+// wins. The command line is not among it: it has parameters.
+func resource(said map[string]string, version string) *resourcepb.Resource {
+	all := map[string]string{"service.version": version, "telemetry.sdk.language": "go", "telemetry.sdk.name": "flowrun", "telemetry.sdk.version": version,
+		"process.executable.name": "flowrun", "os.type": runtime.GOOS}
+	if host, err := os.Hostname(); err == nil {
+		all["host.name"] = host
+	}
+	maps.Copy(all, said)
+	res := &resourcepb.Resource{}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		res.Attributes = append(res.Attributes, text(key, all[key]))
+	}
+	if _, given := said["process.pid"]; !given {
+		res.Attributes = append(res.Attributes, number("process.pid", os.Getpid()))
+	}
+	return res
+}
+
+// add takes a span to be sent. It never waits.
+func (x *sender) add(s *tracepb.Span) {
+	x.mu.Lock()
+	n := len(x.queue)
+	if n < mostQueued {
+		x.queue = append(x.queue, s)
+	}
+	x.mu.Unlock()
+	switch {
+	case n >= mostQueued:
+		x.lost(fmt.Errorf("spans end faster than %s takes them: some are dropped", x.settings.Endpoint()))
+	case n+1 >= mostSent:
+		select {
+		case x.full <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// lost tells of spans that will never arrive, once.
+func (x *sender) lost(err error) {
+	x.once.Do(func() {
+		if x.warn != nil {
+			x.warn(err)
+		}
+	})
+}
+
+// close sends what is left, until ctx ends.
+func (x *sender) close(ctx context.Context) {
+	close(x.closing)
+	select {
+	case <-x.done:
+	case <-ctx.Done():
+		x.abort()
+		<-x.done
+	}
+	x.abort()
+	x.client.CloseIdleConnections()
+}
+
+// work sends batches until it is told to end.
+func (x *sender) work() {
+	defer close(x.done)
+	tick := time.NewTicker(linger)
+	defer tick.Stop()
+	for last := false; !last; {
+		select {
+		case <-x.full:
+		case <-tick.C:
+		case <-x.closing:
+			last = true
+		}
+		for batch := x.next(); len(batch) > 0; batch = x.next() {
+			if err := x.deliver(batch); err != nil {
+				x.lost(err)
+			}
+			if x.transfer.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+// next takes a batch off the queue.
+func (x *sender) next() []*tracepb.Span {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	n := min(len(x.queue), mostSent)
+	batch := slices.Clone(x.queue[:n])
+	x.queue = slices.Delete(x.queue, 0, n)
+	return batch
+}
+
+// refusal is what keeps a batch from being delivered.
+type refusal struct {
+	error
+	again bool          // it may be taken later
+	busy  bool          // the collector is there, and says so itself
+	pause time.Duration // that it asks for, 0 for none
+}
+
+// deliver sends a batch, again and again while that may help and there is time. At the
+// end of the program only a collector that is there is asked again.
+func (x *sender) deliver(batch []*tracepb.Span) error {
+	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{Resource: x.resource,
+		ScopeSpans: []*tracepb.ScopeSpans{{Scope: x.scope, Spans: batch}}}}})
+	if err != nil {
+		return fmt.Errorf("cannot send spans: %w", err)
+	}
+	pause, closing := firstPause, x.closing
+	for end := time.Now().Add(giveUp); ; pause = min(2*pause, mostPause) {
+		no := x.post(body)
+		if no == nil {
+			return nil
+		}
+		failed := fmt.Errorf("cannot send spans to %s: %w", x.settings.Endpoint(), no.error)
+		wait := max(pause, min(no.pause, mostPause))
+		if !no.again || time.Now().Add(wait).After(end) || closing == nil && !no.busy {
+			return failed
+		}
+		select {
+		case <-time.After(wait):
+		case <-closing:
+			closing = nil // once more at once
+		case <-x.transfer.Done():
+			return failed
+		}
+	}
+}
+
+// post makes one request.
+func (x *sender) post(body []byte) *refusal {
+	req, err := http.NewRequestWithContext(x.transfer, http.MethodPost, x.settings.endpoint.String(), bytes.NewReader(body))
+	if err != nil {
+		return &refusal{error: errors.New("this is no address for a request")}
+	}
+	for name, values := range x.settings.headers {
+		req.Header[name] = values
+	}
+	req.Header.Set("Content-Type", "application/x-protobuf")
+	req.Header.Set("User-Agent", x.agent)
+	resp, err := x.client.Do(req)
+	if err != nil {
+		var outer *url.Error // which quotes the whole address
+		if errors.As(err, &outer) {
+			err = outer.Err
+		}
+		if x.transfer.Err() != nil {
+			err = errors.New("it did not answer in time")
+		}
+		return &refusal{error: err, again: true}
+	}
+	defer resp.Body.Close()
+	answer, _ := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	switch resp.StatusCode {
+	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
+		if n := rejected(answer); n > 0 {
+			x.lost(fmt.Errorf("%s has refused %d spans", x.settings.Endpoint(), n))
+		}
+		return nil
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		after, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+		return &refusal{error: answered(resp.StatusCode), again: true, busy: true, pause: time.Duration(min(max(after, 0), 3600)) * time.Second}
+	}
+	return &refusal{error: answered(resp.StatusCode)}
+}
+
+func answered(code int) error { return fmt.Errorf("it answers %d %s", code, http.StatusText(code)) }
+
+// rejected is how many spans the collector says it has not taken: partial_success and
+// its rejected_spans, both of them field 1.
+func rejected(answer []byte) int64 {
+	partial, n := protowire.ConsumeBytes(field(answer, protowire.BytesType))
+	if n < 0 {
+		return 0
+	}
+	count, n := protowire.ConsumeVarint(field(partial, protowire.VarintType))
+	if n < 0 {
+		return 0
+	}
+	return int64(count)
+}
+
+// field is what follows the tag of field 1 of a message; nil where there is none.
+func field(message []byte, kind protowire.Type) []byte {
+	for len(message) > 0 {
+		num, typ, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return nil
+		}
+		message = message[n:]
+		if num == 1 && typ == kind {
+			return message
+		}
+		if n = protowire.ConsumeFieldValue(num, typ, message); n < 0 {
+			return nil
+		}
+		message = message[n:]
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package telemetry
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Settings say where spans go, and what they say of this program.
+type Settings struct {
+	endpoint *url.URL // with the path that takes traces
+	headers  http.Header
+	resource map[string]string // what the user says of it
+}
+
+// Endpoint is where spans are sent, without what may be secret in it.
+func (s *Settings) Endpoint() string {
+	u := *s.endpoint
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
+// Read takes the settings from OpenTelemetry's standard variables. They are nil where
+// spans are not to be sent: no endpoint is set, or OTEL_SDK_DISABLED or
+// OTEL_TRACES_EXPORTER says so. Of a variable for traces and a general one the former
+// counts. The error is about everything that is wrong, and quotes no header's value.
+func Read() (*Settings, error) {
+	if strings.EqualFold(strings.TrimSpace(os.Getenv("OTEL_SDK_DISABLED")), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
+		return nil, nil
+	}
+	s := &Settings{headers: http.Header{}}
+	traces, general := os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")
+	if traces == "" && general == "" {
+		return nil, nil
+	}
+	var wrong problems
+	wrong.add(exporter(os.Getenv("OTEL_TRACES_EXPORTER")))
+	if own := os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"); own != "" {
+		wrong.add(protocol("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", own))
+	} else {
+		wrong.add(protocol("OTEL_EXPORTER_OTLP_PROTOCOL", os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL")))
+	}
+	wrong.add(s.setEndpoint(traces, general))
+	if own := os.Getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"); own != "" {
+		s.setHeaders(&wrong, "OTEL_EXPORTER_OTLP_TRACES_HEADERS", own)
+	} else {
+		s.setHeaders(&wrong, "OTEL_EXPORTER_OTLP_HEADERS", os.Getenv("OTEL_EXPORTER_OTLP_HEADERS"))
+	}
+	s.resource = pairs(&wrong, "OTEL_RESOURCE_ATTRIBUTES", os.Getenv("OTEL_RESOURCE_ATTRIBUTES"))
+	s.resource["service.name"] = cmp.Or(os.Getenv("OTEL_SERVICE_NAME"), s.resource["service.name"], "flowrun")
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return s, nil
+}
+
+// problems are all that is wrong with the settings, in one line.
+type problems []string
+
+func (p *problems) add(err error) {
+	if err != nil {
+		*p = append(*p, err.Error())
+	}
+}
+
+func (p problems) Error() string { return strings.Join(p, "; ") }
+
+func exporter(name string) error {
+	if name == "" || name == "otlp" {
+		return nil
+	}
+	return fmt.Errorf("OTEL_TRACES_EXPORTER is %q: flowrun sends otlp, or none; set one of them", name)
+}
+
+func protocol(variable, value string) error {
+	if value == "" || value == "http/protobuf" {
+		return nil
+	}
+	return fmt.Errorf("%s is %q: flowrun speaks http/protobuf only; set that, and the endpoint of it (most collectors have it on port 4318)", variable, value)
+}
+
+// setEndpoint takes the URL for traces as it is, and adds their path to the general one.
+func (s *Settings) setEndpoint(traces, general string) error {
+	variable := "OTEL_EXPORTER_OTLP_ENDPOINT"
+	if traces != "" {
+		variable = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+	}
+	u, err := url.Parse(cmp.Or(traces, general))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%s is no URL that spans can be sent to; it has the form http://HOST:4318 or https://HOST", variable) // it may hold a password
+	}
+	if traces == "" {
+		u = u.JoinPath("v1", "traces")
+	}
+	s.endpoint = u
+	return nil
+}
+
+func (s *Settings) setHeaders(wrong *problems, variable, text string) {
+	list := pairs(wrong, variable, text)
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		value := list[name]
+		if !isToken(name) || strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+			wrong.add(fmt.Errorf("%s: %q, or its value, cannot stand in a header of HTTP", variable, name))
+			continue
+		}
+		s.headers.Set(name, value)
+	}
+}
+
+// isToken says whether HTTP takes it as the name of a header.
+func isToken(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
+		return c <= ' ' || c >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, c)
+	})
+}
+
+// pairs reads K=V,K=V with percent signs as in URLs. What is wrong is told without the
+// text, which may be a secret.
+func pairs(wrong *problems, variable, text string) map[string]string {
+	list := map[string]string{}
+	for n, pair := range strings.Split(text, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		key, value, found := strings.Cut(pair, "=")
+		key = strings.TrimSpace(key)
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if !found || key == "" || err != nil {
+			wrong.add(fmt.Errorf("%s: entry %d is not of the form KEY=VALUE, with %%2C for a comma in the value", variable, n+1))
+			continue
+		}
+		list[key] = value
+	}
+	return list
+}

@@ -1,0 +1,209 @@
+package telemetry
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// outcome is what a span says of a Result: nothing that a definition, a caller or a
+// program has put into it.
+type outcome struct {
+	status    dag.Status
+	reason    string
+	exit      int
+	attempts  int
+	fallback  bool
+	tolerated bool
+}
+
+func outcomeOf(r *dag.Result) outcome {
+	if r == nil {
+		return outcome{}
+	}
+	return outcome{r.Status, r.Reason, r.ExitCode, r.Attempts, r.Fallback, r.Tolerated}
+}
+
+// failed says whether a span is marked as an error. What was cancelled or skipped is not
+// the one at fault.
+func (o outcome) failed() bool {
+	return o.status == dag.Failed || o.status == dag.TimedOut || o.status == dag.Interrupted
+}
+
+func (o outcome) describe() *tracepb.Status {
+	if !o.failed() {
+		return nil
+	}
+	text := o.status.String()
+	switch o.reason {
+	case "", text, dag.ReasonTimeout:
+	case dag.ReasonExit:
+		text += ": exit code " + strconv.Itoa(o.exit)
+	default:
+		text += ": " + o.reason
+	}
+	return &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: text}
+}
+
+// attributes are those of every span that has ended.
+func (o outcome) attributes() []*commonpb.KeyValue {
+	list := []*commonpb.KeyValue{text("flowrun.status", o.status.String())}
+	if o.reason != "" {
+		list = append(list, text("flowrun.reason", o.reason))
+	}
+	if o.status.Executed() && o.status != dag.Reused {
+		list = append(list, number("process.exit.code", o.exit))
+	}
+	if o.failed() {
+		kind := o.reason
+		if kind == "" {
+			kind = o.status.String()
+		}
+		list = append(list, text("error.type", kind))
+	}
+	return list
+}
+
+// ran is the span of the run.
+func (r *run) ran(end time.Time, o outcome) *tracepb.Span {
+	s := r.make(r.root.try.id, r.root.parent, r.about.Tool, r.root.start, end, o)
+	if r.root.parent == r.parent.Span && r.parent.Span != [8]byte{} {
+		s.Flags |= uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK)
+	}
+	s.Events = events(r.root.notes)
+	for _, l := range r.about.Links {
+		if l.String() != "" {
+			s.Links = append(s.Links, &tracepb.Span_Link{TraceId: l.Trace[:], SpanId: l.Span[:], TraceState: l.State})
+		}
+	}
+	return s
+}
+
+// stepped is the span of a step.
+func (r *run) stepped(s *span, end time.Time, o outcome) *tracepb.Span {
+	id := s.try.id
+	if s.tries > 0 {
+		id = s.id(r.id)
+	}
+	p := r.make(id, s.parent, spanName(s.path), s.start, end, o)
+	p.Events = events(s.notes)
+	p.Attributes = append(p.Attributes, stepAttributes(s.path)...)
+	if s.items > 0 {
+		p.Attributes = append(p.Attributes, number("flowrun.items", s.items))
+	}
+	if o.fallback {
+		p.Attributes = append(p.Attributes, truth("flowrun.fallback"))
+	}
+	if o.tolerated {
+		p.Attributes = append(p.Attributes, truth("flowrun.tolerated"))
+	}
+	switch {
+	case s.tries > 0:
+		p.Attributes = append(p.Attributes, number("flowrun.attempts", max(o.attempts, s.tries)))
+	case s.try.attempt > 0:
+		p.Attributes = append(p.Attributes, s.try.attributes()...)
+	}
+	return p
+}
+
+// id is the id of a step that has had more than one try.
+func (s *span) id(run string) [8]byte { return spanID(run, s.path, whole, s.resumed) }
+
+// tried is the span of a try, or the fallback, in that of its step.
+func (r *run) tried(s *span, end time.Time, o outcome) *tracepb.Span {
+	name := fmt.Sprintf("%s (try %s)", spanName(s.path), s.try.word)
+	if s.try.word == fallback {
+		name = spanName(s.path) + " (fallback)"
+	}
+	p := r.make(s.try.id, s.id(r.id), name, s.try.start, end, o)
+	p.Attributes = append(append(p.Attributes, stepAttributes(s.path)...), s.try.attributes()...)
+	if s.try.word == fallback {
+		p.Attributes = append(p.Attributes, truth("flowrun.fallback"))
+	}
+	return p
+}
+
+func (t try) attributes() []*commonpb.KeyValue {
+	list := []*commonpb.KeyValue{number("flowrun.attempt", t.attempt)}
+	if t.queued > 0 {
+		list = append(list, seconds("flowrun.queue_wait", t.queued))
+	}
+	return list
+}
+
+// make is what all spans have.
+func (r *run) make(id, parent [8]byte, name string, start, end time.Time, o outcome) *tracepb.Span {
+	if end.Before(start) { // the clock was set back
+		end = start
+	}
+	s := &tracepb.Span{TraceId: r.trace.Trace[:], SpanId: id[:], TraceState: r.trace.State, Name: name, Kind: tracepb.Span_SPAN_KIND_INTERNAL,
+		Flags:             1 | uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK),
+		StartTimeUnixNano: uint64(start.UnixNano()), EndTimeUnixNano: uint64(end.UnixNano()), Status: o.describe(),
+		Attributes: append([]*commonpb.KeyValue{text("flowrun.run.id", r.id), text("flowrun.tool", r.about.Tool)}, o.attributes()...)}
+	if parent != [8]byte{} {
+		s.ParentSpanId = parent[:]
+	}
+	return s
+}
+
+func (r *run) send(s *tracepb.Span) { r.out.add(s) }
+
+// spanName is what a step's span is called: the last part of its path. The items of a
+// loop have one name, for names are what traces are grouped and counted by; which item
+// it is, is an attribute.
+func spanName(path dag.ID) string {
+	base := string(path.Base())
+	if i := strings.IndexByte(base, '['); i > 0 {
+		return base[:i] + "[]"
+	}
+	return base
+}
+
+func stepAttributes(path dag.ID) []*commonpb.KeyValue {
+	list := []*commonpb.KeyValue{text("flowrun.step", string(path))}
+	if base := string(path.Base()); strings.HasSuffix(base, "]") {
+		list = append(list, text("flowrun.item", base[strings.LastIndexByte(base, '[')+1:len(base)-1]))
+	}
+	return list
+}
+
+func events(notes []note) []*tracepb.Span_Event {
+	var list []*tracepb.Span_Event
+	for _, n := range notes {
+		e := &tracepb.Span_Event{TimeUnixNano: uint64(n.at.UnixNano()), Name: n.what}
+		if n.reason != "" {
+			e.Attributes = []*commonpb.KeyValue{text("flowrun.reason", n.reason)}
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// mostText bounds the text of an attribute, in bytes: an item's key may be any length.
+const mostText = 1024
+
+func text(key, value string) *commonpb.KeyValue {
+	if len(value) > mostText {
+		value = value[:mostText]
+	}
+	value = strings.ToValidUTF8(value, "\uFFFD") // protobuf takes nothing else
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}}}
+}
+
+func number(key string, n int) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: int64(n)}}}
+}
+
+func seconds(key string, d time.Duration) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_DoubleValue{DoubleValue: d.Seconds()}}}
+}
+
+func truth(key string) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_BoolValue{BoolValue: true}}}
+}

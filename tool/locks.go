@@ -1,0 +1,61 @@
+package tool
+
+import (
+	"fmt"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Lock is a name that only so many runs may hold at once, on one machine.
+type Lock struct {
+	Name  Text
+	Slots int
+}
+
+// lockName is what a lock may be called. References have no place in it: what a run
+// stands in line for is known before anything is.
+var lockName = pattern(`^[A-Za-z0-9_.-]{1,128}$`)
+
+var lockObject = object("a lock", "A name that only so many runs hold at once.",
+	text("name", "", "Name of the lock, shared by all tools that give it.", func(l *Lock, v Text) { l.Name = v }).required(),
+	integer("slots", "", 1, 1<<20, "How many runs may hold the lock when this one takes it.", func(l *Lock, v int) { l.Slots = v }).def("1"),
+).checked(func(d *decoder, _ any, n *yaml.Node, content []*yaml.Node) {
+	if valueOf(content, "name") == nil {
+		d.fail(n, "no-name", "the lock has no name", "add 'name:', or write the name alone")
+	}
+})
+
+// locksField is a list of locks; a bare name is one with one slot.
+func locksField() Field {
+	return mixed("locks", "", lockObject, "Locks that a run takes at its start, all at once, and holds to its end.",
+		func(t *draft) *Lock { return add(&t.Locks, Lock{Slots: 1}) }, func(l *Lock, v Text) { l.Name = v })
+}
+
+// locks reports names that cannot be those of locks, and locks that are given twice.
+func (d *decoder) locks(t *draft, content []*yaml.Node) {
+	for _, key := range []string{"locks", "max-active-runs"} {
+		if k := keyOf(content, key); k != nil && t.Alias {
+			d.failKey(k, "alias-with-body", fmt.Sprintf("an alias takes the place of its base tool and has no %q of its own", key), "put it in the base tool")
+		}
+	}
+	first := map[string]Text{}
+	for i, l := range t.Locks {
+		one := Diagnostic{Severity: Error, Pos: l.Name.Pos, Len: max(1, len([]rune(l.Name.S))), Path: fmt.Sprintf("locks[%d]", i)}
+		before, twice := first[l.Name.S]
+		switch {
+		case l.Name.Pos.Line == 0: // diagnosed where it was read
+			continue
+		case !lockName().MatchString(l.Name.S):
+			one.Code, one.Message = "bad-name", fmt.Sprintf("%s cannot be the name of a lock", quote(l.Name.S))
+			one.Hint = "use up to 128 letters, digits, '_', '.' and '-'; a name is taken as it stands, without references"
+		case twice:
+			one.Code, one.Message = "duplicate-lock", fmt.Sprintf("lock %s is given twice: a run takes it once", quote(l.Name.S))
+			one.Hint = "keep one of the two; slots says how many runs may hold it"
+			one.Related = []Place{{Pos: before.Pos, Len: len([]rune(before.S)), Message: "first given here"}}
+		default:
+			first[l.Name.S] = l.Name
+			continue
+		}
+		d.report(one)
+	}
+}

@@ -1,0 +1,64 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// NotifyEvents are the words of a notification's on.
+var NotifyEvents = []string{"failure", "recovery", "success", "waiting", "cancelled", "always"}
+
+// Notify is one entry of notify: who is told how runs end. One of Command and Webhook is
+// set.
+type Notify struct {
+	Pos                   Pos
+	On                    []string // of NotifyEvents; none: failure, recovery and waiting
+	Command               *Text
+	Webhook               *Text
+	SecretEnv, SecretFile *Text // of a webhook, at most one
+}
+
+func checkNotify(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	v := into.(*Notify)
+	switch {
+	case valueOf(content, "command") == nil && valueOf(content, "webhook") == nil:
+		d.fail(n, "bad-notification", "the notification tells nobody", "add one of: command, webhook")
+	case v.Command != nil && v.Webhook != nil:
+		d.failKey(keyOf(content, "webhook"), "bad-notification", "the notification has a command and a webhook", "make two of them")
+	}
+	for _, key := range []string{"secret-env", "secret-file"} {
+		if at := keyOf(content, key); at != nil && keyOf(content, "webhook") == nil {
+			d.failKey(at, "bad-notification", key+" is for the posts of a webhook, and there is none", "remove it")
+		}
+	}
+	if v.SecretEnv != nil && v.SecretFile != nil {
+		d.failKey(keyOf(content, "secret-file"), "bad-notification", "the secret has more than one source", "keep one of secret-env, secret-file")
+	}
+	if v.SecretEnv != nil && !variableName().MatchString(v.SecretEnv.S) {
+		d.reportAt(v.SecretEnv.Pos, Error, "bad-name", "", quote(v.SecretEnv.S)+" cannot be the name of an environment variable", "use letters, digits and '_', not beginning with a digit")
+	}
+	if v.Webhook != nil {
+		if err := CheckWebhook(v.Webhook.S); err != nil {
+			d.reportAt(v.Webhook.Pos, Error, "bad-notification", "", fmt.Sprint(err), "write it as https://HOST/PATH; what is secret in it as ${NAME}, an environment variable")
+		}
+	}
+}
+
+// CheckWebhook says what is wrong with an address to post to. One with variables, ${NAME}, is
+// not complete, and is right. The error holds nothing of the address.
+func CheckWebhook(address string) error {
+	if strings.Contains(address, "${") {
+		return nil
+	}
+	switch u, err := url.Parse(address); {
+	case err != nil: // whose message has the whole address
+		return errors.New("the address of the webhook cannot be read")
+	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
+		return errors.New("the address of the webhook is none that can be posted to: it begins with http:// or https:// and a host")
+	}
+	return nil
+}
