@@ -130,7 +130,7 @@ func (i RunInfo) Live() bool { return i.Status == dag.Running || i.Status == dag
 
 // WithQueue is the run as it stands while it waits: Pending, with what for.
 func (i RunInfo) WithQueue(q Queued) RunInfo {
-	return RunInfo{ID: i.ID, Tool: i.Tool, RetryOf: i.RetryOf, Status: dag.Pending, Reason: q.Reason(), Message: q.String(),
+	return RunInfo{ID: i.ID, Tool: i.Tool, RetryOf: i.RetryOf, Origin: i.Origin, Status: dag.Pending, Reason: q.Reason(), Message: q.String(),
 		Started: i.Started, PID: i.PID, Rebooted: i.Rebooted}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -107,6 +108,9 @@ func (f *serveFlags) check(c *cobra.Command) error {
 func (a *app) runService(c *cobra.Command, f serveFlags) error {
 	if err := f.check(c); err != nil {
 		return err
+	}
+	if os.Getenv("GOMAXPROCS") == "" { // callers shall not wait for the turns of a hundred runs
+		runtime.SetDefaultGOMAXPROCS()
 	}
 	f.noInput, f.progress = true, "plain"
 	door, err := openDoor(c, f)
