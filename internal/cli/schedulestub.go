@@ -37,6 +37,6 @@ func (a *app) tellOfService(project string) {}
 
 func (a *app) scheduleCommand() *cobra.Command {
 	c := group(&cobra.Command{Use: "schedule", Short: "Run tools by themselves at certain times"})
-	c.AddCommand(a.scheduleAddCommand(), a.scheduleListCommand(), a.schedulePauseCommand(), a.scheduleResumeCommand(), a.scheduleRemoveCommand(), a.scheduleInstallCommand())
+	c.AddCommand(a.scheduleAddCommand(), a.scheduleListCommand(), a.scheduleNextCommand(), a.schedulePauseCommand(), a.scheduleResumeCommand(), a.scheduleRemoveCommand(), a.scheduleInstallCommand())
 	return c
 }

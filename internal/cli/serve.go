@@ -148,6 +148,10 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 		Observe: func(name string) (dag.Sink, func()) {
 			run := program.Run(name)
 			return run, run.Close
+		},
+		Ended: func(ctx context.Context, e service.Ended) {
+			n := notifier{store: s, settings: f.settings, dir: e.Workspace, say: func(trouble string) { d.log.Warn(trouble, "run", e.Result.ID) }}
+			n.tell(ctx, ended{e.Result, e.Plan, e.Past})
 		}})
 	if err != nil {
 		return err

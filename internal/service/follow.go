@@ -10,7 +10,7 @@ import (
 
 const (
 	// changesEvery is how often it is asked whether other processes have written.
-	changesEvery = 250 * time.Millisecond
+	changesEvery = 500 * time.Millisecond
 	// ownersEvery is how often open runs are looked at: that an owner has died changes
 	// nothing in the Store.
 	ownersEvery = 2 * time.Second

@@ -47,6 +47,9 @@ type Config struct {
 	// Observe gives a sink for a run of a tool, and what is to be called when the engine
 	// is done with it. nil: nobody counts.
 	Observe func(tool string) (sink dag.Sink, done func())
+	// Ended is told of every run that has ended in the service's hands, or has come to rest
+	// there; it may take its time, and should give up when ctx ends. nil: nobody is.
+	Ended func(ctx context.Context, e Ended)
 	// Changes is a number that differs after other processes have written to the Store;
 	// it is asked for several times a second. nil: the Store is looked at instead.
 	Changes func() (int64, error)
@@ -54,6 +57,14 @@ type Config struct {
 	Writable func(context.Context) error
 	Home     string       // where runs of tools work that belong to no project; "" is the user's
 	Log      *slog.Logger // told what is worth a line; nil: nobody is
+}
+
+// Ended is a run that has ended, or come to rest.
+type Ended struct {
+	Result    *flowrun.Result
+	Plan      *flowrun.Plan
+	Past      *flowrun.Past // where it stood before it was taken up; nil for a new run
+	Workspace string        // the directory it was in
 }
 
 // Service implements Surface. It is safe for concurrent use.

@@ -124,4 +124,12 @@ CREATE TABLE tickets (
 	held  INTEGER NOT NULL, -- 1: it was admitted
 	since INTEGER NOT NULL  -- ns since 1970, of being admitted or of asking
 ) STRICT;
+`, `
+-- What people answered to questions of runs; a question is the number of its event.
+CREATE TABLE answers (
+	run    INTEGER NOT NULL,
+	wait   INTEGER NOT NULL,
+	answer TEXT    NOT NULL, -- JSON
+	PRIMARY KEY (run, wait)
+) STRICT, WITHOUT ROWID;
 `}
