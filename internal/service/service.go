@@ -50,6 +50,8 @@ type Config struct {
 	// Ended is told of every run that has ended in the service's hands, or has come to rest
 	// there; it may take its time, and should give up when ctx ends. nil: nobody is.
 	Ended func(ctx context.Context, e Ended)
+	// Waited is told how long a run stood in line. nil: nobody is.
+	Waited func(time.Duration)
 	// Changes is a number that differs after other processes have written to the Store;
 	// it is asked for several times a second. nil: the Store is looked at instead.
 	Changes func() (int64, error)
