@@ -26,37 +26,33 @@ func (s *Store) Info(ctx context.Context, id string) (flowrun.RunInfo, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		err = noRun(doing)
 	}
-	if err == nil {
-		info, err = (&waiting{store: s}).explain(ctx, info)
+	if err == nil && info.PID != 0 {
+		var waiting map[string]flowrun.Queued
+		waiting, err = s.waiting(ctx)
+		info = explained(info, waiting)
 	}
 	return info, s.failed(doing, err)
 }
 
-// waiting are the runs that stand in line, read when the first live run is met.
-type waiting struct {
-	store  *Store
-	queued map[string]flowrun.Queued // by run
+// waiting are the runs that stand in line.
+func (s *Store) waiting(ctx context.Context) (map[string]flowrun.Queued, error) {
+	line, err := s.Line(ctx)
+	if err != nil {
+		return nil, err
+	}
+	queued := map[string]flowrun.Queued{}
+	for _, q := range line.Waiting() {
+		queued[q.Run] = q
+	}
+	return queued, nil
 }
 
-// explain is the run, as Pending where it waits.
-func (w *waiting) explain(ctx context.Context, i flowrun.RunInfo) (flowrun.RunInfo, error) {
-	if i.PID == 0 {
-		return i, nil
+// explained is the run, as Pending where it waits.
+func explained(i flowrun.RunInfo, waiting map[string]flowrun.Queued) flowrun.RunInfo {
+	if q, waits := waiting[i.ID]; waits && i.PID != 0 {
+		return i.WithQueue(q)
 	}
-	if w.queued == nil {
-		line, err := w.store.Line(ctx)
-		if err != nil {
-			return i, err
-		}
-		w.queued = map[string]flowrun.Queued{}
-		for _, q := range line.Waiting() {
-			w.queued[q.Run] = q
-		}
-	}
-	if q, waits := w.queued[i.ID]; waits {
-		i = i.WithQueue(q)
-	}
-	return i, nil
+	return i
 }
 
 // Runs implements flowrun.Store.
@@ -65,6 +61,12 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 	if s.reads == nil {
 		return nil, nil
 	}
+	// Before the list is read: each reader takes one connection at a time, or many of
+	// them would wait for each other.
+	waiting, err := s.waiting(ctx)
+	if err != nil {
+		return nil, err
+	}
 	text, args := listing(q)
 	rows, err := s.reads.QueryContext(ctx, text, args...)
 	if err != nil {
@@ -72,15 +74,12 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 	}
 	defer rows.Close()
 	var list []flowrun.RunInfo
-	w := waiting{store: s}
 	for (q.Limit <= 0 || len(list) < q.Limit) && rows.Next() {
 		info, err := scanInfo(rows)
-		if err == nil {
-			info, err = w.explain(ctx, info)
-		}
 		if err != nil {
 			return nil, s.failed(doing, err)
 		}
+		info = explained(info, waiting)
 		if len(list) > 0 && list[len(list)-1].ID == info.ID {
 			continue // what waits comes for its state, and for that before
 		}
