@@ -25,7 +25,8 @@ func (a *app) trustCommand() *cobra.Command {
 
 What a project's .flowrun/config.yaml and .flowrun/settings.json say that starts
 programs, widens rights or removes history (mcpServers, notifications, tools,
-approvals.allow, roots, history) is ignored until the project is trusted. Trust is for the folder and for just
+approvals.allow, roots, history, webhooks) is ignored until the project is trusted. Trust is
+for the folder and for just
 what these settings say: when they change, it is to be given again.`,
 		Example: `  flowrun trust
   flowrun trust --list

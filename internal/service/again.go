@@ -28,11 +28,11 @@ func (s *Service) Resume(ctx context.Context, id string) error {
 	return s.goOn(ctx, context.Background(), past, g, "resumed", nil)
 }
 
-// goOn takes a run up again. Its events go to the sink as well, where there is one; the
-// run is cancelled when base is.
-func (s *Service) goOn(ctx, base context.Context, past *flowrun.Past, g *flowrun.Again, verb string, sink dag.Sink) error {
+// goOn takes a run up again. It is cancelled when base is; first is called, where it is
+// not nil, when it is this service's and nothing of it runs yet.
+func (s *Service) goOn(ctx, base context.Context, past *flowrun.Past, g *flowrun.Again, verb string, first func()) error {
 	s.feed.catchUp(past)
-	r := &running{id: past.Record.ID, tool: past.Record.Tool, origin: past.Record.Origin, verb: verb, sink: sink,
+	r := &running{id: past.Record.ID, tool: past.Record.Tool, origin: past.Record.Origin, verb: verb, first: first,
 		end: Ended{Plan: past.Plan, Past: past, Workspace: past.Record.World.Workspace}}
 	return s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return s.Engine.Continue(base, g, o...)
