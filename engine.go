@@ -120,7 +120,9 @@ func WithOrigin(who string) RunOption { return func(o *runOptions) { o.origin = 
 
 // WithBegun has f called once, as soon as the run is on record for good: what happens
 // to the machine from then on, the run can be found and taken up. It is called before the
-// first step, and not at all where the run is refused or the engine has no Store.
+// first step, and not at all where the run is refused or the engine has no Store. For a
+// run that goes on it is called as soon as this engine has it; one whose context f
+// cancels is cancelled before anything of it runs again.
 func WithBegun(f func()) RunOption { return func(o *runOptions) { o.begun = f } }
 
 // WithWorld sets the run's surroundings: directory, environment, time.

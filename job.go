@@ -55,6 +55,9 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	}
 	j.asking = e.asks(j)
 	j.asking.notify, j.args.asking = live.notify, j.asking
+	if j.resumes() && j.begun != nil {
+		j.begun()
+	}
 	ctx, release := j.heed(ctx)
 	defer release()
 	state, err := e.perform(ctx, j)

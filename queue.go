@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/proc"
 )
 
 // NoLineError says that a tool takes locks, or bounds how many runs of it there may be,
@@ -30,41 +32,94 @@ func (j *job) queue(ctx context.Context) error {
 	if len(j.needs) == 0 {
 		return nil
 	}
-	d := Demand{Needs: j.needs}
+	ctx, give := context.WithCancelCause(ctx)
+	defer give(nil)
+	ctx, stop := j.letGo.during(ctx)
+	defer stop()
 	var last Queued
-	if j.queued != nil {
-		d.Tell = func(q Queued) {
-			last = q
+	err := j.ledger.Admit(ctx, Demand{Needs: j.needs, Tell: func(q Queued) {
+		last = q
+		if outer := j.args.world.env[proc.MarkRun]; q.heldBy(outer) {
+			give(fmt.Errorf("a step of run %s has started it, and that run has what it waits for (%s): it would wait for ever; use the tool by use-tool", outer, q.Obstacles[0].Title()))
+			return
+		}
+		if j.queued != nil {
 			j.queued(q)
 		}
-	}
-	err := j.ledger.Admit(ctx, d)
-	if err == nil && last.Run != "" {
+	}})
+	if err == nil && last.Run != "" && j.queued != nil {
 		j.queued(Queued{Run: last.Run, Since: last.Since})
 	}
 	return err
 }
 
-// withdraw ends a run that was cancelled while it stood in line: nothing of it has run,
-// and nothing does any more, not even its cleanup, which could meet whoever has the
-// locks. Any other reason to leave the line is the engine's failure.
+// heldBy says whether a run has something that this one waits for.
+func (q Queued) heldBy(run string) bool {
+	return run != "" && slices.ContainsFunc(q.Obstacles, func(o Obstacle) bool {
+		return slices.ContainsFunc(o.Holders, func(h Holder) bool { return h.Run == run })
+	})
+}
+
+// during is a context that ends with dag.ErrReleased when the run is let go.
+func (l letGo) during(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-l.gently:
+			cancel(dag.ErrReleased)
+		case <-l.now:
+			cancel(dag.ErrReleased)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		<-over
+	}
+}
+
+// withdraw takes leave of a run that did not come to its turn. One that was cancelled
+// ends: nothing of it has run, and nothing does any more, not even its cleanup, which
+// could meet whoever has the locks. One that was let go stays as it is, for another
+// owner to put it in line again. Any other reason is the engine's failure.
 func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.State, error) {
 	state := o.Carry
 	if state == nil {
 		state = dag.NewState(j.id, j.plan.graph, j.args)
 	}
-	if errors.Is(why, ErrFenced) || ctx.Err() == nil {
+	var events []dag.Event
+	now, released := time.Now(), errors.Is(why, dag.ErrReleased)
+	switch {
+	case errors.Is(why, ErrFenced), !released && ctx.Err() == nil:
 		return state, fmt.Errorf("cannot wait for the turn of run %s: %w", j.id, why)
+	case released && (j.resumes() || len(o.Opening) == 0):
+		return state, dag.ErrReleased
+	case !j.resumes():
+		events = append(events, dag.Event{Kind: dag.RunStarted})
 	}
-	now, seq, events := time.Now(), uint64(0), o.Opening
+	events = append(events, o.Opening...)
+	if !released {
+		events = append(events, dag.Event{Kind: dag.RunFinished, Reason: dag.ReasonCancelled,
+			Result: &dag.Result{Status: dag.Cancelled, ExitCode: dag.ExitCancelled, Reason: dag.ReasonCancelled,
+				Message: "cancelled while it stood in line", Started: now, Ended: now}})
+	}
+	if err := j.note(ctx, o, state, events, now); err != nil {
+		return state, err
+	}
+	if released {
+		return state, dag.ErrReleased
+	}
+	return state, nil
+}
+
+// note keeps and tells events that the run's graph has no part in.
+func (j *job) note(ctx context.Context, o dag.Options, state *dag.State, events []dag.Event, now time.Time) error {
+	seq := uint64(0)
 	if j.resumes() {
 		seq = j.again.past.seq()
-	} else {
-		events = append([]dag.Event{{Kind: dag.RunStarted}}, events...)
 	}
-	events = append(events, dag.Event{Kind: dag.RunFinished, Reason: dag.ReasonCancelled,
-		Result: &dag.Result{Status: dag.Cancelled, ExitCode: dag.ExitCancelled, Reason: dag.ReasonCancelled, Message: "cancelled while it stood in line",
-			Started: now, Ended: now}})
 	for i := range events {
 		e := &events[i]
 		seq++
@@ -77,12 +132,12 @@ func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.Stat
 		err = o.Journal.Sync(ctx)
 	}
 	if err != nil {
-		return state, fmt.Errorf("cannot record the run's events: %w", err)
+		return fmt.Errorf("cannot record the run's events: %w", err)
 	}
 	for _, e := range events {
 		for _, s := range o.Sinks {
 			s.Emit(e)
 		}
 	}
-	return state, nil
+	return nil
 }

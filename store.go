@@ -141,8 +141,8 @@ func (i RunInfo) Live() bool { return i.Status == dag.Running || i.Status == dag
 
 // WithQueue is the run as it stands while it waits: Pending, with what for.
 func (i RunInfo) WithQueue(q Queued) RunInfo {
-	return RunInfo{ID: i.ID, Tool: i.Tool, RetryOf: i.RetryOf, Status: dag.Pending, Reason: q.Reason(), Message: q.String(),
-		Started: i.Started, PID: i.PID, Rebooted: i.Rebooted}
+	i.Status, i.ExitCode, i.Reason, i.Message, i.Ended = dag.Pending, 0, q.Reason(), q.String(), time.Time{}
+	return i
 }
 
 // Query says which runs to list. The zero Query is all of them.

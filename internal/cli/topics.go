@@ -105,7 +105,7 @@ var variablesRead = []entry{
 	{"TMPDIR", "the folder for temporary files, and what {TEMP} stands for"},
 	{"TRACEPARENT", "the span that a run is part of (W3C trace context); with it\nTRACESTATE"},
 	{"TRACESTATE", "see TRACEPARENT"},
-	{"GOMAXPROCS", "how many CPUs flowrun itself works on (default: 1;\nsteps take what they want)"},
+	{"GOMAXPROCS", "how many CPUs flowrun itself works on (default: 1, for\nserve all of them; steps take what they want)"},
 }
 
 // variablesOfTraces are OpenTelemetry's, those of them that flowrun knows.
@@ -134,10 +134,21 @@ var variablesSet = []entry{
 	{"FLOWRUN_OWNER", "how flowrun knows processes of the run; leave it alone"},
 }
 
+// variablesTold are the variables that commands of notifications find.
+var variablesTold = []entry{
+	{"FLOWRUN_EVENT", "failure, recovery, success, waiting or cancelled"},
+	{"FLOWRUN_MESSAGE", "what there is to tell, in one line"},
+	{"FLOWRUN_RUN_ID", "the run"},
+	{"FLOWRUN_TOOL", "its tool"},
+	{"FLOWRUN_STATUS", "how it ended"},
+	{"FLOWRUN_EXIT_CODE", "the exit code it is recorded with"},
+}
+
 func environmentPage() string {
 	return "Variables that flowrun reads:\n\n" + aligned(variablesRead) +
 		"\n\nSpans of runs are sent to a collector of OpenTelemetry where these say so:\n\n" + aligned(variablesOfTraces) +
-		"\n\nVariables that a step finds, besides those of flowrun's own process and of the\ndefinition (environment, env-files):\n\n" + aligned(variablesSet)
+		"\n\nVariables that a step finds, besides those of flowrun's own process and of the\ndefinition (environment, env-files):\n\n" + aligned(variablesSet) +
+		"\n\nVariables that a command of notify finds:\n\n" + aligned(variablesTold)
 }
 
 const formattingPage = `Results go to stdout, everything else to stderr. So a pipe gets the result and nothing

@@ -63,6 +63,9 @@ func TestWants(t *testing.T) {
 		{[]Event{Cancelled, Failure}, []Event{Failure, Cancelled}},
 	} {
 		var got []Event
+		if (Rule{On: c.on}).Wants("") {
+			t.Errorf("%v wants what is no event", c.on)
+		}
 		for _, e := range all {
 			if (Rule{On: c.on}).Wants(e) {
 				got = append(got, e)
@@ -83,14 +86,14 @@ func TestText(t *testing.T) {
 	long := outcome(Failure, dag.Failed)
 	long.Result.Message = strings.Repeat("a\n\x00 ", 2000)
 	waiting := outcome(Waiting, dag.Waiting)
-	waiting.Detail = "gate: shall it go\nlive?"
+	waiting.Result.Message = "step gate waits for approval: shall it go\nlive?"
 	for want, o := range map[string]Outcome{
-		"deploy failed: step test failed (run r1)":                                 outcome(Failure, dag.Failed),
-		"deploy timed-out: step test failed (run r1)":                              outcome(Failure, dag.TimedOut),
-		"deploy works again (run r1)":                                              outcome(Recovery, dag.Succeeded),
-		"deploy succeeded (run r1)":                                                outcome(Success, dag.Succeeded),
-		"deploy waits for somebody: gate: shall it go live? (run r1)":              waiting,
-		"deploy failed: " + strings.Repeat("a ", longestDetail/2) + "... (run r1)": long,
+		"deploy failed: step test failed (run r1)":                                            outcome(Failure, dag.Failed),
+		"deploy timed-out: step test failed (run r1)":                                         outcome(Failure, dag.TimedOut),
+		"deploy works again (run r1)":                                                         outcome(Recovery, dag.Succeeded),
+		"deploy succeeded (run r1)":                                                           outcome(Success, dag.Succeeded),
+		"deploy waits for somebody: step gate waits for approval: shall it go live? (run r1)": waiting,
+		"deploy failed: " + strings.Repeat("a ", longestDetail/2) + "... (run r1)":            long,
 	} {
 		if got := o.Text(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -135,7 +138,7 @@ func TestPost(t *testing.T) {
 		if want := "sha256=" + hex.EncodeToString(mac.Sum(nil)); h.head.Get("X-Hub-Signature-256") != want {
 			t.Errorf("the signature is %q, want %q", h.head.Get("X-Hub-Signature-256"), want)
 		}
-		if h.head.Get("X-Flowrun-Event") != "failure" || h.head.Get("X-Flowrun-Delivery") != "r1-failure-1700000000000" || h.head.Get("Content-Type") != "application/json" {
+		if h.head.Get("X-Flowrun-Event") != "failure" || !strings.HasPrefix(h.head.Get("X-Flowrun-Delivery"), "r1-failure-1") || h.head.Get("Content-Type") != "application/json" {
 			t.Errorf("the head is %v", h.head)
 		}
 		schematest.Validate(t, "notice", h.body)
@@ -192,7 +195,11 @@ func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 // TestPostIsBounded: a receiver that never answers holds nobody up for long, and a
 // cancel nobody at all.
 func TestPostIsBounded(t *testing.T) {
-	for _, cancelled := range []bool{false, true} {
+	for _, c := range []struct {
+		rules     int
+		cancelled bool
+		want      time.Duration
+	}{{5, false, 33 * time.Second}, {5, true, 2 * time.Second}, {100, false, time.Minute}} {
 		old := client.Transport
 		synctest.Test(t, func(t *testing.T) {
 			defer func() { client.Transport = old }()
@@ -202,17 +209,15 @@ func TestPostIsBounded(t *testing.T) {
 			})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			want := 33 * time.Second
-			if cancelled {
-				want = 2 * time.Second
-				time.AfterFunc(want, cancel)
+			if c.cancelled {
+				time.AfterFunc(c.want, cancel)
 			}
 			began := time.Now()
-			rules := make([]Rule, 5)
+			rules := make([]Rule, c.rules)
 			for i := range rules {
 				rules[i].Webhook = "http://x/"
 			}
-			if bad := Send(ctx, Settings{}, rules, outcome(Failure, dag.Failed)); len(bad) != 5 || time.Since(began) != want {
+			if bad := Send(ctx, Settings{}, rules, outcome(Failure, dag.Failed)); len(bad) != c.rules || time.Since(began) != c.want {
 				t.Errorf("%v in %v", bad, time.Since(began))
 			}
 		})

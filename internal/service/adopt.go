@@ -74,13 +74,12 @@ func (s *Service) takeUp(ctx context.Context, id string) error {
 	if err := s.allowed(past.Plan); err != nil {
 		return err
 	}
-	base, sink := context.Background(), dag.Sink(nil)
+	base, first := context.Background(), func() {}
 	if cancelled(past.Events) { // that is brought to its end, and what it undid is not done again
-		var cancel context.CancelCauseFunc
-		base, cancel = context.WithCancelCause(base)
-		sink = dag.SinkFunc(func(dag.Event) { cancel(errCancelled) })
+		ctx, cancel := context.WithCancelCause(base)
+		base, first = ctx, func() { cancel(errCancelled) }
 	}
-	return s.goOn(ctx, base, past, g, "taken up", sink)
+	return s.goOn(ctx, base, past, g, "taken up", first)
 }
 
 // errCancelled is why a run is cancelled that was being cancelled when its owner died.
@@ -126,6 +125,14 @@ func (s *Service) rest(info flowrun.RunInfo, err error) {
 	if !known {
 		s.Log.Warn("run rests until somebody goes on with it", "run", info.ID, "tool", info.Tool, "origin", info.Origin, "reason", r.why)
 	}
+}
+
+// Rests says whether a run that was interrupted is left to people.
+func (s *Service) Rests(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, there := s.rests[id]
+	return there
 }
 
 // resting says whether a run is not to be looked at now.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ type catalog struct {
 	entries map[string]*entry // by name
 	files   map[string]stamp  // all that the entries were made of, and the folders
 	looked  time.Time
+	version uint64 // grows whenever definitions were read anew
 }
 
 // entry is a tool.
@@ -50,31 +52,50 @@ func (c *catalog) tools() *tool.Library {
 }
 
 const (
-	// lookEvery is how often files are looked at, at most.
+	// lookEvery is how often folders are looked at: most editors, and all that copies and
+	// removes, change them.
 	lookEvery = time.Second
-	// lookShare is how many times as long as a look takes nothing is done: a service with
-	// a thousand tools that has nothing to do must not be seen in top.
-	lookShare = 2000
+	// lookRarely is how often the files in them are looked at one by one, at least, and
+	// lookShare how many times as long as that takes it is not done: a service with a
+	// thousand tools that has nothing to do must not be seen in top.
+	lookRarely = 15 * time.Second
+	lookShare  = 2000
 )
 
-// follow looks again and again.
+// follow looks again and again. A tool that is asked for is looked at besides.
 func (c *catalog) follow(quit <-chan struct{}) {
-	pause := lookEvery
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	var folders []stamp
+	var due time.Time
 	for {
 		select {
 		case <-quit:
 			return
-		case <-time.After(pause):
+		case <-tick.C:
 		}
 		began := time.Now()
-		if !c.look() {
-			pause = max(lookEvery, lookShare*time.Since(began))
+		now := c.folders()
+		if slices.Equal(now, folders) && began.Before(due) {
+			continue
 		}
+		folders = now
+		c.look()
+		due = began.Add(min(max(lookEvery, lookShare*time.Since(began)), lookRarely))
 	}
 }
 
-// look reads the definitions anew where a file has changed, and says whether one had.
-func (c *catalog) look() bool {
+// folders are the stamps of the folders that tools are in.
+func (c *catalog) folders() []stamp {
+	var list []stamp
+	for _, f := range c.tools().Folders() {
+		list = append(list, stampOf(f.Path))
+	}
+	return list
+}
+
+// look reads the definitions anew where a file has changed.
+func (c *catalog) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lib := c.library()
@@ -83,12 +104,14 @@ func (c *catalog) look() bool {
 	}
 	now := c.stamps()
 	if c.files != nil && maps.Equal(now, c.files) && !fresh(now, c.looked) {
-		return false
+		return
 	}
 	c.files, c.looked = now, time.Now()
 	c.read()
 	c.addUsed(c.files)
-	return true
+	c.lib = c.library() // one that has read everything remembers everything
+	debug.FreeOSMemory()
+	c.version++
 }
 
 // read compiles every tool, and keeps of each the last version that can be.

@@ -47,6 +47,11 @@ type Config struct {
 	// Observe gives a sink for a run of a tool, and what is to be called when the engine
 	// is done with it. nil: nobody counts.
 	Observe func(tool string) (sink dag.Sink, done func())
+	// Ended is told of every run that has ended in the service's hands, or has come to rest
+	// there; it may take its time, and should give up when ctx ends. nil: nobody is.
+	Ended func(ctx context.Context, e Ended)
+	// Waited is told how long a run stood in line. nil: nobody is.
+	Waited func(time.Duration)
 	// Changes is a number that differs after other processes have written to the Store;
 	// it is asked for several times a second. nil: the Store is looked at instead.
 	Changes func() (int64, error)
@@ -54,6 +59,14 @@ type Config struct {
 	Writable func(context.Context) error
 	Home     string       // where runs of tools work that belong to no project; "" is the user's
 	Log      *slog.Logger // told what is worth a line; nil: nobody is
+}
+
+// Ended is a run that has ended, or come to rest.
+type Ended struct {
+	Result    *flowrun.Result
+	Plan      *flowrun.Plan
+	Past      *flowrun.Past // where it stood before it was taken up; nil for a new run
+	Workspace string        // the directory it was in
 }
 
 // Service implements Surface. It is safe for concurrent use.
@@ -124,6 +137,9 @@ func (s *Service) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo,
 	return s.Store.Runs(ctx, q)
 }
 
+// Line implements Surface.
+func (s *Service) Line(ctx context.Context) (flowrun.Line, error) { return s.Store.Line(ctx) }
+
 // Tools implements Surface.
 func (s *Service) Tools(context.Context) ([]Tool, error) { return s.catalog.list(), nil }
 
@@ -133,4 +149,11 @@ func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
 		return nil, ErrPath
 	}
 	return s.catalog.plan(name)
+}
+
+// Definitions is a number that grows when definitions in reach have changed.
+func (s *Service) Definitions() uint64 {
+	s.catalog.mu.Lock()
+	defer s.catalog.mu.Unlock()
+	return s.catalog.version
 }

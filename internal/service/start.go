@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun"
@@ -36,10 +35,11 @@ func (s *Service) Start(ctx context.Context, r Request) (string, error) {
 		return "", err
 	}
 	id := cmp.Or(r.ID, flowrun.NewID(time.Now()))
-	world := flowrun.WithWorld(s.world(plan, r.Parent))
-	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "began"},
+	world := s.world(plan, r.Parent)
+	end := Ended{Plan: plan, Workspace: world.Workspace}
+	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "began", end: end},
 		func(o ...flowrun.RunOption) (*flowrun.Result, error) {
-			return s.Engine.Run(context.Background(), plan, r.Params, append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), world)...)
+			return s.Engine.Run(context.Background(), plan, r.Params, append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), flowrun.WithWorld(world))...)
 		})
 	if err == nil {
 		return id, nil
@@ -103,25 +103,24 @@ var traceparent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$
 // running is a run in the hands of this service.
 type running struct {
 	id, tool, origin string
-	verb             string   // how it came here, in the past tense
-	sink             dag.Sink // one more; nil for none
+	verb             string // how it came here, in the past tense
+	first            func() // what is done before any step; nil for nothing
 	log              *slog.Logger
+	end              Ended // what is known of that already
 
-	once  sync.Once
 	begun chan struct{} // closed when it is on record, and this service's
 	done  chan struct{} // closed when it is not this service's any more
 	err   error         // why it never began; to be read when done is closed
 }
 
+// begin is called by the engine, once, when the run is on record.
 func (r *running) begin() {
-	r.once.Do(func() {
-		close(r.begun)
-		r.log.Info("run " + r.verb)
-	})
+	if r.first != nil {
+		r.first()
+	}
+	r.log.Info("run " + r.verb)
+	close(r.begun)
 }
-
-// Emit implements dag.Sink: the first event of a run that goes on says that it does.
-func (r *running) Emit(dag.Event) { r.begin() }
 
 // launch has the engine do something with a run, and returns as soon as it has begun. The
 // error is why it has not.
@@ -172,21 +171,27 @@ func (s *Service) owns(id string) bool {
 	return s.runs[id] != nil
 }
 
+// inLine hears of a run in line. When it waits for nothing any more its turn has come.
+func (s *Service) inLine(q flowrun.Queued) {
+	if len(q.Obstacles) == 0 {
+		s.Waited(time.Since(q.Since))
+	}
+}
+
 // carry brings a run to its end.
 func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) {
 	defer s.work.Done()
 	options := []flowrun.RunOption{
-		flowrun.WithBegun(r.begin), flowrun.WithSink(r),
-		flowrun.WithSink(s.feed.sink(r.id, r.tool)),
+		flowrun.WithBegun(r.begin), flowrun.WithSink(s.feed.sink(r.id, r.tool)),
 		flowrun.WithRelease(s.gently, s.now), flowrun.WithForce(s.force),
-	}
-	if r.sink != nil {
-		options = append(options, flowrun.WithSink(r.sink))
 	}
 	if s.Observe != nil {
 		sink, done := s.Observe(r.tool)
 		options = append(options, flowrun.WithSink(sink))
 		defer done()
+	}
+	if s.Waited != nil {
+		options = append(options, flowrun.WithQueue(s.inLine))
 	}
 	res, err := do(options...)
 	r.err = err
@@ -209,5 +214,24 @@ func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Resu
 		r.log.Error("run broke off", "error", err)
 	default:
 		r.log.Info("run ended", "status", res.Status.String())
+		s.tell(r, res)
 	}
+}
+
+// tell tells of the end of a run. A drain that does not wait any more ends that.
+func (s *Service) tell(r *running, res *flowrun.Result) {
+	if s.Ended == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-s.now:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	r.end.Result = res
+	s.Ended(ctx, r.end)
 }

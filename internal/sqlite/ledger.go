@@ -45,6 +45,10 @@ func (s *Store) hold(run int64, id string, epoch, answers int) *ledger {
 	s.ledgersMu.Lock()
 	defer s.ledgersMu.Unlock()
 	s.ledgers[run] = l
+	select {
+	case s.owning <- struct{}{}:
+	default:
+	}
 	return l
 }
 

@@ -30,6 +30,10 @@ type Store struct {
 
 	ledgersMu sync.Mutex
 	ledgers   map[int64]*ledger // by the run's number
+	owning    chan struct{}     // holds one when there is a new ledger
+
+	changesMu sync.Mutex // see Changes
+	asked     question
 
 	queue queue
 

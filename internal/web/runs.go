@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/listing"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -28,6 +29,8 @@ var runRoutes = []route{
 			{name: "since", kind: "string", doc: "Only runs begun at this time or later, as RFC 3339."},
 			{name: "limit", kind: "integer", doc: "At most so many, from 1 to 1000; 100 where it is absent."}},
 		answers: []answer{{200, "The runs.", "", "runs"}}, handle: (*door).listRuns},
+	{method: "GET", path: "/api/v1/ps", id: "ps", summary: "List the runs that are under way, and who waits for whom",
+		answers: []answer{{200, "The runs, locks with their holders, and tools with a bound on their runs.", "", "ps"}}, handle: (*door).ps},
 	{method: "POST", path: "/api/v1/runs", id: "startRun", summary: "Start a run of a tool",
 		doc: "The answer comes once the run is on record for good, and does not wait for its end. With an `Idempotency-Key` the request may be repeated when its answer was lost: " +
 			"the same key is the same run, as long as the history keeps it.",
@@ -71,11 +74,6 @@ func statuses() (words []string) {
 	return words
 }
 
-// live says whether a run in this state goes on, or waits to.
-func live(s dag.Status) bool {
-	return slices.Contains([]dag.Status{dag.Pending, dag.Running, dag.Retrying, dag.Waiting}, s)
-}
-
 // started is the answer to what begins or moves a run.
 type started struct {
 	ID string `json:"id"`
@@ -85,21 +83,6 @@ type started struct {
 func accept(w http.ResponseWriter, id string) error {
 	w.Header().Set("Location", "/api/v1/runs/"+url.PathEscape(id))
 	return writeJSON(w, http.StatusAccepted, started{id})
-}
-
-// listed is a run in flowrun/runs.v1.
-type listed struct {
-	ID         string     `json:"id"`
-	Tool       string     `json:"tool"`
-	RetryOf    string     `json:"retry_of,omitempty"`
-	Origin     string     `json:"origin,omitempty"`
-	Status     dag.Status `json:"status"`
-	ExitCode   int        `json:"exit_code"`
-	Reason     string     `json:"reason,omitempty"`
-	Message    string     `json:"message,omitempty"`
-	Started    time.Time  `json:"started"`
-	Ended      time.Time  `json:"ended,omitzero"`
-	DurationMS int64      `json:"duration_ms"`
 }
 
 func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
@@ -127,22 +110,20 @@ func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	runs := make([]listed, len(found))
-	for i, f := range found {
-		runs[i] = listed{ID: f.ID, Tool: f.Tool, RetryOf: f.RetryOf, Origin: f.Origin, Status: f.Status, ExitCode: f.ExitCode,
-			Reason: f.Reason, Message: f.Message, Started: f.Started, Ended: f.Ended}
-		switch {
-		case !f.Ended.IsZero():
-			runs[i].DurationMS = f.Ended.Sub(f.Started).Milliseconds()
-		case f.Status == dag.Running:
-			runs[i].DurationMS = now.Sub(f.Started).Milliseconds()
-		}
+	return writeJSON(w, 200, listing.RunsOf(found, time.Now()))
+}
+
+// ps lists what is under way.
+func (d *door) ps(w http.ResponseWriter, r *http.Request) error {
+	line, err := d.Line(r.Context())
+	if err != nil {
+		return err
 	}
-	return writeJSON(w, 200, struct {
-		Schema string   `json:"schema"`
-		Runs   []listed `json:"runs"`
-	}{"flowrun/runs.v1", runs})
+	runs, err := d.Runs(r.Context(), flowrun.Query{Status: listing.UnderWay})
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, 200, listing.PsOf(line, runs).Far())
 }
 
 // runIDs is what ids of runs look like; they are names of folders, too.
@@ -271,8 +252,8 @@ func (d *door) cancelRun(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
-	case !live(info.Status):
-		return refuse(409, "not-running", fmt.Sprintf("the run does not go on: it is %s", info.Status), "")
+	case info.Status.Settled() && info.Status != dag.Interrupted:
+		return refuse(409, "ended", fmt.Sprintf("the run is over: it is %s", info.Status), "")
 	}
 	if err := d.Cancel(context.WithoutCancel(r.Context()), id, "cancelled over the API"); err != nil {
 		return err

@@ -1,0 +1,221 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// onDisk gives a bench a Store that several services can have open.
+func (b *bench) onDisk() string {
+	b.t.Helper()
+	dir := b.t.TempDir()
+	b.store = b.open(dir)
+	return dir
+}
+
+func (b *bench) open(dir string) *sqlite.Store {
+	b.t.Helper()
+	s, err := sqlite.Open(b.t.Context(), dir)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// another is the Store of another process on the same directory.
+func another(store *sqlite.Store) func(*service.Config) {
+	return func(c *service.Config) {
+		c.Store, c.Changes, c.Writable = store, store.Changes, store.Writable
+		c.Engine = flowrun.New(flowrun.Config{Store: store, Grace: time.Second})
+	}
+}
+
+// die closes a Store as the end of its process would: its runs have no owner any more.
+func die(t *testing.T, s *sqlite.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gate is a command that says that it has begun, and waits for a file.
+func gate(dir, name string) string {
+	return "echo x >> " + filepath.Join(dir, name+".began") + "; until [ -e " + filepath.Join(dir, name+".go") + " ]; do sleep 0.02; done"
+}
+
+func (b *bench) begun(dir, name string, times int) {
+	b.t.Helper()
+	await(b.t, func() bool {
+		text, _ := os.ReadFile(filepath.Join(dir, name+".began"))
+		return len(text) >= 2*times
+	}, func() any { return b.log.String() })
+}
+
+func (b *bench) let(dir, name string) {
+	b.t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name+".go"), nil, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// TestDrain: a service that stops lets its runs go, the next one goes on with them, and
+// what each step did is done once.
+func TestDrain(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, map[string]string{
+		"steps": "name: steps\ntags: [read]\nsteps:\n  - {name: a, bash: '" + gate(dir, "a") + "'}\n  - {name: b, bash: '" + gate(dir, "b") + "'}\n",
+		"long":  "name: long\ntags: [read]\nbash: " + gate(dir, "long") + "\n",
+		"once":  "name: once\nbash: " + gate(dir, "once") + "\n",
+	})
+	s := b.serve()
+	steps := b.start(s, service.Request{Tool: "steps", Origin: "api"})
+	long := b.start(s, service.Request{Tool: "long", Origin: "api"})
+	once := b.start(s, service.Request{Tool: "once", Origin: "api"})
+	for _, name := range []string{"a", "long", "once"} {
+		b.begun(dir, name, 1)
+	}
+	hurry, left := make(chan struct{}), make(chan int)
+	go func() { left <- s.Drain(time.Hour, hurry) }()
+	await(t, func() bool { return s.Health().Draining }, func() any { return "draining" })
+	if _, err := s.Start(t.Context(), service.Request{Tool: "steps"}); !errors.Is(err, service.ErrDraining) {
+		t.Errorf("a start is answered with %v", err)
+	}
+	b.let(dir, "a")
+	b.becomes(steps, dag.Interrupted) // a has ended, b has not begun
+	close(hurry)
+	if n := <-left; n != 3 {
+		t.Errorf("%d runs were let go", n)
+	}
+	for _, id := range []string{long, once} {
+		b.becomes(id, dag.Interrupted)
+	}
+	b.let(dir, "b")
+	b.let(dir, "long")
+	next := b.serve()
+	b.becomes(steps, dag.Succeeded)
+	b.becomes(long, dag.Succeeded)
+	b.begun(dir, "long", 2)
+	if text, _ := os.ReadFile(filepath.Join(dir, "a.began")); len(text) != 2 {
+		t.Errorf("step a ran %d times", len(text)/2)
+	}
+	b.log.says(t, "run rests until somebody goes on with it.*"+once+".*rerun-interrupted")
+	b.becomes(once, dag.Interrupted)
+	var asks *flowrun.InterruptedError
+	if err := next.Resume(t.Context(), once); !errors.As(err, &asks) {
+		t.Errorf("to go on with it is answered with %v", err)
+	}
+}
+
+// TestTwoServices: when one dies the other goes on with its runs, and only with those
+// that belong to a service; what watchers of it hear has no gap.
+func TestTwoServices(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, map[string]string{"job": "name: job\ntags: [read]\nsteps:\n  - {name: a, bash: echo}\n  - {name: b, bash: '" + gate(dir, "b") + "'}\n"})
+	state := b.onDisk()
+	first := b.store.(*sqlite.Store)
+	second := b.open(state)
+	s := b.serve(another(first))
+	o := b.serve(another(second))
+	updates, _ := o.Watch(t.Context(), 0)
+	id := b.start(s, service.Request{Tool: "job", Origin: "api"})
+	b.begun(dir, "b", 1)
+	plan, err := flowrun.Compile(b.library(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := make(chan string, 1)
+	over := make(chan struct{})
+	go func() { // a person's
+		defer close(over)
+		flowrun.New(flowrun.Config{Store: first, Grace: time.Second}).Run(context.Background(), plan, nil, flowrun.WithID("person"), flowrun.WithBegun(func() { mine <- "person" }))
+	}()
+	person := <-mine
+	b.begun(dir, "b", 2)
+	b.store = second
+	die(t, first)
+	b.log.says(t, "run taken up.*"+id)
+	b.let(dir, "b")
+	b.becomes(id, dag.Succeeded)
+	<-over
+	b.becomes(person, dag.Interrupted)
+	if n := b.log.count("run taken up"); n != 1 {
+		t.Errorf("%d runs were taken up\n%s", n, b.log)
+	}
+	for seq := uint64(1); ; seq++ {
+		u := next(t, updates)
+		for u.Run != id {
+			u = next(t, updates)
+		}
+		if u.Event.Seq != seq {
+			t.Fatalf("event %d instead of %d", u.Event.Seq, seq)
+		}
+		if u.Event.Kind == dag.RunFinished {
+			break
+		}
+	}
+}
+
+// TestLoop: a run that takes its service with it each time is left to people in the end.
+func TestLoop(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, map[string]string{"bomb": "name: bomb\ntags: [read]\nbash: " + gate(dir, "bomb") + "\n"})
+	state := b.onDisk()
+	id := ""
+	for try := range 5 {
+		store := b.store.(*sqlite.Store)
+		s := b.serve(another(store))
+		if try == 0 {
+			id = b.start(s, service.Request{Tool: "bomb", Origin: "webhook:x"})
+		}
+		if try == 4 {
+			b.log.says(t, "run rests.*"+id+".*taken up 3 times within 1h0m0s")
+			if err := s.Resume(t.Context(), id); err != nil { // a person may all the same
+				t.Fatal(err)
+			}
+			b.let(dir, "bomb")
+			b.becomes(id, dag.Succeeded)
+			break
+		}
+		b.begun(dir, "bomb", try+1)
+		die(t, store)
+		stop(s)
+		b.store = b.open(state)
+	}
+}
+
+// TestCancelled: what was being cancelled when its owner died is cancelled, and nothing
+// of it is done again but what cleans up.
+func TestCancelled(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, map[string]string{"job": "name: job\ntags: [read]\nsteps:\n  - {name: work, bash: '" + gate(dir, "work") + "'}\n" +
+		"  - {name: tidy, bash: '" + gate(dir, "tidy") + "', run-condition: always()}\n"})
+	state := b.onDisk()
+	first := b.store.(*sqlite.Store)
+	s := b.serve(another(first))
+	id := b.start(s, service.Request{Tool: "job", Origin: "api"})
+	b.begun(dir, "work", 1)
+	if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	b.begun(dir, "tidy", 1)
+	die(t, first)
+	stop(s)
+	b.let(dir, "tidy")
+	second := b.open(state)
+	b.store = second
+	b.serve(another(second))
+	b.becomes(id, dag.Cancelled)
+	if text, _ := os.ReadFile(filepath.Join(dir, "work.began")); len(text) != 2 {
+		t.Errorf("work ran %d times", len(text)/2)
+	}
+}
