@@ -28,7 +28,7 @@ var house = map[string]struct {
 	"internal/dotenv":  {0, nil, nil},
 	"internal/cache":   {1, []string{"internal/proc"}, []string{"github.com/bmatcuk/doublestar/v4"}},
 	"expr":             {0, nil, []string{"github.com/expr-lang/expr", "mvdan.cc/sh/v3"}},
-	"tool":             {0, nil, []string{"gopkg.in/yaml.v3"}},
+	"tool":             {0, nil, []string{"gopkg.in/yaml.v3", "github.com/santhosh-tekuri/jsonschema/v6"}},
 	"steps":            {1, []string{"dag", "expr", "internal/dotenv", "internal/proc"}, []string{"github.com/creack/pty"}},
 	"internal/helper":  {1, []string{"internal/proc"}, nil},
 	"metrics":          {1, []string{"dag"}, []string{"github.com/prometheus/client_golang"}},
@@ -64,6 +64,7 @@ var house = map[string]struct {
 		"internal/probe",
 		"internal/proc",
 		"internal/runlog",
+		"internal/schedule",
 		"internal/service",
 		"internal/sqlite",
 		"internal/starter",
@@ -91,6 +92,7 @@ var house = map[string]struct {
 	"internal/funcschema": {1, []string{"tool"}, nil},
 	"internal/atomicfile": {0, nil, nil},
 	"internal/cron":       {0, nil, nil},
+	"internal/schedule":   {3, []string{"internal/cron"}, nil},
 	"internal/workflow":   {0, nil, nil},
 	"internal/release":    {0, nil, nil},
 	"internal/explain":    {0, nil, nil},
@@ -181,7 +183,7 @@ func TestEmbeddingStaysLight(t *testing.T) {
 	if err != nil {
 		t.Skipf("go list does not run here: %v", err)
 	}
-	allowed := []string{"github.com/bmatcuk/doublestar/v4", "github.com/creack/pty", "github.com/expr-lang/expr", "mvdan.cc/sh/v3", "gopkg.in/yaml.v3"}
+	allowed := []string{"github.com/bmatcuk/doublestar/v4", "github.com/creack/pty", "github.com/expr-lang/expr", "github.com/santhosh-tekuri/jsonschema/v6", "mvdan.cc/sh/v3", "gopkg.in/yaml.v3"}
 	for _, dep := range strings.Fields(string(out)) {
 		inner, ours := strings.CutPrefix(dep, module)
 		standard := !strings.Contains(strings.Split(dep, "/")[0], ".") && dep != "net/http"

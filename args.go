@@ -35,6 +35,7 @@ type Args struct {
 	path    dag.ID   // of the step that uses the tool; "" for the run's own
 	local   *local   // of an item of a loop
 	cache   *caching // nil: no result is kept or used
+	asking  *asking
 	confine steps.Confinement
 }
 

@@ -42,7 +42,7 @@ func (c *stepCompiler) compile() *planStep {
 	}
 	c.sourced = c.secretSources(def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.note)
 	s.sourced = c.sourced
-	if def.Kind != tool.UseTool && def.Kind != tool.Group && def.Kind != tool.Waiting {
+	if def.Kind != tool.UseTool && def.Kind != tool.Group && def.Kind != tool.Waiting && def.Kind != tool.Asking {
 		c.asks, c.streams = c.interactive(), c.stream()
 	}
 	c.policy(s)
@@ -56,6 +56,9 @@ func (c *stepCompiler) compile() *planStep {
 	case tool.Waiting:
 		c.inert("a step that waits", "give it to a step with a command")
 		s.run = c.wait()
+	case tool.Asking:
+		c.inert("a step that asks a person", "give it to a step with a command")
+		s.run = c.approve()
 	case tool.Go:
 		s.run = goRunner{def.Go.(StepFunc)}
 	default:
@@ -112,6 +115,9 @@ func (c *stepCompiler) text(at *tool.Text, key string, sh expr.Shell, n expr.Nam
 func (c *stepCompiler) policy(s *planStep) {
 	tl := c.plan.Definition
 	s.policy = dag.Policy{Timeout: s.def.Timeout, Tolerate: s.def.ContinueOnError || tl.IgnoreErrors}
+	if s.def.Kind == tool.Asking { // an answer stands
+		return
+	}
 	handling := s.def.ErrorHandling
 	if handling.Retry == nil {
 		handling.Retry = tl.ErrorHandling.Retry

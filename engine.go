@@ -103,6 +103,8 @@ type runOptions struct {
 	afresh bool
 	parent TraceContext
 
+	approval func(context.Context, Question) (Answer, error)
+
 	terminal        Terminal
 	console, stream func(StreamChunk)
 	queued          func(Queued)

@@ -360,6 +360,8 @@ func (j *journal) Sync(context.Context) error                                   
 func (j *journal) Epoch() int                                                     { return 1 }
 func (j *journal) Lost() <-chan struct{}                                          { return nil }
 func (j *journal) Asked() <-chan string                                           { return nil }
+func (j *journal) Answers() <-chan flowrun.Answer                                 { return nil }
+func (j *journal) Rest(string) error                                              { return nil }
 func (j *journal) Close() error                                                   { return nil }
 func (j *journal) Admit(context.Context, flowrun.Demand) error                    { return nil }
 

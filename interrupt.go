@@ -23,7 +23,7 @@ const (
 func interruption(def *tool.Definition, s *tool.Step, said interrupt) interrupt {
 	own := cmp.Or(interrupt(s.OnInterrupt), idempotent(s.Idempotent != nil && *s.Idempotent, s.Idempotent != nil))
 	wide := cmp.Or(interrupt(def.OnInterrupt), idempotent(def.Idempotent, def.Idempotent))
-	if s.Kind == tool.Waiting { // beginning to wait once more does no harm
+	if s.Kind == tool.Waiting || s.Kind == tool.Asking { // beginning to wait once more does no harm
 		return cmp.Or(own, retryWhenInterrupted)
 	}
 	if s.Kind == tool.UseTool {

@@ -21,6 +21,7 @@ type job struct {
 	args    *Args
 	again   *Again // nil: a run from the start
 	ledger  Ledger // nil: nothing is kept
+	asking  *asking
 	needs   []Need // what the run takes at its start
 	logs    string // the run's log folder, "" for none
 	session *steps.Session
@@ -52,14 +53,21 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := e.ready(ctx, j, live); err != nil {
 		return nil, errors.Join(err, j.disown())
 	}
+	j.asking = e.asks(j)
+	j.asking.notify, j.args.asking = live.notify, j.asking
 	if j.resumes() && j.begun != nil {
 		j.begun()
 	}
 	ctx, release := j.heed(ctx)
 	defer release()
 	state, err := e.perform(ctx, j)
+	j.asking.end()
 	res = newResult(j.id, j.plan, j.args.shown(), state)
 	res.Needs = j.needs
+	rests := err == nil && state.Result() == nil
+	if rests {
+		res.rest(j.began(), questions(j.id, j.plan.Name(), state))
+	}
 	if j.again != nil {
 		res.RetryOf = j.retryOf()
 	}
@@ -68,7 +76,18 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	}
 	notices, closeErr := j.session.Close(context.WithoutCancel(ctx))
 	res.Notices = append(live.notices, notices...)
+	if rests && closeErr == nil && j.ledger != nil {
+		closeErr = j.ledger.Rest(res.Message)
+	}
 	return res, cmp.Or(err, closeErr, j.disown())
+}
+
+// began is when the run began, in this life or an earlier one.
+func (j *job) began() time.Time {
+	if j.resumes() {
+		return j.again.past.Record.Created
+	}
+	return j.args.world.Time
 }
 
 // claim makes the engine the owner of a run that goes on, and ends what an earlier
@@ -170,6 +189,8 @@ func (e *Engine) perform(ctx context.Context, j *job) (*dag.State, error) {
 	if err := j.queue(ctx); err != nil {
 		return j.withdraw(ctx, o, err)
 	}
+	j.asking.begin()
+	o.Answers, o.Attended = j.asking.answers, j.approval != nil
 	return dag.Run(ctx, j.plan.graph, j.args, o)
 }
 
@@ -183,9 +204,12 @@ func (e *Engine) walk(j *job) (o dag.Options, err error) {
 			o.Journal = e.config.Journal(j.ledger)
 		}
 	}
+	o.Sinks = append(o.Sinks, j.asking)
 	switch {
 	case j.resumes():
 		o.Carry, o.Opening = j.again.past.fold(j.plan, j.args), j.again.opening(time.Now())
+		j.asking.taken = j.again.questions(o.Opening[0])
+		restoreWaits(o.Carry)
 	case j.again != nil:
 		o.Opening, err = j.again.taken(j.logs)
 	}

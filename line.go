@@ -179,10 +179,12 @@ func (q Queued) String() string {
 // mostHolders is how many holders a sentence names.
 const mostHolders = 3
 
+// String is what is waited for and for whom. Who has it is left out where only the order
+// keeps the run from having it too.
 func (o Obstacle) String() string {
 	text := "lock " + o.Name
 	if o.Kind == NeedTurn {
-		text = fmt.Sprintf("another run of %s to end (max-active-runs: %d)", o.Name, o.Slots)
+		text = fmt.Sprintf("a turn of %s (max-active-runs: %d)", o.Name, o.Slots)
 	}
 	var held []string
 	for i, h := range o.Holders {
@@ -192,19 +194,15 @@ func (o Obstacle) String() string {
 		}
 		held = append(held, fmt.Sprintf("run %s (pid %d, since %s)", h.Run, h.PID, clock(h.Since)))
 	}
-	switch {
-	case len(held) == 0:
-	case o.Kind == NeedTurn:
-		text += ": " + strings.Join(held, ", ")
-	default:
+	if len(o.Holders) >= o.Slots {
 		text += ", held by " + strings.Join(held, ", ")
 	}
 	switch o.Ahead {
 	case 0:
 	case 1:
-		text += fmt.Sprintf(", after run %s", o.Behind)
+		text += ", behind run " + o.Behind
 	default:
-		text += fmt.Sprintf(", after %d others, the last of them run %s", o.Ahead, o.Behind)
+		text += fmt.Sprintf(", behind %d other runs", o.Ahead)
 	}
 	return text
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/tool"
@@ -37,6 +38,8 @@ type memoryRun struct {
 	last   uint64 // number of the last event
 	epoch  int
 	owner  *memoryLedger // nil: given up
+
+	answers []Answer
 }
 
 // Begin implements Store. A run of the same id is an error.
@@ -83,7 +86,10 @@ func (m *Memory) Claim(_ context.Context, id string, seq uint64) (Ledger, error)
 // own makes the next owner of a run.
 func (m *Memory) own(run *memoryRun) *memoryLedger {
 	run.epoch++
-	run.owner = &memoryLedger{memory: m, run: run, epoch: run.epoch, asked: make(chan string, 1)}
+	run.owner = &memoryLedger{memory: m, run: run, epoch: run.epoch, asked: make(chan string, 1), answers: make(chan Answer, len(run.answers)+mostAnswers)}
+	for _, a := range run.answers {
+		run.owner.answers <- a.copied()
+	}
 	return run.owner
 }
 
@@ -203,6 +209,58 @@ func (m *Memory) Cancel(_ context.Context, id, reason string) error {
 	return nil
 }
 
+// mostAnswers is how many answers wait to be heard by an owner.
+const mostAnswers = 10_000
+
+// Answer implements Store.
+func (m *Memory) Answer(_ context.Context, id string, a Answer) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	run := m.find(id)
+	if run == nil {
+		return fmt.Errorf("cannot answer run %s: %w", id, ErrNoRun)
+	}
+	for _, other := range run.answers {
+		if other.Wait == a.Wait {
+			return fmt.Errorf("cannot answer step %s of run %s: %w", a.Step, id, Answered(other))
+		}
+	}
+	if a.At.IsZero() {
+		a.At = time.Now()
+	}
+	a = a.copied()
+	if l := run.owner; l != nil {
+		select {
+		case l.answers <- a.copied():
+		default:
+			return fmt.Errorf("cannot answer step %s of run %s: its owner does not listen", a.Step, id)
+		}
+	}
+	run.answers = append(run.answers, a)
+	return nil
+}
+
+// copied is an answer whose values nobody else has, as JSON gives them back.
+func (a Answer) copied() Answer {
+	b, err := json.Marshal(a)
+	if err == nil {
+		var c Answer
+		if err = json.Unmarshal(b, &c); err == nil {
+			return c
+		}
+	}
+	a.Values = nil // what is no JSON fits no form
+	return a
+}
+
+// UnmarshalJSON reads an Answer without rounding the numbers of its values.
+func (a *Answer) UnmarshalJSON(b []byte) error {
+	type plain Answer
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode((*plain)(a))
+}
+
 // memoryLedger is a run in the hands of an engine.
 type memoryLedger struct {
 	memory *Memory
@@ -210,10 +268,25 @@ type memoryLedger struct {
 	epoch  int
 	asked  chan string
 	told   bool // asked has had its reason; under memory.mu
+
+	answers chan Answer
 }
 
 func (l *memoryLedger) Epoch() int           { return l.epoch }
 func (l *memoryLedger) Asked() <-chan string { return l.asked }
+
+func (l *memoryLedger) Answers() <-chan Answer { return l.answers }
+
+// Rest implements Ledger.
+func (l *memoryLedger) Rest(message string) error {
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
+	if l.run.owner != l {
+		return fmt.Errorf("cannot let run %s rest: %w", l.run.info.ID, ErrFenced)
+	}
+	l.run.owner, l.run.info.Status, l.run.info.Message = nil, dag.Waiting, message
+	return nil
+}
 
 // Lost never happens: an owner keeps its run until it closes the ledger.
 func (l *memoryLedger) Lost() <-chan struct{} { return nil }

@@ -35,7 +35,7 @@ func (g *Again) missing(state *dag.State) []lostStream {
 		n.kept[path] = true
 	}
 	for _, path := range slices.Concat(g.Reset, g.Left, g.Waiting) {
-		n.active[path] = true
+		n.active[path] = state.Status(path) != dag.Waiting // which has read what it reads
 		for _, outer := range path.Holders() {
 			n.active[outer] = true
 		}

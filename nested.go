@@ -22,7 +22,7 @@ func (s *planStep) bind(ctx context.Context, c *dag.Call) (dag.Args, error) {
 	if err != nil {
 		return nil, outer.withoutSecrets(err)
 	}
-	a.answers, a.cache, a.confine = outer.answers, outer.cache, a.confine.Within(outer.confine)
+	a.answers, a.cache, a.asking, a.confine = outer.answers, outer.cache, outer.asking, a.confine.Within(outer.confine)
 	return a, a.withoutSecrets(a.begin(ctx, outer.session, c.Run, c.Path))
 }
 

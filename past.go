@@ -116,6 +116,9 @@ func (p *Past) Result() *Result {
 	if !p.finished() {
 		res.Status, res.Message, res.Started = p.Info.Status, p.Info.Message, p.Info.Started
 	}
+	if res.Status == dag.Waiting {
+		res.holdersWait()
+	}
 	if p.Info.Status == dag.Pending { // perhaps not for the first time
 		res.Status, res.Message, res.ExitCode, res.Ended = dag.Pending, p.Info.Message, 0, time.Time{}
 	}

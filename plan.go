@@ -271,7 +271,9 @@ func (s *planStep) node() dag.Node {
 }
 
 // silent says whether the step's output is never the run's.
-func (s *planStep) silent() bool { return s.handler != nil || s.def.Kind == tool.Waiting }
+func (s *planStep) silent() bool {
+	return s.handler != nil || s.def.Kind == tool.Waiting || s.def.Kind == tool.Asking && s.def.Approve.Form == nil
+}
 
 // condition is the step's run-condition, nil where it has none.
 func (s *planStep) condition() *dag.When {

@@ -38,7 +38,7 @@ func (j *job) queue(ctx context.Context) error {
 			j.queued(q)
 		}
 	}
-	ctx, stop := j.untilReleased(ctx)
+	ctx, stop := j.letGo.during(ctx)
 	defer stop()
 	err := j.ledger.Admit(ctx, d)
 	if err == nil && last.Run != "" {
@@ -47,41 +47,66 @@ func (j *job) queue(ctx context.Context) error {
 	return err
 }
 
-// untilReleased is a context that ends when the run is let go as well: who stands in line
-// then leaves it.
-func (j *job) untilReleased(ctx context.Context) (context.Context, func()) {
+// during is a context that ends with dag.ErrReleased when the run is let go.
+func (l letGo) during(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	over := make(chan struct{})
 	go func() {
+		defer close(over)
 		select {
-		case <-j.letGo.gently:
-		case <-j.letGo.now:
+		case <-l.gently:
+			cancel(dag.ErrReleased)
+		case <-l.now:
+			cancel(dag.ErrReleased)
 		case <-ctx.Done():
 		}
-		cancel(dag.ErrReleased)
 	}()
-	return ctx, func() { cancel(nil) }
+	return ctx, func() {
+		cancel(nil)
+		<-over
+	}
 }
 
-// withdraw ends a run that was cancelled while it stood in line: nothing of it has run,
-// and nothing does any more, not even its cleanup, which could meet whoever has the
-// locks. Any other reason to leave the line is the engine's failure.
+// withdraw takes leave of a run that did not come to its turn. One that was cancelled
+// ends: nothing of it has run, and nothing does any more, not even its cleanup, which
+// could meet whoever has the locks. One that was let go stays as it is, for another
+// owner to put it in line again. Any other reason is the engine's failure.
 func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.State, error) {
 	state := o.Carry
 	if state == nil {
 		state = dag.NewState(j.id, j.plan.graph, j.args)
 	}
-	if errors.Is(why, ErrFenced) || ctx.Err() == nil {
+	var events []dag.Event
+	now, released := time.Now(), errors.Is(why, dag.ErrReleased)
+	switch {
+	case errors.Is(why, ErrFenced), !released && ctx.Err() == nil:
 		return state, fmt.Errorf("cannot wait for the turn of run %s: %w", j.id, why)
+	case released && (j.resumes() || len(o.Opening) == 0):
+		return state, dag.ErrReleased
+	case !j.resumes():
+		events = append(events, dag.Event{Kind: dag.RunStarted})
 	}
-	now, seq, events := time.Now(), uint64(0), o.Opening
+	events = append(events, o.Opening...)
+	if !released {
+		events = append(events, dag.Event{Kind: dag.RunFinished, Reason: dag.ReasonCancelled,
+			Result: &dag.Result{Status: dag.Cancelled, ExitCode: dag.ExitCancelled, Reason: dag.ReasonCancelled,
+				Message: "cancelled while it stood in line", Started: now, Ended: now}})
+	}
+	if err := j.note(ctx, o, state, events, now); err != nil {
+		return state, err
+	}
+	if released {
+		return state, dag.ErrReleased
+	}
+	return state, nil
+}
+
+// note keeps and tells events that the run's graph has no part in.
+func (j *job) note(ctx context.Context, o dag.Options, state *dag.State, events []dag.Event, now time.Time) error {
+	seq := uint64(0)
 	if j.resumes() {
 		seq = j.again.past.seq()
-	} else {
-		events = append([]dag.Event{{Kind: dag.RunStarted}}, events...)
 	}
-	events = append(events, dag.Event{Kind: dag.RunFinished, Reason: dag.ReasonCancelled,
-		Result: &dag.Result{Status: dag.Cancelled, ExitCode: dag.ExitCancelled, Reason: dag.ReasonCancelled, Message: "cancelled while it stood in line",
-			Started: now, Ended: now}})
 	for i := range events {
 		e := &events[i]
 		seq++
@@ -94,12 +119,12 @@ func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.Stat
 		err = o.Journal.Sync(ctx)
 	}
 	if err != nil {
-		return state, fmt.Errorf("cannot record the run's events: %w", err)
+		return fmt.Errorf("cannot record the run's events: %w", err)
 	}
 	for _, e := range events {
 		for _, s := range o.Sinks {
 			s.Emit(e)
 		}
 	}
-	return state, nil
+	return nil
 }

@@ -80,6 +80,8 @@ func kind(f tool.Field) string {
 		return "list of " + strings.Join(words, ", ")
 	case tool.KindObject:
 		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
+	case tool.KindTextOrObject:
+		return "text, or [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
 	case tool.KindObjects:
 		return "list of [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
 	case tool.KindChoiceOrObject:

@@ -19,7 +19,7 @@ type Result struct {
 	ID       string
 	Tool     string
 	RetryOf  string     // the run this one tried again
-	Status   dag.Status // Interrupted when the engine could not bring it to its end
+	Status   dag.Status // Waiting when the run rests, Interrupted when the engine could not bring it to its end
 	ExitCode int
 	Reason   string
 	Message  string
@@ -56,6 +56,7 @@ type StepResult struct {
 	Truncated  bool
 	StdoutFile string
 	StderrFile string
+	Wait       *dag.Wait // what a step that is Waiting waits for, else nil
 
 	limit          int64 // the step's buffer limit
 	stdout, stderr *dag.Output
@@ -98,7 +99,7 @@ func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) Step
 	}
 	sr.ExitCode, sr.Attempts, sr.Fallback = r.ExitCode, r.Attempts, r.Fallback
 	sr.Reason, sr.Message, sr.Started, sr.Ended = r.Reason, r.Message, r.Started, r.Ended
-	sr.stdout, sr.stderr = r.Stdout, r.Stderr
+	sr.stdout, sr.stderr, sr.Wait = r.Stdout, r.Stderr, r.Wait
 	if o := r.Stdout; o != nil {
 		sr.Output, sr.StdoutFile, sr.Truncated = o.Inline, o.File, o.Truncated
 	}
@@ -106,6 +107,30 @@ func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) Step
 		sr.Error, sr.StderrFile, sr.Truncated = o.Inline, o.File, sr.Truncated || o.Truncated
 	}
 	return sr
+}
+
+// rest makes the result that of a run which rests: what holds steps that wait is waiting
+// as well, and the message names the first question.
+func (r *Result) rest(began time.Time, open []Question) {
+	r.Status, r.Started = dag.Waiting, began
+	r.holdersWait()
+	for i, q := range open {
+		if i > 0 {
+			r.Message += fmt.Sprintf(", and %d more", len(open)-1)
+			break
+		}
+		r.Message = fmt.Sprintf("step %s waits for approval: %s", q.Step, q.Prompt)
+	}
+}
+
+// holdersWait calls waiting what would be running but for what it holds: in a run that
+// rests nothing runs.
+func (r *Result) holdersWait() {
+	for i := range r.Steps {
+		if r.Steps[i].Status == dag.Running {
+			r.Steps[i].Status = dag.Waiting
+		}
+	}
 }
 
 // Duration is how long the run took, 0 while it has not ended.
@@ -242,6 +267,7 @@ type stepJSON struct {
 	Started   time.Time  `json:"started,omitzero"`
 	Ended     time.Time  `json:"ended,omitzero"`
 	Truncated bool       `json:"truncated"`
+	Wait      *dag.Wait  `json:"wait,omitempty"`
 }
 
 // whole is a stream up to the step's buffer limit. Where its log is not there any
@@ -290,7 +316,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	}
 	for _, s := range r.Steps {
 		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
-			Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended}
+			Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait}
 		var all, allErrors bool
 		j.Output, all = whole(s.stdout, s.limit)
 		j.Error, allErrors = whole(s.stderr, s.limit)

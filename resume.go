@@ -2,9 +2,11 @@ package flowrun
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -61,6 +63,24 @@ func (p *Past) Resume(lib *tool.Library, o ResumeOptions) (*Again, error) {
 		g.ask()
 	}
 	return g, nil
+}
+
+// questions are what is open once the run goes on with that event.
+func (g *Again) questions(resumed dag.Event) []Question {
+	s := g.past.fold(g.plan, g.args)
+	s.Apply(resumed)
+	return questions(g.past.Record.ID, g.past.Record.Tool, s)
+}
+
+// restoreWaits puts back into memory what steps print whose time to wait is over.
+func restoreWaits(s *dag.State) {
+	s.Waits(func(_ dag.ID, _ uint64, r *dag.Result) {
+		if then := r.Wait.Then; then != nil && then.Stdout != nil {
+			if steps.Restore(then.Stdout, math.MaxInt64) != nil { // lost, or secret: then the step has nothing to say
+				then.Stdout = nil
+			}
+		}
+	})
 }
 
 // opening are the events the run goes on with.

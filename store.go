@@ -36,6 +36,11 @@ type Store interface {
 	Events(ctx context.Context, id string, after uint64) ([]dag.Event, error)
 	// Runs lists runs, newest first.
 	Runs(ctx context.Context, q Query) ([]RunInfo, error)
+	// Answer keeps what somebody answers to a question of the run, whose owner's Ledger
+	// tells it; a run without an owner hears of it when it is taken up. What is left
+	// out of who and when is filled in. Whether the run asks that is not looked at.
+	// Errors: ErrNoRun, and ErrAnswered when the question has an answer.
+	Answer(ctx context.Context, id string, a Answer) error
 	// Cancel asks the owner of a run to stop it; the owner's Ledger tells it. It is
 	// no error when the run has no living owner: then nobody hears it. Error: ErrNoRun.
 	Cancel(ctx context.Context, id, reason string) error
@@ -55,13 +60,19 @@ type Ledger interface {
 	Lost() <-chan struct{}
 	// Asked gets the reason when somebody asks for the run to be cancelled.
 	Asked() <-chan string
+	// Answers gets what people answer, those answers first that were there when the
+	// run was claimed; these it holds before it is returned. Whoever reads it takes all.
+	Answers() <-chan Answer
+	// Rest gives up ownership of a run that waits for answers: its status is then
+	// Waiting, with a message that says for what. Error: ErrFenced.
+	Rest(message string) error
 	// Admit stands in line for what the run needs until it has all of it, which it then
 	// holds as long as this owner has the run: to Close, or to the owner's death. While
 	// it waits the run is dag.Pending. The order is that of Line.Next. When ctx ends the
 	// run leaves the line and the error is ctx's cause; ErrFenced when the run was given
 	// to another owner. An owner asks once.
 	Admit(ctx context.Context, d Demand) error
-	// Close gives up ownership. A run that has not ended is then interrupted.
+	// Close gives up ownership. A run that has neither ended nor rests is then interrupted.
 	Close() error
 }
 
@@ -113,7 +124,7 @@ type RunInfo struct {
 	Tool     string
 	RetryOf  string
 	Origin   string
-	Status   dag.Status // Running while an owner lives, Pending while that stands in line, Interrupted when it died or gave up
+	Status   dag.Status // Running while an owner lives, Pending while that stands in line, Waiting when it rests, Interrupted when its owner died or gave up
 	ExitCode int
 	Reason   string
 	Message  string
@@ -130,8 +141,8 @@ func (i RunInfo) Live() bool { return i.Status == dag.Running || i.Status == dag
 
 // WithQueue is the run as it stands while it waits: Pending, with what for.
 func (i RunInfo) WithQueue(q Queued) RunInfo {
-	return RunInfo{ID: i.ID, Tool: i.Tool, RetryOf: i.RetryOf, Origin: i.Origin, Status: dag.Pending, Reason: q.Reason(), Message: q.String(),
-		Started: i.Started, PID: i.PID, Rebooted: i.Rebooted}
+	i.Status, i.ExitCode, i.Reason, i.Message, i.Ended = dag.Pending, 0, q.Reason(), q.String(), time.Time{}
+	return i
 }
 
 // Query says which runs to list. The zero Query is all of them.

@@ -137,6 +137,9 @@ func (s *Script) Run(t *testing.T, p *flowrun.Plan, params map[string]any, opts 
 
 func (s *Script) run(t *testing.T, p *flowrun.Plan, params map[string]any, o options, r *Run) (err error) {
 	config := flowrun.Config{Parallel: o.parallel}
+	if len(p.Needs()) > 0 { // nobody else is in its line
+		config.Store = flowrun.NewMemory()
+	}
 	if o.engine != nil {
 		o.engine(&config)
 	}

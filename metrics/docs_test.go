@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,6 +49,8 @@ func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
 	if _, err := engine.Run(t.Context(), plan, nil, flowrun.WithSink(run)); err != nil {
 		t.Fatal(err)
 	}
+	p.SlotFired(time.Millisecond)
+	p.SlotsMissed("t", 1)
 	file := filepath.Join(t.TempDir(), "t.prom")
 	if err := p.WriteFile(file); err != nil {
 		t.Fatal(err)

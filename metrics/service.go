@@ -7,23 +7,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Service are the series of a service: of all runs of its state directory, and of its
-// schedules. It is safe for concurrent use.
-type Service struct {
-	wait   prometheus.Histogram
-	lag    prometheus.Histogram
-	missed prometheus.Counter
-}
+// Service are the series of a service, of all runs of its state directory. It is safe for
+// concurrent use.
+type Service struct{ wait prometheus.Histogram }
 
 // Service registers the series of a service. standing is called at every scrape, from any
 // goroutine: how many runs have not ended, and how many of them stand in line.
 func (p *Program) Service(standing func() (open, queued int)) (*Service, error) {
 	s := &Service{
-		wait:   prometheus.NewHistogram(histogramOpts("flowrun_run_queue_wait_seconds", "How long runs stood in line for locks, or for a turn of their tool.", workBuckets)),
-		lag:    prometheus.NewHistogram(histogramOpts("flowrun_schedule_lag_seconds", "How long after their time schedules fired.", workBuckets)),
-		missed: prometheus.NewCounter(prometheus.CounterOpts{Name: "flowrun_schedule_missed_total", Help: "Times of schedules that passed without a run, because no service ran."}),
+		wait: prometheus.NewHistogram(histogramOpts("flowrun_run_queue_wait_seconds", "How long runs stood in line for locks, or for a turn of their tool.", workBuckets)),
 	}
-	for _, c := range []prometheus.Collector{s.wait, s.lag, s.missed,
+	for _, c := range []prometheus.Collector{s.wait,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_runs_open", Help: "Runs of the state directory that have not ended."},
 			func() float64 { n, _ := standing(); return float64(n) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_run_queue_depth", Help: "Runs that stand in line for locks, or for a turn of their tool."},
@@ -38,9 +32,3 @@ func (p *Program) Service(standing func() (open, queued int)) (*Service, error) 
 
 // Waited notes how long a run stood in line.
 func (s *Service) Waited(d time.Duration) { s.wait.Observe(seconds(d)) }
-
-// Fired notes how long after its time a schedule fired.
-func (s *Service) Fired(lag time.Duration) { s.lag.Observe(seconds(lag)) }
-
-// Missed notes times of schedules that passed without a run.
-func (s *Service) Missed(n int) { s.missed.Add(float64(n)) }

@@ -63,7 +63,7 @@ func (d *decoder) cacheFits(t *draft, s *Step, at string) {
 		one.Message, one.Hint = "a step that uses a tool has no result of its own to keep", "put cache on the steps of the tool"
 	case s.Kind == Group:
 		one.Message, one.Hint = "a group of steps has no result of its own to keep", "put cache on the steps of the group"
-	case s.Kind == Waiting:
+	case s.Kind == Waiting, s.Kind == Asking:
 		one.Message, one.Hint = "a step that waits has no result to keep", "remove cache"
 	case s.Detach:
 		one.Message, one.Hint = "the result of a step with detach cannot be kept: what it leaves running is its result", "remove cache, or remove detach"

@@ -92,6 +92,7 @@ const (
 	UseTool Kind = "use-tool" // Step.UseTool and Step.With
 	Group   Kind = "steps"    // Step.Steps
 	Waiting Kind = "wait"     // Step.Wait
+	Asking  Kind = "approve"  // Step.Approve
 	Go      Kind = "go"       // Step.Go; only in tools registered from Go
 )
 
@@ -108,6 +109,7 @@ type Step struct {
 	With     []Entry
 	Steps    []*Step // of a group
 	Wait     *Wait
+	Approve  *Approve
 	Loop     *Loop // for-each or matrix; nil runs the step once
 	Handlers Handlers
 

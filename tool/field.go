@@ -33,6 +33,8 @@ const (
 	KindEnvironment ValueKind = "environment" // Field.Of, or names to texts
 	KindMatrix      ValueKind = "matrix"      // Field.Of, and names to lists of any values
 
+	KindTextOrObject ValueKind = "text or object" // a text, or Field.Of
+
 	KindChoiceOrObject ValueKind = "choice or object" // one of Field.Enum, or a mapping, described by Field.Of
 	KindTextsOrObjects ValueKind = "texts or objects" // a list of texts and of mappings, described by Field.Of; one is a list of one
 )

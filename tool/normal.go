@@ -59,6 +59,8 @@ func normalField(f *Field, v Value, typed bool) Value {
 		return eachEntry(v, func(e Entry) Value { return asText(e.Value) })
 	case KindObject:
 		return object(v)
+	case KindTextOrObject:
+		return object(asText(v))
 	case KindObjects:
 		return eachOf(v, object)
 	case KindChoiceOrObject:

@@ -186,6 +186,8 @@ func valueSchema(f Field) map[string]any {
 		return ofType("object")
 	case KindTextMap:
 		return mapOf(textSchema())
+	case KindTextOrObject:
+		return anyOf(textSchema(), reference(f.Of))
 	case KindObject, KindMatrix:
 		return reference(f.Of)
 	case KindObjects:

@@ -17,7 +17,7 @@ func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f 
 	if err != nil {
 		return err
 	}
-	rules := rulesOf(p, f)
+	rules := rulesOf(p, f.settings)
 	if f.output == "json" {
 		enc := json.NewEncoder(a.Stdout)
 		enc.SetEscapeHTML(false)

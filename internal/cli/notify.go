@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 	"os"
-	"strings"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/notice"
 	"github.com/flowrun/flowrun/internal/sqlite"
@@ -25,12 +25,12 @@ type ended struct {
 
 // rulesOf are the notifications of a plan's tool and of the settings in force. Those of
 // tools that it uses inside do not count.
-func rulesOf(p *flowrun.Plan, f runFlags) (list []notice.Rule) {
+func rulesOf(p *flowrun.Plan, c *config.Config) (list []notice.Rule) {
 	for _, n := range p.Definition.Notify {
 		list = append(list, notice.Rule{On: events(n.On), Command: written(n.Command), Webhook: written(n.Webhook),
 			SecretEnv: written(n.SecretEnv), SecretFile: written(n.SecretFile)})
 	}
-	for _, n := range f.settings.Notifications() {
+	for _, n := range c.Notifications() {
 		if !n.Ignored {
 			list = append(list, notice.Rule{On: events(n.On), Command: n.Command, Webhook: n.Webhook, SecretEnv: n.SecretEnv, SecretFile: n.SecretFile})
 		}
@@ -52,36 +52,55 @@ func written(t *tool.Text) string {
 	return t.S
 }
 
-// notify tells those who want to know how a run ended. It changes nothing of the run;
-// what could not be sent is told, and noted in the audit list. An interrupt ends it.
+// notifier sends notices for the flowrun command, and tells and notes what could not be
+// sent.
+type notifier struct {
+	store    *sqlite.Store // nil: no history
+	settings *config.Config
+	dir      string // what paths in rules count from; "" is the working directory
+	say      func(trouble string)
+}
+
+// notify tells those who want to know how a run ended. It changes nothing of the run. An
+// interrupt ends it.
 func (a *app) notify(ctx context.Context, sig *signals, s *sqlite.Store, e ended, f runFlags) {
-	rules := rulesOf(e.plan, f)
-	if len(rules) == 0 || f.watch { // who watches sees how it ends
+	if f.watch { // who watches sees how it ends
 		return
 	}
-	o := notice.Outcome{Event: notice.Of(e.res.Status, e.before(s)), Result: e.res, Detail: e.waitsFor()}
-	own, stop := sig.unlessAgain(ctx)
+	ctx, stop := sig.unlessAgain(ctx)
 	defer stop()
-	for _, t := range notice.Send(own, noticeSettings(f), rules, o) {
-		if speaks(f.progress) || f.progress == "quiet" {
-			a.say("%s", console.Visible(t.Error()))
-		}
-		if s == nil {
+	n := notifier{store: s, settings: f.settings, dir: f.dir, say: func(string) {}}
+	if speaks(f.progress) || f.progress == "quiet" {
+		n.say = func(trouble string) { a.say("%s", trouble) }
+	}
+	n.tell(ctx, e)
+}
+
+func (n notifier) tell(ctx context.Context, e ended) {
+	rules := rulesOf(e.plan, n.settings)
+	if len(rules) == 0 {
+		return
+	}
+	o := notice.Outcome{Event: notice.Of(e.res.Status, e.before(n.store)), Result: e.res}
+	for _, t := range notice.Send(ctx, n.how(), rules, o) {
+		trouble := console.Visible(t.Error())
+		n.say(trouble)
+		if n.store == nil {
 			continue
 		}
-		if err := s.Audit(context.WithoutCancel(ctx), auditNotify, e.res.ID, t.Error()); err != nil {
-			a.say("%v", err)
+		if err := n.store.Audit(context.WithoutCancel(ctx), auditNotify, e.res.ID, trouble); err != nil {
+			n.say(err.Error())
 		}
 	}
 }
 
-func noticeSettings(f runFlags) notice.Settings {
-	set := notice.Settings{Env: os.Environ(), Dir: f.dir}
-	if set.Dir == "" {
-		set.Dir, _ = os.Getwd() // without one, relative paths fail by themselves
+func (n notifier) how() notice.Settings {
+	s := notice.Settings{Env: os.Environ(), Dir: n.dir}
+	if s.Dir == "" {
+		s.Dir, _ = os.Getwd() // without one, relative paths fail by themselves
 	}
-	set.Home, _ = os.UserHomeDir()
-	return set
+	s.Home, _ = os.UserHomeDir()
+	return s
 }
 
 // before is how the last run of the tool that came to an end ended, this one in its
@@ -105,20 +124,6 @@ func (e ended) before(s *sqlite.Store) dag.Status {
 		}
 	}
 	return dag.Pending
-}
-
-// waitsFor names the steps that wait for somebody.
-func (e ended) waitsFor() string {
-	if e.res.Status != dag.Waiting {
-		return ""
-	}
-	var list []string
-	for _, s := range e.res.Steps {
-		if s.Status == dag.Waiting {
-			list = append(list, strings.TrimSuffix("step "+s.ID+": "+s.Message, ": "))
-		}
-	}
-	return strings.Join(list, "; ")
 }
 
 // noticeJSON is a notification in a dry run.

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/schedule"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -73,7 +74,7 @@ func (a *app) addSchedule(c *cobra.Command, word, name string, words []string, p
 	if err := p.check(c); err != nil {
 		return err
 	}
-	when, err := a.timingFlags(c, p)
+	when, err := a.scheduleFlags(c, p)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (a *app) addSchedule(c *cobra.Command, word, name string, words []string, p
 		if err := a.keepSchedule(ctx, s, lib, r, replace); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Stdout, "added %s: %s\n", r.Name, when.spec.Describe())
+		fmt.Fprintf(a.Stdout, "added %s: %s\n", r.Name, when.Spec.Describe())
 		if err := a.printSlots(when, time.Now(), 3); err != nil {
 			return err
 		}
@@ -125,13 +126,13 @@ func (a *app) addSchedule(c *cobra.Command, word, name string, words []string, p
 
 // keepSchedule adds the schedule unless a definition has its name.
 func (a *app) keepSchedule(ctx context.Context, s *sqlite.Store, lib *tool.Library, r sqlite.Schedule, replace bool) error {
-	t, err := a.timetable(ctx, s, lib, a.compile)
+	t, err := a.timetable(ctx, s, lib)
 	if err != nil {
 		return err
 	}
 	for _, e := range t.entries {
-		if e.id == r.ID && e.by == "" {
-			return fmt.Errorf("cannot add schedule %s: the definition %s has one of that name; give this one another with --name, or change the definition", r.Name, e.source())
+		if e.Name == r.ID && e.by == "" {
+			return fmt.Errorf("cannot add schedule %s: the definition %s has one of that name; give this one another with --name, or change the definition", r.Name, e.Source)
 		}
 	}
 	err = s.AddSchedule(ctx, r, replace)
@@ -196,25 +197,25 @@ func (p *addedPlan) check(c *cobra.Command) error {
 	return nil
 }
 
-// timingFlags is when the flags say the tool is to run.
-func (a *app) timingFlags(c *cobra.Command, p addedPlan) (timing, error) {
+// scheduleFlags is when the flags say the tool is to run.
+func (a *app) scheduleFlags(c *cobra.Command, p addedPlan) (schedule.Schedule, error) {
 	if p.Timezone != "" {
 		if _, err := cron.LoadZone(p.Timezone); err != nil {
-			return timing{}, usagef(c, "--timezone: %v", err)
+			return schedule.Schedule{}, usagef(c, "--timezone: %v", err)
 		}
 	}
-	t, err := timingOf(p.rule())
+	t, err := scheduled(p.rule())
 	if bad, ok := errors.AsType[*cron.Error](err); ok {
 		return t, a.badCron(c, bad)
 	}
 	switch {
 	case err != nil:
 		return t, usage(err, c)
-	case t.spec.Zoned() && p.Timezone != "":
+	case t.Spec.Zoned() && p.Timezone != "":
 		return t, usagef(c, "the cron expression names a time zone as well as --timezone; keep one of the two")
-	case !t.start.IsZero() && !t.end.IsZero() && !t.start.Before(t.end):
+	case !t.Start.IsZero() && !t.End.IsZero() && !t.Start.Before(t.End):
 		return t, usagef(c, "--end comes before --start")
-	case t.next(time.Now()).IsZero():
+	case t.Next(time.Now()).IsZero():
 		return t, usagef(c, "there is no slot left: --end is past, or comes before the next one")
 	}
 	return t, nil

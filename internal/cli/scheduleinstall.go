@@ -152,12 +152,12 @@ func unitSafe(s string) string {
 func (a *app) installTimers(in installation, list []planned, f installFlags) error {
 	var units []unit
 	for _, e := range list {
-		calendar, err := onCalendar(e.spec)
+		calendar, err := onCalendar(e.Spec)
 		if err != nil && !f.remove {
 			return fmt.Errorf("cannot make a timer of schedule %s: %w; flowrun schedule install, without a name, installs flowrun serve, which runs it", e.name, err)
 		}
-		units = append(units, unit{unitName(e) + ".timer", e.id, timerUnit(e, calendar)},
-			unit{unitName(e) + ".service", e.id, in.serviceUnit(e.id, "flowrun schedule "+e.name+": tool "+e.tool, in.dir(e), "oneshot", "", in.runWords(e))})
+		units = append(units, unit{unitName(e) + ".timer", e.Name, timerUnit(e, calendar)},
+			unit{unitName(e) + ".service", e.Name, in.serviceUnit(e.Name, "flowrun schedule "+e.name+": tool "+e.Tool, in.dir(e), "oneshot", "", in.runWords(e))})
 		if !f.remove {
 			a.tellLost(e, false)
 		}
@@ -171,7 +171,7 @@ func (a *app) tellLost(e planned, cron bool) {
 	for _, text := range lost(e, cron) {
 		fmt.Fprintf(a.Stderr, "  - %s\n", text)
 	}
-	if e.paused.IsZero() {
+	if !e.Paused {
 		fmt.Fprintf(a.Stderr, "  - where flowrun serve runs as well, both start it; keep that one from it: flowrun schedule pause %s\n", e.name)
 	}
 }
@@ -239,7 +239,7 @@ func (a *app) installCrontab(in installation, list []planned, f installFlags) er
 	}
 	text := was
 	for _, e := range list {
-		text = withoutLine(text, e.id)
+		text = withoutLine(text, e.Name)
 		if f.remove {
 			continue
 		}
@@ -250,10 +250,10 @@ func (a *app) installCrontab(in installation, list []planned, f installFlags) er
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
 		}
-		text += marker(e.id) + line + "\n"
+		text += marker(e.Name) + line + "\n"
 		a.tellLost(e, true)
 		if f.dryRun {
-			fmt.Fprint(a.Stdout, marker(e.id)+line+"\n")
+			fmt.Fprint(a.Stdout, marker(e.Name)+line+"\n")
 		}
 	}
 	switch {

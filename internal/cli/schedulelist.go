@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/schedule"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -59,7 +60,7 @@ type lastJSON struct {
 }
 
 func (a *app) listSchedules(ctx context.Context, s *sqlite.Store, output string) error {
-	t, err := a.timetable(ctx, s, a.library(), a.compile)
+	t, err := a.timetable(ctx, s, a.library())
 	if err != nil {
 		return err
 	}
@@ -84,26 +85,26 @@ func (a *app) listSchedules(ctx context.Context, s *sqlite.Store, output string)
 	}
 	rows := make([][]string, len(list))
 	for i, j := range list {
-		rows[i] = []string{j.Name, j.Tool, t.entries[i].when(), j.nextWord(now), j.lastWord(), j.Source}
+		rows[i] = []string{j.Name, j.Tool, when(t.entries[i].Spec), j.nextWord(now), j.lastWord(), j.Source}
 	}
 	return console.Table(a.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: a.width()})
 }
 
 func describeEntry(ctx context.Context, s *sqlite.Store, e planned, now time.Time) (scheduleJSON, error) {
-	j := scheduleJSON{Name: e.name, Tool: e.tool, Cron: e.spec.Text(), Timezone: zoneName(e.spec.Zone()), Paused: !e.paused.IsZero(),
-		Source: e.source(), Project: e.project, Params: e.params}
-	when, err := begun(ctx, s, e)
+	j := scheduleJSON{Name: e.name, Tool: e.Tool, Cron: e.Spec.Text(), Timezone: zoneName(e.Spec.Zone()), Paused: e.Paused,
+		Source: e.Source, Project: e.project, Params: e.Params}
+	from, err := since(ctx, s, e)
 	if err != nil {
 		return j, err
 	}
-	if next := when.next(now); !j.Paused && !next.IsZero() {
+	if next := from.Next(now); !j.Paused && !next.IsZero() {
 		j.Next = &next
 	}
-	f, ok, err := s.Book().LastFiring(ctx, e.id)
+	f, ok, err := s.Book().LastFiring(ctx, e.Name)
 	if err != nil || !ok {
 		return j, err
 	}
-	j.Last = &lastJSON{At: f.Slot.In(e.spec.Zone()), Run: f.Run, Status: "skipped", Reason: f.Reason}
+	j.Last = &lastJSON{At: f.Slot.In(e.Spec.Zone()), Run: f.Run, Status: "skipped", Reason: f.Reason}
 	if f.Run != "" {
 		info, err := s.Info(ctx, f.Run)
 		switch {
@@ -120,22 +121,18 @@ func describeEntry(ctx context.Context, s *sqlite.Store, e planned, now time.Tim
 	return j, nil
 }
 
-// begun is when the schedule fires, with the slots of an interval counted from when a
-// service first saw it.
-func begun(ctx context.Context, s *sqlite.Store, e planned) (timing, error) {
-	t := e.timing
-	if t.spec.Interval() == 0 || !t.start.IsZero() {
-		return t, nil
+// since is the schedule with the slots of an interval counted from when a service first
+// saw it; from now where none has.
+func since(ctx context.Context, s *sqlite.Store, e planned) (schedule.Schedule, error) {
+	if e.Spec.Interval() == 0 || !e.Start.IsZero() {
+		return e.Schedule, nil
 	}
-	anchor, ok, err := s.Book().Anchor(ctx, e.id, t.key())
-	if err != nil {
-		return t, err
-	}
+	anchor, ok, err := s.Book().Anchor(ctx, e.Name, e.Plan())
 	if !ok {
 		anchor = time.Now()
 	}
-	t.spec = t.spec.From(anchor)
-	return t, nil
+	e.Spec = e.Spec.From(anchor)
+	return e.Schedule, err
 }
 
 // zoneName is the name of a time zone.

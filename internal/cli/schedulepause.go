@@ -48,7 +48,7 @@ func (a *app) switchCommand(c *cobra.Command, done string, do func(*sqlite.Store
 				return err
 			}
 			for _, e := range list {
-				news, err := do(s, ctx, e.id)
+				news, err := do(s, ctx, e.Name)
 				switch {
 				case err != nil:
 					return err
@@ -87,11 +87,11 @@ func (a *app) scheduleRemoveCommand() *cobra.Command {
 				}
 				for _, e := range list {
 					if e.by == "" {
-						return fmt.Errorf("cannot remove schedule %s: it stands in a definition; take it out of %s, or stop it: flowrun schedule pause %s", e.name, e.source(), e.name)
+						return fmt.Errorf("cannot remove schedule %s: it stands in a definition; take it out of %s, or stop it: flowrun schedule pause %s", e.name, e.Source, e.name)
 					}
 				}
 				for _, e := range list {
-					if _, err := s.RemoveSchedule(ctx, e.id); err != nil {
+					if _, err := s.RemoveSchedule(ctx, e.Name); err != nil {
 						return err
 					}
 					fmt.Fprintf(a.Stdout, "removed %s\n", e.name)
@@ -104,7 +104,7 @@ func (a *app) scheduleRemoveCommand() *cobra.Command {
 
 // namedSchedules are the schedules that words of the command line mean, each a name or an id.
 func (a *app) namedSchedules(ctx context.Context, s *sqlite.Store, words []string, all bool) ([]planned, error) {
-	t, err := a.timetable(ctx, s, a.library(), a.compile)
+	t, err := a.timetable(ctx, s, a.library())
 	if err != nil || all {
 		return t.all(), err
 	}
@@ -134,10 +134,10 @@ func (t *timetable) find(word string) (planned, error) {
 	for _, e := range t.entries {
 		names = append(names, e.name)
 		switch {
-		case e.id == word:
+		case e.Name == word:
 			return e, nil
 		case e.name == word:
-			found, ids = append(found, e), append(ids, e.id)
+			found, ids = append(found, e), append(ids, e.Name)
 		}
 	}
 	here := projectHere()
@@ -160,10 +160,10 @@ func (t *timetable) find(word string) (planned, error) {
 // completeSchedules offers the names of schedules.
 func (a *app) completeSchedules(_ *cobra.Command, args []string, prefix string) (words []string, d cobra.ShellCompDirective) {
 	a.reading(func(ctx context.Context, s *sqlite.Store) error {
-		t, err := a.timetable(ctx, s, a.library(), a.compile)
+		t, err := a.timetable(ctx, s, a.library())
 		for _, e := range t.all() {
 			if strings.HasPrefix(e.name, prefix) {
-				words = append(words, described(e.name, e.tool+", "+e.when()))
+				words = append(words, described(e.name, e.Tool+", "+when(e.Spec)))
 			}
 		}
 		return err

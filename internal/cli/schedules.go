@@ -12,81 +12,54 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/schedule"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
 
-// planned is a schedule: one of a definition, or one that was added by command. A
-// project's have the project in their id, so that the tools of two projects that have
-// the same name are two schedules in one history.
+// planned is a schedule: one of a definition, or one that was added by command. The Name
+// in it is its id in the history. A project's have the project in their id, so that the
+// tools of two projects that have the same name are two schedules in one history.
 type planned struct {
-	id, name, tool string
-	project        string // the folder that has the tool; "" for the user's and global ones
-	params         map[string]any
-	timing
-	rule   *tool.Schedule
-	place  tool.Pos  // in a definition
-	by     string    // who added it, where it was
-	paused time.Time // since when, zero for not
+	schedule.Schedule
+	name    string // for people
+	project string // the folder that has the tool; "" for the user's and global ones
+	place   tool.Pos
+	by      string // who added it; "" for one of a definition, which stands at place
 }
 
-// timing is when a schedule fires.
-type timing struct {
-	spec       cron.Spec
-	start, end time.Time // zero for none
-}
-
-// timingOf is what a rule says of time. The rule of a definition has been checked.
-func timingOf(r *tool.Schedule) (t timing, err error) {
+// scheduled is what a rule says. The rule of a definition has been checked.
+func scheduled(r *tool.Schedule) (s schedule.Schedule, err error) {
 	zone := time.Local
 	if r.Timezone != nil {
 		if zone, err = cron.LoadZone(r.Timezone.S); err != nil {
-			return t, err
+			return s, err
 		}
 	}
 	text := "@every " + r.Every.String()
 	if r.Cron != nil {
 		text = r.Cron.S
 	}
-	if t.spec, err = cron.Parse(text, cron.Options{Zone: zone}); err != nil {
-		return t, err
+	s = schedule.Schedule{Overlap: schedule.Overlap(r.Overlap), CatchUp: schedule.CatchUp(r.CatchUp.Mode), Window: r.CatchUp.Window,
+		Cap: r.CatchUp.Max, Jitter: r.Jitter, SkipIfSuccessful: r.SkipIfSuccessful}
+	if s.Spec, err = cron.Parse(text, cron.Options{Zone: zone}); err != nil {
+		return s, err
 	}
 	for _, m := range []struct {
 		text *tool.Text
 		to   *time.Time
-	}{{r.Start, &t.start}, {r.End, &t.end}} {
+	}{{r.Start, &s.Start}, {r.End, &s.End}} {
 		if m.text == nil {
 			continue
 		}
 		if *m.to, err = tool.Moment(m.text.S, zone); err != nil {
-			return t, err
+			return s, err
 		}
 	}
-	if !t.start.IsZero() {
-		t.spec = t.spec.From(t.start)
+	if !s.Start.IsZero() {
+		s.Spec = s.Spec.From(s.Start)
 	}
-	return t, nil
-}
-
-// next is the first slot after a time, zero for none.
-func (t timing) next(after time.Time) time.Time {
-	if !t.start.IsZero() && after.Before(t.start) {
-		after = t.start.Add(-time.Nanosecond)
-	}
-	slot := t.spec.Next(after)
-	if !t.end.IsZero() && !slot.Before(t.end) {
-		return time.Time{}
-	}
-	return slot
-}
-
-// key is what of a timing makes it another one: then slots that are past by the new one
-// are not made up for.
-func (t timing) key() string {
-	if t.start.IsZero() {
-		return t.spec.String()
-	}
-	return t.spec.String() + " from " + t.start.UTC().Format(time.RFC3339)
+	return s, nil
 }
 
 // source says for people where a schedule comes from.
@@ -100,12 +73,13 @@ func (e planned) source() string {
 	return "added by " + e.by
 }
 
-// when is the cron expression, with its time zone where that is not the machine's.
-func (t timing) when() string {
-	if t.spec.Zone() == time.Local {
-		return t.spec.Text()
+// when is a cron expression for people, with its time zone where that is not the
+// machine's.
+func when(spec cron.Spec) string {
+	if spec.Zone() == time.Local {
+		return spec.Text()
 	}
-	return t.spec.Text() + " " + t.spec.Zone().String()
+	return spec.Text() + " " + spec.Zone().String()
 }
 
 // timetable is the schedules there are, by name. problems say which are not there, and
@@ -113,47 +87,60 @@ func (t timing) when() string {
 type timetable struct {
 	entries  []planned
 	problems []string
+	// kept are tools that had schedules before: where one is broken now, the version that
+	// is in force has them still.
+	kept map[string]bool
 }
 
 // timetable reads the schedules of the definitions in reach, and those that were added,
-// of whatever project. plan compiles a tool.
-func (a *app) timetable(ctx context.Context, s *sqlite.Store, lib *tool.Library, plan func(name string) (*flowrun.Plan, error)) (*timetable, error) {
+// of whatever project.
+func (a *app) timetable(ctx context.Context, s *sqlite.Store, lib *tool.Library) (*timetable, error) {
+	t := &timetable{}
+	return t, t.read(ctx, s, a.tools(lib), func(name string) (*flowrun.Plan, error) { return flowrun.Compile(lib, name) })
+}
+
+// read fills the timetable; plan compiles a tool.
+func (t *timetable) read(ctx context.Context, s *sqlite.Store, tools []tool.Listed, plan func(name string) (*flowrun.Plan, error)) error {
 	added, err := s.Schedules(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	pauses, err := s.Pauses(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := &timetable{}
 	for _, r := range added {
 		t.added(r)
 	}
-	for _, e := range a.tools(lib) {
-		if e.Scheduled && e.ShadowedBy == "" {
+	for _, e := range tools {
+		if e.ShadowedBy == "" && (e.Scheduled || t.kept[e.Name]) {
 			t.defined(e, plan)
 		}
 	}
 	for i := range t.entries {
-		t.entries[i].paused = pauses[t.entries[i].id]
+		_, t.entries[i].Paused = pauses[t.entries[i].Name]
 	}
-	slices.SortFunc(t.entries, func(x, y planned) int { return cmp.Compare(x.id, y.id) })
-	return t, nil
+	slices.SortFunc(t.entries, byName)
+	return nil
+}
+
+func byName(x, y planned) int {
+	return cmp.Or(cmp.Compare(x.name, y.name), cmp.Compare(x.Name, y.Name))
 }
 
 // added takes in a schedule that was added by command.
 func (t *timetable) added(r sqlite.Schedule) {
 	var p addedPlan
+	e := planned{name: r.Name, project: r.Project, by: r.By}
 	err := decode([]byte(r.Plan), &p)
-	e := planned{id: r.ID, name: r.Name, tool: r.Tool, project: r.Project, by: r.By, params: p.Params, rule: p.rule()}
 	if err == nil {
-		e.timing, err = timingOf(e.rule)
+		e.Schedule, err = scheduled(p.rule())
 	}
 	if err != nil {
-		t.problems = append(t.problems, fmt.Sprintf("schedule %s does not run: %v; add it anew with --override", r.ID, err))
+		t.problems = append(t.problems, fmt.Sprintf("schedule %s does not run: %v; add it anew with --override", r.Name, err))
 		return
 	}
+	e.Name, e.Tool, e.Params, e.Source = r.ID, r.Tool, p.Params, e.source()
 	t.take(e)
 }
 
@@ -165,24 +152,24 @@ func (t *timetable) defined(l tool.Listed, plan func(name string) (*flowrun.Plan
 		return
 	}
 	for i, rule := range p.Definition.Schedules {
-		e := planned{name: p.Definition.Title(i), tool: l.Name, rule: rule, place: rule.Pos, params: p.Given(rule.Params)}
+		e := planned{name: p.Definition.Title(i), place: rule.Pos}
+		if e.Schedule, err = scheduled(rule); err != nil { // the time zones of this machine have changed since
+			t.problems = append(t.problems, fmt.Sprintf("schedule %s does not run: %v", e.name, err))
+			continue
+		}
 		e.place.File = cmp.Or(e.place.File, l.Path)
 		if l.Scope == tool.ScopeLocal {
 			e.project = projectOf(l.Path)
 		}
-		e.id = scheduleID(e.name, e.project)
-		if e.timing, err = timingOf(rule); err != nil { // the time zones of this machine have changed since
-			t.problems = append(t.problems, fmt.Sprintf("schedule %s does not run: %v", e.name, err))
-			continue
-		}
+		e.Name, e.Tool, e.Params, e.Source = scheduleID(e.name, e.project), l.Name, p.Given(rule.Params), e.source()
 		t.take(e)
 	}
 }
 
-// take adds an planned, unless there is one of its id.
+// take adds an entry, unless there is one of its id.
 func (t *timetable) take(e planned) {
-	if i := slices.IndexFunc(t.entries, func(o planned) bool { return o.id == e.id }); i >= 0 {
-		t.problems = append(t.problems, fmt.Sprintf("schedule %s (%s) does not run: there is another of that name (%s); rename one of them", e.name, e.source(), t.entries[i].source()))
+	if i := slices.IndexFunc(t.entries, func(o planned) bool { return o.Name == e.Name }); i >= 0 {
+		t.problems = append(t.problems, fmt.Sprintf("schedule %s (%s) does not run: there is another of that name (%s); rename one of them", e.name, e.Source, t.entries[i].Source))
 		return
 	}
 	t.entries = append(t.entries, e)

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/schedule"
 )
 
 // This file writes the units of systemd and the lines of crontab that run a schedule's
@@ -21,14 +24,14 @@ type installation struct {
 
 // runWords are the words that run the schedule's tool.
 func (in installation) runWords(e planned) []string {
-	words := []string{in.program, "run", "--no-input", e.tool}
-	names := make([]string, 0, len(e.params))
-	for name := range e.params {
+	words := []string{in.program, "run", "--no-input", e.Tool}
+	names := make([]string, 0, len(e.Params))
+	for name := range e.Params {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		words = append(words, parameterWord(name, e.params[name]))
+		words = append(words, parameterWord(name, e.Params[name]))
 	}
 	return words
 }
@@ -98,13 +101,13 @@ func (in installation) serviceUnit(id, about, dir, kind, wanted string, words []
 // timerUnit starts the service unit of its name.
 func timerUnit(e planned, calendar string) string {
 	var b strings.Builder
-	b.WriteString(marker(e.id))
-	fmt.Fprintf(&b, "[Unit]\nDescription=flowrun schedule %s: %s\n\n[Timer]\nOnCalendar=%s\nAccuracySec=1s\n", e.name, e.spec.Describe(), calendar)
-	if e.rule.CatchUp.Mode != "none" {
+	b.WriteString(marker(e.Name))
+	fmt.Fprintf(&b, "[Unit]\nDescription=flowrun schedule %s: %s\n\n[Timer]\nOnCalendar=%s\nAccuracySec=1s\n", e.name, e.Spec.Describe(), calendar)
+	if e.CatchUp != schedule.CatchUpNone {
 		b.WriteString("Persistent=true\n")
 	}
-	if e.rule.Jitter > 0 {
-		fmt.Fprintf(&b, "RandomizedDelaySec=%ds\n", e.rule.Jitter/time.Second)
+	if e.Jitter > 0 {
+		fmt.Fprintf(&b, "RandomizedDelaySec=%ds\n", e.Jitter/time.Second)
 	}
 	b.WriteString("\n[Install]\nWantedBy=timers.target\n")
 	return b.String()
@@ -112,7 +115,7 @@ func timerUnit(e planned, calendar string) string {
 
 // crontabLine runs the tool from cron.
 func (in installation) crontabLine(e planned) (string, error) {
-	when, err := crontabTime(e.spec)
+	when, err := crontabTime(e.Spec)
 	if err != nil {
 		return "", err
 	}
@@ -126,8 +129,8 @@ func (in installation) crontabLine(e planned) (string, error) {
 		words[i] = shellWord(w)
 	}
 	line := when + " cd " + shellWord(dir) + " && " + strings.Join(words, " ")
-	if strings.ContainsAny(line, "%\n\r\\") {
-		return "", fmt.Errorf("a path or name holds a character that crontab has no safe form for: %%, \\ or a line break")
+	if strings.ContainsAny(line, "%\n\r") {
+		return "", errors.New("a path holds % or a line break, for which crontab has no safe form")
 	}
 	return line, nil
 }
@@ -151,7 +154,6 @@ func shellWord(s string) string {
 // lost is what of a schedule's promises neither systemd nor cron keep.
 func lost(e planned, cron bool) []string {
 	var list []string
-	r := e.rule
 	say := func(condition bool, text string) {
 		if condition {
 			list = append(list, text)
@@ -161,14 +163,14 @@ func lost(e planned, cron bool) []string {
 	if cron {
 		other = "cron"
 	}
-	say(cron && r.CatchUp.Mode != "none", "slots that pass while the machine is off are lost")
-	say(!cron && r.CatchUp.Mode == "all", "of the slots that pass while the machine is off one runs, not each")
-	say(!cron && r.CatchUp.Window > 0 && r.CatchUp.Mode != "none", "catch-up has no window")
-	say(cron && r.Overlap != "allow", "a slot runs although the run before it is under way")
-	say(!cron && r.Overlap != "" && r.Overlap != "skip", "a slot is left out while the run before it is under way")
-	say(cron && r.Jitter > 0, "there is no jitter")
-	say(r.SkipIfSuccessful, "skip-if-successful has no effect")
-	say(!e.start.IsZero() || !e.end.IsZero(), "start and end have no effect")
+	say(cron && e.CatchUp != schedule.CatchUpNone, "slots that pass while the machine is off are lost")
+	say(!cron && e.CatchUp == schedule.CatchUpAll, "of the slots that pass while the machine is off one runs, not each")
+	say(!cron && e.Window > 0 && e.CatchUp != schedule.CatchUpNone, "catch-up has no window")
+	say(cron && e.Overlap != schedule.OverlapAllow, "a slot runs although the run before it is under way")
+	say(!cron && e.Overlap != "" && e.Overlap != schedule.OverlapSkip, "a slot is left out while the run before it is under way")
+	say(cron && e.Jitter > 0, "there is no jitter")
+	say(e.SkipIfSuccessful, "skip-if-successful has no effect")
+	say(!e.Start.IsZero() || !e.End.IsZero(), "start and end have no effect")
 	say(true, "times that daylight saving skips or repeats are "+other+"'s matter, and flowrun schedule pause has no effect")
 	return list
 }

@@ -35,6 +35,8 @@ type WebOptions struct {
 	Webhooks []config.Webhook
 	Stopping <-chan struct{} // closed when the service begins to stop
 	Log      *slog.Logger
+	// Schedules are those that the service fires; nil where it fires none.
+	Schedules service.Schedules
 }
 
 // serveFlags are the flags of flowrun serve.
@@ -45,6 +47,7 @@ type serveFlags struct {
 	tlsCert, tlsKey string
 	drain           time.Duration
 	logFormat       string
+	noSchedules     bool
 }
 
 var logFormats = []string{"text", "json"}
@@ -85,6 +88,7 @@ service goes on with them. A second one does not wait.`,
 	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long running steps may take to end when the service stops")
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once, of all runs (default: 2 for each CPU, at least 4)")
 	fl.StringVar(&f.logFormat, "log-format", "text", "the `form` of the log on stderr: text|json")
+	fl.BoolVar(&f.noSchedules, "no-schedules", false, "fire no schedules")
 	c.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
 	f.consentFlags.declare(c)
 	return c
@@ -153,14 +157,24 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 		Observe: func(name string) (dag.Sink, func()) {
 			run := program.Run(name)
 			return run, run.Close
+		},
+		Ended: func(ctx context.Context, e service.Ended) {
+			n := notifier{store: s, settings: f.settings, dir: e.Workspace, say: func(trouble string) { d.log.Warn(trouble, "run", e.Result.ID) }}
+			n.tell(ctx, ended{e.Result, e.Plan, e.Past})
 		}})
 	if err != nil {
 		return err
 	}
+	var fired *scheduler // nil: this service fires no schedules
+	calm := func() {}
+	if !f.noSchedules {
+		fired, calm = a.schedules(ctx, s, sv, d.log, slots(program))
+		defer calm()
+	}
 	told := a.told()
 	defer told.end()
 	err = d.open(sv, a.Web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks,
-		Version: version(), Log: d.log, Stopping: told.first})
+		Version: version(), Log: d.log, Stopping: told.first, Schedules: fired.door()})
 	if err == nil {
 		tidy := a.keepHistory(ctx, s, f.runFlags)
 		defer tidy()
@@ -171,6 +185,7 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 			d.log.Error("the door broke", "error", err.Error())
 		}
 	}
+	calm() // before anything is drained: what has come by then is begun or left to the next service
 	left := sv.Drain(f.drain, told.second)
 	d.shut()
 	d.log.Info("stopped", "left", left)

@@ -60,7 +60,7 @@ var exitCodes = []entry{
 	{"5", "refused: the run is live, the platform is another, a policy says no"},
 	{"6", "parameters, or the environment they come from, are invalid"},
 	{"7", "the run rests and waits for somebody; flowrun resume goes on with it"},
-	{"8", "the service cannot be reached, or cannot begin: nobody listens, an address is taken"},
+	{"8", "the service cannot be reached, or an address it is to have is taken"},
 	{"70", "a bug in flowrun"},
 	{"124", "the run took longer than its timeout"},
 	{"130", "interrupted (Ctrl-C); the run can be resumed"},
@@ -134,10 +134,21 @@ var variablesSet = []entry{
 	{"FLOWRUN_OWNER", "how flowrun knows processes of the run; leave it alone"},
 }
 
+// variablesTold are the variables that commands of notifications find.
+var variablesTold = []entry{
+	{"FLOWRUN_EVENT", "failure, recovery, success, waiting or cancelled"},
+	{"FLOWRUN_MESSAGE", "what there is to tell, in one line"},
+	{"FLOWRUN_RUN_ID", "the run"},
+	{"FLOWRUN_TOOL", "its tool"},
+	{"FLOWRUN_STATUS", "how it ended"},
+	{"FLOWRUN_EXIT_CODE", "the exit code it is recorded with"},
+}
+
 func environmentPage() string {
 	return "Variables that flowrun reads:\n\n" + aligned(variablesRead) +
 		"\n\nSpans of runs are sent to a collector of OpenTelemetry where these say so:\n\n" + aligned(variablesOfTraces) +
-		"\n\nVariables that a step finds, besides those of flowrun's own process and of the\ndefinition (environment, env-files):\n\n" + aligned(variablesSet)
+		"\n\nVariables that a step finds, besides those of flowrun's own process and of the\ndefinition (environment, env-files):\n\n" + aligned(variablesSet) +
+		"\n\nVariables that a command of notify finds:\n\n" + aligned(variablesTold)
 }
 
 const formattingPage = `Results go to stdout, everything else to stderr. So a pipe gets the result and nothing

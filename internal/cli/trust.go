@@ -24,8 +24,9 @@ func (a *app) trustCommand() *cobra.Command {
 		Long: `Trust the project that DIR is in, the working directory where none is given.
 
 What a project's .flowrun/config.yaml and .flowrun/settings.json say that starts
-programs, widens rights or removes history (mcpServers, tools, approvals.allow, roots,
-history) is ignored until the project is trusted. Trust is for the folder and for just
+programs, widens rights or removes history (mcpServers, notifications, tools,
+approvals.allow, roots, history, webhooks) is ignored until the project is trusted. Trust is
+for the folder and for just
 what these settings say: when they change, it is to be given again.`,
 		Example: `  flowrun trust
   flowrun trust --list

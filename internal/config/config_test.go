@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -341,4 +342,77 @@ func TestAge(t *testing.T) {
 			t.Errorf("%q: %v", in, got)
 		}
 	}
+}
+
+// TestWebhooks: what is set, what is filled in, and which secrets cannot be had.
+func TestWebhooks(t *testing.T) {
+	p := newPlace(t, map[string]string{
+		"home/.config/flowrun/config.yaml": `
+webhooks:
+  github: {tool: deploy, secret-env: GITHUB_SECRET, scheme: hmac-sha256, params: {REPO: /repository/full_name, ALL: ""}}
+  plain: {tool: hello, secret-file: secret.txt, header: X-Mine, body-param: BODY, delivery-header: X-Id}
+`,
+		"home/.config/flowrun/secret.txt": "from a file\n",
+		"project/.flowrun/config.yaml":    "webhooks: {plain: {tool: evil, secret-env: HOME}}\n",
+	})
+	env := map[string]string{"GITHUB_SECRET": "from a variable", "HOME": "/home/somebody"}
+	getenv := func(name string) string { return env[name] }
+	c, err := p.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Trust.State != config.Undecided || !slices.Contains(c.Trust.Ignored(), "webhooks.plain") {
+		t.Errorf("%+v", c.Trust)
+	}
+	show := func() (lines []string) {
+		list, err := c.Webhooks(getenv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range list {
+			lines = append(lines, fmt.Sprintf("%s %s %s %s %s %q %v %s", h.Name, h.Tool, h.Secret, h.Scheme, h.Header, h.BodyParam, h.Params, h.DeliveryHeader))
+		}
+		return lines
+	}
+	github := `github deploy from a variable hmac-sha256 X-Hub-Signature-256 "" map[ALL: REPO:/repository/full_name] X-GitHub-Delivery`
+	same(t, show(), github, `plain hello from a file token X-Mine "BODY" map[] X-Id`)
+	if c, err = p.with(config.Options{TrustProject: true}); err != nil {
+		t.Fatal(err)
+	}
+	same(t, show(), github, `plain evil /home/somebody token X-Flowrun-Token "" map[] `)
+
+	env["GITHUB_SECRET"], env["HOME"] = "short", ""
+	_, err = c.Webhooks(getenv)
+	if err == nil || !strings.Contains(err.Error(), "webhook github") || !strings.Contains(err.Error(), "webhook plain") || strings.Contains(err.Error(), "short") {
+		t.Error(err)
+	}
+}
+
+// TestWebhookProblems are told all at once, with their places.
+func TestWebhookProblems(t *testing.T) {
+	p := newPlace(t, map[string]string{"home/.config/flowrun/config.yaml": `webhooks:
+  a/b: {tool: t, secret-env: X}
+  both: {tool: t, secret-env: X, secret-file: y}
+  neither: {tool: t}
+  aimless: {secret-env: X}
+  odd: {tool: t, secret-env: X, scheme: md5, header: "a b", params: {P: here}, sercet: x}
+`})
+	_, err := p.load()
+	var found tool.Diagnostics
+	if !errors.As(err, &found) {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, d := range found {
+		lines = append(lines, fmt.Sprintf("%d %s %s", d.Pos.Line, d.Code, d.Message))
+	}
+	same(t, lines,
+		`2 bad-webhook "a/b" cannot be the name of a webhook: it stands in an address`,
+		`3 bad-webhook the webhook both needs one of secret-env and secret-file`,
+		`4 bad-webhook the webhook neither needs one of secret-env and secret-file`,
+		`5 bad-webhook the webhook aimless has no tool`,
+		`6 bad-choice unknown value "md5"`,
+		`6 bad-webhook "a b" is no name of a header`,
+		`6 bad-webhook "here" is no JSON Pointer`,
+		`6 unknown-key unknown key "sercet" in a webhook`)
 }

@@ -18,7 +18,7 @@ type clock struct{ zone *time.Location }
 const widest = 26 * 3600
 
 // period is a span of time in which a zone's offset from UTC stays the same: from start
-// up to, but without, end.
+// up to, but without, end. The next one may have the same offset.
 type period struct{ start, end, offset int64 }
 
 func (c clock) period(at int64) period {
@@ -31,6 +31,9 @@ func (c clock) period(at int64) period {
 	}
 	if !end.IsZero() {
 		p.end = end.Unix()
+	}
+	if p.end <= at { // beyond the zone's table, ZoneBounds takes every year for 365 days
+		p.end = time.Date(time.Unix(at, 0).UTC().Year()+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	}
 	return p
 }

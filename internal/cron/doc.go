@@ -22,8 +22,8 @@
 // SUN at the end of a range is 7, so that SAT-SUN is the weekend.
 //
 // Where day of month and day of week are both restricted, a day matches that meets
-// EITHER of them. A field is restricted unless it is * or ?, or lists one of them; */2
-// is a restriction.
+// EITHER of them. A field is restricted unless it is *, */1 or ?, or lists one of them;
+// */2 is a restriction.
 //
 // @hourly, @daily or @midnight, @weekly, @monthly, and @yearly or @annually stand for
 // such fields. @every 1h30m fires each time the interval has passed since a start, see

@@ -106,6 +106,7 @@ func (p *parser) item(f field, w word, v *values) {
 	}
 	if ok && n > 0 {
 		v.set |= span(from, to, n)
+		v.any = v.any || body == "*" && n == 1
 	}
 	if f.ofWeek() && v.set&(1<<7) != 0 {
 		v.set = v.set&^(1<<7) | 1

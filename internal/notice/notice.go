@@ -67,8 +67,6 @@ func failed(s dag.Status) bool { return s == dag.Failed || s == dag.TimedOut }
 type Outcome struct {
 	Event  Event
 	Result *flowrun.Result // holds nothing secret
-	// Detail, where set, stands in the text of the notice: what a run waits for.
-	Detail string
 }
 
 // longestDetail is how much of what a run says of itself stands in a line, in characters.
@@ -84,8 +82,8 @@ func (o Outcome) Text() string {
 	case Waiting:
 		text = r.Tool + " waits for somebody"
 	}
-	detail := o.Detail
-	if detail == "" && r.Status != dag.Succeeded {
+	detail := ""
+	if r.Status != dag.Succeeded {
 		detail = r.Message
 	}
 	if words := []rune(strings.Join(strings.Fields(strings.ReplaceAll(detail, "\x00", " ")), " ")); len(words) > longestDetail {

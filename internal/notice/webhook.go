@@ -56,7 +56,7 @@ func (s Settings) post(ctx context.Context, r Rule, o Outcome) error {
 	}
 	head := http.Header{
 		"Content-Type": {"application/json"}, "User-Agent": {"flowrun"},
-		EventHeader: {string(o.Event)}, DeliveryHeader: {o.delivery()},
+		EventHeader: {string(o.Event)}, DeliveryHeader: {o.delivery(time.Now())},
 	}
 	if len(secret) > 0 {
 		mac := hmac.New(sha256.New, secret)
@@ -78,9 +78,10 @@ func (s Settings) post(ctx context.Context, r Rule, o Outcome) error {
 	}
 }
 
-// delivery names the notice: a receiver that sees it twice has seen one notice.
-func (o Outcome) delivery() string {
-	return fmt.Sprintf("%s-%s-%d", o.Result.ID, o.Event, max(o.Result.Ended.UnixMilli(), 0))
+// delivery names a notice that is sent now: a receiver that sees it twice has seen one. A
+// run may wait for somebody more than once.
+func (o Outcome) delivery(now time.Time) string {
+	return fmt.Sprintf("%s-%s-%d", o.Result.ID, o.Event, now.UnixMilli())
 }
 
 // postOnce is one try. again says that another may do better.

@@ -20,6 +20,23 @@ func Validate(t testing.TB, name string, doc []byte) {
 		t.Errorf("cannot use the schema %s: %v", name, err)
 		return
 	}
+	validate(t, s, name, doc)
+}
+
+// ValidatePart is Validate for a schema that stands inside a document, as in one of
+// OpenAPI, at a JSON Pointer.
+func ValidatePart(t testing.TB, document []byte, pointer string, doc []byte) {
+	t.Helper()
+	s, err := compile(document, "document", "#"+pointer)
+	if err != nil {
+		t.Errorf("cannot use the schema at %s: %v", pointer, err)
+		return
+	}
+	validate(t, s, pointer, doc)
+}
+
+func validate(t testing.TB, s *jsonschema.Schema, name string, doc []byte) {
+	t.Helper()
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 	if err != nil {
 		t.Errorf("not a JSON document: %v\n%s", err, doc)
@@ -46,21 +63,27 @@ func strict(name string) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
-	if err != nil {
-		return nil, err
-	}
-	closeObjects(schema)
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource(name, schema); err != nil {
-		return nil, err
-	}
-	s, err := c.Compile(name)
+	s, err := compile(b, name, "")
 	if err == nil {
 		compiled[name] = s
 	}
 	return s, err
+}
+
+// compile makes a schema of what stands at a place in a document, with all objects of
+// the document closed.
+func compile(document []byte, name, at string) (*jsonschema.Schema, error) {
+	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return nil, err
+	}
+	closeObjects(whole)
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource(name, whole); err != nil {
+		return nil, err
+	}
+	return c.Compile(name + at)
 }
 
 // closeObjects refuses fields that are not described. Conditions have properties

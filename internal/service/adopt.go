@@ -127,6 +127,14 @@ func (s *Service) rest(info flowrun.RunInfo, err error) {
 	}
 }
 
+// Rests says whether a run that was interrupted is left to people.
+func (s *Service) Rests(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, there := s.rests[id]
+	return there
+}
+
 // resting says whether a run is not to be looked at now.
 func (s *Service) resting(id string) bool {
 	s.mu.Lock()

@@ -32,7 +32,8 @@ func (s *Service) Resume(ctx context.Context, id string) error {
 // not nil, when it is this service's and nothing of it runs yet.
 func (s *Service) goOn(ctx, base context.Context, past *flowrun.Past, g *flowrun.Again, verb string, first func()) error {
 	s.feed.catchUp(past)
-	r := &running{id: past.Record.ID, tool: past.Record.Tool, origin: past.Record.Origin, verb: verb, first: first}
+	r := &running{id: past.Record.ID, tool: past.Record.Tool, origin: past.Record.Origin, verb: verb, first: first,
+		end: Ended{Plan: past.Plan, Past: past, Workspace: past.Record.World.Workspace}}
 	return s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return s.Engine.Continue(base, g, o...)
 	})
@@ -51,7 +52,8 @@ func (s *Service) Retry(ctx context.Context, id string, from []string) (string, 
 	if err := s.allowed(past.Plan); err != nil {
 		return "", err
 	}
-	r := &running{id: flowrun.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "began as a retry"}
+	r := &running{id: flowrun.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "began as a retry",
+		end: Ended{Plan: past.Plan, Workspace: past.Record.World.Workspace}}
 	err = s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return s.Engine.Continue(context.Background(), g, append(o, flowrun.WithID(r.id), flowrun.WithOrigin(r.origin))...)
 	})

@@ -29,6 +29,7 @@ type catalog struct {
 	entries map[string]*entry // by name
 	files   map[string]stamp  // all that the entries were made of, and the folders
 	looked  time.Time
+	version uint64 // grows whenever definitions were read anew
 }
 
 // entry is a tool.
@@ -110,6 +111,7 @@ func (c *catalog) look() {
 	c.addUsed(c.files)
 	c.lib = c.library() // one that has read everything remembers everything
 	debug.FreeOSMemory()
+	c.version++
 }
 
 // read compiles every tool, and keeps of each the last version that can be.

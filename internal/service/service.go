@@ -49,6 +49,9 @@ type Config struct {
 	Observe func(tool string) (sink dag.Sink, done func())
 	// Waited is told how long a run stood in line. nil: nobody is.
 	Waited func(time.Duration)
+	// Ended is told of every run that has ended in the service's hands, or has come to rest
+	// there; it may take its time, and should give up when ctx ends. nil: nobody is.
+	Ended func(ctx context.Context, e Ended)
 	// Changes is a number that differs after other processes have written to the Store;
 	// it is asked for several times a second. nil: the Store is looked at instead.
 	Changes func() (int64, error)
@@ -56,6 +59,14 @@ type Config struct {
 	Writable func(context.Context) error
 	Home     string       // where runs of tools work that belong to no project; "" is the user's
 	Log      *slog.Logger // told what is worth a line; nil: nobody is
+}
+
+// Ended is a run that has ended, or come to rest.
+type Ended struct {
+	Result    *flowrun.Result
+	Plan      *flowrun.Plan
+	Past      *flowrun.Past // where it stood before it was taken up; nil for a new run
+	Workspace string        // the directory it was in
 }
 
 // Service implements Surface. It is safe for concurrent use.
@@ -135,4 +146,11 @@ func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
 		return nil, ErrPath
 	}
 	return s.catalog.plan(name)
+}
+
+// Definitions is a number that grows when definitions in reach have changed.
+func (s *Service) Definitions() uint64 {
+	s.catalog.mu.Lock()
+	defer s.catalog.mu.Unlock()
+	return s.catalog.version
 }

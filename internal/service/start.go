@@ -35,10 +35,11 @@ func (s *Service) Start(ctx context.Context, r Request) (string, error) {
 		return "", err
 	}
 	id := cmp.Or(r.ID, flowrun.NewID(time.Now()))
-	world := flowrun.WithWorld(s.world(plan, r.Parent))
-	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "began"},
+	world := s.world(plan, r.Parent)
+	end := Ended{Plan: plan, Workspace: world.Workspace}
+	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "began", end: end},
 		func(o ...flowrun.RunOption) (*flowrun.Result, error) {
-			return s.Engine.Run(context.Background(), plan, r.Params, append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), world)...)
+			return s.Engine.Run(context.Background(), plan, r.Params, append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), flowrun.WithWorld(world))...)
 		})
 	if err == nil {
 		return id, nil
@@ -105,6 +106,7 @@ type running struct {
 	verb             string // how it came here, in the past tense
 	first            func() // what is done before any step; nil for nothing
 	log              *slog.Logger
+	end              Ended // what is known of that already
 
 	begun chan struct{} // closed when it is on record, and this service's
 	done  chan struct{} // closed when it is not this service's any more
@@ -212,5 +214,24 @@ func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Resu
 		r.log.Error("run broke off", "error", err)
 	default:
 		r.log.Info("run ended", "status", res.Status.String())
+		s.tell(r, res)
 	}
+}
+
+// tell tells of the end of a run. A drain that does not wait any more ends that.
+func (s *Service) tell(r *running, res *flowrun.Result) {
+	if s.Ended == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-s.now:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	r.end.Result = res
+	s.Ended(ctx, r.end)
 }

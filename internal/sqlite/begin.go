@@ -39,7 +39,7 @@ func (s *Store) Begin(ctx context.Context, r *flowrun.Record) (flowrun.Ledger, e
 		return nil, err
 	}
 	pass("begin-after")
-	return s.hold(n, r.ID, 1), nil
+	return s.hold(n, r.ID, 1, 0), nil
 }
 
 // insert keeps the run and gives its number.

@@ -15,7 +15,7 @@ import (
 func (s *Store) Claim(ctx context.Context, id string, seq uint64) (flowrun.Ledger, error) {
 	doing := "take over run " + id
 	var n int64
-	var epoch int
+	var epoch, answers int
 	pass("claim-before")
 	err := s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) error {
 		var o owner
@@ -36,6 +36,9 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (flowrun.Ledge
 		case last != seq:
 			return fmt.Errorf("cannot %s: %w: its last event is %d, not %d", doing, flowrun.ErrChanged, last, seq)
 		}
+		if err := c.QueryRowContext(ctx, "SELECT count(*) FROM answers WHERE run = ?", n).Scan(&answers); err != nil {
+			return err
+		}
 		epoch++
 		process, boot, lease := s.ownership()
 		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, cancel = NULL WHERE n = ?",
@@ -53,7 +56,12 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (flowrun.Ledge
 	}
 	s.queue.stir()
 	pass("claim-after")
-	return s.hold(n, id, epoch), nil
+	l := s.hold(n, id, epoch, answers)
+	if err := l.hearAnswers(); err != nil {
+		l.Close()
+		return nil, s.failed(doing, err)
+	}
+	return l, nil
 }
 
 // lastSeq is the number of the run's last event, 0 where there is none.

@@ -126,7 +126,7 @@ func TestCorruptPage(t *testing.T) {
 	must(t, err)
 	info, err := f.Stat()
 	must(t, err)
-	for at := int64(20 * 4096); at < info.Size(); at += 4096 {
+	for at := int64(40 * 4096); at < info.Size(); at += 4096 {
 		_, err := f.WriteAt(bytes.Repeat([]byte{0xff}, 512), at)
 		must(t, err)
 	}

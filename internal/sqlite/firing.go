@@ -129,6 +129,15 @@ func (b Book) Open(ctx context.Context) ([]Firing, error) {
 	return b.firings(ctx, "WHERE open = 1 ORDER BY at, slot")
 }
 
+// Waiting counts the schedule's open firings.
+func (b Book) Waiting(ctx context.Context, schedule string) (n int, err error) {
+	if b.s.reads == nil {
+		return 0, nil
+	}
+	err = b.s.reads.QueryRowContext(ctx, "SELECT count(*) FROM firings WHERE open = 1 AND schedule = ?", schedule).Scan(&n)
+	return n, b.s.failed("look at schedule "+schedule, err)
+}
+
 // LastFiring is the schedule's newest slot that was dealt with; ok is false where there
 // is none.
 func (b Book) LastFiring(ctx context.Context, schedule string) (f Firing, ok bool, err error) {

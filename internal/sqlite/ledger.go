@@ -31,11 +31,17 @@ type ledger struct {
 	closed bool
 	told   bool // asked has had its reason
 	queued bool // it has a ticket, or had one
+
+	answers chan flowrun.Answer
+	heard   map[uint64]bool // questions whose answers are, or were, in the channel
+	behind  bool            // there are answers that the channel had no room for
 }
 
-// hold makes the ledger of a run that this process owns now.
-func (s *Store) hold(run int64, id string, epoch int) *ledger {
-	l := &ledger{store: s, run: run, id: id, epoch: epoch, lost: make(chan struct{}), asked: make(chan string, 1)}
+// hold makes the ledger of a run that this process owns now, and that has so many
+// answers on record.
+func (s *Store) hold(run int64, id string, epoch, answers int) *ledger {
+	l := &ledger{store: s, run: run, id: id, epoch: epoch, lost: make(chan struct{}), asked: make(chan string, 1),
+		answers: make(chan flowrun.Answer, answers+spareAnswers), heard: map[uint64]bool{}}
 	s.ledgersMu.Lock()
 	defer s.ledgersMu.Unlock()
 	s.ledgers[run] = l
@@ -49,6 +55,8 @@ func (s *Store) hold(run int64, id string, epoch int) *ledger {
 func (l *ledger) Epoch() int            { return l.epoch }
 func (l *ledger) Lost() <-chan struct{} { return l.lost }
 func (l *ledger) Asked() <-chan string  { return l.asked }
+
+func (l *ledger) Answers() <-chan flowrun.Answer { return l.answers }
 
 // Append makes one commit. The events are those of one turn.
 func (l *ledger) Append(ctx context.Context, events []dag.Event) error {

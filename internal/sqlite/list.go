@@ -100,7 +100,8 @@ func listing(q flowrun.Query) (text string, args []any) {
 	if q.Open {
 		words = openWords
 	}
-	if len(words) == 0 {
+	queued := q.Open || slices.Contains(q.Status, dag.Pending)
+	if len(words) == 0 && !queued {
 		return infoColumns + join(where) + " ORDER BY n DESC", common
 	}
 	var parts []string
@@ -108,7 +109,7 @@ func listing(q flowrun.Query) (text string, args []any) {
 		parts = append(parts, infoColumns+join(append(slices.Clip(where), "status = ?")))
 		args = append(append(args, common...), word)
 	}
-	if slices.Contains(q.Status, dag.Pending) {
+	if queued { // a run that ended once and goes on is among them
 		parts = append(parts, infoColumns+join(append(slices.Clip(where), "n IN (SELECT run FROM tickets WHERE held = 0)")))
 		args = append(args, common...)
 	}

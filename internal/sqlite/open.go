@@ -72,7 +72,7 @@ func newStore(dir string) (*Store, error) {
 		return nil, err
 	}
 	return &Store{dir: dir, file: filepath.Join(dir, dbName), self: proc.Self(),
-		ledgers: map[int64]*ledger{}, owning: make(chan struct{}, 1), queue: newQueue(), stop: make(chan struct{})}, nil
+		ledgers: map[int64]*ledger{}, queue: newQueue(), owning: make(chan struct{}, 1), stop: make(chan struct{})}, nil
 }
 
 // abandon closes what a failed opening has opened.

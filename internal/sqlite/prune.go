@@ -193,6 +193,7 @@ func (s *Store) remove(ctx context.Context, doing string, runs []past) (gone []p
 				"DELETE FROM runs WHERE n = ?",
 				"DELETE FROM records WHERE run = ?",
 				"DELETE FROM uses WHERE run = ?",
+				"DELETE FROM answers WHERE run = ?",
 				"INSERT INTO doomed (run) VALUES (?)",
 			} {
 				if _, err := c.ExecContext(ctx, q, r.n); err != nil {

@@ -45,13 +45,15 @@ func (s *Store) Schedules(ctx context.Context) (list []Schedule, err error) {
 }
 
 // AddSchedule keeps a schedule; By and At are set here. Where there is one of its id,
-// the error is ErrTaken, or with replace the new one takes its place and what was known
-// of the old one's slots is forgotten.
+// the error is ErrTaken, or with replace the new one takes its place. Whether that begins
+// anew is told by its plan, see Book.Watch.
 func (s *Store) AddSchedule(ctx context.Context, r Schedule, replace bool) error {
 	return s.write(ctx, "add schedule "+r.Name, func(ctx context.Context, c *sql.Conn) error {
 		if replace {
-			if _, err := forget(ctx, c, r.ID); err != nil {
-				return err
+			for _, q := range []string{"DELETE FROM schedules WHERE id = ?", "DELETE FROM pauses WHERE schedule = ?"} {
+				if _, err := c.ExecContext(ctx, q, r.ID); err != nil {
+					return err
+				}
 			}
 		}
 		res, err := c.ExecContext(ctx, "INSERT INTO schedules (id, name, tool, project, plan, by, at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",

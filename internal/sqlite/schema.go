@@ -112,6 +112,7 @@ CREATE TABLE firings (
 	UNIQUE (schedule, slot)
 ) STRICT;
 CREATE INDEX firings_open ON firings (run) WHERE open = 1;
+CREATE INDEX firings_waiting ON firings (schedule) WHERE open = 1;
 CREATE INDEX firings_at ON firings (at);
 `, `
 -- Runs that hold locks, or a turn of their tool, and runs that stand in line for them.
@@ -123,4 +124,12 @@ CREATE TABLE tickets (
 	held  INTEGER NOT NULL, -- 1: it was admitted
 	since INTEGER NOT NULL  -- ns since 1970, of being admitted or of asking
 ) STRICT;
+`, `
+-- What people answered to questions of runs; a question is the number of its event.
+CREATE TABLE answers (
+	run    INTEGER NOT NULL,
+	wait   INTEGER NOT NULL,
+	answer TEXT    NOT NULL, -- JSON
+	PRIMARY KEY (run, wait)
+) STRICT, WITHOUT ROWID;
 `}

@@ -36,6 +36,11 @@ func (s *Store) watch() {
 		if now := proc.Uptime(); now-renewed >= renewEvery && s.renew(ledgers) == nil {
 			renewed = now
 		}
+		for _, l := range ledgers {
+			if l.isBehind() {
+				l.hearAnswers() // what fails is tried again
+			}
+		}
 		if version, err := s.changes(); err == nil && version != seen && s.hear(ledgers) == nil {
 			seen = version
 		}
@@ -124,6 +129,9 @@ func (s *Store) hear(ledgers []*ledger) error {
 			return err
 		case cancel.Valid:
 			l.ask(cancel.String)
+		}
+		if err := l.hearAnswers(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -45,6 +45,9 @@ func Test(t *testing.T, open func(t *testing.T) flowrun.Store) {
 		"Fenced":      testFenced,
 		"Lapsed":      testLapsed,
 		"Cancel":      testCancel,
+		"Answers":     testAnswers,
+		"ManyAnswers": testManyAnswers,
+		"Rest":        testRest,
 		"Copies":      testCopies,
 		"Concurrency": testConcurrency,
 

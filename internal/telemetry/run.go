@@ -107,6 +107,10 @@ func (r *run) fold(e *dag.Event, tell bool) {
 		if s := r.open[e.Node]; s != nil {
 			s.items = max(e.Items, len(e.Keys))
 		}
+	case dag.StepWaiting:
+		if s := r.open[e.Node]; s != nil {
+			s.notes = append(s.notes, note{at: e.Time, what: "waiting"})
+		}
 	case dag.StepRetrying:
 		r.endTry(e, tell)
 	case dag.StepFallback:

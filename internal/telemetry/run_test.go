@@ -522,6 +522,35 @@ job succeeded
 	}
 }
 
+// TestRests: a step that waits for a person while no process has the run is one span,
+// from its start to the answer.
+func TestRests(t *testing.T) {
+	b := newBench(t)
+	all := events(
+		dag.Event{Kind: dag.RunStarted},
+		begun("gate", 1), dag.Event{Kind: dag.StepWaiting, Node: "gate", Attempt: 1},
+		dag.Event{Kind: dag.RunResumed},
+		done("gate", 1, dag.Succeeded),
+		dag.Event{Kind: dag.RunFinished, Result: &dag.Result{Status: dag.Succeeded}},
+	)
+	for _, life := range [][2]int{{0, 3}, {3, len(all)}} {
+		tr, end := b.tracer(telemetry.About{Tool: "job", Past: all[:life[0]]})
+		for _, e := range all[life[0]:life[1]] {
+			tr.Emit(e)
+		}
+		end()
+	}
+	b.oneTrace()
+	b.want(`
+job succeeded
+  gate succeeded
+`)
+	gate := b.Find(t, "gate")
+	if len(gate.Events) != 1 || gate.Events[0].Name != "waiting" || gate.EndTimeUnixNano-gate.StartTimeUnixNano != uint64(3*time.Second) {
+		t.Errorf("gate takes from %d to %d, its events are %v", gate.StartTimeUnixNano, gate.EndTimeUnixNano, gate.Events)
+	}
+}
+
 // TestLink: a run that tries another again is linked to it.
 func TestLink(t *testing.T) {
 	b := newBench(t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -25,6 +26,8 @@ type Options struct {
 	// Done, where set, is told of outcomes in the order of the cases, one at a time, as
 	// soon as all before them are known.
 	Done func(Outcome)
+	// HTTP is flowrun.Config.HTTP.
+	HTTP func(ctx context.Context, url string) (status int, err error)
 }
 
 // Run runs cases and answers their outcomes in the same order. The error tells that
@@ -39,8 +42,12 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 		return nil, fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
 	}
 	defer os.RemoveAll(root)
+	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP}
+	if slices.ContainsFunc(cases, func(c Case) bool { return c.Plan != nil && len(c.Plan.Needs()) > 0 }) {
+		config.Store = flowrun.NewMemory() // tests wait for each other, and for nobody else
+	}
 	r := &runner{Options: o, ctx: ctx, root: root, outcomes: make([]Outcome, len(cases)), known: make([]bool, len(cases)),
-		engine: flowrun.New(flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache})}
+		engine: flowrun.New(config)}
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(max(o.Jobs, 1), max(len(cases), 1)) {

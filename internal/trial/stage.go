@@ -74,6 +74,7 @@ func (c *Case) backstage(lib *tool.Library) (*flowrun.Plan, error) {
 	def.WorkingDirectory, def.FilePaths.WorkingDirectory, def.FilePaths.TempDirectory = nil, nil, nil
 	def.Input, def.Output, def.Interactive, def.InteractiveOptions = nil, nil, false, tool.InteractiveOptions{}
 	def.Single, def.Strict, def.FailFast, def.IgnoreErrors = false, false, false, true
+	def.Locks, def.MaxActiveRuns = nil, 0 // for the run it comes after, not to be waited for
 	def.Timeout, def.Steps = cleanupLimit, nothing("nothing")
 	for i, command := range c.Test.Cleanup {
 		def.Steps = append(def.Steps, &tool.Step{Name: fmt.Sprintf("cleanup-%d", i+1), Pos: command.Pos, Kind: tool.Bash, Command: command})

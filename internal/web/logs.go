@@ -47,7 +47,7 @@ func (d *door) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.Past,
 		if err := l.reader.Copy(events, l.to); err != nil {
 			return err
 		}
-		if !follow || !live(info.Status) {
+		if !follow || info.Status.Settled() || d.stopping() {
 			return l.lines.Flush()
 		}
 		if err := s.flush(); err != nil {
@@ -56,7 +56,6 @@ func (d *door) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.Past,
 		select {
 		case <-time.After(d.look):
 		case <-d.Stopping:
-			return l.lines.Flush()
 		case <-r.Context().Done():
 			return nil
 		}

@@ -97,6 +97,8 @@ func problemOf(err error) *problem {
 		p := tell(503, "draining", service.ErrDraining.Error(), "ask again when it has started anew")
 		p.header = []string{"Retry-After", "5"}
 		return p
+	case errors.Is(err, service.ErrNotRunning):
+		return tell(409, "not-running", service.ErrNotRunning.Error(), "POST /api/v1/runs/{id}/resume goes on with it")
 	case errors.Is(err, service.ErrNoQuestion):
 		return tell(409, "no-question", service.ErrNoQuestion.Error(), "GET /api/v1/runs/{id} shows which steps wait")
 	case errors.Is(err, service.ErrAnswered):
@@ -145,11 +147,8 @@ func clip(s string) string {
 // fail answers an error. What is not the caller's doing is logged, by the route and not
 // by the address, which is the caller's.
 func (d *door) fail(w *response, r *http.Request, err error) {
-	if r.Context().Err() != nil { // nobody listens
-		return
-	}
-	p := problemOf(err)
-	if p.cause != nil && (p.status >= 500 || p.status == 403 || p.status == 422 && p.Code != "invalid-parameters") {
+	p, gone := problemOf(err), r.Context().Err() != nil
+	if !gone && p.cause != nil && (p.status >= 500 || p.status == 403 || p.status == 422 && p.Code != "invalid-parameters") {
 		d.Log.Warn("request refused", "route", r.Pattern, "status", p.status, "code", p.Code, "error", p.cause.Error())
 	}
 	if w.begun {

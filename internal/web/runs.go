@@ -71,11 +71,6 @@ func statuses() (words []string) {
 	return words
 }
 
-// live says whether a run in this state goes on, or waits to.
-func live(s dag.Status) bool {
-	return slices.Contains([]dag.Status{dag.Pending, dag.Running, dag.Retrying, dag.Waiting}, s)
-}
-
 // started is the answer to what begins or moves a run.
 type started struct {
 	ID string `json:"id"`
@@ -271,8 +266,8 @@ func (d *door) cancelRun(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
-	case !live(info.Status):
-		return refuse(409, "not-running", fmt.Sprintf("the run does not go on: it is %s", info.Status), "")
+	case info.Status.Settled() && info.Status != dag.Interrupted:
+		return refuse(409, "ended", fmt.Sprintf("the run is over: it is %s", info.Status), "")
 	}
 	if err := d.Cancel(context.WithoutCancel(r.Context()), id, "cancelled over the API"); err != nil {
 		return err

@@ -40,8 +40,15 @@ func (s *stream) flush() error {
 	return s.ctl.Flush()
 }
 
-// event sends one event of a run under a number.
-func (s *stream) event(id uint64, e *dag.Event) error {
+// event sends one event of a run under a number. Where the machine keeps the logs is not
+// told.
+func (s *stream) event(id uint64, run string, e dag.Event) error {
+	e.Run = run
+	if e.Result != nil {
+		r := *e.Result
+		r.Stdout, r.Stderr = nowhere(r.Stdout), nowhere(r.Stderr)
+		e.Result = &r
+	}
 	b := append(s.buf[:0], "id: "...)
 	b = strconv.AppendUint(b, id, 10)
 	b = append(b, "\ndata: "...)
@@ -49,6 +56,16 @@ func (s *stream) event(id uint64, e *dag.Event) error {
 	s.buf = append(b, "\n\n"...)
 	_, err := s.Write(s.buf)
 	return err
+}
+
+// nowhere is a step's output without the file it stands in.
+func nowhere(o *dag.Output) *dag.Output {
+	if o == nil || o.File == "" {
+		return o
+	}
+	bare := *o
+	bare.File = ""
+	return &bare
 }
 
 // named sends a message about the stream itself.
@@ -92,11 +109,23 @@ func position(r *http.Request) (uint64, error) {
 	return n, nil
 }
 
+func (d *door) stopping() bool {
+	select {
+	case <-d.Stopping:
+		return true
+	default:
+		return false
+	}
+}
+
 // watch streams the events of all runs.
 func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 	at, err := position(r)
 	if err != nil {
 		return err
+	}
+	if d.stopping() {
+		return service.ErrDraining
 	}
 	run, tool := r.URL.Query().Get("run"), r.URL.Query().Get("tool")
 	updates, lost := d.Watch(r.Context(), at)
@@ -123,8 +152,13 @@ func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 				continue
 			}
 			skipped = 0
-			if err := d.sendUpdate(s, u, len(updates) == 0); err != nil {
+			if err := s.event(u.ID, u.Run, u.Event); err != nil {
 				return err
+			}
+			if len(updates) == 0 { // else the next one is here already
+				if err := s.flush(); err != nil {
+					return err
+				}
 			}
 		case <-beat.C:
 			if err := s.beat(skipped); err != nil {
@@ -136,16 +170,6 @@ func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 	}
-}
-
-func (d *door) sendUpdate(s *stream, u service.Update, last bool) error {
-	e := u.Event
-	e.Run = u.Run
-	err := s.event(u.ID, &e)
-	if err == nil && last {
-		err = s.flush()
-	}
-	return err
 }
 
 // runEvents streams the events of one run, from its history and then as they come. What
@@ -179,7 +203,7 @@ func (d *door) runEvents(w http.ResponseWriter, r *http.Request) error {
 		if err := f.history(r); err != nil {
 			return err
 		}
-		if !live(info.Status) {
+		if info.Status.Settled() {
 			return f.end(info)
 		}
 		if over, err := f.follow(r, beat.C); over || err != nil {
@@ -208,18 +232,17 @@ func (f *follower) history(r *http.Request) error {
 		if len(list) == 0 {
 			return f.flush()
 		}
-		for i := range list {
-			if err := f.send(&list[i]); err != nil {
+		for _, e := range list {
+			if err := f.send(e); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (f *follower) send(e *dag.Event) error {
-	one := *e
-	one.Run, f.at, f.kind = f.run, e.Seq, e.Kind
-	return f.event(e.Seq, &one)
+func (f *follower) send(e dag.Event) error {
+	f.at, f.kind = e.Seq, e.Kind
+	return f.event(e.Seq, f.run, e)
 }
 
 // follow sends what the feed brings until the history is to be looked at again. over says
@@ -233,13 +256,13 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 		select {
 		case u, more := <-f.updates:
 			switch {
-			case !more:
-				f.updates, soon = nil, time.After(time.Second) // fallen out of the feed
+			case !more: // too slow for the feed, or the service stops
+				f.updates, soon = nil, time.After(time.Second)
 			case u.Run != f.run || u.Event.Seq <= f.at:
 			case u.Event.Seq > f.at+1 || u.Event.Kind == dag.RunFinished:
 				return false, nil
 			default:
-				if err := f.send(&u.Event); err != nil {
+				if err := f.send(u.Event); err != nil {
 					return true, err
 				}
 				if len(f.updates) == 0 {

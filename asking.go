@@ -1,0 +1,269 @@
+package flowrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// ErrNobody is what a function for WithApproval answers when it has nobody to ask, or
+// who was asked leaves the answer to others.
+var ErrNobody = errors.New("nobody answers here")
+
+// WithApproval has ask called for every question of the run's approve steps, each in a
+// goroutine of its own as soon as it is asked; of a run that goes on also for those
+// that were open. What it answers is recorded like the answer of anybody else; its Step
+// and Wait need not be set. It must return soon after ctx ends, which it does when the question has got
+// another answer or is too late to answer, and with the run. While it asks, the run
+// waits; with an error, which is ErrNobody unless something is wrong, it leaves the
+// answer to others. A run of which all that is left waits for others rests: Run returns
+// with the status Waiting. Without WithApproval nobody is asked, and without a Store as
+// well a step that asks fails.
+func WithApproval(ask func(ctx context.Context, q Question) (Answer, error)) RunOption {
+	return func(o *runOptions) { o.approval = ask }
+}
+
+// asking brings the questions of a run to those who answer, and the answers to the run.
+// As a dag.Sink it hears of questions that are asked and settled. What is answered goes
+// to the Store, where the first answer to a question wins, and comes back by the Ledger.
+type asking struct {
+	run, tool string
+	ask       func(context.Context, Question) (Answer, error) // nil: nobody here
+	store     Store                                           // nil: the run is not kept
+	ledger    Ledger
+	session   *steps.Session
+	taken     []Question // that were open when the run was taken up
+	notify    func(steps.Notice)
+
+	answers chan dag.Answer // to the run
+	ctx     context.Context // of all work; ends with the run
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+
+	mu    sync.Mutex
+	open  map[uint64]openQuestion // by the number of the event that asked
+	early map[uint64]Answer       // to questions that are on record, and not told here yet
+}
+
+type openQuestion struct {
+	Question
+	end context.CancelFunc
+}
+
+// anybody says whether there is somebody who could answer, now or later.
+func (k *asking) anybody() bool { return k != nil && (k.ask != nil || k.store != nil) }
+
+// asks makes the asking of a run.
+func (e *Engine) asks(j *job) *asking {
+	k := &asking{run: j.id, tool: j.plan.Name(), ask: j.approval, store: e.config.Store, ledger: j.ledger, session: j.session,
+		open: map[uint64]openQuestion{}, early: map[uint64]Answer{}}
+	k.ctx, k.cancel = context.WithCancel(context.Background())
+	return k
+}
+
+// begin goes on with the questions that are open already, and hears answers from then
+// on. Those on record are in the channel when it returns.
+func (k *asking) begin() {
+	open := k.taken
+	var known []dag.Answer
+	k.answers = make(chan dag.Answer, 64+len(open))
+	for _, q := range open {
+		k.open[q.Wait] = openQuestion{q, func() {}}
+	}
+	if k.ledger != nil {
+		known = k.recorded()
+		for _, a := range known {
+			k.answers <- a
+		}
+		k.work.Go(k.listen)
+	}
+	for _, q := range open {
+		if !slices.ContainsFunc(known, func(a dag.Answer) bool { return a.Wait == q.Wait }) && !q.Over(time.Now()) {
+			k.put(q)
+		}
+	}
+}
+
+// recorded are the answers that are there already.
+func (k *asking) recorded() (list []dag.Answer) {
+	for {
+		select {
+		case a := <-k.ledger.Answers():
+			if d, ok := k.given(a); ok && len(list) < cap(k.answers) {
+				list = append(list, d)
+			}
+		default:
+			return list
+		}
+	}
+}
+
+// listen passes on what is answered while the run goes on.
+func (k *asking) listen() {
+	for {
+		select {
+		case a := <-k.ledger.Answers():
+			if d, ok := k.given(a); ok {
+				k.pass(d)
+			}
+		case <-k.ctx.Done():
+			return
+		}
+	}
+}
+
+// pass hands an answer to the run, if it is still there.
+func (k *asking) pass(a dag.Answer) {
+	select {
+	case k.answers <- a:
+	case <-k.ctx.Done():
+	}
+}
+
+// given is what an answer means for the run; ok is false where nothing of it asks that.
+func (k *asking) given(a Answer) (d dag.Answer, ok bool) {
+	k.mu.Lock()
+	q, ok := k.open[a.Wait]
+	if !ok {
+		k.early[a.Wait] = a
+	}
+	k.mu.Unlock()
+	if !ok || q.Step != a.Step {
+		return d, false
+	}
+	return dag.Answer{Node: dag.ID(q.Step), Wait: q.Wait, Result: k.result(q.Question, a)}, true
+}
+
+// result is what an answer makes of the step.
+func (k *asking) result(q Question, a Answer) *dag.Result {
+	said := a.told()
+	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reasonRejected, Message: "rejected" + said}
+	if a.Approve {
+		r.Status, r.ExitCode, r.Reason, r.Message = dag.Succeeded, 0, "", "approved"+said
+		if err := k.fill(q, a, r); err != nil {
+			r = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: fmt.Sprintf("the answer does not fit the form: %v", err)}
+		}
+	}
+	r.Message = k.session.Mask().String(r.Message)
+	return r
+}
+
+// fill makes the step's output of the form's values.
+func (k *asking) fill(q Question, a Answer, r *dag.Result) error {
+	values, err := q.Check(a.Values)
+	if err != nil || q.Form == nil {
+		return err
+	}
+	text, err := valuesText(values)
+	if err == nil {
+		err = decodeJSON(text, &r.Value)
+	}
+	if err == nil {
+		r.Stdout, err = k.session.Text(dag.ID(q.Step), 1, text)
+	}
+	return err
+}
+
+// told is who answered, when, and what they add.
+func (a *Answer) told() string {
+	text := ""
+	if a.By != "" {
+		text = " by " + a.By
+	}
+	if !a.At.IsZero() {
+		text += " at " + a.At.UTC().Format(time.RFC3339)
+	}
+	if c := strings.TrimSpace(a.Comment); c != "" {
+		text += ": " + bounded(c)
+	}
+	return text
+}
+
+// Emit implements dag.Sink.
+func (k *asking) Emit(e dag.Event) {
+	switch e.Kind {
+	case dag.StepWaiting:
+		if q, ok := questionOf(k.run, k.tool, e.Node, e.Seq, e.Result); ok {
+			k.put(q)
+		}
+	case dag.StepFinished:
+		k.settle(string(e.Node))
+	}
+}
+
+// put asks whoever is here.
+func (k *asking) put(q Question) {
+	ctx, end := context.WithCancel(k.ctx)
+	k.mu.Lock()
+	k.open[q.Wait] = openQuestion{q, end}
+	a, answered := k.early[q.Wait]
+	delete(k.early, q.Wait)
+	k.mu.Unlock()
+	if d, ok := k.given(a); answered && ok {
+		k.work.Go(func() { k.pass(d) })
+	} else if k.ask != nil {
+		k.work.Go(func() { k.person(ctx, q) })
+	}
+}
+
+// settle ends the question of a step.
+func (k *asking) settle(step string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for wait, q := range k.open {
+		if q.Step == step {
+			q.end()
+			delete(k.open, wait)
+		}
+	}
+}
+
+// person asks, and keeps what is answered.
+func (k *asking) person(ctx context.Context, q Question) {
+	a, err := k.ask(ctx, q)
+	if ctx.Err() != nil {
+		return
+	}
+	if err == nil {
+		a.Step, a.Wait = q.Step, q.Wait
+		err = k.keep(ctx, q, a)
+	}
+	if err == nil || errors.Is(err, ErrAnswered) {
+		return // it comes back from there
+	}
+	if !errors.Is(err, ErrNobody) {
+		k.notify(steps.Notice{Code: "not-asked", Step: dag.ID(q.Step), Message: k.session.Mask().String(fmt.Sprintf("step %s could not be answered here: %v", q.Step, err))})
+	}
+	left := dag.Answer{Node: dag.ID(q.Step), Wait: q.Wait}
+	if k.store == nil { // then nobody ever will
+		left.Result = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reasonUnanswered, Message: "nobody answered, and the run is not kept, so that nobody could answer later"}
+	}
+	k.pass(left)
+}
+
+// keep records an answer; where the run is not kept, it goes to the run.
+func (k *asking) keep(ctx context.Context, q Question, a Answer) error {
+	if a.At.IsZero() {
+		a.At = time.Now()
+	}
+	if k.store != nil {
+		return k.store.Answer(ctx, k.run, a)
+	}
+	if d, ok := k.given(a); ok {
+		k.pass(d)
+	}
+	return nil
+}
+
+// end is the end of the run: nobody is asked any more.
+func (k *asking) end() {
+	k.cancel()
+	k.work.Wait()
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/metrics"
+)
+
+// launcher is what schedules need of a service.
+type launcher interface {
+	Start(ctx context.Context, r service.Request) (string, error)
+	Cancel(ctx context.Context, id, reason string) error
+	Plan(ctx context.Context, name string) (*flowrun.Plan, error)
+	Rests(id string) bool
+	Definitions() uint64
+}
+
+// scheduler fires the schedules of a service. Which slots there are is the loop's to
+// decide; here stands what is true of runs (schedule.Runs), which schedules there are
+// (scheduleset.go), and the line of those whose turn has not come (scheduleline.go). All
+// of it can be lost at any moment: the history holds what was claimed.
+type scheduler struct {
+	*app
+	store   *sqlite.Store
+	book    sqlite.Book
+	service launcher
+	log     *slog.Logger
+	here    string // the project of the service
+	loop    *schedule.Loop
+
+	mu    sync.Mutex
+	plans map[string]planned // those that this service fires, by id
+	tools map[string]bool    // that have schedules
+	told  map[string]bool    // problems
+	line  map[string]bool    // runs that were put in line here
+}
+
+var _ schedule.Runs = (*scheduler)(nil)
+
+// schedules begins to fire schedules; stop returns when no slot is under way any more.
+func (a *app) schedules(ctx context.Context, store *sqlite.Store, sv launcher, log *slog.Logger, observe func(schedule.Report)) (s *scheduler, stop func()) {
+	s = &scheduler{app: a, store: store, book: store.Book(), service: sv, log: log, here: projectHere(),
+		plans: map[string]planned{}, tools: map[string]bool{}, told: map[string]bool{}, line: map[string]bool{}}
+	s.loop = schedule.New(schedule.Config{Book: s.book, Runs: s, Observe: func(r schedule.Report) {
+		s.report(r)
+		observe(r)
+	}})
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	s.look(ctx) // so that what is in line is known to be ours
+	work.Go(func() { s.follow(ctx) })
+	work.Go(func() { s.moveUp(ctx) })
+	work.Go(func() { s.loop.Run(ctx) })
+	return s, func() {
+		cancel()
+		work.Wait()
+	}
+}
+
+// origin is who begins the runs of a schedule.
+func origin(id string) string { return "schedule:" + id }
+
+// unfinished are the states of runs that are not over. One that is interrupted is taken up
+// again, unless it rests.
+var unfinished = []dag.Status{dag.Pending, dag.Running, dag.Waiting, dag.Interrupted}
+
+// active are the schedule's runs that are under way.
+func (s *scheduler) active(ctx context.Context, id string) (list []flowrun.RunInfo, err error) {
+	all, err := s.store.Runs(ctx, flowrun.Query{Origin: origin(id), Status: unfinished})
+	for _, r := range all {
+		if r.Status != dag.Interrupted || !s.service.Rests(r.ID) {
+			list = append(list, r)
+		}
+	}
+	return list, err
+}
+
+// Active implements schedule.Runs.
+func (s *scheduler) Active(ctx context.Context, p *schedule.Schedule) (running, queued int, err error) {
+	list, err := s.active(ctx, p.Name)
+	if err != nil {
+		return 0, 0, err
+	}
+	queued, err = s.book.Waiting(ctx, p.Name)
+	return len(list), queued, err
+}
+
+// LastSuccess implements schedule.Runs. Runs of other schedules of the tool do not count
+// either: they may have other parameters.
+func (s *scheduler) LastSuccess(ctx context.Context, p *schedule.Schedule) (time.Time, error) {
+	list, err := s.store.Runs(ctx, flowrun.Query{Tool: p.Tool, Status: []dag.Status{dag.Succeeded}, Limit: 100})
+	for _, r := range list {
+		if !isScheduled(r.Origin) {
+			return r.Started, nil
+		}
+	}
+	return time.Time{}, err
+}
+
+// NewID implements schedule.Runs.
+func (s *scheduler) NewID() string { return flowrun.NewID(time.Now()) }
+
+// Start implements schedule.Runs.
+func (s *scheduler) Start(ctx context.Context, f schedule.Firing) error {
+	switch f.Action {
+	case schedule.Replace:
+		s.queue(f.Run)
+		return s.cancelAll(ctx, f.Schedule.Name)
+	case schedule.Queue:
+		s.queue(f.Run)
+		return nil
+	}
+	return s.begin(ctx, f.Schedule, f.Run)
+}
+
+// begin starts the run of a slot that has been claimed. Where that can never be, the slot
+// is left out, and the error says why; else the claim stands and is looked at again.
+func (s *scheduler) begin(ctx context.Context, p schedule.Schedule, run string) error {
+	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: origin(p.Name), ID: run})
+	if err == nil || passes(err) {
+		return err
+	}
+	reason := "the run cannot begin: " + err.Error()
+	return errors.Join(err, s.book.Abandon(context.WithoutCancel(ctx), run, reason))
+}
+
+// passes says whether what kept a run from beginning is not the run's own fault.
+func passes(err error) bool {
+	_, history := errors.AsType[*sqlite.Error](err)
+	return history || errors.Is(err, service.ErrDraining) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// cancelAll asks the schedule's runs to stop.
+func (s *scheduler) cancelAll(ctx context.Context, id string) error {
+	list, err := s.active(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		if e := s.service.Cancel(ctx, r.ID, "the schedule's next slot has come"); e != nil && !errors.Is(e, service.ErrNotRunning) {
+			err = errors.Join(err, fmt.Errorf("cannot cancel run %s: %w", r.ID, e))
+		}
+	}
+	return err
+}
+
+// report tells of what people may want to know. That runs begin is told by the service.
+func (s *scheduler) report(r schedule.Report) {
+	log := s.log.With("schedule", r.Schedule, "slot", r.Slot.UTC().Format(time.RFC3339))
+	switch r.Kind {
+	case schedule.Skipped:
+		log.Info("slot left out", "reason", r.Reason)
+	case schedule.Missed:
+		log.Warn("slots missed", "count", r.Count, "reason", r.Reason)
+	case schedule.Failed:
+		if !errors.Is(r.Err, service.ErrDraining) {
+			log.Error("slot failed", "error", r.Err.Error())
+		}
+	case schedule.Jumped:
+		s.log.Warn("the clock was set", "by", r.Lag.Round(time.Second).String())
+	}
+}
+
+// slots counts what the loop tells of.
+func slots(m *metrics.Program) func(schedule.Report) {
+	return func(r schedule.Report) {
+		switch r.Kind {
+		case schedule.Fired:
+			m.SlotFired(r.Lag)
+		case schedule.Missed:
+			m.SlotsMissed(r.Schedule, r.Count)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/service"
+)
+
+// follow hands the loop a new set of schedules whenever definitions have changed, or a
+// command has added, removed, paused or resumed one.
+func (s *scheduler) follow(ctx context.Context) {
+	definitions, changes := s.service.Definitions(), int64(-1)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second):
+		}
+		d := s.service.Definitions()
+		n, err := s.store.ScheduleChanges(ctx)
+		if err == nil && (d != definitions || n != changes) && s.look(ctx) == nil {
+			definitions, changes = d, n
+		}
+	}
+}
+
+// look reads the schedules. What fails is tried again.
+func (s *scheduler) look(ctx context.Context) error {
+	t := &timetable{kept: s.tools}
+	err := t.read(ctx, s.store, s.app.tools(s.library()), func(name string) (*flowrun.Plan, error) { return s.service.Plan(ctx, name) })
+	if err != nil {
+		return err
+	}
+	s.tools = map[string]bool{}
+	plans := map[string]planned{}
+	var set []schedule.Schedule
+	for _, p := range t.entries {
+		if p.by == "" {
+			s.tools[p.Tool] = true
+		}
+		if p.project == "" || p.project == s.here {
+			plans[p.Name] = p
+			set = append(set, p.Schedule)
+		}
+	}
+	for _, text := range t.problems {
+		if !s.told[text] {
+			s.log.Warn(text)
+		}
+		s.told[text] = true
+	}
+	s.mu.Lock()
+	s.plans = plans
+	s.mu.Unlock()
+	s.loop.Set(set)
+	return nil
+}
+
+// Schedules implements service.Schedules.
+func (s *scheduler) Schedules(ctx context.Context) ([]service.Schedule, error) {
+	now := time.Now()
+	var list []service.Schedule
+	for _, p := range s.planned() {
+		from, err := since(ctx, s.store, p)
+		if err != nil {
+			return nil, err
+		}
+		j := service.Schedule{Name: p.name, Tool: p.Tool, Cron: p.Spec.Text(), Timezone: zoneName(p.Spec.Zone()), Paused: p.Paused, Source: p.Source}
+		if !p.Paused {
+			j.Next = from.Next(now)
+		}
+		list = append(list, j)
+	}
+	return list, nil
+}
+
+// Pause implements service.Schedules.
+func (s *scheduler) Pause(ctx context.Context, name string, paused bool) error {
+	t := timetable{entries: s.planned()}
+	p, err := t.find(name)
+	if err != nil {
+		return fmt.Errorf("%w: %w", service.ErrNoSchedule, err)
+	}
+	do := s.store.ResumeSchedule
+	if paused {
+		do = s.store.PauseSchedule
+	}
+	_, err = do(ctx, p.Name)
+	return err
+}
+
+// planned are the schedules that this service fires, by name.
+func (s *scheduler) planned() []planned {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.plans), byName)
+}
+
+// door is the schedules for a door; nil where there are none.
+func (s *scheduler) door() service.Schedules {
+	if s == nil {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,171 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// spareAnswers is how many answers wait to be heard by an owner beside those that were
+// there before it. What is beyond that it hears a moment later.
+const spareAnswers = 64
+
+// Answer implements flowrun.Store. The owner hears of it within some 150 ms. The answer
+// is noted in the audit list.
+func (s *Store) Answer(ctx context.Context, id string, a flowrun.Answer) error {
+	doing := fmt.Sprintf("answer step %s of run %s", a.Step, id)
+	if a.At.IsZero() {
+		a.At = time.Now()
+	}
+	a.By = cmp.Or(a.By, userName())
+	text, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("cannot %s: %w", doing, err)
+	}
+	if a.Wait > maxSeq {
+		return fmt.Errorf("cannot %s: no event can have the number %d", doing, a.Wait)
+	}
+	var n int64
+	pass("answer-before")
+	err = s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) error {
+		err := c.QueryRowContext(ctx, "SELECT n FROM runs WHERE id = ?", id).Scan(&n)
+		if errors.Is(err, sql.ErrNoRows) {
+			return noRun(doing)
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.first(ctx, c, n, doing, a.Wait, string(text)); err != nil {
+			return err
+		}
+		return s.note(ctx, c, "answer", id, verdict(a))
+	})
+	if err != nil {
+		return err
+	}
+	pass("answer-after")
+	if l := s.ledger(n); l != nil {
+		return s.failed(doing, l.hearAnswers()) // the watch sees only what others have written
+	}
+	return nil
+}
+
+// first keeps the first answer to a question.
+func (s *Store) first(ctx context.Context, c *sql.Conn, run int64, doing string, wait uint64, text string) error {
+	res, err := c.ExecContext(ctx, "INSERT INTO answers (run, wait, answer) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", run, wait, text)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	var stands flowrun.Answer
+	var other []byte
+	if err := c.QueryRowContext(ctx, "SELECT answer FROM answers WHERE run = ? AND wait = ?", run, wait).Scan(&other); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(other, &stands); err != nil {
+		return &Error{Corrupt, s.file, doing, err}
+	}
+	return fmt.Errorf("cannot %s: %w", doing, flowrun.Answered(stands))
+}
+
+// verdict is an answer as the audit list shows it; its values are the run's.
+func verdict(a flowrun.Answer) string {
+	text := a.Step + ": rejected"
+	if a.Approve {
+		text = a.Step + ": approved"
+	}
+	if a.By != userName() {
+		text += " by " + a.By
+	}
+	if a.Comment != "" {
+		text += ": " + a.Comment
+	}
+	return text
+}
+
+// hearAnswers tells the owner what is on record and it has not heard.
+func (l *ledger) hearAnswers() error {
+	list, err := l.store.answersOf(l.run)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.behind = false
+	for _, a := range list {
+		if l.heard[a.Wait] {
+			continue
+		}
+		select {
+		case l.answers <- a:
+			l.heard[a.Wait] = true
+		default:
+			l.behind = true
+			return nil
+		}
+	}
+	return nil
+}
+
+// isBehind says whether there are answers for which the owner had no room.
+func (l *ledger) isBehind() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.behind
+}
+
+// answersOf are the answers on record to a run's questions, in the order of these.
+func (s *Store) answersOf(run int64) ([]flowrun.Answer, error) {
+	rows, err := s.reads.Query("SELECT answer FROM answers WHERE run = ? ORDER BY wait", run)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []flowrun.Answer
+	for rows.Next() {
+		var text []byte
+		var a flowrun.Answer
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(text, &a); err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, rows.Err()
+}
+
+// Rest gives the run up as one that waits for answers.
+func (l *ledger) Rest(message string) error {
+	doing := "let run " + l.id + " rest"
+	if err := l.usable(); err != nil {
+		return fmt.Errorf("cannot %s: %w", doing, err)
+	}
+	pass("rest-before")
+	err := l.store.write(context.Background(), doing, func(ctx context.Context, c *sql.Conn) error {
+		res, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, message = ?, owner = NULL, lease = 0 WHERE n = ? AND epoch = ?",
+			dag.Waiting.String(), message, l.run, l.epoch)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 1 {
+			return err
+		}
+		return fmt.Errorf("cannot %s: %w", doing, flowrun.ErrFenced)
+	})
+	if err != nil {
+		return err
+	}
+	pass("rest-after")
+	return l.Close()
+}

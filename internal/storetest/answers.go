@@ -1,0 +1,157 @@
+package storetest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// hears waits for an owner to hear an answer.
+func hears(t *testing.T, l flowrun.Ledger) flowrun.Answer {
+	t.Helper()
+	select {
+	case a := <-l.Answers():
+		return a
+	case <-time.After(patience):
+		t.Fatal("the owner did not hear the answer")
+	}
+	return flowrun.Answer{}
+}
+
+func hearsNothing(t *testing.T, l flowrun.Ledger) {
+	t.Helper()
+	select {
+	case a := <-l.Answers():
+		t.Errorf("the owner hears %+v", a)
+	default:
+	}
+}
+
+// The first answer to a question stands, and every owner hears it.
+func testAnswers(t *testing.T, s flowrun.Store) {
+	ctx := context.Background()
+	l := begin(t, s, record("r1", "deploy"))
+	bystander := begin(t, s, record("r2", "deploy"))
+	appendAll(t, l, turn("r1", 1, 3)...)
+	want(t, s.Answer(ctx, "nobody", flowrun.Answer{Step: "gate", Wait: 3}), flowrun.ErrNoRun)
+
+	first := flowrun.Answer{Step: "gate", Wait: 3, Approve: true, Values: map[string]any{"NOTE": "O'Hara\u2028", "LIST": []any{"a", true, nil}}, Comment: "go\non", By: "ann", At: begun}
+	if err := s.Answer(ctx, "r1", first); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, hears(t, l)); diff != "" {
+		t.Error(diff)
+	}
+	err := s.Answer(ctx, "r1", flowrun.Answer{Step: "gate", Wait: 3, By: "bob"})
+	want(t, err, flowrun.ErrAnswered)
+	if err == nil || !strings.Contains(err.Error(), "approved by ann at 2026-11-21T10:00:00Z") {
+		t.Errorf("the second is told %v", err)
+	}
+	// Another question of the same step is another question; another run's too.
+	second := flowrun.Answer{Step: "gate", Wait: 7}
+	before := time.Now()
+	if err := s.Answer(ctx, "r1", second); err != nil {
+		t.Fatal(err)
+	}
+	if got := hears(t, l); got.Approve || got.Wait != 7 || got.At.Before(before.Add(-time.Second)) {
+		t.Errorf("the owner hears %+v", got)
+	}
+	if err := s.Answer(ctx, "r2", flowrun.Answer{Step: "gate", Wait: 3}); err != nil {
+		t.Error(err)
+	}
+	if got := hears(t, bystander); got.Wait != 3 {
+		t.Errorf("the other run hears %+v", got)
+	}
+	hearsNothing(t, l)
+
+	// The next owner has all of them at once, those of nobody's time too.
+	l.Close()
+	if err := s.Answer(ctx, "r1", flowrun.Answer{Step: "last", Wait: 9, Approve: true}); err != nil {
+		t.Fatal(err)
+	}
+	l = claim(t, s, "r1", 3)
+	var got []uint64
+	for range 3 {
+		select {
+		case a := <-l.Answers():
+			got = append(got, a.Wait)
+		default:
+			t.Fatal("what is on record is not there at once")
+		}
+	}
+	if diff := cmp.Diff([]uint64{3, 7, 9}, got); diff != "" {
+		t.Error(diff)
+	}
+	time.Sleep(300 * time.Millisecond)
+	hearsNothing(t, l)
+	if err := s.Answer(ctx, "r1", flowrun.Answer{Step: "last", Wait: 11}); err != nil {
+		t.Fatal(err)
+	}
+	if a := hears(t, l); a.Wait != 11 {
+		t.Errorf("the next owner hears %+v", a)
+	}
+}
+
+// Numbers among the values keep their digits, and many answers are heard.
+func testManyAnswers(t *testing.T, s flowrun.Store) {
+	l := begin(t, s, record("r1", "deploy"))
+	const many = 200
+	for i := range uint64(many) {
+		a := flowrun.Answer{Step: "gate", Wait: i + 1, Approve: true, Values: map[string]any{"N": int64(9007199254740993)}}
+		if err := s.Answer(context.Background(), "r1", a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[uint64]bool{}
+	for len(seen) < many {
+		a := hears(t, l)
+		if seen[a.Wait] {
+			t.Fatalf("answer %d is heard twice", a.Wait)
+		}
+		if seen[a.Wait] = true; len(seen) == 1 {
+			if n, err := a.Values["N"].(interface{ Int64() (int64, error) }).Int64(); err != nil || n != 9007199254740993 {
+				t.Errorf("the number is %v", a.Values["N"])
+			}
+		}
+	}
+}
+
+// A run that rests is Waiting, has no owner, and may be claimed at once.
+func testRest(t *testing.T, s flowrun.Store) {
+	l := begin(t, s, record("r1", "deploy"))
+	appendAll(t, l, turn("r1", 1, 2)...)
+	if err := l.Rest("step gate waits for approval: go on?"); err != nil {
+		t.Fatal(err)
+	}
+	resting := flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Waiting, Message: "step gate waits for approval: go on?", Started: begun}
+	check := func(when string, expected flowrun.RunInfo) {
+		t.Helper()
+		if diff := cmp.Diff(expected, info(t, s, "r1")); diff != "" {
+			t.Errorf("%s: %s", when, diff)
+		}
+		list, err := s.Runs(context.Background(), flowrun.Query{Status: []dag.Status{expected.Status}})
+		if err != nil || len(list) != 1 {
+			t.Errorf("%s: among those %v is %v, %v", when, expected.Status, list, err)
+		}
+	}
+	check("at rest", resting)
+	want(t, l.Append(context.Background(), turn("r1", 3, 3)), flowrun.ErrFenced)
+	l.Close()
+	check("at rest and closed", resting)
+	want(t, l.Rest("again"), flowrun.ErrFenced)
+
+	l = claim(t, s, "r1", 2)
+	_, err := s.Claim(context.Background(), "r1", 2)
+	want(t, err, flowrun.ErrLive)
+	appendAll(t, l, dag.Event{V: 1, Seq: 3, Run: "r1", Kind: dag.RunResumed, Time: begun})
+	check("taken up", flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun, PID: info(t, s, "r1").PID})
+	appendAll(t, l, end("r1", 4, dag.Failed))
+	l.Close()
+	check("ended", flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)})
+}

@@ -1,0 +1,28 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// Hasten shortens how long a door waits for a request's body and for one write of a
+// stream, and how often a stream gives a sign of life. It comes before the first request.
+func Hasten(h http.Handler, body, write, beat time.Duration) {
+	d := h.(*door)
+	d.patience = patience{body: body, write: write, beat: beat, look: 10 * time.Millisecond}
+}
+
+// Decode reads a body; Plain does it with the library alone.
+var Decode = decode
+
+func Plain(b []byte) (v any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	err = dec.Decode(&v)
+	return v, err
+}
+
+// DerivedID is the id of a run that hangs on words.
+var DerivedID = derivedID

@@ -1,0 +1,221 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/schematest"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/web"
+)
+
+// office answers for people and schedules, and remembers what it was asked.
+type office struct {
+	asked []string
+	err   error
+}
+
+func (o *office) Answer(_ context.Context, id, step string, a service.Answer) error {
+	o.asked = append(o.asked, fmt.Sprint(step, " ", a.Approve, " ", a.Values, " ", a.Comment))
+	return o.err
+}
+
+func (o *office) Schedules(context.Context) ([]service.Schedule, error) {
+	return []service.Schedule{{Name: "nightly", Tool: "hello", Cron: "0 7 * * *", Timezone: "Europe/Berlin", Next: time.Now(), Source: "command"},
+		{Name: "hello#2", Tool: "hello", Cron: "@every 1h", Paused: true, Source: "local"}}, nil
+}
+
+func (o *office) Pause(_ context.Context, name string, paused bool) error {
+	o.asked = append(o.asked, fmt.Sprint(name, " ", paused))
+	return o.err
+}
+
+// TestEveryRoute asks every route of the OpenAPI document, and holds every answer against
+// its schema (bench.check).
+func TestEveryRoute(t *testing.T) {
+	o := &office{}
+	b := newBench(t, web.Options{People: o, Schedules: o,
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			w.Write([]byte("flowrun_x 1\n"))
+		}),
+		Webhooks: []config.Webhook{{Name: "any", Tool: "hello", Scheme: config.Token, Header: "X-Flowrun-Token", Secret: []byte("a secret word")}}})
+
+	id := b.start(`{"tool": "hello", "params": {"WHO": "Ada", "N": 12345678901234567890}}`)
+	b.becomes(id, dag.Succeeded)
+	_, doc := b.get("/api/v1/runs/" + id)
+	var run struct {
+		Output string
+		Params map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(doc, &run); err != nil || run.Output != "hello Ada, 12345678901234567890\n" || string(run.Params["N"]) != "12345678901234567890" {
+		t.Errorf("%v %s", err, doc)
+	}
+	if r, _ := b.store.Record(t.Context(), id); r.Origin != "api" {
+		t.Errorf("the origin is %q", r.Origin)
+	}
+	if _, doc := b.get("/api/v1/runs?status=succeeded&tool=hello&limit=1&since=2020-01-01T00:00:00Z"); !strings.Contains(string(doc), id) {
+		t.Errorf("%s", doc)
+	}
+	if _, doc := b.get("/api/v1/runs?status=failed&status=running"); strings.Contains(string(doc), id) {
+		t.Errorf("%s", doc)
+	}
+
+	failed := b.start(`{"tool": "fails"}`)
+	b.becomes(failed, dag.Failed)
+	if res, doc := b.ask("POST", "/api/v1/runs/"+failed+"/resume", ""); res.StatusCode != 202 {
+		t.Errorf("%d %s", res.StatusCode, doc)
+	}
+	b.becomes(failed, dag.Failed)
+	res, doc := b.ask("POST", "/api/v1/runs/"+failed+"/retry", `{"from": ["good"]}`)
+	if res.StatusCode != 202 {
+		t.Fatalf("%d %s", res.StatusCode, doc)
+	}
+	b.becomes(strings.TrimPrefix(res.Header.Get("Location"), "/api/v1/runs/"), dag.Failed)
+
+	waits, _ := b.gated()
+	next, stop := b.listen("/api/v1/runs/" + waits + "/events")
+	if m, _ := next(); m.id != "1" {
+		t.Errorf("%+v", m)
+	}
+	stop()
+	all, stop := b.listen("/api/v1/events?run=" + waits)
+	if res, doc := b.ask("POST", "/api/v1/runs/"+waits+"/cancel", "{}"); res.StatusCode != 202 {
+		t.Errorf("%d %s", res.StatusCode, doc)
+	}
+	m, _ := all()
+	schematest.Validate(t, "event", []byte(m.data))
+	stop()
+	b.becomes(waits, dag.Cancelled)
+
+	if _, text := b.get("/api/v1/runs/" + id + "/logs"); !strings.Contains(string(text), "hello Ada") {
+		t.Errorf("%s", text)
+	}
+	if _, doc := b.get("/api/v1/tools"); !strings.Contains(string(doc), `"broken":true`) {
+		t.Errorf("%s", doc)
+	}
+	if _, doc := b.get("/api/v1/tools/hello"); !strings.Contains(string(doc), `"description":"whom"`) {
+		t.Errorf("%s", doc)
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/api/v1/schedules"} {
+		if res, doc := b.get(path); res.StatusCode != 200 {
+			t.Errorf("%s: %d %s", path, res.StatusCode, doc)
+		}
+	}
+	b.ask("POST", "/api/v1/schedules/nightly/pause", "")
+	b.ask("POST", "/api/v1/schedules/hello%232/resume", "")
+	b.ask("POST", "/api/v1/runs/"+waits+"/approve", `{"step": "deploy[a/b ..//]/gate", "values": {"N": 1.10}, "comment": "fine"}`)
+	b.ask("POST", "/api/v1/runs/"+waits+"/reject", "")
+	b.ask("POST", "/hooks/any", `{}`, "X-Flowrun-Token", "a secret word", "Authorization", "")
+	if want := []string{"nightly true", "hello#2 false", "deploy[a/b ..//]/gate true map[N:1.10] fine", " false map[] "}; !slices.Equal(o.asked, want) {
+		t.Errorf("%q", o.asked)
+	}
+
+	for path, methods := range b.operations() {
+		for method, op := range methods {
+			if !b.asked[op.ID] {
+				t.Errorf("%s %s (%s) was never answered as the document says", method, path, op.ID)
+			}
+		}
+	}
+}
+
+// TestOptionalRoutes: what a service has not stands neither in the document nor behind it.
+func TestOptionalRoutes(t *testing.T) {
+	b := newBench(t, web.Options{})
+	for _, path := range []string{"/metrics", "/api/v1/schedules", "/hooks/x"} {
+		if res, _ := b.get(path); res.StatusCode != 404 || b.operation("GET", path) != nil {
+			t.Errorf("%s answers %d", path, res.StatusCode)
+		}
+	}
+}
+
+// TestOpenAPI holds the document's references against what is there.
+func TestOpenAPI(t *testing.T) {
+	b := newBench(t, web.Options{People: &office{}, Schedules: &office{}})
+	var doc any
+	if err := json.Unmarshal(b.openAPI, &doc); err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	var visit func(v any)
+	visit = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				visit(e)
+			}
+		case map[string]any:
+			if ref, ok := v["$ref"].(string); ok && find(doc, ref) == nil {
+				t.Errorf("%s is not there", ref)
+			}
+			if id, ok := v["operationId"].(string); ok {
+				if ids[id] {
+					t.Errorf("two operations are called %s", id)
+				}
+				ids[id] = true
+			}
+			for _, e := range v {
+				visit(e)
+			}
+		}
+	}
+	visit(doc)
+	if len(ids) < 15 {
+		t.Errorf("%d operations", len(ids))
+	}
+}
+
+func find(v any, ref string) any {
+	for _, word := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
+		m, _ := v.(map[string]any)
+		v = m[word]
+	}
+	return v
+}
+
+// TestErrors is how the service's errors are told: the family, and nothing of the machine.
+func TestErrors(t *testing.T) {
+	const path = "/secret/place"
+	for _, c := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{fmt.Errorf("cannot read run x: %w", flowrun.ErrNoRun), 404, "unknown-run"},
+		{service.ErrDraining, 503, "draining"},
+		{fmt.Errorf("%w: denied by %s", service.ErrRefused, path), 403, "refused"},
+		{service.ErrPath, 400, "tool-path"},
+		{service.ErrNotRunning, 409, "not-running"},
+		{flowrun.ErrLive, 409, "live"},
+		{flowrun.ErrChanged, 409, "changed"},
+		{&flowrun.InterruptedError{Run: "r"}, 409, "asks"},
+		{&flowrun.WithheldError{Run: "r"}, 409, "withheld"},
+		{&flowrun.ConfinementError{Tool: "x", Problems: []string{path}}, 403, "confinement"},
+		{&flowrun.UnsupportedError{Tool: "x", Platforms: []string{"plan9"}}, 403, "platform"},
+		{&flowrun.EnvironmentError{Tool: "x", Problems: []string{path}}, 422, "environment"},
+		{fmt.Errorf("open %s: broken", path), 500, "internal"},
+	} {
+		s := faulty{err: c.err}
+		door, err := web.New(s, web.Options{Token: token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := serve(door, "POST", "/api/v1/runs", `{"tool": "x"}`)
+		if p := problemIn(t, res.Body.Bytes()); res.Code != c.status || p.Code != c.code || strings.Contains(res.Body.String(), path) {
+			t.Errorf("%v: %d %s", c.err, res.Code, res.Body)
+		}
+		if c.status == 503 && res.Header().Get("Retry-After") == "" {
+			t.Error("it does not say when to ask again")
+		}
+	}
+}

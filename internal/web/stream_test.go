@@ -1,0 +1,410 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/schematest"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/web"
+)
+
+// TestRunEvents: a reader hears everything in order, from wherever it was, and the end.
+func TestRunEvents(t *testing.T) {
+	b := newBench(t, web.Options{})
+	id, file := b.gated()
+	next, _ := b.listen("/api/v1/runs/" + id + "/events")
+	var live []message
+	for len(live) < 4 { // run.started, one's start and end, two's start
+		m, more := next()
+		if !more {
+			t.Fatalf("the stream ended: %v", live)
+		}
+		live = append(live, m)
+	}
+	b.open(file)
+	for {
+		m, more := next()
+		if !more {
+			break
+		}
+		live = append(live, m)
+	}
+	last := live[len(live)-1]
+	if last.event != "end" || last.data != `{"status":"succeeded"}` {
+		t.Errorf("%+v", last)
+	}
+	for i, m := range live[:len(live)-1] {
+		schematest.Validate(t, "event", []byte(m.data))
+		if m.id != fmt.Sprint(i+1) {
+			t.Errorf("event %d has the id %s", i+1, m.id)
+		}
+	}
+	recorded, err := b.store.Events(t.Context(), id, 0)
+	if err != nil || len(recorded) != len(live)-1 {
+		t.Errorf("%d events of %d, %v", len(live)-1, len(recorded), err)
+	}
+	for _, header := range [][]string{{"Last-Event-ID", "3"}, {"Last-Event-ID", "3"}} {
+		next, _ := b.listen("/api/v1/runs/"+id+"/events?after=1", header...)
+		if m, _ := next(); m.id != "4" || m.data != live[3].data {
+			t.Errorf("%v: %+v", header, m)
+		}
+	}
+	next, _ = b.listen("/api/v1/runs/" + id + "/events?after=99")
+	if m, _ := next(); m.event != "end" {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestRunEventsOfAnotherTry: a run that ended and goes on is followed to its next end.
+func TestRunEventsOfAnotherTry(t *testing.T) {
+	b := newBench(t, web.Options{})
+	id := b.start(`{"tool": "fails"}`)
+	b.becomes(id, dag.Failed)
+	b.await(func() bool { return b.service.Health().Running == 0 }, func() any { return "the run is not let go" })
+	before, err := b.store.Events(t.Context(), id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, doc := b.ask("POST", "/api/v1/runs/"+id+"/resume", ""); res.StatusCode != 202 {
+		t.Fatalf("%d %s", res.StatusCode, doc)
+	}
+	next, _ := b.listen(fmt.Sprintf("/api/v1/runs/%s/events?after=%d", id, len(before)))
+	if m, _ := next(); !strings.Contains(m.data, `"run.resumed"`) {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestWatch: the stream over all runs filters, goes on where it was, and says when it
+// cannot.
+func TestWatch(t *testing.T) {
+	b := newBench(t, web.Options{})
+	all, _ := b.listen("/api/v1/events")
+	only, _ := b.listen("/api/v1/events?tool=fails")
+	hello := b.start(`{"tool": "hello"}`)
+	b.becomes(hello, dag.Succeeded)
+	fails := b.start(`{"tool": "fails"}`)
+	var known []message
+	for len(known) == 0 || !strings.Contains(known[len(known)-1].data, fails) || !strings.Contains(known[len(known)-1].data, "run.finished") {
+		m, more := all()
+		if !more {
+			t.Fatalf("the stream ended: %v", known)
+		}
+		schematest.Validate(t, "event", []byte(m.data))
+		known = append(known, m)
+	}
+	if m, _ := only(); !strings.Contains(m.data, fails) || !strings.Contains(m.data, "run.started") {
+		t.Errorf("%+v", m)
+	}
+	again, _ := b.listen("/api/v1/events", "Last-Event-ID", known[2].id)
+	for _, want := range known[3:] {
+		if m, _ := again(); m != want {
+			t.Errorf("%+v, want %+v", m, want)
+		}
+	}
+	lost, _ := b.listen("/api/v1/events?after=1")
+	if m, _ := lost(); m.event != "reset" || m.id != "" {
+		t.Errorf("%+v", m)
+	}
+	if m, _ := lost(); m != known[0] {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestBeat: a stream without news gives signs of life, and its reader does not fall behind
+// for what it does not want to hear.
+func TestBeat(t *testing.T) {
+	b := newBench(t, web.Options{})
+	web.Hasten(b.door, time.Minute, time.Minute, 20*time.Millisecond)
+	res, err := b.server.Client().Do(b.request("GET", "/api/v1/events?tool=fails", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	in := bufio.NewReader(res.Body)
+	if line, err := in.ReadString('\n'); line != ":\n" {
+		t.Fatalf("%q %v", line, err)
+	}
+	b.becomes(b.start(`{"tool": "hello"}`), dag.Succeeded)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(line, "id: ") {
+			return
+		}
+		if strings.HasPrefix(line, "data") {
+			t.Fatal(line)
+		}
+	}
+}
+
+// TestHead: asking for a stream's headers does not hold the connection.
+func TestHead(t *testing.T) {
+	b := newBench(t, web.Options{})
+	id, file := b.gated()
+	for _, path := range []string{"/api/v1/events", "/api/v1/runs/" + id + "/events", "/api/v1/runs/" + id + "/logs?follow=1", "/api/v1/runs/" + id} {
+		if res, _ := b.ask("HEAD", path, ""); res.StatusCode != 200 {
+			t.Errorf("%s: %d", path, res.StatusCode)
+		}
+	}
+	b.open(file)
+	b.becomes(id, dag.Succeeded)
+}
+
+// TestLogs: what steps print comes while they run, one step's bare and all with names.
+func TestLogs(t *testing.T) {
+	b := newBench(t, web.Options{})
+	web.Hasten(b.door, time.Minute, time.Minute, time.Minute)
+	id, file := b.gated()
+	res, err := b.server.Client().Do(b.request("GET", "/api/v1/runs/"+id+"/logs?step=two&follow=1", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	in := bufio.NewReader(res.Body)
+	if line, err := in.ReadString('\n'); line != "waiting\n" {
+		t.Fatalf("%q %v", line, err)
+	}
+	b.open(file)
+	if rest, err := io.ReadAll(in); string(rest) != "done\n" {
+		t.Errorf("%q %v", rest, err)
+	}
+	for query, want := range map[string]string{
+		"":                        "one | first\none | grumble\ntwo | waiting\ntwo | done\n",
+		"?stream=stderr":          "one | grumble\n",
+		"?step=one":               "first\ngrumble\n",
+		"?step=one&stream=stdout": "first\n",
+		"?step=one&follow=1":      "first\ngrumble\n",
+	} {
+		if _, text := b.get("/api/v1/runs/" + id + "/logs" + query); string(text) != want {
+			t.Errorf("%s: %q", query, text)
+		}
+	}
+}
+
+// TestSlowBody: a body that does not come is not waited for, whoever sends it.
+func TestSlowBody(t *testing.T) {
+	b := newBench(t, web.Options{})
+	web.Hasten(b.door, 50*time.Millisecond, time.Minute, time.Minute)
+	for _, c := range []struct {
+		request string
+		status  int
+	}{
+		{"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"tool\"", 408},
+		{"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{\"to", 408},
+		{"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"tool\"", 401},
+		{"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token + "\r\nContent-Length: 100\r\n\r\n", 200},
+		{"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
+	} {
+		conn, err := net.Dial("tcp", b.server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(patience))
+		io.WriteString(conn, c.request)
+		in := bufio.NewReader(conn)
+		res, err := http.ReadResponse(in, nil)
+		if err != nil || res.StatusCode != c.status {
+			t.Errorf("%.30q: %v %v", c.request, err, res)
+			continue
+		}
+		// And then the connection ends: all that was sent is read.
+		if _, err := io.Copy(io.Discard, in); err != nil && !strings.Contains(err.Error(), "reset") {
+			t.Errorf("%.30q: the connection stays open: %v", c.request, err)
+		}
+	}
+}
+
+// flood is a service that has more to tell than anybody can read.
+type flood struct {
+	service.Surface
+	ended atomic.Int32
+}
+
+func (f *flood) Health() service.Health { return service.Health{Ready: true} }
+
+func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan service.Update, bool) {
+	c := make(chan service.Update)
+	go func() {
+		defer f.ended.Add(1)
+		defer close(c)
+		text := strings.Repeat("x", 4096)
+		for i := uint64(1); ; i++ {
+			e := dag.Event{V: 1, Seq: i, Kind: dag.StepFinished, Node: "s", Time: time.Now(), Result: &dag.Result{Stdout: &dag.Output{Inline: text, Size: 4096}}}
+			select {
+			case c <- service.Update{ID: i, Run: "r", Tool: "t", Event: e}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return c, false
+}
+
+// TestSlowReader: who does not read is dropped.
+func TestSlowReader(t *testing.T) {
+	f := &flood{}
+	door, err := web.New(f, web.Options{Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web.Hasten(door, time.Minute, 50*time.Millisecond, time.Minute)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: door}
+	go server.Serve(l)
+	defer server.Close()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", token)
+	for end := time.Now().Add(patience); f.ended.Load() == 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the reader was not dropped")
+		}
+	}
+}
+
+// TestManyReaders: a thousand readers hear the same, and a client that goes away takes no
+// run with it.
+func TestManyReaders(t *testing.T) {
+	const readers = 1000
+	b := newBench(t, web.Options{})
+	id, file := b.gated()
+	socket := b.onSocket() // which needs half the descriptors of what TCP may run out of
+	var ready, done sync.WaitGroup
+	ends := make(chan string, readers)
+	for i := range readers {
+		ready.Add(1)
+		done.Go(func() {
+			path := "/api/v1/events?run=" + id
+			if i%2 == 0 {
+				path = "/api/v1/runs/" + id + "/events?after=4"
+			}
+			r := b.request("GET", path, "")
+			res, err := socket.Do(r)
+			ready.Done()
+			if err != nil {
+				ends <- err.Error()
+				return
+			}
+			defer res.Body.Close()
+			in := bufio.NewScanner(res.Body)
+			for in.Scan() {
+				if strings.Contains(in.Text(), `"run.finished"`) {
+					ends <- ""
+					return
+				}
+			}
+			ends <- fmt.Sprint("the stream ended: ", in.Err())
+		})
+	}
+	ready.Wait()
+	gone, cancel := context.WithCancel(t.Context())
+	res, err := socket.Do(b.request("GET", "/api/v1/runs/"+id+"/logs?follow=1", "").WithContext(gone))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	res.Body.Close()
+	b.open(file)
+	done.Wait()
+	for range readers {
+		if why := <-ends; why != "" {
+			t.Error(why)
+		}
+	}
+	b.becomes(id, dag.Succeeded)
+}
+
+// TestDrain: streams end when the service stops, and nothing new begins.
+func TestDrain(t *testing.T) {
+	b := newBench(t, web.Options{})
+	web.Hasten(b.door, time.Minute, time.Minute, time.Minute)
+	id, _ := b.gated()
+	all, _ := b.listen("/api/v1/events")
+	one, _ := b.listen("/api/v1/runs/" + id + "/events")
+	logs, err := b.server.Client().Do(b.request("GET", "/api/v1/runs/"+id+"/logs?follow=1", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer logs.Body.Close()
+	b.drain()
+	for _, next := range []func() (message, bool){all, one} {
+		for {
+			if _, more := next(); !more {
+				break
+			}
+		}
+	}
+	if _, err := io.Copy(io.Discard, logs.Body); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct{ method, path, body string }{{"POST", "/api/v1/runs", `{"tool": "hello"}`}, {"GET", "/api/v1/events", ""}} {
+		if res, doc := b.ask(c.method, c.path, c.body); res.StatusCode != 503 || problemIn(t, doc).Code != "draining" {
+			t.Errorf("%d %s", res.StatusCode, doc)
+		}
+	}
+	if res, doc := b.get("/readyz"); res.StatusCode != 503 || !strings.Contains(string(doc), "draining") {
+		t.Errorf("%d %s", res.StatusCode, doc)
+	}
+	if res, _ := b.get("/healthz"); res.StatusCode != 200 {
+		t.Errorf("%d", res.StatusCode)
+	}
+	if info, err := b.store.Info(t.Context(), id); err != nil || info.Status != dag.Interrupted {
+		t.Errorf("%v %+v", err, info)
+	}
+}
+
+// TestClientGoes: a run that was asked for begins although nobody waits for the answer.
+func TestClientGoes(t *testing.T) {
+	b := newBench(t, web.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := b.request("POST", "/api/v1/runs", `{"tool": "hello"}`, "Idempotency-Key", "gone")
+	r.RequestURI, r.URL.Host = r.URL.Path, ""
+	w := &discard{header: http.Header{}}
+	b.door.ServeHTTP(w, r.WithContext(ctx))
+	b.becomes(web.DerivedID("key", "gone"), dag.Succeeded)
+}
+
+// discard is a client that has gone.
+type discard struct{ header http.Header }
+
+func (d *discard) Header() http.Header       { return d.header }
+func (d *discard) WriteHeader(int)           {}
+func (d *discard) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// BenchmarkStart is one run asked for over the network, with its answer.
+func BenchmarkShow(b *testing.B) {
+	h := newBench(b, web.Options{})
+	id := h.start(`{"tool": "hello"}`)
+	h.becomes(id, dag.Succeeded)
+	h.openAPI = nil
+	for b.Loop() {
+		_, doc := h.get("/api/v1/runs/" + id)
+		var r flowrun.RunInfo
+		if err := json.Unmarshal(doc, &r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

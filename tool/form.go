@@ -1,0 +1,224 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Form is what a person is asked to fill in: the properties of a JSON Schema of an
+// object. Any such schema is taken for checking; what a person is asked one by one are
+// the properties at its top. A Form does not change and may be used by several
+// goroutines.
+type Form struct {
+	Fields []FormField // in the order in which they are written
+
+	source json.RawMessage
+	whole  schema
+	open   bool // it says itself what becomes of values that no field has
+}
+
+// FormField is one value of a Form.
+type FormField struct {
+	Name        string
+	Type        string // string, number, integer, boolean, array or object; "" for any
+	Title       string
+	Description string
+	Enum        []any // the values it may have; nil: any
+	Default     any   // nil: none
+	Required    bool
+}
+
+// FormProblem is what is wrong with a value of a form.
+type FormProblem struct {
+	Field   string // with what leads to the value inside it: list[0].name; "" for the form as a whole
+	Missing bool   // there is no value, and must be one
+	Unknown bool   // the form has no such field
+	Message string
+	Hint    string
+}
+
+// ParseForm reads the form as MarshalJSON writes it.
+func ParseForm(source []byte) (*Form, error) {
+	f, bad := parseForm(source)
+	if len(bad) > 0 {
+		return nil, fmt.Errorf("cannot read the form: %s: %s", strings.Join(bad[0].path, "."), bad[0].message)
+	}
+	return f, nil
+}
+
+// MarshalJSON writes the form's schema.
+func (f *Form) MarshalJSON() ([]byte, error) { return f.source, nil }
+
+// Field is the field of that name, nil where there is none.
+func (f *Form) Field(name string) *FormField {
+	i := slices.IndexFunc(f.Fields, func(x FormField) bool { return x.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &f.Fields[i]
+}
+
+// Defaults are the values that the form gives itself.
+func (f *Form) Defaults() map[string]any {
+	values := map[string]any{}
+	for _, x := range f.Fields {
+		if x.Default != nil {
+			values[x.Name] = x.Default
+		}
+	}
+	return values
+}
+
+// Check is everything that is wrong with values as JSON has them.
+func (f *Form) Check(values map[string]any) []FormProblem {
+	var list []FormProblem
+	if !f.open {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			if f.Field(name) == nil {
+				list = append(list, FormProblem{Field: name, Unknown: true, Message: "is not in the form", Hint: f.near(name)})
+			}
+		}
+	}
+	for _, p := range f.whole.problems(values) {
+		if len(p.path) > 0 && slices.ContainsFunc(list, func(x FormProblem) bool { return x.Field == p.path[0] }) {
+			continue
+		}
+		list = append(list, FormProblem{Field: valuePath(p.path), Missing: p.missing, Unknown: p.unknown, Message: p.message})
+	}
+	return list
+}
+
+func (f *Form) near(name string) string {
+	names := make([]string, len(f.Fields))
+	for i, x := range f.Fields {
+		names[i] = x.Name
+	}
+	if near := Near(name, names); len(near) > 0 {
+		return "did you mean " + near[0] + "?"
+	}
+	return "it has " + strings.Join(names, ", ")
+}
+
+// valuePath is the way to a value as people write it.
+func valuePath(parts []string) string {
+	var b strings.Builder
+	for i, part := range parts {
+		switch {
+		case i > 0 && strings.Trim(part, "0123456789") == "":
+			b.WriteString("[" + part + "]")
+		case i > 0:
+			b.WriteString("." + part)
+		default:
+			b.WriteString(part)
+		}
+	}
+	return b.String()
+}
+
+// parseForm reads a form, or says what is wrong with it.
+func parseForm(source []byte) (*Form, []schemaProblem) {
+	doc, err := decodeJSON(source)
+	if err != nil {
+		return nil, []schemaProblem{{message: err.Error()}}
+	}
+	top, ok := doc.(map[string]any)
+	if !ok {
+		return nil, []schemaProblem{{message: "a form is a JSON Schema: a mapping with properties"}}
+	}
+	if t, given := top["type"]; given && t != "object" {
+		return nil, []schemaProblem{{path: []string{"type"}, message: "a form is an object: its values are its properties"}}
+	}
+	top["type"] = "object"
+	f := &Form{source: source}
+	var bad []schemaProblem
+	if f.whole, bad = compileForm(top); bad != nil {
+		return nil, bad
+	}
+	for _, key := range []string{"additionalProperties", "patternProperties", "unevaluatedProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"} {
+		_, given := top[key]
+		f.open = f.open || given
+	}
+	properties, _ := top["properties"].(map[string]any)
+	if len(properties) == 0 && !f.open {
+		return nil, []schemaProblem{{message: "the form has no properties: there is nothing to fill in"}}
+	}
+	f.fields(properties, top["required"])
+	return f, f.checkDefaults(properties)
+}
+
+// fields takes what people are asked from the properties.
+func (f *Form) fields(properties map[string]any, required any) {
+	must := map[string]bool{}
+	names, _ := required.([]any)
+	for _, name := range names {
+		if s, ok := name.(string); ok {
+			must[s] = true
+		}
+	}
+	for _, name := range orderOf(f.source) {
+		p, _ := properties[name].(map[string]any)
+		x := FormField{Name: name, Required: must[name], Default: p["default"]}
+		x.Type, _ = p["type"].(string)
+		x.Title, _ = p["title"].(string)
+		x.Description, _ = p["description"].(string)
+		x.Enum, _ = p["enum"].([]any)
+		f.Fields = append(f.Fields, x)
+	}
+}
+
+// checkDefaults holds every default against its own property.
+func (f *Form) checkDefaults(properties map[string]any) (bad []schemaProblem) {
+	for _, p := range f.whole.problems(anyMap(f.Defaults())) {
+		if len(p.path) == 0 || p.missing && len(p.path) == 1 {
+			continue // a person may give it
+		}
+		if property, _ := properties[p.path[0]].(map[string]any); property["default"] != nil {
+			bad = append(bad, schemaProblem{path: []string{"properties", p.path[0], "default"}, message: "the default does not fit: " + p.message})
+		}
+	}
+	return bad
+}
+
+func anyMap(m map[string]any) any { return m }
+
+// orderOf are the names of the properties in the order in which they stand in the text.
+func orderOf(source []byte) []string {
+	var top struct {
+		Properties json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(source, &top) != nil || len(top.Properties) == 0 {
+		return nil
+	}
+	var names []string
+	d := json.NewDecoder(bytes.NewReader(top.Properties))
+	d.Token() // the brace
+	for d.More() {
+		key, err := d.Token()
+		var skip json.RawMessage
+		if err != nil || d.Decode(&skip) != nil {
+			break
+		}
+		if name, ok := key.(string); ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// decodeJSON reads one JSON value without rounding its numbers.
+func decodeJSON(b []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if d.More() {
+		return nil, errors.New("something follows the JSON value")
+	}
+	return v, nil
+}
