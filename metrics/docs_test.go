@@ -35,7 +35,8 @@ func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Service(func() (int, int) { return 1, 1 }); err != nil {
+	service, err := p.Service(func() (int, int) { return 1, 1 })
+	if err != nil {
 		t.Fatal(err)
 	}
 	engine = flowrun.New(flowrun.Config{Store: flowrun.NewMemory(), Journal: p.Journal})
@@ -49,8 +50,8 @@ func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
 	if _, err := engine.Run(t.Context(), plan, nil, flowrun.WithSink(run)); err != nil {
 		t.Fatal(err)
 	}
-	p.SlotFired(time.Millisecond)
-	p.SlotsMissed("t", 1)
+	service.SlotFired(time.Millisecond)
+	service.SlotsMissed("t", 1)
 	file := filepath.Join(t.TempDir(), "t.prom")
 	if err := p.WriteFile(file); err != nil {
 		t.Fatal(err)

@@ -168,7 +168,7 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	var fired *scheduler // nil: this service fires no schedules
 	calm := func() {}
 	if !f.noSchedules {
-		fired, calm = a.schedules(ctx, s, sv, d.log, slots(program))
+		fired, calm = a.schedules(ctx, s, sv, d.log, slots(measured))
 		defer calm()
 	}
 	told := a.told()
