@@ -44,6 +44,7 @@ var house = map[string]struct {
 	"internal/notice":  {3, []string{"", "dag", "expr", "tool", "internal/proc"}, nil},
 	"internal/policy":  {3, nil, nil},
 	"internal/service": {3, []string{"", "dag", "tool"}, nil},
+	"internal/listing": {3, []string{"", "dag"}, nil},
 	"internal/runlog":  {3, []string{"", "dag", "steps"}, nil},
 	"internal/config":  {3, []string{"tool", "internal/atomicfile"}, nil},
 	"internal/cli": {4, []string{
@@ -63,6 +64,7 @@ var house = map[string]struct {
 		"internal/policy",
 		"internal/probe",
 		"internal/proc",
+		"internal/listing",
 		"internal/runlog",
 		"internal/schedule",
 		"internal/service",
@@ -81,6 +83,7 @@ var house = map[string]struct {
 		"internal/config",
 		"internal/console",
 		"internal/funcschema",
+		"internal/listing",
 		"internal/runlog",
 		"internal/service",
 		"steps",

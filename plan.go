@@ -249,7 +249,7 @@ const cleanupID dag.ID = "@cleanup"
 
 // node is the step's node in the graph.
 func (s *planStep) node() dag.Node {
-	n := dag.Node{Runner: s.runner(), Policy: s.policy, Sure: s.interrupt == failWhenInterrupted, Idle: s.def.Kind == tool.Waiting}
+	n := dag.Node{Runner: s.runner(), Policy: s.policy, Sure: s.interrupt == failWhenInterrupted, Idle: s.def.Kind == tool.Waiting || s.def.Kind == tool.Asking}
 	if s.nested != nil {
 		n.Graph = s.nested.graph
 		if !s.nested.group {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/proc"
 )
 
 // NoLineError says that a tool takes locks, or bounds how many runs of it there may be,
@@ -30,21 +32,32 @@ func (j *job) queue(ctx context.Context) error {
 	if len(j.needs) == 0 {
 		return nil
 	}
-	d := Demand{Needs: j.needs}
-	var last Queued
-	if j.queued != nil {
-		d.Tell = func(q Queued) {
-			last = q
-			j.queued(q)
-		}
-	}
+	ctx, give := context.WithCancelCause(ctx)
+	defer give(nil)
 	ctx, stop := j.letGo.during(ctx)
 	defer stop()
-	err := j.ledger.Admit(ctx, d)
-	if err == nil && last.Run != "" {
+	var last Queued
+	err := j.ledger.Admit(ctx, Demand{Needs: j.needs, Tell: func(q Queued) {
+		last = q
+		if outer := j.args.world.env[proc.MarkRun]; q.heldBy(outer) {
+			give(fmt.Errorf("a step of run %s has started it, and that run has what it waits for (%s): it would wait for ever; use the tool by use-tool", outer, q.Obstacles[0].Title()))
+			return
+		}
+		if j.queued != nil {
+			j.queued(q)
+		}
+	}})
+	if err == nil && last.Run != "" && j.queued != nil {
 		j.queued(Queued{Run: last.Run, Since: last.Since})
 	}
 	return err
+}
+
+// heldBy says whether a run has something that this one waits for.
+func (q Queued) heldBy(run string) bool {
+	return run != "" && slices.ContainsFunc(q.Obstacles, func(o Obstacle) bool {
+		return slices.ContainsFunc(o.Holders, func(h Holder) bool { return h.Run == run })
+	})
 }
 
 // during is a context that ends with dag.ErrReleased when the run is let go.

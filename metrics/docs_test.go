@@ -35,6 +35,10 @@ func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	service, err := p.Service(func() (int, int) { return 1, 1 })
+	if err != nil {
+		t.Fatal(err)
+	}
 	engine = flowrun.New(flowrun.Config{Store: flowrun.NewMemory(), Journal: p.Journal})
 	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), &tool.Definition{Name: "t", Steps: []*tool.Step{
 		flowrun.GoStep("s", func(context.Context, *flowrun.StepInput) (any, error) { return "out", nil })}})
@@ -46,8 +50,8 @@ func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
 	if _, err := engine.Run(t.Context(), plan, nil, flowrun.WithSink(run)); err != nil {
 		t.Fatal(err)
 	}
-	p.SlotFired(time.Millisecond)
-	p.SlotsMissed("t", 1)
+	service.SlotFired(time.Millisecond)
+	service.SlotsMissed("t", 1)
 	file := filepath.Join(t.TempDir(), "t.prom")
 	if err := p.WriteFile(file); err != nil {
 		t.Fatal(err)

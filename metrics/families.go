@@ -30,9 +30,6 @@ type families struct {
 
 	journalAppend prometheus.Histogram
 	journalSync   prometheus.Histogram
-
-	slotLag     prometheus.Histogram
-	slotsMissed *prometheus.CounterVec // schedule
 }
 
 func newFamilies() families {
@@ -52,16 +49,13 @@ func newFamilies() families {
 
 		journalAppend: prometheus.NewHistogram(histogramOpts("flowrun_journal_append_seconds", "How long it took to record the events of a turn.", journalBuckets)),
 		journalSync:   prometheus.NewHistogram(histogramOpts("flowrun_journal_sync_seconds", "How long it took to make recorded events durable when a run waited for it.", journalBuckets)),
-
-		slotLag:     prometheus.NewHistogram(histogramOpts("flowrun_schedule_lag_seconds", "How long after its time a slot of a schedule was fired, jitter not counted.", workBuckets)),
-		slotsMissed: counter("flowrun_schedule_missed_total", "Slots of schedules that came too late to be fired.", "schedule"),
 	}
 }
 
 func (f *families) all() []prometheus.Collector {
 	return []prometheus.Collector{f.runs, f.runDuration, f.runsRunning, f.queueWait,
 		f.steps, f.stepDuration, f.retries, f.fallbacks, f.timeouts, f.cacheHits, f.truncated,
-		f.journalAppend, f.journalSync, f.slotLag, f.slotsMissed}
+		f.journalAppend, f.journalSync}
 }
 
 func counter(name, help string, labels ...string) *prometheus.CounterVec {

@@ -39,14 +39,12 @@ type Metrics struct {
 	mu    sync.Mutex
 	tools map[string]*toolSeries
 	steps map[pair]*stepSeries
-
-	schedules map[string]bool
 }
 
 // New makes a Metrics and registers its series in reg. It fails when the registry has
 // series of these names already: one Metrics serves all engines of a program.
 func New(reg prometheus.Registerer, o Options) (*Metrics, error) {
-	m := &Metrics{families: newFamilies(), limit: o.Limit, tools: map[string]*toolSeries{}, steps: map[pair]*stepSeries{}, schedules: map[string]bool{}}
+	m := &Metrics{families: newFamilies(), limit: o.Limit, tools: map[string]*toolSeries{}, steps: map[pair]*stepSeries{}}
 	if m.limit <= 0 {
 		m.limit = DefaultLimit
 	}

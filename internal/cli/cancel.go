@@ -34,6 +34,10 @@ stopped, cleanup runs. The command does not wait for that.`,
 					}
 					a.say("asked run %s to stop; flowrun show %s tells how it ends", id, id)
 				case dag.Interrupted:
+					if dir, err := stateDir(); err == nil && info.Origin != "" && serviceLives(dir) {
+						a.say("run %s is not running: its engine has gone; the service takes it up, unless a person has to say so first (flowrun resume %s)", id, id)
+						return nil
+					}
 					a.say("run %s is not running: its engine has gone; flowrun resume %s goes on with it", id, id)
 				default:
 					a.say("run %s is over: it is %s", id, info.Status)

@@ -95,6 +95,8 @@ func (a *app) root() *cobra.Command {
 		a.runCommand(),
 		a.resumeCommand(),
 		a.retryCommand(),
+		a.approveCommand(),
+		a.rejectCommand(),
 		a.cancelCommand(),
 		a.scheduleCommand(),
 		a.serveCommand(),

@@ -56,7 +56,7 @@ func TestExitCodesPage(t *testing.T) {
 // has a line in help environment; and every line is of such a variable.
 func TestEnvironmentPage(t *testing.T) {
 	told := map[string]bool{}
-	for _, e := range slices.Concat(variablesRead, variablesOfTraces, variablesSet) {
+	for _, e := range slices.Concat(variablesRead, variablesOfTraces, variablesSet, variablesTold) {
 		told[e.word] = true
 	}
 	found := map[string]bool{"LC_ALL": true, "LC_CTYPE": true, "LANG": true, "TMPDIR": true} // a loop over names; the library's

@@ -25,7 +25,9 @@ import (
 // a step has it, every key is the step's, Ctrl-C too: the step's own terminal makes a
 // signal of it. Ctrl-C three times within a second is for flowrun.
 type keyboard struct {
-	fd     int // of stdin
+	in     *os.File      // stdin
+	fd     int           // its descriptor
+	seat   chan struct{} // held by whoever reads from it: a step, or a question
 	show   io.Writer
 	stdout bool // is a terminal
 	taken  atomic.Bool
@@ -52,7 +54,7 @@ func (a *app) keyboard(noInput bool) *keyboard {
 	if noInput || !ok || !isTerminal(in) || !term.IsTerminal(int(in.Fd())) {
 		return nil
 	}
-	k := &keyboard{fd: int(in.Fd()), stdout: isTerminal(a.Stdout)}
+	k := &keyboard{in: in, fd: int(in.Fd()), seat: make(chan struct{}, 1), stdout: isTerminal(a.Stdout)}
 	switch {
 	case isTerminal(a.Stderr):
 		k.show = a.Stderr
@@ -75,16 +77,26 @@ func (k *keyboard) screen(w io.Writer) io.Writer {
 // Stdout says whether the run's output is seen there too.
 func (k *keyboard) Stdout() bool { return k.stdout }
 
-// Attach gives the terminal to a step.
-func (k *keyboard) Attach(dag.ID) (flowrun.Attachment, error) {
+// inFront says whether flowrun may read from the terminal.
+func (k *keyboard) inFront() error {
 	if group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
-		return nil, errors.New("flowrun runs in the background of its terminal; bring it to the foreground (fg), or say --no-input")
+		return errors.New("flowrun runs in the background of its terminal; bring it to the foreground (fg), or say --no-input")
+	}
+	return nil
+}
+
+// Attach gives the terminal to a step, once a question that is asked is answered.
+func (k *keyboard) Attach(dag.ID) (flowrun.Attachment, error) {
+	if err := k.inFront(); err != nil {
+		return nil, err
 	}
 	wake, waker, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a pipe: %w", err)
 	}
+	k.seat <- struct{}{}
 	if err := k.take(); err != nil {
+		<-k.seat
 		wake.Close()
 		waker.Close()
 		return nil, fmt.Errorf("cannot take the terminal: %w", err)
@@ -171,8 +183,17 @@ func (h *hold) Size() <-chan flowrun.TerminalSize { return h.sizes }
 // Read waits for a key, or for Close. The descriptor is shared with whoever started
 // flowrun, so it is not made non-blocking.
 func (h *hold) Read(b []byte) (int, error) {
+	n, err := h.keys(h.wake, b)
+	if err == nil {
+		h.heed(b[:n])
+	}
+	return n, err
+}
+
+// keys waits for what is typed, or for a byte in wake.
+func (k *keyboard) keys(wake *os.File, b []byte) (int, error) {
 	for {
-		ask := []unix.PollFd{{Fd: int32(h.fd), Events: unix.POLLIN}, {Fd: int32(h.wake.Fd()), Events: unix.POLLIN}}
+		ask := []unix.PollFd{{Fd: int32(k.fd), Events: unix.POLLIN}, {Fd: int32(wake.Fd()), Events: unix.POLLIN}}
 		switch _, err := unix.Poll(ask, -1); {
 		case err == unix.EINTR:
 			continue
@@ -181,7 +202,7 @@ func (h *hold) Read(b []byte) (int, error) {
 		case ask[1].Revents != 0:
 			return 0, os.ErrClosed
 		}
-		n, err := syscall.Read(h.fd, b)
+		n, err := syscall.Read(k.fd, b)
 		switch {
 		case err == syscall.EINTR || err == syscall.EAGAIN:
 			continue
@@ -190,7 +211,6 @@ func (h *hold) Read(b []byte) (int, error) {
 		case n == 0:
 			return 0, io.EOF
 		}
-		h.heed(b[:n])
 		return n, nil
 	}
 }
@@ -226,6 +246,7 @@ func (h *hold) Write(b []byte) (int, error) {
 // Close gives the terminal back.
 func (h *hold) Close() error {
 	h.release()
+	<-h.seat
 	signal.Stop(h.changed)
 	close(h.changed)
 	h.watching.Wait()

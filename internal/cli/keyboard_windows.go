@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 
@@ -18,5 +19,14 @@ func (*keyboard) screen(w io.Writer) io.Writer { return w }
 func (*keyboard) cover(*console.View)          {}
 func (*keyboard) release()                     {}
 func (*keyboard) Stdout() bool                 { return false }
+
+// sitting is never had: nobody is asked.
+type sitting struct{ out io.Writer }
+
+func (*keyboard) sit(context.Context) (*sitting, error) { return nil, errors.ErrUnsupported }
+
+func (*sitting) leave()                               {}
+func (*sitting) dropTyped()                           {}
+func (*sitting) read(context.Context) (string, error) { return "", errors.ErrUnsupported }
 
 func (*keyboard) Attach(dag.ID) (flowrun.Attachment, error) { return nil, errors.ErrUnsupported }

@@ -150,6 +150,11 @@ func (as assignment) wayOut() string {
 
 // value is what the assignment gives to the parameter of p that it names.
 func (as assignment) value(p *flowrun.Plan) (any, error) {
+	return as.valueOf(typeOf(p, as.name), p.Secret(as.name))
+}
+
+// valueOf is what the assignment gives to something of that type.
+func (as assignment) valueOf(typ string, secret bool) (any, error) {
 	if as.json {
 		var v any
 		err := decode([]byte(as.text), &v)
@@ -161,12 +166,12 @@ func (as assignment) value(p *flowrun.Plan) (any, error) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		if p.Secret(as.name) { // it may be no file but a password
+		if secret { // it may be no file but a password
 			file, err = steps.Replacement, errors.Unwrap(err)
 		}
 		return nil, fmt.Errorf("cannot read %q: %w", file, err)
 	}
-	if typ := typeOf(p, as.name); typ != "array" && typ != "object" {
+	if typ != "array" && typ != "object" {
 		return string(b), nil
 	}
 	var v any

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/listing"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -41,92 +41,23 @@ waits, in the order of their turns; a tool that says max-active-runs stands ther
 	return c
 }
 
-// underWay are the states of runs that ps lists.
-var underWay = []dag.Status{dag.Running, dag.Pending, dag.Waiting}
-
-// psJSON is flowrun/ps.v1.
-type psJSON struct {
-	Schema string     `json:"schema"`
-	Runs   []liveJSON `json:"runs"`
-	Locks  []lockJSON `json:"locks"`
-	Limits []lockJSON `json:"limits"` // of tools with max-active-runs
-}
-
-// liveJSON is a run that is under way.
-type liveJSON struct {
-	ID       string         `json:"id"`
-	Tool     string         `json:"tool"`
-	Status   dag.Status     `json:"status"`
-	Started  time.Time      `json:"started"`
-	PID      int            `json:"pid,omitempty"`
-	Reason   string         `json:"reason,omitempty"`
-	Message  string         `json:"message,omitempty"`
-	WaitsFor []obstacleJSON `json:"waits_for,omitempty"`
-}
-
-// lockJSON is a lock, or the turns of a tool, and the runs that have one and wait for
-// one. Slots is the least that any of them says.
-type lockJSON struct {
-	Name    string   `json:"name"`
-	File    string   `json:"file,omitempty"`
-	Slots   int      `json:"slots"`
-	Holders []string `json:"holders"`
-	Waiting []string `json:"waiting"`
-}
-
 func (a *app) ps(ctx context.Context, s flowrun.Store, output string) error {
 	line, err := s.Line(ctx)
 	if err != nil {
 		return err
 	}
-	runs, err := s.Runs(ctx, flowrun.Query{Status: underWay})
+	runs, err := s.Runs(ctx, flowrun.Query{Status: listing.UnderWay})
 	if err != nil {
 		return err
 	}
-	doc := psJSON{Schema: "flowrun/ps.v1", Runs: []liveJSON{}, Locks: stood(line, flowrun.NeedLock), Limits: stood(line, flowrun.NeedTurn)}
-	waits := map[string][]obstacleJSON{}
-	for _, q := range line.Waiting() {
-		waits[q.Run] = obstacles(q)
-	}
-	for _, r := range runs {
-		doc.Runs = append(doc.Runs, liveJSON{r.ID, r.Tool, r.Status, r.Started, r.PID, r.Reason, r.Message, waits[r.ID]})
-	}
+	doc := listing.PsOf(line, runs)
 	if output == "json" {
 		return a.writeJSON(doc)
 	}
 	return a.psTable(doc)
 }
 
-// stood is who has, and who waits for, each thing of a kind, in the order in which these
-// were first asked for.
-func stood(line flowrun.Line, kind flowrun.NeedKind) []lockJSON {
-	list := []lockJSON{}
-	at := map[[2]string]int{}
-	for _, p := range line {
-		for _, n := range p.Needs {
-			if n.Kind != kind {
-				continue
-			}
-			key := [2]string{n.Name, n.File}
-			i, known := at[key]
-			if !known {
-				i = len(list)
-				at[key] = i
-				list = append(list, lockJSON{n.Name, n.File, n.Slots, []string{}, []string{}})
-			}
-			l := &list[i]
-			l.Slots = min(l.Slots, n.Slots)
-			if p.Held {
-				l.Holders = append(l.Holders, p.Run)
-			} else {
-				l.Waiting = append(l.Waiting, p.Run)
-			}
-		}
-	}
-	return list
-}
-
-func (a *app) psTable(doc psJSON) error {
+func (a *app) psTable(doc listing.Ps) error {
 	if len(doc.Runs) == 0 {
 		a.say("no runs are under way")
 		return nil
@@ -146,7 +77,7 @@ func (a *app) psTable(doc psJSON) error {
 		return err
 	}
 	rows = rows[:0]
-	add := func(kind string, l lockJSON) {
+	add := func(kind string, l listing.Lock) {
 		rows = append(rows, []string{kind + l.Name, fmt.Sprintf("%d/%d", len(l.Holders), l.Slots), strings.Join(l.Holders, " "), strings.Join(l.Waiting, " ")})
 	}
 	for _, l := range doc.Locks {

@@ -125,49 +125,54 @@ func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) e
 		if err != nil {
 			return err
 		}
-		g, err := plan(past, params, false)
-		if err != nil {
-			return beyond(past, err)
-		}
-		if g.Nothing() {
-			a.tellLimit(past)
-			if err := a.nothingToDo(past.Result(), f.output); err != nil || f.dryRun || g.Retry {
-				return err
-			}
-			_, err := flowrun.New(flowrun.Config{Store: s}).Continue(ctx, g)
+		return a.takeUp(ctx, s, past, params, f, plan)
+	})
+}
+
+// takeUp carries on with a run that has been read.
+func (a *app) takeUp(ctx context.Context, s *sqlite.Store, past *flowrun.Past, params map[string]any, f runFlags, plan planner) error {
+	g, err := plan(past, params, false)
+	if err != nil {
+		return beyond(past, err)
+	}
+	if g.Nothing() {
+		a.tellLimit(past)
+		if err := a.nothingToDo(past.Result(), f.output); err != nil || f.dryRun || g.Retry {
 			return err
 		}
-		if speaks(f.progress) || f.dryRun {
-			a.foretell(g, past)
+		_, err := flowrun.New(flowrun.Config{Store: s}).Continue(ctx, g)
+		return err
+	}
+	if speaks(f.progress) || f.dryRun {
+		a.foretell(g, past)
+	}
+	what := subject{tools: g.Tools(), preview: g.Preview}
+	if !g.Retry {
+		what.run = past.Record.ID
+	}
+	if f.dryRun {
+		a.foresee(what, f)
+		return nil
+	}
+	if len(g.Asks) > 0 {
+		if !speaks(f.progress) || f.noInput || !a.confirm(g) {
+			return &flowrun.InterruptedError{Run: past.Record.ID, Steps: g.Asks}
 		}
-		what := subject{tools: g.Tools(), preview: g.Preview}
-		if !g.Retry {
-			what.run = past.Record.ID
-		}
-		if f.dryRun {
-			a.foresee(what, f)
-			return nil
-		}
-		if len(g.Asks) > 0 {
-			if !speaks(f.progress) || f.noInput || !a.confirm(g) {
-				return &flowrun.InterruptedError{Run: past.Record.ID, Steps: g.Asks}
-			}
-			if g, err = plan(past, params, true); err != nil {
-				return err
-			}
-		}
-		if f.id, err = a.consent(s, what, f); err != nil {
+		if g, err = plan(past, params, true); err != nil {
 			return err
 		}
-		defer a.retain(ctx, s, f.settings)
-		f.dir = past.Record.World.Workspace
-		told := past
-		if g.Retry {
-			told, f.retries = nil, past // a run of its own, which tells itself what it takes over
-		}
-		return a.carryOut(told, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
-			return e.Continue(ctx, g, o...)
-		})
+	}
+	if f.id, err = a.consent(s, what, f); err != nil {
+		return err
+	}
+	defer a.retain(ctx, s, f.settings)
+	f.dir = past.Record.World.Workspace
+	told := past
+	if g.Retry {
+		told, f.retries = nil, past // a run of its own, which tells itself what it takes over
+	}
+	return a.carryOut(told, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+		return e.Continue(ctx, g, o...)
 	})
 }
 
@@ -199,7 +204,7 @@ func (a *app) foretell(g *flowrun.Again, p *flowrun.Past) {
 		{"stands", g.Kept},
 		{"runs again", g.Reset},
 		{"runs for the first time", g.Left},
-		{"waits for its next try", g.Waiting},
+		{"goes on waiting", g.Waiting},
 		{"was running when the engine died, or may have been", g.Asks},
 		{"was running when the engine died, and counts as failed (on-interrupt: fail)", g.Lost()},
 	} {

@@ -284,6 +284,9 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 	defer keys.release() // should a step not have come to it
 	if keys != nil {
 		options = append(options, flowrun.WithTerminal(keys))
+		if ask := a.person(keys, f); ask != nil {
+			options = append(options, flowrun.WithApproval(ask))
+		}
 		defer func(w io.Writer) { a.Stderr = w }(a.Stderr)
 		a.Stderr = keys.screen(a.Stderr)
 	}

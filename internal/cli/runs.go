@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/listing"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -93,33 +94,6 @@ func runStates() []string {
 	return words
 }
 
-// runJSON is a run in flowrun/runs.v1.
-type runJSON struct {
-	ID         string     `json:"id"`
-	Tool       string     `json:"tool"`
-	RetryOf    string     `json:"retry_of,omitempty"`
-	Origin     string     `json:"origin,omitempty"`
-	Status     dag.Status `json:"status"`
-	ExitCode   int        `json:"exit_code"`
-	Reason     string     `json:"reason,omitempty"`
-	Message    string     `json:"message,omitempty"`
-	Started    time.Time  `json:"started"`
-	Ended      time.Time  `json:"ended,omitzero"`
-	DurationMS int64      `json:"duration_ms"`
-}
-
-func inJSON(r flowrun.RunInfo, now time.Time) runJSON {
-	j := runJSON{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
-		Message: r.Message, Started: r.Started, Ended: r.Ended}
-	switch {
-	case !r.Ended.IsZero():
-		j.DurationMS = r.Ended.Sub(r.Started).Milliseconds()
-	case r.Live():
-		j.DurationMS = now.Sub(r.Started).Milliseconds()
-	}
-	return j
-}
-
 func (a *app) runs(ctx context.Context, s flowrun.Store, q flowrun.Query, output string) error {
 	list, err := s.Runs(ctx, q)
 	if err != nil {
@@ -128,19 +102,12 @@ func (a *app) runs(ctx context.Context, s flowrun.Store, q flowrun.Query, output
 	now := time.Now()
 	switch output {
 	case "json":
-		doc := struct {
-			Schema string    `json:"schema"`
-			Runs   []runJSON `json:"runs"`
-		}{"flowrun/runs.v1", []runJSON{}}
-		for _, r := range list {
-			doc.Runs = append(doc.Runs, inJSON(r, now))
-		}
-		return a.writeJSON(doc)
+		return a.writeJSON(listing.RunsOf(list, now))
 	case "jsonl":
 		enc := json.NewEncoder(a.Stdout)
 		enc.SetEscapeHTML(false)
 		for _, r := range list {
-			if err := enc.Encode(inJSON(r, now)); err != nil {
+			if err := enc.Encode(listing.RunOf(r, now)); err != nil {
 				return err
 			}
 		}

@@ -237,7 +237,7 @@ func (s *scheduler) report(r schedule.Report) {
 }
 
 // slots counts what the loop tells of.
-func slots(m *metrics.Program) func(schedule.Report) {
+func slots(m *metrics.Service) func(schedule.Report) {
 	return func(r schedule.Report) {
 		switch r.Kind {
 		case schedule.Fired:

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -112,6 +113,9 @@ func (a *app) runService(c *cobra.Command, f serveFlags) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
+	if os.Getenv("GOMAXPROCS") == "" { // callers shall not wait for the turns of a hundred runs
+		runtime.SetDefaultGOMAXPROCS()
+	}
 	f.noInput, f.progress = true, "plain"
 	door, err := openDoor(c, f)
 	if err != nil {
@@ -142,8 +146,13 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	}
 	ec.Journal = program.Journal
 	engine = flowrun.New(ec)
-	sv, err := service.New(ctx, service.Config{Engine: engine, Store: s, Library: a.library, Log: d.log,
-		Changes: s.Changes, Writable: s.Writable,
+	var sv *service.Service // likewise
+	measured, err := program.Service(func() (int, int) { return sv.Standing() })
+	if err != nil {
+		return err
+	}
+	sv, err = service.New(ctx, service.Config{Engine: engine, Store: s, Library: a.library, Log: d.log,
+		Changes: s.Changes, Writable: s.Writable, Waited: measured.Waited,
 		Decide: func(p *flowrun.Plan) error { return f.decide(p) },
 		Observe: func(name string) (dag.Sink, func()) {
 			run := program.Run(name)
@@ -159,7 +168,7 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	var fired *scheduler // nil: this service fires no schedules
 	calm := func() {}
 	if !f.noSchedules {
-		fired, calm = a.schedules(ctx, s, sv, d.log, slots(program))
+		fired, calm = a.schedules(ctx, s, sv, d.log, slots(measured))
 		defer calm()
 	}
 	told := a.told()

@@ -157,6 +157,9 @@ func handlerNote(p *flowrun.Plan, r *flowrun.Result, id string) string {
 func (a *app) next(r *flowrun.Result) {
 	switch r.Status {
 	case dag.Failed, dag.TimedOut, dag.Cancelled, dag.Interrupted:
+	case dag.Waiting:
+		a.wayToAnswer(r)
+		return
 	default:
 		return
 	}

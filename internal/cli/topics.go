@@ -105,7 +105,7 @@ var variablesRead = []entry{
 	{"TMPDIR", "the folder for temporary files, and what {TEMP} stands for"},
 	{"TRACEPARENT", "the span that a run is part of (W3C trace context); with it\nTRACESTATE"},
 	{"TRACESTATE", "see TRACEPARENT"},
-	{"GOMAXPROCS", "how many CPUs flowrun itself works on (default: 1;\nsteps take what they want)"},
+	{"GOMAXPROCS", "how many CPUs flowrun itself works on (default: 1, for\nserve all of them; steps take what they want)"},
 }
 
 // variablesOfTraces are OpenTelemetry's, those of them that flowrun knows.

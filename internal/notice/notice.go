@@ -9,12 +9,13 @@
 //
 // A notice never changes what it tells of. It is sent at most once: a receiver that
 // answered is not asked again, and an engine that dies before it was sent does not
-// make up for it later. What could not be sent comes back as a [Failure], for those
+// make up for it later. What could not be sent comes back as a [Trouble], for those
 // who can say so.
 package notice
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,6 +111,9 @@ type Rule struct {
 // Wants says whether the rule is for the event.
 func (r Rule) Wants(e Event) bool {
 	on := r.Events()
+	if e == "" {
+		return false
+	}
 	return slices.Contains(on, e) || slices.Contains(on, Always) || e == Recovery && slices.Contains(on, Success)
 }
 
@@ -172,11 +176,14 @@ const (
 	oneTry   = 10 * time.Second // for a command, and for each try of a post
 	atOnce   = 8                // notices that are sent side by side
 	maxTries = 3                // of a post
+	longest  = time.Minute      // for all notices of an outcome
 )
 
 // Send sends a notice by every rule that wants the outcome, and answers what could not
-// be sent, in the order of the rules. When ctx ends it gives up.
+// be sent, in the order of the rules. When ctx ends, or all of it takes more than a minute, it gives up.
 func Send(ctx context.Context, s Settings, rules []Rule, o Outcome) []Trouble {
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("all notices together took longer than %v", longest))
+	defer cancel()
 	troubles := make([]*Trouble, len(rules))
 	slots := make(chan struct{}, atOnce)
 	var all sync.WaitGroup

@@ -63,6 +63,9 @@ func TestWants(t *testing.T) {
 		{[]Event{Cancelled, Failure}, []Event{Failure, Cancelled}},
 	} {
 		var got []Event
+		if (Rule{On: c.on}).Wants("") {
+			t.Errorf("%v wants what is no event", c.on)
+		}
 		for _, e := range all {
 			if (Rule{On: c.on}).Wants(e) {
 				got = append(got, e)
@@ -192,7 +195,11 @@ func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 // TestPostIsBounded: a receiver that never answers holds nobody up for long, and a
 // cancel nobody at all.
 func TestPostIsBounded(t *testing.T) {
-	for _, cancelled := range []bool{false, true} {
+	for _, c := range []struct {
+		rules     int
+		cancelled bool
+		want      time.Duration
+	}{{5, false, 33 * time.Second}, {5, true, 2 * time.Second}, {100, false, time.Minute}} {
 		old := client.Transport
 		synctest.Test(t, func(t *testing.T) {
 			defer func() { client.Transport = old }()
@@ -202,17 +209,15 @@ func TestPostIsBounded(t *testing.T) {
 			})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			want := 33 * time.Second
-			if cancelled {
-				want = 2 * time.Second
-				time.AfterFunc(want, cancel)
+			if c.cancelled {
+				time.AfterFunc(c.want, cancel)
 			}
 			began := time.Now()
-			rules := make([]Rule, 5)
+			rules := make([]Rule, c.rules)
 			for i := range rules {
 				rules[i].Webhook = "http://x/"
 			}
-			if bad := Send(ctx, Settings{}, rules, outcome(Failure, dag.Failed)); len(bad) != 5 || time.Since(began) != want {
+			if bad := Send(ctx, Settings{}, rules, outcome(Failure, dag.Failed)); len(bad) != c.rules || time.Since(began) != c.want {
 				t.Errorf("%v in %v", bad, time.Since(began))
 			}
 		})

@@ -24,6 +24,9 @@ type Now struct {
 	Next time.Time
 }
 
+// late says whether slots have been missed or are made up for.
+func (n *Now) late() bool { return n.Missed > 0 || len(n.Fire) > 0 && n.Fire[0].Late }
+
 const (
 	// onTime is how late a start may be to be no matter of catching up: a machine under
 	// load is not a service that was down.

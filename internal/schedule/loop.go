@@ -104,16 +104,17 @@ type Loop struct {
 	line    line
 }
 
-// entry is a schedule in the loop.
+// entry is a schedule in the loop. While it is busy, all but busy and changed belong to the
+// goroutine that deals with it; else to whoever holds the lock.
 type entry struct {
 	Schedule
-	plan     string
-	watched  bool      // the book has been asked; cursor is good
-	cursor   time.Time // the last slot that was dealt with
-	resumed  time.Time // when it was paused no more; what passed before is not late
-	wake     time.Time // when to look at it; zero: never
-	busy     bool      // a goroutine deals with it
-	replaced bool      // Set has put another in its place, or none
+	plan    string
+	watched bool      // the book has been asked; cursor is good
+	cursor  time.Time // the last slot that was dealt with
+	resumed time.Time // when it was paused no more; what passed before is not late
+	wake    time.Time // when to look at it; zero: never
+	busy    bool      // a goroutine deals with it
+	changed *Schedule // what it becomes when that is done
 }
 
 // New makes a loop without schedules.
@@ -134,28 +135,35 @@ func (l *Loop) wall() time.Time { return l.Now().Round(0) }
 func (l *Loop) Set(list []Schedule) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.wall()
 	before := l.entries
 	l.entries, l.line = map[string]*entry{}, nil
 	for _, s := range list {
-		e := &entry{Schedule: s, plan: s.Plan(), wake: now}
-		if !s.Start.IsZero() {
-			e.Spec = s.Spec.From(s.Start)
+		old := before[s.Name]
+		if old != nil && old.busy {
+			old.changed = &s
+			l.entries[s.Name] = old
+			continue
 		}
-		if old := before[s.Name]; old != nil {
-			e.follow(old, now)
-		}
-		l.entries[s.Name] = e
-		l.enqueue(e)
-	}
-	for name, old := range before {
-		old.replaced = l.entries[name] != old
+		l.take(s, old)
 	}
 	l.stir()
 }
 
-// follow takes over where another entry of the name is. What it is busy with, the Book
-// keeps from being done twice.
+// take puts a schedule in the place of another, or of none.
+func (l *Loop) take(s Schedule, old *entry) {
+	now := l.wall()
+	e := &entry{Schedule: s, plan: s.Plan(), wake: now}
+	if !s.Start.IsZero() {
+		e.Spec = s.Spec.From(s.Start)
+	}
+	if old != nil {
+		e.follow(old, now)
+	}
+	l.entries[s.Name] = e
+	l.enqueue(e)
+}
+
+// follow takes over where the entry before is.
 func (e *entry) follow(old *entry, now time.Time) {
 	if e.resumed = old.resumed; old.Paused {
 		e.resumed = now
@@ -273,10 +281,14 @@ func (l *Loop) tend(ctx context.Context, e *entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.busy, e.wake = false, wake
-	if !e.replaced {
+	switch {
+	case l.entries[e.Name] != e: // it was taken away meanwhile
+	case e.changed != nil:
+		l.take(*e.changed, e)
+	default:
 		l.enqueue(e)
-		l.stir()
 	}
+	l.stir()
 }
 
 // deal does what is due and answers when to look again. What could not be dealt with
@@ -290,6 +302,16 @@ func (l *Loop) deal(ctx context.Context, e *entry, now time.Time) (wake time.Tim
 		cursor = now // the clock was set back; what fired remains claimed
 	}
 	due := Due(&e.Schedule, cursor, now)
+	if due.late() { // another service may have been there while this one slept
+		last, _, err := l.Book.Cursor(ctx, e.Name)
+		if err != nil {
+			return wake, err
+		}
+		if !last.After(now) {
+			cursor = latest(cursor, last)
+			due = Due(&e.Schedule, cursor, now)
+		}
+	}
 	if due.Missed > 0 {
 		reason := fmt.Sprintf("missed: no service was there in time (catch-up %s); %d slots up to this one", e.catchUp(), due.Missed)
 		if err := l.Book.Skip(ctx, e.Name, due.LastMissed, reason); err != nil {
@@ -298,12 +320,12 @@ func (l *Loop) deal(ctx context.Context, e *entry, now time.Time) (wake time.Tim
 		cursor = due.LastMissed
 		l.Observe(Report{Kind: Missed, Schedule: e.Name, Slot: due.LastMissed, Count: due.Missed, Late: true, Reason: reason})
 	}
-	l.move(e, cursor)
+	e.cursor = cursor
 	for _, slot := range due.Fire {
 		if err := l.fire(ctx, e, slot); err != nil {
 			return wake, err
 		}
-		l.move(e, slot.At)
+		e.cursor = slot.At
 	}
 	return due.Next, nil
 }
@@ -313,13 +335,6 @@ func (s *Schedule) catchUp() CatchUp {
 		return CatchUpOnce
 	}
 	return s.CatchUp
-}
-
-// move sets the cursor, which Set reads.
-func (l *Loop) move(e *entry, cursor time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e.cursor = cursor
 }
 
 // watch asks the Book where the schedule is, the first time.
@@ -338,8 +353,6 @@ func (l *Loop) watch(ctx context.Context, e *entry, now time.Time) error {
 	if !ok {
 		cursor = anchor
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if e.Start.IsZero() {
 		e.Spec = e.Spec.From(anchor)
 	}

@@ -106,6 +106,36 @@ func TestBookFails(t *testing.T) {
 	})
 }
 
+// TestSuspended: what another service did while this one slept is not missed.
+func TestSuspended(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		book, runs := newBook(), &counting{}
+		var asleep atomic.Int64 // what the suspended machine's clock is behind
+		var reports []Report
+		a := New(Config{Book: book, Runs: runs})
+		b := New(Config{Book: book, Runs: runs, Now: func() time.Time { return time.Now().Add(time.Duration(asleep.Load())) }, Observe: func(r Report) {
+			if r.Kind != Fired && r.Kind != Jumped && r.Kind != Taken {
+				reports = append(reports, r)
+			}
+		}})
+		list := []Schedule{schedule(t, "* * * * *")}
+		asleep.Store(int64(-time.Hour))
+		b.Set(list)
+		stopB := service(b)
+		time.Sleep(time.Second)
+		a.Set(list)
+		stopA := service(a)
+		time.Sleep(time.Hour)
+		stopA()
+		asleep.Store(0)
+		time.Sleep(2 * time.Minute)
+		stopB()
+		if len(reports) != 0 {
+			t.Errorf("%+v", reports)
+		}
+	})
+}
+
 func TestStartFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := &counting{err: errors.New("the tool is broken")}

@@ -195,9 +195,8 @@ func (s *Service) settled() map[string]mark {
 	return list
 }
 
-// stand notes how many runs wait for what.
-func (s *Service) stand(open []flowrun.RunInfo) {
-	var now standing
+// stands counts how many runs wait for what.
+func stands(open []flowrun.RunInfo) (now standing) {
 	for _, info := range open {
 		switch info.Status {
 		case dag.Pending:
@@ -206,6 +205,12 @@ func (s *Service) stand(open []flowrun.RunInfo) {
 			now.resting++
 		}
 	}
+	return now
+}
+
+// stand notes that.
+func (s *Service) stand(open []flowrun.RunInfo) {
+	now := stands(open)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.standing = now

@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"time"
+
+	"github.com/flowrun/flowrun"
 )
 
 // Health implements Surface.
@@ -21,6 +23,15 @@ func (s *Service) Health() Health {
 		h.Ready = true
 	}
 	return h
+}
+
+// Standing is how many runs of the state directory have not ended, and how many of these
+// stand in line; nothing where the Store does not say.
+func (s *Service) Standing() (open, queued int) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	runs, _ := s.Store.Runs(ctx, flowrun.Query{Open: true})
+	return len(runs), stands(runs).queued
 }
 
 // writable says why nothing can be recorded. What was found out holds for a second: who

@@ -50,6 +50,8 @@ type Config struct {
 	// Ended is told of every run that has ended in the service's hands, or has come to rest
 	// there; it may take its time, and should give up when ctx ends. nil: nobody is.
 	Ended func(ctx context.Context, e Ended)
+	// Waited is told how long a run stood in line. nil: nobody is.
+	Waited func(time.Duration)
 	// Changes is a number that differs after other processes have written to the Store;
 	// it is asked for several times a second. nil: the Store is looked at instead.
 	Changes func() (int64, error)
@@ -134,6 +136,9 @@ func (s *Service) Events(ctx context.Context, id string, after uint64) ([]dag.Ev
 func (s *Service) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error) {
 	return s.Store.Runs(ctx, q)
 }
+
+// Line implements Surface.
+func (s *Service) Line(ctx context.Context) (flowrun.Line, error) { return s.Store.Line(ctx) }
 
 // Tools implements Surface.
 func (s *Service) Tools(context.Context) ([]Tool, error) { return s.catalog.list(), nil }

@@ -171,6 +171,13 @@ func (s *Service) owns(id string) bool {
 	return s.runs[id] != nil
 }
 
+// inLine hears of a run in line. When it waits for nothing any more its turn has come.
+func (s *Service) inLine(q flowrun.Queued) {
+	if len(q.Obstacles) == 0 {
+		s.Waited(time.Since(q.Since))
+	}
+}
+
 // carry brings a run to its end.
 func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) {
 	defer s.work.Done()
@@ -182,6 +189,9 @@ func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Resu
 		sink, done := s.Observe(r.tool)
 		options = append(options, flowrun.WithSink(sink))
 		defer done()
+	}
+	if s.Waited != nil {
+		options = append(options, flowrun.WithQueue(s.inLine))
 	}
 	res, err := do(options...)
 	r.err = err

@@ -82,6 +82,8 @@ type Surface interface {
 	Events(ctx context.Context, id string, after uint64) ([]dag.Event, error)
 	// Runs lists runs, newest first.
 	Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error)
+	// Line is every live run that has, or waits for, a lock or a turn of its tool.
+	Line(ctx context.Context) (flowrun.Line, error)
 	// Tools are the tools in reach; Plan is one of them compiled.
 	Tools(ctx context.Context) ([]Tool, error)
 	Plan(ctx context.Context, name string) (*flowrun.Plan, error)

@@ -43,3 +43,29 @@ func benchmarkAppend(b *testing.B, n int) {
 	}
 	b.ReportMetric(float64(s.wal.syncs.Load())*100/float64(b.N*n), "syncs/100events")
 }
+
+// One operation is a run without steps: begun, admitted and closed. A plain one needs
+// nothing, and pays nothing for those that do.
+func BenchmarkRunPlain(b *testing.B) { benchmarkRun(b, nil) }
+func BenchmarkRunLocked(b *testing.B) {
+	benchmarkRun(b, []flowrun.Need{{Kind: flowrun.NeedLock, Name: "db", Slots: 1}})
+}
+
+func benchmarkRun(b *testing.B, needs []flowrun.Need) {
+	s := openTest(b, b.TempDir())
+	ctx := context.Background()
+	n := 0
+	for b.Loop() {
+		n++
+		l, err := s.Begin(ctx, &flowrun.Record{ID: fmt.Sprint("r", n), Tool: "t", Created: time.Now()})
+		if err == nil {
+			err = l.Admit(ctx, flowrun.Demand{Needs: needs})
+		}
+		if err == nil {
+			err = l.Close()
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

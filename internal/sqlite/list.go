@@ -43,20 +43,30 @@ func (w *waiting) explain(ctx context.Context, i flowrun.RunInfo) (flowrun.RunIn
 	if i.PID == 0 {
 		return i, nil
 	}
-	if w.queued == nil {
-		line, err := w.store.Line(ctx)
-		if err != nil {
-			return i, err
-		}
-		w.queued = map[string]flowrun.Queued{}
-		for _, q := range line.Waiting() {
-			w.queued[q.Run] = q
-		}
+	if err := w.read(ctx); err != nil {
+		return i, err
 	}
 	if q, waits := w.queued[i.ID]; waits {
 		i = i.WithQueue(q)
 	}
 	return i, nil
+}
+
+// read looks once who stands in line. Whoever reads rows does so before these are open: a second
+// connection for each reader may be more than there are, and then all wait for ever.
+func (w *waiting) read(ctx context.Context) error {
+	if w.queued != nil {
+		return nil
+	}
+	line, err := w.store.Line(ctx)
+	if err != nil {
+		return err
+	}
+	w.queued = map[string]flowrun.Queued{}
+	for _, q := range line.Waiting() {
+		w.queued[q.Run] = q
+	}
+	return nil
 }
 
 // Runs implements flowrun.Store.
@@ -65,6 +75,10 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 	if s.reads == nil {
 		return nil, nil
 	}
+	w := waiting{store: s}
+	if err := w.read(ctx); err != nil {
+		return nil, s.failed(doing, err)
+	}
 	text, args := listing(q)
 	rows, err := s.reads.QueryContext(ctx, text, args...)
 	if err != nil {
@@ -72,7 +86,6 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 	}
 	defer rows.Close()
 	var list []flowrun.RunInfo
-	w := waiting{store: s}
 	for (q.Limit <= 0 || len(list) < q.Limit) && rows.Next() {
 		info, err := scanInfo(rows)
 		if err == nil {

@@ -84,11 +84,9 @@ func hookParams(h config.Webhook, r *http.Request, body []byte) (map[string]any,
 	params := map[string]any{}
 	doc := body
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && kind == "application/x-www-form-urlencoded" {
-		form, err := url.ParseQuery(string(body))
-		if err != nil || !form.Has("payload") {
-			return nil, refuse(400, "broken-form", "the form has no field payload", "send JSON")
+		if form, err := url.ParseQuery(string(body)); err == nil && form.Has("payload") { // the other form of GitHub's
+			doc = []byte(form.Get("payload"))
 		}
-		doc = []byte(form.Get("payload")) // the other form of GitHub's
 	}
 	if h.BodyParam != "" {
 		if !utf8.Valid(doc) {

@@ -131,7 +131,7 @@ func components() (object, error) {
 	if err := json.Unmarshal(schemaFile, &all); err != nil {
 		return nil, fmt.Errorf("internal error: schemas of the API: %w", err)
 	}
-	for _, name := range []string{"run", "runs", "event"} {
+	for _, name := range []string{"run", "runs", "ps", "event"} {
 		b, err := flowrun.Schema(name)
 		if err != nil {
 			return nil, err

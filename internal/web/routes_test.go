@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -106,7 +108,7 @@ func TestEveryRoute(t *testing.T) {
 	if _, doc := b.get("/api/v1/tools/hello"); !strings.Contains(string(doc), `"description":"whom"`) {
 		t.Errorf("%s", doc)
 	}
-	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/api/v1/schedules"} {
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/api/v1/schedules", "/api/v1/ps"} {
 		if res, doc := b.get(path); res.StatusCode != 200 {
 			t.Errorf("%s: %d %s", path, res.StatusCode, doc)
 		}
@@ -127,6 +129,27 @@ func TestEveryRoute(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPs: who waits for whom is told, and not where definitions are.
+func TestPs(t *testing.T) {
+	b := newBench(t, web.Options{})
+	file := filepath.Join(t.TempDir(), "open")
+	body := `{"tool": "turns", "params": {"FILE": ` + strconv.Quote(file) + `}}`
+	first, second := b.start(body), b.start(body)
+	b.becomes(second, dag.Pending)
+	_, doc := b.get("/api/v1/ps")
+	var ps struct {
+		Locks, Limits []struct{ Holders, Waiting []string }
+	}
+	if err := json.Unmarshal(doc, &ps); err != nil || len(ps.Locks) != 1 || len(ps.Limits) != 1 || !slices.Equal(ps.Locks[0].Holders, []string{first}) || !slices.Equal(ps.Limits[0].Waiting, []string{second}) {
+		t.Errorf("%v %s", err, doc)
+	}
+	if strings.Contains(string(doc), b.dir) {
+		t.Errorf("it tells of the machine: %s", doc)
+	}
+	b.open(file)
+	b.becomes(second, dag.Succeeded)
 }
 
 // TestOptionalRoutes: what a service has not stands neither in the document nor behind it.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/listing"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -28,6 +29,8 @@ var runRoutes = []route{
 			{name: "since", kind: "string", doc: "Only runs begun at this time or later, as RFC 3339."},
 			{name: "limit", kind: "integer", doc: "At most so many, from 1 to 1000; 100 where it is absent."}},
 		answers: []answer{{200, "The runs.", "", "runs"}}, handle: (*door).listRuns},
+	{method: "GET", path: "/api/v1/ps", id: "ps", summary: "List the runs that are under way, and who waits for whom",
+		answers: []answer{{200, "The runs, locks with their holders, and tools with a bound on their runs.", "", "ps"}}, handle: (*door).ps},
 	{method: "POST", path: "/api/v1/runs", id: "startRun", summary: "Start a run of a tool",
 		doc: "The answer comes once the run is on record for good, and does not wait for its end. With an `Idempotency-Key` the request may be repeated when its answer was lost: " +
 			"the same key is the same run, as long as the history keeps it.",
@@ -82,21 +85,6 @@ func accept(w http.ResponseWriter, id string) error {
 	return writeJSON(w, http.StatusAccepted, started{id})
 }
 
-// listed is a run in flowrun/runs.v1.
-type listed struct {
-	ID         string     `json:"id"`
-	Tool       string     `json:"tool"`
-	RetryOf    string     `json:"retry_of,omitempty"`
-	Origin     string     `json:"origin,omitempty"`
-	Status     dag.Status `json:"status"`
-	ExitCode   int        `json:"exit_code"`
-	Reason     string     `json:"reason,omitempty"`
-	Message    string     `json:"message,omitempty"`
-	Started    time.Time  `json:"started"`
-	Ended      time.Time  `json:"ended,omitzero"`
-	DurationMS int64      `json:"duration_ms"`
-}
-
 func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
 	in := r.URL.Query()
 	q := flowrun.Query{Tool: in.Get("tool"), Limit: 100}
@@ -122,22 +110,20 @@ func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	runs := make([]listed, len(found))
-	for i, f := range found {
-		runs[i] = listed{ID: f.ID, Tool: f.Tool, RetryOf: f.RetryOf, Origin: f.Origin, Status: f.Status, ExitCode: f.ExitCode,
-			Reason: f.Reason, Message: f.Message, Started: f.Started, Ended: f.Ended}
-		switch {
-		case !f.Ended.IsZero():
-			runs[i].DurationMS = f.Ended.Sub(f.Started).Milliseconds()
-		case f.Status == dag.Running:
-			runs[i].DurationMS = now.Sub(f.Started).Milliseconds()
-		}
+	return writeJSON(w, 200, listing.RunsOf(found, time.Now()))
+}
+
+// ps lists what is under way.
+func (d *door) ps(w http.ResponseWriter, r *http.Request) error {
+	line, err := d.Line(r.Context())
+	if err != nil {
+		return err
 	}
-	return writeJSON(w, 200, struct {
-		Schema string   `json:"schema"`
-		Runs   []listed `json:"runs"`
-	}{"flowrun/runs.v1", runs})
+	runs, err := d.Runs(r.Context(), flowrun.Query{Status: listing.UnderWay})
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, 200, listing.PsOf(line, runs).Far())
 }
 
 // runIDs is what ids of runs look like; they are names of folders, too.

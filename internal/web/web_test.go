@@ -45,6 +45,7 @@ var tools = map[string]string{
 	"gate":   "name: gate\nsteps:\n  - name: one\n    bash: echo first; echo grumble >&2\n  - name: two\n    bash: |\n      echo waiting\n      until [ -e {FILE} ]; do sleep 0.02; done\n      echo done\nparameters:\n  FILE: {type: string, required: true}\n",
 	"fails":  "name: fails\nsteps:\n  - {name: good, bash: echo good}\n  - {name: bad, bash: 'exit 3'}\n",
 	"bare":   "name: bare\nbash: echo {WHO}\nparameters:\n  WHO: {type: string}\n",
+	"turns":  "name: turns\nmax-active-runs: 1\nlocks: [db]\nbash: until [ -e {FILE} ]; do sleep 0.02; done\nparameters:\n  FILE: {type: string, required: true}\n",
 	"root":   "name: root\nbash: id\nsecurity: {execution-privilege: elevated}\n",
 	"broken": "name: broken\nsteps: 7\n",
 }

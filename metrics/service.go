@@ -1,0 +1,59 @@
+package metrics
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Service are the series of a service: of all runs of its state directory, and of its
+// schedules. It is safe for concurrent use.
+type Service struct {
+	wait   prometheus.Histogram
+	lag    prometheus.Histogram
+	missed *prometheus.CounterVec // schedule
+	limit  int
+
+	mu        sync.Mutex
+	schedules map[string]bool
+}
+
+// Service registers the series of a service. standing is called at every scrape, from any
+// goroutine: how many runs have not ended, and how many of them stand in line.
+func (p *Program) Service(standing func() (open, queued int)) (*Service, error) {
+	s := &Service{limit: p.limit, schedules: map[string]bool{},
+		wait:   prometheus.NewHistogram(histogramOpts("flowrun_run_queue_wait_seconds", "How long runs stood in line for locks, or for a turn of their tool.", workBuckets)),
+		lag:    prometheus.NewHistogram(histogramOpts("flowrun_schedule_lag_seconds", "How long after its time a slot of a schedule was fired, jitter not counted.", workBuckets)),
+		missed: counter("flowrun_schedule_missed_total", "Slots of schedules that came too late to be fired.", "schedule"),
+	}
+	for _, c := range []prometheus.Collector{s.wait, s.lag, s.missed,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_runs_open", Help: "Runs of the state directory that have not ended."},
+			func() float64 { n, _ := standing(); return float64(n) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_run_queue_depth", Help: "Runs that stand in line for locks, or for a turn of their tool."},
+			func() float64 { _, n := standing(); return float64(n) }),
+	} {
+		if err := p.own.Register(c); err != nil {
+			return nil, fmt.Errorf("cannot register the metrics of the service: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// Waited notes how long a run stood in line.
+func (s *Service) Waited(d time.Duration) { s.wait.Observe(seconds(d)) }
+
+// SlotFired counts a slot of a schedule that was fired, lag after its time.
+func (s *Service) SlotFired(lag time.Duration) { s.lag.Observe(seconds(lag)) }
+
+// SlotsMissed counts slots of a schedule that came too late to be fired.
+func (s *Service) SlotsMissed(schedule string, n int) {
+	s.mu.Lock()
+	if !s.schedules[schedule] && len(s.schedules) >= s.limit {
+		schedule = Other
+	}
+	s.schedules[schedule] = true
+	s.mu.Unlock()
+	s.missed.WithLabelValues(schedule).Add(float64(n))
+}
