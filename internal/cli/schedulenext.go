@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -9,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/cron"
 	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -19,18 +22,20 @@ func (a *app) scheduleNextCommand() *cobra.Command {
 	var from, zone, output string
 	var count int
 	c := &cobra.Command{
-		Use:   `next "CRON"`,
-		Short: "Show when a cron expression fires",
-		Long: `Show the next times of a cron expression, in its time zone and in UTC, and explain those
-that are not where one would look for them: where clocks are turned, or a day was moved to a
-weekday. The expression is read as in a definition; its fields are one argument.`,
-		Example: `  flowrun schedule next "0 7 * * 1-5"
+		Use:   `next NAME|"CRON"`,
+		Short: "Show when a schedule, or a cron expression, fires",
+		Long: `Show the next times of a schedule, or of a cron expression, in its time zone and in UTC,
+and explain those that are not where one would look for them: where clocks are turned, or a
+day was moved to a weekday. An expression is read as in a definition; its fields are one
+argument. A single word is the name of a schedule, as flowrun schedule list shows it.`,
+		Example: `  flowrun schedule next report
+  flowrun schedule next "0 7 * * 1-5"
   flowrun schedule next "30 2 * * *" --timezone Europe/Zurich --from 2026-03-28
   flowrun schedule next "@every 90m" --count 3 -o json`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
-				return usagef(c, `give one cron expression, such as "0 7 * * 1-5"`)
+				return usagef(c, `give the name of a schedule, or one cron expression such as "0 7 * * 1-5"`)
 			case len(args) > 1:
 				return usagef(c, "give one cron expression; its fields are one argument, so put it in quotes")
 			}
@@ -43,23 +48,32 @@ weekday. The expression is read as in a definition; its fields are one argument.
 			if count < 1 || count > mostSlots {
 				return usagef(c, "--count must be from 1 to %d", mostSlots)
 			}
-			spec, err := a.cronArgument(c, args[0], zone)
+			var s schedule.Schedule
+			var err error
+			named := isName(args[0])
+			if named {
+				s, err = a.scheduleNamed(c, args[0], zone)
+			} else {
+				s.Spec, err = a.cronArgument(c, args[0], zone)
+			}
 			if err != nil {
 				return err
 			}
 			begin := time.Now()
 			if from != "" {
-				if begin, err = tool.Moment(from, spec.Zone()); err != nil {
+				if begin, err = tool.Moment(from, s.Spec.Zone()); err != nil {
 					return usagef(c, "--from: %v", err)
 				}
 			}
-			s := schedule.Schedule{Spec: spec.From(begin)}
+			if !named {
+				s.Spec = s.Spec.From(begin)
+			}
 			if output == "json" {
 				return a.writeJSON(upcoming(&s, begin, count))
 			}
 			return a.slotTable(&s, begin, count)
 		},
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: a.completeSchedules,
 	}
 	fl := c.Flags()
 	fl.IntVar(&count, "count", 10, "show `n` times")
@@ -68,6 +82,31 @@ weekday. The expression is read as in a definition; its fields are one argument.
 	fl.StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// isName says whether a word can only be the name of a schedule: an expression has several
+// fields, or begins with @.
+func isName(word string) bool {
+	return word != "" && !strings.HasPrefix(word, "@") && !strings.ContainsAny(word, " \t\n=")
+}
+
+// scheduleNamed is the schedule of that name, its intervals counted from where they are.
+func (a *app) scheduleNamed(c *cobra.Command, name, zone string) (s schedule.Schedule, err error) {
+	if zone != "" {
+		return s, usagef(c, "--timezone is for a cron expression: schedule %s has its own", name)
+	}
+	err = a.reading(func(ctx context.Context, store *sqlite.Store) error {
+		list, err := a.namedSchedules(ctx, store, []string{name}, false)
+		if err != nil {
+			return err
+		}
+		if list[0].Paused {
+			a.say("schedule %s is paused: it does not run at these times", list[0].name)
+		}
+		s, err = since(ctx, store, list[0])
+		return err
+	})
+	return s, err
 }
 
 // cronArgument reads a cron expression of the command line. zone is --timezone.
