@@ -60,7 +60,7 @@ var exitCodes = []entry{
 	{"5", "refused: the run is live, the platform is another, a policy says no"},
 	{"6", "parameters, or the environment they come from, are invalid"},
 	{"7", "the run rests and waits for somebody; flowrun resume goes on with it"},
-	{"8", "the service cannot be reached, or cannot begin: nobody listens, an address is taken"},
+	{"8", "the service cannot be reached, or an address it is to have is taken"},
 	{"70", "a bug in flowrun"},
 	{"124", "the run took longer than its timeout"},
 	{"130", "interrupted (Ctrl-C); the run can be resumed"},
