@@ -59,7 +59,7 @@ var (
 	ErrNotRunning = errors.New("the run is interrupted: nobody executes it")
 
 	ErrNoQuestion = errors.New("no step waits for an answer there")
-	ErrAnswered   = errors.New("it has been answered already")
+	ErrAnswered   = flowrun.ErrAnswered
 	ErrNoSchedule = errors.New("there is no such schedule")
 )
 
