@@ -285,6 +285,7 @@ func (l *memoryLedger) Rest(message string) error {
 		return fmt.Errorf("cannot let run %s rest: %w", l.run.info.ID, ErrFenced)
 	}
 	l.run.owner, l.run.info.Status, l.run.info.Message = nil, dag.Waiting, message
+	l.memory.leave(l.run)
 	return nil
 }
 

@@ -58,9 +58,10 @@ var (
 	// nobody goes on with it.
 	ErrNotRunning = errors.New("the run is interrupted: nobody executes it")
 
-	ErrNoQuestion = errors.New("no step waits for an answer there")
-	ErrAnswered   = flowrun.ErrAnswered
-	ErrNoSchedule = errors.New("there is no such schedule")
+	ErrNoQuestion    = errors.New("no step waits for an answer there")
+	ErrManyQuestions = errors.New("several steps wait for an answer: name one")
+	ErrTooLate       = errors.New("it is too late to answer")
+	ErrNoSchedule    = errors.New("there is no such schedule")
 )
 
 // Surface is what doors may ask of a service. Errors are those of the root package
@@ -74,6 +75,11 @@ type Surface interface {
 	Resume(ctx context.Context, id string) error
 	// Retry begins a new run that takes over what went well in an old one.
 	Retry(ctx context.Context, id string, from []string) (retry string, err error)
+	// Answer answers the step at that path, which waits for a person, or the only one that
+	// does where step is "", and sees to it that the run goes on. Errors: ErrNoRun,
+	// ErrNoQuestion, ErrManyQuestions, ErrTooLate, flowrun.ErrAnswered, a
+	// *flowrun.ParamsError when the values do not fit the form.
+	Answer(ctx context.Context, id, step string, a Answer) error
 	// Past is a recorded run, live or not.
 	Past(ctx context.Context, id string) (*flowrun.Past, error)
 	// Info is where a run stands, without its definition; Events are its events with a
@@ -102,14 +108,6 @@ type Tool struct {
 	Scope       string
 	Tags        []string
 	Broken      string // why its newest version cannot be used, "" where it can
-}
-
-// People lets people answer runs that wait for them.
-type People interface {
-	// Answer answers the step at that path, which waits; where step is "" the only one
-	// that does. Errors: ErrNoRun, ErrNoQuestion, ErrAnswered, a *flowrun.ParamsError
-	// when the values do not fit the form.
-	Answer(ctx context.Context, id, step string, a Answer) error
 }
 
 // Answer is what a person said.

@@ -44,7 +44,7 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (flowrun.Ledge
 		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, cancel = NULL WHERE n = ?",
 			epoch, process, boot, lease, n)
 		if err == nil {
-			err = s.leave(ctx, c, n) // should a former owner have died with it
+			err = s.leave(ctx, c, n, epoch) // should a former owner have died with it
 		}
 		if err != nil {
 			return err

@@ -194,7 +194,7 @@ func (l *ledger) Close() error {
 	err := l.store.write(context.Background(), "give up run "+l.id, func(ctx context.Context, c *sql.Conn) error {
 		_, err := c.ExecContext(ctx, "UPDATE runs SET owner = NULL, lease = 0 WHERE n = ? AND epoch = ?", l.run, l.epoch)
 		if err == nil && queued {
-			err = l.store.leave(ctx, c, l.run)
+			err = l.store.leave(ctx, c, l.run, l.epoch)
 		}
 		return err
 	})

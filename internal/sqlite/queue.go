@@ -99,7 +99,7 @@ func (l *ledger) Admit(ctx context.Context, d flowrun.Demand) error {
 			return fmt.Errorf("cannot %s: the history was closed", doing)
 		case <-ctx.Done():
 			err := l.store.write(context.WithoutCancel(ctx), doing, func(ctx context.Context, c *sql.Conn) error {
-				return l.store.leave(ctx, c, l.run)
+				return l.store.leave(ctx, c, l.run, l.epoch)
 			})
 			l.store.queue.stir()
 			return errors.Join(context.Cause(ctx), err)

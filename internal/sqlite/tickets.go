@@ -148,9 +148,10 @@ func (t *ticket) drop(ctx context.Context, c *sql.Conn) error {
 	return err
 }
 
-// leave takes a run out of the line, with what it holds.
-func (s *Store) leave(ctx context.Context, c *sql.Conn, run int64) error {
-	res, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE run = ?", run)
+// leave takes a run out of the line, with what it holds. An owner with a later epoch has
+// asked for itself, and keeps that.
+func (s *Store) leave(ctx context.Context, c *sql.Conn, run int64, epoch int) error {
+	res, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE run = ? AND epoch <= ?", run, epoch)
 	if err != nil {
 		return err
 	}

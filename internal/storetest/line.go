@@ -383,3 +383,38 @@ func testLineLong(t *testing.T, s flowrun.Store) {
 	}
 	inLine(t, s, "")
 }
+
+// A run that rests holds nothing, and asks again when it is taken up.
+func testLineRest(t *testing.T, s flowrun.Store) {
+	a := ask(t, s, "a", lock("x", 1))
+	a.admitted()
+	b := ask(t, s, "b", lock("x", 1))
+	appendAll(t, a.ledger, turn("a", 1, 1)...)
+	if err := a.ledger.Rest("step gate waits for approval"); err != nil {
+		t.Fatal(err)
+	}
+	b.admitted()
+	again := askWith(t, claim(t, s, "a", 1), "a", lock("x", 1))
+	again.waits(s)
+	a.close() // as an engine does after a rest
+	inLine(t, s, "b* a")
+	b.close()
+	again.admitted()
+}
+
+// An owner that has lost its run, and does not know that yet, gives up nothing that the
+// next owner holds.
+func testLineLost(t *testing.T, s flowrun.Store) {
+	lapser, ok := s.(Lapser)
+	if !ok {
+		t.Skip("an owner cannot lose a run of this store")
+	}
+	a := ask(t, s, "a", lock("x", 1))
+	a.admitted()
+	appendAll(t, a.ledger, turn("a", 1, 1)...)
+	rival := lapser.Lapse(t, "a")
+	again := askWith(t, claim(t, rival, "a", 1), "a", lock("x", 1))
+	again.admitted()
+	a.close()
+	inLine(t, rival, "a*")
+}

@@ -57,6 +57,8 @@ func Test(t *testing.T, open func(t *testing.T) flowrun.Store) {
 		"LineDeath": testLineDeath,
 		"LineAgain": testLineAgain,
 		"LineLong":  testLineLong,
+		"LineRest":  testLineRest,
+		"LineLost":  testLineLost,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}

@@ -17,7 +17,7 @@ import (
 // FuzzRequest sends anything at all to the whole door, with the token: nothing panics,
 // fails inside or hangs, and every error is told in its form.
 func FuzzRequest(f *testing.F) {
-	b := newBench(f, web.Options{People: &office{}, Schedules: &office{}, Webhooks: hooks()})
+	b := newBench(f, web.Options{Schedules: &office{}, Webhooks: hooks()})
 	run := b.start(`{"tool": "hello"}`)
 	b.becomes(run, dag.Succeeded)
 	for path, methods := range b.operations() {

@@ -100,9 +100,13 @@ func problemOf(err error) *problem {
 	case errors.Is(err, service.ErrNotRunning):
 		return tell(409, "not-running", service.ErrNotRunning.Error(), "POST /api/v1/runs/{id}/resume goes on with it")
 	case errors.Is(err, service.ErrNoQuestion):
-		return tell(409, "no-question", service.ErrNoQuestion.Error(), "GET /api/v1/runs/{id} shows which steps wait")
-	case errors.Is(err, service.ErrAnswered):
-		return tell(409, "answered", service.ErrAnswered.Error(), "the first answer stands")
+		return tell(409, "no-question", service.ErrNoQuestion.Error(), "GET /api/v1/runs/{id}/questions lists what is asked")
+	case errors.Is(err, service.ErrManyQuestions):
+		return tell(409, "many-questions", service.ErrManyQuestions.Error(), "GET /api/v1/runs/{id}/questions lists what is asked")
+	case errors.Is(err, service.ErrTooLate):
+		return tell(409, "too-late", service.ErrTooLate.Error(), "POST /api/v1/runs/{id}/resume goes on with the run")
+	case errors.Is(err, flowrun.ErrAnswered):
+		return tell(409, "answered", flowrun.ErrAnswered.Error(), "the first answer stands")
 	case errors.Is(err, service.ErrNoSchedule):
 		return tell(404, "unknown-schedule", service.ErrNoSchedule.Error(), "GET /api/v1/schedules lists them")
 	case errors.Is(err, flowrun.ErrLive):

@@ -54,7 +54,7 @@ var (
 
 // routes is the table of this door.
 func (d *door) routes() []route {
-	list := slices.Concat(runRoutes, toolRoutes, []route{
+	list := slices.Concat(runRoutes, peopleRoutes, toolRoutes, []route{
 		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow what happens in all runs",
 			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers grow, also over a restart of the service. " +
 				"Without `after` or `Last-Event-ID` the stream begins with what happens next. `event: reset` says that events are missing before the next one: read the state anew.",
@@ -70,9 +70,6 @@ func (d *door) routes() []route {
 	if d.Metrics != nil {
 		list = append(list, route{method: "GET", path: "/metrics", id: "metrics", summary: "Metrics for Prometheus", open: loopback,
 			answers: []answer{{200, "The metrics.", "text/plain", ""}}, handle: (*door).metrics})
-	}
-	if d.People != nil {
-		list = append(list, peopleRoutes...)
 	}
 	if d.Schedules != nil {
 		list = append(list, scheduleRoutes...)

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
@@ -57,14 +56,6 @@ var runRoutes = []route{
 			{name: "stream", kind: "string", doc: "Only what went there; both where it is absent.", enum: []string{"stdout", "stderr"}},
 			{name: "follow", kind: "string", doc: "1 goes on while the run does.", enum: []string{"0", "1"}}},
 		answers: []answer{{200, "What they printed, secrets shown as ***.", asText, ""}}, handle: (*door).runLogs},
-}
-
-var peopleRoutes = []route{
-	{method: "POST", path: "/api/v1/runs/{id}/approve", id: "approve", summary: "Approve what a run waits for",
-		doc:  "The run goes on with the form's values.",
-		body: "approve", answers: []answer{{202, "The answer is on record.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, true) }},
-	{method: "POST", path: "/api/v1/runs/{id}/reject", id: "reject", summary: "Reject what a run waits for",
-		body: "reject", answers: []answer{{202, "The answer is on record.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, false) }},
 }
 
 func statuses() (words []string) {
@@ -307,33 +298,4 @@ func (d *door) retryRun(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return accept(w, retry)
-}
-
-// answer tells a run what somebody decided. The step stands in the body: its path may
-// hold whatever the items of a loop are called.
-func (d *door) answer(w http.ResponseWriter, r *http.Request, approve bool) error {
-	id, err := runID(r)
-	if err != nil {
-		return err
-	}
-	fields := []string{"step", "comment", "values"}
-	if !approve {
-		fields = fields[:2]
-	}
-	o, err := d.readObject(w, r, fields...)
-	if err != nil {
-		return err
-	}
-	a := service.Answer{Approve: approve}
-	step, errStep := field[string](o, "step", "a text")
-	comment, errComment := field[string](o, "comment", "a text")
-	values, errValues := field[map[string]any](o, "values", "an object of values by name")
-	if err := cmp.Or(errStep, errComment, errValues); err != nil {
-		return err
-	}
-	a.Comment, a.Values = comment, values
-	if err := d.People.Answer(context.WithoutCancel(r.Context()), id, step, a); err != nil {
-		return err
-	}
-	return accept(w, id)
 }

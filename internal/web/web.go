@@ -28,8 +28,7 @@ type Options struct {
 	Metrics http.Handler
 	// Webhooks are the callers under /hooks.
 	Webhooks []config.Webhook
-	// People and Schedules, where they are not nil, have routes of their own.
-	People    service.People
+	// Schedules, where they are not nil, have routes of their own.
 	Schedules service.Schedules
 	// Version is the program's.
 	Version string

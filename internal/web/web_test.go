@@ -46,6 +46,8 @@ var tools = map[string]string{
 	"fails":  "name: fails\nsteps:\n  - {name: good, bash: echo good}\n  - {name: bad, bash: 'exit 3'}\n",
 	"bare":   "name: bare\nbash: echo {WHO}\nparameters:\n  WHO: {type: string}\n",
 	"turns":  "name: turns\nmax-active-runs: 1\nlocks: [db]\nbash: until [ -e {FILE} ]; do sleep 0.02; done\nparameters:\n  FILE: {type: string, required: true}\n",
+	"asks":   "name: asks\nsteps:\n  - name: gate\n    approve:\n      prompt: Ship it?\n      form: {properties: {VERSION: {type: string}}, required: [VERSION]}\n  - {name: ship, bash: 'echo {gate.json.VERSION}'}\n",
+	"gates":  "name: gates\nsteps:\n  - name: each\n    for-each: {items: ['a b', c], key: '{item}'}\n    approve: Go {item}?\n",
 	"root":   "name: root\nbash: id\nsecurity: {execution-privilege: elevated}\n",
 	"broken": "name: broken\nsteps: 7\n",
 }

@@ -1,0 +1,84 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// Answer implements Surface.
+func (s *Service) Answer(ctx context.Context, id, step string, a Answer) error {
+	past, err := s.Past(ctx, id)
+	if err != nil {
+		return err
+	}
+	q, err := questionOf(past, step)
+	if err != nil {
+		return err
+	}
+	full := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: a.Approve, Comment: a.Comment, By: "api", At: time.Now()}
+	if a.Approve {
+		if full.Values, err = q.Check(a.Values); err != nil {
+			return err
+		}
+	}
+	if err := s.Store.Answer(ctx, id, full); err != nil {
+		return err
+	}
+	return s.answered(ctx, past, q.Wait)
+}
+
+// questionOf is the question of a run that is meant: of the step with that path, in
+// whatever try, or the only one where it is "".
+func questionOf(p *flowrun.Past, step string) (flowrun.Question, error) {
+	var meant []flowrun.Question
+	for _, q := range p.Questions() {
+		plain := dag.ID(q.Step).WithoutTries()
+		if step == "" || q.Step == step || plain == dag.ID(step) || dag.ID(step).Names(plain) {
+			meant = append(meant, q)
+		}
+	}
+	switch {
+	case len(meant) == 0 && step != "" && p.Plan.Step(step) == nil:
+		return flowrun.Question{}, p.NoStep(step)
+	case len(meant) == 0:
+		return flowrun.Question{}, ErrNoQuestion
+	case len(meant) > 1:
+		return flowrun.Question{}, ErrManyQuestions
+	case meant[0].Over(time.Now()):
+		return flowrun.Question{}, fmt.Errorf("%w: until %s", ErrTooLate, meant[0].Until.Format(time.RFC3339))
+	}
+	return meant[0], nil
+}
+
+// An owner hears an answer at once, but for one that was just about to give the run up:
+// so long it is watched, so often.
+const (
+	mostHearing = 5 * time.Second
+	hearing     = 50 * time.Millisecond
+)
+
+// answered goes on with a run whose question has been answered, where nobody does who
+// has it. What another process does about it meanwhile is as good.
+func (s *Service) answered(ctx context.Context, p *flowrun.Past, wait uint64) error {
+	for until := time.Now().Add(mostHearing); p.Info.Live(); time.Sleep(hearing) {
+		heard := !slices.ContainsFunc(p.Questions(), func(q flowrun.Question) bool { return q.Wait == wait })
+		if heard || time.Now().After(until) {
+			return nil
+		}
+		if err := p.Refresh(ctx, s.Store); err != nil {
+			return err
+		}
+	}
+	switch err := s.Resume(ctx, p.Record.ID); {
+	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.Is(err, ErrDraining):
+		return nil
+	default:
+		return err
+	}
+}

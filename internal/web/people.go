@@ -1,0 +1,77 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/tool"
+)
+
+var peopleRoutes = []route{
+	{method: "GET", path: "/api/v1/runs/{id}/questions", id: "listQuestions", summary: "List what a run asks people",
+		answers: []answer{{200, "The questions that wait for an answer.", "", "questions"}}, handle: (*door).questions},
+	{method: "POST", path: "/api/v1/runs/{id}/approve", id: "approve", summary: "Approve what a run waits for",
+		doc:  "The run goes on with the form's values.",
+		body: "approve", answers: []answer{{202, "The answer is on record.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, true) }},
+	{method: "POST", path: "/api/v1/runs/{id}/reject", id: "reject", summary: "Reject what a run waits for",
+		body: "reject", answers: []answer{{202, "The answer is on record.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, false) }},
+}
+
+// question is what a step asks.
+type question struct {
+	Step   string     `json:"step"`
+	Prompt string     `json:"prompt"`
+	Form   *tool.Form `json:"form,omitempty"`
+	Since  time.Time  `json:"since"`
+	Until  time.Time  `json:"until,omitzero"`
+}
+
+func (d *door) questions(w http.ResponseWriter, r *http.Request) error {
+	id, err := runID(r)
+	if err != nil {
+		return err
+	}
+	p, err := d.Past(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	list := []question{}
+	for _, q := range p.Questions() {
+		list = append(list, question{q.Step, q.Prompt, q.Form, q.Since, q.Until})
+	}
+	return writeJSON(w, 200, struct {
+		Questions []question `json:"questions"`
+	}{list})
+}
+
+// answer tells a run what somebody decided. The step stands in the body: its path may
+// hold whatever the items of a loop are called.
+func (d *door) answer(w http.ResponseWriter, r *http.Request, approve bool) error {
+	id, err := runID(r)
+	if err != nil {
+		return err
+	}
+	fields := []string{"step", "comment", "values"}
+	if !approve {
+		fields = fields[:2]
+	}
+	o, err := d.readObject(w, r, fields...)
+	if err != nil {
+		return err
+	}
+	a := service.Answer{Approve: approve}
+	step, errStep := field[string](o, "step", "a text")
+	comment, errComment := field[string](o, "comment", "a text")
+	values, errValues := field[map[string]any](o, "values", "an object of values by name")
+	if err := cmp.Or(errStep, errComment, errValues); err != nil {
+		return err
+	}
+	a.Comment, a.Values = comment, values
+	if err := d.Answer(context.WithoutCancel(r.Context()), id, step, a); err != nil {
+		return err
+	}
+	return accept(w, id)
+}
