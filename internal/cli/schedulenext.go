@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,11 +24,11 @@ func (a *app) scheduleNextCommand() *cobra.Command {
 	var count int
 	c := &cobra.Command{
 		Use:   `next NAME|"CRON"`,
-		Short: "Show when a schedule, or a cron expression, fires",
-		Long: `Show the next times of a schedule, or of a cron expression, in its time zone and in UTC,
-and explain those that are not where one would look for them: where clocks are turned, or a
-day was moved to a weekday. An expression is read as in a definition; its fields are one
-argument. A single word is the name of a schedule, as flowrun schedule list shows it.`,
+		Short: "Show when a schedule fires",
+		Long: `Show the next times of a schedule, of the first one of a tool, or of a cron expression, in
+its time zone and in UTC, and explain those that are not where one would look for them:
+where clocks are turned, or a day was moved to a weekday. A cron expression is read as in
+a definition; its fields are one argument.`,
 		Example: `  flowrun schedule next report
   flowrun schedule next "0 7 * * 1-5"
   flowrun schedule next "30 2 * * *" --timezone Europe/Zurich --from 2026-03-28
@@ -35,7 +36,7 @@ argument. A single word is the name of a schedule, as flowrun schedule list show
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
-				return usagef(c, `give the name of a schedule, or one cron expression such as "0 7 * * 1-5"`)
+				return usagef(c, `give the name of a schedule, or a cron expression such as "0 7 * * 1-5"`)
 			case len(args) > 1:
 				return usagef(c, "give one cron expression; its fields are one argument, so put it in quotes")
 			}
@@ -48,14 +49,7 @@ argument. A single word is the name of a schedule, as flowrun schedule list show
 			if count < 1 || count > mostSlots {
 				return usagef(c, "--count must be from 1 to %d", mostSlots)
 			}
-			var s schedule.Schedule
-			var err error
-			named := isName(args[0])
-			if named {
-				s, err = a.scheduleNamed(c, args[0], zone)
-			} else {
-				s.Spec, err = a.cronArgument(c, args[0], zone)
-			}
+			s, err := a.askedSchedule(c, args[0], zone)
 			if err != nil {
 				return err
 			}
@@ -65,7 +59,7 @@ argument. A single word is the name of a schedule, as flowrun schedule list show
 					return usagef(c, "--from: %v", err)
 				}
 			}
-			if !named {
+			if s.Name == "" {
 				s.Spec = s.Spec.From(begin)
 			}
 			if output == "json" {
@@ -84,26 +78,29 @@ argument. A single word is the name of a schedule, as flowrun schedule list show
 	return c
 }
 
-// isName says whether a word can only be the name of a schedule: an expression has several
-// fields, or begins with @.
-func isName(word string) bool {
-	return word != "" && !strings.HasPrefix(word, "@") && !strings.ContainsAny(word, " \t\n=")
-}
-
-// scheduleNamed is the schedule of that name, its intervals counted from where they are.
-func (a *app) scheduleNamed(c *cobra.Command, name, zone string) (s schedule.Schedule, err error) {
+// askedSchedule is what a word of the command line means: a schedule by its name, the
+// first one of a tool, or a cron expression, which has no name.
+func (a *app) askedSchedule(c *cobra.Command, word, zone string) (s schedule.Schedule, err error) {
+	if strings.ContainsAny(word, " \t*=") || word == "" || word[0] == '@' {
+		s.Spec, err = a.cronArgument(c, word, zone)
+		return s, err
+	}
 	if zone != "" {
-		return s, usagef(c, "--timezone is for a cron expression: schedule %s has its own", name)
+		return s, usagef(c, "--timezone is for a cron expression; a schedule has its own")
 	}
 	err = a.reading(func(ctx context.Context, store *sqlite.Store) error {
-		list, err := a.namedSchedules(ctx, store, []string{name}, false)
+		t, err := a.timetable(ctx, store, a.library())
 		if err != nil {
 			return err
 		}
-		if list[0].Paused {
-			a.say("schedule %s is paused: it does not run at these times", list[0].name)
+		e, err := t.find(word)
+		if i := slices.IndexFunc(t.entries, func(e planned) bool { return e.Tool == word }); err != nil && i >= 0 {
+			e, err = t.entries[i], nil
 		}
-		s, err = since(ctx, store, list[0])
+		if err != nil {
+			return err
+		}
+		s, err = since(ctx, store, e)
 		return err
 	})
 	return s, err
