@@ -10,14 +10,13 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Reasons of steps that ask a person.
-const (
-	reasonRejected   = "rejected"   // a person said no
-	reasonUnanswered = "unanswered" // nobody was there, or nobody answered in time
-)
+// ReasonRejected is the reason of a step that asked a person, who said no. Where nobody
+// answered it is steps.ReasonUnanswered.
+const ReasonRejected = "rejected"
 
 // waitsForPerson is the kind of a dag.Wait that an Answer ends.
 const waitsForPerson = "approval"
@@ -62,7 +61,7 @@ func (p *approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	case err != nil:
 		return failed(dag.ReasonInput, fmt.Sprintf("cannot render the prompt: %v", err))
 	case !a.asking.anybody():
-		return failed(reasonUnanswered, "nobody can be asked, and the run is not kept, so that nobody could answer later")
+		return failed(steps.ReasonUnanswered, "nobody can be asked, and the run is not kept, so that nobody could answer later")
 	}
 	w := &dag.Wait{Kind: waitsForPerson, Asks: true, Prompt: bounded(a.session.Mask().String(text))}
 	if p.def.Form != nil {
@@ -81,10 +80,10 @@ func (p *approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 
 // late is what comes of the step when nobody has answered in time.
 func (p *approval) late(a *Args, c *dag.Call) (*dag.Result, error) {
-	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reasonUnanswered, Message: fmt.Sprintf("nobody answered within %s", p.def.Timeout)}
+	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: fmt.Sprintf("nobody answered within %s", p.def.Timeout)}
 	switch p.def.OnTimeout {
 	case "reject":
-		r.Reason, r.Message = reasonRejected, r.Message+", which counts as a no"
+		r.Reason, r.Message = ReasonRejected, r.Message+", which counts as a no"
 	case "approve":
 		r.Status, r.ExitCode, r.Reason, r.Message = dag.Succeeded, 0, "", r.Message+", which counts as a yes"
 		if p.def.Form == nil {

@@ -144,7 +144,7 @@ func (k *asking) given(a Answer) (d dag.Answer, ok bool) {
 // result is what an answer makes of the step.
 func (k *asking) result(q Question, a Answer) *dag.Result {
 	said := a.told()
-	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reasonRejected, Message: "rejected" + said}
+	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonRejected, Message: "rejected" + said}
 	if a.Approve {
 		r.Status, r.ExitCode, r.Reason, r.Message = dag.Succeeded, 0, "", "approved"+said
 		if err := k.fill(q, a, r); err != nil {
@@ -243,7 +243,7 @@ func (k *asking) person(ctx context.Context, q Question) {
 	}
 	left := dag.Answer{Node: dag.ID(q.Step), Wait: q.Wait}
 	if k.store == nil { // then nobody ever will
-		left.Result = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reasonUnanswered, Message: "nobody answered, and the run is not kept, so that nobody could answer later"}
+		left.Result = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: "nobody answered, and the run is not kept, so that nobody could answer later"}
 	}
 	k.pass(left)
 }

@@ -44,8 +44,8 @@ func (k *asker) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, er
 		return answer, err
 	}
 	f := &filling{sitting: seat, ctx: ctx, question: q, values: map[string]any{}}
+	seat.dropTyped() // what was typed before the question is no answer
 	for {
-		seat.dropTyped()
 		switch word, err := f.line("[a]pprove, [r]eject, [l]ater? "); {
 		case err != nil:
 			return answer, err

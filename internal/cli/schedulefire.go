@@ -38,11 +38,15 @@ type scheduler struct {
 	here    string // the project of the service
 	loop    *schedule.Loop
 
-	mu    sync.Mutex
-	plans map[string]planned // those that this service fires, by id
-	tools map[string]bool    // that have schedules
-	told  map[string]bool    // problems
-	line  map[string]bool    // runs that were put in line here
+	stirred chan struct{} // more was claimed
+	begins  sync.WaitGroup
+
+	mu     sync.Mutex
+	claims []schedule.Firing  // whose runs are to begin
+	plans  map[string]planned // those that this service fires, by id
+	tools  map[string]bool    // that have schedules
+	told   map[string]bool    // problems
+	line   map[string]bool    // runs that were put in line here
 }
 
 var _ schedule.Runs = (*scheduler)(nil)
@@ -50,7 +54,7 @@ var _ schedule.Runs = (*scheduler)(nil)
 // schedules begins to fire schedules; stop returns when no slot is under way any more.
 func (a *app) schedules(ctx context.Context, store *sqlite.Store, sv launcher, log *slog.Logger, observe func(schedule.Report)) (s *scheduler, stop func()) {
 	s = &scheduler{app: a, store: store, book: store.Book(), service: sv, log: log, here: projectHere(),
-		plans: map[string]planned{}, tools: map[string]bool{}, told: map[string]bool{}, line: map[string]bool{}}
+		plans: map[string]planned{}, tools: map[string]bool{}, told: map[string]bool{}, line: map[string]bool{}, stirred: make(chan struct{}, 1)}
 	s.loop = schedule.New(schedule.Config{Book: s.book, Runs: s, Observe: func(r schedule.Report) {
 		s.report(r)
 		observe(r)
@@ -61,38 +65,33 @@ func (a *app) schedules(ctx context.Context, store *sqlite.Store, sv launcher, l
 	work.Go(func() { s.follow(ctx) })
 	work.Go(func() { s.moveUp(ctx) })
 	work.Go(func() { s.loop.Run(ctx) })
+	work.Go(func() { s.launch(ctx) })
 	return s, func() {
 		cancel()
 		work.Wait()
+		s.begins.Wait()
 	}
 }
 
 // origin is who begins the runs of a schedule.
 func origin(id string) string { return "schedule:" + id }
 
-// unfinished are the states of runs that are not over. One that is interrupted is taken up
-// again, unless it rests.
-var unfinished = []dag.Status{dag.Pending, dag.Running, dag.Waiting, dag.Interrupted}
-
-// active are the schedule's runs that are under way.
-func (s *scheduler) active(ctx context.Context, id string) (list []flowrun.RunInfo, err error) {
-	all, err := s.store.Runs(ctx, flowrun.Query{Origin: origin(id), Status: unfinished})
-	for _, r := range all {
+// active are the schedule's runs that are under way, and how many slots wait for their
+// turn. A run that is interrupted is taken up again, unless it rests.
+func (s *scheduler) active(ctx context.Context, id string) (runs []flowrun.RunInfo, queued int, err error) {
+	now, err := s.book.Standing(ctx, id, origin(id))
+	for _, r := range now.Runs {
 		if r.Status != dag.Interrupted || !s.service.Rests(r.ID) {
-			list = append(list, r)
+			runs = append(runs, r)
 		}
 	}
-	return list, err
+	return runs, now.Waiting, err
 }
 
 // Active implements schedule.Runs.
 func (s *scheduler) Active(ctx context.Context, p *schedule.Schedule) (running, queued int, err error) {
-	list, err := s.active(ctx, p.Name)
-	if err != nil {
-		return 0, 0, err
-	}
-	queued, err = s.book.Waiting(ctx, p.Name)
-	return len(list), queued, err
+	runs, queued, err := s.active(ctx, p.Name)
+	return len(runs), queued, err
 }
 
 // LastSuccess implements schedule.Runs. Runs of other schedules of the tool do not count
@@ -120,7 +119,73 @@ func (s *scheduler) Start(ctx context.Context, f schedule.Firing) error {
 		s.queue(f.Run)
 		return nil
 	}
-	return s.begin(ctx, f.Schedule, f.Run)
+	s.mu.Lock()
+	s.claims = append(s.claims, f)
+	s.mu.Unlock()
+	select {
+	case s.stirred <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+const (
+	// settling is how long no slot must have been claimed before runs begin, and
+	// longestSettling how long they wait at most: to begin a run takes a hundred times as
+	// long as to claim a slot, and many slots are due at the same time.
+	settling        = 25 * time.Millisecond
+	longestSettling = 250 * time.Millisecond
+	// atATime is how many runs begin at a time.
+	atATime = 16
+)
+
+// launch begins the runs of slots that were claimed.
+func (s *scheduler) launch(ctx context.Context) {
+	room := make(chan struct{}, atATime)
+	for {
+		for _, f := range s.claimed(ctx) {
+			select {
+			case room <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			s.begins.Go(func() {
+				defer func() { <-room }()
+				if err := s.begin(ctx, f.Schedule, f.Run); err != nil && ctx.Err() == nil {
+					s.report(schedule.Report{Kind: schedule.Failed, Schedule: f.Schedule.Name, Slot: f.Slot.At, Run: f.Run, Err: err})
+				}
+			})
+		}
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// claimed waits for slots until no more come. What is not begun in the end stands as it
+// was claimed.
+func (s *scheduler) claimed(ctx context.Context) []schedule.Firing {
+	var quiet, longest <-chan time.Time
+	for done := false; !done; {
+		select {
+		case <-s.stirred:
+			if longest == nil {
+				longest = time.After(longestSettling)
+			}
+			quiet = time.After(settling)
+		case <-quiet:
+			done = true
+		case <-longest:
+			done = true
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.claims
+	s.claims = nil
+	return list
 }
 
 // begin starts the run of a slot that has been claimed. Where that can never be, the slot
@@ -142,7 +207,7 @@ func passes(err error) bool {
 
 // cancelAll asks the schedule's runs to stop.
 func (s *scheduler) cancelAll(ctx context.Context, id string) error {
-	list, err := s.active(ctx, id)
+	list, _, err := s.active(ctx, id)
 	if err != nil {
 		return err
 	}

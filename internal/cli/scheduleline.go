@@ -97,7 +97,7 @@ func (s *scheduler) turn(ctx context.Context, p planned, behind bool) (bool, err
 	if behind {
 		return false, nil
 	}
-	list, err := s.active(ctx, p.Name)
+	list, _, err := s.active(ctx, p.Name)
 	return len(list) == 0, err
 }
 

@@ -33,6 +33,7 @@ type WebOptions struct {
 	Metrics  http.Handler // the service's
 	Version  string       // of the program
 	Webhooks []config.Webhook
+	People   service.People
 	Stopping <-chan struct{} // closed when the service begins to stop
 	Log      *slog.Logger
 	// Schedules are those that the service fires; nil where it fires none.
@@ -154,7 +155,7 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 		return err
 	}
 	sv, err = service.New(ctx, service.Config{Engine: engine, Store: s, Library: a.library, Log: d.log,
-		Changes: s.Changes, Writable: s.Writable, Waited: measured.Waited,
+		Changes: s.Changes, Answered: s.Answered, Writable: s.Writable, Waited: measured.Waited,
 		Decide: func(p *flowrun.Plan) error { return f.decide(p) },
 		Observe: func(b service.Begun) (dag.Sink, func()) {
 			run, traced := program.Run(b.Plan.Name()), traces.follow(b)
@@ -178,7 +179,7 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	}
 	told := a.told()
 	defer told.end()
-	err = d.open(sv, a.Web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks,
+	err = d.open(sv, a.Web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks, People: sv,
 		Version: version(), Log: d.log, Stopping: told.first, Schedules: fired.door()})
 	if err == nil {
 		tidy := a.keepHistory(ctx, s, f.runFlags)

@@ -27,7 +27,7 @@ func (p *Plain) census(e dag.Event) {
 		}
 		p.leaves(e.Node)
 		p.running = append(p.running, underWay{e.Node, e.Attempt, e.Time})
-	case dag.StepExpanded, dag.StepRetrying, dag.StepFinished:
+	case dag.StepExpanded, dag.StepRetrying, dag.StepWaiting, dag.StepFinished:
 		p.leaves(e.Node)
 	}
 }

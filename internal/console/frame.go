@@ -366,7 +366,7 @@ func brief(r *dag.Result) string { return strings.Join(strings.Fields(outcome(r)
 
 func noteColor(n *node) string {
 	switch n.status {
-	case dag.Failed, dag.TimedOut, dag.Retrying:
+	case dag.Failed, dag.TimedOut, dag.Retrying, dag.Waiting:
 		return looks[n.status].color
 	}
 	return dim
@@ -377,7 +377,7 @@ func (d *drawing) took(n *node) string {
 	switch {
 	case n.result != nil && n.status.Settled() && !n.result.Started.IsZero() && n.status != dag.Skipped && n.status != dag.Reused:
 		return Short(n.result.Ended.Sub(n.result.Started))
-	case n.status == dag.Running || n.status == dag.Retrying:
+	case n.status == dag.Running || n.status == dag.Retrying || n.status == dag.Waiting:
 		return seconds(max(d.now.Sub(n.began), 0))
 	}
 	return ""
@@ -403,7 +403,7 @@ func (d *drawing) note(n *node) string {
 		left := max(n.due.Sub(d.now)+time.Second-time.Millisecond, 0) // never too little
 		parts = append(parts, fmt.Sprintf("waits: retry in %s (%s)", seconds(left), brief(r)))
 	case dag.Waiting:
-		parts = append(parts, "waits: an answer")
+		parts = append(parts, "waits: "+Awaited(r.Wait, d.now))
 	case dag.Succeeded:
 		if r.Fallback {
 			parts = append(parts, "ok (fallback)")

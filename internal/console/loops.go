@@ -19,6 +19,7 @@ type loop struct {
 	path                   dag.ID
 	items                  int
 	good, bad, other, told int // told: in tenths of the items
+	asked                  int // how many wait, or waited, for an answer
 }
 
 // learn notes how many items a loop goes over.
@@ -95,6 +96,14 @@ func (l *loop) String() string {
 // inLoop tells of a step in a loop over many items: a failure as any other, as long as
 // there are few, and each tenth of the items.
 func (p *Plain) inLoop(l *loop, e dag.Event, quiet bool) {
+	if e.Kind == dag.StepWaiting && e.Result.Wait.Asks && !quiet { // somebody is to do something about it
+		if l.asked++; l.asked <= mostFailures {
+			p.line(e, yellow, "waits for "+Awaited(e.Result.Wait, e.Time))
+		}
+		if l.asked == mostFailures+1 {
+			p.line(dag.Event{Node: l.path, Time: e.Time}, yellow, "more of them wait")
+		}
+	}
 	if e.Kind != dag.StepFinished {
 		return
 	}

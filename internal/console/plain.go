@@ -72,6 +72,8 @@ func (p *Plain) emit(e dag.Event) {
 		p.line(e, dim, "started")
 	case dag.StepRetrying:
 		p.line(e, yellow, fmt.Sprintf("%s, next try in %s", outcome(e.Result), Short(e.Due.Sub(e.Time))))
+	case dag.StepWaiting:
+		p.line(e, yellow, "waits for "+Awaited(e.Result.Wait, e.Time))
 	case dag.StepFallback:
 		p.line(e, yellow, outcome(e.Result)+", trying the fallback")
 	case dag.StepExpanded:

@@ -244,6 +244,10 @@ func (t *tree) step(n *node, e dag.Event) {
 		n.inside = nil
 		t.count(n, false)
 		b.active.put(n)
+	case dag.StepWaiting:
+		n.status, n.result = dag.Waiting, e.Result
+		t.count(n, false)
+		b.active.put(n)
 	case dag.StepFallback:
 		n.result = e.Result
 		t.forget(n)

@@ -89,7 +89,7 @@ const (
 	lookAgain = time.Minute     // the longest sleep: the wall clock may have been set
 	retryIn   = 5 * time.Second // after the Book or Runs failed
 	jump      = 2 * time.Second // what the clocks may differ by and be nothing to speak of
-	atOnce    = 64              // schedules dealt with at a time, so that commits can be shared
+	atOnce    = 512             // schedules dealt with at a time, so that commits can be shared
 )
 
 // Loop fires schedules. Set may be called at any time; Run once.

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -31,12 +32,35 @@ func (s *Service) Resume(ctx context.Context, id string) error {
 // goOn takes a run up again. It is cancelled when base is; first is called, where it is
 // not nil, when it is this service's and nothing of it runs yet.
 func (s *Service) goOn(ctx, base context.Context, past *flowrun.Past, g *flowrun.Again, verb string, first func()) error {
+	if err := s.letGo(ctx, past.Record.ID); err != nil {
+		return err
+	}
 	s.feed.catchUp(past)
 	r := &running{id: past.Record.ID, tool: past.Record.Tool, origin: past.Record.Origin, verb: verb, first: first,
 		end: Ended{Plan: past.Plan, Past: past, Workspace: past.Record.World.Workspace}}
 	return s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return s.Engine.Continue(base, g, o...)
 	})
+}
+
+// letGo waits until this service is done with a run that the Store says nobody executes:
+// its engine may still be closing it. The error is ErrLive where somebody else has begun
+// to go on with it.
+func (s *Service) letGo(ctx context.Context, id string) error {
+	s.mu.Lock()
+	former := s.runs[id]
+	s.mu.Unlock()
+	if former == nil {
+		return nil
+	}
+	select {
+	case <-former.done:
+		return nil
+	case <-time.After(mostHearing):
+		return fmt.Errorf("cannot go on with run %s: %w", id, flowrun.ErrLive)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Retry implements Surface.
@@ -70,6 +94,8 @@ func (s *Service) Cancel(ctx context.Context, id, reason string) error {
 		return fmt.Errorf("cannot cancel run %s: %w", id, ErrNotRunning)
 	case !info.Ended.IsZero():
 		return nil
+	case info.Status == dag.Waiting && !s.owns(id): // nobody would hear of it
+		return s.takeUp(ctx, id, errors.New(reason))
 	}
 	return s.Store.Cancel(ctx, id, reason)
 }

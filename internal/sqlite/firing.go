@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"time"
+
+	"github.com/flowrun/flowrun"
 )
 
 // The schedules' slots. A slot is dealt with once, whoever looks at it: the row of
@@ -72,38 +74,59 @@ func (b Book) Anchor(ctx context.Context, schedule, plan string) (anchor time.Ti
 }
 
 // Claim deals with a slot by a run that is to have this id. mine is false where somebody
-// has dealt with the slot before. It returns when the claim is on the disk.
+// has dealt with the slot before. It returns when the claim is on the disk; claims that
+// are made at the same time share a commit.
 func (b Book) Claim(ctx context.Context, schedule string, slot time.Time, run string) (mine bool, err error) {
-	pass("fire-before")
-	if mine, err = b.deal(ctx, Firing{Schedule: schedule, Slot: slot, Run: run}); err != nil || !mine {
+	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	pass("fire-after")
-	return true, b.s.failed("fire schedule "+schedule, b.s.wal.sync())
+	f := Firing{Schedule: schedule, Slot: slot, Run: run}
+	return b.s.claims.ask(f, func(list []Firing) (mine []bool, err error) {
+		pass("fire-before")
+		if mine, err = b.deal(context.WithoutCancel(ctx), list); err != nil {
+			return nil, err
+		}
+		pass("fire-after")
+		return mine, b.s.failed("fire schedules", b.s.wal.sync())
+	})
 }
 
 // Skip deals with a slot by leaving it out. It is no error when somebody has dealt with
 // it before.
 func (b Book) Skip(ctx context.Context, schedule string, slot time.Time, reason string) error {
-	_, err := b.deal(ctx, Firing{Schedule: schedule, Slot: slot, Reason: reason})
+	_, err := b.deal(ctx, []Firing{{Schedule: schedule, Slot: slot, Reason: reason}})
 	return err
 }
 
-// deal keeps what becomes of a slot, unless that is known already, and moves the cursor.
-func (b Book) deal(ctx context.Context, f Firing) (mine bool, err error) {
-	err = b.s.write(ctx, "fire schedule "+f.Schedule, func(ctx context.Context, c *sql.Conn) error {
-		res, err := c.ExecContext(ctx, "INSERT INTO firings (schedule, slot, at, run, reason, open) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-			f.Schedule, f.Slot.UnixNano(), time.Now().UnixNano(), f.Run, f.Reason, f.Run != "")
+// deal keeps what becomes of slots, unless that is known already, and moves the cursors.
+func (b Book) deal(ctx context.Context, list []Firing) (mine []bool, err error) {
+	mine = make([]bool, len(list))
+	err = b.s.write(ctx, "fire schedules", func(ctx context.Context, c *sql.Conn) error {
+		insert, err := c.PrepareContext(ctx, "INSERT INTO firings (schedule, slot, at, run, reason, open) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
 		if err != nil {
 			return err
 		}
-		n, err := res.RowsAffected()
+		defer insert.Close()
+		move, err := c.PrepareContext(ctx, "UPDATE cursors SET last = ?1 WHERE schedule = ?2 AND last < ?1")
 		if err != nil {
 			return err
 		}
-		mine = n > 0
-		_, err = c.ExecContext(ctx, "UPDATE cursors SET last = ? WHERE schedule = ? AND last < ?", f.Slot.UnixNano(), f.Schedule, f.Slot.UnixNano())
-		return err
+		defer move.Close()
+		for i, f := range list {
+			res, err := insert.ExecContext(ctx, f.Schedule, f.Slot.UnixNano(), time.Now().UnixNano(), f.Run, f.Reason, f.Run != "")
+			if err != nil {
+				return err
+			}
+			n, err := res.RowsAffected()
+			if err != nil {
+				return err
+			}
+			mine[i] = n > 0
+			if _, err = move.ExecContext(ctx, f.Slot.UnixNano(), f.Schedule); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return mine, err
 }
@@ -129,13 +152,50 @@ func (b Book) Open(ctx context.Context) ([]Firing, error) {
 	return b.firings(ctx, "WHERE open = 1 ORDER BY at, slot")
 }
 
-// Waiting counts the schedule's open firings.
-func (b Book) Waiting(ctx context.Context, schedule string) (n int, err error) {
-	if b.s.reads == nil {
-		return 0, nil
+// Standing is how a schedule stands.
+type Standing struct {
+	Runs    []flowrun.RunInfo // those under way, or interrupted
+	Waiting int               // open firings
+}
+
+type asked struct{ schedule, origin string }
+
+// Standing says how a schedule stands whose runs have that origin. Questions that are
+// asked at the same time share the looks.
+func (b Book) Standing(ctx context.Context, schedule, origin string) (Standing, error) {
+	if err := ctx.Err(); err != nil {
+		return Standing{}, err
 	}
-	err = b.s.reads.QueryRowContext(ctx, "SELECT count(*) FROM firings WHERE open = 1 AND schedule = ?", schedule).Scan(&n)
-	return n, b.s.failed("look at schedule "+schedule, err)
+	return b.s.looks.ask(asked{schedule, origin}, func(list []asked) ([]Standing, error) {
+		ctx := context.WithoutCancel(ctx)
+		waiting, err := b.waiting(ctx) // before the runs: what begins between the two is seen twice, and not missed
+		if err != nil {
+			return nil, err
+		}
+		open, err := b.s.Runs(ctx, flowrun.Query{Open: true})
+		if err != nil {
+			return nil, err
+		}
+		runs := map[string][]flowrun.RunInfo{}
+		for _, r := range open {
+			runs[r.Origin] = append(runs[r.Origin], r)
+		}
+		all := make([]Standing, len(list))
+		for i, q := range list {
+			all[i] = Standing{runs[q.origin], waiting[q.schedule]}
+		}
+		return all, nil
+	})
+}
+
+// waiting counts the open firings of each schedule.
+func (b Book) waiting(ctx context.Context) (map[string]int, error) {
+	open, err := b.Open(ctx)
+	all := map[string]int{}
+	for _, f := range open {
+		all[f.Schedule]++
+	}
+	return all, err
 }
 
 // LastFiring is the schedule's newest slot that was dealt with; ok is false where there

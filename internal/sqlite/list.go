@@ -26,47 +26,33 @@ func (s *Store) Info(ctx context.Context, id string) (flowrun.RunInfo, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		err = noRun(doing)
 	}
-	if err == nil {
-		info, err = (&waiting{store: s}).explain(ctx, info)
+	if err == nil && info.PID != 0 {
+		var waiting map[string]flowrun.Queued
+		waiting, err = s.waiting(ctx)
+		info = explained(info, waiting)
 	}
 	return info, s.failed(doing, err)
 }
 
-// waiting are the runs that stand in line, read when the first live run is met.
-type waiting struct {
-	store  *Store
-	queued map[string]flowrun.Queued // by run
-}
-
-// explain is the run, as Pending where it waits.
-func (w *waiting) explain(ctx context.Context, i flowrun.RunInfo) (flowrun.RunInfo, error) {
-	if i.PID == 0 {
-		return i, nil
-	}
-	if err := w.read(ctx); err != nil {
-		return i, err
-	}
-	if q, waits := w.queued[i.ID]; waits {
-		i = i.WithQueue(q)
-	}
-	return i, nil
-}
-
-// read looks once who stands in line. Whoever reads rows does so before these are open: a second
-// connection for each reader may be more than there are, and then all wait for ever.
-func (w *waiting) read(ctx context.Context) error {
-	if w.queued != nil {
-		return nil
-	}
-	line, err := w.store.Line(ctx)
+// waiting are the runs that stand in line.
+func (s *Store) waiting(ctx context.Context) (map[string]flowrun.Queued, error) {
+	line, err := s.Line(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w.queued = map[string]flowrun.Queued{}
+	queued := map[string]flowrun.Queued{}
 	for _, q := range line.Waiting() {
-		w.queued[q.Run] = q
+		queued[q.Run] = q
 	}
-	return nil
+	return queued, nil
+}
+
+// explained is the run, as Pending where it waits.
+func explained(i flowrun.RunInfo, waiting map[string]flowrun.Queued) flowrun.RunInfo {
+	if q, waits := waiting[i.ID]; waits && i.PID != 0 {
+		return i.WithQueue(q)
+	}
+	return i
 }
 
 // Runs implements flowrun.Store.
@@ -75,9 +61,11 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 	if s.reads == nil {
 		return nil, nil
 	}
-	w := waiting{store: s}
-	if err := w.read(ctx); err != nil {
-		return nil, s.failed(doing, err)
+	// Before the list is read: each reader takes one connection at a time, or many of
+	// them would wait for each other.
+	waiting, err := s.waiting(ctx)
+	if err != nil {
+		return nil, err
 	}
 	text, args := listing(q)
 	rows, err := s.reads.QueryContext(ctx, text, args...)
@@ -88,12 +76,10 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 	var list []flowrun.RunInfo
 	for (q.Limit <= 0 || len(list) < q.Limit) && rows.Next() {
 		info, err := scanInfo(rows)
-		if err == nil {
-			info, err = w.explain(ctx, info)
-		}
 		if err != nil {
 			return nil, s.failed(doing, err)
 		}
+		info = explained(info, waiting)
 		if len(list) > 0 && list[len(list)-1].ID == info.ID {
 			continue // what waits comes for its state, and for that before
 		}

@@ -112,7 +112,6 @@ CREATE TABLE firings (
 	UNIQUE (schedule, slot)
 ) STRICT;
 CREATE INDEX firings_open ON firings (run) WHERE open = 1;
-CREATE INDEX firings_waiting ON firings (schedule) WHERE open = 1;
 CREATE INDEX firings_at ON firings (at);
 `, `
 -- Runs that hold locks, or a turn of their tool, and runs that stand in line for them.

@@ -37,6 +37,9 @@ type Store struct {
 
 	queue queue
 
+	claims round[Firing, bool]    // of slots
+	looks  round[asked, Standing] // at schedules
+
 	stop    chan struct{} // closed by Close
 	workers sync.WaitGroup
 	closing sync.Once

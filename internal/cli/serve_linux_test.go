@@ -1,0 +1,140 @@
+package cli_test
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// served is a flowrun serve in a process of its own.
+type served struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	url  string
+	dir  string
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func serveIn(t *testing.T, dir string, args ...string) *served {
+	t.Helper()
+	s := &served{t: t, dir: dir, cmd: exec.Command("flowrun", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)}
+	s.cmd.Dir = dir
+	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+filepath.Join(dir, "s"), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "FLOWRUN_TOKEN=t")
+	errs, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.cmd.Process.Kill(); s.cmd.Wait() })
+	go func() {
+		for in := bufio.NewScanner(errs); in.Scan(); {
+			s.mu.Lock()
+			s.text.WriteString(in.Text() + "\n")
+			s.mu.Unlock()
+		}
+	}()
+	s.url = strings.TrimPrefix(s.says(`serves at (http://\S+)`), "serves at ")
+	return s
+}
+
+// says waits for something on stderr.
+func (s *served) says(pattern string) string {
+	s.t.Helper()
+	re := regexp.MustCompile(pattern)
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		s.mu.Lock()
+		text := s.text.String()
+		s.mu.Unlock()
+		if found := re.FindString(text); found != "" {
+			return found
+		}
+	}
+	s.t.Fatalf("it never says %s:\n%s", pattern, s.text.String())
+	return ""
+}
+
+func (s *served) start(body string) int {
+	s.t.Helper()
+	req, _ := http.NewRequest("POST", s.url+"/api/v1/runs", strings.NewReader(body))
+	req.Header.Set("Authorization", "Bearer t")
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
+
+// ends waits for the end of the process and answers its exit code.
+func (s *served) ends() int {
+	s.t.Helper()
+	done := make(chan int, 1)
+	go func() {
+		s.cmd.Wait()
+		done <- s.cmd.ProcessState.ExitCode()
+	}()
+	select {
+	case code := <-done:
+		return code
+	case <-time.After(patience):
+		s.t.Fatal("it does not end")
+	}
+	return -1
+}
+
+// TestServeSignals: the first TERM lets steps end and starts nothing more, the second
+// does not wait; both end in 0.
+func TestServeSignals(t *testing.T) {
+	dir := t.TempDir()
+	tools := filepath.Join(dir, ".flowrun", "tools")
+	os.MkdirAll(tools, 0o755)
+	os.WriteFile(filepath.Join(tools, "stubborn.yaml"), []byte("name: stubborn\nbash: trap '' TERM; touch began; sleep 600 & wait; sleep 600\n"), 0o644)
+	// A socket that a dead service left does not stand in the way.
+	os.Mkdir(filepath.Join(dir, "s"), 0o700)
+	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "s", "service.sock"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale.SetUnlinkOnClose(false)
+	stale.Close()
+
+	s := serveIn(t, dir, "--drain", "1h")
+	if code := s.start(`{"tool":"stubborn"}`); code != 202 {
+		t.Fatalf("status %d", code)
+	}
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "began")); err == nil {
+			break
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, "s", "service.sock"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the socket is %v (%v)", info, err)
+	}
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	s.says("msg=stopping")
+	if code := s.start(`{"tool":"stubborn"}`); code != 503 {
+		t.Errorf("a start while it stops is answered with %d", code)
+	}
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	if code := s.ends(); code != 0 {
+		t.Errorf("it ends in %d\n%s", code, s.text.String())
+	}
+	s.says("run let go.*tool=stubborn")
+	if strings.Contains(s.text.String(), "Bearer") {
+		t.Error("it tells of a token")
+	}
+}

@@ -1,0 +1,64 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// TestFeedBounds: the row is bounded in number and in bytes, who is too slow is dropped,
+// and nobody waits for that.
+func TestFeedBounds(t *testing.T) {
+	for name, printed := range map[string]int{"many": 0, "large": 4 << 10} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFeed(time.Now())
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				slow, _ := f.watch(ctx, 0)
+				first := f.last + 1
+				for n := range uint64(2 * mostUpdates) {
+					f.add("run", "tool", dag.Event{Seq: n + 1, Result: &dag.Result{Stdout: &dag.Output{Inline: strings.Repeat("x", printed)}}})
+				}
+				if len(f.row) > mostUpdates || f.bytes > mostBytes || len(f.row) < 1000 {
+					t.Errorf("%d updates of %d bytes are kept", len(f.row), f.bytes)
+				}
+				n := 0
+				for u := range slow {
+					if u.ID != first+uint64(n) {
+						t.Fatalf("update %d instead of %d", u.ID, first+uint64(n))
+					}
+					n++
+				}
+				if n > 64 {
+					t.Errorf("%d updates came before it was dropped", n)
+				}
+				if again, lost := f.watch(ctx, first); !lost || (<-again).ID != f.row[0].ID {
+					t.Error("a place before the row is not told of")
+				}
+			})
+		})
+	}
+}
+
+// TestFeedOnce: an event that comes twice, from a sink and from the Store, is told once.
+func TestFeedOnce(t *testing.T) {
+	f := newFeed(time.Now())
+	for _, seqs := range [][]uint64{{1, 2}, {1, 2, 3}, {3}, {4, 5}} {
+		for _, n := range seqs {
+			f.add("run", "tool", dag.Event{Seq: n})
+		}
+	}
+	var got []string
+	for _, u := range f.row {
+		got = append(got, fmt.Sprint(u.Event.Seq))
+	}
+	if strings.Join(got, " ") != "1 2 3 4 5" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,91 @@
+package service
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+var _ People = (*Service)(nil)
+
+// Answer implements People. The run hears of it where it is under way; one that rests is
+// taken up.
+func (s *Service) Answer(ctx context.Context, id, step string, a Answer) error {
+	past, err := s.Past(ctx, id)
+	if err != nil {
+		return err
+	}
+	open := slices.DeleteFunc(past.Questions(), func(q flowrun.Question) bool { return step != "" && q.Step != step || q.Over(time.Now()) })
+	if len(open) != 1 { // none, or it is open which
+		return ErrNoQuestion
+	}
+	q := open[0]
+	answer := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: a.Approve, Comment: a.Comment, At: time.Now()}
+	if a.Approve || len(a.Values) > 0 {
+		if answer.Values, err = q.Check(a.Values); err != nil {
+			return err
+		}
+	}
+	if err := s.Store.Answer(ctx, id, answer); err != nil {
+		return err
+	}
+	s.Log.Info("step answered", "run", id, "step", q.Step, "approved", a.Approve)
+	return nil
+}
+
+// rested is what a run that rests waits for.
+type rested struct {
+	waits []uint64  // questions
+	until time.Time // when the first of them is over; zero: never
+}
+
+// wake takes up the runs of services that rest, when a question of theirs is answered or
+// its time is over. It belongs to the follower's goroutine.
+func (s *Service) wake(ctx context.Context, open []flowrun.RunInfo) {
+	resting := map[string]*rested{}
+	var answered map[string][]uint64
+	for _, info := range open {
+		if info.Origin == "" || info.Status != dag.Waiting || s.owns(info.ID) {
+			continue
+		}
+		r := s.asleep[info.ID]
+		if r == nil {
+			past, err := s.Past(ctx, info.ID)
+			if err != nil {
+				continue // it is read again
+			}
+			r = restOf(past)
+		}
+		resting[info.ID] = r
+		if answered == nil && s.Answered != nil {
+			var err error
+			if answered, err = s.Answered(ctx); err != nil {
+				continue
+			}
+		}
+		ready := slices.ContainsFunc(answered[info.ID], func(w uint64) bool { return slices.Contains(r.waits, w) })
+		if !ready && (r.until.IsZero() || time.Now().Before(r.until)) || s.resting(info.ID) {
+			continue
+		}
+		delete(resting, info.ID)
+		if err := s.takeUp(ctx, info.ID, nil); err != nil {
+			s.rest(info, err)
+		}
+	}
+	s.asleep = resting
+}
+
+// restOf is what a run waits for.
+func restOf(p *flowrun.Past) *rested {
+	r := &rested{}
+	for _, q := range p.Questions() {
+		r.waits = append(r.waits, q.Wait)
+		if !q.Until.IsZero() && (r.until.IsZero() || q.Until.Before(r.until)) {
+			r.until = q.Until
+		}
+	}
+	return r
+}
