@@ -33,7 +33,6 @@ type WebOptions struct {
 	Metrics  http.Handler // the service's
 	Version  string       // of the program
 	Webhooks []config.Webhook
-	People   service.People
 	Stopping <-chan struct{} // closed when the service begins to stop
 	Log      *slog.Logger
 	// Schedules are those that the service fires; nil where it fires none.
@@ -179,7 +178,7 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	}
 	told := a.told()
 	defer told.end()
-	err = d.open(sv, a.Web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks, People: sv,
+	err = d.open(sv, a.Web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks,
 		Version: version(), Log: d.log, Stopping: told.first, Schedules: fired.door()})
 	if err == nil {
 		tidy := a.keepHistory(ctx, s, f.runFlags)

@@ -9,33 +9,6 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-var _ People = (*Service)(nil)
-
-// Answer implements People. The run hears of it where it is under way; one that rests is
-// taken up.
-func (s *Service) Answer(ctx context.Context, id, step string, a Answer) error {
-	past, err := s.Past(ctx, id)
-	if err != nil {
-		return err
-	}
-	open := slices.DeleteFunc(past.Questions(), func(q flowrun.Question) bool { return step != "" && q.Step != step || q.Over(time.Now()) })
-	if len(open) != 1 { // none, or it is open which
-		return ErrNoQuestion
-	}
-	q := open[0]
-	answer := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: a.Approve, Comment: a.Comment, At: time.Now()}
-	if a.Approve || len(a.Values) > 0 {
-		if answer.Values, err = q.Check(a.Values); err != nil {
-			return err
-		}
-	}
-	if err := s.Store.Answer(ctx, id, answer); err != nil {
-		return err
-	}
-	s.Log.Info("step answered", "run", id, "step", q.Step, "approved", a.Approve)
-	return nil
-}
-
 // rested is what a run that rests waits for.
 type rested struct {
 	waits []uint64  // questions

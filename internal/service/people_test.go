@@ -28,7 +28,7 @@ func TestPeople(t *testing.T) {
 	}
 	t.Run("answered here", func(t *testing.T) {
 		id := ask()
-		if err := s.Answer(t.Context(), id, "other", service.Answer{Approve: true}); !errors.Is(err, service.ErrNoQuestion) {
+		if err := s.Answer(t.Context(), id, "after", service.Answer{Approve: true}); !errors.Is(err, service.ErrNoQuestion) {
 			t.Error(err)
 		}
 		if err := s.Answer(t.Context(), id, "", service.Answer{Approve: true}); err != nil {

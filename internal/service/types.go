@@ -59,16 +59,10 @@ var (
 	// nobody goes on with it.
 	ErrNotRunning = errors.New("the run is interrupted: nobody executes it")
 
-<<<<<<< HEAD
 	ErrNoQuestion    = errors.New("no step waits for an answer there")
 	ErrManyQuestions = errors.New("several steps wait for an answer: name one")
 	ErrTooLate       = errors.New("it is too late to answer")
 	ErrNoSchedule    = errors.New("there is no such schedule")
-=======
-	ErrNoQuestion = errors.New("no step waits for an answer there")
-	ErrAnswered   = flowrun.ErrAnswered
-	ErrNoSchedule = errors.New("there is no such schedule")
->>>>>>> service
 )
 
 // Surface is what doors may ask of a service. Errors are those of the root package
