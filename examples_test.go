@@ -202,6 +202,7 @@ func TestSmallExamples(t *testing.T) {
 		"hello":       {map[string]any{"NAME": "Grace O'Hara"}, `^Hello, Grace O'Hara!\n$`},
 		"code-report": {map[string]any{"FOLDER": "code", "TOP": 2}, `(?s)Go code in code,.* 2 files, 1 of them tests\n +4 lines\n\nLongest:\n.*code/a.go.*Not formatted:\ncode/a_test.go`},
 		"environment": {map[string]any{"FOLDER": "code//../code"}, `^from code to https://example.org/upload\nwith a token of 16 characters, \*\*\*\n$`},
+		"nightly":     {map[string]any{"FOLDER": "code", "INTO": "out.tar.gz"}, `^3 entries in out.tar.gz\n$`},
 		"weekly":      {map[string]any{"PROJECT": "code", "TARGET": "backups"}, `(?s)Go code in code.*entries packed; kept: 1`},
 	} {
 		t.Run(name, func(t *testing.T) {

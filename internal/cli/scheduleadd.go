@@ -115,8 +115,8 @@ func (a *app) addSchedule(c *cobra.Command, word, name string, words []string, p
 		if err := a.keepSchedule(ctx, s, lib, r, replace); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Stdout, "added %s: %s\n", r.Name, when.Spec.Describe())
-		if err := a.printSlots(when, time.Now(), 3); err != nil {
+		fmt.Fprintf(a.Stdout, "added %s\n", r.Name)
+		if err := a.slotTable(&when, time.Now(), 3); err != nil {
 			return err
 		}
 		a.tellOfService(r.Project)
@@ -207,6 +207,10 @@ func (a *app) scheduleFlags(c *cobra.Command, p addedPlan) (schedule.Schedule, e
 	t, err := scheduled(p.rule())
 	if bad, ok := errors.AsType[*cron.Error](err); ok {
 		return t, a.badCron(c, bad)
+	}
+	t.Spec = t.Spec.From(time.Now())
+	if !t.Start.IsZero() {
+		t.Spec = t.Spec.From(t.Start)
 	}
 	switch {
 	case err != nil:

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -9,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/cron"
 	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -19,18 +23,20 @@ func (a *app) scheduleNextCommand() *cobra.Command {
 	var from, zone, output string
 	var count int
 	c := &cobra.Command{
-		Use:   `next "CRON"`,
-		Short: "Show when a cron expression fires",
-		Long: `Show the next times of a cron expression, in its time zone and in UTC, and explain those
-that are not where one would look for them: where clocks are turned, or a day was moved to a
-weekday. The expression is read as in a definition; its fields are one argument.`,
-		Example: `  flowrun schedule next "0 7 * * 1-5"
+		Use:   `next NAME|"CRON"`,
+		Short: "Show when a schedule fires",
+		Long: `Show the next times of a schedule, of the first one of a tool, or of a cron expression, in
+its time zone and in UTC, and explain those that are not where one would look for them:
+where clocks are turned, or a day was moved to a weekday. A cron expression is read as in
+a definition; its fields are one argument.`,
+		Example: `  flowrun schedule next report
+  flowrun schedule next "0 7 * * 1-5"
   flowrun schedule next "30 2 * * *" --timezone Europe/Zurich --from 2026-03-28
   flowrun schedule next "@every 90m" --count 3 -o json`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
-				return usagef(c, `give one cron expression, such as "0 7 * * 1-5"`)
+				return usagef(c, `give the name of a schedule, or a cron expression such as "0 7 * * 1-5"`)
 			case len(args) > 1:
 				return usagef(c, "give one cron expression; its fields are one argument, so put it in quotes")
 			}
@@ -43,23 +49,25 @@ weekday. The expression is read as in a definition; its fields are one argument.
 			if count < 1 || count > mostSlots {
 				return usagef(c, "--count must be from 1 to %d", mostSlots)
 			}
-			spec, err := a.cronArgument(c, args[0], zone)
+			s, err := a.askedSchedule(c, args[0], zone)
 			if err != nil {
 				return err
 			}
 			begin := time.Now()
 			if from != "" {
-				if begin, err = tool.Moment(from, spec.Zone()); err != nil {
+				if begin, err = tool.Moment(from, s.Spec.Zone()); err != nil {
 					return usagef(c, "--from: %v", err)
 				}
 			}
-			s := schedule.Schedule{Spec: spec.From(begin)}
+			if s.Name == "" {
+				s.Spec = s.Spec.From(begin)
+			}
 			if output == "json" {
 				return a.writeJSON(upcoming(&s, begin, count))
 			}
 			return a.slotTable(&s, begin, count)
 		},
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: a.completeSchedules,
 	}
 	fl := c.Flags()
 	fl.IntVar(&count, "count", 10, "show `n` times")
@@ -68,6 +76,34 @@ weekday. The expression is read as in a definition; its fields are one argument.
 	fl.StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// askedSchedule is what a word of the command line means: a schedule by its name, the
+// first one of a tool, or a cron expression, which has no name.
+func (a *app) askedSchedule(c *cobra.Command, word, zone string) (s schedule.Schedule, err error) {
+	if strings.ContainsAny(word, " \t*=") || word == "" || word[0] == '@' {
+		s.Spec, err = a.cronArgument(c, word, zone)
+		return s, err
+	}
+	if zone != "" {
+		return s, usagef(c, "--timezone is for a cron expression; a schedule has its own")
+	}
+	err = a.reading(func(ctx context.Context, store *sqlite.Store) error {
+		t, err := a.timetable(ctx, store, a.library())
+		if err != nil {
+			return err
+		}
+		e, err := t.find(word)
+		if i := slices.IndexFunc(t.entries, func(e planned) bool { return e.Tool == word }); err != nil && i >= 0 {
+			e, err = t.entries[i], nil
+		}
+		if err != nil {
+			return err
+		}
+		s, err = since(ctx, store, e)
+		return err
+	})
+	return s, err
 }
 
 // cronArgument reads a cron expression of the command line. zone is --timezone.

@@ -152,7 +152,7 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 		return err
 	}
 	sv, err = service.New(ctx, service.Config{Engine: engine, Store: s, Library: a.library, Log: d.log,
-		Changes: s.Changes, Writable: s.Writable, Waited: measured.Waited,
+		Changes: s.Changes, Answered: s.Answered, Writable: s.Writable, Waited: measured.Waited,
 		Decide: func(p *flowrun.Plan) error { return f.decide(p) },
 		Observe: func(name string) (dag.Sink, func()) {
 			run := program.Run(name)

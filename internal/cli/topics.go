@@ -102,6 +102,7 @@ var variablesRead = []entry{
 	{"LC_CTYPE", "see LC_ALL"},
 	{"LANG", "see LC_ALL"},
 	{"PATH", "where programs are looked for"},
+	{"TZ", "the time zone of schedules that name none, and of times shown"},
 	{"TMPDIR", "the folder for temporary files, and what {TEMP} stands for"},
 	{"TRACEPARENT", "the span that a run is part of (W3C trace context); with it\nTRACESTATE"},
 	{"TRACESTATE", "see TRACEPARENT"},

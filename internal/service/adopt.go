@@ -35,14 +35,17 @@ type rest struct {
 func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 	orphans := map[string]bool{}
 	for _, info := range open {
-		if info.Origin == "" || info.Status != dag.Interrupted || s.owns(info.ID) {
+		if info.Origin == "" || info.Status != dag.Interrupted && info.Status != dag.Waiting || s.owns(info.ID) {
 			continue
 		}
 		orphans[info.ID] = true
+		if info.Status == dag.Waiting {
+			continue // see wake
+		}
 		if s.resting(info.ID) {
 			continue
 		}
-		switch err := s.takeUp(ctx, info.ID); {
+		switch err := s.takeUp(ctx, info.ID, nil); {
 		case err == nil:
 		case errors.Is(err, ErrDraining):
 			return
@@ -55,8 +58,8 @@ func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 	s.restless(orphans)
 }
 
-// takeUp goes on with a run, as flowrun resume would.
-func (s *Service) takeUp(ctx context.Context, id string) error {
+// takeUp goes on with a run, as flowrun resume would; to cancel it where that says why.
+func (s *Service) takeUp(ctx context.Context, id string, cancelFor error) error {
 	past, err := s.Past(ctx, id)
 	if err != nil {
 		return err
@@ -75,9 +78,12 @@ func (s *Service) takeUp(ctx context.Context, id string) error {
 		return err
 	}
 	base, first := context.Background(), func() {}
-	if cancelled(past.Events) { // that is brought to its end, and what it undid is not done again
+	if cancelFor == nil && cancelled(past.Events) { // that is brought to its end, and what it undid is not done again
+		cancelFor = errCancelled
+	}
+	if cancelFor != nil {
 		ctx, cancel := context.WithCancelCause(base)
-		base, first = ctx, func() { cancel(errCancelled) }
+		base, first = ctx, func() { cancel(cancelFor) }
 	}
 	return s.goOn(ctx, base, past, g, "taken up", first)
 }

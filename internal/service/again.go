@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -93,6 +94,8 @@ func (s *Service) Cancel(ctx context.Context, id, reason string) error {
 		return fmt.Errorf("cannot cancel run %s: %w", id, ErrNotRunning)
 	case !info.Ended.IsZero():
 		return nil
+	case info.Status == dag.Waiting && !s.owns(id): // nobody would hear of it
+		return s.takeUp(ctx, id, errors.New(reason))
 	}
 	return s.Store.Cancel(ctx, id, reason)
 }

@@ -120,6 +120,7 @@ func (f *follower) look(ctx context.Context) {
 	}
 	s.stand(open)
 	s.adopt(ctx, open)
+	s.wake(ctx, open)
 }
 
 // fresh are the runs that were begun since the last look. Of very many the oldest are left

@@ -55,6 +55,9 @@ type Config struct {
 	// Changes is a number that differs after other processes have written to the Store;
 	// it is asked for several times a second. nil: the Store is looked at instead.
 	Changes func() (int64, error)
+	// Answered are the runs that rest and have answers, with the numbers of the questions.
+	// nil: nobody answers but through the service.
+	Answered func(context.Context) (map[string][]uint64, error)
 	// Writable says why nothing can be recorded now. nil: it always can.
 	Writable func(context.Context) error
 	Home     string       // where runs of tools work that belong to no project; "" is the user's
@@ -78,7 +81,9 @@ type Service struct {
 
 	gently, now, force chan struct{} // closed as a drain gets more urgent
 	quit               chan struct{} // closed when the service needs to look at nothing any more
-	work, looks        sync.WaitGroup
+
+	asleep      map[string]*rested // of the follower's goroutine
+	work, looks sync.WaitGroup
 
 	mu       sync.Mutex
 	runs     map[string]*running

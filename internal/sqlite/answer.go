@@ -123,6 +123,27 @@ func (l *ledger) isBehind() bool {
 	return l.behind
 }
 
+// Answered are the runs that rest and have answers, with the numbers of the questions
+// that were answered: some of them may have been heard before the run came to rest.
+func (s *Store) Answered(ctx context.Context) (map[string][]uint64, error) {
+	const doing = "look for answers"
+	rows, err := s.reads.QueryContext(ctx, "SELECT id, wait FROM runs JOIN answers ON run = n WHERE status = ?", dag.Waiting.String())
+	if err != nil {
+		return nil, s.failed(doing, err)
+	}
+	defer rows.Close()
+	list := map[string][]uint64{}
+	for rows.Next() {
+		var id string
+		var wait uint64
+		if err := rows.Scan(&id, &wait); err != nil {
+			return nil, s.failed(doing, err)
+		}
+		list[id] = append(list[id], wait)
+	}
+	return list, s.failed(doing, rows.Err())
+}
+
 // answersOf are the answers on record to a run's questions, in the order of these.
 func (s *Store) answersOf(run int64) ([]flowrun.Answer, error) {
 	rows, err := s.reads.Query("SELECT answer FROM answers WHERE run = ? ORDER BY wait", run)

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cron"
+)
+
+func (a *app) scheduleCommand() *cobra.Command {
+	c := group(&cobra.Command{
+		Use:   "schedule",
+		Short: "Run tools by themselves at certain times",
+		Long: `Run tools by themselves at certain times, each time exactly once. A schedule stands in a
+tool's definition (schedule: "0 7 * * 1-5"), or is added by command. flowrun serve, where
+it runs, starts the tools; what it could not start in time is made up for as catch-up says.`,
+		Example: `  flowrun schedule add report --cron "0 7 * * 1-5" --timezone Europe/Zurich
+  flowrun schedule list
+  flowrun schedule next report
+  flowrun schedule install`,
+	})
+	c.AddCommand(a.scheduleAddCommand(), a.scheduleListCommand(), a.scheduleNextCommand(), a.schedulePauseCommand(), a.scheduleResumeCommand(),
+		a.scheduleRemoveCommand(), a.scheduleInstallCommand())
+	return c
+}
+
+// badCron is the error of a cron expression on the command line, with every problem under
+// its place.
+func (a *app) badCron(c *cobra.Command, e *cron.Error) error {
+	var b strings.Builder
+	b.WriteString("cannot follow the cron expression")
+	for _, p := range e.Problems {
+		fmt.Fprintf(&b, "\n  %s\n  %s%s\n  %s", e.Text, strings.Repeat(" ", utf8.RuneCountInString(e.Text[:p.Off])),
+			strings.Repeat("^", max(1, utf8.RuneCountInString(e.Text[p.Off:p.Off+p.Len]))), p)
+	}
+	return usage(errors.New(b.String()), c)
+}
+
+// tellOfService says who is to fire a schedule that was added, where nobody does yet.
+func (a *app) tellOfService(project string) {
+	dir, err := stateDir()
+	if err != nil || serviceLives(dir) {
+		return
+	}
+	where := ""
+	if project != "" {
+		where = " in " + project
+	}
+	a.say("no service runs that would start it; start one%s: flowrun serve, or have systemd do so: flowrun schedule install", where)
+}

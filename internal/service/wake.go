@@ -1,0 +1,64 @@
+package service
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// rested is what a run that rests waits for.
+type rested struct {
+	waits []uint64  // questions
+	until time.Time // when the first of them is over; zero: never
+}
+
+// wake takes up the runs of services that rest, when a question of theirs is answered or
+// its time is over. It belongs to the follower's goroutine.
+func (s *Service) wake(ctx context.Context, open []flowrun.RunInfo) {
+	resting := map[string]*rested{}
+	var answered map[string][]uint64
+	for _, info := range open {
+		if info.Origin == "" || info.Status != dag.Waiting || s.owns(info.ID) {
+			continue
+		}
+		r := s.asleep[info.ID]
+		if r == nil {
+			past, err := s.Past(ctx, info.ID)
+			if err != nil {
+				continue // it is read again
+			}
+			r = restOf(past)
+		}
+		resting[info.ID] = r
+		if answered == nil && s.Answered != nil {
+			var err error
+			if answered, err = s.Answered(ctx); err != nil {
+				continue
+			}
+		}
+		ready := slices.ContainsFunc(answered[info.ID], func(w uint64) bool { return slices.Contains(r.waits, w) })
+		if !ready && (r.until.IsZero() || time.Now().Before(r.until)) || s.resting(info.ID) {
+			continue
+		}
+		delete(resting, info.ID)
+		if err := s.takeUp(ctx, info.ID, nil); err != nil {
+			s.rest(info, err)
+		}
+	}
+	s.asleep = resting
+}
+
+// restOf is what a run waits for.
+func restOf(p *flowrun.Past) *rested {
+	r := &rested{}
+	for _, q := range p.Questions() {
+		r.waits = append(r.waits, q.Wait)
+		if !q.Until.IsZero() && (r.until.IsZero() || q.Until.Before(r.until)) {
+			r.until = q.Until
+		}
+	}
+	return r
+}

@@ -1,0 +1,61 @@
+package service_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// TestPeople: a run that waits for people has no owner; when it is answered, here or by
+// another process, when its time is over, and when it is cancelled, it goes on.
+func TestPeople(t *testing.T) {
+	b := newBench(t, map[string]string{
+		"ask":  "name: ask\nsteps:\n  - {name: gate, approve: {prompt: go on}}\n  - {name: after, bash: echo done}\n",
+		"soon": "name: soon\nsteps:\n  - {name: gate, approve: {prompt: go on, timeout: 1s, on-timeout: approve}}\n  - {name: after, bash: echo done}\n",
+	})
+	state := b.onDisk()
+	store := b.store.(*sqlite.Store)
+	s := b.serve(another(store), func(c *service.Config) { c.Answered = store.Answered })
+	ask := func() string {
+		id := b.start(s, service.Request{Tool: "ask", Origin: "api"})
+		b.becomes(id, dag.Waiting)
+		return id
+	}
+	t.Run("answered here", func(t *testing.T) {
+		id := ask()
+		if err := s.Answer(t.Context(), id, "after", service.Answer{Approve: true}); !errors.Is(err, service.ErrNoQuestion) {
+			t.Error(err)
+		}
+		if err := s.Answer(t.Context(), id, "", service.Answer{Approve: true}); err != nil {
+			t.Fatal(err)
+		}
+		b.becomes(id, dag.Succeeded)
+	})
+	t.Run("rejected by another process", func(t *testing.T) {
+		id := ask()
+		past, err := s.Past(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := past.Questions()[0]
+		if err := b.open(state).Answer(t.Context(), id, flowrun.Answer{Step: q.Step, Wait: q.Wait, At: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		b.becomes(id, dag.Failed)
+	})
+	t.Run("too late", func(t *testing.T) {
+		b.becomes(b.start(s, service.Request{Tool: "soon", Origin: "api"}), dag.Succeeded)
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		id := ask()
+		if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+			t.Fatal(err)
+		}
+		b.becomes(id, dag.Cancelled)
+	})
+}
