@@ -264,7 +264,7 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		return err
 	}
 	defer tidy()
-	traces, err := newTracing(func(string) telemetry.About { return aboutRun(plan, past, f.retries) })
+	traces, err := newTracing(func(string) telemetry.About { return aboutRun(plan, past, f.retries, inherited()) })
 	if err != nil && speaks(f.progress) {
 		a.say("traces are not sent: %v", err)
 	}
