@@ -46,17 +46,20 @@ func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 		if s.resting(info.ID) {
 			continue
 		}
-		switch err := s.takeUp(ctx, info.ID, nil); {
-		case err == nil:
-		case errors.Is(err, ErrDraining):
-			return
-		case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.Is(err, flowrun.ErrNoRun):
-			// Another service was first.
-		default:
-			s.rest(info, err)
-		}
+		s.tryTakeUp(ctx, info)
 	}
 	s.restless(orphans)
+}
+
+// tryTakeUp takes a run up, or leaves it to people where that cannot be.
+func (s *Service) tryTakeUp(ctx context.Context, info flowrun.RunInfo) {
+	switch err := s.takeUp(ctx, info.ID, nil); {
+	case err == nil, errors.Is(err, ErrDraining):
+	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.Is(err, flowrun.ErrNoRun):
+		// Another service was first.
+	default:
+		s.rest(info, err)
+	}
 }
 
 // takeUp goes on with a run, as flowrun resume would; to cancel it where that says why.
