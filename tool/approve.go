@@ -16,7 +16,12 @@ type Approve struct {
 	Form      *Form         // nil: yes or no is all
 	Timeout   time.Duration // how long to wait for an answer; 0 = for ever
 	OnTimeout string        // what then: "" or fail, reject, approve
-	form      []Entry
+}
+
+// approveDraft is an Approve being read, with its form as it is written.
+type approveDraft struct {
+	*Approve
+	form []Entry
 }
 
 // textOr is a mapping, or a text that stands for one.
@@ -31,7 +36,7 @@ func textOr[T, V any](key, row string, of *Object, doc string, part func(*T) *V,
 }
 
 func checkApprove(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
-	a := into.(*Approve)
+	a := into.(*approveDraft)
 	a.Pos = d.pos(n)
 	if valueOf(content, "prompt") == nil {
 		d.fail(n, "no-prompt", "the approval does not say what is asked", "add 'prompt:', the question that a person reads")

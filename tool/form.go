@@ -54,6 +54,11 @@ func ParseForm(source []byte) (*Form, error) {
 // MarshalJSON writes the form's schema.
 func (f *Form) MarshalJSON() ([]byte, error) { return f.source, nil }
 
+// Equal says whether two forms are written alike.
+func (f *Form) Equal(other *Form) bool {
+	return f == other || f != nil && other != nil && bytes.Equal(f.source, other.source)
+}
+
 // Field is the field of that name, nil where there is none.
 func (f *Form) Field(name string) *FormField {
 	i := slices.IndexFunc(f.Fields, func(x FormField) bool { return x.Name == name })

@@ -96,10 +96,10 @@ var stepObject = object("a step", "One step: a command, or the use of another to
 			s.Kind, s.Wait = Waiting, &Wait{}
 			return s.Wait
 		}).body(),
-		textOr("approve", "", approveObject, "Asks a person whether the run goes on; a text is the question.", func(s *Step) *Approve {
+		textOr("approve", "", approveObject, "Asks a person whether the run goes on; a text is the question.", func(s *Step) *approveDraft {
 			s.Kind, s.Approve = Asking, &Approve{}
-			return s.Approve
-		}, func(a *Approve, v Text) { a.Pos, a.Prompt = v.Pos, v }).body(),
+			return &approveDraft{Approve: s.Approve}
+		}, func(a *approveDraft, v Text) { a.Pos, a.Prompt = v.Pos, v }).body(),
 		valueMap("with", "S1-041", "Parameters of the other tool.", func(s *Step, v []Entry) { s.With = v }),
 		boolean("continue-on-error", "S1-033", "Counts a failure of the step as settled well.", func(s *Step, v bool) { s.ContinueOnError = v }).def("false"),
 		text("run-condition", "S1-034", "Condition under which the step runs.", func(s *Step, v Text) { s.RunCondition = &v }),
@@ -324,10 +324,10 @@ func streamCallbackField() Field {
 }
 
 var approveObject = object("approve", "What a person is asked, and for how long.",
-	text("prompt", "", "The question.", func(a *Approve, v Text) { a.Prompt = v }).required(),
-	valueMap("form", "", "Values that the person gives: a JSON Schema (2020-12) of an object, with properties.", func(a *Approve, v []Entry) { a.form = v }),
-	duration("timeout", "", "How long to wait for an answer; for ever where absent.", func(a *Approve, v time.Duration) { a.Timeout = v }),
-	choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What holds when nobody has answered in time; approve takes the defaults of the form.", func(a *Approve, v string) { a.OnTimeout = v }).def("fail"),
+	text("prompt", "", "The question.", func(a *approveDraft, v Text) { a.Prompt = v }).required(),
+	valueMap("form", "", "Values that the person gives: a JSON Schema (2020-12) of an object, with properties.", func(a *approveDraft, v []Entry) { a.form = v }),
+	duration("timeout", "", "How long to wait for an answer; for ever where absent.", func(a *approveDraft, v time.Duration) { a.Timeout = v }),
+	choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What holds when nobody has answered in time; approve takes the defaults of the form.", func(a *approveDraft, v string) { a.OnTimeout = v }).def("fail"),
 ).checked(checkApprove)
 
 var waitObject = object("wait", "What a step waits for: one of for, until, file, http and port.",

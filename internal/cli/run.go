@@ -40,7 +40,8 @@ type runFlags struct {
 	detach      bool
 	dir         string // where notices count from; "" is the working directory
 
-	retries *flowrun.Past // the run that this one tries again
+	retries  *flowrun.Past // the run that this one tries again
+	answered dag.ID        // the step whose answer the run goes on with
 
 	consentFlags
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun"
@@ -67,7 +68,7 @@ func (s *Service) takeUp(ctx context.Context, id string, cancelFor error) error 
 	if err != nil {
 		return err
 	}
-	if adoptions(past.Events, time.Now().Add(-adoptionsIn)) >= mostAdoptions {
+	if !s.inherited(past) && adoptions(past.Events, time.Now().Add(-adoptionsIn)) >= mostAdoptions {
 		return errLoops
 	}
 	g, err := past.Resume(s.catalog.tools(), flowrun.ResumeOptions{})
@@ -94,18 +95,30 @@ func (s *Service) takeUp(ctx context.Context, id string, cancelFor error) error 
 // errCancelled is why a run is cancelled that was being cancelled when its owner died.
 var errCancelled = errors.New("it was being cancelled when it was interrupted")
 
+// inherited says whether a service before this one stopped in order and let the run go:
+// then it is not the run that took that service down, however often services are started
+// anew. What breaks off in the hands of this one is not inherited.
+func (s *Service) inherited(p *flowrun.Past) bool {
+	if !p.Info.LetGo {
+		return false
+	}
+	for _, e := range slices.Backward(p.Events) {
+		if e.Kind == dag.RunResumed {
+			return e.Time.Before(s.started)
+		}
+	}
+	return true
+}
+
 // adoptions counts how often a run was taken up since a time, and since a step of it
-// last ended, and a step then started: one that only waits breaks nothing off.
+// last ended.
 func adoptions(events []dag.Event, since time.Time) (n int) {
-	fresh := false
 	for _, e := range events {
 		switch {
 		case e.Kind == dag.StepFinished:
 			n = 0
-		case e.Kind == dag.RunResumed:
-			fresh = e.Time.After(since)
-		case e.Kind == dag.StepStarted && fresh:
-			n, fresh = n+1, false
+		case e.Kind == dag.RunResumed && e.Time.After(since):
+			n++
 		}
 	}
 	return n
