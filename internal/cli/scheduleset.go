@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/schedule"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // follow hands the loop a new set of schedules whenever definitions have changed, or a
@@ -33,7 +34,8 @@ func (s *scheduler) follow(ctx context.Context) {
 // look reads the schedules. What fails is tried again.
 func (s *scheduler) look(ctx context.Context) error {
 	t := &timetable{kept: s.tools}
-	err := t.read(ctx, s.store, s.app.tools(s.library()), func(name string) (*flowrun.Plan, error) { return s.service.Plan(ctx, name) })
+	tools := s.app.tools(s.library())
+	err := t.read(ctx, s.store, tools, func(name string) (*flowrun.Plan, error) { return s.service.Plan(ctx, name) })
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,8 @@ func (s *scheduler) look(ctx context.Context) error {
 		s.told[text] = true
 	}
 	s.mu.Lock()
-	s.plans, s.blind = plans, len(t.problems) > 0
+	s.plans = plans
+	s.blind = len(t.problems) > 0 || slices.ContainsFunc(tools, func(l tool.Listed) bool { return l.Broken() != "" })
 	s.mu.Unlock()
 	s.loop.Set(set)
 	return nil
