@@ -39,6 +39,8 @@ stopped, cleanup runs. The command does not wait for that.`,
 						return nil
 					}
 					a.say("run %s is not running: its engine has gone; flowrun resume %s goes on with it", id, id)
+				case dag.Waiting:
+					a.say("run %s is not running: it rests until it is answered; flowrun reject %s says no", id, id)
 				default:
 					a.say("run %s is over: it is %s", id, info.Status)
 				}
