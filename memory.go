@@ -144,7 +144,7 @@ func (m *Memory) standing(r *memoryRun) RunInfo {
 		return info.WithQueue(m.places().Waiting()[i])
 	}
 	if info.Status == dag.Running && r.owner == nil {
-		info.Status = dag.Interrupted
+		info.Status, info.LetGo = dag.Interrupted, true
 	}
 	return info
 }

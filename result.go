@@ -110,7 +110,7 @@ func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) Step
 }
 
 // rest makes the result that of a run which rests: what holds steps that wait is waiting
-// as well, and the message names the first question.
+// as well, and the message names the first question, in one line.
 func (r *Result) rest(began time.Time, open []Question) {
 	r.Status, r.Started = dag.Waiting, began
 	r.holdersWait()
@@ -119,7 +119,7 @@ func (r *Result) rest(began time.Time, open []Question) {
 			r.Message += fmt.Sprintf(", and %d more", len(open)-1)
 			break
 		}
-		r.Message = fmt.Sprintf("step %s waits for approval: %s", q.Step, q.Prompt)
+		r.Message = fmt.Sprintf("step %s waits for approval: %s", q.Step, strings.Join(strings.Fields(q.Prompt), " "))
 	}
 }
 

@@ -134,6 +134,9 @@ type RunInfo struct {
 	// Rebooted says that the machine was started anew since the run's last owner
 	// wrote, so that the last moments before may be missing.
 	Rebooted bool
+	// LetGo says of a run that is interrupted that its last owner gave it up in order,
+	// and did not die.
+	LetGo bool
 }
 
 // Live says whether an owner has the run in hand: it runs, or stands in line.

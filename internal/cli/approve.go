@@ -107,12 +107,24 @@ func (a *app) reply(c *cobra.Command, args []string, r reply, f runFlags) error 
 		if err != nil || elsewhere {
 			return err
 		}
-		err = a.goOn(ctx, c, s, past, params, f)
+		err = a.goOn(ctx, c, s, past, q, params, f)
+		for until := time.Now().Add(patience); overtaken(err) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+			if elsewhere, more := a.elsewhere(ctx, s, past, q); more != nil || elsewhere {
+				return more
+			}
+			err = a.goOn(ctx, c, s, past, q, params, f)
+		}
 		if code := codeError(0); !r.approve && errors.As(err, &code) && code == exitFailed {
 			return nil // the run failed, which is what a no is for
 		}
 		return err
 	})
+}
+
+// overtaken says that a run was not taken up since somebody else, who has answered
+// another of its questions, was quicker.
+func overtaken(err error) bool {
+	return errors.Is(err, flowrun.ErrLive) || errors.Is(err, flowrun.ErrChanged)
 }
 
 func verb(approve bool) string {
@@ -235,7 +247,7 @@ func (a *app) formValues(c *cobra.Command, q flowrun.Question, words []string, r
 		return filled, err
 	}
 	for _, p := range bad.Problems {
-		a.say("field %s: %s%s", console.Clean(p.Name), p.Message, hint(p.Hint))
+		a.say("field %s: %s%s", console.Clean(p.Name), console.Clean(p.Message), hint(p.Hint))
 	}
 	return nil, codeError(exitParams)
 }
@@ -256,9 +268,13 @@ const patience = 5 * time.Second
 
 // elsewhere says whether another process goes on with a run that has been answered, and
 // tells so: its owner, or the service. An owner that was about to give it up has not
-// heard the answer.
+// heard the answer; one that heard it may have brought the run to its end by now, which
+// is nobody's to run again.
 func (a *app) elsewhere(ctx context.Context, s *sqlite.Store, p *flowrun.Past, q flowrun.Question) (bool, error) {
 	id := p.Record.ID
+	if err := p.Refresh(ctx, s); err != nil {
+		return false, err
+	}
 	for until := time.Now().Add(patience); p.Info.Status == dag.Running || p.Info.Status == dag.Pending; {
 		heard := !slices.ContainsFunc(p.Questions(), func(x flowrun.Question) bool { return x.Wait == q.Wait })
 		if heard || time.Now().After(until) {
@@ -269,6 +285,10 @@ func (a *app) elsewhere(ctx context.Context, s *sqlite.Store, p *flowrun.Past, q
 		if err := p.Refresh(ctx, s); err != nil {
 			return false, err
 		}
+	}
+	if p.Info.Status.Settled() && p.Info.Status != dag.Interrupted {
+		a.say("run %s has ended meanwhile: it is %s; flowrun show %s tells more", id, p.Info.Status, id)
+		return true, nil
 	}
 	dir, err := stateDir()
 	if err != nil {
@@ -296,7 +316,7 @@ func withheld(p *flowrun.Past, q flowrun.Question, words []string) (secrets, fie
 }
 
 // goOn takes up a run that has been answered, as resume does.
-func (a *app) goOn(ctx context.Context, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, secrets []string, f runFlags) (err error) {
+func (a *app) goOn(ctx context.Context, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, q flowrun.Question, secrets []string, f runFlags) (err error) {
 	if f.settings, err = a.settings(f); err != nil {
 		return err
 	}
@@ -308,6 +328,7 @@ func (a *app) goOn(ctx context.Context, c *cobra.Command, s *sqlite.Store, past 
 	if err != nil {
 		return err
 	}
+	f.answered = dag.ID(q.Step)
 	var o flowrun.ResumeOptions
 	return a.takeUp(ctx, s, past, params, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
 		o.Params, o.RerunAsked = params, yes

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
@@ -14,7 +16,10 @@ func (a *app) cancelCommand() *cobra.Command {
 		Use:   "cancel RUN",
 		Short: "Stop a run that another process executes",
 		Long: `Ask the process that executes a run to stop it, as Ctrl-C there would: steps are
-stopped, cleanup runs. The command does not wait for that.`,
+stopped, cleanup runs. The command does not wait for that.
+
+A run that waits for people has no such process: its cleanup runs here, unless a service
+has begun it.`,
 		Example: "  flowrun cancel latest",
 		Args:    oneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -29,7 +34,7 @@ stopped, cleanup runs. The command does not wait for that.`,
 				}
 				switch info.Status {
 				case dag.Running, dag.Pending:
-					if err := s.Cancel(ctx, id, "cancelled by flowrun cancel"); err != nil {
+					if err := s.Cancel(ctx, id, errCancelledBy.Error()); err != nil {
 						return err
 					}
 					a.say("asked run %s to stop; flowrun show %s tells how it ends", id, id)
@@ -40,7 +45,7 @@ stopped, cleanup runs. The command does not wait for that.`,
 					}
 					a.say("run %s is not running: its engine has gone; flowrun resume %s goes on with it", id, id)
 				case dag.Waiting:
-					a.say("run %s is not running: it rests until it is answered; flowrun reject %s says no", id, id)
+					return a.cancelResting(ctx, s, info)
 				default:
 					a.say("run %s is over: it is %s", id, info.Status)
 				}
@@ -49,4 +54,40 @@ stopped, cleanup runs. The command does not wait for that.`,
 		},
 		ValidArgsFunction: a.completeRunID,
 	}
+}
+
+// errCancelledBy is why a run ends that a person cancels.
+var errCancelledBy = errors.New("cancelled by flowrun cancel")
+
+// cancelResting brings a run to its end that waits for people and so has no owner.
+func (a *app) cancelResting(ctx context.Context, s *sqlite.Store, info flowrun.RunInfo) error {
+	if dir, err := stateDir(); err == nil && info.Origin != "" && serviceLives(dir) {
+		if err := askService("POST", "/api/v1/runs/"+info.ID+"/cancel", struct{}{}, &struct{}{}); err != nil {
+			return err
+		}
+		a.say("asked run %s to stop; flowrun show %[1]s tells how it ends", info.ID)
+		return nil
+	}
+	past, err := a.past(ctx, s, info.ID)
+	if err != nil {
+		return err
+	}
+	g, err := past.Resume(a.library(), flowrun.ResumeOptions{})
+	if err != nil {
+		return err
+	}
+	f := runFlags{progress: "plain", output: "text"}
+	f.noInput, f.dir = true, past.Record.World.Workspace
+	if f.settings, err = a.settings(f); err != nil {
+		return err
+	}
+	err = a.carryOut(past, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		return e.Continue(ctx, g, append(o, flowrun.WithBegun(func() { cancel(errCancelledBy) }))...)
+	})
+	if code := codeError(0); errors.As(err, &code) && code == exitInterrupt {
+		return nil // that is what was asked for
+	}
+	return err
 }

@@ -144,7 +144,7 @@ func (a *app) takeUp(ctx context.Context, s *sqlite.Store, past *flowrun.Past, p
 		return err
 	}
 	if speaks(f.progress) || f.dryRun {
-		a.foretell(g, past)
+		a.foretell(g, past, f.answered)
 	}
 	what := subject{tools: g.Tools(), preview: g.Preview}
 	if !g.Retry {
@@ -189,8 +189,9 @@ func (a *app) nothingToDo(r *flowrun.Result, form string) error {
 	return nil
 }
 
-// foretell shows what stands and what runs.
-func (a *app) foretell(g *flowrun.Again, p *flowrun.Past) {
+// foretell shows what stands and what runs. answered is the step whose answer the run
+// goes on with; "" for none.
+func (a *app) foretell(g *flowrun.Again, p *flowrun.Past, answered dag.ID) {
 	verb := "resuming"
 	if g.Retry {
 		verb = "trying again"
@@ -204,7 +205,7 @@ func (a *app) foretell(g *flowrun.Again, p *flowrun.Past) {
 		{"stands", g.Kept},
 		{"runs again", g.Reset},
 		{"runs for the first time", g.Left},
-		{"goes on waiting", g.Waiting},
+		{"goes on waiting", slices.DeleteFunc(slices.Clone(g.Waiting), func(path dag.ID) bool { return path == answered })},
 		{"was running when the engine died, or may have been", g.Asks},
 		{"was running when the engine died, and counts as failed (on-interrupt: fail)", g.Lost()},
 	} {

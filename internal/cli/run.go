@@ -40,7 +40,8 @@ type runFlags struct {
 	detach      bool
 	dir         string // where notices count from; "" is the working directory
 
-	retries *flowrun.Past // the run that this one tries again
+	retries  *flowrun.Past // the run that this one tries again
+	answered dag.ID        // the step whose answer the run goes on with
 
 	consentFlags
 }
@@ -263,7 +264,7 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		return err
 	}
 	defer tidy()
-	traces, err := newTracing(func(string) telemetry.About { return aboutRun(plan, past, f.retries) })
+	traces, err := newTracing(func(string) telemetry.About { return aboutRun(plan, past, f.retries, inherited()) })
 	if err != nil && speaks(f.progress) {
 		a.say("traces are not sent: %v", err)
 	}

@@ -100,6 +100,9 @@ func (a *app) askedSchedule(c *cobra.Command, word, zone string) (s schedule.Sch
 		if err != nil {
 			return err
 		}
+		if e.Paused {
+			a.say("schedule %s is paused: it does not run at these times", e.name)
+		}
 		s, err = since(ctx, store, e)
 		return err
 	})

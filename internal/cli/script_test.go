@@ -2,8 +2,10 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -47,7 +49,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "await": await, "until": until, "valid": valid, "keep": keep, "collector": collector, "spans": spans, "arrives": arrives},
+			"exits": exits, "await": await, "until": until, "valid": valid, "keep": keep, "collector": collector, "spans": spans, "arrives": arrives, "starts": starts},
 		Condition: condition,
 		Setup: func(e *testscript.Env) error {
 			home := e.WorkDir + "/home"
@@ -203,6 +205,26 @@ func arrives(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("no span %s has arrived", args[0])
+}
+
+// starts asks a service for a run as part of a trace: starts SOCKET TOOL TRACEPARENT.
+func starts(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: starts SOCKET TOOL TRACEPARENT")
+	}
+	req, err := http.NewRequest("POST", "http://localhost/api/v1/runs", strings.NewReader(`{"tool": "`+args[1]+`"}`))
+	ts.Check(err)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("traceparent", args[2])
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", ts.MkAbs(args[0]))
+	}}}
+	res, err := client.Do(req)
+	ts.Check(err)
+	res.Body.Close()
+	if res.StatusCode != http.StatusAccepted {
+		ts.Fatalf("the service answers %s", res.Status)
+	}
 }
 
 // fatal ends a script where a test would only note an error.

@@ -145,6 +145,8 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 		return err
 	}
 	ec.Journal = program.Journal
+	traces := serviceTracing(d.log)
+	traces.join(&ec)
 	engine = flowrun.New(ec)
 	var sv *service.Service // likewise
 	measured, err := program.Service(func() (int, int) { return sv.Standing() })
@@ -154,9 +156,12 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	sv, err = service.New(ctx, service.Config{Engine: engine, Store: s, Library: a.library, Log: d.log,
 		Changes: s.Changes, Answered: s.Answered, Writable: s.Writable, Waited: measured.Waited,
 		Decide: func(p *flowrun.Plan) error { return f.decide(p) },
-		Observe: func(name string) (dag.Sink, func()) {
-			run := program.Run(name)
-			return run, run.Close
+		Observe: func(b service.Begun) (dag.Sink, func()) {
+			run, traced := program.Run(b.Plan.Name()), traces.follow(b)
+			return run, func() {
+				traced()
+				run.Close()
+			}
 		},
 		Ended: func(ctx context.Context, e service.Ended) {
 			n := notifier{store: s, settings: f.settings, dir: e.Workspace, say: func(trouble string) { d.log.Warn(trouble, "run", e.Result.ID) }}
@@ -188,6 +193,9 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	calm() // before anything is drained: what has come by then is begun or left to the next service
 	left := sv.Drain(f.drain, told.second)
 	d.shut()
+	if err := traces.end(ctx, told.second); err != nil {
+		d.log.Warn("traces are not complete", "error", err.Error())
+	}
 	d.log.Info("stopped", "left", left)
 	return err
 }

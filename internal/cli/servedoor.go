@@ -28,6 +28,7 @@ const defaultListen = "127.0.0.1:7878"
 // door is where a service listens.
 type door struct {
 	listeners []net.Listener // TCP and sockets that flags name
+	sockets   []socketFile   // of the latter
 	urls      []string
 	token     string
 	made      bool // the token was made up
@@ -153,6 +154,7 @@ func (d *door) listen(at string) error {
 			return noService("cannot listen at %s: %w", at, err)
 		}
 		d.add(l, at)
+		d.sockets = append(d.sockets, socketFileOf(path))
 		return nil
 	}
 	host, port, _ := net.SplitHostPort(at)
@@ -236,6 +238,9 @@ func (d *door) shut() {
 
 // close frees the addresses.
 func (d *door) close() {
+	for _, s := range d.sockets {
+		s.remove()
+	}
 	for _, l := range d.listeners {
 		l.Close()
 	}

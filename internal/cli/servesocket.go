@@ -19,7 +19,7 @@ type ownSocket struct {
 	log      *slog.Logger
 	serve    func(net.Listener)
 	listener net.Listener // nil while another service has it
-	file     os.FileInfo  // of the socket
+	file     socketFile
 	quit     chan struct{}
 	work     sync.WaitGroup
 }
@@ -41,14 +41,11 @@ func newOwnSocket(path string, log *slog.Logger, serve func(net.Listener)) *ownS
 // take makes the socket this service's, and replaces what a dead one left.
 func (s *ownSocket) take() {
 	l, err := listenUnix(s.path)
-	if err == nil {
-		s.file, err = os.Lstat(s.path)
-	}
 	if err != nil {
 		s.log.Warn("cannot listen at the socket of the state directory; commands do not find this service", "socket", s.path, "error", err.Error())
 		return
 	}
-	s.listener = l
+	s.listener, s.file = l, socketFileOf(s.path)
 	s.serve(l)
 }
 
@@ -64,7 +61,7 @@ func (s *ownSocket) see() {
 		case <-tick.C:
 		}
 		switch {
-		case s.listener != nil && !s.stands():
+		case s.listener != nil && !s.file.stands():
 			s.listener.Close()
 			s.listener = nil
 		case s.listener == nil && !answers(s.path):
@@ -75,22 +72,38 @@ func (s *ownSocket) see() {
 	}
 }
 
-// stands says whether the socket in the directory is this service's.
-func (s *ownSocket) stands() bool {
-	now, err := os.Lstat(s.path)
-	return err == nil && os.SameFile(now, s.file)
-}
-
 func (s *ownSocket) close() {
 	close(s.quit)
 	s.work.Wait()
 	if s.listener == nil {
 		return
 	}
-	if s.stands() {
-		os.Remove(s.path)
-	}
+	s.file.remove()
 	s.listener.Close()
+}
+
+// socketFile is the file of a socket, as it was when this service made it.
+type socketFile struct {
+	path string
+	info os.FileInfo // nil where it was gone at once
+}
+
+func socketFileOf(path string) socketFile {
+	info, _ := os.Lstat(path)
+	return socketFile{path, info}
+}
+
+// stands says whether the file is still that socket, and not one that another service made.
+func (f socketFile) stands() bool {
+	now, err := os.Lstat(f.path)
+	return err == nil && f.info != nil && os.SameFile(now, f.info)
+}
+
+// remove removes the socket, so that nobody takes it for one of a service that died.
+func (f socketFile) remove() {
+	if f.stands() {
+		os.Remove(f.path)
+	}
 }
 
 // answers says whether somebody listens at a socket.

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
@@ -19,6 +21,7 @@ type tracing struct {
 
 	mu   sync.Mutex
 	lost error
+	runs map[string]telemetry.About // of a service, while it has them
 }
 
 // newTracing reads the settings. about is as in telemetry.Options. An error is about the
@@ -78,10 +81,46 @@ func (t *tracing) end(ctx context.Context, force <-chan struct{}) error {
 	return t.lost
 }
 
-// aboutRun is what a trace says of a run of the command line: a new one, one that goes
-// on, or one that tries another again.
-func aboutRun(plan *flowrun.Plan, past, retries *flowrun.Past) telemetry.About {
-	now := inherited()
+// serviceTracing is newTracing for a service. What keeps spans from arriving is told to its log.
+func serviceTracing(log *slog.Logger) *tracing {
+	var t *tracing
+	t, err := newTracing(func(run string) telemetry.About {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.runs[run]
+	})
+	if err != nil {
+		log.Warn("traces are not sent", "error", err.Error())
+	}
+	if t != nil {
+		t.runs = map[string]telemetry.About{}
+	}
+	return t
+}
+
+// follow makes a run of a service known, until done is called. Where its caller is part
+// of no trace it is part of the service's.
+func (t *tracing) follow(b service.Begun) (done func()) {
+	if t == nil {
+		return func() {}
+	}
+	if b.Trace == (flowrun.TraceContext{}) {
+		b.Trace = inherited()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.runs[b.Run] = aboutRun(b.Plan, b.Past, b.Retries, b.Trace)
+	return func() {
+		t.tracer.Leave(b.Run)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.runs, b.Run)
+	}
+}
+
+// aboutRun is what a trace says of a run that is part of another: a new one, one that
+// goes on, or one that tries another again.
+func aboutRun(plan *flowrun.Plan, past, retries *flowrun.Past, now flowrun.TraceContext) telemetry.About {
 	about := telemetry.About{Tool: plan.Name(), Parent: now.Parent, State: now.State}
 	switch {
 	case past != nil:

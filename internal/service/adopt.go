@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun"
@@ -45,17 +46,20 @@ func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 		if s.resting(info.ID) {
 			continue
 		}
-		switch err := s.takeUp(ctx, info.ID, nil); {
-		case err == nil:
-		case errors.Is(err, ErrDraining):
-			return
-		case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.Is(err, flowrun.ErrNoRun):
-			// Another service was first.
-		default:
-			s.rest(info, err)
-		}
+		s.tryTakeUp(ctx, info)
 	}
 	s.restless(orphans)
+}
+
+// tryTakeUp takes a run up, or leaves it to people where that cannot be.
+func (s *Service) tryTakeUp(ctx context.Context, info flowrun.RunInfo) {
+	switch err := s.takeUp(ctx, info.ID, nil); {
+	case err == nil, errors.Is(err, ErrDraining):
+	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.Is(err, flowrun.ErrNoRun):
+		// Another service was first.
+	default:
+		s.rest(info, err)
+	}
 }
 
 // takeUp goes on with a run, as flowrun resume would; to cancel it where that says why.
@@ -64,7 +68,7 @@ func (s *Service) takeUp(ctx context.Context, id string, cancelFor error) error 
 	if err != nil {
 		return err
 	}
-	if adoptions(past.Events, time.Now().Add(-adoptionsIn)) >= mostAdoptions {
+	if !s.inherited(past) && adoptions(past.Events, time.Now().Add(-adoptionsIn)) >= mostAdoptions {
 		return errLoops
 	}
 	g, err := past.Resume(s.catalog.tools(), flowrun.ResumeOptions{})
@@ -90,6 +94,21 @@ func (s *Service) takeUp(ctx context.Context, id string, cancelFor error) error 
 
 // errCancelled is why a run is cancelled that was being cancelled when its owner died.
 var errCancelled = errors.New("it was being cancelled when it was interrupted")
+
+// inherited says whether a service before this one stopped in order and let the run go:
+// then it is not the run that took that service down, however often services are started
+// anew. What breaks off in the hands of this one is not inherited.
+func (s *Service) inherited(p *flowrun.Past) bool {
+	if !p.Info.LetGo {
+		return false
+	}
+	for _, e := range slices.Backward(p.Events) {
+		if e.Kind == dag.RunResumed {
+			return e.Time.Before(s.started)
+		}
+	}
+	return true
+}
 
 // adoptions counts how often a run was taken up since a time, and since a step of it
 // last ended.

@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -44,6 +45,19 @@ func another(store *sqlite.Store) func(*service.Config) {
 func die(t *testing.T, s *sqlite.Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// killed has the runs of a Store that was closed look as if their owner had not done so.
+func killed(t *testing.T, state string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(state, "history.db"))
+	if err == nil {
+		_, err = db.Exec(`UPDATE runs SET owner = '{"pid":1,"boot":"another"}' WHERE ended IS NULL`)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -189,8 +203,30 @@ func TestLoop(t *testing.T) {
 		b.begun(dir, "bomb", try+1)
 		die(t, store)
 		stop(s)
+		killed(t, state)
 		b.store = b.open(state)
 	}
+}
+
+// TestStoppedOften: a run is gone on with however often its service is stopped in order
+// and started anew.
+func TestStoppedOften(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, map[string]string{"long": "name: long\ntags: [read]\nbash: " + gate(dir, "long") + "\n"})
+	b.onDisk()
+	id := ""
+	for try := range 5 {
+		s := b.serve(another(b.store.(*sqlite.Store)))
+		if try == 0 {
+			id = b.start(s, service.Request{Tool: "long", Origin: "api"})
+		}
+		b.begun(dir, "long", try+1)
+		if try < 4 {
+			stop(s)
+		}
+	}
+	b.let(dir, "long")
+	b.becomes(id, dag.Succeeded)
 }
 
 // TestCancelled: what was being cancelled when its owner died is cancelled, and nothing

@@ -44,9 +44,9 @@ type Config struct {
 	Library func() *tool.Library
 	// Decide says why a tool may not be run, nil where it may. nil: every tool may.
 	Decide func(*flowrun.Plan) error
-	// Observe gives a sink for a run of a tool, and what is to be called when the engine
-	// is done with it. nil: nobody counts.
-	Observe func(tool string) (sink dag.Sink, done func())
+	// Observe gives a sink for a run that the engine is about to have, and what is to be
+	// called when it is done with it. nil: nobody watches.
+	Observe func(Begun) (sink dag.Sink, done func())
 	// Ended is told of every run that has ended in the service's hands, or has come to rest
 	// there; it may take its time, and should give up when ctx ends. nil: nobody is.
 	Ended func(ctx context.Context, e Ended)
@@ -62,6 +62,15 @@ type Config struct {
 	Writable func(context.Context) error
 	Home     string       // where runs of tools work that belong to no project; "" is the user's
 	Log      *slog.Logger // told what is worth a line; nil: nobody is
+}
+
+// Begun is a run that begins in the service's hands, or goes on there.
+type Begun struct {
+	Run     string
+	Plan    *flowrun.Plan
+	Past    *flowrun.Past        // where it stood before it was taken up; nil for a new run
+	Retries *flowrun.Past        // the run that it tries again, nil for none
+	Trace   flowrun.TraceContext // that its caller gave
 }
 
 // Ended is a run that has ended, or come to rest.

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -35,11 +34,12 @@ func (s *Service) Start(ctx context.Context, r Request) (string, error) {
 		return "", err
 	}
 	id := cmp.Or(r.ID, flowrun.NewID(time.Now()))
-	world := s.world(plan, r.Parent)
+	world, trace := s.world(plan, r.Parent), flowrun.TraceContext{Parent: r.Parent}
 	end := Ended{Plan: plan, Workspace: world.Workspace}
-	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "began", end: end},
+	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "began", trace: trace, end: end},
 		func(o ...flowrun.RunOption) (*flowrun.Result, error) {
-			return s.Engine.Run(context.Background(), plan, r.Params, append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), flowrun.WithWorld(world))...)
+			return s.Engine.Run(context.Background(), plan, r.Params,
+				append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), flowrun.WithTrace(trace), flowrun.WithWorld(world))...)
 		})
 	if err == nil {
 		return id, nil
@@ -91,20 +91,19 @@ func (s *Service) world(p *flowrun.Plan, parent string) flowrun.World {
 	if d := p.Definition; d.Scope == tool.ScopeLocal {
 		w.Workspace = filepath.Dir(filepath.Dir(filepath.Dir(d.File))) // PROJECT/.flowrun/tools/NAME.yaml
 	}
-	if traceparent.MatchString(parent) {
+	if parent != "" {
 		w.Env = append(os.Environ(), "TRACEPARENT="+parent)
 	}
 	return w
 }
-
-// traceparent is the form of W3C trace context, version 00. What has another is no trace.
-var traceparent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
 // running is a run in the hands of this service.
 type running struct {
 	id, tool, origin string
 	verb             string // how it came here, in the past tense
 	first            func() // what is done before any step; nil for nothing
+	trace            flowrun.TraceContext
+	retries          *flowrun.Past // nil for none
 	log              *slog.Logger
 	end              Ended // what is known of that already
 
@@ -186,7 +185,7 @@ func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Resu
 		flowrun.WithRelease(s.gently, s.now), flowrun.WithForce(s.force),
 	}
 	if s.Observe != nil {
-		sink, done := s.Observe(r.tool)
+		sink, done := s.Observe(Begun{r.id, r.end.Plan, r.end.Past, r.retries, r.trace})
 		options = append(options, flowrun.WithSink(sink))
 		defer done()
 	}

@@ -20,7 +20,8 @@ type Request struct {
 	// ID, where set, is the run's id. A run of that id that is there already is the
 	// answer, and nothing is started: so a caller may ask again when it did not hear.
 	ID string
-	// Parent is the W3C traceparent the caller gave, "" for none.
+	// Parent is the W3C traceparent the caller gave, "" for none. Whoever takes it from
+	// outside sees to it that it is one.
 	Parent string
 }
 

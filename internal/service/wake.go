@@ -44,9 +44,7 @@ func (s *Service) wake(ctx context.Context, open []flowrun.RunInfo) {
 			continue
 		}
 		delete(resting, info.ID)
-		if err := s.takeUp(ctx, info.ID, nil); err != nil {
-			s.rest(info, err)
-		}
+		s.tryTakeUp(ctx, info)
 	}
 	s.asleep = resting
 }

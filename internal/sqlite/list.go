@@ -197,6 +197,7 @@ func scanInfo(row interface{ Scan(...any) error }) (i flowrun.RunInfo, err error
 	}
 	if i.Status == dag.Running && i.PID == 0 {
 		i.Status = dag.Interrupted
+		i.LetGo = !o.process.Valid
 	}
 	return i, nil
 }

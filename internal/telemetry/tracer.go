@@ -79,6 +79,14 @@ func (t *Tracer) Emit(e dag.Event) {
 	}
 }
 
+// Leave forgets a run that its engine is done with, and that may not have ended: another
+// may go on with it.
+func (t *Tracer) Leave(run string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.runs, run)
+}
+
 // Trace is flowrun.Config.Trace: the context for what a step starts in the try that is
 // under way. It is that of the try's own span where spans are sent, else the one the run
 // came with.
