@@ -42,6 +42,10 @@ func (c *stepCompiler) approve() dag.Runner {
 	if t == nil {
 		return nil
 	}
+	if strings.TrimSpace(def.Prompt.S) == "" {
+		c.report(tool.Diagnostic{Code: "no-prompt", Severity: tool.Error, Pos: def.Prompt.Pos, Path: c.key("approve" + at),
+			Message: "the approval does not say what is asked", Hint: "write the question that a person reads"})
+	}
 	if h := c.step.ErrorHandling; h.Retry != nil || h.Fallback != nil {
 		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: c.step.Pos, Path: c.key("error-handling"),
 			Message: "error-handling has no effect on a step that asks a person: the answer stands", Hint: "remove it; for what follows a no, use on-failure"})

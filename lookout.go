@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"errors"
 	"net"
 	"net/url"
 	"strings"
@@ -23,7 +24,7 @@ func (c *stepCompiler) lookout(w *tool.Wait) dag.Runner {
 		to    **expr.Template
 		check func(string) error
 	}{
-		{w.File, "wait.file", &l.File, func(string) error { return nil }},
+		{w.File, "wait.file", &l.File, fileNamed},
 		{w.Port, "wait.port", &l.Port, steps.CheckPort},
 		{w.HTTP, "wait.http", &l.URL, func(s string) error { _, err := steps.CheckURL(s); return err }},
 	} {
@@ -49,6 +50,13 @@ func (c *stepCompiler) lookout(w *tool.Wait) dag.Runner {
 		c.permitted(*one.at, one.key, hostOf(l, text))
 	}
 	return lookout{l}
+}
+
+func fileNamed(path string) error {
+	if path == "" {
+		return errors.New("the path of the file to wait for is empty")
+	}
+	return nil
 }
 
 // hostOf is the host that is asked, "" for none.

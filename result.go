@@ -158,9 +158,13 @@ func (r *Result) Brief(most int) *Result {
 			if o == nil {
 				continue
 			}
-			inline := upTo(int64(most), o.Inline)
+			inline, size := upTo(int64(most), o.Inline), o.Size
+			if o.Masked { // then that is the size of what was hidden, too
+				text, _ := whole(o, int64(most)+utf8.UTFMax)
+				size = int64(len(text))
+			}
 			*stream.text, *stream.file, *stream.of = inline, "", &dag.Output{Inline: inline, Size: int64(len(inline))}
-			s.Truncated = s.Truncated || int64(len(inline)) < o.Size
+			s.Truncated = s.Truncated || int64(len(inline)) < size
 		}
 	}
 	return &brief

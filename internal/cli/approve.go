@@ -102,14 +102,16 @@ func (a *app) reply(c *cobra.Command, args []string, r reply, f runFlags) error 
 		if err := s.Answer(ctx, past.Record.ID, answer); err != nil {
 			return standing(past, err)
 		}
-		a.say("%s step %s of run %s", verb(r.approve), q.Step, past.Record.ID)
-		elsewhere, err := a.elsewhere(ctx, s, past, q)
+		if speaks(f.progress) {
+			a.say("%s step %s of run %s", verb(r.approve), q.Step, past.Record.ID)
+		}
+		elsewhere, err := a.elsewhere(ctx, s, past, q, speaks(f.progress))
 		if err != nil || elsewhere {
 			return err
 		}
 		err = a.goOn(ctx, c, s, past, q, params, f)
 		for until := time.Now().Add(patience); overtaken(err) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
-			if elsewhere, more := a.elsewhere(ctx, s, past, q); more != nil || elsewhere {
+			if elsewhere, more := a.elsewhere(ctx, s, past, q, speaks(f.progress)); more != nil || elsewhere {
 				return more
 			}
 			err = a.goOn(ctx, c, s, past, q, params, f)
@@ -269,17 +271,22 @@ const patience = 5 * time.Second
 // elsewhere says whether another process goes on with a run that has been answered, and
 // tells so: its owner, or the service. An owner that was about to give it up has not
 // heard the answer; one that heard it may have brought the run to its end by now, which
-// is nobody's to run again.
-func (a *app) elsewhere(ctx context.Context, s *sqlite.Store, p *flowrun.Past, q flowrun.Question) (bool, error) {
+// is nobody's to run again. Without tell nothing is said.
+func (a *app) elsewhere(ctx context.Context, s *sqlite.Store, p *flowrun.Past, q flowrun.Question, tell bool) (bool, error) {
 	id := p.Record.ID
+	say := func(format string, args ...any) (bool, error) {
+		if tell {
+			a.say(format, args...)
+		}
+		return true, nil
+	}
 	if err := p.Refresh(ctx, s); err != nil {
 		return false, err
 	}
 	for until := time.Now().Add(patience); p.Info.Status == dag.Running || p.Info.Status == dag.Pending; {
 		heard := !slices.ContainsFunc(p.Questions(), func(x flowrun.Question) bool { return x.Wait == q.Wait })
 		if heard || time.Now().After(until) {
-			a.say("run %s goes on in process %d; flowrun show %s tells how it ends", id, p.Info.PID, id)
-			return true, nil
+			return say("run %s goes on in process %d; flowrun show %s tells how it ends", id, p.Info.PID, id)
 		}
 		time.Sleep(50 * time.Millisecond)
 		if err := p.Refresh(ctx, s); err != nil {
@@ -287,16 +294,14 @@ func (a *app) elsewhere(ctx context.Context, s *sqlite.Store, p *flowrun.Past, q
 		}
 	}
 	if p.Info.Status.Settled() && p.Info.Status != dag.Interrupted {
-		a.say("run %s has ended meanwhile: it is %s; flowrun show %s tells more", id, p.Info.Status, id)
-		return true, nil
+		return say("run %s has ended meanwhile: it is %s; flowrun show %s tells more", id, p.Info.Status, id)
 	}
 	dir, err := stateDir()
 	if err != nil {
 		return false, err
 	}
 	if p.Record.Origin != "" && serviceLives(dir) {
-		a.say("the service goes on with run %s; flowrun show %s tells how it ends", id, id)
-		return true, nil
+		return say("the service goes on with run %s; flowrun show %s tells how it ends", id, id)
 	}
 	return false, nil
 }

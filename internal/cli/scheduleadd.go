@@ -175,10 +175,10 @@ func (p *addedPlan) check(c *cobra.Command) error {
 			return err
 		}
 	}
-	if p.Max != 0 && p.CatchUp != "all" {
+	if c.Flags().Changed("catch-up-max") && p.CatchUp != "all" {
 		return usagef(c, "--catch-up-max is for --catch-up all: other words make up for one slot at most")
 	}
-	if p.Max < 0 || p.Max > tool.MaxCatchUp {
+	if c.Flags().Changed("catch-up-max") && p.Max < 1 || p.Max > tool.MaxCatchUp {
 		return usagef(c, "--catch-up-max must be from 1 to %d", tool.MaxCatchUp)
 	}
 	for _, f := range []struct {

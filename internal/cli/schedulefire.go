@@ -43,7 +43,8 @@ type scheduler struct {
 
 	mu     sync.Mutex
 	claims []schedule.Firing  // whose runs are to begin
-	plans  map[string]planned // those that this service fires, by id
+	plans  map[string]planned // those that this service fires, by id; nil until they were read
+	blind  bool               // there are definitions whose schedules could not be read
 	tools  map[string]bool    // that have schedules
 	told   map[string]bool    // problems
 	line   map[string]bool    // runs that were put in line here
@@ -54,7 +55,7 @@ var _ schedule.Runs = (*scheduler)(nil)
 // schedules begins to fire schedules; stop returns when no slot is under way any more.
 func (a *app) schedules(ctx context.Context, store *sqlite.Store, sv launcher, log *slog.Logger, observe func(schedule.Report)) (s *scheduler, stop func()) {
 	s = &scheduler{app: a, store: store, book: store.Book(), service: sv, log: log, here: projectHere(),
-		plans: map[string]planned{}, tools: map[string]bool{}, told: map[string]bool{}, line: map[string]bool{}, stirred: make(chan struct{}, 1)}
+		tools: map[string]bool{}, told: map[string]bool{}, line: map[string]bool{}, stirred: make(chan struct{}, 1)}
 	s.loop = schedule.New(schedule.Config{Book: s.book, Runs: s, Observe: func(r schedule.Report) {
 		s.report(r)
 		observe(r)

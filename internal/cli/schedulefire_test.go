@@ -325,6 +325,30 @@ func TestGone(t *testing.T) {
 	}
 }
 
+// TestGoneOrBroken: while a definition cannot be read, a claim stays whose schedule may be
+// in it, and its run begins when that is mended.
+func TestGoneOrBroken(t *testing.T) {
+	s := newStage(t, everySecond+"  - {every: 1s}\n")
+	s.refusing(service.ErrDraining)
+	_, stop := s.serve()
+	var open []sqlite.Firing
+	s.until("a claim stands", func() bool {
+		var err error
+		open, err = s.store.Book().Open(t.Context())
+		return err == nil && len(open) > 0
+	})
+	stop()
+	s.refusing(nil)
+	s.write("name: t\nbash: [\n")
+	s.serve()
+	time.Sleep(300 * time.Millisecond)
+	if now, err := s.store.Book().Open(t.Context()); err != nil || !slices.ContainsFunc(now, func(f sqlite.Firing) bool { return f.Run == open[0].Run }) {
+		t.Fatalf("it is no longer claimed: %+v %v", now, err)
+	}
+	s.write(everySecond + "  - {every: 1s}\n")
+	s.until("its run begins", func() bool { return slices.Contains(s.running(), open[0].Run) })
+}
+
 // TestSetChanges: definitions and commands change what is fired, a broken definition
 // does not, and other projects' schedules are none of this service's.
 func TestSetChanges(t *testing.T) {

@@ -191,6 +191,7 @@ func (a *app) installUnits(in installation, f installFlags, units []unit) error 
 		}
 	}
 	var enabled []string
+	removed := 0
 	for _, u := range units {
 		path := filepath.Join(in.folder(), u.name)
 		if strings.Contains(u.text, "[Install]") {
@@ -202,9 +203,15 @@ func (a *app) installUnits(in installation, f installFlags, units []unit) error 
 		case f.dryRun:
 			fmt.Fprintf(a.Stdout, "# %s\n%s\n", path, u.text)
 		case f.remove:
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			err := os.Remove(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				a.say("there is no %s", path)
+				continue
+			}
+			if err != nil {
 				return err
 			}
+			removed++
 			fmt.Fprintf(a.Stdout, "removed %s\n", path)
 		default:
 			if err := os.MkdirAll(in.folder(), 0o755); err != nil {
@@ -216,7 +223,7 @@ func (a *app) installUnits(in installation, f installFlags, units []unit) error 
 			fmt.Fprintf(a.Stdout, "wrote %s\n", path)
 		}
 	}
-	if f.dryRun {
+	if f.dryRun || f.remove && removed == 0 {
 		return nil
 	}
 	ctl, names := in.systemctl(), strings.Join(enabled, " ")

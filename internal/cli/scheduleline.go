@@ -35,9 +35,10 @@ func (s *scheduler) queue(run string) {
 // moveUp begins the runs in line when their turn has come. What another service has
 // claimed is looked at first when this one begins.
 func (s *scheduler) moveUp(ctx context.Context) {
-	for first := true; ; first = false {
-		pause := idleEvery
+	for first := true; ; {
+		pause, looked := idleEvery, s.looked()
 		waits, err := s.beginLine(ctx, first)
+		first = first && !looked
 		if err != nil && ctx.Err() == nil {
 			s.log.Error("cannot look at the schedules' line", "error", err.Error())
 		}
@@ -55,6 +56,9 @@ func (s *scheduler) moveUp(ctx context.Context) {
 // beginLine begins what can begin, the oldest of each schedule first, and says whether
 // something of this service still waits.
 func (s *scheduler) beginLine(ctx context.Context, all bool) (waits bool, err error) {
+	if !s.looked() {
+		return true, nil // nobody knows yet which schedules there are
+	}
 	open, err := s.book.Open(ctx)
 	if err != nil {
 		return false, err
@@ -105,7 +109,7 @@ func (s *scheduler) turn(ctx context.Context, p planned, behind bool) (bool, err
 // service's affair.
 func (s *scheduler) orphan(ctx context.Context, f sqlite.Firing, all bool) error {
 	_, project, _ := strings.Cut(f.Schedule, "@")
-	if project != "" && project != s.here || !all && time.Since(f.At) < takeOver {
+	if project != "" && project != s.here || !all && time.Since(f.At) < takeOver || s.half() {
 		return nil
 	}
 	return s.book.Abandon(ctx, f.Run, "the schedule is gone")
@@ -116,6 +120,21 @@ func (s *scheduler) plan(id string) (planned, bool) {
 	defer s.mu.Unlock()
 	p, known := s.plans[id]
 	return p, known
+}
+
+// looked says whether the schedules have been read.
+func (s *scheduler) looked() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.plans != nil
+}
+
+// half says that definitions could not be read: a schedule that is not known may be in one
+// of them, and what it has claimed stays until that is mended.
+func (s *scheduler) half() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.blind
 }
 
 func (s *scheduler) inLine(run string) bool {

@@ -56,7 +56,7 @@ func (s *scheduler) look(ctx context.Context) error {
 		s.told[text] = true
 	}
 	s.mu.Lock()
-	s.plans = plans
+	s.plans, s.blind = plans, len(t.problems) > 0
 	s.mu.Unlock()
 	s.loop.Set(set)
 	return nil

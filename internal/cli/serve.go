@@ -135,7 +135,14 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	if err != nil {
 		return err
 	}
-	hooks, err := f.settings.Webhooks(os.Getenv)
+	var held []string // variables with secrets, which are the service's and not its steps'
+	hooks, err := f.settings.Webhooks(func(name string) string {
+		held = append(held, name)
+		return os.Getenv(name)
+	})
+	for _, name := range held {
+		os.Unsetenv(name)
+	}
 	if err != nil {
 		return noService("%w", err)
 	}

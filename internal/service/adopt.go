@@ -111,14 +111,17 @@ func (s *Service) inherited(p *flowrun.Past) bool {
 }
 
 // adoptions counts how often a run was taken up since a time, and since a step of it
-// last ended.
+// last ended, and a step then started: one that only waits breaks nothing off.
 func adoptions(events []dag.Event, since time.Time) (n int) {
+	fresh := false
 	for _, e := range events {
 		switch {
 		case e.Kind == dag.StepFinished:
 			n = 0
-		case e.Kind == dag.RunResumed && e.Time.After(since):
-			n++
+		case e.Kind == dag.RunResumed:
+			fresh = e.Time.After(since)
+		case e.Kind == dag.StepStarted && fresh:
+			n, fresh = n+1, false
 		}
 	}
 	return n

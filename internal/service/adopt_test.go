@@ -255,3 +255,21 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("work ran %d times", len(text)/2)
 	}
 }
+
+// TestAdoptWaiting: a run that only waits breaks no service off, however often services
+// are started anew meanwhile.
+func TestAdoptWaiting(t *testing.T) {
+	b := newBench(t, map[string]string{"later": "name: later\nsteps:\n  - {name: pause, wait: {for: 2h}}\n  - {name: go, bash: 'true'}\n"})
+	s := b.serve()
+	id := b.start(s, service.Request{Tool: "later", Origin: "api"})
+	for range 5 {
+		stop(s)
+		b.becomes(id, dag.Interrupted)
+		s = b.serve()
+		b.becomes(id, dag.Running)
+	}
+	if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	b.becomes(id, dag.Cancelled)
+}

@@ -282,7 +282,7 @@ func testStanding(t *testing.T, s flowrun.Store) {
 	running := flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun, PID: os.Getpid()}
 	ended := flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)}
 	interrupted := running
-	interrupted.Status, interrupted.PID = dag.Interrupted, 0
+	interrupted.Status, interrupted.PID, interrupted.LetGo = dag.Interrupted, 0, true
 	owned := func(i flowrun.RunInfo) flowrun.RunInfo { i.PID = os.Getpid(); return i }
 	check := func(when string, expected flowrun.RunInfo) {
 		t.Helper()

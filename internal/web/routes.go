@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/tool"
 )
@@ -92,14 +93,14 @@ func (rt route) checkQuery(r *http.Request) error {
 		case i < 0 && len(known) == 0:
 			return refuse(400, "unknown-query", fmt.Sprintf("there is no query %q here", clip(name)), "leave it out")
 		case i < 0:
-			return refuse(400, "unknown-query", fmt.Sprintf("there is no query %q here", clip(name)), near(tool.Near(name, known), fmt.Sprintf("there are %q", known)))
+			return refuse(400, "unknown-query", fmt.Sprintf("there is no query %q here", clip(name)), near(tool.Near(name, known), "there are "+strings.Join(known, ", ")))
 		case len(values) > 1 && !rt.query[i].many:
 			return refuse(400, "repeated-query", fmt.Sprintf("the query %s stands there twice", name), "")
 		}
 		if e := rt.query[i].enum; e != nil && rt.query[i].kind == "string" {
 			for _, v := range values {
 				if !slices.Contains(e, v) {
-					return refuse(400, "wrong-query", fmt.Sprintf("the query %s cannot be %q", name, clip(v)), near(tool.Near(v, e), fmt.Sprintf("it is one of %q", e)))
+					return refuse(400, "wrong-query", fmt.Sprintf("the query %s cannot be %q", name, clip(v)), near(tool.Near(v, e), "it is one of "+strings.Join(e, ", ")))
 				}
 			}
 		}
