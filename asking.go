@@ -206,9 +206,13 @@ func (k *asking) put(q Question) {
 	a, answered := k.early[q.Wait]
 	delete(k.early, q.Wait)
 	k.mu.Unlock()
-	if d, ok := k.given(a); answered && ok {
-		k.work.Go(func() { k.pass(d) })
-	} else if k.ask != nil {
+	if answered {
+		if d, ok := k.given(a); ok {
+			k.work.Go(func() { k.pass(d) })
+			return
+		}
+	}
+	if k.ask != nil {
 		k.work.Go(func() { k.person(ctx, q) })
 	}
 }
