@@ -12,6 +12,7 @@ func (d *Definition) Same(o *Definition) bool {
 var unlike = map[reflect.Type][]string{
 	reflect.TypeFor[Definition](): {"File", "Source", "Scope"},
 	reflect.TypeFor[Text]():       {"src", "form", "indent"},
+	reflect.TypeFor[Form]():       {"whole"}, // made of source, and it points back at itself
 }
 
 func alike(a, b reflect.Value) bool {

@@ -203,7 +203,8 @@ func (d *door) runEvents(w http.ResponseWriter, r *http.Request) error {
 		if err := f.history(r); err != nil {
 			return err
 		}
-		if info.Status.Settled() {
+		f.ended = info.Status.Settled()
+		if f.ended && info.PID == 0 { // else its owner is about to let go, or another has just taken it up
 			return f.end(info)
 		}
 		if over, err := f.follow(r, beat.C); over || err != nil {
@@ -219,6 +220,7 @@ type follower struct {
 	run     string
 	at      uint64   // the last that was sent
 	kind    dag.Kind // of that
+	ended   bool     // it was on record that the run had
 	updates <-chan service.Update
 }
 
@@ -249,7 +251,7 @@ func (f *follower) send(e dag.Event) error {
 // that the stream is to end.
 func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, err error) {
 	var soon <-chan time.Time
-	if f.kind == dag.RunFinished { // the list of runs is about to say so too
+	if f.ended || f.kind == dag.RunFinished { // the list of runs is about to say so too
 		soon = time.After(f.look)
 	}
 	for {
