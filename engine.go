@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/cache"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/steps"
@@ -54,6 +55,9 @@ type Config struct {
 	// is not here because net/http would make every program that embeds the engine
 	// some megabytes larger. It is called by many goroutines at once.
 	HTTP func(ctx context.Context, url string) (status int, err error)
+	// JavaScript runs the scripts of definitions; whoever gives it closes it. nil: each run
+	// has a Runtime of its own, with the helper program of this Config.
+	JavaScript *hooks.Runtime
 	// Trace, where set, tells steps the trace they are part of: what it answers for a
 	// try of a step becomes TRACEPARENT and TRACESTATE of its environment, beneath what
 	// the definition sets; "" leaves a variable alone. It is called from several

@@ -19,7 +19,10 @@
 // when Run returns.
 package flowrun
 
-import "github.com/flowrun/flowrun/internal/helper"
+import (
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/helper"
+)
 
 // HelperMain must be the first call in main of a program that embeds flowrun and
 // wants whole process trees supervised: the engine starts the same program again
@@ -27,4 +30,10 @@ import "github.com/flowrun/flowrun/internal/helper"
 // program itself it returns at once. A program that does not call it still runs
 // everything; then a step's process group is killed, and what escaped from it is
 // reported in Result.Notices.
-func HelperMain() { helper.Main() }
+//
+// Scripts in definitions run in such a second process as well: a program that does not
+// call HelperMain cannot run them unless it asks for hooks.Config.InProcess.
+func HelperMain() {
+	hooks.Main()
+	helper.Main()
+}

@@ -38,12 +38,25 @@ type Result struct {
 	Ended     time.Time `json:"ended,omitzero"`
 	Stdout    *Output   `json:"stdout,omitempty"` // nil when nothing was printed
 	Stderr    *Output   `json:"stderr,omitempty"`
-	Value     any       `json:"-"` // structured value of a step written in Go; nil for text
-	Permanent bool      `json:"-"` // trying again cannot help
-	Culprit   ID        `json:"-"` // of a graph: the first step that failed
+	Value     any       `json:"-"` // structured value of a step written in Go or JavaScript; nil for text
+	// Structured says that Stdout is a value as JSON, and not text that may look like it.
+	Structured bool     `json:"structured,omitempty"`
+	Problem    *Problem `json:"problem,omitempty"` // why it failed, for programs; nil where nobody can tell more than Message
+	Permanent  bool     `json:"-"`                 // trying again cannot help
+	Culprit    ID       `json:"-"`                 // of a graph: the first step that failed
 
 	// Wait says what a node that is Waiting waits for; nil for every other.
 	Wait *Wait `json:"wait,omitempty"`
+}
+
+// Problem is why a step failed, in words that programs can rely on (X-03). Nothing in it
+// holds a secret.
+type Problem struct {
+	Code      string `json:"code"`               // API_RATE_LIMIT, timeout, memory, TypeError
+	Category  string `json:"category"`           // business, validation, script, limit, system
+	Solution  string `json:"solution,omitempty"` // what to do about it
+	Retryable bool   `json:"retryable"`          // trying again may help
+	Where     string `json:"where,omitempty"`    // file:line:col in what the author wrote
 }
 
 // after is the result of a wait that ends now; nil is success.

@@ -26,6 +26,7 @@ type Definition struct {
 	File        string // path it was loaded from; empty for tools registered from Go
 	Scope       Scope  // the scope it was found in; ScopeFile when named by path
 	Source      []byte // the bytes of the file, for snippets and for history
+	Format      Format // how it was written
 
 	Version           string // version of the tool itself, semver (S1-012)
 	MinVersion        *Text  // min-cycod-version: the compatibility level (S1-013)
@@ -47,6 +48,7 @@ type Definition struct {
 
 	Handlers   Handlers
 	Parameters []*Parameter // in declaration order
+	Schema     *JSONSchema  // all the parameters as JSON Schema, where they were written so (S2-020); nil elsewhere
 
 	Environment        Environment
 	EnvFiles           []EnvFile // read when the run starts
@@ -93,8 +95,63 @@ const (
 	Group   Kind = "steps"    // Step.Steps
 	Waiting Kind = "wait"     // Step.Wait
 	Asking  Kind = "approve"  // Step.Approve
+	JS      Kind = "js"       // Step.Script
 	Go      Kind = "go"       // Step.Go; only in tools registered from Go
 )
+
+// Format is how a definition is written; the zero Format is YAML, JSON, or Go.
+type Format string
+
+const (
+	Markdown   Format = "markdown"   // S0: front matter and blocks
+	JavaScript Format = "javascript" // S2: a .tool.js or .tool.ts file
+)
+
+// Loose says whether values for parameters that are not declared are handed on, with a
+// warning, and not refused: scripts may read what no front matter names (S0-037).
+func (f Format) Loose() bool { return f != "" }
+
+// Role says what a Script is to its tool, and with that what it sees and may return.
+type Role string
+
+const (
+	RoleStep Role = "step"        // js: of a YAML tool: sees params, steps and env
+	RolePre  Role = "preprocess"  // sees input; returns an object (S0-032, S0-033)
+	RolePost Role = "postprocess" // sees output, outputText and input; returns any value (S0-050)
+	RoleTool Role = "tool"        // execute of a .tool.js (S2-040)
+)
+
+// JSCode is JavaScript that a step of kind js runs.
+type JSCode struct {
+	Role Role
+	Code Text    // a function's body; empty where Module is set
+	Vars []Entry // of the roles preprocess and postprocess: what the script sees, by name, in the definition's references
+	// Module is a .tool.js, for the role tool alone.
+	Module *Module
+}
+
+// Module is a .tool.js file as it is run, and what it said of itself when it was read.
+type Module struct {
+	File string // as the author wrote it, for places in errors
+	Code []byte // CommonJS; bundled with what it depends on where it depends on anything
+	Map  []byte // source map from Code back to the files it was made of; nil: Code is File
+	Node bool   // runtime: node (it runs under Node.js, as a supervised process)
+
+	Dependencies []Dependency
+	Errors       []BusinessError
+	Environment  *JSONSchema // nil: it asks for no variables (S2-030)
+}
+
+// Dependency is an npm package and the versions of it that will do.
+type Dependency struct{ Name, Range string }
+
+// BusinessError is an entry of getBusinessErrors (S2-060). How it matches is decided
+// where the script runs.
+type BusinessError struct {
+	Code, Description string
+	Solution          string
+	Retryable         bool
+}
 
 // Step is one step as written.
 type Step struct {
@@ -105,8 +162,11 @@ type Step struct {
 	Shell    *Text // for script; nil = bash (cmd on Windows)
 	Commands *Commands
 	Go       any // the function of a step written in Go; the root package knows its type
+	Script   *JSCode
 	UseTool  Text
 	With     []Entry
+	WithAll  *Text   // a reference to an object whose fields are given as well, where With has no such key; Markdown only
+	Previous string  // the step that prev_step stands for; Markdown only
 	Steps    []*Step // of a group
 	Wait     *Wait
 	Approve  *Approve

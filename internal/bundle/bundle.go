@@ -1,0 +1,3 @@
+package bundle
+
+import _ "github.com/evanw/esbuild/pkg/api"

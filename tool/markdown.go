@@ -1,0 +1,3 @@
+package tool
+
+import _ "github.com/yuin/goldmark" // reads .md definitions
