@@ -32,6 +32,7 @@ type Args struct {
 	ahead   bool // a preview: nothing may be started
 	dir     string
 	temp    string
+	run     string   // its id; "" for a preview
 	path    dag.ID   // of the step that uses the tool; "" for the run's own
 	local   *local   // of an item of a loop
 	cache   *caching // nil: no result is kept or used
@@ -69,7 +70,7 @@ func (a *Args) Value(name string) any { return a.values[name].V }
 // begin readies the call: environment, secrets, directories. path tells calls of
 // one run apart.
 func (a *Args) begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
-	a.session, a.path = session, path
+	a.session, a.run, a.path = session, run, path
 	if err := a.openEnvironment(ctx); err != nil {
 		return err
 	}
@@ -199,7 +200,7 @@ func (a *Args) maskEarly() error {
 	a.foreseen(a.plan)
 	var err error
 	a.plan.each(func(s *planStep) {
-		if err == nil && s.command != nil {
+		if err == nil && s.hands() != nil {
 			err = a.maskValues(s)
 		}
 	})
@@ -208,7 +209,7 @@ func (a *Args) maskEarly() error {
 
 // maskValues masks what of a step's masked-values is known before it starts.
 func (a *Args) maskValues(s *planStep) error {
-	for _, t := range s.command.Masked {
+	for _, t := range s.hands().Masked {
 		if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Step || r.Class == expr.Local }) {
 			continue
 		}
@@ -250,8 +251,8 @@ func (p *Plan) literals() (list []string) {
 		}
 	}
 	for _, s := range p.steps {
-		if s.command != nil {
-			for _, t := range s.command.Masked {
+		if hands := s.hands(); hands != nil {
+			for _, t := range hands.Masked {
 				add(t)
 			}
 		}

@@ -98,7 +98,7 @@ func NewLibrary(c Config) *Library {
 	l := &Library{
 		workDir:    c.WorkingDirectory,
 		folders:    folders(c),
-		extensions: []string{".yaml", ".yml", ".json"},
+		extensions: []string{".yaml", ".yml", ".json", ".md"},
 		loaders:    map[string]Loader{},
 		cache:      map[string]loaded{},
 		index:      map[string]index{},
@@ -318,7 +318,7 @@ func (l *Library) called(dir, name string) string {
 	for _, e := range extensions {
 		file := filepath.Join(dir, name+e)
 		info, err := os.Stat(file)
-		if err == nil && info.Mode().IsRegular() || err != nil && isThere(file) {
+		if err == nil && info.Mode().IsRegular() && !l.noTool(file) || err != nil && isThere(file) {
 			return file
 		}
 	}
@@ -340,8 +340,18 @@ func (l *Library) says(file, name string) bool {
 			return false
 		}
 	}
-	def, _, err := l.load(file, ScopeFile)
-	return err == nil && def.Name == name
+	def, found, err := l.load(file, ScopeFile)
+	return err == nil && def.Name == name && !isNoTool(found)
+}
+
+// noTool says whether a file is Markdown that is no tool, which stands in folders of
+// tools as well (S0-010).
+func (l *Library) noTool(file string) bool {
+	if !isPage(file) {
+		return false
+	}
+	_, found, err := l.load(file, ScopeFile)
+	return err == nil && isNoTool(found)
 }
 
 // mayHold says whether YAML text can hold a name as a value: it stands there, or may be
