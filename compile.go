@@ -264,6 +264,9 @@ func (s *planStep) keep(c *compiler, def *tool.Definition, kept map[string]steps
 			cmd.Keep = streams
 		}
 	}
+	if s.script != nil {
+		s.script.hands.Keep = streams
+	}
 	switch s.def.Kind {
 	case tool.UseTool:
 		s.nested = c.nested(def, s, streams&steps.Stdout != 0)
