@@ -41,11 +41,11 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	if err := a.begin(ctx, outer.session, t.call.Run, path); err != nil {
 		return nil, err
 	}
-	res, err := within(ctx, plan.graph, a, path)
+	res, err := runInside(ctx, plan.graph, a, path)
 	switch {
 	case err != nil:
 		return nil, err
-	case !res.Status.Good():
+	case res.Status != dag.Succeeded && res.Status != dag.Reused:
 		return nil, fmt.Errorf("the tool %s failed: %s", name, res.Message)
 	case res.Value != nil || res.Structured:
 		return res.Value, nil
@@ -83,8 +83,8 @@ func (p *Plan) callable(name string) (*Plan, error) {
 	return inner, nil
 }
 
-// within runs a graph inside a step: in the step's slot, under its path.
-func within(ctx context.Context, g *dag.Graph, a dag.Args, path dag.ID) (*dag.Result, error) {
+// runInside runs a graph inside a step: in the step's slot, under its path.
+func runInside(ctx context.Context, g *dag.Graph, a dag.Args, path dag.ID) (*dag.Result, error) {
 	state, err := dag.Run(ctx, g, a, dag.Options{Slots: dag.NewSlots(1), Around: func(ctx context.Context, c *dag.Call, r dag.Runner) (dag.Result, error) {
 		inner := *c
 		inner.Path = path + "/" + c.Path

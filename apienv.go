@@ -39,9 +39,9 @@ type toolEnv struct {
 	own map[string]string
 }
 
-// openToolEnv reads the environment of a call's tool. The error is about the .env file.
-func openToolEnv(a *Args, m *tool.Module) (*toolEnv, error) {
-	e := &toolEnv{file: a.toolFile(".env"), outer: a.world.env, whole: m.Environment, mask: a.session.Mask(), own: map[string]string{}}
+// openToolEnv reads the environment of a tool. The error is about the .env file.
+func openToolEnv(a *Args, toolName string, m *tool.Module) (*toolEnv, error) {
+	e := &toolEnv{file: a.toolFile(toolName, ".env"), outer: a.world.env, whole: m.Environment, mask: a.session.Mask(), own: map[string]string{}}
 	if m.Environment != nil {
 		e.known = tool.ParametersOf(m.Environment)
 	}
@@ -237,4 +237,12 @@ func typedVariable(kind, text string) any {
 		return text
 	}
 	return v
+}
+
+// wayOut says how variables are set.
+func (e *toolEnv) wayOut() string {
+	if e.file == "" {
+		return "set them in the environment of the program"
+	}
+	return "write NAME=value into " + e.file + ", or set them in the environment"
 }

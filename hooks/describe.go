@@ -132,7 +132,7 @@ func (r *reading) metadata() {
 	}
 	r.name(m.ID)
 	d := r.def
-	d.Title, d.Description, d.Version, d.Author = m.Name, m.Description, m.Version, m.Author
+	d.DisplayName, d.Description, d.Version, d.Author = m.Name, m.Description, m.Version, m.Author
 	d.Metadata = tool.Metadata{Category: m.Category, Subcategory: m.Subcategory, Tags: m.Tags, SearchKeywords: m.Keywords}
 	d.Tags = m.Tags
 	r.runtime(m.Runtime)

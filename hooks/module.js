@@ -164,14 +164,15 @@ async function cleanUp (tool) {
   }
 }
 
-// reported is the failure that a tool tells of by {success: false} (S2-043).
+// reported is the failure that a tool tells of by {success: false} (S2-043). Unless it says
+// otherwise, trying again may help, as for what is thrown.
 function reported (value) {
   const inner = isObject(value.error) ? value.error : {}
   const text = [value.message, inner.message, value.error].find(v => typeof v === 'string' && v !== '')
   const code = [inner.code, value.code].find(v => typeof v === 'string' && v !== '')
   const e = { name: '', message: text || 'the tool answered {success: false}', where: '', reported: true }
   const solution = inner.solution || value.solution
-  if (code) e.business = plainError({ code, solution, retryable: inner.retryable === true || value.retryable === true })
+  if (code) e.business = plainError({ code, solution, retryable: (inner.retryable ?? value.retryable) !== false })
   return e
 }
 

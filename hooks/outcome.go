@@ -34,7 +34,7 @@ func opened(answer json.RawMessage) (json.RawMessage, error) {
 	}
 	e := &Error{Kind: KindThrown, Name: o.Error.Name, Message: o.Error.Message, Pos: placeOf(o.Error.Where), Business: o.Error.Business}
 	if o.Error.Reported && e.Business == nil {
-		e.Business = &tool.BusinessError{Code: CodeReported}
+		e.Business = &tool.BusinessError{Code: CodeReported, Retryable: true}
 	}
 	return nil, e
 }

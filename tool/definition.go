@@ -21,7 +21,7 @@ import "time"
 // tools registered from Go. Optional texts are nil where the author wrote none.
 type Definition struct {
 	Name        string
-	Title       string // how people call it, where that is not its name (S2-011)
+	DisplayName string // what people call it, where that is not its name (S2-011)
 	Description string
 	Author      string // S2-014
 	Pos         Pos    // of the document
