@@ -2,8 +2,8 @@ package hooks
 
 import (
 	"context"
-	"errors"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"

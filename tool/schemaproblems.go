@@ -11,7 +11,7 @@ func SchemaProblems(err error) []FormProblem {
 	}
 	list := make([]FormProblem, len(bad))
 	for i, p := range bad {
-		list[i] = FormProblem{Field: valuePath(p.path), Missing: p.missing, Unknown: p.unknown, Message: p.message}
+		list[i] = FormProblem{Field: valuePath(p.Path), Missing: p.Missing, Unknown: p.Unknown, Message: p.Message}
 	}
 	return list
 }

@@ -35,6 +35,7 @@ func Main(p Process) int {
 	out := &delivery{to: p.Stdout}
 	p.Stdout = out
 	a := &app{Process: p}
+	defer a.endScripts()
 	if Version != "" {
 		flowrun.Release = Version
 	}
@@ -61,6 +62,8 @@ type app struct {
 	Process
 	color  string // --color; "" is auto
 	inJSON bool   // --progress json: errors are told so too
+
+	scripts scripting
 }
 
 func (a *app) root() *cobra.Command {
