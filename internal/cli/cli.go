@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -63,7 +64,7 @@ type app struct {
 	color  string // --color; "" is auto
 	inJSON bool   // --progress json: errors are told so too
 
-	scripts scripting
+	scripts *hooks.Runtime // nil until asked for
 }
 
 func (a *app) root() *cobra.Command {

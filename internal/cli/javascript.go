@@ -1,56 +1,23 @@
 package cli
 
-import (
-	"path/filepath"
-	"sync"
+import "github.com/flowrun/flowrun/hooks"
 
-	"github.com/spf13/cobra"
-
-	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/tool"
-)
-
-// scripting is the JavaScript of one run of the program: one Runtime, begun when it is
-// first needed.
-type scripting struct {
-	mu      sync.Mutex
-	runtime *hooks.Runtime
-}
-
-// javaScript is the program's Runtime.
+// javaScript is what runs scripts for this program, with the limits of the settings. Main
+// ends it. Settings that cannot be read are told by what needs more of them.
 func (a *app) javaScript() *hooks.Runtime {
-	a.scripts.mu.Lock()
-	defer a.scripts.mu.Unlock()
-	if a.scripts.runtime == nil {
-		a.scripts.runtime = hooks.New(hooks.Config{})
+	if a.scripts == nil {
+		var c hooks.Config
+		if s, err := a.configuration(false); err == nil {
+			c.Timeout, c.Memory = s.Duration("limits.js-timeout"), s.Number("limits.js-memory")
+		}
+		a.scripts = hooks.New(c)
 	}
-	return a.scripts.runtime
+	return a.scripts
 }
 
-// endScripts closes the Runtime.
+// endScripts ends the processes that ran scripts.
 func (a *app) endScripts() {
-	a.scripts.mu.Lock()
-	defer a.scripts.mu.Unlock()
-	if a.scripts.runtime != nil {
-		a.scripts.runtime.Close()
+	if a.scripts != nil {
+		a.scripts.Close() // there is nobody to tell of a process that is gone already
 	}
-}
-
-// readScripts has a library read .tool.js and .tool.ts files. Completion runs none of
-// them: whoever presses Tab has not asked for that.
-func (a *app) readScripts(lib *tool.Library) {
-	c := hooks.LoaderConfig{Runtime: a.javaScript(), Ahead: a.completes()}
-	if dir := flowrun.DefaultStateDir(); dir != "" {
-		c.Cache = filepath.Join(dir, "descriptions")
-	}
-	load := hooks.Loader(c)
-	for _, extension := range hooks.Extensions {
-		lib.Handle(extension, load)
-	}
-}
-
-// completes says whether a shell asks what could be typed next.
-func (a *app) completes() bool {
-	return len(a.Args) > 0 && (a.Args[0] == cobra.ShellCompRequestCmd || a.Args[0] == cobra.ShellCompNoDescRequestCmd)
 }
