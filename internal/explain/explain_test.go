@@ -65,6 +65,7 @@ func TestOtherWords(t *testing.T) {
 			}
 		}
 		slices.Sort(list)
+		slices.Sort(have)
 		if diff := cmp.Diff(list, have); diff != "" {
 			t.Errorf("pages of kind %s (-want +got):\n%s", kind, diff)
 		}
