@@ -64,7 +64,12 @@ func (p *putting) taken(path string) error {
 // check holds what is wrong with the text against the caller: an error keeps it from
 // being written.
 func (p *putting) check() (*tool.Definition, tool.Diagnostics) {
-	return catalog.Check(p.lib, p.path, p.scope, p.text, p.alone)
+	def, found := catalog.Check(p.lib, p.path, p.scope, p.text, p.alone)
+	if def.Name != p.name && found.Err() == nil { // the code of a tool answers what it is called
+		found = append(found, tool.Diagnostic{Code: "bad-name", Severity: tool.Error, Pos: def.Pos, Message: fmt.Sprintf("the definition says that the tool is called %q, not %q", def.Name, p.name),
+			Hint: fmt.Sprintf("add it as %s, or change what it says", def.Name)})
+	}
+	return def, found
 }
 
 // write makes it so. Where it fails nothing has changed.
