@@ -1,3 +1,5 @@
+'use strict'
+
 // this.api of a .tool.js (S2-080): JavaScript over what the world answers. Environment,
 // storage and the logger answer at once, which await takes as well; the others are promises.
 function api (args, tool) {

@@ -134,7 +134,7 @@ func (l *loader) describe(m *tool.Module, name string) (*description, *tool.Diag
 	answer, err := rt.Call(context.Background(), Call{Script: CompileModule(m), Entry: "describe", Timeout: describeTimeout,
 		Vars: map[string]any{"tool": map[string]any{"id": name}}})
 	if err != nil {
-		return nil, notDescribed(m.File, err)
+		return nil, notDescribed(m, err)
 	}
 	d := &description{}
 	if err := json.Unmarshal(answer, d); err != nil {
@@ -144,7 +144,7 @@ func (l *loader) describe(m *tool.Module, name string) (*description, *tool.Diag
 }
 
 // notDescribed is why a tool could not say what it is.
-func notDescribed(file string, err error) *tool.Diagnostic {
+func notDescribed(m *tool.Module, err error) *tool.Diagnostic {
 	var e *Error
 	if !errors.As(err, &e) {
 		return &tool.Diagnostic{Code: "tool-unloadable", Message: "cannot read the tool: " + err.Error()}
@@ -158,13 +158,25 @@ func notDescribed(file string, err error) *tool.Diagnostic {
 	case KindThrown:
 		d.Code, d.Message, d.Hint = "tool-threw", "reading the file threw "+e.Error(), problemHints["tool-threw"]
 		if e.Name == "SyntaxError" {
-			d.Code, d.Message, d.Hint = "js-syntax", "cannot read the JavaScript: "+e.Message, ""
+			syntax(m, d)
 		}
 	default:
 		d.Message = "cannot read the tool: " + e.Error()
 	}
-	if d.Pos.File != file {
+	if d.Pos.File != m.File {
 		d.Pos = tool.Pos{}
 	}
 	return d
+}
+
+// syntax tells of code that cannot be parsed: of the file itself, or of text that it has
+// evaluated.
+func syntax(m *tool.Module, d *tool.Diagnostic) {
+	s := sourceOf(m)
+	_, bad := s.parse()
+	if bad == nil {
+		return
+	}
+	d.Code, d.Message, d.Hint = "js-syntax", "this is no JavaScript that can be run: SyntaxError: "+bad.Message, "mend the file at this place"
+	d.Pos = outline{source: s}.pos(bad.Off)
 }
