@@ -104,7 +104,7 @@ var house = map[string]struct {
 	"internal/explain":    {0, nil, nil},
 	"internal/findings":   {1, []string{"tool", "internal/explain", "internal/workflow"}, nil},
 	"internal/advice":     {1, []string{"tool"}, nil},
-	"internal/bundle":     {3, []string{"hooks"}, []string{"github.com/evanw/esbuild"}},
+	"internal/bundle":     {3, []string{"internal/atomicfile", "tool"}, []string{"github.com/evanw/esbuild"}},
 	"internal/mend":       {3, []string{"tool", "internal/advice"}, nil},
 }
 
