@@ -1,0 +1,45 @@
+package hooks
+
+import (
+	"embed"
+	"strings"
+)
+
+//go:embed shims
+var shimFiles embed.FS
+
+// shimParts are the modules that are a member of another.
+var shimParts = map[string]string{
+	"assert/strict":   `require("assert").strict`,
+	"fs/promises":     `require("fs").promises`,
+	"path/posix":      `require("path").posix`,
+	"timers/promises": `require("timers").promises`,
+	"util/types":      `require("util").types`,
+}
+
+// shimGlobals are the globals that come from a shim, which is read when one of them is
+// used first.
+var shimGlobals = map[string]string{
+	"AbortController": "internal/dom", "AbortSignal": "internal/dom", "DOMException": "internal/dom", "structuredClone": "internal/dom",
+	"Buffer": "buffer", "TextDecoder": "buffer", "TextEncoder": "buffer", "atob": "buffer", "btoa": "buffer",
+	"CustomEvent": "events", "Event": "events", "EventTarget": "events",
+	"Headers": "internal/fetch", "Request": "internal/fetch", "Response": "internal/fetch", "fetch": "internal/fetch",
+	"URL": "url", "URLSearchParams": "url",
+}
+
+// shim is the text of a module that a world has without Node.js (issue 7, part 4): the
+// body of a CommonJS module, which may require other shims.
+func shim(name string) (code string, ok bool) {
+	name = strings.TrimPrefix(name, "node:")
+	if part, ok := shimParts[name]; ok {
+		return "module.exports = " + part, true
+	}
+	text, err := shimFiles.ReadFile("shims/" + name + ".js")
+	return string(text), err == nil
+}
+
+// absentModules are those of Node.js that no world has; require of one gives a stand-in
+// that throws when it is used.
+var absentModules = strings.Fields(`async_hooks child_process cluster console constants crypto dgram
+	diagnostics_channel dns domain http http2 https inspector module net perf_hooks process punycode readline
+	repl stream string_decoder sys tls trace_events tty v8 vm wasi worker_threads zlib`)
