@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -34,6 +35,9 @@ func (p *Plan) bind(w *World, raw map[string]given) (*Args, error) {
 	b := &binder{plan: p, raw: raw, args: &Args{plan: p, world: w,
 		values: make(map[string]expr.Value, len(p.params)), raw: make(map[string]any, len(raw)), answers: &answers{}, confine: p.confinement()}}
 	b.unknown()
+	if slices.ContainsFunc(p.params, func(prm *param) bool { return prm.js != nil }) {
+		defer w.scripts(hooks.Config{})()
+	}
 	for _, prm := range p.params {
 		b.param(prm)
 	}
@@ -122,6 +126,10 @@ func (b *binder) param(prm *param) {
 		return
 	}
 	value, code, err := prm.take(g.v)
+	if err == nil && prm.js != nil {
+		code = "transform"
+		value, err = prm.js.apply(b.args.world.JavaScript, value)
+	}
 	if err != nil {
 		b.refuse(def, code, err)
 		v.Absent = true
@@ -133,7 +141,7 @@ func (b *binder) param(prm *param) {
 	v.V = value
 }
 
-// take is coerce, validate, transform.
+// take is coerce, validate, and a predefined transform.
 func (p *param) take(raw any) (v any, code string, err error) {
 	if v, err = coerce(p.def.Type, raw); err != nil {
 		return nil, "type", err

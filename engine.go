@@ -248,6 +248,7 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 		j.id = NewID(time.Now())
 	}
 	w := j.world.filled()
+	defer e.scripts(w)()
 	values := make(map[string]given, len(params))
 	for k, v := range params {
 		values[k] = given{v: v}

@@ -71,7 +71,7 @@ type goRunner struct{ f StepFunc }
 
 func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
 	a := c.Args().(*Args)
-	if why := unconfined(a.confine); why != "" {
+	if why := unconfined(a.confine, workInGo); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}
 	defer func() {
@@ -104,6 +104,7 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 		if err := decodeJSON(text, &res.Value); err != nil {
 			return goFailure(a, err), nil
 		}
+		res.Structured = true
 	}
 	res.Stdout, err = a.session.Text(c.Path, c.Attempt, text)
 	return res, err

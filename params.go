@@ -1,7 +1,6 @@
 package flowrun
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -14,6 +13,7 @@ import (
 type param struct {
 	def        *tool.Parameter
 	transforms []expr.Transform
+	js         *jsTransform // nil: none
 	format     *expr.Format
 	pattern    *regexp.Regexp
 	initial    *tree // the default; nil = none
@@ -39,7 +39,7 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *param {
 	prm := &param{def: def}
 	path := "parameters." + def.Name
 	if def.Transform != nil {
-		prm.transforms = c.transforms(*def.Transform)
+		c.transforms(prm, *def.Transform)
 	}
 	if def.Format != nil {
 		f, ps := expr.ParseFormat(def.Format.S, def.Type)
@@ -55,18 +55,6 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *param {
 		prm.initial = &t
 	}
 	return prm
-}
-
-func (c *compiler) transforms(at tool.Text) []expr.Transform {
-	ts, err := expr.ParseTransforms(at.S)
-	switch {
-	case errors.Is(err, expr.ErrJavaScript):
-		c.errorf("not-in-force", at, "use lowercase, uppercase, trim, base64encode, base64decode, urlencode, urldecode, jsonescaped, shellescaped or format(...)",
-			"transform %q is JavaScript, which cannot run yet", at.S)
-	case err != nil:
-		c.errorf("transform", at, "", "%v", err)
-	}
-	return ts
 }
 
 // defaultOrder sorts parameters by what their defaults mention.

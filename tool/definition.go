@@ -21,7 +21,9 @@ import "time"
 // tools registered from Go. Optional texts are nil where the author wrote none.
 type Definition struct {
 	Name        string
+	DisplayName string // what people call it, where that is not its name (S2-011)
 	Description string
+	Author      string // S2-014
 	Pos         Pos    // of the document
 	File        string // path it was loaded from; empty for tools registered from Go
 	Scope       Scope  // the scope it was found in; ScopeFile when named by path

@@ -213,6 +213,9 @@ func bodyFields[T any](step func(*T) *Step) []Field {
 		command(Run, "S1-023", "Program and arguments, started without a shell."),
 		command(Python, "S1-029", "Script for Python."),
 		command(Script, "S1-024", "Script for the program named by shell."),
+		text(string(JS), "", "JavaScript: the body of a function, whose result is the step's; see javascript.md.", func(t *T, v Text) {
+			step(t).Kind, step(t).Script = JS, &JSCode{Role: RoleStep, Code: v}
+		}).body(),
 		text("shell", "S1-025", "Program that reads script or commands.", func(t *T, v Text) { step(t).Shell = &v }).def("bash"),
 		nested("commands", "S1-026", commandsObject, "One command for each platform.", func(t *T) *Commands {
 			step(t).Kind, step(t).Commands = PerOS, &Commands{Platforms: map[string]Text{}}
