@@ -3,10 +3,11 @@
 
 // utf8 is the bytes of a text; half a surrogate pair is U+FFFD.
 function utf8 (s) {
-  const out = []
+  const out = new Uint8Array(s.length * 3)
+  let n = 0
   for (let i = 0; i < s.length; i++) {
     let c = s.charCodeAt(i)
-    if (c < 0x80) { out.push(c); continue }
+    if (c < 0x80) { out[n++] = c; continue }
     if (c >= 0xd800 && c < 0xe000) {
       const low = s.charCodeAt(i + 1)
       if (c < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
@@ -14,11 +15,18 @@ function utf8 (s) {
         i++
       } else c = 0xfffd
     }
-    if (c < 0x800) out.push(0xc0 | c >> 6, 0x80 | c & 63)
-    else if (c < 0x10000) out.push(0xe0 | c >> 12, 0x80 | c >> 6 & 63, 0x80 | c & 63)
-    else out.push(0xf0 | c >> 18, 0x80 | c >> 12 & 63, 0x80 | c >> 6 & 63, 0x80 | c & 63)
+    if (c < 0x800) out[n++] = 0xc0 | c >> 6
+    else {
+      if (c < 0x10000) out[n++] = 0xe0 | c >> 12
+      else {
+        out[n++] = 0xf0 | c >> 18
+        out[n++] = 0x80 | c >> 12 & 63
+      }
+      out[n++] = 0x80 | c >> 6 & 63
+    }
+    out[n++] = 0x80 | c & 63
   }
-  return out
+  return out.slice(0, n)
 }
 
 const join = units => {
@@ -31,11 +39,13 @@ const join = units => {
 // sequence, or throws where fatal.
 function text (bytes, fatal) {
   const units = []
+  let done = ''
   const bad = () => {
     if (fatal) throw Object.assign(new TypeError('The encoded data was not valid for encoding utf-8'), { code: 'ERR_ENCODING_INVALID_ENCODED_DATA' })
     units.push(0xfffd)
   }
   for (let i = 0; i < bytes.length;) {
+    if (units.length >= 4096) done += join(units.splice(0))
     const b = bytes[i++]
     if (b < 0x80) { units.push(b); continue }
     const n = b >= 0xc2 && b < 0xe0 ? 1 : b >= 0xe0 && b < 0xf0 ? 2 : b >= 0xf0 && b < 0xf5 ? 3 : 0
@@ -53,7 +63,7 @@ function text (bytes, fatal) {
     if (c < 0x10000) units.push(c)
     else units.push(0xd800 + (c - 0x10000 >> 10), 0xdc00 + (c - 0x10000 & 0x3ff))
   }
-  return join(units)
+  return done + join(units)
 }
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -70,22 +80,29 @@ function toBase64 (bytes, url) {
 }
 
 function fromBase64 (s) {
-  const out = []
+  const out = new Uint8Array(Math.ceil(s.length * 3 / 4))
+  let at = 0
   let bits = 0
   let n = 0
-  for (const c of s) {
-    if (c === '=') break
-    const v = c === '-' ? 62 : c === '_' ? 63 : c === '+' ? 62 : c === '/' ? 63 : letters.indexOf(c)
-    if (v < 0) continue
+  for (let i = 0; i < s.length; i++) {
+    const v = values[s.charCodeAt(i)]
+    if (v === 64) break
+    if (v === undefined || v === 65) continue
     n = (n << 6 | v) & 0xffffff
     bits += 6
     if (bits >= 8) {
       bits -= 8
-      out.push(n >> bits & 255)
+      out[at++] = n >> bits & 255
     }
   }
-  return out
+  return out.slice(0, at)
 }
+// values are what letters of base64 stand for; 64 ends the text, 65 is passed over.
+const values = new Uint8Array(256).fill(65)
+for (let i = 0; i < 64; i++) values[(letters + '+/').charCodeAt(i)] = i
+values[45] = 62
+values[95] = 63
+values[61] = 64
 
 const latin1 = (s, mask) => Array.from({ length: s.length }, (_, i) => s.charCodeAt(i) & mask)
 

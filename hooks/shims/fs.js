@@ -39,8 +39,10 @@ for (const m of ['isFile', 'isDirectory', 'isSymbolicLink']) Dirent.prototype[m]
 // answer.
 const calls = {
   readFile: ['open', (v, options) => {
-    const b = Buffer.from(v, 'base64')
-    return encoding(options) ? b.toString(encoding(options)) : b
+    const wanted = encoding(options)
+    if (v.text !== undefined && /^utf-?8$/i.test(wanted)) return v.text
+    const b = v.text !== undefined ? Buffer.from(v.text) : Buffer.from(v.bytes, 'base64')
+    return wanted ? b.toString(wanted) : b
   }],
   readdir: ['scandir', (list, options, path) => options?.withFileTypes ? list.map(e => new Dirent(e, path)) : list.map(e => e.name)],
   stat: ['stat', v => new Stats(v)],

@@ -53,24 +53,44 @@ function bytesOf (body) {
 
 class Body {
   #bytes = null
+  #text // of a body that came as text: its bytes are made when they are asked for
   #used = false
   constructor (body, headers) {
+    if (body instanceof Arrived) {
+      this.#text = body.text
+      this.#bytes = body.text === undefined ? Buffer.from(body.bytes, 'base64') : null
+      return
+    }
     const { bytes, type } = bytesOf(body)
     this.#bytes = bytes
     if (type && !headers.has('content-type')) headers.set('content-type', type)
   }
-  static bytes (b) { return b.#bytes }
-  get bodyUsed () { return this.#used }
-  get body () { return this.#bytes === null ? null : { locked: this.#used } }
-  async #take () {
-    if (this.#used) throw new TypeError('Body is unusable: Body has already been read')
-    this.#used = this.#bytes !== null
-    return this.#bytes || new Uint8Array(0)
+  static bytes (b) {
+    if (b.#bytes === null && b.#text !== undefined) b.#bytes = new TextEncoder().encode(b.#text)
+    return b.#bytes
   }
-  async bytes () { return this.#take() }
-  async arrayBuffer () { return (await this.#take()).buffer }
-  async text () { return Buffer.from((await this.#take()).buffer).toString().replace(/^\ufeff/, '') }
+  get bodyUsed () { return this.#used }
+  get body () { return this.#bytes === null && this.#text === undefined ? null : { locked: this.#used } }
+  #take () {
+    if (this.#used) throw new TypeError('Body is unusable: Body has already been read')
+    this.#used = this.body !== null
+  }
+  async bytes () {
+    this.#take()
+    return Body.bytes(this) || new Uint8Array(0)
+  }
+  async arrayBuffer () { return (await this.bytes()).buffer }
+  async text () {
+    this.#take()
+    const s = this.#text ?? (this.#bytes === null ? '' : Buffer.from(this.#bytes.buffer).toString())
+    return s.replace(/^\ufeff/, '')
+  }
   async json () { return JSON.parse(await this.text()) }
+}
+
+// Arrived is a body as the world outside gives it.
+class Arrived {
+  constructor (a) { Object.assign(this, { text: a.text, bytes: a.bytes }) }
 }
 
 class Request extends Body {
@@ -130,7 +150,7 @@ async function fetch (input, init) {
     throw e
   }
   const none = [101, 204, 205, 304].includes(a.status)
-  const out = new Response(none ? null : Buffer.from(a.body || '', 'base64'), { status: a.status, statusText: a.statusText, headers: a.headers })
+  const out = new Response(none ? null : new Arrived(a), { status: a.status, statusText: a.statusText, headers: a.headers })
   return Object.assign(out, { url: a.url, redirected: a.redirected, type: 'basic' })
 }
 
