@@ -1,3 +1,5 @@
+'use strict'
+
 // this.api of a .tool.js (S2-080): JavaScript over what the world answers. Environment,
 // storage and the logger answer at once, which await takes as well; the others are promises.
 function api (args, tool) {
@@ -79,7 +81,8 @@ function api (args, tool) {
     storage: Object.freeze(storage),
     bridge: Object.freeze(bridge),
     async importx (name) {
-      const found = __require(String(name))
+      const own = __require.packages && Object.hasOwn(__require.packages, name) ? __require.packages[name] : undefined
+      const found = own ? await own() : __require(String(name))
       const names = found && found.__esModule ? Object.keys(found).filter(k => k !== '__esModule') : []
       return names.length === 1 && names[0] === 'default' ? found.default : found
     },

@@ -18,11 +18,11 @@ type description struct {
 	Errors       []tool.BusinessError
 	Methods      []string
 	Bridges      []string
-	Problems     []problem
+	Problems     []complaint
 }
 
-// problem is what module.js found wrong while it described a tool.
-type problem struct{ Code, Method, Path, Message, Where string }
+// complaint is what module.js found wrong while it described a tool.
+type complaint struct{ Code, Method, Path, Message, Where string }
 
 // metadata are the keys of getMetadata that mean something (S2-010 to S2-014).
 type metadata struct {

@@ -18,17 +18,18 @@ type described struct {
 	Bundled bool   // the file is part of what was described
 	Code    string // digest of what was described
 	Answer  description
+	About   About
 }
 
 const (
 	mostDescribed     = 4096    // files in a cache; those that were written longest ago give way
 	largestDescribed  = 1 << 20 // bytes
-	descriptionFormat = "flowrun description 1\n"
+	descriptionFormat = "flowrun description 2\n"
 )
 
 // glueDigest tells one version of the program that asks from another, which may ask
 // differently.
-var glueDigest = sync.OnceValue(func() string { return tool.DigestOf([]byte(descriptionFormat + moduleProgram)) })
+var glueDigest = sync.OnceValue(func() string { return tool.DigestOf([]byte(descriptionFormat + apiCode + moduleCode)) })
 
 // descriptionKey names what is kept of a file by everything it depends on but what is
 // bundled with it: its text, its name, and who asks.

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,7 +25,14 @@ type outcome struct {
 const CodeReported = "tool_reported_failure"
 
 // opened is what a tool's execute returned, or an *Error with what it threw.
-func opened(answer json.RawMessage) (json.RawMessage, error) {
+func opened(answer json.RawMessage, err error) (json.RawMessage, error) {
+	var bad *Error
+	if errors.As(err, &bad) && bad.Kind == KindResult { // which speaks of the outcome
+		bad.Message = strings.Replace(bad.Message, "the result.value", "the result", 1)
+	}
+	if err != nil {
+		return nil, err
+	}
 	var o outcome
 	if err := json.Unmarshal(answer, &o); err != nil {
 		return nil, fmt.Errorf("cannot read what the tool answered: %w", err)

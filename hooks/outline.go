@@ -1,13 +1,11 @@
 package hooks
 
 import (
-	"reflect"
 	"strconv"
 	"strings"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
-	"github.com/dop251/goja/parser"
 	"github.com/go-sourcemap/sourcemap"
 
 	"github.com/flowrun/flowrun/tool"
@@ -16,7 +14,7 @@ import (
 // outline knows where the methods of a tool stand in its file, for what is wrong with
 // what they answer.
 type outline struct {
-	module  *tool.Module
+	source  source
 	methods map[string]method
 }
 
@@ -27,15 +25,13 @@ type method struct {
 }
 
 // outlineOf reads the syntax tree of a module; of one that cannot be read it knows nothing.
-// It is for modules that a child has read before: this process has no bound on what a
-// hostile tree takes.
 func outlineOf(m *tool.Module) outline {
-	o := outline{module: m, methods: map[string]method{}}
-	program, err := parser.ParseFile(nil, "", string(m.Code), parser.IgnoreRegExpErrors, parser.WithDisableSourceMaps)
-	if err != nil {
+	o := outline{source: sourceOf(m), methods: map[string]method{}}
+	t, bad := o.source.parse()
+	if bad != nil {
 		return o
 	}
-	walk(reflect.ValueOf(program.Body), func(n ast.Node) {
+	visit(t.body, func(n ast.Node) bool {
 		var found map[string]method
 		switch n := n.(type) {
 		case *ast.ObjectLiteral:
@@ -46,8 +42,14 @@ func outlineOf(m *tool.Module) outline {
 		if found["execute"].body != nil || len(found) > len(o.methods) && o.methods["execute"].body == nil {
 			o.methods = found
 		}
+		return true
 	})
 	return o
+}
+
+// sourceOf is a module as it is parsed.
+func sourceOf(m *tool.Module) source {
+	return source{Form: Module, Text: string(m.Code), Map: m.Map, File: m.File}
 }
 
 // toolMethods are the methods that a tool may have (S2-001, S2-080).
@@ -101,7 +103,7 @@ func keyName(key ast.Expression) string {
 func (o outline) place(name, path string) tool.Pos {
 	m, ok := o.methods[name]
 	if !ok {
-		return o.pos(1)
+		return tool.Pos{File: o.source.File, Line: 1, Col: 1}
 	}
 	at := m.at
 	for _, answer := range answers(m.body) {
@@ -109,25 +111,22 @@ func (o outline) place(name, path string) tool.Pos {
 			at = found
 		}
 	}
-	return o.pos(at)
+	return o.pos(o.source.offset(at))
 }
 
-// pos is the place of an offset of the syntax tree in the author's file.
-func (o outline) pos(at file.Idx) tool.Pos {
-	text := tool.Text{S: string(o.module.Code), Pos: tool.Pos{File: o.module.File, Line: 1, Col: 1}}
-	p := text.At(int(at) - 1)
-	if o.module.Map == nil {
+// pos is the place of an offset of the code in the author's file.
+func (o outline) pos(off int) tool.Pos {
+	p := tool.Text{S: o.source.Text, Pos: tool.Pos{File: o.source.File, Line: 1, Col: 1}}.At(off)
+	if o.source.Map == nil {
 		return p
 	}
-	m, err := sourcemap.Parse("", o.module.Map)
-	if err != nil {
-		return tool.Pos{File: o.module.File, Line: 1, Col: 1}
+	m, err := sourcemap.Parse("", o.source.Map)
+	if err == nil {
+		if file, _, line, col, ok := m.Source(p.Line, p.Col-1); ok && strings.HasSuffix(o.source.File, file) {
+			return tool.Pos{File: o.source.File, Line: line, Col: col + 1}
+		}
 	}
-	source, _, line, col, ok := m.Source(p.Line, p.Col-1)
-	if !ok || !strings.HasSuffix(o.module.File, source) {
-		return tool.Pos{File: o.module.File, Line: 1, Col: 1}
-	}
-	return tool.Pos{File: o.module.File, Line: line, Col: col + 1}
+	return tool.Pos{File: o.source.File, Line: 1, Col: 1}
 }
 
 // answers are the literals that a function returns itself.
@@ -143,10 +142,11 @@ func answers(body ast.Node) (list []ast.Expression) {
 	default:
 		return nil
 	}
-	walk(reflect.ValueOf(body), func(n ast.Node) {
+	visit(body, func(n ast.Node) bool {
 		if r, ok := n.(*ast.ReturnStatement); ok {
 			list = append(list, r.Argument)
 		}
+		return !isFunction(n)
 	})
 	return list
 }
@@ -178,33 +178,4 @@ func inside(e ast.Expression, path []string) (at file.Idx) {
 // splitPath takes a path apart: list[0].name is list, 0 and name.
 func splitPath(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
-}
-
-// walk calls see for every node of a syntax tree, outer ones first. The trees of goja have
-// no walker of their own.
-func walk(v reflect.Value, see func(ast.Node)) {
-	switch v.Kind() {
-	case reflect.Interface:
-		walk(v.Elem(), see)
-	case reflect.Pointer:
-		if v.IsNil() {
-			return
-		}
-		if n, ok := v.Interface().(ast.Node); ok {
-			see(n)
-		}
-		walk(v.Elem(), see)
-	case reflect.Slice:
-		for i := range v.Len() {
-			walk(v.Index(i), see)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			f, t := v.Field(i), v.Type().Field(i)
-			// Declarations are lists of what stands in the tree anyway.
-			if t.IsExported() && t.Name != "DeclarationList" {
-				walk(f, see)
-			}
-		}
-	}
 }

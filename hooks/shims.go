@@ -2,6 +2,8 @@ package hooks
 
 import (
 	"embed"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -36,6 +38,22 @@ func shim(name string) (code string, ok bool) {
 	}
 	text, err := shimFiles.ReadFile("shims/" + name + ".js")
 	return string(text), err == nil
+}
+
+// lacking is the text of a module that is neither a shim nor in the bundle. It fails when
+// it is used, or, of Node.js's modules, when a member of it is; while a tool only says what
+// it is, nothing comes of it.
+func lacking(name string, describing bool) string {
+	name = strings.TrimPrefix(name, "node:")
+	first, _, _ := strings.Cut(name, "/")
+	how := fmt.Sprintf("missing(%q)", name)
+	switch {
+	case describing:
+		how = "inert()"
+	case slices.Contains(absentModules, first):
+		how = fmt.Sprintf("absent(%q)", name)
+	}
+	return `module.exports = require("internal/absent").` + how
 }
 
 // absentModules are those of Node.js that no world has; require of one gives a stand-in

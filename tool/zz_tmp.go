@@ -1,6 +1,9 @@
 package tool
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 func ParametersOf(s *JSONSchema) (list []*Parameter) {
 	var top struct {
@@ -21,7 +24,7 @@ func ParametersOf(s *JSONSchema) (list []*Parameter) {
 		if t == "" {
 			t = "string"
 		}
-		q := &Parameter{Name: n, Type: t, Description: p.Description}
+		q := &Parameter{Name: n, Type: t, Description: p.Description, Required: slices.Contains(top.Required, n)}
 		if p.Default != nil {
 			q.Default = &Value{Scalar: p.Default}
 			if s, ok := p.Default.(string); ok {

@@ -111,16 +111,21 @@ func roots(r Request) []string {
 	return list
 }
 
-// home is the root of the repository that a folder is in, else the folder itself.
+// home is the root of the repository that a folder is in, outside of one the folder that
+// holds .flowrun, else the folder itself.
 func home(dir string) string {
+	project := dir
 	for at := dir; ; at = filepath.Dir(at) {
+		if filepath.Base(at) == ".flowrun" {
+			project = filepath.Dir(at)
+		}
 		for _, mark := range []string{".git", ".hg", ".jj"} {
 			if _, err := os.Lstat(filepath.Join(at, mark)); err == nil {
 				return at
 			}
 		}
 		if filepath.Dir(at) == at {
-			return dir
+			return project
 		}
 	}
 }

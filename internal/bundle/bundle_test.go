@@ -145,6 +145,27 @@ func TestPackages(t *testing.T) {
 	}
 }
 
+// TestBeyond: packages above the repository are not taken; those of the cache are.
+func TestBeyond(t *testing.T) {
+	dir := tree(t,
+		"node_modules/p/index.js", `module.exports = 'beyond';`,
+		"node_modules/q/index.js", `module.exports = 'beyond';`,
+		"cache/node_modules/p/index.js", `module.exports = 'cache';`,
+		"repository/.git/HEAD", "",
+		"repository/a.tool.js", `exports.execute = () => { let q; try { q = require('q') } catch (e) { q = e.message } return require('p') + ',' + q; };`,
+	)
+	r := request(t, dir, "repository/a.tool.js")
+	r.Installed = filepath.Join(dir, "cache", "node_modules")
+	var b bundle.Bundler
+	result := bundled(t, &b, r)
+	if got := run(t, result.Code, "module.exports.execute()"); got != "cache,no q" {
+		t.Errorf("%q", got)
+	}
+	if len(result.Missing) != 1 || result.Missing[0].Name != "q" {
+		t.Errorf("missing: %v", result.Missing)
+	}
+}
+
 // TestNodeModules: modules of Node's stay for the world to give; a package may go without
 // one in browsers.
 func TestNodeModules(t *testing.T) {

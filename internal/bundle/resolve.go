@@ -53,15 +53,28 @@ func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolve
 	if ofNode && (w.request.Node || !inPackage(a.Importer)) {
 		return api.OnResolveResult{Path: builtin, External: true}
 	}
-	found := build.Resolve(a.Path, api.ResolveOptions{Importer: a.Importer, Namespace: a.Namespace, ResolveDir: a.ResolveDir,
-		Kind: a.Kind, PluginData: asked{}, With: a.With})
+	find := func(from string) api.ResolveResult {
+		return build.Resolve(a.Path, api.ResolveOptions{Importer: a.Importer, Namespace: a.Namespace, ResolveDir: from, Kind: a.Kind, PluginData: asked{}, With: a.With})
+	}
+	found := find(a.ResolveDir)
 	name, isPackage := packageOf(a.Path)
+	if isPackage && !w.inside(found) { // esbuild looks for packages up to the root of the file system
+		if w.request.Installed != "" {
+			if found = find(w.request.Installed); len(found.Errors) == 0 && w.inside(found) {
+				w.using(name)
+				return api.OnResolveResult{Path: found.Path, Namespace: "file"}
+			}
+		}
+		if !ofNode {
+			w.miss(name, a)
+			return api.OnResolveResult{Path: a.Path, External: true}
+		}
+		return api.OnResolveResult{Path: builtin, External: true}
+	}
 	switch {
 	case len(found.Errors) == 0:
 		if isPackage && !found.External {
-			w.mu.Lock()
-			w.packages = append(w.packages, name)
-			w.mu.Unlock()
+			w.using(name)
 		}
 		return api.OnResolveResult{} // esbuild resolves it, as package.json has it for browsers
 	case ofNode:
@@ -71,6 +84,21 @@ func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolve
 	}
 	w.miss(name, a)
 	return api.OnResolveResult{Path: a.Path, External: true}
+}
+
+// inside says whether what was found may be bundled; what was not found may.
+func (w *work) inside(found api.ResolveResult) bool {
+	return len(found.Errors) > 0 || !filepath.IsAbs(found.Path) || w.allowed(realPath(found.Path))
+}
+
+func (w *work) allowed(real string) bool {
+	return slices.ContainsFunc(w.roots, func(root string) bool { return within(root, real) })
+}
+
+func (w *work) using(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.packages = append(w.packages, name)
 }
 
 // miss notes a package that is nowhere. Where its own packages ask for it, the way out is
@@ -145,7 +173,7 @@ func (w *work) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 
 // take notes a file of the bundle.
 func (w *work) take(path string) error {
-	if real := realPath(path); !slices.ContainsFunc(w.roots, func(root string) bool { return within(root, real) }) {
+	if real := realPath(path); !w.allowed(real) {
 		return fmt.Errorf("%s lies outside of %s: only files of the tool's repository or folder can be imported", real, w.roots[0])
 	}
 	info, err := os.Stat(path)
