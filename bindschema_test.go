@@ -59,6 +59,7 @@ func TestBindSchema(t *testing.T) {
 		{"filled in, nested too", personSchema, `{"name":"Ann","age":"41","opts":"[{\"name\":\"x\"}]"}`,
 			`{"age":41,"extra":{"deep":{"n":7}},"name":"Ann","opts":[{"loud":false,"name":"x"}],"tags":["new"]}`},
 		{"any stays what it is", personSchema, `{"name":"Ann","what":"5","tags":[]}`, `{"extra":{"deep":{"n":7}},"name":"Ann","tags":[],"what":"5"}`},
+		{"any of a list", `{"properties":{"a":{"enum":[1,"2",true]},"b":{"enum":[1,"1"]}}}`, `{"a":"true","b":"1"}`, `{"a":true,"b":"1"}`},
 		{"undeclared values are kept", personSchema, `{"name":"Ann","nmae":1}`, `{"extra":{"deep":{"n":7}},"name":"Ann","nmae":1,"tags":["new"]}`},
 		{"everything at once", personSchema, `{"age":-1.5,"opts":[{"name":"a"},{"loud":"x"}],"tags":[1]}`,
 			"age: expected a whole number, got a number\nage: minimum: got -1.5, want 0\nname: is required\n" +
