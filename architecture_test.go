@@ -46,6 +46,7 @@ var house = map[string]struct {
 	"internal/trial":   {3, []string{"", "dag", "hooks", "tool"}, nil},
 	"internal/catalog": {3, []string{"", "tool"}, nil},
 	"internal/probe":   {0, nil, nil},
+	"internal/fetch":   {3, []string{""}, nil},
 	"internal/notice":  {3, []string{"", "dag", "expr", "tool", "internal/proc"}, nil},
 	"internal/policy":  {3, nil, nil},
 	"internal/service": {3, []string{"", "dag", "tool"}, nil},
@@ -64,6 +65,7 @@ var house = map[string]struct {
 		"internal/console",
 		"internal/cron",
 		"internal/explain",
+		"internal/fetch",
 		"internal/findings",
 		"internal/funcschema",
 		"internal/mend",
@@ -109,7 +111,7 @@ var house = map[string]struct {
 	"internal/explain":    {0, nil, nil},
 	"internal/findings":   {1, []string{"tool", "internal/explain", "internal/workflow"}, nil},
 	"internal/advice":     {1, []string{"tool"}, nil},
-	"internal/bundle":     {3, []string{"hooks"}, []string{"github.com/evanw/esbuild"}},
+	"internal/bundle":     {3, []string{"internal/atomicfile", "tool"}, []string{"github.com/evanw/esbuild"}},
 	"internal/mend":       {3, []string{"tool", "internal/advice"}, nil},
 }
 

@@ -18,10 +18,14 @@ type asker struct {
 }
 
 // answer is hooks.Call.Ask.
-func (k *asker) answer(_ context.Context, op string, args json.RawMessage) (any, error) {
+func (k *asker) answer(ctx context.Context, op string, args json.RawMessage) (any, error) {
 	switch op {
 	case "log":
 		return nil, k.log(args)
+	case "fetch":
+		return k.fetch(ctx, args)
+	case "fs.readFile", "fs.readdir", "fs.stat", "fs.lstat", "fs.realpath":
+		return k.files(op, args)
 	}
 	return nil, fmt.Errorf("a script of this kind cannot ask for %s", op)
 }

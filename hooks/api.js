@@ -81,7 +81,8 @@ function api (args, tool) {
     storage: Object.freeze(storage),
     bridge: Object.freeze(bridge),
     async importx (name) {
-      const found = __require(String(name))
+      const own = __require.packages && Object.hasOwn(__require.packages, name) ? __require.packages[name] : undefined
+      const found = own ? await own() : __require(String(name))
       const names = found && found.__esModule ? Object.keys(found).filter(k => k !== '__esModule') : []
       return names.length === 1 && names[0] === 'default' ? found.default : found
     },

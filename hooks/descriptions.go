@@ -18,12 +18,13 @@ type described struct {
 	Bundled bool   // the file is part of what was described
 	Code    string // digest of what was described
 	Answer  description
+	About   About
 }
 
 const (
 	mostDescribed     = 4096    // files in a cache; those that were written longest ago give way
 	largestDescribed  = 1 << 20 // bytes
-	descriptionFormat = "flowrun description 1\n"
+	descriptionFormat = "flowrun description 2\n"
 )
 
 // glueDigest tells one version of the program that asks from another, which may ask

@@ -27,7 +27,7 @@ type LoaderConfig struct {
 	// Bundle makes one module of a file that consists of several: ES modules, TypeScript,
 	// what needs packages. nil: such files are refused. It is called from several
 	// goroutines at once.
-	Bundle func(file string, src []byte) (*tool.Module, tool.Diagnostics)
+	Bundle func(BundleRequest) (*tool.Module, tool.Diagnostics)
 }
 
 // Extensions are what files of tools in JavaScript end in.
@@ -71,17 +71,14 @@ func (l *loader) definition(file string, src []byte) (*tool.Definition, tool.Dia
 		def, _ := kept.Answer.read(&tool.Module{File: file, Code: src}, name)
 		return def, nil
 	}
-	m, bad := l.module(file, src, known && !kept.Bundled)
+	m, bad := l.module(file, src, kept.About, known && !kept.Bundled)
 	if m == nil {
 		return unread(file, name, bad...)
 	}
-	bundled := string(m.Code) != string(src)
-	if !known || bundled && kept.Code != tool.DigestOf(m.Code) {
-		answer, problem := l.describe(m, name)
-		if problem != nil {
-			return unread(file, name, append(bad, *problem)...)
+	if !known || kept.Bundled && kept.Code != tool.DigestOf(m.Code) {
+		if kept, m, bad = l.asked(file, name, src, m, kept.About, bad); m == nil {
+			return unread(file, name, bad...)
 		}
-		kept = described{Bundled: bundled, Code: tool.DigestOf(m.Code), Answer: *answer}
 		l.keep(key, kept)
 	}
 	def, found := kept.Answer.read(m, name)
@@ -110,18 +107,6 @@ func toolStem(file string) string {
 		}
 	}
 	return strings.TrimSuffix(base, filepath.Ext(base))
-}
-
-// module is what is run of a file: the file itself where it is whole, else a bundle.
-func (l *loader) module(file string, src []byte, whole bool) (*tool.Module, tool.Diagnostics) {
-	if whole || !needsBundle(file, src) {
-		return &tool.Module{File: file, Code: src}, nil
-	}
-	if l.Bundle == nil {
-		return nil, tool.Diagnostics{{Code: "no-bundler", Message: "the file is an ES module, is written in TypeScript or needs packages, and this program cannot bundle those",
-			Hint: "write it as CommonJS (module.exports = ...) without packages, or use the flowrun command"}}
-	}
-	return l.Bundle(file, src)
 }
 
 // describe asks a tool what it is.

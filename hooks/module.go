@@ -16,6 +16,8 @@ var moduleCode string
 //	entry, args     what of the module is called, and with what
 //	__load()        evaluates the module; its module.exports, or its default export
 //	__require(name) a built-in module
+//	__require.packages  after __load: a function for each package that the tool depends on,
+//	                which answers a promise of it
 //	__ask(op, args), __askNow(op, args)
 //	__where(error)  "file:line:col" in the author's file where it was thrown, or ""
 var moduleProgram = sync.OnceValue(func() *goja.Program {
@@ -38,6 +40,7 @@ func (w *world) beginModule(t *task) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.describing = t.entry == "describe"
 	load := func(goja.FunctionCall) goja.Value { return w.load(t.program) }
 	where := func(call goja.FunctionCall) goja.Value { return w.vm.ToValue(w.where(call.Argument(0), t.program)) }
 	return f(goja.Undefined(), w.vm.ToValue(t.entry), args, w.vm.ToValue(load), w.require,
@@ -53,6 +56,9 @@ func (w *world) load(p *program) goja.Value {
 	module, exports := w.vm.NewObject(), w.vm.NewObject()
 	module.Set("exports", exports) // a plain object
 	if _, err := f(exports, exports, w.require, module); err != nil {
+		panic(err)
+	}
+	if err := w.require.ToObject(w.vm).Set("packages", module.Get("packages")); err != nil {
 		panic(err)
 	}
 	v := module.Get("exports")

@@ -23,6 +23,8 @@ type world struct {
 	loop     *loop
 	asker    asker      // of a wide world
 	require  goja.Value // of a wide world
+
+	describing bool // a module only says what it is: what it lacks is no error
 }
 
 //go:embed pure.js

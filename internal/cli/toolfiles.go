@@ -13,7 +13,7 @@ import (
 // readScripts has a library read .tool.js and .tool.ts files. Completion runs none of
 // them: whoever presses Tab has not asked for that.
 func (a *app) readScripts(lib *tool.Library) {
-	c := hooks.LoaderConfig{Runtime: a.javaScript(), Ahead: a.completes()}
+	c := hooks.LoaderConfig{Runtime: a.javaScript(), Ahead: a.completes(), Bundle: bundled}
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		c.Cache = filepath.Join(dir, "descriptions")
 	}
