@@ -36,6 +36,15 @@ func (f Folder) Modules() string {
 	return dir
 }
 
+// Package is where the package of a name lies in the folder, "" where it does not.
+func (f Folder) Package(name string) string {
+	dir := filepath.Join(string(f), "node_modules", filepath.FromSlash(name))
+	if info, err := os.Stat(dir); f == "" || err != nil || !info.IsDir() {
+		return ""
+	}
+	return dir
+}
+
 // Beside is where the package of a name lies beside a tool's file: in node_modules of its
 // folder or one above it, up to the root of the repository. "" where it does not.
 func Beside(file, name string) string {

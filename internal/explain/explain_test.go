@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/advice"
 	"github.com/flowrun/flowrun/internal/explain"
 	"github.com/flowrun/flowrun/steps"
@@ -106,6 +107,9 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// scripts reads examples in JavaScript.
+var scripts = hooks.New(hooks.Config{InProcess: true})
+
 var fileLine = regexp.MustCompile(`(?m)^# file: (\S+)\n`)
 
 // diagnostics writes the files of an example and answers all that is wrong with the
@@ -137,6 +141,7 @@ func diagnostics(t *testing.T, example string) tool.Diagnostics {
 		}
 	}
 	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
+	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	plan, err := flowrun.Compile(lib, first)
 	var ds tool.Diagnostics
 	if err != nil && !errors.As(err, &ds) {
