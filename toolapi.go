@@ -100,7 +100,7 @@ func (t *toolAPI) logFolder() any {
 // toolVars are the arguments of a tool's execute.
 func (c *jsCall) toolVars() map[string]any {
 	d := c.args.plan.Definition
-	return map[string]any{"params": c.args.given(), "tool": map[string]any{
+	return map[string]any{"params": c.args.All(), "tool": map[string]any{
 		"id": d.Name, "name": cmp.Or(d.DisplayName, d.Name), "description": d.Description, "version": d.Version, "author": d.Author}}
 }
 
@@ -111,7 +111,7 @@ var settingUp = []string{"configure", "config", "setup", "init", "check", "info"
 // unready is the result of a tool whose environment is not as it must be; nil where it is.
 func (c *jsCall) unready(env *toolEnv) *dag.Result {
 	missing, bad := env.problems()
-	if action, _ := c.args.given()["action"].(string); slices.Contains(settingUp, action) {
+	if action, _ := c.args.All()["action"].(string); slices.Contains(settingUp, action) {
 		missing = nil
 	}
 	if len(missing) == 0 && len(bad) == 0 {

@@ -37,9 +37,10 @@ type FormField struct {
 
 // FormProblem is what is wrong with a value of a form.
 type FormProblem struct {
-	Field   string // with what leads to the value inside it: list[0].name; "" for the form as a whole
-	Missing bool   // there is no value, and must be one
-	Unknown bool   // the form has no such field
+	Field   string   // with what leads to the value inside it: list[0].name; "" for the form as a whole
+	Path    []string // the same, part by part
+	Missing bool     // there is no value, and must be one
+	Unknown bool     // the form has no such field
 	Message string
 	Hint    string
 }
@@ -87,7 +88,7 @@ func (f *Form) Check(values map[string]any) []FormProblem {
 	if !f.open {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if f.Field(name) == nil {
-				list = append(list, FormProblem{Field: name, Unknown: true, Message: "is not in the form", Hint: f.near(name)})
+				list = append(list, FormProblem{Field: name, Path: []string{name}, Unknown: true, Message: "is not in the form", Hint: f.near(name)})
 			}
 		}
 	}
@@ -95,7 +96,7 @@ func (f *Form) Check(values map[string]any) []FormProblem {
 		if len(p.Path) > 0 && slices.ContainsFunc(list, func(x FormProblem) bool { return x.Field == p.Path[0] }) {
 			continue
 		}
-		list = append(list, FormProblem{Field: valuePath(p.Path), Missing: p.Missing, Unknown: p.Unknown, Message: p.Message})
+		list = append(list, FormProblem{Field: valuePath(p.Path), Path: p.Path, Missing: p.Missing, Unknown: p.Unknown, Message: p.Message})
 	}
 	return list
 }
@@ -146,16 +147,20 @@ func parseForm(source []byte) (*Form, []jsonschema.Problem) {
 	if f.whole, bad = jsonschema.Compile(top); bad != nil {
 		return nil, bad
 	}
-	for _, key := range []string{"additionalProperties", "patternProperties", "unevaluatedProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"} {
-		_, given := top[key]
-		f.open = f.open || given
-	}
+	f.open = isOpen(top)
 	properties, _ := top["properties"].(map[string]any)
 	if len(properties) == 0 && !f.open {
 		return nil, []jsonschema.Problem{{Message: "the form has no properties: there is nothing to fill in"}}
 	}
 	f.fields(properties, top["required"])
 	return f, f.checkDefaults(properties)
+}
+
+// isOpen says whether a schema says itself what becomes of values that its properties do
+// not name.
+func isOpen(top map[string]any) bool {
+	return slices.ContainsFunc([]string{"additionalProperties", "patternProperties", "unevaluatedProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"},
+		func(key string) bool { return top[key] != nil })
 }
 
 // fields takes what people are asked from the properties.

@@ -36,7 +36,7 @@ func (s *JSONSchema) MarshalJSON() ([]byte, error) { return s.source, nil }
 func (s *JSONSchema) Check(v any) []FormProblem {
 	var list []FormProblem
 	for _, p := range s.whole.Validate(v) {
-		list = append(list, FormProblem{Field: valuePath(p.Path), Missing: p.Missing, Unknown: p.Unknown, Message: p.Message})
+		list = append(list, FormProblem{Field: valuePath(p.Path), Path: p.Path, Missing: p.Missing, Unknown: p.Unknown, Message: p.Message})
 	}
 	return list
 }
@@ -44,6 +44,13 @@ func (s *JSONSchema) Check(v any) []FormProblem {
 // Defaults is a copy of a value with the schema's defaults for what it leaves out, in
 // objects and lists too (S2-027).
 func (s *JSONSchema) Defaults(v any) any { return s.whole.Defaults(v) }
+
+// Open says whether the schema says itself what becomes of values that its properties at
+// the top do not name.
+func (s *JSONSchema) Open() bool {
+	top, _ := s.doc.(map[string]any)
+	return isOpen(top)
+}
 
 // schemaError is everything that is wrong with a schema.
 type schemaError []jsonschema.Problem
