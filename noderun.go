@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
@@ -45,7 +46,7 @@ func (c *jsCall) runNode(ctx context.Context, call hooks.Call) (dag.Result, erro
 		end.Message = "the tool says runtime: node, and Node.js does not start: " + end.Message + "; install it, so that node is on the PATH"
 		return dag.Result{Status: dag.Failed, ExitCode: end.ExitCode, Reason: end.Reason, Message: end.Message, Permanent: true}, nil
 	}
-	return c.failed(ctx, &hooks.Error{Kind: hooks.KindLost, Message: strings.TrimSpace(fmt.Sprintf("Node.js ended with exit code %d before the tool had answered: %s", end.ExitCode, lastLines(printed)))})
+	return c.failed(ctx, &hooks.Error{Kind: hooks.KindLost, Message: fmt.Sprintf("Node.js ended with exit code %d before the tool had answered: %s", end.ExitCode, lastWords(printed))})
 }
 
 // process runs a program inside the step, and answers what it printed as errors.
@@ -64,8 +65,14 @@ func (c *jsCall) process(ctx context.Context, in execution) (*dag.Result, string
 	return end, printed, err
 }
 
-// lastLines is the end of what a process printed, for a message.
-func lastLines(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return cmp.Or(strings.Join(lines[max(0, len(lines)-8):], "\n"), "it printed nothing")
+// thrown is the line of Node.js's report that says what was thrown.
+var thrown = regexp.MustCompile(`(?m)^(Uncaught )?([A-Z]\w*)?Error\b.*$`)
+
+// lastWords is what a process that died said, in a line.
+func lastWords(printed string) string {
+	if line := thrown.FindString(printed); line != "" {
+		return line
+	}
+	printed = strings.TrimSpace(printed)
+	return cmp.Or(printed[strings.LastIndexByte(printed, '\n')+1:], "it printed nothing")
 }
