@@ -117,6 +117,7 @@ func checkPage(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	d.timeouts(p.draft, content)
 	d.locks(p.draft, content)
 	d.scheduleNames(p.draft)
+	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // told where they were read
 	d.parametersOnce(p.Parameters)
 }
 
@@ -155,9 +156,6 @@ func asLiteral(v Value) Value {
 func (d *decoder) parametersOnce(list []*Parameter) {
 	first := map[string]*Parameter{}
 	for i, p := range list {
-		if p.Name == "" {
-			continue
-		}
 		if before := first[p.Name]; before != nil {
 			d.report(Diagnostic{Code: "duplicate-parameter", Severity: Error, Pos: p.Pos, Len: len([]rune(p.Name)), Path: fmt.Sprintf("parameters[%d].name", i),
 				Message: fmt.Sprintf("the parameter %s is given twice: on line %d and on line %d", quote(p.Name), before.Pos.Line, p.Pos.Line),
