@@ -39,7 +39,7 @@ var house = map[string]struct {
 	"internal/watch":   {3, []string{"internal/cache"}, nil},
 	"internal/starter": {3, []string{"internal/atomicfile"}, nil},
 	"internal/sqlite":  {3, []string{"", "dag", "tool", "internal/proc"}, []string{"modernc.org/sqlite"}},
-	"internal/trial":   {3, []string{"", "dag", "tool"}, nil},
+	"internal/trial":   {3, []string{"", "dag", "hooks", "tool"}, nil},
 	"internal/catalog": {3, []string{"", "tool"}, nil},
 	"internal/probe":   {0, nil, nil},
 	"internal/notice":  {3, []string{"", "dag", "expr", "tool", "internal/proc"}, nil},

@@ -22,7 +22,7 @@ func (c *stepCompiler) javaScript(s *planStep) {
 		r.script = hooks.CompileModule(def.Module)
 	} else {
 		r.vars = c.scriptVars(def)
-		r.script = c.script(def.Code, hooks.Body, r.names()...)
+		r.script = c.script(def.Code, r.form(), r.names()...)
 	}
 	if r.script == nil {
 		return

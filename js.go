@@ -43,6 +43,14 @@ func (r *jsRunner) names() []string {
 	return list
 }
 
+// form is what the script is in terms of the language.
+func (r *jsRunner) form() hooks.Form {
+	if r.def.Role == tool.RoleStep {
+		return hooks.Step
+	}
+	return hooks.Body
+}
+
 func (r *jsRunner) mention(step, field string) {
 	if r.steps == nil {
 		r.steps = map[string][]string{}

@@ -150,7 +150,7 @@ func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
 // prepare finds what is to run, and what with. answers are values of parameters that a
 // person has given before.
 func (a *app) prepare(c *cobra.Command, args []string, f runFlags, answers map[string]any) (*flowrun.Plan, flowrun.World, map[string]any, error) {
-	world := flowrun.World{AllowDash: f.allowDash}
+	world := flowrun.World{AllowDash: f.allowDash, JavaScript: a.javaScript()}
 	list, err := assignments(c, args[1:])
 	if err != nil {
 		return nil, world, nil, err
@@ -264,6 +264,7 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		return err
 	}
 	defer tidy()
+	config.JavaScript = a.javaScript()
 	traces, err := newTracing(func(string) telemetry.About { return aboutRun(plan, past, f.retries, inherited()) })
 	if err != nil && speaks(f.progress) {
 		a.say("traces are not sent: %v", err)

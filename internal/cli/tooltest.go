@@ -138,7 +138,7 @@ func (a *app) toolTest(c *cobra.Command, args []string, f testFlags) error {
 	defer sig.stop()
 	began := time.Now()
 	outcomes, err := trial.Run(ctx, cases, trial.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
-		StopOnFailure: f.stopOnFailure, Force: sig.force, Done: func(o trial.Outcome) { a.tell(&o, f.verbose) }, HTTP: probe.Status})
+		StopOnFailure: f.stopOnFailure, Force: sig.force, Done: func(o trial.Outcome) { a.tell(&o, f.verbose) }, HTTP: probe.Status, JavaScript: a.javaScript()})
 	if err != nil {
 		return err
 	}

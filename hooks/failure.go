@@ -1,0 +1,84 @@
+package hooks
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Kind of an Error.
+type Kind string
+
+// The kinds.
+const (
+	KindThrown  Kind = "script"  // the script threw something
+	KindTimeout Kind = "timeout" // it ran longer than it may
+	KindMemory  Kind = "memory"  // it took more memory than it may
+	KindResult  Kind = "result"  // what it returned is no JSON
+	KindLost    Kind = "lost"    // the child died for another reason
+)
+
+// Error is what a script did wrong. It holds texts of the script, which may be secret.
+type Error struct {
+	Kind     Kind
+	Name     string   // of what was thrown: TypeError; "" where it was no Error
+	Message  string   // at most MaxMessage bytes
+	Pos      tool.Pos // in the author's file; zero where it is not known
+	Business *tool.BusinessError
+}
+
+func (e *Error) Error() string {
+	if e.Name != "" {
+		return e.Name + ": " + e.Message
+	}
+	return e.Message
+}
+
+// What a script may hand back at most, in bytes.
+const (
+	MaxResult  = 16 << 20
+	MaxMessage = 4 << 10
+)
+
+// failure is an Error as it travels between processes: the author's text, by which an
+// offset becomes a place, stays at home.
+type failure struct {
+	Kind    Kind   `json:"kind"`
+	Name    string `json:"name,omitempty"`
+	Message string `json:"message"`
+	// Off is an offset in the author's text; of a Module there is Pos instead.
+	Off *int      `json:"off,omitempty"`
+	Pos *tool.Pos `json:"pos,omitempty"`
+}
+
+func failed(kind Kind, format string, args ...any) *failure {
+	return &failure{Kind: kind, Message: shorten(fmt.Sprintf(format, args...))}
+}
+
+// error is the failure with its place in the author's file.
+func (s *Script) error(f *failure) *Error {
+	e := &Error{Kind: f.Kind, Name: f.Name, Message: f.Message}
+	switch {
+	case f.Off != nil:
+		e.Pos = s.text.At(*f.Off)
+	case f.Pos != nil:
+		e.Pos = *f.Pos
+	}
+	return e
+}
+
+// shorten cuts a message at MaxMessage, on a border between characters.
+func shorten(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= MaxMessage {
+		return s
+	}
+	const more = "…"
+	end := MaxMessage - len(more)
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + more
+}

@@ -1,0 +1,87 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// here runs the call in this process.
+func (c *call) here(ctx context.Context) (json.RawMessage, error) {
+	p, f := c.Script.ready()
+	if f != nil {
+		return nil, c.Script.error(f)
+	}
+	w, err := newWorld()
+	if err != nil {
+		return nil, err
+	}
+	ctx, done := c.bounded(ctx)
+	var asks sync.WaitGroup
+	defer asks.Wait()
+	defer done()
+	defer context.AfterFunc(ctx, func() { w.loop.abort(failed(KindLost, "the call was cancelled")) })()
+	t := &task{program: p, entry: c.Entry, vars: c.vars, limit: c.limit}
+	if c.Ask != nil {
+		t.ask = func(id uint64, op string, args json.RawMessage) {
+			if id == 0 {
+				c.tell(ctx, op, args)
+				return
+			}
+			asks.Go(func() { w.loop.answer(c.answer(ctx, id, op, args)) })
+		}
+	}
+	result, f := w.run(t, nil)
+	return c.result(ctx, result, f)
+}
+
+// grace is how long a script that must end may take to do so by itself.
+const grace = 150 * time.Millisecond
+
+// bounded is ctx with the call's own time limit, which holds for what the script asks
+// for as well. At that time the script has been interrupted already, where it could be.
+func (c *call) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.Timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	late := &Error{Kind: KindTimeout, Message: fmt.Sprintf("the script took longer than %v", c.Timeout), Pos: c.Script.text.Pos}
+	return context.WithTimeoutCause(ctx, c.Timeout+grace, late)
+}
+
+// result is what a call comes to.
+func (c *call) result(ctx context.Context, raw json.RawMessage, f *failure) (json.RawMessage, error) {
+	if f == nil {
+		return raw, nil
+	}
+	if f.Kind == KindLost && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return nil, c.Script.error(f)
+}
+
+// answer asks the caller.
+func (c *call) answer(ctx context.Context, id uint64, op string, args json.RawMessage) answer {
+	a := answer{ID: id}
+	v, err := c.Ask(ctx, op, args)
+	if err == nil {
+		a.Value, err = json.Marshal(v)
+	}
+	if err != nil {
+		a.Error = failed(KindThrown, "%v", err)
+		var named *Error
+		if errors.As(err, &named) {
+			a.Error.Name, a.Error.Message = named.Name, shorten(named.Message)
+		}
+	}
+	return a
+}
+
+// tell passes on what wants no answer.
+func (c *call) tell(ctx context.Context, op string, args json.RawMessage) {
+	if c.Ask != nil {
+		c.Ask(ctx, op, args)
+	}
+}

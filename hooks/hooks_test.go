@@ -1,0 +1,197 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+func TestMain(m *testing.M) {
+	Main()
+	goleak.VerifyTestMain(m)
+}
+
+// compile makes a script of a text that stands at line 10, column 3 of a file.
+func compile(t testing.TB, form Form, text string, vars ...string) *Script {
+	t.Helper()
+	s, ds := Compile(tool.Text{S: text, Pos: tool.Pos{File: "a.md", Line: 10, Col: 3}}, form, vars...)
+	if err := ds.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// runtimes are a Runtime for each way of running scripts.
+func runtimes(t testing.TB) map[string]*Runtime {
+	all := map[string]*Runtime{"here": New(Config{InProcess: true}), "child": New(Config{})}
+	for _, r := range all {
+		t.Cleanup(func() { r.Close() })
+	}
+	return all
+}
+
+// both runs a call both ways.
+func both(t *testing.T, c Call, check func(t *testing.T, result string, err error)) {
+	t.Helper()
+	for way, r := range runtimes(t) {
+		t.Run(way, func(t *testing.T) {
+			raw, err := r.Call(context.Background(), c)
+			check(t, string(raw), err)
+		})
+	}
+}
+
+// What scripts return comes back as JSON.
+func TestResults(t *testing.T) {
+	input := map[string]any{"url": "https://example.com/ä?q=\"x\"", "n": 3, "list": []any{1, "two", nil, true}, "o": map[string]any{"__proto__": 1, "constructor": 2}}
+	for name, c := range map[string]struct{ code, want string }{
+		"an object":            {`return {a: 1, b: [true, null, "x<y"]}`, `{"a":1,"b":[true,null,"x<y"]}`},
+		"nothing":              {`if (false) return 1`, ``},
+		"null":                 {`return null`, `null`},
+		"text":                 {`return encodeURIComponent("grüße & mehr")`, `"gr%C3%BC%C3%9Fe%20%26%20mehr"`},  // S0-035
+		"the input, changed":   {`input.url += "path"; return input.url`, `"https://example.com/ä?q=\"x\"path"`}, // S0-034
+		"an undeclared field":  {`return "q=" + input.query`, `"q=undefined"`},                                   // S0-037
+		"odd keys":             {`return input.o`, `{"__proto__":1,"constructor":2}`},
+		"await":                {`const v = await Promise.resolve(4); return v * 2`, `8`},
+		"a promise":            {`return new Promise(r => Promise.resolve().then(() => r([1])))`, `[1]`},
+		"a thenable":           {`return {then(f) { f("late") }}`, `"late"`},
+		"dates":                {`return {d: new Date(0)}`, `{"d":"1970-01-01T00:00:00.000Z"}`},
+		"numbers":              {`return [1e21, -0, 0.1, NaN, Infinity, 2**53, 9007199254740993, 5e-324, 1e300]`, `[1e+21,0,0.1,null,null,9007199254740992,9007199254740992,5e-324,1e+300]`},
+		"undefined inside":     {`return {a: undefined, b: [undefined]}`, `{"b":[null]}`},
+		"boxes":                {`return [new Number(1), new String("s"), new Boolean(false)]`, `[1,"s",false]`},
+		"a proxy of an array":  {`return new Proxy([1, 2], {})`, `[1,2]`},
+		"a typed array":        {`return new Uint8Array([1, 2])`, `{"0":1,"1":2}`},
+		"toJSON":               {`return {toJSON(k) { return [k] }}`, `[""]`},
+		"half a pair":          {`return "\ud800"`, "\"\uFFFD\""},
+		"the specification":    {"// @preprocess\ninput.url = input.url + \"/path\";\nreturn input;", `{"list":[1,"two",null,true],"n":3,"o":{"__proto__":1,"constructor":2},"url":"https://example.com/ä?q=\"x\"/path"}`},
+		"sloppy":               {`total = 0; for (const x of [1, 2]) total += x; return total`, `3`},
+		"a declared input":     {`let input = 1; return input`, `1`},
+		"a comment at the end": {`return 1 // that is all`, `1`},
+		"carriage returns":     {"const a = 1\r\nreturn a\r\n", `1`},
+		"empty":                {`return ""`, `""`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			both(t, Call{Script: compile(t, Body, c.code, "input"), Vars: map[string]any{"input": input}}, func(t *testing.T, result string, err error) {
+				if err != nil || result != c.want {
+					t.Errorf("got %s, %v; want %s", result, err, c.want)
+				}
+			})
+		})
+	}
+	if input["url"] != "https://example.com/ä?q=\"x\"" {
+		t.Error("a script changed its caller's value")
+	}
+}
+
+// What goes wrong is told with its kind and its place in the author's file.
+func TestErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		code, place, message string
+		kind                 Kind
+	}{
+		"a throw":              {"const a = 1;\n  throw new TypeError('no ' + a)", "a.md:11:9", "TypeError: no 1", KindThrown},
+		"on the first line":    {"throw new Error('x')", "a.md:10:9", "Error: x", KindThrown},
+		"text":                 {"\n\nthrow 'just text'", "a.md:12:1", "just text", KindThrown},
+		"an object":            {"throw {code: 7}", "a.md:10:3", `{"code":7}`, KindThrown},
+		"a missing name":       {"return typeof foo + foo", "a.md:10:23", "ReferenceError: foo is not defined", KindThrown},
+		"a missing member":     {"const o = {}\nreturn o.a.b", "a.md:11:12", "TypeError: Cannot read property 'b' of undefined", KindThrown},
+		"in a function":        {"function f(x) {\n  return x.y.z\n}\nreturn f({})", "a.md:11:14", "TypeError: Cannot read property 'z' of undefined", KindThrown},
+		"a rejection":          {"await null\nreturn Promise.reject(new RangeError('r'))", "a.md:11:23", "RangeError: r", KindThrown},
+		"nobody handles it":    {"Promise.reject(new Error('lost')); return 1", "a.md:10:18", "Error: lost", KindThrown},
+		"never settled":        {"return new Promise(() => {})", "", "nothing settles", KindThrown},
+		"recursion":            {"const f = () => f(); return f()", "a.md:10:20", "RangeError: Maximum call stack", KindThrown},
+		"JSON.parse":           {"return JSON.parse('{')", "a.md:10:20", "SyntaxError", KindThrown},
+		"a function":           {"return {a: [1, () => 2]}", "", "the result.a[1] is a function", KindResult},
+		"a BigInt":             {"return {n: 10n}", "", "the result.n is a BigInt", KindResult},
+		"a symbol":             {"return [Symbol('s')]", "", "the result[0] is a symbol", KindResult},
+		"a circle":             {"const o = {}; o.p = {o}; return o", "", "the result.p.o contains itself", KindResult},
+		"a promise inside":     {"return {p: Promise.resolve(1)}", "", "the result.p is a promise", KindResult},
+		"a Map":                {"return new Map()", "", "the result is a Map", KindResult},
+		"too much":             {"return 'x'.repeat(17 << 20)", "", "larger than 16 MiB", KindResult},
+		"too deep":             {"let a = []; for (let i = 0; i < 20000; i++) a = [a]; return a", "", "nested deeper", KindResult},
+		"a getter":             {"return {get a() { throw new Error('got') }}", "a.md:10:27", "Error: got", KindThrown},
+		"a message that fails": {"throw {get message() { throw 1 }}", "a.md:10:3", "cannot be shown", KindThrown},
+		"a huge message":       {"throw new Error('ä'.repeat(1e6))", "a.md:10:9", "…", KindThrown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			both(t, Call{Script: compile(t, Body, c.code)}, func(t *testing.T, result string, err error) {
+				var e *Error
+				if !errors.As(err, &e) {
+					t.Fatalf("got %s, %v", result, err)
+				}
+				if e.Kind != c.kind || !strings.Contains(e.Error(), c.message) || e.Pos.String() != c.place {
+					t.Errorf("got %s: %s: %.300s, want %s: %s: %s", e.Pos, e.Kind, e.Error(), c.place, c.kind, c.message)
+				}
+				if len(e.Message) > MaxMessage {
+					t.Errorf("a message of %d bytes", len(e.Message))
+				}
+			})
+		})
+	}
+}
+
+// An expression is a transform; a function stands for its value of the variable (S1-159).
+func TestExpressions(t *testing.T) {
+	for code, want := range map[string]string{
+		`value.toUpperCase().replace(/\s+/g, '-')`: `"A-B-C"`,
+		"value // the value itself":                `"a b\tc"`,
+		"{a: value}":                               `{"a":"a b\tc"}`,
+		"\n  value.length\n":                       `5`,
+		"1, 2":                                     `2`,
+		"encodeURIComponent":                       `"a%20b%09c"`,
+		"async v => await v + '!'":                 `"a b\tc!"`,
+		"await value":                              `"a b\tc"`,
+	} {
+		both(t, Call{Script: compile(t, Expression, code, "value"), Vars: map[string]any{"value": "a b\tc"}}, func(t *testing.T, result string, err error) {
+			if err != nil || result != want {
+				t.Errorf("%s: got %s, %v; want %s", code, result, err, want)
+			}
+		})
+	}
+}
+
+// A module's entries are called through module.js.
+func TestModule(t *testing.T) {
+	s := CompileModule(&tool.Module{File: "/tools/x.tool.js", Code: []byte("module.exports = {\n  getMetadata() { return {id: 'x'} },\n  async execute(p) {\n    if (p.bad) throw new Error('bad')\n    return {got: p.a}\n  },\n}")})
+	both(t, Call{Script: s, Entry: "describe"}, func(t *testing.T, result string, err error) {
+		if err != nil || !strings.Contains(result, `"id":"x"`) {
+			t.Error(result, err)
+		}
+	})
+	both(t, Call{Script: s, Entry: "execute", Vars: map[string]any{"params": map[string]any{"a": 1}}}, func(t *testing.T, result string, err error) {
+		if err != nil || result != `{"got":1}` {
+			t.Error(result, err)
+		}
+	})
+	both(t, Call{Script: s, Entry: "execute", Vars: map[string]any{"params": map[string]any{"bad": 1}}}, func(t *testing.T, result string, err error) {
+		var e *Error
+		if !errors.As(err, &e) || e.Pos.String() != "/tools/x.tool.js:4:22" {
+			t.Errorf("%s %v %+v", result, err, e)
+		}
+	})
+}
+
+// A step may ask, wait and print.
+func TestStep(t *testing.T) {
+	for way, r := range runtimes(t) {
+		t.Run(way, func(t *testing.T) {
+			var lines []string
+			raw, err := r.Call(context.Background(), Call{
+				Script: compile(t, Step, "console.log('a', {b: 1});\nconst t = await new Promise(r => setTimeout(() => r(1), 5));\nreturn t"),
+				Ask: func(_ context.Context, op string, args json.RawMessage) (any, error) {
+					lines = append(lines, op+" "+string(args))
+					return nil, nil
+				},
+			})
+			if err != nil || string(raw) != "1" || len(lines) != 1 || lines[0] != `log {"level":"info","message":"a {\"b\":1}"}` {
+				t.Errorf("%s %v %q", raw, err, lines)
+			}
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package hooks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+)
+
+// What a child may keep of programs; then another takes its place.
+const (
+	maxPrograms     = 256
+	maxProgramBytes = 32 << 20
+)
+
+// errStale says that a child did not take a call: it had died before.
+var errStale = errors.New("the child has died")
+
+// kid is a child as its program sees it.
+type kid struct {
+	wire    *wire
+	stdin   *os.File
+	stdout  *os.File
+	process *os.Process
+	known   map[string]bool // digests of the programs that it keeps
+	kept    int             // bytes of them
+	ready   bool            // it has begun to work
+	broken  bool            // it is in the middle of something, or dead
+
+	done   chan struct{} // closed when it has ended; then:
+	state  *os.ProcessState
+	stderr bytes.Buffer // the beginning of what Go said when it died
+}
+
+// startKid starts a child.
+func startKid(c Config) (k *kid, err error) {
+	program := c.Helper
+	if program == "" {
+		if program, err = self(); err != nil {
+			return nil, fmt.Errorf("cannot find this program to start its JavaScript process: %w", err)
+		}
+	}
+	var ours, theirs [3]*os.File
+	defer func() {
+		closeAll(theirs)
+		if err != nil {
+			closeAll(ours)
+		}
+	}()
+	for i := range ours {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, fmt.Errorf("cannot make a pipe for the JavaScript process: %w", err)
+		}
+		if ours[i], theirs[i] = r, w; i == 0 {
+			ours[i], theirs[i] = w, r
+		}
+	}
+	process, err := os.StartProcess(program, []string{childName, strconv.FormatInt(c.Memory, 10)},
+		&os.ProcAttr{Dir: string(os.PathSeparator), Env: childEnv(), Files: theirs[:]})
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the JavaScript process %q: %w", program, err)
+	}
+	k = &kid{wire: &wire{in: ours[1], out: ours[0]}, stdin: ours[0], stdout: ours[1], process: process,
+		known: map[string]bool{}, done: make(chan struct{})}
+	go k.attend(ours[2])
+	return k, nil
+}
+
+func closeAll(files [3]*os.File) {
+	for _, f := range files {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// self is this program. On Linux it is so even after the file was replaced or removed.
+func self() (string, error) {
+	if runtime.GOOS == "linux" {
+		if _, err := os.Stat("/proc/self/exe"); err == nil {
+			return "/proc/self/exe", nil
+		}
+	}
+	return os.Executable()
+}
+
+// childEnv is what a child knows of the environment: the time zone, and what Windows needs.
+func childEnv() []string {
+	env := []string{"GOTRACEBACK=none"}
+	for _, name := range []string{"TZ", "SystemRoot"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// attend waits for the child's end, and keeps the beginning of what it said.
+func (k *kid) attend(stderr *os.File) {
+	io.Copy(&k.stderr, io.LimitReader(stderr, MaxMessage))
+	io.Copy(io.Discard, stderr)
+	stderr.Close()
+	k.state, _ = k.process.Wait()
+	close(k.done)
+}
+
+// fit says whether the child can run another call.
+func (k *kid) fit() bool {
+	return !k.broken && len(k.known) < maxPrograms && k.kept < maxProgramBytes
+}
+
+// kill ends the child at once.
+func (k *kid) kill() { k.process.Kill() }
+
+// end ends the child and waits until it is gone.
+func (k *kid) end() {
+	k.kill()
+	<-k.done
+	k.stdin.Close()
+	k.stdout.Close()
+}

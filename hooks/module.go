@@ -1,0 +1,77 @@
+package hooks
+
+import (
+	_ "embed"
+	"sync"
+
+	"github.com/dop251/goja"
+)
+
+//go:embed module.js
+var moduleCode string
+
+// moduleProgram is what is done with a Module. It is the body of a function with these
+// in its scope, and returns the result or a promise of it:
+//
+//	entry, args     what of the module is called, and with what
+//	__load()        evaluates the module; its module.exports, or its default export
+//	__require(name) a built-in module
+//	__ask(op, args), __askNow(op, args)
+//	__where(error)  "file:line:col" in the author's file where it was thrown, or ""
+var moduleProgram = sync.OnceValue(func() *goja.Program {
+	return goja.MustCompile("flowrun:module.js", "(function (entry, args, __load, __require, __ask, __askNow, __where) {"+moduleCode+"\n})", false)
+})
+
+// beginModule calls an entry of a module.
+func (w *world) beginModule(t *task) (goja.Value, error) {
+	args := w.vm.NewObject()
+	for name, raw := range t.vars {
+		v, err := w.value(raw)
+		if err == nil {
+			err = args.Set(name, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	f, err := w.function(moduleProgram())
+	if err != nil {
+		return nil, err
+	}
+	load := func(goja.FunctionCall) goja.Value { return w.load(t.program) }
+	where := func(call goja.FunctionCall) goja.Value { return w.vm.ToValue(w.where(call.Argument(0), t.program)) }
+	return f(goja.Undefined(), w.vm.ToValue(t.entry), args, w.vm.ToValue(load), w.require,
+		w.vm.ToValue(w.ask), w.vm.ToValue(w.askNow), w.vm.ToValue(where))
+}
+
+// load evaluates the module.
+func (w *world) load(p *program) goja.Value {
+	f, err := w.function(p.main)
+	if err != nil {
+		panic(err)
+	}
+	module, exports := w.vm.NewObject(), w.vm.NewObject()
+	module.Set("exports", exports) // a plain object
+	if _, err := f(exports, exports, w.require, module); err != nil {
+		panic(err)
+	}
+	v := module.Get("exports")
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return v
+	}
+	if d := o.Get("default"); d != nil && !goja.IsUndefined(d) && o.Get("__esModule") != nil {
+		return d
+	}
+	return v
+}
+
+// where is the place of an Error in the author's file.
+func (w *world) where(v goja.Value, p *program) string {
+	f := &failure{}
+	w.describe(f, v, p)
+	if f.Pos == nil {
+		return ""
+	}
+	return f.Pos.String()
+}

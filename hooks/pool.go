@@ -1,0 +1,138 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// Errors of a Runtime that runs nothing.
+var (
+	errClosed = errors.New("the JavaScript runtime is closed")
+	// ErrNoHelper is the answer of a program that cannot start itself as a child.
+	ErrNoHelper = errors.New("this program cannot run JavaScript in a process of its own: call flowrun.HelperMain first thing in main, " +
+		"name a program that does in hooks.Config.Helper, or run it in this process with hooks.Config.InProcess")
+)
+
+// pool keeps the children of a Runtime. As many calls run at once as there are
+// processors, two at least; the others wait. A call that waits for an answer from
+// outside does not count: what it waits for may be a call itself. As many children as
+// calls may run stay for the next calls; more are ended.
+type pool struct {
+	config Config
+	slots  chan struct{} // holds one for each call that runs
+	gone   chan struct{} // closed by close
+
+	mu      sync.Mutex
+	closed  bool
+	idle    []*kid
+	all     map[*kid]struct{}
+	started int // children, ever
+}
+
+func newPool(c Config) *pool {
+	n := max(2, runtime.GOMAXPROCS(0))
+	return &pool{config: c, slots: make(chan struct{}, n), gone: make(chan struct{}), all: map[*kid]struct{}{}}
+}
+
+// enter waits until one more call may run.
+func (p *pool) enter(ctx context.Context) error {
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-p.gone:
+		return errClosed
+	}
+}
+
+func (p *pool) leave() { <-p.slots }
+
+// run runs a call in a child.
+func (p *pool) run(ctx context.Context, c *call) (json.RawMessage, error) {
+	if p.config.Helper == "" && !ready.Load() {
+		return nil, ErrNoHelper
+	}
+	if err := p.enter(ctx); err != nil {
+		return nil, err
+	}
+	t := &turn{pool: p, call: c, held: true}
+	defer t.end()
+	for {
+		k, used, err := p.take()
+		if err != nil {
+			return nil, err
+		}
+		result, err := t.run(ctx, k)
+		p.put(k)
+		if errors.Is(err, errStale) && used {
+			continue // it has died since its last call
+		}
+		return result, err
+	}
+}
+
+// take is a child for a call; used says that it has run others.
+func (p *pool) take() (k *kid, used bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, false, errClosed
+	}
+	if n := len(p.idle); n > 0 {
+		k, p.idle = p.idle[n-1], p.idle[:n-1]
+		return k, true, nil
+	}
+	if k, err = startKid(p.config); err != nil {
+		return nil, false, err
+	}
+	p.started++
+	p.all[k] = struct{}{}
+	return k, false, nil
+}
+
+// put takes a child back, for the next call or to end it.
+func (p *pool) put(k *kid) {
+	p.mu.Lock()
+	if k.fit() && !p.closed && len(p.idle) < cap(p.slots) {
+		p.idle = append(p.idle, k)
+		p.mu.Unlock()
+		return
+	}
+	p.mu.Unlock()
+	k.end()
+	p.mu.Lock()
+	delete(p.all, k)
+	p.mu.Unlock()
+}
+
+// close ends all children; calls under way lose theirs.
+func (p *pool) close() {
+	p.mu.Lock()
+	if !p.closed {
+		p.closed = true
+		close(p.gone)
+	}
+	all := make([]*kid, 0, len(p.all))
+	for k := range p.all {
+		all = append(all, k)
+	}
+	p.idle = nil
+	p.mu.Unlock()
+	for k := range slices.Values(all) {
+		k.end()
+	}
+}
+
+func (p *pool) isClosed() bool {
+	select {
+	case <-p.gone:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,151 @@
+package hooks
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"time"
+
+	"github.com/dop251/goja"
+)
+
+// task is one call of a script, in the process that runs it.
+type task struct {
+	program *program
+	entry   string
+	vars    map[string]json.RawMessage
+	limit   time.Duration
+	ask     asker
+}
+
+// asker sends a question out; the answer comes to the world's loop. Question 0 wants none.
+type asker func(id uint64, op string, args json.RawMessage)
+
+// run runs the task in the world, which is of no use afterwards.
+func (w *world) run(t *task, late func()) (result json.RawMessage, f *failure) {
+	w.loop.clock = newClock(t.limit, func() {
+		w.loop.abort(failed(KindTimeout, "the script ran longer than %v", t.limit))
+		if late != nil {
+			late()
+		}
+	})
+	defer w.loop.clock.pause()
+	defer func() {
+		if x := recover(); x != nil {
+			f = w.recovered(x, t.program)
+		}
+	}()
+	v, err := w.begin(t)
+	if err != nil {
+		return nil, w.fail(err, t.program)
+	}
+	return w.finish(v, t.program)
+}
+
+// begin calls the script; what it answers may be a promise yet.
+func (w *world) begin(t *task) (goja.Value, error) {
+	if t.program.source.Form.wide() {
+		if err := w.widen(t.ask); err != nil {
+			return nil, err
+		}
+	}
+	if t.program.source.Form == Module {
+		return w.beginModule(t)
+	}
+	var first goja.Value = goja.Undefined()
+	for name, raw := range t.vars {
+		v, err := w.value(raw)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.vm.Set(name, v); err != nil {
+			return nil, err
+		}
+		first = v
+	}
+	f, err := w.function(t.program.main)
+	if err != nil {
+		return nil, err
+	}
+	v, err := f(goja.Undefined())
+	if err != nil || t.program.source.Form != Expression || len(t.vars) != 1 {
+		return v, err
+	}
+	if f, ok := goja.AssertFunction(v); ok { // Math.floor: what is meant is Math.floor(value), S1-159
+		return f(goja.Undefined(), first)
+	}
+	return v, nil
+}
+
+// function is the function that a program evaluates to.
+func (w *world) function(p *goja.Program) (goja.Callable, error) {
+	v, err := w.vm.RunProgram(p)
+	if err != nil {
+		return nil, err
+	}
+	f, ok := goja.AssertFunction(v)
+	if !ok {
+		return nil, errors.New("the script is no function")
+	}
+	return f, nil
+}
+
+// finish waits for what the script still does, and reads its result.
+func (w *world) finish(v goja.Value, p *program) (json.RawMessage, *failure) {
+	v, f := w.settled(v, p)
+	if f != nil {
+		return nil, f
+	}
+	// What was asked is seen through, awaited or not: a value that a script stored is stored.
+	if f := w.wait(func() bool { return len(w.loop.asks) == 0 }, p); f != nil {
+		return nil, f
+	}
+	if len(w.rejected) > 0 {
+		return nil, w.thrown(w.rejected[0].Result(), nil, p)
+	}
+	var raw json.RawMessage
+	if ex := w.vm.Try(func() { raw, f = w.json(v, "the result") }); ex != nil {
+		return nil, w.fail(ex, p)
+	}
+	return raw, f
+}
+
+// settled is the value itself, or what its promise comes to.
+func (w *world) settled(v goja.Value, p *program) (goja.Value, *failure) {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return v, nil
+	}
+	var promise *goja.Promise
+	if o.ExportType() == reflect.TypeFor[*goja.Promise]() {
+		promise = o.Export().(*goja.Promise)
+	} else {
+		thenable := false
+		if ex := w.vm.Try(func() { _, thenable = goja.AssertFunction(o.Get("then")) }); ex != nil {
+			return nil, w.fail(ex, p)
+		}
+		if !thenable {
+			return v, nil
+		}
+		adopted, err := w.adopt(goja.Undefined(), v)
+		if err != nil {
+			return nil, w.fail(err, p)
+		}
+		promise = adopted.Export().(*goja.Promise)
+	}
+	if f := w.wait(func() bool { return promise.State() != goja.PromiseStatePending }, p); f != nil {
+		return nil, f
+	}
+	if promise.State() == goja.PromiseStateRejected {
+		return nil, w.thrown(promise.Result(), nil, p)
+	}
+	return promise.Result(), nil
+}
+
+func (w *world) wait(done func() bool, p *program) *failure {
+	why, thrown := w.loop.run(done)
+	if thrown != nil {
+		return w.fail(thrown, p)
+	}
+	return why
+}

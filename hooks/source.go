@@ -1,0 +1,241 @@
+package hooks
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/parser"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// source is a script as it travels to the process that runs it.
+type source struct {
+	Form Form   `json:"form"`
+	Text string `json:"text"`
+	Map  []byte `json:"map,omitempty"`  // of a Module
+	File string `json:"file,omitempty"` // of a Module
+}
+
+// digest names the source: what is equal is compiled once.
+func (s source) digest() string {
+	b, _ := json.Marshal(s) // strings and numbers alone
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// scriptName stands for the author's script in goja's places.
+const scriptName = "script"
+
+// around is what is written around the author's text, on its first line and below its
+// last. Everything but a module is read as an async function, so that await always is the
+// keyword; see parse.
+func (f Form) around() (before, after string) {
+	switch f {
+	case Expression:
+		return "(async function () {_=", "\n})"
+	case Module:
+		return "(function (exports, require, module) {", "\n})"
+	}
+	return "(async function () {", "\n})"
+}
+
+// MaxScript is how long a script may be that is no Module, in bytes. A longer one is a
+// program, and belongs into a .tool.js.
+const MaxScript = 256 << 10
+
+// maxNesting is how many brackets may be open at once: goja's parser is recursive, and
+// a Go program whose stack is full dies.
+const maxNesting = 1000
+
+// tree is a source that has been parsed.
+type tree struct {
+	source  source
+	program *ast.Program
+	body    *ast.FunctionLiteral // around the author's text
+}
+
+// parse reads the source. A Module is read by whoever runs it.
+func (s source) parse() (t *tree, p *problem) {
+	defer p.recovered(&p)
+	if p := s.bounds(); p != nil {
+		return nil, p
+	}
+	before, after := s.Form.around()
+	// A source map named in a comment would be read from the disk.
+	program, err := parser.ParseFile(nil, scriptName, before+s.Text+after, 0, parser.WithDisableSourceMaps)
+	if err != nil {
+		return nil, s.syntax(err)
+	}
+	body := function(program)
+	if body == nil || int(body.Body.RightBrace) != len(before)+len(s.Text)+len(after)-1 {
+		return nil, &problem{Off: s.firstClose(program), Message: "Unexpected token }"}
+	}
+	t = &tree{source: s, program: program, body: body}
+	if s.Form == Expression && !t.returnValue() {
+		return nil, &problem{Message: "this is no single expression", Off: 0}
+	}
+	body.Async = s.Form != Module && t.awaits()
+	return t, nil
+}
+
+// bounds refuses what is too much for the parser.
+func (s source) bounds() *problem {
+	if s.Form != Module && len(s.Text) > MaxScript {
+		return &problem{Off: MaxScript, Message: fmt.Sprintf("the script is longer than %d KiB", MaxScript>>10)}
+	}
+	open := 0
+	for i := range len(s.Text) {
+		switch s.Text[i] {
+		case '(', '[', '{':
+			open++
+		case ')', ']', '}':
+			open--
+		}
+		if open > maxNesting {
+			return &problem{Off: i, Message: fmt.Sprintf("more than %d brackets are open here", maxNesting)}
+		}
+	}
+	return nil
+}
+
+// function is the one function that the program consists of.
+func function(p *ast.Program) *ast.FunctionLiteral {
+	if len(p.Body) != 1 {
+		return nil
+	}
+	statement, ok := p.Body[0].(*ast.ExpressionStatement)
+	if !ok {
+		return nil
+	}
+	f, _ := statement.Expression.(*ast.FunctionLiteral)
+	return f
+}
+
+// firstClose is where a text leaves the function that stands around it.
+func (s source) firstClose(p *ast.Program) (off int) {
+	visit(p, func(n ast.Node) bool {
+		f, ok := n.(*ast.FunctionLiteral)
+		if ok && f.Function == 2 {
+			off = s.offset(f.Body.RightBrace)
+		}
+		return !ok
+	})
+	return off
+}
+
+// returnValue makes `_=expression` the function's result.
+func (t *tree) returnValue() bool {
+	if len(t.body.Body.List) != 1 {
+		return false
+	}
+	statement, ok := t.body.Body.List[0].(*ast.ExpressionStatement)
+	if !ok {
+		return false
+	}
+	value := &statement.Expression
+	if list, ok := (*value).(*ast.SequenceExpression); ok {
+		value = &list.Sequence[0]
+	}
+	assign, ok := (*value).(*ast.AssignExpression)
+	if !ok {
+		return false
+	}
+	*value = assign.Right
+	t.body.Body.List[0] = &ast.ReturnStatement{Return: statement.Idx0(), Argument: statement.Expression}
+	return true
+}
+
+// awaits says whether the script itself, and not a function in it, waits for promises.
+func (t *tree) awaits() (found bool) {
+	visit(t.body.Body, func(n ast.Node) bool {
+		_, await := n.(*ast.AwaitExpression)
+		found = found || await
+		return !found && !isFunction(n)
+	})
+	return found
+}
+
+// compile makes the tree ready to run. It must be called once.
+func (t *tree) compile() (program *goja.Program, p *problem) {
+	defer p.recovered(&p)
+	program, err := goja.CompileAST(t.program, false)
+	if err != nil {
+		return nil, t.source.syntax(err)
+	}
+	return program, nil
+}
+
+// offset is where in the author's text something is that goja read.
+func (s source) offset(at file.Idx) int {
+	before, _ := s.Form.around()
+	return min(max(int(at)-1-len(before), 0), len(s.Text))
+}
+
+// offsetOf is where in the author's text a line and column are, as goja counts them:
+// columns in bytes, lines by every line terminator of the language.
+func (s source) offsetOf(line, col int) int {
+	before, _ := s.Form.around()
+	if line <= 1 {
+		return min(max(col-1-len(before), 0), len(s.Text))
+	}
+	at := 0
+	for ; line > 1; line-- {
+		at += nextLine(s.Text[at:])
+	}
+	return min(at+col-1, len(s.Text))
+}
+
+// nextLine is how far away the next line begins.
+func nextLine(s string) int {
+	i := strings.IndexAny(s, "\r\n\u2028\u2029")
+	if i < 0 {
+		return len(s)
+	}
+	if strings.HasPrefix(s[i:], "\r\n") {
+		return i + 2
+	}
+	_, n := utf8.DecodeRuneInString(s[i:])
+	return i + n
+}
+
+// problem is what keeps a source from being run.
+type problem struct {
+	Off     int
+	Message string
+}
+
+// recovered makes a panic of the parser or compiler a problem.
+func (*problem) recovered(p **problem) {
+	if x := recover(); x != nil {
+		*p = &problem{Message: fmt.Sprint("it cannot be read: ", x)}
+	}
+}
+
+// syntax is what goja has against the source.
+func (s source) syntax(err error) *problem {
+	var list parser.ErrorList
+	var late *goja.CompilerSyntaxError
+	switch {
+	case errors.As(err, &list) && len(list) > 0: // what follows the first is guesswork
+		at := list[0].Position
+		return &problem{Off: s.offsetOf(at.Line, at.Column), Message: list[0].Message}
+	case errors.As(err, &late):
+		return &problem{Off: s.offset(file.Idx(late.Offset + 1)), Message: late.Message}
+	}
+	return &problem{Message: err.Error()}
+}
+
+func (p *problem) diagnostic(text tool.Text) tool.Diagnostic {
+	return tool.Diagnostic{Code: "js-syntax", Severity: tool.Error, Pos: text.At(p.Off), Len: 1,
+		Message: "this is no JavaScript that can be run: SyntaxError: " + p.Message,
+		Hint:    "mend the script at this place; a script is the body of a function, so it may return and await, but not import or export"}
+}

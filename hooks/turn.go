@@ -1,0 +1,150 @@
+package hooks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// turn is one call on its way through a child.
+type turn struct {
+	pool *pool
+	call *call
+	kid  *kid
+
+	expired atomic.Bool // the child was killed for its time
+	clock   *clock      // kills the child when it does not keep its time
+
+	mu      sync.Mutex
+	pending int  // questions that wait for an answer
+	held    bool // the pool's slot
+}
+
+// end gives the slot back.
+func (t *turn) end() {
+	if t.held {
+		t.pool.leave()
+	}
+}
+
+// run runs the call in the child.
+func (t *turn) run(ctx context.Context, k *kid) (json.RawMessage, error) {
+	t.kid = k
+	ctx, done := t.call.bounded(ctx)
+	var asks sync.WaitGroup
+	defer asks.Wait() // before the child has its next call
+	defer done()
+	k.broken = true // until there is a result
+	defer context.AfterFunc(ctx, k.kill)()
+	if err := t.begin(); err != nil {
+		return nil, cmp.Or(context.Cause(ctx), err)
+	}
+	t.clock = newClock(t.call.limit+2*grace, func() { t.expired.Store(true); k.kill() })
+	defer t.clock.pause()
+	for {
+		f, err := k.wire.receive()
+		switch {
+		case err != nil:
+			k.kill() // also where it talks nonsense
+			<-k.done
+			return nil, t.lost(ctx)
+		case f.Kind == frameAsk && f.ID == 0:
+			t.call.tell(ctx, f.Op, f.Args)
+		case f.Kind == frameAsk:
+			t.ask()
+			asks.Go(func() { t.answer(ctx, f) })
+		case f.Kind == frameResult:
+			k.broken = false
+			return t.call.result(ctx, f.Value, f.Error)
+		}
+	}
+}
+
+// begin sends the call, and its program where the child has not got it.
+func (t *turn) begin() error {
+	s, k := t.call.Script, t.kid
+	if !k.ready { // its first call: a slow start is not the script's
+		if _, err := k.wire.receive(); err != nil {
+			k.kill()
+			<-k.done
+			return fmt.Errorf("the JavaScript process did not start (%v): %s", k.state, k.stderr.String())
+		}
+		k.ready = true
+	}
+	if !k.known[s.digest] {
+		if err := k.wire.send(&frame{Kind: frameProgram, Digest: s.digest, Source: &s.source}); err != nil {
+			return unsent(err)
+		}
+		k.known[s.digest] = true
+		k.kept += len(s.source.Text) + len(s.source.Map)
+	}
+	return unsent(k.wire.send(&frame{Kind: frameCall, Digest: s.digest, Entry: t.call.Entry, Vars: t.call.vars,
+		Limit: t.call.limit, Asks: t.call.Ask != nil}))
+}
+
+// unsent is what a failed sending means.
+func unsent(err error) error {
+	if _, ours := err.(tooLong); ours || err == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errStale, err)
+}
+
+// ask notes that a question waits. The first lets another call have the slot.
+func (t *turn) ask() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.pending++; t.pending == 1 && t.held {
+		t.held = false
+		t.pool.leave()
+		t.clock.pause()
+	}
+}
+
+// answer answers a question. With the last one the script goes on, and takes its slot again.
+func (t *turn) answer(ctx context.Context, f *frame) {
+	a := t.call.answer(ctx, f.ID, f.Op, f.Args)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.pending--; t.pending == 0 && !t.held && t.pool.enter(ctx) == nil {
+		t.held = true
+		t.clock.resume()
+	}
+	if err := t.kid.wire.send(&frame{Kind: frameAnswer, Answer: &a}); err != nil {
+		if long, ours := err.(tooLong); ours {
+			t.kid.wire.send(&frame{Kind: frameAnswer, Answer: &answer{ID: f.ID, Error: failed(KindThrown, "%v", long)}})
+		}
+	}
+}
+
+// lost is why the child died.
+func (t *turn) lost(ctx context.Context) error {
+	k := t.kid
+	code, said := k.state.ExitCode(), k.stderr.Bytes()
+	why := KindLost
+	message := "the process of the script died: " + k.state.String()
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case t.expired.Load() || code == exitTimeout:
+		why, message = KindTimeout, fmt.Sprintf("the script ran longer than %v", t.call.limit)
+	case code == exitMemory || bytes.Contains(said, []byte("out of memory")) || bytes.Contains(said, []byte("cannot allocate memory")):
+		why, message = KindMemory, fmt.Sprintf("the script took more memory than the %d MiB that it may", t.pool.config.Memory>>20)
+	case bytes.Contains(said, []byte("stack overflow")):
+		why, message = KindMemory, "the script took more stack than it may: something is nested too deeply"
+	case t.pool.isClosed():
+		return errClosed
+	case len(said) > 0:
+		message += ": " + firstLine(said)
+	}
+	return &Error{Kind: why, Message: shorten(message), Pos: t.call.Script.text.Pos}
+}
+
+func firstLine(b []byte) string {
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	return string(line)
+}

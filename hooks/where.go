@@ -1,0 +1,112 @@
+package hooks
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/dop251/goja"
+)
+
+// fail is what an error of goja means.
+func (w *world) fail(err error, p *program) *failure {
+	var stopped *goja.InterruptedError
+	var deep *goja.StackOverflowError
+	var thrown *goja.Exception
+	switch {
+	case errors.As(err, &stopped):
+		return w.stopped(stopped, p)
+	case errors.As(err, &deep):
+		f := failed(KindThrown, "Maximum call stack size exceeded: more than %d calls are nested", maxDepth)
+		f.Name = "RangeError"
+		p.place(f, deep.Stack())
+		return f
+	case errors.As(err, &thrown):
+		return w.thrown(thrown.Value(), thrown.Stack(), p)
+	}
+	return failed(KindThrown, "%v", err)
+}
+
+// stopped is why the script was stopped, with the place where it was.
+func (w *world) stopped(e *goja.InterruptedError, p *program) *failure {
+	f := failed(KindLost, "the script was stopped")
+	if why, ok := e.Value().(*failure); ok {
+		f = &failure{Kind: why.Kind, Name: why.Name, Message: why.Message}
+	}
+	p.place(f, e.Stack())
+	return f
+}
+
+// recovered is what a panic means: a script's error on its way through Go, or a mistake
+// of the engine, which must not end the process.
+func (w *world) recovered(x any, p *program) *failure {
+	if err, ok := x.(error); ok {
+		var stopped *goja.InterruptedError
+		var deep *goja.StackOverflowError
+		var thrown *goja.Exception
+		if errors.As(err, &stopped) || errors.As(err, &deep) || errors.As(err, &thrown) {
+			return w.fail(err, p)
+		}
+	}
+	return failed(KindLost, "the JavaScript engine failed: %s", fmt.Sprint(x))
+}
+
+// thrown is a value that the script threw, or that a promise was rejected with.
+func (w *world) thrown(v goja.Value, stack []goja.StackFrame, p *program) (f *failure) {
+	f = failed(KindThrown, "the script threw something that cannot be shown")
+	w.vm.Try(func() { w.describe(f, v, p) }) // what it throws in turn does not matter
+	if f.Off == nil && f.Pos == nil {
+		p.place(f, stack)
+	}
+	return f
+}
+
+// describe reads what was thrown, which runs code of the script where it has getters.
+func (w *world) describe(f *failure, v goja.Value, p *program) {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		f.Message = shorten(fmt.Sprint(v))
+		return
+	}
+	message := o.Get("message")
+	if message == nil || goja.IsUndefined(message) {
+		raw, refused := w.json(v, "what was thrown")
+		if f.Message = shorten(string(raw)); refused != nil {
+			f.Message = shorten(v.String())
+		}
+		return
+	}
+	f.Message = shorten(message.String())
+	if name := o.Get("name"); name != nil && goja.IsString(name) {
+		f.Name = shorten(name.String())
+	}
+	if stack := o.Get("stack"); stack != nil && goja.IsString(stack) {
+		p.placeIn(f, stack.String())
+	}
+}
+
+// place gives a failure the place of the innermost call in the author's text.
+func (p *program) place(f *failure, stack []goja.StackFrame) {
+	for _, call := range stack {
+		if call.SrcName() == scriptName {
+			at := call.Position()
+			p.at(f, p.source.offsetOf(at.Line, at.Column))
+			return
+		}
+	}
+}
+
+// placeInStack is a place in the text of an Error's stack.
+var placeInStack = regexp.MustCompile(`\b` + scriptName + `:(\d+):(\d+)\(\d+\)`)
+
+// placeIn does the same for the stack of an Error as text.
+func (p *program) placeIn(f *failure, stack string) {
+	m := placeInStack.FindStringSubmatch(stack)
+	if m == nil {
+		return
+	}
+	line, _ := strconv.Atoi(m[1])
+	col, _ := strconv.Atoi(m[2])
+	p.at(f, p.source.offsetOf(line, col))
+}

@@ -1,0 +1,149 @@
+package hooks
+
+import (
+	_ "embed"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dop251/goja"
+)
+
+//go:embed wide.js
+var wideCode string
+
+// wideProgram gives a world console, timers and require.
+var wideProgram = sync.OnceValue(func() *goja.Program { return goja.MustCompile("flowrun:wide.js", wideCode, true) })
+
+// maxLog is how much of one line that a script prints is passed on, in bytes.
+const maxLog = 64 << 10
+
+// widen gives the world what a Step and a Module have beside the language. A nil asker
+// has no answers.
+func (w *world) widen(ask asker) error {
+	w.asker = ask
+	setup, err := w.function(wideProgram())
+	if err != nil {
+		return err
+	}
+	lent := map[string]any{
+		"ask": w.ask, "askNow": w.askNow, "log": w.log,
+		"setTimer": w.setTimer, "clearTimer": w.loop.clearTimer,
+		"shim": w.shim, "shims": shimGlobals,
+	}
+	o := w.vm.NewObject()
+	for name, v := range lent {
+		if err := o.Set(name, v); err != nil {
+			return err
+		}
+	}
+	w.require, err = setup(goja.Undefined(), o)
+	return err
+}
+
+// ask is __ask(op, args): a promise of the answer.
+func (w *world) ask(call goja.FunctionCall) goja.Value {
+	op, args := w.question(call)
+	promise, resolve, reject := w.vm.NewPromise()
+	w.send(op, args, func(a answer) error {
+		if a.Error != nil {
+			return reject(w.errorValue(a.Error))
+		}
+		v, err := w.value(a.Value)
+		if err != nil {
+			return err
+		}
+		return resolve(v)
+	})
+	return w.vm.ToValue(promise)
+}
+
+// askNow is __askNow(op, args): the answer itself, for which the script waits.
+func (w *world) askNow(call goja.FunctionCall) goja.Value {
+	op, args := w.question(call)
+	id := w.send(op, args, nil)
+	defer delete(w.loop.asks, id)
+	a, _, why := w.loop.await(id, nil)
+	if why != nil {
+		return nil // the interrupt comes with the next instruction
+	}
+	if a.Error != nil {
+		panic(w.errorValue(a.Error))
+	}
+	v, err := w.value(a.Value)
+	if err != nil {
+		panic(w.vm.NewGoError(err))
+	}
+	return v
+}
+
+// question is what a script asks.
+func (w *world) question(call goja.FunctionCall) (op string, args json.RawMessage) {
+	args, refused := w.json(call.Argument(1), "the question")
+	if refused != nil {
+		panic(w.vm.NewTypeError(refused.Message))
+	}
+	return call.Argument(0).String(), args
+}
+
+// send sends a question.
+func (w *world) send(op string, args json.RawMessage, then func(answer) error) uint64 {
+	id := w.loop.ask(then)
+	if w.asker == nil {
+		w.loop.answer(answer{ID: id, Error: failed(KindThrown, "there is nobody to ask for %s here", op)})
+	} else {
+		w.asker(id, op, args)
+	}
+	return id
+}
+
+// log passes on a line that the script prints.
+func (w *world) log(level, message string) {
+	if w.asker == nil {
+		return
+	}
+	if len(message) > maxLog {
+		message = strings.ToValidUTF8(message[:maxLog], "") + "…"
+	}
+	args, _ := json.Marshal(map[string]string{"level": level, "message": message}) // text alone
+	w.asker(0, "log", args)
+}
+
+// setTimer calls a function after some milliseconds.
+func (w *world) setTimer(f goja.Callable, ms float64, repeat bool) int64 {
+	const longest = float64(24 * time.Hour / time.Millisecond)
+	return w.loop.setTimer(f, time.Duration(min(ms, longest)*float64(time.Millisecond)), repeat)
+}
+
+// errorValue is the Error that a script sees for a failure.
+func (w *world) errorValue(f *failure) goja.Value {
+	o, err := w.vm.New(w.vm.Get("Error"), w.vm.ToValue(f.Message))
+	if err != nil {
+		return w.vm.ToValue(f.Message)
+	}
+	if f.Name != "" {
+		o.DefineDataProperty("name", w.vm.ToValue(f.Name), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	return o
+}
+
+// shims are the built-in modules that have been compiled, by name.
+var shims sync.Map
+
+// shim is the function around a built-in module, undefined where there is none of the name.
+func (w *world) shim(name string) goja.Value {
+	p, ok := shims.Load(name)
+	if !ok {
+		code, ok := shim(name)
+		if !ok {
+			return goja.Undefined()
+		}
+		p, _ = shims.LoadOrStore(name, goja.MustCompile("flowrun:"+name, "(function (exports, require, module, __ask, __askNow) {"+code+"\n})", false))
+	}
+	v, err := w.vm.RunProgram(p.(*goja.Program))
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
