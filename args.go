@@ -71,6 +71,7 @@ func (a *Args) Value(name string) any { return a.values[name].V }
 // one run apart.
 func (a *Args) begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
 	a.session, a.run, a.path = session, run, path
+	a.tellUndeclared()
 	if err := a.openEnvironment(ctx); err != nil {
 		return err
 	}

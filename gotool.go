@@ -81,10 +81,8 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 		}
 	}()
 	in := &StepInput{Params: map[string]any{}, Run: c.Run, Path: string(c.Path), Attempt: c.Attempt, Dir: a.dir}
-	for name, v := range a.values {
-		if !v.Absent {
-			in.Params[name] = clone(v.V)
-		}
+	for name, v := range a.All() {
+		in.Params[name] = clone(v)
 	}
 	if a.local != nil {
 		in.Item = clone(a.local.item.V)

@@ -143,7 +143,7 @@ func (s scope) argument(r expr.Ref) (expr.Value, error) {
 		for _, v := range s.args.values {
 			all.Caller = all.Caller || v.Caller
 		}
-		all.V = s.args.given()
+		all.V = s.args.All()
 		return all, nil
 	}
 	v, ok := s.args.values[r.Path[0].Field]

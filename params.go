@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -25,7 +26,10 @@ func (c *compiler) parameters(p *Plan) {
 	n := p.names
 	byName := map[string]*param{}
 	for _, def := range p.Definition.Parameters {
-		prm := c.parameter(def, n)
+		prm := &param{def: def}
+		if p.Definition.Schema == nil || def.Default != nil && def.Default.Pos.Line > 0 { // of an alias: it may hold references
+			prm = c.parameter(def, n)
+		}
 		byName[def.Name] = prm
 	}
 	o := &defaultOrder{compiler: c, params: byName, state: map[string]int{}}
@@ -99,16 +103,29 @@ type ParamsError struct {
 // ParamProblem is what is wrong with one parameter. Code is one of missing,
 // unknown, type, validation, transform, default, nul.
 type ParamProblem struct {
-	Name    string `json:"name"`
+	Name    string `json:"name"` // with what leads to the value inside it, as in opts[0].name; "" for all of them together
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+
+	top string // the parameter, where Name leads into its value
 }
+
+// Subject is what the problem is about: parameter NAME.
+func (p ParamProblem) Subject() string {
+	if p.Name == "" {
+		return "the parameters together"
+	}
+	return "parameter " + p.Name
+}
+
+// parameter is the name of the parameter.
+func (p ParamProblem) parameter() string { return cmp.Or(p.top, p.Name) }
 
 func (e *ParamsError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
-		lines[i] = fmt.Sprintf("parameter %s: %s", p.Name, p.Message)
+		lines[i] = fmt.Sprintf("%s: %s", p.Subject(), p.Message)
 		if p.Hint != "" {
 			lines[i] += " (" + p.Hint + ")"
 		}

@@ -367,7 +367,7 @@ type Change struct {
 type Parameter struct {
 	Name                  string
 	Pos                   Pos
-	Type                  string // string (default), number, boolean, array, object
+	Type                  string // string (default), number, boolean, array, object; of a property of Definition.Schema also integer and any
 	Description           string
 	Required              bool
 	Default               *Value // nil = none
