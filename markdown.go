@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -97,6 +98,22 @@ func (c *stepCompiler) undeclared(at tool.Text, refs []expr.Ref) {
 		}
 		if len(path) > 0 && !path[0].IsIndex {
 			c.undeclaredField(tool.Text{S: at.S[r.Off : r.Off+r.Len], Pos: at.At(r.Off)}, path[0].Field)
+		}
+	}
+}
+
+// undeclaredMentions is undeclared for what a script reads of input, where that is the
+// tool's. A field that the script sets itself is its own.
+func (c *stepCompiler) undeclaredMentions(script *hooks.Script) {
+	in := c.step.Script
+	if in.Role == tool.RolePre && c.step.Name != stepPre { // its input is the parameters of its step
+		return
+	}
+	list, _, _ := script.Mentions("input")
+	for _, m := range list {
+		sets := regexp.MustCompile(`\binput\.` + regexp.QuoteMeta(m.Name) + `\s*=[^=]`)
+		if !sets.MatchString(in.Code.S) {
+			c.undeclaredField(tool.Text{S: in.Code.S[m.Off : m.Off+m.Len], Pos: in.Code.At(m.Off)}, m.Name)
 		}
 	}
 }

@@ -18,16 +18,14 @@ const literalTag = "!literal"
 
 // isNoTool says whether a file was found to be Markdown that is no tool (S0-010):
 // listings and lookups by name pass over it.
-func isNoTool(found Diagnostics) bool { return len(found) == 1 && found[0].Code == codeNoTool }
-
-const codeNoTool = "not-a-tool"
+func isNoTool(found Diagnostics) bool { return len(found) == 1 && found[0].Code == "not-a-tool" }
 
 // page reads a Markdown tool: its front matter, then its blocks.
 func (d *decoder) page(def *draft) {
 	def.Format = Markdown
 	p := pageOf(d.src)
 	if why, hint := d.noTool(p); why != "" {
-		d.report(Diagnostic{Code: codeNoTool, Severity: Error, Pos: Pos{d.src.file, 1, 1}, Message: "this Markdown file is no tool: " + why, Hint: hint})
+		d.report(Diagnostic{Code: "not-a-tool", Severity: Error, Pos: Pos{d.src.file, 1, 1}, Message: "this Markdown file is no tool: " + why, Hint: hint})
 		return
 	}
 	if problem, bad := d.src.problem(); bad {
