@@ -31,6 +31,9 @@ func (c *stepCompiler) javaScript(s *planStep) {
 		c.reads(r)
 		c.holesInScript(def.Code)
 	}
+	if c.plan.Definition.Format == tool.Markdown {
+		c.undeclaredMentions(r.script)
+	}
 	s.script, s.run = r, r
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -101,6 +102,22 @@ func (c *stepCompiler) undeclared(at tool.Text, refs []expr.Ref) {
 	}
 }
 
+// undeclaredMentions is undeclared for what a script reads of input, where that is the
+// tool's. A field that the script sets itself is its own.
+func (c *stepCompiler) undeclaredMentions(script *hooks.Script) {
+	in := c.step.Script
+	if in.Role == tool.RolePre && c.step.Name != stepPre { // its input is the parameters of its step
+		return
+	}
+	list, _, _ := script.Mentions("input")
+	for _, m := range list {
+		sets := regexp.MustCompile(`\binput\.` + regexp.QuoteMeta(m.Name) + `\s*=[^=]`)
+		if !sets.MatchString(in.Code.S) {
+			c.undeclaredField(tool.Text{S: in.Code.S[m.Off : m.Off+m.Len], Pos: in.Code.At(m.Off)}, m.Name)
+		}
+	}
+}
+
 // undeclaredField warns of one field, which stands at a place.
 func (c *stepCompiler) undeclaredField(at tool.Text, field string) {
 	def := c.plan.Definition
@@ -143,7 +160,7 @@ func (s scope) argument(r expr.Ref) (expr.Value, error) {
 		for _, v := range s.args.values {
 			all.Caller = all.Caller || v.Caller
 		}
-		all.V = s.args.given()
+		all.V = s.args.All()
 		return all, nil
 	}
 	v, ok := s.args.values[r.Path[0].Field]

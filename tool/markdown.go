@@ -135,16 +135,7 @@ var blocks = sync.OnceValue(func() parser.Parser {
 // fences are the fenced blocks of a part of a source, those in lists too. What is quoted
 // or commented out is not looked at.
 func fences(s *source, part span) []fence {
-	// Line breaks are made those of Markdown; no byte moves.
-	view := append(bytes.Repeat([]byte{'\n'}, part.from), s.text[part.from:part.to]...)
-	for i, c := range view {
-		switch {
-		case c == '\r' && i+1 < len(view) && view[i+1] == '\n':
-			view[i] = ' '
-		case c == '\r':
-			view[i] = '\n'
-		}
-	}
+	view := s.markdown(part)
 	var all []fence
 	var visit func(n ast.Node)
 	visit = func(n ast.Node) {
@@ -161,6 +152,37 @@ func fences(s *source, part span) []fence {
 	}
 	visit(blocks().Parse(md.NewReader(view)))
 	return all
+}
+
+// mostNested is how many marks of lists and quotations a line may begin with. What nests
+// deeper is no block of ours, and would cost more than its length.
+const mostNested = 50
+
+// markdown is a part of the source, in its place, as Markdown is read: line breaks are
+// those of Markdown, and lines that nest too deep are blank.
+func (s *source) markdown(part span) []byte {
+	view := append(bytes.Repeat([]byte{'\n'}, part.from), s.text[part.from:part.to]...)
+	for i, c := range view {
+		switch {
+		case c == '\r' && i+1 < len(view) && view[i+1] == '\n':
+			view[i] = ' '
+		case c == '\r':
+			view[i] = '\n'
+		}
+	}
+	for line := range bytes.Lines(view[part.from:]) {
+		prefix := line[:len(line)-len(bytes.TrimLeft(line, " \t>*+-.)0123456789"))]
+		marks := 0
+		for _, c := range prefix {
+			if strings.IndexByte(">*+-.)", c) >= 0 {
+				marks++
+			}
+		}
+		if marks > mostNested {
+			copy(line, bytes.Repeat([]byte{' '}, len(bytes.TrimRight(line, "\n"))))
+		}
+	}
+	return view
 }
 
 // fenceOf is a block as it stands in the source.

@@ -18,16 +18,14 @@ const literalTag = "!literal"
 
 // isNoTool says whether a file was found to be Markdown that is no tool (S0-010):
 // listings and lookups by name pass over it.
-func isNoTool(found Diagnostics) bool { return len(found) == 1 && found[0].Code == codeNoTool }
-
-const codeNoTool = "not-a-tool"
+func isNoTool(found Diagnostics) bool { return len(found) == 1 && found[0].Code == "not-a-tool" }
 
 // page reads a Markdown tool: its front matter, then its blocks.
 func (d *decoder) page(def *draft) {
 	def.Format = Markdown
 	p := pageOf(d.src)
 	if why, hint := d.noTool(p); why != "" {
-		d.report(Diagnostic{Code: codeNoTool, Severity: Error, Pos: Pos{d.src.file, 1, 1}, Message: "this Markdown file is no tool: " + why, Hint: hint})
+		d.report(Diagnostic{Code: "not-a-tool", Severity: Error, Pos: Pos{d.src.file, 1, 1}, Message: "this Markdown file is no tool: " + why, Hint: hint})
 		return
 	}
 	if problem, bad := d.src.problem(); bad {
@@ -117,6 +115,7 @@ func checkPage(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	d.timeouts(p.draft, content)
 	d.locks(p.draft, content)
 	d.scheduleNames(p.draft)
+	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // told where they were read
 	d.parametersOnce(p.Parameters)
 }
 
@@ -155,9 +154,6 @@ func asLiteral(v Value) Value {
 func (d *decoder) parametersOnce(list []*Parameter) {
 	first := map[string]*Parameter{}
 	for i, p := range list {
-		if p.Name == "" {
-			continue
-		}
 		if before := first[p.Name]; before != nil {
 			d.report(Diagnostic{Code: "duplicate-parameter", Severity: Error, Pos: p.Pos, Len: len([]rune(p.Name)), Path: fmt.Sprintf("parameters[%d].name", i),
 				Message: fmt.Sprintf("the parameter %s is given twice: on line %d and on line %d", quote(p.Name), before.Pos.Line, p.Pos.Line),
