@@ -3,16 +3,12 @@ package hooks
 import (
 	"embed"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 )
 
 //go:embed shims
-var embedded embed.FS
-
-// shimFiles has the text of the module NAME at shims/NAME.js.
-var shimFiles fs.ReadFileFS = embedded
+var shimFiles embed.FS
 
 // shimParts are the modules that are a member of another.
 var shimParts = map[string]string{
