@@ -172,7 +172,10 @@ func (e *Engine) Continue(ctx context.Context, g *Again, options ...RunOption) (
 	if !g.Retry && g.Nothing() {
 		return e.clear(ctx, g)
 	}
-	j := &job{plan: g.plan, args: g.args, again: g}
+	args, world := *g.args, *g.args.world
+	args.world = &world
+	defer e.scripts(&world)()
+	j := &job{plan: g.plan, args: &args, again: g}
 	for _, opt := range options {
 		opt(&j.runOptions)
 	}

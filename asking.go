@@ -164,6 +164,7 @@ func (k *asking) fill(q Question, a Answer, r *dag.Result) error {
 	text, err := valuesText(values)
 	if err == nil {
 		err = decodeJSON(text, &r.Value)
+		r.Structured = true
 	}
 	if err == nil {
 		r.Stdout, err = k.session.Text(dag.ID(q.Step), 1, text)

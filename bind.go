@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -33,9 +34,16 @@ func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {
 func (p *Plan) bind(w *World, raw map[string]given) (*Args, error) {
 	b := &binder{plan: p, raw: raw, args: &Args{plan: p, world: w,
 		values: make(map[string]expr.Value, len(p.params)), raw: make(map[string]any, len(raw)), answers: &answers{}, confine: p.confinement()}}
-	b.unknown()
-	for _, prm := range p.params {
-		b.param(prm)
+	if slices.ContainsFunc(p.params, func(prm *param) bool { return prm.js != nil }) {
+		defer w.scripts(hooks.Config{})()
+	}
+	if schema := p.Definition.Schema; schema != nil {
+		b.bySchema(schema)
+	} else {
+		b.unknown()
+		for _, prm := range p.params {
+			b.param(prm)
+		}
 	}
 	if len(b.problems) == 0 {
 		b.dashes()
@@ -68,24 +76,31 @@ func (b *binder) refuse(def *tool.Parameter, code string, err error) {
 }
 
 func (b *binder) unknown() {
+	for name, g := range b.raw {
+		switch {
+		case b.plan.param(name) != nil:
+		case b.plan.takes(name):
+			b.keep(name, g.v)
+		default:
+			b.unknownParameter(name)
+		}
+	}
+}
+
+func (b *binder) unknownParameter(name string) {
 	var known []string
 	for _, prm := range b.plan.params {
 		known = append(known, prm.def.Name)
 	}
-	for name := range b.raw {
-		if slices.Contains(known, name) {
-			continue
-		}
-		hint := "the tool has no parameters"
-		if len(known) > 0 {
-			slices.Sort(known)
-			hint = "its parameters are " + strings.Join(known, ", ")
-		}
-		if near := tool.Near(name, known); len(near) > 0 {
-			hint = fmt.Sprintf("did you mean %q?", near[0])
-		}
-		b.problem(name, "unknown", hint, "tool %s has no such parameter", b.plan.Name())
+	hint := "the tool has no parameters"
+	if len(known) > 0 {
+		slices.Sort(known)
+		hint = "its parameters are " + strings.Join(known, ", ")
 	}
+	if near := tool.Near(name, known); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %q?", near[0])
+	}
+	b.problem(name, "unknown", hint, "tool %s has no such parameter", b.plan.Name())
 }
 
 // param binds one parameter; the parameters its default names came before it.
@@ -122,6 +137,10 @@ func (b *binder) param(prm *param) {
 		return
 	}
 	value, code, err := prm.take(g.v)
+	if err == nil && prm.js != nil {
+		code = "transform"
+		value, err = prm.js.apply(b.args.world.JavaScript, value)
+	}
 	if err != nil {
 		b.refuse(def, code, err)
 		v.Absent = true
@@ -133,7 +152,7 @@ func (b *binder) param(prm *param) {
 	v.V = value
 }
 
-// take is coerce, validate, transform.
+// take is coerce, validate, and a predefined transform.
 func (p *param) take(raw any) (v any, code string, err error) {
 	if v, err = coerce(p.def.Type, raw); err != nil {
 		return nil, "type", err

@@ -67,6 +67,14 @@ func CommandOf(r dag.Runner) *steps.Command {
 	return cmd
 }
 
+// handsOf is what a Runner of a plan has beside a command or a script, nil for others.
+func handsOf(r dag.Runner) *steps.Command {
+	if js, ok := r.(*jsRunner); ok {
+		return js.hands
+	}
+	return CommandOf(r)
+}
+
 // Run implements dag.Runner.
 func (c cachedStep) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	a := call.Args().(*Args)
@@ -166,6 +174,7 @@ func (k *keeper) result(e *cache.Entry, stdout, stderr string) (res dag.Result, 
 		if err := decodeJSON(string(text), &res.Value); err != nil {
 			return res, err
 		}
+		res.Structured = true
 	}
 	res.Stdout, err = k.args.session.Text(k.call.Path, k.call.Attempt, string(text))
 	return res, err

@@ -20,8 +20,10 @@ var decimal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // expected (S1-110 to S1-113).
 func coerce(typ string, v any) (any, error) {
 	switch typ {
-	case "number":
+	case "number", "integer":
 		return toNumber(v)
+	case "any": // a text stays one
+		return v, nil
 	case "boolean":
 		return toBool(v)
 	case "array":

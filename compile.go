@@ -196,7 +196,7 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
 		return nil
 	}
 	c.checkRuntime(def)
-	p := &Plan{Definition: def, names: namesOf(def), loops: map[string]bool{}}
+	p := &Plan{Definition: def, library: c.lib.Live(), names: namesOf(def), loops: map[string]bool{}}
 	c.parameters(p)
 	c.paths(def)
 	c.toolWide(p)
@@ -263,6 +263,9 @@ func (s *planStep) keep(c *compiler, def *tool.Definition, kept map[string]steps
 		if cmd, ok := hands.(*steps.Command); ok {
 			cmd.Keep = streams
 		}
+	}
+	if s.script != nil {
+		s.script.hands.Keep = streams
 	}
 	switch s.def.Kind {
 	case tool.UseTool:

@@ -43,7 +43,10 @@ func (c *stepCompiler) compile() *planStep {
 	c.sourced = c.secretSources(def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.note)
 	s.sourced = c.sourced
 	if def.Kind != tool.UseTool && def.Kind != tool.Group && def.Kind != tool.Waiting && def.Kind != tool.Asking {
-		c.asks, c.streams = c.interactive(), c.stream()
+		c.streams = c.stream()
+		if def.Kind != tool.JS {
+			c.asks = c.interactive()
+		}
 	}
 	c.policy(s)
 	switch def.Kind {
@@ -59,6 +62,8 @@ func (c *stepCompiler) compile() *planStep {
 	case tool.Asking:
 		c.inert("a step that asks a person", "give it to a step with a command")
 		s.run = c.approve()
+	case tool.JS:
+		c.javaScript(s)
 	case tool.Go:
 		s.run = goRunner{def.Go.(StepFunc)}
 	default:
@@ -262,7 +267,7 @@ func (c *stepCompiler) hands(t *expr.Template, shell string) *steps.Command {
 	cmd.NoInherit = inherit != nil && !*inherit
 	cmd.Dir = c.text(s.WorkingDirectory, "working-directory", expr.Plain, n)
 	cmd.Input = c.text(s.Input, "input", expr.Plain, n)
-	if s.Input == nil {
+	if s.Input == nil && t != nil {
 		cmd.Input = c.plan.input
 	}
 	cmd.Interactive, cmd.Stream = c.asks, c.streams
@@ -314,9 +319,13 @@ func (c *stepCompiler) with(s *planStep) {
 	}
 }
 
-// inert reports keys that have no effect on a step without a command of its own.
-func (c *stepCompiler) inert(on, hint string) {
+// inert reports keys that have no effect on a step without a command of its own, but for
+// those that work there.
+func (c *stepCompiler) inert(on, hint string, works ...string) {
 	for key, pos := range c.commandKeys() {
+		if slices.Contains(works, key) {
+			continue
+		}
 		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: pos, Path: c.key(key),
 			Message: key + " has no effect on " + on, Hint: hint})
 	}

@@ -45,10 +45,10 @@ func (e *Engine) confinable(j *job) error {
 		return nil
 	}
 	var problems []string
-	j.plan.demands(steps.Confinement{}, func(c steps.Confinement, goStep string) {
-		if goStep != "" {
-			if why := unconfined(c); why != "" {
-				problems = append(problems, "step "+goStep+": "+why)
+	j.plan.demands(steps.Confinement{}, func(c steps.Confinement, step, ours string) {
+		if step != "" {
+			if why := unconfined(c, ours); why != "" {
+				problems = append(problems, "step "+step+": "+why)
 			}
 			return
 		}
@@ -64,9 +64,15 @@ func (e *Engine) confinable(j *job) error {
 	return &ConfinementError{Tool: j.plan.Name(), Problems: problems}
 }
 
+// What a step is that flowrun does itself, in words.
+const (
+	workInGo     = "a step written in Go, which runs in this program"
+	workInScript = "a script, which runs in a process of flowrun's own"
+)
+
 // demands visits the confinement of every tool in the plan that starts processes, and
-// of every step in Go, by name.
-func (p *Plan) demands(outer steps.Confinement, visit func(c steps.Confinement, goStep string)) {
+// of every step that flowrun does itself, by its name and what it is.
+func (p *Plan) demands(outer steps.Confinement, visit func(c steps.Confinement, step, ours string)) {
 	c := p.confinement().Within(outer)
 	if p.group {
 		c = outer
@@ -78,23 +84,26 @@ func (p *Plan) demands(outer steps.Confinement, visit func(c steps.Confinement, 
 			s.nested.demands(c, visit)
 		case s.command != nil:
 			commands = true
+		case s.script != nil:
+			visit(c, s.def.Name, workInScript)
 		case s.def.Kind == tool.Go:
-			visit(c, s.def.Name)
+			visit(c, s.def.Name, workInGo)
 		}
 	}
 	if commands {
-		visit(c, "")
+		visit(c, "", "")
 	}
 }
 
-// unconfined says why a step in Go cannot be confined like that, "" where it can. Its
-// memory is this program's own, whatever max-memory says.
-func unconfined(c steps.Confinement) string {
+// unconfined says why a step that flowrun does itself cannot be confined like that, ""
+// where it can. max-memory is about commands: a step in Go has this program's memory, a
+// script a limit of its own.
+func unconfined(c steps.Confinement, ours string) string {
 	switch {
 	case c.Image != "":
-		return "isolation: container cannot be kept for a step written in Go, which runs in this program"
+		return "isolation: container cannot be kept for " + ours
 	case c.Reduced:
-		return "execution-privilege: reduced cannot be kept for a step written in Go, which runs in this program"
+		return "execution-privilege: reduced cannot be kept for " + ours
 	}
 	return ""
 }

@@ -232,6 +232,15 @@ func TestMaxMemoryWithoutCgroup(t *testing.T) {
 	}
 }
 
+// TestScriptWithoutHelperMain: such a program runs no scripts either, and says how it could.
+func TestScriptWithoutHelperMain(t *testing.T) {
+	t.Parallel()
+	out, problems := embedded(t, "description: A script\njs: return 1;\n", "plain")
+	if !strings.Contains(string(out), "HelperMain") || !strings.Contains(string(out), "InProcess") || strings.Contains(string(out), `"output":"1"`) {
+		t.Errorf("printed %s, said %q", out, problems)
+	}
+}
+
 // TestWithoutHelperMain: a program that never calls HelperMain cannot confine, and says
 // how it could.
 func TestWithoutHelperMain(t *testing.T) {

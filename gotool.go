@@ -71,7 +71,7 @@ type goRunner struct{ f StepFunc }
 
 func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
 	a := c.Args().(*Args)
-	if why := unconfined(a.confine); why != "" {
+	if why := unconfined(a.confine, workInGo); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}
 	defer func() {
@@ -81,10 +81,8 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 		}
 	}()
 	in := &StepInput{Params: map[string]any{}, Run: c.Run, Path: string(c.Path), Attempt: c.Attempt, Dir: a.dir}
-	for name, v := range a.values {
-		if !v.Absent {
-			in.Params[name] = clone(v.V)
-		}
+	for name, v := range a.All() {
+		in.Params[name] = clone(v)
 	}
 	if a.local != nil {
 		in.Item = clone(a.local.item.V)
@@ -104,6 +102,7 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 		if err := decodeJSON(text, &res.Value); err != nil {
 			return goFailure(a, err), nil
 		}
+		res.Structured = true
 	}
 	res.Stdout, err = a.session.Text(c.Path, c.Attempt, text)
 	return res, err

@@ -66,7 +66,7 @@ func (p *Plan) streams(to steps.StreamTo) []*tool.Step {
 		if s.nested != nil {
 			list = append(list, s.nested.streams(to)...)
 		}
-		if s.command != nil && s.command.Stream != nil && s.command.Stream.To == to {
+		if hands := s.hands(); hands != nil && hands.Stream != nil && hands.Stream.To == to {
 			list = append(list, s.def)
 		}
 	}

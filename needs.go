@@ -137,8 +137,11 @@ func (n *needs) limit(path dag.ID, o *dag.Output) int64 {
 	}
 	for id, r := range n.results {
 		_, s := n.plan.find(id)
-		if s != nil && s.command != nil && s.command.Limit > 0 && (id == path || r != nil && r.Stdout != nil && r.Stdout.File == o.File) {
-			return s.command.Limit
+		if s == nil {
+			continue
+		}
+		if hands := s.hands(); hands != nil && hands.Limit > 0 && (id == path || r != nil && r.Stdout != nil && r.Stdout.File == o.File) {
+			return hands.Limit
 		}
 	}
 	return steps.DefaultLimit

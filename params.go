@@ -1,7 +1,7 @@
 package flowrun
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -14,6 +14,7 @@ import (
 type param struct {
 	def        *tool.Parameter
 	transforms []expr.Transform
+	js         *jsTransform // nil: none
 	format     *expr.Format
 	pattern    *regexp.Regexp
 	initial    *tree // the default; nil = none
@@ -25,7 +26,10 @@ func (c *compiler) parameters(p *Plan) {
 	n := p.names
 	byName := map[string]*param{}
 	for _, def := range p.Definition.Parameters {
-		prm := c.parameter(def, n)
+		prm := &param{def: def}
+		if p.Definition.Schema == nil || def.Default != nil && def.Default.Pos.Line > 0 { // of an alias: it may hold references
+			prm = c.parameter(def, n)
+		}
 		byName[def.Name] = prm
 	}
 	o := &defaultOrder{compiler: c, params: byName, state: map[string]int{}}
@@ -39,7 +43,7 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *param {
 	prm := &param{def: def}
 	path := "parameters." + def.Name
 	if def.Transform != nil {
-		prm.transforms = c.transforms(*def.Transform)
+		c.transforms(prm, *def.Transform)
 	}
 	if def.Format != nil {
 		f, ps := expr.ParseFormat(def.Format.S, def.Type)
@@ -55,18 +59,6 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *param {
 		prm.initial = &t
 	}
 	return prm
-}
-
-func (c *compiler) transforms(at tool.Text) []expr.Transform {
-	ts, err := expr.ParseTransforms(at.S)
-	switch {
-	case errors.Is(err, expr.ErrJavaScript):
-		c.errorf("not-in-force", at, "use lowercase, uppercase, trim, base64encode, base64decode, urlencode, urldecode, jsonescaped, shellescaped or format(...)",
-			"transform %q is JavaScript, which cannot run yet", at.S)
-	case err != nil:
-		c.errorf("transform", at, "", "%v", err)
-	}
-	return ts
 }
 
 // defaultOrder sorts parameters by what their defaults mention.
@@ -111,16 +103,29 @@ type ParamsError struct {
 // ParamProblem is what is wrong with one parameter. Code is one of missing,
 // unknown, type, validation, transform, default, nul.
 type ParamProblem struct {
-	Name    string `json:"name"`
+	Name    string `json:"name"` // with what leads to the value inside it, as in opts[0].name; "" for all of them together
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+
+	top string // the parameter, where Name leads into its value
 }
+
+// Subject is what the problem is about: parameter NAME.
+func (p ParamProblem) Subject() string {
+	if p.Name == "" {
+		return "the parameters together"
+	}
+	return "parameter " + p.Name
+}
+
+// Parameter is the name of the parameter, "" where the problem is about all of them.
+func (p ParamProblem) Parameter() string { return cmp.Or(p.top, p.Name) }
 
 func (e *ParamsError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
-		lines[i] = fmt.Sprintf("parameter %s: %s", p.Name, p.Message)
+		lines[i] = fmt.Sprintf("%s: %s", p.Subject(), p.Message)
 		if p.Hint != "" {
 			lines[i] += " (" + p.Hint + ")"
 		}

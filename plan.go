@@ -44,6 +44,7 @@ type Plan struct {
 	group    bool            // the steps of a group: a graph within its tool's
 	cleanup  *cleanup        // nil = nothing to clean up
 	needed   []permission    // required-permissions
+	library  *tool.Library   // where tools are found that scripts call; nil: nowhere
 }
 
 // planStep is one step of a Plan.
@@ -53,8 +54,9 @@ type planStep struct {
 	join    dag.Node // the join in front of it, where it has one of its own
 	when    *expr.Condition
 	policy  dag.Policy
-	command *steps.Command // nil for use-tool and Go steps
-	run     dag.Runner     // command, or the Go function
+	command *steps.Command // nil for use-tool, JavaScript and Go steps
+	script  *jsRunner      // nil for all but JavaScript steps
+	run     dag.Runner     // command, script, or the Go function
 	nested  *Plan          // use-tool, or a group's
 	with    []withValue
 	loop    *planLoop   // for-each or matrix; nil runs it once
@@ -68,6 +70,15 @@ type planStep struct {
 	uses      map[string]bool          // parameters its texts mention
 	retry     *expr.Condition          // retry.when
 	cache     *cacheRule               // nil: it always runs
+}
+
+// hands are what a step has beside its command or its script: environment, output and
+// what is masked. nil for steps without either.
+func (s *planStep) hands() *steps.Command {
+	if s.script != nil {
+		return s.script.hands
+	}
+	return s.command
 }
 
 // withValue is one entry of use-tool's with.
@@ -295,10 +306,11 @@ func (p *Plan) Secret(param string) bool {
 	}
 	secret := false
 	p.each(func(s *planStep) {
-		if s.command == nil {
+		hands := s.hands()
+		if hands == nil {
 			return
 		}
-		for _, t := range s.command.Masked {
+		for _, t := range hands.Masked {
 			secret = secret || slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Parameter && r.Root == param })
 		}
 	})
@@ -344,7 +356,7 @@ func (p *Plan) finish(v dag.View, r *dag.Result) {
 	text, err := p.output.Text(scope{view: v, args: a})
 	if err == nil {
 		r.Stdout, err = a.session.Text(a.path+"@output", 1, text)
-		r.Value = nil
+		r.Value, r.Structured = nil, false
 	}
 	if err != nil && r.Status == dag.Succeeded {
 		r.Status, r.ExitCode, r.Reason = dag.Failed, 1, "output"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -67,6 +68,7 @@ func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
 // preview works out what a call would run. The arguments are of no use afterwards.
 func (p *Plan) preview(a *Args) (*Preview, error) {
 	a.session, a.ahead = &steps.Session{}, true // nothing but a mask
+	defer a.world.scripts(hooks.Config{})()
 	if err := a.openEnvironment(context.Background()); err != nil {
 		return nil, err
 	}
@@ -151,6 +153,8 @@ func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
 		switch {
 		case s.command != nil:
 			step.Command = mask(s.command.Template.Display(nothingKnown{}, mask))
+		case s.script != nil:
+			step.Command = mask(s.script.told())
 		case s.nested != nil:
 			step.Command = s.nested.Name()
 		default:
@@ -240,6 +244,9 @@ func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
 		if step.Problem == "" {
 			step.Problem = foreseeConfinement(a)
 		}
+	case s.script != nil:
+		step.Command = mask(s.script.told())
+		step.Problem = unconfined(a.confine, workInScript)
 	case s.nested == nil:
 		step.Command = s.told(a.display)
 	case s.nested.group:
@@ -377,6 +384,8 @@ func (p *Plan) Place(path string) tool.Pos {
 		return tool.Pos{}
 	case in.Definition.Single && s.def.Command.Pos.Line > 0: // the step is the tool
 		return s.def.Command.Pos
+	case in.Definition.Single && s.script != nil:
+		return s.def.Script.Code.Pos
 	}
 	return s.def.Pos
 }

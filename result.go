@@ -56,7 +56,8 @@ type StepResult struct {
 	Truncated  bool
 	StdoutFile string
 	StderrFile string
-	Wait       *dag.Wait // what a step that is Waiting waits for, else nil
+	Problem    *dag.Problem // why it failed, for programs; nil where Message says all (X-03)
+	Wait       *dag.Wait    // what a step that is Waiting waits for, else nil
 
 	limit          int64 // the step's buffer limit
 	stdout, stderr *dag.Output
@@ -91,7 +92,7 @@ func newResult(id string, p *Plan, params map[string]any, s *dag.State) *Result 
 
 func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) StepResult {
 	sr := StepResult{ID: string(path), Status: status, limit: steps.DefaultLimit}
-	if c := CommandOf(n.Runner); c != nil && c.Limit > 0 {
+	if c := handsOf(n.Runner); c != nil && c.Limit > 0 {
 		sr.limit = c.Limit
 	}
 	if r == nil {
@@ -99,7 +100,7 @@ func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) Step
 	}
 	sr.ExitCode, sr.Attempts, sr.Fallback = r.ExitCode, r.Attempts, r.Fallback
 	sr.Reason, sr.Message, sr.Started, sr.Ended = r.Reason, r.Message, r.Started, r.Ended
-	sr.stdout, sr.stderr, sr.Wait = r.Stdout, r.Stderr, r.Wait
+	sr.stdout, sr.stderr, sr.Wait, sr.Problem = r.Stdout, r.Stderr, r.Wait, r.Problem
 	if o := r.Stdout; o != nil {
 		sr.Output, sr.StdoutFile, sr.Truncated = o.Inline, o.File, o.Truncated
 	}
@@ -259,19 +260,20 @@ type runJSON struct {
 }
 
 type stepJSON struct {
-	ID        string     `json:"id"`
-	Status    dag.Status `json:"status"`
-	ExitCode  int        `json:"exit_code"`
-	Attempts  int        `json:"attempts"`
-	Fallback  bool       `json:"fallback,omitempty"`
-	Output    string     `json:"output"`
-	Error     string     `json:"error"`
-	Reason    string     `json:"reason,omitempty"`
-	Message   string     `json:"message,omitempty"`
-	Started   time.Time  `json:"started,omitzero"`
-	Ended     time.Time  `json:"ended,omitzero"`
-	Truncated bool       `json:"truncated"`
-	Wait      *dag.Wait  `json:"wait,omitempty"`
+	ID        string       `json:"id"`
+	Status    dag.Status   `json:"status"`
+	ExitCode  int          `json:"exit_code"`
+	Attempts  int          `json:"attempts"`
+	Fallback  bool         `json:"fallback,omitempty"`
+	Output    string       `json:"output"`
+	Error     string       `json:"error"`
+	Reason    string       `json:"reason,omitempty"`
+	Message   string       `json:"message,omitempty"`
+	Started   time.Time    `json:"started,omitzero"`
+	Ended     time.Time    `json:"ended,omitzero"`
+	Truncated bool         `json:"truncated"`
+	Problem   *dag.Problem `json:"problem,omitempty"`
+	Wait      *dag.Wait    `json:"wait,omitempty"`
 }
 
 // whole is a stream up to the step's buffer limit. Where its log is not there any
@@ -320,7 +322,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	}
 	for _, s := range r.Steps {
 		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
-			Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait}
+			Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait, Problem: s.Problem}
 		var all, allErrors bool
 		j.Output, all = whole(s.stdout, s.limit)
 		j.Error, allErrors = whole(s.stderr, s.limit)

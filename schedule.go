@@ -102,10 +102,10 @@ func (c *compiler) scheduled(p *Plan, s *tool.Schedule, path string) {
 		return
 	}
 	for _, problem := range bad.Problems {
-		e := given[problem.Name]
+		e := given[problem.Parameter()]
 		switch {
 		case problem.Code == "unknown":
-			c.unknownParameter(p.Definition, e, p.Name(), known)
+			c.unknownParameter(p.Definition, e, p.Name(), known, tool.Error)
 		case problem.Code == "missing":
 			c.report(tool.Diagnostic{Code: "missing-parameter", Severity: tool.Error, Pos: s.Pos, Len: 1, Path: path,
 				Message: fmt.Sprintf("the schedule needs to give parameter %s", problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})

@@ -23,9 +23,9 @@ func (p *Plan) namedInside() (list []string, files bool) {
 		list = append(list, s.name)
 	}
 	p.each(func(s *planStep) {
-		if s.command != nil {
-			files = files || len(s.command.EnvFiles) > 0
-			for _, e := range s.command.Env {
+		if hands := s.hands(); hands != nil {
+			files = files || len(hands.EnvFiles) > 0
+			for _, e := range hands.Env {
 				list = append(list, e.Name)
 			}
 		}

@@ -72,8 +72,12 @@ func (c *compiler) checkWith(user *tool.Definition, s *tool.Step, p *Plan) {
 	for i := range s.With {
 		w := &s.With[i]
 		given[w.Key] = true
-		if !slices.Contains(known, w.Key) {
-			c.unknownParameter(user, w, p.Name(), known)
+		switch {
+		case slices.Contains(known, w.Key):
+		case p.takes(w.Key):
+			c.unknownParameter(user, w, p.Name(), known, tool.Warning)
+		default:
+			c.unknownParameter(user, w, p.Name(), known, tool.Error)
 		}
 	}
 	for _, prm := range p.params {
@@ -86,8 +90,8 @@ func (c *compiler) checkWith(user *tool.Definition, s *tool.Step, p *Plan) {
 
 // unknownParameter reports a value, in the definition user, for a parameter that a tool
 // does not have.
-func (c *compiler) unknownParameter(user *tool.Definition, e *tool.Entry, toolName string, known []string) {
-	d := tool.Diagnostic{Code: "unknown-parameter", Severity: tool.Error, Pos: e.Pos, Len: len([]rune(e.Key)),
+func (c *compiler) unknownParameter(user *tool.Definition, e *tool.Entry, toolName string, known []string, s tool.Severity) {
+	d := tool.Diagnostic{Code: "unknown-parameter", Severity: s, Pos: e.Pos, Len: len([]rune(e.Key)),
 		Message: fmt.Sprintf("tool %s has no parameter %q", toolName, e.Key), Hint: fmt.Sprintf("tool %s has no parameters", toolName)}
 	if len(known) > 0 {
 		d.Hint = "its parameters are " + strings.Join(known, ", ")

@@ -1,10 +1,13 @@
 package flowrun
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/hooks"
 )
 
 // World is what a run may know of its surroundings. The zero value is the
@@ -19,8 +22,12 @@ type World struct {
 	Time time.Time
 	// AllowDash lets callers' values begin with a dash everywhere (run --allow-dash).
 	AllowDash bool
+	// JavaScript runs the scripts of definitions; whoever gives it closes it. nil: an
+	// Engine gives its own, and Plan.Bind and Plan.Preview make one for the time they take.
+	JavaScript *hooks.Runtime
 
-	env map[string]string
+	env   map[string]string
+	fetch func(context.Context, FetchRequest) (*FetchAnswer, error) // of scripts; nil: none
 }
 
 // filled is a copy with every gap filled from the process.

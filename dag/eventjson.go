@@ -60,7 +60,24 @@ func (r *Result) appendJSON(b []byte) []byte {
 	b = appendMoment(b, `,"ended":`, r.Ended)
 	b = r.Stdout.appendJSON(b, `,"stdout":`)
 	b = r.Stderr.appendJSON(b, `,"stderr":`)
+	b = appendTrue(b, `,"structured":true`, r.Structured)
+	b = r.Problem.appendJSON(b)
 	b = r.Wait.appendJSON(b)
+	return append(b, '}')
+}
+
+func (p *Problem) appendJSON(b []byte) []byte {
+	if p == nil {
+		return b
+	}
+	b = append(b, `,"problem":{"code":`...)
+	b = appendString(b, p.Code)
+	b = append(b, `,"category":`...)
+	b = appendString(b, p.Category)
+	b = appendText(b, `,"solution":`, p.Solution)
+	b = append(b, `,"retryable":`...)
+	b = strconv.AppendBool(b, p.Retryable)
+	b = appendText(b, `,"where":`, p.Where)
 	return append(b, '}')
 }
 

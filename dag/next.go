@@ -364,10 +364,12 @@ func (t *tally) result(f *frame) *Result {
 		bad := f.nodes[failed].res
 		r.Status, r.ExitCode, r.Reason = Failed, max(bad.ExitCode, 1), bad.Reason
 		r.Culprit = f.def(failed).ID
+		r.Problem, r.Permanent = bad.Problem, bad.Problem != nil && bad.Permanent
 		r.Message = fmt.Sprintf("step %s %s", f.path(failed), f.nodes[failed].status)
 	}
 	if last >= 0 {
-		r.Stdout, r.Value = f.nodes[last].res.Stdout, f.nodes[last].res.Value
+		out := f.nodes[last].res
+		r.Stdout, r.Value, r.Structured = out.Stdout, out.Value, out.Structured
 	}
 	return r
 }

@@ -166,7 +166,7 @@ func (s *scanner) transforms(list string, off int) []Transform {
 		switch {
 		case errors.Is(err, ErrJavaScript):
 			s.problems = append(s.problems, problemf(CodeTransform, off, len(name),
-				"transforms are "+transformList, "unknown transform %q", name))
+				"transforms are "+TransformList, "unknown transform %q", name))
 		case err != nil:
 			s.problems = append(s.problems, problemf(CodeTransform, off, len(name), "", "%v", err))
 		}

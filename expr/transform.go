@@ -4,7 +4,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -20,7 +22,8 @@ type Transform struct {
 // a JavaScript expression (S1-159), which this package does not run.
 var ErrJavaScript = errors.New("not a predefined transform")
 
-const transformList = "lowercase, uppercase, trim, base64encode, base64decode, urlencode, urldecode, jsonescaped, shellescaped, format(PATTERN)"
+// TransformList are the predefined transforms, for people.
+const TransformList = "lowercase, uppercase, trim, base64encode, base64decode, urlencode, urldecode, jsonescaped, shellescaped, format(PATTERN)"
 
 // textTransforms are the predefined functions from text to text.
 var textTransforms = map[string]func(string) (string, error){
@@ -34,6 +37,9 @@ var textTransforms = map[string]func(string) (string, error){
 	"jsonescaped":  always(escapeJSON),
 	"shellescaped": always(shellQuote),
 }
+
+// TransformNames are the predefined transforms that take no pattern.
+func TransformNames() []string { return slices.Sorted(maps.Keys(textTransforms)) }
 
 func always(f func(string) string) func(string) (string, error) {
 	return func(s string) (string, error) { return f(s), nil }

@@ -594,13 +594,18 @@ func (t *try) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		r.Status, r.Reason = dag.Failed, dag.ReasonExit
 	case tooLarge != nil:
 		r.Status, r.Reason, r.ExitCode = dag.Failed, ReasonOutputTooLarge, 1
-		r.Message = fmt.Sprintf("printed %d bytes, the limit is %d; raise output.buffer-limit or allow truncation", tooLarge.Size, t.wanted(0).limit)
+		r.Message = t.tooLong(tooLarge)
 	}
 	if !stopped {
 		t.judgeMemory(&r)
 		t.judgeContainer(&r)
 	}
 	return r, nil
+}
+
+// tooLong is what is said of a stream that may not be cut.
+func (t *try) tooLong(o *dag.Output) string {
+	return fmt.Sprintf("printed %d bytes, the limit is %d; raise output.buffer-limit or allow truncation", o.Size, t.wanted(0).limit)
 }
 
 // cleanUp gives back what a try that did not get far has opened.

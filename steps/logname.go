@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/dag"
 )
@@ -124,10 +125,12 @@ func ReadLogs(dir string) (Logs, error) {
 // logNames are the names that logName and firstFree make: the step's stem, the try,
 // how many had that name before, the stream. The bounds keep the digest of a long
 // stem out of the numbers.
-var logNames = regexp.MustCompile(`^(.+?)(?:~try([1-9]\d{0,8}))?(?:~([1-9]\d{0,4}))?(\.out|\.err)$`)
+var logNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.+?)(?:~try([1-9]\d{0,8}))?(?:~([1-9]\d{0,4}))?(\.out|\.err)$`)
+})
 
 func parseLogName(name string) (step string, f LogFile, ok bool) {
-	m := logNames.FindStringSubmatch(name)
+	m := logNames().FindStringSubmatch(name)
 	if m == nil {
 		return "", f, false
 	}

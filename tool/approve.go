@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/jsonschema"
 )
 
 // Approve asks a person whether a run goes on.
@@ -50,11 +52,11 @@ func checkApprove(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	}
 	d.path.push("form")
 	defer d.path.pop()
-	var bad []schemaProblem
+	var bad []jsonschema.Problem
 	a.Form, bad = parseForm(jsonOf(Value{Map: a.form}))
 	for _, p := range bad {
-		at, part := placeIn(Value{Pos: d.pos(valueOf(content, "form")), Map: a.form}, p.path)
-		d.reportAt(at, Error, "bad-form", part, p.message, "a form is a JSON Schema with properties: {NAME: {type: string}}")
+		at, part := placeIn(Value{Pos: d.pos(valueOf(content, "form")), Map: a.form}, p.Path)
+		d.reportAt(at, Error, "bad-form", part, p.Message, "a form is a JSON Schema with properties: {NAME: {type: string}}")
 	}
 	if a.OnTimeout != "approve" || a.Form == nil || bad != nil {
 		return

@@ -21,7 +21,9 @@ import "time"
 // tools registered from Go. Optional texts are nil where the author wrote none.
 type Definition struct {
 	Name        string
+	DisplayName string // what people call it, where that is not its name (S2-011)
 	Description string
+	Author      string // S2-014
 	Pos         Pos    // of the document
 	File        string // path it was loaded from; empty for tools registered from Go
 	Scope       Scope  // the scope it was found in; ScopeFile when named by path
@@ -366,7 +368,7 @@ type Change struct {
 type Parameter struct {
 	Name                  string
 	Pos                   Pos
-	Type                  string // string (default), number, boolean, array, object
+	Type                  string // string (default), number, boolean, array, object; of a property of Definition.Schema also integer and any
 	Description           string
 	Required              bool
 	Default               *Value // nil = none

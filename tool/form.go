@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/jsonschema"
 )
 
 // Form is what a person is asked to fill in: the properties of a JSON Schema of an
@@ -18,7 +20,7 @@ type Form struct {
 	Fields []FormField // in the order in which they are written
 
 	source json.RawMessage
-	whole  schema
+	whole  *jsonschema.Schema
 	open   bool // it says itself what becomes of values that no field has
 }
 
@@ -35,9 +37,10 @@ type FormField struct {
 
 // FormProblem is what is wrong with a value of a form.
 type FormProblem struct {
-	Field   string // with what leads to the value inside it: list[0].name; "" for the form as a whole
-	Missing bool   // there is no value, and must be one
-	Unknown bool   // the form has no such field
+	Field   string   // with what leads to the value inside it: list[0].name; "" for the form as a whole
+	Path    []string // the same, part by part
+	Missing bool     // there is no value, and must be one
+	Unknown bool     // the form has no such field
 	Message string
 	Hint    string
 }
@@ -46,7 +49,7 @@ type FormProblem struct {
 func ParseForm(source []byte) (*Form, error) {
 	f, bad := parseForm(source)
 	if len(bad) > 0 {
-		return nil, fmt.Errorf("cannot read the form: %s: %s", strings.Join(bad[0].path, "."), bad[0].message)
+		return nil, fmt.Errorf("cannot read the form: %s: %s", strings.Join(bad[0].Path, "."), bad[0].Message)
 	}
 	return f, nil
 }
@@ -85,15 +88,15 @@ func (f *Form) Check(values map[string]any) []FormProblem {
 	if !f.open {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if f.Field(name) == nil {
-				list = append(list, FormProblem{Field: name, Unknown: true, Message: "is not in the form", Hint: f.near(name)})
+				list = append(list, FormProblem{Field: name, Path: []string{name}, Unknown: true, Message: "is not in the form", Hint: f.near(name)})
 			}
 		}
 	}
-	for _, p := range f.whole.problems(values) {
-		if len(p.path) > 0 && slices.ContainsFunc(list, func(x FormProblem) bool { return x.Field == p.path[0] }) {
+	for _, p := range f.whole.Validate(values) {
+		if len(p.Path) > 0 && slices.ContainsFunc(list, func(x FormProblem) bool { return x.Field == p.Path[0] }) {
 			continue
 		}
-		list = append(list, FormProblem{Field: valuePath(p.path), Missing: p.missing, Unknown: p.unknown, Message: p.message})
+		list = append(list, FormProblem{Field: valuePath(p.Path), Path: p.Path, Missing: p.Missing, Unknown: p.Unknown, Message: p.Message})
 	}
 	return list
 }
@@ -126,34 +129,38 @@ func valuePath(parts []string) string {
 }
 
 // parseForm reads a form, or says what is wrong with it.
-func parseForm(source []byte) (*Form, []schemaProblem) {
+func parseForm(source []byte) (*Form, []jsonschema.Problem) {
 	doc, err := decodeJSON(source)
 	if err != nil {
-		return nil, []schemaProblem{{message: err.Error()}}
+		return nil, []jsonschema.Problem{{Message: err.Error()}}
 	}
 	top, ok := doc.(map[string]any)
 	if !ok {
-		return nil, []schemaProblem{{message: "a form is a JSON Schema: a mapping with properties"}}
+		return nil, []jsonschema.Problem{{Message: "a form is a JSON Schema: a mapping with properties"}}
 	}
 	if t, given := top["type"]; given && t != "object" {
-		return nil, []schemaProblem{{path: []string{"type"}, message: "a form is an object: its values are its properties"}}
+		return nil, []jsonschema.Problem{{Path: []string{"type"}, Message: "a form is an object: its values are its properties"}}
 	}
 	top["type"] = "object"
 	f := &Form{source: source}
-	var bad []schemaProblem
-	if f.whole, bad = compileForm(top); bad != nil {
+	var bad []jsonschema.Problem
+	if f.whole, bad = jsonschema.Compile(top); bad != nil {
 		return nil, bad
 	}
-	for _, key := range []string{"additionalProperties", "patternProperties", "unevaluatedProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"} {
-		_, given := top[key]
-		f.open = f.open || given
-	}
+	f.open = isOpen(top)
 	properties, _ := top["properties"].(map[string]any)
 	if len(properties) == 0 && !f.open {
-		return nil, []schemaProblem{{message: "the form has no properties: there is nothing to fill in"}}
+		return nil, []jsonschema.Problem{{Message: "the form has no properties: there is nothing to fill in"}}
 	}
 	f.fields(properties, top["required"])
 	return f, f.checkDefaults(properties)
+}
+
+// isOpen says whether a schema says itself what becomes of values that its properties do
+// not name.
+func isOpen(top map[string]any) bool {
+	return slices.ContainsFunc([]string{"additionalProperties", "patternProperties", "unevaluatedProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"},
+		func(key string) bool { return top[key] != nil })
 }
 
 // fields takes what people are asked from the properties.
@@ -177,19 +184,17 @@ func (f *Form) fields(properties map[string]any, required any) {
 }
 
 // checkDefaults holds every default against its own property.
-func (f *Form) checkDefaults(properties map[string]any) (bad []schemaProblem) {
-	for _, p := range f.whole.problems(anyMap(f.Defaults())) {
-		if len(p.path) == 0 || p.missing && len(p.path) == 1 {
+func (f *Form) checkDefaults(properties map[string]any) (bad []jsonschema.Problem) {
+	for _, p := range f.whole.Validate(f.Defaults()) {
+		if len(p.Path) == 0 || p.Missing && len(p.Path) == 1 {
 			continue // a person may give it
 		}
-		if property, _ := properties[p.path[0]].(map[string]any); property["default"] != nil {
-			bad = append(bad, schemaProblem{path: []string{"properties", p.path[0], "default"}, message: "the default does not fit: " + p.message})
+		if property, _ := properties[p.Path[0]].(map[string]any); property["default"] != nil {
+			bad = append(bad, jsonschema.Problem{Path: []string{"properties", p.Path[0], "default"}, Message: "the default does not fit: " + p.Message})
 		}
 	}
 	return bad
 }
-
-func anyMap(m map[string]any) any { return m }
 
 // orderOf are the names of the properties in the order in which they stand in the text.
 func orderOf(source []byte) []string {

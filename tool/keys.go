@@ -213,6 +213,9 @@ func bodyFields[T any](step func(*T) *Step) []Field {
 		command(Run, "S1-023", "Program and arguments, started without a shell."),
 		command(Python, "S1-029", "Script for Python."),
 		command(Script, "S1-024", "Script for the program named by shell."),
+		text(string(JS), "", "JavaScript: the body of a function, whose result is the step's; see javascript.md.", func(t *T, v Text) {
+			step(t).Kind, step(t).Script = JS, &JSCode{Role: RoleStep, Code: v}
+		}).body(),
 		text("shell", "S1-025", "Program that reads script or commands.", func(t *T, v Text) { step(t).Shell = &v }).def("bash"),
 		nested("commands", "S1-026", commandsObject, "One command for each platform.", func(t *T) *Commands {
 			step(t).Kind, step(t).Commands = PerOS, &Commands{Platforms: map[string]Text{}}
@@ -536,7 +539,7 @@ var parameterObject = object("a parameter", "One value the tool takes.",
 	boolean("required", "S1-093", "Whether a caller must give it; a default satisfies it.", func(p *parameterDraft, v bool) { p.Required = v }).def("false"),
 	value("default", "S1-094", "Value where a caller gives none; it may name other parameters.", func(p *parameterDraft, v Value) { p.Default = &v }),
 	nested("validation", "S1-095", validationObject, "Rules for the value.", func(p *parameterDraft) *Validation { return &p.Validation }),
-	text("transform", "S1-101", "Changes to the value before it is used.", func(p *parameterDraft, v Text) { p.Transform = &v }),
+	text("transform", "S1-101", "Changes to the value before it is used: predefined transforms, or JavaScript over value.", func(p *parameterDraft, v Text) { p.Transform = &v }),
 	text("format", "S1-102", "How the value stands in a command, with {value} in its place.", func(p *parameterDraft, v Text) { p.Format = &v }),
 	text("delimiter", "S1-133", "What stands between elements of an array inside quotes.", func(p *parameterDraft, v Text) { p.Delimiter = &v }).def(" "),
 	values("examples", "S1-103", "Example values.", func(p *parameterDraft, v []Value) { p.Examples = v }),

@@ -62,6 +62,7 @@ type Library struct {
 	cache      map[string]loaded
 	index      map[string]index // of folders
 	frozen     map[asked]Source // of a Snapshot, which reads nothing else
+	live       *Library         // of a Snapshot: what it was made of
 }
 
 // folder is one place of a scope.

@@ -13,6 +13,7 @@ var unlike = map[reflect.Type][]string{
 	reflect.TypeFor[Definition](): {"File", "Source", "Scope"},
 	reflect.TypeFor[Text]():       {"src", "form", "indent"},
 	reflect.TypeFor[Form]():       {"whole"}, // made of source, and it points back at itself
+	reflect.TypeFor[JSONSchema](): {"whole", "doc"},
 }
 
 func alike(a, b reflect.Value) bool {

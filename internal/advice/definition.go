@@ -6,18 +6,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/tool"
 )
 
 // This file holds practices about a tool as a whole.
 
-var nameLine = regexp.MustCompile(`(?m)^("name"|'name'|name)[ \t]*:`)
+var nameLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^("name"|'name'|name)[ \t]*:`) })
 
 func nameKey(r *reader) {
 	def := r.def
 	src := bytes.TrimPrefix(def.Source, []byte("\ufeff"))
-	if len(src) == 0 || src[0] == '{' || nameLine.Match(src) || !tool.ValidName(def.Name) || def.Pos.Col != 1 {
+	if len(src) == 0 || src[0] == '{' || nameLine().Match(src) || !tool.ValidName(def.Name) || def.Pos.Col != 1 {
 		return
 	}
 	r.whole(fmt.Sprintf("the file does not say what its tool is called; its own name counts: %s", def.Name),
@@ -69,7 +70,9 @@ func newestChange(r *reader) {
 	}
 }
 
-var lastWords = regexp.MustCompile(`(?i)^\s*(rm|rmdir|del)\s|^\s*echo\s+["']?(done|ok|finished|complete)`)
+var lastWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\s*(rm|rmdir|del)\s|^\s*echo\s+["']?(done|ok|finished|complete)`)
+})
 
 func unclearOutput(r *reader) {
 	def := r.def
@@ -77,7 +80,7 @@ func unclearOutput(r *reader) {
 		return
 	}
 	last := def.Steps[len(def.Steps)-1]
-	if !lastWords.MatchString(last.Command.S) || strings.Contains(last.Command.S, ".output}") {
+	if !lastWords().MatchString(last.Command.S) || strings.Contains(last.Command.S, ".output}") {
 		return
 	}
 	r.step(last, fmt.Sprintf("the tool's output is that of %s, which is of no use to a tool that builds on this one", r.called(last)),
@@ -146,7 +149,7 @@ func memoryLimit(r *reader) {
 		return
 	}
 	for _, s := range r.steps {
-		if program := uses(s, hungry); program != "" {
+		if program := uses(s, hungry()); program != "" {
 			r.step(s, fmt.Sprintf("%s runs %s, which can take all memory there is", r.called(s), program), "bound it: resources: {max-memory: 1GB}")
 			return
 		}
@@ -160,7 +163,7 @@ func noCleanup(r *reader) {
 	}
 	for _, s := range r.steps {
 		for _, text := range commands(s) {
-			if made := temporary.FindString(text); made != "" && !cleansUp.MatchString(text) && s.Handlers.Finally == nil {
+			if made := temporary().FindString(text); made != "" && !cleansUp().MatchString(text) && s.Handlers.Finally == nil {
 				r.step(s, fmt.Sprintf("%s makes temporary files (%s) that nothing removes", r.called(s), strings.TrimSpace(made)),
 					"set file-paths.temp-directory and write to $FLOWRUN_TEMP, or add resources: {cleanup: [{final-command: rm ...}]}")
 				return
@@ -170,6 +173,6 @@ func noCleanup(r *reader) {
 }
 
 var (
-	temporary = regexp.MustCompile(`\bmktemp\b|>\s*["']?(/tmp/|\{TEMP\})|\$\(mktemp`)
-	cleansUp  = regexp.MustCompile(`\btrap\b|\brm\b`)
+	temporary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bmktemp\b|>\s*["']?(/tmp/|\{TEMP\})|\$\(mktemp`) })
+	cleansUp  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\btrap\b|\brm\b`) })
 )

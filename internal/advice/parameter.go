@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/tool"
 )
@@ -39,10 +40,10 @@ func upperCase(r *reader) {
 	})
 }
 
-var hump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+var hump = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z0-9])([A-Z])`) })
 
 // constant is a name in capitals, words apart.
-func constant(name string) string { return strings.ToUpper(hump.ReplaceAllString(name, "${1}_${2}")) }
+func constant(name string) string { return strings.ToUpper(hump().ReplaceAllString(name, "${1}_${2}")) }
 
 func separators(r *reader) {
 	first := map[string]*tool.Parameter{}
@@ -162,7 +163,9 @@ func unvalidated(r *reader) {
 	})
 }
 
-var secretWords = regexp.MustCompile(`(^|[_-])(TOKEN|PASSWORD|PASSPHRASE|SECRET|CREDENTIALS?|API[_-]?KEY|PRIVATE[_-]KEY|ACCESS[_-]KEY)$`)
+var secretWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|[_-])(TOKEN|PASSWORD|PASSPHRASE|SECRET|CREDENTIALS?|API[_-]?KEY|PRIVATE[_-]KEY|ACCESS[_-]KEY)$`)
+})
 
 func unmasked(r *reader) {
 	hidden := map[string]bool{}
@@ -179,7 +182,7 @@ func unmasked(r *reader) {
 		}
 	}
 	r.each(func(p *tool.Parameter) {
-		if secretWords.MatchString(strings.ToUpper(p.Name)) && !hidden[p.Name] && p.Type == "string" {
+		if secretWords().MatchString(strings.ToUpper(p.Name)) && !hidden[p.Name] && p.Type == "string" {
 			r.parameter(p, p.Name+" looks like a secret, but is shown in logs and history", "hide it: environment: {secrets: ["+p.Name+"]}, or output.masked-values: [\"{"+p.Name+"}\"] on the step")
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/tool"
 )
@@ -13,15 +14,23 @@ import (
 
 var (
 	// network is programs that talk to other machines.
-	network = regexp.MustCompile(`(?m)(^|[\s|;&(` + "`" + `])(curl|wget|ssh|scp|rsync|git (clone|fetch|pull|push)|npm (install|ci)|pip3? install|docker (pull|push)|apt-get (update|install)|Invoke-WebRequest|Invoke-RestMethod)(\s|$)`)
-	hungry  = regexp.MustCompile(`(?m)(^|[\s|;&(])(ffmpeg|magick|java|mvn|gradle|docker build)(\s|$)`)
-	chatty  = regexp.MustCompile(`(?m)(^|[\s|;&(])(journalctl|pg_dump|mysqldump|docker logs|kubectl logs|generate-large-data)(\s|$)`)
+	network = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(^|[\s|;&(` + "`" + `])(curl|wget|ssh|scp|rsync|git (clone|fetch|pull|push)|npm (install|ci)|pip3? install|docker (pull|push)|apt-get (update|install)|Invoke-WebRequest|Invoke-RestMethod)(\s|$)`)
+	})
+	hungry = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(^|[\s|;&(])(ffmpeg|magick|java|mvn|gradle|docker build)(\s|$)`)
+	})
+	chatty = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(^|[\s|;&(])(journalctl|pg_dump|mysqldump|docker logs|kubectl logs|generate-large-data)(\s|$)`)
+	})
 	// oneSystem is programs that one system has, and which.
-	oneSystem = map[string]*regexp.Regexp{
-		"linux":   regexp.MustCompile(`(?m)(^|[\s|;&(])(apt-get|apt|dnf|yum|systemctl|xdg-open)(\s|$)`),
-		"macos":   regexp.MustCompile(`(?m)(^|[\s|;&(])(pbcopy|pbpaste|osascript|launchctl|sw_vers)(\s|$)`),
-		"windows": regexp.MustCompile(`(?m)(^|[\s|;&(])(powershell|powershell\.exe|cmd\.exe|reg\.exe|wmic)(\s|$)`),
-	}
+	oneSystem = sync.OnceValue(func() map[string]*regexp.Regexp {
+		return map[string]*regexp.Regexp{
+			"linux":   regexp.MustCompile(`(?m)(^|[\s|;&(])(apt-get|apt|dnf|yum|systemctl|xdg-open)(\s|$)`),
+			"macos":   regexp.MustCompile(`(?m)(^|[\s|;&(])(pbcopy|pbpaste|osascript|launchctl|sw_vers)(\s|$)`),
+			"windows": regexp.MustCompile(`(?m)(^|[\s|;&(])(powershell|powershell\.exe|cmd\.exe|reg\.exe|wmic)(\s|$)`),
+		}
+	})
 )
 
 // uses is the program of a kind that a step runs, "" for none.
@@ -35,14 +44,14 @@ func uses(s *tool.Step, kind *regexp.Regexp) string {
 }
 
 // looksFor is asking for a program, which does not run it.
-var looksFor = regexp.MustCompile(`(command -v|which|type|hash)\s+\S+`)
+var looksFor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(command -v|which|type|hash)\s+\S+`) })
 
 // uncommented is a script without the lines that are comments, and without looking for
 // programs.
 func uncommented(script string) string {
 	lines := strings.Split(script, "\n")
 	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "#") })
-	return looksFor.ReplaceAllString(strings.Join(lines, "\n"), "")
+	return looksFor().ReplaceAllString(strings.Join(lines, "\n"), "")
 }
 
 func retryNetwork(r *reader) {
@@ -50,7 +59,7 @@ func retryNetwork(r *reader) {
 		return
 	}
 	for _, s := range r.steps {
-		program := uses(s, network)
+		program := uses(s, network())
 		if program == "" || s.ErrorHandling.Retry != nil || s.ContinueOnError || strings.Contains(strings.Join(commands(s), " "), "--retry") {
 			continue
 		}
@@ -99,14 +108,16 @@ func unseenFailure(r *reader) {
 }
 
 var (
-	failsWithCode = regexp.MustCompile(`(?m)(^|[\s;&|{])exit\s+[1-9]`)
-	speaks        = regexp.MustCompile(`\b(echo|printf|cat|print|Write-Error|Write-Host|logger)\b|>&2`)
+	failsWithCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(^|[\s;&|{])exit\s+[1-9]`) })
+	speaks        = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(echo|printf|cat|print|Write-Error|Write-Host|logger)\b|>&2`)
+	})
 )
 
 func silentExit(r *reader) {
 	for _, s := range r.steps {
 		for _, text := range commands(s) {
-			if failsWithCode.MatchString(uncommented(text)) && !speaks.MatchString(uncommented(text)) {
+			if failsWithCode().MatchString(uncommented(text)) && !speaks().MatchString(uncommented(text)) {
 				r.step(s, fmt.Sprintf("%s can exit with an error and does not say why", r.called(s)),
 					`say what is wrong and what to do before it exits: echo "Error: {FILE} not found; check the path" >&2`)
 				break
@@ -130,14 +141,16 @@ func noStrict(r *reader) {
 	}
 }
 
-var control = regexp.MustCompile(`^(if|then|else|elif|fi|for|while|until|do|done|case|esac|\}|\{|echo|printf|exit|#)`)
+var control = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(if|then|else|elif|fi|for|while|until|do|done|case|esac|\}|\{|echo|printf|exit|#)`)
+})
 
 // plainLines counts the lines of a script that run something which can fail.
 func plainLines(script string) int {
 	n, continued := 0, false
 	for line := range strings.Lines(script) {
 		line = strings.TrimSpace(line)
-		if line != "" && !continued && !control.MatchString(line) {
+		if line != "" && !continued && !control().MatchString(line) {
 			n++
 		}
 		continued = strings.HasSuffix(line, `\`)
@@ -154,7 +167,7 @@ func platformCommand(r *reader) {
 			continue
 		}
 		for _, os := range []string{"linux", "macos", "windows"} {
-			if program := uses(s, oneSystem[os]); program != "" {
+			if program := uses(s, oneSystem()[os]); program != "" {
 				r.step(s, fmt.Sprintf("%s runs %s, which is on %s only, but the tool says it is for every system", r.called(s), program, os),
 					"add platforms: ["+os+"] to the tool, or write commands: with one for each platform")
 			}
@@ -182,7 +195,7 @@ func networkPermission(r *reader) {
 		}
 	}
 	for _, s := range r.steps {
-		if program := uses(s, network); program != "" {
+		if program := uses(s, network()); program != "" {
 			r.step(s, fmt.Sprintf("%s runs %s, but no permission says which hosts the tool talks to", r.called(s), program),
 				"add security: {required-permissions: [\"network:external:HOST\"]}")
 			return
@@ -194,7 +207,7 @@ func parallelSteps(r *reader) {
 	steps := r.def.Steps
 	for i := 1; i < len(steps); i++ {
 		a, b := steps[i-1], steps[i]
-		if uses(a, network) == "" || uses(b, network) == "" || b.Parallel || b.HasWaitFor || b.RunCondition != nil || a.RunCondition != nil || readsAny(b, steps) {
+		if uses(a, network()) == "" || uses(b, network()) == "" || b.Parallel || b.HasWaitFor || b.RunCondition != nil || a.RunCondition != nil || readsAny(b, steps) {
 			continue
 		}
 		if !strings.Contains(a.Command.S, "curl") || !strings.Contains(b.Command.S, "curl") {
@@ -219,7 +232,7 @@ func streamOutput(r *reader) {
 		if s.Output.Mode == "stream" {
 			continue
 		}
-		if program := uses(s, chatty); program != "" && !strings.Contains(strings.Join(commands(s), " "), ">") {
+		if program := uses(s, chatty()); program != "" && !strings.Contains(strings.Join(commands(s), " "), ">") {
 			r.step(s, fmt.Sprintf("%s can print a great deal (%s), and shows nothing until it ends", r.called(s), program), "add output: {mode: stream}")
 		} else if s.Output.BufferLimit >= large {
 			r.step(s, fmt.Sprintf("%s keeps up to %d MB of output in memory", r.called(s), s.Output.BufferLimit/1_000_000), "add output: {mode: stream}, or write the output to a file and pass its path on")
@@ -228,14 +241,16 @@ func streamOutput(r *reader) {
 }
 
 // bounded is a script that bounds its waiting itself.
-var bounded = regexp.MustCompile(`(^|\s)(--max-time|-m\s*[0-9]|--timeout|-T\s*[0-9]|-o ConnectTimeout|timeout\s+[0-9])`)
+var bounded = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|\s)(--max-time|-m\s*[0-9]|--timeout|-T\s*[0-9]|-o ConnectTimeout|timeout\s+[0-9])`)
+})
 
 func noTimeout(r *reader) {
 	if r.def.Timeout > 0 {
 		return
 	}
 	for _, s := range r.steps {
-		if program := uses(s, network); program != "" && s.Timeout == 0 && !bounded.MatchString(strings.Join(commands(s), "\n")) {
+		if program := uses(s, network()); program != "" && s.Timeout == 0 && !bounded().MatchString(strings.Join(commands(s), "\n")) {
 			r.step(s, fmt.Sprintf("%s runs %s and may wait for ever", r.called(s), program), "add timeout: 30s to the step, or a timeout to the tool")
 			return
 		}

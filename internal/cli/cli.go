@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -35,6 +36,7 @@ func Main(p Process) int {
 	out := &delivery{to: p.Stdout}
 	p.Stdout = out
 	a := &app{Process: p}
+	defer a.endScripts()
 	if Version != "" {
 		flowrun.Release = Version
 	}
@@ -61,6 +63,8 @@ type app struct {
 	Process
 	color  string // --color; "" is auto
 	inJSON bool   // --progress json: errors are told so too
+
+	scripts *hooks.Runtime // nil until asked for
 }
 
 func (a *app) root() *cobra.Command {

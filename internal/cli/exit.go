@@ -129,7 +129,7 @@ func (a *app) fail(err error) int {
 		return exitRefused
 	case errors.As(err, &params):
 		for _, p := range params.Problems {
-			a.say("parameter %s: %s%s", p.Name, p.Message, hint(p.Hint))
+			a.say("%s: %s%s", p.Subject(), p.Message, hint(p.Hint))
 		}
 		return exitParams
 	case errors.As(err, &environ):

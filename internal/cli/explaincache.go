@@ -42,7 +42,7 @@ The exit code is 0 when the result would be reused, and 1 when not.`,
 			if err != nil {
 				return err
 			}
-			world := flowrun.World{AllowDash: allowDash}
+			world := flowrun.World{AllowDash: allowDash, JavaScript: a.javaScript()}
 			given, err := a.params(plan, world, params, list)
 			if err != nil {
 				return err

@@ -166,6 +166,8 @@ func commandOf(p *flowrun.Plan, path string) string {
 		return ""
 	case s.Kind == tool.UseTool:
 		return "use-tool: " + s.UseTool.S
+	case s.Script != nil:
+		return strings.TrimSpace(s.Script.Code.S)
 	}
 	return strings.TrimSpace(s.Command.S)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/fetch"
 	"github.com/flowrun/flowrun/internal/probe"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/internal/telemetry"
@@ -150,7 +151,7 @@ func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
 // prepare finds what is to run, and what with. answers are values of parameters that a
 // person has given before.
 func (a *app) prepare(c *cobra.Command, args []string, f runFlags, answers map[string]any) (*flowrun.Plan, flowrun.World, map[string]any, error) {
-	world := flowrun.World{AllowDash: f.allowDash}
+	world := flowrun.World{AllowDash: f.allowDash, JavaScript: a.javaScript()}
 	list, err := assignments(c, args[1:])
 	if err != nil {
 		return nil, world, nil, err
@@ -264,6 +265,7 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		return err
 	}
 	defer tidy()
+	config.JavaScript = a.javaScript()
 	traces, err := newTracing(func(string) telemetry.About { return aboutRun(plan, past, f.retries, inherited()) })
 	if err != nil && speaks(f.progress) {
 		a.say("traces are not sent: %v", err)
@@ -342,7 +344,7 @@ func engineConfig(s *sqlite.Store, f runFlags) (config flowrun.Config, tidy func
 	if config.Parallel == 0 {
 		config.Parallel = int(f.settings.Number("limits.max-parallel"))
 	}
-	config.HTTP = probe.Status
+	config.HTTP, config.Fetch = probe.Status, fetch.Do
 	if s != nil {
 		config.Store = s
 		return config, func() {}, nil

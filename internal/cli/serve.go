@@ -151,7 +151,7 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	if err != nil {
 		return err
 	}
-	ec.Journal = program.Journal
+	ec.Journal, ec.JavaScript = program.Journal, a.javaScript()
 	traces := serviceTracing(d.log)
 	traces.join(&ec)
 	engine = flowrun.New(ec)

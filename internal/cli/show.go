@@ -129,6 +129,9 @@ func stepNote(s *flowrun.StepResult) string {
 	if s.Message != "" {
 		words = append(words, s.Message)
 	}
+	if p := s.Problem; p != nil && p.Solution != "" {
+		words = append(words, "hint: "+p.Solution)
+	}
 	return strings.Join(words, ", ")
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -111,12 +112,12 @@ func patterns(dir string, texts []tool.Text, params map[string]any) (list []stri
 	return list
 }
 
-var hole = regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_.-]*\}`)
+var hole = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_.-]*\}`) })
 
 // filled is a pattern with the values of parameters in it. What only a run knows may be
 // anything.
 func filled(text string, params map[string]any) string {
-	return hole.ReplaceAllStringFunc(text, func(h string) string {
+	return hole().ReplaceAllStringFunc(text, func(h string) string {
 		if v, ok := params[h[1:len(h)-1]].(string); ok {
 			return v
 		}

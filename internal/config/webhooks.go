@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/tool"
 )
@@ -40,8 +41,8 @@ const (
 const shortestSecret = 8
 
 var (
-	webhookNames = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	headerNames  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	webhookNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
+	headerNames  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$") })
 )
 
 // checkWebhooks looks at what the table cannot tell of webhooks.
@@ -70,7 +71,7 @@ func (l *loader) checkWebhooks() {
 func (l *loader) checkWebhookValue(key string, v Value) {
 	text, _ := v.Value.(string)
 	switch {
-	case (key == "header" || key == "delivery-header") && !headerNames.MatchString(text):
+	case (key == "header" || key == "delivery-header") && !headerNames().MatchString(text):
 		l.report(v.Origin.Pos, "bad-webhook", fmt.Sprintf("%q is no name of a header", text), "write it as in X-Flowrun-Token")
 	case strings.HasPrefix(key, "params.") && text != "" && !strings.HasPrefix(text, "/"):
 		l.report(v.Origin.Pos, "bad-webhook", fmt.Sprintf("%q is no JSON Pointer", text), "write /repository/name for the key name inside repository")
@@ -84,7 +85,7 @@ func (l *loader) checkWebhook(name string, set map[string]Value) {
 	_, file := set["secret-file"]
 	_, named := set["tool"]
 	switch {
-	case !webhookNames.MatchString(name):
+	case !webhookNames().MatchString(name):
 		l.report(at, "bad-webhook", fmt.Sprintf("%q cannot be the name of a webhook: it stands in an address", name), "use letters, digits, - and _")
 	case !named:
 		l.report(at, "bad-webhook", fmt.Sprintf("the webhook %s has no tool", name), "name the tool that it starts: tool: deploy")

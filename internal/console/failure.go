@@ -32,6 +32,9 @@ func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 			fmt.Fprintf(r.w, "        at %s:%d\n", file, line)
 		}
 	}
+	if p := res.Problem; p != nil && p.Solution != "" && res.Culprit == "" { // else it is that of a step inside
+		fmt.Fprintf(r.w, "        hint: %s\n", Clean(p.Solution))
+	}
 	if o == nil || loop {
 		return
 	}

@@ -156,7 +156,7 @@ func wholeRunes(b []byte) int {
 }
 
 // colorSequences are the escape sequences that only colour text.
-var colorSequences = regexp.MustCompile("\x1b\\[[0-9;:]*m")
+var colorSequences = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;:]*m") })
 
 // line adds one line with its prefix.
 func (s *prefixed) line(out, text []byte) []byte {

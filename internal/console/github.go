@@ -108,7 +108,7 @@ func (g *GitHub) copy(o *dag.Output) {
 func harmlessButColor(line string) string {
 	var b strings.Builder
 	for {
-		at := colorSequences.FindStringIndex(line)
+		at := colorSequences().FindStringIndex(line)
 		if at == nil {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // logTail is the last lines of what a step has printed so far, read from its log files as
@@ -85,13 +86,15 @@ func lastLines(text string, broken bool) []string {
 
 // sequences are escape sequences whole: CSI, the strings of OSC and its like, and
 // those of two characters.
-var sequences = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-Z\\\\^-~]")
+var sequences = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-Z\\\\^-~]")
+})
 
 // Harmless is a line of a step's output without its escape sequences, and cleaned of
 // what else could do something on a terminal.
 func Harmless(s string) string {
 	if strings.IndexByte(s, '\x1b') >= 0 {
-		s = sequences.ReplaceAllString(s, "")
+		s = sequences().ReplaceAllString(s, "")
 	}
 	return Clean(s)
 }

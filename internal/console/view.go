@@ -233,7 +233,7 @@ func (v *View) back(b *bytes.Buffer, cols int) {
 	}
 }
 
-func colorless(s string) string { return string(colorSequences.ReplaceAll([]byte(s), nil)) }
+func colorless(s string) string { return string(colorSequences().ReplaceAll([]byte(s), nil)) }
 
 // Suspend takes the region off the screen until Resume: somebody else has it.
 func (v *View) Suspend() {

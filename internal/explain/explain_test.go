@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/advice"
 	"github.com/flowrun/flowrun/internal/explain"
 	"github.com/flowrun/flowrun/steps"
@@ -53,7 +54,7 @@ func TestOtherWords(t *testing.T) {
 	words := map[explain.Kind][]string{
 		explain.Run: {dag.ReasonExit, dag.ReasonTimeout, dag.ReasonCondition, dag.ReasonUpstreamFailed, dag.ReasonCancelled, dag.ReasonForced,
 			dag.ReasonFailFast, dag.ReasonInput, dag.ReasonInterrupted, dag.ReasonPanic, dag.ReasonItems,
-			flowrun.ReasonRejected, steps.ReasonStartFailed, steps.ReasonOutputTooLarge, steps.ReasonUnanswered},
+			flowrun.ReasonRejected, flowrun.ReasonScript, flowrun.ReasonScriptTimeout, flowrun.ReasonScriptMemory, flowrun.ReasonScriptLost, steps.ReasonStartFailed, steps.ReasonOutputTooLarge, steps.ReasonUnanswered},
 		explain.Parameter: {"missing", "unknown", "type", "validation", "transform", "default", "nul", "dash"},
 		explain.Exit:      {"0", "1", "2", "3", "4", "5", "6", "7", "8", "70", "124", "130", "141", "143"},
 	}
@@ -65,6 +66,7 @@ func TestOtherWords(t *testing.T) {
 			}
 		}
 		slices.Sort(list)
+		slices.Sort(have)
 		if diff := cmp.Diff(list, have); diff != "" {
 			t.Errorf("pages of kind %s (-want +got):\n%s", kind, diff)
 		}
@@ -73,7 +75,7 @@ func TestOtherWords(t *testing.T) {
 
 // unshown are the codes whose pages have no examples, because no text of a definition
 // can show them or because it depends on the system.
-var unshown = []string{"alias-bomb", "bad-approval", "bad-webhook", "control-character", "file-too-large", "graph", "js-endless-loop", "js-forbidden", "js-no-return", "js-syntax", "js-undeclared", "nesting", "no-command", "no-function", "not-in-force", "not-utf-8",
+var unshown = []string{"alias-bomb", "bad-approval", "bad-webhook", "control-character", "file-too-large", "graph", "js-no-return", "nesting", "no-command", "no-function", "not-utf-8", "tool-unloadable",
 	"schema-name", "too-deep", "too-many-steps", "unreadable", "windows-only"}
 
 // TestExamples: what a page calls wrong gives its code, and what it calls right gives
@@ -97,14 +99,16 @@ func TestExamples(t *testing.T) {
 				t.Errorf("what is called wrong does not give it:\n%s\n%v", p.Wrong, ds)
 			}
 			for _, d := range diagnostics(t, p.Right) {
-				later := p.Kind == explain.Practice && d.Code == "not-in-force" // the better way may be one of a later release
-				if d.Severity != tool.Note && !later || d.Code == p.Code {
+				if d.Severity != tool.Note || d.Code == p.Code {
 					t.Errorf("what is called right gives %s\n%s", d, p.Right)
 				}
 			}
 		})
 	}
 }
+
+// scripts reads examples in JavaScript.
+var scripts = hooks.New(hooks.Config{InProcess: true})
 
 var fileLine = regexp.MustCompile(`(?m)^# file: (\S+)\n`)
 
@@ -137,6 +141,7 @@ func diagnostics(t *testing.T, example string) tool.Diagnostics {
 		}
 	}
 	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
+	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	plan, err := flowrun.Compile(lib, first)
 	var ds tool.Diagnostics
 	if err != nil && !errors.As(err, &ds) {

@@ -1,17 +1,20 @@
 package funcschema
 
-import "regexp"
+import (
+	"regexp"
+	"sync"
+)
 
 // maxName is how many characters of a name every provider accepts.
 const maxName = 64
 
-var foreign = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+var foreign = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_-]`) })
 
 // Name is what a tool called so is shown as: letters, digits, '_' and '-', at most 64
 // of them (S1-236), for Gemini not beginning with a digit. A model's call names the
 // function so.
 func Name(tool string, f Format) string {
-	name := foreign.ReplaceAllString(tool, "_")
+	name := foreign().ReplaceAllString(tool, "_")
 	if f == Gemini && name != "" && name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/tool"
 )
@@ -93,7 +94,7 @@ func elementOr(typ string) string {
 // foreignPattern is what RE2 has and the regular expressions of JSON Schema have not,
 // or not everywhere: flags and named groups, \A, \z, \Q, \pL, octal and \x{...}
 // escapes, [[:alpha:]].
-var foreignPattern = regexp.MustCompile(`\(\?[^:]|\\[AzQECapP0-9]|\\x\{|\[:\^?[a-z]+:\]`)
+var foreignPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(\?[^:]|\\[AzQECapP0-9]|\\x\{|\[:\^?[a-z]+:\]`) })
 
 // escaped takes away the escapes behind which a pattern may look foreign.
 var escaped = strings.NewReplacer(`\\`, "", `\(`, "", `\[`, "")
@@ -106,7 +107,7 @@ func (m *maker) pattern(p *tool.Parameter) string {
 	switch {
 	case at == nil:
 		return ""
-	case !m.clean, !foreignPattern.MatchString(escaped.Replace(at.S)):
+	case !m.clean, !foreignPattern().MatchString(escaped.Replace(at.S)):
 		return at.S
 	}
 	m.report(tool.Warning, "schema-pattern", at.Pos, fmt.Sprintf("models are not told the pattern of %q: only RE2 reads it", p.Name),

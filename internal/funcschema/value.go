@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/flowrun/flowrun/tool"
 )
@@ -75,12 +76,12 @@ func holdsNull(j any) bool {
 }
 
 // mention is a brace that a name, or a second brace, follows, but for ${NAME}.
-var mention = regexp.MustCompile(`(^|[^$])\{[A-Za-z_{]`)
+var mention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^$])\{[A-Za-z_{]`) })
 
 // mentions says whether a default may mention a parameter or a variable. What only
 // looks so is taken for one: a default that is not shown is better than a wrong one.
 func mentions(v tool.Value) bool {
-	return v.Text != nil && mention.MatchString(v.Text.S) ||
+	return v.Text != nil && mention().MatchString(v.Text.S) ||
 		slices.ContainsFunc(v.List, mentions) ||
 		slices.ContainsFunc(v.Map, func(e tool.Entry) bool { return mentions(e.Value) })
 }

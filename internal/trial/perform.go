@@ -67,7 +67,7 @@ func (p *performance) fail(err error) {
 
 // prepare makes the folders, copies the test's files and fills its holes.
 func (p *performance) prepare() (err error) {
-	p.world = flowrun.World{Workspace: filepath.Join(p.folder, "work"), Temp: filepath.Join(p.folder, "temp"), Time: time.Now()}
+	p.world = flowrun.World{Workspace: filepath.Join(p.folder, "work"), Temp: filepath.Join(p.folder, "temp"), Time: time.Now(), JavaScript: p.JavaScript}
 	for _, dir := range []string{p.world.Workspace, p.world.Temp} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("cannot make the test's folder: %w", err)

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -28,6 +29,10 @@ type Options struct {
 	Done func(Outcome)
 	// HTTP is flowrun.Config.HTTP.
 	HTTP func(ctx context.Context, url string) (status int, err error)
+	// Fetch is flowrun.Config.Fetch.
+	Fetch func(context.Context, flowrun.FetchRequest) (*flowrun.FetchAnswer, error)
+	// JavaScript is flowrun.Config.JavaScript.
+	JavaScript *hooks.Runtime
 }
 
 // Run runs cases and answers their outcomes in the same order. The error tells that
@@ -42,7 +47,7 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 		return nil, fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
 	}
 	defer os.RemoveAll(root)
-	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP}
+	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, JavaScript: o.JavaScript}
 	if slices.ContainsFunc(cases, func(c Case) bool { return c.Plan != nil && len(c.Plan.Needs()) > 0 }) {
 		config.Store = flowrun.NewMemory() // tests wait for each other, and for nobody else
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun"
 )
@@ -88,7 +89,7 @@ func (rt route) operation() object {
 	return op
 }
 
-var inPath = regexp.MustCompile(`\{(\w+)\}`)
+var inPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(\w+)\}`) })
 
 func (rt route) parameters() (list []any) {
 	add := func(p param, in string) {
@@ -102,7 +103,7 @@ func (rt route) parameters() (list []any) {
 		list = append(list, object{"name": p.name, "in": in, "description": p.doc, "required": in == "path", "schema": schema})
 	}
 	docs := map[string]string{"id": "The run's id, whole.", "name": "The name, with / and # written as %2F and %23."}
-	for _, m := range inPath.FindAllStringSubmatch(rt.path, -1) {
+	for _, m := range inPath().FindAllStringSubmatch(rt.path, -1) {
 		add(param{name: m[1], kind: "string", doc: docs[m[1]]}, "path")
 	}
 	for _, p := range rt.query {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun"
@@ -118,12 +119,12 @@ func (d *door) ps(w http.ResponseWriter, r *http.Request) error {
 }
 
 // runIDs is what ids of runs look like; they are names of folders, too.
-var runIDs = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
+var runIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`) })
 
 // runID is the run that the address names.
 func runID(r *http.Request) (string, error) {
 	id := r.PathValue("id")
-	if !runIDs.MatchString(id) {
+	if !runIDs().MatchString(id) {
 		return "", errNoRun
 	}
 	return id, nil
@@ -222,13 +223,15 @@ func derivedID(words ...string) string {
 	return base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").EncodeToString(h.Sum(nil))[:13]
 }
 
-var traceparents = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+var traceparents = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+})
 
 // traceparent is the caller's trace context; one that is none is left out, as its
 // specification wants it.
 func traceparent(r *http.Request) string {
 	t := r.Header.Get("traceparent")
-	if !traceparents.MatchString(t) || strings.HasPrefix(t, "ff") || t[3:35] == strings.Repeat("0", 32) || t[36:52] == strings.Repeat("0", 16) {
+	if !traceparents().MatchString(t) || strings.HasPrefix(t, "ff") || t[3:35] == strings.Repeat("0", 32) || t[36:52] == strings.Repeat("0", 16) {
 		return ""
 	}
 	return t

@@ -1,0 +1,156 @@
+package flowrun
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// bySchema binds the parameters of a tool that describes them as JSON Schema (S2-020):
+// each is coerced to its type, what is left out takes the schema's default, in objects
+// and lists too (S2-027), and then all are held against the schema together.
+func (b *binder) bySchema(schema *tool.JSONSchema) {
+	values := make(map[string]any, len(b.raw))
+	refused := map[string]bool{}
+	for name, g := range b.raw {
+		values[name] = g.v
+	}
+	for _, prm := range b.plan.params {
+		v, given, err := b.start(prm)
+		if err != nil {
+			b.refuse(prm.def, "type", err)
+			refused[prm.def.Name] = true
+		}
+		if given {
+			values[prm.def.Name] = v
+		}
+		b.args.values[prm.def.Name] = expr.Value{V: v, Absent: !given}
+	}
+	values = schema.Defaults(values).(map[string]any)
+	for _, p := range schema.Check(values) {
+		if len(p.Path) > 0 && !refused[p.Path[0]] || len(p.Path) == 0 && len(refused) == 0 {
+			b.breaks(p)
+		}
+	}
+	for name, v := range values {
+		b.keep(name, v)
+	}
+}
+
+// start is what a parameter begins with: what the call gives, or an alias's default.
+func (b *binder) start(prm *param) (v any, given bool, err error) {
+	g, given := b.raw[prm.def.Name]
+	if !given && prm.initial != nil {
+		g.v, err = prm.initial.value(scope{args: b.args})
+		given = true
+	}
+	if !given || err != nil {
+		return nil, given, err
+	}
+	if text, ok := g.v.(string); ok && prm.def.Type == "any" {
+		return listed(prm.def, text), true, nil
+	}
+	v, err = coerce(prm.def.Type, g.v)
+	return v, true, err
+}
+
+// listed is the allowed value that a text stands for, where it is none itself.
+func listed(def *tool.Parameter, text string) any {
+	var v any = text
+	for _, e := range def.Validation.Enum {
+		if e.Text != nil && e.Text.S == text {
+			return text
+		}
+		if written(e) == text {
+			v = e.Data()
+		}
+	}
+	return v
+}
+
+// keep takes a value that needs nothing more: one that was held against a schema, or one
+// that no parameter is declared for.
+func (b *binder) keep(name string, v any) {
+	g, given := b.raw[name]
+	if given {
+		b.args.raw[name] = g.v
+	}
+	caller := given && !g.author
+	b.args.values[name] = expr.Value{V: v, Caller: caller, Author: !caller}
+}
+
+// breaks tells what of the schema a value does not keep to.
+func (b *binder) breaks(p tool.FormProblem) {
+	if len(p.Path) == 0 {
+		b.problem("", "validation", "", "%s", p.Message)
+		return
+	}
+	top, code := p.Path[0], "validation"
+	prm := b.plan.param(top)
+	switch {
+	case p.Unknown && len(p.Path) == 1:
+		b.unknownParameter(top)
+		return
+	case p.Missing && len(p.Path) == 1 && prm != nil:
+		code, p.Message = "missing", "is required"
+	}
+	hint := ""
+	if prm != nil {
+		hint = example(prm.def)
+	}
+	if b.plan.Secret(top) && code != "missing" {
+		p.Message = fmt.Sprintf("is refused (%s); what was given is secret and not shown", code)
+	}
+	b.problem(p.Field, code, hint, "%s", p.Message)
+	b.problems[len(b.problems)-1].top = top
+}
+
+// takes says whether a call may give a value for a parameter that is not declared
+// (S0-037).
+func (p *Plan) takes(name string) bool {
+	def := p.Definition
+	return def.Format.Loose() && (def.Schema == nil ||
+		!slices.ContainsFunc(def.Schema.Check(map[string]any{name: nil}), func(x tool.FormProblem) bool { return x.Unknown && x.Field == name }))
+}
+
+// All is every bound value by its name: those of parameters that are not absent, and
+// those that a call gave for names that no parameter has, where the tool takes them. The
+// map is the caller's, the values in it are not to be changed.
+func (a *Args) All() map[string]any {
+	all := make(map[string]any, len(a.values))
+	for name, v := range a.values {
+		if !v.Absent {
+			all[name] = v.V
+		}
+	}
+	return all
+}
+
+// tellUndeclared warns of values that no parameter is declared for. A schema that says
+// itself what becomes of such values has declared them.
+func (a *Args) tellUndeclared() {
+	def := a.plan.Definition
+	if def.Schema != nil && def.Schema.Open() {
+		return
+	}
+	var known []string
+	for _, p := range def.Parameters {
+		known = append(known, p.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.raw)) {
+		if slices.Contains(known, name) {
+			continue
+		}
+		hint := "declare it, or leave it out"
+		if near := tool.Near(name, known); len(near) > 0 {
+			hint = "did you mean " + strings.Join(near, " or ") + "?"
+		}
+		a.session.Notify(steps.Notice{Code: steps.NoticeUndeclared, Step: a.path,
+			Message: fmt.Sprintf("tool %s declares no parameter %s; its value was handed on all the same: %s", a.plan.Name(), name, hint)})
+	}
+}

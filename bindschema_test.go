@@ -1,0 +1,147 @@
+package flowrun_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+const personSchema = `{
+  "type": "object",
+  "properties": {
+    "name": {"type": "string", "minLength": 2, "description": "whom"},
+    "age": {"type": "integer", "minimum": 0},
+    "tags": {"type": "array", "items": {"type": "string"}, "default": ["new"]},
+    "opts": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "loud": {"type": "boolean", "default": false}}, "required": ["name"]}},
+    "extra": {"default": {"deep": {}}, "type": "object", "properties": {"deep": {"properties": {"n": {"default": 7}}}}},
+    "what": {}
+  },
+  "required": ["name"]
+}`
+
+// bySchema is a tool whose parameters are written as JSON Schema, as those of a .tool.js
+// are. It prints what it is given as JSON.
+func bySchema(t testing.TB, schema string, f tool.Format) *tool.Definition {
+	t.Helper()
+	s, err := tool.ParseSchema([]byte(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	def := flowrun.GoTool{Name: "person", Description: "A person", Parameters: tool.ParametersOf(s),
+		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params, nil }}.Definition()
+	def.Schema, def.Format = s, f
+	return def
+}
+
+func planOf(t *testing.T, def *tool.Definition) (*bed, *flowrun.Plan) {
+	b := newBed(t)
+	b.define(def)
+	p, err := flowrun.Compile(b.lib, def.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, p
+}
+
+// TestBindSchema holds what becomes of parameters that a JSON Schema describes (S2-023,
+// S2-027): coerced, filled in, held against the whole schema, all problems at once.
+func TestBindSchema(t *testing.T) {
+	closed := strings.Replace(personSchema, `"type": "object",`, `"type": "object", "additionalProperties": false,`, 1)
+	for _, c := range []struct{ name, schema, given, want string }{
+		{"filled in, nested too", personSchema, `{"name":"Ann","age":"41","opts":"[{\"name\":\"x\"}]"}`,
+			`{"age":41,"extra":{"deep":{"n":7}},"name":"Ann","opts":[{"loud":false,"name":"x"}],"tags":["new"]}`},
+		{"any stays what it is", personSchema, `{"name":"Ann","what":"5","tags":[]}`, `{"extra":{"deep":{"n":7}},"name":"Ann","tags":[],"what":"5"}`},
+		{"any of a list", `{"properties":{"a":{"enum":[1,"2",true]},"b":{"enum":[1,"1"]}}}`, `{"a":"true","b":"1"}`, `{"a":true,"b":"1"}`},
+		{"undeclared values are kept", personSchema, `{"name":"Ann","nmae":1}`, `{"extra":{"deep":{"n":7}},"name":"Ann","nmae":1,"tags":["new"]}`},
+		{"everything at once", personSchema, `{"age":-1.5,"opts":[{"name":"a"},{"loud":"x"}],"tags":[1]}`,
+			"age: expected a whole number, got a number\nage: minimum: got -1.5, want 0\nname: is required\n" +
+				"opts[1].loud: expected true or false, got text\nopts[1].name: is missing\ntags[0]: expected text, got a number"},
+		{"what cannot be coerced", personSchema, `{"name":"A","age":"old"}`, "age: \"old\" is not a number\nname: minLength: got 1, want 2"},
+		{"a schema that is closed", closed, `{"name":"Ann","nmae":1}`, "nmae: tool person has no such parameter"},
+		{"rules across parameters", `{"properties":{"a":{"type":"number"},"b":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, ": none of the forms it may have (anyOf)"},
+		{"if and then", `{"properties":{"action":{"enum":["add","list"]},"text":{"type":"string"}},"if":{"properties":{"action":{"const":"add"}}},"then":{"required":["text"]}}`,
+			`{"action":"add"}`, "text: is required"},
+		{"a default with braces is only text", `{"properties":{"a":{"default":"{HOME} {a}"}}}`, `{}`, `{"a":"{HOME} {a}"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, p := planOf(t, bySchema(t, c.schema, tool.JavaScript))
+			var raw map[string]any
+			if err := json.Unmarshal([]byte(c.given), &raw); err != nil {
+				t.Fatal(err)
+			}
+			args, err := p.Bind(world(t.TempDir()), raw)
+			got := ""
+			var bad *flowrun.ParamsError
+			switch {
+			case errors.As(err, &bad):
+				for _, problem := range bad.Problems {
+					got += fmt.Sprintf("%s: %s\n", problem.Name, problem.Message)
+				}
+			case err != nil:
+				t.Fatal(err)
+			default:
+				all, err := json.Marshal(args.All())
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = string(all)
+			}
+			if diff := cmp.Diff(c.want, strings.TrimSuffix(got, "\n")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestLooseParameters: a Markdown or JavaScript tool is handed what no parameter is
+// declared for, with a warning; a YAML tool refuses it (S0-037).
+func TestLooseParameters(t *testing.T) {
+	plain := flowrun.GoTool{Name: "loose", Description: "d", Parameters: []*tool.Parameter{{Name: "query", Type: "string", Description: "d"}},
+		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params, nil }}.Definition()
+	strict := *plain
+	plain.Format = tool.Markdown
+	b, p := planOf(t, plain)
+	res, err := flowrun.New(b.config).Run(context.Background(), p, map[string]any{"qurey": "x"}, flowrun.WithWorld(b.world))
+	if err != nil || res.Output != `{"qurey":"x"}` {
+		t.Fatalf("%v %+v", err, res)
+	}
+	if len(res.Notices) != 1 || res.Notices[0].Message != "tool loose declares no parameter qurey; its value was handed on all the same: did you mean query?" {
+		t.Errorf("notices: %+v", res.Notices)
+	}
+	_, p = planOf(t, &strict)
+	var bad *flowrun.ParamsError
+	if _, err := p.Bind(b.world, map[string]any{"qurey": "x"}); !errors.As(err, &bad) {
+		t.Errorf("a tool of another format takes it: %v", err)
+	}
+}
+
+// TestLooseWith: what a use-tool step gives such a tool beyond its parameters is a
+// warning when the definition is read, and arrives; an alias's default counts as given.
+func TestLooseWith(t *testing.T) {
+	b := newBed(t)
+	b.define(bySchema(t, personSchema, tool.JavaScript))
+	b.file("ann.yaml", "name: ann\ndescription: Ann\ntype: alias\nbase-tool: person\ndefault-parameters: {name: Ann, age: 3}\n")
+	p := b.compile("steps:\n  - name: a\n    use-tool: ./ann.yaml\n    with: {shoe: 40, tags: [x]}\n")
+	res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithWorld(b.world))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(`{"age":3,"extra":{"deep":{"n":7}},"name":"Ann","shoe":40,"tags":["x"]}`, res.Output); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	found := false
+	for _, d := range p.Warnings {
+		found = found || d.Code == "unknown-parameter" && d.Severity == tool.Warning
+	}
+	if !found {
+		t.Errorf("no warning: %v", p.Warnings)
+	}
+}

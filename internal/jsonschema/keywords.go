@@ -1,0 +1,202 @@
+package jsonschema
+
+import (
+	"maps"
+	"slices"
+)
+
+// keyword reads one keyword of a schema. What no draft knows is a note.
+func (r *reader) keyword(n *node, doc map[string]any, key string, path []string) {
+	v := doc[key]
+	_ = r.general(n, key, v, path) || r.scalar(n, key, v, path) || r.list(n, doc, key, path) || r.object(n, key, v, path)
+}
+
+// general reads what is about values of any type, and about other schemas.
+func (r *reader) general(n *node, key string, v any, path []string) bool {
+	switch key {
+	case "type":
+		n.types = r.types(v, path)
+	case "enum":
+		list, ok := v.([]any)
+		if !ok {
+			r.fail(path, "expected a list of values, got %s", gotWords(v))
+		}
+		n.enum = newChoice(list)
+	case "const":
+		n.constant = &constant{v, string(appendKey(nil, v))}
+	case "default":
+		n.fallback, n.hasDef = v, true
+	case "allOf":
+		n.all = r.schemas(n, v, path)
+	case "anyOf":
+		n.any = r.schemas(n, v, path)
+	case "oneOf":
+		n.one = r.schemas(n, v, path)
+	case "not":
+		n.not = r.schema(v, path, n.res)
+	case "if":
+		n.when = r.schema(v, path, n.res)
+	case "then":
+		n.then = r.schema(v, path, n.res)
+	case "else":
+		n.otherwise = r.schema(v, path, n.res)
+	case "$defs", "definitions":
+		r.named(n, v, path)
+	case "$ref":
+		r.refs = append(r.refs, reference{n, path, r.text(v, path), false})
+	case "$dynamicRef":
+		if !r.old {
+			r.refs = append(r.refs, reference{n, path, r.text(v, path), true})
+		}
+	case "$id", "$anchor", "$dynamicAnchor", "$schema", "title", "description", "$comment":
+		r.text(v, path)
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *reader) types(v any, path []string) (set kinds) {
+	names := []string{}
+	switch v := v.(type) {
+	case string:
+		names = append(names, v)
+	case []any:
+		if names = r.texts(v, path); len(v) == 0 {
+			r.fail(path, "expected a type, got an empty list")
+		}
+	default:
+		r.fail(path, "expected a type or a list of types, got %s", gotWords(v))
+	}
+	for _, name := range names {
+		k := kindNamed(name)
+		if k == 0 {
+			r.fail(path, "%s is no type: a type is string, number, integer, boolean, array, object or null", quoted(name))
+		}
+		set |= k
+	}
+	return set
+}
+
+// scalar reads what is about numbers and texts.
+func (r *reader) scalar(n *node, key string, v any, path []string) bool {
+	switch key {
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
+		n.numbers = append(n.numbers, bound{key, r.decimal(v, path), plain(v)})
+	case "multipleOf":
+		d := r.decimal(v, path)
+		if n.multiple = &d; d.sign() <= 0 && kindOf(v)&kindNumber != 0 {
+			r.fail(path, "expected a number above 0, got %s", plain(v))
+		}
+		n.step = plain(v)
+	case "minLength":
+		n.minLength = r.count(v, path)
+	case "maxLength":
+		n.maxLength = r.count(v, path)
+	case "pattern":
+		if s, ok := v.(string); ok {
+			n.pattern = r.pattern(s, path)
+		} else {
+			r.text(v, path)
+		}
+	case "format":
+		n.format = r.text(v, path)
+	default:
+		return false
+	}
+	return true
+}
+
+// list reads what is about arrays.
+func (r *reader) list(n *node, doc map[string]any, key string, path []string) bool {
+	v := doc[key]
+	_, several := v.([]any)
+	_, severalItems := doc["items"].([]any)
+	switch {
+	case key == "items" && several && !r.old:
+		r.fail(path, "expected a schema, got a list: schemas for the elements one by one stand under prefixItems")
+	case key == "items" && several, key == "prefixItems" && !r.old:
+		n.prefix = r.schemas(n, v, path)
+	case key == "items", key == "additionalItems" && r.old && severalItems:
+		n.items = r.schema(v, path, n.res)
+	case key == "contains":
+		n.contains = r.schema(v, path, n.res)
+	case key == "minContains" && !r.old:
+		n.minContains = r.count(v, path)
+	case key == "maxContains" && !r.old:
+		n.maxContains = r.count(v, path)
+	case key == "minItems":
+		n.minItems = r.count(v, path)
+	case key == "maxItems":
+		n.maxItems = r.count(v, path)
+	case key == "uniqueItems":
+		n.unique = r.flag(v, path)
+	case key == "unevaluatedItems" && !r.old:
+		n.unevaluatedItems, r.tracks = r.schema(v, path, n.res), true
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *reader) flag(v any, path []string) bool {
+	b, ok := v.(bool)
+	if !ok {
+		r.fail(path, "expected true or false, got %s", gotWords(v))
+	}
+	return b
+}
+
+// object reads what is about objects.
+func (r *reader) object(n *node, key string, v any, path []string) bool {
+	switch {
+	case key == "properties":
+		n.properties = r.named(n, v, path)
+		n.order = slices.Sorted(maps.Keys(n.properties))
+	case key == "patternProperties":
+		r.patternProperties(n, v, path)
+	case key == "additionalProperties":
+		n.additional = r.schema(v, path, n.res)
+	case key == "propertyNames":
+		n.names = r.schema(v, path, n.res)
+	case key == "required":
+		n.required = r.texts(v, path)
+	case key == "minProperties":
+		n.minProperties = r.count(v, path)
+	case key == "maxProperties":
+		n.maxProperties = r.count(v, path)
+	case key == "dependentRequired" && !r.old, key == "dependentSchemas" && !r.old, key == "dependencies":
+		r.dependencies(n, key, v, path)
+	case key == "unevaluatedProperties" && !r.old:
+		n.unevaluatedProperties, r.tracks = r.schema(v, path, n.res), true
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *reader) patternProperties(n *node, v any, path []string) {
+	nodes := r.named(n, v, path)
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
+		if p := r.pattern(name, append(path[:len(path):len(path)], name)); p != nil {
+			n.patterns = append(n.patterns, patternNode{*p, nodes[name]})
+		}
+	}
+}
+
+// dependencies reads the two keywords of 2020-12, and the one that they were before.
+func (r *reader) dependencies(n *node, key string, v any, path []string) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		r.fail(path, "expected an object, got %s", gotWords(v))
+	}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		d, at := dependency{keyword: key, property: name}, append(path[:len(path):len(path)], name)
+		if _, list := m[name].([]any); key == "dependentRequired" || key == "dependencies" && list {
+			d.required = r.texts(m[name], at)
+		} else {
+			d.schema = r.schema(m[name], at, n.res)
+		}
+		n.dependent = append(n.dependent, d)
+	}
+}

@@ -1,0 +1,187 @@
+package jsonschema
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// What \s is in ECMAScript, and everything else, inside a class of RE2.
+const (
+	spaces    = `\t-\r \x{a0}\x{feff}\p{Z}`
+	notSpaces = `\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
+)
+
+// compilePattern makes a regular expression of one as ECMAScript has it.
+func compilePattern(s string) (*pattern, error) {
+	t := translator{rest: s}
+	if err := t.translate(); err != nil {
+		return nil, err
+	}
+	re, err := regexp.Compile(t.out.String())
+	if err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	return &pattern{written: s, re: re}, nil
+}
+
+// translator rewrites what ECMAScript and RE2 spell or mean differently.
+type translator struct {
+	rest  string
+	class bool // inside [...]
+	out   strings.Builder
+}
+
+func (t *translator) translate() error {
+	for t.rest != "" {
+		if err := t.one(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// swap are beginnings of what means something else in RE2, or nothing.
+func swaps() [][2]string {
+	return [][2]string{{"[^]", `[\x00-\x{10ffff}]`}, {"[]", `[^\x00-\x{10ffff}]`}, {".", `[^\n\r\x{2028}\x{2029}]`}}
+}
+
+func (t *translator) one() error {
+	if t.rest[0] == '\\' {
+		return t.escape()
+	}
+	if t.class {
+		return t.inClass()
+	}
+	for _, beyond := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
+		if strings.HasPrefix(t.rest, beyond) {
+			return fmt.Errorf("%s...) looks around, which patterns here cannot: they are matched in linear time", beyond)
+		}
+	}
+	for _, s := range swaps() {
+		if rest, ok := strings.CutPrefix(t.rest, s[0]); ok {
+			t.rest = rest
+			t.out.WriteString(s[1])
+			return nil
+		}
+	}
+	if rest, ok := strings.CutPrefix(t.rest, "[^"); ok {
+		t.class, t.rest = true, rest
+		t.out.WriteString("[^")
+		return nil
+	}
+	t.class = t.rest[0] == '['
+	t.copy(1)
+	return nil
+}
+
+// inClass takes one sign between brackets. A bracket that opens is only itself there.
+func (t *translator) inClass() error {
+	switch t.rest[0] {
+	case '[':
+		t.out.WriteByte('\\')
+	case ']':
+		t.class = false
+	}
+	t.copy(1)
+	return nil
+}
+
+func (t *translator) copy(n int) {
+	t.out.WriteString(t.rest[:n])
+	t.rest = t.rest[n:]
+}
+
+// escape takes a backslash and what belongs to it.
+func (t *translator) escape() error {
+	if len(t.rest) < 2 {
+		return errors.New(`a pattern does not end with \`)
+	}
+	c := t.rest[1]
+	switch {
+	case c == 's':
+		t.set(spaces)
+	case c == 'S':
+		t.set(notSpaces)
+	case c == '/':
+		t.out.WriteByte('/')
+		t.rest = t.rest[2:]
+	case c == 'b' && t.class:
+		t.out.WriteString(`\x08`)
+		t.rest = t.rest[2:]
+	case c == '0' && (len(t.rest) == 2 || t.rest[2] < '0' || t.rest[2] > '9'):
+		t.out.WriteString(`\x00`)
+		t.rest = t.rest[2:]
+	case c == 'k' || '0' <= c && c <= '9':
+		return fmt.Errorf(`\%c refers back, which patterns here cannot: they are matched in linear time`, c)
+	case c == 'c' && len(t.rest) > 2 && ('a' <= t.rest[2]|0x20 && t.rest[2]|0x20 <= 'z'):
+		fmt.Fprintf(&t.out, `\x%02x`, t.rest[2]&0x1f)
+		t.rest = t.rest[3:]
+	case c == 'u':
+		return t.unicode()
+	case c == 'p' || c == 'P':
+		return t.property()
+	case c < 0x80 && strings.IndexByte("dDwWbBfnrtvx", c) < 0 && (c|0x20 >= 'a' && c|0x20 <= 'z'):
+		return fmt.Errorf(`\%c means nothing in a pattern`, c)
+	default:
+		t.copy(2)
+	}
+	return nil
+}
+
+// set writes the inside of a class for an escape of two signs.
+func (t *translator) set(inside string) {
+	if t.rest = t.rest[2:]; !t.class {
+		inside = "[" + inside + "]"
+	}
+	t.out.WriteString(inside)
+}
+
+// unicode takes \uXXXX, a pair of them that is one sign, or \u{...}.
+func (t *translator) unicode() error {
+	if digits, rest, ok := strings.Cut(t.rest, "}"); ok && strings.HasPrefix(digits, `\u{`) {
+		t.out.WriteString(`\x{` + digits[3:] + `}`)
+		t.rest = rest
+		return nil
+	}
+	first, ok := unit(t.rest)
+	if !ok {
+		return errors.New(`\u is followed by four hexadecimal digits, or by {...}`)
+	}
+	t.rest = t.rest[6:]
+	if utf16.IsSurrogate(first) {
+		second, _ := unit(t.rest)
+		if first = utf16.DecodeRune(first, second); first == '\uFFFD' {
+			return errors.New(`half of a character stands alone in the pattern`)
+		}
+		t.rest = t.rest[6:]
+	}
+	fmt.Fprintf(&t.out, `\x{%x}`, first)
+	return nil
+}
+
+func unit(s string) (rune, bool) {
+	if len(s) < 6 || s[:2] != `\u` {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s[2:6], 16, 32)
+	return rune(n), err == nil
+}
+
+// property takes \p{...}; scripts are named without Script= in RE2.
+func (t *translator) property() error {
+	head, rest, ok := strings.Cut(t.rest, "}")
+	name, braced := strings.CutPrefix(head[2:], "{")
+	if !ok || !braced {
+		return fmt.Errorf(`%s is followed by a property in braces`, t.rest[:2])
+	}
+	for _, key := range []string{"Script=", "sc=", "Script_Extensions=", "scx=", "General_Category=", "gc="} {
+		name = strings.TrimPrefix(name, key)
+	}
+	t.out.WriteString(head[:2] + "{" + name + "}")
+	t.rest = rest
+	return nil
+}

@@ -1,0 +1,248 @@
+package jsonschema
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mostNested bounds how deep schemas stand in schemas.
+const mostNested = 1000
+
+const (
+	dialect2020 = "https://json-schema.org/draft/2020-12/schema"
+	dialect7    = "http://json-schema.org/draft-07/schema"
+)
+
+// Compile makes a Schema of a JSON document as encoding/json has it, with json.Number
+// or without, or says everything that is wrong with it. The document must not change
+// afterwards.
+func Compile(doc any) (*Schema, []Problem) {
+	r := &reader{doc: doc, nodes: map[string]*node{}, resources: map[string]*resource{}}
+	r.dialect()
+	s := &Schema{root: r.schema(doc, nil, nil)}
+	r.join()
+	if len(r.problems) == 0 {
+		r.circles()
+	}
+	if len(r.problems) > 0 {
+		return nil, sorted(r.problems)
+	}
+	s.tracks = r.tracks
+	return s, nil
+}
+
+// reader is one call of Compile.
+type reader struct {
+	doc       any
+	old       bool             // draft-07
+	nodes     map[string]*node // by JSON Pointer
+	resources map[string]*resource
+	refs      []reference
+	tracks    bool
+	problems  []Problem
+}
+
+func (r *reader) fail(path []string, format string, args ...any) {
+	r.problems = append(r.problems, Problem{Path: slices.Clone(path), Schema: pointer(path), Message: fmt.Sprintf(format, args...)})
+}
+
+// dialect finds out which draft the document is written in.
+func (r *reader) dialect() {
+	top, _ := r.doc.(map[string]any)
+	written, given := top["$schema"].(string)
+	switch strings.TrimSuffix(written, "#") {
+	case dialect2020:
+	case dialect7:
+		r.old = true
+	default:
+		if given {
+			r.fail([]string{"$schema"}, "%s is not read: a schema is %s or %s#", quoted(written), dialect2020, dialect7)
+		}
+	}
+}
+
+// schema reads the schema at a path.
+func (r *reader) schema(doc any, path []string, res *resource) *node {
+	n := &node{at: pointer(path), res: res}
+	r.nodes[n.at] = n
+	if len(path) > 2*mostNested {
+		r.fail(nil, "schemas stand in schemas more than %d deep", mostNested)
+		return n
+	}
+	switch v := doc.(type) {
+	case bool:
+		n.refused = !v
+		if res == nil {
+			n.res = &resource{root: n}
+		}
+	case map[string]any:
+		r.identify(n, v, path)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if _, beside := v["$ref"]; r.old && beside && !strings.HasPrefix(key, "$") && key != "definitions" {
+				continue // draft-07 looks at nothing beside $ref
+			}
+			r.keyword(n, v, key, append(path[:len(path):len(path)], key))
+		}
+	default:
+		r.fail(path, "expected a schema (an object, true or false), got %s", gotWords(doc))
+	}
+	return n
+}
+
+// identify finds out which resource a node belongs to, and what it is called there.
+func (r *reader) identify(n *node, v map[string]any, path []string) {
+	id, named := v["$id"].(string)
+	_, beside := v["$ref"]
+	named = named && !(r.old && beside)
+	anchor, isAnchor := strings.CutPrefix(id, "#")
+	if named && isAnchor && r.old {
+		named = false
+	}
+	if n.res == nil || named && !isAnchor {
+		r.resource(n, id, path)
+	}
+	if isAnchor && r.old && !beside {
+		n.res.anchors[anchor] = n
+	}
+	if s, ok := v["$anchor"].(string); ok && !r.old {
+		n.res.anchors[s] = n
+	}
+	if s, ok := v["$dynamicAnchor"].(string); ok && !r.old {
+		n.res.anchors[s], n.res.dynamic[s] = n, n
+	}
+}
+
+// resource begins a part of the document with a base URI of its own.
+func (r *reader) resource(n *node, id string, path []string) {
+	base := ""
+	if n.res != nil {
+		base = n.res.base
+	}
+	whole, fragment, err := resolve(base, id)
+	if err != nil || fragment != "" {
+		r.fail(append(path[:len(path):len(path)], "$id"), "%s is not an address without #", quoted(id))
+	}
+	n.res = &resource{base: whole, root: n, at: n.at, anchors: map[string]*node{}, dynamic: map[string]*node{}}
+	if _, taken := r.resources[whole]; taken {
+		r.fail(append(path[:len(path):len(path)], "$id"), "two schemas have the $id %s", quoted(id))
+	}
+	r.resources[whole] = n.res
+}
+
+// resolve is a reference seen from a base, without and with its fragment.
+func resolve(base, ref string) (whole, fragment string, err error) {
+	b, err := url.Parse(base)
+	if err != nil {
+		return "", "", err
+	}
+	u, err := b.Parse(ref)
+	if err != nil {
+		return "", "", err
+	}
+	fragment = u.Fragment
+	u.Fragment, u.RawFragment = "", ""
+	return u.String(), fragment, nil
+}
+
+// pointer is a path as a JSON Pointer.
+func pointer(path []string) string {
+	var b strings.Builder
+	for _, part := range path {
+		b.WriteByte('/')
+		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(part, "~", "~0"), "/", "~1"))
+	}
+	return b.String()
+}
+
+// schemas reads a list of schemas, which is not empty.
+func (r *reader) schemas(n *node, v any, path []string) []*node {
+	list, ok := v.([]any)
+	if !ok || len(list) == 0 {
+		r.fail(path, "expected a list of schemas, got %s", emptyOr(ok, v))
+	}
+	nodes := make([]*node, len(list))
+	for i, e := range list {
+		nodes[i] = r.schema(e, append(path[:len(path):len(path)], strconv.Itoa(i)), n.res)
+	}
+	return nodes
+}
+
+func emptyOr(empty bool, v any) string {
+	if empty {
+		return "an empty one"
+	}
+	return gotWords(v)
+}
+
+// named reads schemas with names.
+func (r *reader) named(n *node, v any, path []string) map[string]*node {
+	m, ok := v.(map[string]any)
+	if !ok {
+		r.fail(path, "expected an object of schemas, got %s", gotWords(v))
+	}
+	nodes := make(map[string]*node, len(m))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		nodes[name] = r.schema(m[name], append(path[:len(path):len(path)], name), n.res)
+	}
+	return nodes
+}
+
+// texts reads a list of texts that differ.
+func (r *reader) texts(v any, path []string) []string {
+	list, ok := v.([]any)
+	if !ok {
+		r.fail(path, "expected a list of texts, got %s", gotWords(v))
+	}
+	var all []string
+	for i, e := range list {
+		s, ok := e.(string)
+		at := append(path[:len(path):len(path)], strconv.Itoa(i))
+		switch {
+		case !ok:
+			r.fail(at, "expected text, got %s", gotWords(e))
+		case slices.Contains(all, s):
+			r.fail(at, "%s stands here twice", quoted(s))
+		default:
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func (r *reader) text(v any, path []string) string {
+	s, ok := v.(string)
+	if !ok {
+		r.fail(path, "expected text, got %s", gotWords(v))
+	}
+	return s
+}
+
+func (r *reader) count(v any, path []string) *int {
+	d, isNumber := decimalOf(v)
+	n, ok := d.count()
+	if !isNumber || !ok {
+		r.fail(path, "expected a whole number from 0, got %s", shown(v))
+	}
+	return &n
+}
+
+func (r *reader) decimal(v any, path []string) decimal {
+	d, ok := decimalOf(v)
+	if !ok {
+		r.fail(path, "expected a number, got %s", gotWords(v))
+	}
+	return d
+}
+
+func (r *reader) pattern(s string, path []string) *pattern {
+	p, err := compilePattern(s)
+	if err != nil {
+		r.fail(path, "cannot read the pattern %s: %v", quoted(s), err)
+		return nil
+	}
+	return p
+}

@@ -1,0 +1,139 @@
+package jsonschema
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// reference is a $ref or $dynamicRef that waits to be joined to what it leads to.
+type reference struct {
+	from    *node
+	path    []string
+	written string
+	dynamic bool
+}
+
+// join finds what references lead to. A place that no keyword leads to becomes a schema
+// when the first reference does, and may hold references itself.
+func (r *reader) join() {
+	for len(r.refs) > 0 {
+		ref := r.refs[0]
+		r.refs = r.refs[1:]
+		to, name := r.find(ref)
+		switch {
+		case to == nil:
+		case ref.dynamic:
+			ref.from.dynamic, ref.from.dynamicName = to, name
+		default:
+			ref.from.ref = to
+		}
+	}
+}
+
+// find is what a reference leads to, and the name of the dynamic anchor it went by.
+func (r *reader) find(ref reference) (to *node, dynamicName string) {
+	if ref.from.res == nil {
+		return nil, ""
+	}
+	base, fragment, err := resolve(ref.from.res.base, ref.written)
+	res := r.resources[base]
+	switch {
+	case err != nil:
+		r.fail(ref.path, "%s is no address", quoted(ref.written))
+		return nil, ""
+	case res == nil:
+		r.fail(ref.path, "%s is another document, and only what stands here is read", quoted(ref.written))
+		return nil, ""
+	case fragment == "":
+		return res.root, ""
+	case !strings.HasPrefix(fragment, "/"):
+		to = res.anchors[fragment]
+		if res.dynamic[fragment] != nil {
+			dynamicName = fragment
+		}
+	default:
+		to = r.place(res.at + fragment)
+	}
+	if to == nil {
+		r.fail(ref.path, "%s leads nowhere", quoted(ref.written))
+	}
+	return to, dynamicName
+}
+
+// place is the schema at a JSON Pointer, read now where it was not yet.
+func (r *reader) place(at string) *node {
+	if n := r.nodes[at]; n != nil {
+		return n
+	}
+	v, res, path := r.doc, r.nodes[""].res, []string{}
+	for part := range strings.SplitSeq(at[1:], "/") {
+		part = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
+		switch in := v.(type) {
+		case map[string]any:
+			next, ok := in[part]
+			if !ok {
+				return nil
+			}
+			v = next
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil
+			}
+			v = in[i]
+		default:
+			return nil
+		}
+		path = append(path, part)
+		if n := r.nodes[pointer(path)]; n != nil && n.res != nil {
+			res = n.res
+		}
+	}
+	if n := r.nodes[pointer(path)]; n != nil { // at was spelt in another way
+		return n
+	}
+	return r.schema(v, path, res)
+}
+
+// circles refuses schemas that lead back to themselves while they look at one value: no
+// check of them would end.
+func (r *reader) circles() {
+	state := map[*node]int{} // 1 on the way, 2 done
+	var visit func(n *node)
+	visit = func(n *node) {
+		state[n] = 1
+		for _, next := range n.inPlace() {
+			switch {
+			case next == nil || state[next] == 2:
+			case state[next] == 1:
+				path := pathOf(n.at)
+				if next == n.ref {
+					path = append(path, "$ref")
+				}
+				r.fail(path, "leads back to itself: no value could ever be checked")
+			default:
+				visit(next)
+			}
+		}
+		state[n] = 2
+	}
+	for _, at := range slices.Sorted(maps.Keys(r.nodes)) {
+		if n := r.nodes[at]; state[n] == 0 {
+			visit(n)
+		}
+	}
+}
+
+// pathOf is a JSON Pointer as a path.
+func pathOf(at string) []string {
+	if at == "" {
+		return nil
+	}
+	parts := strings.Split(at[1:], "/")
+	for i, p := range parts {
+		parts[i] = strings.ReplaceAll(strings.ReplaceAll(p, "~1", "/"), "~0", "~")
+	}
+	return parts
+}

@@ -1,0 +1,58 @@
+package jsonschema
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// mostShown is how many characters of a value a message shows.
+const mostShown = 60
+
+// quoted is a text inside a message: in quotes, escaped, cut where it is long.
+func quoted(s string) string {
+	end := 0
+	for range mostShown {
+		if end >= len(s) {
+			break
+		}
+		_, n := utf8.DecodeRuneInString(s[end:])
+		end += n
+	}
+	if end < len(s) {
+		s = s[:end] + "…"
+	}
+	return strings.ReplaceAll(strconv.Quote(s), `\"`, `"`)
+}
+
+// shown is any value inside a message: texts in quotes, all else as JSON.
+func shown(v any) string {
+	if s, ok := v.(string); ok {
+		return quoted(s)
+	}
+	s := plain(v)
+	if cut := quoted(s); strings.HasSuffix(cut, `…"`) {
+		return strings.Trim(cut, `"`)
+	}
+	return s
+}
+
+// kindWords names types for people.
+func kindWords(k kinds) string {
+	words := []string{"null", "true or false", "a number", "text", "a list", "an object", "a whole number"}
+	var list []string
+	for i, w := range words {
+		if k&(1<<i) != 0 {
+			list = append(list, w)
+		}
+	}
+	return strings.Join(list, " or ")
+}
+
+// gotWords names the type of a value for people.
+func gotWords(v any) string {
+	if k := kindOf(v) &^ kindInteger; k != 0 {
+		return kindWords(k)
+	}
+	return "what JSON does not have"
+}

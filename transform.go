@@ -1,0 +1,115 @@
+package flowrun
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// jsTransform is a parameter's transform in JavaScript: an expression over value (S1-159).
+type jsTransform struct{ script *hooks.Script }
+
+// functionName is what stands alone where a function is named that value is given to.
+var functionName = regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`)
+
+// bareFunctions are the functions of the language that have no dot in their names. int is
+// no name of JavaScript: it is Math.trunc for those who know it from elsewhere.
+var bareFunctions = []string{"String", "Number", "Boolean", "parseInt", "parseFloat", "encodeURI", "encodeURIComponent", "decodeURI", "decodeURIComponent", "int"}
+
+// transforms compiles what is done to a parameter's value before it is used: predefined
+// functions, or JavaScript.
+func (c *compiler) transforms(p *param, at tool.Text) {
+	list, err := expr.ParseTransforms(at.S)
+	switch {
+	case errors.Is(err, expr.ErrJavaScript):
+		p.js = c.jsTransform(at)
+	case err != nil:
+		c.errorf("transform", at, "", "%v", err)
+	}
+	p.transforms = list
+}
+
+func (c *compiler) jsTransform(at tool.Text) *jsTransform {
+	name := strings.TrimSpace(at.S)
+	code := at
+	if functionName.MatchString(name) && name != "value" && !strings.HasPrefix(name, "value.") {
+		if !strings.Contains(name, ".") && !slices.Contains(bareFunctions, name) {
+			c.noTransform(at, name)
+			return nil
+		}
+		code.S = at.S + "(value)"
+		if name == "int" {
+			code.S = "Math.trunc(value)"
+		}
+	}
+	script := c.script(code, hooks.Expression, "value")
+	if script == nil {
+		return nil
+	}
+	return &jsTransform{script}
+}
+
+func (c *compiler) noTransform(at tool.Text, name string) {
+	hint := "use " + expr.TransformList + ", or JavaScript over value, as in value.replace(/ +/g, '-')"
+	if near := tool.Near(name, append(expr.TransformNames(), bareFunctions...)); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %q?", near[0])
+	}
+	c.errorf("transform", at, hint, "there is no transform %q", name)
+}
+
+// apply is the transformed value. An array is transformed element by element; nil stays
+// nil. The result is a text, a number, true or false.
+func (t *jsTransform) apply(rt *hooks.Runtime, v any) (any, error) {
+	list, isList := v.([]any)
+	switch {
+	case v == nil:
+		return nil, nil
+	case !isList:
+		return t.call(rt, v)
+	}
+	out := make([]any, len(list))
+	for i, e := range list {
+		var err error
+		if out[i], err = t.apply(rt, e); err != nil {
+			return nil, fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+func (t *jsTransform) call(rt *hooks.Runtime, v any) (any, error) {
+	out, err := rt.Call(context.Background(), hooks.Call{Script: t.script, Vars: map[string]any{"value": v}})
+	if err != nil {
+		return nil, fmt.Errorf("cannot transform the value: %w", placedError(err))
+	}
+	var result any
+	if out != nil {
+		if err := decodeJSON(string(out), &result); err != nil {
+			return nil, fmt.Errorf("cannot read what the transform made: %w", err)
+		}
+	}
+	switch result := result.(type) {
+	case string, bool:
+		return result, nil
+	case json.Number:
+		return parseNumber(result.String())
+	}
+	return nil, fmt.Errorf("cannot use what the transform made: it is %s, and must be a text, a number, true or false", returned(result, out))
+}
+
+// placedError puts the place in the author's file before what a script did wrong.
+func placedError(err error) error {
+	var bad *hooks.Error
+	if errors.As(err, &bad) && bad.Pos.Line > 0 {
+		return fmt.Errorf("%s: %w", bad.Pos, err)
+	}
+	return err
+}
