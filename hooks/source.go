@@ -50,7 +50,7 @@ func (f Form) around() (before, after string) {
 
 // MaxScript is how long a script may be that is no Module, in bytes. A longer one is a
 // program, and belongs into a .tool.js.
-const MaxScript = 256 << 10
+const MaxScript = 64 << 10
 
 // maxNesting is how many brackets may be open at once: goja's parser is recursive, and
 // a Go program whose stack is full dies.
