@@ -11,9 +11,8 @@ import (
 // few milliseconds; a single allocation that is far too large fails before that, by a
 // limit of the system where there is one.
 type guard struct {
-	limit  uint64 // bytes
-	base   uint64 // what the child held before the call
-	sample []metrics.Sample
+	limit uint64 // bytes
+	base  uint64 // what the child held before the call
 }
 
 const (
@@ -23,19 +22,20 @@ const (
 )
 
 func newGuard(limit int64) *guard {
-	g := &guard{limit: uint64(limit), sample: []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}}
-	held := g.held()
+	g := &guard{limit: uint64(limit)}
 	// Collecting becomes the more diligent the nearer the limit is.
-	debug.SetMemoryLimit(int64(held) + limit)
+	debug.SetMemoryLimit(int64(held()) + limit)
 	debug.SetGCPercent(200)
 	limitData(limit)
 	return g
 }
 
-// held is the memory of objects, dead ones that were not collected yet included, and of stacks.
-func (g *guard) held() (sum uint64) {
-	metrics.Read(g.sample)
-	for _, s := range g.sample {
+// held is the memory of objects, dead ones that were not collected yet included, and of
+// stacks, in bytes.
+func held() (sum uint64) {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(samples)
+	for _, s := range samples {
 		sum += s.Value.Uint64()
 	}
 	return sum
@@ -43,11 +43,8 @@ func (g *guard) held() (sum uint64) {
 
 // watch watches a call until the function that it answers is called.
 func (g *guard) watch() (end func()) {
-	stop := make(chan struct{})
-	var t *time.Timer
-	t = time.AfterFunc(watchEvery, func() {
-		g.watchUntil(stop)
-	})
+	stop, most := make(chan struct{}), g.base+g.limit
+	t := time.AfterFunc(watchEvery, func() { watchUntil(stop, most) })
 	return func() {
 		t.Stop()
 		close(stop)
@@ -55,13 +52,11 @@ func (g *guard) watch() (end func()) {
 }
 
 // watchUntil looks at the memory again and again.
-func (g *guard) watchUntil(stop <-chan struct{}) {
+func watchUntil(stop <-chan struct{}, most uint64) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	sample := *g
-	sample.sample = []metrics.Sample{{Name: g.sample[0].Name}, {Name: g.sample[1].Name}}
 	for {
-		if sample.held() > g.base+g.limit {
+		if held() > most {
 			os.Exit(exitMemory)
 		}
 		select {
@@ -74,8 +69,8 @@ func (g *guard) watchUntil(stop <-chan struct{}) {
 
 // tidy gives back what a large call has left.
 func (g *guard) tidy() {
-	if g.held() > g.base+tidyOver {
+	if held() > g.base+tidyOver {
 		debug.FreeOSMemory()
-		g.base = g.held() // programs that are kept
+		g.base = held() // programs that are kept
 	}
 }

@@ -53,7 +53,7 @@ func (c *call) result(ctx context.Context, raw json.RawMessage, f *failure) (jso
 	if f == nil {
 		return raw, nil
 	}
-	if f.Kind == KindLost && ctx.Err() != nil {
+	if (f.Kind == KindLost || f.Kind == KindThrown) && ctx.Err() != nil { // also what Ask made of it
 		return nil, context.Cause(ctx)
 	}
 	return nil, c.Script.error(f)

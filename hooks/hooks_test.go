@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dop251/goja"
 	"go.uber.org/goleak"
 
+	"github.com/dop251/goja"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -150,7 +150,7 @@ func (t *turn) lost(ctx context.Context) error {
 // starved says whether Go died of getting no memory from the system. Where it is in the
 // middle of collecting then, it stumbles over what it has not got.
 func starved(said []byte) bool {
-	for _, sign := range []string{"out of memory", "cannot allocate memory", "SIGSEGV: segmentation violation"} {
+	for _, sign := range []string{"out of memory", "cannot allocate memory", "pthread_create failed", "SIGSEGV: segmentation violation"} {
 		if bytes.Contains(said, []byte(sign)) {
 			return true
 		}
