@@ -1,6 +1,11 @@
 package cli_test
 
 import (
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestVendoredPackages: lodash, and a TypeScript tool with zod, bundle and run from
+// TestVendoredPackages: lodash, axios, and a TypeScript tool with zod, bundle and run from
 // node_modules beside them, with neither npm nor Node.js nor a network (issue 7).
 // FLOWRUN_TEST_NPM names a folder whose node_modules has them: .ci/run fills one.
 func TestVendoredPackages(t *testing.T) {
@@ -20,17 +25,26 @@ func TestVendoredPackages(t *testing.T) {
 		t.Skip("FLOWRUN_TEST_NPM names no folder with packages")
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"lodash", "zod"} {
-		if err := os.CopyFS(filepath.Join(dir, "node_modules", name), os.DirFS(filepath.Join(from, "node_modules", name))); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.CopyFS(filepath.Join(dir, "node_modules"), os.DirFS(filepath.Join(from, "node_modules"))); err != nil && !errors.Is(err, fs.ErrInvalid) { // but for the links in .bin
+		t.Fatal(err)
 	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.Copy(w, r.Body)
+	}))
+	defer server.Close()
 	for name, text := range map[string]string{
 		"chunks.tool.js": `const _ = require('lodash')
 module.exports = {
   getMetadata () { return { description: 'Cuts a list.' } },
   getDependencies () { return { lodash: '^4.17.21' } },
   execute () { return [_.chunk([1, 2, 3], 2), _.camelCase('foo bar')] }
+}`,
+		"posts.tool.js": `const axios = require('axios')
+module.exports = {
+  getMetadata () { return { description: 'Posts.', permissions: ['network:local:127.0.0.1'] } },
+  getDependencies () { return { axios: '^1.6.0' } },
+  async execute ({ url }) { const r = await axios.post(url, { a: 1 }, { timeout: 60000 }); return [r.status, r.data] }
 }`,
 		"checks.tool.ts": `import { z } from 'zod'
 const Order = z.object({ id: z.number().int(), mail: z.string().email(), lines: z.array(z.object({ n: z.number().positive() })).min(1) })
@@ -66,6 +80,7 @@ export default {
 	}
 	for _, c := range [][]string{
 		{`[[[1,2],[3]],"fooBar"]`, "./chunks.tool.js"},
+		{`[200,{"a":1}]`, "./posts.tool.js", "url=" + server.URL},
 		{`["a@b.org"]`, "./checks.tool.ts", `order:={"id": 1, "mail": "a@b.org", "lines": [{"n": 1}]}`},
 		{`["id","mail","lines"]`, "./checks.tool.ts", `order:={"id": 1.5, "mail": "a", "lines": []}`},
 	} {
