@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 )
 
 //go:embed node/driver.cjs
@@ -82,9 +83,10 @@ func (n *Node) Close() {
 	n.conns.Wait()
 }
 
-// Answer is what the tool returned, as that of Runtime.Call. done is false where the
-// process ended without an answer.
+// Answer is what the tool returned, as that of Runtime.Call, once the process has ended.
+// done is false where it ended without an answer.
 func (n *Node) Answer() (answer json.RawMessage, err error, done bool) {
+	n.drain()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.answer == nil {
@@ -92,6 +94,18 @@ func (n *Node) Answer() (answer json.RawMessage, err error, done bool) {
 	}
 	answer, err = opened(n.answer, nil)
 	return answer, err, true
+}
+
+// drain reads what the process said before it ended, and gives up what it still asked.
+func (n *Node) drain() {
+	n.cancel()
+	n.listener.Close()
+	n.mu.Lock()
+	for conn := range n.open { // the other end is gone, unless somebody else has got hold of it
+		conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	}
+	n.mu.Unlock()
+	n.conns.Wait()
 }
 
 func (n *Node) accept(ctx context.Context) {
