@@ -1,7 +1,7 @@
 // What a .tool.js meets in its world: this program loads the tool, asks it what it is
 // (entry "describe") or has it work (entry "execute"), and answers one plain value.
 // It is the body of an async function, behind api.js; in scope are __load, __where,
-// __askNow, entry and args.
+// __askNow, __atEnd, entry and args.
 
 const METHODS = ['getMetadata', 'getSchema', 'execute', 'getDependencies', 'getBusinessErrors',
   'init', 'cleanup', 'getBridges', 'getMockArgs', 'getBridgeErrors']
@@ -141,6 +141,7 @@ const warn = message => __askNow('log', { level: 'warn', message })
 
 async function execute () {
   const tool = inject(loaded())
+  __atEnd(() => cleanUp(tool)) // finally does not come when the time limit ends the script
   try {
     if (has(tool, 'init')) await tool.init()
     const value = await tool.execute(args.params)
@@ -155,8 +156,12 @@ async function execute () {
   }
 }
 
+let cleaned = false
+
 // cleanUp never fails what the tool has done (S2-071).
 async function cleanUp (tool) {
+  if (cleaned) return
+  cleaned = true
   try {
     if (has(tool, 'cleanup')) await tool.cleanup()
   } catch (thrown) {
