@@ -145,3 +145,35 @@ func TestLooseWith(t *testing.T) {
 		t.Errorf("no warning: %v", p.Warnings)
 	}
 }
+
+// TestStaticWith: values under with that are known when the definition is read are held
+// against such a tool's schema then, each at its place.
+func TestStaticWith(t *testing.T) {
+	b := newBed(t)
+	b.define(bySchema(t, personSchema, tool.JavaScript))
+	_, err := flowrun.Compile(b.lib, b.file("bad.yaml", `name: bad
+description: d
+steps:
+  - name: a
+    use-tool: person
+    with:
+      name: A
+      opts: [{name: x}, {loud: loud}]
+`))
+	want := []string{
+		`bad.yaml:7:13: error: tool person refuses parameter name: minLength: got 1, want 2`,
+		`bad.yaml:8:13: error: tool person refuses parameter opts[1].loud: expected true or false, got text`,
+		`bad.yaml:8:13: error: tool person refuses parameter opts[1].name: is missing`,
+	}
+	var found tool.Diagnostics
+	if !errors.As(err, &found) {
+		t.Fatalf("%v", err)
+	}
+	var got []string
+	for _, d := range found {
+		got = append(got, fmt.Sprintf("bad.yaml:%d:%d: %s: %s", d.Pos.Line, d.Pos.Col, d.Severity, d.Message))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
