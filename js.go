@@ -101,7 +101,11 @@ func (c *jsCall) run(ctx context.Context) (dag.Result, error) {
 		}
 		answer = api.answer
 	}
-	out, err := c.args.world.JavaScript.Call(ctx, hooks.Call{Script: c.script, Entry: c.entry(), Vars: vars, Ask: answer})
+	call := hooks.Call{Script: c.script, Entry: c.entry(), Vars: vars, Ask: answer}
+	if c.def.Module != nil && c.def.Module.Node {
+		return c.runNode(ctx, call)
+	}
+	out, err := c.args.world.JavaScript.Call(ctx, call)
 	if err != nil {
 		return c.failed(ctx, err)
 	}

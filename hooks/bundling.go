@@ -37,7 +37,7 @@ func (d *description) about(file, name string) About {
 // left as it is: Node finds what it needs.
 func (l *loader) bundles(file string, src []byte, a About) bool {
 	if a.Node {
-		return strings.HasSuffix(strings.ToLower(file), ".ts") || esModule().Match(src)
+		return len(a.Dependencies) > 0 && l.Bundle != nil || strings.HasSuffix(strings.ToLower(file), ".ts") || esModule().Match(src)
 	}
 	return len(a.Dependencies) > 0 && l.Bundle != nil || needsBundle(file, src)
 }

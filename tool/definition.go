@@ -138,6 +138,8 @@ type Module struct {
 	Code []byte // CommonJS; bundled with what it depends on where it depends on anything
 	Map  []byte // source map from Code back to the files it was made of; nil: Code is File
 	Node bool   // runtime: node (it runs under Node.js, as a supervised process)
+	// Packages is a node_modules folder beside those that Node.js looks into itself; "": none.
+	Packages string
 
 	Dependencies []Dependency
 	Errors       []BusinessError

@@ -30,6 +30,6 @@ func bundled(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
 	if bad.Err() != nil {
 		return nil, bad
 	}
-	m := &tool.Module{File: r.File, Code: result.Code, Map: result.Map}
+	m := &tool.Module{File: r.File, Code: result.Code, Map: result.Map, Packages: ask.Installed}
 	return m, append(bad, result.Diagnostics(cmp.Or(r.Name, r.File), ask.Packages)...)
 }
