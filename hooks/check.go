@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
 
 	"github.com/flowrun/flowrun/tool"
 )
@@ -110,6 +111,7 @@ func (c *checker) declared() map[string]bool {
 
 // loops warns of loops that nothing ends.
 func (c *checker) loops() {
+	looked := 0
 	visit(c.tree.body.Body, func(n ast.Node) bool {
 		var body ast.Statement
 		switch n := n.(type) {
@@ -126,7 +128,10 @@ func (c *checker) loops() {
 				body = n.Body
 			}
 		}
-		if body != nil && !ends(body) {
+		if body != nil {
+			looked++
+		}
+		if body != nil && looked <= maxLoops && !ends(body) {
 			c.lint(tool.Warning, "js-endless-loop", n, 1, "this loop never ends: there is no break, return or throw in it",
 				"give it a condition; it is stopped at the time limit, and the step fails")
 		}
@@ -134,14 +139,19 @@ func (c *checker) loops() {
 	})
 }
 
+// maxLoops is how many endless loops are looked into: each look is at all of a loop.
+const maxLoops = 100
+
 // ends says whether something in a loop's body can end the loop, or lets others run.
 func ends(body ast.Statement) (found bool) {
 	visit(body, func(n ast.Node) bool {
-		switch n.(type) {
+		switch n := n.(type) {
 		case *ast.ReturnStatement, *ast.ThrowStatement, *ast.AwaitExpression, *ast.YieldExpression:
 			found = true
+		case *ast.BranchStatement:
+			found = found || n.Token == token.BREAK
 		}
 		return !found && !isFunction(n)
 	})
-	return found || leaves(body)
+	return found
 }

@@ -5,9 +5,13 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// flow follows a function's statements from its beginning. It says whether a return can
-// be reached, as far as that can be told without running anything (S0-070).
-type flow struct{ returns bool }
+// flow follows a function's statements from its beginning, each once. It says whether a
+// return can be reached, as far as that can be told without running anything (S0-070).
+type flow struct {
+	returns bool
+	breaks  int // those that were reached, whatever they leave
+	goesOn  int // continue
+}
 
 // list says whether the end of the statements can be reached.
 func (f *flow) list(statements []ast.Statement) bool {
@@ -25,7 +29,14 @@ func (f *flow) statement(s ast.Statement) bool {
 	case *ast.ReturnStatement:
 		f.returns = true
 		return false
-	case *ast.ThrowStatement, *ast.BranchStatement:
+	case *ast.ThrowStatement:
+		return false
+	case *ast.BranchStatement:
+		if s.Token == token.BREAK {
+			f.breaks++
+		} else {
+			f.goesOn++
+		}
 		return false
 	case *ast.BlockStatement:
 		return f.list(s.List)
@@ -33,20 +44,20 @@ func (f *flow) statement(s ast.Statement) bool {
 		then := f.statement(s.Consequent)
 		return s.Alternate == nil || f.statement(s.Alternate) || then
 	case *ast.WhileStatement:
-		f.statement(s.Body)
-		return !always(s.Test) || leaves(s.Body)
+		return f.left(s.Body) || !always(s.Test)
 	case *ast.DoWhileStatement:
+		breaks, goesOn := f.breaks, f.goesOn
 		end := f.statement(s.Body)
-		return end && !always(s.Test) || leaves(s.Body) || continues(s.Body)
+		return end && !always(s.Test) || f.breaks > breaks || f.goesOn > goesOn
 	case *ast.ForStatement:
-		f.statement(s.Body)
-		return s.Test != nil && !always(s.Test) || leaves(s.Body)
+		return f.left(s.Body) || s.Test != nil && !always(s.Test)
 	case *ast.ForInStatement:
 		f.statement(s.Body)
 	case *ast.ForOfStatement:
 		f.statement(s.Body)
 	case *ast.LabelledStatement:
-		return f.statement(s.Statement) || leaves(s.Statement)
+		breaks := f.breaks
+		return f.statement(s.Statement) || f.breaks > breaks
 	case *ast.WithStatement:
 		return f.statement(s.Body)
 	case *ast.SwitchStatement:
@@ -57,12 +68,20 @@ func (f *flow) statement(s ast.Statement) bool {
 	return true
 }
 
+// left says whether a break in a loop's body may lead out of the loop. One that leaves an
+// inner loop counts too: nothing is refused for it.
+func (f *flow) left(body ast.Statement) bool {
+	breaks := f.breaks
+	f.statement(body)
+	return f.breaks > breaks
+}
+
 func (f *flow) cases(s *ast.SwitchStatement) bool {
-	end := true
+	end, breaks := true, f.breaks
 	for _, c := range s.Body {
 		end = f.list(c.Consequent)
 	}
-	return end || s.Default < 0 || leaves(s)
+	return end || s.Default < 0 || f.breaks > breaks
 }
 
 func (f *flow) try(s *ast.TryStatement) bool {
@@ -83,19 +102,4 @@ func always(test ast.Expression) bool {
 		return ok && n != 0
 	}
 	return false
-}
-
-// leaves says whether there is a break in a loop's body, or in a switch, that may lead
-// out of it. One that leaves an inner loop counts too: nothing is refused for it.
-func leaves(n ast.Node) bool { return branches(n, token.BREAK) }
-
-func continues(n ast.Node) bool { return branches(n, token.CONTINUE) }
-
-func branches(n ast.Node, kind token.Token) (found bool) {
-	visit(n, func(n ast.Node) bool {
-		b, ok := n.(*ast.BranchStatement)
-		found = found || ok && b.Token == kind
-		return !found && !isFunction(n)
-	})
-	return found
 }

@@ -44,10 +44,7 @@ func (g *guard) held() (sum uint64) {
 // watch watches a call until the function that it answers is called.
 func (g *guard) watch() (end func()) {
 	stop := make(chan struct{})
-	var t *time.Timer
-	t = time.AfterFunc(watchEvery, func() {
-		g.watchUntil(stop)
-	})
+	t := time.AfterFunc(watchEvery, func() { g.watchUntil(stop) })
 	return func() {
 		t.Stop()
 		close(stop)

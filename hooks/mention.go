@@ -71,7 +71,10 @@ func (m *mentions) redeclared(body ast.Node) (found bool) {
 
 // hidden says whether a function gives the variable's name to something of its own.
 func (m *mentions) hidden(f ast.Node) (found bool) {
-	names(f, func(name string) { found = found || name == m.variable })
+	visit(f, func(n ast.Node) bool {
+		declares(n, func(name string) { found = found || name == m.variable })
+		return n == f || !isFunction(n)
+	})
 	return found
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -50,11 +51,15 @@ func (f Form) around() (before, after string) {
 
 // MaxScript is how long a script may be that is no Module, in bytes. A longer one is a
 // program, and belongs into a .tool.js.
-const MaxScript = 256 << 10
+const MaxScript = 64 << 10
 
 // maxNesting is how many brackets may be open at once: goja's parser is recursive, and
 // a Go program whose stack is full dies.
 const maxNesting = 1000
+
+// labels are more of them in a row than there are loops to leave; goja's parser takes a
+// time for them that grows with their number's cube.
+var labels = regexp.MustCompile(`(?:[\pL\w$]+\s*:\s*){50}`)
 
 // tree is a source that has been parsed.
 type tree struct {
@@ -91,6 +96,9 @@ func (s source) parse() (t *tree, p *problem) {
 func (s source) bounds() *problem {
 	if s.Form != Module && len(s.Text) > MaxScript {
 		return &problem{Off: MaxScript, Message: fmt.Sprintf("the script is longer than %d KiB", MaxScript>>10)}
+	}
+	if at := labels.FindStringIndex(s.Text); s.Form != Module && at != nil {
+		return &problem{Off: at[0], Message: "more labels follow each other here than anybody needs"}
 	}
 	open := 0
 	for i := range len(s.Text) {
