@@ -58,7 +58,7 @@ func badDefinitions() map[string]string {
 	add("alias", head+"type: alias\n", head+"type: alias\nbase-tool: nothing\n", head+"type: wrong\nbash: echo\n", head+"base-tool: z\nbash: echo\n", head+"type: alias\nbase-tool: x\n")
 	add("bad-type", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, type: %s}\n", "text", "int", "integer", "list", "[]", "5")...)
 	add("bad-validation", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, validation: %s}\n", `{pattern: "("}`, `{pattern: "(?=x)"}`, "{minLength: -1}", "{minLength: many}", "{minLength: 5, maxLength: 1}", "{minimum: 5, maximum: 1}", "{enum: []}", "{enum: x}", "5")...)
-	add("bad-transform", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, transform: %s}\n", `"value.toUpperCase()"`, "[]", `"format("`)...)
+	add("bad-transform", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, transform: %s}\n", `"value.toUpperCase("`, "[]", `"format("`, "lowercsae")...)
 	add("bad-inline", each(head+"bash: echo %s\nparameters:\n  P: {description: d}\n", "{P:shout}", "{P:trim:shout}", "{P.x}", "{P:format()}", "{RAW:P:shout}")...)
 	add("bad-default", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, type: number, default: %s}\n", "many", "[]", "true", "{a: 1}")...)
 	add("shell", each(head+"bash: |\n  %s\nparameters:\n  P: {description: d}\n", `eval "echo {P}"`, "trap 'echo {P}' EXIT", "echo `echo {P}`", "echo $'x {P}'", "cat <<'X'\n  {P}\n  X", "if {P}; then", "echo \"{P}", "f() { echo {P}", "alias x={P}", "{P}() { :; }", "PS4={P} true", "compgen -W {P}", "echo ${{P}}x")...)

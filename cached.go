@@ -58,7 +58,8 @@ func (e *Engine) caching(afresh bool) *caching {
 // has changed. That results cannot be kept or read costs time, never the step.
 type cachedStep struct{ *planStep }
 
-// CommandOf is the command that a Runner of a plan runs, nil for one written in Go.
+// CommandOf is the command that a Runner of a plan runs, nil for a script and for what is
+// written in Go.
 func CommandOf(r dag.Runner) *steps.Command {
 	if c, ok := r.(cachedStep); ok {
 		r = c.run

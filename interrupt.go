@@ -26,6 +26,9 @@ func interruption(def *tool.Definition, s *tool.Step, said interrupt) interrupt 
 	if s.Kind == tool.Waiting || s.Kind == tool.Asking { // beginning to wait once more does no harm
 		return cmp.Or(own, retryWhenInterrupted)
 	}
+	if s.Script != nil && (s.Script.Role == tool.RolePre || s.Script.Role == tool.RolePost) { // it can change nothing outside
+		return cmp.Or(own, retryWhenInterrupted)
+	}
 	if s.Kind == tool.UseTool {
 		return cmp.Or(own, wide, said) // the tool it uses may say something else
 	}

@@ -117,7 +117,7 @@ func (n names) localNames() []string {
 	var list []string
 	for at := &n; at != nil; at = at.around {
 		for name := range at.locals {
-			if isIdentifier(name) && !slices.Contains(list, name) {
+			if nameable(name) && !slices.Contains(list, name) {
 				list = append(list, name)
 			}
 		}
@@ -126,8 +126,10 @@ func (n names) localNames() []string {
 	return list
 }
 
-func isIdentifier(s string) bool {
-	return s != "" && !strings.ContainsAny(s, ".-")
+// nameable says whether a script can call an item by that name: it is a word, and none
+// that stands for something else in every script.
+func nameable(name string) bool {
+	return !strings.ContainsAny(name, ".-") && !slices.Contains([]string{"params", "steps", "env", "undefined", "NaN", "Infinity"}, name)
 }
 
 // localValue is what a name stands for in an item of a loop, or in a handler.

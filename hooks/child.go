@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"syscall"
-	"time"
 )
 
 // childName is what a child is called: its first argument, by which Main knows it. The
@@ -37,9 +35,7 @@ func Main() {
 	if err != nil {
 		os.Exit(1)
 	}
-	// A terminal's signals are for the program, in whose process group a child stays; its
-	// end is what ends a child.
-	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	signal.Ignore(others...)
 	runtime.GOMAXPROCS(2) // the script, and who watches it
 	c := &child{wire: &wire{in: os.Stdin, out: os.Stdout}, guard: newGuard(memory), programs: map[string]compiled{}}
 	c.serve()
@@ -114,10 +110,7 @@ func (c *child) call(f *frame) (json.RawMessage, *failure) {
 	case known.program == nil:
 		return nil, failed(KindLost, "the child does not know the script")
 	}
-	w, err := newWorld()
-	if err != nil {
-		return nil, failed(KindLost, "%v", err)
-	}
+	w := newWorld()
 	c.mu.Lock()
 	c.current = w
 	c.mu.Unlock()
@@ -130,11 +123,5 @@ func (c *child) call(f *frame) (json.RawMessage, *failure) {
 			}
 		}
 	}
-	var late *time.Timer
-	defer func() {
-		if late != nil {
-			late.Stop()
-		}
-	}()
-	return w.run(t, func() { late = time.AfterFunc(grace, func() { os.Exit(exitTimeout) }) })
+	return w.run(t, func() { os.Exit(exitTimeout) })
 }

@@ -8,27 +8,56 @@ import (
 // clock measures how long a script has run. It stands while the script does nothing but
 // wait for others: their time is not the script's.
 type clock struct {
+	fire func() // called once, after the limit
+	late func() // called when the script has not ended grace after that; nil: nothing is
+
 	mu    sync.Mutex
-	left  time.Duration
-	since time.Time
+	runs  bool
+	fired bool
+	left  time.Duration // until fire, or late
+	since time.Time     // it runs
 	timer *time.Timer
 }
 
-// newClock makes a clock that runs, and calls fire after limit.
-func newClock(limit time.Duration, fire func()) *clock {
-	return &clock{left: limit, since: time.Now(), timer: time.AfterFunc(limit, fire)}
+// newClock makes a clock that runs.
+func newClock(limit time.Duration, fire, late func()) *clock {
+	c := &clock{fire: fire, late: late, left: limit}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.timer = time.AfterFunc(limit, c.tick)
+	c.runs, c.since = true, time.Now()
+	return c
+}
+
+// tick is called when the time is up, and perhaps once more right after the clock was stopped.
+func (c *clock) tick() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !c.runs || time.Since(c.since) < c.left:
+	case !c.fired:
+		c.fired = true
+		c.fire()
+		if c.late != nil {
+			c.left, c.since = grace, time.Now()
+			c.timer.Reset(grace)
+		}
+	case c.late != nil:
+		c.late()
+	}
 }
 
 func (c *clock) pause() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timer.Stop()
+	c.runs = false
 	c.left -= time.Since(c.since)
 }
 
 func (c *clock) resume() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.since = time.Now()
+	c.runs, c.since = true, time.Now()
 	c.timer.Reset(max(c.left, 0))
 }

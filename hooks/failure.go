@@ -71,14 +71,13 @@ func (s *Script) error(f *failure) *Error {
 
 // shorten cuts a message at MaxMessage, on a border between characters.
 func shorten(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= MaxMessage {
-		return s
-	}
 	const more = "…"
-	end := MaxMessage - len(more)
-	for !utf8.RuneStart(s[end]) {
-		end--
+	if len(s) > MaxMessage {
+		end := MaxMessage - len(more)
+		for end > 0 && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s = s[:end] + more
 	}
-	return s[:end] + more
+	return strings.ToValidUTF8(s, "?")
 }

@@ -15,10 +15,7 @@ func (c *call) here(ctx context.Context) (json.RawMessage, error) {
 	if f != nil {
 		return nil, c.Script.error(f)
 	}
-	w, err := newWorld()
-	if err != nil {
-		return nil, err
-	}
+	w := newWorld()
 	ctx, done := c.bounded(ctx)
 	var asks sync.WaitGroup
 	defer asks.Wait()

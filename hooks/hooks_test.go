@@ -4,16 +4,26 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/dop251/goja"
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun/tool"
 )
 
 func TestMain(m *testing.M) {
+	// A built-in module with which the tests ask.
+	shims.Store("nested", goja.MustCompile("nested", "(function (exports, require, module, __ask, __askNow) {"+
+		"module.exports = {call: v => __ask('nested', v), callNow: v => __askNow('nested', v)}})", false))
 	Main()
+	if how := os.Getenv(asProgram); how != "" {
+		runProgram(how)
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -172,7 +182,7 @@ func TestModule(t *testing.T) {
 	both(t, Call{Script: s, Entry: "execute", Vars: map[string]any{"params": map[string]any{"bad": 1}}}, func(t *testing.T, result string, err error) {
 		var e *Error
 		if !errors.As(err, &e) || e.Pos.String() != "/tools/x.tool.js:4:22" {
-			t.Errorf("%s %v %+v", result, err, e)
+			t.Errorf("%s %v %+v", result, err, e.Pos)
 		}
 	})
 }
@@ -191,6 +201,54 @@ func TestStep(t *testing.T) {
 			})
 			if err != nil || string(raw) != "1" || len(lines) != 1 || lines[0] != `log {"level":"info","message":"a {\"b\":1}"}` {
 				t.Errorf("%s %v %q", raw, err, lines)
+			}
+		})
+	}
+}
+
+// A module that exceeds its time may clean up, if it can be interrupted (S2-071).
+func TestAtEnd(t *testing.T) {
+	s := CompileModule(&tool.Module{File: "x.tool.js", Code: []byte(`module.exports = {
+		execute() { for (;;) {} },
+		async cleanup() { console.log('clean') },
+	}`)})
+	for way, r := range map[string]*Runtime{"here": New(Config{InProcess: true, Timeout: 50 * time.Millisecond}), "child": New(Config{Timeout: 50 * time.Millisecond})} {
+		t.Run(way, func(t *testing.T) {
+			defer r.Close()
+			var said []string
+			_, err := r.Call(context.Background(), Call{Script: s, Entry: "execute", Ask: func(_ context.Context, op string, args json.RawMessage) (any, error) {
+				said = append(said, op+string(args))
+				return nil, nil
+			}})
+			var e *Error
+			if !errors.As(err, &e) || e.Kind != KindTimeout || e.Pos.Line != 2 {
+				t.Errorf("%v %+v", err, e)
+			}
+			if len(said) != 1 || !strings.Contains(said[0], "clean") {
+				t.Errorf("%q", said)
+			}
+		})
+	}
+}
+
+// Places in a module that was bundled are those of the files it was made of.
+func TestSourceMap(t *testing.T) {
+	// Line 1 of the code is line 3 of src/a.ts, line 2 is line 7 of it; columns are the same.
+	const smap = `{"version":3,"sources":["src/a.ts"],"names":[],"mappings":"AAEA;AAIA"}`
+	s := CompileModule(&tool.Module{File: filepath.FromSlash("/tools/x.tool.ts"), Map: []byte(smap),
+		Code: []byte("module.exports = {execute() {\n  throw new Error('mapped')\n}}")})
+	both(t, Call{Script: s, Entry: "execute"}, func(t *testing.T, result string, err error) {
+		var e *Error
+		if !errors.As(err, &e) || e.Pos.File != filepath.FromSlash("/tools/src/a.ts") || e.Pos.Line != 7 {
+			t.Errorf("%s %v %+v", result, err, e.Pos)
+		}
+	})
+	for name, code := range map[string]string{"syntax": "module.exports = {\n  a b\n}", "a brace too many": "}\n"} {
+		broken := CompileModule(&tool.Module{File: "b.tool.js", Code: []byte(code)})
+		both(t, Call{Script: broken, Entry: "describe"}, func(t *testing.T, result string, err error) {
+			var e *Error
+			if !errors.As(err, &e) || e.Name != "SyntaxError" || e.Pos.File != "b.tool.js" {
+				t.Errorf("%s: %s %v %+v", name, result, err, e)
 			}
 		})
 	}

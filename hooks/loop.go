@@ -67,6 +67,15 @@ func (l *loop) abort(why *failure) {
 	}
 }
 
+// revive makes an aborted loop work again, without what it waited for.
+func (l *loop) revive() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.aborted, l.answers, l.stop = nil, nil, make(chan struct{})
+	l.asks, l.timers = map[uint64]func(answer) error{}, nil
+	l.vm.ClearInterrupt()
+}
+
 // take is the answer to question id, 0 for any, if it has come; or why there will be none.
 func (l *loop) take(id uint64) (a answer, found bool, why *failure) {
 	l.mu.Lock()

@@ -10,29 +10,25 @@ import (
 //go:embed module.js
 var moduleCode string
 
-// moduleProgram is what is done with a Module. It is the body of a function with these
-// in its scope, and returns the result or a promise of it:
+// moduleProgram is what is done with a Module. It is the body of an async function with
+// these in its scope, and returns the result:
 //
 //	entry, args     what of the module is called, and with what
 //	__load()        evaluates the module; its module.exports, or its default export
 //	__require(name) a built-in module
 //	__ask(op, args), __askNow(op, args)
+//	__atEnd(f)      f is called when the time limit ends the module amid its work, and has
+//	                endLimit; what it waits for may not come any more
 //	__where(error)  "file:line:col" in the author's file where it was thrown, or ""
 var moduleProgram = sync.OnceValue(func() *goja.Program {
-	return goja.MustCompile("flowrun:module.js", "(function (entry, args, __load, __require, __ask, __askNow, __where) {"+moduleCode+"\n})", false)
+	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+moduleCode+"\n})", false)
 })
 
 // beginModule calls an entry of a module.
 func (w *world) beginModule(t *task) (goja.Value, error) {
 	args := w.vm.NewObject()
 	for name, raw := range t.vars {
-		v, err := w.value(raw)
-		if err == nil {
-			err = args.Set(name, v)
-		}
-		if err != nil {
-			return nil, err
-		}
+		args.Set(name, w.value(raw)) // a plain object
 	}
 	f, err := w.function(moduleProgram())
 	if err != nil {
@@ -40,8 +36,12 @@ func (w *world) beginModule(t *task) (goja.Value, error) {
 	}
 	load := func(goja.FunctionCall) goja.Value { return w.load(t.program) }
 	where := func(call goja.FunctionCall) goja.Value { return w.vm.ToValue(w.where(call.Argument(0), t.program)) }
+	atEnd := func(call goja.FunctionCall) goja.Value {
+		w.atEnd, _ = goja.AssertFunction(call.Argument(0))
+		return goja.Undefined()
+	}
 	return f(goja.Undefined(), w.vm.ToValue(t.entry), args, w.vm.ToValue(load), w.require,
-		w.vm.ToValue(w.ask), w.vm.ToValue(w.askNow), w.vm.ToValue(where))
+		w.vm.ToValue(w.ask), w.vm.ToValue(w.askNow), w.vm.ToValue(where), w.vm.ToValue(atEnd))
 }
 
 // load evaluates the module.

@@ -6,6 +6,7 @@ switch (entry) {
       schema: tool.getSchema ? tool.getSchema() : {},
     };
   case 'execute':
+    if (tool.cleanup) __atEnd(() => tool.cleanup());
     return tool.execute(args.params);
 }
 throw new Error('a tool has no entry ' + entry);

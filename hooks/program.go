@@ -62,6 +62,9 @@ func (p *program) at(f *failure, off int) {
 // mapped is where the author wrote what stands at pos.
 func (p *program) mapped(m *sourcemap.Consumer, pos tool.Pos) tool.Pos {
 	file, _, line, col, ok := m.Source(pos.Line, pos.Col-1)
+	if !ok { // the map knows nothing so far to the right
+		file, _, line, col, ok = m.Source(pos.Line, 0)
+	}
 	if !ok {
 		return pos
 	}

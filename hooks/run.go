@@ -21,25 +21,35 @@ type task struct {
 // asker sends a question out; the answer comes to the world's loop. Question 0 wants none.
 type asker func(id uint64, op string, args json.RawMessage)
 
-// run runs the task in the world, which is of no use afterwards.
-func (w *world) run(t *task, late func()) (result json.RawMessage, f *failure) {
-	w.loop.clock = newClock(t.limit, func() {
-		w.loop.abort(failed(KindTimeout, "the script ran longer than %v", t.limit))
-		if late != nil {
-			late()
-		}
-	})
+// endLimit is how long a script that exceeded its time may take to clean up.
+const endLimit = 100 * time.Millisecond
+
+// run runs the task in the world, which is of no use afterwards. late is called when the
+// script cannot be interrupted; nil: there is nothing to be done about it.
+func (w *world) run(t *task, late func()) (json.RawMessage, *failure) {
+	result, f := w.within(t.limit, late, t.program, func() (goja.Value, error) { return w.begin(t) })
+	if f != nil && f.Kind == KindTimeout && w.atEnd != nil {
+		w.loop.revive()
+		w.within(endLimit, late, t.program, func() (goja.Value, error) { return w.atEnd(goja.Undefined()) })
+	}
+	return result, f
+}
+
+// within runs a function of the script, and all that follows from it, for a limited time.
+func (w *world) within(limit time.Duration, late func(), p *program, begin func() (goja.Value, error)) (result json.RawMessage, f *failure) {
+	stop := func() { w.loop.abort(failed(KindTimeout, "the script ran longer than %v", limit)) }
+	w.loop.clock = newClock(limit, stop, late)
 	defer w.loop.clock.pause()
 	defer func() {
 		if x := recover(); x != nil {
-			f = w.recovered(x, t.program)
+			f = w.recovered(x, p)
 		}
 	}()
-	v, err := w.begin(t)
+	v, err := begin()
 	if err != nil {
-		return nil, w.fail(err, t.program)
+		return nil, w.fail(err, p)
 	}
-	return w.finish(v, t.program)
+	return w.finish(v, p)
 }
 
 // begin calls the script; what it answers may be a promise yet.
@@ -54,14 +64,10 @@ func (w *world) begin(t *task) (goja.Value, error) {
 	}
 	var first goja.Value = goja.Undefined()
 	for name, raw := range t.vars {
-		v, err := w.value(raw)
-		if err != nil {
+		first = w.value(raw)
+		if err := w.vm.Set(name, first); err != nil {
 			return nil, err
 		}
-		if err := w.vm.Set(name, v); err != nil {
-			return nil, err
-		}
-		first = v
 	}
 	f, err := w.function(t.program.main)
 	if err != nil {
@@ -127,11 +133,11 @@ func (w *world) settled(v goja.Value, p *program) (goja.Value, *failure) {
 		if !thenable {
 			return v, nil
 		}
-		adopted, err := w.adopt(goja.Undefined(), v)
-		if err != nil {
+		adopting, resolve, _ := w.vm.NewPromise()
+		if err := resolve(v); err != nil {
 			return nil, w.fail(err, p)
 		}
-		promise = adopted.Export().(*goja.Promise)
+		promise = adopting
 	}
 	if f := w.wait(func() bool { return promise.State() != goja.PromiseStatePending }, p); f != nil {
 		return nil, f

@@ -43,7 +43,7 @@ func (t *turn) run(ctx context.Context, k *kid) (json.RawMessage, error) {
 	if err := t.begin(); err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
-	t.clock = newClock(t.call.limit+2*grace, func() { t.expired.Store(true); k.kill() })
+	t.clock = newClock(t.call.limit+2*grace, func() { t.expired.Store(true); k.kill() }, nil)
 	defer t.clock.pause()
 	for {
 		f, err := k.wire.receive()
@@ -71,6 +71,9 @@ func (t *turn) begin() error {
 		if _, err := k.wire.receive(); err != nil {
 			k.kill()
 			<-k.done
+			if t.pool.isClosed() {
+				return errClosed
+			}
 			return fmt.Errorf("the JavaScript process did not start (%v): %s", k.state, k.stderr.String())
 		}
 		k.ready = true
@@ -132,7 +135,7 @@ func (t *turn) lost(ctx context.Context) error {
 		return context.Cause(ctx)
 	case t.expired.Load() || code == exitTimeout:
 		why, message = KindTimeout, fmt.Sprintf("the script ran longer than %v", t.call.limit)
-	case code == exitMemory || bytes.Contains(said, []byte("out of memory")) || bytes.Contains(said, []byte("cannot allocate memory")):
+	case code == exitMemory || starved(said):
 		why, message = KindMemory, fmt.Sprintf("the script took more memory than the %d MiB that it may", t.pool.config.Memory>>20)
 	case bytes.Contains(said, []byte("stack overflow")):
 		why, message = KindMemory, "the script took more stack than it may: something is nested too deeply"
@@ -142,6 +145,17 @@ func (t *turn) lost(ctx context.Context) error {
 		message += ": " + firstLine(said)
 	}
 	return &Error{Kind: why, Message: shorten(message), Pos: t.call.Script.text.Pos}
+}
+
+// starved says whether Go died of getting no memory from the system. Where it is in the
+// middle of collecting then, it stumbles over what it has not got.
+func starved(said []byte) bool {
+	for _, sign := range []string{"out of memory", "cannot allocate memory", "SIGSEGV: segmentation violation"} {
+		if bytes.Contains(said, []byte(sign)) {
+			return true
+		}
+	}
+	return false
 }
 
 func firstLine(b []byte) string {

@@ -105,9 +105,25 @@ func (w *writer) string(s string) *failure {
 	if len(s) > MaxResult {
 		return w.tooLarge()
 	}
+	if plain(s) {
+		w.out.WriteByte('"')
+		w.out.WriteString(s)
+		w.out.WriteByte('"')
+		return nil
+	}
 	w.text.Encode(s)                // into memory
 	w.out.Truncate(w.out.Len() - 1) // its newline
 	return nil
+}
+
+// plain says whether a string stands in JSON as it is.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *writer) tooLarge() *failure {
@@ -188,11 +204,10 @@ func (w *writer) members(o *goja.Object) *failure {
 }
 
 func (w *writer) isArray(o *goja.Object) bool {
-	if o.ExportType() != reflect.TypeFor[goja.Proxy]() {
-		return o.ClassName() == "Array"
+	for o != nil && o.ExportType() == reflect.TypeFor[goja.Proxy]() {
+		o = o.Export().(goja.Proxy).Target()
 	}
-	v, err := w.world.isArray(goja.Undefined(), o)
-	return err == nil && v.ToBoolean()
+	return o != nil && o.ClassName() == "Array"
 }
 
 func (w *writer) array(o *goja.Object) *failure {

@@ -77,12 +77,14 @@ func (w *world) describe(f *failure, v goja.Value, p *program) {
 		}
 		return
 	}
-	f.Message = shorten(message.String())
+	said := message.String()
+	f.Message = shorten(said)
 	if name := o.Get("name"); name != nil && goja.IsString(name) {
 		f.Name = shorten(name.String())
 	}
 	if stack := o.Get("stack"); stack != nil && goja.IsString(stack) {
-		p.placeIn(f, stack.String())
+		text := stack.String() // which begins with the message
+		p.placeIn(f, text[min(len(said), len(text)):])
 	}
 }
 

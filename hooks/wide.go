@@ -50,11 +50,7 @@ func (w *world) ask(call goja.FunctionCall) goja.Value {
 		if a.Error != nil {
 			return reject(w.errorValue(a.Error))
 		}
-		v, err := w.value(a.Value)
-		if err != nil {
-			return err
-		}
-		return resolve(v)
+		return resolve(w.value(a.Value))
 	})
 	return w.vm.ToValue(promise)
 }
@@ -71,11 +67,7 @@ func (w *world) askNow(call goja.FunctionCall) goja.Value {
 	if a.Error != nil {
 		panic(w.errorValue(a.Error))
 	}
-	v, err := w.value(a.Value)
-	if err != nil {
-		panic(w.vm.NewGoError(err))
-	}
-	return v
+	return w.value(a.Value)
 }
 
 // question is what a script asks.

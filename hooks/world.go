@@ -1,51 +1,48 @@
 package hooks
 
 import (
-	_ "embed"
-	"encoding/json"
+	"reflect"
 	"slices"
 	"sync"
 
 	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
 )
 
 // maxDepth is how many calls of functions a script may nest.
-const maxDepth = 10_000
+const maxDepth = 4_000
 
 // world is where one call runs: the language, made anew, without what makes code of
 // text. It belongs to one goroutine.
 type world struct {
 	vm       *goja.Runtime
-	parse    goja.Callable   // JSON.parse, as it was before any script ran
-	adopt    goja.Callable   // makes a promise of a thenable
-	isArray  goja.Callable   // Array.isArray
 	rejected []*goja.Promise // with nobody to handle it
 	loop     *loop
-	asker    asker      // of a wide world
-	require  goja.Value // of a wide world
+	asker    asker         // of a wide world
+	require  goja.Value    // of a wide world
+	atEnd    goja.Callable // cleans up after a script that exceeded its time; nil: nothing does
 }
 
-//go:embed pure.js
-var pureCode string
-
-// pureProgram takes from a world what makes code of text.
-var pureProgram = sync.OnceValue(func() *goja.Program { return goja.MustCompile("flowrun:pure.js", pureCode, true) })
-
-// newWorld makes a world.
-func newWorld() (*world, error) {
+// newWorld makes a world. Most of the language is made when it is first used.
+func newWorld() *world {
 	w := &world{vm: goja.New()}
 	w.vm.SetMaxCallStackSize(maxDepth)
-	made, err := w.vm.RunProgram(pureProgram())
-	if err != nil {
-		return nil, err
-	}
-	o := made.ToObject(w.vm)
-	w.parse, _ = goja.AssertFunction(o.Get("parse"))
-	w.isArray, _ = goja.AssertFunction(o.Get("isArray"))
-	w.adopt, _ = goja.AssertFunction(o.Get("adopt"))
+	w.vm.SetParserOptions(w.refuseText())
 	w.vm.SetPromiseRejectionTracker(w.track)
 	w.loop = newLoop(w.vm)
-	return w, nil
+	return w
+}
+
+// refuseText is an option of the parser that throws. All that makes code of text while a
+// script runs parses it with the options of its world: eval, Function and the hidden
+// constructors beside it, whichever way a script gets hold of them. Programs of the host
+// are parsed before there is a world. The option's own parameter has no name outside of
+// its package, so that the function has to be made.
+func (w *world) refuseText() parser.Option {
+	throw := func([]reflect.Value) []reflect.Value {
+		panic(w.vm.NewTypeError("eval and Function are not available here: text is not run as code"))
+	}
+	return reflect.MakeFunc(reflect.TypeFor[parser.Option](), throw).Interface().(parser.Option)
 }
 
 // track keeps the rejected promises that nobody has handled.
@@ -57,14 +54,6 @@ func (w *world) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	w.rejected = slices.DeleteFunc(w.rejected, func(known *goja.Promise) bool { return known == p })
 }
 
-// value brings JSON into the world.
-func (w *world) value(raw json.RawMessage) (goja.Value, error) {
-	if len(raw) == 0 {
-		return goja.Undefined(), nil
-	}
-	return w.parse(goja.Undefined(), w.vm.ToValue(string(raw)))
-}
-
 // pureNames and wideNames are the globals of worlds.
 var (
 	pureNames = sync.OnceValue(func() []string { return globals(false) })
@@ -72,12 +61,11 @@ var (
 )
 
 func globals(wide bool) []string {
-	w, err := newWorld()
-	if err == nil && wide {
-		err = w.widen(nil)
-	}
-	if err != nil {
-		return nil
+	w := newWorld()
+	if wide {
+		if err := w.widen(nil); err != nil {
+			panic(err) // its code is a part of this program
+		}
 	}
 	return w.vm.GlobalObject().GetOwnPropertyNames()
 }

@@ -1,0 +1,114 @@
+package hooks
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+// kilobyte is a value of about 1 KB as JSON, as hooks see them.
+func kilobyte() map[string]any {
+	return map[string]any{"url": "https://example.com/search", "query": strings.Repeat("q", 200), "limit": 20,
+		"tags":    []any{"a", "b", "c", map[string]any{"deep": true, "n": 1.5}},
+		"headers": map[string]any{"accept": "application/json", "agent": strings.Repeat("x", 300)},
+		"body":    strings.Repeat("text ", 70)}
+}
+
+const hook = `// @preprocess
+input.url = input.url + '?q=' + encodeURIComponent(input.query);
+input.tags.push('more');
+return input;`
+
+// BenchmarkCall is one hook on a 1 KB value: at most 60 µs in process, 100 µs through the child.
+func BenchmarkCall(b *testing.B) {
+	for way, r := range runtimes(b) {
+		b.Run(way, func(b *testing.B) {
+			c := Call{Script: compile(b, Body, hook, "input"), Vars: map[string]any{"input": kilobyte()}}
+			if _, err := r.Call(context.Background(), c); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := r.Call(context.Background(), c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkParts are the parts of a call in process.
+func BenchmarkParts(b *testing.B) {
+	b.Run("world", func(b *testing.B) {
+		for b.Loop() {
+			newWorld()
+		}
+	})
+	b.Run("widen", func(b *testing.B) {
+		for b.Loop() {
+			w := newWorld()
+			if err := w.widen(nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("encode", func(b *testing.B) {
+		vars := map[string]any{"input": kilobyte()}
+		for b.Loop() {
+			encode(vars)
+		}
+	})
+	vars, _ := encode(map[string]any{"input": kilobyte()})
+	w := newWorld()
+	b.Run("value in", func(b *testing.B) {
+		for b.Loop() {
+			w.value(vars["input"])
+		}
+	})
+	v := w.value(vars["input"])
+	b.Run("value out", func(b *testing.B) {
+		for b.Loop() {
+			w.json(v, "the result")
+		}
+	})
+}
+
+// BenchmarkCompile is what a hook costs before it is run.
+func BenchmarkCompile(b *testing.B) {
+	for b.Loop() {
+		compile(b, Body, hook, "input")
+	}
+}
+
+// BenchmarkStart is a call that needs a new child.
+func BenchmarkStart(b *testing.B) {
+	s := compile(b, Body, "return 1")
+	for b.Loop() {
+		r := New(Config{})
+		if _, err := r.Call(context.Background(), Call{Script: s}); err != nil {
+			b.Fatal(err)
+		}
+		r.Close()
+	}
+}
+
+// BenchmarkLimit is how long after its limit a script has ended that cannot be
+// interrupted: 500 ms at most.
+func BenchmarkLimit(b *testing.B) {
+	const limit = 100 * time.Millisecond
+	for _, name := range []string{"while true", "backtracking", "a huge array", "4 GB of pushes"} {
+		b.Run(name, func(b *testing.B) {
+			r := New(Config{Timeout: limit})
+			defer r.Close()
+			s := compile(b, Body, hostile[name].code, "input")
+			var worst time.Duration
+			for b.Loop() {
+				began := time.Now()
+				r.Call(context.Background(), Call{Script: s, Vars: map[string]any{"input": map[string]any{}}})
+				worst = max(worst, time.Since(began)-limit)
+			}
+			b.ReportMetric(float64(worst.Milliseconds()), "ms-over")
+		})
+	}
+}

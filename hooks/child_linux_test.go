@@ -1,0 +1,146 @@
+package hooks
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// asProgram in the environment makes the test program one that runs a script; the value
+// says how.
+const asProgram = "HOOKS_TEST_PROGRAM"
+
+// runProgram runs scripts until it is killed.
+func runProgram(how string) {
+	script := "for (;;) {} return 1"
+	if how == "reaper" {
+		script = "return 1"
+		if err := proc.BecomeReaper(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
+	r := New(Config{Timeout: time.Hour})
+	s, _ := Compile(tool.Plain(script), Body)
+	call := func() error {
+		_, err := r.Call(context.Background(), Call{Script: s})
+		return err
+	}
+	if how == "reaper" {
+		reap(r, call)
+		os.Exit(0)
+	}
+	go call()
+	for !r.pool.busy() {
+		time.Sleep(time.Millisecond)
+	}
+	fmt.Println(r.pool.pids()[0])
+	time.Sleep(time.Hour)
+}
+
+// reap runs and ends a step beside a child, which must stay.
+func reap(r *Runtime, call func() error) {
+	before := call()
+	g := proc.Open(proc.Mark("hooks", 1))
+	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	_, err := g.Start(proc.Spec{Step: "s", Path: "/bin/sh", Args: []string{"sh", "-c", "sleep 600 & (setsid sleep 600 &); sleep 600"},
+		Env: os.Environ(), Files: [3]*os.File{null, null, null}})
+	if err == nil {
+		_, err = g.Close(context.Background(), 0)
+	}
+	fmt.Println(before, err, call(), r.pool.started)
+}
+
+func (p *pool) pids() (list []int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for k := range p.all {
+		list = append(list, k.process.Pid)
+	}
+	return list
+}
+
+func start(t *testing.T, how string) (*exec.Cmd, *bufio.Reader) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), asProgram+"="+how)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, bufio.NewReader(out)
+}
+
+// A child dies with its program, by kill -9 and amid a script as well.
+func TestDiesWithProgram(t *testing.T) {
+	cmd, out := start(t, "endless")
+	line, err := out.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err != nil || !strings.HasPrefix(string(name), childName) {
+		t.Fatalf("%q, %v", name, err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the child lives: %s", stat)
+		}
+	}
+}
+
+// A program that is a reaper does not take a child for what a step has left.
+func TestReaper(t *testing.T) {
+	cmd, out := start(t, "reaper")
+	line, err := out.ReadString('\n')
+	if err != nil || line != "<nil> <nil> <nil> 1\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+	cmd.Wait()
+}
+
+// What a terminal sends to everything in front of it does not end a call.
+func TestSignals(t *testing.T) {
+	r := New(Config{Timeout: time.Hour})
+	defer r.Close()
+	s := compile(t, Body, "const end = Date.now() + input; while (Date.now() < end); return 1", "input")
+	if _, err := r.Call(context.Background(), Call{Script: s, Vars: map[string]any{"input": 0}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range r.pool.pids() {
+		time.AfterFunc(50*time.Millisecond, func() {
+			for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP} {
+				syscall.Kill(pid, sig)
+			}
+		})
+	}
+	if raw, err := r.Call(context.Background(), Call{Script: s, Vars: map[string]any{"input": 300}}); err != nil || string(raw) != "1" {
+		t.Errorf("%s, %v", raw, err)
+	}
+}

@@ -1,0 +1,163 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hostile are scripts that do what no script may, and how each may end: S0-074, and
+// case 60 of what a trustworthy system answers. The first kind is what happens mostly.
+var hostile = map[string]struct {
+	code  string
+	kinds []Kind
+}{
+	"while true":            {`while (true) {} return 1`, []Kind{KindTimeout}},
+	"for ever":              {`for (;;) { input.n++ } return 1`, []Kind{KindTimeout}},
+	"a loop that catches":   {`for (;;) { try { for (;;) {} } catch (e) {} finally { continue } } return 1`, []Kind{KindTimeout}},
+	"a promise loop":        {`const f = () => Promise.resolve().then(f); await f(); return 1`, []Kind{KindTimeout}},
+	"an async loop":         {`while (true) { await null } return 1`, []Kind{KindTimeout}},
+	"backtracking":          {`return /^(?=(a+)+$)(a+)+$/.test('a'.repeat(40) + '!')`, []Kind{KindTimeout}},
+	"backtracking backrefs": {`return /^(a+)+\1$/.test('a'.repeat(45) + '!')`, []Kind{KindTimeout}},
+	"a huge array":          {`return Array(1e8).fill(0).length`, []Kind{KindMemory, KindTimeout}},
+	"a huge string":         {`return 'x'.repeat(1 << 30).length`, []Kind{KindMemory}},
+	"4 GB of pushes":        {`const a = []; for (let i = 0; i < 5e8; i++) a.push({i}); return a.length`, []Kind{KindMemory, KindTimeout}},
+	"doubling arrays":       {`let a = [1]; for (;;) a = a.concat(a); return a`, []Kind{KindMemory, KindTimeout}},
+	"doubling strings":      {`let s = 'x'; for (;;) s = s + s; return s.length`, []Kind{KindMemory, KindTimeout, KindThrown}},
+	"nested arrays":         {`let a = []; for (;;) a = [a, a]; return a`, []Kind{KindMemory, KindTimeout}},
+	"deep arrays as text":   {`let a = []; for (let i = 0; i < 1e6; i++) a = [a]; return String(a)`, []Kind{KindThrown, KindMemory, KindTimeout}},
+	"typed arrays":          {`const a = []; for (;;) a.push(new Uint8Array(1 << 24)); return a`, []Kind{KindMemory, KindTimeout}},
+	"a Map that grows":      {`const m = new Map(); for (let i = 0; ; i++) m.set(i, 'x'.repeat(100) + i); return 1`, []Kind{KindMemory, KindTimeout}},
+	"recursion":             {`const f = (n) => f(n + 1) + 1; return f(0)`, []Kind{KindThrown}},
+	"recursion in natives":  {`const f = () => [1].map(f); return f()`, []Kind{KindThrown, KindTimeout}},
+	"recursion in getters":  {`const o = {get x() { return this.x }}; return o.x`, []Kind{KindThrown, KindTimeout}},
+	"recursion in toString": {`const o = {toString() { return '' + o }}; return '' + o`, []Kind{KindThrown, KindTimeout}},
+	"a deep JSON bomb":      {`return JSON.parse('['.repeat(1e7))`, []Kind{KindThrown, KindMemory, KindTimeout}},
+	"a wide JSON bomb":      {`return JSON.parse('[' + '{},'.repeat(2e7) + '1]').length`, []Kind{KindMemory, KindTimeout}},
+	"a proxy's traps":       {`return new Proxy({}, {ownKeys() { for (;;) {} }})`, []Kind{KindTimeout}},
+	"a proxy of everything": {`const p = new Proxy({}, {get: () => p, ownKeys: () => ['a'], getOwnPropertyDescriptor: () => ({enumerable: true, configurable: true, value: 1})}); return p`, []Kind{KindResult, KindThrown, KindTimeout, KindMemory}},
+	"toJSON for ever":       {`return {toJSON() { for (;;) {} }}`, []Kind{KindTimeout}},
+	"toJSON that grows":     {`const f = () => ({toJSON: f, a: {toJSON: f}}); return {a: {toJSON: f}, get b() { return f() }}`, []Kind{KindThrown, KindResult, ""}},
+	"endless getters":       {`const f = () => ({get a() { return f() }}); return f()`, []Kind{KindResult}},
+	"a getter that throws":  {`return {get a() { throw new Error('no') }}`, []Kind{KindThrown}},
+	"an endless message":    {`throw {get message() { for (;;) {} }}`, []Kind{KindTimeout, KindThrown}},
+	"a huge message":        {`throw new Error('x'.repeat(1e7))`, []Kind{KindThrown}},
+	"a huge result":         {`return Array(1e7).fill('0123456789')`, []Kind{KindResult, KindMemory, KindTimeout}},
+	"a long sparse array":   {`const a = []; a.length = 4294967295; return a`, []Kind{KindResult, KindTimeout}},
+	"sorting for ever":      {`return [3, 1, 2].sort(() => { for (;;) {} })`, []Kind{KindTimeout}},
+	"sorting a lot":         {`return Array.from({length: 1e7}, (_, i) => -i).sort((a, b) => a - b).length`, []Kind{KindMemory, KindTimeout}},
+	"replacing for ever":    {`return 'x'.replace(/x/, () => { for (;;) {} })`, []Kind{KindTimeout}},
+	"joining a lot":         {`return Array(1e8).join('xxxxxxxxxxxxxxxx').length`, []Kind{KindMemory, KindTimeout}},
+	"padding a lot":         {`return ''.padStart(1 << 30, 'ab').length`, []Kind{KindMemory, KindTimeout}},
+	"a thenable for ever":   {`return {then() {}}`, []Kind{KindThrown}},
+	"a promise of promises": {`const f = () => new Promise(r => r(f())); return f()`, []Kind{KindThrown, KindTimeout}},
+	"the constructor":       {`return (() => {}).constructor('return this')()`, []Kind{KindThrown}},
+	"the async constructor": {`return (async () => {}).constructor('return this')()`, []Kind{KindThrown}},
+	"the generators'":       {`return (function* () {}).constructor('yield this')().next()`, []Kind{KindThrown}},
+	"a prototype's":         {`return Object.getPrototypeOf(async function () {}).constructor('x')`, []Kind{KindThrown}},
+	"Reflect.construct":     {`return Reflect.construct(Object.getPrototypeOf(Object).constructor, ['return 1'])`, []Kind{KindThrown}},
+	"indirect eval":         {`return globalThis['ev' + 'al']('1')`, []Kind{KindThrown}},
+	"require by its name":   {`return globalThis['req' + 'uire']('fs')`, []Kind{KindThrown}},
+}
+
+// clean is a script that looks for what others may have left behind.
+const clean = `return [typeof left, ({}).polluted, [].constructor === Array, JSON.stringify({a: 1}), Object.keys(globalThis).length, 'a'.trim()].join()`
+
+const wantClean = `"undefined,,true,{\"a\":1},0,a"`
+
+// TestHostile: each hostile script ends in a clear error, leaves this process as it was
+// and the next call clean. How soon it does is BenchmarkLimit's to say.
+func TestHostile(t *testing.T) {
+	short, long := New(Config{Timeout: 300 * time.Millisecond}), New(Config{Timeout: time.Minute})
+	defer short.Close()
+	defer long.Close()
+	check := compile(t, Body, clean)
+	for name, c := range hostile {
+		t.Run(name, func(t *testing.T) {
+			r := long
+			if slices.Contains(c.kinds, KindTimeout) {
+				r = short
+			}
+			s := compile(t, Body, c.code, "input")
+			before := heap()
+			began := time.Now()
+			raw, err := r.Call(context.Background(), Call{Script: s, Vars: map[string]any{"input": map[string]any{"n": 1}}})
+			took := time.Since(began)
+			if grown := heap() - before; grown > 4<<20 {
+				t.Errorf("this process has grown by %d bytes", grown)
+			}
+			var e *Error
+			kind := Kind("")
+			if errors.As(err, &e) {
+				kind = e.Kind
+			}
+			if !slices.Contains(c.kinds, kind) || err != nil && (e == nil || e.Message == "") {
+				t.Errorf("%.100s, %v (%s), want one of %v", raw, err, kind, c.kinds)
+			}
+			t.Logf("%v: %s: %.200v", took.Round(time.Millisecond), kind, err)
+			if raw, err := r.Call(context.Background(), Call{Script: check}); err != nil || string(raw) != wantClean {
+				t.Errorf("the next call: %s, %v", raw, err)
+			}
+		})
+	}
+}
+
+// heap is what this process holds.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Pollution of what a world has ends with the world.
+func TestPollution(t *testing.T) {
+	script := compile(t, Body, `left = 1; globalThis.left2 = 2; Object.prototype.polluted = 'yes'; Array.prototype.push = null
+		JSON.stringify = () => 'no'; JSON.parse = () => 'no'; Promise.prototype.then = () => { throw 1 }; Symbol.prototype.x = 1
+		String.prototype.trim = () => 'gone'; Object.keys = () => []; Array.isArray = () => true
+		return {a: [1, {b: 2}]}`)
+	check := compile(t, Body, clean)
+	for way, r := range runtimes(t) {
+		t.Run(way, func(t *testing.T) {
+			for range 3 {
+				if raw, err := r.Call(context.Background(), Call{Script: script}); err != nil || string(raw) != `{"a":[1,{"b":2}]}` {
+					t.Errorf("%s, %v", raw, err)
+				}
+				if raw, err := r.Call(context.Background(), Call{Script: check}); err != nil || string(raw) != wantClean {
+					t.Errorf("the next call: %s, %v", raw, err)
+				}
+			}
+		})
+	}
+}
+
+// A child has nothing of this process's environment but the time zone, and is in no
+// folder of anybody's.
+func TestChildEnvironment(t *testing.T) {
+	t.Setenv("SECRET", "xyzzy")
+	t.Setenv("TZ", "Asia/Tokyo")
+	for _, entry := range childEnv() {
+		if name, _, _ := strings.Cut(entry, "="); !slices.Contains([]string{"GOTRACEBACK", "TZ", "SystemRoot"}, name) {
+			t.Error(entry)
+		}
+	}
+	r := New(Config{})
+	defer r.Close()
+	raw, err := r.Call(context.Background(), Call{Script: compile(t, Body, "return new Date(0).getHours()")})
+	if err != nil || string(raw) != "9" {
+		t.Error(string(raw), err)
+	}
+	if runtime.GOOS == "linux" {
+		for k := range r.pool.all {
+			if dir, err := os.Readlink("/proc/" + strconv.Itoa(k.process.Pid) + "/cwd"); err != nil || dir != "/" {
+				t.Error(dir, err)
+			}
+		}
+	}
+}
