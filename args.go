@@ -32,6 +32,7 @@ type Args struct {
 	ahead   bool // a preview: nothing may be started
 	dir     string
 	temp    string
+	run     string   // its id; "" for a preview
 	path    dag.ID   // of the step that uses the tool; "" for the run's own
 	local   *local   // of an item of a loop
 	cache   *caching // nil: no result is kept or used
@@ -71,7 +72,7 @@ func (a *Args) Value(name string) any { return a.values[name].V }
 // begin readies the call: environment, secrets, directories. path tells calls of
 // one run apart.
 func (a *Args) begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
-	a.session, a.path = session, path
+	a.session, a.run, a.path = session, run, path
 	a.tellUndeclared()
 	if err := a.openEnvironment(ctx); err != nil {
 		return err

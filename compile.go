@@ -162,12 +162,20 @@ func (c *compiler) template(at *tool.Text, path string, sh expr.Shell, n expr.Na
 	if at == nil {
 		return nil
 	}
-	t, ps := expr.ParseTemplate(at.S, sh, n)
+	t, ps := parse(at.S, sh, n)
 	if c.found(*at, path, ps, n) {
 		return nil
 	}
 	c.lintItem(*at, path, n)
 	return t
+}
+
+// parse reads a text in the language of references that it is written in.
+func parse(text string, sh expr.Shell, n expr.Names) (*expr.Template, []expr.Problem) {
+	if page, ok := n.(markdownNames); ok {
+		return expr.ParseMarkdown(text, page)
+	}
+	return expr.ParseTemplate(text, sh, n)
 }
 
 func (c *compiler) condition(at *tool.Text, path string, n expr.Names) *expr.Condition {
@@ -290,7 +298,7 @@ func read(r expr.Ref) steps.Streams {
 		return 0
 	}
 	switch r.Path[0].Field {
-	case "output", "stdout", "json":
+	case "output", "stdout", "json", "value":
 		return steps.Stdout
 	case "error", "stderr":
 		return steps.Stderr

@@ -31,6 +31,9 @@ func (c *stepCompiler) javaScript(s *planStep) {
 		c.reads(r)
 		c.holesInScript(def.Code)
 	}
+	if c.plan.Definition.Format == tool.Markdown {
+		c.undeclaredMentions(r.script)
+	}
 	s.script, s.run = r, r
 }
 
@@ -47,7 +50,7 @@ func (c *compiler) script(code tool.Text, form hooks.Form, vars ...string) *hook
 // scriptVars compiles what the definition puts into the script's scope by name.
 func (c *stepCompiler) scriptVars(def *tool.JSCode) (list []withValue) {
 	for _, e := range def.Vars {
-		list = append(list, withValue{param: e.Key, value: c.tree(e.Value, "js."+e.Key, c.names, c.note)})
+		list = append(list, withValue{param: e.Key, value: c.tree(e.Value, "js."+e.Key, c.values(), c.note)})
 	}
 	return list
 }

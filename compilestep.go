@@ -95,6 +95,9 @@ func (c *stepCompiler) note(at tool.Text, refs []expr.Ref) {
 			}
 			c.uses[r.Root] = true
 		}
+		if r.Class == expr.Arguments {
+			c.usesArguments(r)
+		}
 		if r.Class != expr.Step {
 			continue
 		}
@@ -314,8 +317,17 @@ func (c *stepCompiler) secrets(cmd *steps.Command) {
 // parameters and environment only, so keys that would reach into it are refused.
 func (c *stepCompiler) with(s *planStep) {
 	c.inert("a step that uses a tool: the tool has its own", "give the tool a parameter for it, and set that under with:")
+	note := func(at tool.Text, refs []expr.Ref) {
+		c.note(at, refs)
+		c.undeclared(at, refs)
+	}
+	key := c.plan.withKey()
 	for _, e := range s.def.With {
-		s.with = append(s.with, withValue{param: e.Key, value: c.tree(e.Value, "with."+e.Key, c.names, c.note)})
+		s.with = append(s.with, withValue{param: e.Key, value: c.tree(e.Value, key+"."+e.Key, c.values(), note)})
+	}
+	if all := s.def.WithAll; all != nil {
+		t := c.tree(tool.Value{Pos: all.Pos, Scalar: all.S, Text: all}, key, c.values(), note)
+		s.withAll = &t
 	}
 }
 

@@ -49,7 +49,7 @@ func (c *jsCall) scope() (map[string]any, error) {
 
 // surroundings are what the script of a step sees.
 func (c *jsCall) surroundings(sc scope, vars map[string]any) (err error) {
-	vars["params"] = c.args.given()
+	vars["params"] = c.args.All()
 	vars["env"] = c.environment()
 	if vars["steps"], err = c.results(sc); err != nil {
 		return err
@@ -60,17 +60,6 @@ func (c *jsCall) surroundings(sc scope, vars map[string]any) (err error) {
 		}
 	}
 	return nil
-}
-
-// given are the bound parameters; absent ones are missing.
-func (a *Args) given() map[string]any {
-	values := make(map[string]any, len(a.values))
-	for name, v := range a.values {
-		if !v.Absent {
-			values[name] = v.V
-		}
-	}
-	return values
 }
 
 func (c *jsCall) environment() map[string]string {

@@ -32,14 +32,36 @@ func (s *planStep) withValues(sc scope) (map[string]given, error) {
 		watch := &callerWatch{Scope: sc}
 		v, err := w.value.value(watch)
 		if err != nil {
-			return nil, fmt.Errorf("cannot render with.%s: %w", w.param, err)
+			return nil, fmt.Errorf("cannot render %s.%s: %w", sc.args.plan.withKey(), w.param, err)
 		}
 		if v == nil {
 			continue // an absent parameter, a skipped step: not given
 		}
 		raw[w.param] = given{v: v, author: !watch.caller}
 	}
-	return raw, nil
+	return raw, s.withFields(sc, raw)
+}
+
+// withFields adds the fields of an object for which with has no values.
+func (s *planStep) withFields(sc scope, raw map[string]given) error {
+	if s.withAll == nil {
+		return nil
+	}
+	watch := &callerWatch{Scope: sc}
+	v, err := s.withAll.value(watch)
+	if err != nil {
+		return fmt.Errorf("cannot render %s: %w", sc.args.plan.withKey(), err)
+	}
+	fields, ok := v.(map[string]any)
+	if !ok {
+		return fmt.Errorf("cannot render %s: an object was expected, found %s", sc.args.plan.withKey(), kindOf(v))
+	}
+	for name, v := range fields {
+		if _, said := raw[name]; !said && v != nil {
+			raw[name] = given{v: v, author: !watch.caller}
+		}
+	}
+	return nil
 }
 
 // inherit takes over what a tool has of the one that uses it.

@@ -59,6 +59,7 @@ type planStep struct {
 	run     dag.Runner     // command, script, or the Go function
 	nested  *Plan          // use-tool, or a group's
 	with    []withValue
+	withAll *tree       // an object whose fields are given as well; nil for none
 	loop    *planLoop   // for-each or matrix; nil runs it once
 	handler *handler    // nil: an ordinary step
 	gate    dag.Node    // in front of the first handler
@@ -85,6 +86,14 @@ func (s *planStep) hands() *steps.Command {
 type withValue struct {
 	param string
 	value tree
+}
+
+// withKey is what the values for a tool that a step uses stand under.
+func (p *Plan) withKey() string {
+	if p.Definition.Format == tool.Markdown {
+		return "parameters"
+	}
+	return "with"
 }
 
 // Name is the tool's name.

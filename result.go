@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Result is what came of a run. Its JSON form is flowrun/run.v1, to which fields
@@ -37,6 +38,8 @@ type Result struct {
 	Notices []steps.Notice
 
 	output *dag.Output
+	page   *tool.Definition // of a Markdown tool, else nil
+	before []LogEntry       // what kept it from being run
 }
 
 // StepResult is what came of one step. Output and Error are its streams up to
@@ -68,6 +71,9 @@ const mostUncollected = 10_000
 
 func newResult(id string, p *Plan, params map[string]any, s *dag.State) *Result {
 	res := &Result{ID: id, Tool: p.Name(), Status: dag.Interrupted, Params: params, Tolerated: []string{}}
+	if p.Definition.Format == tool.Markdown {
+		res.page = p.Definition
+	}
 	if r := s.Result(); r != nil {
 		res.Status, res.ExitCode, res.Reason, res.Message = r.Status, r.ExitCode, r.Reason, r.Message
 		res.Started, res.Ended, res.output = r.Started, r.Ended, r.Stdout
@@ -255,6 +261,7 @@ type runJSON struct {
 	Output     string         `json:"output"`
 	Steps      []stepJSON     `json:"steps"`
 	Tolerated  []string       `json:"tolerated"`
+	Log        []LogEntry     `json:"execution_log,omitempty"` // of Markdown tools
 	Needs      []Need         `json:"needs,omitempty"`
 	Notices    []steps.Notice `json:"notices,omitempty"`
 }
@@ -318,7 +325,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	doc := runJSON{
 		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message,
 		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
-		Params: r.Params, Output: r.Output, Tolerated: r.Tolerated, Needs: r.Needs, Notices: r.Notices, Steps: []stepJSON{},
+		Params: r.Params, Output: r.Output, Tolerated: r.Tolerated, Log: r.ExecutionLog(), Needs: r.Needs, Notices: r.Notices, Steps: []stepJSON{},
 	}
 	for _, s := range r.Steps {
 		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,

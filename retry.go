@@ -195,7 +195,7 @@ func (p *Plan) mentioning(name string) []dag.ID {
 	var list []dag.ID
 	wide := p.wide(name)
 	for _, s := range p.steps {
-		if wide || s.uses[name] {
+		if wide || s.uses[name] || s.uses[anyArgument] {
 			list = append(list, dag.ID(s.def.Name))
 		}
 	}

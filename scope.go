@@ -29,7 +29,12 @@ func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
 			return v, expr.ErrUnknown
 		}
 		return within(v, r)
+	case expr.Arguments:
+		return s.argument(r)
 	case expr.Variable:
+		if r.Root == constants["random_id"] {
+			return s.args.randomID()
+		}
 		v, ok := s.args.world.variable(r.Root, s.args.plan.Name())
 		if !ok { // an environment value, the only place for other names
 			if s.args.unknown[r.Root] {
@@ -56,7 +61,11 @@ func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
 		if s.view == (dag.View{}) {
 			return expr.Value{}, expr.ErrUnknown
 		}
-		return stepValue(s.view.Result(dag.ID(r.Root)), r, s.args.plan.loops[r.Root])
+		v, err := stepValue(s.view.Result(dag.ID(r.Root)), r, s.args.plan.loops[r.Root])
+		if errors.Is(err, errNoPart) && s.optional(r) {
+			return expr.Value{Absent: true}, nil
+		}
+		return v, err
 	}
 	return expr.Value{}, fmt.Errorf("%s is not known here", r)
 }
@@ -108,6 +117,8 @@ func stepValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 		return text(r.Stderr), nil
 	case "json":
 		return jsonValue(r, ref, loop)
+	case "value":
+		return resultValue(r, ref)
 	}
 	return text(r.Stdout), nil
 }

@@ -81,7 +81,7 @@ func (c *compiler) checkWith(user *tool.Definition, s *tool.Step, p *Plan) {
 		}
 	}
 	for _, prm := range p.params {
-		if prm.def.Required && prm.def.Default == nil && !given[prm.def.Name] {
+		if prm.def.Required && prm.def.Default == nil && !given[prm.def.Name] && s.WithAll == nil {
 			c.errorf("missing-parameter", s.UseTool, fmt.Sprintf("add %s under with:", prm.def.Name),
 				"tool %s needs parameter %s", p.Name(), prm.def.Name)
 		}

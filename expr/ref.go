@@ -17,12 +17,16 @@ const (
 	Env                    // env, or a variable of the process environment by its bare name (S1-129, S1-130)
 	Last                   // last: the try before, in retry.when
 	Local                  // bound in a small scope: item, index, matrix, run, value
+	Arguments              // all that a call was given; its fields are the values, declared or not (S0-032)
 )
 
 // Symbol is what a name means at compile time.
 type Symbol struct {
 	Class Class
 	Type  string // of a parameter: string, number, boolean, array or object; "" = not known
+	// As is the id that this one is another word for, as prev_step is for the step
+	// before; "" = it stands for itself. Markdown only.
+	As string
 }
 
 // Names tells, at compile time, what a root stands for. Symbol is called with
@@ -48,11 +52,16 @@ type Ref struct {
 	Raw      bool
 	Off, Len int
 
-	kind kind // what its value can be, as far as the definition tells
+	kind     kind   // what its value can be, as far as the definition tells
+	markdown string // how it is written in a Markdown tool; "" in others
 }
 
-// String returns the reference as it is written, in braces.
+// String returns the reference as it is written, in braces; that of a Markdown tool
+// without.
 func (r Ref) String() string {
+	if r.markdown != "" {
+		return r.markdown
+	}
 	var b strings.Builder
 	b.WriteByte('{')
 	if r.Raw {

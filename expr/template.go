@@ -13,6 +13,8 @@ type Template struct {
 	script []piece    // scripts only: the pieces as the shell is to read them
 	words  []argvWord // Argv only
 	static bool
+
+	markdown bool // see ParseMarkdown
 }
 
 // ParseTemplate cuts src into text and holes and, for a command, finds out where
@@ -81,6 +83,10 @@ func (t *Template) Text(sc Scope) (string, error) {
 		v, _, err := p.hole.value(sc)
 		if err != nil {
 			return "", err
+		}
+		if t.markdown {
+			b.WriteString(markdownText(v))
+			continue
 		}
 		text, err := v.text()
 		if err != nil {

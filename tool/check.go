@@ -86,7 +86,7 @@ func (d *decoder) shellFits(content []*yaml.Node) {
 // reaches the table through d.root, because the table refers to it.
 func checkTool(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	t := into.(*draft)
-	d.toolName(t, n, content)
+	d.toolName(t, n, "name", content)
 	if t.Alias {
 		d.alias(t, n, content)
 	} else {
@@ -114,11 +114,11 @@ func checkTool(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	}
 }
 
-func (d *decoder) toolName(t *draft, n *yaml.Node, content []*yaml.Node) {
-	written := valueOf(content, "name")
+func (d *decoder) toolName(t *draft, n *yaml.Node, key string, content []*yaml.Node) {
+	written := valueOf(content, key)
 	if written != nil {
 		n = deref(written)
-		d.path.push("name")
+		d.path.push(key)
 		defer d.path.pop()
 	}
 	switch {

@@ -8,10 +8,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Decode reads a definition from the YAML or JSON text src of the named file
-// and returns it with everything wrong with it, sorted by place. The name of
-// the file stands in diagnostics and gives the tool its name where the text has
-// none; the file is not opened.
+// Decode reads a definition from the YAML or JSON text src of the named file, from a
+// Markdown page where its name ends in .md, and returns it with everything wrong with
+// it, sorted by place. The name of the file stands in diagnostics and gives the tool its
+// name where the text has none; the file is not opened.
 //
 // The Definition is never nil. Where the Diagnostics hold an Error (see Err) it
 // is only what could be read, good for a listing but not for a run.
@@ -19,7 +19,11 @@ func Decode(file string, src []byte) (*Definition, Diagnostics) {
 	d := &decoder{src: newSource(file, src)}
 	def := &draft{Definition: &Definition{Name: stem(file), File: file, Source: src}}
 	def.Pos = Pos{file, 1, 1}
-	d.document(def)
+	if isPage(file) {
+		d.page(def)
+	} else {
+		d.document(def)
+	}
 	return def.Definition, d.found.Sorted()
 }
 
@@ -44,6 +48,8 @@ type decoder struct {
 
 	found            Diagnostics
 	errors, warnings int
+
+	literals bool // !literal may stand before a text: it holds no references then
 
 	// The last place whose offset was asked for. Places are asked for in order,
 	// so that a file on one long line is not counted from its start every time.

@@ -21,7 +21,7 @@ import "time"
 // tools registered from Go. Optional texts are nil where the author wrote none.
 type Definition struct {
 	Name        string
-	DisplayName string // what people call it, where that is not its name (S2-011)
+	DisplayName string // what people may call it, where its format has a name beside the id (X-06, S2-011); "" for the Name
 	Description string
 	Author      string // S2-014
 	Pos         Pos    // of the document
@@ -400,7 +400,7 @@ type Value struct {
 	Pos Pos
 	// Scalar holds nil, bool, int64, float64 or, where Text is set, the string.
 	Scalar any
-	Text   *Text   // for strings
+	Text   *Text   // for strings, but those that say they hold no references (!literal in Markdown)
 	List   []Value // for sequences (non-nil, perhaps empty)
 	Map    []Entry // for mappings (non-nil, perhaps empty)
 

@@ -93,8 +93,8 @@ func (l *Library) listFolder(f folder) []Listed {
 	return all
 }
 
-// look reads a file for a listing, which leaves out what is no regular file: a pipe, an
-// editor's lock, which is a hidden link to nowhere. The stamp is there only where what was read may be believed later.
+// look reads a file for a listing, which leaves out Markdown that is no tool, and what is
+// no regular file: a pipe, an editor's lock, which is a hidden link to nowhere. The stamp is there only where what was read may be believed later.
 func (l *Library) look(file string, scope Scope) indexed {
 	c, err := l.loaded(file, scope)
 	var odd *notRegularError
@@ -103,6 +103,8 @@ func (l *Library) look(file string, scope Scope) indexed {
 		return indexed{}
 	case err != nil:
 		return indexed{tool: unreadable(file, err)}
+	case isNoTool(c.found):
+		return indexed{}
 	case l.custom(file) != nil || !c.stamp.settled(c.read): // a loader may read more than the file
 		return indexed{tool: listed(c.def, c.found)}
 	}

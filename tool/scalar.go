@@ -291,6 +291,9 @@ func (d *decoder) value(n *yaml.Node) (Value, bool) {
 func (d *decoder) scalar(n *yaml.Node, v *Value) (ok bool) {
 	v.written = n.Value
 	switch tag := n.ShortTag(); {
+	case tag == literalTag && d.literals:
+		v.Scalar = n.Value
+		return true
 	case tag == "!!null":
 		return true
 	case tag == "!!bool":

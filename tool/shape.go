@@ -106,6 +106,10 @@ func (sh *shaper) tag(n *yaml.Node) {
 	if n.Style&yaml.TaggedStyle == 0 {
 		return
 	}
+	switch tag := n.ShortTag(); {
+	case tag == literalTag && sh.d.literals && n.Kind == yaml.ScalarNode:
+		return
+	}
 	switch n.ShortTag() {
 	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!seq", "!!map":
 	default:

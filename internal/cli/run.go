@@ -143,9 +143,25 @@ func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
 	}
 	plan, world, params, err := a.prepare(c, args, f, nil)
 	if err != nil {
-		return err
+		return a.notRun(args[0], f, err)
 	}
-	return a.perform(plan, world, params, f)
+	return a.notRun(args[0], f, a.perform(plan, world, params, f))
+}
+
+// notRun answers why a tool was not run; that of a Markdown tool stands in a document,
+// too, where one was asked for (S0-081).
+func (a *app) notRun(name string, f runFlags, why error) error {
+	if why == nil || f.output != "json" {
+		return why
+	}
+	def, _, err := a.library().Lookup(name, nil)
+	if err != nil {
+		return why
+	}
+	if res := flowrun.NotRun(def, why); res != nil {
+		return cmp.Or(a.print(res, f.output), why)
+	}
+	return why
 }
 
 // prepare finds what is to run, and what with. answers are values of parameters that a

@@ -1,0 +1,186 @@
+package flowrun
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// LogEntry is what became of one block of a Markdown tool: an entry of the execution_log
+// of its specification (S0-081). Nothing in it holds a secret.
+type LogEntry struct {
+	Block      string `json:"block"`          // preprocess, tool or postprocess
+	Status     string `json:"status"`         // ok, error or skipped
+	Message    string `json:"message"`        // why it is an error, or was skipped
+	Step       string `json:"step,omitempty"` // path of the step; "" for what failed before the run
+	Code       string `json:"code,omitempty"` // of the problem, stable
+	DurationMS int64  `json:"duration_ms"`
+}
+
+// blockOf names the block that a step of a Markdown tool was made of.
+func blockOf(s *tool.Step) string {
+	if s.Script != nil {
+		return string(s.Script.Role)
+	}
+	return "tool"
+}
+
+// ExecutionLog is what became of the blocks of a Markdown tool, in their order, those
+// that have not ended left out; nil for other tools.
+func (r *Result) ExecutionLog() []LogEntry {
+	if r.page == nil {
+		return nil
+	}
+	log := append([]LogEntry{}, r.before...)
+	at := make(map[string]*StepResult, len(r.Steps))
+	for i := range r.Steps {
+		at[r.Steps[i].ID] = &r.Steps[i]
+	}
+	var add func(list []*tool.Step, prefix string)
+	add = func(list []*tool.Step, prefix string) {
+		for _, s := range list {
+			res := at[prefix+s.Name]
+			switch {
+			case res == nil:
+			case s.Kind == tool.Group && at[prefix+s.Name+"/"+s.Steps[0].Name] != nil: // what it holds has ended, or is about to
+				add(s.Steps, prefix+s.Name+"/")
+			default:
+				if e, ended := r.entry(s, res); ended {
+					log = append(log, e)
+				}
+			}
+		}
+	}
+	add(r.page.Steps, "")
+	return log
+}
+
+// entry is one step in the log; false while it has not ended.
+func (r *Result) entry(s *tool.Step, res *StepResult) (e LogEntry, ended bool) {
+	e = LogEntry{Block: blockOf(s), Status: "error", Step: res.ID}
+	if !res.Started.IsZero() && !res.Ended.IsZero() {
+		e.DurationMS = res.Ended.Sub(res.Started).Milliseconds()
+	}
+	switch res.Status {
+	case dag.Succeeded, dag.Reused:
+		e.Status = "ok"
+		return e, true
+	case dag.Skipped, dag.Cancelled:
+		e.Status, e.Code, e.Message = "skipped", res.Reason, res.Message
+		return e, true
+	case dag.Failed, dag.TimedOut, dag.Interrupted:
+	default:
+		return e, false
+	}
+	res = r.culprit(res)
+	e.Code, e.Message = res.Reason, res.Message
+	if e.Message == "" { // a command, which says itself what is wrong, if at all
+		e.Message = fmt.Sprintf("exit code %d", res.ExitCode)
+		if said := strings.TrimSpace(res.Error); said != "" {
+			e.Message += ": " + said[strings.LastIndexByte(said, '\n')+1:]
+		}
+	}
+	if p := res.Problem; p != nil {
+		e.Code, e.Message = p.Code, strings.TrimPrefix(res.Message, p.Where+": ")
+	}
+	e.Message = asParameter(e.Message)
+	return e, true
+}
+
+// culprit is the step inside another one for which that failed; the step itself where
+// there is none.
+func (r *Result) culprit(res *StepResult) *StepResult {
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		inside := strings.HasPrefix(s.ID, res.ID+"/") || strings.HasPrefix(s.ID, res.ID+"#")
+		if inside && (s.Status == dag.Failed || s.Status == dag.TimedOut) {
+			res = s // what holds others stands before them
+		}
+	}
+	return res
+}
+
+var refusedParameter = regexp.MustCompile(`^(?:.*: )?parameter ([A-Za-z_][A-Za-z0-9_-]*): (is |has )?`)
+
+// asParameter writes what is wrong with a parameter as the specification does.
+func asParameter(message string) string {
+	m := refusedParameter.FindStringSubmatchIndex(message)
+	if m == nil {
+		return message
+	}
+	link := ": "
+	if m[4] >= 0 {
+		link = " " + message[m[4]:m[5]]
+	}
+	return "Parameter '" + message[m[2]:m[3]] + "'" + link + message[m[1]:]
+}
+
+// Reasons of a run that never began.
+const (
+	ReasonDefinition = "definition" // the definition has errors
+	ReasonParameters = "parameters" // so have the parameters
+)
+
+// NotRun is the result of a Markdown tool that could not be run at all because of err,
+// which Compile or Plan.Bind answered: the same document as that of a run, with each
+// problem in its ExecutionLog. It is nil for other tools and other errors.
+func NotRun(def *tool.Definition, err error) *Result {
+	if def.Format != tool.Markdown {
+		return nil
+	}
+	res := &Result{Tool: def.Name, Status: dag.Failed, ExitCode: 1, Params: map[string]any{}, Tolerated: []string{}, page: def}
+	var ds tool.Diagnostics
+	var params *ParamsError
+	switch {
+	case errors.As(err, &ds):
+		res.Reason = ReasonDefinition
+		for _, d := range ds {
+			if d.Severity == tool.Error {
+				res.before = append(res.before, LogEntry{Block: blockAt(def, d.Pos), Status: "error", Message: bareMessage(d), Code: d.Code})
+			}
+		}
+	case errors.As(err, &params):
+		res.Reason = ReasonParameters
+		for _, p := range params.Problems {
+			res.before = append(res.before, LogEntry{Block: "tool", Status: "error", Code: p.Code, Message: asParameter(p.Subject() + ": " + p.Message)})
+		}
+	default:
+		return nil
+	}
+	res.Message = fmt.Sprintf("the tool was not run: %s", res.before[0].Message)
+	return res
+}
+
+// bareMessage is what the language itself says of a script that is none, else the
+// diagnostic's message.
+func bareMessage(d tool.Diagnostic) string {
+	if i := strings.Index(d.Message, "SyntaxError: "); i >= 0 {
+		return d.Message[i:]
+	}
+	return d.Message
+}
+
+// blockAt is the block of a Markdown tool that a place in its file lies in; tool for the
+// front matter.
+func blockAt(def *tool.Definition, at tool.Pos) string {
+	block := "tool"
+	var look func(list []*tool.Step)
+	look = func(list []*tool.Step) {
+		for _, s := range list {
+			look(s.Steps)
+			if s.Script == nil || at.File != def.File {
+				continue
+			}
+			code := s.Script.Code
+			if first, last := code.Pos.Line, code.At(len(code.S)).Line; first <= at.Line && at.Line <= last {
+				block = blockOf(s)
+			}
+		}
+	}
+	look(def.Steps)
+	return block
+}

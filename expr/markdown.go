@@ -1,0 +1,292 @@
+package expr
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Markdown tools write references in a way of their own (S0-041 to S0-045, X-02): a
+// string that is nothing but input.url, or holes in two braces, "{{preprocess.query}}".
+// What comes of them is the same Ref that YAML tools have, for the same Scope.
+
+// wholeRoots are the words that make a whole string a reference where a path follows
+// them (S0-041). Every other root stands in {{...}}.
+var wholeRoots = []string{"input", "prev_step", "output", "preprocess"}
+
+// ParseMarkdown reads a text of a Markdown tool: a value that is exactly one reference
+// keeps its type (S0-043), references inside a longer text are written out in it. A
+// backslash before what would be a reference makes it text.
+//
+// names are asked for the words input, preprocess, prev_step and output as for any
+// other root; see Symbol.As.
+func ParseMarkdown(src string, names Names) (*Template, []Problem) {
+	s := &markdownScanner{src: src, names: names}
+	if !s.whole() {
+		s.holes()
+	}
+	t := &Template{pieces: s.pieces, script: s.pieces, markdown: true}
+	t.static = !slices.ContainsFunc(s.pieces, func(p piece) bool { return p.hole != nil })
+	return t, s.problems
+}
+
+// markdownScanner cuts a text of a Markdown tool into text and holes.
+type markdownScanner struct {
+	src      string
+	names    Names
+	pieces   []piece
+	problems []Problem
+}
+
+// whole reads a text that is a reference and nothing else, or one with a backslash
+// before it.
+func (s *markdownScanner) whole() bool {
+	text, escaped := strings.CutPrefix(s.src, `\`)
+	r, ok := readReference(text)
+	if !ok || len(r.path) == 0 || !slices.Contains(wholeRoots, r.path[0].Field) || len(r.path) == 1 {
+		return false
+	}
+	if escaped {
+		s.pieces = []piece{{text: text}}
+		return true
+	}
+	s.hole(r, 0, len(s.src), 0)
+	return true
+}
+
+// holes reads {{...}} wherever it stands.
+func (s *markdownScanner) holes() {
+	var text strings.Builder
+	flush := func() {
+		if text.Len() > 0 {
+			s.pieces = append(s.pieces, piece{text: text.String()})
+			text.Reset()
+		}
+	}
+	rest := 0
+	for {
+		open := strings.Index(s.src[rest:], "{{")
+		if open < 0 {
+			break
+		}
+		open += rest
+		end := strings.Index(s.src[open:min(len(s.src), open+longestHole)], "}}")
+		if end < 0 {
+			text.WriteString(s.src[rest : open+2])
+			rest = open + 2
+			continue
+		}
+		end += open + 2
+		inner := s.src[open+2 : end-2]
+		r, ok := readReference(strings.TrimSpace(inner))
+		switch {
+		case ok && open > rest && s.src[open-1] == '\\':
+			text.WriteString(s.src[rest:open-1] + s.src[open:end])
+		case ok:
+			text.WriteString(s.src[rest:open])
+			flush()
+			s.hole(r, open, end-open, open+2+strings.Index(inner, strings.TrimSpace(inner)))
+		default:
+			p := problemf(CodeUndeclared, open, end-open, `a reference is a name and a path: {{input.list[0]["a key"]}}`, "%s is no reference and stays as text", s.src[open:end])
+			p.Warning = true
+			s.problems = append(s.problems, p)
+			text.WriteString(s.src[rest:end])
+		}
+		rest = end
+	}
+	text.WriteString(s.src[rest:])
+	flush()
+}
+
+// hole adds a reference that takes n bytes at off; its root begins at at.
+func (s *markdownScanner) hole(r written, off, n, at int) {
+	ref, p := r.resolve(s.names)
+	ref.Off, ref.Len = off, n
+	if p != nil {
+		p.Off, p.Len = at, r.rootLen()
+		s.problems = append(s.problems, *p)
+	}
+	s.pieces = append(s.pieces, piece{hole: &hole{off: off, len: n, ref: ref}})
+}
+
+// written is a reference as it stands in the text: a path, whose first segments are the
+// root.
+type written struct{ path []Segment }
+
+func (w written) rootLen() int { return len(w.path[0].Field) }
+
+// readReference reads a whole text as a name with a path behind it.
+func readReference(s string) (written, bool) {
+	n := wordLen(s)
+	if n == 0 || s[0] == '-' || isDigit(s[0]) {
+		return written{}, false
+	}
+	path := []Segment{{Field: s[:n]}}
+	for s = s[n:]; s != ""; {
+		seg, n := readSegment(s)
+		if n == 0 {
+			return written{}, false
+		}
+		path, s = append(path, seg), s[n:]
+	}
+	return written{path}, true
+}
+
+// wordLen is how many leading bytes of s are a word of a path: letters and digits of
+// any script, and _ $ -.
+func wordLen(s string) int {
+	for i, c := range s {
+		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c) && !strings.ContainsRune("_$-", c) || c == utf8.RuneError {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// readSegment reads .word, [0], ["a key"] or ['a key'] at the beginning of s; n is 0
+// where there is none.
+func readSegment(s string) (seg Segment, n int) {
+	switch {
+	case s[0] == '.':
+		n = wordLen(s[1:])
+		if n == 0 {
+			return Segment{}, 0
+		}
+		return Segment{Field: s[1 : 1+n]}, 1 + n
+	case strings.HasPrefix(s, `["`), strings.HasPrefix(s, `['`):
+		return readKey(s)
+	case s[0] == '[':
+		end := strings.IndexByte(s, ']')
+		if end < 0 {
+			return Segment{}, 0
+		}
+		i, err := strconv.ParseUint(s[1:end], 10, 31)
+		if err != nil || s[1:end] != strconv.FormatUint(i, 10) {
+			return Segment{}, 0
+		}
+		return Segment{Index: int(i), IsIndex: true}, end + 1
+	}
+	return Segment{}, 0
+}
+
+// readKey reads ["..."], a JSON string, or ['...'], in which nothing is escaped.
+func readKey(s string) (Segment, int) {
+	for i := 2; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && s[1] == '"':
+			i++
+		case s[i] != s[1]:
+		case !strings.HasPrefix(s[i:], s[1:2]+"]"):
+			return Segment{}, 0
+		default:
+			key := s[2:i]
+			if s[1] == '"' && json.Unmarshal([]byte(s[1:i+1]), &key) != nil {
+				return Segment{}, 0
+			}
+			return Segment{Field: key}, i + 2
+		}
+	}
+	return Segment{}, 0
+}
+
+// resolve finds out what the reference stands for. The root is the longest name that
+// names knows: names of steps may have dots.
+func (w written) resolve(names Names) (Ref, *Problem) {
+	words := 1
+	for words < len(w.path) && !w.path[words].IsIndex {
+		words++
+	}
+	for n := words; n > 0; n-- {
+		id := rootOf(w.path[:n])
+		sym := names.Symbol(id)
+		if sym.Class == Unknown {
+			continue
+		}
+		ref := Ref{Class: sym.Class, Root: id, Path: w.path[n:], kind: kindAny, markdown: id + pathText(w.path[n:])}
+		if sym.As != "" {
+			ref.Root = sym.As
+		}
+		return ref, ref.part(id, sym.Type)
+	}
+	ref := Ref{Root: w.path[0].Field, Path: w.path[1:], markdown: w.path[0].Field + pathText(w.path[1:])}
+	p := problemf(CodeUnknown, 0, 0, `if the text itself is meant, write a backslash before it, or !literal "`+ref.markdown+`"`, "%q is not known here", ref.Root)
+	return ref, &p
+}
+
+func rootOf(path []Segment) string {
+	names := make([]string, len(path))
+	for i, seg := range path {
+		names[i] = seg.Field
+	}
+	return strings.Join(names, ".")
+}
+
+// part checks the path behind the root, which was written as word, and brings that of
+// a step into the form that scopes know.
+func (r *Ref) part(word, typ string) *Problem {
+	switch r.Class {
+	case Step:
+		return r.result(word)
+	case Parameter:
+		if len(r.Path) > 0 && slices.Contains([]string{"string", "number", "boolean"}, typ) {
+			return fieldProblem(r, "write {{"+word+"}}; only arrays and objects have parts", "parameter %q is a %s and has no parts", word, typ)
+		}
+	case Variable:
+		if len(r.Path) > 0 {
+			return fieldProblem(r, "write {{"+word+"}}", "%q is text and has no parts", word)
+		}
+	}
+	return nil
+}
+
+// result is the part of a step's result: its value, or its text as it was printed.
+// prev_step has both under a name; for other words output may be left out.
+func (r *Ref) result(word string) *Problem {
+	field, own := "value", word == "input" || word == "preprocess"
+	if !own && len(r.Path) > 0 && (r.Path[0].Field == "output" || r.Path[0].Field == "outputText") {
+		if r.Path[0].Field == "outputText" {
+			field = "output"
+		}
+		r.Path = r.Path[1:]
+	} else if word == "prev_step" {
+		return fieldProblem(r, "write prev_step.output, with a path behind it where a part is meant", "prev_step has the parts output and outputText")
+	}
+	if field == "output" && len(r.Path) > 0 {
+		return fieldProblem(r, "write output, which is read as JSON where it is an object or a list", "outputText is text and has no parts")
+	}
+	r.Path = append([]Segment{{Field: field}}, r.Path...)
+	return nil
+}
+
+// pathText writes a path as Markdown tools have it.
+func pathText(path []Segment) string {
+	var b strings.Builder
+	for _, seg := range path {
+		switch {
+		case seg.IsIndex:
+			fmt.Fprintf(&b, "[%d]", seg.Index)
+		case wordLen(seg.Field) == len(seg.Field) && seg.Field != "":
+			b.WriteString("." + seg.Field)
+		default:
+			b.WriteString("[" + compactJSON(seg.Field) + "]")
+		}
+	}
+	return b.String()
+}
+
+// markdownText is a value inside a longer text of a Markdown tool: text as it is, lists
+// and objects as compact JSON.
+func markdownText(v Value) string {
+	if v.Absent {
+		return ""
+	}
+	switch v.V.(type) {
+	case nil, []any:
+		return compactJSON(v.V)
+	}
+	return elementText(v.V)
+}

@@ -1,0 +1,213 @@
+package flowrun
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// A Markdown tool differs from others in how its references are written (S0-041, X-02).
+// What they stand for is here; package tool made steps of the page, and how these run is
+// nobody's business but that of steps in general.
+
+// stepPre is the step of pre-processing, whose value input is.
+const stepPre = "preprocess"
+
+// markdownNames are what roots of references stand for in a step of a Markdown tool.
+type markdownNames struct {
+	names
+	step      *tool.Step
+	processed bool // input is what pre-processing made of the arguments
+}
+
+// values are the names in values of the step: under with, or in the scope of a script.
+func (c *stepCompiler) values() expr.Names {
+	if c.plan.Definition.Format != tool.Markdown {
+		return c.names
+	}
+	return markdownNames{names: c.names, step: c.step, processed: c.step.Name != stepPre && preOf(c.plan.Definition) != nil}
+}
+
+// preOf is the step of a Markdown tool's pre-processing, nil for none.
+func preOf(def *tool.Definition) *tool.Step {
+	if len(def.Steps) > 0 && def.Steps[0].Name == stepPre && def.Steps[0].Script != nil {
+		return def.Steps[0]
+	}
+	return nil
+}
+
+// constants are fixed for a run (S0-068), by the names that scopes know.
+var constants = map[string]string{"date": "DATE", "time": "TIME", "random_id": "RANDOM_ID"}
+
+// Symbol says what id stands for. The words of the format come before parameters.
+func (n markdownNames) Symbol(id string) expr.Symbol {
+	switch id {
+	case "input":
+		if n.processed {
+			return expr.Symbol{Class: expr.Step, As: stepPre}
+		}
+		return expr.Symbol{Class: expr.Arguments}
+	case "prev_step":
+		if n.step.Previous != "" {
+			return expr.Symbol{Class: expr.Step, As: n.step.Previous}
+		}
+		return expr.Symbol{}
+	case "output":
+		return expr.Symbol{}
+	}
+	s := n.names.Symbol(id)
+	if as := constants[id]; as != "" && s.Class == expr.Unknown {
+		return expr.Symbol{Class: expr.Variable, As: as}
+	}
+	return s
+}
+
+// outOfReach says why a word of the format means nothing here.
+func (n markdownNames) outOfReach(id string) (message, hint string) {
+	switch id {
+	case "output":
+		return "output is known in post-processing only", `write prev_step.output; if the text itself is meant, !literal before it`
+	case "prev_step":
+		return "there is no step before this one", "write input.NAME for what the tool was given"
+	case stepPre:
+		return "the tool has no pre-processing", "write input.NAME for what the tool was given"
+	}
+	return n.names.outOfReach(id)
+}
+
+// undeclared warns of fields of the input that no parameter has and no script makes
+// (S0-037, S0-072). A caller may give them all the same.
+func (c *stepCompiler) undeclared(at tool.Text, refs []expr.Ref) {
+	if c.plan.Definition.Format != tool.Markdown {
+		return
+	}
+	for _, r := range refs {
+		path := r.Path
+		if r.Class == expr.Step && r.Root == stepPre && len(path) > 1 {
+			path = path[1:] // behind value
+		} else if r.Class != expr.Arguments {
+			continue
+		}
+		if len(path) > 0 && !path[0].IsIndex {
+			c.undeclaredField(tool.Text{S: at.S[r.Off : r.Off+r.Len], Pos: at.At(r.Off)}, path[0].Field)
+		}
+	}
+}
+
+// undeclaredMentions is undeclared for what a script reads of input, where that is the
+// tool's. A field that the script sets itself is its own.
+func (c *stepCompiler) undeclaredMentions(script *hooks.Script) {
+	in := c.step.Script
+	if in.Role == tool.RolePre && c.step.Name != stepPre { // its input is the parameters of its step
+		return
+	}
+	list, _, _ := script.Mentions("input")
+	for _, m := range list {
+		sets := regexp.MustCompile(`\binput\.` + regexp.QuoteMeta(m.Name) + `\s*=[^=]`)
+		if !sets.MatchString(in.Code.S) {
+			c.undeclaredField(tool.Text{S: in.Code.S[m.Off : m.Off+m.Len], Pos: in.Code.At(m.Off)}, m.Name)
+		}
+	}
+}
+
+// undeclaredField warns of one field, which stands at a place.
+func (c *stepCompiler) undeclaredField(at tool.Text, field string) {
+	def := c.plan.Definition
+	if slices.ContainsFunc(def.Parameters, func(p *tool.Parameter) bool { return p.Name == field }) {
+		return
+	}
+	if pre := preOf(def); pre != nil && pre != c.step && regexp.MustCompile(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(pre.Script.Code.S) {
+		return // it may make that field
+	}
+	hint := "declare it, or let pre-processing make it; callers may give values that are not declared"
+	var known []string
+	for _, p := range def.Parameters {
+		known = append(known, p.Name)
+	}
+	if near := tool.Near(field, known); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %q?", near[0])
+	}
+	c.report(tool.Diagnostic{Code: "undeclared-input", Severity: tool.Warning, Pos: at.Pos, Len: max(1, len([]rune(at.S))),
+		Message: fmt.Sprintf("%q is no parameter of the tool", field), Hint: hint})
+}
+
+// anyArgument stands among the parameters that a step uses for all there are, and for
+// those that are not declared.
+const anyArgument = "*"
+
+// usesArguments notes which arguments of the call a reference reads.
+func (c *stepCompiler) usesArguments(r expr.Ref) {
+	name := anyArgument
+	if len(r.Path) > 0 {
+		name = r.Path[0].Field
+	}
+	c.usesParameter(name)
+}
+
+// argument is what a reference to the arguments of the call stands for: all of them as an
+// object, or one.
+func (s scope) argument(r expr.Ref) (expr.Value, error) {
+	if len(r.Path) == 0 {
+		all := expr.Value{Author: true}
+		for _, v := range s.args.values {
+			all.Caller = all.Caller || v.Caller
+		}
+		all.V = s.args.All()
+		return all, nil
+	}
+	v, ok := s.args.values[r.Path[0].Field]
+	if !ok || r.Path[0].IsIndex {
+		return v, errNoPart
+	}
+	r.Path = r.Path[1:]
+	return within(v, r)
+}
+
+// optional says whether a reference reads a declared parameter that was not given, from
+// what pre-processing made of the arguments: it is absent then, and no mistake.
+func (s scope) optional(r expr.Ref) bool {
+	if r.Root != stepPre || len(r.Path) != 2 || s.args.plan.Definition.Format != tool.Markdown {
+		return false
+	}
+	v, declared := s.args.values[r.Path[1].Field]
+	return declared && v.Absent
+}
+
+// resultValue is what a step made (S0-052): its structured value where it has one, else
+// its text, read as JSON where that is an object or a list.
+func resultValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
+	v := r.Value
+	if v == nil {
+		out := text(r.Stdout).V.(string)
+		if r.Stdout != nil && r.Stdout.Truncated {
+			return expr.Value{}, errCut
+		}
+		v = out
+		if trimmed := strings.TrimSpace(out); r.Structured || strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
+			var parsed any
+			if err := decodeJSON(out, &parsed); err == nil {
+				v = parsed
+			}
+		}
+	}
+	ref.Path = ref.Path[1:]
+	return descend(expr.Value{V: v, Author: true}, ref)
+}
+
+// randomID is a text that only this run has, and that it keeps when it is taken up again
+// (S0-064).
+func (a *Args) randomID() (expr.Value, error) {
+	if a.run == "" { // a preview
+		return expr.Value{}, expr.ErrUnknown
+	}
+	sum := sha256.Sum256([]byte("random_id " + a.run))
+	return expr.Value{V: hex.EncodeToString(sum[:8]), Author: true}, nil
+}

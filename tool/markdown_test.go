@@ -1,0 +1,389 @@
+package tool
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestBadPages draws the diagnostics of every page in testdata/badpages, all of each at
+// once, and compares them with the picture beside it.
+func TestBadPages(t *testing.T) {
+	files, err := filepath.Glob("testdata/badpages/*.md")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("found %d bad pages: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".md"), func(t *testing.T) {
+			src := readFile(t, file)
+			_, found := Decode("demo.md", src)
+			if len(found) == 0 {
+				t.Error("a bad page has no diagnostics")
+			}
+			checkPlaces(t, src, found)
+			var picture bytes.Buffer
+			Render(&picture, found, func(string) []byte { return src }, Style{})
+			golden := strings.TrimSuffix(file, ".md") + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, picture.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(readFile(t, golden)), picture.String()); diff != "" {
+				t.Errorf("the picture changed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// outline is the steps of a definition in words, with what of them the page says.
+func outline(def *Definition) []string {
+	var lines []string
+	var add func(list []*Step, blanks string)
+	add = func(list []*Step, blanks string) {
+		for _, s := range list {
+			line := blanks + s.Name + " " + string(s.Kind)
+			if s.Kind == UseTool {
+				line += " " + s.UseTool.S
+			}
+			for _, w := range s.With {
+				line += fmt.Sprintf(" %s=%v", w.Key, w.Value.Data())
+			}
+			if s.WithAll != nil {
+				line += " all=" + s.WithAll.S
+			}
+			if s.Script != nil {
+				line += " " + string(s.Script.Role)
+				for _, v := range s.Script.Vars {
+					line += fmt.Sprintf(" %s=%v", v.Key, v.Value.Data())
+				}
+			}
+			if s.Previous != "" {
+				line += " after " + s.Previous
+			}
+			lines = append(lines, line)
+			add(s.Steps, blanks+"  ")
+		}
+	}
+	add(def.Steps, "")
+	return lines
+}
+
+// TestSpec000 reads every example of specification 000 from its own text.
+func TestSpec000(t *testing.T) {
+	const fixed = "date={{date}} time={{time}} random_id={{random_id}}"
+	for _, test := range []struct {
+		name  string
+		found []string
+		steps []string
+	}{
+		{"beispieltool", []string{"warning[no-description] 2", "warning[no-description] 6"}, []string{
+			"preprocess js preprocess " + fixed + " input={{input}}",
+			"tool use-tool web_search url=input.url method=GET",
+			"postprocess js postprocess " + fixed + " input={{input}} output=prev_step.output outputText=prev_step.outputText after tool",
+		}},
+		{"chain_beispiel", []string{"warning[no-description] 2", "warning[no-description] 6"}, []string{
+			"preprocess js preprocess " + fixed + " input={{input}}",
+			"web_search steps",
+			"  tool use-tool web_search url=https://api.example.com?q={{preprocess.query}}",
+			"  post js postprocess " + fixed + " input={{input}} output=prev_step.output outputText=prev_step.outputText after tool",
+			"save_results use-tool save_results data=prev_step.output after web_search",
+		}},
+		// The page of all the syntax has placeholders where a tool has values.
+		{"syntax", []string{"error[text-after-value] 5"}, []string{
+			"preprocess js preprocess " + fixed + " input={{input}}",
+			"tool use-tool <tool_name> <param1>=<wert_oder_referenz> <param2>=<wert_oder_referenz>",
+			"postprocess js postprocess " + fixed + " input={{input}} output=prev_step.output outputText=prev_step.outputText after tool",
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			src := readFile(t, "testdata/spec000/"+test.name+".md")
+			def, found := Decode(test.name+".md", src)
+			checkPlaces(t, src, found)
+			var got []string
+			for _, d := range found {
+				got = append(got, fmt.Sprintf("%s[%s] %d", d.Severity, d.Code, d.Pos.Line))
+			}
+			if diff := cmp.Diff(test.found, got); diff != "" {
+				t.Errorf("diagnostics (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.steps, outline(def)); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+			if def.Format != Markdown || !def.Format.Loose() {
+				t.Errorf("format %q", def.Format)
+			}
+		})
+	}
+}
+
+const wholePage = `---
+tool: true
+name: demo
+description: Everything a page may hold.
+type: single
+parameters:
+  - {name: url, type: string, description: An address.}
+  - {name: limit, type: number, description: How many., default: 5}
+  - {name: tag, type: string, description: A word., required: false, default: "{{date}} {url}"}
+---
+
+# Überschrift
+
+` + "```javascript" + `
+// @preprocess
+return input;
+` + "```" + `
+
+` + "```yaml" + `
+tool: web_search # Dynamische Referenz
+parameters:
+  url: input.url
+  text: !literal input.url
+  other: "\\input.url"
+  list: [{"a key": "{{limit}}"}, 5, true, null]
+  block: |
+    größer
+    als
+` + "```" + `
+
+` + "```yaml" + `
+parameters: [{name: only shown}]
+` + "```" + `
+
+` + "```js" + `
+// @postprocess
+return output;
+` + "```" + `
+`
+
+// TestPagesAlike: however a page is written down, it is the same tool (S0-003, S0-030,
+// S0-047, S0-048).
+func TestPagesAlike(t *testing.T) {
+	plain, found := Decode("demo.md", []byte(wholePage))
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	want := outline(plain)
+	if len(want) != 3 || !strings.Contains(want[1], "text=input.url") || !strings.Contains(want[1], "map[a key:{{limit}}]") {
+		t.Errorf("%q", want)
+	}
+	_, body, _ := strings.Cut(wholePage, "# Überschrift")
+	head := strings.TrimSuffix(wholePage, body)
+	var inList strings.Builder
+	for line := range strings.Lines(body) {
+		if line != "\n" {
+			line = "   " + line
+		}
+		inList.WriteString(line)
+	}
+	for name, text := range map[string]string{
+		"crlf": strings.ReplaceAll(wholePage, "\n", "\r\n"), "cr": strings.ReplaceAll(wholePage, "\n", "\r"), "bom": "\ufeff" + wholePage, "bom and crlf": "\ufeff" + strings.ReplaceAll(wholePage, "\n", "\r\n"),
+		"no line end": strings.TrimSuffix(wholePage, "\n"), "empty lines before": "\n\n \n" + wholePage,
+		"outer fence":          "````markdown\n" + wholePage + "````\n",
+		"outer fence of three": "\n```markdown\n" + wholePage + "```",
+		"outer tildes":         "~~~md\r\n" + strings.ReplaceAll(wholePage, "\n", "\r\n") + "~~~\r\n\r\n",
+		"tildes":               strings.ReplaceAll(wholePage, "```", "~~~~"),
+		"yml and js":           strings.NewReplacer("```yaml", "``` YML title=x", "```javascript", "```JS").Replace(wholePage),
+		"markers":              strings.NewReplacer("// @preprocess", "\n//@preprocess", "// @postprocess", "/*\n * @postprocess */").Replace(wholePage),
+		"markers after notes":  strings.NewReplacer("// @preprocess", "// a note\n\n//\t @preprocess   ").Replace(wholePage),
+		"in a list":            head + "\n\n1. first\n" + inList.String(),
+		"headings":             strings.ReplaceAll(wholePage, "# Überschrift", "#### **Pre-Processing** (optional)"),
+		"dots":                 strings.Replace(wholePage, "\n---\n\n#", "\n...\n\n#", 1),
+		"quoted":               wholePage + "\n> ```yaml\n> tool: other\n> ```\n\n<!--\n```yaml\ntool: other\n```\n-->\n\n    ```yaml\n    tool: other\n    ```\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			def, found := Decode("demo.md", []byte(text))
+			if len(found) > 0 {
+				t.Errorf("%v", found)
+			}
+			if diff := cmp.Diff(want, outline(def)); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+			inPlace(t, []byte(text), def)
+		})
+	}
+}
+
+// inPlace demands that every character of every script and reference stands in the file
+// where the definition says.
+func inPlace(t testing.TB, src []byte, def *Definition) {
+	t.Helper()
+	s := newSource("", src)
+	check := func(text Text, step int) {
+		for off := 0; off < len(text.S); off += step {
+			if c := text.S[off]; c == '\n' || c >= 0x80 || c == 0xC2 {
+				continue
+			}
+			at := text.At(off)
+			if i := s.offset(at.Line, at.Col); i >= len(s.text) || s.text[i] != text.S[off] {
+				t.Fatalf("%q at %d is said to stand at %v", text.S, off, at)
+			}
+		}
+	}
+	var steps func(list []*Step)
+	var value func(v Value)
+	value = func(v Value) {
+		if v.Text != nil && v.Text.form != doubleForm { // an escape is another character in the file
+			check(*v.Text, 1+len(v.Text.S)/50)
+		}
+		for _, e := range v.List {
+			value(e)
+		}
+		for _, e := range v.Map {
+			value(e.Value)
+		}
+	}
+	steps = func(list []*Step) {
+		for _, step := range list {
+			if step.Script != nil {
+				check(step.Script.Code, 1+len(step.Script.Code.S)/50)
+			}
+			for _, w := range step.With {
+				value(w.Value)
+			}
+			steps(step.Steps)
+		}
+	}
+	steps(def.Steps)
+}
+
+// TestPageParameters: S0-015 to S0-019.
+func TestPageParameters(t *testing.T) {
+	def, _ := Decode("demo.md", []byte(wholePage))
+	var got []string
+	for _, p := range def.Parameters {
+		line := fmt.Sprintf("%s %s %v", p.Name, p.Type, p.Required)
+		if p.Default != nil {
+			line += fmt.Sprintf(" %v %v", p.Default.Data(), p.Default.Text == nil)
+		}
+		got = append(got, line)
+	}
+	want := []string{"url string true", "limit number true 5 true", "tag string false {{date}} {url} true"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestChainNames: S0-060, X-06.
+func TestChainNames(t *testing.T) {
+	const page = "---\ntool: true\nid: my.chain\nname: Meine Kette\ndescription: d\ntype: chain\n---\n\n```yaml\nsteps:\n" +
+		"  - name: web_search\n  - name: web_search\n  - id: web_search_2\n    tool: x\n  - name: Web Search\n    tool: y\n  - tool: ./tools/save-all.yaml\n  - name: tool\n  - name: 9lives\n  - tool: other.md\n  - name: x\n    tool: z\n    pre-processing: return input;\n    post-processing: return output;\n    parameters: \"{{web_search}}\"\n```\n"
+	def, found := Decode("my.chain.md", []byte(page))
+	if len(found) > 0 || def.Name != "my.chain" || def.DisplayName != "Meine Kette" {
+		t.Fatalf("%s %s %v", def.Name, def.DisplayName, found)
+	}
+	const fixed = "date={{date}} time={{time}} random_id={{random_id}}"
+	want := []string{
+		"web_search use-tool web_search",
+		"web_search_3 use-tool web_search after web_search", // web_search_2 is somebody's own
+		"web_search_2 use-tool x after web_search_3",
+		"Web_Search_4 use-tool y after web_search_2", // names that differ only by case are one
+		"save-all use-tool ./tools/save-all.yaml after Web_Search_4",
+		"tool_2 use-tool tool after save-all",
+		"_9lives use-tool 9lives after tool_2",
+		"other use-tool other.md after _9lives",
+		"x steps",
+		"  pre js preprocess input={{web_search}} " + fixed + " after other",
+		"  tool use-tool z all=prev_step.output after pre",
+		"  post js postprocess " + fixed + " input={{input}} output=prev_step.output outputText=prev_step.outputText after tool",
+	}
+	if diff := cmp.Diff(want, outline(def)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestPagesInFolders: a Markdown file that does not say that it is a tool is passed over
+// (S0-010); one that does is found by its id, and is there with its errors.
+func TestPagesInFolders(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".flowrun", "tools")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"README.md": "# Tools\n", "notes.md": "---\ntitle: tool\n---\n", "demo.md": wholePage, "broken.md": "---\ntool: true\nname: broken\n",
+		"file.md": strings.Replace(wholePage, "name: demo", "id: called\nname: demo", 1), "UPPER.MD": strings.Replace(wholePage, "name: demo", "name: UPPER", 1),
+		"readme.yaml": "name: other\ndescription: d\nbash: echo\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lib := NewLibrary(Config{WorkingDirectory: home, Home: t.TempDir(), Getenv: func(string) string { return "" }})
+	for range 2 { // the second time from memory
+		var names []string
+		for _, e := range lib.List() {
+			names = append(names, e.Name)
+		}
+		if diff := cmp.Diff([]string{"UPPER", "broken", "called", "demo", "other"}, names); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	}
+	for _, name := range []string{"demo", "called", "UPPER"} {
+		def, found, err := lib.Lookup(name, nil)
+		if err != nil || found.Err() != nil || def.Name != name || def.Format != Markdown {
+			t.Errorf("%s: %v %v", name, found, err)
+		}
+	}
+	for _, name := range []string{"README", "notes"} {
+		if def, _, err := lib.Lookup(name, nil); err == nil {
+			t.Errorf("%s is %v", name, def.Name)
+		}
+	}
+	// Named as a file, it is told why it is none.
+	_, found, err := lib.Lookup(filepath.Join(dir, "README.md"), nil)
+	if err != nil || !slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code == "not-a-tool" && d.Severity == Error }) {
+		t.Errorf("%v %v", found, err)
+	}
+}
+
+// FuzzPage: whatever the bytes, a page becomes a definition and diagnostics with places
+// in the file; every script and reference stands where it is said to stand, and none of
+// their text comes from elsewhere.
+func FuzzPage(f *testing.F) {
+	for _, pattern := range []string{"testdata/badpages/*.md", "testdata/spec000/*.md"} {
+		files, _ := filepath.Glob(pattern)
+		for _, file := range files {
+			f.Add(readFile(f, file))
+		}
+	}
+	f.Add([]byte(wholePage))
+	f.Add([]byte(strings.ReplaceAll(wholePage, "\n", "\r\n")))
+	f.Add([]byte("---\ntool: true\ntype: chain\n---\n* - 1. ```yml\n        steps:\n      - tool: a\n    \t~~~js\n\t//@preprocess\n\t\treturn\u2028input\n"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		def, found := Decode("fuzz.md", src)
+		checkPlaces(t, src, found)
+		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, Style{Color: true})
+		inPlace(t, src, def)
+		if isNoTool(found) && len(def.Steps) > 0 {
+			t.Error("what is no tool has steps")
+		}
+	})
+}
+
+// TestHostilePages: what nests or repeats without end is read in time that grows with
+// its length.
+func TestHostilePages(t *testing.T) {
+	head := "---\ntool: true\nname: demo\ntype: single\n---\n"
+	for name, unit := range map[string]string{
+		"fences": "```yaml\ntool: x\n```\n", "open fences": "```js\n", "lists": "- ", "quotes": "> ", "numbers": "1. ", "scripts": "```js\n// @preprocess\n```\n", "marks": "`", "comments": "```js\n" + strings.Repeat("// x\n", 50),
+		"deeper": "- a\n  - b\n    - c\n      > - 1. d\n", "front": "---\n", "brackets": "[", "html": "<div>\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, found := Decode("demo.md", []byte(head+strings.Repeat(unit, (maxPage-len(head))/len(unit))))
+			if found.Err() == nil {
+				t.Error("no error")
+			}
+		})
+	}
+	if _, found := Decode("demo.md", []byte(head+strings.Repeat("x", maxPage))); !slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code == "file-too-large" }) {
+		t.Errorf("%v", found)
+	}
+}
