@@ -141,7 +141,7 @@ const warn = message => __askNow('log', { level: 'warn', message })
 
 async function execute () {
   const tool = inject(loaded())
-  __atEnd(() => cleanUp(tool)) // finally does not come when the time limit ends the script
+  __atEnd(() => cleanUp(tool)) // where the time limit ends what follows
   try {
     if (has(tool, 'init')) await tool.init()
     const value = await tool.execute(args.params)
@@ -156,12 +156,8 @@ async function execute () {
   }
 }
 
-let cleaned = false
-
 // cleanUp never fails what the tool has done (S2-071).
 async function cleanUp (tool) {
-  if (cleaned) return
-  cleaned = true
   try {
     if (has(tool, 'cleanup')) await tool.cleanup()
   } catch (thrown) {

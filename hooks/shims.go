@@ -3,12 +3,16 @@ package hooks
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 )
 
 //go:embed shims
-var shimFiles embed.FS
+var embedded embed.FS
+
+// shimFiles has the text of the module NAME at shims/NAME.js.
+var shimFiles fs.ReadFileFS = embedded
 
 // shimParts are the modules that are a member of another.
 var shimParts = map[string]string{

@@ -21,7 +21,7 @@ import "time"
 // tools registered from Go. Optional texts are nil where the author wrote none.
 type Definition struct {
 	Name        string
-	DisplayName string // what people may call it, where its format has a name beside the id (X-06, S2-011); "" for the Name
+	DisplayName string // what people call it, where its format has a name beside the id (X-06, S2-011); "" for the Name
 	Description string
 	Author      string // S2-014
 	Pos         Pos    // of the document

@@ -149,7 +149,7 @@ func diagnostics(t *testing.T, example string) tool.Diagnostics {
 	}
 	if plan != nil {
 		ds = append(plan.Warnings, advice.Of(plan.Definition)...)
-		if old, _, err := tool.Load(filepath.Join(dir, "old", filepath.Base(first))); err == nil {
+		if old, _, err := lib.Load(filepath.Join(dir, "old", filepath.Base(first))); err == nil {
 			ds = append(ds, advice.Breaking(old, plan.Definition)...)
 		}
 	}
