@@ -40,9 +40,12 @@ func (c *compiler) checkArguments(s *planStep, p *Plan) {
 func (c *compiler) checkBySchema(s *planStep, p *Plan) {
 	given, raw := map[string]*tool.Entry{}, map[string]any{}
 	for i, w := range s.with {
-		v, err := w.value.value(scope{})
-		if len(w.value.refs()) > 0 || err != nil {
+		if len(w.value.refs()) > 0 {
 			return
+		}
+		v, err := w.value.value(scope{})
+		if err != nil {
+			return // told where it was read
 		}
 		given[w.param], raw[w.param] = &s.def.With[i], v
 	}

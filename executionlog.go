@@ -78,6 +78,12 @@ func (r *Result) entry(s *tool.Step, res *StepResult) (e LogEntry, ended bool) {
 	}
 	res = r.culprit(res)
 	e.Code, e.Message = res.Reason, res.Message
+	if e.Message == "" { // a command, which says itself what is wrong, if at all
+		e.Message = fmt.Sprintf("exit code %d", res.ExitCode)
+		if said := strings.TrimSpace(res.Error); said != "" {
+			e.Message += ": " + said[strings.LastIndexByte(said, '\n')+1:]
+		}
+	}
 	if p := res.Problem; p != nil {
 		e.Code, e.Message = p.Code, strings.TrimPrefix(res.Message, p.Where+": ")
 	}
@@ -91,7 +97,7 @@ func (r *Result) culprit(res *StepResult) *StepResult {
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		inside := strings.HasPrefix(s.ID, res.ID+"/") || strings.HasPrefix(s.ID, res.ID+"#")
-		if inside && (s.Status == dag.Failed || s.Status == dag.TimedOut) && s.Message != "" {
+		if inside && (s.Status == dag.Failed || s.Status == dag.TimedOut) {
 			res = s // what holds others stands before them
 		}
 	}

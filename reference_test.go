@@ -38,7 +38,8 @@ func reference() string {
 	var b strings.Builder
 	b.WriteString(`# Definitions
 
-Every key of a definition file. This page is made from the table that also reads
+Every key of a definition file; those of Markdown tools (markdown.md) stand in sections
+of their own. This page is made from the table that also reads
 the files (` + "`tool/keys.go`" + `), so it cannot be out of date. Keys that begin with ` + "`x-`" + ` are
 yours; any other unknown key is an error.
 
@@ -46,7 +47,7 @@ Durations are milliseconds (` + "`1500`" + `) or text (` + "`90s`, `1m30s`" + `)
 ` + "`10MB`" + ` is 10 000 000, ` + "`10MiB`" + ` is 10 485 760.
 
 `)
-	queue, seen := []*tool.Object{tool.Keys()}, map[*tool.Object]bool{tool.Keys(): true}
+	queue, seen := append([]*tool.Object{tool.Keys()}, tool.MarkdownKeys()...), map[*tool.Object]bool{tool.Keys(): true}
 	for len(queue) > 0 {
 		o := queue[0]
 		queue = queue[1:]

@@ -156,12 +156,8 @@ async function execute () {
   }
 }
 
-let cleaned = false
-
 // cleanUp never fails what the tool has done (S2-071).
 async function cleanUp (tool) {
-  if (cleaned) return
-  cleaned = true
   try {
     if (has(tool, 'cleanup')) await tool.cleanup()
   } catch (thrown) {
