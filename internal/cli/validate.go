@@ -277,11 +277,13 @@ func explicit(path string) string {
 }
 
 // isDefinition says whether a file in some folder is a definition. JSON is, where scopes
-// are: elsewhere it is mostly something else.
+// are: elsewhere it is mostly something else. Markdown is, where it says so.
 func isDefinition(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".yaml", ".yml":
 		return true
+	case ".md":
+		return tool.IsTool(path)
 	case ".json":
 		abs, err := filepath.Abs(path)
 		tools := filepath.Dir(abs)
