@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/flowrun/flowrun/tool"
@@ -9,6 +10,10 @@ import (
 // checkArguments holds the values under with that are known now against the rules of
 // the parameters they are for. What holds references is only known when the step runs.
 func (c *compiler) checkArguments(s *planStep, p *Plan) {
+	if p.Definition.Schema != nil {
+		c.checkBySchema(s, p)
+		return
+	}
 	for i, w := range s.with {
 		prm := p.param(w.param)
 		if prm == nil || len(w.value.refs()) > 0 {
@@ -27,6 +32,34 @@ func (c *compiler) checkArguments(s *planStep, p *Plan) {
 		}
 		c.report(tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: at, Path: "with." + w.param, Message: message,
 			Hint: example(prm.def), Related: c.declared(prm.def)})
+	}
+}
+
+// checkBySchema is checkArguments for a tool that describes its parameters as JSON
+// Schema. Its rules may be about several of them, so all values have to be known.
+func (c *compiler) checkBySchema(s *planStep, p *Plan) {
+	given, raw := map[string]*tool.Entry{}, map[string]any{}
+	for i, w := range s.with {
+		v, err := w.value.value(scope{})
+		if len(w.value.refs()) > 0 || err != nil {
+			return
+		}
+		given[w.param], raw[w.param] = &s.def.With[i], v
+	}
+	_, err := p.Bind(World{}, raw)
+	bad, _ := errors.AsType[*ParamsError](err)
+	if bad == nil {
+		return
+	}
+	for _, problem := range bad.Problems {
+		d := tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: s.def.UseTool.Pos, Path: "with",
+			Message: fmt.Sprintf("tool %s refuses %s: %s", p.Name(), problem.Subject(), problem.Message), Hint: problem.Hint}
+		if e := given[problem.Parameter()]; e != nil {
+			d.Pos, d.Path = e.Value.Pos, "with."+e.Key
+		}
+		if problem.Code != "missing" && problem.Code != "unknown" { // told by checkWith
+			c.report(d)
+		}
 	}
 }
 

@@ -52,8 +52,25 @@ func (b *binder) start(prm *param) (v any, given bool, err error) {
 	if !given || err != nil {
 		return nil, given, err
 	}
+	if text, ok := g.v.(string); ok && prm.def.Type == "any" {
+		return listed(prm.def, text), true, nil
+	}
 	v, err = coerce(prm.def.Type, g.v)
 	return v, true, err
+}
+
+// listed is the allowed value that a text stands for, where it is none itself.
+func listed(def *tool.Parameter, text string) any {
+	var v any = text
+	for _, e := range def.Validation.Enum {
+		if e.Text != nil && e.Text.S == text {
+			return text
+		}
+		if written(e) == text {
+			v = e.Data()
+		}
+	}
+	return v
 }
 
 // keep takes a value that needs nothing more: one that was held against a schema, or one

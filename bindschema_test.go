@@ -59,6 +59,7 @@ func TestBindSchema(t *testing.T) {
 		{"filled in, nested too", personSchema, `{"name":"Ann","age":"41","opts":"[{\"name\":\"x\"}]"}`,
 			`{"age":41,"extra":{"deep":{"n":7}},"name":"Ann","opts":[{"loud":false,"name":"x"}],"tags":["new"]}`},
 		{"any stays what it is", personSchema, `{"name":"Ann","what":"5","tags":[]}`, `{"extra":{"deep":{"n":7}},"name":"Ann","tags":[],"what":"5"}`},
+		{"any of a list", `{"properties":{"a":{"enum":[1,"2",true]},"b":{"enum":[1,"1"]}}}`, `{"a":"true","b":"1"}`, `{"a":true,"b":"1"}`},
 		{"undeclared values are kept", personSchema, `{"name":"Ann","nmae":1}`, `{"extra":{"deep":{"n":7}},"name":"Ann","nmae":1,"tags":["new"]}`},
 		{"everything at once", personSchema, `{"age":-1.5,"opts":[{"name":"a"},{"loud":"x"}],"tags":[1]}`,
 			"age: expected a whole number, got a number\nage: minimum: got -1.5, want 0\nname: is required\n" +
@@ -142,5 +143,37 @@ func TestLooseWith(t *testing.T) {
 	}
 	if !found {
 		t.Errorf("no warning: %v", p.Warnings)
+	}
+}
+
+// TestStaticWith: values under with that are known when the definition is read are held
+// against such a tool's schema then, each at its place.
+func TestStaticWith(t *testing.T) {
+	b := newBed(t)
+	b.define(bySchema(t, personSchema, tool.JavaScript))
+	_, err := flowrun.Compile(b.lib, b.file("bad.yaml", `name: bad
+description: d
+steps:
+  - name: a
+    use-tool: person
+    with:
+      name: A
+      opts: [{name: x}, {loud: loud}]
+`))
+	want := []string{
+		`bad.yaml:7:13: error: tool person refuses parameter name: minLength: got 1, want 2`,
+		`bad.yaml:8:13: error: tool person refuses parameter opts[1].loud: expected true or false, got text`,
+		`bad.yaml:8:13: error: tool person refuses parameter opts[1].name: is missing`,
+	}
+	var found tool.Diagnostics
+	if !errors.As(err, &found) {
+		t.Fatalf("%v", err)
+	}
+	var got []string
+	for _, d := range found {
+		got = append(got, fmt.Sprintf("bad.yaml:%d:%d: %s: %s", d.Pos.Line, d.Pos.Col, d.Severity, d.Message))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

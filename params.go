@@ -119,8 +119,8 @@ func (p ParamProblem) Subject() string {
 	return "parameter " + p.Name
 }
 
-// parameter is the name of the parameter.
-func (p ParamProblem) parameter() string { return cmp.Or(p.top, p.Name) }
+// Parameter is the name of the parameter, "" where the problem is about all of them.
+func (p ParamProblem) Parameter() string { return cmp.Or(p.top, p.Name) }
 
 func (e *ParamsError) Error() string {
 	lines := make([]string, len(e.Problems))

@@ -102,7 +102,7 @@ func (c *compiler) scheduled(p *Plan, s *tool.Schedule, path string) {
 		return
 	}
 	for _, problem := range bad.Problems {
-		e := given[problem.parameter()]
+		e := given[problem.Parameter()]
 		switch {
 		case problem.Code == "unknown":
 			c.unknownParameter(p.Definition, e, p.Name(), known, tool.Error)

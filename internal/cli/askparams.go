@@ -67,7 +67,7 @@ func (q *questions) until(p *flowrun.Plan, w flowrun.World, params map[string]an
 		}
 		params[d.Name] = meant(d, text)
 		bad := problems(p, w, params)
-		i := slices.IndexFunc(bad.Problems, func(m flowrun.ParamProblem) bool { return m.Name == d.Name })
+		i := slices.IndexFunc(bad.Problems, func(m flowrun.ParamProblem) bool { return m.Parameter() == d.Name })
 		if i < 0 {
 			return nil
 		}

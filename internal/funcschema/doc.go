@@ -9,6 +9,9 @@
 // (name.go). Then the dialect takes away what its provider refuses and says it in
 // the description instead (dialect.go). Function.MarshalJSON writes the envelope.
 //
+// A tool that has a JSON Schema of its own, as a .tool.js does, is shown with that
+// (own.go), without what the dialect refuses.
+//
 // What is shown is what a caller may know. Of a secret only its type, its
 // description and the length and pattern it must have are shown; nothing of the
 // tool's security section is. A default that mentions something is left out,

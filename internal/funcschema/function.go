@@ -51,6 +51,9 @@ type maker struct {
 
 // parameters is the schema of the object that a call of the tool gives.
 func (m *maker) parameters() *Schema {
+	if m.def.Schema != nil {
+		return m.own()
+	}
 	s := &Schema{Type: "object", Properties: &Properties{}, Deprecated: m.def.Deprecated && m.format != Gemini}
 	from := map[string]string{}
 	for _, p := range m.def.Parameters {

@@ -20,6 +20,17 @@ type Schema struct {
 	Required             []string    `json:"required,omitempty"`
 	AdditionalProperties *bool       `json:"additionalProperties,omitempty"`
 	Deprecated           bool        `json:"deprecated,omitempty"`
+
+	own ordered // of a tool that has a schema itself: all there is
+}
+
+// MarshalJSON writes the keywords that are there.
+func (s *Schema) MarshalJSON() ([]byte, error) {
+	if s.own != nil {
+		return encode(s.own)
+	}
+	type plain Schema
+	return encode((*plain)(s))
 }
 
 // Properties are a schema's properties in their order: models read them so.

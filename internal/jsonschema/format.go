@@ -168,7 +168,7 @@ func uriError(s string, absolute, wide bool) error {
 	host := u.Host
 	switch {
 	case absolute && u.Scheme == "":
-		return errors.New("it does not begin with a scheme such as https:")
+		return errors.New("it begins with a scheme such as https: and this does not")
 	case strings.Count(rest, "#") > 1 || strings.ContainsAny(strings.Replace(rest, host, "", 1), "[]"):
 		return errors.New("[, ] or a second # has to be written with %")
 	case strings.HasPrefix(host, "["):

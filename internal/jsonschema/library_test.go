@@ -202,6 +202,21 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
+// FuzzFormats holds that no text brings a format down.
+func FuzzFormats(f *testing.F) {
+	for _, s := range []string{"12:00:00.5+01:00", "http://[::1]:80/%41?#", `"a\"@[IPv6:::1]`, "P1DT1H", "/a~1", "1#", "{a}", `\uD83D\uDCA9`, "xn--a"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, format := range []string{"date", "time", "date-time", "duration", "email", "idn-email", "hostname", "ipv4", "ipv6", "uri", "uri-reference", "iri",
+			"iri-reference", "uri-template", "uuid", "regex", "json-pointer", "relative-json-pointer"} {
+			if err := formatError(format, s); err != nil && err.Error() == "" {
+				t.Errorf("%s refuses %q without words", format, s)
+			}
+		}
+	})
+}
+
 func readJSON(s string, into any) error {
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()

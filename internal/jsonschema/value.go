@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -99,11 +100,17 @@ func newChoice(values []any) *choice {
 	return c
 }
 
+// mostListed is how many values of an enum a message lists.
+const mostListed = 20
+
 // words are the values for people.
 func (c *choice) words() string {
-	words := make([]string, len(c.values))
-	for i, v := range c.values {
-		words[i] = plain(v)
+	var words []string
+	for _, v := range c.values[:min(len(c.values), mostListed)] {
+		words = append(words, plain(v))
+	}
+	if more := len(c.values) - mostListed; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(words, ", ")
 }

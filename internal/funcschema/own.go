@@ -1,0 +1,201 @@
+package funcschema
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// own is the schema of a tool that has one (S2-020), as its author wrote it but for what
+// the dialect refuses. The tool holds values against the whole of it all the same.
+func (m *maker) own() *Schema {
+	source, err := m.def.Schema.MarshalJSON()
+	if err != nil {
+		return &Schema{Type: "object"}
+	}
+	read, _ := readOrdered(source)
+	doc, _ := read.(ordered)
+	o := &owner{maker: m, doc: doc}
+	top := o.resolved(doc)
+	if defs := doc.get("$defs"); defs != nil {
+		top = top.with("$defs", defs)
+	}
+	if defs := doc.get("definitions"); defs != nil {
+		top = top.with("definitions", defs)
+	}
+	top = o.required(o.hidden(top.without("$schema", "$id", "$comment")))
+	if m.format == OpenAI || m.format == Anthropic { // who refuse these at the top
+		top = top.without("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const")
+	}
+	if m.format == Gemini {
+		top = o.gemini(top, 0)
+	}
+	if top.get("properties") == nil {
+		top = top.with("properties", ordered{})
+	}
+	return &Schema{own: append(ordered{{"type", "object"}}, top.without("type")...)}
+}
+
+// owner is one call of own.
+type owner struct {
+	*maker
+	doc ordered
+}
+
+// required leaves out what a default satisfies.
+func (o *owner) required(top ordered) ordered {
+	list, _ := top.get("required").([]any)
+	var must []any
+	for _, name := range list {
+		if !slices.ContainsFunc(o.def.Parameters, func(p *tool.Parameter) bool { return p.Name == name && p.Default != nil }) {
+			must = append(must, name)
+		}
+	}
+	if must == nil {
+		return top.without("required")
+	}
+	return top.with("required", must)
+}
+
+// hidden takes away what would tell the value of a secret.
+func (o *owner) hidden(top ordered) ordered {
+	properties, ok := top.get("properties").(ordered)
+	if !ok {
+		return top
+	}
+	properties = slices.Clone(properties)
+	for i, p := range properties {
+		if one, ok := p.value.(ordered); ok && o.secret(p.key) {
+			properties[i].value = one.without("default", "examples", "enum", "const")
+		}
+	}
+	return top.with("properties", properties)
+}
+
+// mostInlined is how deep a $ref is written out where it leads to others.
+const mostInlined = 8
+
+// resolved is a schema with what its $ref leads to, as far as that stands in the
+// document.
+func (o *owner) resolved(s ordered) ordered {
+	for range mostInlined {
+		to, ok := o.place(s.text("$ref"))
+		if !ok {
+			break
+		}
+		rest := s.without("$ref")
+		for _, m := range to {
+			if rest.get(m.key) == nil {
+				rest = append(rest, m)
+			}
+		}
+		s = rest
+	}
+	return s
+}
+
+func (o *owner) place(ref string) (ordered, bool) {
+	rest, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil, false
+	}
+	var v any = o.doc
+	for part := range strings.SplitSeq(rest, "/") {
+		part = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
+		switch in := v.(type) {
+		case ordered:
+			v = in.get(part)
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil, false
+			}
+			v = in[i]
+		}
+	}
+	s, ok := v.(ordered)
+	return s, ok
+}
+
+// gemini keeps of a schema what Gemini accepts, a subset of OpenAPI 3.0.
+func (o *owner) gemini(v any, depth int) ordered {
+	s, _ := v.(ordered)
+	s = o.resolved(s)
+	var kept ordered
+	for _, m := range s {
+		switch m.key {
+		case "title", "description", "default", "required", "minimum", "maximum", "minLength", "maxLength", "pattern", "minItems", "maxItems", "minProperties", "maxProperties":
+			kept = append(kept, m)
+		}
+	}
+	typ, nullable := typeOf(s)
+	if depth > mostInlined {
+		return ordered{{"type", typ}}
+	}
+	if nullable {
+		kept = append(kept, member{"nullable", true})
+	}
+	switch properties, _ := s.get("properties").(ordered); {
+	case typ == "array":
+		kept = kept.with("items", o.gemini(s.get("items"), depth+1))
+	case typ == "object" && properties != nil:
+		properties = slices.Clone(properties)
+		for i := range properties {
+			properties[i].value = o.gemini(properties[i].value, depth+1)
+		}
+		kept = kept.with("properties", properties)
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		if list, ok := s.get(key).([]any); ok {
+			forms := make([]any, len(list))
+			for i, one := range list {
+				forms[i] = o.gemini(one, depth+1)
+			}
+			kept = kept.with("anyOf", forms)
+		}
+	}
+	return append(ordered{{"type", typ}}, choices(kept, s, typ)...)
+}
+
+// choices adds the values that there are: as enum where they are texts, else in words.
+func choices(kept, s ordered, typ string) ordered {
+	list, _ := s.get("enum").([]any)
+	if v := s.get("const"); v != nil {
+		list = []any{v}
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(v any) bool { return v == "" || v == nil })
+	switch {
+	case len(list) == 0:
+		return kept
+	case typ == "string" && !slices.ContainsFunc(list, func(v any) bool { _, ok := v.(string); return !ok }):
+		return kept.with("enum", list)
+	}
+	return kept.with("description", sentence(kept.text("description"), "One of: "+listed(list)+"."))
+}
+
+// typeOf is the one type that a schema is shown with, and whether null will do as well.
+func typeOf(s ordered) (typ string, nullable bool) {
+	switch t := s.get("type").(type) {
+	case string:
+		return t, false
+	case []any:
+		for _, one := range t {
+			name, _ := one.(string)
+			if nullable = nullable || name == "null"; name != "null" && typ == "" {
+				typ = name
+			}
+		}
+	}
+	switch {
+	case typ != "":
+	case s.get("properties") != nil:
+		typ = "object"
+	case s.get("items") != nil:
+		typ = "array"
+	default:
+		typ = "string"
+	}
+	return typ, nullable
+}
