@@ -37,7 +37,7 @@ var house = map[string]struct {
 	"internal/helper":  {1, []string{"internal/proc"}, nil},
 	"hooks":            {1, []string{"tool"}, []string{"github.com/dop251/goja", "github.com/go-sourcemap/sourcemap"}},
 	"metrics":          {1, []string{"dag"}, []string{"github.com/prometheus/client_golang"}},
-	"":                 {2, []string{"dag", "expr", "tool", "steps", "hooks", "internal/dotenv", "internal/proc", "internal/helper", "internal/cache", "internal/cron"}, nil},
+	"":                 {2, []string{"dag", "expr", "tool", "steps", "hooks", "internal/dotenv", "internal/proc", "internal/helper", "internal/cache", "internal/atomicfile", "internal/cron"}, nil},
 	"flowruntest":      {3, []string{"", "dag", "steps", "internal/storetest"}, nil},
 	"internal/console": {3, []string{"dag", "internal/workflow"}, nil},
 	"internal/watch":   {3, []string{"internal/cache"}, nil},
@@ -46,6 +46,7 @@ var house = map[string]struct {
 	"internal/trial":   {3, []string{"", "dag", "hooks", "tool"}, nil},
 	"internal/catalog": {3, []string{"", "tool"}, nil},
 	"internal/probe":   {0, nil, nil},
+	"internal/fetch":   {3, []string{""}, nil},
 	"internal/notice":  {3, []string{"", "dag", "expr", "tool", "internal/proc"}, nil},
 	"internal/policy":  {3, nil, nil},
 	"internal/service": {3, []string{"", "dag", "tool"}, nil},
@@ -64,6 +65,7 @@ var house = map[string]struct {
 		"internal/console",
 		"internal/cron",
 		"internal/explain",
+		"internal/fetch",
 		"internal/findings",
 		"internal/funcschema",
 		"internal/mend",
@@ -100,7 +102,7 @@ var house = map[string]struct {
 
 	"internal/telemetry":  {3, []string{"dag"}, []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
 	"internal/funcschema": {1, []string{"tool"}, nil},
-	"internal/atomicfile": {0, nil, nil},
+	"internal/atomicfile": {1, nil, nil},
 	"internal/cron":       {0, nil, nil},
 	"internal/jsonschema": {cellar, nil, nil},
 	"internal/schedule":   {3, []string{"internal/cron"}, nil},
@@ -109,7 +111,7 @@ var house = map[string]struct {
 	"internal/explain":    {0, nil, nil},
 	"internal/findings":   {1, []string{"tool", "internal/explain", "internal/workflow"}, nil},
 	"internal/advice":     {1, []string{"tool"}, nil},
-	"internal/bundle":     {3, []string{"hooks"}, []string{"github.com/evanw/esbuild"}},
+	"internal/bundle":     {3, []string{"internal/atomicfile", "tool"}, []string{"github.com/evanw/esbuild"}},
 	"internal/mend":       {3, []string{"tool", "internal/advice"}, nil},
 }
 

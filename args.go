@@ -37,6 +37,8 @@ type Args struct {
 	local   *local   // of an item of a loop
 	cache   *caching // nil: no result is kept or used
 	asking  *asking
+	state   string   // the engine's folder of state; "" for none
+	calling []string // tools that call each other by api.callTool, outermost first
 	confine steps.Confinement
 }
 

@@ -55,6 +55,9 @@ type Config struct {
 	// is not here because net/http would make every program that embeds the engine
 	// some megabytes larger. It is called by many goroutines at once.
 	HTTP func(ctx context.Context, url string) (status int, err error)
+	// Fetch asks an address for a script that may have it; package net/http is not here for
+	// the same reason. nil: fetch fails in scripts. It is called by many goroutines at once.
+	Fetch func(context.Context, FetchRequest) (*FetchAnswer, error)
 	// JavaScript runs the scripts of definitions; whoever gives it closes it. nil: each run
 	// has a Runtime of its own, with the helper program of this Config.
 	JavaScript *hooks.Runtime

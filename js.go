@@ -90,7 +90,22 @@ func (c *jsCall) run(ctx context.Context) (dag.Result, error) {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: err.Error(), Permanent: true}, nil
 	}
 	asks := &asker{args: c.args, call: c.call, work: c.work}
-	out, err := c.args.world.JavaScript.Call(ctx, hooks.Call{Script: c.script, Entry: c.entry(), Vars: vars, Ask: asks.answer})
+	answer := asks.answer
+	if m := c.def.Module; m != nil {
+		api, err := newToolAPI(asks, m)
+		if err != nil {
+			return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: err.Error(), Permanent: true}, nil
+		}
+		if bad := c.unready(api.env); bad != nil {
+			return *bad, nil
+		}
+		answer = api.answer
+	}
+	call := hooks.Call{Script: c.script, Entry: c.entry(), Vars: vars, Ask: answer}
+	if c.def.Module != nil && c.def.Module.Node {
+		return c.runNode(ctx, call)
+	}
+	out, err := c.args.world.JavaScript.Call(ctx, call)
 	if err != nil {
 		return c.failed(ctx, err)
 	}
@@ -126,7 +141,6 @@ func (c *jsCall) succeeded(out json.RawMessage) (dag.Result, error) {
 	if err := c.work.Print(steps.Stdout, text); err != nil {
 		return res, err
 	}
-	c.reported(v, &res)
 	return res, nil
 }
 

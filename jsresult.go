@@ -28,7 +28,7 @@ const (
 )
 
 // CodeToolFailure is the code of a tool that returned {success: false} (S2-043).
-const CodeToolFailure = "tool_reported_failure"
+const CodeToolFailure = hooks.CodeReported
 
 // broken is the result of a script that failed. What it says may hold secrets: the
 // message is masked with the rest of the result, the Problem here.
@@ -93,28 +93,4 @@ func returned(v any, out json.RawMessage) string {
 		return "nothing"
 	}
 	return kindOf(v)
-}
-
-// reported makes a failure of a tool's {success: false} (S2-043).
-func (c *jsCall) reported(v any, r *dag.Result) {
-	said, ok := v.(map[string]any)
-	if c.def.Role != tool.RoleTool || !ok || said["success"] != false {
-		return
-	}
-	message := "the tool returned {success: false}"
-	for _, key := range []string{"error", "message"} {
-		switch text := said[key].(type) {
-		case string:
-			message = text
-		case map[string]any:
-			if inner, ok := text["message"].(string); ok {
-				message = inner
-			}
-		default:
-			continue
-		}
-		break
-	}
-	r.Status, r.ExitCode, r.Reason, r.Message = dag.Failed, 1, ReasonScript, message
-	r.Problem = &dag.Problem{Code: CodeToolFailure, Category: categoryBusiness, Retryable: true}
 }

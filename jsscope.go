@@ -26,7 +26,7 @@ func scriptFieldNames() []string { return slices.Sorted(maps.Keys(scriptFields))
 func (c *jsCall) scope() (map[string]any, error) {
 	sc := scope{view: c.call.View, args: c.args}
 	if c.def.Role == tool.RoleTool {
-		return map[string]any{"params": c.args.All()}, nil
+		return c.toolVars(), nil
 	}
 	vars := map[string]any{}
 	for _, v := range c.vars {

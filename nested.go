@@ -22,7 +22,7 @@ func (s *planStep) bind(ctx context.Context, c *dag.Call) (dag.Args, error) {
 	if err != nil {
 		return nil, outer.withoutSecrets(err)
 	}
-	a.answers, a.cache, a.asking, a.confine = outer.answers, outer.cache, outer.asking, a.confine.Within(outer.confine)
+	a.inherit(outer)
 	return a, a.withoutSecrets(a.begin(ctx, outer.session, c.Run, c.Path))
 }
 
@@ -62,4 +62,10 @@ func (s *planStep) withFields(sc scope, raw map[string]given) error {
 		}
 	}
 	return nil
+}
+
+// inherit takes over what a tool has of the one that uses it.
+func (a *Args) inherit(outer *Args) {
+	a.answers, a.cache, a.asking, a.state, a.calling = outer.answers, outer.cache, outer.asking, outer.state, outer.calling
+	a.confine = a.confine.Within(outer.confine)
 }

@@ -44,6 +44,7 @@ type Plan struct {
 	group    bool            // the steps of a group: a graph within its tool's
 	cleanup  *cleanup        // nil = nothing to clean up
 	needed   []permission    // required-permissions
+	library  *tool.Library   // where tools are found that scripts call; nil: nowhere
 }
 
 // planStep is one step of a Plan.

@@ -145,9 +145,15 @@ func (a *Args) fetchSecrets(ctx context.Context) error {
 }
 
 // foreseen hides, from the start, what tools that a plan uses will take from the
-// process's variables and keep secret. One too short to be hidden fails its tool.
+// process's variables, or from files of their own, and keep secret. A variable too short
+// to be hidden fails its tool.
 func (a *Args) foreseen(p *Plan) {
 	for _, s := range p.steps {
+		if s.script != nil && s.script.def.Module != nil {
+			if env, err := openToolEnv(a, p.Definition.Name, s.script.def.Module); err == nil { // else the step tells
+				a.session.Mask().Add(env.secrets()...)
+			}
+		}
 		if s.nested == nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,8 @@ type World struct {
 	// Engine gives its own, and Plan.Bind and Plan.Preview make one for the time they take.
 	JavaScript *hooks.Runtime
 
-	env map[string]string
+	env   map[string]string
+	fetch func(context.Context, FetchRequest) (*FetchAnswer, error) // of scripts; nil: none
 }
 
 // filled is a copy with every gap filled from the process.

@@ -77,11 +77,18 @@ func (r *Runtime) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 	if c.Timeout > 0 {
 		limit = min(limit, c.Timeout)
 	}
-	call := &call{Call: c, vars: vars, limit: limit}
-	if r.config.InProcess {
-		return call.here(ctx)
+	out, err := r.run(ctx, &call{Call: c, vars: vars, limit: limit})
+	if c.Entry == "execute" {
+		return opened(out, err)
 	}
-	return r.pool.run(ctx, call)
+	return out, err
+}
+
+func (r *Runtime) run(ctx context.Context, c *call) (json.RawMessage, error) {
+	if r.config.InProcess {
+		return c.here(ctx)
+	}
+	return r.pool.run(ctx, c)
 }
 
 // call is a Call with its values as they travel.

@@ -4,27 +4,35 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/dop251/goja"
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun/tool"
 )
 
 func TestMain(m *testing.M) {
-	// A built-in module with which the tests ask.
-	shims.Store("nested", goja.MustCompile("nested", "(function (exports, require, module, __ask, __askNow) {"+
-		"module.exports = {call: v => __ask('nested', v), callNow: v => __askNow('nested', v)}})", false))
+	shimFiles = withNested{shimFiles}
 	Main()
 	if how := os.Getenv(asProgram); how != "" {
 		runProgram(how)
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// withNested has a module beside the others that asks whoever runs the script.
+type withNested struct{ fs.ReadFileFS }
+
+func (w withNested) ReadFile(name string) ([]byte, error) {
+	if name == "shims/nested.js" {
+		return []byte("module.exports = {call: v => __ask('nested', v), callNow: v => __askNow('nested', v)}"), nil
+	}
+	return w.ReadFileFS.ReadFile(name)
 }
 
 // compile makes a script of a text that stands at line 10, column 3 of a file.

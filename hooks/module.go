@@ -16,12 +16,14 @@ var moduleCode string
 //	entry, args     what of the module is called, and with what
 //	__load()        evaluates the module; its module.exports, or its default export
 //	__require(name) a built-in module
+//	__require.packages  after __load: a function for each package that the tool depends on,
+//	                which answers a promise of it
 //	__ask(op, args), __askNow(op, args)
 //	__atEnd(f)      f is called when the time limit ends the module amid its work, and has
 //	                endLimit; what it waits for may not come any more
 //	__where(error)  "file:line:col" in the author's file where it was thrown, or ""
 var moduleProgram = sync.OnceValue(func() *goja.Program {
-	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+moduleCode+"\n})", false)
+	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+apiCode+moduleCode+"\n})", false)
 })
 
 // beginModule calls an entry of a module.
@@ -34,6 +36,7 @@ func (w *world) beginModule(t *task) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.describing = t.entry == "describe"
 	load := func(goja.FunctionCall) goja.Value { return w.load(t.program) }
 	where := func(call goja.FunctionCall) goja.Value { return w.vm.ToValue(w.where(call.Argument(0), t.program)) }
 	atEnd := func(call goja.FunctionCall) goja.Value {
@@ -53,6 +56,9 @@ func (w *world) load(p *program) goja.Value {
 	module, exports := w.vm.NewObject(), w.vm.NewObject()
 	module.Set("exports", exports) // a plain object
 	if _, err := f(exports, exports, w.require, module); err != nil {
+		panic(err)
+	}
+	if err := w.require.ToObject(w.vm).Set("packages", module.Get("packages")); err != nil {
 		panic(err)
 	}
 	v := module.Get("exports")

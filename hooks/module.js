@@ -1,12 +1,209 @@
-const tool = __load();
-switch (entry) {
-  case 'describe':
-    return {
-      metadata: tool.getMetadata ? tool.getMetadata() : {},
-      schema: tool.getSchema ? tool.getSchema() : {},
-    };
-  case 'execute':
-    if (tool.cleanup) __atEnd(() => tool.cleanup());
-    return tool.execute(args.params);
+// What a .tool.js meets in its world: this program loads the tool, asks it what it is
+// (entry "describe") or has it work (entry "execute"), and answers one plain value.
+// It is the body of an async function, behind api.js; in scope are __load, __where,
+// __askNow, __atEnd, entry and args.
+
+const METHODS = ['getMetadata', 'getSchema', 'execute', 'getDependencies', 'getBusinessErrors',
+  'init', 'cleanup', 'getBridges', 'getMockArgs', 'getBridgeErrors']
+
+const isObject = v => v !== null && typeof v === 'object' && !Array.isArray(v)
+const has = (tool, method) => typeof tool[method] === 'function'
+
+// kind names a value for people.
+function kind (v) {
+  if (v === null || v === undefined) return String(v)
+  if (Array.isArray(v)) return 'a list'
+  if (v instanceof RegExp) return 'a regular expression'
+  return { string: 'text', number: 'a number', boolean: 'true or false', function: 'a function', object: 'an object' }[typeof v] || typeof v
 }
-throw new Error('a tool has no entry ' + entry);
+
+// loaded is the one object whose methods are the tool: what module.exports is, the
+// default export, or an instance of a class that either of them is (S2-002, S2-041).
+function loaded () {
+  let found = __load()
+  if (found && !has(found, 'execute') && found.default) found = found.default
+  if (typeof found === 'function' && !has(found, 'execute')) found = new found() // eslint-disable-line new-cap
+  if (!isObject(found) && typeof found !== 'function') throw new NoTool(`the file exports ${kind(found)}, and no tool`)
+  if (isObject(found) && METHODS.every(m => !(m in found))) throw new NoTool('the file exports an object without any method of a tool')
+  return found
+}
+
+class NoTool extends Error {}
+
+// inject gives the tool its api (S2-040).
+function inject (tool) {
+  try {
+    tool.api = api(args, tool)
+  } catch (_) {
+    throw new NoTool('this.api cannot be set on what the file exports: it is frozen, or has an api of its own')
+  }
+  return tool
+}
+
+// told is what was thrown, which need not be an Error (S2-065).
+function told (thrown) {
+  const e = { name: '', message: '', where: '' }
+  try {
+    if (isObject(thrown) || typeof thrown === 'function') {
+      e.name = typeof thrown.name === 'string' ? thrown.name : ''
+      e.message = typeof thrown.message === 'string' ? thrown.message : JSON.stringify(thrown)
+    } else {
+      e.message = typeof thrown === 'string' ? thrown : JSON.stringify(thrown) || String(thrown)
+    }
+    e.where = __where(thrown) || ''
+  } catch (_) { // a getter or toJSON that throws as well
+    e.message = e.message || 'something that cannot be shown'
+  }
+  return e
+}
+
+// ---- describe
+
+async function describe () {
+  const answer = { methods: [], problems: [] }
+  const problem = (code, method, path, message, where) => answer.problems.push({ code, method, path, message, where })
+  let tool
+  try {
+    tool = inject(loaded())
+  } catch (thrown) {
+    const e = told(thrown)
+    if (thrown instanceof NoTool) problem('no-tool', '', '', e.message, '')
+    else problem('tool-threw', '', '', `reading the file threw ${words(e)}`, e.where)
+    return answer
+  }
+  for (const m of METHODS) {
+    if (has(tool, m)) answer.methods.push(m)
+    else if (tool[m] !== undefined) problem('bad-answer', m, '', `${m} is ${kind(tool[m])}, and must be a function`, '')
+  }
+  // ask calls a method; what it answers has to be JSON, but for what keep keeps.
+  const ask = async (method, wanted, read) => {
+    if (!has(tool, method)) return
+    try {
+      const v = await tool[method]()
+      if (v === undefined || v === null) return
+      if (!wanted(v)) return problem('bad-answer', method, '', `${method} answers ${kind(v)}`, '')
+      return read(v)
+    } catch (thrown) {
+      const e = told(thrown)
+      problem('tool-threw', method, '', `${method} threw ${words(e)}`, e.where)
+    }
+  }
+  const json = v => JSON.parse(JSON.stringify(v))
+  answer.metadata = await ask('getMetadata', isObject, json)
+  answer.schema = await ask('getSchema', isObject, json)
+  answer.dependencies = await ask('getDependencies', v => typeof v === 'object', json)
+  for (const method of ['getBusinessErrors', 'getBridgeErrors']) {
+    const list = await ask(method, Array.isArray, v => v.map((entry, i) => businessError(entry, (path, message) => problem('bad-business-error', method, `[${i}]${path}`, `entry ${i + 1} of ${method}: ${message}`, ''))))
+    answer.errors = (answer.errors || []).concat((list || []).filter(e => e))
+  }
+  answer.bridges = await ask('getBridges', isObject, v => {
+    for (const op of Object.keys(v)) if (!isObject(v[op]) || !has(v[op], 'real')) problem('bad-answer', 'getBridges', op, `the bridge ${op} has no function real`, '')
+    return Object.keys(v)
+  })
+  return answer
+}
+
+const words = e => (e.name ? e.name + ': ' : '') + e.message
+
+// businessError checks one entry of getBusinessErrors and answers what of it is data
+// (S2-060).
+function businessError (entry, wrong) {
+  if (!isObject(entry)) return wrong('', `expected an object, got ${kind(entry)}`)
+  const text = (key, must) => {
+    const v = entry[key]
+    if (typeof v === 'string' && v !== '' || v === undefined && !must) return
+    wrong('.' + key, v === undefined ? `has no ${key}` : `${key} must be text, and is ${kind(v)}`)
+  }
+  text('code', true)
+  text('description', false)
+  const m = entry.match
+  if (!(m instanceof RegExp) && typeof m !== 'function' && (typeof m !== 'string' || m === '')) {
+    wrong('.match', m === undefined ? 'has no match' : `match must be text, a regular expression or a function, and is ${m === '' ? 'empty' : kind(m)}`)
+  }
+  if (entry.retryable !== undefined && typeof entry.retryable !== 'boolean') wrong('.retryable', `retryable must be true or false, and is ${kind(entry.retryable)}`)
+  return plainError(entry)
+}
+
+// plainError is an entry without its match.
+function plainError (entry) {
+  const solution = entry.solution
+  return {
+    code: String(entry.code),
+    description: typeof entry.description === 'string' ? entry.description : '',
+    solution: solution === undefined || solution === null ? '' : typeof solution === 'string' ? solution : JSON.stringify(solution),
+    retryable: entry.retryable === true
+  }
+}
+
+// ---- execute
+
+const warn = message => __askNow('log', { level: 'warn', message })
+
+async function execute () {
+  const tool = inject(loaded())
+  __atEnd(() => cleanUp(tool)) // where the time limit ends what follows
+  try {
+    if (has(tool, 'init')) await tool.init()
+    const value = await tool.execute(args.params)
+    if (isObject(value) && value.success === false) return { error: await classified(tool, reported(value)) }
+    return { value }
+  } catch (thrown) {
+    const e = told(thrown)
+    e.thrown = thrown
+    return { error: await classified(tool, e) }
+  } finally {
+    await cleanUp(tool)
+  }
+}
+
+// cleanUp never fails what the tool has done (S2-071).
+async function cleanUp (tool) {
+  try {
+    if (has(tool, 'cleanup')) await tool.cleanup()
+  } catch (thrown) {
+    warn(`cleanup threw ${words(told(thrown))}`)
+  }
+}
+
+// reported is the failure that a tool tells of by {success: false} (S2-043). Unless it says
+// otherwise, trying again may help, as for what is thrown.
+function reported (value) {
+  const inner = isObject(value.error) ? value.error : {}
+  const text = [value.message, inner.message, value.error].find(v => typeof v === 'string' && v !== '')
+  const code = [inner.code, value.code].find(v => typeof v === 'string' && v !== '')
+  const e = { name: '', message: text || 'the tool answered {success: false}', where: '', reported: true }
+  const solution = inner.solution || value.solution
+  if (code) e.business = plainError({ code, solution, retryable: (inner.retryable ?? value.retryable) !== false })
+  return e
+}
+
+// classified adds the first entry of getBusinessErrors that an error matches (S2-061).
+async function classified (tool, e) {
+  const thrown = 'thrown' in e ? e.thrown : new Error(e.message)
+  delete e.thrown
+  for (const method of ['getBusinessErrors', 'getBridgeErrors']) {
+    try {
+      const list = has(tool, method) ? await tool[method]() : []
+      for (const entry of Array.isArray(list) ? list : []) {
+        if (isObject(entry) && await matches(entry.match, thrown, e.message, tool)) {
+          e.business = plainError(entry)
+          return e
+        }
+      }
+    } catch (again) {
+      warn(`${method} threw ${words(told(again))}`)
+    }
+  }
+  return e
+}
+
+function matches (match, thrown, message, tool) {
+  if (match instanceof RegExp) {
+    match.lastIndex = 0 // of an expression with the flag g or y it is where the last search ended (S2-063)
+    return match.test(message)
+  }
+  if (typeof match === 'function') return match.call(tool, thrown, { tool: args.tool.id, params: args.params })
+  return typeof match === 'string' && match !== '' && message.includes(match)
+}
+
+return entry === 'describe' ? describe() : execute()

@@ -167,6 +167,7 @@ func (t *tree) awaits() (found bool) {
 // compile makes the tree ready to run. It must be called once.
 func (t *tree) compile() (program *goja.Program, p *problem) {
 	defer p.recovered(&p)
+	t.properties()
 	program, err := goja.CompileAST(t.program, false)
 	if err != nil {
 		return nil, t.source.syntax(err)

@@ -123,15 +123,19 @@ func (w *world) errorValue(f *failure) goja.Value {
 // shims are the built-in modules that have been compiled, by name.
 var shims sync.Map
 
-// shim is the function around a built-in module, undefined where there is none of the name.
+// shim is the function around a built-in module, or around what stands for one that is
+// not there.
 func (w *world) shim(name string) goja.Value {
 	p, ok := shims.Load(name)
 	if !ok {
 		code, ok := shim(name)
 		if !ok {
-			return goja.Undefined()
+			code = lacking(name, w.describing)
 		}
-		p, _ = shims.LoadOrStore(name, goja.MustCompile("flowrun:"+name, "(function (exports, require, module, __ask, __askNow) {"+code+"\n})", false))
+		made := goja.MustCompile("flowrun:"+name, "(function (exports, require, module, __ask, __askNow) {"+code+"\n})", false)
+		if p = made; ok {
+			p, _ = shims.LoadOrStore(name, made)
+		}
 	}
 	v, err := w.vm.RunProgram(p.(*goja.Program))
 	if err != nil {

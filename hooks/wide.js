@@ -13,13 +13,13 @@
     if (loaded.has(id)) return loaded.get(id).exports;
     const module = { exports: {} };
     const body = shim(id);
-    if (body === undefined) {
-      const e = new Error("Cannot find module '" + name + "'");
-      e.code = 'MODULE_NOT_FOUND';
+    loaded.set(id, module);
+    try {
+      body(module.exports, require, module, ask, askNow);
+    } catch (e) {
+      loaded.delete(id);
       throw e;
     }
-    loaded.set(id, module);
-    body(module.exports, require, module, ask, askNow);
     return module.exports;
   };
   hide('require', require);

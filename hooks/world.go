@@ -21,6 +21,8 @@ type world struct {
 	asker    asker         // of a wide world
 	require  goja.Value    // of a wide world
 	atEnd    goja.Callable // cleans up after a script that exceeded its time; nil: nothing does
+
+	describing bool // a module only says what it is: what it lacks is no error
 }
 
 // newWorld makes a world. Most of the language is made when it is first used.

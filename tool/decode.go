@@ -2,7 +2,6 @@ package tool
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -25,15 +24,6 @@ func Decode(file string, src []byte) (*Definition, Diagnostics) {
 		d.document(def)
 	}
 	return def.Definition, d.found.Sorted()
-}
-
-// stem is the base name of a file without its extension.
-func stem(file string) string {
-	base := filepath.Base(file)
-	if file == "" || base == "-" {
-		return ""
-	}
-	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
 // decoder carries what is known while one document is read.

@@ -21,8 +21,9 @@ import "time"
 // tools registered from Go. Optional texts are nil where the author wrote none.
 type Definition struct {
 	Name        string
-	DisplayName string // what people may call it, where its format has a name beside the id; "" for the Name
+	DisplayName string // what people call it, where its format has a name beside the id (X-06, S2-011); "" for the Name
 	Description string
+	Author      string // S2-014
 	Pos         Pos    // of the document
 	File        string // path it was loaded from; empty for tools registered from Go
 	Scope       Scope  // the scope it was found in; ScopeFile when named by path
@@ -137,6 +138,8 @@ type Module struct {
 	Code []byte // CommonJS; bundled with what it depends on where it depends on anything
 	Map  []byte // source map from Code back to the files it was made of; nil: Code is File
 	Node bool   // runtime: node (it runs under Node.js, as a supervised process)
+	// Packages is a node_modules folder beside those that Node.js looks into itself; "": none.
+	Packages string
 
 	Dependencies []Dependency
 	Errors       []BusinessError

@@ -62,6 +62,7 @@ type Library struct {
 	cache      map[string]loaded
 	index      map[string]index // of folders
 	frozen     map[asked]Source // of a Snapshot, which reads nothing else
+	live       *Library         // of a Snapshot: what it was made of
 }
 
 // folder is one place of a scope.
@@ -412,16 +413,16 @@ func (l *Library) registeredAll() []*Definition {
 	return slices.Clone(l.added)
 }
 
-// Load reads the definition in a YAML, JSON or Markdown file. The error is why the file
-// could not be read; what is wrong inside is in the Diagnostics.
-func Load(path string) (*Definition, Diagnostics, error) {
-	src, _, err := read(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	def, found := Decode(path, src)
-	def.Scope = ScopeFile
-	return def, found, nil
+// Load reads the definition in a file. The error is why the file could not be read; what
+// is wrong inside is in the Diagnostics.
+func (l *Library) Load(path string) (*Definition, Diagnostics, error) {
+	return l.load(path, ScopeFile)
+}
+
+// Read reads a definition from a text as if it stood in a file, which is not opened, in
+// a scope. The Definition is never nil; see Decode.
+func (l *Library) Read(file string, scope Scope, text []byte) (*Definition, Diagnostics) {
+	return l.decode(file, scope, text)
 }
 
 // load reads a file, or takes what was read from it before. Two goroutines that

@@ -159,7 +159,7 @@ func TestTooLargeFile(t *testing.T) {
 	if err := os.Truncate(file, 200<<20); err != nil {
 		t.Fatal(err)
 	}
-	_, found, err := Load(file)
+	_, found, err := NewLibrary(Config{}).Load(file)
 	if err != nil || found.Err() == nil || found[0].Code != "file-too-large" {
 		t.Error(found, err)
 	}

@@ -20,17 +20,6 @@ const literalTag = "!literal"
 // listings and lookups by name pass over it.
 func isNoTool(found Diagnostics) bool { return len(found) == 1 && found[0].Code == "not-a-tool" }
 
-// IsTool says whether a Markdown file is a tool (S0-010). One that cannot be read may be.
-func IsTool(path string) bool {
-	src, _, err := read(path)
-	if err != nil {
-		return true
-	}
-	d := &decoder{src: newSource(path, src)}
-	why, _ := d.noTool(pageOf(d.src))
-	return why == ""
-}
-
 // page reads a Markdown tool: its front matter, then its blocks.
 func (d *decoder) page(def *draft) {
 	def.Format = Markdown

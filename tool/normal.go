@@ -12,7 +12,13 @@ import (
 // merge keys written out, one text where a list may stand as a list, environment with
 // its sections, and the name. Keys keep their order; comments have no place in JSON.
 // The error is Diagnostics: what keeps the file from being read.
+//
+// Of a Markdown or JavaScript tool it is a description, with the text in it: code has no
+// other form.
 func NormalJSON(def *Definition) ([]byte, error) {
+	if def.Format != "" {
+		return describedJSON(def)
+	}
 	doc, err := def.document()
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,14 +11,21 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Portable is a definition as the text of a YAML file that says its own name: what
-// stands in its file, comments and order kept, with commands that are no valid YAML
-// repaired (S1-420) and the name added where only the file's said it. JSON becomes
-// YAML. Text that cannot be read at all is returned as it is.
+// Portable is a definition as the text of a file that says its own name: what stands in
+// its file, comments and order kept, with commands that are no valid YAML repaired
+// (S1-420) and the name added where only the file's said it. JSON becomes YAML; Markdown
+// and JavaScript stay what they are. Text that cannot be read at all is returned as it is.
 //
 // name, where it is not empty, becomes the tool's name. The error tells that the text
-// says its name in a form that cannot be changed.
+// says its name in a form that cannot be changed. That of a JavaScript tool is what its
+// code answers, and is left as it is.
 func Portable(def *Definition, name string) ([]byte, error) {
+	switch def.Format {
+	case JavaScript:
+		return def.Source, nil
+	case Markdown:
+		return portablePage(def, name)
+	}
 	d := &decoder{src: newSource(def.File, def.Source)}
 	if _, bad := d.src.problem(); bad {
 		return def.Source, nil
@@ -39,8 +47,28 @@ func Portable(def *Definition, name string) ([]byte, error) {
 	if root.Kind != yaml.MappingNode {
 		return def.Source, nil
 	}
-	out := withName(newSource(def.File, text), root, name)
-	if again, _ := Decode("", out); again.Name != name {
+	return renamed(def, text, withName(newSource(def.File, text), root, "name", name), name)
+}
+
+// portablePage is a Markdown tool that says its own name.
+func portablePage(def *Definition, name string) ([]byte, error) {
+	s := newSource(def.File, def.Source)
+	front := s.only(pageOf(s).front)
+	root, err := parseOne(front.text)
+	if err != nil || root == nil || root.Kind != yaml.MappingNode {
+		return def.Source, nil
+	}
+	key := "name"
+	if valueOf(root.Content, "id") != nil {
+		key = "id" // which is what the tool is called by (S0-011)
+	}
+	return renamed(def, s.text, withName(front, root, key, cmp.Or(name, def.Name)), cmp.Or(name, def.Name))
+}
+
+// renamed is a text with the edit that gives the tool its name, if that does so.
+func renamed(def *Definition, text []byte, e Edit, name string) ([]byte, error) {
+	out := splice(text, e.From, e.To, e.Text)
+	if again, _ := Decode("-"+Extension(def.File), out); again.Name != name {
 		return nil, fmt.Errorf("cannot change the name in %s: write it on one line, as name: %s", quote(def.File), name)
 	}
 	return out, nil
@@ -83,23 +111,24 @@ func (def *Definition) document() ([]Entry, error) {
 	return v.Map, nil
 }
 
-// withName is a text whose top-level name is name. Nothing else of it changes.
-func withName(s *source, root *yaml.Node, name string) []byte {
-	line := "name: " + name
-	value := valueOf(root.Content, "name")
+// withName is the edit that makes name the value of a key at the top of a text. Nothing
+// else changes, and nothing at all where it is that already.
+func withName(s *source, root *yaml.Node, key, name string) Edit {
+	line := key + ": " + name
+	value := valueOf(root.Content, key)
 	switch {
 	case value == nil && root.Style&yaml.FlowStyle != 0:
 		at := s.offset(root.Line, root.Column) + 1
-		return splice(s.text, at, at, line+", ")
+		return Edit{at, at, line + ", "}
 	case value == nil:
 		at := s.offset(root.Line, 1)
-		return splice(s.text, at, at, strings.Repeat(" ", root.Column-1)+line+"\n")
+		return Edit{at, at, strings.Repeat(" ", root.Column-1) + line + s.newline()}
 	case value.Value == name:
-		return s.text
+		return Edit{}
 	}
 	at := s.offset(value.Line, value.Column)
 	rest := s.text[at : s.offset(value.Line, 1)+len(s.line(value.Line))]
-	return splice(s.text, at, at+scalarLen(value, rest), name)
+	return Edit{at, at + scalarLen(value, rest), name}
 }
 
 // scalarLen is how much of the line a scalar takes that stands on one.

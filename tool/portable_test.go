@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -188,4 +189,42 @@ func FuzzWriteYAML(f *testing.F) {
 			t.Fatalf("%q %q: -want +got:\n%s\n%s", s, u, diff, out)
 		}
 	})
+}
+
+// TestPortablePage: a Markdown tool stays what it is, under another name too, and says
+// that name where people look for it (S0-011).
+func TestPortablePage(t *testing.T) {
+	page := func(front string) string {
+		return "---\n" + front + "---\n\n# A page\n\n```yaml\ntool: web_search\nparameters: {url: \"input.url\"}\n```\n"
+	}
+	for name, c := range map[string]struct{ front, as, want string }{
+		"as it is": {"tool: true\nname: \"a\" # why\ntype: single\n", "", "tool: true\nname: \"a\" # why\ntype: single\n"},
+		"renamed":  {"tool: true\nname: \"a\" # why\ntype: single\n", "b", "tool: true\nname: b # why\ntype: single\n"},
+		"by id":    {"tool: true\nid: a\nname: The A\ntype: single\n", "b", "tool: true\nid: b\nname: The A\ntype: single\n"},
+		"flow":     {"{tool: true, name: a, type: single}\n", "b", "{tool: true, name: b, type: single}\n"},
+	} {
+		def, _ := Decode("a.md", []byte(page(c.front)))
+		got, err := Portable(def, c.as)
+		if want := page(c.want); err != nil || string(got) != want {
+			t.Errorf("%s: %v\n%s", name, err, cmp.Diff(want, string(got)))
+		}
+	}
+	whole := "\ufeff````markdown\r\n---\r\ntool: true\r\nname: a\r\ntype: single\r\n---\r\n````\r\n"
+	def, _ := Decode("a.md", []byte(whole))
+	if got, err := Portable(def, "b"); err != nil || !strings.Contains(string(got), "\r\nname: b\r\n") || !strings.HasPrefix(string(got), "````markdown") {
+		t.Errorf("in a fence: %v %q", err, got)
+	}
+}
+
+// TestDescribedJSON: what programs learn of a tool that is no YAML.
+func TestDescribedJSON(t *testing.T) {
+	def, _ := Decode("a.md", []byte("---\ntool: true\nname: a\ntype: single\nparameters:\n  - {name: n, type: number, default: 1.5}\n---\n"))
+	got, err := NormalJSON(def)
+	var d described
+	if err == nil {
+		err = json.Unmarshal(got, &d)
+	}
+	if err != nil || d.Name != "a" || d.Format != Markdown || len(d.Parameters) != 1 || string(d.Parameters[0].Default) != "1.5" || d.Source != string(def.Source) {
+		t.Errorf("%v %s", err, got)
+	}
 }

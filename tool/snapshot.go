@@ -33,11 +33,23 @@ func (l *Library) Snapshot(sources []Source) *Library {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := &Library{extensions: l.extensions, loaders: l.loaders, added: l.added,
-		cache: map[string]loaded{}, frozen: make(map[asked]Source, len(sources))}
+		cache: map[string]loaded{}, live: l.live, frozen: make(map[asked]Source, len(sources))}
+	if s.live == nil {
+		s.live = l
+	}
 	for _, src := range sources {
 		s.frozen[asked{src.From, src.Name}] = src
 	}
 	return s
+}
+
+// Live is the Library that reads files: of a Snapshot the one it was made of, of another
+// itself.
+func (l *Library) Live() *Library {
+	if l != nil && l.live != nil {
+		return l.live
+	}
+	return l
 }
 
 // asked is one question to a Library.

@@ -11,8 +11,7 @@ import (
 // with it: in the file itself and, unless alone, with what it uses. lib finds the tools
 // it uses.
 func Check(lib *tool.Library, path string, scope tool.Scope, text []byte, alone bool) (*tool.Definition, tool.Diagnostics) {
-	def, found := tool.Decode(path, text)
-	def.Scope = scope
+	def, found := lib.Read(path, scope, text)
 	if alone {
 		return def, found
 	}

@@ -21,9 +21,10 @@ import (
 
 // edition is a text on its way through an editor, for edit and add --editor.
 type edition struct {
-	name   string // of the tool, for files
-	text   []byte // as it is now
-	editor []string
+	name      string // of the tool, for files
+	extension string // of these files
+	text      []byte // as it is now
+	editor    []string
 	// check is what is wrong with a text, and the path that it says it is.
 	check func(text []byte) (tool.Diagnostics, string)
 }
@@ -33,7 +34,7 @@ type edition struct {
 func (a *app) edit(e *edition) error {
 	original := e.text
 	for {
-		text, err := a.inEditor(e.editor, e.name+".yaml", e.text)
+		text, err := a.inEditor(e.editor, e.name+e.extension, e.text)
 		if err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func (a *app) edit(e *edition) error {
 func (a *app) keepAttempt(e *edition) {
 	dir, err := stateDir()
 	if err == nil {
-		file := filepath.Join(dir, e.name+".yaml.rej")
+		file := filepath.Join(dir, e.name+e.extension+".rej")
 		if err = atomicfile.Save(file, e.text); err == nil {
 			a.say("nothing was changed; the attempt is in %s", file)
 			return

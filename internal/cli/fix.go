@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
@@ -17,7 +16,7 @@ import (
 // been collected, as those of a text that was not written.
 func (v *validation) mend(t target) (bool, error) {
 	def, _, err := v.lib.Lookup(t.name, nil)
-	if err != nil || !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(def.File)) {
+	if err != nil || !mendable(def.File) {
 		return false, nil // compiling it says why
 	}
 	file := def.File
@@ -52,6 +51,11 @@ func (v *validation) mend(t target) (bool, error) {
 	v.found = append(v.found, found...)
 	v.judge(left, found.Err() == nil)
 	return true, nil
+}
+
+// mendable says whether the edits of diagnostics can be made in a file.
+func mendable(file string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".md"}, tool.Extension(file))
 }
 
 // source is the text that a validation speaks of.

@@ -17,7 +17,9 @@ func (a *app) library() *tool.Library {
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		c.Index = filepath.Join(dir, "index")
 	}
-	return tool.NewLibrary(c)
+	lib := tool.NewLibrary(c)
+	a.readScripts(lib)
+	return lib
 }
 
 // tools lists what a library holds. Many files are read on all processors, where the user

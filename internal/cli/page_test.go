@@ -92,7 +92,7 @@ func FuzzParseAdd(f *testing.F) {
 		add := parseAdd(strings.Split(line, "\n"))
 		add.check()
 		if len(add.problems) == 0 && !add.wantsFile {
-			if _, err := (&app{}).addText(add); err != nil {
+			if err := (&putting{}).addText(&app{}, add); err != nil {
 				t.Errorf("%q: %v", line, err)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/fetch"
 	"github.com/flowrun/flowrun/internal/probe"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/internal/telemetry"
@@ -359,7 +360,7 @@ func engineConfig(s *sqlite.Store, f runFlags) (config flowrun.Config, tidy func
 	if config.Parallel == 0 {
 		config.Parallel = int(f.settings.Number("limits.max-parallel"))
 	}
-	config.HTTP = probe.Status
+	config.HTTP, config.Fetch = probe.Status, fetch.Do
 	if s != nil {
 		config.Store = s
 		return config, func() {}, nil

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/listing"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/tool"
 )
 
 var listForms = []string{"table", "json", "jsonl"}
@@ -75,7 +74,7 @@ func (a *app) runsCommand() *cobra.Command {
 // toolName is the name of the tool that a word of the command line means: a name,
 // also of a tool that is gone, or a file.
 func (a *app) toolName(word string) (string, error) {
-	if !strings.ContainsRune(word, os.PathSeparator) && !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(word)) {
+	if !strings.ContainsRune(word, os.PathSeparator) && tool.Extension(word) == "" {
 		return word, nil
 	}
 	p, err := a.compile(word)

@@ -106,7 +106,7 @@ func (add *addition) check() string {
 	switch {
 	case add.name == "" && !add.wantsFile:
 		problem("give the tool a name: flowrun tool add TOOL_NAME ...")
-	case isFileName(add.name):
+	case tool.Extension(add.name) != "":
 		problem("%q would be read as the path of a file: choose a name without the extension, or give --from-file %s", add.name, add.name)
 	case add.name != "" && !tool.ValidName(add.name):
 		problem("%q cannot be the name of a tool: use up to 128 letters, digits, '_', '-' and '.', beginning with a letter, a digit or '_', and no device of Windows (con, nul)", add.name)
@@ -137,28 +137,31 @@ parameters:
 tags: [read]   # read, write or run: what the tool may do
 `
 
-// text is the definition that the command line stands for.
-func (a *app) addText(add *addition) ([]byte, error) {
+// addText takes the definition that the command line stands for.
+func (p *putting) addText(a *app, add *addition) (err error) {
+	p.extension = ".yaml"
 	switch {
 	case add.wantsFile:
-		def, _, err := a.definitionIn(add.fromFile)
-		if err != nil {
-			return nil, err
+		var def *tool.Definition
+		if def, _, err = a.definitionIn(p.lib, add.fromFile); err != nil {
+			return err
 		}
-		return tool.Portable(def, add.name)
+		p.extension = kept(def.File, def.Source)
+		p.text, err = tool.Portable(def, add.name)
 	case len(add.tool) == 0 && add.editor:
-		return fmt.Appendf(nil, emptyTool, add.name), nil
+		p.text = fmt.Appendf(nil, emptyTool, add.name)
+	default:
+		draft := append(catalog.Draft{{Key: "name", Value: textValue(add.name)}}, add.tool...)
+		p.text, err = draft.YAML()
 	}
-	draft := append(catalog.Draft{{Key: "name", Value: textValue(add.name)}}, add.tool...)
-	return draft.YAML()
+	return err
 }
 
 func (a *app) add(c *cobra.Command, add *addition, scope tool.Scope) error {
-	text, err := a.addText(add)
-	if err != nil {
+	p := &putting{lib: a.library(), scope: scope, override: add.override || add.dryRun}
+	if err := p.addText(a, add); err != nil {
 		return err
 	}
-	p := &putting{lib: a.library(), scope: scope, text: text, override: add.override || add.dryRun}
 	if err := p.nameIt(add.name); err != nil {
 		return err
 	}
@@ -194,7 +197,7 @@ func (a *app) add(c *cobra.Command, add *addition, scope tool.Scope) error {
 // nameIt finds out what the tool is called and where it goes.
 func (p *putting) nameIt(name string) error {
 	if name == "" {
-		def, found := tool.Decode("-", p.text)
+		def, found := p.lib.Read("-"+p.extension, p.scope, p.text)
 		if !tool.ValidName(def.Name) {
 			return found
 		}
@@ -211,7 +214,7 @@ func (a *app) editAdded(c *cobra.Command, p *putting) error {
 	if err != nil {
 		return err
 	}
-	e := &edition{name: p.name, text: p.text, editor: words, check: func(text []byte) (tool.Diagnostics, string) {
+	e := &edition{name: p.name, extension: p.extension, text: p.text, editor: words, check: func(text []byte) (tool.Diagnostics, string) {
 		_, found := catalog.Check(p.lib, p.path, p.scope, text, p.alone)
 		return found, p.path
 	}}
@@ -221,7 +224,7 @@ func (a *app) editAdded(c *cobra.Command, p *putting) error {
 	if string(e.text) == fmt.Sprintf(emptyTool, p.name) {
 		return errors.New("the definition was left as it was; nothing was added")
 	}
-	def, _ := tool.Decode(p.path, e.text)
+	def, _ := p.lib.Read(p.path, p.scope, e.text)
 	p.text = e.text
 	if def.Name != p.name { // renamed in the editor
 		p.name = def.Name

@@ -72,7 +72,7 @@ func (a *app) editTool(lib *tool.Library, def *tool.Definition, editor []string)
 	if err != nil {
 		return err
 	}
-	e := &edition{name: def.Name, text: def.Source, editor: editor, check: func(text []byte) (tool.Diagnostics, string) {
+	e := &edition{name: def.Name, extension: kept(def.File, def.Source), text: def.Source, editor: editor, check: func(text []byte) (tool.Diagnostics, string) {
 		_, found := catalog.Check(lib, path, def.Scope, text, false)
 		return found, path
 	}}

@@ -138,11 +138,27 @@ func (a *app) getDetail(def *tool.Definition, format string) error {
 		d.Definition = text
 		return a.writeJSON(d)
 	}
-	for _, line := range detailLines(def, d) {
-		fmt.Fprintf(a.Stdout, "# %s\n", console.Clean(oneComment(line)))
-	}
-	_, err = a.Stdout.Write(text)
+	_, err = a.Stdout.Write(withComments(def.Format, text, detailLines(def, d)))
 	return err
+}
+
+// withComments is the text of a definition with lines as comments in its language, so
+// that it can still be imported: before it, but behind a Markdown page, which begins with
+// its front matter.
+func withComments(f tool.Format, text []byte, lines []string) []byte {
+	mark := map[tool.Format]string{tool.Markdown: "", tool.JavaScript: "// "}
+	before, known := mark[f]
+	if !known {
+		before = "# "
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(before + console.Clean(oneComment(line)) + "\n")
+	}
+	if f != tool.Markdown {
+		return append([]byte(b.String()), text...)
+	}
+	return append(text, "\n<!--\n"+strings.ReplaceAll(b.String(), "--", "- -")+"-->\n"...)
 }
 
 // detail is where a tool stands among the others of its name.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -41,7 +42,8 @@ func (a *app) toolImportCommand() *cobra.Command {
 		about: []string{
 			"Import a tool definition from a file; - is standard input.",
 			"",
-			"Comments and the order of keys stay as they are. JSON becomes YAML.",
+			"Comments and the order of keys stay as they are. JSON becomes YAML; Markdown and",
+			"JavaScript stay what they are.",
 		},
 		usage: []string{"flowrun tool import FILE [--scope] [options]"},
 		options: []optionGroup{
@@ -60,7 +62,7 @@ func (a *app) toolImportCommand() *cobra.Command {
 }
 
 func (a *app) importTool(file string, p putting) error {
-	def, found, err := a.definitionIn(file)
+	def, found, err := a.definitionIn(p.lib, file)
 	if err != nil {
 		return err
 	}
@@ -73,7 +75,7 @@ func (a *app) importTool(file string, p putting) error {
 			a.say("note: %s:%d was no valid YAML and is quoted in the tool", file, d.Pos.Line)
 		}
 	}
-	p.name = def.Name
+	p.name, p.extension = def.Name, kept(def.File, def.Source)
 	if p.text, err = tool.Portable(def, ""); err != nil {
 		return err
 	}
@@ -93,9 +95,9 @@ func (a *app) importTool(file string, p putting) error {
 }
 
 // definitionIn reads a definition from a file, or from standard input.
-func (a *app) definitionIn(file string) (*tool.Definition, tool.Diagnostics, error) {
+func (a *app) definitionIn(lib *tool.Library, file string) (*tool.Definition, tool.Diagnostics, error) {
 	if file != "-" {
-		def, found, err := tool.Load(file)
+		def, found, err := lib.Load(file)
 		if err != nil {
 			return nil, nil, named(err)
 		}
@@ -105,6 +107,26 @@ func (a *app) definitionIn(file string) (*tool.Definition, tool.Diagnostics, err
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read the definition from standard input: %w", err)
 	}
-	def, found := tool.Decode("-", text)
+	def, found := lib.Read(standardInput(text), tool.ScopeFile, text)
 	return def, found, nil
+}
+
+// standardInput is what a definition that comes from standard input is called in
+// messages: a dash, and the extension by which it is read.
+func standardInput(text []byte) string {
+	if ext := tool.Sniff(text); ext != ".yaml" {
+		return "-" + ext
+	}
+	return "-"
+}
+
+// kept is the extension of the file that a definition becomes in a scope: JSON becomes
+// YAML, everything else stays what it is.
+func kept(file string, text []byte) string {
+	switch ext := cmp.Or(tool.Extension(file), tool.Sniff(text)); ext {
+	case ".yml", ".json":
+		return ".yaml"
+	default:
+		return ext
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
@@ -19,7 +18,10 @@ type putting struct {
 	name     string
 	text     []byte
 	override bool
-	alone    bool // the tools it uses may be missing
+	// extension is that of the file it becomes: JSON becomes YAML, and the rest stays what
+	// it is.
+	extension string
+	alone     bool // the tools it uses may be missing
 
 	path string // where it goes
 	old  *tool.Definition
@@ -28,7 +30,7 @@ type putting struct {
 // place finds out where the tool goes, and what stands there. A taken name is an error
 // unless it is to be overridden (S1-317, S1-339).
 func (p *putting) place() error {
-	if isFileName(p.name) {
+	if tool.Extension(p.name) != "" {
 		return tool.Diagnostics{{Code: "bad-name", Severity: tool.Error, Message: fmt.Sprintf("the name %q is read as the path of a file", p.name),
 			Hint: "choose a name without the extension"}}
 	}
@@ -36,7 +38,7 @@ func (p *putting) place() error {
 	if err != nil {
 		return err
 	}
-	p.path = filepath.Join(dir, p.name+".yaml")
+	p.path = filepath.Join(dir, p.name+p.extension)
 	old, _, err := p.lib.LookupIn(p.name, p.scope)
 	var missing *tool.NotFoundError
 	switch {
@@ -48,15 +50,11 @@ func (p *putting) place() error {
 		return p.taken(old.File)
 	}
 	p.old = old
-	if ext := filepath.Ext(old.File); ext == ".yaml" || ext == ".yml" {
+	ext := tool.Extension(old.File)
+	if ext == p.extension || p.extension == ".yaml" && ext == ".yml" {
 		p.path = old.File
 	}
 	return nil
-}
-
-// isFileName says whether a name, given to flowrun run, would mean a file.
-func isFileName(name string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
 }
 
 func (p *putting) taken(path string) error {
@@ -66,7 +64,12 @@ func (p *putting) taken(path string) error {
 // check holds what is wrong with the text against the caller: an error keeps it from
 // being written.
 func (p *putting) check() (*tool.Definition, tool.Diagnostics) {
-	return catalog.Check(p.lib, p.path, p.scope, p.text, p.alone)
+	def, found := catalog.Check(p.lib, p.path, p.scope, p.text, p.alone)
+	if def.Name != p.name && found.Err() == nil { // the code of a tool answers what it is called
+		found = append(found, tool.Diagnostic{Code: "bad-name", Severity: tool.Error, Pos: def.Pos, Message: fmt.Sprintf("the definition says that the tool is called %q, not %q", def.Name, p.name),
+			Hint: fmt.Sprintf("add it as %s, or change what it says", def.Name)})
+	}
+	return def, found
 }
 
 // write makes it so. Where it fails nothing has changed.
@@ -84,7 +87,7 @@ func (p *putting) write() error {
 		return p.taken(exists.Path)
 	case err != nil:
 		return fmt.Errorf("cannot write %s to the %s scope: %w", p.name, p.scope, err)
-	case p.old != nil && p.old.File != p.path: // was JSON
+	case p.old != nil && p.old.File != p.path: // was written in another format
 		return atomicfile.Remove(p.old.File)
 	}
 	return nil

@@ -87,11 +87,11 @@ func TestGetImport(t *testing.T) {
 				t.Errorf("import %s as %s: exit code %d: %s\n%s", name, format, code, stderr, out)
 				continue
 			}
-			was, _, err := tool.Load(filepath.Join(local, name+".yaml"))
+			was, _, err := tool.NewLibrary(tool.Config{}).Load(filepath.Join(local, name+".yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			is, _, err := tool.Load(filepath.Join(user, name+".yaml"))
+			is, _, err := tool.NewLibrary(tool.Config{}).Load(filepath.Join(user, name+".yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,7 +95,7 @@ func (a *app) validate(targets []target, found tool.Diagnostics, f validateFlags
 	v := &validation{app: a, flags: f, lib: a.library(), found: found, texts: map[string][]byte{}}
 	if f.against != "" {
 		var err error
-		if v.older, err = olderDefinitions(f.against); err != nil {
+		if v.older, err = olderDefinitions(a.library(), f.against); err != nil {
 			return err
 		}
 	}
@@ -207,7 +206,7 @@ func (v *validation) judge(def *tool.Definition, sound bool) {
 
 // olderDefinitions are the definitions in a file or folder, by name. What is wrong with
 // them does not matter any more.
-func olderDefinitions(path string) (map[string]*tool.Definition, error) {
+func olderDefinitions(lib *tool.Library, path string) (map[string]*tool.Definition, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, named(fmt.Errorf("cannot read the older definitions: %w", err))
@@ -218,7 +217,7 @@ func olderDefinitions(path string) (map[string]*tool.Definition, error) {
 	}
 	older := map[string]*tool.Definition{}
 	for _, t := range files {
-		def, _, err := tool.Load(t.name)
+		def, _, err := lib.Load(t.name)
 		if err != nil {
 			return nil, err
 		}
@@ -277,13 +276,14 @@ func explicit(path string) string {
 }
 
 // isDefinition says whether a file in some folder is a definition. JSON is, where scopes
-// are: elsewhere it is mostly something else. Markdown is, where it says so.
+// are: elsewhere it is mostly something else. Markdown is where its front matter says so.
 func isDefinition(path string) bool {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".yaml", ".yml":
+	switch tool.Extension(path) {
+	case ".yaml", ".yml", ".tool.js", ".tool.ts":
 		return true
 	case ".md":
-		return tool.IsTool(path)
+		text, err := os.ReadFile(path)
+		return err == nil && tool.Sniff(text) == ".md"
 	case ".json":
 		abs, err := filepath.Abs(path)
 		tools := filepath.Dir(abs)

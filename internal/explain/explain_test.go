@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/advice"
 	"github.com/flowrun/flowrun/internal/explain"
 	"github.com/flowrun/flowrun/steps"
@@ -74,7 +75,7 @@ func TestOtherWords(t *testing.T) {
 
 // unshown are the codes whose pages have no examples, because no text of a definition
 // can show them or because it depends on the system.
-var unshown = []string{"alias-bomb", "bad-approval", "bad-webhook", "control-character", "file-too-large", "graph", "js-no-return", "nesting", "no-command", "no-function", "not-utf-8",
+var unshown = []string{"alias-bomb", "bad-approval", "bad-webhook", "control-character", "file-too-large", "graph", "js-no-return", "nesting", "no-command", "no-function", "not-utf-8", "tool-unloadable",
 	"schema-name", "too-deep", "too-many-steps", "unreadable", "windows-only"}
 
 // TestExamples: what a page calls wrong gives its code, and what it calls right gives
@@ -105,6 +106,9 @@ func TestExamples(t *testing.T) {
 		})
 	}
 }
+
+// scripts reads examples in JavaScript.
+var scripts = hooks.New(hooks.Config{InProcess: true})
 
 var fileLine = regexp.MustCompile(`(?m)^# file: (\S+)\n`)
 
@@ -137,6 +141,7 @@ func diagnostics(t *testing.T, example string) tool.Diagnostics {
 		}
 	}
 	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
+	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	plan, err := flowrun.Compile(lib, first)
 	var ds tool.Diagnostics
 	if err != nil && !errors.As(err, &ds) {
@@ -144,7 +149,7 @@ func diagnostics(t *testing.T, example string) tool.Diagnostics {
 	}
 	if plan != nil {
 		ds = append(plan.Warnings, advice.Of(plan.Definition)...)
-		if old, _, err := tool.Load(filepath.Join(dir, "old", filepath.Base(first))); err == nil {
+		if old, _, err := lib.Load(filepath.Join(dir, "old", filepath.Base(first))); err == nil {
 			ds = append(ds, advice.Breaking(old, plan.Definition)...)
 		}
 	}

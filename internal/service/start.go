@@ -54,11 +54,7 @@ func (s *Service) Start(ctx context.Context, r Request) (string, error) {
 
 // IsPath says whether a tool is asked for by its file.
 func IsPath(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".yaml", ".yml", ".json":
-		return true
-	}
-	return strings.ContainsAny(name, `/\`)
+	return tool.Extension(name) != "" || strings.ContainsAny(name, `/\`)
 }
 
 // known says whether there is a run of that id.

@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-//go:embed start etl release
+//go:embed start etl release js
 var templates embed.FS
 
 // Demo is the definition that flowrun demo runs. Its parameter BREAK lets a step fail.
@@ -37,6 +37,7 @@ type Template struct {
 var Templates = []Template{
 	{"start", "a small tool and a job of several steps", "flowrun run hello NAME=Ada"},
 	{"etl", "extract, check, transform in a loop, load", "flowrun run orders"},
+	{"js", "a tool in JavaScript, and one in Markdown that uses it", "flowrun run headline text='to be or not to be'"},
 	{"release", "test, build for every platform, archives and checksums", "flowrun run release VERSION=v0.1.0"},
 }
 

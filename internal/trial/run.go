@@ -29,6 +29,8 @@ type Options struct {
 	Done func(Outcome)
 	// HTTP is flowrun.Config.HTTP.
 	HTTP func(ctx context.Context, url string) (status int, err error)
+	// Fetch is flowrun.Config.Fetch.
+	Fetch func(context.Context, flowrun.FetchRequest) (*flowrun.FetchAnswer, error)
 	// JavaScript is flowrun.Config.JavaScript.
 	JavaScript *hooks.Runtime
 }
@@ -45,7 +47,7 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 		return nil, fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
 	}
 	defer os.RemoveAll(root)
-	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP, JavaScript: o.JavaScript}
+	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, JavaScript: o.JavaScript}
 	if slices.ContainsFunc(cases, func(c Case) bool { return c.Plan != nil && len(c.Plan.Needs()) > 0 }) {
 		config.Store = flowrun.NewMemory() // tests wait for each other, and for nobody else
 	}

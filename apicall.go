@@ -1,0 +1,100 @@
+package flowrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// mostCalls is how deep tools may call each other by api.callTool.
+const mostCalls = 16
+
+// callTool runs another tool inside the step that asks for it, and answers its output as
+// its value (S2-080). What it starts takes this step's slot, belongs to the same run and
+// ends with it; its steps have logs and no events. It was approved with the tool that
+// calls it, unless it is elevated.
+func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]any) (any, error) {
+	outer := t.args
+	chain := append(slices.Clone(outer.calling), outer.plan.Name())
+	if slices.Contains(chain, name) || len(chain) > mostCalls {
+		return nil, fmt.Errorf("cannot call the tool %s: the tools would call each other without end: %s", name, strings.Join(append(chain, name), " -> "))
+	}
+	plan, err := outer.plan.callable(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot call the tool %s: %w", name, err)
+	}
+	values := make(map[string]given, len(params))
+	for k, v := range params {
+		values[k] = given{v: v, author: true}
+	}
+	a, err := plan.bind(outer.world, values)
+	if err != nil {
+		return nil, err
+	}
+	path := dag.ID(fmt.Sprintf("%s/call%d-%s", t.call.Path, t.calls.Add(1), name))
+	a.inherit(outer)
+	a.calling = chain
+	if err := a.begin(ctx, outer.session, t.call.Run, path); err != nil {
+		return nil, err
+	}
+	res, err := runInside(ctx, plan.graph, a, path)
+	switch {
+	case err != nil:
+		return nil, err
+	case res.Status != dag.Succeeded && res.Status != dag.Reused:
+		return nil, fmt.Errorf("the tool %s failed: %s", name, res.Message)
+	case res.Value != nil || res.Structured:
+		return res.Value, nil
+	case res.Stdout == nil:
+		return nil, nil
+	}
+	return strings.TrimSuffix(res.Stdout.Raw, "\n"), nil
+}
+
+// callable is the plan of a tool that another calls.
+func (p *Plan) callable(name string) (*Plan, error) {
+	if p.library == nil {
+		return nil, errors.New("this tool was not found in a library")
+	}
+	def, ds, err := p.library.Lookup(name, p.Definition)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{lib: p.library, problems: ds, done: map[nestedKey]*Plan{}}
+	inner, err := c.result(c.tool(def, true, ""))
+	if err != nil {
+		return nil, err
+	}
+	if err := inner.supported(); err != nil {
+		return nil, err
+	}
+	for _, t := range inner.Tools() {
+		if t.Definition.Security.ExecutionPrivilege == "elevated" {
+			return nil, fmt.Errorf("%s is elevated, which a person has to approve: use it as a step of a tool", t.Definition.Name)
+		}
+	}
+	if len(inner.Needs()) > 0 {
+		return nil, errors.New("it has locks or a bound on its runs, which only a run can wait for: use it as a step of a tool")
+	}
+	return inner, nil
+}
+
+// runInside runs a graph inside a step: in the step's slot, under its path.
+func runInside(ctx context.Context, g *dag.Graph, a dag.Args, path dag.ID) (*dag.Result, error) {
+	state, err := dag.Run(ctx, g, a, dag.Options{Slots: dag.NewSlots(1), Around: func(ctx context.Context, c *dag.Call, r dag.Runner) (dag.Result, error) {
+		inner := *c
+		inner.Path = path + "/" + c.Path
+		return r.Run(ctx, &inner)
+	}})
+	if err != nil {
+		return nil, err
+	}
+	if state.Result() == nil {
+		return nil, errors.New("it waits for a person, which a tool that is called cannot: use it as a step of a tool")
+	}
+	return state.Result(), nil
+}

@@ -1,0 +1,170 @@
+package flowrun
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// execTimeout bounds a program that a tool runs, unless it says otherwise (S2-080).
+const execTimeout = 30 * time.Second
+
+// execution is what a tool asks for by api.execute.
+type execution struct {
+	Command string
+	Args    []string
+	Cwd     string
+	Env     map[string]string
+	Timeout *float64 // ms
+	Shell   bool
+}
+
+// executed is what became of it.
+type executed struct {
+	Success  bool   `json:"success"`
+	ExitCode int    `json:"exitCode"`
+	Stdout   string `json:"stdout"`
+	Stderr   string `json:"stderr"`
+}
+
+// exec runs a program for a tool that has the permission filesystem:execute for it, under
+// the rules of a step's command: a process group of its own, TERM, grace, KILL, logs.
+func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
+	var in execution
+	if err := json.Unmarshal(args, &in); err != nil {
+		return nil, fmt.Errorf("cannot read what api.execute is to run: %w", err)
+	}
+	if in.Shell {
+		in.Args = []string{"-c", strings.Join(append([]string{in.Command}, in.Args...), " ")}
+		in.Command = "sh"
+	}
+	if err := t.args.mayExecute(in.Command); err != nil {
+		return nil, err
+	}
+	limit := execTimeout
+	if in.Timeout != nil && *in.Timeout > 0 {
+		limit = time.Duration(*in.Timeout * float64(time.Millisecond))
+	}
+	path := dag.ID(fmt.Sprintf("%s/exec%d-%s", t.call.Path, t.calls.Add(1), filepath.Base(in.Command)))
+	var res dag.Result // the graph's holds one stream alone
+	watch := dag.RunnerFunc(func(ctx context.Context, c *dag.Call) (_ dag.Result, err error) {
+		res, err = in.hands().Run(ctx, c)
+		return res, err
+	})
+	graph, err := dag.New([]dag.Node{{ID: "command", Runner: watch, Policy: dag.Policy{Timeout: limit}}}, dag.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	end, err := runInside(ctx, graph, &execArgs{t.args, in}, path)
+	if err != nil {
+		return nil, err
+	}
+	if end.Reason == steps.ReasonStartFailed {
+		return nil, errors.New(end.Message)
+	}
+	return executed{end.Status == dag.Succeeded, end.ExitCode, raw(res.Stdout), raw(res.Stderr)}, nil
+}
+
+func raw(o *dag.Output) string {
+	if o == nil {
+		return ""
+	}
+	return o.Raw
+}
+
+// execNames are the two references in the command that runs a program.
+type execNames struct{}
+
+// Symbol implements expr.Names.
+func (execNames) Symbol(id string) expr.Symbol {
+	switch id {
+	case "PROGRAM":
+		return expr.Symbol{Class: expr.Parameter, Type: "string"}
+	case "ARGS":
+		return expr.Symbol{Class: expr.Parameter, Type: "array"}
+	}
+	return expr.Symbol{}
+}
+
+// execTemplate is the command line of every program: its words are values, never text.
+var execTemplate, _ = expr.ParseTemplate("{PROGRAM} {ARGS}", expr.Argv, execNames{})
+
+// hands are the command that runs the program.
+func (e execution) hands() *steps.Command {
+	c := &steps.Command{Template: execTemplate, Keep: steps.Stdout | steps.Stderr}
+	if e.Cwd != "" {
+		c.Dir = literal(e.Cwd)
+	}
+	for name, v := range e.Env {
+		c.Env = append(c.Env, steps.EnvVar{Name: name, Value: literal(v)})
+	}
+	return c
+}
+
+// literal is a template of a text without references.
+func literal(s string) *expr.Template {
+	t, _ := expr.ParseTemplate(s, expr.Plain, noNames{})
+	return t
+}
+
+type noNames struct{}
+
+// Symbol implements expr.Names.
+func (noNames) Symbol(string) expr.Symbol { return expr.Symbol{} }
+
+// execArgs are the arguments of the graph around the program.
+type execArgs struct {
+	*Args
+	execution
+}
+
+// Scope answers the words of the command.
+func (a *execArgs) Scope(dag.View) expr.Scope { return execScope(a.execution) }
+
+type execScope execution
+
+// Lookup implements expr.Scope.
+func (s execScope) Lookup(r expr.Ref) (expr.Value, error) {
+	if r.Root == "PROGRAM" {
+		return expr.Value{V: s.Command, Author: true}, nil
+	}
+	list := make([]any, len(s.Args))
+	for i, a := range s.Args {
+		list[i] = a
+	}
+	return expr.Value{V: list, Author: true}, nil
+}
+
+// mayExecute says whether the call's permissions name a program: by its name, by its path,
+// or by a folder that holds it (S1-212).
+func (a *Args) mayExecute(program string) error {
+	for _, p := range a.plan.permissionsOf(a) {
+		parts := strings.SplitN(p.Written, ":", 3)
+		if len(parts) < 3 || parts[0] != "filesystem" || parts[1] != "execute" {
+			continue
+		}
+		target := strings.SplitN(p.Resolved, ":", 3)[2]
+		if !strings.ContainsAny(parts[2], `/\`) && parts[2] == program {
+			return nil
+		}
+		path := program
+		if !filepath.IsAbs(path) {
+			if !strings.ContainsAny(path, `/\`) {
+				continue // found by PATH: only its name can stand for it
+			}
+			path = a.world.resolve(path)
+		}
+		if real := realPath(path); real == target || strings.HasPrefix(real, target+string(filepath.Separator)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("PermissionDenied: Permission not granted: filesystem:execute:%s; add it to permissions in what getMetadata answers", program)
+}

@@ -1,0 +1,136 @@
+package flowrun
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// grants are what the scripts of a call may do: its permissions, resolved (S1-214).
+type grants []string
+
+// grants are those of the call.
+func (a *Args) grants() grants {
+	var list grants
+	for _, p := range a.plan.permissionsOf(a) {
+		list = append(list, p.Resolved)
+	}
+	return list
+}
+
+// deniedError says that a script may not do something (S1-219).
+type deniedError struct{ permission, why string }
+
+func (e *deniedError) Error() string {
+	return fmt.Sprintf("PermissionDenied: Permission not granted: %s%s; the tool declares it in security.required-permissions, a .tool.js in permissions of what getMetadata answers", e.permission, e.why)
+}
+
+// network says whether the address may be asked: nil, or why not. Only the host and port
+// count; who asks for them and what for does not matter.
+func (g grants) network(u *url.URL) error {
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("cannot fetch %s: addresses begin with http:// or https://", u.Redacted())
+	}
+	host, port := hostName(u.Hostname()), u.Port()
+	if host == "" {
+		return fmt.Errorf("cannot fetch an address without a host")
+	}
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	verb := "external"
+	if isLocal(host) {
+		verb = "local"
+	}
+	if g.reach(verb, host, port) {
+		return nil
+	}
+	return &deniedError{permission: "network:" + verb + ":" + host}
+}
+
+// address says whether a host may be reached where it leads: a name of the outside world
+// must not lead into the machine or the network around it, whoever answers for it.
+func (g grants) address(host, port string, to netip.Addr) error {
+	host = hostName(host)
+	if !localAddress(to.Unmap()) || g.reach("local", host, port) {
+		return nil
+	}
+	return &deniedError{permission: "network:local:" + host, why: fmt.Sprintf(" (the name leads to %s)", to)}
+}
+
+// reach says whether a host and port are granted. A permission without a port is for every
+// one, without a host for all of its kind; network alone is for all.
+func (g grants) reach(verb, host, port string) bool {
+	return slices.ContainsFunc(g, func(p string) bool {
+		kind, rest, _ := strings.Cut(p, ":")
+		granted, target, _ := strings.Cut(rest, ":")
+		switch {
+		case kind != "network":
+			return false
+		case rest == "":
+			return true
+		case granted != verb:
+			return false
+		}
+		h, only := splitTarget(target)
+		return target == "" || h == host && (only == "" || only == port)
+	})
+}
+
+// splitTarget is the host and port of a permission: api.example.com, [::1]:8080, ::1.
+func splitTarget(target string) (host, port string) {
+	if _, err := netip.ParseAddr(target); err == nil {
+		return hostName(target), ""
+	}
+	u, err := url.Parse("//" + target)
+	if err != nil || u.Host != target { // with a path or a login it is for nobody
+		return "", ""
+	}
+	return hostName(u.Hostname()), u.Port()
+}
+
+// hostName is a host in the one form in which hosts are compared.
+func hostName(host string) string {
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if a, err := netip.ParseAddr(host); err == nil {
+		return a.Unmap().String()
+	}
+	return host
+}
+
+func isLocal(host string) bool {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return localAddress(a)
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local")
+}
+
+// localAddress says whether an address belongs to the machine or the network around it.
+func localAddress(a netip.Addr) bool {
+	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsUnspecified() || a.IsMulticast() || a.IsInterfaceLocalMulticast() || sharedSpace.Contains(a)
+}
+
+// sharedSpace is what providers use inside (RFC 6598).
+var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
+
+// readable is the granted file or folder that an absolute path leads into, and the rest of
+// the way from there.
+func (g grants) readable(path string) (root, rest string, err error) {
+	if strings.ContainsRune(path, 0) {
+		return "", "", fmt.Errorf("EINVAL: the path has a NUL in it")
+	}
+	real := realPath(path)
+	for _, p := range g {
+		root, ok := strings.CutPrefix(p, "filesystem:read:")
+		if !ok || !filepath.IsAbs(root) {
+			continue
+		}
+		if rest, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rest) {
+			return root, rest, nil
+		}
+	}
+	return "", "", &deniedError{permission: "filesystem:read:" + path}
+}

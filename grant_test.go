@@ -1,0 +1,195 @@
+package flowrun
+
+import (
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestGrantNetwork: a script reaches the hosts that its permissions name and no others,
+// however the address is written (S1-212, S1-219).
+func TestGrantNetwork(t *testing.T) {
+	for _, c := range []struct {
+		granted, address string
+		allowed          bool
+	}{
+		{"network:external:api.example.com", "https://api.example.com/x?y", true},
+		{"network:external:api.example.com", "HTTPS://API.Example.COM.:8443/", true},
+		{"network:external:API.example.com.", "https://api.example.com/", true},
+		{"network:external:api.example.com:443", "https://api.example.com/", true},
+		{"network:external:api.example.com:443", "http://api.example.com/", false},
+		{"network:external:api.example.com:8080", "http://api.example.com:8080/", true},
+		{"network", "https://anything.example/", true},
+		{"network", "http://127.0.0.1:1/", true},
+		{"network:external", "https://anything.example/", true},
+		{"network:external", "http://localhost/", false},
+		{"network:external:api.example.com", "https://example.com/", false},
+		{"network:external:api.example.com", "https://api.example.com.evil.org/", false},
+		{"network:external:api.example.com", "https://evil.org/api.example.com", false},
+		{"network:external:api.example.com", "https://api.example.com@evil.org/", false},
+		{"network:external:api.example.com", "https://api.example.com:443@evil.org/", false},
+		{"network:external:api.example.com", "https://evil.org#@api.example.com/", false},
+		{"network:external:api.example.com", "https://evil.org?@api.example.com/", false},
+		{"network:external:api.example.com", "https://sub.api.example.com/", false},
+		{"network:external:api.example.com/path", "https://api.example.com/path", false},
+		{"network:external:user@api.example.com", "https://api.example.com/", false},
+		{"network:local:localhost", "http://localhost:8080/", true},
+		{"network:local:localhost:8080", "http://localhost:8080/", true},
+		{"network:local:localhost:8080", "http://localhost:8081/", false},
+		{"network:external:localhost", "http://localhost/", false},
+		{"network:local:127.0.0.1", "http://127.0.0.1/", true},
+		{"network:local:127.0.0.1", "http://[::ffff:127.0.0.1]/", true},
+		{"network:local:127.0.0.1", "http://localhost/", false},
+		{"network:local:::1", "http://[::1]:9/", true},
+		{"network:local:[::1]:9", "http://[0:0:0:0:0:0:0:1]:9/", true},
+		{"network:local:[::1]:9", "http://[::1]:10/", false},
+		{"network:external:10.0.0.1", "http://10.0.0.1/", false},
+		{"network:local:10.0.0.1", "http://10.0.0.1/", true},
+		{"network:external:api.example.com", "ftp://api.example.com/", false},
+		{"network", "file:///etc/passwd", false},
+		{"network", "http:///x", false},
+		{"filesystem:read:/", "http://localhost/", false},
+		{"networks", "http://localhost/", false},
+	} {
+		u, err := url.Parse(c.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = grants{c.granted}.network(u)
+		if (err == nil) != c.allowed {
+			t.Errorf("%s for %s: %v", c.granted, c.address, err)
+		}
+	}
+	u, _ := url.Parse("https://api.example.com/?key=hunter22")
+	if err := (grants{}).network(u); err == nil || !strings.HasPrefix(err.Error(), "PermissionDenied: Permission not granted: network:external:api.example.com; ") {
+		t.Error(err)
+	}
+}
+
+// TestGrantAddress: a name of the outside world that leads inside is refused when it is
+// reached.
+func TestGrantAddress(t *testing.T) {
+	for _, c := range []struct {
+		granted, host, to string
+		allowed           bool
+	}{
+		{"network:external:a.example", "a.example", "93.184.216.34", true},
+		{"network:external:a.example", "a.example", "127.0.0.1", false},
+		{"network:external:a.example", "a.example", "::1", false},
+		{"network:external:a.example", "a.example", "::ffff:10.1.2.3", false},
+		{"network:external:a.example", "a.example", "169.254.169.254", false},
+		{"network:external:a.example", "a.example", "100.100.1.1", false},
+		{"network:external:a.example", "a.example", "0.0.0.0", false},
+		{"network:external:a.example", "a.example", "fd00::1", false},
+		{"network:local:a.example", "a.example", "10.1.2.3", true},
+		{"network:local:b.example", "a.example", "10.1.2.3", false},
+		{"network", "a.example", "127.0.0.1", true},
+	} {
+		err := grants{c.granted}.address(c.host, "443", netip.MustParseAddr(c.to))
+		if (err == nil) != c.allowed {
+			t.Errorf("%s for %s at %s: %v", c.granted, c.host, c.to, err)
+		}
+	}
+}
+
+// TestGrantFiles: a script reads below the folders and the files that its permissions
+// name, wherever links lead (S1-212, S1-214).
+func TestGrantFiles(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(parts ...string) string { return filepath.Join(append([]string{top}, parts...)...) }
+	for _, name := range []string{"data/in/a.txt", "secret/key", "one.txt", "data-other/b.txt"} {
+		if err := os.MkdirAll(filepath.Dir(at(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at(name), []byte("text of "+name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{"data/out": at("secret"), "data/inner": "in/a.txt", "data/round": "round"} {
+		if err := os.Symlink(target, at(link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	g := grants{"filesystem:read:" + at("data"), "filesystem:read:" + at("one.txt"), "filesystem:write:" + at("secret")}
+	for path, want := range map[string]string{
+		at("data/in/a.txt"):               "text of data/in/a.txt",
+		at("data") + "/in/../in/./a.txt":  "text of data/in/a.txt",
+		at("data/inner"):                  "text of data/in/a.txt",
+		at("one.txt"):                     "text of one.txt",
+		at("secret/key"):                  "PermissionDenied",
+		at("data/out/key"):                "PermissionDenied",
+		at("data") + "/../secret/key":     "PermissionDenied",
+		at("data") + "/out/../secret/key": "PermissionDenied",
+		at("data-other/b.txt"):            "PermissionDenied",
+		at("data") + "\x00/in/a.txt":      "EINVAL",
+		at("data/none"):                   "ENOENT",
+		at("data/in"):                     "EISDIR",
+		at("data/in/a.txt/x"):             "ENOTDIR",
+		at("data/round"):                  "ELOOP",
+	} {
+		got := ""
+		root, rest, err := g.readable(path)
+		if err == nil {
+			var v any
+			if v, err = readBelow("fs.readFile", root, rest, path); err == nil {
+				got = *v.(contents).Text
+			} else {
+				err = systemError(err)
+			}
+		}
+		if err != nil {
+			got, _, _ = strings.Cut(err.Error(), ":")
+		}
+		if got != want {
+			t.Errorf("%s: %q (%v), want %q", path, got, err, want)
+		}
+	}
+	root, rest, err := g.readable(at("data/in"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := readBelow("fs.readdir", root, rest, at("data/in")); err != nil || v.([]fileEntry)[0].Name != "a.txt" {
+		t.Errorf("%v, %v", v, err)
+	}
+	if root, rest, err = g.readable(at("data/inner")); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := readBelow("fs.lstat", root, rest, at("data/inner")); err != nil || v.(fileEntry).Kind != "link" {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
+// TestGrantRace: a link that is put in place after the permission was looked at leads
+// nowhere.
+func TestGrantRace(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(top, "data", "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(top, "key"), []byte("hunter22"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(top, "data", "sub", "key")
+	root, rest, err := grants{"filesystem:read:" + filepath.Join(top, "data")}.readable(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(top, filepath.Dir(path)); err != nil {
+		t.Skip(err)
+	}
+	if v, err := readBelow("fs.readFile", root, rest, path); err == nil {
+		t.Errorf("it reads %v", v)
+	}
+}

@@ -1,0 +1,94 @@
+'use strict'
+
+// this.api of a .tool.js (S2-080): JavaScript over what the world answers. Environment,
+// storage and the logger answer at once, which await takes as well; the others are promises.
+function api (args, tool) {
+  const now = (op, values) => __askNow(op, values || {})
+  const later = (op, values) => __ask(op, values || {})
+
+  // ---- logger (S2-044)
+
+  // shown is a value that is logged beside a message.
+  function shown (v) {
+    if (v === undefined) return ''
+    if (v instanceof Error) return ' ' + (v.stack || String(v))
+    const seen = []
+    try {
+      return ' ' + JSON.stringify(v, function (key, inner) {
+        if (typeof inner === 'bigint' || typeof inner === 'function' || typeof inner === 'symbol') return String(inner)
+        if (inner instanceof Error) return String(inner)
+        if (inner !== null && typeof inner === 'object') {
+          while (seen.length > 0 && seen[seen.length - 1] !== this) seen.pop()
+          if (seen.includes(inner)) return '[circular]'
+          seen.push(inner)
+        }
+        return inner
+      })
+    } catch (_) {
+      return ' [cannot be shown]'
+    }
+  }
+
+  function log (level, message, data) {
+    const text = typeof message === 'string' ? message : shown(message).trim()
+    now('log', { level, message: `${new Date().toISOString()} [${level.toUpperCase()}] [${args.tool.id}] ${text}${shown(data)}` })
+  }
+
+  const logger = { log: (level, message, data) => log(String(level), message, data), getLogPath: () => now('log.path') }
+  for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal']) logger[level] = (message, data) => log(level, message, data)
+
+  // ---- environment (S2-032 to S2-034)
+
+  const environment = {
+    get: name => now('env.get', { name: String(name) }) ?? undefined,
+    set: (name, value) => { now('env.set', { values: { [name]: String(value) } }) },
+    setAll: values => { now('env.set', { values: Object.fromEntries(Object.entries(values).map(([k, v]) => [k, String(v)])) }) },
+    delete: name => { now('env.delete', { names: [String(name)] }) },
+    has: name => now('env.get', { name: String(name) }) !== null,
+    getAll: () => now('env.all'),
+    clear: () => { now('env.delete', {}) }
+  }
+
+  // ---- storage: like localStorage, but values keep their types
+
+  const storage = {
+    getItem: key => now('storage.get', { key: String(key) }),
+    setItem: (key, value) => { now('storage.set', { key: String(key), value: value === undefined ? null : value }) },
+    removeItem: key => { now('storage.remove', { key: String(key) }) },
+    clear: () => { now('storage.clear') },
+    keys: () => now('storage.keys'),
+    key: n => storage.keys()[n] ?? null,
+    get length () { return storage.keys().length }
+  }
+
+  // ---- bridges: what a tool reaches, real or as a stand-in
+
+  const bridge = {
+    async execute (op, values) {
+      const bridges = typeof tool.getBridges === 'function' ? await tool.getBridges() : {}
+      const found = Object.hasOwn(bridges, op) ? bridges[op] : undefined
+      if (!found) throw new Error(`the tool has no bridge ${op}; it has: ${Object.keys(bridges).join(', ') || 'none'}`)
+      const way = args.mock ? 'mock' : 'real'
+      if (typeof found[way] !== 'function') throw new Error(`the bridge ${op} has no function ${way}`)
+      if (values === undefined && args.mock && typeof tool.getMockArgs === 'function') values = await tool.getMockArgs(op)
+      return found[way].call(tool, values, tool.api)
+    }
+  }
+
+  return Object.freeze({
+    logger: Object.freeze(logger),
+    environment: Object.freeze(environment),
+    storage: Object.freeze(storage),
+    bridge: Object.freeze(bridge),
+    async importx (name) {
+      const own = __require.packages && Object.hasOwn(__require.packages, name) ? __require.packages[name] : undefined
+      const found = own ? await own() : __require(String(name))
+      const names = found && found.__esModule ? Object.keys(found).filter(k => k !== '__esModule') : []
+      return names.length === 1 && names[0] === 'default' ? found.default : found
+    },
+    callTool: (id, params) => later('callTool', { tool: String(id), params: params || {} }),
+    execute: (command, list, options) => later('exec', { command: String(command), args: (list || []).map(String), ...options }),
+    getInfo: () => ({ ...args.tool }),
+    getVersion: () => '2.0.0'
+  })
+}

@@ -1,0 +1,263 @@
+package hooks
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// description is what module.js answers for describe.
+type description struct {
+	Metadata     json.RawMessage
+	Schema       json.RawMessage
+	Dependencies json.RawMessage
+	Errors       []tool.BusinessError
+	Methods      []string
+	Bridges      []string
+	Problems     []complaint
+}
+
+// complaint is what module.js found wrong while it described a tool.
+type complaint struct{ Code, Method, Path, Message, Where string }
+
+// metadata are the keys of getMetadata that mean something (S2-010 to S2-014).
+type metadata struct {
+	ID, Name, Description, Version, Author string
+	Category, Subcategory                  string
+	Tags, Keywords                         []string
+	Runtime                                string
+}
+
+// reading makes a Definition of a description, and tells what is wrong with it.
+type reading struct {
+	def    *tool.Definition
+	module *tool.Module
+	d      *description
+	tree   *outline // nil until a place is asked for
+	found  tool.Diagnostics
+}
+
+// read is the definition that a description tells of. name is the tool's where it gives
+// itself none.
+func (d *description) read(m *tool.Module, name string) (*tool.Definition, tool.Diagnostics) {
+	step := &tool.Step{Name: name, Kind: tool.JS, Script: &tool.JSCode{Role: tool.RoleTool, Module: m}}
+	r := &reading{module: m, d: d, def: &tool.Definition{Name: name, File: m.File, Pos: tool.Pos{File: m.File, Line: 1, Col: 1},
+		Format: tool.JavaScript, Single: true, Steps: []*tool.Step{step}}}
+	r.problems()
+	if !r.broken("no-tool") {
+		r.execute()
+		r.metadata()
+		r.schemas()
+		r.dependencies()
+	}
+	m.Errors = d.Errors
+	step.Name, step.Pos = r.def.Name, r.def.Pos
+	return r.def, r.found.Sorted()
+}
+
+// report tells of a problem with what a method answers at a path; "" is the method itself.
+func (r *reading) report(code string, severity tool.Severity, method, path, message, hint string) {
+	if r.tree == nil {
+		o := outlineOf(r.module)
+		r.tree = &o
+	}
+	where := method
+	if path != "" {
+		where += "()." + path
+	}
+	r.found = append(r.found, tool.Diagnostic{Code: code, Severity: severity, Pos: r.tree.place(method, path), Path: where, Message: message, Hint: hint})
+}
+
+func (r *reading) broken(code string) bool {
+	return slices.ContainsFunc(r.found, func(d tool.Diagnostic) bool { return d.Code == code })
+}
+
+// problemHints are the ways out of what module.js finds.
+var problemHints = map[string]string{
+	"no-tool":            "write module.exports = { async execute(params) { ... } }, or export default",
+	"tool-threw":         "mend it there; what the tool is must be known without its environment, files or network",
+	"bad-business-error": "write { code: 'API_RATE_LIMIT', match: /rate limit/i, solution: 'wait', retryable: true }",
+}
+
+// answerHints say what a method has to answer.
+var answerHints = map[string]string{
+	"getMetadata":       "write getMetadata() { return { id: 'my-tool', description: '...' } }",
+	"getSchema":         "write getSchema() { return { parameters: { type: 'object', properties: { ... } } } }",
+	"getDependencies":   "write getDependencies() { return { lodash: '^4.17.21' } }",
+	"getBusinessErrors": "write getBusinessErrors() { return [ ... ] }",
+	"getBridgeErrors":   "write getBridgeErrors() { return [ ... ] }",
+	"getBridges":        "write getBridges() { return { 'api:call': { real: async (args, api) => ..., mock: async () => ... } } }",
+}
+
+func (r *reading) problems() {
+	for _, p := range r.d.Problems {
+		hint := problemHints[p.Code]
+		if p.Code == "bad-answer" {
+			hint = cmp.Or(answerHints[p.Method], "write it as a method: "+p.Method+"() { ... }")
+		}
+		r.report(p.Code, tool.Error, p.Method, p.Path, p.Message, hint)
+		if at := placeOf(p.Where); at.Line > 0 && at.File == r.module.File {
+			r.found[len(r.found)-1].Pos = at
+		}
+	}
+}
+
+func (r *reading) execute() {
+	if !slices.Contains(r.d.Methods, "execute") && !slices.ContainsFunc(r.found, func(d tool.Diagnostic) bool { return d.Path == "execute" }) {
+		r.report("no-execute", tool.Error, "execute", "", "the tool has no execute", "add async execute(params) { ... }, which does its work")
+	}
+}
+
+// metadata takes what getMetadata answers; what is missing is not wrong (S2-003).
+func (r *reading) metadata() {
+	var m metadata
+	keys := map[string]json.RawMessage{}
+	if len(r.d.Metadata) > 0 {
+		json.Unmarshal(r.d.Metadata, &keys) // it is an object: module.js looked
+	}
+	for key, into := range map[string]any{"id": &m.ID, "name": &m.Name, "description": &m.Description, "version": &m.Version, "author": &m.Author,
+		"category": &m.Category, "subcategory": &m.Subcategory, "tags": &m.Tags, "keywords": &m.Keywords, "runtime": &m.Runtime} {
+		v, given := keys[key]
+		if given && json.Unmarshal(v, into) != nil {
+			want := "text"
+			if _, list := into.(*[]string); list {
+				want = "a list of texts"
+			}
+			r.report("wrong-type", tool.Error, "getMetadata", key, fmt.Sprintf("%s is %s, and must be %s", key, jsonKind(v), want), "write "+key+": '...'")
+		}
+	}
+	r.name(m.ID)
+	d := r.def
+	d.DisplayName, d.Description, d.Version, d.Author = m.Name, m.Description, m.Version, m.Author
+	d.Metadata = tool.Metadata{Category: m.Category, Subcategory: m.Subcategory, Tags: m.Tags, SearchKeywords: m.Keywords}
+	d.Tags = m.Tags
+	r.runtime(m.Runtime)
+	if d.Description == "" {
+		r.report("no-description", tool.Warning, "getMetadata", "", "the tool has no description", "add description to what getMetadata answers: people and models choose the tool by it")
+	}
+	r.policy(keys)
+	r.misspelt(keys)
+}
+
+func jsonKind(v json.RawMessage) string {
+	switch strings.TrimLeft(string(v), " ")[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "text"
+	case 't', 'f':
+		return "true or false"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
+// name is the tool's id (S2-010).
+func (r *reading) name(id string) {
+	switch {
+	case id == "" && !tool.ValidName(r.def.Name):
+		r.report("bad-name", tool.Error, "getMetadata", "", fmt.Sprintf("the file's name %q cannot be the tool's name", r.def.Name), "add id to what getMetadata answers")
+	case id == "":
+	case !tool.ValidName(id):
+		r.report("bad-name", tool.Error, "getMetadata", "id", fmt.Sprintf("%q cannot be the id of a tool", id),
+			"use up to 128 letters, digits, '_', '.' and '-', beginning with a letter, a digit or '_', and none of the device names of Windows")
+	default:
+		if id != r.def.Name {
+			r.report("name-differs", tool.Warning, "getMetadata", "id", fmt.Sprintf("the tool is called %q but its file %q; the id counts", id, r.def.Name), "rename one of them")
+		}
+		r.def.Name = id
+	}
+}
+
+func (r *reading) runtime(word string) {
+	switch word {
+	case "", "goja", "builtin":
+	case "node":
+		r.module.Node = true
+	default:
+		r.report("bad-choice", tool.Error, "getMetadata", "runtime", fmt.Sprintf("there is no runtime %q", word), "write runtime: 'node' for a tool that needs Node.js, or leave it out")
+	}
+}
+
+// schemas takes both forms of what getSchema answers: the two schemas by name, or that of
+// the parameters alone (S2-020, S2-021).
+func (r *reading) schemas() {
+	if len(r.d.Schema) == 0 || string(r.d.Schema) == "null" {
+		return
+	}
+	var both struct{ Parameters, Environment json.RawMessage }
+	json.Unmarshal(r.d.Schema, &both)
+	bare := both.Parameters == nil && both.Environment == nil
+	prefix := "parameters"
+	if bare {
+		both.Parameters, prefix = r.d.Schema, ""
+	}
+	if s := r.schema(both.Parameters, prefix); s != nil && !(bare && string(r.d.Schema) == "{}") {
+		r.def.Schema = s
+		r.def.Parameters = tool.ParametersOf(s)
+	}
+	r.module.Environment = r.schema(both.Environment, "environment")
+}
+
+// schema reads one JSON Schema of an object; path is where it stands in what getSchema
+// answers.
+func (r *reading) schema(source json.RawMessage, path string) *tool.JSONSchema {
+	if len(source) == 0 || string(source) == "null" {
+		return nil
+	}
+	s, err := tool.ParseSchema(source)
+	if err == nil {
+		return s
+	}
+	for _, p := range tool.SchemaProblems(err) {
+		at := strings.Trim(path+"."+p.Field, ".")
+		r.report("bad-schema", tool.Error, "getSchema", at, strings.TrimLeft(at+": ", ": ")+p.Message, "getSchema answers JSON Schema: { type: 'object', properties: { NAME: { type: 'string' } }, required: ['NAME'] }")
+	}
+	return nil
+}
+
+// dependencies takes both forms of getDependencies: an object, and the older list of
+// name@range (S2-050, S2-051).
+func (r *reading) dependencies() {
+	if len(r.d.Dependencies) == 0 || string(r.d.Dependencies) == "null" {
+		return
+	}
+	var list []any
+	if json.Unmarshal(r.d.Dependencies, &list) == nil {
+		for i, e := range list {
+			text, _ := e.(string)
+			name, versions := splitDependency(text)
+			r.dependency(fmt.Sprintf("[%d]", i), name, versions)
+		}
+		return
+	}
+	var byName map[string]any
+	json.Unmarshal(r.d.Dependencies, &byName)
+	for _, name := range sortedKeys(byName) {
+		versions, _ := byName[name].(string)
+		r.dependency(name, name, versions)
+	}
+}
+
+// splitDependency takes name@range apart; a name may begin with @ itself.
+func splitDependency(s string) (name, versions string) {
+	if at := strings.LastIndexByte(s, '@'); at > 0 {
+		return s[:at], s[at+1:]
+	}
+	return s, "*"
+}
+
+func (r *reading) dependency(path, name, versions string) {
+	if !packageName().MatchString(name) || strings.TrimSpace(versions) == "" || strings.ContainsAny(versions, "\n\x00") {
+		r.report("bad-dependency", tool.Error, "getDependencies", path, fmt.Sprintf("%q is no npm package with the versions that will do", name), answerHints["getDependencies"])
+		return
+	}
+	r.module.Dependencies = append(r.module.Dependencies, tool.Dependency{Name: name, Range: versions})
+}

@@ -1,0 +1,91 @@
+package hooks
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// described is what is kept of a file: what the tool said of itself, and of which code.
+type described struct {
+	Bundled bool   // the file is part of what was described
+	Code    string // digest of what was described
+	Answer  description
+	About   About
+}
+
+const (
+	mostDescribed     = 4096    // files in a cache; those that were written longest ago give way
+	largestDescribed  = 1 << 20 // bytes
+	descriptionFormat = "flowrun description 2\n"
+)
+
+// glueDigest tells one version of the program that asks from another, which may ask
+// differently.
+var glueDigest = sync.OnceValue(func() string { return tool.DigestOf([]byte(descriptionFormat + apiCode + moduleCode)) })
+
+// descriptionKey names what is kept of a file by everything it depends on but what is
+// bundled with it: its text, its name, and who asks.
+func descriptionKey(file string, src []byte) string {
+	return tool.DigestOf([]byte(glueDigest() + "\n" + toolStem(file) + "\n" + string(src)))[len("sha256:"):][:40]
+}
+
+// recall is what was kept under a key. A file that cannot be read, or is damaged, is as one
+// that is not there.
+func (l *loader) recall(key string) (d described, ok bool) {
+	if l.Cache == "" {
+		return d, false
+	}
+	text, err := os.ReadFile(filepath.Join(l.Cache, key))
+	if err != nil {
+		return d, false
+	}
+	head, body, ok := strings.Cut(string(text), "\n")
+	if !ok || head != tool.DigestOf([]byte(body)) || json.Unmarshal([]byte(body), &d) != nil {
+		return described{}, false
+	}
+	return d, true
+}
+
+// keep writes what a tool said of itself. Where that fails it is asked again next time, so
+// nobody need be told; a file that a power cut tore is known by its sum.
+func (l *loader) keep(key string, d described) {
+	body, err := json.Marshal(d)
+	if l.Cache == "" || err != nil || len(body) > largestDescribed || os.MkdirAll(l.Cache, 0o700) != nil {
+		return
+	}
+	temporary := filepath.Join(l.Cache, ".new-"+rand.Text())
+	if os.WriteFile(temporary, []byte(tool.DigestOf(body)+"\n"+string(body)), 0o600) != nil ||
+		os.Rename(temporary, filepath.Join(l.Cache, key)) != nil {
+		os.Remove(temporary)
+		return
+	}
+	if key[0] == '0' && key[1] == '0' { // now and then is enough
+		prune(l.Cache)
+	}
+}
+
+// prune removes the oldest files of a cache where there are too many.
+func prune(dir string) {
+	entries, _ := os.ReadDir(dir)
+	if len(entries) <= mostDescribed {
+		return
+	}
+	age := func(e os.DirEntry) time.Time {
+		if info, err := e.Info(); err == nil {
+			return info.ModTime()
+		}
+		return time.Time{} // another process has removed it
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return age(a).Compare(age(b)) })
+	for _, e := range entries[:len(entries)-mostDescribed] {
+		os.Remove(filepath.Join(dir, e.Name()))
+	}
+}

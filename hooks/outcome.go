@@ -1,0 +1,67 @@
+package hooks
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// outcome is what module.js answers for execute: the value, or what was thrown.
+type outcome struct {
+	Value json.RawMessage
+	Error *struct {
+		Name, Message, Where string
+		Reported             bool
+		Business             *tool.BusinessError
+	}
+}
+
+// CodeReported is the code of a failure that a tool told of by {success: false} without a
+// code of its own (S2-043).
+const CodeReported = "tool_reported_failure"
+
+// opened is what a tool's execute returned, or an *Error with what it threw.
+func opened(answer json.RawMessage, err error) (json.RawMessage, error) {
+	var bad *Error
+	if errors.As(err, &bad) && bad.Kind == KindResult { // which speaks of the outcome
+		bad.Message = strings.Replace(bad.Message, "the result.value", "the result", 1)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var o outcome
+	if err := json.Unmarshal(answer, &o); err != nil {
+		return nil, fmt.Errorf("cannot read what the tool answered: %w", err)
+	}
+	if o.Error == nil {
+		return o.Value, nil
+	}
+	e := &Error{Kind: KindThrown, Name: o.Error.Name, Message: o.Error.Message, Pos: placeOf(o.Error.Where), Business: o.Error.Business}
+	if o.Error.Reported && e.Business == nil {
+		e.Business = &tool.BusinessError{Code: CodeReported, Retryable: true}
+	}
+	return nil, e
+}
+
+// placeOf reads file:line:col, zero where it is none.
+func placeOf(s string) tool.Pos {
+	rest, col, ok := cutLast(s)
+	file, line, ok2 := cutLast(rest)
+	if !ok || !ok2 {
+		return tool.Pos{}
+	}
+	return tool.Pos{File: file, Line: line, Col: col}
+}
+
+func cutLast(s string) (before string, n int, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(s[i+1:])
+	return s[:i], n, err == nil && n > 0
+}

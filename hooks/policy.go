@@ -1,0 +1,105 @@
+package hooks
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// policyKeys are the keys of getMetadata that YAML tools have as well, by what they are
+// called there. They are read by the table of those, so that they mean the same.
+var policyKeys = map[string]string{
+	"retry":       "error-handling.retry",
+	"timeout":     "timeout",
+	"permissions": "security.required-permissions",
+	"platforms":   "platforms",
+	"deprecated":  "deprecated",
+}
+
+// otherKeys are further keys of getMetadata, those that other programs read among them.
+var otherKeys = []string{"id", "name", "description", "version", "author", "category", "subcategory", "tags", "keywords", "runtime", "scenarios", "limitations", "manual"}
+
+// policy takes retry, timeout, permissions, platforms and deprecated.
+func (r *reading) policy(keys map[string]json.RawMessage) {
+	doc := map[string]any{}
+	for key, path := range policyKeys {
+		v, given := keys[key]
+		if !given {
+			continue
+		}
+		outer, inner, nested := strings.Cut(path, ".")
+		if !nested {
+			doc[outer] = v
+			continue
+		}
+		doc[outer] = map[string]json.RawMessage{inner: kebab(key, v)}
+	}
+	if len(doc) == 0 {
+		return
+	}
+	doc["name"], doc["description"], doc["run"] = r.def.Name, "-", "true"
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return // what is JSON can be written
+	}
+	def, found := tool.Decode("", text)
+	for _, d := range found {
+		for key, path := range policyKeys {
+			if rest, ok := strings.CutPrefix(d.Path, path); ok {
+				r.report(d.Code, d.Severity, "getMetadata", key+rest, d.Message, d.Hint)
+			}
+		}
+	}
+	r.def.ErrorHandling, r.def.Timeout, r.def.Security = def.ErrorHandling, def.Timeout, def.Security
+	r.def.Platforms, r.def.Deprecated = def.Platforms, def.Deprecated
+	if retry := r.def.ErrorHandling.Retry; retry != nil {
+		retry.Pos = r.def.Pos
+	}
+	for i := range r.def.Security.RequiredPermissions {
+		p := &r.def.Security.RequiredPermissions[i]
+		*p = tool.Text{S: p.S, Pos: r.def.Pos}
+	}
+}
+
+// kebab writes the keys of retry as YAML tools have them: maxDelay is max-delay.
+func kebab(key string, v json.RawMessage) json.RawMessage {
+	var inner map[string]json.RawMessage
+	if key != "retry" || json.Unmarshal(v, &inner) != nil {
+		return v
+	}
+	renamed := map[string]json.RawMessage{}
+	for k, e := range inner {
+		renamed[camel().ReplaceAllStringFunc(k, func(s string) string { return "-" + strings.ToLower(s) })] = e
+	}
+	text, err := json.Marshal(renamed)
+	if err != nil {
+		return v
+	}
+	return text
+}
+
+// misspelt warns of keys of getMetadata that look like ones that mean something; others
+// are the author's own.
+func (r *reading) misspelt(keys map[string]json.RawMessage) {
+	known := slices.Concat(otherKeys, slices.Sorted(maps.Keys(policyKeys)))
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if near := tool.Near(key, known); len(near) > 0 && !slices.Contains(known, key) {
+			r.report("unknown-key", tool.Warning, "getMetadata", key, fmt.Sprintf("nothing reads the key %s of getMetadata", key), "did you mean "+near[0]+"?")
+		}
+	}
+}
+
+var (
+	camel       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Z]`) })
+	packageName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]{0,213}$`)
+	})
+)
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

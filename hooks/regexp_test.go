@@ -1,0 +1,24 @@
+package hooks
+
+import "testing"
+
+// Properties of Unicode are known in regular expressions with the flags u and v, however
+// these are written, and nothing else of them changes.
+func TestUnicodeProperties(t *testing.T) {
+	for code, want := range map[string]string{
+		`return "to bé, 1".match(/\p{L}+/gu)`:                                      `["to","bé"]`,
+		`return "a1-b2".replace(/[^\p{L}\p{Nd}]+/gu, " ")`:                         `"a1 b2"`,
+		`return "αβ ab".match(/\p{Script=Greek}+/u)[0]`:                            `"αβ"`,
+		`return "AbC".match(/\P{Lu}/u).index`:                                      `1`,
+		`return new RegExp("\\p{L}+", "gu").exec("1ab")[0]`:                        `"ab"`,
+		`return RegExp("^\\p{General_Category=Lowercase_Letter}$", "u").test("a")`: `true`,
+		`return [1].map(() => "x9".match(/(?<w>\p{L})(?<d>\d)/u).groups.d)[0]`:     `"9"`,
+		`return "p{L}".match(/\p{L}/).index`:                                       `0`, // without the flag it is plain text
+	} {
+		both(t, Call{Script: compile(t, Body, code)}, func(t *testing.T, got string, err error) {
+			if err != nil || got != want {
+				t.Errorf("%s: got %s (%v), want %s", code, got, err, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,33 @@
+// Modules that only Node.js has. A package may ask for one and never use it, so that
+// only the use is an error.
+const known = new Set(['then', 'default', '__esModule', 'toJSON', 'constructor', 'prototype'])
+
+// absent stands for a module of Node.js that is not there.
+function absent (name) {
+  const refuse = what => { throw Object.assign(new Error(`${what} is not there: this tool does not run under Node.js; one that needs it says runtime: 'node' in getMetadata`), { code: 'ERR_UNKNOWN_BUILTIN_MODULE' }) }
+  return new Proxy({}, { get: (_, member) => typeof member === 'symbol' || known.has(member) ? undefined : refuse(`${name}.${member}`) })
+}
+
+// missing says what to do about a package that was not found.
+function missing (name) {
+  throw Object.assign(new Error(`Cannot find package '${name}': name it in getDependencies, and have flowrun tool deps fetch it`), { code: 'MODULE_NOT_FOUND' })
+}
+
+// inert stands for whatever is asked for while a tool is only described: all of it can be
+// called, made and taken apart, and nothing comes of it.
+function inert () {
+  const it = new Proxy(function () {}, {
+    get: (_, member) => {
+      if (member === Symbol.toPrimitive) return () => ''
+      if (member === Symbol.iterator) return function * () {}
+      return member === 'then' || member === '__esModule' || typeof member === 'symbol' ? undefined : member === 'prototype' ? {} : it
+    },
+    apply: () => it,
+    construct: () => it,
+    set: () => true,
+    has: () => true
+  })
+  return it
+}
+
+module.exports = { absent, missing, inert }

@@ -1,0 +1,328 @@
+package bundle_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dop251/goja"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/internal/bundle"
+)
+
+// tree writes files, given as name and text, below a new folder.
+func tree(t *testing.T, files ...string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(files); i += 2 {
+		path := filepath.Join(dir, files[i])
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(files[i+1]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func request(t *testing.T, dir, name string) bundle.Request {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bundle.Request{File: file, Source: text}
+}
+
+func bundled(t *testing.T, b *bundle.Bundler, r bundle.Request) bundle.Result {
+	t.Helper()
+	result, bad := b.Bundle(r)
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	return result
+}
+
+// run evaluates a bundle in goja and answers the text of an expression over module.
+func run(t *testing.T, code []byte, expression string) string {
+	t.Helper()
+	vm := goja.New()
+	script := "var log=[]; var module={exports:{}}; (function(module, exports, require){" + string(code) +
+		"\n})(module, module.exports, n => { throw new Error('no ' + n) }); new Promise(r => r(" + expression + ")).then(v => answer = String(v), e => answer = 'thrown: ' + e); "
+	if _, err := vm.RunString("var answer; " + script); err != nil {
+		t.Fatalf("%v\n%s", err, code)
+	}
+	return vm.Get("answer").String()
+}
+
+// TestForms: every way to write a module ends as CommonJS that goja runs (S2-002).
+func TestForms(t *testing.T) {
+	dir := tree(t,
+		"object.tool.js", `module.exports = { execute() { return 'object'; } };`,
+		"esm.tool.js", "import { word } from './words.mjs';\nimport data from './data.json';\nexport default { execute: () => word + data.n };",
+		"words.mjs", `export const word = 'esm';`,
+		"data.json", `{"n": 7}`,
+		"typed.tool.ts", "import { twice } from './twice.js';\nenum Mode { A = 1, B }\nexport default class T { private n: number = Mode.B; execute(): string { return `typed${twice(this.n)}`; } }",
+		"twice.ts", `export const twice = (n: number): number => 2 * n;`,
+		"circle.tool.js", "const b = require('./b.js');\nexports.name = 'circle'; exports.execute = () => b.back();",
+		"b.js", `const a = require('./circle.tool.js'); exports.back = () => a.name;`,
+		"modern.tool.js", `export default { async execute() {
+			async function* numbers() { yield 1; yield 2; }
+			let sum = 0;
+			for await (const n of numbers()) sum += n;
+			const own = { async *[Symbol.asyncIterator]() { yield 10; } };
+			for await (const n of own) sum += n;
+			class A { static #n = 5; static { sum += A.#n; } }
+			const { word } = await import('./words.mjs');
+			return word + sum + (null ?? 1) + ({ a: { b: 1 } }).a?.b + 1_0 + 2n ** 3n;
+		} };`,
+		"odd.tool.js", `exports.execute = () => { const find = () => /[\p{L}--[a-z]]/v; return 'odd'; };`,
+	)
+	for name, want := range map[string]string{
+		"object.tool.js": "object", "esm.tool.js": "esm7", "typed.tool.ts": "typed4",
+		"circle.tool.js": "circle", "modern.tool.js": "esm1811108", "odd.tool.js": "odd",
+	} {
+		var b bundle.Bundler
+		got := run(t, bundled(t, &b, request(t, dir, name)).Code, "(m => { const d = m.default ?? m; return (typeof d == 'function' ? new d() : d).execute() })(module.exports)")
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestPackages: packages come from beside the tool, then from the cache; importx reaches
+// those that are only named; what is nowhere throws when it is reached, not before
+// (S2-050, issue 7 part 4).
+func TestPackages(t *testing.T) {
+	dir := tree(t,
+		".git/HEAD", "",
+		"node_modules/above/index.js", `module.exports = 'above';`,
+		"tools/a.tool.js", `const near = require('near'), above = require('above'), deep = require('@s/deep/part');
+			let maybe; try { maybe = require('absent') } catch (e) { maybe = e.message }
+			exports.execute = () => [near, above, deep, maybe].join();`,
+		"tools/node_modules/near/package.json", `{"main": "lib/main.js"}`,
+		"tools/node_modules/near/lib/main.js", `module.exports = 'near';`,
+		"cache/node_modules/near/index.js", `module.exports = 'far';`,
+		"cache/node_modules/@s/deep/part.js", `module.exports = 'deep';`,
+		"cache/node_modules/named/package.json", `{"module": "m.mjs", "main": "m.cjs"}`,
+		"cache/node_modules/named/m.mjs", `export const who = 'module';`,
+		"cache/node_modules/named/m.cjs", `exports.who = 'main';`,
+	)
+	r := request(t, dir, "tools/a.tool.js")
+	r.Installed = filepath.Join(dir, "cache", "node_modules")
+	r.Packages = []string{"named", "gone"}
+	var b bundle.Bundler
+	result := bundled(t, &b, r)
+	if got, want := run(t, result.Code, "module.exports.execute()"), "near,above,deep,no absent"; got != want {
+		t.Errorf("execute: %q, want %q", got, want)
+	}
+	if got := run(t, result.Code, "module.packages.named().then(m => m.who)"); got != "module" {
+		t.Errorf("a package that is only named: %q", got)
+	}
+	if got := run(t, result.Code, "module.packages.gone()"); got != "thrown: Error: no gone" {
+		t.Errorf("a package that is nowhere: %q", got)
+	}
+	if diff := cmp.Diff([]string{"@s/deep", "above", "named", "near"}, result.Packages); diff != "" {
+		t.Error(diff)
+	}
+	var lines []string
+	for _, d := range result.Diagnostics("a", r.Packages) {
+		lines = append(lines, strings.TrimPrefix(d.String(), dir+"/tools/"))
+	}
+	want := []string{
+		"a.tool.js:2:37: warning[missing-package]: the npm package absent is not there: a call that needs it fails; name it in getDependencies and have flowrun tool deps fetch it, or put it into node_modules beside the tool",
+		"a.tool.js:1:1: warning[missing-package]: the npm package gone is not there: a call that needs it fails; flowrun tool deps a fetches it",
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestBeyond: packages above the repository are not taken; those of the cache are.
+func TestBeyond(t *testing.T) {
+	dir := tree(t,
+		"node_modules/p/index.js", `module.exports = 'beyond';`,
+		"node_modules/q/index.js", `module.exports = 'beyond';`,
+		"cache/node_modules/p/index.js", `module.exports = 'cache';`,
+		"repository/.git/HEAD", "",
+		"repository/a.tool.js", `exports.execute = () => { let q; try { q = require('q') } catch (e) { q = e.message } return require('p') + ',' + q; };`,
+	)
+	r := request(t, dir, "repository/a.tool.js")
+	r.Installed = filepath.Join(dir, "cache", "node_modules")
+	var b bundle.Bundler
+	result := bundled(t, &b, r)
+	if got := run(t, result.Code, "module.exports.execute()"); got != "cache,no q" {
+		t.Errorf("%q", got)
+	}
+	if len(result.Missing) != 1 || result.Missing[0].Name != "q" {
+		t.Errorf("missing: %v", result.Missing)
+	}
+}
+
+// TestNodeModules: modules of Node's stay for the world to give; a package may go without
+// one in browsers.
+func TestNodeModules(t *testing.T) {
+	dir := tree(t,
+		"a.tool.js", `const path = require('node:path'); const { readFile } = require('fs/promises'); module.exports = { e: require('light') };`,
+		"node_modules/light/package.json", `{"browser": {"fs": false, "./node.js": "./web.js", "./no.js": false}}`,
+		"node_modules/light/index.js", `exports.fs = JSON.stringify(require('fs')); exports.kind = require('./node.js'); exports.os = require('os'); require('./no.js');`,
+		"node_modules/light/no.js", `throw 'not for browsers'`,
+		"node_modules/light/node.js", `module.exports = 'node'`,
+		"node_modules/light/web.js", `module.exports = 'web'`,
+	)
+	var b bundle.Bundler
+	code := string(bundled(t, &b, request(t, dir, "a.tool.js")).Code)
+	for _, want := range []string{`require("path")`, `require("fs/promises")`, `require("os")`, "web"} {
+		if !strings.Contains(code, want) {
+			t.Errorf("no %s in\n%s", want, code)
+		}
+	}
+	if strings.Contains(code, `require("fs")`) || strings.Contains(code, "not for browsers") {
+		t.Errorf("the package goes without fs:\n%s", code)
+	}
+}
+
+// TestMistakes: everything that is wrong is told with its place.
+func TestMistakes(t *testing.T) {
+	outside := tree(t, "secret.json", `{"key": "hunter22"}`)
+	dir := tree(t,
+		"syntax.tool.ts", "export default {\n  execute(: string) {}\n};",
+		"lost.tool.js", "import a from './gone.js';\nimport b from './data.csv';\nimport c from './native.node';",
+		"data.csv", "a,b", "native.node", "",
+		"out.tool.js", "import s from './link.json';\nimport t from '"+outside+"/secret.json';",
+		"late.tool.js", "const x = await fetch('http://x');\nexport default x;",
+	)
+	if err := os.Symlink(filepath.Join(outside, "secret.json"), filepath.Join(dir, "link.json")); err != nil {
+		t.Skip(err)
+	}
+	for name, want := range map[string][]string{
+		"syntax.tool.ts": {`2:11: error[bundle]: Expected identifier but found ":"`},
+		"lost.tool.js": {
+			`1:15: error[bundle]: Could not resolve "./gone.js"`,
+			`2:15: error[bundle]: ` + dir + `/data.csv: only JavaScript, TypeScript and JSON can be imported`,
+			`3:15: error[bundle]: ` + dir + `/native.node is machine code for Node.js; a tool that needs it says runtime: 'node' in getMetadata`,
+		},
+		"out.tool.js": {
+			`1:15: error[bundle]: ` + outside + `/secret.json lies outside of ` + dir + `: only files of the tool's repository or folder can be imported`,
+		},
+		"late.tool.js": {`1:11: error[bundle]: Top-level await is not available in the configured target environment`},
+	} {
+		var b bundle.Bundler
+		_, bad := b.Bundle(request(t, dir, name))
+		if len(bad) < len(want) {
+			t.Errorf("%s: %v", name, bad)
+			continue
+		}
+		for i, w := range want {
+			if got := strings.TrimPrefix(bad[i].String(), filepath.Join(dir, name)+":"); !strings.HasPrefix(got, w) {
+				t.Errorf("%s: %s\nwant %s", name, got, w)
+			}
+		}
+	}
+}
+
+// TestBounds: what is far too large for a tool is refused while it is read.
+func TestBounds(t *testing.T) {
+	dir := tree(t, "a.tool.js", "exports.x = require('./big.json');")
+	f, err := os.Create(filepath.Join(dir, "big.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Truncate(1 << 40); err != nil {
+		t.Skip(err)
+	}
+	var b bundle.Bundler
+	if _, bad := b.Bundle(request(t, dir, "a.tool.js")); bad == nil || !strings.Contains(bad.Error(), "more than 5000 files or 32 MiB") {
+		t.Errorf("a terabyte: %v", bad)
+	}
+}
+
+// TestCache: a kept bundle is used until one of its files, its packages or its package.json
+// change; what lacks a package is not kept; nobody else reads it.
+func TestCache(t *testing.T) {
+	dir := tree(t,
+		"a.tool.js", "exports.execute = () => require('./b.js') + require('p');",
+		"b.js", "module.exports = 'b1';",
+		"node_modules/p/package.json", `{"main": "one.js"}`,
+		"node_modules/p/one.js", "module.exports = 'p1';",
+		"node_modules/p/two.js", "module.exports = 'p2';",
+	)
+	b := bundle.Bundler{Cache: filepath.Join(dir, "kept")}
+	r := request(t, dir, "a.tool.js")
+	check := func(want string) {
+		t.Helper()
+		if got := run(t, bundled(t, &b, r).Code, "module.exports.execute()"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("b1p1")
+	check("b1p1")
+	list, err := os.ReadDir(b.Cache)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	if info, _ := list[0].Info(); info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	kept := filepath.Join(b.Cache, list[0].Name())
+	text, err := os.ReadFile(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("b.js", "module.exports = 'b2';")
+	check("b2p1")
+	write("node_modules/p/package.json", `{"main": "two.js"}`)
+	check("b2p2")
+	if err := os.WriteFile(kept, text[:len(text)/2], 0o600); err != nil { // as a full disk leaves it
+		t.Fatal(err)
+	}
+	check("b2p2")
+	if err := os.RemoveAll(filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	check("thrown: Error: no p")
+	check("thrown: Error: no p")
+}
+
+// TestPlaces: the source map leads to the files, by their absolute paths.
+func TestPlaces(t *testing.T) {
+	dir := tree(t, "tools/a.tool.ts", "import { f } from '../lib/f';\nexport default { execute: f };", "lib/f.ts", "export const f = (): never => { throw new Error('x'); };", ".git/HEAD", "")
+	var b bundle.Bundler
+	result := bundled(t, &b, request(t, dir, "tools/a.tool.ts"))
+	for _, file := range []string{"tools/a.tool.ts", "lib/f.ts"} {
+		if !strings.Contains(string(result.Map), `"`+filepath.Join(dir, file)+`"`) {
+			t.Errorf("%s is not in %s", file, result.Map)
+		}
+	}
+}
+
+// TestNode: a tool for Node.js keeps its requires (issue 7 part 4).
+func TestNode(t *testing.T) {
+	dir := tree(t, "a.tool.ts", "import fs from 'node:fs';\nimport _ from 'lodash';\nimport { n } from './n';\nexport default { execute: (): number => _.add(n, fs.statSync('/').size) };", "n.ts", "export const n = 1;")
+	var b bundle.Bundler
+	r := request(t, dir, "a.tool.ts")
+	r.Node = true
+	result := bundled(t, &b, r)
+	for _, want := range []string{`require("fs")`, `require("lodash")`} {
+		if !strings.Contains(string(result.Code), want) {
+			t.Errorf("no %s in %s", want, result.Code)
+		}
+	}
+	if len(result.Missing) != 0 {
+		t.Errorf("Node finds packages itself: %v", result.Missing)
+	}
+}

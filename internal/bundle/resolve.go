@@ -1,0 +1,206 @@
+package bundle
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// nodeModules are the modules that Node.js itself has.
+var nodeModules = strings.Fields(`assert async_hooks buffer child_process cluster console constants crypto
+	dgram diagnostics_channel dns domain events fs http http2 https inspector module net os path perf_hooks
+	process punycode querystring readline repl stream string_decoder sys timers tls trace_events tty url
+	util v8 vm wasi worker_threads zlib`)
+
+// nodeModule is the name of a module of Node.js without the prefix node:.
+func nodeModule(path string) (string, bool) {
+	name, prefixed := strings.CutPrefix(path, "node:")
+	first, _, _ := strings.Cut(name, "/")
+	return name, (prefixed || !strings.HasSuffix(name, "/")) && slices.Contains(nodeModules, first)
+}
+
+// asked marks a question of this plugin to esbuild, which comes back to it.
+type asked struct{}
+
+func (w *work) setup(build api.PluginBuild) {
+	build.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+		switch _, again := a.PluginData.(asked); {
+		case again:
+			return api.OnResolveResult{}, nil
+		case a.Kind == api.ResolveEntryPoint:
+			return api.OnResolveResult{Path: start, Namespace: "flowrun"}, nil
+		case a.Path == w.request.File:
+			return api.OnResolveResult{Path: a.Path, Namespace: "file"}, nil
+		}
+		return w.resolve(build, a), nil
+	})
+	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "flowrun"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
+		text := w.startText()
+		return api.OnLoadResult{Contents: &text, ResolveDir: filepath.Dir(w.request.File), Loader: api.LoaderJS}, nil
+	})
+	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "file"}, w.load)
+}
+
+// resolve finds what an import names.
+func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolveResult {
+	builtin, ofNode := nodeModule(a.Path)
+	if ofNode && (w.request.Node || !inPackage(a.Importer)) {
+		return api.OnResolveResult{Path: builtin, External: true}
+	}
+	find := func(from string) api.ResolveResult {
+		return build.Resolve(a.Path, api.ResolveOptions{Importer: a.Importer, Namespace: a.Namespace, ResolveDir: from, Kind: a.Kind, PluginData: asked{}, With: a.With})
+	}
+	found := find(a.ResolveDir)
+	name, isPackage := packageOf(a.Path)
+	if isPackage && !w.inside(found) { // esbuild looks for packages up to the root of the file system
+		if w.request.Installed != "" {
+			if found = find(w.request.Installed); len(found.Errors) == 0 && w.inside(found) {
+				w.using(name)
+				return api.OnResolveResult{Path: found.Path, Namespace: "file"}
+			}
+		}
+		if !ofNode {
+			w.miss(name, a)
+			return api.OnResolveResult{Path: a.Path, External: true}
+		}
+		return api.OnResolveResult{Path: builtin, External: true}
+	}
+	switch {
+	case len(found.Errors) == 0:
+		if isPackage && !found.External {
+			w.using(name)
+		}
+		return api.OnResolveResult{} // esbuild resolves it, as package.json has it for browsers
+	case ofNode:
+		return api.OnResolveResult{Path: builtin, External: true}
+	case !isPackage:
+		return api.OnResolveResult{Errors: found.Errors}
+	}
+	w.miss(name, a)
+	return api.OnResolveResult{Path: a.Path, External: true}
+}
+
+// inside says whether what was found may be bundled; what was not found may.
+func (w *work) inside(found api.ResolveResult) bool {
+	return len(found.Errors) > 0 || !filepath.IsAbs(found.Path) || w.allowed(realPath(found.Path))
+}
+
+func (w *work) allowed(real string) bool {
+	return slices.ContainsFunc(w.roots, func(root string) bool { return within(root, real) })
+}
+
+func (w *work) using(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.packages = append(w.packages, name)
+}
+
+// miss notes a package that is nowhere. Where its own packages ask for it, the way out is
+// the same: the whole tree is fetched at once.
+func (w *work) miss(name string, a api.OnResolveArgs) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if slices.ContainsFunc(w.missing, func(m Missing) bool { return m.Name == name }) {
+		return
+	}
+	file := a.Importer
+	if a.Namespace != "file" {
+		file = w.request.File
+	}
+	w.missing = append(w.missing, Missing{Name: name, Pos: w.mention(file, a.Path)})
+}
+
+// mention is where a file names a package first: esbuild does not tell a plugin.
+func (w *work) mention(file, path string) tool.Pos {
+	text := w.request.Source
+	if file != w.request.File {
+		text, _ = os.ReadFile(file)
+	}
+	for _, quote := range []string{`"`, `'`, "`"} {
+		if at := strings.Index(string(text), quote+path+quote); at >= 0 {
+			before := string(text[:at])
+			line := before[strings.LastIndex(before, "\n")+1:]
+			return tool.Pos{File: file, Line: strings.Count(before, "\n") + 1, Col: len([]rune(line)) + 1}
+		}
+	}
+	return tool.Pos{File: file, Line: 1, Col: 1}
+}
+
+// packageOf is the npm package that an import names: lodash of lodash/fp.
+func packageOf(path string) (string, bool) {
+	if path == "" || strings.HasPrefix(path, ".") || strings.HasPrefix(path, "#") || filepath.IsAbs(path) || strings.Contains(path, ":") {
+		return "", false
+	}
+	parts := strings.Split(path, "/")
+	if strings.HasPrefix(path, "@") {
+		return strings.Join(parts[:min(2, len(parts))], "/"), len(parts) > 1
+	}
+	return parts[0], true
+}
+
+func inPackage(file string) bool {
+	return strings.Contains(filepath.ToSlash(file), "/node_modules/")
+}
+
+// kinds are those of the files that can be imported.
+var kinds = []string{"", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".json"}
+
+// load looks at a file before it is read: whether it may be, and is of a kind that can be
+// bundled. The text of the tool itself is the request's.
+func (w *work) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
+	kind := filepath.Ext(a.Path)
+	switch {
+	case kind == ".node":
+		return api.OnLoadResult{}, fmt.Errorf("%s is machine code for Node.js; a tool that needs it says runtime: 'node' in getMetadata", a.Path)
+	case !slices.Contains(kinds, kind):
+		return api.OnLoadResult{}, fmt.Errorf("%s: only JavaScript, TypeScript and JSON can be imported", a.Path)
+	case a.Path != w.request.File:
+		return api.OnLoadResult{}, w.take(a.Path)
+	}
+	text := string(w.request.Source)
+	answer := api.OnLoadResult{Contents: &text, ResolveDir: filepath.Dir(a.Path), Loader: api.LoaderJS}
+	if strings.HasSuffix(kind, "ts") {
+		answer.Loader = api.LoaderTS
+	}
+	return answer, nil
+}
+
+// take notes a file of the bundle.
+func (w *work) take(path string) error {
+	if real := realPath(path); !w.allowed(real) {
+		return fmt.Errorf("%s lies outside of %s: only files of the tool's repository or folder can be imported", real, w.roots[0])
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular() || info.Size() > mostBytes:
+		return w.tooMuch()
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.bytes += info.Size()
+	w.seen[path] = fileOf(path, text)
+	if len(w.seen) > mostFiles || w.bytes > mostBytes {
+		return w.tooMuch()
+	}
+	return nil
+}
+
+func (w *work) tooMuch() error {
+	return fmt.Errorf("the tool and what it imports are more than %d files or %d MiB, or one of them is no file", mostFiles, mostBytes>>20)
+}
+
+func within(root, path string) bool {
+	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
+}

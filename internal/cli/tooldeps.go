@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/bundle"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolDepsCommand shows the npm packages that a tool depends on and fetches those that are
+// missing (S2-050). Nothing else ever does.
+func (a *app) toolDepsCommand() *cobra.Command {
+	var scopes scopeFlags
+	var only, asJSON bool
+	c := &cobra.Command{
+		Use:               "deps TOOL_NAME",
+		Short:             "Fetch the npm packages of a tool",
+		Args:              oneTool,
+		ValidArgsFunction: a.completeName,
+		RunE: func(c *cobra.Command, args []string) error {
+			scope, err := scopes.scope(c, anyScope)
+			if err != nil {
+				return err
+			}
+			def, _, err := find(a.library(), args[0], scope)
+			if err != nil {
+				return err
+			}
+			d := dependenciesOf(def)
+			if !only {
+				if err := a.fill(c.Context(), &d); err != nil {
+					return err
+				}
+			}
+			return a.showDependencies(d, asJSON)
+		},
+	}
+	scopes.declare(c)
+	c.Flags().BoolVar(&only, "list", false, "")
+	c.Flags().BoolVar(&asJSON, "json", false, "")
+	return page{
+		title: "flowrun tool deps",
+		about: []string{
+			"Fetch the npm packages that a .tool.js or .tool.ts names in getDependencies, and show",
+			"where each is. Those in node_modules beside the tool are taken from there; npm fetches",
+			"the others into flowrun's state folder and runs none of their scripts. Nothing else",
+			"installs packages: a run never does.",
+		},
+		usage: []string{"flowrun tool deps TOOL_NAME [--scope] [options]"},
+		options: []optionGroup{
+			scopeGroup("Look for the tool in %s", "Look for the tool in all scopes", anyScope),
+			{"ADDITIONAL OPTIONS", []optionLine{
+				{left: "--list", right: "Only show what there is, and fetch nothing"},
+				{left: "--json", right: "Show it as JSON"},
+			}},
+		},
+		examples: []example{
+			{"Fetch what a tool needs", "flowrun tool deps resize"},
+			{"See what is missing", "flowrun tool deps resize --list"},
+		},
+		see: []string{"flowrun help tool"},
+	}.on(c)
+}
+
+// dependencies are those of a tool, as tool deps --json shows them.
+type dependencies struct {
+	Schema  string       `json:"schema"`
+	Tool    string       `json:"tool"`
+	Folder  string       `json:"folder,omitempty"` // that is filled
+	Entries []dependency `json:"dependencies"`
+
+	list []tool.Dependency
+}
+
+// dependency is an npm package and where it was found.
+type dependency struct {
+	Name    string `json:"name"`
+	Range   string `json:"range"`
+	Version string `json:"version,omitempty"`
+	Found   string `json:"found"` // beside, cache or missing
+	Path    string `json:"path,omitempty"`
+}
+
+func dependenciesOf(def *tool.Definition) dependencies {
+	d := dependencies{Schema: "flowrun/deps.v1", Tool: def.Name, Entries: []dependency{}}
+	if len(def.Steps) == 1 && def.Steps[0].Script != nil && def.Steps[0].Script.Module != nil {
+		d.list = def.Steps[0].Script.Module.Dependencies
+	}
+	folder := bundle.Packages(filepath.Join(flowrun.DefaultStateDir(), "npm"), def.Name, d.list)
+	d.Folder = string(folder)
+	file, err := filepath.Abs(def.File)
+	if err != nil {
+		file = def.File
+	}
+	for _, one := range d.list {
+		e := dependency{Name: one.Name, Range: one.Range, Found: "beside", Path: bundle.Beside(file, one.Name)}
+		if e.Path == "" {
+			e.Found, e.Path = "cache", folder.Package(one.Name)
+		}
+		if e.Path == "" {
+			e.Found = "missing"
+		}
+		e.Version = bundle.Version(e.Path)
+		d.Entries = append(d.Entries, e)
+	}
+	return d
+}
+
+// missing are the packages that are nowhere.
+func (d dependencies) missing() []string {
+	var list []string
+	for _, e := range d.Entries {
+		if e.Found == "missing" {
+			list = append(list, e.Name)
+		}
+	}
+	return list
+}
+
+func (a *app) showDependencies(d dependencies, asJSON bool) error {
+	if asJSON {
+		text, err := json.MarshalIndent(d, "", "  ")
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(a.Stdout, "%s\n", text)
+		return err
+	}
+	if len(d.Entries) == 0 {
+		a.say("%s depends on no npm packages", console.Clean(d.Tool))
+		return nil
+	}
+	width := 0
+	for _, e := range d.Entries {
+		width = max(width, len(e.Name)+len(e.Range)+1)
+	}
+	for _, e := range d.Entries {
+		where := map[string]string{"beside": "beside the tool", "cache": "fetched", "missing": "missing"}[e.Found]
+		line := fmt.Sprintf("%-*s  %-10s  %s", width, console.Clean(e.Name+"@"+e.Range), console.Clean(e.Version), where)
+		fmt.Fprintln(a.Stdout, strings.TrimRight(line, " "))
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// described is a definition whose file is no YAML, as JSON for programs.
+type described struct {
+	Name        string               `json:"name"`
+	DisplayName string               `json:"display_name,omitempty"`
+	Format      Format               `json:"format"`
+	Description string               `json:"description"`
+	Version     string               `json:"version,omitempty"`
+	Author      string               `json:"author,omitempty"`
+	Tags        []string             `json:"tags"`
+	Permissions []string             `json:"required_permissions,omitempty"`
+	Parameters  []describedParameter `json:"parameters"`
+	Schema      *JSONSchema          `json:"schema,omitempty"` // of all parameters, where they are written so
+	Steps       []string             `json:"steps"`
+	Source      string               `json:"source"`
+}
+
+type describedParameter struct {
+	Name        string          `json:"name"`
+	Type        string          `json:"type"`
+	Description string          `json:"description,omitempty"`
+	Required    bool            `json:"required"`
+	Default     json.RawMessage `json:"default,omitempty"`
+}
+
+// describedJSON says what a definition is, with its text.
+func describedJSON(def *Definition) ([]byte, error) {
+	d := described{Name: def.Name, DisplayName: def.DisplayName, Format: def.Format, Description: def.Description, Version: def.Version, Author: def.Author,
+		Tags: append([]string{}, def.Tags...), Parameters: []describedParameter{}, Schema: def.Schema, Steps: []string{}, Source: string(def.Source)}
+	for _, p := range def.Security.RequiredPermissions {
+		d.Permissions = append(d.Permissions, p.S)
+	}
+	for _, p := range def.Parameters {
+		one := describedParameter{Name: p.Name, Type: p.Type, Description: p.Description, Required: p.Required}
+		if p.Default != nil {
+			var b bytes.Buffer
+			writeJSON(&b, *p.Default)
+			one.Default = b.Bytes()
+		}
+		d.Parameters = append(d.Parameters, one)
+	}
+	for _, s := range def.Steps {
+		d.Steps = append(d.Steps, s.Name)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(d)
+	return b.Bytes(), err
+}
