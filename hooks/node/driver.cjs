@@ -98,7 +98,7 @@ function load (call) {
 function place (e) {
   if (!e || typeof e.stack !== 'string') return ''
   for (const line of e.stack.split('\n')) {
-    const found = line.match(/\(?((?:file:\/\/|[A-Za-z]:\\|\/)[^()]*):(\d+):(\d+)\)?$/)
+    const found = line.match(/(?:^|[ (])((?:file:\/\/|[A-Za-z]:\\|\/)[^()]*):(\d+):(\d+)\)?$/)
     if (!found || found[1].includes('node_modules') || found[1] === __filename) continue
     const file = found[1].startsWith('file://') ? fileURLToPath(found[1]) : found[1]
     return `${file}:${found[2]}:${found[3]}`
@@ -118,11 +118,18 @@ function required (call) {
   return require
 }
 
+// atEnd has the tool clean up when it is stopped: TERM comes first, KILL after the grace.
+function atEnd (f) {
+  process.once('SIGTERM', async () => {
+    try { await f() } finally { process.exit(143) }
+  })
+}
+
 async function work (call) {
   redirect()
   const AsyncFunction = async function () {}.constructor
-  const glue = new AsyncFunction('entry', 'args', '__load', '__require', '__ask', '__askNow', '__where', call.glue)
-  const value = await glue('execute', call.args, () => load(call), required(call), ask, askNow, place)
+  const glue = new AsyncFunction('entry', 'args', '__load', '__require', '__ask', '__askNow', '__where', '__atEnd', call.glue)
+  const value = await glue('execute', call.args, () => load(call), required(call), ask, askNow, place, atEnd)
   say({ result: value === undefined ? null : value }, () => process.exit(0))
 }
 
