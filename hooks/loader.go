@@ -82,6 +82,7 @@ func (l *loader) definition(file string, src []byte) (*tool.Definition, tool.Dia
 		l.keep(key, kept)
 	}
 	def, found := kept.Answer.read(m, name)
+	def.Whole = !kept.Bundled && !m.Node && len(m.Dependencies) == 0
 	return def, append(bad, found...).Sorted()
 }
 
