@@ -88,6 +88,7 @@ func (l *loader) definition(file string, src []byte) (*tool.Definition, tool.Dia
 	if kept.Bundled {
 		def.Kept = keptForm(m, kept.Answer)
 	}
+	def.Whole = !kept.Bundled && !m.Node && len(m.Dependencies) == 0
 	return def, append(bad, found...).Sorted()
 }
 
