@@ -363,7 +363,7 @@ func engineConfig(s *sqlite.Store, f runFlags) (config flowrun.Config, tidy func
 	if config.Parallel == 0 {
 		config.Parallel = int(f.settings.Number("limits.max-parallel"))
 	}
-	config.HTTP, config.Fetch = probe.Status, fetch.Do
+	config.HTTP, config.Fetch, config.MayCall = probe.Status, fetch.Do, f.mayCall
 	if s != nil {
 		config.Store = s
 		return config, func() {}, nil
