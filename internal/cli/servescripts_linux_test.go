@@ -115,3 +115,27 @@ func field(pid, i int) string {
 	}
 	return ""
 }
+
+// TestServeImported: a service runs a tool with the files that it imports as they are now.
+func TestServeImported(t *testing.T) {
+	dir := t.TempDir()
+	lib := filepath.Join(dir, ".flowrun", "tools", "lib")
+	if err := os.MkdirAll(lib, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(file, text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(lib, "../it.tool.js"), "const { fail } = require('./lib/part.js');\n"+
+		"module.exports = { getMetadata: () => ({ id: 'it', description: 'It.', tags: ['read'] }), execute() { if (fail) throw new Error('old'); return 'new'; } };\n")
+	write(filepath.Join(lib, "part.js"), "exports.fail = true;\n")
+	s := serveIn(t, dir, "--auto-approve", "*")
+	s.start(`{"tool":"it"}`)
+	s.says(`run ended.* tool=it .*status=failed`)
+	write(filepath.Join(lib, "part.js"), "exports.fail = false;\n")
+	s.start(`{"tool":"it"}`)
+	s.says(`run ended.* tool=it .*status=succeeded`)
+}
