@@ -38,7 +38,7 @@ var house = map[string]struct {
 	"hooks":            {1, []string{"tool"}, []string{"github.com/dop251/goja", "github.com/go-sourcemap/sourcemap"}},
 	"metrics":          {1, []string{"dag"}, []string{"github.com/prometheus/client_golang"}},
 	"":                 {2, []string{"dag", "expr", "tool", "steps", "hooks", "internal/dotenv", "internal/proc", "internal/helper", "internal/cache", "internal/atomicfile", "internal/cron"}, nil},
-	"flowruntest":      {3, []string{"", "dag", "steps", "internal/storetest"}, nil},
+	"flowruntest":      {3, []string{"", "dag", "hooks", "steps", "internal/storetest"}, nil},
 	"internal/console": {3, []string{"dag", "internal/workflow"}, nil},
 	"internal/watch":   {3, []string{"internal/cache"}, nil},
 	"internal/starter": {3, []string{"internal/atomicfile"}, nil},

@@ -68,6 +68,15 @@ func CommandOf(r dag.Runner) *steps.Command {
 	return cmd
 }
 
+// ScriptOf is the script that a Runner of a plan runs, or which function of which file, as a
+// dry run shows it; "" for what is none.
+func ScriptOf(r dag.Runner) string {
+	if js, ok := r.(*jsRunner); ok {
+		return js.told()
+	}
+	return ""
+}
+
 // handsOf is what a Runner of a plan has beside a command or a script, nil for others.
 func handsOf(r dag.Runner) *steps.Command {
 	if js, ok := r.(*jsRunner); ok {

@@ -64,7 +64,7 @@ func (c *compiler) came(name, from string, def *tool.Definition) {
 	}
 	text := keptText(def)
 	c.sources = append(c.sources, tool.Source{From: from, Name: name, File: def.File, Scope: def.Scope,
-		Digest: tool.DigestOf(text), Text: text})
+		Digest: tool.DigestOf(text), Text: text, Files: def.Files})
 }
 
 // keptText is what a run keeps of a definition.

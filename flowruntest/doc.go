@@ -4,7 +4,7 @@
 // # The model
 //
 // The plan is the real one, and so are parameters, conditions, retries, waits,
-// loops, handlers and timeouts; only the work of a step (its command, its Go
+// loops, handlers and timeouts; only the work of a step (its command, its script, its Go
 // function) is replaced by an [Answer]. The run lives in a bubble of
 // testing/synctest: a step that takes an hour takes none, two steps that take the
 // same time end at the same moment, and the same script gives the same run every

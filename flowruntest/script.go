@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -34,7 +35,7 @@ type Call struct {
 	Step    string        // path, such as setup/clone or test[3]
 	Attempt int           // counts from 1
 	At      time.Duration // since the run began, on its clock
-	Command string        // the command as it would have run, secrets masked; "" for a step written in Go
+	Command string        // the command as it would have run, secrets masked; the text of a script; "" for a step written in Go
 }
 
 // Script is what the steps of a tool answer. Make one with New; it is not to be
@@ -143,6 +144,10 @@ func (s *Script) run(t *testing.T, p *flowrun.Plan, params map[string]any, o opt
 	if o.engine != nil {
 		o.engine(&config)
 	}
+	if config.JavaScript == nil { // for transforms; a test has no HelperMain
+		config.JavaScript = hooks.New(hooks.Config{InProcess: true})
+		defer config.JavaScript.Close()
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	if o.cancel > 0 {
@@ -174,6 +179,8 @@ func (a *actor) act(ctx context.Context, c *dag.Call, hands dag.Runner) (dag.Res
 	call := Call{Step: string(c.Path), Attempt: c.Attempt, At: time.Since(a.began)}
 	if cmd := flowrun.CommandOf(hands); cmd != nil {
 		call.Command = cmd.Template.Display(f.Scope(c.View), f.Session().Mask().String)
+	} else {
+		call.Command = f.Session().Mask().String(flowrun.ScriptOf(hands))
 	}
 	a.mu.Lock()
 	a.run.Calls = append(a.run.Calls, call)

@@ -86,6 +86,7 @@ func (l *loader) definition(file string, src []byte) (*tool.Definition, tool.Dia
 	}
 	def, found := kept.Answer.read(m, name)
 	if kept.Bundled {
+		def.Files = m.Files
 		def.Kept = keptForm(m, kept.Answer)
 	}
 	def.Whole = !kept.Bundled && !m.Node && len(m.Dependencies) == 0

@@ -23,13 +23,14 @@ type Definition struct {
 	Name        string
 	DisplayName string // what people call it, where its format has a name beside the id (X-06, S2-011); "" for the Name
 	Description string
-	Author      string // S2-014
-	Pos         Pos    // of the document
-	File        string // path it was loaded from; empty for tools registered from Go
-	Scope       Scope  // the scope it was found in; ScopeFile when named by path
-	Source      []byte // the bytes of the file, for snippets and for history
-	Kept        []byte // what history keeps where the file alone does not say what runs, readable for its loader; nil: Source
-	Format      Format // how it was written
+	Author      string   // S2-014
+	Pos         Pos      // of the document
+	File        string   // path it was loaded from; empty for tools registered from Go
+	Scope       Scope    // the scope it was found in; ScopeFile when named by path
+	Source      []byte   // the bytes of the file, for snippets and for history
+	Files       []string // others that it was made of: where one changes, it is read again
+	Kept        []byte   // what history keeps where the file alone does not say what runs, readable for its loader; nil: Source
+	Format      Format   // how it was written
 	// Whole says of a definition that a Loader made that nothing but the file's name and bytes
 	// went into it: listings remember it as long as the file is the same.
 	Whole bool
@@ -138,10 +139,11 @@ type JSCode struct {
 
 // Module is a .tool.js file as it is run, and what it said of itself when it was read.
 type Module struct {
-	File string // as the author wrote it, for places in errors
-	Code []byte // CommonJS; bundled with what it depends on where it depends on anything
-	Map  []byte // source map from Code back to the files it was made of; nil: Code is File
-	Node bool   // runtime: node (it runs under Node.js, as a supervised process)
+	File  string   // as the author wrote it, for places in errors
+	Code  []byte   // CommonJS; bundled with what it depends on where it depends on anything
+	Map   []byte   // source map from Code back to the files it was made of; nil: Code is File
+	Node  bool     // runtime: node (it runs under Node.js, as a supervised process)
+	Files []string // that Code was made of beside File
 	// Packages is a node_modules folder beside those that Node.js looks into itself; "": none.
 	Packages string
 

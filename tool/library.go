@@ -78,6 +78,29 @@ type loaded struct {
 	src   []byte
 	def   *Definition
 	found Diagnostics
+	files map[string]stamp // of what def was made of beside the file
+}
+
+// moved says whether something that the definition was made of beside its file has
+// changed.
+func (c loaded) moved() bool {
+	for file, was := range c.files {
+		if info, err := os.Stat(file); err != nil || stampOf(info) != was {
+			return true
+		}
+	}
+	return false
+}
+
+// stampsOf are those of files that are there.
+func stampsOf(files []string) map[string]stamp {
+	stamps := make(map[string]stamp, len(files))
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			stamps[file] = stampOf(info)
+		}
+	}
+	return stamps
 }
 
 // NewLibrary makes a Library. It touches no file but to find the local scope:
@@ -437,6 +460,8 @@ func (l *Library) loaded(path string, scope Scope) (loaded, error) {
 	l.mu.Lock()
 	c, ok := l.cache[key]
 	l.mu.Unlock()
+	// Of what has errors nobody knows all that it would be made of.
+	ok = ok && !(l.custom(path) != nil && (c.found.Err() != nil || c.moved()))
 	if ok && c.stamp.settled(c.read) {
 		if info, err := os.Stat(path); err == nil && stampOf(info) == c.stamp {
 			return c, nil
@@ -449,6 +474,7 @@ func (l *Library) loaded(path string, scope Scope) (loaded, error) {
 	}
 	if !ok || !bytes.Equal(src, c.src) {
 		c.def, c.found = l.decode(path, scope, src)
+		c.files = stampsOf(c.def.Files)
 	}
 	c.stamp, c.read, c.src = stampOf(info), now, src
 	l.mu.Lock()

@@ -19,6 +19,8 @@ type Source struct {
 	// because that held a secret.
 	Original string `json:"original,omitempty"`
 	Text     []byte `json:"-"`
+	// Files are others that Text was made of, while that is known.
+	Files []string `json:"-"`
 }
 
 // DigestOf names bytes by what they are: "sha256:" and the sum in hexadecimal.

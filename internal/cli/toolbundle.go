@@ -31,5 +31,10 @@ func bundled(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
 		return nil, bad
 	}
 	m := &tool.Module{File: r.File, Code: result.Code, Map: result.Map, Packages: ask.Installed}
+	for _, f := range result.Files {
+		if f.Path != file {
+			m.Files = append(m.Files, f.Path)
+		}
+	}
 	return m, append(bad, result.Diagnostics(cmp.Or(r.Name, r.File), ask.Packages)...)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"maps"
 	"os"
@@ -203,8 +204,8 @@ func (c *catalog) current(name string) bool {
 	if e == nil || e.listed.Broken != "" {
 		return false
 	}
-	for _, src := range e.sources {
-		if now := stampOf(src.File); now != c.files[src.File] || now.fresh(c.looked) {
+	for file := range e.files() {
+		if now := stampOf(file); now != c.files[file] || now.fresh(c.looked) {
 			return false
 		}
 	}
@@ -306,13 +307,25 @@ func (c *catalog) stamps() map[string]stamp {
 	return now
 }
 
-// addUsed adds the stamps of definitions that tools use by path, which stand in no folder
-// of these.
+// files are those that the tool was made of.
+func (e *entry) files() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, src := range e.sources {
+			for _, file := range append([]string{src.File}, src.Files...) {
+				if !yield(file) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// addUsed adds the stamps of what tools use by path, which stands in no folder of these.
 func (c *catalog) addUsed(files map[string]stamp) {
 	for _, e := range c.entries {
-		for _, src := range e.sources {
-			if _, known := files[src.File]; !known {
-				files[src.File] = stampOf(src.File)
+		for file := range e.files() {
+			if _, known := files[file]; !known {
+				files[file] = stampOf(file)
 			}
 		}
 	}
