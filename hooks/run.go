@@ -21,14 +21,14 @@ type task struct {
 // asker sends a question out; the answer comes to the world's loop. Question 0 wants none.
 type asker func(id uint64, op string, args json.RawMessage)
 
-// endLimit is how long a script that exceeded its time may take to clean up.
+// endLimit is how long a script that did not come to its end may take to clean up.
 const endLimit = 100 * time.Millisecond
 
 // run runs the task in the world, which is of no use afterwards. late is called when the
 // script cannot be interrupted; nil: there is nothing to be done about it.
 func (w *world) run(t *task, late func()) (json.RawMessage, *failure) {
 	result, f := w.within(t.limit, late, t.program, func() (goja.Value, error) { return w.begin(t) })
-	if f != nil && f.Kind == KindTimeout && w.atEnd != nil {
+	if f != nil && w.atEnd != nil {
 		w.loop.revive()
 		w.within(endLimit, late, t.program, func() (goja.Value, error) { return w.atEnd(goja.Undefined()) })
 	}
