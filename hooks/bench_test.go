@@ -48,7 +48,7 @@ func BenchmarkParts(b *testing.B) {
 	b.Run("widen", func(b *testing.B) {
 		for b.Loop() {
 			w := newWorld()
-			if err := w.widen(nil); err != nil {
+			if err := w.widen(); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -110,5 +110,17 @@ func BenchmarkLimit(b *testing.B) {
 			}
 			b.ReportMetric(float64(worst.Milliseconds()), "ms-over")
 		})
+	}
+}
+
+// BenchmarkStep is a js: step on a 1 KB value, through the child.
+func BenchmarkStep(b *testing.B) {
+	r := New(Config{})
+	defer r.Close()
+	c := Call{Script: compile(b, Step, "return params.input.tags.length", "params"), Vars: map[string]any{"params": map[string]any{"input": kilobyte()}}}
+	for b.Loop() {
+		if _, err := r.Call(context.Background(), c); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -53,6 +53,7 @@ type child struct {
 	wire     *wire
 	guard    *guard
 	programs map[string]compiled // by digest
+	spare    *world              // a wide world for the next call; nil: there is none
 	heard    chan *frame         // what came after the call in which listen began
 
 	mu      sync.Mutex
@@ -143,7 +144,28 @@ func (c *child) do(f *frame) {
 			os.Exit(0) // nobody listens any more
 		}
 		c.guard.tidy()
+		c.prepare(f)
 	}
+}
+
+// prepare makes a world for a next call like this one, while nobody waits for it.
+func (c *child) prepare(f *frame) {
+	p := c.programs[f.Digest].program
+	if p == nil || !p.source.Form.wide() || c.spare != nil {
+		return
+	}
+	if w := newWorld(); w.widen() == nil {
+		c.spare = w
+	}
+}
+
+// world is a world in which nothing has run yet.
+func (c *child) world(p *program) *world {
+	if w := c.spare; w != nil && p.source.Form.wide() {
+		c.spare = nil
+		return w
+	}
+	return newWorld()
 }
 
 // call runs a call.
@@ -155,7 +177,7 @@ func (c *child) call(f *frame) (json.RawMessage, *failure) {
 	case known.program == nil:
 		return nil, failed(KindLost, "the child does not know the script")
 	}
-	w := newWorld()
+	w := c.world(known.program)
 	c.runs(w)
 	defer c.runs(nil)
 	c.guard.begin()

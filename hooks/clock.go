@@ -34,7 +34,9 @@ func (c *clock) tick() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case !c.runs || time.Since(c.since) < c.left:
+	case !c.runs:
+	case time.Since(c.since) < c.left: // the timer was set before the time was taken
+		c.timer.Reset(c.left - time.Since(c.since))
 	case !c.fired:
 		c.fired = true
 		c.fire()

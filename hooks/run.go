@@ -55,9 +55,10 @@ func (w *world) within(limit time.Duration, late func(), p *program, begin func(
 // begin calls the script; what it answers may be a promise yet.
 func (w *world) begin(t *task) (goja.Value, error) {
 	if t.program.source.Form.wide() {
-		if err := w.widen(t.ask); err != nil {
+		if err := w.widen(); err != nil {
 			return nil, err
 		}
+		w.asker = t.ask
 	}
 	if t.program.source.Form == Module {
 		return w.beginModule(t)

@@ -27,6 +27,10 @@ var shimGlobals = map[string]string{
 	"CustomEvent": "events", "Event": "events", "EventTarget": "events",
 	"Headers": "internal/fetch", "Request": "internal/fetch", "Response": "internal/fetch", "fetch": "internal/fetch",
 	"URL": "url", "URLSearchParams": "url",
+	"console":    "internal/console",
+	"setTimeout": "internal/timers", "setInterval": "internal/timers", "setImmediate": "internal/timers",
+	"clearTimeout": "internal/timers", "clearInterval": "internal/timers", "clearImmediate": "internal/timers",
+	"queueMicrotask": "internal/timers",
 }
 
 // shim is the text of a module that a world has without Node.js (issue 7, part 4): the

@@ -13,33 +13,75 @@ import (
 //go:embed wide.js
 var wideCode string
 
-// wideProgram gives a world console, timers and require.
+// wideProgram gives a world require.
 var wideProgram = sync.OnceValue(func() *goja.Program { return goja.MustCompile("flowrun:wide.js", wideCode, true) })
 
 // maxLog is how much of one line that a script prints is passed on, in bytes.
 const maxLog = 64 << 10
 
-// widen gives the world what a Step and a Module have beside the language. A nil asker
-// has no answers.
-func (w *world) widen(ask asker) error {
-	w.asker = ask
+// widen gives the world what a Step and a Module have beside the language, where it has not
+// got it yet.
+func (w *world) widen() error {
+	if w.require != nil {
+		return nil
+	}
 	setup, err := w.function(wideProgram())
 	if err != nil {
 		return err
 	}
-	lent := map[string]any{
-		"ask": w.ask, "askNow": w.askNow, "log": w.log,
-		"setTimer": w.setTimer, "clearTimer": w.loop.clearTimer,
-		"shim": w.shim, "shims": shimGlobals,
-	}
 	o := w.vm.NewObject()
-	for name, v := range lent {
+	for name, v := range map[string]func(goja.FunctionCall) goja.Value{"ask": w.ask, "askNow": w.askNow, "shim": w.shim, "own": w.own} {
 		if err := o.Set(name, v); err != nil {
 			return err
 		}
 	}
-	w.require, err = setup(goja.Undefined(), o)
-	return err
+	if w.require, err = setup(goja.Undefined(), o); err != nil {
+		return err
+	}
+	if err := w.hide("require", w.require); err != nil {
+		return err
+	}
+	return w.late()
+}
+
+// hide makes a global that for..in does not show.
+func (w *world) hide(name string, v goja.Value) error {
+	return w.vm.GlobalObject().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// own is __lent(): what the modules of the world's own console and timers are made of.
+func (w *world) own(goja.FunctionCall) goja.Value {
+	return w.vm.ToValue(map[string]any{"log": w.log, "setTimer": w.setTimer, "clearTimer": w.loop.clearTimer})
+}
+
+// late makes the globals that live in a module, which cost little until they are used.
+func (w *world) late() error {
+	global := w.vm.GlobalObject()
+	for name, module := range shimGlobals {
+		get := func(goja.FunctionCall) goja.Value { return w.arrive(name, module) }
+		set := func(call goja.FunctionCall) goja.Value { return w.replace(name, call.Argument(0)) }
+		if err := global.DefineAccessorProperty(name, w.vm.ToValue(get), w.vm.ToValue(set), goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// arrive makes a late global an ordinary one.
+func (w *world) arrive(name, module string) goja.Value {
+	require, _ := goja.AssertFunction(w.require)
+	exports, err := require(goja.Undefined(), w.vm.ToValue(module))
+	if err != nil {
+		panic(err)
+	}
+	return w.replace(name, exports.ToObject(w.vm).Get(name))
+}
+
+func (w *world) replace(name string, v goja.Value) goja.Value {
+	if err := w.hide(name, v); err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // ask is __ask(op, args): a promise of the answer.
@@ -127,14 +169,15 @@ var shims sync.Map
 
 // shim is the function around a built-in module, or around what stands for one that is
 // not there.
-func (w *world) shim(name string) goja.Value {
+func (w *world) shim(call goja.FunctionCall) goja.Value {
+	name := call.Argument(0).String()
 	p, ok := shims.Load(name)
 	if !ok {
 		code, ok := shim(name)
 		if !ok {
 			code = lacking(name, w.describing)
 		}
-		made := goja.MustCompile("flowrun:"+name, "(function (exports, require, module, __ask, __askNow) {"+code+"\n})", false)
+		made := goja.MustCompile("flowrun:"+name, "(function (exports, require, module, __ask, __askNow, __lent) {"+code+"\n})", false)
 		if p = made; ok {
 			p, _ = shims.LoadOrStore(name, made)
 		}

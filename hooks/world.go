@@ -18,7 +18,7 @@ type world struct {
 	vm       *goja.Runtime
 	rejected []*goja.Promise // with nobody to handle it
 	loop     *loop
-	asker    asker         // of a wide world
+	asker    asker         // of a wide world; nil: there are no answers
 	require  goja.Value    // of a wide world
 	atEnd    goja.Callable // cleans up after a script that did not come to its end; nil: nothing does
 
@@ -65,7 +65,7 @@ var (
 func globals(wide bool) []string {
 	w := newWorld()
 	if wide {
-		if err := w.widen(nil); err != nil {
+		if err := w.widen(); err != nil {
 			panic(err) // its code is a part of this program
 		}
 	}
