@@ -152,6 +152,8 @@ func (c *stepCompiler) strayMention(m hooks.Mention, name, message string, known
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	case len(known) > 0:
 		hint = "there are " + strings.Join(known, ", ")
+	default:
+		hint = "there is none to read"
 	}
 	c.report(tool.Diagnostic{Code: "js-unknown", Severity: tool.Error, Pos: c.step.Script.Code.At(m.Off), Len: m.Len, Path: c.key("js"), Message: message, Hint: hint})
 }

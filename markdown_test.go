@@ -283,3 +283,30 @@ func TestPageSecrets(t *testing.T) {
 		t.Errorf("%s %v", b, err)
 	}
 }
+
+// TestPagePreview: what a page hands on and is not known before the run is no problem of
+// a dry run, whatever type it has to have.
+func TestPagePreview(t *testing.T) {
+	p := pagesOf(t, "", map[string]string{
+		"need.yaml": "name: need\ndescription: d\nparameters:\n  N: {description: n, type: number, required: true}\n  M: {description: m, type: number}\nrun: echo {N}\n",
+		"page.md": onePage("chain", "", "steps:\n  - id: a\n    tool: say\n    parameters: {text: '5'}\n  - id: b\n    tool: ./need.yaml\n    parameters: {N: prev_step.output}\n"+
+			"  - id: c\n    tool: ./need.yaml\n    pre_processing: 'return {N: 1};'\n  - id: d\n    tool: ./need.yaml\n    parameters: {M: prev_step.output, N: input.no}"),
+	})
+	plan, err := flowrun.Compile(p.Library, "./page.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	preview, err := plan.Preview(flowrun.World{}, map[string]any{"no": "no number"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range preview.Steps {
+		if s.Problem != "" {
+			got = append(got, s.ID+": "+s.Problem)
+		}
+	}
+	if diff := cmp.Diff([]string{`d: parameter N: "no number" is not a number (n)`}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -2,7 +2,9 @@ package flowrun
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
@@ -259,7 +261,7 @@ func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
 }
 
 func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(string) string) *Args {
-	raw, _ := s.foreseenWith(a)
+	raw, unknown := s.foreseenWith(a)
 	words := []string{s.nested.Name()}
 	for _, w := range s.with {
 		if g, ok := raw[w.param]; ok {
@@ -269,7 +271,7 @@ func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(st
 	step.Command = strings.Join(words, " ")
 	inner, err := s.nested.bind(a.world, raw)
 	if err != nil {
-		step.Problem = mask(err.Error())
+		step.Problem = mask(s.foreseenProblem(err, unknown))
 		return nil
 	}
 	inner.session, inner.ahead, inner.confine = a.session, true, inner.confine.Within(a.confine)
@@ -278,6 +280,23 @@ func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(st
 		return nil
 	}
 	return inner
+}
+
+// foreseenProblem is what is wrong with the parameters of the nested tool, whatever the
+// unknown ones turn out to be.
+func (s *planStep) foreseenProblem(err error, unknown []string) string {
+	var bad *ParamsError
+	if !errors.As(err, &bad) {
+		return err.Error()
+	}
+	sure := &ParamsError{Tool: bad.Tool}
+	for _, p := range bad.Problems {
+		open := p.Name == "" && len(unknown) > 0 || p.Code == "missing" && s.withAll != nil
+		if !open && !slices.Contains(unknown, p.Parameter()) {
+			sure.Problems = append(sure.Problems, p)
+		}
+	}
+	return strings.ReplaceAll(sure.Error(), "\n", "; ")
 }
 
 // foreseenWith is what with gives to the nested tool as far as that is known before

@@ -20,7 +20,9 @@ func TestCheck(t *testing.T) {
 		want []string // line:col code, or parts of the message
 	}{
 		"nothing":                     {"return input", Body, nil},
-		"an open brace":               {"if (input) {\n  return 1\n", Body, []string{"12:1 js-syntax"}},
+		"an open brace":               {"if (input) {\n  return 1\n", Body, []string{"11:11 js-syntax"}},
+		"an open brace, in words":     {"if (input) {\n  return 1\n", Body, []string{"SyntaxError: Unexpected end of input"}},
+		"half an expression":          {"value +", Expression, []string{"SyntaxError: Unexpected end of input"}},
 		"an open string":              {"return 'abc", Body, []string{"10:10 js-syntax"}},
 		"an open comment":             {"return 1 /* never", Body, []string{"10:20 js-syntax"}},
 		"a closing brace too many":    {"return 1\n}\nreturn 2", Body, []string{"12:1 js-syntax"}},
@@ -91,7 +93,7 @@ func TestCheck(t *testing.T) {
 			}
 			for i, d := range ds {
 				place := strings.TrimPrefix(d.Pos.String(), "a.md:") + " " + d.Code
-				if !strings.Contains(place, c.want[i]) || d.Message == "" || d.Hint == "" {
+				if !strings.Contains(place+" "+d.Message, c.want[i]) || d.Message == "" || d.Hint == "" {
 					t.Errorf("got %s (%v), want %s", place, d, c.want[i])
 				}
 			}

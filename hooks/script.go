@@ -42,7 +42,7 @@ func Compile(text tool.Text, form Form, vars ...string) (*Script, tool.Diagnosti
 	s := source{Form: form, Text: text.S}
 	t, problem := s.parse()
 	if problem != nil {
-		return nil, tool.Diagnostics{problem.diagnostic(text)}
+		return nil, tool.Diagnostics{problem.diagnostic(text, form)}
 	}
 	c := &checker{text: text, form: form, tree: t, vars: vars}
 	c.check()
@@ -51,7 +51,7 @@ func Compile(text tool.Text, form Form, vars ...string) (*Script, tool.Diagnosti
 	}
 	main, problem := t.compile()
 	if problem != nil {
-		return nil, append(c.found, problem.diagnostic(text)).Sorted()
+		return nil, append(c.found, problem.diagnostic(text, form)).Sorted()
 	}
 	p := &program{source: s, main: main}
 	return &Script{text: text, source: s, digest: s.digest(), body: t.body, ready: func() (*program, *failure) { return p, nil }}, c.found.Sorted()

@@ -236,15 +236,25 @@ func (s source) syntax(err error) *problem {
 	switch {
 	case errors.As(err, &list) && len(list) > 0: // what follows the first is guesswork
 		at := list[0].Position
-		return &problem{Off: s.offsetOf(at.Line, at.Column), Message: list[0].Message}
+		off, message := s.offsetOf(at.Line, at.Column), list[0].Message
+		if off >= len(s.Text) { // in what is written around the author's text
+			off = len(strings.TrimRight(s.Text, " \t\r\n"))
+			if s.Form == Expression || message == "Unexpected token )" {
+				message = "Unexpected end of input"
+			}
+		}
+		return &problem{Off: off, Message: message}
 	case errors.As(err, &late):
 		return &problem{Off: s.offset(file.Idx(late.Offset + 1)), Message: late.Message}
 	}
 	return &problem{Message: err.Error()}
 }
 
-func (p *problem) diagnostic(text tool.Text) tool.Diagnostic {
+func (p *problem) diagnostic(text tool.Text, f Form) tool.Diagnostic {
+	hint := "mend the script at this place; a script is the body of a function, so it may return and await, but not import or export"
+	if f == Expression {
+		hint = "write one expression over value, such as value.trim()"
+	}
 	return tool.Diagnostic{Code: "js-syntax", Severity: tool.Error, Pos: text.At(p.Off), Len: 1,
-		Message: "this is no JavaScript that can be run: SyntaxError: " + p.Message,
-		Hint:    "mend the script at this place; a script is the body of a function, so it may return and await, but not import or export"}
+		Message: "this is no JavaScript that can be run: SyntaxError: " + p.Message, Hint: hint}
 }

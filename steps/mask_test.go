@@ -127,6 +127,23 @@ func TestMaskQuoted(t *testing.T) {
 	}
 }
 
+// JavaScript escapes a secret in URLs with other signs left alone than Go.
+func TestMaskEscapedByJavaScript(t *testing.T) {
+	var m Mask
+	if err := m.Add("a b!'()*~;,/?:@&=+$#é%"); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"encodeURIComponent": "a%20b!'()*~%3B%2C%2F%3F%3A%40%26%3D%2B%24%23%C3%A9%25",
+		"encodeURI":          "a%20b!'()*~;,/?:@&=+$#%C3%A9%25",
+		"URLSearchParams":    "a+b%21%27%28%29*%7E%3B%2C%2F%3F%3A%40%26%3D%2B%24%23%C3%A9%25",
+	} {
+		if got := m.String("x=" + text); got != "x=***" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // The quoted forms are the ones that the shell at hand writes.
 func TestMaskQuotedByShell(t *testing.T) {
 	bash, err := exec.LookPath("bash")

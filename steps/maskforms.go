@@ -88,6 +88,7 @@ func escaped(v string) []string {
 	query := url.QueryEscape(v)
 	percent := strings.ReplaceAll(query, "+", "%20") // {X:urlencode}, jq's @uri
 	out := []string{v, query, percent, strings.ReplaceAll(percent, "%2F", "/"), url.PathEscape(v)}
+	out = append(out, inParameter.Replace(percent), inURL.Replace(inParameter.Replace(percent)), inForm.Replace(query))
 	for _, html := range []bool{true, false} {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
@@ -100,6 +101,14 @@ func escaped(v string) []string {
 	}
 	return out
 }
+
+// JavaScript leaves other signs alone than Go where it escapes: encodeURIComponent,
+// encodeURI, and URLSearchParams.
+var (
+	inParameter = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
+	inURL       = strings.NewReplacer("%3B", ";", "%2C", ",", "%2F", "/", "%3F", "?", "%3A", ":", "%40", "@", "%26", "&", "%3D", "=", "%2B", "+", "%24", "$", "%23", "#")
+	inForm      = strings.NewReplacer("%2A", "*", "~", "%7E")
+)
 
 // jsonASCII is JSON text with everything that is not printable ASCII as \uXXXX, the
 // way Python's json.dumps writes it.
