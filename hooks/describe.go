@@ -48,7 +48,7 @@ func (d *description) read(m *tool.Module, name string) (*tool.Definition, tool.
 	r := &reading{module: m, d: d, def: &tool.Definition{Name: name, File: m.File, Pos: tool.Pos{File: m.File, Line: 1, Col: 1},
 		Format: tool.JavaScript, Single: true, Steps: []*tool.Step{step}}}
 	r.problems()
-	if !r.broken("no-tool") {
+	if !slices.ContainsFunc(d.Problems, func(p complaint) bool { return p.Method == "" }) { // else the file was not read, and the rest follows from that
 		r.execute()
 		r.metadata()
 		r.schemas()
