@@ -15,8 +15,8 @@ const mostCalls = 16
 
 // callTool runs another tool inside the step that asks for it, and answers its output as
 // its value (S2-080). What it starts takes this step's slot, belongs to the same run and
-// ends with it; its steps have logs and no events. It was approved with the tool that
-// calls it, unless it is elevated.
+// ends with it; its steps have logs and no events. Nobody is asked whether it may run:
+// what the caller's approval does not cover is refused.
 func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]any) (any, error) {
 	outer := t.args
 	chain := append(slices.Clone(outer.calling), outer.plan.Name())
@@ -26,6 +26,11 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	plan, err := outer.plan.callable(name)
 	if err != nil {
 		return nil, fmt.Errorf("cannot call the tool %s: %w", name, err)
+	}
+	if may := outer.world.mayCall; may != nil {
+		if err := may(plan.Tools()); err != nil {
+			return nil, fmt.Errorf("cannot call the tool %s: %w", name, err)
+		}
 	}
 	values := make(map[string]given, len(params))
 	for k, v := range params {

@@ -69,10 +69,14 @@ func (e *toolEnv) parse(text []byte) (map[string]string, error) {
 func (e *toolEnv) get(name string) any {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if v, ok := e.value(name); ok {
-		return v
+	v, ok := e.value(name)
+	if !ok {
+		return nil
 	}
-	return nil
+	if e.secret(name) { // which may be one that the schema does not name
+		e.mask.Add(v)
+	}
+	return v
 }
 
 func (e *toolEnv) value(name string) (string, bool) {
@@ -163,13 +167,10 @@ func formatEnv(vars map[string]string) []byte {
 	return b.Bytes()
 }
 
-// secretName is what variables with secrets are called.
-var secretName = regexp.MustCompile(`(?i)(token|password|passwd|passphrase|secret|credentials?|private_?key|api_?key|access_?key)$`)
-
 // secret says whether a variable's value is hidden: its name says so, or its schema by
 // writeOnly or format: password (X-11).
 func (e *toolEnv) secret(name string) bool {
-	return secretName.MatchString(name) || e.whole != nil && slices.Contains(secretsOf(e.whole), name)
+	return tool.LooksSecret(name) || e.whole != nil && slices.Contains(secretsOf(e.whole), name)
 }
 
 // secretsOf are the properties of a schema that say they are secret.

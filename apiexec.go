@@ -46,7 +46,10 @@ func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
 		in.Args = []string{"-c", strings.Join(append([]string{in.Command}, in.Args...), " ")}
 		in.Command = "sh"
 	}
-	if err := t.args.mayExecute(in.Command); err != nil {
+	if strings.ContainsAny(in.Command, `/\`) && !filepath.IsAbs(in.Command) { // what is allowed is what starts
+		in.Command = filepath.Join(t.args.startDir(in.Cwd), in.Command)
+	}
+	if err := t.args.grants().execute(in.Command); err != nil {
 		return nil, err
 	}
 	limit := execTimeout
@@ -101,24 +104,21 @@ var execTemplate, _ = expr.ParseTemplate("{PROGRAM} {ARGS}", expr.Argv, execName
 func (e execution) hands() *steps.Command {
 	c := &steps.Command{Template: execTemplate, Keep: steps.Stdout | steps.Stderr}
 	if e.Cwd != "" {
-		c.Dir = literal(e.Cwd)
+		c.Dir = expr.Literal(e.Cwd)
 	}
 	for name, v := range e.Env {
-		c.Env = append(c.Env, steps.EnvVar{Name: name, Value: literal(v)})
+		c.Env = append(c.Env, steps.EnvVar{Name: name, Value: expr.Literal(v)})
 	}
 	return c
 }
 
-// literal is a template of a text without references.
-func literal(s string) *expr.Template {
-	t, _ := expr.ParseTemplate(s, expr.Plain, noNames{})
-	return t
+// startDir is where a program starts that a tool runs: cwd, else where the tool's steps do.
+func (a *Args) startDir(cwd string) string {
+	if cwd == "" {
+		return a.dir
+	}
+	return a.world.resolve(cwd)
 }
-
-type noNames struct{}
-
-// Symbol implements expr.Names.
-func (noNames) Symbol(string) expr.Symbol { return expr.Symbol{} }
 
 // execArgs are the arguments of the graph around the program.
 type execArgs struct {
@@ -141,30 +141,4 @@ func (s execScope) Lookup(r expr.Ref) (expr.Value, error) {
 		list[i] = a
 	}
 	return expr.Value{V: list, Author: true}, nil
-}
-
-// mayExecute says whether the call's permissions name a program: by its name, by its path,
-// or by a folder that holds it (S1-212).
-func (a *Args) mayExecute(program string) error {
-	for _, p := range a.plan.permissionsOf(a) {
-		parts := strings.SplitN(p.Written, ":", 3)
-		if len(parts) < 3 || parts[0] != "filesystem" || parts[1] != "execute" {
-			continue
-		}
-		target := strings.SplitN(p.Resolved, ":", 3)[2]
-		if !strings.ContainsAny(parts[2], `/\`) && parts[2] == program {
-			return nil
-		}
-		path := program
-		if !filepath.IsAbs(path) {
-			if !strings.ContainsAny(path, `/\`) {
-				continue // found by PATH: only its name can stand for it
-			}
-			path = a.world.resolve(path)
-		}
-		if real := realPath(path); real == target || strings.HasPrefix(real, target+string(filepath.Separator)) {
-			return nil
-		}
-	}
-	return fmt.Errorf("PermissionDenied: Permission not granted: filesystem:execute:%s; add it to permissions in what getMetadata answers", program)
 }

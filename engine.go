@@ -58,6 +58,10 @@ type Config struct {
 	// Fetch asks an address for a script that may have it; package net/http is not here for
 	// the same reason. nil: fetch fails in scripts. It is called by many goroutines at once.
 	Fetch func(context.Context, FetchRequest) (*FetchAnswer, error)
+	// MayCall says whether a script may call a tool by api.callTool: nil, or why not. It gets
+	// what Plan.Tools answers, those that the tool uses among it. nil: it may call any. It is
+	// called by many goroutines at once.
+	MayCall func([]UsedTool) error
 	// JavaScript runs the scripts of definitions; whoever gives it closes it. nil: each run
 	// has a Runtime of its own, with the helper program of this Config.
 	JavaScript *hooks.Runtime

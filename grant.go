@@ -12,14 +12,24 @@ import (
 // grants are what the scripts of a call may do: its permissions, resolved (S1-214).
 type grants []string
 
-// grants are those of the call.
+// grants are those of the call. A program that a permission names without a folder may be
+// found by PATH as well.
 func (a *Args) grants() grants {
 	var list grants
 	for _, p := range a.plan.permissionsOf(a) {
 		list = append(list, p.Resolved)
+		if name, ok := strings.CutPrefix(p.Written, mayExecute); ok && !strings.ContainsAny(name, `/\`) {
+			list = append(list, p.Written)
+		}
 	}
 	return list
 }
+
+// The permissions about files, up to the path.
+const (
+	mayRead    = "filesystem:read:"
+	mayExecute = "filesystem:execute:"
+)
 
 // deniedError says that a script may not do something (S1-219).
 type deniedError struct{ permission, why string }
@@ -124,13 +134,40 @@ func (g grants) readable(path string) (root, rest string, err error) {
 	}
 	real := realPath(path)
 	for _, p := range g {
-		root, ok := strings.CutPrefix(p, "filesystem:read:")
-		if !ok || !filepath.IsAbs(root) {
-			continue
-		}
-		if rest, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rest) {
-			return root, rest, nil
+		if root, ok := strings.CutPrefix(p, mayRead); ok {
+			if rest, ok := below(root, real); ok {
+				return root, rest, nil
+			}
 		}
 	}
-	return "", "", &deniedError{permission: "filesystem:read:" + path}
+	return "", "", &deniedError{permission: mayRead + path}
+}
+
+// execute says whether a program may be started: by its name, which PATH leads to, or by
+// its absolute path, which a permission names or the folder above.
+func (g grants) execute(program string) error {
+	for _, p := range g {
+		granted, ok := strings.CutPrefix(p, mayExecute)
+		if !ok {
+			continue
+		}
+		if granted == program {
+			return nil
+		}
+		if filepath.IsAbs(program) {
+			if _, ok := below(granted, realPath(program)); ok {
+				return nil
+			}
+		}
+	}
+	return &deniedError{permission: mayExecute + program}
+}
+
+// below is the way from a granted file or folder to a path that leads into it.
+func below(granted, real string) (rest string, ok bool) {
+	if !filepath.IsAbs(granted) {
+		return "", false
+	}
+	rest, err := filepath.Rel(granted, real)
+	return rest, err == nil && filepath.IsLocal(rest)
 }

@@ -165,6 +165,34 @@ func TestGrantFiles(t *testing.T) {
 	}
 }
 
+// TestGrantExecute: a program is started by a name that a permission has, or by a path that
+// leads to what one names (S1-212).
+func TestGrantExecute(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin, other := filepath.Join(top, "bin"), filepath.Join(top, "other")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, filepath.Join(bin, "out")); err != nil {
+		t.Skip(err)
+	}
+	g := grants{"filesystem:execute:git", "filesystem:execute:" + bin, "filesystem:read:" + other, "filesystem:execute:/"}
+	for program, allowed := range map[string]bool{
+		"git": true, "bin": false, "gitk": false, "./git": false, "": false,
+		bin + "/tool": true, bin + "/../bin/tool": true, bin + "/../other": false, bin + "/out": false, bin + "-other/tool": false, other: false,
+	} {
+		if err := g[:3].execute(program); (err == nil) != allowed {
+			t.Errorf("%s: %v", program, err)
+		}
+	}
+	if err := g.execute(other); err != nil {
+		t.Errorf("below the root: %v", err)
+	}
+}
+
 // TestGrantRace: a link that is put in place after the permission was looked at leads
 // nowhere.
 func TestGrantRace(t *testing.T) {

@@ -5,7 +5,7 @@ import "github.com/flowrun/flowrun/hooks"
 // scripts has a world run JavaScript for the time of a run: with the Engine's Runtime
 // where it has one, else with one that lasts until done is called.
 func (e *Engine) scripts(w *World) (done func()) {
-	w.fetch = e.config.Fetch
+	w.fetch, w.mayCall = e.config.Fetch, e.config.MayCall
 	if w.JavaScript == nil {
 		w.JavaScript = e.config.JavaScript
 	}

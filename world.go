@@ -26,8 +26,9 @@ type World struct {
 	// Engine gives its own, and Plan.Bind and Plan.Preview make one for the time they take.
 	JavaScript *hooks.Runtime
 
-	env   map[string]string
-	fetch func(context.Context, FetchRequest) (*FetchAnswer, error) // of scripts; nil: none
+	env     map[string]string
+	fetch   func(context.Context, FetchRequest) (*FetchAnswer, error) // of scripts; nil: none
+	mayCall func([]UsedTool) error                                    // of scripts; nil: any
 }
 
 // filled is a copy with every gap filled from the process.

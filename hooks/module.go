@@ -28,10 +28,7 @@ var moduleProgram = sync.OnceValue(func() *goja.Program {
 
 // beginModule calls an entry of a module.
 func (w *world) beginModule(t *task) (goja.Value, error) {
-	args := w.vm.NewObject()
-	for name, raw := range t.vars {
-		args.Set(name, w.value(raw)) // a plain object
-	}
+	args := w.value(t.vars)
 	f, err := w.function(moduleProgram())
 	if err != nil {
 		return nil, err

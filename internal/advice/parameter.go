@@ -163,10 +163,6 @@ func unvalidated(r *reader) {
 	})
 }
 
-var secretWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(^|[_-])(TOKEN|PASSWORD|PASSPHRASE|SECRET|CREDENTIALS?|API[_-]?KEY|PRIVATE[_-]KEY|ACCESS[_-]KEY)$`)
-})
-
 func unmasked(r *reader) {
 	hidden := map[string]bool{}
 	note := func(e tool.Environment) {
@@ -182,7 +178,7 @@ func unmasked(r *reader) {
 		}
 	}
 	r.each(func(p *tool.Parameter) {
-		if secretWords().MatchString(strings.ToUpper(p.Name)) && !hidden[p.Name] && p.Type == "string" {
+		if tool.LooksSecret(p.Name) && !hidden[p.Name] && p.Type == "string" {
 			r.parameter(p, p.Name+" looks like a secret, but is shown in logs and history", "hide it: environment: {secrets: ["+p.Name+"]}, or output.masked-values: [\"{"+p.Name+"}\"] on the step")
 		}
 	})

@@ -103,18 +103,29 @@ func (f *runFlags) judge(what subject, canAsk bool) policy.Verdict {
 	return policy.Decide(policy.Request{Door: policy.Run, Tools: what.facts(), Rules: f.rules(), CanAsk: canAsk})
 }
 
-// judgeTests marks the tests of tools that may not run. Nobody is asked for a test.
-func (a *app) judgeTests(cases []trial.Case) error {
+// judgeTests marks the tests of tools that may not run, and answers what else they are held
+// against. Nobody is asked for a test.
+func (a *app) judgeTests(cases []trial.Case) (*consentFlags, error) {
 	settings, err := a.configuration(false)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f := consentFlags{settings: settings}
+	f := &consentFlags{settings: settings}
 	for i := range cases {
 		what := subject{tools: cases[i].Plan.Tools()}
 		if v := policy.Decide(policy.Request{Door: policy.Run, Tools: what.facts(), Rules: f.rules()}); v.Decision != policy.Allow {
 			cases[i].Refused = v.Reason
 		}
+	}
+	return f, nil
+}
+
+// mayCall is flowrun.Config.MayCall: a tool that a script calls is held against the same
+// rules as the tool that the script is of, and nobody is asked.
+func (f *consentFlags) mayCall(tools []flowrun.UsedTool) error {
+	v := policy.Decide(policy.Request{Door: policy.Run, Tools: subject{tools: tools}.facts(), Rules: f.rules()})
+	if v.Decision != policy.Allow {
+		return &refusedError{reason: v.Reason}
 	}
 	return nil
 }

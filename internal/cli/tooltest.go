@@ -127,7 +127,8 @@ func (a *app) toolTest(c *cobra.Command, args []string, f testFlags) error {
 	if cases, err = chosen(cases, f.tests); err != nil {
 		return err
 	}
-	if err := a.judgeTests(cases); err != nil {
+	rules, err := a.judgeTests(cases)
+	if err != nil {
 		return err
 	}
 	if len(cases) == 0 && len(broken) == 0 {
@@ -139,7 +140,7 @@ func (a *app) toolTest(c *cobra.Command, args []string, f testFlags) error {
 	defer sig.stop()
 	began := time.Now()
 	outcomes, err := trial.Run(ctx, cases, trial.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
-		StopOnFailure: f.stopOnFailure, Force: sig.force, Done: func(o trial.Outcome) { a.tell(&o, f.verbose) }, HTTP: probe.Status, Fetch: fetch.Do, JavaScript: a.javaScript()})
+		StopOnFailure: f.stopOnFailure, Force: sig.force, Done: func(o trial.Outcome) { a.tell(&o, f.verbose) }, HTTP: probe.Status, Fetch: fetch.Do, MayCall: rules.mayCall, JavaScript: a.javaScript()})
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ type Options struct {
 	HTTP func(ctx context.Context, url string) (status int, err error)
 	// Fetch is flowrun.Config.Fetch.
 	Fetch func(context.Context, flowrun.FetchRequest) (*flowrun.FetchAnswer, error)
+	// MayCall is flowrun.Config.MayCall.
+	MayCall func([]flowrun.UsedTool) error
 	// JavaScript is flowrun.Config.JavaScript.
 	JavaScript *hooks.Runtime
 }
@@ -47,7 +49,7 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 		return nil, fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
 	}
 	defer os.RemoveAll(root)
-	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, JavaScript: o.JavaScript}
+	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, MayCall: o.MayCall, JavaScript: o.JavaScript}
 	if slices.ContainsFunc(cases, func(c Case) bool { return c.Plan != nil && len(c.Plan.Needs()) > 0 }) {
 		config.Store = flowrun.NewMemory() // tests wait for each other, and for nobody else
 	}
