@@ -46,12 +46,12 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	if err := a.begin(ctx, outer.session, t.call.Run, path); err != nil {
 		return nil, err
 	}
-	res, why, err := runInside(ctx, plan.graph, a, path)
+	res, err := runInside(ctx, plan.graph, a, path)
 	switch {
 	case err != nil:
 		return nil, err
 	case res.Status != dag.Succeeded && res.Status != dag.Reused:
-		return nil, fmt.Errorf("the tool %s failed: %s", name, why)
+		return nil, fmt.Errorf("the tool %s failed: %s", name, res.Message)
 	case res.Value != nil || res.Structured:
 		return res.Value, nil
 	case res.Stdout == nil:
@@ -88,21 +88,25 @@ func (p *Plan) callable(name string) (*Plan, error) {
 	return inner, nil
 }
 
-// runInside runs a graph inside a step: in the step's slot, under its path. why says what
-// broke it.
-func runInside(ctx context.Context, g *dag.Graph, a dag.Args, path dag.ID) (res *dag.Result, why string, err error) {
+// runInside runs a graph inside a step: in the step's slot, under its path. The message
+// of what failed is that of its cause.
+func runInside(ctx context.Context, g *dag.Graph, a dag.Args, path dag.ID) (*dag.Result, error) {
 	state, err := dag.Run(ctx, g, a, dag.Options{Slots: dag.NewSlots(1), Around: func(ctx context.Context, c *dag.Call, r dag.Runner) (dag.Result, error) {
 		inner := *c
 		inner.Path = path + "/" + c.Path
 		return r.Run(ctx, &inner)
 	}})
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if state.Result() == nil {
-		return nil, "", errors.New("it waits for a person, which a tool that is called cannot: use it as a step of a tool")
+		return nil, errors.New("it waits for a person, which a tool that is called cannot: use it as a step of a tool")
 	}
-	return state.Result(), failureOf(state), nil
+	res := *state.Result()
+	if res.Status != dag.Succeeded && res.Status != dag.Reused {
+		res.Message = failureOf(state)
+	}
+	return &res, nil
 }
 
 // failureOf says in one line what broke a graph: the step that failed first, however deep

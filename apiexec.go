@@ -66,11 +66,11 @@ func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	end, _, err := runInside(ctx, graph, &execArgs{t.args, in}, path)
+	end, err := runInside(ctx, graph, &execArgs{t.args, in}, path)
 	if err != nil {
 		return nil, err
 	}
-	if end.Reason == steps.ReasonStartFailed {
+	if end.Reason == steps.ReasonStartFailed || end.Reason == dag.ReasonInput { // it did not run at all
 		return nil, errors.New(end.Message)
 	}
 	return executed{end.Status == dag.Succeeded, end.ExitCode, raw(res.Stdout), raw(res.Stderr)}, nil

@@ -43,7 +43,7 @@ func (c *jsCall) runNode(ctx context.Context, call hooks.Call) (dag.Result, erro
 	case done:
 		return c.succeeded(out)
 	case end.Reason == steps.ReasonStartFailed:
-		end.Message = "the tool says runtime: node, and Node.js does not start: " + end.Message + "; install it, so that node is on the PATH"
+		end.Message = "the tool says runtime: node, and Node.js does not start: " + end.Message
 		return dag.Result{Status: dag.Failed, ExitCode: end.ExitCode, Reason: end.Reason, Message: end.Message, Permanent: true}, nil
 	}
 	return c.failed(ctx, &hooks.Error{Kind: hooks.KindLost, Message: fmt.Sprintf("Node.js ended with exit code %d before the tool had answered: %s", end.ExitCode, lastWords(printed))})
@@ -61,7 +61,7 @@ func (c *jsCall) process(ctx context.Context, in execution) (*dag.Result, string
 	if err != nil {
 		return nil, "", err
 	}
-	end, _, err := runInside(ctx, graph, &execArgs{c.args, in}, c.call.Path+"/node")
+	end, err := runInside(ctx, graph, &execArgs{c.args, in}, c.call.Path+"/node")
 	return end, printed, err
 }
 

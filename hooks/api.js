@@ -91,7 +91,13 @@ function api (args, tool) {
       return names.length === 1 && names[0] === 'default' ? found.default : found
     },
     callTool: (id, params) => later('callTool', { tool: String(id), params: params || {} }),
-    execute: (command, list, options) => later('exec', { command: String(command), args: (list || []).map(String), ...options }),
+    async execute (command, list, options) {
+      if (typeof command !== 'string' || command === '') throw new TypeError('execute(command, args, options): command must be the name of a program')
+      if (!Array.isArray(list ?? [])) throw new TypeError('execute(command, args, options): args must be a list')
+      const { cwd, env, timeout, shell } = options || {}
+      return later('exec', { command, args: (list || []).map(String), shell: Boolean(shell), ...(cwd && { cwd: String(cwd) }), ...(timeout && { timeout: Number(timeout) }),
+        ...(env && { env: Object.fromEntries(Object.entries(env).map(([k, v]) => [k, String(v)])) }) })
+    },
     getInfo: () => ({ ...args.tool }),
     getVersion: () => '2.0.0'
   })

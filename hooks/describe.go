@@ -48,7 +48,8 @@ func (d *description) read(m *tool.Module, name string) (*tool.Definition, tool.
 	r := &reading{module: m, d: d, def: &tool.Definition{Name: name, File: m.File, Pos: tool.Pos{File: m.File, Line: 1, Col: 1},
 		Format: tool.JavaScript, Single: true, Steps: []*tool.Step{step}}}
 	r.problems()
-	if !r.broken("no-tool") {
+	unread := func(p complaint) bool { return p.Method == "" } // the rest follows from that
+	if !slices.ContainsFunc(d.Problems, unread) {
 		r.execute()
 		r.metadata()
 		r.schemas()
@@ -70,10 +71,6 @@ func (r *reading) report(code string, severity tool.Severity, method, path, mess
 		where += "()." + path
 	}
 	r.found = append(r.found, tool.Diagnostic{Code: code, Severity: severity, Pos: r.tree.place(method, path), Path: where, Message: message, Hint: hint})
-}
-
-func (r *reading) broken(code string) bool {
-	return slices.ContainsFunc(r.found, func(d tool.Diagnostic) bool { return d.Code == code })
 }
 
 // problemHints are the ways out of what module.js finds.
