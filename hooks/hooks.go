@@ -96,6 +96,7 @@ type call struct {
 	Call
 	vars  map[string]json.RawMessage
 	limit time.Duration
+	open  open // questions of the script
 }
 
 func encode(vars map[string]any) (map[string]json.RawMessage, error) {
