@@ -41,7 +41,7 @@ func (p *Past) plan(lib *tool.Library) (*Plan, error) {
 	if !slices.ContainsFunc(p.Record.Sources, func(s tool.Source) bool { return s.Original != "" }) {
 		return p.Plan, nil
 	}
-	sources, err := p.Record.whole()
+	sources, err := p.Record.whole(lib)
 	if err != nil {
 		return nil, err
 	}

@@ -46,12 +46,12 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	if err := a.begin(ctx, outer.session, t.call.Run, path); err != nil {
 		return nil, err
 	}
-	res, err := runInside(ctx, plan.graph, a, path)
+	res, why, err := runInside(ctx, plan.graph, a, path)
 	switch {
 	case err != nil:
 		return nil, err
 	case res.Status != dag.Succeeded && res.Status != dag.Reused:
-		return nil, fmt.Errorf("the tool %s failed: %s", name, res.Message)
+		return nil, fmt.Errorf("the tool %s failed: %s", name, why)
 	case res.Value != nil || res.Structured:
 		return res.Value, nil
 	case res.Stdout == nil:
@@ -88,18 +88,41 @@ func (p *Plan) callable(name string) (*Plan, error) {
 	return inner, nil
 }
 
-// runInside runs a graph inside a step: in the step's slot, under its path.
-func runInside(ctx context.Context, g *dag.Graph, a dag.Args, path dag.ID) (*dag.Result, error) {
+// runInside runs a graph inside a step: in the step's slot, under its path. why says what
+// broke it.
+func runInside(ctx context.Context, g *dag.Graph, a dag.Args, path dag.ID) (res *dag.Result, why string, err error) {
 	state, err := dag.Run(ctx, g, a, dag.Options{Slots: dag.NewSlots(1), Around: func(ctx context.Context, c *dag.Call, r dag.Runner) (dag.Result, error) {
 		inner := *c
 		inner.Path = path + "/" + c.Path
 		return r.Run(ctx, &inner)
 	}})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if state.Result() == nil {
-		return nil, errors.New("it waits for a person, which a tool that is called cannot: use it as a step of a tool")
+		return nil, "", errors.New("it waits for a person, which a tool that is called cannot: use it as a step of a tool")
 	}
-	return state.Result(), nil
+	return state.Result(), failureOf(state), nil
+}
+
+// failureOf says in one line what broke a graph: the step that failed first, however deep
+// inside, with its message or what it printed last.
+func failureOf(state *dag.State) string {
+	first := state.Result()
+	state.All(func(_ dag.ID, _ *dag.Node, status dag.Status, r *dag.Result) {
+		broke := (status == dag.Failed || status == dag.TimedOut) && !r.Tolerated && r.Culprit == ""
+		if broke && (first.Culprit != "" || r.Ended.Before(first.Ended)) {
+			first = r
+		}
+	})
+	switch {
+	case first.Message != "":
+		return first.Message
+	case first.Status == dag.TimedOut:
+		return "it took too long"
+	case first.Stderr != nil && int64(len(first.Stderr.Inline)) == first.Stderr.Size:
+		lines := strings.Split(strings.TrimSpace(first.Stderr.Inline), "\n")
+		return strings.TrimSuffix(fmt.Sprintf("exit %d: %s", first.ExitCode, lines[len(lines)-1]), ": ")
+	}
+	return fmt.Sprintf("exit %d", first.ExitCode)
 }

@@ -66,7 +66,7 @@ func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	end, err := runInside(ctx, graph, &execArgs{t.args, in}, path)
+	end, _, err := runInside(ctx, graph, &execArgs{t.args, in}, path)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func (c *compiler) checkArguments(s *planStep, p *Plan) {
 	}
 	for i, w := range s.with {
 		prm := p.param(w.param)
-		if prm == nil || len(w.value.refs()) > 0 {
+		if prm == nil || w.value.broken || len(w.value.refs()) > 0 {
 			continue
 		}
 		v, err := w.value.value(scope{})
@@ -40,7 +40,7 @@ func (c *compiler) checkArguments(s *planStep, p *Plan) {
 func (c *compiler) checkBySchema(s *planStep, p *Plan) {
 	given, raw := map[string]*tool.Entry{}, map[string]any{}
 	for i, w := range s.with {
-		if len(w.value.refs()) > 0 {
+		if w.value.broken || len(w.value.refs()) > 0 {
 			return
 		}
 		v, err := w.value.value(scope{})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
@@ -52,25 +53,64 @@ func (b *binder) start(prm *param) (v any, given bool, err error) {
 	if !given || err != nil {
 		return nil, given, err
 	}
-	if text, ok := g.v.(string); ok && prm.def.Type == "any" {
-		return listed(prm.def, text), true, nil
+	if v, err = coerce(prm.def.Type, g.v); err != nil {
+		return nil, true, err
 	}
-	v, err = coerce(prm.def.Type, g.v)
-	return v, true, err
+	return typed(b.plan.Definition.Schema, prm.def.Name, v), true, nil
 }
 
-// listed is the allowed value that a text stands for, where it is none itself.
-func listed(def *tool.Parameter, text string) any {
-	var v any = text
-	for _, e := range def.Validation.Enum {
-		if e.Text != nil && e.Text.S == text {
-			return text
+// typed reads a text as JSON, by itself or in a list, where the schema refuses the text
+// and takes what it reads: so COUNT=5 is a number in whatever way the schema asks for one,
+// by $ref, in oneOf, or as the items of a list.
+func typed(schema *tool.JSONSchema, name string, v any) any {
+	switch v := v.(type) {
+	case string:
+		var read any
+		if len(wrong(schema, name, v)) > 0 && decodeJSON(v, &read) == nil && len(wrong(schema, name, read)) == 0 {
+			return read
 		}
-		if written(e) == text {
-			v = e.Data()
-		}
+	case []any:
+		return typedItems(schema, name, v)
 	}
 	return v
+}
+
+// typedItems is typed for the texts in a list.
+func typedItems(schema *tool.JSONSchema, name string, list []any) []any {
+	read := slices.Clone(list)
+	for i := range wrong(schema, name, list) {
+		n, err := strconv.Atoi(i)
+		if err != nil {
+			continue
+		}
+		if text, ok := list[n].(string); ok {
+			var v any
+			if decodeJSON(text, &v) == nil {
+				read[n] = v
+			}
+		}
+	}
+	for i := range wrong(schema, name, read) {
+		if n, err := strconv.Atoi(i); err == nil {
+			read[n] = list[n]
+		}
+	}
+	return read
+}
+
+// wrong are the members or items of a parameter's value that break the schema; "" is the
+// value itself.
+func wrong(schema *tool.JSONSchema, name string, v any) map[string]bool {
+	bad := map[string]bool{}
+	for _, p := range schema.Check(map[string]any{name: v}) {
+		switch {
+		case len(p.Path) > 1 && p.Path[0] == name:
+			bad[p.Path[1]] = true
+		case len(p.Path) == 1 && p.Path[0] == name:
+			bad[""] = true
+		}
+	}
+	return bad
 }
 
 // keep takes a value that needs nothing more: one that was held against a schema, or one
@@ -100,7 +140,7 @@ func (b *binder) breaks(p tool.FormProblem) {
 		code, p.Message = "missing", "is required"
 	}
 	hint := ""
-	if prm != nil {
+	if prm != nil && p.Missing { // else the message says what is wanted
 		hint = example(prm.def)
 	}
 	if b.plan.Secret(top) && code != "missing" {

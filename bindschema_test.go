@@ -60,6 +60,11 @@ func TestBindSchema(t *testing.T) {
 			`{"age":41,"extra":{"deep":{"n":7}},"name":"Ann","opts":[{"loud":false,"name":"x"}],"tags":["new"]}`},
 		{"any stays what it is", personSchema, `{"name":"Ann","what":"5","tags":[]}`, `{"extra":{"deep":{"n":7}},"name":"Ann","tags":[],"what":"5"}`},
 		{"any of a list", `{"properties":{"a":{"enum":[1,"2",true]},"b":{"enum":[1,"1"]}}}`, `{"a":"true","b":"1"}`, `{"a":true,"b":"1"}`},
+		{"texts for what is no text", `{"$defs":{"n":{"type":"integer"}},"properties":{"a":{"$ref":"#/$defs/n"},"b":{"oneOf":[{"type":"integer"},{"type":"string","pattern":"^x"}]},` +
+			`"c":{"type":["boolean","null"]},"d":{"type":"null"},"e":{"type":"array","items":{"type":"integer"}},"f":{"type":["string","integer"]},"g":{"type":"array","items":{}}}}`,
+			`{"a":"3","b":"5","c":"true","d":"null","e":["1","2"],"f":"5","g":["1"]}`, `{"a":3,"b":5,"c":true,"d":null,"e":[1,2],"f":"5","g":["1"]}`},
+		{"texts that are not what is asked for", `{"properties":{"a":{"$ref":"#/$defs/n"},"e":{"type":"array","items":{"type":"integer"}}},"$defs":{"n":{"type":"integer"}}}`,
+			`{"a":"1.5","e":["1","b","2.5"]}`, "a: expected a whole number, got text\ne[1]: expected a whole number, got text\ne[2]: expected a whole number, got text"},
 		{"undeclared values are kept", personSchema, `{"name":"Ann","nmae":1}`, `{"extra":{"deep":{"n":7}},"name":"Ann","nmae":1,"tags":["new"]}`},
 		{"everything at once", personSchema, `{"age":-1.5,"opts":[{"name":"a"},{"loud":"x"}],"tags":[1]}`,
 			"age: expected a whole number, got a number\nage: minimum: got -1.5, want 0\nname: is required\n" +

@@ -62,8 +62,17 @@ func (c *compiler) came(name, from string, def *tool.Definition) {
 	if def.Source == nil || slices.ContainsFunc(c.sources, known) {
 		return
 	}
+	text := keptText(def)
 	c.sources = append(c.sources, tool.Source{From: from, Name: name, File: def.File, Scope: def.Scope,
-		Digest: tool.DigestOf(def.Source), Text: def.Source})
+		Digest: tool.DigestOf(text), Text: text})
+}
+
+// keptText is what a run keeps of a definition.
+func keptText(def *tool.Definition) []byte {
+	if def.Kept != nil {
+		return def.Kept
+	}
+	return def.Source
 }
 
 func (c *compiler) result(p *Plan) (*Plan, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -222,14 +223,40 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(b), -1)
-	if len(blocks) == 0 {
-		t.Fatal("README shows no definition")
+	pages := regexp.MustCompile("(?s)````markdown\n(.*?)````\n")
+	page, rest := pages.FindSubmatch(b), pages.ReplaceAll(b, nil)
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(rest, -1)
+	scripts := regexp.MustCompile("(?s)```javascript\n(// words.tool.js.*?)```").FindSubmatch(rest)
+	if len(blocks) == 0 || page == nil || scripts == nil {
+		t.Fatal("README does not show a definition of each kind")
 	}
 	for _, block := range blocks {
-		p := compile(t, t.TempDir(), strings.Replace(block[1], "name: deploy", "name: under-test", 1))
+		p := compile(t, t.TempDir(), strings.Replace(string(block[1]), "name: deploy", "name: under-test", 1))
 		if len(p.Warnings) > 0 {
 			t.Errorf("warnings:\n%v", p.Warnings)
 		}
+	}
+	readmePair(t, page[1], scripts[1])
+}
+
+// readmePair runs the Markdown tool of the README, which uses the JavaScript tool there.
+func readmePair(t *testing.T, page, script []byte) {
+	dir := t.TempDir()
+	for name, text := range map[string][]byte{"headline.md": page, "words.tool.js": script} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	js := hooks.New(hooks.Config{})
+	defer js.Close()
+	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir})
+	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: js}))
+	plan, err := flowrun.Compile(lib, "./headline.md")
+	if err != nil || len(plan.Warnings) > 0 {
+		t.Fatal(err, plan)
+	}
+	res, err := flowrun.New(flowrun.Config{JavaScript: js}).Run(t.Context(), plan, map[string]any{"text": "to be or not"})
+	if want := `4 words, most often "to"`; err != nil || res.Output != want {
+		t.Errorf("got %v %+v, want %s", err, res, want)
 	}
 }

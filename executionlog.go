@@ -78,7 +78,11 @@ func (r *Result) entry(s *tool.Step, res *StepResult) (e LogEntry, ended bool) {
 	}
 	res = r.culprit(res)
 	e.Code, e.Message = res.Reason, res.Message
-	if e.Message == "" { // a command, which says itself what is wrong, if at all
+	switch {
+	case e.Message != "":
+	case res.Status == dag.TimedOut:
+		e.Message = "it ran longer than its timeout"
+	default: // a command, which says itself what is wrong, if at all
 		e.Message = fmt.Sprintf("exit code %d", res.ExitCode)
 		if said := strings.TrimSpace(res.Error); said != "" {
 			e.Message += ": " + said[strings.LastIndexByte(said, '\n')+1:]

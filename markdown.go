@@ -83,6 +83,17 @@ func (n markdownNames) outOfReach(id string) (message, hint string) {
 	return n.names.outOfReach(id)
 }
 
+// later reports what a step of a Markdown tool, the i-th, reads of itself or of a step
+// behind it: those run in their order (S0-066).
+func (c *sequenceCompiler) later(i int, e edge) bool {
+	if c.plan.Definition.Format != tool.Markdown || !slices.ContainsFunc(c.steps[i:], func(s *tool.Step) bool { return s.Name == e.to }) {
+		return false
+	}
+	c.report(tool.Diagnostic{Code: "cycle", Severity: tool.Error, Pos: e.pos, Len: 1,
+		Message: fmt.Sprintf("step %q has not run yet when this one begins", e.to), Hint: "read a step before this one, or move the other up: the steps of a chain run in their order"})
+	return true
+}
+
 // undeclared warns of fields of the input that no parameter has and no script makes
 // (S0-037, S0-072). A caller may give them all the same.
 func (c *stepCompiler) undeclared(at tool.Text, refs []expr.Ref) {

@@ -64,6 +64,7 @@ func pagesOf(t *testing.T, answer string, files map[string]string) *pages {
 			Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params, nil }},
 		{Name: "say", Parameters: []*tool.Parameter{text("text")}, Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params["text"], nil }},
 		{Name: "fail", Run: func(context.Context, *flowrun.StepInput) (any, error) { return nil, errors.New("no luck") }},
+		{Name: "hang", Run: func(ctx context.Context, _ *flowrun.StepInput) (any, error) { <-ctx.Done(); return nil, nil }},
 	} {
 		if err := p.Add(def.Definition()); err != nil {
 			t.Fatal(err)
@@ -207,6 +208,7 @@ func TestPageFailures(t *testing.T) {
 		"in a step": {onePage("chain", "", "steps:\n  - tool: say\n    parameters: {text: x}\n    post_processing: throw new RangeError('far');\n  - tool: fail"),
 			[]string{"tool ok  ", "postprocess error RangeError RangeError: far", "tool skipped upstream-failed "}},
 		"tolerated": {onePage("chain", "", "steps:\n  - tool: fail\n    continue-on-error: true\n  - tool: say\n    parameters: {text: x}"), []string{"tool error exit no luck", "tool ok  "}},
+		"timed out": {onePage("single", "", "tool: hang\ntimeout: 10ms"), []string{"tool error timeout it ran longer than its timeout"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := pagesOf(t, "", map[string]string{"page.md": test.page})
@@ -226,16 +228,6 @@ func TestPageFailures(t *testing.T) {
 // runs, all of it at once.
 func TestPageProblems(t *testing.T) {
 	text := onePage("chain", "parameters:\n  - {name: url, type: string, description: d}\n", "steps:\n  - name: say\n    parameters:\n      text: prev_step.output\n  - name: say\n    parameters:\n      text: '{{url.x}} {{sya.a}} {{preprocess.b}}'\n      nothing: !literal input.x\n  - tool: say\n    parameters: {text: [output.x, input.ulr]}")
-	p := pagesOf(t, "", map[string]string{"page.md": text})
-	_, err := flowrun.Compile(p.Library, "./page.md")
-	var ds tool.Diagnostics
-	if !errors.As(err, &ds) {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, d := range ds {
-		got = append(got, fmt.Sprintf("%d:%d %s[%s] %s; %s", d.Pos.Line, d.Pos.Col, d.Severity, d.Code, d.Message, d.Hint))
-	}
 	want := []string{
 		"14:13 error[expr-unknown] there is no step before this one; write input.NAME for what the tool was given",
 		`17:16 error[expr-field] parameter "url" is a string and has no parts; write {{url}}; only arrays and objects have parts`,
@@ -245,7 +237,49 @@ func TestPageProblems(t *testing.T) {
 		`20:25 error[expr-unknown] output is known in post-processing only; write prev_step.output; if the text itself is meant, !literal before it`,
 		`20:35 warning[undeclared-input] "ulr" is no parameter of the tool; did you mean "url"?`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, problemsOf(t, text)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// problemsOf is what is wrong with a page.
+func problemsOf(t *testing.T, page string) (list []string) {
+	t.Helper()
+	p := pagesOf(t, "", map[string]string{"page.md": page})
+	_, err := flowrun.Compile(p.Library, "./page.md")
+	var ds tool.Diagnostics
+	if !errors.As(err, &ds) {
+		t.Fatal(err)
+	}
+	for _, d := range ds {
+		list = append(list, fmt.Sprintf("%d:%d %s[%s] %s; %s", d.Pos.Line, d.Pos.Col, d.Severity, d.Code, d.Message, d.Hint))
+	}
+	return list
+}
+
+// TestPageOrder: the steps of a chain run in their order, so none reads a later one or
+// itself (S0-066). A reference that is wrong is told once.
+func TestPageOrder(t *testing.T) {
+	page := onePage("chain", "", "steps:\n  - id: a\n    tool: echo\n    parameters: {text: '{{b}}', number: prev_step.output}\n"+
+		"  - id: b\n    tool: say\n    parameters: {text: '{{a.text}} {{b.output}}'}\n    post_processing: return output;")
+	const hint = "; read a step before this one, or move the other up: the steps of a chain run in their order"
+	want := []string{
+		"12:25 error[cycle] step \"b\" has not run yet when this one begins" + hint,
+		"12:41 error[expr-unknown] there is no step before this one; write input.NAME for what the tool was given",
+		"15:36 error[cycle] step \"b\" has not run yet when this one begins" + hint,
+	}
+	if diff := cmp.Diff(want, problemsOf(t, page)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestPageSecrets: what a page's environment.secrets names is in no output (S1-172).
+func TestPageSecrets(t *testing.T) {
+	p := pagesOf(t, "", map[string]string{"page.md": onePage("single", "parameters:\n  - {name: key, type: string, description: d}\nenvironment: {secrets: [key]}\n",
+		"// @preprocess\nreturn {text: 'with ' + input.key};", "tool: say\nparameters: {text: input.text}", "// @postprocess\nthrow new Error('bad ' + input.text);")})
+	res := p.run(t, "./page.md", map[string]any{"key": "s3cr3t-value"})
+	b, err := json.Marshal([]any{res, res.ExecutionLog()})
+	if err != nil || strings.Contains(string(b), "s3cr3t") || !strings.Contains(string(b), "bad with ***") {
+		t.Errorf("%s %v", b, err)
 	}
 }

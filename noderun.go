@@ -61,7 +61,7 @@ func (c *jsCall) process(ctx context.Context, in execution) (*dag.Result, string
 	if err != nil {
 		return nil, "", err
 	}
-	end, err := runInside(ctx, graph, &execArgs{c.args, in}, c.call.Path+"/node")
+	end, _, err := runInside(ctx, graph, &execArgs{c.args, in}, c.call.Path+"/node")
 	return end, printed, err
 }
 

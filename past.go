@@ -34,7 +34,7 @@ func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*Past,
 	p := &Past{Record: r}
 	if p.Plan, err = r.compile(lib.Snapshot(r.Sources), r.asked()); err != nil {
 		// One in which a secret was hidden may not be what it was.
-		whole, lost := r.whole()
+		whole, lost := r.whole(lib)
 		if lost != nil {
 			return nil, fmt.Errorf("cannot compile the definitions that were kept with run %s: %w", id, errors.Join(lost, err))
 		}

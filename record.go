@@ -47,8 +47,8 @@ func (a *Args) kept() []tool.Source {
 }
 
 // whole are the record's definitions as they were run: one that held a secret is
-// read from its file, if that is still the same.
-func (r *Record) whole() ([]tool.Source, error) {
+// read from its file, if that is still the same, and so is all that it was made of.
+func (r *Record) whole(lib *tool.Library) ([]tool.Source, error) {
 	list := slices.Clone(r.Sources)
 	for i := range list {
 		s := &list[i]
@@ -56,6 +56,11 @@ func (r *Record) whole() ([]tool.Source, error) {
 			continue
 		}
 		text, err := os.ReadFile(s.File)
+		if err == nil && tool.DigestOf(text) != s.Original {
+			if def, _, _ := lib.Live().Load(s.File); def != nil {
+				text = keptText(def)
+			}
+		}
 		if err == nil && tool.DigestOf(text) != s.Original {
 			err = errors.New("it has changed")
 		}

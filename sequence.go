@@ -40,6 +40,9 @@ func (c *sequenceCompiler) compile() []*planStep {
 		}
 		compiled[s] = sc.all(c.handler)
 		for _, e := range sc.edges {
+			if c.later(i, e) {
+				continue
+			}
 			if own[e.to] {
 				explicit[s] = append(explicit[s], e)
 			} else {

@@ -17,6 +17,7 @@ type tree struct {
 	keys   []string // with list: a mapping
 	isList bool
 	isMap  bool
+	broken bool // a text in it has errors, which are told
 }
 
 // tree compiles a value; note hears of every text's references.
@@ -27,17 +28,23 @@ func (c *compiler) tree(v tool.Value, path string, n expr.Names, note func(tool.
 		if t.text = c.template(v.Text, path, expr.Plain, n); t.text != nil {
 			note(*v.Text, t.text.Refs())
 		}
+		t.broken = t.text == nil
 	case t.isList:
 		for i, e := range v.List {
-			t.list = append(t.list, c.tree(e, fmt.Sprintf("%s[%d]", path, i), n, note))
+			t.add(c.tree(e, fmt.Sprintf("%s[%d]", path, i), n, note))
 		}
 	case t.isMap:
 		for _, e := range v.Map {
 			t.keys = append(t.keys, e.Key)
-			t.list = append(t.list, c.tree(e.Value, path+"."+e.Key, n, note))
+			t.add(c.tree(e.Value, path+"."+e.Key, n, note))
 		}
 	}
 	return t
+}
+
+// add adds what the tree holds.
+func (t *tree) add(in tree) {
+	t.list, t.broken = append(t.list, in), t.broken || in.broken
 }
 
 // value renders the tree.

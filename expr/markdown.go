@@ -76,6 +76,7 @@ func (s *markdownScanner) holes() {
 		open += rest
 		end := strings.Index(s.src[open:min(len(s.src), open+longestHole)], "}}")
 		if end < 0 {
+			s.unclosed(open)
 			text.WriteString(s.src[rest : open+2])
 			rest = open + 2
 			continue
@@ -100,6 +101,18 @@ func (s *markdownScanner) holes() {
 	}
 	text.WriteString(s.src[rest:])
 	flush()
+}
+
+// unclosed warns of a {{ with a reference behind it and no }}, which stays as text.
+func (s *markdownScanner) unclosed(open int) {
+	inner, _, _ := strings.Cut(s.src[open+2:min(len(s.src), open+longestHole)], "}")
+	name := strings.TrimSpace(inner)
+	if _, ok := readReference(name); !ok || open > 0 && s.src[open-1] == '\\' {
+		return
+	}
+	p := problemf(CodeUndeclared, open, 2, "write {{"+name+"}}", "{{ has no }} behind it, so {{%s stays as text", name)
+	p.Warning = true
+	s.problems = append(s.problems, p)
 }
 
 // hole adds a reference that takes n bytes at off; its root begins at at.

@@ -139,6 +139,7 @@ func TestMarkdownValue(t *testing.T) {
 		{`\input.url`, "input.url"},
 		{`a \{{input.url}} b`, "a {{input.url}} b"},
 		{`\plain`, `\plain`},
+		{"a {{ no reference", "a {{ no reference"},
 		{"", ""},
 	} {
 		tmpl, _ := expr.ParseMarkdown(test.src, page{})
@@ -164,6 +165,8 @@ func TestMarkdownProblems(t *testing.T) {
 		{"{{prev_step}}", expr.CodeField, "prev_step", "output and outputText"},
 		{"prev_step.outputText.x", expr.CodeField, "prev_step", "outputText is text"},
 		{"{{#each list}}", expr.CodeUndeclared, "{{#each list}}", "stays as text"},
+		{"a {{ input.url } b", expr.CodeUndeclared, "{{", "{{ has no }} behind it"},
+		{"{{url", expr.CodeUndeclared, "{{", "{{url stays as text"},
 	} {
 		_, problems := expr.ParseMarkdown(test.src, page{})
 		if len(problems) != 1 {

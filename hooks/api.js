@@ -8,10 +8,13 @@ function api (args, tool) {
 
   // ---- logger (S2-044)
 
+  // placed is an error with its place.
+  const placed = e => String(e) + (__where(e) ? ` (${__where(e)})` : '')
+
   // shown is a value that is logged beside a message.
   function shown (v) {
     if (v === undefined) return ''
-    if (v instanceof Error) return ' ' + (v.stack || String(v))
+    if (v instanceof Error) return ' ' + placed(v)
     const seen = []
     try {
       return ' ' + JSON.stringify(v, function (key, inner) {
@@ -30,8 +33,9 @@ function api (args, tool) {
   }
 
   function log (level, message, data) {
-    const text = typeof message === 'string' ? message : shown(message).trim()
-    now('log', { level, message: `${new Date().toISOString()} [${level.toUpperCase()}] [${args.tool.id}] ${text}${shown(data)}` })
+    const text = (typeof message === 'string' ? message : shown(message).trim()) + shown(data)
+    const cut = text.length > 65536 ? text.slice(0, 65536) + '…' : text
+    now('log', { level, message: `${new Date().toISOString()} [${level.toUpperCase()}] [${args.tool.id}] ${cut}` })
   }
 
   const logger = { log: (level, message, data) => log(String(level), message, data), getLogPath: () => now('log.path') }

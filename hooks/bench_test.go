@@ -63,10 +63,10 @@ func BenchmarkParts(b *testing.B) {
 	w := newWorld()
 	b.Run("value in", func(b *testing.B) {
 		for b.Loop() {
-			w.value(vars["input"])
+			w.value(vars)
 		}
 	})
-	v := w.value(vars["input"])
+	v := w.value(vars)
 	b.Run("value out", func(b *testing.B) {
 		for b.Loop() {
 			w.json(v, "the result")

@@ -37,7 +37,8 @@ func Main() {
 	}
 	signal.Ignore(others...)
 	runtime.GOMAXPROCS(2) // the script, and who watches it
-	c := &child{wire: &wire{in: os.Stdin, out: os.Stdout}, guard: newGuard(memory), programs: map[string]compiled{}}
+	c := &child{wire: newWire(os.Stdin, os.Stdout), guard: newGuard(memory), programs: map[string]compiled{}, heard: make(chan *frame)}
+	go c.guard.watch(c.listen)
 	c.serve()
 }
 
@@ -52,38 +53,82 @@ type child struct {
 	wire     *wire
 	guard    *guard
 	programs map[string]compiled // by digest
+	heard    chan *frame         // what came after the call in which listen began
 
 	mu      sync.Mutex
-	current *world // the one of the call under way, or of the last
+	current *world // the one of the call under way; nil: there is none
+	listens bool
 }
 
-// serve works until stdin ends, which ends the process, amid a script too.
+// serve works until stdin ends, which ends the process.
 func (c *child) serve() {
 	if c.wire.send(&frame{Kind: frameReady}) != nil {
 		os.Exit(0)
 	}
-	work := make(chan *frame)
+	for {
+		c.do(c.next())
+	}
+}
+
+// next is the next frame between two calls.
+func (c *child) next() *frame {
+	c.mu.Lock()
+	listens := c.listens
+	c.mu.Unlock()
+	if !listens {
+		return c.receive()
+	}
+	f := <-c.heard
+	c.mu.Lock()
+	c.listens = false
+	c.mu.Unlock()
+	return f
+}
+
+func (c *child) receive() *frame {
+	f, err := c.wire.receive()
+	if err != nil {
+		os.Exit(0)
+	}
+	return f
+}
+
+// listen has the wire read beside the call that is under way: for answers, and for the
+// end of the program, which ends this process amid a script too. A call that is short and
+// asks for nothing is spared a second thread.
+func (c *child) listen() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current == nil || c.listens {
+		return
+	}
+	c.listens = true
 	go func() {
-		for f := range work {
-			c.do(f)
+		for {
+			f := c.receive()
+			if f.Kind != frameAnswer {
+				c.heard <- f
+				return
+			}
+			c.answer(answer{ID: f.ID, Value: f.Body, Error: f.Error})
 		}
 	}()
-	for {
-		f, err := c.wire.receive()
-		if err != nil {
-			os.Exit(0)
-		}
-		if f.Kind != frameAnswer {
-			work <- f
-			continue
-		}
-		c.mu.Lock()
-		w := c.current
-		c.mu.Unlock()
-		if w != nil && f.Answer != nil {
-			w.loop.answer(*f.Answer)
-		}
+}
+
+func (c *child) answer(a answer) {
+	c.mu.Lock()
+	w := c.current
+	c.mu.Unlock()
+	if w != nil {
+		w.loop.answer(a)
 	}
+}
+
+// runs says in which world a call is under way.
+func (c *child) runs(w *world) {
+	c.mu.Lock()
+	c.current = w
+	c.mu.Unlock()
 }
 
 // do does what a frame asks for.
@@ -94,7 +139,7 @@ func (c *child) do(f *frame) {
 		c.programs[f.Digest] = compiled{p, failure}
 	case f.Kind == frameCall:
 		value, failure := c.call(f)
-		if c.wire.send(&frame{Kind: frameResult, Value: value, Error: failure}) != nil {
+		if c.wire.send(&frame{Kind: frameResult, Body: value, Error: failure}) != nil {
 			os.Exit(0) // nobody listens any more
 		}
 		c.guard.tidy()
@@ -111,14 +156,17 @@ func (c *child) call(f *frame) (json.RawMessage, *failure) {
 		return nil, failed(KindLost, "the child does not know the script")
 	}
 	w := newWorld()
-	c.mu.Lock()
-	c.current = w
-	c.mu.Unlock()
-	defer c.guard.watch()()
-	t := &task{program: known.program, entry: f.Entry, vars: f.Vars, limit: f.Limit}
+	c.runs(w)
+	defer c.runs(nil)
+	c.guard.begin()
+	defer c.guard.end()
+	t := &task{program: known.program, entry: f.Entry, vars: f.Body, limit: f.Limit}
 	if f.Asks {
 		t.ask = func(id uint64, op string, args json.RawMessage) {
-			if c.wire.send(&frame{Kind: frameAsk, ID: id, Op: op, Args: args}) != nil {
+			if id != 0 {
+				c.listen()
+			}
+			if c.wire.send(&frame{Kind: frameAsk, ID: id, Op: op, Body: args}) != nil {
 				os.Exit(0)
 			}
 		}

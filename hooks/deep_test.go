@@ -27,21 +27,21 @@ func TestDeep(t *testing.T) {
 // FuzzWire: whatever comes over a wire is a frame or an error, and a frame that is sent
 // arrives as it was.
 func FuzzWire(f *testing.F) {
-	for _, seed := range []*frame{{Kind: frameReady}, {Kind: frameCall, Digest: "d", Vars: map[string]json.RawMessage{"a": json.RawMessage(`{"b":"<ä>"}`)}}, {Kind: frameResult, Error: failed(KindThrown, "x")}} {
+	for _, seed := range []*frame{{Kind: frameReady}, {Kind: frameCall, Digest: "d", Body: json.RawMessage(`{"a":{"b":"<ä>"}}`)}, {Kind: frameResult, Error: failed(KindThrown, "x")}} {
 		var b bytes.Buffer
-		if err := (&wire{out: &b}).send(seed); err != nil {
+		if err := newWire(nil, &b).send(seed); err != nil {
 			f.Fatal(err)
 		}
 		f.Add(b.Bytes())
 	}
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 'x'})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := (&wire{in: bytes.NewReader(data)}).receive()
+		got, err := newWire(bytes.NewReader(data), nil).receive()
 		if err != nil {
 			return
 		}
 		var b bytes.Buffer
-		w := &wire{in: &b, out: &b}
+		w := newWire(&b, &b)
 		if err := w.send(got); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,18 +12,24 @@ import (
 // few milliseconds; a single allocation that is far too large fails before that, by a
 // limit of the system where there is one.
 type guard struct {
-	limit uint64 // bytes
-	base  uint64 // what the child held before the call
+	limit uint64        // bytes
+	base  atomic.Uint64 // what the child held before the call
+
+	calls atomic.Uint64 // that have begun or ended: odd while one is under way
+	rests atomic.Bool   // watch waits for wake
+	wake  chan struct{}
 }
 
 const (
 	watchEvery = 4 * time.Millisecond
+	// restAfter is for how many looks nothing may happen before the watching stops.
+	restAfter = 25
 	// tidyOver is how much a call may leave to the collector, in bytes.
 	tidyOver = 32 << 20
 )
 
 func newGuard(limit int64) *guard {
-	g := &guard{limit: uint64(limit)}
+	g := &guard{limit: uint64(limit), wake: make(chan struct{}, 1)}
 	// Collecting becomes the more diligent the nearer the limit is.
 	debug.SetMemoryLimit(int64(held()) + limit)
 	debug.SetGCPercent(200)
@@ -41,36 +48,52 @@ func held() (sum uint64) {
 	return sum
 }
 
-// watch watches a call until the function that it answers is called.
-func (g *guard) watch() (end func()) {
-	stop, most := make(chan struct{}), g.base+g.limit
-	t := time.AfterFunc(watchEvery, func() { watchUntil(stop, most) })
-	return func() {
-		t.Stop()
-		close(stop)
+// begin says that a call begins.
+func (g *guard) begin() {
+	g.calls.Add(1)
+	if g.rests.CompareAndSwap(true, false) {
+		g.wake <- struct{}{}
 	}
 }
 
-// watchUntil looks at the memory again and again.
-func watchUntil(stop <-chan struct{}, most uint64) {
+// end says that the call has ended.
+func (g *guard) end() { g.calls.Add(1) }
+
+// watch looks at the memory of calls again and again, and tells of those that last. It
+// goes on for a while when there are none: to begin and to end costs more than a call.
+func (g *guard) watch(lasts func()) {
 	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for {
-		if held() > most {
-			os.Exit(exitMemory)
+	last, same := g.calls.Load(), 0
+	for range tick.C {
+		now := g.calls.Load()
+		if now != last {
+			last, same = now, 0
+			continue // begun since the last look
 		}
-		select {
-		case <-stop:
-			return
-		case <-tick.C:
+		if now%2 == 1 {
+			if held() > g.base.Load()+g.limit {
+				os.Exit(exitMemory)
+			}
+			lasts()
+			continue
 		}
+		if same++; same < restAfter {
+			continue
+		}
+		tick.Stop()
+		g.rests.Store(true)
+		if g.calls.Load() == now || !g.rests.CompareAndSwap(true, false) {
+			<-g.wake
+		}
+		last, same = now, 0
+		tick.Reset(watchEvery)
 	}
 }
 
 // tidy gives back what a large call has left.
 func (g *guard) tidy() {
-	if held() > g.base+tidyOver {
+	if held() > g.base.Load()+tidyOver {
 		debug.FreeOSMemory()
-		g.base = held() // programs that are kept
+		g.base.Store(held()) // programs that are kept
 	}
 }

@@ -1,9 +1,12 @@
 package hooks
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -94,19 +97,26 @@ func (r *Runtime) run(ctx context.Context, c *call) (json.RawMessage, error) {
 // call is a Call with its values as they travel.
 type call struct {
 	Call
-	vars  map[string]json.RawMessage
+	vars  json.RawMessage // an object
 	limit time.Duration
 	open  open // questions of the script
 }
 
-func encode(vars map[string]any) (map[string]json.RawMessage, error) {
-	all := make(map[string]json.RawMessage, len(vars))
-	for name, v := range vars {
-		b, err := json.Marshal(v)
-		if err != nil {
+// encode makes one object of the variables, in the order of their names.
+func encode(vars map[string]any) (json.RawMessage, error) {
+	b := bytes.NewBuffer(append(make([]byte, 0, 1<<10), '{'))
+	text := json.NewEncoder(b)
+	text.SetEscapeHTML(false)
+	for i, name := range slices.Sorted(maps.Keys(vars)) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		text.Encode(name) // into memory
+		b.WriteByte(':')
+		if err := text.Encode(vars[name]); err != nil {
 			return nil, fmt.Errorf("cannot hand %q to a script: %w", name, err)
 		}
-		all[name] = b
 	}
-	return all, nil
+	b.WriteByte('}')
+	return b.Bytes(), nil
 }

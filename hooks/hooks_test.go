@@ -206,28 +206,39 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// A module that exceeds its time may clean up, if it can be interrupted (S2-071).
+// A module that does not come to its end may clean up, if it can be interrupted (S2-071).
 func TestAtEnd(t *testing.T) {
-	s := CompileModule(&tool.Module{File: "x.tool.js", Code: []byte(`module.exports = {
-		execute() { for (;;) {} },
-		async cleanup() { console.log('clean') },
-	}`)})
-	for way, r := range map[string]*Runtime{"here": New(Config{InProcess: true, Timeout: 50 * time.Millisecond}), "child": New(Config{Timeout: 50 * time.Millisecond})} {
-		t.Run(way, func(t *testing.T) {
-			defer r.Close()
-			var said []string
-			_, err := r.Call(context.Background(), Call{Script: s, Entry: "execute", Ask: func(_ context.Context, op string, args json.RawMessage) (any, error) {
-				said = append(said, op+string(args))
-				return nil, nil
-			}})
-			var e *Error
-			if !errors.As(err, &e) || e.Kind != KindTimeout || e.Pos.Line != 2 {
-				t.Errorf("%v %+v", err, e)
-			}
-			if len(said) != 1 || !strings.Contains(said[0], "clean") {
-				t.Errorf("%q", said)
-			}
-		})
+	for name, c := range map[string]struct {
+		execute, want string
+		kind          Kind
+	}{
+		"time":      {"for (;;) {}", "ran longer", KindTimeout},
+		"no answer": {"return new Promise(() => {})", "that nothing settles", KindThrown},
+		"a timer":   {"setTimeout(() => { throw new Error('late') }, 1); return new Promise(r => setTimeout(r, 60_000))", "late", KindThrown},
+		"a promise": {"Promise.reject(new Error('astray')); return 1", "astray", KindThrown},
+		"much text": {"throw new Error('x'.repeat(1e6))", "xxx", KindThrown},
+	} {
+		s := CompileModule(&tool.Module{File: "x.tool.js", Code: []byte("module.exports = {\n execute() { " + c.execute + " },\n async cleanup() { console.log('clean') },\n}")})
+		for way, r := range map[string]*Runtime{"here": New(Config{InProcess: true, Timeout: 50 * time.Millisecond}), "child": New(Config{Timeout: 50 * time.Millisecond})} {
+			t.Run(name+" "+way, func(t *testing.T) {
+				defer r.Close()
+				var said []string
+				_, err := r.Call(context.Background(), Call{Script: s, Entry: "execute", Ask: func(_ context.Context, op string, args json.RawMessage) (any, error) {
+					said = append(said, op+string(args))
+					return nil, nil
+				}})
+				var e *Error
+				if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(e.Message, c.want) || len(e.Message) > MaxMessage {
+					t.Errorf("%v %+v", err, e)
+				}
+				if c.kind == KindTimeout && e.Pos.Line != 2 {
+					t.Errorf("%+v", e)
+				}
+				if len(said) != 1 || !strings.Contains(said[0], "clean") {
+					t.Errorf("%q", said)
+				}
+			})
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ func startKid(c Config) (k *kid, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the JavaScript process %q: %w", program, err)
 	}
-	k = &kid{wire: &wire{in: ours[1], out: ours[0]}, stdin: ours[0], stdout: ours[1], process: process,
+	k = &kid{wire: newWire(ours[1], ours[0]), stdin: ours[0], stdout: ours[1], process: process,
 		known: map[string]bool{}, done: make(chan struct{})}
 	go k.attend(ours[2])
 	return k, nil

@@ -51,6 +51,9 @@ func Loader(c LoaderConfig) tool.Loader {
 type loader struct{ LoaderConfig }
 
 func (l *loader) load(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
+	if def, found := restored(file, src); def != nil {
+		return def, found
+	}
 	def, found := l.definition(file, src)
 	def.Source = src
 	return def, found
@@ -82,6 +85,10 @@ func (l *loader) definition(file string, src []byte) (*tool.Definition, tool.Dia
 		l.keep(key, kept)
 	}
 	def, found := kept.Answer.read(m, name)
+	if kept.Bundled {
+		def.Kept = keptForm(m, kept.Answer)
+	}
+	def.Whole = !kept.Bundled && !m.Node && len(m.Dependencies) == 0
 	return def, append(bad, found...).Sorted()
 }
 

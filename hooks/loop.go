@@ -11,9 +11,9 @@ import (
 
 // answer is what came back to a question that a script asked.
 type answer struct {
-	ID    uint64          `json:"id"`
-	Value json.RawMessage `json:"value,omitempty"`
-	Error *failure        `json:"error,omitempty"`
+	ID    uint64
+	Value json.RawMessage
+	Error *failure
 }
 
 // loop is what a world waits for: answers, and timers. All but answer and abort belongs

@@ -19,7 +19,7 @@ var moduleCode string
 //	__require.packages  after __load: a function for each package that the tool depends on,
 //	                which answers a promise of it
 //	__ask(op, args), __askNow(op, args)
-//	__atEnd(f)      f is called when the time limit ends the module amid its work, and has
+//	__atEnd(f)      f is called when the module ends amid its work, and has
 //	                endLimit; what it waits for may not come any more
 //	__where(error)  "file:line:col" in the author's file where it was thrown, or ""
 var moduleProgram = sync.OnceValue(func() *goja.Program {
@@ -28,10 +28,7 @@ var moduleProgram = sync.OnceValue(func() *goja.Program {
 
 // beginModule calls an entry of a module.
 func (w *world) beginModule(t *task) (goja.Value, error) {
-	args := w.vm.NewObject()
-	for name, raw := range t.vars {
-		args.Set(name, w.value(raw)) // a plain object
-	}
+	args := w.value(t.vars)
 	f, err := w.function(moduleProgram())
 	if err != nil {
 		return nil, err

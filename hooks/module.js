@@ -48,7 +48,7 @@ function told (thrown) {
       e.name = typeof thrown.name === 'string' ? thrown.name : ''
       e.message = typeof thrown.message === 'string' ? thrown.message : JSON.stringify(thrown)
     } else {
-      e.message = typeof thrown === 'string' ? thrown : JSON.stringify(thrown) || String(thrown)
+      e.message = Array.isArray(thrown) ? JSON.stringify(thrown) : String(thrown)
     }
     e.where = __where(thrown) || ''
   } catch (_) { // a getter or toJSON that throws as well
@@ -108,7 +108,7 @@ const words = e => (e.name ? e.name + ': ' : '') + e.message
 // businessError checks one entry of getBusinessErrors and answers what of it is data
 // (S2-060).
 function businessError (entry, wrong) {
-  if (!isObject(entry)) return wrong('', `expected an object, got ${kind(entry)}`)
+  if (!isObject(entry)) return void wrong('', `expected an object, got ${kind(entry)}`)
   const text = (key, must) => {
     const v = entry[key]
     if (typeof v === 'string' && v !== '' || v === undefined && !must) return
@@ -141,7 +141,7 @@ const warn = message => __askNow('log', { level: 'warn', message })
 
 async function execute () {
   const tool = inject(loaded())
-  __atEnd(() => cleanUp(tool)) // where the time limit ends what follows
+  __atEnd(() => cleanUp(tool)) // where what follows does not come to its end
   try {
     if (has(tool, 'init')) await tool.init()
     const value = await tool.execute(args.params)
@@ -156,8 +156,12 @@ async function execute () {
   }
 }
 
-// cleanUp never fails what the tool has done (S2-071).
-async function cleanUp (tool) {
+// cleanUp cleans up once, whoever asks for it.
+let cleaned
+const cleanUp = tool => (cleaned ??= tidied(tool))
+
+// tidied never fails what the tool has done (S2-071).
+async function tidied (tool) {
   try {
     if (has(tool, 'cleanup')) await tool.cleanup()
   } catch (thrown) {

@@ -177,7 +177,8 @@ func TestAsk(t *testing.T) {
 		"try { n.callNow('plain') } catch (e) { return [e.name, e.message] }":                        `["Error","it is broken"]`,
 		"return (await n.call('huge')).length":                                                       `17825792`,
 		"return await n.call('nothing')":                                                             `null`,
-		"try { await n.call(() => 1) } catch (e) { return e.message }":                               `"the question is a function, and no JSON"`,
+		"try { await n.call(() => 1) } catch (e) { return e.message }":                               `"nested: what is handed over is a function, and no JSON"`,
+		"try { n.callNow({a: [{b() {}}]}) } catch (e) { return e.message }":                          `"nested: a[0].b is a function, and no JSON"`,
 		"n.call(1); return 1": `1`,
 		"return await Promise.race([n.call(1), new Promise(r => setTimeout(r, 1e7))]).then(a => a.args)": `1`,
 	} {

@@ -13,7 +13,7 @@ import (
 type task struct {
 	program *program
 	entry   string
-	vars    map[string]json.RawMessage
+	vars    json.RawMessage // an object
 	limit   time.Duration
 	ask     asker
 }
@@ -21,14 +21,14 @@ type task struct {
 // asker sends a question out; the answer comes to the world's loop. Question 0 wants none.
 type asker func(id uint64, op string, args json.RawMessage)
 
-// endLimit is how long a script that exceeded its time may take to clean up.
+// endLimit is how long a script that did not come to its end may take to clean up.
 const endLimit = 100 * time.Millisecond
 
 // run runs the task in the world, which is of no use afterwards. late is called when the
 // script cannot be interrupted; nil: there is nothing to be done about it.
 func (w *world) run(t *task, late func()) (json.RawMessage, *failure) {
 	result, f := w.within(t.limit, late, t.program, func() (goja.Value, error) { return w.begin(t) })
-	if f != nil && f.Kind == KindTimeout && w.atEnd != nil {
+	if f != nil && w.atEnd != nil {
 		w.loop.revive()
 		w.within(endLimit, late, t.program, func() (goja.Value, error) { return w.atEnd(goja.Undefined()) })
 	}
@@ -62,10 +62,10 @@ func (w *world) begin(t *task) (goja.Value, error) {
 	if t.program.source.Form == Module {
 		return w.beginModule(t)
 	}
-	var first goja.Value = goja.Undefined()
-	for name, raw := range t.vars {
-		first = w.value(raw)
-		if err := w.vm.Set(name, first); err != nil {
+	vars := w.value(t.vars).ToObject(w.vm)
+	names := vars.Keys()
+	for _, name := range names {
+		if err := w.vm.Set(name, vars.Get(name)); err != nil {
 			return nil, err
 		}
 	}
@@ -74,11 +74,11 @@ func (w *world) begin(t *task) (goja.Value, error) {
 		return nil, err
 	}
 	v, err := f(goja.Undefined())
-	if err != nil || t.program.source.Form != Expression || len(t.vars) != 1 {
+	if err != nil || t.program.source.Form != Expression || len(names) != 1 {
 		return v, err
 	}
 	if f, ok := goja.AssertFunction(v); ok { // Math.floor: what is meant is Math.floor(value), S1-159
-		return f(goja.Undefined(), first)
+		return f(goja.Undefined(), vars.Get(names[0]))
 	}
 	return v, nil
 }

@@ -53,13 +53,13 @@ func (t *turn) run(ctx context.Context, k *kid) (json.RawMessage, error) {
 			<-k.done
 			return nil, t.lost(ctx)
 		case f.Kind == frameAsk && f.ID == 0:
-			t.call.tell(ctx, f.Op, f.Args)
+			t.call.tell(ctx, f.Op, f.Body)
 		case f.Kind == frameAsk:
 			t.ask()
 			asks.Go(func() { t.answer(ctx, f) })
 		case f.Kind == frameResult:
 			k.broken = false
-			return t.call.result(ctx, f.Value, f.Error)
+			return t.call.result(ctx, f.Body, f.Error)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (t *turn) begin() error {
 		k.known[s.digest] = true
 		k.kept += len(s.source.Text) + len(s.source.Map)
 	}
-	return unsent(k.wire.send(&frame{Kind: frameCall, Digest: s.digest, Entry: t.call.Entry, Vars: t.call.vars,
+	return unsent(k.wire.send(&frame{Kind: frameCall, Digest: s.digest, Entry: t.call.Entry, Body: t.call.vars,
 		Limit: t.call.limit, Asks: t.call.Ask != nil}))
 }
 
@@ -110,16 +110,16 @@ func (t *turn) ask() {
 
 // answer answers a question. With the last one the script goes on, and takes its slot again.
 func (t *turn) answer(ctx context.Context, f *frame) {
-	a := t.call.answer(ctx, f.ID, f.Op, f.Args)
+	a := t.call.answer(ctx, f.ID, f.Op, f.Body)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.pending--; t.pending == 0 && !t.held && t.pool.enter(ctx) == nil {
 		t.held = true
 		t.clock.resume()
 	}
-	if err := t.kid.wire.send(&frame{Kind: frameAnswer, Answer: &a}); err != nil {
+	if err := t.kid.wire.send(&frame{Kind: frameAnswer, ID: a.ID, Body: a.Value, Error: a.Error}); err != nil {
 		if long, ours := err.(tooLong); ours {
-			t.kid.wire.send(&frame{Kind: frameAnswer, Answer: &answer{ID: f.ID, Error: failed(KindThrown, "%v", long)}})
+			t.kid.wire.send(&frame{Kind: frameAnswer, ID: f.ID, Error: failed(KindThrown, "%v", long)})
 		}
 	}
 }

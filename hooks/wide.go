@@ -72,11 +72,13 @@ func (w *world) askNow(call goja.FunctionCall) goja.Value {
 
 // question is what a script asks.
 func (w *world) question(call goja.FunctionCall) (op string, args json.RawMessage) {
-	args, refused := w.json(call.Argument(1), "the question")
-	if refused != nil {
-		panic(w.vm.NewTypeError(refused.Message))
+	const whole = "what is handed over"
+	op = call.Argument(0).String()
+	args, refused := w.json(call.Argument(1), whole)
+	if refused != nil { // value.key[2] is a function, and no JSON
+		panic(w.vm.NewTypeError(op + ": " + strings.TrimPrefix(refused.Message, whole+".")))
 	}
-	return call.Argument(0).String(), args
+	return op, args
 }
 
 // send sends a question.

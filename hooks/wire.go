@@ -1,9 +1,11 @@
 package hooks
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -15,30 +17,32 @@ import (
 // answered, and one result.
 const (
 	frameProgram = "program" // to the child: Source, by Digest
-	frameCall    = "call"    // to the child: Digest, Entry, Vars, Limit, Asks
-	frameAnswer  = "answer"  // to the child: Answer
-	frameAsk     = "ask"     // from the child: ID (0: wants no answer), Op, Args
-	frameResult  = "result"  // from the child: Value or Error
+	frameCall    = "call"    // to the child: Digest, Entry, Limit, Asks; Body: the variables
+	frameAnswer  = "answer"  // to the child: ID; Body or Error
+	frameAsk     = "ask"     // from the child: ID (0: wants no answer), Op; Body: the arguments
+	frameResult  = "result"  // from the child: Body or Error
 	frameReady   = "ready"   // from the child, once: it works
 )
 
 // frame is a message between a program and its child: four bytes that say how long it
-// is, the highest first, and then JSON.
+// is, the highest first, four that say how long its head is, the head, which is JSON, and
+// the Body, JSON as it is: a value is not encoded again on its way.
 type frame struct {
-	Kind   string                     `json:"kind"`
-	Digest string                     `json:"digest,omitempty"`
-	Source *source                    `json:"source,omitempty"`
-	Entry  string                     `json:"entry,omitempty"`
-	Vars   map[string]json.RawMessage `json:"vars,omitempty"`
-	Limit  time.Duration              `json:"limit,omitempty"` // nanoseconds
-	Asks   bool                       `json:"asks,omitempty"`  // there is somebody to ask
-	ID     uint64                     `json:"id,omitempty"`
-	Op     string                     `json:"op,omitempty"`
-	Args   json.RawMessage            `json:"args,omitempty"`
-	Answer *answer                    `json:"answer,omitempty"`
-	Value  json.RawMessage            `json:"value,omitempty"`
-	Error  *failure                   `json:"error,omitempty"`
+	Kind   string        `json:"kind"`
+	Digest string        `json:"digest,omitempty"`
+	Source *source       `json:"source,omitempty"`
+	Entry  string        `json:"entry,omitempty"`
+	Limit  time.Duration `json:"limit,omitempty"` // nanoseconds
+	Asks   bool          `json:"asks,omitempty"`  // there is somebody to ask
+	ID     uint64        `json:"id,omitempty"`
+	Op     string        `json:"op,omitempty"`
+	Error  *failure      `json:"error,omitempty"`
+
+	Body json.RawMessage `json:"-"`
 }
+
+// prefix is how many bytes say how long a frame and its head are.
+const prefix = 8
 
 // maxFrame is how long a frame may be. What does not fit into one cannot be handed to a
 // script either.
@@ -47,24 +51,28 @@ const maxFrame = 64 << 20
 // wire is one end of the two pipes between a program and its child. Any goroutine may
 // send, one receives.
 type wire struct {
-	in  io.Reader
+	in  *bufio.Reader
 	mu  sync.Mutex
 	out io.Writer
 }
 
+func newWire(in io.Reader, out io.Writer) *wire { return &wire{in: bufio.NewReader(in), out: out} }
+
 func (w *wire) send(f *frame) error {
 	var b bytes.Buffer
-	b.Write(make([]byte, 4))
+	b.Write(make([]byte, prefix))
 	text := json.NewEncoder(&b)
 	text.SetEscapeHTML(false)
 	if err := text.Encode(f); err != nil {
 		return err
 	}
-	body := b.Len() - 4
-	if body > maxFrame {
-		return tooLong(body)
+	head := b.Len() - prefix
+	b.Write(f.Body)
+	if b.Len()-4 > maxFrame {
+		return tooLong(b.Len() - 4)
 	}
-	binary.BigEndian.PutUint32(b.Bytes(), uint32(body))
+	binary.BigEndian.PutUint32(b.Bytes(), uint32(b.Len()-4))
+	binary.BigEndian.PutUint32(b.Bytes()[4:], uint32(head))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, err := w.out.Write(b.Bytes())
@@ -72,24 +80,36 @@ func (w *wire) send(f *frame) error {
 }
 
 func (w *wire) receive() (*frame, error) {
-	var head [4]byte
-	if _, err := io.ReadFull(w.in, head[:]); err != nil {
+	var lengths [prefix]byte
+	if _, err := io.ReadFull(w.in, lengths[:]); err != nil {
 		return nil, err
 	}
-	n := binary.BigEndian.Uint32(head[:])
-	if n > maxFrame {
-		return nil, tooLong(int(n))
+	all, head := binary.BigEndian.Uint32(lengths[:]), binary.BigEndian.Uint32(lengths[4:])
+	if all > maxFrame {
+		return nil, tooLong(int(all))
 	}
-	body := make([]byte, n)
-	if _, err := io.ReadFull(w.in, body); err != nil {
+	if all < 4 || head > all-4 {
+		return nil, errNoFrame
+	}
+	text := make([]byte, all-4)
+	if _, err := io.ReadFull(w.in, text); err != nil {
 		return nil, err
 	}
 	f := &frame{}
-	if err := json.Unmarshal(body, f); err != nil {
-		return nil, fmt.Errorf("a frame is no JSON: %w", err)
+	if err := json.Unmarshal(text[:head], f); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoFrame, err)
+	}
+	if text = text[head:]; len(text) > 0 {
+		if !json.Valid(text) {
+			return nil, errNoFrame
+		}
+		f.Body = text
 	}
 	return f, nil
 }
+
+// errNoFrame is the error of what is not made as a frame is.
+var errNoFrame = errors.New("this is no frame")
 
 // tooLong is the length of a frame over maxFrame.
 type tooLong int

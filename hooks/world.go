@@ -20,7 +20,7 @@ type world struct {
 	loop     *loop
 	asker    asker         // of a wide world
 	require  goja.Value    // of a wide world
-	atEnd    goja.Callable // cleans up after a script that exceeded its time; nil: nothing does
+	atEnd    goja.Callable // cleans up after a script that did not come to its end; nil: nothing does
 
 	describing bool // a module only says what it is: what it lacks is no error
 }

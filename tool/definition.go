@@ -28,7 +28,11 @@ type Definition struct {
 	File        string // path it was loaded from; empty for tools registered from Go
 	Scope       Scope  // the scope it was found in; ScopeFile when named by path
 	Source      []byte // the bytes of the file, for snippets and for history
+	Kept        []byte // what history keeps where the file alone does not say what runs, readable for its loader; nil: Source
 	Format      Format // how it was written
+	// Whole says of a definition that a Loader made that nothing but the file's name and bytes
+	// went into it: listings remember it as long as the file is the same.
+	Whole bool
 
 	Version           string // version of the tool itself, semver (S1-012)
 	MinVersion        *Text  // min-cycod-version: the compatibility level (S1-013)

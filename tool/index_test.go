@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -260,6 +261,31 @@ func TestIndexKept(t *testing.T) {
 	h.later().List()
 	if again, _ := filepath.Glob(h.path("index/*")); len(again) != 1 {
 		t.Errorf("a folder of one file has an index: %q", again)
+	}
+}
+
+// TestIndexOfLoader: what a Loader read is remembered where it says that the file was all
+// it read, and asked for each time elsewhere.
+func TestIndexOfLoader(t *testing.T) {
+	needsStamps(t)
+	for _, whole := range []bool{false, true} {
+		h := newHouse(t)
+		for i := range minIndexed {
+			h.write(fmt.Sprintf("repo/.flowrun/tools/t%d.tool.js", i), "")
+		}
+		var asked atomic.Int64
+		list := func() int {
+			lib := h.later()
+			lib.Handle(".tool.js", func(file string, src []byte) (*Definition, Diagnostics) {
+				asked.Add(1)
+				return &Definition{Name: strings.TrimSuffix(filepath.Base(file), ".tool.js"), File: file, Description: string(src), Whole: whole}, nil
+			})
+			return len(lib.List())
+		}
+		first, again := list(), list()
+		if want := map[bool]int64{false: 2 * minIndexed, true: minIndexed}[whole]; first != minIndexed || again != minIndexed || asked.Load() != want {
+			t.Errorf("whole %v: %d and %d tools are listed, and the loader was asked %d times, not %d", whole, first, again, asked.Load(), want)
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ func (l *Library) look(file string, scope Scope) indexed {
 		return indexed{tool: unreadable(file, err)}
 	case isNoTool(c.found):
 		return indexed{}
-	case l.custom(file) != nil || !c.stamp.settled(c.read): // a loader may read more than the file
+	case l.custom(file) != nil && !c.def.Whole || !c.stamp.settled(c.read): // a loader may read more than the file
 		return indexed{tool: listed(c.def, c.found)}
 	}
 	return indexed{c.stamp, listed(c.def, c.found)}

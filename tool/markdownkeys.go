@@ -25,7 +25,11 @@ var pageTable = sync.OnceValue(func() (t struct{ front, single, chain *Object })
 	t.chain = object("the block of a chain", "The steps of a chain, one after the other; the first that fails ends it.",
 		list("steps", "S0-060", chainStep(retry), "The steps, in the order they run.", func(b *callBlock, p Pos) *call {
 			return addPointer(&b.calls, &call{step: &Step{Pos: p}})
-		}).required())
+		}).required()).checked(func(d *decoder, _ any, _ *yaml.Node, content []*yaml.Node) {
+		if steps := deref(valueOf(content, "steps")); steps.Kind == yaml.SequenceNode && len(steps.Content) == 0 {
+			d.fail(steps, "no-steps", "the list of steps is empty", "add a step: - tool: with the name of a tool")
+		}
+	})
 	return t
 })
 
@@ -79,9 +83,18 @@ func frontMatter(retry *Object) *Object {
 		"description", "version", "min-cycod-version", "min-flowrun-version", "changelog", "schedule", "deprecated", "deprecated-message",
 		"timeout", "platforms", "tags", "max-active-runs", "locks", "on-interrupt", "idempotent", "security", "metadata",
 		"function-calling", "notify", "tests")...)
+	fields = append(fields, nested("environment", "S1-172", pageEnvironment, "What is kept secret.", func(p *pageDraft) *Environment { return &p.Environment }))
 	fields = append(fields, nested("error-handling", "S1-078", retry, "Retry of every step without its own.", func(p *pageDraft) *ErrorHandling { return &p.ErrorHandling }))
 	return object("a Markdown tool", "The front matter of a Markdown tool: what stands between the two lines of ---.", fields...).checked(checkPage)
 }
+
+// pageEnvironment is what a tool without commands needs of environment.
+var pageEnvironment = object("environment of a Markdown tool", "What is kept secret.",
+	texts("secrets", "S1-172", "Names of parameters, or of variables of the process, whose values are masked.", func(e *Environment, v []Text) {
+		for _, name := range v {
+			e.Secrets = append(e.Secrets, Secret{Name: name})
+		}
+	}))
 
 // pageParameter is a parameter as an entry of a list, required unless it says otherwise.
 func pageParameter() *Object {

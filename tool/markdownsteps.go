@@ -41,7 +41,7 @@ func (d *decoder) blocks(p *pageDraft, all []fence) {
 		case r == unknownRole:
 		case before != nil:
 			d.report(Diagnostic{Code: "two-blocks", Severity: Error, Pos: d.src.pos(f.at), Len: len(f.marks), Message: fmt.Sprintf("there is a second block with %s", r),
-				Hint:    "keep one of the two; a block that is only shown takes another language than that of the tool's own",
+				Hint:    "keep one of the two; what is only shown may stand in a block of another language, as ```text",
 				Related: []Place{{Pos: d.src.pos(before.at), Len: len(before.marks), Message: "the first is here"}}})
 		default:
 			found[r] = f
@@ -50,6 +50,7 @@ func (d *decoder) blocks(p *pageDraft, all []fence) {
 			}
 		}
 	}
+	d.onlyShown(found, all)
 	calls := d.calls(p, found, open)
 	d.assemble(p, found, calls)
 	names := map[string]*Step{}
@@ -91,6 +92,22 @@ func (d *decoder) roleOf(f *fence) role {
 		d.report(one)
 	}
 	return unknownRole
+}
+
+// onlyShown warns of scripts with a marker whose block is not of the language that runs,
+// where the page has no other: they look as if they ran.
+func (d *decoder) onlyShown(found pageBlocks, all []fence) {
+	for _, f := range all {
+		if !slices.Contains([]string{"", "ts", "typescript", "jsx", "mjs", "node"}, f.language) {
+			continue
+		}
+		code := d.src.code(f)
+		word, at := marker(code.S)
+		if r := role("@" + word); (r == preBlock || r == postBlock) && found[r] == nil {
+			d.report(Diagnostic{Code: "unknown-marker", Severity: Warning, Pos: code.At(at), Len: 1 + len(word),
+				Message: fmt.Sprintf("the script with %s does not run: its block is not JavaScript", r), Hint: "write " + f.marks + "javascript before it"})
+		}
+	}
 }
 
 // calls reads the block with tool: or steps:, and reports one that does not fit the type

@@ -71,7 +71,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "flowrun",
 		Short: "Define a tool once, run it anywhere",
-		Long:  "flowrun runs tools: commands, or graphs of steps, defined in YAML.",
+		Long:  "flowrun runs tools: commands, or graphs of steps, defined in YAML, Markdown or JavaScript.",
 		Example: `  flowrun demo                          watch a run of a few seconds
   flowrun run ./hello.yaml NAME=Ada     run a file
   flowrun run deploy --dry-run          show what would run

@@ -28,7 +28,7 @@ func help(c *cobra.Command, _ []string) {
 }
 
 // brief is what flowrun says when it is called without a word.
-const brief = `flowrun runs tools: commands, or graphs of steps, defined in YAML.
+const brief = `flowrun runs tools: commands, or graphs of steps, defined in YAML, Markdown or JavaScript.
 
   flowrun demo                         watch a run of a few seconds
   flowrun init                         begin with tools of your own

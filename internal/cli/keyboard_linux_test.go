@@ -290,3 +290,19 @@ func TestKeyboardLeftAlone(t *testing.T) {
 		}
 	})
 }
+
+// A result whose last line is open, as a value alone is, has it ended on a terminal, and
+// nowhere else.
+func TestLastLineOnTerminal(t *testing.T) {
+	for name, c := range map[string]struct{ body, want string }{
+		"open":   {"js: 'return {a: 1}'\n", "{\"a\":1}\r\n"},
+		"ended":  {"run: echo b\n", "b\r\n"},
+		"silent": {"run: 'true'\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := sit(t, c.body, nil, "--progress", "quiet").ends(0); got != c.want {
+				t.Errorf("the screen shows %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -324,6 +324,9 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 	res, err := run(ctx, engine, options...)
 	done()
 	told.end()
+	if isTerminal(a.Stdout) {
+		out.line()
+	}
 	if res == nil {
 		if code := sig.code(); code != 0 && ctx.Err() != nil { // before the first step
 			if speaks(f.progress) {
@@ -470,6 +473,7 @@ type breaking struct {
 	w    io.Writer
 	stop context.CancelCauseFunc
 	err  error // valid when the run has ended
+	last byte  // that was written; likewise
 }
 
 func (b *breaking) Write(p []byte) (int, error) {
@@ -478,5 +482,16 @@ func (b *breaking) Write(p []byte) (int, error) {
 		b.err = fmt.Errorf("cannot write the run's output: %w", err)
 		b.stop(b.err)
 	}
+	if n > 0 {
+		b.last = p[n-1]
+	}
 	return n, err
+}
+
+// line ends the last line, which programs leave open that print a value alone: on a
+// terminal what comes next would stand behind it.
+func (b *breaking) line() {
+	if b.last != 0 && b.last != '\n' {
+		b.Write([]byte("\n"))
+	}
 }

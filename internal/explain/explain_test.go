@@ -179,7 +179,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.ReplaceAll(string(b), "\r\n", "\n"), page); diff != "" {
-		t.Errorf("%s is not fresh; run go test -run Document -update ./internal/explain (-file +pages)\n%s", file, diff)
+		t.Errorf("%s is not fresh; run go test ./internal/explain -run Document -update (-file +pages)\n%s", file, diff)
 	}
 }
 
