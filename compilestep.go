@@ -373,6 +373,7 @@ func (c *stepCompiler) commandKeys() map[string]tool.Pos {
 	add("strict", s.Strict != nil, s.Pos)
 	add("detach", s.Detach, s.Pos)
 	add("interactive", s.Interactive != nil, s.Pos)
+	add("interactive-options", s.InteractiveOptions.Pos.Line > 0, s.InteractiveOptions.Pos)
 	add("output.mode", s.Output.Mode == "stream", s.Pos)
 	add("output.buffer-limit", s.Output.BufferLimit > 0 && s.Loop == nil, s.Pos)
 	add("output.truncation", s.Output.Truncation != nil, s.Pos)

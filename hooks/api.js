@@ -65,17 +65,15 @@ function api (args, tool) {
     get length () { return storage.keys().length }
   }
 
-  // ---- bridges: what a tool reaches, real or as a stand-in
+  // ---- bridges: what a tool reaches; their stand-ins, mock and getMockArgs, are for other programs
 
   const bridge = {
     async execute (op, values) {
       const bridges = typeof tool.getBridges === 'function' ? await tool.getBridges() : {}
       const found = Object.hasOwn(bridges, op) ? bridges[op] : undefined
       if (!found) throw new Error(`the tool has no bridge ${op}; it has: ${Object.keys(bridges).join(', ') || 'none'}`)
-      const way = args.mock ? 'mock' : 'real'
-      if (typeof found[way] !== 'function') throw new Error(`the bridge ${op} has no function ${way}`)
-      if (values === undefined && args.mock && typeof tool.getMockArgs === 'function') values = await tool.getMockArgs(op)
-      return found[way].call(tool, values, tool.api)
+      if (typeof found.real !== 'function') throw new Error(`the bridge ${op} has no function real`)
+      return found.real.call(tool, values, tool.api)
     }
   }
 

@@ -62,6 +62,11 @@ func (c *call) result(ctx context.Context, raw json.RawMessage, f *failure) (jso
 // answer asks the caller.
 func (c *call) answer(ctx context.Context, id uint64, op string, args json.RawMessage) answer {
 	a := answer{ID: id}
+	if !c.open.take(len(args)) {
+		a.Error = failed(KindThrown, "more than %d questions, or more than %d MiB of them, wait for an answer: await some before asking more", mostOpen, maxFrame>>20)
+		return a
+	}
+	defer c.open.done(len(args))
 	v, err := c.Ask(ctx, op, args)
 	if err == nil {
 		a.Value, err = json.Marshal(v)

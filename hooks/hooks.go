@@ -99,6 +99,7 @@ type call struct {
 	Call
 	vars  json.RawMessage // an object
 	limit time.Duration
+	open  open // questions of the script
 }
 
 // encode makes one object of the variables, in the order of their names.

@@ -53,6 +53,7 @@ func (a *app) toolListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.tellOneID(list)
 			list = f.Choose(list)
 			catalog.Order(list, sort)
 			return a.printList(list, format)

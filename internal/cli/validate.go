@@ -92,7 +92,7 @@ func (f *validateFlags) check(c *cobra.Command) error {
 // validate checks the targets, mends them if that is asked for, and prints what is
 // wrong with them, and what was found before.
 func (a *app) validate(targets []target, found tool.Diagnostics, f validateFlags) error {
-	v := &validation{app: a, flags: f, lib: a.library(), found: found, texts: map[string][]byte{}}
+	v := &validation{app: a, flags: f, lib: a.library(), found: found, ids: idsInFolders{}, texts: map[string][]byte{}}
 	if f.against != "" {
 		var err error
 		if v.older, err = olderDefinitions(a.library(), f.against); err != nil {
@@ -165,6 +165,7 @@ type validation struct {
 	lib   *tool.Library
 	older map[string]*tool.Definition // by name
 	found tool.Diagnostics
+	ids   idsInFolders
 	texts map[string][]byte // of files whose mended text was not written
 }
 
@@ -188,7 +189,8 @@ func (v *validation) one(t target) error {
 	default:
 		v.found = append(v.found, p.Warnings...)
 	}
-	if def, _, err := v.lib.Lookup(t.name, nil); err == nil {
+	if def, found, err := v.lib.Lookup(t.name, nil); err == nil {
+		v.oneID(def, found)
 		v.judge(def, ds.Err() == nil)
 	}
 	return nil
