@@ -37,9 +37,12 @@ func compile(t testing.TB, form Form, text string, vars ...string) *Script {
 	return s
 }
 
+// patience is the time limit of what is to succeed: far longer than any machine needs.
+const patience = 5 * time.Minute
+
 // runtimes are a Runtime for each way of running scripts.
 func runtimes(t testing.TB) map[string]*Runtime {
-	all := map[string]*Runtime{"here": New(Config{InProcess: true}), "child": New(Config{})}
+	all := map[string]*Runtime{"here": New(Config{InProcess: true, Timeout: patience}), "child": New(Config{Timeout: patience})}
 	for _, r := range all {
 		t.Cleanup(func() { r.Close() })
 	}
@@ -219,24 +222,27 @@ func TestAtEnd(t *testing.T) {
 		"much text": {"throw new Error('x'.repeat(1e6))", "xxx", KindThrown},
 	} {
 		s := CompileModule(&tool.Module{File: "x.tool.js", Code: []byte("module.exports = {\n execute() { " + c.execute + " },\n async cleanup() { console.log('clean') },\n}")})
-		limit := time.Minute // nothing but the time's own case may meet it
+		limit, rounds := time.Minute, 1 // nothing but the time's own case may meet it
 		if c.kind == KindTimeout {
-			limit = 50 * time.Millisecond
+			limit, rounds = 2*time.Second, 5 // what runs after it has 100 ms, which a busy machine may not give
 		}
 		for way, r := range map[string]*Runtime{"here": New(Config{InProcess: true, Timeout: limit}), "child": New(Config{Timeout: limit})} {
+			rounds := rounds
 			t.Run(name+" "+way, func(t *testing.T) {
 				defer r.Close()
 				var said []string
-				_, err := r.Call(context.Background(), Call{Script: s, Entry: "execute", Ask: func(_ context.Context, op string, args json.RawMessage) (any, error) {
-					said = append(said, op+string(args))
-					return nil, nil
-				}})
-				var e *Error
-				if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(e.Message, c.want) || len(e.Message) > MaxMessage {
-					t.Errorf("%v %+v", err, e)
-				}
-				if c.kind == KindTimeout && e.Pos.Line != 2 {
-					t.Errorf("%+v", e)
+				for ; rounds > 0 && len(said) == 0; rounds-- {
+					_, err := r.Call(context.Background(), Call{Script: s, Entry: "execute", Ask: func(_ context.Context, op string, args json.RawMessage) (any, error) {
+						said = append(said, op+string(args))
+						return nil, nil
+					}})
+					var e *Error
+					if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(e.Message, c.want) || len(e.Message) > MaxMessage {
+						t.Fatalf("%v %+v", err, e)
+					}
+					if c.kind == KindTimeout && e.Pos.Line != 2 {
+						t.Errorf("%+v", e)
+					}
 				}
 				if len(said) != 1 || !strings.Contains(said[0], "clean") {
 					t.Errorf("%q", said)
