@@ -252,6 +252,34 @@ func TestAtEnd(t *testing.T) {
 	}
 }
 
+// A cleanup that throws, or does not end, is a warning, and fails nothing (S2-071).
+func TestCleanup(t *testing.T) {
+	for cleanup, want := range map[string]string{
+		"throw new Error('stuck')":        "stuck",
+		"return new Promise(() => {})":    "not ended within",
+		"await 1; throw 'text'":           "text",
+		"setTimeout(() => {}, 600_000)":   "",
+		"return 'an answer nobody reads'": "",
+	} {
+		s := CompileModule(&tool.Module{File: "x.tool.js", Code: []byte("module.exports = {execute() { return 1 }, async cleanup() { " + cleanup + " }}")})
+		for way, r := range runtimes(t) {
+			t.Run(cleanup+" "+way, func(t *testing.T) {
+				var said []string
+				raw, err := r.Call(context.Background(), Call{Script: s, Entry: "execute", Ask: func(_ context.Context, _ string, args json.RawMessage) (any, error) {
+					said = append(said, string(args))
+					return nil, nil
+				}})
+				if err != nil || string(raw) != "1" {
+					t.Errorf("%s %v", raw, err)
+				}
+				if got := strings.Join(said, "\n"); (want == "") != (got == "") || !strings.Contains(got, want) {
+					t.Errorf("it said %q, want %q", got, want)
+				}
+			})
+		}
+	}
+}
+
 // Places in a module that was bundled are those of the files it was made of.
 func TestSourceMap(t *testing.T) {
 	// Line 1 of the code is line 3 of src/a.ts, line 2 is line 7 of it; columns are the same.

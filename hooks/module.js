@@ -160,12 +160,20 @@ async function execute () {
 let cleaned
 const cleanUp = tool => (cleaned ??= tidied(tool))
 
-// tidied never fails what the tool has done (S2-071).
+// How long a cleanup may wait, in milliseconds.
+const CLEANUP = 1000
+
+// tidied never fails what the tool has done (S2-071), also where it does not end.
 async function tidied (tool) {
+  if (!has(tool, 'cleanup')) return
+  let timer
+  const late = new Promise((resolve, reject) => { timer = setTimeout(() => reject(new Error(`it has not ended within ${CLEANUP / 1000} s`)), CLEANUP) })
   try {
-    if (has(tool, 'cleanup')) await tool.cleanup()
+    await Promise.race([tool.cleanup(), late])
   } catch (thrown) {
     warn(`cleanup threw ${words(told(thrown))}`)
+  } finally {
+    clearTimeout(timer)
   }
 }
 
