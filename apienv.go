@@ -141,7 +141,7 @@ func (e *toolEnv) remove(names []string) error {
 // update changes the tool's file, whatever other processes write to it meanwhile.
 func (e *toolEnv) update(change func(own map[string]string)) error {
 	if e.file == "" {
-		return errors.New("cannot keep variables: this program keeps no state (flowrun.Config.StateDir)")
+		return errors.New("cannot keep variables: this program keeps no state (flowrun.Config.ToolDir)")
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -31,7 +31,7 @@ func (s *toolStorage) read() (map[string]json.RawMessage, error) {
 	return parseStorage(s.file, text)
 }
 
-var errNoStorage = errors.New("cannot store anything: this program keeps no state (flowrun.Config.StateDir)")
+var errNoStorage = errors.New("cannot store anything: this program keeps no state (flowrun.Config.ToolDir)")
 
 func parseStorage(file string, text []byte) (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}

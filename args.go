@@ -38,6 +38,7 @@ type Args struct {
 	cache   *caching // nil: no result is kept or used
 	asking  *asking
 	state   string   // the engine's folder of state; "" for none
+	tools   string   // where tools keep what they keep; "" for nowhere
 	calling []string // tools that call each other by api.callTool, outermost first
 	confine steps.Confinement
 }

@@ -67,9 +67,9 @@ func TestBindSchema(t *testing.T) {
 			`{"a":"1.5","e":["1","b","2.5"]}`, "a: expected a whole number, got text\ne[1]: expected a whole number, got text\ne[2]: expected a whole number, got text"},
 		{"undeclared values are kept", personSchema, `{"name":"Ann","nmae":1}`, `{"extra":{"deep":{"n":7}},"name":"Ann","nmae":1,"tags":["new"]}`},
 		{"everything at once", personSchema, `{"age":-1.5,"opts":[{"name":"a"},{"loud":"x"}],"tags":[1]}`,
-			"age: expected a whole number, got a number\nage: minimum: got -1.5, want 0\nname: is required\n" +
+			"age: expected a whole number, got a number\nage: -1.5 is below the minimum of 0\nname: is required\n" +
 				"opts[1].loud: expected true or false, got text\nopts[1].name: is missing\ntags[0]: expected text, got a number"},
-		{"what cannot be coerced", personSchema, `{"name":"A","age":"old"}`, "age: \"old\" is not a number\nname: minLength: got 1, want 2"},
+		{"what cannot be coerced", personSchema, `{"name":"A","age":"old"}`, "age: \"old\" is not a number\nname: has 1 characters, at least 2 are needed"},
 		{"a schema that is closed", closed, `{"name":"Ann","nmae":1}`, "nmae: tool person has no such parameter"},
 		{"rules across parameters", `{"properties":{"a":{"type":"number"},"b":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, ": none of the forms it may have (anyOf)"},
 		{"if and then", `{"properties":{"action":{"enum":["add","list"]},"text":{"type":"string"}},"if":{"properties":{"action":{"const":"add"}}},"then":{"required":["text"]}}`,
@@ -166,7 +166,7 @@ steps:
       opts: [{name: x}, {loud: loud}]
 `))
 	want := []string{
-		`bad.yaml:7:13: error: tool person refuses parameter name: minLength: got 1, want 2`,
+		`bad.yaml:7:13: error: tool person refuses parameter name: has 1 characters, at least 2 are needed`,
 		`bad.yaml:8:13: error: tool person refuses parameter opts[1].loud: expected true or false, got text`,
 		`bad.yaml:8:13: error: tool person refuses parameter opts[1].name: is missing`,
 	}

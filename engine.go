@@ -32,6 +32,9 @@ type Config struct {
 	// runs/RUN/logs. "" keeps nothing after Run has returned; then a Result holds
 	// the first 4 KiB of each step's streams and the run's output.
 	StateDir string
+	// ToolDir keeps what tools in JavaScript keep between runs, variables and storage, in a
+	// folder for each tool. "" is the folder tools in StateDir, or none where that is "" too.
+	ToolDir string
 	// Grace is how long a stopped step may take to end after TERM before it is
 	// killed. 0 is 10 s.
 	Grace time.Duration

@@ -140,7 +140,7 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 	if j.session, err = steps.Open(o); err != nil {
 		return err
 	}
-	j.args.cache, j.args.state = e.caching(j.afresh), e.config.StateDir
+	j.args.cache, j.args.state, j.args.tools = e.caching(j.afresh), e.config.StateDir, e.toolDir()
 	err = j.args.withoutSecrets(j.args.begin(ctx, j.session, j.id, ""))
 	if err == nil && j.resumes() {
 		err = j.again.past.Record.same(j.args)

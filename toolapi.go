@@ -34,13 +34,21 @@ func newToolAPI(k *asker, m *tool.Module) (*toolAPI, error) {
 	return &toolAPI{asker: k, env: env, storage: &toolStorage{file: k.args.toolFile(name, "storage.json")}}, nil
 }
 
+// toolDir is where the Engine's tools keep what they keep, "" for nowhere.
+func (e *Engine) toolDir() string {
+	if e.config.ToolDir == "" && e.config.StateDir != "" {
+		return filepath.Join(e.config.StateDir, "tools")
+	}
+	return e.config.ToolDir
+}
+
 // toolFile is a file that a tool has to itself in the state of its user; "" where the
 // engine keeps no state.
 func (a *Args) toolFile(toolName, name string) string {
-	if a.state == "" {
+	if a.tools == "" {
 		return ""
 	}
-	return filepath.Join(a.state, "tools", toolName, name)
+	return filepath.Join(a.tools, toolName, name)
 }
 
 // answer is hooks.Call.Ask of a tool.

@@ -280,6 +280,21 @@ func TestCleanup(t *testing.T) {
 	}
 }
 
+// A match that throws is a warning, and the entries behind it are tried all the same
+// (S2-061).
+func TestThrowingMatch(t *testing.T) {
+	s := CompileModule(&tool.Module{File: "x.tool.js", Code: []byte(`module.exports = {
+  getBusinessErrors: () => [{code: 'ODD', match: e => e.nothing.here}, {code: 'KNOWN', match: 'known', retryable: false}],
+  execute() { throw new Error('a known one') }}`)})
+	heard := func(context.Context, string, json.RawMessage) (any, error) { return nil, nil }
+	both(t, Call{Script: s, Entry: "execute", Ask: heard}, func(t *testing.T, result string, err error) {
+		var e *Error
+		if !errors.As(err, &e) || e.Business == nil || e.Business.Code != "KNOWN" {
+			t.Errorf("%s %v %+v", result, err, e)
+		}
+	})
+}
+
 // Places in a module that was bundled are those of the files it was made of.
 func TestSourceMap(t *testing.T) {
 	// Line 1 of the code is line 3 of src/a.ts, line 2 is line 7 of it; columns are the same.

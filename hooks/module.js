@@ -197,7 +197,7 @@ async function classified (tool, e) {
     try {
       const list = has(tool, method) ? await tool[method]() : []
       for (const entry of Array.isArray(list) ? list : []) {
-        if (isObject(entry) && await matches(entry.match, thrown, e.message, tool)) {
+        if (isObject(entry) && await matches(entry, thrown, e.message, tool)) {
           e.business = plainError(entry)
           return e
         }
@@ -209,13 +209,20 @@ async function classified (tool, e) {
   return e
 }
 
-function matches (match, thrown, message, tool) {
+// matches holds an error against one entry. A match that throws matches nothing, and keeps
+// no other entry from being tried.
+async function matches (entry, thrown, message, tool) {
+  const match = entry.match
   if (match instanceof RegExp) {
     match.lastIndex = 0 // of an expression with the flag g or y it is where the last search ended (S2-063)
     return match.test(message)
   }
-  if (typeof match === 'function') return match.call(tool, thrown, { tool: args.tool.id, params: args.params })
-  return typeof match === 'string' && match !== '' && message.includes(match)
+  if (typeof match !== 'function') return typeof match === 'string' && match !== '' && message.includes(match)
+  try {
+    return await match.call(tool, thrown, { tool: args.tool.id, params: args.params })
+  } catch (again) {
+    warn(`the match of ${String(entry.code)} threw ${words(told(again))}`)
+  }
 }
 
 return entry === 'describe' ? describe() : execute()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -371,6 +372,9 @@ func engineConfig(s *sqlite.Store, f runFlags) (config flowrun.Config, tidy func
 	dir, err := os.MkdirTemp("", "flowrun-") // the result is printed from the logs, which then go
 	if err != nil {
 		return config, nil, fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
+	}
+	if state := config.StateDir; state != "" {
+		config.ToolDir = filepath.Join(state, "tools") // what tools keep is theirs, and no history
 	}
 	config.StateDir, config.CacheDir = dir, flowrun.NoCache
 	return config, func() { os.RemoveAll(dir) }, nil

@@ -7,8 +7,8 @@ func (s *spot) array() {
 		return
 	}
 	n := s.n
-	s.atLeast("minItems", len(list), n.minItems)
-	s.atMost("maxItems", len(list), n.maxItems)
+	s.atLeast("minItems", "elements", len(list), n.minItems)
+	s.atMost("maxItems", "elements", len(list), n.maxItems)
 	s.distinct(list)
 	for i, e := range list {
 		switch {

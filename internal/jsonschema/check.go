@@ -207,11 +207,11 @@ func (s *spot) number() {
 	}
 	for _, b := range s.n.numbers {
 		if !b.allows(d) {
-			s.fail("/"+b.keyword, "%s: got %s, want %s", b.keyword, plain(s.v), b.written)
+			s.fail("/"+b.keyword, boundWords[b.keyword], plain(s.v), b.written)
 		}
 	}
 	if s.n.multiple != nil && !d.multipleOf(*s.n.multiple) {
-		s.fail("/multipleOf", "multipleOf: got %s, want %s", plain(s.v), s.n.step)
+		s.fail("/multipleOf", "%s is no multiple of %s", plain(s.v), s.n.step)
 	}
 }
 
@@ -222,8 +222,8 @@ func (s *spot) text() {
 		return
 	}
 	if s.n.minLength != nil || s.n.maxLength != nil {
-		s.atLeast("minLength", utf8.RuneCountInString(text), s.n.minLength)
-		s.atMost("maxLength", utf8.RuneCountInString(text), s.n.maxLength)
+		s.atLeast("minLength", "characters", utf8.RuneCountInString(text), s.n.minLength)
+		s.atMost("maxLength", "characters", utf8.RuneCountInString(text), s.n.maxLength)
 	}
 	if p := s.n.pattern; p != nil && !p.re.MatchString(text) {
 		s.fail("/pattern", "%s does not match pattern %s", quoted(text), quoted(p.written))
@@ -235,15 +235,25 @@ func (s *spot) text() {
 	}
 }
 
-func (s *spot) atLeast(keyword string, got int, want *int) {
+// boundWords say of a number and a bound that the one is beyond the other.
+var boundWords = map[string]string{
+	"minimum":          "%s is below the minimum of %s",
+	"maximum":          "%s is above the maximum of %s",
+	"exclusiveMinimum": "%s is not above %s",
+	"exclusiveMaximum": "%s is not below %s",
+}
+
+// atLeast holds a number of things against the least there may be.
+func (s *spot) atLeast(keyword, things string, got int, want *int) {
 	if want != nil && got < *want {
-		s.fail("/"+keyword, "%s: got %d, want %d", keyword, got, *want)
+		s.fail("/"+keyword, "has %d %s, at least %d are needed", got, things, *want)
 	}
 }
 
-func (s *spot) atMost(keyword string, got int, want *int) {
+// atMost holds a number of things against the most there may be.
+func (s *spot) atMost(keyword, things string, got int, want *int) {
 	if want != nil && got > *want {
-		s.fail("/"+keyword, "%s: got %d, want %d", keyword, got, *want)
+		s.fail("/"+keyword, "has %d %s, at most %d are allowed", got, things, *want)
 	}
 }
 

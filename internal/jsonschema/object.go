@@ -13,8 +13,8 @@ func (s *spot) object() {
 		return
 	}
 	n := s.n
-	s.atLeast("minProperties", len(m), n.minProperties)
-	s.atMost("maxProperties", len(m), n.maxProperties)
+	s.atLeast("minProperties", "keys", len(m), n.minProperties)
+	s.atMost("maxProperties", "keys", len(m), n.maxProperties)
 	for _, name := range n.required {
 		if _, given := m[name]; !given {
 			s.problem(Problem{Path: []string{name}, Schema: n.at + "/required", Missing: true, Message: "is missing"})
