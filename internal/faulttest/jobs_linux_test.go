@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -216,7 +217,9 @@ func (s *story) ask(args ...string) string {
 	s.Helper()
 	out, err := s.command(args...).Output()
 	if err != nil {
-		s.Fatalf("flowrun %s: %v", strings.Join(args, " "), err)
+		var exit *exec.ExitError
+		errors.As(err, &exit)
+		s.Fatalf("flowrun %s: %v: %s", strings.Join(args, " "), err, exit.Stderr)
 	}
 	return string(out)
 }

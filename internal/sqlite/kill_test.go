@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -156,6 +157,30 @@ func TestMigrationKilled(t *testing.T) {
 		migrateTest(t, dir, rows)
 	}
 	t.Log(before, "were killed before the commit,", after, "after")
+}
+
+// All migrations that a file lacks are one step: where a later one is not done, no earlier
+// one is, and a file that is new has no version between none and this one.
+func TestMigrationsAtOnce(t *testing.T) {
+	ctx := context.Background()
+	old := migrations
+	defer func() { migrations = old }()
+	dir := filepath.Join(t.TempDir(), "state")
+	migrations = append(old[:len(old):len(old)], "CREATE TABLE broken (")
+	if s, err := Open(ctx, dir); err == nil {
+		s.Close()
+		t.Fatal("the broken migration was done")
+	}
+	migrations = old
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, dbName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var version, tables int
+	if err := db.QueryRow("SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").Scan(&version, &tables); err != nil || version != 0 || tables != 0 {
+		t.Errorf("version %d with %d tables was left (%v)", version, tables, err)
+	}
 }
 
 // migrateTest applies the extra migration and looks that everything is there.

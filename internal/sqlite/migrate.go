@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // prepare brings the file to this version. The caller holds the lock.
@@ -23,10 +24,8 @@ func (s *Store) prepare(ctx context.Context, marked bool) error {
 	if _, err := s.conn.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
 		return err
 	}
-	for ; version < len(migrations); version++ {
-		if err := s.migrate(ctx, version); err != nil {
-			return err
-		}
+	if err := s.migrate(ctx, version); err != nil {
+		return err
 	}
 	// SQLite makes the WAL file when it is first read.
 	if _, err := s.version(ctx, s.conn, marked); err != nil || marked {
@@ -65,11 +64,15 @@ func (s *Store) version(ctx context.Context, c *sql.Conn, marked bool) (int, err
 	return version, nil
 }
 
-// migrate applies the migration after version, as one transaction with the new
-// version's number.
+// migrate applies the migrations after version, as one transaction with the new version's
+// number: a process that is killed amid it leaves no version between the two, which
+// those who only read would refuse.
 func (s *Store) migrate(ctx context.Context, version int) error {
+	if version == len(migrations) {
+		return nil
+	}
 	_, err := s.conn.ExecContext(ctx, fmt.Sprintf("BEGIN IMMEDIATE;\n%s;\nPRAGMA user_version = %d;\nCOMMIT",
-		migrations[version], version+1))
+		strings.Join(migrations[version:], ";\n"), len(migrations)))
 	if err != nil {
 		s.conn.ExecContext(ctx, "ROLLBACK")
 	}
