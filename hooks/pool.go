@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
-	"slices"
 	"sync"
 )
 
@@ -123,7 +122,7 @@ func (p *pool) close() {
 	}
 	p.idle = nil
 	p.mu.Unlock()
-	for k := range slices.Values(all) {
+	for _, k := range all {
 		k.end()
 	}
 }
