@@ -46,6 +46,7 @@ var house = map[string]struct {
 	"internal/trial":   {3, []string{"", "dag", "hooks", "tool"}, nil},
 	"internal/catalog": {3, []string{"", "tool"}, nil},
 	"internal/probe":   {0, nil, nil},
+	"internal/repair":  {0, nil, nil},
 	"internal/fetch":   {3, []string{""}, nil},
 	"internal/notice":  {3, []string{"", "dag", "expr", "tool", "internal/proc"}, nil},
 	"internal/policy":  {3, nil, nil},
