@@ -57,6 +57,10 @@ var house = map[string]struct {
 	"internal/cli": {4, []string{
 		"",
 		"dag",
+		"internal/builtin",
+		"internal/discovery",
+		"internal/repair",
+		"registry",
 		"internal/advice",
 		"hooks",
 		"internal/atomicfile",
@@ -101,6 +105,9 @@ var house = map[string]struct {
 	}, nil},
 	"cmd/flowrun": {5, []string{"", "internal/cli", "internal/proc", "internal/service", "internal/web"}, nil},
 
+	"registry":            {3, []string{"", "dag", "tool", "internal/funcschema", "internal/repair"}, nil},
+	"internal/builtin":    {3, []string{"", "tool", "internal/atomicfile", "internal/cache", "internal/proc"}, []string{"github.com/rogpeppe/go-internal"}},
+	"internal/discovery":  {3, []string{"", "tool", "internal/proc"}, nil},
 	"internal/telemetry":  {3, []string{"dag"}, []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
 	"internal/funcschema": {1, []string{"tool"}, nil},
 	"internal/atomicfile": {1, nil, nil},

@@ -65,7 +65,7 @@ func (c *stepCompiler) compile() *planStep {
 	case tool.JS:
 		c.javaScript(s)
 	case tool.Go:
-		s.run = goRunner{def.Go.(StepFunc)}
+		s.run = goRunner{def.Go.(*GoTool)}
 	default:
 		s.command = c.command(c.body())
 		if s.command != nil {

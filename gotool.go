@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// StepFunc is a step written in Go. A text result is the step's output; any other
-// value is its output as JSON and what {step.json} sees. An error fails the step,
+// StepFunc is a step written in Go. A text result is the step's output; so is the text of
+// a *Content; any other value is its output as JSON and what {step.json} sees. An error fails the step,
 // with the exit code of an *ExitError in it, else 1. It must return soon after
 // ctx is done.
 type StepFunc func(ctx context.Context, in *StepInput) (any, error)
@@ -26,6 +27,8 @@ type StepInput struct {
 	Attempt int            // counts from 1
 	Dir     string         // where a command step would run
 	Item    any            // of the innermost loop around the step in its tool; nil where there is none
+
+	Workspace string // {WORKSPACE} of the run
 }
 
 // ExitError is an error that chooses the step's exit code. Err says why, and may
@@ -47,27 +50,40 @@ func (e *ExitError) Unwrap() error { return e.Err }
 // GoTool describes a tool written in Go.
 type GoTool struct {
 	Name        string
+	DisplayName string // what people call it; "" for the Name (S4-002)
 	Description string
 	Tags        []string
 	Parameters  []*tool.Parameter
+	Schema      *tool.JSONSchema // describes all parameters, in place of Parameters (S4-004)
 	Timeout     time.Duration
 	Run         StepFunc
+	// Describe says in one sentence what a call will do (S4-006). The parameters are bound.
+	// nil: the tool's description and the parameters have to do.
+	Describe func(params map[string]any) string
+	// Confirm works out what a person is shown who is asked about a call (S4-007). It
+	// changes nothing. An error says that the call would fail; then nobody is asked. nil:
+	// what Describe says is all.
+	Confirm func(ctx context.Context, in *StepInput) (*Confirmation, error)
 }
 
 // Definition is the tool in the form every other tool has: add it to a
 // tool.Library and run it by name, or use it from YAML with use-tool.
 func (t GoTool) Definition() *tool.Definition {
-	return &tool.Definition{Name: t.Name, Description: t.Description, Tags: t.Tags, Parameters: t.Parameters,
-		Timeout: t.Timeout, Single: true, Steps: []*tool.Step{GoStep(t.Name, t.Run)}}
+	d := &tool.Definition{Name: t.Name, DisplayName: t.DisplayName, Description: t.Description, Tags: t.Tags, Parameters: t.Parameters,
+		Schema: t.Schema, Timeout: t.Timeout, Single: true, Steps: []*tool.Step{{Name: t.Name, Kind: tool.Go, Go: &t}}}
+	if t.Schema != nil {
+		d.Parameters = tool.ParametersOf(t.Schema)
+	}
+	return d
 }
 
 // GoStep is a step written in Go, for a tool.Definition made in Go.
 func GoStep(name string, f StepFunc) *tool.Step {
-	return &tool.Step{Name: name, Kind: tool.Go, Go: f}
+	return &tool.Step{Name: name, Kind: tool.Go, Go: &GoTool{Name: name, Run: f}}
 }
 
 // goRunner runs a StepFunc.
-type goRunner struct{ f StepFunc }
+type goRunner struct{ tool *GoTool }
 
 func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
 	a := c.Args().(*Args)
@@ -80,18 +96,17 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 			res.Reason = dag.ReasonPanic
 		}
 	}()
-	in := &StepInput{Params: map[string]any{}, Run: c.Run, Path: string(c.Path), Attempt: c.Attempt, Dir: a.dir}
-	for name, v := range a.All() {
-		in.Params[name] = clone(v)
-	}
-	if a.local != nil {
-		in.Item = clone(a.local.item.V)
-	}
-	v, err := g.f(ctx, in)
+	in := a.stepInput()
+	in.Run, in.Path, in.Attempt = c.Run, string(c.Path), c.Attempt
+	v, err := g.tool.Run(ctx, in)
 	if err != nil {
 		return goFailure(a, err), nil
 	}
 	res.Status = dag.Succeeded
+	if content, ok := v.(*Content); ok {
+		res.Content = content.masked(a.session.Mask())
+		v = content.Text()
+	}
 	text, isText := v.(string)
 	if !isText && v != nil {
 		b, err := json.Marshal(v)
@@ -106,6 +121,18 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 	}
 	res.Stdout, err = a.session.Text(c.Path, c.Attempt, text)
 	return res, err
+}
+
+// stepInput is what a step written in Go is given of a call.
+func (a *Args) stepInput() *StepInput {
+	in := &StepInput{Params: map[string]any{}, Dir: cmp.Or(a.dir, a.world.Workspace), Workspace: a.world.Workspace}
+	for name, v := range a.All() {
+		in.Params[name] = clone(v)
+	}
+	if a.local != nil {
+		in.Item = clone(a.local.item.V)
+	}
+	return in
 }
 
 // clone is a value of its own: what a step does with its lists and maps must not

@@ -365,7 +365,7 @@ func (p *Plan) finish(v dag.View, r *dag.Result) {
 	text, err := p.output.Text(scope{view: v, args: a})
 	if err == nil {
 		r.Stdout, err = a.session.Text(a.path+"@output", 1, text)
-		r.Value, r.Structured = nil, false
+		r.Value, r.Structured, r.Content = nil, false, nil
 	}
 	if err != nil && r.Status == dag.Succeeded {
 		r.Status, r.ExitCode, r.Reason = dag.Failed, 1, "output"

@@ -38,6 +38,7 @@ type Result struct {
 	Notices []steps.Notice
 
 	output *dag.Output
+	answer any              // Content of the step that gave the output; nil: the output is all
 	page   *tool.Definition // of a Markdown tool, else nil
 	before []LogEntry       // what kept it from being run
 }
@@ -76,7 +77,7 @@ func newResult(id string, p *Plan, params map[string]any, s *dag.State) *Result 
 	}
 	if r := s.Result(); r != nil {
 		res.Status, res.ExitCode, res.Reason, res.Message = r.Status, r.ExitCode, r.Reason, r.Message
-		res.Started, res.Ended, res.output = r.Started, r.Ended, r.Stdout
+		res.Started, res.Ended, res.output, res.answer = r.Started, r.Ended, r.Stdout, r.Content
 	}
 	many := 0
 	s.All(func(dag.ID, *dag.Node, dag.Status, *dag.Result) { many++ })

@@ -369,7 +369,7 @@ func (t *tally) result(f *frame) *Result {
 	}
 	if last >= 0 {
 		out := f.nodes[last].res
-		r.Stdout, r.Value, r.Structured = out.Stdout, out.Value, out.Structured
+		r.Stdout, r.Value, r.Structured, r.Content = out.Stdout, out.Value, out.Structured, out.Content
 	}
 	return r
 }

@@ -41,6 +41,7 @@ type Result struct {
 	Value     any       `json:"-"` // structured value of a step written in Go or JavaScript; nil for text
 	// Structured says that Stdout is a value as JSON, and not text that may look like it.
 	Structured bool     `json:"structured,omitempty"`
+	Content    any      `json:"-"`                 // what a step tells a model and a person beside Stdout; nil for nothing
 	Problem    *Problem `json:"problem,omitempty"` // why it failed, for programs; nil where nobody can tell more than Message
 	Permanent  bool     `json:"-"`                 // trying again cannot help
 	Culprit    ID       `json:"-"`                 // of a graph: the first step that failed

@@ -26,6 +26,9 @@ const (
 	ScopeUser   Scope = "user"   // the configuration of the user
 	ScopeGlobal Scope = "global" // the configuration of the machine
 	ScopeFile   Scope = "file"   // named by path
+
+	ScopeBuiltin    Scope = "builtin"    // part of the program, see Library.Provide
+	ScopeDiscovered Scope = "discovered" // told of by a program, see Library.Provide (S4-030)
 )
 
 // Config says where a Library looks. The zero Config reads the process.
@@ -59,6 +62,7 @@ type Library struct {
 	extensions []string          // in order of preference
 	loaders    map[string]Loader // of what others than Decode read
 	added      []*Definition
+	provided   []*provider // by others than files, the strongest first
 	cache      map[string]loaded
 	index      map[string]index // of folders
 	frozen     map[asked]Source // of a Snapshot, which reads nothing else
@@ -285,6 +289,9 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 		if err := f.closed(); err != nil { // another tool of that name must not run in its place
 			return nil, nil, err
 		}
+	}
+	if def := l.given(name); def != nil {
+		return def, nil, nil
 	}
 	return nil, nil, l.missing(name, places)
 }

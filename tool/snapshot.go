@@ -34,7 +34,7 @@ func DigestOf(text []byte) string {
 func (l *Library) Snapshot(sources []Source) *Library {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := &Library{extensions: l.extensions, loaders: l.loaders, added: l.added,
+	s := &Library{extensions: l.extensions, loaders: l.loaders, added: l.added, provided: l.provided,
 		cache: map[string]loaded{}, live: l.live, frozen: make(map[asked]Source, len(sources))}
 	if s.live == nil {
 		s.live = l
@@ -66,6 +66,9 @@ func (l *Library) recall(name string, from *Definition) (*Definition, Diagnostic
 	}
 	src, ok := l.frozen[q]
 	if !ok {
+		if def := l.given(name); def != nil {
+			return def, nil, nil
+		}
 		return nil, nil, fmt.Errorf("cannot find the tool %s: it is not among the definitions that were kept", quote(name))
 	}
 	key := string(src.Scope) + "\x00" + src.File

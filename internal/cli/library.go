@@ -19,6 +19,7 @@ func (a *app) library() *tool.Library {
 	}
 	lib := tool.NewLibrary(c)
 	a.readScripts(lib)
+	a.provide(lib)
 	return lib
 }
 

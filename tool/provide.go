@@ -1,0 +1,59 @@
+package tool
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// provider gives tools that stand in no file. It is asked once, when somebody needs it.
+type provider struct {
+	scope Scope
+	tools func() []*Definition
+}
+
+// Provide adds tools that stand in no file and that the program need not make before
+// somebody asks for one: those that are built in, or that another program tells of. A
+// name is looked for there when no file has it, with the first provider first. tools is
+// called at most once, perhaps from several goroutines at once; its definitions must not
+// be changed afterwards, and those whose name is not valid are left out.
+func (l *Library) Provide(scope Scope, tools func() []*Definition) {
+	once := sync.OnceValue(func() []*Definition {
+		list := slices.DeleteFunc(slices.Clone(tools()), func(d *Definition) bool { return !ValidName(d.Name) })
+		for _, d := range list {
+			d.Scope = scope
+		}
+		return list
+	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.provided = append(l.provided, &provider{scope, once})
+}
+
+// Provided are the tools of every provider, in order of their names; one whose name
+// another provider or file has first is among them, as in List.
+func (l *Library) Provided() (list []*Definition) {
+	for _, p := range l.providers() {
+		list = append(list, p.tools()...)
+	}
+	slices.SortStableFunc(list, func(x, y *Definition) int { return strings.Compare(x.Name, y.Name) })
+	return list
+}
+
+// given is the first tool of that name of a provider; nil for none.
+func (l *Library) given(name string) *Definition {
+	for _, p := range l.providers() {
+		for _, def := range p.tools() {
+			if def.Name == name {
+				return def
+			}
+		}
+	}
+	return nil
+}
+
+func (l *Library) providers() []*provider {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.provided)
+}
