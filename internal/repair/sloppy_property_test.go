@@ -139,19 +139,13 @@ func (w *sloppyWriter) arguments() map[string]any {
 	}
 	args := map[string]any{}
 	for len(args) == 0 {
-		for name, v := range all {
-			_ = v
-			if w.keep(name) {
-				args[name] = all[name]
+		for _, name := range order {
+			if v, ok := all[name]; ok && w.Intn(2) == 0 {
+				args[name] = v
 			}
 		}
 	}
 	return args
-}
-
-// keep draws without the order of a map.
-func (w *sloppyWriter) keep(name string) bool {
-	return rand.New(rand.NewSource(w.Int63()^int64(len(name)*7919+int(name[0])))).Intn(2) == 0
 }
 
 func (w *sloppyWriter) space() string { return w.pick("", " ", " ", "\n  ") }
