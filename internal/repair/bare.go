@@ -110,6 +110,9 @@ func (d *descent) bareText(i int) (int, bool) {
 	doubt := func(i int, why string) (int, bool) {
 		return i, d.fault("ambiguous", i, "%s: %s in a text without quotes leaves open where it ends", d.here(), why)
 	}
+	if name, ok := d.keyAt(i); ok && d.declared(name) {
+		return doubt(i, "the name "+quote(name))
+	}
 	for i < len(d.text) {
 		c := d.text[i]
 		switch {

@@ -60,7 +60,9 @@ func (s *scan) arguments(open int) bool {
 func (s *scan) parenthesis(door bool) (node, bool) {
 	n := node{kind: object, off: s.at(s.pos)}
 	s.pos++
-	s.space()
+	if !s.space() {
+		return n, false
+	}
 	if door && s.quoteAt(s.pos) != nil && !s.isKey(s.pos) {
 		if !s.callee() {
 			return n, false
@@ -102,12 +104,7 @@ func (s *scan) callee() bool {
 	if !ok || !s.calls(name.text, int(off)) {
 		return false
 	}
-	s.space()
-	if s.byteAt(s.pos) == ',' {
-		s.pos++
-		s.space()
-	}
-	return true
+	return s.optionalComma()
 }
 
 // single reads the one value of a call, and its closing parenthesis.
@@ -117,13 +114,8 @@ func (s *scan) single(read func() (node, bool)) (node, bool) {
 	}
 	defer s.pop()
 	n, ok := read()
-	if !ok {
+	if !ok || !s.optionalComma() {
 		return n, false
-	}
-	s.space()
-	if s.byteAt(s.pos) == ',' {
-		s.pos++
-		s.space()
 	}
 	if s.pos >= len(s.text) {
 		return n, s.cutOff()
@@ -133,4 +125,15 @@ func (s *scan) single(read func() (node, bool)) (node, bool) {
 	}
 	s.pos++
 	return n, true
+}
+
+// optionalComma goes over the comma behind a value of a call.
+func (s *scan) optionalComma() bool {
+	if !s.space() {
+		return false
+	}
+	if s.byteAt(s.pos) == ',' {
+		s.pos++
+	}
+	return s.space()
 }

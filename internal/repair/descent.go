@@ -104,7 +104,9 @@ func (d *descent) members() ([]node, bool) {
 	f := *d.top()
 	comma := true // one before the next member
 	for {
-		d.space()
+		if !d.space() {
+			return kids, false
+		}
 		if d.pos >= len(d.text) {
 			return kids, f.closer == '\n' || d.cutOff()
 		}
@@ -284,7 +286,9 @@ func (d *descent) isSeparator(i int) bool {
 }
 
 func (d *descent) separator() bool {
-	d.space()
+	if !d.space() {
+		return false
+	}
 	if !d.isSeparator(d.pos) {
 		if d.pos >= len(d.text) {
 			return d.cutOff()
@@ -316,7 +320,9 @@ func (d *descent) list(s *Schema, closer byte) (node, bool) {
 	defer d.pop()
 	comma := true
 	for {
-		d.space()
+		if !d.space() {
+			return n, false
+		}
 		if d.pos >= len(d.text) {
 			return n, d.cutOff()
 		}

@@ -11,7 +11,8 @@ import (
 // or the end of what is open. Everything that could be read in a second way is refused:
 //
 //   - a name with its separator in the text: perhaps a quote was lost before it;
-//   - an odd number of quotes in it (apostrophes and inches do not count);
+//   - an odd number of quotes in it (apostrophes and inches do not count), or one that
+//     should open a pair and looks like the end of a text;
 //   - a later quote that could close it as well.
 func (d *descent) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
 	first := end
@@ -40,6 +41,9 @@ func (d *descent) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
 			return end, size
 		}
 		if !d.apostrophe(end, size) && !d.inch(end, size) {
+			if count%2 == 0 && !d.opens(end, size) {
+				return d.doubtful(first)
+			}
 			count++
 		}
 		previous = end + size
@@ -98,6 +102,8 @@ func (d *descent) after(i int) follow {
 	switch c := d.byteAt(k); {
 	case k >= len(d.text):
 		return nothing
+	case d.comment(k) > k:
+		return doubt
 	case c == f.closer:
 		return d.closesWell(k)
 	case d.isSeparator(k):
@@ -105,24 +111,53 @@ func (d *descent) after(i int) follow {
 	case c == ',':
 		return d.afterComma(d.blanks(k + 1))
 	}
-	if name, ok := d.keyAt(k); ok && d.matters(name) {
+	if name, ok := d.keyAt(k); ok && d.matters(name) || d.twoTexts(k) {
 		return doubt
+	}
+	if word := d.bareKey(k); word > k {
+		next := d.blanks(word)
+		if c := d.byteAt(next); (c == '{' || c == '[' || d.quoteAt(next) != nil) && d.matters(d.text[k:word]) {
+			return doubt
+		}
 	}
 	return nothing
 }
 
+// twoTexts tells whether a quote at k, behind another, may open a text of its own.
+func (d *descent) twoTexts(k int) bool {
+	q := d.quoteAt(k)
+	return q != nil && !d.goesOn(k+len(q.open))
+}
+
+// startsMember tells whether a name of the call stands at k, also one that lost its
+// separator.
+func (d *descent) startsMember(k int) bool {
+	if name, ok := d.keyAt(k); ok {
+		return d.matters(name)
+	}
+	if q := d.quoteAt(k); q != nil {
+		end, size := d.nextShut(q, k+len(q.open))
+		return size > 0 && d.spend(end-k, k) && d.matters(d.text[k+len(q.open):end])
+	}
+	word := d.bareKey(k)
+	return word > k && d.matters(d.text[k:word])
+}
+
 // afterComma is what follows a quote and a comma.
 func (d *descent) afterComma(k int) follow {
+	if d.comment(k) > k {
+		return doubt
+	}
 	if d.byteAt(k) == d.top().closer {
 		return d.closesWell(k)
 	}
 	if d.top().list {
-		if d.quoteAt(k) != nil {
-			return doubt
-		}
-		return nothing
+		return doubt
 	}
 	name, ok := d.keyAt(k)
+	if !ok && d.startsMember(k) {
+		return doubt
+	}
 	switch p, _ := d.property(d.schemaOrRoot(), name); {
 	case !ok:
 		return nothing
@@ -148,7 +183,7 @@ func (d *descent) closesWell(k int) follow {
 			if c == ',' || k >= len(d.text) {
 				return closes
 			}
-			return nothing
+			return doubt
 		}
 		k = d.blanks(k + 1)
 	}
@@ -194,6 +229,13 @@ func (d *descent) matters(name string) bool {
 		}
 	}
 	return false
+}
+
+// opens tells whether the quote at i looks like the first of a pair.
+func (d *descent) opens(i, size int) bool {
+	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
+	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
+	return !unicode.IsLetter(before) && !unicode.IsDigit(before) && !invisible(after) && !strings.ContainsRune(",;.:=}])", after)
 }
 
 // inch tells whether the quote at i is the sign after a number, as in 5" wide.

@@ -67,6 +67,8 @@ func (d *descent) afterInLine(i int) follow {
 			}
 			return doubt
 		}
+	case d.twoTexts(k):
+		return doubt
 	}
 	return nothing
 }

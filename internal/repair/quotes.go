@@ -143,6 +143,9 @@ func (d *descent) goesOn(i int) bool {
 		return d.lineGoesOn(i)
 	}
 	k := d.skip(i)
+	if b := d.blanks(i); b < k && strings.IndexByte(d.text[b:k], d.text[i-1]) >= 0 {
+		return false // a comment with such a quote in it: it may be the text that goes on
+	}
 	if k >= len(d.text) || d.text[k] == f.closer {
 		return true
 	}

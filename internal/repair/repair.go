@@ -90,12 +90,14 @@ func (r *reading) whole(src source, s *Schema) (node, bool) {
 		return n, ok
 	}
 	d := r.descend(src)
-	d.space()
+	if !d.space() {
+		return node{}, false
+	}
 	n, ok := d.value(s)
-	if !ok {
+	if !ok || !d.space() {
 		return n, false
 	}
-	if d.space(); d.pos < len(d.text) {
+	if d.pos < len(d.text) {
 		return n, d.fault("syntax", d.pos, "%s: the text goes on after its value", d.here())
 	}
 	return n, true

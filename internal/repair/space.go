@@ -70,17 +70,35 @@ func (d *descent) skip(i int) int {
 	}
 }
 
-// space goes over blanks and comments between tokens.
-func (d *descent) space() {
+// space goes over blanks and comments between tokens. It refuses a comment with a single
+// quote in it, which is perhaps the rest of a text.
+func (d *descent) space() bool {
 	for {
 		d.pos = d.blanks(d.pos)
 		j := d.comment(d.pos)
 		if j == d.pos {
-			return
+			return true
+		}
+		if d.oddQuotes(d.pos, j) {
+			return d.fault("ambiguous", d.pos, "it is not clear whether this is a comment or the rest of a text")
 		}
 		d.fix("comment", d.pos)
 		d.pos = j
 	}
+}
+
+// oddQuotes tells whether quotes in a part of the text are no pairs.
+func (d *descent) oddQuotes(i, end int) bool {
+	double, single := 0, 0
+	for ; i < end; i++ {
+		switch {
+		case d.text[i] == '"':
+			double++
+		case d.text[i] == '\'' && !d.apostrophe(i, 1):
+			single++
+		}
+	}
+	return double%2+single%2 > 0
 }
 
 // valueSpace goes over what stands between separator and value. What looks like a comment
@@ -94,12 +112,11 @@ func (d *descent) valueSpace(s *Schema) bool {
 	if d.comment(d.pos) == d.pos {
 		return d.spend(0, d.pos)
 	}
-	if s.allows("string") && !d.has(d.pos, "/*") {
+	if s.allows("string") {
 		return d.fault("ambiguous", d.pos, "%s may be text or a comment; put text in quotes", d.here())
 	}
 	if d.top().closer == '\n' {
 		return d.fault("syntax", d.pos, "%s has no value", d.here())
 	}
-	d.space()
-	return true
+	return d.space()
 }

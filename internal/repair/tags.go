@@ -26,15 +26,19 @@ func (d *descent) thinkingEnd(start int) int {
 		}
 		end = max(end, i+len(shut))
 	}
-	if end > start {
-		d.fix("thinking", start)
+	if end == start || strings.Contains(d.text[:end], "{") && !strings.ContainsRune("{[<`~", rune(d.byteAt(d.blanks(end)))) {
+		return start // scan sees whether the end of thoughts stands in a text
 	}
+	d.fix("thinking", start)
 	return end
 }
 
 // tagAt is the name of the tag at i, what stands behind the name, and where it ends; 0 for
 // none.
 func (d *descent) tagAt(i int) (name, rest string, end int) {
+	if d.byteAt(i) != '<' {
+		return "", "", 0
+	}
 	j := i + 1
 	if d.byteAt(j) == '/' {
 		j++

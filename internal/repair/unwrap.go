@@ -165,9 +165,10 @@ func (s *scan) stray() bool {
 	if len(s.found) == 0 {
 		return true
 	}
-	gap := s.text[s.found[len(s.found)-1].end:s.pos]
+	last := &s.found[len(s.found)-1]
+	gap := s.text[last.end:s.pos]
 	s.budget -= len(gap)
-	if strings.Trim(gap, " \t\r\n}])`") == "" {
+	if strings.Trim(gap, " \t\r\n}])`") == "" && !strings.ContainsRune(",[(:=", rune(s.byteAt(s.back(last.start)))) {
 		return true
 	}
 	return s.fault("ambiguous", s.pos, "a bracket closes here that belongs to nothing: a quote or a bracket is missing before it")
@@ -189,12 +190,29 @@ func (s *scan) brace() bool {
 		s.pos = end
 		return true
 	}
+	if !s.unnamed(start) {
+		return false
+	}
 	n, ok := s.exactOr(func() (node, bool) { return s.object(s.root, '}') })
 	if !ok {
 		return false
 	}
 	s.add(n, start, "")
 	return s.goesOnLike(start)
+}
+
+// unnamed refuses a value that a declared name stands before: what was around them is lost.
+func (s *scan) unnamed(start int) bool {
+	i := s.back(start)
+	if c := s.byteAt(i); c != ':' && c != '=' || i == start {
+		return true
+	}
+	text := strings.TrimRight(s.text[max(0, i-maxKey):i], " \t\r\n\"'`*")
+	word := text[strings.LastIndexAny(text, " \t\r\n\"'`,;{}[]()*:=")+1:]
+	if word == "" || !s.inputName(word) {
+		return true
+	}
+	return s.fault("ambiguous", start, "the name %s stands before the object: it is not clear whether it belongs to it", quote(word))
 }
 
 // exactOr reads JSON at pos, or else what the tolerant grammar makes of it.
@@ -252,6 +270,9 @@ func (s *scan) bracket() bool {
 	if k := s.blanks(start + 1); s.byteAt(k) != '{' {
 		s.pos++
 		return true
+	}
+	if !s.unnamed(start) {
+		return false
 	}
 	n, ok := s.exactOr(func() (node, bool) { return s.list(&Schema{Types: arrayType, Items: s.root}, ']') })
 	if ok {
