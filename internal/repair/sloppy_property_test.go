@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/repair"
 )
@@ -72,6 +73,30 @@ func TestSloppyCutOff(t *testing.T) {
 				continue // nothing was sent yet
 			}
 			same(t, seed, text, got, args)
+		}
+	}
+}
+
+// TestTruncatedCode: what is cut off in valid JSON is told to be, so that the model sends
+// it again, whole.
+func TestTruncatedCode(t *testing.T) {
+	schema := letter(t)
+	for seed := range int64(20_000) {
+		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostile}
+		args := w.arguments()
+		form, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := w.pick("", "", "Here it is:\n", `{"name": "send_letter", "arguments": `) + string(form)
+		text = text[:len(text)-len(form)+1+w.Intn(len(form)-1)]
+		if !utf8.ValidString(text) {
+			continue
+		}
+		if got, refusal := parse(t, schema, "send_letter", text); refusal == nil {
+			t.Fatalf("seed %d: %s\nbecame %s", seed, text, encode(t, got.Value))
+		} else if refusal.Code != "truncated" {
+			t.Fatalf("seed %d: %s\nrefused: %s: %s, want truncated", seed, text, refusal.Code, refusal.Message)
 		}
 	}
 }
