@@ -41,6 +41,12 @@ func checkValue(t *testing.T, c *sample, got *repair.Result) {
 	case c.defaults != nil && !slices.Equal(c.defaults, got.Defaults):
 		t.Errorf("defaults = %q, want %q\ninput   %s\nreason  %s", got.Defaults, c.defaults, cut(c.input), c.why)
 	}
+	for _, p := range c.schema.Properties {
+		v, given := got.Value[p.Name]
+		if given && !conforms(p.Schema, v) || !given && p.Required {
+			t.Errorf("%s is not as it is declared in %s\ninput   %s", p.Name, cut(text), cut(c.input))
+		}
+	}
 	if !got.Repaired && !json.Valid([]byte(c.input)) {
 		t.Errorf("no JSON, and not repaired\ninput   %s", cut(c.input))
 	}
@@ -52,6 +58,39 @@ func checkValue(t *testing.T, c *sample, got *repair.Result) {
 			t.Errorf("repair %+v of a text of %d bytes\ninput   %s", r, len(c.input), cut(c.input))
 		}
 	}
+}
+
+// conforms reports whether a value has the declared type, at any depth. null may stand
+// inside of values, and enums are the caller's.
+func conforms(s *repair.Schema, v any) bool {
+	if s == nil || len(s.Types) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(s.Types, func(kind string) bool {
+		switch v := v.(type) {
+		case string:
+			return kind == "string"
+		case bool:
+			return kind == "boolean"
+		case json.Number:
+			return kind == "number" || kind == "integer" && isInteger(string(v))
+		case []any:
+			return kind == "array" && !slices.ContainsFunc(v, func(item any) bool { return item != nil && !conforms(s.Items, item) })
+		case map[string]any:
+			return kind == "object" && !slices.ContainsFunc(s.Properties, func(p repair.Property) bool {
+				member := v[p.Name]
+				return member != nil && !conforms(p.Schema, member)
+			})
+		}
+		return kind == "null"
+	})
+}
+
+// isInteger reports whether the fraction is one of zeros. What an exponent makes of a
+// number is left to the cases.
+func isInteger(digits string) bool {
+	_, fraction, _ := strings.Cut(digits, ".")
+	return strings.ContainsAny(digits, "eE") || strings.Trim(fraction, "0") == ""
 }
 
 func checkRefusal(t *testing.T, c *sample, got *repair.Refusal) {
