@@ -117,6 +117,9 @@ func (d *descent) readMembers(first int) bool {
 		}
 		switch c := d.text[d.pos]; {
 		case c == f.closer:
+			if comma && len(d.shelf.nodes) > first {
+				d.fix("comma", d.pos)
+			}
 			d.pos++
 			return true
 		case c == ',':
@@ -246,7 +249,7 @@ func (d *descent) back(i int) int {
 func (d *descent) noSeparator(i, end, j int, more bool) bool {
 	word := d.text[i:end]
 	switch c := d.byteAt(j); {
-	case j >= len(d.text):
+	case j >= len(d.text) && d.top().closer != '\n':
 		return d.cutOff()
 	case c == '(' || c == '[' || c == '+' || c == '*' || c == '.':
 		return d.fault("code", i, "%s is followed by %q: code is not run here", quote(word), c)
@@ -341,6 +344,9 @@ func (d *descent) readItems(s *Schema, closer byte, first int) bool {
 		}
 		switch c := d.text[d.pos]; {
 		case c == closer:
+			if comma && len(d.shelf.nodes) > first {
+				d.fix("comma", d.pos)
+			}
 			d.pos++
 			return true
 		case c == ',' && comma && len(d.shelf.nodes) > first:

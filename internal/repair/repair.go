@@ -102,5 +102,6 @@ func (r *reading) whole(src source, s *Schema) (node, bool) {
 	if d.pos < len(d.text) {
 		return n, d.fault("syntax", d.pos, "%s: the text goes on after its value", d.here())
 	}
+	d.unlike()
 	return n, true
 }
