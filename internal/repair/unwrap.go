@@ -166,6 +166,26 @@ func (s *scan) run() bool {
 	return true
 }
 
+// brokenQuotes tells whether quotes behind i are no pairs, as they are in prose.
+func (s *scan) brokenQuotes(i int) bool {
+	for _, q := range []byte{'"', '\''} {
+		count := 0
+		for at := i; at < len(s.text); at++ {
+			if s.text[at] != q || s.apostrophe(at, 1) {
+				continue
+			}
+			if count%2 == 0 && !s.opens(at, 1) {
+				return true
+			}
+			count++
+		}
+		if count%2 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // stands keeps that a name with a value stands outside of all candidates.
 func (s *scan) stands(is bool) {
 	s.loose = s.loose || is
@@ -320,7 +340,7 @@ func (s *scan) choose(level int) (node, bool) {
 	if s.loose && (s.within || !s.found[0].marked) {
 		return node{}, s.fault("ambiguous", s.found[0].start, "a declared name with a value stands outside of the object: it may belong into it")
 	}
-	if last := s.found[len(s.found)-1].end; s.oddQuotes(last, len(s.text)) {
+	if last := s.found[len(s.found)-1].end; s.brokenQuotes(last) {
 		return node{}, s.fault("ambiguous", last, "a single quote stands behind the object: its last text may go on to there")
 	}
 	if slices.ContainsFunc(s.found, func(c candidate) bool { return c.marked }) {
