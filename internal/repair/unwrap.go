@@ -21,6 +21,8 @@ type scan struct {
 	thinks bool
 	loose  bool // a declared name with a value stands outside of all candidates
 	within bool // and within a fence or tag
+	fenced bool // a fence is open
+	sloppy bool // an object was no plain JSON
 }
 
 // call reads a text with a call in it, or none. level counts the strings around it.
@@ -270,6 +272,7 @@ func (s *scan) exactOr(tolerant func() (node, bool)) (node, bool) {
 		s.pos = end
 		return n, true
 	}
+	s.sloppy = true
 	return tolerant()
 }
 
@@ -336,6 +339,9 @@ func (s *scan) bracket() bool {
 func (s *scan) choose(level int) (node, bool) {
 	if len(s.found) == 0 {
 		return node{}, s.nothingFound()
+	}
+	if s.fenced && s.sloppy {
+		return node{}, s.cutOff() // the fence, and perhaps a text whose quotes are not marked
 	}
 	if s.loose && (s.within || !s.found[0].marked) {
 		return node{}, s.fault("ambiguous", s.found[0].start, "a declared name with a value stands outside of the object: it may belong into it")
