@@ -99,6 +99,7 @@ func (a *app) root() *cobra.Command {
 	}
 	add("run",
 		a.runCommand(),
+		a.callCommand(),
 		a.resumeCommand(),
 		a.retryCommand(),
 		a.approveCommand(),
