@@ -97,10 +97,10 @@ const mostArguments = 1<<20 + 1
 
 // argumentsText is what the model wrote.
 func (a *app) argumentsText(ctx context.Context, words []string) (string, error) {
-	if len(words) == 0 {
-		return "", nil
-	}
-	if words[0] != "-" {
+	switch {
+	case len(words) == 0:
+		return "{}", nil
+	case words[0] != "-":
 		return words[0], nil
 	}
 	type input struct {
