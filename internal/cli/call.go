@@ -77,14 +77,16 @@ func (a *app) call(c *cobra.Command, args []string, f callFlags) error {
 	if err := f.check(c, args); err != nil {
 		return a.noCall(err)
 	}
+	if f.progress = "none"; isTerminal(a.Stderr) { // elsewhere nothing but the document is printed
+		f.progress = "auto"
+		if err := a.settle(c, &f.runFlags); err != nil {
+			return a.noCall(err)
+		}
+	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	sig := a.signals(stop)
 	defer sig.stop()
-	f.progress = "none"
-	if isTerminal(a.Stderr) {
-		f.progress = a.automatic()
-	}
 	text, err := a.argumentsText(ctx, args[1:])
 	if err != nil {
 		return a.answer(ctx, sig, notCalled(ctx, err))

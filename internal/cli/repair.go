@@ -150,7 +150,11 @@ func (m *mender) answer(line []byte, tooLong bool) repairAnswer {
 		return fail("the line is not UTF-8")
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
-		return fail(`the line is no JSON object as {"id", "tool_parameters", "input"}: %v`, err)
+		why := err.Error()
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			why = "it is a JSON " + wrong.Value
+		}
+		return fail(`the line is no JSON object as {"id", "tool_parameters", "input"}: %s`, why)
 	}
 	if l.ID != nil {
 		a.ID = l.ID
