@@ -40,7 +40,7 @@ func (t *Tool) refusal(r *repair.Refusal) *Refusal {
 
 // invalid is a refusal of values: everything that is wrong with them.
 func (t *Tool) invalid(e *flowrun.ParamsError) *Refusal {
-	r := &Refusal{Code: CodeMissing, ExpectedFormat: t.expected(), Hint: "send the whole call again with these corrected"}
+	r := &Refusal{Code: CodeMissing, ExpectedFormat: t.expected(), Hint: "Send the whole call again with these corrected."}
 	var lines []string
 	for _, p := range e.Problems {
 		if p.Code != "missing" {
@@ -153,7 +153,7 @@ func cutText(s string, most int) string {
 func (r *Refusal) reason() string {
 	text := fmt.Sprintf("Error: Invalid parameters provided. Reason: %s", r.Message)
 	if r.Hint != "" {
-		text += "; " + r.Hint
+		text = strings.TrimRight(text, ".") + ". " + r.Hint
 	}
 	if r.ExpectedFormat != nil {
 		text += "\nExpected: " + string(r.ExpectedFormat)
