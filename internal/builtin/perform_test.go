@@ -74,8 +74,8 @@ func confirm(t testing.TB, c Config, workspace, name string, params map[string]a
 	return plan.Confirmation(t.Context(), flowrun.World{Workspace: workspace}, params)
 }
 
-// TestTools: what a model is told of each is whole, and takes nothing that is not declared.
-func TestTools(t *testing.T) {
+// TestDescribed: what a model is told of each is whole, and takes nothing that is not declared.
+func TestDescribed(t *testing.T) {
 	lib := tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return Tools(Config{}) })
 	for _, d := range lib.Provided() {

@@ -83,7 +83,7 @@ func FuzzMarkdownOf(f *testing.F) {
 		f.Add(page)
 	}
 	f.Fuzz(func(t *testing.T, page string) {
-		title, text := markdownOf(decoded([]byte(page), kind{html: true, written: "text/html; charset=utf-8"}), "https://example.com/")
+		title, text := markdownOf(decoded([]byte(page), webKind{html: true, written: "text/html; charset=utf-8"}), "https://example.com/")
 		if !utf8.ValidString(title+text) || strings.ContainsAny(title+text, "\x1b\x00\u202e") {
 			t.Errorf("%q %q", title, text)
 		}
