@@ -77,14 +77,16 @@ func (a *app) call(c *cobra.Command, args []string, f callFlags) error {
 	if err := f.check(c, args); err != nil {
 		return a.noCall(err)
 	}
+	if f.progress = "none"; isTerminal(a.Stderr) { // elsewhere nothing but the document is printed
+		f.progress = "auto"
+		if err := a.settle(c, &f.runFlags); err != nil {
+			return a.noCall(err)
+		}
+	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	sig := a.signals(stop)
 	defer sig.stop()
-	f.progress = "none"
-	if isTerminal(a.Stderr) {
-		f.progress = a.automatic()
-	}
 	text, err := a.argumentsText(ctx, args[1:])
 	if err != nil {
 		return a.answer(ctx, sig, notCalled(ctx, err))
@@ -97,10 +99,10 @@ const mostArguments = 1<<20 + 1
 
 // argumentsText is what the model wrote.
 func (a *app) argumentsText(ctx context.Context, words []string) (string, error) {
-	if len(words) == 0 {
-		return "", nil
-	}
-	if words[0] != "-" {
+	switch {
+	case len(words) == 0:
+		return "{}", nil
+	case words[0] != "-":
 		return words[0], nil
 	}
 	type input struct {

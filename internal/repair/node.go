@@ -48,6 +48,9 @@ func (s *source) at(i int) int32 {
 
 // inner is the source that a quoted text is.
 func (n *node) inner() source {
+	if n.kind == bare {
+		return source{text: n.text, base: int(n.off)}
+	}
 	if n.exact {
 		return source{text: n.text, base: int(n.off) + 1}
 	}
