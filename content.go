@@ -107,8 +107,12 @@ func (c *Content) masked(m *steps.Mask) *Content {
 }
 
 // Content is what the run answers a model and a person: the content of the step that
-// gave the output, where it gave one, else the output as text.
+// gave the output, where it gave one, else the output as text; of a tool that a program
+// told of and that failed, Report.
 func (r *Result) Content() *Content {
+	if report := r.Report(); report != "" {
+		return TextContent(report, "")
+	}
 	if c, ok := r.answer.(*Content); ok {
 		return c
 	}
