@@ -22,20 +22,20 @@ import (
 // is told of a failure.
 
 // callInput is the one reference in the input of such a command: all parameters.
-const callInput = "@call"
+const callInput = "CALL"
 
 type callNames struct{}
 
 // Symbol implements expr.Names.
 func (callNames) Symbol(id string) expr.Symbol {
-	if id != "CALL" {
+	if id != callInput {
 		return expr.Symbol{}
 	}
-	return expr.Symbol{Class: expr.Arguments, As: callInput}
+	return expr.Symbol{Class: expr.Arguments}
 }
 
 // callTemplate is the input of every such command.
-var callTemplate, _ = expr.ParseTemplate("{CALL}", expr.Plain, callNames{})
+var callTemplate, _ = expr.ParseTemplate("{"+callInput+"}", expr.Plain, callNames{})
 
 // program makes the step that calls a tool which a program told of.
 func (c *stepCompiler) program(s *planStep) {

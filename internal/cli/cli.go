@@ -13,6 +13,7 @@ package cli
 import (
 	"io"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -65,6 +66,10 @@ type app struct {
 	inJSON bool   // --progress json: errors are told so too
 
 	scripts *hooks.Runtime // nil until asked for
+
+	trustOnce   bool        // --trust-project of a command that runs something
+	heeds       atomic.Bool // signals are heard by what a command does, see signals
+	discoveries discoveries
 }
 
 func (a *app) root() *cobra.Command {

@@ -9,6 +9,8 @@ import (
 // provide adds the tools that stand in no file; they are made when a name is in none.
 func (a *app) provide(lib *tool.Library) {
 	lib.Provide(tool.ScopeBuiltin, a.builtIn)
+	lib.Provide(tool.ScopeDiscovered, a.discovered)
+	lib.Missed(a.undiscovered)
 }
 
 // builtIn are the tools that come with the program.
