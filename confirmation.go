@@ -46,13 +46,6 @@ func (p *Plan) Describe(w World, params map[string]any) (string, error) {
 	return p.describe(a), nil
 }
 
-func (p *Plan) describe(a *Args) string {
-	if g := p.goTool(); g != nil && g.Describe != nil {
-		return g.Describe(a.stepInput().Params)
-	}
-	return p.Definition.Description
-}
-
 // goTool is what the plan's tool is in Go; nil where it is written otherwise.
 func (p *Plan) goTool() *GoTool {
 	if d := p.Definition; d.Single && d.Steps[0].Kind == tool.Go {

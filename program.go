@@ -110,19 +110,20 @@ const mostReported = 64 << 10
 
 // Report is how the call of a tool failed that a program told of, in five lines for a
 // model (S4-034): what it printed on both streams, an error of the call itself, exit code
-// and signal. It is "" for other tools, and for calls that succeeded.
-func (r *Result) Report() string {
+// and signal. why is the error of a call that was stopped, where the caller knows it
+// better than the run. It is "" for other tools, and for calls that succeeded.
+func (r *Result) Report(why string) string {
 	if !r.called || r.Status == dag.Succeeded || len(r.Steps) == 0 {
 		return ""
 	}
 	s := &r.Steps[0]
 	signal := steps.SignalIn(s.Message)
-	code, said := strconv.Itoa(s.ExitCode), cmp.Or(s.Message, wordFor(s.Reason))
-	if signal != "" || !ranToItsEnd(s) {
-		code = ""
-	}
-	if signal != "" {
-		said = ""
+	code, said := strconv.Itoa(s.ExitCode), s.Message
+	switch {
+	case signal != "":
+		code, said = "", ""
+	case !ranToItsEnd(s):
+		code, said = "", cmp.Or(why, s.Message, s.Reason, r.Message)
 	}
 	return fmt.Sprintf("Stdout: %s\nStderr: %s\nError: %s\nExit Code: %s\nSignal: %s",
 		cmp.Or(reported(s.stdout), "(empty)"), cmp.Or(reported(s.stderr), "(empty)"),
@@ -132,14 +133,6 @@ func (r *Result) Report() string {
 // ranToItsEnd says whether the exit code is the program's own.
 func ranToItsEnd(s *StepResult) bool {
 	return s.Status == dag.Succeeded || s.Status == dag.Failed && s.Reason == dag.ReasonExit || s.Reason == steps.ReasonOutputTooLarge
-}
-
-// wordFor is a reason as an error; "" where the exit code says enough.
-func wordFor(reason string) string {
-	if reason == dag.ReasonExit {
-		return ""
-	}
-	return reason
 }
 
 // reported is a stream as it stands in a report.

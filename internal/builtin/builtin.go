@@ -13,7 +13,19 @@ type Config struct {
 	Roots []string
 	// Fetch asks an address; nil: the web tools fail.
 	Fetch func(context.Context, flowrun.FetchRequest) (*flowrun.FetchAnswer, error)
+
+	Settings
 }
 
 // Tools are the definitions of all of them, for tool.Library.Provide.
-func Tools(c Config) []*tool.Definition { return nil }
+func Tools(c Config) []*tool.Definition {
+	return []*tool.Definition{
+		runShellCommand(c),
+		webFetch(c),
+		webSearch(c),
+		saveMemory(c),
+		todoWrite(c),
+		task(c),
+		exitPlanMode(),
+	}
+}

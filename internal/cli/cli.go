@@ -19,6 +19,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -66,6 +67,7 @@ type app struct {
 	inJSON bool   // --progress json: errors are told so too
 
 	scripts *hooks.Runtime // nil until asked for
+	inForce *config.Config // of the command that runs something; nil until it has read them
 
 	trustOnce   bool        // --trust-project of a command that runs something
 	heeds       atomic.Bool // signals are heard by what a command does, see signals
@@ -102,6 +104,7 @@ func (a *app) root() *cobra.Command {
 	}
 	add("run",
 		a.runCommand(),
+		a.callCommand(),
 		a.resumeCommand(),
 		a.retryCommand(),
 		a.approveCommand(),

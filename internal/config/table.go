@@ -57,10 +57,15 @@ var server = tool.NewObject("a server", "One MCP server: a program to start, or 
 	field(tool.KindText, "description", "", "What the server is for."),
 )
 
-var discovery = tool.NewObject("tools", "Programs that tell of further tools.",
+var discovery = tool.NewObject("tools", "Programs that tell of further tools, and what built-in tools may reach.",
 	field(tool.KindText, "discoveryCommand", "", "Program and arguments, started without a shell, that print declarations of tools as a JSON array."),
 	field(tool.KindText, "callCommand", "", "Program and arguments that call one of them: its name is the last argument, the parameters are JSON on standard input."),
 	tool.Field{Kind: tool.KindChoice, Key: "callStderr", Enum: []string{"ignore", "fail"}, Default: "ignore", Doc: "Whether a call fails whose program prints an error and ends with exit code 0."},
+	field(tool.KindText, "agentCommand", "", "Program, with its arguments, that task hands work to; it starts without a shell."),
+	field(tool.KindText, "searchUrl", "", "Address that web_search asks, with {query} in it; it answers JSON."),
+	field(tool.KindText, "searchKeyEnv", "", "Environment variable that holds the key for it."),
+	field(tool.KindText, "searchKeyHeader", "", "Header that the key is sent in; Authorization, as a bearer token, where absent."),
+	field(tool.KindTexts, "webAllow", "", "Hosts of this machine or its network that web_fetch may ask: localhost:8080, or without a port for every one."),
 	field(tool.KindText, "toolDiscoveryCommand", "", "Another spelling of discoveryCommand."),
 	field(tool.KindText, "toolCallCommand", "", "Another spelling of callCommand."),
 )
