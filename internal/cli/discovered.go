@@ -36,7 +36,7 @@ func (a *app) discovered() []*tool.Definition {
 	if t.asked {
 		return t.tools
 	}
-	c, err := a.configuration(a.trustOnce)
+	c, err := a.soFar()
 	if err != nil || c.Word("tools.discoveryCommand") == "" {
 		return nil // what is wrong with settings is told by what needs more of them
 	}
@@ -86,6 +86,14 @@ func (a *app) discover(t *discoveries, c *config.Config) {
 	}
 }
 
+// soFar are the settings in force: those that the command has read, or what it will read.
+func (a *app) soFar() (*config.Config, error) {
+	if a.inForce != nil {
+		return a.inForce, nil
+	}
+	return a.configuration(a.trustOnce)
+}
+
 // projectDir is the root of the project, the working directory where there is none.
 func (a *app) projectDir(c *config.Config) string {
 	if c.Trust.Folder != "" {
@@ -98,7 +106,7 @@ func (a *app) projectDir(c *config.Config) string {
 // undiscovered says why a name may be found nowhere though a command would tell of it;
 // "" where that is not so.
 func (a *app) undiscovered() string {
-	c, err := a.configuration(a.trustOnce)
+	c, err := a.soFar()
 	if err == nil && untoldOf(c) {
 		return fmt.Sprintf("tools.discoveryCommand of %s, which may tell of it, is not run: the project is not trusted; flowrun trust trusts it",
 			console.Quote(c.Trust.Folder))
@@ -123,7 +131,7 @@ func (a *app) nowTrusted(err error, f runFlags) bool {
 	if !ok || missing.Note == "" || !a.canAsk(f) {
 		return false
 	}
-	c, err := a.configuration(a.trustOnce)
+	c, err := a.soFar()
 	if err != nil || !untoldOf(c) || c.Trust.State == config.Declined {
 		return false
 	}

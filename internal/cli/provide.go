@@ -19,12 +19,9 @@ func (a *app) provide(lib *tool.Library) {
 func (a *app) builtIn() []*tool.Definition {
 	c := builtin.Config{Fetch: fetch.Do}
 	c.StateDir, c.ConfigDir = flowrun.DefaultStateDir(), config.UserDir()
-	s := a.inForce
-	if s == nil {
-		var err error
-		if s, err = a.configuration(a.trustOnce); err != nil { // which is told by what needs more of them
-			s = nil
-		}
+	s, err := a.soFar()
+	if err != nil { // which is told by what needs more of them
+		s = nil
 	}
 	for _, v := range s.Get("roots") {
 		c.Roots = append(c.Roots, v.Text())
