@@ -94,6 +94,8 @@ func (d *descent) bareWord(i int) (int, bool) {
 			continue
 		case d.has(i, "/*") || d.has(i, "//"):
 			return i, true
+		case c == ';':
+			return i, d.fault("syntax", i, "%s: values are separated by commas, not by ;", d.here())
 		}
 		i++
 	}

@@ -40,10 +40,23 @@ func (s *scan) word() bool {
 		}
 	}
 	n, ok := s.parenthesis(door)
-	if ok {
-		s.add(n, start, "call")
+	if !ok || !s.alone(start) {
+		return false
 	}
-	return ok
+	s.add(n, start, "call")
+	return true
+}
+
+// alone refuses a call that is a part of code.
+func (s *scan) alone(start int) bool {
+	before, after := byte(0), s.byteAt(s.pos)
+	if start > 0 {
+		before = s.text[start-1]
+	}
+	if before == '(' || before == '[' || after == '[' || after == '(' || after == '.' && isWordByte(s.byteAt(s.pos+1)) {
+		return s.fault("code", start, "the call is a part of code, which is not run here; send the call alone")
+	}
+	return true
 }
 
 // arguments tells whether what stands in parentheses looks like arguments.

@@ -226,7 +226,7 @@ func (d *descent) key(more bool) (string, bool) {
 func (d *descent) noKey(i int, more bool) bool {
 	c, _ := utf8.DecodeRuneInString(d.text[i:])
 	switch {
-	case more && c >= '0' && c <= '9' && d.byteAt(d.back(i)) == ',':
+	case more && c >= '0' && c <= '9' && d.byteAt(d.back(i)) == ',' && (d.top().closer != ')' || d.text[i-1] == ','):
 		return d.fault("number", i, "%q after a comma has no name: a decimal comma, thousands, or a list without brackets", c)
 	case c == '}' || c == ']' || c == ')':
 		return d.fault("syntax", i, "%q does not match what is open", c)

@@ -155,7 +155,7 @@ func (d *descent) goesOn(i int) bool {
 	if d.text[k] == ',' {
 		k = d.skip(k + 1)
 		c := d.byteAt(k)
-		return k >= len(d.text) || c == f.closer || c == ',' || d.has(k, "...") || d.has(k, "…") || d.isKey(k) || d.cutKey(k)
+		return k >= len(d.text) || c == f.closer || c == ',' || c == '*' || d.has(k, "...") || d.has(k, "…") || d.isKey(k) || d.cutKey(k)
 	}
 	return (k > i || d.quoteAt(k) != nil) && d.isKey(k)
 }
