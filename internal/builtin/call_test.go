@@ -24,7 +24,7 @@ const canary = "the canary sings\n"
 
 // newDesk makes files in a workspace: by name, / at the end for a folder, "-> TARGET" for a
 // link. OUT in a target is the folder outside, WS the workspace.
-func newDesk(t *testing.T, files map[string]string, granted ...string) *desk {
+func newDesk(t *testing.T, named map[string]string, granted ...string) *desk {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -37,7 +37,7 @@ func newDesk(t *testing.T, files map[string]string, granted ...string) *desk {
 		}
 	}
 	d.file(filepath.Join(d.outside, "canary"), canary)
-	for name, text := range files {
+	for name, text := range named {
 		d.file(filepath.Join(d.ws, name)+map[bool]string{true: "/"}[strings.HasSuffix(name, "/")], text)
 	}
 	for i, g := range granted {
@@ -141,7 +141,12 @@ func has(t *testing.T, what, got string, pieces ...string) {
 func same(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
-		t.Errorf("%s:\n got %q\nwant %q", what, got, want)
+		i := 0
+		for i < min(len(got), len(want)) && got[i] == want[i] {
+			i++
+		}
+		i = max(i-100, 0)
+		t.Errorf("%s: from byte %d on\n got %.300q\nwant %.300q", what, i, got[i:], want[i:])
 	}
 }
 
