@@ -237,7 +237,9 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("tool %s runs on %s only; this is %s", e.Tool, strings.Join(e.Platforms, ", "), platform())
 }
 
-func (p *Plan) supported() error {
+// Supported says whether the tool runs on this platform (S1-225); the error is an
+// *UnsupportedError.
+func (p *Plan) Supported() error {
 	list := p.Definition.Platforms
 	if len(list) == 0 || slices.Contains(list, platform()) {
 		return nil

@@ -15,6 +15,8 @@ type Config struct {
 	Roots []string
 	// Fetch asks an address; nil: the web tools fail.
 	Fetch func(context.Context, flowrun.FetchRequest) (*flowrun.FetchAnswer, error)
+
+	Settings
 }
 
 // Tools are the definitions of all of them, for tool.Library.Provide. They may be used by
@@ -29,5 +31,12 @@ func Tools(c Config) []*tool.Definition {
 		f.glob().Definition(),
 		f.grepSearch().Definition(),
 		f.edit().Definition(),
+		runShellCommand(c),
+		webFetch(c),
+		webSearch(c),
+		saveMemory(c),
+		todoWrite(c),
+		task(c),
+		exitPlanMode(),
 	}
 }

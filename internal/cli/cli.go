@@ -18,6 +18,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -65,6 +66,7 @@ type app struct {
 	inJSON bool   // --progress json: errors are told so too
 
 	scripts *hooks.Runtime // nil until asked for
+	inForce *config.Config // of the command that runs something; nil until it has read them
 }
 
 func (a *app) root() *cobra.Command {
@@ -97,6 +99,8 @@ func (a *app) root() *cobra.Command {
 	}
 	add("run",
 		a.runCommand(),
+		a.callCommand(),
+		a.repairCommand(),
 		a.resumeCommand(),
 		a.retryCommand(),
 		a.approveCommand(),

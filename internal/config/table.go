@@ -56,9 +56,14 @@ var server = tool.NewObject("a server", "One MCP server: a program to start, or 
 	field(tool.KindText, "description", "", "What the server is for."),
 )
 
-var discovery = tool.NewObject("tools", "Programs that tell of further tools.",
+var discovery = tool.NewObject("tools", "Programs that tell of further tools, and what built-in tools may reach.",
 	field(tool.KindText, "discoveryCommand", "", "Program that prints declarations of tools."),
 	field(tool.KindText, "callCommand", "", "Program that calls one of them."),
+	field(tool.KindText, "agentCommand", "", "Program, with its arguments, that task hands work to; it starts without a shell."),
+	field(tool.KindText, "searchUrl", "", "Address that web_search asks, with {query} in it; it answers JSON."),
+	field(tool.KindText, "searchKeyEnv", "", "Environment variable that holds the key for it."),
+	field(tool.KindText, "searchKeyHeader", "", "Header that the key is sent in; Authorization, as a bearer token, where absent."),
+	field(tool.KindTexts, "webAllow", "", "Hosts of this machine or its network that web_fetch may ask: localhost:8080, or without a port for every one."),
 )
 
 var notification = tool.NewObject("a notification", "A command, or an address, that is told how runs end.",
