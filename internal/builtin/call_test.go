@@ -141,7 +141,12 @@ func has(t *testing.T, what, got string, pieces ...string) {
 func same(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
-		t.Errorf("%s:\n got %q\nwant %q", what, got, want)
+		i := 0
+		for i < min(len(got), len(want)) && got[i] == want[i] {
+			i++
+		}
+		i = max(i-100, 0)
+		t.Errorf("%s: from byte %d on\n got %.300q\nwant %.300q", what, i, got[i:], want[i:])
 	}
 }
 

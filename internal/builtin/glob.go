@@ -66,17 +66,6 @@ func within(v values) string {
 	return ""
 }
 
-// searched is the place that the path of a search names; "" is the workspace.
-func (rs *roots) searched(path string) (place, error) {
-	if path == "" {
-		path = "."
-	}
-	if !filepath.IsAbs(path) && rs.form(filepath.Join(rs.workspace, path)) == nil && path[0] != '~' && !slices.Contains(strings.FieldsFunc(path, isSeparator), "..") {
-		path = filepath.Join(rs.workspace, path)
-	}
-	return rs.find(path)
-}
-
 // begin is the folder in which all lies that a pattern can match, and the rest of the
 // pattern. A full path as the pattern counts from the root of the file system.
 func (rs *roots) begin(folder, text string) (place, string, error) {

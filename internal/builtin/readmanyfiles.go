@@ -141,7 +141,7 @@ func (m *many) below(p place, g globbing, text string) error {
 	w := &walk{ctx: m.ctx, gitIgnore: m.values.gitIgnore(), depth: g.depth,
 		prune: func(rest string, _ bool) bool { return m.leaves(p, rest) },
 		visit: func(e entry) error {
-			if e.typ.IsDir() || e.typ&fs.ModeSymlink != 0 || !g.fits(e.rest) || m.seen[e.path] {
+			if e.typ != 0 || !g.fits(e.rest) || m.seen[e.path] {
 				return nil
 			}
 			m.seen[e.path] = true
