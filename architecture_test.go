@@ -108,7 +108,7 @@ var house = map[string]struct {
 
 	"registry":            {3, []string{"", "dag", "tool", "internal/funcschema", "internal/repair"}, nil},
 	"internal/builtin":    {3, []string{"", "expr", "tool", "internal/atomicfile", "internal/cache", "internal/nearby", "internal/proc"}, []string{"github.com/rogpeppe/go-internal"}},
-	"internal/discovery":  {3, []string{"", "tool", "internal/proc"}, nil},
+	"internal/discovery":  {1, []string{"expr", "tool", "internal/proc"}, nil},
 	"internal/telemetry":  {3, []string{"dag"}, []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
 	"internal/funcschema": {1, []string{"tool"}, nil},
 	"internal/atomicfile": {1, nil, nil},

@@ -23,9 +23,6 @@ type callFlags struct {
 	timeout time.Duration
 }
 
-// callOrigin is who begins the runs of calls.
-const callOrigin = "call"
-
 func (a *app) callCommand() *cobra.Command {
 	f := callFlags{runFlags: runFlags{consentFlags: consentFlags{door: policy.Call}}}
 	c := &cobra.Command{
@@ -162,7 +159,7 @@ func (a *app) callWith(ctx context.Context, sig *signals, s *sqlite.Store, q reg
 	o := registry.Options{Engine: flowrun.New(config), World: flowrun.World{JavaScript: a.javaScript()}, Files: true, Timeout: f.timeout,
 		Judge: d.judge, Confirm: d.confirm, Run: func(i *registry.Invocation) []flowrun.RunOption {
 			d.told = a.narrate(narration{mode: f.progress, plan: i.Tool.Plan(), recorded: true, stateDir: config.StateDir})
-			return append(d.told.options, flowrun.WithForce(sig.force), flowrun.WithTrace(inherited()), flowrun.WithOrigin(callOrigin), flowrun.WithQueue(d.told.queued))
+			return append(d.told.options, flowrun.WithForce(sig.force), flowrun.WithTrace(inherited()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.told.queued))
 		}}
 	answer := registry.New(a.library(), o).Call(ctx, q)
 	d.told.end()

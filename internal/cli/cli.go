@@ -13,6 +13,7 @@ package cli
 import (
 	"io"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -67,6 +68,10 @@ type app struct {
 
 	scripts *hooks.Runtime // nil until asked for
 	inForce *config.Config // of the command that runs something; nil until it has read them
+
+	trustOnce   bool        // --trust-project of a command that runs something
+	heeds       atomic.Bool // signals are heard by what a command does, see signals
+	discoveries discoveries
 }
 
 func (a *app) root() *cobra.Command {

@@ -11,18 +11,17 @@ import (
 // provide adds the tools that stand in no file; they are made when a name is in none.
 func (a *app) provide(lib *tool.Library) {
 	lib.Provide(tool.ScopeBuiltin, a.builtIn)
+	lib.Provide(tool.ScopeDiscovered, a.discovered)
+	lib.Missed(a.undiscovered)
 }
 
 // builtIn are the tools that come with the program.
 func (a *app) builtIn() []*tool.Definition {
 	c := builtin.Config{Fetch: fetch.Do}
 	c.StateDir, c.ConfigDir = flowrun.DefaultStateDir(), config.UserDir()
-	s := a.inForce
-	if s == nil {
-		var err error
-		if s, err = a.configuration(false); err != nil { // which is told by what needs more of them
-			s = nil
-		}
+	s, err := a.soFar()
+	if err != nil { // which is told by what needs more of them
+		s = nil
 	}
 	for _, v := range s.Get("roots") {
 		c.Roots = append(c.Roots, v.Text())

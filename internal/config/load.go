@@ -167,7 +167,7 @@ func (l *loader) file(layer Layer, path string, o *tool.Object) {
 	}
 	list, found := tool.DecodeSettings(o, path, src)
 	l.found = append(l.found, found...)
-	for _, s := range list {
+	for _, s := range l.spelt(list) {
 		l.values = append(l.values, Value{Key: s.Path(), Value: s.Value, List: s.List, Origin: Origin{Layer: layer, Pos: s.Pos}})
 	}
 }
