@@ -193,6 +193,8 @@ func TestWriteFile(t *testing.T) {
 		{"WS/dangling", "x", "is a link that leads to nothing"},
 		{"WS/.git/hooks/pre-commit", "#!/bin/sh\n", "belongs to git itself"},
 		{"WS/sub/.GIT/config", "x", "belongs to git itself"},
+		{"WS/.flowrun/tools/read_file.yaml", "x", "belongs to flowrun itself, which may run what is written there; file tools do not write in .flowrun"},
+		{"WS/.cycod/tools/x.yaml", "x", "belongs to flowrun itself"},
 		{"WS/.gitignore", "*.log\n", "Created"},
 	} {
 		has(t, s.name, d.call("write_file", "file_path", s.name, "content", s.content), s.want)

@@ -167,7 +167,7 @@ func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flow
 		if !strings.Contains(text, "**") {
 			hint = " A pattern without ** is not about files in folders below: **/" + strings.TrimPrefix(filepath.Base(text), "/") + " is."
 		}
-		return flowrun.TextContent(short+"."+hint+w.notes(), short)
+		return answer(short+"."+hint+w.notes(), short)
 	}
 	short := fmt.Sprintf("Found %s that match %s in %s", plural(len(list), "file"), piece(text), p.path)
 	if more {
@@ -182,5 +182,5 @@ func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flow
 	if n := len(list) - mostGlobbed; n > 0 {
 		fmt.Fprintf(&b, "---\n[%d more are not shown; a narrower pattern or path finds those that are wanted]\n", n)
 	}
-	return flowrun.TextContent(strings.TrimSuffix(b.String(), "\n")+w.notes(), short)
+	return answer(strings.TrimSuffix(b.String(), "\n")+w.notes(), short)
 }

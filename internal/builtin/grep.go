@@ -50,7 +50,7 @@ func (f *files) grepSearch() flowrun.GoTool {
 			if err != nil {
 				return nil, err
 			}
-			return s.answer(), nil
+			return s.result(), nil
 		},
 	}
 }
@@ -255,15 +255,15 @@ func (s *search) add(path string, number int, line []byte) {
 	s.count++
 }
 
-// answer is what was found.
-func (s *search) answer() *flowrun.Content {
+// result is what was found.
+func (s *search) result() *flowrun.Content {
 	about := fmt.Sprintf("%s in %s", piece(s.pattern), s.place.path)
 	if s.filter != "" {
 		about += fmt.Sprintf(" (files: %s)", s.filter)
 	}
 	if s.count == 0 {
 		short := "No matches for " + about
-		return flowrun.TextContent(short+"."+s.walk.notes(), short)
+		return answer(short+"."+s.walk.notes(), short)
 	}
 	short := fmt.Sprintf("Found %s for %s", plural(s.count, "match"), about)
 	if s.full {
@@ -273,5 +273,5 @@ func (s *search) answer() *flowrun.Content {
 	if s.full {
 		text += fmt.Sprintf("\n[There are more; these are the first %d. A narrower pattern, path or glob finds those that are wanted.]", s.count)
 	}
-	return flowrun.TextContent(text+s.walk.notes(), short)
+	return answer(text+s.walk.notes(), short)
 }

@@ -79,7 +79,7 @@ func list(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 	if more := len(all) - mostListed; more > 0 {
 		text += fmt.Sprintf("\n---\n[%d more; glob with a pattern finds those that are wanted]", more)
 	}
-	return flowrun.TextContent(text+w.notes(), short), nil
+	return answer(text+w.notes(), short), nil
 }
 
 // isFolder says why a place is no folder.

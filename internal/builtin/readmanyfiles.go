@@ -261,5 +261,5 @@ func (m *many) answer() *flowrun.Content {
 	if len(m.gaps) > 0 {
 		m.write("[Not looked at: " + strings.Join(m.gaps[:min(len(m.gaps), 10)], "; ") + "]\n")
 	}
-	return &flowrun.Content{Parts: append(m.parts, flowrun.Part{Text: strings.TrimSuffix(m.text.String(), "\n")}), Display: short}
+	return &flowrun.Content{Parts: append(m.parts, flowrun.Part{Text: m.text.String()}), Display: short}
 }
