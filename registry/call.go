@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,7 +196,7 @@ func notFound(name string, err error) *Answer {
 		return a.failed(Failed, &Error{Code: CodeInvalidDefinition, Message: cutText(fmt.Sprintf("the definition of tool %s is not valid: %v", name, err), mostTold),
 			Hint: "flowrun validate shows what is wrong with it"})
 	case errors.As(err, &missing) && missing.Name == name:
-		e := &Error{Code: CodeNotFound, Message: fmt.Sprintf("there is no tool %q", cutText(name, mostName)), Suggestions: missing.Near, Hint: "call one of the tools that were declared"}
+		e := &Error{Code: CodeNotFound, Message: fmt.Sprintf("there is no tool %q", cutText(name, mostName)), Suggestions: missing.Near, Hint: cmp.Or(missing.Note, "call one of the tools that were declared")}
 		return a.failed(Failed, e)
 	case errors.Is(err, errPath):
 		return a.failed(Failed, &Error{Code: CodeNotFound, Message: err.Error()})

@@ -44,7 +44,11 @@ func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 		tellStream(&b, "Stdout", step.Output, step.StdoutFile)
 		tellStream(&b, "Stderr", step.Error, step.StderrFile)
 	}
-	a.Content = flowrun.TextContent(strings.TrimRight(b.String(), "\n"), "")
+	text := strings.TrimRight(b.String(), "\n")
+	if report := res.Report(a.Error.Message); report != "" { // models know its form from elsewhere
+		text = report
+	}
+	a.Content = flowrun.TextContent(text, "")
 	return a
 }
 

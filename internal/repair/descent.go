@@ -100,20 +100,25 @@ func (d *descent) object(s *Schema, closer byte) (node, bool) {
 
 // members reads what stands in the innermost frame, and its closer.
 func (d *descent) members() ([]node, bool) {
-	var kids []node
+	first := len(d.shelf.nodes)
+	ok := d.readMembers(first)
+	return d.shelf.take(first), ok
+}
+
+func (d *descent) readMembers(first int) bool {
 	f := *d.top()
 	comma := true // one before the next member
 	for {
 		if !d.space() {
-			return kids, false
+			return false
 		}
 		if d.pos >= len(d.text) {
-			return kids, f.closer == '\n' || d.cutOff()
+			return f.closer == '\n' || d.cutOff()
 		}
 		switch c := d.text[d.pos]; {
 		case c == f.closer:
 			d.pos++
-			return kids, true
+			return true
 		case c == ',':
 			if comma {
 				d.fix("comma", d.pos)
@@ -122,21 +127,22 @@ func (d *descent) members() ([]node, bool) {
 			d.pos++
 			continue
 		}
-		if len(kids) > 0 && !comma && f.closer != '\n' {
+		if len(d.shelf.nodes) > first && !comma && f.closer != '\n' {
 			d.fix("missing-comma", d.pos)
 		}
-		k, ok := d.member(f.schema, kids)
+		k, ok := d.member(f.schema, len(d.shelf.nodes) > first)
 		if !ok {
-			return kids, false
+			return false
 		}
-		kids, comma = append(kids, k), false
+		d.shelf.nodes = append(d.shelf.nodes, k)
+		comma = false
 	}
 }
 
 // member reads a key, what separates it, and its value.
-func (d *descent) member(s *Schema, before []node) (node, bool) {
+func (d *descent) member(s *Schema, more bool) (node, bool) {
 	start := d.pos
-	name, ok := d.key(before)
+	name, ok := d.key(more)
 	if !ok {
 		return node{}, false
 	}
@@ -185,7 +191,7 @@ func (d *descent) under(s *Schema, name string) *Schema {
 var textSchema = &Schema{Types: []string{"string"}}
 
 // key reads a name, in quotes or bare.
-func (d *descent) key(before []node) (string, bool) {
+func (d *descent) key(more bool) (string, bool) {
 	i := d.pos
 	if d.has(i, "...") || d.has(i, "…") {
 		return "", d.fault("ellipsis", i, "... stands for what was left out; give every name and value")
@@ -198,13 +204,13 @@ func (d *descent) key(before []node) (string, bool) {
 	}
 	end := d.bareKey(i)
 	if end == i {
-		return "", d.noKey(i, before)
+		return "", d.noKey(i, more)
 	}
 	if d.quoteAt(end) != nil {
 		return "", d.fault("syntax", end, "a quote stands in the middle of a name")
 	}
 	if j := d.blanks(end); !d.isSeparator(j) {
-		return "", d.noSeparator(i, end, j, before)
+		return "", d.noSeparator(i, end, j, more)
 	}
 	d.pos = end
 	if d.top().closer == '}' {
@@ -214,10 +220,10 @@ func (d *descent) key(before []node) (string, bool) {
 }
 
 // noKey refuses a text for what stands in the place of a name.
-func (d *descent) noKey(i int, before []node) bool {
+func (d *descent) noKey(i int, more bool) bool {
 	c, _ := utf8.DecodeRuneInString(d.text[i:])
 	switch {
-	case len(before) > 0 && c >= '0' && c <= '9' && d.byteAt(d.back(i)) == ',':
+	case more && c >= '0' && c <= '9' && d.byteAt(d.back(i)) == ',':
 		return d.fault("number", i, "%q after a comma has no name: a decimal comma, thousands, or a list without brackets", c)
 	case c == '}' || c == ']' || c == ')':
 		return d.fault("syntax", i, "%q does not match what is open", c)
@@ -237,7 +243,7 @@ func (d *descent) back(i int) int {
 	return max(i, 0)
 }
 
-func (d *descent) noSeparator(i, end, j int, before []node) bool {
+func (d *descent) noSeparator(i, end, j int, more bool) bool {
 	word := d.text[i:end]
 	switch c := d.byteAt(j); {
 	case j >= len(d.text):
@@ -245,7 +251,7 @@ func (d *descent) noSeparator(i, end, j int, before []node) bool {
 	case c == '(' || c == '[' || c == '+' || c == '*' || c == '.':
 		return d.fault("code", i, "%s is followed by %q: code is not run here", quote(word), c)
 	case word[0] >= '0' && word[0] <= '9':
-		return d.noKey(i, before)
+		return d.noKey(i, more)
 	case d.top().closer == ')':
 		return d.fault("positional", i, "%s is a value without its name", quote(word))
 	case word == "for" || word == "if" || word == "else" || word == "or" || word == "and":
@@ -318,20 +324,27 @@ func (d *descent) list(s *Schema, closer byte) (node, bool) {
 		return n, false
 	}
 	defer d.pop()
+	first := len(d.shelf.nodes)
+	ok := d.readItems(s.items(), closer, first)
+	n.kids = d.shelf.take(first)
+	return n, ok
+}
+
+func (d *descent) readItems(s *Schema, closer byte, first int) bool {
 	comma := true
 	for {
 		if !d.space() {
-			return n, false
+			return false
 		}
 		if d.pos >= len(d.text) {
-			return n, d.cutOff()
+			return d.cutOff()
 		}
 		switch c := d.text[d.pos]; {
 		case c == closer:
 			d.pos++
-			return n, true
-		case c == ',' && comma && len(n.kids) > 0:
-			return n, d.fault("ambiguous", d.pos, "an item is left out between two commas")
+			return true
+		case c == ',' && comma && len(d.shelf.nodes) > first:
+			return d.fault("ambiguous", d.pos, "an item is left out between two commas")
 		case c == ',':
 			if comma {
 				d.fix("comma", d.pos)
@@ -341,18 +354,18 @@ func (d *descent) list(s *Schema, closer byte) (node, bool) {
 			continue
 		}
 		if !comma {
-			if !d.mayFollow(&n.kids[len(n.kids)-1]) {
-				return n, false
+			if !d.mayFollow(&d.shelf.nodes[len(d.shelf.nodes)-1]) {
+				return false
 			}
 			d.fix("missing-comma", d.pos)
 		}
-		d.enterItem(len(n.kids))
-		v, ok := d.value(s.items())
+		d.enterItem(len(d.shelf.nodes) - first)
+		v, ok := d.value(s)
 		d.leave()
 		if !ok {
-			return n, false
+			return false
 		}
-		n.kids, comma = append(n.kids, v), false
+		d.shelf.nodes, comma = append(d.shelf.nodes, v), false
 	}
 }
 

@@ -35,6 +35,8 @@ func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 		s = &Schema{}
 	}
 	r := newReading(s, tool, len(input))
+	r.shelf = shelves.Get().(*shelf)
+	defer r.shelf.put()
 	if res, ok := r.parse(input); ok {
 		return res, nil
 	}

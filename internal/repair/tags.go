@@ -33,6 +33,22 @@ func (d *descent) thinkingEnd(start int) int {
 	return end
 }
 
+// thoughts goes over what a text begins with that is no part of the call.
+func (s *scan) thoughts(start int) bool {
+	s.pos = s.thinkingEnd(start)
+	s.thinks = s.pos > start
+	for {
+		s.pos = s.blanks(s.pos)
+		name, rest, end := s.tagAt(s.pos)
+		if end == 0 || rest != "" || !slices.Contains(thinkingTags, strings.ToLower(name)) || s.byteAt(s.pos+1) == '/' {
+			return true
+		}
+		if !s.thinking(strings.ToLower(name), end, false) {
+			return false
+		}
+	}
+}
+
 // tagAt is the name of the tag at i, what stands behind the name, and where it ends; 0 for
 // none.
 func (d *descent) tagAt(i int) (name, rest string, end int) {
@@ -100,10 +116,14 @@ func attribute(rest string) string {
 func (s *scan) thinking(name string, end int, shut bool) bool {
 	s.fix("thinking", s.pos)
 	if shut {
-		s.found, s.marked = nil, 0
+		if s.thinks {
+			return s.fault("ambiguous", s.pos, "the thoughts end twice")
+		}
+		s.found, s.marked, s.thinks = nil, 0, true
 		s.pos = end
 		return true
 	}
+	s.thinks = true
 	i := strings.Index(s.text[end:], "</"+name+">")
 	if i < 0 {
 		return s.fault("truncated", len(s.text), "the thoughts are not closed, so the call was cut off")

@@ -18,7 +18,7 @@ type scan struct {
 	*descent
 	found  []candidate
 	marked int // how many fences and tags are open
-	prose  bool
+	thinks bool
 }
 
 // call reads a text with a call in it, or none. level counts the strings around it.
@@ -36,15 +36,16 @@ func (r *reading) call(src source, level int) (node, bool) {
 	if start > 0 && !isSpaces(src.text[:start]) {
 		r.mend("invisible", src.at(0))
 	}
-	d.pos = start
 	if n, done, ok := d.quotedWhole(start, end); done {
 		return n, ok
 	}
-	if name, ok := d.keyAt(start); ok && d.inputName(name) {
+	s := &scan{descent: d}
+	if !s.thoughts(start) {
+		return node{}, false
+	}
+	if name, ok := d.keyAt(d.pos); ok && d.inputName(name) {
 		return d.lines()
 	}
-	s := &scan{descent: d}
-	s.pos = d.thinkingEnd(start)
 	if !s.run() {
 		return node{}, false
 	}
@@ -332,7 +333,7 @@ func (s *scan) proseAround() {
 		return
 	}
 	first, last := &s.found[0], &s.found[len(s.found)-1]
-	if s.prose || !isSpaces(s.text[:first.start]) && !first.marked {
+	if !isSpaces(s.text[:first.start]) && !first.marked {
 		s.fix("prose", 0)
 	} else if rest := strings.TrimRightFunc(s.text[last.end:], invisible); rest != "" && !last.marked {
 		s.fix("prose", last.end)
