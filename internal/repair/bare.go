@@ -9,7 +9,7 @@ import (
 // without doubt; otherwise it is one word, whose meaning the schema decides (fit.go).
 func (d *descent) bareValue(s *Schema) (node, bool) {
 	start := d.pos
-	if word := d.bareKey(start); word > start && word-start < 3 && d.quoteAt(word) != nil {
+	if word := d.bareKey(start); word > start && word-start < 3 && d.quoteAt(word) != nil && !d.apostrophe(word, len(d.quoteAt(word).open)) {
 		return node{}, d.fault("code", start, "%s: %s before a quote is code; give the plain text", d.here(), quote(d.text[start:word]))
 	}
 	var end int
@@ -29,6 +29,9 @@ func (d *descent) bareValue(s *Schema) (node, bool) {
 	}
 	if ellipsis(text) {
 		return n, d.fault("ellipsis", start, "%s: ... stands for what was left out; give the whole value", d.here())
+	}
+	if d.top().list && strings.Contains(text, " for ") && strings.Contains(text, " in ") {
+		return n, d.fault("code", start, "%s: this is code, which is not run here; give the items", d.here())
 	}
 	if text == "undefined" {
 		return n, d.fault("code", start, "%s: undefined is no value; leave the name out", d.here())
@@ -91,6 +94,8 @@ func (d *descent) bareWord(i int) (int, bool) {
 			continue
 		case d.has(i, "/*") || d.has(i, "//"):
 			return i, true
+		case c == ';':
+			return i, d.fault("syntax", i, "%s: values are separated by commas, not by ;", d.here())
 		}
 		i++
 	}
@@ -113,6 +118,7 @@ func (d *descent) bareText(i int) (int, bool) {
 	if name, ok := d.keyAt(i); ok && d.declared(name) {
 		return doubt(i, "the name "+quote(name))
 	}
+	start, quotesInLine := i, false
 	for i < len(d.text) {
 		c := d.text[i]
 		switch {
@@ -120,8 +126,15 @@ func (d *descent) bareText(i int) (int, bool) {
 			return i, true
 		case c == ',':
 			end, ok := d.comma(i)
+			if end && quotesInLine {
+				return doubt(i, "a quote")
+			}
 			if end || !ok {
 				return i, ok
+			}
+		case c == '&':
+			if name, ok := d.keyAt(i + 1); ok && d.declared(name) {
+				return doubt(i, "the name "+quote(name))
 			}
 		case c == f.closer && c != '\n':
 			return i, true
@@ -136,7 +149,10 @@ func (d *descent) bareText(i int) (int, bool) {
 		case d.quoteAt(i) != nil:
 			size := len(d.quoteAt(i).open)
 			if !d.apostrophe(i, size) {
-				return doubt(i, "a quote")
+				if f.closer != '\n' || c != '"' && c != '\'' || !d.pairsInLine(start) {
+					return doubt(i, "a quote")
+				}
+				quotesInLine = true
 			}
 			i += size
 			continue
@@ -158,6 +174,15 @@ func (d *descent) bareText(i int) (int, bool) {
 		i++
 	}
 	return i, true
+}
+
+// pairsInLine tells whether the quotes in the rest of a line are pairs.
+func (d *descent) pairsInLine(i int) bool {
+	end := i
+	for !d.lineEnd(end) {
+		end++
+	}
+	return d.spend(end-i, i) && !d.oddQuotes(i, end)
 }
 
 // comma tells whether a text without quotes ends at the comma at i.

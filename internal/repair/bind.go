@@ -46,7 +46,7 @@ func (r *reading) bind(n *node) (*Result, bool) {
 		}
 		switch {
 		case p.HasDefault:
-			value[p.Name] = p.Default
+			value[p.Name] = clone(p.Default)
 			defaults = append(defaults, p.Name)
 		case p.Required:
 			missing = append(missing, p.Name)
@@ -56,6 +56,25 @@ func (r *reading) bind(n *node) (*Result, bool) {
 		return nil, r.misnamed(unknown, missing, unknownOff, int(n.off))
 	}
 	return &Result{Value: value, Repaired: r.mended, Repairs: r.repairs, Coercions: r.coercions, Defaults: defaults}, true
+}
+
+// clone makes a default the caller's own.
+func clone(v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = clone(v[i])
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k := range v {
+			m[k] = clone(v[k])
+		}
+		return m
+	}
+	return v
 }
 
 // argument reads the value of a declared parameter.

@@ -24,17 +24,14 @@ func (s *scan) word() bool {
 	}
 	if s.byteAt(open) != '(' {
 		s.pos = end
-		return true
+		s.stands(s.assigned(name, end))
+		return s.addressed(start, end)
 	}
 	door := slices.Contains(doors, lastPart(name)) && (s.tool == "" || !sameTool(name, s.tool))
 	ours := s.tool != "" && sameTool(name, s.tool)
-	if !atStart && !door && !ours {
-		s.pos = end
-		return true
-	}
 	s.pos = open
 	if !ours && !door {
-		if !s.arguments(open) {
+		if !s.arguments(open, atStart) {
 			s.pos = end
 			return true
 		}
@@ -43,17 +40,63 @@ func (s *scan) word() bool {
 		}
 	}
 	n, ok := s.parenthesis(door)
-	if ok {
-		s.add(n, start, "call")
+	if !ok || !s.alone(start) {
+		return false
 	}
-	return ok
+	s.add(n, start, "call")
+	return true
+}
+
+// alone refuses a call that is a part of code.
+func (s *scan) alone(start int) bool {
+	before, after := byte(0), s.byteAt(s.pos)
+	if start > 0 {
+		before = s.text[start-1]
+	}
+	if before == '(' || before == '[' || after == '[' || after == '(' || after == '.' && isWordByte(s.byteAt(s.pos+1)) {
+		return s.fault("code", start, "the call is a part of code, which is not run here; send the call alone")
+	}
+	return true
 }
 
 // arguments tells whether what stands in parentheses looks like arguments.
-func (s *scan) arguments(open int) bool {
+// In prose only an object and declared names do.
+func (s *scan) arguments(open int, atStart bool) bool {
 	k := s.blanks(open + 1)
 	c := s.byteAt(k)
+	if !atStart {
+		name, ok := s.keyAt(k)
+		return c == '{' || s.has(k, "**{") || ok && s.inputName(name)
+	}
 	return c == ')' || c == '{' || c == '*' || s.quoteAt(k) != nil || s.isKey(k)
+}
+
+// assigned tells whether a declared name that ends at end has a value behind it.
+func (s *scan) assigned(name string, end int) bool {
+	if c := s.byteAt(end); c != ':' && c != '=' && c != ' ' || !s.inputName(name) {
+		return false
+	}
+	i := s.lineBlanks(end)
+	if !s.isSeparator(i) {
+		return false
+	}
+	i = s.lineBlanks(i + 1)
+	c := s.byteAt(i)
+	return s.quoteAt(i) != nil || c >= '0' && c <= '9' || c == '[' || s.has(i, "true") || s.has(i, "false")
+}
+
+// addressed refuses words that name another tool: Action: NAME, and to=functions.NAME.
+func (s *scan) addressed(start, end int) bool {
+	i := end + 1
+	switch word := s.text[start:end]; {
+	case word == "to" && s.has(i, "functions."):
+	case (word == "Action" || word == "Tool" || word == "Function") && s.byteAt(end) == ':' && (start == 0 || s.text[start-1] == '\n'):
+		i = s.lineBlanks(i)
+	default:
+		return true
+	}
+	name := s.text[i:s.bareKey(i)]
+	return name == "" || s.calls(name, int(s.at(i)))
 }
 
 // parenthesis reads the arguments of a call: name=value, or the one object.

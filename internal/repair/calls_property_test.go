@@ -14,7 +14,7 @@ func TestTwoCallsNeverRun(t *testing.T) {
 	for seed := range int64(10_000) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: tame}
 		if seed%2 == 1 {
-			w.words = hostile
+			w.words = hostileWords
 		}
 		one, two := w.arguments(), w.arguments()
 		if reflect.DeepEqual(one, two) {
@@ -43,7 +43,7 @@ func (w *sloppyWriter) form(args map[string]any) string {
 func TestAnotherToolNeverRuns(t *testing.T) {
 	schema := letter(t)
 	for seed := range int64(10_000) {
-		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostile}
+		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}
 		args := w.arguments()
 		text := w.named(args)
 		other := strings.ReplaceAll(text, "send_letter", w.pick("delete", "send_letters", "send", "letter", "mail.send_letter2"))
@@ -96,7 +96,7 @@ func (w *sloppyWriter) named(args map[string]any) string {
 func TestCallForm(t *testing.T) {
 	schema := letter(t)
 	for seed := range int64(20_000) {
-		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostile, unescaped: seed%4 == 1}
+		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords, unescaped: seed%4 == 1}
 		args := w.arguments()
 		object := w.object(args)
 		text := "send_letter(" + object[1:len(object)-1] + ")"
@@ -115,7 +115,7 @@ func TestLines(t *testing.T) {
 	accepted := 0
 	const rounds = 20_000
 	for seed := range int64(rounds) {
-		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostile}
+		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}
 		args := w.arguments()
 		text := w.lines(args)
 		if got, refusal := parse(t, schema, "send_letter", text); refusal == nil {

@@ -78,6 +78,8 @@ func (r *reading) fitList(s *Schema, n *node, text string, written bool) (any, b
 		return nil, r.fail("ambiguous", int(n.off), "%s: %s may be one text or several; give an array", r.here(), quote(n.text))
 	}
 	switch {
+	case len(r.path) > 0 && r.path[len(r.path)-1].item >= 0:
+		return nil, r.wrongType(s, n) // no row of a table is made of one cell
 	case written && (text == "" || strings.ContainsAny(text, "\n\r")):
 		return doubt()
 	case !written || !strings.Contains(text, ","):
@@ -88,13 +90,14 @@ func (r *reading) fitList(s *Schema, n *node, text string, written bool) (any, b
 	tokens := items.allows("string") && len(items.Enum) == 0
 	list := []any{}
 	r.coerced("list", n.off)
+	item := node{kind: bare, off: n.off}
 	for piece := range strings.SplitSeq(text, ",") {
-		piece = strings.TrimSpace(piece)
-		if piece == "" || tokens && strings.ContainsAny(piece, " \t\"'`()[]{}“”‘’") {
+		item.text = strings.TrimSpace(piece)
+		if item.text == "" || tokens && strings.ContainsAny(item.text, " \t\"'`()[]{}“”‘’") {
 			return doubt()
 		}
 		r.enterItem(len(list))
-		v, ok := r.fit(items, &node{kind: bare, off: n.off, text: piece})
+		v, ok := r.fit(items, &item)
 		r.leave()
 		if !ok {
 			return nil, false

@@ -20,6 +20,7 @@ func TestCorpus(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.class+"/"+strings.ReplaceAll(c.name, "/", "|"), func(t *testing.T) {
+			t.Parallel() // the cases share their declarations
 			got, refusal := parse(t, c.schema, c.tool, c.input)
 			if refusal != nil {
 				checkRefusal(t, c, refusal)

@@ -117,6 +117,9 @@ func (d *descent) readMembers(first int) bool {
 		}
 		switch c := d.text[d.pos]; {
 		case c == f.closer:
+			if comma && len(d.shelf.nodes) > first {
+				d.fix("comma", d.pos)
+			}
 			d.pos++
 			return true
 		case c == ',':
@@ -223,7 +226,7 @@ func (d *descent) key(more bool) (string, bool) {
 func (d *descent) noKey(i int, more bool) bool {
 	c, _ := utf8.DecodeRuneInString(d.text[i:])
 	switch {
-	case more && c >= '0' && c <= '9' && d.byteAt(d.back(i)) == ',':
+	case more && c >= '0' && c <= '9' && d.byteAt(d.back(i)) == ',' && (d.top().closer != ')' || d.text[i-1] == ','):
 		return d.fault("number", i, "%q after a comma has no name: a decimal comma, thousands, or a list without brackets", c)
 	case c == '}' || c == ']' || c == ')':
 		return d.fault("syntax", i, "%q does not match what is open", c)
@@ -246,7 +249,7 @@ func (d *descent) back(i int) int {
 func (d *descent) noSeparator(i, end, j int, more bool) bool {
 	word := d.text[i:end]
 	switch c := d.byteAt(j); {
-	case j >= len(d.text):
+	case j >= len(d.text) && d.top().closer != '\n':
 		return d.cutOff()
 	case c == '(' || c == '[' || c == '+' || c == '*' || c == '.':
 		return d.fault("code", i, "%s is followed by %q: code is not run here", quote(word), c)
@@ -341,6 +344,9 @@ func (d *descent) readItems(s *Schema, closer byte, first int) bool {
 		}
 		switch c := d.text[d.pos]; {
 		case c == closer:
+			if comma && len(d.shelf.nodes) > first {
+				d.fix("comma", d.pos)
+			}
 			d.pos++
 			return true
 		case c == ',' && comma && len(d.shelf.nodes) > first:

@@ -78,17 +78,17 @@ func (r *reading) envelope(n *node) (inner node, is, ok bool) {
 		switch {
 		case k.name == callsWord && k.kind == array, k.name == "function" && k.kind == object:
 			if args != nil {
-				return *n, false, true
+				return *n, false, r.sameTwice(args, k)
 			}
 			args = k
 		case isArgsWord(k.name):
 			if args != nil {
-				return *n, false, true
+				return *n, false, r.sameTwice(args, k)
 			}
 			args = k
 		case isToolWord(k.name) && (k.kind == quoted || k.kind == bare):
 			if name != nil {
-				return *n, false, true
+				return *n, false, r.sameTwice(name, k)
 			}
 			name = k
 		case slices.Contains(sideWords, k.name) && k.kind != object && k.kind != array:
@@ -109,6 +109,11 @@ func (r *reading) envelope(n *node) (inner node, is, ok bool) {
 	inner = *args
 	inner.name = ""
 	return inner, true, true
+}
+
+// sameTwice refuses a word of an envelope that is given twice.
+func (r *reading) sameTwice(a, b *node) bool {
+	return a.name != b.name || r.fail("duplicate-key", int(b.nameOff), "%s is given twice", quote(b.name))
 }
 
 // calls tells whether a name is that of the called tool, and refuses the text otherwise.

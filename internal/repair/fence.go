@@ -12,9 +12,11 @@ func (s *scan) fence() bool {
 	}
 	if s.marked > 0 {
 		s.marked--
+		s.fenced = false
 		return true
 	}
 	s.marked++
+	s.fenced = true
 	// the tag of the fence: json, tool_call, python
 	end := s.pos
 	for end < len(s.text) && end-s.pos < 40 && (isWordByte(s.text[end]) || s.text[end] == '+' || s.text[end] == '-') {

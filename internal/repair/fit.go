@@ -151,7 +151,7 @@ func (r *reading) values(enum []any) string {
 // fitObject fits the members of an object. Names that are not declared stay.
 func (r *reading) fitObject(s *Schema, n *node) (any, bool) {
 	if !s.allows("object") {
-		if s.allows("array") && (s.Items.free() || s.Items.allows("object")) {
+		if s.allows("array") && (s.Items.free() || s.Items.allows("object")) && r.path[len(r.path)-1].item < 0 {
 			return r.wrapped(s, n)
 		}
 		return nil, r.wrongType(s, n)

@@ -12,7 +12,7 @@ import (
 // Whatever the text is: no panic; either a result or a refusal of at most 2 KB; a result
 // written as JSON is read as itself; what is JSON of the declared types is not touched.
 func FuzzParse(f *testing.F) {
-	for name := range hostile {
+	for name := range hostileShapes {
 		f.Add(hostileText(name, 200))
 	}
 	for seed := range uint64(200) {

@@ -41,7 +41,7 @@ func (d *descent) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
 			return end, size
 		}
 		if !d.apostrophe(end, size) && !d.inch(end, size) {
-			if count%2 == 0 && !d.opens(end, size) {
+			if count%2 == 0 && !d.opens(end, size) || count%2 == 1 && !d.ends(end, size) {
 				return d.doubtful(first)
 			}
 			count++
@@ -236,6 +236,13 @@ func (d *descent) opens(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
 	return !unicode.IsLetter(before) && !unicode.IsDigit(before) && !invisible(after) && !strings.ContainsRune(",;.:=}])", after)
+}
+
+// ends tells whether the quote at i looks like the second of a pair.
+func (d *descent) ends(i, size int) bool {
+	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
+	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
+	return !invisible(before) && !strings.ContainsRune(",([{:=", before) && !unicode.IsLetter(after) && !unicode.IsDigit(after)
 }
 
 // inch tells whether the quote at i is the sign after a number, as in 5" wide.

@@ -155,9 +155,22 @@ func (d *descent) goesOn(i int) bool {
 	if d.text[k] == ',' {
 		k = d.skip(k + 1)
 		c := d.byteAt(k)
-		return k >= len(d.text) || c == f.closer || c == ',' || d.has(k, "...") || d.has(k, "…") || d.isKey(k)
+		return k >= len(d.text) || c == f.closer || c == ',' || c == '*' || d.has(k, "...") || d.has(k, "…") || d.isKey(k) || d.cutKey(k)
 	}
 	return (k > i || d.quoteAt(k) != nil) && d.isKey(k)
+}
+
+// cutKey tells whether the text ends in or right behind the name that begins at i.
+func (d *descent) cutKey(i int) bool {
+	if len(d.text)-i > maxKey {
+		return false
+	}
+	end := d.bareKey(i)
+	if q := d.quoteAt(i); q != nil {
+		at, size := d.nextShut(q, i+len(q.open))
+		end = at + size
+	}
+	return end > i && d.blanks(end) >= len(d.text)
 }
 
 func (d *descent) itemGoesOn(i, k int) bool {

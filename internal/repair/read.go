@@ -68,7 +68,10 @@ func readProperty(n *node) (Property, error) {
 	if p.Schema, err = readSchema(n); err != nil {
 		return p, err
 	}
-	if v := n.kid("required"); v != nil && v.kind == truth {
+	if v := n.kid("required"); v != nil {
+		if v.kind != truth && v.kind != array {
+			return p, fmt.Errorf("required is of type %s, not boolean", v.typeName())
+		}
 		p.Required = v.text == "true"
 	}
 	plain := newReading(nil, "", 0)
@@ -109,8 +112,13 @@ func readSchema(n *node) (*Schema, error) {
 		return nil, err
 	}
 	enum := n.kid("enum")
-	if v := n.kid("validation"); v != nil && v.kind == object && enum == nil {
-		enum = v.kid("enum")
+	if v := n.kid("validation"); v != nil {
+		if v.kind != object {
+			return nil, fmt.Errorf("validation is of type %s, not object", v.typeName())
+		}
+		if enum == nil {
+			enum = v.kid("enum")
+		}
 	}
 	if err := readEnum(s, enum); err != nil {
 		return nil, err
@@ -167,8 +175,11 @@ func readEnum(s *Schema, n *node) error {
 
 func readProperties(s *Schema, n *node) error {
 	props := n.kid("properties")
-	if props == nil || props.kind != object {
+	if props == nil {
 		return nil
+	}
+	if props.kind != object {
+		return fmt.Errorf("properties is of type %s, not object", props.typeName())
 	}
 	for i := range props.kids {
 		p, err := readProperty(&props.kids[i])

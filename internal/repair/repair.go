@@ -29,7 +29,7 @@ const maxInput = 1 << 20
 // Parse reads what a model wrote as the arguments of a tool. tool is the name of the tool
 // that is called, "" where it is not known. It answers either a Result or a Refusal; a nil
 // Schema takes any object. Parse may be called concurrently; it changes nothing it is given,
-// and defaults stand in the Result as they are declared (S3-010 to S3-032, S3-080, S3-090).
+// and a default in the Result is a copy (S3-010 to S3-032, S3-080, S3-090).
 func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 	if s == nil {
 		s = &Schema{}
@@ -102,5 +102,6 @@ func (r *reading) whole(src source, s *Schema) (node, bool) {
 	if d.pos < len(d.text) {
 		return n, d.fault("syntax", d.pos, "%s: the text goes on after its value", d.here())
 	}
+	d.unlike()
 	return n, true
 }

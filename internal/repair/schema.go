@@ -77,17 +77,6 @@ func (s *Schema) allows(name string) bool {
 	return false
 }
 
-// only tells whether the named types are all that a value may be, beside null.
-func (s *Schema) only(names ...string) bool {
-	types := s.types()
-	for _, t := range types {
-		if t != "null" && !slices.Contains(names, t) {
-			return false
-		}
-	}
-	return len(types) > 0
-}
-
 // items is what the items of an array may be.
 func (s *Schema) items() *Schema {
 	if s == nil {

@@ -14,7 +14,7 @@ func TestOneSlip(t *testing.T) {
 	accepted := 0
 	const rounds = 30_000
 	for seed := range int64(rounds) {
-		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostile}
+		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}
 		args := w.arguments()
 		form, err := json.Marshal(args)
 		if err != nil {

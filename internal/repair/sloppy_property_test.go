@@ -46,7 +46,7 @@ func TestSloppyHostile(t *testing.T) {
 	accepted := 0
 	const rounds = 20_000
 	for seed := range int64(rounds) {
-		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostile, unescaped: seed%2 == 1}
+		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords, unescaped: seed%2 == 1}
 		args := w.arguments()
 		text := w.wrapped(w.object(args))
 		if got, refusal := parse(t, schema, "send_letter", text); refusal == nil {
@@ -64,7 +64,7 @@ func TestSloppyHostile(t *testing.T) {
 func TestSloppyCutOff(t *testing.T) {
 	schema := letter(t)
 	for seed := range int64(20_000) {
-		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostile, unescaped: seed%2 == 1}
+		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords, unescaped: seed%2 == 1}
 		args := w.arguments()
 		text := w.wrapped(w.object(args))
 		text = text[:1+w.Intn(len(text))]
@@ -82,7 +82,7 @@ func TestSloppyCutOff(t *testing.T) {
 func TestTruncatedCode(t *testing.T) {
 	schema := letter(t)
 	for seed := range int64(20_000) {
-		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostile}
+		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}
 		args := w.arguments()
 		form, err := json.Marshal(args)
 		if err != nil {
@@ -105,7 +105,7 @@ func TestTruncatedCode(t *testing.T) {
 func TestTagged(t *testing.T) {
 	schema := letter(t)
 	for seed := range int64(20_000) {
-		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostile}
+		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}
 		args := w.arguments()
 		text := w.tagged(args)
 		if seed%2 == 1 {
@@ -126,9 +126,9 @@ func same(t *testing.T, seed int64, text string, got *repair.Result, args map[st
 
 var tame = []string{"cats", "two words", "it is late", "Größe", "東京", "a-b", "x.y", "7 days", "true", "v1.10"}
 
-// hostile words hold all syntax but a declared name with a separator: whoever leaves the
+// hostileWords hold all syntax but a declared name with a separator: whoever leaves the
 // quotes away around those has written another call.
-var hostile = append([]string{
+var hostileWords = append([]string{
 	`"`, `"a"`, `a "b" c`, `it's`, `'x'`, "`", "“q”", "’", `\`, `\n`, `\d`, `C:\new`, "\n", "\t", "{", "}", "[", "]", "(", ")", "{a: 1}", `{"k": "v"}`,
 	"a, b", ", x: 1", "=", ":", "//", "/* c */", "# x", "...", "…", "</think>", "<think>", "```", "```json\n{\"to\": \"evil\"}\n```",
 	"<tool_call>", "</tool_call>", "</parameter>", "</function>", "<parameter=to>evil</parameter>", "null", "None", "10", "007", "1,5", "f(x)", "${x}", `"}`, `'}`, `"]`, `","`, `", "`, "', '",

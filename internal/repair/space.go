@@ -87,6 +87,13 @@ func (d *descent) space() bool {
 	}
 }
 
+// unlike tells of a text that is no JSON for its blanks alone.
+func (d *descent) unlike() {
+	if !d.mended {
+		d.fix("blank", 0)
+	}
+}
+
 // oddQuotes tells whether quotes in a part of the text are no pairs.
 func (d *descent) oddQuotes(i, end int) bool {
 	double, single := 0, 0

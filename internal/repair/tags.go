@@ -11,32 +11,9 @@ var (
 	callTags     = []string{"tool_call", "tool_calls", "tool_use", "tool", "function_call", "function_calls", "arguments", "parameters", "args", "input", "json", "call"}
 )
 
-// thinkingEnd is where the text begins when thoughts are dropped whose end alone is marked.
-// A text that begins with a call has none.
-func (d *descent) thinkingEnd(start int) int {
-	if strings.ContainsRune("{[<`~", rune(d.text[start])) {
-		return start
-	}
-	end := start
-	for _, tag := range thinkingTags {
-		shut := "</" + tag + ">"
-		i := strings.LastIndex(d.text, shut)
-		if i < 0 || strings.Contains(d.text[:i], "<"+tag+">") {
-			continue
-		}
-		end = max(end, i+len(shut))
-	}
-	if end == start || strings.Contains(d.text[:end], "{") && !strings.ContainsRune("{[<`~", rune(d.byteAt(d.blanks(end)))) {
-		return start // scan sees whether the end of thoughts stands in a text
-	}
-	d.fix("thinking", start)
-	return end
-}
-
 // thoughts goes over what a text begins with that is no part of the call.
 func (s *scan) thoughts(start int) bool {
-	s.pos = s.thinkingEnd(start)
-	s.thinks = s.pos > start
+	s.pos = start
 	for {
 		s.pos = s.blanks(s.pos)
 		name, rest, end := s.tagAt(s.pos)
@@ -77,8 +54,7 @@ func (s *scan) tag() bool {
 	name, rest, end := s.tagAt(start)
 	shut := s.byteAt(start+1) == '/'
 	if end == 0 {
-		s.pos++
-		return true
+		return s.sign(start)
 	}
 	if i := strings.LastIndexByte(name, ':'); i >= 0 {
 		name = name[i+1:]
@@ -94,6 +70,12 @@ func (s *scan) tag() bool {
 		s.pos = end
 	case name == "function" && strings.HasPrefix(rest, "="), name == "invoke" || name == "function" && strings.Contains(rest, "name="):
 		return s.taggedCall(name, attribute(rest), start, end)
+	case name == "parameter" || name == "param" || name == "arg_key" || name == "arg_value":
+		return s.fault("ambiguous", start, "<%s> stands outside of a call", name)
+	case isToolWord(name) && name != "function" && s.marked > 0 && name != "tool":
+		callee, _, _ := strings.Cut(s.text[end:min(len(s.text), end+maxKey)], "<")
+		s.pos = end
+		return s.calls(strings.TrimSpace(callee), int(s.at(end)))
 	case slices.Contains(callTags, name):
 		s.pos = end
 		s.marked++
@@ -103,6 +85,35 @@ func (s *scan) tag() bool {
 		s.pos++
 	}
 	return true
+}
+
+// sign goes over a < that begins no tag. A tag that the end of the text cuts off is one.
+func (s *scan) sign(start int) bool {
+	s.pos++
+	i := s.pos
+	if s.byteAt(i) == '/' {
+		i++
+	}
+	if end := s.bareKey(i); end == len(s.text) && end > s.pos {
+		return s.cutOff()
+	}
+	return true
+}
+
+// inKnownTag refuses an object right behind a tag that is none of a call: it is a value of
+// something else.
+func (s *scan) inKnownTag(start, shut int) bool {
+	from := max(0, shut-300)
+	open := strings.LastIndexByte(s.text[from:shut], '<')
+	if open < 0 {
+		return true
+	}
+	name, _, end := s.tagAt(from + open)
+	name = strings.ToLower(name[strings.LastIndexByte(name, ':')+1:])
+	if end != shut+1 || slices.Contains(thinkingTags, name) || slices.Contains(callTags, name) || name == "function" || name == "invoke" || s.byteAt(from+open+1) == '/' {
+		return true
+	}
+	return s.fault("ambiguous", start, "an object stands in the tag <%s>, which is none of a call", name)
 }
 
 // attribute is the name that a tag carries: =NAME or name="NAME".
@@ -118,6 +129,9 @@ func (s *scan) thinking(name string, end int, shut bool) bool {
 	if shut {
 		if s.thinks {
 			return s.fault("ambiguous", s.pos, "the thoughts end twice")
+		}
+		if s.loose {
+			return s.fault("ambiguous", s.pos, "thoughts end here, or this stands in the text of a value before")
 		}
 		s.found, s.marked, s.thinks = nil, 0, true
 		s.pos = end
@@ -203,8 +217,11 @@ func (s *scan) taggedValue(tag, name string, end int) (node, bool) {
 		inner = s.root.Properties[p].Schema
 	}
 	if inner.allows("string") {
-		text = strings.TrimPrefix(text, "\r")
-		text = strings.TrimSuffix(strings.TrimPrefix(text, "\n"), "\n")
+		if rest, windows := strings.CutPrefix(text, "\r\n"); windows {
+			text = strings.TrimSuffix(strings.TrimSuffix(rest, "\n"), "\r")
+		} else {
+			text = strings.TrimSuffix(strings.TrimPrefix(text, "\n"), "\n")
+		}
 		n.kind, n.text = quoted, text
 		return n, true
 	}

@@ -19,6 +19,10 @@ type scan struct {
 	found  []candidate
 	marked int // how many fences and tags are open
 	thinks bool
+	loose  bool // a declared name with a value stands outside of all candidates
+	within bool // and within a fence or tag
+	fenced bool // a fence is open
+	sloppy bool // an object was no plain JSON
 }
 
 // call reads a text with a call in it, or none. level counts the strings around it.
@@ -33,9 +37,6 @@ func (r *reading) call(src source, level int) (node, bool) {
 		r.mend("empty", src.at(start))
 		return node{kind: object, off: src.at(start)}, true
 	}
-	if start > 0 && !isSpaces(src.text[:start]) {
-		r.mend("invisible", src.at(0))
-	}
 	if n, done, ok := d.quotedWhole(start, end); done {
 		return n, ok
 	}
@@ -43,13 +44,15 @@ func (r *reading) call(src source, level int) (node, bool) {
 	if !s.thoughts(start) {
 		return node{}, false
 	}
-	if name, ok := d.keyAt(d.pos); ok && d.inputName(name) {
+	if name, ok := d.keyAt(d.skip(d.pos)); ok && d.inputName(name) {
 		return d.lines()
 	}
 	if !s.run() {
 		return node{}, false
 	}
-	return s.choose(level)
+	n, ok := s.choose(level)
+	d.unlike()
+	return n, ok
 }
 
 func isSpaces(s string) bool { return strings.Trim(s, " \t\r\n") == "" }
@@ -136,6 +139,10 @@ func (s *scan) run() bool {
 		if !s.spend(0, s.pos) {
 			return false
 		}
+		if s.quoteAt(s.pos) != nil && !s.within {
+			name, ok := s.keyAt(s.pos)
+			s.stands(ok && s.inputName(name))
+		}
 		ok := true
 		switch c := s.text[s.pos]; {
 		case c == '`' && s.has(s.pos, "```"), c == '~' && s.has(s.pos, "~~~"):
@@ -161,6 +168,32 @@ func (s *scan) run() bool {
 	return true
 }
 
+// brokenQuotes tells whether quotes behind i are no pairs, as they are in prose.
+func (s *scan) brokenQuotes(i int) bool {
+	for _, q := range []byte{'"', '\''} {
+		count := 0
+		for at := i; at < len(s.text); at++ {
+			if s.text[at] != q || s.apostrophe(at, 1) {
+				continue
+			}
+			if count%2 == 0 && !s.opens(at, 1) {
+				return true
+			}
+			count++
+		}
+		if count%2 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// stands keeps that a name with a value stands outside of all candidates.
+func (s *scan) stands(is bool) {
+	s.loose = s.loose || is
+	s.within = s.within || is && s.marked > 0
+}
+
 // stray refuses a closing bracket behind a candidate: perhaps that went on to it.
 func (s *scan) stray() bool {
 	if len(s.found) == 0 {
@@ -180,7 +213,13 @@ func (s *scan) add(n node, start int, kind string) {
 	if kind != "" {
 		s.fix(kind, start)
 	}
-	s.found = append(s.found, candidate{n, start, s.pos, s.marked > 0})
+	c := candidate{n, start, s.pos, s.marked > 0}
+	if last := len(s.found) - 1; last >= 0 && s.found[last].marked == c.marked && equal(looks(&s.found[last].node), looks(&n)) {
+		s.found[last].end = c.end
+		s.fix("repeated", start)
+		return
+	}
+	s.found = append(s.found, c)
 }
 
 // brace reads an object that stands in a text. Braces around a word or two of prose are
@@ -205,7 +244,14 @@ func (s *scan) brace() bool {
 // unnamed refuses a value that a declared name stands before: what was around them is lost.
 func (s *scan) unnamed(start int) bool {
 	i := s.back(start)
-	if c := s.byteAt(i); c != ':' && c != '=' || i == start {
+	switch c := s.byteAt(i); {
+	case i == start:
+		return true
+	case c == '\'' || c == '"':
+		return s.fault("ambiguous", start, "an object stands in quotes: it may be the text of another value")
+	case c == '>':
+		return s.inKnownTag(start, i)
+	case c != ':' && c != '=':
 		return true
 	}
 	text := strings.TrimRight(s.text[max(0, i-maxKey):i], " \t\r\n\"'`*")
@@ -226,14 +272,21 @@ func (s *scan) exactOr(tolerant func() (node, bool)) (node, bool) {
 		s.pos = end
 		return n, true
 	}
+	s.sloppy = true
 	return tolerant()
 }
 
 // goesOnLike refuses what follows a candidate and looks like more of it.
 func (s *scan) goesOnLike(start int) bool {
-	k := s.blanks(s.pos)
+	k := s.lineBlanks(s.pos)
+	if c := s.byteAt(k); c == '"' || c == '\'' {
+		return s.fault("ambiguous", k, "a quote stands behind the object: it may belong into it")
+	}
+	k = s.blanks(k)
 	if s.byteAt(k) == ',' {
-		k = s.blanks(k + 1)
+		if k = s.skip(k + 1); s.quoteAt(k) != nil {
+			return s.fault("ambiguous", k, "a text stands behind the object: it may belong into it")
+		}
 	}
 	if name, ok := s.keyAt(k); ok && s.inputName(name) {
 		return s.fault("ambiguous", k, "the name %s stands behind the object: it may belong into it", quote(name))
@@ -287,6 +340,15 @@ func (s *scan) choose(level int) (node, bool) {
 	if len(s.found) == 0 {
 		return node{}, s.nothingFound()
 	}
+	if s.fenced && s.sloppy {
+		return node{}, s.cutOff() // the fence, and perhaps a text whose quotes are not marked
+	}
+	if s.loose && (s.within || !s.found[0].marked) {
+		return node{}, s.fault("ambiguous", s.found[0].start, "a declared name with a value stands outside of the object: it may belong into it")
+	}
+	if last := s.found[len(s.found)-1].end; s.brokenQuotes(last) {
+		return node{}, s.fault("ambiguous", last, "a single quote stands behind the object: its last text may go on to there")
+	}
 	if slices.ContainsFunc(s.found, func(c candidate) bool { return c.marked }) {
 		s.found = slices.DeleteFunc(s.found, func(c candidate) bool { return !c.marked && !s.fitsNames(&c.node) })
 	}
@@ -306,9 +368,7 @@ func (s *scan) choose(level int) (node, bool) {
 		if !equal(looks(&first), looks(&n)) {
 			return n, s.fault("several-calls", c.start, "there are %d different objects in the text; which one is meant is not clear", len(s.found))
 		}
-		if i == 1 {
-			s.fix("repeated", c.start)
-		}
+		s.fix("repeated", c.start)
 	}
 	s.proseAround()
 	return first, true
