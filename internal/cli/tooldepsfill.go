@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -23,7 +24,7 @@ const vendored = "or put the packages into node_modules beside the tool, where f
 
 // fromRegistry is a range of versions, or a tag, of a package in the registry. Everything
 // else that npm takes (folders, repositories, addresses) is code that no version names.
-var fromRegistry = regexp.MustCompile(`^[0-9A-Za-z.*^~<>=|+ -]+$`)
+var fromRegistry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z.*^~<>=|+ -]+$`) })
 
 // fill has npm fetch the packages of a tool where one is missing.
 func (a *app) fill(ctx context.Context, d *dependencies) error {
@@ -32,7 +33,7 @@ func (a *app) fill(ctx context.Context, d *dependencies) error {
 		return nil
 	}
 	for _, one := range d.list {
-		if !fromRegistry.MatchString(one.Range) {
+		if !fromRegistry().MatchString(one.Range) {
 			return fmt.Errorf("%s@%s is no version of the npm registry; write a range such as ^4.17.21, %s", console.Clean(one.Name), console.Clean(one.Range), vendored)
 		}
 	}
