@@ -17,7 +17,7 @@ import (
 )
 
 // public are the packages that other programs import.
-var public = []string{"", "dag", "expr", "flowruntest", "metrics", "steps", "tool"}
+var public = []string{"", "dag", "expr", "flowruntest", "metrics", "registry", "steps", "tool"}
 
 // TestAPI holds what the public packages export against testdata/api.txt, so that
 // nothing is taken away or changed by accident (docs/embedding.md, Stability). After

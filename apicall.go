@@ -74,7 +74,7 @@ func (p *Plan) callable(name string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := inner.supported(); err != nil {
+	if err := inner.Supported(); err != nil {
 		return nil, err
 	}
 	for _, t := range inner.Tools() {

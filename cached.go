@@ -64,6 +64,9 @@ func CommandOf(r dag.Runner) *steps.Command {
 	if c, ok := r.(cachedStep); ok {
 		r = c.run
 	}
+	if p, ok := r.(quietProgram); ok {
+		return p.Command
+	}
 	cmd, _ := r.(*steps.Command)
 	return cmd
 }

@@ -277,7 +277,7 @@ func (s *planStep) keep(c *compiler, def *tool.Definition, kept map[string]steps
 		}
 	}
 	for _, hands := range []dag.Runner{s.run, s.policy.Fallback} {
-		if cmd, ok := hands.(*steps.Command); ok {
+		if cmd := CommandOf(hands); cmd != nil {
 			cmd.Keep = streams
 		}
 	}

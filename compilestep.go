@@ -66,6 +66,8 @@ func (c *stepCompiler) compile() *planStep {
 		c.javaScript(s)
 	case tool.Go:
 		s.run = goRunner{def.Go.(*GoTool)}
+	case tool.Program:
+		c.program(s)
 	default:
 		s.command = c.command(c.body())
 		if s.command != nil {

@@ -27,7 +27,7 @@ func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any)
 	if g == nil || g.Confirm == nil {
 		return c, nil
 	}
-	more, err := g.Confirm(ctx, a.stepInput())
+	more, err := g.confirmed(ctx, a.stepInput())
 	if err != nil || more == nil {
 		return c, err
 	}
@@ -44,13 +44,6 @@ func (p *Plan) Describe(w World, params map[string]any) (string, error) {
 		return "", err
 	}
 	return p.describe(a), nil
-}
-
-func (p *Plan) describe(a *Args) string {
-	if g := p.goTool(); g != nil && g.Describe != nil {
-		return g.Describe(a.stepInput().Params)
-	}
-	return p.Definition.Description
 }
 
 // goTool is what the plan's tool is in Go; nil where it is written otherwise.

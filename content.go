@@ -1,9 +1,11 @@
 package flowrun
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/steps"
 )
@@ -81,7 +83,11 @@ func (c *Content) MarshalJSON() ([]byte, error) {
 	if out.Display == nil {
 		out.Display = c.Text()
 	}
-	return json.Marshal(out)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(out)
+	return b.Bytes(), err
 }
 
 // masked is the content with secrets replaced in its texts.
@@ -102,15 +108,42 @@ func (c *Content) masked(m *steps.Mask) *Content {
 			hidden.Original = &original
 		}
 		out.Display = &hidden
+	case nil:
+	default:
+		out.Display = maskedJSON(m, d)
 	}
 	return out
 }
 
+// maskedJSON is a value as JSON has it, with secrets replaced; nil for what JSON has not.
+func maskedJSON(m *steps.Mask, v any) any {
+	b, err := json.Marshal(v)
+	var read any
+	if err != nil || decodeJSON(string(b), &read) != nil {
+		return nil
+	}
+	return masked(m, read)
+}
+
 // Content is what the run answers a model and a person: the content of the step that
-// gave the output, where it gave one, else the output as text.
+// gave the output, where it gave one; what the output says where it is a JSON object with
+// llmContent and perhaps returnDisplay, in the form of Content's own JSON; else the output
+// as text.
 func (r *Result) Content() *Content {
 	if c, ok := r.answer.(*Content); ok {
 		return c
 	}
-	return &Content{Parts: []Part{{Text: r.Output}}}
+	if c := readContent(r.Output); c != nil {
+		return c
+	}
+	return &Content{Parts: []Part{{Text: r.Output + r.cutNote()}}}
+}
+
+// cutNote says of an output that is not all there that it is not, "" for others: a model
+// would take it for the whole.
+func (r *Result) cutNote() string {
+	if r.output == nil || r.output.Size <= steps.DefaultLimit || len(r.Output) < steps.DefaultLimit-utf8.UTFMax {
+		return ""
+	}
+	return fmt.Sprintf("\n[cut here: the output has %d bytes; flowrun logs %s has all of it]", r.output.Size, r.ID)
 }

@@ -102,6 +102,9 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 	if err != nil {
 		return goFailure(a, err), nil
 	}
+	if m, ok := v.(*Command); ok && m != nil {
+		return m.run(ctx, c)
+	}
 	res.Status = dag.Succeeded
 	if content, ok := v.(*Content); ok {
 		res.Content = content.masked(a.session.Mask())

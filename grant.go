@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/nearby"
 )
 
 // grants are what the scripts of a call may do: its permissions, resolved (S1-214).
@@ -44,7 +46,7 @@ func (g grants) network(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("cannot fetch %s: addresses begin with http:// or https://", u.Redacted())
 	}
-	host, port := hostName(u.Hostname()), u.Port()
+	host, port := nearby.Name(u.Hostname()), u.Port()
 	if host == "" {
 		return fmt.Errorf("cannot fetch an address without a host")
 	}
@@ -52,7 +54,7 @@ func (g grants) network(u *url.URL) error {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	verb := "external"
-	if isLocal(host) {
+	if nearby.Host(host) {
 		verb = "local"
 	}
 	if g.reach(verb, host, port) {
@@ -64,8 +66,8 @@ func (g grants) network(u *url.URL) error {
 // address says whether a host may be reached where it leads: a name of the outside world
 // must not lead into the machine or the network around it, whoever answers for it.
 func (g grants) address(host, port string, to netip.Addr) error {
-	host = hostName(host)
-	if !localAddress(to.Unmap()) || g.reach("local", host, port) {
+	host = nearby.Name(host)
+	if !nearby.Address(to) || g.reach("local", host, port) {
 		return nil
 	}
 	return &deniedError{permission: "network:local:" + host, why: fmt.Sprintf(" (the name leads to %s)", to)}
@@ -93,38 +95,14 @@ func (g grants) reach(verb, host, port string) bool {
 // splitTarget is the host and port of a permission: api.example.com, [::1]:8080, ::1.
 func splitTarget(target string) (host, port string) {
 	if _, err := netip.ParseAddr(target); err == nil {
-		return hostName(target), ""
+		return nearby.Name(target), ""
 	}
 	u, err := url.Parse("//" + target)
 	if err != nil || u.Host != target { // with a path or a login it is for nobody
 		return "", ""
 	}
-	return hostName(u.Hostname()), u.Port()
+	return nearby.Name(u.Hostname()), u.Port()
 }
-
-// hostName is a host in the one form in which hosts are compared.
-func hostName(host string) string {
-	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
-	if a, err := netip.ParseAddr(host); err == nil {
-		return a.Unmap().String()
-	}
-	return host
-}
-
-func isLocal(host string) bool {
-	if a, err := netip.ParseAddr(host); err == nil {
-		return localAddress(a)
-	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local")
-}
-
-// localAddress says whether an address belongs to the machine or the network around it.
-func localAddress(a netip.Addr) bool {
-	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsUnspecified() || a.IsMulticast() || a.IsInterfaceLocalMulticast() || sharedSpace.Contains(a)
-}
-
-// sharedSpace is what providers use inside (RFC 6598).
-var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
 
 // readable is the granted file or folder that an absolute path leads into, and the rest of
 // the way from there.

@@ -32,7 +32,7 @@ func (j *job) resumes() bool { return j.again != nil && !j.again.Retry }
 // run brings a job to its end: own the run, ready its steps, walk its graph, end
 // what is left of it.
 func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
-	if err := j.plan.supported(); err != nil {
+	if err := j.plan.Supported(); err != nil {
 		return nil, err
 	}
 	if err := j.heard(); err != nil {

@@ -87,7 +87,7 @@ func (p *Plan) lastStep() dag.ID {
 		return ""
 	}
 	s := p.steps[last]
-	if s.loop != nil || s.policy.Attempts > 0 || s.policy.Fallback != nil || s.def.Kind == tool.Go || s.def.Kind == tool.Asking {
+	if s.loop != nil || s.policy.Attempts > 0 || s.policy.Fallback != nil || s.def.Kind == tool.Asking {
 		return ""
 	}
 	if s.nested == nil {

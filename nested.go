@@ -10,7 +10,7 @@ import (
 // bind makes the arguments of a nested tool: what with says, seen from the outer
 // tool, taken through the nested tool's own parameters. It runs in a worker.
 func (s *planStep) bind(ctx context.Context, c *dag.Call) (dag.Args, error) {
-	if err := s.nested.supported(); err != nil {
+	if err := s.nested.Supported(); err != nil {
 		return nil, err
 	}
 	outer := c.Args().(*Args)

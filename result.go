@@ -39,6 +39,7 @@ type Result struct {
 
 	output *dag.Output
 	answer any              // Content of the step that gave the output; nil: the output is all
+	called bool             // the tool is a program's that was told of: how it fails is reported
 	page   *tool.Definition // of a Markdown tool, else nil
 	before []LogEntry       // what kept it from being run
 }
@@ -71,7 +72,7 @@ type StepResult struct {
 const mostUncollected = 10_000
 
 func newResult(id string, p *Plan, params map[string]any, s *dag.State) *Result {
-	res := &Result{ID: id, Tool: p.Name(), Status: dag.Interrupted, Params: params, Tolerated: []string{}}
+	res := &Result{ID: id, Tool: p.Name(), Status: dag.Interrupted, Params: params, Tolerated: []string{}, called: p.callsProgram()}
 	if p.Definition.Format == tool.Markdown {
 		res.page = p.Definition
 	}

@@ -30,6 +30,9 @@ func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
 		}
 		return within(v, r)
 	case expr.Arguments:
+		if r.Root == callInput {
+			return expr.Value{V: s.args.inOrder(), Author: true}, nil
+		}
 		return s.argument(r)
 	case expr.Variable:
 		if r.Root == constants["random_id"] {

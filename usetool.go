@@ -56,8 +56,12 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 }
 
 func hintFor(err error) string {
-	if nf, ok := err.(*tool.NotFoundError); ok && len(nf.Near) > 0 {
+	nf, ok := err.(*tool.NotFoundError)
+	switch {
+	case ok && len(nf.Near) > 0:
 		return fmt.Sprintf("did you mean %q?", nf.Near[0])
+	case ok && nf.Note != "":
+		return nf.Note
 	}
 	return "flowrun looks beside the file, then in the local, user and global tool folders"
 }

@@ -37,11 +37,6 @@ func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 	return t, problems
 }
 
-// Literal is a Plain template of a text that nothing is put into, braces and all.
-func Literal(text string) *Template {
-	return &Template{shell: Plain, pieces: []piece{{text: text}}, static: true}
-}
-
 // place finds out where each hole of a script sits, and rewrites what must be
 // written differently around them.
 func (t *Template) place(src string) (problems []Problem) {

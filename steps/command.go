@@ -589,7 +589,7 @@ func (t *try) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		r.ExitCode = dag.ExitCancelled
 	case exit.Signal != 0:
 		r.Status, r.Reason = dag.Failed, dag.ReasonExit
-		r.Message = fmt.Sprintf("ended by signal %d (%v)", int(exit.Signal), exit.Signal)
+		r.Message = fmt.Sprintf(endedBySignal, int(exit.Signal), exit.Signal)
 	case exit.Code != 0:
 		r.Status, r.Reason = dag.Failed, dag.ReasonExit
 	case tooLarge != nil:

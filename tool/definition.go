@@ -104,6 +104,7 @@ const (
 	Asking  Kind = "approve"  // Step.Approve
 	JS      Kind = "js"       // Step.Script
 	Go      Kind = "go"       // Step.Go; only in tools registered from Go
+	Program Kind = "program"  // Step.Program; only in tools that a program told of
 )
 
 // Format is how a definition is written; the zero Format is YAML, JSON, or Go.
@@ -172,6 +173,7 @@ type Step struct {
 	Shell    *Text // for script; nil = bash (cmd on Windows)
 	Commands *Commands
 	Go       any // the function of a step written in Go; the root package knows its type
+	Program  *ProgramCall
 	Script   *JSCode
 	UseTool  Text
 	With     []Entry
@@ -203,6 +205,15 @@ type Step struct {
 	Cache            *Cache
 
 	InteractiveOptions InteractiveOptions // what is absent is the tool's
+}
+
+// ProgramCall is how a tool is called that a program told of (S4-031): another program
+// gets the tool's name as its last argument, and the parameters as one JSON object on its
+// standard input.
+type ProgramCall struct {
+	Argv        []string // the program first, the tool's name last
+	Dir         string   // where it starts
+	StderrFails bool     // whatever it prints as an error makes the call fail (S4-034)
 }
 
 // Loop is for-each or matrix: the step runs once for every item.

@@ -63,6 +63,7 @@ type Library struct {
 	loaders    map[string]Loader // of what others than Decode read
 	added      []*Definition
 	provided   []*provider // by others than files, the strongest first
+	missed     func() string
 	cache      map[string]loaded
 	index      map[string]index // of folders
 	frozen     map[asked]Source // of a Snapshot, which reads nothing else
@@ -243,6 +244,7 @@ type NotFoundError struct {
 	Scope    Scope    // the only one that was searched; empty for all
 	Searched []string // folders, in order
 	Near     []string // similar names there are, at most three
+	Note     string   // where it could have come from, and why it did not; see Library.Missed
 }
 
 func (e *NotFoundError) Error() string {
@@ -253,6 +255,9 @@ func (e *NotFoundError) Error() string {
 	message := fmt.Sprintf("cannot find the tool %s%s: looked in %s", quote(e.Name), where, strings.Join(e.Searched, ", "))
 	if len(e.Near) > 0 {
 		message += "; " + ask(e.Near)
+	}
+	if e.Note != "" {
+		message += "; " + e.Note
 	}
 	return message
 }
@@ -293,7 +298,7 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 	if def := l.given(name); def != nil {
 		return def, nil, nil
 	}
-	return nil, nil, l.missing(name, places)
+	return nil, nil, l.nowhere(name, places)
 }
 
 func (l *Library) resolve(path string, from *Definition) string {
@@ -434,6 +439,23 @@ func (l *Library) missing(name string, places []folder) *NotFoundError {
 		}
 	}
 	e.Near = Near(name, names)
+	return e
+}
+
+// nowhere is missing for a name that the providers do not have, either.
+func (l *Library) nowhere(name string, places []folder) *NotFoundError {
+	e := l.missing(name, places)
+	names := slices.Clone(e.Near)
+	for _, def := range l.Provided() {
+		names = append(names, def.Name)
+	}
+	e.Near = Near(name, names)
+	l.mu.Lock()
+	missed := l.missed
+	l.mu.Unlock()
+	if missed != nil {
+		e.Note = missed()
+	}
 	return e
 }
 

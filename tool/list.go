@@ -53,6 +53,12 @@ func (l *Library) List() []Listed {
 	for _, f := range l.folders {
 		all = append(all, l.listFolder(f)...)
 	}
+	return shadowed(all)
+}
+
+// shadowed sorts a list, which has what is found first before the rest, by name, and
+// notes what hides what.
+func shadowed(all []Listed) []Listed {
 	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
 	for i := 1; i < len(all); i++ {
 		switch first := all[i-1]; {

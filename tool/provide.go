@@ -40,9 +40,46 @@ func (l *Library) Provided() (list []*Definition) {
 	return list
 }
 
+// ListAll is List with the tools of the providers, which stand behind all files.
+func (l *Library) ListAll() []Listed {
+	all := l.List()
+	for _, def := range l.Provided() {
+		all = append(all, listed(def, nil))
+	}
+	return shadowed(all)
+}
+
+// Missed has f asked what else there is to say of a name that is found nowhere: where
+// tools could have come from and did not. It is asked after the providers, perhaps from
+// several goroutines at once; "" is nothing.
+func (l *Library) Missed(f func() string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.missed = f
+}
+
+// discoveredPrefix stands before the names of tools that a program told of, in calls of models that
+// know them from elsewhere (S4-036).
+const discoveredPrefix = "discovered_tool_"
+
 // given is the first tool of that name of a provider; nil for none.
 func (l *Library) given(name string) *Definition {
+	if def := l.provides(name, ""); def != nil {
+		return def
+	}
+	if bare, ok := strings.CutPrefix(name, discoveredPrefix); ok {
+		return l.provides(bare, ScopeDiscovered)
+	}
+	return nil
+}
+
+// provides is the first tool of that name of a provider, where scope is not "" of that
+// scope.
+func (l *Library) provides(name string, scope Scope) *Definition {
 	for _, p := range l.providers() {
+		if scope != "" && p.scope != scope {
+			continue
+		}
 		for _, def := range p.tools() {
 			if def.Name == name {
 				return def

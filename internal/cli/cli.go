@@ -13,11 +13,13 @@ package cli
 import (
 	"io"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -65,6 +67,11 @@ type app struct {
 	inJSON bool   // --progress json: errors are told so too
 
 	scripts *hooks.Runtime // nil until asked for
+	inForce *config.Config // of the command that runs something; nil until it has read them
+
+	trustOnce   bool        // --trust-project of a command that runs something
+	heeds       atomic.Bool // signals are heard by what a command does, see signals
+	discoveries discoveries
 }
 
 func (a *app) root() *cobra.Command {
@@ -97,6 +104,8 @@ func (a *app) root() *cobra.Command {
 	}
 	add("run",
 		a.runCommand(),
+		a.callCommand(),
+		a.repairCommand(),
 		a.resumeCommand(),
 		a.retryCommand(),
 		a.approveCommand(),

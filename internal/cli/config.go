@@ -22,6 +22,7 @@ func (a *app) configuration(trusted bool) (*config.Config, error) {
 	if err != nil {
 		found, _ = err.(tool.Diagnostics)
 	}
+	found = append(found, badCommands(c)...)
 	for _, v := range c.Values {
 		if v.Key != "approvals.allow" && v.Key != "approvals.deny" {
 			continue

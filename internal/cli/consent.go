@@ -26,7 +26,8 @@ type consentFlags struct {
 	trustProject  bool
 
 	settings *config.Config
-	id       string // of the run, where it was chosen before it began
+	id       string      // of the run, where it was chosen before it began
+	door     policy.Door // "" is policy.Run
 }
 
 func (f *consentFlags) declare(c *cobra.Command) {
@@ -93,6 +94,9 @@ func (s subject) facts() (list []policy.Tool) {
 	return list
 }
 
+// at is the door that calls come in through.
+func (f *consentFlags) at() policy.Door { return cmp.Or(f.door, policy.Run) }
+
 // judge is what the policy says of it.
 func (a *app) judge(what subject, f runFlags) policy.Verdict {
 	return f.judge(what, a.canAsk(f))
@@ -100,7 +104,7 @@ func (a *app) judge(what subject, f runFlags) policy.Verdict {
 
 // judge is what the policy says where a person can be asked, or cannot.
 func (f *runFlags) judge(what subject, canAsk bool) policy.Verdict {
-	return policy.Decide(policy.Request{Door: policy.Run, Tools: what.facts(), Rules: f.rules(), CanAsk: canAsk})
+	return policy.Decide(policy.Request{Door: f.at(), Tools: what.facts(), Rules: f.rules(), CanAsk: canAsk})
 }
 
 // judgeTests marks the tests of tools that may not run, and answers what else they are held
@@ -123,7 +127,7 @@ func (a *app) judgeTests(cases []trial.Case) (*consentFlags, error) {
 // mayCall is flowrun.Config.MayCall: a tool that a script calls is held against the same
 // rules as the tool that the script is of, and nobody is asked.
 func (f *consentFlags) mayCall(tools []flowrun.UsedTool) error {
-	v := policy.Decide(policy.Request{Door: policy.Run, Tools: subject{tools: tools}.facts(), Rules: f.rules()})
+	v := policy.Decide(policy.Request{Door: f.at(), Tools: subject{tools: tools}.facts(), Rules: f.rules()})
 	if v.Decision != policy.Allow {
 		return &refusedError{reason: v.Reason}
 	}
@@ -209,8 +213,17 @@ func (a *app) record(s *sqlite.Store, run string, d decision) error {
 	return a.writing(note)
 }
 
-// inquire shows a person what is to run, and asks.
+// inquire shows a person what is to run, and asks. Ctrl-C is a no.
 func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
+	yes, err := a.putTo(v, p)
+	if errors.As(err, new(interrupted)) {
+		return false, nil
+	}
+	return yes, err
+}
+
+// putTo is inquire with an interrupted error for Ctrl-C.
+func (a *app) putTo(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 	card := approval(v, p)
 	width := cmp.Or(a.errWidth(), 80)
 	cut, err := card.Write(a.Stderr, width, false)
@@ -221,14 +234,10 @@ func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 	if cut {
 		question += " (d shows what was left out)"
 	}
-	yes, err := a.decide(inquiry{text: question + " ", grave: true, details: func() error {
+	return a.decide(inquiry{text: question + " ", grave: true, details: func() error {
 		_, err := card.Write(a.Stderr, width, true)
 		return err
 	}})
-	if errors.As(err, new(interrupted)) {
-		return false, nil
-	}
-	return yes, err
 }
 
 // approval is what a person is shown.

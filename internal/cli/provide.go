@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/builtin"
+	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/fetch"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -9,15 +11,21 @@ import (
 // provide adds the tools that stand in no file; they are made when a name is in none.
 func (a *app) provide(lib *tool.Library) {
 	lib.Provide(tool.ScopeBuiltin, a.builtIn)
+	lib.Provide(tool.ScopeDiscovered, a.discovered)
+	lib.Missed(a.undiscovered)
 }
 
 // builtIn are the tools that come with the program.
 func (a *app) builtIn() []*tool.Definition {
 	c := builtin.Config{Fetch: fetch.Do}
-	if s, err := a.configuration(false); err == nil { // what is wrong with settings is told by what needs more of them
-		for _, v := range s.Get("roots") {
-			c.Roots = append(c.Roots, v.Text())
-		}
+	c.StateDir, c.ConfigDir = flowrun.DefaultStateDir(), config.UserDir()
+	s, err := a.soFar()
+	if err != nil { // which is told by what needs more of them
+		s = nil
 	}
+	for _, v := range s.Get("roots") {
+		c.Roots = append(c.Roots, v.Text())
+	}
+	toolSettings(&c.Settings, s)
 	return builtin.Tools(c)
 }

@@ -115,6 +115,7 @@ func (f *runFlags) check(a *app, c *cobra.Command) error {
 	if err := a.settle(c, f); err != nil {
 		return err
 	}
+	a.trustOnce = f.trustProject
 	if err := oneOf(c, "output", f.output, runOutputs); err != nil {
 		return err
 	}
@@ -174,6 +175,9 @@ func (a *app) prepare(c *cobra.Command, args []string, f runFlags, answers map[s
 		return nil, world, nil, err
 	}
 	plan, err := a.compile(args[0])
+	if a.nowTrusted(err, f) {
+		plan, err = a.compile(args[0])
+	}
 	if err != nil {
 		return nil, world, nil, err
 	}

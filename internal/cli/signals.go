@@ -41,6 +41,7 @@ func signalCode(sig os.Signal) int {
 }
 
 func (a *app) signals(stop context.CancelCauseFunc) *signals {
+	a.heeds.Store(true)
 	s := &signals{c: make(chan os.Signal, 4), force: make(chan struct{})}
 	signal.Notify(s.c, append(endings(), syscall.SIGPIPE)...)
 	go func() {

@@ -34,7 +34,7 @@ func (a *app) toolEditCommand() *cobra.Command {
 				return err
 			}
 			if def.Source == nil {
-				return fmt.Errorf("the tool %q has no file that could be edited", args[0])
+				return unwritten(def, "edited")
 			}
 			words, err := a.editorWords(c, editor)
 			if err != nil {

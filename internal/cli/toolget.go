@@ -82,7 +82,7 @@ func (a *app) shown(c *cobra.Command, name string, scopes *scopeFlags, format st
 		return nil, err
 	}
 	if def.Source == nil {
-		return nil, fmt.Errorf("the tool %q has no definition in a file", name)
+		return nil, unwritten(def, "shown")
 	}
 	if found.Err() != nil {
 		a.diagnose(found)

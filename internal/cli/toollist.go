@@ -23,6 +23,7 @@ func (a *app) toolListCommand() *cobra.Command {
 	var scopes scopeFlags
 	var f catalog.Filter
 	var format, sort, dir string
+	var all bool
 	c := &cobra.Command{
 		Use:               "list",
 		Short:             "List all available tools",
@@ -49,7 +50,10 @@ func (a *app) toolListCommand() *cobra.Command {
 			if dir != "" && f.Scope != "" {
 				return usagef(c, "--dir lists a folder, which has no scopes; leave the scope away")
 			}
-			list, err := a.listed(dir)
+			if all && (dir != "" || f.Scope != "") {
+				return usagef(c, "--all-sources lists what is in no folder and no scope as well; leave --dir and the scope away")
+			}
+			list, err := a.listed(dir, all)
 			if err != nil {
 				return err
 			}
@@ -68,6 +72,7 @@ func (a *app) toolListCommand() *cobra.Command {
 	fl.StringVar(&f.Platform, "platform", "", "")
 	fl.StringVar(&sort, "sort", "name", "")
 	fl.StringVar(&dir, "dir", "", "")
+	fl.BoolVar(&all, "all-sources", false, "")
 	for flag, words := range map[string][]string{"platform": platforms, "sort": listOrders} {
 		c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
@@ -86,6 +91,7 @@ func (a *app) toolListCommand() *cobra.Command {
 				{left: "--search TEXT", right: "Search in name, description, and keywords"},
 				{left: "--platform PLATFORM", right: "Filter by platform support (windows|linux|macos)"},
 				{left: "--dir DIR", right: "List the definitions in a folder instead of the scopes"},
+				{left: "--all-sources", right: "List built-in tools, and those that tools.discoveryCommand tells of, as well"},
 			}},
 			{"OUTPUT OPTIONS", []optionLine{
 				{left: "--format simple|table|json|yaml", right: "Output format (default: table)"},
@@ -102,11 +108,15 @@ func (a *app) toolListCommand() *cobra.Command {
 	}.on(c)
 }
 
-// listed is every tool in reach, or those in a folder.
-func (a *app) listed(dir string) ([]tool.Listed, error) {
+// listed is every tool in reach, those that are in no file too where all is asked for, or
+// those in a folder.
+func (a *app) listed(dir string, all bool) ([]tool.Listed, error) {
 	lib := a.library()
 	if dir == "" {
 		a.diagnose(lib.Unreadable(""))
+		if all {
+			return lib.ListAll(), nil
+		}
 		return a.tools(lib), nil
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
@@ -123,7 +133,7 @@ func (a *app) listed(dir string) ([]tool.Listed, error) {
 type listedJSON struct {
 	Name        string     `json:"name"`
 	Scope       tool.Scope `json:"scope"`
-	Path        string     `json:"path"`
+	Path        string     `json:"path,omitempty"` // none of a tool that is in no file
 	Description string     `json:"description"`
 	Tags        []string   `json:"tags"`
 	Category    string     `json:"category"`
@@ -191,7 +201,9 @@ func (a *app) listYAML(docs []listedJSON) error {
 		m := catalog.Draft{}
 		m.Set("name", textValue(d.Name))
 		m.Set("scope", textValue(string(d.Scope)))
-		m.Set("path", textValue(d.Path))
+		if d.Path != "" {
+			m.Set("path", textValue(d.Path))
+		}
 		m.Set("description", textValue(d.Description))
 		m.Set("tags", tool.Value{List: tags})
 		m.Set("category", textValue(d.Category))

@@ -32,7 +32,7 @@ func (a *app) toolRemoveCommand() *cobra.Command {
 			case def.Scope == tool.ScopeFile:
 				return usagef(c, "%s is a file, not the name of a tool in a scope; delete it as a file", args[0])
 			case def.File == "":
-				return fmt.Errorf("the tool %q has no file that could be removed", args[0])
+				return unwritten(def, "removed")
 			case !force && !a.answers():
 				return usagef(c, "removing %s asks first, and there is no terminal to ask on; give --force", shortPath(def.File))
 			case !force && !a.ask(fmt.Sprintf("remove %s (%s), %s?", console.Clean(def.Name), def.Scope, shortPath(def.File)), false):

@@ -140,6 +140,7 @@ func (a *app) forget(stateDir, folder string) error {
 // settings say now.
 func (a *app) settings(f runFlags) (*config.Config, error) {
 	c, err := a.configuration(f.trustProject)
+	a.inForce = c
 	if err != nil || len(c.Trust.Ignored()) == 0 {
 		return c, err
 	}

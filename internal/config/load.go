@@ -138,14 +138,21 @@ func (l *loader) files() {
 }
 
 // userDir is the folder of the user's configuration.
-func (l *loader) userDir() string {
-	if xdg := l.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
+func (o Options) userDir() string {
+	if xdg := o.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
 		return filepath.Join(xdg, "flowrun")
 	}
-	if l.Home == "" {
+	if o.Home == "" {
 		return ""
 	}
-	return filepath.Join(l.Home, ".config", "flowrun")
+	return filepath.Join(o.Home, ".config", "flowrun")
+}
+
+// UserDir is the folder of the user's configuration, "" where there is none.
+func UserDir() string {
+	var o Options
+	o.fill()
+	return o.userDir()
 }
 
 func (l *loader) file(layer Layer, path string, o *tool.Object) {
@@ -160,7 +167,7 @@ func (l *loader) file(layer Layer, path string, o *tool.Object) {
 	}
 	list, found := tool.DecodeSettings(o, path, src)
 	l.found = append(l.found, found...)
-	for _, s := range list {
+	for _, s := range l.spelt(list) {
 		l.values = append(l.values, Value{Key: s.Path(), Value: s.Value, List: s.List, Origin: Origin{Layer: layer, Pos: s.Pos}})
 	}
 }
@@ -210,6 +217,7 @@ func (l *loader) environment() {
 func (l *loader) check() {
 	l.checkNotifications()
 	l.checkWebhooks()
+	l.checkTools()
 	for _, v := range l.values {
 		if v.Key != "history.older-than" {
 			continue

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/tool"
@@ -56,10 +57,33 @@ var server = tool.NewObject("a server", "One MCP server: a program to start, or 
 	field(tool.KindText, "description", "", "What the server is for."),
 )
 
-var discovery = tool.NewObject("tools", "Programs that tell of further tools.",
-	field(tool.KindText, "discoveryCommand", "", "Program that prints declarations of tools."),
-	field(tool.KindText, "callCommand", "", "Program that calls one of them."),
+var discovery = tool.NewObject("tools", "Programs that tell of further tools, and what built-in tools may reach.",
+	field(tool.KindText, "discoveryCommand", "", "Program and arguments, started without a shell, that print declarations of tools as a JSON array."),
+	field(tool.KindText, "callCommand", "", "Program and arguments that call one of them: its name is the last argument, the parameters are JSON on standard input."),
+	tool.Field{Kind: tool.KindChoice, Key: "callStderr", Enum: []string{"ignore", "fail"}, Default: "ignore", Doc: "Whether a call fails whose program prints an error and ends with exit code 0."},
+	field(tool.KindText, "agentCommand", "", "Program, with its arguments, that task hands work to; it starts without a shell."),
+	field(tool.KindText, "searchUrl", "", "Address that web_search asks, with {query} in it; it answers JSON."),
+	field(tool.KindText, "searchKeyEnv", "", "Environment variable that holds the key for it."),
+	field(tool.KindText, "searchKeyHeader", "", "Header that the key is sent in; Authorization, as a bearer token, where absent."),
+	field(tool.KindTexts, "webAllow", "", "Hosts of this machine or its network that web_fetch may ask: localhost:8080, or without a port for every one."),
+	field(tool.KindText, "toolDiscoveryCommand", "", "Another spelling of discoveryCommand."),
+	field(tool.KindText, "toolCallCommand", "", "Another spelling of callCommand."),
 )
+
+// Before there was a section of tools the two stood by themselves.
+var (
+	oldDiscovery = field(tool.KindText, "toolDiscoveryCommand", "", "Another spelling of tools.discoveryCommand.")
+	oldCall      = field(tool.KindText, "toolCallCommand", "", "Another spelling of tools.callCommand.")
+)
+
+// spellings are the keys that are other words for one (S4-030), which is how they are
+// known from there on.
+var spellings = map[string]string{
+	"tools.toolDiscoveryCommand": "tools.discoveryCommand",
+	"tools.toolCallCommand":      "tools.callCommand",
+	"toolDiscoveryCommand":       "tools.discoveryCommand",
+	"toolCallCommand":            "tools.callCommand",
+}
 
 var notification = tool.NewObject("a notification", "A command, or an address, that is told how runs end.",
 	field(tool.KindTexts, "on", "", "What it is told of: "+strings.Join(tool.NotifyEvents, ", ")+"; failure, recovery and waiting where absent."),
@@ -94,6 +118,8 @@ var file = tool.NewObject("the configuration", "Settings of flowrun for a projec
 	servers,
 	tool.Field{Kind: tool.KindObjectMap, Key: "notifications", Of: notification, Doc: "Who is told how runs end, by name, beside those that the tool tells itself."},
 	section("tools", discovery, discovery.Doc),
+	oldDiscovery,
+	oldCall,
 	webhooks,
 )
 
@@ -102,6 +128,8 @@ var shared = tool.NewObject("the settings",
 	"Settings that are shared with other programs.",
 	tool.Field{Kind: tool.KindObjectMap, Key: servers.Key, Of: server.Open(), Doc: servers.Doc},
 	section("tools", discovery.Open(), discovery.Doc),
+	oldDiscovery,
+	oldCall,
 ).Open()
 
 // needTrust are the sections of a project that need its trust.
@@ -147,7 +175,7 @@ func leaves() (list []leaf) {
 			for _, in := range f.Of.Fields {
 				list = append(list, leaf{f.Key + "." + in.Key, in})
 			}
-		case f.Kind != tool.KindObject && f.Kind != tool.KindObjectMap:
+		case f.Kind != tool.KindObject && f.Kind != tool.KindObjectMap && spellings[f.Key] == "":
 			list = append(list, leaf{f.Key, f})
 		}
 	}
@@ -166,7 +194,7 @@ func Keys() (keys []string) {
 			keys = append(keys, f.Key+"."+in.Key)
 		}
 	}
-	return keys
+	return slices.DeleteFunc(keys, func(key string) bool { return spellings[key] != "" })
 }
 
 // Schema is the JSON Schema (draft-07) of config.yaml, as indented JSON.

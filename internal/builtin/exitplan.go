@@ -1,0 +1,53 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// mostPlan is how long a plan may be, in bytes as it is shown: nobody approves what they
+// have not seen whole.
+const mostPlan = 3500
+
+// exitPlanMode asks a person whether a plan is to be carried out. It is a gate by itself,
+// whoever has allowed the call: the run waits until somebody has approved or rejected it.
+func exitPlanMode() *tool.Definition {
+	quote := flowrun.GoStep("quote", quotePlan)
+	gate := &tool.Step{Name: "approval", Kind: tool.Asking, WaitFor: []tool.Text{{S: "quote"}}, HasWaitFor: true,
+		Approve: &tool.Approve{Prompt: tool.Text{S: "A model asks to carry out this plan:\n\n{quote.output}\n\nIs it to go ahead?"}}}
+	answer := flowrun.GoStep("answer", func(context.Context, *flowrun.StepInput) (any, error) {
+		return flowrun.TextContent("The plan was approved by a person. Carry it out now, as it was shown.\n", "The plan was approved."), nil
+	})
+	answer.WaitFor, answer.HasWaitFor = []tool.Text{{S: "approval"}}, true
+	s := parsed(`{
+		"type": "object",
+		"additionalProperties": false,
+		"required": ["plan"],
+		"properties": {
+			"plan": {"type": "string", "minLength": 1, "maxLength": 3500, "description": "The whole plan, short: what will be done, in which order, and what it changes."}
+		}
+	}`)
+	return &tool.Definition{Name: "exit_plan_mode", DisplayName: "ExitPlanMode", Tags: []string{"read"},
+		Description: "Shows a plan to a person and waits until it is approved or rejected. Call it when you have planned a change " +
+			"and before you begin; carry out nothing that was not approved.",
+		Schema: s, Parameters: tool.ParametersOf(s), Steps: []*tool.Step{quote, gate, answer}}
+}
+
+// quotePlan makes a plan data: each line behind a bar, so that nothing in it looks like
+// the question, or like flowrun's own words.
+func quotePlan(_ context.Context, in *flowrun.StepInput) (any, error) {
+	plan := strings.TrimSpace(strings.ReplaceAll(values(in.Params).text("plan"), "\r\n", "\n"))
+	if plan == "" {
+		return nil, errors.New("the plan is empty; write what is to be done")
+	}
+	shown := "| " + strings.ReplaceAll(visible(plan), "\n", "\n| ")
+	if len(shown) > mostPlan {
+		return nil, fmt.Errorf("the plan takes %d bytes, and at most %d can be shown to a person at once; write it shorter", len(shown), mostPlan)
+	}
+	return shown, nil
+}

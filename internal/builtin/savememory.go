@@ -1,0 +1,160 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// remembered is the heading below which facts stand.
+const remembered = "## Remembered"
+
+// mostMemory is how large the file may become, in bytes: it is read into prompts.
+const mostMemory = 1 << 20
+
+// saveMemory keeps one fact in a Markdown file, which whoever starts a model may give it.
+func saveMemory(c Config) *tool.Definition {
+	return flowrun.GoTool{
+		Name: "save_memory", DisplayName: "SaveMemory", Tags: []string{"write"},
+		Description: "Keeps one fact for later conversations, when the user asks to remember it or it will clearly matter again. " +
+			"One short sentence that can be understood by itself; no secrets, and nothing that is only true today.",
+		Schema: parsed(`{
+			"type": "object",
+			"additionalProperties": false,
+			"required": ["fact"],
+			"properties": {
+				"fact": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "The fact, in one sentence.", "examples": ["The user prefers tabs to blanks."]},
+				"scope": {"type": "string", "enum": ["global", "project"], "default": "global", "description": "global: about the user, for every project. project: about this project alone."}
+			}
+		}`),
+		Describe: func(params map[string]any) string {
+			return fmt.Sprintf("Remembers (%s): %s", values(params).text("scope"), short(values(params).text("fact"), 200))
+		},
+		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+			path, err := memoryFile(c, in)
+			if err != nil {
+				return nil, err
+			}
+			return &flowrun.Confirmation{Title: "Add a line to " + visible(path), Text: visible(itemOf(values(in.Params).text("fact")))}, nil
+		},
+		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return remember(c, in) },
+	}.Definition()
+}
+
+func remember(c Config, in *flowrun.StepInput) (any, error) {
+	item := itemOf(values(in.Params).text("fact"))
+	if item == "" {
+		return nil, errors.New("the fact is empty; write one sentence")
+	}
+	path, err := memoryFile(c, in)
+	if err != nil {
+		return nil, err
+	}
+	known := false
+	err = atomicfile.Update(path, func(was []byte) ([]byte, error) {
+		var now string
+		if now, known = withFact(string(was), item); len(now) > mostMemory {
+			return nil, fmt.Errorf("the memory would be larger than %d bytes; remove from it what is no longer needed", mostMemory)
+		}
+		return []byte(now), nil
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("cannot keep the fact in %s: %w", path, err)
+	case known:
+		return fmt.Sprintf("This was remembered already, in %s: %s\n", path, item), nil
+	}
+	return fmt.Sprintf("Remembered, in %s: %s\n", path, item), nil
+}
+
+// memoryFile is where a fact goes. A link in a project could make it any file of the
+// user's, so none is followed there.
+func memoryFile(c Config, in *flowrun.StepInput) (string, error) {
+	if values(in.Params).text("scope") != "project" {
+		if c.ConfigDir == "" {
+			return "", errors.New("there is no folder for the user's memory: set HOME, or use the scope project")
+		}
+		return filepath.Join(c.ConfigDir, "memory.md"), nil
+	}
+	dir := filepath.Join(tool.ProjectRoot(in.Workspace), ".flowrun")
+	if tool.ProjectRoot(in.Workspace) == "" {
+		dir = filepath.Join(in.Workspace, ".flowrun")
+	}
+	path := filepath.Join(dir, "memory.md")
+	for _, p := range []string{dir, path, path + ".lock"} {
+		if info, err := os.Lstat(p); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return "", fmt.Errorf("%s is a link, which is not followed for what is kept in a project; make it a file or folder of the project", p)
+		}
+	}
+	return path, nil
+}
+
+// itemOf is a fact as one item of a list: no line of its own, and nothing at its beginning
+// that Markdown would take for more than a text.
+func itemOf(fact string) string {
+	fact = oneLine(fact)
+	if fact == "" {
+		return ""
+	}
+	if strings.ContainsRune("#>-+*~`=_<|[", rune(fact[0])) {
+		return `\` + fact
+	}
+	if end := strings.IndexFunc(fact, func(r rune) bool { return r < '0' || r > '9' }); end > 0 && (fact[end] == '.' || fact[end] == ')') {
+		return fact[:end] + `\` + fact[end:]
+	}
+	return fact
+}
+
+// withFact is the memory with one more item, at the end of its section; known says that it
+// has it already.
+func withFact(was, item string) (now string, known bool) {
+	lines := strings.Split(strings.TrimRight(was, "\n"), "\n")
+	if was == "" {
+		lines = nil
+	}
+	at := -1 // behind the last item of the section
+	for i, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case at < 0 && trimmed == remembered:
+			at = i + 1
+		case at >= 0 && strings.HasPrefix(trimmed, "#"):
+			return insert(lines, at, item), false
+		case at >= 0 && trimmed == "- "+item:
+			return was, true
+		case at >= 0 && trimmed != "":
+			at = i + 1
+		}
+	}
+	if at < 0 {
+		if len(lines) > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, remembered, "")
+		at = len(lines)
+	}
+	return insert(lines, at, item), false
+}
+
+func insert(lines []string, at int, item string) string {
+	all := append([]string{}, lines[:at]...)
+	if strings.TrimSpace(all[at-1]) == remembered {
+		all = append(all, "")
+		for at < len(lines) && strings.TrimSpace(lines[at]) == "" {
+			at++
+		}
+	}
+	all = append(all, "- "+item)
+	rest := lines[at:]
+	if len(rest) > 0 && strings.TrimSpace(rest[0]) != "" {
+		all = append(all, "")
+	}
+	return strings.Join(append(all, rest...), "\n") + "\n"
+}

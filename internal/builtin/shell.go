@@ -1,0 +1,152 @@
+package builtin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// mostStreamed is how many bytes of each stream a model is told.
+const mostStreamed = 100_000
+
+// runShellCommand runs what a model writes. The command is a program as it stands, no
+// value in one: whoever lets it run has seen it whole.
+func runShellCommand(c Config) *tool.Definition {
+	return flowrun.GoTool{
+		Name: "run_shell_command", DisplayName: "Shell", Tags: []string{"run"},
+		Description: "Runs a command in the system's shell (bash; cmd on Windows) and tells its output and exit code. " +
+			"Nobody is at the keyboard: a command must not ask. What it leaves in the background ends with the call, " +
+			"unless is_background is true.",
+		Schema: parsed(`{
+			"type": "object",
+			"additionalProperties": false,
+			"required": ["command"],
+			"properties": {
+				"command": {"type": "string", "minLength": 1, "maxLength": 100000, "description": "The exact command line, as typed into the shell. Several lines are allowed.", "examples": ["go test ./..."]},
+				"is_background": {"type": "boolean", "default": false, "description": "true starts the command, answers at once and leaves it running: servers, watchers. false waits until it has ended."},
+				"description": {"type": "string", "maxLength": 1000, "description": "What the command is for, in one short sentence, for the person who is asked."},
+				"directory": {"type": "string", "description": "The existing folder to run it in, inside the workspace: absolute, or relative to the workspace. The workspace where absent."},
+				"timeout": {"type": "integer", "minimum": 1, "maximum": 86400000, "description": "Milliseconds after which the command, and all that it started, is ended. The call's own limit where absent."}
+			}
+		}`),
+		Describe: func(params map[string]any) string {
+			verb := "Runs in the shell"
+			if values(params).flag("is_background") {
+				verb = "Starts in the background"
+			}
+			return fmt.Sprintf("%s: %s", verb, short(values(params).text("command"), 200))
+		},
+		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+			return confirmCommand(c, in)
+		},
+		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return shellCommand(c, in) },
+	}.Definition()
+}
+
+func confirmCommand(c Config, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+	dir, err := checkCommand(c, in)
+	if err != nil {
+		return nil, err
+	}
+	verb := "Run this command"
+	if values(in.Params).flag("is_background") {
+		verb = "Leave this command running in the background"
+	}
+	title := fmt.Sprintf("%s in %s", verb, visible(dir))
+	if said := values(in.Params).text("description"); said != "" {
+		title += fmt.Sprintf(" (it is said to be for: %q)", short(said, 300))
+	}
+	return &flowrun.Confirmation{Title: title, Text: visible(values(in.Params).text("command"))}, nil
+}
+
+// checkCommand is the folder of a command that can be run.
+func checkCommand(c Config, in *flowrun.StepInput) (dir string, err error) {
+	command := values(in.Params).text("command")
+	switch {
+	case strings.TrimSpace(command) == "":
+		return "", errors.New("the command is empty; write what the shell is to run")
+	case strings.ContainsRune(command, 0):
+		return "", errors.New("the command has a NUL byte in it, which no shell takes; leave it out")
+	case values(in.Params).flag("is_background") && runtime.GOOS == "windows":
+		return "", errors.New("commands cannot be left running in the background on Windows; leave out is_background")
+	case values(in.Params).flag("is_background") && in.Params["timeout"] != nil:
+		return "", errors.New("timeout has no meaning for a command that is left running; leave out timeout or is_background")
+	}
+	return workingFolder(c, in, values(in.Params).text("directory"))
+}
+
+// workingFolder is a folder inside a granted one, with the links in it resolved.
+func workingFolder(c Config, in *flowrun.StepInput, dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(in.Workspace, dir)
+	}
+	f := files{granted: c.Roots}
+	found, err := f.roots(in).find(dir)
+	if err != nil {
+		return "", fmt.Errorf("the directory cannot be used: %w", err)
+	}
+	if info, err := os.Stat(found.path); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("the directory %q is not there, or is no folder; make it first, or leave out directory to run in %s", dir, in.Workspace)
+	}
+	return found.path, nil
+}
+
+func shellCommand(c Config, in *flowrun.StepInput) (any, error) {
+	dir, err := checkCommand(c, in)
+	if err != nil {
+		return nil, err
+	}
+	command := values(in.Params).text("command")
+	if values(in.Params).flag("is_background") {
+		return inBackground(command, dir)
+	}
+	timeout, _ := values(in.Params).number("timeout")
+	return &flowrun.Command{
+		Script: command, Dir: dir, Timeout: time.Duration(timeout) * time.Millisecond,
+		Answer: func(stdout, stderr string) *flowrun.Content {
+			return flowrun.TextContent(streams(stdout, stderr), cmp.Or(stdout+stderr, "The command succeeded and printed nothing."))
+		},
+	}, nil
+}
+
+// streams tells a model what a command printed that succeeded.
+func streams(stdout, stderr string) string {
+	var b strings.Builder
+	for _, s := range []struct{ name, text string }{{"Stdout", stdout}, {"Stderr", stderr}} {
+		shown, cut := upTo(s.text, mostStreamed)
+		fmt.Fprintf(&b, "%s: %s", s.name, cmp.Or(strings.TrimSuffix(shown, "\n"), "(empty)"))
+		if cut {
+			fmt.Fprintf(&b, "\n[%s cut: %d of %d bytes]", s.name, len(shown), len(s.text))
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("Exit code: 0\n")
+	return b.String()
+}
+
+// leave starts the command that it is given, with its output in the file that it is given,
+// and tells by which number it, and all that it starts, can be ended.
+const leave = `bash -c "$1" >>"$2" 2>&1 </dev/null &
+printf 'The command was started and left running; whether it goes well is not known yet.\nOutput: %s\nTo end it with all that it started: kill -- -%s\n' "$2" "$$"`
+
+// inBackground leaves a command running. Its output goes to a file of its own, since the
+// run's logs end with the run.
+func inBackground(command, dir string) (any, error) {
+	log, err := os.CreateTemp("", "flowrun-background-*.log") // 0600
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a file for the command's output: %w", err)
+	}
+	if err := log.Close(); err != nil {
+		return nil, err
+	}
+	return &flowrun.Command{Args: []string{"bash", "-c", leave, "bash", command, log.Name()}, Dir: dir, Detach: true}, nil
+}

@@ -1,0 +1,72 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// task hands work to an agent, which is whatever program the settings name.
+func task(c Config) *tool.Definition {
+	return flowrun.GoTool{
+		Name: "task", DisplayName: "Task", Tags: []string{"run"},
+		Description: "Hands a piece of work to another agent and tells what it answers. The agent knows nothing of this conversation: " +
+			"the prompt has to say all that it needs, and what it is to answer.",
+		Schema: parsed(`{
+			"type": "object",
+			"additionalProperties": false,
+			"required": ["description", "prompt"],
+			"properties": {
+				"description": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The work in three to five words, for people."},
+				"prompt": {"type": "string", "minLength": 1, "maxLength": 200000, "description": "All that the agent is told."},
+				"subagent_type": {"type": "string", "maxLength": 100, "description": "Which kind of agent is to do it, where there are several."}
+			}
+		}`),
+		Describe: func(params map[string]any) string {
+			return "Hands to an agent: " + short(values(params).text("description"), 200)
+		},
+		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+			argv, err := c.agent(in.Workspace)
+			if err != nil {
+				return nil, err
+			}
+			return &flowrun.Confirmation{Title: fmt.Sprintf("Hand work to the agent %s: %s", visible(argv[0]), short(values(in.Params).text("description"), 200)),
+				Text: visible(values(in.Params).text("prompt"))}, nil
+		},
+		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+			argv, err := c.agent(in.Workspace)
+			if err != nil {
+				return nil, err
+			}
+			request, err := json.Marshal(map[string]string{"description": values(in.Params).text("description"), "prompt": values(in.Params).text("prompt"), "subagent_type": values(in.Params).text("subagent_type")})
+			if err != nil {
+				return nil, err
+			}
+			return &flowrun.Command{Args: argv, Dir: in.Workspace, Input: string(request) + "\n"}, nil
+		},
+	}.Definition()
+}
+
+// agent are the words of the agent's command. A path counts from the workspace, a name is
+// looked for in PATH.
+func (s Settings) agent(workspace string) ([]string, error) {
+	if strings.TrimSpace(s.AgentCommand) == "" {
+		return nil, errors.New("no agent is configured: set tools.agentCommand in ~/.config/flowrun/config.yaml to a program, with its arguments, that reads " +
+			`{"description", "prompt", "subagent_type"} as JSON from its standard input and prints its answer`)
+	}
+	argv, err := expr.Words(s.AgentCommand)
+	if err != nil {
+		return nil, fmt.Errorf("the setting tools.agentCommand is no command: %w", err)
+	}
+	if strings.ContainsRune(filepath.ToSlash(argv[0]), '/') && !filepath.IsAbs(argv[0]) {
+		argv[0] = filepath.Join(workspace, argv[0])
+	}
+	return argv, nil
+}

@@ -1,0 +1,158 @@
+package builtin
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// todoWrite keeps the list of what a model has to do, one for each workspace. Every call
+// gives the whole list anew, so that there is nothing to get out of step with.
+func todoWrite(c Config) *tool.Definition {
+	return flowrun.GoTool{
+		Name: "todo_write", DisplayName: "TodoWrite", Tags: []string{"write"},
+		Description: "Keeps the to-do list of the work at hand, for tasks of several steps. Give the whole list each time: it takes the place " +
+			"of the one before. Have one task in_progress at a time, and mark each completed as soon as it is.",
+		Schema: parsed(`{
+			"type": "object",
+			"additionalProperties": false,
+			"required": ["todos"],
+			"properties": {
+				"todos": {
+					"type": "array",
+					"maxItems": 200,
+					"description": "The whole list, in the order of the work; an empty one clears it.",
+					"examples": [[{"id": "1", "content": "Write the test", "status": "in_progress"}]],
+					"items": {
+						"type": "object",
+						"additionalProperties": false,
+						"required": ["id", "content", "status"],
+						"properties": {
+							"id": {"type": "string", "minLength": 1, "maxLength": 100, "description": "A name of the task that no other has."},
+							"content": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "What is to be done."},
+							"status": {"type": "string", "enum": ["pending", "in_progress", "completed"], "description": "How far it is."}
+						}
+					}
+				}
+			}
+		}`),
+		Describe: func(params map[string]any) string {
+			list, _ := todos(params)
+			return fmt.Sprintf("Replaces the to-do list by one of %d tasks", len(list))
+		},
+		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+			list, err := todos(in.Params)
+			if err != nil {
+				return nil, err
+			}
+			return &flowrun.Confirmation{Text: visible(checklist(list))}, nil
+		},
+		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return keepTodos(c, in) },
+	}.Definition()
+}
+
+// todo is one task.
+type todo struct {
+	ID      string `json:"id"`
+	Content string `json:"content"`
+	Status  string `json:"status"`
+}
+
+// todos reads the list, which the schema has seen already.
+func todos(params map[string]any) ([]todo, error) {
+	given, _ := params["todos"].([]any)
+	list := make([]todo, 0, len(given))
+	seen := map[string]int{}
+	for i, e := range given {
+		o, _ := e.(map[string]any)
+		t := todo{oneLine(values(o).text("id")), oneLine(values(o).text("content")), values(o).text("status")}
+		switch first, taken := seen[t.ID]; {
+		case t.ID == "" || t.Content == "":
+			return nil, fmt.Errorf("task %d needs an id and a content that can be read", i+1)
+		case taken:
+			return nil, fmt.Errorf("the tasks %d and %d have the same id %q; give each its own", first+1, i+1, t.ID)
+		}
+		seen[t.ID] = i
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+func keepTodos(c Config, in *flowrun.StepInput) (any, error) {
+	list, err := todos(in.Params)
+	if err != nil {
+		return nil, err
+	}
+	if c.StateDir == "" {
+		return nil, errors.New("there is no folder for to-do lists: set FLOWRUN_STATE_DIR, or HOME")
+	}
+	doc, err := json.MarshalIndent(struct {
+		Workspace string `json:"workspace"`
+		Todos     []todo `json:"todos"`
+	}{in.Workspace, list}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if err := atomicfile.Save(c.todoFile(in.Workspace), append(doc, '\n')); err != nil {
+		return nil, fmt.Errorf("cannot keep the to-do list: %w", err)
+	}
+	return flowrun.TextContent(listed(list), checklist(list)), nil
+}
+
+// todoFile is the list of one workspace, whatever link leads there.
+func (s Settings) todoFile(workspace string) string {
+	if real, err := filepath.EvalSymlinks(workspace); err == nil {
+		workspace = real
+	}
+	sum := sha256.Sum256([]byte(workspace))
+	return filepath.Join(s.StateDir, "todos", hex.EncodeToString(sum[:16])+".json")
+}
+
+// listed is the list as the model is told that it stands, with advice where it has more than
+// one task under way.
+func listed(list []todo) string {
+	if len(list) == 0 {
+		return "The to-do list is empty now.\n"
+	}
+	count := map[string]int{}
+	for _, t := range list {
+		count[t.Status]++
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "The to-do list was kept: %d completed, %d in progress, %d pending.\n", count["completed"], count["in_progress"], count["pending"])
+	for i, t := range list {
+		fmt.Fprintf(&b, "%d. [%s] %s (id %s)\n", i+1, t.Status, t.Content, t.ID)
+	}
+	if count["in_progress"] > 1 {
+		b.WriteString("More than one task is in_progress: work on one at a time.\n")
+	}
+	return b.String()
+}
+
+// checklist is the list as Markdown, for people.
+func checklist(list []todo) string {
+	if len(list) == 0 {
+		return "The to-do list is empty."
+	}
+	var b strings.Builder
+	for _, t := range list {
+		switch t.Status {
+		case "completed":
+			fmt.Fprintf(&b, "- [x] %s\n", t.Content)
+		case "in_progress":
+			fmt.Fprintf(&b, "- [ ] %s (in progress)\n", t.Content)
+		default:
+			fmt.Fprintf(&b, "- [ ] %s\n", t.Content)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,314 @@
+package builtin
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+const (
+	mostMarkdown = 1_000_000 // bytes that are made of a page
+	mostNested   = 8         // lists and quotes inside each other that are shown so
+)
+
+// markdownOf makes Markdown of a page in one pass over its tags, without a tree: however a
+// page is nested, or broken, the work grows with its length and no faster. base is where
+// it comes from, to which its links are relative.
+func markdownOf(page, base string) (title, text string) {
+	m := markdown{}
+	m.base, _ = url.Parse(base)
+	z := html.NewTokenizer(strings.NewReader(page))
+	for len(m.out) < mostMarkdown {
+		kind := z.Next()
+		if kind == html.ErrorToken { // the end: there is nothing else to fail in a text
+			break
+		}
+		t := z.Token()
+		switch kind {
+		case html.TextToken:
+			m.text(t.Data)
+		case html.StartTagToken, html.SelfClosingTagToken:
+			m.start(t)
+		case html.EndTagToken:
+			m.end(t.Data)
+		}
+	}
+	m.endCode()
+	return oneLine(m.title.String()), strings.TrimSpace(strings.Map(readableRune, string(m.out)))
+}
+
+// markdown is what was made of a page so far.
+type markdown struct {
+	base *url.URL
+	out  []byte
+
+	skipped string // the element that is left out; "" for none
+	skips   int    // how many of that name are open
+	titled  bool   // inside the title
+	title   strings.Builder
+
+	breaks int        // line breaks that are due before the next text
+	quotes int        // open ones
+	lists  []listMark // open ones
+	cells  int        // of the row so far
+	code   int        // where the block of code begins, from 1 on; 0 for none
+	links  []link     // open ones
+}
+
+// listMark counts the items of a list; -1 is a list without numbers.
+type listMark struct{ next int }
+
+type link struct {
+	at int // where its text begins
+	to string
+}
+
+// left are elements that hold nothing to read.
+var left = []string{"script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas", "select", "textarea", "button", "audio", "video"}
+
+// open are elements whose end need not be written, so that none can be waited for.
+var open = []string{"html", "head", "body", "p", "li", "td", "th", "tr", "dt", "dd", "option", "br", "img", "hr", "input", "meta", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
+
+func (m *markdown) start(t html.Token) {
+	name := t.Data
+	switch {
+	case m.skips > 0:
+		if name == m.skipped && t.Type == html.StartTagToken {
+			m.skips++
+		}
+		return
+	case t.Type == html.StartTagToken && (slices.Contains(left, name) || hidden(t) && !slices.Contains(open, name)):
+		m.skipped, m.skips = name, 1
+		return
+	}
+	switch name {
+	case "title":
+		m.titled = m.title.Len() == 0
+	case "h1", "h2", "h3", "h4", "h5", "h6":
+		m.block(2)
+		m.write(strings.Repeat("#", int(name[1]-'0')) + " ")
+	case "p", "section", "article", "header", "footer", "main", "nav", "aside", "figure", "table", "dl":
+		m.block(2)
+	case "div", "form", "fieldset", "address", "details", "summary", "dt", "dd", "figcaption":
+		m.block(1)
+	case "tr":
+		m.block(1)
+		m.cells = 0
+	case "td", "th":
+		if m.cells++; m.cells > 1 {
+			m.write(" | ")
+		}
+	case "br":
+		m.block(1)
+	case "hr":
+		m.block(2)
+		m.write("---")
+		m.block(2)
+	case "blockquote":
+		m.block(2)
+		m.quotes++
+	case "ul", "ol":
+		m.block(min(2, 2-min(1, len(m.lists))))
+		mark := listMark{-1}
+		if name == "ol" {
+			mark.next = 1
+		}
+		m.lists = append(m.lists, mark)
+	case "li":
+		m.item()
+	case "pre":
+		m.startCode()
+	case "code":
+		if m.code == 0 {
+			m.write("`")
+		}
+	case "a":
+		m.links = append(m.links, link{len(m.out), m.target(attribute(t, "href"))})
+	case "img":
+		if alt := oneLine(attribute(t, "alt")); alt != "" {
+			m.text("[picture: " + alt + "]")
+		}
+	}
+}
+
+func (m *markdown) end(name string) {
+	if m.skips > 0 {
+		if name == m.skipped {
+			m.skips--
+		}
+		return
+	}
+	switch name {
+	case "title":
+		m.titled = false
+	case "h1", "h2", "h3", "h4", "h5", "h6", "p", "section", "article", "header", "footer", "main", "nav", "aside", "figure", "table", "dl":
+		m.block(2)
+	case "div", "form", "fieldset", "address", "details", "summary", "dt", "dd", "li", "tr", "figcaption":
+		m.block(1)
+	case "blockquote":
+		m.block(2)
+		m.quotes = max(0, m.quotes-1)
+	case "ul", "ol":
+		m.lists = m.lists[:max(0, len(m.lists)-1)]
+		m.block(min(2, 2-min(1, len(m.lists))))
+	case "pre":
+		m.endCode()
+	case "code":
+		if m.code == 0 {
+			m.write("`")
+		}
+	case "a":
+		m.endLink()
+	}
+}
+
+// text is what stands between tags. Outside of code every run of white space is one blank.
+func (m *markdown) text(s string) {
+	switch {
+	case m.skips > 0:
+	case m.titled:
+		if m.title.Len() < 1000 {
+			m.title.WriteString(s)
+		}
+	case m.code > 0:
+		m.out = append(m.out, s...)
+	default:
+		m.words(s)
+	}
+}
+
+func (m *markdown) words(s string) {
+	words := strings.Fields(s)
+	if len(words) == 0 {
+		if s != "" {
+			m.blank()
+		}
+		return
+	}
+	if strings.TrimLeft(s, " \t\r\n\f") != s {
+		m.blank()
+	}
+	m.write(strings.Join(words, " "))
+	if strings.TrimRight(s, " \t\r\n\f") != s {
+		m.blank()
+	}
+}
+
+// blank ends a word, where one stands before.
+func (m *markdown) blank() {
+	if n := len(m.out); m.breaks == 0 && n > 0 && m.out[n-1] != ' ' && m.out[n-1] != '\n' {
+		m.out = append(m.out, ' ')
+	}
+}
+
+// block asks for so many line breaks before what follows.
+func (m *markdown) block(breaks int) { m.breaks = max(m.breaks, breaks) }
+
+// write writes a text, after the line breaks that are due.
+func (m *markdown) write(s string) {
+	if m.breaks > 0 {
+		m.out = bytes.TrimRight(m.out, " ")
+		if len(m.out) > 0 {
+			prefix := strings.Repeat("> ", min(m.quotes, mostNested))
+			for i := range m.breaks {
+				m.out = append(m.out, '\n')
+				if i < m.breaks-1 {
+					m.out = append(m.out, strings.TrimRight(prefix, " ")...)
+				}
+			}
+		}
+		m.out = append(m.out, strings.Repeat("> ", min(m.quotes, mostNested))...)
+		m.breaks = 0
+	}
+	m.out = append(m.out, s...)
+}
+
+func (m *markdown) item() {
+	m.block(1)
+	if len(m.lists) == 0 {
+		m.write("- ")
+		return
+	}
+	mark := &m.lists[len(m.lists)-1]
+	indent := strings.Repeat("  ", min(len(m.lists)-1, mostNested))
+	if mark.next < 0 {
+		m.write(indent + "- ")
+		return
+	}
+	m.write(fmt.Sprintf("%s%d. ", indent, mark.next))
+	mark.next++
+}
+
+func (m *markdown) startCode() {
+	m.endCode()
+	m.block(2)
+	m.write("")
+	m.code = len(m.out) + 1
+}
+
+// endCode puts a block of code between fences that are longer than any inside.
+func (m *markdown) endCode() {
+	if m.code == 0 {
+		return
+	}
+	text := strings.Trim(string(m.out[m.code-1:]), "\r\n")
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	m.out = append(m.out[:m.code-1], fence+"\n"+text+"\n"+fence...)
+	m.code = 0
+	m.block(2)
+}
+
+// endLink adds where the text before leads.
+func (m *markdown) endLink() {
+	if len(m.links) == 0 {
+		return
+	}
+	l := m.links[len(m.links)-1]
+	m.links = m.links[:len(m.links)-1]
+	if l.to == "" || m.code > 0 || l.at > len(m.out) || len(bytes.TrimSpace(m.out[l.at:])) == 0 {
+		return
+	}
+	m.out = append(bytes.TrimRight(m.out, " "), " ("+l.to+")"...)
+}
+
+// target is where a link leads, as a whole address; "" for nowhere else.
+func (m *markdown) target(href string) string {
+	u, err := url.Parse(strings.TrimSpace(href))
+	if err != nil || href == "" || strings.HasPrefix(href, "#") || len(href) > 2000 {
+		return ""
+	}
+	if m.base != nil {
+		u = m.base.ResolveReference(u)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto" {
+		return ""
+	}
+	return u.String()
+}
+
+func attribute(t html.Token, name string) string {
+	for _, a := range t.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// hidden says whether an element is one that a reader of the page does not see.
+func hidden(t html.Token) bool {
+	for _, a := range t.Attr {
+		style := a.Key == "style" && strings.Contains(strings.ReplaceAll(strings.ToLower(a.Val), " ", ""), "display:none")
+		if a.Key == "hidden" || style {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package builtin
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+
+	"github.com/flowrun/flowrun"
+)
+
+// webKind is what an answer is.
+type webKind struct {
+	name        string // text/html
+	written     string // with parameters, as the server has it
+	html, image bool
+}
+
+var images = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// texts are types that are texts though they are not called so.
+var texts = []string{"application/json", "application/xml", "application/xhtml+xml", "application/javascript", "application/x-javascript",
+	"application/yaml", "application/x-yaml", "application/toml", "application/x-ndjson", "application/sql", "application/x-sh", "image/svg+xml"}
+
+// webKindOf is what an answer is; the error says that it is nothing that can be told.
+func webKindOf(a *flowrun.FetchAnswer) (webKind, error) {
+	written := headerOf(a, "content-type")
+	if written == "" {
+		written = http.DetectContentType(a.Body)
+	}
+	name, _, err := mime.ParseMediaType(written)
+	if err != nil && name == "" {
+		name = strings.ToLower(strings.TrimSpace(strings.Split(written, ";")[0]))
+	}
+	k := webKind{name: name, written: written, html: name == "text/html" || name == "application/xhtml+xml", image: slices.Contains(images, name)}
+	if k.image || strings.HasPrefix(name, "text/") || slices.Contains(texts, name) || strings.HasSuffix(name, "+json") || strings.HasSuffix(name, "+xml") {
+		return k, nil
+	}
+	return k, fmt.Errorf("it is of the type %s, of %d bytes; texts, HTML, JSON and pictures (PNG, JPEG, GIF, WebP) can be; anything else can be downloaded by a command", short(name, 100), len(a.Body))
+}
+
+func headerOf(a *flowrun.FetchAnswer, name string) string {
+	for _, h := range a.Header {
+		if h[0] == name {
+			return h[1]
+		}
+	}
+	return ""
+}
+
+// readable is an answer as a text, and its title where it has one.
+func readable(a *flowrun.FetchAnswer, k webKind) (title, body string) {
+	text := decoded(a.Body, k)
+	if k.html {
+		return markdownOf(text, a.URL)
+	}
+	return "", text
+}
+
+// decoded is a text in UTF-8, from whatever the answer, or the page itself, says that it is
+// in. What is no UTF-8 then is replaced.
+func decoded(body []byte, k webKind) string {
+	written := k.written
+	if !k.html && !strings.Contains(strings.ToLower(written), "charset") {
+		written += "; charset=utf-8" // where nothing is said it is, but on pages
+	}
+	e, name, _ := charset.DetermineEncoding(body, written)
+	if name != "utf-8" {
+		if b, err := io.ReadAll(e.NewDecoder().Reader(bytes.NewReader(body))); err == nil {
+			body = b
+		}
+	}
+	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
+	return strings.Map(readableRune, strings.ToValidUTF8(string(body), "\uFFFD"))
+}
+
+// readableRune leaves characters out that steer terminals, or that nobody but a program
+// sees.
+func readableRune(r rune) rune {
+	switch {
+	case r == '\n' || r == '\t':
+		return r
+	case r < ' ', r >= 0x7F && r < 0xA0, r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069, r >= 0xE0000 && r <= 0xE0FFF:
+		return -1
+	}
+	return r
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/registry"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// callDoor is the door of models: it says which calls go ahead, and asks the person at the
+// terminal, where there is one. What was asked or refused is put on record.
+type callDoor struct {
+	*app
+	flags   callFlags
+	store   *sqlite.Store
+	request registry.Request
+
+	plan    *flowrun.Plan  // of the tool that is called, once it is known
+	verdict policy.Verdict // of the rules
+	told    *narrator
+}
+
+// judge is registry.Options.Judge.
+func (d *callDoor) judge(i *registry.Invocation) registry.Judgement {
+	d.plan = i.Tool.Plan()
+	d.verdict = d.rule(d.canAsk(d.flags.runFlags))
+	switch d.verdict.Decision {
+	case policy.Allow:
+		return registry.Judgement{Decision: registry.Proceed}
+	case policy.Ask:
+		return registry.Judgement{Decision: registry.Ask}
+	}
+	j := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason, Hint: d.wayOut()}
+	if err := d.note(i, "policy", false); err != nil && speaks(d.flags.progress) {
+		d.say("cannot record the refusal: %v", err)
+	}
+	return j
+}
+
+// rule is what the policy says. A tool that is called by the path of its file is known by
+// that alone: its name and its tags are whatever the file says, which the caller may have
+// written, so they can speak against it and not for it.
+func (d *callDoor) rule(canAsk bool) policy.Verdict {
+	what := subject{tools: d.plan.Tools()}
+	if d.plan.Definition.Scope != tool.ScopeFile {
+		return d.flags.judge(what, canAsk)
+	}
+	rules := d.flags.rules()
+	against := policy.Decide(policy.Request{Door: policy.Call, Tools: what.facts(), Rules: policy.Rules{Deny: rules.Deny}, CanAsk: true})
+	if against.Decision == policy.Refuse {
+		return against
+	}
+	facts := what.facts()
+	for i, u := range what.tools {
+		if u.Definition.Scope == tool.ScopeFile {
+			facts[i].Name, facts[i].Tags = u.Definition.File, nil
+		}
+	}
+	facts[0].Name = d.request.Tool
+	return policy.Decide(policy.Request{Door: policy.Call, Tools: facts, Rules: rules, CanAsk: canAsk})
+}
+
+// wayOut is how a refused call could be allowed, "" where it could not.
+func (d *callDoor) wayOut() string {
+	if d.rule(true).Decision != policy.Ask {
+		return ""
+	}
+	hint := "a person can run it at a terminal, where it asks"
+	if !slices.ContainsFunc(subject{tools: d.plan.Tools()}.facts(), func(t policy.Tool) bool { return t.Elevated }) {
+		name := d.plan.Name()
+		if d.plan.Definition.Scope == tool.ScopeFile {
+			name = d.request.Tool
+		}
+		hint = fmt.Sprintf("whoever runs flowrun can allow it with --auto-approve tool:%s, or approvals.allow in config.yaml; at a terminal it asks", name)
+	}
+	if t := d.flags.settings.Trust; slices.Contains(t.Ignored(), "approvals.allow") {
+		hint += fmt.Sprintf("; approvals.allow of %s is ignored, because the project is not trusted (flowrun trust)", t.Folder)
+	}
+	return hint
+}
+
+// confirm is registry.Options.Confirm: it asks the person at the terminal.
+func (d *callDoor) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Judgement, error) {
+	no := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason + ", and the answer was no"}
+	preview, err := i.Preview()
+	if err != nil {
+		return no, err
+	}
+	d.show(shown)
+	yes, err := d.putTo(d.verdict, preview)
+	if errors.As(err, new(interrupted)) || ctx.Err() != nil {
+		return registry.Judgement{Decision: registry.Cancel}, nil
+	}
+	if err != nil {
+		return no, err
+	}
+	if err := d.note(i, "terminal", yes); err != nil {
+		return no, fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", d.plan.Name(), err)
+	}
+	if !yes {
+		return no, nil
+	}
+	return registry.Judgement{Decision: registry.Proceed}, nil
+}
+
+// note records what was decided.
+func (d *callDoor) note(i *registry.Invocation, by string, approved bool) error {
+	doc := decision{Tool: d.plan.Name(), Door: string(policy.Call), Verdict: "refused", By: by, Reason: d.verdict.Reason}
+	if src := d.plan.Definition.Source; src != nil {
+		doc.Definition = tool.DigestOf(src)
+	}
+	run := ""
+	if approved {
+		doc.Verdict, run = "approved", i.Run
+	}
+	if preview, err := i.Preview(); err == nil { // what keeps the tool from running is no reason not to record
+		doc.describe(preview)
+	}
+	return d.record(d.store, run, doc)
+}
+
+// show tells a person what the call would do, in the tool's own words.
+func (d *callDoor) show(c *flowrun.Confirmation) {
+	fmt.Fprintf(d.Stderr, "A model calls a tool: %s\n", console.Visible(c.Title))
+	if c.Text != "" {
+		fmt.Fprintln(d.Stderr, inBlock(c.Text))
+	}
+	if c.Diff != nil {
+		fmt.Fprint(d.Stderr, d.diff(c.Diff))
+	}
+	fmt.Fprintln(d.Stderr)
+}
+
+// inBlock is a text as a block of its own, its characters made visible.
+func inBlock(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = "  " + console.Visible(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// diff is a change of a file for a person: what goes in red and what comes in green, where
+// there is colour.
+func (d *callDoor) diff(f *flowrun.FileDiff) string {
+	var b strings.Builder
+	color := d.colored(d.Stderr)
+	for line := range strings.Lines(f.FileDiff) {
+		line = console.Visible(strings.TrimRight(line, "\r\n"))
+		if code := map[bool]string{true: diffColor(line)}[color]; code != "" {
+			line = "\x1b[" + code + "m" + line + "\x1b[0m"
+		}
+		b.WriteString("  " + line + "\n")
+	}
+	return b.String()
+}
+
+func diffColor(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+		return "1"
+	case strings.HasPrefix(line, "@@"):
+		return "36"
+	case strings.HasPrefix(line, "+"):
+		return "32"
+	case strings.HasPrefix(line, "-"):
+		return "31"
+	}
+	return ""
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/discovery"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// discoveries are what a command has told of tools. It is asked once, when somebody
+// needs a tool that is in no file, and not before its project is trusted.
+type discoveries struct {
+	mu       sync.Mutex
+	asked    bool
+	tools    []*tool.Definition
+	warnings []string
+	err      error // why there are none
+	took     time.Duration
+}
+
+// discovered are the tools that a command tells of. What is wrong with it is said once,
+// and harms nothing else.
+func (a *app) discovered() []*tool.Definition {
+	t := &a.discoveries
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.asked {
+		return t.tools
+	}
+	c, err := a.soFar()
+	if err != nil || c.Word("tools.discoveryCommand") == "" {
+		return nil // what is wrong with settings is told by what needs more of them
+	}
+	t.asked = true
+	a.discover(t, c)
+	if a.inJSON {
+		return t.tools
+	}
+	if t.err != nil {
+		a.say("warning: no tools were discovered: %v", t.err)
+	}
+	for _, w := range t.warnings {
+		a.say("warning: %s", w)
+	}
+	return t.tools
+}
+
+// discover asks the command. An interrupt ends it, with all that it has started, before it
+// ends this program.
+func (a *app) discover(t *discoveries, c *config.Config) {
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, endings()...)
+	var sig os.Signal
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case sig = <-heard:
+			stop(fmt.Errorf("received %v", sig))
+		case <-ctx.Done():
+		}
+	}()
+	began := time.Now()
+	t.tools, t.warnings, t.err = discovery.Discover(ctx, discovery.Config{
+		DiscoveryCommand: c.Word("tools.discoveryCommand"), CallCommand: c.Word("tools.callCommand"),
+		Dir: a.projectDir(c), StderrFails: c.Word("tools.callStderr") == "fail",
+	})
+	t.took = time.Since(began)
+	stop(nil)
+	<-done
+	signal.Stop(heard)
+	if sig != nil && !a.heeds.Load() { // nobody else has heard it
+		a.endScripts()
+		os.Exit(signalCode(sig))
+	}
+}
+
+// soFar are the settings in force: those that the command has read, or what it will read.
+func (a *app) soFar() (*config.Config, error) {
+	if a.inForce != nil {
+		return a.inForce, nil
+	}
+	return a.configuration(a.trustOnce)
+}
+
+// projectDir is the root of the project, the working directory where there is none.
+func (a *app) projectDir(c *config.Config) string {
+	if c.Trust.Folder != "" {
+		return c.Trust.Folder
+	}
+	dir, _ := os.Getwd()
+	return dir
+}
+
+// undiscovered says why a name may be found nowhere though a command would tell of it;
+// "" where that is not so.
+func (a *app) undiscovered() string {
+	c, err := a.soFar()
+	if err == nil && untoldOf(c) {
+		return fmt.Sprintf("tools.discoveryCommand of %s, which may tell of it, is not run: the project is not trusted; flowrun trust trusts it",
+			console.Quote(c.Trust.Folder))
+	}
+	a.discoveries.mu.Lock()
+	defer a.discoveries.mu.Unlock()
+	if a.discoveries.err != nil {
+		return "tools.discoveryCommand, which may tell of it, has failed; flowrun doctor tells why"
+	}
+	return ""
+}
+
+// untoldOf says whether the project has a command that is not run for want of trust.
+func untoldOf(c *config.Config) bool {
+	return slices.ContainsFunc(c.Values, func(v config.Value) bool { return v.Ignored && v.Key == "tools.discoveryCommand" })
+}
+
+// nowTrusted asks about the project where a tool was not found for want of trust, and says
+// whether it is worth another look.
+func (a *app) nowTrusted(err error, f runFlags) bool {
+	missing, ok := errors.AsType[*tool.NotFoundError](err)
+	if !ok || missing.Note == "" || !a.canAsk(f) {
+		return false
+	}
+	c, err := a.soFar()
+	if err != nil || !untoldOf(c) || c.Trust.State == config.Declined {
+		return false
+	}
+	c, err = a.settings(f)
+	return err == nil && !untoldOf(c)
+}
+
+// checkDiscovery asks the command for tools where there is one.
+func (a *app) checkDiscovery() []finding {
+	c, err := a.configuration(false)
+	if err != nil || c.Word("tools.discoveryCommand") == "" {
+		return nil // told by checkSettings, trust included
+	}
+	t := &a.discoveries
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.asked {
+		t.asked = true
+		a.discover(t, c)
+	}
+	if t.err != nil {
+		return []finding{doubt("discovery", "mend the command; it prints a JSON array of declarations", "%v", t.err)}
+	}
+	list := []finding{good("discovery", "%s in %v", counted(len(t.tools), "tool"), t.took.Round(time.Millisecond))}
+	for _, w := range t.warnings {
+		list = append(list, doubt("discovery", "", "%s", w))
+	}
+	return list
+}

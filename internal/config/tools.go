@@ -1,0 +1,40 @@
+package config
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// checkTools looks at what the table cannot tell of the section tools.
+func (l *loader) checkTools() {
+	for _, v := range l.values {
+		text, _ := v.Value.(string)
+		switch {
+		case v.Key == "tools.searchUrl":
+			if err := CheckSearchURL(text); err != nil {
+				l.report(v.Origin.Pos, "bad-search", "tools.searchUrl cannot be used: "+err.Error(), "write one such as https://searx.example/search?format=json&q={query}")
+			}
+		case v.Key == "tools.searchKeyHeader" && !headerNames().MatchString(text):
+			l.report(v.Origin.Pos, "bad-search", "tools.searchKeyHeader is no name of a header", "write one such as X-API-Key")
+		}
+	}
+}
+
+// CheckSearchURL says what is wrong with a setting tools.searchUrl.
+func CheckSearchURL(written string) error {
+	u, err := url.Parse(strings.ReplaceAll(written, "{query}", "q"))
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return errors.New("it is no address with http:// or https://")
+	case u.User != nil:
+		return errors.New("it holds a login; name a variable with the key in tools.searchKeyEnv")
+	case !strings.Contains(written, "{query}"):
+		return errors.New("{query} is missing, where what is searched for belongs")
+	}
+	_, rest, _ := strings.Cut(written, "://")
+	if end := strings.IndexAny(rest, "/?#"); end < 0 || strings.Contains(rest[:end], "{query}") {
+		return errors.New("{query} stands in the host; it belongs behind it")
+	}
+	return nil
+}

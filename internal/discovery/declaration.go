@@ -1,0 +1,151 @@
+package discovery
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Declaration is one tool that was told of.
+type Declaration struct {
+	Name        string
+	Description string
+	Schema      *tool.JSONSchema // of its parameters, which are those of an object
+}
+
+// mostWarned is how many declarations are complained of one by one.
+const mostWarned = 20
+
+// Read reads what a command printed: a JSON array of declarations (S4-032). An item is a
+// declaration, {"function_declarations": [...]}, {"functionDeclarations": [...]} or
+// {"type": "function", "function": {...}}. Of several with one name the first counts. The
+// warnings say what was left out; the error is that there is no such array.
+func Read(printed []byte) (list []Declaration, warnings []string, err error) {
+	items, err := array(printed)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := reader{names: map[string]bool{}}
+	for i, item := range items {
+		r.item(fmt.Sprintf("item %d", i+1), item)
+	}
+	if r.unsaid > 0 {
+		r.warnings = append(r.warnings, fmt.Sprintf("and %d more declarations are left out", r.unsaid))
+	}
+	return r.list, r.warnings, nil
+}
+
+// array is the items of the one array that was printed.
+func array(printed []byte) (items []json.RawMessage, err error) {
+	const expected = "expected a JSON array of declarations"
+	text := bytes.TrimSpace(bytes.TrimPrefix(printed, []byte("\ufeff")))
+	if len(text) == 0 {
+		return nil, errors.New("it printed nothing; " + expected)
+	}
+	if text[0] != '[' {
+		return nil, fmt.Errorf("it printed %s; %s", beginning(text), expected)
+	}
+	if err := json.Unmarshal(text, &items); err != nil {
+		if at, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return nil, fmt.Errorf("it printed broken JSON: %w, at byte %d; %s", err, at.Offset, expected)
+		}
+		return nil, fmt.Errorf("it printed broken JSON: %w; %s", err, expected)
+	}
+	return items, nil
+}
+
+// beginning is how a text begins, quoted.
+func beginning(text []byte) string {
+	const most = 60
+	s := strings.ToValidUTF8(string(text[:min(len(text), most)]), "")
+	if len(text) > most {
+		s += "..."
+	}
+	return strconv.Quote(s)
+}
+
+// reader collects declarations.
+type reader struct {
+	list     []Declaration
+	names    map[string]bool
+	warnings []string
+	unsaid   int // warnings beyond mostWarned
+}
+
+func (r *reader) warn(where, format string, args ...any) {
+	if len(r.warnings) == mostWarned {
+		r.unsaid++
+		return
+	}
+	r.warnings = append(r.warnings, where+" is left out: "+fmt.Sprintf(format, args...))
+}
+
+// object is the members of a JSON object; nil for what is none, or is null.
+func object(text json.RawMessage) map[string]json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		return nil
+	}
+	return members
+}
+
+// item reads an element of the array.
+func (r *reader) item(where string, text json.RawMessage) {
+	members := object(text)
+	for _, key := range []string{"function_declarations", "functionDeclarations"} {
+		inner, given := members[key]
+		if !given {
+			continue
+		}
+		var list []json.RawMessage
+		if json.Unmarshal(inner, &list) != nil {
+			r.warn(where, "%s is no array", key)
+			continue
+		}
+		for i, one := range list {
+			r.declaration(fmt.Sprintf("%s, %s %d", where, key, i+1), object(one))
+		}
+	}
+	if members["function_declarations"] != nil || members["functionDeclarations"] != nil {
+		return
+	}
+	if inner := object(members["function"]); inner != nil {
+		members = inner
+	}
+	r.declaration(where, members)
+}
+
+// declaration reads one tool.
+func (r *reader) declaration(where string, members map[string]json.RawMessage) {
+	if members == nil {
+		r.warn(where, "a declaration is an object with a name")
+		return
+	}
+	var d Declaration
+	if json.Unmarshal(members["name"], &d.Name) != nil || d.Name == "" {
+		r.warn(where, "it has no name")
+		return
+	}
+	where = "tool " + beginning([]byte(d.Name))
+	switch {
+	case !tool.ValidName(d.Name):
+		r.warn(where, "that cannot be a name; names consist of letters, digits and _ . -, at most 128 of them")
+		return
+	case r.names[d.Name]:
+		r.warn(where, "there is one of this name before it")
+		return
+	}
+	json.Unmarshal(members["description"], &d.Description) // without one it is called all the same
+	var err error
+	if d.Schema, err = schemaOf(members); err != nil {
+		r.warn(where, "%v", err)
+		return
+	}
+	r.names[d.Name] = true
+	r.list = append(r.list, d)
+}

@@ -1,0 +1,169 @@
+package discovery
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/proc"
+)
+
+const (
+	grace    = time.Second // between TERM and KILL
+	holdTime = time.Second // for what keeps a stream open and could not be ended
+	step     = "@discovery"
+	told     = 500 // bytes of its errors that stand in a message
+)
+
+// run starts a command and answers what it printed. It reads nothing, and whatever it
+// leaves running is ended.
+func run(ctx context.Context, argv []string, dir string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, Limit, fmt.Errorf("it did not end within %v", Limit))
+	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	stdout, err := newStream("output", stop)
+	if err != nil {
+		return nil, err
+	}
+	defer stdout.close()
+	stderr, err := newStream("errors", stop)
+	if err != nil {
+		return nil, err
+	}
+	defer stderr.close()
+	exit, err := start(ctx, argv, dir, [3]*os.File{null, stdout.to, stderr.to}, func() {
+		stdout.listen()
+		stderr.listen()
+	})
+	stdout.end()
+	stderr.end()
+	if err == nil {
+		err = context.Cause(ctx) // it may have printed too much with its last breath
+	}
+	switch {
+	case err != nil && ctx.Err() == nil: // it never ran
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w%s", err, said(stderr.text))
+	case exit.Signal != 0:
+		return nil, fmt.Errorf("signal %d (%v) ended it%s", int(exit.Signal), exit.Signal, said(stderr.text))
+	case exit.Code != 0:
+		return nil, fmt.Errorf("it ended with exit code %d%s", exit.Code, said(stderr.text))
+	}
+	return stdout.text, nil
+}
+
+// start runs a program to its end, or to that of ctx, and ends what it leaves.
+func start(ctx context.Context, argv []string, dir string, files [3]*os.File, begun func()) (exit proc.Exit, err error) {
+	path, err := find(argv[0], dir)
+	if err != nil {
+		return exit, err
+	}
+	mark := proc.Mark(step+rand.Text(), 1) // its own: by the mark everything is found that is to end
+	host := proc.Open(mark)
+	defer func() {
+		_, closeErr := host.Close(context.WithoutCancel(ctx), 0)
+		err = errors.Join(err, closeErr)
+	}()
+	env := append(os.Environ(), proc.MarkOwner+"="+mark, proc.MarkStep+"="+step, "PWD="+dir)
+	p, err := host.Start(proc.Spec{Step: step, Path: path, Args: argv, Env: env, Dir: dir, Files: files})
+	if err != nil {
+		return exit, err
+	}
+	begun()
+	if exit, err = p.Wait(ctx); err != nil {
+		p.Stop(grace, nil)
+	}
+	return exit, err
+}
+
+// find is the file of a program. A path counts from dir.
+func find(name, dir string) (string, error) {
+	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		return name, nil
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", errors.New("there is no such program in PATH")
+	}
+	return filepath.Abs(path)
+}
+
+// said is the beginning of what a command printed as errors, for the end of a message.
+func said(text []byte) string {
+	s := strings.TrimSpace(strings.ToValidUTF8(string(text[:min(len(text), told)]), ""))
+	if s == "" {
+		return ""
+	}
+	if len(text) > told {
+		s += "..."
+	}
+	return "; it printed " + strconv.Quote(s)
+}
+
+// stream is one of the command's streams, and what came out of it.
+type stream struct {
+	name     string
+	from, to *os.File
+	text     []byte // once done is closed
+	done     chan struct{}
+	stop     context.CancelCauseFunc // ends the command that prints too much
+}
+
+func newStream(name string, stop context.CancelCauseFunc) (*stream, error) {
+	from, to, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a pipe: %w", err)
+	}
+	return &stream{name: name, from: from, to: to, stop: stop}, nil
+}
+
+// listen reads the stream from now on.
+func (s *stream) listen() {
+	s.to.Close()
+	s.done = make(chan struct{})
+	go func() {
+		defer close(s.done)
+		s.text, _ = io.ReadAll(io.LimitReader(s.from, Most+1))
+		if len(s.text) > Most {
+			s.stop(fmt.Errorf("it printed more than %d MB of %s", Most>>20, s.name))
+			s.from.Close() // so that it cannot wait for somebody to read on
+		}
+	}()
+}
+
+// end waits for what is still to be read of a command that has ended.
+func (s *stream) end() {
+	if s.done == nil {
+		return
+	}
+	s.from.SetReadDeadline(time.Now().Add(holdTime))
+	select {
+	case <-s.done:
+	case <-time.After(2 * holdTime): // where a pipe has no deadlines
+		s.from.Close()
+		<-s.done
+	}
+}
+
+func (s *stream) close() {
+	s.to.Close()
+	s.from.Close()
+}

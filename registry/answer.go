@@ -1,0 +1,199 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// Status is execution_status of an Answer.
+type Status string
+
+// The statuses.
+const (
+	Succeeded Status = "success"
+	Failed    Status = "error"     // there is no such tool, or it failed, or its run rests
+	Refused   Status = "refused"   // by the reading of the arguments, the rules, or a person
+	Stopped   Status = "cancelled" // by the caller, or by the person who was asked
+	TimedOut  Status = "timeout"
+)
+
+// Codes of an Error beside those of a Refusal.
+const (
+	CodeNotFound          = "not-found"          // no tool has that name
+	CodeInvalidDefinition = "invalid-definition" // the tool cannot be compiled
+	CodeNotApproved       = "not-approved"       // the rules refuse the call, or nobody can be asked
+	CodeDeclined          = "declined"           // a person said no
+	CodeNotRun            = "not-run"            // something kept it from being run
+	CodeFailed            = "failed"             // the run failed
+	CodeTimeout           = "timeout"            // the call, or the run, took longer than it may
+	CodeCancelled         = "cancelled"
+	CodeWaiting           = "waiting"     // the run rests until a person answers
+	CodeInterrupted       = "interrupted" // the run rests until somebody goes on with it
+)
+
+// Error is why a call did not succeed.
+type Error struct {
+	Code           string          `json:"code"`
+	Message        string          `json:"message"`
+	Offset         *int            `json:"offset,omitempty"` // in the arguments, where these were refused
+	ExpectedFormat json.RawMessage `json:"expected_format,omitempty"`
+	Hint           string          `json:"hint,omitempty"`
+	Suggestions    []string        `json:"suggestions,omitempty"`
+	ExitCode       int             `json:"exit_code,omitempty"` // of a run that failed
+	Retryable      bool            `json:"retryable,omitempty"` // the tool says that trying again may help
+}
+
+// Answer is what a call is answered. Its JSON form is what flowrun call prints; docs/calls.md
+// describes it. Nothing in it is secret.
+type Answer struct {
+	Status    Status
+	Tool      string // that was executed; "" where nothing was
+	Repaired  bool
+	Repairs   []Repair
+	Defaults  []string
+	Coercions []Repair
+	Content   *flowrun.Content // for the model and for a person; never nil
+	Error     *Error           // nil for success
+	Run       string           // id of the run; "" for none
+
+	Result *flowrun.Result // nil where nothing was executed
+	Err    error           // what was behind Error, where that was an error; else nil
+}
+
+// answerOf begins the answer of a call whose arguments are valid.
+func answerOf(i *Invocation) *Answer {
+	return &Answer{Repaired: i.Repaired, Repairs: i.Repairs, Defaults: i.Defaults, Coercions: i.Coercions}
+}
+
+// MarshalJSON writes the document.
+func (a *Answer) MarshalJSON() ([]byte, error) {
+	var content struct {
+		Content json.RawMessage `json:"llmContent"`
+		Display json.RawMessage `json:"returnDisplay"`
+	}
+	text, err := a.Content.MarshalJSON()
+	if err == nil {
+		err = json.Unmarshal(text, &content)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return encode(struct {
+		Status    Status          `json:"execution_status"`
+		Tool      *string         `json:"tool_executed"`
+		Tolerant  bool            `json:"tolerant_parsing"`
+		Repaired  bool            `json:"repaired"`
+		Repairs   []Repair        `json:"repairs"`
+		Defaults  []string        `json:"defaults_applied"`
+		Coercions []Repair        `json:"coercions"`
+		Content   json.RawMessage `json:"llmContent"`
+		Display   json.RawMessage `json:"returnDisplay"`
+		Error     *Error          `json:"error"`
+		Run       *string         `json:"run"`
+	}{a.Status, orNull(a.Tool), true, a.Repaired, orEmpty(a.Repairs), orEmpty(a.Defaults), orEmpty(a.Coercions),
+		content.Content, content.Display, a.Error, orNull(a.Run)})
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// encode is JSON without the escapes that are for web pages only.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// failed ends the answer with an error, which model and person are told as it stands.
+func (a *Answer) failed(s Status, e *Error) *Answer {
+	text := "Error: " + e.Message
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	if len(e.Suggestions) > 0 {
+		text += fmt.Sprintf("; did you mean %q?", e.Suggestions[0])
+	}
+	a.Status, a.Error, a.Content = s, e, flowrun.TextContent(text, "")
+	return a
+}
+
+// invalidArguments answers a call whose arguments were refused (S4-051).
+func invalidArguments(r *Refusal) *Answer {
+	return &Answer{Status: Refused, Content: flowrun.TextContent(r.reason(), ""), Err: r,
+		Error: &Error{Code: r.Code, Message: r.Message, Offset: &r.Offset, ExpectedFormat: r.ExpectedFormat, Hint: r.Hint, Suggestions: r.Suggestions}}
+}
+
+func (a *Answer) refused(code string, j Judgement) *Answer {
+	return a.failed(Refused, &Error{Code: code, Message: cutText("the call was refused: "+j.Reason, mostTold), Hint: j.Hint})
+}
+
+// notRun answers a call that could not be begun.
+func (a *Answer) notRun(err error) *Answer {
+	a.Err = err
+	return a.failed(Failed, &Error{Code: CodeNotRun, Message: cutText(err.Error(), mostTold)})
+}
+
+// cancelled answers a call that was called off before anything ran.
+func (a *Answer) cancelled(ctx context.Context) *Answer {
+	message := "the call was cancelled; nothing was run"
+	if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
+		message += ": " + cause.Error()
+	}
+	return a.failed(Stopped, &Error{Code: CodeCancelled, Message: message})
+}
+
+func (a *Answer) tooLong(limit time.Duration) *Answer {
+	return a.failed(TimedOut, &Error{Code: CodeTimeout, Message: fmt.Sprintf("the call took longer than %v and was stopped before anything ran", limit)})
+}
+
+// told answers what came of the run.
+func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *Answer {
+	e := &Error{Code: CodeFailed, Message: res.Message, ExitCode: res.ExitCode}
+	a.Status, a.Error = Failed, e
+	switch {
+	case res.Status == dag.Succeeded || res.Status == dag.Reused:
+		a.Status, a.Error, a.Content = Succeeded, nil, res.Content()
+		return a
+	case res.Status == dag.Waiting:
+		return a.failed(Failed, &Error{Code: CodeWaiting, Message: fmt.Sprintf("the run rests until a person answers: %s", res.Message),
+			Hint: fmt.Sprintf("a person approves with flowrun approve %s, or rejects with flowrun reject %[1]s; flowrun show %[1]s then tells what came of it; do not call the tool again", res.ID)})
+	case res.Status == dag.Interrupted:
+		return a.failed(Failed, &Error{Code: CodeInterrupted, Message: fmt.Sprintf("the run was broken off: %s", whyOf(res, a.Err)),
+			Hint: fmt.Sprintf("flowrun resume %s goes on with it", res.ID)})
+	case res.Status == dag.TimedOut:
+		a.Status, e.Code = TimedOut, CodeTimeout
+	case tooLong:
+		a.Status, e.Code, e.ExitCode = TimedOut, CodeTimeout, 0
+		e.Message = fmt.Sprintf("the call took longer than %v and was stopped", limit)
+	case res.Status == dag.Cancelled:
+		a.Status, e.Code, e.ExitCode = Stopped, CodeCancelled, 0
+	}
+	return a.unsuccessful(res)
+}
+
+// whyOf is why a run could not be brought to its end.
+func whyOf(res *flowrun.Result, err error) string {
+	if res.Message == "" && err != nil {
+		return err.Error()
+	}
+	return res.Message
+}

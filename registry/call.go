@@ -1,0 +1,207 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Request is what a model asks for: a tool and the text of its arguments, as it wrote them.
+type Request struct{ Tool, Arguments string }
+
+// State is how far a call has come (S4-050).
+type State string
+
+// The states, in the order in which a call comes to them. Those from Confirming to
+// Cancelled are for calls that need a person's word, of which it has one of the last three.
+const (
+	Requested  State = "requested"
+	Parsed     State = "parsed"    // it is a request, and the text is what is read
+	Found      State = "found"     // there is such a tool
+	Validated  State = "validated" // the arguments have one valid reading
+	Confirming State = "confirming"
+	Confirmed  State = "confirmed"
+	Declined   State = "declined"
+	Cancelled  State = "cancelled"
+	Executing  State = "executing"
+	Executed   State = "executed"
+	Answered   State = "answered"
+)
+
+// Decision is what becomes of a call before it is executed.
+type Decision string
+
+// The decisions. Ask is for Options.Judge alone, Cancel for Options.Confirm.
+const (
+	Proceed Decision = "proceed"
+	Refuse  Decision = "refuse"
+	Ask     Decision = "ask"
+	Cancel  Decision = "cancel"
+)
+
+// Judgement is a Decision, why in a sentence, and what a caller who is refused can do.
+type Judgement struct {
+	Decision Decision
+	Reason   string
+	Hint     string
+}
+
+// Call goes the whole way from what a model wrote to what it is answered. It always answers,
+// and soon after ctx is done; what a cancelled run has to clean up is cleaned up before.
+func (r *Registry) Call(ctx context.Context, q Request) *Answer {
+	c := &call{r, q}
+	c.enter(Requested)
+	a := c.answer(ctx)
+	c.enter(Answered)
+	return a
+}
+
+// call is one Call on its way.
+type call struct {
+	*Registry
+	request Request
+}
+
+func (c *call) enter(s State) {
+	if c.options.Trace != nil {
+		c.options.Trace(s)
+	}
+}
+
+func (c *call) answer(ctx context.Context) *Answer {
+	text := c.rewritten()
+	c.enter(Parsed)
+	t, err := c.Get(c.request.Tool)
+	switch {
+	case ctx.Err() != nil:
+		return (&Answer{}).cancelled(ctx)
+	case err != nil:
+		return notFound(c.request.Tool, err)
+	}
+	c.enter(Found)
+	i, refused := t.Parse(text)
+	if refused != nil {
+		return invalidArguments(refused)
+	}
+	c.enter(Validated)
+	i.Run = flowrun.NewID(time.Now())
+	if a := c.confirm(ctx, i); a != nil {
+		return a
+	}
+	return c.execute(ctx, i)
+}
+
+// rewritten is the text that is read (S3-060). One that is too large is refused where it is
+// read, and not handed around before.
+func (c *call) rewritten() string {
+	text := c.request.Arguments
+	for _, f := range c.options.Rewrite {
+		if len(text) > maxInput {
+			break
+		}
+		text = f(c.request.Tool, text)
+	}
+	return text
+}
+
+// confirm is nil where the call goes ahead.
+func (c *call) confirm(ctx context.Context, i *Invocation) *Answer {
+	j := Judgement{Decision: Ask}
+	if c.options.Judge != nil {
+		j = c.options.Judge(i)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return answerOf(i).cancelled(ctx)
+	case j.Decision == Proceed:
+		return nil
+	case j.Decision == Ask && c.options.Confirm != nil:
+		return c.ask(ctx, i)
+	}
+	if j.Reason == "" {
+		j.Reason = fmt.Sprintf("tool %q is not approved, and nobody can be asked", i.Tool.Name())
+	}
+	return answerOf(i).refused(CodeNotApproved, j)
+}
+
+// ask puts the call to a person.
+func (c *call) ask(ctx context.Context, i *Invocation) *Answer {
+	c.enter(Confirming)
+	shown, err := i.Confirmation(ctx)
+	if err != nil && ctx.Err() == nil { // it would fail: no reason to ask
+		c.enter(Declined)
+		return answerOf(i).notRun(err)
+	}
+	var j Judgement
+	if ctx.Err() == nil {
+		j, err = c.options.Confirm(ctx, i, shown)
+	}
+	switch {
+	case ctx.Err() != nil, err == nil && j.Decision == Cancel:
+		c.enter(Cancelled)
+		return answerOf(i).cancelled(ctx)
+	case err != nil:
+		c.enter(Declined)
+		return answerOf(i).notRun(err)
+	case j.Decision == Proceed:
+		c.enter(Confirmed)
+		return nil
+	}
+	c.enter(Declined)
+	if j.Reason == "" {
+		j.Reason = "the person who was asked said no"
+	}
+	return answerOf(i).refused(CodeDeclined, j)
+}
+
+// errTooLong is why a call is stopped that takes longer than it may.
+var errTooLong = errors.New("the call took longer than it may")
+
+func (c *call) execute(ctx context.Context, i *Invocation) *Answer {
+	c.enter(Executing)
+	bounded, stop := context.WithCancel(ctx)
+	if c.options.Timeout > 0 {
+		bounded, stop = context.WithTimeoutCause(ctx, c.options.Timeout, errTooLong)
+	}
+	defer stop()
+	res, err := i.Execute(bounded)
+	c.enter(Executed)
+	a := answerOf(i)
+	if res == nil {
+		switch {
+		case errors.Is(context.Cause(bounded), errTooLong):
+			return a.tooLong(c.options.Timeout)
+		case ctx.Err() != nil:
+			return a.cancelled(ctx)
+		}
+		return a.notRun(err)
+	}
+	a.Tool, a.Run, a.Result, a.Err = i.Tool.Name(), res.ID, res, err
+	return a.told(res, errors.Is(context.Cause(bounded), errTooLong), c.options.Timeout)
+}
+
+// notFound answers a call of a tool that cannot be called: there is none of that name, or
+// its definition is not valid.
+func notFound(name string, err error) *Answer {
+	a := &Answer{Err: err}
+	var missing *tool.NotFoundError
+	var invalid tool.Diagnostics
+	switch {
+	case errors.As(err, &invalid):
+		return a.failed(Failed, &Error{Code: CodeInvalidDefinition, Message: cutText(fmt.Sprintf("the definition of tool %s is not valid: %v", name, err), mostTold),
+			Hint: "flowrun validate shows what is wrong with it"})
+	case errors.As(err, &missing) && missing.Name == name:
+		e := &Error{Code: CodeNotFound, Message: fmt.Sprintf("there is no tool %q", cutText(name, mostName)), Suggestions: missing.Near, Hint: cmp.Or(missing.Note, "call one of the tools that were declared")}
+		return a.failed(Failed, e)
+	case errors.Is(err, errPath):
+		return a.failed(Failed, &Error{Code: CodeNotFound, Message: err.Error()})
+	case errors.As(err, &missing): // one that its definition uses
+		return a.failed(Failed, &Error{Code: CodeInvalidDefinition, Message: cutText(err.Error(), mostTold)})
+	}
+	return a.failed(Failed, &Error{Code: CodeNotFound, Message: cutText(fmt.Sprintf("cannot read tool %s: %v", name, err), mostTold)})
+}

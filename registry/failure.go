@@ -1,0 +1,112 @@
+package registry
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// Bounds of what a model is told of a failure, in bytes.
+const (
+	mostTold   = 1500 // a message
+	mostName   = 120
+	mostStream = 4 << 10 // the end of a stream
+)
+
+// unsuccessful tells of a run that failed, or was stopped, so that a model can act on it:
+// why, the exit code, and how the streams of the step that failed end.
+func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
+	step := culprit(res)
+	if step != nil && !strings.Contains(a.Error.Message, step.Message) {
+		a.Error.Message = strings.TrimPrefix(a.Error.Message+": "+step.Message, ": ")
+	}
+	if step != nil && step.Problem != nil {
+		a.Error.Hint, a.Error.Retryable = step.Problem.Solution, step.Problem.Retryable
+	}
+	a.Error.Message = cutText(a.Error.Message, mostTold)
+	if a.Error.Message == "" {
+		a.Error.Message = fmt.Sprintf("the run is %s", res.Status)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Error: tool %s %s: %s\n", res.Tool, outcome(a), a.Error.Message)
+	if a.Error.ExitCode != 0 {
+		fmt.Fprintf(&b, "Exit code: %d\n", a.Error.ExitCode)
+	}
+	if a.Error.Hint != "" {
+		fmt.Fprintf(&b, "Hint: %s\n", a.Error.Hint)
+	}
+	if step != nil {
+		tellStream(&b, "Stdout", step.Output, step.StdoutFile)
+		tellStream(&b, "Stderr", step.Error, step.StderrFile)
+	}
+	text := strings.TrimRight(b.String(), "\n")
+	if report := res.Report(a.Error.Message); report != "" { // models know its form from elsewhere
+		text = report
+	}
+	a.Content = flowrun.TextContent(text, "")
+	return a
+}
+
+func outcome(a *Answer) string {
+	switch a.Status {
+	case TimedOut:
+		return "timed out"
+	case Stopped:
+		return "was cancelled"
+	}
+	return "failed"
+}
+
+// culprit is the first step that failed, or else was stopped; of a group that did, the step
+// in it. nil where there is none.
+func culprit(res *flowrun.Result) (found *flowrun.StepResult) {
+	for _, bad := range [][]dag.Status{{dag.Failed, dag.TimedOut}, {dag.Cancelled}} {
+		for i := range res.Steps {
+			s := &res.Steps[i]
+			if s.Status != bad[0] && s.Status != bad[len(bad)-1] || slices.Contains(res.Tolerated, s.ID) {
+				continue
+			}
+			if found == nil || strings.HasPrefix(s.ID, found.ID+"/") || strings.HasPrefix(s.ID, found.ID+"[") {
+				found = s
+			}
+		}
+		if found != nil {
+			break
+		}
+	}
+	return found
+}
+
+// tellStream adds how a stream ends, which is where most programs say why.
+func tellStream(b *strings.Builder, name, inline, file string) {
+	text, cut := streamEnd(inline, file)
+	if text = strings.TrimRight(text, "\r\n"); text == "" {
+		return
+	}
+	if cut {
+		name += " (its end)"
+	}
+	fmt.Fprintf(b, "%s:\n%s\n", name, text)
+}
+
+// streamEnd is the end of what a step printed: of its log, where there is one.
+func streamEnd(inline, file string) (text string, cut bool) {
+	if f, err := os.Open(file); file != "" && err == nil {
+		defer f.Close()
+		if size, err := f.Seek(0, io.SeekEnd); err == nil {
+			from := max(0, size-mostStream)
+			if tail, err := io.ReadAll(io.NewSectionReader(f, from, mostStream)); err == nil {
+				inline, cut = string(tail), from > 0
+			}
+		}
+	}
+	if len(inline) > mostStream {
+		inline, cut = inline[len(inline)-mostStream:], true
+	}
+	return strings.ToValidUTF8(inline, "\uFFFD"), cut
+}

@@ -1,0 +1,60 @@
+package registry
+
+import (
+	"errors"
+	"maps"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/repair"
+)
+
+// Repair is one thing that was not as it should have been in what a model wrote: in the
+// text, or in the type of a value.
+type Repair = repair.Repair
+
+// Parse reads what a model wrote as arguments (S4-005), and holds it against all that the
+// tool says of its parameters. "" is a call without arguments. There is one valid reading,
+// or a refusal.
+func (t *Tool) Parse(text string) (*Invocation, *Refusal) {
+	read, refused := repair.Parse(t.schema, t.Name(), []byte(text))
+	if refused != nil {
+		return nil, t.refusal(refused)
+	}
+	given := maps.Clone(read.Value)
+	for _, name := range read.Defaults { // an author's own, which Bind treats as such
+		delete(given, name)
+	}
+	c := &Invocation{Tool: t, Params: given, Repaired: read.Repaired, Repairs: read.Repairs, Coercions: read.Coercions, Defaults: t.defaults(given)}
+	if refused := t.Validate(given); refused != nil {
+		return nil, refused
+	}
+	return c, nil
+}
+
+// Validate holds values against all that the tool says of its parameters, together (S4-005);
+// nil is a yes. Values are as encoding/json has them; a text for a number will do.
+func (t *Tool) Validate(params map[string]any) *Refusal {
+	_, err := t.plan.Bind(t.registry.options.World, params)
+	var bad *flowrun.ParamsError
+	switch {
+	case errors.As(err, &bad):
+		return t.invalid(bad)
+	case err != nil:
+		return &Refusal{Code: CodeInvalid, Message: cutText(err.Error(), mostMessage)}
+	}
+	return nil
+}
+
+// defaults are the parameters that take theirs, in declared order.
+func (t *Tool) defaults(given map[string]any) (names []string) {
+	for _, p := range t.plan.Definition.Parameters {
+		if _, ok := given[p.Name]; !ok && p.Default != nil {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// maxInput is how long a text of arguments may be, in bytes; package repair refuses longer
+// ones.
+const maxInput = 1 << 20

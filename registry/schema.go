@@ -1,0 +1,248 @@
+package registry
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/repair"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// schemaOf is what guides the reading of a tool's arguments. Of a secret it holds no value:
+// a refusal shows examples and defaults. Names that are not declared are refused at the door
+// of models, unless the tool declares none at all, or says that it takes any.
+func schemaOf(def *tool.Definition, secret func(string) bool) *repair.Schema {
+	s := &repair.Schema{Types: []string{"object"}}
+	doc := documentOf(def.Schema)
+	nested, _ := doc["properties"].(map[string]any)
+	for _, p := range def.Parameters {
+		of := ofParameter(p)
+		if own, ok := nested[p.Name]; ok {
+			of = ofSchema(own, 0)
+		}
+		prop := repair.Property{Name: p.Name, Schema: of, Required: p.Required && p.Default == nil}
+		if secret(p.Name) {
+			of.Enum = nil
+		} else {
+			samples(&prop, p)
+		}
+		s.Properties = append(s.Properties, prop)
+	}
+	s.Open = len(def.Parameters) == 0 && def.Format.Loose() || takesMore(doc)
+	return s
+}
+
+// samples are the default, where it is known before the call, and an example.
+func samples(prop *repair.Property, p *tool.Parameter) {
+	if p.Default != nil && !mentions(*p.Default) {
+		prop.Default, prop.HasDefault = data(*p.Default), true
+	}
+	if len(p.Examples) > 0 {
+		prop.Example = data(p.Examples[0])
+	}
+}
+
+// ofParameter is the schema of a parameter that is not described by one.
+func ofParameter(p *tool.Parameter) *repair.Schema {
+	s := &repair.Schema{}
+	var enum []any
+	for _, v := range p.Validation.Enum {
+		e := data(v)
+		if p.Type == "string" || p.Type == "" {
+			e = textOf(v)
+		}
+		enum = append(enum, e)
+	}
+	switch p.Type {
+	case "":
+		s.Types = []string{"string"}
+	case "any":
+	default:
+		s.Types = []string{p.Type}
+	}
+	switch p.Type {
+	case "array": // the rules are for its elements
+		s.Items = &repair.Schema{Enum: enum}
+	case "object":
+		s.Open = true
+	default:
+		s.Enum = enum
+	}
+	return s
+}
+
+// mentions says whether a default may mention something, and so is known only when the
+// tool runs.
+func mentions(v tool.Value) bool {
+	return v.Text != nil && strings.Contains(v.Text.S, "{") || slices.ContainsFunc(v.List, mentions) ||
+		slices.ContainsFunc(v.Map, func(e tool.Entry) bool { return mentions(e.Value) })
+}
+
+// data is a value as package repair has it: numbers with the digits that were written.
+func data(v tool.Value) any {
+	switch {
+	case v.Text != nil:
+		return v.Text.S
+	case v.List != nil:
+		list := make([]any, len(v.List))
+		for i, e := range v.List {
+			list[i] = data(e)
+		}
+		return list
+	case v.Map != nil:
+		m := map[string]any{}
+		for _, e := range v.Map {
+			m[e.Key] = data(e.Value)
+		}
+		return m
+	}
+	return number(v.Scalar, v.Written())
+}
+
+// number is a scalar with its number as json.Number.
+func number(v any, written string) any {
+	switch n := v.(type) {
+	case int64:
+		return json.Number(strconv.FormatInt(n, 10))
+	case float64:
+		if json.Valid([]byte(written)) {
+			return json.Number(written)
+		}
+		return json.Number(strconv.FormatFloat(n, 'f', -1, 64))
+	}
+	return v
+}
+
+// textOf is a choice of a text parameter, as its author wrote it.
+func textOf(v tool.Value) any {
+	switch n := data(v).(type) {
+	case json.Number:
+		return n.String()
+	case bool:
+		return strconv.FormatBool(n)
+	default:
+		return n
+	}
+}
+
+// documentOf is a JSON Schema as encoding/json has it, numbers with their digits.
+func documentOf(s *tool.JSONSchema) map[string]any {
+	if s == nil {
+		return nil
+	}
+	source, err := s.MarshalJSON()
+	if err != nil {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(string(source)))
+	d.UseNumber()
+	var doc map[string]any
+	if d.Decode(&doc) != nil {
+		return nil
+	}
+	return doc
+}
+
+// takesMore says whether a JSON Schema takes properties that it does not name, and says so
+// itself.
+func takesMore(doc map[string]any) bool {
+	if more, given := doc["additionalProperties"]; given {
+		return more != false
+	}
+	return slices.ContainsFunc([]string{"patternProperties", "unevaluatedProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"},
+		func(key string) bool { return doc[key] != nil })
+}
+
+// mostNested is how deep a JSON Schema is followed; what lies deeper may be anything.
+const mostNested = 32
+
+// ofSchema is what a JSON Schema says of a value, as far as the reading of one is guided by
+// it: what it says with references and alternatives is anything here, and is held against the
+// whole schema when the arguments are bound.
+func ofSchema(v any, depth int) *repair.Schema {
+	doc, _ := v.(map[string]any)
+	s := &repair.Schema{}
+	if depth > mostNested || doc == nil {
+		return s
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		if list, ok := doc[key].([]any); ok {
+			return oneOf(list, depth)
+		}
+	}
+	if slices.ContainsFunc([]string{"$ref", "$dynamicRef", "allOf", "not", "if"}, func(key string) bool { return doc[key] != nil }) {
+		return s
+	}
+	s.Types = typesOf(doc["type"])
+	s.Enum = choices(doc)
+	if items, ok := doc["items"].(map[string]any); ok {
+		s.Items = ofSchema(items, depth+1)
+	}
+	properties, _ := doc["properties"].(map[string]any)
+	required, _ := doc["required"].([]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		p := repair.Property{Name: name, Schema: ofSchema(properties[name], depth+1), Required: slices.Contains(required, any(name))}
+		if one, ok := properties[name].(map[string]any); ok {
+			if p.Default, p.HasDefault = one["default"]; p.HasDefault {
+				p.Required = false
+			}
+		}
+		s.Properties = append(s.Properties, p)
+	}
+	s.Open = takesMore(doc)
+	return s
+}
+
+// oneOf is the schema that several alternatives come to where all but one are null: a value
+// that may be left empty. Any others may be anything.
+func oneOf(list []any, depth int) *repair.Schema {
+	var rest []any
+	for _, v := range list {
+		if one, ok := v.(map[string]any); !ok || one["type"] != "null" {
+			rest = append(rest, v)
+		}
+	}
+	if len(rest) != 1 || len(rest) == len(list) {
+		return &repair.Schema{}
+	}
+	s := ofSchema(rest[0], depth+1)
+	if len(s.Types) > 0 {
+		s.Types = append(s.Types, "null")
+	}
+	if s.Enum != nil {
+		s.Enum = append(s.Enum, nil)
+	}
+	return s
+}
+
+func typesOf(v any) (types []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, t := range v {
+			if word, ok := t.(string); ok {
+				types = append(types, word)
+			}
+		}
+	}
+	return types
+}
+
+// choices are the values of enum or const; nil where there are others than scalars.
+func choices(doc map[string]any) []any {
+	list, _ := doc["enum"].([]any)
+	if v, given := doc["const"]; given {
+		list = []any{v}
+	}
+	for _, v := range list {
+		switch v.(type) {
+		case []any, map[string]any:
+			return nil
+		}
+	}
+	return list
+}

@@ -1,0 +1,59 @@
+package registry
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/funcschema"
+	"github.com/flowrun/flowrun/internal/repair"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Tool is a tool as a model sees it (S4-001 to S4-008), of whatever kind it is. It does not
+// change.
+type Tool struct {
+	registry *Registry
+	plan     *flowrun.Plan
+	schema   *repair.Schema
+}
+
+func (r *Registry) tool(p *flowrun.Plan) *Tool {
+	return &Tool{r, p, schemaOf(p.Definition, p.Secret)}
+}
+
+// Name is what a call names it by (S4-001).
+func (t *Tool) Name() string { return t.plan.Name() }
+
+// DisplayName is what people call it (S4-002).
+func (t *Tool) DisplayName() string { return cmp.Or(t.plan.Definition.DisplayName, t.Name()) }
+
+// Description is what it is for (S4-003).
+func (t *Tool) Description() string { return t.plan.Definition.Description }
+
+// Plan is what a call runs.
+func (t *Tool) Plan() *flowrun.Plan { return t.plan }
+
+// Schema is a JSON Schema of its parameters (S4-004), without what would tell a secret.
+func (t *Tool) Schema() json.RawMessage {
+	fn, _ := t.function(string(funcschema.JSONSchema))
+	text, err := json.Marshal(fn.Parameters)
+	if err != nil {
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	return text
+}
+
+// Declaration is the tool as a function declaration in a dialect: json-schema, openai,
+// anthropic, gemini or mcp. The error tells of parameters that a model could not tell apart.
+func (t *Tool) Declaration(format string) (json.RawMessage, error) {
+	fn, found := t.function(format)
+	if err := found.Err(); err != nil {
+		return nil, err
+	}
+	return fn.MarshalJSON()
+}
+
+func (t *Tool) function(format string) (*funcschema.Function, tool.Diagnostics) {
+	return funcschema.Of(t.plan.Definition, t.plan.Secret, funcschema.Format(format))
+}
