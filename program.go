@@ -122,7 +122,9 @@ func (r *Result) Report(why string) string {
 	switch {
 	case signal != "":
 		code, said = "", ""
-	case !ranToItsEnd(s):
+	case s.Status == dag.Failed && !ranToItsEnd(s):
+		code, said = "", cmp.Or(s.Message, s.Reason)
+	case s.Status != dag.Failed:
 		code, said = "", cmp.Or(why, s.Message, s.Reason, r.Message)
 	}
 	return fmt.Sprintf("Stdout: %s\nStderr: %s\nError: %s\nExit Code: %s\nSignal: %s",
