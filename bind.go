@@ -132,7 +132,7 @@ func (b *binder) param(prm *param) {
 	default:
 		v.Absent = true
 		if def.Required {
-			b.problem(def.Name, "missing", example(def), "is required")
+			b.problem(def.Name, "missing", b.misspelt(def), "is required")
 		}
 		return
 	}
@@ -182,6 +182,22 @@ func (w *callerWatch) Lookup(r expr.Ref) (expr.Value, error) {
 	v, err := w.Scope.Lookup(r)
 	w.caller = w.caller || v.Caller
 	return v, err
+}
+
+// misspelt is the way out where a parameter is missing: a name that was given and is much
+// like it, where the tool takes names that it does not declare, else how to give it.
+func (b *binder) misspelt(def *tool.Parameter) string {
+	var others []string
+	for name := range b.raw {
+		if b.plan.param(name) == nil && b.plan.takes(name) {
+			others = append(others, name)
+		}
+	}
+	slices.Sort(others)
+	if near := tool.Near(def.Name, others); len(near) > 0 {
+		return fmt.Sprintf("%q was given, and is no parameter: did you mean %s?", near[0], def.Name)
+	}
+	return example(def)
 }
 
 func example(def *tool.Parameter) string {

@@ -140,7 +140,10 @@ func (b *binder) breaks(p tool.FormProblem) {
 		code, p.Message = "missing", "is required"
 	}
 	hint := ""
-	if prm != nil && p.Missing { // else the message says what is wanted
+	switch { // else the message says what is wanted
+	case code == "missing":
+		hint = b.misspelt(prm.def)
+	case prm != nil && p.Missing:
 		hint = example(prm.def)
 	}
 	if b.plan.Secret(top) && code != "missing" {

@@ -106,6 +106,42 @@ func TestBindSchema(t *testing.T) {
 	}
 }
 
+// TestMissingNear: where a parameter is missing and a name was given that is much like it,
+// which the tool would have been handed, that name is told.
+func TestMissingNear(t *testing.T) {
+	const asked = `"qurey" was given, and is no parameter: did you mean query?`
+	for _, c := range []struct {
+		name, give, want string
+		format           tool.Format
+		schema           bool
+	}{
+		{"a page", "qurey", asked, tool.Markdown, false},
+		{"a schema", "qurey", asked, tool.JavaScript, true},
+		{"nothing like it", "other", "give it as query=...", tool.Markdown, false},
+		{"nothing like it, a schema", "other", "give it as query=...", tool.JavaScript, true},
+		{"a parameter like it", "quern", "give it as query=...", tool.Markdown, false},
+		{"a tool that refuses other names", "qurey", "give it as query=...", "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			def := flowrun.GoTool{Name: "loose", Description: "d", Parameters: []*tool.Parameter{{Name: "query", Type: "string", Required: true}, {Name: "quern", Type: "string"}},
+				Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params, nil }}.Definition()
+			def.Format = c.format
+			if c.schema {
+				var err error
+				if def.Schema, err = tool.ParseSchema([]byte(`{"type":"object","properties":{"query":{"type":"string"},"quern":{"type":"string"}},"required":["query"]}`)); err != nil {
+					t.Fatal(err)
+				}
+				def.Parameters = tool.ParametersOf(def.Schema)
+			}
+			b, p := planOf(t, def)
+			var bad *flowrun.ParamsError
+			if _, err := p.Bind(b.world, map[string]any{c.give: "x"}); !errors.As(err, &bad) || bad.Problems[0].Code != "missing" || bad.Problems[0].Hint != c.want {
+				t.Errorf("%v; want the hint %q", err, c.want)
+			}
+		})
+	}
+}
+
 // TestLooseParameters: a Markdown or JavaScript tool is handed what no parameter is
 // declared for, with a warning; a YAML tool refuses it (S0-037).
 func TestLooseParameters(t *testing.T) {

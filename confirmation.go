@@ -27,7 +27,7 @@ func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any)
 	if g == nil || g.Confirm == nil {
 		return c, nil
 	}
-	more, err := g.Confirm(ctx, a.stepInput())
+	more, err := g.confirmed(ctx, a.stepInput())
 	if err != nil || more == nil {
 		return c, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/steps"
 )
@@ -135,5 +136,14 @@ func (r *Result) Content() *Content {
 	if c := readContent(r.Output); c != nil {
 		return c
 	}
-	return &Content{Parts: []Part{{Text: r.Output}}}
+	return &Content{Parts: []Part{{Text: r.Output + r.cutNote()}}}
+}
+
+// cutNote says of an output that is not all there that it is not, "" for others: a model
+// would take it for the whole.
+func (r *Result) cutNote() string {
+	if r.output == nil || r.output.Size <= steps.DefaultLimit || len(r.Output) < steps.DefaultLimit-utf8.UTFMax {
+		return ""
+	}
+	return fmt.Sprintf("\n[cut here: the output has %d bytes; flowrun logs %s has all of it]", r.output.Size, r.ID)
 }

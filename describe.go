@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -20,11 +21,12 @@ func (p *Plan) describe(a *Args) string {
 	copied := *a // a preview is of no use afterwards
 	v, err := p.preview(&copied)
 	if g := p.goTool(); g != nil && g.Describe != nil {
-		text := g.Describe(a.stepInput().Params)
-		if copied.session != nil {
-			text = copied.session.Mask().String(text)
+		if text, ok := g.described(a.stepInput().Params); ok {
+			if copied.session != nil {
+				text = copied.session.Mask().String(text)
+			}
+			return oneLine(text, mostDescribed)
 		}
-		return oneLine(text, mostDescribed)
 	}
 	if err != nil { // a variable is missing, say; the run will tell
 		return oneLine(p.announced(), mostDescribed)
@@ -33,6 +35,26 @@ func (p *Plan) describe(a *Args) string {
 		return "Runs: " + oneLine(v.Steps[0].Command, mostDescribed-len("Runs: "))
 	}
 	return oneLine(p.announced()+inParentheses(v, len(p.steps)), mostDescribed)
+}
+
+// described is what the tool's Describe says; nothing where that panics.
+func (t *GoTool) described(params map[string]any) (text string, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	return t.Describe(params), true
+}
+
+// confirmed is what the tool's Confirm says; that it panicked is an error.
+func (t *GoTool) confirmed(ctx context.Context, in *StepInput) (c *Confirmation, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			c, err = nil, fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return t.Confirm(ctx, in)
 }
 
 // announced is the tool and what it is for.

@@ -129,8 +129,13 @@ func WithID(id string) RunOption { return func(o *runOptions) { o.id = id } }
 
 // WithOrigin says who began the run, in a word or two that are kept with it: "" is a
 // person or program that runs it itself; the flowrun service uses schedule:NAME,
-// webhook:NAME, api and detach. A run that goes on keeps its origin, a retry has its own.
+// webhook:NAME, api and detach, flowrun call OriginCall. A run that goes on keeps its
+// origin, a retry has its own.
 func WithOrigin(who string) RunOption { return func(o *runOptions) { o.origin = who } }
+
+// OriginCall is the origin of runs that a model's call began. A service goes on with one
+// that waited for a person, and not with one that was broken off with its caller.
+const OriginCall = "call"
 
 // WithBegun has f called once, as soon as the run is on record for good: what happens
 // to the machine from then on, the run can be found and taken up. It is called before the

@@ -1,7 +1,9 @@
 package hooks
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +74,28 @@ func BenchmarkParts(b *testing.B) {
 			w.json(v, "the result")
 		}
 	})
+	call := &frame{Kind: frameCall, Digest: strings.Repeat("d", 64), Body: vars, Limit: DefaultTimeout}
+	b.Run("frame out", func(b *testing.B) {
+		out := newWire(nil, io.Discard)
+		for b.Loop() {
+			out.send(call)
+		}
+	})
+	var sent bytes.Buffer
+	newWire(nil, &sent).send(call)
+	for what, trusts := range map[string]bool{"frame in": false, "frame in, trusted": true} {
+		b.Run(what, func(b *testing.B) {
+			in := bytes.NewReader(nil)
+			w := newWire(in, nil)
+			w.trusts = trusts
+			for b.Loop() {
+				in.Reset(sent.Bytes())
+				if _, err := w.receive(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
 // BenchmarkCompile is what a hook costs before it is run.

@@ -79,7 +79,7 @@ func (t *turn) begin() error {
 		k.ready = true
 	}
 	if !k.known[s.digest] {
-		if err := k.wire.send(&frame{Kind: frameProgram, Digest: s.digest, Source: &s.source}); err != nil {
+		if err := k.wire.send(&frame{Kind: frameProgram, Digest: s.digest, rare: rare{Source: &s.source}}); err != nil {
 			return unsent(err)
 		}
 		k.known[s.digest] = true
@@ -117,9 +117,9 @@ func (t *turn) answer(ctx context.Context, f *frame) {
 		t.held = true
 		t.clock.resume()
 	}
-	if err := t.kid.wire.send(&frame{Kind: frameAnswer, ID: a.ID, Body: a.Value, Error: a.Error}); err != nil {
+	if err := t.kid.wire.send(&frame{Kind: frameAnswer, ID: a.ID, Body: a.Value, rare: rare{Error: a.Error}}); err != nil {
 		if long, ours := err.(tooLong); ours {
-			t.kid.wire.send(&frame{Kind: frameAnswer, ID: f.ID, Error: failed(KindThrown, "%v", long)})
+			t.kid.wire.send(&frame{Kind: frameAnswer, ID: f.ID, rare: rare{Error: failed(KindThrown, "%v", long)}})
 		}
 	}
 }

@@ -15,6 +15,9 @@ import (
 // maxValueDepth is how deep a result may be nested, as encoding/json reads it.
 const maxValueDepth = 10_000
 
+// usual is how many bytes most results have at most; room for them is made at once.
+const usual = 2 << 10
+
 // writer writes a value of a script as JSON, like JSON.stringify, but says what it cannot
 // write and where that is, in place of leaving it out: functions, symbols, BigInts,
 // promises, Maps and Sets, and what contains itself. NaN and the infinities become null,
@@ -36,6 +39,7 @@ func (w *world) json(v goja.Value, what string) (json.RawMessage, *failure) {
 		return nil, nil
 	}
 	o := &writer{world: w, path: []string{what}, open: map[*goja.Object]bool{}}
+	o.out.Grow(usual)
 	o.text = json.NewEncoder(&o.out)
 	o.text.SetEscapeHTML(false)
 	f := o.value(v, "")

@@ -2,7 +2,6 @@ package hooks
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -12,37 +11,44 @@ import (
 	"time"
 )
 
+// frameKind is what a frame is for.
+type frameKind byte
+
 // Kinds of frames. A child first gets the program, where it has not got it yet, and then
 // the call; it says once that it is ready, and then sends asks, each of which is
 // answered, and one result.
 const (
-	frameProgram = "program" // to the child: Source, by Digest
-	frameCall    = "call"    // to the child: Digest, Entry, Limit, Asks; Body: the variables
-	frameAnswer  = "answer"  // to the child: ID; Body or Error
-	frameAsk     = "ask"     // from the child: ID (0: wants no answer), Op; Body: the arguments
-	frameResult  = "result"  // from the child: Body or Error
-	frameReady   = "ready"   // from the child, once: it works
+	frameProgram frameKind = iota + 1 // to the child: Source, by Digest
+	frameCall                         // to the child: Digest, Entry, Limit, Asks; Body: the variables
+	frameAnswer                       // to the child: ID; Body or Error
+	frameAsk                          // from the child: ID (0: wants no answer), Op; Body: the arguments
+	frameResult                       // from the child: Body or Error
+	frameReady                        // from the child, once: it works
 )
 
-// frame is a message between a program and its child: four bytes that say how long it
-// is, the highest first, four that say how long its head is, the head, which is JSON, and
-// the Body, JSON as it is: a value is not encoded again on its way.
+// frame is a message between a program and its child. On the wire stand, numbers with
+// their highest byte first: in 4 bytes how long the rest is, Kind, Asks, ID in 8 bytes,
+// Limit in 8, then Digest, Entry, Op and the rare ones as JSON, each behind its length in
+// 4 bytes, and the Body, JSON as it is. So a value is not encoded again on its way, and
+// nothing of a common call is JSON but its values: reading a head as JSON took longer
+// than the way itself.
 type frame struct {
-	Kind   string        `json:"kind"`
-	Digest string        `json:"digest,omitempty"`
-	Source *source       `json:"source,omitempty"`
-	Entry  string        `json:"entry,omitempty"`
-	Limit  time.Duration `json:"limit,omitempty"` // nanoseconds
-	Asks   bool          `json:"asks,omitempty"`  // there is somebody to ask
-	ID     uint64        `json:"id,omitempty"`
-	Op     string        `json:"op,omitempty"`
-	Error  *failure      `json:"error,omitempty"`
-
-	Body json.RawMessage `json:"-"`
+	Kind   frameKind
+	Asks   bool // there is somebody to ask
+	ID     uint64
+	Limit  time.Duration
+	Digest string
+	Entry  string
+	Op     string
+	rare
+	Body json.RawMessage
 }
 
-// prefix is how many bytes say how long a frame and its head are.
-const prefix = 8
+// rare is what few frames have.
+type rare struct {
+	Source *source  `json:"source,omitempty"`
+	Error  *failure `json:"error,omitempty"`
+}
 
 // maxFrame is how long a frame may be. What does not fit into one cannot be handed to a
 // script either.
@@ -51,61 +57,109 @@ const maxFrame = 64 << 20
 // wire is one end of the two pipes between a program and its child. Any goroutine may
 // send, one receives.
 type wire struct {
-	in  *bufio.Reader
-	mu  sync.Mutex
-	out io.Writer
+	// trusts says that what comes over the wire is what its other end meant to send: the
+	// child believes its program that values are JSON. The program does not believe the
+	// child, in which anybody's script runs.
+	trusts bool
+	in     *bufio.Reader
+	mu     sync.Mutex
+	out    io.Writer
 }
 
 func newWire(in io.Reader, out io.Writer) *wire { return &wire{in: bufio.NewReader(in), out: out} }
 
 func (w *wire) send(f *frame) error {
-	var b bytes.Buffer
-	b.Write(make([]byte, prefix))
-	text := json.NewEncoder(&b)
-	text.SetEscapeHTML(false)
-	if err := text.Encode(f); err != nil {
+	b, err := f.bytes()
+	if err != nil {
 		return err
 	}
-	head := b.Len() - prefix
-	b.Write(f.Body)
-	if b.Len()-4 > maxFrame {
-		return tooLong(b.Len() - 4)
-	}
-	binary.BigEndian.PutUint32(b.Bytes(), uint32(b.Len()-4))
-	binary.BigEndian.PutUint32(b.Bytes()[4:], uint32(head))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, err := w.out.Write(b.Bytes())
+	_, err = w.out.Write(b)
 	return err
 }
 
+// bytes is the frame as it travels.
+func (f *frame) bytes() ([]byte, error) {
+	var more []byte
+	if f.rare != (rare{}) {
+		var err error
+		if more, err = json.Marshal(f.rare); err != nil {
+			return nil, err
+		}
+	}
+	b := make([]byte, 4, 64+len(f.Digest)+len(f.Entry)+len(f.Op)+len(more)+len(f.Body))
+	asks := byte(0)
+	if f.Asks {
+		asks = 1
+	}
+	b = append(b, byte(f.Kind), asks)
+	b = binary.BigEndian.AppendUint64(b, f.ID)
+	b = binary.BigEndian.AppendUint64(b, uint64(f.Limit))
+	b = part(b, f.Digest)
+	b = part(b, f.Entry)
+	b = part(b, f.Op)
+	b = part(b, more)
+	b = append(b, f.Body...)
+	if len(b)-4 > maxFrame {
+		return nil, tooLong(len(b) - 4)
+	}
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b, nil
+}
+
+// part appends a text behind its length.
+func part[T string | []byte](b []byte, text T) []byte {
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(text))), text...)
+}
+
 func (w *wire) receive() (*frame, error) {
-	var lengths [prefix]byte
-	if _, err := io.ReadFull(w.in, lengths[:]); err != nil {
+	var length [4]byte
+	if _, err := io.ReadFull(w.in, length[:]); err != nil {
 		return nil, err
 	}
-	all, head := binary.BigEndian.Uint32(lengths[:]), binary.BigEndian.Uint32(lengths[4:])
+	all := binary.BigEndian.Uint32(length[:])
 	if all > maxFrame {
 		return nil, tooLong(int(all))
 	}
-	if all < 4 || head > all-4 {
-		return nil, errNoFrame
-	}
-	text := make([]byte, all-4)
+	text := make([]byte, all)
 	if _, err := io.ReadFull(w.in, text); err != nil {
 		return nil, err
 	}
-	f := &frame{}
-	if err := json.Unmarshal(text[:head], f); err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoFrame, err)
-	}
-	if text = text[head:]; len(text) > 0 {
-		if !json.Valid(text) {
-			return nil, errNoFrame
-		}
-		f.Body = text
+	f, ok := readFrame(text)
+	if !ok || len(f.Body) > 0 && !w.trusts && !json.Valid(f.Body) {
+		return nil, errNoFrame
 	}
 	return f, nil
+}
+
+// readFrame reads what stands behind a frame's length.
+func readFrame(b []byte) (f *frame, ok bool) {
+	const fixed = 1 + 1 + 8 + 8
+	if len(b) < fixed || b[1] > 1 {
+		return nil, false
+	}
+	f = &frame{Kind: frameKind(b[0]), Asks: b[1] == 1, ID: binary.BigEndian.Uint64(b[2:]), Limit: time.Duration(binary.BigEndian.Uint64(b[10:]))}
+	b = b[fixed:]
+	var parts [4][]byte
+	for i := range parts {
+		if len(b) < 4 {
+			return nil, false
+		}
+		n := binary.BigEndian.Uint32(b)
+		if b = b[4:]; uint64(n) > uint64(len(b)) {
+			return nil, false
+		}
+		parts[i], b = b[:n], b[n:]
+	}
+	f.Digest, f.Entry, f.Op = string(parts[0]), string(parts[1]), string(parts[2])
+	if more := parts[3]; len(more) > 0 && json.Unmarshal(more, &f.rare) != nil {
+		return nil, false
+	}
+	if len(b) > 0 {
+		f.Body = b
+	}
+	return f, true
 }
 
 // errNoFrame is the error of what is not made as a frame is.

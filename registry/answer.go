@@ -41,7 +41,7 @@ const (
 type Error struct {
 	Code           string          `json:"code"`
 	Message        string          `json:"message"`
-	Offset         int             `json:"offset,omitempty"` // in the arguments, of one that is about their text
+	Offset         *int            `json:"offset,omitempty"` // in the arguments, where these were refused
 	ExpectedFormat json.RawMessage `json:"expected_format,omitempty"`
 	Hint           string          `json:"hint,omitempty"`
 	Suggestions    []string        `json:"suggestions,omitempty"`
@@ -139,7 +139,7 @@ func (a *Answer) failed(s Status, e *Error) *Answer {
 // invalidArguments answers a call whose arguments were refused (S4-051).
 func invalidArguments(r *Refusal) *Answer {
 	return &Answer{Status: Refused, Content: flowrun.TextContent(r.reason(), ""), Err: r,
-		Error: &Error{Code: r.Code, Message: r.Message, Offset: r.Offset, ExpectedFormat: r.ExpectedFormat, Hint: r.Hint, Suggestions: r.Suggestions}}
+		Error: &Error{Code: r.Code, Message: r.Message, Offset: &r.Offset, ExpectedFormat: r.ExpectedFormat, Hint: r.Hint, Suggestions: r.Suggestions}}
 }
 
 func (a *Answer) refused(code string, j Judgement) *Answer {

@@ -22,8 +22,8 @@ const (
 // why, the exit code, and how the streams of the step that failed end.
 func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 	step := culprit(res)
-	if step != nil && a.Error.Message == "" {
-		a.Error.Message = step.Message
+	if step != nil && !strings.Contains(a.Error.Message, step.Message) {
+		a.Error.Message = strings.TrimPrefix(a.Error.Message+": "+step.Message, ": ")
 	}
 	if step != nil && step.Problem != nil {
 		a.Error.Hint, a.Error.Retryable = step.Problem.Solution, step.Problem.Retryable

@@ -25,15 +25,24 @@ func (t *Tool) Parse(text string) (*Invocation, *Refusal) {
 		delete(given, name)
 	}
 	c := &Invocation{Tool: t, Params: given, Repaired: read.Repaired, Repairs: read.Repairs, Coercions: read.Coercions, Defaults: t.defaults(given)}
-	_, err := t.plan.Bind(t.registry.options.World, given)
+	if refused := t.Validate(given); refused != nil {
+		return nil, refused
+	}
+	return c, nil
+}
+
+// Validate holds values against all that the tool says of its parameters, together (S4-005);
+// nil is a yes. Values are as encoding/json has them; a text for a number will do.
+func (t *Tool) Validate(params map[string]any) *Refusal {
+	_, err := t.plan.Bind(t.registry.options.World, params)
 	var bad *flowrun.ParamsError
 	switch {
 	case errors.As(err, &bad):
-		return nil, t.invalid(bad)
+		return t.invalid(bad)
 	case err != nil:
-		return nil, &Refusal{Code: CodeInvalid, Message: err.Error()}
+		return &Refusal{Code: CodeInvalid, Message: cutText(err.Error(), mostMessage)}
 	}
-	return c, nil
+	return nil
 }
 
 // defaults are the parameters that take theirs, in declared order.

@@ -25,10 +25,10 @@ const (
 type Refusal struct {
 	Code           string          `json:"code"`
 	Message        string          `json:"message"`
-	Offset         int             `json:"offset,omitempty"` // where in the text, in bytes
-	ExpectedFormat json.RawMessage `json:"expected_format,omitempty"`
-	Hint           string          `json:"hint,omitempty"` // one way out
-	Suggestions    []string        `json:"suggestions,omitempty"`
+	Offset         int             `json:"offset"`          // where in the text, in bytes; 0 where it is about values
+	ExpectedFormat json.RawMessage `json:"expected_format"` // an example call; null where there is no room for one
+	Hint           string          `json:"hint"`            // one way out
+	Suggestions    []string        `json:"suggestions"`     // names that were probably meant
 }
 
 func (r *Refusal) Error() string { return r.Message }
@@ -40,7 +40,7 @@ func (t *Tool) refusal(r *repair.Refusal) *Refusal {
 
 // invalid is a refusal of values: everything that is wrong with them.
 func (t *Tool) invalid(e *flowrun.ParamsError) *Refusal {
-	r := &Refusal{Code: CodeMissing, ExpectedFormat: t.expected(), Hint: "send the whole call again with these corrected"}
+	r := &Refusal{Code: CodeMissing, ExpectedFormat: t.expected(), Hint: "Send the whole call again with these corrected."}
 	var lines []string
 	for _, p := range e.Problems {
 		if p.Code != "missing" {
@@ -84,14 +84,8 @@ func (r *Refusal) suggest(t *Tool, p flowrun.ParamProblem) {
 	}
 }
 
-// expected is an example call of the tool: what a refused text is told.
-func (t *Tool) expected() json.RawMessage {
-	_, r := repair.Parse(t.schema, t.Name(), []byte("-"))
-	if r == nil {
-		return nil
-	}
-	return example(r.ExpectedFormat)
-}
+// expected is an example call of the tool.
+func (t *Tool) expected() json.RawMessage { return example(repair.Example(t.schema)) }
 
 // example is an example call as JSON; what was cut is a text.
 func example(s string) json.RawMessage {
@@ -121,12 +115,13 @@ const (
 func (r *Refusal) cut() *Refusal {
 	r.Message, r.Hint = cutText(r.Message, mostMessage), cutText(r.Hint, mostHint)
 	r.Suggestions = r.Suggestions[:min(len(r.Suggestions), 5)]
+	r.Suggestions = append([]string{}, r.Suggestions...)
 	for i, s := range r.Suggestions {
 		r.Suggestions[i] = cutText(s, mostSuggestion)
 	}
 	for _, shorter := range []func(){
 		func() { r.ExpectedFormat = nil },
-		func() { r.Suggestions = nil },
+		func() { r.Suggestions = []string{} },
 		func() { r.Hint = cutText(r.Hint, 80) },
 		func() { r.Message = cutText(r.Message, 280) },
 	} {
@@ -158,7 +153,7 @@ func cutText(s string, most int) string {
 func (r *Refusal) reason() string {
 	text := fmt.Sprintf("Error: Invalid parameters provided. Reason: %s", r.Message)
 	if r.Hint != "" {
-		text += "; " + r.Hint
+		text = strings.TrimRight(text, ".") + ". " + r.Hint
 	}
 	if r.ExpectedFormat != nil {
 		text += "\nExpected: " + string(r.ExpectedFormat)

@@ -24,7 +24,7 @@ func exitPlanMode() *tool.Definition {
 		return flowrun.TextContent("The plan was approved by a person. Carry it out now, as it was shown.\n", "The plan was approved."), nil
 	})
 	answer.WaitFor, answer.HasWaitFor = []tool.Text{{S: "approval"}}, true
-	s := schema(`{
+	s := parsed(`{
 		"type": "object",
 		"additionalProperties": false,
 		"required": ["plan"],
@@ -41,7 +41,7 @@ func exitPlanMode() *tool.Definition {
 // quotePlan makes a plan data: each line behind a bar, so that nothing in it looks like
 // the question, or like flowrun's own words.
 func quotePlan(_ context.Context, in *flowrun.StepInput) (any, error) {
-	plan := strings.TrimSpace(strings.ReplaceAll(text(in.Params, "plan"), "\r\n", "\n"))
+	plan := strings.TrimSpace(strings.ReplaceAll(values(in.Params).text("plan"), "\r\n", "\n"))
 	if plan == "" {
 		return nil, errors.New("the plan is empty; write what is to be done")
 	}

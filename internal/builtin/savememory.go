@@ -25,7 +25,7 @@ func saveMemory(c Config) *tool.Definition {
 		Name: "save_memory", DisplayName: "SaveMemory", Tags: []string{"write"},
 		Description: "Keeps one fact for later conversations, when the user asks to remember it or it will clearly matter again. " +
 			"One short sentence that can be understood by itself; no secrets, and nothing that is only true today.",
-		Schema: schema(`{
+		Schema: parsed(`{
 			"type": "object",
 			"additionalProperties": false,
 			"required": ["fact"],
@@ -35,21 +35,21 @@ func saveMemory(c Config) *tool.Definition {
 			}
 		}`),
 		Describe: func(params map[string]any) string {
-			return fmt.Sprintf("Remembers (%s): %s", text(params, "scope"), short(text(params, "fact"), 200))
+			return fmt.Sprintf("Remembers (%s): %s", values(params).text("scope"), short(values(params).text("fact"), 200))
 		},
 		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
 			path, err := memoryFile(c, in)
 			if err != nil {
 				return nil, err
 			}
-			return &flowrun.Confirmation{Title: "Add a line to " + visible(path), Text: visible(itemOf(text(in.Params, "fact")))}, nil
+			return &flowrun.Confirmation{Title: "Add a line to " + visible(path), Text: visible(itemOf(values(in.Params).text("fact")))}, nil
 		},
 		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return remember(c, in) },
 	}.Definition()
 }
 
 func remember(c Config, in *flowrun.StepInput) (any, error) {
-	item := itemOf(text(in.Params, "fact"))
+	item := itemOf(values(in.Params).text("fact"))
 	if item == "" {
 		return nil, errors.New("the fact is empty; write one sentence")
 	}
@@ -77,7 +77,7 @@ func remember(c Config, in *flowrun.StepInput) (any, error) {
 // memoryFile is where a fact goes. A link in a project could make it any file of the
 // user's, so none is followed there.
 func memoryFile(c Config, in *flowrun.StepInput) (string, error) {
-	if text(in.Params, "scope") != "project" {
+	if values(in.Params).text("scope") != "project" {
 		if c.ConfigDir == "" {
 			return "", errors.New("there is no folder for the user's memory: set HOME, or use the scope project")
 		}

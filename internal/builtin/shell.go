@@ -26,7 +26,7 @@ func runShellCommand(c Config) *tool.Definition {
 		Description: "Runs a command in the system's shell (bash; cmd on Windows) and tells its output and exit code. " +
 			"Nobody is at the keyboard: a command must not ask. What it leaves in the background ends with the call, " +
 			"unless is_background is true.",
-		Schema: schema(`{
+		Schema: parsed(`{
 			"type": "object",
 			"additionalProperties": false,
 			"required": ["command"],
@@ -40,10 +40,10 @@ func runShellCommand(c Config) *tool.Definition {
 		}`),
 		Describe: func(params map[string]any) string {
 			verb := "Runs in the shell"
-			if params["is_background"] == true {
+			if values(params).flag("is_background") {
 				verb = "Starts in the background"
 			}
-			return fmt.Sprintf("%s: %s", verb, short(text(params, "command"), 200))
+			return fmt.Sprintf("%s: %s", verb, short(values(params).text("command"), 200))
 		},
 		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
 			return confirmCommand(c, in)
@@ -58,55 +58,46 @@ func confirmCommand(c Config, in *flowrun.StepInput) (*flowrun.Confirmation, err
 		return nil, err
 	}
 	verb := "Run this command"
-	if in.Params["is_background"] == true {
+	if values(in.Params).flag("is_background") {
 		verb = "Leave this command running in the background"
 	}
 	title := fmt.Sprintf("%s in %s", verb, visible(dir))
-	if said := text(in.Params, "description"); said != "" {
+	if said := values(in.Params).text("description"); said != "" {
 		title += fmt.Sprintf(" (it is said to be for: %q)", short(said, 300))
 	}
-	return &flowrun.Confirmation{Title: title, Text: visible(text(in.Params, "command"))}, nil
+	return &flowrun.Confirmation{Title: title, Text: visible(values(in.Params).text("command"))}, nil
 }
 
 // checkCommand is the folder of a command that can be run.
 func checkCommand(c Config, in *flowrun.StepInput) (dir string, err error) {
-	command := text(in.Params, "command")
+	command := values(in.Params).text("command")
 	switch {
 	case strings.TrimSpace(command) == "":
 		return "", errors.New("the command is empty; write what the shell is to run")
 	case strings.ContainsRune(command, 0):
 		return "", errors.New("the command has a NUL byte in it, which no shell takes; leave it out")
-	case in.Params["is_background"] == true && runtime.GOOS == "windows":
+	case values(in.Params).flag("is_background") && runtime.GOOS == "windows":
 		return "", errors.New("commands cannot be left running in the background on Windows; leave out is_background")
-	case in.Params["is_background"] == true && in.Params["timeout"] != nil:
+	case values(in.Params).flag("is_background") && in.Params["timeout"] != nil:
 		return "", errors.New("timeout has no meaning for a command that is left running; leave out timeout or is_background")
 	}
-	return workingFolder(c, in, text(in.Params, "directory"))
+	return workingFolder(c, in, values(in.Params).text("directory"))
 }
 
-// workingFolder is a folder inside a granted root, with the links in it resolved.
+// workingFolder is a folder inside a granted one, with the links in it resolved.
 func workingFolder(c Config, in *flowrun.StepInput, dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(in.Workspace, dir)
 	}
-	real, err := filepath.EvalSymlinks(dir)
-	var info os.FileInfo
-	if err == nil {
-		info, err = os.Stat(real)
+	f := files{granted: c.Roots}
+	found, err := f.roots(in).find(dir)
+	if err != nil {
+		return "", fmt.Errorf("the directory cannot be used: %w", err)
 	}
-	if err != nil || !info.IsDir() {
+	if info, err := os.Stat(found.path); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("the directory %q is not there, or is no folder; make it first, or leave out directory to run in %s", dir, in.Workspace)
 	}
-	roots := append([]string{in.Workspace}, c.Roots...)
-	for _, root := range roots {
-		if root, err = filepath.EvalSymlinks(root); err != nil {
-			continue
-		}
-		if rest, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rest) {
-			return real, nil
-		}
-	}
-	return "", fmt.Errorf("the directory %q is outside of what is granted: %s; the setting roots grants more", dir, strings.Join(roots, ", "))
+	return found.path, nil
 }
 
 func shellCommand(c Config, in *flowrun.StepInput) (any, error) {
@@ -114,12 +105,13 @@ func shellCommand(c Config, in *flowrun.StepInput) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	command := text(in.Params, "command")
-	if in.Params["is_background"] == true {
+	command := values(in.Params).text("command")
+	if values(in.Params).flag("is_background") {
 		return inBackground(command, dir)
 	}
+	timeout, _ := values(in.Params).number("timeout")
 	return &flowrun.Command{
-		Script: command, Dir: dir, Timeout: time.Duration(whole(in.Params, "timeout")) * time.Millisecond,
+		Script: command, Dir: dir, Timeout: time.Duration(timeout) * time.Millisecond,
 		Answer: func(stdout, stderr string) *flowrun.Content {
 			return flowrun.TextContent(streams(stdout, stderr), cmp.Or(stdout+stderr, "The command succeeded and printed nothing."))
 		},

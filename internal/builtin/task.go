@@ -19,7 +19,7 @@ func task(c Config) *tool.Definition {
 		Name: "task", DisplayName: "Task", Tags: []string{"run"},
 		Description: "Hands a piece of work to another agent and tells what it answers. The agent knows nothing of this conversation: " +
 			"the prompt has to say all that it needs, and what it is to answer.",
-		Schema: schema(`{
+		Schema: parsed(`{
 			"type": "object",
 			"additionalProperties": false,
 			"required": ["description", "prompt"],
@@ -30,22 +30,22 @@ func task(c Config) *tool.Definition {
 			}
 		}`),
 		Describe: func(params map[string]any) string {
-			return "Hands to an agent: " + short(text(params, "description"), 200)
+			return "Hands to an agent: " + short(values(params).text("description"), 200)
 		},
 		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
 			argv, err := c.agent(in.Workspace)
 			if err != nil {
 				return nil, err
 			}
-			return &flowrun.Confirmation{Title: fmt.Sprintf("Hand work to the agent %s: %s", visible(argv[0]), short(text(in.Params, "description"), 200)),
-				Text: visible(text(in.Params, "prompt"))}, nil
+			return &flowrun.Confirmation{Title: fmt.Sprintf("Hand work to the agent %s: %s", visible(argv[0]), short(values(in.Params).text("description"), 200)),
+				Text: visible(values(in.Params).text("prompt"))}, nil
 		},
 		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
 			argv, err := c.agent(in.Workspace)
 			if err != nil {
 				return nil, err
 			}
-			request, err := json.Marshal(map[string]string{"description": text(in.Params, "description"), "prompt": text(in.Params, "prompt"), "subagent_type": text(in.Params, "subagent_type")})
+			request, err := json.Marshal(map[string]string{"description": values(in.Params).text("description"), "prompt": values(in.Params).text("prompt"), "subagent_type": values(in.Params).text("subagent_type")})
 			if err != nil {
 				return nil, err
 			}

@@ -22,7 +22,7 @@ func todoWrite(c Config) *tool.Definition {
 		Name: "todo_write", DisplayName: "TodoWrite", Tags: []string{"write"},
 		Description: "Keeps the to-do list of the work at hand, for tasks of several steps. Give the whole list each time: it takes the place " +
 			"of the one before. Have one task in_progress at a time, and mark each completed as soon as it is.",
-		Schema: schema(`{
+		Schema: parsed(`{
 			"type": "object",
 			"additionalProperties": false,
 			"required": ["todos"],
@@ -74,7 +74,7 @@ func todos(params map[string]any) ([]todo, error) {
 	seen := map[string]int{}
 	for i, e := range given {
 		o, _ := e.(map[string]any)
-		t := todo{oneLine(text(o, "id")), oneLine(text(o, "content")), text(o, "status")}
+		t := todo{oneLine(values(o).text("id")), oneLine(values(o).text("content")), values(o).text("status")}
 		switch first, taken := seen[t.ID]; {
 		case t.ID == "" || t.Content == "":
 			return nil, fmt.Errorf("task %d needs an id and a content that can be read", i+1)

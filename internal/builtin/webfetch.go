@@ -27,7 +27,7 @@ func webFetch(c Config) *tool.Definition {
 		Description: "Gets a web page, or another document, and tells what it says: HTML as Markdown, other texts and JSON as they " +
 			"are, pictures as pictures. Only http and https, only GET, and not addresses of this machine or its network. " +
 			"The page is read by nobody in between: prompt is handed back with it, for you to answer.",
-		Schema: schema(`{
+		Schema: parsed(`{
 			"type": "object",
 			"additionalProperties": false,
 			"required": ["url"],
@@ -37,24 +37,24 @@ func webFetch(c Config) *tool.Definition {
 			}
 		}`),
 		Describe: func(params map[string]any) string {
-			return "Gets " + short(text(params, "url"), 300)
+			return "Gets " + short(values(params).text("url"), 300)
 		},
 		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
-			u, err := address(text(in.Params, "url"))
+			u, err := address(values(in.Params).text("url"))
 			if err == nil {
 				err = reach(c.WebAllow).allow(u)
 			}
 			if err != nil {
 				return nil, err
 			}
-			return &flowrun.Confirmation{Title: "Ask " + visible(u.Host), Text: visible(text(in.Params, "url"))}, nil
+			return &flowrun.Confirmation{Title: "Ask " + visible(u.Host), Text: visible(values(in.Params).text("url"))}, nil
 		},
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) { return fetchPage(ctx, c, in.Params) },
 	}.Definition()
 }
 
 func fetchPage(ctx context.Context, c Config, params map[string]any) (any, error) {
-	u, err := address(text(params, "url"))
+	u, err := address(values(params).text("url"))
 	if err != nil {
 		return nil, err
 	}
@@ -67,17 +67,17 @@ func fetchPage(ctx context.Context, c Config, params map[string]any) (any, error
 	if err != nil {
 		return nil, err
 	}
-	kind, err := kindOf(a)
+	k, err := webKindOf(a)
 	if a.Status < 200 || a.Status > 299 {
-		return nil, refused(a, kind, err)
+		return nil, refused(a, k, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s answered what cannot be told: %w", a.URL, err)
 	}
-	if kind.image {
-		return picture(a, kind, text(params, "prompt"))
+	if k.image {
+		return picture(a, k, values(params).text("prompt"))
 	}
-	return page(a, kind, text(params, "prompt"))
+	return page(a, k, values(params).text("prompt"))
 }
 
 // ask asks an address, for a while.
@@ -112,25 +112,25 @@ func address(written string) (*url.URL, error) {
 }
 
 // refused says why an answer is none: its status, and the beginning of what came with it.
-func refused(a *flowrun.FetchAnswer, kind kind, bad error) error {
+func refused(a *flowrun.FetchAnswer, k webKind, bad error) error {
 	said := ""
-	if bad == nil && !kind.image {
-		_, body := readable(a, kind)
+	if bad == nil && !k.image {
+		_, body := readable(a, k)
 		if said = short(body, 500); said != "" {
 			said = "; it says: " + said
 		}
 	}
-	return fmt.Errorf("%s answered %s%s", a.URL, status(a), said)
+	return fmt.Errorf("%s answered %s%s", a.URL, answered(a), said)
 }
 
-func status(a *flowrun.FetchAnswer) string {
+func answered(a *flowrun.FetchAnswer) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", a.Status, short(a.StatusText, 100)))
 }
 
 // heading is what a model is told of where something comes from.
-func heading(a *flowrun.FetchAnswer, kind kind, title, prompt string) string {
+func heading(a *flowrun.FetchAnswer, k webKind, title, prompt string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "URL: %s\nStatus: %s\nType: %s\n", a.URL, status(a), kind.name)
+	fmt.Fprintf(&b, "URL: %s\nStatus: %s\nType: %s\n", a.URL, answered(a), k.name)
 	if title != "" {
 		fmt.Fprintf(&b, "Title: %s\n", title)
 	}
@@ -141,11 +141,11 @@ func heading(a *flowrun.FetchAnswer, kind kind, title, prompt string) string {
 }
 
 // page tells a text.
-func page(a *flowrun.FetchAnswer, kind kind, prompt string) (any, error) {
-	title, body := readable(a, kind)
+func page(a *flowrun.FetchAnswer, k webKind, prompt string) (any, error) {
+	title, body := readable(a, k)
 	shown, cut := upTo(body, mostPage)
 	var b strings.Builder
-	b.WriteString(heading(a, kind, title, prompt))
+	b.WriteString(heading(a, k, title, prompt))
 	if cut {
 		fmt.Fprintf(&b, "Cut: only the first %d bytes follow\n", len(shown))
 	}
@@ -154,17 +154,17 @@ func page(a *flowrun.FetchAnswer, kind kind, prompt string) (any, error) {
 	if !strings.HasSuffix(shown, "\n") {
 		b.WriteByte('\n')
 	}
-	return flowrun.TextContent(b.String(), fmt.Sprintf("Read %s (%s, %d bytes)", a.URL, status(a), len(body))), nil
+	return flowrun.TextContent(b.String(), fmt.Sprintf("Read %s (%s, %d bytes)", a.URL, answered(a), len(body))), nil
 }
 
 // picture hands a picture on.
-func picture(a *flowrun.FetchAnswer, kind kind, prompt string) (any, error) {
+func picture(a *flowrun.FetchAnswer, k webKind, prompt string) (any, error) {
 	switch {
 	case len(a.Body) > mostImage:
 		return nil, fmt.Errorf("%s is a picture of %d bytes, and at most %d can be shown", a.URL, len(a.Body), mostImage)
-	case http.DetectContentType(a.Body) != kind.name:
-		return nil, fmt.Errorf("%s is said to be %s, and is not", a.URL, kind.name)
+	case http.DetectContentType(a.Body) != k.name:
+		return nil, fmt.Errorf("%s is said to be %s, and is not", a.URL, k.name)
 	}
-	return &flowrun.Content{Parts: []flowrun.Part{{Text: heading(a, kind, "", prompt)}, {MIME: kind.name, Data: a.Body}},
+	return &flowrun.Content{Parts: []flowrun.Part{{Text: heading(a, k, "", prompt)}, {MIME: k.name, Data: a.Body}},
 		Display: fmt.Sprintf("Got a picture from %s (%d bytes)", a.URL, len(a.Body))}, nil
 }

@@ -38,7 +38,7 @@ func markdownOf(page, base string) (title, text string) {
 		}
 	}
 	m.endCode()
-	return oneLine(m.title.String()), strings.TrimSpace(string(m.out))
+	return oneLine(m.title.String()), strings.TrimSpace(strings.Map(readableRune, string(m.out)))
 }
 
 // markdown is what was made of a page so far.

@@ -14,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// kind is what an answer is.
-type kind struct {
+// webKind is what an answer is.
+type webKind struct {
 	name        string // text/html
 	written     string // with parameters, as the server has it
 	html, image bool
@@ -27,8 +27,8 @@ var images = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 var texts = []string{"application/json", "application/xml", "application/xhtml+xml", "application/javascript", "application/x-javascript",
 	"application/yaml", "application/x-yaml", "application/toml", "application/x-ndjson", "application/sql", "application/x-sh", "image/svg+xml"}
 
-// kindOf is what an answer is; the error says that it is nothing that can be told.
-func kindOf(a *flowrun.FetchAnswer) (kind, error) {
+// webKindOf is what an answer is; the error says that it is nothing that can be told.
+func webKindOf(a *flowrun.FetchAnswer) (webKind, error) {
 	written := headerOf(a, "content-type")
 	if written == "" {
 		written = http.DetectContentType(a.Body)
@@ -37,7 +37,7 @@ func kindOf(a *flowrun.FetchAnswer) (kind, error) {
 	if err != nil && name == "" {
 		name = strings.ToLower(strings.TrimSpace(strings.Split(written, ";")[0]))
 	}
-	k := kind{name: name, written: written, html: name == "text/html" || name == "application/xhtml+xml", image: slices.Contains(images, name)}
+	k := webKind{name: name, written: written, html: name == "text/html" || name == "application/xhtml+xml", image: slices.Contains(images, name)}
 	if k.image || strings.HasPrefix(name, "text/") || slices.Contains(texts, name) || strings.HasSuffix(name, "+json") || strings.HasSuffix(name, "+xml") {
 		return k, nil
 	}
@@ -54,7 +54,7 @@ func headerOf(a *flowrun.FetchAnswer, name string) string {
 }
 
 // readable is an answer as a text, and its title where it has one.
-func readable(a *flowrun.FetchAnswer, k kind) (title, body string) {
+func readable(a *flowrun.FetchAnswer, k webKind) (title, body string) {
 	text := decoded(a.Body, k)
 	if k.html {
 		return markdownOf(text, a.URL)
@@ -64,7 +64,7 @@ func readable(a *flowrun.FetchAnswer, k kind) (title, body string) {
 
 // decoded is a text in UTF-8, from whatever the answer, or the page itself, says that it is
 // in. What is no UTF-8 then is replaced.
-func decoded(body []byte, k kind) string {
+func decoded(body []byte, k webKind) string {
 	written := k.written
 	if !k.html && !strings.Contains(strings.ToLower(written), "charset") {
 		written += "; charset=utf-8" // where nothing is said it is, but on pages

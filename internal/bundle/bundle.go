@@ -49,6 +49,7 @@ type Result struct {
 	// require of one of them throws when it is reached.
 	Packages []string
 	Missing  []Missing
+	Looked   []string // folders whose node_modules they may come to, beside Request.Installed
 	// Files are those that were read: where one has changed, so has the result.
 	Files []File
 }
@@ -80,11 +81,11 @@ func (b *Bundler) Bundle(r Request) (Result, tool.Diagnostics) {
 	if result, ok := b.kept(r); ok {
 		return result, nil
 	}
-	w := &work{request: r, roots: roots(r), seen: map[string]File{}}
+	w := &work{request: r, roots: roots(r), seen: map[string]File{}, vain: map[string]bool{}}
 	answer := api.Build(w.options())
 	result := w.result(answer)
 	bad := w.diagnostics(answer.Errors)
-	if bad == nil && w.whole(result) {
+	if bad == nil && result.lacks(r.Installed) { // a package that is there in part may become whole
 		b.keep(r, result)
 	}
 	return result, bad
@@ -100,6 +101,7 @@ type work struct {
 	bytes    int64
 	packages []string
 	missing  []Missing
+	vain     map[string]bool // see searched
 }
 
 // roots are the folders below which files may lie.

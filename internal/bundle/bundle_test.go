@@ -1,6 +1,7 @@
 package bundle_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -246,7 +247,7 @@ func TestBounds(t *testing.T) {
 }
 
 // TestCache: a kept bundle is used until one of its files, its packages or its package.json
-// change; what lacks a package is not kept; nobody else reads it.
+// change; nobody else reads it.
 func TestCache(t *testing.T) {
 	dir := tree(t,
 		"a.tool.js", "exports.execute = () => require('./b.js') + require('p');",
@@ -296,6 +297,81 @@ func TestCache(t *testing.T) {
 	}
 	check("thrown: Error: no p")
 	check("thrown: Error: no p")
+}
+
+// TestCacheLacking: a bundle that lacks a package is made once, and anew when the package
+// has come, wherever that is: beside the tool, beside a file that it imports, in the folder
+// of one that was there, or where tool deps puts it.
+func TestCacheLacking(t *testing.T) {
+	for _, c := range []struct{ name, file, text string }{
+		{"beside the tool", "tools/node_modules/p/index.js", "module.exports = 'come';"},
+		{"above it", "node_modules/p/index.js", "module.exports = 'come';"},
+		{"as one file", "node_modules/p.js", "module.exports = 'come';"},
+		{"beside what is imported", "tools/lib/node_modules/p/index.js", "module.exports = 'come';"},
+		{"where its scope is", "tools/node_modules/@s/p/index.js", "module.exports = 'come';"},
+		{"where tool deps puts it", "fetched/node_modules/p/index.js", "module.exports = 'come';"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			name := "p"
+			if strings.Contains(c.file, "@s") {
+				name = "@s/p"
+			}
+			dir := tree(t,
+				".git/HEAD", "",
+				"tools/a.tool.js", "exports.execute = () => require('./lib/b.js');",
+				"tools/lib/b.js", "module.exports = require('"+name+"');",
+				"tools/node_modules/@s/other/index.js", "",
+				"fetched/node_modules/other/index.js", "",
+			)
+			b := bundle.Bundler{Cache: filepath.Join(dir, "kept")}
+			r := request(t, dir, "tools/a.tool.js")
+			r.Installed = filepath.Join(dir, "fetched", "node_modules")
+			first := bundled(t, &b, r)
+			if len(first.Missing) != 1 || first.Missing[0].Pos.File != filepath.Join(dir, "tools/lib/b.js") {
+				t.Fatalf("missing: %v", first.Missing)
+			}
+			kept, err := filepath.Glob(filepath.Join(b.Cache, "*.json"))
+			if err != nil || len(kept) != 1 {
+				t.Fatalf("kept: %v, %v", kept, err)
+			}
+			if diff := cmp.Diff(first, bundled(t, &b, r)); diff != "" {
+				t.Error(diff)
+			}
+			path := filepath.Join(dir, c.file)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if got := run(t, bundled(t, &b, r).Code, "module.exports.execute()"); got != "come" {
+				t.Errorf("%q once the package has come", got)
+			}
+		})
+	}
+}
+
+// BenchmarkLacking is a listing of 200 tools whose packages nobody has fetched, from the
+// second time on.
+func BenchmarkLacking(b *testing.B) {
+	dir := b.TempDir()
+	var all []bundle.Request
+	for i := range 200 {
+		all = append(all, bundle.Request{File: filepath.Join(dir, fmt.Sprintf("t%d.tool.js", i)),
+			Source: []byte("const p = require('p');\nexports.execute = () => p();"), Packages: []string{"p"}})
+	}
+	keeper := bundle.Bundler{Cache: filepath.Join(dir, "kept")}
+	list := func() {
+		for _, r := range all {
+			if _, bad := keeper.Bundle(r); bad != nil {
+				b.Fatal(bad)
+			}
+		}
+	}
+	list()
+	for b.Loop() {
+		list()
+	}
 }
 
 // TestPlaces: the source map leads to the files, by their absolute paths.

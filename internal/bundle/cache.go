@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
@@ -53,20 +54,20 @@ func (f File) Fresh() bool {
 	return err == nil && hex.EncodeToString(sum[:]) == f.Digest
 }
 
-// whole says whether a result will be the same as long as its files are: one that lacks a
-// package will not, once that has come.
-func (w *work) whole(r Result) bool { return len(r.Missing) == 0 }
+// builder is which program makes bundles: another version may make others.
+var builder = sync.OnceValue(func() any {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	return []any{build.Main, build.Deps, build.Settings}
+})
 
 // key is the name of a request's kept bundle: everything that makes it what it is but the
 // files that it reads.
 func (r Request) key() string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
-	build, _ := debug.ReadBuildInfo()
-	var made any
-	if build != nil {
-		made = []any{build.Main, build.Deps, build.Settings}
-	}
 	// A folder of packages that has come beside the tool, or went, changes what is found.
 	var beside []string
 	root := home(filepath.Dir(r.File))
@@ -78,7 +79,7 @@ func (r Request) key() string {
 			break
 		}
 	}
-	enc.Encode([]any{made, r.File, r.Source, r.Packages, r.Installed, r.Node, beside})
+	enc.Encode([]any{builder(), r.File, r.Source, r.Packages, r.Installed, r.Node, beside})
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -92,7 +93,7 @@ func (b *Bundler) kept(r Request) (Result, bool) {
 	if err != nil || json.Unmarshal(text, &result) != nil || len(result.Code) == 0 {
 		return Result{}, false
 	}
-	return result, !slices.ContainsFunc(result.Files, func(f File) bool { return !f.Fresh() })
+	return result, result.lacks(r.Installed) && !slices.ContainsFunc(result.Files, func(f File) bool { return !f.Fresh() })
 }
 
 // keep stores a bundle. A cache that cannot be written costs time, nothing else.

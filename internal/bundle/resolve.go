@@ -106,6 +106,7 @@ func (w *work) using(name string) {
 func (w *work) miss(name string, a api.OnResolveArgs) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.searched(a.ResolveDir)
 	if slices.ContainsFunc(w.missing, func(m Missing) bool { return m.Name == name }) {
 		return
 	}

@@ -27,7 +27,7 @@ func (w *work) result(answer api.BuildResult) Result {
 	slices.Sort(w.packages)
 	r.Packages = slices.Compact(w.packages)
 	slices.SortFunc(w.missing, func(a, b Missing) int { return strings.Compare(a.Name, b.Name) })
-	r.Missing = w.missing
+	r.Missing, r.Looked = w.missing, w.looked()
 	w.manifests()
 	for _, f := range w.seen {
 		r.Files = append(r.Files, f)

@@ -16,3 +16,9 @@ func Base(pattern string) (folder, rest string, err error) {
 // Covers says whether a pattern matches a path, or a folder that it lies in. Both have /
 // between their parts.
 func Covers(pattern, path string) bool { return covered([]string{pattern}, path) }
+
+// Matches says whether a pattern matches a path itself. Both have / between their parts.
+func Matches(pattern, path string) bool {
+	ok, _ := doublestar.Match(pattern, path)
+	return ok
+}

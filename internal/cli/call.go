@@ -23,9 +23,6 @@ type callFlags struct {
 	timeout time.Duration
 }
 
-// callOrigin is who begins the runs of calls.
-const callOrigin = "call"
-
 func (a *app) callCommand() *cobra.Command {
 	f := callFlags{runFlags: runFlags{consentFlags: consentFlags{door: policy.Call}}}
 	c := &cobra.Command{
@@ -77,14 +74,16 @@ func (a *app) call(c *cobra.Command, args []string, f callFlags) error {
 	if err := f.check(c, args); err != nil {
 		return a.noCall(err)
 	}
+	if f.progress = "none"; isTerminal(a.Stderr) { // elsewhere nothing but the document is printed
+		f.progress = "auto"
+		if err := a.settle(c, &f.runFlags); err != nil {
+			return a.noCall(err)
+		}
+	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	sig := a.signals(stop)
 	defer sig.stop()
-	f.progress = "none"
-	if isTerminal(a.Stderr) {
-		f.progress = a.automatic()
-	}
 	text, err := a.argumentsText(ctx, args[1:])
 	if err != nil {
 		return a.answer(ctx, sig, notCalled(ctx, err))
@@ -97,10 +96,10 @@ const mostArguments = 1<<20 + 1
 
 // argumentsText is what the model wrote.
 func (a *app) argumentsText(ctx context.Context, words []string) (string, error) {
-	if len(words) == 0 {
-		return "", nil
-	}
-	if words[0] != "-" {
+	switch {
+	case len(words) == 0:
+		return "{}", nil
+	case words[0] != "-":
 		return words[0], nil
 	}
 	type input struct {
@@ -160,7 +159,7 @@ func (a *app) callWith(ctx context.Context, sig *signals, s *sqlite.Store, q reg
 	o := registry.Options{Engine: flowrun.New(config), World: flowrun.World{JavaScript: a.javaScript()}, Files: true, Timeout: f.timeout,
 		Judge: d.judge, Confirm: d.confirm, Run: func(i *registry.Invocation) []flowrun.RunOption {
 			d.told = a.narrate(narration{mode: f.progress, plan: i.Tool.Plan(), recorded: true, stateDir: config.StateDir})
-			return append(d.told.options, flowrun.WithForce(sig.force), flowrun.WithTrace(inherited()), flowrun.WithOrigin(callOrigin), flowrun.WithQueue(d.told.queued))
+			return append(d.told.options, flowrun.WithForce(sig.force), flowrun.WithTrace(inherited()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.told.queued))
 		}}
 	answer := registry.New(a.library(), o).Call(ctx, q)
 	d.told.end()

@@ -39,7 +39,7 @@ has begun it.`,
 					}
 					a.say("asked run %s to stop; flowrun show %s tells how it ends", id, id)
 				case dag.Interrupted:
-					if dir, err := stateDir(); err == nil && info.Origin != "" && serviceLives(dir) {
+					if dir, err := stateDir(); err == nil && info.Origin != "" && info.Origin != flowrun.OriginCall && serviceLives(dir) {
 						a.say("run %s is not running: its engine has gone; the service takes it up, unless a person has to say so first (flowrun resume %s)", id, id)
 						return nil
 					}

@@ -105,6 +105,7 @@ func (a *app) root() *cobra.Command {
 	add("run",
 		a.runCommand(),
 		a.callCommand(),
+		a.repairCommand(),
 		a.resumeCommand(),
 		a.retryCommand(),
 		a.approveCommand(),

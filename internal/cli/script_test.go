@@ -66,7 +66,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// receiver answers GET /FILE with 200 where there is such a file, else with 503. What is
+// receiver answers GET /FILE with that file, where there is one, else with 503. What is
 // posted to /CODE/... it appends to the file posts, with its signature, and answers CODE.
 func receiver(dir string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -86,6 +86,10 @@ func receiver(dir string) http.Handler {
 			code, _ = strconv.Atoi(number)
 		}
 		w.WriteHeader(code)
+		if r.Method == http.MethodGet && code == http.StatusOK {
+			body, _ := os.ReadFile(filepath.Join(dir, name))
+			w.Write(body)
+		}
 	})
 }
 

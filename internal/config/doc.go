@@ -13,7 +13,7 @@
 //	default
 //
 // Flags stand above all of them and belong to their commands. A single value is the
-// strongest layer's; lists (approvals.allow, approvals.deny, roots) add up, so that no
+// strongest layer's; lists (approvals.allow, approvals.deny, roots, tools.webAllow) add up, so that no
 // layer can drop what another one denies. A server of mcpServers, or a webhook, is taken
 // whole from the strongest layer that names it. Every value knows its Origin.
 //

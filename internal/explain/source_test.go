@@ -15,7 +15,7 @@ import (
 var reporters = map[string]int{"fail": 1, "failKey": 1, "warn": 1, "errorf": 0, "reportAt": 2, "reportVersion": 3, "bad": 1, "diagnostic": 2, "lint": 1, "report": 0}
 
 // made are codes that the source puts together.
-var made = []string{"bad-webhook", "default-refused", "examples-refused", "unclosed-quote", "unclosed-bracket", "schema-name", "bad-answer", "bad-business-error", "no-tool", "no-bundler"}
+var made = []string{"bad-search", "bad-webhook", "default-refused", "examples-refused", "unclosed-quote", "unclosed-bracket", "schema-name", "bad-answer", "bad-business-error", "no-tool", "no-bundler"}
 
 var word = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)*$`)
 

@@ -64,7 +64,7 @@ func (r *reading) compose(s *Schema, n *node) (any, bool) {
 	switch {
 	case written && strings.HasPrefix(text, "{") && s.allows("object"),
 		written && strings.HasPrefix(text, "[") && s.allows("array"):
-		return r.unpack(s, n, 1)
+		return r.unpack(s, n)
 	case s.allows("array"):
 		return r.fitList(s, n, text, written)
 	}
@@ -105,9 +105,8 @@ func (r *reading) fitList(s *Schema, n *node, text string, written bool) (any, b
 }
 
 // unpack reads the array or object that stands in a text.
-func (r *reading) unpack(s *Schema, n *node, level int) (any, bool) {
-	src := n.inner()
-	inner, ok := r.wholeValue(src, s)
+func (r *reading) unpack(s *Schema, n *node) (any, bool) {
+	inner, ok := r.whole(n.inner(), s)
 	if !ok {
 		return nil, false
 	}

@@ -13,42 +13,59 @@ var (
 
 const maxEnvelopes = 6
 
+func isArgsWord(s string) bool { return slices.Contains(argsWords, s) }
+func isToolWord(s string) bool { return slices.Contains(toolWords, s) }
+
 // argumentsOf takes the envelopes off a value, until the object of the arguments is left.
-func (r *reading) argumentsOf(n node) (node, bool) {
+// level counts the strings that it stands in.
+func (r *reading) argumentsOf(n node, level int) (node, bool) {
 	for range maxEnvelopes {
-		inner, is, ok := r.opened(&n)
+		inner, kind, ok := r.opened(&n, level)
 		if !ok {
 			return n, false
 		}
-		if !is {
+		if kind == "" {
 			return n, n.kind == object || r.notArguments(int(n.off))
 		}
-		r.mend("envelope", n.off)
+		if kind == "json-text" {
+			level++
+		}
+		r.mend(kind, n.off)
 		n = inner
 	}
 	return n, r.fail("ambiguous", int(n.off), "the call is wrapped too often")
 }
 
-// opened answers what is in an envelope, and whether it is one.
-func (r *reading) opened(n *node) (inner node, is, ok bool) {
+// opened answers what is in an envelope, and which kind of one it is, "" for none.
+func (r *reading) opened(n *node, level int) (inner node, kind string, ok bool) {
 	switch n.kind {
 	case array:
-		if len(n.kids) == 1 && (n.kids[0].kind == object || n.kids[0].kind == array) {
-			return n.kids[0], true, true
+		switch {
+		case len(n.kids) == 1 && (n.kids[0].kind == object || n.kids[0].kind == array):
+			return n.kids[0], "envelope", true
+		case len(n.kids) > 1 && n.kids[0].kind == object:
+			return *n, "", r.fail("several-calls", int(n.off), "these are %d calls, not one", len(n.kids))
 		}
-		if len(n.kids) > 1 && n.kids[0].kind == object {
-			return *n, false, r.fail("several-calls", int(n.off), "these are %d calls, not one", len(n.kids))
-		}
-		return *n, false, true
 	case quoted:
-		inner, ok := r.wholeValue(n.inner(), r.root)
-		return inner, true, ok
+		if level == maxString {
+			return *n, "", r.fail("not-arguments", int(n.off), "the arguments stand in more than %d strings, one in another", maxString)
+		}
+		inner, ok := r.call(n.inner(), level+1)
+		return inner, "json-text", ok
 	case object:
-		return r.envelope(n)
+		inner, is, ok := r.envelope(n)
+		if is {
+			kind = "envelope"
+		}
+		return inner, kind, ok
 	case null:
-		return node{kind: object, off: n.off}, true, true
+		return node{kind: object, off: n.off}, "empty", true
+	case bare:
+		if none(n) {
+			return node{kind: object, off: n.off}, "empty", true
+		}
 	}
-	return *n, false, true
+	return *n, "", true
 }
 
 func (r *reading) envelope(n *node) (inner node, is, ok bool) {
@@ -64,12 +81,12 @@ func (r *reading) envelope(n *node) (inner node, is, ok bool) {
 				return *n, false, true
 			}
 			args = k
-		case slices.Contains(argsWords, k.name):
+		case isArgsWord(k.name):
 			if args != nil {
 				return *n, false, true
 			}
 			args = k
-		case slices.Contains(toolWords, k.name) && (k.kind == quoted || k.kind == bare):
+		case isToolWord(k.name) && (k.kind == quoted || k.kind == bare):
 			if name != nil {
 				return *n, false, true
 			}

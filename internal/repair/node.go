@@ -3,6 +3,7 @@ package repair
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 )
 
 // kind is what a value looks like in the text; what it is, the schema says (fit.go).
@@ -48,6 +49,9 @@ func (s *source) at(i int) int32 {
 
 // inner is the source that a quoted text is.
 func (n *node) inner() source {
+	if n.kind == bare {
+		return source{text: n.text, base: int(n.off)}
+	}
 	if n.exact {
 		return source{text: n.text, base: int(n.off) + 1}
 	}
@@ -199,4 +203,35 @@ func plainWord(s string) bool {
 		}
 	}
 	return s != "" && !(s[0] >= '0' && s[0] <= '9') && !strings.ContainsAny(s, "+*=<>%&|!?^~`$@#;:'\"\\(){}[]")
+}
+
+// shelf is where the members and items of what is still open are kept while they are read,
+// and taken from when it closes. It is used again by later readings.
+type shelf struct{ nodes []node }
+
+var shelves = sync.Pool{New: func() any { return new(shelf) }}
+
+// mostShelf bounds a shelf that is kept, in nodes.
+const mostShelf = 1 << 19
+
+// put clears a shelf for the next reading.
+func (s *shelf) put() {
+	if cap(s.nodes) <= mostShelf {
+		clear(s.nodes)
+		s.nodes = s.nodes[:0]
+		shelves.Put(s)
+	}
+}
+
+// take takes the nodes from first on.
+func (s *shelf) take(first int) []node {
+	kids := s.nodes[first:]
+	if len(kids) == 0 {
+		return nil
+	}
+	out := make([]node, len(kids))
+	copy(out, kids)
+	clear(kids)
+	s.nodes = s.nodes[:first]
+	return out
 }

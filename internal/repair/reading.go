@@ -12,6 +12,7 @@ type reading struct {
 	tool    string
 	indexes map[*Schema]*index
 
+	shelf     *shelf
 	path      []step
 	repairs   []Repair
 	coercions []Repair
@@ -36,7 +37,7 @@ const (
 )
 
 func newReading(s *Schema, tool string, size int) *reading {
-	return &reading{root: s, tool: tool, budget: 32*size + 4096}
+	return &reading{root: s, tool: tool, shelf: new(shelf), budget: 32*size + 4096}
 }
 
 // fail refuses the text, once: what follows from it is not told. It answers false.

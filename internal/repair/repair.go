@@ -35,6 +35,8 @@ func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 		s = &Schema{}
 	}
 	r := newReading(s, tool, len(input))
+	r.shelf = shelves.Get().(*shelf)
+	defer r.shelf.put()
 	if res, ok := r.parse(input); ok {
 		return res, nil
 	}
@@ -48,12 +50,11 @@ func (r *reading) parse(input []byte) (*Result, bool) {
 	if !utf8.Valid(input) {
 		return nil, r.fail("encoding", badByte(input), "the arguments are not UTF-8")
 	}
-	src := source{text: string(input)}
-	n, ok := r.wholeValue(src, r.root)
+	n, ok := r.call(source{text: string(input)}, 0)
 	if !ok {
 		return nil, false
 	}
-	if n, ok = r.argumentsOf(n); !ok {
+	if n, ok = r.argumentsOf(n, 0); !ok {
 		return nil, false
 	}
 	return r.bind(&n)
@@ -70,16 +71,36 @@ func badByte(b []byte) int {
 	return 0
 }
 
-// wholeValue reads a text that is one value: JSON, or what can be read as it in one way.
-func (r *reading) wholeValue(src source, s *Schema) (node, bool) {
+// json reads a text that is JSON and nothing else. done tells whether the reading is over,
+// because the text is JSON or because it can be nothing else.
+func (r *reading) json(src source) (n node, done, ok bool) {
 	n, end, code, ok := readJSON(src, 0)
 	switch {
 	case ok && strings.Trim(src.text[end:], " \t\r\n") == "":
-		return n, true
+		return n, true, true
 	case code == "too-deep":
-		return n, r.fail(code, int(src.at(end)), "objects and arrays stand in one another more than %d levels deep", maxDepth)
+		return n, true, r.fail(code, int(src.at(end)), "objects and arrays stand in one another more than %d levels deep", maxDepth)
 	case code == "encoding":
-		return n, r.fail(code, int(src.at(end)), "half of a character (a lone surrogate) stands in a string")
+		return n, true, r.fail(code, int(src.at(end)), "half of a character (a lone surrogate) stands in a string")
 	}
-	return n, r.fail("syntax", int(src.at(end)), "this is no JSON object")
+	return n, false, false
+}
+
+// whole reads a text that is one value of a schema, and nothing beside.
+func (r *reading) whole(src source, s *Schema) (node, bool) {
+	if n, done, ok := r.json(src); done {
+		return n, ok
+	}
+	d := r.descend(src)
+	if !d.space() {
+		return node{}, false
+	}
+	n, ok := d.value(s)
+	if !ok || !d.space() {
+		return n, false
+	}
+	if d.pos < len(d.text) {
+		return n, d.fault("syntax", d.pos, "%s: the text goes on after its value", d.here())
+	}
+	return n, true
 }

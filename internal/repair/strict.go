@@ -15,14 +15,16 @@ type strict struct {
 	source
 	pos   int
 	depth int
-	stack []node // members and items whose object or array is still open
+	shelf *shelf
 	code  string // why it is not even sloppy JSON, "" where it may be
 }
 
 // readJSON reads the JSON value at the beginning of src.text[pos:], and tells where it ends.
 // code is not empty where nobody can read it in another way.
 func readJSON(src source, pos int) (n node, end int, code string, ok bool) {
-	s := strict{source: src, pos: pos}
+	sh := shelves.Get().(*shelf)
+	defer sh.put()
+	s := strict{source: src, pos: pos, shelf: sh}
 	s.space()
 	n, ok = s.value()
 	return n, s.pos, s.code, ok
@@ -93,9 +95,9 @@ func (s *strict) group(open byte) (node, bool) {
 		return n, false
 	}
 	s.pos++
-	first := len(s.stack)
+	first := len(s.shelf.nodes)
 	for closed := s.next(closer); !closed; closed = s.next(closer) {
-		if len(s.stack) > first && !s.next(',') {
+		if len(s.shelf.nodes) > first && !s.next(',') {
 			return n, false
 		}
 		s.space()
@@ -104,10 +106,7 @@ func (s *strict) group(open byte) (node, bool) {
 		}
 	}
 	s.depth--
-	if kids := s.stack[first:]; len(kids) > 0 {
-		n.kids = append(make([]node, 0, len(kids)), kids...)
-		s.stack = s.stack[:first]
-	}
+	n.kids = s.shelf.take(first)
 	return n, true
 }
 
@@ -129,7 +128,7 @@ func (s *strict) entry(of kind) bool {
 	}
 	v, ok := s.value()
 	v.name, v.nameOff = name, nameOff
-	s.stack = append(s.stack, v)
+	s.shelf.nodes = append(s.shelf.nodes, v)
 	return ok
 }
 

@@ -43,6 +43,9 @@ func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 		if info.Status == dag.Waiting {
 			continue // see wake
 		}
+		if info.Origin == flowrun.OriginCall && !info.LetGo {
+			continue // its caller has gone, and may have called again
+		}
 		if s.resting(info.ID) {
 			continue
 		}

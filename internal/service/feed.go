@@ -22,6 +22,7 @@ const (
 // moved on is dropped.
 type feed struct {
 	mu    sync.Mutex
+	most  int      // updates in the row: mostUpdates, but in tests
 	row   []Update // the oldest first; their ids have no gaps
 	bytes int
 	last  uint64          // the id given last
@@ -41,7 +42,7 @@ type mark struct {
 // newFeed is an empty row. Its ids follow the clock, so that those of the next service are
 // higher.
 func newFeed(now time.Time) *feed {
-	return &feed{last: uint64(now.UnixMilli()) << 20, seen: map[string]mark{}, over: make(chan struct{})}
+	return &feed{most: mostUpdates, last: uint64(now.UnixMilli()) << 20, seen: map[string]mark{}, over: make(chan struct{})}
 }
 
 // add puts events of a run into the row, but for those that are there.
@@ -58,7 +59,7 @@ func (f *feed) add(run, tool string, events ...dag.Event) {
 		f.row = append(f.row, u)
 		f.bytes += weight(&u)
 	}
-	for len(f.row) > mostUpdates || f.bytes > mostBytes && len(f.row) > 1 {
+	for len(f.row) > f.most || f.bytes > mostBytes && len(f.row) > 1 {
 		f.bytes -= weight(&f.row[0])
 		f.row[0] = Update{}
 		f.row = f.row[1:]

@@ -1,0 +1,1 @@
+// TODO a page for the shop, see a.c

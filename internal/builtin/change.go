@@ -1,0 +1,192 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/flowrun/flowrun"
+)
+
+// change is what a call makes of a file.
+type change struct {
+	path  string
+	was   version
+	text  string // the new one
+	count int    // of replacements in the old one; 0 where the text is all new
+}
+
+// maker works out what a call makes of a file from what the file holds now.
+type maker func(path string, was version) (string, int, error)
+
+// confirm tells what would become of a file; nothing is changed.
+func (f *files) confirm(in *flowrun.StepInput, path string, make maker) (*flowrun.Confirmation, error) {
+	p, err := f.writable(in, path)
+	if err != nil {
+		return nil, err
+	}
+	c := change{path: p.path}
+	dir, err := p.parent(false)
+	switch {
+	case err == nil:
+		defer dir.Close()
+		c.was, err = current(dir, p.name(), p.path)
+	case errors.Is(err, fs.ErrNotExist): // the folder will be made
+		err = nil
+	}
+	if err == nil {
+		c.text, c.count, err = make(p.path, c.was)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &flowrun.Confirmation{Title: c.title(), Text: c.unshown(), Diff: c.diff()}, nil
+}
+
+// change does it. What the file holds is read anew, however it was when somebody was
+// asked; one call at a time does so.
+func (f *files) change(ctx context.Context, in *flowrun.StepInput, path string, make maker) (*flowrun.Content, error) {
+	p, err := f.writable(in, path)
+	if err != nil {
+		return nil, err
+	}
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	dir, err := p.parent(false)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, _, err := make(p.path, version{}); err != nil { // before folders are made for it
+			return nil, err
+		}
+		dir, err = p.parent(true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	c := change{path: p.path}
+	if c.was, err = current(dir, p.name(), p.path); err != nil {
+		return nil, err
+	}
+	if c.text, c.count, err = make(p.path, c.was); err != nil {
+		return nil, err
+	}
+	if c.same() {
+		return flowrun.TextContent(c.done(), ""), nil
+	}
+	if err := put(dir, p.name(), p.path, []byte(c.text), c.was, func() error { return c.stands(dir, p.name()) }); err != nil {
+		return nil, err
+	}
+	content := flowrun.TextContent(c.done(), c.unshown())
+	if d := c.diff(); d != nil {
+		content.Display = d
+	}
+	return content, nil
+}
+
+func (f *files) writable(in *flowrun.StepInput, path string) (place, error) {
+	p, err := f.roots(in).find(path)
+	if err == nil {
+		err = checkWritable(p)
+	}
+	return p, err
+}
+
+// stands refuses to write over what a part of a file was replaced in and that is no longer
+// so.
+func (c change) stands(dir *os.Root, name string) error {
+	if c.count == 0 {
+		return nil
+	}
+	now, err := current(dir, name, c.path)
+	if err == nil && string(now.text) != string(c.was.text) {
+		err = fmt.Errorf("%s was changed by somebody else at the same moment; it was left as it is: read it and edit again", quoted(c.path))
+	}
+	return err
+}
+
+func (c change) same() bool {
+	return c.was.exists() && c.was.text != nil && string(c.was.text) == c.text
+}
+
+// title says what will happen.
+func (c change) title() string {
+	switch {
+	case !c.was.exists():
+		return "Create " + c.path
+	case c.same():
+		return "Change nothing in " + c.path
+	case c.count > 0:
+		return fmt.Sprintf("Replace %s in %s", plural(c.count, "place"), c.path)
+	}
+	return "Overwrite " + c.path
+}
+
+// done says what has happened.
+func (c change) done() string {
+	length := size(int64(len(c.text)))
+	switch {
+	case !c.was.exists():
+		return fmt.Sprintf("Created %s (%s).", c.path, length)
+	case c.same():
+		return fmt.Sprintf("%s has this content already; nothing was written.", c.path)
+	case c.count > 0:
+		return fmt.Sprintf("Replaced %s in %s.", plural(c.count, "place"), c.path)
+	}
+	return fmt.Sprintf("Overwrote %s (%s).", c.path, length)
+}
+
+// unshown says of a change what a diff does not show; "" where there is a diff.
+func (c change) unshown() string {
+	switch k := kindOf(c.was.text[:min(len(c.was.text), headSize)]); {
+	case !c.was.exists() || c.comparable():
+		return ""
+	case c.was.text == nil:
+		return fmt.Sprintf("It holds %s now, too much to compare.", size(c.was.info.Size()))
+	case k.text:
+		return fmt.Sprintf("It is a text in %s now, and is %s in UTF-8 then.", k.encoding, size(int64(len(c.text))))
+	default:
+		return fmt.Sprintf("It is binary now (%s, %s).", k.mime, size(c.was.info.Size()))
+	}
+}
+
+// comparable says whether the old content is a text like the new one.
+func (c change) comparable() bool {
+	k := kindOf(c.was.text[:min(len(c.was.text), headSize)])
+	return !c.was.exists() || c.was.text != nil && k.text && (k.encoding == plainText || k.encoding == markedTxt)
+}
+
+// diff is the change line by line; nil where it cannot be shown so.
+func (c change) diff() *flowrun.FileDiff {
+	if !c.comparable() {
+		return nil
+	}
+	name, from := headerName(c.path), headerName(c.path)
+	d := &flowrun.FileDiff{FileName: c.path, New: c.text}
+	if c.was.exists() {
+		was := string(c.was.text)
+		d.Original = &was
+	} else {
+		from = "/dev/null"
+	}
+	d.FileDiff = string(diff.Diff(from, c.was.text, name, []byte(c.text)))
+	if _, rest, ok := strings.Cut(d.FileDiff, "\n"); ok { // its first line is a command
+		d.FileDiff = rest
+	}
+	return d
+}
+
+// headerName is a file's name on one line of a diff.
+func headerName(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool { return r < ' ' }) {
+		return fmt.Sprintf("%q", path)
+	}
+	return path
+}

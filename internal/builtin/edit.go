@@ -1,0 +1,180 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun"
+)
+
+func (f *files) edit() flowrun.GoTool {
+	return flowrun.GoTool{
+		Name: "edit", DisplayName: "Edit", Tags: []string{"write"},
+		Description: "Replaces a piece of text in a file. old_string must stand in the file exactly as given, blanks and line breaks included, and exactly once, unless expected_replacements or replace_all says otherwise: take in so many lines around the change that it is unique. Nothing is guessed: where it does not fit, the file stays as it is and the answer says why. An empty old_string creates a new file.",
+		Schema: parsed(`{
+			"type": "object",
+			"properties": {
+				"file_path": {"type": "string", "minLength": 1, "description": "The file to change, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project/main.go"]},
+				"old_string": {"type": "string", "description": "The text to replace, exactly as it stands in the file. Empty to create a new file that holds new_string."},
+				"new_string": {"type": "string", "description": "What is to stand in its place. Empty to delete it."},
+				"expected_replacements": {"type": "integer", "minimum": 1, "maximum": 1000000, "description": "How often old_string stands in the file, where that is more than once: all of them are replaced."},
+				"replace_all": {"type": "boolean", "default": false, "description": "Replace old_string wherever it stands, however often."}
+			},
+			"required": ["file_path", "old_string", "new_string"],
+			"additionalProperties": false
+		}`),
+		Describe: func(p map[string]any) string {
+			v := values(p)
+			if v.text("old_string") == "" {
+				return "Create the file " + v.text("file_path")
+			}
+			return fmt.Sprintf("Replace %s in %s", piece(v.text("old_string")), v.text("file_path"))
+		},
+		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+			return f.confirm(in, values(in.Params).text("file_path"), editing(values(in.Params)).of)
+		},
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			return f.change(ctx, in, values(in.Params).text("file_path"), editing(values(in.Params)).of)
+		},
+	}
+}
+
+// piece is the beginning of a text, for one line.
+func piece(text string) string {
+	short, cut := firstChars(text, 60)
+	if cut {
+		short += "..."
+	}
+	return fmt.Sprintf("%q", short)
+}
+
+// editing is the parameters of an edit.
+type editing values
+
+// of is the maker of an edit.
+func (e editing) of(path string, was version) (string, int, error) {
+	v := values(e)
+	old, text := v.text("old_string"), v.text("new_string")
+	switch {
+	case old == "" && was.exists():
+		return "", 0, fmt.Errorf("%s is there already, and an empty old_string creates a new file; to replace all of it use write_file", quoted(path))
+	case old == "":
+		return text, 0, nil
+	case !was.exists():
+		return "", 0, fmt.Errorf("there is no %s to edit; to create it leave old_string empty", quoted(path))
+	}
+	held, err := editable(path, was)
+	if err != nil {
+		return "", 0, err
+	}
+	if newlines(held) == "\r\n" { // a model writes \n, also where a file has \r\n
+		old, text = toCRLF(old), toCRLF(text)
+	}
+	if old == text {
+		return "", 0, fmt.Errorf("old_string and new_string are the same, so nothing would change in %s", quoted(path))
+	}
+	if err := e.fits(path, held, old); err != nil {
+		return "", 0, err
+	}
+	count := strings.Count(held, old)
+	if length := len(held) + count*(len(text)-len(old)); length > mostWritten {
+		return "", 0, fmt.Errorf("%s would grow to %s by this; edits make files of up to %s", quoted(path), size(int64(length)), size(mostWritten))
+	}
+	return strings.ReplaceAll(held, old, text), count, nil
+}
+
+// editable is the text of a file.
+func editable(path string, was version) (string, error) {
+	if was.text == nil {
+		return "", fmt.Errorf("%s is %s large; files of up to %s can be edited", quoted(path), size(was.info.Size()), size(mostWritten))
+	}
+	k := kindOf(was.text[:min(len(was.text), headSize)])
+	switch {
+	case !k.text:
+		return "", fmt.Errorf("%s is binary (%s); only text can be edited", quoted(path), k.mime)
+	case k.encoding == utf16Low || k.encoding == utf16High:
+		return "", fmt.Errorf("%s is a text in %s; only UTF-8 can be edited. write_file replaces all of it by UTF-8", quoted(path), k.encoding)
+	case !utf8.Valid(was.text):
+		return "", fmt.Errorf("%s is not all UTF-8, so it cannot be edited without harm to the rest", quoted(path))
+	}
+	return string(was.text), nil
+}
+
+// fits refuses an edit whose old_string does not stand in the text as often as it must.
+func (e editing) fits(path, held, old string) error {
+	count := strings.Count(held, old)
+	want, given := values(e).number("expected_replacements")
+	if !given {
+		want = 1
+	}
+	switch {
+	case count == 0:
+		return fmt.Errorf("old_string does not stand in %s; nothing was changed. %s", quoted(path), nearest(held, old))
+	case values(e).flag("replace_all"):
+		return nil
+	case overlaps(held, old) && !given:
+		return fmt.Errorf("old_string stands in %s in places that overlap, so it is not clear which is meant; nothing was changed. Take in more lines around it", quoted(path))
+	case count != want && given:
+		return fmt.Errorf("old_string stands %s in %s, and expected_replacements is %d; nothing was changed. It stands on %s", times(count), quoted(path), want, where(held, old))
+	case count != want:
+		return fmt.Errorf("old_string stands %s in %s, on %s; nothing was changed. Take in more lines around the one that is meant, or set replace_all", times(count), quoted(path), where(held, old))
+	}
+	return nil
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return plural(n, "time")
+}
+
+// overlaps says whether a piece stands in a text twice with a part in common.
+func overlaps(text, piece string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], piece)
+		if i < 0 {
+			return false
+		}
+		at += i
+		if next := strings.Index(text[at+1:min(len(text), at+2*len(piece)-1)], piece); next >= 0 {
+			return true
+		}
+		at += len(piece)
+	}
+}
+
+// where names the lines on which a piece begins, the first ten of them.
+func where(text, piece string) string {
+	var list []string
+	line := 1
+	for at := 0; len(list) < 10; {
+		i := strings.Index(text[at:], piece)
+		if i < 0 {
+			return "line " + strings.Join(list, ", ")
+		}
+		line += strings.Count(text[at:at+i], "\n")
+		list = append(list, fmt.Sprint(line))
+		line += strings.Count(piece, "\n")
+		at += i + len(piece)
+	}
+	return "line " + strings.Join(list, ", ") + " and others"
+}
+
+// newlines is what ends every line of a text; "" where that differs or none ends.
+func newlines(text string) string {
+	all, dos := strings.Count(text, "\n"), strings.Count(text, "\r\n")
+	switch {
+	case all > 0 && all == dos:
+		return "\r\n"
+	case all > 0 && dos == 0:
+		return "\n"
+	}
+	return ""
+}
+
+func toCRLF(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+}

@@ -1,0 +1,361 @@
+//go:build unix
+
+package builtin
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// escapes are paths that a model may write to get out of the workspace, or to make a call
+// wait for ever, and what is said of each. WS is the workspace, OUT the folder beside it.
+var escapes = []struct {
+	path string
+	want string // of what every tool says
+}{
+	// Words that lead upwards.
+	{"WS/..", "has .. in it; write the path without: \"TOP\""},
+	{"WS/../outside/canary", "has .. in it; write the path without: \"OUT/canary\""},
+	{"WS/dir/../file", "has .. in it; write the path without: \"WS/file\""},
+	{"WS/dir/../../outside/canary", "has .. in it"},
+	{"WS/./../outside/canary", "has .. in it"},
+	{"WS//..//outside/canary", "has .. in it"},
+	{"WS/none/../../outside/canary", "has .. in it"},
+	{"WS/file/..", "has .. in it"},
+	{"WS/in-dir/../file", "has .. in it"},
+	{"/../../../../etc/passwd", "has .. in it"},
+	{"../outside/canary", "is not an absolute path"},
+	{"../../../../../../etc/passwd", "is not an absolute path"},
+	{"..", "is not an absolute path"},
+	{"./file", "is not an absolute path; if it counts from the workspace, that is \"WS/file\""},
+	{"file", "is not an absolute path; if it counts from the workspace, that is \"WS/file\""},
+	{"dir/inner", "if it counts from the workspace, that is \"WS/dir/inner\""},
+	{".", "is not an absolute path"},
+	{"-rf", "is not an absolute path"},
+	// Words that lead upwards elsewhere, and are plain names here.
+	{"WS/%2e%2e/outside/canary", "no such file"},
+	{"WS/..%2foutside%2fcanary", "no such file"},
+	{"WS/%252e%252e/outside/canary", "no such file"},
+	{"WS/..%c0%af../outside/canary", "no such file"},
+	{"WS/．．/outside/canary", "no such file"},
+	{"WS/‥/outside/canary", "no such file"},
+	{"WS/..\\outside\\canary", "no such file"},
+	{"WS/.../canary", "no such file"},
+	{"WS/.. /outside/canary", "no such file"},
+	{"WS/..\n/outside/canary", "no such file"},
+	{"WS/\u202e../canary", "no such file"},
+	{"WS/$HOME/canary", "no such file"},
+	{"WS/`id`", "no such file"},
+	{"WS/$(cat OUT/canary)", "no such file"},
+	{"WS/*", "no such file"},
+	// Paths outside.
+	{"OUT/canary", "is outside the folders that file tools may work in; these are WS; a person may add more with the setting roots"},
+	{"OUT", "is outside the folders"},
+	{"OUT/new/file", "is outside the folders"},
+	{"WSx/file", "is outside the folders"},
+	{"/", "is outside the folders"},
+	{"//", "is outside the folders"},
+	{"/etc/passwd", "is outside the folders"},
+	{"//etc/passwd", "is outside the folders"},
+	{"/etc//shadow", "is outside the folders"},
+	{"/nowhere/at/all", "is outside the folders"},
+	{"/tmp", "is outside the folders"},
+	// What is no path.
+	{"WS/file\x00.txt", "has a NUL byte in it"},
+	{"\x00", "has a NUL byte in it"},
+	{"WS/\x00/../outside/canary", "has a NUL byte in it"},
+	{"~", "~ is not expanded"},
+	{"~/file", "~ is not expanded"},
+	{"~root/.ssh/id_rsa", "~ is not expanded"},
+	{"file:///etc/passwd", "is an address"},
+	{"file:OUT/canary", "is an address"},
+	{"http://localhost/canary", "is not an absolute path"},
+	{"C:\\Windows\\win.ini", "is not an absolute path"},
+	{"C:/Windows/win.ini", "is not an absolute path"},
+	{"\\\\server\\share\\file", "is not an absolute path"},
+	{"\\\\?\\C:\\file", "is not an absolute path"},
+	{"NUL", "is not an absolute path"},
+	{"WS/CON", "no such file"},
+	{"WS/file:stream", "no such file"},
+	{"WS/" + strings.Repeat("a", 300), "too long for this file system"},
+	{"WS/" + strings.Repeat("a/", 3000), "bytes long; a path has at most 4096"},
+	{" ", "is not an absolute path"},
+	{" /etc/passwd", "is not an absolute path"},
+	// Links.
+	{"WS/out-file", "is outside the folders that file tools may work in (it leads to \"OUT/canary\"); these are WS"},
+	{"WS/out-dir", "(it leads to \"OUT\")"},
+	{"WS/out-dir/canary", "(it leads to \"OUT/canary\")"},
+	{"WS/out-dir/new", "is outside the folders"},
+	{"WS/out-relative", "(it leads to \"OUT/canary\")"},
+	{"WS/out-chain", "(it leads to \"OUT/canary\")"},
+	{"WS/dir/out-deep", "(it leads to \"OUT/canary\")"},
+	{"WS/out-root", "is outside the folders"},
+	{"WS/out-root/etc/passwd", "is outside the folders"},
+	{"WS/out-self/ws/out-file", "(it leads to \"OUT/canary\")"},
+	{"WS/loop", "links that go round in a circle"},
+	{"WS/loop/file", "links that go round in a circle"},
+	{"WS/loop-a", "links that go round in a circle"},
+	{"WS/dangling-out", "DANGLING"}, // a link to a file outside that is not there
+	{"WS/out-proc", "is outside the folders"},
+	// The kernel's files, and what makes one wait.
+	{"/proc/self/root/etc/passwd", "is outside the folders"},
+	{"/proc/self/cwd/file", "OUTSIDE-OR-NONE"},
+	{"/proc/self/fd/0", "OUTSIDE-OR-NONE"},
+	{"/proc/self/environ", "is outside the folders"},
+	{"/dev/zero", "is outside the folders"},
+	{"/dev/stdin", "OUTSIDE-OR-NONE"},
+	{"/sys/kernel", "is outside the folders"},
+	{"WS/pipe", "a named pipe"},
+	{"WS/in-pipe", "a named pipe"},
+	{"WS/socket", "a socket"},
+	{"WS/file/", "SLASH"},
+	{"WS/file/inner", "is a file and no folder"},
+	{"WS/file/.", "SLASH"},
+}
+
+func newTrap(t *testing.T, granted ...string) *desk {
+	d := newDesk(t, map[string]string{
+		"file": "inside\n", "dir/inner": "inside\n",
+		"in-dir": "-> dir", "in-file": "-> WS/file", "in-chain": "-> in-file", "in-up": "-> ../ws/file",
+		"out-file": "-> OUT/canary", "out-dir": "-> OUT", "out-relative": "-> ../outside/canary", "out-chain": "-> out-relative",
+		"dir/out-deep": "-> ../../outside/canary", "out-root": "-> /", "out-self": "-> ..", "out-proc": "-> /proc/self/root",
+		"loop": "-> loop", "loop-a": "-> loop-b", "loop-b": "-> loop-a", "dir/up": "-> ..", "dangling-out": "-> OUT/nothing",
+		"in-pipe": "-> pipe",
+	}, granted...)
+	if err := syscall.Mkfifo(filepath.Join(d.ws, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	wd, _ := os.Getwd()
+	t.Chdir(d.ws) // the path of a socket must be short
+	if err := syscall.Bind(fd, &syscall.SockaddrUnix{Name: "socket"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chdir(wd); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// calls are those of every file tool with a path, by the tool's name.
+func calls(path string) map[string][]any {
+	return map[string][]any{
+		"list_directory":  {"path", path},
+		"read_file":       {"absolute_path", path},
+		"write_file":      {"file_path", path, "content", "written\n"},
+		"edit":            {"file_path", path, "old_string", "sings", "new_string", "is silent"},
+		"read_many_files": {"paths", []any{path}},
+		"glob":            {"pattern", "**/canary", "path", path},
+		"grep_search":     {"pattern", "canary sings", "path", path},
+	}
+}
+
+// TestEscapes: no path makes any tool read or write outside of the workspace, or wait, and
+// what is said helps. Searches take paths from the workspace on, and files that are not
+// there may be written; all else is refused by all tools alike.
+func TestEscapes(t *testing.T) {
+	if len(escapes) < 60 {
+		t.Fatalf("only %d shapes", len(escapes))
+	}
+	d := newTrap(t)
+	for _, c := range escapes {
+		path := strings.ReplaceAll(d.fill(c.path), "TOP", filepath.Dir(d.ws))
+		for name, params := range calls(path) {
+			got := d.answered(name, params)
+			relative := name == "read_many_files" || name == "glob" || name == "grep_search"
+			creates := name == "write_file"
+			want := c.want
+			switch {
+			case strings.Contains(got, "canary sings") && name != "grep_search" || strings.Contains(got, "L1: the canary"):
+				t.Errorf("%s %q read outside: %s", name, c.path, got)
+			case want == "DANGLING" || want == "OUTSIDE-OR-NONE" || want == "SLASH":
+				if strings.HasPrefix(got, "error: ") || relative {
+					continue
+				}
+			case relative && (strings.Contains(want, "is not an absolute path") || strings.ContainsAny(path, "*?[{")):
+				continue // judged by what it is from the workspace on; it must only not get out
+			case creates && want == "no such file":
+				if strings.HasPrefix(got, "Created WS/") {
+					continue
+				}
+			case want == "no such file" && name == "edit":
+				want = "to edit; to create it leave old_string empty"
+			}
+			if name == "list_directory" && (strings.HasPrefix(want, "a named") || want == "a socket") {
+				want = "is a file and no folder"
+			}
+			if !strings.HasPrefix(got, "error: ") || !strings.Contains(got, strings.ReplaceAll(want, "TOP", "TOP")) {
+				t.Errorf("%s %q:\n got %s\nwant %s", name, c.path, got, want)
+			}
+		}
+	}
+	d.unharmed()
+}
+
+// answered is what a call answers, which must come soon.
+func (d *desk) answered(name string, params []any) string {
+	d.t.Helper()
+	in := make(chan string, 1)
+	go func() {
+		v, err := d.tools[name].Run(d.t.Context(), d.input(name, params...))
+		if err != nil {
+			v = fmt.Sprintf("error: %v", err)
+		} else {
+			v = v.(interface{ Text() string }).Text()
+		}
+		in <- v.(string)
+	}()
+	select {
+	case s := <-in:
+		return strings.NewReplacer(d.ws, "WS", d.outside, "OUT", filepath.Dir(d.ws), "TOP").Replace(s)
+	case <-time.After(time.Minute):
+		d.t.Fatalf("%s %q hangs", name, params)
+		return ""
+	}
+}
+
+// unharmed holds that what is outside is as it was.
+func (d *desk) unharmed() {
+	d.t.Helper()
+	b, err := os.ReadFile(filepath.Join(d.outside, "canary"))
+	same(d.t, "the canary", fmt.Sprint(string(b), err), canary+"<nil>")
+	only(d.t, d.outside, "canary")
+}
+
+// TestInside: links that stay inside work.
+func TestInside(t *testing.T) {
+	d := newTrap(t)
+	for _, path := range []string{"WS/file", "WS/in-file", "WS/in-chain", "WS/in-up", "WS/in-dir/inner", "WS/dir/up/file", "WS/dir/up/dir/up/file", "WS//file", "WS/./file"} {
+		same(t, path, d.call("read_file", "absolute_path", path), "inside\n")
+	}
+	has(t, "in-dir", d.call("list_directory", "path", "WS/in-dir"), "inner", "[LINK] up")
+	has(t, "WS/", d.call("list_directory", "path", "WS/"), "[DIR] dir", "file")
+	has(t, "searched once", d.call("grep_search", "pattern", "inside"), "Found 2 matches")
+}
+
+// TestGrantedRoots: settings grant more, also all there is; the kernel's files stay out.
+func TestGrantedRoots(t *testing.T) {
+	d := newDesk(t, nil, "OUT", "OUT/none", "WS/sub")
+	same(t, "granted", d.call("read_file", "absolute_path", "OUT/canary"), canary)
+	has(t, "a path to neither", d.call("read_file", "absolute_path", "/etc/passwd"), "these are WS, OUT;")
+	d = newTrap(t, "/")
+	same(t, "through a link", d.call("read_file", "absolute_path", "WS/out-file"), canary)
+	same(t, "from /", d.call("read_file", "absolute_path", "OUT/canary"), canary)
+	for _, path := range []string{"/proc/self/environ", "/proc/kmsg", "/dev/zero", "/dev/null", "/proc/self/root/proc/self/environ", "/sys/kernel/notes"} {
+		if _, err := os.Lstat(path); err == nil {
+			has(t, path, d.answered("read_file", []any{"absolute_path", path}), "error: ", "file tools leave it alone")
+		}
+	}
+	has(t, "/", d.call("list_directory", "path", "/"), "[DIR] etc")
+}
+
+// TestNestedRoots: a root in another one grants nothing of its own, for what is written in
+// the outer one could make a link of it.
+func TestNestedRoots(t *testing.T) {
+	d := newDesk(t, map[string]string{"sub/x": "x"}, "WS/sub")
+	if err := os.RemoveAll(filepath.Join(d.ws, "sub")); err != nil {
+		t.Fatal(err)
+	}
+	d.file(filepath.Join(d.ws, "sub"), "-> OUT")
+	has(t, "swapped", d.call("read_file", "absolute_path", "WS/sub/canary"), "is outside the folders")
+}
+
+// TestSwapped: a link that is put on the way while calls go on leads nowhere else. One
+// goroutine turns a file and a folder into links to the outside and back, thousands of
+// times, while every tool works on them.
+func TestSwapped(t *testing.T) {
+	rounds := 3000
+	if testing.Short() {
+		rounds = 300
+	}
+	d := newDesk(t, map[string]string{"file": "inside sings\n", "dir/canary": "inside sings\n"})
+	stop := make(chan struct{})
+	var flip sync.WaitGroup
+	swap := func(name, target, aside string) {
+		link := filepath.Join(d.ws, "."+aside)
+		_ = os.Symlink(target, link)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			at, away := filepath.Join(d.ws, name), filepath.Join(d.ws, "."+aside+"-real")
+			_ = os.Rename(at, away)
+			_ = os.Rename(link, at)
+			_ = os.Rename(at, link)
+			_ = os.Rename(away, at)
+		}
+	}
+	flip.Go(func() { swap("file", filepath.Join(d.outside, "canary"), "file") })
+	flip.Go(func() { swap("dir", d.outside, "dir") })
+	errs := map[string]int{}
+	for i := range rounds {
+		path := []string{"WS/file", "WS/dir/canary", "WS/dir/new"}[i%3]
+		for name, params := range calls(d.fill(path)) {
+			if (name == "grep_search" || name == "read_many_files") && i%10 != 0 {
+				continue // they start ripgrep, or walk
+			}
+			in := d.input(name, params...)
+			v, err := d.tools[name].Run(t.Context(), in)
+			if err != nil {
+				errs[name]++
+				continue
+			}
+			if text := v.(interface{ Text() string }).Text(); strings.Contains(text, "the canary") && name != "grep_search" || strings.Contains(text, "L1: the canary") {
+				t.Fatalf("%s %s read outside: %s", name, path, text)
+			}
+		}
+	}
+	close(stop)
+	flip.Wait()
+	d.unharmed()
+	t.Logf("%d rounds; refused: %v", rounds, errs)
+}
+
+// FuzzFind: no path is found outside of the roots.
+func FuzzFind(f *testing.F) {
+	for _, c := range escapes {
+		f.Add(c.path)
+	}
+	top, err := filepath.EvalSymlinks(f.TempDir())
+	if err != nil {
+		f.Fatal(err)
+	}
+	ws := filepath.Join(top, "ws")
+	if err := os.MkdirAll(filepath.Join(ws, "dir"), 0o755); err != nil {
+		f.Fatal(err)
+	}
+	for name, target := range map[string]string{"out": "/etc", "up": "..", "in": "dir", "loop": "loop"} {
+		if err := os.Symlink(target, filepath.Join(ws, name)); err != nil {
+			f.Fatal(err)
+		}
+	}
+	rs := &roots{workspace: ws, list: []root{{ws, ws}}}
+	f.Fuzz(func(t *testing.T, path string) {
+		path = strings.ReplaceAll(path, "WS", ws)
+		for _, find := range []func(string) (place, error){rs.find, rs.searched} {
+			p, err := find(path)
+			if err != nil {
+				if strings.ContainsAny(err.Error(), "\n\x00") {
+					t.Errorf("%q: %q", path, err)
+				}
+				continue
+			}
+			real, _ := resolved(p.path)
+			if !inside(ws, real) || p.path != filepath.Join(p.root, p.rest) || !filepath.IsLocal(p.rest) {
+				t.Errorf("%q leads to %+v", path, p)
+			}
+		}
+	})
+}

@@ -1,0 +1,197 @@
+package builtin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cache"
+)
+
+// Bounds of an answer of glob.
+const (
+	mostGlobbed = 500     // files that it names
+	mostFound   = 200_000 // files that it sorts
+)
+
+// lately is how long a file counts as changed just now.
+const lately = 24 * time.Hour
+
+func (f *files) glob() flowrun.GoTool {
+	return flowrun.GoTool{
+		Name: "glob", DisplayName: "Glob", Tags: []string{"read"},
+		Description: "Finds files by the pattern of their paths, such as **/*.go or src/**/*.{ts,tsx}, and gives their absolute paths: those changed in the last 24 hours first, newest first, the others by name. Hidden files are found, what .gitignore names and .git itself are not.",
+		Schema: parsed(`{
+			"type": "object",
+			"properties": {
+				"pattern": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The pattern, which counts from path. * is anything but /, ** any number of folders, ? one character, [a-z] one of some, {a,b} either. A name without a pattern such as go.mod stands for the file of that name right in path."},
+				"path": {"type": "string", "minLength": 1, "description": "The folder to search: an absolute path, or one that counts from the workspace. Without it, the workspace."},
+				"file_filtering_options": ` + filteringSchema + `
+			},
+			"required": ["pattern"],
+			"additionalProperties": false
+		}`),
+		Describe: func(p map[string]any) string {
+			return fmt.Sprintf("Find files that match %s%s", piece(values(p).text("pattern")), within(p))
+		},
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			rs := f.roots(in)
+			text := values(in.Params).text("pattern")
+			p, rest, err := rs.begin(values(in.Params).text("path"), text)
+			if err != nil {
+				return nil, err
+			}
+			g, err := pattern(rest, false)
+			if err != nil {
+				return nil, err
+			}
+			return globbed(ctx, rs, p, text, g, in.Params)
+		},
+	}
+}
+
+// within names the folder that a search is in.
+func within(v values) string {
+	if p := v.text("path"); p != "" {
+		return " in " + p
+	}
+	return ""
+}
+
+// searched is the place that the path of a search names; "" is the workspace.
+func (rs *roots) searched(path string) (place, error) {
+	if path == "" {
+		path = "."
+	}
+	if !filepath.IsAbs(path) && rs.form(filepath.Join(rs.workspace, path)) == nil && path[0] != '~' && !slices.Contains(strings.FieldsFunc(path, isSeparator), "..") {
+		path = filepath.Join(rs.workspace, path)
+	}
+	return rs.find(path)
+}
+
+// begin is the folder in which all lies that a pattern can match, and the rest of the
+// pattern. A full path as the pattern counts from the root of the file system.
+func (rs *roots) begin(folder, text string) (place, string, error) {
+	if err := checkPattern(filepath.ToSlash(text)); err != nil {
+		return place{}, "", err
+	}
+	base, rest, err := cache.Base(text)
+	if err != nil {
+		return place{}, "", err
+	}
+	base = filepath.FromSlash(base)
+	if !filepath.IsAbs(base) {
+		p, err := rs.searched(folder)
+		if err == nil {
+			err = isFolder(p)
+		}
+		if err != nil || base == "." {
+			return p, rest, err
+		}
+		base = filepath.Join(p.path, base)
+	}
+	p, err := rs.find(base)
+	return p, rest, err
+}
+
+// globFile is a file that was found.
+type globFile struct {
+	path    string
+	changed time.Time
+}
+
+func globbed(ctx context.Context, rs *roots, p place, text string, g globbing, v values) (*flowrun.Content, error) {
+	var list []globFile
+	more := false
+	w := &walk{ctx: ctx, gitIgnore: v.gitIgnore(), depth: g.depth, visit: func(e entry) error {
+		if e.typ.IsDir() || !g.fits(e.rest) {
+			return nil
+		}
+		if len(list) == mostFound {
+			more = true
+			return errEnough
+		}
+		if changed, ok := rs.changed(e); ok {
+			list = append(list, globFile{e.path, changed})
+		}
+		return nil
+	}}
+	if err := w.from(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, notFolder(p, err)
+	}
+	sortFound(list, time.Now())
+	return foundFiles(list, more, text, p, w), nil
+}
+
+// changed is when a file was last written; false for what is none. A link counts as the
+// file that it leads to, where that is in a granted folder.
+func (rs *roots) changed(e entry) (time.Time, bool) {
+	info, err := e.dir.Lstat(e.name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		var p place
+		if p, err = rs.find(e.path); err == nil {
+			var dir *os.Root
+			if dir, err = p.parent(false); err == nil {
+				info, err = dir.Lstat(p.name())
+				dir.Close()
+			}
+		}
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return time.Time{}, false
+	}
+	return info.ModTime(), true
+}
+
+// sortFound puts what was changed lately first, newest first, and the others by name.
+func sortFound(list []globFile, now time.Time) {
+	recent := func(f globFile) bool { return now.Sub(f.changed) < lately }
+	slices.SortFunc(list, func(a, b globFile) int {
+		switch x, y := recent(a), recent(b); {
+		case x != y && x:
+			return -1
+		case x != y:
+			return 1
+		case x && !a.changed.Equal(b.changed):
+			return b.changed.Compare(a.changed)
+		}
+		return cmp.Compare(a.path, b.path)
+	})
+}
+
+func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flowrun.Content {
+	left := ""
+	if w.ignored > 0 {
+		left = fmt.Sprintf(" (%s left out by .gitignore)", plural(w.ignored, "entry"))
+	}
+	if len(list) == 0 {
+		short := fmt.Sprintf("No files match %s in %s%s", piece(text), p.path, left)
+		hint := ""
+		if !strings.Contains(text, "**") {
+			hint = " A pattern without ** is not about files in folders below: **/" + strings.TrimPrefix(filepath.Base(text), "/") + " is."
+		}
+		return flowrun.TextContent(short+"."+hint+w.notes(), short)
+	}
+	short := fmt.Sprintf("Found %s that match %s in %s", plural(len(list), "file"), piece(text), p.path)
+	if more {
+		short = "Found more than " + strings.TrimPrefix(short, "Found ")
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, changed last first%s:\n---\n", short, left)
+	for _, f := range list[:min(len(list), mostGlobbed)] {
+		b.WriteString(f.path)
+		b.WriteByte('\n')
+	}
+	if n := len(list) - mostGlobbed; n > 0 {
+		fmt.Fprintf(&b, "---\n[%d more are not shown; a narrower pattern or path finds those that are wanted]\n", n)
+	}
+	return flowrun.TextContent(strings.TrimSuffix(b.String(), "\n")+w.notes(), short)
+}

@@ -1,0 +1,224 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+)
+
+// Bounds of grep_search.
+const (
+	usualMatches = 500     // lines in an answer, where the call does not say how many
+	mostMatched  = 1 << 20 // bytes of lines in an answer
+	mostSearched = 1 << 20 // bytes of a line that are searched
+	mostGrepLine = 1000    // characters that are shown of a line
+)
+
+func (f *files) grepSearch() flowrun.GoTool {
+	return flowrun.GoTool{
+		Name: "grep_search", DisplayName: "Grep", Tags: []string{"read"},
+		Description: "Searches the lines of files for a regular expression, ignoring case, and gives each line that matches with its file and number. Binary files, what .gitignore names and .git itself are left out; hidden files are searched.",
+		Schema: parsed(`{
+			"type": "object",
+			"properties": {
+				"pattern": {"type": "string", "minLength": 1, "maxLength": 10000, "description": "The regular expression (RE2: no lookaround and no backreferences). It is held against one line at a time. Upper and lower case are the same; (?-i) at its beginning makes them differ. Write \\ before one of . ( ) [ ] { } * + ? | ^ $ \\ that is meant as itself.", "examples": ["func \\w+Handler", "TODO"]},
+				"path": {"type": "string", "minLength": 1, "description": "The folder or file to search: an absolute path, or one that counts from the workspace. Without it, the workspace."},
+				"glob": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Search only files that match: *.go is about names, src/**/*.ts about paths from path on."},
+				"limit": {"type": "integer", "minimum": 1, "maximum": 20000, "description": "How many lines to give at most. Without it, 500."},
+				"include": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Another name for glob."},
+				"maxResults": {"type": "integer", "minimum": 1, "maximum": 20000, "description": "Another name for limit."}
+			},
+			"required": ["pattern"],
+			"additionalProperties": false
+		}`),
+		Describe: func(p map[string]any) string {
+			return fmt.Sprintf("Search for %s%s", piece(values(p).text("pattern")), within(p))
+		},
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			s, err := f.searching(in)
+			if err == nil {
+				err = s.run(ctx)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return s.answer(), nil
+		},
+	}
+}
+
+// search is one call of grep_search, and what it has found.
+type search struct {
+	rs      *roots
+	place   place
+	pattern string
+	re      *regexp.Regexp
+	filter  string // the glob as it was given; "" for all files
+	glob    globbing
+	most    int
+
+	walk  *walk
+	found strings.Builder
+	count int    // lines in found
+	file  string // of the last of them
+	full  bool   // there may be more
+}
+
+func (f *files) searching(in *flowrun.StepInput) (*search, error) {
+	v := values(in.Params)
+	s := &search{rs: f.roots(in), pattern: v.text("pattern"), most: usualMatches}
+	var err error
+	if s.re, err = regexp.Compile("(?i)" + s.pattern); err != nil {
+		return nil, badExpression(s.pattern, err)
+	}
+	if s.place, err = s.rs.searched(v.text("path")); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"include", "glob"} {
+		text := v.text(name)
+		if text != "" && s.filter != "" && text != s.filter {
+			return nil, fmt.Errorf("glob is %s and include, which means the same, is %s; give one of them", piece(text), piece(s.filter))
+		}
+		if text != "" {
+			s.filter = text
+		}
+	}
+	if s.filter != "" {
+		if s.glob, err = pattern(s.filter, true); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range []string{"maxResults", "limit"} {
+		if n, given := v.number(name); given {
+			s.most = n
+		}
+	}
+	return s, nil
+}
+
+// badExpression says what is wrong with a regular expression and how to write it.
+func badExpression(pattern string, err error) error {
+	hint := "write \\ before a sign that is meant as itself, such as \\( or \\["
+	if strings.Contains(pattern, "(?=") || strings.Contains(pattern, "(?!") || strings.Contains(pattern, "(?<") {
+		hint = "there is no lookahead and no lookbehind: search for more, and look at the lines"
+	}
+	return fmt.Errorf("the pattern %s is no regular expression: %s; %s", piece(pattern), strings.TrimPrefix(err.Error(), "error parsing regexp: "), hint)
+}
+
+// run searches a folder, or a single file.
+func (s *search) run(ctx context.Context) error {
+	s.walk = &walk{ctx: ctx, gitIgnore: true, depth: mostFolder, visit: func(e entry) error {
+		if e.typ.IsDir() || e.typ&fs.ModeSymlink != 0 || s.filter != "" && !s.glob.fits(e.rest) {
+			return nil
+		}
+		return s.look(ctx, e.dir, e.name, e.path)
+	}}
+	dir, err := s.place.dir()
+	if err == nil {
+		dir.Close()
+		s.walk.prune = s.hints(ctx)
+		return s.walk.from(s.place)
+	}
+	parent, err := s.place.parent(false)
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	if err = s.lines(ctx, parent, s.place.name(), s.place.path); errors.Is(err, errEnough) {
+		err = nil
+	}
+	return err
+}
+
+// look searches one file on the way. What cannot be read is noted.
+func (s *search) look(ctx context.Context, dir *os.Root, name, path string) error {
+	err := s.lines(ctx, dir, name, path)
+	var known *refusal
+	switch {
+	case err == nil, errors.Is(err, errEnough), ctx.Err() != nil:
+		return err
+	case errors.As(err, &known) && known.cause == nil, errors.Is(err, fs.ErrNotExist): // no regular file, or gone
+		return nil
+	}
+	s.walk.gap("%v", err)
+	return nil
+}
+
+// lines searches the lines of a file up to the first NUL, which no text has.
+func (s *search) lines(ctx context.Context, dir *os.Root, name, path string) error {
+	f, _, err := openRegular(dir, name, path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	text, err := read(ctx, f)
+	if err != nil || !text.text && !text.nearlyText() {
+		return told(path, err)
+	}
+	l := &liner{r: text.r, most: mostSearched}
+	for n := 1; l.next(); n++ {
+		if bytes.IndexByte(l.line, 0) >= 0 {
+			return nil
+		}
+		if s.re.Match(l.line) {
+			if s.count >= s.most || s.found.Len() > mostMatched {
+				s.full = true
+				return errEnough
+			}
+			s.add(path, n, l.line)
+		}
+	}
+	return told(path, l.failed())
+}
+
+// nearlyText says of what is no text that it can be searched all the same: it has no NUL,
+// so it may be a text in an old encoding.
+func (s *source) nearlyText() bool {
+	head, _ := s.r.Peek(headSize) // of a short file, all there is
+	return s.mime == "application/octet-stream" && bytes.IndexByte(head, 0) < 0
+}
+
+// add puts a line into the answer.
+func (s *search) add(path string, number int, line []byte) {
+	if path != s.file {
+		if s.file != "" {
+			s.found.WriteString("---\n")
+		}
+		fmt.Fprintf(&s.found, "File: %s\n", path)
+		s.file = path
+	}
+	shown, cut := firstChars(strings.ToValidUTF8(string(line), "\uFFFD"), mostGrepLine)
+	if cut {
+		shown += "... [line cut]"
+	}
+	fmt.Fprintf(&s.found, "L%d: %s\n", number, shown)
+	s.count++
+}
+
+// answer is what was found.
+func (s *search) answer() *flowrun.Content {
+	about := fmt.Sprintf("%s in %s", piece(s.pattern), s.place.path)
+	if s.filter != "" {
+		about += fmt.Sprintf(" (files: %s)", s.filter)
+	}
+	if s.count == 0 {
+		short := "No matches for " + about
+		return flowrun.TextContent(short+"."+s.walk.notes(), short)
+	}
+	short := fmt.Sprintf("Found %s for %s", plural(s.count, "match"), about)
+	if s.full {
+		short = fmt.Sprintf("Found more than %s for %s", plural(s.count, "match"), about)
+	}
+	text := short + ":\n---\n" + s.found.String() + "---"
+	if s.full {
+		text += fmt.Sprintf("\n[There are more; these are the first %d. A narrower pattern, path or glob finds those that are wanted.]", s.count)
+	}
+	return flowrun.TextContent(text+s.walk.notes(), short)
+}

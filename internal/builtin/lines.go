@@ -1,0 +1,135 @@
+package builtin
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strings"
+)
+
+// liner gives the lines of a text one after the other, however long they are.
+type liner struct {
+	r    *bufio.Reader
+	most int // bytes that are kept of a line
+
+	line  []byte // without what ends it; valid until the next one
+	ends  string // what ends it: "\n", "\r\n", or "" at the end of the text
+	cut   bool   // the line is longer than most
+	bytes int64  // read so far
+	err   error
+}
+
+// next goes to the next line; false at the end of the text and where reading fails.
+func (l *liner) next() bool {
+	l.line, l.ends, l.cut = l.line[:0], "", false
+	if l.err != nil {
+		return false
+	}
+	last := byte(0) // before the line's end
+	for {
+		part, err := l.r.ReadSlice('\n')
+		l.bytes += int64(len(part))
+		if err == nil {
+			part, l.ends = part[:len(part)-1], "\n"
+		}
+		if len(part) > 0 {
+			last = part[len(part)-1]
+		}
+		room := l.most - len(l.line)
+		if len(part) > room {
+			l.cut = true
+			part = part[:room]
+		}
+		l.line = append(l.line, part...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		l.err = err
+		break
+	}
+	if l.ends != "" && last == '\r' {
+		l.ends = "\r\n"
+		if !l.cut {
+			l.line = l.line[:len(l.line)-1]
+		}
+	}
+	return l.err == nil || errors.Is(l.err, io.EOF) && (len(l.line) > 0 || l.cut)
+}
+
+// failed is why reading ended, nil at the end of the text.
+func (l *liner) failed() error {
+	if errors.Is(l.err, io.EOF) {
+		return nil
+	}
+	return l.err
+}
+
+// Bounds of what is read of one text.
+const (
+	usualLines  = 2000     // where a call does not say how many
+	mostChars   = 2000     // of a line
+	mostText    = 2 << 20  // bytes of text in an answer
+	mostCounted = 64 << 20 // bytes that are read on to count lines
+)
+
+// excerpt is some lines of a text.
+type excerpt struct {
+	text  string
+	from  int // the first of them, from 0
+	count int
+	cut   int // of them were longer than mostChars
+	total int // lines of the whole text; -1 where it goes on for too long to count them
+}
+
+// whole says whether nothing of the text is missing.
+func (e excerpt) whole() bool { return e.from == 0 && e.cut == 0 && e.total == e.count }
+
+// take reads lines from the one with the number from, most lines and room bytes of them.
+func take(r *bufio.Reader, from, most, room int) (excerpt, error) {
+	l := &liner{r: r, most: mostChars * 4}
+	e := excerpt{from: from}
+	var b strings.Builder
+	for n := 0; n < from; n++ {
+		if !l.next() {
+			e.total = n
+			return e, l.failed()
+		}
+	}
+	for e.count < most && (b.Len() < room || e.count == 0) {
+		if !l.next() {
+			e.text, e.total = b.String(), from+e.count
+			return e, l.failed()
+		}
+		line, cut := firstChars(strings.ToValidUTF8(string(l.line), "\uFFFD"), mostChars)
+		if cut || l.cut {
+			line += "... [line cut]"
+			e.cut++
+		}
+		b.WriteString(line)
+		b.WriteString(l.ends)
+		e.count++
+	}
+	e.text, e.total = b.String(), from+e.count
+	for start := l.bytes; l.next(); e.total++ {
+		if l.bytes-start > mostCounted {
+			e.total = -1
+			return e, nil
+		}
+	}
+	return e, l.failed()
+}
+
+// firstChars is the beginning of a text, and whether there is more of it.
+func firstChars(s string, most int) (string, bool) {
+	if len(s) <= most {
+		return s, false
+	}
+	n := 0
+	for i := range s {
+		if n == most {
+			return s[:i], true
+		}
+		n++
+	}
+	return s, false
+}

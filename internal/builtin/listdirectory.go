@@ -1,0 +1,100 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+)
+
+// mostListed bounds the entries in an answer of list_directory.
+const mostListed = 1000
+
+func (f *files) listDirectory() flowrun.GoTool {
+	return flowrun.GoTool{
+		Name: "list_directory", DisplayName: "ListFiles", Tags: []string{"read"},
+		Description: "Lists the names of the files and folders directly in a folder, folders first, each marked with [DIR]; links are marked with [LINK]. To find files below it use glob.",
+		Schema: parsed(`{
+			"type": "object",
+			"properties": {
+				"path": {"type": "string", "minLength": 1, "description": "The folder to list, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project"]},
+				"ignore": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Glob patterns of names to leave out, such as *.log."},
+				"file_filtering_options": ` + filteringSchema + `
+			},
+			"required": ["path"],
+			"additionalProperties": false
+		}`),
+		Describe: func(p map[string]any) string { return "List the folder " + values(p).text("path") },
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			p, err := f.roots(in).find(values(in.Params).text("path"))
+			if err != nil {
+				return nil, err
+			}
+			return list(ctx, p, in.Params)
+		},
+	}
+}
+
+func list(ctx context.Context, p place, v values) (*flowrun.Content, error) {
+	var leave []globbing
+	for _, text := range v.texts("ignore") {
+		g, err := pattern(strings.TrimSuffix(text, "/"), true)
+		if err != nil {
+			return nil, err
+		}
+		leave = append(leave, g)
+	}
+	var folders, files []string
+	w := &walk{ctx: ctx, gitIgnore: v.gitIgnore(),
+		prune: func(rest string, _ bool) bool {
+			return slices.ContainsFunc(leave, func(g globbing) bool { return g.fits(rest) })
+		},
+		visit: func(e entry) error {
+			switch {
+			case e.typ.IsDir():
+				folders = append(folders, "[DIR] "+e.name)
+			case e.typ&fs.ModeSymlink != 0:
+				files = append(files, "[LINK] "+e.name)
+			default:
+				files = append(files, e.name)
+			}
+			return nil
+		}}
+	if err := w.from(p); err != nil {
+		return nil, notFolder(p, err)
+	}
+	short := fmt.Sprintf("Listed %s in %s", plural(len(folders)+len(files), "item"), p.path)
+	if w.ignored > 0 {
+		short += fmt.Sprintf(" (%d left out by .gitignore)", w.ignored)
+	}
+	all := append(folders, files...)
+	text := short + ":\n---\n" + strings.Join(all[:min(len(all), mostListed)], "\n")
+	if len(all) == 0 {
+		text = short + "."
+	}
+	if more := len(all) - mostListed; more > 0 {
+		text += fmt.Sprintf("\n---\n[%d more; glob with a pattern finds those that are wanted]", more)
+	}
+	return flowrun.TextContent(text+w.notes(), short), nil
+}
+
+// isFolder says why a place is no folder.
+func isFolder(p place) error {
+	dir, err := p.dir()
+	if err != nil {
+		return notFolder(p, err)
+	}
+	return dir.Close()
+}
+
+// notFolder is an error of going through a folder, for what is none.
+func notFolder(p place, err error) error {
+	if file, _, opening := p.open(); opening == nil {
+		file.Close()
+		return fmt.Errorf("%s is a file and no folder; read_file reads it", quoted(p.path))
+	}
+	return err
+}

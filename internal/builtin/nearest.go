@@ -1,0 +1,122 @@
+package builtin
+
+import (
+	"fmt"
+	"strings"
+)
+
+// nearest says where in a text something like a piece stands that does not stand in it: how
+// far the two agree, or which line is most like the piece's first one. It is for people and
+// models to see their mistake; nothing is replaced on the strength of it.
+func nearest(text, piece string) string {
+	if newlines(text) == "" && strings.Contains(text, "\r\n") && strings.Contains(piece, "\n") {
+		return "Some of its lines end in \\r\\n and some in \\n, and old_string must have the same; a shorter one on a single line would do."
+	}
+	have, want := splitLines(text), splitLines(piece)
+	for len(want) > 1 && strings.TrimSpace(want[0]) == "" {
+		want = want[1:]
+	}
+	if strings.TrimSpace(want[0]) == "" {
+		return "It is nothing but blanks."
+	}
+	if at, run := longestRun(have, want); run > 0 {
+		return compare(have, want, at, run)
+	}
+	if at := mostAlike(have, want[0]); at >= 0 {
+		return fmt.Sprintf("The line most like its first one is line %d: %s.", at+1, piece120(have[at]))
+	}
+	return "No line of it is like the first one of old_string; read the file again."
+}
+
+func splitLines(text string) []string {
+	return strings.Split(strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\r\n", "\n"), "\n")
+}
+
+func piece120(line string) string {
+	short, cut := firstChars(line, 120)
+	if cut {
+		short += "..."
+	}
+	return fmt.Sprintf("%q", short)
+}
+
+// longestRun is where the most lines of want stand one after the other, beginning with the
+// first, when blanks around them do not count.
+func longestRun(have, want []string) (at, run int) {
+	trimmed := make([]string, len(want))
+	for i, w := range want {
+		trimmed[i] = strings.TrimSpace(w)
+	}
+	budget := 1_000_000 // comparisons: a text of equal lines must not take for ever
+	for i := range have {
+		n := 0
+		for n < len(trimmed) && i+n < len(have) && strings.TrimSpace(have[i+n]) == trimmed[n] && budget > 0 {
+			n++
+			budget--
+		}
+		if n > run {
+			at, run = i, n
+		}
+	}
+	return at, run
+}
+
+// compare says where a run of lines that begins at a line stops agreeing.
+func compare(have, want []string, at, run int) string {
+	for n := range run {
+		if have[at+n] != want[n] {
+			return fmt.Sprintf("From line %d on it agrees but for blanks: line %d is %s in the file and %s in old_string.",
+				at+1, at+n+1, piece120(have[at+n]), piece120(want[n]))
+		}
+	}
+	switch {
+	case run == len(want):
+		return fmt.Sprintf("All its lines stand there from line %d on, but what is around them differs: look at blanks at its beginning and end.", at+1)
+	case at+run == len(have):
+		return fmt.Sprintf("It agrees from line %d on, but the file ends with line %d.", at+1, len(have))
+	}
+	return fmt.Sprintf("It agrees with %s from line %d on; line %d is %s in the file and %s in old_string.",
+		plural(run, "line"), at+1, at+run+1, piece120(have[at+run]), piece120(want[run]))
+}
+
+// mostAlike is the line that shares the most pairs of letters with another, -1 where none
+// shares half of them.
+func mostAlike(have []string, line string) int {
+	line = beginning(line)
+	wanted := pairs(line)
+	best, at := 0.5, -1
+	for i, h := range have {
+		h = beginning(h)
+		if short, long := min(len(h), len(line)), max(len(h), len(line)); 2*float64(short) <= best*float64(short+long) {
+			continue // too different in length, which is quicker to see
+		}
+		p := pairs(h)
+		common := 0
+		for pair, n := range p {
+			common += min(n, wanted[pair])
+		}
+		if alike := 2 * float64(common) / float64(total(p)+total(wanted)+1); alike > best {
+			best, at = alike, i
+		}
+	}
+	return at
+}
+
+// beginning is as much of a line as counts, blanks around it left out.
+func beginning(line string) string { return strings.TrimSpace(line[:min(len(line), 200)]) }
+
+// pairs counts the pairs of neighbouring letters of a line.
+func pairs(line string) map[[2]byte]int {
+	list := make(map[[2]byte]int, len(line))
+	for i := range max(len(line)-1, 0) {
+		list[[2]byte{line[i], line[i+1]}]++
+	}
+	return list
+}
+
+func total(pairs map[[2]byte]int) (sum int) {
+	for _, n := range pairs {
+		sum += n
+	}
+	return sum
+}

@@ -1,0 +1,84 @@
+package builtin
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/cache"
+)
+
+// globbing is a glob pattern, ready to hold paths against. Its paths have / between their
+// parts and count from a folder.
+type globbing struct {
+	pattern string
+	names   bool // it has no /, and is about the last part of a path
+	depth   int  // folders that it can lead down
+}
+
+// Bounds of patterns: of what they say in braces every combination is tried.
+const (
+	mostPattern      = 1000
+	mostCombinations = 500
+)
+
+// pattern reads a glob pattern. Where it has no /, names says that it is about names, at
+// whatever depth.
+func pattern(text string, names bool) (globbing, error) {
+	if err := checkPattern(text); err != nil {
+		return globbing{}, err
+	}
+	g := globbing{pattern: strings.TrimPrefix(path.Clean(text), "./"), depth: math.MaxInt}
+	if !strings.Contains(text, "**") {
+		g.depth = strings.Count(text, "/")
+	}
+	if names && !strings.Contains(text, "/") {
+		g.names, g.depth = true, math.MaxInt
+	}
+	return g, nil
+}
+
+func checkPattern(text string) error {
+	switch {
+	case len(text) > mostPattern:
+		return fmt.Errorf("the pattern %s is %d bytes long; at most %d are taken", piece(text), len(text), mostPattern)
+	case strings.ContainsRune(text, 0):
+		return fmt.Errorf("the pattern %s has a NUL byte in it, which no path has", piece(text))
+	case combinations(text) > mostCombinations:
+		return fmt.Errorf("the pattern %s has too many alternatives in braces; use several patterns", piece(text))
+	case slices.Contains(strings.Split(text, "/"), ".."):
+		return fmt.Errorf("the pattern %s has .. in it; patterns lead down only: give the folder to begin with as path", piece(text))
+	}
+	if err := cache.CheckInput(text); err != nil {
+		return fmt.Errorf("the pattern %s cannot be used: %w", piece(text), err)
+	}
+	return nil
+}
+
+// combinations bounds the texts that the braces of a pattern stand for.
+func combinations(text string) int {
+	total, inner := 1, 1
+	for _, c := range text {
+		switch {
+		case total > mostCombinations:
+			return total
+		case c == '{':
+			inner = 1
+		case c == ',':
+			inner++
+		case c == '}':
+			total, inner = total*inner, 1
+		}
+	}
+	return total
+}
+
+// fits says whether a path matches.
+func (g globbing) fits(rest string) bool {
+	if g.names {
+		rest = path.Base(rest)
+	}
+	return cache.Matches(g.pattern, rest)
+}

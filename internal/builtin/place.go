@@ -1,0 +1,160 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// open opens a regular file to read it.
+func (p place) open() (*os.File, fs.FileInfo, error) {
+	if p.folder {
+		return nil, nil, p.openedAsFolder()
+	}
+	top, err := os.OpenRoot(p.root)
+	if err != nil {
+		return nil, nil, told(p.path, err)
+	}
+	defer top.Close()
+	return openRegular(top, p.rest, p.path)
+}
+
+func (p place) openedAsFolder() error {
+	return fmt.Errorf("%s/ names a folder; the path of a file has no slash at its end", p.path)
+}
+
+// openRegular opens a regular file below a folder. Between the look at it and the opening
+// it may become a pipe: nonblocking, that is found out after.
+func openRegular(dir *os.Root, name, path string) (*os.File, fs.FileInfo, error) {
+	info, err := dir.Stat(name)
+	if err == nil {
+		err = regular(path, info)
+	}
+	if err != nil {
+		return nil, nil, told(path, err)
+	}
+	f, err := dir.OpenFile(name, os.O_RDONLY|nonblocking, 0)
+	if err != nil {
+		return nil, nil, told(path, err)
+	}
+	if info, err = f.Stat(); err == nil {
+		err = regular(path, info)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(told(path, err), f.Close())
+	}
+	return f, info, nil
+}
+
+// regular says why what is there is no file with a text in it.
+func regular(path string, info fs.FileInfo) error {
+	what := ""
+	switch m := info.Mode(); {
+	case m.IsRegular():
+		return nil
+	case m.IsDir():
+		return &refusal{words: fmt.Sprintf("%s is a folder; list_directory shows what is in it", quoted(path))}
+	case m&fs.ModeNamedPipe != 0:
+		what = "a named pipe"
+	case m&fs.ModeSocket != 0:
+		what = "a socket"
+	case m&fs.ModeDevice != 0:
+		what = "a device"
+	case m&fs.ModeSymlink != 0:
+		what = "a link that leads to nothing"
+	default:
+		what = "no regular file"
+	}
+	return &refusal{words: fmt.Sprintf("%s is %s; file tools work on regular files alone", quoted(path), what)}
+}
+
+// dir opens a folder.
+func (p place) dir() (*os.Root, error) {
+	top, err := os.OpenRoot(p.root)
+	if err != nil {
+		return nil, told(p.path, err)
+	}
+	if p.rest == "." {
+		return top, nil
+	}
+	defer top.Close()
+	dir, err := top.OpenRoot(p.rest)
+	return dir, told(p.path, err)
+}
+
+// parent opens the folder that a file is in or will be in; make makes what of the way is
+// missing.
+func (p place) parent(make bool) (*os.Root, error) {
+	switch {
+	case p.folder:
+		return nil, p.openedAsFolder()
+	case p.rest == ".":
+		return nil, fmt.Errorf("%s is a folder; give the path of a file in it", quoted(p.path))
+	}
+	top, err := os.OpenRoot(p.root)
+	if err != nil {
+		return nil, told(p.path, err)
+	}
+	way := filepath.Dir(p.rest)
+	if way == "." {
+		return top, nil
+	}
+	defer top.Close()
+	if make {
+		if err := top.MkdirAll(way, 0o755); err != nil {
+			return nil, told(filepath.Dir(p.path), err)
+		}
+	}
+	dir, err := top.OpenRoot(way)
+	return dir, told(p.path, err)
+}
+
+// name is the last part of the path.
+func (p place) name() string { return filepath.Base(p.rest) }
+
+// refusal is an error that says everything there is to say; cause is that of the system,
+// if there is one.
+type refusal struct {
+	words string
+	cause error
+}
+
+func (e *refusal) Error() string { return e.words }
+func (e *refusal) Unwrap() error { return e.cause }
+
+// told is an error of the system in words that help: which path, and what to do. nil for
+// none.
+func told(path string, err error) error {
+	var own *refusal
+	if err == nil || errors.As(err, &own) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &refusal{quoted(path) + ": " + inWords(err), err}
+}
+
+func inWords(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such file or folder; list_directory and glob show what there is"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied for the user that flowrun runs as"
+	case errors.Is(err, syscall.ENOTDIR):
+		return "a part of the path before the last is a file and no folder"
+	case errors.Is(err, syscall.ELOOP), strings.Contains(err.Error(), "too many links"):
+		return "it leads through links that go round in a circle"
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return "the path or a name in it is too long for this file system"
+	case strings.Contains(err.Error(), "escapes from parent"):
+		return "it leads out of its granted folder through a link, which was put there a moment ago; it was left alone"
+	}
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return err.Error()
+}

@@ -1,0 +1,116 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+)
+
+// mostMedia bounds an image, sound, film or PDF that is handed to a model, in bytes.
+const mostMedia = 20 << 20
+
+func (f *files) readFile() flowrun.GoTool {
+	return flowrun.GoTool{
+		Name: "read_file", DisplayName: "ReadFile", Tags: []string{"read"},
+		Description: "Reads one file. Of a text it gives the lines, by default the first 2,000; offset and limit choose others, and where something is left out the answer begins with a note that says how to read on. Lines longer than 2,000 characters are cut. Images, sounds, films and PDFs of up to 20 MB are given as they are; other binary files are refused.",
+		Schema: parsed(`{
+			"type": "object",
+			"properties": {
+				"absolute_path": {"type": "string", "minLength": 1, "description": "The file to read, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project/main.go"]},
+				"offset": {"type": "integer", "minimum": 0, "maximum": 1000000000, "description": "The first line to read of a text. Line 1 has offset 0."},
+				"limit": {"type": "integer", "minimum": 1, "maximum": 1000000000, "description": "How many lines to read of a text at most. Without it, 2,000."}
+			},
+			"required": ["absolute_path"],
+			"additionalProperties": false
+		}`),
+		Describe: func(p map[string]any) string { return "Read the file " + values(p).text("absolute_path") },
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			v := values(in.Params)
+			p, err := f.roots(in).find(v.text("absolute_path"))
+			if err != nil {
+				return nil, err
+			}
+			return readOne(ctx, p, v)
+		},
+	}
+}
+
+func readOne(ctx context.Context, p place, v values) (*flowrun.Content, error) {
+	file, info, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	s, err := read(ctx, file)
+	if err != nil {
+		return nil, told(p.path, err)
+	}
+	if !s.text {
+		part, err := media(s, p.path, info.Size())
+		if err != nil {
+			return nil, err
+		}
+		return &flowrun.Content{Parts: []flowrun.Part{part}, Display: fmt.Sprintf("Read %s (%s, %s)", p.path, s.mime, size(info.Size()))}, nil
+	}
+	offset, _ := v.number("offset")
+	limit, given := v.number("limit")
+	if !given {
+		limit = usualLines
+	}
+	e, err := take(s.r, offset, limit, mostText)
+	switch {
+	case err != nil:
+		return nil, told(p.path, err)
+	case offset > 0 && e.count == 0:
+		return nil, fmt.Errorf("%s has %s, so there is nothing at offset %d; the first line has offset 0", quoted(p.path), plural(e.total, "line"), offset)
+	}
+	return flowrun.TextContent(e.note()+e.text, fmt.Sprintf("Read %s of %s", e.range_(), p.path)), nil
+}
+
+// media is a file that is no text as a part of an answer.
+func media(s *source, path string, length int64) (flowrun.Part, error) {
+	switch {
+	case !shown(s.mime):
+		return flowrun.Part{}, fmt.Errorf("%s is binary (%s, %s) and has no text to read; a program that knows its format may tell more", quoted(path), s.mime, size(length))
+	case length > mostMedia:
+		return flowrun.Part{}, fmt.Errorf("%s (%s) is %s large; at most %s are handed on", quoted(path), s.mime, size(length), size(mostMedia))
+	}
+	data, err := io.ReadAll(io.LimitReader(s.r, mostMedia+1))
+	switch {
+	case err != nil:
+		return flowrun.Part{}, told(path, err)
+	case len(data) > mostMedia:
+		return flowrun.Part{}, fmt.Errorf("%s (%s) grew over %s while it was read; at most that much is handed on", quoted(path), s.mime, size(mostMedia))
+	}
+	return flowrun.Part{MIME: s.mime, Data: data}, nil
+}
+
+// note says what of a file is missing in an excerpt, and how to read it; "" for nothing.
+func (e excerpt) note() string {
+	if e.whole() {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "[This is not the whole file: these are %s.", e.range_())
+	if end := e.from + e.count; end != e.total {
+		fmt.Fprintf(&b, " Read on with offset %d.", end)
+	}
+	if e.cut > 0 {
+		fmt.Fprintf(&b, " %s cut after %d characters.", were(e.cut, "line"), mostChars)
+	}
+	return b.String() + "]\n"
+}
+
+// range_ names the lines of an excerpt as people count them, from 1.
+func (e excerpt) range_() string {
+	switch {
+	case e.count == 0:
+		return "no lines"
+	case e.total < 0:
+		return fmt.Sprintf("lines %d to %d of many", e.from+1, e.from+e.count)
+	}
+	return fmt.Sprintf("lines %d to %d of %d", e.from+1, e.from+e.count, e.total)
+}

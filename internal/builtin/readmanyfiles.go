@@ -1,0 +1,265 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+)
+
+// Bounds of read_many_files.
+const (
+	mostMany     = 500     // files in an answer
+	mostManyText = 2 << 20 // bytes of text in an answer
+)
+
+// usualExcludes are what read_many_files leaves out where it is not told otherwise: what
+// programs install and make, and passwords.
+var usualExcludes = []string{"node_modules", ".venv", "__pycache__", "vendor", "dist", "build", "coverage",
+	".idea", ".vscode", "*.pyc", "*.min.js", "*.map", "*.lock", "package-lock.json", ".DS_Store", ".env"}
+
+func (f *files) readManyFiles() flowrun.GoTool {
+	return flowrun.GoTool{
+		Name: "read_many_files", DisplayName: "ReadManyFiles", Tags: []string{"read"},
+		Description: "Reads several files, given by paths and glob patterns, and gives their texts one after the other, each under a line with its path. Of each it gives what read_file gives without a range. Images, sounds, films and PDFs come in only where a pattern names them or their extension; other binary files are left out.",
+		Schema: parsed(`{
+			"type": "object",
+			"properties": {
+				"paths": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "Files, folders and glob patterns, absolute or counted from the workspace. A folder stands for the files in it.", "examples": [["README.md", "src/**/*.go"]]},
+				"include": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "More of them, read as those in paths are."},
+				"exclude": {"type": "array", "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 1000}, "description": "Glob patterns of files and folders to leave out: *.log is about names, docs/*.md about paths from the workspace on."},
+				"recursive": {"type": "boolean", "default": true, "description": "Go into the folders below as well."},
+				"useDefaultExcludes": {"type": "boolean", "default": true, "description": "Leave out what programs install and make, such as node_modules, vendor, dist, build and lock files, and .env. A file that paths names itself is read all the same."},
+				"file_filtering_options": ` + filteringSchema + `
+			},
+			"required": ["paths"],
+			"additionalProperties": false
+		}`),
+		Describe: func(p map[string]any) string {
+			all := values(p).many()
+			text := "Read " + strings.Join(all[:min(len(all), 5)], ", ")
+			if more := len(all) - 5; more > 0 {
+				text += fmt.Sprintf(" and %d more", more)
+			}
+			return text
+		},
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			m := &many{ctx: ctx, rs: f.roots(in), values: in.Params, seen: map[string]bool{}}
+			return m.read()
+		},
+	}
+}
+
+func (v values) many() []string { return append(v.texts("paths"), v.texts("include")...) }
+
+// many is one call of read_many_files.
+type many struct {
+	ctx    context.Context
+	rs     *roots
+	values values
+	leave  []globbing
+
+	seen    map[string]bool // files that were come by
+	parts   []flowrun.Part
+	text    strings.Builder // behind the last of parts
+	length  int             // of all text
+	media   int             // bytes in parts
+	count   int             // files that were read
+	skipped []string        // files that were not, and why
+	beyond  int             // files that there was no room for
+	gaps    []string
+}
+
+func (m *many) read() (*flowrun.Content, error) {
+	leave := m.values.texts("exclude")
+	if m.values.flag("useDefaultExcludes") {
+		leave = append(leave, usualExcludes...)
+	}
+	for _, text := range leave {
+		g, err := pattern(strings.TrimSuffix(text, "/"), true)
+		if err != nil {
+			return nil, err
+		}
+		m.leave = append(m.leave, g)
+	}
+	for _, text := range m.values.many() {
+		if err := m.one(text); err != nil {
+			return nil, err
+		}
+	}
+	return m.answer(), nil
+}
+
+// one reads what one path or pattern names.
+func (m *many) one(text string) error {
+	if strings.ContainsAny(text, "*?[{") {
+		p, rest, err := m.rs.begin("", text)
+		if err != nil {
+			return err
+		}
+		g, err := pattern(rest, false)
+		if err != nil {
+			return err
+		}
+		return m.below(p, g, text)
+	}
+	p, err := m.rs.searched(text)
+	if err != nil {
+		return err
+	}
+	if dir, err := p.dir(); err == nil {
+		dir.Close()
+		return m.below(p, globbing{pattern: "**", depth: mostFolder}, text)
+	}
+	if m.seen[p.path] {
+		return nil
+	}
+	m.seen[p.path] = true
+	parent, err := p.parent(false)
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	if _, err := parent.Lstat(p.name()); err != nil { // a file that is named must be there
+		return told(p.path, err)
+	}
+	return m.file(parent, p.name(), p.path, true)
+}
+
+// below reads what is in a folder and matches.
+func (m *many) below(p place, g globbing, text string) error {
+	if !m.values.flag("recursive") {
+		g.depth = 0
+	}
+	w := &walk{ctx: m.ctx, gitIgnore: m.values.gitIgnore(), depth: g.depth,
+		prune: func(rest string, _ bool) bool { return m.leaves(p, rest) },
+		visit: func(e entry) error {
+			if e.typ.IsDir() || e.typ&fs.ModeSymlink != 0 || !g.fits(e.rest) || m.seen[e.path] {
+				return nil
+			}
+			m.seen[e.path] = true
+			return m.file(e.dir, e.name, e.path, names(text, e.name))
+		}}
+	err := w.from(p)
+	m.gaps = append(m.gaps, w.gaps...)
+	if errors.Is(err, fs.ErrNotExist) { // it matches nothing
+		return nil
+	}
+	return err
+}
+
+// leaves says whether something is excluded, by its path from the workspace.
+func (m *many) leaves(p place, rest string) bool {
+	from := m.rs.workspace
+	if real, err := filepath.EvalSymlinks(from); err == nil {
+		from = real
+	}
+	if up, ok := way(from, p.path); ok {
+		rest = path.Join(filepath.ToSlash(up), rest)
+	}
+	return slices.ContainsFunc(m.leave, func(g globbing) bool { return g.fits(rest) })
+}
+
+// names says whether a pattern names a file or its extension, and does not only let it
+// through.
+func names(pattern, file string) bool {
+	last, ext := path.Base(filepath.ToSlash(pattern)), path.Ext(file)
+	return last == file || ext != "" && strings.HasSuffix(last, ext)
+}
+
+// file reads one file. What cannot be read is noted.
+func (m *many) file(dir *os.Root, name, path string, named bool) error {
+	switch {
+	case m.ctx.Err() != nil:
+		return m.ctx.Err()
+	case m.count >= mostMany || m.length >= mostManyText:
+		m.beyond++
+		return nil
+	}
+	if err := m.put(dir, name, path, named); err != nil {
+		if m.ctx.Err() != nil {
+			return m.ctx.Err()
+		}
+		if len(m.skipped) < mostMany {
+			m.skipped = append(m.skipped, err.Error())
+		}
+	}
+	return nil
+}
+
+func (m *many) put(dir *os.Root, name, path string, named bool) error {
+	f, info, err := openRegular(dir, name, path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s, err := read(m.ctx, f)
+	if err != nil {
+		return told(path, err)
+	}
+	if s.text {
+		e, err := take(s.r, 0, usualLines, mostManyText-m.length)
+		if err != nil {
+			return told(path, err)
+		}
+		m.write(fmt.Sprintf("--- %s ---\n%s", path, e.note()+e.text))
+		if e.text != "" && !strings.HasSuffix(e.text, "\n") {
+			m.write("\n")
+		}
+		m.count++
+		return nil
+	}
+	switch {
+	case shown(s.mime) && !named:
+		return fmt.Errorf("%s is %s, and read only where a pattern names it or its extension", quoted(path), s.mime)
+	case shown(s.mime) && m.media+int(min(info.Size(), mostMedia)) > mostMedia:
+		return fmt.Errorf("%s (%s, %s) has no room beside the others; at most %s of such files are handed on", quoted(path), s.mime, size(info.Size()), size(mostMedia))
+	}
+	part, err := media(s, path, info.Size())
+	if err != nil {
+		return err
+	}
+	m.write(fmt.Sprintf("--- %s ---\n", path))
+	m.parts = append(m.parts, flowrun.Part{Text: m.text.String()}, part)
+	m.text.Reset()
+	m.media += len(part.Data)
+	m.count++
+	return nil
+}
+
+func (m *many) write(text string) {
+	m.text.WriteString(text)
+	m.length += len(text)
+}
+
+// answer puts all of it together.
+func (m *many) answer() *flowrun.Content {
+	short := "Read " + plural(m.count, "file")
+	if m.count == 0 {
+		short = "No files were read for " + strings.Join(m.values.many(), ", ")
+		m.write(short + ".\n")
+	} else {
+		m.write("--- End of content ---\n")
+	}
+	if m.beyond > 0 {
+		m.write(fmt.Sprintf("[%s left out, for an answer holds at most %d files and %s; narrower patterns find those that are wanted]\n", were(m.beyond, "more file"), mostMany, size(mostManyText)))
+	}
+	if n := len(m.skipped); n > 0 {
+		m.write(fmt.Sprintf("[Not read: %s", strings.Join(m.skipped[:min(n, 20)], "; ")))
+		if n > 20 {
+			m.write(fmt.Sprintf("; and %d more", n-20))
+		}
+		m.write("]\n")
+	}
+	if len(m.gaps) > 0 {
+		m.write("[Not looked at: " + strings.Join(m.gaps[:min(len(m.gaps), 10)], "; ") + "]\n")
+	}
+	return &flowrun.Content{Parts: append(m.parts, flowrun.Part{Text: strings.TrimSuffix(m.text.String(), "\n")}), Display: short}
+}

@@ -1,0 +1,200 @@
+package builtin
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun"
+)
+
+// files are the file tools of one Config.
+type files struct {
+	granted []string
+	writing sync.Mutex // held from reading a file to its change being written
+}
+
+// roots are the folders that one call may work in.
+type roots struct {
+	workspace string // absolute; where relative patterns count from
+	list      []root // none lies in another
+}
+
+// root is a granted folder: as it was named, and with its links resolved.
+type root struct{ named, real string }
+
+// roots are the workspace and the folders of the settings. One that lies in another is
+// left out: it grants nothing more, and what is written in the outer one could make a link
+// of it.
+func (f *files) roots(in *flowrun.StepInput) *roots {
+	rs := &roots{workspace: in.Workspace}
+	var all []root
+	for _, named := range append([]string{in.Workspace}, f.granted...) {
+		named = rs.absolute(named)
+		if real, err := filepath.EvalSymlinks(named); err == nil {
+			all = append(all, root{named, real})
+		}
+	}
+	for i, r := range all {
+		inner := slices.ContainsFunc(all[:i], func(o root) bool { return inside(o.real, r.real) || inside(o.named, r.named) }) ||
+			slices.ContainsFunc(all[i+1:], func(o root) bool { return o.real != r.real && (inside(o.real, r.real) || inside(o.named, r.named)) })
+		if !inner {
+			rs.list = append(rs.list, r)
+		}
+	}
+	return rs
+}
+
+// absolute is a folder of the settings in full.
+func (rs *roots) absolute(named string) string {
+	if rest, ok := strings.CutPrefix(named, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		if home, err := os.UserHomeDir(); err == nil {
+			named = home + rest
+		}
+	}
+	if !filepath.IsAbs(named) {
+		named = filepath.Join(rs.workspace, named)
+	}
+	return filepath.Clean(named)
+}
+
+func inside(folder, path string) bool {
+	_, ok := way(folder, path)
+	return ok
+}
+
+// way is how a path is reached from a folder that it lies in.
+func way(folder, path string) (string, bool) {
+	rest, err := filepath.Rel(folder, path)
+	return rest, err == nil && filepath.IsLocal(rest)
+}
+
+// place is a file or folder in a granted folder, whether or not it is there. path is
+// absolute and has no links in it; rest is the way to it from root.
+type place struct {
+	path, root, rest string
+	folder           bool // the path ended in a slash
+}
+
+// find is the place that a path leads to. The error says what to write instead.
+func (rs *roots) find(path string) (place, error) {
+	if err := rs.form(path); err != nil {
+		return place{}, err
+	}
+	clean := filepath.Clean(path)
+	real, err := resolved(clean)
+	if err != nil && rs.holds(clean) {
+		return place{}, told(path, err)
+	}
+	for _, r := range rs.list {
+		if rest, ok := way(r.real, real); ok && err == nil {
+			if system := systemFolder(real); system != "" && !inside(system, r.real) {
+				return place{}, fmt.Errorf("%s lies in %s, which holds no files of a disk; file tools leave it alone", quoted(path), system)
+			}
+			return place{real, r.real, rest, os.IsPathSeparator(path[len(path)-1])}, nil
+		}
+	}
+	return place{}, rs.outside(path, real, err)
+}
+
+// holds says whether a path lies in a granted folder as it is written.
+func (rs *roots) holds(path string) bool {
+	return slices.ContainsFunc(rs.list, func(r root) bool { return inside(r.named, path) || inside(r.real, path) })
+}
+
+// outside refuses a path and says what is granted.
+func (rs *roots) outside(path, real string, err error) error {
+	if len(rs.list) == 0 {
+		return fmt.Errorf("file tools may work in no folder: the workspace %s cannot be read", quoted(rs.workspace))
+	}
+	leads := ""
+	if err == nil && rs.holds(filepath.Clean(path)) {
+		leads = fmt.Sprintf(" (it leads to %s)", quoted(real))
+	}
+	return fmt.Errorf("%s is outside the folders that file tools may work in%s; these are %s; a person may add more with the setting roots",
+		quoted(path), leads, rs)
+}
+
+// String names the granted folders.
+func (rs *roots) String() string {
+	var list []string
+	for _, r := range rs.list {
+		list = append(list, r.named)
+	}
+	return strings.Join(list, ", ")
+}
+
+// mostPath bounds the length of a path in bytes, as Linux does.
+const mostPath = 4096
+
+// form says why a text is no absolute path without detours.
+func (rs *roots) form(path string) error {
+	guess := ""
+	if g := filepath.Join(rs.workspace, path); len(path) < mostPath && rs.holds(g) {
+		guess = fmt.Sprintf("; if it counts from the workspace, that is %s", quoted(g))
+	}
+	switch {
+	case path == "":
+		return fmt.Errorf("the path is empty; give an absolute path, such as %s", quoted(filepath.Join(rs.workspace, "README.md")))
+	case strings.ContainsRune(path, 0):
+		return fmt.Errorf("%s has a NUL byte in it, which no path has", quoted(path))
+	case len(path) > mostPath:
+		return fmt.Errorf("the path %s is %d bytes long; a path has at most %d", quoted(path), len(path), mostPath)
+	case strings.HasPrefix(path, "file:"):
+		return fmt.Errorf("%s is an address; give the path alone, which begins with /", quoted(path))
+	case path[0] == '~':
+		return fmt.Errorf("%s: ~ is not expanded; write the path in full, from its root", quoted(path))
+	case !filepath.IsAbs(path):
+		return fmt.Errorf("%s is not an absolute path%s", quoted(path), guess)
+	case slices.Contains(strings.FieldsFunc(path, isSeparator), ".."):
+		return fmt.Errorf("%s has .. in it; write the path without: %s", quoted(path), quoted(filepath.Clean(path)))
+	}
+	return nil
+}
+
+func isSeparator(r rune) bool { return r < 128 && os.IsPathSeparator(uint8(r)) }
+
+// quoted is a path in an error: short, and on one line.
+func quoted(path string) string {
+	if len(path) > 300 {
+		path = path[:300] + "..."
+	}
+	return fmt.Sprintf("%q", path)
+}
+
+// resolved is a path with its links resolved, as far as it is there.
+func resolved(path string) (string, error) {
+	missing := ""
+	for at := path; ; {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return filepath.Join(real, missing), nil
+		}
+		up := filepath.Dir(at)
+		if !errors.Is(err, fs.ErrNotExist) || up == at {
+			return "", err
+		}
+		missing = filepath.Join(filepath.Base(at), missing)
+		at = up
+	}
+}
+
+// systemFolder is the folder of the kernel that a path lies in: what is there are no files,
+// some of it has no end or waits for ever, and /proc leads everywhere.
+func systemFolder(path string) string {
+	if runtime.GOOS == "windows" {
+		return ""
+	}
+	for _, folder := range []string{"/proc", "/sys", "/dev"} {
+		if inside(folder, path) {
+			return folder
+		}
+	}
+	return ""
+}

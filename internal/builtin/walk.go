@@ -1,0 +1,184 @@
+package builtin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Bounds of a walk.
+const (
+	mostNames  = 100_000 // in one folder
+	mostFolder = 200     // folders in one another, each of them open
+)
+
+// entry is one thing that a walk comes by.
+type entry struct {
+	dir  *os.Root // the folder that it is in; open while it is looked at
+	name string
+	rest string // the way to it from where the walk began, with /
+	path string
+	typ  fs.FileMode
+}
+
+// walk goes through what is below a folder: first all that is in it, by name, then what is
+// in its folders. Links to folders are not followed.
+type walk struct {
+	ctx       context.Context
+	gitIgnore bool
+	depth     int                                 // folders to go down; 0 is the first folder alone
+	prune     func(rest string, folder bool) bool // leaves out more; nil: nothing
+	visit     func(entry) error                   // is called for each: files, links and folders
+
+	ignored int      // entries that .gitignore files left out
+	gaps    []string // what could not be looked at, in words; the first few
+}
+
+// errEnough ends a walk from inside.
+var errEnough = errors.New("enough")
+
+// from walks through a folder.
+func (w *walk) from(p place) error {
+	var rules *ignores
+	if w.gitIgnore {
+		var err error
+		if rules, err = ignoresOf(p); err != nil {
+			return err
+		}
+	}
+	dir, err := p.dir()
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	err = w.through(dir, rules, p, "", 0)
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// through walks through an open folder, in which rules hold. rest is the way to it from
+// where the walk began.
+func (w *walk) through(dir *os.Root, rules *ignores, at place, rest string, depth int) error {
+	names, err := w.names(dir, at.path)
+	if err != nil {
+		return err
+	}
+	var folders []string
+	for _, n := range names {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		e := entry{dir: dir, name: n.Name(), rest: path.Join(rest, n.Name()), path: filepath.Join(at.path, n.Name()), typ: n.Type()}
+		if w.left(rules, e, filepath.ToSlash(filepath.Join(at.rest, e.name))) {
+			continue
+		}
+		if e.typ.IsDir() {
+			folders = append(folders, e.name)
+		}
+		if err := w.visit(e); err != nil {
+			return err
+		}
+	}
+	if depth >= w.depth {
+		return nil
+	}
+	for _, name := range folders {
+		below := place{path: filepath.Join(at.path, name), root: at.root, rest: filepath.Join(at.rest, name)}
+		if depth+1 >= mostFolder {
+			w.gap("%s: too many folders in one another", below.path)
+			continue
+		}
+		if err := w.enter(dir, rules, below, path.Join(rest, name), depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enter walks on into a folder.
+func (w *walk) enter(dir *os.Root, rules *ignores, at place, rest string, depth int) error {
+	if info, err := dir.Lstat(at.name()); err != nil || !info.IsDir() { // it is gone, or a link meanwhile
+		return nil
+	}
+	inner, err := dir.OpenRoot(at.name())
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			w.gap("%v", told(at.path, err))
+		}
+		return nil
+	}
+	defer inner.Close()
+	if w.gitIgnore {
+		rules = rules.enter(inner, filepath.ToSlash(at.rest))
+	}
+	return w.through(inner, rules, at, rest, depth)
+}
+
+// names are what is in a folder, in order.
+func (w *walk) names(dir *os.Root, path string) (list []fs.DirEntry, err error) {
+	f, err := dir.Open(".")
+	if err != nil {
+		return nil, told(path, err)
+	}
+	defer f.Close()
+	for {
+		if err := w.ctx.Err(); err != nil {
+			return nil, err
+		}
+		part, err := f.ReadDir(1000)
+		list = append(list, part...)
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				w.gap("%v", told(path, err))
+			}
+			break
+		}
+		if len(list) >= mostNames {
+			w.gap("%s: more than %d entries, of which not all were looked at", path, mostNames)
+			break
+		}
+	}
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return list, nil
+}
+
+// left says whether an entry is left out. way is how it is reached from the root.
+func (w *walk) left(rules *ignores, e entry, way string) bool {
+	switch {
+	case e.name == ".git":
+		return true
+	case w.prune != nil && w.prune(e.rest, e.typ.IsDir()):
+		return true
+	case e.typ.IsDir() && systemFolder(e.path) == e.path:
+		return true
+	case rules.ignored(way, e.typ.IsDir()):
+		w.ignored++
+		return true
+	}
+	return false
+}
+
+// gap notes what the walk did not look at.
+func (w *walk) gap(format string, args ...any) {
+	if len(w.gaps) < 10 {
+		w.gaps = append(w.gaps, fmt.Sprintf(format, args...))
+	}
+}
+
+// notes are the gaps at the end of an answer.
+func (w *walk) notes() string {
+	if len(w.gaps) == 0 {
+		return ""
+	}
+	return "\n[Not looked at: " + strings.Join(w.gaps, "; ") + "]"
+}

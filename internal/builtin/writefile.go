@@ -1,0 +1,38 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/flowrun/flowrun"
+)
+
+func (f *files) writeFile() flowrun.GoTool {
+	return flowrun.GoTool{
+		Name: "write_file", DisplayName: "WriteFile", Tags: []string{"write"},
+		Description: "Writes a whole file: creates it, with the folders above it, or replaces all that it holds. To change a part of a file use edit.",
+		Schema: parsed(`{
+			"type": "object",
+			"properties": {
+				"file_path": {"type": "string", "minLength": 1, "description": "The file to write, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project/notes.txt"]},
+				"content": {"type": "string", "description": "All that the file is to hold. It is written as it is, as UTF-8."}
+			},
+			"required": ["file_path", "content"],
+			"additionalProperties": false
+		}`),
+		Describe: func(p map[string]any) string {
+			return fmt.Sprintf("Write %s to %s", size(int64(len(values(p).text("content")))), values(p).text("file_path"))
+		},
+		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+			return f.confirm(in, values(in.Params).text("file_path"), whole(values(in.Params)))
+		},
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			return f.change(ctx, in, values(in.Params).text("file_path"), whole(values(in.Params)))
+		},
+	}
+}
+
+// whole makes a file what the call says, whatever it holds.
+func whole(v values) maker {
+	return func(string, version) (string, int, error) { return v.text("content"), 0, nil }
+}

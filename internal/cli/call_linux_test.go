@@ -1,0 +1,134 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// calling makes what sit starts a call of the tool.
+func calling(c *exec.Cmd) { c.Args[1] = "call" }
+
+// document is the one JSON document on the screen, after everything else.
+func (s *seat) document(screen string) map[string]any {
+	s.Helper()
+	at := strings.LastIndex(screen, "\r\n{\r\n")
+	var doc map[string]any
+	if at < 0 || json.Unmarshal([]byte(screen[at:]), &doc) != nil {
+		s.Fatalf("there is no document in %q", screen)
+	}
+	return doc
+}
+
+const asksFor = `
+tags: [write]
+parameters: {WHAT: {type: string, description: what}}
+bash: echo "did {WHAT}" | tee done
+`
+
+// TestCallAsksAPerson: at a terminal a person is shown what would happen, and decides.
+func TestCallAsksAPerson(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys, status, code string
+		exit               int
+	}{
+		"yes":    {"y\n", "success", "", 0},
+		"no":     {"n\n", "refused", "declined", 5},
+		"Ctrl-D": {"\x04", "refused", "declined", 5},
+		"Ctrl-C": {"\x03", "cancelled", "cancelled", 130},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sit(t, asksFor, calling, `{"WHAT":"it\u001b[2J"}`)
+			s.asked(1)
+			for _, want := range []string{`A model calls a tool: Runs: echo "did it<U+001B>[2J" | tee done`, `is not approved`, `| echo "did it`} {
+				if !strings.Contains(s.seen(), want) {
+					t.Errorf("the screen does not say %s: %s", want, s.seen())
+				}
+			}
+			s.types(c.keys)
+			doc := s.document(s.ends(c.exit))
+			if code, _ := doc["error"].(map[string]any); doc["execution_status"] != c.status || c.code != "" && code["code"] != c.code || s.ran() != (c.exit == 0) {
+				t.Errorf("%v, ran %v", doc, s.ran())
+			}
+			audit := s.audit()
+			if c.exit != 130 && (!strings.Contains(audit, `"by": "terminal"`) || !strings.Contains(audit, `"door": "call"`)) {
+				t.Error(audit)
+			}
+			if run, _ := doc["run"].(string); c.exit == 0 && !strings.Contains(audit, `"run": "`+run+`"`) {
+				t.Errorf("run %s is not in %s", run, audit)
+			}
+		})
+	}
+}
+
+// TestCallInterrupted: Ctrl-C while the tool runs stops it, and the document says so.
+func TestCallInterrupted(t *testing.T) {
+	t.Parallel()
+	for name, sig := range map[string]struct {
+		signal syscall.Signal
+		code   int
+	}{"INT": {syscall.SIGINT, 130}, "TERM": {syscall.SIGTERM, 143}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "it.yaml"), []byte("name: it\ndescription: d\nbash: echo begun; touch begun; sleep 600\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("flowrun", "call", "./it.yaml", "--auto-approve", "*")
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+dir+"/state", "HOME="+dir, "XDG_CONFIG_HOME="+dir, "FLOWRUN_GLOBAL_CONFIG="+dir+"/none")
+			var out, errs strings.Builder
+			cmd.Stdout, cmd.Stderr = &out, &errs
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+				if _, err := os.Stat(filepath.Join(dir, "begun")); err == nil {
+					break
+				}
+			}
+			cmd.Process.Signal(sig.signal)
+			err := cmd.Wait()
+			var doc struct {
+				Status string `json:"execution_status"`
+				Tool   string `json:"tool_executed"`
+				Told   string `json:"llmContent"`
+				Error  struct{ Code string }
+			}
+			if bad := json.Unmarshal([]byte(out.String()), &doc); bad != nil || cmd.ProcessState.ExitCode() != sig.code || doc.Status != "cancelled" ||
+				doc.Error.Code != "cancelled" || doc.Tool != "it" || !strings.Contains(doc.Told, "begun") || errs.Len() > 0 {
+				t.Errorf("%v, %v, exit %d: %s %s", bad, err, cmd.ProcessState.ExitCode(), out.String(), errs.String())
+			}
+		})
+	}
+}
+
+// TestCallInterruptedWhileReading: Ctrl-C ends a call that waits for its arguments.
+func TestCallInterruptedWhileReading(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := exec.Command("flowrun", "call", "it", "-")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+dir+"/state", "HOME="+dir)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var out strings.Builder
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond) // the signal has to be caught by then; else there is no document
+	cmd.Process.Signal(syscall.SIGINT)
+	cmd.Wait()
+	if cmd.ProcessState.ExitCode() != 130 || !strings.Contains(out.String(), `"execution_status": "cancelled"`) {
+		t.Errorf("exit %d: %s", cmd.ProcessState.ExitCode(), out.String())
+	}
+}

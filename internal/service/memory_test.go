@@ -1,0 +1,54 @@
+package service_test
+
+import (
+	"log/slog"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/service"
+)
+
+// TestMemoryLevels: what a service holds on to of runs that have ended is the row of
+// updates, and that has an end: once it is full, runs of scripts take no more memory.
+func TestMemoryLevels(t *testing.T) {
+	b := newBench(t, map[string]string{"script": "name: script\nsteps:\n  - {name: one, js: 'return {text: params.WHO}'}\nparameters:\n  WHO: {type: string}\n"})
+	store := b.open(t.TempDir())
+	b.store = store
+	scripts := hooks.New(hooks.Config{})
+	t.Cleanup(func() { scripts.Close() })
+	s := b.serve(func(c *service.Config) {
+		c.Log = slog.New(slog.DiscardHandler) // the test's own keeps every line
+		c.Engine = flowrun.New(flowrun.Config{Store: store, Grace: time.Second, JavaScript: scripts})
+	})
+	// held is what is held after some runs more, in bytes.
+	held := func(runs int) int {
+		var ids []string
+		for range runs {
+			ids = append(ids, b.start(s, service.Request{Tool: "script", Params: map[string]any{"WHO": "you"}}))
+		}
+		for _, id := range ids {
+			b.becomes(id, dag.Succeeded)
+		}
+		await(t, func() bool { return s.Health().Running == 0 }, func() any { return s.Health() })
+		runtime.GC()
+		runtime.GC() // what the first one found to finalize
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	const many = 300
+	begun := held(many / 3) // what is made once has been made
+	grown := held(many) - begun
+	s.ShortFeed(many) // less than the runs so far have told of
+	const times = 5   // what leaks grows each time, what is only being moved does not
+	full := held(many)
+	level := (held(times*many) - full) / times
+	t.Logf("%d runs take %d bytes while the row fills, and %d when it is full", many, grown, level)
+	if level > grown/2 {
+		t.Error("they hold on to something for ever")
+	}
+}

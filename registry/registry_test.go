@@ -1,0 +1,460 @@
+package registry_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/registry"
+	"github.com/flowrun/flowrun/tool"
+)
+
+func TestMain(m *testing.M) {
+	flowrun.HelperMain()
+	goleak.VerifyTestMain(m)
+}
+
+// shelf is a folder with a tool of every kind.
+var shelf = map[string]string{
+	"weather.yaml": `name: weather
+description: Tells the weather
+tags: [read]
+bash: echo "{CITY} for {DAYS}"
+parameters:
+  CITY: {type: string, description: Where, required: true, examples: [Rome]}
+  DAYS: {type: number, description: How long, default: 3, validation: {minimum: 1, maximum: 7}}
+  UNIT: {type: string, description: Of temperature, validation: {enum: [metric, imperial]}}
+`,
+	"login.yaml": `name: login
+description: Logs in
+bash: 'echo ok; : "{TOKEN}"'
+environment: {secrets: [TOKEN]}
+parameters:
+  TOKEN: {type: string, description: A secret, default: hunter22secret, examples: [example-secret], validation: {enum: [hunter22secret, other22secret]}}
+  NAME: {type: string, description: Who, required: true}
+`,
+	"chain.yaml": `name: chain
+description: Does two things.
+steps:
+  - name: one
+    bash: echo one {WHAT}
+  - name: two
+    bash: echo two
+parameters:
+  WHAT: {type: string, description: of it, required: true}
+`,
+	"page.md": "---\ntool: true\nid: page\nname: A page\ndescription: Greets\ntype: chain\nparameters:\n  - {name: who, type: string, required: true, description: whom}\n---\n\n```yaml\nsteps:\n  - id: first\n    tool: weather\n    parameters: {CITY: \"{{who}}\"}\n```\n",
+	"add.tool.js": `module.exports = {
+  getMetadata: () => ({ id: 'add', name: 'Adder', description: 'Adds.' }),
+  getSchema: () => ({ parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number', default: 1 } }, required: ['a'] } }),
+  execute: (p) => ({ sum: p.a + p.b })
+};`,
+	"dotted.yaml": "name: pressure.solve\ndescription: d\nbash: echo solved\n",
+	"broken.yaml": "name: broken\ndescription: d\nbash: echo\nbosh: x\n",
+	"windows.yaml": `name: elsewhere
+description: d
+platforms: [windows]
+bash: echo
+`,
+}
+
+// adder is a tool written in Go, with parameters as JSON Schema.
+func adder(t *testing.T) *tool.Definition {
+	t.Helper()
+	schema, err := tool.ParseSchema([]byte(`{"type":"object","properties":{
+		"a":{"type":"integer"},
+		"list":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}},
+		"maybe":{"anyOf":[{"type":"integer"},{"type":"null"}]},
+		"kind":{"const":"sum"},
+		"any":{"$ref":"#/$defs/x"}},"required":["a"],"$defs":{"x":{"type":"object"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return flowrun.GoTool{Name: "go_add", DisplayName: "Go adder", Description: "Adds in Go", Schema: schema,
+		Describe: func(p map[string]any) string { return fmt.Sprintf("Adds %d", p["a"].(int64)) },
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			if _, slow := in.Params["maybe"]; slow {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return flowrun.TextContent("for the model", "**for a person**"), nil
+		}}.Definition()
+}
+
+// stock is a registry over the shelf.
+func stock(t *testing.T, o registry.Options) *registry.Registry {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), ".flowrun", "tools")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range shelf {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lib := tool.NewLibrary(tool.Config{WorkingDirectory: filepath.Dir(filepath.Dir(dir)), Home: t.TempDir()})
+	scripts := hooks.New(hooks.Config{InProcess: true})
+	t.Cleanup(func() { scripts.Close() })
+	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
+	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return []*tool.Definition{adder(t)} })
+	o.World.JavaScript = scripts
+	if o.Engine == nil {
+		o.Engine = flowrun.New(flowrun.Config{JavaScript: scripts})
+	}
+	return registry.New(lib, o)
+}
+
+// all lets every call go ahead.
+func all(*registry.Invocation) registry.Judgement {
+	return registry.Judgement{Decision: registry.Proceed}
+}
+
+// TestList: tools of every kind stand in one list; what is broken is told beside it.
+func TestList(t *testing.T) {
+	r := stock(t, registry.Options{})
+	tools, problems := r.List()
+	var names []string
+	for _, x := range tools {
+		names = append(names, x.Name()+"/"+x.DisplayName())
+		var schema struct{ Type string }
+		if err := json.Unmarshal(x.Schema(), &schema); err != nil || schema.Type != "object" || x.Description() == "" {
+			t.Errorf("%s: %s, %q", x.Name(), x.Schema(), x.Description())
+		}
+		for _, format := range []string{"json-schema", "openai", "anthropic", "gemini", "mcp"} {
+			if d, err := x.Declaration(format); err != nil || !json.Valid(d) {
+				t.Errorf("%s for %s: %s, %v", x.Name(), format, d, err)
+			}
+		}
+	}
+	want := []string{"add/Adder", "chain/chain", "go_add/Go adder", "login/login", "page/A page", "pressure.solve/pressure.solve", "weather/weather"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+	if problems.Err() == nil || !strings.Contains(problems.Error(), "bosh") {
+		t.Errorf("%v", problems)
+	}
+	declared, _ := r.Declarations("openai")
+	if len(declared) != len(want) || !strings.Contains(string(declared[5]), `"name":"pressure_solve"`) {
+		t.Errorf("%s", declared)
+	}
+	for _, d := range declared {
+		if strings.Contains(string(d), "secret") && strings.Contains(string(d), "22") {
+			t.Errorf("a secret is declared: %s", d)
+		}
+	}
+}
+
+func TestGet(t *testing.T) {
+	r := stock(t, registry.Options{})
+	for name, want := range map[string]string{
+		"weather": "", "pressure.solve": "", "pressure_solve": "", "go_add": "", "add": "",
+		"wether": `did you mean "weather"?`, "": "cannot find the tool", "broken": "bosh",
+		"./weather.yaml": "is a path", "../x": "is a path", "weather.yaml": "is a path", `a\b`: "is a path", strings.Repeat("x", 1<<16): "",
+	} {
+		got, err := r.Get(name)
+		switch {
+		case len(name) > 1000:
+			if err == nil {
+				t.Error("a long name is found")
+			}
+		case want == "" && (err != nil || got.Name() == ""):
+			t.Errorf("%q: %v", name, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// TestParse: what is read of arguments, for tools of every kind.
+func TestParse(t *testing.T) {
+	r := stock(t, registry.Options{})
+	for _, c := range []struct{ tool, text, params, defaults, refused string }{
+		{"weather", `{"CITY":"Rome"}`, `{"CITY":"Rome"}`, "DAYS", ""},
+		{"weather", `{"CITY":"Rome","DAYS":"5"}`, `{"CITY":"Rome","DAYS":5}`, "", ""},
+		{"weather", `{"CITY":"Rome","DAYS":null}`, `{"CITY":"Rome"}`, "DAYS", ""},
+		{"weather", `{"CITY":"Rome","UNIT":"Metric"}`, `{"CITY":"Rome","UNIT":"metric"}`, "DAYS", ""},
+		{"weather", `{"CITY":"Rome","DAYS":9}`, "", "", "invalid"},
+		{"weather", `{"DAYS":2}`, "", "", "missing"},
+		{"weather", `{"CITY":"Rome","DAY":2}`, "", "", "undeclared"},
+		{"weather", `{"CITY":"--rm"}`, "", "", "invalid"},
+		{"page", `{"who":"Ada"}`, `{"who":"Ada"}`, "", ""},
+		{"page", `{"whom":"Ada"}`, "", "", "undeclared"},
+		{"add", `{"a":"2"}`, `{"a":2}`, "b", ""},
+		{"add", `{"a":2,"c":1}`, "", "", "undeclared"},
+		{"go_add", `{"a":12345678901234567890123}`, `{"a":12345678901234567890123}`, "", ""},
+		{"go_add", `{"a":1,"list":[{"n":"3"}],"maybe":null,"any":{"x":[1]}}`, `{"a":1,"any":{"x":[1]},"list":[{"n":3}],"maybe":null}`, "", ""},
+		{"go_add", `{"a":1,"kind":"product"}`, "", "", "enum"},
+		{"go_add", `{"a":1,"any":5}`, "", "", "invalid"},
+		{"pressure.solve", ``, `{}`, "", ""},
+		{"pressure.solve", `{}`, `{}`, "", ""},
+	} {
+		tl, err := r.Get(c.tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i, refused := tl.Parse(c.text)
+		if refused != nil {
+			if text, err := json.Marshal(refused); err != nil || len(text) > 2048 || refused.Code != c.refused || refused.Message == "" || refused.ExpectedFormat == nil {
+				t.Errorf("%s %s: refused with %s (%v), want %q", c.tool, c.text, text, err, c.refused)
+			}
+			continue
+		}
+		params, _ := json.Marshal(i.Params)
+		if c.refused != "" || string(params) != c.params || strings.Join(i.Defaults, ",") != c.defaults {
+			t.Errorf("%s %s: %s, defaults %v; want %s, %s%s", c.tool, c.text, params, i.Defaults, c.params, c.defaults, c.refused)
+		}
+	}
+}
+
+// TestRefusalIsSmall holds a refusal within 2 KB, whatever is in it.
+func TestRefusalIsSmall(t *testing.T) {
+	lib := tool.NewLibrary(tool.Config{Home: t.TempDir(), WorkingDirectory: t.TempDir()})
+	var params []*tool.Parameter
+	call := map[string]any{}
+	for i := range 200 {
+		name := strings.Repeat("<&\"", 20) + strings.Repeat("é", i)
+		least := 1.0
+		params = append(params, &tool.Parameter{Name: name, Type: "number", Required: true, Validation: tool.Validation{Minimum: &least}})
+		call[name] = 0
+	}
+	if err := lib.Add(flowrun.GoTool{Name: "many", Parameters: params, Run: func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()); err != nil {
+		t.Fatal(err)
+	}
+	r := registry.New(lib, registry.Options{})
+	tl, err := r.Get("many")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, refused := range []*registry.Refusal{tl.Validate(call), tl.Validate(map[string]any{strings.Repeat("\x00\u2028", 5000): 1})} {
+		text, err := json.Marshal(refused)
+		if err != nil || len(text) > 2048 || refused.Message == "" {
+			t.Errorf("%d bytes: %s %v", len(text), text, err)
+		}
+	}
+}
+
+// TestSecretsAreNotShown: neither a refusal nor a description tells a secret.
+func TestSecretsAreNotShown(t *testing.T) {
+	r := stock(t, registry.Options{Judge: all})
+	tl, err := r.Get("login")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{`{}`, `{"NAME":5,"TOKEN":"given-secret"}`, `{"NAM":"x","TOKEN":"x"}`, "nonsense"} {
+		_, refused := tl.Parse(text)
+		if refused == nil {
+			t.Fatalf("%s is not refused", text)
+		}
+		doc, _ := json.Marshal(refused)
+		if strings.Contains(string(doc), "22secret") || strings.Contains(string(doc), "example-secret") || strings.Contains(string(doc), "given-secret") {
+			t.Errorf("%s: %s", text, doc)
+		}
+	}
+	i, refused := tl.Parse(`{"NAME":"Ada","TOKEN":"other22secret"}`)
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	if d := i.Describe(); strings.Contains(d, "other22secret") || !strings.Contains(d, "***") {
+		t.Errorf("%q", d)
+	}
+	c, err := i.Confirmation(t.Context())
+	if err != nil || strings.Contains(c.Title, "other22secret") {
+		t.Errorf("%+v %v", c, err)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	r := stock(t, registry.Options{})
+	for _, c := range []struct{ tool, text, want string }{
+		{"weather", `{"CITY":"Rome; rm -rf ."}`, `Runs: echo "Rome; rm -rf . for 3"`},
+		{"chain", `{"WHAT":"it"}`, `chain: Does two things (WHAT=it; 2 steps)`},
+		{"add", `{"a":1}`, `add: Adds (a=1, b=1)`},
+		{"go_add", `{"a":1}`, `Adds 1`},
+		{"chain", `{"WHAT":"` + strings.Repeat("long ", 100) + `"}`, `chain: Does two things (WHAT=long long long long long long long long long long long long…; 2 steps)`},
+	} {
+		tl, err := r.Get(c.tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i, refused := tl.Parse(c.text)
+		if refused != nil {
+			t.Fatal(refused)
+		}
+		if got := i.Describe(); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.tool, c.text, got, c.want)
+		}
+	}
+}
+
+// traced is a registry whose calls leave their states behind.
+type traced struct{ states []string }
+
+func (t *traced) to(s registry.State) { t.states = append(t.states, string(s)) }
+
+// TestFlow is the flow of S4-050, with a person who answers from a script.
+func TestFlow(t *testing.T) {
+	yes := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Judgement, error) {
+		return registry.Judgement{Decision: registry.Proceed}, nil
+	}
+	no := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Judgement, error) {
+		return registry.Judgement{Decision: registry.Refuse, Reason: "not today"}, nil
+	}
+	later := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Judgement, error) {
+		return registry.Judgement{Decision: registry.Cancel}, nil
+	}
+	fails := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Judgement, error) {
+		return registry.Judgement{}, errors.New("the screen is gone")
+	}
+	never := func(*registry.Invocation) registry.Judgement {
+		return registry.Judgement{Decision: registry.Refuse, Reason: "the rules say no", Hint: "change them"}
+	}
+	for name, c := range map[string]struct {
+		options         registry.Options
+		tool, arguments string
+		trace           string
+		status          registry.Status
+		code, told      string
+	}{
+		"allowed": {registry.Options{Judge: all}, "weather", `{"CITY":"Rome"}`,
+			"requested parsed found validated executing executed answered", registry.Succeeded, "", "Rome for 3\n"},
+		"confirmed": {registry.Options{Confirm: yes}, "weather", `{"CITY":"Rome"}`,
+			"requested parsed found validated confirming confirmed executing executed answered", registry.Succeeded, "", "Rome for 3\n"},
+		"declined": {registry.Options{Confirm: no}, "weather", `{"CITY":"Rome"}`,
+			"requested parsed found validated confirming declined answered", registry.Refused, registry.CodeDeclined, "not today"},
+		"cancelled by the person": {registry.Options{Confirm: later}, "weather", `{"CITY":"Rome"}`,
+			"requested parsed found validated confirming cancelled answered", registry.Stopped, registry.CodeCancelled, "nothing was run"},
+		"nobody to ask": {registry.Options{}, "weather", `{"CITY":"Rome"}`,
+			"requested parsed found validated answered", registry.Refused, registry.CodeNotApproved, "nobody can be asked"},
+		"refused by the rules": {registry.Options{Judge: never, Confirm: yes}, "weather", `{"CITY":"Rome"}`,
+			"requested parsed found validated answered", registry.Refused, registry.CodeNotApproved, "the rules say no; change them"},
+		"the question fails": {registry.Options{Confirm: fails}, "weather", `{"CITY":"Rome"}`,
+			"requested parsed found validated confirming declined answered", registry.Failed, registry.CodeNotRun, "the screen is gone"},
+		"no such tool": {registry.Options{Judge: all}, "wether", `{}`,
+			"requested parsed answered", registry.Failed, registry.CodeNotFound, `did you mean "weather"?`},
+		"a broken tool": {registry.Options{Judge: all}, "broken", `{}`,
+			"requested parsed answered", registry.Failed, registry.CodeInvalidDefinition, "bosh"},
+		"bad arguments": {registry.Options{Judge: all}, "weather", `{"CITY":"Rome","DAYS":99}`,
+			"requested parsed found answered", registry.Refused, registry.CodeInvalid, "Error: Invalid parameters provided. Reason: parameter DAYS: 99 is above"},
+		"for another platform": {registry.Options{Judge: all}, "elsewhere", `{}`,
+			"requested parsed found validated executing executed answered", registry.Failed, registry.CodeNotRun, "runs on windows only"},
+		"rewritten": {registry.Options{Judge: all, Rewrite: []func(string, string) string{func(_, s string) string { return strings.ReplaceAll(s, "special_syntax", `{"CITY":"Rome"}`) }}}, "weather", `special_syntax`,
+			"requested parsed found validated executing executed answered", registry.Succeeded, "", "Rome for 3\n"},
+		"in Go": {registry.Options{Judge: all}, "go_add", `{"a":1}`,
+			"requested parsed found validated executing executed answered", registry.Succeeded, "", "for the model"},
+		"in JavaScript": {registry.Options{Judge: all}, "add", `{"a":1}`,
+			"requested parsed found validated executing executed answered", registry.Succeeded, "", `{"sum":2}`},
+		"in Markdown": {registry.Options{Judge: all}, "page", `{"who":"Ada"}`,
+			"requested parsed found validated executing executed answered", registry.Succeeded, "", "Ada for 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trace := &traced{}
+			c.options.Trace = trace.to
+			a := stock(t, c.options).Call(t.Context(), registry.Request{Tool: c.tool, Arguments: c.arguments})
+			if got := strings.Join(trace.states, " "); got != c.trace {
+				t.Errorf("it went %s, want %s", got, c.trace)
+			}
+			if a.Status != c.status || (a.Error != nil && a.Error.Code != c.code) || (a.Error == nil) != (c.code == "") || !strings.Contains(a.Content.Text(), c.told) {
+				t.Errorf("%s %+v: %q", a.Status, a.Error, a.Content.Text())
+			}
+			holds(t, a)
+		})
+	}
+}
+
+// holds looks whether the document of an answer has its form.
+func holds(t *testing.T, a *registry.Answer) {
+	t.Helper()
+	text, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	for _, key := range []string{"execution_status", "tool_executed", "tolerant_parsing", "repaired", "repairs", "defaults_applied", "coercions", "llmContent", "returnDisplay", "error", "run"} {
+		if _, ok := doc[key]; !ok {
+			t.Errorf("%s is not in %s", key, text)
+		}
+	}
+	ran := a.Result != nil
+	if (doc["tool_executed"] != nil) != ran || (doc["run"] != nil) != ran || doc["tolerant_parsing"] != true || (doc["error"] == nil) != (a.Status == registry.Succeeded) {
+		t.Errorf("%s", text)
+	}
+	if !slices.Contains([]registry.Status{registry.Succeeded, registry.Failed, registry.Refused, registry.Stopped, registry.TimedOut}, a.Status) {
+		t.Errorf("status %q", a.Status)
+	}
+}
+
+// TestCancelWhileAsking: a call that is called off while a person is asked runs nothing.
+func TestCancelWhileAsking(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	trace := &traced{}
+	r := stock(t, registry.Options{Trace: trace.to, Confirm: func(ctx context.Context, _ *registry.Invocation, _ *flowrun.Confirmation) (registry.Judgement, error) {
+		cancel(errors.New("the model thought better of it"))
+		<-ctx.Done()
+		return registry.Judgement{Decision: registry.Proceed}, nil // too late
+	}})
+	a := r.Call(ctx, registry.Request{Tool: "weather", Arguments: `{"CITY":"Rome"}`})
+	if got := strings.Join(trace.states, " "); got != "requested parsed found validated confirming cancelled answered" || a.Status != registry.Stopped || a.Tool != "" ||
+		!strings.Contains(a.Content.Text(), "the model thought better of it") {
+		t.Errorf("%s: %s %q", got, a.Status, a.Content.Text())
+	}
+	holds(t, a)
+}
+
+// TestCancelWhileExecuting: a call that is called off while it runs is stopped.
+func TestCancelWhileExecuting(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	trace := &traced{}
+	r := stock(t, registry.Options{Judge: all, Trace: func(s registry.State) {
+		if trace.to(s); s == registry.Executing {
+			time.AfterFunc(20*time.Millisecond, cancel)
+		}
+	}})
+	a := r.Call(ctx, registry.Request{Tool: "go_add", Arguments: `{"a":1,"maybe":1}`})
+	if got := strings.Join(trace.states, " "); got != "requested parsed found validated executing executed answered" || a.Status != registry.Stopped || a.Error.Code != registry.CodeCancelled {
+		t.Errorf("%s: %s %+v", got, a.Status, a.Error)
+	}
+	if a.Result != nil {
+		holds(t, a)
+	}
+}
+
+// TestTimeout: a call that takes too long is stopped, and says so.
+func TestTimeout(t *testing.T) {
+	r := stock(t, registry.Options{Judge: all, Timeout: 50 * time.Millisecond})
+	a := r.Call(t.Context(), registry.Request{Tool: "go_add", Arguments: `{"a":1,"maybe":1}`})
+	if a.Status != registry.TimedOut || a.Error.Code != registry.CodeTimeout || !strings.Contains(a.Content.Text(), "longer than 50ms") {
+		t.Errorf("%s %+v", a.Status, a.Error)
+	}
+	holds(t, a)
+}
+
+// FuzzCall: whatever a model writes, it is answered with a document.
+func FuzzCall(f *testing.F) {
+	for _, s := range []string{`{"CITY":"Rome"}`, "{CITY='Rome', DAYS=3}", "```json\n{\"CITY\":\"x\"}\n```", "null", "", "\x00\xff", `{"CITY":{"a":[]}}`, "weather(CITY='Rome')", strings.Repeat("[", 500)} {
+		f.Add("weather", s)
+		f.Add("go_add", s)
+	}
+	f.Add("no such tool", "{}")
+	f.Fuzz(func(t *testing.T, name, text string) {
+		r := stock(t, registry.Options{Judge: func(*registry.Invocation) registry.Judgement {
+			return registry.Judgement{Decision: registry.Refuse, Reason: "this is a test"}
+		}})
+		holds(t, r.Call(t.Context(), registry.Request{Tool: name, Arguments: text}))
+	})
+}
