@@ -66,7 +66,7 @@ var escapes = []struct {
 	{"//etc/passwd", "is outside the folders"},
 	{"/etc//shadow", "is outside the folders"},
 	{"/nowhere/at/all", "is outside the folders"},
-	{"/tmp", "is outside the folders"},
+	{"/var", "is outside the folders"},
 	// What is no path.
 	{"WS/file\x00.txt", "has a NUL byte in it"},
 	{"\x00", "has a NUL byte in it"},
