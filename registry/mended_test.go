@@ -26,7 +26,7 @@ func TestWhatIsMended(t *testing.T) {
 		"quotes":          `{'CITY': 'Rome'}`,
 		"literal":         `{"CITY": "Rome", "UNIT": None}`,
 		"bare-text":       `{"CITY": Rome}`,
-		"comma":           `{"CITY": "Rome",, "DAYS": 3}`,
+		"comma":           `{"CITY": "Rome",}`,
 		"missing-comma":   `{"CITY": "Rome" "DAYS": 3}`,
 		"comment":         `{"CITY": "Rome" /* there */}`,
 		"raw-newline":     "{\"CITY\": \"Rome\nLazio\"}",

@@ -71,7 +71,7 @@ bash: echo
 }
 
 // adder is a tool written in Go, with parameters as JSON Schema.
-func adder(t *testing.T) *tool.Definition {
+func adder(t testing.TB) *tool.Definition {
 	t.Helper()
 	schema, err := tool.ParseSchema([]byte(`{"type":"object","properties":{
 		"a":{"type":"integer"},
@@ -94,7 +94,7 @@ func adder(t *testing.T) *tool.Definition {
 }
 
 // stock is a registry over the shelf.
-func stock(t *testing.T, o registry.Options) *registry.Registry {
+func stock(t testing.TB, o registry.Options) *registry.Registry {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), ".flowrun", "tools")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -109,7 +109,8 @@ func stock(t *testing.T, o registry.Options) *registry.Registry {
 	scripts := hooks.New(hooks.Config{InProcess: true})
 	t.Cleanup(func() { scripts.Close() })
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
-	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return []*tool.Definition{adder(t)} })
+	inGo := adder(t)
+	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return []*tool.Definition{inGo} })
 	o.World.JavaScript = scripts
 	if o.Engine == nil {
 		o.Engine = flowrun.New(flowrun.Config{JavaScript: scripts})
@@ -451,10 +452,10 @@ func FuzzCall(f *testing.F) {
 		f.Add("go_add", s)
 	}
 	f.Add("no such tool", "{}")
+	r := stock(f, registry.Options{Judge: func(*registry.Invocation) registry.Judgement {
+		return registry.Judgement{Decision: registry.Refuse, Reason: "this is a test"}
+	}})
 	f.Fuzz(func(t *testing.T, name, text string) {
-		r := stock(t, registry.Options{Judge: func(*registry.Invocation) registry.Judgement {
-			return registry.Judgement{Decision: registry.Refuse, Reason: "this is a test"}
-		}})
 		holds(t, r.Call(t.Context(), registry.Request{Tool: name, Arguments: text}))
 	})
 }

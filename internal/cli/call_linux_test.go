@@ -66,6 +66,33 @@ func TestCallAsksAPerson(t *testing.T) {
 	}
 }
 
+// TestCallShowsAChange: what would change in a file is seen before anything does.
+func TestCallShowsAChange(t *testing.T) {
+	var file string
+	s := sit(t, asksFor, func(c *exec.Cmd) {
+		file = filepath.Join(c.Dir, "a.go")
+		if err := os.WriteFile(file, []byte("func a() {\n\treturn old\n}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.Args = []string{"flowrun", "call", "edit", "edit(file_path='" + file + "', old_string='old', new_string='new\\u202e')"}
+	})
+	s.asked(1)
+	for _, want := range []string{"-→   return old\r\n", "+→   return new<U+202E>\r\n"} {
+		if !strings.Contains(s.seen(), want) {
+			t.Errorf("the screen does not say %q: %s", want, s.seen())
+		}
+	}
+	if text, _ := os.ReadFile(file); strings.Contains(string(text), "new") {
+		t.Error("it was changed before anybody said yes")
+	}
+	s.types("y\n")
+	doc := s.document(s.ends(0))
+	shown, _ := doc["returnDisplay"].(map[string]any)
+	if text, _ := os.ReadFile(file); doc["execution_status"] != "success" || shown["fileDiff"] == nil || !strings.Contains(string(text), "return new\u202e") {
+		t.Errorf("%v, the file is %q", doc, text)
+	}
+}
+
 // TestCallInterrupted: Ctrl-C while the tool runs stops it, and the document says so.
 func TestCallInterrupted(t *testing.T) {
 	t.Parallel()

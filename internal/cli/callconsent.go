@@ -143,9 +143,19 @@ func (d *callDoor) show(c *flowrun.Confirmation) {
 func inBlock(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, line := range lines {
-		lines[i] = "  " + console.Visible(line)
+		lines[i] = "  " + asShown(line)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// asShown is a line in which every character is seen; a tab, which indents much of what is
+// edited, as an arrow.
+func asShown(line string) string {
+	cells := strings.Split(line, "\t")
+	for i := range cells {
+		cells[i] = console.Visible(cells[i])
+	}
+	return strings.Join(cells, "→   ")
 }
 
 // diff is a change of a file for a person: what goes in red and what comes in green, where
@@ -154,7 +164,7 @@ func (d *callDoor) diff(f *flowrun.FileDiff) string {
 	var b strings.Builder
 	color := d.colored(d.Stderr)
 	for line := range strings.Lines(f.FileDiff) {
-		line = console.Visible(strings.TrimRight(line, "\r\n"))
+		line = asShown(strings.TrimSuffix(line, "\n"))
 		if code := map[bool]string{true: diffColor(line)}[color]; code != "" {
 			line = "\x1b[" + code + "m" + line + "\x1b[0m"
 		}

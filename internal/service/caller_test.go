@@ -1,0 +1,44 @@
+package service_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// TestCallerGone: a run that broke off with the model's call that began it is left to people:
+// the model may have called again.
+func TestCallerGone(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, map[string]string{"job": "name: job\ntags: [read]\nbash: " + gate(dir, "b") + "\n"})
+	state := b.onDisk()
+	first := b.store.(*sqlite.Store)
+	plan, err := flowrun.Compile(b.library(), "job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var over sync.WaitGroup
+	for _, origin := range []string{"api", flowrun.OriginCall} {
+		over.Go(func() {
+			flowrun.New(flowrun.Config{Store: first, Grace: time.Second}).Run(context.Background(), plan, nil, flowrun.WithID("of-"+origin), flowrun.WithOrigin(origin))
+		})
+	}
+	b.begun(dir, "b", 2)
+	die(t, first)
+	b.let(dir, "b")
+	over.Wait()
+	killed(t, state)
+	second := b.open(state)
+	b.store = second
+	b.serve(another(second))
+	b.becomes("of-api", dag.Succeeded)
+	b.becomes("of-call", dag.Interrupted)
+	if n := b.log.count("run taken up"); n != 1 {
+		t.Errorf("%d runs were taken up\n%s", n, b.log)
+	}
+}
