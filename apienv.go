@@ -113,12 +113,12 @@ func (e *toolEnv) all() map[string]string {
 	return all
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // set writes variables to the tool's file; secret ones are hidden from then on.
 func (e *toolEnv) set(values map[string]string) error {
 	for name, v := range values {
-		if !variableName.MatchString(name) {
+		if !variableName().MatchString(name) {
 			return fmt.Errorf("%q cannot be the name of an environment variable", name)
 		}
 		if strings.ContainsRune(v, 0) {

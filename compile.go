@@ -59,10 +59,10 @@ type nestedKey struct {
 // with the run must have made it again.
 func (c *compiler) came(name, from string, def *tool.Definition) {
 	known := func(s tool.Source) bool { return s.From == from && s.Name == name }
-	if def.Source == nil || slices.ContainsFunc(c.sources, known) {
+	text := keptText(def)
+	if text == nil || slices.ContainsFunc(c.sources, known) {
 		return
 	}
-	text := keptText(def)
 	c.sources = append(c.sources, tool.Source{From: from, Name: name, File: def.File, Scope: def.Scope,
 		Digest: tool.DigestOf(text), Text: text, Files: def.Files})
 }

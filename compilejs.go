@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/hooks"
@@ -159,11 +160,13 @@ func (c *stepCompiler) strayMention(m hooks.Mention, name, message string, known
 }
 
 // quotedHole finds text in quotes with {NAME} in it.
-var quotedHole = regexp.MustCompile(`"[^"\n]*?\{([^{}"'\n]+)\}[^"\n]*"|'[^'\n]*?\{([^{}"'\n]+)\}[^'\n]*'`)
+var quotedHole = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"[^"\n]*?\{([^{}"'\n]+)\}[^"\n]*"|'[^'\n]*?\{([^{}"'\n]+)\}[^'\n]*'`)
+})
 
 // holesInScript warns of references as commands have them: in a script they are text.
 func (c *stepCompiler) holesInScript(code tool.Text) {
-	for _, at := range quotedHole.FindAllStringSubmatchIndex(code.S, -1) {
+	for _, at := range quotedHole().FindAllStringSubmatchIndex(code.S, -1) {
 		from, to := max(at[2], at[4]), max(at[3], at[5])
 		root := rootOf(code.S[from:to])
 		symbol := c.names.Symbol(root)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/tool"
@@ -108,11 +109,13 @@ func (r *Result) culprit(res *StepResult) *StepResult {
 	return res
 }
 
-var refusedParameter = regexp.MustCompile(`^(?:.*: )?parameter ([A-Za-z_][A-Za-z0-9_-]*): (is |has )?`)
+var refusedParameter = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:.*: )?parameter ([A-Za-z_][A-Za-z0-9_-]*): (is |has )?`)
+})
 
 // asParameter writes what is wrong with a parameter as the specification does.
 func asParameter(message string) string {
-	m := refusedParameter.FindStringSubmatchIndex(message)
+	m := refusedParameter().FindStringSubmatchIndex(message)
 	if m == nil {
 		return message
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
@@ -66,11 +67,11 @@ func (c *jsCall) process(ctx context.Context, in execution) (*dag.Result, string
 }
 
 // thrown is the line of Node.js's report that says what was thrown.
-var thrown = regexp.MustCompile(`(?m)^(Uncaught )?([A-Z]\w*)?Error\b.*$`)
+var thrown = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(Uncaught )?([A-Z]\w*)?Error\b.*$`) })
 
 // lastWords is what a process that died said, in a line.
 func lastWords(printed string) string {
-	if line := thrown.FindString(printed); line != "" {
+	if line := thrown().FindString(printed); line != "" {
 		return line
 	}
 	printed = strings.TrimSpace(printed)

@@ -40,7 +40,7 @@ var callTemplate, _ = expr.ParseTemplate("{"+callInput+"}", expr.Plain, callName
 // program makes the step that calls a tool which a program told of.
 func (c *stepCompiler) program(s *planStep) {
 	call := c.step.Program
-	s.command = c.hands(expr.Fixed(call.Argv), "")
+	s.command = c.hands(expr.LiteralArgv(call.Argv), "")
 	s.command.Dir, s.command.Input = expr.Literal(call.Dir), callTemplate
 	c.usesParameter(anyArgument)
 	s.run = s.command
@@ -122,7 +122,9 @@ func (r *Result) Report(why string) string {
 	switch {
 	case signal != "":
 		code, said = "", ""
-	case !ranToItsEnd(s):
+	case s.Status == dag.Failed && !ranToItsEnd(s):
+		code, said = "", cmp.Or(s.Message, s.Reason)
+	case s.Status != dag.Failed:
 		code, said = "", cmp.Or(why, s.Message, s.Reason, r.Message)
 	}
 	return fmt.Sprintf("Stdout: %s\nStderr: %s\nError: %s\nExit Code: %s\nSignal: %s",

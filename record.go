@@ -2,6 +2,7 @@ package flowrun
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,6 +57,9 @@ func (r *Record) whole(lib *tool.Library) ([]tool.Source, error) {
 			continue
 		}
 		text, err := os.ReadFile(s.File)
+		if s.Scope == tool.ScopeDiscovered {
+			text, err = toldAgain(lib, s)
+		}
 		if err == nil && tool.DigestOf(text) != s.Original {
 			if def, _, _ := lib.Live().Load(s.File); def != nil {
 				text = keptText(def)
@@ -65,11 +69,20 @@ func (r *Record) whole(lib *tool.Library) ([]tool.Source, error) {
 			err = errors.New("it has changed")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot go on with the definition that run %s was started with: %s holds a secret and so was not kept as it is, and now: %w; go on with --latest", r.ID, s.File, err)
+			return nil, fmt.Errorf("cannot go on with the definition that run %s was started with: %s holds a secret and so was not kept as it is, and now: %w; go on with --latest", r.ID, cmp.Or(s.File, s.Name), err)
 		}
 		s.Text = text
 	}
 	return list, nil
+}
+
+// toldAgain is the text of a discovered tool as a program tells of it now.
+func toldAgain(lib *tool.Library, s *tool.Source) ([]byte, error) {
+	def, _, err := lib.Live().Lookup(s.Name, nil)
+	if err != nil {
+		return nil, err
+	}
+	return keptText(def), nil
 }
 
 // world is the World a recorded run lives in. The environment is this process's.
@@ -89,7 +102,7 @@ func (r *Record) asked() string {
 // file is where the run's tool was found, its name where that is no file.
 func (r *Record) file() string {
 	if len(r.Sources) > 0 && r.Sources[0].From == "" {
-		return r.Sources[0].File
+		return cmp.Or(r.Sources[0].File, r.Sources[0].Name)
 	}
 	return r.Tool
 }

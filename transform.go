@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/hooks"
@@ -18,7 +19,7 @@ import (
 type jsTransform struct{ script *hooks.Script }
 
 // functionName is what stands alone where a function is named that value is given to.
-var functionName = regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`)
+var functionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`) })
 
 // bareFunctions are the functions of the language that have no dot in their names. int is
 // no name of JavaScript: it is Math.trunc for those who know it from elsewhere.
@@ -40,7 +41,7 @@ func (c *compiler) transforms(p *param, at tool.Text) {
 func (c *compiler) jsTransform(at tool.Text) *jsTransform {
 	name := strings.TrimSpace(at.S)
 	code := at
-	if functionName.MatchString(name) && name != "value" && !strings.HasPrefix(name, "value.") {
+	if functionName().MatchString(name) && name != "value" && !strings.HasPrefix(name, "value.") {
 		if !strings.Contains(name, ".") && !slices.Contains(bareFunctions, name) {
 			c.noTransform(at, name)
 			return nil

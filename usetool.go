@@ -56,12 +56,8 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 }
 
 func hintFor(err error) string {
-	nf, ok := err.(*tool.NotFoundError)
-	switch {
-	case ok && len(nf.Near) > 0:
+	if nf, ok := err.(*tool.NotFoundError); ok && len(nf.Near) > 0 {
 		return fmt.Sprintf("did you mean %q?", nf.Near[0])
-	case ok && nf.Note != "":
-		return nf.Note
 	}
 	return "flowrun looks beside the file, then in the local, user and global tool folders"
 }

@@ -11,7 +11,11 @@ func LiteralScript(text string, sh Shell) *Template {
 // LiteralArgv is a command of just these words, whatever stands in them.
 func LiteralArgv(words []string) *Template {
 	t := &Template{shell: Argv, static: true}
-	for _, w := range words {
+	for i, w := range words {
+		if i > 0 {
+			t.pieces = append(t.pieces, piece{text: " "})
+		}
+		t.pieces = append(t.pieces, piece{text: displayText(w, formWord)})
 		t.words = append(t.words, argvWord{parts: []argvPart{{text: w, quoted: true}}, quoted: true})
 	}
 	return t

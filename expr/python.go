@@ -3,6 +3,7 @@ package expr
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // placePython finds out where the holes of a Python script sit (S1-029). Python has
@@ -11,7 +12,7 @@ import (
 // text. What Python's versions read differently is refused.
 func placePython(src string, pieces []piece) []Problem {
 	p := pythonReader{cells: cellsOf(pieces), refusals: refusals{src: src}}
-	if c := codingCookie.FindStringSubmatch(firstLines(src)); c != nil && !strings.EqualFold(strings.ReplaceAll(c[1], "_", "-"), "utf-8") {
+	if c := codingCookie().FindStringSubmatch(firstLines(src)); c != nil && !strings.EqualFold(strings.ReplaceAll(c[1], "_", "-"), "utf-8") {
 		p.lost = "the script is not in UTF-8"
 	}
 	for p.i < len(p.cells) {
@@ -21,7 +22,7 @@ func placePython(src string, pieces []piece) []Problem {
 }
 
 // codingCookie is the comment that gives a script's encoding (PEP 263).
-var codingCookie = regexp.MustCompile(`(?m)^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`)
+var codingCookie = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`) })
 
 // firstLines are the lines in which a coding cookie counts.
 func firstLines(src string) string {
@@ -189,7 +190,9 @@ func (f *fields) read(cs cells, i int) int {
 }
 
 // partEscape is an escape that what follows could belong to.
-var partEscape = regexp.MustCompile(`\\(x[0-9a-fA-F]?|[0-7]{1,2}|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|N|)$`)
+var partEscape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\\(x[0-9a-fA-F]?|[0-7]{1,2}|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|N|)$`)
+})
 
 // inside places a hole in a string. before is the text in front of it.
 func (p *pythonReader) inside(h *hole, prefix, before string) {
@@ -201,7 +204,7 @@ func (p *pythonReader) inside(h *hole, prefix, before string) {
 		p.add(h, "an f-string reads what stands in it as code", `end the string before it: "..." + str({X}); for Python's own braces write {{X}}`)
 	case prefix != "" && prefix != "u":
 		p.add(h, "a raw or bytes string has no escapes that could hold any value", "end the string before it, and join it with +")
-	case partEscape.MatchString(strings.ReplaceAll(before, `\\`, "  ")):
+	case partEscape().MatchString(strings.ReplaceAll(before, `\\`, "  ")):
 		p.add(h, "a backslash escape stands before it", "complete the escape, or write two backslashes for one")
 	default:
 		p.evaluated(h)

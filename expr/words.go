@@ -18,19 +18,6 @@ func Words(command string) ([]string, error) {
 	return argv, err
 }
 
-// Fixed is a template, as of run:, of a program and its arguments that stand as they are.
-func Fixed(argv []string) *Template {
-	t := &Template{shell: Argv, static: true}
-	for i, text := range argv {
-		t.words = append(t.words, argvWord{parts: []argvPart{{text: text}}, quoted: true})
-		if i > 0 {
-			t.pieces = append(t.pieces, piece{text: " "})
-		}
-		t.pieces = append(t.pieces, piece{text: displayText(text, formWord)})
-	}
-	return t
-}
-
 // unnamed knows no name.
 type unnamed struct{}
 

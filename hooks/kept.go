@@ -42,3 +42,14 @@ func restored(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 	def.Source = src
 	return def, found
 }
+
+// KeptModules is the node_modules folder that a tool needs to run again which a run has kept
+// as this text; "" where it needs none: only a tool for Node.js does, the code of others
+// has their packages in it.
+func KeptModules(text []byte) string {
+	def, _ := restored("", text)
+	if def == nil || !def.Steps[0].Script.Module.Node {
+		return ""
+	}
+	return def.Steps[0].Script.Module.Packages
+}

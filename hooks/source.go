@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
@@ -59,7 +60,7 @@ const maxNesting = 1000
 
 // labels are more of them in a row than there are loops to leave; goja's parser takes a
 // time for them that grows with their number's cube.
-var labels = regexp.MustCompile(`(?:[\pL\w$]+\s*:\s*){50}`)
+var labels = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:[\pL\w$]+\s*:\s*){50}`) })
 
 // tree is a source that has been parsed.
 type tree struct {
@@ -97,7 +98,7 @@ func (s source) bounds() *problem {
 	if s.Form != Module && len(s.Text) > MaxScript {
 		return &problem{Off: MaxScript, Message: fmt.Sprintf("the script is longer than %d KiB", MaxScript>>10)}
 	}
-	if at := labels.FindStringIndex(s.Text); s.Form != Module && at != nil {
+	if at := labels().FindStringIndex(s.Text); s.Form != Module && at != nil {
 		return &problem{Off: at[0], Message: "more labels follow each other here than anybody needs"}
 	}
 	open := 0

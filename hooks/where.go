@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/dop251/goja"
 )
@@ -100,11 +101,11 @@ func (p *program) place(f *failure, stack []goja.StackFrame) {
 }
 
 // placeInStack is a place in the text of an Error's stack.
-var placeInStack = regexp.MustCompile(`\b` + scriptName + `:(\d+):(\d+)\(\d+\)`)
+var placeInStack = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b` + scriptName + `:(\d+):(\d+)\(\d+\)`) })
 
 // placeIn does the same for the stack of an Error as text.
 func (p *program) placeIn(f *failure, stack string) {
-	m := placeInStack.FindStringSubmatch(stack)
+	m := placeInStack().FindStringSubmatch(stack)
 	if m == nil {
 		return
 	}

@@ -71,6 +71,10 @@ func (l *Library) recall(name string, from *Definition) (*Definition, Diagnostic
 		}
 		return nil, nil, fmt.Errorf("cannot find the tool %s: it is not among the definitions that were kept", quote(name))
 	}
+	if src.Scope == ScopeDiscovered {
+		def, err := readProgram(src.Text)
+		return def, nil, err
+	}
 	key := string(src.Scope) + "\x00" + src.File
 	l.mu.Lock()
 	c, known := l.cache[key]

@@ -118,6 +118,11 @@ func (d *desk) call(name string, params ...any) string {
 	text := fmt.Sprintf("error: %v", err)
 	if err == nil {
 		text = c.Text()
+		if line, ends := strings.CutSuffix(text, "\n"); name != "read_file" && ends {
+			text = line
+		} else if name != "read_file" {
+			d.t.Errorf("%s %v: the answer does not end with its line: %q", name, params, text)
+		}
 	}
 	return strings.NewReplacer(d.ws, "WS", d.outside, "OUT").Replace(text)
 }
@@ -141,7 +146,12 @@ func has(t *testing.T, what, got string, pieces ...string) {
 func same(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
-		t.Errorf("%s:\n got %q\nwant %q", what, got, want)
+		i := 0
+		for i < min(len(got), len(want)) && got[i] == want[i] {
+			i++
+		}
+		i = max(i-100, 0)
+		t.Errorf("%s: from byte %d on\n got %.300q\nwant %.300q", what, i, got[i:], want[i:])
 	}
 }
 
@@ -150,6 +160,9 @@ func TestTools(t *testing.T) {
 	for _, def := range Tools(Config{}) {
 		if def.Schema == nil || def.DisplayName == "" || def.Description == "" || len(def.Tags) == 0 {
 			t.Errorf("%s: incomplete", def.Name)
+			continue
+		}
+		if !def.Single {
 			continue
 		}
 		g := def.Steps[0].Go.(*flowrun.GoTool)

@@ -79,12 +79,12 @@ func (f *files) change(ctx context.Context, in *flowrun.StepInput, path string, 
 		return nil, err
 	}
 	if c.same() {
-		return flowrun.TextContent(c.done(), ""), nil
+		return answer(c.done(), ""), nil
 	}
 	if err := put(dir, p.name(), p.path, []byte(c.text), c.was, func() error { return c.stands(dir, p.name()) }); err != nil {
 		return nil, err
 	}
-	content := flowrun.TextContent(c.done(), c.unshown())
+	content := answer(c.done(), c.unshown())
 	if d := c.diff(); d != nil {
 		content.Display = d
 	}

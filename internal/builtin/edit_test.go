@@ -193,6 +193,8 @@ func TestWriteFile(t *testing.T) {
 		{"WS/dangling", "x", "is a link that leads to nothing"},
 		{"WS/.git/hooks/pre-commit", "#!/bin/sh\n", "belongs to git itself"},
 		{"WS/sub/.GIT/config", "x", "belongs to git itself"},
+		{"WS/.flowrun/tools/read_file.yaml", "x", "belongs to flowrun itself, which may run what is written there; file tools do not write in .flowrun"},
+		{"WS/.cycod/tools/x.yaml", "x", "belongs to flowrun itself"},
 		{"WS/.gitignore", "*.log\n", "Created"},
 	} {
 		has(t, s.name, d.call("write_file", "file_path", s.name, "content", s.content), s.want)
@@ -252,4 +254,12 @@ func FuzzEdit(f *testing.F) {
 			t.Errorf("%q with %q for %q became %q", held, text, old, got)
 		}
 	})
+}
+
+// TestNearestInLarge: looking for what is like a piece takes its time in proportion to the
+// file, also where all lines are much alike.
+func TestNearestInLarge(t *testing.T) {
+	text := strings.Repeat("aaaa bbbb cccc dddd\n", mostWritten/20-1) + "aaaa xbbb cccc\n"
+	same(t, "large", nearest(text, "aaaa xbbb  cccc"), fmt.Sprintf("The line most like its first one is line %d: \"aaaa xbbb cccc\".", mostWritten/20))
+	same(t, "one long line", nearest(strings.Repeat("x", mostWritten), "y"), "No line of it is like the first one of old_string; read the file again.")
 }

@@ -66,17 +66,6 @@ func within(v values) string {
 	return ""
 }
 
-// searched is the place that the path of a search names; "" is the workspace.
-func (rs *roots) searched(path string) (place, error) {
-	if path == "" {
-		path = "."
-	}
-	if !filepath.IsAbs(path) && rs.form(filepath.Join(rs.workspace, path)) == nil && path[0] != '~' && !slices.Contains(strings.FieldsFunc(path, isSeparator), "..") {
-		path = filepath.Join(rs.workspace, path)
-	}
-	return rs.find(path)
-}
-
 // begin is the folder in which all lies that a pattern can match, and the rest of the
 // pattern. A full path as the pattern counts from the root of the file system.
 func (rs *roots) begin(folder, text string) (place, string, error) {
@@ -178,7 +167,7 @@ func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flow
 		if !strings.Contains(text, "**") {
 			hint = " A pattern without ** is not about files in folders below: **/" + strings.TrimPrefix(filepath.Base(text), "/") + " is."
 		}
-		return flowrun.TextContent(short+"."+hint+w.notes(), short)
+		return answer(short+"."+hint+w.notes(), short)
 	}
 	short := fmt.Sprintf("Found %s that match %s in %s", plural(len(list), "file"), piece(text), p.path)
 	if more {
@@ -193,5 +182,5 @@ func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flow
 	if n := len(list) - mostGlobbed; n > 0 {
 		fmt.Fprintf(&b, "---\n[%d more are not shown; a narrower pattern or path finds those that are wanted]\n", n)
 	}
-	return flowrun.TextContent(strings.TrimSuffix(b.String(), "\n")+w.notes(), short)
+	return answer(strings.TrimSuffix(b.String(), "\n")+w.notes(), short)
 }

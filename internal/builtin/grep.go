@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -49,7 +50,7 @@ func (f *files) grepSearch() flowrun.GoTool {
 			if err != nil {
 				return nil, err
 			}
-			return s.answer(), nil
+			return s.result(), nil
 		},
 	}
 }
@@ -64,7 +65,12 @@ type search struct {
 	glob    globbing
 	most    int
 
-	walk  *walk
+	walk    *walk
+	dir     *os.Root // of place
+	rg      *ripgrep // nil: it is not there
+	waiting []string // files for it, from place
+	waits   int      // bytes in their names
+
 	found strings.Builder
 	count int    // lines in found
 	file  string // of the last of them
@@ -115,30 +121,77 @@ func badExpression(pattern string, err error) error {
 // run searches a folder, or a single file.
 func (s *search) run(ctx context.Context) error {
 	s.walk = &walk{ctx: ctx, gitIgnore: true, depth: mostFolder, visit: func(e entry) error {
-		if e.typ.IsDir() || e.typ&fs.ModeSymlink != 0 || s.filter != "" && !s.glob.fits(e.rest) {
+		if e.typ != 0 || s.filter != "" && !s.glob.fits(e.rest) {
 			return nil
 		}
-		return s.look(ctx, e.dir, e.name, e.path)
+		return s.visit(ctx, e)
 	}}
 	dir, err := s.place.dir()
 	if err == nil {
-		dir.Close()
-		s.walk.prune = s.hints(ctx)
-		return s.walk.from(s.place)
+		s.rg = s.ripgrep()
+		s.dir = dir
+		defer dir.Close()
+		if err := s.walk.from(s.place); err != nil || s.full {
+			return err
+		}
+		return enough(s.batch(ctx))
 	}
 	parent, err := s.place.parent(false)
 	if err != nil {
 		return err
 	}
 	defer parent.Close()
-	if err = s.lines(ctx, parent, s.place.name(), s.place.path); errors.Is(err, errEnough) {
-		err = nil
+	return enough(s.lines(ctx, parent, s.place.name(), s.place.path))
+}
+
+// enough is an error without the one that ends a walk from inside.
+func enough(err error) error {
+	if errors.Is(err, errEnough) {
+		return nil
 	}
 	return err
 }
 
+// Bounds of the files that ripgrep is asked about at once: those of a command line.
+const (
+	mostBatch      = 1000
+	mostBatchBytes = 24_000
+)
+
+// visit searches a file of the walk, or puts it aside until there are many for ripgrep.
+func (s *search) visit(ctx context.Context, e entry) error {
+	if s.rg == nil {
+		return s.look(ctx, e.dir, e.name, e.path)
+	}
+	s.waiting = append(s.waiting, e.rest)
+	s.waits += len(e.rest)
+	if len(s.waiting) < mostBatch && s.waits < mostBatchBytes {
+		return nil
+	}
+	return s.batch(ctx)
+}
+
+// batch searches the files that wait.
+func (s *search) batch(ctx context.Context) error {
+	if len(s.waiting) == 0 {
+		return nil
+	}
+	files := s.rg.matching(ctx, s.place.path, s.waiting)
+	s.waiting, s.waits = s.waiting[:0], 0
+	for _, f := range files {
+		name := filepath.FromSlash(f)
+		if err := s.look(ctx, s.dir, name, filepath.Join(s.place.path, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // look searches one file on the way. What cannot be read is noted.
 func (s *search) look(ctx context.Context, dir *os.Root, name, path string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	err := s.lines(ctx, dir, name, path)
 	var known *refusal
 	switch {
@@ -202,15 +255,15 @@ func (s *search) add(path string, number int, line []byte) {
 	s.count++
 }
 
-// answer is what was found.
-func (s *search) answer() *flowrun.Content {
+// result is what was found.
+func (s *search) result() *flowrun.Content {
 	about := fmt.Sprintf("%s in %s", piece(s.pattern), s.place.path)
 	if s.filter != "" {
 		about += fmt.Sprintf(" (files: %s)", s.filter)
 	}
 	if s.count == 0 {
 		short := "No matches for " + about
-		return flowrun.TextContent(short+"."+s.walk.notes(), short)
+		return answer(short+"."+s.walk.notes(), short)
 	}
 	short := fmt.Sprintf("Found %s for %s", plural(s.count, "match"), about)
 	if s.full {
@@ -220,5 +273,5 @@ func (s *search) answer() *flowrun.Content {
 	if s.full {
 		text += fmt.Sprintf("\n[There are more; these are the first %d. A narrower pattern, path or glob finds those that are wanted.]", s.count)
 	}
-	return flowrun.TextContent(text+s.walk.notes(), short)
+	return answer(text+s.walk.notes(), short)
 }

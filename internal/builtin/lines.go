@@ -12,11 +12,10 @@ type liner struct {
 	r    *bufio.Reader
 	most int // bytes that are kept of a line
 
-	line  []byte // without what ends it; valid until the next one
-	ends  string // what ends it: "\n", "\r\n", or "" at the end of the text
-	cut   bool   // the line is longer than most
-	bytes int64  // read so far
-	err   error
+	line []byte // without what ends it; valid until the next one
+	ends string // what ends it: "\n", "\r\n", or "" at the end of the text
+	cut  bool   // the line is longer than most
+	err  error
 }
 
 // next goes to the next line; false at the end of the text and where reading fails.
@@ -28,7 +27,6 @@ func (l *liner) next() bool {
 	last := byte(0) // before the line's end
 	for {
 		part, err := l.r.ReadSlice('\n')
-		l.bytes += int64(len(part))
 		if err == nil {
 			part, l.ends = part[:len(part)-1], "\n"
 		}
@@ -109,14 +107,36 @@ func take(r *bufio.Reader, from, most, room int) (excerpt, error) {
 		b.WriteString(l.ends)
 		e.count++
 	}
-	e.text, e.total = b.String(), from+e.count
-	for start := l.bytes; l.next(); e.total++ {
-		if l.bytes-start > mostCounted {
-			e.total = -1
-			return e, nil
+	e.text = b.String()
+	rest, err := countLines(l)
+	if e.total = from + e.count + rest; rest < 0 {
+		e.total = -1
+	}
+	return e, err
+}
+
+// countLines is how many lines are left of a text, -1 where it goes on for too long.
+func countLines(l *liner) (lines int, err error) {
+	last := byte('\n')
+	for read := 0; ; {
+		part, err := l.r.ReadSlice('\n')
+		if read += len(part); read > mostCounted {
+			return -1, nil
+		}
+		if len(part) > 0 {
+			last = part[len(part)-1]
+		}
+		switch {
+		case err == nil:
+			lines++
+		case errors.Is(err, io.EOF) && last != '\n':
+			return lines + 1, nil
+		case errors.Is(err, io.EOF):
+			return lines, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return lines, err
 		}
 	}
-	return e, l.failed()
 }
 
 // firstChars is the beginning of a text, and whether there is more of it.

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -78,7 +79,7 @@ func list(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 	if more := len(all) - mostListed; more > 0 {
 		text += fmt.Sprintf("\n---\n[%d more; glob with a pattern finds those that are wanted]", more)
 	}
-	return flowrun.TextContent(text+w.notes(), short), nil
+	return answer(text+w.notes(), short), nil
 }
 
 // isFolder says why a place is no folder.
@@ -92,9 +93,14 @@ func isFolder(p place) error {
 
 // notFolder is an error of going through a folder, for what is none.
 func notFolder(p place, err error) error {
-	if file, _, opening := p.open(); opening == nil {
+	file, _, opening := p.open()
+	if opening == nil {
 		file.Close()
 		return fmt.Errorf("%s is a file and no folder; read_file reads it", quoted(p.path))
+	}
+	var kind *refusal
+	if errors.As(opening, &kind) && kind.cause == nil && !errors.Is(err, fs.ErrPermission) {
+		return opening
 	}
 	return err
 }

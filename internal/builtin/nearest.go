@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 )
 
@@ -79,23 +80,29 @@ func compare(have, want []string, at, run int) string {
 		plural(run, "line"), at+1, at+run+1, piece120(have[at+run]), piece120(want[run]))
 }
 
-// mostAlike is the line that shares the most pairs of letters with another, -1 where none
-// shares half of them.
+// mostAlike is the line that shares the most pairs of neighbouring letters with another, -1
+// where none shares half of them.
 func mostAlike(have []string, line string) int {
 	line = beginning(line)
-	wanted := pairs(line)
+	wanted := make([]int, 1<<16) // how often each pair is in line
+	for p := range pairs(line) {
+		wanted[p]++
+	}
 	best, at := 0.5, -1
+	var common []uint16
 	for i, h := range have {
 		h = beginning(h)
-		if short, long := min(len(h), len(line)), max(len(h), len(line)); 2*float64(short) <= best*float64(short+long) {
-			continue // too different in length, which is quicker to see
+		common = common[:0]
+		for p := range pairs(h) {
+			if wanted[p] > 0 {
+				wanted[p]--
+				common = append(common, p)
+			}
 		}
-		p := pairs(h)
-		common := 0
-		for pair, n := range p {
-			common += min(n, wanted[pair])
+		for _, p := range common {
+			wanted[p]++
 		}
-		if alike := 2 * float64(common) / float64(total(p)+total(wanted)+1); alike > best {
+		if alike := 2 * float64(len(common)) / float64(max(len(h)+len(line)-2, 1)); alike > best {
 			best, at = alike, i
 		}
 	}
@@ -105,18 +112,13 @@ func mostAlike(have []string, line string) int {
 // beginning is as much of a line as counts, blanks around it left out.
 func beginning(line string) string { return strings.TrimSpace(line[:min(len(line), 200)]) }
 
-// pairs counts the pairs of neighbouring letters of a line.
-func pairs(line string) map[[2]byte]int {
-	list := make(map[[2]byte]int, len(line))
-	for i := range max(len(line)-1, 0) {
-		list[[2]byte{line[i], line[i+1]}]++
+// pairs gives each pair of neighbouring letters of a line.
+func pairs(line string) iter.Seq[uint16] {
+	return func(yield func(uint16) bool) {
+		for i := range max(len(line)-1, 0) {
+			if !yield(uint16(line[i])<<8 | uint16(line[i+1])) {
+				return
+			}
+		}
 	}
-	return list
-}
-
-func total(pairs map[[2]byte]int) (sum int) {
-	for _, n := range pairs {
-		sum += n
-	}
-	return sum
 }

@@ -59,17 +59,10 @@ func checkPattern(text string) error {
 
 // combinations bounds the texts that the braces of a pattern stand for.
 func combinations(text string) int {
-	total, inner := 1, 1
-	for _, c := range text {
-		switch {
-		case total > mostCombinations:
-			return total
-		case c == '{':
-			inner = 1
-		case c == ',':
-			inner++
-		case c == '}':
-			total, inner = total*inner, 1
+	total := 1
+	for part := range strings.SplitSeq(text, "{") {
+		if total *= strings.Count(part, ",") + 1; total > mostCombinations {
+			break
 		}
 	}
 	return total

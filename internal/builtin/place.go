@@ -83,8 +83,14 @@ func (p place) dir() (*os.Root, error) {
 		return top, nil
 	}
 	defer top.Close()
-	dir, err := top.OpenRoot(p.rest)
+	dir, err := folderIn(top, p.rest)
 	return dir, told(p.path, err)
+}
+
+// folderIn opens a folder below another. The dot has it opened as a folder and as nothing
+// else: a pipe that is put in its place would wait for somebody who writes.
+func folderIn(dir *os.Root, way string) (*os.Root, error) {
+	return dir.OpenRoot(way + string(filepath.Separator) + ".")
 }
 
 // parent opens the folder that a file is in or will be in; make makes what of the way is
@@ -110,7 +116,7 @@ func (p place) parent(make bool) (*os.Root, error) {
 			return nil, told(filepath.Dir(p.path), err)
 		}
 	}
-	dir, err := top.OpenRoot(way)
+	dir, err := folderIn(top, way)
 	return dir, told(p.path, err)
 }
 

@@ -141,7 +141,7 @@ func (m *many) below(p place, g globbing, text string) error {
 	w := &walk{ctx: m.ctx, gitIgnore: m.values.gitIgnore(), depth: g.depth,
 		prune: func(rest string, _ bool) bool { return m.leaves(p, rest) },
 		visit: func(e entry) error {
-			if e.typ.IsDir() || e.typ&fs.ModeSymlink != 0 || !g.fits(e.rest) || m.seen[e.path] {
+			if e.typ != 0 || !g.fits(e.rest) || m.seen[e.path] {
 				return nil
 			}
 			m.seen[e.path] = true
@@ -261,5 +261,5 @@ func (m *many) answer() *flowrun.Content {
 	if len(m.gaps) > 0 {
 		m.write("[Not looked at: " + strings.Join(m.gaps[:min(len(m.gaps), 10)], "; ") + "]\n")
 	}
-	return &flowrun.Content{Parts: append(m.parts, flowrun.Part{Text: strings.TrimSuffix(m.text.String(), "\n")}), Display: short}
+	return &flowrun.Content{Parts: append(m.parts, flowrun.Part{Text: m.text.String()}), Display: short}
 }

@@ -1,110 +1,77 @@
 package builtin
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"os/exec"
-	"path"
 	"path/filepath"
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
-// mostHints bounds what is kept of the files that ripgrep names, in bytes.
-const mostHints = 64 << 20
+// ripgrep looks through many files at once and says which have lines that match. It is a
+// hint for speed alone: which files are searched is decided by the walk, and lines are
+// read and matched by this package, in those that ripgrep names. So the answer is the
+// same with it and without, and nothing of another file comes into it.
+type ripgrep struct {
+	program string
+	re      string
+}
 
-// hints asks ripgrep, where it is on PATH, which files have lines that match, and leaves
-// out the others: nil where there is no answer, and all are looked at. It is a hint for
-// speed alone. What is searched, read and answered is decided by the walk, so the answer
-// is the same with it and without, and nothing of another file comes into it.
-func (s *search) hints(ctx context.Context) func(rest string, folder bool) bool {
+// ripgrep is the one on PATH, nil where there is none. One in a granted folder is left
+// alone: it may be what a model wrote.
+func (s *search) ripgrep() *ripgrep {
 	program, err := exec.LookPath("rg")
-	if err != nil || !s.trusted(program) {
+	if err != nil || !filepath.IsAbs(program) {
 		return nil
+	}
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return nil
+	}
+	for _, r := range s.rs.list {
+		all := filepath.Dir(r.real) == r.real
+		if !all && (inside(r.real, real) || inside(r.named, program)) {
+			return nil
+		}
 	}
 	re, err := forRipgrep(s.pattern)
 	if err != nil {
 		return nil
 	}
-	wanted, err := s.named(ctx, program, re)
-	if err != nil {
-		return nil
-	}
-	return func(rest string, _ bool) bool { return !wanted[rest] }
+	return &ripgrep{program, re}
 }
 
-// trusted says whether a program lies outside of all granted folders: what stands in one may
-// be what a model wrote.
-func (s *search) trusted(program string) bool {
-	real, err := filepath.EvalSymlinks(program)
-	if err != nil || !filepath.IsAbs(program) {
-		return false
-	}
-	return !slices.ContainsFunc(s.rs.list, func(r root) bool {
-		return r.real != filepath.VolumeName(r.real)+string(filepath.Separator) && (inside(r.real, real) || inside(r.named, program))
-	})
-}
+// mostAsked is how long ripgrep may take for some hundred files; after that they are
+// searched without it.
+const mostAsked = time.Minute
 
-// named are the files that ripgrep names, and the folders that they are in. It is told to
-// leave out no more than the walk does.
-func (s *search) named(ctx context.Context, program, re string) (map[string]bool, error) {
-	args := []string{"--no-config", "--no-messages", "--color=never", "--files-with-matches", "--null", "--no-follow", "--hidden", "--crlf",
-		"--no-require-git", "--no-ignore-dot", "--no-ignore-global", "--no-ignore-parent", "--no-ignore-files"}
-	if plainName.MatchString(s.filter) {
-		args = append(args, "--type-add", "wanted:"+s.filter, "--type", "wanted")
+// matching are those of some files, named from a folder, that have lines that match; all of
+// them where ripgrep does not answer.
+func (r *ripgrep) matching(ctx context.Context, dir string, files []string) []string {
+	ctx, cancel := context.WithTimeout(ctx, mostAsked)
+	defer cancel()
+	args := []string{"--no-config", "--no-messages", "--color=never", "--files-with-matches", "--null", "--no-ignore", "--hidden", "--crlf", "--", r.re}
+	for _, f := range files {
+		args = append(args, "."+string(filepath.Separator)+filepath.FromSlash(f))
 	}
-	cmd := exec.CommandContext(ctx, program, append(args, "--", re, ".")...)
-	cmd.Dir = s.place.path
+	cmd := exec.CommandContext(ctx, r.program, args...)
+	cmd.Dir = dir
 	cmd.WaitDelay = time.Second
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	wanted, err := readNames(out)
-	if err != nil {
-		_ = cmd.Process.Kill() // it may have ended
-	}
+	out, err := cmd.Output()
 	var exit *exec.ExitError
-	if ended := cmd.Wait(); err == nil && ended != nil && (!errors.As(ended, &exit) || exit.ExitCode() != 1) { // 1: there is none
-		err = ended
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: there is none
+		return files
 	}
-	return wanted, err
-}
-
-// plainName are globs that ripgrep understands as this package does, and that are about
-// names.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_.*-]+$`)
-
-var errMany = errors.New("ripgrep names too many files")
-
-func readNames(r io.Reader) (map[string]bool, error) {
-	wanted := map[string]bool{}
-	in, total := bufio.NewReader(r), 0
-	for {
-		name, err := in.ReadBytes(0)
-		if errors.Is(err, io.EOF) {
-			return wanted, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if total += len(name); total > mostHints {
-			return nil, errMany
-		}
-		rest := strings.TrimPrefix(filepath.ToSlash(string(bytes.TrimSuffix(name, []byte{0}))), "./")
-		for ; rest != "." && !wanted[rest]; rest = path.Dir(rest) {
-			wanted[rest] = true
-		}
+	named := map[string]bool{}
+	for name := range bytes.SplitSeq(out, []byte{0}) {
+		named[strings.TrimPrefix(filepath.ToSlash(string(name)), "./")] = true
 	}
+	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !named[f] })
 }
 
 // forRipgrep is a regular expression in a form that ripgrep reads as Go does: with its
@@ -114,20 +81,35 @@ func forRipgrep(pattern string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	byLine(re)
-	return asciiWords(re.String()), nil
+	broken := byLine(re)
+	source := asciiWords(re.String())
+	if broken { // to Go a broken character is one, to ripgrep none: it names all that may have one
+		source += `|(?-u:[\x80-\xff])`
+	}
+	return source, nil
 }
 
-func byLine(re *syntax.Regexp) {
+// byLine makes the ends of texts those of lines. It says whether the expression can match
+// a character that is no valid UTF-8.
+func byLine(re *syntax.Regexp) (broken bool) {
 	switch re.Op {
 	case syntax.OpBeginText:
 		re.Op = syntax.OpBeginLine
 	case syntax.OpEndText:
 		re.Op = syntax.OpEndLine
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		broken = true
+	case syntax.OpLiteral:
+		broken = slices.Contains(re.Rune, utf8.RuneError)
+	case syntax.OpCharClass:
+		for i := 0; i+1 < len(re.Rune); i += 2 {
+			broken = broken || re.Rune[i] <= utf8.RuneError && utf8.RuneError <= re.Rune[i+1]
+		}
 	}
 	for _, sub := range re.Sub {
-		byLine(sub)
+		broken = byLine(sub) || broken
 	}
+	return broken
 }
 
 // asciiWords limits \b and \B of an expression that the syntax package has written.

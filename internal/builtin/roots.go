@@ -37,7 +37,11 @@ func (f *files) roots(in *flowrun.StepInput) *roots {
 	var all []root
 	for _, named := range append([]string{in.Workspace}, f.granted...) {
 		named = rs.absolute(named)
-		if real, err := filepath.EvalSymlinks(named); err == nil {
+		real, err := filepath.EvalSymlinks(named)
+		if err != nil {
+			continue
+		}
+		if info, err := os.Stat(real); err == nil && info.IsDir() {
 			all = append(all, root{named, real})
 		}
 	}
@@ -150,12 +154,30 @@ func (rs *roots) form(path string) error {
 		return fmt.Errorf("%s is an address; give the path alone, which begins with /", quoted(path))
 	case path[0] == '~':
 		return fmt.Errorf("%s: ~ is not expanded; write the path in full, from its root", quoted(path))
-	case !filepath.IsAbs(path):
-		return fmt.Errorf("%s is not an absolute path%s", quoted(path), guess)
 	case slices.Contains(strings.FieldsFunc(path, isSeparator), ".."):
 		return fmt.Errorf("%s has .. in it; write the path without: %s", quoted(path), quoted(filepath.Clean(path)))
+	case !filepath.IsAbs(path):
+		return &relativeError{fmt.Sprintf("%s is not an absolute path%s", quoted(path), guess)}
 	}
 	return nil
+}
+
+// relativeError says that all that is wrong with a path is that it is not absolute.
+type relativeError struct{ words string }
+
+func (e *relativeError) Error() string { return e.words }
+
+// searched is the place that the path of a search names, which may count from the
+// workspace; "" is the workspace.
+func (rs *roots) searched(path string) (place, error) {
+	if path == "" {
+		path = rs.workspace
+	}
+	var relative *relativeError
+	if errors.As(rs.form(path), &relative) {
+		path = filepath.Join(rs.workspace, path)
+	}
+	return rs.find(path)
 }
 
 func isSeparator(r rune) bool { return r < 128 && os.IsPathSeparator(uint8(r)) }

@@ -49,7 +49,7 @@ func task(c Config) *tool.Definition {
 			if err != nil {
 				return nil, err
 			}
-			return &flowrun.Command{Args: argv, Dir: in.Workspace, Input: string(request) + "\n"}, nil
+			return &flowrun.Command{Args: argv, Dir: in.Workspace, Input: string(request) + "\n", Answer: agentSaid}, nil
 		},
 	}.Definition()
 }
@@ -69,4 +69,16 @@ func (s Settings) agent(workspace string) ([]string, error) {
 		argv[0] = filepath.Join(workspace, argv[0])
 	}
 	return argv, nil
+}
+
+// agentSaid is what a model is told that an agent answered.
+func agentSaid(stdout, _ string) *flowrun.Content {
+	shown, cut := upTo(stdout, mostStreamed)
+	switch {
+	case stdout == "":
+		shown = "The agent succeeded and answered nothing.\n"
+	case cut:
+		shown += fmt.Sprintf("\n[cut: %d of %d bytes]\n", len(shown), len(stdout))
+	}
+	return flowrun.TextContent(shown, "")
 }

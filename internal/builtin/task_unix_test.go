@@ -26,6 +26,12 @@ func TestTask(t *testing.T) {
 	r := perform(t, t.Context(), Config{Settings: Settings{AgentCommand: `./agent.sh --mode 'a b' "$HOME" {prompt}`}}, workspace, "task", params)
 	want(t, r, false, `|--mode|a b|$HOME|{prompt}|`+workspace+`|{"description":"Look around","prompt":"Say \"hi\"; {prompt} $HOME `+"`id`"+`\n","subagent_type":"reader"}`)
 
+	agent(t, workspace, `head -c 200000 /dev/zero | tr '\0' a`)
+	r = perform(t, t.Context(), Config{Settings: Settings{AgentCommand: "./agent.sh"}}, workspace, "task", params)
+	want(t, r, false, "[cut: 100000 of 200000 bytes]")
+	agent(t, workspace, `cat >/dev/null`)
+	want(t, perform(t, t.Context(), Config{Settings: Settings{AgentCommand: "./agent.sh"}}, workspace, "task", params), false, "answered nothing")
+
 	agent(t, workspace, `echo thinking >&2; exit 9`)
 	r = perform(t, t.Context(), Config{Settings: Settings{AgentCommand: "./agent.sh"}}, workspace, "task", params)
 	want(t, r, true, "thinking")

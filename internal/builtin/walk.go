@@ -26,7 +26,7 @@ type entry struct {
 	name string
 	rest string // the way to it from where the walk began, with /
 	path string
-	typ  fs.FileMode
+	typ  fs.FileMode // 0 is a file
 }
 
 // walk goes through what is below a folder: first all that is in it, by name, then what is
@@ -110,7 +110,7 @@ func (w *walk) enter(dir *os.Root, rules *ignores, at place, rest string, depth 
 	if info, err := dir.Lstat(at.name()); err != nil || !info.IsDir() { // it is gone, or a link meanwhile
 		return nil
 	}
-	inner, err := dir.OpenRoot(at.name())
+	inner, err := folderIn(dir, at.name())
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			w.gap("%v", told(at.path, err))

@@ -130,7 +130,7 @@ func answered(a *flowrun.FetchAnswer) string {
 // heading is what a model is told of where something comes from.
 func heading(a *flowrun.FetchAnswer, k webKind, title, prompt string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "URL: %s\nStatus: %s\nType: %s\n", a.URL, answered(a), k.name)
+	fmt.Fprintf(&b, "URL: %s\nStatus: %s\nType: %s\n", a.URL, answered(a), oneLine(k.name))
 	if title != "" {
 		fmt.Fprintf(&b, "Title: %s\n", title)
 	}

@@ -54,7 +54,10 @@ func expression(pattern string, full bool) (string, bool) {
 				i++
 			}
 			next := pattern[i+1:]
-			alone := i > start && (start == 0 || pattern[start-1] == '/') && (next == "" || next[0] == '/' || strings.HasPrefix(next, `\/`))
+			// git compares what stands before the first special sign by itself, so that
+			// stars right after it stand at the beginning of what is left.
+			begins := start == 0 || pattern[start-1] == '/' || !strings.ContainsAny(pattern[:start], `*?[\`)
+			alone := i > start && begins && (next == "" || next[0] == '/' || strings.HasPrefix(next, `\/`))
 			switch {
 			case !full || alone && next == "":
 				b.WriteString(`.*`)

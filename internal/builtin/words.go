@@ -3,7 +3,15 @@ package builtin
 import (
 	"fmt"
 	"strings"
+
+	"github.com/flowrun/flowrun"
 )
+
+// answer is a text for the model, which ends with its line, and what a person is shown; ""
+// for the same.
+func answer(text, display string) *flowrun.Content {
+	return flowrun.TextContent(text+"\n", display)
+}
 
 // plural is a number of things in words.
 func plural(n int, thing string) string {

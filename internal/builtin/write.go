@@ -42,12 +42,15 @@ func current(dir *os.Root, name, path string) (version, error) {
 	return version{info, text}, told(path, err)
 }
 
-// checkWritable refuses what tools do not write: what belongs to git can make it run
-// programs, so that writing there is more than writing a file.
+// own are folders that file tools do not write in, and whose they are. What is there can
+// make programs run (hooks of git, tools and settings of flowrun), so that writing there is
+// more than writing a file.
+var own = map[string]string{".git": "git", "git~1": "git", ".flowrun": "flowrun", ".cycod": "flowrun"}
+
 func checkWritable(p place) error {
-	for part := range strings.FieldsFuncSeq(p.path, isSeparator) {
-		if strings.EqualFold(part, ".git") || strings.EqualFold(part, "git~1") {
-			return fmt.Errorf("%s belongs to git itself; file tools do not write there, use git for it", quoted(p.path))
+	for part := range strings.FieldsFuncSeq(p.rest, isSeparator) {
+		if whose := own[strings.ToLower(part)]; whose != "" {
+			return fmt.Errorf("%s belongs to %s itself, which may run what is written there; file tools do not write in %s", quoted(p.path), whose, part)
 		}
 	}
 	return nil

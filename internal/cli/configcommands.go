@@ -12,8 +12,8 @@ import (
 // badCommands are the settings with a command that cannot be cut into words.
 func badCommands(c *config.Config) (found tool.Diagnostics) {
 	for _, v := range c.Values {
-		if !slices.Contains([]string{"tools.discoveryCommand", "tools.callCommand"}, v.Key) {
-			continue
+		if v.Text() == "" || !slices.Contains([]string{"tools.discoveryCommand", "tools.callCommand"}, v.Key) {
+			continue // an empty one takes away what a weaker file has
 		}
 		if err := discovery.Check(v.Text()); err != nil {
 			found = append(found, tool.Diagnostic{Code: "bad-command", Severity: tool.Error, Pos: v.Origin.Pos, Path: v.Key,

@@ -107,7 +107,10 @@ func (a *app) projectDir(c *config.Config) string {
 // "" where that is not so.
 func (a *app) undiscovered() string {
 	c, err := a.soFar()
-	if err == nil && untoldOf(c) {
+	if err != nil {
+		return "a command that may tell of it is not run while settings are wrong; flowrun config list tells what"
+	}
+	if untoldOf(c) {
 		return fmt.Sprintf("tools.discoveryCommand of %s, which may tell of it, is not run: the project is not trusted; flowrun trust trusts it",
 			console.Quote(c.Trust.Folder))
 	}

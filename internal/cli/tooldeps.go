@@ -18,13 +18,28 @@ import (
 // missing (S2-050). Nothing else ever does.
 func (a *app) toolDepsCommand() *cobra.Command {
 	var scopes scopeFlags
-	var only, asJSON bool
+	var only, asJSON, prune, dry bool
 	c := &cobra.Command{
-		Use:               "deps TOOL_NAME",
-		Short:             "Fetch the npm packages of a tool",
-		Args:              oneTool,
+		Use:   "deps TOOL_NAME",
+		Short: "Fetch the npm packages of a tool",
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case prune && len(args) > 0:
+				return usagef(c, "--prune looks at all tools; give no name")
+			case prune && (only || asJSON):
+				return usagef(c, "--prune goes with --dry-run alone")
+			case prune:
+				return nil
+			case dry:
+				return usagef(c, "--dry-run goes with --prune")
+			}
+			return oneTool(c, args)
+		},
 		ValidArgsFunction: a.completeName,
 		RunE: func(c *cobra.Command, args []string) error {
+			if prune {
+				return a.pruneDependencies(dry)
+			}
 			scope, err := scopes.scope(c, anyScope)
 			if err != nil {
 				return err
@@ -38,6 +53,9 @@ func (a *app) toolDepsCommand() *cobra.Command {
 				if err := a.fill(c.Context(), &d); err != nil {
 					return err
 				}
+				if err := d.noteUser(); err != nil {
+					return err
+				}
 			}
 			return a.showDependencies(d, asJSON)
 		},
@@ -45,25 +63,30 @@ func (a *app) toolDepsCommand() *cobra.Command {
 	scopes.declare(c)
 	c.Flags().BoolVar(&only, "list", false, "")
 	c.Flags().BoolVar(&asJSON, "json", false, "")
+	c.Flags().BoolVar(&prune, "prune", false, "")
+	c.Flags().BoolVar(&dry, "dry-run", false, "")
 	return page{
 		title: "flowrun tool deps",
 		about: []string{
 			"Fetch the npm packages that a .tool.js or .tool.ts names in getDependencies, and show",
 			"where each is. Those in node_modules beside the tool are taken from there; npm fetches",
 			"the others into flowrun's state folder and runs none of their scripts. Nothing else",
-			"installs packages: a run never does.",
+			"installs packages: a run never does. What was fetched stays until --prune.",
 		},
-		usage: []string{"flowrun tool deps TOOL_NAME [--scope] [options]"},
+		usage: []string{"flowrun tool deps TOOL_NAME [--scope] [options]", "flowrun tool deps --prune [--dry-run]"},
 		options: []optionGroup{
 			scopeGroup("Look for the tool in %s", "Look for the tool in all scopes", anyScope),
 			{"ADDITIONAL OPTIONS", []optionLine{
 				{left: "--list", right: "Only show what there is, and fetch nothing"},
 				{left: "--json", right: "Show it as JSON"},
+				{left: "--prune", right: "Remove what was fetched and no tool or run needs"},
+				{left: "--dry-run", right: "With --prune: only say what would go"},
 			}},
 		},
 		examples: []example{
 			{"Fetch what a tool needs", "flowrun tool deps resize"},
 			{"See what is missing", "flowrun tool deps resize --list"},
+			{"See what nobody needs any more", "flowrun tool deps --prune --dry-run"},
 		},
 		see: []string{"flowrun help tool"},
 	}.on(c)
@@ -77,6 +100,7 @@ type dependencies struct {
 	Entries []dependency `json:"dependencies"`
 
 	list []tool.Dependency
+	file string // the tool's, an absolute path
 }
 
 // dependency is an npm package and where it was found.
@@ -99,6 +123,7 @@ func dependenciesOf(def *tool.Definition) dependencies {
 	if err != nil {
 		file = def.File
 	}
+	d.file = file
 	for _, one := range d.list {
 		e := dependency{Name: one.Name, Range: one.Range, Found: "beside", Path: bundle.Beside(file, one.Name)}
 		if e.Path == "" {

@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/bundle"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // vendored is the way out where npm is of no use.
@@ -24,7 +24,7 @@ const vendored = "or put the packages into node_modules beside the tool, where f
 
 // fromRegistry is a range of versions, or a tag, of a package in the registry. Everything
 // else that npm takes (folders, repositories, addresses) is code that no version names.
-var fromRegistry = regexp.MustCompile(`^[0-9A-Za-z.*^~<>=|+ -]+$`)
+var fromRegistry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z.*^~<>=|+ -]+$`) })
 
 // fill has npm fetch the packages of a tool where one is missing.
 func (a *app) fill(ctx context.Context, d *dependencies) error {
@@ -33,7 +33,7 @@ func (a *app) fill(ctx context.Context, d *dependencies) error {
 		return nil
 	}
 	for _, one := range d.list {
-		if !fromRegistry.MatchString(one.Range) {
+		if !fromRegistry().MatchString(one.Range) {
 			return fmt.Errorf("%s@%s is no version of the npm registry; write a range such as ^4.17.21, %s", console.Clean(one.Name), console.Clean(one.Range), vendored)
 		}
 	}
@@ -42,7 +42,7 @@ func (a *app) fill(ctx context.Context, d *dependencies) error {
 		return fmt.Errorf("%s needs %s, and npm, which fetches packages, is not on the PATH: install Node.js, %s", console.Clean(d.Tool), strings.Join(missing, ", "), vendored)
 	}
 	a.say("fetching %s with npm", console.Clean(strings.Join(missing, ", ")))
-	if err := a.fetchPackages(ctx, npm, d.Folder, d.list); err != nil {
+	if err := a.fetchPackages(ctx, npm, d); err != nil {
 		return err
 	}
 	for i := range d.Entries {
@@ -56,7 +56,8 @@ func (a *app) fill(ctx context.Context, d *dependencies) error {
 
 // fetchPackages fills a folder. npm works in one beside it, which gets the name when all
 // is there: what is stopped, or done twice at once, leaves no half of it.
-func (a *app) fetchPackages(ctx context.Context, npm, folder string, list []tool.Dependency) (err error) {
+func (a *app) fetchPackages(ctx context.Context, npm string, d *dependencies) (err error) {
+	folder := d.Folder
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		return err
 	}
@@ -66,8 +67,8 @@ func (a *app) fetchPackages(ctx context.Context, npm, folder string, list []tool
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	byName := map[string]string{}
-	for _, d := range list {
-		byName[d.Name] = d.Range
+	for _, one := range d.list {
+		byName[one.Name] = one.Range
 	}
 	manifest, err := json.MarshalIndent(map[string]any{"name": "flowrun-tool", "private": true, "dependencies": byName}, "", "  ")
 	if err != nil {
@@ -77,6 +78,9 @@ func (a *app) fetchPackages(ctx context.Context, npm, folder string, list []tool
 		return err
 	}
 	if err := a.npm(ctx, npm, work); err != nil {
+		return err
+	}
+	if err := noteUser(work, d.file); err != nil {
 		return err
 	}
 	if err := os.Rename(work, folder); err != nil {

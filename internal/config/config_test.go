@@ -145,6 +145,42 @@ func TestServers(t *testing.T) {
 	}
 }
 
+// TestSpellings: settings that have several names are known by one, be it for trust, for
+// what is stronger, or for programs that list them (S4-030).
+func TestSpellings(t *testing.T) {
+	p := newPlace(t, map[string]string{
+		"home/.config/flowrun/config.yaml": "toolCallCommand: weak\n",
+		"project/.flowrun/settings.json":   `{"toolDiscoveryCommand": "a", "tools": {"toolCallCommand": "b", "callCommand": "b"}}`,
+		"project/.flowrun/config.yaml":     "tools: {toolDiscoveryCommand: c}\n",
+	})
+	c, err := p.with(config.Options{TrustProject: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, p.list(c), "tools.discoveryCommand=c@project/.flowrun/config.yaml:1", "tools.callCommand=b@project/.flowrun/settings.json:1")
+	if c, err = p.load(); err != nil || c.Word("tools.discoveryCommand") != "" || c.Word("tools.callCommand") != "weak" {
+		t.Errorf("an untrusted project: %v %v", err, p.list(c))
+	}
+	if list := c.Trust.Ignored(); !slices.Equal(list, []string{"tools.discoveryCommand", "tools.callCommand"}) {
+		t.Error(list)
+	}
+	for _, key := range config.Keys() {
+		if strings.Contains(key, "toolC") || strings.Contains(key, "toolD") {
+			t.Errorf("%s is a key of its own", key)
+		}
+	}
+	p.env["FLOWRUN_TOOLDISCOVERYCOMMAND"], p.env["FLOWRUN_TOOLS_DISCOVERYCOMMAND"] = "evil", "evil"
+	if c, _ = p.load(); c.Word("tools.discoveryCommand") != "" {
+		t.Error("a variable starts a program")
+	}
+	p.write("project/.flowrun/config.yaml", "toolCallCommand: x\ntools:\n  callCommand: y\n  toolCallCommand: x\n")
+	_, err = p.load()
+	found, _ := errors.AsType[tool.Diagnostics](err)
+	if len(found) != 1 || found[0].Code != "two-spellings" || found[0].Message != "tools.callCommand and toolCallCommand (line 1) are the same setting, and differ" || found[0].Pos.Line != 3 {
+		t.Error(err)
+	}
+}
+
 func TestProblems(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"etc/config.yaml":                  "- a\n",
@@ -298,6 +334,9 @@ func TestSchema(t *testing.T) {
 		`{"mcpServers": {"a": {"comand": "x"}}}`:                                                             false,
 		`{"mcpServers": {"a": {"env": {"A": [1]}}}}`:                                                         false,
 		`{"tools": {"discoveryCommand": "a", "callCommand": "b"}}`:                                           true,
+		`{"tools": {"toolDiscoveryCommand": "a", "toolCallCommand": "b", "callStderr": "fail"}}`:             true,
+		`{"toolDiscoveryCommand": "a", "toolCallCommand": "b"}`:                                              true,
+		`{"tools": {"callStderr": "perhaps"}}`:                                                               false,
 		`{"tools": {"discovery": "a"}}`:                                                                      false,
 		`{"mcpServers": {"a": {"timeout": 600000, "includeTools": ["x"], "headers": {"H": "v"}}}, "x-a": 1}`: true,
 	} {

@@ -63,7 +63,5 @@ func Discover(ctx context.Context, c Config) (tools []*tool.Definition, warnings
 
 // definition is the declared tool.
 func (d Declaration) definition(c Config, call []string) *tool.Definition {
-	return &tool.Definition{Name: d.Name, Description: d.Description, Schema: d.Schema, Parameters: tool.ParametersOf(d.Schema), Single: true,
-		Steps: []*tool.Step{{Name: d.Name, Kind: tool.Program, Program: &tool.ProgramCall{
-			Argv: append(slices.Clone(call), d.Name), Dir: c.Dir, StderrFails: c.StderrFails}}}}
+	return tool.ProgramTool(d.Name, d.Description, d.Schema, tool.ProgramCall{Argv: append(slices.Clone(call), d.Name), Dir: c.Dir, StderrFails: c.StderrFails})
 }

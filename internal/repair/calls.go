@@ -18,7 +18,7 @@ func (s *scan) word() bool {
 	}
 	name := strings.Trim(s.text[start:end], ".")
 	open := end
-	atStart := start == s.first() || s.marked > 0 && len(s.found) == 0
+	atStart := start == s.first || s.marked > 0 && len(s.found) == 0
 	if atStart {
 		open = s.lineBlanks(end)
 	}

@@ -1,10 +1,6 @@
 package repair
 
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "strings"
 
 // descent reads values of the tolerant grammar, once, from left to right. Where JSON leaves
 // no doubt the schema decides: the declared names and types say where a value ends and
@@ -16,7 +12,7 @@ type descent struct {
 	pos  int
 	open []frame
 
-	lastQuote, lastCloser int // in text, -1 for none: see tail
+	lastQuote, lastCloser int // in text, -1 for none
 }
 
 // frame is an object, an array or a call that is still open.
@@ -61,7 +57,7 @@ func (d *descent) push(closer byte, s *Schema, list bool) bool {
 
 func (d *descent) pop() { d.open = d.open[:len(d.open)-1] }
 
-// cut off is the end of a text in which something is still open.
+// cutOff refuses a text that ends while something is open.
 func (d *descent) cutOff() bool {
 	return d.fault("truncated", len(d.text), "%s is cut off: the text ends before it does", d.here())
 }
@@ -193,129 +189,6 @@ func (d *descent) under(s *Schema, name string) *Schema {
 
 var textSchema = &Schema{Types: []string{"string"}}
 
-// key reads a name, in quotes or bare.
-func (d *descent) key(more bool) (string, bool) {
-	i := d.pos
-	if d.has(i, "...") || d.has(i, "…") {
-		return "", d.fault("ellipsis", i, "... stands for what was left out; give every name and value")
-	}
-	if d.has(i, "**") || d.byteAt(i) == '*' {
-		return "", d.fault("code", i, "* and ** are code, which is not run here; give names and values")
-	}
-	if q := d.quoteAt(i); q != nil {
-		return d.quotedKey(q)
-	}
-	end := d.bareKey(i)
-	if end == i {
-		return "", d.noKey(i, more)
-	}
-	if d.quoteAt(end) != nil {
-		return "", d.fault("syntax", end, "a quote stands in the middle of a name")
-	}
-	if j := d.blanks(end); !d.isSeparator(j) {
-		return "", d.noSeparator(i, end, j, more)
-	}
-	d.pos = end
-	if d.top().closer == '}' {
-		d.fix("bare-key", i)
-	}
-	return d.text[i:end], true
-}
-
-// noKey refuses a text for what stands in the place of a name.
-func (d *descent) noKey(i int, more bool) bool {
-	c, _ := utf8.DecodeRuneInString(d.text[i:])
-	switch {
-	case more && c >= '0' && c <= '9' && d.byteAt(d.back(i)) == ',' && (d.top().closer != ')' || d.text[i-1] == ','):
-		return d.fault("number", i, "%q after a comma has no name: a decimal comma, thousands, or a list without brackets", c)
-	case c == '}' || c == ']' || c == ')':
-		return d.fault("syntax", i, "%q does not match what is open", c)
-	case c == '+' || c == '-' || c == '/' || c == '%' || c == '|' || c == '?' || c == '.':
-		return d.fault("code", i, "%q after a value is code, which is not run here", c)
-	case d.top().closer == ')':
-		return d.fault("positional", i, "a value without its name")
-	}
-	return d.fault("syntax", i, "expected a name, found %q", c)
-}
-
-// back is the place of the last character before i that is no blank.
-func (d *descent) back(i int) int {
-	for i--; i > 0 && (d.text[i] == ' ' || d.text[i] == '\n' || d.text[i] == '\t' || d.text[i] == '\r'); i-- {
-		d.budget--
-	}
-	return max(i, 0)
-}
-
-func (d *descent) noSeparator(i, end, j int, more bool) bool {
-	word := d.text[i:end]
-	switch c := d.byteAt(j); {
-	case j >= len(d.text) && d.top().closer != '\n':
-		return d.cutOff()
-	case c == '(' || c == '[' || c == '+' || c == '*' || c == '.':
-		return d.fault("code", i, "%s is followed by %q: code is not run here", quote(word), c)
-	case word[0] >= '0' && word[0] <= '9':
-		return d.noKey(i, more)
-	case d.top().closer == ')':
-		return d.fault("positional", i, "%s is a value without its name", quote(word))
-	case word == "for" || word == "if" || word == "else" || word == "or" || word == "and":
-		return d.fault("code", i, "%s is code, which is not run here", quote(word))
-	case d.top().closer == '\n':
-		return d.fault("ambiguous", i, "%s is no name with a value, and it is not clear where it belongs", quote(word))
-	}
-	return d.fault("syntax", j, "the name %s is not followed by : and a value", quote(word))
-}
-
-// bareKey is the end of the name without quotes that begins at i; i for none.
-func (d *descent) bareKey(i int) int {
-	end := i
-	for end < len(d.text) && end-i < maxKey {
-		c, size := utf8.DecodeRuneInString(d.text[end:])
-		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.Is(unicode.Mn, c) && c != '_' && c != '-' && c != '$' && c != '.' || c == utf8.RuneError {
-			break
-		}
-		end += size
-	}
-	d.budget -= end - i
-	return end
-}
-
-// maxKey bounds names that are looked for ahead, in bytes.
-const maxKey = 256
-
-// isSeparator tells whether a sign between name and value stands at i. That of an address
-// or of code is none.
-func (d *descent) isSeparator(i int) bool {
-	switch d.byteAt(i) {
-	case ':':
-		return d.byteAt(i+1) != ':' && d.byteAt(i+1) != '=' && !d.has(i, "://")
-	case '=':
-		return d.byteAt(i+1) != '=' && d.byteAt(i+1) != '~'
-	}
-	return false
-}
-
-func (d *descent) separator() bool {
-	if !d.space() {
-		return false
-	}
-	if !d.isSeparator(d.pos) {
-		if d.pos >= len(d.text) {
-			return d.cutOff()
-		}
-		return d.fault("syntax", d.pos, "the name is not followed by : and a value")
-	}
-	if d.text[d.pos] == '=' {
-		if d.top().closer != ')' {
-			d.fix("separator", d.pos)
-		}
-		if d.byteAt(d.pos+1) == '>' {
-			d.pos++
-		}
-	}
-	d.pos++
-	return true
-}
-
 // list reads the items of an array, or of a tuple in parentheses.
 func (d *descent) list(s *Schema, closer byte) (node, bool) {
 	n := node{kind: array, off: d.at(d.pos)}
@@ -382,7 +255,7 @@ func (d *descent) mayFollow(last *node) bool {
 	switch {
 	case c == '}' || c == ')' || c == ']':
 		return d.fault("syntax", d.pos, "%q does not match what is open", c)
-	case c == '{' || c == '[' || c == '"':
+	case c == '{' || c == '[' || c == '"' && last.kind != quoted:
 		if blank || last.kind == array || last.kind == object {
 			return true
 		}

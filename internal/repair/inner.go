@@ -158,7 +158,7 @@ func (d *descent) afterComma(k int) follow {
 	if !ok && d.startsMember(k) {
 		return doubt
 	}
-	switch p, _ := d.property(d.schemaOrRoot(), name); {
+	switch p, _ := d.property(d.schemaHere(), name); {
 	case !ok:
 		return nothing
 	case p >= 0 || d.top().schema == d.root && (isArgsWord(name) || isToolWord(name)):
@@ -167,7 +167,7 @@ func (d *descent) afterComma(k int) follow {
 	return doubt
 }
 
-func (d *descent) schemaOrRoot() *Schema {
+func (d *descent) schemaHere() *Schema {
 	if s := d.top().schema; s != nil {
 		return s
 	}

@@ -3,7 +3,6 @@ package repair
 import (
 	"encoding/json"
 	"strings"
-	"sync"
 )
 
 // kind is what a value looks like in the text; what it is, the schema says (fit.go).
@@ -74,40 +73,6 @@ func (n *node) literal() node {
 		}
 	}
 	return out
-}
-
-// equal tells whether two values of Result are the same; numbers are when they are written
-// with the same characters.
-func equal(a, b any) bool {
-	switch a := a.(type) {
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !equal(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for k, v := range a {
-			if w, ok := b[k]; !ok || !equal(v, w) {
-				return false
-			}
-		}
-		return true
-	}
-	switch b.(type) {
-	case []any, map[string]any:
-		return false
-	}
-	return a == b
 }
 
 // natural is the value of a node by its looks alone.
@@ -203,35 +168,4 @@ func plainWord(s string) bool {
 		}
 	}
 	return s != "" && !(s[0] >= '0' && s[0] <= '9') && !strings.ContainsAny(s, "+*=<>%&|!?^~`$@#;:'\"\\(){}[]")
-}
-
-// shelf is where the members and items of what is still open are kept while they are read,
-// and taken from when it closes. It is used again by later readings.
-type shelf struct{ nodes []node }
-
-var shelves = sync.Pool{New: func() any { return new(shelf) }}
-
-// mostShelf bounds a shelf that is kept, in nodes.
-const mostShelf = 1 << 19
-
-// put clears a shelf for the next reading.
-func (s *shelf) put() {
-	if cap(s.nodes) <= mostShelf {
-		clear(s.nodes)
-		s.nodes = s.nodes[:0]
-		shelves.Put(s)
-	}
-}
-
-// take takes the nodes from first on.
-func (s *shelf) take(first int) []node {
-	kids := s.nodes[first:]
-	if len(kids) == 0 {
-		return nil
-	}
-	out := make([]node, len(kids))
-	copy(out, kids)
-	clear(kids)
-	s.nodes = s.nodes[:first]
-	return out
 }

@@ -179,7 +179,7 @@ func (d *descent) itemGoesOn(i, k int) bool {
 		k = d.skip(k + 1)
 		return k >= len(d.text) || !strings.ContainsRune("}])", rune(d.text[k])) || d.text[k] == f.closer
 	}
-	return k > i && (d.text[k] == '"' || d.text[k] == '{' || d.text[k] == '[')
+	return k > i && (d.text[k] == '{' || d.text[k] == '[') // but two texts may be one
 }
 
 // isKey tells whether a name and a separator stand at i.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/repair"
@@ -46,6 +47,40 @@ func TestDeclaredNamesAreNoEnvelope(t *testing.T) {
 		around := [][2]string{{"```json\n", "\n```"}, {"Here: ", ""}, {"<think>x</think>", ""}, {"<tool_call>", "</tool_call>"}, {"calc(", ")"}}[w.Intn(5)]
 		text := around[0] + string(form) + around[1]
 		if got, refusal := parse(t, schema, "calc", text); refusal == nil {
+			same(t, seed, text, got, args)
+		}
+	}
+}
+
+// TestOddNames: declared names may look like literals, numbers or syntax.
+func TestOddNames(t *testing.T) {
+	odd := []string{"true", "null", "None", "a b", "p-1", "a.b", "größe", "$x", "@id", "x:y", "a=b", "1", "-5", "it's", `"q"`, "…", "...", "//", "#", "{", "]", "</think>", "f(x)", "e", "Inf", "名"}
+	for seed := range int64(5_000) {
+		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}
+		schema := &repair.Schema{Types: []string{"object"}}
+		args := map[string]any{}
+		text := "{"
+		for _, name := range odd {
+			if w.Intn(6) > 0 {
+				continue
+			}
+			schema.Properties = append(schema.Properties, repair.Property{Name: name, Schema: &repair.Schema{Types: []string{"string"}}})
+			args[name] = w.text()
+			quoted, _ := json.Marshal(name)
+			written := w.pick(string(quoted), string(quoted), "'"+strings.ReplaceAll(name, "'", `\'`)+"'", name)
+			text += written + w.pick(": ", "=", " => ") + w.quoted(args[name].(string)) + ", "
+		}
+		text += "}"
+		form, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, refusal := parse(t, schema, "", string(form))
+		if refusal != nil || got.Repaired {
+			t.Fatalf("seed %d: %s\nrefused: %v", seed, form, refusal)
+		}
+		same(t, seed, string(form), got, args)
+		if got, refusal := parse(t, schema, "", text); refusal == nil {
 			same(t, seed, text, got, args)
 		}
 	}

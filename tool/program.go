@@ -1,0 +1,43 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// ProgramTool is the definition of a tool that a program told of, and that another one
+// calls. History keeps all of it: nobody has to ask again to show a run or to go on with
+// it. schema describes the parameters and is not nil.
+func ProgramTool(name, description string, schema *JSONSchema, call ProgramCall) *Definition {
+	d := &Definition{Name: name, Description: description, Scope: ScopeDiscovered, Schema: schema, Parameters: ParametersOf(schema), Single: true,
+		Steps: []*Step{{Name: name, Kind: Program, Program: &call}}}
+	d.Kept, _ = json.Marshal(keptProgram{name, description, schema.source, call.Argv, call.Dir, call.StderrFails}) // all of it came from JSON
+	return d
+}
+
+// keptProgram is a ProgramTool as history has it.
+type keptProgram struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Argv        []string        `json:"argv"`
+	Dir         string          `json:"dir"`
+	StderrFails bool            `json:"stderr_fails,omitempty"`
+}
+
+// readProgram is the ProgramTool that was kept as a text.
+func readProgram(text []byte) (*Definition, error) {
+	var k keptProgram
+	err := json.Unmarshal(text, &k)
+	var schema *JSONSchema
+	if err == nil {
+		schema, err = ParseSchema(k.Parameters)
+	}
+	if err == nil && (!ValidName(k.Name) || len(k.Argv) == 0) {
+		err = fmt.Errorf("it has no name, or no command")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read a discovered tool as it was kept: %w", err)
+	}
+	return ProgramTool(k.Name, k.Description, schema, ProgramCall{k.Argv, k.Dir, k.StderrFails}), nil
+}
