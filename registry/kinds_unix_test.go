@@ -292,3 +292,25 @@ func (k kind) begins(t *testing.T, here string) {
 		}
 	}
 }
+
+// TestKindsAtOnce calls tools of every kind from several goroutines, of one registry.
+func TestKindsAtOnce(t *testing.T) {
+	r, here := workshop(t, registry.Options{Judge: all})
+	var calling sync.WaitGroup
+	for range 3 {
+		for name, k := range kinds {
+			calling.Go(func() {
+				a := r.Call(t.Context(), registry.Request{Tool: k.name, Arguments: strings.ReplaceAll(k.sloppy, "HERE", here)})
+				if a.Status != registry.Succeeded || !strings.Contains(a.Content.Text(), k.told) {
+					t.Errorf("%s: %s %q", name, a.Status, a.Content.Text())
+				}
+			})
+		}
+		calling.Go(func() {
+			if list, problems := r.Declarations("openai"); len(list) < len(kinds) || problems.Err() != nil {
+				t.Errorf("%d are declared, %v", len(list), problems)
+			}
+		})
+	}
+	calling.Wait()
+}
