@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Bounds of a sentence that says what a call will do, in characters.
@@ -31,7 +33,8 @@ func (p *Plan) describe(a *Args) string {
 	if err != nil { // a variable is missing, say; the run will tell
 		return oneLine(p.announced(), mostDescribed)
 	}
-	if d := p.Definition; d.Single && len(v.Steps) == 1 && p.steps[0].command != nil {
+	// What a discovered tool is given stands on its standard input, and not in the command.
+	if d := p.Definition; d.Single && len(v.Steps) == 1 && p.steps[0].command != nil && d.Steps[0].Kind != tool.Program {
 		return "Runs: " + oneLine(v.Steps[0].Command, mostDescribed-len("Runs: "))
 	}
 	return oneLine(p.announced()+inParentheses(v, len(p.steps)), mostDescribed)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun"
@@ -71,33 +72,39 @@ func answerOf(i *Invocation) *Answer {
 	return &Answer{Repaired: i.Repaired, Repairs: i.Repairs, Defaults: i.Defaults, Coercions: i.Coercions}
 }
 
-// MarshalJSON writes the document.
+// MarshalJSON writes the document. Its parts are put together as they are: content may be
+// many megabytes.
 func (a *Answer) MarshalJSON() ([]byte, error) {
-	var content struct {
-		Content json.RawMessage `json:"llmContent"`
-		Display json.RawMessage `json:"returnDisplay"`
-	}
-	text, err := a.Content.MarshalJSON()
-	if err == nil {
-		err = json.Unmarshal(text, &content)
-	}
+	head, err := encode(struct {
+		Status    Status   `json:"execution_status"`
+		Tool      *string  `json:"tool_executed"`
+		Tolerant  bool     `json:"tolerant_parsing"`
+		Repaired  bool     `json:"repaired"`
+		Repairs   []Repair `json:"repairs"`
+		Defaults  []string `json:"defaults_applied"`
+		Coercions []Repair `json:"coercions"`
+	}{a.Status, orNull(a.Tool), true, a.Repaired, orEmpty(a.Repairs), orEmpty(a.Defaults), orEmpty(a.Coercions)})
 	if err != nil {
 		return nil, err
 	}
-	return encode(struct {
-		Status    Status          `json:"execution_status"`
-		Tool      *string         `json:"tool_executed"`
-		Tolerant  bool            `json:"tolerant_parsing"`
-		Repaired  bool            `json:"repaired"`
-		Repairs   []Repair        `json:"repairs"`
-		Defaults  []string        `json:"defaults_applied"`
-		Coercions []Repair        `json:"coercions"`
-		Content   json.RawMessage `json:"llmContent"`
-		Display   json.RawMessage `json:"returnDisplay"`
-		Error     *Error          `json:"error"`
-		Run       *string         `json:"run"`
-	}{a.Status, orNull(a.Tool), true, a.Repaired, orEmpty(a.Repairs), orEmpty(a.Defaults), orEmpty(a.Coercions),
-		content.Content, content.Display, a.Error, orNull(a.Run)})
+	content, err := a.Content.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	tail, err := encode(struct {
+		Error *Error  `json:"error"`
+		Run   *string `json:"run"`
+	}{a.Error, orNull(a.Run)})
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(head[:len(head)-1], []byte(","), inner(content), []byte(","), tail[1:]), nil
+}
+
+// inner is what stands between the braces of an object.
+func inner(object []byte) []byte {
+	object = bytes.TrimSpace(object)
+	return object[1 : len(object)-1]
 }
 
 func orNull(s string) *string {

@@ -169,7 +169,7 @@ func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flow
 		}
 		return answer(short+"."+hint+w.notes(), short)
 	}
-	short := fmt.Sprintf("Found %s that match %s in %s", plural(len(list), "file"), piece(text), p.path)
+	short := fmt.Sprintf("Found %s for %s in %s", plural(len(list), "file"), piece(text), p.path)
 	if more {
 		short = "Found more than " + strings.TrimPrefix(short, "Found ")
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,8 +55,19 @@ refused. docs/calls.md describes the document, its codes and its statuses.`,
 	return c
 }
 
+// completeCall offers tools in files and built-in ones. A command that tells of more is not
+// started for it.
 func (a *app) completeCall(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	words, _ := a.completeTool(c, args, prefix)
+	if len(args) > 0 {
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, d := range a.builtIn() {
+		inFile := slices.ContainsFunc(words, func(w string) bool { return w == d.Name || strings.HasPrefix(w, d.Name+"\t") })
+		if strings.HasPrefix(d.Name, prefix) && !inFile {
+			words = append(words, described(d.Name, d.Description))
+		}
+	}
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 

@@ -66,8 +66,11 @@ const mostRepairLine = 16 << 20
 func (a *app) repairLines(in io.Reader) error {
 	m := &mender{}
 	r := bufio.NewReaderSize(in, 64<<10)
-	for {
+	for first := true; ; first = false {
 		line, tooLong, err := oneOfLines(r)
+		if first { // Windows' shells begin what they write with a byte order mark
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
 		if len(bytes.TrimSpace(line)) > 0 || tooLong {
 			text, bad := encodeLine(m.answer(line, tooLong))
 			if bad != nil {
