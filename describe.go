@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,6 +36,17 @@ func (p *Plan) describe(a *Args) string {
 		return "Runs: " + oneLine(v.Steps[0].Command, mostDescribed-len("Runs: "))
 	}
 	return oneLine(p.announced()+inParentheses(v, len(p.steps)), mostDescribed)
+}
+
+// told is the call in words, as far as these are known before it: what Describe says of the
+// parameters, nil where they are not known; else what the tool is for.
+func (t *GoTool) told(a *Args) string {
+	if a != nil && t.Describe != nil {
+		if text, ok := t.described(a.stepInput().Params); ok {
+			return oneLine(text, mostDescribed)
+		}
+	}
+	return cmp.Or(oneLine(t.Description, mostDescribed), "(Go function)")
 }
 
 // described is what the tool's Describe says; nothing where that panics.
