@@ -94,13 +94,13 @@ func TestDescribePanics(t *testing.T) {
 	}
 }
 
-// TestPreviewDescribes: a dry run says of a step in Go what its tool says of the call, with
-// what is known of its parameters and no secret.
+// TestPreviewDescribes: a dry run says of a step in Go what its tool says of the call, without
+// secrets; where a parameter is not known yet, what the tool is for.
 func TestPreviewDescribes(t *testing.T) {
 	lib := tool.NewLibrary(tool.Config{})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition {
 		words := func(name string, describe func(map[string]any) string) *tool.Definition {
-			return flowrun.GoTool{Name: name, Description: "Says it.", Describe: describe,
+			return flowrun.GoTool{Name: name, Description: "Says it. Call it when nothing else helps.", Describe: describe,
 				Parameters: []*tool.Parameter{{Name: "text", Type: "string"}},
 				Run:        func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()
 		}
@@ -132,7 +132,7 @@ steps:
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"known/say": "Says a *** to all", "later/say": "Says {first.output} to all", "quiet/mute": "Says it.", "timid/shy": "Says it."}
+	want := map[string]string{"known/say": "Says a *** to all", "later/say": "Says it", "quiet/mute": "Says it", "timid/shy": "Says it"}
 	got := map[string]string{}
 	for _, s := range v.Steps {
 		if _, ok := want[s.ID]; ok {

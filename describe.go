@@ -38,15 +38,16 @@ func (p *Plan) describe(a *Args) string {
 	return oneLine(p.announced()+inParentheses(v, len(p.steps)), mostDescribed)
 }
 
-// told is the call in words, as far as these are known before it: what Describe says of the
-// parameters, nil where they are not known; else what the tool is for.
+// told is the call in words: what Describe says of the parameters; where they are not all
+// known before the run, and it might say something wrong of them, what the tool is for.
 func (t *GoTool) told(a *Args) string {
-	if a != nil && t.Describe != nil {
+	if a != nil && !a.guessed && t.Describe != nil {
 		if text, ok := t.described(a.stepInput().Params); ok {
 			return oneLine(text, mostDescribed)
 		}
 	}
-	return cmp.Or(oneLine(t.Description, mostDescribed), "(Go function)")
+	purpose, _, _ := strings.Cut(t.Description, ". ") // the rest is for models
+	return cmp.Or(oneLine(strings.TrimRight(purpose, "."), mostDescribed), "(Go function)")
 }
 
 // described is what the tool's Describe says; nothing where that panics.

@@ -278,7 +278,7 @@ func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(st
 		step.Problem = mask(s.foreseenProblem(err, unknown))
 		return nil
 	}
-	inner.session, inner.ahead, inner.confine = a.session, true, inner.confine.Within(a.confine)
+	inner.session, inner.ahead, inner.guessed, inner.confine = a.session, true, len(unknown) > 0, inner.confine.Within(a.confine)
 	if err := inner.openEnvironment(context.Background()); err != nil {
 		step.Problem = mask(err.Error())
 		return nil
