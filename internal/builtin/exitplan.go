@@ -29,7 +29,7 @@ func exitPlanMode() *tool.Definition {
 		"additionalProperties": false,
 		"required": ["plan"],
 		"properties": {
-			"plan": {"type": "string", "minLength": 1, "maxLength": 3500, "description": "The whole plan, short: what will be done, in which order, and what it changes."}
+			"plan": {"type": "string", "minLength": 1, "maxLength": 3500, "description": "The whole plan, short: what will be done, in which order, and what it changes.", "examples": ["1. Add a test that fails. 2. Mend parse.go. 3. Run all tests."]}
 		}
 	}`)
 	return &tool.Definition{Name: "exit_plan_mode", DisplayName: "ExitPlanMode", Tags: []string{"read"},
