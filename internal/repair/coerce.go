@@ -84,10 +84,10 @@ func (r *reading) fitList(s *Schema, n *node, text string, written bool) (any, b
 		return doubt()
 	case !written || !strings.Contains(text, ","):
 		return r.wrapped(s, n)
-	case items.free() || items.allows("object") || items.allows("array"):
+	case !items.free() && (items.allows("object") || items.allows("array")):
 		return doubt()
 	}
-	tokens := items.allows("string") && len(items.Enum) == 0
+	tokens := items.free() || items.allows("string") && len(items.Enum) == 0
 	list := []any{}
 	r.coerced("list", n.off)
 	item := node{kind: bare, off: n.off}
@@ -95,6 +95,13 @@ func (r *reading) fitList(s *Schema, n *node, text string, written bool) (any, b
 		item.text = strings.TrimSpace(piece)
 		if item.text == "" || tokens && strings.ContainsAny(item.text, " \t\"'`()[]{}“”‘’") {
 			return doubt()
+		}
+		if items.free() {
+			if otherwise(item.text) {
+				return doubt()
+			}
+			list = append(list, item.text)
+			continue
 		}
 		r.enterItem(len(list))
 		v, ok := r.fit(items, &item)
@@ -105,6 +112,13 @@ func (r *reading) fitList(s *Schema, n *node, text string, written bool) (any, b
 		list = append(list, v)
 	}
 	return list, true
+}
+
+// otherwise tells whether a word could be meant as a value that is no text.
+func otherwise(word string) bool {
+	_, isNumber := asNumber(word)
+	low := strings.ToLower(word)
+	return isNumber || low == "true" || low == "false" || low == "null" || low == "none"
 }
 
 // unpack reads the array or object that stands in a text.

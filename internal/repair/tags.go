@@ -66,7 +66,7 @@ func (s *scan) tag() bool {
 	case shut && (slices.Contains(callTags, name) || name == "function" || name == "invoke"):
 		s.marked = max(s.marked-1, 0)
 		s.pos = end
-	case shut:
+	case shut && name != "parameter":
 		s.pos = end
 	case name == "function" && strings.HasPrefix(rest, "="), name == "invoke" || name == "function" && strings.Contains(rest, "name="):
 		return s.taggedCall(name, attribute(rest), start, end)
@@ -94,7 +94,10 @@ func (s *scan) sign(start int) bool {
 	if s.byteAt(i) == '/' {
 		i++
 	}
-	if end := s.bareKey(i); end == len(s.text) && end > s.pos {
+	end := s.bareKey(i)
+	name := strings.ToLower(s.text[i:end])
+	known := name == "parameter" || name == "function" || name == "invoke" || slices.Contains(callTags, name)
+	if end > i && (end == len(s.text) || known && len(s.text)-end < maxKey && !strings.Contains(s.text[end:], ">")) {
 		return s.cutOff()
 	}
 	return true
