@@ -30,6 +30,7 @@ type Args struct {
 	fetched map[string]string // values of secrets, by key
 	answers *answers
 	ahead   bool // a preview: nothing may be started
+	guessed bool // in a preview: some values stand for what only a run knows
 	dir     string
 	temp    string
 	run     string   // its id; "" for a preview

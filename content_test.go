@@ -3,6 +3,9 @@ package flowrun_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -88,5 +91,55 @@ func TestDescribePanics(t *testing.T) {
 	}
 	if _, err := plan.Confirmation(t.Context(), flowrun.World{}, nil); err == nil || !strings.Contains(err.Error(), "no screen") {
 		t.Error(err)
+	}
+}
+
+// TestPreviewDescribes: a dry run says of a step in Go what its tool says of the call, without
+// secrets; where a parameter is not known yet, what the tool is for.
+func TestPreviewDescribes(t *testing.T) {
+	lib := tool.NewLibrary(tool.Config{})
+	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition {
+		words := func(name string, describe func(map[string]any) string) *tool.Definition {
+			return flowrun.GoTool{Name: name, Description: "Says it. Call it when nothing else helps.", Describe: describe,
+				Parameters: []*tool.Parameter{{Name: "text", Type: "string"}},
+				Run:        func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()
+		}
+		return []*tool.Definition{
+			words("say", func(p map[string]any) string { return fmt.Sprintf("Says %v\nto all", p["text"]) }),
+			words("mute", nil),
+			words("shy", func(map[string]any) string { panic("no words") }),
+		}
+	})
+	file := filepath.Join(t.TempDir(), "x.yaml")
+	text := `name: x
+environment: {secrets: [KEY]}
+parameters: {KEY: {required: true}}
+steps:
+  - {name: first, bash: echo hello}
+  - {name: known, use-tool: say, with: {text: "a {KEY}"}}
+  - {name: later, use-tool: say, with: {text: "{first.output}"}}
+  - {name: quiet, use-tool: mute, with: {text: b}}
+  - {name: timid, use-tool: shy, with: {text: b}}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := flowrun.Compile(lib, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := plan.Preview(flowrun.World{}, map[string]any{"KEY": "opensesame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"known/say": "Says a *** to all", "later/say": "Says it", "quiet/mute": "Says it", "timid/shy": "Says it"}
+	got := map[string]string{}
+	for _, s := range v.Steps {
+		if _, ok := want[s.ID]; ok {
+			got[s.ID] = s.Command
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,6 +39,18 @@ func (p *Plan) describe(a *Args) string {
 		return "Runs: " + oneLine(v.Steps[0].Command, mostDescribed-len("Runs: "))
 	}
 	return oneLine(p.announced()+inParentheses(v, len(p.steps)), mostDescribed)
+}
+
+// told is the call in words: what Describe says of the parameters; where they are not all
+// known before the run, and it might say something wrong of them, what the tool is for.
+func (t *GoTool) told(a *Args) string {
+	if a != nil && !a.guessed && t.Describe != nil {
+		if text, ok := t.described(a.stepInput().Params); ok {
+			return oneLine(text, mostDescribed)
+		}
+	}
+	purpose, _, _ := strings.Cut(t.Description, ". ") // the rest is for models
+	return cmp.Or(oneLine(strings.TrimRight(purpose, "."), mostDescribed), "(Go function)")
 }
 
 // described is what the tool's Describe says; nothing where that panics.

@@ -100,7 +100,11 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 	in.Run, in.Path, in.Attempt = c.Run, string(c.Path), c.Attempt
 	v, err := g.tool.Run(ctx, in)
 	if err != nil {
-		return goFailure(a, err), nil
+		res = goFailure(a, err)
+		if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+			res.Message = "" // that it was stopped, and why, is known without
+		}
+		return res, nil
 	}
 	if m, ok := v.(*Command); ok && m != nil {
 		return m.run(ctx, c)

@@ -160,7 +160,7 @@ func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
 		case s.nested != nil:
 			step.Command = s.nested.Name()
 		default:
-			step.Command = s.told(func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) })
+			step.Command = mask(s.told(nil, func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) }))
 		}
 		if cmd, ok := s.policy.Fallback.(*steps.Command); ok {
 			step.Fallback = mask(cmd.Template.Display(nothingKnown{}, mask))
@@ -172,12 +172,16 @@ func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
 	}
 }
 
-// told is what a step without a command does, in words.
-func (s *planStep) told(show func(*expr.Template) string) string {
-	if r, ok := s.run.(interface {
+// told is what a step without a command does, in words; a is nil where the parameters are
+// not known. What a step in Go says is not masked.
+func (s *planStep) told(a *Args, show func(*expr.Template) string) string {
+	switch r := s.run.(type) {
+	case interface {
 		told(show func(*expr.Template) string) string
-	}); ok {
+	}:
 		return r.told(show)
+	case goRunner:
+		return r.tool.told(a)
 	}
 	return "(Go function)"
 }
@@ -250,7 +254,7 @@ func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
 		step.Command = mask(s.script.told())
 		step.Problem = unconfined(a.confine, workInScript)
 	case s.nested == nil:
-		step.Command = s.told(a.display)
+		step.Command = mask(s.told(a, a.display))
 	case s.nested.group:
 		step.Command = fmt.Sprintf("(%d steps)", len(s.nested.steps))
 		return a
@@ -274,7 +278,7 @@ func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(st
 		step.Problem = mask(s.foreseenProblem(err, unknown))
 		return nil
 	}
-	inner.session, inner.ahead, inner.confine = a.session, true, inner.confine.Within(a.confine)
+	inner.session, inner.ahead, inner.guessed, inner.confine = a.session, true, len(unknown) > 0, inner.confine.Within(a.confine)
 	if err := inner.openEnvironment(context.Background()); err != nil {
 		step.Problem = mask(err.Error())
 		return nil

@@ -186,15 +186,22 @@ func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *A
 	case res.Status == dag.Interrupted:
 		return a.failed(Failed, &Error{Code: CodeInterrupted, Message: fmt.Sprintf("the run was broken off: %s", whyOf(res, a.Err)),
 			Hint: fmt.Sprintf("flowrun resume %s goes on with it", res.ID)})
-	case res.Status == dag.TimedOut:
+	case ranOutOfTime(res):
 		a.Status, e.Code = TimedOut, CodeTimeout
 	case tooLong:
 		a.Status, e.Code, e.ExitCode = TimedOut, CodeTimeout, 0
 		e.Message = fmt.Sprintf("the call took longer than %v and was stopped", limit)
+		e.Hint = "that is the limit of calls; whoever runs flowrun sets it with --timeout, or limits.call-timeout in config.yaml"
 	case res.Status == dag.Cancelled:
 		a.Status, e.Code, e.ExitCode = Stopped, CodeCancelled, 0
 	}
 	return a.unsuccessful(res)
+}
+
+// ranOutOfTime is whether the tool reached a bound of its own. Of a tool with one step the
+// step's bound is the tool's.
+func ranOutOfTime(res *flowrun.Result) bool {
+	return res.Status == dag.TimedOut || res.Status == dag.Failed && len(res.Steps) == 1 && res.Steps[0].Status == dag.TimedOut
 }
 
 // whyOf is why a run could not be brought to its end.

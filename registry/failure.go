@@ -22,14 +22,18 @@ const (
 // why, the exit code, and how the streams of the step that failed end.
 func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 	step := culprit(res)
-	if step != nil && !strings.Contains(a.Error.Message, step.Message) {
-		a.Error.Message = strings.TrimPrefix(a.Error.Message+": "+step.Message, ": ")
+	if step != nil {
+		a.Error.Message = because(a.Error.Message, res.Tool, step)
 	}
 	if step != nil && step.Problem != nil {
 		a.Error.Hint, a.Error.Retryable = step.Problem.Solution, step.Problem.Retryable
 	}
 	a.Error.Message = cutText(a.Error.Message, mostTold)
-	if a.Error.Message == "" {
+	switch {
+	case a.Error.Message != "":
+	case a.Status == TimedOut:
+		a.Error.Message = "it took longer than its own time limit"
+	default:
 		a.Error.Message = fmt.Sprintf("the run is %s", res.Status)
 	}
 	var b strings.Builder
@@ -50,6 +54,20 @@ func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 	}
 	a.Content = flowrun.TextContent(text, "")
 	return a
+}
+
+// because is the message with why the step went wrong. What a step that is the whole tool
+// says is enough by itself.
+func because(message, name string, step *flowrun.StepResult) string {
+	switch {
+	case step.Message == "":
+		return message
+	case step.ID == name && strings.HasPrefix(message, "step "+name+" "), message == "":
+		return step.Message
+	case strings.Contains(message, step.Message):
+		return message
+	}
+	return message + ": " + step.Message
 }
 
 func outcome(a *Answer) string {

@@ -439,10 +439,40 @@ func TestCancelWhileExecuting(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	r := stock(t, registry.Options{Judge: all, Timeout: 50 * time.Millisecond})
 	a := r.Call(t.Context(), registry.Request{Tool: "go_add", Arguments: `{"a":1,"maybe":1}`})
-	if a.Status != registry.TimedOut || a.Error.Code != registry.CodeTimeout || !strings.Contains(a.Content.Text(), "longer than 50ms") {
+	if a.Status != registry.TimedOut || a.Error.Code != registry.CodeTimeout || !strings.Contains(a.Content.Text(), "longer than 50ms") || !strings.Contains(a.Error.Hint, "limits.call-timeout") {
 		t.Errorf("%s %+v", a.Status, a.Error)
 	}
 	holds(t, a)
+}
+
+// TestOwnTimeout: a tool of one step that reaches its own bound timed out, as one does that
+// reaches the bound of calls; and what went wrong is told without naming the tool twice.
+func TestOwnTimeout(t *testing.T) {
+	slow := flowrun.GoTool{Name: "slow", Description: "d", Timeout: 20 * time.Millisecond, Run: func(ctx context.Context, _ *flowrun.StepInput) (any, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}.Definition()
+	command := flowrun.GoTool{Name: "command", Description: "d", Run: func(context.Context, *flowrun.StepInput) (any, error) {
+		return &flowrun.Command{Script: "sleep 20", Timeout: 50 * time.Millisecond}, nil
+	}}.Definition()
+	broken := flowrun.GoTool{Name: "broken", Description: "d", Run: func(context.Context, *flowrun.StepInput) (any, error) {
+		return nil, errors.New("there is no ink")
+	}}.Definition()
+	lib := tool.NewLibrary(tool.Config{})
+	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition { return []*tool.Definition{slow, command, broken} })
+	r := registry.New(lib, registry.Options{Engine: flowrun.New(flowrun.Config{}), Judge: all})
+	for name, want := range map[string]string{
+		"slow":    "Error: tool slow timed out: it took longer than its own time limit",
+		"command": "Error: tool command timed out: it did not end within 50ms",
+		"broken":  "Error: tool broken failed: there is no ink",
+	} {
+		a := r.Call(t.Context(), registry.Request{Tool: name, Arguments: "{}"})
+		first, _, _ := strings.Cut(a.Content.Text(), "\n")
+		if ended := name != "broken"; (a.Status == registry.TimedOut) != ended || (a.Error.Code == registry.CodeTimeout) != ended || first != want {
+			t.Errorf("%s: %s %+v\n%s", name, a.Status, a.Error, a.Content.Text())
+		}
+		holds(t, a)
+	}
 }
 
 // FuzzCall: whatever a model writes, it is answered with a document.

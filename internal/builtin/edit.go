@@ -17,8 +17,8 @@ func (f *files) edit() flowrun.GoTool {
 			"type": "object",
 			"properties": {
 				"file_path": {"type": "string", "minLength": 1, "description": "The file to change, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project/main.go"]},
-				"old_string": {"type": "string", "description": "The text to replace, exactly as it stands in the file. Empty to create a new file that holds new_string."},
-				"new_string": {"type": "string", "description": "What is to stand in its place. Empty to delete it."},
+				"old_string": {"type": "string", "description": "The text to replace, exactly as it stands in the file. Empty to create a new file that holds new_string.", "examples": ["timeout = 10"]},
+				"new_string": {"type": "string", "description": "What is to stand in its place. Empty to delete it.", "examples": ["timeout = 30"]},
 				"expected_replacements": {"type": "integer", "minimum": 1, "maximum": 1000000, "description": "How often old_string stands in the file, where that is more than once: all of them are replaced."},
 				"replace_all": {"type": "boolean", "default": false, "description": "Replace old_string wherever it stands, however often."}
 			},
@@ -28,9 +28,9 @@ func (f *files) edit() flowrun.GoTool {
 		Describe: func(p map[string]any) string {
 			v := values(p)
 			if v.text("old_string") == "" {
-				return "Create the file " + v.text("file_path")
+				return "Creates the file " + v.text("file_path")
 			}
-			return fmt.Sprintf("Replace %s in %s", piece(v.text("old_string")), v.text("file_path"))
+			return fmt.Sprintf("Replaces %s in %s", piece(v.text("old_string")), v.text("file_path"))
 		},
 		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
 			return f.confirm(in, values(in.Params).text("file_path"), editing(values(in.Params)).of)

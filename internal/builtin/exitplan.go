@@ -17,10 +17,10 @@ const mostPlan = 3500
 // exitPlanMode asks a person whether a plan is to be carried out. It is a gate by itself,
 // whoever has allowed the call: the run waits until somebody has approved or rejected it.
 func exitPlanMode() *tool.Definition {
-	quote := flowrun.GoStep("quote", quotePlan)
+	quote := described("quote", "Puts each line of the plan behind a bar", quotePlan)
 	gate := &tool.Step{Name: "approval", Kind: tool.Asking, WaitFor: []tool.Text{{S: "quote"}}, HasWaitFor: true,
 		Approve: &tool.Approve{Prompt: tool.Text{S: "A model asks to carry out this plan:\n\n{quote.output}\n\nIs it to go ahead?"}}}
-	answer := flowrun.GoStep("answer", func(context.Context, *flowrun.StepInput) (any, error) {
+	answer := described("answer", "Tells the model that the plan was approved", func(context.Context, *flowrun.StepInput) (any, error) {
 		return flowrun.TextContent("The plan was approved by a person. Carry it out now, as it was shown.\n", "The plan was approved."), nil
 	})
 	answer.WaitFor, answer.HasWaitFor = []tool.Text{{S: "approval"}}, true
@@ -29,13 +29,20 @@ func exitPlanMode() *tool.Definition {
 		"additionalProperties": false,
 		"required": ["plan"],
 		"properties": {
-			"plan": {"type": "string", "minLength": 1, "maxLength": 3500, "description": "The whole plan, short: what will be done, in which order, and what it changes."}
+			"plan": {"type": "string", "minLength": 1, "maxLength": 3500, "description": "The whole plan, short: what will be done, in which order, and what it changes.", "examples": ["1. Add a test that fails. 2. Mend parse.go. 3. Run all tests."]}
 		}
 	}`)
 	return &tool.Definition{Name: "exit_plan_mode", DisplayName: "ExitPlanMode", Tags: []string{"read"},
 		Description: "Shows a plan to a person and waits until it is approved or rejected. Call it when you have planned a change " +
 			"and before you begin; carry out nothing that was not approved.",
 		Schema: s, Parameters: tool.ParametersOf(s), Steps: []*tool.Step{quote, gate, answer}}
+}
+
+// described is a step in Go that says what it does where its tool is shown.
+func described(name, what string, f flowrun.StepFunc) *tool.Step {
+	step := flowrun.GoStep(name, f)
+	step.Go.(*flowrun.GoTool).Description = what
+	return step
 }
 
 // quotePlan makes a plan data: each line behind a bar, so that nothing in it looks like

@@ -32,15 +32,15 @@ func (f *files) glob() flowrun.GoTool {
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
-				"pattern": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The pattern, which counts from path. * is anything but /, ** any number of folders, ? one character, [a-z] one of some, {a,b} either. A name without a pattern such as go.mod stands for the file of that name right in path."},
-				"path": {"type": "string", "minLength": 1, "description": "The folder to search: an absolute path, or one that counts from the workspace. Without it, the workspace."},
+				"pattern": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The pattern, which counts from path. * is anything but /, ** any number of folders, ? one character, [a-z] one of some, {a,b} either. A name without a pattern such as go.mod stands for the file of that name right in path.", "examples": ["**/*.go"]},
+				"path": {"type": "string", "minLength": 1, "description": "The folder to search: an absolute path, or one that counts from the workspace. Without it, the workspace.", "examples": ["src"]},
 				"file_filtering_options": ` + filteringSchema + `
 			},
 			"required": ["pattern"],
 			"additionalProperties": false
 		}`),
 		Describe: func(p map[string]any) string {
-			return fmt.Sprintf("Find files that match %s%s", piece(values(p).text("pattern")), within(p))
+			return fmt.Sprintf("Finds files that match %s%s", piece(values(p).text("pattern")), within(p))
 		},
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
 			rs := f.roots(in)

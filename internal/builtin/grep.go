@@ -30,17 +30,17 @@ func (f *files) grepSearch() flowrun.GoTool {
 			"type": "object",
 			"properties": {
 				"pattern": {"type": "string", "minLength": 1, "maxLength": 10000, "description": "The regular expression (RE2: no lookaround and no backreferences). It is held against one line at a time. Upper and lower case are the same; (?-i) at its beginning makes them differ. Write \\ before one of . ( ) [ ] { } * + ? | ^ $ \\ that is meant as itself.", "examples": ["func \\w+Handler", "TODO"]},
-				"path": {"type": "string", "minLength": 1, "description": "The folder or file to search: an absolute path, or one that counts from the workspace. Without it, the workspace."},
-				"glob": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Search only files that match: *.go is about names, src/**/*.ts about paths from path on."},
-				"limit": {"type": "integer", "minimum": 1, "maximum": 20000, "description": "How many lines to give at most. Without it, 500."},
-				"include": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Another name for glob."},
-				"maxResults": {"type": "integer", "minimum": 1, "maximum": 20000, "description": "Another name for limit."}
+				"path": {"type": "string", "minLength": 1, "description": "The folder or file to search: an absolute path, or one that counts from the workspace. Without it, the workspace.", "examples": ["src"]},
+				"glob": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Search only files that match: *.go is about names, src/**/*.ts about paths from path on.", "examples": ["*.go"]},
+				"limit": {"type": "integer", "minimum": 1, "maximum": 20000, "description": "How many lines to give at most. Without it, 500.", "examples": [100]},
+				"include": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Another name for glob.", "examples": ["*.go"]},
+				"maxResults": {"type": "integer", "minimum": 1, "maximum": 20000, "description": "Another name for limit.", "examples": [100]}
 			},
 			"required": ["pattern"],
 			"additionalProperties": false
 		}`),
 		Describe: func(p map[string]any) string {
-			return fmt.Sprintf("Search for %s%s", piece(values(p).text("pattern")), within(p))
+			return fmt.Sprintf("Searches for %s%s", piece(values(p).text("pattern")), within(p))
 		},
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
 			s, err := f.searching(in)
@@ -115,7 +115,7 @@ func badExpression(pattern string, err error) error {
 	if strings.Contains(pattern, "(?=") || strings.Contains(pattern, "(?!") || strings.Contains(pattern, "(?<") {
 		hint = "there is no lookahead and no lookbehind: search for more, and look at the lines"
 	}
-	return fmt.Errorf("the pattern %s is no regular expression: %s; %s", piece(pattern), strings.TrimPrefix(err.Error(), "error parsing regexp: "), hint)
+	return fmt.Errorf("the pattern %s is no regular expression: %s; %s", piece(pattern), strings.Replace(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`(?i)", "`", 1), hint)
 }
 
 // run searches a folder, or a single file.

@@ -22,13 +22,13 @@ func (f *files) listDirectory() flowrun.GoTool {
 			"type": "object",
 			"properties": {
 				"path": {"type": "string", "minLength": 1, "description": "The folder to list, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project"]},
-				"ignore": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Glob patterns of names to leave out, such as *.log."},
+				"ignore": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Glob patterns of names to leave out, such as *.log.", "examples": [["*.log"]]},
 				"file_filtering_options": ` + filteringSchema + `
 			},
 			"required": ["path"],
 			"additionalProperties": false
 		}`),
-		Describe: func(p map[string]any) string { return "List the folder " + values(p).text("path") },
+		Describe: func(p map[string]any) string { return "Lists the folder " + values(p).text("path") },
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
 			p, err := f.roots(in).find(values(in.Params).text("path"))
 			if err != nil {

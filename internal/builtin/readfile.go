@@ -20,13 +20,13 @@ func (f *files) readFile() flowrun.GoTool {
 			"type": "object",
 			"properties": {
 				"absolute_path": {"type": "string", "minLength": 1, "description": "The file to read, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project/main.go"]},
-				"offset": {"type": "integer", "minimum": 0, "maximum": 1000000000, "description": "The first line to read of a text. Line 1 has offset 0."},
-				"limit": {"type": "integer", "minimum": 1, "maximum": 1000000000, "description": "How many lines to read of a text at most. Without it, 2,000."}
+				"offset": {"type": "integer", "minimum": 0, "maximum": 1000000000, "description": "The first line to read of a text. Line 1 has offset 0.", "examples": [0]},
+				"limit": {"type": "integer", "minimum": 1, "maximum": 1000000000, "description": "How many lines to read of a text at most. Without it, 2,000.", "examples": [2000]}
 			},
 			"required": ["absolute_path"],
 			"additionalProperties": false
 		}`),
-		Describe: func(p map[string]any) string { return "Read the file " + values(p).text("absolute_path") },
+		Describe: func(p map[string]any) string { return "Reads the file " + values(p).text("absolute_path") },
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
 			v := values(in.Params)
 			p, err := f.roots(in).find(v.text("absolute_path"))

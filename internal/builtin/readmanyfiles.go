@@ -33,8 +33,8 @@ func (f *files) readManyFiles() flowrun.GoTool {
 			"type": "object",
 			"properties": {
 				"paths": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "Files, folders and glob patterns, absolute or counted from the workspace. A folder stands for the files in it.", "examples": [["README.md", "src/**/*.go"]]},
-				"include": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "More of them, read as those in paths are."},
-				"exclude": {"type": "array", "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 1000}, "description": "Glob patterns of files and folders to leave out: *.log is about names, docs/*.md about paths from the workspace on."},
+				"include": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, "description": "More of them, read as those in paths are.", "examples": [["docs/*.md"]]},
+				"exclude": {"type": "array", "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 1000}, "description": "Glob patterns of files and folders to leave out: *.log is about names, docs/*.md about paths from the workspace on.", "examples": [["*.log"]]},
 				"recursive": {"type": "boolean", "default": true, "description": "Go into the folders below as well."},
 				"useDefaultExcludes": {"type": "boolean", "default": true, "description": "Leave out what programs install and make, such as node_modules, vendor, dist, build and lock files, and .env. A file that paths names itself is read all the same."},
 				"file_filtering_options": ` + filteringSchema + `
@@ -44,7 +44,7 @@ func (f *files) readManyFiles() flowrun.GoTool {
 		}`),
 		Describe: func(p map[string]any) string {
 			all := values(p).many()
-			text := "Read " + strings.Join(all[:min(len(all), 5)], ", ")
+			text := "Reads " + strings.Join(all[:min(len(all), 5)], ", ")
 			if more := len(all) - 5; more > 0 {
 				text += fmt.Sprintf(" and %d more", more)
 			}

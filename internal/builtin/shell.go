@@ -33,9 +33,9 @@ func runShellCommand(c Config) *tool.Definition {
 			"properties": {
 				"command": {"type": "string", "minLength": 1, "maxLength": 100000, "description": "The exact command line, as typed into the shell. Several lines are allowed.", "examples": ["go test ./..."]},
 				"is_background": {"type": "boolean", "default": false, "description": "true starts the command, answers at once and leaves it running: servers, watchers. false waits until it has ended."},
-				"description": {"type": "string", "maxLength": 1000, "description": "What the command is for, in one short sentence, for the person who is asked."},
-				"directory": {"type": "string", "description": "The existing folder to run it in, inside the workspace: absolute, or relative to the workspace. The workspace where absent."},
-				"timeout": {"type": "integer", "minimum": 1, "maximum": 86400000, "description": "Milliseconds after which the command, and all that it started, is ended. The call's own limit where absent."}
+				"description": {"type": "string", "maxLength": 1000, "description": "What the command is for, in one short sentence, for the person who is asked.", "examples": ["Runs the tests"]},
+				"directory": {"type": "string", "description": "The existing folder to run it in, inside the workspace: absolute, or relative to the workspace. The workspace where absent.", "examples": ["src"]},
+				"timeout": {"type": "integer", "minimum": 1, "maximum": 86400000, "description": "Milliseconds after which the command, and all that it started, is ended. The limit of calls, usually 60 seconds, holds all the same.", "examples": [30000]}
 			}
 		}`),
 		Describe: func(params map[string]any) string {

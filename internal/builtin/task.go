@@ -24,9 +24,9 @@ func task(c Config) *tool.Definition {
 			"additionalProperties": false,
 			"required": ["description", "prompt"],
 			"properties": {
-				"description": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The work in three to five words, for people."},
-				"prompt": {"type": "string", "minLength": 1, "maxLength": 200000, "description": "All that the agent is told."},
-				"subagent_type": {"type": "string", "maxLength": 100, "description": "Which kind of agent is to do it, where there are several."}
+				"description": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The work in three to five words, for people.", "examples": ["Review the change"]},
+				"prompt": {"type": "string", "minLength": 1, "maxLength": 200000, "description": "All that the agent is told.", "examples": ["Read src/parse.go and list every error that is not handled, with its line."]},
+				"subagent_type": {"type": "string", "maxLength": 100, "description": "Which kind of agent is to do it, where there are several.", "examples": ["reviewer"]}
 			}
 		}`),
 		Describe: func(params map[string]any) string {

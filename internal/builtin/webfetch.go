@@ -33,7 +33,7 @@ func webFetch(c Config) *tool.Definition {
 			"required": ["url"],
 			"properties": {
 				"url": {"type": "string", "minLength": 1, "maxLength": 8000, "description": "The full address, with http:// or https://.", "examples": ["https://example.com/docs/install"]},
-				"prompt": {"type": "string", "maxLength": 20000, "description": "What you want to know from the page. It is handed back above the page's text."}
+				"prompt": {"type": "string", "maxLength": 20000, "description": "What you want to know from the page. It is handed back above the page's text.", "examples": ["Which version is the newest?"]}
 			}
 		}`),
 		Describe: func(params map[string]any) string {

@@ -15,13 +15,13 @@ func (f *files) writeFile() flowrun.GoTool {
 			"type": "object",
 			"properties": {
 				"file_path": {"type": "string", "minLength": 1, "description": "The file to write, as an absolute path. Relative paths are refused.", "examples": ["/home/user/project/notes.txt"]},
-				"content": {"type": "string", "description": "All that the file is to hold. It is written as it is, as UTF-8."}
+				"content": {"type": "string", "description": "All that the file is to hold. It is written as it is, as UTF-8.", "examples": ["# Notes\n"]}
 			},
 			"required": ["file_path", "content"],
 			"additionalProperties": false
 		}`),
 		Describe: func(p map[string]any) string {
-			return fmt.Sprintf("Write %s to %s", size(int64(len(values(p).text("content")))), values(p).text("file_path"))
+			return fmt.Sprintf("Writes %s to %s", size(int64(len(values(p).text("content")))), values(p).text("file_path"))
 		},
 		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
 			return f.confirm(in, values(in.Params).text("file_path"), whole(values(in.Params)))

@@ -165,6 +165,9 @@ func (l *loader) file(layer Layer, path string, o *tool.Object) {
 		l.report(tool.Pos{File: path}, "unreadable", fmt.Sprintf("cannot read the configuration: %v", err), "make it readable, or remove it")
 		return
 	}
+	if o == shared {
+		src = withoutComments(src)
+	}
 	list, found := tool.DecodeSettings(o, path, src)
 	l.found = append(l.found, found...)
 	for _, s := range l.spelt(list) {

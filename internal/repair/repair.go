@@ -45,7 +45,7 @@ func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 
 func (r *reading) parse(input []byte) (*Result, bool) {
 	if len(input) > maxInput {
-		return nil, r.fail("too-large", maxInput, "the arguments have %d bytes, more than 1 MiB", len(input))
+		return nil, r.fail("too-large", maxInput, "the arguments have more than 1 MiB")
 	}
 	if !utf8.Valid(input) {
 		return nil, r.fail("encoding", badByte(input), "the arguments are not UTF-8")
