@@ -47,7 +47,7 @@ func (t *Tool) invalid(e *flowrun.ParamsError) *Refusal {
 			r.Code = CodeInvalid
 		}
 		line := p.Subject() + ": " + p.Message
-		if p.Hint != "" && p.Hint != t.about(p.Parameter()) && p.Code != "missing" && !t.plan.Secret(p.Parameter()) {
+		if t.tells(p) {
 			line += " (" + p.Hint + ")"
 		}
 		lines = append(lines, line)
@@ -55,6 +55,13 @@ func (t *Tool) invalid(e *flowrun.ParamsError) *Refusal {
 	}
 	r.Message = strings.Join(lines, "; ")
 	return r.cut()
+}
+
+// tells says whether a hint is news to a model: it has read the description, sees the
+// expected format, and knows nothing of NAME=value on a command line.
+func (t *Tool) tells(p flowrun.ParamProblem) bool {
+	name := p.Parameter()
+	return p.Hint != "" && p.Hint != t.about(name) && p.Code != "missing" && !t.plan.Secret(name) && !strings.Contains(p.Hint, name+"=")
 }
 
 // about is the description of a parameter, "" for one that is not declared: the model has

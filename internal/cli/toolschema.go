@@ -16,7 +16,7 @@ import (
 // toolSchemaCommand prints what a model is told of a tool (S1-230 to S1-236).
 func (a *app) toolSchemaCommand() *cobra.Command {
 	var format string
-	var all bool
+	var all, sources bool
 	c := &cobra.Command{
 		Use:   "schema NAME | --all",
 		Short: "Print a tool as a function that language models can call",
@@ -24,11 +24,11 @@ func (a *app) toolSchemaCommand() *cobra.Command {
 			if err := oneOf(c, "format", format, funcschema.Formats()); err != nil {
 				return err
 			}
-			if all != (len(args) == 0) || len(args) > 1 {
-				return usagef(c, "give the name of one tool, or --all")
+			if (all || sources) != (len(args) == 0) || len(args) > 1 {
+				return usagef(c, "give the name of one tool, or --all, or --all-sources")
 			}
-			if all {
-				return a.allToolSchemas(funcschema.Format(format))
+			if all || sources {
+				return a.allToolSchemas(funcschema.Format(format), sources)
 			}
 			return a.toolSchema(args[0], funcschema.Format(format))
 		},
@@ -36,6 +36,7 @@ func (a *app) toolSchemaCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&format, "format", string(funcschema.JSONSchema), strings.Join(funcschema.Formats(), "|"))
 	c.Flags().BoolVar(&all, "all", false, "a list of every tool in reach")
+	c.Flags().BoolVar(&sources, "all-sources", false, "a list of every tool, those in no file too")
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(funcschema.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	return schemaPage.on(c)
 }
@@ -46,10 +47,11 @@ var schemaPage = page{
 		"Print a tool as a function that language models can call: its name, its description",
 		"and a JSON Schema of its parameters, in the form that a provider takes.",
 	},
-	usage: []string{"flowrun tool schema TOOL_NAME|PATH [options]", "flowrun tool schema --all [options]"},
+	usage: []string{"flowrun tool schema TOOL_NAME|PATH [options]", "flowrun tool schema --all|--all-sources [options]"},
 	options: []optionGroup{
 		{"CHOICE OPTIONS", []optionLine{
 			{left: "--all", right: "A list of every tool in reach that runs on this platform"},
+			{left: "--all-sources", right: "That, with built-in tools and those that tools.discoveryCommand tells of"},
 		}},
 		{"OUTPUT OPTIONS", []optionLine{
 			{left: "--format FORM", right: "Form: " + strings.Join(funcschema.Formats(), "|") + " (default: " + string(funcschema.JSONSchema) + ")"},
@@ -59,6 +61,7 @@ var schemaPage = page{
 		{"Print the schema of one tool", "flowrun tool schema weather-lookup"},
 		{"Print that of a file as one provider takes it", "flowrun tool schema ./deploy.yaml --format anthropic"},
 		{"Print those of all tools into a file", "flowrun tool schema --all --format openai > tools.json"},
+		{"Print all that a model may call", "flowrun tool schema --all-sources --format anthropic"},
 	},
 	see: []string{"flowrun help tool", "flowrun help tools"},
 }
@@ -77,12 +80,16 @@ func (a *app) toolSchema(name string, f funcschema.Format) error {
 }
 
 // allToolSchemas prints every tool in reach, or what is wrong with any: half of a
-// list could be taken for the whole.
-func (a *app) allToolSchemas(f funcschema.Format) error {
+// list could be taken for the whole. sources says that those in no file are among them.
+func (a *app) allToolSchemas(f funcschema.Format, sources bool) error {
 	lib := a.library()
+	listed := a.tools
+	if sources {
+		listed = (*tool.Library).ListAll
+	}
 	list := []*funcschema.Function{}
 	problems := lib.Unreadable("")
-	for _, e := range a.tools(lib) {
+	for _, e := range listed(lib) {
 		if e.ShadowedBy != "" {
 			continue
 		}

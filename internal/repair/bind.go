@@ -1,17 +1,21 @@
 package repair
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// bind makes the arguments of the call from an object: names, values, defaults.
+// bind makes the arguments of the call from an object: names, values, defaults. What is
+// wrong with names and values is told all at once.
 func (r *reading) bind(n *node) (*Result, bool) {
 	s := r.root
 	value := make(map[string]any, max(len(n.kids), len(s.Properties)))
 	given := make([]*node, len(s.Properties))
 	var unknown []string
 	unknownOff := -1
+	var wrong []*Refusal
+	failed := map[string]bool(nil)
 	for i := range n.kids {
 		k := &n.kids[i]
 		p, exact := r.property(s, k.name)
@@ -34,14 +38,27 @@ func (r *reading) bind(n *node) (*Result, bool) {
 			}
 		}
 		r.leave()
-		if !ok {
+		if ok {
+			continue
+		}
+		if !r.bad.aboutValue() || r.budget < 0 {
 			return nil, false
 		}
+		if failed == nil {
+			failed = map[string]bool{}
+		}
+		if p >= 0 {
+			failed[s.Properties[p].Name] = true
+		}
+		if len(wrong) < mostTold {
+			wrong = append(wrong, r.bad)
+		}
+		r.bad = nil
 	}
 	var defaults, missing []string
 	for i := range s.Properties {
 		p := &s.Properties[i]
-		if _, ok := value[p.Name]; ok && given[i] != nil {
+		if _, ok := value[p.Name]; ok && given[i] != nil || failed[p.Name] {
 			continue
 		}
 		switch {
@@ -53,10 +70,35 @@ func (r *reading) bind(n *node) (*Result, bool) {
 		}
 	}
 	if len(unknown)+len(missing) > 0 {
-		return nil, r.misnamed(unknown, missing, unknownOff, int(n.off))
+		r.misnamed(unknown, missing, unknownOff, int(n.off))
+	}
+	if r.also(wrong) {
+		return nil, false
 	}
 	return &Result{Value: value, Repaired: r.mended, Repairs: r.repairs, Coercions: r.coercions, Defaults: defaults}, true
 }
+
+// aboutValue tells whether a refusal is about one value, so that there may be more to tell
+// of the others.
+func (r *Refusal) aboutValue() bool {
+	return slices.Contains([]string{"type", "number", "enum", "code", "ellipsis", "ambiguous"}, r.Code)
+}
+
+// also adds what is wrong with values to what is wrong with names, if anything is. It tells
+// whether something is wrong.
+func (r *reading) also(wrong []*Refusal) bool {
+	for _, w := range wrong {
+		if r.bad == nil {
+			r.bad = w
+		} else {
+			r.bad.Message += "; " + w.Message
+		}
+	}
+	return r.bad != nil
+}
+
+// mostTold is how many values are told of in one refusal.
+const mostTold = 8
 
 // clone makes a default the caller's own.
 func clone(v any) any {
