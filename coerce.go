@@ -86,12 +86,28 @@ func parseNumber(s string) (any, error) {
 		return nil, fmt.Errorf("%s is beyond the range of numbers", expr.Quoted(s))
 	}
 	if !strings.ContainsAny(s, ".eE") {
-		return json.Number(strings.TrimPrefix(s, "+")), nil
+		return asJSON(s), nil
+	}
+	if !strings.ContainsAny(s, "eE") && !expr.FitsFloat(s, f) {
+		return asJSON(s), nil
 	}
 	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		return int64(f), nil
 	}
 	return f, nil
+}
+
+// asJSON is a decimal number without an exponent as JSON has it.
+func asJSON(s string) json.Number {
+	sign, digits := "", strings.TrimPrefix(s, "+")
+	if rest, minus := strings.CutPrefix(digits, "-"); minus {
+		sign, digits = "-", rest
+	}
+	digits = strings.TrimSuffix(strings.TrimLeft(digits, "0"), ".")
+	if digits == "" || digits[0] == '.' {
+		digits = "0" + digits
+	}
+	return json.Number(sign + digits)
 }
 
 func toBool(v any) (any, error) {

@@ -15,7 +15,7 @@ type Confirmation struct {
 }
 
 // Confirmation works out what a call with these parameters would do. Nothing is changed
-// and no command started. Errors are those of Bind, and why the call would fail where a
+// and no command started. Secrets are masked. Errors are those of Bind, and why the call would fail where a
 // tool written in Go can tell.
 func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any) (*Confirmation, error) {
 	a, err := p.Bind(w, params)
@@ -34,7 +34,22 @@ func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any)
 	if more.Title == "" {
 		more.Title = c.Title
 	}
-	return more, nil
+	return p.masked(a, more), nil
+}
+
+// masked is a confirmation with the secrets of the call replaced. a is not used up.
+func (p *Plan) masked(a *Args, c *Confirmation) *Confirmation {
+	copied := *a
+	p.preview(&copied) // it collects the secrets; what else is wrong the run tells
+	if copied.session == nil {
+		return c
+	}
+	m := copied.session.Mask()
+	hidden := &Confirmation{Title: m.String(c.Title), Text: m.String(c.Text)}
+	if c.Diff != nil {
+		hidden.Diff = c.Diff.masked(m)
+	}
+	return hidden
 }
 
 // Describe says in one sentence what a call with these parameters would do (S4-006).

@@ -95,24 +95,32 @@ func (c *Content) masked(m *steps.Mask) *Content {
 	out := &Content{Display: c.Display}
 	for _, p := range c.Parts {
 		p.Text = m.String(p.Text)
+		if strings.HasPrefix(p.MIME, "text/") { // others would be broken by it
+			p.Data = []byte(m.String(string(p.Data)))
+		}
 		out.Parts = append(out.Parts, p)
 	}
 	switch d := c.Display.(type) {
 	case string:
 		out.Display = m.String(d)
 	case *FileDiff:
-		hidden := *d
-		hidden.FileName, hidden.FileDiff, hidden.New = m.String(d.FileName), m.String(d.FileDiff), m.String(d.New)
-		if d.Original != nil {
-			original := m.String(*d.Original)
-			hidden.Original = &original
-		}
-		out.Display = &hidden
+		out.Display = d.masked(m)
 	case nil:
 	default:
 		out.Display = maskedJSON(m, d)
 	}
 	return out
+}
+
+// masked is the change with secrets replaced.
+func (d *FileDiff) masked(m *steps.Mask) *FileDiff {
+	hidden := *d
+	hidden.FileName, hidden.FileDiff, hidden.New = m.String(d.FileName), m.String(d.FileDiff), m.String(d.New)
+	if d.Original != nil {
+		original := m.String(*d.Original)
+		hidden.Original = &original
+	}
+	return &hidden
 }
 
 // maskedJSON is a value as JSON has it, with secrets replaced; nil for what JSON has not.

@@ -60,7 +60,10 @@ func TestContent(t *testing.T) {
 func TestContentIsMasked(t *testing.T) {
 	def := flowrun.GoTool{Name: "it", Parameters: []*tool.Parameter{{Name: "TOKEN"}}, Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
 		secret := in.Params["TOKEN"].(string)
-		return &flowrun.Content{Parts: []flowrun.Part{{Text: "it is " + secret}}, Display: map[string]any{"deep": []string{secret}}}, nil
+		return &flowrun.Content{Parts: []flowrun.Part{{Text: "it is " + secret}, {MIME: "text/plain", Data: []byte(secret)}}, Display: map[string]any{"deep": []string{secret}}}, nil
+	}, Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+		secret := in.Params["TOKEN"].(string)
+		return &flowrun.Confirmation{Title: "Use " + secret, Text: secret, Diff: &flowrun.FileDiff{FileName: "f", New: secret, Original: &secret}}, nil
 	}}.Definition()
 	def.Environment.Secrets = []tool.Secret{{Name: tool.Plain("TOKEN")}}
 	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
@@ -71,8 +74,12 @@ func TestContentIsMasked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := json.Marshal(res.Content()); string(got) != `{"llmContent":"it is ***","returnDisplay":{"deep":["***"]}}` {
+	if got, _ := json.Marshal(res.Content()); string(got) != `{"llmContent":["it is ***",{"inlineData":{"mimeType":"text/plain","data":"Kioq"}}],"returnDisplay":{"deep":["***"]}}` {
 		t.Errorf("%s", got)
+	}
+	shown, err := plan.Confirmation(t.Context(), flowrun.World{}, map[string]any{"TOKEN": "hunter22"})
+	if got, _ := json.Marshal(shown); err != nil || strings.Contains(string(got), "hunter22") || !strings.Contains(string(got), "Use ***") {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 

@@ -87,8 +87,8 @@ func numberText(v any) (text string, ok bool) {
 			return v.String(), true
 		}
 		f, err := v.Float64()
-		if err != nil || !strings.ContainsAny(v.String(), ".eE") {
-			return v.String(), true // an integer too large for a machine word stays exact
+		if err != nil || !strings.ContainsAny(v.String(), "eE") && (!strings.Contains(v.String(), ".") || !FitsFloat(v.String(), f)) {
+			return v.String(), true // what a machine word cannot hold stays exact
 		}
 		return floatText(f), true
 	}

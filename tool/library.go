@@ -295,7 +295,7 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 			return nil, nil, err
 		}
 	}
-	if def := l.given(name); def != nil {
+	if def := l.given(name, from); def != nil {
 		return def, nil, nil
 	}
 	return nil, nil, l.nowhere(name, places)

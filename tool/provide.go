@@ -62,15 +62,35 @@ func (l *Library) Missed(f func() string) {
 // know them from elsewhere (S4-036).
 const discoveredPrefix = "discovered_tool_"
 
-// given is the first tool of that name of a provider; nil for none.
-func (l *Library) given(name string) *Definition {
+// given is the first tool of that name of a provider; nil for none. One that is told of
+// under the name of another tool keeps the prefix as part of its own: who has approved that
+// name has approved the other tool.
+func (l *Library) given(name string, from *Definition) *Definition {
 	if def := l.provides(name, ""); def != nil {
 		return def
 	}
-	if bare, ok := strings.CutPrefix(name, discoveredPrefix); ok {
-		return l.provides(bare, ScopeDiscovered)
+	bare, ok := strings.CutPrefix(name, discoveredPrefix)
+	if !ok || !ValidName(bare) {
+		return nil
 	}
-	return nil
+	def := l.provides(bare, ScopeDiscovered)
+	if def == nil {
+		return nil
+	}
+	if first, _, err := l.Lookup(bare, from); err == nil && first == def {
+		return def
+	}
+	return def.renamed(name)
+}
+
+// renamed is a tool of a provider under another name.
+func (d *Definition) renamed(name string) *Definition {
+	if d.Single && d.Steps[0].Kind == Program {
+		return ProgramTool(name, d.Description, d.Schema, *d.Steps[0].Program)
+	}
+	other := *d
+	other.Name = name
+	return &other
 }
 
 // provides is the first tool of that name of a provider, where scope is not "" of that

@@ -57,6 +57,11 @@ func TestProvide(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, s, want)
 		}
 	}
+	for name, want := range map[string]string{"discovered_tool_told": "told", "discovered_tool_both": "discovered_tool_both"} { // who has approved both has not approved this one
+		if def, _, _ := lib.Lookup(name, nil); def == nil || def.Name != want {
+			t.Errorf("%s is %+v, want the name %s", name, def, want)
+		}
+	}
 	_, _, err := lib.Lookup("tolld", nil)
 	missing, _ := errors.AsType[*tool.NotFoundError](err)
 	if missing == nil || !slices.Equal(missing.Near, []string{"told"}) || missing.Note != "nobody was asked" {

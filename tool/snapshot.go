@@ -66,7 +66,7 @@ func (l *Library) recall(name string, from *Definition) (*Definition, Diagnostic
 	}
 	src, ok := l.frozen[q]
 	if !ok {
-		if def := l.given(name); def != nil {
+		if def := l.given(name, from); def != nil {
 			return def, nil, nil
 		}
 		return nil, nil, fmt.Errorf("cannot find the tool %s: it is not among the definitions that were kept", quote(name))

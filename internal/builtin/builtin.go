@@ -22,7 +22,7 @@ type Config struct {
 // Tools are the definitions of all of them, for tool.Library.Provide. They may be used by
 // several goroutines.
 func Tools(c Config) []*tool.Definition {
-	f := &files{granted: c.Roots}
+	f := &files{granted: c.Roots, own: []string{c.ConfigDir, c.StateDir}}
 	return []*tool.Definition{
 		f.listDirectory().Definition(),
 		f.readFile().Definition(),

@@ -94,7 +94,7 @@ func (f *files) change(ctx context.Context, in *flowrun.StepInput, path string, 
 func (f *files) writable(in *flowrun.StepInput, path string) (place, error) {
 	p, err := f.roots(in).find(path)
 	if err == nil {
-		err = checkWritable(p)
+		err = f.checkWritable(p)
 	}
 	return p, err
 }

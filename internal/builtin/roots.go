@@ -17,6 +17,7 @@ import (
 // files are the file tools of one Config.
 type files struct {
 	granted []string
+	own     []string   // folders of flowrun itself, beside those with a known name
 	writing sync.Mutex // held from reading a file to its change being written
 }
 

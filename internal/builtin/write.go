@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -47,13 +48,25 @@ func current(dir *os.Root, name, path string) (version, error) {
 // more than writing a file.
 var own = map[string]string{".git": "git", "git~1": "git", ".flowrun": "flowrun", ".cycod": "flowrun"}
 
-func checkWritable(p place) error {
-	for part := range strings.FieldsFuncSeq(p.rest, isSeparator) {
+func (f *files) checkWritable(p place) error {
+	for part := range strings.FieldsFuncSeq(p.path, isSeparator) {
 		if whose := own[strings.ToLower(part)]; whose != "" {
-			return fmt.Errorf("%s belongs to %s itself, which may run what is written there; file tools do not write in %s", quoted(p.path), whose, part)
+			return belongs(p, whose, part)
+		}
+	}
+	for _, folder := range f.own {
+		if folder == "" {
+			continue
+		}
+		if real, err := resolved(filepath.Clean(folder)); err == nil && inside(real, p.path) {
+			return belongs(p, "flowrun", folder)
 		}
 	}
 	return nil
+}
+
+func belongs(p place, whose, folder string) error {
+	return fmt.Errorf("%s belongs to %s itself, which may run what is written there; file tools do not write in %s", quoted(p.path), whose, folder)
 }
 
 // put gives a file of a folder a new text: whole or not at all. A file that was there

@@ -45,27 +45,9 @@ func (d *callDoor) judge(i *registry.Invocation) registry.Judgement {
 	return j
 }
 
-// rule is what the policy says. A tool that is called by the path of its file is known by
-// that alone: its name and its tags are whatever the file says, which the caller may have
-// written, so they can speak against it and not for it.
+// rule is what the policy says.
 func (d *callDoor) rule(canAsk bool) policy.Verdict {
-	what := subject{tools: d.plan.Tools()}
-	if d.plan.Definition.Scope != tool.ScopeFile {
-		return d.flags.judge(what, canAsk)
-	}
-	rules := d.flags.rules()
-	against := policy.Decide(policy.Request{Door: policy.Call, Tools: what.facts(), Rules: policy.Rules{Deny: rules.Deny}, CanAsk: true})
-	if against.Decision == policy.Refuse {
-		return against
-	}
-	facts := what.facts()
-	for i, u := range what.tools {
-		if u.Definition.Scope == tool.ScopeFile {
-			facts[i].Name, facts[i].Tags = u.Definition.File, nil
-		}
-	}
-	facts[0].Name = d.request.Tool
-	return policy.Decide(policy.Request{Door: policy.Call, Tools: facts, Rules: rules, CanAsk: canAsk})
+	return d.flags.verdict(d.plan.Tools(), d.request.Tool, canAsk)
 }
 
 // wayOut is how a refused call could be allowed, "" where it could not.
@@ -76,8 +58,8 @@ func (d *callDoor) wayOut() string {
 	hint := "a person can run it at a terminal, where it asks"
 	if !slices.ContainsFunc(subject{tools: d.plan.Tools()}.facts(), func(t policy.Tool) bool { return t.Elevated }) {
 		name := d.plan.Name()
-		if d.plan.Definition.Scope == tool.ScopeFile {
-			name = d.request.Tool
+		if byFile(d.plan.Definition) {
+			name = writtenAs(d.plan.Definition, d.request.Tool)
 		}
 		hint = fmt.Sprintf("whoever runs flowrun can allow it with --auto-approve tool:%s, or approvals.allow in config.yaml; at a terminal it asks", name)
 	}

@@ -104,7 +104,16 @@ func (a *app) judge(what subject, f runFlags) policy.Verdict {
 
 // judge is what the policy says where a person can be asked, or cannot.
 func (f *runFlags) judge(what subject, canAsk bool) policy.Verdict {
-	return policy.Decide(policy.Request{Door: f.at(), Tools: what.facts(), Rules: f.rules(), CanAsk: canAsk})
+	return f.verdict(what.tools, "", canAsk)
+}
+
+// verdict is what the policy says of tools, the first of which is called; written is how
+// the caller named it, "" for by its name.
+func (f *consentFlags) verdict(tools []flowrun.UsedTool, written string, canAsk bool) policy.Verdict {
+	if f.at() == policy.Call {
+		return f.modelVerdict(tools, written, canAsk)
+	}
+	return policy.Decide(policy.Request{Door: f.at(), Tools: subject{tools: tools}.facts(), Rules: f.rules(), CanAsk: canAsk})
 }
 
 // judgeTests marks the tests of tools that may not run, and answers what else they are held
@@ -127,7 +136,7 @@ func (a *app) judgeTests(cases []trial.Case) (*consentFlags, error) {
 // mayCall is flowrun.Config.MayCall: a tool that a script calls is held against the same
 // rules as the tool that the script is of, and nobody is asked.
 func (f *consentFlags) mayCall(tools []flowrun.UsedTool) error {
-	v := policy.Decide(policy.Request{Door: f.at(), Tools: subject{tools: tools}.facts(), Rules: f.rules()})
+	v := f.verdict(tools, "", false)
 	if v.Decision != policy.Allow {
 		return &refusedError{reason: v.Reason}
 	}

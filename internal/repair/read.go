@@ -30,23 +30,6 @@ func ReadParameters(doc []byte) (*Schema, error) {
 	return s, unique(s)
 }
 
-// ReadSchema reads the JSON Schema of a tool's parameters: an object with properties and
-// required. Only what says where a value ends and of which type it is, is read.
-func ReadSchema(doc []byte) (*Schema, error) {
-	n, err := readDeclaration(doc)
-	if err != nil {
-		return nil, err
-	}
-	s, err := readSchema(&n)
-	if err != nil {
-		return nil, err
-	}
-	if len(s.Types) == 0 {
-		s.Types = []string{"object"}
-	}
-	return s, nil
-}
-
 func readDeclaration(doc []byte) (node, error) {
 	src := source{text: string(doc)}
 	n, end, _, ok := readJSON(src, 0)
