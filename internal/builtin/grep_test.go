@@ -107,7 +107,7 @@ func TestGrep(t *testing.T) {
 		{[]any{"pattern", "needle", "limit", 2}, []string{"Found more than 2 matches", "L2: needle here\n---\n[There are more; these are the first 2."}},
 		{[]any{"pattern", "needle", "maxResults", 30}, []string{"Found 30 matches"}},
 		{[]any{"pattern", "none of this"}, []string{"No matches for \"none of this\" in WS."}},
-		{[]any{"pattern", "("}, []string{"error: the pattern \"(\" is no regular expression: missing closing ): `(?i)(`; write \\ before a sign that is meant as itself, such as \\( or \\["}},
+		{[]any{"pattern", "("}, []string{"error: the pattern \"(\" is no regular expression: missing closing ): `(`; write \\ before a sign that is meant as itself, such as \\( or \\["}},
 		{[]any{"pattern", "a(?!b)"}, []string{"there is no lookahead and no lookbehind"}},
 		{[]any{"pattern", "todo", "glob", "["}, []string{"error: the pattern \"[\" cannot be used"}},
 		{[]any{"pattern", "todo", "path", "none"}, []string{"error: \"WS/none\": there is no such file or folder"}},
