@@ -6,11 +6,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // A script cannot have the program do any number of things at once, whatever it asks for.
 func TestManyQuestions(t *testing.T) {
-	r := New(Config{})
+	r := New(Config{Timeout: time.Minute}) // the race detector takes its time over a thousand
 	defer r.Close()
 	s := compile(t, Step, `
 		const all = Array.from({ length: 1200 }, () => fetch('http://a.example/'));
