@@ -1,0 +1,13 @@
+// Package attack attacks the flowrun program the way people would who have no right to
+// what they get: whose values, models, definitions, packets, processes or folders are
+// hostile. It holds tests only. docs/security.md says what each of them may expect.
+//
+// There is one file for each group of attacks, with a table of tricks and what must not
+// follow from them. Each trick runs the program itself, in a [site] of its own: a home,
+// a state folder and a project that nothing else touches. An attack has succeeded if its
+// effect is there (a file that it creates, a uid, a secret in an answer), not if some
+// message is missing.
+//
+// A bare go test runs every group in under a minute in all. With FLOWRUN_LONG set, as
+// .ci/long has it, the groups run in full: more rounds, more connections, all users.
+package attack
