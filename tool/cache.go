@@ -33,9 +33,7 @@ func checkCache(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 func (d *decoder) cacheOfTool(t *draft, content []*yaml.Node) {
 	key := keyOf(content, "cache")
 	switch {
-	case key == nil:
-	case t.Alias:
-		d.failKey(key, "cache-without-command", "an alias runs its base tool, and has nothing to keep", "put cache on the steps of the base tool")
+	case key == nil || t.Alias: // which has no cache of its own
 	case len(t.Steps) > 0:
 		d.failKey(key, "cache-without-command", "cache belongs to a command, and this tool has steps", "put cache on the steps whose results are to be kept")
 	}

@@ -136,9 +136,29 @@ func (d *decoder) toolName(t *draft, n *yaml.Node, key string, content []*yaml.N
 	}
 }
 
+// aliasKeys are the keys of an alias; all others, but those that begin with x-, belong to
+// its base tool. Of security it has what is stricter than its base tool's.
+var aliasKeys = []string{"name", "type", "base-tool", "default-parameters", "description", "version", "tags", "deprecated", "deprecated-message",
+	"timeout", "schedule", "security", "tests"}
+
 func (d *decoder) alias(t *draft, n *yaml.Node, content []*yaml.Node) {
-	for _, key := range bodies(d.root, content) {
-		d.failKey(key, "alias-with-body", fmt.Sprintf("an alias runs its base tool and nothing of its own, but has %s", quote(key.Value)), "remove it, or remove 'type: alias'")
+	for i := 0; i+1 < len(content); i += 2 {
+		key := content[i]
+		switch f := d.root.Field(key.Value); {
+		case f == nil || slices.Contains(aliasKeys, f.Key): // one that nobody knows was reported
+		case f.Body:
+			d.failKey(key, "alias-with-body", fmt.Sprintf("an alias runs its base tool and nothing of its own, but has %s", quote(key.Value)), "remove it, or remove 'type: alias'")
+		default:
+			d.failKey(key, "alias-with-body", fmt.Sprintf("%s has no effect in an alias: it belongs to the tool that the alias stands for", quote(key.Value)),
+				"put it in the base tool; an alias may say "+strings.Join(aliasKeys, ", "))
+		}
+	}
+	if security := valueOf(content, "security"); security != nil && deref(security).Kind == yaml.MappingNode {
+		if key := keyOf(deref(security).Content, "required-permissions"); key != nil {
+			d.path.push("security")
+			d.failKey(key, "alias-with-body", "an alias cannot ask for permissions: it has those of its base tool", "put them in the base tool")
+			d.path.pop()
+		}
 	}
 	if valueOf(content, "base-tool") == nil {
 		d.fail(keyOf(content, "type"), "no-base-tool", "an alias needs the tool it stands for", "add 'base-tool:'")

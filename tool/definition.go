@@ -43,10 +43,13 @@ type Definition struct {
 	DeprecatedMessage string
 
 	// Alias tools (type: alias, S1-165): no steps of their own.
-	Alias             bool
-	BaseTool          Text
-	StandsFor         []string // of an alias once it is compiled: the tools it stands for, the nearest first
-	DefaultParameters []Entry  // keys are parameters of the base tool
+	Alias     bool
+	BaseTool  Text
+	StandsFor []string // of an alias once it is compiled: the tools it stands for, the nearest first
+	// MadeOf are the definitions of an alias once it is compiled: its own first, then
+	// those of the tools it stands for, the base tool last.
+	MadeOf            []*Definition
+	DefaultParameters []Entry // keys are parameters of the base tool
 
 	// Steps in declaration order. A tool with one command (bash: ..., run: ...)
 	// has one step, named like the tool, and Single set.

@@ -33,11 +33,6 @@ func locksField() Field {
 
 // locks reports names that cannot be those of locks, and locks that are given twice.
 func (d *decoder) locks(t *draft, content []*yaml.Node) {
-	for _, key := range []string{"locks", "max-active-runs"} {
-		if k := keyOf(content, key); k != nil && t.Alias {
-			d.failKey(k, "alias-with-body", fmt.Sprintf("an alias takes the place of its base tool and has no %q of its own", key), "put it in the base tool")
-		}
-	}
 	first := map[string]Text{}
 	for i, l := range t.Locks {
 		one := Diagnostic{Severity: Error, Pos: l.Name.Pos, Len: max(1, len([]rune(l.Name.S))), Path: fmt.Sprintf("locks[%d]", i)}

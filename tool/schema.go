@@ -90,6 +90,8 @@ func objectSchema(o *Object) map[string]any {
 	}
 	if o.Field("base-tool") != nil { // an alias runs its base tool and has no body
 		bodies = append(bodies, requires("base-tool"))
+		s["if"] = requires("base-tool")
+		s["then"] = map[string]any{"propertyNames": anyOf(map[string]any{"enum": aliasKeys}, map[string]any{"pattern": "^x-"})}
 	}
 	s["oneOf"] = bodies
 	for key, others := range needs {

@@ -129,7 +129,6 @@ func definitions(t *testing.T) map[string][]byte {
 // (or only warned of) is how the text is written, or what its parts say of each
 // other.
 var blind = []string{
-	"alias-locks",
 	"bad-min-version", "bad-name-device", "bad-rules", "cache-interactive", "duplicate-step", "group-names-twice", "handler-of-handler", "handler-wait-outside",
 	"integer-64", "integer-range", "loop-as", "loop-both", "loop-items-mapping", "loop-items-number", "loop-items-unquoted", "matrix-empty",
 	"merge-in-security", "name-differs", "name-taken", "number-rules", "octal", "octal-number", "own-example-refused", "second-document",
@@ -189,6 +188,8 @@ func TestSchemaValues(t *testing.T) {
 		{"script: x\nshell: zsh", true}, {"commands: {default: x}\nshell: zsh", true}, {"bash: x\nshell: zsh", false},
 		{"type: alias\nbase-tool: t", true}, {"type: alias\nbase-tool: t\ndefault-parameters: {A: [1]}", true}, {"type: alias", false},
 		{"base-tool: t", false}, {"bash: x\nbase-tool: t", false}, {"type: alias\nbase-tool: t\nbash: x", false}, {"type: other\nbash: x", false},
+		{"type: alias\nbase-tool: t\nplatforms: [linux]", false}, {"type: alias\nbase-tool: t\ntags: [read]\ntimeout: 5s\nx-mine: 1", true},
+		{"type: alias\nbase-tool: t\nmax-active-runs: 1", false}, {"type: alias\nbase-tool: t\nsecurity: {isolation: container}", true},
 		{"bash: x\ntype: alias", false}, {"bash: x\ndefault-parameters: {A: 1}", false},
 		{"steps: []", false}, {"steps: x", false}, {"steps: [{name: a, bash: x}]", true}, {"steps: [{bash: x}]", false}, {"steps: [{name: a}]", false},
 		{"steps: [{name: 1st, bash: x}]", false}, {"steps: [{name: a, use-tool: t, with: {A: 1}}]", true}, {"steps: [{name: a, bash: x, with: {A: 1}}]", false},

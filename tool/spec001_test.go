@@ -29,10 +29,11 @@ var spec001 = map[string]struct {
 	// S1-049: the catalogue of all keys is not one tool.
 	"0029": {found: []string{
 		"warning[name-differs] 2",
-		"error[alias-with-body] 8", "error[alias-with-body] 9", "error[alias-with-body] 10", "error[alias-with-body] 11",
-		"error[alias-with-body] 12", "error[alias-with-body] 18", "error[alias-with-body] 26",
-		"error[two-bodies] 30", "error[unknown-step] 39", "error[two-bodies] 54",
+		"error[alias-with-body] 5", "error[alias-with-body] 8", "error[alias-with-body] 9", "error[alias-with-body] 10", "error[alias-with-body] 11", "error[alias-with-body] 12", "error[alias-with-body] 15", "error[alias-with-body] 18", "error[alias-with-body] 26",
+		"error[two-bodies] 30", "error[unknown-step] 39", "error[two-bodies] 54", "error[alias-with-body] 60",
 		"warning[rule-without-effect] 61", "warning[default-refused] 65", "warning[examples-refused] 75", "warning[examples-refused] 75",
+		"error[alias-with-body] 89", "error[alias-with-body] 105", "error[alias-with-body] 111", "error[alias-with-body] 118", "error[alias-with-body] 128",
+		"error[alias-with-body] 152", "error[alias-with-body] 153", "error[alias-with-body] 155", "error[alias-with-body] 156", "error[alias-with-body] 157", "error[alias-with-body] 158", "error[alias-with-body] 163", "error[alias-with-body] 178", "error[alias-with-body] 185",
 		"error[duplicate-key] 185",
 	}},
 	"0291": {around: withBody, found: []string{"warning[default-refused] 6", "warning[examples-refused] 10"}},
