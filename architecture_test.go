@@ -54,7 +54,7 @@ var house = map[string]struct {
 	"internal/service": {3, []string{"", "dag", "tool"}, nil},
 	"internal/listing": {3, []string{"", "dag"}, nil},
 	"internal/runlog":  {3, []string{"", "dag", "steps"}, nil},
-	"internal/config":  {3, []string{"tool", "internal/atomicfile"}, nil},
+	"internal/config":  {3, []string{"tool", "dag", "internal/atomicfile"}, nil},
 	"internal/cli": {4, []string{
 		"",
 		"dag",

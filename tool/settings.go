@@ -171,6 +171,16 @@ func SettingsSchema(o *Object, title string) map[string]any {
 	return s
 }
 
+// ToolsProject is the project of a folder that has tools in .cycod and no folder
+// .flowrun; "" where there is none. The tools in .cycod of the home are the user's.
+func ToolsProject(dir, home string) string {
+	tools := nearest(dir, filepath.Join(".cycod", "tools"))
+	if tools == "" || tools == filepath.Join(home, ".cycod", "tools") {
+		return ""
+	}
+	return ProjectOf(tools)
+}
+
 // ProjectRoot is the nearest folder from dir upwards that holds a folder .flowrun, not
 // beyond the root of a repository; "" where there is none.
 func ProjectRoot(dir string) string {

@@ -81,7 +81,7 @@ func same(t testing.TB, got []string, want ...string) {
 func TestLayers(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"etc/config.yaml":                  "grace: 1s\nlimits: {cleanup: 11s, js-timeout: 1s}\napprovals: {deny: [tool:etc]}\n",
-		"home/.config/flowrun/config.yaml": "grace: 2s\nhistory: {older-than: 30d, keep: 5, max-size: 1MiB}\napprovals:\n  deny:\n    - tool:user\n  allow: tool:read\nlimits: {js-timeout: 2s}\n",
+		"home/.config/flowrun/config.yaml": "grace: 2s\nhistory: {older-than: 30d, keep: 5, max-size: 1MiB}\napprovals:\n  deny:\n    - tool:user\n  allow: tool:read\nlimits: {js-timeout: 4s}\n",
 		"project/.flowrun/config.yaml":     "limits:\n  js-timeout: 3s\napprovals: {deny: [tool:project]}\nx-mine: 1\n",
 	})
 	p.env["FLOWRUN_LIMITS_MAX_PARALLEL"] = "7"

@@ -129,8 +129,11 @@ func (l *loader) files() {
 	if dir := l.userDir(); dir != "" {
 		l.file(User, filepath.Join(dir, "config.yaml"), file)
 	}
-	if root := tool.ProjectRoot(l.WorkingDirectory); root != "" {
-		l.c.Trust.Folder = root
+	root := tool.ProjectRoot(l.WorkingDirectory)
+	if l.c.Trust.Folder = root; root == "" {
+		l.c.Trust.Folder = tool.ToolsProject(l.WorkingDirectory, l.Home)
+	}
+	if root != "" {
 		l.file(Project, filepath.Join(root, ".flowrun", "settings.json"), shared)
 		l.file(Project, filepath.Join(root, ".flowrun", "config.yaml"), file)
 	}

@@ -144,6 +144,10 @@ func gated(key string) bool {
 	return false
 }
 
+// bounds says whether a key bounds what runs may take, so that a project which is not
+// trusted may lower its value and not raise it.
+func bounds(key string) bool { return key == "grace" || strings.HasPrefix(key, "limits.") }
+
 // leaf is a key with a value of its own.
 type leaf struct {
 	key   string

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
@@ -34,18 +35,42 @@ type Trust struct {
 	// Needed are the project's settings that need trust; none: there is nothing to ask.
 	Needed []Value
 
-	digest string
+	digest  string
+	options Options // that the settings were read with
+}
+
+// Covers reports whether the user trusts the project in a folder: the one that the
+// settings are of, one inside it, or another that was trusted by itself.
+func (t Trust) Covers(project string) bool {
+	if t.options.TrustProject {
+		return true
+	}
+	if t.Folder != "" {
+		if rest, err := filepath.Rel(t.Folder, project); err == nil && filepath.IsLocal(rest) {
+			return t.State == Trusted
+		}
+	}
+	o := t.options
+	o.WorkingDirectory = project
+	other, err := Load(o)
+	if err != nil || other.Trust.Folder == "" {
+		return false
+	}
+	rest, err := filepath.Rel(other.Trust.Folder, project)
+	return err == nil && filepath.IsLocal(rest) && other.Trust.State == Trusted
 }
 
 // trust looks up what was said of the project, and marks what is ignored.
 func (l *loader) trust() {
 	t := &l.c.Trust
-	for _, v := range l.values {
-		if v.Origin.Layer == Project && gated(v.Key) {
+	t.options = l.Options
+	needs := make([]bool, len(l.values))
+	for i, v := range l.values {
+		if needs[i] = v.Origin.Layer == Project && (gated(v.Key) || l.widens(v)); needs[i] {
 			t.Needed = append(t.Needed, v)
 		}
 	}
-	if len(t.Needed) == 0 {
+	if t.Folder == "" {
 		return
 	}
 	t.digest = digest(t.Needed)
@@ -63,9 +88,31 @@ func (l *loader) trust() {
 	if t.State == Trusted {
 		return
 	}
-	for i, v := range l.values {
-		l.values[i].Ignored = v.Origin.Layer == Project && gated(v.Key)
+	for i := range l.values {
+		l.values[i].Ignored = needs[i]
 	}
+}
+
+// widens reports whether a project's setting raises a bound above what the user, the
+// machine or the program set; to lower one takes no trust. A bound of 0 is none.
+func (l *loader) widens(v Value) bool {
+	if !bounds(v.Key) {
+		return false
+	}
+	var own any = int64(dag.DefaultParallel()) // of limits.max-parallel, which has no default in the table
+	for _, other := range l.values {           // the weakest first
+		if other.Key == v.Key && other.Origin.Layer != Project {
+			own = other.Value
+		}
+	}
+	amount := func(v any) int64 {
+		if d, ok := v.(time.Duration); ok {
+			return int64(d)
+		}
+		n, _ := v.(int64)
+		return n
+	}
+	return amount(v.Value) <= 0 || amount(v.Value) > amount(own)
 }
 
 // Ignored are the keys of the project that are not in force, each once, a server as one.
