@@ -24,6 +24,19 @@ type Preview struct {
 	Needs  []Need         `json:"needs,omitempty"` // what the run takes at its start, and waits for
 }
 
+// Permissions are those that the tools ask for, each once, where they really lead.
+func (p *Preview) Permissions() []string {
+	var list []string
+	for _, t := range p.Tools {
+		for _, n := range t.Permissions {
+			if !slices.Contains(list, n.Resolved) {
+				list = append(list, n.Resolved)
+			}
+		}
+	}
+	return list
+}
+
 // PreviewTool is a tool in a Preview: what it asks for, and what it does beside its
 // steps.
 type PreviewTool struct {

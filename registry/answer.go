@@ -48,6 +48,9 @@ type Error struct {
 	Suggestions    []string        `json:"suggestions,omitempty"`
 	ExitCode       int             `json:"exit_code,omitempty"` // of a run that failed
 	Retryable      bool            `json:"retryable,omitempty"` // the tool says that trying again may help
+	// Permissions are those that a refused call would have had, where they really lead; see
+	// flowrun.Permission.
+	Permissions []string `json:"permissions,omitempty"`
 }
 
 // Answer is what a call is answered. Its JSON form is what flowrun call prints; docs/calls.md
@@ -149,8 +152,21 @@ func invalidArguments(r *Refusal) *Answer {
 		Error: &Error{Code: r.Code, Message: r.Message, Offset: &r.Offset, ExpectedFormat: r.ExpectedFormat, Hint: r.Hint, Suggestions: r.Suggestions}}
 }
 
-func (a *Answer) refused(code string, j Judgement) *Answer {
-	return a.failed(Refused, &Error{Code: code, Message: cutText("the call was refused: "+j.Reason, mostTold), Hint: j.Hint})
+// refused answers a call that somebody said no to, with the permissions it would have had.
+func (a *Answer) refused(i *Invocation, code string, j Judgement) *Answer {
+	e := &Error{Code: code, Message: cutText("the call was refused: "+j.Reason, mostTold), Hint: j.Hint}
+	if p, err := i.Preview(); err == nil { // what keeps the tool from running is no reason not to answer
+		e.Permissions = p.Permissions()
+	}
+	return a.failed(Refused, e).advise(j.Advice)
+}
+
+// advise adds what only a person is told.
+func (a *Answer) advise(advice string) *Answer {
+	if advice != "" {
+		a.Content.Display = a.Content.Text() + "\n\n" + advice
+	}
+	return a
 }
 
 // notRun answers a call that could not be begun.
@@ -181,17 +197,20 @@ func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *A
 		a.Status, a.Error, a.Content = Succeeded, nil, res.Content()
 		return a
 	case res.Status == dag.Waiting:
-		return a.failed(Failed, &Error{Code: CodeWaiting, Message: fmt.Sprintf("the run rests until a person answers: %s", res.Message),
-			Hint: fmt.Sprintf("a person approves with flowrun approve %s, or rejects with flowrun reject %[1]s; flowrun show %[1]s then tells what came of it; do not call the tool again", res.ID)})
+		return a.failed(Failed, &Error{Code: CodeWaiting, Message: fmt.Sprintf("the run is waiting for a person: %s", res.Message),
+			Hint: "a person answers it; do not call the tool again"}).
+			advise(fmt.Sprintf("Approve it with: flowrun approve %s\nReject it with: flowrun reject %[1]s\nSee what became of it with: flowrun show %[1]s", res.ID))
 	case res.Status == dag.Interrupted:
-		return a.failed(Failed, &Error{Code: CodeInterrupted, Message: fmt.Sprintf("the run was broken off: %s", whyOf(res, a.Err)),
-			Hint: fmt.Sprintf("flowrun resume %s goes on with it", res.ID)})
+		return a.failed(Failed, &Error{Code: CodeInterrupted, Message: fmt.Sprintf("the run was interrupted: %s", whyOf(res, a.Err)),
+			Hint: "a person can resume it; do not call the tool again"}).
+			advise(fmt.Sprintf("Resume it with: flowrun resume %s", res.ID))
 	case ranOutOfTime(res):
 		a.Status, e.Code = TimedOut, CodeTimeout
 	case tooLong:
 		a.Status, e.Code, e.ExitCode = TimedOut, CodeTimeout, 0
 		e.Message = fmt.Sprintf("the call took longer than %v and was stopped", limit)
-		e.Hint = "that is the limit of calls; whoever runs flowrun sets it with --timeout, or limits.call-timeout in config.yaml"
+		e.Hint = "that is the limit of calls; a person can raise it"
+		return a.unsuccessful(res).advise("The limit is set by --timeout, or by limits.call-timeout in config.yaml.")
 	case res.Status == dag.Cancelled:
 		a.Status, e.Code, e.ExitCode = Stopped, CodeCancelled, 0
 	}

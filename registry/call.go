@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +47,10 @@ const (
 type Judgement struct {
 	Decision Decision
 	Reason   string
-	Hint     string
+	Hint     string // for model and person
+	// Advice is what a person can do so that such calls are approved. The model is not
+	// told: it could do it as well.
+	Advice string
 }
 
 // Call goes the whole way from what a model wrote to what it is answered. It always answers,
@@ -126,7 +128,7 @@ func (c *call) confirm(ctx context.Context, i *Invocation) *Answer {
 	if j.Reason == "" {
 		j.Reason = fmt.Sprintf("tool %q is not approved, and nobody can be asked", i.Tool.Name())
 	}
-	return answerOf(i).refused(CodeNotApproved, j)
+	return answerOf(i).refused(i, CodeNotApproved, j)
 }
 
 // ask puts the call to a person.
@@ -156,7 +158,7 @@ func (c *call) ask(ctx context.Context, i *Invocation) *Answer {
 	if j.Reason == "" {
 		j.Reason = "the person who was asked said no"
 	}
-	return answerOf(i).refused(CodeDeclined, j)
+	return answerOf(i).refused(i, CodeDeclined, j)
 }
 
 // errTooLong is why a call is stopped that takes longer than it may.
@@ -196,8 +198,8 @@ func notFound(name string, err error) *Answer {
 		return a.failed(Failed, &Error{Code: CodeInvalidDefinition, Message: cutText(fmt.Sprintf("the definition of tool %s is not valid: %v", name, err), mostTold),
 			Hint: "flowrun validate shows what is wrong with it"})
 	case errors.As(err, &missing) && missing.Name == name:
-		e := &Error{Code: CodeNotFound, Message: fmt.Sprintf("there is no tool %q", cutText(name, mostName)), Suggestions: missing.Near, Hint: cmp.Or(missing.Note, "call one of the tools that were declared")}
-		return a.failed(Failed, e)
+		e := &Error{Code: CodeNotFound, Message: fmt.Sprintf("there is no tool %q", cutText(name, mostName)), Suggestions: missing.Near, Hint: "call one of the tools that were declared"}
+		return a.failed(Failed, e).advise(missing.Note)
 	case errors.Is(err, errPath):
 		return a.failed(Failed, &Error{Code: CodeNotFound, Message: err.Error()})
 	case errors.As(err, &missing): // one that its definition uses

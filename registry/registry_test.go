@@ -439,7 +439,7 @@ func TestCancelWhileExecuting(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	r := stock(t, registry.Options{Judge: all, Timeout: 50 * time.Millisecond})
 	a := r.Call(t.Context(), registry.Request{Tool: "go_add", Arguments: `{"a":1,"maybe":1}`})
-	if a.Status != registry.TimedOut || a.Error.Code != registry.CodeTimeout || !strings.Contains(a.Content.Text(), "longer than 50ms") || !strings.Contains(a.Error.Hint, "limits.call-timeout") {
+	if a.Status != registry.TimedOut || a.Error.Code != registry.CodeTimeout || !strings.Contains(a.Content.Text(), "longer than 50ms") || strings.Contains(a.Content.Text()+a.Error.Hint, "--timeout") || !strings.Contains(fmt.Sprint(a.Content.Display), "limits.call-timeout") {
 		t.Errorf("%s %+v", a.Status, a.Error)
 	}
 	holds(t, a)
