@@ -15,13 +15,16 @@ const mostCalls = 16
 
 // callTool runs another tool inside the step that asks for it, and answers its output as
 // its value (S2-080). What it starts takes this step's slot, belongs to the same run and
-// ends with it; its steps have logs and no events. Nobody is asked whether it may run:
-// what the caller's approval does not cover is refused.
+// ends with it; its steps have logs and no events. Nobody is asked whether it may run: the
+// calling tool's permissions have to name it, and Config.MayCall has to agree.
 func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]any) (any, error) {
 	outer := t.args
 	chain := append(slices.Clone(outer.calling), outer.plan.Name())
 	if slices.Contains(chain, name) || len(chain) > mostCalls {
 		return nil, fmt.Errorf("cannot call the tool %s: the tools would call each other without end: %s", name, strings.Join(append(chain, name), " -> "))
+	}
+	if err := outer.grants().callTool(name); err != nil {
+		return nil, err
 	}
 	plan, err := outer.plan.callable(name)
 	if err != nil {

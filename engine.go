@@ -61,9 +61,9 @@ type Config struct {
 	// Fetch asks an address for a script that may have it; package net/http is not here for
 	// the same reason. nil: fetch fails in scripts. It is called by many goroutines at once.
 	Fetch func(context.Context, FetchRequest) (*FetchAnswer, error)
-	// MayCall says whether a script may call a tool by api.callTool: nil, or why not. It gets
-	// what Plan.Tools answers, those that the tool uses among it. nil: it may call any. It is
-	// called by many goroutines at once.
+	// MayCall says whether a script may call a tool by api.callTool that the permissions of
+	// its own tool name: nil, or why not. It gets what Plan.Tools returns, those that the tool
+	// uses among them. nil: it may. Safe for concurrent use.
 	MayCall func([]UsedTool) error
 	// JavaScript runs the scripts of definitions; whoever gives it closes it. nil: each run
 	// has a Runtime of its own, with the helper program of this Config.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,21 @@ const (
 	mayRead    = "filesystem:read:"
 	mayExecute = "filesystem:execute:"
 )
+
+// mayCall begins the permissions to call tools: tool:NAME, with * ? and [a-z] as in the
+// names of files.
+const mayCall = "tool:"
+
+// callTool says whether a script may call a tool by that name, or by that path.
+func (g grants) callTool(name string) error {
+	for _, p := range g {
+		pattern, ok := strings.CutPrefix(p, mayCall)
+		if match, _ := path.Match(pattern, name); ok && (match || pattern == name) {
+			return nil
+		}
+	}
+	return fmt.Errorf("PermissionDenied: Permission not granted: %s%s; add it to what getMetadata answers: permissions: ['%[1]s%[2]s']", mayCall, name)
+}
 
 // deniedError says that a script may not do something (S1-219).
 type deniedError struct{ permission, why string }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -32,7 +33,7 @@ var permissionKinds = map[string][]string{
 	"network":    {"external", "local"},
 }
 
-const permissionForms = "permissions are written filesystem:read:PATH, filesystem:write:PATH, filesystem:execute:PATH, network:external:HOST or network:local:HOST"
+const permissionForms = "permissions are written filesystem:read:PATH, filesystem:write:PATH, filesystem:execute:PATH, network:external:HOST, network:local:HOST or tool:NAME"
 
 // permissions compiles required-permissions. One whose kind nobody knows is shown and
 // asked for as it stands.
@@ -60,6 +61,11 @@ func badPermission(s string) string {
 	}
 	verbs, known := permissionKinds[kind]
 	switch {
+	case kind+":" == mayCall && rest != "":
+		if _, err := path.Match(rest, ""); err != nil {
+			return fmt.Sprintf("the permission %q has a bracket that is not closed", s)
+		}
+		return ""
 	case !known:
 		return fmt.Sprintf("the permission %q is of a kind that flowrun does not know", s)
 	case rest == "" && kind == "network":
