@@ -59,7 +59,7 @@ func hintFor(err error) string {
 	if nf, ok := err.(*tool.NotFoundError); ok && len(nf.Near) > 0 {
 		return fmt.Sprintf("did you mean %q?", nf.Near[0])
 	}
-	return "flowrun looks beside the file, then in the local, user and global tool folders"
+	return "flowrun looks beside the file, then in the tool folders of the project, the user and the machine; docs/tools.md has the order"
 }
 
 // checkWith holds a use-tool step's with against the tool's parameters.

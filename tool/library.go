@@ -40,6 +40,9 @@ type Config struct {
 	// folders between processes; "" for none. Whatever changed is read all the same,
 	// and what cannot be kept there is not missed.
 	Index string
+	// Trusted says whether the user trusts the project in a folder. Tools of the user and of
+	// the machine find the tools of such a project only. nil: no project is trusted.
+	Trusted func(folder string) bool
 }
 
 // Loader reads a definition from the bytes of a file, as Decode does. It may be called
@@ -54,8 +57,9 @@ type Library struct {
 	workDir string
 	folders []folder
 
-	indexes string // Config.Index
-	program string // see program
+	trusted func(folder string) bool // Config.Trusted
+	indexes string                   // Config.Index
+	program string                   // see program
 	now     func() time.Time
 
 	mu         sync.Mutex
@@ -132,6 +136,7 @@ func NewLibrary(c Config) *Library {
 		cache:      map[string]loaded{},
 		index:      map[string]index{},
 		now:        time.Now,
+		trusted:    c.Trusted,
 	}
 	if c.Index != "" {
 		l.indexes, l.program = c.Index, program()
@@ -268,7 +273,10 @@ func (e *NotFoundError) Error() string {
 // (name:) or is called it.
 //
 // from is the definition the name stands in (use-tool, base-tool), nil for a
-// caller's own. Where that was named by path, its folder is looked in first.
+// caller's own. Where that was named by path, its folder is looked in first. One that
+// does not belong to the project, a tool of the user or of the machine, finds what is
+// beside it, the user's tools, those of the machine and the built-in ones; those of the
+// project come last, and only if it is trusted (Config.Trusted).
 //
 // The error is a *NotFoundError, or why a file, or the folder of a scope, could not be
 // read. What is wrong
@@ -286,7 +294,22 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 	if def := l.registered(name); def != nil {
 		return def, nil, nil
 	}
-	places := l.places(from)
+	places, last := l.places(from)
+	if def, found, err := l.in(places, name); def != nil || err != nil {
+		return def, found, err
+	}
+	if def := l.given(name, from); def != nil {
+		return def, nil, nil
+	}
+	def, found, err := l.inProject(last, name)
+	if def == nil && err == nil {
+		err = l.nowhere(name, slices.Concat(places, last))
+	}
+	return def, found, err
+}
+
+// in looks a name up in folders; all is nil where none of them has it.
+func (l *Library) in(places []folder, name string) (*Definition, Diagnostics, error) {
 	for _, f := range places {
 		if file := l.find(f.path, name); file != "" {
 			return l.load(file, f.scope)
@@ -295,11 +318,29 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 			return nil, nil, err
 		}
 	}
-	if def := l.given(name, from); def != nil {
-		return def, nil, nil
-	}
-	return nil, nil, l.nowhere(name, places)
+	return nil, nil, nil
 }
+
+// inProject looks a name up for a tool that does not belong to the project.
+func (l *Library) inProject(places []folder, name string) (*Definition, Diagnostics, error) {
+	for _, f := range places {
+		if project := ProjectOf(f.path); l.trusted == nil || !l.trusted(project) {
+			if l.find(f.path, name) != "" {
+				return nil, nil, &NotFoundError{Name: name, Searched: []string{f.path}, Note: fmt.Sprintf(
+					"the project %s has one, which tools outside of it find only if the project is trusted", quote(project))}
+			}
+			continue
+		}
+		if def, found, err := l.in([]folder{f}, name); def != nil || err != nil {
+			return def, found, err
+		}
+	}
+	return nil, nil, nil
+}
+
+// ProjectOf is the project that a folder of tools belongs to: the folder that holds its
+// .flowrun or .cycod.
+func ProjectOf(tools string) string { return filepath.Dir(filepath.Dir(tools)) }
 
 func (l *Library) resolve(path string, from *Definition) string {
 	switch {
@@ -322,11 +363,52 @@ func (l *Library) registered(name string) *Definition {
 	return nil
 }
 
-func (l *Library) places(from *Definition) []folder {
-	if from == nil || from.Scope != ScopeFile {
-		return l.folders
+// places are the folders that a name is looked up in, and those that come after the
+// tools that stand in no file.
+func (l *Library) places(from *Definition) (first, last []folder) {
+	if from == nil || from.File == "" {
+		return l.folders, nil
 	}
-	return append([]folder{{ScopeFile, filepath.Dir(from.File)}}, l.folders...)
+	dir, inProject := filepath.Dir(from.File), false
+	beside := folder{ScopeFile, dir}
+	for _, f := range l.folders {
+		switch project := f.scope == ScopeLocal; {
+		case project && below(ProjectOf(f.path), dir):
+			inProject = true
+		case !project && below(f.path, dir):
+			if f.path == dir {
+				beside = f
+			}
+			return l.outside(beside)
+		}
+	}
+	switch {
+	case !inProject:
+		return l.outside(beside)
+	case from.Scope == ScopeFile:
+		return append([]folder{beside}, l.folders...), nil
+	}
+	return l.folders, nil
+}
+
+// outside are the places for the names in a definition that does not belong to the project.
+func (l *Library) outside(beside folder) (first, last []folder) {
+	first = []folder{beside}
+	for _, f := range l.folders {
+		switch {
+		case f.scope == ScopeLocal:
+			last = append(last, f)
+		case f != beside:
+			first = append(first, f)
+		}
+	}
+	return first, last
+}
+
+// below reports whether a folder is another one or lies in it.
+func below(top, dir string) bool {
+	rest, err := filepath.Rel(top, dir)
+	return err == nil && filepath.IsLocal(rest)
 }
 
 // find is the file of a folder that a name belongs to, empty for none: the one

@@ -144,6 +144,7 @@ func (a *app) answerTo(ctx context.Context, sig *signals, q registry.Request, f 
 	if f.timeout == 0 {
 		f.timeout = f.settings.Duration("limits.call-timeout")
 	}
+	f.library = a.library
 	err = a.writing(func(_ context.Context, s *sqlite.Store) error {
 		defer a.retain(context.WithoutCancel(ctx), s, f.settings)
 		answer = a.callWith(ctx, sig, s, q, f)

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"path/filepath"
 	"slices"
 
 	"github.com/flowrun/flowrun"
@@ -9,39 +11,59 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// modelVerdict is what the policy says of a call of a model. Some tools are known by the
-// path of their file alone: the name and the tags that the file gives itself can speak
-// against it and not for it.
+// modelVerdict is what the policy says of a call of a model; written is how the model
+// named the tool, "" for by its name.
 func (f *consentFlags) modelVerdict(tools []flowrun.UsedTool, written string, canAsk bool) policy.Verdict {
-	facts, rules := subject{tools: tools}.facts(), f.rules()
-	against := policy.Decide(policy.Request{Door: policy.Call, Tools: facts, Rules: policy.Rules{Deny: rules.Deny}, CanAsk: true})
-	if against.Decision == policy.Refuse {
-		return against
-	}
-	for i, u := range tools {
-		if byFile(u.Definition) {
-			facts[i].Name, facts[i].Tags = u.Definition.File, nil
+	r := policy.Request{Door: policy.Call, Rules: f.rules(), CanAsk: canAsk, Tools: f.modelFacts(tools, written)}
+	for i, p := range r.Rules.Allow {
+		tagged := func(t policy.Tool) bool { return t.File == "" && slices.Contains(t.Tags, p.Tag()) }
+		if slices.ContainsFunc(r.Tools, tagged) && f.isTool(p.Tag()) {
+			r.Rules.Allow[i] = p.ByName()
 		}
 	}
-	if len(tools) > 0 && byFile(tools[0].Definition) {
-		facts[0].Name = writtenAs(tools[0].Definition, written)
-	}
-	return policy.Decide(policy.Request{Door: policy.Call, Tools: facts, Rules: rules, CanAsk: canAsk})
+	return policy.Decide(r)
 }
 
-// byFile says whether a tool is known by its file alone: one that is named by its path,
-// which the caller may have written; and one of a project that goes by the name of a tool
-// that is built in, which whoever approved that name did not mean.
-func byFile(def *tool.Definition) bool {
-	return def.Scope == tool.ScopeFile || def.Scope == tool.ScopeLocal && slices.Contains(builtInNames(), def.Name)
+// modelFacts are what the policy judges a call of a model by.
+func (f *consentFlags) modelFacts(tools []flowrun.UsedTool, written string) (list []policy.Tool) {
+	for i, u := range tools {
+		t := factsOf(u, f.knownBy)
+		if i == 0 && written != "" && madeOf(u.Definition)[0].Scope == tool.ScopeFile {
+			t.File = written
+		}
+		list = append(list, t)
+	}
+	return list
 }
 
-// writtenAs is how a tool that is known by its file was called.
-func writtenAs(def *tool.Definition, written string) string {
-	if def.Scope == tool.ScopeFile && written != "" {
-		return written
+// knownBy is the path that a tool is known by alone, with the reason; "" where its name and its tags count
+// for it: not those of a tool that is named by its path, which the caller may have
+// written; not those of a project that is not trusted; and not those of a project's tool
+// that goes by the name of a built-in one, which whoever approved that name did not mean.
+func (f *consentFlags) knownBy(def *tool.Definition) (file, why string) {
+	switch {
+	case def.Scope == tool.ScopeFile:
+		return def.File, "it is named by its path"
+	case def.Scope == tool.ScopeLocal && !f.trusts(def):
+		return def.File, "its project is not trusted"
+	case def.Scope == tool.ScopeLocal && slices.Contains(builtInNames(), def.Name):
+		return def.File, "it takes the name of a built-in tool"
 	}
-	return def.File
+	return "", ""
+}
+
+// trusts reports whether the project of a tool is trusted.
+func (f *consentFlags) trusts(def *tool.Definition) bool {
+	return f.settings != nil && f.settings.Trust.Covers(tool.ProjectOf(filepath.Dir(def.File)))
+}
+
+// isTool reports whether a tool has that name.
+func (f *consentFlags) isTool(name string) bool {
+	if f.library == nil {
+		return false
+	}
+	_, _, err := f.library().Lookup(name, nil)
+	return !errors.As(err, new(*tool.NotFoundError))
 }
 
 // builtInNames are those of the tools that come with the program.

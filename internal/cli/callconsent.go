@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func (d *callDoor) judge(i *registry.Invocation) registry.Judgement {
 	case policy.Ask:
 		return registry.Judgement{Decision: registry.Ask}
 	}
-	j := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason, Hint: d.wayOut()}
+	j := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason, Advice: d.wayOut()}
 	if err := d.note(i, "policy", false); err != nil && speaks(d.flags.progress) {
 		d.say("cannot record the refusal: %v", err)
 	}
@@ -50,21 +51,21 @@ func (d *callDoor) rule(canAsk bool) policy.Verdict {
 	return d.flags.verdict(d.plan.Tools(), d.request.Tool, canAsk)
 }
 
-// wayOut is how a refused call could be allowed, "" where it could not.
+// wayOut tells a person how a refused call could be allowed; "" where it could not.
 func (d *callDoor) wayOut() string {
 	if d.rule(true).Decision != policy.Ask {
 		return ""
 	}
-	hint := "a person can run it at a terminal, where it asks"
-	if !slices.ContainsFunc(subject{tools: d.plan.Tools()}.facts(), func(t policy.Tool) bool { return t.Elevated }) {
-		name := d.plan.Name()
-		if byFile(d.plan.Definition) {
-			name = writtenAs(d.plan.Definition, d.request.Tool)
-		}
-		hint = fmt.Sprintf("whoever runs flowrun can allow it with --auto-approve tool:%s, or approvals.allow in config.yaml; at a terminal it asks", name)
+	facts := d.flags.modelFacts(d.plan.Tools(), d.request.Tool)
+	hint := "Make the call at a terminal, where flowrun asks you."
+	if !slices.ContainsFunc(facts, func(t policy.Tool) bool { return t.Elevated }) {
+		hint = fmt.Sprintf("Allow it with --auto-approve tool:%s, or approvals.allow in config.yaml. At a terminal flowrun asks you.", cmp.Or(facts[0].File, facts[0].Name))
+	}
+	if slices.ContainsFunc(facts, func(t policy.Tool) bool { return t.File != "" && t.Place == policy.Project }) {
+		hint += " flowrun trust makes the settings of the project apply, and the names and tags of its tools count."
 	}
 	if t := d.flags.settings.Trust; slices.Contains(t.Ignored(), "approvals.allow") {
-		hint += fmt.Sprintf("; approvals.allow of %s is ignored, because the project is not trusted (flowrun trust)", t.Folder)
+		hint += fmt.Sprintf(" approvals.allow of %s is ignored because the project is not trusted.", t.Folder)
 	}
 	return hint
 }

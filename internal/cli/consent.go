@@ -26,15 +26,16 @@ type consentFlags struct {
 	trustProject  bool
 
 	settings *config.Config
-	id       string      // of the run, where it was chosen before it began
-	door     policy.Door // "" is policy.Run
+	id       string               // of the run, where it was chosen before it began
+	door     policy.Door          // "" is policy.Run
+	library  func() *tool.Library // where the tools are, of calls of models
 }
 
 func (f *consentFlags) declare(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringArrayVar(&f.approve, "auto-approve", nil, "approve tools that match this `pattern`: tool:NAME, tool:TAG, tool:read, tool:write, tool:run or *")
 	fl.StringArrayVar(&f.deny, "auto-deny", nil, "refuse tools that match this `pattern`, also where another tool uses them")
-	fl.BoolVar(&f.trustProject, "trust-project", false, "trust the project's settings for this once (see flowrun trust)")
+	fl.BoolVar(&f.trustProject, "trust-project", false, "trust the project for this once, its settings and its tools (see flowrun trust)")
 	words := cobra.FixedCompletions([]string{"tool:read", "tool:write", "tool:run", "tool:", "*"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
 	c.RegisterFlagCompletionFunc("auto-approve", words)
 	c.RegisterFlagCompletionFunc("auto-deny", words)
@@ -57,22 +58,26 @@ func (f *consentFlags) check(c *cobra.Command) error {
 
 // rules are the patterns of flags and settings, which have been checked.
 func (f *consentFlags) rules() (r policy.Rules) {
-	add := func(to *[]policy.Pattern, text, origin string) {
+	add := func(to *[]policy.Pattern, text, origin string, where policy.Place) {
 		if p, err := policy.ParsePattern(text, origin); err == nil {
-			*to = append(*to, p)
+			*to = append(*to, p.In(where))
 		}
 	}
 	for _, s := range f.approve {
-		add(&r.Allow, s, "--auto-approve")
+		add(&r.Allow, s, "--auto-approve", policy.Anywhere)
 	}
 	for _, s := range f.deny {
-		add(&r.Deny, s, "--auto-deny")
+		add(&r.Deny, s, "--auto-deny", policy.Anywhere)
 	}
 	for _, v := range f.settings.Get("approvals.allow") {
-		add(&r.Allow, v.Text(), v.Origin.String())
+		where := policy.OfUser
+		if v.Origin.Layer == config.Project {
+			where = policy.Project
+		}
+		add(&r.Allow, v.Text(), v.Origin.String(), where)
 	}
 	for _, v := range f.settings.Get("approvals.deny") {
-		add(&r.Deny, v.Text(), v.Origin.String())
+		add(&r.Deny, v.Text(), v.Origin.String(), policy.Anywhere)
 	}
 	return r
 }
@@ -87,11 +92,44 @@ type subject struct {
 // facts are what the policy judges by.
 func (s subject) facts() (list []policy.Tool) {
 	for _, u := range s.tools {
-		d := u.Definition
-		list = append(list, policy.Tool{Name: d.Name, Aliases: d.StandsFor, Tags: d.Tags, Path: u.Path,
-			Elevated: d.Security.ExecutionPrivilege == "elevated"})
+		list = append(list, factsOf(u, func(*tool.Definition) (file, why string) { return "", "" }))
 	}
 	return list
+}
+
+// factsOf are those of one tool; known is the path that a definition is known by alone,
+// with the reason, "" where its name and tags count.
+func factsOf(u flowrun.UsedTool, known func(*tool.Definition) (file, why string)) policy.Tool {
+	var t *policy.Tool
+	for _, d := range slices.Backward(madeOf(u.Definition)) {
+		one := &policy.Tool{Name: d.Name, Tags: d.Tags, Base: t, Place: placeOf(d)}
+		one.File, one.Why = known(d)
+		if d.Alias && len(d.Tags) == 0 { // it has its base tool's
+			one.Tags = t.Tags
+		}
+		t = one
+	}
+	t.Path, t.Elevated = u.Path, u.Definition.Security.ExecutionPrivilege == "elevated"
+	return *t
+}
+
+// madeOf are the definitions that a compiled one was made of, its own first.
+func madeOf(d *tool.Definition) []*tool.Definition {
+	if len(d.MadeOf) > 0 {
+		return d.MadeOf // of an alias
+	}
+	return []*tool.Definition{d}
+}
+
+// placeOf is whose tool a definition is.
+func placeOf(d *tool.Definition) policy.Place {
+	switch d.Scope {
+	case tool.ScopeLocal:
+		return policy.Project
+	case tool.ScopeUser, tool.ScopeGlobal:
+		return policy.OfUser
+	}
+	return policy.Anywhere
 }
 
 // at is the door that calls come in through.
@@ -133,10 +171,16 @@ func (a *app) judgeTests(cases []trial.Case) (*consentFlags, error) {
 	return f, nil
 }
 
-// mayCall is flowrun.Config.MayCall: a tool that a script calls is held against the same
-// rules as the tool that the script is of, and nobody is asked.
+// mayCall is flowrun.Config.MayCall: a tool that a script calls, and that its permissions
+// name, is held against the same rules as the tool that the script is of. Nobody is asked,
+// and nobody has named it.
 func (f *consentFlags) mayCall(tools []flowrun.UsedTool) error {
-	v := f.verdict(tools, "", false)
+	var v policy.Verdict
+	if f.at() == policy.Call {
+		v = f.modelVerdict(tools, "", false)
+	} else {
+		v = policy.Decide(policy.Request{Door: f.at(), Declared: true, Tools: subject{tools: tools}.facts(), Rules: f.rules()})
+	}
 	if v.Decision != policy.Allow {
 		return &refusedError{reason: v.Reason}
 	}
@@ -283,12 +327,8 @@ func inWords(v any) string {
 
 // describe adds what the call was about.
 func (d *decision) describe(p *flowrun.Preview) {
+	d.Permissions = p.Permissions()
 	for _, t := range p.Tools {
-		for _, n := range t.Permissions {
-			if !slices.Contains(d.Permissions, n.Resolved) {
-				d.Permissions = append(d.Permissions, n.Resolved)
-			}
-		}
 		d.Elevated = d.Elevated || t.Privilege == "elevated"
 	}
 	d.Params = map[string]string{}

@@ -13,7 +13,7 @@ import (
 // library is where tools are found. Listings of large folders are remembered beside the
 // history.
 func (a *app) library() *tool.Library {
-	var c tool.Config
+	c := tool.Config{Trusted: a.trusts}
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		c.Index = filepath.Join(dir, "index")
 	}
@@ -21,6 +21,12 @@ func (a *app) library() *tool.Library {
 	a.readScripts(lib)
 	a.provide(lib)
 	return lib
+}
+
+// trusts says whether the user trusts the project in a folder, in this command or for good.
+func (a *app) trusts(project string) bool {
+	c, err := a.soFar()
+	return err == nil && c.Trust.Covers(project)
 }
 
 // tools lists what a library holds. Many files are read on all processors, where the user

@@ -20,14 +20,19 @@ func (a *app) trustCommand() *cobra.Command {
 	var list, remove bool
 	c := &cobra.Command{
 		Use:   "trust [DIR]",
-		Short: "Let a project's settings start programs and widen rights",
+		Short: "Let a project's settings start programs, and its tools be approved",
 		Long: `Trust the project that DIR is in, the working directory where none is given.
 
-What a project's .flowrun/config.yaml and .flowrun/settings.json say that starts
-programs, widens rights or removes history (mcpServers, notifications, tools,
-approvals.allow, roots, history, webhooks) is ignored until the project is trusted. Trust is
-for the folder and for just
-what these settings say: when they change, it is to be given again.`,
+Until you trust a project,
+
+- its .flowrun/config.yaml and .flowrun/settings.json are ignored where they start
+  programs, widen rights, raise limits or remove history: mcpServers, notifications,
+  tools, approvals.allow, roots, history, webhooks, and grace and limits above yours;
+- no pattern allows its tools to a model by their names, tags or levels, and your own
+  tools do not use them.
+
+Trust is for the folder, its tools included as they change, and for exactly what these
+settings say: when they change, flowrun asks again.`,
 		Example: `  flowrun trust
   flowrun trust --list
   flowrun trust --remove ~/src/demo`,
@@ -73,16 +78,14 @@ func (a *app) trust(stateDir, folder string) error {
 	}
 	switch t := c.Trust; {
 	case t.Folder == "":
-		return &missingError{fmt.Errorf("cannot find a project: neither %s nor a folder above it has a folder .flowrun", folder)}
-	case len(t.Needed) == 0:
-		a.say("%s has no settings that need trust", console.Quote(t.Folder))
-		return nil
+		return &missingError{fmt.Errorf("cannot find a project: neither %s nor a folder above it has a folder .flowrun or .cycod/tools", folder)}
+	case len(t.Needed) > 0:
+		a.showNeeded(t)
 	}
-	a.showNeeded(c.Trust)
 	if err := c.Decide(stateDir, true); err != nil {
 		return err
 	}
-	a.say("trusted %s; flowrun trust --remove takes it back", console.Quote(c.Trust.Folder))
+	a.say("trusted %s: its settings apply, and patterns that allow tools match its tools; flowrun trust --remove takes it back", console.Quote(c.Trust.Folder))
 	return nil
 }
 
@@ -119,7 +122,8 @@ func (a *app) forget(stateDir, folder string) error {
 	if err != nil {
 		return err
 	}
-	for _, dir := range []string{tool.ProjectRoot(abs), abs} { // the project may be gone
+	home, _ := os.UserHomeDir()                                                              // without one no folder is its
+	for _, dir := range []string{tool.ProjectRoot(abs), tool.ToolsProject(abs, home), abs} { // the project may be gone
 		if dir == "" {
 			continue
 		}

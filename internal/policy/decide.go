@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,26 +26,48 @@ func (d Door) names() bool { return d == Run || d == Serve }
 // Tool is what a decision depends on of one tool.
 type Tool struct {
 	Name     string
-	Aliases  []string // of an alias: what it stands for
 	Tags     []string // top-level tags, the only ones with security meaning (S1-224)
+	Base     *Tool    // of an alias: the tool it stands for, which may be an alias itself
 	Elevated bool     // security.execution-privilege: elevated
 	Path     string   // of the step that uses it; "" for the tool that is called
+	Place    Place    // whose tool it is
+	// File is set where nobody vouches for what the definition says about itself: one
+	// named by path, or one of a project that is not trusted. Its name and tags can then
+	// deny it, but only * and this path allow it.
+	File string
+	Why  string // where File is set: why nobody vouches for it
 }
 
-func (t Tool) names() []string { return append([]string{t.Name}, t.Aliases...) }
+// any reports whether f holds for the tool or, of an alias, for a tool it stands for.
+func (t Tool) any(f func(Tool) bool) bool {
+	return f(t) || t.Base != nil && t.Base.any(f)
+}
 
-// level is the highest of the tool's security tags.
+// level is what the tool may do at most: the highest of its security tags, of an alias
+// the higher of its own and its base's.
 func (t Tool) level() int {
+	own := highRisk
 	for i, l := range slices.Backward(levels) {
 		if slices.Contains(t.Tags, l) {
-			return i
+			own = i
+			break
 		}
 	}
-	return highRisk
+	if t.Base != nil {
+		return max(own, t.Base.level())
+	}
+	return own
 }
+
+// vouched says whether somebody vouches for all that the tool says about what it does.
+func (t Tool) vouched() bool { return !t.any(func(t Tool) bool { return t.File != "" }) }
 
 // Risk is the level in words: read, write, run, or high risk.
 func (t Tool) Risk() string {
+	why := ""
+	if t.any(func(t Tool) bool { why = t.Why; return t.File != "" }) {
+		return "high risk: its name and tags do not count, because " + why
+	}
 	if l := t.level(); l < highRisk {
 		return levels[l]
 	}
@@ -53,10 +76,11 @@ func (t Tool) Risk() string {
 
 // String is the tool as reasons call it, with the step that uses it.
 func (t Tool) String() string {
+	name := cmp.Or(t.File, t.Name)
 	if t.Path == "" {
-		return fmt.Sprintf("tool %q", t.Name)
+		return fmt.Sprintf("tool %q", name)
 	}
-	return fmt.Sprintf("tool %q (used by step %q)", t.Name, t.Path)
+	return fmt.Sprintf("tool %q (used by step %q)", name, t.Path)
 }
 
 // Rules are the patterns in force, of flags and of the configuration alike.
@@ -69,7 +93,10 @@ type Request struct {
 	Tools   []Tool
 	Rules   Rules
 	Trusted bool // where the tool comes from is trusted as a whole
-	CanAsk  bool // there is a person who can answer
+	// Declared is set for a tool that a script calls: the script's permissions name it,
+	// which its caller could see. It takes the place of being named by a person.
+	Declared bool
+	CanAsk   bool // there is a person who can answer
 }
 
 // Decision is what becomes of a call.
@@ -97,20 +124,24 @@ func Decide(r Request) Verdict {
 	}
 	for _, t := range r.Tools {
 		if i := slices.IndexFunc(r.Rules.Deny, func(p Pattern) bool { return p.denies(t) }); i >= 0 {
-			return Verdict{Refuse, t, fmt.Sprintf("%s is denied by %s", t, r.Rules.Deny[i].said())}
+			said := t
+			said.File = "" // the name was denied
+			return Verdict{Refuse, t, fmt.Sprintf("%s is denied by %s", said, r.Rules.Deny[i].said())}
 		}
 	}
 	if i := slices.IndexFunc(r.Tools, func(t Tool) bool { return t.Elevated }); i >= 0 {
 		return r.ask(r.Tools[i], fmt.Sprintf("%s wants elevated rights, which a person has to approve", r.Tools[i]))
 	}
 	called := r.Tools[0]
+	if r.Door.names() && r.Declared {
+		return Verdict{Allow, called, fmt.Sprintf("%s is in the permissions of the script that calls it", called)}
+	}
 	if r.Door.names() {
 		return Verdict{Allow, called, fmt.Sprintf("%s was named by who runs it", called)}
 	}
 	// A tool that is allowed by name brings what it uses; any other reason has to hold
 	// for each of them.
-	byName := func(p Pattern) bool { return p.level() < 0 && p.word == called.Name }
-	if i := slices.IndexFunc(r.Rules.Allow, byName); i >= 0 {
+	if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return p.names(called) }); i >= 0 {
 		return Verdict{Allow, called, fmt.Sprintf("%s is allowed by %s", called, r.Rules.Allow[i].said())}
 	}
 	if r.Trusted {
@@ -129,7 +160,7 @@ func Decide(r Request) Verdict {
 
 // allowed is why a pattern allows the tool, "" where none does.
 func (r Request) allowed(t Tool) string {
-	for _, covers := range []func(Pattern, Tool) bool{Pattern.allowed, Pattern.covers} {
+	for _, covers := range []func(Pattern, Tool) bool{Pattern.allows, Pattern.covers} {
 		if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return covers(p, t) }); i >= 0 {
 			return fmt.Sprintf("%s is allowed by %s", t, r.Rules.Allow[i].said())
 		}

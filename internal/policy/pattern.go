@@ -18,6 +18,41 @@ const highRisk = 3
 type Pattern struct {
 	word   string // what follows tool:, or *
 	origin string
+	place  Place
+	noTag  bool
+}
+
+// Place is whose a tool is, and whose settings a pattern was written in. A pattern that
+// allows a tool by its name means the tool of its own place: the settings of a user do
+// not mean the tool of a project that goes by the same name.
+type Place string
+
+// The places. Anywhere is that of command lines, and of tools that are in no file.
+const (
+	Anywhere Place = ""
+	OfUser   Place = "user" // or of the machine
+	Project  Place = "project"
+)
+
+// In returns the pattern as one that was written in the settings of a place.
+func (p Pattern) In(where Place) Pattern {
+	p.place = where
+	return p
+}
+
+// ByName returns the pattern as one that allows by name only: there is a tool of that
+// name, so whoever wrote it did not mean a tag.
+func (p Pattern) ByName() Pattern {
+	p.noTag = true
+	return p
+}
+
+// Tag is the tag that the pattern may mean, "" if it cannot be one.
+func (p Pattern) Tag() string {
+	if p.word == "*" || p.level() >= 0 {
+		return ""
+	}
+	return p.word
 }
 
 // ParsePattern reads a pattern. origin says where it was written, as in "--auto-deny"
@@ -29,7 +64,7 @@ func ParsePattern(s, origin string) (Pattern, error) {
 	}
 	switch {
 	case s == "*":
-		return Pattern{"*", origin}, nil
+		return Pattern{word: "*", origin: origin}, nil
 	case !ok && slices.Contains(levels, s):
 		return bad("write tool:" + s)
 	case !ok:
@@ -41,7 +76,7 @@ func ParsePattern(s, origin string) (Pattern, error) {
 	case strings.ContainsFunc(word, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
 		return bad("neither names nor tags have blanks in them; give one pattern each")
 	}
-	return Pattern{word, origin}, nil
+	return Pattern{word: word, origin: origin}, nil
 }
 
 // String is the pattern as it was written.
@@ -63,20 +98,30 @@ func (p Pattern) said() string {
 // level is the pattern's level, -1 where it is no tool:read, write or run.
 func (p Pattern) level() int { return slices.Index(levels, p.word) }
 
-// named says whether the pattern is the tool's name, or that of the tool it is an
-// alias of.
-func (p Pattern) named(t Tool) bool { return slices.Contains(t.names(), p.word) }
-
-// allowed says whether the pattern covers the tool in words of its own; what a level
-// covers is the weaker reason and another question.
-func (p Pattern) allowed(t Tool) bool {
-	return p.word == "*" || p.level() < 0 && (p.word == t.Name || slices.Contains(t.Tags, p.word))
+// names reports whether the pattern allows the tool by its very name, not by that of
+// the tool it is an alias of.
+func (p Pattern) names(t Tool) bool {
+	switch {
+	case p.level() >= 0:
+		return false
+	case t.File != "":
+		return p.word == t.File
+	}
+	return p.word == t.Name && (p.place == Anywhere || t.Place == Anywhere || p.place == t.Place)
 }
 
-// covers says whether the pattern is a level as high as the tool's.
-func (p Pattern) covers(t Tool) bool { return p.level() >= 0 && t.level() <= p.level() }
+// allows reports whether the pattern allows the tool by its name, by a tag that is no
+// level, or as *. What a level covers is the weaker reason and another question.
+func (p Pattern) allows(t Tool) bool {
+	tagged := t.File == "" && p.level() < 0 && !p.noTag && slices.Contains(t.Tags, p.word)
+	return p.word == "*" || p.names(t) || tagged
+}
 
-// denies says whether the pattern denies the tool.
+// covers reports whether the pattern is a level as high as the tool's.
+func (p Pattern) covers(t Tool) bool { return p.level() >= 0 && t.vouched() && t.level() <= p.level() }
+
+// denies reports whether the pattern denies the tool, or one it is an alias of.
 func (p Pattern) denies(t Tool) bool {
-	return p.word == "*" || p.named(t) || slices.Contains(t.Tags, p.word) || p.level() >= 0 && t.level() >= p.level()
+	said := func(t Tool) bool { return p.word == t.Name || slices.Contains(t.Tags, p.word) }
+	return p.word == "*" || t.any(said) || p.level() >= 0 && t.level() >= p.level()
 }

@@ -109,7 +109,7 @@ func letter(v policy.Verdict) string {
 func TestInside(t *testing.T) {
 	outer := policy.Tool{Name: "outer", Tags: []string{"read"}}
 	inner := policy.Tool{Name: "inner", Tags: []string{"run"}, Path: "setup/clone"}
-	alias := policy.Tool{Name: "short", Aliases: []string{"inner"}, Tags: []string{"read"}, Path: "go"}
+	alias := policy.Tool{Name: "short", Base: &policy.Tool{Name: "inner", Tags: []string{"read"}}, Tags: []string{"read"}, Path: "go"}
 	root := policy.Tool{Name: "root", Tags: []string{"read"}, Elevated: true, Path: "sudo"}
 	for _, c := range []struct {
 		door        policy.Door
