@@ -221,3 +221,37 @@ func TestGrantRace(t *testing.T) {
 		t.Errorf("it reads %v", v)
 	}
 }
+
+// TestGrantCallTool: a script calls the tools that its permissions name, and no others.
+func TestGrantCallTool(t *testing.T) {
+	for _, c := range []struct {
+		granted, name string
+		allowed       bool
+	}{
+		{"tool:greet", "greet", true},
+		{"tool:greet", "Greet", false},
+		{"tool:greet", "greeting", false},
+		{"tool:greet*", "greeting", true},
+		{"tool:gree?", "greet", true},
+		{"tool:[a-h]reet", "greet", true},
+		{"tool:*", "greet", true},
+		{"tool:*", "./greet.yaml", false},
+		{"tool:*", "/srv/greet.yaml", false},
+		{"tool:./*.yaml", "./greet.yaml", true},
+		{"tool:./*.yaml", "./sub/greet.yaml", false},
+		{"tool:./greet.yaml", "./greet.yaml", true},
+		{"tool:[", "[", true}, // no pattern, but the name as it stands
+		{"tool:[", "greet", false},
+		{"tool:", "greet", false},
+		{"tool", "greet", false},
+		{"greet", "greet", false},
+		{"network", "greet", false},
+		{"filesystem:execute:greet", "greet", false},
+	} {
+		if err := (grants{c.granted}).callTool(c.name); (err == nil) != c.allowed {
+			t.Errorf("%s, call %s: %v", c.granted, c.name, err)
+		} else if err != nil && !strings.Contains(err.Error(), "permissions: ['tool:"+c.name+"']") {
+			t.Errorf("%s, call %s: %v has no line to add", c.granted, c.name, err)
+		}
+	}
+}

@@ -14,7 +14,8 @@
 //  2. Elevated. A tool that wants rights its caller does not have is always asked about.
 //     No pattern and no door answers in place of a person.
 //  3. Named. At the doors of a person (Run) and of who holds the token (Serve), naming
-//     a tool approves it and what it uses inside.
+//     a tool approves it and what it uses inside. What a script calls nobody has named:
+//     its permissions have to (Request.Declared).
 //  4. Allow by name, by a tag of one's own, or by *.
 //  5. Trust. Where the tool comes from is trusted as a whole.
 //  6. Allow by what a tool does: read < write < run. Who may do more may do less, so
@@ -22,6 +23,11 @@
 //     one without any of the three counts as the highest risk, above run, and is
 //     covered by none of them.
 //  7. Ask; and where nobody can be asked, no.
+//
+// What a tool says about itself lowers its risk only if somebody vouches for it: one that
+// is known by its file alone (Tool.File) is allowed by * and by that path. A pattern by
+// name means tools of the place it was written in. An alias has the higher risk of its own
+// and its base tool's, and what denies its base denies it.
 //
 // Denying by what a tool does works the other way around: to deny write denies run and
 // tools without a tag as well, which can write too.

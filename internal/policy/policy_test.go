@@ -201,3 +201,81 @@ func FuzzDecide(f *testing.F) {
 		}
 	})
 }
+
+// TestWhose: a pattern that allows by name means the tools of its own place, and what
+// nobody vouches for is allowed by * and by its path alone.
+func TestWhose(t *testing.T) {
+	base := &policy.Tool{Name: "base", Tags: []string{"run", "prod"}}
+	tools := map[string]policy.Tool{
+		"user's":         {Name: "it", Tags: []string{"read", "mine"}, Place: policy.OfUser},
+		"project's":      {Name: "it", Tags: []string{"read", "mine"}, Place: policy.Project},
+		"program's":      {Name: "it", Tags: []string{"read", "mine"}},
+		"untrusted":      {Name: "it", Tags: []string{"read", "mine"}, Place: policy.Project, File: "/p/it.yaml"},
+		"alias":          {Name: "it", Tags: []string{"read", "mine"}, Place: policy.OfUser, Base: base},
+		"untrusted base": {Name: "it", Tags: []string{"read", "mine"}, Place: policy.OfUser, Base: &policy.Tool{Name: "b", Tags: []string{"read"}, File: "/p/b.yaml"}},
+	}
+	for _, c := range []struct {
+		pattern string
+		in      policy.Place
+		tag     bool // it may be a tag
+		allowed string
+	}{
+		{"tool:it", policy.Anywhere, true, "alias program's project's untrusted base user's"},
+		{"tool:it", policy.OfUser, true, "alias program's untrusted base user's"},
+		{"tool:it", policy.Project, true, "program's project's"},
+		{"tool:mine", policy.OfUser, true, "alias program's project's untrusted base user's"},
+		{"tool:mine", policy.OfUser, false, ""},
+		{"tool:read", policy.OfUser, true, "program's project's user's"},
+		{"tool:run", policy.OfUser, true, "alias program's project's user's"},
+		{"tool:base", policy.Anywhere, true, ""},
+		{"tool:prod", policy.Anywhere, true, ""},
+		{"tool:/p/it.yaml", policy.OfUser, true, "untrusted"},
+		{"*", policy.OfUser, true, "alias program's project's untrusted untrusted base user's"},
+	} {
+		p := patterns(t, c.pattern)[0].In(c.in)
+		if !c.tag {
+			p = p.ByName()
+		}
+		var got []string
+		for name, tool := range tools {
+			v := policy.Decide(policy.Request{Door: policy.Call, Tools: []policy.Tool{tool}, Rules: policy.Rules{Allow: []policy.Pattern{p}}})
+			if v.Decision == policy.Allow {
+				got = append(got, name)
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != c.allowed {
+			t.Errorf("%s in %q, tag %v, allows %q; want %q", c.pattern, c.in, c.tag, got, c.allowed)
+		}
+	}
+	for pattern, want := range map[string]string{"tool:base": "alias", "tool:prod": "alias", "tool:run": "alias", "tool:mine": "alias program's project's untrusted untrusted base user's"} {
+		var got []string
+		for name, tool := range tools {
+			if decide(t, policy.Request{Door: policy.Run, Tools: []policy.Tool{tool}, Rules: policy.Rules{Deny: patterns(t, pattern)}}, true).Decision == policy.Refuse {
+				got = append(got, name)
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s denies %q; want %q", pattern, got, want)
+		}
+	}
+}
+
+// TestDeclared: a script's permissions let it call, unless that is denied or elevated.
+func TestDeclared(t *testing.T) {
+	for _, door := range []policy.Door{policy.Run, policy.Serve} {
+		it := policy.Tool{Name: "it", Tags: []string{"run"}}
+		v := policy.Decide(policy.Request{Door: door, Declared: true, Tools: []policy.Tool{it}})
+		if v.Decision != policy.Allow || v.Reason != `tool "it" is in the permissions of the script that calls it` {
+			t.Errorf("%s: %+v", door, v)
+		}
+		if v := policy.Decide(policy.Request{Door: door, Declared: true, Tools: []policy.Tool{it}, Rules: policy.Rules{Deny: patterns(t, "tool:run")}}); v.Decision != policy.Refuse {
+			t.Errorf("%s: %+v", door, v)
+		}
+		it.Elevated = true
+		if v := policy.Decide(policy.Request{Door: door, Declared: true, Tools: []policy.Tool{it}}); v.Decision != policy.Refuse {
+			t.Errorf("%s: %+v", door, v)
+		}
+	}
+}
