@@ -463,13 +463,13 @@ func (a *app) closing(res *flowrun.Result, recorded bool) {
 	for _, n := range res.Notices {
 		a.say("%s", n.Message)
 	}
-	if len(res.Tolerated) > 0 && res.Status == dag.Succeeded {
-		a.say("run %s succeeded; tolerated failures: %s", res.ID, listed(res.Tolerated))
+	if len(res.Notes) > 0 && res.Status == dag.Succeeded {
+		a.say("run %s %s%s", res.ID, res.Status.With(res.Notes...), colon(listed(res.Tolerated)))
 	}
 	if res.Status == dag.Succeeded {
 		return
 	}
-	a.say("run %s %s%s", res.ID, res.Status, colon(res.Message))
+	a.say("run %s %s%s", res.ID, res.Status.With(res.Notes...), colon(res.Message))
 	if recorded {
 		a.next(res)
 	}
