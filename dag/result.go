@@ -105,7 +105,7 @@ type Output struct {
 	Raw string `json:"-"`
 	// Inline is the masked beginning, at most InlineLimit bytes.
 	Inline string `json:"inline,omitempty"`
-	// Size is everything that was printed, in bytes.
+	// Size is how many bytes were printed, after masking.
 	Size int64 `json:"size"`
 	// Truncated says that Raw was cut at the step's buffer limit.
 	Truncated bool `json:"truncated,omitempty"`
