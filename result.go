@@ -88,7 +88,7 @@ func newResult(id string, p *Plan, params map[string]any, s *dag.State) *Result 
 	}
 	res.Steps = make([]StepResult, 0, many) // one that grows would take twice the memory
 	s.All(func(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) {
-		if n.Aside && status == dag.Succeeded {
+		if n.Aside && status == dag.Succeeded && (r == nil || r.Stdout == nil) {
 			return
 		}
 		res.Steps = append(res.Steps, stepResult(path, n, status, r))
@@ -168,13 +168,9 @@ func (r *Result) Brief(most int) *Result {
 			if o == nil {
 				continue
 			}
-			inline, size := upTo(int64(most), o.Inline), o.Size
-			if o.Masked { // then that is the size of what was hidden, too
-				text, _ := whole(o, int64(most)+utf8.UTFMax)
-				size = int64(len(text))
-			}
+			inline := upTo(int64(most), o.Inline)
 			*stream.text, *stream.file, *stream.of = inline, "", &dag.Output{Inline: inline, Size: int64(len(inline))}
-			s.Truncated = s.Truncated || int64(len(inline)) < size
+			s.Truncated = s.Truncated || int64(len(inline)) < o.Size
 		}
 	}
 	return &brief
