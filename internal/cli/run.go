@@ -421,11 +421,13 @@ func (a *app) print(res *flowrun.Result, form string) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(res)
 	case "combined":
+		out := onScreen(a.Stdout)
 		for i := range res.Steps {
-			if err := combined(a.Stdout, &res.Steps[i]); err != nil {
+			if err := combined(out, &res.Steps[i]); err != nil {
 				return err
 			}
 		}
+		return flush(out)
 	}
 	return nil
 }
