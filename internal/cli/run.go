@@ -211,6 +211,9 @@ func (a *app) perform(plan *flowrun.Plan, world flowrun.World, params map[string
 		a.foresee(what, f)
 		return a.dryRun(plan, world, params, f)
 	}
+	if !f.noHistory {
+		f.noHistory = a.withoutPlace(f)
+	}
 	if f.id, err = a.consent(nil, what, f); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -82,7 +83,7 @@ func (s *Service) allowed(p *flowrun.Plan) error {
 func (s *Service) world(p *flowrun.Plan, parent string) flowrun.World {
 	w := flowrun.World{Workspace: s.Home, Home: s.Home}
 	if w.Workspace == "" {
-		w.Workspace, _ = os.UserHomeDir()
+		w.Workspace, _ = home.Dir()
 	}
 	if d := p.Definition; d.Scope == tool.ScopeLocal {
 		w.Workspace = filepath.Dir(filepath.Dir(filepath.Dir(d.File))) // PROJECT/.flowrun/tools/NAME.yaml
