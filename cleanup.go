@@ -25,6 +25,9 @@ func (u *cleanup) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 		if err != nil {
 			return r, err
 		}
+		if r.Stdout != nil {
+			res.Stdout = r.Stdout
+		}
 		if r.Status != dag.Succeeded {
 			res = dag.Result{Status: dag.Failed, ExitCode: r.ExitCode, Reason: r.Reason, Stdout: r.Stdout, Stderr: r.Stderr,
 				Message: fmt.Sprintf("cleanup command %d failed with exit code %d", i+1, r.ExitCode)}

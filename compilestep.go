@@ -27,6 +27,7 @@ type stepCompiler struct {
 
 	asks    *steps.Interactive // nil: nothing
 	streams *steps.Stream      // nil: nowhere
+	handles bool               // the step is a handler
 }
 
 func (c *stepCompiler) compile() *planStep {

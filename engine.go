@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -278,7 +279,9 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 }
 
 // DefaultStateDir is where the flowrun command keeps its state:
-// FLOWRUN_STATE_DIR, else $XDG_STATE_HOME/flowrun, else ~/.local/state/flowrun.
+// FLOWRUN_STATE_DIR, else $XDG_STATE_HOME/flowrun, else ~/.local/state/flowrun, where ~ is
+// $HOME or what the user database says. Root without a home has /var/lib/flowrun. It is ""
+// where there is no place.
 func DefaultStateDir() string {
 	if d := os.Getenv("FLOWRUN_STATE_DIR"); d != "" {
 		return d
@@ -286,8 +289,11 @@ func DefaultStateDir() string {
 	if d := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
 		return filepath.Join(d, "flowrun")
 	}
-	home, err := os.UserHomeDir()
+	at, err := home.Dir()
 	if err != nil {
+		if os.Geteuid() == 0 {
+			return "/var/lib/flowrun"
+		}
 		return ""
 	}
 	if runtime.GOOS == "windows" {
@@ -295,5 +301,5 @@ func DefaultStateDir() string {
 			return filepath.Join(d, "flowrun")
 		}
 	}
-	return filepath.Join(home, ".local", "state", "flowrun")
+	return filepath.Join(at, ".local", "state", "flowrun")
 }

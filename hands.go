@@ -49,6 +49,10 @@ func (c *stepCompiler) stream() *steps.Stream {
 	if o.File != nil && (o.Mode != "stream" || o.StreamCallback != "file") {
 		warn(o.File.Pos, "file", "add mode: stream and stream-callback: file")
 	}
+	if o.Mode == "" && c.handles {
+		// Its output is never the run's, and nobody would see it.
+		return &steps.Stream{To: steps.StreamToConsole}
+	}
 	if o.Mode != "stream" {
 		return nil
 	}

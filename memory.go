@@ -322,6 +322,7 @@ func (r *memoryRun) stand(e *dag.Event) {
 		i.Status = dag.Running
 	case e.Kind == dag.RunFinished && e.Result != nil:
 		i.Status, i.ExitCode, i.Reason, i.Message, i.Ended = e.Result.Status, e.Result.ExitCode, e.Result.Reason, e.Result.Message, e.Time
+		i.Notes = e.Result.Notes
 	default:
 		return
 	}

@@ -36,7 +36,7 @@ type Plan struct {
 	temp     *expr.Template  // temp directory; nil = none of its own
 	input    *expr.Template  // what steps without an input of their own read
 	answer   *expr.Template  // default response of interactive steps without one of their own
-	output   *expr.Template  // the run's output; nil = the last executed step's
+	output   *expr.Template  // the run's output; nil = that of a step, see dag.Graph
 	secrets  []tool.Text     // that are only named, the steps' too
 	sourced  []secretSource  // tool-wide
 	gates    []dag.ID        // joins that handlers see the run's outcome at
@@ -359,9 +359,14 @@ func (p *Plan) settings() dag.Settings {
 	return s
 }
 
-// finish renders the tool's output template over its steps' results.
+// finish renders the tool's output template over its steps' results. Without success a
+// run has an output only if all steps that it names ran.
 func (p *Plan) finish(v dag.View, r *dag.Result) {
 	a := v.Args().(*Args)
+	if a.path == "" && r.Status != dag.Succeeded && !p.ranForOutput(v) {
+		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
+		return
+	}
 	text, err := p.output.Text(scope{view: v, args: a})
 	if err == nil {
 		r.Stdout, err = a.session.Text(a.path+"@output", 1, text)
@@ -371,6 +376,20 @@ func (p *Plan) finish(v dag.View, r *dag.Result) {
 		r.Status, r.ExitCode, r.Reason = dag.Failed, 1, "output"
 		r.Message = a.session.Mask().String(fmt.Sprintf("cannot render the tool's output: %v", err))
 	}
+}
+
+// ranForOutput says whether the output template names steps, and all of them ran.
+func (p *Plan) ranForOutput(v dag.View) bool {
+	mentioned := map[string]steps.Streams{}
+	for _, ref := range p.output.Refs() {
+		mention(mentioned, ref)
+	}
+	for name := range mentioned {
+		if r := v.Result(dag.ID(name)); r == nil || !r.Status.Executed() {
+			return false
+		}
+	}
+	return len(mentioned) > 0
 }
 
 // defaultRetryDelay is used where retry says nothing.

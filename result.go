@@ -24,6 +24,7 @@ type Result struct {
 	ExitCode int
 	Reason   string
 	Message  string
+	Notes    []string // what to know beside the status: how many failures were tolerated
 	Started  time.Time
 	Ended    time.Time
 	Params   map[string]any // as bound, secrets masked
@@ -77,7 +78,7 @@ func newResult(id string, p *Plan, params map[string]any, s *dag.State) *Result 
 		res.page = p.Definition
 	}
 	if r := s.Result(); r != nil {
-		res.Status, res.ExitCode, res.Reason, res.Message = r.Status, r.ExitCode, r.Reason, r.Message
+		res.Status, res.ExitCode, res.Reason, res.Message, res.Notes = r.Status, r.ExitCode, r.Reason, r.Message, r.Notes
 		res.Started, res.Ended, res.output, res.answer = r.Started, r.Ended, r.Stdout, r.Content
 	}
 	many := 0
@@ -87,7 +88,7 @@ func newResult(id string, p *Plan, params map[string]any, s *dag.State) *Result 
 	}
 	res.Steps = make([]StepResult, 0, many) // one that grows would take twice the memory
 	s.All(func(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) {
-		if n.Aside && status == dag.Succeeded {
+		if n.Aside && status == dag.Succeeded && (r == nil || r.Stdout == nil) {
 			return
 		}
 		res.Steps = append(res.Steps, stepResult(path, n, status, r))
@@ -167,13 +168,9 @@ func (r *Result) Brief(most int) *Result {
 			if o == nil {
 				continue
 			}
-			inline, size := upTo(int64(most), o.Inline), o.Size
-			if o.Masked { // then that is the size of what was hidden, too
-				text, _ := whole(o, int64(most)+utf8.UTFMax)
-				size = int64(len(text))
-			}
+			inline := upTo(int64(most), o.Inline)
 			*stream.text, *stream.file, *stream.of = inline, "", &dag.Output{Inline: inline, Size: int64(len(inline))}
-			s.Truncated = s.Truncated || int64(len(inline)) < size
+			s.Truncated = s.Truncated || int64(len(inline)) < o.Size
 		}
 	}
 	return &brief
@@ -183,7 +180,7 @@ func (r *Result) Brief(most int) *Result {
 type RunError struct{ Result *Result }
 
 func (e *RunError) Error() string {
-	msg := fmt.Sprintf("run %s of %s is %s", e.Result.ID, e.Result.Tool, e.Result.Status)
+	msg := fmt.Sprintf("run %s of %s is %s", e.Result.ID, e.Result.Tool, e.Result.Status.With(e.Result.Notes...))
 	if e.Result.Message != "" {
 		msg += ": " + e.Result.Message
 	}
@@ -256,6 +253,7 @@ type runJSON struct {
 	ExitCode   int            `json:"exit_code"`
 	Reason     string         `json:"reason,omitempty"`
 	Message    string         `json:"message,omitempty"`
+	Notes      []string       `json:"notes,omitempty"`
 	Started    time.Time      `json:"started,omitzero"`
 	Ended      time.Time      `json:"ended,omitzero"`
 	DurationMS int64          `json:"duration_ms"`
@@ -325,7 +323,7 @@ func upTo(limit int64, s string) string {
 // its buffer-limit where their logs are still there.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	doc := runJSON{
-		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message,
+		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
 		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
 		Params: r.Params, Output: r.Output, Tolerated: r.Tolerated, Log: r.ExecutionLog(), Needs: r.Needs, Notices: r.Notices, Steps: []stepJSON{},
 	}

@@ -34,7 +34,7 @@ func (c *sequenceCompiler) compile() []*planStep {
 	}
 	for i, s := range c.steps {
 		at := c.path + "[" + strconv.Itoa(i) + "]"
-		sc := &stepCompiler{compiler: c.compiler, plan: c.plan, step: s, path: at, names: c.names, said: c.said, kept: c.kept}
+		sc := &stepCompiler{compiler: c.compiler, plan: c.plan, step: s, path: at, names: c.names, said: c.said, kept: c.kept, handles: c.handler != nil}
 		if c.plan.Definition.Single {
 			sc.path = ""
 		}

@@ -128,6 +128,7 @@ type RunInfo struct {
 	ExitCode int
 	Reason   string
 	Message  string
+	Notes    []string  // what to know beside the status; see dag.Status.With
 	Started  time.Time // when the run was begun
 	Ended    time.Time // zero while it has not
 	PID      int       // of the process that runs it, 0 where none does
@@ -145,6 +146,7 @@ func (i RunInfo) Live() bool { return i.Status == dag.Running || i.Status == dag
 // WithQueue is the run as it stands while it waits: Pending, with what for.
 func (i RunInfo) WithQueue(q Queued) RunInfo {
 	i.Status, i.ExitCode, i.Reason, i.Message, i.Ended = dag.Pending, 0, q.Reason(), q.String(), time.Time{}
+	i.Notes = nil
 	return i
 }
 

@@ -33,7 +33,7 @@ func (c *compiler) toolWide(p *Plan) {
 		for i := range res.FinalCommands {
 			path := fmt.Sprintf("resources.cleanup[%d].final-command", i)
 			if t := c.final(&res.FinalCommands[i], path, n); t != nil {
-				p.cleanup.commands = append(p.cleanup.commands, &steps.Command{Template: t, Shell: defaultShell(), Strict: def.Strict,
+				p.cleanup.commands = append(p.cleanup.commands, &steps.Command{Template: t, Shell: defaultShell(), Strict: def.Strict, Stream: &steps.Stream{To: steps.StreamToConsole},
 					NoInherit: def.Environment.Inherit != nil && !*def.Environment.Inherit})
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/home"
 )
 
 // World is what a run may know of its surroundings. The zero value is the
@@ -37,7 +38,7 @@ func (w World) filled() *World {
 		w.Workspace, _ = os.Getwd()
 	}
 	if w.Home == "" {
-		w.Home, _ = os.UserHomeDir()
+		w.Home, _ = home.Dir()
 	}
 	if w.Temp == "" {
 		w.Temp = os.TempDir()

@@ -56,6 +56,13 @@ func (r *Result) appendJSON(b []byte) []byte {
 	b = appendCount(b, `,"attempts":`, r.Attempts)
 	b = appendTrue(b, `,"fallback":true`, r.Fallback)
 	b = appendTrue(b, `,"tolerated":true`, r.Tolerated)
+	for i, note := range r.Notes {
+		b = append(b, [...]string{`,"notes":[`, `,`}[min(i, 1)]...)
+		b = appendString(b, note)
+	}
+	if len(r.Notes) > 0 {
+		b = append(b, ']')
+	}
 	b = appendMoment(b, `,"started":`, r.Started)
 	b = appendMoment(b, `,"ended":`, r.Ended)
 	b = r.Stdout.appendJSON(b, `,"stdout":`)

@@ -58,6 +58,7 @@ func (s *State) finishFrames(now time.Time, free int) int {
 			f.result.Started, f.result.Ended = f.began, now
 		}
 		if f.up.f == nil {
+			f.result.Notes = s.notes(f.result.Status)
 			s.decide(Event{Kind: RunFinished, Result: f.result, Reason: f.result.Reason})
 			continue
 		}
@@ -305,10 +306,28 @@ func (f *frame) end() *Result {
 		return f.gather()
 	}
 	r := f.finish()
+	if f.up.f == nil && r.Status != Succeeded && !f.endRan() {
+		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
+	}
 	if fin := f.g.settings.Finish; fin != nil {
 		fin(View{f, -1}, r)
 	}
 	return r
+}
+
+// endRan reports whether the last step of a graph, and if that failed as a graph the
+// last one inside it, ran. Without success only its output is the run's: what an earlier
+// step printed is not what the run was for.
+func (f *frame) endRan() bool {
+	for i := len(f.nodes) - 1; i >= 0; i-- {
+		n, def := &f.nodes[i], f.def(int32(i))
+		if def.join() || def.Aside || def.Silent {
+			continue
+		}
+		inner := f.children[int32(i)]
+		return n.status.Executed() && (n.status.well() || inner == nil || inner.rounds != nil || inner.endRan())
+	}
+	return false
 }
 
 // finish is the result of a graph as far as its nodes have settled: failed when a

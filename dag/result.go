@@ -34,6 +34,7 @@ type Result struct {
 	Attempts  int       `json:"attempts,omitempty"`  // tries made, without the fallback
 	Fallback  bool      `json:"fallback,omitempty"`  // the fallback's result
 	Tolerated bool      `json:"tolerated,omitempty"` // failed, but nobody minds
+	Notes     []string  `json:"notes,omitempty"`     // of a run: what to know beside its status, see Status.With
 	Started   time.Time `json:"started,omitzero"`    // of the first try
 	Ended     time.Time `json:"ended,omitzero"`
 	Stdout    *Output   `json:"stdout,omitempty"` // nil when nothing was printed
@@ -104,7 +105,7 @@ type Output struct {
 	Raw string `json:"-"`
 	// Inline is the masked beginning, at most InlineLimit bytes.
 	Inline string `json:"inline,omitempty"`
-	// Size is everything that was printed, in bytes.
+	// Size is how many bytes were printed, after masking.
 	Size int64 `json:"size"`
 	// Truncated says that Raw was cut at the step's buffer limit.
 	Truncated bool `json:"truncated,omitempty"`

@@ -594,7 +594,7 @@ func (t *try) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		r.Status, r.Reason = dag.Failed, dag.ReasonExit
 	case tooLarge != nil:
 		r.Status, r.Reason, r.ExitCode = dag.Failed, ReasonOutputTooLarge, 1
-		r.Message = t.tooLong(tooLarge)
+		r.Message = t.tooLong()
 	}
 	if !stopped {
 		t.judgeMemory(&r)
@@ -604,8 +604,8 @@ func (t *try) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 }
 
 // tooLong is what is said of a stream that may not be cut.
-func (t *try) tooLong(o *dag.Output) string {
-	return fmt.Sprintf("printed %d bytes, the limit is %d; raise output.buffer-limit or allow truncation", o.Size, t.wanted(0).limit)
+func (t *try) tooLong() string {
+	return fmt.Sprintf("printed more than the limit of %d bytes; raise output.buffer-limit or allow truncation", t.wanted(0).limit)
 }
 
 // cleanUp gives back what a try that did not get far has opened.

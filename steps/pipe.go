@@ -153,6 +153,13 @@ func (p *pipe) output(file *logFile, w wanted) (*dag.Output, error) {
 		return nil, nil
 	}
 	out := &dag.Output{Size: p.size, Truncated: p.size > w.limit, Masked: p.mask.Masked()}
+	if out.Masked { // the size of what was printed would tell how long the secret is
+		info, err := file.Stat()
+		if err != nil {
+			return nil, err
+		}
+		out.Size = info.Size()
+	}
 	raw := cut(p.raw, p.size)
 	out.Raw = string(raw)
 	setDigest(out, raw, w)

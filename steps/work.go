@@ -117,7 +117,7 @@ func (t *try) printed(r *dag.Result) error {
 			return err
 		}
 		if *to = out; out != nil && out.Truncated && t.NoTruncation && r.Status == dag.Succeeded {
-			r.Status, r.Reason, r.ExitCode, r.Message = dag.Failed, ReasonOutputTooLarge, 1, t.tooLong(out)
+			r.Status, r.Reason, r.ExitCode, r.Message = dag.Failed, ReasonOutputTooLarge, 1, t.tooLong()
 		}
 	}
 	return nil

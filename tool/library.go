@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/internal/home"
 )
 
 // Scope is where a definition was found. Lookups by name go through the scopes
@@ -126,7 +128,7 @@ func NewLibrary(c Config) *Library {
 		c.WorkingDirectory = abs // or the walk upwards would end at once
 	}
 	if c.Home == "" {
-		c.Home, _ = os.UserHomeDir()
+		c.Home, _ = home.Dir()
 	}
 	l := &Library{
 		workDir:    c.WorkingDirectory,

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/home"
 )
 
 // files are the file tools of one Config.
@@ -59,8 +60,8 @@ func (f *files) roots(in *flowrun.StepInput) *roots {
 // absolute is a folder of the settings in full.
 func (rs *roots) absolute(named string) string {
 	if rest, ok := strings.CutPrefix(named, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-		if home, err := os.UserHomeDir(); err == nil {
-			named = home + rest
+		if dir, err := home.Dir(); err == nil {
+			named = dir + rest
 		}
 	}
 	if !filepath.IsAbs(named) {

@@ -186,7 +186,7 @@ func noQuestion(p *flowrun.Past, step string, open []flowrun.Question) error {
 		waiting = "; what waits: " + listed(stepsOf(open))
 	}
 	if step == "" {
-		return fmt.Errorf("no step of run %s waits for an answer: the run is %s", id, res.Status)
+		return fmt.Errorf("no step of run %s waits for an answer: the run is %s", id, res.Status.With(res.Notes...))
 	}
 	if i := slices.IndexFunc(res.Steps, func(s flowrun.StepResult) bool {
 		return s.ID == step || dag.ID(s.ID).WithoutTries() == dag.ID(step) || dag.ID(step).Names(dag.ID(s.ID).WithoutTries())

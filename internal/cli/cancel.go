@@ -47,7 +47,7 @@ has begun it.`,
 				case dag.Waiting:
 					return a.cancelResting(ctx, s, info)
 				default:
-					a.say("run %s is over: it is %s", id, info.Status)
+					a.say("run %s is over: it is %s", id, info.Status.With(info.Notes...))
 				}
 				return nil
 			})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -102,8 +103,8 @@ const mostFiles = 200
 func completeFile(before, value string) ([]string, cobra.ShellCompDirective) {
 	dir, base := filepath.Split(value)
 	from := dir
-	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(dir, "~/") {
-		from = home + dir[1:]
+	if at, err := home.Dir(); err == nil && strings.HasPrefix(dir, "~/") {
+		from = at + dir[1:]
 	}
 	if from == "" {
 		from = "."

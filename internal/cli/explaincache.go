@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/console"
 )
 
 var explainForms = []string{"text", "json"}
@@ -98,11 +99,11 @@ func (a *app) explainText(x *flowrun.CacheExplanation, verbose bool) {
 	case flowrun.CacheUnknown:
 		fmt.Fprintf(a.Stdout, "%s: nothing that is known now has changed\n", x.Step)
 	default:
-		fmt.Fprintf(a.Stdout, "%s would run: %s%s\n", x.Step, x.Reasons[0].Message, andMore(len(x.Reasons)-1, verbose))
+		fmt.Fprintf(a.Stdout, "%s would run: %s%s\n", x.Step, console.Clean(x.Reasons[0].Message), andMore(len(x.Reasons)-1, verbose))
 	}
 	if verbose && len(x.Reasons) > 1 {
 		for _, r := range x.Reasons[1:] {
-			fmt.Fprintf(a.Stdout, "  %s\n", r.Message)
+			fmt.Fprintf(a.Stdout, "  %s\n", console.Clean(r.Message))
 		}
 	}
 	if len(x.Unknown) > 0 {

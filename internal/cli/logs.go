@@ -72,7 +72,7 @@ func (a *app) newLogs(ctx context.Context, s flowrun.Store, id string, step []st
 		return nil, err
 	}
 	wanted := strings.Join(step, "")
-	l := &logs{store: s, run: run, reader: runlog.New(steps.LogFolder(state, id), run.Plan, wanted), bare: [2]io.Writer{a.Stdout, a.Stderr}}
+	l := &logs{store: s, run: run, reader: runlog.New(steps.LogFolder(state, id), run.Plan, wanted), bare: [2]io.Writer{onScreen(a.Stdout), onScreen(a.Stderr)}}
 	var names []string
 	found := wanted == ""
 	for _, s := range run.Result().Steps {
@@ -82,7 +82,7 @@ func (a *app) newLogs(ctx context.Context, s flowrun.Store, id string, step []st
 	if !found {
 		return nil, run.NoStep(wanted)
 	}
-	for i, w := range l.bare {
+	for i, w := range []io.Writer{a.Stdout, a.Stderr} {
 		l.out[i] = console.NewPrefixer(w, names, console.PrefixOptions{Color: a.colored(w), Terminal: isTerminal(w)})
 	}
 	return l, nil
@@ -98,7 +98,7 @@ func (l *logs) print(ctx context.Context, follow bool) error {
 			return err
 		}
 		if !follow || !live {
-			return errors.Join(l.out[0].Flush(), l.out[1].Flush())
+			return errors.Join(l.out[0].Flush(), l.out[1].Flush(), flush(l.bare[0]), flush(l.bare[1]))
 		}
 		time.Sleep(followEvery)
 		if err := l.run.Refresh(ctx, l.store); err != nil {

@@ -34,17 +34,27 @@ type narrator struct {
 // narrate begins to tell of a run.
 func (a *app) narrate(n narration) *narrator {
 	t := &narrator{stdout: n.keys.screen(a.Stdout), queued: func(flowrun.Queued) {}, end: func() {}}
+	if isTerminal(a.Stdout) {
+		clean := console.NewCleaner(t.stdout)
+		t.stdout = clean
+		defer func() { // after the mode's own end
+			end := t.end
+			t.end = sync.OnceFunc(func() { clean.Flush(); end() })
+		}()
+	}
 	switch n.mode {
 	case "json":
 		j := console.NewJSON(a.Stderr)
 		t.listen(j)
 		t.queued = func(q flowrun.Queued) { j.Notice(queuedLine(q)) }
 	case "none":
-		t.hear(a.prefixer(a.Stderr, n.plan))
+		t.hear(asked(n.plan, a.prefixer(a.Stderr, n.plan)))
 	case "tty":
 		a.view(n, t)
 	case "github":
 		a.github(n, t)
+	case "quiet":
+		t.hear(asked(n.plan, a.prefixer(a.lines(n, t), n.plan)))
 	default:
 		t.hear(a.prefixer(a.lines(n, t), n.plan))
 	}
@@ -54,6 +64,15 @@ func (a *app) narrate(n narration) *narrator {
 // prefixer writes what steps stream to w, which is stderr in some clothes.
 func (a *app) prefixer(w io.Writer, p *flowrun.Plan) func(flowrun.StreamChunk) {
 	return streamed(console.NewPrefixer(w, paths(p, ""), console.PrefixOptions{Color: a.colored(a.Stderr), Terminal: isTerminal(a.Stderr)}))
+}
+
+// asked passes on what steps stream that say so, and not what handlers print.
+func asked(p *flowrun.Plan, f func(flowrun.StreamChunk)) func(flowrun.StreamChunk) {
+	return func(c flowrun.StreamChunk) {
+		if s := p.Step(string(c.Step)); s != nil && s.Output.Mode == "stream" {
+			f(c)
+		}
+	}
 }
 
 func (t *narrator) hear(f func(flowrun.StreamChunk)) {

@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/notice"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/tool"
@@ -99,7 +100,7 @@ func (n notifier) how() notice.Settings {
 	if s.Dir == "" {
 		s.Dir, _ = os.Getwd() // without one, relative paths fail by themselves
 	}
-	s.Home, _ = os.UserHomeDir()
+	s.Home, _ = home.Dir()
 	return s
 }
 

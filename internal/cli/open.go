@@ -17,7 +17,39 @@ func stateDir() (string, error) {
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		return dir, nil
 	}
-	return "", errors.New("cannot find a place for the history: there is no home directory; set FLOWRUN_STATE_DIR")
+	return "", errors.New("cannot find a place for the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
+}
+
+// withoutPlace reports whether nothing says where to keep runs and no default can be
+// used, as for a system user without a home, and warns: the run then goes unrecorded.
+func (a *app) withoutPlace(f runFlags) bool {
+	dir, err := stateDir()
+	switch {
+	case err != nil:
+	case os.Getenv("FLOWRUN_STATE_DIR")+os.Getenv("XDG_STATE_HOME")+os.Getenv("HOME") != "":
+		return false // a place that was named and cannot be used is an error
+	default:
+		if err = canWrite(dir); err == nil {
+			return false
+		}
+		err = fmt.Errorf("%w; set FLOWRUN_STATE_DIR to a folder you can write to", err)
+	}
+	if f.progress != "none" {
+		a.say("the run is not recorded: %v", err)
+	}
+	return true
+}
+
+// canWrite makes a folder if it is not there, and reports why no file can be made in it.
+func canWrite(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "probe-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // reading calls f with the history, opened to be read.

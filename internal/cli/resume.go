@@ -182,7 +182,7 @@ func (a *app) nothingToDo(r *flowrun.Result, form string) error {
 	if slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool { return s.Status == dag.Interrupted }) {
 		hint = "; --rerun-interrupted runs its interrupted steps again"
 	}
-	a.say("run %s: nothing is left to do; it is %s%s", r.ID, r.Status, hint)
+	a.say("run %s: nothing is left to do; it is %s%s", r.ID, r.Status.With(r.Notes...), hint)
 	if form == "json" {
 		return a.writeJSON(r)
 	}
@@ -196,7 +196,8 @@ func (a *app) foretell(g *flowrun.Again, p *flowrun.Past, answered dag.ID) {
 	if g.Retry {
 		verb = "trying again"
 	}
-	a.say("%s run %s of %s; it is %s", verb, p.Record.ID, p.Record.Tool, p.Result().Status)
+	r := p.Result()
+	a.say("%s run %s of %s; it is %s", verb, p.Record.ID, p.Record.Tool, r.Status.With(r.Notes...))
 	a.tellLimit(p)
 	for _, line := range []struct {
 		text  string

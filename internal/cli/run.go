@@ -211,6 +211,9 @@ func (a *app) perform(plan *flowrun.Plan, world flowrun.World, params map[string
 		a.foresee(what, f)
 		return a.dryRun(plan, world, params, f)
 	}
+	if !f.noHistory {
+		f.noHistory = a.withoutPlace(f)
+	}
 	if f.id, err = a.consent(nil, what, f); err != nil {
 		return err
 	}
@@ -421,11 +424,13 @@ func (a *app) print(res *flowrun.Result, form string) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(res)
 	case "combined":
+		out := onScreen(a.Stdout)
 		for i := range res.Steps {
-			if err := combined(a.Stdout, &res.Steps[i]); err != nil {
+			if err := combined(out, &res.Steps[i]); err != nil {
 				return err
 			}
 		}
+		return flush(out)
 	}
 	return nil
 }
@@ -463,13 +468,13 @@ func (a *app) closing(res *flowrun.Result, recorded bool) {
 	for _, n := range res.Notices {
 		a.say("%s", n.Message)
 	}
-	if len(res.Tolerated) > 0 && res.Status == dag.Succeeded {
-		a.say("run %s succeeded; tolerated failures: %s", res.ID, listed(res.Tolerated))
+	if len(res.Notes) > 0 && res.Status == dag.Succeeded {
+		a.say("run %s %s%s", res.ID, res.Status.With(res.Notes...), colon(listed(res.Tolerated)))
 	}
 	if res.Status == dag.Succeeded {
 		return
 	}
-	a.say("run %s %s%s", res.ID, res.Status, colon(res.Message))
+	a.say("run %s %s%s", res.ID, res.Status.With(res.Notes...), colon(res.Message))
 	if recorded {
 		a.next(res)
 	}

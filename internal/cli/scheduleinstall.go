@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -90,11 +91,11 @@ func (a *app) installation(f installFlags) (installation, error) {
 	if err != nil {
 		return installation{}, fmt.Errorf("cannot find this program's own file: %w", err)
 	}
-	home, err := os.UserHomeDir()
+	at, err := home.Dir()
 	if err != nil {
 		return installation{}, err
 	}
-	return installation{program: program, home: home, state: os.Getenv("FLOWRUN_STATE_DIR"), system: os.Geteuid() == 0 && !f.user}, nil
+	return installation{program: program, home: at, state: os.Getenv("FLOWRUN_STATE_DIR"), system: os.Geteuid() == 0 && !f.user}, nil
 }
 
 // folders are the projects of schedules.

@@ -57,6 +57,7 @@ type lastJSON struct {
 	Run    string    `json:"run,omitempty"`
 	Status string    `json:"status"` // of the run, or due where it is still to begin, pruned where it is forgotten; skipped where there was none
 	Reason string    `json:"reason,omitempty"`
+	Notes  []string  `json:"notes,omitempty"` // on the run
 }
 
 func (a *app) listSchedules(ctx context.Context, s *sqlite.Store, output string) error {
@@ -109,7 +110,7 @@ func describeEntry(ctx context.Context, s *sqlite.Store, e planned, now time.Tim
 		info, err := s.Info(ctx, f.Run)
 		switch {
 		case err == nil:
-			j.Last.Status = info.Status.String()
+			j.Last.Status, j.Last.Notes = info.Status.String(), info.Notes
 		case !errors.Is(err, flowrun.ErrNoRun):
 			return j, err
 		case f.Open:
@@ -166,6 +167,9 @@ func (j scheduleJSON) lastWord() string {
 	case j.Last == nil:
 		return ""
 	case j.Last.Run != "":
+		if len(j.Last.Notes) > 0 {
+			return fmt.Sprintf("%s (%s) %s", j.Last.Status, strings.Join(j.Last.Notes, ", "), j.Last.Run)
+		}
 		return j.Last.Status + " " + j.Last.Run
 	}
 	return j.Last.Status + ": " + j.Last.Reason

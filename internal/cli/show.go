@@ -57,7 +57,7 @@ func (a *app) show(p *flowrun.Past) error {
 	if p.Info.Live() {
 		elapsed = console.Short(now.Sub(p.Info.Started)) + " so far"
 	}
-	fmt.Fprintf(a.Stdout, "run      %s\ntool     %s\nstatus   %s%s\nstarted  %s\n", r.ID, r.Tool, r.Status, exitNote(r.ExitCode), p.Info.Started.Local().Format(time.DateTime))
+	fmt.Fprintf(a.Stdout, "run      %s\ntool     %s\nstatus   %s\nstarted  %s\n", r.ID, r.Tool, r.Status.With(append(exitNotes(r.ExitCode), r.Notes...)...), p.Info.Started.Local().Format(time.DateTime))
 	for _, line := range []struct{ name, text string }{
 		{"took", elapsed},
 		{"retry of", r.RetryOf},
@@ -75,6 +75,9 @@ func (a *app) show(p *flowrun.Past) error {
 	shown, notes := shownSteps(r.Steps, mostItems)
 	for _, s := range shown {
 		note := stepNote(&s)
+		if slices.Contains(r.Tolerated, s.ID) {
+			note = strings.TrimPrefix(note+", tolerated", ", ")
+		}
 		if s.Reason == dag.ReasonCondition {
 			note = cmp.Or(handlerNote(p.Plan, r, s.ID), note)
 		}
@@ -95,11 +98,11 @@ func (a *app) show(p *flowrun.Past) error {
 	return err
 }
 
-func exitNote(code int) string {
+func exitNotes(code int) []string {
 	if code == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf(" (exit %d)", code)
+	return []string{fmt.Sprintf("exit %d", code)}
 }
 
 func shownParams(m map[string]any) string {

@@ -24,6 +24,23 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && st.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
 }
 
+// onScreen is w for what a program printed: a terminal gets it cleaned, everything else
+// byte for byte.
+func onScreen(w io.Writer) io.Writer {
+	if isTerminal(w) {
+		return console.NewCleaner(w)
+	}
+	return w
+}
+
+// flush writes what a writer of onScreen holds back.
+func flush(w io.Writer) error {
+	if c, ok := w.(*console.Cleaner); ok {
+		return c.Flush()
+	}
+	return nil
+}
+
 // isPipe says whether another program reads what is written to w.
 func isPipe(w io.Writer) bool {
 	if d, ok := w.(*delivery); ok {

@@ -52,7 +52,7 @@ func aligned(list []entry) string {
 }
 
 var exitCodes = []entry{
-	{"0", "all went well; tolerated failures are told in words"},
+	{"0", "all went well; where failures were tolerated, their number is in the status"},
 	{"1", "the run failed, or tests did, or something else went wrong that is said"},
 	{"2", "wrong usage: a flag, an argument, an unknown command, an ambiguous run"},
 	{"3", "a definition is invalid"},

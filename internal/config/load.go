@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -106,7 +107,7 @@ func (o *Options) fill() {
 		o.WorkingDirectory = abs
 	}
 	if o.Home == "" {
-		o.Home, _ = os.UserHomeDir()
+		o.Home, _ = home.Dir()
 	}
 }
 

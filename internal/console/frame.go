@@ -197,7 +197,7 @@ func (t *tree) header(c canvas) string {
 	failed := fmt.Sprintf("%d failed", t.failed)
 	switch {
 	case !t.ended.IsZero():
-		spent = t.status.String() + "  " + Short(t.elapsed(c.now))
+		spent = t.status.With(t.notes...) + "  " + Short(t.elapsed(c.now))
 		counts = fmt.Sprintf("%d/%d done", t.settled, t.total)
 	case t.stopped != "":
 		spent += "  stopping"

@@ -44,6 +44,7 @@ type tree struct {
 	run     string
 	began   time.Time
 	status  dag.Status // of the run
+	notes   []string   // on it
 	ended   time.Time
 	stopped string // why the run is stopped, in words; "" while it is not
 
@@ -221,7 +222,7 @@ func (t *tree) apply(e dag.Event) {
 			t.stopped = stopping(e, t.stoppable())
 		}
 	case dag.RunFinished:
-		t.ended, t.status = e.Time, e.Result.Status
+		t.ended, t.status, t.notes = e.Time, e.Result.Status, e.Result.Notes
 	default:
 		if n := t.of(e.Node); n != nil && !n.status.Settled() {
 			t.step(n, e)

@@ -25,6 +25,7 @@ type Run struct {
 	ExitCode   int        `json:"exit_code"`
 	Reason     string     `json:"reason,omitempty"`
 	Message    string     `json:"message,omitempty"`
+	Notes      []string   `json:"notes,omitempty"`
 	Started    time.Time  `json:"started"`
 	Ended      time.Time  `json:"ended,omitzero"`
 	DurationMS int64      `json:"duration_ms"`
@@ -42,7 +43,7 @@ func RunsOf(list []flowrun.RunInfo, now time.Time) Runs {
 // RunOf is one run as it stands now.
 func RunOf(r flowrun.RunInfo, now time.Time) Run {
 	j := Run{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
-		Message: r.Message, Started: r.Started, Ended: r.Ended}
+		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended}
 	switch {
 	case !r.Ended.IsZero():
 		j.DurationMS = r.Ended.Sub(r.Started).Milliseconds()

@@ -76,10 +76,13 @@ const longestDetail = 500
 // Text is the outcome in one line.
 func (o Outcome) Text() string {
 	r := o.Result
-	text := r.Tool + " " + r.Status.String()
+	text := r.Tool + " " + r.Status.With(r.Notes...)
 	switch o.Event {
 	case Recovery:
 		text = r.Tool + " works again"
+		if len(r.Notes) > 0 {
+			text += ": " + r.Status.With(r.Notes...)
+		}
 	case Waiting:
 		text = r.Tool + " waits for somebody"
 	}

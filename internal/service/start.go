@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -82,7 +83,7 @@ func (s *Service) allowed(p *flowrun.Plan) error {
 func (s *Service) world(p *flowrun.Plan, parent string) flowrun.World {
 	w := flowrun.World{Workspace: s.Home, Home: s.Home}
 	if w.Workspace == "" {
-		w.Workspace, _ = os.UserHomeDir()
+		w.Workspace, _ = home.Dir()
 	}
 	if d := p.Definition; d.Scope == tool.ScopeLocal {
 		w.Workspace = filepath.Dir(filepath.Dir(filepath.Dir(d.File))) // PROJECT/.flowrun/tools/NAME.yaml
@@ -211,7 +212,7 @@ func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Resu
 		r.log.Info("run waits for people")
 		s.tell(r, res)
 	default:
-		r.log.Info("run ended", "status", res.Status.String())
+		r.log.Info("run ended", "status", res.Status.String(), "notes", strings.Join(res.Notes, ", "))
 		s.tell(r, res)
 	}
 }

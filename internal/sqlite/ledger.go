@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/flowrun/flowrun"
@@ -136,13 +137,13 @@ func standing(events []dag.Event) *dag.Event {
 
 func (l *ledger) stand(ctx context.Context, c *sql.Conn, e *dag.Event) error {
 	if e.Kind == dag.RunResumed || e.Result == nil {
-		_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = 0, reason = '', message = '', ended = NULL WHERE n = ?",
+		_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = 0, reason = '', message = '', notes = '', ended = NULL WHERE n = ?",
 			dag.Running.String(), l.run)
 		return err
 	}
 	r := e.Result
-	_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = ?, reason = ?, message = ?, ended = ? WHERE n = ?",
-		r.Status.String(), r.ExitCode, r.Reason, r.Message, e.Time.UnixNano(), l.run)
+	_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = ?, reason = ?, message = ?, notes = ?, ended = ? WHERE n = ?",
+		r.Status.String(), r.ExitCode, r.Reason, r.Message, strings.Join(r.Notes, "\n"), e.Time.UnixNano(), l.run)
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-const infoColumns = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, started, ended, owner, boot, lease FROM runs"
+const infoColumns = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, owner, boot, lease FROM runs"
 
 // Info implements flowrun.Store.
 func (s *Store) Info(ctx context.Context, id string) (flowrun.RunInfo, error) {
@@ -176,15 +176,18 @@ func statusWords(states []dag.Status) []string {
 
 func scanInfo(row interface{ Scan(...any) error }) (i flowrun.RunInfo, err error) {
 	var n, started int64
-	var status string
+	var status, notes string
 	var ended sql.NullInt64
 	var o owner
-	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &i.Origin, &status, &i.ExitCode, &i.Reason, &i.Message, &started, &ended,
+	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &i.Origin, &status, &i.ExitCode, &i.Reason, &i.Message, &notes, &started, &ended,
 		&o.process, &o.boot, &o.lease)
 	if err != nil {
 		return i, err
 	}
 	i.Started = time.Unix(0, started)
+	if notes != "" {
+		i.Notes = strings.Split(notes, "\n")
+	}
 	if ended.Valid {
 		i.Ended = time.Unix(0, ended.Int64)
 	}

@@ -131,4 +131,7 @@ CREATE TABLE answers (
 	answer TEXT    NOT NULL, -- JSON
 	PRIMARY KEY (run, wait)
 ) STRICT, WITHOUT ROWID;
+`, `
+-- What to know of a run beside its status, a line for each.
+ALTER TABLE runs ADD COLUMN notes TEXT NOT NULL DEFAULT '';
 `}

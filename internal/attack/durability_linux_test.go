@@ -1,0 +1,70 @@
+package attack
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestNoHome: without HOME and XDG variables, as in a system unit or a container, the
+// home of the user database is taken; a user without one has runs that are not recorded.
+func TestNoHome(t *testing.T) {
+	const tool = "name: t\ndescription: x\nsteps: [{name: s, bash: echo ran}]\n"
+	bare := func(s *site) []string { return []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.env[len(s.env)-1][len("TMPDIR="):]} }
+	t.Run("a home that cannot be used", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t)
+		s.by(65534) // nobody, whose home is /nonexistent
+		if _, err := os.Stat("/nonexistent"); err == nil {
+			t.Skip("there is a /nonexistent here")
+		}
+		s.write("t.yaml", tool)
+		s.env = bare(s)
+		out := s.run("run", "./t.yaml")
+		if out.code != 0 || out.stdout != "ran\n" || strings.Count(out.stderr, "is not recorded") != 1 {
+			t.Errorf("the run was not done, or nothing said that it is not recorded\n%s", out)
+		}
+	})
+	t.Run("the home of the user database", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t)
+		if os.Getuid() != 0 {
+			t.Skip("only root can have another user database")
+		}
+		s.write("t.yaml", tool)
+		s.write("passwd", "root:x:0:0:root:"+s.path("~")+":/bin/sh\n")
+		s.env = bare(s)
+		c := s.command()
+		c.Path, _ = exec.LookPath("unshare")
+		c.Args = []string{"unshare", "--mount", "sh", "-c", `mount --bind passwd /etc/passwd || exit 99; exec "$0" "$@"`, program, "run", "./t.yaml"}
+		out := s.finish(c)
+		if out.code == 99 || c.Path == "" {
+			t.Skip("cannot mount here: " + out.stderr)
+		}
+		if out.code != 0 || out.stdout != "ran\n" || !s.exists("~/.local/state/flowrun/history.db") {
+			t.Errorf("the run was not done, or its record is not in the home\n%s", out)
+		}
+	})
+	t.Run("root without a home", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t)
+		if os.Getuid() != 0 {
+			t.Skip("only root has /var/lib/flowrun")
+		}
+		s.write("t.yaml", tool)
+		s.write("empty", "")
+		s.env = bare(s)
+		c := s.command()
+		c.Path, _ = exec.LookPath("unshare")
+		c.Args = []string{"unshare", "--mount", "sh", "-c", `mount --bind empty /etc/passwd && mount -t tmpfs none /var/lib || exit 99
+"$0" "$@" && ls -A /var/lib/flowrun/history.db`, program, "run", "./t.yaml"}
+		out := s.finish(c)
+		if out.code == 99 || c.Path == "" {
+			t.Skip("cannot mount here: " + out.stderr)
+		}
+		if out.code != 0 || out.stdout != "ran\n/var/lib/flowrun/history.db\n" {
+			t.Errorf("the run was not done, or its record is not in /var/lib/flowrun\n%s", out)
+		}
+	})
+}

@@ -1,0 +1,90 @@
+package console
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Cleaner passes on to a terminal what a program printed: text and colours, without
+// anything that moves the cursor, sets a title, writes to the clipboard or reorders
+// text. A carriage return begins a new line, so that nothing is written over. Lines need
+// not be whole; what could be the beginning of an escape sequence is held back until its
+// end comes. It is not safe for concurrent use.
+type Cleaner struct {
+	w    io.Writer
+	held []byte
+}
+
+// NewCleaner makes a Cleaner that writes to w.
+func NewCleaner(w io.Writer) *Cleaner { return &Cleaner{w: w} }
+
+// longestSequence is how long an escape sequence may be. What is longer is text.
+const longestSequence = 4 << 10
+
+// Write passes on what is complete.
+func (c *Cleaner) Write(p []byte) (int, error) {
+	c.held = append(c.held, p...)
+	end := complete(c.held)
+	err := c.pass(c.held[:end])
+	c.held = append(c.held[:0], c.held[end:]...)
+	return len(p), err
+}
+
+// Flush passes on what is held back, cleaned.
+func (c *Cleaner) Flush() error {
+	err := c.pass(c.held)
+	c.held = nil
+	return err
+}
+
+var newLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+func (c *Cleaner) pass(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	var out bytes.Buffer
+	for line := range strings.Lines(newLines.Replace(strings.ToValidUTF8(string(text), "\uFFFD"))) {
+		whole, ended := strings.CutSuffix(line, "\n")
+		out.WriteString(harmlessButColor(whole))
+		if ended {
+			out.WriteByte('\n')
+		}
+	}
+	_, err := c.w.Write(out.Bytes())
+	return err
+}
+
+// complete is the length of the beginning of b that ends in no unfinished escape
+// sequence, line end or character.
+func complete(b []byte) int {
+	if at := bytes.LastIndexByte(b, '\x1b'); at >= 0 && len(b)-at < longestSequence {
+		if bytes.HasPrefix(b[at:], []byte("\x1b\\")) { // the end of a string: where that begins counts
+			if open := bytes.LastIndexByte(b[:at], '\x1b'); open >= 0 {
+				at = open
+			}
+		}
+		if found := sequences().FindIndex(b[at:]); found == nil || unfinished(b[at:][:found[1]]) && at+found[1] == len(b) {
+			return at
+		}
+	}
+	if n := len(b); n > 0 && b[n-1] == '\r' {
+		return n - 1
+	}
+	for i := len(b) - 1; i >= 0 && i > len(b)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(b)
+}
+
+// unfinished reports whether a sequence is a string (OSC and its like) without its end.
+func unfinished(s []byte) bool {
+	return len(s) > 1 && bytes.IndexByte([]byte("]PX^_"), s[1]) >= 0 && s[len(s)-1] != '\a' && !bytes.HasSuffix(s, []byte("\x1b\\"))
+}

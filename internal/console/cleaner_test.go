@@ -1,0 +1,40 @@
+package console
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCleaner: whatever the pieces in which a text comes, the terminal gets the same,
+// and nothing that does more than colour.
+func TestCleaner(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain\nlines":             "plain\nlines",
+		"\x1b[31mred\x1b[0m\n":     "\x1b[31mred\x1b[0m\n",
+		"a\x1b]52;c;cHduCg==\x07b": "ab",
+		"a\x1b]0;title\x1b\\b\n":   "ab\n",
+		"a\x1b[2J\x1b[1;1Hb":       "ab",
+		"10%\r20%\r\nend\r":        "10%\n20%\nend\n",
+		"a\bb\x07":                 "a\uFFFDb\uFFFD",
+		"h\u00e9\u202ex":           "hé\uFFFDx",
+		"a\u009b2Jb":               "a\uFFFD2Jb",
+		"\xff":                     "\uFFFD",
+		"open \x1b]0;never closed": "open ",
+		"end \x1b":                 "end \uFFFD",
+		"\x1bPq" + strings.Repeat("#", 100) + "\x1b\\x": "x",
+	} {
+		for size := 1; size <= len(text); size++ {
+			var b strings.Builder
+			c := NewCleaner(&b)
+			for rest := text; rest != ""; {
+				n := min(size, len(rest))
+				c.Write([]byte(rest[:n]))
+				rest = rest[n:]
+			}
+			c.Flush()
+			if b.String() != want {
+				t.Errorf("%q in pieces of %d is %q, want %q", text, size, b.String(), want)
+			}
+		}
+	}
+}
