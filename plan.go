@@ -41,6 +41,7 @@ type Plan struct {
 	sourced  []secretSource  // tool-wide
 	gates    []dag.ID        // joins that handlers see the run's outcome at
 	loops    map[string]bool // steps that loop, those in groups too
+	size     int64           // see Size
 	group    bool            // the steps of a group: a graph within its tool's
 	cleanup  *cleanup        // nil = nothing to clean up
 	needed   []permission    // required-permissions

@@ -34,7 +34,7 @@ func (t *Template) Script(sc Scope) (Script, error) {
 	if t.static && len(t.pieces) == 1 {
 		return Script{Text: t.pieces[0].text}, nil
 	}
-	r := scriptRenderer{shell: t.shell, scope: sc, words: map[*hole][]string{}}
+	r := scriptRenderer{shell: t.shell, scope: sc, words: map[*hole][]string{}, size: sum{most: MaxTogether}}
 	for _, p := range t.script {
 		if p.hole == nil {
 			r.text.WriteString(p.text)
@@ -56,6 +56,7 @@ type scriptRenderer struct {
 	text  strings.Builder
 	vars  []Var
 	words map[*hole][]string // what the holes so far came to
+	size  sum
 }
 
 func (r *scriptRenderer) hole(h *hole) error {
@@ -69,6 +70,9 @@ func (r *scriptRenderer) hole(h *hole) error {
 	}
 	words, err := valueWords(h, v, ref.Class, v.Raw || h.sits.form != formWord)
 	if err != nil {
+		return err
+	}
+	if err := r.size.addAll(words, "the script with its values"); err != nil {
 		return err
 	}
 	r.words[h] = words

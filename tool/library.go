@@ -40,6 +40,9 @@ type Config struct {
 	// folders between processes; "" for none. Whatever changed is read all the same,
 	// and what cannot be kept there is not missed.
 	Index string
+	// MaxPlanSteps is how many steps the plan of a tool may have, with those of the tools
+	// it uses; 0 is a million.
+	MaxPlanSteps int
 }
 
 // Loader reads a definition from the bytes of a file, as Decode does. It may be called
@@ -53,6 +56,8 @@ type Loader func(file string, src []byte) (*Definition, Diagnostics)
 type Library struct {
 	workDir string
 	folders []folder
+
+	mostSteps int // Config.MaxPlanSteps
 
 	indexes string // Config.Index
 	program string // see program
@@ -108,6 +113,14 @@ func stampsOf(files []string) map[string]stamp {
 	return stamps
 }
 
+// MaxPlanSteps is that of the Config.
+func (l *Library) MaxPlanSteps() int {
+	if l == nil {
+		return 0
+	}
+	return l.mostSteps
+}
+
 // NewLibrary makes a Library. It touches no file but to find the local scope:
 // the nearest .flowrun/tools and .cycod/tools from the working directory
 // upwards, not beyond the root of a repository.
@@ -132,6 +145,7 @@ func NewLibrary(c Config) *Library {
 		cache:      map[string]loaded{},
 		index:      map[string]index{},
 		now:        time.Now,
+		mostSteps:  c.MaxPlanSteps,
 	}
 	if c.Index != "" {
 		l.indexes, l.program = c.Index, program()

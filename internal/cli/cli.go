@@ -67,6 +67,8 @@ type app struct {
 	inJSON bool   // --progress json: errors are told so too
 
 	scripts *hooks.Runtime // nil until asked for
+	limits  *config.Config // see bounds
+	bounded bool           // whether bounds has been asked
 	inForce *config.Config // of the command that runs something; nil until it has read them
 
 	trustOnce   bool        // --trust-project of a command that runs something
