@@ -47,7 +47,7 @@ func (p *Plan) bind(ctx context.Context, w *World, raw map[string]given) (*Args,
 		}
 	}
 	if len(b.problems) == 0 {
-		b.dashes()
+		b.commands()
 	}
 	if len(b.problems) > 0 {
 		if ctx.Err() != nil {

@@ -42,6 +42,7 @@ type Plan struct {
 	gates    []dag.ID        // joins that handlers see the run's outcome at
 	loops    map[string]bool // steps that loop, those in groups too
 	size     int64           // see Size
+	cleans   bool            // it has a cleanup, or a tool that it uses has
 	group    bool            // the steps of a group: a graph within its tool's
 	cleanup  *cleanup        // nil = nothing to clean up
 	needed   []permission    // required-permissions
@@ -229,6 +230,7 @@ func (p *Plan) build() error {
 			}
 		}
 	}
+	p.cleans = p.cleanup != nil || slices.ContainsFunc(p.steps, func(s *planStep) bool { return s.nested != nil && s.nested.cleans })
 	all := make([]dag.ID, 0, len(p.steps))
 	p.byName = make(map[string]*planStep, len(p.steps))
 	for _, s := range p.steps {
@@ -350,18 +352,28 @@ func (s *planStep) retryIf(v dag.View, r *dag.Result) bool {
 
 // settings are what holds for the plan's graph as a whole.
 func (p *Plan) settings() dag.Settings {
-	if p.group {
-		return dag.Settings{Within: true}
+	s := dag.Settings{Within: true}
+	if !p.group {
+		s = dag.Settings{FailFast: p.Definition.FailFast, Timeout: p.Definition.Timeout}
 	}
-	s := dag.Settings{FailFast: p.Definition.FailFast, Timeout: p.Definition.Timeout}
-	if p.output != nil {
+	if p.output != nil || p.cleans {
 		s.Finish = func(v dag.View, r *dag.Result) { p.finish(v, r) }
 	}
 	return s
 }
 
-// finish renders the tool's output template over its steps' results.
+// finish completes the result of the plan's graph.
 func (p *Plan) finish(v dag.View, r *dag.Result) {
+	if p.cleans {
+		p.uncleaned(v, r)
+	}
+	if p.output != nil {
+		p.render(v, r)
+	}
+}
+
+// render makes the tool's output of its steps' results.
+func (p *Plan) render(v dag.View, r *dag.Result) {
 	a := v.Args().(*Args)
 	text, err := p.output.Text(scope{view: v, args: a})
 	if err == nil {

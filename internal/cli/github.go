@@ -62,7 +62,7 @@ func (a *app) page(r *flowrun.Result, p *flowrun.Plan) error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s: %s, %s\n\n", cell(r.Tool), r.Status, console.Short(r.Duration()))
+	fmt.Fprintf(&b, "### %s: %s, %s\n\n", cell(r.Tool), flowrun.StatusWords(r.Status, r.Reason), console.Short(r.Duration()))
 	b.WriteString("| Step | State | Took | Note |\n|---|---|---|---|\n")
 	shown, notes := shownSteps(r.Steps, mostItems)
 	for i, s := range shown {

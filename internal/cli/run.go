@@ -466,10 +466,10 @@ func (a *app) closing(res *flowrun.Result, recorded bool) {
 	if len(res.Tolerated) > 0 && res.Status == dag.Succeeded {
 		a.say("run %s succeeded; tolerated failures: %s", res.ID, listed(res.Tolerated))
 	}
-	if res.Status == dag.Succeeded {
+	if res.Status == dag.Succeeded && res.Reason != flowrun.ReasonCleanup {
 		return
 	}
-	a.say("run %s %s%s", res.ID, res.Status, colon(res.Message))
+	a.say("run %s %s%s", res.ID, flowrun.StatusWords(res.Status, res.Reason), colon(res.Message))
 	if recorded {
 		a.next(res)
 	}

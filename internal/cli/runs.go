@@ -118,7 +118,7 @@ func (a *app) runs(ctx context.Context, s flowrun.Store, q flowrun.Query, output
 	}
 	rows := make([][]string, len(list))
 	for i, r := range list {
-		rows[i] = []string{r.ID, r.Tool, r.Status.String(), console.Age(now.Sub(r.Started)) + " ago", took(r.Started, r.Ended, r.Status, now), r.Message}
+		rows[i] = []string{r.ID, r.Tool, flowrun.StatusWords(r.Status, r.Reason), console.Age(now.Sub(r.Started)) + " ago", took(r.Started, r.Ended, r.Status, now), r.Message}
 	}
 	return console.Table(a.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "TOOK", "NOTE"}, rows,
 		console.TableOptions{Width: a.width(), Color: a.statusColors(2)})
@@ -184,7 +184,7 @@ func (a *app) runIDs(q flowrun.Query) (words []string) {
 		}
 		list, err := s.Runs(ctx, q)
 		for _, r := range list {
-			words = append(words, described(r.ID, r.Tool+" "+r.Status.String()+" "+console.Age(time.Since(r.Started))+" ago"))
+			words = append(words, described(r.ID, r.Tool+" "+flowrun.StatusWords(r.Status, r.Reason)+" "+console.Age(time.Since(r.Started))+" ago"))
 		}
 		return err
 	})

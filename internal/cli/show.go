@@ -57,7 +57,7 @@ func (a *app) show(p *flowrun.Past) error {
 	if p.Info.Live() {
 		elapsed = console.Short(now.Sub(p.Info.Started)) + " so far"
 	}
-	fmt.Fprintf(a.Stdout, "run      %s\ntool     %s\nstatus   %s%s\nstarted  %s\n", r.ID, r.Tool, r.Status, exitNote(r.ExitCode), p.Info.Started.Local().Format(time.DateTime))
+	fmt.Fprintf(a.Stdout, "run      %s\ntool     %s\nstatus   %s%s\nstarted  %s\n", r.ID, r.Tool, flowrun.StatusWords(r.Status, r.Reason), exitNote(r.ExitCode), p.Info.Started.Local().Format(time.DateTime))
 	for _, line := range []struct{ name, text string }{
 		{"took", elapsed},
 		{"retry of", r.RetryOf},

@@ -54,8 +54,8 @@ func TestOtherWords(t *testing.T) {
 	words := map[explain.Kind][]string{
 		explain.Run: {dag.ReasonExit, dag.ReasonTimeout, dag.ReasonCondition, dag.ReasonUpstreamFailed, dag.ReasonCancelled, dag.ReasonForced,
 			dag.ReasonFailFast, dag.ReasonInput, dag.ReasonInterrupted, dag.ReasonPanic, dag.ReasonItems,
-			flowrun.ReasonRejected, flowrun.ReasonScript, flowrun.ReasonScriptTimeout, flowrun.ReasonScriptMemory, flowrun.ReasonScriptLost, steps.ReasonStartFailed, steps.ReasonOutputTooLarge, steps.ReasonUnanswered},
-		explain.Parameter: {"missing", "unknown", "type", "validation", "transform", "default", "nul", "dash"},
+			flowrun.ReasonRejected, flowrun.ReasonCleanup, flowrun.ReasonScript, flowrun.ReasonScriptTimeout, flowrun.ReasonScriptMemory, flowrun.ReasonScriptLost, steps.ReasonStartFailed, steps.ReasonOutputTooLarge, steps.ReasonUnanswered},
+		explain.Parameter: {"missing", "unknown", "type", "validation", "transform", "default", "nul", "dash", "refused"},
 		explain.Exit:      {"0", "1", "2", "3", "4", "5", "6", "7", "8", "70", "124", "130", "141", "143"},
 	}
 	for kind, list := range words {

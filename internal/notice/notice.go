@@ -76,7 +76,7 @@ const longestDetail = 500
 // Text is the outcome in one line.
 func (o Outcome) Text() string {
 	r := o.Result
-	text := r.Tool + " " + r.Status.String()
+	text := r.Tool + " " + flowrun.StatusWords(r.Status, r.Reason)
 	switch o.Event {
 	case Recovery:
 		text = r.Tool + " works again"
@@ -84,7 +84,7 @@ func (o Outcome) Text() string {
 		text = r.Tool + " waits for somebody"
 	}
 	detail := ""
-	if r.Status != dag.Succeeded {
+	if r.Status != dag.Succeeded || r.Reason == flowrun.ReasonCleanup {
 		detail = r.Message
 	}
 	if words := []rune(strings.Join(strings.Fields(strings.ReplaceAll(detail, "\x00", " ")), " ")); len(words) > longestDetail {

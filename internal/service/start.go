@@ -211,7 +211,7 @@ func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Resu
 		r.log.Info("run waits for people")
 		s.tell(r, res)
 	default:
-		r.log.Info("run ended", "status", res.Status.String())
+		r.log.Info("run ended", "status", flowrun.StatusWords(res.Status, res.Reason))
 		s.tell(r, res)
 	}
 }
