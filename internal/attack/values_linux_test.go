@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -63,5 +64,36 @@ func TestEndlessTransform(t *testing.T) {
 		if m := s.measure(args...); m.took > 6*time.Second || m.code != 6 {
 			t.Errorf("%s: %s", m.took, m)
 		}
+	}
+}
+
+// TestMaskedForms: a secret that a step prints escaped for HTML, or as JSON in JSON, is
+// hidden in the output and in the history.
+func TestMaskedForms(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("needs python3")
+	}
+	const secret = `hunter"2<&>'\x`
+	s.write("t.yaml", `name: t
+description: x
+parameters: {P: {type: string, description: x}}
+environment: {secrets: [P]}
+steps:
+  - name: s
+    environment: {variables: {V: "{P}"}}
+    bash: |
+      python3 -c '
+      import os, html, json
+      v = os.environ["V"]
+      print(html.escape(v)); print(html.escape(v, quote=False))
+      print(json.dumps({"a": json.dumps({"b": v})})); print(json.dumps(v))
+      '
+`)
+	out := s.run("run", "./t.yaml", "P="+secret)
+	out.stdout += s.run("logs", "latest", "s").stdout + s.run("show", "latest", "-o", "json").stdout
+	if out.code != 0 || strings.Contains(out.stdout, "hunter") || !strings.Contains(out.stdout, "***") {
+		t.Errorf("%s", out)
 	}
 }
