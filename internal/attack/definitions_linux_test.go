@@ -36,7 +36,8 @@ func (s *site) writeChain(folder string, n int) {
 type measured struct {
 	outcome
 	took   time.Duration
-	memory int64 // the most at once, in MiB
+	user   time.Duration // of the processor
+	memory int64         // the most at once, in MiB
 }
 
 func (s *site) measure(args ...string) measured {
@@ -44,7 +45,7 @@ func (s *site) measure(args ...string) measured {
 	c := s.command(args...)
 	began := time.Now()
 	o := s.finish(c)
-	return measured{o, time.Since(began), c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10}
+	return measured{o, time.Since(began), c.ProcessState.UserTime(), c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10}
 }
 
 // TestBombs: a few lines that stand for gigabytes are refused, soon and with little
@@ -163,4 +164,24 @@ func TestServiceBears(t *testing.T) {
 	}
 	s.write("../go", "")
 	s.await("the other run", 20*time.Second, func() bool { return s.exists("../done") })
+}
+
+// TestManyEdges: a definition of megabytes whose steps mention each other 200,000 times
+// is read in the time that its size takes.
+func TestManyEdges(t *testing.T) {
+	s := newSite(t)
+	var b strings.Builder
+	b.WriteString("name: big\ndescription: x\nsteps:\n")
+	for i := range 1000 {
+		fmt.Fprintf(&b, "  - {name: s%d, bash: 'echo", i)
+		for j := max(0, i-200); j < i; j++ {
+			fmt.Fprintf(&b, " {s%d.output}", j)
+		}
+		b.WriteString("'}\n")
+	}
+	s.write("big.yaml", b.String())
+	m := s.measure("validate", "big.yaml")
+	if user := m.user; m.code != 0 || user > 5*time.Second || m.memory > 400 {
+		t.Errorf("it took %s of the processor and %d MiB\n%s", user, m.memory, m)
+	}
 }
