@@ -185,3 +185,47 @@ func TestManyEdges(t *testing.T) {
 		t.Errorf("it took %s of the processor and %d MiB\n%s", user, m.memory, m)
 	}
 }
+
+// TestEndlessTools: files of tools that never say what they are cost a few seconds, once,
+// and TERM ends the wait for them.
+func TestEndlessTools(t *testing.T) {
+	t.Parallel()
+	folder := func(t *testing.T) *site {
+		s := newSite(t)
+		for i := range 12 {
+			s.write(fmt.Sprintf(".flowrun/tools/e%d.tool.js", i), fmt.Sprintf("while (true) {} // %d\n", i))
+		}
+		return s
+	}
+	t.Run("bounded", func(t *testing.T) {
+		t.Parallel()
+		s := folder(t)
+		if m := s.measure("run", "typo"); m.code != 4 || m.took > 15*time.Second {
+			t.Errorf("%s: %s", m.took, m)
+		}
+		for range 4 { // three files more each time
+			s.run("call", "nosuch", "{}")
+		}
+		for _, args := range [][]string{{"run", "typo"}, {"call", "nosuch", "{}"}, {"validate"}, {"tool", "list"}} {
+			if m := s.measure(args...); m.took > 2*time.Second {
+				t.Errorf("%q took %s once all is known", args, m.took)
+			}
+		}
+	})
+	for _, args := range [][]string{{"run", "typo"}, {"call", "nosuch", "{}"}, {"validate"}} {
+		t.Run("TERM "+args[0], func(t *testing.T) {
+			t.Parallel()
+			s := folder(t)
+			c := s.command(args...)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second) // in the midst of it
+			c.Process.Signal(syscall.SIGTERM)
+			sent := time.Now()
+			if c.Wait(); time.Since(sent) > 1500*time.Millisecond {
+				t.Errorf("it ended %s after the signal", time.Since(sent))
+			}
+		})
+	}
+}
