@@ -39,7 +39,7 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	for k, v := range params {
 		values[k] = given{v: v, author: true}
 	}
-	a, err := plan.bind(outer.world, values)
+	a, err := plan.bind(ctx, outer.world, values)
 	if err != nil {
 		return nil, err
 	}

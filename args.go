@@ -115,10 +115,14 @@ func (a *Args) openEnvironment(ctx context.Context) error {
 			return err
 		}
 	}
+	size := 0
 	for _, e := range a.plan.environ {
 		v, err := e.Value.Text(scope{args: a})
 		if a.ahead && errors.Is(err, expr.ErrUnknown) {
 			continue
+		}
+		if size += len(v); size > expr.MaxTogether {
+			err = &expr.SizeError{What: "the environment", Most: expr.MaxTogether}
 		}
 		if err != nil {
 			return fmt.Errorf("cannot render environment variable %s: %w", e.Name, err)
@@ -197,12 +201,12 @@ func (a *Args) withoutSecrets(err error) error {
 // maskEarly masks what the steps' masked-values say of parameters before the
 // first step starts: the values stand in the run's result as well.
 func (a *Args) maskEarly() error {
-	for _, text := range a.plan.literals() {
+	for _, text := range a.plan.literals(map[*Plan]bool{}) {
 		if err := a.keepSecret("a value of a definition", text); err != nil {
 			return err
 		}
 	}
-	a.foreseen(a.plan)
+	a.foreseen(a.plan, map[*Plan]bool{})
 	var err error
 	a.plan.each(func(s *planStep) {
 		if err == nil && s.hands() != nil {
@@ -233,8 +237,13 @@ func (a *Args) maskValues(s *planStep) error {
 }
 
 // literals are the secrets that authors wrote into the definitions, in nested tools
-// too: the definitions are kept with the run.
-func (p *Plan) literals() (list []string) {
+// too: the definitions are kept with the run. A plan that is used in many places is seen
+// once.
+func (p *Plan) literals(seen map[*Plan]bool) (list []string) {
+	if seen[p] {
+		return nil
+	}
+	seen[p] = true
 	add := func(t *expr.Template) {
 		if len(t.Refs()) > 0 {
 			return
@@ -262,7 +271,7 @@ func (p *Plan) literals() (list []string) {
 			}
 		}
 		if s.nested != nil {
-			list = append(list, s.nested.literals()...)
+			list = append(list, s.nested.literals(seen)...)
 		}
 	}
 	return list

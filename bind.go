@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -28,11 +29,11 @@ func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {
 	for k, v := range raw {
 		values[k] = given{v: v}
 	}
-	return p.bind(w.filled(), values)
+	return p.bind(w.context(), w.filled(), values)
 }
 
-func (p *Plan) bind(w *World, raw map[string]given) (*Args, error) {
-	b := &binder{plan: p, raw: raw, args: &Args{plan: p, world: w,
+func (p *Plan) bind(ctx context.Context, w *World, raw map[string]given) (*Args, error) {
+	b := &binder{ctx: ctx, plan: p, raw: raw, args: &Args{plan: p, world: w,
 		values: make(map[string]expr.Value, len(p.params)), raw: make(map[string]any, len(raw)), answers: &answers{}, confine: p.confinement()}}
 	if slices.ContainsFunc(p.params, func(prm *param) bool { return prm.js != nil }) {
 		defer w.scripts(hooks.Config{})()
@@ -46,9 +47,12 @@ func (p *Plan) bind(w *World, raw map[string]given) (*Args, error) {
 		}
 	}
 	if len(b.problems) == 0 {
-		b.dashes()
+		b.commands()
 	}
 	if len(b.problems) > 0 {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx) // it may be all that is wrong
+		}
 		slices.SortStableFunc(b.problems, func(x, y ParamProblem) int { return strings.Compare(x.Name, y.Name) })
 		return nil, &ParamsError{Tool: p.Name(), Problems: b.problems}
 	}
@@ -56,10 +60,12 @@ func (p *Plan) bind(w *World, raw map[string]given) (*Args, error) {
 }
 
 type binder struct {
+	ctx      context.Context
 	plan     *Plan
 	raw      map[string]given
 	args     *Args
 	problems []ParamProblem
+	made     int // bytes of the defaults so far
 }
 
 func (b *binder) problem(name, code, hint, format string, args ...any) {
@@ -123,7 +129,7 @@ func (b *binder) param(prm *param) {
 	case prm.initial != nil:
 		var err error
 		watch := &callerWatch{Scope: scope{args: b.args}}
-		if g.v, err = prm.initial.value(watch); err != nil {
+		if g.v, err = b.initial(prm, watch); err != nil {
 			b.refuse(def, "default", fmt.Errorf("cannot render its default: %w", err))
 			v.Absent = true
 			return
@@ -139,7 +145,7 @@ func (b *binder) param(prm *param) {
 	value, code, err := prm.take(g.v)
 	if err == nil && prm.js != nil {
 		code = "transform"
-		value, err = prm.js.apply(b.args.world.JavaScript, value)
+		value, err = prm.js.apply(b.ctx, b.args.world.JavaScript, value)
 	}
 	if err != nil {
 		b.refuse(def, code, err)
@@ -150,6 +156,18 @@ func (b *binder) param(prm *param) {
 		value = pathRules{FilePaths: b.plan.Definition.FilePaths, os: platform(), home: b.args.world.Home}.value(value)
 	}
 	v.V = value
+}
+
+// initial is the parameter's default.
+func (b *binder) initial(prm *param, sc expr.Scope) (any, error) {
+	v, err := prm.initial.value(sc)
+	if err != nil {
+		return nil, err
+	}
+	if b.made += expr.Size(v); b.made > expr.MaxTogether {
+		return nil, &expr.SizeError{What: "the defaults together", Most: expr.MaxTogether}
+	}
+	return v, nil
 }
 
 // take is coerce, validate, and a predefined transform.

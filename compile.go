@@ -215,11 +215,13 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
 	c.checkRuntime(def)
 	p := &Plan{Definition: def, library: c.lib.Live(), names: namesOf(def), loops: map[string]bool{}}
 	c.parameters(p)
+	c.sizes(p)
 	c.paths(def)
 	c.toolWide(p)
 	c.permissions(p)
 	c.notify(def)
 	c.steps(p, keep, said)
+	c.measure(p)
 	c.schedules(p)
 	if c.problems.Err() == nil {
 		if err := p.build(); err != nil {

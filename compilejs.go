@@ -131,7 +131,7 @@ func (c *stepCompiler) readsStep(r *jsRunner, m hooks.Mention) {
 		return
 	}
 	c.mention(m.Name, streamsOf(field))
-	c.edges = append(c.edges, edge{m.Name, c.step.Script.Code.At(m.Off)})
+	c.edges = append(c.edges, edge{m.Name, &c.step.Script.Code, m.Off})
 	r.mention(m.Name, field)
 }
 

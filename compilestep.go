@@ -105,7 +105,7 @@ func (c *stepCompiler) note(at tool.Text, refs []expr.Ref) {
 			continue
 		}
 		c.mention(r.Root, read(r))
-		c.edges = append(c.edges, edge{r.Root, at.At(r.Off)})
+		c.edges = append(c.edges, edge{r.Root, &at, r.Off})
 	}
 }
 

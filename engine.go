@@ -272,7 +272,7 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 		values[k] = given{v: v}
 	}
 	var err error
-	if j.args, err = p.bind(w, values); err != nil {
+	if j.args, err = p.bind(ctx, w, values); err != nil {
 		return nil, err
 	}
 	return e.run(ctx, j)

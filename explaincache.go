@@ -122,7 +122,7 @@ func (p *Plan) reach(ctx context.Context, a *Args, path dag.ID) (*planStep, *Arg
 		return s.nested.reach(ctx, a, rest)
 	}
 	raw, unknown := s.foreseenWith(a)
-	inner, err := s.nested.bind(a.world, raw)
+	inner, err := s.nested.bind(ctx, a.world, raw)
 	if err != nil {
 		return nil, nil, a.withoutSecrets(fmt.Errorf("cannot tell what step %s would be given: %w", name, err))
 	}

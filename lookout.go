@@ -108,3 +108,13 @@ func (l lookout) told(show func(*expr.Template) string) string {
 	}
 	return "for " + show(l.URL)
 }
+
+func (l lookout) waitsFor() (*expr.Template, func(string) error) {
+	switch {
+	case l.File != nil:
+		return l.File, fileNamed
+	case l.Port != nil:
+		return l.Port, steps.CheckPort
+	}
+	return l.URL, func(text string) error { _, err := steps.CheckURL(text); return err }
+}

@@ -203,6 +203,9 @@ func cleanKey(s string) string {
 // null for an item that did not run.
 func (s *planStep) gather(v dag.View, items []*dag.Result, r *dag.Result) {
 	a := v.Args().(*Args)
+	for i, it := range items {
+		passUncleaned(r, it, fmt.Sprintf("item %d: ", i))
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

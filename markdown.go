@@ -89,7 +89,7 @@ func (c *sequenceCompiler) later(i int, e edge) bool {
 	if c.plan.Definition.Format != tool.Markdown || !slices.ContainsFunc(c.steps[i:], func(s *tool.Step) bool { return s.Name == e.to }) {
 		return false
 	}
-	c.report(tool.Diagnostic{Code: "cycle", Severity: tool.Error, Pos: e.pos, Len: 1,
+	c.report(tool.Diagnostic{Code: "cycle", Severity: tool.Error, Pos: e.pos(), Len: 1,
 		Message: fmt.Sprintf("step %q has not run yet when this one begins", e.to), Hint: "read a step before this one, or move the other up: the steps of a chain run in their order"})
 	return true
 }

@@ -18,7 +18,7 @@ func (s *planStep) bind(ctx context.Context, c *dag.Call) (dag.Args, error) {
 	if err != nil {
 		return nil, outer.withoutSecrets(err)
 	}
-	a, err := s.nested.bind(outer.world, raw)
+	a, err := s.nested.bind(ctx, outer.world, raw)
 	if err != nil {
 		return nil, outer.withoutSecrets(err)
 	}

@@ -12,8 +12,11 @@ import (
 // edge is one explicit reason to wait: a wait-for entry or a mention.
 type edge struct {
 	to  string
-	pos tool.Pos
+	at  *tool.Text // that it is written in
+	off int        // where in at; the place in the file is looked up when it is reported
 }
+
+func (e edge) pos() tool.Pos { return e.at.At(e.off) }
 
 // ordered is a step with its place in the plan.
 type ordered struct {
@@ -55,11 +58,7 @@ func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []ordered, 
 				after = []dag.ID{before}
 			}
 		}
-		for _, e := range explicit[s] {
-			if id := dag.ID(e.to); !slices.Contains(after, id) {
-				after = append(after, id)
-			}
-		}
+		after = addEdges(after, explicit[s])
 		plan = append(plan, ordered{s, after})
 		previous, since = after, append(since, dag.ID(s.Name))
 		if s.Handlers.Empty() {
@@ -68,6 +67,24 @@ func order(steps []*tool.Step, explicit map[*tool.Step][]edge) (plan []ordered, 
 		s.Handlers.Each(func(h *tool.Step) { since = append(since, dag.ID(h.Name)) })
 	}
 	return plan, joins, nil
+}
+
+// addEdges adds what a step waits for explicitly, each once.
+func addEdges(after []dag.ID, edges []edge) []dag.ID {
+	if len(edges) == 0 {
+		return after
+	}
+	has := make(map[dag.ID]bool, len(after)+len(edges))
+	for _, id := range after {
+		has[id] = true
+	}
+	for _, e := range edges {
+		if id := dag.ID(e.to); !has[id] {
+			has[id] = true
+			after = append(after, id)
+		}
+	}
+	return after
 }
 
 // everything is one id that stands for all that came before: the only step so
@@ -132,7 +149,7 @@ func (o *orderer) cycle(e edge) {
 	from := slices.Index(o.path, e.to)
 	circle := append(slices.Clone(o.path[from:]), e.to)
 	o.problems = append(o.problems, tool.Diagnostic{
-		Code: "cycle", Severity: tool.Error, Pos: e.pos, Len: len(e.to),
+		Code: "cycle", Severity: tool.Error, Pos: e.pos(), Len: len(e.to),
 		Message: fmt.Sprintf("steps wait for each other: %s", strings.Join(circle, " waits for ")),
 		Hint:    "remove one of these wait-for entries or references",
 	})

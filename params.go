@@ -101,7 +101,7 @@ type ParamsError struct {
 }
 
 // ParamProblem is what is wrong with one parameter. Code is one of missing,
-// unknown, type, validation, transform, default, nul.
+// unknown, type, validation, transform, default, nul, dash, refused.
 type ParamProblem struct {
 	Name    string `json:"name"` // with what leads to the value inside it, as in opts[0].name; "" for all of them together
 	Code    string `json:"code"`

@@ -63,6 +63,10 @@ func (p pause) told(show func(*expr.Template) string) string {
 	return "for " + p.span.String()
 }
 
+func (p pause) waitsFor() (*expr.Template, func(string) error) {
+	return p.until, func(text string) error { _, err := moment(text); return err }
+}
+
 func (p pause) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	now := time.Now()
 	until := now.Add(p.span)

@@ -41,6 +41,8 @@ type Plan struct {
 	sourced  []secretSource  // tool-wide
 	gates    []dag.ID        // joins that handlers see the run's outcome at
 	loops    map[string]bool // steps that loop, those in groups too
+	size     int64           // see Size
+	cleans   bool            // it has a cleanup, or a tool that it uses has
 	group    bool            // the steps of a group: a graph within its tool's
 	cleanup  *cleanup        // nil = nothing to clean up
 	needed   []permission    // required-permissions
@@ -228,6 +230,7 @@ func (p *Plan) build() error {
 			}
 		}
 	}
+	p.cleans = p.cleanup != nil || slices.ContainsFunc(p.steps, func(s *planStep) bool { return s.nested != nil && s.nested.cleans })
 	all := make([]dag.ID, 0, len(p.steps))
 	p.byName = make(map[string]*planStep, len(p.steps))
 	for _, s := range p.steps {
@@ -349,19 +352,29 @@ func (s *planStep) retryIf(v dag.View, r *dag.Result) bool {
 
 // settings are what holds for the plan's graph as a whole.
 func (p *Plan) settings() dag.Settings {
-	if p.group {
-		return dag.Settings{Within: true}
+	s := dag.Settings{Within: true}
+	if !p.group {
+		s = dag.Settings{FailFast: p.Definition.FailFast, Timeout: p.Definition.Timeout}
 	}
-	s := dag.Settings{FailFast: p.Definition.FailFast, Timeout: p.Definition.Timeout}
-	if p.output != nil {
+	if p.output != nil || p.cleans {
 		s.Finish = func(v dag.View, r *dag.Result) { p.finish(v, r) }
 	}
 	return s
 }
 
-// finish renders the tool's output template over its steps' results. Without success a
-// run has an output only if all steps that it names ran.
+// finish completes the result of the plan's graph.
 func (p *Plan) finish(v dag.View, r *dag.Result) {
+	if p.cleans {
+		p.uncleaned(v, r)
+	}
+	if p.output != nil {
+		p.render(v, r)
+	}
+}
+
+// render makes the tool's output of its steps' results. Without success a run has an
+// output only if all steps that it names ran.
+func (p *Plan) render(v dag.View, r *dag.Result) {
 	a := v.Args().(*Args)
 	if a.path == "" && r.Status != dag.Succeeded && !p.ranForOutput(v) {
 		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil

@@ -84,15 +84,22 @@ func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
 func (p *Plan) preview(a *Args) (*Preview, error) {
 	a.session, a.ahead = &steps.Session{}, true // nothing but a mask
 	defer a.world.scripts(hooks.Config{})()
-	if err := a.openEnvironment(context.Background()); err != nil {
+	ctx := a.world.context()
+	if err := a.openEnvironment(ctx); err != nil {
 		return nil, err
 	}
-	v := &previewer{out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.shown(), Needs: p.Needs()}}
+	v := &previewer{ctx: ctx, out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.shown(), Needs: p.Needs()}}
 	v.tool(p, a, "")
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	return v.out, nil
 }
 
-type previewer struct{ out *Preview }
+type previewer struct {
+	ctx context.Context // nothing more is worked out once it is done
+	out *Preview
+}
 
 func (v *previewer) tool(p *Plan, a *Args, prefix string) {
 	waves := p.waves()
@@ -100,6 +107,9 @@ func (v *previewer) tool(p *Plan, a *Args, prefix string) {
 		v.about(p, a, prefix)
 	}
 	for _, s := range p.steps {
+		if v.ctx.Err() != nil {
+			return
+		}
 		id := dag.ID(s.def.Name)
 		step := PreviewStep{ID: prefix + s.def.Name, Wave: waves[id], Kind: string(s.def.Kind)}
 		for _, up := range p.Upstream(s.def.Name) {
@@ -164,6 +174,9 @@ func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
 	}
 	waves := p.waves()
 	for _, s := range p.steps {
+		if v.ctx.Err() != nil {
+			return
+		}
 		step := PreviewStep{ID: prefix + s.def.Name, Wave: waves[dag.ID(s.def.Name)], Kind: string(s.def.Kind), Verdict: expr.NotYet}
 		switch {
 		case s.command != nil:
@@ -286,13 +299,13 @@ func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(st
 		}
 	}
 	step.Command = strings.Join(words, " ")
-	inner, err := s.nested.bind(a.world, raw)
+	inner, err := s.nested.bind(v.ctx, a.world, raw)
 	if err != nil {
 		step.Problem = mask(s.foreseenProblem(err, unknown))
 		return nil
 	}
 	inner.session, inner.ahead, inner.guessed, inner.confine = a.session, true, len(unknown) > 0, inner.confine.Within(a.confine)
-	if err := inner.openEnvironment(context.Background()); err != nil {
+	if err := inner.openEnvironment(v.ctx); err != nil {
 		step.Problem = mask(err.Error())
 		return nil
 	}

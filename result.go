@@ -261,6 +261,7 @@ type runJSON struct {
 	Output     string         `json:"output"`
 	Steps      []stepJSON     `json:"steps"`
 	Tolerated  []string       `json:"tolerated"`
+	Uncleaned  []string       `json:"cleanup_failed,omitempty"`
 	Log        []LogEntry     `json:"execution_log,omitempty"` // of Markdown tools
 	Needs      []Need         `json:"needs,omitempty"`
 	Notices    []steps.Notice `json:"notices,omitempty"`
@@ -325,7 +326,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	doc := runJSON{
 		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
 		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
-		Params: r.Params, Output: r.Output, Tolerated: r.Tolerated, Log: r.ExecutionLog(), Needs: r.Needs, Notices: r.Notices, Steps: []stepJSON{},
+		Params: r.Params, Output: r.Output, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), Needs: r.Needs, Notices: r.Notices, Steps: []stepJSON{},
 	}
 	for _, s := range r.Steps {
 		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,

@@ -147,7 +147,11 @@ func (a *Args) fetchSecrets(ctx context.Context) error {
 // foreseen hides, from the start, what tools that a plan uses will take from the
 // process's variables, or from files of their own, and keep secret. A variable too short
 // to be hidden fails its tool.
-func (a *Args) foreseen(p *Plan) {
+func (a *Args) foreseen(p *Plan, seen map[*Plan]bool) {
+	if seen[p] {
+		return
+	}
+	seen[p] = true
 	for _, s := range p.steps {
 		if s.script != nil && s.script.def.Module != nil {
 			if env, err := openToolEnv(a, p.Definition.Name, s.script.def.Module); err == nil { // else the step tells
@@ -164,7 +168,7 @@ func (a *Args) foreseen(p *Plan) {
 		for _, src := range s.nested.allSources() {
 			hide(src.env)
 		}
-		a.foreseen(s.nested)
+		a.foreseen(s.nested, seen)
 	}
 }
 

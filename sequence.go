@@ -67,9 +67,10 @@ func (c *sequenceCompiler) compile() []*planStep {
 // all compiles the step with all that belongs to it.
 func (c *stepCompiler) all(h *handler) *planStep {
 	def := c.step
-	for _, w := range def.WaitFor {
+	for i := range def.WaitFor {
+		w := &def.WaitFor[i]
 		if w.S != def.Name { // diagnosed where it was read
-			c.edges = append(c.edges, edge{w.S, w.Pos})
+			c.edges = append(c.edges, edge{w.S, w, 0})
 		}
 	}
 	s := c.compile()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/hooks"
@@ -16,7 +17,23 @@ import (
 )
 
 // jsTransform is a parameter's transform in JavaScript: an expression over value (S1-159).
-type jsTransform struct{ script *hooks.Script }
+type jsTransform struct {
+	script *hooks.Script
+
+	mu    sync.Mutex
+	spent spent
+}
+
+// spent is the last value for which the script ran out of time or memory. A call binds
+// its parameters more than once, and must not wait for the same failure each time.
+type spent struct {
+	value string // as JSON
+	err   error
+	at    time.Time
+}
+
+// spentFor is how long the failure is remembered: a busy machine may have been the reason.
+const spentFor = time.Minute
 
 // functionName is what stands alone where a function is named that value is given to.
 var functionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`) })
@@ -55,7 +72,7 @@ func (c *compiler) jsTransform(at tool.Text) *jsTransform {
 	if script == nil {
 		return nil
 	}
-	return &jsTransform{script}
+	return &jsTransform{script: script}
 }
 
 func (c *compiler) noTransform(at tool.Text, name string) {
@@ -68,26 +85,55 @@ func (c *compiler) noTransform(at tool.Text, name string) {
 
 // apply is the transformed value. An array is transformed element by element; nil stays
 // nil. The result is a text, a number, true or false.
-func (t *jsTransform) apply(rt *hooks.Runtime, v any) (any, error) {
+func (t *jsTransform) apply(ctx context.Context, rt *hooks.Runtime, v any) (any, error) {
 	list, isList := v.([]any)
 	switch {
 	case v == nil:
 		return nil, nil
 	case !isList:
-		return t.call(rt, v)
+		return t.call(ctx, rt, v)
 	}
 	out := make([]any, len(list))
 	for i, e := range list {
 		var err error
-		if out[i], err = t.apply(rt, e); err != nil {
+		if out[i], err = t.apply(ctx, rt, e); err != nil {
 			return nil, fmt.Errorf("element %d: %w", i, err)
 		}
 	}
 	return out, nil
 }
 
-func (t *jsTransform) call(rt *hooks.Runtime, v any) (any, error) {
-	out, err := rt.Call(context.Background(), hooks.Call{Script: t.script, Vars: map[string]any{"value": v}})
+func (t *jsTransform) call(ctx context.Context, rt *hooks.Runtime, v any) (any, error) {
+	key, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("cannot transform the value: %w", err)
+	}
+	if err := t.failed(string(key)); err != nil {
+		return nil, err
+	}
+	result, err := t.run(ctx, rt, v)
+	var bad *hooks.Error
+	if errors.As(err, &bad) && (bad.Kind == hooks.KindTimeout || bad.Kind == hooks.KindMemory) {
+		t.mu.Lock()
+		t.spent = spent{string(key), err, time.Now()}
+		t.mu.Unlock()
+	}
+	return result, err
+}
+
+// failed is why the script did not end for this value a short while ago, nil if it did or
+// was not asked.
+func (t *jsTransform) failed(key string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s := t.spent; s.err != nil && s.value == key && time.Since(s.at) < spentFor {
+		return s.err
+	}
+	return nil
+}
+
+func (t *jsTransform) run(ctx context.Context, rt *hooks.Runtime, v any) (any, error) {
+	out, err := rt.Call(ctx, hooks.Call{Script: t.script, Vars: map[string]any{"value": v}})
 	if err != nil {
 		return nil, fmt.Errorf("cannot transform the value: %w", placedError(err))
 	}
@@ -98,7 +144,12 @@ func (t *jsTransform) call(rt *hooks.Runtime, v any) (any, error) {
 		}
 	}
 	switch result := result.(type) {
-	case string, bool:
+	case string:
+		if len(result) > expr.MaxValue {
+			return nil, &expr.SizeError{What: "the result of the transform", Most: expr.MaxValue}
+		}
+		return result, nil
+	case bool:
 		return result, nil
 	case json.Number:
 		return parseNumber(result.String())

@@ -61,7 +61,7 @@ func (t tree) value(sc expr.Scope) (any, error) {
 			}
 			list[i] = v
 		}
-		return list, nil
+		return t.bounded(list)
 	case t.isMap:
 		m := make(map[string]any, len(t.list))
 		for i, e := range t.list {
@@ -71,9 +71,35 @@ func (t tree) value(sc expr.Scope) (any, error) {
 			}
 			m[t.keys[i]] = v
 		}
-		return m, nil
+		return t.bounded(m)
 	}
 	return t.scalar, nil
+}
+
+// bounded refuses a list or an object that is too large when written out: the same large
+// value can stand in it many times.
+func (t tree) bounded(v any) (any, error) {
+	if expr.Size(v) > expr.MaxValue {
+		what := "the list"
+		if t.isMap {
+			what = "the object"
+		}
+		return nil, &expr.SizeError{What: what, Most: expr.MaxValue}
+	}
+	return v, nil
+}
+
+// size is how large the value becomes, at least, where each reference is as large as of
+// says.
+func (t tree) size(of func(expr.Ref) int) int {
+	if t.text != nil {
+		return t.text.Length(of)
+	}
+	n := 0
+	for _, e := range t.list {
+		n = min(n+e.size(of), 1<<40)
+	}
+	return n
 }
 
 // refs lists every reference in the tree.

@@ -27,9 +27,24 @@ type World struct {
 	// Engine gives its own, and Plan.Bind and Plan.Preview make one for the time they take.
 	JavaScript *hooks.Runtime
 
+	ctx     context.Context // see Until; nil: context.Background()
 	env     map[string]string
 	fetch   func(context.Context, FetchRequest) (*FetchAnswer, error) // of scripts; nil: none
 	mayCall func([]UsedTool) error                                    // of scripts; nil: any
+}
+
+// Until is the world for work that ends when ctx does: Plan.Bind and Plan.Preview then
+// return its cause. Engine.Run goes by its own context.
+func (w World) Until(ctx context.Context) World {
+	w.ctx = ctx
+	return w
+}
+
+func (w *World) context() context.Context {
+	if w.ctx == nil {
+		return context.Background()
+	}
+	return w.ctx
 }
 
 // filled is a copy with every gap filled from the process.

@@ -58,7 +58,7 @@ func (s *State) finishFrames(now time.Time, free int) int {
 			f.result.Started, f.result.Ended = f.began, now
 		}
 		if f.up.f == nil {
-			f.result.Notes = s.notes(f.result.Status)
+			f.result.Notes = append(s.notes(f.result.Status), f.result.Notes...)
 			s.decide(Event{Kind: RunFinished, Result: f.result, Reason: f.result.Reason})
 			continue
 		}

@@ -123,8 +123,9 @@ func (t *Template) Argv(sc Scope) ([]string, error) {
 		return nil, errors.New("cannot split a script into words: it was parsed for a shell")
 	}
 	argv := make([]string, 0, len(t.words))
+	size := sum{most: MaxTogether}
 	for _, w := range t.words {
-		words, err := w.render(sc)
+		words, err := w.render(sc, &size)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +137,7 @@ func (t *Template) Argv(sc Scope) ([]string, error) {
 	return argv, nil
 }
 
-func (w argvWord) render(sc Scope) ([]string, error) {
+func (w argvWord) render(sc Scope, size *sum) ([]string, error) {
 	out := wordBuilder{open: w.quoted}
 	if w.quoted {
 		out.words = []string{""}
@@ -152,6 +153,9 @@ func (w argvWord) render(sc Scope) ([]string, error) {
 		}
 		words, err := valueWords(p.hole, v, ref.Class, p.quoted || v.Raw)
 		if err != nil {
+			return nil, err
+		}
+		if err := size.addAll(words, "the command with its values"); err != nil {
 			return nil, err
 		}
 		atStart := len(out.words) == 0 || len(out.words) == 1 && out.words[0] == ""

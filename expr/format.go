@@ -40,8 +40,12 @@ func (s valueScope) Lookup(Ref) (Value, error) { return Value{V: s.v, Text: true
 // (S1-137).
 func (f *Format) words(elems []any) ([]string, error) {
 	var all []string
+	var size sum
 	for _, e := range elems {
 		words, err := f.element(e)
+		if err == nil {
+			err = size.addAll(words, "the formatted value")
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -52,6 +56,7 @@ func (f *Format) words(elems []any) ([]string, error) {
 
 func (f *Format) element(v any) ([]string, error) {
 	var w wordBuilder
+	var size sum
 	for _, p := range f.pieces {
 		if p.hole == nil {
 			w.blanks(p.text)
@@ -65,7 +70,11 @@ func (f *Format) element(v any) ([]string, error) {
 			w.blanks(textOf(value.V, ""))
 			continue
 		}
-		w.text(textOf(value.V, value.Delimiter))
+		text := textOf(value.V, value.Delimiter)
+		if err := size.add(len(text), "the formatted value"); err != nil {
+			return nil, err
+		}
+		w.text(text)
 	}
 	words := w.words
 	if strings.Join(words, "") == "" {

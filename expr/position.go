@@ -98,7 +98,7 @@ func withPlaceholders(src string, pieces []piece) (string, []placed) {
 	}
 	var b strings.Builder
 	b.Grow(len(src) + 16)
-	var holes []placed
+	holes := make([]placed, 0, len(pieces)/2+1)
 	for _, p := range pieces {
 		if p.hole == nil {
 			b.WriteString(p.text)

@@ -34,7 +34,7 @@ func (t *Template) Script(sc Scope) (Script, error) {
 	if t.static && len(t.pieces) == 1 {
 		return Script{Text: t.pieces[0].text}, nil
 	}
-	r := scriptRenderer{shell: t.shell, scope: sc, words: map[*hole][]string{}}
+	r := scriptRenderer{shell: t.shell, scope: sc, words: map[*hole][]string{}, size: sum{most: MaxTogether}}
 	for _, p := range t.script {
 		if p.hole == nil {
 			r.text.WriteString(p.text)
@@ -56,6 +56,7 @@ type scriptRenderer struct {
 	text  strings.Builder
 	vars  []Var
 	words map[*hole][]string // what the holes so far came to
+	size  sum
 }
 
 func (r *scriptRenderer) hole(h *hole) error {
@@ -69,6 +70,9 @@ func (r *scriptRenderer) hole(h *hole) error {
 	}
 	words, err := valueWords(h, v, ref.Class, v.Raw || h.sits.form != formWord)
 	if err != nil {
+		return err
+	}
+	if err := r.size.addAll(words, "the script with its values"); err != nil {
 		return err
 	}
 	r.words[h] = words
@@ -134,13 +138,35 @@ func (p position) check(ref Ref, v Value, words []string, rendered map[*hole][]s
 	}
 	for _, w := range words {
 		if why := p.refuses(w, rendered); why != "" {
-			return fmt.Errorf("cannot put %s into the script as %s: %s", Quoted(w), ref, why)
+			return &RefusedError{Ref: ref, Value: w, Why: why}
 		}
 		if p.guard == guardProgram || p.guard == guardOption {
 			break // what follows the first word is an argument
 		}
 	}
 	return nil
+}
+
+// RefusedError says that a value must not stand where a script has it.
+type RefusedError struct {
+	Ref   Ref
+	Value string
+	Why   string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("cannot put %s into the script as %s: %s", Quoted(e.Value), e.Ref, e.Why)
+}
+
+// Guarded reports whether a value stands where the shell reads more than text, so that the
+// template can refuse values that do not begin with a dash.
+func (t *Template) Guarded() bool {
+	for _, p := range t.script {
+		if p.hole != nil && p.hole.sits.guard != guardNone {
+			return true
+		}
+	}
+	return false
 }
 
 // vanished reports whether nothing remains of the holes before.

@@ -75,28 +75,40 @@ func (t *Template) Static() bool { return t.static }
 // Text renders a Plain template.
 func (t *Template) Text(sc Scope) (string, error) {
 	var b strings.Builder
+	var size sum
 	for _, p := range t.pieces {
 		if p.hole == nil {
 			b.WriteString(p.text)
 			continue
 		}
-		v, _, err := p.hole.value(sc)
+		text, err := t.holeText(p.hole, sc)
 		if err != nil {
 			return "", err
 		}
-		if t.markdown {
-			b.WriteString(markdownText(v))
-			continue
-		}
-		text, err := v.text()
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", p.hole.name(), err)
+		if err := size.add(len(text), "the text"); err != nil {
+			return "", err
 		}
 		b.WriteString(text)
 	}
 	text := b.String()
 	if strings.IndexByte(text, 0) >= 0 {
 		return "", errNUL
+	}
+	return text, nil
+}
+
+// holeText is what stands in a text in place of a reference.
+func (t *Template) holeText(h *hole, sc Scope) (string, error) {
+	v, _, err := h.value(sc)
+	if err != nil {
+		return "", err
+	}
+	if t.markdown {
+		return markdownText(v), nil
+	}
+	text, err := v.text()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", h.name(), err)
 	}
 	return text, nil
 }

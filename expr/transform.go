@@ -52,6 +52,14 @@ func (t Transform) String() string { return t.name }
 // element; nil stays nil. A value the transform cannot take is an error, never a
 // guess.
 func (t Transform) Apply(v any) (any, error) {
+	out, err := t.each(v)
+	if err == nil && t.apply != nil && Size(out) > MaxValue && Size(v) <= MaxValue {
+		return nil, &SizeError{"the result of " + t.name, MaxValue}
+	}
+	return out, err
+}
+
+func (t Transform) each(v any) (any, error) {
 	if v == nil || t.apply == nil {
 		return v, nil
 	}
@@ -62,7 +70,7 @@ func (t Transform) Apply(v any) (any, error) {
 	out := make([]any, len(elems))
 	for i, e := range elems {
 		var err error
-		if out[i], err = t.Apply(e); err != nil {
+		if out[i], err = t.each(e); err != nil {
 			return nil, err
 		}
 	}

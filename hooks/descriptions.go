@@ -57,13 +57,17 @@ func (l *loader) recall(key string) (d described, ok bool) {
 // keep writes what a tool said of itself. Where that fails it is asked again next time, so
 // nobody need be told; a file that a power cut tore is known by its sum.
 func (l *loader) keep(key string, d described) {
-	body, err := json.Marshal(d)
-	if l.Cache == "" || err != nil || len(body) > largestDescribed || os.MkdirAll(l.Cache, 0o700) != nil {
+	if body, err := json.Marshal(d); err == nil {
+		l.write(key, []byte(tool.DigestOf(body)+"\n"+string(body)))
+	}
+}
+
+func (l *loader) write(key string, text []byte) {
+	if l.Cache == "" || len(text) > largestDescribed || os.MkdirAll(l.Cache, 0o700) != nil {
 		return
 	}
 	temporary := filepath.Join(l.Cache, ".new-"+rand.Text())
-	if os.WriteFile(temporary, []byte(tool.DigestOf(body)+"\n"+string(body)), 0o600) != nil ||
-		os.Rename(temporary, filepath.Join(l.Cache, key)) != nil {
+	if os.WriteFile(temporary, text, 0o600) != nil || os.Rename(temporary, filepath.Join(l.Cache, key)) != nil {
 		os.Remove(temporary)
 		return
 	}

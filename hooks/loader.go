@@ -24,6 +24,9 @@ type LoaderConfig struct {
 	// Ahead has no JavaScript run: of a file that is not in the Cache no more is known than
 	// its name. For completion.
 	Ahead bool
+	// Context ends the reading of files: once it is done no tool is asked. nil:
+	// context.Background().
+	Context context.Context
 	// Bundle makes one module of a file that consists of several: ES modules, TypeScript,
 	// what needs packages. nil: such files are refused. It is called from several
 	// goroutines at once.
@@ -44,11 +47,17 @@ const describeTimeout = 2 * time.Second
 //
 // The Loader is safe for concurrent use.
 func Loader(c LoaderConfig) tool.Loader {
-	l := &loader{c}
+	if c.Context == nil {
+		c.Context = context.Background()
+	}
+	l := &loader{LoaderConfig: c}
 	return l.load
 }
 
-type loader struct{ LoaderConfig }
+type loader struct {
+	LoaderConfig
+	failures failures
+}
 
 func (l *loader) load(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 	if def, found := restored(file, src); def != nil {
@@ -119,15 +128,27 @@ func toolStem(file string) string {
 
 // describe asks a tool what it is.
 func (l *loader) describe(m *tool.Module, name string) (*description, *tool.Diagnostic) {
+	key := l.failureKey(m, name)
+	if d := l.failed(key, m); d != nil {
+		return nil, d
+	}
+	if d := l.exhausted(l.Context); d != nil {
+		return nil, d
+	}
 	rt := l.Runtime
 	if rt == nil {
 		rt = New(Config{})
 		defer rt.Close()
 	}
-	answer, err := rt.Call(context.Background(), Call{Script: CompileModule(m), Entry: "describe", Timeout: describeTimeout,
+	began := time.Now()
+	answer, err := rt.Call(l.Context, Call{Script: CompileModule(m), Entry: "describe", Timeout: describeTimeout,
 		Vars: map[string]any{"tool": map[string]any{"id": name}}})
 	if err != nil {
-		return nil, notDescribed(m, err)
+		d := notDescribed(m, err)
+		if worthRemembering(err) && l.Context.Err() == nil {
+			l.remember(key, d, time.Since(began))
+		}
+		return nil, d
 	}
 	d := &description{}
 	if err := json.Unmarshal(answer, d); err != nil {

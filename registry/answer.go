@@ -65,6 +65,7 @@ type Answer struct {
 	Content   *flowrun.Content // for the model and for a person; never nil
 	Error     *Error           // nil for success
 	Run       string           // id of the run; "" for none
+	Warnings  []string         // of a call that succeeded: a cleanup that failed
 
 	Result *flowrun.Result // nil where nothing was executed
 	Err    error           // what was behind Error, where that was an error; else nil
@@ -95,9 +96,10 @@ func (a *Answer) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	tail, err := encode(struct {
-		Error *Error  `json:"error"`
-		Run   *string `json:"run"`
-	}{a.Error, orNull(a.Run)})
+		Error    *Error   `json:"error"`
+		Run      *string  `json:"run"`
+		Warnings []string `json:"warnings,omitempty"`
+	}{a.Error, orNull(a.Run), a.Warnings})
 	if err != nil {
 		return nil, err
 	}
@@ -195,6 +197,9 @@ func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *A
 	switch {
 	case res.Status == dag.Succeeded || res.Status == dag.Reused:
 		a.Status, a.Error, a.Content = Succeeded, nil, res.Content()
+		if res.Reason == flowrun.ReasonCleanup {
+			a.Warnings = []string{cutText("the call succeeded, but its cleanup failed: "+res.Message, mostTold)}
+		}
 		return a
 	case res.Status == dag.Waiting:
 		return a.failed(Failed, &Error{Code: CodeWaiting, Message: fmt.Sprintf("the run is waiting for a person: %s", res.Message),

@@ -26,7 +26,7 @@ var ErrShortSecret = fmt.Errorf("it has fewer than %d characters, and hiding tho
 
 // Mask hides secrets in text (S1-174): each value as it is, in base64 (wherever in
 // a longer text it was encoded, and however that is cut into lines), URL-escaped,
-// JSON-escaped, and quoted as Go, Python and shells quote it (set -x prints every word
+// HTML-escaped, JSON-escaped once or twice, and quoted as Go, Python and shells quote it (set -x prints every word
 // that way). Of a secret with several lines, each line that is long enough to mean something is a secret too: programs
 // read keys line by line. Where found places overlap, all of them are hidden. The zero Mask hides nothing. It is safe for
 // concurrent use; a writer hides what was added before it was made.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"html"
 	"net/url"
 	"os"
 	"os/exec"
@@ -254,6 +255,32 @@ func TestMaskLines(t *testing.T) {
 	} {
 		if got := m.String(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestMaskEscapedForHTML: templates escape for HTML, and logs put JSON into JSON.
+func TestMaskEscapedForHTML(t *testing.T) {
+	const secret = `p<a>&"q'\w=ü/x`
+	inner, _ := json.Marshal(map[string]string{"k": secret})
+	outer, _ := json.Marshal(map[string]string{"m": string(inner)})
+	var m Mask
+	if err := m.Add(secret); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"Go's html":        html.EscapeString(secret),
+		"between tags":     strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(secret),
+		"Python's html":    strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;").Replace(secret),
+		"PHP's html":       strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#039;").Replace(secret),
+		"XML":              strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;").Replace(secret),
+		"JSON":             string(inner),
+		"JSON in JSON":     string(outer),
+		"Python's twice":   `{"m": "{\"k\": \"p<a>&\\\"q'\\\\w=\\u00fc/x\"}"}`,
+		"Python's unicode": `{"m": "{\"k\": \"p<a>&\\\"q'\\\\w=ü/x\"}"}`,
+	} {
+		if got := m.String("<" + text + ">"); !strings.Contains(got, Replacement) || strings.Contains(got, "q") {
+			t.Errorf("%s: %s became %s", name, text, got)
 		}
 	}
 }

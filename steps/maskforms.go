@@ -83,12 +83,39 @@ func base64At(enc *base64.Encoding, v string, shift int) string {
 	return text[first:last]
 }
 
-// escaped is v as it is, and as URLs and JSON hold it.
+// escaped is v as it is, and as URLs, HTML and JSON hold it; and JSON that is a text in
+// another JSON.
 func escaped(v string) []string {
 	query := url.QueryEscape(v)
 	percent := strings.ReplaceAll(query, "+", "%20") // {X:urlencode}, jq's @uri
 	out := []string{v, query, percent, strings.ReplaceAll(percent, "%2F", "/"), url.PathEscape(v)}
 	out = append(out, inParameter.Replace(percent), inURL.Replace(inParameter.Replace(percent)), inForm.Replace(query))
+	out = append(out, inHTML(v)...)
+	for _, text := range inJSON(v) {
+		out = append(append(out, text), inJSON(text)...)
+	}
+	return out
+}
+
+// inHTML is v as the usual libraries escape it for HTML: they agree on < and >, not on
+// quotation marks, which need no escape between tags.
+func inHTML(v string) []string {
+	if !strings.ContainsAny(v, "&<>\"'") {
+		return nil
+	}
+	var out []string
+	text := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(v)
+	for _, double := range []string{`"`, "&quot;", "&#34;", "&#x22;"} {
+		for _, single := range []string{"'", "&#39;", "&#039;", "&#x27;", "&apos;"} {
+			out = append(out, strings.NewReplacer(`"`, double, "'", single).Replace(text))
+		}
+	}
+	more := strings.NewReplacer("/", "&#x2F;", "`", "&#x60;", "=", "&#x3D;", `"`, "&quot;", "'", "&#39;") // mustache
+	return append(out, more.Replace(text))
+}
+
+// inJSON is v as encoders of JSON write it, without the quotation marks.
+func inJSON(v string) (out []string) {
 	for _, html := range []bool{true, false} {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)

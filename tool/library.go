@@ -45,6 +45,9 @@ type Config struct {
 	// Trusted says whether the user trusts the project in a folder. Tools of the user and of
 	// the machine find the tools of such a project only. nil: no project is trusted.
 	Trusted func(folder string) bool
+	// MaxPlanSteps is how many steps the plan of a tool may have, with those of the tools
+	// it uses; 0 is a million.
+	MaxPlanSteps int
 }
 
 // Loader reads a definition from the bytes of a file, as Decode does. It may be called
@@ -59,9 +62,11 @@ type Library struct {
 	workDir string
 	folders []folder
 
-	trusted func(folder string) bool // Config.Trusted
-	indexes string                   // Config.Index
-	program string                   // see program
+	trusted   func(folder string) bool // Config.Trusted
+	mostSteps int                      // Config.MaxPlanSteps
+
+	indexes string // Config.Index
+	program string // see program
 	now     func() time.Time
 
 	mu         sync.Mutex
@@ -114,6 +119,14 @@ func stampsOf(files []string) map[string]stamp {
 	return stamps
 }
 
+// MaxPlanSteps is that of the Config.
+func (l *Library) MaxPlanSteps() int {
+	if l == nil {
+		return 0
+	}
+	return l.mostSteps
+}
+
 // NewLibrary makes a Library. It touches no file but to find the local scope:
 // the nearest .flowrun/tools and .cycod/tools from the working directory
 // upwards, not beyond the root of a repository.
@@ -139,6 +152,7 @@ func NewLibrary(c Config) *Library {
 		index:      map[string]index{},
 		now:        time.Now,
 		trusted:    c.Trusted,
+		mostSteps:  c.MaxPlanSteps,
 	}
 	if c.Index != "" {
 		l.indexes, l.program = c.Index, program()

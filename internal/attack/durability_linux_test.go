@@ -11,7 +11,9 @@ import (
 // home of the user database is taken; a user without one has runs that are not recorded.
 func TestNoHome(t *testing.T) {
 	const tool = "name: t\ndescription: x\nsteps: [{name: s, bash: echo ran}]\n"
-	bare := func(s *site) []string { return []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.env[len(s.env)-1][len("TMPDIR="):]} }
+	bare := func(s *site) []string {
+		return []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.env[len(s.env)-1][len("TMPDIR="):]}
+	}
 	t.Run("a home that cannot be used", func(t *testing.T) {
 		t.Parallel()
 		s := newSite(t)

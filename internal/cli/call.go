@@ -170,7 +170,7 @@ func (a *app) callWith(ctx context.Context, sig *signals, s *sqlite.Store, q reg
 		a.say("traces are not sent: %v", err)
 	}
 	traces.join(&config)
-	o := registry.Options{Engine: flowrun.New(config), World: flowrun.World{JavaScript: a.javaScript()}, Files: true, Timeout: f.timeout,
+	o := registry.Options{Engine: flowrun.New(config), World: flowrun.World{JavaScript: a.javaScript()}.Until(ctx), Files: true, Timeout: f.timeout,
 		Judge: d.judge, Confirm: d.confirm, Run: func(i *registry.Invocation) []flowrun.RunOption {
 			d.told = a.narrate(narration{mode: f.progress, plan: i.Tool.Plan(), recorded: true, stateDir: config.StateDir})
 			return append(d.told.options, flowrun.WithForce(sig.force), flowrun.WithTrace(inherited()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.told.queued))

@@ -21,6 +21,7 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Process is what the command line may use of its process. Tests hand in their
@@ -67,6 +68,10 @@ type app struct {
 	inJSON bool   // --progress json: errors are told so too
 
 	scripts *hooks.Runtime // nil until asked for
+	limits  *config.Config // see bounds
+	bounded bool           // whether bounds has been asked
+	load    tool.Loader    // of .tool.js files; nil until asked for
+	loading loading        // ends load
 	inForce *config.Config // of the command that runs something; nil until it has read them
 
 	trustOnce   bool        // --trust-project of a command that runs something

@@ -7,7 +7,7 @@ import "github.com/flowrun/flowrun/hooks"
 func (a *app) javaScript() *hooks.Runtime {
 	if a.scripts == nil {
 		var c hooks.Config
-		if s, err := a.configuration(false); err == nil {
+		if s := a.bounds(); s != nil {
 			c.Timeout, c.Memory = s.Duration("limits.js-timeout"), s.Number("limits.js-memory")
 		}
 		a.scripts = hooks.New(c)

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -16,6 +17,9 @@ func (a *app) library() *tool.Library {
 	c := tool.Config{Trusted: a.trusts}
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		c.Index = filepath.Join(dir, "index")
+	}
+	if s := a.bounds(); s != nil {
+		c.MaxPlanSteps = int(s.Number("limits.max-plan-steps"))
 	}
 	lib := tool.NewLibrary(c)
 	a.readScripts(lib)
@@ -27,6 +31,18 @@ func (a *app) library() *tool.Library {
 func (a *app) trusts(project string) bool {
 	c, err := a.soFar()
 	return err == nil && c.Trust.Covers(project)
+}
+
+// bounds are the settings as far as definitions are read by them, nil where they are
+// invalid, which the command itself reports.
+func (a *app) bounds() *config.Config {
+	if !a.bounded {
+		a.bounded = true
+		if c, err := a.configuration(false); err == nil {
+			a.limits = c
+		}
+	}
+	return a.limits
 }
 
 // tools lists what a library holds. Many files are read on all processors, where the user

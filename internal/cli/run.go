@@ -468,14 +468,15 @@ func (a *app) closing(res *flowrun.Result, recorded bool) {
 	for _, n := range res.Notices {
 		a.say("%s", n.Message)
 	}
-	if len(res.Notes) > 0 && res.Status == dag.Succeeded {
-		a.say("run %s %s%s", res.ID, res.Status.With(res.Notes...), colon(listed(res.Tolerated)))
-	}
+	detail := res.Message
 	if res.Status == dag.Succeeded {
-		return
+		if len(res.Notes) == 0 {
+			return
+		}
+		detail = cmp.Or(detail, listed(res.Tolerated))
 	}
-	a.say("run %s %s%s", res.ID, res.Status.With(res.Notes...), colon(res.Message))
-	if recorded {
+	a.say("run %s %s%s", res.ID, res.Status.With(res.Notes...), colon(detail))
+	if recorded && (res.Status != dag.Succeeded || res.Reason == flowrun.ReasonCleanup) {
 		a.next(res)
 	}
 }

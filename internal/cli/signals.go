@@ -63,6 +63,7 @@ func (a *app) signals(stop context.CancelCauseFunc) *signals {
 				return
 			}
 			stop(fmt.Errorf("received %v", sig))
+			a.loading.stop(fmt.Errorf("received %v", sig))
 		}
 	}()
 	return s

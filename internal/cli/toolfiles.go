@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"path/filepath"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -13,17 +15,42 @@ import (
 // readScripts has a library read .tool.js and .tool.ts files. Completion runs none of
 // them: whoever presses Tab has not asked for that.
 func (a *app) readScripts(lib *tool.Library) {
-	c := hooks.LoaderConfig{Runtime: a.javaScript(), Ahead: a.completes(), Bundle: bundled}
+	if a.load == nil {
+		a.load = a.scriptLoader()
+	}
+	for _, extension := range hooks.Extensions {
+		lib.Handle(extension, a.load)
+	}
+}
+
+// scriptLoader reads them for every library of a command, so that what fails is asked once.
+func (a *app) scriptLoader() tool.Loader {
+	c := hooks.LoaderConfig{Runtime: a.javaScript(), Ahead: a.completes(), Bundle: bundled, Context: a.loading.context()}
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		c.Cache = filepath.Join(dir, "descriptions")
 	}
-	load := hooks.Loader(c)
-	for _, extension := range hooks.Extensions {
-		lib.Handle(extension, load)
-	}
+	return hooks.Loader(c)
 }
 
 // completes says whether a shell asks what could be typed next.
 func (a *app) completes() bool {
 	return len(a.Args) > 0 && (a.Args[0] == cobra.ShellCompRequestCmd || a.Args[0] == cobra.ShellCompNoDescRequestCmd)
+}
+
+// loading is the context that definitions are read in.
+type loading struct {
+	once   sync.Once
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+func (l *loading) context() context.Context {
+	l.once.Do(func() { l.ctx, l.cancel = context.WithCancelCause(context.Background()) })
+	return l.ctx
+}
+
+// stop ends the reading: what has not been read by then is not.
+func (l *loading) stop(why error) {
+	l.context()
+	l.cancel(why)
 }

@@ -30,6 +30,7 @@ var approvals = tool.NewObject("approvals", "Which tools may be called without a
 
 var limits = tool.NewObject("limits", "Bounds of runs.",
 	many("max-parallel", "How many steps run at once; 2 for each CPU, at least 4, where absent."),
+	many("max-plan-steps", "How many steps the plan of a tool may have, with those of the tools it uses; a million where absent."),
 	field(tool.KindDuration, "cleanup", "60s", "Bound on what runs after a run was cancelled."),
 	field(tool.KindDuration, "call-timeout", "60s", "Bound on a call that comes from a model."),
 	field(tool.KindDuration, "js-timeout", "5s", "Bound on one call of JavaScript."),

@@ -54,8 +54,8 @@ func TestOtherWords(t *testing.T) {
 	words := map[explain.Kind][]string{
 		explain.Run: {dag.ReasonExit, dag.ReasonTimeout, dag.ReasonCondition, dag.ReasonUpstreamFailed, dag.ReasonCancelled, dag.ReasonForced,
 			dag.ReasonFailFast, dag.ReasonInput, dag.ReasonInterrupted, dag.ReasonPanic, dag.ReasonItems,
-			flowrun.ReasonRejected, flowrun.ReasonScript, flowrun.ReasonScriptTimeout, flowrun.ReasonScriptMemory, flowrun.ReasonScriptLost, steps.ReasonStartFailed, steps.ReasonOutputTooLarge, steps.ReasonUnanswered},
-		explain.Parameter: {"missing", "unknown", "type", "validation", "transform", "default", "nul", "dash"},
+			flowrun.ReasonRejected, flowrun.ReasonCleanup, flowrun.ReasonScript, flowrun.ReasonScriptTimeout, flowrun.ReasonScriptMemory, flowrun.ReasonScriptLost, steps.ReasonStartFailed, steps.ReasonOutputTooLarge, steps.ReasonUnanswered},
+		explain.Parameter: {"missing", "unknown", "type", "validation", "transform", "default", "nul", "dash", "refused"},
 		explain.Exit:      {"0", "1", "2", "3", "4", "5", "6", "7", "8", "70", "124", "130", "141", "143"},
 	}
 	for kind, list := range words {
@@ -76,7 +76,7 @@ func TestOtherWords(t *testing.T) {
 // unshown are the codes whose pages have no examples, because no text of a definition
 // can show them or because it depends on the system.
 var unshown = []string{"alias-bomb", "bad-approval", "bad-command", "bad-search", "bad-webhook", "bundle", "duplicate-tool", "missing-package", "control-character", "file-too-large", "graph", "js-no-return", "nesting", "no-command", "no-function", "not-utf-8", "tool-unloadable",
-	"schema-name", "too-deep", "too-many-steps", "two-spellings", "unreadable", "windows-only"}
+	"schema-name", "too-deep", "too-many-steps", "two-spellings", "unreadable", "value-size", "windows-only"}
 
 // TestExamples: what a page calls wrong gives its code, and what it calls right gives
 // nothing at all.

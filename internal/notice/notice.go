@@ -87,7 +87,7 @@ func (o Outcome) Text() string {
 		text = r.Tool + " waits for somebody"
 	}
 	detail := ""
-	if r.Status != dag.Succeeded {
+	if r.Status != dag.Succeeded || r.Reason == flowrun.ReasonCleanup {
 		detail = r.Message
 	}
 	if words := []rune(strings.Join(strings.Fields(strings.ReplaceAll(detail, "\x00", " ")), " ")); len(words) > longestDetail {

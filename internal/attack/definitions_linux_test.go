@@ -1,0 +1,231 @@
+package attack
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// doubling is a definition of 40 parameters, each twice as long as the one before;
+// first says what P0 is.
+func doubling(name, first string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "name: %s\ndescription: x\nparameters:\n  P0: {type: string, description: x, %s}\n", name, first)
+	for i := 1; i < 40; i++ {
+		fmt.Fprintf(&b, "  P%d: {type: string, description: x, default: \"{P%d}{P%d}\"}\n", i, i-1, i-1)
+	}
+	return b.String() + "bash: echo {P39}\n"
+}
+
+// writeChain writes tools a0, a1, ... each of which uses the next twice.
+func (s *site) writeChain(folder string, n int) {
+	for i := range n {
+		text := fmt.Sprintf("name: a%d\ndescription: x\nsteps:\n  - {name: a, use-tool: a%d}\n  - {name: b, use-tool: a%d}\n", i, i+1, i+1)
+		if i == n-1 {
+			text = fmt.Sprintf("name: a%d\ndescription: x\nbash: echo x\n", i)
+		}
+		s.write(fmt.Sprintf("%s/a%d.yaml", folder, i), text)
+	}
+}
+
+// measured is an outcome, with what it took.
+type measured struct {
+	outcome
+	took   time.Duration
+	user   time.Duration // of the processor
+	memory int64         // the most at once, in MiB
+}
+
+func (s *site) measure(args ...string) measured {
+	s.Helper()
+	c := s.command(args...)
+	began := time.Now()
+	o := s.finish(c)
+	return measured{o, time.Since(began), c.ProcessState.UserTime(), c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10}
+}
+
+// TestBombs: a few lines that stand for gigabytes are refused, soon and with little
+// memory, and validate names the place.
+func TestBombs(t *testing.T) {
+	const most = 200 // MiB
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"doubling, validate": {[]string{"validate", "dbl.yaml"}, 3, "P24"},
+		"doubling, run":      {[]string{"run", "./dbl.yaml"}, 3, "10 MiB"},
+		"doubling, given":    {[]string{"run", "./given.yaml", "P0=xxxxxxxxxxxxxxxx"}, 6, "10 MiB"},
+		"doubling, dry run":  {[]string{"run", "./given.yaml", "P0=xxxxxxxxxxxxxxxx", "--dry-run"}, 6, "10 MiB"},
+		"doubling, call":     {[]string{"call", "./given.yaml", `{"P0":"xxxxxxxxxxxxxxxx"}`}, 6, "10 MiB"},
+		"lists in lists":     {[]string{"run", "./lists.yaml", "P0=x"}, 3, "10 MiB"},
+		"lists, given":       {[]string{"run", "./lists-given.yaml", "P0=xxxxxxxxxxxxxxxx"}, 6, "10 MiB"},
+		"transforms":         {[]string{"run", "./quotes.yaml", "X=''''"}, 6, "10 MiB"},
+		"format":             {[]string{"run", "./format.yaml", "X=" + strings.Repeat("x", 100_000)}, 6, "10 MiB"},
+		"plan, validate":     {[]string{"validate", ".flowrun/tools/a0.yaml"}, 3, "a11.yaml:5:"},
+		"plan, graph":        {[]string{"graph", "a0"}, 3, "1000000"},
+		"plan, dry run":      {[]string{"run", "a0", "--dry-run"}, 3, "1000000"},
+		"plan, run":          {[]string{"run", "a0"}, 3, "1000000"},
+		"plan, call":         {[]string{"call", "a0", "{}"}, 3, "1000000"},
+		"loops":              {[]string{"validate", "loops.yaml"}, 3, "more than two billion"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.writeChain(".flowrun/tools", 31)
+			s.write("dbl.yaml", doubling("dbl", "default: x"))
+			s.write("given.yaml", doubling("given", "required: true"))
+			lists := strings.NewReplacer("type: string", "type: array", "}{", `}", "{`, `default: "`, `default: ["`, "\"}\n", "\"]}\n")
+			s.write("lists.yaml", lists.Replace(doubling("lists", `default: "x"`)))
+			s.write("lists-given.yaml", lists.Replace(doubling("lists-given", "required: true")))
+			s.write("quotes.yaml", "name: quotes\ndescription: x\nparameters: {X: {type: string, description: x, transform: \"trim"+
+				strings.Repeat(":shellescaped", 30)+"\"}}\nbash: echo {X}\n")
+			s.write("format.yaml", "name: format\ndescription: x\nparameters:\n  X: {type: string, description: x, format: \""+strings.Repeat("{value}", 200)+"\"}\n  Y: {type: string, description: x, default: \"{X} \"}\nbash: echo {Y}\n")
+			s.write("loops.yaml", "name: loops\ndescription: x\nsteps:\n  - name: a\n    for-each: {items: 1..2000}\n    steps:\n      - name: b\n        for-each: {items: 1..2000}\n        steps:\n          - {name: c, for-each: {items: 1..2000}, bash: 'true'}\n")
+			m := s.measure(c.args...)
+			if m.code != c.code || !strings.Contains(m.stdout+m.stderr, c.want) {
+				t.Errorf("expected exit code %d and %q\n%s", c.code, c.want, m)
+			}
+			if m.memory > most || m.took > 20*time.Second {
+				t.Errorf("it took %s and %d MiB", m.took, m.memory)
+			}
+		})
+	}
+}
+
+// TestPreviewEnds: TERM ends what works out a large plan within a second or so.
+func TestPreviewEnds(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"call":    {"call", "a0", "{}"},
+		"dry run": {"run", "a0", "--dry-run"},
+		"graph":   {"graph", "a0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.writeChain(".flowrun/tools", 19) // half a million steps
+			c := s.command(args...)
+			var out bytes.Buffer
+			c.Stdout, c.Stderr = &out, &out
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(700 * time.Millisecond) // whatever it has got to by then
+			c.Process.Signal(syscall.SIGTERM)
+			sent := time.Now()
+			c.Wait()
+			if took := time.Since(sent); took > 3*time.Second {
+				t.Errorf("it ended %s after the signal", took)
+			}
+		})
+	}
+}
+
+// TestServiceBears: a caller of the service cannot take it down with a definition.
+func TestServiceBears(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.write(".flowrun/tools/given.yaml", doubling("given", "required: true"))
+	s.write(".flowrun/tools/dbl.yaml", doubling("dbl", "default: x"))
+	s.write(".flowrun/tools/slow.yaml", "name: slow\ndescription: x\nbash: until test -e ../go; do sleep 0.05; done; touch ../done\n")
+	s.writeChain(".flowrun/tools", 31)
+	serve := s.command("serve", "--listen", "unix:"+s.dir+"/sock")
+	serve.Env = append(serve.Env, "FLOWRUN_TOKEN=0123456789abcdef")
+	var log bytes.Buffer
+	serve.Stderr = &log
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { serve.Process.Signal(syscall.SIGTERM); serve.Wait() }()
+	s.await("the service", 20*time.Second, func() bool { return s.exists(s.dir + "/sock") })
+	post := func(body string) string {
+		out, err := exec.Command("curl", "-sS", "-m", "20", "--unix-socket", s.dir+"/sock", "-H", "Authorization: Bearer 0123456789abcdef",
+			"-H", "Content-Type: application/json", "-w", " %{http_code}", "-d", body, "http://localhost/api/v1/runs").CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", body, err, out)
+		}
+		return string(out)
+	}
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("needs curl")
+	}
+	if out := post(`{"tool":"slow"}`); !strings.HasSuffix(out, " 202") {
+		t.Fatalf("%s", out)
+	}
+	for _, body := range []string{`{"tool":"given","params":{"P0":"` + strings.Repeat("x", 1000) + `"}}`, `{"tool":"dbl"}`, `{"tool":"a0"}`} {
+		if out := post(body); !strings.Contains(out, "MiB") && !strings.Contains(out, "-size") || strings.HasSuffix(out, " 202") {
+			t.Errorf("%.40s: %s", body, out)
+		}
+	}
+	s.write("../go", "")
+	s.await("the other run", 20*time.Second, func() bool { return s.exists("../done") })
+}
+
+// TestManyEdges: a definition of megabytes whose steps mention each other 200,000 times
+// is read in the time that its size takes.
+func TestManyEdges(t *testing.T) {
+	s := newSite(t)
+	var b strings.Builder
+	b.WriteString("name: big\ndescription: x\nsteps:\n")
+	for i := range 1000 {
+		fmt.Fprintf(&b, "  - {name: s%d, bash: 'echo", i)
+		for j := max(0, i-200); j < i; j++ {
+			fmt.Fprintf(&b, " {s%d.output}", j)
+		}
+		b.WriteString("'}\n")
+	}
+	s.write("big.yaml", b.String())
+	m := s.measure("validate", "big.yaml")
+	if user := m.user; m.code != 0 || user > 5*time.Second || m.memory > 400 {
+		t.Errorf("it took %s of the processor and %d MiB\n%s", user, m.memory, m)
+	}
+}
+
+// TestEndlessTools: files of tools that never say what they are cost a few seconds, once,
+// and TERM ends the wait for them.
+func TestEndlessTools(t *testing.T) {
+	t.Parallel()
+	folder := func(t *testing.T) *site {
+		s := newSite(t)
+		for i := range 12 {
+			s.write(fmt.Sprintf(".flowrun/tools/e%d.tool.js", i), fmt.Sprintf("while (true) {} // %d\n", i))
+		}
+		return s
+	}
+	t.Run("bounded", func(t *testing.T) {
+		t.Parallel()
+		s := folder(t)
+		if m := s.measure("run", "typo"); m.code != 4 || m.took > 15*time.Second {
+			t.Errorf("%s: %s", m.took, m)
+		}
+		for range 4 { // three files more each time
+			s.run("call", "nosuch", "{}")
+		}
+		for _, args := range [][]string{{"run", "typo"}, {"call", "nosuch", "{}"}, {"validate"}, {"tool", "list"}} {
+			if m := s.measure(args...); m.took > 2*time.Second {
+				t.Errorf("%q took %s once all is known", args, m.took)
+			}
+		}
+	})
+	for _, args := range [][]string{{"run", "typo"}, {"call", "nosuch", "{}"}, {"validate"}} {
+		t.Run("TERM "+args[0], func(t *testing.T) {
+			t.Parallel()
+			s := folder(t)
+			c := s.command(args...)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second) // in the midst of it
+			c.Process.Signal(syscall.SIGTERM)
+			sent := time.Now()
+			if c.Wait(); time.Since(sent) > 1500*time.Millisecond {
+				t.Errorf("it ended %s after the signal", time.Since(sent))
+			}
+		})
+	}
+}

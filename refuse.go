@@ -1,0 +1,118 @@
+package flowrun
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// commands refuses values that a command would refuse, before anything runs: a caller's
+// value that begins with a dash where an argument begins, and text where the shell wants a
+// number or a name. Only the commands can tell, so each is rendered once, with something
+// harmless for what only steps will know: those of steps, their fallbacks, handlers,
+// and the cleanup, which would not run. They refuse the same again when they run: what a
+// nested tool is given is known only then.
+func (b *binder) commands() {
+	options := b.args.mayBeOption()
+	judge := func(cmd *steps.Command, where string, sure bool) {
+		if cmd != nil && len(b.problems) == 0 && (options || sure && cmd.Template.Guarded()) {
+			b.judge(cmd, where, sure)
+		}
+	}
+	b.plan.each(func(s *planStep) {
+		sure := s.when == nil // with a condition, it may be what keeps the value away
+		judge(s.command, "step "+s.def.Name, sure)
+		if cmd, ok := s.policy.Fallback.(*steps.Command); ok {
+			judge(cmd, "the fallback of step "+s.def.Name, sure)
+		}
+		if w, ok := s.run.(waiter); ok && sure && len(b.problems) == 0 {
+			b.judgeWait(w, "step "+s.def.Name)
+		}
+	})
+	if b.plan.cleanup != nil {
+		for i, cmd := range b.plan.cleanup.commands {
+			judge(cmd, fmt.Sprintf("cleanup command %d", i+1), true)
+		}
+	}
+}
+
+// waiter is a step that waits. What it waits for is a text, and check says whether it can
+// be waited for.
+type waiter interface {
+	waitsFor() (t *expr.Template, check func(string) error)
+}
+
+// judgeWait reports a caller's value that nothing can wait for.
+func (b *binder) judgeWait(w waiter, where string) {
+	t, check := w.waitsFor()
+	if t == nil || t.Static() {
+		return
+	}
+	watch := &callerWatch{Scope: scope{args: b.args}}
+	text, err := t.Text(watch)
+	if err != nil || !watch.caller {
+		return // a step's output, or the author's own
+	}
+	if err := check(text); err != nil {
+		r := t.Refs()[0]
+		b.problem(r.Root, "refused", "", "%s cannot wait for %s: %v", where, b.quoted(r, text), err)
+	}
+}
+
+// judge reports a value that a command refuses. sure says that the command runs whatever
+// the values are.
+func (b *binder) judge(cmd *steps.Command, where string, sure bool) {
+	var err error
+	if sc := (harmless{scope{args: b.args}}); cmd.Shell == "" {
+		_, err = cmd.Template.Argv(sc)
+	} else {
+		_, err = cmd.Template.Script(sc)
+	}
+	var dash *expr.DashError
+	var refused *expr.RefusedError
+	switch {
+	case errors.As(err, &dash):
+		b.problem(dash.Ref.Root, "dash", "put `--` before it in the command, set allow-dash: true on the parameter, or use run --allow-dash",
+			"%s begins with a dash and would be read as an option by %s", b.quoted(dash.Ref, dash.Value), where)
+	case sure && errors.As(err, &refused) && refused.Ref.Class == expr.Parameter:
+		b.problem(refused.Ref.Root, "refused", "", "%s cannot stand in %s: %s", b.quoted(refused.Ref, refused.Value), where, refused.Why)
+	}
+}
+
+// quoted shows a value in a problem, unless it is secret.
+func (b *binder) quoted(r expr.Ref, value string) string {
+	if b.plan.Secret(r.Root) {
+		value = steps.Replacement
+	}
+	return expr.Quoted(value)
+}
+
+// mayBeOption says whether any caller's value begins with a dash.
+func (a *Args) mayBeOption() bool {
+	for _, v := range a.values {
+		if !v.Caller || v.AllowDash {
+			continue
+		}
+		for _, leaf := range leaves(v.V) {
+			if strings.HasPrefix(leaf, "-") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// harmless answers for steps that have not run yet.
+type harmless struct{ scope }
+
+func (h harmless) Lookup(r expr.Ref) (expr.Value, error) {
+	v, err := h.scope.Lookup(r)
+	if errors.Is(err, expr.ErrUnknown) && h.view == (dag.View{}) {
+		return expr.Value{V: "x", Author: true}, nil
+	}
+	return v, err
+}
