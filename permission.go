@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
@@ -32,7 +34,8 @@ var permissionKinds = map[string][]string{
 	"network":    {"external", "local"},
 }
 
-const permissionForms = "permissions are written filesystem:read:PATH, filesystem:write:PATH, filesystem:execute:PATH, network:external:HOST or network:local:HOST"
+const permissionForms = "permissions are written filesystem:read:PATH, filesystem:write:PATH, filesystem:execute:PROGRAM, " +
+	"network:external:HOST, network:local:HOST or environment:NAME"
 
 // permissions compiles required-permissions. One whose kind nobody knows is shown and
 // asked for as it stands.
@@ -60,6 +63,11 @@ func badPermission(s string) string {
 	}
 	verbs, known := permissionKinds[kind]
 	switch {
+	case mayEnvironment == kind+":":
+		if !variableName().MatchString(rest) {
+			return fmt.Sprintf("the permission %q names no environment variable", s)
+		}
+		return ""
 	case !known:
 		return fmt.Sprintf("the permission %q is of a kind that flowrun does not know", s)
 	case rest == "" && kind == "network":
@@ -95,13 +103,20 @@ func (p *Plan) permissionsOf(a *Args) []Permission {
 	return list
 }
 
-// lead is a permission with its path where that really leads.
+// lead is a permission with its path where that really leads; of a program without a
+// folder, where PATH has it.
 func (w *World) lead(permission string) string {
 	parts := strings.SplitN(permission, ":", 3)
 	if len(parts) < 3 || parts[0] != "filesystem" || parts[2] == "" {
 		return permission
 	}
 	path := parts[2]
+	if parts[1] == "execute" && isProgramName(path) {
+		if file, err := w.program(path); err == nil {
+			return mayExecute + file
+		}
+		return permission // nothing can be started by it
+	}
 	switch {
 	case path == "~", strings.HasPrefix(path, "~/"):
 		path = w.Home + path[1:]
@@ -109,6 +124,32 @@ func (w *World) lead(permission string) string {
 		path = w.Workspace + string(filepath.Separator) + path
 	}
 	return strings.Join([]string{parts[0], parts[1], realPath(path)}, ":")
+}
+
+// isProgramName says whether a program is written without a folder: then it is one of
+// PATH, never a file of the workspace.
+func isProgramName(s string) bool {
+	return !strings.ContainsAny(s, `/\`) && s != "~" && s != "." && s != ".." && filepath.VolumeName(s) == ""
+}
+
+// program is the file of a program along flowrun's own PATH. Folders there that are
+// relative count from wherever a step runs, and are passed over.
+func (w *World) program(name string) (string, error) {
+	path := w.env["PATH"]
+	for key, value := range w.env {
+		if runtime.GOOS == "windows" && strings.EqualFold(key, "PATH") {
+			path = value
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if file, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("cannot start %q: not found in PATH %q; install it, or write its full path", name, path)
 }
 
 // mostLinks bounds the symbolic links of one path, as kernels do.

@@ -89,6 +89,12 @@ func (h *hole) mayVary() bool {
 	return h.choice != nil || h.ref.kind != kindNumber
 }
 
+// foreign reports whether others than the definition's author and the machine decide
+// the hole's text.
+func (h *hole) foreign() bool {
+	return h.choice != nil || h.ref.Class != Variable && h.ref.Class != Env && h.ref.kind != kindNumber
+}
+
 // name is the hole for a message.
 func (h *hole) name() string {
 	if h.choice != nil {
