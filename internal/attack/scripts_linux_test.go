@@ -64,3 +64,42 @@ func TestProgramsOfScripts(t *testing.T) {
 		}
 	})
 }
+
+// TestCodeInVariables: a caller's value, or what a step printed, is never the text of a
+// variable that makes programs run code.
+func TestCodeInVariables(t *testing.T) {
+	const value = "$(: >PWN)"
+	for name, text := range map[string]string{
+		"BASH_ENV of a tool":    "environment: {BASH_ENV: '{X}'}\nbash: 'true'\n",
+		"BASH_ENV of a step":    "steps: [{name: s, bash: 'true', environment: {BASH_ENV: '{X}'}}]\n",
+		"a step's output":       "steps: [{name: p, bash: 'echo \"$V\"', environment: {V: '{X}'}}, {name: s, bash: 'true', environment: {BASH_ENV: '{p.output}'}}]\n",
+		"ENV":                   "environment: {ENV: '{X}'}\nbash: 'sh -i -c :'\n",
+		"PS4":                   "environment: {PS4: '{X}'}\nbash: 'bash -xc true'\n",
+		"GIT_SSH_COMMAND":       "environment: {GIT_SSH_COMMAND: '{X}'}\nbash: 'git ls-remote ssh://127.0.0.1:1/x'\n",
+		"in a loop":             "steps: [{name: s, for-each: {items: ['{X}']}, bash: 'true', environment: {BASH_ENV: '{item}'}}]\n",
+		"in a group":            "steps: [{name: g, steps: [{name: s, bash: 'true', environment: {BASH_ENV: '{X}'}}]}]\n",
+		"in a handler":          "steps: [{name: a, bash: 'true'}]\nfinally: [{name: s, bash: 'true', environment: {BASH_ENV: '{X}'}}]\n",
+		"in cleanup":            "environment: {BASH_ENV: '{X}'}\nrun: 'true'\nresources: {cleanup: [{final-command: 'true'}]}\n",
+		"a secret":              "environment: {secrets: [{name: BASH_ENV, command: 'echo {X}'}]}\nbash: 'true'\n",
+		"in a script":           "bash: |\n  BASH_ENV={X} bash -c true\n",
+		"exported in a script":  "bash: |\n  export GIT_SSH_COMMAND={X}\n  git ls-remote ssh://127.0.0.1:1/x\n",
+		"an env file":           "env-files: ['{FILE}']\nbash: 'true'\n",
+		"an env file of a step": "steps: [{name: s, bash: 'true', env-files: ['{FILE}']}]\n",
+		"with":                  "steps: [{name: s, use-tool: ./inner.yaml, with: {X: '{X}'}}]\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.write("caller.env", "BASH_ENV='$(: >PWN)'\n")
+			s.write("inner.yaml", "description: x\nparameters: {X: {description: x}}\nenvironment: {BASH_ENV: '{X}'}\nbash: 'true'\n")
+			s.write("t.yaml", "description: x\nparameters: {X: {description: x}, FILE: {description: x, default: /dev/null}}\n"+text)
+			args := []string{"run", "./t.yaml", "X=" + value}
+			if strings.Contains(text, "FILE") {
+				args = append(args, "FILE=caller.env")
+			}
+			if out := s.run(args...); s.exists("PWN") || out.code == 0 {
+				t.Errorf("the value ran, or was taken\n%s", out)
+			}
+		})
+	}
+}
