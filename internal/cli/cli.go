@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -42,6 +43,10 @@ func Main(p Process) int {
 	if Version != "" {
 		flowrun.Release = Version
 	}
+	ownership.Use(ownership.Guard{
+		Tell:   func(message string) { a.say("warning: %s", message) },
+		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
+	})
 	root := a.root()
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -157,6 +158,9 @@ func UserDir() string {
 
 func (l *loader) file(layer Layer, path string, o *tool.Object) {
 	src, err := read(path)
+	if err == nil && !ownership.Counts(path) { // others may write it
+		err = fs.ErrNotExist
+	}
 	l.c.Files = append(l.c.Files, File{layer, path, !errors.Is(err, fs.ErrNotExist)})
 	if errors.Is(err, fs.ErrNotExist) {
 		return
