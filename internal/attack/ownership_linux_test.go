@@ -1,9 +1,13 @@
 package attack
 
 import (
+	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -139,5 +143,95 @@ func TestFoldersThatCount(t *testing.T) {
 				t.Errorf("%s", out)
 			}
 		})
+	}
+}
+
+// TestStateOfOthers: a state directory that another user owns or may write is refused,
+// before anything is read from it or told to whoever listens there.
+func TestStateOfOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		uid  int
+		mode os.FileMode
+	}{
+		"another user's": {65534, 0o755}, "another's, for everybody": {65534, 0o777},
+		"for everybody": {-1, 0o777}, "sticky": {-1, 0o777 | os.ModeSticky}, "for a group": {-1, 0o770},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			state := filepath.Join(s.dir, "state")
+			s.write("it.yaml", "name: it\ndescription: x\nparameters: {S: {description: s}}\nbash: \": >PWN\"\n")
+			told := s.listenAt(filepath.Join(state, "service.sock"))
+			os.Lchown(filepath.Join(state, "service.sock"), c.uid, c.uid)
+			if c.uid >= 0 {
+				s.give(c.uid, state)
+			}
+			s.chmod(state, c.mode)
+			for _, args := range [][]string{{"run", "./it.yaml"}, {"run", "./it.yaml", "S=supersecretvalue", "--detach"}, {"runs"}, {"call", "./it.yaml", "{}", "--auto-approve", "*"}, {"trust"}, {"tool", "list"}, {"resume", "latest"}} {
+				out := s.run(args...)
+				if out.code == 0 || s.exists("PWN") || !strings.Contains(out.stderr+out.stdout, "state directory") {
+					t.Errorf("%q: it is used\n%s", args, out)
+				}
+			}
+			if text := told(); text != "" {
+				t.Errorf("the other user was told %q", text)
+			}
+			if out := s.run("doctor"); out.code != 1 || !strings.Contains(out.stdout, "state directory") {
+				t.Errorf("doctor: %s", out)
+			}
+		})
+	}
+}
+
+// listenAt listens at a socket, and answers what it was told.
+func (s *site) listenAt(path string) (told func() string) {
+	s.Helper()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		s.Fatal(err)
+	}
+	var mu sync.Mutex
+	var all strings.Builder
+	s.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				buf := make([]byte, 4096)
+				n, _ := c.Read(buf)
+				mu.Lock()
+				defer mu.Unlock()
+				all.Write(buf[:n])
+			}()
+		}
+	}()
+	return func() string { mu.Lock(); defer mu.Unlock(); return all.String() }
+}
+
+// TestServiceOfOthers: whoever listens at the socket of a person's own state directory is
+// told nothing unless it is that person's process, or root's.
+func TestServiceOfOthers(t *testing.T) {
+	s := newSite(t)
+	s.write("it.yaml", "name: it\ndescription: x\nparameters: {S: {description: s}}\nbash: echo\n")
+	s.by(1234)
+	state := filepath.Join(s.dir, "state")
+	s.chmod(state, 0o777) // for the moment in which the other user can listen there
+	var told func() string
+	func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		syscall.RawSyscall(syscall.SYS_SETRESUID, ^uintptr(0), 65534, ^uintptr(0)) // of this thread alone
+		defer syscall.RawSyscall(syscall.SYS_SETRESUID, ^uintptr(0), 0, ^uintptr(0))
+		told = s.listenAt(filepath.Join(state, "service.sock"))
+	}()
+	s.chmod(filepath.Join(state, "service.sock"), 0o666)
+	s.chmod(state, 0o700)
+	out := s.run("run", "./it.yaml", "S=supersecretvalue", "--detach")
+	if text := told(); text != "" || !strings.Contains(out.stderr, "belongs to user 65534") {
+		t.Errorf("the other user was told %q\n%s", text, out)
 	}
 }

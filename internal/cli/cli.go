@@ -91,6 +91,7 @@ func (a *app) root() *cobra.Command {
   flowrun resume latest                 go on where it stopped
   flowrun validate                      check every definition in reach`,
 		RunE:               a.brief,
+		PersistentPreRunE:  checkState,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // they are ours
