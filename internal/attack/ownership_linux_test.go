@@ -216,7 +216,7 @@ func (s *site) listenAt(path string) (told func() string) {
 // told nothing unless it is that person's process, or root's.
 func TestServiceOfOthers(t *testing.T) {
 	s := newSite(t)
-	s.write("it.yaml", "name: it\ndescription: x\nparameters: {S: {description: s}}\nbash: echo\n")
+	s.write(".flowrun/tools/it.yaml", "name: it\ndescription: x\nparameters: {S: {description: s}}\nbash: echo\n")
 	s.by(1234)
 	state := filepath.Join(s.dir, "state")
 	s.chmod(state, 0o777) // for the moment in which the other user can listen there
@@ -230,7 +230,7 @@ func TestServiceOfOthers(t *testing.T) {
 	}()
 	s.chmod(filepath.Join(state, "service.sock"), 0o666)
 	s.chmod(state, 0o700)
-	out := s.run("run", "./it.yaml", "S=supersecretvalue", "--detach")
+	out := s.run("run", "it", "S=supersecretvalue", "--detach")
 	if text := told(); text != "" || !strings.Contains(out.stderr, "belongs to user 65534") {
 		t.Errorf("the other user was told %q\n%s", text, out)
 	}
