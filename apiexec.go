@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,10 +48,7 @@ func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
 		in.Args = []string{"-c", strings.Join(append([]string{in.Command}, in.Args...), " ")}
 		in.Command = "sh"
 	}
-	if strings.ContainsAny(in.Command, `/\`) && !filepath.IsAbs(in.Command) { // what is allowed is what starts
-		in.Command = filepath.Join(t.args.startDir(in.Cwd), in.Command)
-	}
-	if err := t.args.grants().execute(in.Command); err != nil {
+	if err := t.permit(&in); err != nil {
 		return nil, err
 	}
 	limit := execTimeout
@@ -74,6 +73,35 @@ func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
 		return nil, errors.New(end.Message)
 	}
 	return executed{end.Status == dag.Succeeded, end.ExitCode, raw(res.Stdout), raw(res.Stderr)}, nil
+}
+
+// permit holds a program and its variables against what the call was granted, and makes
+// the program's path absolute: what is allowed is what starts, whatever the options say.
+func (t *toolAPI) permit(in *execution) error {
+	granted, written := t.args.grants(), in.Command
+	switch {
+	case isProgramName(in.Command):
+		file, err := t.args.world.program(in.Command)
+		if err != nil {
+			if slices.Contains(granted, mayExecute+written) {
+				return err
+			}
+			return &deniedError{permission: mayExecute + written}
+		}
+		in.Command = file
+	case !filepath.IsAbs(in.Command):
+		in.Command = filepath.Join(t.args.startDir(in.Cwd), in.Command)
+		written = in.Command
+	}
+	if err := granted.execute(in.Command, written); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Env)) {
+		if err := granted.environment(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func raw(o *dag.Output) string {

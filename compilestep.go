@@ -41,7 +41,7 @@ func (c *stepCompiler) compile() *planStep {
 			s.loop.when = slices.ContainsFunc(s.when.Refs(), func(r expr.Ref) bool { return r.Class == expr.Local && c.names.locals[r.Root] })
 		}
 	}
-	c.sourced = c.secretSources(def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.note)
+	c.sourced = c.secretSources(c.plan.Definition, def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.note)
 	s.sourced = c.sourced
 	if def.Kind != tool.UseTool && def.Kind != tool.Group && def.Kind != tool.Waiting && def.Kind != tool.Asking {
 		c.streams = c.stream()
@@ -277,11 +277,11 @@ func (c *stepCompiler) hands(t *expr.Template, shell string) *steps.Command {
 		cmd.Input = c.plan.input
 	}
 	cmd.Interactive, cmd.Stream = c.asks, c.streams
-	for _, v := range c.environment(s.Environment, c.key("environment"), n) {
+	for _, v := range c.environment(tl, s.Environment, c.key("environment"), n) {
 		c.note(v.at, v.Value.Refs())
 		cmd.Env = append(cmd.Env, v.EnvVar)
 	}
-	cmd.EnvFiles = c.envFiles(s.EnvFiles, c.key(""), func(at *tool.Text, path string) *expr.Template {
+	cmd.EnvFiles = c.envFiles(tl, n, s.EnvFiles, c.key(""), func(at *tool.Text, path string) *expr.Template {
 		t := c.template(at, path, expr.Plain, n)
 		if t != nil {
 			c.note(*at, t.Refs())

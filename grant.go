@@ -9,29 +9,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/codeenv"
 	"github.com/flowrun/flowrun/internal/nearby"
 )
 
 // grants are what the scripts of a call may do: its permissions, resolved (S1-214).
 type grants []string
 
-// grants are those of the call. A program that a permission names without a folder may be
-// found by PATH as well.
+// grants are those of the call.
 func (a *Args) grants() grants {
 	var list grants
 	for _, p := range a.plan.permissionsOf(a) {
 		list = append(list, p.Resolved)
-		if name, ok := strings.CutPrefix(p.Written, mayExecute); ok && !strings.ContainsAny(name, `/\`) {
-			list = append(list, p.Written)
-		}
 	}
 	return list
 }
 
-// The permissions about files, up to the path.
+// The permissions about files, up to the path, and about variables, up to the name.
 const (
-	mayRead    = "filesystem:read:"
-	mayExecute = "filesystem:execute:"
+	mayRead        = "filesystem:read:"
+	mayExecute     = "filesystem:execute:"
+	mayEnvironment = "environment:"
 )
 
 // mayCall begins the permissions to call tools: tool:NAME, with * ? and [a-z] as in the
@@ -137,24 +135,34 @@ func (g grants) readable(path string) (root, rest string, err error) {
 	return "", "", &deniedError{permission: mayRead + path}
 }
 
-// execute says whether a program may be started: by its name, which PATH leads to, or by
-// its absolute path, which a permission names or the folder above.
-func (g grants) execute(program string) error {
+// execute says whether a program may be started, which is an absolute path: a permission
+// names it, or the folder above. written is how the script called it.
+func (g grants) execute(program, written string) error {
 	for _, p := range g {
 		granted, ok := strings.CutPrefix(p, mayExecute)
-		if !ok {
+		if !ok || !filepath.IsAbs(granted) {
 			continue
 		}
 		if granted == program {
 			return nil
 		}
-		if filepath.IsAbs(program) {
-			if _, ok := below(granted, realPath(program)); ok {
-				return nil
-			}
+		if _, ok := below(granted, realPath(program)); ok {
+			return nil
 		}
 	}
-	return &deniedError{permission: mayExecute + program}
+	return &deniedError{permission: mayExecute + written}
+}
+
+// environment says whether a script may give a program the variable. Those that make
+// programs run code would let it start anything under the name of the one it may start.
+func (g grants) environment(name string) error {
+	switch {
+	case !variableName().MatchString(name):
+		return fmt.Errorf("%q cannot be the name of an environment variable", name)
+	case !codeenv.Runs(name) || slices.Contains(g, mayEnvironment+name):
+		return nil
+	}
+	return &deniedError{permission: mayEnvironment + name, why: " (it makes programs run code)"}
 }
 
 // below is the way from a granted file or folder to a path that leads into it.

@@ -5,8 +5,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // TestGrantNetwork: a script reaches the hosts that its permissions name and no others,
@@ -165,8 +170,8 @@ func TestGrantFiles(t *testing.T) {
 	}
 }
 
-// TestGrantExecute: a program is started by a name that a permission has, or by a path that
-// leads to what one names (S1-212).
+// TestGrantExecute: a program is started by a path that leads to what a permission names
+// (S1-212).
 func TestGrantExecute(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -181,15 +186,76 @@ func TestGrantExecute(t *testing.T) {
 	}
 	g := grants{"filesystem:execute:git", "filesystem:execute:" + bin, "filesystem:read:" + other, "filesystem:execute:/"}
 	for program, allowed := range map[string]bool{
-		"git": true, "bin": false, "gitk": false, "./git": false, "": false,
+		"git": false, "bin": false, "./git": false, "": false, // what starts is always a path
 		bin + "/tool": true, bin + "/../bin/tool": true, bin + "/../other": false, bin + "/out": false, bin + "-other/tool": false, other: false,
 	} {
-		if err := g[:3].execute(program); (err == nil) != allowed {
+		if err := g[:3].execute(program, program); (err == nil) != allowed {
 			t.Errorf("%s: %v", program, err)
 		}
 	}
-	if err := g.execute(other); err != nil {
+	if err := g.execute(other, other); err != nil {
 		t.Errorf("below the root: %v", err)
+	}
+}
+
+// TestPermit: a name is a program of flowrun's own PATH and a path is that file, whatever
+// stands in the options; variables that make programs run code need a permission.
+func TestPermit(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"system/git", "system/other", "work/git", "work/mine"} {
+		file := filepath.Join(top, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("programs are told by their extensions there")
+	}
+	work := filepath.Join(top, "work")
+	permit := func(in execution, granted ...string) (string, error) {
+		def := &tool.Definition{}
+		w := World{Workspace: work, Env: []string{"PATH=." + string(filepath.ListSeparator) + filepath.Join(top, "system")}}
+		p := &Plan{Definition: def}
+		for _, g := range granted {
+			text, _ := expr.ParseTemplate(g, expr.Plain, names{})
+			p.needed = append(p.needed, permission{g, text})
+		}
+		api := &toolAPI{asker: &asker{args: &Args{plan: p, world: w.filled(), session: &steps.Session{}, dir: work}}}
+		err := api.permit(&in)
+		return in.Command, err
+	}
+	git, mine := filepath.Join(top, "system", "git"), filepath.Join(work, "mine")
+	for _, c := range []struct {
+		about   string
+		in      execution
+		granted []string
+		want    string // that starts; "" for refused
+	}{
+		{"a name", execution{Command: "git"}, []string{"filesystem:execute:git"}, git},
+		{"its path", execution{Command: git}, []string{"filesystem:execute:git"}, git},
+		{"another name", execution{Command: "other"}, []string{"filesystem:execute:git"}, ""},
+		{"the file of that name here", execution{Command: "./git"}, []string{"filesystem:execute:git"}, ""},
+		{"its whole path", execution{Command: filepath.Join(work, "git")}, []string{"filesystem:execute:git"}, ""},
+		{"a program that is only here", execution{Command: "mine"}, []string{"filesystem:execute:mine"}, ""},
+		{"which is granted by its path", execution{Command: "./mine"}, []string{"filesystem:execute:./mine"}, mine},
+		{"a path grants no program of that name", execution{Command: "git"}, []string{"filesystem:execute:./git"}, ""},
+		{"a harmless variable", execution{Command: "git", Env: map[string]string{"X": "1"}}, []string{"filesystem:execute:git"}, git},
+		{"PATH", execution{Command: "git", Env: map[string]string{"PATH": work}}, []string{"filesystem:execute:git"}, ""},
+		{"a library", execution{Command: "git", Env: map[string]string{"LD_PRELOAD": "./x.so"}}, []string{"filesystem:execute:git"}, ""},
+		{"a function", execution{Command: "git", Env: map[string]string{"BASH_FUNC_ls%%": "() { id; }"}}, []string{"filesystem:execute:git"}, ""},
+		{"a name with =", execution{Command: "git", Env: map[string]string{"PATH=x": ""}}, []string{"filesystem:execute:git", "environment:PATH"}, ""},
+		{"what is granted", execution{Command: "git", Env: map[string]string{"PATH": work}}, []string{"filesystem:execute:git", "environment:PATH"}, git},
+	} {
+		got, err := permit(c.in, c.granted...)
+		if c.want == "" && err == nil || c.want != "" && (err != nil || got != c.want) {
+			t.Errorf("%s: %s, %v; want %q", c.about, got, err, c.want)
+		}
 	}
 }
 

@@ -19,6 +19,17 @@ type listing struct {
 	over *expr.Expression // or other text
 }
 
+// refs are the references in the list.
+func (l listing) refs() []expr.Ref {
+	switch {
+	case l.tree != nil:
+		return l.tree.refs()
+	case l.over != nil:
+		return l.over.Refs()
+	}
+	return nil
+}
+
 // listing compiles a list; note hears of its references.
 func (c *stepCompiler) listing(v tool.Value, key string, note func(tool.Text, []expr.Ref)) listing {
 	if v.Text == nil || oneHole(v.Text.S) {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -54,12 +55,29 @@ func (c *stepCompiler) loop(s *planStep) {
 			locals[def.As.S] = true
 		}
 	}
+	fixed := !slices.ContainsFunc(s.loop.refs(), func(r expr.Ref) bool { return c.names.foreign(c.plan.Definition, r) })
 	c.names = c.names.within(locals)
+	c.names.fixed = fixed
 	c.names.as = s.loop.name
 	if s.loop.matrix != nil {
 		c.names.axes = s.loop.matrix.names
 	}
 	s.loop.key = c.text(def.Key, "for-each.key", expr.Plain, c.names)
+}
+
+// refs are the references that the items are made of.
+func (l *planLoop) refs() []expr.Ref {
+	if l.matrix == nil {
+		return l.items.refs()
+	}
+	var refs []expr.Ref
+	for _, a := range l.matrix.axes {
+		refs = append(refs, a.values.refs()...)
+	}
+	for _, t := range l.matrix.include {
+		refs = append(refs, t.refs()...)
+	}
+	return refs
 }
 
 // each is the loop as the graph has it; body is what runs for an item.

@@ -18,6 +18,7 @@ type names struct {
 	params map[string]string // name -> type
 	steps  map[string]bool
 	locals map[string]bool // of a loop's item, or of a handler
+	fixed  bool            // all items of the loop are the author's own
 	around *names          // of the list of steps around a group or a handler
 	as     string          // the item's own name, where locals have one
 	axes   []string        // what {matrix.NAME} may name, where locals have matrix

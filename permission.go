@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
@@ -33,7 +35,8 @@ var permissionKinds = map[string][]string{
 	"network":    {"external", "local"},
 }
 
-const permissionForms = "permissions are written filesystem:read:PATH, filesystem:write:PATH, filesystem:execute:PATH, network:external:HOST, network:local:HOST or tool:NAME"
+const permissionForms = "permissions are written filesystem:read:PATH, filesystem:write:PATH, filesystem:execute:PROGRAM, " +
+	"network:external:HOST, network:local:HOST, tool:NAME or environment:NAME"
 
 // permissions compiles required-permissions. One whose kind nobody knows is shown and
 // asked for as it stands.
@@ -64,6 +67,11 @@ func badPermission(s string) string {
 	case kind+":" == mayCall && rest != "":
 		if _, err := path.Match(rest, ""); err != nil {
 			return fmt.Sprintf("the permission %q has a bracket that is not closed", s)
+		}
+		return ""
+	case mayEnvironment == kind+":":
+		if !variableName().MatchString(rest) {
+			return fmt.Sprintf("the permission %q names no environment variable", s)
 		}
 		return ""
 	case !known:
@@ -101,13 +109,20 @@ func (p *Plan) permissionsOf(a *Args) []Permission {
 	return list
 }
 
-// lead is a permission with its path where that really leads.
+// lead is a permission with its path where that really leads; of a program without a
+// folder, where PATH has it.
 func (w *World) lead(permission string) string {
 	parts := strings.SplitN(permission, ":", 3)
 	if len(parts) < 3 || parts[0] != "filesystem" || parts[2] == "" {
 		return permission
 	}
 	path := parts[2]
+	if parts[1] == "execute" && isProgramName(path) {
+		if file, err := w.program(path); err == nil {
+			return mayExecute + file
+		}
+		return permission // nothing can be started by it
+	}
 	switch {
 	case path == "~", strings.HasPrefix(path, "~/"):
 		path = w.Home + path[1:]
@@ -115,6 +130,32 @@ func (w *World) lead(permission string) string {
 		path = w.Workspace + string(filepath.Separator) + path
 	}
 	return strings.Join([]string{parts[0], parts[1], realPath(path)}, ":")
+}
+
+// isProgramName says whether a program is written without a folder: then it is one of
+// PATH, never a file of the workspace.
+func isProgramName(s string) bool {
+	return !strings.ContainsAny(s, `/\`) && s != "~" && s != "." && s != ".." && filepath.VolumeName(s) == ""
+}
+
+// program is the file of a program along flowrun's own PATH. Folders there that are
+// relative count from wherever a step runs, and are passed over.
+func (w *World) program(name string) (string, error) {
+	path := w.env["PATH"]
+	for key, value := range w.env {
+		if runtime.GOOS == "windows" && strings.EqualFold(key, "PATH") {
+			path = value
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if file, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("cannot start %q: not found in PATH %q; install it, or write its full path", name, path)
 }
 
 // mostLinks bounds the symbolic links of one path, as kernels do.

@@ -110,7 +110,7 @@ steps:
 		v.Tools[i].File = filepath.Base(v.Tools[i].File)
 	}
 	want := []flowrun.PreviewTool{
-		{Name: "it", File: "it.yaml", Scope: tool.ScopeFile, Secrets: []string{"cat '***'"}, Cleanup: []string{"echo bye '***'"}},
+		{Name: "it", File: "it.yaml", Scope: tool.ScopeFile, Secrets: []string{"cat '***'"}, Sources: []string{"KEY from the command cat '***'"}, Cleanup: []string{"echo bye '***'"}},
 		{Step: "group/known", Name: "known", File: "known.yaml", Scope: tool.ScopeFile, Privilege: "elevated", Justification: "because",
 			Permissions: []flowrun.Permission{{Written: "network:local:{P}", Resolved: "network:local:v"}}},
 		{Step: "unknown", Name: "short", File: "number.yaml", Scope: tool.ScopeFile, Cleanup: []string{"echo {N}"},

@@ -48,8 +48,11 @@ type PreviewTool struct {
 	Privilege     string       `json:"execution_privilege,omitempty"`
 	Permissions   []Permission `json:"permissions,omitempty"`
 	Justification string       `json:"justification,omitempty"`
-	Secrets       []string     `json:"secrets,omitempty"` // commands that secrets are taken from
-	Cleanup       []string     `json:"cleanup,omitempty"` // commands that run after everything else
+	Secrets       []string     `json:"secrets,omitempty"`        // commands that secrets are taken from
+	Sources       []string     `json:"secret_sources,omitempty"` // of every secret: variables, files, commands
+	Cleanup       []string     `json:"cleanup,omitempty"`        // commands that run after everything else
+	Notify        []string     `json:"notify,omitempty"`         // commands and addresses that are told how the run ends
+	Surroundings
 }
 
 // PreviewStep is one step of a Preview. Steps of one wave can run at the same
@@ -67,6 +70,7 @@ type PreviewStep struct {
 	Verdict   expr.Verdict `json:"verdict"` // of the condition
 	Why       string       `json:"why,omitempty"`
 	Problem   string       `json:"problem,omitempty"` // what would make the step fail before it starts
+	Surroundings
 }
 
 // Preview binds params and works out what would run, without starting anything.
@@ -120,6 +124,7 @@ func (v *previewer) tool(p *Plan, a *Args, prefix string) {
 		}
 		v.loop(s, a, &step)
 		v.condition(s, a, &step)
+		step.Surroundings = s.around(a.display)
 		inner := v.body(s, a, &step)
 		v.out.Steps = append(v.out.Steps, step)
 		switch {
@@ -143,19 +148,20 @@ func (v *previewer) about(p *Plan, a *Args, prefix string) {
 		}
 		t.Cleanup = append(t.Cleanup, command)
 	}
-	fetch := func(list []secretSource) {
-		for _, s := range list {
-			switch {
-			case s.argv == nil:
-			case a == nil:
-				t.Secrets = append(t.Secrets, s.argv.Display(nothingKnown{}, nil))
-			default:
-				t.Secrets = append(t.Secrets, a.display(s.argv))
-			}
+	show := func(t *expr.Template) string { return t.Display(nothingKnown{}, nil) }
+	if a != nil {
+		show = a.display
+	}
+	t.Surroundings = surroundings(p.environ, p.envFiles, p.input, show)
+	if prefix == "" {
+		t.Notify = p.notified(a.session.Mask().String)
+	}
+	for _, s := range p.allSources() {
+		t.Sources = append(t.Sources, s.source(show))
+		if s.argv != nil {
+			t.Secrets = append(t.Secrets, show(s.argv))
 		}
 	}
-	fetch(p.sourced)
-	p.each(func(s *planStep) { fetch(s.sourced) })
 	v.out.Tools = append(v.out.Tools, t)
 }
 
@@ -178,6 +184,7 @@ func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
 			return
 		}
 		step := PreviewStep{ID: prefix + s.def.Name, Wave: waves[dag.ID(s.def.Name)], Kind: string(s.def.Kind), Verdict: expr.NotYet}
+		step.Surroundings = s.around(func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) })
 		switch {
 		case s.command != nil:
 			step.Command = mask(s.command.Template.Display(nothingKnown{}, mask))

@@ -33,7 +33,7 @@ const (
 
 // secretSources compiles the secrets that have a source. owner keeps those of different
 // steps apart.
-func (c *compiler) secretSources(list []tool.Secret, path, owner string, n names, note func(tool.Text, []expr.Ref)) []secretSource {
+func (c *compiler) secretSources(def *tool.Definition, list []tool.Secret, path, owner string, n names, note func(tool.Text, []expr.Ref)) []secretSource {
 	var out []secretSource
 	for i, s := range list {
 		if !s.Sourced() {
@@ -44,8 +44,9 @@ func (c *compiler) secretSources(list []tool.Secret, path, owner string, n names
 				"%s is a parameter, and a secret with a source of its own", s.Name.S)
 		}
 		part := func(at *tool.Text, key string, sh expr.Shell) *expr.Template {
-			t := c.template(at, fmt.Sprintf("%s[%d].%s", path, i, key), sh, n)
-			if t == nil || !c.mentionsNone(*at, t.Refs(), "a secret is fetched before the first step runs", "write the source out, or take it from a parameter") {
+			key = fmt.Sprintf("%s[%d].%s", path, i, key)
+			t := c.template(at, key, sh, n)
+			if t == nil || !c.safeVariable(def, n, s.Name.S, *at, key, t) || !c.mentionsNone(*at, t.Refs(), "a secret is fetched before the first step runs", "write the source out, or take it from a parameter") {
 				return nil
 			}
 			note(*at, t.Refs())

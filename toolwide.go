@@ -3,6 +3,7 @@ package flowrun
 import (
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/steps"
@@ -12,14 +13,14 @@ import (
 // toolWide compiles what holds for all steps and so may not mention any.
 func (c *compiler) toolWide(p *Plan) {
 	def, n := p.Definition, p.names
-	for _, v := range c.environment(def.Environment, "environment", n) {
+	for _, v := range c.environment(def, def.Environment, "environment", n) {
 		if c.mentionsNoStep(v.at, v.Value.Refs()) {
 			p.environ = append(p.environ, v.EnvVar)
 		}
 	}
 	p.secrets = plainSecrets(def.Environment.Secrets) // steps add theirs
-	p.sourced = c.secretSources(def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
-	p.envFiles = c.envFiles(def.EnvFiles, "", func(at *tool.Text, path string) *expr.Template { return c.wide(at, path, expr.Plain, n) })
+	p.sourced = c.secretSources(def, def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
+	p.envFiles = c.envFiles(def, n, def.EnvFiles, "", func(at *tool.Text, path string) *expr.Template { return c.wide(at, path, expr.Plain, n) })
 	p.dir = c.wide(def.WorkingDirectory, "working-directory", expr.Plain, n)
 	if def.WorkingDirectory == nil {
 		p.dir = c.wide(def.FilePaths.WorkingDirectory, "file-paths.working-directory", expr.Plain, n)
@@ -83,13 +84,14 @@ type placedVar struct {
 	at tool.Text
 }
 
-func (c *compiler) environment(e tool.Environment, path string, n names) []placedVar {
+func (c *compiler) environment(def *tool.Definition, e tool.Environment, path string, n names) []placedVar {
 	var list []placedVar
 	for _, v := range e.Variables {
 		if v.Value.Text == nil {
 			continue
 		}
-		if t := c.template(v.Value.Text, path+"."+v.Key, expr.Plain, environNames{n}); t != nil {
+		t := c.template(v.Value.Text, path+"."+v.Key, expr.Plain, environNames{n})
+		if t != nil && c.safeVariable(def, n, v.Key, *v.Value.Text, path+"."+v.Key, t) {
 			list = append(list, placedVar{steps.EnvVar{Name: v.Key, Value: t}, *v.Value.Text})
 		}
 	}
@@ -97,11 +99,12 @@ func (c *compiler) environment(e tool.Environment, path string, n names) []place
 }
 
 // envFiles compiles a list of env-files; prefix is the path of what has them.
-func (c *compiler) envFiles(list []tool.EnvFile, prefix string, parse func(at *tool.Text, path string) *expr.Template) []steps.EnvFile {
+func (c *compiler) envFiles(def *tool.Definition, n names, list []tool.EnvFile, prefix string, parse func(at *tool.Text, path string) *expr.Template) []steps.EnvFile {
 	var files []steps.EnvFile
 	for i := range list {
 		if t := parse(&list[i].Path, fmt.Sprintf("%senv-files[%d]", prefix, i)); t != nil {
-			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional})
+			foreign := slices.ContainsFunc(t.Sources(), func(r expr.Ref) bool { return n.foreign(def, r) })
+			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional, Foreign: foreign})
 		}
 	}
 	return files

@@ -4,10 +4,13 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/flowrun/flowrun/internal/codeenv"
 )
 
-// codeVariables are evaluated by the shell each time it uses them.
-var codeVariables = setOf("PS0 PS1 PS2 PS3 PS4 PROMPT PROMPT2 PROMPT_COMMAND BASH_ENV ENV BASH_ALIASES BASH_CMDS aliases functions")
+// runsCode reports whether a value assigned to the variable in a script is run, by the
+// shell or by a program that it starts. IFS only splits words there.
+func runsCode(name string) bool { return name != "IFS" && codeenv.Runs(name) }
 
 // integerVariables are integers in bash, ksh or zsh without being declared:
 // assigning to one calculates.
@@ -44,8 +47,15 @@ func (w *walker) assignValue(name string, value *syntax.Word, c place, scalar gu
 	c = c.one()
 	c.guard = scalar
 	switch {
-	case codeVariables[name]:
+	case codeenv.Evaluated(name):
 		c = c.refusing("the shell runs what is in $"+name, "give it a fixed text")
+	case runsCode(name):
+		holes := w.inNode(value)
+		for i := range holes {
+			if holes[i].hole.foreign() {
+				holes[i].refuse(name+" makes programs run code", "give it a fixed text")
+			}
+		}
 	case w.calculates(name):
 		c.guard = guardNumber
 	default:

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 )
 
 // hole is one `{...}` of a template: a reference with transforms, or a choice
@@ -75,7 +76,14 @@ func (h *hole) refs(list []Ref) []Ref {
 	if h.choice == nil {
 		return append(list, h.ref)
 	}
-	list = append(list, h.choice.cond.refs...)
+	return h.sources(append(list, h.choice.cond.refs...))
+}
+
+// sources adds the references whose values the hole can become.
+func (h *hole) sources(list []Ref) []Ref {
+	if h.choice == nil {
+		return append(list, h.ref)
+	}
 	for _, b := range []branch{h.choice.then, h.choice.els} {
 		if b.isRef {
 			list = append(list, b.ref)
@@ -87,6 +95,14 @@ func (h *hole) refs(list []Ref) []Ref {
 // mayVary reports whether the hole's value is anything but a proven number.
 func (h *hole) mayVary() bool {
 	return h.choice != nil || h.ref.kind != kindNumber
+}
+
+// foreign reports whether others than the definition's author and the machine decide
+// the hole's text.
+func (h *hole) foreign() bool {
+	return slices.ContainsFunc(h.sources(nil), func(r Ref) bool {
+		return r.Class != Variable && r.Class != Env && r.kind != kindNumber
+	})
 }
 
 // name is the hole for a message.

@@ -69,6 +69,18 @@ func (t *Template) Refs() []Ref {
 	return refs
 }
 
+// Sources returns the references whose values become part of the text: all but those in
+// the conditions of choices, which choose between texts.
+func (t *Template) Sources() []Ref {
+	var refs []Ref
+	for _, p := range t.pieces {
+		if p.hole != nil {
+			refs = p.hole.sources(refs)
+		}
+	}
+	return refs
+}
+
 // Static reports whether the template has no holes.
 func (t *Template) Static() bool { return t.static }
 

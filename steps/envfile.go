@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/codeenv"
 	"github.com/flowrun/flowrun/internal/dotenv"
 )
 
@@ -16,6 +17,9 @@ import (
 type EnvFile struct {
 	Path     *expr.Template
 	Optional bool // it may be missing
+	// Foreign says that others than the definition's author choose the file: a variable
+	// in it that makes programs run code, as PATH does, is an error.
+	Foreign bool
 }
 
 // EnvFiles is a list of them; the later ones win.
@@ -62,6 +66,10 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 			bad = append(bad, err)
 		}
 		for _, v := range vars {
+			if f.Foreign && codeenv.Runs(v.Name) {
+				bad = append(bad, fmt.Errorf("cannot take %s from the env file %s: it makes programs run code, and the path of the file comes from a parameter or a step; write the path out, or list the parameter's values in validation.enum", v.Name, path))
+				continue
+			}
 			all.set(v.Name, v.Value)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // Scope is where a definition was found. Lookups by name go through the scopes
@@ -186,16 +187,17 @@ func folders(c Config) []folder {
 	for _, dir := range user {
 		all = append(all, folder{ScopeUser, dir})
 	}
-	return append(all, folder{ScopeGlobal, global})
+	all = append(all, folder{ScopeGlobal, global})
+	return slices.DeleteFunc(all, func(f folder) bool { return !ownership.Counts(f.path) })
 }
 
 // nearest is the first folder of that name at or above dir, not beyond the root of a
-// repository; empty for none.
+// repository; empty for none. One that others may write is passed over.
 func nearest(dir, name string) string {
 	for dir != "" {
 		found := filepath.Join(dir, name)
 		switch info, err := os.Stat(found); {
-		case err == nil && info.IsDir():
+		case err == nil && info.IsDir() && ownership.Counts(found):
 			return found
 		case errors.Is(err, fs.ErrPermission) && isThere(filepath.Dir(found)): // the first, but closed
 			return found
@@ -431,6 +433,9 @@ func below(top, dir string) bool {
 // called so that also says so, else another that says so, else the one called so.
 func (l *Library) find(dir, name string) string {
 	called := l.called(dir, name)
+	if called != "" && l.guards(dir) && !ownership.Counts(called) {
+		called = ""
+	}
 	if called != "" && l.says(called, name) {
 		return called
 	}
@@ -511,14 +516,24 @@ func inName(r rune) bool {
 	return r < utf8.RuneSelf && (isNameByte(byte(r)) || r == '.')
 }
 
+// guards says whether names are looked up in a folder without anybody having named it:
+// there, files that others may write are passed over.
+func (l *Library) guards(dir string) bool {
+	return slices.ContainsFunc(l.folders, func(f folder) bool { return f.path == dir })
+}
+
 // files is the definition files of a folder, sorted; a folder that is not there
 // has none.
 func (l *Library) files(dir string) []string {
 	entries, _ := os.ReadDir(dir)
+	guards := l.guards(dir)
 	var files []string
 	for _, e := range entries {
-		if !e.IsDir() && l.extension(e.Name()) != "" {
-			files = append(files, filepath.Join(dir, e.Name()))
+		if e.IsDir() || l.extension(e.Name()) == "" {
+			continue
+		}
+		if file := filepath.Join(dir, e.Name()); !guards || ownership.Counts(file) {
+			files = append(files, file)
 		}
 	}
 	return files
@@ -553,6 +568,9 @@ func (l *Library) nowhere(name string, places []folder) *NotFoundError {
 	l.mu.Unlock()
 	if missed != nil {
 		e.Note = missed()
+	}
+	if ignored := ownership.Untold(); e.Note == "" && len(ignored) > 0 {
+		e.Note = ignored[0]
 	}
 	return e
 }

@@ -182,7 +182,8 @@ func ToolsProject(dir, home string) string {
 }
 
 // ProjectRoot is the nearest folder from dir upwards that holds a folder .flowrun, not
-// beyond the root of a repository; "" where there is none.
+// beyond the root of a repository; "" where there is none. One that others may write is
+// passed over.
 func ProjectRoot(dir string) string {
 	if found := nearest(dir, ".flowrun"); found != "" {
 		return filepath.Dir(found)

@@ -87,6 +87,9 @@ func (a *app) call(c *cobra.Command, args []string, f callFlags) error {
 	if err := f.check(c, args); err != nil {
 		return a.noCall(err)
 	}
+	if err := ownState(); err != nil {
+		return a.noCall(err)
+	}
 	if f.progress = "none"; isTerminal(a.Stderr) { // elsewhere nothing but the document is printed
 		f.progress = "auto"
 		if err := a.settle(c, &f.runFlags); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -43,6 +44,10 @@ func Main(p Process) int {
 	if Version != "" {
 		flowrun.Release = Version
 	}
+	ownership.Use(ownership.Guard{
+		Tell:   func(message string) { a.say("warning: %s", message) },
+		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
+	})
 	root := a.root()
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
@@ -91,6 +96,7 @@ func (a *app) root() *cobra.Command {
   flowrun resume latest                 go on where it stopped
   flowrun validate                      check every definition in reach`,
 		RunE:               a.brief,
+		PersistentPreRunE:  checkState,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // they are ours

@@ -298,7 +298,7 @@ func approval(v policy.Verdict, p *flowrun.Preview) console.Approval {
 	card := console.Approval{Why: v.Reason}
 	for _, t := range p.Tools {
 		one := console.ApprovalTool{Step: t.Step, Name: t.Name, File: t.File, Scope: string(t.Scope), Tags: t.Tags, Privilege: t.Privilege,
-			Justification: t.Justification, Secrets: t.Secrets, Cleanup: t.Cleanup}
+			Justification: t.Justification, Secrets: t.Sources, Cleanup: t.Cleanup, Notify: t.Notify, Around: around(t.Surroundings)}
 		for _, n := range t.Permissions {
 			one.Permissions = append(one.Permissions, console.ApprovalPermission{Resolved: n.Resolved, Written: n.Written})
 		}
@@ -308,9 +308,18 @@ func approval(v policy.Verdict, p *flowrun.Preview) console.Approval {
 		card.Params = append(card.Params, console.ApprovalParam{Name: name, Value: inWords(p.Params[name])})
 	}
 	for _, s := range p.Steps {
-		card.Steps = append(card.Steps, console.ApprovalStep{ID: s.ID, Kind: s.Kind, Command: s.Command, Condition: s.Condition, Fallback: s.Fallback})
+		card.Steps = append(card.Steps, console.ApprovalStep{ID: s.ID, Kind: s.Kind, Command: s.Command, Condition: s.Condition, Fallback: s.Fallback, Around: around(s.Surroundings)})
 	}
 	return card
+}
+
+// around is what a person is shown of surroundings.
+func around(s flowrun.Surroundings) console.ApprovalAround {
+	a := console.ApprovalAround{EnvFiles: s.EnvFiles, Input: s.Input, Runtime: s.Runtime}
+	for _, v := range s.Environment {
+		a.Environment = append(a.Environment, console.ApprovalVariable(v))
+	}
+	return a
 }
 
 // inWords is a parameter's value as text; what is no text as JSON.

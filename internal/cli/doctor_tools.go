@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -33,6 +34,9 @@ func (a *app) checkScopes() []finding {
 		default:
 			list = append(list, good("tools", "%s: %s in %s", f.Scope, counted(count[f.Path], "definition"), f.Path))
 		}
+	}
+	for _, message := range ownership.Passed() {
+		list = append(list, doubt("owners", "flowrun trust --help says when that is right", "%s", message))
 	}
 	if len(list) == 0 {
 		list = append(list, doubt("tools", "flowrun init writes some to begin with", "there are no tools; looked in %s", strings.Join(missing, ", ")))

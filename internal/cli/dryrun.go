@@ -41,6 +41,22 @@ func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f 
 			fmt.Fprintf(a.Stdout, "  %s %s\n", who, console.Visible(n.Resolved))
 		}
 	}
+	for _, t := range v.Tools {
+		who := "it"
+		if t.Step != "" {
+			who = t.Step
+		}
+		for _, s := range t.Sources {
+			fmt.Fprintf(a.Stdout, "  %s takes the secret %s\n", who, console.Visible(s))
+		}
+		showAround(a.Stdout, "  "+who+" ", t.Surroundings)
+		for _, c := range t.Cleanup {
+			fmt.Fprintf(a.Stdout, "  %s runs at the end: %s\n", who, console.Visible(c))
+		}
+		for _, n := range t.Notify {
+			fmt.Fprintf(a.Stdout, "  %s notifies: %s\n", who, console.Visible(n))
+		}
+	}
 	for _, n := range needed(v.Needs) {
 		fmt.Fprintf(a.Stdout, "  it takes %s\n", n)
 	}
@@ -82,6 +98,7 @@ func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
 		if s.Condition != "" {
 			fmt.Fprintf(w, "%s    if %s\n%s       %s: %s\n", indent, console.Visible(s.Condition), indent, s.Verdict, console.Visible(s.Why))
 		}
+		showAround(w, indent+"    ", s.Surroundings)
 		for _, line := range strings.Split(strings.TrimRight(s.Command, "\n"), "\n") {
 			fmt.Fprintf(w, "%s    | %s\n", indent, console.Clean(line))
 		}
@@ -89,6 +106,26 @@ func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
 			fmt.Fprintf(w, "%s    ! %s\n", indent, console.Visible(s.Problem))
 		}
 		showPreview(w, all, s.ID+"/")
+	}
+}
+
+// showAround prints what programs are given, a line each that begins with a text.
+func showAround(w io.Writer, begin string, s flowrun.Surroundings) {
+	if s.Runtime != "" {
+		fmt.Fprintf(w, "%sruns under %s, outside of the sandbox\n", begin, console.Visible(s.Runtime))
+	}
+	for _, v := range s.Environment {
+		note := ""
+		if v.RunsCode {
+			note = " (makes programs run code)"
+		}
+		fmt.Fprintf(w, "%ssets %s = %s%s\n", begin, console.Visible(v.Name), console.Quote(v.Value), note)
+	}
+	for _, f := range s.EnvFiles {
+		fmt.Fprintf(w, "%sreads the env file %s\n", begin, console.Quote(f))
+	}
+	if s.Input != "" {
+		fmt.Fprintf(w, "%shas the input %s\n", begin, console.Quote(s.Input))
 	}
 }
 

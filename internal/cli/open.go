@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
 // stateDir is where runs are kept; it is an error when there is no such place.
 func stateDir() (string, error) {
 	if dir := flowrun.DefaultStateDir(); dir != "" {
-		return dir, nil
+		return dir, ownState()
 	}
 	return "", errors.New("cannot find a place for the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
 }
@@ -50,6 +52,32 @@ func canWrite(dir string) error {
 		return err
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// ownState refuses a state directory that is not this user's alone: whoever else may write
+// it could plant runs, trust and a service.
+func ownState() error {
+	dir := flowrun.DefaultStateDir()
+	if dir == "" {
+		return nil
+	}
+	if err := ownership.Check(dir); err != nil {
+		return &refusedError{reason: fmt.Sprintf("the state directory %s cannot be used: %v; chown it to you and chmod go-w it, or set FLOWRUN_STATE_DIR to a folder of your own", dir, err)}
+	}
+	return nil
+}
+
+// stateless are the commands that work whatever the state directory is.
+var stateless = []string{"completion", "doctor", "explain", "help", "version", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
+
+// checkState is ownState before a command; call answers in a form of its own.
+func checkState(c *cobra.Command, _ []string) error {
+	for at := c; at != nil; at = at.Parent() {
+		if slices.Contains(stateless, at.Name()) || at.Name() == "call" {
+			return nil
+		}
+	}
+	return ownState()
 }
 
 // reading calls f with the history, opened to be read.

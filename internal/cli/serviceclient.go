@@ -18,7 +18,33 @@ import (
 
 // serviceLives says whether a service works on a state directory, at which commands find
 // it: what a run with an origin needs it will do, and sooner than anybody.
-func serviceLives(dir string) bool { return answers(socketOf(dir)) }
+func serviceLives(dir string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	c, err := dialService(ctx, socketOf(dir))
+	if err == nil {
+		c.Close()
+	}
+	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// dialService connects to a service, which must be this user's or root's: it is sent
+// parameters, and believed.
+func dialService(ctx context.Context, path string) (net.Conn, error) {
+	c, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	uid, known, err := peer(c.(*net.UnixConn))
+	if err == nil && known && uid != 0 && uid != os.Geteuid() {
+		err = fmt.Errorf("the process that listens at %s belongs to user %d, not to you; remove the socket, or set FLOWRUN_STATE_DIR to a folder of your own", path, uid)
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
 
 // askService sends a request to the service of this state directory and reads the answer,
 // a JSON document, into it. An error is the one that the same command would have had
@@ -39,7 +65,7 @@ func askService(method, path string, body, into any) error {
 	req.Header.Set("Content-Type", "application/json")
 	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", socketOf(dir))
+			return dialService(ctx, socketOf(dir))
 		}}}
 	res, err := client.Do(req)
 	switch {

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -32,7 +33,11 @@ Until you trust a project,
   tools do not use them.
 
 Trust is for the folder, its tools included as they change, and for exactly what these
-settings say: when they change, flowrun asks again.`,
+settings say: when they change, flowrun asks again.
+
+A .flowrun or .cycod that belongs to another user, or that others may write, is ignored
+as a whole. To trust DIR itself makes it count: a container with a project of another
+user needs that, and file systems that know no owners.`,
 		Example: `  flowrun trust
   flowrun trust --list
   flowrun trust --remove ~/src/demo`,
@@ -72,11 +77,17 @@ func (a *app) trust(stateDir, folder string) error {
 		}
 		return &missingError{fmt.Errorf("cannot trust %q: %w", folder, err)}
 	}
+	vouched, err := a.vouch(stateDir, folder)
+	if err != nil {
+		return err
+	}
 	c, err := config.Load(config.Options{WorkingDirectory: folder, StateDir: stateDir})
 	if err != nil {
 		return err
 	}
 	switch t := c.Trust; {
+	case vouched && len(t.Needed) == 0:
+		return nil
 	case t.Folder == "":
 		return &missingError{fmt.Errorf("cannot find a project: neither %s nor a folder above it has a folder .flowrun or .cycod/tools", folder)}
 	case len(t.Needed) > 0:
@@ -87,6 +98,24 @@ func (a *app) trust(stateDir, folder string) error {
 	}
 	a.say("trusted %s: its settings apply, and patterns that allow tools match its tools; flowrun trust --remove takes it back", console.Quote(c.Trust.Folder))
 	return nil
+}
+
+// vouch keeps that the .flowrun of a folder counts although it is another user's, or
+// others may write it; false where it counts anyway.
+func (a *app) vouch(stateDir, folder string) (bool, error) {
+	abs, err := filepath.Abs(folder)
+	if err != nil {
+		return false, err
+	}
+	uid, foreign := ownership.Owner(abs)
+	if !foreign || config.Vouched(stateDir, abs, uid) {
+		return false, nil
+	}
+	if err := config.Vouch(stateDir, abs, uid); err != nil {
+		return false, err
+	}
+	a.say("trusted %s, although user %d, or others, may write its .flowrun; flowrun trust --remove takes it back", console.Quote(abs), uid)
+	return true, nil
 }
 
 // showNeeded says what a project's settings want. They may be hostile.
@@ -105,7 +134,10 @@ func (a *app) listTrust(stateDir string) error {
 	var rows [][]string
 	for _, r := range list {
 		word := string(config.Declined)
-		if r.Trusted {
+		switch {
+		case r.Vouched:
+			word = "another user's"
+		case r.Trusted:
 			word = string(config.Trusted)
 		}
 		rows = append(rows, []string{r.Folder, word, r.At.Local().Format(time.DateTime)})

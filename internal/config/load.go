@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -161,6 +162,9 @@ func UserDir() string {
 
 func (l *loader) file(layer Layer, path string, o *tool.Object) {
 	src, err := read(path)
+	if err == nil && !ownership.Counts(path) { // others may write it
+		err = fs.ErrNotExist
+	}
 	l.c.Files = append(l.c.Files, File{layer, path, !errors.Is(err, fs.ErrNotExist)})
 	if errors.Is(err, fs.ErrNotExist) {
 		return

@@ -148,6 +148,7 @@ type Record struct {
 	Digest  string    `json:"digest"`
 	Trusted bool      `json:"trusted"`
 	At      time.Time `json:"at"`
+	Vouched bool      `json:"-"` // it is a Vouching
 }
 
 // record is the file of one project: one for each, so that two commands never write the
@@ -178,7 +179,7 @@ func (c *Config) Decide(stateDir string, trusted bool) error {
 	if err != nil {
 		return fmt.Errorf("cannot trust %s: %w", t.Folder, err)
 	}
-	b, err := json.Marshal(Record{folder, t.digest, trusted, time.Now().UTC().Truncate(time.Second)})
+	b, err := json.Marshal(Record{Folder: folder, Digest: t.digest, Trusted: trusted, At: time.Now().UTC().Truncate(time.Second)})
 	if err != nil {
 		return err
 	}
@@ -203,10 +204,11 @@ func Records(stateDir string) (list []Record, err error) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".json" {
+		ext := filepath.Ext(e.Name())
+		if ext != ".json" && ext != ".owner" {
 			continue
 		}
-		var r Record
+		r := Record{Vouched: ext == ".owner"}
 		b, bad := read(filepath.Join(dir, e.Name()))
 		if bad == nil {
 			bad = json.Unmarshal(b, &r)
@@ -223,9 +225,13 @@ func Records(stateDir string) (list []Record, err error) {
 
 // Forget takes a decision back. It says whether there was one.
 func Forget(stateDir, folder string) (bool, error) {
-	err := os.Remove(record(stateDir, folder))
+	owner, err := forgetOwner(stateDir, folder)
+	if err != nil {
+		return false, err
+	}
+	err = os.Remove(record(stateDir, folder))
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return owner, nil
 	}
 	return err == nil, err
 }

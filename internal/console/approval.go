@@ -26,8 +26,24 @@ type ApprovalTool struct {
 	Privilege     string // "" for the ordinary one
 	Permissions   []ApprovalPermission
 	Justification string
-	Secrets       []string // commands that secrets are taken from
+	Secrets       []string // where secrets are taken from
 	Cleanup       []string // commands that run at the end
+	Notify        []string // commands and addresses that are told of the run's end
+	Around        ApprovalAround
+}
+
+// ApprovalAround is what a tool or a step gives to the programs it starts.
+type ApprovalAround struct {
+	Environment    []ApprovalVariable
+	EnvFiles       []string
+	Input, Runtime string
+}
+
+// ApprovalVariable is a variable of the environment; RunsCode says that it makes programs
+// run code.
+type ApprovalVariable struct {
+	Name, Value string
+	RunsCode    bool
 }
 
 // ApprovalPermission is a permission as it is asked for, and as its author wrote it.
@@ -37,7 +53,10 @@ type ApprovalPermission struct{ Resolved, Written string }
 type ApprovalParam struct{ Name, Value string }
 
 // ApprovalStep is what a step does. Condition and Fallback may be empty.
-type ApprovalStep struct{ ID, Kind, Command, Condition, Fallback string }
+type ApprovalStep struct {
+	ID, Kind, Command, Condition, Fallback string
+	Around                                 ApprovalAround
+}
 
 // Bounds of what is shown at once. What is left out is counted, and shown on demand.
 const (
@@ -176,10 +195,44 @@ func (w *approvalWriter) tool(t ApprovalTool) {
 		w.quoted("  its reason", "", "", t.Justification)
 	}
 	for _, c := range t.Secrets {
-		w.command("  secrets of", c)
+		w.command("  secret", c)
 	}
+	w.around(t.Around)
 	for _, c := range t.Cleanup {
 		w.command("  at the end", c)
+	}
+	for _, c := range t.Notify {
+		w.command("  notifies", c)
+	}
+}
+
+// around writes what programs are given. Variables that make them run code come first, so
+// that a long list does not hide them.
+func (w *approvalWriter) around(a ApprovalAround) {
+	if a.Runtime != "" {
+		w.quoted("  ! runtime", ", outside of the sandbox: it may do all that you may", "", a.Runtime)
+	}
+	for _, v := range a.Environment {
+		if v.RunsCode {
+			w.quoted("  ! sets", " (makes programs run code)", v.Name+" =", v.Value)
+		}
+	}
+	n := 0
+	for _, v := range a.Environment {
+		if v.RunsCode {
+			continue
+		}
+		if w.over(n, len(a.Environment), "variables") {
+			break
+		}
+		w.quoted("  sets", "", v.Name+" =", v.Value)
+		n++
+	}
+	for _, f := range a.EnvFiles {
+		w.quoted("  env file", "", "", f)
+	}
+	if a.Input != "" {
+		w.command("  input", a.Input)
 	}
 }
 
@@ -196,6 +249,7 @@ func (w *approvalWriter) step(s ApprovalStep) {
 	if s.Condition != "" {
 		w.quoted("  only if", "", "", s.Condition)
 	}
+	w.around(s.Around)
 	w.command("  does", s.Command)
 	if s.Fallback != "" {
 		w.command("  or else", s.Fallback)

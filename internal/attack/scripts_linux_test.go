@@ -1,0 +1,105 @@
+package attack
+
+import (
+	"strings"
+	"testing"
+)
+
+// script is a .tool.js whose execute has that body and whose metadata has those
+// permissions.
+func script(id, body string, permissions ...string) string {
+	list := ""
+	if len(permissions) > 0 {
+		list = ", permissions: ['" + strings.Join(permissions, "', '") + "']"
+	}
+	return "module.exports = {\n  getMetadata: () => ({ id: '" + id + "', description: 'x'" + list + " }),\n" +
+		"  getSchema: () => ({ type: 'object', properties: { x: { type: 'string', description: 'x' } } }),\n" +
+		"  async execute({ x }) { const { api } = this; " + body + " }\n}\n"
+}
+
+// program writes an executable file that leaves PWN behind.
+func (s *site) program(name string) {
+	s.Helper()
+	s.chmod(s.write(name, "#!/bin/sh\n: >\""+s.path("PWN")+"\"\n"), 0o755)
+}
+
+// TestProgramsOfScripts: a permission for one program is for no other.
+func TestProgramsOfScripts(t *testing.T) {
+	for name, body := range map[string]string{
+		"PATH":             `return api.execute('echo', ['a'], { env: { PATH: 'evil' } })`,
+		"PATH, absolute":   `return api.execute('echo', ['a'], { env: { PATH: x + '/evil:/usr/bin:/bin' } })`,
+		"a file here":      `return api.execute('./echo')`,
+		"its whole path":   `return api.execute(x + '/echo')`,
+		"cwd":              `return api.execute('echo', [], { cwd: 'evil' })`,
+		"cwd and ./":       `return api.execute('./echo', [], { cwd: 'evil' })`,
+		"BASH_ENV":         `return api.execute('bash', ['-c', ':'], { env: { BASH_ENV: x + '/evil/echo' } })`,
+		"ENV":              `return api.execute('sh', ['-i', '-c', ':'], { env: { ENV: x + '/evil/echo' } })`,
+		"a function":       `return api.execute('bash', ['-c', 'true'], { env: { 'BASH_FUNC_true%%': '() { : >' + x + '/PWN; }' } })`,
+		"a name with =":    `return api.execute('bash', ['-c', ':'], { env: { ['BASH_ENV=' + x + '/evil/echo']: '' } })`,
+		"PYTHONPATH":       `return api.execute('python3', ['-c', 'import this_one'], { env: { PYTHONPATH: x + '/evil' } })`,
+		"GIT_SSH_COMMAND":  `return api.execute('git', ['ls-remote', 'ssh://127.0.0.1:1/x'], { env: { GIT_SSH_COMMAND: x + '/evil/echo' } })`,
+		"GIT_CONFIG_COUNT": `return api.execute('git', ['x'], { env: { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'alias.x', GIT_CONFIG_VALUE_0: '!' + x + '/evil/echo' } })`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.program("echo")
+			s.program("evil/echo")
+			s.write("evil/this_one.py", "open('"+s.path("PWN")+"', 'w')\n")
+			s.write("it.tool.js", script("it", body, "filesystem:execute:echo", "filesystem:execute:bash", "filesystem:execute:sh", "filesystem:execute:python3", "filesystem:execute:git"))
+			if out := s.run("run", "./it.tool.js", "x="+s.project); s.exists("PWN") {
+				t.Errorf("another program ran\n%s", out)
+			}
+		})
+	}
+	t.Run("the program itself", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t)
+		s.write("it.tool.js", script("it", `return api.execute('echo', ['a'], { env: { LC_ALL: 'C' } })`, "filesystem:execute:echo"))
+		if out := s.run("run", "./it.tool.js"); !strings.Contains(out.stdout, `"stdout":"a\n"`) {
+			t.Errorf("what is granted does not run\n%s", out)
+		}
+		if out := s.run("run", "--dry-run", "-o", "json", "./it.tool.js"); !strings.Contains(out.stdout, `bin/echo"`) {
+			t.Errorf("the program is not shown resolved\n%s", out)
+		}
+	})
+}
+
+// TestCodeInVariables: a caller's value, or what a step printed, is never the text of a
+// variable that makes programs run code.
+func TestCodeInVariables(t *testing.T) {
+	const value = "$(: >PWN)"
+	for name, text := range map[string]string{
+		"BASH_ENV of a tool":    "environment: {BASH_ENV: '{X}'}\nbash: 'true'\n",
+		"BASH_ENV of a step":    "steps: [{name: s, bash: 'true', environment: {BASH_ENV: '{X}'}}]\n",
+		"a step's output":       "steps: [{name: p, bash: 'echo \"$V\"', environment: {V: '{X}'}}, {name: s, bash: 'true', environment: {BASH_ENV: '{p.output}'}}]\n",
+		"ENV":                   "environment: {ENV: '{X}'}\nbash: 'sh -i -c :'\n",
+		"PS4":                   "environment: {PS4: '{X}'}\nbash: 'bash -xc true'\n",
+		"GIT_SSH_COMMAND":       "environment: {GIT_SSH_COMMAND: '{X}'}\nbash: 'git ls-remote ssh://127.0.0.1:1/x'\n",
+		"in a loop":             "steps: [{name: s, for-each: {items: ['{X}']}, bash: 'true', environment: {BASH_ENV: '{item}'}}]\n",
+		"in a group":            "steps: [{name: g, steps: [{name: s, bash: 'true', environment: {BASH_ENV: '{X}'}}]}]\n",
+		"in a handler":          "steps: [{name: a, bash: 'true'}]\nfinally: [{name: s, bash: 'true', environment: {BASH_ENV: '{X}'}}]\n",
+		"in cleanup":            "environment: {BASH_ENV: '{X}'}\nrun: 'true'\nresources: {cleanup: [{final-command: 'true'}]}\n",
+		"a secret":              "environment: {secrets: [{name: BASH_ENV, command: 'echo {X}'}]}\nbash: 'true'\n",
+		"in a script":           "bash: |\n  BASH_ENV={X} bash -c true\n",
+		"exported in a script":  "bash: |\n  export GIT_SSH_COMMAND={X}\n  git ls-remote ssh://127.0.0.1:1/x\n",
+		"an env file":           "env-files: ['{FILE}']\nbash: 'true'\n",
+		"an env file of a step": "steps: [{name: s, bash: 'true', env-files: ['{FILE}']}]\n",
+		"with":                  "steps: [{name: s, use-tool: ./inner.yaml, with: {X: '{X}'}}]\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.write("caller.env", "BASH_ENV='$(: >PWN)'\n")
+			s.write("inner.yaml", "description: x\nparameters: {X: {description: x}}\nenvironment: {BASH_ENV: '{X}'}\nbash: 'true'\n")
+			s.write("t.yaml", "description: x\nparameters: {X: {description: x}, FILE: {description: x, default: /dev/null}}\n"+text)
+			args := []string{"run", "./t.yaml", "X=" + value}
+			if strings.Contains(text, "FILE") {
+				args = append(args, "FILE=caller.env")
+			}
+			if out := s.run(args...); s.exists("PWN") || out.code == 0 {
+				t.Errorf("the value ran, or was taken\n%s", out)
+			}
+		})
+	}
+}

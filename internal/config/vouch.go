@@ -1,0 +1,65 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
+)
+
+// Vouching is what is kept of the decision that a folder's .flowrun and .cycod count
+// although they belong to another user, or others may write them.
+type Vouching struct {
+	Folder string    `json:"folder"`
+	UID    int       `json:"uid"` // of the other user
+	At     time.Time `json:"at"`
+}
+
+func vouching(stateDir, folder string) string {
+	return strings.TrimSuffix(record(stateDir, folder), ".json") + ".owner"
+}
+
+// Vouch keeps that what a user put into a folder counts.
+func Vouch(stateDir, folder string, uid int) error {
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return fmt.Errorf("cannot trust %s: %w", folder, err)
+	}
+	b, err := json.Marshal(Vouching{real, uid, time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Save(vouching(stateDir, folder), append(b, '\n')); err != nil {
+		return fmt.Errorf("cannot keep that %s is trusted: %w", folder, err)
+	}
+	return nil
+}
+
+// Vouched says whether what a user put into a folder counts. Files of this user and of
+// root, which others may write, count with it.
+func Vouched(stateDir, folder string, uid int) bool {
+	if stateDir == "" {
+		return false
+	}
+	b, err := read(vouching(stateDir, folder))
+	var v Vouching
+	if err != nil || json.Unmarshal(b, &v) != nil {
+		return false
+	}
+	return uid == v.UID || uid == os.Geteuid() || uid == 0
+}
+
+// forgetOwner takes Vouch back.
+func forgetOwner(stateDir, folder string) (bool, error) {
+	err := os.Remove(vouching(stateDir, folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
