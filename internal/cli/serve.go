@@ -34,7 +34,9 @@ type WebOptions struct {
 	Version  string       // of the program
 	Webhooks []config.Webhook
 	Stopping <-chan struct{} // closed when the service begins to stop
-	Log      *slog.Logger
+	// Trust is told the context of each request that has shown a token.
+	Trust func(context.Context)
+	Log   *slog.Logger
 	// Schedules are those that the service fires; nil where it fires none.
 	Schedules service.Schedules
 }

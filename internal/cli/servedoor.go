@@ -41,6 +41,9 @@ type door struct {
 	work      sync.WaitGroup
 }
 
+// trustedIdle is how long a connection may idle on which a token was shown.
+const trustedIdle = 2 * time.Minute
+
 // openDoor begins to listen; nobody is answered yet. What cannot be is a wrong command
 // line, or somebody else's address.
 func openDoor(c *cobra.Command, f serveFlags) (d *door, err error) {
@@ -182,14 +185,18 @@ func (d *door) add(l net.Listener, url string) {
 
 // open answers whoever comes.
 func (d *door) open(sv *service.Service, web func(service.Surface, WebOptions) (http.Handler, error), o WebOptions) error {
-	o.Token, o.Hosts = d.token, d.hosts
+	limit := newConnLimit()
+	o.Token, o.Hosts, o.Trust = d.token, d.hosts, limit.trust
 	handler, err := web(sv, o)
 	if err != nil {
 		return err
 	}
-	d.server = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		TLSConfig: d.tls, ErrorLog: quiet()}
+	d.server = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: trustedIdle, MaxHeaderBytes: 32 << 10,
+		TLSConfig: d.tls, ErrorLog: quiet(), ConnState: limit.state, ConnContext: limit.context}
 	for _, l := range d.listeners {
+		if _, unix := l.(*net.UnixListener); !unix {
+			l = limitedListener{l, limit}
+		}
 		d.answer(l)
 	}
 	d.socket = newOwnSocket(socketOf(o.StateDir), d.log, d.answer)

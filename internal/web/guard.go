@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
@@ -89,7 +90,9 @@ func (d *door) admit(r *http.Request) error {
 func (d *door) handler(rt route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response)
-		err := d.entitled(rt, r)
+		c := d.callerOf(r)
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+		err := entitled(rt, r, c)
 		if err == nil {
 			err = rt.checkQuery(r)
 		}
@@ -111,11 +114,36 @@ const (
 	anybody                  // nobody needs one, or the handler sees for itself
 )
 
-func (d *door) entitled(rt route, r *http.Request) error {
-	if rt.open == anybody || rt.open == loopback && onLoopback(r) || onSocket(r) || d.knows(r.Header.Values("Authorization")) {
+func entitled(rt route, r *http.Request, c caller) error {
+	if c.known || rt.open == anybody || rt.open == loopback && onLoopback(r) {
 		return nil
 	}
 	return errToken
+}
+
+// caller is what a request has shown of who sends it.
+type caller struct {
+	known bool // came by a Unix socket, or has shown a token
+}
+
+type callerKey struct{}
+
+// callerOf looks at how a request came and what it shows.
+func (d *door) callerOf(r *http.Request) caller {
+	switch {
+	case onSocket(r):
+		return caller{known: true}
+	case d.knows(r.Header.Values("Authorization")):
+		d.Trust(r.Context())
+		return caller{known: true}
+	}
+	return caller{}
+}
+
+// known is the caller of a request that a route handles.
+func known(r *http.Request) caller {
+	c, _ := r.Context().Value(callerKey{}).(caller)
+	return c
 }
 
 // knows compares in a time that tells nothing of the token.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
@@ -36,6 +37,9 @@ type Options struct {
 	MaxBody int64
 	// Stopping is closed when the service begins to stop: streams end then. nil never is.
 	Stopping <-chan struct{}
+	// Trust, where it is not nil, is called with the context of each request that has
+	// shown a token, or the proof of a webhook.
+	Trust func(context.Context)
 	// Log hears of what went wrong inside; nil for nobody. It is never told a token, a
 	// header, a query or a body.
 	Log *slog.Logger
@@ -57,11 +61,12 @@ type door struct {
 	service.Surface
 	Options
 	patience
-	token   [sha256.Size]byte // of Options.Token
-	hosts   map[string]bool
-	hooks   map[string]config.Webhook
-	mux     *http.ServeMux
-	openAPI []byte
+	token     [sha256.Size]byte // of Options.Token
+	hosts     map[string]bool
+	hooks     map[string]config.Webhook
+	mux       *http.ServeMux
+	strangers bodies
+	openAPI   []byte
 }
 
 // New makes the handler for a service. It is safe for concurrent use, and keeps nothing
@@ -70,7 +75,11 @@ type door struct {
 // size of everything else are bounded here. The error tells of webhooks that cannot be.
 func New(s service.Surface, o Options) (http.Handler, error) {
 	d := &door{Surface: s, Options: o, token: sha256.Sum256([]byte(o.Token)), hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
-		patience: patience{body: 10 * time.Second, write: 10 * time.Second, beat: 15 * time.Second, look: 250 * time.Millisecond}}
+		strangers: bodies{most: mostStrangerBytes},
+		patience:  patience{body: 10 * time.Second, write: 10 * time.Second, beat: 15 * time.Second, look: 250 * time.Millisecond}}
+	if d.Trust == nil {
+		d.Trust = func(context.Context) {}
+	}
 	d.MaxBody = cmp.Or(d.MaxBody, 1<<20)
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
