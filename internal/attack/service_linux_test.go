@@ -453,3 +453,147 @@ func TestHookNames(t *testing.T) {
 		}
 	}
 }
+
+// TestAPITools: a token starts what the service lists, and what its patterns name.
+func TestAPITools(t *testing.T) {
+	const shell = `{"tool": "run_shell_command", "params": {"command": "touch PWN"}}`
+	for name, c := range map[string]struct {
+		config  string // of the user
+		project string // settings of the project, which nobody has trusted
+		tokens  string // file of tokens
+		body    string
+		status  int
+	}{
+		"a listed tool":             {"", "", "", `{"tool": "hello"}`, 202},
+		"a built-in one":            {"", "", "", shell, 404},
+		"one that is named":         {"serve: {tools: ['run_*']}", "", "", shell, 202},
+		"another that is named":     {"serve: {tools: ['read_*']}", "", "", shell, 404},
+		"named by the project":      {"", "serve: {tools: ['*']}", "", shell, 404},
+		"a discovered one":          {"tools: {discoveryCommand: \"printf '[{\\\"name\\\":\\\"told\\\"}]'\", callCommand: touch PWN}", "", "", `{"tool": "told"}`, 404},
+		"a path":                    {"serve: {tools: ['*']}", "", "", `{"tool": "./hello.yaml"}`, 400},
+		"a token for others":        {"serve: {tools: ['*']}", "", theToken + " hell other*", `{"tool": "hello"}`, 404},
+		"a token for it":            {"", "", theToken + " other hel*", `{"tool": "hello"}`, 202},
+		"a token without the shell": {"serve: {tools: ['*']}", "", theToken + " hello", shell, 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.write(".flowrun/tools/hello.yaml", "name: hello\ndescription: x\nbash: echo hello\n")
+			s.write("~.config/flowrun/config.yaml", c.config)
+			if c.project != "" {
+				s.write(".flowrun/config.yaml", c.project)
+			}
+			var args []string
+			if c.tokens != "" {
+				os.Chmod(s.write("~tokens", c.tokens), 0o600)
+				args = []string{"--token-file", s.path("~tokens")}
+			}
+			v := s.serve(0, args...)
+			status, answer := v.holder("POST", "/api/v1/runs", c.body)
+			if status != c.status {
+				t.Errorf("answered %d %s", status, answer)
+			}
+			_, list := v.holder("GET", "/api/v1/tools", "")
+			var body struct{ Tool string }
+			json.Unmarshal([]byte(c.body), &body)
+			if strings.Contains(list, fmt.Sprintf(`"name":%q`, body.Tool)) != (c.status == 202) {
+				t.Errorf("the list does not agree: %s", list)
+			}
+			if c.status != 202 && (s.exists("PWN") || s.exists("~PWN")) {
+				t.Error("it ran")
+			}
+		})
+	}
+}
+
+// TestTokensRuns: a token that is good for some tools sees and moves no other's runs, and no
+// token begins a run of a built-in tool anew.
+func TestTokensRuns(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.write(".flowrun/tools/hello.yaml", "name: hello\ndescription: x\nbash: echo hello\n")
+	s.write(".flowrun/tools/other.yaml", "name: other\ndescription: x\nbash: echo canary; exit 1\n")
+	const narrow = "another-token-0123456789"
+	os.Chmod(s.write("~tokens", theToken+"\n# for hello\n"+narrow+" hello\n"), 0o600)
+	v := s.serve(0, "--token-file", s.path("~tokens"))
+	run := v.begin(`{"tool": "other"}`)
+	s.await("the run has failed", time.Minute, func() bool { return v.status(run) == "failed" })
+	for _, c := range []struct{ method, path string }{
+		{"GET", "/api/v1/runs"}, {"GET", "/api/v1/ps"}, {"GET", "/api/v1/tools"}, {"GET", "/api/v1/tools/other"}, {"GET", "/api/v1/schedules"},
+		{"GET", "/api/v1/runs/" + run}, {"GET", "/api/v1/runs/" + run + "/logs"}, {"GET", "/api/v1/runs/" + run + "/events"},
+		{"GET", "/api/v1/runs/" + run + "/questions"}, {"POST", "/api/v1/runs/" + run + "/retry"}, {"POST", "/api/v1/runs/" + run + "/resume"},
+		{"POST", "/api/v1/runs/" + run + "/cancel"}, {"POST", "/api/v1/runs/" + run + "/approve"},
+	} {
+		status, answer, err := v.ask(c.method, c.path, "", "Authorization", "Bearer "+narrow)
+		if err != nil || strings.Contains(answer, "canary") || strings.Contains(answer, `"other"`) && status < 300 || strings.Contains(c.path, run) && status != 404 {
+			t.Errorf("%s %s: %d %s %v", c.method, c.path, status, answer, err)
+		}
+	}
+	if out := s.run("run", "run_shell_command", "command=echo x >>RAN; exit 1", "--auto-approve", "*"); s.read("RAN") != "x" {
+		t.Fatal(out)
+	}
+	_, list := v.holder("GET", "/api/v1/runs?tool=run_shell_command", "")
+	id := regexp.MustCompile(`"id":"(\w+)"`).FindStringSubmatch(list)
+	if id == nil {
+		t.Fatal(list)
+	}
+	for _, verb := range []string{"retry", "resume"} {
+		if status, answer := v.holder("POST", "/api/v1/runs/"+id[1]+"/"+verb, ""); status < 400 {
+			t.Errorf("%s: %d %s", verb, status, answer)
+		}
+	}
+	if s.read("RAN") != "x" {
+		t.Error("the built-in tool ran again")
+	}
+}
+
+// TestGuessing: wrong tokens are answered ever more slowly, the right one is not.
+func TestGuessing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	v := s.serve(0)
+	began := time.Now()
+	for range 16 { // 10 at once, then 0.1 s to 0.6 s
+		if status, answer, err := v.ask("GET", "/api/v1/runs", "", "Authorization", "Bearer wrong"); err != nil || status != 401 {
+			t.Fatal(status, answer, err)
+		}
+	}
+	if took := time.Since(began); took < 2*time.Second {
+		t.Errorf("16 wrong tokens took %v", took)
+	}
+	if status, _ := v.holder("GET", "/api/v1/runs", ""); status != 200 {
+		t.Errorf("the right token: %d", status)
+	}
+}
+
+// TestWeakTokens: a token that can be guessed or read by others opens nothing.
+func TestWeakTokens(t *testing.T) {
+	for name, c := range map[string]struct {
+		variable, file string
+		mode           os.FileMode
+	}{
+		"one letter":          {"a", "", 0},
+		"15 characters":       {"0123456789abcde", "", 0},
+		"a file for all":      {"", theToken, 0o644},
+		"a file all may fill": {"", theToken, 0o622},
+		"short in a file":     {"", "0123456789abcde", 0o600},
+		"short with patterns": {"", "abc hello world and more", 0o600},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.env = append(s.env, "FLOWRUN_TOKEN="+c.variable)
+			args := []string{"serve", "--listen", "127.0.0.1:0"}
+			if c.file != "" {
+				os.Chmod(s.write("~token", c.file), c.mode)
+				args = append(args, "--token-file", s.path("~token"))
+			}
+			cmd := s.command(args...)
+			stop := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+			defer stop.Stop()
+			if out := s.finish(cmd); out.code != 2 {
+				t.Error(out)
+			}
+		})
+	}
+}

@@ -39,6 +39,9 @@ func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
 		h = d.decoy(r.PathValue("name"))
 	}
 	body, err := d.proven(w, r, h)
+	if err == errHook && r.Header.Get(h.Header) != "" {
+		d.slow(r)
+	}
 	if err != nil {
 		return err
 	}
@@ -47,7 +50,7 @@ func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
 			Ping string `json:"ping"`
 		}{"ok"})
 	}
-	q := service.Request{Tool: h.Tool, Origin: "webhook:" + h.Name, Parent: traceparent(r)}
+	q := service.Request{Tool: h.Tool, Origin: "webhook:" + h.Name, Unlisted: true, Parent: traceparent(r)}
 	if q.Params, err = hookParams(h, r, body); err != nil {
 		return err
 	}
