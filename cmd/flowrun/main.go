@@ -36,6 +36,6 @@ func oneProcessor() {
 
 // webDoor is the door of flowrun serve: doors do not know each other.
 func webDoor(s service.Surface, o cli.WebOptions) (http.Handler, error) {
-	return web.New(s, web.Options{Token: o.Token, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks, Version: o.Version,
-		Stopping: o.Stopping, Log: o.Log, Schedules: o.Schedules})
+	return web.New(s, web.Options{Tokens: o.Tokens, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks, Version: o.Version,
+		Stopping: o.Stopping, Log: o.Log, Trust: o.Trust, Schedules: o.Schedules})
 }

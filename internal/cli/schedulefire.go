@@ -20,7 +20,7 @@ import (
 type launcher interface {
 	Start(ctx context.Context, r service.Request) (string, error)
 	Cancel(ctx context.Context, id, reason string) error
-	Plan(ctx context.Context, name string) (*flowrun.Plan, error)
+	AnyPlan(ctx context.Context, name string) (*flowrun.Plan, error)
 	Rests(id string) bool
 	Definitions() uint64
 }
@@ -192,7 +192,7 @@ func (s *scheduler) claimed(ctx context.Context) []schedule.Firing {
 // begin starts the run of a slot that has been claimed. Where that can never be, the slot
 // is left out, and the error says why; else the claim stands and is looked at again.
 func (s *scheduler) begin(ctx context.Context, p schedule.Schedule, run string) error {
-	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: origin(p.Name), ID: run})
+	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: origin(p.Name), ID: run, Unlisted: true})
 	if err == nil || passes(err) {
 		return err
 	}

@@ -101,7 +101,7 @@ func (w *lockedWriter) Write(p []byte) (int, error) {
 }
 
 func (s *stage) Start(ctx context.Context, r service.Request) (string, error) {
-	plan, err := s.Plan(ctx, r.Tool)
+	plan, err := s.AnyPlan(ctx, r.Tool)
 	if err != nil {
 		return "", err
 	}
@@ -127,7 +127,7 @@ func (s *stage) Cancel(_ context.Context, id, _ string) error {
 	return nil
 }
 
-func (s *stage) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
+func (s *stage) AnyPlan(_ context.Context, name string) (*flowrun.Plan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return flowrun.Compile(s.lib, name)

@@ -35,7 +35,7 @@ func (s *scheduler) follow(ctx context.Context) {
 func (s *scheduler) look(ctx context.Context) error {
 	t := &timetable{kept: s.tools}
 	tools := s.app.tools(s.library())
-	err := t.read(ctx, s.store, tools, func(name string) (*flowrun.Plan, error) { return s.service.Plan(ctx, name) })
+	err := t.read(ctx, s.store, tools, func(name string) (*flowrun.Plan, error) { return s.service.AnyPlan(ctx, name) })
 	if err != nil {
 		return err
 	}

@@ -27,14 +27,16 @@ import (
 
 // WebOptions is what the door of a service for programs is told beside the service.
 type WebOptions struct {
-	Token    string       // what callers show who come by TCP
-	Hosts    []string     // names by which the service may be called, beside its addresses
-	StateDir string       // holds the logs of runs
-	Metrics  http.Handler // the service's
-	Version  string       // of the program
+	Tokens   []service.Token // what callers show who come by TCP
+	Hosts    []string        // names by which the service may be called, beside its addresses
+	StateDir string          // holds the logs of runs
+	Metrics  http.Handler    // the service's
+	Version  string          // of the program
 	Webhooks []config.Webhook
 	Stopping <-chan struct{} // closed when the service begins to stop
-	Log      *slog.Logger
+	// Trust is told the context of each request that has shown a token.
+	Trust func(context.Context)
+	Log   *slog.Logger
 	// Schedules are those that the service fires; nil where it fires none.
 	Schedules service.Schedules
 }
@@ -160,7 +162,13 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	if err != nil {
 		return err
 	}
-	sv, err = service.New(ctx, service.Config{Engine: engine, Store: s, Library: a.library, Log: d.log,
+	served := f.settings.Served()
+	for _, p := range served {
+		if err := service.CheckPattern(p); err != nil {
+			return noService("the setting serve.tools: %q is not a pattern for names of tools: %w", p, err)
+		}
+	}
+	sv, err = service.New(ctx, service.Config{Served: served, Engine: engine, Store: s, Library: a.library, Log: d.log,
 		Changes: s.Changes, Answered: s.Answered, Writable: s.Writable, Waited: measured.Waited,
 		Decide: func(p *flowrun.Plan) error { return f.decide(p) },
 		Observe: func(b service.Begun) (dag.Sink, func()) {

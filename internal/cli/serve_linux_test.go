@@ -29,7 +29,7 @@ func serveIn(t *testing.T, dir string, args ...string) *served {
 	t.Helper()
 	s := &served{t: t, dir: dir, cmd: exec.Command("flowrun", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)}
 	s.cmd.Dir = dir
-	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+filepath.Join(dir, "s"), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "FLOWRUN_TOKEN=t")
+	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+filepath.Join(dir, "s"), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "FLOWRUN_TOKEN=a-token-for-tests")
 	errs, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func (s *served) says(pattern string) string {
 func (s *served) start(body string) int {
 	s.t.Helper()
 	req, _ := http.NewRequest("POST", s.url+"/api/v1/runs", strings.NewReader(body))
-	req.Header.Set("Authorization", "Bearer t")
+	req.Header.Set("Authorization", "Bearer a-token-for-tests")
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -6,12 +6,9 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,7 +27,7 @@ type door struct {
 	listeners []net.Listener // TCP and sockets that flags name
 	sockets   []socketFile   // of the latter
 	urls      []string
-	token     string
+	tokens    []service.Token
 	made      bool // the token was made up
 	socket    *ownSocket
 	tls       *tls.Config
@@ -41,6 +38,9 @@ type door struct {
 	work      sync.WaitGroup
 }
 
+// trustedIdle is how long a connection may idle on which a token was shown.
+const trustedIdle = 2 * time.Minute
+
 // openDoor begins to listen; nobody is answered yet. What cannot be is a wrong command
 // line, or somebody else's address.
 func openDoor(c *cobra.Command, f serveFlags) (d *door, err error) {
@@ -50,7 +50,7 @@ func openDoor(c *cobra.Command, f serveFlags) (d *door, err error) {
 			d.close()
 		}
 	}()
-	if d.token, err = givenToken(c, f.tokenFile); err != nil {
+	if d.tokens, err = givenTokens(c, f.tokenFile); err != nil {
 		return d, err
 	}
 	if d.tls, err = certificate(c, f); err != nil {
@@ -70,33 +70,10 @@ func openDoor(c *cobra.Command, f serveFlags) (d *door, err error) {
 			return d, err
 		}
 	}
-	if d.token == "" {
-		d.token, d.made = rand.Text(), true
+	if len(d.tokens) == 0 {
+		d.tokens, d.made = []service.Token{{Text: rand.Text()}}, true
 	}
 	return d, nil
-}
-
-// givenToken is the token of the environment, where steps shall not find it, or of a file.
-func givenToken(c *cobra.Command, file string) (string, error) {
-	token := os.Getenv("FLOWRUN_TOKEN")
-	os.Unsetenv("FLOWRUN_TOKEN")
-	from := "FLOWRUN_TOKEN"
-	if file != "" {
-		text, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			return "", &missingError{fmt.Errorf("--token-file: %w", err)}
-		}
-		if err != nil {
-			return "", usagef(c, "--token-file: %v", err)
-		}
-		if token, from = strings.TrimSpace(string(text)), "--token-file"; token == "" {
-			return "", usagef(c, "--token-file %s holds no token; write one there: openssl rand -hex 32 > %s", file, file)
-		}
-	}
-	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", usagef(c, "the token of %s cannot be sent in a header: it may hold letters, digits and signs, and no blanks", from)
-	}
-	return token, nil
 }
 
 // certificate is what --tls-cert and --tls-key give, nil where they are not there.
@@ -134,7 +111,7 @@ func (d *door) mayListen(c *cobra.Command, at string) error {
 	if d.tls == nil {
 		missing = append(missing, "--tls-cert and --tls-key")
 	}
-	if d.token == "" {
+	if len(d.tokens) == 0 {
 		missing = append(missing, "a token (FLOWRUN_TOKEN or --token-file)")
 	}
 	if len(missing) > 0 {
@@ -182,14 +159,18 @@ func (d *door) add(l net.Listener, url string) {
 
 // open answers whoever comes.
 func (d *door) open(sv *service.Service, web func(service.Surface, WebOptions) (http.Handler, error), o WebOptions) error {
-	o.Token, o.Hosts = d.token, d.hosts
+	limit := newConnLimit()
+	o.Tokens, o.Hosts, o.Trust = d.tokens, d.hosts, limit.trust
 	handler, err := web(sv, o)
 	if err != nil {
 		return err
 	}
-	d.server = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		TLSConfig: d.tls, ErrorLog: quiet()}
+	d.server = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: trustedIdle, MaxHeaderBytes: 32 << 10,
+		TLSConfig: d.tls, ErrorLog: quiet(), ConnState: limit.state, ConnContext: limit.context}
 	for _, l := range d.listeners {
+		if _, unix := l.(*net.UnixListener); !unix {
+			l = limitedListener{l, limit}
+		}
 		d.answer(l)
 	}
 	d.socket = newOwnSocket(socketOf(o.StateDir), d.log, d.answer)
@@ -217,7 +198,7 @@ func (d *door) announce(a *app) {
 		a.say("flowrun serves at %s", url)
 	}
 	if d.made {
-		a.say("token: %s (for this service only; FLOWRUN_TOKEN or --token-file give one that stays)", d.token)
+		a.say("token: %s (for this service only; FLOWRUN_TOKEN or --token-file give one that stays)", d.tokens[0].Text)
 	}
 }
 

@@ -109,6 +109,10 @@ var webhooks = tool.Field{Kind: tool.KindObjectMap, Key: "webhooks", Of: webhook
 
 var servers = tool.Field{Kind: tool.KindObjectMap, Key: "mcpServers", Of: server, Doc: "MCP servers whose tools are offered, by name."}
 
+var served = tool.NewObject("serve", "What flowrun serve offers over the network.",
+	field(tool.KindTexts, "tools", "", "Patterns of built-in and discovered tools that callers over the network may start, as * or web_*; none where absent."),
+)
+
 // file is config.yaml, with every key there is.
 var file = tool.NewObject("the configuration", "Settings of flowrun for a project, a user or a machine.",
 	section("approvals", approvals, approvals.Doc),
@@ -122,6 +126,7 @@ var file = tool.NewObject("the configuration", "Settings of flowrun for a projec
 	oldDiscovery,
 	oldCall,
 	webhooks,
+	section("serve", served, served.Doc),
 )
 
 // shared is settings.json, which other programs use too.
@@ -134,7 +139,7 @@ var shared = tool.NewObject("the settings",
 ).Open()
 
 // needTrust are the sections of a project that need its trust.
-var needTrust = []string{"mcpServers", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks"}
+var needTrust = []string{"mcpServers", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks", "serve"}
 
 func gated(key string) bool {
 	for _, g := range needTrust {

@@ -14,10 +14,14 @@ const (
 // MaxParallel is how many processes may run at once before this process runs out
 // of descriptors, at least one.
 func MaxParallel() int {
+	return max((MaxFiles()-reservedDescriptors)/descriptorsPerStep, 1)
+}
+
+// MaxFiles is how many descriptors this process may have.
+func MaxFiles() int {
 	var lim syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
-		return 1 << 16
+		return 1 << 19
 	}
-	n := (int64(min(uint64(lim.Cur), 1<<30)) - reservedDescriptors) / descriptorsPerStep
-	return int(max(n, 1))
+	return int(min(uint64(lim.Cur), 1<<30))
 }

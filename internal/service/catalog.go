@@ -23,6 +23,7 @@ import (
 // their texts, which are small, and a plan only of those that were asked for.
 type catalog struct {
 	library func() *tool.Library
+	served  []string // patterns of tools in no file that are offered
 	log     *slog.Logger
 
 	mu      sync.Mutex
@@ -41,8 +42,8 @@ type entry struct {
 	plan    *flowrun.Plan // of these; nil until it is asked for
 }
 
-func newCatalog(library func() *tool.Library, log *slog.Logger) *catalog {
-	return &catalog{library: library, log: log, entries: map[string]*entry{}}
+func newCatalog(library func() *tool.Library, served []string, log *slog.Logger) *catalog {
+	return &catalog{library: library, served: served, log: log, entries: map[string]*entry{}}
 }
 
 // tools is the Library of now.
@@ -175,13 +176,17 @@ func (c *catalog) tell(e, old *entry) {
 }
 
 // plan is a tool, ready to be run: its newest version, or the last one that made sense.
-func (c *catalog) plan(name string) (*flowrun.Plan, error) {
+// One that is not offered is not found, unless unlisted ones are wanted as well.
+func (c *catalog) plan(name string, unlisted bool) (*flowrun.Plan, error) {
 	if !c.current(name) {
 		c.look()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.entries[name]
+	if e == nil && !unlisted && !slices.ContainsFunc(c.provided(), func(t Tool) bool { return t.Name == name }) {
+		return nil, &tool.NotFoundError{Name: name, Searched: []string{"the tools that the service offers"}, Near: tool.Near(name, c.names())}
+	}
 	if e == nil || e.plan == nil && len(e.sources) == 0 {
 		return flowrun.Compile(c.lib, name) // for its error
 	}
@@ -212,15 +217,39 @@ func (c *catalog) current(name string) bool {
 	return true
 }
 
-// list is every tool, by name.
+// list is every tool that is offered, by name.
 func (c *catalog) list() []Tool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	list := make([]Tool, 0, len(c.entries))
-	for _, name := range slices.Sorted(maps.Keys(c.entries)) {
-		list = append(list, c.entries[name].listed)
+	list := c.provided()
+	for _, e := range c.entries {
+		list = append(list, e.listed)
+	}
+	slices.SortFunc(list, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// provided are the tools in no file that are offered.
+func (c *catalog) provided() []Tool {
+	list := []Tool{}
+	if len(c.served) == 0 {
+		return list // another program may have to be asked for them
+	}
+	for _, def := range c.lib.Provided() {
+		same := func(t Tool) bool { return t.Name == def.Name }
+		if c.entries[def.Name] == nil && MatchesAny(c.served, def.Name) && !slices.ContainsFunc(list, same) {
+			list = append(list, Tool{Name: def.Name, Description: def.Description, Scope: string(def.Scope), Tags: def.Tags})
+		}
 	}
 	return list
+}
+
+// names are those of all tools that are offered.
+func (c *catalog) names() (names []string) {
+	for _, t := range c.provided() {
+		names = append(names, t.Name)
+	}
+	return slices.AppendSeq(names, maps.Keys(c.entries))
 }
 
 // health is how many tools there are, and which of them are broken.

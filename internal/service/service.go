@@ -60,8 +60,11 @@ type Config struct {
 	Answered func(context.Context) (map[string][]uint64, error)
 	// Writable says why nothing can be recorded now. nil: it always can.
 	Writable func(context.Context) error
-	Home     string       // where runs of tools work that belong to no project; "" is the user's
-	Log      *slog.Logger // told what is worth a line; nil: nobody is
+	// Served are patterns of the built-in and discovered tools that are offered like those
+	// in files.
+	Served []string
+	Home   string       // where runs of tools work that belong to no project; "" is the user's
+	Log    *slog.Logger // told what is worth a line; nil: nobody is
 }
 
 // Begun is a run that begins in the service's hands, or goes on there.
@@ -113,7 +116,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, catalog: newCatalog(c.Library, c.Log), feed: newFeed(time.Now()), started: time.Now(),
+	s := &Service{Config: c, catalog: newCatalog(c.Library, c.Served, c.Log), feed: newFeed(time.Now()), started: time.Now(),
 		gently: make(chan struct{}), now: make(chan struct{}), force: make(chan struct{}), quit: make(chan struct{}),
 		runs: map[string]*running{}, rests: map[string]rest{}}
 	f := &follower{service: s}
@@ -162,7 +165,15 @@ func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
 	if IsPath(name) {
 		return nil, ErrPath
 	}
-	return s.catalog.plan(name)
+	return s.catalog.plan(name, false)
+}
+
+// AnyPlan is a tool compiled, also one that is not offered to callers over the network.
+func (s *Service) AnyPlan(_ context.Context, name string) (*flowrun.Plan, error) {
+	if IsPath(name) {
+		return nil, ErrPath
+	}
+	return s.catalog.plan(name, true)
 }
 
 // Definitions is a number that grows when definitions in reach have changed.

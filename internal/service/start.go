@@ -27,7 +27,7 @@ func (s *Service) Start(ctx context.Context, r Request) (string, error) {
 			return r.ID, err
 		}
 	}
-	plan, err := s.catalog.plan(r.Tool)
+	plan, err := s.catalog.plan(r.Tool, r.Unlisted)
 	if err != nil {
 		return "", err
 	}

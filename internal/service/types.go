@@ -20,6 +20,9 @@ type Request struct {
 	// ID, where set, is the run's id. A run of that id that is there already is the
 	// answer, and nothing is started: so a caller may ask again when it did not hear.
 	ID string
+	// Unlisted lets Tool be one that the service does not offer to callers over the network:
+	// built in, or discovered. It is for requests of the service's own user.
+	Unlisted bool
 	// Parent is the W3C traceparent the caller gave, "" for none. Whoever takes it from
 	// outside sees to it that it is one.
 	Parent string
@@ -91,7 +94,8 @@ type Surface interface {
 	Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error)
 	// Line is every live run that has, or waits for, a lock or a turn of its tool.
 	Line(ctx context.Context) (flowrun.Line, error)
-	// Tools are the tools in reach; Plan is one of them compiled.
+	// Tools are the tools that are offered to callers over the network; Plan is one of
+	// them compiled.
 	Tools(ctx context.Context) ([]Tool, error)
 	Plan(ctx context.Context, name string) (*flowrun.Plan, error)
 	// Watch follows what happens in all runs of the state directory: updates after the one

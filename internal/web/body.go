@@ -17,16 +17,24 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// read is the request's body, all of it.
+// read is the body of a request whose sender is known, all of it.
 func (d *door) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	return d.readBy(w, r, io.ReadAll)
+}
+
+// readBy has a function read the request's body, within the limits of size and time.
+func (d *door) readBy(w http.ResponseWriter, r *http.Request, all func(io.Reader) ([]byte, error)) ([]byte, error) {
 	large := refuse(413, "too-large", fmt.Sprintf("the body has more than %d bytes", d.MaxBody), "hand over a file's name, or less")
 	large.header = []string{"Connection", "close"}
 	if r.ContentLength > d.MaxBody {
 		return nil, large
 	}
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, d.MaxBody))
+	b, err := all(http.MaxBytesReader(w, r.Body, d.MaxBody))
 	var over *http.MaxBytesError
+	var refused *problem
 	switch {
+	case errors.As(err, &refused):
+		return nil, refused
 	case errors.As(err, &over):
 		return nil, large
 	case errors.Is(err, os.ErrDeadlineExceeded):

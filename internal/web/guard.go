@@ -1,6 +1,8 @@
 package web
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
@@ -12,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/service"
 )
 
 // response knows whether its answer has begun.
@@ -89,7 +93,15 @@ func (d *door) admit(r *http.Request) error {
 func (d *door) handler(rt route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response)
-		err := d.entitled(rt, r)
+		c := d.callerOf(r)
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+		err := entitled(rt, r, c)
+		if err != nil && r.Header.Get("Authorization") != "" {
+			d.slow(r)
+		}
+		if err == nil {
+			err = d.permitted(rt, r, c)
+		}
 		if err == nil {
 			err = rt.checkQuery(r)
 		}
@@ -111,21 +123,87 @@ const (
 	anybody                  // nobody needs one, or the handler sees for itself
 )
 
-func (d *door) entitled(rt route, r *http.Request) error {
-	if rt.open == anybody || rt.open == loopback && onLoopback(r) || onSocket(r) || d.knows(r.Header.Values("Authorization")) {
+func entitled(rt route, r *http.Request, c caller) error {
+	if c.known || rt.open == anybody || rt.open == loopback && onLoopback(r) {
 		return nil
 	}
 	return errToken
 }
 
-// knows compares in a time that tells nothing of the token.
-func (d *door) knows(header []string) bool {
-	if len(header) != 1 || d.Token == "" {
-		return false
+// caller is what a request has shown of who sends it.
+type caller struct {
+	known bool          // came by a Unix socket, or has shown a token
+	token service.Token // that it has shown; by a socket the zero one, which is good for all
+}
+
+// may says whether the caller may start a tool and see its runs.
+func (c caller) may(tool string) bool { return c.token.Permits(tool) }
+
+// whole says whether that is so for all tools.
+func (c caller) whole() bool { return c.token.Tools == nil }
+
+// permitted holds the run that a route names against what the caller may. A run of a tool
+// in no file, which somebody else has begun, is not begun anew over the network unless the
+// service offers that tool.
+func (d *door) permitted(rt route, r *http.Request, c caller) error {
+	if !strings.Contains(rt.path, "/runs/{id}") || c.whole() && (!rt.goesOn || onSocket(r)) {
+		return nil
+	}
+	id, err := runID(r)
+	if err != nil {
+		return err
+	}
+	if !c.whole() {
+		if info, err := d.Info(r.Context(), id); err != nil || !c.may(info.Tool) {
+			return cmp.Or(err, error(errNoRun))
+		}
+	}
+	if !rt.goesOn || onSocket(r) {
+		return nil
+	}
+	p, err := d.Past(r.Context(), id)
+	if err != nil || len(p.Record.Sources) > 0 {
+		return err
+	}
+	_, err = d.Plan(r.Context(), p.Record.Tool)
+	return err
+}
+
+type callerKey struct{}
+
+// callerOf looks at how a request came and what it shows.
+func (d *door) callerOf(r *http.Request) caller {
+	switch {
+	case onSocket(r):
+		return caller{known: true}
+	}
+	t, ok := d.tokenOf(r.Header.Values("Authorization"))
+	if ok {
+		d.Trust(r.Context())
+	}
+	return caller{known: ok, token: t}
+}
+
+// known is the caller of a request that a route handles.
+func known(r *http.Request) caller {
+	c, _ := r.Context().Value(callerKey{}).(caller)
+	return c
+}
+
+// tokenOf is the token that a request shows. Tokens are compared in a time that tells
+// nothing of them.
+func (d *door) tokenOf(header []string) (found service.Token, ok bool) {
+	if len(header) != 1 {
+		return found, false
 	}
 	scheme, given, _ := strings.Cut(header[0], " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(given)))
-	return subtle.ConstantTimeCompare(sum[:], d.token[:]) == 1 && strings.EqualFold(scheme, "Bearer")
+	for _, t := range d.tokens {
+		if subtle.ConstantTimeCompare(sum[:], t.sum[:]) == 1 && strings.EqualFold(scheme, "Bearer") {
+			found, ok = t.Token, true
+		}
+	}
+	return found, ok
 }
 
 // ours says whether the request's Host is a name of this service. A page elsewhere can

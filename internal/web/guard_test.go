@@ -208,7 +208,7 @@ func TestNoToken(t *testing.T) {
 // TestPanic: a bug is told as one, and logged with where it is.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
-	door, err := web.New(faulty{}, web.Options{Token: token, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	door, err := web.New(faulty{}, web.Options{Tokens: []service.Token{{Text: token}}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestIdempotency(t *testing.T) {
 // TestTraceparent: a trace context reaches the run's steps, anything else does not.
 func TestTraceparent(t *testing.T) {
 	var got []string
-	door, err := web.New(recording{got: &got}, web.Options{Token: token})
+	door, err := web.New(recording{got: &got}, web.Options{Tokens: []service.Token{{Text: token}}})
 	if err != nil {
 		t.Fatal(err)
 	}

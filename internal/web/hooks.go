@@ -5,11 +5,14 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,7 +28,7 @@ var hookRoutes = []route{
 		answers: []answer{accepted, {200, "A test by GitHub, which starts nothing.", "", "ping"}}, handle: (*door).hook},
 }
 
-// errHook does not tell whether the proof was wrong or absent.
+// errHook does not tell whether the proof was wrong or absent, or the webhook is.
 var errHook = refuse(401, "unauthorized", "the webhook's token or signature is absent or wrong", "give both sides the same secret")
 
 // hook starts a webhook's tool. What the caller sends is data: it goes the way of any
@@ -33,21 +36,21 @@ var errHook = refuse(401, "unauthorized", "the webhook's token or signature is a
 func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
 	h, ok := d.hooks[r.PathValue("name")]
 	if !ok {
-		return refuse(404, "unknown-webhook", "there is no such webhook", "")
+		h = d.decoy(r.PathValue("name"))
 	}
-	body, err := d.read(w, r)
+	body, err := d.proven(w, r, h)
+	if err == errHook && r.Header.Get(h.Header) != "" {
+		d.slow(r)
+	}
 	if err != nil {
 		return err
-	}
-	if !proven(h, r.Header, body) {
-		return errHook
 	}
 	if h.Scheme == config.HMAC && r.Header.Get("X-GitHub-Event") == "ping" { // that a webhook was set up is no reason to start anything
 		return writeJSON(w, 200, struct {
 			Ping string `json:"ping"`
 		}{"ok"})
 	}
-	q := service.Request{Tool: h.Tool, Origin: "webhook:" + h.Name, Parent: traceparent(r)}
+	q := service.Request{Tool: h.Tool, Origin: "webhook:" + h.Name, Unlisted: true, Parent: traceparent(r)}
 	if q.Params, err = hookParams(h, r, body); err != nil {
 		return err
 	}
@@ -62,20 +65,51 @@ func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
 	return accept(w, id)
 }
 
-// proven says whether a request comes from who knows the webhook's secret.
-func proven(h config.Webhook, header http.Header, body []byte) bool {
-	given := header.Values(h.Header)
+// decoy is what stands in for a webhook that does not exist: it asks for the proof of one
+// that does, and takes none. So nobody learns the names of webhooks without a proof. A
+// name always has the same decoy, as long as the webhooks stay the same.
+func (d *door) decoy(name string) config.Webhook {
+	names := slices.Sorted(maps.Keys(d.hooks))
+	key := sha256.New()
+	for _, n := range names {
+		key.Write(d.hooks[n].Secret)
+	}
+	mac := hmac.New(sha256.New, key.Sum(nil))
+	mac.Write([]byte(name))
+	sum := mac.Sum(nil)
+	h := d.hooks[names[binary.BigEndian.Uint64(sum)%uint64(len(names))]]
+	h.Secret = sum
+	return h
+}
+
+// proven reads the body of a request that comes from who knows the webhook's secret. One
+// that is to show the secret itself, or has no signature, is refused before its body is
+// read.
+func (d *door) proven(w http.ResponseWriter, r *http.Request, h config.Webhook) ([]byte, error) {
+	given := r.Header.Values(h.Header)
 	if len(given) != 1 {
-		return false
+		return nil, errHook
 	}
 	if h.Scheme == config.Token {
 		want, got := sha256.Sum256(h.Secret), sha256.Sum256([]byte(given[0]))
-		return subtle.ConstantTimeCompare(want[:], got[:]) == 1
+		if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
+			return nil, errHook
+		}
+		d.Trust(r.Context())
+		return d.read(w, r)
+	}
+	body, err := d.readStranger(w, r)
+	if err != nil {
+		return nil, err
 	}
 	got, err := hex.DecodeString(strings.TrimPrefix(given[0], "sha256="))
 	mac := hmac.New(sha256.New, h.Secret)
 	mac.Write(body)
-	return err == nil && hmac.Equal(got, mac.Sum(nil))
+	if err != nil || !hmac.Equal(got, mac.Sum(nil)) {
+		return nil, errHook
+	}
+	d.Trust(r.Context())
+	return body, nil
 }
 
 // hookParams are the parameters that a webhook takes from a body. What its pointers do

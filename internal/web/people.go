@@ -13,10 +13,10 @@ import (
 var peopleRoutes = []route{
 	{method: "GET", path: "/api/v1/runs/{id}/questions", id: "listQuestions", summary: "List what a run asks people",
 		answers: []answer{{200, "The questions that wait for an answer.", "", "questions"}}, handle: (*door).questions},
-	{method: "POST", path: "/api/v1/runs/{id}/approve", id: "approve", summary: "Approve what a run waits for",
+	{method: "POST", path: "/api/v1/runs/{id}/approve", id: "approve", goesOn: true, summary: "Approve what a run waits for",
 		doc:  "The run goes on with the form's values.",
 		body: "approve", answers: []answer{{202, "The answer is on record.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, true) }},
-	{method: "POST", path: "/api/v1/runs/{id}/reject", id: "reject", summary: "Reject what a run waits for",
+	{method: "POST", path: "/api/v1/runs/{id}/reject", id: "reject", goesOn: true, summary: "Reject what a run waits for",
 		body: "reject", answers: []answer{{202, "The answer is on record.", "", "started"}}, handle: func(d *door, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, false) }},
 }
 

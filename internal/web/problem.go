@@ -161,6 +161,9 @@ func (d *door) fail(w *response, r *http.Request, err error) {
 	if len(p.header) > 0 {
 		w.Header().Set(p.header[0], p.header[1])
 	}
+	if p.status == http.StatusUnauthorized && r.ContentLength != 0 {
+		w.Header().Set("Connection", "close") // the body is not read, either
+	}
 	writeJSON(w, p.status, struct {
 		Error *problem `json:"error"`
 	}{p})

@@ -19,6 +19,7 @@ type route struct {
 	query        []param
 	headers      []param
 	body         string // schema of the request's body, "" for none
+	goesOn       bool   // a run that is there goes on, or begins anew
 	anyBody      bool   // the body is the caller's, of any form
 	answers      []answer
 	handle       func(d *door, w http.ResponseWriter, r *http.Request) error
@@ -113,6 +114,9 @@ func (d *door) describe(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (d *door) metrics(w http.ResponseWriter, r *http.Request) error {
+	if !known(r).whole() && !onLoopback(r) {
+		return errToken // they name every tool
+	}
 	d.Metrics.ServeHTTP(w, r)
 	return nil
 }

@@ -230,7 +230,7 @@ func TestErrors(t *testing.T) {
 		{fmt.Errorf("open %s: broken", path), 500, "internal"},
 	} {
 		s := faulty{err: c.err}
-		door, err := web.New(s, web.Options{Token: token})
+		door, err := web.New(s, web.Options{Tokens: []service.Token{{Text: token}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/listing"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/tool"
 )
 
 var runRoutes = []route{
@@ -41,9 +42,9 @@ var runRoutes = []route{
 	{method: "POST", path: "/api/v1/runs/{id}/cancel", id: "cancelRun", summary: "Ask a run to stop",
 		doc:  "Its steps are stopped and its cleanup runs; the answer does not wait for that.",
 		body: "nothing", answers: []answer{{202, "The run was asked.", "", "started"}}, handle: (*door).cancelRun},
-	{method: "POST", path: "/api/v1/runs/{id}/resume", id: "resumeRun", summary: "Go on with a run that failed or was interrupted",
+	{method: "POST", path: "/api/v1/runs/{id}/resume", id: "resumeRun", goesOn: true, summary: "Go on with a run that failed or was interrupted",
 		body: "nothing", answers: []answer{{202, "The run goes on.", "", "started"}}, handle: (*door).resumeRun},
-	{method: "POST", path: "/api/v1/runs/{id}/retry", id: "retryRun", summary: "Start a new run that takes over what went well in this one",
+	{method: "POST", path: "/api/v1/runs/{id}/retry", id: "retryRun", goesOn: true, summary: "Start a new run that takes over what went well in this one",
 		body: "retry", answers: []answer{accepted}, handle: (*door).retryRun},
 	{method: "GET", path: "/api/v1/runs/{id}/events", id: "runEvents", summary: "Follow what happens in one run",
 		doc: "Server-sent events, each with its number within the run in `id` and a flowrun/event.v1 document in `data`: all there were, or those behind `after`, then what happens. " +
@@ -98,10 +99,16 @@ func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
 			return refuse(400, "wrong-query", "the query limit is no whole number from 1 to 1000", "")
 		}
 	}
+	limit, c := q.Limit, known(r)
+	if !c.whole() {
+		q.Limit = 0 // of those that it may see
+	}
 	found, err := d.Runs(r.Context(), q)
 	if err != nil {
 		return err
 	}
+	found = slices.DeleteFunc(found, func(i flowrun.RunInfo) bool { return !c.may(i.Tool) })
+	found = found[:min(len(found), limit)]
 	return writeJSON(w, 200, listing.RunsOf(found, time.Now()))
 }
 
@@ -114,6 +121,13 @@ func (d *door) ps(w http.ResponseWriter, r *http.Request) error {
 	runs, err := d.Runs(r.Context(), flowrun.Query{Status: listing.UnderWay})
 	if err != nil {
 		return err
+	}
+	c := known(r)
+	runs = slices.DeleteFunc(runs, func(i flowrun.RunInfo) bool { return !c.may(i.Tool) })
+	if !c.whole() {
+		line = slices.DeleteFunc(line, func(p flowrun.Place) bool {
+			return !slices.ContainsFunc(runs, func(i flowrun.RunInfo) bool { return i.ID == p.Run })
+		})
 	}
 	return writeJSON(w, 200, listing.PsOf(line, runs).Far())
 }
@@ -147,7 +161,7 @@ func (d *door) startRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	q := service.Request{Origin: "api", Parent: traceparent(r)}
+	q := service.Request{Origin: "api", Unlisted: onSocket(r), Parent: traceparent(r)}
 	if q.Tool, err = field[string](o, "tool", "a text"); err != nil {
 		return err
 	}
@@ -160,6 +174,8 @@ func (d *door) startRun(w http.ResponseWriter, r *http.Request) error {
 		return err
 	case q.Tool == "":
 		return refuse(400, "no-tool", "the body does not say which tool to run", `send {"tool": "NAME", "params": {...}}`)
+	case !known(r).may(q.Tool):
+		return &tool.NotFoundError{Name: q.Tool}
 	case detach && onSocket(r): // who comes over the network is not the user of this machine
 		q.Origin = "detach"
 	}

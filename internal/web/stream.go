@@ -138,7 +138,7 @@ func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	beat := time.NewTicker(d.beat)
+	c, beat := known(r), time.NewTicker(d.beat)
 	defer beat.Stop()
 	skipped := uint64(0)
 	for {
@@ -147,7 +147,7 @@ func (d *door) watch(w http.ResponseWriter, r *http.Request) error {
 			if !more {
 				return nil // the service has ended, or this reader was too slow
 			}
-			if run != "" && u.Run != run || tool != "" && u.Tool != tool {
+			if !c.may(u.Tool) || run != "" && u.Run != run || tool != "" && u.Tool != tool {
 				skipped = u.ID
 				continue
 			}

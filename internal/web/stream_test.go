@@ -258,7 +258,7 @@ func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan service.Update, boo
 // TestSlowReader: who does not read is dropped.
 func TestSlowReader(t *testing.T) {
 	f := &flood{}
-	door, err := web.New(f, web.Options{Token: token})
+	door, err := web.New(f, web.Options{Tokens: []service.Token{{Text: token}}})
 	if err != nil {
 		t.Fatal(err)
 	}

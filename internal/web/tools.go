@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/funcschema"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/tool"
 )
 
 var toolRoutes = []route{
@@ -37,9 +39,11 @@ func (d *door) listTools(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	tools := make([]listedTool, len(found))
-	for i, t := range found {
-		tools[i] = listedTool{t.Name, t.Description, t.Scope, some(t.Tags), t.Broken != ""}
+	tools := []listedTool{}
+	for _, t := range found {
+		if known(r).may(t.Name) {
+			tools = append(tools, listedTool{t.Name, t.Description, t.Scope, some(t.Tags), t.Broken != ""})
+		}
 	}
 	return writeJSON(w, 200, struct {
 		Tools []listedTool `json:"tools"`
@@ -55,6 +59,9 @@ func some(list []string) []string {
 }
 
 func (d *door) showTool(w http.ResponseWriter, r *http.Request) error {
+	if name := r.PathValue("name"); !known(r).may(name) {
+		return &tool.NotFoundError{Name: name}
+	}
 	p, err := d.Plan(r.Context(), r.PathValue("name"))
 	if err != nil {
 		return err
@@ -87,9 +94,11 @@ func (d *door) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list := make([]listedSchedule, len(found))
-	for i, s := range found {
-		list[i] = listedSchedule(s)
+	list := []listedSchedule{}
+	for _, s := range found {
+		if known(r).may(s.Tool) {
+			list = append(list, listedSchedule(s))
+		}
 	}
 	return writeJSON(w, 200, struct {
 		Schedules []listedSchedule `json:"schedules"`
@@ -101,6 +110,9 @@ func (d *door) pause(w http.ResponseWriter, r *http.Request, paused bool) error 
 		return err
 	}
 	name := r.PathValue("name")
+	if err := d.mayPause(r, name); err != nil {
+		return err
+	}
 	if err := d.Schedules.Pause(r.Context(), name, paused); err != nil {
 		return err
 	}
@@ -108,4 +120,23 @@ func (d *door) pause(w http.ResponseWriter, r *http.Request, paused bool) error 
 		Name   string `json:"name"`
 		Paused bool   `json:"paused"`
 	}{name, paused})
+}
+
+// mayPause refuses a caller whose token is not good for the tool of a schedule, as if there
+// were no such schedule.
+func (d *door) mayPause(r *http.Request, name string) error {
+	c := known(r)
+	if c.whole() {
+		return nil
+	}
+	found, err := d.Schedules.Schedules(r.Context())
+	if err != nil {
+		return err
+	}
+	for _, s := range found {
+		if s.Name == name && c.may(s.Tool) {
+			return nil
+		}
+	}
+	return service.ErrNoSchedule
 }

@@ -2,7 +2,9 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -15,9 +17,9 @@ import (
 
 // Options are what a door needs beside the service.
 type Options struct {
-	// Token is what callers over the network have to show. Without one nobody comes in
-	// but over a Unix socket.
-	Token string
+	// Tokens are what callers over the network have to show, one of them. Without any
+	// nobody comes in but over a Unix socket.
+	Tokens []service.Token
 	// Hosts are the names, without ports, by which the service may be called beside
 	// localhost and the address that the caller reached. Where there are none, any name
 	// is taken over TLS, whose certificate has proven it.
@@ -36,6 +38,9 @@ type Options struct {
 	MaxBody int64
 	// Stopping is closed when the service begins to stop: streams end then. nil never is.
 	Stopping <-chan struct{}
+	// Trust, where it is not nil, is called with the context of each request that has
+	// shown a token, or the proof of a webhook.
+	Trust func(context.Context)
 	// Log hears of what went wrong inside; nil for nobody. It is never told a token, a
 	// header, a query or a body.
 	Log *slog.Logger
@@ -52,16 +57,24 @@ type patience struct {
 // answerTime bounds the writing of one document.
 const answerTime = time.Minute
 
+// token is one of Options.Tokens, and what it is compared by.
+type token struct {
+	service.Token
+	sum [sha256.Size]byte
+}
+
 // door is the handler.
 type door struct {
 	service.Surface
 	Options
 	patience
-	token   [sha256.Size]byte // of Options.Token
-	hosts   map[string]bool
-	hooks   map[string]config.Webhook
-	mux     *http.ServeMux
-	openAPI []byte
+	tokens    []token
+	hosts     map[string]bool
+	hooks     map[string]config.Webhook
+	mux       *http.ServeMux
+	strangers bodies
+	brake     brake
+	openAPI   []byte
 }
 
 // New makes the handler for a service. It is safe for concurrent use, and keeps nothing
@@ -69,11 +82,21 @@ type door struct {
 // headers (http.Server: ReadHeaderTimeout, MaxHeaderBytes) and idle connections; time and
 // size of everything else are bounded here. The error tells of webhooks that cannot be.
 func New(s service.Surface, o Options) (http.Handler, error) {
-	d := &door{Surface: s, Options: o, token: sha256.Sum256([]byte(o.Token)), hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
-		patience: patience{body: 10 * time.Second, write: 10 * time.Second, beat: 15 * time.Second, look: 250 * time.Millisecond}}
+	d := &door{Surface: s, Options: o, hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
+		strangers: bodies{most: mostStrangerBytes},
+		patience:  patience{body: 10 * time.Second, write: 10 * time.Second, beat: 15 * time.Second, look: 250 * time.Millisecond}}
+	if d.Trust == nil {
+		d.Trust = func(context.Context) {}
+	}
 	d.MaxBody = cmp.Or(d.MaxBody, 1<<20)
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
+	}
+	for _, t := range o.Tokens {
+		if t.Text == "" {
+			return nil, errors.New("a token is empty: anybody could show it")
+		}
+		d.tokens = append(d.tokens, token{t, sha256.Sum256([]byte(t.Text))})
 	}
 	for _, h := range o.Hosts {
 		d.hosts[strings.ToLower(h)] = true

@@ -93,7 +93,7 @@ func newBench(t testing.TB, o web.Options) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Token, o.StateDir, o.Version, o.Stopping = token, state, "test", b.stopping
+	o.Tokens, o.StateDir, o.Version, o.Stopping = append(o.Tokens, service.Token{Text: token}), state, "test", b.stopping
 	o.Log = slog.New(slog.NewTextHandler(locked{&b.mu, &b.log}, nil))
 	if b.door, err = web.New(b.service, o); err != nil {
 		t.Fatal(err)

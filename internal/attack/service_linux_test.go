@@ -1,0 +1,599 @@
+package attack
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// theToken is the one that callers of a service under attack show.
+const theToken = "0123456789abcdef-the-token"
+
+// served is a service that is attacked.
+type served struct {
+	*site
+	cmd *exec.Cmd
+	url string
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+// serve starts a service in the project, on a port of its own, and waits until it
+// answers. Its process may have so many descriptors; 0 is as many as it gets.
+func (s *site) serve(descriptors int, args ...string) *served {
+	s.Helper()
+	c := s.command(append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	if descriptors > 0 {
+		c = exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, descriptors), program}, c.Args[1:]...)...)
+		c.Dir, c.SysProcAttr = s.project, &syscall.SysProcAttr{Setsid: true}
+	}
+	c.Env = append(slices.Clone(s.env), "FLOWRUN_TOKEN="+theToken)
+	v := &served{site: s, cmd: c}
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		s.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		s.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			v.mu.Lock()
+			v.log.WriteString(lines.Text() + "\n")
+			v.mu.Unlock()
+		}
+	}()
+	s.Cleanup(func() {
+		c.Process.Kill()
+		<-read
+		c.Wait()
+		if s.Failed() {
+			s.Log(v.logged())
+		}
+	})
+	at := regexp.MustCompile(`serves at (https?://\S+)`)
+	s.await("the service is up", time.Minute, func() bool {
+		if found := at.FindStringSubmatch(v.logged()); found != nil {
+			v.url = found[1]
+		}
+		return v.url != ""
+	})
+	return v
+}
+
+func (v *served) logged() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.log.String()
+}
+
+// address is where the service listens.
+func (v *served) address() string { _, at, _ := strings.Cut(v.url, "://"); return at }
+
+// client makes a connection of its own for each request.
+func (v *served) client() *http.Client {
+	return &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+}
+
+// ask sends a request with headers, names and values, and reads the answer.
+func (v *served) ask(method, path, body string, header ...string) (status int, answer string, err error) {
+	return v.askBy(v.client(), method, v.url+path, body, header...)
+}
+
+func (v *served) askBy(client *http.Client, method, url, body string, header ...string) (int, string, error) {
+	r, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	res, err := client.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(text), err
+}
+
+// holder sends a request of who has the token, and fails the test if it is not answered.
+func (v *served) holder(method, path, body string) (int, string) {
+	v.Helper()
+	for again := 0; ; again++ { // a connection may be closed for another one before its request has come
+		status, answer, err := v.ask(method, path, body, "Authorization", "Bearer "+theToken)
+		if err == nil {
+			return status, answer
+		}
+		if again == 3 {
+			v.Fatalf("%s %s: %v", method, path, err)
+		}
+	}
+}
+
+// begin starts a run and returns its id.
+func (v *served) begin(body string) string {
+	v.Helper()
+	status, answer := v.holder("POST", "/api/v1/runs", body)
+	var doc struct{ ID string }
+	if err := json.Unmarshal([]byte(answer), &doc); err != nil || status != 202 {
+		v.Fatalf("cannot start %s: %d %s", body, status, answer)
+	}
+	return doc.ID
+}
+
+// status is where a run stands.
+func (v *served) status(run string) string {
+	v.Helper()
+	_, answer := v.holder("GET", "/api/v1/runs/"+run, "")
+	var doc struct{ Status string }
+	if err := json.Unmarshal([]byte(answer), &doc); err != nil {
+		v.Fatal(err, answer)
+	}
+	return doc.Status
+}
+
+// memory is the most memory that the service has had resident, in MB.
+func (v *served) memory() int {
+	v.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.cmd.Process.Pid))
+	if err != nil {
+		v.Fatal(err)
+	}
+	kib, _ := strconv.Atoi(regexp.MustCompile(`VmHWM:\s*(\d+)`).FindStringSubmatch(string(text))[1])
+	return kib / 1024
+}
+
+func (v *served) descriptors() int {
+	list, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", v.cmd.Process.Pid))
+	return len(list)
+}
+
+// crowdOf describes a crowd to the process that makes it.
+type crowdOf struct {
+	Address, Says string
+	TLS           bool
+	Size          int
+}
+
+// crowdVariable holds the crowd that this program, started again, is to be: one process
+// may not have descriptors for all of it.
+const crowdVariable = "ATTACK_CROWD"
+
+func init() {
+	text := os.Getenv(crowdVariable)
+	if text == "" {
+		return
+	}
+	var c crowdOf
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		panic(err)
+	}
+	c.gather()
+	os.Exit(0)
+}
+
+// gather keeps the connections open, each of which says something once and then nothing
+// any more, and opens new ones for the oldest, until the standard input ends. It prints a
+// line when all have been opened.
+func (c crowdOf) gather() {
+	var together sync.WaitGroup
+	const dialers = 2
+	for range dialers {
+		together.Add(1)
+		go func() {
+			open := make([]net.Conn, 0, c.Size/dialers)
+			for n := 1; ; n++ {
+				if n > cap(open) || c.Size < 5000 {
+					time.Sleep(4 * time.Millisecond) // the machine has others to serve
+				}
+				if conn, err := c.dial(); err == nil {
+					io.WriteString(conn, c.Says)
+					if len(open) == cap(open) {
+						open[0].Close()
+						open = slices.Delete(open, 0, 1)
+					}
+					open = append(open, conn)
+				}
+				if n == cap(open) {
+					together.Done()
+				}
+			}
+		}()
+	}
+	together.Wait()
+	fmt.Println("together")
+	io.Copy(io.Discard, os.Stdin)
+}
+
+func (c crowdOf) dial() (net.Conn, error) {
+	d := &net.Dialer{Timeout: 5 * time.Second}
+	if c.TLS {
+		return tls.DialWithDialer(d, "tcp", c.Address, &tls.Config{InsecureSkipVerify: true})
+	}
+	return d.Dial("tcp", c.Address)
+}
+
+// crowd surrounds the service with connections until the test has ended, and waits until
+// all of them have been opened.
+func (v *served) crowd(c crowdOf) {
+	v.Helper()
+	const processes = 2
+	c.Address, c.Size = v.address(), c.Size/processes
+	text, err := json.Marshal(c)
+	if err != nil {
+		v.Fatal(err)
+	}
+	together := make(chan struct{}, processes)
+	for range processes {
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), crowdVariable+"="+string(text))
+		in, err := child.StdinPipe()
+		if err != nil {
+			v.Fatal(err)
+		}
+		out, err := child.StdoutPipe()
+		if err != nil {
+			v.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			v.Fatal(err)
+		}
+		v.Cleanup(func() { in.Close(); child.Process.Kill(); child.Wait() })
+		go func() {
+			if _, err := bufio.NewReader(out).ReadString('\n'); err == nil {
+				together <- struct{}{}
+			}
+		}()
+	}
+	for range processes {
+		select {
+		case <-together:
+		case <-time.After(3 * time.Minute):
+			v.Fatal("the crowd does not come together")
+		}
+	}
+}
+
+// certificate makes one for the service itself, and returns the flags that name it.
+func (s *site) certificate() []string {
+	s.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		s.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		s.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		s.Fatal(err)
+	}
+	cert := s.write("~cert.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	secret := s.write("~key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})))
+	return []string{"--tls-cert", cert, "--tls-key", secret}
+}
+
+// TestCrowd: connections of strangers, however many, neither end a run nor keep those
+// from being answered who have a token.
+func TestCrowd(t *testing.T) {
+	for name, c := range map[string]struct {
+		says        string
+		tls         bool
+		descriptors int
+		size        int
+		full        bool
+	}{
+		"silent after a request":           {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", false, 300, 400, false},
+		"silent":                           {"", false, 300, 400, false},
+		"half a request":                   {"GET /healthz HTTP/1.1\r\nHo", false, 300, 400, false},
+		"over TLS":                         {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", true, 300, 400, false},
+		"with the limits of a machine":     {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", false, 0, 20600, true},
+		"with these and TLS":               {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", true, 0, 20600, true},
+		"with these, and half a handshake": {"\x16\x03\x01", true, 0, 20600, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.full {
+				if !full {
+					t.Skip("the whole number of connections is for the full form")
+				}
+			} else {
+				t.Parallel()
+			}
+			s := newSite(t)
+			long := "name: long\ndescription: x\nsteps:\n"
+			for i := range 30 {
+				long += fmt.Sprintf("  - {name: s%d, bash: sleep 0.1}\n", i)
+			}
+			s.write(".flowrun/tools/long.yaml", long)
+			var args []string
+			if c.tls {
+				args = s.certificate()
+			}
+			v := s.serve(c.descriptors, args...)
+			run := v.begin(`{"tool": "long"}`)
+			v.crowd(crowdOf{Says: c.says, Size: c.size, TLS: c.tls && !strings.HasPrefix(c.says, "\x16")})
+			var times []time.Duration
+			for len(times) < 10 || v.status(run) == "running" {
+				began := time.Now()
+				v.status(run)
+				times = append(times, time.Since(began))
+			}
+			if got := v.status(run); got != "succeeded" {
+				t.Errorf("the run is %s", got)
+			}
+			if slices.Sort(times); times[len(times)/2] > time.Second {
+				t.Errorf("who has the token waited %v for an answer, %v at most", times[len(times)/2], times[len(times)-1])
+			}
+			if out := s.run("runs", "-o", "json"); out.code != 0 {
+				t.Errorf("a command of the machine's user:\n%s", out)
+			}
+			if out := s.run("run", "long", "--detach"); out.code != 0 {
+				t.Errorf("a run that is handed over by the socket:\n%s", out)
+			}
+			if mb := v.memory(); mb > 250 {
+				t.Errorf("the service took %d MB", mb)
+			}
+			t.Logf("answers within %v at most, %d MB, %d descriptors", times[len(times)-1], v.memory(), v.descriptors())
+		})
+	}
+}
+
+// hooked is a project with webhooks of both schemes that start a tool.
+func hooked(t *testing.T) *site {
+	s := newSite(t)
+	s.write(".flowrun/tools/hello.yaml", "name: hello\ndescription: x\nbash: echo {WHO}\nparameters: {WHO: {type: string, description: x, default: you}}\n")
+	s.write("~.config/flowrun/config.yaml", "webhooks:\n  signed: {tool: hello, scheme: hmac-sha256, secret-env: SIGNED}\n  shown: {tool: hello, secret-env: SHOWN}\n")
+	s.env = append(s.env, "SIGNED=a long secret word", "SHOWN=another secret word")
+	return s
+}
+
+// TestBodies: bodies of strangers do not take the service's memory, nor keep away who has
+// a proof.
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	s := hooked(t)
+	v := s.serve(0)
+	size := 400
+	if full {
+		size = 1000
+	}
+	before := v.memory()
+	part := strings.Repeat("x", 1<<20-1)
+	var open []net.Conn
+	t.Cleanup(func() {
+		for _, c := range open {
+			c.Close()
+		}
+	})
+	var mu sync.Mutex
+	var work sync.WaitGroup
+	for i := range 4 {
+		work.Go(func() {
+			for n := range size / 4 {
+				c, err := net.Dial("tcp", v.address())
+				if err != nil {
+					continue
+				}
+				mu.Lock()
+				open = append(open, c)
+				mu.Unlock()
+				name, proof := "signed", "X-Hub-Signature-256: sha256=00"
+				if (i+n)%3 == 0 {
+					name, proof = "shown", "X-Flowrun-Token: wrong"
+				}
+				c.SetDeadline(time.Now().Add(5 * time.Second))
+				fmt.Fprintf(c, "POST /hooks/%s HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: %d\r\n\r\n%s", name, proof, 1<<20, part)
+			}
+		})
+	}
+	work.Wait()
+	mac := hmac.New(sha256.New, []byte("a long secret word"))
+	mac.Write([]byte(`{}`))
+	began := time.Now()
+	status, answer, err := v.ask("POST", "/hooks/signed", `{}`, "X-Hub-Signature-256", hex.EncodeToString(mac.Sum(nil)))
+	if err != nil || status != 202 || time.Since(began) > 5*time.Second {
+		t.Errorf("who has a proof is answered %d %s %v after %v", status, answer, err, time.Since(began))
+	}
+	if mb := v.memory(); mb > before+120 {
+		t.Errorf("the service took %d MB, from %d", mb, before)
+	}
+	t.Logf("%d MB, from %d", v.memory(), before)
+}
+
+// TestHookNames: who has no proof does not learn which webhooks there are.
+func TestHookNames(t *testing.T) {
+	t.Parallel()
+	s := hooked(t)
+	v := s.serve(0)
+	for _, header := range [][]string{nil, {"X-Hub-Signature-256", "sha256=00"}, {"X-Flowrun-Token", "wrong"}} {
+		answers := map[string]bool{}
+		for _, name := range []string{"signed", "shown", "nothing", "other", "third"} {
+			status, answer, err := v.ask("POST", "/hooks/"+name, `{"a": 1}`, header...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers[fmt.Sprint(status, answer)] = true
+		}
+		if len(answers) != 1 {
+			t.Errorf("with %v: %v", header, answers)
+		}
+	}
+}
+
+// TestAPITools: a token starts what the service lists, and what its patterns name.
+func TestAPITools(t *testing.T) {
+	const shell = `{"tool": "run_shell_command", "params": {"command": "touch PWN"}}`
+	for name, c := range map[string]struct {
+		config  string // of the user
+		project string // settings of the project, which nobody has trusted
+		tokens  string // file of tokens
+		body    string
+		status  int
+	}{
+		"a listed tool":             {"", "", "", `{"tool": "hello"}`, 202},
+		"a built-in one":            {"", "", "", shell, 404},
+		"one that is named":         {"serve: {tools: ['run_*']}", "", "", shell, 202},
+		"another that is named":     {"serve: {tools: ['read_*']}", "", "", shell, 404},
+		"named by the project":      {"", "serve: {tools: ['*']}", "", shell, 404},
+		"a discovered one":          {"tools: {discoveryCommand: \"printf '[{\\\"name\\\":\\\"told\\\"}]'\", callCommand: touch PWN}", "", "", `{"tool": "told"}`, 404},
+		"a path":                    {"serve: {tools: ['*']}", "", "", `{"tool": "./hello.yaml"}`, 400},
+		"a token for others":        {"serve: {tools: ['*']}", "", theToken + " hell other*", `{"tool": "hello"}`, 404},
+		"a token for it":            {"", "", theToken + " other hel*", `{"tool": "hello"}`, 202},
+		"a token without the shell": {"serve: {tools: ['*']}", "", theToken + " hello", shell, 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.write(".flowrun/tools/hello.yaml", "name: hello\ndescription: x\nbash: echo hello\n")
+			s.write("~.config/flowrun/config.yaml", c.config)
+			if c.project != "" {
+				s.write(".flowrun/config.yaml", c.project)
+			}
+			var args []string
+			if c.tokens != "" {
+				os.Chmod(s.write("~tokens", c.tokens), 0o600)
+				args = []string{"--token-file", s.path("~tokens")}
+			}
+			v := s.serve(0, args...)
+			status, answer := v.holder("POST", "/api/v1/runs", c.body)
+			if status != c.status {
+				t.Errorf("answered %d %s", status, answer)
+			}
+			_, list := v.holder("GET", "/api/v1/tools", "")
+			var body struct{ Tool string }
+			json.Unmarshal([]byte(c.body), &body)
+			if strings.Contains(list, fmt.Sprintf(`"name":%q`, body.Tool)) != (c.status == 202) {
+				t.Errorf("the list does not agree: %s", list)
+			}
+			if c.status != 202 && (s.exists("PWN") || s.exists("~PWN")) {
+				t.Error("it ran")
+			}
+		})
+	}
+}
+
+// TestTokensRuns: a token that is good for some tools sees and moves no other's runs, and no
+// token begins a run of a built-in tool anew.
+func TestTokensRuns(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.write(".flowrun/tools/hello.yaml", "name: hello\ndescription: x\nbash: echo hello\n")
+	s.write(".flowrun/tools/other.yaml", "name: other\ndescription: x\nbash: echo canary; exit 1\n")
+	const narrow = "another-token-0123456789"
+	os.Chmod(s.write("~tokens", theToken+"\n# for hello\n"+narrow+" hello\n"), 0o600)
+	v := s.serve(0, "--token-file", s.path("~tokens"))
+	run := v.begin(`{"tool": "other"}`)
+	s.await("the run has failed", time.Minute, func() bool { return v.status(run) == "failed" })
+	for _, c := range []struct{ method, path string }{
+		{"GET", "/api/v1/runs"}, {"GET", "/api/v1/ps"}, {"GET", "/api/v1/tools"}, {"GET", "/api/v1/tools/other"}, {"GET", "/api/v1/schedules"},
+		{"GET", "/api/v1/runs/" + run}, {"GET", "/api/v1/runs/" + run + "/logs"}, {"GET", "/api/v1/runs/" + run + "/events"},
+		{"GET", "/api/v1/runs/" + run + "/questions"}, {"POST", "/api/v1/runs/" + run + "/retry"}, {"POST", "/api/v1/runs/" + run + "/resume"},
+		{"POST", "/api/v1/runs/" + run + "/cancel"}, {"POST", "/api/v1/runs/" + run + "/approve"},
+	} {
+		status, answer, err := v.ask(c.method, c.path, "", "Authorization", "Bearer "+narrow)
+		if err != nil || strings.Contains(answer, "canary") || strings.Contains(answer, `"other"`) && status < 300 || strings.Contains(c.path, run) && status != 404 {
+			t.Errorf("%s %s: %d %s %v", c.method, c.path, status, answer, err)
+		}
+	}
+	if out := s.run("run", "run_shell_command", "command=echo x >>RAN; exit 1", "--auto-approve", "*"); s.read("RAN") != "x" {
+		t.Fatal(out)
+	}
+	_, list := v.holder("GET", "/api/v1/runs?tool=run_shell_command", "")
+	id := regexp.MustCompile(`"id":"(\w+)"`).FindStringSubmatch(list)
+	if id == nil {
+		t.Fatal(list)
+	}
+	for _, verb := range []string{"retry", "resume"} {
+		if status, answer := v.holder("POST", "/api/v1/runs/"+id[1]+"/"+verb, ""); status < 400 {
+			t.Errorf("%s: %d %s", verb, status, answer)
+		}
+	}
+	if s.read("RAN") != "x" {
+		t.Error("the built-in tool ran again")
+	}
+}
+
+// TestGuessing: wrong tokens are answered ever more slowly, the right one is not.
+func TestGuessing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	v := s.serve(0)
+	began := time.Now()
+	for range 16 { // 10 at once, then 0.1 s to 0.6 s
+		if status, answer, err := v.ask("GET", "/api/v1/runs", "", "Authorization", "Bearer wrong"); err != nil || status != 401 {
+			t.Fatal(status, answer, err)
+		}
+	}
+	if took := time.Since(began); took < 2*time.Second {
+		t.Errorf("16 wrong tokens took %v", took)
+	}
+	if status, _ := v.holder("GET", "/api/v1/runs", ""); status != 200 {
+		t.Errorf("the right token: %d", status)
+	}
+}
+
+// TestWeakTokens: a token that can be guessed or read by others opens nothing.
+func TestWeakTokens(t *testing.T) {
+	for name, c := range map[string]struct {
+		variable, file string
+		mode           os.FileMode
+	}{
+		"one letter":          {"a", "", 0},
+		"15 characters":       {"0123456789abcde", "", 0},
+		"a file for all":      {"", theToken, 0o644},
+		"a file all may fill": {"", theToken, 0o622},
+		"short in a file":     {"", "0123456789abcde", 0o600},
+		"short with patterns": {"", "abc hello world and more", 0o600},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.env = append(s.env, "FLOWRUN_TOKEN="+c.variable)
+			args := []string{"serve", "--listen", "127.0.0.1:0"}
+			if c.file != "" {
+				os.Chmod(s.write("~token", c.file), c.mode)
+				args = append(args, "--token-file", s.path("~token"))
+			}
+			cmd := s.command(args...)
+			stop := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+			defer stop.Stop()
+			if out := s.finish(cmd); out.code != 2 {
+				t.Error(out)
+			}
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// mostStrangerBytes is how much memory the bodies may take, all together, that are being
+// read before it is known whether their sender may send them.
+const mostStrangerBytes = 16 << 20
+
+// bodies bounds the memory of request bodies. When there are too many bytes of them, the
+// largest is given up: so one that is small comes through, whatever others send. Safe for
+// concurrent use.
+type bodies struct {
+	most  int
+	mu    sync.Mutex
+	total int
+	open  []*body // oldest first
+}
+
+// body is one that is being read.
+type body struct {
+	size int
+	stop func() // makes a read of it fail
+	over bool   // it was given up
+}
+
+// read reads a body to its end. busy says that it was given up for others.
+func (l *bodies) read(r io.Reader, stop func()) (text []byte, busy bool, err error) {
+	b := &body{stop: stop}
+	l.mu.Lock()
+	l.open = append(l.open, b)
+	l.mu.Unlock()
+	defer l.done(b)
+	for {
+		if len(text) == cap(text) {
+			larger := max(4<<10, 2*cap(text))
+			if !l.grow(b, larger) {
+				return nil, true, nil
+			}
+			text = append(make([]byte, 0, larger), text...)
+		}
+		n, err := r.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		switch {
+		case err == io.EOF:
+			return text, false, nil
+		case err != nil:
+			return nil, l.givenUp(b), err
+		}
+	}
+}
+
+// grow notes how large a body has become; false says that it is given up.
+func (l *bodies) grow(b *body, size int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if b.over {
+		return false
+	}
+	l.total += size - b.size
+	b.size = size
+	for l.total > l.most {
+		largest := b
+		for _, other := range l.open {
+			if !other.over && (largest.over || other.size > largest.size) {
+				largest = other
+			}
+		}
+		largest.over = true
+		l.total -= largest.size
+		if largest == b {
+			return false
+		}
+		largest.stop()
+	}
+	return true
+}
+
+func (l *bodies) givenUp(b *body) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return b.over
+}
+
+func (l *bodies) done(b *body) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !b.over {
+		l.total -= b.size
+	}
+	b.over = true
+	for i, other := range l.open {
+		if other == b {
+			l.open = append(l.open[:i], l.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// readStranger is read for a request whose sender is known only when its body is.
+func (d *door) readStranger(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	return d.readBy(w, r, func(in io.Reader) ([]byte, error) {
+		text, busy, err := d.strangers.read(in, func() {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
+		})
+		if busy {
+			p := refuse(503, "busy", "too many large requests are under way", "send it again in a moment")
+			p.header = []string{"Connection", "close"}
+			return nil, p
+		}
+		return text, err
+	})
+}
