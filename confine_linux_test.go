@@ -141,7 +141,7 @@ steps:
 // of it; nothing is left of its limit (S1-193).
 func TestMaxMemory(t *testing.T) {
 	t.Parallel()
-	m, err := proc.NewMemoryLimit(1 << 20)
+	m, err := proc.NewMemoryLimit("", 1<<20)
 	if err != nil {
 		t.Skipf("no memory cgroup here: %v", err)
 	}

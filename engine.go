@@ -87,7 +87,9 @@ type Engine struct {
 	cache  func() (*cache.Store, error) // nil: none
 }
 
-// New makes an Engine.
+// New makes an Engine. The StateDir of a program's first Engine is where its processes
+// belong: those that another program of that folder left when it was killed are ended
+// before the first run begins.
 func New(c Config) *Engine {
 	n := c.Parallel
 	if n <= 0 {
@@ -96,6 +98,7 @@ func New(c Config) *Engine {
 	if most := proc.MaxParallel(); most > 0 {
 		n = min(n, most)
 	}
+	proc.SetPlace(c.StateDir)
 	if c.Slots == nil {
 		c.Slots = dag.NewSlots(n)
 	}

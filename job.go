@@ -44,6 +44,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if j.needs = j.plan.Needs(); len(j.needs) > 0 && e.config.Store == nil {
 		return nil, &NoLineError{j.plan.Name(), j.needs}
 	}
+	sweepOnce(ctx)
 	if j.resumes() {
 		if err := e.claim(ctx, j); err != nil {
 			return nil, err
@@ -186,7 +187,7 @@ func (e *Engine) perform(ctx context.Context, j *job) (*dag.State, error) {
 	if err != nil {
 		return dag.NewState(j.id, j.plan.graph, j.args), err
 	}
-	if err := j.queue(ctx); err != nil {
+	if err := e.queue(ctx, j); err != nil {
 		return j.withdraw(ctx, o, err)
 	}
 	j.asking.begin()

@@ -27,11 +27,20 @@ func (e *NoLineError) Error() string {
 	return fmt.Sprintf("tool %s cannot run without a history: runs learn from it who has what they need (%s)", e.Tool, strings.Join(words, ", "))
 }
 
-// queue stands in line for what the run needs, where it needs anything.
-func (j *job) queue(ctx context.Context) error {
+// queue stands in line for what the run needs, where it needs anything. A run that had it
+// before may have been killed: what that left running ends first.
+func (e *Engine) queue(ctx context.Context, j *job) error {
 	if len(j.needs) == 0 {
 		return nil
 	}
+	if err := j.admit(ctx); err != nil {
+		return err
+	}
+	return sweep(ctx, e.grace())
+}
+
+// admit stands in line.
+func (j *job) admit(ctx context.Context) error {
 	ctx, give := context.WithCancelCause(ctx)
 	defer give(nil)
 	ctx, stop := j.letGo.during(ctx)

@@ -138,7 +138,11 @@ func (t *try) boundMemory(c *proc.Confinement) (err error) {
 		t.session.Notify(Notice{Code: NoticeMemory, Message: "max-memory is not in force: " + err.Error()})
 		return nil
 	}
-	if t.memory, err = proc.NewMemoryLimit(most); err == nil {
+	mark := proc.Mark(t.session.options.Run, t.session.options.Epoch)
+	if t.Detach {
+		mark = "" // what is in it outlives the run
+	}
+	if t.memory, err = proc.NewMemoryLimit(mark, most); err == nil {
 		c.Join = []string{t.memory.Join()}
 		return nil
 	}

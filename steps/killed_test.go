@@ -106,19 +106,19 @@ func TestSweepPrivate(t *testing.T) {
 	}
 	kept := t.TempDir()
 	os.WriteFile(filepath.Join(kept, "precious"), nil, 0o600)
-	link := filepath.Join(temp, privatePrefix("r.1/x")+"2")
+	link := filepath.Join(temp, privatePrefix("r.1/x")+proc.Tag()+"-2")
 	if err := os.Symlink(kept, link); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(kept, filepath.Join(own, "link")); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"flowrun-r.1%2Fx", "flowrun-r.1%2Fx-private", "flowrun-r.1%2Fx-private1x", "flowrun-r.1-private1", "flowrun-r-private1"} {
+	for _, name := range []string{"flowrun-r.1%2Fx", "flowrun-r.1%2Fx-private", "flowrun-r.1%2Fx-private1.2.3-1x", "flowrun-r.1-private1.2.3-1", "flowrun-r-private1.2.3-1"} {
 		if err := os.Mkdir(filepath.Join(temp, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	os.WriteFile(filepath.Join(temp, privatePrefix("r.1/x")+"3"), nil, 0o600)
+	os.WriteFile(filepath.Join(temp, privatePrefix("r.1/x")+proc.Tag()+"-3"), nil, 0o600)
 	if err := SweepPrivate("r.1/x"); err != nil {
 		t.Error(err)
 	}
@@ -136,5 +136,38 @@ func TestSweepPrivate(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(temp, "nowhere"))
 	if err := SweepPrivate("r"); err != nil {
 		t.Error("no temporary directory:", err)
+	}
+}
+
+// What a process that is gone has left is swept whatever run it was of; what one that
+// lives, or that nothing is known of, has made is not.
+func TestSweepAbandoned(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	proc.SetPlace(temp)
+	own := proc.Tag()
+	at := own[strings.LastIndexByte(own, '.'):]
+	stays := map[string]bool{
+		"flowrun-a-private" + own + "-1":                 true,
+		"flowrun-b-private4194304.5" + at + "-1":         false,
+		"flowrun-c-private4194304.5.0-1":                 true,
+		"flowrun-d-private-private4194304.5" + at + "-2": false,
+		"other-private4194304.5" + at + "-1":             true,
+		"flowrun-e-private4194304.5" + at + "-x":         true,
+		"flowrun-f-private17":                            true,
+	}
+	for name := range stays {
+		if err := os.Mkdir(filepath.Join(temp, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := SweepAbandoned(); err != nil {
+		t.Error(err)
+	}
+	for name, want := range stays {
+		_, err := os.Stat(filepath.Join(temp, name))
+		if got := err == nil; got != want && runtime.GOOS != "windows" { // there nobody can tell who lives
+			t.Errorf("%s is there: %t, want %t", name, got, want)
+		}
 	}
 }

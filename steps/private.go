@@ -8,18 +8,30 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// privatePrefix is how the name of a run's private folder begins; digits follow.
-// By it a later owner of the run finds what one that was killed has left.
-func privatePrefix(run string) string { return "flowrun-" + stem(run) + "-private" }
+// privatePrefix is how the name of a run's private folder begins. The tag of the process
+// that made it follows, then a dash and digits: by the run a later owner of it finds what
+// one that was killed has left, by the tag any later process does.
+func privatePrefix(run string) string { return "flowrun-" + stem(run) + privateMiddle }
+
+const privateMiddle = "-private"
 
 func makePrivate(run string) (string, error) {
-	dir, err := os.MkdirTemp("", privatePrefix(run)+"*")
+	dir, err := os.MkdirTemp("", privatePrefix(run)+proc.Tag()+"-*")
 	if err != nil {
 		return "", fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
 	}
 	return dir, nil
+}
+
+// privateTag is the tag in what follows a private folder's prefix.
+func privateTag(rest string) (tag string, ok bool) {
+	tag, number, ok := strings.Cut(rest, "-")
+	_, err := strconv.ParseUint(number, 10, 64)
+	return tag, ok && err == nil
 }
 
 // SweepPrivate removes the private folders that earlier Sessions of the run left
@@ -28,19 +40,45 @@ func makePrivate(run string) (string, error) {
 // ended and before it opens a Session of its own. Only folders of this user are
 // touched, and no symbolic link is followed.
 func SweepPrivate(run string) error {
+	return sweepPrivate(func(name string) bool {
+		rest, ok := strings.CutPrefix(name, privatePrefix(run))
+		_, tagged := privateTag(rest)
+		return ok && tagged
+	})
+}
+
+// SweepAbandoned removes the private folders of all processes that were killed and kept
+// their state where this one does: nobody may ever resume their runs, and the values in
+// the folders may be secret.
+func SweepAbandoned() error {
+	return sweepPrivate(func(name string) bool {
+		at := strings.LastIndex(name, privateMiddle)
+		if at < 0 || !strings.HasPrefix(name, "flowrun-") {
+			return false
+		}
+		tag, ok := privateTag(name[at+len(privateMiddle):])
+		return ok && proc.Abandoned(tag)
+	})
+}
+
+func sweepPrivate(left func(name string) bool) error {
 	temp := os.TempDir()
-	entries, err := os.ReadDir(temp)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot look for what the run left in the temporary directory: %w", err)
+	dir, err := os.Open(temp)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	var failed error
-	for _, e := range entries {
-		number, ok := strings.CutPrefix(e.Name(), privatePrefix(run))
-		if _, err := strconv.ParseUint(number, 10, 64); !ok || err != nil {
+	if err != nil {
+		return fmt.Errorf("cannot read the temporary folder: %w", err)
+	}
+	defer dir.Close()
+	names, failed := dir.Readdirnames(-1)
+	for _, name := range names {
+		if !left(name) {
 			continue
 		}
-		if info, err := e.Info(); err == nil && info.IsDir() && ours(info) { // Info is the link's own
-			failed = errors.Join(failed, os.RemoveAll(filepath.Join(temp, e.Name())))
+		path := filepath.Join(temp, name)
+		if info, err := os.Lstat(path); err == nil && info.IsDir() && ours(info) {
+			failed = errors.Join(failed, os.RemoveAll(path))
 		}
 	}
 	return failed

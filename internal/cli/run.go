@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/fetch"
 	"github.com/flowrun/flowrun/internal/probe"
+	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/internal/telemetry"
 )
@@ -371,6 +372,7 @@ func engineConfig(s *sqlite.Store, f runFlags) (config flowrun.Config, tidy func
 	if config.Parallel == 0 {
 		config.Parallel = int(f.settings.Number("limits.max-parallel"))
 	}
+	proc.SetPlace(config.StateDir) // also where this run keeps nothing there
 	config.HTTP, config.Fetch, config.MayCall = probe.Status, fetch.Do, f.mayCall
 	if s != nil {
 		config.Store = s

@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/metrics"
@@ -157,6 +158,9 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	traces := serviceTracing(d.log)
 	traces.join(&ec)
 	engine = flowrun.New(ec)
+	if _, err := proc.Sweep(ctx, time.Second); err != nil { // what a killed service left, also where none of its runs can be resumed
+		return err
+	}
 	var sv *service.Service // likewise
 	measured, err := program.Service(func() (int, int) { return sv.Standing() })
 	if err != nil {

@@ -121,7 +121,7 @@ func TestConfinedStart(t *testing.T) {
 // limit is a memory limit, or skips the test where this user can make none.
 func limit(t *testing.T, bytes int64) *MemoryLimit {
 	t.Helper()
-	m, err := NewMemoryLimit(bytes)
+	m, err := NewMemoryLimit("", bytes)
 	if err != nil {
 		t.Skipf("no memory cgroup here: %v", err)
 	}

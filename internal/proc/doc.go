@@ -37,6 +37,12 @@
 // marker until its program begins; Recover waits for that. Whether an owner lives is
 // known by its [Identity].
 //
+// A run whose owner was killed may never be resumed, so the next process of the same
+// place ([SetPlace]) ends what the owner left ([Sweep]). Two signs say who the owner was,
+// and no step sheds them by accident: the name of the leaf, and a birthmark, which is a
+// resource limit that processes inherit (birthmark_linux.go). A birthmark is given by
+// reapers only, since it is a limit of the whole process for the time of a fork.
+//
 // # Ending
 //
 // There is one way to end things: TERM to everything found, a grace period, then

@@ -14,7 +14,9 @@ import (
 // Group is the processes that one owner of a run starts, in this process. It is a
 // [Host].
 type Group struct {
-	marked  func(mark string) bool // says whether a process with that mark belongs
+	mark    string                 // of what is started
+	marked  func(mark string) bool // says whether a process with that mark belongs; nil: none does
+	inLeaf  func(name string) bool // says whether what is in a leaf of that name belongs; only where foreign
 	foreign bool                   // another process started everything, long ago
 	since   uint64                 // when the Group was opened; what is older does not belong
 	noLeaf  bool                   // do not make one; tests see how it is without
@@ -29,6 +31,8 @@ type Group struct {
 	suspect  bool                // a step was stopped: what shed every mark may be about
 	sweep    *time.Timer
 
+	abandoned map[string]*leaf // where foreign: leaves of those who are gone, by their path
+
 	looks looks
 }
 
@@ -39,22 +43,27 @@ var _ Host = (*Group)(nil)
 // costs nothing until something is started.
 func Open(mark string) *Group {
 	opened(1)
-	return &Group{marked: exactly(mark), since: now(), live: map[*child]struct{}{},
+	return &Group{mark: mark, marked: exactly(mark), since: now(), live: map[*child]struct{}{},
 		left: map[int]string{}, detached: map[int]string{}, loose: map[string]struct{}{}}
 }
 
 // Reopen makes a Group for what another process started under the mark and can no
 // longer end. Nothing may be started in it; its Close ends what carries the mark,
-// however old, but not what carries the path of a detached step.
+// however old, and what is in a leaf made for it, but not what carries the path of a
+// detached step.
 func Reopen(mark string, detached []string) *Group {
-	return reopen(exactly(mark), detached)
+	return reopen(exactly(mark), func(m string) bool { return m == leafMark(mark) && mark != "" }, detached)
 }
 
 // Recover is Reopen for everything that any owner of the run left, whatever its
-// epoch. A new owner closes it before it starts anything itself. Where nothing is
-// left that costs one look at the process table.
+// epoch, and for all that Sweep would end. A new owner closes it before it starts
+// anything itself. Where nothing is left that costs one look at the process table.
 func Recover(run string, detached []string) *Group {
-	return reopen(func(m string) bool { return ofRun(m, run) }, detached)
+	return reopen(func(m string) bool { return ofRun(m, run) }, func(m string) bool {
+		at, _ := splitMark(m)
+		want, _ := splitMark(leafMark(Mark(run, 1)))
+		return at == want && run != ""
+	}, detached)
 }
 
 // exactly counts one mark; "" is that of processes without one and never counts.
@@ -62,8 +71,12 @@ func exactly(mark string) func(string) bool {
 	return func(m string) bool { return m == mark && m != "" }
 }
 
-func reopen(marked func(string) bool, detached []string) *Group {
+func reopen(marked, ofLeaf func(mark string) bool, detached []string) *Group {
 	g := &Group{marked: marked, foreign: true, loose: map[string]struct{}{}}
+	g.inLeaf = func(name string) bool {
+		mark, tag, ok := parseLeaf(name)
+		return ok && mark != "" && (ofLeaf(mark) || Abandoned(tag))
+	}
 	for _, step := range detached {
 		g.loose[step] = struct{}{}
 	}
@@ -76,7 +89,7 @@ const sweepEvery = time.Second
 // begin makes what the first process needs.
 func (g *Group) begin() {
 	if !g.noLeaf {
-		g.leaf = newLeaf()
+		g.leaf = newLeaf(g.mark)
 	}
 	if !IsReaper() {
 		return
@@ -125,10 +138,10 @@ func (g *Group) Start(s Spec) (Process, error) {
 	}
 	attr.Files = files[:]
 	fork := func() (int, error) { return syscall.ForkExec(s.Path, s.Args, &attr) }
-	pid, err := enroll(fork)
+	pid, err := enroll(fork, s.Detach)
 	if leaf != nil && leafRefused(err) {
 		attr.Sys.UseCgroupFD = false
-		if pid, err = enroll(fork); err == nil {
+		if pid, err = enroll(fork, s.Detach); err == nil {
 			g.dropLeaf(leaf)
 		}
 	}
@@ -181,6 +194,7 @@ func (g *Group) ended(c *child) {
 // Close ends what is left of the run. See [Host].
 func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) {
 	if g.foreign {
+		defer g.clearLeaves()
 		return g.endRun(ctx, grace), nil
 	}
 	defer opened(-1)

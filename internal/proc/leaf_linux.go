@@ -2,45 +2,90 @@ package proc
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
-// leaf is a cgroup (v2) that holds the processes of one run and nothing else. It
-// limits nothing: it is only a list that no process leaves by accident.
+// leaf is a cgroup that holds processes of one run and nothing else. Those of version 2
+// that limit nothing are only a list that no process leaves by accident.
 type leaf struct {
 	path string
-	dir  *os.File
+	dir  *os.File // nil: another process has made it
 }
 
 var leaves atomic.Int64 // leaves made by this process
 
-const leafPrefix = "flowrun-" // then the maker's pid, "-", a number
+// A leaf is called flowrun-MARK-TAG-NUMBER, so that whoever finds it knows the run and
+// the epoch (Mark) and whether the process that made it is gone (Tag).
+const leafPrefix = "flowrun-"
+
+// leafName is the name of a new leaf for what carries the mark. With "" it only bounds
+// its processes: nobody ends them because they are in it.
+func leafName(mark string) string {
+	return fmt.Sprintf("%s%s-%s-%d", leafPrefix, leafMark(mark), Tag(), leaves.Add(1))
+}
+
+// leafMark is a mark as a part of a leaf's name.
+func leafMark(mark string) string {
+	const most = 120 // bytes; a name has 255
+	safe := strings.IndexFunc(mark, func(r rune) bool {
+		return r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) < 0
+	if safe && len(mark) <= most {
+		return mark
+	}
+	run, epoch := splitMark(mark)
+	return fmt.Sprintf("%x.%s", sha256.Sum256([]byte(run)), epoch)
+}
+
+// parseLeaf takes the name of a leaf apart.
+func parseLeaf(name string) (mark, tag string, ok bool) {
+	rest, ok := strings.CutPrefix(name, leafPrefix)
+	if !ok {
+		return "", "", false
+	}
+	rest, _, ok = cutLast(rest, "-") // the number
+	if !ok {
+		return "", "", false
+	}
+	return cutLast(rest, "-")
+}
+
+func cutLast(text, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(text, sep)
+	if i < 0 {
+		return "", "", false
+	}
+	return text[:i], text[i+len(sep):], true
+}
 
 // newLeaf makes a leaf under this process's own cgroup; nil where that cannot be
 // done (no v2 hierarchy, not this user's to write).
-func newLeaf() *leaf {
+func newLeaf(mark string) *leaf {
 	parent := ownCgroup()
 	if parent == "" {
 		return nil
 	}
 	sweepLeaves(parent)
-	l, err := makeLeaf(parent)
+	l, err := makeLeaf(parent, mark)
 	if err != nil {
 		return nil
 	}
+	l.boundProcesses()
 	return l
 }
 
 // makeLeaf makes a cgroup whose name says whose it is.
-func makeLeaf(parent string) (*leaf, error) {
-	path := filepath.Join(parent, fmt.Sprintf("%s%d-%d", leafPrefix, os.Getpid(), leaves.Add(1)))
+func makeLeaf(parent, mark string) (*leaf, error) {
+	path := filepath.Join(parent, leafName(mark))
 	if err := os.Mkdir(path, 0o755); err != nil {
 		return nil, err
 	}
@@ -52,39 +97,64 @@ func makeLeaf(parent string) (*leaf, error) {
 	return &leaf{path: path, dir: dir}, nil
 }
 
-// sweepLeaves removes leaves whose maker died before it could. Only empty ones can
-// be removed, so at worst a run of another pid namespace goes on without its leaf.
+// sweepLeaves removes leaves whose makers died before they could, of whatever place. Only
+// empty ones can be removed, so at worst a run of another pid namespace goes on without
+// its leaf; ending what is in the others is for Sweep and Recover.
 func sweepLeaves(parent string) {
-	found, _ := filepath.Glob(filepath.Join(parent, leafPrefix+"*-*"))
-	for _, path := range found {
-		maker, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), leafPrefix), "-")
-		pid, err := strconv.Atoi(maker)
-		if err == nil && pid > 0 && syscall.Kill(pid, 0) == syscall.ESRCH {
-			os.Remove(path)
+	for _, path := range leavesUnder(parent) {
+		if _, tag, ok := parseLeaf(filepath.Base(path)); ok {
+			if _, gone := readTag(tag); gone {
+				removeTree(path)
+			}
 		}
 	}
 }
 
-// ownCgroup is the folder of this process's v2 cgroup, which stands alone or
-// beside v1 hierarchies; "" without one.
-func ownCgroup() string {
-	text, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(text)) {
-		own, ok := strings.CutPrefix(strings.TrimSpace(line), "0::")
-		if !ok {
-			continue
-		}
-		for _, mount := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
-			if _, err := os.Stat(filepath.Join(mount, "cgroup.procs")); err == nil {
-				return filepath.Join(mount, own)
+func leavesUnder(parent string) []string {
+	found, _ := filepath.Glob(filepath.Join(parent, leafPrefix+"*-*-*"))
+	return found
+}
+
+// leafHierarchies are the folders that a /proc/PID/cgroup names, of version 2 and of the
+// memory controller of version 1; "" for none.
+func leafHierarchies(text string) (dirs [2]string) {
+	for line := range strings.Lines(text) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		switch {
+		case len(parts) != 3:
+		case parts[0] == "0" && parts[1] == "":
+			if mount := unifiedMount(); mount != "" {
+				dirs[0] = filepath.Join(mount, parts[2])
 			}
+		case parts[1] == "memory":
+			dirs[1] = filepath.Join("/sys/fs/cgroup/memory", parts[2])
+		}
+	}
+	return dirs
+}
+
+// unifiedMount is where the v2 hierarchy is, which stands alone or beside v1 hierarchies;
+// "" without one.
+var unifiedMount = sync.OnceValue(func() string {
+	for _, mount := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
+		if _, err := os.Stat(filepath.Join(mount, "cgroup.procs")); err == nil {
+			return mount
 		}
 	}
 	return ""
+})
+
+// ownLeafHierarchies are the cgroups of this process.
+func ownLeafHierarchies() [2]string {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return [2]string{}
+	}
+	return leafHierarchies(string(text))
 }
+
+// ownCgroup is the folder of this process's v2 cgroup; "" without one.
+func ownCgroup() string { return ownLeafHierarchies()[0] }
 
 func (l *leaf) fd() int { return int(l.dir.Fd()) }
 
@@ -118,7 +188,28 @@ func (l *leaf) pids() map[int]bool {
 	return set
 }
 
-// kill ends everything in the leaf at once; no fork can outrun it.
+// boundProcesses keeps a step from using up all processes that there can be here, where
+// the controller is handed down. It leaves some for the one who has to end them.
+func (l *leaf) boundProcesses() {
+	if _, err := os.Stat(filepath.Join(l.path, "pids.max")); err != nil {
+		return
+	}
+	most := uint64(math.MaxUint64)
+	files := []string{"/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"}
+	for dir := filepath.Dir(l.path); strings.HasPrefix(dir, unifiedMount()); dir = filepath.Dir(dir) {
+		files = append(files, filepath.Join(dir, "pids.max"))
+	}
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // what is no number ("max") bounds nothing
+		if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
+			most = min(most, n)
+		}
+	}
+	_ = l.write("pids.max", strconv.FormatUint(stepProcesses(min(most, 1<<30)), 10))
+}
+
+// kill ends everything in the leaf at once; no fork can outrun it. It fails where the
+// kernel cannot do that: before 5.14, and in hierarchies of version 1.
 func (l *leaf) kill() error { return l.write("cgroup.kill", "1") }
 
 // freeze keeps everything in the leaf from forking while somebody looks. It waits
@@ -139,7 +230,9 @@ func (l *leaf) thaw() { l.write("cgroup.freeze", "0") }
 // remove takes the leaf away, and what processes made below it. The kernel may
 // call a leaf busy for a moment after its last process.
 func (l *leaf) remove() {
-	l.dir.Close()
+	if l.dir != nil {
+		l.dir.Close()
+	}
 	for wait := time.Millisecond; wait < 100*time.Millisecond; wait *= 2 {
 		if removeTree(l.path) == nil {
 			return

@@ -21,10 +21,15 @@ func Mark(run string, epoch int) string { return run + "." + strconv.Itoa(max(ep
 // ofRun says whether a mark is the run's, of whatever epoch. The id may hold dots
 // itself: the epoch is what stands behind the last.
 func ofRun(mark, run string) bool {
-	epoch, ok := strings.CutPrefix(mark, run+".")
-	if !ok {
-		return false
-	}
+	of, epoch := splitMark(mark)
 	_, err := strconv.ParseUint(epoch, 10, 64)
-	return err == nil
+	return of == run && err == nil
+}
+
+func splitMark(mark string) (run, epoch string) {
+	i := strings.LastIndexByte(mark, '.')
+	if i < 0 {
+		return mark, ""
+	}
+	return mark[:i], mark[i+1:]
 }

@@ -30,15 +30,16 @@ var (
 		more: map[string]string{"memory.swap.max": "0", "memory.oom.group": "1"}}
 )
 
-// NewMemoryLimit makes a cgroup of that many bytes. The error says why this user can
-// make none here.
-func NewMemoryLimit(bytes int64) (*MemoryLimit, error) {
+// NewMemoryLimit makes a cgroup of that many bytes for what carries the mark (see Mark):
+// what is left in it is ended with the run. "" is for what may outlive its run. The error
+// says why this user can make none here.
+func NewMemoryLimit(mark string, bytes int64) (*MemoryLimit, error) {
 	parent, kind, err := memoryParent()
 	if err != nil {
 		return nil, err
 	}
 	sweepLeaves(parent)
-	made, err := makeLeaf(parent)
+	made, err := makeLeaf(parent, mark)
 	if err != nil {
 		return nil, err
 	}
@@ -87,17 +88,7 @@ func mayEnter(dir string) bool {
 // ownMemoryV1 is the folder of this process's cgroup in the version 1 hierarchy of
 // the memory controller, "" without one.
 func ownMemoryV1() string {
-	text, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(text)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(parts) == 3 && parts[1] == "memory" {
-			return filepath.Join("/sys/fs/cgroup/memory", parts[2])
-		}
-	}
-	return ""
+	return ownLeafHierarchies()[1]
 }
 
 // Join is the file by which a process enters.

@@ -6,7 +6,7 @@ package proc
 type MemoryLimit struct{}
 
 // NewMemoryLimit says that there is none on this platform.
-func NewMemoryLimit(bytes int64) (*MemoryLimit, error) { return nil, CanConfine() }
+func NewMemoryLimit(mark string, bytes int64) (*MemoryLimit, error) { return nil, CanConfine() }
 
 // Join is empty.
 func (*MemoryLimit) Join() string { return "" }

@@ -57,14 +57,16 @@ func opened(n int) {
 }
 
 // enroll runs start, which forks, and notes the new child before anybody can look
-// for orphans: one that ends at once would be taken for one.
-func enroll(start func() (int, error)) (int, error) {
+// for orphans: one that ends at once would be taken for one. A reaper is a program whose
+// own limits are its own business, so there the child is marked by them as well.
+func enroll(start func() (int, error), outlives bool) (int, error) {
 	reaper.Lock()
 	if !reaper.on {
 		reaper.Unlock()
 		return start()
 	}
 	defer reaper.Unlock()
+	defer bequeath(outlives)()
 	pid, err := start()
 	if err == nil {
 		reaper.roots[pid] = struct{}{}

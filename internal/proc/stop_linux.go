@@ -14,8 +14,8 @@ import (
 type hunt struct {
 	look    func() []entry // the living that are to end
 	group   int            // a process group whose leader is not reaped; 0 for none
-	leaf    *leaf          // to freeze when forks outrun the looks; may be nil
-	atOnce  func() error   // kills all at once where that can be done; may be nil
+	leaves  []*leaf        // to freeze when forks outrun the looks
+	atOnce  bool           // nothing but what is to end is in the leaves: kill them as wholes
 	settled func() bool    // false while it cannot be over, which spares a look; may be nil
 }
 
@@ -93,20 +93,23 @@ func (h *hunt) kill() (survivors []entry) {
 	deadline := time.Now().Add(KillBound - KillBound/4)
 	pause := shortest
 	for round := 0; ; round++ {
-		if h.atOnce != nil {
-			h.atOnce()
-		}
-		frozen := h.leaf != nil && round >= patience
-		if frozen {
-			h.leaf.freeze()
+		for _, l := range h.leaves {
+			if h.atOnce {
+				_ = l.kill() // where it cannot be, its processes are killed one by one
+			}
+			if round >= patience {
+				l.freeze()
+			}
 		}
 		h.killGroup(syscall.SIGKILL)
 		survivors = h.look()
 		for i := range survivors {
 			send(&survivors[i], syscall.SIGKILL)
 		}
-		if frozen {
-			h.leaf.thaw()
+		for _, l := range h.leaves {
+			if round >= patience {
+				l.thaw()
+			}
 		}
 		if len(survivors) == 0 || round >= least && time.Now().After(deadline) {
 			return survivors
@@ -131,12 +134,11 @@ func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []Info) 
 	g := c.group
 	g.mu.Lock()
 	g.suspect = true
-	leaf := g.leaf
 	g.mu.Unlock()
 	trail := newTrail(g.marked, c.step)
 	h := &hunt{
 		group:   c.pid,
-		leaf:    leaf,
+		leaves:  g.own(),
 		settled: func() bool { pid, err := peek(pPID, c.pid); return err != nil || pid != 0 },
 		look: func() []entry {
 			look := g.looks.fresh(g.since)
@@ -164,15 +166,26 @@ func (c *child) root(t *trail, look table) {
 // endRun ends what is left of the run.
 func (g *Group) endRun(ctx context.Context, grace time.Duration) Report {
 	trail, loose := g.trails()
-	h := &hunt{look: func() []entry { return g.lookAll(trail, loose) }}
-	g.mu.Lock()
-	h.leaf = g.leaf
-	g.mu.Unlock()
-	if h.leaf != nil {
-		h.atOnce = h.leaf.kill
+	h := &hunt{leaves: g.own(), atOnce: true}
+	h.look = func() []entry {
+		list := g.lookAll(trail, loose)
+		if g.foreign {
+			h.leaves = g.found()
+		}
+		return list
 	}
 	found, survivors := h.end(grace, ctx.Done())
 	return Report{Ended: infos(without(found, survivors)), Escaped: infos(append(survivors, g.doubtful(trail, loose)...))}
+}
+
+// own is the leaf of this Group, if there is one.
+func (g *Group) own() []*leaf {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.leaf == nil {
+		return nil
+	}
+	return []*leaf{g.leaf}
 }
 
 // trails are what is known of the run, and of its detached steps, before a look.
@@ -192,8 +205,9 @@ func (g *Group) trails() (run, loose *trail) {
 // lookAll finds everything of the run that lives, but what detached steps left.
 func (g *Group) lookAll(run, loose *trail) []entry {
 	look := g.looks.fresh(g.since)
+	var above map[int]bool
 	if g.foreign {
-		look = g.born(look)
+		look, above = g.born(run, look)
 	}
 	g.mu.Lock()
 	var inside map[int]bool
@@ -226,7 +240,7 @@ func (g *Group) lookAll(run, loose *trail) []entry {
 	}
 	return run.follow(look, func(e *entry) bool {
 		_, kept := loose.seen[e.PID]
-		return kept || spare(e)
+		return kept || spare(e) || above[e.PID]
 	})
 }
 
@@ -259,14 +273,19 @@ func (g *Group) doubtful(run, loose *trail) []entry {
 // than a millisecond, unless nothing gets a processor.
 const birthBound = 2 * time.Second
 
-// born waits until every fork of a dead engine has begun its program, and looks
-// again: not before then does it carry a mark.
-func (g *Group) born(look table) table {
-	for end := time.Now().Add(birthBound); unborn(look) && time.Now().Before(end); {
+// born adopts what is left, and waits until every other fork of a dead engine has begun
+// its program, and looks again: not before then does it carry a mark. Where marks do not
+// count there is nothing to wait for.
+func (g *Group) born(run *trail, look table) (_ table, above map[int]bool) {
+	for end := time.Now().Add(birthBound); ; look = g.looks.fresh(g.since) {
+		above = ancestors(look)
+		g.adopt(run, look, above)
+		doubtful := slices.DeleteFunc(slices.Clone(look), func(e entry) bool { return run.seen[e.PID] == e.start })
+		if g.marked == nil || !unborn(doubtful) || time.Now().After(end) {
+			return look, above
+		}
 		time.Sleep(shortest)
-		look = g.looks.fresh(g.since)
 	}
-	return look
 }
 
 // unborn says whether there is a process that an engine forked before it died, and

@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
+	if step := os.Getenv(asOwner); step != "" {
+		beOwner(step)
+	}
 	goleak.VerifyTestMain(m)
 }
 

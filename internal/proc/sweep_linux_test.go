@@ -1,0 +1,221 @@
+package proc
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// asOwner in the environment makes the test program one that starts processes until it is
+// killed: "PLACE NOLEAF DETACH SECONDS".
+const asOwner = "PROC_TEST_OWNER"
+
+func beOwner(words string) {
+	var dir, seconds string
+	var noLeaf, detach bool
+	if _, err := fmt.Sscan(words, &dir, &noLeaf, &detach, &seconds); err != nil {
+		panic(err)
+	}
+	SetPlace(dir)
+	if err := BecomeReaper(); err != nil {
+		panic(err)
+	}
+	g := Open(Mark("swept", 1))
+	g.noLeaf = noLeaf
+	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	script := "(env -i setsid sh -c 'sleep " + seconds + " & exec sleep " + seconds + "' &)"
+	if _, err := g.Start(Spec{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")},
+		Files: [3]*os.File{null, null, null}, Detach: detach}); err != nil {
+		panic(err)
+	}
+	fmt.Println("started")
+	select {}
+}
+
+// own starts an owner, waits until what it starts is there, and answers how to kill it.
+func own(t *testing.T, dir string, noLeaf, detach bool, tag string) (kill func()) {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), fmt.Sprintf("%s=%s %t %t 300.%s", asOwner, dir, noLeaf, detach, tag))
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := false
+	kill = func() {
+		if !dead {
+			dead = true
+			c.Process.Kill()
+			c.Wait()
+		}
+	}
+	t.Cleanup(func() {
+		kill()
+		exec.Command("pkill", "-KILL", "-f", "sleep 300."+tag).Run()
+	})
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "started\n" {
+		t.Fatalf("%q %v", line, err)
+	}
+	awaitAsleep(t, "300."+tag, 2)
+	return kill
+}
+
+// What a killed owner left is ended: it has shed its environment, its session and its
+// parent, and still shows whose it is. What belongs to a living owner, to a detached step
+// or to another place stays.
+func TestSweep(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	place.Store(0)
+	SetPlace(dir)
+	defer place.Store(0)
+	for i, c := range []struct {
+		what           string
+		dir            string
+		noLeaf, detach bool
+		lives          bool
+		left           int
+	}{
+		{"in a leaf", dir, false, false, false, 0},
+		{"without a leaf", dir, true, false, false, 0},
+		{"of a living owner", dir, false, false, true, 2},
+		{"of a living owner, without a leaf", dir, true, false, true, 2},
+		{"of a detached step", dir, false, true, false, 2},
+		{"of another place", elsewhere, false, false, false, 2},
+		{"of another place, without a leaf", elsewhere, true, false, false, 2},
+	} {
+		tag := fmt.Sprintf("85%d%d", i, os.Getpid())
+		kill := own(t, c.dir, c.noLeaf, c.detach, tag)
+		if !c.lives {
+			kill()
+		}
+		report, err := Sweep(context.Background(), time.Second)
+		if err != nil || len(report.Escaped) > 0 || len(report.Ended) != 2-c.left {
+			t.Errorf("%s: %+v, %v", c.what, report, err)
+		}
+		if n := len(living("300." + tag)); n != c.left {
+			t.Errorf("%s: %d live, want %d", c.what, n, c.left)
+		}
+		if c.left == 0 && abandonedLeaf() {
+			t.Errorf("%s: its leaf is still there", c.what)
+		}
+		if c.dir != dir { // the run's next owner ends it all the same, where it can know
+			Recover("swept", nil).Close(context.Background(), time.Second)
+			if n := len(living("300." + tag)); !c.noLeaf && ownCgroup() != "" && n > 0 {
+				t.Errorf("%s: %d live when the run was taken over", c.what, n)
+			}
+		}
+	}
+}
+
+// A tag says whose something is, and is not mistaken for another.
+func TestTag(t *testing.T) {
+	place.Store(0)
+	if Abandoned(Tag()) {
+		t.Error("a process without a place abandons nothing")
+	}
+	SetPlace(t.TempDir())
+	defer place.Store(0)
+	at := fmt.Sprintf("%x", place.Load())
+	for tag, want := range map[string]bool{
+		Tag():                    false,
+		"1.1." + at:              true, // the number was used again
+		"4194304.5." + at:        true,
+		"4194304.5.0":            false,
+		"4194304.5.fffffff":      false,
+		"4194304.5." + at + "x":  false,
+		"4194304.5." + at + ".1": false,
+		"+4194304.5." + at:       false,
+		"4194304.5":              false,
+		"":                       false,
+	} {
+		if got := Abandoned(tag); got != want {
+			t.Errorf("%q: %t, want %t", tag, got, want)
+		}
+	}
+}
+
+// The name of a leaf says of which run and of which process it is.
+func TestLeafName(t *testing.T) {
+	for _, run := range []string{"1m80x8swekrvj", "a-b.c", "x/../y", strings.Repeat("long", 100)} {
+		name := leafName(Mark(run, 3))
+		mark, tag, ok := parseLeaf(name)
+		if !ok || tag != Tag() || len(name) > 250 || strings.Contains(name, "/") {
+			t.Errorf("%q: %q %q %t", name, mark, tag, ok)
+		}
+		if g := Recover(run, nil); !g.inLeaf(name) {
+			t.Errorf("%q is not found by its run", name)
+		}
+		if g := Recover(run+"x", nil); g.inLeaf(name) {
+			t.Errorf("%q is found by another run", name)
+		}
+		if !Reopen(Mark(run, 3), nil).inLeaf(name) || Reopen(Mark(run, 4), nil).inLeaf(name) {
+			t.Errorf("%q: the epoch does not count", name)
+		}
+	}
+	if Recover("", nil).inLeaf(leafName("")) {
+		t.Error("what may outlive its run is found by it")
+	}
+	for _, name := range []string{"flowrun-17-1", "user.slice", "flowrun-"} {
+		if Recover("17", nil).inLeaf(name) {
+			t.Errorf("%q is taken for a leaf", name)
+		}
+	}
+}
+
+// A birthmark tells a living owner from one that is gone, and from everything else.
+func TestBirthmark(t *testing.T) {
+	place.Store(0)
+	if birthmark() != 0 || orphaned(1) {
+		t.Error("there is a birthmark without a place")
+	}
+	SetPlace(t.TempDir())
+	defer place.Store(0)
+	own := birthmark()
+	for what, c := range map[string]struct {
+		mark uint64
+		want bool
+	}{
+		"own":           {own, false},
+		"another start": {own ^ 1<<pidBits, true},
+		"no such pid":   {own&^(1<<pidBits-1) | 1<<pidBits - 1, true},
+		"another place": {own ^ 1<<(pidBits+startBits), false},
+		"another magic": {own ^ 1<<(pidBits+startBits+placeBits), false},
+		"none":          {1<<64 - 1, false},
+		"short":         {200000, false},
+		"zero":          {0, false},
+	} {
+		if got := orphaned(c.mark); got != c.want {
+			t.Errorf("%s: %t, want %t", what, got, c.want)
+		}
+	}
+	if own>>63 != 0 {
+		t.Errorf("%x is a negative number to some programs", own)
+	}
+}
+
+// Children have fewer processes than their user may have in all.
+func TestStepProcesses(t *testing.T) {
+	for limit, want := range map[uint64]uint64{1<<64 - 1: 1<<64 - 1, 96365: 96317, 200: 152, 60: 45, 3: 3, 0: 0} {
+		if got := stepProcesses(limit); got != want {
+			t.Errorf("%d: %d, want %d", limit, got, want)
+		}
+	}
+}
+
+func BenchmarkSweepNothing(b *testing.B) {
+	SetPlace(b.TempDir())
+	defer place.Store(0)
+	for b.Loop() {
+		if _, err := Sweep(context.Background(), time.Second); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
