@@ -17,6 +17,7 @@ import (
 func main() {
 	flowrun.HelperMain()
 	oneProcessor()
+	proc.RefuseTyping()
 	// Nothing else in this process has children, so it may be the reaper of its
 	// steps' process trees itself and needs no helper. Where that cannot be, what
 	// escapes from a step is reported.
