@@ -37,6 +37,7 @@ func Main() {
 	}
 	signal.Ignore(others...)
 	leaveTerminal()
+	hideMemory()
 	runtime.GOMAXPROCS(2) // the script, and who watches it
 	c := &child{wire: newWire(os.Stdin, os.Stdout), guard: newGuard(memory), programs: map[string]compiled{}, heard: make(chan *frame)}
 	c.wire.trusts = true

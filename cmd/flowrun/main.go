@@ -16,8 +16,8 @@ import (
 
 func main() {
 	flowrun.HelperMain()
+	proc.Seal()
 	oneProcessor()
-	proc.RefuseTyping()
 	// Nothing else in this process has children, so it may be the reaper of its
 	// steps' process trees itself and needs no helper. Where that cannot be, what
 	// escapes from a step is reported.

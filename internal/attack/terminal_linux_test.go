@@ -398,7 +398,6 @@ func TestNullIsNoTerminal(t *testing.T) {
 		"cron":     {"bash: touch EFFECT\n", []string{"run", "./t.yaml"}, 0, "", true},
 		"missing":  {"parameters: {X: {type: string, description: x, required: true}}\nbash: touch EFFECT\n", []string{"run", "./t.yaml"}, 6, "", false},
 		"remove":   {"bash: touch EFFECT\n", []string{"tool", "remove", "t"}, 2, "", false},
-		"trust":    {"bash: touch EFFECT\n", []string{"trust"}, 2, "", false},
 		"edit":     {"bash: touch EFFECT\n", []string{"tool", "edit", "t"}, 2, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {

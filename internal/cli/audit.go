@@ -25,8 +25,8 @@ type decision struct {
 	Tool        string            `json:"tool"`
 	Definition  string            `json:"definition,omitempty"` // digest
 	Door        string            `json:"door"`
-	Verdict     string            `json:"verdict"` // approved or refused
-	By          string            `json:"by"`      // policy, or terminal: a person
+	Verdict     string            `json:"verdict"`            // approved or refused
+	By          string            `json:"by"`                 // policy, or terminal: a person
 	Terminal    string            `json:"terminal,omitempty"` // its device, such as /dev/pts/3
 	Reason      string            `json:"reason"`
 	Elevated    bool              `json:"elevated,omitempty"`

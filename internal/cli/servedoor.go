@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -79,7 +80,9 @@ func openDoor(c *cobra.Command, f serveFlags) (d *door, err error) {
 // givenToken is the token of the environment, where steps shall not find it, or of a file.
 func givenToken(c *cobra.Command, file string) (string, error) {
 	token := os.Getenv("FLOWRUN_TOKEN")
-	os.Unsetenv("FLOWRUN_TOKEN")
+	if err := proc.ForgetEnv("FLOWRUN_TOKEN"); err != nil && token != "" {
+		return "", noService("steps could read FLOWRUN_TOKEN: %w; give the token by --token-file", err)
+	}
 	from := "FLOWRUN_TOKEN"
 	if file != "" {
 		text, err := os.ReadFile(file)

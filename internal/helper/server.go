@@ -30,6 +30,7 @@ func Main() {
 		called.Store(true)
 		return
 	}
+	proc.Seal()
 	w, err := newWire(os.NewFile(socket, "socket"))
 	if err == nil {
 		err = serve(w, os.Args[1])
@@ -59,7 +60,6 @@ type served struct {
 // serve answers requests until the other side closes or dies.
 func serve(w *wire, mark string) error {
 	deafen()
-	proc.RefuseTyping()
 	_ = proc.BecomeReaper() // where there is no such thing, process groups still end
 	s := &server{wire: w, group: proc.Open(mark), procs: map[uint64]*served{}}
 	alive, gone := context.WithCancel(context.Background())

@@ -37,6 +37,7 @@ func become(c Confinement, file string, args []string) error {
 			return fmt.Errorf("cannot bound its memory: %w", err)
 		}
 	}
+	WithholdFiles()
 	return execute(file, args)
 }
 
