@@ -36,6 +36,8 @@ func Main() {
 		os.Exit(1)
 	}
 	signal.Ignore(others...)
+	leaveTerminal()
+	hideMemory()
 	runtime.GOMAXPROCS(2) // the script, and who watches it
 	c := &child{wire: newWire(os.Stdin, os.Stdout), guard: newGuard(memory), programs: map[string]compiled{}, heard: make(chan *frame)}
 	c.wire.trusts = true

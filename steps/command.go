@@ -184,6 +184,7 @@ func (t *try) run(ctx context.Context) (dag.Result, error) {
 	}
 	r, err := t.result(exit, stopped)
 	t.explainUnanswered(&r)
+	t.explainTerminal(&r)
 	return r, err
 }
 

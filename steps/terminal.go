@@ -3,6 +3,8 @@ package steps
 import (
 	"context"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -89,4 +91,25 @@ func (t *try) getUp() {
 		}
 	}
 	<-t.session.seat
+}
+
+// wantedTerminal are words of programs that could not ask because they have no terminal:
+// shells and gpg, git, sudo, su, docker, ssh.
+var wantedTerminal = []string{
+	"/dev/tty", "No such device or address", "Inappropriate ioctl for device",
+	"a terminal is required", "no tty present", "must have a tty", "must be run from a terminal", "is not a TTY",
+	"Host key verification failed", "Permission denied (publickey", "Permission denied (password",
+}
+
+// noTerminal is the way out for a step that failed like that.
+const noTerminal = "it may have wanted to ask somebody: a step has a terminal (/dev/tty) only with interactive: true"
+
+// explainTerminal says so in a Result that failed for want of a terminal.
+func (t *try) explainTerminal(r *dag.Result) {
+	if t.tty != nil || r.Reason != dag.ReasonExit || r.Message != "" || r.Stderr == nil {
+		return
+	}
+	if slices.ContainsFunc(wantedTerminal, func(words string) bool { return strings.Contains(r.Stderr.Inline, words) }) {
+		r.Message = noTerminal
+	}
 }

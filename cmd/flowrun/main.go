@@ -16,6 +16,7 @@ import (
 
 func main() {
 	flowrun.HelperMain()
+	proc.Seal()
 	oneProcessor()
 	// Nothing else in this process has children, so it may be the reaper of its
 	// steps' process trees itself and needs no helper. Where that cannot be, what

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/internal/proc"
 )
 
 // ripgrep looks through many files at once and says which have lines that match. It is a
@@ -62,13 +64,15 @@ func (r *ripgrep) matching(ctx context.Context, dir string, files []string) []st
 	cmd := exec.CommandContext(ctx, r.program, args...)
 	cmd.Dir = dir
 	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err := proc.Run(cmd)
 	var exit *exec.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: there is none
 		return files
 	}
 	named := map[string]bool{}
-	for name := range bytes.SplitSeq(out, []byte{0}) {
+	for name := range bytes.SplitSeq(out.Bytes(), []byte{0}) {
 		named[strings.TrimPrefix(filepath.ToSlash(string(name)), "./")] = true
 	}
 	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !named[f] })

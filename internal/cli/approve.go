@@ -91,7 +91,7 @@ func (a *app) reply(c *cobra.Command, args []string, r reply, f runFlags) error 
 			return err
 		}
 		params, words := withheld(past, q, words)
-		answer := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: r.approve, Comment: r.comment, At: time.Now()}
+		answer := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: r.approve, Comment: r.comment, By: a.answerer(), At: time.Now()}
 		if answer.Values, err = a.formValues(c, q, words, r); err != nil {
 			return err
 		}

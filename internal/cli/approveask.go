@@ -33,7 +33,7 @@ func (a *app) person(keys *keyboard, f runFlags) func(context.Context, flowrun.Q
 // ask shows the question and asks for the values of its form, and for a yes or a no. The
 // error is flowrun.ErrNobody when the person leaves it for later.
 func (k *asker) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
-	answer := flowrun.Answer{}
+	answer := flowrun.Answer{By: k.answerer()}
 	seat, err := k.keys.sit(ctx)
 	if err != nil {
 		return answer, cmp.Or(ctx.Err(), err)

@@ -25,8 +25,9 @@ type decision struct {
 	Tool        string            `json:"tool"`
 	Definition  string            `json:"definition,omitempty"` // digest
 	Door        string            `json:"door"`
-	Verdict     string            `json:"verdict"` // approved or refused
-	By          string            `json:"by"`      // policy, or terminal: a person
+	Verdict     string            `json:"verdict"`            // approved or refused
+	By          string            `json:"by"`                 // policy, or terminal: a person
+	Terminal    string            `json:"terminal,omitempty"` // its device, such as /dev/pts/3
 	Reason      string            `json:"reason"`
 	Elevated    bool              `json:"elevated,omitempty"`
 	Permissions []string          `json:"permissions,omitempty"` // resolved
@@ -34,7 +35,7 @@ type decision struct {
 }
 
 func (d decision) String() string {
-	s := fmt.Sprintf("%s by %s: %s", d.Verdict, d.By, d.Reason)
+	s := fmt.Sprintf("%s by %s: %s", d.Verdict, strings.TrimSpace(d.By+" "+d.Terminal), d.Reason)
 	if len(d.Permissions) > 0 {
 		s += "; wants " + strings.Join(d.Permissions, ", ")
 	}

@@ -228,7 +228,7 @@ func (a *app) consent(s *sqlite.Store, what subject, f runFlags) (id string, err
 		if err != nil {
 			return "", err
 		}
-		d.By = "terminal"
+		d.By, d.Terminal = "terminal", terminalName(a.Stdin)
 		if yes {
 			d.Verdict = "approved"
 		}

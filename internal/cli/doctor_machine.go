@@ -55,8 +55,10 @@ func saidVersion(path string, ask []string) string {
 	defer stop()
 	c := exec.CommandContext(ctx, path, ask...)
 	c.WaitDelay = time.Second // should something of it hold the pipe
-	out, err := c.Output()
-	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	var out strings.Builder
+	c.Stdout = &out
+	err := proc.Run(c)
+	line, _, _ := strings.Cut(strings.TrimSpace(out.String()), "\n")
 	if err != nil || line == "" {
 		return ""
 	}

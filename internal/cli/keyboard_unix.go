@@ -51,7 +51,7 @@ func (k *keyboard) cover(v *console.View) {
 // keyboard is nil where nobody can answer.
 func (a *app) keyboard(noInput bool) *keyboard {
 	in, ok := a.Stdin.(*os.File)
-	if noInput || !ok || !isTerminal(in) || !term.IsTerminal(int(in.Fd())) {
+	if noInput || !ok || !isTerminal(in) {
 		return nil
 	}
 	k := &keyboard{in: in, fd: int(in.Fd()), seat: make(chan struct{}, 1), stdout: isTerminal(a.Stdout)}

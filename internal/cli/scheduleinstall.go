@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -276,8 +277,10 @@ func (a *app) installCrontab(in installation, list []planned, f installFlags) er
 	}
 	cmd := exec.Command("crontab", "-")
 	cmd.Stdin = strings.NewReader(text)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot change the crontab: %w: %s", err, bytes.TrimSpace(out))
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := proc.Run(cmd); err != nil {
+		return fmt.Errorf("cannot change the crontab: %w: %s", err, bytes.TrimSpace(said.Bytes()))
 	}
 	fmt.Fprintln(a.Stdout, "changed the crontab; crontab -l shows it")
 	return nil
@@ -288,7 +291,7 @@ func crontab() (string, error) {
 	cmd := exec.Command("crontab", "-l")
 	var out, bad bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &bad
-	err := cmd.Run()
+	err := proc.Run(cmd)
 	switch {
 	case err == nil:
 		return out.String(), nil

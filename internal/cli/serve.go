@@ -143,11 +143,11 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 		held = append(held, name)
 		return os.Getenv(name)
 	})
-	for _, name := range held {
-		os.Unsetenv(name)
-	}
 	if err != nil {
 		return noService("%w", err)
+	}
+	if err := proc.ForgetEnv(held...); err != nil && len(held) > 0 {
+		return noService("steps could read the secrets of webhooks: %w", err)
 	}
 	var engine *flowrun.Engine // made before anybody can ask for its load
 	program, err := metrics.NewProgram(metrics.Options{Version: version(), Load: func() (int, int) { return engine.Load() }})

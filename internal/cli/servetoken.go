@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -25,7 +26,9 @@ const makeToken = "make one: openssl rand -hex 32"
 // a file. Both are nil where none was given.
 func givenTokens(c *cobra.Command, file string) ([]service.Token, error) {
 	text, given := os.LookupEnv("FLOWRUN_TOKEN")
-	os.Unsetenv("FLOWRUN_TOKEN")
+	if err := proc.ForgetEnv("FLOWRUN_TOKEN"); err != nil && text != "" {
+		return nil, noService("steps could read FLOWRUN_TOKEN: %w; give the token by --token-file", err)
+	}
 	if file != "" {
 		return tokensOf(c, file)
 	}

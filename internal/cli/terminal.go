@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 
+	"golang.org/x/term"
+
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -20,8 +24,35 @@ func isTerminal(w io.Writer) bool {
 	if !ok {
 		return false
 	}
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	terminal := false
+	conn.Control(func(fd uintptr) { terminal = term.IsTerminal(int(fd)) }) // the name may be /dev/stdin
+	return terminal
+}
+
+// terminalName is the device of a terminal, such as /dev/pts/3; "" where f is none, or
+// where the system does not say.
+func terminalName(f io.Reader) string {
+	file, ok := f.(*os.File)
+	if !ok || !isTerminal(file) {
+		return ""
+	}
+	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// answerer is who answers a question on the terminal behind stdin, for the audit list.
+func (a *app) answerer() string {
+	if name := terminalName(a.Stdin); name != "" {
+		return sqlite.UserName() + " on " + name
+	}
+	return sqlite.UserName()
 }
 
 // onScreen is w for what a program printed: a terminal gets it cleaned, everything else

@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/bundle"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/proc"
 )
 
 // vendored is the way out where npm is of no use.
@@ -106,7 +107,7 @@ func (a *app) npm(ctx context.Context, program, dir string) error {
 	cmd.Stdout, cmd.Stderr = a.Stderr, a.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
-	switch err := cmd.Run(); {
+	switch err := proc.Run(cmd); {
 	case ctx.Err() != nil:
 		a.say("stopped; nothing was fetched")
 		return codeError(exitInterrupt)

@@ -30,6 +30,7 @@ func Main() {
 		called.Store(true)
 		return
 	}
+	proc.Seal()
 	w, err := newWire(os.NewFile(socket, "socket"))
 	if err == nil {
 		err = serve(w, os.Args[1])

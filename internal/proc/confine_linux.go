@@ -29,6 +29,7 @@ func become(c Confinement, file string, args []string) error {
 		if err := reduce(); err != nil {
 			return fmt.Errorf("cannot reduce its privileges: %w", err)
 		}
+		RefuseTyping()
 	}
 	if c.AddressSpace > 0 {
 		lim := syscall.Rlimit{Cur: uint64(c.AddressSpace), Max: uint64(c.AddressSpace)}
@@ -36,6 +37,7 @@ func become(c Confinement, file string, args []string) error {
 			return fmt.Errorf("cannot bound its memory: %w", err)
 		}
 	}
+	WithholdFiles()
 	return execute(file, args)
 }
 

@@ -57,6 +57,14 @@
 // on its way to becoming the program: [ConfineMain] in this same program, started
 // again. A [MemoryLimit] is a cgroup made for one step, which the process enters there.
 //
+// # Terminals
+//
+// Every process leads a session of its own. It has a terminal only where one was made
+// for it ([Spec].TTY), never the one this program was started from; [RefuseTyping] keeps
+// root's processes from typing there all the same.
+//
+// # Other systems
+//
 // Other systems than Linux get process groups (Unix) or the first process alone
 // (Windows).
 package proc

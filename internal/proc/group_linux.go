@@ -104,17 +104,8 @@ func (g *Group) begin() {
 	})
 }
 
-// ownGroup starts a process in a process group of its own; with a terminal on its
-// stdin in a session of its own, whose terminal that is.
-func ownGroup(tty bool) *syscall.SysProcAttr {
-	if tty {
-		return &syscall.SysProcAttr{Setsid: true, Setctty: true} // Ctty 0 is the child's stdin
-	}
-	return &syscall.SysProcAttr{Setpgid: true}
-}
-
-// Start starts a process in a process group of its own, and in the run's leaf
-// unless it is detached: a leaf ends as a whole.
+// Start starts a process in a session of its own, and in the run's leaf unless it is
+// detached: a leaf ends as a whole.
 func (g *Group) Start(s Spec) (Process, error) {
 	if g.foreign {
 		return nil, fmt.Errorf("cannot start %q: this group is only to end what another process started; open one", s.Path)
@@ -127,7 +118,7 @@ func (g *Group) Start(s Spec) (Process, error) {
 		leaf = nil
 	}
 	pidfd := -1
-	attr := syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Sys: ownGroup(s.TTY)}
+	attr := syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Sys: newSession(s.TTY)}
 	attr.Sys.PidFD = &pidfd
 	if leaf != nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, leaf.fd()
@@ -138,10 +129,10 @@ func (g *Group) Start(s Spec) (Process, error) {
 	}
 	attr.Files = files[:]
 	fork := func() (int, error) { return syscall.ForkExec(s.Path, s.Args, &attr) }
-	pid, err := enroll(fork, s.Detach)
+	pid, err := enroll(fork, false, s.Detach)
 	if leaf != nil && leafRefused(err) {
 		attr.Sys.UseCgroupFD = false
-		if pid, err = enroll(fork, s.Detach); err == nil {
+		if pid, err = enroll(fork, false, s.Detach); err == nil {
 			g.dropLeaf(leaf)
 		}
 	}
@@ -245,7 +236,7 @@ func (g *Group) mayBeLeft() bool {
 }
 
 // spare says which processes are never touched: this one, the system's first, and
-// this program's own children, which stay in its process group.
+// what this program started in other ways.
 func spare(e *entry) bool {
-	return e.PID <= 1 || e.PID == os.Getpid() || e.ppid == os.Getpid() && e.pgid == syscall.Getpgrp()
+	return e.PID <= 1 || e.PID == os.Getpid() || e.ppid == os.Getpid() && (e.pgid == syscall.Getpgrp() || isOwn(e.PID))
 }

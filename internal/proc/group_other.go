@@ -46,10 +46,10 @@ type child struct {
 	exit    Exit // set when done is closed
 }
 
-// Start starts a process, in a process group of its own where there are such.
+// Start starts a process, in a session of its own where there are such.
 func (g *Group) Start(s Spec) (Process, error) {
 	p, err := os.StartProcess(s.Path, s.Args, &os.ProcAttr{
-		Dir: s.Dir, Env: s.Env, Files: s.Files[:], Sys: ownGroup(s.TTY)})
+		Dir: s.Dir, Env: s.Env, Files: s.Files[:], Sys: newSession(s.TTY)})
 	if err != nil {
 		return nil, fmt.Errorf("cannot start %q: %w", s.Path, err)
 	}

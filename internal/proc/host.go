@@ -44,7 +44,7 @@ type Spec struct {
 	Dir    string      // "" is this process's directory
 	Files  [3]*os.File // stdin, stdout, stderr
 	Detach bool        // what the process leaves behind stays when the run ends
-	TTY    bool        // stdin is a terminal: the process leads a session that has it as its own (Unix only)
+	TTY    bool        // stdin is a terminal: the process's session has it as its own (Unix only)
 }
 
 // Exit is how a process ended.

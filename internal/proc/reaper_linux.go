@@ -13,16 +13,16 @@ import (
 var reaper struct {
 	sync.Mutex
 	on    bool
-	open  int              // Groups
-	roots map[int]struct{} // first processes of steps, which their own Wait reaps
+	open  int          // Groups
+	roots map[int]bool // children that somebody waits for; true: of no Group, started by Run
 }
 
 const prSetChildSubreaper = 36
 
 // BecomeReaper makes this process inherit every orphan among its descendants, so
 // that nothing a step starts can get out of sight. From then on a child that no
-// Group started is taken for what a step left behind, unless it is in this
-// process's own process group. That is for a program to decide, never for a
+// Group started is taken for what a step left behind, unless Run started it or it is
+// in this process's own process group. That is for a program to decide, never for a
 // library: the flowrun command and its helper call it.
 func BecomeReaper() error {
 	if _, _, errno := syscall.Syscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0); errno != 0 {
@@ -31,7 +31,7 @@ func BecomeReaper() error {
 	reaper.Lock()
 	defer reaper.Unlock()
 	reaper.on = true
-	reaper.roots = map[int]struct{}{}
+	reaper.roots = map[int]bool{}
 	return nil
 }
 
@@ -57,9 +57,10 @@ func opened(n int) {
 }
 
 // enroll runs start, which forks, and notes the new child before anybody can look
-// for orphans: one that ends at once would be taken for one. A reaper is a program whose
-// own limits are its own business, so there the child is marked by them as well.
-func enroll(start func() (int, error), outlives bool) (int, error) {
+// for orphans: one that ends at once would be taken for one. own says that it belongs to
+// no Group, outlives that it may outlive this process. A reaper is a program whose own
+// limits are its own business, so there the child is marked by them as well.
+func enroll(start func() (int, error), own, outlives bool) (int, error) {
 	reaper.Lock()
 	if !reaper.on {
 		reaper.Unlock()
@@ -69,9 +70,16 @@ func enroll(start func() (int, error), outlives bool) (int, error) {
 	defer bequeath(outlives)()
 	pid, err := start()
 	if err == nil {
-		reaper.roots[pid] = struct{}{}
+		reaper.roots[pid] = own
 	}
 	return pid, err
+}
+
+// isOwn says whether a child was started by Run.
+func isOwn(pid int) bool {
+	reaper.Lock()
+	defer reaper.Unlock()
+	return reaper.roots[pid]
 }
 
 // retire forgets a first process that has been reaped, and reaps orphans that

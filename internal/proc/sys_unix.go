@@ -7,13 +7,6 @@ import (
 	"syscall"
 )
 
-func ownGroup(tty bool) *syscall.SysProcAttr {
-	if tty {
-		return &syscall.SysProcAttr{Setsid: true, Setctty: true} // Ctty 0 is the child's stdin
-	}
-	return &syscall.SysProcAttr{Setpgid: true}
-}
-
 func groupLives(pgid int) bool { return syscall.Kill(-pgid, 0) == nil }
 
 func killGroup(pgid int) bool { return syscall.Kill(-pgid, syscall.SIGKILL) == nil }

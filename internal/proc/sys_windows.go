@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-func ownGroup(bool) *syscall.SysProcAttr {
+// newSession has a process lead a group of its own: Windows has no sessions of this kind.
+func newSession(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 

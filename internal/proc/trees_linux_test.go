@@ -24,6 +24,7 @@ const asReaper = "PROC_TEST_REAPER"
 
 func TestMain(m *testing.M) {
 	ConfineMain()
+	sealed()
 	if os.Getenv(asReaper) != "" {
 		if err := BecomeReaper(); err != nil {
 			fmt.Println(err)

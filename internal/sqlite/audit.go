@@ -66,3 +66,6 @@ var userName = sync.OnceValue(func() string {
 	}
 	return strconv.Itoa(os.Getuid())
 })
+
+// UserName is who runs this process, as records name them.
+func UserName() string { return userName() }

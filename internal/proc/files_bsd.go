@@ -1,0 +1,23 @@
+//go:build unix && !linux
+
+package proc
+
+import (
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// WithholdFiles has every open descriptor but stdin, stdout and stderr closed in the
+// programs that this process starts, those that it has inherited itself included.
+func WithholdFiles() {
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return
+	}
+	for _, f := range open {
+		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}

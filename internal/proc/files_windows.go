@@ -1,0 +1,4 @@
+package proc
+
+// WithholdFiles does nothing: on Windows only the handles that are named are inherited.
+func WithholdFiles() {}
