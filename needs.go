@@ -41,7 +41,10 @@ func (g *Again) missing(state *dag.State) []lostStream {
 		}
 	}
 	var paths []dag.ID
-	state.All(func(path dag.ID, _ *dag.Node, _ dag.Status, r *dag.Result) {
+	state.All(func(path dag.ID, node *dag.Node, status dag.Status, r *dag.Result) {
+		if status == dag.Running && (node.Graph != nil || node.Each != nil) { // all in it has ended, it may be, but its own result is due
+			n.active[path] = true
+		}
 		n.results[path] = r
 		paths = append(paths, path)
 	})

@@ -29,9 +29,61 @@ func (s *State) apply(e *Event) {
 		s.result = e.Result
 	case RunResumed:
 		s.resume(e)
+	case stepEnding:
+		e.at.f.ending = true
 	default:
 		s.step(e)
 	}
+	s.tidy()
+}
+
+// tidy takes out of the front of every queue what an event has overtaken, so that what
+// Next finds there can be decided.
+func (s *State) tidy() {
+	s.ended = s.ended[leading(s.ended, func(f *frame) bool {
+		return f.ending || s.gone(f)
+	}):]
+	s.failing = s.failing[leading(s.failing, func(f *frame) bool { return f.stopped != "" || f.open == 0 }):]
+	s.deadline = s.deadline[leading(s.deadline, func(t timer) bool { return t.at.f.stopped != "" || t.at.f.over() || s.gone(t.at.f) }):]
+	s.again = s.again[leading(s.again, func(t timer) bool { return !t.current(Retrying) }):]
+	s.waits = s.waits[leading(s.waits, func(t timer) bool { return !t.current(Waiting) }):]
+	for l := range s.runnable {
+		s.tidyLane(l)
+	}
+}
+
+// gone says that what came of a frame has been told: its node has settled, or is tried again.
+func (s *State) gone(f *frame) bool {
+	if f.up.f == nil {
+		return s.result != nil
+	}
+	return f.up.f.children[f.up.i] != f || f.up.f.node(f.up.i).status != Running
+}
+
+func (s *State) tidyLane(l int) {
+	for len(s.runnable[l]) > 0 {
+		f := s.runnable[l][0]
+		in := &f.lanes[l]
+		for len(in.ready) > 0 && f.nodes[in.ready[0]].status != Pending {
+			in.pop()
+			s.ready[l]--
+		}
+		if len(in.ready) > 0 {
+			return
+		}
+		in.queued = false
+		s.runnable[l] = s.runnable[l][1:]
+	}
+	s.runnable[l] = nil
+}
+
+// leading is how many elements at the front of a list are past.
+func leading[T any](list []T, past func(T) bool) int {
+	n := 0
+	for n < len(list) && past(list[n]) {
+		n++
+	}
+	return n
 }
 
 // walk is the frame that a cancel is about, nil when it is over.
@@ -61,6 +113,8 @@ func (s *State) step(e *Event) {
 	switch n := at.f.node(at.i); e.Kind {
 	case StepStarted:
 		s.start(at, e)
+	case stepBound:
+		s.bound(at, e)
 	case StepExpanded:
 		if c := at.f.children[at.i]; c != nil && c.rounds != nil {
 			s.expand(c, e.Items, e.Keys, e.Digest)
@@ -71,7 +125,7 @@ func (s *State) step(e *Event) {
 		}
 		n.status, n.res = Retrying, e.Result
 		delete(at.f.children, at.i)
-		s.again.add(timer{due: e.Due, at: at, attempt: n.attempt})
+		s.hold(timer{due: e.Due, at: at, attempt: n.attempt})
 		if r := at.f.rounds; r != nil && r.Parallel == 0 {
 			s.passed(at.f)
 		}
@@ -96,11 +150,7 @@ func (s *State) step(e *Event) {
 func (s *State) await(at place, e *Event) {
 	n := at.f.node(at.i)
 	n.status, n.res = Waiting, e.Result
-	due := e.Result.Wait.due()
-	if at.f.stopped != "" {
-		due = time.Time{}
-	}
-	s.waits.add(timer{due: due, at: at, attempt: n.attempt, wait: e.Seq})
+	s.hold(timer{due: at.waitDue(), at: at, attempt: n.attempt, wait: e.Seq})
 	if r := at.f.rounds; r != nil && r.Parallel == 0 {
 		s.passed(at.f)
 	}
@@ -115,6 +165,7 @@ func (s *State) start(at place, e *Event) {
 		r.active++
 	}
 	n.status, n.attempt, n.began = Running, int32(min(max(e.Attempt, 1), maxAttempt)), true
+	n.spared = n.spared || e.Outlasts
 	def := at.f.def(at.i)
 	if def.leaf() {
 		return
@@ -136,7 +187,7 @@ func (s *State) start(at place, e *Event) {
 	c.began = e.Time
 	s.limit(c, e.Time, def.Policy.Timeout)
 	if def.Graph != nil && def.Bind == nil && at.f.bound {
-		s.bind(c, View(at).Args())
+		s.bind(c, at.view().Args())
 	}
 }
 
@@ -175,8 +226,8 @@ func (s *State) cancel(f *frame, e *Event) {
 	}
 	f.late = f.late || f.stopped == "" && e.Reason == ReasonTimeout
 	s.stop(f, cmp.Or(e.Reason, ReasonCancelled), until)
-	s.again.expire()
-	s.waits.expire()
+	s.again.move(func(t timer) time.Time { return t.at.retryDue(t.due) })
+	s.waits.move(func(t timer) time.Time { return t.at.waitDue() })
 	// What was cancelled must not queue for a slot.
 	for l := range s.runnable {
 		s.runnable[l] = front(s.runnable[l], func(f *frame) bool { return f.stopped != "" })
@@ -316,19 +367,16 @@ func (s *State) bind(f *frame, a Args) {
 // the graphs under way inside that have no arguments of their own. Both are there only when
 // the run was taken over from a journal.
 func (s *State) wake(f *frame) {
-	for _, t := range f.held {
-		if t.wait != 0 {
-			s.waits.add(t)
-		} else {
-			s.again.add(t)
-		}
-	}
+	held := f.held
 	f.held = nil
+	for _, t := range held {
+		s.hold(t)
+	}
 	for i := 0; i < len(f.nodes) && len(f.children) > 0; i++ {
 		at := place{f, int32(i)}
 		def := f.def(at.i)
 		if c := f.children[at.i]; c != nil && !c.bound && f.nodes[i].status == Running && def.Graph != nil && def.Bind == nil {
-			s.bind(c, View(at).Args())
+			s.bind(c, at.view().Args())
 		}
 	}
 	if f.open == 0 {
@@ -345,11 +393,13 @@ func (s *State) let(f *frame) {
 	}
 }
 
-// refuse ends a frame whose arguments could not be had: nothing in it ever runs.
-func (s *State) refuse(f *frame, r *Result) {
-	if f.late && r.Status == Cancelled {
-		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
+// bound gives a graph that is under way its arguments, or a loop its items.
+func (s *State) bound(at place, e *Event) {
+	switch c := at.f.children[at.i]; {
+	case c == nil || c.bound:
+	case c.rounds == nil:
+		s.bind(c, e.args)
+	default:
+		s.hand(c, e.items)
 	}
-	f.result = r
-	s.end(f)
 }

@@ -11,8 +11,8 @@
 //
 // State is a fold over events. The loop in Run repeats one turn:
 //
-//	decide   State.Next and State.Apply in turn, until there is nothing to decide:
-//	         which nodes start, are skipped, time out, end
+//	decide   State.Next, which only reads, and State.Apply in turn, until there is
+//	         nothing to decide: which nodes start, are skipped, time out, end
 //	record   Journal.Append, then every Sink
 //	act      hand started nodes to workers; cancel contexts
 //
@@ -27,6 +27,9 @@
 //
 // What a step did is a Result: its status, exit code and output. A Go error from
 // a Runner means the engine could not do its job and stops the run.
+//
+// Completing the result of a graph or a loop (Settings.Finish, Each.Gather) may write
+// files: it is work for a worker too, and its report is what ends the node.
 //
 // What a failure means for others is one bit. A node that failed (or timed out, or
 // was interrupted) untolerated, or was skipped because of one that did, is bad; a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 )
@@ -27,6 +28,7 @@ type driver struct {
 	asked []Answer         // to questions that are open
 
 	lenient bool // the journal may have lied: what starts is not checked
+	twice   bool // every decision is asked for twice, and must change nothing
 }
 
 // job is what a worker would be doing.
@@ -34,6 +36,7 @@ type job struct {
 	at       place
 	bind     bool
 	fallback bool
+	ends     *frame
 	idle     bool // it holds no slot
 	stopped  bool // by a cancel that came after it began
 }
@@ -83,18 +86,37 @@ func (d *driver) run() {
 func (d *driver) decide() (wake time.Time) {
 	for {
 		before, free := d.free, max(d.free, 0) // more may have run when the journal ended
-		ds, w := d.state.Next(nil, d.now, free)
-		if len(ds) == 0 {
-			return w
+		e, wake, ok := d.next(free)
+		if !ok {
+			return wake
 		}
-		for i := range ds {
-			d.apply(&ds[i])
-			d.act(&ds[i])
+		if e.Kind == stepEnding {
+			d.state.apply(&e)
+			d.out = append(d.out, job{ends: e.at.f})
+			continue
 		}
+		d.apply(&e)
+		d.act(&e)
 		if before-d.free > free {
 			d.t.Fatal("more leaves started than there are slots")
 		}
 	}
+}
+
+func (d *driver) next(free int) (Event, time.Time, bool) {
+	if !d.twice {
+		return d.state.Next(d.now, free)
+	}
+	before := memory(d.state)
+	e, wake, ok := d.state.Next(d.now, free)
+	again, wakeAgain, okAgain := d.state.Next(d.now, free)
+	if ok != okAgain || !wake.Equal(wakeAgain) || !reflect.DeepEqual(e, again) {
+		d.t.Fatalf("asked twice, Next decides\n%+v\n%+v", e, again)
+	}
+	if after := memory(d.state); after != before {
+		d.t.Fatalf("Next changed the state:\n%s\n%s", before, after)
+	}
+	return e, wake, ok
 }
 
 func (d *driver) apply(e *Event) {
@@ -184,11 +206,11 @@ func (d *driver) act(e *Event) {
 			d.out = append(d.out, job{at: e.at, bind: true})
 		}
 	case StepFallback:
-		d.start(job{at: e.at, fallback: true})
+		d.start(job{at: e.at, fallback: true, idle: true}) // of a graph: the loop has it wait for a slot
 	case RunCancelling:
 		f := d.state.walk(e)
 		for i := range d.out {
-			if within(d.out[i].at.f, f) {
+			if d.out[i].ends == nil && within(d.out[i].at.f, f) {
 				d.out[i].stopped = true
 			}
 		}
@@ -236,8 +258,12 @@ func (d *driver) cancel() {
 func (d *driver) report(n int) {
 	j := d.out[n]
 	d.out = append(d.out[:n], d.out[n+1:]...)
+	if j.ends != nil {
+		d.ended(j.ends)
+		return
+	}
 	def, f := j.at.f.def(j.at.i), j.at.f
-	c := &Call{View: View(j.at), Path: f.path(j.at.i), Attempt: int(f.node(j.at.i).attempt)}
+	c := &Call{View: j.at.view(), Path: f.path(j.at.i), Attempt: int(f.node(j.at.i).attempt)}
 	t := &task{at: j.at, bind: j.bind, fallback: j.fallback, res: new(Result)}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
@@ -259,7 +285,7 @@ func (d *driver) report(n int) {
 		d.bound(t)
 		return
 	case j.bind:
-		d.state.refuse(f.children[j.at.i], t.res)
+		d.refused(j.at, t.res)
 		return
 	}
 	e := d.state.outcome(j.at, t.res, d.now)
@@ -272,22 +298,41 @@ func (d *driver) report(n int) {
 	}
 }
 
+// ended is what a worker answers that completed the result of a walk.
+func (d *driver) ended(f *frame) {
+	r := f.end()
+	f.complete(r)
+	r.Ended = d.now
+	e := d.state.finished(f, r, d.now)
+	d.apply(&e)
+	d.act(&e)
+}
+
+// refused is what follows where a graph or a loop could not have its arguments.
+func (d *driver) refused(at place, r *Result) {
+	e := d.state.refused(at, r, d.now)
+	d.apply(&e)
+	d.act(&e)
+}
+
 // bound does what the loop does with what a graph, or a loop, needs to go.
 func (d *driver) bound(t *task) {
 	c := t.at.f.children[t.at.i]
 	switch r := c.rounds; {
-	case r == nil:
-		d.state.bind(c, t.args)
+	case r == nil || r.known && r.same(len(c.nodes), t.items):
 	case !r.known:
 		d.apply(&Event{Kind: StepExpanded, Node: t.at.f.path(t.at.i), Items: t.items.Len(), Keys: t.items.Keys()})
-		d.state.hand(c, t.items)
-	case r.same(len(c.nodes), t.items):
-		d.state.hand(c, t.items)
 	default:
-		d.state.refuse(c, &Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Permanent: true})
+		d.refused(t.at, &Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Permanent: true})
 		return
 	}
+	d.give(t.at, t.args, t.items)
 	d.rebind(c)
+}
+
+// give hands a graph its arguments, or a loop its items.
+func (d *driver) give(at place, a Args, items Items) {
+	d.state.apply(&Event{Kind: stepBound, Time: d.now, at: at, args: a, items: items})
 }
 
 // overJSON sends events through their JSON form, as a journal does: what an Event
@@ -334,7 +379,7 @@ func (d *driver) adopt(f *frame) {
 			d.out = append(d.out, job{at: at, bind: true})
 		default:
 			if !c.bound && c.open > 0 {
-				d.state.bind(c, nil) // its arguments were good once
+				d.give(at, nil, nil) // its arguments were good once
 			}
 			d.adopt(c)
 		}
@@ -343,11 +388,11 @@ func (d *driver) adopt(f *frame) {
 
 // adoptLoop goes on with a loop whose items had been told, if it still has the same.
 func (d *driver) adoptLoop(at place, c *frame) {
-	items, err := c.rounds.Items(context.Background(), &Call{View: View(at)})
+	items, err := c.rounds.Items(context.Background(), &Call{View: at.view()})
 	if err != nil || checkItems(items) != nil || !c.rounds.same(len(c.nodes), items) {
-		d.state.refuse(c, &Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Permanent: true})
+		d.refused(at, &Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Permanent: true})
 		return
 	}
-	d.state.hand(c, items)
+	d.give(at, nil, items)
 	d.adopt(c)
 }

@@ -34,7 +34,7 @@ type Each struct {
 	// printed beyond that is dropped, and marked as truncated.
 	Keep int64
 	// Gather may complete the loop's result (its output) from those of its items, in
-	// the order of the items. It is called from the goroutine that owns the run.
+	// the order of the items. It is called in a worker, when all of them have settled.
 	Gather func(v View, items []*Result, r *Result)
 }
 
@@ -239,13 +239,6 @@ func (f *frame) gather() *Result {
 			r.ExitCode, r.Reason = max(bad.ExitCode, 1), bad.Reason
 		}
 		r.Message = f.complaint(failed, good)
-	}
-	if each.Gather != nil {
-		results := make([]*Result, len(f.nodes))
-		for i := range f.nodes {
-			results[i] = f.nodes[i].res
-		}
-		each.Gather(View(f.up), results, r)
 	}
 	return r
 }

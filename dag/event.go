@@ -26,6 +26,12 @@ const (
 	StepFinished  Kind = "step.finished"  // Result: the step's, skipped and cancelled included
 )
 
+// Kinds that are folded in and never recorded: whoever resumes the run works out anew what they bring.
+const (
+	stepBound  Kind = "step.bound"  // the arguments of a graph, or the items of a loop, are there
+	stepEnding Kind = "step.ending" // a worker completes the result of a graph or a loop
+)
+
 // Event is one thing that happened in a run. Events never carry more than
 // InlineLimit bytes of a step's output.
 type Event struct {
@@ -40,8 +46,11 @@ type Event struct {
 	Reason  string    `json:"reason,omitempty"` // of the cancel, or the Result's
 	// Queued is how long a try that starts waited for a slot, in nanoseconds.
 	Queued time.Duration `json:"queued_ns,omitempty"`
-	Result *Result       `json:"result,omitempty"`
-	Reset  []ID          `json:"reset,omitempty"` // paths of steps whose results count no more
+	// Outlasts says that a cancel does not stop the try that starts: only the end of the
+	// time for cleaning up does.
+	Outlasts bool    `json:"outlasts,omitempty"`
+	Result   *Result `json:"result,omitempty"`
+	Reset    []ID    `json:"reset,omitempty"` // paths of steps whose results count no more
 	// Items is how many items a loop goes over, Keys what they are called where that
 	// is not their numbers, Digest what tells them from others.
 	Items  int      `json:"items,omitempty"`
@@ -51,12 +60,15 @@ type Event struct {
 	// at is the node's place in the State that made the event; an event read
 	// back from a journal finds its place by Node.
 	at place
+
+	args  Args  // of stepBound
+	items Items // of stepBound
 }
 
 // Detached is the event as it may be kept for long: it holds on to nothing of the run,
 // and of streams to no more than their beginning.
 func (e Event) Detached() Event {
-	e.at = place{}
+	e.at, e.args, e.items = place{}, nil, nil
 	if e.Result != nil {
 		r := *e.Result
 		r.Value, r.Stdout, r.Stderr = nil, r.Stdout.detached(), r.Stderr.detached()

@@ -23,6 +23,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = appendMoment(b, `,"due":`, e.Due)
 	b = appendText(b, `,"reason":`, e.Reason)
 	b = appendCount(b, `,"queued_ns":`, int(e.Queued))
+	b = appendTrue(b, `,"outlasts":true`, e.Outlasts)
 	if e.Result != nil {
 		b = append(b, `,"result":`...)
 		b = e.Result.appendJSON(b)

@@ -23,16 +23,14 @@ type frame struct {
 	nodes    []nodeState
 	children map[int32]*frame
 	lanes    [lanes]lane
-	held     []timer // of tries and waits that are due and wait for the frame to be bound
+	held     []timer // of tries and waits, until the frame is bound
 	open     int32   // steps that have not settled
 	stopped  string  // reason of a cancel; "" while none
 	ended    bool    // stands, or stood, in State.ended
+	ending   bool    // a worker completes its result
 	late     bool    // it was stopped because its own time was up
 	began    time.Time
 	until    time.Time // when what runs after the cancel must have ended
-	result   *Result   // of the walk, once it has ended
-
-	hands control // the loop's, not state
 }
 
 // lane holds those of a frame's ready nodes that ask for the same.
@@ -63,7 +61,7 @@ type nodeState struct {
 	status   Status
 	tainted  bool
 	fallback bool // the fallback runs or ran
-	spared   bool // a cancel does not stop it; known only where it is run
+	spared   bool // a cancel does not stop it
 	began    bool // a try of it has begun, in this life of the run or an earlier one
 }
 
@@ -77,6 +75,14 @@ func (f *frame) all(visit func(ID, *Node, Status, *Result)) {
 		if c := f.children[int32(i)]; c != nil {
 			c.all(visit)
 		}
+	}
+}
+
+// within calls visit for the frame and every frame inside it.
+func (f *frame) within(visit func(*frame)) {
+	visit(f)
+	for _, c := range f.children {
+		c.within(visit)
 	}
 }
 

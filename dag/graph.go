@@ -126,7 +126,7 @@ type Settings struct {
 	// Within lets the nodes see the results that the node holding the graph sees.
 	Within bool
 	// Finish may complete the graph's result (its output, its value) before it is
-	// recorded. It is called from the goroutine that owns the run.
+	// recorded. It is called in a worker, when all nodes have settled.
 	Finish func(View, *Result)
 }
 

@@ -88,3 +88,35 @@ func TestManyIdle(t *testing.T) {
 		}
 	})
 }
+
+// slowOnce is a journal whose first record of the end of a step takes a while.
+type slowOnce struct{ done bool }
+
+func (j *slowOnce) Append(_ context.Context, events []dag.Event) error {
+	if !j.done && events[len(events)-1].Kind == dag.StepFinished {
+		j.done = true
+		time.Sleep(time.Hour)
+	}
+	return nil
+}
+
+func (*slowOnce) Sync(context.Context) error { return nil }
+
+// TestManyReports: more steps than a turn records have ended when the loop looks: it
+// does not forget to decide what follows.
+func TestManyReports(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 10_000
+		first := dag.Node{ID: "first", Idle: true, Runner: sleeps(time.Second)}
+		last := dag.Node{ID: "last", Runner: answers(ok)}
+		nodes := []dag.Node{first}
+		for i := range many {
+			n := dag.Node{ID: dag.ID(fmt.Sprintf("w%d", i)), Idle: true, Runner: sleeps(time.Minute)}
+			nodes, last.After = append(nodes, n), append(last.After, n.ID)
+		}
+		s := runs(t, graph(t, dag.Settings{}, append(nodes, last)...), dag.Options{Journal: new(slowOnce)})
+		if got := s.Status("last"); got != dag.Succeeded {
+			t.Errorf("the last step is %v", got)
+		}
+	})
+}

@@ -32,13 +32,14 @@ type loop struct {
 	early   []Answer        // came, and cannot be folded in yet
 	left    map[uint64]bool // waits that whoever was asked leaves to others
 	after   []func() bool   // take back what is to happen when the time for cleaning up ends
-	stopped bool            // the caller's cancel has been heeded
-	opened  bool            // the first turn has begun
+	walks   map[*frame]*control
+	stopped bool // the caller's cancel has been heeded
+	opened  bool // the first turn has begun
 
 	released bool // Options.Release was closed
 }
 
-// control is what the loop keeps with a frame to stop it.
+// control is what the loop needs to stop what runs in a frame that has not ended.
 type control struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -51,7 +52,9 @@ type control struct {
 }
 
 func (l *loop) hold(f *frame, parent context.Context) {
-	f.hands.ctx, f.hands.cancel = context.WithCancelCause(parent)
+	c := new(control)
+	c.ctx, c.cancel = context.WithCancelCause(parent)
+	l.walks[f] = c
 }
 
 func (l *loop) run() error {
@@ -93,28 +96,48 @@ func (l *loop) turn() (wake time.Time, more bool, err error) {
 		return wake, false, err
 	}
 	l.hear(now)
-	for !more {
-		l.heed(now)
+	for decided := true; decided && !more; more = len(l.batch) > maxBatch {
 		free := l.pay(l.claim(now))
-		known := len(l.batch)
-		l.batch, wake = l.state.Next(l.batch, now, free)
-		for i := known; i < len(l.batch); i++ {
-			free -= l.begin(&l.batch[i], now)
-		}
+		free, wake, decided = l.decide(now, free)
 		if free > 0 { // there was less to start than it looked
 			l.held -= free
 			l.options.Slots.give(free)
 		}
-		if len(l.batch) == known {
-			break
-		}
-		more = len(l.batch) > maxBatch
 	}
 	if err := l.tell(); err != nil {
 		return wake, false, err
 	}
 	l.act()
 	return wake, more, nil
+}
+
+// decide asks for decisions until there is nothing more to decide with so many slots,
+// or the turn is full. left is how many slots it did not need.
+func (l *loop) decide(now time.Time, free int) (left int, wake time.Time, decided bool) {
+	for len(l.batch) <= maxBatch {
+		l.heed(now)
+		e, due, ok := l.state.Next(now, free)
+		if !ok {
+			return free, due, decided
+		}
+		decided = true
+		if e.Kind == stepEnding {
+			l.ending(e)
+			continue
+		}
+		l.batch = append(l.batch, e)
+		free -= l.begin(&l.batch[len(l.batch)-1], now)
+	}
+	return free, wake, decided
+}
+
+// ending has a worker complete the result of a walk whose nodes have all settled.
+func (l *loop) ending(e Event) {
+	f := e.at.f
+	l.state.apply(&e)
+	t := l.task(task{at: f.up, ends: f, ctx: l.base})
+	*t.res = *f.end()
+	l.tasks = append(l.tasks, t)
 }
 
 // open begins the first turn with what is there already: the opening events, and
@@ -145,7 +168,7 @@ func (l *loop) adopt(f *frame) error {
 		if c == nil {
 			return fmt.Errorf("cannot go on: step %s was running when the run was left, and nothing says what became of it", f.path(int32(i)))
 		}
-		l.hold(c, f.hands.ctx)
+		l.hold(c, l.walks[f].ctx)
 		if err := l.adopt(c); err != nil {
 			return err
 		}
@@ -162,8 +185,8 @@ func (l *loop) rebind(f *frame) {
 		case c == nil || f.nodes[i].status != Running:
 		case c.bound:
 			l.rebind(c)
-		case c.hands.ctx != nil:
-			l.tasks = append(l.tasks, l.task(task{at: place{f, int32(i)}, ctx: c.hands.ctx, attempt: int(f.nodes[i].attempt), bind: true}))
+		case l.walks[c] != nil:
+			l.tasks = append(l.tasks, l.task(task{at: place{f, int32(i)}, ctx: l.walks[c].ctx, attempt: int(f.nodes[i].attempt), bind: true}))
 		}
 	}
 }
@@ -229,30 +252,15 @@ func (l *loop) collect(now time.Time) (err error) {
 	released := 0
 	for _, t := range l.mail {
 		l.out--
-		f := t.at.f
 		switch {
 		case t.err != nil:
-			err = cmp.Or(err, fmt.Errorf("cannot go on: step %s: %w", f.path(t.at.i), t.err))
+			err = cmp.Or(err, fmt.Errorf("cannot go on: step %s: %w", t.at.f.path(t.at.i), t.err))
 		case t.bind && t.res.Status == Pending:
 			if e := l.bound(t, now); e != nil {
 				err = cmp.Or(err, fmt.Errorf("cannot go on: %w", e))
 			}
-		case t.bind:
-			l.state.refuse(f.children[t.at.i], t.res)
 		default:
-			l.batch = append(l.batch, l.state.outcome(t.at, t.res, now))
-			e := &l.batch[len(l.batch)-1]
-			l.note(e, now)
-			if e.Kind == StepFallback {
-				// The fallback takes over the slot of the try it follows, where that had one.
-				next := l.task(task{at: t.at, ctx: t.ctx, attempt: t.attempt, fallback: true, slot: t.slot, previous: t.res})
-				if t.slot {
-					l.tasks = append(l.tasks, next)
-				} else {
-					l.owed = append(l.owed, next)
-				}
-				t.slot = false
-			}
+			l.report(t, now)
 		}
 		if t.slot {
 			released++
@@ -266,22 +274,51 @@ func (l *loop) collect(now time.Time) (err error) {
 	return err
 }
 
+// report notes what became of a try, of a walk, or of one that never began because its
+// arguments were refused.
+func (l *loop) report(t *task, now time.Time) {
+	var e Event
+	switch {
+	case t.ends != nil:
+		e = l.state.finished(t.ends, t.res, now)
+	case t.bind:
+		e = l.state.refused(t.at, t.res, now)
+	default:
+		e = l.state.outcome(t.at, t.res, now)
+	}
+	l.batch = append(l.batch, e)
+	l.note(&l.batch[len(l.batch)-1], now)
+	if e.Kind != StepFallback {
+		return
+	}
+	// The fallback takes over the slot of the try it follows, where that had one.
+	if t.slot {
+		l.tasks = append(l.tasks, l.fallback(t.at, t.slot))
+	} else {
+		l.owed = append(l.owed, l.fallback(t.at, t.slot))
+	}
+	t.slot = false
+}
+
+// fallback is the task of a node whose last try has failed.
+func (l *loop) fallback(at place, slot bool) *task {
+	n := at.f.node(at.i)
+	return l.task(task{at: at, ctx: l.context(at), attempt: int(n.attempt), fallback: true, slot: slot, previous: n.res})
+}
+
 // bound lets a nested graph, or a loop, go whose arguments are there.
 func (l *loop) bound(t *task, now time.Time) error {
 	c := t.at.f.children[t.at.i]
 	switch r := c.rounds; {
-	case r == nil:
-		l.state.bind(c, t.args)
+	case r == nil || r.known && r.same(len(c.nodes), t.items):
 	case !r.known:
 		l.batch = append(l.batch, Event{Kind: StepExpanded, Node: t.at.f.path(t.at.i), Items: t.items.Len(), Keys: t.items.Keys(), Digest: t.items.Digest(), at: t.at})
 		l.note(&l.batch[len(l.batch)-1], now)
-		l.state.hand(c, t.items)
-	case r.same(len(c.nodes), t.items):
-		l.state.hand(c, t.items)
 	default: // nothing is recorded: with the items it had, the run can go on later
 		return fmt.Errorf("step %s does not go over the items that it went over when the run began: give it those again, or let it begin anew in a new run (retry --from %s)",
 			t.at.f.path(t.at.i), t.at.f.path(t.at.i))
 	}
+	l.state.apply(&Event{Kind: stepBound, Seq: l.seq, Time: now, at: t.at, args: t.args, items: t.items})
 	l.rebind(c)
 	return nil
 }
@@ -308,6 +345,9 @@ func (l *loop) task(t task) *task {
 func (l *loop) note(e *Event, now time.Time) {
 	l.seq++
 	e.V, e.Seq, e.Run, e.Time = EventVersion, l.seq, l.state.run, now
+	if e.Kind == StepRetrying && e.at.f != nil {
+		e.Due = now.Add(e.at.f.def(e.at.i).Policy.Backoff.drawn(e.Due.Sub(now)))
+	}
 	l.letGo(e)
 	l.state.apply(e)
 }
@@ -318,8 +358,9 @@ func (l *loop) letGo(e *Event) {
 	if e.Kind != StepFinished && e.Kind != StepRetrying && e.Kind != StepFallback || e.at.f == nil {
 		return
 	}
-	if c := e.at.f.children[e.at.i]; c != nil && c.hands.cancel != nil {
-		c.hands.cancel(nil)
+	if f := e.at.f.children[e.at.i]; f != nil && l.walks[f] != nil {
+		l.walks[f].cancel(nil)
+		delete(l.walks, f)
 	}
 }
 
@@ -327,30 +368,25 @@ func (l *loop) letGo(e *Event) {
 // slots that uses.
 func (l *loop) begin(e *Event, now time.Time) int {
 	l.note(e, now)
-	if e.Kind != StepStarted && e.Kind != StepFallback {
-		return 0
+	switch e.Kind {
+	case StepStarted:
+		return l.start(e)
+	case StepFallback: // of a graph, which held no slot
+		l.owed = append(l.owed, l.fallback(e.at, false))
 	}
+	return 0
+}
+
+func (l *loop) start(e *Event) int {
 	f, i := e.at.f, e.at.i
-	ctx := f.hands.ctx
-	switch {
-	case f.def(i).Aside: // bounded by its own policy: neither a cancel nor those that cleaned up before it take its time
-		ctx = l.base
-	case f.stopped != "":
-		ctx = l.cleanup(f)
-		f.node(i).spared = true
-	case l.state.outlasts(e.at):
-		ctx = l.patient(f)
-		f.node(i).spared = true
-	}
-	t := task{at: e.at, ctx: ctx, attempt: e.Attempt, previous: f.node(i).res, fallback: e.Kind == StepFallback}
+	t := task{at: e.at, ctx: l.context(e.at), attempt: e.Attempt, previous: f.node(i).res, slot: f.def(i).slotted()}
 	if c := f.children[i]; c != nil {
-		l.hold(c, ctx)
+		l.hold(c, t.ctx)
 		if c.bound {
 			return 0
 		}
-		t.ctx, t.bind = c.hands.ctx, true
+		t.ctx, t.bind = l.walks[c].ctx, true
 	}
-	t.slot = !t.bind && (t.fallback || !f.def(i).Idle)
 	l.tasks = append(l.tasks, l.task(t))
 	if t.slot {
 		return 1
@@ -358,23 +394,39 @@ func (l *loop) begin(e *Event, now time.Time) int {
 	return 0
 }
 
+// context is that of a try of a node.
+func (l *loop) context(at place) context.Context {
+	switch f := at.f; {
+	case f.def(at.i).Aside: // bounded by its own policy: neither a cancel nor those that cleaned up before it take its time
+		return l.base
+	case f.stopped != "":
+		return l.cleanup(f)
+	case f.node(at.i).spared:
+		return l.patient(f)
+	default:
+		return l.walks[f].ctx
+	}
+}
+
 // patient is the context of what a cancel of the frame does not stop.
 func (l *loop) patient(f *frame) context.Context {
-	if f.hands.patient == nil {
-		f.hands.patient, f.hands.expire = context.WithCancelCause(l.base)
+	c := l.walks[f]
+	if c.patient == nil {
+		c.patient, c.expire = context.WithCancelCause(l.base)
 	}
-	return f.hands.patient
+	return c.patient
 }
 
 // cleanup is the context of everything that runs in a frame after its cancel: one
 // context, so that the bound is one bound.
 func (l *loop) cleanup(f *frame) context.Context {
-	if f.hands.cleanup == nil {
+	c := l.walks[f]
+	if c.cleanup == nil {
 		ctx, cancel := context.WithDeadlineCause(l.base, f.until, ErrTimeout)
 		_ = cancel // base ends with the run, and this context with it
-		f.hands.cleanup = ctx
+		c.cleanup = ctx
 	}
-	return f.hands.cleanup
+	return c.cleanup
 }
 
 // tell records the turn's events and shows them to those who watch.
@@ -434,7 +486,9 @@ func (l *loop) stop(e *Event) {
 		return
 	}
 	if f := l.state.walk(e); f != nil {
-		f.hands.cancel(&Cancel{Reason: e.Reason, Cause: context.Cause(l.ctx)})
+		if c := l.walks[f]; c != nil {
+			c.cancel(&Cancel{Reason: e.Reason, Cause: context.Cause(l.ctx)})
+		}
 		l.limit(f)
 	}
 }
@@ -444,8 +498,8 @@ func (l *loop) limit(f *frame) {
 	if f.stopped == "" {
 		return // it is inside something that goes on
 	}
-	if expire := f.hands.expire; expire != nil {
-		l.after = append(l.after, context.AfterFunc(l.cleanup(f), func() { expire(ErrTimeout) }))
+	if c := l.walks[f]; c != nil && c.expire != nil {
+		l.after = append(l.after, context.AfterFunc(l.cleanup(f), func() { c.expire(ErrTimeout) }))
 	}
 	for _, c := range f.children {
 		l.limit(c)

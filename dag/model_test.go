@@ -57,7 +57,7 @@ func TestViewLooksUpstreamOnly(t *testing.T) {
 	g := graphOf(t, []step{{id: "a"}, {id: "b"}, {id: "c", after: []string{"a"}}}, Settings{})
 	d := newDriver(t, g, 9, func(int) int { return 0 })
 	d.run()
-	v := View{d.state.root, 2}
+	v := View{f: d.state.root, i: 2}
 	if v.Result("a") == nil || v.Result("b") != nil || v.Result("nobody") != nil {
 		t.Errorf("c sees a: %v, b: %v, nobody: %v", v.Result("a"), v.Result("b"), v.Result("nobody"))
 	}

@@ -6,32 +6,35 @@ import (
 	"time"
 )
 
-// Next decides what happens now, as events that have not happened yet: the
-// caller applies them, every one and in order, and asks again until there is
-// nothing to decide; then it records them and acts on them. Next changes no node,
-// but what it has decided it does not decide again. free is how many leaves may
-// start. wake is when to ask again at the latest, zero when only a report can
-// change anything.
-//
-// The decisions are appended to ds.
-func (s *State) Next(ds []Event, now time.Time, free int) (_ []Event, wake time.Time) {
-	if s.result != nil {
-		return ds, time.Time{}
+// Next is what happens next at that time, as an event that has not happened yet: the
+// caller applies it and asks again, until ok is false and there is nothing to decide;
+// then it records the events and acts on them. Next only reads: asked twice, it gives
+// the same answer. free is how many leaves may start. wake is when to ask again at the
+// latest where there is nothing to decide, zero when only a report can change anything.
+func (s *State) Next(now time.Time, free int) (e Event, wake time.Time, ok bool) {
+	switch {
+	case s.result != nil:
+		return e, wake, false
+	case !s.started:
+		return Event{Kind: RunStarted}, wake, true
+	case len(s.ended) > 0:
+		return s.ending(s.ended[0], now), wake, true
+	case len(s.failing) > 0:
+		return s.cancelling(s.failing[0], ReasonFailFast), wake, true
 	}
-	if !s.started {
-		return append(ds, Event{Kind: RunStarted}), time.Time{}
+	var due time.Time
+	if e, wake, ok = s.expired(now); ok {
+		return e, wake, ok
 	}
-	s.decided, s.most = ds, len(ds)+maxBatch
-	free = s.finishFrames(now, free)
-	s.stopFailing()
-	wake = s.expired(now)
-	if len(s.decided) > len(ds) {
-		return s.decided, wake // what ends or stops changes what may start
+	if e, due, ok = s.elapsed(now); ok {
+		return e, wake, ok
 	}
-	wake = sooner(wake, s.elapsed(now))
-	free, due := s.retries(now, free)
-	s.readyNodes(now, free)
-	return s.decided, sooner(wake, due)
+	wake = sooner(wake, due)
+	if e, due, ok = s.retry(now, free); ok {
+		return e, wake, ok
+	}
+	e, ok = s.readyNode(now, free)
+	return e, sooner(wake, due), ok
 }
 
 // sooner is the earlier of two times; zero is never.
@@ -42,41 +45,33 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-func (s *State) decide(e Event) { s.decided = append(s.decided, e) }
-
-// full says that the rest is for the next call of Next: many nodes may be cancelled at
-// one time, and a turn records no more than a batch.
-func (s *State) full() bool { return len(s.decided) >= s.most }
-
-// finishFrames decides what becomes of graphs whose nodes have all settled. One
-// that goes on with a fallback, which is a leaf, may have to wait for a slot.
-func (s *State) finishFrames(now time.Time, free int) int {
-	blocked := s.ended[:0]
-	for _, f := range s.ended {
-		if f.result == nil {
-			f.result = f.end()
-			f.result.Started, f.result.Ended = f.began, now
-		}
-		if f.up.f == nil {
-			f.result.Notes = append(s.notes(f.result.Status), f.result.Notes...)
-			s.decide(Event{Kind: RunFinished, Result: f.result, Reason: f.result.Reason})
-			continue
-		}
-		if f.up.f.children[f.up.i] != f || f.up.f.node(f.up.i).status != Running {
-			continue // its end was told by an event already
-		}
-		e := s.outcome(f.up, f.result, now)
-		if e.Kind == StepFallback {
-			if free == 0 {
-				blocked = append(blocked, f)
-				continue
-			}
-			free--
-		}
-		s.decide(e)
+// ending decides what becomes of a graph or a loop whose nodes have all settled: it
+// ends, or a worker is to complete its result first.
+func (s *State) ending(f *frame, now time.Time) Event {
+	if f.completes() {
+		return Event{Kind: stepEnding, Node: f.path(-1), at: place{f, -1}}
 	}
-	s.ended = blocked
-	return free
+	r := f.end()
+	r.Ended = now
+	return s.finished(f, r, now)
+}
+
+// finished is the event that follows the end of a frame in r.
+func (s *State) finished(f *frame, r *Result, now time.Time) Event {
+	if f.up.f == nil {
+		r.Notes = append(s.notes(r.Status), r.Notes...)
+		return Event{Kind: RunFinished, Result: r, Reason: r.Reason}
+	}
+	return s.outcome(f.up, r, now)
+}
+
+// refused is the event that follows where a graph or a loop could not have its arguments:
+// nothing in it ever runs.
+func (s *State) refused(at place, r *Result, now time.Time) Event {
+	if at.f.children[at.i].late && r.Status == Cancelled {
+		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
+	}
+	return s.outcome(at, r, now)
 }
 
 // outcome is the event that follows a try that ended in r.
@@ -87,7 +82,7 @@ func (s *State) outcome(at place, r *Result, now time.Time) Event {
 	}
 	r.Attempts, r.Fallback = int(n.attempt), n.fallback
 	e := Event{Node: at.f.path(at.i), Attempt: int(n.attempt), Reason: r.Reason, Result: r, at: at}
-	e.Kind = def.Policy.after(View(at), r, n.fallback || n.status == Waiting, at.f.stopped != "")
+	e.Kind = def.Policy.after(at.view(), r, n.fallback || n.status == Waiting, at.f.stopped != "")
 	switch e.Kind {
 	case StepWaiting:
 		if d := def.Policy.Timeout; d > 0 {
@@ -102,62 +97,38 @@ func (s *State) outcome(at place, r *Result, now time.Time) Event {
 	return e
 }
 
-func (s *State) stopFailing() {
-	for _, f := range s.failing {
-		if f.stopped == "" && f.open > 0 {
-			s.decide(s.cancelling(f, ReasonFailFast))
-		}
-	}
-	s.failing = s.failing[:0]
-}
-
 func (s *State) cancelling(f *frame, reason string) Event {
 	return Event{Kind: RunCancelling, Node: f.path(-1), Reason: reason, at: f.up}
 }
 
-// expired cancels graphs whose time is up and tells when the next one's will be.
-func (s *State) expired(now time.Time) time.Time {
-	for len(s.deadline) > 0 {
-		t := s.deadline[0]
-		over := t.at.f.stopped != "" || t.at.f.over() || t.at.f.result != nil
-		if !over && t.due.After(now) {
-			return t.due
-		}
-		if !over {
-			s.decide(s.cancelling(t.at.f, ReasonTimeout))
-		}
-		s.deadline = s.deadline[1:]
+// expired cancels a graph whose time is up.
+func (s *State) expired(now time.Time) (e Event, due time.Time, ok bool) {
+	if len(s.deadline) == 0 {
+		return e, due, false
 	}
-	return time.Time{}
+	t := s.deadline[0]
+	if t.due.After(now) {
+		return e, t.due, false
+	}
+	return s.cancelling(t.at.f, ReasonTimeout), due, true
 }
 
-// elapsed ends the waits whose time is over, and those that a cancel ended.
-func (s *State) elapsed(now time.Time) (due time.Time) {
-	for len(s.waits) > 0 && !s.full() {
-		t := s.waits[0]
-		if t.due.After(now) {
-			if t.due.Equal(forever) {
-				return time.Time{}
-			}
-			return t.due
-		}
-		s.waits = s.waits[1:]
-		f, n := t.at.f, t.at.f.node(t.at.i)
-		switch {
-		case n.status != Waiting || n.attempt != t.attempt:
-			// What became of it was told by an event already.
-		case !f.bound: // taken over from a journal, and its arguments are not there yet
-			f.held = append(f.held, t)
-		case n.res.Wait.over(now):
-			s.decide(s.outcome(t.at, n.res.Wait.Then.after(now), now))
-		case n.spared && !n.res.Wait.Asks && now.Before(f.until):
-			t.due = sooner(n.res.Wait.Until, f.until)
-			s.waits.add(t)
-		default:
-			s.decide(s.cancelled(t.at, now))
-		}
+// elapsed ends a wait whose time is over, or that a cancel ended.
+func (s *State) elapsed(now time.Time) (e Event, due time.Time, ok bool) {
+	if len(s.waits) == 0 {
+		return e, due, false
 	}
-	return time.Time{}
+	t := s.waits[0]
+	wait := t.at.f.node(t.at.i).res.Wait
+	switch {
+	case t.due.Equal(forever):
+		return e, due, false
+	case t.due.After(now):
+		return e, t.due, false
+	case wait.over(now):
+		return s.outcome(t.at, wait.Then.after(now), now), due, true
+	}
+	return s.cancelled(t.at, now), due, true
 }
 
 // answered is the event that ends a wait because of an answer. early says that its
@@ -178,72 +149,56 @@ func (s *State) answered(a Answer, now time.Time) (e Event, early, late bool) {
 	return s.outcome(at, a.Result.after(now), now), false, false
 }
 
-// retries starts the tries that are due, as far as there are slots.
-func (s *State) retries(now time.Time, free int) (left int, due time.Time) {
-	for len(s.again) > 0 && !s.full() {
-		t := s.again[0]
-		if t.due.After(now) {
-			return free, t.due
-		}
-		switch n := t.at.f.node(t.at.i); {
-		case n.status != Retrying || n.attempt != t.attempt:
-			// Its next try was told by an event already.
-		case !t.at.f.bound: // taken over from a journal, and its arguments are not there yet
-			t.at.f.held = append(t.at.f.held, t)
-		case t.at.f.stopped != "":
-			s.decide(s.cancelled(t.at, now))
-		case !s.begin(t.at, t.due.UnixNano(), now, &free):
-			return free, time.Time{} // a freed slot wakes the loop
-		}
-		s.again = s.again[1:]
+// retry starts a try that is due, if there is a slot for it: else a freed slot wakes
+// the loop.
+func (s *State) retry(now time.Time, free int) (e Event, due time.Time, ok bool) {
+	if len(s.again) == 0 {
+		return e, due, false
 	}
-	return free, time.Time{}
+	t := s.again[0]
+	switch {
+	case t.due.After(now):
+		return e, t.due, false
+	case t.at.f.stopped != "":
+		return s.cancelled(t.at, now), due, true
+	}
+	e, ok = s.begin(t.at, t.due.UnixNano(), now, free)
+	return e, due, ok
 }
 
 // begin decides the start of a node's next try, which could have begun at since;
 // false when no slot is free.
-func (s *State) begin(at place, since int64, now time.Time, free *int) bool {
+func (s *State) begin(at place, since int64, now time.Time, free int) (Event, bool) {
+	def := at.f.def(at.i)
 	e := Event{Kind: StepStarted, Node: at.f.path(at.i), Attempt: int(at.f.node(at.i).attempt) + 1, Time: now, at: at}
-	if at.f.def(at.i).slotted() {
-		if *free == 0 {
-			return false
+	if def.slotted() {
+		if free <= 0 {
+			return e, false
 		}
-		*free--
 		e.Queued = time.Duration(max(now.UnixNano()-max(since, at.f.began.UnixNano()), 0))
 	}
-	s.decide(e)
-	return true
+	e.Outlasts = !def.Aside && (at.f.stopped != "" || s.outlasts(at))
+	return e, true
 }
 
-// readyNodes decides nodes that wait for nothing any more, frame by frame and in
-// plan order within each.
-func (s *State) readyNodes(now time.Time, free int) {
+// readyNode decides a node that waits for nothing any more, frame by frame and in plan
+// order within each.
+func (s *State) readyNode(now time.Time, free int) (e Event, ok bool) {
 	for l := range s.runnable {
-		s.readyLane(l, now, &free)
-	}
-}
-
-func (s *State) readyLane(l int, now time.Time, free *int) {
-	for len(s.runnable[l]) > 0 {
-		f := s.runnable[l][0]
-		in := &f.lanes[l]
-		for len(in.ready) > 0 {
-			i := in.ready[0]
-			if s.full() || f.nodes[i].status == Pending && !s.node(place{f, i}, now, free) {
-				return
-			}
-			in.pop()
-			s.ready[l]--
+		if len(s.runnable[l]) == 0 {
+			continue
 		}
-		in.queued = false
-		s.runnable[l] = s.runnable[l][1:]
+		f := s.runnable[l][0]
+		if e, ok = s.node(place{f, f.lanes[l].ready[0]}, now, free); ok {
+			break
+		}
 	}
-	s.runnable[l] = nil
+	return e, ok
 }
 
 // node decides one ready node: the truth table of docs/states.md. It answers
 // false when the node must wait for a slot.
-func (s *State) node(at place, now time.Time, free *int) bool {
+func (s *State) node(at place, now time.Time, free int) (Event, bool) {
 	n, def := at.f.node(at.i), at.f.def(at.i)
 	sees := SeesResults
 	if def.When != nil {
@@ -251,25 +206,21 @@ func (s *State) node(at place, now time.Time, free *int) bool {
 	}
 	switch {
 	case at.f.stopped != "" && sees != SeesCancel:
-		s.decide(s.cancelled(at, now))
-		return true
+		return s.cancelled(at, now), true
 	case n.tainted && sees == SeesResults:
-		s.decide(s.settled(at, now, Result{Status: Skipped, Reason: ReasonUpstreamFailed}))
-		return true
+		return s.settled(at, now, Result{Status: Skipped, Reason: ReasonUpstreamFailed}), true
 	case def.When == nil:
 		return s.begin(at, n.since, now, free)
 	}
-	ok, err := def.When.Eval(View(at))
+	ok, err := def.When.Eval(at.view())
 	switch {
 	case err != nil:
 		r := Result{Status: Failed, ExitCode: 1, Reason: ReasonCondition, Message: err.Error(), Tolerated: def.Policy.Tolerate}
-		s.decide(s.settled(at, now, r))
+		return s.settled(at, now, r), true
 	case !ok:
-		s.decide(s.settled(at, now, Result{Status: Skipped, Reason: ReasonCondition}))
-	default:
-		return s.begin(at, n.since, now, free)
+		return s.settled(at, now, Result{Status: Skipped, Reason: ReasonCondition}), true
 	}
-	return true
+	return s.begin(at, n.since, now, free)
 }
 
 // outlasts says whether a node that starts now would start after a cancel as well.
@@ -279,9 +230,9 @@ func (s *State) outlasts(at place) bool {
 	if when == nil || when.Sees != SeesCancel {
 		return false
 	}
-	at.f.stopped = ReasonCancelled // for as long as it is asked
-	yes, err := when.Eval(View(at))
-	at.f.stopped = ""
+	v := at.view()
+	v.stopped = true
+	yes, err := when.Eval(v)
 	return yes && err == nil
 }
 
@@ -300,18 +251,40 @@ func (s *State) cancelled(at place, now time.Time) Event {
 	return s.settled(at, now, r)
 }
 
-// end is the result of a walk whose nodes have all settled.
-func (f *frame) end() *Result {
+// completes says whether the result of a walk has to be completed, which a worker does:
+// that may write files.
+func (f *frame) completes() bool {
 	if f.rounds != nil {
-		return f.gather()
+		return f.rounds.Gather != nil
 	}
-	r := f.finish()
+	return f.g.settings.Finish != nil
+}
+
+// complete completes the result of a walk whose nodes have all settled.
+func (f *frame) complete(r *Result) {
+	if f.rounds == nil {
+		f.g.settings.Finish(View{f: f, i: -1}, r)
+		return
+	}
+	results := make([]*Result, len(f.nodes))
+	for i := range f.nodes {
+		results[i] = f.nodes[i].res
+	}
+	f.rounds.Gather(f.up.view(), results, r)
+}
+
+// end is the result of a walk whose nodes have all settled, as far as they tell.
+func (f *frame) end() *Result {
+	var r *Result
+	if f.rounds != nil {
+		r = f.gather()
+	} else {
+		r = f.finish()
+	}
 	if f.up.f == nil && r.Status != Succeeded && !f.endRan() {
 		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
 	}
-	if fin := f.g.settings.Finish; fin != nil {
-		fin(View{f, -1}, r)
-	}
+	r.Started = f.began
 	return r
 }
 

@@ -39,7 +39,7 @@ const (
 // overflow after a few dozen retries.
 const longestWait = 24 * time.Hour
 
-// wait is the time before retry number n, which counts from 1.
+// wait is the longest time before retry number n, which counts from 1.
 func (b Backoff) wait(n int) time.Duration {
 	limit := longestWait
 	if b.Max > 0 {
@@ -62,11 +62,16 @@ func (b Backoff) wait(n int) time.Duration {
 			d *= time.Duration(n)
 		}
 	}
-	d = min(d, limit)
-	if b.Jitter && d > 0 {
-		d = rand.N(d + 1)
+	return min(d, limit)
+}
+
+// drawn is the part of a wait that jitter leaves of it. It is drawn when the wait is
+// recorded: what is decided is the same whoever decides it.
+func (b Backoff) drawn(wait time.Duration) time.Duration {
+	if !b.Jitter || wait <= 0 {
+		return wait
 	}
-	return d
+	return rand.N(wait + 1)
 }
 
 // after decides what follows a try that ended in r: another try, the fallback, a

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// task is one try, fallback or binding: made by the loop, done by a worker,
+// task is one try, fallback, binding or end of a walk: made by the loop, done by a worker,
 // which fills in the lower half and reports it, and then used again by the loop.
 type task struct {
 	at       place
@@ -16,7 +16,8 @@ type task struct {
 	attempt  int
 	fallback bool
 	bind     bool
-	slot     bool // it holds a slot
+	ends     *frame // the walk whose result is to be completed
+	slot     bool   // it holds a slot
 	previous *Result
 
 	res   *Result
@@ -138,8 +139,13 @@ func (p *pool) do(t *task, c *Call) {
 			p.lost(t)
 		}
 	}()
+	if t.ends != nil {
+		t.complete()
+		returned = true
+		return
+	}
 	def := t.at.f.def(t.at.i)
-	*c = Call{View: View(t.at), Run: p.run, Path: t.at.f.path(t.at.i), Attempt: t.attempt, Previous: t.previous}
+	*c = Call{View: t.at.view(), Run: p.run, Path: t.at.f.path(t.at.i), Attempt: t.attempt, Previous: t.previous}
 	ctx := t.ctx
 	if d := def.Policy.Timeout; d > 0 && !t.bind {
 		var cancel context.CancelFunc
@@ -172,6 +178,17 @@ func (p *pool) lost(t *task) {
 	}
 }
 
+// complete calls what completes the result of a walk.
+func (t *task) complete() {
+	defer func() {
+		if v := recover(); v != nil {
+			t.res.Status, t.res.ExitCode, t.res.Reason, t.res.Message = Failed, 1, ReasonPanic, fmt.Sprintf("panic: %v", v)
+		}
+		t.res.Ended = time.Now()
+	}()
+	t.ends.complete(t.res)
+}
+
 // work calls what the task is for. A panic there is a failure like any other.
 func (t *task) work(ctx context.Context, def *Node, c *Call, around func(context.Context, *Call, Runner) (Result, error)) {
 	defer func() {
@@ -184,14 +201,14 @@ func (t *task) work(ctx context.Context, def *Node, c *Call, around func(context
 		t.bindArgs(ctx, def, c)
 		return
 	}
-	hands := def.Runner
+	runner := def.Runner
 	if t.fallback {
-		hands = def.Policy.Fallback
+		runner = def.Policy.Fallback
 	}
 	if around != nil {
-		*t.res, t.err = around(ctx, c, hands)
+		*t.res, t.err = around(ctx, c, runner)
 	} else {
-		*t.res, t.err = hands.Run(ctx, c)
+		*t.res, t.err = runner.Run(ctx, c)
 	}
 	t.res.Status = t.res.end()
 }

@@ -301,17 +301,9 @@ func (s *State) resume(e *Event) {
 	again, waits := s.again, s.waits
 	s.again, s.waits = nil, nil
 	s.reopen(s.root, e.Time)
-	for _, t := range again {
-		n := t.at.f.node(t.at.i)
-		if n.status == Retrying && n.attempt == t.attempt && s.reaches(t.at.f) {
-			s.again.add(t)
-		}
-	}
-	for _, t := range waits { // their time goes on, also after a cancel that ended none of them
-		n := t.at.f.node(t.at.i)
-		if n.status == Waiting && n.attempt == t.attempt && s.reaches(t.at.f) {
-			t.due = n.res.Wait.due()
-			s.waits.add(t)
+	for _, t := range append(again, waits...) { // a wait's time goes on, also after a cancel that ended none of them
+		if s.reaches(t.at.f) {
+			s.hold(t)
 		}
 	}
 }
@@ -332,7 +324,7 @@ func (s *State) forget(at place) {
 
 // reopen counts a frame's nodes anew.
 func (s *State) reopen(f *frame, now time.Time) {
-	f.result, f.stopped, f.late, f.ended, f.until = nil, "", false, false, time.Time{}
+	f.stopped, f.late, f.ended, f.ending, f.until = "", false, false, false, time.Time{}
 	f.lanes, f.open = [lanes]lane{}, 0
 	if r := f.rounds; r != nil { // its items are asked for again
 		*r = rounds{Each: r.Each, known: r.known, keys: r.keys, digest: r.digest, index: r.index}

@@ -82,7 +82,7 @@ func DefaultParallel() int { return max(4, 2*runtime.NumCPU()) }
 // still ran was stopped, and the state is as far as the run had come; of its last
 // turn the Journal may know nothing. No goroutine outlives Run.
 func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
-	l := &loop{ctx: ctx, options: o, state: o.Carry, pool: newPool(o.ID)}
+	l := &loop{ctx: ctx, options: o, state: o.Carry, pool: newPool(o.ID), walks: map[*frame]*control{}}
 	l.pool.around = o.Around
 	if l.state == nil {
 		l.state = NewState(o.ID, g, a)

@@ -199,8 +199,8 @@ func TestNestedFallback(t *testing.T) {
 			0s step.started n
 			0s step.started long
 			0s step.started refused
+			0s step.fallback refused failed (input)
 			1m0s step.finished long succeeded
-			1m0s step.fallback refused failed (input)
 			1m1s step.finished refused succeeded
 			1m1s step.started n/x
 			1m1s step.finished n/x failed (exit)
@@ -816,4 +816,40 @@ func TestCancelBeforeBind(t *testing.T) {
 	if got := s.Status("nest"); got != dag.Cancelled {
 		t.Errorf("nest ends %s, want cancelled", got)
 	}
+}
+
+// TestSlowFinish: completing the result of a graph is work for a worker: it delays no
+// other step, and what waits for the graph waits for it.
+func TestSlowFinish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner := graph(t, dag.Settings{Finish: func(_ dag.View, r *dag.Result) {
+			time.Sleep(time.Minute)
+			r.Value = "finished"
+		}}, dag.Node{ID: "x", Runner: answers(ok)})
+		g := graph(t, dag.Settings{},
+			dag.Node{ID: "n", Graph: inner},
+			dag.Node{ID: "a", Runner: sleeps(time.Second)},
+			dag.Node{ID: "b", Runner: sleeps(time.Second), After: []dag.ID{"a"}},
+			dag.Node{ID: "last", After: []dag.ID{"n"}, Runner: dag.RunnerFunc(func(_ context.Context, c *dag.Call) (dag.Result, error) {
+				if got := c.Result("n").Value; got != "finished" {
+					t.Errorf("the graph's value is %v, want finished", got)
+				}
+				return dag.Result{}, nil
+			})},
+		)
+		tells(t, t.Context(), g, dag.Options{}, `
+			0s run.started
+			0s step.started n
+			0s step.started a
+			0s step.started n/x
+			0s step.finished n/x succeeded
+			1s step.finished a succeeded
+			1s step.started b
+			2s step.finished b succeeded
+			1m0s step.finished n succeeded
+			1m0s step.started last
+			1m0s step.finished last succeeded
+			1m0s run.finished succeeded
+		`)
+	})
 }

@@ -3,7 +3,10 @@ package dag
 import "time"
 
 // State is everything known about a run: a fold over its events and nothing
-// else. It is owned by one goroutine; Apply is the only way it changes.
+// else. It is owned by one goroutine; Apply is the only way it changes. Two kinds of
+// events are folded in and not recorded: that a nested graph has its arguments, or a loop
+// its items, and that a worker completes the result of one of them. Whoever resumes
+// the run does both again.
 type State struct {
 	run      string
 	seq      uint64 // of the last event
@@ -17,11 +20,11 @@ type State struct {
 	ended    []*frame        // frames whose nodes have all settled and whose own result is due
 	deadline timers          // frames with a time limit
 	failing  []*frame        // fail-fast frames with a fresh untolerated failure
-	decided  []Event         // Next's answer while it is being made
-	most     int             // how long that may become
-	cleanup  time.Duration   // bound of what runs in a frame after its cancel
 	now      time.Time       // of the event being applied
-	width    int32           // how many items of a loop that does not say are under way; 0: all
+
+	// What whoever runs it allows, set before it applies the first event.
+	cleanup time.Duration // bound of what runs in a frame after its cancel
+	width   int32         // how many items of a loop that does not say are under way; 0: all
 }
 
 // NewState is the state before anything happened.
@@ -29,6 +32,7 @@ func NewState(run string, g *Graph, a Args) *State {
 	s := &State{run: run, cleanup: DefaultCleanup}
 	s.root = s.open(g, "", place{})
 	s.bind(s.root, a)
+	s.tidy()
 	return s
 }
 
@@ -89,9 +93,9 @@ func (s *State) undecided() bool {
 }
 
 // startable is at most how many leaves could start if there were slots for all:
-// ready nodes, fallbacks of nested graphs, and tries that are due.
+// ready nodes, and tries that are due.
 func (s *State) startable(now time.Time) int {
-	n := s.ready[slotLane] + len(s.ended)
+	n := s.ready[slotLane]
 	for _, t := range s.again {
 		if t.due.After(now) {
 			break

@@ -38,13 +38,54 @@ func (t *timers) drop(at place, due time.Time) {
 	}
 }
 
-// expire makes due at once what waits in frames that were cancelled.
-func (t *timers) expire() {
-	*t = front(*t, func(x timer) bool { return x.at.f.stopped != "" })
-	for i := range *t {
-		if (*t)[i].at.f.stopped == "" {
-			break
-		}
-		(*t)[i].due = time.Time{}
+// move gives each timer another time.
+func (t timers) move(due func(timer) time.Time) {
+	for i := range t {
+		t[i].due = due(t[i])
 	}
+	slices.SortStableFunc(t, func(a, b timer) int { return a.due.Compare(b.due) })
+}
+
+// current says that what the timer is for has not been overtaken: its node is still in
+// that state, of the same try.
+func (t timer) current(status Status) bool {
+	n := t.at.f.node(t.at.i)
+	return n.status == status && n.attempt == t.attempt
+}
+
+// hold queues a timer. Where the frame has no arguments yet, which is so when the run
+// was taken over from a journal, it waits for these.
+func (s *State) hold(t timer) {
+	switch {
+	case !t.at.f.bound:
+		t.at.f.held = append(t.at.f.held, t)
+	case t.wait == 0 && t.current(Retrying):
+		t.due = t.at.retryDue(t.due)
+		s.again.add(t)
+	case t.wait != 0 && t.current(Waiting):
+		t.due = t.at.waitDue()
+		s.waits.add(t)
+	}
+}
+
+// retryDue is when the next try of a node is to be looked at: when it is due, or at once
+// after a cancel, which it does not outlive.
+func (at place) retryDue(due time.Time) time.Time {
+	if at.f.stopped != "" {
+		return time.Time{}
+	}
+	return due
+}
+
+// waitDue is when to look at a node that waits: when its time is over, or after a cancel
+// at once, unless that does not stop it. Nobody answers a question then.
+func (at place) waitDue() time.Time {
+	n := at.f.node(at.i)
+	switch w := n.res.Wait; {
+	case at.f.stopped == "":
+		return w.due()
+	case n.spared && !w.Asks:
+		return sooner(w.Until, at.f.until)
+	}
+	return time.Time{}
 }

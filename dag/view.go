@@ -4,7 +4,13 @@ import "slices"
 
 // View is what a condition, a Bind or a Runner may look at: the arguments of its
 // graph and the results of the nodes it directly waits for.
-type View place
+type View struct {
+	f       *frame
+	i       int32 // of the node; -1 is the graph itself
+	stopped bool  // as if the graph had been cancelled
+}
+
+func (at place) view() View { return View{f: at.f, i: at.i} }
 
 // Args are the arguments of the graph the node stands in.
 func (v View) Args() Args {
@@ -14,7 +20,7 @@ func (v View) Args() Args {
 	case v.i >= 0:
 		return r.items.Args(int(v.i))
 	}
-	return View(v.f.up).Args()
+	return v.f.up.view().Args()
 }
 
 // Result is the result of a node that this one directly waits for; for
@@ -28,7 +34,7 @@ func (v View) Result(id ID) *Result {
 		}
 	}
 	if v.f.up.f != nil && (v.f.rounds != nil || v.f.g.settings.Within) {
-		return View(v.f.up).Result(id)
+		return v.f.up.view().Result(id)
 	}
 	return nil
 }
@@ -57,4 +63,4 @@ func (v View) Path() ID { return v.f.path(v.i) }
 func (v View) Tainted() bool { return v.f.nodes[v.i].tainted }
 
 // Stopped says whether the graph was cancelled. Only for conditions.
-func (v View) Stopped() bool { return v.f.stopped != "" }
+func (v View) Stopped() bool { return v.stopped || v.f.stopped != "" }

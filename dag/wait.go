@@ -65,9 +65,15 @@ func (w *Wait) limited(limit time.Time) *Wait {
 // step.waiting event and the Result that came with it.
 func (s *State) Waits(visit func(path ID, wait uint64, r *Result)) {
 	waits := make(map[ID]uint64, len(s.waits))
-	for _, t := range s.waits {
-		waits[t.at.f.path(t.at.i)] = t.wait
+	note := func(timers []timer) {
+		for _, t := range timers {
+			if t.wait != 0 && t.current(Waiting) {
+				waits[t.at.f.path(t.at.i)] = t.wait
+			}
+		}
 	}
+	note(s.waits)
+	s.root.within(func(f *frame) { note(f.held) })
 	s.All(func(path ID, _ *Node, status Status, r *Result) {
 		if status == Waiting {
 			visit(path, waits[path], r)
