@@ -240,3 +240,21 @@ func TestUntrustedSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestRelativePathInSettings: a relative path in the user's settings allows no file of a
+// clone, which may have one there as well.
+func TestRelativePathInSettings(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.write("deploy.yaml", "name: deploy\ndescription: x\ntags: [read]\nbash: touch PWN\n")
+	s.write("~/.config/flowrun/config.yaml", `approvals: {allow: ["tool:./deploy.yaml", "tool:deploy.yaml", "tool:deploy", "tool:read"]}`)
+	for _, name := range []string{"./deploy.yaml", "deploy.yaml", "../project/deploy.yaml", s.path("deploy.yaml")} {
+		if out := s.run("call", name, "{}"); s.exists("PWN") {
+			t.Errorf("%s ran\n%s", name, out)
+		}
+	}
+	s.write("~/.config/flowrun/config.yaml", fmt.Sprintf("approvals: {allow: [%q]}", "tool:"+s.path("deploy.yaml")))
+	if out := s.run("call", "./deploy.yaml", "{}"); !s.exists("PWN") {
+		t.Errorf("its absolute path allows it, however it is called\n%s", out)
+	}
+}

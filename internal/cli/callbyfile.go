@@ -29,7 +29,7 @@ func (f *consentFlags) modelFacts(tools []flowrun.UsedTool, written string) (lis
 	for i, u := range tools {
 		t := factsOf(u, f.knownBy)
 		if i == 0 && written != "" && madeOf(u.Definition)[0].Scope == tool.ScopeFile {
-			t.File = written
+			t.Written = written
 		}
 		list = append(list, t)
 	}

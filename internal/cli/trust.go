@@ -185,6 +185,7 @@ func (a *app) settings(f runFlags) (*config.Config, error) {
 			a.say("what the project says has changed since it was decided about")
 		}
 		a.showNeeded(c.Trust)
+		a.say("if you trust it, patterns that allow tools match its tools too")
 		yes, err := a.decide(inquiry{text: "Trust this project? [y/N] ", grave: true})
 		if sig, ok := errors.AsType[interrupted](err); ok {
 			return nil, sig.code()

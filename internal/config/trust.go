@@ -40,24 +40,18 @@ type Trust struct {
 }
 
 // Covers reports whether the user trusts the project in a folder: the one that the
-// settings are of, one inside it, or another that was trusted by itself.
+// settings are of, or another one whose tools are found from here.
 func (t Trust) Covers(project string) bool {
 	if t.options.TrustProject {
 		return true
 	}
-	if t.Folder != "" {
-		if rest, err := filepath.Rel(t.Folder, project); err == nil && filepath.IsLocal(rest) {
-			return t.State == Trusted
-		}
+	if t.Folder == project {
+		return t.State == Trusted
 	}
 	o := t.options
 	o.WorkingDirectory = project
 	other, err := Load(o)
-	if err != nil || other.Trust.Folder == "" {
-		return false
-	}
-	rest, err := filepath.Rel(other.Trust.Folder, project)
-	return err == nil && filepath.IsLocal(rest) && other.Trust.State == Trusted
+	return err == nil && other.Trust.Folder == project && other.Trust.State == Trusted
 }
 
 // trust looks up what was said of the project, and marks what is ignored.

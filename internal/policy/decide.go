@@ -34,8 +34,9 @@ type Tool struct {
 	// File is set where nobody vouches for what the definition says about itself: one
 	// named by path, or one of a project that is not trusted. Its name and tags can then
 	// deny it, but only * and this path allow it.
-	File string
-	Why  string // where File is set: why nobody vouches for it
+	File    string
+	Written string // where File is set: how the caller wrote that path, as ./deploy.yaml
+	Why     string // where File is set: why nobody vouches for it
 }
 
 // any reports whether f holds for the tool or, of an alias, for a tool it stands for.
@@ -76,7 +77,7 @@ func (t Tool) Risk() string {
 
 // String is the tool as reasons call it, with the step that uses it.
 func (t Tool) String() string {
-	name := cmp.Or(t.File, t.Name)
+	name := cmp.Or(t.Written, t.File, t.Name)
 	if t.Path == "" {
 		return fmt.Sprintf("tool %q", name)
 	}
@@ -125,7 +126,7 @@ func Decide(r Request) Verdict {
 	for _, t := range r.Tools {
 		if i := slices.IndexFunc(r.Rules.Deny, func(p Pattern) bool { return p.denies(t) }); i >= 0 {
 			said := t
-			said.File = "" // the name was denied
+			said.File, said.Written = "", "" // the name was denied
 			return Verdict{Refuse, t, fmt.Sprintf("%s is denied by %s", said, r.Rules.Deny[i].said())}
 		}
 	}

@@ -104,8 +104,8 @@ func (p Pattern) names(t Tool) bool {
 	switch {
 	case p.level() >= 0:
 		return false
-	case t.File != "":
-		return p.word == t.File
+	case t.File != "": // a relative path in settings would mean a file of every folder
+		return p.word == t.File || p.word == t.Written && t.Written != "" && p.place != OfUser
 	}
 	return p.word == t.Name && (p.place == Anywhere || t.Place == Anywhere || p.place == t.Place)
 }

@@ -211,6 +211,7 @@ func TestWhose(t *testing.T) {
 		"project's":      {Name: "it", Tags: []string{"read", "mine"}, Place: policy.Project},
 		"program's":      {Name: "it", Tags: []string{"read", "mine"}},
 		"untrusted":      {Name: "it", Tags: []string{"read", "mine"}, Place: policy.Project, File: "/p/it.yaml"},
+		"by path":        {Name: "it", Tags: []string{"read", "mine"}, File: "/p/it.yaml", Written: "./it.yaml"},
 		"alias":          {Name: "it", Tags: []string{"read", "mine"}, Place: policy.OfUser, Base: base},
 		"untrusted base": {Name: "it", Tags: []string{"read", "mine"}, Place: policy.OfUser, Base: &policy.Tool{Name: "b", Tags: []string{"read"}, File: "/p/b.yaml"}},
 	}
@@ -229,8 +230,11 @@ func TestWhose(t *testing.T) {
 		{"tool:run", policy.OfUser, true, "alias program's project's user's"},
 		{"tool:base", policy.Anywhere, true, ""},
 		{"tool:prod", policy.Anywhere, true, ""},
-		{"tool:/p/it.yaml", policy.OfUser, true, "untrusted"},
-		{"*", policy.OfUser, true, "alias program's project's untrusted untrusted base user's"},
+		{"tool:/p/it.yaml", policy.OfUser, true, "by path untrusted"},
+		{"tool:./it.yaml", policy.Anywhere, true, "by path"},
+		{"tool:./it.yaml", policy.Project, true, "by path"},
+		{"tool:./it.yaml", policy.OfUser, true, ""},
+		{"*", policy.OfUser, true, "alias by path program's project's untrusted untrusted base user's"},
 	} {
 		p := patterns(t, c.pattern)[0].In(c.in)
 		if !c.tag {
@@ -248,7 +252,7 @@ func TestWhose(t *testing.T) {
 			t.Errorf("%s in %q, tag %v, allows %q; want %q", c.pattern, c.in, c.tag, got, c.allowed)
 		}
 	}
-	for pattern, want := range map[string]string{"tool:base": "alias", "tool:prod": "alias", "tool:run": "alias", "tool:mine": "alias program's project's untrusted untrusted base user's"} {
+	for pattern, want := range map[string]string{"tool:base": "alias", "tool:prod": "alias", "tool:run": "alias", "tool:mine": "alias by path program's project's untrusted untrusted base user's"} {
 		var got []string
 		for name, tool := range tools {
 			if decide(t, policy.Request{Door: policy.Run, Tools: []policy.Tool{tool}, Rules: policy.Rules{Deny: patterns(t, pattern)}}, true).Decision == policy.Refuse {

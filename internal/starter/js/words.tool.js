@@ -10,6 +10,8 @@ module.exports = {
       description: 'Counts the words of a text, and lists the most frequent ones',
       version: '1.0.0',
       tags: ['read'],
+      // What the tool reaches stands here, and nothing else is allowed:
+      // permissions: ['tool:NAME', 'network:external:HOST', 'filesystem:read:PATH'],
     };
   },
 
