@@ -68,3 +68,40 @@ func TestNoHome(t *testing.T) {
 		}
 	})
 }
+
+// TestLostEntries: a history that has lost acknowledged runs says so.
+func TestLostEntries(t *testing.T) {
+	for name, harm := range map[string]func(wal string) error{
+		"deleted":     os.Remove,
+		"emptied":     func(wal string) error { return os.Truncate(wal, 0) },
+		"overwritten": func(wal string) error { return os.WriteFile(wal, []byte(strings.Repeat("junk", 50_000)), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.write("t.yaml", "name: t\ndescription: x\nsteps: [{name: s, bash: echo ran}]\n")
+			for range 3 {
+				if out := s.run("run", "./t.yaml"); out.code != 0 {
+					t.Fatal(out)
+				}
+			}
+			if out := s.run("runs"); strings.Count(out.stdout, "succeeded") != 3 {
+				t.Fatal(out)
+			}
+			if err := harm(s.path("../state/history.db-wal")); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range [][]string{{"runs"}, {"show", "latest"}, {"run", "./t.yaml"}} {
+				if out := s.run(args...); out.code == 0 || !strings.Contains(out.stderr, "has lost its newest entries") {
+					t.Errorf("%s does not say that runs are missing\n%s", args[0], out)
+				}
+			}
+			if err := os.Remove(s.path("../state/history.last")); err != nil {
+				t.Fatal(err)
+			}
+			if out := s.run("run", "./t.yaml"); out.code != 0 {
+				t.Errorf("it does not go on without them\n%s", out)
+			}
+		})
+	}
+}
