@@ -138,7 +138,7 @@ func (l *live) finish(res *Result) error {
 	case l.to == nil:
 		var b strings.Builder
 		err := copyOutput(&b, out, steps.DefaultLimit)
-		res.Output = strings.ToValidUTF8(b.String(), "\uFFFD")
+		res.Output, res.InvalidUTF8 = validText(b.String())
 		return err
 	}
 	res.Output = out.Inline

@@ -138,6 +138,6 @@ func (p *Past) Result() *Result {
 			s.Status = dag.Interrupted
 		}
 	}
-	res.Output, _ = whole(res.output, steps.DefaultLimit)
+	res.Output, _, res.InvalidUTF8 = whole(res.output, steps.DefaultLimit)
 	return res
 }

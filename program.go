@@ -139,7 +139,7 @@ func ranToItsEnd(s *StepResult) bool {
 
 // reported is a stream as it stands in a report.
 func reported(o *dag.Output) string {
-	text, _ := whole(o, steps.DefaultLimit)
+	text, _, _ := whole(o, steps.DefaultLimit)
 	text = strings.TrimRight(text, "\n")
 	if len(text) <= mostReported {
 		return text

@@ -29,7 +29,9 @@ type Result struct {
 	Ended    time.Time
 	Params   map[string]any // as bound, secrets masked
 	Output   string         // at most 10 MB; see WithStdout
-	Steps    []StepResult   // in plan order, a nested tool's steps after the step that uses it
+	// InvalidUTF8 says that bytes of Output that are no UTF-8 were replaced.
+	InvalidUTF8 bool
+	Steps       []StepResult // in plan order, a nested tool's steps after the step that uses it
 	// Tolerated are the paths of steps that failed without failing the run.
 	Tolerated []string
 	// Needs are what the run took at its start, or waits for.
@@ -259,6 +261,7 @@ type runJSON struct {
 	DurationMS int64          `json:"duration_ms"`
 	Params     map[string]any `json:"params"`
 	Output     string         `json:"output"`
+	Invalid    bool           `json:"invalid_utf8,omitempty"`
 	Steps      []stepJSON     `json:"steps"`
 	Tolerated  []string       `json:"tolerated"`
 	Uncleaned  []string       `json:"cleanup_failed,omitempty"`
@@ -280,27 +283,40 @@ type stepJSON struct {
 	Started   time.Time    `json:"started,omitzero"`
 	Ended     time.Time    `json:"ended,omitzero"`
 	Truncated bool         `json:"truncated"`
+	Invalid   bool         `json:"invalid_utf8,omitempty"`
 	Problem   *dag.Problem `json:"problem,omitempty"`
 	Wait      *dag.Wait    `json:"wait,omitempty"`
 }
 
 // whole is a stream up to the step's buffer limit. Where its log is not there any
 // more, or not all of it (a log is not synced, and a power cut takes its end), that
-// is the beginning which the result holds, and all is false.
-func whole(o *dag.Output, limit int64) (text string, all bool) {
+// is the beginning which the result holds, and all is false. invalid says that bytes
+// that are no UTF-8 are replaced in the text.
+func whole(o *dag.Output, limit int64) (text string, all, invalid bool) {
 	if o == nil {
-		return "", true
+		return "", true, false
 	}
 	want := min(o.Size, limit)
 	if o.File == "" || int64(len(o.Inline)) >= want && !o.Masked {
-		return upTo(limit, o.Inline), true
+		text, invalid = validText(upTo(limit, o.Inline))
+		return text, true, invalid || int64(len(o.Inline)) > o.Size // a journal replaced each by a longer character
 	}
 	var b strings.Builder
 	err := copyOutput(&b, &dag.Output{File: o.File}, limit)
 	if short := int64(b.Len()) < want; err != nil || short && (!o.Masked || b.Len() < len(o.Inline)) {
-		return upTo(limit, o.Inline), false
+		text, invalid = validText(upTo(limit, o.Inline))
+		return text, false, invalid
 	}
-	return strings.ToValidUTF8(upTo(limit, b.String()), "\uFFFD"), true
+	text, invalid = validText(upTo(limit, b.String()))
+	return text, true, invalid
+}
+
+// validText is a text with what is no UTF-8 replaced, and whether anything was.
+func validText(s string) (text string, replaced bool) {
+	if utf8.ValidString(s) {
+		return s, false
+	}
+	return strings.ToValidUTF8(s, "\uFFFD"), true
 }
 
 // upTo is at most the first limit bytes of a text, cut between characters.
@@ -326,14 +342,15 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	doc := runJSON{
 		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
 		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
-		Params: r.Params, Output: r.Output, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), Needs: r.Needs, Notices: r.Notices, Steps: []stepJSON{},
+		Params: r.Params, Output: r.Output, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), Needs: r.Needs, Notices: r.Notices, Steps: []stepJSON{},
 	}
 	for _, s := range r.Steps {
 		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
 			Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait, Problem: s.Problem}
-		var all, allErrors bool
-		j.Output, all = whole(s.stdout, s.limit)
-		j.Error, allErrors = whole(s.stderr, s.limit)
+		var all, allErrors, invalid, invalidErrors bool
+		j.Output, all, invalid = whole(s.stdout, s.limit)
+		j.Error, allErrors, invalidErrors = whole(s.stderr, s.limit)
+		j.Invalid = invalid || invalidErrors
 		j.Truncated = s.Truncated || !all || !allErrors
 		doc.Steps = append(doc.Steps, j)
 	}

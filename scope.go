@@ -64,6 +64,7 @@ func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
 		if s.view == (dag.View{}) {
 			return expr.Value{}, expr.ErrUnknown
 		}
+		s.warnCut(r)
 		v, err := stepValue(s.view.Result(dag.ID(r.Root)), r, s.args.plan.loops[r.Root])
 		if errors.Is(err, errNoPart) && s.optional(r) {
 			return expr.Value{Absent: true}, nil
@@ -71,6 +72,25 @@ func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
 		return v, err
 	}
 	return expr.Value{}, fmt.Errorf("%s is not known here", r)
+}
+
+// warnCut gives notice, once, that a reference reads less than a step printed.
+func (s scope) warnCut(ref expr.Ref) {
+	r := s.view.Result(dag.ID(ref.Root))
+	if r == nil || s.args.session == nil {
+		return
+	}
+	var o *dag.Output
+	switch read(ref) {
+	case steps.Stdout:
+		o = r.Stdout
+	case steps.Stderr:
+		o = r.Stderr
+	}
+	if o != nil && o.Truncated {
+		s.args.session.Notify(steps.Notice{Code: steps.NoticeTruncated, Step: dag.ID(ref.Root),
+			Message: fmt.Sprintf("%s was cut at the buffer-limit of step %s, so that what reads it sees only the beginning; raise output.buffer-limit", ref, ref.Root)})
+	}
 }
 
 func (s scope) lastField(field string) expr.Value {

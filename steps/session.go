@@ -77,6 +77,7 @@ const (
 	NoticeNotKept    NoticeCode = "not-cached"       // a step's result was not put into the cache, and why
 	NoticeNobody     NoticeCode = "unanswered"       // nobody answered an interactive step
 	NoticeStream     NoticeCode = "stream"           // streamed output was not passed on
+	NoticeTruncated  NoticeCode = "truncated"        // a reference reads an output that was cut at its buffer-limit
 	NoticeUndeclared NoticeCode = "undeclared"       // a value was given for a parameter that the tool does not declare
 )
 

@@ -1,9 +1,11 @@
 package attack
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -69,4 +71,84 @@ func TestNoHome(t *testing.T) {
 			t.Errorf("the run was not done, or its record is not in /var/lib/flowrun\n%s", out)
 		}
 	})
+}
+
+// TestLostEntries: a history that has lost acknowledged runs says so.
+func TestLostEntries(t *testing.T) {
+	for name, harm := range map[string]func(wal string) error{
+		"deleted":     os.Remove,
+		"emptied":     func(wal string) error { return os.Truncate(wal, 0) },
+		"overwritten": func(wal string) error { return os.WriteFile(wal, []byte(strings.Repeat("junk", 50_000)), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.write("t.yaml", "name: t\ndescription: x\nsteps: [{name: s, bash: echo ran}]\n")
+			for range 3 {
+				if out := s.run("run", "./t.yaml"); out.code != 0 {
+					t.Fatal(out)
+				}
+			}
+			if out := s.run("runs"); strings.Count(out.stdout, "succeeded") != 3 {
+				t.Fatal(out)
+			}
+			if err := harm(s.path("../state/history.db-wal")); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range [][]string{{"runs"}, {"show", "latest"}, {"run", "./t.yaml"}} {
+				if out := s.run(args...); out.code == 0 || !strings.Contains(out.stderr, "has lost its newest entries") {
+					t.Errorf("%s does not say that runs are missing\n%s", args[0], out)
+				}
+			}
+			if err := os.Remove(s.path("../state/history.last")); err != nil {
+				t.Fatal(err)
+			}
+			if out := s.run("run", "./t.yaml"); out.code != 0 {
+				t.Errorf("it does not go on without them\n%s", out)
+			}
+		})
+	}
+}
+
+// TestFullStateDisk: a run whose state disk fills up is told of as a failure, and can be
+// resumed when there is room; where the reserve is enough for its end, that is recorded.
+func TestFullStateDisk(t *testing.T) {
+	for name, c := range map[string]struct{ fill, told, status string }{
+		"by a file": {`head -c 9000000 /dev/zero >"$STATE/ballast"; true`, "failure interrupted", "interrupted"},
+		"by output": {"head -c 9000000 /dev/zero", "failure failed", "failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			state := s.path("../state")
+			if err := syscall.Mount("none", state, "tmpfs", 0, "size=2m,mode=0700"); err != nil {
+				t.Skip("cannot mount a file system, which needs root:", err)
+			}
+			t.Cleanup(func() { syscall.Unmount(state, syscall.MNT_DETACH) })
+			tell := s.write("tell.sh", "#!/bin/sh\necho \"$FLOWRUN_EVENT $FLOWRUN_STATUS\" >>told\n")
+			os.Chmod(tell, 0o755)
+			s.env = append(s.env, "STATE="+state)
+			steps := ""
+			for i := range 60 { // whose events fill what the WAL has left
+				steps += fmt.Sprintf("  - {name: b%d, bash: 'echo %s'}\n", i, strings.Repeat("x", 2000))
+			}
+			s.write("t.yaml", "name: t\ndescription: x\nnotify: [{command: "+tell+"}]\nsteps:\n  - name: a\n    bash: '[ -e again ] || { "+c.fill+"; }'\n"+
+				steps+"  - {name: z, bash: echo done}\n")
+			out := s.run("run", "./t.yaml", "--progress", "quiet")
+			if got := s.read("told"); out.code == 0 || got != c.told {
+				t.Errorf("the notice is %q\n%.3000s", got, out)
+			}
+			os.Remove(state + "/ballast")
+			s.write("again", "")
+			if err := syscall.Mount("none", state, "tmpfs", syscall.MS_REMOUNT, "size=20m"); err != nil {
+				t.Fatal(err)
+			}
+			if out := s.run("runs"); !strings.Contains(out.stdout, c.status) {
+				t.Errorf("it is not %s\n%s", c.status, out)
+			}
+			if out := s.run("resume", "latest", "--rerun-interrupted"); out.code != 0 || out.stdout != "done\n" {
+				t.Errorf("it cannot be resumed\n%.3000s", out)
+			}
+		})
+	}
 }

@@ -124,3 +124,32 @@ func TestTerminalIsLeftAlone(t *testing.T) {
 		t.Errorf("a pipe did not get the bytes: %q %q", out.stdout, out.stderr)
 	}
 }
+
+// TestCutIsSaid: who reads less than was printed hears of it, and so does who looks later.
+func TestCutIsSaid(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.write("t.yaml", `name: t
+description: x
+steps:
+  - {name: a, bash: 'printf 0123456789', output: {buffer-limit: 5}}
+  - {name: b, bash: 'echo {a.output}'}
+  - {name: c, bash: 'echo {a.output}'}
+  - {name: d, bash: 'printf "caf\351\n"'}
+`)
+	out := s.run("run", "./t.yaml")
+	if strings.Count(out.stderr, "was cut at the buffer-limit of step a") != 1 {
+		t.Errorf("the run does not say once that a value was cut\n%s", out)
+	}
+	if out := s.run("show", "latest"); !strings.Contains(out.stdout, "output cut") {
+		t.Errorf("show does not say it\n%s", out)
+	}
+	if out := s.run("logs", "latest", "a"); out.stdout != "0123456789" || !strings.Contains(out.stderr, "cut at its buffer-limit") {
+		t.Errorf("logs does not say it\n%s", out)
+	}
+	for _, args := range [][]string{{"run", "./t.yaml", "-o", "json"}, {"show", "latest", "-o", "json"}} {
+		if out := s.run(args...); strings.Count(out.stdout, `"invalid_utf8": true`) != 2 { // of the run and of the step
+			t.Errorf("%q does not say that bytes were replaced\n%s", args, out)
+		}
+	}
+}

@@ -181,7 +181,7 @@ func (a *app) callWith(ctx context.Context, sig *signals, s *sqlite.Store, q reg
 	answer := registry.New(a.library(), o).Call(ctx, q)
 	d.told.end()
 	if res := answer.Result; res != nil {
-		a.notify(ctx, sig, s, ended{res, d.plan, nil}, f.runFlags)
+		a.notify(ctx, sig, s, ended{res: res, plan: d.plan}, f.runFlags)
 	}
 	if err := traces.end(ctx, sig.force); err != nil && speaks(f.progress) {
 		a.say("the trace is not complete: %v", err)

@@ -60,6 +60,7 @@ type logs struct {
 	reader *runlog.Reader
 	out    [2]*console.Prefixer
 	bare   [2]io.Writer
+	say    func(format string, args ...any)
 }
 
 func (a *app) newLogs(ctx context.Context, s flowrun.Store, id string, step []string) (*logs, error) {
@@ -72,7 +73,7 @@ func (a *app) newLogs(ctx context.Context, s flowrun.Store, id string, step []st
 		return nil, err
 	}
 	wanted := strings.Join(step, "")
-	l := &logs{store: s, run: run, reader: runlog.New(steps.LogFolder(state, id), run.Plan, wanted), bare: [2]io.Writer{onScreen(a.Stdout), onScreen(a.Stderr)}}
+	l := &logs{store: s, run: run, reader: runlog.New(steps.LogFolder(state, id), run.Plan, wanted), bare: [2]io.Writer{onScreen(a.Stdout), onScreen(a.Stderr)}, say: a.say}
 	var names []string
 	found := wanted == ""
 	for _, s := range run.Result().Steps {
@@ -98,11 +99,22 @@ func (l *logs) print(ctx context.Context, follow bool) error {
 			return err
 		}
 		if !follow || !live {
-			return errors.Join(l.out[0].Flush(), l.out[1].Flush(), flush(l.bare[0]), flush(l.bare[1]))
+			err := errors.Join(l.out[0].Flush(), l.out[1].Flush(), flush(l.bare[0]), flush(l.bare[1]))
+			l.tellCut()
+			return err
 		}
 		time.Sleep(followEvery)
 		if err := l.run.Refresh(ctx, l.store); err != nil {
 			return err
+		}
+	}
+}
+
+// tellCut says of which steps other steps saw less than the logs hold.
+func (l *logs) tellCut() {
+	for _, s := range l.run.Result().Steps {
+		if s.Truncated && l.reader.Wants(s.ID) {
+			l.say("the output of step %s was cut at its buffer-limit for what reads it; the log has all of it", s.ID)
 		}
 	}
 }

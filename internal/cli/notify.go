@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"github.com/flowrun/flowrun"
@@ -22,6 +23,7 @@ type ended struct {
 	res  *flowrun.Result
 	plan *flowrun.Plan
 	past *flowrun.Past // where it stood before it was taken up; nil for a new run
+	err  error         // why the engine could not bring it to its end; nil where it could
 }
 
 // rulesOf are the notifications of a plan's tool and of the settings in force. Those of
@@ -83,6 +85,12 @@ func (n notifier) tell(ctx context.Context, e ended) {
 		return
 	}
 	o := notice.Outcome{Event: notice.Of(e.res.Status, e.before(n.store)), Result: e.res}
+	if e.brokeOff() {
+		o.Event = notice.Failure
+		res := *e.res
+		res.Message = e.err.Error()
+		o.Result = &res
+	}
 	for _, t := range notice.Send(ctx, n.how(), rules, o) {
 		trouble := console.Visible(t.Error())
 		n.say(trouble)
@@ -93,6 +101,12 @@ func (n notifier) tell(ctx context.Context, e ended) {
 			n.say(err.Error())
 		}
 	}
+}
+
+// brokeOff reports whether the engine could not go on, as on a full disk. A run that
+// another engine has taken over goes on there.
+func (e ended) brokeOff() bool {
+	return e.err != nil && e.res.Status == dag.Interrupted && !errors.Is(e.err, flowrun.ErrFenced) && !errors.Is(e.err, dag.ErrReleased)
 }
 
 func (n notifier) how() notice.Settings {

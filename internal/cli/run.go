@@ -345,7 +345,7 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		}
 		return err
 	}
-	defer func() { a.notify(ctx, sig, s, ended{res, plan, past}, f) }()
+	defer func() { a.notify(ctx, sig, s, ended{res, plan, past, err}, f) }()
 	if err := cmp.Or(err, out.err, a.print(res, f.output)); err != nil {
 		if s != nil && res.Status == dag.Interrupted && speaks(f.progress) {
 			a.say("run %s is interrupted; flowrun resume %s goes on with it", res.ID, res.ID)

@@ -184,7 +184,7 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 		},
 		Ended: func(ctx context.Context, e service.Ended) {
 			n := notifier{store: s, settings: f.settings, dir: e.Workspace, say: func(trouble string) { d.log.Warn(trouble, "run", e.Result.ID) }}
-			n.tell(ctx, ended{e.Result, e.Plan, e.Past})
+			n.tell(ctx, ended{e.Result, e.Plan, e.Past, e.Err})
 		}})
 	if err != nil {
 		return err

@@ -129,6 +129,9 @@ func stepNote(s *flowrun.StepResult) string {
 	if s.Reason != "" && s.Status != dag.Succeeded && s.Reason != dag.ReasonExit && s.Reason != s.Status.String() {
 		words = append(words, console.Reason(s.Reason))
 	}
+	if s.Truncated {
+		words = append(words, "output cut at its buffer-limit")
+	}
 	if s.Message != "" {
 		words = append(words, s.Message)
 	}

@@ -64,7 +64,8 @@ func Of(now, before dag.Status) Event {
 
 func failed(s dag.Status) bool { return s == dag.Failed || s == dag.TimedOut }
 
-// Outcome is what there is to tell.
+// Outcome is what there is to tell. A run that broke off, because the engine could not go
+// on with it, is Interrupted and told as a Failure.
 type Outcome struct {
 	Event  Event
 	Result *flowrun.Result // holds nothing secret

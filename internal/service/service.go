@@ -76,12 +76,13 @@ type Begun struct {
 	Trace   flowrun.TraceContext // that its caller gave
 }
 
-// Ended is a run that has ended, or come to rest.
+// Ended is a run that has ended, come to rest, or broken off.
 type Ended struct {
 	Result    *flowrun.Result
 	Plan      *flowrun.Plan
 	Past      *flowrun.Past // where it stood before it was taken up; nil for a new run
 	Workspace string        // the directory it was in
+	Err       error         // why the run broke off, and is interrupted; nil for every other
 }
 
 // Service implements Surface. It is safe for concurrent use.

@@ -208,6 +208,9 @@ func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Resu
 		r.log.Info("run let go; the next service goes on with it")
 	case err != nil:
 		r.log.Error("run broke off", "error", err)
+		if r.end.Err = err; res != nil {
+			s.tell(r, res)
+		}
 	case res.Status == dag.Waiting:
 		r.log.Info("run waits for people")
 		s.tell(r, res)

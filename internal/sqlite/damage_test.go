@@ -197,7 +197,7 @@ func TestFiles(t *testing.T) {
 			t.Error(f.Name(), info.Mode())
 		}
 	}
-	if len(left) != 5 {
+	if len(left) != 6 {
 		t.Error(left)
 	}
 	must(t, os.Remove(filepath.Join(dir, markerName)))

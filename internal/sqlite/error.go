@@ -18,6 +18,7 @@ type Code string
 // What can be wrong with a history.
 const (
 	Missing  Code = "missing"   // the file is gone or emptied, although there was a history
+	Lost     Code = "lost"      // its newest commits are gone
 	Foreign  Code = "foreign"   // the file is something else
 	Corrupt  Code = "corrupt"   // the file is damaged
 	Newer    Code = "newer"     // a newer flowrun wrote it
@@ -32,6 +33,7 @@ const (
 // advice is what an error says after the file's name: what is wrong, and the way out.
 var advice = map[Code]string{
 	Missing:  "is missing or empty, but history.id beside it says that there was a history; bring the file back, or remove history.id to begin a new history",
+	Lost:     "has lost its newest entries, as when history.db-wal is deleted or damaged or an old copy is put back; bring history.db-wal back, or remove history.last to go on without them",
 	Foreign:  "is not a history of flowrun; move it away, or choose another state directory",
 	Corrupt:  "is damaged; end every flowrun, then save what can be read with `sqlite3 history.db .recover`, or move history.db, history.db-wal and history.id away to begin a new history",
 	Newer:    "was written by a newer flowrun; use that version, or another state directory",

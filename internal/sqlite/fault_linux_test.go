@@ -303,6 +303,27 @@ func mount(t *testing.T, size string) (dir string) {
 	return dir
 }
 
+// TestReserve: on a full disk the end of a run is recorded all the same.
+func TestReserve(t *testing.T) {
+	ctx := context.Background()
+	dir := mount(t, "2m")
+	s, err := Open(ctx, dir)
+	must(t, err)
+	defer s.Close()
+	l := beginTest(t, s, "r1")
+	must(t, os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, 1<<20), 0o600))
+	seq := uint64(1)
+	for ; err == nil && seq < 100_000; seq++ {
+		err = l.Append(ctx, event("r1", seq))
+	}
+	isError(t, err, Full)
+	must(t, l.Append(ctx, finished("r1", seq)))
+	must(t, l.Close())
+	if info, err := s.Info(ctx, "r1"); err != nil || info.Ended.IsZero() {
+		t.Errorf("the end is not there: %+v, %v", info, err)
+	}
+}
+
 // A full disk stops a run with a clear error, loses nothing, and is over when there
 // is room again.
 func TestFullDisk(t *testing.T) {
@@ -311,6 +332,7 @@ func TestFullDisk(t *testing.T) {
 	s, err := Open(ctx, dir)
 	must(t, err)
 	defer s.Close()
+	must(t, os.Remove(filepath.Join(dir, reserveName)))
 	l := beginTest(t, s, "r1")
 	ballast := filepath.Join(dir, "ballast")
 	must(t, os.WriteFile(ballast, make([]byte, 1<<20), 0o600))

@@ -101,11 +101,13 @@ func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) err
 		return nil
 	}
 	pass("finish-before")
-	err := l.store.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
-		if err := l.insert(ctx, seq); err != nil {
-			return err
-		}
-		return l.stand(ctx, c, change)
+	err := l.store.withReserve("append to run "+l.id, func() error {
+		return l.store.transact(ctx, func(ctx context.Context, c *sql.Conn) error {
+			if err := l.insert(ctx, seq); err != nil {
+				return err
+			}
+			return l.stand(ctx, c, change)
+		})
 	})
 	if err != nil {
 		return err
@@ -192,12 +194,15 @@ func (l *ledger) Close() error {
 		return nil
 	}
 	pass("close-before")
-	err := l.store.write(context.Background(), "give up run "+l.id, func(ctx context.Context, c *sql.Conn) error {
-		_, err := c.ExecContext(ctx, "UPDATE runs SET owner = NULL, lease = 0 WHERE n = ? AND epoch = ?", l.run, l.epoch)
-		if err == nil && queued {
-			err = l.store.leave(ctx, c, l.run, l.epoch)
-		}
-		return err
+	doing := "give up run " + l.id
+	err := l.store.withReserve(doing, func() error {
+		return l.store.write(context.Background(), doing, func(ctx context.Context, c *sql.Conn) error {
+			_, err := c.ExecContext(ctx, "UPDATE runs SET owner = NULL, lease = 0 WHERE n = ? AND epoch = ?", l.run, l.epoch)
+			if err == nil && queued {
+				err = l.store.leave(ctx, c, l.run, l.epoch)
+			}
+			return err
+		})
 	})
 	if err != nil {
 		return err

@@ -44,6 +44,7 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 		s.abandon()
 		return nil, s.failed(opening, err)
 	}
+	s.keepReserve()
 	s.workers.Go(func() { s.wal.loop(s.stop) })
 	s.workers.Go(s.watch)
 	s.workers.Go(s.tend)
@@ -104,6 +105,10 @@ func (s *Store) openToWrite(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	noted, err := s.lastNoted()
+	if err != nil {
+		return err
+	}
 	s.writer, err = sql.Open("sqlite", s.dsn("mode=rw&_pragma=busy_timeout("+milliseconds(busyTimeout)+")"+
 		"&_pragma=synchronous(normal)&_pragma=wal_autocheckpoint("+strconv.Itoa(checkpointPages)+")"))
 	if err != nil {
@@ -116,7 +121,13 @@ func (s *Store) openToWrite(ctx context.Context) error {
 	if err := s.prepare(ctx, marked); err != nil {
 		return err
 	}
+	if err := s.complete(ctx, s.conn, noted); err != nil {
+		return err
+	}
 	if s.appendTurn, err = s.conn.PrepareContext(ctx, insertTurn); err != nil {
+		return err
+	}
+	if s.count, err = s.conn.PrepareContext(ctx, countCommit); err != nil {
 		return err
 	}
 	if s.wal, err = openWAL(s.file); err != nil {

@@ -33,6 +33,10 @@ func (s *Store) openToRead(ctx context.Context) error {
 
 // read opens the file and looks whether it is a history of this version.
 func (s *Store) read(ctx context.Context, marked bool, options string) error {
+	noted, err := s.lastNoted()
+	if err != nil {
+		return err
+	}
 	db, err := sql.Open("sqlite", s.dsn(options))
 	if err != nil {
 		return err
@@ -45,6 +49,9 @@ func (s *Store) read(ctx context.Context, marked bool, options string) error {
 		return err
 	}
 	version, err := s.version(ctx, c, marked)
+	if err == nil && version == len(migrations) {
+		err = s.complete(ctx, c, noted)
+	}
 	c.Close()
 	switch {
 	case err == nil && version > 0 && version < len(migrations):

@@ -24,6 +24,7 @@ type Store struct {
 	writer     *sql.DB
 	conn       *sql.Conn // nil in a Store that only reads
 	appendTurn *sql.Stmt
+	count      *sql.Stmt // countCommit
 	wal        *wal
 
 	reads *sql.DB // nil in a Store that only reads where there is no history yet
@@ -77,6 +78,10 @@ func (s *Store) transact(ctx context.Context, f func(ctx context.Context, c *sql
 		return err
 	}
 	err := f(ctx, s.conn)
+	var n uint64
+	if err == nil {
+		err = s.count.QueryRowContext(ctx).Scan(&n)
+	}
 	if err == nil {
 		_, err = s.conn.ExecContext(ctx, "COMMIT")
 	}
@@ -84,6 +89,7 @@ func (s *Store) transact(ctx context.Context, f func(ctx context.Context, c *sql
 		s.conn.ExecContext(ctx, "ROLLBACK") // says no more than err does
 		return err
 	}
+	s.wal.last.Store(n)
 	s.wal.committed()
 	return nil
 }
@@ -118,6 +124,7 @@ func (s *Store) halt() {
 	for _, l := range s.held() {
 		l.Close()
 	}
+	s.noteLast()
 }
 
 func (s *Store) close() error {
@@ -134,6 +141,7 @@ func (s *Store) close() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.appendTurn.Close()
+		s.count.Close()
 		s.conn.Close()
 		if e := s.writer.Close(); err == nil {
 			err = e

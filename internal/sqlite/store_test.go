@@ -146,7 +146,7 @@ func TestClose(t *testing.T) {
 		t.Error("a closed history was read")
 	}
 	left, _ := filepath.Glob(filepath.Join(dir, "*"))
-	if len(left) != 3 {
+	if len(left) != 4 {
 		t.Error(left)
 	}
 	s, err = Open(ctx, dir)

@@ -17,6 +17,8 @@ type wal struct {
 
 	commits atomic.Uint64 // how many were made
 	synced  atomic.Uint64 // how many of them are on the disk
+	last    atomic.Uint64 // the number of the newest that is counted, see last.go
+	safe    atomic.Uint64 // the newest such number that is on the disk
 	dirty   chan struct{} // holds one when commits wait for the loop
 
 	mu     sync.Mutex // one sync at a time
@@ -77,13 +79,14 @@ func (w *wal) sync() error {
 	if err := w.failure(); err != nil || w.synced.Load() >= want {
 		return err
 	}
-	covered := w.commits.Load()
+	last, covered := w.last.Load(), w.commits.Load()
 	pass("sync-before")
 	if err := w.flush(); err != nil {
 		w.broken.Store(&err)
 		return err
 	}
 	pass("sync-after")
+	w.safe.Store(last)
 	w.synced.Store(covered)
 	return nil
 }

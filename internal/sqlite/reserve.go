@@ -1,0 +1,35 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// reserveName is a file that only takes up room. On a full disk it is removed, so that
+// the end of a run can be recorded; the next opening makes it again.
+const reserveName = "history.reserve"
+
+// reserveSize is room for some dozens of commits.
+const reserveSize = 256 << 10
+
+// keepReserve makes the file where it is not there. Without room for it there is none.
+func (s *Store) keepReserve() {
+	path := filepath.Join(s.dir, reserveName)
+	if _, err := os.Lstat(path); err == nil {
+		return
+	}
+	if os.WriteFile(path, make([]byte, reserveSize), 0o600) != nil { // written, not sparse: the blocks are what counts
+		os.Remove(path)
+	}
+}
+
+// withReserve does write, and once more with the reserve given up where the disk is full.
+func (s *Store) withReserve(doing string, write func() error) error {
+	err := write()
+	var e *Error
+	if !errors.As(s.failed(doing, err), &e) || e.Code != Full || os.Remove(filepath.Join(s.dir, reserveName)) != nil {
+		return err
+	}
+	return write()
+}
