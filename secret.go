@@ -151,7 +151,7 @@ func (a *Args) fetchSecrets(ctx context.Context) error {
 func (a *Args) foreseen(p *Plan) {
 	for _, s := range p.steps {
 		if s.script != nil && s.script.def.Module != nil {
-			if env, err := openToolEnv(a, p.Definition.Name, s.script.def.Module); err == nil { // else the step tells
+			if env, err := openToolEnv(a, p.Definition, s.script.def.Module); err == nil { // else the step tells
 				a.session.Mask().Add(env.secrets()...)
 			}
 		}

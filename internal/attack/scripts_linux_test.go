@@ -103,3 +103,44 @@ func TestCodeInVariables(t *testing.T) {
 		})
 	}
 }
+
+// TestDataOfOthers: a tool reads what no other project's tool of its id keeps, and no
+// variable of the process that it does not declare.
+func TestDataOfOthers(t *testing.T) {
+	keeps := script("weather", `api.environment.set('API_KEY', 'k-e-y-of-a'); api.storage.setItem('session', 'of-a'); return 'kept'`)
+	reads := script("weather", `return [...String(api.environment.get('API_KEY')), ' ', ...String(api.storage.getItem('session')), ' ', ...String(api.environment.get('GITHUB_PAT')), ' ', api.environment.has('GITHUB_PAT'), ' ', ...JSON.stringify(api.environment.getAll())].join('_')`)
+	for name, c := range map[string]struct{ from, to, call string }{
+		"another project":        {".flowrun/tools/weather.tool.js", "b/.flowrun/tools/weather.tool.js", "weather"},
+		"a file elsewhere":       {".flowrun/tools/weather.tool.js", "b/weather.tool.js", "./weather.tool.js"},
+		"of a file":              {"weather.tool.js", "b/weather.tool.js", "./weather.tool.js"},
+		"of the user":            {"~/.config/flowrun/tools/weather.tool.js", "b/.flowrun/tools/weather.tool.js", "weather"},
+		"of the user, to a file": {"~/.config/flowrun/tools/weather.tool.js", "b/weather.tool.js", "./weather.tool.js"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.env = append(s.env, "GITHUB_PAT=ghp-of-the-person")
+			s.write("b/.git/HEAD", "")
+			s.write(c.from, keeps)
+			from := "weather"
+			if !strings.Contains(c.from, "/") {
+				from = "./" + c.from
+			}
+			if out := s.run("run", from); out.code != 0 {
+				t.Fatal(out)
+			}
+			s.write(c.to, reads)
+			other := s.command("run", c.call)
+			other.Dir = s.path("b")
+			out := s.finish(other)
+			text := strings.ReplaceAll(out.stdout, "_", "")
+			if out.code != 0 || strings.Contains(text, "of-a") || strings.Contains(text, "ghp") || strings.Contains(text, "true") {
+				t.Errorf("it reads what is not its own: %s\n%s", text, out)
+			}
+			s.write(c.from, reads)
+			if out := s.run("run", from); !strings.Contains(strings.ReplaceAll(out.stdout, "_", ""), "of-a of-a") && !strings.Contains(strings.ReplaceAll(out.stdout, "_", ""), "k-e-y-of-a of-a") {
+				t.Errorf("it does not read its own\n%s", out)
+			}
+		})
+	}
+}
