@@ -41,6 +41,7 @@ type Plan struct {
 	sourced  []secretSource  // tool-wide
 	gates    []dag.ID        // joins that handlers see the run's outcome at
 	loops    map[string]bool // steps that loop, those in groups too
+	scripts  map[string]bool // steps of JavaScript, those in groups too
 	group    bool            // the steps of a group: a graph within its tool's
 	cleanup  *cleanup        // nil = nothing to clean up
 	needed   []permission    // required-permissions
