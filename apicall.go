@@ -37,7 +37,7 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	}
 	values := make(map[string]given, len(params))
 	for k, v := range params {
-		values[k] = given{v: v, author: true}
+		values[k] = given{v: v, author: !outer.callers()}
 	}
 	a, err := plan.bind(ctx, outer.world, values)
 	if err != nil {

@@ -26,8 +26,9 @@ const (
 	CodeBadVariable     = "INVALID_ENV_VAR"
 )
 
-// toolEnv is the environment of a .tool.js: what stands in its own .env file, else in the
-// process's environment, else its schema's default (S2-032, S2-034). Values are text.
+// toolEnv is the environment of a .tool.js: what stands in its own .env file, and, of the
+// variables that its schema declares, what stands in the process's environment, else the
+// schema's default (S2-032, S2-034). Values are text.
 type toolEnv struct {
 	file  string // "" where the engine keeps no state
 	outer map[string]string
@@ -40,8 +41,8 @@ type toolEnv struct {
 }
 
 // openToolEnv reads the environment of a tool. The error is about the .env file.
-func openToolEnv(a *Args, toolName string, m *tool.Module) (*toolEnv, error) {
-	e := &toolEnv{file: a.toolFile(toolName, ".env"), outer: a.world.env, whole: m.Environment, mask: a.session.Mask(), own: map[string]string{}}
+func openToolEnv(a *Args, def *tool.Definition, m *tool.Module) (*toolEnv, error) {
+	e := &toolEnv{file: a.toolFile(def, ".env"), outer: a.world.env, whole: m.Environment, mask: a.session.Mask(), own: map[string]string{}}
 	if m.Environment != nil {
 		e.known = tool.ParametersOf(m.Environment)
 	}
@@ -73,7 +74,7 @@ func (e *toolEnv) get(name string) any {
 	if !ok {
 		return nil
 	}
-	if e.secret(name) { // which may be one that the schema does not name
+	if e.secret(name) { // which may be one that only the tool's file has
 		e.mask.Add(v)
 	}
 	return v
@@ -83,10 +84,14 @@ func (e *toolEnv) value(name string) (string, bool) {
 	if v, ok := e.own[name]; ok {
 		return v, true
 	}
+	p := e.parameter(name)
+	if p == nil { // the other variables of the process are none of the tool's business
+		return "", false
+	}
 	if v, ok := e.outer[name]; ok {
 		return v, true
 	}
-	if p := e.parameter(name); p != nil && p.Default != nil {
+	if p.Default != nil {
 		return plain(p.Default.Data()), true
 	}
 	return "", false
@@ -99,8 +104,7 @@ func (e *toolEnv) parameter(name string) *tool.Parameter {
 	return nil
 }
 
-// all are the variables that the tool's file has or its schema names; the others of the
-// process are none of the tool's business.
+// all are the variables that the tool's file has or its schema names.
 func (e *toolEnv) all() map[string]string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -51,6 +51,9 @@ func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
 	if err := t.permit(&in); err != nil {
 		return nil, err
 	}
+	if err := t.args.option(in.Args); err != nil && !in.Shell {
+		return nil, err
+	}
 	limit := execTimeout
 	if in.Timeout != nil && *in.Timeout > 0 {
 		limit = time.Duration(*in.Timeout * float64(time.Millisecond))

@@ -37,7 +37,7 @@ var house = map[string]struct {
 	"internal/helper":  {1, []string{"internal/proc"}, nil},
 	"hooks":            {1, []string{"tool"}, []string{"github.com/dop251/goja", "github.com/go-sourcemap/sourcemap"}},
 	"metrics":          {1, []string{"dag"}, []string{"github.com/prometheus/client_golang"}},
-	"":                 {2, []string{"dag", "expr", "tool", "steps", "hooks", "internal/dotenv", "internal/proc", "internal/helper", "internal/cache", "internal/atomicfile", "internal/codeenv", "internal/cron", "internal/home", "internal/nearby"}, nil},
+	"":                 {2, []string{"dag", "expr", "tool", "steps", "hooks", "internal/dotenv", "internal/proc", "internal/helper", "internal/cache", "internal/atomicfile", "internal/codeenv", "internal/cron", "internal/home", "internal/nearby", "internal/ownership"}, nil},
 	"flowruntest":      {3, []string{"", "dag", "hooks", "steps", "internal/storetest"}, nil},
 	"internal/console": {3, []string{"dag", "internal/workflow"}, nil},
 	"internal/watch":   {3, []string{"internal/cache"}, nil},

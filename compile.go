@@ -213,7 +213,7 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
 		return nil
 	}
 	c.checkRuntime(def)
-	p := &Plan{Definition: def, library: c.lib.Live(), names: namesOf(def), loops: map[string]bool{}}
+	p := &Plan{Definition: def, library: c.lib.Live(), names: namesOf(def), loops: map[string]bool{}, scripts: map[string]bool{}}
 	c.parameters(p)
 	c.sizes(p)
 	c.paths(def)

@@ -16,6 +16,7 @@ import (
 // javaScript compiles a step of JavaScript.
 func (c *stepCompiler) javaScript(s *planStep) {
 	def := c.step.Script
+	c.plan.scripts[c.step.Name] = true
 	c.inert("a step of JavaScript", "remove it; what the script needs stands in params, steps and env",
 		"environment", "env-files", "output.masked-values", "output.mode", "output.buffer-limit", "output.truncation")
 	r := &jsRunner{def: def, hands: c.hands(nil, ""), locals: c.names.localNames()}

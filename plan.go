@@ -43,6 +43,7 @@ type Plan struct {
 	loops    map[string]bool // steps that loop, those in groups too
 	size     int64           // see Size
 	cleans   bool            // it has a cleanup, or a tool that it uses has
+	scripts  map[string]bool // steps of JavaScript, those in groups too
 	group    bool            // the steps of a group: a graph within its tool's
 	cleanup  *cleanup        // nil = nothing to clean up
 	needed   []permission    // required-permissions

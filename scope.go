@@ -69,6 +69,9 @@ func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
 		if errors.Is(err, errNoPart) && s.optional(r) {
 			return expr.Value{Absent: true}, nil
 		}
+		if s.args.plan.scripts[r.Root] && s.args.callers() {
+			v.Author, v.Caller, v.AllowDash = false, true, s.args.world.AllowDash
+		}
 		return v, err
 	}
 	return expr.Value{}, fmt.Errorf("%s is not known here", r)

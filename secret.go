@@ -155,7 +155,7 @@ func (a *Args) foreseen(p *Plan, seen map[*Plan]bool) {
 	seen[p] = true
 	for _, s := range p.steps {
 		if s.script != nil && s.script.def.Module != nil {
-			if env, err := openToolEnv(a, p.Definition.Name, s.script.def.Module); err == nil { // else the step tells
+			if env, err := openToolEnv(a, p.Definition, s.script.def.Module); err == nil { // else the step tells
 				a.session.Mask().Add(env.secrets()...)
 			}
 		}

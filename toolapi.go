@@ -3,6 +3,8 @@ package flowrun
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -26,12 +29,12 @@ type toolAPI struct {
 
 // newToolAPI readies the api of the tool that a call is of.
 func newToolAPI(k *asker, m *tool.Module) (*toolAPI, error) {
-	name := k.args.plan.Name()
-	env, err := openToolEnv(k.args, name, m)
+	def := k.args.plan.Definition
+	env, err := openToolEnv(k.args, def, m)
 	if err != nil {
 		return nil, err
 	}
-	return &toolAPI{asker: k, env: env, storage: &toolStorage{file: k.args.toolFile(name, "storage.json")}}, nil
+	return &toolAPI{asker: k, env: env, storage: &toolStorage{file: k.args.toolFile(def, "storage.json")}}, nil
 }
 
 // toolDir is where the Engine's tools keep what they keep, "" for nowhere.
@@ -44,11 +47,33 @@ func (e *Engine) toolDir() string {
 
 // toolFile is a file that a tool has to itself in the state of its user; "" where the
 // engine keeps no state.
-func (a *Args) toolFile(toolName, name string) string {
+func (a *Args) toolFile(def *tool.Definition, name string) string {
 	if a.tools == "" {
 		return ""
 	}
-	return filepath.Join(a.tools, toolName, name)
+	return filepath.Join(a.tools, toolKey(def), name)
+}
+
+// toolKey tells tools of one id apart: those of the user, of the machine and of the
+// program go by their id, those of a project by its folder too, and other files that
+// are named by their path by the folder that they are in. Otherwise any project could read
+// what another's tool of that id keeps, by taking its id.
+func toolKey(def *tool.Definition) string {
+	if def.File == "" || def.Scope != tool.ScopeLocal && def.Scope != tool.ScopeFile {
+		return def.Name
+	}
+	folder := filepath.Dir(def.File)
+	if project, _ := ownership.Project(def.File); project != "" {
+		folder = project
+	}
+	if abs, err := filepath.Abs(folder); err == nil {
+		folder = abs
+	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	sum := sha256.Sum256([]byte(folder))
+	return def.Name + "@" + hex.EncodeToString(sum[:8])
 }
 
 // answer is hooks.Call.Ask of a tool.

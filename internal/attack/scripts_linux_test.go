@@ -103,3 +103,77 @@ func TestCodeInVariables(t *testing.T) {
 		})
 	}
 }
+
+// TestDataOfOthers: a tool reads what no other project's tool of its id keeps, and no
+// variable of the process that it does not declare.
+func TestDataOfOthers(t *testing.T) {
+	keeps := script("weather", `api.environment.set('API_KEY', 'k-e-y-of-a'); api.storage.setItem('session', 'of-a'); return 'kept'`)
+	reads := script("weather", `return [...String(api.environment.get('API_KEY')), ' ', ...String(api.storage.getItem('session')), ' ', ...String(api.environment.get('GITHUB_PAT')), ' ', api.environment.has('GITHUB_PAT'), ' ', ...JSON.stringify(api.environment.getAll())].join('_')`)
+	for name, c := range map[string]struct{ from, to, call string }{
+		"another project":        {".flowrun/tools/weather.tool.js", "b/.flowrun/tools/weather.tool.js", "weather"},
+		"a file elsewhere":       {".flowrun/tools/weather.tool.js", "b/weather.tool.js", "./weather.tool.js"},
+		"of a file":              {"weather.tool.js", "b/weather.tool.js", "./weather.tool.js"},
+		"of the user":            {"~/.config/flowrun/tools/weather.tool.js", "b/.flowrun/tools/weather.tool.js", "weather"},
+		"of the user, to a file": {"~/.config/flowrun/tools/weather.tool.js", "b/weather.tool.js", "./weather.tool.js"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.env = append(s.env, "GITHUB_PAT=ghp-of-the-person")
+			s.write("b/.git/HEAD", "")
+			s.write(c.from, keeps)
+			from := "weather"
+			if !strings.Contains(c.from, "/") {
+				from = "./" + c.from
+			}
+			if out := s.run("run", from); out.code != 0 {
+				t.Fatal(out)
+			}
+			s.write(c.to, reads)
+			other := s.command("run", c.call)
+			other.Dir = s.path("b")
+			out := s.finish(other)
+			text := strings.ReplaceAll(out.stdout, "_", "")
+			if out.code != 0 || strings.Contains(text, "of-a") || strings.Contains(text, "ghp") || strings.Contains(text, "true") {
+				t.Errorf("it reads what is not its own: %s\n%s", text, out)
+			}
+			s.write(c.from, reads)
+			if out := s.run("run", from); !strings.Contains(strings.ReplaceAll(out.stdout, "_", ""), "of-a of-a") && !strings.Contains(strings.ReplaceAll(out.stdout, "_", ""), "k-e-y-of-a of-a") {
+				t.Errorf("it does not read its own\n%s", out)
+			}
+		})
+	}
+}
+
+// TestDashThroughScripts: what a script only passes on, or makes, of a caller's value is
+// no option of a program.
+func TestDashThroughScripts(t *testing.T) {
+	const leaf = "name: leaf\ndescription: x\nparameters: {N: {description: n}}\nsteps: [{name: s, run: 'cat {N} key'}]\n"
+	for name, c := range map[string]struct{ file, text string }{
+		"callTool":          {"t.tool.js", script("t", `return api.callTool('./leaf.yaml', { N: x })`, "tool:leaf", "tool:./leaf.yaml")},
+		"callTool, made":    {"t.tool.js", script("t", `return api.callTool('./leaf.yaml', { N: ('!' + x).slice(1) })`, "tool:leaf", "tool:./leaf.yaml")},
+		"execute":           {"t.tool.js", script("t", `return (await api.execute('cat', [x, 'key'])).stdout`, "filesystem:execute:cat")},
+		"execute, longer":   {"t.tool.js", script("t", `return (await api.execute('cat', [x + '', 'key'])).stdout`, "filesystem:execute:cat")},
+		"js":                {"t.yaml", "description: x\nparameters: {x: {description: x}}\nsteps: [{name: j, js: 'return params.x'}, {name: s, run: 'cat {j.output} key'}]\n"},
+		"js, a field":       {"t.yaml", "description: x\nparameters: {x: {description: x}}\nsteps: [{name: j, js: 'return { n: params.x.slice(0) }'}, {name: s, bash: 'cat {j.json.n} key'}]\n"},
+		"js, with":          {"t.yaml", "description: x\nparameters: {x: {description: x}}\nsteps: [{name: j, js: 'return params.x'}, {name: s, use-tool: ./leaf.yaml, with: {N: '{j.output}'}}]\n"},
+		"js, in a loop":     {"t.yaml", "description: x\nparameters: {x: {description: x}}\nsteps: [{name: j, js: 'return [params.x]'}, {name: s, for-each: {items: '{j.json}'}, run: 'cat {item} key'}]\n"},
+		"js, in a group":    {"t.yaml", "description: x\nparameters: {x: {description: x}}\nsteps: [{name: g, steps: [{name: j, js: 'return params.x'}, {name: s, run: 'cat {j.output} key'}]}]\n"},
+		"js of a js":        {"t.yaml", "description: x\nparameters: {x: {description: x}}\nsteps: [{name: i, js: 'return params.x'}, {name: j, js: 'return steps.i.output'}, {name: s, run: 'cat {j.output} key'}]\n"},
+		"page, @preprocess": {"t.md", "---\ntool: true\nname: t\ndescription: x\ntype: single\nparameters: [{name: x, type: string, description: x}]\n---\n```javascript\n// @preprocess\nreturn { n: input.x };\n```\n```yaml\ntool: ./leaf.yaml\nparameters:\n  N: input.n\n```\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.write("key", "one")
+			s.write("leaf.yaml", leaf)
+			s.write(c.file, c.text)
+			if out := s.run("run", "./"+c.file, "x=-A"); out.code == 0 || strings.Contains(out.stdout, "one$") || !strings.Contains(out.stderr, "option") {
+				t.Errorf("it arrives as an option\n%s", out)
+			}
+			if out := s.run("run", "./"+c.file, "x=key"); !strings.Contains(out.stdout, "oneone") {
+				t.Errorf("a harmless value does not work\n%s", out)
+			}
+		})
+	}
+}
