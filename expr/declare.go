@@ -48,12 +48,6 @@ func (w *walker) assignValue(name string, value *syntax.Word, c place, scalar gu
 		c = c.refusing("the shell runs what is in $"+name, "give it a fixed text")
 	case w.calculates(name):
 		c.guard = guardNumber
-	default:
-		for _, p := range w.inNode(value) {
-			if scalar != guardNumber && name != "" {
-				w.copies[name] = p.hole
-			}
-		}
 	}
 	w.word(value, c)
 }
