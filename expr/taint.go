@@ -252,7 +252,7 @@ func (t *taint) sink(n syntax.Node) {
 		}
 	case *syntax.UnaryTest:
 		if word, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar) {
-			t.code(word, "the shell, which takes it for the name of a variable,")
+			t.copied(word, "[[ "+n.Op.String()) // what stands there itself must be a name
 		}
 	case *syntax.DeclClause:
 		t.declares(n)

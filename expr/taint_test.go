@@ -57,7 +57,7 @@ func TestHarmlessScripts(t *testing.T) {
 		`v={X}; eval 'echo "$v"'`, `v={X}; trap 'rm -- "$v"' EXIT`, `echo {X} | xargs -n1 rm --`, `echo {X} | xargs sh -c 'echo "$1"' _`,
 		`echo {X} | tr a-z A-Z`, `echo {X} | bash script.sh`, `echo {X} | python3 -c 'import sys; print(sys.stdin.read())'`,
 		`apt-get install make {X}`, `make -C {X} all`, `env NAME={X} ./run`, `sqlite3 {X} "select 1"`, `ssh -p 22 {X}`,
-		`v={X}; echo ${#v}; echo $((${#v}))`, `v={N}; echo $((v))`, `n=$(wc -l < {X}); echo $((n))`, `v={X}; unset v`, `v={X}; [[ -v v ]]`,
+		`v={X}; echo ${#v}; echo $((${#v}))`, `v={N}; echo $((v))`, `n=$(wc -l < {X}); echo $((n))`, `v={X}; unset v`, `[[ -v {X} ]]`, `v={X}; [[ -v v ]]`,
 		`declare -A m; k={X}; echo "${!m[@]}"`, `v={X}; read -r w < "$v"`, `v={X}; read -r -p "$v" w`, `set -- {X}; echo "$1"`,
 		`for i in {X}; do echo "$i"; done`, `v={X}; printf '%s' "$v"`, `v={X}; [[ $v == a* ]]`, `v={X}; export v`, `v={X}; case $v in a) ;; esac`,
 		`jq --arg v {X} '.[$v]' f`, `awk -v v={X} '{print v}' f`, `v={X}; declare -r w="$v"`, `i=0; a=(b); echo "${a[i]}" {X}`,
