@@ -67,10 +67,9 @@ func (w *walker) call(call *syntax.CallExpr, c place) {
 	args := call.Args
 	if len(args) > 0 && strings.Contains(literalPrefix(args[0]), "[") && strings.Contains(literalWord(args[0]), "=") {
 		// a[{I}]=x, which a POSIX parser takes for a command
-		w.word(args[0], c.refusing("it would be an array subscript", wayOut))
+		w.word(args[0], c.refusing("it would be an array subscript, where the shell calculates and can run commands", "declare the parameter with type: number, and use bash"))
 		args = args[1:]
 	}
-	w.lintArguments(args)
 	var leads []*hole
 	for i := 0; i < len(args); i++ {
 		holes := w.inNode(args[i])
@@ -226,7 +225,7 @@ func (w *walker) names(builtin string, args []*syntax.Word, c place) {
 		case option != "" && strings.IndexByte(textOptions[builtin], option[len(option)-1]) >= 0:
 			a.guard = guardNone
 		case option != "" && option[len(option)-1] == 'C' && builtin != "read":
-			a = a.refusing(builtin+" -C takes code", wayOut)
+			a = a.refusing(builtin+" -C takes code", "write the callback into the script")
 		case builtin == "getopts" && i != 1:
 			a.guard = guardOption
 		case builtin == "wait" && flagLetters(before) != "p":
@@ -248,7 +247,7 @@ func (w *walker) attached(builtin string, arg *syntax.Word, a *place) {
 		a.guard = guardNone
 	}
 	if lead[1] == 'C' {
-		*a = a.refusing(builtin+" -C takes code", wayOut)
+		*a = a.refusing(builtin+" -C takes code", "write the callback into the script")
 	}
 }
 

@@ -18,7 +18,6 @@ func (w *walker) stmt(s *syntax.Stmt, c place) {
 	}
 	sourced := c
 	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
-		w.lintRedirects(call, s.Redirs)
 		if name := literalWord(firstWord(call)); name == "source" || name == "." {
 			sourced = c.refusing("the shell runs what it reads here", "name a file")
 		}

@@ -58,12 +58,6 @@ func (w *walker) assignValue(name string, value *syntax.Word, c place, scalar gu
 		}
 	case w.calculates(name):
 		c.guard = guardNumber
-	default:
-		for _, p := range w.inNode(value) {
-			if scalar != guardNumber && name != "" {
-				w.copies[name] = p.hole
-			}
-		}
 	}
 	w.word(value, c)
 }

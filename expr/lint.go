@@ -20,17 +20,25 @@ var codeFirst = setOf("awk gawk mawk nawk jq yq sed")
 
 // lintArguments warns where a value becomes part of another program's code. The
 // shell is safe from it; that program is not.
-func (w *walker) lintArguments(args []*syntax.Word) {
+func (t *taint) lintArguments(args []*syntax.Word) {
+	wrapped := wrappers[path.Base(literalWord(args[0]))]
 	for i, arg := range args {
 		name := path.Base(literalWord(arg))
 		letters, coded := codeOptions[name]
 		switch {
-		case coded:
-			w.lintOption(name, letters, args[i+1:])
+		case coded && name != "sqlite3":
+			t.lintOption(name, letters, args[i+1:])
 		case codeFirst[name]:
-			w.lintFirst(name, args[i+1:])
+			t.lintFirst(name, args[i+1:])
 		case name == "ssh":
-			w.lintRemote(args[i+1:])
+			t.lintRemote(args[i+1:])
+		case (name == "make" || name == "gmake") && (i == 0 || wrapped):
+			t.lintMake(name, args[i+1:])
+		case name == "sqlite3" && (i == 0 || wrapped):
+			t.lintSQL(args[i+1:])
+		case name == "env" && i == 0:
+			t.lintEnv(args[1:])
+			continue
 		default:
 			continue
 		}
@@ -38,33 +46,42 @@ func (w *walker) lintArguments(args []*syntax.Word) {
 	}
 }
 
-func (w *walker) lintOption(program, letters string, args []*syntax.Word) {
+// wrappers start the program that their arguments name.
+var wrappers = setOf("env sudo doas time nice ionice nohup timeout xargs setsid stdbuf chroot")
+
+func (t *taint) lintOption(program, letters string, args []*syntax.Word) {
 	for i, arg := range args {
 		flags := flagLetters(literalWord(arg))
 		if flags == "" || i+1 == len(args) || !strings.ContainsAny(flags, letters) {
 			continue
 		}
-		w.lintWord(program+" -"+flags, args[i+1])
+		t.code(args[i+1], program+" -"+flags)
 		return
 	}
 }
 
-func (w *walker) lintFirst(program string, args []*syntax.Word) {
+func (t *taint) lintFirst(program string, args []*syntax.Word) {
 	for i, arg := range args {
 		lit := literalWord(arg)
+		if i > 1 && jqVariables[literalWord(args[i-2])] || i > 0 && jqVariables[literalWord(args[i-1])] {
+			continue
+		}
 		if strings.HasPrefix(lit, "-") || i > 0 && takesArgument(program, literalWord(args[i-1])) {
 			continue
 		}
-		w.lintWord(program, arg)
+		t.code(arg, program)
 		return
 	}
 }
+
+// jqVariables are options of jq that take a name and a value.
+var jqVariables = setOf("--arg --argjson --slurpfile --rawfile")
 
 // takesArgument reports whether the word after an option belongs to it.
 func takesArgument(program, option string) bool {
 	switch program {
 	case "jq", "yq":
-		return option == "--arg" || option == "--argjson" || option == "--indent"
+		return option == "--indent"
 	case "sed":
 		return false
 	}
@@ -72,39 +89,68 @@ func takesArgument(program, option string) bool {
 }
 
 // lintRemote: ssh joins what follows the host to one line for the shell there.
-func (w *walker) lintRemote(args []*syntax.Word) {
+func (t *taint) lintRemote(args []*syntax.Word) {
+	host := false
 	for i, arg := range args {
-		if i > 0 && !strings.HasPrefix(literalWord(args[i-1]), "-") {
-			w.lintWord("ssh", arg)
+		before := ""
+		if i > 0 {
+			before = literalWord(args[i-1])
+		}
+		lead := strings.TrimLeft(t.text[arg.Pos().Offset():arg.End().Offset()], `"'`)
+		switch {
+		case host:
+			t.code(arg, "ssh")
+		case before == "-o" || strings.HasPrefix(lead, "-o"): // ProxyCommand=, LocalCommand=
+			t.code(arg, "ssh -o")
+		default:
+			host = !strings.HasPrefix(lead, "-") && (len(before) != 2 || before[0] != '-' || !strings.Contains(sshArguments, before[1:]))
 		}
 	}
 }
 
-// lintRedirects warns of a here-document or here-string that an interpreter reads
-// as its program.
-func (w *walker) lintRedirects(call *syntax.CallExpr, redirs []*syntax.Redirect) {
-	name := path.Base(literalWord(firstWord(call)))
-	if _, coded := codeOptions[name]; !coded {
-		return
-	}
-	for _, arg := range call.Args[1:] {
-		if !strings.HasPrefix(literalWord(arg), "-") {
-			return // a program file is named, the input is data
+// sshArguments are the options of ssh that take an argument.
+const sshArguments = "BbcDEeFIiJLlmOoPpQRSWw"
+
+// lintMake: make expands what it is given, where $(shell ...) runs commands, and so it does
+// with targets that hold a =.
+func (t *taint) lintMake(program string, args []*syntax.Word) {
+	for i, arg := range args {
+		if i > 0 && makeFiles[literalWord(args[i-1])] {
+			continue
 		}
+		t.code(arg, program)
 	}
-	for _, r := range redirs {
-		if r.Hdoc != nil {
-			w.lintWord(name, r.Hdoc)
-		} else if r.Op == syntax.WordHdoc {
-			w.lintWord(name, r.Word)
+}
+
+// makeFiles are options of make whose argument is a file or a folder.
+var makeFiles = setOf("-C -f -I -o -W --directory --file --makefile --include-dir")
+
+// lintSQL: what follows the database is SQL, or a command such as .shell.
+func (t *taint) lintSQL(args []*syntax.Word) {
+	words := 0
+	for _, arg := range args {
+		if strings.HasPrefix(literalWord(arg), "-") {
+			continue
+		}
+		if words++; words > 1 {
+			t.code(arg, "sqlite3")
 		}
 	}
 }
 
-func (w *walker) lintWord(program string, word *syntax.Word) {
-	for _, p := range w.inNode(word) {
-		if p.hole.mayVary() {
-			w.lint(p.hole, program)
+// lintEnv: env NAME=value COMMAND.
+func (t *taint) lintEnv(args []*syntax.Word) {
+	for _, arg := range args {
+		lead := strings.TrimLeft(t.text[arg.Pos().Offset():arg.End().Offset()], `"'`)
+		name, _, assigns := strings.Cut(lead, "=")
+		if assigns && (programVariables[name] || codeVariables[name]) {
+			t.code(arg, "what reads $"+name)
 		}
 	}
 }
+
+// programVariables make programs run code, or load it.
+var programVariables = setOf(`GIT_SSH_COMMAND GIT_SSH GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS GIT_EXTERNAL_DIFF
+	GIT_PROXY_COMMAND SSH_ASKPASS PAGER MANPAGER EDITOR VISUAL BROWSER LESSOPEN LESSCLOSE LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT
+	DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONPATH PYTHONSTARTUP PYTHONHOME NODE_OPTIONS NODE_PATH PERL5LIB PERL5OPT
+	RUBYLIB RUBYOPT JAVA_TOOL_OPTIONS MAKEFLAGS`)

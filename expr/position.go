@@ -144,15 +144,14 @@ type walker struct {
 	src      string // as written
 	text     string // with placeholders
 	holes    []placed
-	integers map[string]bool  // variables declared as integers: assigning calculates
-	copies   map[string]*hole // variables that take a hole's value
-	sums     map[string]bool  // variables used in arithmetic
+	integers map[string]bool // variables declared as integers: assigning calculates
+	sums     map[string]bool // variables used in arithmetic
 	problems []Problem
 }
 
 func newWalker(src, text string, holes []placed) *walker {
 	return &walker{src: src, text: text, holes: slices.Clone(holes),
-		integers: map[string]bool{}, copies: map[string]*hole{}, sums: map[string]bool{}}
+		integers: map[string]bool{}, sums: map[string]bool{}}
 }
 
 func (w *walker) read(variant syntax.LangVariant) error {
@@ -163,7 +162,7 @@ func (w *walker) read(variant syntax.LangVariant) error {
 	w.findIntegers(file)
 	w.stmts(file.Stmts, place{})
 	w.findComments(file)
-	w.lintCopies()
+	w.lintTaint(file)
 	return nil
 }
 
@@ -440,7 +439,7 @@ func (w *walker) escaped(off int) bool {
 
 // expansion walks ${...}. The name itself takes no hole.
 func (w *walker) expansion(e *syntax.ParamExp, c place) {
-	if c.sum && e.Param != nil {
+	if c.sum && e.Param != nil && !e.Length {
 		w.sums[e.Param.Value] = true
 	}
 	w.arithmetic(e.Index, c)
@@ -504,27 +503,13 @@ func (w *walker) arithmetic(x syntax.ArithmExpr, c place) {
 	}
 }
 
-// lintCopies warns of a value that goes into a variable the script calculates
-// with: the copy is the script's own and beyond what a hole can guard.
-func (w *walker) lintCopies() {
-	for _, p := range w.holes {
-		for name, h := range w.copies {
-			if h != p.hole || !w.sums[name] || !h.mayVary() {
-				continue
-			}
-			problem := problemf(CodeArithmetic, h.off, h.len, "declare the parameter with type: number",
-				"the script calculates with $%s, which takes its value from %s: text there can run commands", name, h.name())
-			problem.Warning = true
-			w.problems = append(w.problems, problem)
-		}
-	}
-}
+func (w *walker) lint(h *hole, program string) { w.warn(usedAsCode(h, program)) }
 
-func (w *walker) lint(h *hole, program string) {
+func usedAsCode(h *hole, program string) Problem {
 	p := problemf(CodeUsedAsCode, h.off, h.len, "pass it as an argument or through environment, and read it there",
 		"%s is used as code by %s: quotes in the value can change the program", h.name(), program)
 	p.Warning = true
-	w.problems = append(w.problems, p)
+	return p
 }
 
 // String names the form, for tests.

@@ -128,6 +128,9 @@ func (p *psReader) token(c cell, closing byte, outer *psStatement) {
 		p.i++
 	case c.c == '#' || c.c == '<' && p.cells.at(p.i+1) == '#':
 		p.comment()
+	case c.c == '`' && isNameByte(p.cells.at(p.i+1)) && !p.cells.isHole(p.i+1) && p.st.expect:
+		p.i++
+		p.word()
 	case c.c == '`':
 		p.i++
 		if !p.cells.isHole(p.i) {
@@ -192,11 +195,29 @@ var psKeywords = setOf("if elseif else while for foreach switch do until in try 
 // psEvaluates are names, in lower case, of what reads its arguments as code.
 var psEvaluates = setOf("iex invoke-expression invokescript newscriptblock expandstring add-type parseinput")
 
+// named reads a name, in lower case. A back-tick in it means nothing: i`ex is iex.
+func (p *psReader) named() (word string, next int) {
+	next = p.i
+	for {
+		part := p.cells.word(next)
+		word, next = word+part, next+len(part)
+		if p.cells.isHole(next) || p.cells.at(next) != '`' || p.cells.isHole(next+1) || !isNameByte(p.cells.at(next+1)) {
+			return word, next
+		}
+		next++
+	}
+}
+
+// ofScriptBlock reports whether [scriptblock]:: stands before p.i, with or without spaces.
+func (p *psReader) ofScriptBlock() bool {
+	before := strings.ToLower(p.cells.text(max(0, p.i-60), p.i))
+	return strings.HasSuffix(strings.Join(strings.Fields(before), ""), "scriptblock]::")
+}
+
 func (p *psReader) word() {
-	word := p.cells.word(p.i)
-	next := p.i + len(word)
+	word, next := p.named()
 	switch {
-	case psEvaluates[word], word == "create" && strings.HasSuffix(strings.ToLower(p.cells.text(max(0, p.i-14), p.i)), "scriptblock]::"), word == "function" && p.cells.at(next) == ':':
+	case psEvaluates[word], word == "create" && p.ofScriptBlock(), word == "function" && p.cells.at(next) == ':':
 		p.st.evaluates = word
 	case p.st.expect && (word == "return" || word == "throw" || word == "exit"):
 		p.i = next

@@ -47,8 +47,10 @@ func (t *Template) place(src string) (problems []Problem) {
 	switch t.shell {
 	case Cmd:
 		t.script, problems = placeCmd(src, t.pieces)
+		problems = append(problems, lintForeign(src, t.pieces)...)
 	case PowerShell:
 		t.script, problems = placePowerShell(src, t.pieces)
+		problems = append(problems, lintForeign(src, t.pieces)...)
 	case Python:
 		problems = placePython(src, t.pieces)
 	default:
