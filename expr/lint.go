@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/codeenv"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -143,14 +144,8 @@ func (t *taint) lintEnv(args []*syntax.Word) {
 	for _, arg := range args {
 		lead := strings.TrimLeft(t.text[arg.Pos().Offset():arg.End().Offset()], `"'`)
 		name, _, assigns := strings.Cut(lead, "=")
-		if assigns && (programVariables[name] || codeVariables[name]) {
+		if assigns && codeenv.Runs(name) {
 			t.code(arg, "what reads $"+name)
 		}
 	}
 }
-
-// programVariables make programs run code, or load it.
-var programVariables = setOf(`GIT_SSH_COMMAND GIT_SSH GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS GIT_EXTERNAL_DIFF
-	GIT_PROXY_COMMAND SSH_ASKPASS PAGER MANPAGER EDITOR VISUAL BROWSER LESSOPEN LESSCLOSE LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT
-	DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONPATH PYTHONSTARTUP PYTHONHOME NODE_OPTIONS NODE_PATH PERL5LIB PERL5OPT
-	RUBYLIB RUBYOPT JAVA_TOOL_OPTIONS MAKEFLAGS`)

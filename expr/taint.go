@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/codeenv"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -245,10 +246,10 @@ func (t *taint) sink(n syntax.Node) {
 	case *syntax.Assign:
 		switch {
 		case n.Name == nil || n.Value == nil:
-		case programVariables[n.Name.Value]:
-			t.code(n.Value, "what reads $"+n.Name.Value)
-		case codeVariables[n.Name.Value]: // a value that stands there itself is refused
+		case codeenv.Evaluated(n.Name.Value): // a value that stands there itself is refused
 			t.copied(n.Value, "what reads $"+n.Name.Value)
+		case codeenv.Runs(n.Name.Value):
+			t.code(n.Value, "what reads $"+n.Name.Value)
 		}
 	case *syntax.UnaryTest:
 		if word, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar) {

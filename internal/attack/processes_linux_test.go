@@ -95,7 +95,7 @@ func TestKilledEngineLeavesNothing(t *testing.T) {
 				sleep, tag := sleeper()
 				t.Cleanup(func() { endAll(tag) })
 				s.write("escape.yaml", "name: escape\ndescription: x\nsteps:\n  - name: s\n    bash: |\n      [ -e again ] && exit\n      "+
-					indent(strings.ReplaceAll(script(), "SLEEP", sleep))+"\n      touch ready; "+sleep+"\n")
+					indent(strings.ReplaceAll(escapeScript(), "SLEEP", sleep))+"\n      touch ready; "+sleep+"\n")
 				s.write("other.yaml", "name: other\ndescription: x\nbash: echo other\n")
 				as := in(s)
 				s.env = append(s.env, "FLOWRUN_GRACE=200ms")
@@ -122,7 +122,7 @@ func TestKilledEngineLeavesNothing(t *testing.T) {
 }
 
 // script starts everything in escapes.
-func script() (text string) {
+func escapeScript() (text string) {
 	for _, e := range escapes {
 		text += e + "\n"
 	}
