@@ -497,8 +497,8 @@ func (t *try) start() (proc.Process, error) {
 		p, err := t.session.host.Start(proc.Spec{
 			Step: string(t.call.Path), Path: file, Args: argv, Env: env, Dir: t.dir,
 			// What a container program leaves is still clearing the container away.
-			Detach: t.Detach || t.container != nil,
-			Files:  t.files(), TTY: t.tty != nil,
+			Detach: t.Detach || t.container != nil, Bound: !t.Detach,
+			Files: t.files(), TTY: t.tty != nil,
 		})
 		if err == nil || shortage(err) {
 			return p, err
