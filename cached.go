@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -194,7 +195,7 @@ func (k *keeper) result(e *cache.Entry, stdout, stderr string) (res dag.Result, 
 }
 
 func (k *keeper) holdsNoSecret(file string) error {
-	f, err := os.Open(file)
+	f, err := proc.OpenFile(file, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

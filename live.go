@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -157,7 +158,7 @@ func copyOutput(w io.Writer, out *dag.Output, most int64) error {
 		_, err := io.WriteString(w, out.Inline)
 		return err
 	}
-	f, err := os.Open(out.File)
+	f, err := proc.OpenFile(out.File, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

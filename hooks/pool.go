@@ -6,6 +6,8 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"syscall"
+	"time"
 )
 
 // Errors of a Runtime that runs nothing.
@@ -62,7 +64,7 @@ func (p *pool) run(ctx context.Context, c *call) (json.RawMessage, error) {
 	t := &turn{pool: p, call: c, held: true}
 	defer t.end()
 	for {
-		k, used, err := p.take()
+		k, used, err := p.patiently(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -72,6 +74,31 @@ func (p *pool) run(ctx context.Context, c *call) (json.RawMessage, error) {
 			continue // it has died since its last call
 		}
 		return result, err
+	}
+}
+
+// How long a call waits for a child where the system is short of descriptors, processes or
+// memory, and how often it looks.
+const (
+	shortagePatience = 10 * time.Second
+	shortagePause    = 100 * time.Millisecond
+)
+
+// patiently is take, which waits out what others may end.
+func (p *pool) patiently(ctx context.Context) (k *kid, used bool, err error) {
+	for end := time.Now().Add(shortagePatience); ; {
+		k, used, err = p.take()
+		short := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM)
+		if !short || time.Now().After(end) {
+			return k, used, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, false, context.Cause(ctx)
+		case <-p.gone:
+			return nil, false, errClosed
+		case <-time.After(shortagePause):
+		}
 	}
 }
 

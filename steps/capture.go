@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
@@ -37,16 +38,23 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	from, end, err := os.Pipe()
+	var from *os.File
+	var p proc.Process
+	err = s.patiently(ctx, dag.ID(c.Name), func() (err error) {
+		var end *os.File
+		if from, end, err = os.Pipe(); err != nil {
+			return fmt.Errorf("cannot make a pipe: %w", err)
+		}
+		defer end.Close()
+		if p, err = s.host.Start(proc.Spec{Step: c.Name, Path: file, Args: c.Argv, Env: env, Dir: c.Dir,
+			Files: [3]*os.File{s.null, end, s.null}, Detach: true}); err != nil {
+			from.Close()
+			return fmt.Errorf("cannot start %q: %w", c.Argv[0], err)
+		}
+		return nil
+	})
 	if err != nil {
-		return "", fmt.Errorf("cannot make a pipe: %w", err)
-	}
-	p, err := s.host.Start(proc.Spec{Step: c.Name, Path: file, Args: c.Argv, Env: env, Dir: c.Dir,
-		Files: [3]*os.File{s.null, end, s.null}, Detach: true})
-	end.Close()
-	if err != nil {
-		from.Close()
-		return "", fmt.Errorf("cannot start %q: %w", c.Argv[0], err)
+		return "", err
 	}
 	printed := make(chan []byte, 1)
 	go func() {

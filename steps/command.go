@@ -166,8 +166,11 @@ func (t *try) run(ctx context.Context) (dag.Result, error) {
 		}
 		defer t.getUp()
 	}
-	p, err := t.begin()
-	if err != nil {
+	p, err := t.begin(ctx)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
+	case err != nil:
 		return dag.Result{}, err
 	}
 	if t.session.options.LogDir != "" {
@@ -191,20 +194,44 @@ func (t *try) run(ctx context.Context) (dag.Result, error) {
 // begin starts the process. Only a few tries do this at the same moment: a system
 // call that blocks holds a thread, and hundreds of steps that start together would
 // take hundreds of threads for no gain.
-func (t *try) begin() (proc.Process, error) {
-	t.session.starting <- struct{}{}
-	defer func() { <-t.session.starting }()
-	if err := t.prepare(); err != nil {
-		return nil, err
+func (t *try) begin(ctx context.Context) (p proc.Process, err error) {
+	select {
+	case t.session.starting <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	p, err := t.start()
+	defer func() { <-t.session.starting }()
+	err = t.session.patiently(ctx, t.call.Path, func() (err error) {
+		if err = t.prepare(); err == nil {
+			p, err = t.start()
+		}
+		if shortage(err) {
+			t.undo()
+		}
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return nil, noStart(err)
 	}
 	for _, st := range t.streams {
 		st.started()
 	}
 	return p, nil
+}
+
+// noStart makes a failure of the step of a shortage that did not end: it is none of the
+// engine's.
+func noStart(err error) error {
+	if !shortage(err) {
+		return err
+	}
+	return startError{126, fmt.Sprintf("cannot start the step: %v; run fewer steps at once (max-parallel) or raise the limits of this user", err)}
+}
+
+// undo gives back what a try that could not start has opened, so that it can begin anew.
+func (t *try) undo() {
+	t.cleanUp()
+	*t = try{Command: t.Command, call: t.call, frame: t.frame, session: t.session, scope: t.scope, confine: t.confine, person: t.person, alone: t.alone}
 }
 
 // prepare renders every template and opens what the process will use.
@@ -471,11 +498,11 @@ func (t *try) start() (proc.Process, error) {
 		p, err := t.session.host.Start(proc.Spec{
 			Step: string(t.call.Path), Path: file, Args: argv, Env: env, Dir: t.dir,
 			// What a container program leaves is still clearing the container away.
-			Detach: t.Detach || t.container != nil,
-			Files:  t.files(), TTY: t.tty != nil,
+			Detach: t.Detach || t.container != nil, Bound: !t.Detach,
+			Files: t.files(), TTY: t.tty != nil,
 		})
-		if err == nil {
-			return p, nil
+		if err == nil || shortage(err) {
+			return p, err
 		}
 		if again > 0 {
 			return nil, t.explain(file, err)
@@ -530,8 +557,6 @@ func (t *try) explain(file string, err error) error {
 		return startError{127, fmt.Sprintf("cannot start %q: there is no %s, or the interpreter its first line names is missing", name, file)}
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR):
 		return startError{126, fmt.Sprintf("cannot start %q: %s may not be executed; try chmod +x", name, file)}
-	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return startError{126, fmt.Sprintf("cannot start %q: %v; run fewer steps at once (max-parallel) or raise the limits of this user", name, err)}
 	}
 	return startError{126, fmt.Sprintf("cannot start %q: %v", name, err)}
 }

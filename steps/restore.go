@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/proc"
 )
 
 // What keeps the output of an earlier step from being read again.
@@ -68,7 +69,7 @@ func keptFile(o *dag.Output, limit int64) ([]byte, error) {
 	case info.Size() < o.Size, info.Size() > o.Size && o.Digest == "":
 		return nil, fmt.Errorf("%s has %d bytes, and %d were printed", o.File, info.Size(), o.Size)
 	}
-	f, err := os.Open(o.File)
+	f, err := proc.OpenFile(o.File, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/proc"
 )
 
 // Reuse is the Result of a command that need not run, because what an earlier run of
@@ -34,7 +35,7 @@ func (c *Command) Reuse(call *dag.Call, stdout, stderr string) (dag.Result, erro
 }
 
 func (t *try) reuse(which Streams, file string) (*dag.Output, error) {
-	f, err := os.Open(file)
+	f, err := proc.OpenFile(file, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -78,6 +78,7 @@ const (
 	NoticeNobody     NoticeCode = "unanswered"       // nobody answered an interactive step
 	NoticeStream     NoticeCode = "stream"           // streamed output was not passed on
 	NoticeTruncated  NoticeCode = "truncated"        // a reference reads an output that was cut at its buffer-limit
+	NoticeShortage   NoticeCode = "shortage"         // a step waits to start: the system is out of descriptors, processes or memory
 	NoticeUndeclared NoticeCode = "undeclared"       // a value was given for a parameter that the tool does not declare
 )
 
@@ -120,6 +121,8 @@ type Session struct {
 	relays   sync.WaitGroup
 	telling  sync.Mutex   // held while Console or Function is called
 	heard    atomic.Int64 // chunks
+
+	shortOf atomic.Bool // people were told of a shortage
 }
 
 // Open begins a run. Close must follow.
@@ -133,7 +136,8 @@ func Open(o Options) (*Session, error) {
 	case o.Grace < 0:
 		o.Grace = 0
 	}
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	proc.KeepSpare()
+	null, err := proc.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the null device: %w", err)
 	}

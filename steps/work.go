@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 type Work struct {
 	Env []string // K=V, as a command of the step would have it
 
+	ctx   context.Context // of the try
 	try   *try
 	mu    sync.Mutex
 	ended bool
@@ -22,17 +24,28 @@ type Work struct {
 // values. What do prints is kept, masked, shown, bounded and streamed as a process's
 // output would be. Template, Shell, Strict, Input, Interactive and Detach have no meaning
 // then. What do returns is the step's Result, to which the streams are added; its Message
-// is masked. An error of do is what kept the engine from doing its job.
-func (c *Command) Do(call *dag.Call, do func(*Work) (dag.Result, error)) (dag.Result, error) {
+// is masked. When the system is short of descriptors it waits, until ctx ends. An error of do
+// is what kept the engine from doing its job.
+func (c *Command) Do(ctx context.Context, call *dag.Call, do func(*Work) (dag.Result, error)) (dag.Result, error) {
 	t, err := c.try(call)
 	if err != nil {
 		return dag.Result{}, err
 	}
 	defer t.cleanUp()
-	if err := t.surround(); err != nil {
-		return t.failure(err)
+	err = t.session.patiently(ctx, t.call.Path, func() error {
+		err := t.surround()
+		if shortage(err) {
+			t.undo()
+		}
+		return err
+	})
+	switch {
+	case err != nil && ctx.Err() != nil: // the caller makes a timeout or a cancel of it
+		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
+	case err != nil:
+		return t.failure(noStart(err))
 	}
-	w := &Work{Env: t.env, try: t}
+	w := &Work{Env: t.env, ctx: ctx, try: t}
 	r, err := do(w)
 	w.end()
 	if err == nil {
@@ -67,7 +80,7 @@ func (w *Work) Print(which Streams, text string) error {
 	if w.ended || text == "" {
 		return nil
 	}
-	st, err := w.try.opened(which)
+	st, err := w.try.opened(w.ctx, which)
 	if err != nil {
 		return err
 	}
@@ -88,15 +101,23 @@ func (w *Work) end() {
 }
 
 // opened is one of the try's streams, made when it is first printed on.
-func (t *try) opened(which Streams) (*stream, error) {
+func (t *try) opened(ctx context.Context, which Streams) (*stream, error) {
 	at := &t.streams[0]
 	if which == Stderr {
 		at = &t.streams[1]
 	}
-	var err error
-	if *at == nil {
-		*at, err = t.openStream(which, !t.session.mask.Empty())
+	if *at != nil {
+		return *at, nil
 	}
+	err := t.session.patiently(ctx, t.call.Path, func() error {
+		st, err := t.openStream(which, !t.session.mask.Empty())
+		if err != nil && st != nil {
+			st.discard()
+			st = nil
+		}
+		*at = st
+		return err
+	})
 	return *at, err
 }
 

@@ -17,7 +17,9 @@ type work struct {
 	do    func(*Work) (dag.Result, error)
 }
 
-func (w work) Run(_ context.Context, c *dag.Call) (dag.Result, error) { return w.hands.Do(c, w.do) }
+func (w work) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
+	return w.hands.Do(context.Background(), c, w.do)
+}
 
 func (b *bench) work(t *testing.T, c *Command, do func(*Work) (dag.Result, error)) (r dag.Result) {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // escapes are the ways in which what a step starts gets out of sight. SLEEP is a process
@@ -229,4 +230,127 @@ func TestKilledEngineLeavesNoValues(t *testing.T) {
 	if left := holding(); len(left) > 0 || out.code != 0 {
 		t.Errorf("%q hold the value\n%s", left, out)
 	}
+}
+
+// TestForkBomb: a step that takes all processes its user may have ends by itself or is
+// ended; flowrun goes on, ends in order and leaves nothing of it.
+func TestForkBomb(t *testing.T) {
+	for name, script := range map[string]string{
+		"in its group":       `b() { b | b & }; b; sleep 1`,
+		"in its own session": `b() { (env -i setsid sleep SECONDS &); b; }; ulimit -s 512; timeout 1 bash -c "$(declare -f b); b"; :`,
+		"in the foreground":  `b() { b | b; }; timeout 2 bash -c "$(declare -f b); b"; :`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			uid := 5000 + uint32(os.Getpid()%10000) + uint32(fraction.Add(1)) // nobody else's processes count
+			s.by(uid)
+			sleep, _ := sleeper()
+			s.env = append(s.env, "FLOWRUN_GRACE=500ms")
+			s.write("bomb.yaml", "name: bomb\ndescription: x\nsteps:\n  - name: bomb\n    bash: |\n      "+
+				indent(strings.ReplaceAll(script, "sleep SECONDS", sleep))+"\n  - name: next\n    run: echo next\n")
+			c := s.command("run", "./bomb.yaml")
+			c.Args = append([]string{"bash", "-c", `ulimit -u 200 && exec "$@"`, "bash", c.Path}, c.Args[1:]...)
+			c.Path, _ = exec.LookPath("bash")
+			t.Cleanup(func() { endAllOf(uid) })
+			out := s.finish(c)
+			if out.code != 0 && out.code != 1 || strings.Contains(out.stderr, "goroutine ") {
+				t.Errorf("flowrun did not end in order\n%.3000s", out)
+			}
+			if list := s.run("runs", "-o", "json"); strings.Contains(list.stdout, "interrupted") || !strings.Contains(list.stdout, "bomb") {
+				t.Errorf("the run is not on record as ended\n%s\n%.3000s", list, out)
+			}
+			if n := len(ofUser(uid)); n > 0 {
+				t.Errorf("%d processes are left\n%.3000s", n, out)
+			}
+		})
+	}
+}
+
+// ofUser are the living processes of a user.
+func ofUser(uid uint32) (pids []int) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		status, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "status"))
+		if strings.Contains(string(status), fmt.Sprintf("\nUid:\t%d\t", uid)) && !strings.Contains(string(status), "State:\tZ") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// endAllOf kills a user's processes, and those they fork meanwhile.
+func endAllOf(uid uint32) {
+	for range 100 {
+		list := ofUser(uid)
+		for _, pid := range list {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if len(list) == 0 {
+			return
+		}
+	}
+}
+
+// TestNoDescriptors: a run that has no descriptors left for its next step waits until
+// there are some.
+func TestNoDescriptors(t *testing.T) {
+	for name, step := range map[string]string{
+		"plain":  `echo`,
+		"masked": `echo`,
+		"input":  "cat\n    input: '{first.output}'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			environment := ""
+			if name == "masked" {
+				s.env = append(s.env, "TOKEN=hunter2hunter2")
+				environment = "environment: {secrets: [TOKEN]}\n"
+			}
+			text := "name: many\ndescription: x\n" + environment + "steps:\n  - name: first\n    bash: touch ready; while [ ! -e go ]; do sleep 0.01; done; echo first\n"
+			for i := range 3 {
+				text += fmt.Sprintf("  - name: s%d\n    bash: %s\n", i, step)
+			}
+			s.write("many.yaml", text)
+			c := s.command("run", "./many.yaml")
+			printed, err := os.Create(s.path("printed"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer printed.Close()
+			c.Stdout, c.Stderr = printed, printed
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			s.await("the first step runs", 30*time.Second, func() bool { return s.exists("ready") })
+			limit := syscall.Rlimit{Cur: 3, Max: 20000}
+			if err := setLimit(c.Process.Pid, &limit); err != nil {
+				t.Fatal(err)
+			}
+			s.write("go", "")
+			s.await("the next step is to start", 30*time.Second, func() bool { return strings.Contains(s.read("printed"), " s0 ") })
+			time.Sleep(100 * time.Millisecond) // in which it tries
+			limit.Cur = 20000
+			if err := setLimit(c.Process.Pid, &limit); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Wait(); err != nil {
+				t.Errorf("the run: %v\n%s", err, s.read("printed"))
+			}
+		})
+	}
+}
+
+// setLimit sets how many descriptors another process may have.
+func setLimit(pid int, limit *syscall.Rlimit) error {
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), syscall.RLIMIT_NOFILE, uintptr(unsafe.Pointer(limit)), 0, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
 }

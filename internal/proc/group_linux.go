@@ -129,10 +129,10 @@ func (g *Group) Start(s Spec) (Process, error) {
 	}
 	attr.Files = files[:]
 	fork := func() (int, error) { return syscall.ForkExec(s.Path, s.Args, &attr) }
-	pid, err := enroll(fork, false, s.Detach)
+	pid, err := enroll(fork, false, s.Detach && !s.Bound)
 	if leaf != nil && leafRefused(err) {
 		attr.Sys.UseCgroupFD = false
-		if pid, err = enroll(fork, false, s.Detach); err == nil {
+		if pid, err = enroll(fork, false, s.Detach && !s.Bound); err == nil {
 			g.dropLeaf(leaf)
 		}
 	}

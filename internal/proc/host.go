@@ -44,6 +44,7 @@ type Spec struct {
 	Dir    string      // "" is this process's directory
 	Files  [3]*os.File // stdin, stdout, stderr
 	Detach bool        // what the process leaves behind stays when the run ends
+	Bound  bool        // with Detach: what it leaves is ended all the same once this process is gone (Sweep)
 	TTY    bool        // stdin is a terminal: the process's session has it as its own (Unix only)
 }
 

@@ -1,0 +1,67 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/proc"
+)
+
+// shortage says that the system is out of something that others give back: descriptors,
+// processes, memory.
+func shortage(err error) bool {
+	return shortOfFiles(err) || errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM)
+}
+
+func shortOfFiles(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
+
+// How long a shortage is waited out. Descriptors are mostly held by connections, which
+// end; processes by what the run itself has left running, which ends with the run.
+var (
+	filePatience    = 5 * time.Minute
+	processPatience = 10 * time.Second
+)
+
+// Pauses while a shortage lasts, and when people hear of it.
+const (
+	shortPause   = 5 * time.Millisecond
+	longPause    = 250 * time.Millisecond
+	shortageNews = time.Second
+)
+
+// patiently does something again until the system is not short of what it takes, or for
+// so long that it will not come: then the shortage is the error. do must leave nothing
+// behind when it fails. It also ends with ctx.
+func (s *Session) patiently(ctx context.Context, step dag.ID, do func() error) error {
+	err := do()
+	if err == nil || !shortage(err) {
+		return err
+	}
+	begun := time.Now()
+	for pause := shortPause; ; pause = min(2*pause, longPause) {
+		if errors.Is(err, syscall.EMFILE) {
+			proc.WithSpare(func() { err = do() })
+		}
+		waited := time.Since(begun)
+		switch {
+		case err == nil, !shortage(err):
+			return err
+		case shortOfFiles(err) && waited >= filePatience, !shortOfFiles(err) && waited >= processPatience:
+			return err
+		case waited >= shortageNews && s.shortOf.CompareAndSwap(false, true):
+			s.Notify(Notice{Code: NoticeShortage, Step: step, Message: fmt.Sprintf("waiting to start step %s: %v", step, err)})
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+		err = do()
+	}
+}
