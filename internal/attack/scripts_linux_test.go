@@ -17,7 +17,7 @@ func script(id, body string, permissions ...string) string {
 		"  async execute({ x }) { const { api } = this; " + body + " }\n}\n"
 }
 
-// program writes an executable file that leaves PWN behind.
+// intruder writes an executable file that leaves PWN behind.
 func (s *site) program(name string) {
 	s.Helper()
 	s.chmod(s.write(name, "#!/bin/sh\n: >\""+s.path("PWN")+"\"\n"), 0o755)
@@ -43,8 +43,8 @@ func TestProgramsOfScripts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
-			s.program("echo")
-			s.program("evil/echo")
+			s.intruder("echo")
+			s.intruder("evil/echo")
 			s.write("evil/this_one.py", "open('"+s.path("PWN")+"', 'w')\n")
 			s.write("it.tool.js", script("it", body, "filesystem:execute:echo", "filesystem:execute:bash", "filesystem:execute:sh", "filesystem:execute:python3", "filesystem:execute:git"))
 			if out := s.run("run", "./it.tool.js", "x="+s.project); s.exists("PWN") {
