@@ -46,9 +46,10 @@ func (a *app) checkSettings() []finding {
 // checkState looks at the folder of history and logs, and at who may use it.
 func (a *app) checkState() []finding {
 	dir, err := stateDir()
-	if err != nil {
+	if dir == "" {
 		return []finding{bad("state", "set HOME or FLOWRUN_STATE_DIR", "%v", err)}
 	}
+	refused := err
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -59,7 +60,9 @@ func (a *app) checkState() []finding {
 		return []finding{bad("state", "move it away, or set FLOWRUN_STATE_DIR", "%s is no folder", dir)}
 	}
 	list := []finding{good("state", "%s", dir)}
-	if err := tryWriting(dir); err != nil {
+	if refused != nil {
+		list[0] = bad("state", "", "%v", refused)
+	} else if err := tryWriting(dir); err != nil {
 		list[0] = bad("state", "make it yours, or set FLOWRUN_STATE_DIR", "nothing can be written into %s: %v", dir, err)
 	}
 	files := []string{dir, filepath.Join(dir, "runs")}
