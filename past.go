@@ -32,6 +32,10 @@ func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*Past,
 		return nil, fmt.Errorf("cannot read run %s: %w", id, err)
 	}
 	p := &Past{Record: r}
+	if r.Unbegun {
+		p.Plan = r.unbegun()
+		return p, p.Refresh(ctx, s)
+	}
 	if p.Plan, err = r.compile(lib.Snapshot(r.Sources), r.asked()); err != nil {
 		// One in which a secret was hidden may not be what it was.
 		whole, lost := r.whole(lib)

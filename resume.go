@@ -33,6 +33,9 @@ func (p *Past) Resume(lib *tool.Library, o ResumeOptions) (*Again, error) {
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, ErrLive)
 	}
+	if err := p.begun("resume"); err != nil {
+		return nil, err
+	}
 	if p.Record.RetryOf != "" && len(p.Events) == 0 { // what it was to take over is not on record
 		return nil, fmt.Errorf("cannot resume run %s: its engine died before it had begun; retry run %s again", p.Record.ID, p.Record.RetryOf)
 	}

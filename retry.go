@@ -29,6 +29,9 @@ func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot retry run %s: %w", p.Record.ID, ErrLive)
 	}
+	if err := p.begun("retry"); err != nil {
+		return nil, err
+	}
 	plan, err := p.plan(lib)
 	if err != nil {
 		return nil, err

@@ -105,7 +105,10 @@ type Record struct {
 	Alone bool   `json:"alone,omitempty"`
 	// Sources are the definitions that were run, the tool's own first.
 	Sources []tool.Source `json:"sources"`
-	Trace   TraceContext  `json:"trace,omitzero"` // that the run began in
+	// Unbegun says that the run could not begin: it has failed, and has no definitions
+	// and no steps.
+	Unbegun bool         `json:"unbegun,omitempty"`
+	Trace   TraceContext `json:"trace,omitzero"` // that the run began in
 }
 
 // RecordedWorld is a World without the environment, which may hold secrets: a run

@@ -18,6 +18,7 @@ type families struct {
 	runs        *prometheus.CounterVec   // tool, status
 	runDuration *prometheus.HistogramVec // tool
 	runsRunning *prometheus.GaugeVec     // tool
+	lastSuccess *prometheus.GaugeVec     // tool
 	queueWait   *prometheus.HistogramVec // tool
 
 	steps        *prometheus.CounterVec   // tool, step, status
@@ -37,6 +38,7 @@ func newFamilies() families {
 		runs:        counter("flowrun_runs_total", "Runs that have ended, by the state they ended in.", "tool", "status"),
 		runDuration: histogram("flowrun_run_duration_seconds", "How long runs took; a resumed one since it was resumed.", "tool"),
 		runsRunning: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "flowrun_runs_running", Help: "Runs under way now."}, []string{"tool"}),
+		lastSuccess: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "flowrun_last_success_timestamp_seconds", Help: "When a run of the tool last succeeded, in seconds since 1970."}, []string{"tool"}),
 		queueWait:   histogram("flowrun_step_queue_wait_seconds", "How long tries of steps waited for a slot when nothing else kept them.", "tool"),
 
 		steps:        counter("flowrun_steps_total", "Steps that have ended, by the state they ended in.", "tool", "step", "status"),
@@ -53,7 +55,7 @@ func newFamilies() families {
 }
 
 func (f *families) all() []prometheus.Collector {
-	return []prometheus.Collector{f.runs, f.runDuration, f.runsRunning, f.queueWait,
+	return []prometheus.Collector{f.runs, f.runDuration, f.runsRunning, f.lastSuccess, f.queueWait,
 		f.steps, f.stepDuration, f.retries, f.fallbacks, f.timeouts, f.cacheHits, f.truncated,
 		f.journalAppend, f.journalSync}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +43,7 @@ func values(t *testing.T, g prometheus.Gatherer) map[string]float64 {
 			}
 		}
 	}
+	maps.DeleteFunc(list, func(name string, _ float64) bool { return strings.HasPrefix(name, "last_success") }) // see TestLastSuccess
 	for name, v := range list {
 		if v == 0 {
 			delete(list, name)
@@ -166,6 +168,32 @@ func TestCountersBeginAtZero(t *testing.T) {
 		if got[name] != want {
 			t.Errorf("%s: %d series, want %d", name, got[name], want)
 		}
+	}
+}
+
+// TestLastSuccess: the time of a tool's last success is told, and no other end's.
+func TestLastSuccess(t *testing.T) {
+	m, reg := measure(t, metrics.Options{})
+	last := func(tool string) float64 {
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			for _, s := range f.Metric {
+				if f.GetName() == "flowrun_last_success_timestamp_seconds" && s.Label[0].GetValue() == tool {
+					return s.Gauge.GetValue()
+				}
+			}
+		}
+		return 0
+	}
+	m.Succeeded("old", time.Unix(1000, 0))
+	good, bad := m.Run("good"), m.Run("bad")
+	good.Emit(at(1, dag.RunFinished, "", ended(dag.Succeeded, time.Second)))
+	bad.Emit(at(1, dag.RunFinished, "", ended(dag.Failed, time.Second)))
+	if last("old") != 1000 || last("good") < 1000 || last("bad") != 0 {
+		t.Errorf("old %v, good %v, bad %v", last("old"), last("good"), last("bad"))
 	}
 }
 

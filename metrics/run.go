@@ -63,6 +63,9 @@ func (r *Run) Emit(e dag.Event) {
 		if e.Result != nil && !r.ended {
 			r.tool.duration.Observe(seconds(e.Time.Sub(r.began)))
 			r.end(e.Result.Status)
+			if e.Result.Status == dag.Succeeded {
+				r.metrics.Succeeded(r.name, e.Time)
+			}
 		}
 	}
 }

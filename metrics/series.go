@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/flowrun/flowrun/dag"
@@ -58,6 +60,18 @@ func (m *Metrics) tool(name string) *toolSeries {
 	}
 	m.tools[name] = t
 	return t
+}
+
+// Succeeded notes when a run of a tool last succeeded, for runs that no Run has watched,
+// such as those of an earlier process.
+func (m *Metrics) Succeeded(tool string, at time.Time) {
+	m.tool(tool)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.tools[tool] == nil {
+		tool = Other
+	}
+	m.families.lastSuccess.WithLabelValues(tool).Set(float64(at.UnixMilli()) / 1000)
 }
 
 // step finds the series of a step.

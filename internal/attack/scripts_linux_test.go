@@ -18,7 +18,7 @@ func script(id, body string, permissions ...string) string {
 }
 
 // intruder writes an executable file that leaves PWN behind.
-func (s *site) program(name string) {
+func (s *site) intruder(name string) {
 	s.Helper()
 	s.chmod(s.write(name, "#!/bin/sh\n: >\""+s.path("PWN")+"\"\n"), 0o755)
 }

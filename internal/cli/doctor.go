@@ -34,7 +34,7 @@ const (
 // checks are what doctor looks at, in this order.
 func (a *app) checks() []func() []finding {
 	return []func() []finding{a.checkVersion, a.checkShells, a.checkClock, a.checkTemp, a.checkSupervision, a.checkTerminal, a.checkSettings, a.checkTelemetry,
-		a.checkState, a.checkHistory, a.checkRuns, a.checkScopes, a.checkDefinitions, a.checkSchemas, a.checkDiscovery}
+		a.checkState, a.checkHistory, a.checkRuns, a.checkScheduler, a.checkScopes, a.checkDefinitions, a.checkSchemas, a.checkDiscovery}
 }
 
 func (a *app) doctorCommand() *cobra.Command {

@@ -26,12 +26,15 @@ type ended struct {
 	err  error         // why the engine could not bring it to its end; nil where it could
 }
 
-// rulesOf are the notifications of a plan's tool and of the settings in force. Those of
+// rulesOf are the notifications of a plan's tool, where there is one, and of the settings in
+// force. Those of
 // tools that it uses inside do not count.
 func rulesOf(p *flowrun.Plan, c *config.Config) (list []notice.Rule) {
-	for _, n := range p.Definition.Notify {
-		list = append(list, notice.Rule{On: events(n.On), Command: written(n.Command), Webhook: written(n.Webhook),
-			SecretEnv: written(n.SecretEnv), SecretFile: written(n.SecretFile)})
+	if p != nil {
+		for _, n := range p.Definition.Notify {
+			list = append(list, notice.Rule{On: events(n.On), Command: written(n.Command), Webhook: written(n.Webhook),
+				SecretEnv: written(n.SecretEnv), SecretFile: written(n.SecretFile)})
+		}
 	}
 	for _, n := range c.Notifications() {
 		if !n.Ignored {

@@ -189,10 +189,11 @@ func (s *scheduler) claimed(ctx context.Context) []schedule.Firing {
 	return list
 }
 
-// begin starts the run of a slot that has been claimed. Where that can never be, the slot
-// is left out, and the error says why; else the claim stands and is looked at again.
+// begin starts the run of a slot that has been claimed. Where that can never be, the run
+// is on record as failed, or the slot is left out, and the error says why; else the claim
+// is kept and looked at again.
 func (s *scheduler) begin(ctx context.Context, p schedule.Schedule, run string) error {
-	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: origin(p.Name), ID: run, Unlisted: true})
+	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: origin(p.Name), ID: run, Claimed: true, Unlisted: true})
 	if err == nil || passes(err) {
 		return err
 	}
@@ -230,7 +231,7 @@ func (s *scheduler) report(r schedule.Report) {
 		log.Warn("slots missed", "count", r.Count, "reason", r.Reason)
 	case schedule.Failed:
 		if !errors.Is(r.Err, service.ErrDraining) {
-			log.Error("slot failed", "error", r.Err.Error())
+			log.Error("slot failed", "error", service.Loggable(r.Err))
 		}
 	case schedule.Jumped:
 		s.log.Warn("the clock was set", "by", r.Lag.Round(time.Second).String())

@@ -78,7 +78,9 @@ func (a *app) listSchedules(ctx context.Context, s *sqlite.Store, output string)
 	if output == "json" {
 		return a.writeJSON(struct {
 			Schedules []scheduleJSON `json:"schedules"`
-		}{list})
+			// SchedulerRunning says whether something is there that fires them.
+			SchedulerRunning bool `json:"scheduler_running"`
+		}{list, schedulerRuns()})
 	}
 	if len(list) == 0 {
 		a.say("no schedules; flowrun schedule add TOOL --cron EXPR adds one, schedule: in a definition too")
@@ -88,7 +90,11 @@ func (a *app) listSchedules(ctx context.Context, s *sqlite.Store, output string)
 	for i, j := range list {
 		rows[i] = []string{j.Name, j.Tool, when(t.entries[i].Spec), j.nextWord(now), j.lastWord(), j.Source}
 	}
-	return console.Table(a.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: a.width()})
+	err = console.Table(a.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: a.width()})
+	if err == nil {
+		a.sayIdle()
+	}
+	return err
 }
 
 func describeEntry(ctx context.Context, s *sqlite.Store, e planned, now time.Time) (scheduleJSON, error) {

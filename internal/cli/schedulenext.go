@@ -61,6 +61,8 @@ a definition; its fields are one argument.`,
 			}
 			if s.Name == "" {
 				s.Spec = s.Spec.From(begin)
+			} else {
+				a.sayIdle()
 			}
 			if output == "json" {
 				return a.writeJSON(upcoming(&s, begin, count))

@@ -88,6 +88,8 @@ func (in installation) serviceUnit(id, about, dir, kind, wanted string, words []
 		b.WriteString("After=network-online.target\nWants=network-online.target\n")
 	}
 	fmt.Fprintf(&b, "\n[Service]\nType=%s\nWorkingDirectory=%s\n", kind, unitPath(dir))
+	// Secrets and settings of the person's, which no unit should hold; %E is ~/.config or /etc.
+	b.WriteString("EnvironmentFile=-%E/flowrun/environment\n")
 	if in.state != "" {
 		fmt.Fprintf(&b, "Environment=%s\n", unitWord("FLOWRUN_STATE_DIR="+in.state))
 	}

@@ -182,13 +182,21 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 				run.Close()
 			}
 		},
+		Passes: passes,
 		Ended: func(ctx context.Context, e service.Ended) {
-			n := notifier{store: s, settings: f.settings, dir: e.Workspace, say: func(trouble string) { d.log.Warn(trouble, "run", e.Result.ID) }}
-			n.tell(ctx, ended{e.Result, e.Plan, e.Past, e.Err})
+			a.notifier(s, d, f, e.Workspace, e.Result.ID).tell(ctx, ended{e.Result, e.Plan, e.Past, e.Err})
+		},
+		Unbegun: func(ctx context.Context, u service.Unbegun) {
+			run := program.Run(u.Result.Tool)
+			for _, e := range u.Events {
+				run.Emit(e)
+			}
+			a.notifier(s, d, f, u.Workspace, u.Result.ID).tell(ctx, ended{u.Result, u.Plan, nil, nil})
 		}})
 	if err != nil {
 		return err
 	}
+	lastSuccesses(ctx, s, sv, program.Succeeded)
 	var fired *scheduler // nil: this service fires no schedules
 	calm := func() {}
 	if !f.noSchedules {
@@ -217,6 +225,23 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	}
 	d.log.Info("stopped", "left", left)
 	return err
+}
+
+// lastSuccesses tells when each tool last succeeded before this service began. What
+// cannot be read is not known.
+func lastSuccesses(ctx context.Context, s *sqlite.Store, sv *service.Service, tell func(tool string, at time.Time)) {
+	tools, _ := sv.Tools(ctx)
+	for _, t := range tools {
+		found, err := s.Runs(ctx, flowrun.Query{Tool: t.Name, Status: []dag.Status{dag.Succeeded}, Limit: 1})
+		if err == nil && len(found) > 0 {
+			tell(t.Name, found[0].Ended)
+		}
+	}
+}
+
+// notifier tells of the end of a run of the service.
+func (a *app) notifier(s *sqlite.Store, d *door, f serveFlags, workspace, run string) notifier {
+	return notifier{store: s, settings: f.settings, dir: workspace, say: func(trouble string) { d.log.Warn(trouble, "run", run) }}
 }
 
 // decide is what the policy says of a tool that is started through the service.

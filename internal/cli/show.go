@@ -172,6 +172,10 @@ func (a *app) next(r *flowrun.Result) {
 	default:
 		return
 	}
+	if r.Reason == dag.ReasonNotBegun {
+		a.say("nothing of it ran; when the reason is gone, start it again: flowrun run %s", r.Tool)
+		return
+	}
 	if step := firstFailed(r); step != "" {
 		a.say("what it printed: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
 	}

@@ -50,6 +50,12 @@ type Config struct {
 	// Ended is told of every run that has ended in the service's hands, or has come to rest
 	// there; it may take its time, and should give up when ctx ends. nil: nobody is.
 	Ended func(ctx context.Context, e Ended)
+	// Unbegun is told of every run that could not begin and is on record as failed; ctx and
+	// time as of Ended. nil: nobody is.
+	Unbegun func(ctx context.Context, u Unbegun)
+	// Passes says whether what kept a run from beginning is not its own fault and may pass:
+	// then it has not failed. nil: nothing does.
+	Passes func(error) bool
 	// Waited is told how long a run stood in line. nil: nobody is.
 	Waited func(time.Duration)
 	// Changes is a number that differs after other processes have written to the Store;

@@ -160,8 +160,24 @@ func TestStart(t *testing.T) {
 				t.Errorf("%+v: %q, %v", c.r, id, err)
 			}
 		}
-		if runs, _ := s.Runs(t.Context(), flowrun.Query{}); len(runs) != 1 {
-			t.Errorf("%d runs are on record", len(runs))
+		failed, _ := s.Runs(t.Context(), flowrun.Query{Status: []dag.Status{dag.Failed}})
+		for _, r := range failed {
+			if r.Reason != dag.ReasonNotBegun || r.Message == "" {
+				t.Errorf("%+v", r)
+			}
+			past, err := s.Past(t.Context(), r.ID)
+			if err != nil || past.Result().Status != dag.Failed {
+				t.Errorf("%s: %v", r.ID, err)
+			}
+			if err := s.Resume(t.Context(), r.ID); !errors.Is(err, flowrun.ErrNeverBegan) {
+				t.Errorf("resume: %v", err)
+			}
+			if _, err := s.Retry(t.Context(), r.ID, nil); !errors.Is(err, flowrun.ErrNeverBegan) {
+				t.Errorf("retry: %v", err)
+			}
+		}
+		if len(failed) != 4 { // but for the two paths
+			t.Errorf("%d runs have failed", len(failed))
 		}
 	})
 }

@@ -19,6 +19,27 @@ import (
 
 // Start implements Surface.
 func (s *Service) Start(ctx context.Context, r Request) (string, error) {
+	id, err := s.start(ctx, r)
+	if err != nil && s.counts(r, err) {
+		s.Failed(ctx, r, err)
+	}
+	return id, err
+}
+
+// counts says whether a run that could not begin has failed.
+func (s *Service) counts(r Request, err error) bool {
+	switch {
+	case errors.Is(err, ErrDraining), errors.Is(err, ErrPath), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return false
+	case s.Passes != nil && s.Passes(err):
+		return false
+	}
+	var unknown *tool.NotFoundError
+	mistyped := errors.As(err, &unknown) && unknown.Name == r.Tool
+	return r.Origin != "api" && r.Origin != "detach" || !mistyped
+}
+
+func (s *Service) start(ctx context.Context, r Request) (string, error) {
 	if IsPath(r.Tool) {
 		return "", ErrPath
 	}

@@ -20,6 +20,10 @@ type Request struct {
 	// ID, where set, is the run's id. A run of that id that is there already is the
 	// answer, and nothing is started: so a caller may ask again when it did not hear.
 	ID string
+	// Claimed says that ID was kept for this request alone: if the run cannot begin, it is
+	// on record as failed under that id. Otherwise that gets an id of its own, so that the
+	// request can be repeated.
+	Claimed bool
 	// Unlisted lets Tool be one that the service does not offer to callers over the network:
 	// built in, or discovered. It is for requests of the service's own user.
 	Unlisted bool
@@ -71,8 +75,12 @@ var (
 // Surface is what doors may ask of a service. Errors are those of the root package
 // (tool.NotFoundError, ParamsError, Diagnostics, ErrNoRun, ErrLive ...) and the ones above.
 type Surface interface {
-	// Start begins a run and answers its id once it is on record for good.
+	// Start begins a run and answers its id once it is on record for good. One that cannot
+	// begin is put on record as failed, with the error; but for an API request whose tool
+	// is not known.
 	Start(ctx context.Context, r Request) (id string, err error)
+	// Failed puts a run on record that could not begin for a reason of its caller's door.
+	Failed(ctx context.Context, r Request, why error)
 	// Cancel asks a run to stop.
 	Cancel(ctx context.Context, id, reason string) error
 	// Resume goes on with a run that rests or was interrupted, as flowrun resume does.

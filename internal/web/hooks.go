@@ -52,6 +52,7 @@ func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
 	}
 	q := service.Request{Tool: h.Tool, Origin: "webhook:" + h.Name, Unlisted: true, Parent: traceparent(r)}
 	if q.Params, err = hookParams(h, r, body); err != nil {
+		d.Failed(r.Context(), q, err)
 		return err
 	}
 	if delivery := r.Header.Get(h.DeliveryHeader); h.DeliveryHeader != "" && delivery != "" {
@@ -59,7 +60,7 @@ func (d *door) hook(w http.ResponseWriter, r *http.Request) error {
 	}
 	id, err := d.Start(context.WithoutCancel(r.Context()), q)
 	if err != nil {
-		d.Log.Warn("webhook started nothing", "webhook", h.Name, "tool", h.Tool, "error", err.Error())
+		d.Log.Warn("webhook started nothing", "webhook", h.Name, "tool", h.Tool, "error", service.Loggable(err))
 		return err
 	}
 	return accept(w, id)

@@ -111,6 +111,8 @@ func problemOf(err error) *problem {
 		return tell(404, "unknown-schedule", service.ErrNoSchedule.Error(), "GET /api/v1/schedules lists them")
 	case errors.Is(err, flowrun.ErrLive):
 		return tell(409, "live", flowrun.ErrLive.Error(), "cancel it, or wait until it has ended")
+	case errors.Is(err, flowrun.ErrNeverBegan):
+		return tell(409, "never-began", flowrun.ErrNeverBegan.Error(), "POST /api/v1/runs starts a new one")
 	case errors.Is(err, flowrun.ErrChanged):
 		return tell(409, "changed", flowrun.ErrChanged.Error(), "look at the run again")
 	case errors.As(err, &asks):

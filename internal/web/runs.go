@@ -109,6 +109,9 @@ func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
 	}
 	found = slices.DeleteFunc(found, func(i flowrun.RunInfo) bool { return !c.may(i.Tool) })
 	found = found[:min(len(found), limit)]
+	for i := range found {
+		found[i].Message = outside(found[i].Reason, found[i].Message)
+	}
 	return writeJSON(w, 200, listing.RunsOf(found, time.Now()))
 }
 
@@ -153,7 +156,18 @@ func (d *door) showRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, 200, p.Result())
+	res := p.Result()
+	res.Message = outside(res.Reason, res.Message)
+	return writeJSON(w, 200, res)
+}
+
+// outside is the message of a run as callers read it: why one could not begin may name
+// paths and settings of the machine.
+func outside(reason, message string) string {
+	if reason == dag.ReasonNotBegun {
+		return "the run could not begin; flowrun show, on the machine of the service, says why"
+	}
+	return message
 }
 
 func (d *door) startRun(w http.ResponseWriter, r *http.Request) error {

@@ -46,6 +46,7 @@ func (s *stream) event(id uint64, run string, e dag.Event) error {
 	e.Run = run
 	if e.Result != nil {
 		r := *e.Result
+		r.Message = outside(r.Reason, r.Message)
 		r.Stdout, r.Stderr = nowhere(r.Stdout), nowhere(r.Stderr)
 		e.Result = &r
 	}
