@@ -163,7 +163,11 @@ func (t *try) openFile() error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(t.dir, path)
 	}
-	if t.file, err = t.session.streamFile(filepath.Clean(path), t.call.Attempt); err != nil {
+	err = t.session.WithRights(t.confine, func() (err error) {
+		t.file, err = t.session.streamFile(filepath.Clean(path), t.call.Attempt)
+		return err
+	})
+	if err != nil {
 		return startError{126, fmt.Sprintf("cannot stream the step's output: %v; make the folder, or change output.file", err)}
 	}
 	return nil
