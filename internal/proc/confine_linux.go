@@ -22,6 +22,7 @@ func CanConfine() error { return nil }
 // becomes the program. It returns only with an error.
 func become(c Confinement, file string, args []string) error {
 	runtime.LockOSThread() // rights are a thread's, and exec keeps those of its caller
+	WithholdFiles()
 	for _, procs := range c.Join {
 		if err := os.WriteFile(procs, []byte("0"), 0); err != nil {
 			return fmt.Errorf("cannot enter the cgroup that bounds its memory: %w", err)
@@ -39,7 +40,6 @@ func become(c Confinement, file string, args []string) error {
 			return fmt.Errorf("cannot bound its memory: %w", err)
 		}
 	}
-	WithholdFiles()
 	return execute(file, args)
 }
 
