@@ -139,7 +139,7 @@ func (a *Args) openEnvironment(ctx context.Context) error {
 
 // readEnvFiles reads the tool's env-files: their variables stand over the process's.
 func (a *Args) readEnvFiles() (err error) {
-	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Files: a.plan.envFiles, Step: a.path, Resolve: a.world.resolve,
+	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.confine, Files: a.plan.envFiles, Step: a.path, Resolve: a.world.resolve,
 		Outer: func(name string) (string, bool) { v, ok := a.world.env[name]; return v, ok }}, scope{args: a})
 	for _, kv := range a.files {
 		name, value, _ := strings.Cut(kv, "=")
@@ -319,7 +319,7 @@ func (a *Args) makeTemp(run string, path dag.ID) error {
 		return fmt.Errorf("cannot make the temporary directory: %w", err)
 	}
 	a.session.RemoveAtClose(a.temp)
-	if err := a.confine.Own(a.temp); err != nil {
+	if err := a.session.HandOver(a.temp, a.confine); err != nil {
 		return fmt.Errorf("cannot hand the temporary directory to reduced steps: %w", err)
 	}
 	return nil

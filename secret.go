@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -207,17 +208,28 @@ func (a *Args) fetch(ctx context.Context, s secretSource) (string, error) {
 	return v, nil
 }
 
+// fetchFile reads a file as far as the tool's own steps could: a confined tool is handed
+// nothing that they may not read.
 func (a *Args) fetchFile(s secretSource) (string, error) {
 	path, err := s.file.Text(scope{args: a})
 	if err != nil {
 		return "", err
 	}
 	path = a.world.resolve(path)
-	return a.answers.once("file\x00"+path, func() (string, error) {
-		text, err := dotenv.ReadBounded(path, maxSecret)
+	if a.confine.Image != "" && !insideFolder(a.world.Workspace, path) {
+		return "", fmt.Errorf("%s is outside the workspace, and the tool's container may not read it; take the value from a variable (env)", path)
+	}
+	return a.answers.once(fmt.Sprintf("file %v\x00%s", a.confine.Reduced, path), func() (text string, err error) {
+		err = a.session.WithRights(a.confine, func() (err error) {
+			text, err = dotenv.ReadBounded(path, maxSecret)
+			return err
+		})
 		var at *fs.PathError
 		if errors.As(err, &at) {
 			err = fmt.Errorf("cannot read %s: %w", path, at.Err)
+			if a.confine.Reduced && errors.Is(err, fs.ErrPermission) {
+				err = fmt.Errorf("%w; the tool has reduced privileges: let the group nobody read it, or take the value from a variable (env)", err)
+			}
 		}
 		return withoutLineEnd(text), err
 	})
@@ -231,18 +243,36 @@ func (a *Args) fetchCommand(ctx context.Context, s secretSource) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return a.answers.once("command\x00"+strings.Join(argv, "\x00"), func() (string, error) {
+	if a.confine.Image != "" {
+		return "", fmt.Errorf("its command %s would run outside the tool's container; take the value from a variable (env)", expr.Quoted(argv[0]))
+	}
+	// With the rights of the tool's steps; not shared with tools that have other rights.
+	source := fmt.Sprintf("command %v\x00%s", a.confine.Reduced, strings.Join(argv, "\x00"))
+	return a.answers.once(source, func() (string, error) {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
 		ctx, cancel := context.WithTimeoutCause(ctx, secretTimeout, fmt.Errorf("it gave no answer within %v", secretTimeout))
 		defer cancel()
-		text, err := a.session.Capture(ctx, steps.Capture{Name: strings.TrimPrefix(string(a.path)+"/@secrets", "/"), Argv: argv, Dir: a.world.Workspace, Env: a.files, Most: maxSecret})
+		text, err := a.session.Capture(ctx, steps.Capture{Name: strings.TrimPrefix(string(a.path)+"/@secrets", "/"), Argv: argv, Dir: a.world.Workspace, Env: a.files, Most: maxSecret, Confinement: a.confine})
 		if err != nil {
 			err = fmt.Errorf("its command %s: %w", expr.Quoted(argv[0]), err)
 		}
 		return withoutLineEnd(text), err
 	})
+}
+
+// insideFolder says whether a file lies in a folder, links resolved.
+func insideFolder(dir, path string) bool {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // withoutLineEnd takes one line end off the end of a text.

@@ -20,6 +20,8 @@ type Capture struct {
 	Dir  string
 	Env  []string // K=V, on top of what steps inherit
 	Most int      // bytes that it may print
+
+	Confinement Confinement // what it has to do without; of memory it has what there is
 }
 
 // captureGrace is what a program that took too long has between TERM and KILL.
@@ -32,11 +34,18 @@ const captureGrace = time.Second
 // with the run.
 func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	run := s.options.Run
-	env := s.inherits.with(c.Env, []string{proc.MarkRun + "=" + run, proc.MarkStep + "=" + c.Name,
+	env := s.inherits.with(c.Confinement.nobodys(), c.Env, []string{proc.MarkRun + "=" + run, proc.MarkStep + "=" + c.Name,
 		proc.MarkOwner + "=" + proc.Mark(run, s.options.Epoch)})
 	file, err := s.programs.find(c.Argv[0], lookup(env, "PATH"))
 	if err != nil {
 		return "", err
+	}
+	argv := c.Argv
+	if c.Confinement.Reduced {
+		if err := canConfine(s.options.Confines); err != nil {
+			return "", fmt.Errorf("cannot start %q with reduced privileges: %w", c.Argv[0], err)
+		}
+		file, argv = s.reduction(c.Confinement).Wrap(file, argv)
 	}
 	var from *os.File
 	var p proc.Process
@@ -46,7 +55,7 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 			return fmt.Errorf("cannot make a pipe: %w", err)
 		}
 		defer end.Close()
-		if p, err = s.host.Start(proc.Spec{Step: c.Name, Path: file, Args: c.Argv, Env: env, Dir: c.Dir,
+		if p, err = s.host.Start(proc.Spec{Step: c.Name, Path: file, Args: argv, Env: env, Dir: c.Dir,
 			Files: [3]*os.File{s.null, end, s.null}, Detach: true}); err != nil {
 			from.Close()
 			return fmt.Errorf("cannot start %q: %w", c.Argv[0], err)

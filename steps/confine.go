@@ -15,7 +15,7 @@ import (
 // Confinement is what a tool's steps have to do without (S1-193, S1-210, S1-211). The
 // zero Confinement takes nothing away.
 type Confinement struct {
-	Reduced   bool   // no capabilities and no way to get any; root becomes nobody
+	Reduced   bool   // no capabilities and no way to get any; root becomes a user of the run's own, in the group nobody
 	MaxMemory int64  // bytes for each step; 0 is no bound
 	Image     string // of the container that each step runs in; "" is none
 	Network   bool   // the container may use the network
@@ -89,7 +89,7 @@ func (t *try) confined(file string) (string, []string, error) {
 	if reasons := t.confine.Check(t.session.options.Confines, nil); len(reasons) > 0 {
 		return "", nil, startError{126, fmt.Sprintf("cannot start the step: %v", errors.Join(reasons...))}
 	}
-	c := proc.Confinement{Reduced: t.confine.Reduced}
+	c := t.session.reduction(t.confine)
 	if err := t.boundMemory(&c); err != nil {
 		return "", nil, err
 	}
@@ -100,7 +100,7 @@ func (t *try) confined(file string) (string, []string, error) {
 		return "", nil, err
 	}
 	if t.confine.nobody() {
-		if err := yield(t.launch.files); err != nil {
+		if err := t.session.yield(t.launch.files); err != nil {
 			return "", nil, err
 		}
 	}
@@ -211,15 +211,20 @@ func (s *Session) removeLimits() {
 	}
 }
 
-// yield lets a step that root starts as nobody read its files: its script, and its
+// reduction is what a process has to do without that is started with reduced rights.
+func (s *Session) reduction(c Confinement) proc.Confinement {
+	return proc.Confinement{Reduced: c.Reduced, User: proc.RunUser(s.options.Run)}
+}
+
+// yield lets a step that root starts as another user read its files: its script, and its
 // large values. Their folder can be passed through and not be listed.
-func yield(files []string) error {
+func (s *Session) yield(files []string) error {
 	if len(files) == 0 {
 		return nil
 	}
 	err := os.Chmod(filepath.Dir(files[0]), 0o711)
 	for _, f := range files {
-		err = errors.Join(err, os.Chown(f, proc.Nobody, proc.Nobody))
+		err = errors.Join(err, proc.HandOver(f, s.options.Run))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot hand a reduced step its files: %w", err)
@@ -227,12 +232,22 @@ func yield(files []string) error {
 	return nil
 }
 
-// Own gives a folder that is made for the steps to the user they run as.
-func (c Confinement) Own(dir string) error {
+// HandOver gives a folder that is made for steps with that confinement to the user they
+// run as.
+func (s *Session) HandOver(dir string, c Confinement) error {
 	if !c.nobody() {
 		return nil
 	}
-	return os.Chown(dir, proc.Nobody, proc.Nobody)
+	return proc.HandOver(dir, s.options.Run)
+}
+
+// WithRights calls f with no more rights to files than steps with that confinement have:
+// what a definition names is read and written as its steps could.
+func (s *Session) WithRights(c Confinement, f func() error) error {
+	if !c.nobody() {
+		return f()
+	}
+	return proc.WithRights(s.options.Run, f)
 }
 
 // nobody says whether steps run as another user than this process: root's, reduced.
@@ -240,7 +255,7 @@ func (c Confinement) nobody() bool {
 	return c.Reduced && c.Image == "" && runtime.GOOS == "linux" && os.Geteuid() == 0
 }
 
-// nobodys are the variables that tell a step which root starts as nobody who it is.
+// nobodys are the variables that tell a step which root starts as another user who it is.
 func (c Confinement) nobodys() []string {
 	if !c.nobody() {
 		return nil

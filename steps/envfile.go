@@ -28,6 +28,8 @@ type EnvFiles struct {
 	Step    dag.ID                      // for notices; "" for the run
 	Resolve func(path string) string    // makes a path absolute
 	Outer   func(string) (string, bool) // variables that values may name, beside those of the files
+
+	Confinement Confinement // of the steps that the variables are for
 }
 
 // ReadEnvFiles reads the variables of files, K=V, each name once. What looks wrong but
@@ -42,7 +44,11 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 			return nil, fmt.Errorf("cannot tell which env file to read: %w", err)
 		}
 		path = files.Resolve(path)
-		text, err := dotenv.Read(path)
+		var text string
+		err = s.WithRights(files.Confinement, func() (err error) {
+			text, err = dotenv.Read(path)
+			return err
+		})
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && f.Optional:
 			continue
@@ -90,7 +96,7 @@ func (t *try) envFiles() ([]string, error) {
 	if len(t.EnvFiles) == 0 {
 		return nil, nil
 	}
-	vars, err := t.session.ReadEnvFiles(EnvFiles{Files: t.EnvFiles, Step: t.call.Path, Resolve: t.beside, Outer: t.outer}, t.scope)
+	vars, err := t.session.ReadEnvFiles(EnvFiles{Files: t.EnvFiles, Step: t.call.Path, Resolve: t.beside, Outer: t.outer, Confinement: t.confine}, t.scope)
 	if err != nil {
 		return nil, inputError{err}
 	}

@@ -163,7 +163,10 @@ func (t *try) openFile() error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(t.dir, path)
 	}
-	t.file, err = t.session.streamFile(filepath.Clean(path), t.call.Attempt)
+	err = t.session.WithRights(t.confine, func() (err error) {
+		t.file, err = t.session.streamFile(filepath.Clean(path), t.call.Attempt)
+		return err
+	})
 	if shortage(err) {
 		return err
 	}

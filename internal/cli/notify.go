@@ -31,9 +31,11 @@ type ended struct {
 // tools that it uses inside do not count.
 func rulesOf(p *flowrun.Plan, c *config.Config) (list []notice.Rule) {
 	if p != nil {
+		security := p.Definition.Security
 		for _, n := range p.Definition.Notify {
 			list = append(list, notice.Rule{On: events(n.On), Command: written(n.Command), Webhook: written(n.Webhook),
-				SecretEnv: written(n.SecretEnv), SecretFile: written(n.SecretFile)})
+				SecretEnv: written(n.SecretEnv), SecretFile: written(n.SecretFile),
+				Reduced: security.ExecutionPrivilege == "reduced", Contained: security.Isolation == "container"})
 		}
 	}
 	for _, n := range c.Notifications() {

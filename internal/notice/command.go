@@ -21,13 +21,16 @@ import (
 // command starts the rule's command. It gets the run on its standard input, and the
 // little that most want to know in its environment; what it prints is dropped. What it
 // leaves running is ended with it.
-func (s Settings) command(ctx context.Context, written string, o Outcome) (err error) {
-	argv, err := expr.Words(written)
+func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
+	argv, err := expr.Words(r.Command)
 	if err != nil {
 		return err
 	}
 	path, err := s.program(argv[0])
 	if err != nil {
+		return err
+	}
+	if path, argv, err = r.confined(path, argv, o.Result.ID); err != nil {
 		return err
 	}
 	doc, err := json.Marshal(o.Result.Brief(dag.InlineLimit))
@@ -69,6 +72,21 @@ func (s Settings) command(ctx context.Context, written string, o Outcome) (err e
 		return fmt.Errorf("it ended with exit code %d", exit.Code)
 	}
 	return nil
+}
+
+// confined is what to start so that the command has the rights of its tool's steps.
+func (r Rule) confined(path string, argv []string, run string) (string, []string, error) {
+	switch {
+	case r.Contained:
+		return "", nil, errors.New("the tool runs in containers, and its command would run outside; use a webhook, or put the command into your settings (notifications)")
+	case !r.Reduced:
+		return path, argv, nil
+	}
+	if err := proc.CanConfine(); err != nil {
+		return "", nil, fmt.Errorf("its privileges cannot be reduced: %w", err)
+	}
+	path, argv = proc.Confinement{Reduced: true, User: proc.RunUser(run)}.Wrap(path, argv)
+	return path, argv, nil
 }
 
 // environ is what the command finds in its environment.

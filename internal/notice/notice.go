@@ -110,6 +110,9 @@ type Rule struct {
 	// SecretEnv is a variable, SecretFile a path, that holds the secret a post is
 	// signed with. At most one is set.
 	SecretEnv, SecretFile string
+	// Reduced starts the command with reduced rights, as the steps of the tool that the
+	// rule is of. Contained refuses it: those steps run in containers.
+	Reduced, Contained bool
 }
 
 // Wants says whether the rule is for the event.
@@ -215,7 +218,7 @@ func Send(ctx context.Context, s Settings, rules []Rule, o Outcome) []Trouble {
 
 func (s Settings) send(ctx context.Context, r Rule, o Outcome) error {
 	if r.Command != "" {
-		return s.command(ctx, r.Command, o)
+		return s.command(ctx, r, o)
 	}
 	return s.post(ctx, r, o)
 }

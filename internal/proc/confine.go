@@ -3,6 +3,7 @@ package proc
 import (
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"os"
 )
 
@@ -14,16 +15,40 @@ import (
 type Confinement struct {
 	// Reduced takes every capability away, and every way to get one: setuid programs
 	// and file capabilities give nothing any more. Root becomes nobody, because a root
-	// without capabilities still owns the system's files.
+	// without capabilities still owns the system's files, or User where that is set.
 	Reduced bool `json:"reduced,omitempty"`
+	User    int  `json:"user,omitempty"` // see RunUser
 	// Join are files (cgroup.procs) by which the process enters cgroups.
 	Join []string `json:"join,omitempty"`
 	// AddressSpace bounds the address space of each process, in bytes; 0 does not.
 	AddressSpace int64 `json:"address_space,omitempty"`
 }
 
-// Nobody is the user and the group that root becomes when its rights are reduced.
+// Nobody is the group that root becomes when its rights are reduced, and the user where
+// there is none of the run's own.
 const Nobody = 65534
+
+// Users of runs are out of the range that systemd's UIDS-GIDS document calls unused.
+const (
+	firstUser = 0x70000000
+	manyUsers = 1 << 27
+)
+
+// RunUser is the user that root becomes for what one run starts with reduced rights: a
+// number that follows from the run's id, so that two runs do not share one (but for a
+// chance of 1 in 134 million) and a resumed run owns its files. It is Nobody where a user
+// namespace has no such numbers.
+func RunUser(run string) int {
+	if !hasUsers() {
+		return Nobody
+	}
+	h := fnv.New32a()
+	h.Write([]byte(run))
+	return firstUser + int(h.Sum32()%manyUsers)
+}
+
+// HandOver gives a file to the user and group that reduced rights of a run leave.
+func HandOver(path, run string) error { return os.Chown(path, RunUser(run), Nobody) }
 
 // confined is argv[0] of a process on its way into its confinement; its Confinement,
 // the program's file and the program's argv follow.

@@ -1,11 +1,13 @@
 package proc
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"unsafe"
 )
@@ -20,13 +22,14 @@ func CanConfine() error { return nil }
 // becomes the program. It returns only with an error.
 func become(c Confinement, file string, args []string) error {
 	runtime.LockOSThread() // rights are a thread's, and exec keeps those of its caller
+	WithholdFiles()
 	for _, procs := range c.Join {
 		if err := os.WriteFile(procs, []byte("0"), 0); err != nil {
 			return fmt.Errorf("cannot enter the cgroup that bounds its memory: %w", err)
 		}
 	}
 	if c.Reduced {
-		if err := reduce(); err != nil {
+		if err := reduce(cmp.Or(c.User, Nobody)); err != nil {
 			return fmt.Errorf("cannot reduce its privileges: %w", err)
 		}
 		RefuseTyping()
@@ -37,7 +40,6 @@ func become(c Confinement, file string, args []string) error {
 			return fmt.Errorf("cannot bound its memory: %w", err)
 		}
 	}
-	WithholdFiles()
 	return execute(file, args)
 }
 
@@ -67,8 +69,9 @@ const (
 	mostCapabilities  = 64
 )
 
-// reduce leaves this thread without capabilities and without a way to get any.
-func reduce() error {
+// reduce leaves this thread without capabilities and without a way to get any. Root becomes
+// the user.
+func reduce(user int) error {
 	if err := prctl(prSetNoNewPrivs, 1, 0); err != nil {
 		return err
 	}
@@ -80,21 +83,21 @@ func reduce() error {
 	}
 	_ = prctl(prCapAmbient, ambientClearAll, 0) // refused only where there are none
 	if os.Geteuid() == 0 {
-		if err := dropRoot(); err != nil {
-			return fmt.Errorf("root cannot become the user nobody (%d): %w", Nobody, err)
+		if err := dropRoot(user); err != nil {
+			return fmt.Errorf("root cannot become user %d: %w", user, err)
 		}
 	}
 	return dropCapabilities()
 }
 
-func dropRoot() error {
+func dropRoot(user int) error {
 	if err := syscall.Setgroups([]int{}); err != nil {
 		return err
 	}
 	if err := syscall.Setresgid(Nobody, Nobody, Nobody); err != nil {
 		return err
 	}
-	return syscall.Setresuid(Nobody, Nobody, Nobody)
+	return syscall.Setresuid(user, user, user)
 }
 
 // dropCapabilities empties the permitted, effective and inheritable sets.
@@ -117,3 +120,18 @@ func prctl(option, a, b uintptr) error {
 	}
 	return nil
 }
+
+// hasUsers says whether this user namespace has the numbers of RunUser.
+var hasUsers = sync.OnceValue(func() bool {
+	text, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		var inside, outside, count int64
+		if _, err := fmt.Sscan(line, &inside, &outside, &count); err == nil && inside <= firstUser && firstUser+manyUsers <= inside+count {
+			return true
+		}
+	}
+	return false
+})
