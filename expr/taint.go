@@ -389,7 +389,7 @@ func (t *taint) input(call *syntax.CallExpr, h *hole) {
 	name := path.Base(literalWord(call.Args[0]))
 	if name == "xargs" {
 		if makesCode(call.Args[1:]) {
-			t.lint(h, "xargs")
+			t.lint(h, name)
 		}
 		return
 	}
