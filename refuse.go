@@ -58,8 +58,7 @@ func (b *binder) judgeWait(w waiter, where string) {
 		return // a step's output, or the author's own
 	}
 	if err := check(text); err != nil {
-		r := t.Refs()[0]
-		b.problem(r.Root, "refused", "", "%s cannot wait for %s: %v", where, b.quoted(r, text), err)
+		b.problem(t.Refs()[0].Root, "refused", "", "%s: %v", where, err) // which quotes no password of an address
 	}
 }
 

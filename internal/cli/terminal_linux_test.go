@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 )
 
 // TestIsTerminal: the descriptor counts, not its name.
@@ -25,10 +26,18 @@ func TestIsTerminal(t *testing.T) {
 	}
 	defer master.Close()
 	defer tty.Close()
+	called := func(f *os.File, name string) *os.File {
+		fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0) // or two files would close one descriptor
+		if err != nil {
+			t.Fatal(err)
+		}
+		return os.NewFile(uintptr(fd), name)
+	}
 	for _, c := range []struct {
 		f    *os.File
 		want bool
-	}{{null, false}, {os.NewFile(null.Fd(), "/dev/stdin"), false}, {zero, false}, {tty, true}, {os.NewFile(tty.Fd(), "/dev/null"), true}} {
+	}{{null, false}, {called(null, "/dev/stdin"), false}, {zero, false}, {tty, true}, {called(tty, "/dev/null"), true}} {
+		defer c.f.Close()
 		if got := isTerminal(c.f); got != c.want {
 			t.Errorf("%s: %v, want %v", c.f.Name(), got, c.want)
 		}

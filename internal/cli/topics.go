@@ -79,6 +79,7 @@ func exitCodesPage() string {
 var variablesRead = []entry{
 	{"FLOWRUN_STATE_DIR", "the folder of history, logs and cache\n(default: $XDG_STATE_HOME/flowrun, else ~/.local/state/flowrun;\non Windows in %LOCALAPPDATA%)"},
 	{"FLOWRUN_GLOBAL_TOOLS", "the folder of the machine's tools (default: /etc/flowrun/tools)"},
+	{"HOME", "your home directory (default: what the user database says)"},
 	{"SUDO_UID", "root also believes tools and settings that belong to the user\nwho called sudo"},
 	{"FLOWRUN_GLOBAL_CONFIG", "the machine's settings (default: /etc/flowrun/config.yaml);\nevery setting has a variable too, as FLOWRUN_HISTORY_KEEP for\nhistory.keep: flowrun config --help"},
 	{"FLOWRUN_TOKEN", "what callers of flowrun serve must show; steps do not find it"},

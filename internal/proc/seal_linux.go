@@ -77,9 +77,17 @@ func ForgetEnv(names ...string) error {
 	return nil
 }
 
+// firstArgument is os.Args[0] as the kernel laid it down: a program may name itself anew.
+var firstArgument = func() string {
+	if len(os.Args) == 0 {
+		return ""
+	}
+	return os.Args[0]
+}()
+
 // environBlock is the memory in which the kernel has put the environment of this process.
-// Go's own strings are copies of it. It stands behind the arguments, to which os.Args
-// points: if the first is not where the kernel has it, nothing is touched.
+// Go's own strings are copies of it. It stands behind the arguments, the first of
+// which points there: if that is not where the kernel has it, nothing is touched.
 func environBlock() ([]byte, error) {
 	text, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -87,7 +95,7 @@ func environBlock() ([]byte, error) {
 	}
 	const argStart, envStart, envEnd = 45, 47, 48 // counted from the state, as in parseStat
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	if len(fields) <= envEnd || len(os.Args) == 0 || os.Args[0] == "" {
+	if len(fields) <= envEnd || firstArgument == "" {
 		return nil, fmt.Errorf("the kernel does not say where it is")
 	}
 	var at [3]uint64
@@ -96,7 +104,7 @@ func environBlock() ([]byte, error) {
 			return nil, err
 		}
 	}
-	first := unsafe.Pointer(unsafe.StringData(os.Args[0]))
+	first := unsafe.Pointer(unsafe.StringData(firstArgument))
 	if uint64(uintptr(first)) != at[0] || at[1] <= at[0] || at[2] < at[1] {
 		return nil, fmt.Errorf("it is not behind the arguments")
 	}
