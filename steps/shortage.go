@@ -21,12 +21,9 @@ func shortOfFiles(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// How long a shortage is waited out. Descriptors are mostly held by connections, which
-// end; processes by what the run itself has left running, which ends with the run.
-var (
-	filePatience    = 5 * time.Minute
-	processPatience = 10 * time.Second
-)
+// maxShortage is how long a shortage is waited out: what holds descriptors and processes
+// for longer does not give them back for the sake of a step.
+const maxShortage = 10 * time.Second
 
 // Pauses while a shortage lasts, and when people hear of it.
 const (
@@ -52,7 +49,7 @@ func (s *Session) patiently(ctx context.Context, step dag.ID, do func() error) e
 		switch {
 		case err == nil, !shortage(err):
 			return err
-		case shortOfFiles(err) && waited >= filePatience, !shortOfFiles(err) && waited >= processPatience:
+		case waited >= maxShortage:
 			return err
 		case waited >= shortageNews && s.shortOf.CompareAndSwap(false, true):
 			s.Notify(Notice{Code: NoticeShortage, Step: step, Message: fmt.Sprintf("waiting to start step %s: %v", step, err)})

@@ -32,6 +32,9 @@ func (s *Store) Begin(ctx context.Context, r *flowrun.Record) (flowrun.Ledger, e
 	pass("begin-before")
 	var n int64
 	err = s.write(ctx, doing, func(ctx context.Context, c *sql.Conn) (err error) {
+		if err := s.keepReserve(doing); err != nil {
+			return err
+		}
 		n, err = s.insert(ctx, c, r, text)
 		return err
 	})

@@ -44,7 +44,6 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 		s.abandon()
 		return nil, s.failed(opening, err)
 	}
-	s.keepReserve()
 	s.workers.Go(func() { s.wal.loop(s.stop) })
 	s.workers.Go(s.watch)
 	s.workers.Go(s.tend)

@@ -4,24 +4,32 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // reserveName is a file that only takes up room. On a full disk it is removed, so that
-// the end of a run can be recorded; the next opening makes it again.
+// the end of a run can be recorded; the next run makes it again.
 const reserveName = "history.reserve"
 
 // reserveSize is room for some dozens of commits.
 const reserveSize = 256 << 10
 
-// keepReserve makes the file where it is not there. Without room for it there is none.
-func (s *Store) keepReserve() {
+// keepReserve makes the file where it is not there. Without room for it no run begins: its
+// end could not be recorded.
+func (s *Store) keepReserve(doing string) error {
 	path := filepath.Join(s.dir, reserveName)
 	if _, err := os.Lstat(path); err == nil {
-		return
+		return nil
 	}
-	if os.WriteFile(path, make([]byte, reserveSize), 0o600) != nil { // written, not sparse: the blocks are what counts
-		os.Remove(path)
+	err := os.WriteFile(path, make([]byte, reserveSize), 0o600) // written, not sparse: the blocks are what counts
+	if err == nil {
+		return nil
 	}
+	os.Remove(path)
+	if errors.Is(err, syscall.ENOSPC) {
+		return &Error{Code: Full, File: s.file, Doing: doing, Err: err}
+	}
+	return nil
 }
 
 // withReserve does write, and once more with the reserve given up where the disk is full.
