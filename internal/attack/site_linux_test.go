@@ -15,6 +15,10 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	// What the program consists of: when it changes, go test must not answer from its cache.
+	_ "github.com/flowrun/flowrun/internal/cli"
+	_ "github.com/flowrun/flowrun/internal/web"
 )
 
 // program is the flowrun that is attacked, built once.
