@@ -51,7 +51,7 @@ const momentHint = `write it as RFC 3339: "2026-03-01T09:00:00Z", or with an off
 func moment(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, fmt.Errorf("%q is no moment", text)
+		return t, fmt.Errorf("cannot wait until %q: it is not a time such as 2026-03-01T09:00:00Z", text)
 	}
 	return t, nil
 }
