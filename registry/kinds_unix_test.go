@@ -5,6 +5,7 @@ package registry_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -297,10 +298,11 @@ func (k kind) begins(t *testing.T, here string) {
 func TestKindsAtOnce(t *testing.T) {
 	r, here := workshop(t, registry.Options{Judge: all})
 	var calling sync.WaitGroup
-	for range 3 {
+	for i := range 3 {
 		for name, k := range kinds {
+			own := strings.ReplaceAll(k.sloppy, "HERE/done", fmt.Sprintf("HERE/done-%d", i)) // nobody writes what another is writing
 			calling.Go(func() {
-				a := r.Call(t.Context(), registry.Request{Tool: k.name, Arguments: strings.ReplaceAll(k.sloppy, "HERE", here)})
+				a := r.Call(t.Context(), registry.Request{Tool: k.name, Arguments: strings.ReplaceAll(own, "HERE", here)})
 				if a.Status != registry.Succeeded || !strings.Contains(a.Content.Text(), k.told) {
 					t.Errorf("%s: %s %q", name, a.Status, a.Content.Text())
 				}
