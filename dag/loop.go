@@ -274,7 +274,7 @@ func (l *loop) collect(now time.Time) (err error) {
 	return err
 }
 
-// report notes what became of a try, of a walk, or of one that never began because its
+// report records the result of a try, of a walk, or of one that never began because its
 // arguments were refused.
 func (l *loop) report(t *task, now time.Time) {
 	var e Event

@@ -45,8 +45,8 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// ending decides what becomes of a graph or a loop whose nodes have all settled: it
-// ends, or a worker is to complete its result first.
+// ending ends a graph or a loop whose nodes have all settled, or has a worker complete its
+// result first.
 func (s *State) ending(f *frame, now time.Time) Event {
 	if f.completes() {
 		return Event{Kind: stepEnding, Node: f.path(-1), at: place{f, -1}}
