@@ -23,7 +23,7 @@ type reply struct {
 	params  string // a file with the values of the form
 }
 
-func (a *app) approveCommand() *cobra.Command {
+func (env *Env) approveCommand() *cobra.Command {
 	r := reply{approve: true}
 	var f runFlags
 	c := &cobra.Command{
@@ -44,16 +44,16 @@ flowrun resume.`,
   flowrun approve 01jd3k gate VERSION=1.4.2 --comment "tests are green"
   flowrun approve 01jd3k 'deploy[eu]/gate'`,
 		Args:              someRun,
-		RunE:              func(c *cobra.Command, args []string) error { return a.reply(c, args, r, f) },
-		ValidArgsFunction: a.completeQuestion,
+		RunE:              func(c *cobra.Command, args []string) error { return env.reply(c, args, r, f) },
+		ValidArgsFunction: env.completeQuestion,
 	}
 	r.flags(c)
 	c.Flags().StringVar(&r.params, "params", "", "read the values of the form from this JSON `file`; - is stdin")
-	a.runningFlags(c, &f)
+	env.runningFlags(c, &f)
 	return c
 }
 
-func (a *app) rejectCommand() *cobra.Command {
+func (env *Env) rejectCommand() *cobra.Command {
 	var r reply
 	var f runFlags
 	c := &cobra.Command{
@@ -64,11 +64,11 @@ here, with what its on-failure steps do, unless the process that runs it, or the
 service, does. Rejecting is what was asked for, so the command itself exits with 0.`,
 		Example:           `  flowrun reject latest gate --comment "wait for Monday"`,
 		Args:              someRun,
-		RunE:              func(c *cobra.Command, args []string) error { return a.reply(c, args, r, f) },
-		ValidArgsFunction: a.completeQuestion,
+		RunE:              func(c *cobra.Command, args []string) error { return env.reply(c, args, r, f) },
+		ValidArgsFunction: env.completeQuestion,
 	}
 	r.flags(c)
-	a.runningFlags(c, &f)
+	env.runningFlags(c, &f)
 	return c
 }
 
@@ -77,12 +77,12 @@ func (r *reply) flags(c *cobra.Command) {
 }
 
 // reply answers a question of a run, and goes on with the run where nobody else does.
-func (a *app) reply(c *cobra.Command, args []string, r reply, f runFlags) error {
-	if err := f.check(a, c); err != nil {
+func (env *Env) reply(c *cobra.Command, args []string, r reply, f runFlags) error {
+	if err := f.check(env, c); err != nil {
 		return err
 	}
-	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
-		past, err := a.past(ctx, s, args[0])
+	return env.writing(func(ctx context.Context, s *sqlite.Store) error {
+		past, err := env.past(ctx, s, args[0])
 		if err != nil {
 			return err
 		}
@@ -91,30 +91,30 @@ func (a *app) reply(c *cobra.Command, args []string, r reply, f runFlags) error 
 			return err
 		}
 		params, words := withheld(past, q, words)
-		answer := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: r.approve, Comment: r.comment, By: a.answerer(), At: time.Now()}
-		if answer.Values, err = a.formValues(c, q, words, r); err != nil {
+		answer := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: r.approve, Comment: r.comment, By: env.answerer(), At: time.Now()}
+		if answer.Values, err = env.formValues(c, q, words, r); err != nil {
 			return err
 		}
 		if f.dryRun {
-			a.say("step %s of run %s would be %s", q.Step, past.Record.ID, verb(r.approve))
+			env.say("step %s of run %s would be %s", q.Step, past.Record.ID, verb(r.approve))
 			return nil
 		}
 		if err := s.Answer(ctx, past.Record.ID, answer); err != nil {
 			return standing(past, err)
 		}
 		if speaks(f.progress) {
-			a.say("%s step %s of run %s", verb(r.approve), q.Step, past.Record.ID)
+			env.say("%s step %s of run %s", verb(r.approve), q.Step, past.Record.ID)
 		}
-		elsewhere, err := a.elsewhere(ctx, s, past, q, speaks(f.progress))
+		elsewhere, err := env.elsewhere(ctx, s, past, q, speaks(f.progress))
 		if err != nil || elsewhere {
 			return err
 		}
-		err = a.goOn(ctx, c, s, past, q, params, f)
+		err = env.goOn(ctx, c, s, past, q, params, f)
 		for until := time.Now().Add(patience); overtaken(err) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
-			if elsewhere, more := a.elsewhere(ctx, s, past, q, speaks(f.progress)); more != nil || elsewhere {
+			if elsewhere, more := env.elsewhere(ctx, s, past, q, speaks(f.progress)); more != nil || elsewhere {
 				return more
 			}
-			err = a.goOn(ctx, c, s, past, q, params, f)
+			err = env.goOn(ctx, c, s, past, q, params, f)
 		}
 		if code := codeError(0); !r.approve && errors.As(err, &code) && code == exitFailed {
 			return nil // the run failed, which is what a no is for
@@ -205,7 +205,7 @@ func noQuestion(p *flowrun.Past, step string, open []flowrun.Question) error {
 }
 
 // formValues are the values for the question's form, checked.
-func (a *app) formValues(c *cobra.Command, q flowrun.Question, words []string, r reply) (map[string]any, error) {
+func (env *Env) formValues(c *cobra.Command, q flowrun.Question, words []string, r reply) (map[string]any, error) {
 	list, err := assignments(c, words)
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (a *app) formValues(c *cobra.Command, q flowrun.Question, words []string, r
 		return nil, nil
 	}
 	bad := &flowrun.ParamsError{Tool: q.Tool}
-	values, err := a.document(r.params)
+	values, err := env.document(r.params)
 	if err != nil {
 		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: err.Error(), Hint: `give a file with one JSON object, as in {"FIELD": "value"}, or - for stdin`})
 		values = map[string]any{}
@@ -249,7 +249,7 @@ func (a *app) formValues(c *cobra.Command, q flowrun.Question, words []string, r
 		return filled, err
 	}
 	for _, p := range bad.Problems {
-		a.say("field %s: %s%s", console.Clean(p.Name), console.Clean(p.Message), hint(p.Hint))
+		env.say("field %s: %s%s", console.Clean(p.Name), console.Clean(p.Message), hint(p.Hint))
 	}
 	return nil, codeError(exitParams)
 }
@@ -272,11 +272,11 @@ const patience = 5 * time.Second
 // tells so: its owner, or the service. An owner that was about to give it up has not
 // heard the answer; one that heard it may have brought the run to its end by now, which
 // is nobody's to run again. Without tell nothing is said.
-func (a *app) elsewhere(ctx context.Context, s *sqlite.Store, p *flowrun.Past, q flowrun.Question, tell bool) (bool, error) {
+func (env *Env) elsewhere(ctx context.Context, s *sqlite.Store, p *flowrun.Past, q flowrun.Question, tell bool) (bool, error) {
 	id := p.Record.ID
 	say := func(format string, args ...any) (bool, error) {
 		if tell {
-			a.say(format, args...)
+			env.say(format, args...)
 		}
 		return true, nil
 	}
@@ -321,36 +321,36 @@ func withheld(p *flowrun.Past, q flowrun.Question, words []string) (secrets, fie
 }
 
 // goOn takes up a run that has been answered, as resume does.
-func (a *app) goOn(ctx context.Context, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, q flowrun.Question, secrets []string, f runFlags) (err error) {
-	if f.settings, err = a.settings(f); err != nil {
+func (env *Env) goOn(ctx context.Context, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, q flowrun.Question, secrets []string, f runFlags) (err error) {
+	if f.settings, err = env.settings(f); err != nil {
 		return err
 	}
 	list, err := assignments(c, secrets)
 	if err != nil {
 		return err
 	}
-	params, err := a.params(past.Plan, flowrun.World{}, "", list)
+	params, err := env.params(past.Plan, flowrun.World{}, "", list)
 	if err != nil {
 		return err
 	}
 	f.answered = dag.ID(q.Step)
 	var o flowrun.ResumeOptions
-	return a.takeUp(ctx, s, past, params, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
+	return env.takeUp(ctx, s, past, params, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
 		o.Params, o.RerunAsked = params, yes
-		return p.Resume(a.library(), o)
+		return p.Resume(env.library(), o)
 	})
 }
 
 // completeQuestion offers runs that wait for an answer, their steps, and the fields of
 // the step's form.
-func (a *app) completeQuestion(c *cobra.Command, args []string, prefix string) (words []string, _ cobra.ShellCompDirective) {
+func (env *Env) completeQuestion(c *cobra.Command, args []string, prefix string) (words []string, _ cobra.ShellCompDirective) {
 	const none = cobra.ShellCompDirectiveNoFileComp
 	if len(args) == 0 {
 		waiting := []dag.Status{dag.Waiting, dag.Running, dag.Interrupted}
-		return a.runIDs(flowrun.Query{Prefix: prefix, Limit: mostOffered, Status: waiting}), none | cobra.ShellCompDirectiveKeepOrder
+		return env.runIDs(flowrun.Query{Prefix: prefix, Limit: mostOffered, Status: waiting}), none | cobra.ShellCompDirectiveKeepOrder
 	}
-	a.reading(func(ctx context.Context, s *sqlite.Store) error {
-		p, err := a.past(ctx, s, args[0])
+	env.reading(func(ctx context.Context, s *sqlite.Store) error {
+		p, err := env.past(ctx, s, args[0])
 		if err != nil {
 			return err
 		}
@@ -393,7 +393,7 @@ func fieldWords(q flowrun.Question, prefix string) (words []string) {
 }
 
 // wayToAnswer tells how the questions of a run at rest are answered.
-func (a *app) wayToAnswer(r *flowrun.Result) {
+func (env *Env) wayToAnswer(r *flowrun.Result) {
 	const most = 5
 	asked := 0
 	for _, s := range r.Steps {
@@ -401,9 +401,9 @@ func (a *app) wayToAnswer(r *flowrun.Result) {
 			continue
 		}
 		if asked++; asked > most {
-			a.say("more of them: flowrun show %s", r.ID)
+			env.say("more of them: flowrun show %s", r.ID)
 			return
 		}
-		a.say("answer it: flowrun approve %s %s, or flowrun reject %[1]s %[2]s", r.ID, flowrun.StepWord(s.ID))
+		env.say("answer it: flowrun approve %s %s, or flowrun reject %[1]s %[2]s", r.ID, flowrun.StepWord(s.ID))
 	}
 }

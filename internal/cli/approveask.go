@@ -18,22 +18,22 @@ import (
 
 // asker puts the questions of a run to the person at the terminal, one at a time.
 type asker struct {
-	*app
+	env  *Env
 	keys *keyboard
 }
 
 // person is who answers the questions of a run here, nil where nobody does.
-func (a *app) person(keys *keyboard, f runFlags) func(context.Context, flowrun.Question) (flowrun.Answer, error) {
-	if keys == nil || !a.canAsk(f) {
+func (env *Env) person(keys *keyboard, f runFlags) func(context.Context, flowrun.Question) (flowrun.Answer, error) {
+	if keys == nil || !env.canAsk(f) {
 		return nil
 	}
-	return (&asker{a, keys}).ask
+	return (&asker{env, keys}).ask
 }
 
 // ask shows the question and asks for the values of its form, and for a yes or a no. The
 // error is flowrun.ErrNobody when the person leaves it for later.
 func (k *asker) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
-	answer := flowrun.Answer{By: k.answerer()}
+	answer := flowrun.Answer{By: k.env.answerer()}
 	seat, err := k.keys.sit(ctx)
 	if err != nil {
 		return answer, cmp.Or(ctx.Err(), err)

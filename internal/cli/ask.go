@@ -13,23 +13,23 @@ import (
 
 // answers says whether somebody sits at a terminal who can be asked. Under CI nobody
 // does.
-func (a *app) answers() bool {
-	in, ok := a.Stdin.(*os.File)
-	return ok && os.Getenv("CI") == "" && isTerminal(in) && isTerminal(a.Stderr)
+func (env *Env) answers() bool {
+	in, ok := env.Stdin.(*os.File)
+	return ok && os.Getenv("CI") == "" && isTerminal(in) && isTerminal(env.Stderr)
 }
 
 // canAsk says whether a command that runs something may ask: somebody is there, and its
 // flags leave room for questions.
-func (a *app) canAsk(f runFlags) bool { return !f.noInput && speaks(f.progress) && a.answers() }
+func (env *Env) canAsk(f runFlags) bool { return !f.noInput && speaks(f.progress) && env.answers() }
 
 // ask puts a question that yes or no answers; an empty line means usual, and whatever is
 // no answer means no. Only where answers says so.
-func (a *app) ask(question string, usual bool) bool {
+func (env *Env) ask(question string, usual bool) bool {
 	choices := "[y/N]"
 	if usual {
 		choices = "[Y/n]"
 	}
-	yes, err := a.decide(inquiry{text: fmt.Sprintf("flowrun: %s %s ", question, choices), usual: usual})
+	yes, err := env.decide(inquiry{text: fmt.Sprintf("flowrun: %s %s ", question, choices), usual: usual})
 	return yes && err == nil
 }
 
@@ -43,20 +43,20 @@ type inquiry struct {
 
 // decide puts a question; the end of the input means no. The error is interrupted for
 // Ctrl-C and its like.
-func (a *app) decide(i inquiry) (bool, error) {
-	q := a.questions()
+func (env *Env) decide(i inquiry) (bool, error) {
+	q := env.questions()
 	defer q.over()
 	for {
 		if i.grave {
 			dropTyped(q.in)
 		}
-		fmt.Fprint(a.Stderr, i.text)
+		fmt.Fprint(env.Stderr, i.text)
 		switch word, err := q.answer(false); {
 		case errors.Is(err, io.EOF):
-			fmt.Fprintln(a.Stderr)
+			fmt.Fprintln(env.Stderr)
 			return false, nil
 		case err != nil:
-			fmt.Fprintln(a.Stderr)
+			fmt.Fprintln(env.Stderr)
 			return false, err
 		case word == "":
 			return i.usual, nil
@@ -72,15 +72,15 @@ func (a *app) decide(i inquiry) (bool, error) {
 
 // questions are put to a person at a terminal.
 type questions struct {
-	*app
+	env         *Env
 	in          *os.File
 	interrupted chan os.Signal
 }
 
 // questions takes Ctrl-C, and what else ends a command, until over: dying of it would
 // leave a terminal that shows nothing of what is typed.
-func (a *app) questions() *questions {
-	q := &questions{app: a, in: a.Stdin.(*os.File), interrupted: make(chan os.Signal, 1)}
+func (env *Env) questions() *questions {
+	q := &questions{env: env, in: env.Stdin.(*os.File), interrupted: make(chan os.Signal, 1)}
 	signal.Notify(q.interrupted, endings()...)
 	return q
 }
@@ -121,7 +121,7 @@ func (q *questions) answer(secret bool) (string, error) {
 	select {
 	case l := <-got:
 		if secret {
-			fmt.Fprintln(q.Stderr)
+			fmt.Fprintln(q.env.Stderr)
 		}
 		return strings.TrimSpace(l.text), l.err
 	case sig := <-q.interrupted:

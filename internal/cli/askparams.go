@@ -16,13 +16,13 @@ import (
 // askMissing has a person give the required parameters that are missing, one by one, each held
 // against the parameter's own rules. Where something else is wrong, or nobody can be
 // asked, it asks nothing: running the plan says what is wrong.
-func (a *app) askMissing(p *flowrun.Plan, w flowrun.World, params map[string]any, f runFlags) error {
+func (env *Env) askMissing(p *flowrun.Plan, w flowrun.World, params map[string]any, f runFlags) error {
 	missing := problems(p, w, params)
-	if len(missing.Problems) == 0 || !a.canAsk(f) || f.params == "-" ||
+	if len(missing.Problems) == 0 || !env.canAsk(f) || f.params == "-" ||
 		slices.ContainsFunc(missing.Problems, func(m flowrun.ParamProblem) bool { return m.Code != "missing" }) {
 		return nil
 	}
-	q := a.questions()
+	q := env.questions()
 	defer q.over()
 	place := func(m flowrun.ParamProblem) int {
 		return slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == m.Name })
@@ -31,9 +31,9 @@ func (a *app) askMissing(p *flowrun.Plan, w flowrun.World, params map[string]any
 	for i, m := range missing.Problems {
 		d := p.Definition.Parameters[place(m)]
 		if err := q.until(p, w, params, d); err != nil {
-			fmt.Fprintln(a.Stderr)
+			fmt.Fprintln(env.Stderr)
 			missing.Problems = missing.Problems[i:]
-			code := codeError(a.fail(missing))
+			code := codeError(env.fail(missing))
 			if sig, ok := errors.AsType[interrupted](err); ok {
 				code = sig.code()
 			}
@@ -57,7 +57,7 @@ func problems(p *flowrun.Plan, w flowrun.World, params map[string]any) *flowrun.
 func (q *questions) until(p *flowrun.Plan, w flowrun.World, params map[string]any, d *tool.Parameter) error {
 	q.introduce(d)
 	for {
-		fmt.Fprintf(q.Stderr, "%s: ", d.Name)
+		fmt.Fprintf(q.env.Stderr, "%s: ", d.Name)
 		text, err := q.answer(p.Secret(d.Name))
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ func (q *questions) until(p *flowrun.Plan, w flowrun.World, params map[string]an
 			return nil
 		}
 		delete(params, d.Name)
-		fmt.Fprintf(q.Stderr, "  %s\n", console.Clean(bad.Problems[i].Message))
+		fmt.Fprintf(q.env.Stderr, "  %s\n", console.Clean(bad.Problems[i].Message))
 	}
 }
 
@@ -90,12 +90,12 @@ func (q *questions) introduce(d *tool.Parameter) {
 	case "object":
 		kind = "JSON"
 	}
-	fmt.Fprintf(q.Stderr, "%s (%s)%s\n", d.Name, kind, colon(console.Harmless(d.Description)))
+	fmt.Fprintf(q.env.Stderr, "%s (%s)%s\n", d.Name, kind, colon(console.Harmless(d.Description)))
 	for i, v := range d.Validation.Enum {
-		fmt.Fprintf(q.Stderr, "  %d) %s\n", i+1, console.Clean(valueText(v)))
+		fmt.Fprintf(q.env.Stderr, "  %d) %s\n", i+1, console.Clean(valueText(v)))
 	}
 	if len(d.Examples) > 0 && len(d.Validation.Enum) == 0 {
-		fmt.Fprintf(q.Stderr, "  for example %s\n", console.Clean(valueText(d.Examples[0])))
+		fmt.Fprintf(q.env.Stderr, "  for example %s\n", console.Clean(valueText(d.Examples[0])))
 	}
 }
 

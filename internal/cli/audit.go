@@ -64,7 +64,7 @@ func audited(e sqlite.Entry) auditJSON {
 	return j
 }
 
-func (a *app) auditCommand() *cobra.Command {
+func (env *Env) auditCommand() *cobra.Command {
 	var limit int
 	var output string
 	c := &cobra.Command{
@@ -83,12 +83,12 @@ asked for its end, prune removed some, notify is a notice that could not be sent
 			if limit < 0 {
 				return usagef(c, "--limit must be at least 1, or 0 for all")
 			}
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error {
+			return env.reading(func(ctx context.Context, s *sqlite.Store) error {
 				list, err := s.Audits(ctx, limit)
 				if err != nil {
 					return err
 				}
-				return a.audit(list, output)
+				return env.audit(list, output)
 			})
 		},
 	}
@@ -98,7 +98,7 @@ asked for its end, prune removed some, notify is a notice that could not be sent
 	return c
 }
 
-func (a *app) audit(list []sqlite.Entry, output string) error {
+func (env *Env) audit(list []sqlite.Entry, output string) error {
 	if output == "json" {
 		doc := struct {
 			Schema  string      `json:"schema"`
@@ -107,11 +107,11 @@ func (a *app) audit(list []sqlite.Entry, output string) error {
 		for _, e := range list {
 			doc.Entries = append(doc.Entries, audited(e))
 		}
-		return a.writeJSON(doc)
+		return env.writeJSON(doc)
 	}
 	var rows [][]string
 	for _, e := range list {
 		rows = append(rows, []string{e.At.Local().Format(time.DateTime), e.Who, e.Action, e.Run, audited(e).Detail})
 	}
-	return console.Table(a.Stdout, []string{"AT", "WHO", "ACTION", "RUN", "DETAIL"}, rows, console.TableOptions{Width: a.width()})
+	return console.Table(env.Stdout, []string{"AT", "WHO", "ACTION", "RUN", "DETAIL"}, rows, console.TableOptions{Width: env.width()})
 }

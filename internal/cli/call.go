@@ -25,7 +25,7 @@ type callFlags struct {
 	timeout time.Duration
 }
 
-func (a *app) callCommand() *cobra.Command {
+func (env *Env) callCommand() *cobra.Command {
 	f := callFlags{runFlags: runFlags{consentFlags: consentFlags{door: policy.Call}}}
 	c := &cobra.Command{
 		Use:   "call NAME [ARGUMENTS|-]",
@@ -45,10 +45,10 @@ refused. docs/calls.md describes the document, its codes and its statuses.`,
   flowrun call weather "{location='Rome', days=3}" --auto-approve tool:read
   flowrun call weather "weather(location='Rome', metric=True)"
   printf '%s' "$ARGUMENTS" | flowrun call weather - | jq -r .llmContent`,
-		RunE:              func(c *cobra.Command, args []string) error { return a.call(c, args, f) },
-		ValidArgsFunction: a.completeCall,
+		RunE:              func(c *cobra.Command, args []string) error { return env.call(c, args, f) },
+		ValidArgsFunction: env.completeCall,
 	}
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return a.noCall(wrongFlag(c, err)) })
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return env.noCall(wrongFlag(c, err)) })
 	fl := c.Flags()
 	fl.DurationVar(&f.timeout, "timeout", 0, "stop the tool after this `time` (default: limits.call-timeout, 60s)")
 	f.consentFlags.declare(c)
@@ -57,12 +57,12 @@ refused. docs/calls.md describes the document, its codes and its statuses.`,
 
 // completeCall offers tools in files and built-in ones. A command that tells of more is not
 // started for it.
-func (a *app) completeCall(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	words, _ := a.completeTool(c, args, prefix)
+func (env *Env) completeCall(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	words, _ := env.completeTool(c, args, prefix)
 	if len(args) > 0 {
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}
-	for _, d := range a.builtIn() {
+	for _, d := range env.builtIn() {
 		inFile := slices.ContainsFunc(words, func(w string) bool { return w == d.Name || strings.HasPrefix(w, d.Name+"\t") })
 		if strings.HasPrefix(d.Name, prefix) && !inFile {
 			words = append(words, described(d.Name, d.Description))
@@ -83,35 +83,35 @@ func (f *callFlags) check(c *cobra.Command, args []string) error {
 	return f.consentFlags.check(c)
 }
 
-func (a *app) call(c *cobra.Command, args []string, f callFlags) error {
+func (env *Env) call(c *cobra.Command, args []string, f callFlags) error {
 	if err := f.check(c, args); err != nil {
-		return a.noCall(err)
+		return env.noCall(err)
 	}
 	if err := ownState(); err != nil {
-		return a.noCall(err)
+		return env.noCall(err)
 	}
-	if f.progress = "none"; isTerminal(a.Stderr) { // elsewhere nothing but the document is printed
+	if f.progress = "none"; isTerminal(env.Stderr) { // elsewhere nothing but the document is printed
 		f.progress = "auto"
-		if err := a.settle(c, &f.runFlags); err != nil {
-			return a.noCall(err)
+		if err := env.settle(c, &f.runFlags); err != nil {
+			return env.noCall(err)
 		}
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	sig := a.signals(stop)
+	sig := env.signals(stop)
 	defer sig.stop()
-	text, err := a.argumentsText(ctx, args[1:])
+	text, err := env.argumentsText(ctx, args[1:])
 	if err != nil {
-		return a.answer(ctx, sig, notCalled(ctx, err))
+		return env.answer(ctx, sig, notCalled(ctx, err))
 	}
-	return a.answer(ctx, sig, a.answerTo(ctx, sig, registry.Request{Tool: args[0], Arguments: text}, f))
+	return env.answer(ctx, sig, env.answerTo(ctx, sig, registry.Request{Tool: args[0], Arguments: text}, f))
 }
 
 // mostArguments is how much of standard input is read: what is longer is refused.
 const mostArguments = 1<<20 + 1
 
 // argumentsText is what the model wrote.
-func (a *app) argumentsText(ctx context.Context, words []string) (string, error) {
+func (env *Env) argumentsText(ctx context.Context, words []string) (string, error) {
 	switch {
 	case len(words) == 0:
 		return "{}", nil
@@ -124,7 +124,7 @@ func (a *app) argumentsText(ctx context.Context, words []string) (string, error)
 	}
 	got := make(chan input, 1)
 	go func() { // after Ctrl-C it is left behind: the process ends
-		text, err := io.ReadAll(io.LimitReader(a.Stdin, mostArguments))
+		text, err := io.ReadAll(io.LimitReader(env.Stdin, mostArguments))
 		got <- input{text, err}
 	}()
 	select {
@@ -139,18 +139,18 @@ func (a *app) argumentsText(ctx context.Context, words []string) (string, error)
 }
 
 // answerTo goes the way of one call: its settings, the history, the registry.
-func (a *app) answerTo(ctx context.Context, sig *signals, q registry.Request, f callFlags) (answer *registry.Answer) {
+func (env *Env) answerTo(ctx context.Context, sig *signals, q registry.Request, f callFlags) (answer *registry.Answer) {
 	var err error
-	if f.settings, err = a.settings(f.runFlags); err != nil {
+	if f.settings, err = env.settings(f.runFlags); err != nil {
 		return notCalled(ctx, err)
 	}
 	if f.timeout == 0 {
 		f.timeout = f.settings.Duration("limits.call-timeout")
 	}
-	f.library = a.library
-	err = a.writing(func(_ context.Context, s *sqlite.Store) error {
-		defer a.retain(context.WithoutCancel(ctx), s, f.settings)
-		answer = a.callWith(ctx, sig, s, q, f)
+	f.library = env.library
+	err = env.writing(func(_ context.Context, s *sqlite.Store) error {
+		defer env.retain(context.WithoutCancel(ctx), s, f.settings)
+		answer = env.callWith(ctx, sig, s, q, f)
 		return nil
 	})
 	if answer == nil {
@@ -160,31 +160,31 @@ func (a *app) answerTo(ctx context.Context, sig *signals, q registry.Request, f 
 }
 
 // callWith calls the tool with the history open.
-func (a *app) callWith(ctx context.Context, sig *signals, s *sqlite.Store, q registry.Request, f callFlags) *registry.Answer {
+func (env *Env) callWith(ctx context.Context, sig *signals, s *sqlite.Store, q registry.Request, f callFlags) *registry.Answer {
 	config, tidy, err := engineConfig(s, f.runFlags)
 	if err != nil {
 		return notCalled(ctx, err)
 	}
 	defer tidy()
-	config.JavaScript = a.javaScript()
-	d := &callDoor{app: a, flags: f, store: s, request: q, told: &narrator{end: func() {}}}
+	config.JavaScript = env.javaScript()
+	d := &callDoor{env: env, flags: f, store: s, request: q, told: &narrator{end: func() {}}}
 	traces, err := newTracing(func(string) telemetry.About { return aboutRun(d.plan, nil, nil, inherited()) })
 	if err != nil && speaks(f.progress) {
-		a.say("traces are not sent: %v", err)
+		env.say("traces are not sent: %v", err)
 	}
 	traces.join(&config)
-	o := registry.Options{Engine: flowrun.New(config), World: flowrun.World{JavaScript: a.javaScript()}.Until(ctx), Files: true, Timeout: f.timeout,
+	o := registry.Options{Engine: flowrun.New(config), World: flowrun.World{JavaScript: env.javaScript()}.Until(ctx), Files: true, Timeout: f.timeout,
 		Judge: d.judge, Confirm: d.confirm, Run: func(i *registry.Invocation) []flowrun.RunOption {
-			d.told = a.narrate(narration{mode: f.progress, plan: i.Tool.Plan(), recorded: true, stateDir: config.StateDir})
+			d.told = env.narrate(narration{mode: f.progress, plan: i.Tool.Plan(), recorded: true, stateDir: config.StateDir})
 			return append(d.told.options, flowrun.WithForce(sig.force), flowrun.WithTrace(inherited()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.told.queued))
 		}}
-	answer := registry.New(a.library(), o).Call(ctx, q)
+	answer := registry.New(env.library(), o).Call(ctx, q)
 	d.told.end()
 	if res := answer.Result; res != nil {
-		a.notify(ctx, sig, s, ended{res: res, plan: d.plan}, f.runFlags)
+		env.notify(ctx, sig, s, ended{res: res, plan: d.plan}, f.runFlags)
 	}
 	if err := traces.end(ctx, sig.force); err != nil && speaks(f.progress) {
-		a.say("the trace is not complete: %v", err)
+		env.say("the trace is not complete: %v", err)
 	}
 	return answer
 }
@@ -206,27 +206,27 @@ func notCalled(ctx context.Context, err error) *registry.Answer {
 }
 
 // noCall tells of a wrong command line, on stderr as ever and in the document.
-func (a *app) noCall(err error) error {
-	code := a.fail(err)
-	if err := a.writeJSON(notCalled(context.Background(), err)); err != nil {
+func (env *Env) noCall(err error) error {
+	code := env.fail(err)
+	if err := env.writeJSON(notCalled(context.Background(), err)); err != nil {
 		return err
 	}
 	return codeError(code)
 }
 
 // answer prints the document, and chooses the exit code.
-func (a *app) answer(ctx context.Context, sig *signals, answer *registry.Answer) error {
-	if err := a.writeJSON(answer); err != nil {
+func (env *Env) answer(ctx context.Context, sig *signals, answer *registry.Answer) error {
+	if err := env.writeJSON(answer); err != nil {
 		return err
 	}
-	if code := a.callCode(sig, answer); code != 0 {
+	if code := env.callCode(sig, answer); code != 0 {
 		return codeError(code)
 	}
 	return nil
 }
 
 // callCode is the exit code of a call.
-func (a *app) callCode(sig *signals, answer *registry.Answer) int {
+func (env *Env) callCode(sig *signals, answer *registry.Answer) int {
 	if answer.Error == nil {
 		return 0
 	}
@@ -243,7 +243,7 @@ func (a *app) callCode(sig *signals, answer *registry.Answer) int {
 	case answer.Status == registry.Refused:
 		return exitParams
 	}
-	quiet := &app{Process: a.Process}
+	quiet := &Env{Process: env.Process}
 	quiet.Stderr = io.Discard
 	return max(quiet.fail(answer.Err), exitFailed)
 }

@@ -19,7 +19,7 @@ import (
 // callDoor is the door of models: it says which calls go ahead, and asks the person at the
 // terminal, where there is one. What was asked or refused is put on record.
 type callDoor struct {
-	*app
+	env     *Env
 	flags   callFlags
 	store   *sqlite.Store
 	request registry.Request
@@ -32,7 +32,7 @@ type callDoor struct {
 // judge is registry.Options.Judge.
 func (d *callDoor) judge(i *registry.Invocation) registry.Judgement {
 	d.plan = i.Tool.Plan()
-	d.verdict = d.rule(d.canAsk(d.flags.runFlags))
+	d.verdict = d.rule(d.env.canAsk(d.flags.runFlags))
 	switch d.verdict.Decision {
 	case policy.Allow:
 		return registry.Judgement{Decision: registry.Proceed}
@@ -41,7 +41,7 @@ func (d *callDoor) judge(i *registry.Invocation) registry.Judgement {
 	}
 	j := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason, Advice: d.wayOut()}
 	if err := d.note(i, "policy", false); err != nil && speaks(d.flags.progress) {
-		d.say("cannot record the refusal: %v", err)
+		d.env.say("cannot record the refusal: %v", err)
 	}
 	return j
 }
@@ -78,7 +78,7 @@ func (d *callDoor) confirm(ctx context.Context, i *registry.Invocation, shown *f
 		return no, err
 	}
 	d.show(shown)
-	yes, err := d.putTo(d.verdict, preview)
+	yes, err := d.env.putTo(d.verdict, preview)
 	if errors.As(err, new(interrupted)) || ctx.Err() != nil {
 		return registry.Judgement{Decision: registry.Cancel}, nil
 	}
@@ -107,19 +107,19 @@ func (d *callDoor) note(i *registry.Invocation, by string, approved bool) error 
 	if preview, err := i.Preview(); err == nil { // what keeps the tool from running is no reason not to record
 		doc.describe(preview)
 	}
-	return d.record(d.store, run, doc)
+	return d.env.record(d.store, run, doc)
 }
 
 // show tells a person what the call would do, in the tool's own words.
 func (d *callDoor) show(c *flowrun.Confirmation) {
-	fmt.Fprintf(d.Stderr, "A model calls a tool: %s\n", console.Visible(c.Title))
+	fmt.Fprintf(d.env.Stderr, "A model calls a tool: %s\n", console.Visible(c.Title))
 	if c.Text != "" {
-		fmt.Fprintln(d.Stderr, inBlock(c.Text))
+		fmt.Fprintln(d.env.Stderr, inBlock(c.Text))
 	}
 	if c.Diff != nil {
-		fmt.Fprint(d.Stderr, d.diff(c.Diff))
+		fmt.Fprint(d.env.Stderr, d.diff(c.Diff))
 	}
-	fmt.Fprintln(d.Stderr)
+	fmt.Fprintln(d.env.Stderr)
 }
 
 // inBlock is a text as a block of its own, its characters made visible.
@@ -145,7 +145,7 @@ func asShown(line string) string {
 // there is colour.
 func (d *callDoor) diff(f *flowrun.FileDiff) string {
 	var b strings.Builder
-	color := d.colored(d.Stderr)
+	color := d.env.colored(d.env.Stderr)
 	for line := range strings.Lines(f.FileDiff) {
 		line = asShown(strings.TrimSuffix(line, "\n"))
 		if code := map[bool]string{true: diffColor(line)}[color]; code != "" {

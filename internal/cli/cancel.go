@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-func (a *app) cancelCommand() *cobra.Command {
+func (env *Env) cancelCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel RUN",
 		Short: "Stop a run that another process executes",
@@ -23,7 +23,7 @@ has begun it.`,
 		Example: "  flowrun cancel latest",
 		Args:    oneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.writing(func(ctx context.Context, s *sqlite.Store) error {
+			return env.writing(func(ctx context.Context, s *sqlite.Store) error {
 				id, err := findRun(ctx, s, args[0])
 				if err != nil {
 					return err
@@ -37,22 +37,22 @@ has begun it.`,
 					if err := s.Cancel(ctx, id, errCancelledBy.Error()); err != nil {
 						return err
 					}
-					a.say("asked run %s to stop; flowrun show %s tells how it ends", id, id)
+					env.say("asked run %s to stop; flowrun show %s tells how it ends", id, id)
 				case dag.Interrupted:
 					if dir, err := stateDir(); err == nil && info.Origin != "" && info.Origin != flowrun.OriginCall && serviceLives(dir) {
-						a.say("run %s is not running: its engine has gone; the service takes it up, unless a person has to say so first (flowrun resume %s)", id, id)
+						env.say("run %s is not running: its engine has gone; the service takes it up, unless a person has to say so first (flowrun resume %s)", id, id)
 						return nil
 					}
-					a.say("run %s is not running: its engine has gone; flowrun resume %s goes on with it", id, id)
+					env.say("run %s is not running: its engine has gone; flowrun resume %s goes on with it", id, id)
 				case dag.Waiting:
-					return a.cancelResting(ctx, s, info)
+					return env.cancelResting(ctx, s, info)
 				default:
-					a.say("run %s is over: it is %s", id, info.Status.With(info.Notes...))
+					env.say("run %s is over: it is %s", id, info.Status.With(info.Notes...))
 				}
 				return nil
 			})
 		},
-		ValidArgsFunction: a.completeRunID,
+		ValidArgsFunction: env.completeRunID,
 	}
 }
 
@@ -60,28 +60,28 @@ has begun it.`,
 var errCancelledBy = errors.New("cancelled by flowrun cancel")
 
 // cancelResting brings a run to its end that waits for people and so has no owner.
-func (a *app) cancelResting(ctx context.Context, s *sqlite.Store, info flowrun.RunInfo) error {
+func (env *Env) cancelResting(ctx context.Context, s *sqlite.Store, info flowrun.RunInfo) error {
 	if dir, err := stateDir(); err == nil && info.Origin != "" && serviceLives(dir) {
 		if err := askService("POST", "/api/v1/runs/"+info.ID+"/cancel", struct{}{}, &struct{}{}); err != nil {
 			return err
 		}
-		a.say("asked run %s to stop; flowrun show %[1]s tells how it ends", info.ID)
+		env.say("asked run %s to stop; flowrun show %[1]s tells how it ends", info.ID)
 		return nil
 	}
-	past, err := a.past(ctx, s, info.ID)
+	past, err := env.past(ctx, s, info.ID)
 	if err != nil {
 		return err
 	}
-	g, err := past.Resume(a.library(), flowrun.ResumeOptions{})
+	g, err := past.Resume(env.library(), flowrun.ResumeOptions{})
 	if err != nil {
 		return err
 	}
 	f := runFlags{progress: "plain", output: "text"}
 	f.noInput, f.dir = true, past.Record.World.Workspace
-	if f.settings, err = a.settings(f); err != nil {
+	if f.settings, err = env.settings(f); err != nil {
 		return err
 	}
-	err = a.carryOut(past, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	err = env.carryOut(past, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		return e.Continue(ctx, g, append(o, flowrun.WithBegun(func() { cancel(errCancelledBy) }))...)

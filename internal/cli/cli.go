@@ -39,35 +39,35 @@ type Process struct {
 func Main(p Process) int {
 	out := &delivery{to: p.Stdout}
 	p.Stdout = out
-	a := &app{Process: p}
-	defer a.endScripts()
+	env := &Env{Process: p}
+	defer env.endScripts()
 	if Version != "" {
 		flowrun.Release = Version
 	}
 	ownership.Use(ownership.Guard{
-		Tell:   func(message string) { a.say("warning: %s", message) },
+		Tell:   func(message string) { env.say("warning: %s", message) },
 		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
 	})
-	root := a.root()
+	root := env.root()
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	err := root.Execute()
 	if err != nil {
-		err = a.unknownWord(root, err)
+		err = env.unknownWord(root, err)
 	}
 	if lost := out.failed(); lost != nil {
 		err = lost
 	}
 	if err != nil {
-		return a.fail(err)
+		return env.fail(err)
 	}
 	return 0
 }
 
-// app is one run of the program.
-type app struct {
+// Env is one run of the program: its streams, and what its commands share.
+type Env struct {
 	Process
 	color  string // --color; "" is auto
 	inJSON bool   // --progress json: errors are told so too
@@ -84,7 +84,7 @@ type app struct {
 	discoveries discoveries
 }
 
-func (a *app) root() *cobra.Command {
+func (env *Env) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "flowrun",
 		Short: "Define a tool once, run it anywhere",
@@ -95,17 +95,17 @@ func (a *app) root() *cobra.Command {
   flowrun show latest                   see what came of it
   flowrun resume latest                 go on where it stopped
   flowrun validate                      check every definition in reach`,
-		RunE:               a.brief,
+		RunE:               env.brief,
 		PersistentPreRunE:  checkState,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // they are ours
 	}
 	root.SetHelpFunc(help)
-	root.SetHelpCommand(a.helpCommand())
+	root.SetHelpCommand(env.helpCommand())
 	root.SetHelpCommandGroupID("self")
 	root.SetFlagErrorFunc(wrongFlag)
-	a.colorFlag(root)
+	env.colorFlag(root)
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"}, &cobra.Group{ID: "self", Title: "flowrun itself:"})
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
@@ -114,28 +114,28 @@ func (a *app) root() *cobra.Command {
 		}
 	}
 	add("run",
-		a.runCommand(),
-		a.callCommand(),
-		a.repairCommand(),
-		a.resumeCommand(),
-		a.retryCommand(),
-		a.approveCommand(),
-		a.rejectCommand(),
-		a.cancelCommand(),
-		a.scheduleCommand(),
-		a.serveCommand(),
-		a.demoCommand())
+		env.runCommand(),
+		env.callCommand(),
+		env.repairCommand(),
+		env.resumeCommand(),
+		env.retryCommand(),
+		env.approveCommand(),
+		env.rejectCommand(),
+		env.cancelCommand(),
+		env.scheduleCommand(),
+		env.serveCommand(),
+		env.demoCommand())
 	add("look",
-		a.psCommand(),
-		a.runsCommand(),
-		a.showCommand(),
-		a.logsCommand(),
-		a.timelineCommand(),
-		a.eventsCommand(),
-		a.statsCommand(),
-		a.historyCommand())
-	add("author", a.initCommand(), a.validateCommand(), a.explainCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
-	add("self", a.configCommand(), a.trustCommand(), a.completionCommand(), a.doctorCommand(), a.manCommand(), a.versionCommand())
+		env.psCommand(),
+		env.runsCommand(),
+		env.showCommand(),
+		env.logsCommand(),
+		env.timelineCommand(),
+		env.eventsCommand(),
+		env.statsCommand(),
+		env.historyCommand())
+	add("author", env.initCommand(), env.validateCommand(), env.explainCommand(), env.graphCommand(), env.explainCacheCommand(), env.schemaCommand(), env.toolCommand())
+	add("self", env.configCommand(), env.trustCommand(), env.completionCommand(), env.doctorCommand(), env.manCommand(), env.versionCommand())
 	root.AddCommand(append(topicCommands(), toolsTopic())...)
 	return root
 }

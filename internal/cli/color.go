@@ -13,8 +13,8 @@ import (
 var colorModes = []string{"auto", "always", "never"}
 
 // colorFlag adds --color, which every command has.
-func (a *app) colorFlag(root *cobra.Command) {
-	root.PersistentFlags().Var(&choice{&a.color, colorModes}, "color", "colour, on each stream by itself: auto|always|never")
+func (env *Env) colorFlag(root *cobra.Command) {
+	root.PersistentFlags().Var(&choice{&env.color, colorModes}, "color", "colour, on each stream by itself: auto|always|never")
 	root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions(colorModes, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -38,8 +38,8 @@ func (c *choice) Set(word string) error {
 // colored says whether to use colour on w: each stream is judged apart. What is said
 // first counts: --color, FLOWRUN_COLOR, NO_COLOR (https://no-color.org), FORCE_COLOR
 // and CLICOLOR_FORCE, TERM=dumb and CLICOLOR=0; then whether w is a terminal.
-func (a *app) colored(w io.Writer) bool {
-	mode := a.color
+func (env *Env) colored(w io.Writer) bool {
+	mode := env.color
 	if mode == "" || mode == "auto" {
 		mode = os.Getenv("FLOWRUN_COLOR")
 	}

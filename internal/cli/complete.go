@@ -20,17 +20,17 @@ import (
 // line. It opens the history only for runs and their steps.
 
 // completeTool offers tool names, and files as well.
-func (a *app) completeTool(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (env *Env) completeTool(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return a.completeTools(c, args, prefix)
+	return env.completeTools(c, args, prefix)
 }
 
 // completeTools is completeTool for commands that take several.
-func (a *app) completeTools(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (env *Env) completeTools(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	var words []string
-	for _, e := range a.tools(a.library()) {
+	for _, e := range env.tools(env.library()) {
 		if strings.HasPrefix(e.Name, prefix) && e.ShadowedBy == "" && !slices.Contains(args, e.Name) {
 			words = append(words, described(e.Name, e.Description))
 		}
@@ -39,11 +39,11 @@ func (a *app) completeTools(_ *cobra.Command, args []string, prefix string) ([]s
 }
 
 // completeRun offers tools, then the tool's parameters.
-func (a *app) completeRun(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (env *Env) completeRun(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		return a.completeTool(c, args, prefix)
+		return env.completeTool(c, args, prefix)
 	}
-	plan, err := a.compile(args[0])
+	plan, err := env.compile(args[0])
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -128,11 +128,11 @@ func completeFile(before, value string) ([]string, cobra.ShellCompDirective) {
 }
 
 // completeStep offers the steps of the tool named on the line.
-func (a *app) completeStep(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (env *Env) completeStep(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	plan, err := a.compile(args[0])
+	plan, err := env.compile(args[0])
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -146,8 +146,8 @@ func (a *app) completeStep(_ *cobra.Command, args []string, prefix string) ([]st
 }
 
 // completePath offers the steps of a tool, the ones inside others included.
-func (a *app) completePath(name, prefix string) ([]string, cobra.ShellCompDirective) {
-	plan, err := a.compile(name)
+func (env *Env) completePath(name, prefix string) ([]string, cobra.ShellCompDirective) {
+	plan, err := env.compile(name)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -156,15 +156,15 @@ func (a *app) completePath(name, prefix string) ([]string, cobra.ShellCompDirect
 }
 
 // completeTest offers the tests of the tools named on the line, of all where none is.
-func (a *app) completeTest(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	lib := a.library()
+func (env *Env) completeTest(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	lib := env.library()
 	if len(args) == 0 {
-		for _, e := range a.tools(lib) {
+		for _, e := range env.tools(lib) {
 			args = append(args, e.Path)
 		}
 	}
 	var words []string
-	for _, t := range a.targets(lib, args) {
+	for _, t := range env.targets(lib, args) {
 		def, _, err := lib.Lookup(t.name, nil)
 		if err != nil {
 			continue
@@ -179,13 +179,13 @@ func (a *app) completeTest(_ *cobra.Command, args []string, prefix string) ([]st
 }
 
 // completeWith offers the parameters of the run named on the line.
-func (a *app) completeWith(_ *cobra.Command, args []string, prefix string) (words []string, directive cobra.ShellCompDirective) {
+func (env *Env) completeWith(_ *cobra.Command, args []string, prefix string) (words []string, directive cobra.ShellCompDirective) {
 	directive = cobra.ShellCompDirectiveNoFileComp
 	if len(args) == 0 {
 		return nil, directive
 	}
-	a.reading(func(ctx context.Context, s *sqlite.Store) error {
-		p, err := a.past(ctx, s, args[0])
+	env.reading(func(ctx context.Context, s *sqlite.Store) error {
+		p, err := env.past(ctx, s, args[0])
 		if err == nil {
 			words, directive = completeParams(p.Plan, nil, prefix)
 		}

@@ -18,7 +18,7 @@ var bashCompletion string
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 // completionCommand prints what makes a shell complete flowrun's command line.
-func (a *app) completionCommand() *cobra.Command {
+func (env *Env) completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print what makes Tab complete commands, tools, parameters, steps and runs",
@@ -54,14 +54,14 @@ A new shell has it then.`,
 			root := c.Root()
 			switch args[0] {
 			case "bash":
-				_, err := io.WriteString(a.Stdout, bashCompletion)
+				_, err := io.WriteString(env.Stdout, bashCompletion)
 				return err
 			case "zsh":
-				return root.GenZshCompletion(a.Stdout)
+				return root.GenZshCompletion(env.Stdout)
 			case "fish":
-				return root.GenFishCompletion(a.Stdout, true)
+				return root.GenFishCompletion(env.Stdout, true)
 			}
-			return root.GenPowerShellCompletionWithDesc(a.Stdout)
+			return root.GenPowerShellCompletionWithDesc(env.Stdout)
 		},
 		ValidArgsFunction: cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // configuration reads the settings in force. trusted is --trust-project.
-func (a *app) configuration(trusted bool) (*config.Config, error) {
+func (env *Env) configuration(trusted bool) (*config.Config, error) {
 	c, err := config.Load(config.Options{StateDir: flowrun.DefaultStateDir(), TrustProject: trusted})
 	var found tool.Diagnostics
 	if err != nil {
@@ -38,7 +38,7 @@ func (a *app) configuration(trusted bool) (*config.Config, error) {
 	return c, found.Sorted().Err()
 }
 
-func (a *app) configCommand() *cobra.Command {
+func (env *Env) configCommand() *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "config",
 		Short: "Show flowrun's settings and where they come from",
@@ -52,11 +52,11 @@ Keys: ` + strings.Join(config.Keys(), ", "),
   flowrun config get grace
   flowrun schema config > config.schema.json`,
 	})
-	c.AddCommand(a.configListCommand(), a.configGetCommand(), a.configPathCommand())
+	c.AddCommand(env.configListCommand(), env.configGetCommand(), env.configPathCommand())
 	return c
 }
 
-func (a *app) configListCommand() *cobra.Command {
+func (env *Env) configListCommand() *cobra.Command {
 	var origin bool
 	var output string
 	c := &cobra.Command{
@@ -72,14 +72,14 @@ What a project sets and may not without its trust (flowrun trust) is listed as i
 			if err := oneOf(c, "output", output, []string{"table", "json"}); err != nil {
 				return err
 			}
-			conf, err := a.configuration(false)
+			conf, err := env.configuration(false)
 			if err != nil {
 				return err
 			}
 			if output == "json" {
-				return a.writeJSON(configJSON(conf))
+				return env.writeJSON(configJSON(conf))
 			}
-			return a.listConfig(conf, origin)
+			return env.listConfig(conf, origin)
 		},
 	}
 	c.Flags().BoolVar(&origin, "show-origin", false, "show where each value was set: file and line, variable, or default")
@@ -88,7 +88,7 @@ What a project sets and may not without its trust (flowrun trust) is listed as i
 	return c
 }
 
-func (a *app) listConfig(c *config.Config, origin bool) error {
+func (env *Env) listConfig(c *config.Config, origin bool) error {
 	head := []string{"KEY", "VALUE"}
 	if origin {
 		head = append(head, "ORIGIN")
@@ -104,7 +104,7 @@ func (a *app) listConfig(c *config.Config, origin bool) error {
 		}
 		rows = append(rows, row)
 	}
-	return console.Table(a.Stdout, head, rows, console.TableOptions{Width: a.width()})
+	return console.Table(env.Stdout, head, rows, console.TableOptions{Width: env.width()})
 }
 
 type configValueJSON struct {
@@ -133,7 +133,7 @@ func configJSON(c *config.Config) any {
 	return doc
 }
 
-func (a *app) configGetCommand() *cobra.Command {
+func (env *Env) configGetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "get KEY",
 		Short: "Print the value of a setting",
@@ -148,7 +148,7 @@ func (a *app) configGetCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			conf, err := a.configuration(false)
+			conf, err := env.configuration(false)
 			if err != nil {
 				return err
 			}
@@ -158,9 +158,9 @@ func (a *app) configGetCommand() *cobra.Command {
 			}
 			for _, v := range list {
 				if v.Key == args[0] {
-					fmt.Fprintln(a.Stdout, v.Shown())
+					fmt.Fprintln(env.Stdout, v.Shown())
 				} else {
-					fmt.Fprintf(a.Stdout, "%s=%s\n", v.Key, v.Shown())
+					fmt.Fprintf(env.Stdout, "%s=%s\n", v.Key, v.Shown())
 				}
 			}
 			return nil
@@ -178,20 +178,20 @@ func nearOr(key string) string {
 	return cmp.Or(nearestAs("%s", key, config.Keys()), "; the settings are "+strings.Join(config.Keys(), ", "))
 }
 
-func (a *app) configPathCommand() *cobra.Command {
+func (env *Env) configPathCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "path",
 		Short:   "List the files that settings are looked for in, the strongest first",
 		Example: "  flowrun config path",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			conf, err := a.configuration(false)
+			conf, err := env.configuration(false)
 			for _, f := range conf.Files {
 				note := ""
 				if !f.Exists {
 					note = "\t(not there)"
 				}
-				fmt.Fprintf(a.Stdout, "%s\t%s%s\n", f.Layer, f.Path, note)
+				fmt.Fprintf(env.Stdout, "%s\t%s%s\n", f.Layer, f.Path, note)
 			}
 			return err
 		},

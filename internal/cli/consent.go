@@ -136,8 +136,8 @@ func placeOf(d *tool.Definition) policy.Place {
 func (f *consentFlags) at() policy.Door { return cmp.Or(f.door, policy.Run) }
 
 // judge is what the policy says of it.
-func (a *app) judge(what subject, f runFlags) policy.Verdict {
-	return f.judge(what, a.canAsk(f))
+func (env *Env) judge(what subject, f runFlags) policy.Verdict {
+	return f.judge(what, env.canAsk(f))
 }
 
 // judge is what the policy says where a person can be asked, or cannot.
@@ -156,8 +156,8 @@ func (f *consentFlags) verdict(tools []flowrun.UsedTool, written string, canAsk 
 
 // judgeTests marks the tests of tools that may not run, and answers what else they are held
 // against. Nobody is asked for a test.
-func (a *app) judgeTests(cases []trial.Case) (*consentFlags, error) {
-	settings, err := a.configuration(false)
+func (env *Env) judgeTests(cases []trial.Case) (*consentFlags, error) {
+	settings, err := env.configuration(false)
 	if err != nil {
 		return nil, err
 	}
@@ -197,20 +197,20 @@ type refusedError struct {
 func (e *refusedError) Error() string { return console.Visible(e.reason) }
 
 // foresee tells at a dry run what would become of the call.
-func (a *app) foresee(what subject, f runFlags) {
-	switch v := a.judge(what, f); v.Decision {
+func (env *Env) foresee(what subject, f runFlags) {
+	switch v := env.judge(what, f); v.Decision {
 	case policy.Refuse:
-		a.say("this would be refused: %s", console.Visible(v.Reason))
+		env.say("this would be refused: %s", console.Visible(v.Reason))
 	case policy.Ask:
-		a.say("this would ask a person: %s", console.Visible(v.Reason))
+		env.say("this would ask a person: %s", console.Visible(v.Reason))
 	}
 }
 
 // consent lets a call go ahead, asks a person, or refuses with a *refusedError. What was
 // asked or refused is recorded first; id is the run's, where the record names it. s is
 // the history where it is open already.
-func (a *app) consent(s *sqlite.Store, what subject, f runFlags) (id string, err error) {
-	v := a.judge(what, f)
+func (env *Env) consent(s *sqlite.Store, what subject, f runFlags) (id string, err error) {
+	v := env.judge(what, f)
 	if v.Decision == policy.Allow {
 		return "", nil
 	}
@@ -224,11 +224,11 @@ func (a *app) consent(s *sqlite.Store, what subject, f runFlags) (id string, err
 	}
 	d.describe(preview)
 	if v.Decision == policy.Ask {
-		yes, err := a.inquire(v, preview)
+		yes, err := env.inquire(v, preview)
 		if err != nil {
 			return "", err
 		}
-		d.By, d.Terminal = "terminal", terminalName(a.Stdin)
+		d.By, d.Terminal = "terminal", terminalName(env.Stdin)
 		if yes {
 			d.Verdict = "approved"
 		}
@@ -236,7 +236,7 @@ func (a *app) consent(s *sqlite.Store, what subject, f runFlags) (id string, err
 	if d.Verdict == "approved" && !f.noHistory {
 		id = cmp.Or(what.run, flowrun.NewID(time.Now()))
 	}
-	if err := a.record(s, cmp.Or(id, what.run), d); err != nil {
+	if err := env.record(s, cmp.Or(id, what.run), d); err != nil {
 		return "", fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", d.Tool, err)
 	}
 	if d.Verdict != "approved" {
@@ -252,7 +252,7 @@ func (a *app) consent(s *sqlite.Store, what subject, f runFlags) (id string, err
 }
 
 // record writes a decision into the audit list.
-func (a *app) record(s *sqlite.Store, run string, d decision) error {
+func (env *Env) record(s *sqlite.Store, run string, d decision) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return err
@@ -263,12 +263,12 @@ func (a *app) record(s *sqlite.Store, run string, d decision) error {
 	if s != nil {
 		return note(context.Background(), s)
 	}
-	return a.writing(note)
+	return env.writing(note)
 }
 
 // inquire shows a person what is to run, and asks. Ctrl-C is a no.
-func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
-	yes, err := a.putTo(v, p)
+func (env *Env) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
+	yes, err := env.putTo(v, p)
 	if errors.As(err, new(interrupted)) {
 		return false, nil
 	}
@@ -276,10 +276,10 @@ func (a *app) inquire(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 }
 
 // putTo is inquire with an interrupted error for Ctrl-C.
-func (a *app) putTo(v policy.Verdict, p *flowrun.Preview) (bool, error) {
+func (env *Env) putTo(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 	card := approval(v, p)
-	width := cmp.Or(a.errWidth(), 80)
-	cut, err := card.Write(a.Stderr, width, false)
+	width := cmp.Or(env.errWidth(), 80)
+	cut, err := card.Write(env.Stderr, width, false)
 	if err != nil {
 		return false, err
 	}
@@ -287,8 +287,8 @@ func (a *app) putTo(v policy.Verdict, p *flowrun.Preview) (bool, error) {
 	if cut {
 		question += " (d shows what was left out)"
 	}
-	return a.decide(inquiry{text: question + " ", grave: true, details: func() error {
-		_, err := card.Write(a.Stderr, width, true)
+	return env.decide(inquiry{text: question + " ", grave: true, details: func() error {
+		_, err := card.Write(env.Stderr, width, true)
 		return err
 	}})
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // demoCommand shows a run to somebody who has nothing to run yet.
-func (a *app) demoCommand() *cobra.Command {
+func (env *Env) demoCommand() *cobra.Command {
 	f := runFlags{output: "text"}
 	var fail bool
 	c := &cobra.Command{
@@ -34,10 +34,10 @@ can look at it and mend it; demo then exits 1.`,
   flowrun demo --fail`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.check(a, c); err != nil {
+			if err := f.check(env, c); err != nil {
 				return err
 			}
-			return a.demo(f, fail)
+			return env.demo(f, fail)
 		},
 	}
 	c.Flags().BoolVar(&fail, "fail", false, "break a step, and keep the run to look at")
@@ -46,50 +46,50 @@ can look at it and mend it; demo then exits 1.`,
 	return c
 }
 
-func (a *app) demo(f runFlags, fail bool) error {
+func (env *Env) demo(f runFlags, fail bool) error {
 	if _, err := exec.LookPath("sh"); err != nil {
 		return errors.New("the demo's steps are written for sh, and there is none in PATH; install one (on Windows, Git brings it), or begin with flowrun init")
 	}
 	if fail {
-		return a.brokenDemo(f)
+		return env.brokenDemo(f)
 	}
 	dir, err := os.MkdirTemp("", "flowrun-demo-")
 	if err != nil {
 		return fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
 	}
 	defer os.RemoveAll(dir)
-	plan, res, err := a.runDemo(dir, nil, f, false)
+	plan, res, err := env.runDemo(dir, nil, f, false)
 	if err != nil || !speaks(f.progress) {
 		return err
 	}
-	return a.afterDemo(plan, res)
+	return env.afterDemo(plan, res)
 }
 
 // brokenDemo runs the demo with a step that fails. Its definition stays beside the
 // history, so that what is told of the step leads somewhere.
-func (a *app) brokenDemo(f runFlags) error {
-	return a.writing(func(_ context.Context, s *sqlite.Store) error {
-		plan, res, err := a.runDemo(flowrun.DefaultStateDir(), s, f, true)
+func (env *Env) brokenDemo(f runFlags) error {
+	return env.writing(func(_ context.Context, s *sqlite.Store) error {
+		plan, res, err := env.runDemo(flowrun.DefaultStateDir(), s, f, true)
 		if res != nil && res.Status == dag.Failed && speaks(f.progress) {
-			a.afterFailure(res.ID, plan.Definition.File)
+			env.afterFailure(res.ID, plan.Definition.File)
 		}
 		return err
 	})
 }
 
 // runDemo runs the demo from a file in dir. The result is nil where there was no run.
-func (a *app) runDemo(dir string, s *sqlite.Store, f runFlags, fail bool) (p *flowrun.Plan, res *flowrun.Result, err error) {
+func (env *Env) runDemo(dir string, s *sqlite.Store, f runFlags, fail bool) (p *flowrun.Plan, res *flowrun.Result, err error) {
 	file := filepath.Join(dir, "demo.yaml")
 	if err := os.WriteFile(file, starter.Demo, 0o600); err != nil {
 		return nil, nil, err
 	}
-	if p, err = a.compile(file); err != nil {
+	if p, err = env.compile(file); err != nil {
 		return nil, nil, err
 	}
-	if f.settings, err = a.settings(f); err != nil {
+	if f.settings, err = env.settings(f); err != nil {
 		return nil, nil, err
 	}
-	err = a.carryOut(nil, p, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	err = env.carryOut(nil, p, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		r, err := e.Run(ctx, p, map[string]any{"BREAK": fail}, o...)
 		res = r
 		return r, err
@@ -98,12 +98,12 @@ func (a *app) runDemo(dir string, s *sqlite.Store, f runFlags, fail bool) (p *fl
 }
 
 // afterDemo shows when each step ran, and where to go from here.
-func (a *app) afterDemo(p *flowrun.Plan, r *flowrun.Result) error {
-	fmt.Fprintln(a.Stderr)
-	if err := a.summarize(r, p); err != nil {
+func (env *Env) afterDemo(p *flowrun.Plan, r *flowrun.Result) error {
+	fmt.Fprintln(env.Stderr)
+	if err := env.summarize(r, p); err != nil {
 		return err
 	}
-	fmt.Fprint(a.Stderr, `
+	fmt.Fprint(env.Stderr, `
 build was tried twice, upload fell back to another mirror, * marks what the
 time was spent on. Nothing of this run is left. Next:
   flowrun demo --fail         break it: see what failed, and go on from there
@@ -113,8 +113,8 @@ time was spent on. Nothing of this run is left. Next:
 }
 
 // afterFailure shows what can be done with a failed run.
-func (a *app) afterFailure(id, file string) {
-	fmt.Fprintf(a.Stderr, `
+func (env *Env) afterFailure(id, file string) {
+	fmt.Fprintf(env.Stderr, `
 This run is in your history, as every run is. Its definition is
 %[2]s.
 Next:

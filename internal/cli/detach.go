@@ -16,7 +16,7 @@ var notDetached = []string{"until", "allow-dash", "no-history", "watch", "watch-
 
 // detach hands a run over to the service, which begins it, and prints its id. The values
 // of its parameters are looked at here first, and told of as ever.
-func (a *app) detach(c *cobra.Command, args []string, f runFlags) error {
+func (env *Env) detach(c *cobra.Command, args []string, f runFlags) error {
 	for _, name := range notDetached {
 		if c.Flags().Changed(name) {
 			return usagef(c, "--detach hands the run over to the service, and --%s is for a run of this command", name)
@@ -28,7 +28,7 @@ func (a *app) detach(c *cobra.Command, args []string, f runFlags) error {
 	if service.IsPath(args[0]) {
 		return usagef(c, "the service runs tools by name, and %s is a file; put it where names are looked up (flowrun tool add NAME --from-file %s), or run it without --detach", args[0], args[0])
 	}
-	plan, world, params, err := a.prepare(c, args, f, nil)
+	plan, world, params, err := env.prepare(c, args, f, nil)
 	if err != nil {
 		return err
 	}
@@ -42,23 +42,23 @@ func (a *app) detach(c *cobra.Command, args []string, f runFlags) error {
 		return err
 	}
 	if speaks(f.progress) {
-		a.noteOther(plan, begun.ID)
-		a.say("the service runs it; flowrun logs -f %s follows it, flowrun cancel %s stops it", begun.ID, begun.ID)
+		env.noteOther(plan, begun.ID)
+		env.say("the service runs it; flowrun logs -f %s follows it, flowrun cancel %s stops it", begun.ID, begun.ID)
 	}
 	if f.output == "json" {
-		return a.writeJSON(begun)
+		return env.writeJSON(begun)
 	}
-	_, err = fmt.Fprintln(a.Stdout, begun.ID)
+	_, err = fmt.Fprintln(env.Stdout, begun.ID)
 	return err
 }
 
 // noteOther says so where the service, which began in another folder, runs another tool of
 // that name.
-func (a *app) noteOther(plan *flowrun.Plan, id string) {
-	_ = a.reading(func(ctx context.Context, s *sqlite.Store) error {
+func (env *Env) noteOther(plan *flowrun.Plan, id string) {
+	_ = env.reading(func(ctx context.Context, s *sqlite.Store) error {
 		r, err := s.Record(ctx, id)
 		if err == nil && len(r.Sources) > 0 && r.Sources[0].File != plan.Definition.File {
-			a.say("note: the service's tool %s is %s, not %s", plan.Name(), shortPath(r.Sources[0].File), shortPath(plan.Definition.File))
+			env.say("note: the service's tool %s is %s, not %s", plan.Name(), shortPath(r.Sources[0].File), shortPath(plan.Definition.File))
 		}
 		return err
 	})

@@ -14,29 +14,29 @@ const mostShown = 20
 
 // printDiagnostics prints the result of a validation on stdout. source gives the texts
 // of files.
-func (a *app) printDiagnostics(ds tool.Diagnostics, targets int, f validateFlags, source func(string) []byte) error {
+func (env *Env) printDiagnostics(ds tool.Diagnostics, targets int, f validateFlags, source func(string) []byte) error {
 	switch f.output {
 	case "json":
 		b, err := ds.MarshalDocument()
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(a.Stdout, "%s\n", b)
+		_, err = fmt.Fprintf(env.Stdout, "%s\n", b)
 		return err
 	case "github":
-		return findings.GitHub(a.Stdout, relative(ds))
+		return findings.GitHub(env.Stdout, relative(ds))
 	case "sarif":
-		return findings.SARIF(a.Stdout, relative(ds), Version, source)
+		return findings.SARIF(env.Stdout, relative(ds), Version, source)
 	}
 	shown, left := capped(ds, f.limit)
-	tool.Render(a.Stdout, relative(shown), source, a.style(a.Stdout))
+	tool.Render(env.Stdout, relative(shown), source, env.style(env.Stdout))
 	if left > 0 {
-		fmt.Fprintf(a.Stdout, "\n+%d more; --limit 0 shows every one\n", left)
+		fmt.Fprintf(env.Stdout, "\n+%d more; --limit 0 shows every one\n", left)
 	}
 	if len(ds) > 0 {
-		fmt.Fprintln(a.Stdout)
+		fmt.Fprintln(env.Stdout)
 	}
-	_, err := fmt.Fprintln(a.Stdout, summary(ds, targets))
+	_, err := fmt.Fprintln(env.Stdout, summary(ds, targets))
 	return err
 }
 

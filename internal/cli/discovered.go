@@ -29,34 +29,34 @@ type discoveries struct {
 
 // discovered are the tools that a command tells of. What is wrong with it is said once,
 // and harms nothing else.
-func (a *app) discovered() []*tool.Definition {
-	t := &a.discoveries
+func (env *Env) discovered() []*tool.Definition {
+	t := &env.discoveries
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.asked {
 		return t.tools
 	}
-	c, err := a.soFar()
+	c, err := env.soFar()
 	if err != nil || c.Word("tools.discoveryCommand") == "" {
 		return nil // what is wrong with settings is told by what needs more of them
 	}
 	t.asked = true
-	a.discover(t, c)
-	if a.inJSON {
+	env.discover(t, c)
+	if env.inJSON {
 		return t.tools
 	}
 	if t.err != nil {
-		a.say("warning: no tools were discovered: %v", t.err)
+		env.say("warning: no tools were discovered: %v", t.err)
 	}
 	for _, w := range t.warnings {
-		a.say("warning: %s", w)
+		env.say("warning: %s", w)
 	}
 	return t.tools
 }
 
 // discover asks the command. An interrupt ends it, with all that it has started, before it
 // ends this program.
-func (a *app) discover(t *discoveries, c *config.Config) {
+func (env *Env) discover(t *discoveries, c *config.Config) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	heard := make(chan os.Signal, 1)
@@ -74,28 +74,28 @@ func (a *app) discover(t *discoveries, c *config.Config) {
 	began := time.Now()
 	t.tools, t.warnings, t.err = discovery.Discover(ctx, discovery.Config{
 		DiscoveryCommand: c.Word("tools.discoveryCommand"), CallCommand: c.Word("tools.callCommand"),
-		Dir: a.projectDir(c), StderrFails: c.Word("tools.callStderr") == "fail",
+		Dir: env.projectDir(c), StderrFails: c.Word("tools.callStderr") == "fail",
 	})
 	t.took = time.Since(began)
 	stop(nil)
 	<-done
 	signal.Stop(heard)
-	if sig != nil && !a.heeds.Load() { // nobody else has heard it
-		a.endScripts()
+	if sig != nil && !env.heeds.Load() { // nobody else has heard it
+		env.endScripts()
 		os.Exit(signalCode(sig))
 	}
 }
 
 // soFar are the settings in force: those that the command has read, or what it will read.
-func (a *app) soFar() (*config.Config, error) {
-	if a.inForce != nil {
-		return a.inForce, nil
+func (env *Env) soFar() (*config.Config, error) {
+	if env.inForce != nil {
+		return env.inForce, nil
 	}
-	return a.configuration(a.trustOnce)
+	return env.configuration(env.trustOnce)
 }
 
 // projectDir is the root of the project, the working directory where there is none.
-func (a *app) projectDir(c *config.Config) string {
+func (env *Env) projectDir(c *config.Config) string {
 	if c.Trust.Folder != "" {
 		return c.Trust.Folder
 	}
@@ -105,8 +105,8 @@ func (a *app) projectDir(c *config.Config) string {
 
 // undiscovered says why a name may be found nowhere though a command would tell of it;
 // "" where that is not so.
-func (a *app) undiscovered() string {
-	c, err := a.soFar()
+func (env *Env) undiscovered() string {
+	c, err := env.soFar()
 	if err != nil {
 		return "a command that may tell of it is not run while settings are wrong; flowrun config list tells what"
 	}
@@ -114,9 +114,9 @@ func (a *app) undiscovered() string {
 		return fmt.Sprintf("tools.discoveryCommand of %s, which may tell of it, is not run: the project is not trusted; flowrun trust trusts it",
 			console.Quote(c.Trust.Folder))
 	}
-	a.discoveries.mu.Lock()
-	defer a.discoveries.mu.Unlock()
-	if a.discoveries.err != nil {
+	env.discoveries.mu.Lock()
+	defer env.discoveries.mu.Unlock()
+	if env.discoveries.err != nil {
 		return "tools.discoveryCommand, which may tell of it, has failed; flowrun doctor tells why"
 	}
 	return ""
@@ -129,31 +129,31 @@ func untoldOf(c *config.Config) bool {
 
 // nowTrusted asks about the project where a tool was not found for want of trust, and says
 // whether it is worth another look.
-func (a *app) nowTrusted(err error, f runFlags) bool {
+func (env *Env) nowTrusted(err error, f runFlags) bool {
 	missing, ok := errors.AsType[*tool.NotFoundError](err)
-	if !ok || missing.Note == "" || !a.canAsk(f) {
+	if !ok || missing.Note == "" || !env.canAsk(f) {
 		return false
 	}
-	c, err := a.soFar()
+	c, err := env.soFar()
 	if err != nil || !untoldOf(c) || c.Trust.State == config.Declined {
 		return false
 	}
-	c, err = a.settings(f)
+	c, err = env.settings(f)
 	return err == nil && !untoldOf(c)
 }
 
 // checkDiscovery asks the command for tools where there is one.
-func (a *app) checkDiscovery() []finding {
-	c, err := a.configuration(false)
+func (env *Env) checkDiscovery() []finding {
+	c, err := env.configuration(false)
 	if err != nil || c.Word("tools.discoveryCommand") == "" {
 		return nil // told by checkSettings, trust included
 	}
-	t := &a.discoveries
+	t := &env.discoveries
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.asked {
 		t.asked = true
-		a.discover(t, c)
+		env.discover(t, c)
 	}
 	if t.err != nil {
 		return []finding{doubt("discovery", "mend the command; it prints a JSON array of declarations", "%v", t.err)}

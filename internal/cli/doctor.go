@@ -32,12 +32,12 @@ const (
 )
 
 // checks are what doctor looks at, in this order.
-func (a *app) checks() []func() []finding {
-	return []func() []finding{a.checkVersion, a.checkShells, a.checkClock, a.checkTemp, a.checkSupervision, a.checkTerminal, a.checkSettings, a.checkTelemetry,
-		a.checkState, a.checkHistory, a.checkRuns, a.checkScheduler, a.checkScopes, a.checkDefinitions, a.checkSchemas, a.checkDiscovery}
+func (env *Env) checks() []func() []finding {
+	return []func() []finding{env.checkVersion, env.checkShells, env.checkClock, env.checkTemp, env.checkSupervision, env.checkTerminal, env.checkSettings, env.checkTelemetry,
+		env.checkState, env.checkHistory, env.checkRuns, env.checkScheduler, env.checkScopes, env.checkDefinitions, env.checkSchemas, env.checkDiscovery}
 }
 
-func (a *app) doctorCommand() *cobra.Command {
+func (env *Env) doctorCommand() *cobra.Command {
 	var output string
 	var fix bool
 	c := &cobra.Command{
@@ -58,7 +58,7 @@ fails.`,
 			if err := oneOf(c, "output", output, showForms); err != nil {
 				return err
 			}
-			return a.doctor(output, fix)
+			return env.doctor(output, fix)
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
@@ -67,9 +67,9 @@ fails.`,
 	return c
 }
 
-func (a *app) doctor(output string, fix bool) error {
+func (env *Env) doctor(output string, fix bool) error {
 	var all []finding
-	for _, check := range a.checks() {
+	for _, check := range env.checks() {
 		for _, f := range check() {
 			if fix && f.fix != nil {
 				f.mend()
@@ -78,7 +78,7 @@ func (a *app) doctor(output string, fix bool) error {
 		}
 	}
 	if output == "json" {
-		err := a.writeJSON(struct {
+		err := env.writeJSON(struct {
 			Schema   string    `json:"schema"`
 			Findings []finding `json:"findings"`
 		}{"flowrun/doctor.v1", all})
@@ -86,7 +86,7 @@ func (a *app) doctor(output string, fix bool) error {
 			return err
 		}
 	} else {
-		a.tellFindings(all)
+		env.tellFindings(all)
 	}
 	if slices.ContainsFunc(all, func(f finding) bool { return f.Status == broken }) {
 		return codeError(exitFailed)
@@ -103,7 +103,7 @@ func (f *finding) mend() {
 	f.Status, f.Hint, f.Fixed = healthy, "", true
 }
 
-func (a *app) tellFindings(all []finding) {
+func (env *Env) tellFindings(all []finding) {
 	width, count := 0, map[string]int{}
 	for _, f := range all {
 		width = max(width, len(f.Check))
@@ -115,12 +115,12 @@ func (a *app) tellFindings(all []finding) {
 		if f.Fixed {
 			message += " (mended)"
 		}
-		fmt.Fprintf(a.Stdout, "%-4s  %-*s  %s\n", f.Status, width, f.Check, strings.ReplaceAll(console.Clean(message), "\n", "\n"+indent))
+		fmt.Fprintf(env.Stdout, "%-4s  %-*s  %s\n", f.Status, width, f.Check, strings.ReplaceAll(console.Clean(message), "\n", "\n"+indent))
 		if f.Hint != "" {
-			fmt.Fprintf(a.Stdout, "%s-> %s\n", indent, console.Clean(f.Hint))
+			fmt.Fprintf(env.Stdout, "%s-> %s\n", indent, console.Clean(f.Hint))
 		}
 	}
-	fmt.Fprintf(a.Stdout, "\n%d ok, %d to look at, %d wrong\n", count[healthy], count[doubtful], count[broken])
+	fmt.Fprintf(env.Stdout, "\n%d ok, %d to look at, %d wrong\n", count[healthy], count[doubtful], count[broken])
 }
 
 // good and the like are findings without more to them.

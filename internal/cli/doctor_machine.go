@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-func (a *app) checkVersion() []finding {
+func (env *Env) checkVersion() []finding {
 	return []finding{good("version", "flowrun %s, %s/%s", version(), runtime.GOOS, runtime.GOARCH)}
 }
 
@@ -20,7 +20,7 @@ func (a *app) checkVersion() []finding {
 const versionWait = 10 * time.Second
 
 // checkShells looks for the programs that steps are written for.
-func (a *app) checkShells() []finding {
+func (env *Env) checkShells() []finding {
 	var list []finding
 	for _, s := range []struct {
 		name, keys string
@@ -66,7 +66,7 @@ func saidVersion(path string, ask []string) string {
 }
 
 // checkClock looks at the clock and the rules for time zones.
-func (a *app) checkClock() []finding {
+func (env *Env) checkClock() []finding {
 	now := time.Now()
 	list := []finding{good("clock", "%s", now.Format("2006-01-02 15:04:05 -07:00"))}
 	if now.Year() < 2025 {
@@ -81,7 +81,7 @@ func (a *app) checkClock() []finding {
 }
 
 // checkTemp tries the temporary folder.
-func (a *app) checkTemp() []finding {
+func (env *Env) checkTemp() []finding {
 	dir := os.TempDir()
 	if err := tryWriting(dir); err != nil {
 		return []finding{bad("temporary", "set TMPDIR to a folder you can write to", "nothing can be written into %s: %v", dir, err)}
@@ -100,7 +100,7 @@ func tryWriting(dir string) error {
 }
 
 // checkSupervision tells what this machine has to keep hold of processes.
-func (a *app) checkSupervision() []finding {
+func (env *Env) checkSupervision() []finding {
 	var list []finding
 	if proc.IsReaper() {
 		list = append(list, good("processes", "whole process trees are ended, also what leaves its step's group"))
@@ -118,7 +118,7 @@ func (a *app) checkSupervision() []finding {
 }
 
 // checkTerminal tells how output will look.
-func (a *app) checkTerminal() []finding {
+func (env *Env) checkTerminal() []finding {
 	look := func(on bool) string {
 		if on {
 			return "in colour"
@@ -126,10 +126,10 @@ func (a *app) checkTerminal() []finding {
 		return "without colour"
 	}
 	what := "no terminal"
-	if isTerminal(a.Stdout) {
-		what = fmt.Sprintf("a terminal of %d columns", a.width())
+	if isTerminal(env.Stdout) {
+		what = fmt.Sprintf("a terminal of %d columns", env.width())
 	}
-	text := fmt.Sprintf("stdout is %s, %s; stderr %s", what, look(a.colored(a.Stdout)), look(a.colored(a.Stderr)))
+	text := fmt.Sprintf("stdout is %s, %s; stderr %s", what, look(env.colored(env.Stdout)), look(env.colored(env.Stderr)))
 	switch {
 	case os.Getenv("NO_COLOR") != "":
 		text += " (NO_COLOR is set)"

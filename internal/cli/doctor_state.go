@@ -17,8 +17,8 @@ import (
 )
 
 // checkSettings reads the files of settings.
-func (a *app) checkSettings() []finding {
-	c, err := a.configuration(false)
+func (env *Env) checkSettings() []finding {
+	c, err := env.configuration(false)
 	var files []string
 	for _, f := range c.Files {
 		if f.Exists {
@@ -44,7 +44,7 @@ func (a *app) checkSettings() []finding {
 }
 
 // checkState looks at the folder of history and logs, and at who may use it.
-func (a *app) checkState() []finding {
+func (env *Env) checkState() []finding {
 	dir, err := stateDir()
 	if dir == "" {
 		return []finding{bad("state", "set HOME or FLOWRUN_STATE_DIR", "%v", err)}
@@ -94,8 +94,8 @@ func unmade(dir string) finding {
 const mostWAL = 256 << 20
 
 // checkHistory reads the history.
-func (a *app) checkHistory() (list []finding) {
-	err := a.reading(func(ctx context.Context, s *sqlite.Store) error {
+func (env *Env) checkHistory() (list []finding) {
+	err := env.reading(func(ctx context.Context, s *sqlite.Store) error {
 		h, err := s.Check(ctx)
 		switch {
 		case err != nil:
@@ -123,8 +123,8 @@ func (a *app) checkHistory() (list []finding) {
 }
 
 // checkRuns looks for runs that rest, and for what they left.
-func (a *app) checkRuns() (list []finding) {
-	a.reading(func(ctx context.Context, s *sqlite.Store) error { // what is wrong with it is told already
+func (env *Env) checkRuns() (list []finding) {
+	env.reading(func(ctx context.Context, s *sqlite.Store) error { // what is wrong with it is told already
 		found, err := s.Runs(ctx, flowrun.Query{Status: []dag.Status{dag.Interrupted}})
 		if err != nil {
 			return err
@@ -144,20 +144,20 @@ func (a *app) checkRuns() (list []finding) {
 		}
 		return nil
 	})
-	if n := a.orphanLogs(); n > 0 {
+	if n := env.orphanLogs(); n > 0 {
 		list = append(list, doubt("logs", "flowrun history prune --older-than 30d removes them, with what is that old", "%d folders of logs belong to no run in the history", n))
 	}
 	return list
 }
 
 // orphanLogs counts folders of logs whose runs are not in the history.
-func (a *app) orphanLogs() (n int) {
+func (env *Env) orphanLogs() (n int) {
 	dir, err := stateDir()
 	if err != nil {
 		return 0
 	}
 	entries, _ := os.ReadDir(filepath.Join(dir, "runs"))
-	a.reading(func(ctx context.Context, s *sqlite.Store) error {
+	env.reading(func(ctx context.Context, s *sqlite.Store) error {
 		for _, e := range entries {
 			info, err := e.Info()
 			if err != nil || !e.IsDir() || time.Since(info.ModTime()) < time.Hour { // its run may just begin

@@ -16,10 +16,10 @@ import (
 )
 
 // checkScopes looks at the folders that tools are found in.
-func (a *app) checkScopes() []finding {
-	lib := a.library()
+func (env *Env) checkScopes() []finding {
+	lib := env.library()
 	count := map[string]int{}
-	for _, e := range a.tools(lib) {
+	for _, e := range env.tools(lib) {
 		count[filepath.Dir(e.Path)]++
 	}
 	var list []finding
@@ -45,11 +45,11 @@ func (a *app) checkScopes() []finding {
 }
 
 // checkDefinitions counts what is wrong with definitions.
-func (a *app) checkDefinitions() []finding {
-	lib := a.library()
+func (env *Env) checkDefinitions() []finding {
+	lib := env.library()
 	var wrong, warned, shadowed []string
 	n := 0
-	for _, e := range a.tools(lib) {
+	for _, e := range env.tools(lib) {
 		n++
 		if e.ShadowedBy != "" {
 			shadowed = append(shadowed, e.Path)
@@ -81,13 +81,13 @@ func (a *app) checkDefinitions() []finding {
 const modeline = "# yaml-language-server: $schema="
 
 // checkSchemas looks where the definitions' first lines lead editors.
-func (a *app) checkSchemas() []finding {
+func (env *Env) checkSchemas() []finding {
 	fresh, err := flowrun.Schema("tool")
 	if err != nil {
 		return []finding{bad("schema", "", "%v", err)}
 	}
 	var lost, old []string
-	for _, e := range a.tools(a.library()) {
+	for _, e := range env.tools(env.library()) {
 		file := schemaOf(e)
 		if file == "" {
 			continue

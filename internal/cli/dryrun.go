@@ -12,14 +12,14 @@ import (
 )
 
 // dryRun shows what a run would do and starts nothing.
-func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f runFlags) error {
+func (env *Env) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f runFlags) error {
 	v, err := p.Preview(w, params)
 	if err != nil {
 		return err
 	}
 	rules := rulesOf(p, f.settings)
 	if f.output == "json" {
-		enc := json.NewEncoder(a.Stdout)
+		enc := json.NewEncoder(env.Stdout)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		return enc.Encode(struct {
@@ -27,10 +27,10 @@ func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f 
 			Notify []noticeJSON `json:"notify,omitempty"`
 		}{v, noticesJSON(rules)})
 	}
-	fmt.Fprintf(a.Stdout, "%s would run:\n", v.Tool)
+	fmt.Fprintf(env.Stdout, "%s would run:\n", v.Tool)
 	for _, name := range sortedKeys(v.Params) {
 		b, _ := json.Marshal(v.Params[name])
-		fmt.Fprintf(a.Stdout, "  %s = %s\n", name, b)
+		fmt.Fprintf(env.Stdout, "  %s = %s\n", name, b)
 	}
 	for _, t := range v.Tools {
 		who := "it wants"
@@ -38,7 +38,7 @@ func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f 
 			who = t.Step + " wants"
 		}
 		for _, n := range t.Permissions {
-			fmt.Fprintf(a.Stdout, "  %s %s\n", who, console.Visible(n.Resolved))
+			fmt.Fprintf(env.Stdout, "  %s %s\n", who, console.Visible(n.Resolved))
 		}
 	}
 	for _, t := range v.Tools {
@@ -47,25 +47,25 @@ func (a *app) dryRun(p *flowrun.Plan, w flowrun.World, params map[string]any, f 
 			who = t.Step
 		}
 		for _, s := range t.Sources {
-			fmt.Fprintf(a.Stdout, "  %s takes the secret %s\n", who, console.Visible(s))
+			fmt.Fprintf(env.Stdout, "  %s takes the secret %s\n", who, console.Visible(s))
 		}
-		showAround(a.Stdout, "  "+who+" ", t.Surroundings)
+		showAround(env.Stdout, "  "+who+" ", t.Surroundings)
 		for _, c := range t.Cleanup {
-			fmt.Fprintf(a.Stdout, "  %s runs at the end: %s\n", who, console.Visible(c))
+			fmt.Fprintf(env.Stdout, "  %s runs at the end: %s\n", who, console.Visible(c))
 		}
 		for _, n := range t.Notify {
-			fmt.Fprintf(a.Stdout, "  %s notifies: %s\n", who, console.Visible(n))
+			fmt.Fprintf(env.Stdout, "  %s notifies: %s\n", who, console.Visible(n))
 		}
 	}
 	for _, n := range needed(v.Needs) {
-		fmt.Fprintf(a.Stdout, "  it takes %s\n", n)
+		fmt.Fprintf(env.Stdout, "  it takes %s\n", n)
 	}
-	showPreview(a.Stdout, v.Steps, "")
+	showPreview(env.Stdout, v.Steps, "")
 	if len(rules) > 0 {
-		fmt.Fprintln(a.Stdout, "it would tell")
+		fmt.Fprintln(env.Stdout, "it would tell")
 	}
 	for _, r := range rules {
-		fmt.Fprintf(a.Stdout, "  %s of %s\n", console.Visible(r.String()), r.When())
+		fmt.Fprintf(env.Stdout, "  %s of %s\n", console.Visible(r.String()), r.When())
 	}
 	return nil
 }

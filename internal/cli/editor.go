@@ -31,10 +31,10 @@ type edition struct {
 
 // edit has the text edited until nothing is wrong with it, or nothing was changed. One that stays wrong is kept
 // in the state directory; the error is then exit code 3.
-func (a *app) edit(e *edition) error {
+func (env *Env) edit(e *edition) error {
 	original := e.text
 	for {
-		text, err := a.inEditor(e.editor, e.name+e.extension, e.text)
+		text, err := env.inEditor(e.editor, e.name+e.extension, e.text)
 		if err != nil {
 			return err
 		}
@@ -43,35 +43,35 @@ func (a *app) edit(e *edition) error {
 			return nil
 		}
 		found, path := e.check(text)
-		a.shownAs(found, path, text)
+		env.shownAs(found, path, text)
 		if found.Err() == nil {
 			return nil
 		}
-		if a.answers() && a.ask("edit it again?", true) {
+		if env.answers() && env.ask("edit it again?", true) {
 			continue
 		}
-		a.keepAttempt(e)
+		env.keepAttempt(e)
 		return codeError(exitInvalid)
 	}
 }
 
 // keepAttempt saves what was typed and could not be used.
-func (a *app) keepAttempt(e *edition) {
+func (env *Env) keepAttempt(e *edition) {
 	dir, err := stateDir()
 	if err == nil {
 		file := filepath.Join(dir, e.name+e.extension+".rej")
 		if err = atomicfile.Save(file, e.text); err == nil {
-			a.say("nothing was changed; the attempt is in %s", file)
+			env.say("nothing was changed; the attempt is in %s", file)
 			return
 		}
 	}
 	// Nothing typed may be lost: the terminal is the last place for it.
-	a.say("nothing was changed, and the attempt cannot be saved: %v; it was:", err)
-	a.Stderr.Write(e.text)
+	env.say("nothing was changed, and the attempt cannot be saved: %v; it was:", err)
+	env.Stderr.Write(e.text)
 }
 
 // inEditor is a text as an editor leaves it. An editor that fails changes nothing.
-func (a *app) inEditor(editor []string, name string, text []byte) ([]byte, error) {
+func (env *Env) inEditor(editor []string, name string, text []byte) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "flowrun-edit-")
 	if err != nil {
 		return nil, err
@@ -82,8 +82,8 @@ func (a *app) inEditor(editor []string, name string, text []byte) ([]byte, error
 		return nil, err
 	}
 	cmd := exec.Command(editor[0], append(editor[1:], file)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, a.Stdout, a.Stderr
-	if d, ok := a.Stdout.(*delivery); ok {
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
+	if d, ok := env.Stdout.(*delivery); ok {
 		cmd.Stdout = d.to // an editor wants the terminal itself
 	}
 	interrupt := make(chan os.Signal, 1) // Ctrl-C is the editor's
@@ -101,7 +101,7 @@ func (a *app) inEditor(editor []string, name string, text []byte) ([]byte, error
 
 // editorWords is the editor to start: the one given, $VISUAL, $EDITOR, or one that
 // most machines have (S1-326), which wants a terminal.
-func (a *app) editorWords(c *cobra.Command, given string) ([]string, error) {
+func (env *Env) editorWords(c *cobra.Command, given string) ([]string, error) {
 	line := cmp.Or(given, os.Getenv("VISUAL"), os.Getenv("EDITOR"))
 	words, err := splitWords(line)
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *app) editorWords(c *cobra.Command, given string) ([]string, error) {
 	if len(words) > 0 {
 		return waiting(words), nil
 	}
-	if !a.answers() {
+	if !env.answers() {
 		return nil, usagef(c, "there is no terminal to edit on; set VISUAL or EDITOR to a program that needs none, or give --editor")
 	}
 	usual := []string{"sensible-editor", "nano", "vim", "vi"}

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-func (a *app) eventsCommand() *cobra.Command {
+func (env *Env) eventsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "events RUN",
 		Short:   "Print a run's events as JSON lines",
@@ -19,18 +19,18 @@ func (a *app) eventsCommand() *cobra.Command {
 		Example: `  flowrun events latest | jq -r 'select(.kind == "step.finished") | .node'`,
 		Args:    oneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error { return a.events(ctx, s, args[0]) })
+			return env.reading(func(ctx context.Context, s *sqlite.Store) error { return env.events(ctx, s, args[0]) })
 		},
-		ValidArgsFunction: a.completeRunID,
+		ValidArgsFunction: env.completeRunID,
 	}
 }
 
-func (a *app) events(ctx context.Context, s flowrun.Store, word string) error {
+func (env *Env) events(ctx context.Context, s flowrun.Store, word string) error {
 	id, err := findRun(ctx, s, word)
 	if err != nil {
 		return err
 	}
-	enc := json.NewEncoder(a.Stdout)
+	enc := json.NewEncoder(env.Stdout)
 	enc.SetEscapeHTML(false)
 	return eachEvent(ctx, s, id, func(e *dag.Event) error { return enc.Encode(e) })
 }

@@ -66,9 +66,9 @@ type codeError int
 func (e codeError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // fail prints an error and answers its exit code.
-func (a *app) fail(err error) int {
-	if a.inJSON {
-		return a.failJSON(err)
+func (env *Env) fail(err error) int {
+	if env.inJSON {
+		return env.failJSON(err)
 	}
 	var (
 		code     codeError
@@ -95,62 +95,62 @@ func (a *app) fail(err error) int {
 	case errors.Is(err, syscall.EPIPE): // the reader has seen enough
 		return exitPipe
 	case errors.As(err, &use):
-		a.say("%v", err)
+		env.say("%v", err)
 		if use.cmd != nil {
-			fmt.Fprintf(a.Stderr, "Usage: %s\nMore: %s --help\n", use.cmd.UseLine(), use.cmd.CommandPath())
+			fmt.Fprintf(env.Stderr, "Usage: %s\nMore: %s --help\n", use.cmd.UseLine(), use.cmd.CommandPath())
 		}
 		return exitUsage
 	case errors.As(err, &diags):
-		a.diagnose(diags)
+		env.diagnose(diags)
 		return exitInvalid
 	case errors.As(err, &notFound), errors.As(err, &step), errors.As(err, &missing):
-		a.say("%v", err)
+		env.say("%v", err)
 		return exitNotFound
 	case errors.Is(err, flowrun.ErrNoRun):
-		a.say("%s", then(err.Error(), "flowrun runs lists them"))
+		env.say("%s", then(err.Error(), "flowrun runs lists them"))
 		return exitNotFound
 	case errors.As(err, &many):
-		a.say("%v", err)
+		env.say("%v", err)
 		return exitUsage
 	case errors.As(err, &rests):
-		a.say("%v", err)
+		env.say("%v", err)
 		return exitWaiting
 	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.As(err, &withheld), errors.As(err, &alone), errors.As(err, &confined):
-		a.say("%v", err)
+		env.say("%v", err)
 		return exitRefused
 	case errors.As(err, &refused):
-		a.say("refused: %v", err)
+		env.say("refused: %v", err)
 		for _, p := range refused.permissions {
-			a.say("Permission not granted: %s", console.Visible(p)) // S1-219
+			env.say("Permission not granted: %s", console.Visible(p)) // S1-219
 		}
 		if refused.askable {
-			a.say("run it at a terminal, where a person can answer: without --no-input, and with CI not set")
+			env.say("run it at a terminal, where a person can answer: without --no-input, and with CI not set")
 		}
 		return exitRefused
 	case errors.As(err, &params):
 		for _, p := range params.Problems {
-			a.say("%s: %s%s", p.Subject(), p.Message, hint(p.Hint))
+			env.say("%s: %s%s", p.Subject(), p.Message, hint(p.Hint))
 		}
 		return exitParams
 	case errors.As(err, &environ):
 		for _, p := range environ.Problems {
-			a.say("%s", p)
+			env.say("%s", p)
 		}
 		return exitParams
 	case errors.Is(err, steps.ErrShortSecret):
-		a.say("%v", err)
+		env.say("%v", err)
 		return exitParams
 	case errors.As(err, &noLine):
-		a.say("refused: %v; run it without --no-history", err)
+		env.say("refused: %v; run it without --no-history", err)
 		return exitRefused
 	case errors.As(err, &platform):
-		a.say("%v", err)
+		env.say("%v", err)
 		return exitRefused
 	case errors.As(err, &server):
-		a.say("%v", err)
+		env.say("%v", err)
 		return exitServer
 	}
-	a.say("%v", err)
+	env.say("%v", err)
 	if strings.HasPrefix(err.Error(), "internal error") {
 		return exitBug
 	}
@@ -165,20 +165,20 @@ func hint(h string) string {
 }
 
 // say tells something on stderr. Its lines are cleaned: much of it comes from definitions.
-func (a *app) say(format string, args ...any) {
+func (env *Env) say(format string, args ...any) {
 	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
 	for i, line := range lines {
 		lines[i] = console.Clean(line)
 	}
-	fmt.Fprintf(a.Stderr, "flowrun: %s\n", strings.Join(lines, "\n"))
+	fmt.Fprintf(env.Stderr, "flowrun: %s\n", strings.Join(lines, "\n"))
 }
 
 // diagnose draws diagnostics on stderr, with the lines they are about.
-func (a *app) diagnose(ds tool.Diagnostics) {
+func (env *Env) diagnose(ds tool.Diagnostics) {
 	shown, left := capped(ds, mostShown)
-	tool.Render(a.Stderr, relative(shown), readSource, a.style(a.Stderr))
+	tool.Render(env.Stderr, relative(shown), readSource, env.style(env.Stderr))
 	if left > 0 {
-		a.say("+%d more; flowrun validate --limit 0 shows every one", left)
+		env.say("+%d more; flowrun validate --limit 0 shows every one", left)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/explain"
 )
 
-func (a *app) explainCommand() *cobra.Command {
+func (env *Env) explainCommand() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "explain [CODE...]",
@@ -27,7 +27,7 @@ put right, and why. Without a code, all of them are listed.`,
 			if err := oneOf(c, "output", output, []string{"text", "json"}); err != nil {
 				return err
 			}
-			return a.explainCodes(args, output)
+			return env.explainCodes(args, output)
 		},
 		ValidArgsFunction: completeCode,
 	}
@@ -36,7 +36,7 @@ put right, and why. Without a code, all of them are listed.`,
 	return c
 }
 
-func (a *app) explainCodes(codes []string, output string) error {
+func (env *Env) explainCodes(codes []string, output string) error {
 	pages := explain.Pages()
 	if len(codes) > 0 {
 		pages = nil
@@ -50,15 +50,15 @@ func (a *app) explainCodes(codes []string, output string) error {
 	}
 	switch {
 	case output == "json":
-		return a.writeJSON(explainDocument(pages))
+		return env.writeJSON(explainDocument(pages))
 	case len(codes) == 0:
-		return a.listPages(pages)
+		return env.listPages(pages)
 	}
 	for i, p := range pages {
 		if i > 0 {
-			fmt.Fprintln(a.Stdout)
+			fmt.Fprintln(env.Stdout)
 		}
-		if _, err := fmt.Fprintf(a.Stdout, "%s: %s\n\n%s", p.Code, p.Title, plainPage(p.Text)); err != nil {
+		if _, err := fmt.Fprintf(env.Stdout, "%s: %s\n\n%s", p.Code, p.Title, plainPage(p.Text)); err != nil {
 			return err
 		}
 	}
@@ -78,23 +78,23 @@ func unknownCode(code string) error {
 	return &missingError{fmt.Errorf("there is no page about %q%s", code, way)}
 }
 
-func (a *app) listPages(pages []explain.Page) error {
+func (env *Env) listPages(pages []explain.Page) error {
 	for _, kind := range explain.Kinds() {
 		if kind != explain.Kinds()[0] {
-			fmt.Fprintln(a.Stdout)
+			fmt.Fprintln(env.Stdout)
 		}
-		fmt.Fprintf(a.Stdout, "%s:\n", kind.Title())
+		fmt.Fprintf(env.Stdout, "%s:\n", kind.Title())
 		var rows [][]string
 		for _, p := range pages {
 			if p.Kind == kind {
 				rows = append(rows, []string{p.Code, p.Title})
 			}
 		}
-		if err := console.Table(a.Stdout, []string{"CODE", "MEANING"}, rows, console.TableOptions{Width: a.width()}); err != nil {
+		if err := console.Table(env.Stdout, []string{"CODE", "MEANING"}, rows, console.TableOptions{Width: env.width()}); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(a.Stdout, "\nflowrun explain CODE tells more.")
+	_, err := fmt.Fprintln(env.Stdout, "\nflowrun explain CODE tells more.")
 	return err
 }
 

@@ -13,7 +13,7 @@ import (
 
 var explainForms = []string{"text", "json"}
 
-func (a *app) explainCacheCommand() *cobra.Command {
+func (env *Env) explainCacheCommand() *cobra.Command {
 	var params, output string
 	var verbose, allowDash bool
 	c := &cobra.Command{
@@ -39,12 +39,12 @@ The exit code is 0 when the result would be reused, and 1 when not.`,
 			if err != nil {
 				return err
 			}
-			plan, err := a.compile(args[0])
+			plan, err := env.compile(args[0])
 			if err != nil {
 				return err
 			}
-			world := flowrun.World{AllowDash: allowDash, JavaScript: a.javaScript()}
-			given, err := a.params(plan, world, params, list)
+			world := flowrun.World{AllowDash: allowDash, JavaScript: env.javaScript()}
+			given, err := env.params(plan, world, params, list)
 			if err != nil {
 				return err
 			}
@@ -53,9 +53,9 @@ The exit code is 0 when the result would be reused, and 1 when not.`,
 			if err != nil {
 				return err
 			}
-			return a.explain(x, output, verbose)
+			return env.explain(x, output, verbose)
 		},
-		ValidArgsFunction: a.completeExplain,
+		ValidArgsFunction: env.completeExplain,
 	}
 	fl := c.Flags()
 	fl.StringVar(&params, "params", "", "read parameters from this JSON `file`; - is stdin")
@@ -67,24 +67,24 @@ The exit code is 0 when the result would be reused, and 1 when not.`,
 }
 
 // completeExplain offers tools, then the tool's steps.
-func (a *app) completeExplain(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (env *Env) completeExplain(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
-		return a.completeTool(c, args, prefix)
+		return env.completeTool(c, args, prefix)
 	case 1:
-		return a.completePath(args[0], prefix)
+		return env.completePath(args[0], prefix)
 	}
-	return a.completeRun(c, append(args[:1:1], args[2:]...), prefix)
+	return env.completeRun(c, append(args[:1:1], args[2:]...), prefix)
 }
 
 // explain prints an explanation. That the step would run is an exit code.
-func (a *app) explain(x *flowrun.CacheExplanation, output string, verbose bool) error {
+func (env *Env) explain(x *flowrun.CacheExplanation, output string, verbose bool) error {
 	if output == "json" {
-		if err := a.writeJSON(x); err != nil {
+		if err := env.writeJSON(x); err != nil {
 			return err
 		}
 	} else {
-		a.explainText(x, verbose)
+		env.explainText(x, verbose)
 	}
 	if x.Verdict != flowrun.CacheReused {
 		return codeError(exitFailed)
@@ -92,22 +92,22 @@ func (a *app) explain(x *flowrun.CacheExplanation, output string, verbose bool) 
 	return nil
 }
 
-func (a *app) explainText(x *flowrun.CacheExplanation, verbose bool) {
+func (env *Env) explainText(x *flowrun.CacheExplanation, verbose bool) {
 	switch x.Verdict {
 	case flowrun.CacheReused:
-		fmt.Fprintf(a.Stdout, "%s would be reused: its result was kept at %s\n", x.Step, x.Kept.Local().Format("2006-01-02 15:04:05"))
+		fmt.Fprintf(env.Stdout, "%s would be reused: its result was kept at %s\n", x.Step, x.Kept.Local().Format("2006-01-02 15:04:05"))
 	case flowrun.CacheUnknown:
-		fmt.Fprintf(a.Stdout, "%s: nothing that is known now has changed\n", x.Step)
+		fmt.Fprintf(env.Stdout, "%s: nothing that is known now has changed\n", x.Step)
 	default:
-		fmt.Fprintf(a.Stdout, "%s would run: %s%s\n", x.Step, console.Clean(x.Reasons[0].Message), andMore(len(x.Reasons)-1, verbose))
+		fmt.Fprintf(env.Stdout, "%s would run: %s%s\n", x.Step, console.Clean(x.Reasons[0].Message), andMore(len(x.Reasons)-1, verbose))
 	}
 	if verbose && len(x.Reasons) > 1 {
 		for _, r := range x.Reasons[1:] {
-			fmt.Fprintf(a.Stdout, "  %s\n", console.Clean(r.Message))
+			fmt.Fprintf(env.Stdout, "  %s\n", console.Clean(r.Message))
 		}
 	}
 	if len(x.Unknown) > 0 {
-		fmt.Fprintf(a.Stdout, "known only in a run, because it depends on other steps: %s\n", strings.Join(x.Unknown, ", "))
+		fmt.Fprintf(env.Stdout, "known only in a run, because it depends on other steps: %s\n", strings.Join(x.Unknown, ", "))
 	}
 }
 

@@ -35,16 +35,16 @@ func (v *validation) mend(t target) (bool, error) {
 		if err := atomicfile.Replace(file, src, r.Text); err != nil {
 			return false, fmt.Errorf("cannot mend %q: %w", file, err)
 		}
-		v.say("%s: mended %s", shortPath(file), counted(len(r.Fixed), "problem"))
-		v.lib = v.library() // it has read the file as it was
+		v.env.say("%s: mended %s", shortPath(file), counted(len(r.Fixed), "problem"))
+		v.lib = v.env.library() // it has read the file as it was
 		return false, nil
 	}
 	if v.flags.output == "text" {
-		if err := console.Diff(v.Stdout, shortPath(file), string(src), string(r.Text)); err != nil {
+		if err := console.Diff(v.env.Stdout, shortPath(file), string(src), string(r.Text)); err != nil {
 			return false, err
 		}
 	} else {
-		v.say("%s: %s could be mended", shortPath(file), counted(len(r.Fixed), "problem"))
+		v.env.say("%s: %s could be mended", shortPath(file), counted(len(r.Fixed), "problem"))
 	}
 	v.texts[file], v.texts[shortPath(file)] = r.Text, r.Text
 	left, found := check(r.Text)

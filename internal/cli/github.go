@@ -14,25 +14,25 @@ import (
 )
 
 // github narrates for the log of GitHub Actions.
-func (a *app) github(n narration, t *narrator) {
+func (env *Env) github(n narration, t *narrator) {
 	s := scene(n)
 	pos := s.Pos
 	s.Pos = func(path string) (string, int, int) {
 		file, line, col := pos(path)
 		return inRepository(file), line, col
 	}
-	stderr := a.Stderr
+	stderr := env.Stderr
 	g := console.NewGitHub(stderr, paths(n.plan, ""), s)
 	if n.past != nil {
 		g.Recall(n.past.Events)
 	}
 	g.NoLogs = !n.recorded
-	a.Stderr = g.Writer()
+	env.Stderr = g.Writer()
 	t.listen(g)
 	t.queued = func(q flowrun.Queued) { g.Waits(waitsFor(q)) }
 	t.end = sync.OnceFunc(func() {
 		g.Close()
-		a.Stderr = stderr
+		env.Stderr = stderr
 	})
 }
 
@@ -56,7 +56,7 @@ const (
 )
 
 // page adds how a run went to the page of the job, where GitHub Actions has one.
-func (a *app) page(r *flowrun.Result, p *flowrun.Plan) error {
+func (env *Env) page(r *flowrun.Result, p *flowrun.Plan) error {
 	name := os.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
 		return nil

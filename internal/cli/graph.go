@@ -15,7 +15,7 @@ import (
 
 var graphForms = []string{"text", "dot", "mermaid"}
 
-func (a *app) graphCommand() *cobra.Command {
+func (env *Env) graphCommand() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "graph NAME|FILE [RUN]",
@@ -37,20 +37,20 @@ and how long it took.`,
 				return err
 			}
 			if len(args) == 2 {
-				return a.graphRun(c, args[0], args[1], output)
+				return env.graphRun(c, args[0], args[1], output)
 			}
-			plan, err := a.compile(args[0])
+			plan, err := env.compile(args[0])
 			if err != nil {
 				return err
 			}
-			return console.Draw(a.Stdout, drawing(plan, ""), output)
+			return console.Draw(env.Stdout, drawing(plan, ""), output)
 		},
 		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) != 1 {
-				return a.completeTool(c, args, prefix)
+				return env.completeTool(c, args, prefix)
 			}
-			name, _ := a.toolName(args[0])
-			return a.runIDs(flowrun.Query{Prefix: prefix, Tool: name, Limit: mostOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+			name, _ := env.toolName(args[0])
+			return env.runIDs(flowrun.Query{Prefix: prefix, Tool: name, Limit: mostOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "text", "draw in this `form`: text|dot|mermaid")
@@ -59,9 +59,9 @@ and how long it took.`,
 }
 
 // graphRun draws a run, by the definitions it was started with.
-func (a *app) graphRun(c *cobra.Command, name, run, output string) error {
-	return a.reading(func(ctx context.Context, s *sqlite.Store) error {
-		p, err := a.past(ctx, s, run)
+func (env *Env) graphRun(c *cobra.Command, name, run, output string) error {
+	return env.reading(func(ctx context.Context, s *sqlite.Store) error {
+		p, err := env.past(ctx, s, run)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (a *app) graphRun(c *cobra.Command, name, run, output string) error {
 		r := p.Result()
 		mark(boxes, state(r), time.Now())
 		markLoops(boxes, byStep(p.Plan, r.Steps))
-		return console.Draw(a.Stdout, boxes, output)
+		return console.Draw(env.Stdout, boxes, output)
 	})
 }
 

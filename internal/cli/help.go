@@ -38,13 +38,13 @@ const brief = `flowrun runs tools: commands, or graphs of steps, defined in YAML
 flowrun --help lists all commands and topics, flowrun COMMAND --help explains one.
 `
 
-func (a *app) brief(*cobra.Command, []string) error {
-	_, err := fmt.Fprint(a.Stdout, brief)
+func (env *Env) brief(*cobra.Command, []string) error {
+	_, err := fmt.Fprint(env.Stdout, brief)
 	return err
 }
 
 // helpCommand is flowrun help: of a command, of one inside it, or of a topic.
-func (a *app) helpCommand() *cobra.Command {
+func (env *Env) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND ... | TOPIC]",
 		Short: "Help about a command or a topic",
@@ -110,12 +110,12 @@ func then(wrong, out string) string {
 
 // unknownWord makes cobra's error of an unknown command ours. A tool or a file in the
 // place of a command is what people mean to run.
-func (a *app) unknownWord(root *cobra.Command, err error) error {
+func (env *Env) unknownWord(root *cobra.Command, err error) error {
 	var word, of string
 	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q for %q", &word, &of); n != 2 {
 		return err
 	}
-	if _, _, missing := a.library().Lookup(word, nil); missing == nil {
+	if _, _, missing := env.library().Lookup(word, nil); missing == nil {
 		return usage(fmt.Errorf("%s is a tool, not a command; run it: flowrun run %s", word, word), nil)
 	}
 	at, _ := descend(root, strings.Fields(of)[1:])

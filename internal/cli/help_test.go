@@ -178,8 +178,8 @@ func TestManPages(t *testing.T) {
 		}
 		t.Skip("groff is not installed")
 	}
-	a := &app{}
-	for _, c := range documented(a.root()) {
+	env := &Env{}
+	for _, c := range documented(env.root()) {
 		var page, out, complaints bytes.Buffer
 		if err := manPage(&page, c); err != nil {
 			t.Fatal(err)
@@ -197,7 +197,7 @@ func TestManPages(t *testing.T) {
 
 // TestHelpIsItsOwn: the help of every command is of that command, not of the one above it.
 func TestHelpIsItsOwn(t *testing.T) {
-	for _, c := range documented((&app{}).root()) {
+	for _, c := range documented((&Env{}).root()) {
 		if c.IsAdditionalHelpTopicCommand() {
 			continue
 		}

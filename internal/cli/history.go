@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-func (a *app) historyCommand() *cobra.Command {
+func (env *Env) historyCommand() *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "history",
 		Short: "Look after the record of runs",
@@ -26,11 +26,11 @@ $XDG_STATE_HOME/flowrun (~/.local/state/flowrun): history.db, and the logs under
 		Example: `  flowrun history prune --older-than 30d --dry-run
   flowrun history audit`,
 	})
-	c.AddCommand(a.pruneCommand(), a.auditCommand())
+	c.AddCommand(env.pruneCommand(), env.auditCommand())
 	return c
 }
 
-func (a *app) pruneCommand() *cobra.Command {
+func (env *Env) pruneCommand() *cobra.Command {
 	var older, size string
 	var keep int
 	var dry bool
@@ -57,7 +57,7 @@ limits says so. Runs that are under way stay.`,
 			if p.OlderThan == 0 && p.Keep == 0 && p.MaxSize == 0 {
 				return usagef(c, "nothing says what to remove; give --older-than, --keep or --max-size")
 			}
-			return a.prune(p)
+			return env.prune(p)
 		},
 	}
 	fl := c.Flags()
@@ -68,14 +68,14 @@ limits says so. Runs that are under way stay.`,
 	return c
 }
 
-func (a *app) prune(p sqlite.Policy) error {
+func (env *Env) prune(p sqlite.Policy) error {
 	dir, err := stateDir()
 	if err != nil {
 		return err
 	}
 	folder := func(id string) string { return filepath.Dir(steps.LogFolder(dir, id)) }
 	p.LogSize = func(id string) int64 { return folderSize(folder(id)) }
-	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
+	return env.writing(func(ctx context.Context, s *sqlite.Store) error {
 		gone, err := s.Prune(ctx, p)
 		if !p.DryRun {
 			for _, id := range gone.IDs {
@@ -89,7 +89,7 @@ func (a *app) prune(p sqlite.Policy) error {
 		if p.DryRun {
 			verb = "would remove"
 		}
-		fmt.Fprintf(a.Stdout, "%s %s, about %s\n", verb, runCount(len(gone.IDs)), amount(gone.Bytes))
+		fmt.Fprintf(env.Stdout, "%s %s, about %s\n", verb, runCount(len(gone.IDs)), amount(gone.Bytes))
 		return err
 	})
 }

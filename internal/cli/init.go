@@ -14,7 +14,7 @@ import (
 )
 
 // initCommand writes what a project begins with.
-func (a *app) initCommand() *cobra.Command {
+func (env *Env) initCommand() *cobra.Command {
 	var template string
 	var names, words []string
 	for _, t := range starter.Templates {
@@ -46,7 +46,7 @@ Templates:
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			return a.begin(dir, template)
+			return env.begin(dir, template)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -69,27 +69,27 @@ func templateList() string {
 }
 
 // begin writes a template into dir, tells what became of each file, and what to do next.
-func (a *app) begin(dir, template string) error {
+func (env *Env) begin(dir, template string) error {
 	schema, err := flowrun.Schema("tool")
 	if err != nil {
 		return err
 	}
 	files, err := starter.Write(dir, template, schema)
 	for _, f := range files {
-		fmt.Fprintf(a.Stdout, "%-10s  %s\n", f.Outcome, filepath.Join(dir, filepath.FromSlash(f.Path)))
+		fmt.Fprintf(env.Stdout, "%-10s  %s\n", f.Outcome, filepath.Join(dir, filepath.FromSlash(f.Path)))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot begin in %q: %w", dir, err)
 	}
 	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Outcome == starter.Differs }) {
-		a.say("what was left alone is not what init would write; move it away and run init again to have both")
+		env.say("what was left alone is not what init would write; move it away and run init again to have both")
 	}
 	i := slices.IndexFunc(starter.Templates, func(t starter.Template) bool { return t.Name == template })
-	fmt.Fprintf(a.Stderr, "Next:\n")
+	fmt.Fprintf(env.Stderr, "Next:\n")
 	if here, err := os.Getwd(); err == nil && full(dir) != here {
-		fmt.Fprintf(a.Stderr, "  cd %s\n", flowrun.StepWord(dir))
+		fmt.Fprintf(env.Stderr, "  cd %s\n", flowrun.StepWord(dir))
 	}
-	fmt.Fprintf(a.Stderr, `  %s
+	fmt.Fprintf(env.Stderr, `  %s
   flowrun tool test           run the tests in the definitions
   flowrun validate            check them, as you change them
 `, starter.Templates[i].First)

@@ -25,9 +25,9 @@ type errorJSON struct {
 
 // failJSON is fail for a command whose stderr holds JSON lines alone. An error whose
 // message has been told already has no line.
-func (a *app) failJSON(err error) int {
+func (env *Env) failJSON(err error) int {
 	var text bytes.Buffer
-	people := &app{Process: a.Process, color: "never"}
+	people := &Env{Process: env.Process, color: "never"}
 	people.Stderr = &text
 	doc := errorJSON{Schema: errorSchema, ExitCode: people.fail(err)}
 	if text.Len() == 0 {
@@ -46,7 +46,7 @@ func (a *app) failJSON(err error) int {
 	case errors.As(err, &params):
 		doc.Parameters = params.Problems
 	}
-	enc := json.NewEncoder(a.Stderr)
+	enc := json.NewEncoder(env.Stderr)
 	enc.SetEscapeHTML(false)
 	enc.Encode(doc)
 	return doc.ExitCode

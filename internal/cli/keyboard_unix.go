@@ -49,17 +49,17 @@ func (k *keyboard) cover(v *console.View) {
 }
 
 // keyboard is nil where nobody can answer.
-func (a *app) keyboard(noInput bool) *keyboard {
-	in, ok := a.Stdin.(*os.File)
+func (env *Env) keyboard(noInput bool) *keyboard {
+	in, ok := env.Stdin.(*os.File)
 	if noInput || !ok || !isTerminal(in) {
 		return nil
 	}
-	k := &keyboard{in: in, fd: int(in.Fd()), seat: make(chan struct{}, 1), stdout: isTerminal(a.Stdout)}
+	k := &keyboard{in: in, fd: int(in.Fd()), seat: make(chan struct{}, 1), stdout: isTerminal(env.Stdout)}
 	switch {
-	case isTerminal(a.Stderr):
-		k.show = a.Stderr
+	case isTerminal(env.Stderr):
+		k.show = env.Stderr
 	case k.stdout:
-		k.show = a.Stdout
+		k.show = env.Stdout
 	default:
 		return nil
 	}

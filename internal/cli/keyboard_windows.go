@@ -13,7 +13,7 @@ import (
 // keyboard is not there on Windows: interactive steps do not run there yet.
 type keyboard struct{}
 
-func (a *app) keyboard(bool) *keyboard { return nil }
+func (env *Env) keyboard(bool) *keyboard { return nil }
 
 func (*keyboard) screen(w io.Writer) io.Writer { return w }
 func (*keyboard) cover(*console.View)          {}

@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-func (a *app) logsCommand() *cobra.Command {
+func (env *Env) logsCommand() *cobra.Command {
 	var follow bool
 	c := &cobra.Command{
 		Use:   "logs RUN [STEP]",
@@ -35,19 +35,19 @@ items. What went to standard error comes on standard error.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error {
+			return env.reading(func(ctx context.Context, s *sqlite.Store) error {
 				id, err := findRun(ctx, s, args[0])
 				if err != nil {
 					return err
 				}
-				l, err := a.newLogs(ctx, s, id, args[1:])
+				l, err := env.newLogs(ctx, s, id, args[1:])
 				if err != nil {
 					return err
 				}
 				return l.print(ctx, follow)
 			})
 		},
-		ValidArgsFunction: a.completeRunStep,
+		ValidArgsFunction: env.completeRunStep,
 	}
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on while the run does")
 	return c
@@ -63,8 +63,8 @@ type logs struct {
 	say    func(format string, args ...any)
 }
 
-func (a *app) newLogs(ctx context.Context, s flowrun.Store, id string, step []string) (*logs, error) {
-	run, err := flowrun.LoadRun(ctx, s, a.library(), id)
+func (env *Env) newLogs(ctx context.Context, s flowrun.Store, id string, step []string) (*logs, error) {
+	run, err := flowrun.LoadRun(ctx, s, env.library(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (a *app) newLogs(ctx context.Context, s flowrun.Store, id string, step []st
 		return nil, err
 	}
 	wanted := strings.Join(step, "")
-	l := &logs{store: s, run: run, reader: runlog.New(steps.LogFolder(state, id), run.Plan, wanted), bare: [2]io.Writer{onScreen(a.Stdout), onScreen(a.Stderr)}, say: a.say}
+	l := &logs{store: s, run: run, reader: runlog.New(steps.LogFolder(state, id), run.Plan, wanted), bare: [2]io.Writer{onScreen(env.Stdout), onScreen(env.Stderr)}, say: env.say}
 	var names []string
 	found := wanted == ""
 	for _, s := range run.Result().Steps {
@@ -83,8 +83,8 @@ func (a *app) newLogs(ctx context.Context, s flowrun.Store, id string, step []st
 	if !found {
 		return nil, run.NoStep(wanted)
 	}
-	for i, w := range []io.Writer{a.Stdout, a.Stderr} {
-		l.out[i] = console.NewPrefixer(w, names, console.PrefixOptions{Color: a.colored(w), Terminal: isTerminal(w)})
+	for i, w := range []io.Writer{env.Stdout, env.Stderr} {
+		l.out[i] = console.NewPrefixer(w, names, console.PrefixOptions{Color: env.colored(w), Terminal: isTerminal(w)})
 	}
 	return l, nil
 }

@@ -16,7 +16,7 @@ import (
 //
 // They are written here and not by cobra/doc: that goes by way of Markdown and brings two
 // libraries along, and takes the paragraphs of our help for one.
-func (a *app) manCommand() *cobra.Command {
+func (env *Env) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man [DIR]",
 		Short: "Write the manual pages",
@@ -32,9 +32,9 @@ flowrun-run.1, ... Without DIR, print the page of flowrun itself.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return manPage(a.Stdout, c.Root())
+				return manPage(env.Stdout, c.Root())
 			}
-			return a.writeManPages(c.Root(), args[0])
+			return env.writeManPages(c.Root(), args[0])
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -45,7 +45,7 @@ flowrun-run.1, ... Without DIR, print the page of flowrun itself.`,
 	}
 }
 
-func (a *app) writeManPages(root *cobra.Command, dir string) error {
+func (env *Env) writeManPages(root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("cannot write manual pages: %w", err)
 	}
@@ -60,7 +60,7 @@ func (a *app) writeManPages(root *cobra.Command, dir string) error {
 		}
 		n++
 	}
-	a.say("%d pages in %s", n, dir)
+	env.say("%d pages in %s", n, dir)
 	return nil
 }
 

@@ -37,7 +37,7 @@ type meter struct {
 // engine makes the engine of one run, measured where a flag asks for it. done is to be
 // called when the run has ended. A file or an address that cannot be used is a wrong
 // command line: nothing has begun.
-func (a *app) engine(config flowrun.Config, plan *flowrun.Plan, f runFlags) (_ *flowrun.Engine, done func(), err error) {
+func (env *Env) engine(config flowrun.Config, plan *flowrun.Plan, f runFlags) (_ *flowrun.Engine, done func(), err error) {
 	if f.metricsFile == "" && f.metricsAddr == "" {
 		return flowrun.New(config), func() {}, nil
 	}
@@ -54,14 +54,14 @@ func (a *app) engine(config flowrun.Config, plan *flowrun.Plan, f runFlags) (_ *
 	if err := writable(m.file); err != nil {
 		return nil, nil, usage(fmt.Errorf("--metrics-file %s: %w", m.file, err), nil)
 	}
-	if err := a.serve(m, f.metricsAddr); err != nil {
+	if err := env.serve(m, f.metricsAddr); err != nil {
 		return nil, nil, usage(fmt.Errorf("--metrics-addr %s: %w", f.metricsAddr, err), nil)
 	}
 	m.work.Go(m.keepWriting)
 	return engine, func() {
 		run.Close()
 		if err := m.end(); err != nil {
-			a.say("%v", err)
+			env.say("%v", err)
 		}
 	}, nil
 }
@@ -87,7 +87,7 @@ func writable(file string) error {
 
 // serve answers scrapes until the run has ended. Without a host only this machine can
 // ask.
-func (a *app) serve(m *meter, addr string) error {
+func (env *Env) serve(m *meter, addr string) error {
 	if addr == "" {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (a *app) serve(m *meter, addr string) error {
 		MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)}
 	m.work.Go(func() { m.server.Serve(l) }) // returns when it is told to, as end does
 	if port == "0" {
-		a.say("metrics at http://%s/metrics", l.Addr())
+		env.say("metrics at http://%s/metrics", l.Addr())
 	}
 	return nil
 }

@@ -32,9 +32,9 @@ type narrator struct {
 }
 
 // narrate begins to tell of a run.
-func (a *app) narrate(n narration) *narrator {
-	t := &narrator{stdout: n.keys.screen(a.Stdout), queued: func(flowrun.Queued) {}, end: func() {}}
-	if isTerminal(a.Stdout) {
+func (env *Env) narrate(n narration) *narrator {
+	t := &narrator{stdout: n.keys.screen(env.Stdout), queued: func(flowrun.Queued) {}, end: func() {}}
+	if isTerminal(env.Stdout) {
 		clean := console.NewCleaner(t.stdout)
 		t.stdout = clean
 		defer func() { // after the mode's own end
@@ -44,26 +44,26 @@ func (a *app) narrate(n narration) *narrator {
 	}
 	switch n.mode {
 	case "json":
-		j := console.NewJSON(a.Stderr)
+		j := console.NewJSON(env.Stderr)
 		t.listen(j)
 		t.queued = func(q flowrun.Queued) { j.Notice(queuedLine(q)) }
 	case "none":
-		t.hear(asked(n.plan, a.prefixer(a.Stderr, n.plan)))
+		t.hear(asked(n.plan, env.prefixer(env.Stderr, n.plan)))
 	case "tty":
-		a.view(n, t)
+		env.view(n, t)
 	case "github":
-		a.github(n, t)
+		env.github(n, t)
 	case "quiet":
-		t.hear(asked(n.plan, a.prefixer(a.lines(n, t), n.plan)))
+		t.hear(asked(n.plan, env.prefixer(env.lines(n, t), n.plan)))
 	default:
-		t.hear(a.prefixer(a.lines(n, t), n.plan))
+		t.hear(env.prefixer(env.lines(n, t), n.plan))
 	}
 	return t
 }
 
 // prefixer writes what steps stream to w, which is stderr in some clothes.
-func (a *app) prefixer(w io.Writer, p *flowrun.Plan) func(flowrun.StreamChunk) {
-	return streamed(console.NewPrefixer(w, paths(p, ""), console.PrefixOptions{Color: a.colored(a.Stderr), Terminal: isTerminal(a.Stderr)}))
+func (env *Env) prefixer(w io.Writer, p *flowrun.Plan) func(flowrun.StreamChunk) {
+	return streamed(console.NewPrefixer(w, paths(p, ""), console.PrefixOptions{Color: env.colored(env.Stderr), Terminal: isTerminal(env.Stderr)}))
 }
 
 // asked passes on what steps stream that say so, and not what handlers print.
@@ -82,9 +82,9 @@ func (t *narrator) hear(f func(flowrun.StreamChunk)) {
 func (t *narrator) listen(s dag.Sink) { t.options = append(t.options, flowrun.WithSink(s)) }
 
 // lines narrates in lines. What streams goes where they do.
-func (a *app) lines(n narration, t *narrator) io.Writer {
-	w := console.NewPulse(a.Stderr)
-	plain := console.NewPlain(w, a.colored(a.Stderr), paths(n.plan, ""), scene(n))
+func (env *Env) lines(n narration, t *narrator) io.Writer {
+	w := console.NewPulse(env.Stderr)
+	plain := console.NewPlain(w, env.colored(env.Stderr), paths(n.plan, ""), scene(n))
 	plain.NoLogs = !n.recorded
 	if n.past != nil {
 		plain.Recall(n.past.Events)
@@ -101,34 +101,34 @@ func (a *app) lines(n narration, t *narrator) io.Writer {
 
 // view narrates on a terminal. Until it ends, what is written to stderr, and to a
 // stdout that is the same terminal, scrolls above it.
-func (a *app) view(n narration, t *narrator) {
+func (env *Env) view(n narration, t *narrator) {
 	var past []dag.Event
 	if n.past != nil {
 		past = n.past.Events
 	}
-	stderr := a.Stderr
-	v := console.NewView(stderr, scene(n), past, console.ViewOptions{Color: a.colored(stderr), ASCII: plainLocale(), NoLogs: !n.recorded,
+	stderr := env.Stderr
+	v := console.NewView(stderr, scene(n), past, console.ViewOptions{Color: env.colored(stderr), ASCII: plainLocale(), NoLogs: !n.recorded,
 		Size: func() (int, int) { return sizeOf(stderr) }})
 	t.listen(v)
 	t.queued = func(q flowrun.Queued) { v.Waits(waitsFor(q)) }
 	n.keys.cover(v)
 	heedless := continued(v.Redraw)
-	a.Stderr = &screen{to: v.Above(), taken: new(atomic.Bool)}
-	write := a.prefixer(a.Stderr, n.plan)
+	env.Stderr = &screen{to: v.Above(), taken: new(atomic.Bool)}
+	write := env.prefixer(env.Stderr, n.plan)
 	t.hear(func(c flowrun.StreamChunk) {
 		v.Streams(c.Step)
 		write(c)
 	})
-	if sameTerminal(a.Stdout, stderr) {
+	if sameTerminal(env.Stdout, stderr) {
 		t.stdout = &screen{to: v.Output(), taken: new(atomic.Bool)}
-	} else if isPipe(a.Stdout) {
+	} else if isPipe(env.Stdout) {
 		t.stdout = v.Yield(t.stdout)
 	}
 	t.end = sync.OnceFunc(func() {
 		heedless()
 		n.keys.cover(nil)
 		v.Close()
-		a.Stderr = stderr
+		env.Stderr = stderr
 	})
 }
 

@@ -71,7 +71,7 @@ type notifier struct {
 
 // notify tells those who want to know how a run ended. It changes nothing of the run. An
 // interrupt ends it.
-func (a *app) notify(ctx context.Context, sig *signals, s *sqlite.Store, e ended, f runFlags) {
+func (env *Env) notify(ctx context.Context, sig *signals, s *sqlite.Store, e ended, f runFlags) {
 	if f.watch { // who watches sees how it ends
 		return
 	}
@@ -79,7 +79,7 @@ func (a *app) notify(ctx context.Context, sig *signals, s *sqlite.Store, e ended
 	defer stop()
 	n := notifier{store: s, settings: f.settings, dir: f.dir, say: func(string) {}}
 	if speaks(f.progress) || f.progress == "quiet" {
-		n.say = func(trouble string) { a.say("%s", trouble) }
+		n.say = func(trouble string) { env.say("%s", trouble) }
 	}
 	n.tell(ctx, e)
 }

@@ -46,14 +46,14 @@ func (v *validation) oneID(def *tool.Definition, found tool.Diagnostics) {
 
 // tellOneID warns of tools that are in two files of one folder; the list has the one first
 // that is found.
-func (a *app) tellOneID(list []tool.Listed) {
+func (env *Env) tellOneID(list []tool.Listed) {
 	ids := idsInFolders{}
 	for _, e := range list {
 		if e.Path == "" {
 			continue
 		}
 		if first := ids.other(e.Path, e.Name); first != "" {
-			a.say("the tool %s is in two files of one folder: %s is found, and %s is not; give one of them another name, or id", console.Clean(e.Name), shortPath(first), shortPath(e.Path))
+			env.say("the tool %s is in two files of one folder: %s is found, and %s is not; give one of them another name, or id", console.Clean(e.Name), shortPath(first), shortPath(e.Path))
 		}
 	}
 }

@@ -24,7 +24,7 @@ func stateDir() (string, error) {
 
 // withoutPlace reports whether nothing says where to keep runs and no default can be
 // used, as for a system user without a home, and warns: the run then goes unrecorded.
-func (a *app) withoutPlace(f runFlags) bool {
+func (env *Env) withoutPlace(f runFlags) bool {
 	dir, err := stateDir()
 	switch {
 	case err != nil:
@@ -37,7 +37,7 @@ func (a *app) withoutPlace(f runFlags) bool {
 		err = fmt.Errorf("%w; set FLOWRUN_STATE_DIR to a folder you can write to", err)
 	}
 	if f.progress != "none" {
-		a.say("the run is not recorded: %v", err)
+		env.say("the run is not recorded: %v", err)
 	}
 	return true
 }
@@ -81,12 +81,12 @@ func checkState(c *cobra.Command, _ []string) error {
 }
 
 // reading calls f with the history, opened to be read.
-func (a *app) reading(f func(ctx context.Context, s *sqlite.Store) error) error {
-	return a.withHistory(sqlite.OpenReadOnly, f)
+func (env *Env) reading(f func(ctx context.Context, s *sqlite.Store) error) error {
+	return env.withHistory(sqlite.OpenReadOnly, f)
 }
 
 // writing calls f with the history, opened to be changed.
-func (a *app) writing(f func(ctx context.Context, s *sqlite.Store) error) error {
+func (env *Env) writing(f func(ctx context.Context, s *sqlite.Store) error) error {
 	dir, err := stateDir()
 	if err != nil {
 		return err
@@ -94,10 +94,10 @@ func (a *app) writing(f func(ctx context.Context, s *sqlite.Store) error) error 
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("cannot use the state directory %q: %w; set FLOWRUN_STATE_DIR to a folder you can write to", dir, err)
 	}
-	return a.withHistory(sqlite.Open, f)
+	return env.withHistory(sqlite.Open, f)
 }
 
-func (a *app) withHistory(open func(context.Context, string) (*sqlite.Store, error), f func(context.Context, *sqlite.Store) error) error {
+func (env *Env) withHistory(open func(context.Context, string) (*sqlite.Store, error), f func(context.Context, *sqlite.Store) error) error {
 	dir, err := stateDir()
 	if err != nil {
 		return err
@@ -111,12 +111,12 @@ func (a *app) withHistory(open func(context.Context, string) (*sqlite.Store, err
 }
 
 // past reads the run that a word of the command line means.
-func (a *app) past(ctx context.Context, s flowrun.Store, word string) (*flowrun.Past, error) {
+func (env *Env) past(ctx context.Context, s flowrun.Store, word string) (*flowrun.Past, error) {
 	id, err := findRun(ctx, s, word)
 	if err != nil {
 		return nil, err
 	}
-	return flowrun.LoadRun(ctx, s, a.library(), id)
+	return flowrun.LoadRun(ctx, s, env.library(), id)
 }
 
 // findRun is the id of the run that a word of the command line means.

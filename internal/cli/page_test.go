@@ -12,8 +12,8 @@ import (
 // TestPages holds the help pages of tool commands against the flags that the commands
 // have: none is missing, none is made up.
 func TestPages(t *testing.T) {
-	a := &app{}
-	for _, c := range a.toolCommand().Commands() {
+	env := &Env{}
+	for _, c := range env.toolCommand().Commands() {
 		t.Run(c.Name(), func(t *testing.T) {
 			var out bytes.Buffer
 			c.SetOut(&out)
@@ -92,7 +92,7 @@ func FuzzParseAdd(f *testing.F) {
 		add := parseAdd(strings.Split(line, "\n"))
 		add.check()
 		if len(add.problems) == 0 && !add.wantsFile {
-			if err := (&putting{}).addText(&app{}, add); err != nil {
+			if err := (&putting{}).addText(&Env{}, add); err != nil {
 				t.Errorf("%q: %v", line, err)
 			}
 		}

@@ -43,9 +43,9 @@ func assignments(c *cobra.Command, words []string) ([]assignment, error) {
 
 // params joins --params and the assignments, which win. Problems with values are
 // a *flowrun.ParamsError, together with those Bind finds.
-func (a *app) params(p *flowrun.Plan, w flowrun.World, document string, list []assignment) (map[string]any, error) {
+func (env *Env) params(p *flowrun.Plan, w flowrun.World, document string, list []assignment) (map[string]any, error) {
 	bad := &flowrun.ParamsError{Tool: p.Name()}
-	raw, noDocument := a.document(document)
+	raw, noDocument := env.document(document)
 	if noDocument != nil {
 		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: noDocument.Error(),
 			Hint: `give a file with one JSON object, as in {"NAME": "value"}, or - for stdin`})
@@ -99,14 +99,14 @@ func more(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.World, raw map[st
 }
 
 // document reads the --params file: one JSON object; "-" is stdin.
-func (a *app) document(name string) (map[string]any, error) {
+func (env *Env) document(name string) (map[string]any, error) {
 	if name == "" {
 		return map[string]any{}, nil
 	}
 	var b []byte
 	var err error
 	if name == "-" {
-		b, err = io.ReadAll(a.Stdin)
+		b, err = io.ReadAll(env.Stdin)
 	} else {
 		b, err = os.ReadFile(name)
 	}

@@ -15,7 +15,7 @@ const leastColumns = 20
 
 // settle decides how a run is narrated: by --progress, else FLOWRUN_PROGRESS, else by
 // where stderr goes.
-func (a *app) settle(c *cobra.Command, f *runFlags) error {
+func (env *Env) settle(c *cobra.Command, f *runFlags) error {
 	if err := oneOf(c, "progress", f.progress, progressModes); err != nil {
 		return err
 	}
@@ -24,29 +24,29 @@ func (a *app) settle(c *cobra.Command, f *runFlags) error {
 		if !slices.Contains(progressModes, word) {
 			return usagef(c, "FLOWRUN_PROGRESS=%q is not one of %s", word, strings.Join(progressModes, ", "))
 		}
-		if f.progress = word; word == "tty" && !drawable(a.Stderr) {
+		if f.progress = word; word == "tty" && !drawable(env.Stderr) {
 			f.progress = "plain" // a habit, not an order
 		}
 	}
-	if asked == "tty" && !drawable(a.Stderr) {
+	if asked == "tty" && !drawable(env.Stderr) {
 		return usagef(c, "--progress tty needs a terminal on standard error; --progress plain is for everything else")
 	}
 	if f.progress == "auto" {
-		f.progress = a.automatic()
+		f.progress = env.automatic()
 	}
-	a.inJSON = f.progress == "json"
+	env.inJSON = f.progress == "json"
 	return nil
 }
 
 // automatic is the mode for where stderr goes.
-func (a *app) automatic() string {
+func (env *Env) automatic() string {
 	switch {
 	case os.Getenv("GITHUB_ACTIONS") == "true":
 		return "github"
-	case !drawable(a.Stderr), os.Getenv("CI") != "", accessible(), os.Getenv("TERM") == "", os.Getenv("TERM") == "dumb":
+	case !drawable(env.Stderr), os.Getenv("CI") != "", accessible(), os.Getenv("TERM") == "", os.Getenv("TERM") == "dumb":
 		return "plain"
 	}
-	if cols, _ := sizeOf(a.Stderr); cols < leastColumns {
+	if cols, _ := sizeOf(env.Stderr); cols < leastColumns {
 		return "plain"
 	}
 	return "tty"

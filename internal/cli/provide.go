@@ -9,17 +9,17 @@ import (
 )
 
 // provide adds the tools that stand in no file; they are made when a name is in none.
-func (a *app) provide(lib *tool.Library) {
-	lib.Provide(tool.ScopeBuiltin, a.builtIn)
-	lib.Provide(tool.ScopeDiscovered, a.discovered)
-	lib.Missed(a.undiscovered)
+func (env *Env) provide(lib *tool.Library) {
+	lib.Provide(tool.ScopeBuiltin, env.builtIn)
+	lib.Provide(tool.ScopeDiscovered, env.discovered)
+	lib.Missed(env.undiscovered)
 }
 
 // builtIn are the tools that come with the program.
-func (a *app) builtIn() []*tool.Definition {
+func (env *Env) builtIn() []*tool.Definition {
 	c := builtin.Config{Fetch: fetch.Do}
 	c.StateDir, c.ConfigDir = flowrun.DefaultStateDir(), config.UserDir()
-	s, err := a.soFar()
+	s, err := env.soFar()
 	if err != nil { // which is told by what needs more of them
 		s = nil
 	}

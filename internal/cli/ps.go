@@ -17,7 +17,7 @@ import (
 
 var psForms = []string{"table", "json"}
 
-func (a *app) psCommand() *cobra.Command {
+func (env *Env) psCommand() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "ps",
@@ -33,7 +33,7 @@ waits, in the order of their turns; a tool that says max-active-runs stands ther
 			if err := oneOf(c, "output", output, psForms); err != nil {
 				return err
 			}
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error { return a.ps(ctx, s, output) })
+			return env.reading(func(ctx context.Context, s *sqlite.Store) error { return env.ps(ctx, s, output) })
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
@@ -41,7 +41,7 @@ waits, in the order of their turns; a tool that says max-active-runs stands ther
 	return c
 }
 
-func (a *app) ps(ctx context.Context, s flowrun.Store, output string) error {
+func (env *Env) ps(ctx context.Context, s flowrun.Store, output string) error {
 	line, err := s.Line(ctx)
 	if err != nil {
 		return err
@@ -52,14 +52,14 @@ func (a *app) ps(ctx context.Context, s flowrun.Store, output string) error {
 	}
 	doc := listing.PsOf(line, runs)
 	if output == "json" {
-		return a.writeJSON(doc)
+		return env.writeJSON(doc)
 	}
-	return a.psTable(doc)
+	return env.psTable(doc)
 }
 
-func (a *app) psTable(doc listing.Ps) error {
+func (env *Env) psTable(doc listing.Ps) error {
 	if len(doc.Runs) == 0 {
-		a.say("no runs are under way")
+		env.say("no runs are under way")
 		return nil
 	}
 	now := time.Now()
@@ -71,8 +71,8 @@ func (a *app) psTable(doc listing.Ps) error {
 		}
 		rows[i] = []string{r.ID, r.Tool, r.Status.String(), console.Age(now.Sub(r.Started)) + " ago", pid, r.Message}
 	}
-	err := console.Table(a.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "PID", "NOTE"}, rows,
-		console.TableOptions{Width: a.width(), Color: a.statusColors(2)})
+	err := console.Table(env.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "PID", "NOTE"}, rows,
+		console.TableOptions{Width: env.width(), Color: env.statusColors(2)})
 	if err != nil || len(doc.Locks)+len(doc.Limits) == 0 {
 		return err
 	}
@@ -86,6 +86,6 @@ func (a *app) psTable(doc listing.Ps) error {
 	for _, l := range doc.Limits {
 		add("runs of ", l)
 	}
-	fmt.Fprintln(a.Stdout)
-	return console.Table(a.Stdout, []string{"TAKEN", "SLOTS", "HELD BY", "WAITING"}, rows, console.TableOptions{Width: a.width()})
+	fmt.Fprintln(env.Stdout)
+	return console.Table(env.Stdout, []string{"TAKEN", "SLOTS", "HELD BY", "WAITING"}, rows, console.TableOptions{Width: env.width()})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/repair"
 )
 
-func (a *app) repairCommand() *cobra.Command {
+func (env *Env) repairCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "repair [FILE|-]",
 		Short: "Read sloppy arguments as flowrun call does, and run nothing",
@@ -46,14 +46,14 @@ with a code, and value is null. The exit code is 0 when every line was answered.
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == "-" {
-				return a.repairLines(a.Stdin)
+				return env.repairLines(env.Stdin)
 			}
 			f, err := os.Open(args[0])
 			if err != nil {
 				return &missingError{fmt.Errorf("cannot read the calls: %w", err)}
 			}
 			defer f.Close()
-			return a.repairLines(f)
+			return env.repairLines(f)
 		},
 	}
 }
@@ -63,7 +63,7 @@ with a code, and value is null. The exit code is 0 when every line was answered.
 const mostRepairLine = 16 << 20
 
 // repairLines answers line by line.
-func (a *app) repairLines(in io.Reader) error {
+func (env *Env) repairLines(in io.Reader) error {
 	m := &mender{}
 	r := bufio.NewReaderSize(in, 64<<10)
 	for first := true; ; first = false {
@@ -76,7 +76,7 @@ func (a *app) repairLines(in io.Reader) error {
 			if bad != nil {
 				return bad
 			}
-			if _, bad := a.Stdout.Write(text); bad != nil {
+			if _, bad := env.Stdout.Write(text); bad != nil {
 				return bad
 			}
 		}

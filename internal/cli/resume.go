@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-func (a *app) resumeCommand() *cobra.Command {
+func (env *Env) resumeCommand() *cobra.Command {
 	var o flowrun.ResumeOptions
 	var f runFlags
 	c := &cobra.Command{
@@ -36,20 +36,20 @@ now. Secret parameters are not recorded: give them again.`,
   flowrun resume latest --dry-run`,
 		Args: someRun,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.again(c, args, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
+			return env.again(c, args, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
 				o.Params, o.RerunAsked = params, yes
-				return p.Resume(a.library(), o)
+				return p.Resume(env.library(), o)
 			})
 		},
-		ValidArgsFunction: a.completeRunID,
+		ValidArgsFunction: env.completeRunID,
 	}
 	c.Flags().BoolVar(&o.RerunInterrupted, "rerun-interrupted", false, "run every interrupted step again, whatever its on-interrupt says")
 	c.Flags().BoolVar(&o.Latest, "latest", false, "use the definitions as they are now")
-	a.runningFlags(c, &f)
+	env.runningFlags(c, &f)
 	return c
 }
 
-func (a *app) retryCommand() *cobra.Command {
+func (env *Env) retryCommand() *cobra.Command {
 	var o flowrun.RetryOptions
 	var with []string
 	var f runFlags
@@ -68,12 +68,12 @@ anything starts.`,
 			if o.Only != "" && len(o.From) > 0 {
 				return usagef(c, "--only runs one step and --from several; give one of them")
 			}
-			return a.again(c, append(args, with...), f, func(p *flowrun.Past, params map[string]any, _ bool) (*flowrun.Again, error) {
+			return env.again(c, append(args, with...), f, func(p *flowrun.Past, params map[string]any, _ bool) (*flowrun.Again, error) {
 				o.With = params
-				return p.Retry(a.library(), o)
+				return p.Retry(env.library(), o)
 			})
 		},
-		ValidArgsFunction: a.completeRunID,
+		ValidArgsFunction: env.completeRunID,
 	}
 	fl := c.Flags()
 	fl.StringArrayVar(&o.From, "from", nil, "run this `step`, and what comes after it, again")
@@ -83,12 +83,12 @@ anything starts.`,
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return a.runSteps(args[0], prefix), cobra.ShellCompDirectiveNoFileComp
+		return env.runSteps(args[0], prefix), cobra.ShellCompDirectiveNoFileComp
 	}
 	c.RegisterFlagCompletionFunc("from", steps)
 	c.RegisterFlagCompletionFunc("only", steps)
-	c.RegisterFlagCompletionFunc("with", a.completeWith)
-	a.runningFlags(c, &f)
+	c.RegisterFlagCompletionFunc("with", env.completeWith)
+	env.runningFlags(c, &f)
 	return c
 }
 
@@ -105,100 +105,100 @@ type planner func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Ag
 
 // again takes a recorded run up: it plans, shows the plan, asks where it has to, and
 // carries it out.
-func (a *app) again(c *cobra.Command, args []string, f runFlags, plan planner) error {
-	if err := f.check(a, c); err != nil {
+func (env *Env) again(c *cobra.Command, args []string, f runFlags, plan planner) error {
+	if err := f.check(env, c); err != nil {
 		return err
 	}
 	list, err := assignments(c, args[1:])
 	if err != nil {
 		return err
 	}
-	if f.settings, err = a.settings(f); err != nil {
+	if f.settings, err = env.settings(f); err != nil {
 		return err
 	}
-	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
-		past, err := a.past(ctx, s, args[0])
+	return env.writing(func(ctx context.Context, s *sqlite.Store) error {
+		past, err := env.past(ctx, s, args[0])
 		if err != nil {
 			return err
 		}
-		params, err := a.params(past.Plan, flowrun.World{}, "", list)
+		params, err := env.params(past.Plan, flowrun.World{}, "", list)
 		if err != nil {
 			return err
 		}
-		return a.takeUp(ctx, s, past, params, f, plan)
+		return env.takeUp(ctx, s, past, params, f, plan)
 	})
 }
 
 // takeUp carries on with a run that has been read.
-func (a *app) takeUp(ctx context.Context, s *sqlite.Store, past *flowrun.Past, params map[string]any, f runFlags, plan planner) error {
+func (env *Env) takeUp(ctx context.Context, s *sqlite.Store, past *flowrun.Past, params map[string]any, f runFlags, plan planner) error {
 	g, err := plan(past, params, false)
 	if err != nil {
 		return beyond(past, err)
 	}
 	if g.Nothing() {
-		a.tellLimit(past)
-		if err := a.nothingToDo(past.Result(), f.output); err != nil || f.dryRun || g.Retry {
+		env.tellLimit(past)
+		if err := env.nothingToDo(past.Result(), f.output); err != nil || f.dryRun || g.Retry {
 			return err
 		}
 		_, err := flowrun.New(flowrun.Config{Store: s}).Continue(ctx, g)
 		return err
 	}
 	if speaks(f.progress) || f.dryRun {
-		a.foretell(g, past, f.answered)
+		env.foretell(g, past, f.answered)
 	}
 	what := subject{tools: g.Tools(), preview: g.Preview}
 	if !g.Retry {
 		what.run = past.Record.ID
 	}
 	if f.dryRun {
-		a.foresee(what, f)
+		env.foresee(what, f)
 		return nil
 	}
 	if len(g.Asks) > 0 {
-		if !speaks(f.progress) || f.noInput || !a.confirm(g) {
+		if !speaks(f.progress) || f.noInput || !env.confirm(g) {
 			return &flowrun.InterruptedError{Run: past.Record.ID, Steps: g.Asks}
 		}
 		if g, err = plan(past, params, true); err != nil {
 			return err
 		}
 	}
-	if f.id, err = a.consent(s, what, f); err != nil {
+	if f.id, err = env.consent(s, what, f); err != nil {
 		return err
 	}
-	defer a.retain(ctx, s, f.settings)
+	defer env.retain(ctx, s, f.settings)
 	f.dir = past.Record.World.Workspace
 	told := past
 	if g.Retry {
 		told, f.retries = nil, past // a run of its own, which tells itself what it takes over
 	}
-	return a.carryOut(told, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	return env.carryOut(told, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return e.Continue(ctx, g, o...)
 	})
 }
 
 // nothingToDo answers for a run that has no step left to run.
-func (a *app) nothingToDo(r *flowrun.Result, form string) error {
+func (env *Env) nothingToDo(r *flowrun.Result, form string) error {
 	hint := ""
 	if slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool { return s.Status == dag.Interrupted }) {
 		hint = "; --rerun-interrupted runs its interrupted steps again"
 	}
-	a.say("run %s: nothing is left to do; it is %s%s", r.ID, r.Status.With(r.Notes...), hint)
+	env.say("run %s: nothing is left to do; it is %s%s", r.ID, r.Status.With(r.Notes...), hint)
 	if form == "json" {
-		return a.writeJSON(r)
+		return env.writeJSON(r)
 	}
 	return nil
 }
 
 // foretell shows what stands and what runs. answered is the step whose answer the run
 // goes on with; "" for none.
-func (a *app) foretell(g *flowrun.Again, p *flowrun.Past, answered dag.ID) {
+func (env *Env) foretell(g *flowrun.Again, p *flowrun.Past, answered dag.ID) {
 	verb := "resuming"
 	if g.Retry {
 		verb = "trying again"
 	}
 	r := p.Result()
-	a.say("%s run %s of %s; it is %s", verb, p.Record.ID, p.Record.Tool, r.Status.With(r.Notes...))
-	a.tellLimit(p)
+	env.say("%s run %s of %s; it is %s", verb, p.Record.ID, p.Record.Tool, r.Status.With(r.Notes...))
+	env.tellLimit(p)
 	for _, line := range []struct {
 		text  string
 		steps []dag.ID
@@ -211,10 +211,10 @@ func (a *app) foretell(g *flowrun.Again, p *flowrun.Past, answered dag.ID) {
 		{"was running when the engine died, and counts as failed (on-interrupt: fail)", g.Lost()},
 	} {
 		if len(line.steps) > 0 {
-			a.say("  %s: %s", line.text, listed(line.steps))
+			env.say("  %s: %s", line.text, listed(line.steps))
 		}
 	}
-	a.warnOfCleaned(g)
+	env.warnOfCleaned(g)
 }
 
 // limit is what a run was limited to, and the way to the rest; both are "" for one that
@@ -232,9 +232,9 @@ func limit(p *flowrun.Past) (to, rest string) {
 }
 
 // tellLimit says that the run was limited: what takes it up is limited too.
-func (a *app) tellLimit(p *flowrun.Past) {
+func (env *Env) tellLimit(p *flowrun.Past) {
 	if to, rest := limit(p); to != "" {
-		a.say("  limited to %s, as run %s was; for the rest: %s", to, p.Record.ID, rest)
+		env.say("  limited to %s, as run %s was; for the rest: %s", to, p.Record.ID, rest)
 	}
 }
 
@@ -249,14 +249,14 @@ func beyond(p *flowrun.Past, err error) error {
 
 // warnOfCleaned names what stands and may be gone all the same, in one line for each
 // step that has cleaned up.
-func (a *app) warnOfCleaned(g *flowrun.Again) {
+func (env *Env) warnOfCleaned(g *flowrun.Again) {
 	for rest := g.Cleaned; len(rest) > 0; {
 		by := rest[0].By
 		var stand []dag.ID
 		for len(rest) > 0 && rest[0].By == by {
 			stand, rest = append(stand, rest[0].Step), rest[1:]
 		}
-		a.say("  note: %s has run after %s; where it undid that, retry --from it instead", by, listed(stand))
+		env.say("  note: %s has run after %s; where it undid that, retry --from it instead", by, listed(stand))
 	}
 }
 
@@ -275,6 +275,6 @@ func listed[S ~string](ids []S) string {
 }
 
 // confirm asks whether interrupted steps run again; no where nobody can answer.
-func (a *app) confirm(g *flowrun.Again) bool {
-	return a.answers() && a.ask("run "+listed(g.Asks)+" again?", false)
+func (env *Env) confirm(g *flowrun.Again) bool {
+	return env.answers() && env.ask("run "+listed(g.Asks)+" again?", false)
 }

@@ -15,7 +15,7 @@ import (
 // retain removes the history that the settings do not keep, after a run. That is a look
 // at the list of runs most of the time; how large the logs are is measured now and then.
 // What goes wrong is no fault of the run.
-func (a *app) retain(ctx context.Context, s *sqlite.Store, c *config.Config) {
+func (env *Env) retain(ctx context.Context, s *sqlite.Store, c *config.Config) {
 	older, _ := config.Age(c.Word("history.older-than")) // which was checked
 	p := sqlite.Policy{Routine: true, Keep: int(c.Number("history.keep")), OlderThan: older, MaxSize: c.Number("history.max-size")}
 	dir, err := stateDir()
@@ -27,7 +27,7 @@ func (a *app) retain(ctx context.Context, s *sqlite.Store, c *config.Config) {
 	}
 	if due, err := s.Due(ctx, p); err != nil || !due {
 		if err != nil {
-			a.say("cannot look after the history: %v", err)
+			env.say("cannot look after the history: %v", err)
 		}
 		return
 	}
@@ -38,7 +38,7 @@ func (a *app) retain(ctx context.Context, s *sqlite.Store, c *config.Config) {
 		err = errors.Join(err, os.RemoveAll(folder(id)))
 	}
 	if err != nil {
-		a.say("cannot look after the history: %v", err)
+		env.say("cannot look after the history: %v", err)
 	}
 }
 

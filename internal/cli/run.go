@@ -49,7 +49,7 @@ type runFlags struct {
 	consentFlags
 }
 
-func (a *app) runCommand() *cobra.Command {
+func (env *Env) runCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "run NAME|FILE [PARAM=value ...]",
@@ -77,8 +77,8 @@ default response is taken.`,
 			}
 			return nil
 		},
-		RunE:              func(c *cobra.Command, args []string) error { return a.run(c, args, f) },
-		ValidArgsFunction: a.completeRun,
+		RunE:              func(c *cobra.Command, args []string) error { return env.run(c, args, f) },
+		ValidArgsFunction: env.completeRun,
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.params, "params", "", "read parameters from this JSON `file`; - is stdin")
@@ -88,13 +88,13 @@ default response is taken.`,
 	fl.BoolVar(&f.detach, "detach", false, "hand the run over to the service (flowrun serve), and print its id")
 	fl.BoolVarP(&f.watch, "watch", "w", false, "run again when the definitions, or files that caches depend on, change")
 	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "files that --watch watches too, as a `pattern`: src/**/*.go")
-	c.RegisterFlagCompletionFunc("until", a.completeStep)
-	a.runningFlags(c, &f)
+	c.RegisterFlagCompletionFunc("until", env.completeStep)
+	env.runningFlags(c, &f)
 	return c
 }
 
 // runningFlags are the flags of every command that runs something.
-func (a *app) runningFlags(c *cobra.Command, f *runFlags) {
+func (env *Env) runningFlags(c *cobra.Command, f *runFlags) {
 	fl := c.Flags()
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
 	fl.BoolVar(&f.force, "force", false, "run steps whatever results are in the cache; new ones are kept")
@@ -112,11 +112,11 @@ func (a *app) runningFlags(c *cobra.Command, f *runFlags) {
 }
 
 // check holds the flags against what they may be, and settles what is left open.
-func (f *runFlags) check(a *app, c *cobra.Command) error {
-	if err := a.settle(c, f); err != nil {
+func (f *runFlags) check(env *Env, c *cobra.Command) error {
+	if err := env.settle(c, f); err != nil {
 		return err
 	}
-	a.trustOnce = f.trustProject
+	env.trustOnce = f.trustProject
 	if err := oneOf(c, "output", f.output, runOutputs); err != nil {
 		return err
 	}
@@ -131,53 +131,53 @@ var (
 	runOutputs    = []string{"text", "combined", "json"}
 )
 
-func (a *app) run(c *cobra.Command, args []string, f runFlags) error {
-	if err := f.check(a, c); err != nil {
+func (env *Env) run(c *cobra.Command, args []string, f runFlags) error {
+	if err := f.check(env, c); err != nil {
 		return err
 	}
 	if len(f.watchPaths) > 0 && !f.watch {
 		return usagef(c, "--watch-path says what --watch watches; give --watch too")
 	}
 	if f.detach && !f.dryRun {
-		return a.detach(c, args, f)
+		return env.detach(c, args, f)
 	}
 	if f.watch {
-		return a.watchRun(c, args, f)
+		return env.watchRun(c, args, f)
 	}
-	plan, world, params, err := a.prepare(c, args, f, nil)
+	plan, world, params, err := env.prepare(c, args, f, nil)
 	if err != nil {
-		return a.notRun(args[0], f, err)
+		return env.notRun(args[0], f, err)
 	}
-	return a.notRun(args[0], f, a.perform(plan, world, params, f))
+	return env.notRun(args[0], f, env.perform(plan, world, params, f))
 }
 
 // notRun answers why a tool was not run; that of a Markdown tool stands in a document,
 // too, where one was asked for (S0-081).
-func (a *app) notRun(name string, f runFlags, why error) error {
+func (env *Env) notRun(name string, f runFlags, why error) error {
 	if why == nil || f.output != "json" {
 		return why
 	}
-	def, _, err := a.library().Lookup(name, nil)
+	def, _, err := env.library().Lookup(name, nil)
 	if err != nil {
 		return why
 	}
 	if res := flowrun.NotRun(def, why); res != nil {
-		return cmp.Or(a.print(res, f.output), why)
+		return cmp.Or(env.print(res, f.output), why)
 	}
 	return why
 }
 
 // prepare finds what is to run, and what with. answers are values of parameters that a
 // person has given before.
-func (a *app) prepare(c *cobra.Command, args []string, f runFlags, answers map[string]any) (*flowrun.Plan, flowrun.World, map[string]any, error) {
-	world := flowrun.World{AllowDash: f.allowDash, JavaScript: a.javaScript()}
+func (env *Env) prepare(c *cobra.Command, args []string, f runFlags, answers map[string]any) (*flowrun.Plan, flowrun.World, map[string]any, error) {
+	world := flowrun.World{AllowDash: f.allowDash, JavaScript: env.javaScript()}
 	list, err := assignments(c, args[1:])
 	if err != nil {
 		return nil, world, nil, err
 	}
-	plan, err := a.compile(args[0])
-	if a.nowTrusted(err, f) {
-		plan, err = a.compile(args[0])
+	plan, err := env.compile(args[0])
+	if env.nowTrusted(err, f) {
+		plan, err = env.compile(args[0])
 	}
 	if err != nil {
 		return nil, world, nil, err
@@ -187,7 +187,7 @@ func (a *app) prepare(c *cobra.Command, args []string, f runFlags, answers map[s
 			return nil, world, nil, err
 		}
 	}
-	params, err := a.params(plan, world, f.params, list)
+	params, err := env.params(plan, world, f.params, list)
 	if err != nil {
 		return nil, world, nil, err
 	}
@@ -197,28 +197,28 @@ func (a *app) prepare(c *cobra.Command, args []string, f runFlags, answers map[s
 		}
 	}
 	if speaks(f.progress) {
-		a.warn(plan, params)
+		env.warn(plan, params)
 	}
-	return plan, world, params, a.askMissing(plan, world, params, f)
+	return plan, world, params, env.askMissing(plan, world, params, f)
 }
 
 // perform runs it, or shows what would run.
-func (a *app) perform(plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) (err error) {
-	if f.settings, err = a.settings(f); err != nil {
+func (env *Env) perform(plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) (err error) {
+	if f.settings, err = env.settings(f); err != nil {
 		return err
 	}
 	what := subject{tools: plan.Tools(), preview: func() (*flowrun.Preview, error) { return plan.Preview(world, params) }}
 	if f.dryRun {
-		a.foresee(what, f)
-		return a.dryRun(plan, world, params, f)
+		env.foresee(what, f)
+		return env.dryRun(plan, world, params, f)
 	}
 	if !f.noHistory {
-		f.noHistory = a.withoutPlace(f)
+		f.noHistory = env.withoutPlace(f)
 	}
-	if f.id, err = a.consent(nil, what, f); err != nil {
+	if f.id, err = env.consent(nil, what, f); err != nil {
 		return err
 	}
-	return a.execute(plan, world, params, f)
+	return env.execute(plan, world, params, f)
 }
 
 func oneOf(c *cobra.Command, flag, value string, allowed []string) error {
@@ -231,18 +231,18 @@ func oneOf(c *cobra.Command, flag, value string, allowed []string) error {
 }
 
 // compile finds and compiles a tool.
-func (a *app) compile(name string) (*flowrun.Plan, error) {
-	p, err := flowrun.Compile(a.library(), name)
+func (env *Env) compile(name string) (*flowrun.Plan, error) {
+	p, err := flowrun.Compile(env.library(), name)
 	return p, named(err)
 }
 
 // warn tells what is wrong without being an error, the deprecated included.
-func (a *app) warn(p *flowrun.Plan, params map[string]any) {
+func (env *Env) warn(p *flowrun.Plan, params map[string]any) {
 	if len(p.Warnings) > 0 {
-		a.diagnose(p.Warnings)
+		env.diagnose(p.Warnings)
 	}
 	if d := p.Definition; d.Deprecated {
-		a.say("tool %s is deprecated%s", d.Name, colon(console.Harmless(d.DeprecatedMessage)))
+		env.say("tool %s is deprecated%s", d.Name, colon(console.Harmless(d.DeprecatedMessage)))
 	}
 	for _, d := range p.Definition.Parameters {
 		if _, given := params[d.Name]; given && d.Deprecated {
@@ -250,7 +250,7 @@ func (a *app) warn(p *flowrun.Plan, params map[string]any) {
 			if d.DeprecatedAlternative != "" {
 				use = "; use " + console.Harmless(d.DeprecatedAlternative)
 			}
-			a.say("parameter %s is deprecated%s", d.Name, use)
+			env.say("parameter %s is deprecated%s", d.Name, use)
 		}
 	}
 }
@@ -263,26 +263,26 @@ func colon(s string) string {
 }
 
 // execute runs the plan.
-func (a *app) execute(plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) error {
+func (env *Env) execute(plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) error {
 	run := func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return e.Run(ctx, plan, params, append(o, flowrun.WithWorld(world))...)
 	}
 	if f.noHistory {
-		return a.carryOut(nil, plan, nil, f, run)
+		return env.carryOut(nil, plan, nil, f, run)
 	}
-	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
-		defer a.retain(ctx, s, f.settings)
-		return a.carryOut(nil, plan, s, f, run)
+	return env.writing(func(ctx context.Context, s *sqlite.Store) error {
+		defer env.retain(ctx, s, f.settings)
+		return env.carryOut(nil, plan, s, f, run)
 	})
 }
 
 // carryOut runs something on an engine, and prints the result. past is the run that goes
 // on, nil for a new one.
-func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, f runFlags,
+func (env *Env) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, f runFlags,
 	run func(context.Context, *flowrun.Engine, ...flowrun.RunOption) (*flowrun.Result, error)) error {
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	sig := a.signals(stop)
+	sig := env.signals(stop)
 	defer sig.stop()
 
 	config, tidy, err := engineConfig(s, f)
@@ -290,15 +290,15 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 		return err
 	}
 	defer tidy()
-	config.JavaScript = a.javaScript()
+	config.JavaScript = env.javaScript()
 	traces, err := newTracing(func(string) telemetry.About { return aboutRun(plan, past, f.retries, inherited()) })
 	if err != nil && speaks(f.progress) {
-		a.say("traces are not sent: %v", err)
+		env.say("traces are not sent: %v", err)
 	}
 	traces.join(&config)
 	defer func() {
 		if err := traces.end(ctx, sig.force); err != nil && speaks(f.progress) {
-			a.say("the trace is not complete: %v", err)
+			env.say("the trace is not complete: %v", err)
 		}
 	}()
 	options := []flowrun.RunOption{flowrun.WithForce(sig.force), flowrun.WithTrace(inherited())}
@@ -308,17 +308,17 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 	if f.force {
 		options = append(options, flowrun.WithoutCache())
 	}
-	keys := a.keyboard(f.noInput)
+	keys := env.keyboard(f.noInput)
 	defer keys.release() // should a step not have come to it
 	if keys != nil {
 		options = append(options, flowrun.WithTerminal(keys))
-		if ask := a.person(keys, f); ask != nil {
+		if ask := env.person(keys, f); ask != nil {
 			options = append(options, flowrun.WithApproval(ask))
 		}
-		defer func(w io.Writer) { a.Stderr = w }(a.Stderr)
-		a.Stderr = keys.screen(a.Stderr)
+		defer func(w io.Writer) { env.Stderr = w }(env.Stderr)
+		env.Stderr = keys.screen(env.Stderr)
 	}
-	told := a.narrate(narration{mode: f.progress, plan: plan, past: past, keys: keys, recorded: s != nil, stateDir: config.StateDir})
+	told := env.narrate(narration{mode: f.progress, plan: plan, past: past, keys: keys, recorded: s != nil, stateDir: config.StateDir})
 	defer told.end()
 	options = append(options, told.options...)
 	options = append(options, flowrun.WithQueue(told.queued))
@@ -326,33 +326,33 @@ func (a *app) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, 
 	if f.output == "text" {
 		options = append(options, flowrun.WithStdout(out))
 	}
-	engine, done, err := a.engine(config, plan, f)
+	engine, done, err := env.engine(config, plan, f)
 	if err != nil {
 		return err
 	}
 	res, err := run(ctx, engine, options...)
 	done()
 	told.end()
-	if isTerminal(a.Stdout) {
+	if isTerminal(env.Stdout) {
 		out.line()
 	}
 	if res == nil {
 		if code := sig.code(); code != 0 && ctx.Err() != nil { // before the first step
 			if speaks(f.progress) {
-				a.say("%v", err)
+				env.say("%v", err)
 			}
 			return codeError(code)
 		}
 		return err
 	}
-	defer func() { a.notify(ctx, sig, s, ended{res, plan, past, err}, f) }()
-	if err := cmp.Or(err, out.err, a.print(res, f.output)); err != nil {
+	defer func() { env.notify(ctx, sig, s, ended{res, plan, past, err}, f) }()
+	if err := cmp.Or(err, out.err, env.print(res, f.output)); err != nil {
 		if s != nil && res.Status == dag.Interrupted && speaks(f.progress) {
-			a.say("run %s is interrupted; flowrun resume %s goes on with it", res.ID, res.ID)
+			env.say("run %s is interrupted; flowrun resume %s goes on with it", res.ID, res.ID)
 		}
 		return err
 	}
-	if err := a.conclude(res, plan, f, s != nil); err != nil {
+	if err := env.conclude(res, plan, f, s != nil); err != nil {
 		return err
 	}
 	if code := sig.code(); code != 0 && res.Status == dag.Cancelled {
@@ -390,17 +390,17 @@ func engineConfig(s *sqlite.Store, f runFlags) (config flowrun.Config, tidy func
 }
 
 // conclude tells how a run ended, in the ways that the flags ask for.
-func (a *app) conclude(res *flowrun.Result, plan *flowrun.Plan, f runFlags, recorded bool) error {
+func (env *Env) conclude(res *flowrun.Result, plan *flowrun.Plan, f runFlags, recorded bool) error {
 	if speaks(f.progress) || f.progress == "quiet" && res.Status != dag.Succeeded {
-		a.closing(res, recorded)
+		env.closing(res, recorded)
 	}
 	if f.progress == "github" {
-		if err := a.page(res, plan); err != nil {
-			a.say("%v", err) // the run is none the worse
+		if err := env.page(res, plan); err != nil {
+			env.say("%v", err) // the run is none the worse
 		}
 	}
 	if f.summary {
-		return a.summarize(res, plan)
+		return env.summarize(res, plan)
 	}
 	return nil
 }
@@ -418,15 +418,15 @@ func paths(p *flowrun.Plan, prefix string) []string {
 }
 
 // print writes the result to stdout; the text form went there during the run.
-func (a *app) print(res *flowrun.Result, form string) error {
+func (env *Env) print(res *flowrun.Result, form string) error {
 	switch form {
 	case "json":
-		enc := json.NewEncoder(a.Stdout)
+		enc := json.NewEncoder(env.Stdout)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		return enc.Encode(res)
 	case "combined":
-		out := onScreen(a.Stdout)
+		out := onScreen(env.Stdout)
 		for i := range res.Steps {
 			if err := combined(out, &res.Steps[i]); err != nil {
 				return err
@@ -466,9 +466,9 @@ func combined(w io.Writer, s *flowrun.StepResult) error {
 }
 
 // closing says in a line how the run ended, where that is worth a line.
-func (a *app) closing(res *flowrun.Result, recorded bool) {
+func (env *Env) closing(res *flowrun.Result, recorded bool) {
 	for _, n := range res.Notices {
-		a.say("%s", n.Message)
+		env.say("%s", n.Message)
 	}
 	detail := res.Message
 	if res.Status == dag.Succeeded {
@@ -477,9 +477,9 @@ func (a *app) closing(res *flowrun.Result, recorded bool) {
 		}
 		detail = cmp.Or(detail, listed(res.Tolerated))
 	}
-	a.say("run %s %s%s", res.ID, res.Status.With(res.Notes...), colon(detail))
+	env.say("run %s %s%s", res.ID, res.Status.With(res.Notes...), colon(detail))
 	if recorded && (res.Status != dag.Succeeded || res.Reason == flowrun.ReasonCleanup) {
-		a.next(res)
+		env.next(res)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 
 var listForms = []string{"table", "json", "jsonl"}
 
-func (a *app) runsCommand() *cobra.Command {
+func (env *Env) runsCommand() *cobra.Command {
 	var status []string
 	var since, output string
 	var q flowrun.Query
@@ -51,10 +51,10 @@ func (a *app) runsCommand() *cobra.Command {
 			if q.Since, err = moment(since); err != nil {
 				return usagef(c, "--since: %v", err)
 			}
-			if q.Tool, err = a.toolName(q.Tool); err != nil {
+			if q.Tool, err = env.toolName(q.Tool); err != nil {
 				return err
 			}
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error { return a.runs(ctx, s, q, output) })
+			return env.reading(func(ctx context.Context, s *sqlite.Store) error { return env.runs(ctx, s, q, output) })
 		},
 	}
 	fl := c.Flags()
@@ -66,18 +66,18 @@ func (a *app) runsCommand() *cobra.Command {
 	c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(runStates(), cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(listForms, cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("tool", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return a.completeTool(c, nil, prefix)
+		return env.completeTool(c, nil, prefix)
 	})
 	return c
 }
 
 // toolName is the name of the tool that a word of the command line means: a name,
 // also of a tool that is gone, or a file.
-func (a *app) toolName(word string) (string, error) {
+func (env *Env) toolName(word string) (string, error) {
 	if !strings.ContainsRune(word, os.PathSeparator) && tool.Extension(word) == "" {
 		return word, nil
 	}
-	p, err := a.compile(word)
+	p, err := env.compile(word)
 	if err != nil {
 		return "", err
 	}
@@ -93,7 +93,7 @@ func runStates() []string {
 	return words
 }
 
-func (a *app) runs(ctx context.Context, s flowrun.Store, q flowrun.Query, output string) error {
+func (env *Env) runs(ctx context.Context, s flowrun.Store, q flowrun.Query, output string) error {
 	list, err := s.Runs(ctx, q)
 	if err != nil {
 		return err
@@ -101,9 +101,9 @@ func (a *app) runs(ctx context.Context, s flowrun.Store, q flowrun.Query, output
 	now := time.Now()
 	switch output {
 	case "json":
-		return a.writeJSON(listing.RunsOf(list, now))
+		return env.writeJSON(listing.RunsOf(list, now))
 	case "jsonl":
-		enc := json.NewEncoder(a.Stdout)
+		enc := json.NewEncoder(env.Stdout)
 		enc.SetEscapeHTML(false)
 		for _, r := range list {
 			if err := enc.Encode(listing.RunOf(r, now)); err != nil {
@@ -113,15 +113,15 @@ func (a *app) runs(ctx context.Context, s flowrun.Store, q flowrun.Query, output
 		return nil
 	}
 	if len(list) == 0 {
-		a.say("no runs to list")
+		env.say("no runs to list")
 		return nil
 	}
 	rows := make([][]string, len(list))
 	for i, r := range list {
 		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Age(now.Sub(r.Started)) + " ago", took(r.Started, r.Ended, r.Status, now), r.Message}
 	}
-	return console.Table(a.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "TOOK", "NOTE"}, rows,
-		console.TableOptions{Width: a.width(), Color: a.statusColors(2)})
+	return console.Table(env.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "TOOK", "NOTE"}, rows,
+		console.TableOptions{Width: env.width(), Color: env.statusColors(2)})
 }
 
 // took is how long something has taken, so far where it goes on.
@@ -138,8 +138,8 @@ func took(started, ended time.Time, st dag.Status, now time.Time) string {
 }
 
 // statusColors colours the column of states.
-func (a *app) statusColors(column int) func(int, string) string {
-	if !a.colored(a.Stdout) {
+func (env *Env) statusColors(column int) func(int, string) string {
+	if !env.colored(env.Stdout) {
 		return nil
 	}
 	return func(col int, cell string) string {
@@ -153,8 +153,8 @@ func (a *app) statusColors(column int) func(int, string) string {
 }
 
 // writeJSON prints one document.
-func (a *app) writeJSON(doc any) error {
-	enc := json.NewEncoder(a.Stdout)
+func (env *Env) writeJSON(doc any) error {
+	enc := json.NewEncoder(env.Stdout)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(doc)
@@ -164,16 +164,16 @@ func (a *app) writeJSON(doc any) error {
 const mostOffered = 50
 
 // completeRunID offers runs, newest first, with what they are.
-func (a *app) completeRunID(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (env *Env) completeRunID(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return a.runIDs(flowrun.Query{Prefix: prefix, Limit: mostOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return env.runIDs(flowrun.Query{Prefix: prefix, Limit: mostOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // runIDs are completions for the runs of a query. The newest run of all has a word.
-func (a *app) runIDs(q flowrun.Query) (words []string) {
-	a.reading(func(ctx context.Context, s *sqlite.Store) error {
+func (env *Env) runIDs(q flowrun.Query) (words []string) {
+	env.reading(func(ctx context.Context, s *sqlite.Store) error {
 		if strings.HasPrefix(flowrun.Latest, q.Prefix) {
 			newest, err := s.Runs(ctx, flowrun.Query{Limit: 1})
 			if err != nil {
@@ -193,19 +193,19 @@ func (a *app) runIDs(q flowrun.Query) (words []string) {
 }
 
 // completeRunStep offers the steps of the run that is named on the line.
-func (a *app) completeRunStep(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (env *Env) completeRunStep(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
-		return a.completeRunID(c, args, prefix)
+		return env.completeRunID(c, args, prefix)
 	case 1:
-		return a.runSteps(args[0], prefix), cobra.ShellCompDirectiveNoFileComp
+		return env.runSteps(args[0], prefix), cobra.ShellCompDirectiveNoFileComp
 	}
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-func (a *app) runSteps(run, prefix string) (words []string) {
-	a.reading(func(ctx context.Context, s *sqlite.Store) error {
-		p, err := a.past(ctx, s, run)
+func (env *Env) runSteps(run, prefix string) (words []string) {
+	env.reading(func(ctx context.Context, s *sqlite.Store) error {
+		p, err := env.past(ctx, s, run)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cron"
 )
 
-func (a *app) scheduleCommand() *cobra.Command {
+func (env *Env) scheduleCommand() *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "schedule",
 		Short: "Run tools by themselves at certain times",
@@ -23,14 +23,14 @@ it runs, starts the tools; what it could not start in time is made up for as cat
   flowrun schedule next report
   flowrun schedule install`,
 	})
-	c.AddCommand(a.scheduleAddCommand(), a.scheduleListCommand(), a.scheduleNextCommand(), a.schedulePauseCommand(), a.scheduleResumeCommand(),
-		a.scheduleRemoveCommand(), a.scheduleInstallCommand())
+	c.AddCommand(env.scheduleAddCommand(), env.scheduleListCommand(), env.scheduleNextCommand(), env.schedulePauseCommand(), env.scheduleResumeCommand(),
+		env.scheduleRemoveCommand(), env.scheduleInstallCommand())
 	return c
 }
 
 // badCron is the error of a cron expression on the command line, with every problem under
 // its place.
-func (a *app) badCron(c *cobra.Command, e *cron.Error) error {
+func (env *Env) badCron(c *cobra.Command, e *cron.Error) error {
 	var b strings.Builder
 	b.WriteString("cannot follow the cron expression")
 	for _, p := range e.Problems {
@@ -41,7 +41,7 @@ func (a *app) badCron(c *cobra.Command, e *cron.Error) error {
 }
 
 // tellOfService says who is to fire a schedule that was added, where nobody does yet.
-func (a *app) tellOfService(project string) {
+func (env *Env) tellOfService(project string) {
 	dir, err := stateDir()
 	if err != nil || serviceLives(dir) {
 		return
@@ -50,5 +50,5 @@ func (a *app) tellOfService(project string) {
 	if project != "" {
 		where = " in " + project
 	}
-	a.say("no service runs that would start it; start one%s: flowrun serve, or have systemd do so: flowrun schedule install", where)
+	env.say("no service runs that would start it; start one%s: flowrun serve, or have systemd do so: flowrun schedule install", where)
 }

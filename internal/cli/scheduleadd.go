@@ -22,7 +22,7 @@ var (
 	catchUpWords = []string{"none", "once", "all"}
 )
 
-func (a *app) scheduleAddCommand() *cobra.Command {
+func (env *Env) scheduleAddCommand() *cobra.Command {
 	var p addedPlan
 	var name string
 	var params []string
@@ -46,9 +46,9 @@ the tool fetch them, with environment.secrets.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.addSchedule(c, args[0], name, append(args[1:], params...), p, replace)
+			return env.addSchedule(c, args[0], name, append(args[1:], params...), p, replace)
 		},
-		ValidArgsFunction: a.completeRun,
+		ValidArgsFunction: env.completeRun,
 	}
 	fl := c.Flags()
 	fl.StringVar(&p.Cron, "cron", "", "when: a cron `expression`, as in \"0 7 * * 1-5\" or @daily")
@@ -70,11 +70,11 @@ the tool fetch them, with environment.secrets.`,
 	return c
 }
 
-func (a *app) addSchedule(c *cobra.Command, word, name string, words []string, p addedPlan, replace bool) error {
+func (env *Env) addSchedule(c *cobra.Command, word, name string, words []string, p addedPlan, replace bool) error {
 	if err := p.check(c); err != nil {
 		return err
 	}
-	when, err := a.scheduleFlags(c, p)
+	when, err := env.scheduleFlags(c, p)
 	if err != nil {
 		return err
 	}
@@ -85,16 +85,16 @@ func (a *app) addSchedule(c *cobra.Command, word, name string, words []string, p
 	if strings.ContainsAny(word, `/\`) {
 		return usagef(c, "a schedule runs a tool by its name, and %q is a path; put the file where tools are found: flowrun tool import", word)
 	}
-	lib := a.library()
+	lib := env.library()
 	def, _, err := lib.Lookup(word, nil)
 	if err != nil {
 		return named(err)
 	}
-	plan, err := a.compile(word)
+	plan, err := env.compile(word)
 	if err != nil {
 		return err
 	}
-	if p.Params, err = a.params(plan, flowrun.World{}, "", list); err != nil {
+	if p.Params, err = env.params(plan, flowrun.World{}, "", list); err != nil {
 		return err
 	}
 	if err := scheduledParams(plan, p.Params); err != nil {
@@ -111,22 +111,22 @@ func (a *app) addSchedule(c *cobra.Command, word, name string, words []string, p
 		r.Project = projectOf(def.File)
 	}
 	r.ID = scheduleID(r.Name, r.Project)
-	return a.writing(func(ctx context.Context, s *sqlite.Store) error {
-		if err := a.keepSchedule(ctx, s, lib, r, replace); err != nil {
+	return env.writing(func(ctx context.Context, s *sqlite.Store) error {
+		if err := env.keepSchedule(ctx, s, lib, r, replace); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Stdout, "added %s\n", r.Name)
-		if err := a.slotTable(&when, time.Now(), 3); err != nil {
+		fmt.Fprintf(env.Stdout, "added %s\n", r.Name)
+		if err := env.slotTable(&when, time.Now(), 3); err != nil {
 			return err
 		}
-		a.tellOfService(r.Project)
+		env.tellOfService(r.Project)
 		return nil
 	})
 }
 
 // keepSchedule adds the schedule unless a definition has its name.
-func (a *app) keepSchedule(ctx context.Context, s *sqlite.Store, lib *tool.Library, r sqlite.Schedule, replace bool) error {
-	t, err := a.timetable(ctx, s, lib)
+func (env *Env) keepSchedule(ctx context.Context, s *sqlite.Store, lib *tool.Library, r sqlite.Schedule, replace bool) error {
+	t, err := env.timetable(ctx, s, lib)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (p *addedPlan) check(c *cobra.Command) error {
 }
 
 // scheduleFlags is when the flags say the tool is to run.
-func (a *app) scheduleFlags(c *cobra.Command, p addedPlan) (schedule.Schedule, error) {
+func (env *Env) scheduleFlags(c *cobra.Command, p addedPlan) (schedule.Schedule, error) {
 	if p.Timezone != "" {
 		if _, err := cron.LoadZone(p.Timezone); err != nil {
 			return schedule.Schedule{}, usagef(c, "--timezone: %v", err)
@@ -206,7 +206,7 @@ func (a *app) scheduleFlags(c *cobra.Command, p addedPlan) (schedule.Schedule, e
 	}
 	t, err := scheduled(p.rule())
 	if bad, ok := errors.AsType[*cron.Error](err); ok {
-		return t, a.badCron(c, bad)
+		return t, env.badCron(c, bad)
 	}
 	t.Spec = t.Spec.From(time.Now())
 	if !t.Start.IsZero() {

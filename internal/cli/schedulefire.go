@@ -30,7 +30,7 @@ type launcher interface {
 // (scheduleset.go), and the line of those whose turn has not come (scheduleline.go). All
 // of it can be lost at any moment: the history holds what was claimed.
 type scheduler struct {
-	*app
+	env     *Env
 	store   *sqlite.Store
 	book    sqlite.Book
 	service launcher
@@ -53,8 +53,8 @@ type scheduler struct {
 var _ schedule.Runs = (*scheduler)(nil)
 
 // schedules begins to fire schedules; stop returns when no slot is under way any more.
-func (a *app) schedules(ctx context.Context, store *sqlite.Store, sv launcher, log *slog.Logger, observe func(schedule.Report)) (s *scheduler, stop func()) {
-	s = &scheduler{app: a, store: store, book: store.Book(), service: sv, log: log, here: projectHere(),
+func (env *Env) schedules(ctx context.Context, store *sqlite.Store, sv launcher, log *slog.Logger, observe func(schedule.Report)) (s *scheduler, stop func()) {
+	s = &scheduler{env: env, store: store, book: store.Book(), service: sv, log: log, here: projectHere(),
 		tools: map[string]bool{}, told: map[string]bool{}, line: map[string]bool{}, stirred: make(chan struct{}, 1)}
 	s.loop = schedule.New(schedule.Config{Book: s.book, Runs: s, Observe: func(r schedule.Report) {
 		s.report(r)

@@ -24,7 +24,7 @@ import (
 // installFlags are the flags of flowrun schedule install.
 type installFlags struct{ systemd, crontab, user, dryRun, remove bool }
 
-func (a *app) scheduleInstallCommand() *cobra.Command {
+func (env *Env) scheduleInstallCommand() *cobra.Command {
 	var f installFlags
 	c := &cobra.Command{
 		Use:   "install [NAME ...]",
@@ -53,12 +53,12 @@ written.`,
 			if runtime.GOOS == "windows" {
 				return errors.New("cannot install a schedule here: there is neither systemd nor cron; run flowrun serve, or flowrun run from the task scheduler of Windows")
 			}
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error {
-				list, err := a.namedSchedules(ctx, s, args, false)
+			return env.reading(func(ctx context.Context, s *sqlite.Store) error {
+				list, err := env.namedSchedules(ctx, s, args, false)
 				if err != nil {
 					return err
 				}
-				in, err := a.installation(f)
+				in, err := env.installation(f)
 				if err != nil {
 					return err
 				}
@@ -69,15 +69,15 @@ written.`,
 				}
 				switch {
 				case f.crontab:
-					return a.installCrontab(in, list, f)
+					return env.installCrontab(in, list, f)
 				case len(args) == 0:
-					return a.installUnits(in, f, []unit{in.serveUnit(projectHere())})
+					return env.installUnits(in, f, []unit{in.serveUnit(projectHere())})
 				}
-				return a.installTimers(in, list, f)
+				return env.installTimers(in, list, f)
 			})
 		},
 	}
-	c.ValidArgsFunction = a.completeSchedules
+	c.ValidArgsFunction = env.completeSchedules
 	fl := c.Flags()
 	fl.BoolVar(&f.systemd, "systemd", false, "units of systemd, which is what is meant without --crontab")
 	fl.BoolVar(&f.crontab, "crontab", false, "lines of the user's crontab")
@@ -87,7 +87,7 @@ written.`,
 	return c
 }
 
-func (a *app) installation(f installFlags) (installation, error) {
+func (env *Env) installation(f installFlags) (installation, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return installation{}, fmt.Errorf("cannot find this program's own file: %w", err)
@@ -151,7 +151,7 @@ func unitSafe(s string) string {
 }
 
 // installTimers writes a timer and a service for each schedule that systemd can be told.
-func (a *app) installTimers(in installation, list []planned, f installFlags) error {
+func (env *Env) installTimers(in installation, list []planned, f installFlags) error {
 	var units []unit
 	for _, e := range list {
 		calendar, err := onCalendar(e.Spec)
@@ -161,25 +161,25 @@ func (a *app) installTimers(in installation, list []planned, f installFlags) err
 		units = append(units, unit{unitName(e) + ".timer", e.Name, timerUnit(e, calendar)},
 			unit{unitName(e) + ".service", e.Name, in.serviceUnit(e.Name, "flowrun schedule "+e.name+": tool "+e.Tool, in.dir(e), "oneshot", "", in.runWords(e))})
 		if !f.remove {
-			a.tellLost(e, false)
+			env.tellLost(e, false)
 		}
 	}
-	return a.installUnits(in, f, units)
+	return env.installUnits(in, f, units)
 }
 
 // tellLost says what is not as flowrun serve would do it.
-func (a *app) tellLost(e planned, cron bool) {
-	a.say("schedule %s, so run:", e.name)
+func (env *Env) tellLost(e planned, cron bool) {
+	env.say("schedule %s, so run:", e.name)
 	for _, text := range lost(e, cron) {
-		fmt.Fprintf(a.Stderr, "  - %s\n", text)
+		fmt.Fprintf(env.Stderr, "  - %s\n", text)
 	}
 	if !e.Paused {
-		fmt.Fprintf(a.Stderr, "  - where flowrun serve runs as well, both start it; keep that one from it: flowrun schedule pause %s\n", e.name)
+		fmt.Fprintf(env.Stderr, "  - where flowrun serve runs as well, both start it; keep that one from it: flowrun schedule pause %s\n", e.name)
 	}
 }
 
 // installUnits writes the units, or takes them away.
-func (a *app) installUnits(in installation, f installFlags, units []unit) error {
+func (env *Env) installUnits(in installation, f installFlags, units []unit) error {
 	for _, u := range units { // all or none
 		text, err := os.ReadFile(filepath.Join(in.folder(), u.name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -201,20 +201,20 @@ func (a *app) installUnits(in installation, f installFlags, units []unit) error 
 		}
 		switch {
 		case f.dryRun && f.remove:
-			fmt.Fprintf(a.Stdout, "would remove %s\n", path)
+			fmt.Fprintf(env.Stdout, "would remove %s\n", path)
 		case f.dryRun:
-			fmt.Fprintf(a.Stdout, "# %s\n%s\n", path, u.text)
+			fmt.Fprintf(env.Stdout, "# %s\n%s\n", path, u.text)
 		case f.remove:
 			err := os.Remove(path)
 			if errors.Is(err, fs.ErrNotExist) {
-				a.say("there is no %s", path)
+				env.say("there is no %s", path)
 				continue
 			}
 			if err != nil {
 				return err
 			}
 			removed++
-			fmt.Fprintf(a.Stdout, "removed %s\n", path)
+			fmt.Fprintf(env.Stdout, "removed %s\n", path)
 		default:
 			if err := os.MkdirAll(in.folder(), 0o755); err != nil {
 				return err
@@ -222,7 +222,7 @@ func (a *app) installUnits(in installation, f installFlags, units []unit) error 
 			if err := atomicfile.Output(path, []byte(u.text), 0o644); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Stdout, "wrote %s\n", path)
+			fmt.Fprintf(env.Stdout, "wrote %s\n", path)
 		}
 	}
 	if f.dryRun || f.remove && removed == 0 {
@@ -230,18 +230,18 @@ func (a *app) installUnits(in installation, f installFlags, units []unit) error 
 	}
 	ctl, names := in.systemctl(), strings.Join(enabled, " ")
 	if f.remove {
-		a.say("now stop what runs: %s disable --now %s; %s daemon-reload", ctl, names, ctl)
+		env.say("now stop what runs: %s disable --now %s; %s daemon-reload", ctl, names, ctl)
 		return nil
 	}
-	a.say("now start it: %s daemon-reload && %s enable --now %s", ctl, ctl, names)
+	env.say("now start it: %s daemon-reload && %s enable --now %s", ctl, ctl, names)
 	if !in.system {
-		a.say("so that it runs while you are not logged in: loginctl enable-linger")
+		env.say("so that it runs while you are not logged in: loginctl enable-linger")
 	}
 	return nil
 }
 
 // installCrontab puts a line for each schedule into the user's crontab, or takes it out.
-func (a *app) installCrontab(in installation, list []planned, f installFlags) error {
+func (env *Env) installCrontab(in installation, list []planned, f installFlags) error {
 	was, err := crontab()
 	if err != nil && !f.dryRun {
 		return err
@@ -260,19 +260,19 @@ func (a *app) installCrontab(in installation, list []planned, f installFlags) er
 			text += "\n"
 		}
 		text += marker(e.Name) + line + "\n"
-		a.tellLost(e, true)
+		env.tellLost(e, true)
 		if f.dryRun {
-			fmt.Fprint(a.Stdout, marker(e.Name)+line+"\n")
+			fmt.Fprint(env.Stdout, marker(e.Name)+line+"\n")
 		}
 	}
 	switch {
 	case f.dryRun && f.remove:
-		fmt.Fprintf(a.Stdout, "would change %s of the crontab\n", counted(strings.Count(was, "\n")-strings.Count(text, "\n"), "line"))
+		fmt.Fprintf(env.Stdout, "would change %s of the crontab\n", counted(strings.Count(was, "\n")-strings.Count(text, "\n"), "line"))
 		return nil
 	case f.dryRun:
 		return nil
 	case text == was:
-		a.say("nothing to change in the crontab")
+		env.say("nothing to change in the crontab")
 		return nil
 	}
 	cmd := exec.Command("crontab", "-")
@@ -282,7 +282,7 @@ func (a *app) installCrontab(in installation, list []planned, f installFlags) er
 	if err := proc.Run(cmd); err != nil {
 		return fmt.Errorf("cannot change the crontab: %w: %s", err, bytes.TrimSpace(said.Bytes()))
 	}
-	fmt.Fprintln(a.Stdout, "changed the crontab; crontab -l shows it")
+	fmt.Fprintln(env.Stdout, "changed the crontab; crontab -l shows it")
 	return nil
 }
 

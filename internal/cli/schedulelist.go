@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-func (a *app) scheduleListCommand() *cobra.Command {
+func (env *Env) scheduleListCommand() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "list",
@@ -29,7 +29,7 @@ One of a project runs in a service that was started in that project.`,
 			if err := oneOf(c, "output", output, []string{"table", "json"}); err != nil {
 				return err
 			}
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error { return a.listSchedules(ctx, s, output) })
+			return env.reading(func(ctx context.Context, s *sqlite.Store) error { return env.listSchedules(ctx, s, output) })
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
@@ -60,13 +60,13 @@ type lastJSON struct {
 	Notes  []string  `json:"notes,omitempty"` // on the run
 }
 
-func (a *app) listSchedules(ctx context.Context, s *sqlite.Store, output string) error {
-	t, err := a.timetable(ctx, s, a.library())
+func (env *Env) listSchedules(ctx context.Context, s *sqlite.Store, output string) error {
+	t, err := env.timetable(ctx, s, env.library())
 	if err != nil {
 		return err
 	}
 	for _, p := range t.problems {
-		a.say("%s", p)
+		env.say("%s", p)
 	}
 	now := time.Now()
 	list := make([]scheduleJSON, len(t.entries))
@@ -76,23 +76,23 @@ func (a *app) listSchedules(ctx context.Context, s *sqlite.Store, output string)
 		}
 	}
 	if output == "json" {
-		return a.writeJSON(struct {
+		return env.writeJSON(struct {
 			Schedules []scheduleJSON `json:"schedules"`
 			// SchedulerRunning says whether something is there that fires them.
 			SchedulerRunning bool `json:"scheduler_running"`
 		}{list, schedulerRuns()})
 	}
 	if len(list) == 0 {
-		a.say("no schedules; flowrun schedule add TOOL --cron EXPR adds one, schedule: in a definition too")
+		env.say("no schedules; flowrun schedule add TOOL --cron EXPR adds one, schedule: in a definition too")
 		return nil
 	}
 	rows := make([][]string, len(list))
 	for i, j := range list {
 		rows[i] = []string{j.Name, j.Tool, when(t.entries[i].Spec), j.nextWord(now), j.lastWord(), j.Source}
 	}
-	err = console.Table(a.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: a.width()})
+	err = console.Table(env.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: env.width()})
 	if err == nil {
-		a.sayIdle()
+		env.sayIdle()
 	}
 	return err
 }

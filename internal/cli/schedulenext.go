@@ -19,7 +19,7 @@ import (
 // mostSlots is how many slots schedule next shows at most.
 const mostSlots = 1000
 
-func (a *app) scheduleNextCommand() *cobra.Command {
+func (env *Env) scheduleNextCommand() *cobra.Command {
 	var from, zone, output string
 	var count int
 	c := &cobra.Command{
@@ -49,7 +49,7 @@ a definition; its fields are one argument.`,
 			if count < 1 || count > mostSlots {
 				return usagef(c, "--count must be from 1 to %d", mostSlots)
 			}
-			s, err := a.askedSchedule(c, args[0], zone)
+			s, err := env.askedSchedule(c, args[0], zone)
 			if err != nil {
 				return err
 			}
@@ -62,14 +62,14 @@ a definition; its fields are one argument.`,
 			if s.Name == "" {
 				s.Spec = s.Spec.From(begin)
 			} else {
-				a.sayIdle()
+				env.sayIdle()
 			}
 			if output == "json" {
-				return a.writeJSON(upcoming(&s, begin, count))
+				return env.writeJSON(upcoming(&s, begin, count))
 			}
-			return a.slotTable(&s, begin, count)
+			return env.slotTable(&s, begin, count)
 		},
-		ValidArgsFunction: a.completeSchedules,
+		ValidArgsFunction: env.completeSchedules,
 	}
 	fl := c.Flags()
 	fl.IntVar(&count, "count", 10, "show `n` times")
@@ -82,16 +82,16 @@ a definition; its fields are one argument.`,
 
 // askedSchedule is what a word of the command line means: a schedule by its name, the
 // first one of a tool, or a cron expression, which has no name.
-func (a *app) askedSchedule(c *cobra.Command, word, zone string) (s schedule.Schedule, err error) {
+func (env *Env) askedSchedule(c *cobra.Command, word, zone string) (s schedule.Schedule, err error) {
 	if strings.ContainsAny(word, " \t*=") || word == "" || word[0] == '@' {
-		s.Spec, err = a.cronArgument(c, word, zone)
+		s.Spec, err = env.cronArgument(c, word, zone)
 		return s, err
 	}
 	if zone != "" {
 		return s, usagef(c, "--timezone is for a cron expression; a schedule has its own")
 	}
-	err = a.reading(func(ctx context.Context, store *sqlite.Store) error {
-		t, err := a.timetable(ctx, store, a.library())
+	err = env.reading(func(ctx context.Context, store *sqlite.Store) error {
+		t, err := env.timetable(ctx, store, env.library())
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (a *app) askedSchedule(c *cobra.Command, word, zone string) (s schedule.Sch
 			return err
 		}
 		if e.Paused {
-			a.say("schedule %s is paused: it does not run at these times", e.name)
+			env.say("schedule %s is paused: it does not run at these times", e.name)
 		}
 		s, err = since(ctx, store, e)
 		return err
@@ -112,7 +112,7 @@ func (a *app) askedSchedule(c *cobra.Command, word, zone string) (s schedule.Sch
 }
 
 // cronArgument reads a cron expression of the command line. zone is --timezone.
-func (a *app) cronArgument(c *cobra.Command, text, zone string) (cron.Spec, error) {
+func (env *Env) cronArgument(c *cobra.Command, text, zone string) (cron.Spec, error) {
 	var o cron.Options
 	if zone != "" {
 		var err error
@@ -122,7 +122,7 @@ func (a *app) cronArgument(c *cobra.Command, text, zone string) (cron.Spec, erro
 	}
 	spec, err := cron.Parse(text, o)
 	if bad, ok := errors.AsType[*cron.Error](err); ok {
-		return spec, a.badCron(c, bad)
+		return spec, env.badCron(c, bad)
 	}
 	if zone != "" && spec.Zoned() {
 		return spec, usagef(c, "the cron expression names a time zone as well as --timezone; keep one of the two")
@@ -149,19 +149,19 @@ func upcoming(s *schedule.Schedule, after time.Time, n int) []slotJSON {
 }
 
 // slotTable prints what a schedule's times are, and the next n of them.
-func (a *app) slotTable(s *schedule.Schedule, after time.Time, n int) error {
+func (env *Env) slotTable(s *schedule.Schedule, after time.Time, n int) error {
 	now := time.Now()
 	list := upcoming(s, after, n)
 	if len(list) == 0 {
-		a.say("%s: there are no more times", s.Spec.Describe())
+		env.say("%s: there are no more times", s.Spec.Describe())
 		return nil
 	}
 	rows := make([][]string, len(list))
 	for i, slot := range list {
 		rows[i] = []string{slot.At.Format("Mon 2006-01-02 15:04:05 -07:00"), slot.At.UTC().Format("2006-01-02 15:04:05"), away(slot.At.Sub(now)), slot.Note}
 	}
-	a.say("%s", s.Spec.Describe())
-	return console.Table(a.Stdout, []string{"TIME", "UTC", "IN", "NOTE"}, rows, console.TableOptions{Width: a.width()})
+	env.say("%s", s.Spec.Describe())
+	return console.Table(env.Stdout, []string{"TIME", "UTC", "IN", "NOTE"}, rows, console.TableOptions{Width: env.width()})
 }
 
 // away is how long it is until something, or since it was.

@@ -10,8 +10,8 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-func (a *app) schedulePauseCommand() *cobra.Command {
-	return a.switchCommand(&cobra.Command{
+func (env *Env) schedulePauseCommand() *cobra.Command {
+	return env.switchCommand(&cobra.Command{
 		Use:   "pause NAME ... | --all",
 		Short: "Keep a schedule from starting runs",
 		Long: `Keep schedules from starting runs until flowrun schedule resume, whether they were added or
@@ -21,8 +21,8 @@ stand in a definition. Runs under way go on.`,
 	}, "paused", (*sqlite.Store).PauseSchedule)
 }
 
-func (a *app) scheduleResumeCommand() *cobra.Command {
-	return a.switchCommand(&cobra.Command{
+func (env *Env) scheduleResumeCommand() *cobra.Command {
+	return env.switchCommand(&cobra.Command{
 		Use:   "resume NAME ... | --all",
 		Short: "Let a paused schedule start runs again",
 		Long: `Let paused schedules start runs again. Slots that passed while they were paused are left
@@ -33,7 +33,7 @@ out, whatever catch-up says.`,
 }
 
 // switchCommand is pause or resume.
-func (a *app) switchCommand(c *cobra.Command, done string, do func(*sqlite.Store, context.Context, string) (bool, error)) *cobra.Command {
+func (env *Env) switchCommand(c *cobra.Command, done string, do func(*sqlite.Store, context.Context, string) (bool, error)) *cobra.Command {
 	var all bool
 	c.Args = func(c *cobra.Command, args []string) error {
 		if all == (len(args) > 0) {
@@ -42,8 +42,8 @@ func (a *app) switchCommand(c *cobra.Command, done string, do func(*sqlite.Store
 		return nil
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.writing(func(ctx context.Context, s *sqlite.Store) error {
-			list, err := a.namedSchedules(ctx, s, args, all)
+		return env.writing(func(ctx context.Context, s *sqlite.Store) error {
+			list, err := env.namedSchedules(ctx, s, args, all)
 			if err != nil {
 				return err
 			}
@@ -53,26 +53,26 @@ func (a *app) switchCommand(c *cobra.Command, done string, do func(*sqlite.Store
 				case err != nil:
 					return err
 				case news:
-					fmt.Fprintf(a.Stdout, "%s %s\n", done, e.name)
+					fmt.Fprintf(env.Stdout, "%s %s\n", done, e.name)
 				case !all:
-					a.say("schedule %s is not changed: it was %s before", e.name, map[string]string{"paused": "paused", "resumed": "not paused"}[done])
+					env.say("schedule %s is not changed: it was %s before", e.name, map[string]string{"paused": "paused", "resumed": "not paused"}[done])
 				}
 			}
 			return nil
 		})
 	}
 	c.Flags().BoolVar(&all, "all", false, "all schedules that flowrun schedule list shows")
-	c.ValidArgsFunction = a.completeSchedules
+	c.ValidArgsFunction = env.completeSchedules
 	return c
 }
 
-func (a *app) scheduleRemoveCommand() *cobra.Command {
+func (env *Env) scheduleRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "remove NAME ...",
 		Short:             "Remove a schedule that was added",
 		Long:              `Remove schedules that were added. Runs under way go on; the history of runs stays.`,
 		Example:           `  flowrun schedule remove report`,
-		ValidArgsFunction: a.completeSchedules,
+		ValidArgsFunction: env.completeSchedules,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef(c, "which schedule? flowrun schedule list shows them")
@@ -80,8 +80,8 @@ func (a *app) scheduleRemoveCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.writing(func(ctx context.Context, s *sqlite.Store) error {
-				list, err := a.namedSchedules(ctx, s, args, false)
+			return env.writing(func(ctx context.Context, s *sqlite.Store) error {
+				list, err := env.namedSchedules(ctx, s, args, false)
 				if err != nil {
 					return err
 				}
@@ -94,7 +94,7 @@ func (a *app) scheduleRemoveCommand() *cobra.Command {
 					if _, err := s.RemoveSchedule(ctx, e.Name); err != nil {
 						return err
 					}
-					fmt.Fprintf(a.Stdout, "removed %s\n", e.name)
+					fmt.Fprintf(env.Stdout, "removed %s\n", e.name)
 				}
 				return nil
 			})
@@ -103,8 +103,8 @@ func (a *app) scheduleRemoveCommand() *cobra.Command {
 }
 
 // namedSchedules are the schedules that words of the command line mean, each a name or an id.
-func (a *app) namedSchedules(ctx context.Context, s *sqlite.Store, words []string, all bool) ([]planned, error) {
-	t, err := a.timetable(ctx, s, a.library())
+func (env *Env) namedSchedules(ctx context.Context, s *sqlite.Store, words []string, all bool) ([]planned, error) {
+	t, err := env.timetable(ctx, s, env.library())
 	if err != nil || all {
 		return t.all(), err
 	}
@@ -158,9 +158,9 @@ func (t *timetable) find(word string) (planned, error) {
 }
 
 // completeSchedules offers the names of schedules.
-func (a *app) completeSchedules(_ *cobra.Command, args []string, prefix string) (words []string, d cobra.ShellCompDirective) {
-	a.reading(func(ctx context.Context, s *sqlite.Store) error {
-		t, err := a.timetable(ctx, s, a.library())
+func (env *Env) completeSchedules(_ *cobra.Command, args []string, prefix string) (words []string, d cobra.ShellCompDirective) {
+	env.reading(func(ctx context.Context, s *sqlite.Store) error {
+		t, err := env.timetable(ctx, s, env.library())
 		for _, e := range t.all() {
 			if strings.HasPrefix(e.name, prefix) {
 				words = append(words, described(e.name, e.Tool+", "+when(e.Spec)))

@@ -30,16 +30,16 @@ func schedulerRuns() bool {
 const startScheduler = "start one: flowrun serve; or have systemd or cron do it: flowrun schedule install"
 
 // sayIdle says that nothing fires schedules, where that is so.
-func (a *app) sayIdle() {
+func (env *Env) sayIdle() {
 	if !schedulerRuns() {
-		a.say("no scheduler is running: none of these times will fire; %s", startScheduler)
+		env.say("no scheduler is running: none of these times will fire; %s", startScheduler)
 	}
 }
 
 // checkScheduler looks whether something fires the schedules there are.
-func (a *app) checkScheduler() (list []finding) {
-	err := a.reading(func(ctx context.Context, s *sqlite.Store) error {
-		t, err := a.timetable(ctx, s, a.library())
+func (env *Env) checkScheduler() (list []finding) {
+	err := env.reading(func(ctx context.Context, s *sqlite.Store) error {
+		t, err := env.timetable(ctx, s, env.library())
 		switch {
 		case err != nil:
 			return err

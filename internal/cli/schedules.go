@@ -94,9 +94,9 @@ type timetable struct {
 
 // timetable reads the schedules of the definitions in reach, and those that were added,
 // of whatever project.
-func (a *app) timetable(ctx context.Context, s *sqlite.Store, lib *tool.Library) (*timetable, error) {
+func (env *Env) timetable(ctx context.Context, s *sqlite.Store, lib *tool.Library) (*timetable, error) {
 	t := &timetable{}
-	return t, t.read(ctx, s, a.tools(lib), func(name string) (*flowrun.Plan, error) { return flowrun.Compile(lib, name) })
+	return t, t.read(ctx, s, env.tools(lib), func(name string) (*flowrun.Plan, error) { return flowrun.Compile(lib, name) })
 }
 
 // read fills the timetable; plan compiles a tool.

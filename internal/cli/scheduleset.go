@@ -34,7 +34,7 @@ func (s *scheduler) follow(ctx context.Context) {
 // look reads the schedules. What fails is tried again.
 func (s *scheduler) look(ctx context.Context) error {
 	t := &timetable{kept: s.tools}
-	tools := s.app.tools(s.library())
+	tools := s.env.tools(s.env.library())
 	err := t.read(ctx, s.store, tools, func(name string) (*flowrun.Plan, error) { return s.service.AnyPlan(ctx, name) })
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/config"
 )
 
-func (a *app) schemaCommand() *cobra.Command {
+func (env *Env) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema NAME",
 		Short: "Print the JSON Schema of a document",
@@ -32,7 +32,7 @@ Names: ` + strings.Join(schemaNames(), ", "),
 			if err != nil {
 				return usage(err, c)
 			}
-			_, err = a.Stdout.Write(text)
+			_, err = env.Stdout.Write(text)
 			return err
 		},
 		ValidArgsFunction: cobra.FixedCompletions(schemaNames(), cobra.ShellCompDirectiveNoFileComp),

@@ -55,7 +55,7 @@ type serveFlags struct {
 
 var logFormats = []string{"text", "json"}
 
-func (a *app) serveCommand() *cobra.Command {
+func (env *Env) serveCommand() *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use:   "serve",
@@ -81,7 +81,7 @@ service goes on with them. A second one does not wait.`,
   flowrun serve --listen 0.0.0.0:7878 --tls-cert cert.pem --tls-key key.pem --token-file token
   flowrun serve --listen unix:/run/flowrun.sock`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.runService(c, f) },
+		RunE: func(c *cobra.Command, _ []string) error { return env.runService(c, f) },
 	}
 	fl := c.Flags()
 	fl.StringArrayVar(&f.listen, "listen", nil, "listen at `HOST:PORT|unix:PATH`; :PORT is this machine only (default: 127.0.0.1:7878)")
@@ -112,7 +112,7 @@ func (f *serveFlags) check(c *cobra.Command) error {
 }
 
 // runService serves until it is told to stop.
-func (a *app) runService(c *cobra.Command, f serveFlags) error {
+func (env *Env) runService(c *cobra.Command, f serveFlags) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
@@ -125,15 +125,15 @@ func (a *app) runService(c *cobra.Command, f serveFlags) error {
 		return err
 	}
 	defer door.close()
-	if f.settings, err = a.settings(f.runFlags); err != nil {
+	if f.settings, err = env.settings(f.runFlags); err != nil {
 		return err
 	}
-	return a.writing(func(ctx context.Context, s *sqlite.Store) error { return a.serveUntilTold(ctx, s, door, f) })
+	return env.writing(func(ctx context.Context, s *sqlite.Store) error { return env.serveUntilTold(ctx, s, door, f) })
 }
 
 // serveUntilTold makes the service and its door, and takes both down again.
-func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f serveFlags) error {
-	d.log = a.logger(f.logFormat)
+func (env *Env) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f serveFlags) error {
+	d.log = env.logger(f.logFormat)
 	ec, _, err := engineConfig(s, f.runFlags)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	if err != nil {
 		return err
 	}
-	ec.Journal, ec.JavaScript = program.Journal, a.javaScript()
+	ec.Journal, ec.JavaScript = program.Journal, env.javaScript()
 	traces := serviceTracing(d.log)
 	traces.join(&ec)
 	engine = flowrun.New(ec)
@@ -172,7 +172,7 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 			return noService("the setting serve.tools: %q is not a pattern for names of tools: %w", p, err)
 		}
 	}
-	sv, err = service.New(ctx, service.Config{Served: served, Engine: engine, Store: s, Library: a.library, Log: d.log,
+	sv, err = service.New(ctx, service.Config{Served: served, Engine: engine, Store: s, Library: env.library, Log: d.log,
 		Changes: s.Changes, Answered: s.Answered, Writable: s.Writable, Waited: measured.Waited,
 		Decide: func(p *flowrun.Plan) error { return f.decide(p) },
 		Observe: func(b service.Begun) (dag.Sink, func()) {
@@ -184,14 +184,14 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 		},
 		Passes: passes,
 		Ended: func(ctx context.Context, e service.Ended) {
-			a.notifier(s, d, f, e.Workspace, e.Result.ID).tell(ctx, ended{e.Result, e.Plan, e.Past, e.Err})
+			env.notifier(s, d, f, e.Workspace, e.Result.ID).tell(ctx, ended{e.Result, e.Plan, e.Past, e.Err})
 		},
 		Unbegun: func(ctx context.Context, u service.Unbegun) {
 			run := program.Run(u.Result.Tool)
 			for _, e := range u.Events {
 				run.Emit(e)
 			}
-			a.notifier(s, d, f, u.Workspace, u.Result.ID).tell(ctx, ended{u.Result, u.Plan, nil, nil})
+			env.notifier(s, d, f, u.Workspace, u.Result.ID).tell(ctx, ended{u.Result, u.Plan, nil, nil})
 		}})
 	if err != nil {
 		return err
@@ -200,17 +200,17 @@ func (a *app) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f se
 	var fired *scheduler // nil: this service fires no schedules
 	calm := func() {}
 	if !f.noSchedules {
-		fired, calm = a.schedules(ctx, s, sv, d.log, slots(measured))
+		fired, calm = env.schedules(ctx, s, sv, d.log, slots(measured))
 		defer calm()
 	}
-	told := a.told()
+	told := env.told()
 	defer told.end()
-	err = d.open(sv, a.Web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks,
+	err = d.open(sv, env.Web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks,
 		Version: version(), Log: d.log, Stopping: told.first, Schedules: fired.door()})
 	if err == nil {
-		tidy := a.keepHistory(ctx, s, f.runFlags)
+		tidy := env.keepHistory(ctx, s, f.runFlags)
 		defer tidy()
-		d.announce(a)
+		d.announce(env)
 		select {
 		case <-told.first:
 		case err = <-d.failed:
@@ -240,7 +240,7 @@ func lastSuccesses(ctx context.Context, s *sqlite.Store, sv *service.Service, te
 }
 
 // notifier tells of the end of a run of the service.
-func (a *app) notifier(s *sqlite.Store, d *door, f serveFlags, workspace, run string) notifier {
+func (env *Env) notifier(s *sqlite.Store, d *door, f serveFlags, workspace, run string) notifier {
 	return notifier{store: s, settings: f.settings, dir: workspace, say: func(trouble string) { d.log.Warn(trouble, "run", run) }}
 }
 
@@ -254,11 +254,11 @@ func (f *serveFlags) decide(p *flowrun.Plan) error {
 }
 
 // logger is the service's log.
-func (a *app) logger(form string) *slog.Logger {
+func (env *Env) logger(form string) *slog.Logger {
 	if form == "json" {
-		return slog.New(slog.NewJSONHandler(a.Stderr, nil))
+		return slog.New(slog.NewJSONHandler(env.Stderr, nil))
 	}
-	return slog.New(slog.NewTextHandler(a.Stderr, nil))
+	return slog.New(slog.NewTextHandler(env.Stderr, nil))
 }
 
 // orders are the signals that stop a service: the first, and the second.
@@ -268,7 +268,7 @@ type orders struct {
 	work          sync.WaitGroup
 }
 
-func (a *app) told() *orders {
+func (env *Env) told() *orders {
 	o := &orders{c: make(chan os.Signal, 4), first: make(chan struct{}), second: make(chan struct{})}
 	signal.Notify(o.c, endings()...)
 	o.work.Go(func() {
@@ -294,7 +294,7 @@ func (o *orders) end() {
 const tidyEvery = 10 * time.Minute
 
 // keepHistory removes, now and then, the history that the settings do not keep.
-func (a *app) keepHistory(ctx context.Context, s *sqlite.Store, f runFlags) (stop func()) {
+func (env *Env) keepHistory(ctx context.Context, s *sqlite.Store, f runFlags) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() {
@@ -305,7 +305,7 @@ func (a *app) keepHistory(ctx context.Context, s *sqlite.Store, f runFlags) (sto
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				a.retain(ctx, s, f.settings)
+				env.retain(ctx, s, f.settings)
 			}
 		}
 	})

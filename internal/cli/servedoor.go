@@ -193,12 +193,12 @@ func (d *door) answer(l net.Listener) {
 }
 
 // announce says where the service is found. A token that was made up is shown this once.
-func (d *door) announce(a *app) {
+func (d *door) announce(env *Env) {
 	for _, url := range d.urls {
-		a.say("flowrun serves at %s", url)
+		env.say("flowrun serves at %s", url)
 	}
 	if d.made {
-		a.say("token: %s (for this service only; FLOWRUN_TOKEN or --token-file give one that stays)", d.tokens[0].Text)
+		env.say("token: %s (for this service only; FLOWRUN_TOKEN or --token-file give one that stays)", d.tokens[0].Text)
 	}
 }
 

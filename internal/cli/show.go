@@ -19,7 +19,7 @@ import (
 
 var showForms = []string{"text", "json"}
 
-func (a *app) showCommand() *cobra.Command {
+func (env *Env) showCommand() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "show RUN",
@@ -33,31 +33,31 @@ func (a *app) showCommand() *cobra.Command {
 			if err := oneOf(c, "output", output, showForms); err != nil {
 				return err
 			}
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error {
-				p, err := a.past(ctx, s, args[0])
+			return env.reading(func(ctx context.Context, s *sqlite.Store) error {
+				p, err := env.past(ctx, s, args[0])
 				if err != nil {
 					return err
 				}
 				if output == "json" {
-					return a.writeJSON(p.Result())
+					return env.writeJSON(p.Result())
 				}
-				return a.show(p)
+				return env.show(p)
 			})
 		},
-		ValidArgsFunction: a.completeRunID,
+		ValidArgsFunction: env.completeRunID,
 	}
 	c.Flags().StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(showForms, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
-func (a *app) show(p *flowrun.Past) error {
+func (env *Env) show(p *flowrun.Past) error {
 	r, now := p.Result(), time.Now()
 	elapsed := took(p.Info.Started, r.Ended, r.Status, now)
 	if p.Info.Live() {
 		elapsed = console.Short(now.Sub(p.Info.Started)) + " so far"
 	}
-	fmt.Fprintf(a.Stdout, "run      %s\ntool     %s\nstatus   %s\nstarted  %s\n", r.ID, r.Tool, r.Status.With(append(exitNotes(r.ExitCode), r.Notes...)...), p.Info.Started.Local().Format(time.DateTime))
+	fmt.Fprintf(env.Stdout, "run      %s\ntool     %s\nstatus   %s\nstarted  %s\n", r.ID, r.Tool, r.Status.With(append(exitNotes(r.ExitCode), r.Notes...)...), p.Info.Started.Local().Format(time.DateTime))
 	for _, line := range []struct{ name, text string }{
 		{"took", elapsed},
 		{"retry of", r.RetryOf},
@@ -67,10 +67,10 @@ func (a *app) show(p *flowrun.Past) error {
 		{"needs", listed(needed(r.Needs))},
 	} {
 		if line.text != "" {
-			fmt.Fprintf(a.Stdout, "%-8s %s\n", line.name, console.Clean(line.text))
+			fmt.Fprintf(env.Stdout, "%-8s %s\n", line.name, console.Clean(line.text))
 		}
 	}
-	fmt.Fprintln(a.Stdout)
+	fmt.Fprintln(env.Stdout)
 	var rows [][]string
 	shown, notes := shownSteps(r.Steps, mostItems)
 	for _, s := range shown {
@@ -88,12 +88,12 @@ func (a *app) show(p *flowrun.Past) error {
 		}
 		rows = append(rows, []string{s.ID, s.Status.String(), took(s.Started, s.Ended, s.Status, now), note})
 	}
-	err := console.Table(a.Stdout, []string{"STEP", "STATUS", "TOOK", "NOTE"}, rows, console.TableOptions{Width: a.width(), Color: a.statusColors(1)})
+	err := console.Table(env.Stdout, []string{"STEP", "STATUS", "TOOK", "NOTE"}, rows, console.TableOptions{Width: env.width(), Color: env.statusColors(1)})
 	if err == nil && len(shown) < len(r.Steps) {
-		a.say("%d more steps, of loops over many items, are not listed; -o json has all", len(r.Steps)-len(shown))
+		env.say("%d more steps, of loops over many items, are not listed; -o json has all", len(r.Steps)-len(shown))
 	}
 	if err == nil {
-		a.next(r)
+		env.next(r)
 	}
 	return err
 }
@@ -163,23 +163,23 @@ func handlerNote(p *flowrun.Plan, r *flowrun.Result, id string) string {
 }
 
 // next says what people do now with a run that did not go well.
-func (a *app) next(r *flowrun.Result) {
+func (env *Env) next(r *flowrun.Result) {
 	switch r.Status {
 	case dag.Failed, dag.TimedOut, dag.Cancelled, dag.Interrupted:
 	case dag.Waiting:
-		a.wayToAnswer(r)
+		env.wayToAnswer(r)
 		return
 	default:
 		return
 	}
 	if r.Reason == dag.ReasonNotBegun {
-		a.say("nothing of it ran; when the reason is gone, start it again: flowrun run %s", r.Tool)
+		env.say("nothing of it ran; when the reason is gone, start it again: flowrun run %s", r.Tool)
 		return
 	}
 	if step := firstFailed(r); step != "" {
-		a.say("what it printed: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
+		env.say("what it printed: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
 	}
-	a.say("go on with it: flowrun resume %s", r.ID)
+	env.say("go on with it: flowrun resume %s", r.ID)
 }
 
 // firstFailed is the first step that failed, and not for a step inside of it; ""

@@ -40,8 +40,8 @@ func signalCode(sig os.Signal) int {
 	return 0
 }
 
-func (a *app) signals(stop context.CancelCauseFunc) *signals {
-	a.heeds.Store(true)
+func (env *Env) signals(stop context.CancelCauseFunc) *signals {
+	env.heeds.Store(true)
 	s := &signals{c: make(chan os.Signal, 4), force: make(chan struct{})}
 	signal.Notify(s.c, append(endings(), syscall.SIGPIPE)...)
 	go func() {
@@ -63,7 +63,7 @@ func (a *app) signals(stop context.CancelCauseFunc) *signals {
 				return
 			}
 			stop(fmt.Errorf("received %v", sig))
-			a.loading.stop(fmt.Errorf("received %v", sig))
+			env.loading.stop(fmt.Errorf("received %v", sig))
 		}
 	}()
 	return s

@@ -16,7 +16,7 @@ import (
 
 var statsForms = []string{"table", "json"}
 
-func (a *app) statsCommand() *cobra.Command {
+func (env *Env) statsCommand() *cobra.Command {
 	var since, output string
 	var limit int
 	c := &cobra.Command{
@@ -43,19 +43,19 @@ tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.
 			if q.Since, err = moment(since); err != nil {
 				return usagef(c, "--since: %v", err)
 			}
-			if q.Tool, err = a.toolName(q.Tool); err != nil {
+			if q.Tool, err = env.toolName(q.Tool); err != nil {
 				return err
 			}
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error {
+			return env.reading(func(ctx context.Context, s *sqlite.Store) error {
 				if q.Tool == args[0] { // a name; a file was found just now
-					if err := a.everSeen(ctx, s, q.Tool); err != nil {
+					if err := env.everSeen(ctx, s, q.Tool); err != nil {
 						return err
 					}
 				}
-				return a.stats(ctx, s, q, output)
+				return env.stats(ctx, s, q, output)
 			})
 		},
-		ValidArgsFunction: a.completeTool,
+		ValidArgsFunction: env.completeTool,
 	}
 	fl := c.Flags()
 	fl.StringVar(&since, "since", "", "only runs begun since: a `duration` (24h, 7d) or a time (RFC 3339)")
@@ -136,7 +136,7 @@ type statsJSON struct {
 	Steps  []*tally `json:"steps"`
 }
 
-func (a *app) stats(ctx context.Context, s flowrun.Store, q flowrun.Query, output string) error {
+func (env *Env) stats(ctx context.Context, s flowrun.Store, q flowrun.Query, output string) error {
 	runs, err := s.Runs(ctx, q)
 	if err != nil {
 		return err
@@ -170,10 +170,10 @@ func (a *app) stats(ctx context.Context, s flowrun.Store, q flowrun.Query, outpu
 		t.sum()
 	}
 	if output == "json" {
-		return a.writeJSON(doc)
+		return env.writeJSON(doc)
 	}
 	if doc.Total.Runs == 0 {
-		a.say("no finished run of %s is recorded", q.Tool)
+		env.say("no finished run of %s is recorded", q.Tool)
 		return nil
 	}
 	doc.Total.Name = "(whole run)"
@@ -181,16 +181,16 @@ func (a *app) stats(ctx context.Context, s flowrun.Store, q flowrun.Query, outpu
 	for _, t := range append([]*tally{doc.Total}, doc.Steps...) {
 		rows = append(rows, []string{fmt.Sprint(t.Runs), fmt.Sprintf("%.1f %%", 100*t.Rate), short(t.P50), short(t.P95), short(t.Longest), t.Name})
 	}
-	return console.Table(a.Stdout, []string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "STEP"}, rows, console.TableOptions{Width: a.width()})
+	return console.Table(env.Stdout, []string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "STEP"}, rows, console.TableOptions{Width: env.width()})
 }
 
 // everSeen is an error for a tool that is neither recorded nor in reach.
-func (a *app) everSeen(ctx context.Context, s flowrun.Store, name string) error {
+func (env *Env) everSeen(ctx context.Context, s flowrun.Store, name string) error {
 	runs, err := s.Runs(ctx, flowrun.Query{Tool: name, Limit: 1})
 	if err != nil || len(runs) > 0 {
 		return err
 	}
-	_, _, err = a.library().Lookup(name, nil)
+	_, _, err = env.library().Lookup(name, nil)
 	return named(err)
 }
 

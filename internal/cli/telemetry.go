@@ -137,7 +137,7 @@ func aboutRun(plan *flowrun.Plan, past, retries *flowrun.Past, now flowrun.Trace
 }
 
 // checkTelemetry tells whether traces are sent.
-func (a *app) checkTelemetry() []finding {
+func (env *Env) checkTelemetry() []finding {
 	settings, err := telemetry.Read()
 	switch {
 	case err != nil:

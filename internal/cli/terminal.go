@@ -48,8 +48,8 @@ func terminalName(f io.Reader) string {
 }
 
 // answerer is who answers a question on the terminal behind stdin, for the audit list.
-func (a *app) answerer() string {
-	if name := terminalName(a.Stdin); name != "" {
+func (env *Env) answerer() string {
+	if name := terminalName(env.Stdin); name != "" {
 		return sqlite.UserName() + " on " + name
 	}
 	return sqlite.UserName()
@@ -125,18 +125,18 @@ func sameTerminal(v, w io.Writer) bool {
 
 // style is how diagnostics are drawn on w: colours where they are wanted, links on a
 // terminal only.
-func (a *app) style(w io.Writer) tool.Style {
-	return tool.Style{Color: a.colored(w), Links: isTerminal(w) && os.Getenv("TERM") != "dumb"}
+func (env *Env) style(w io.Writer) tool.Style {
+	return tool.Style{Color: env.colored(w), Links: isTerminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
 // width is how many columns stdout has; 0 where it is no terminal.
-func (a *app) width() int {
-	cols, _ := sizeOf(a.Stdout)
+func (env *Env) width() int {
+	cols, _ := sizeOf(env.Stdout)
 	return cols
 }
 
 // errWidth is how many columns stderr has; 0 where it is no terminal.
-func (a *app) errWidth() int {
-	cols, _ := sizeOf(a.Stderr)
+func (env *Env) errWidth() int {
+	cols, _ := sizeOf(env.Stderr)
 	return cols
 }

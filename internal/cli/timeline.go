@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-func (a *app) timelineCommand() *cobra.Command {
+func (env *Env) timelineCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "timeline RUN",
 		Short: "Draw when each step ran, and what the run waited for",
@@ -23,20 +23,20 @@ long the run took, its critical path, is marked with a star.`,
 		Example: "  flowrun timeline latest",
 		Args:    oneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.reading(func(ctx context.Context, s *sqlite.Store) error {
-				p, err := a.past(ctx, s, args[0])
+			return env.reading(func(ctx context.Context, s *sqlite.Store) error {
+				p, err := env.past(ctx, s, args[0])
 				if err != nil {
 					return err
 				}
-				return console.Timeline(a.Stdout, bars(p.Plan, p.Result().Steps), a.timelineOptions(p))
+				return console.Timeline(env.Stdout, bars(p.Plan, p.Result().Steps), env.timelineOptions(p))
 			})
 		},
-		ValidArgsFunction: a.completeRunID,
+		ValidArgsFunction: env.completeRunID,
 	}
 }
 
-func (a *app) timelineOptions(p *flowrun.Past) console.TimelineOptions {
-	o := console.TimelineOptions{Width: a.width(), Color: a.colored(a.Stdout), ASCII: plainLocale()}
+func (env *Env) timelineOptions(p *flowrun.Past) console.TimelineOptions {
+	o := console.TimelineOptions{Width: env.width(), Color: env.colored(env.Stdout), ASCII: plainLocale()}
 	if p.Info.Live() {
 		o.Now = time.Now()
 	}
@@ -44,8 +44,8 @@ func (a *app) timelineOptions(p *flowrun.Past) console.TimelineOptions {
 }
 
 // summarize draws on stderr when each step of a run ran.
-func (a *app) summarize(r *flowrun.Result, p *flowrun.Plan) error {
-	return console.Timeline(a.Stderr, bars(p, r.Steps), console.TimelineOptions{Width: a.errWidth(), Color: a.colored(a.Stderr), ASCII: plainLocale()})
+func (env *Env) summarize(r *flowrun.Result, p *flowrun.Plan) error {
+	return console.Timeline(env.Stderr, bars(p, r.Steps), console.TimelineOptions{Width: env.errWidth(), Color: env.colored(env.Stderr), ASCII: plainLocale()})
 }
 
 // bars are the steps of a run with their times. What was taken over from another run

@@ -14,7 +14,7 @@ import (
 // toolAddCommand makes a definition from a command line (S1-260, S1-270 to S1-318). Its
 // options are ordered and take several values, which cobra's do not: it parses them
 // itself (addflags.go, addparse.go).
-func (a *app) toolAddCommand() *cobra.Command {
+func (env *Env) toolAddCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:                "add TOOL_NAME",
 		Short:              "Create a new tool",
@@ -27,9 +27,9 @@ func (a *app) toolAddCommand() *cobra.Command {
 			}
 			scope := add.check()
 			if len(add.problems) > 0 {
-				return a.usageProblems(c, add.problems)
+				return env.usageProblems(c, add.problems)
 			}
-			return a.add(c, add, tool.Scope(scope))
+			return env.add(c, add, tool.Scope(scope))
 		},
 	}
 	return page{
@@ -85,10 +85,10 @@ func addGroups() []optionGroup {
 }
 
 // usageProblems tells everything wrong with a command line.
-func (a *app) usageProblems(c *cobra.Command, problems []string) error {
+func (env *Env) usageProblems(c *cobra.Command, problems []string) error {
 	last := len(problems) - 1
 	for _, p := range problems[:last] {
-		a.say("%s", p)
+		env.say("%s", p)
 	}
 	return usage(errors.New(problems[last]), c)
 }
@@ -138,12 +138,12 @@ tags: [read]   # read, write or run: what the tool may do
 `
 
 // addText takes the definition that the command line stands for.
-func (p *putting) addText(a *app, add *addition) (err error) {
+func (p *putting) addText(env *Env, add *addition) (err error) {
 	p.extension = ".yaml"
 	switch {
 	case add.wantsFile:
 		var def *tool.Definition
-		if def, _, err = a.definitionIn(p.lib, add.fromFile); err != nil {
+		if def, _, err = env.definitionIn(p.lib, add.fromFile); err != nil {
 			return err
 		}
 		p.extension = kept(def.File, def.Source)
@@ -157,30 +157,30 @@ func (p *putting) addText(a *app, add *addition) (err error) {
 	return err
 }
 
-func (a *app) add(c *cobra.Command, add *addition, scope tool.Scope) error {
-	p := &putting{lib: a.library(), scope: scope, override: add.override || add.dryRun}
-	if err := p.addText(a, add); err != nil {
+func (env *Env) add(c *cobra.Command, add *addition, scope tool.Scope) error {
+	p := &putting{lib: env.library(), scope: scope, override: add.override || add.dryRun}
+	if err := p.addText(env, add); err != nil {
 		return err
 	}
 	if err := p.nameIt(add.name); err != nil {
 		return err
 	}
 	if add.editor {
-		if err := a.editAdded(c, p); err != nil {
+		if err := env.editAdded(c, p); err != nil {
 			return err
 		}
 	}
 	if add.dryRun {
-		if _, err := a.Stdout.Write(p.text); err != nil {
+		if _, err := env.Stdout.Write(p.text); err != nil {
 			return err
 		}
 	}
 	_, found := p.check()
 	if found.Err() != nil && !add.dryRun {
-		a.Stderr.Write(p.text)
-		fmt.Fprintln(a.Stderr)
+		env.Stderr.Write(p.text)
+		fmt.Fprintln(env.Stderr)
 	}
-	a.shownAs(found, p.path, p.text)
+	env.shownAs(found, p.path, p.text)
 	switch {
 	case found.Err() != nil:
 		return codeError(exitInvalid)
@@ -190,7 +190,7 @@ func (a *app) add(c *cobra.Command, add *addition, scope tool.Scope) error {
 	if err := p.write(); err != nil {
 		return err
 	}
-	a.said(p, "added")
+	env.said(p, "added")
 	return nil
 }
 
@@ -209,8 +209,8 @@ func (p *putting) nameIt(name string) error {
 
 // editAdded opens the definition in an editor. One that was left as it is is taken,
 // unless it was never more than a form to fill in.
-func (a *app) editAdded(c *cobra.Command, p *putting) error {
-	words, err := a.editorWords(c, "")
+func (env *Env) editAdded(c *cobra.Command, p *putting) error {
+	words, err := env.editorWords(c, "")
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (a *app) editAdded(c *cobra.Command, p *putting) error {
 		_, found := catalog.Check(p.lib, p.path, p.scope, text, p.alone)
 		return found, p.path
 	}}
-	if err := a.edit(e); err != nil {
+	if err := env.edit(e); err != nil {
 		return err
 	}
 	if string(e.text) == fmt.Sprintf(emptyTool, p.name) {

@@ -16,7 +16,7 @@ import (
 
 // toolDepsCommand shows the npm packages that a tool depends on and fetches those that are
 // missing (S2-050). Nothing else ever does.
-func (a *app) toolDepsCommand() *cobra.Command {
+func (env *Env) toolDepsCommand() *cobra.Command {
 	var scopes scopeFlags
 	var only, asJSON, prune, dry bool
 	c := &cobra.Command{
@@ -35,29 +35,29 @@ func (a *app) toolDepsCommand() *cobra.Command {
 			}
 			return oneTool(c, args)
 		},
-		ValidArgsFunction: a.completeName,
+		ValidArgsFunction: env.completeName,
 		RunE: func(c *cobra.Command, args []string) error {
 			if prune {
-				return a.pruneDependencies(dry)
+				return env.pruneDependencies(dry)
 			}
 			scope, err := scopes.scope(c, anyScope)
 			if err != nil {
 				return err
 			}
-			def, _, err := find(a.library(), args[0], scope)
+			def, _, err := find(env.library(), args[0], scope)
 			if err != nil {
 				return err
 			}
 			d := dependenciesOf(def)
 			if !only {
-				if err := a.fill(c.Context(), &d); err != nil {
+				if err := env.fill(c.Context(), &d); err != nil {
 					return err
 				}
 				if err := d.noteUser(); err != nil {
 					return err
 				}
 			}
-			return a.showDependencies(d, asJSON)
+			return env.showDependencies(d, asJSON)
 		},
 	}
 	scopes.declare(c)
@@ -149,17 +149,17 @@ func (d dependencies) missing() []string {
 	return list
 }
 
-func (a *app) showDependencies(d dependencies, asJSON bool) error {
+func (env *Env) showDependencies(d dependencies, asJSON bool) error {
 	if asJSON {
 		text, err := json.MarshalIndent(d, "", "  ")
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(a.Stdout, "%s\n", text)
+		_, err = fmt.Fprintf(env.Stdout, "%s\n", text)
 		return err
 	}
 	if len(d.Entries) == 0 {
-		a.say("%s depends on no npm packages", console.Clean(d.Tool))
+		env.say("%s depends on no npm packages", console.Clean(d.Tool))
 		return nil
 	}
 	width := 0
@@ -169,7 +169,7 @@ func (a *app) showDependencies(d dependencies, asJSON bool) error {
 	for _, e := range d.Entries {
 		where := map[string]string{"beside": "beside the tool", "cache": "fetched", "missing": "missing"}[e.Found]
 		line := fmt.Sprintf("%-*s  %-10s  %s", width, console.Clean(e.Name+"@"+e.Range), console.Clean(e.Version), where)
-		fmt.Fprintln(a.Stdout, strings.TrimRight(line, " "))
+		fmt.Fprintln(env.Stdout, strings.TrimRight(line, " "))
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ const vendored = "or put the packages into node_modules beside the tool, where f
 var fromRegistry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z.*^~<>=|+ -]+$`) })
 
 // fill has npm fetch the packages of a tool where one is missing.
-func (a *app) fill(ctx context.Context, d *dependencies) error {
+func (env *Env) fill(ctx context.Context, d *dependencies) error {
 	missing := d.missing()
 	if len(missing) == 0 {
 		return nil
@@ -42,8 +42,8 @@ func (a *app) fill(ctx context.Context, d *dependencies) error {
 	if err != nil {
 		return fmt.Errorf("%s needs %s, and npm, which fetches packages, is not on the PATH: install Node.js, %s", console.Clean(d.Tool), strings.Join(missing, ", "), vendored)
 	}
-	a.say("fetching %s with npm", console.Clean(strings.Join(missing, ", ")))
-	if err := a.fetchPackages(ctx, npm, d); err != nil {
+	env.say("fetching %s with npm", console.Clean(strings.Join(missing, ", ")))
+	if err := env.fetchPackages(ctx, npm, d); err != nil {
 		return err
 	}
 	for i := range d.Entries {
@@ -57,7 +57,7 @@ func (a *app) fill(ctx context.Context, d *dependencies) error {
 
 // fetchPackages fills a folder. npm works in one beside it, which gets the name when all
 // is there: what is stopped, or done twice at once, leaves no half of it.
-func (a *app) fetchPackages(ctx context.Context, npm string, d *dependencies) (err error) {
+func (env *Env) fetchPackages(ctx context.Context, npm string, d *dependencies) (err error) {
 	folder := d.Folder
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (a *app) fetchPackages(ctx context.Context, npm string, d *dependencies) (e
 	if err := os.WriteFile(filepath.Join(work, "package.json"), manifest, 0o600); err != nil {
 		return err
 	}
-	if err := a.npm(ctx, npm, work); err != nil {
+	if err := env.npm(ctx, npm, work); err != nil {
 		return err
 	}
 	if err := noteUser(work, d.file); err != nil {
@@ -98,18 +98,18 @@ func (a *app) fetchPackages(ctx context.Context, npm string, d *dependencies) (e
 
 // npm fetches what package.json in a folder names, and runs no scripts of it. The lock file
 // it writes, with the digests of all it fetched, is kept.
-func (a *app) npm(ctx context.Context, program, dir string) error {
+func (env *Env) npm(ctx context.Context, program, dir string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	cmd := exec.CommandContext(ctx, program, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "NO_UPDATE_NOTIFIER=1")
-	cmd.Stdout, cmd.Stderr = a.Stderr, a.Stderr
+	cmd.Stdout, cmd.Stderr = env.Stderr, env.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	switch err := proc.Run(cmd); {
 	case ctx.Err() != nil:
-		a.say("stopped; nothing was fetched")
+		env.say("stopped; nothing was fetched")
 		return codeError(exitInterrupt)
 	case err != nil:
 		return fmt.Errorf("npm could not fetch the packages (%w), as it says above; mend that and try again, %s", err, vendored)

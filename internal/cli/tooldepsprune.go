@@ -54,7 +54,7 @@ func users(folder string) []string {
 
 // pruneDependencies removes the folders of packages that nobody needs: no tool in reach, none
 // for which they were fetched, and no run in the history.
-func (a *app) pruneDependencies(dry bool) error {
+func (env *Env) pruneDependencies(dry bool) error {
 	dir, err := stateDir()
 	if err != nil {
 		return err
@@ -63,14 +63,14 @@ func (a *app) pruneDependencies(dry bool) error {
 	entries, err := os.ReadDir(root)
 	switch {
 	case len(entries) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist)):
-		a.say("no npm packages are kept")
+		env.say("no npm packages are kept")
 		return nil
 	case err != nil:
 		return err
 	}
-	left := a.unusedByTools(root, entries)
+	left := env.unusedByTools(root, entries)
 	if len(left) > 0 {
-		if err := a.reading(func(ctx context.Context, s *sqlite.Store) error { return unusedByRuns(ctx, s, left) }); err != nil {
+		if err := env.reading(func(ctx context.Context, s *sqlite.Store) error { return unusedByRuns(ctx, s, left) }); err != nil {
 			return fmt.Errorf("nothing was removed, as the history cannot tell which runs need packages: %w", err)
 		}
 	}
@@ -87,9 +87,9 @@ func (a *app) pruneDependencies(dry bool) error {
 			}
 		}
 		bytes += size
-		fmt.Fprintf(a.Stdout, "%s %s, about %s\n", verb, folder, amount(size))
+		fmt.Fprintf(env.Stdout, "%s %s, about %s\n", verb, folder, amount(size))
 	}
-	fmt.Fprintf(a.Stdout, "%s %d folders of npm packages, about %s\n", verb, len(left), amount(bytes))
+	fmt.Fprintf(env.Stdout, "%s %d folders of npm packages, about %s\n", verb, len(left), amount(bytes))
 	return nil
 }
 
@@ -104,8 +104,8 @@ func sortedFolders(set map[string]bool) []string {
 
 // unusedByTools are the folders that no tool needs. A tool that cannot be read may need
 // what it has asked for.
-func (a *app) unusedByTools(root string, entries []os.DirEntry) map[string]bool {
-	lib, needed := a.library(), map[string]bool{}
+func (env *Env) unusedByTools(root string, entries []os.DirEntry) map[string]bool {
+	lib, needed := env.library(), map[string]bool{}
 	for _, l := range lib.List() {
 		if def, _, err := lib.Load(l.Path); err == nil && l.Path != "" {
 			needed[dependenciesOf(def).Folder] = true

@@ -15,20 +15,20 @@ import (
 )
 
 // toolEditCommand edits the file of a tool (S1-325, S1-326).
-func (a *app) toolEditCommand() *cobra.Command {
+func (env *Env) toolEditCommand() *cobra.Command {
 	var scopes scopeFlags
 	var editor string
 	c := &cobra.Command{
 		Use:               "edit TOOL_NAME",
 		Short:             "Edit a tool definition",
 		Args:              oneTool,
-		ValidArgsFunction: a.completeName,
+		ValidArgsFunction: env.completeName,
 		RunE: func(c *cobra.Command, args []string) error {
 			scope, err := scopes.scope(c, anyScope)
 			if err != nil {
 				return err
 			}
-			lib := a.library()
+			lib := env.library()
 			def, _, err := find(lib, args[0], scope)
 			if err != nil {
 				return err
@@ -36,11 +36,11 @@ func (a *app) toolEditCommand() *cobra.Command {
 			if def.Source == nil {
 				return unwritten(def, "edited")
 			}
-			words, err := a.editorWords(c, editor)
+			words, err := env.editorWords(c, editor)
 			if err != nil {
 				return err
 			}
-			return a.editTool(lib, def, words)
+			return env.editTool(lib, def, words)
 		},
 	}
 	scopes.declare(c)
@@ -67,7 +67,7 @@ func (a *app) toolEditCommand() *cobra.Command {
 	}.on(c)
 }
 
-func (a *app) editTool(lib *tool.Library, def *tool.Definition, editor []string) error {
+func (env *Env) editTool(lib *tool.Library, def *tool.Definition, editor []string) error {
 	path, err := filepath.Abs(def.File)
 	if err != nil {
 		return err
@@ -79,21 +79,21 @@ func (a *app) editTool(lib *tool.Library, def *tool.Definition, editor []string)
 	if !tool.ValidName(e.name) { // a broken file may say anything
 		e.name = "tool"
 	}
-	if err := a.edit(e); err != nil {
+	if err := env.edit(e); err != nil {
 		return err
 	}
 	if bytes.Equal(e.text, def.Source) {
-		a.say("nothing was changed")
+		env.say("nothing was changed")
 		return nil
 	}
 	if err := atomicfile.Replace(path, def.Source, e.text); err != nil {
-		a.keepAttempt(e)
+		env.keepAttempt(e)
 		var changed *atomicfile.ChangedError
 		if errors.As(err, &changed) {
 			return err
 		}
 		return fmt.Errorf("cannot write %s: %w", shortPath(path), err)
 	}
-	fmt.Fprintf(a.Stdout, "changed %s (%s): %s\n", console.Clean(def.Name), def.Scope, shortPath(path))
+	fmt.Fprintf(env.Stdout, "changed %s (%s): %s\n", console.Clean(def.Name), def.Scope, shortPath(path))
 	return nil
 }

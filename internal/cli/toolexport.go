@@ -10,21 +10,21 @@ import (
 )
 
 // toolExportCommand writes a definition to a file or to stdout (S1-335 to S1-337).
-func (a *app) toolExportCommand() *cobra.Command {
+func (env *Env) toolExportCommand() *cobra.Command {
 	var scopes scopeFlags
 	var format, output string
 	c := &cobra.Command{
 		Use:               "export TOOL_NAME",
 		Short:             "Export a tool definition to a file or standard output",
 		Args:              oneTool,
-		ValidArgsFunction: a.completeName,
+		ValidArgsFunction: env.completeName,
 		RunE: func(c *cobra.Command, args []string) error {
-			def, err := a.shown(c, args[0], &scopes, format)
+			def, err := env.shown(c, args[0], &scopes, format)
 			if err != nil {
 				return err
 			}
 			if output == "" || output == "-" {
-				return a.printDefinition(def, format)
+				return env.printDefinition(def, format)
 			}
 			text, err := definitionText(def, format)
 			if err != nil {
@@ -33,7 +33,7 @@ func (a *app) toolExportCommand() *cobra.Command {
 			if err := atomicfile.Output(output, text, 0o644); err != nil {
 				return fmt.Errorf("cannot export %q: %w", def.Name, err)
 			}
-			a.say("exported %s to %s", console.Clean(def.Name), output)
+			env.say("exported %s to %s", console.Clean(def.Name), output)
 			return nil
 		},
 	}

@@ -14,18 +14,18 @@ import (
 
 // readScripts has a library read .tool.js and .tool.ts files. Completion runs none of
 // them: whoever presses Tab has not asked for that.
-func (a *app) readScripts(lib *tool.Library) {
-	if a.load == nil {
-		a.load = a.scriptLoader()
+func (env *Env) readScripts(lib *tool.Library) {
+	if env.load == nil {
+		env.load = env.scriptLoader()
 	}
 	for _, extension := range hooks.Extensions {
-		lib.Handle(extension, a.load)
+		lib.Handle(extension, env.load)
 	}
 }
 
 // scriptLoader reads them for every library of a command, so that what fails is asked once.
-func (a *app) scriptLoader() tool.Loader {
-	c := hooks.LoaderConfig{Runtime: a.javaScript(), Ahead: a.completes(), Bundle: bundled, Context: a.loading.context()}
+func (env *Env) scriptLoader() tool.Loader {
+	c := hooks.LoaderConfig{Runtime: env.javaScript(), Ahead: env.completes(), Bundle: bundled, Context: env.loading.context()}
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		c.Cache = filepath.Join(dir, "descriptions")
 	}
@@ -33,8 +33,8 @@ func (a *app) scriptLoader() tool.Loader {
 }
 
 // completes says whether a shell asks what could be typed next.
-func (a *app) completes() bool {
-	return len(a.Args) > 0 && (a.Args[0] == cobra.ShellCompRequestCmd || a.Args[0] == cobra.ShellCompNoDescRequestCmd)
+func (env *Env) completes() bool {
+	return len(env.Args) > 0 && (env.Args[0] == cobra.ShellCompRequestCmd || env.Args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
 // loading is the context that definitions are read in.

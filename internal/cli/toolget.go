@@ -24,7 +24,7 @@ func formatFlag(c *cobra.Command, to *string, formats []string, usual string) {
 }
 
 // toolGetCommand shows one tool (S1-341 to S1-343).
-func (a *app) toolGetCommand() *cobra.Command {
+func (env *Env) toolGetCommand() *cobra.Command {
 	var scopes scopeFlags
 	var format string
 	var detail bool
@@ -32,16 +32,16 @@ func (a *app) toolGetCommand() *cobra.Command {
 		Use:               "get TOOL_NAME",
 		Short:             "Display the details of a specific tool",
 		Args:              oneTool,
-		ValidArgsFunction: a.completeName,
+		ValidArgsFunction: env.completeName,
 		RunE: func(c *cobra.Command, args []string) error {
-			def, err := a.shown(c, args[0], &scopes, format)
+			def, err := env.shown(c, args[0], &scopes, format)
 			if err != nil {
 				return err
 			}
 			if detail {
-				return a.getDetail(def, format)
+				return env.getDetail(def, format)
 			}
-			return a.printDefinition(def, format)
+			return env.printDefinition(def, format)
 		},
 	}
 	scopes.declare(c)
@@ -69,7 +69,7 @@ func (a *app) toolGetCommand() *cobra.Command {
 }
 
 // shown finds a tool whose definition is to be printed, and says what is wrong with it.
-func (a *app) shown(c *cobra.Command, name string, scopes *scopeFlags, format string) (*tool.Definition, error) {
+func (env *Env) shown(c *cobra.Command, name string, scopes *scopeFlags, format string) (*tool.Definition, error) {
 	if err := oneOf(c, "format", format, definitionFormats); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (a *app) shown(c *cobra.Command, name string, scopes *scopeFlags, format st
 	if err != nil {
 		return nil, err
 	}
-	def, found, err := find(a.library(), name, scope)
+	def, found, err := find(env.library(), name, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -85,16 +85,16 @@ func (a *app) shown(c *cobra.Command, name string, scopes *scopeFlags, format st
 		return nil, unwritten(def, "shown")
 	}
 	if found.Err() != nil {
-		a.diagnose(found)
+		env.diagnose(found)
 	}
 	return def, nil
 }
 
 // printDefinition prints a definition so that it can be imported again (S1-318).
-func (a *app) printDefinition(def *tool.Definition, format string) error {
+func (env *Env) printDefinition(def *tool.Definition, format string) error {
 	text, err := definitionText(def, format)
 	if err == nil {
-		_, err = a.Stdout.Write(text)
+		_, err = env.Stdout.Write(text)
 	}
 	return err
 }
@@ -128,17 +128,17 @@ type detailJSON struct {
 
 // getDetail prints a definition with what stands around it: as comments before the
 // YAML, so that it can still be imported.
-func (a *app) getDetail(def *tool.Definition, format string) error {
-	d := a.detail(def)
+func (env *Env) getDetail(def *tool.Definition, format string) error {
+	d := env.detail(def)
 	text, err := definitionText(def, format)
 	if err != nil {
 		return err
 	}
 	if format == "json" {
 		d.Definition = text
-		return a.writeJSON(d)
+		return env.writeJSON(d)
 	}
-	_, err = a.Stdout.Write(withComments(def.Format, text, detailLines(def, d)))
+	_, err = env.Stdout.Write(withComments(def.Format, text, detailLines(def, d)))
 	return err
 }
 
@@ -162,9 +162,9 @@ func withComments(f tool.Format, text []byte, lines []string) []byte {
 }
 
 // detail is where a tool stands among the others of its name.
-func (a *app) detail(def *tool.Definition) detailJSON {
+func (env *Env) detail(def *tool.Definition) detailJSON {
 	d := detailJSON{Name: def.Name, Scope: def.Scope, Path: def.File, Shadows: []string{}, Problems: []string{}}
-	for _, e := range a.tools(a.library()) {
+	for _, e := range env.tools(env.library()) {
 		switch {
 		case e.Name == def.Name && e.Path == def.File:
 			d.ShadowedBy = e.ShadowedBy
@@ -172,7 +172,7 @@ func (a *app) detail(def *tool.Definition) detailJSON {
 			d.Shadows = append(d.Shadows, e.Path)
 		}
 	}
-	plan, err := a.compile(explicit(def.File))
+	plan, err := env.compile(explicit(def.File))
 	var ds tool.Diagnostics
 	switch {
 	case err == nil:

@@ -11,7 +11,7 @@ import (
 )
 
 // toolImportCommand takes a definition into a scope (S1-268, S1-338 to S1-340).
-func (a *app) toolImportCommand() *cobra.Command {
+func (env *Env) toolImportCommand() *cobra.Command {
 	var scopes scopeFlags
 	var override, validate bool
 	c := &cobra.Command{
@@ -31,7 +31,7 @@ func (a *app) toolImportCommand() *cobra.Command {
 			if scope == anyScope {
 				return usage(errNoAny, c)
 			}
-			return a.importTool(args[0], putting{lib: a.library(), scope: tool.Scope(scope), override: override, alone: !validate})
+			return env.importTool(args[0], putting{lib: env.library(), scope: tool.Scope(scope), override: override, alone: !validate})
 		},
 	}
 	scopes.declare(c)
@@ -61,18 +61,18 @@ func (a *app) toolImportCommand() *cobra.Command {
 	}.on(c)
 }
 
-func (a *app) importTool(file string, p putting) error {
-	def, found, err := a.definitionIn(p.lib, file)
+func (env *Env) importTool(file string, p putting) error {
+	def, found, err := env.definitionIn(p.lib, file)
 	if err != nil {
 		return err
 	}
 	if found.Err() != nil {
-		a.shownAs(found, def.File, def.Source)
+		env.shownAs(found, def.File, def.Source)
 		return codeError(exitInvalid)
 	}
 	for _, d := range found {
 		if d.Code == "repaired-scalar" {
-			a.say("note: %s:%d was no valid YAML and is quoted in the tool", file, d.Pos.Line)
+			env.say("note: %s:%d was no valid YAML and is quoted in the tool", file, d.Pos.Line)
 		}
 	}
 	p.name, p.extension = def.Name, kept(def.File, def.Source)
@@ -83,19 +83,19 @@ func (a *app) importTool(file string, p putting) error {
 		return err
 	}
 	_, found = p.check()
-	a.shownAs(found, p.path, p.text)
+	env.shownAs(found, p.path, p.text)
 	if found.Err() != nil {
 		return codeError(exitInvalid)
 	}
 	if err := p.write(); err != nil {
 		return err
 	}
-	a.said(&p, "imported")
+	env.said(&p, "imported")
 	return nil
 }
 
 // definitionIn reads a definition from a file, or from standard input.
-func (a *app) definitionIn(lib *tool.Library, file string) (*tool.Definition, tool.Diagnostics, error) {
+func (env *Env) definitionIn(lib *tool.Library, file string) (*tool.Definition, tool.Diagnostics, error) {
 	if file != "-" {
 		def, found, err := lib.Load(file)
 		if err != nil {
@@ -103,7 +103,7 @@ func (a *app) definitionIn(lib *tool.Library, file string) (*tool.Definition, to
 		}
 		return def, found, nil
 	}
-	text, err := io.ReadAll(io.LimitReader(a.Stdin, tool.MaxFileSize+1))
+	text, err := io.ReadAll(io.LimitReader(env.Stdin, tool.MaxFileSize+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read the definition from standard input: %w", err)
 	}

@@ -19,7 +19,7 @@ var (
 )
 
 // toolListCommand lists tools (S1-344 to S1-350, S1-355).
-func (a *app) toolListCommand() *cobra.Command {
+func (env *Env) toolListCommand() *cobra.Command {
 	var scopes scopeFlags
 	var f catalog.Filter
 	var format, sort, dir string
@@ -53,14 +53,14 @@ func (a *app) toolListCommand() *cobra.Command {
 			if all && (dir != "" || f.Scope != "") {
 				return usagef(c, "--all-sources lists what is in no folder and no scope as well; leave --dir and the scope away")
 			}
-			list, err := a.listed(dir, all)
+			list, err := env.listed(dir, all)
 			if err != nil {
 				return err
 			}
-			a.tellOneID(list)
+			env.tellOneID(list)
 			list = f.Choose(list)
 			catalog.Order(list, sort)
-			return a.printList(list, format)
+			return env.printList(list, format)
 		},
 	}
 	scopes.declare(c)
@@ -76,8 +76,8 @@ func (a *app) toolListCommand() *cobra.Command {
 	for flag, words := range map[string][]string{"platform": platforms, "sort": listOrders} {
 		c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
-	c.RegisterFlagCompletionFunc("tag", a.completeListed(func(e tool.Listed) []string { return append(e.SearchTags, e.Tags...) }))
-	c.RegisterFlagCompletionFunc("category", a.completeListed(func(e tool.Listed) []string { return []string{e.Category} }))
+	c.RegisterFlagCompletionFunc("tag", env.completeListed(func(e tool.Listed) []string { return append(e.SearchTags, e.Tags...) }))
+	c.RegisterFlagCompletionFunc("category", env.completeListed(func(e tool.Listed) []string { return []string{e.Category} }))
 	c.MarkFlagDirname("dir")
 	return page{
 		title: "flowrun tool list",
@@ -110,14 +110,14 @@ func (a *app) toolListCommand() *cobra.Command {
 
 // listed is every tool in reach, those that are in no file too where all is asked for, or
 // those in a folder.
-func (a *app) listed(dir string, all bool) ([]tool.Listed, error) {
-	lib := a.library()
+func (env *Env) listed(dir string, all bool) ([]tool.Listed, error) {
+	lib := env.library()
 	if dir == "" {
-		a.diagnose(lib.Unreadable(""))
+		env.diagnose(lib.Unreadable(""))
 		if all {
 			return lib.ListAll(), nil
 		}
-		return a.tools(lib), nil
+		return env.tools(lib), nil
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, &missingError{fmt.Errorf("cannot list %s: it is not a folder", dir)}
@@ -141,31 +141,31 @@ type listedJSON struct {
 	Error       string     `json:"error,omitempty"` // the first thing wrong with the file
 }
 
-func (a *app) printList(list []tool.Listed, format string) error {
+func (env *Env) printList(list []tool.Listed, format string) error {
 	docs := make([]listedJSON, len(list))
 	for i, e := range list {
 		docs[i] = listedJSON{e.Name, e.Scope, e.Path, e.Description, append([]string{}, e.Tags...), e.Category, e.ShadowedBy, firstError(e)}
 	}
 	switch format {
 	case "json":
-		return a.writeJSON(map[string]any{"tools": docs})
+		return env.writeJSON(map[string]any{"tools": docs})
 	case "yaml":
-		return a.listYAML(docs)
+		return env.listYAML(docs)
 	case "simple":
 		for _, d := range docs {
-			fmt.Fprintln(a.Stdout, console.Clean(d.Name))
+			fmt.Fprintln(env.Stdout, console.Clean(d.Name))
 		}
 		return nil
 	}
 	if len(list) == 0 {
-		a.say("there are no such tools; flowrun tool add makes one")
+		env.say("there are no such tools; flowrun tool add makes one")
 		return nil
 	}
 	rows := make([][]string, len(list))
 	for i, d := range docs {
 		rows[i] = []string{d.Name, string(d.Scope), strings.Join(d.Tags, ","), d.note()}
 	}
-	return console.Table(a.Stdout, []string{"NAME", "SCOPE", "TAGS", "DESCRIPTION"}, rows, console.TableOptions{Width: a.width()})
+	return console.Table(env.Stdout, []string{"NAME", "SCOPE", "TAGS", "DESCRIPTION"}, rows, console.TableOptions{Width: env.width()})
 }
 
 // note is the description, and what is out of the ordinary before it.
@@ -191,7 +191,7 @@ func firstError(e tool.Listed) string {
 }
 
 // listYAML is the JSON document as YAML.
-func (a *app) listYAML(docs []listedJSON) error {
+func (env *Env) listYAML(docs []listedJSON) error {
 	list := []tool.Value{}
 	for _, d := range docs {
 		tags := []tool.Value{}
@@ -215,7 +215,7 @@ func (a *app) listYAML(docs []listedJSON) error {
 	}
 	text, err := tool.WriteYAML([]tool.Entry{{Key: "tools", Value: tool.Value{List: list}}})
 	if err == nil {
-		_, err = a.Stdout.Write(text)
+		_, err = env.Stdout.Write(text)
 	}
 	return err
 }
@@ -226,11 +226,11 @@ func textValue(s string) tool.Value {
 }
 
 // completeListed offers what the tools in reach have of something.
-func (a *app) completeListed(of func(tool.Listed) []string) cobra.CompletionFunc {
+func (env *Env) completeListed(of func(tool.Listed) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		seen := map[string]bool{"": true}
 		var words []string
-		for _, e := range a.tools(a.library()) {
+		for _, e := range env.tools(env.library()) {
 			for _, w := range of(e) {
 				if !seen[w] && strings.HasPrefix(w, prefix) {
 					seen[w] = true

@@ -94,17 +94,17 @@ func (p *putting) write() error {
 }
 
 // said tells what became of it: what hides it, and how to run it.
-func (a *app) said(p *putting, verb string) {
-	fmt.Fprintf(a.Stdout, "%s %s (%s): %s\n", verb, p.name, p.scope, shortPath(p.path))
-	now, _, err := a.library().Lookup(p.name, nil) // a new one: the scope may have had no folder before
+func (env *Env) said(p *putting, verb string) {
+	fmt.Fprintf(env.Stdout, "%s %s (%s): %s\n", verb, p.name, p.scope, shortPath(p.path))
+	now, _, err := env.library().Lookup(p.name, nil) // a new one: the scope may have had no folder before
 	if err != nil {
 		return
 	}
 	if now.File != p.path {
-		a.say("note: %s is shadowed by the one in the %s scope, %s", p.name, now.Scope, shortPath(now.File))
+		env.say("note: %s is shadowed by the one in the %s scope, %s", p.name, now.Scope, shortPath(now.File))
 		return
 	}
-	a.say("Try: flowrun run %s", tryLine(now))
+	env.say("Try: flowrun run %s", tryLine(now))
 }
 
 // tryLine is a command line that runs a tool, with what it requires.
@@ -131,11 +131,11 @@ func sample(p *tool.Parameter) string {
 }
 
 // shownAs draws diagnostics of a text that is in no file, or not yet.
-func (a *app) shownAs(ds tool.Diagnostics, path string, text []byte) {
-	tool.Render(a.Stderr, ds, func(file string) []byte {
+func (env *Env) shownAs(ds tool.Diagnostics, path string, text []byte) {
+	tool.Render(env.Stderr, ds, func(file string) []byte {
 		if file == path {
 			return text
 		}
 		return readSource(file)
-	}, a.style(a.Stderr))
+	}, env.style(env.Stderr))
 }

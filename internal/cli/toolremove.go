@@ -11,20 +11,20 @@ import (
 )
 
 // toolRemoveCommand deletes the file of a tool (S1-351, S1-352).
-func (a *app) toolRemoveCommand() *cobra.Command {
+func (env *Env) toolRemoveCommand() *cobra.Command {
 	var scopes scopeFlags
 	var force bool
 	c := &cobra.Command{
 		Use:               "remove TOOL_NAME",
 		Short:             "Delete a tool",
 		Args:              oneTool,
-		ValidArgsFunction: a.completeName,
+		ValidArgsFunction: env.completeName,
 		RunE: func(c *cobra.Command, args []string) error {
 			scope, err := scopes.scope(c, anyScope)
 			if err != nil {
 				return err
 			}
-			lib := a.library()
+			lib := env.library()
 			def, _, err := find(lib, args[0], scope)
 			switch {
 			case err != nil:
@@ -33,13 +33,13 @@ func (a *app) toolRemoveCommand() *cobra.Command {
 				return usagef(c, "%s is a file, not the name of a tool in a scope; delete it as a file", args[0])
 			case def.File == "":
 				return unwritten(def, "removed")
-			case !force && !a.answers():
+			case !force && !env.answers():
 				return usagef(c, "removing %s asks first, and there is no terminal to ask on; give --force", shortPath(def.File))
-			case !force && !a.ask(fmt.Sprintf("remove %s (%s), %s?", console.Clean(def.Name), def.Scope, shortPath(def.File)), false):
-				a.say("nothing was removed")
+			case !force && !env.ask(fmt.Sprintf("remove %s (%s), %s?", console.Clean(def.Name), def.Scope, shortPath(def.File)), false):
+				env.say("nothing was removed")
 				return codeError(exitFailed)
 			}
-			return a.remove(lib, def, args[0])
+			return env.remove(lib, def, args[0])
 		},
 	}
 	scopes.declare(c)
@@ -61,13 +61,13 @@ func (a *app) toolRemoveCommand() *cobra.Command {
 	}.on(c)
 }
 
-func (a *app) remove(lib *tool.Library, def *tool.Definition, name string) error {
+func (env *Env) remove(lib *tool.Library, def *tool.Definition, name string) error {
 	if err := atomicfile.Remove(def.File); err != nil {
 		return fmt.Errorf("cannot remove %q: %w", name, err)
 	}
-	fmt.Fprintf(a.Stdout, "removed %s (%s): %s\n", console.Clean(def.Name), def.Scope, shortPath(def.File))
+	fmt.Fprintf(env.Stdout, "removed %s (%s): %s\n", console.Clean(def.Name), def.Scope, shortPath(def.File))
 	if next, _, err := lib.Lookup(name, nil); err == nil {
-		a.say("note: %s now means the tool in the %s scope, %s", name, next.Scope, shortPath(next.File))
+		env.say("note: %s now means the tool in the %s scope, %s", name, next.Scope, shortPath(next.File))
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // toolSchemaCommand prints what a model is told of a tool (S1-230 to S1-236).
-func (a *app) toolSchemaCommand() *cobra.Command {
+func (env *Env) toolSchemaCommand() *cobra.Command {
 	var format string
 	var all, sources bool
 	c := &cobra.Command{
@@ -28,11 +28,11 @@ func (a *app) toolSchemaCommand() *cobra.Command {
 				return usagef(c, "give the name of one tool, or --all, or --all-sources")
 			}
 			if all || sources {
-				return a.allToolSchemas(funcschema.Format(format), sources)
+				return env.allToolSchemas(funcschema.Format(format), sources)
 			}
-			return a.toolSchema(args[0], funcschema.Format(format))
+			return env.toolSchema(args[0], funcschema.Format(format))
 		},
-		ValidArgsFunction: a.completeTool,
+		ValidArgsFunction: env.completeTool,
 	}
 	c.Flags().StringVar(&format, "format", string(funcschema.JSONSchema), strings.Join(funcschema.Formats(), "|"))
 	c.Flags().BoolVar(&all, "all", false, "a list of every tool in reach")
@@ -66,8 +66,8 @@ var schemaPage = page{
 	see: []string{"flowrun help tool", "flowrun help tools"},
 }
 
-func (a *app) toolSchema(name string, f funcschema.Format) error {
-	plan, err := a.compile(name)
+func (env *Env) toolSchema(name string, f funcschema.Format) error {
+	plan, err := env.compile(name)
 	if err != nil {
 		return err
 	}
@@ -75,15 +75,15 @@ func (a *app) toolSchema(name string, f funcschema.Format) error {
 	if found.Err() != nil {
 		return found.Sorted()
 	}
-	a.diagnose(found.Sorted())
-	return a.writeJSON(fn)
+	env.diagnose(found.Sorted())
+	return env.writeJSON(fn)
 }
 
 // allToolSchemas prints every tool in reach, or what is wrong with any: half of a
 // list could be taken for the whole. sources says that those in no file are among them.
-func (a *app) allToolSchemas(f funcschema.Format, sources bool) error {
-	lib := a.library()
-	listed := a.tools
+func (env *Env) allToolSchemas(f funcschema.Format, sources bool) error {
+	lib := env.library()
+	listed := env.tools
 	if sources {
 		listed = (*tool.Library).ListAll
 	}
@@ -112,8 +112,8 @@ func (a *app) allToolSchemas(f funcschema.Format, sources bool) error {
 	if problems.Err() != nil {
 		return problems
 	}
-	a.diagnose(problems)
-	return a.writeJSON(list)
+	env.diagnose(problems)
+	return env.writeJSON(list)
 }
 
 // compileListed compiles a tool by its name, as a caller would find it. The name of

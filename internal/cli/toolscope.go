@@ -93,7 +93,7 @@ func oneTool(c *cobra.Command, args []string) error {
 }
 
 // completeName offers the names of tools in the scope on the line, and no files.
-func (a *app) completeName(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (env *Env) completeName(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -107,7 +107,7 @@ func (a *app) completeName(c *cobra.Command, args []string, prefix string) ([]st
 		scope = w
 	}
 	var words []string
-	for _, e := range a.tools(a.library()) {
+	for _, e := range env.tools(env.library()) {
 		if strings.HasPrefix(e.Name, prefix) && (scope == anyScope && e.ShadowedBy == "" || scope == string(e.Scope)) {
 			words = append(words, described(e.Name, e.Description))
 		}

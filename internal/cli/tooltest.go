@@ -36,13 +36,13 @@ type testFlags struct {
 
 const defaultJobs = 4
 
-func (a *app) toolTestCommand() *cobra.Command {
+func (env *Env) toolTestCommand() *cobra.Command {
 	var f testFlags
 	c := &cobra.Command{
 		Use:               "test [NAME|PATH ...]",
 		Short:             "Run the tests in definitions",
-		RunE:              func(c *cobra.Command, args []string) error { return a.toolTest(c, args, f) },
-		ValidArgsFunction: a.completeTools,
+		RunE:              func(c *cobra.Command, args []string) error { return env.toolTest(c, args, f) },
+		ValidArgsFunction: env.completeTools,
 	}
 	fl := c.Flags()
 	fl.StringArrayVar(&f.tests, "test", nil, "")
@@ -52,7 +52,7 @@ func (a *app) toolTestCommand() *cobra.Command {
 	fl.BoolVar(&f.inPlace, "in-place", false, "")
 	fl.BoolVar(&f.offline, "offline", false, "")
 	fl.StringArrayVar(&f.reports, "report", nil, "")
-	c.RegisterFlagCompletionFunc("test", a.completeTest)
+	c.RegisterFlagCompletionFunc("test", env.completeTest)
 	f.scopes.declare(c)
 	return testPage.on(c)
 }
@@ -112,42 +112,42 @@ func (f *testFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-func (a *app) toolTest(c *cobra.Command, args []string, f testFlags) error {
+func (env *Env) toolTest(c *cobra.Command, args []string, f testFlags) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	lib := a.library()
-	cases, broken, err := a.cases(lib, args, f)
+	lib := env.library()
+	cases, broken, err := env.cases(lib, args, f)
 	if err != nil {
 		return err
 	}
 	if len(broken) > 0 {
-		a.diagnose(broken.Sorted())
+		env.diagnose(broken.Sorted())
 	}
 	if cases, err = chosen(cases, f.tests); err != nil {
 		return err
 	}
-	rules, err := a.judgeTests(cases)
+	rules, err := env.judgeTests(cases)
 	if err != nil {
 		return err
 	}
 	if len(cases) == 0 && len(broken) == 0 {
-		a.say("%s", theTests(nil))
+		env.say("%s", theTests(nil))
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	sig := a.signals(stop)
+	sig := env.signals(stop)
 	defer sig.stop()
 	began := time.Now()
 	outcomes, err := trial.Run(ctx, cases, trial.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
-		StopOnFailure: f.stopOnFailure, Force: sig.force, Done: func(o trial.Outcome) { a.tell(&o, f.verbose) }, HTTP: probe.Status, Fetch: fetch.Do, MayCall: rules.mayCall, JavaScript: a.javaScript()})
+		StopOnFailure: f.stopOnFailure, Force: sig.force, Done: func(o trial.Outcome) { env.tell(&o, f.verbose) }, HTTP: probe.Status, Fetch: fetch.Do, MayCall: rules.mayCall, JavaScript: env.javaScript()})
 	if err != nil {
 		return err
 	}
 	took := time.Since(began)
 	s := trial.Count(outcomes)
 	if len(outcomes) > 0 {
-		a.sum(s, took)
+		env.sum(s, took)
 	}
 	if err := writeReports(f.reports, outcomes, took); err != nil {
 		return err
@@ -165,8 +165,8 @@ func (a *app) toolTest(c *cobra.Command, args []string, f testFlags) error {
 
 // cases are the tests of the tools that args name. broken is what is wrong with tools
 // that were not named: one file of many must not hide what the others come to.
-func (a *app) cases(lib *tool.Library, args []string, f testFlags) (cases []trial.Case, broken tool.Diagnostics, err error) {
-	targets, err := a.tested(lib, args, f.scope)
+func (env *Env) cases(lib *tool.Library, args []string, f testFlags) (cases []trial.Case, broken tool.Diagnostics, err error) {
+	targets, err := env.tested(lib, args, f.scope)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -200,12 +200,12 @@ func (a *app) cases(lib *tool.Library, args []string, f testFlags) (cases []tria
 }
 
 // tested are the tools to test.
-func (a *app) tested(lib *tool.Library, args []string, scope string) ([]target, error) {
+func (env *Env) tested(lib *tool.Library, args []string, scope string) ([]target, error) {
 	if len(args) > 0 {
-		return a.scoped(args, scope)
+		return env.scoped(args, scope)
 	}
 	var list []target
-	for _, e := range a.tools(lib) {
+	for _, e := range env.tools(lib) {
 		if scope == anyScope && e.ShadowedBy == "" || scope == string(e.Scope) {
 			list = append(list, target{e.Path, true})
 		}
@@ -239,28 +239,28 @@ func theTests(names []string) string {
 }
 
 // tell prints one outcome.
-func (a *app) tell(o *trial.Outcome, verbose bool) {
+func (env *Env) tell(o *trial.Outcome, verbose bool) {
 	name := console.Harmless(o.Tool + ": " + o.Test.Name)
 	switch o.Status {
 	case trial.Passed:
-		fmt.Fprintf(a.Stdout, "ok       %s (%s)\n", name, shortTime(o.Duration))
+		fmt.Fprintf(env.Stdout, "ok       %s (%s)\n", name, shortTime(o.Duration))
 	case trial.Failed:
-		fmt.Fprintf(a.Stdout, "FAILED   %s (%s) %s\n", name, shortTime(o.Duration), place(o.Test.Pos))
-		a.indented(o.Details())
+		fmt.Fprintf(env.Stdout, "FAILED   %s (%s) %s\n", name, shortTime(o.Duration), place(o.Test.Pos))
+		env.indented(o.Details())
 	default:
-		fmt.Fprintf(a.Stdout, "%-8s %s (%s)\n", o.Status, name, console.Harmless(o.Reason))
+		fmt.Fprintf(env.Stdout, "%-8s %s (%s)\n", o.Status, name, console.Harmless(o.Reason))
 	}
 	if verbose && o.Status == trial.Passed && o.Output != "" {
-		a.indented(strings.Split(strings.TrimSuffix(o.Output, "\n"), "\n"))
+		env.indented(strings.Split(strings.TrimSuffix(o.Output, "\n"), "\n"))
 	}
 	for _, w := range o.Warnings {
-		fmt.Fprintf(a.Stdout, "    warning: %s\n", console.Harmless(w))
+		fmt.Fprintf(env.Stdout, "    warning: %s\n", console.Harmless(w))
 	}
 }
 
-func (a *app) indented(lines []string) {
+func (env *Env) indented(lines []string) {
 	for _, l := range lines {
-		fmt.Fprintf(a.Stdout, "    %s\n", console.Harmless(l))
+		fmt.Fprintf(env.Stdout, "    %s\n", console.Harmless(l))
 	}
 }
 
@@ -275,7 +275,7 @@ func place(p tool.Pos) string {
 func shortTime(d time.Duration) string { return fmt.Sprintf("%.2fs", d.Seconds()) }
 
 // sum prints the last line.
-func (a *app) sum(s trial.Summary, took time.Duration) {
+func (env *Env) sum(s trial.Summary, took time.Duration) {
 	parts := []string{fmt.Sprintf("%d ok", s.Passed)}
 	for _, p := range []struct {
 		n    int
@@ -285,7 +285,7 @@ func (a *app) sum(s trial.Summary, took time.Duration) {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
 		}
 	}
-	fmt.Fprintf(a.Stdout, "tests: %s (%s)\n", strings.Join(parts, ", "), shortTime(took))
+	fmt.Fprintf(env.Stdout, "tests: %s (%s)\n", strings.Join(parts, ", "), shortTime(took))
 }
 
 // writeReports writes what --report asks for.

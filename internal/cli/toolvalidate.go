@@ -5,14 +5,14 @@ import (
 )
 
 // toolValidateCommand checks tools of a scope (S1-330 to S1-332, S1-369).
-func (a *app) toolValidateCommand() *cobra.Command {
+func (env *Env) toolValidateCommand() *cobra.Command {
 	var f validateFlags
 	var scopes scopeFlags
 	var every bool
 	c := &cobra.Command{
 		Use:               "validate TOOL_NAME",
 		Short:             "Validate a tool definition for correctness",
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: env.completeNames,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
 				return err
@@ -24,11 +24,11 @@ func (a *app) toolValidateCommand() *cobra.Command {
 			if (len(args) == 0) != every {
 				return usagef(c, "which tool? Give names, or --all for every one in the scope")
 			}
-			targets, err := a.scoped(args, scope)
+			targets, err := env.scoped(args, scope)
 			if err != nil {
 				return err
 			}
-			return a.validate(targets, closed(a.library(), args, scope), f)
+			return env.validate(targets, closed(env.library(), args, scope), f)
 		},
 	}
 	scopes.declare(c)
@@ -62,13 +62,13 @@ func (a *app) toolValidateCommand() *cobra.Command {
 }
 
 // scoped are the tools of a scope that args name; without args, all of it.
-func (a *app) scoped(args []string, scope string) ([]target, error) {
-	lib := a.library()
+func (env *Env) scoped(args []string, scope string) ([]target, error) {
+	lib := env.library()
 	if scope == anyScope {
-		return a.targets(lib, args), nil
+		return env.targets(lib, args), nil
 	}
 	var list []target
-	for _, e := range a.tools(lib) {
+	for _, e := range env.tools(lib) {
 		if len(args) == 0 && string(e.Scope) == scope {
 			list = append(list, target{e.Path, true})
 		}
@@ -84,6 +84,6 @@ func (a *app) scoped(args []string, scope string) ([]target, error) {
 }
 
 // completeNames is completeName for commands that take several.
-func (a *app) completeNames(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return a.completeName(c, nil, prefix)
+func (env *Env) completeNames(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return env.completeName(c, nil, prefix)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-func (a *app) trustCommand() *cobra.Command {
+func (env *Env) trustCommand() *cobra.Command {
 	var list, remove bool
 	c := &cobra.Command{
 		Use:   "trust [DIR]",
@@ -53,16 +53,16 @@ user needs that, and file systems that know no owners.`,
 			case err != nil:
 				return err
 			case list:
-				return a.listTrust(dir)
+				return env.listTrust(dir)
 			}
 			folder := "."
 			if len(args) > 0 {
 				folder = args[0]
 			}
 			if remove {
-				return a.forget(dir, folder)
+				return env.forget(dir, folder)
 			}
-			return a.trust(dir, folder)
+			return env.trust(dir, folder)
 		},
 	}
 	c.Flags().BoolVar(&list, "list", false, "list the projects that somebody has decided about")
@@ -70,14 +70,14 @@ user needs that, and file systems that know no owners.`,
 	return c
 }
 
-func (a *app) trust(stateDir, folder string) error {
+func (env *Env) trust(stateDir, folder string) error {
 	if st, err := os.Stat(folder); err != nil || !st.IsDir() {
 		if err == nil {
 			err = errors.New("it is no folder")
 		}
 		return &missingError{fmt.Errorf("cannot trust %q: %w", folder, err)}
 	}
-	vouched, err := a.vouch(stateDir, folder)
+	vouched, err := env.vouch(stateDir, folder)
 	if err != nil {
 		return err
 	}
@@ -91,18 +91,18 @@ func (a *app) trust(stateDir, folder string) error {
 	case t.Folder == "":
 		return &missingError{fmt.Errorf("cannot find a project: neither %s nor a folder above it has a folder .flowrun or .cycod/tools", folder)}
 	case len(t.Needed) > 0:
-		a.showNeeded(t)
+		env.showNeeded(t)
 	}
 	if err := c.Decide(stateDir, true); err != nil {
 		return err
 	}
-	a.say("trusted %s: its settings apply, and patterns that allow tools match its tools; flowrun trust --remove takes it back", console.Quote(c.Trust.Folder))
+	env.say("trusted %s: its settings apply, and patterns that allow tools match its tools; flowrun trust --remove takes it back", console.Quote(c.Trust.Folder))
 	return nil
 }
 
 // vouch keeps that the .flowrun of a folder counts although it is another user's, or
 // others may write it; false where it counts anyway.
-func (a *app) vouch(stateDir, folder string) (bool, error) {
+func (env *Env) vouch(stateDir, folder string) (bool, error) {
 	abs, err := filepath.Abs(folder)
 	if err != nil {
 		return false, err
@@ -114,19 +114,19 @@ func (a *app) vouch(stateDir, folder string) (bool, error) {
 	if err := config.Vouch(stateDir, abs, uid); err != nil {
 		return false, err
 	}
-	a.say("trusted %s, although user %d, or others, may write its .flowrun; flowrun trust --remove takes it back", console.Quote(abs), uid)
+	env.say("trusted %s, although user %d, or others, may write its .flowrun; flowrun trust --remove takes it back", console.Quote(abs), uid)
 	return true, nil
 }
 
 // showNeeded says what a project's settings want. They may be hostile.
-func (a *app) showNeeded(t config.Trust) {
-	a.say("the project %s sets", console.Quote(t.Folder))
+func (env *Env) showNeeded(t config.Trust) {
+	env.say("the project %s sets", console.Quote(t.Folder))
 	for _, v := range t.Needed {
-		fmt.Fprintf(a.Stderr, "  %s = %s   (%s)\n", console.Visible(v.Key), console.Quote(v.Shown()), console.Visible(filepath.Base(v.Origin.String())))
+		fmt.Fprintf(env.Stderr, "  %s = %s   (%s)\n", console.Visible(v.Key), console.Quote(v.Shown()), console.Visible(filepath.Base(v.Origin.String())))
 	}
 }
 
-func (a *app) listTrust(stateDir string) error {
+func (env *Env) listTrust(stateDir string) error {
 	list, err := config.Records(stateDir)
 	if err != nil {
 		return err
@@ -143,13 +143,13 @@ func (a *app) listTrust(stateDir string) error {
 		rows = append(rows, []string{r.Folder, word, r.At.Local().Format(time.DateTime)})
 	}
 	if len(rows) == 0 {
-		a.say("no project is trusted")
+		env.say("no project is trusted")
 		return nil
 	}
-	return console.Table(a.Stdout, []string{"PROJECT", "STATE", "SINCE"}, rows, console.TableOptions{Width: a.width()})
+	return console.Table(env.Stdout, []string{"PROJECT", "STATE", "SINCE"}, rows, console.TableOptions{Width: env.width()})
 }
 
-func (a *app) forget(stateDir, folder string) error {
+func (env *Env) forget(stateDir, folder string) error {
 	abs, err := filepath.Abs(folder)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (a *app) forget(stateDir, folder string) error {
 			return fmt.Errorf("cannot take trust back: %w", err)
 		}
 		if found {
-			a.say("%s is no longer decided about", console.Quote(dir))
+			env.say("%s is no longer decided about", console.Quote(dir))
 			return nil
 		}
 	}
@@ -174,19 +174,19 @@ func (a *app) forget(stateDir, folder string) error {
 // settings are the settings in force for a command that runs something. Where the
 // project is not trusted and a person is there, the person is asked, once for what the
 // settings say now.
-func (a *app) settings(f runFlags) (*config.Config, error) {
-	c, err := a.configuration(f.trustProject)
-	a.inForce = c
+func (env *Env) settings(f runFlags) (*config.Config, error) {
+	c, err := env.configuration(f.trustProject)
+	env.inForce = c
 	if err != nil || len(c.Trust.Ignored()) == 0 {
 		return c, err
 	}
-	if s := c.Trust.State; (s == config.Undecided || s == config.Changed) && a.canAsk(f) {
+	if s := c.Trust.State; (s == config.Undecided || s == config.Changed) && env.canAsk(f) {
 		if s == config.Changed {
-			a.say("what the project says has changed since it was decided about")
+			env.say("what the project says has changed since it was decided about")
 		}
-		a.showNeeded(c.Trust)
-		a.say("if you trust it, patterns that allow tools match its tools too")
-		yes, err := a.decide(inquiry{text: "Trust this project? [y/N] ", grave: true})
+		env.showNeeded(c.Trust)
+		env.say("if you trust it, patterns that allow tools match its tools too")
+		yes, err := env.decide(inquiry{text: "Trust this project? [y/N] ", grave: true})
 		if sig, ok := errors.AsType[interrupted](err); ok {
 			return nil, sig.code()
 		}
@@ -194,11 +194,11 @@ func (a *app) settings(f runFlags) (*config.Config, error) {
 			return nil, err
 		}
 		if err := c.Decide(flowrun.DefaultStateDir(), yes); err != nil {
-			a.say("%v", err)
+			env.say("%v", err)
 		}
 	}
 	if keys := c.Trust.Ignored(); len(keys) > 0 && speaks(f.progress) {
-		a.say("ignoring %s of %s: the project is not trusted; flowrun trust trusts it, --trust-project does for this once",
+		env.say("ignoring %s of %s: the project is not trusted; flowrun trust trusts it, --trust-project does for this once",
 			console.Visible(strings.Join(keys, ", ")), console.Quote(c.Trust.Folder))
 	}
 	return c, nil

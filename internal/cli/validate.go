@@ -29,7 +29,7 @@ type validateFlags struct {
 
 var diagnosticForms = []string{"text", "json", "github", "sarif"}
 
-func (a *app) validateCommand() *cobra.Command {
+func (env *Env) validateCommand() *cobra.Command {
 	var f validateFlags
 	c := &cobra.Command{
 		Use:   "validate [PATH|NAME...]",
@@ -54,10 +54,10 @@ Exits 3 when a definition has an error.`,
 			if err := f.check(c); err != nil {
 				return err
 			}
-			lib := a.library()
-			return a.validate(a.targets(lib, args), closed(lib, args, anyScope), f)
+			lib := env.library()
+			return env.validate(env.targets(lib, args), closed(lib, args, anyScope), f)
 		},
-		ValidArgsFunction: a.completeTools,
+		ValidArgsFunction: env.completeTools,
 	}
 	f.define(c)
 	return c
@@ -91,11 +91,11 @@ func (f *validateFlags) check(c *cobra.Command) error {
 
 // validate checks the targets, mends them if that is asked for, and prints what is
 // wrong with them, and what was found before.
-func (a *app) validate(targets []target, found tool.Diagnostics, f validateFlags) error {
-	v := &validation{app: a, flags: f, lib: a.library(), found: found, ids: idsInFolders{}, texts: map[string][]byte{}}
+func (env *Env) validate(targets []target, found tool.Diagnostics, f validateFlags) error {
+	v := &validation{env: env, flags: f, lib: env.library(), found: found, ids: idsInFolders{}, texts: map[string][]byte{}}
 	if f.against != "" {
 		var err error
-		if v.older, err = olderDefinitions(a.library(), f.against); err != nil {
+		if v.older, err = olderDefinitions(env.library(), f.against); err != nil {
 			return err
 		}
 	}
@@ -106,18 +106,18 @@ func (a *app) validate(targets []target, found tool.Diagnostics, f validateFlags
 		}
 	}
 	if len(failed) > 0 && len(failed) == len(targets) {
-		return a.lastOf(failed)
+		return env.lastOf(failed)
 	}
 	all := sortedByFile(v.found)
 	if f.strict {
 		all = strict(all)
 	}
-	if err := a.printDiagnostics(all, len(targets)-len(failed), f, v.source); err != nil {
+	if err := env.printDiagnostics(all, len(targets)-len(failed), f, v.source); err != nil {
 		return err
 	}
 	switch {
 	case len(failed) > 0:
-		return a.lastOf(failed)
+		return env.lastOf(failed)
 	case all.Err() != nil:
 		return codeError(exitInvalid)
 	}
@@ -125,10 +125,10 @@ func (a *app) validate(targets []target, found tool.Diagnostics, f validateFlags
 }
 
 // lastOf tells errors but the last, which is for the caller to return.
-func (a *app) lastOf(failed []error) error {
+func (env *Env) lastOf(failed []error) error {
 	last := len(failed) - 1
 	for _, err := range failed[:last] {
-		a.say("%v", err)
+		env.say("%v", err)
 	}
 	return failed[last]
 }
@@ -160,7 +160,7 @@ func strict(ds tool.Diagnostics) tool.Diagnostics {
 
 // validation is one run of the command.
 type validation struct {
-	*app
+	env   *Env
 	flags validateFlags
 	lib   *tool.Library
 	older map[string]*tool.Definition // by name
@@ -236,10 +236,10 @@ type target struct {
 }
 
 // targets are what args stand for; without any, all tools in reach.
-func (a *app) targets(lib *tool.Library, args []string) []target {
+func (env *Env) targets(lib *tool.Library, args []string) []target {
 	var list []target
 	if len(args) == 0 {
-		for _, e := range a.tools(lib) {
+		for _, e := range env.tools(lib) {
 			list = append(list, target{e.Path, true})
 		}
 		return list

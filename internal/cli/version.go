@@ -81,7 +81,7 @@ func (b build) String() string {
 	return fmt.Sprintf("flowrun %s (%s)", b.Version, strings.Join(parts, ", "))
 }
 
-func (a *app) versionCommand() *cobra.Command {
+func (env *Env) versionCommand() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "version",
@@ -92,9 +92,9 @@ func (a *app) versionCommand() *cobra.Command {
 				return err
 			}
 			if output == "json" {
-				return json.NewEncoder(a.Stdout).Encode(thisBuild())
+				return json.NewEncoder(env.Stdout).Encode(thisBuild())
 			}
-			_, err := fmt.Fprintln(a.Stdout, thisBuild())
+			_, err := fmt.Fprintln(env.Stdout, thisBuild())
 			return err
 		},
 	}

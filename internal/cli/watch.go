@@ -19,7 +19,7 @@ import (
 // watchRun runs a tool again whenever something changes that it is made of, until
 // Ctrl-C. A change during a run has it run again when that has ended. A definition that
 // is broken is told of, and watched on.
-func (a *app) watchRun(c *cobra.Command, args []string, f runFlags) error {
+func (env *Env) watchRun(c *cobra.Command, args []string, f runFlags) error {
 	if f.params == "-" {
 		return usagef(c, "--watch runs more than once, and stdin can be read only once; give --params a file")
 	}
@@ -33,7 +33,7 @@ func (a *app) watchRun(c *cobra.Command, args []string, f runFlags) error {
 	set, answers := &watch.Set{Files: []string{full(args[0])}}, map[string]any{}
 	for {
 		known := set.Take() // what changes while it is read has changed
-		plan, world, params, err := a.prepare(c, args, f, answers)
+		plan, world, params, err := env.prepare(c, args, f, answers)
 		if err == nil {
 			set, answers = watched(plan, params, f.watchPaths), params
 		} else {
@@ -46,18 +46,18 @@ func (a *app) watchRun(c *cobra.Command, args []string, f runFlags) error {
 			}
 		}
 		if err == nil {
-			err = a.perform(plan, world, params, f)
+			err = env.perform(plan, world, params, f)
 		}
 		code := 0
 		if err != nil {
-			code = a.fail(err)
+			code = env.fail(err)
 		}
 		var use *usageError
 		if ctx.Err() != nil || len(before) == 0 || errors.As(err, &use) {
 			return codeError(code)
 		}
 		if speaks(f.progress) {
-			a.say("watching %s; Ctrl-C ends", counted(len(before), "file"))
+			env.say("watching %s; Ctrl-C ends", counted(len(before), "file"))
 		}
 		changed, err := set.Wait(ctx, before)
 		if err != nil {
@@ -67,7 +67,7 @@ func (a *app) watchRun(c *cobra.Command, args []string, f runFlags) error {
 			for i, path := range changed {
 				changed[i] = shortPath(path)
 			}
-			a.say("changed: %s; running again", listed(changed))
+			env.say("changed: %s; running again", listed(changed))
 		}
 	}
 }
