@@ -322,7 +322,7 @@ func withheld(p *flowrun.Past, q flowrun.Question, words []string) (secrets, fie
 
 // goOn takes up a run that has been answered, as resume does.
 func (env *Env) goOn(ctx context.Context, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, q flowrun.Question, secrets []string, f runFlags) (err error) {
-	if f.settings, err = env.settings(f); err != nil {
+	if f.settings, err = env.settings(f.asking); err != nil {
 		return err
 	}
 	list, err := assignments(c, secrets)

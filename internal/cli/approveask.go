@@ -23,7 +23,7 @@ type asker struct {
 }
 
 // person is who answers the questions of a run here, nil where nobody does.
-func (env *Env) person(keys *keyboard, f runFlags) func(context.Context, flowrun.Question) (flowrun.Answer, error) {
+func (env *Env) person(keys *keyboard, f asking) func(context.Context, flowrun.Question) (flowrun.Answer, error) {
 	if keys == nil || !env.canAsk(f) {
 		return nil
 	}

@@ -18,9 +18,16 @@ func (env *Env) answers() bool {
 	return ok && os.Getenv("CI") == "" && isTerminal(in) && isTerminal(env.Stderr)
 }
 
+// asking are the flags that say what a person reads, and is asked, while something runs.
+type asking struct {
+	progress     string // a mode of --progress
+	noInput      bool
+	trustProject bool // --trust-project
+}
+
 // canAsk says whether a command that runs something may ask: somebody is there, and its
 // flags leave room for questions.
-func (env *Env) canAsk(f runFlags) bool { return !f.noInput && speaks(f.progress) && env.answers() }
+func (env *Env) canAsk(f asking) bool { return !f.noInput && speaks(f.progress) && env.answers() }
 
 // ask puts a question that yes or no answers; an empty line means usual, and whatever is
 // no answer means no. Only where answers says so.

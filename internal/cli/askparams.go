@@ -16,9 +16,9 @@ import (
 // askMissing has a person give the required parameters that are missing, one by one, each held
 // against the parameter's own rules. Where something else is wrong, or nobody can be
 // asked, it asks nothing: running the plan says what is wrong.
-func (env *Env) askMissing(p *flowrun.Plan, w flowrun.World, params map[string]any, f runFlags) error {
+func (env *Env) askMissing(p *flowrun.Plan, w flowrun.World, params map[string]any, f asking) error {
 	missing := problems(p, w, params)
-	if len(missing.Problems) == 0 || !env.canAsk(f) || f.params == "-" ||
+	if len(missing.Problems) == 0 || !env.canAsk(f) ||
 		slices.ContainsFunc(missing.Problems, func(m flowrun.ParamProblem) bool { return m.Code != "missing" }) {
 		return nil
 	}

@@ -21,12 +21,12 @@ import (
 
 // callFlags are the flags of flowrun call.
 type callFlags struct {
-	runFlags
+	consentFlags
 	timeout time.Duration
 }
 
 func (env *Env) callCommand() *cobra.Command {
-	f := callFlags{runFlags: runFlags{consentFlags: consentFlags{door: policy.Call}}}
+	f := callFlags{consentFlags: consentFlags{door: policy.Call}}
 	c := &cobra.Command{
 		Use:   "call NAME [ARGUMENTS|-]",
 		Short: "Call a tool as a language model does",
@@ -92,7 +92,7 @@ func (env *Env) call(c *cobra.Command, args []string, f callFlags) error {
 	}
 	if f.progress = "none"; isTerminal(env.Stderr) { // elsewhere nothing but the document is printed
 		f.progress = "auto"
-		if err := env.settle(c, &f.runFlags); err != nil {
+		if err := env.settle(c, &f.asking); err != nil {
 			return env.noCall(err)
 		}
 	}
@@ -141,7 +141,7 @@ func (env *Env) argumentsText(ctx context.Context, words []string) (string, erro
 // answerTo goes the way of one call: its settings, the history, the registry.
 func (env *Env) answerTo(ctx context.Context, sig *signals, q registry.Request, f callFlags) (answer *registry.Answer) {
 	var err error
-	if f.settings, err = env.settings(f.runFlags); err != nil {
+	if f.settings, err = env.settings(f.asking); err != nil {
 		return notCalled(ctx, err)
 	}
 	if f.timeout == 0 {
@@ -161,7 +161,7 @@ func (env *Env) answerTo(ctx context.Context, sig *signals, q registry.Request, 
 
 // callWith calls the tool with the history open.
 func (env *Env) callWith(ctx context.Context, sig *signals, s *sqlite.Store, q registry.Request, f callFlags) *registry.Answer {
-	config, tidy, err := engineConfig(s, f.runFlags)
+	config, tidy, err := engineConfig(s, f.consentFlags, 0)
 	if err != nil {
 		return notCalled(ctx, err)
 	}
@@ -181,7 +181,7 @@ func (env *Env) callWith(ctx context.Context, sig *signals, s *sqlite.Store, q r
 	answer := registry.New(env.library(), o).Call(ctx, q)
 	d.told.end()
 	if res := answer.Result; res != nil {
-		env.notify(ctx, sig, s, ended{res: res, plan: d.plan}, f.runFlags)
+		env.notify(ctx, sig, s, ended{res: res, plan: d.plan}, f.consentFlags, "")
 	}
 	if err := traces.end(ctx, sig.force); err != nil && speaks(f.progress) {
 		env.say("the trace is not complete: %v", err)

@@ -32,7 +32,7 @@ type callDoor struct {
 // judge is registry.Options.Judge.
 func (d *callDoor) judge(i *registry.Invocation) registry.Judgement {
 	d.plan = i.Tool.Plan()
-	d.verdict = d.rule(d.env.canAsk(d.flags.runFlags))
+	d.verdict = d.rule(d.env.canAsk(d.flags.asking))
 	switch d.verdict.Decision {
 	case policy.Allow:
 		return registry.Judgement{Decision: registry.Proceed}

@@ -76,9 +76,9 @@ func (env *Env) cancelResting(ctx context.Context, s *sqlite.Store, info flowrun
 	if err != nil {
 		return err
 	}
-	f := runFlags{progress: "plain", output: "text"}
-	f.noInput, f.dir = true, past.Record.World.Workspace
-	if f.settings, err = env.settings(f); err != nil {
+	f := runFlags{output: "text", dir: past.Record.World.Workspace}
+	f.progress, f.noInput = "plain", true
+	if f.settings, err = env.settings(f.asking); err != nil {
 		return err
 	}
 	err = env.carryOut(past, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {

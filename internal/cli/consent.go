@@ -22,8 +22,8 @@ import (
 
 // consentFlags are the flags of every command through which calls come in.
 type consentFlags struct {
+	asking
 	approve, deny []string
-	trustProject  bool
 
 	settings *config.Config
 	id       string               // of the run, where it was chosen before it began
@@ -84,9 +84,10 @@ func (f *consentFlags) rules() (r policy.Rules) {
 
 // subject is what somebody wants to run.
 type subject struct {
-	run     string // that is taken up again; "" for a new one
-	tools   []flowrun.UsedTool
-	preview func() (*flowrun.Preview, error)
+	run        string // that is taken up again; "" for a new one
+	tools      []flowrun.UsedTool
+	preview    func() (*flowrun.Preview, error)
+	unrecorded bool // the run is not put on record
 }
 
 // facts are what the policy judges by.
@@ -136,12 +137,12 @@ func placeOf(d *tool.Definition) policy.Place {
 func (f *consentFlags) at() policy.Door { return cmp.Or(f.door, policy.Run) }
 
 // judge is what the policy says of it.
-func (env *Env) judge(what subject, f runFlags) policy.Verdict {
-	return f.judge(what, env.canAsk(f))
+func (env *Env) judge(what subject, f consentFlags) policy.Verdict {
+	return f.judge(what, env.canAsk(f.asking))
 }
 
 // judge is what the policy says where a person can be asked, or cannot.
-func (f *runFlags) judge(what subject, canAsk bool) policy.Verdict {
+func (f *consentFlags) judge(what subject, canAsk bool) policy.Verdict {
 	return f.verdict(what.tools, "", canAsk)
 }
 
@@ -197,7 +198,7 @@ type refusedError struct {
 func (e *refusedError) Error() string { return console.Visible(e.reason) }
 
 // foresee tells at a dry run what would become of the call.
-func (env *Env) foresee(what subject, f runFlags) {
+func (env *Env) foresee(what subject, f consentFlags) {
 	switch v := env.judge(what, f); v.Decision {
 	case policy.Refuse:
 		env.say("this would be refused: %s", console.Visible(v.Reason))
@@ -209,7 +210,7 @@ func (env *Env) foresee(what subject, f runFlags) {
 // consent lets a call go ahead, asks a person, or refuses with a *refusedError. What was
 // asked or refused is recorded first; id is the run's, where the record names it. s is
 // the history where it is open already.
-func (env *Env) consent(s *sqlite.Store, what subject, f runFlags) (id string, err error) {
+func (env *Env) consent(s *sqlite.Store, what subject, f consentFlags) (id string, err error) {
 	v := env.judge(what, f)
 	if v.Decision == policy.Allow {
 		return "", nil
@@ -233,7 +234,7 @@ func (env *Env) consent(s *sqlite.Store, what subject, f runFlags) (id string, e
 			d.Verdict = "approved"
 		}
 	}
-	if d.Verdict == "approved" && !f.noHistory {
+	if d.Verdict == "approved" && !what.unrecorded {
 		id = cmp.Or(what.run, flowrun.NewID(time.Now()))
 	}
 	if err := env.record(s, cmp.Or(id, what.run), d); err != nil {

@@ -86,7 +86,7 @@ func (env *Env) runDemo(dir string, s *sqlite.Store, f runFlags, fail bool) (p *
 	if p, err = env.compile(file); err != nil {
 		return nil, nil, err
 	}
-	if f.settings, err = env.settings(f); err != nil {
+	if f.settings, err = env.settings(f.asking); err != nil {
 		return nil, nil, err
 	}
 	err = env.carryOut(nil, p, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {

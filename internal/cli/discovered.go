@@ -129,7 +129,7 @@ func untoldOf(c *config.Config) bool {
 
 // nowTrusted asks about the project where a tool was not found for want of trust, and says
 // whether it is worth another look.
-func (env *Env) nowTrusted(err error, f runFlags) bool {
+func (env *Env) nowTrusted(err error, f asking) bool {
 	missing, ok := errors.AsType[*tool.NotFoundError](err)
 	if !ok || missing.Note == "" || !env.canAsk(f) {
 		return false

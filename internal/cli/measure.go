@@ -34,11 +34,14 @@ type meter struct {
 	work    sync.WaitGroup
 }
 
+// measureFlags are --metrics-file and --metrics-addr; "" for none.
+type measureFlags struct{ file, addr string }
+
 // engine makes the engine of one run, measured where a flag asks for it. done is to be
 // called when the run has ended. A file or an address that cannot be used is a wrong
 // command line: nothing has begun.
-func (env *Env) engine(config flowrun.Config, plan *flowrun.Plan, f runFlags) (_ *flowrun.Engine, done func(), err error) {
-	if f.metricsFile == "" && f.metricsAddr == "" {
+func (env *Env) engine(config flowrun.Config, plan *flowrun.Plan, f measureFlags) (_ *flowrun.Engine, done func(), err error) {
+	if f.file == "" && f.addr == "" {
 		return flowrun.New(config), func() {}, nil
 	}
 	var engine *flowrun.Engine // made before anybody can ask for its load
@@ -46,7 +49,7 @@ func (env *Env) engine(config flowrun.Config, plan *flowrun.Plan, f runFlags) (_
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &meter{program: program, file: f.metricsFile, over: make(chan struct{})}
+	m := &meter{program: program, file: f.file, over: make(chan struct{})}
 	run := program.Run(plan.Name())
 	config.Sinks = append(config.Sinks, run, dag.SinkFunc(func(dag.Event) { m.begun.Store(true) }))
 	config.Journal = program.Journal
@@ -54,8 +57,8 @@ func (env *Env) engine(config flowrun.Config, plan *flowrun.Plan, f runFlags) (_
 	if err := writable(m.file); err != nil {
 		return nil, nil, usage(fmt.Errorf("--metrics-file %s: %w", m.file, err), nil)
 	}
-	if err := env.serve(m, f.metricsAddr); err != nil {
-		return nil, nil, usage(fmt.Errorf("--metrics-addr %s: %w", f.metricsAddr, err), nil)
+	if err := env.serve(m, f.addr); err != nil {
+		return nil, nil, usage(fmt.Errorf("--metrics-addr %s: %w", f.addr, err), nil)
 	}
 	m.work.Go(m.keepWriting)
 	return engine, func() {

@@ -70,14 +70,11 @@ type notifier struct {
 }
 
 // notify tells those who want to know how a run ended. It changes nothing of the run. An
-// interrupt ends it.
-func (env *Env) notify(ctx context.Context, sig *signals, s *sqlite.Store, e ended, f runFlags) {
-	if f.watch { // who watches sees how it ends
-		return
-	}
+// interrupt ends it. dir is where paths in rules count from.
+func (env *Env) notify(ctx context.Context, sig *signals, s *sqlite.Store, e ended, f consentFlags, dir string) {
 	ctx, stop := sig.unlessAgain(ctx)
 	defer stop()
-	n := notifier{store: s, settings: f.settings, dir: f.dir, say: func(string) {}}
+	n := notifier{store: s, settings: f.settings, dir: dir, say: func(string) {}}
 	if speaks(f.progress) || f.progress == "quiet" {
 		n.say = func(trouble string) { env.say("%s", trouble) }
 	}

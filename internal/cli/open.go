@@ -24,7 +24,7 @@ func stateDir() (string, error) {
 
 // withoutPlace reports whether nothing says where to keep runs and no default can be
 // used, as for a system user without a home, and warns: the run then goes unrecorded.
-func (env *Env) withoutPlace(f runFlags) bool {
+func (env *Env) withoutPlace(f asking) bool {
 	dir, err := stateDir()
 	switch {
 	case err != nil:

@@ -13,9 +13,12 @@ import (
 // leastColumns is how wide a terminal must be for the live view.
 const leastColumns = 20
 
+// progressModes are the ways to narrate a run.
+var progressModes = []string{"auto", "tty", "plain", "json", "github", "quiet", "none"}
+
 // settle decides how a run is narrated: by --progress, else FLOWRUN_PROGRESS, else by
 // where stderr goes.
-func (env *Env) settle(c *cobra.Command, f *runFlags) error {
+func (env *Env) settle(c *cobra.Command, f *asking) error {
 	if err := oneOf(c, "progress", f.progress, progressModes); err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func (env *Env) again(c *cobra.Command, args []string, f runFlags, plan planner)
 	if err != nil {
 		return err
 	}
-	if f.settings, err = env.settings(f); err != nil {
+	if f.settings, err = env.settings(f.asking); err != nil {
 		return err
 	}
 	return env.writing(func(ctx context.Context, s *sqlite.Store) error {
@@ -151,7 +151,7 @@ func (env *Env) takeUp(ctx context.Context, s *sqlite.Store, past *flowrun.Past,
 		what.run = past.Record.ID
 	}
 	if f.dryRun {
-		env.foresee(what, f)
+		env.foresee(what, f.consentFlags)
 		return nil
 	}
 	if len(g.Asks) > 0 {
@@ -162,7 +162,7 @@ func (env *Env) takeUp(ctx context.Context, s *sqlite.Store, past *flowrun.Past,
 			return err
 		}
 	}
-	if f.id, err = env.consent(s, what, f); err != nil {
+	if f.id, err = env.consent(s, what, f.consentFlags); err != nil {
 		return err
 	}
 	defer env.retain(ctx, s, f.settings)

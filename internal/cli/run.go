@@ -28,15 +28,12 @@ type runFlags struct {
 	maxParallel int
 	dryRun      bool
 	until       string
-	progress    string
 	output      string
 	passThrough bool
 	allowDash   bool
 	noHistory   bool
-	metricsFile string
-	metricsAddr string
+	metrics     measureFlags
 	force       bool
-	noInput     bool
 	summary     bool
 	watch       bool
 	watchPaths  []string
@@ -104,8 +101,8 @@ func (env *Env) runningFlags(c *cobra.Command, f *runFlags) {
 	fl.StringVarP(&f.output, "output", "o", "text", "the result on stdout, a `form`: text|combined|json")
 	fl.BoolVar(&f.noInput, "no-input", false, "ask nobody: interactive steps get their default response")
 	fl.BoolVarP(&f.passThrough, "exit-code", "x", false, "exit with the failed step's own exit code")
-	fl.StringVar(&f.metricsFile, "metrics-file", "", "write the run's metrics to this `file`, for node_exporter's textfile collector")
-	fl.StringVar(&f.metricsAddr, "metrics-addr", "", "serve the run's metrics at `HOST:PORT`/metrics while it lasts; :PORT is this machine only")
+	fl.StringVar(&f.metrics.file, "metrics-file", "", "write the run's metrics to this `file`, for node_exporter's textfile collector")
+	fl.StringVar(&f.metrics.addr, "metrics-addr", "", "serve the run's metrics at `HOST:PORT`/metrics while it lasts; :PORT is this machine only")
 	f.consentFlags.declare(c)
 	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(progressModes, cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(runOutputs, cobra.ShellCompDirectiveNoFileComp))
@@ -113,7 +110,7 @@ func (env *Env) runningFlags(c *cobra.Command, f *runFlags) {
 
 // check holds the flags against what they may be, and settles what is left open.
 func (f *runFlags) check(env *Env, c *cobra.Command) error {
-	if err := env.settle(c, f); err != nil {
+	if err := env.settle(c, &f.asking); err != nil {
 		return err
 	}
 	env.trustOnce = f.trustProject
@@ -126,10 +123,7 @@ func (f *runFlags) check(env *Env, c *cobra.Command) error {
 	return f.consentFlags.check(c)
 }
 
-var (
-	progressModes = []string{"auto", "tty", "plain", "json", "github", "quiet", "none"}
-	runOutputs    = []string{"text", "combined", "json"}
-)
+var runOutputs = []string{"text", "combined", "json"}
 
 func (env *Env) run(c *cobra.Command, args []string, f runFlags) error {
 	if err := f.check(env, c); err != nil {
@@ -176,7 +170,7 @@ func (env *Env) prepare(c *cobra.Command, args []string, f runFlags, answers map
 		return nil, world, nil, err
 	}
 	plan, err := env.compile(args[0])
-	if env.nowTrusted(err, f) {
+	if env.nowTrusted(err, f.asking) {
 		plan, err = env.compile(args[0])
 	}
 	if err != nil {
@@ -199,23 +193,27 @@ func (env *Env) prepare(c *cobra.Command, args []string, f runFlags, answers map
 	if speaks(f.progress) {
 		env.warn(plan, params)
 	}
-	return plan, world, params, env.askMissing(plan, world, params, f)
+	if f.params == "-" { // stdin has been read
+		return plan, world, params, nil
+	}
+	return plan, world, params, env.askMissing(plan, world, params, f.asking)
 }
 
 // perform runs it, or shows what would run.
 func (env *Env) perform(plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) (err error) {
-	if f.settings, err = env.settings(f); err != nil {
+	if f.settings, err = env.settings(f.asking); err != nil {
 		return err
 	}
 	what := subject{tools: plan.Tools(), preview: func() (*flowrun.Preview, error) { return plan.Preview(world, params) }}
 	if f.dryRun {
-		env.foresee(what, f)
+		env.foresee(what, f.consentFlags)
 		return env.dryRun(plan, world, params, f)
 	}
 	if !f.noHistory {
-		f.noHistory = env.withoutPlace(f)
+		f.noHistory = env.withoutPlace(f.asking)
 	}
-	if f.id, err = env.consent(nil, what, f); err != nil {
+	what.unrecorded = f.noHistory
+	if f.id, err = env.consent(nil, what, f.consentFlags); err != nil {
 		return err
 	}
 	return env.execute(plan, world, params, f)
@@ -285,7 +283,7 @@ func (env *Env) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store
 	sig := env.signals(stop)
 	defer sig.stop()
 
-	config, tidy, err := engineConfig(s, f)
+	config, tidy, err := engineConfig(s, f.consentFlags, f.maxParallel)
 	if err != nil {
 		return err
 	}
@@ -312,7 +310,7 @@ func (env *Env) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store
 	defer keys.release() // should a step not have come to it
 	if keys != nil {
 		options = append(options, flowrun.WithTerminal(keys))
-		if ask := env.person(keys, f); ask != nil {
+		if ask := env.person(keys, f.asking); ask != nil {
 			options = append(options, flowrun.WithApproval(ask))
 		}
 		defer func(w io.Writer) { env.Stderr = w }(env.Stderr)
@@ -326,7 +324,7 @@ func (env *Env) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store
 	if f.output == "text" {
 		options = append(options, flowrun.WithStdout(out))
 	}
-	engine, done, err := env.engine(config, plan, f)
+	engine, done, err := env.engine(config, plan, f.metrics)
 	if err != nil {
 		return err
 	}
@@ -345,7 +343,9 @@ func (env *Env) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store
 		}
 		return err
 	}
-	defer func() { env.notify(ctx, sig, s, ended{res, plan, past, err}, f) }()
+	if !f.watch { // who watches sees how it ends
+		defer func() { env.notify(ctx, sig, s, ended{res, plan, past, err}, f.consentFlags, f.dir) }()
+	}
 	if err := cmp.Or(err, out.err, env.print(res, f.output)); err != nil {
 		if s != nil && res.Status == dag.Interrupted && speaks(f.progress) {
 			env.say("run %s is interrupted; flowrun resume %s goes on with it", res.ID, res.ID)
@@ -365,9 +365,9 @@ func (env *Env) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store
 }
 
 // engineConfig is what flags and settings make of an engine; s is the history, nil for
-// none. tidy takes away what the engine leaves then.
-func engineConfig(s *sqlite.Store, f runFlags) (config flowrun.Config, tidy func(), err error) {
-	config = flowrun.Config{Parallel: f.maxParallel, StateDir: flowrun.DefaultStateDir(),
+// none. parallel is --max-parallel. tidy takes away what the engine leaves then.
+func engineConfig(s *sqlite.Store, f consentFlags, parallel int) (config flowrun.Config, tidy func(), err error) {
+	config = flowrun.Config{Parallel: parallel, StateDir: flowrun.DefaultStateDir(),
 		Grace: f.settings.Duration("grace"), Cleanup: f.settings.Duration("limits.cleanup")}
 	if config.Parallel == 0 {
 		config.Parallel = int(f.settings.Number("limits.max-parallel"))

@@ -44,7 +44,8 @@ type WebOptions struct {
 
 // serveFlags are the flags of flowrun serve.
 type serveFlags struct {
-	runFlags
+	consentFlags
+	maxParallel     int
 	listen          []string
 	tokenFile       string
 	tlsCert, tlsKey string
@@ -125,7 +126,7 @@ func (env *Env) runService(c *cobra.Command, f serveFlags) error {
 		return err
 	}
 	defer door.close()
-	if f.settings, err = env.settings(f.runFlags); err != nil {
+	if f.settings, err = env.settings(f.asking); err != nil {
 		return err
 	}
 	return env.writing(func(ctx context.Context, s *sqlite.Store) error { return env.serveUntilTold(ctx, s, door, f) })
@@ -134,7 +135,7 @@ func (env *Env) runService(c *cobra.Command, f serveFlags) error {
 // serveUntilTold makes the service and its door, and takes both down again.
 func (env *Env) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f serveFlags) error {
 	d.log = env.logger(f.logFormat)
-	ec, _, err := engineConfig(s, f.runFlags)
+	ec, _, err := engineConfig(s, f.consentFlags, f.maxParallel)
 	if err != nil {
 		return err
 	}
@@ -208,7 +209,7 @@ func (env *Env) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f 
 	err = d.open(sv, env.Web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks,
 		Version: version(), Log: d.log, Stopping: told.first, Schedules: fired.door()})
 	if err == nil {
-		tidy := env.keepHistory(ctx, s, f.runFlags)
+		tidy := env.keepHistory(ctx, s, f.settings)
 		defer tidy()
 		d.announce(env)
 		select {
@@ -294,7 +295,7 @@ func (o *orders) end() {
 const tidyEvery = 10 * time.Minute
 
 // keepHistory removes, now and then, the history that the settings do not keep.
-func (env *Env) keepHistory(ctx context.Context, s *sqlite.Store, f runFlags) (stop func()) {
+func (env *Env) keepHistory(ctx context.Context, s *sqlite.Store, c *config.Config) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() {
@@ -305,7 +306,7 @@ func (env *Env) keepHistory(ctx context.Context, s *sqlite.Store, f runFlags) (s
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				env.retain(ctx, s, f.settings)
+				env.retain(ctx, s, c)
 			}
 		}
 	})

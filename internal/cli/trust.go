@@ -174,7 +174,7 @@ func (env *Env) forget(stateDir, folder string) error {
 // settings are the settings in force for a command that runs something. Where the
 // project is not trusted and a person is there, the person is asked, once for what the
 // settings say now.
-func (env *Env) settings(f runFlags) (*config.Config, error) {
+func (env *Env) settings(f asking) (*config.Config, error) {
 	c, err := env.configuration(f.trustProject)
 	env.inForce = c
 	if err != nil || len(c.Trust.Ignored()) == 0 {
