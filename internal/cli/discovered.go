@@ -54,6 +54,18 @@ func (env *Env) discovered() []*tool.Definition {
 	return t.tools
 }
 
+// discoverNow asks the command that settings name, unless it has been asked.
+func (env *Env) discoverNow(c *config.Config) *discoveries {
+	t := &env.discoveries
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.asked {
+		t.asked = true
+		env.discover(t, c)
+	}
+	return t
+}
+
 // discover asks the command. An interrupt ends it, with all that it has started, before it
 // ends this program.
 func (env *Env) discover(t *discoveries, c *config.Config) {
@@ -148,13 +160,7 @@ func (env *Env) checkDiscovery() []finding {
 	if err != nil || c.Word("tools.discoveryCommand") == "" {
 		return nil // told by checkSettings, trust included
 	}
-	t := &env.discoveries
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.asked {
-		t.asked = true
-		env.discover(t, c)
-	}
+	t := env.discoverNow(c)
 	if t.err != nil {
 		return []finding{doubt("discovery", "mend the command; it prints a JSON array of declarations", "%v", t.err)}
 	}
