@@ -11,8 +11,6 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-var explainForms = []string{"text", "json"}
-
 func (env *Env) explainCacheCommand() *cobra.Command {
 	var params, output string
 	var verbose, allowDash bool
@@ -32,7 +30,7 @@ The exit code is 0 when the result would be reused, and 1 when not.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := oneOf(c, "output", output, explainForms); err != nil {
+			if err := oneOf(c, "output", output, showForms); err != nil {
 				return err
 			}
 			list, err := assignments(c, args[2:])
@@ -62,7 +60,7 @@ The exit code is 0 when the result would be reused, and 1 when not.`,
 	fl.BoolVar(&allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
 	fl.BoolVarP(&verbose, "verbose", "v", false, "print every difference, not only the first")
 	fl.StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(explainForms, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(showForms, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
