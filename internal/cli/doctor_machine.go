@@ -13,7 +13,7 @@ import (
 )
 
 func (env *Env) checkVersion() []finding {
-	return []finding{good("version", "flowrun %s, %s/%s", version(), runtime.GOOS, runtime.GOARCH)}
+	return []finding{good("version", "flowrun %s, %s/%s", thisBuild().Version, runtime.GOOS, runtime.GOARCH)}
 }
 
 // versionWait bounds how long a shell may take to say its version.

@@ -27,8 +27,8 @@ func help(c *cobra.Command, _ []string) {
 	fmt.Fprintf(w, "\n%s", c.UsageString())
 }
 
-// brief is what flowrun says when it is called without a word.
-const brief = `flowrun runs tools: commands, or graphs of steps, defined in YAML, Markdown or JavaScript.
+// briefText is what flowrun says when it is called without a word.
+const briefText = `flowrun runs tools: commands, or graphs of steps, defined in YAML, Markdown or JavaScript.
 
   flowrun demo                         watch a run of a few seconds
   flowrun init                         begin with tools of your own
@@ -39,7 +39,7 @@ flowrun --help lists all commands and topics, flowrun COMMAND --help explains on
 `
 
 func (env *Env) brief(*cobra.Command, []string) error {
-	_, err := fmt.Fprint(env.Stdout, brief)
+	_, err := fmt.Fprint(env.Stdout, briefText)
 	return err
 }
 

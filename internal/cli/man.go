@@ -80,7 +80,7 @@ func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(
 // manPage writes one page in the macros of man(7).
 func manPage(w io.Writer, c *cobra.Command) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"flowrun\"\n", strings.ToUpper(manName(c)), "flowrun "+version())
+	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"flowrun\"\n", strings.ToUpper(manName(c)), "flowrun "+thisBuild().Version)
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(manName(c)), roff(c.Short))
 	switch {
 	case c.HasAvailableSubCommands():

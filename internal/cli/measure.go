@@ -45,7 +45,7 @@ func (env *Env) engine(config flowrun.Config, plan *flowrun.Plan, f measureFlags
 		return flowrun.New(config), func() {}, nil
 	}
 	var engine *flowrun.Engine // made before anybody can ask for its load
-	program, err := metrics.NewProgram(metrics.Options{Version: version(), Load: func() (int, int) { return engine.Load() }})
+	program, err := metrics.NewProgram(metrics.Options{Version: thisBuild().Version, Load: func() (int, int) { return engine.Load() }})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -151,7 +151,7 @@ func (env *Env) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f 
 		return noService("steps could read the secrets of webhooks: %w", err)
 	}
 	var engine *flowrun.Engine // made before anybody can ask for its load
-	program, err := metrics.NewProgram(metrics.Options{Version: version(), Load: func() (int, int) { return engine.Load() }})
+	program, err := metrics.NewProgram(metrics.Options{Version: thisBuild().Version, Load: func() (int, int) { return engine.Load() }})
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (env *Env) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f 
 	told := env.told()
 	defer told.end()
 	err = d.open(sv, env.Web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks,
-		Version: version(), Log: d.log, Stopping: told.first, Schedules: fired.door()})
+		Version: thisBuild().Version, Log: d.log, Stopping: told.first, Schedules: fired.door()})
 	if err == nil {
 		tidy := env.keepHistory(ctx, s, f.settings)
 		defer tidy()

@@ -32,7 +32,7 @@ func newTracing(about func(run string) telemetry.About) (*tracing, error) {
 		return nil, err
 	}
 	t := &tracing{}
-	t.tracer = telemetry.New(settings, telemetry.Options{Version: version(), About: about, Warn: func(err error) {
+	t.tracer = telemetry.New(settings, telemetry.Options{Version: thisBuild().Version, About: about, Warn: func(err error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.lost = err

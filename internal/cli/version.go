@@ -43,8 +43,6 @@ func thisBuild() build {
 	return b
 }
 
-func version() string { return thisBuild().Version }
-
 func (b *build) learn(info *debug.BuildInfo) {
 	if info.Main.Version != "(devel)" {
 		b.Version = strings.TrimPrefix(info.Main.Version, "v")
