@@ -243,7 +243,6 @@ func (env *Env) callCode(sig *signals, answer *registry.Answer) int {
 	case answer.Status == registry.Refused:
 		return exitParams
 	}
-	quiet := &Env{Process: env.Process}
-	quiet.Stderr = io.Discard
+	quiet := &Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: io.Discard}
 	return max(quiet.fail(answer.Err), exitFailed)
 }

@@ -12,7 +12,6 @@ package cli
 
 import (
 	"io"
-	"net/http"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -21,7 +20,6 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/ownership"
-	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -31,15 +29,13 @@ type Process struct {
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Web makes the door of flowrun serve for programs.
-	Web func(service.Surface, WebOptions) (http.Handler, error)
+	Web            Web
 }
 
 // Main runs one command line and returns its exit code.
 func Main(p Process) int {
 	out := &delivery{to: p.Stdout}
-	p.Stdout = out
-	env := &Env{Process: p}
+	env := &Env{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr, completing: len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)}
 	defer env.endScripts()
 	if Version != "" {
 		flowrun.Release = Version
@@ -48,10 +44,10 @@ func Main(p Process) int {
 		Tell:   func(message string) { env.say("warning: %s", message) },
 		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
 	})
-	root := env.root()
+	root := env.root(p.Web)
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
-	root.SetOut(p.Stdout)
+	root.SetOut(out)
 	root.SetErr(p.Stderr)
 	err := root.Execute()
 	if err != nil {
@@ -68,9 +64,12 @@ func Main(p Process) int {
 
 // Env is one run of the program: its streams, and what its commands share.
 type Env struct {
-	Process
-	color  string // --color; "" is auto
-	inJSON bool   // --progress json: errors are told so too
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+
+	color      string // --color; "" is auto
+	inJSON     bool   // --progress json: errors are told so too
+	completing bool   // a shell asks what could be typed next
 
 	scripts *hooks.Runtime // nil until asked for
 	limits  *config.Config // see bounds
@@ -84,7 +83,7 @@ type Env struct {
 	discoveries discoveries
 }
 
-func (env *Env) root() *cobra.Command {
+func (env *Env) root(web Web) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "flowrun",
 		Short: "Define a tool once, run it anywhere",
@@ -123,7 +122,7 @@ func (env *Env) root() *cobra.Command {
 		env.rejectCommand(),
 		env.cancelCommand(),
 		env.scheduleCommand(),
-		env.serveCommand(),
+		env.serveCommand(web),
 		env.demoCommand())
 	add("look",
 		env.psCommand(),

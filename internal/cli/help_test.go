@@ -179,7 +179,7 @@ func TestManPages(t *testing.T) {
 		t.Skip("groff is not installed")
 	}
 	env := &Env{}
-	for _, c := range documented(env.root()) {
+	for _, c := range documented(env.root(nil)) {
 		var page, out, complaints bytes.Buffer
 		if err := manPage(&page, c); err != nil {
 			t.Fatal(err)
@@ -197,7 +197,7 @@ func TestManPages(t *testing.T) {
 
 // TestHelpIsItsOwn: the help of every command is of that command, not of the one above it.
 func TestHelpIsItsOwn(t *testing.T) {
-	for _, c := range documented((&Env{}).root()) {
+	for _, c := range documented((&Env{}).root(nil)) {
 		if c.IsAdditionalHelpTopicCommand() {
 			continue
 		}

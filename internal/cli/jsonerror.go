@@ -27,8 +27,7 @@ type errorJSON struct {
 // message has been told already has no line.
 func (env *Env) failJSON(err error) int {
 	var text bytes.Buffer
-	people := &Env{Process: env.Process, color: "never"}
-	people.Stderr = &text
+	people := &Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: &text, color: "never"}
 	doc := errorJSON{Schema: errorSchema, ExitCode: people.fail(err)}
 	if text.Len() == 0 {
 		return doc.ExitCode

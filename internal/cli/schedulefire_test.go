@@ -83,7 +83,7 @@ func (s *stage) write(text string) {
 
 // serve begins to fire, until stop.
 func (s *stage) serve() (f *scheduler, stop func()) {
-	env := &Env{Process: Process{Stdout: io.Discard, Stderr: io.Discard}}
+	env := &Env{Stdout: io.Discard, Stderr: io.Discard}
 	f, stop = env.schedules(s.Context(), s.store, s, slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
 	s.Cleanup(stop)
 	return f, stop

@@ -26,6 +26,9 @@ import (
 	"github.com/flowrun/flowrun/metrics"
 )
 
+// Web makes the entry point of flowrun serve for programs.
+type Web func(service.Surface, WebOptions) (http.Handler, error)
+
 // WebOptions is what the door of a service for programs is told beside the service.
 type WebOptions struct {
 	Tokens   []service.Token // what callers show who come by TCP
@@ -56,7 +59,7 @@ type serveFlags struct {
 
 var logFormats = []string{"text", "json"}
 
-func (env *Env) serveCommand() *cobra.Command {
+func (env *Env) serveCommand(web Web) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use:   "serve",
@@ -82,7 +85,7 @@ service goes on with them. A second one does not wait.`,
   flowrun serve --listen 0.0.0.0:7878 --tls-cert cert.pem --tls-key key.pem --token-file token
   flowrun serve --listen unix:/run/flowrun.sock`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return env.runService(c, f) },
+		RunE: func(c *cobra.Command, _ []string) error { return env.runService(c, web, f) },
 	}
 	fl := c.Flags()
 	fl.StringArrayVar(&f.listen, "listen", nil, "listen at `HOST:PORT|unix:PATH`; :PORT is this machine only (default: 127.0.0.1:7878)")
@@ -113,7 +116,7 @@ func (f *serveFlags) check(c *cobra.Command) error {
 }
 
 // runService serves until it is told to stop.
-func (env *Env) runService(c *cobra.Command, f serveFlags) error {
+func (env *Env) runService(c *cobra.Command, web Web, f serveFlags) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
@@ -129,11 +132,11 @@ func (env *Env) runService(c *cobra.Command, f serveFlags) error {
 	if f.settings, err = env.settings(f.asking); err != nil {
 		return err
 	}
-	return env.writing(func(ctx context.Context, s *sqlite.Store) error { return env.serveUntilTold(ctx, s, door, f) })
+	return env.writing(func(ctx context.Context, s *sqlite.Store) error { return env.serveUntilTold(ctx, s, door, web, f) })
 }
 
 // serveUntilTold makes the service and its door, and takes both down again.
-func (env *Env) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f serveFlags) error {
+func (env *Env) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, web Web, f serveFlags) error {
 	d.log = env.logger(f.logFormat)
 	ec, _, err := engineConfig(s, f.consentFlags, f.maxParallel)
 	if err != nil {
@@ -206,7 +209,7 @@ func (env *Env) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, f 
 	}
 	told := env.told()
 	defer told.end()
-	err = d.open(sv, env.Web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks,
+	err = d.open(sv, web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks,
 		Version: thisBuild().Version, Log: d.log, Stopping: told.first, Schedules: fired.door()})
 	if err == nil {
 		tidy := env.keepHistory(ctx, s, f.settings)

@@ -158,7 +158,7 @@ func (d *door) add(l net.Listener, url string) {
 }
 
 // open answers whoever comes.
-func (d *door) open(sv *service.Service, web func(service.Surface, WebOptions) (http.Handler, error), o WebOptions) error {
+func (d *door) open(sv *service.Service, web Web, o WebOptions) error {
 	limit := newConnLimit()
 	o.Tokens, o.Hosts, o.Trust = d.tokens, d.hosts, limit.trust
 	handler, err := web(sv, o)

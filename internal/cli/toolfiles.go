@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/spf13/cobra"
-
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/tool"
@@ -25,16 +23,11 @@ func (env *Env) readScripts(lib *tool.Library) {
 
 // scriptLoader reads them for every library of a command, so that what fails is asked once.
 func (env *Env) scriptLoader() tool.Loader {
-	c := hooks.LoaderConfig{Runtime: env.javaScript(), Ahead: env.completes(), Bundle: bundled, Context: env.loading.context()}
+	c := hooks.LoaderConfig{Runtime: env.javaScript(), Ahead: env.completing, Bundle: bundled, Context: env.loading.context()}
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		c.Cache = filepath.Join(dir, "descriptions")
 	}
 	return hooks.Loader(c)
-}
-
-// completes says whether a shell asks what could be typed next.
-func (env *Env) completes() bool {
-	return len(env.Args) > 0 && (env.Args[0] == cobra.ShellCompRequestCmd || env.Args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
 // loading is the context that definitions are read in.
