@@ -254,17 +254,6 @@ func (env *Env) formValues(c *cobra.Command, q flowrun.Question, words []string,
 	return nil, codeError(exitParams)
 }
 
-// fieldValue is what an assignment gives to a field of a form.
-func (as assignment) fieldValue(q flowrun.Question) (any, error) {
-	typ := "string"
-	if q.Form != nil {
-		if f := q.Form.Field(as.name); f != nil {
-			typ = f.Type
-		}
-	}
-	return as.valueOf(typ, false)
-}
-
 // patience is how long it is watched whether somebody else goes on with a run.
 const patience = 5 * time.Second
 

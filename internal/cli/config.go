@@ -154,7 +154,7 @@ func (env *Env) configGetCommand() *cobra.Command {
 			}
 			list := conf.Get(args[0])
 			if len(list) == 0 && !known(args[0]) {
-				return &missingError{fmt.Errorf("there is no setting %q%s", args[0], nearOr(args[0]))}
+				return missing(fmt.Errorf("there is no setting %q%s", args[0], nearOr(args[0])))
 			}
 			for _, v := range list {
 				if v.Key == args[0] {

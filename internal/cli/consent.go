@@ -188,15 +188,6 @@ func (f *consentFlags) mayCall(tools []flowrun.UsedTool) error {
 	return nil
 }
 
-// refusedError says that the policy, or a person, did not let a call go ahead.
-type refusedError struct {
-	reason      string
-	permissions []string // that it would have needed
-	askable     bool     // a person could have let it go ahead
-}
-
-func (e *refusedError) Error() string { return console.Visible(e.reason) }
-
 // foresee tells at a dry run what would become of the call.
 func (env *Env) foresee(what subject, f consentFlags) {
 	switch v := env.judge(what, f); v.Decision {
@@ -244,7 +235,7 @@ func (env *Env) consent(s *sqlite.Store, what subject, f consentFlags) (id strin
 		if d.By == "terminal" {
 			v.Reason += ", and the answer was no"
 		}
-		return "", &refusedError{v.Reason, d.Permissions, d.By == "policy" && f.judge(what, true).Decision == policy.Ask}
+		return "", &refusedError{reason: v.Reason, permissions: d.Permissions, askable: d.By == "policy" && f.judge(what, true).Decision == policy.Ask}
 	}
 	if what.run != "" {
 		id = "" // it keeps its own

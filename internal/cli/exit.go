@@ -49,10 +49,12 @@ func usagef(c *cobra.Command, format string, args ...any) error {
 // missingError is a file named on the command line that does not exist.
 type missingError struct{ error }
 
+func missing(err error) error { return &missingError{err} }
+
 // named marks an error about a definition that the caller named.
 func named(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return &missingError{err}
+		return missing(err)
 	}
 	if errors.Is(err, syscall.EISDIR) {
 		return usage(fmt.Errorf("%w; name a file in it, or a tool", err), nil)
@@ -64,6 +66,22 @@ func named(err error) error {
 type codeError int
 
 func (e codeError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// refusedError says that the policy, or a person, did not let a call go ahead.
+type refusedError struct {
+	reason      string
+	permissions []string // that it would have needed
+	askable     bool     // a person could have let it go ahead
+}
+
+func (e *refusedError) Error() string { return console.Visible(e.reason) }
+
+// serverError is why a service cannot be, or cannot be reached.
+type serverError struct{ error }
+
+func (e *serverError) Unwrap() error { return e.error }
+
+func noService(format string, args ...any) error { return &serverError{fmt.Errorf(format, args...)} }
 
 // fail prints an error and answers its exit code.
 func (env *Env) fail(err error) int {

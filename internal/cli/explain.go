@@ -75,7 +75,7 @@ func unknownCode(code string) error {
 	if way == "" {
 		way = "; flowrun explain lists them"
 	}
-	return &missingError{fmt.Errorf("there is no page about %q%s", code, way)}
+	return missing(fmt.Errorf("there is no page about %q%s", code, way))
 }
 
 func (env *Env) listPages(pages []explain.Page) error {

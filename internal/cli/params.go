@@ -188,3 +188,14 @@ func typeOf(p *flowrun.Plan, name string) string {
 	}
 	return p.Definition.Parameters[i].Type
 }
+
+// fieldValue is what an assignment gives to a field of a form.
+func (as assignment) fieldValue(q flowrun.Question) (any, error) {
+	typ := "string"
+	if q.Form != nil {
+		if f := q.Form.Field(as.name); f != nil {
+			typ = f.Type
+		}
+	}
+	return as.valueOf(typ, false)
+}

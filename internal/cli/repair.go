@@ -50,7 +50,7 @@ with a code, and value is null. The exit code is 0 when every line was answered.
 			}
 			f, err := os.Open(args[0])
 			if err != nil {
-				return &missingError{fmt.Errorf("cannot read the calls: %w", err)}
+				return missing(fmt.Errorf("cannot read the calls: %w", err))
 			}
 			defer f.Close()
 			return env.repairLines(f)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun"
@@ -245,4 +246,42 @@ func (p addedPlan) rule() *tool.Schedule {
 func (p addedPlan) String() string {
 	b, _ := json.Marshal(p) // texts and parameters that came from JSON or the command line
 	return string(b)
+}
+
+func (t *timetable) all() []planned {
+	if t == nil {
+		return nil
+	}
+	return t.entries
+}
+
+// find is the schedule that a word means: an id, else a name. Of several with a name,
+// that of the project here is meant, then one of no project.
+func (t *timetable) find(word string) (planned, error) {
+	var ids, names []string
+	var found []planned
+	for _, e := range t.entries {
+		names = append(names, e.name)
+		switch {
+		case e.Name == word:
+			return e, nil
+		case e.name == word:
+			found, ids = append(found, e), append(ids, e.Name)
+		}
+	}
+	here := projectHere()
+	for _, project := range []string{here, ""} {
+		for _, e := range found {
+			if e.project == project {
+				return e, nil
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return planned{}, missing(fmt.Errorf("cannot find schedule %q%s", word, then(nearest(word, names), "flowrun schedule list shows them")))
+	case 1:
+		return found[0], nil
+	}
+	return planned{}, usage(fmt.Errorf("%q could be several schedules; write %s", word, strings.Join(ids, " or ")), nil)
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log"
 	"log/slog"
 	"net/http"
@@ -318,13 +317,6 @@ func (env *Env) keepHistory(ctx context.Context, s *sqlite.Store, c *config.Conf
 		work.Wait()
 	}
 }
-
-// serverError is why a service cannot be, or cannot be reached.
-type serverError struct{ error }
-
-func (e *serverError) Unwrap() error { return e.error }
-
-func noService(format string, args ...any) error { return &serverError{fmt.Errorf(format, args...)} }
 
 // quiet is where net/http complains of clients.
 func quiet() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }

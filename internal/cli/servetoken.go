@@ -47,7 +47,7 @@ func tokensOf(c *cobra.Command, file string) (list []service.Token, err error) {
 	text, err := readPrivate(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &missingError{fmt.Errorf("--token-file: %w", err)}
+		return nil, missing(fmt.Errorf("--token-file: %w", err))
 	case err != nil:
 		return nil, usagef(c, "--token-file: %v", err)
 	}

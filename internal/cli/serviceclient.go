@@ -104,7 +104,7 @@ func refusal(status int, answer []byte) error {
 	case e.Code == "invalid-parameters":
 		return &flowrun.ParamsError{Problems: e.Problems}
 	case status == http.StatusNotFound:
-		return &missingError{said}
+		return missing(said)
 	case status == http.StatusForbidden, status == http.StatusConflict:
 		return &refusedError{reason: said.Error()}
 	}

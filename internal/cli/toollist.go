@@ -120,7 +120,7 @@ func (env *Env) listed(dir string, all bool) ([]tool.Listed, error) {
 		return env.tools(lib), nil
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, &missingError{fmt.Errorf("cannot list %s: it is not a folder", dir)}
+		return nil, missing(fmt.Errorf("cannot list %s: it is not a folder", dir))
 	}
 	list, err := lib.ListFolder(dir)
 	if err != nil {

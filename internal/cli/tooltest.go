@@ -224,7 +224,7 @@ func chosen(cases []trial.Case, names []string) ([]trial.Case, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, &missingError{fmt.Errorf("there is no test %q%s", name, cmp.Or(nearest(name, known), "; "+theTests(known)))}
+			return nil, missing(fmt.Errorf("there is no test %q%s", name, cmp.Or(nearest(name, known), "; "+theTests(known))))
 		}
 	}
 	return slices.DeleteFunc(cases, func(c trial.Case) bool { return !slices.Contains(names, c.Test.Name) }), nil

@@ -75,7 +75,7 @@ func (env *Env) trust(stateDir, folder string) error {
 		if err == nil {
 			err = errors.New("it is no folder")
 		}
-		return &missingError{fmt.Errorf("cannot trust %q: %w", folder, err)}
+		return missing(fmt.Errorf("cannot trust %q: %w", folder, err))
 	}
 	vouched, err := env.vouch(stateDir, folder)
 	if err != nil {
@@ -89,7 +89,7 @@ func (env *Env) trust(stateDir, folder string) error {
 	case vouched && len(t.Needed) == 0:
 		return nil
 	case t.Folder == "":
-		return &missingError{fmt.Errorf("cannot find a project: neither %s nor a folder above it has a folder .flowrun or .cycod/tools", folder)}
+		return missing(fmt.Errorf("cannot find a project: neither %s nor a folder above it has a folder .flowrun or .cycod/tools", folder))
 	case len(t.Needed) > 0:
 		env.showNeeded(t)
 	}
@@ -168,7 +168,7 @@ func (env *Env) forget(stateDir, folder string) error {
 			return nil
 		}
 	}
-	return &missingError{fmt.Errorf("nobody has decided about %q; flowrun trust --list shows the projects that are", folder)}
+	return missing(fmt.Errorf("nobody has decided about %q; flowrun trust --list shows the projects that are", folder))
 }
 
 // settings are the settings in force for a command that runs something. Where the
