@@ -344,7 +344,7 @@ func (env *Env) carryOut(past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store
 		return err
 	}
 	if !f.watch { // who watches sees how it ends
-		defer func() { env.notify(ctx, sig, s, ended{res, plan, past, err}, f.consentFlags, f.dir) }()
+		defer func() { env.notify(ctx, sig, s, ended{res: res, plan: plan, past: past, err: err}, f.consentFlags, f.dir) }()
 	}
 	if err := cmp.Or(err, out.err, env.print(res, f.output)); err != nil {
 		if s != nil && res.Status == dag.Interrupted && speaks(f.progress) {

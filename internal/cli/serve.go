@@ -187,14 +187,14 @@ func (env *Env) serveUntilTold(ctx context.Context, s *sqlite.Store, d *door, we
 		},
 		Passes: passes,
 		Ended: func(ctx context.Context, e service.Ended) {
-			env.notifier(s, d, f, e.Workspace, e.Result.ID).tell(ctx, ended{e.Result, e.Plan, e.Past, e.Err})
+			env.notifier(s, d, f, e.Workspace, e.Result.ID).tell(ctx, ended{res: e.Result, plan: e.Plan, past: e.Past, err: e.Err})
 		},
 		Unbegun: func(ctx context.Context, u service.Unbegun) {
 			run := program.Run(u.Result.Tool)
 			for _, e := range u.Events {
 				run.Emit(e)
 			}
-			env.notifier(s, d, f, u.Workspace, u.Result.ID).tell(ctx, ended{u.Result, u.Plan, nil, nil})
+			env.notifier(s, d, f, u.Workspace, u.Result.ID).tell(ctx, ended{res: u.Result, plan: u.Plan})
 		}})
 	if err != nil {
 		return err
