@@ -12,15 +12,22 @@ package cli
 
 import (
 	"io"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/cli/author"
+	"github.com/flowrun/flowrun/internal/cli/doctor"
+	"github.com/flowrun/flowrun/internal/cli/models"
+	"github.com/flowrun/flowrun/internal/cli/past"
+	"github.com/flowrun/flowrun/internal/cli/runs"
+	"github.com/flowrun/flowrun/internal/cli/schedules"
+	"github.com/flowrun/flowrun/internal/cli/serve"
+	"github.com/flowrun/flowrun/internal/cli/settings"
+	"github.com/flowrun/flowrun/internal/cli/tools"
+	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/ownership"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Process is what the command line may use of its process. Tests hand in their
@@ -29,61 +36,40 @@ type Process struct {
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Web            Web
+	Web            serve.Web
 }
 
 // Main runs one command line and returns its exit code.
 func Main(p Process) int {
-	out := &delivery{to: p.Stdout}
-	env := &Env{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr, completing: len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)}
-	defer env.endScripts()
-	if Version != "" {
-		flowrun.Release = Version
+	out := &ui.Delivery{To: p.Stdout}
+	env := &ui.Env{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr, Completing: len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)}
+	defer env.EndScripts()
+	if ui.Version != "" {
+		flowrun.Release = ui.Version
 	}
 	ownership.Use(ownership.Guard{
-		Tell:   func(message string) { env.say("warning: %s", message) },
+		Tell:   func(message string) { env.Notef("warning: %s", message) },
 		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
 	})
-	root := env.root(p.Web)
+	root := root(env, p.Web)
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
 	root.SetOut(out)
 	root.SetErr(p.Stderr)
 	err := root.Execute()
 	if err != nil {
-		err = env.unknownWord(root, err)
+		err = unknownWord(env, root, err)
 	}
-	if lost := out.failed(); lost != nil {
+	if lost := out.Failed(); lost != nil {
 		err = lost
 	}
 	if err != nil {
-		return env.fail(err)
+		return env.ReportError(err)
 	}
 	return 0
 }
 
-// Env is one run of the program: its streams, and what its commands share.
-type Env struct {
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-
-	color      string // --color; "" is auto
-	inJSON     bool   // --progress json: errors are told so too
-	completing bool   // a shell asks what could be typed next
-
-	scripts *hooks.Runtime // nil until asked for
-	limits  *config.Config // see bounds
-	bounded bool           // whether bounds has been asked
-	load    tool.Loader    // of .tool.js files; nil until asked for
-	loading loading        // ends load
-	inForce *config.Config // of the command that runs something; nil until it has read them
-
-	trustOnce   bool        // --trust-project of a command that runs something
-	heeds       atomic.Bool // signals are heard by what a command does, see signals
-	discoveries discoveries
-}
-
-func (env *Env) root(web Web) *cobra.Command {
+func root(env *ui.Env, web serve.Web) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "flowrun",
 		Short: "Define a tool once, run it anywhere",
@@ -94,17 +80,17 @@ func (env *Env) root(web Web) *cobra.Command {
   flowrun show latest                   see what came of it
   flowrun resume latest                 go on where it stopped
   flowrun validate                      check every definition in reach`,
-		RunE:               env.brief,
-		PersistentPreRunE:  checkState,
+		RunE:               func(p1 *cobra.Command, p2 []string) error { return brief(env, p1, p2) },
+		PersistentPreRunE:  ui.CheckState,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // they are ours
 	}
 	root.SetHelpFunc(help)
-	root.SetHelpCommand(env.helpCommand())
+	root.SetHelpCommand(helpCommand(env))
 	root.SetHelpCommandGroupID("self")
-	root.SetFlagErrorFunc(wrongFlag)
-	env.colorFlag(root)
+	root.SetFlagErrorFunc(ui.WrongFlag)
+	env.ColorFlag(root)
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"}, &cobra.Group{ID: "self", Title: "flowrun itself:"})
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
@@ -113,28 +99,28 @@ func (env *Env) root(web Web) *cobra.Command {
 		}
 	}
 	add("run",
-		env.runCommand(),
-		env.callCommand(),
-		env.repairCommand(),
-		env.resumeCommand(),
-		env.retryCommand(),
-		env.approveCommand(),
-		env.rejectCommand(),
-		env.cancelCommand(),
-		env.scheduleCommand(),
-		env.serveCommand(web),
-		env.demoCommand())
+		runs.RunCommand(env),
+		models.CallCommand(env),
+		models.RepairCommand(env),
+		runs.ResumeCommand(env),
+		runs.RetryCommand(env),
+		runs.ApproveCommand(env),
+		runs.RejectCommand(env),
+		runs.CancelCommand(env),
+		schedules.ScheduleCommand(env),
+		serve.ServeCommand(env, web),
+		runs.DemoCommand(env))
 	add("look",
-		env.psCommand(),
-		env.runsCommand(),
-		env.showCommand(),
-		env.logsCommand(),
-		env.timelineCommand(),
-		env.eventsCommand(),
-		env.statsCommand(),
-		env.historyCommand())
-	add("author", env.initCommand(), env.validateCommand(), env.explainCommand(), env.graphCommand(), env.explainCacheCommand(), env.schemaCommand(), env.toolCommand())
-	add("self", env.configCommand(), env.trustCommand(), env.completionCommand(), env.doctorCommand(), env.manCommand(), env.versionCommand())
-	root.AddCommand(append(topicCommands(), toolsTopic())...)
+		past.PsCommand(env),
+		past.RunsCommand(env),
+		past.ShowCommand(env),
+		past.LogsCommand(env),
+		past.TimelineCommand(env),
+		past.EventsCommand(env),
+		past.StatsCommand(env),
+		past.HistoryCommand(env))
+	add("author", author.InitCommand(env), tools.ValidateCommand(env), author.ExplainCommand(env), author.GraphCommand(env), runs.ExplainCacheCommand(env), author.SchemaCommand(env), tools.ToolCommand(env))
+	add("self", settings.ConfigCommand(env), settings.TrustCommand(env), completionCommand(env), doctor.DoctorCommand(env), manCommand(env), versionCommand(env))
+	root.AddCommand(append(topicCommands(), tools.ToolsTopic())...)
 	return root
 }

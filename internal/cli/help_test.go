@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
 // TestExitCodesPage: every exit code there is has a line, and no other.
@@ -178,8 +179,8 @@ func TestManPages(t *testing.T) {
 		}
 		t.Skip("groff is not installed")
 	}
-	env := &Env{}
-	for _, c := range documented(env.root(nil)) {
+	env := &ui.Env{}
+	for _, c := range documented(root(env, nil)) {
 		var page, out, complaints bytes.Buffer
 		if err := manPage(&page, c); err != nil {
 			t.Fatal(err)
@@ -197,7 +198,7 @@ func TestManPages(t *testing.T) {
 
 // TestHelpIsItsOwn: the help of every command is of that command, not of the one above it.
 func TestHelpIsItsOwn(t *testing.T) {
-	for _, c := range documented((&Env{}).root(nil)) {
+	for _, c := range documented(root((&ui.Env{}), nil)) {
 		if c.IsAdditionalHelpTopicCommand() {
 			continue
 		}

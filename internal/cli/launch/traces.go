@@ -1,0 +1,138 @@
+package launch
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/telemetry"
+)
+
+// flushTime is how long the last spans of a run may take to be sent.
+const flushTime = 5 * time.Second
+
+// tracing is OpenTelemetry for one engine, nil where there is nothing to tell anybody.
+type tracing struct {
+	tracer *telemetry.Tracer
+
+	mu   sync.Mutex
+	lost error
+	runs map[string]telemetry.About // of a service, while it has them
+}
+
+// newTracing reads the settings. about is as in telemetry.Options. An error is about the
+// settings, and no reason not to run: they are often those of a whole machine.
+func NewTraces(about func(run string) telemetry.About) (*tracing, error) {
+	settings, err := telemetry.Read()
+	if settings == nil && Inherited() == (flowrun.TraceContext{}) {
+		return nil, err
+	}
+	t := &tracing{}
+	t.tracer = telemetry.New(settings, telemetry.Options{Version: ui.ThisBuild().Version, About: about, Warn: func(err error) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.lost = err
+	}})
+	return t, err
+}
+
+// inherited is the trace that this process is part of.
+func Inherited() flowrun.TraceContext {
+	c := flowrun.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")}
+	if _, ok := telemetry.Parse(c.Parent, c.State); !ok {
+		return flowrun.TraceContext{}
+	}
+	return c
+}
+
+// join has an engine traced.
+func (t *tracing) Join(c *flowrun.Config) {
+	if t != nil {
+		c.Sinks = append(c.Sinks, t.tracer)
+		c.Trace = t.tracer.Trace
+	}
+}
+
+// end sends what is left, for a few seconds. An interrupt that comes meanwhile, or a
+// second one, ends that. It answers what kept spans from arriving.
+func (t *tracing) End(ctx context.Context, force <-chan struct{}) error {
+	if t == nil {
+		return nil
+	}
+	flush, stop := context.WithTimeout(context.Background(), flushTime)
+	defer stop()
+	if ctx.Err() == nil {
+		defer context.AfterFunc(ctx, stop)()
+	}
+	go func() {
+		select {
+		case <-force:
+			stop()
+		case <-flush.Done():
+		}
+	}()
+	t.tracer.Close(flush)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lost
+}
+
+// serviceTracing is newTracing for a service. What keeps spans from arriving is told to its log.
+func NewServiceTraces(log *slog.Logger) *tracing {
+	var t *tracing
+	t, err := NewTraces(func(run string) telemetry.About {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.runs[run]
+	})
+	if err != nil {
+		log.Warn("traces are not sent", "error", err.Error())
+	}
+	if t != nil {
+		t.runs = map[string]telemetry.About{}
+	}
+	return t
+}
+
+// follow makes a run of a service known, until done is called. Where its caller is part
+// of no trace it is part of the service's.
+func (t *tracing) Follow(b service.Begun) (done func()) {
+	if t == nil {
+		return func() {}
+	}
+	if b.Trace == (flowrun.TraceContext{}) {
+		b.Trace = Inherited()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.runs[b.Run] = AboutRun(b.Plan, b.Past, b.Retries, b.Trace)
+	return func() {
+		t.tracer.Leave(b.Run)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.runs, b.Run)
+	}
+}
+
+// aboutRun is what a trace says of a run that is part of another: a new one, one that
+// goes on, or one that tries another again.
+func AboutRun(plan *flowrun.Plan, past, retries *flowrun.Past, now flowrun.TraceContext) telemetry.About {
+	about := telemetry.About{Tool: plan.Name(), Parent: now.Parent, State: now.State}
+	switch {
+	case past != nil:
+		was := past.Record.Trace
+		about.Parent, about.State, about.Past = was.Parent, was.State, past.Events
+		if c, ok := telemetry.Parse(now.Parent, now.State); ok && now != was {
+			about.Links = append(about.Links, c)
+		}
+	case retries != nil:
+		was := retries.Record.Trace
+		about.Links = append(about.Links, telemetry.Root(retries.Record.ID, was.Parent, was.State))
+	}
+	return about
+}
