@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/starter"
 )
 
-// initCommand writes what a project begins with.
+// InitCommand writes what a project begins with.
 func InitCommand(env *ui.Env) *cobra.Command {
 	var template string
 	var names, words []string

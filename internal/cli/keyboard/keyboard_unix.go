@@ -22,7 +22,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// keyboard is the terminal that flowrun was started on, for interactive steps. While
+// Keyboard is the terminal that flowrun was started on, for interactive steps. While
 // a step has it, every key is the step's, Ctrl-C too: the step's own terminal makes a
 // signal of it. Ctrl-C three times within a second is for flowrun.
 type Keyboard struct {
@@ -39,7 +39,7 @@ type Keyboard struct {
 	ended bool          // what the step wrote last was the end of a line
 }
 
-// cover says which view is on the terminal.
+// SetView says which view is on the terminal.
 func (k *Keyboard) SetView(v *console.View) {
 	if k == nil {
 		return
@@ -49,7 +49,7 @@ func (k *Keyboard) SetView(v *console.View) {
 	k.view = v
 }
 
-// keyboard is nil where nobody can answer.
+// Open is nil where nobody can answer.
 func Open(env *ui.Env, noInput bool) *Keyboard {
 	in, ok := env.Stdin.(*os.File)
 	if noInput || !ok || !ui.IsTerminal(in) {
@@ -67,7 +67,7 @@ func Open(env *ui.Env, noInput bool) *Keyboard {
 	return k
 }
 
-// screen is a writer for what is not the step's.
+// Screen is a writer for what is not the step's.
 func (k *Keyboard) Screen(w io.Writer) io.Writer {
 	if k == nil || !ui.IsTerminal(w) {
 		return w
@@ -128,7 +128,7 @@ func (k *Keyboard) take() error {
 	return nil
 }
 
-// release gives the terminal back as it was. It may be called at any time.
+// Release gives the terminal back as it was. It may be called at any time.
 func (k *Keyboard) Release() {
 	if k == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// keyboard is not there on Windows: interactive steps do not run there yet.
+// Keyboard is not there on Windows: interactive steps do not run there yet.
 type Keyboard struct{}
 
 func Open(env *ui.Env, _ bool) *Keyboard { return nil }

@@ -19,7 +19,7 @@ type Prompt struct {
 	Out  io.Writer
 }
 
-// sit waits for the terminal to be free.
+// Prompt waits for the terminal to be free.
 func (k *Keyboard) Prompt(ctx context.Context) (*Prompt, error) {
 	select {
 	case k.seat <- struct{}{}:
@@ -47,10 +47,10 @@ func (s *Prompt) Close() {
 	<-s.keys.seat
 }
 
-// dropTyped forgets what was typed before a question.
+// DiscardInput forgets what was typed before a question.
 func (s *Prompt) DiscardInput() { ui.DiscardTyped(s.keys.in) }
 
-// read is the next line that is typed; the error is io.EOF, or that of ctx.
+// ReadLine is the next line that is typed; the error is io.EOF, or that of ctx.
 func (s *Prompt) ReadLine(ctx context.Context) (string, error) {
 	wake, waker, err := os.Pipe()
 	if err != nil {

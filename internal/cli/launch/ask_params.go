@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// askMissing has a person give the required parameters that are missing, one by one, each held
+// AskMissing has a person give the required parameters that are missing, one by one, each held
 // against the parameter's own rules. Where something else is wrong, or nobody can be
 // asked, it asks nothing: running the plan says what is wrong.
 func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.World, params map[string]any, f ui.Asking) error {
@@ -44,7 +44,7 @@ func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.World, params map[string
 	return nil
 }
 
-// problems are what is wrong with parameters; none where Bind has something else to
+// Problems are what is wrong with parameters; none where Bind has something else to
 // say, which it says again when the plan runs.
 func Problems(p *flowrun.Plan, w flowrun.World, params map[string]any) *flowrun.ParamsError {
 	var bad *flowrun.ParamsError
@@ -54,7 +54,7 @@ func Problems(p *flowrun.Plan, w flowrun.World, params map[string]any) *flowrun.
 	return bad
 }
 
-// until asks for one parameter until the answer will do, and puts it into params.
+// askUntilValid asks for one parameter until the answer will do, and puts it into params.
 func askUntilValid(q *ui.Questions, p *flowrun.Plan, w flowrun.World, params map[string]any, d *tool.Parameter) error {
 	introduce(q, d)
 	for {

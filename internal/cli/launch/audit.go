@@ -13,7 +13,7 @@ const (
 	AuditRefuse  = "refuse"
 )
 
-// decision is what the audit list keeps of a call that was asked about or refused
+// Decision is what the audit list keeps of a call that was asked about or refused
 // (S1-217, S1-218). Secrets are masked in it.
 type Decision struct {
 	Tool        string            `json:"tool"`

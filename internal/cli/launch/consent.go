@@ -21,7 +21,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// consentFlags are the flags of every command through which calls come in.
+// ConsentFlags are the flags of every command through which calls come in.
 type ConsentFlags struct {
 	ui.Asking
 	approve, deny []string
@@ -42,7 +42,7 @@ func (f *ConsentFlags) Declare(c *cobra.Command) {
 	c.RegisterFlagCompletionFunc("auto-deny", words)
 }
 
-// check holds the patterns against their form.
+// Check holds the patterns against their form.
 func (f *ConsentFlags) Check(c *cobra.Command) error {
 	for _, flag := range []struct {
 		name string
@@ -57,7 +57,7 @@ func (f *ConsentFlags) Check(c *cobra.Command) error {
 	return nil
 }
 
-// rules are the patterns of flags and settings, which have been checked.
+// Rules are the patterns of flags and settings, which have been checked.
 func (f *ConsentFlags) Rules() (r policy.Rules) {
 	add := func(to *[]policy.Pattern, text, origin string, where policy.Place) {
 		if p, err := policy.ParsePattern(text, origin); err == nil {
@@ -83,7 +83,7 @@ func (f *ConsentFlags) Rules() (r policy.Rules) {
 	return r
 }
 
-// subject is what somebody wants to run.
+// Subject is what somebody wants to run.
 type Subject struct {
 	Run        string // that is taken up again; "" for a new one
 	Tools      []flowrun.UsedTool
@@ -91,7 +91,7 @@ type Subject struct {
 	Unrecorded bool // the run is not put on record
 }
 
-// facts are what the policy judges by.
+// Facts are what the policy judges by.
 func (s Subject) Facts() (list []policy.Tool) {
 	for _, u := range s.Tools {
 		list = append(list, factsOf(u, func(*tool.Definition) (file, why string) { return "", "" }))
@@ -147,7 +147,7 @@ func (f *ConsentFlags) judge(what Subject, canAsk bool) policy.Verdict {
 	return f.Verdict(what.Tools, "", canAsk)
 }
 
-// verdict is what the policy says of tools, the first of which is called; written is how
+// Verdict is what the policy says of tools, the first of which is called; written is how
 // the caller named it, "" for by its name.
 func (f *ConsentFlags) Verdict(tools []flowrun.UsedTool, written string, canAsk bool) policy.Verdict {
 	if f.at() == policy.Call {
@@ -156,7 +156,7 @@ func (f *ConsentFlags) Verdict(tools []flowrun.UsedTool, written string, canAsk 
 	return policy.Decide(policy.Request{Door: f.at(), Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules(), CanAsk: canAsk})
 }
 
-// judgeTests marks the tests of tools that may not run, and answers what else they are held
+// JudgeTests marks the tests of tools that may not run, and answers what else they are held
 // against. Nobody is asked for a test.
 func JudgeTests(env *ui.Env, cases []trial.Case) (*ConsentFlags, error) {
 	settings, err := ui.LoadSettings(env, false)
@@ -173,7 +173,7 @@ func JudgeTests(env *ui.Env, cases []trial.Case) (*ConsentFlags, error) {
 	return f, nil
 }
 
-// mayCall is flowrun.Config.MayCall: a tool that a script calls, and that its permissions
+// MayCall is flowrun.Config.MayCall: a tool that a script calls, and that its permissions
 // name, is held against the same rules as the tool that the script is of. Nobody is asked,
 // and nobody has named it.
 func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
@@ -189,7 +189,7 @@ func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
 	return nil
 }
 
-// foresee tells at a dry run what would become of the call.
+// PreviewDecision tells at a dry run what would become of the call.
 func PreviewDecision(env *ui.Env, what Subject, f ConsentFlags) {
 	switch v := judge(env, what, f); v.Decision {
 	case policy.Refuse:
@@ -199,7 +199,7 @@ func PreviewDecision(env *ui.Env, what Subject, f ConsentFlags) {
 	}
 }
 
-// consent lets a call go ahead, asks a person, or refuses with a *refusedError. What was
+// Consent lets a call go ahead, asks a person, or refuses with a *refusedError. What was
 // asked or refused is recorded first; id is the run's, where the record names it. s is
 // the history where it is open already.
 func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id string, err error) {
@@ -244,7 +244,7 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 	return id, nil
 }
 
-// record writes a decision into the audit list.
+// RecordDecision writes a decision into the audit list.
 func RecordDecision(env *ui.Env, s *sqlite.Store, run string, d Decision) error {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -268,7 +268,7 @@ func inquire(env *ui.Env, v policy.Verdict, p *flowrun.Preview) (bool, error) {
 	return yes, err
 }
 
-// putTo is inquire with an interrupted error for Ctrl-C.
+// AskApproval is inquire with an interrupted error for Ctrl-C.
 func AskApproval(env *ui.Env, v policy.Verdict, p *flowrun.Preview) (bool, error) {
 	card := approval(v, p)
 	width := cmp.Or(env.ErrWidth(), 80)
@@ -315,7 +315,7 @@ func around(s flowrun.Surroundings) console.ApprovalAround {
 	return a
 }
 
-// describe adds what the call was about.
+// Describe adds what the call was about.
 func (d *Decision) Describe(p *flowrun.Preview) {
 	d.Permissions = p.Permissions()
 	for _, t := range p.Tools {

@@ -24,7 +24,7 @@ func (f *ConsentFlags) modelVerdict(tools []flowrun.UsedTool, written string, ca
 	return policy.Decide(r)
 }
 
-// modelFacts are what the policy judges a call of a model by.
+// ModelFacts are what the policy judges a call of a model by.
 func (f *ConsentFlags) ModelFacts(tools []flowrun.UsedTool, written string) (list []policy.Tool) {
 	for i, u := range tools {
 		t := factsOf(u, f.knownBy)

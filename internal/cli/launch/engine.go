@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// engineConfig is what flags and settings make of an engine; s is the history, nil for
+// EngineConfig is what flags and settings make of an engine; s is the history, nil for
 // none. parallel is --max-parallel. tidy takes away what the engine leaves then.
 func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun.Config, tidy func(), err error) {
 	config = flowrun.Config{Parallel: parallel, StateDir: flowrun.DefaultStateDir(),

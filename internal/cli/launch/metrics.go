@@ -35,10 +35,10 @@ type meter struct {
 	work    sync.WaitGroup
 }
 
-// measureFlags are --metrics-file and --metrics-addr; "" for none.
+// MetricsFlags are --metrics-file and --metrics-addr; "" for none.
 type MetricsFlags struct{ File, Addr string }
 
-// engine makes the engine of one run, measured where a flag asks for it. done is to be
+// NewEngine makes the engine of one run, measured where a flag asks for it. done is to be
 // called when the run has ended. A file or an address that cannot be used is a wrong
 // command line: nothing has begun.
 func NewEngine(env *ui.Env, config flowrun.Config, plan *flowrun.Plan, f MetricsFlags) (_ *flowrun.Engine, done func(), err error) {

@@ -19,7 +19,7 @@ import (
 // auditNotify is the action of the audit list for a notice that could not be sent.
 const auditNotify = "notify"
 
-// ended is a run that has come to an end, or to rest, as notices see it.
+// RunEnd is a run that has come to an end, or to rest, as notices see it.
 type RunEnd struct {
 	Result *flowrun.Result
 	Plan   *flowrun.Plan
@@ -27,7 +27,7 @@ type RunEnd struct {
 	Err    error         // why the engine could not bring it to its end; nil where it could
 }
 
-// rulesOf are the notifications of a plan's tool, where there is one, and of the settings in
+// RulesOf are the notifications of a plan's tool, where there is one, and of the settings in
 // force. Those of
 // tools that it uses inside do not count.
 func RulesOf(p *flowrun.Plan, c *config.Config) (list []notice.Rule) {
@@ -61,7 +61,7 @@ func written(t *tool.Text) string {
 	return t.S
 }
 
-// notifier sends notices for the flowrun command, and tells and notes what could not be
+// Notifier sends notices for the flowrun command, and tells and notes what could not be
 // sent.
 type Notifier struct {
 	Store    *sqlite.Store // nil: no history
@@ -70,7 +70,7 @@ type Notifier struct {
 	Report   func(trouble string)
 }
 
-// notify tells those who want to know how a run ended. It changes nothing of the run. An
+// Notify tells those who want to know how a run ended. It changes nothing of the run. An
 // interrupt ends it. dir is where paths in rules count from.
 func Notify(env *ui.Env, ctx context.Context, sig *ui.Signals, s *sqlite.Store, e RunEnd, f ConsentFlags, dir string) {
 	ctx, stop := sig.UntilSecond(ctx)
@@ -144,7 +144,7 @@ func (e RunEnd) before(s *sqlite.Store) dag.Status {
 	return dag.Pending
 }
 
-// noticeJSON is a notification in a dry run.
+// NoticeJSON is a notification in a dry run.
 type NoticeJSON struct {
 	By string         `json:"by"`
 	On []notice.Event `json:"on"`

@@ -22,7 +22,7 @@ type assignment struct {
 	json       bool
 }
 
-// assignments splits the words after the tool's name; a word that assigns nothing
+// Assignments splits the words after the tool's name; a word that assigns nothing
 // is a usage error.
 func Assignments(c *cobra.Command, words []string) ([]assignment, error) {
 	var list []assignment
@@ -40,7 +40,7 @@ func Assignments(c *cobra.Command, words []string) ([]assignment, error) {
 	return list, nil
 }
 
-// params joins --params and the assignments, which win. Problems with values are
+// Params joins --params and the assignments, which win. Problems with values are
 // a *flowrun.ParamsError, together with those Bind finds.
 func Params(env *ui.Env, p *flowrun.Plan, w flowrun.World, document string, list []assignment) (map[string]any, error) {
 	bad := &flowrun.ParamsError{Tool: p.Name()}
@@ -97,7 +97,7 @@ func more(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.World, raw map[st
 	}
 }
 
-// document reads the --params file: one JSON object; "-" is stdin.
+// Document reads the --params file: one JSON object; "-" is stdin.
 func Document(env *ui.Env, name string) (map[string]any, error) {
 	if name == "" {
 		return map[string]any{}, nil
@@ -122,7 +122,7 @@ func Document(env *ui.Env, name string) (map[string]any, error) {
 	return m, nil
 }
 
-// wayOut says how to write what was probably meant.
+// WayOut says how to write what was probably meant.
 func (as assignment) WayOut() string {
 	if as.json {
 		return fmt.Sprintf("plain text is written %s=...", as.Name)
@@ -171,7 +171,7 @@ func typeOf(p *flowrun.Plan, name string) string {
 	return p.Definition.Parameters[i].Type
 }
 
-// fieldValue is what an assignment gives to a field of a form.
+// FieldValue is what an assignment gives to a field of a form.
 func (as assignment) FieldValue(q flowrun.Question) (any, error) {
 	typ := "string"
 	if q.Form != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// retain removes the history that the settings do not keep, after a run. That is a look
+// Retain removes the history that the settings do not keep, after a run. That is a look
 // at the list of runs most of the time; how large the logs are is measured now and then.
 // What goes wrong is no fault of the run.
 func Retain(env *ui.Env, ctx context.Context, s *sqlite.Store, c *config.Config) {

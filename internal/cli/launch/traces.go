@@ -25,7 +25,7 @@ type tracing struct {
 	runs map[string]telemetry.About // of a service, while it has them
 }
 
-// newTracing reads the settings. about is as in telemetry.Options. An error is about the
+// NewTraces reads the settings. about is as in telemetry.Options. An error is about the
 // settings, and no reason not to run: they are often those of a whole machine.
 func NewTraces(about func(run string) telemetry.About) (*tracing, error) {
 	settings, err := telemetry.Read()
@@ -41,7 +41,7 @@ func NewTraces(about func(run string) telemetry.About) (*tracing, error) {
 	return t, err
 }
 
-// inherited is the trace that this process is part of.
+// Inherited is the trace that this process is part of.
 func Inherited() flowrun.TraceContext {
 	c := flowrun.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")}
 	if _, ok := telemetry.Parse(c.Parent, c.State); !ok {
@@ -50,7 +50,7 @@ func Inherited() flowrun.TraceContext {
 	return c
 }
 
-// join has an engine traced.
+// Join has an engine traced.
 func (t *tracing) Join(c *flowrun.Config) {
 	if t != nil {
 		c.Sinks = append(c.Sinks, t.tracer)
@@ -58,7 +58,7 @@ func (t *tracing) Join(c *flowrun.Config) {
 	}
 }
 
-// end sends what is left, for a few seconds. An interrupt that comes meanwhile, or a
+// End sends what is left, for a few seconds. An interrupt that comes meanwhile, or a
 // second one, ends that. It answers what kept spans from arriving.
 func (t *tracing) End(ctx context.Context, force <-chan struct{}) error {
 	if t == nil {
@@ -82,7 +82,7 @@ func (t *tracing) End(ctx context.Context, force <-chan struct{}) error {
 	return t.lost
 }
 
-// serviceTracing is newTracing for a service. What keeps spans from arriving is told to its log.
+// NewServiceTraces is newTracing for a service. What keeps spans from arriving is told to its log.
 func NewServiceTraces(log *slog.Logger) *tracing {
 	var t *tracing
 	t, err := NewTraces(func(run string) telemetry.About {
@@ -99,7 +99,7 @@ func NewServiceTraces(log *slog.Logger) *tracing {
 	return t
 }
 
-// follow makes a run of a service known, until done is called. Where its caller is part
+// Follow makes a run of a service known, until done is called. Where its caller is part
 // of no trace it is part of the service's.
 func (t *tracing) Follow(b service.Begun) (done func()) {
 	if t == nil {
@@ -119,7 +119,7 @@ func (t *tracing) Follow(b service.Begun) (done func()) {
 	}
 }
 
-// aboutRun is what a trace says of a run that is part of another: a new one, one that
+// AboutRun is what a trace says of a run that is part of another: a new one, one that
 // goes on, or one that tries another again.
 func AboutRun(plan *flowrun.Plan, past, retries *flowrun.Past, now flowrun.TraceContext) telemetry.About {
 	about := telemetry.About{Tool: plan.Name(), Parent: now.Parent, State: now.State}

@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/starter"
 )
 
-// demoCommand shows a run to somebody who has nothing to run yet.
+// DemoCommand shows a run to somebody who has nothing to run yet.
 func DemoCommand(env *ui.Env) *cobra.Command {
 	f := runFlags{output: "text"}
 	var fail bool

@@ -13,10 +13,10 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// mostOffered is how many runs, or steps of a run, completion offers.
+// MostOffered is how many runs, or steps of a run, completion offers.
 const MostOffered = 50
 
-// completeRunID offers runs, newest first, with what they are.
+// CompleteRunID offers runs, newest first, with what they are.
 func CompleteRunID(env *ui.Env, _ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -24,7 +24,7 @@ func CompleteRunID(env *ui.Env, _ *cobra.Command, args []string, prefix string) 
 	return RunIDs(env, flowrun.Query{Prefix: prefix, Limit: MostOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// runIDs are completions for the runs of a query. The newest run of all has a word.
+// RunIDs are completions for the runs of a query. The newest run of all has a word.
 func RunIDs(env *ui.Env, q flowrun.Query) (words []string) {
 	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		if strings.HasPrefix(flowrun.Latest, q.Prefix) {
@@ -45,7 +45,7 @@ func RunIDs(env *ui.Env, q flowrun.Query) (words []string) {
 	return words
 }
 
-// completeRunStep offers the steps of the run that is named on the line.
+// CompleteRunStep offers the steps of the run that is named on the line.
 func CompleteRunStep(env *ui.Env, c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:

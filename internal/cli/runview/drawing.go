@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// drawing is a plan as boxes and arrows.
+// Boxes is a plan as boxes and arrows.
 func Boxes(p *flowrun.Plan, prefix string) []console.Box {
 	var boxes []console.Box
 	for _, name := range p.Steps() {
@@ -53,7 +53,7 @@ func role(p *flowrun.Plan, step string) string {
 	return strings.Join(words, ", ")
 }
 
-// state is the state of every step of a run, by path.
+// StepStates is the state of every step of a run, by path.
 func StepStates(r *flowrun.Result) map[string]flowrun.StepResult {
 	m := make(map[string]flowrun.StepResult, len(r.Steps))
 	for _, s := range r.Steps {
@@ -65,7 +65,7 @@ func StepStates(r *flowrun.Result) map[string]flowrun.StepResult {
 // withoutTries is a path without the numbers of tries.
 func withoutTries(path string) string { return string(dag.ID(path).WithoutTries()) }
 
-// mark puts a run's states and durations into a drawing.
+// MarkSteps puts a run's states and durations into a drawing.
 func MarkSteps(boxes []console.Box, states map[string]flowrun.StepResult, now time.Time) {
 	for i := range boxes {
 		b := &boxes[i]

@@ -56,7 +56,7 @@ const (
 	mostBoxes = 100
 )
 
-// page adds how a run went to the page of the job, where GitHub Actions has one.
+// WriteJobSummary adds how a run went to the page of the job, where GitHub Actions has one.
 func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 	name := os.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// mostItems is how many items of a loop are listed. Of a loop over more only those are
+// MostItems is how many items of a loop are listed. Of a loop over more only those are
 // that did not go well, and no more than that.
 const MostItems = 20
 
@@ -60,7 +60,7 @@ func loopStates(steps []flowrun.StepResult) map[string]states {
 	return loops
 }
 
-// shownSteps are the steps that a person is shown: of a loop over many items only most
+// ShownSteps are the steps that a person is shown: of a loop over many items only most
 // of those that did not go well. notes says of such a loop what became of its items.
 func ShownSteps(steps []flowrun.StepResult, most int) (shown []flowrun.StepResult, notes map[string]string) {
 	loops, listed := loopStates(steps), map[string]int{}
@@ -98,7 +98,7 @@ type fates struct {
 	seen    states // of loops that had no items as well
 }
 
-// byStep counts what became of the steps that loops run more than once, under the step's
+// CountByStep counts what became of the steps that loops run more than once, under the step's
 // name: the items of a loop, and the steps inside them. A loop inside a loop is not
 // counted beside its items.
 func CountByStep(p *flowrun.Plan, steps []flowrun.StepResult) map[string]fates {
@@ -124,7 +124,7 @@ func CountByStep(p *flowrun.Plan, steps []flowrun.StepResult) map[string]fates {
 // gravest orders states for a box that stands for several steps.
 var gravest = []dag.Status{dag.Failed, dag.TimedOut, dag.Interrupted, dag.Running, dag.Retrying, dag.Waiting, dag.Cancelled, dag.Succeeded, dag.Reused, dag.Skipped}
 
-// markLoops puts what became of items into a drawing.
+// MarkLoops puts what became of items into a drawing.
 func MarkLoops(boxes []console.Box, all map[string]fates) {
 	for i := range boxes {
 		b := &boxes[i]

@@ -24,7 +24,7 @@ func wayToAnswer(env *ui.Env, r *flowrun.Result) {
 	}
 }
 
-// next says what people do now with a run that did not go well.
+// SuggestNext says what people do now with a run that did not go well.
 func SuggestNext(env *ui.Env, r *flowrun.Result) {
 	switch r.Status {
 	case dag.Failed, dag.TimedOut, dag.Cancelled, dag.Interrupted:

@@ -15,7 +15,7 @@ func waitsFor(q flowrun.Queued) string {
 	return q.String()
 }
 
-// needed says of each need what it is.
+// LockTitles says of each need what it is.
 func LockTitles(needs []flowrun.Need) []string {
 	list := make([]string, len(needs))
 	for i, n := range needs {

@@ -7,12 +7,12 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// summarize draws on stderr when each step of a run ran.
+// Summarize draws on stderr when each step of a run ran.
 func Summarize(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 	return console.Timeline(env.Stderr, Bars(p, r.Steps), console.TimelineOptions{Width: env.ErrWidth(), Color: env.Colored(env.Stderr), ASCII: ui.PlainLocale()})
 }
 
-// bars are the steps of a run with their times. What was taken over from another run
+// Bars are the steps of a run with their times. What was taken over from another run
 // took its time there.
 func Bars(p *flowrun.Plan, steps []flowrun.StepResult) []console.Bar {
 	var list []console.Bar

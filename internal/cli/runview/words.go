@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// took is how long something has taken, so far where it goes on.
+// Elapsed is how long something has taken, so far where it goes on.
 func Elapsed(started, ended time.Time, st dag.Status, now time.Time) string {
 	switch {
 	case started.IsZero():
@@ -23,7 +23,7 @@ func Elapsed(started, ended time.Time, st dag.Status, now time.Time) string {
 	return ""
 }
 
-// stepNote says of a step what its state does not.
+// StepNote says of a step what its state does not.
 func StepNote(s *flowrun.StepResult) string {
 	var words []string
 	if s.ExitCode != 0 && s.Status.Executed() {

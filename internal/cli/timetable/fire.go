@@ -26,7 +26,7 @@ type launcher interface {
 	Definitions() uint64
 }
 
-// scheduler fires the schedules of a service. Which slots there are is the loop's to
+// Scheduler fires the schedules of a service. Which slots there are is the loop's to
 // decide; here stands what is true of runs (schedule.Runs), which schedules there are
 // (scheduleset.go), and the line of those whose turn has not come (scheduleline.go). All
 // of it can be lost at any moment: the history holds what was claimed.
@@ -53,7 +53,7 @@ type Scheduler struct {
 
 var _ schedule.Runs = (*Scheduler)(nil)
 
-// schedules begins to fire schedules; stop returns when no slot is under way any more.
+// Start begins to fire schedules; stop returns when no slot is under way any more.
 func Start(env *ui.Env, ctx context.Context, store *sqlite.Store, sv launcher, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
 	s = &Scheduler{env: env, store: store, book: store.Book(), service: sv, log: log, here: ProjectHere(),
 		tools: map[string]bool{}, told: map[string]bool{}, line: map[string]bool{}, stirred: make(chan struct{}, 1)}
@@ -202,7 +202,7 @@ func (s *Scheduler) begin(ctx context.Context, p schedule.Schedule, run string) 
 	return errors.Join(err, s.book.Abandon(context.WithoutCancel(ctx), run, reason))
 }
 
-// passes says whether what kept a run from beginning is not the run's own fault.
+// Passes says whether what kept a run from beginning is not the run's own fault.
 func Passes(err error) bool {
 	_, history := errors.AsType[*sqlite.Error](err)
 	return history || errors.Is(err, service.ErrDraining) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
@@ -239,7 +239,7 @@ func (s *Scheduler) report(r schedule.Report) {
 	}
 }
 
-// slots counts what the loop tells of.
+// CountSlots counts what the loop tells of.
 func CountSlots(m *metrics.Service) func(schedule.Report) {
 	return func(r schedule.Report) {
 		switch r.Kind {

@@ -105,7 +105,7 @@ func (s *Scheduler) planned() []Planned {
 	return slices.SortedFunc(maps.Values(s.plans), byName)
 }
 
-// door is the schedules for a door; nil where there are none.
+// Door is the schedules for a door; nil where there are none.
 func (s *Scheduler) Door() service.Schedules {
 	if s == nil {
 		return nil

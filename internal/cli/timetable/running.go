@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// schedulerRuns says whether something is there that fires schedules: a service on this
+// SchedulerRuns says whether something is there that fires schedules: a service on this
 // state directory, or units that schedule install has written.
 func SchedulerRuns() bool {
 	if dir, err := ui.StateDir(); err == nil && ui.ServiceRunning(dir) {
@@ -25,10 +25,10 @@ func SchedulerRuns() bool {
 	return false
 }
 
-// startScheduler is what people are told where nothing fires schedules.
+// StartScheduler is what people are told where nothing fires schedules.
 const StartScheduler = "start one: flowrun serve; or have systemd or cron do it: flowrun schedule install"
 
-// sayIdle says that nothing fires schedules, where that is so.
+// SayIdle says that nothing fires schedules, where that is so.
 func SayIdle(env *ui.Env) {
 	if !SchedulerRuns() {
 		env.Notef("no scheduler is running: none of these times will fire; %s", StartScheduler)

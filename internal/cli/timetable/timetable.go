@@ -24,7 +24,7 @@ var (
 	CatchUpWords = []string{"none", "once", "all"}
 )
 
-// since is the schedule with the slots of an interval counted from when a service first
+// ScheduleSince is the schedule with the slots of an interval counted from when a service first
 // saw it; from now where none has.
 func ScheduleSince(ctx context.Context, s *sqlite.Store, e Planned) (schedule.Schedule, error) {
 	if e.Spec.Interval() == 0 || !e.Start.IsZero() {
@@ -38,7 +38,7 @@ func ScheduleSince(ctx context.Context, s *sqlite.Store, e Planned) (schedule.Sc
 	return e.Schedule, err
 }
 
-// zoneName is the name of a time zone.
+// ZoneName is the name of a time zone.
 func ZoneName(z *time.Location) string {
 	if z != time.Local {
 		return z.String()
@@ -54,7 +54,7 @@ func ZoneName(z *time.Location) string {
 	return z.String()
 }
 
-// planned is a schedule: one of a definition, or one that was added by command. The Name
+// Planned is a schedule: one of a definition, or one that was added by command. The Name
 // in it is its id in the history. A project's have the project in their id, so that the
 // tools of two projects that have the same name are two schedules in one history.
 type Planned struct {
@@ -65,7 +65,7 @@ type Planned struct {
 	By      string // who added it; "" for one of a definition, which stands at place
 }
 
-// scheduled is what a rule says. The rule of a definition has been checked.
+// Scheduled is what a rule says. The rule of a definition has been checked.
 func Scheduled(r *tool.Schedule) (s schedule.Schedule, err error) {
 	zone := time.Local
 	if r.Timezone != nil {
@@ -110,7 +110,7 @@ func (e Planned) source() string {
 	return "added by " + e.By
 }
 
-// when is a cron expression for people, with its time zone where that is not the
+// When is a cron expression for people, with its time zone where that is not the
 // machine's.
 func When(spec cron.Spec) string {
 	if spec.Zone() == time.Local {
@@ -129,7 +129,7 @@ type timetable struct {
 	kept map[string]bool
 }
 
-// timetable reads the schedules of the definitions in reach, and those that were added,
+// Read reads the schedules of the definitions in reach, and those that were added,
 // of whatever project.
 func Read(env *ui.Env, ctx context.Context, s *sqlite.Store, lib *tool.Library) (*timetable, error) {
 	t := &timetable{}
@@ -212,7 +212,7 @@ func (t *timetable) take(e Planned) {
 	t.Entries = append(t.Entries, e)
 }
 
-// scheduleID is the id of a schedule in the history.
+// ScheduleID is the id of a schedule in the history.
 func ScheduleID(name, project string) string {
 	if project == "" {
 		return name
@@ -220,10 +220,10 @@ func ScheduleID(name, project string) string {
 	return name + "@" + project
 }
 
-// projectOf is the project of a definition in a folder such as .flowrun/tools.
+// ProjectOf is the project of a definition in a folder such as .flowrun/tools.
 func ProjectOf(file string) string { return canonical(filepath.Dir(filepath.Dir(filepath.Dir(file)))) }
 
-// projectHere is the project that the working directory is in, "" for none.
+// ProjectHere is the project that the working directory is in, "" for none.
 func ProjectHere() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -246,7 +246,7 @@ func canonical(dir string) string {
 	return dir
 }
 
-// addedPlan is what schedule add keeps, spelled as in a definition.
+// AddedPlan is what schedule add keeps, spelled as in a definition.
 type AddedPlan struct {
 	Cron             string         `json:"cron,omitempty"`
 	Every            string         `json:"every,omitempty"`
@@ -262,7 +262,7 @@ type AddedPlan struct {
 	SkipIfSuccessful bool           `json:"skip-if-successful,omitempty"`
 }
 
-// rule is the plan as a definition would have it. Its durations have been checked when
+// Rule is the plan as a definition would have it. Its durations have been checked when
 // it was made.
 func (p AddedPlan) Rule() *tool.Schedule {
 	text := func(s string) *tool.Text {
@@ -291,7 +291,7 @@ func (t *timetable) All() []Planned {
 	return t.Entries
 }
 
-// find is the schedule that a word means: an id, else a name. Of several with a name,
+// Find is the schedule that a word means: an id, else a name. Of several with a name,
 // that of the project here is meant, then one of no project.
 func (t *timetable) Find(word string) (Planned, error) {
 	var ids, names []string

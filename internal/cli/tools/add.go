@@ -95,7 +95,7 @@ func usageProblems(env *ui.Env, c *cobra.Command, problems []string) error {
 	return ui.Usage(errors.New(problems[last]), c)
 }
 
-// check looks at the command line as a whole and answers the scope.
+// checkAddition looks at the command line as a whole and answers the scope.
 func checkAddition(add *addition.Addition) string {
 	problem := func(format string, args ...any) { add.Problems = append(add.Problems, fmt.Sprintf(format, args...)) }
 	scope, err := oneScope(add.Scopes, string(tool.ScopeLocal))

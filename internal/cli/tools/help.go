@@ -38,7 +38,7 @@ func usageOf(c *cobra.Command) string {
 	return fmt.Sprintf("flowrun tool %s %s[options]", c.Use, scope)
 }
 
-// toolsTopic is help tools: what tools are, where they are found, how they are used. It
+// ToolsTopic is help tools: what tools are, where they are found, how they are used. It
 // is no command and does nothing else (S1-370).
 func ToolsTopic() *cobra.Command {
 	return page{

@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// toolCommand holds the commands that manage tools.
+// ToolCommand holds the commands that manage tools.
 func ToolCommand(env *ui.Env) *cobra.Command {
 	c := ui.Group(&cobra.Command{Use: "tool", Short: "Manage tools"})
 	commands := []*cobra.Command{toolListCommand(env), toolGetCommand(env), toolAddCommand(env), toolRemoveCommand(env),

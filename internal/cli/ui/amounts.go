@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/config"
 )
 
-// moment reads a time: how long ago, or when. "" is the zero time.
+// ParseTime reads a time: how long ago, or when. "" is the zero time.
 func ParseTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -30,7 +30,7 @@ var units = []struct {
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
 
-// bytesOf reads a size. "" is 0.
+// ParseBytes reads a size. "" is 0.
 func ParseBytes(s string) (int64, error) {
 	if s == "" {
 		return 0, nil
@@ -47,7 +47,7 @@ func ParseBytes(s string) (int64, error) {
 	return 0, fmt.Errorf("%q is no size; write 500MB, 2GB or 1GiB", s)
 }
 
-// amount is a number of bytes for people.
+// FormatBytes is a number of bytes for people.
 func FormatBytes(n int64) string {
 	switch {
 	case n < 1e3:

@@ -11,25 +11,25 @@ import (
 	"golang.org/x/term"
 )
 
-// answers says whether somebody sits at a terminal who can be asked. Under CI nobody
+// HasPerson says whether somebody sits at a terminal who can be asked. Under CI nobody
 // does.
 func (env *Env) HasPerson() bool {
 	in, ok := env.Stdin.(*os.File)
 	return ok && os.Getenv("CI") == "" && IsTerminal(in) && IsTerminal(env.Stderr)
 }
 
-// asking are the flags that say what a person reads, and is asked, while something runs.
+// Asking are the flags that say what a person reads, and is asked, while something runs.
 type Asking struct {
 	Progress     string // a mode of --progress
 	NoInput      bool
 	TrustProject bool // --trust-project
 }
 
-// canAsk says whether a command that runs something may ask: somebody is there, and its
+// CanAsk says whether a command that runs something may ask: somebody is there, and its
 // flags leave room for questions.
 func (env *Env) CanAsk(f Asking) bool { return !f.NoInput && Verbose(f.Progress) && env.HasPerson() }
 
-// ask puts a question that yes or no answers; an empty line means usual, and whatever is
+// AskYesNo puts a question that yes or no answers; an empty line means usual, and whatever is
 // no answer means no. Only where answers says so.
 func (env *Env) AskYesNo(question string, usual bool) bool {
 	choices := "[y/N]"
@@ -40,7 +40,7 @@ func (env *Env) AskYesNo(question string, usual bool) bool {
 	return yes && err == nil
 }
 
-// inquiry is a question that yes or no answers.
+// Inquiry is a question that yes or no answers.
 type Inquiry struct {
 	Text    string
 	usual   bool         // what an empty line means
@@ -48,7 +48,7 @@ type Inquiry struct {
 	Details func() error // shows more for d; nil where there is no more
 }
 
-// decide puts a question; the end of the input means no. The error is interrupted for
+// Confirm puts a question; the end of the input means no. The error is interrupted for
 // Ctrl-C and its like.
 func (env *Env) Confirm(i Inquiry) (bool, error) {
 	q := env.Questions()
@@ -77,14 +77,14 @@ func (env *Env) Confirm(i Inquiry) (bool, error) {
 	}
 }
 
-// questions are put to a person at a terminal.
+// Questions are put to a person at a terminal.
 type Questions struct {
 	Env         *Env
 	in          *os.File
 	interrupted chan os.Signal
 }
 
-// questions takes Ctrl-C, and what else ends a command, until over: dying of it would
+// Questions takes Ctrl-C, and what else ends a command, until over: dying of it would
 // leave a terminal that shows nothing of what is typed.
 func (env *Env) Questions() *Questions {
 	q := &Questions{Env: env, in: env.Stdin.(*os.File), interrupted: make(chan os.Signal, 1)}
@@ -94,15 +94,15 @@ func (env *Env) Questions() *Questions {
 
 func (q *Questions) Over() { signal.Stop(q.interrupted) }
 
-// interrupted is the signal that came in the place of an answer.
+// Interrupted is the signal that came in the place of an answer.
 type Interrupted struct{ sig os.Signal }
 
 func (e Interrupted) Error() string { return fmt.Sprintf("received %v", e.sig) }
 
-// code is what the command ends with.
+// Code is what the command ends with.
 func (e Interrupted) Code() CodeError { return CodeError(signalCode(e.sig)) }
 
-// answer reads a line, without showing it where it is secret. The error is io.EOF, or
+// Answer reads a line, without showing it where it is secret. The error is io.EOF, or
 // interrupted; the terminal is then as it was.
 func (q *Questions) Answer(secret bool) (string, error) {
 	type line struct {

@@ -12,7 +12,7 @@ import (
 
 var colorModes = []string{"auto", "always", "never"}
 
-// colorFlag adds --color, which every command has.
+// ColorFlag adds --color, which every command has.
 func (env *Env) ColorFlag(root *cobra.Command) {
 	root.PersistentFlags().Var(&choice{&env.color, colorModes}, "color", "colour, on each stream by itself: auto|always|never")
 	root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions(colorModes, cobra.ShellCompDirectiveNoFileComp))
@@ -36,7 +36,7 @@ func (c *choice) Set(word string) error {
 	return nil
 }
 
-// colored says whether to use colour on w: each stream is judged apart. What is said
+// Colored says whether to use colour on w: each stream is judged apart. What is said
 // first counts: --color, FLOWRUN_COLOR, NO_COLOR (https://no-color.org), FORCE_COLOR
 // and CLICOLOR_FORCE, TERM=dumb and CLICOLOR=0; then whether w is a terminal.
 func (env *Env) Colored(w io.Writer) bool {

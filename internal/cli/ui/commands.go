@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// unknownCommand is the error of a word that is no command of c.
+// UnknownCommand is the error of a word that is no command of c.
 func UnknownCommand(c *cobra.Command, word string) error {
 	var names []string
 	for _, sub := range c.Commands() {
@@ -19,7 +19,7 @@ func UnknownCommand(c *cobra.Command, word string) error {
 	return Usage(errors.New(AddHint(fmt.Sprintf("unknown command %q%s", word, Nearest(word, names)), c.CommandPath()+" --help lists the commands")), nil)
 }
 
-// group makes a command that only holds others: without a word it shows its help, with
+// Group makes a command that only holds others: without a word it shows its help, with
 // one it does not know it says so.
 func Group(c *cobra.Command) *cobra.Command {
 	c.Args = func(c *cobra.Command, args []string) error {
@@ -32,7 +32,7 @@ func Group(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// wrongFlag is the error of a flag that cobra does not take, with one that may be meant.
+// WrongFlag is the error of a flag that cobra does not take, with one that may be meant.
 // In a command that only holds others a word before the flag is what is wrong.
 func WrongFlag(c *cobra.Command, err error) error {
 	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {

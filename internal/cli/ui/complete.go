@@ -19,7 +19,7 @@ import (
 // Completion says nothing when it finds nothing: whoever presses Tab is in the middle of a
 // line. It opens the history only for runs and their steps.
 
-// completeTool offers tool names, and files as well.
+// CompleteTool offers tool names, and files as well.
 func (env *Env) CompleteTool(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -27,7 +27,7 @@ func (env *Env) CompleteTool(c *cobra.Command, args []string, prefix string) ([]
 	return env.CompleteTools(c, args, prefix)
 }
 
-// completeTools is completeTool for commands that take several.
+// CompleteTools is completeTool for commands that take several.
 func (env *Env) CompleteTools(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, e := range env.Tools(env.Library()) {
@@ -38,7 +38,7 @@ func (env *Env) CompleteTools(_ *cobra.Command, args []string, prefix string) ([
 	return words, cobra.ShellCompDirectiveDefault
 }
 
-// completeRun offers tools, then the tool's parameters.
+// CompleteRun offers tools, then the tool's parameters.
 func (env *Env) CompleteRun(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return env.CompleteTool(c, args, prefix)
@@ -127,7 +127,7 @@ func completeFile(before, value string) ([]string, cobra.ShellCompDirective) {
 	return words, directive
 }
 
-// completeStep offers the steps of the tool named on the line.
+// CompleteStep offers the steps of the tool named on the line.
 func (env *Env) CompleteStep(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -145,7 +145,7 @@ func (env *Env) CompleteStep(_ *cobra.Command, args []string, prefix string) ([]
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completePath offers the steps of a tool, the ones inside others included.
+// CompletePath offers the steps of a tool, the ones inside others included.
 func (env *Env) CompletePath(name, prefix string) ([]string, cobra.ShellCompDirective) {
 	plan, err := Compile(env, name)
 	if err != nil {
@@ -155,7 +155,7 @@ func (env *Env) CompletePath(name, prefix string) ([]string, cobra.ShellCompDire
 	return slices.DeleteFunc(all, func(p string) bool { return !strings.HasPrefix(p, prefix) }), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeWith offers the parameters of the run named on the line.
+// CompleteWith offers the parameters of the run named on the line.
 func (env *Env) CompleteWith(_ *cobra.Command, args []string, prefix string) (words []string, directive cobra.ShellCompDirective) {
 	directive = cobra.ShellCompDirectiveNoFileComp
 	if len(args) == 0 {
@@ -171,7 +171,7 @@ func (env *Env) CompleteWith(_ *cobra.Command, args []string, prefix string) (wo
 	return words, directive
 }
 
-// candidates are values to offer for a parameter: those it may have, its default, its
+// Candidates are values to offer for a parameter: those it may have, its default, its
 // examples.
 func Candidates(p *tool.Parameter) []string {
 	values := append(append([]tool.Value(nil), p.Validation.Enum...), p.Examples...)
@@ -198,7 +198,7 @@ func Candidates(p *tool.Parameter) []string {
 	return words
 }
 
-// described is a completion with what it means, in one line. Shells show it as it is.
+// Described is a completion with what it means, in one line. Shells show it as it is.
 func Described(word, text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	text = console.Harmless(text)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// delivery is stdout. It remembers the first write that failed, so that no command
+// Delivery is stdout. It remembers the first write that failed, so that no command
 // counts as a success whose result did not arrive: a full disk, a closed pipe.
 type Delivery struct {
 	To  io.Writer
@@ -26,7 +26,7 @@ func (d *Delivery) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// failed is why the result did not arrive, nil when it did.
+// Failed is why the result did not arrive, nil when it did.
 func (d *Delivery) Failed() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -7,10 +7,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// mostShown is how many problems are drawn where nobody asks for more: a screen or two.
+// MostShown is how many problems are drawn where nobody asks for more: a screen or two.
 const MostShown = 20
 
-// capped is the first diagnostics, at most limit of them (0: all), and how many are
+// Capped is the first diagnostics, at most limit of them (0: all), and how many are
 // left. Errors come before warnings and notes, because they must be mended first.
 func Capped(ds tool.Diagnostics, limit int) (tool.Diagnostics, int) {
 	if limit == 0 || len(ds) <= limit {
@@ -22,7 +22,7 @@ func Capped(ds tool.Diagnostics, limit int) (tool.Diagnostics, int) {
 	return ds[:limit], len(ds) - limit
 }
 
-// counted is a number with its word, which takes an s for more than one.
+// Count is a number with its word, which takes an s for more than one.
 func Count(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
@@ -30,7 +30,7 @@ func Count(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// relative is diagnostics with the paths of files below the working directory as they
+// Relative is diagnostics with the paths of files below the working directory as they
 // are called from there.
 func Relative(ds tool.Diagnostics) tool.Diagnostics {
 	ds = slices.Clone(ds)

@@ -54,7 +54,7 @@ func (env *Env) discovered() []*tool.Definition {
 	return t.Tools
 }
 
-// discoverNow asks the command that settings name, unless it has been asked.
+// Discover asks the command that settings name, unless it has been asked.
 func (env *Env) Discover(c *config.Config) *discoveries {
 	t := &env.discoveries
 	t.mu.Lock()
@@ -139,7 +139,7 @@ func untoldOf(c *config.Config) bool {
 	return slices.ContainsFunc(c.Values, func(v config.Value) bool { return v.Ignored && v.Key == "tools.discoveryCommand" })
 }
 
-// nowTrusted asks about the project where a tool was not found for want of trust, and says
+// TrustAsked asks about the project where a tool was not found for want of trust, and says
 // whether it is worth another look.
 func (env *Env) TrustAsked(err error, f Asking) bool {
 	missing, ok := errors.AsType[*tool.NotFoundError](err)

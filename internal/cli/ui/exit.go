@@ -32,7 +32,7 @@ const (
 	exitPipe      = 141
 )
 
-// usageError is a wrong command line.
+// UsageError is a wrong command line.
 type UsageError struct {
 	err error
 	cmd *cobra.Command
@@ -51,7 +51,7 @@ type missingError struct{ error }
 
 func Missing(err error) error { return &missingError{err} }
 
-// named marks an error about a definition that the caller named.
+// MarkMissing marks an error about a definition that the caller named.
 func MarkMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return Missing(err)
@@ -62,12 +62,12 @@ func MarkMissing(err error) error {
 	return err
 }
 
-// codeError is an error whose message has been printed already, or has none.
+// CodeError is an error whose message has been printed already, or has none.
 type CodeError int
 
 func (e CodeError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// refusedError says that the policy, or a person, did not let a call go ahead.
+// RefusedError says that the policy, or a person, did not let a call go ahead.
 type RefusedError struct {
 	Reason      string
 	Permissions []string // that it would have needed
@@ -83,7 +83,7 @@ func (e *serverError) Unwrap() error { return e.error }
 
 func NoService(format string, args ...any) error { return &serverError{fmt.Errorf(format, args...)} }
 
-// fail prints an error and answers its exit code.
+// ReportError prints an error and answers its exit code.
 func (env *Env) ReportError(err error) int {
 	if env.inJSON {
 		return env.failJSON(err)
@@ -182,7 +182,7 @@ func Hint(h string) string {
 	return "; " + h
 }
 
-// say tells something on stderr. Its lines are cleaned: much of it comes from definitions.
+// Notef tells something on stderr. Its lines are cleaned: much of it comes from definitions.
 func (env *Env) Notef(format string, args ...any) {
 	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
 	for i, line := range lines {
@@ -191,7 +191,7 @@ func (env *Env) Notef(format string, args ...any) {
 	fmt.Fprintf(env.Stderr, "flowrun: %s\n", strings.Join(lines, "\n"))
 }
 
-// diagnose draws diagnostics on stderr, with the lines they are about.
+// Diagnose draws diagnostics on stderr, with the lines they are about.
 func (env *Env) Diagnose(ds tool.Diagnostics) {
 	shown, left := Capped(ds, MostShown)
 	tool.Render(env.Stderr, Relative(shown), ReadSource, env.Style(env.Stderr))
@@ -200,7 +200,7 @@ func (env *Env) Diagnose(ds tool.Diagnostics) {
 	}
 }
 
-// readSource is the text of a definition, nil for what is no file: reading a pipe
+// ReadSource is the text of a definition, nil for what is no file: reading a pipe
 // would wait for ever.
 func ReadSource(file string) []byte {
 	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() {
@@ -210,7 +210,7 @@ func ReadSource(file string) []byte {
 	return b
 }
 
-// exitCode is the process's exit code for a run (S1-071 and contracts).
+// ExitCode is the process's exit code for a run (S1-071 and contracts).
 func ExitCode(res *flowrun.Result, passThrough bool) int {
 	switch res.Status {
 	case dag.Succeeded, dag.Reused:

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// stateDir is where runs are kept; it is an error when there is no such place.
+// StateDir is where runs are kept; it is an error when there is no such place.
 func StateDir() (string, error) {
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		return dir, OwnState()
@@ -22,7 +22,7 @@ func StateDir() (string, error) {
 	return "", errors.New("cannot find a place for the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
 }
 
-// withoutPlace reports whether nothing says where to keep runs and no default can be
+// HistoryUnavailable reports whether nothing says where to keep runs and no default can be
 // used, as for a system user without a home, and warns: the run then goes unrecorded.
 func (env *Env) HistoryUnavailable(f Asking) bool {
 	dir, err := StateDir()
@@ -54,7 +54,7 @@ func canWrite(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// ownState refuses a state directory that is not this user's alone: whoever else may write
+// OwnState refuses a state directory that is not this user's alone: whoever else may write
 // it could plant runs, trust and a service.
 func OwnState() error {
 	dir := flowrun.DefaultStateDir()
@@ -70,7 +70,7 @@ func OwnState() error {
 // stateless are the commands that work whatever the state directory is.
 var stateless = []string{"completion", "doctor", "explain", "help", "version", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
 
-// checkState is ownState before a command; call answers in a form of its own.
+// CheckState is ownState before a command; call answers in a form of its own.
 func CheckState(c *cobra.Command, _ []string) error {
 	for at := c; at != nil; at = at.Parent() {
 		if slices.Contains(stateless, at.Name()) || at.Name() == "call" {
@@ -80,12 +80,12 @@ func CheckState(c *cobra.Command, _ []string) error {
 	return OwnState()
 }
 
-// reading calls f with the history, opened to be read.
+// ReadHistory calls f with the history, opened to be read.
 func (env *Env) ReadHistory(f func(ctx context.Context, s *sqlite.Store) error) error {
 	return env.withHistory(sqlite.OpenReadOnly, f)
 }
 
-// writing calls f with the history, opened to be changed.
+// WriteHistory calls f with the history, opened to be changed.
 func (env *Env) WriteHistory(f func(ctx context.Context, s *sqlite.Store) error) error {
 	dir, err := StateDir()
 	if err != nil {
@@ -110,7 +110,7 @@ func (env *Env) withHistory(open func(context.Context, string) (*sqlite.Store, e
 	return errors.Join(f(ctx, s), s.Quit()) // the process ends with the command
 }
 
-// past reads the run that a word of the command line means.
+// LoadRun reads the run that a word of the command line means.
 func (env *Env) LoadRun(ctx context.Context, s flowrun.Store, word string) (*flowrun.Past, error) {
 	id, err := FindRun(ctx, s, word)
 	if err != nil {
@@ -119,7 +119,7 @@ func (env *Env) LoadRun(ctx context.Context, s flowrun.Store, word string) (*flo
 	return flowrun.LoadRun(ctx, s, env.Library(), id)
 }
 
-// findRun is the id of the run that a word of the command line means.
+// FindRun is the id of the run that a word of the command line means.
 func FindRun(ctx context.Context, s flowrun.Store, word string) (string, error) {
 	id, err := flowrun.FindRun(ctx, s, word)
 	if errors.Is(err, flowrun.ErrNoRun) {
@@ -128,7 +128,7 @@ func FindRun(ctx context.Context, s flowrun.Store, word string) (string, error) 
 	return id, err
 }
 
-// oneRun is the argument check of commands that take a run.
+// OneRun is the argument check of commands that take a run.
 func OneRun(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return Usagef(c, "give one run: an id, the beginning of one, or %s", flowrun.Latest)

@@ -2,7 +2,7 @@ package ui
 
 import "github.com/flowrun/flowrun/hooks"
 
-// javaScript is what runs scripts for this program, with the limits of the settings. Main
+// JavaScript is what runs scripts for this program, with the limits of the settings. Main
 // ends it. Settings that cannot be read are told by what needs more of them.
 func (env *Env) JavaScript() *hooks.Runtime {
 	if env.scripts == nil {
@@ -15,7 +15,7 @@ func (env *Env) JavaScript() *hooks.Runtime {
 	return env.scripts
 }
 
-// endScripts ends the processes that ran scripts.
+// EndScripts ends the processes that ran scripts.
 func (env *Env) EndScripts() {
 	if env.scripts != nil {
 		env.scripts.Close() // there is nobody to tell of a process that is gone already

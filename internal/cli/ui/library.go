@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// library is where tools are found. Listings of large folders are remembered beside the
+// Library is where tools are found. Listings of large folders are remembered beside the
 // history.
 func (env *Env) Library() *tool.Library {
 	c := tool.Config{Trusted: env.trusts}
@@ -46,7 +46,7 @@ func (env *Env) bounds() *config.Config {
 	return env.limits
 }
 
-// tools lists what a library holds. Many files are read on all processors, where the user
+// Tools lists what a library holds. Many files are read on all processors, where the user
 // did not say how many, and with less collecting of garbage: the heap is a few megabytes.
 func (env *Env) Tools(lib *tool.Library) []tool.Listed {
 	if os.Getenv("GOMAXPROCS") == "" {
@@ -57,13 +57,13 @@ func (env *Env) Tools(lib *tool.Library) []tool.Listed {
 	return lib.List()
 }
 
-// compile finds and compiles a tool.
+// Compile finds and compiles a tool.
 func Compile(env *Env, name string) (*flowrun.Plan, error) {
 	p, err := flowrun.Compile(env.Library(), name)
 	return p, MarkMissing(err)
 }
 
-// paths are those of a plan's steps, the ones inside others included.
+// Paths are those of a plan's steps, the ones inside others included.
 func Paths(p *flowrun.Plan, prefix string) []string {
 	var list []string
 	for _, name := range p.Steps() {
@@ -75,7 +75,7 @@ func Paths(p *flowrun.Plan, prefix string) []string {
 	return list
 }
 
-// toolName is the name of the tool that a word of the command line means: a name,
+// ToolName is the name of the tool that a word of the command line means: a name,
 // also of a tool that is gone, or a file.
 func ToolName(env *Env, word string) (string, error) {
 	if !strings.ContainsRune(word, os.PathSeparator) && tool.Extension(word) == "" {
@@ -90,5 +90,5 @@ func ToolName(env *Env, word string) (string, error) {
 
 const AnyScope = "any"
 
-// scopeWords are what --scope takes, each also a flag of its own.
+// ScopeWords are what --scope takes, each also a flag of its own.
 var ScopeWords = []string{string(tool.ScopeLocal), string(tool.ScopeUser), string(tool.ScopeGlobal), AnyScope}

@@ -19,14 +19,14 @@ func FolderSize(dir string) (n int64) {
 	return n
 }
 
-// full is a path from the root, so that each file has one name; as it was given where
+// AbsPath is a path from the root, so that each file has one name; as it was given where
 // there is no working directory.
 func AbsPath(path string) string {
 	abs, _ := filepath.Abs(path)
 	return cmp.Or(abs, path)
 }
 
-// shortPath is a path as it is written from the working directory, where it lies below
+// ShortPath is a path as it is written from the working directory, where it lies below
 // it.
 func ShortPath(path string) string {
 	wd, err := os.Getwd()

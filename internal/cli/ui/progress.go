@@ -13,10 +13,10 @@ import (
 // leastColumns is how wide a terminal must be for the live view.
 const leastColumns = 20
 
-// progressModes are the ways to narrate a run.
+// ProgressModes are the ways to narrate a run.
 var ProgressModes = []string{"auto", "tty", "plain", "json", "github", "quiet", "none"}
 
-// settle decides how a run is narrated: by --progress, else FLOWRUN_PROGRESS, else by
+// ResolveProgress decides how a run is narrated: by --progress, else FLOWRUN_PROGRESS, else by
 // where stderr goes.
 func (env *Env) ResolveProgress(c *cobra.Command, f *Asking) error {
 	if err := OneOf(c, "progress", f.Progress, ProgressModes); err != nil {
@@ -65,5 +65,5 @@ func accessible() bool {
 // yet.
 func drawable(w io.Writer) bool { return IsTerminal(w) && runtime.GOOS != "windows" }
 
-// speaks says whether a progress mode has room for sentences on stderr.
+// Verbose says whether a progress mode has room for sentences on stderr.
 func Verbose(mode string) bool { return mode == "tty" || mode == "plain" || mode == "github" }

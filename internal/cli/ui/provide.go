@@ -15,7 +15,7 @@ func (env *Env) provide(lib *tool.Library) {
 	lib.Missed(env.undiscovered)
 }
 
-// builtIn are the tools that come with the program.
+// BuiltIn are the tools that come with the program.
 func (env *Env) BuiltIn() []*tool.Definition {
 	c := builtin.Config{Fetch: fetch.Do}
 	c.StateDir, c.ConfigDir = flowrun.DefaultStateDir(), config.UserDir()

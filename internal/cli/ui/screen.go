@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// screen is a writer to the terminal that also works while an interactive step has
+// Screen is a writer to the terminal that also works while an interactive step has
 // it: then line ends are for the writer to make whole.
 type Screen struct {
 	To    io.Writer

@@ -17,10 +17,10 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// socketOf is the socket at which a service of a state directory listens.
+// SocketOf is the socket at which a service of a state directory listens.
 func SocketOf(dir string) string { return filepath.Join(dir, "service.sock") }
 
-// serviceLives says whether a service works on a state directory, at which commands find
+// ServiceRunning says whether a service works on a state directory, at which commands find
 // it: what a run with an origin needs it will do, and sooner than anybody.
 func ServiceRunning(dir string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -50,7 +50,7 @@ func dialService(ctx context.Context, path string) (net.Conn, error) {
 	return c, nil
 }
 
-// askService sends a request to the service of this state directory and reads the answer,
+// CallService sends a request to the service of this state directory and reads the answer,
 // a JSON document, into it. An error is the one that the same command would have had
 // without a service, where there is one.
 func CallService(method, path string, body, into any) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// configuration reads the settings in force. trusted is --trust-project.
+// LoadSettings reads the settings in force. trusted is --trust-project.
 func LoadSettings(env *Env, trusted bool) (*config.Config, error) {
 	c, err := config.Load(config.Options{StateDir: flowrun.DefaultStateDir(), TrustProject: trusted})
 	var found tool.Diagnostics
@@ -36,7 +36,7 @@ func LoadSettings(env *Env, trusted bool) (*config.Config, error) {
 	return c, found.Sorted().Err()
 }
 
-// showNeeded says what a project's settings want. They may be hostile.
+// ShowNeeded says what a project's settings want. They may be hostile.
 func ShowNeeded(env *Env, t config.Trust) {
 	env.Notef("the project %s sets", console.Quote(t.Folder))
 	for _, v := range t.Needed {
@@ -44,7 +44,7 @@ func ShowNeeded(env *Env, t config.Trust) {
 	}
 }
 
-// settings are the settings in force for a command that runs something. Where the
+// Settings are the settings in force for a command that runs something. Where the
 // project is not trusted and a person is there, the person is asked, once for what the
 // settings say now.
 func Settings(env *Env, f Asking) (*config.Config, error) {

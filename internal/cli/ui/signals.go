@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// signals turns the first interrupt into a cancel and the second into a kill. A
+// Signals turns the first interrupt into a cancel and the second into a kill. A
 // terminal that goes away (SIGHUP) and Ctrl-\ (SIGQUIT) count as interrupts: steps
 // are not in the terminal's process group, so dying of them would leave the steps
 // behind.
@@ -21,7 +21,7 @@ type Signals struct {
 	first os.Signal
 }
 
-// endings are the signals that end a command. A terminal that went away is none under
+// TerminationSignals are the signals that end a command. A terminal that went away is none under
 // nohup.
 func TerminationSignals() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
@@ -74,14 +74,14 @@ func (s *Signals) Stop() {
 	close(s.c)
 }
 
-// code is the exit code of a run that a signal ended, 0 when none came.
+// Code is the exit code of a run that a signal ended, 0 when none came.
 func (s *Signals) Code() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return signalCode(s.first)
 }
 
-// unlessAgain is for what follows a run that has ended: its context ends with the next
+// UntilSecond is for what follows a run that has ended: its context ends with the next
 // interrupt, which is the second where the first has stopped the run.
 func (s *Signals) UntilSecond(run context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(run))

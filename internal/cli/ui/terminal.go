@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// isTerminal says whether w is a terminal.
+// IsTerminal says whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	switch d := w.(type) {
 	case *Delivery:
@@ -34,7 +34,7 @@ func IsTerminal(w io.Writer) bool {
 	return terminal
 }
 
-// terminalName is the device of a terminal, such as /dev/pts/3; "" where f is none, or
+// TerminalName is the device of a terminal, such as /dev/pts/3; "" where f is none, or
 // where the system does not say.
 func TerminalName(f io.Reader) string {
 	file, ok := f.(*os.File)
@@ -48,7 +48,7 @@ func TerminalName(f io.Reader) string {
 	return name
 }
 
-// answerer is who answers a question on the terminal behind stdin, for the audit list.
+// UserAndTerminal is who answers a question on the terminal behind stdin, for the audit list.
 func (env *Env) UserAndTerminal() string {
 	if name := TerminalName(env.Stdin); name != "" {
 		return sqlite.UserName() + " on " + name
@@ -56,7 +56,7 @@ func (env *Env) UserAndTerminal() string {
 	return sqlite.UserName()
 }
 
-// onScreen is w for what a program printed: a terminal gets it cleaned, everything else
+// OnScreen is w for what a program printed: a terminal gets it cleaned, everything else
 // byte for byte.
 func OnScreen(w io.Writer) io.Writer {
 	if IsTerminal(w) {
@@ -65,7 +65,7 @@ func OnScreen(w io.Writer) io.Writer {
 	return w
 }
 
-// flush writes what a writer of onScreen holds back.
+// Flush writes what a writer of onScreen holds back.
 func Flush(w io.Writer) error {
 	if c, ok := w.(*console.Cleaner); ok {
 		return c.Flush()
@@ -73,7 +73,7 @@ func Flush(w io.Writer) error {
 	return nil
 }
 
-// isPipe says whether another program reads what is written to w.
+// IsPipe says whether another program reads what is written to w.
 func IsPipe(w io.Writer) bool {
 	if d, ok := w.(*Delivery); ok {
 		w = d.To
@@ -101,7 +101,7 @@ func terminalOf(w io.Writer) *os.File {
 	return nil
 }
 
-// sizeOf is the size of a terminal; zeros where w is none.
+// SizeOf is the size of a terminal; zeros where w is none.
 func SizeOf(w io.Writer) (cols, rows int) {
 	f := terminalOf(w)
 	if f == nil {
@@ -110,7 +110,7 @@ func SizeOf(w io.Writer) (cols, rows int) {
 	return console.Size(f)
 }
 
-// sameTerminal says whether two writers are one terminal.
+// SameTerminal says whether two writers are one terminal.
 func SameTerminal(v, w io.Writer) bool {
 	f, g := terminalOf(v), terminalOf(w)
 	if f == nil || g == nil {
@@ -124,25 +124,25 @@ func SameTerminal(v, w io.Writer) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// style is how diagnostics are drawn on w: colours where they are wanted, links on a
+// Style is how diagnostics are drawn on w: colours where they are wanted, links on a
 // terminal only.
 func (env *Env) Style(w io.Writer) tool.Style {
 	return tool.Style{Color: env.Colored(w), Links: IsTerminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
-// width is how many columns stdout has; 0 where it is no terminal.
+// Width is how many columns stdout has; 0 where it is no terminal.
 func (env *Env) Width() int {
 	cols, _ := SizeOf(env.Stdout)
 	return cols
 }
 
-// errWidth is how many columns stderr has; 0 where it is no terminal.
+// ErrWidth is how many columns stderr has; 0 where it is no terminal.
 func (env *Env) ErrWidth() int {
 	cols, _ := SizeOf(env.Stderr)
 	return cols
 }
 
-// plainLocale says whether the terminal takes ASCII only.
+// PlainLocale says whether the terminal takes ASCII only.
 func PlainLocale() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := os.Getenv(name); v != "" {

@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// unwritten is the answer of commands that need the file of a tool that has none.
+// Unwritten is the answer of commands that need the file of a tool that has none.
 func Unwritten(def *tool.Definition, done string) error {
 	from := ""
 	switch def.Scope {

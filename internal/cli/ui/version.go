@@ -28,7 +28,7 @@ type build struct {
 	Platform      string `json:"platform"`
 }
 
-// thisBuild goes by the stamps, else by what the go command wrote down: a version of
+// ThisBuild goes by the stamps, else by what the go command wrote down: a version of
 // programs installed by one, a commit of programs built in a checkout.
 func ThisBuild() build {
 	b := build{Version: Version, Commit: Commit, Date: Date, Compatibility: flowrun.CompatibilityLevel,

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// valueText is a scalar of a definition as a person writes it.
+// ValueText is a scalar of a definition as a person writes it.
 func ValueText(v tool.Value) string {
 	switch {
 	case v.Text != nil:
@@ -23,7 +23,7 @@ func ValueText(v tool.Value) string {
 	return fmt.Sprint(v.Scalar)
 }
 
-// inWords is a parameter's value as text; what is no text as JSON.
+// ParamText is a parameter's value as text; what is no text as JSON.
 func ParamText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -44,7 +44,7 @@ func SortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// then adds a way out to what is wrong, which may be followed by a question already.
+// AddHint adds a way out to what is wrong, which may be followed by a question already.
 func AddHint(wrong, out string) string {
 	if strings.HasSuffix(wrong, "?") {
 		return wrong + " " + out
@@ -52,10 +52,10 @@ func AddHint(wrong, out string) string {
 	return wrong + "; " + out
 }
 
-// nearest is a did-you-mean, "" where nothing comes near.
+// Nearest is a did-you-mean, "" where nothing comes near.
 func Nearest(word string, names []string) string { return NearestAs("%q", word, names) }
 
-// nearestAs is nearest with the name as a format writes it.
+// NearestAs is nearest with the name as a format writes it.
 func NearestAs(format, word string, names []string) string {
 	if near := tool.Near(word, names); len(near) > 0 {
 		return fmt.Sprintf("; did you mean "+format+"?", near[0])
@@ -101,7 +101,7 @@ func Colon(s string) string {
 	return ": " + s
 }
 
-// writeJSON prints one document.
+// WriteJSON prints one document.
 func WriteJSON(env *Env, doc any) error {
 	enc := json.NewEncoder(env.Stdout)
 	enc.SetEscapeHTML(false)

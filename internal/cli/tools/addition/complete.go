@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// completeAdd offers what may stand next on a command line of tool add: the values of
+// Complete offers what may stand next on a command line of tool add: the values of
 // the option before, the words of a parameter, or options.
 func Complete(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	o, have := lastOption(args)

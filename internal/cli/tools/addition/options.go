@@ -56,7 +56,7 @@ type addOption struct {
 	Help    string
 }
 
-// left is the option as the help shows it.
+// Left is the option as the help shows it.
 func (o *addOption) Left() string {
 	words := []string{"--" + o.Name}
 	if o.short != "" {
@@ -139,7 +139,7 @@ var Options = []addOption{
 	{Name: "help", short: "h", Owner: ofCommand, form: actForm},
 }
 
-// parameterOptions are the words KEY=VALUE after --parameter NAME DESC (S1-295). type
+// ParameterOptions are the words KEY=VALUE after --parameter NAME DESC (S1-295). type
 // comes first: the others are read by it.
 var ParameterOptions = []addOption{
 	{Name: "type", Values: []string{"string|number|boolean|array|object"}, form: choiceForm, words: []string{"string", "number", "boolean", "array", "object"}, key: "type", Help: "Parameter type"},

@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// addition is what a command line of tool add says.
+// Addition is what a command line of tool add says.
 type Addition struct {
 	Name      string
 	Scopes    []string
