@@ -2,12 +2,12 @@
 // and results into text and exit codes. Results go to stdout, narration to
 // stderr.
 //
-// Every command has a file of its own: it declares its flags, calls the engine and
-// returns an error; Main prints the error and chooses the exit code by its kind
-// (exit.go). What several commands share has a file named for it: params.go reads
-// PARAM=VALUE, ask.go puts questions, narrate.go tells of a run, consent.go asks the
-// policy, page.go prints help in the specification's form. flowrun tool add parses its
-// ordered options itself (add*.go).
+// Each family of commands is a package of its own below this one, with a function Commands:
+// runs, past, models, schedules, serve, tools, author, settings, doctor. Families do not
+// import each other. What they share is in ui (terminal, errors, settings, history),
+// launch (parameters, consent, engines), runview (what is shown of a run), keyboard and
+// timetable. This package puts them together; it prints the error that a command returns,
+// and exits with the code of its kind.
 package cli
 
 import (
@@ -80,7 +80,7 @@ func root(env *ui.Env, web serve.Web) *cobra.Command {
   flowrun show latest                   see what came of it
   flowrun resume latest                 go on where it stopped
   flowrun validate                      check every definition in reach`,
-		RunE:               func(p1 *cobra.Command, p2 []string) error { return brief(env, p1, p2) },
+		RunE:               func(*cobra.Command, []string) error { return brief(env) },
 		PersistentPreRunE:  ui.CheckState,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
@@ -88,39 +88,16 @@ func root(env *ui.Env, web serve.Web) *cobra.Command {
 	}
 	root.SetHelpFunc(help)
 	root.SetHelpCommand(helpCommand(env))
-	root.SetHelpCommandGroupID("self")
+	root.SetHelpCommandGroupID(ui.GroupSelf)
 	root.SetFlagErrorFunc(ui.WrongFlag)
 	env.ColorFlag(root)
-	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"}, &cobra.Group{ID: "self", Title: "flowrun itself:"})
-	add := func(group string, commands ...*cobra.Command) {
-		for _, c := range commands {
-			c.GroupID = group
-			root.AddCommand(c)
-		}
+	root.AddGroup(&cobra.Group{ID: ui.GroupRun, Title: "Run:"}, &cobra.Group{ID: ui.GroupLook, Title: "Look at runs:"}, &cobra.Group{ID: ui.GroupAuthor, Title: "Write tools:"}, &cobra.Group{ID: ui.GroupSelf, Title: "flowrun itself:"})
+	for _, family := range [][]*cobra.Command{
+		runs.Commands(env), models.Commands(env), schedules.Commands(env), serve.Commands(env, web),
+		past.Commands(env), author.Commands(env), tools.Commands(env), settings.Commands(env), doctor.Commands(env),
+		ui.InGroup(ui.GroupSelf, completionCommand(env), manCommand(env), versionCommand(env)), topicCommands(),
+	} {
+		root.AddCommand(family...)
 	}
-	add("run",
-		runs.RunCommand(env),
-		models.CallCommand(env),
-		models.RepairCommand(env),
-		runs.ResumeCommand(env),
-		runs.RetryCommand(env),
-		runs.ApproveCommand(env),
-		runs.RejectCommand(env),
-		runs.CancelCommand(env),
-		schedules.ScheduleCommand(env),
-		serve.ServeCommand(env, web),
-		runs.DemoCommand(env))
-	add("look",
-		past.PsCommand(env),
-		past.RunsCommand(env),
-		past.ShowCommand(env),
-		past.LogsCommand(env),
-		past.TimelineCommand(env),
-		past.EventsCommand(env),
-		past.StatsCommand(env),
-		past.HistoryCommand(env))
-	add("author", author.InitCommand(env), tools.ValidateCommand(env), author.ExplainCommand(env), author.GraphCommand(env), runs.ExplainCacheCommand(env), author.SchemaCommand(env), tools.ToolCommand(env))
-	add("self", settings.ConfigCommand(env), settings.TrustCommand(env), completionCommand(env), doctor.DoctorCommand(env), manCommand(env), versionCommand(env))
-	root.AddCommand(append(topicCommands(), tools.ToolsTopic())...)
 	return root
 }

@@ -37,7 +37,7 @@ const briefText = `flowrun runs tools: commands, or graphs of steps, defined in 
 flowrun --help lists all commands and topics, flowrun COMMAND --help explains one.
 `
 
-func brief(env *ui.Env, _ *cobra.Command, _ []string) error {
+func brief(env *ui.Env) error {
 	_, err := fmt.Fprint(env.Stdout, briefText)
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/explain"
 )
 
-func ExplainCommand(env *ui.Env) *cobra.Command {
+func explainCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "explain [CODE...]",

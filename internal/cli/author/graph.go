@@ -15,7 +15,7 @@ import (
 
 var graphForms = []string{"text", "dot", "mermaid"}
 
-func GraphCommand(env *ui.Env) *cobra.Command {
+func graphCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "graph NAME|FILE [RUN]",

@@ -14,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun/internal/starter"
 )
 
-// InitCommand writes what a project begins with.
-func InitCommand(env *ui.Env) *cobra.Command {
+// initCommand writes what a project begins with.
+func initCommand(env *ui.Env) *cobra.Command {
 	var template string
 	var names, words []string
 	for _, t := range starter.Templates {

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/config"
 )
 
-func SchemaCommand(env *ui.Env) *cobra.Command {
+func schemaCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema NAME",
 		Short: "Print the JSON Schema of a document",

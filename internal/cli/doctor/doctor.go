@@ -38,7 +38,7 @@ func checks(env *ui.Env) []func() []finding {
 		func() []finding { return checkState(env) }, func() []finding { return checkHistory(env) }, func() []finding { return checkRuns(env) }, func() []finding { return checkScheduler(env) }, func() []finding { return checkScopes(env) }, func() []finding { return checkDefinitions(env) }, func() []finding { return checkSchemas(env) }, func() []finding { return checkDiscovery(env) }}
 }
 
-func DoctorCommand(env *ui.Env) *cobra.Command {
+func doctorCommand(env *ui.Env) *cobra.Command {
 	var output string
 	var fix bool
 	c := &cobra.Command{

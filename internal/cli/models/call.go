@@ -28,7 +28,7 @@ type callFlags struct {
 	timeout time.Duration
 }
 
-func CallCommand(env *ui.Env) *cobra.Command {
+func callCommand(env *ui.Env) *cobra.Command {
 	f := callFlags{ConsentFlags: launch.ConsentFlags{Door: policy.Call}}
 	c := &cobra.Command{
 		Use:   "call NAME [ARGUMENTS|-]",
@@ -48,10 +48,8 @@ refused. docs/calls.md describes the document, its codes and its statuses.`,
   flowrun call weather "{location='Rome', days=3}" --auto-approve tool:read
   flowrun call weather "weather(location='Rome', metric=True)"
   printf '%s' "$ARGUMENTS" | flowrun call weather - | jq -r .llmContent`,
-		RunE: func(c *cobra.Command, args []string) error { return call(env, c, args, f) },
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completeCall(env, c, args, prefix)
-		},
+		RunE:              func(c *cobra.Command, args []string) error { return call(env, c, args, f) },
+		ValidArgsFunction: completeCall(env),
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return noCall(env, ui.WrongFlag(c, err)) })
 	fl := c.Flags()
@@ -62,18 +60,20 @@ refused. docs/calls.md describes the document, its codes and its statuses.`,
 
 // completeCall offers tools in files and built-in ones. A command that tells of more is not
 // started for it.
-func completeCall(env *ui.Env, c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	words, _ := env.CompleteTool(c, args, prefix)
-	if len(args) > 0 {
+func completeCall(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		words, _ := env.CompleteTool(c, args, prefix)
+		if len(args) > 0 {
+			return words, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, d := range env.BuiltIn() {
+			inFile := slices.ContainsFunc(words, func(w string) bool { return w == d.Name || strings.HasPrefix(w, d.Name+"\t") })
+			if strings.HasPrefix(d.Name, prefix) && !inFile {
+				words = append(words, ui.Described(d.Name, d.Description))
+			}
+		}
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}
-	for _, d := range env.BuiltIn() {
-		inFile := slices.ContainsFunc(words, func(w string) bool { return w == d.Name || strings.HasPrefix(w, d.Name+"\t") })
-		if strings.HasPrefix(d.Name, prefix) && !inFile {
-			words = append(words, ui.Described(d.Name, d.Description))
-		}
-	}
-	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (f *callFlags) check(c *cobra.Command, args []string) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/repair"
 )
 
-func RepairCommand(env *ui.Env) *cobra.Command {
+func repairCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "repair [FILE|-]",
 		Short: "Read sloppy arguments as flowrun call does, and run nothing",

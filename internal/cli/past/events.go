@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-func EventsCommand(env *ui.Env) *cobra.Command {
+func eventsCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "events RUN",
 		Short:   "Print a run's events as JSON lines",
@@ -23,9 +23,7 @@ func EventsCommand(env *ui.Env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return events(env, ctx, s, args[0]) })
 		},
-		ValidArgsFunction: func(p1 *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return runview.CompleteRunID(env, p1, args, prefix)
-		},
+		ValidArgsFunction: runview.CompleteRunID(env),
 	}
 }
 

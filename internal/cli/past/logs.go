@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-func LogsCommand(env *ui.Env) *cobra.Command {
+func logsCommand(env *ui.Env) *cobra.Command {
 	var follow bool
 	c := &cobra.Command{
 		Use:   "logs RUN [STEP]",
@@ -49,9 +49,7 @@ items. What went to standard error comes on standard error.`,
 				return l.print(ctx, follow)
 			})
 		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return runview.CompleteRunStep(env, c, args, prefix)
-		},
+		ValidArgsFunction: runview.CompleteRunStep(env),
 	}
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on while the run does")
 	return c

@@ -18,7 +18,7 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-func HistoryCommand(env *ui.Env) *cobra.Command {
+func historyCommand(env *ui.Env) *cobra.Command {
 	c := ui.Group(&cobra.Command{
 		Use:   "history",
 		Short: "Look after the record of runs",

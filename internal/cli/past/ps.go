@@ -18,7 +18,7 @@ import (
 
 var psForms = []string{"table", "json"}
 
-func PsCommand(env *ui.Env) *cobra.Command {
+func psCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "ps",

@@ -19,7 +19,7 @@ import (
 
 var listForms = []string{"table", "json", "jsonl"}
 
-func RunsCommand(env *ui.Env) *cobra.Command {
+func runsCommand(env *ui.Env) *cobra.Command {
 	var status []string
 	var since, output string
 	var q flowrun.Query

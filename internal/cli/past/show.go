@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-func ShowCommand(env *ui.Env) *cobra.Command {
+func showCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "show RUN",
@@ -44,9 +44,7 @@ func ShowCommand(env *ui.Env) *cobra.Command {
 				return show(env, p)
 			})
 		},
-		ValidArgsFunction: func(p1 *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return runview.CompleteRunID(env, p1, args, prefix)
-		},
+		ValidArgsFunction: runview.CompleteRunID(env),
 	}
 	c.Flags().StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(ui.ShowForms, cobra.ShellCompDirectiveNoFileComp))

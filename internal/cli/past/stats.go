@@ -17,7 +17,7 @@ import (
 
 var statsForms = []string{"table", "json"}
 
-func StatsCommand(env *ui.Env) *cobra.Command {
+func statsCommand(env *ui.Env) *cobra.Command {
 	var since, output string
 	var limit int
 	c := &cobra.Command{

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-func TimelineCommand(env *ui.Env) *cobra.Command {
+func timelineCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "timeline RUN",
 		Short: "Draw when each step ran, and what the run waited for",
@@ -30,9 +30,7 @@ long the run took, its critical path, is marked with a star.`,
 				return console.Timeline(env.Stdout, runview.Bars(p.Plan, p.Result().Steps), timelineOptions(env, p))
 			})
 		},
-		ValidArgsFunction: func(p1 *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return runview.CompleteRunID(env, p1, args, prefix)
-		},
+		ValidArgsFunction: runview.CompleteRunID(env),
 	}
 }
 

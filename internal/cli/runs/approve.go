@@ -26,7 +26,7 @@ type reply struct {
 	params  string // a file with the values of the form
 }
 
-func ApproveCommand(env *ui.Env) *cobra.Command {
+func approveCommand(env *ui.Env) *cobra.Command {
 	r := reply{approve: true}
 	var f runFlags
 	c := &cobra.Command{
@@ -46,11 +46,9 @@ flowrun resume.`,
 		Example: `  flowrun approve latest
   flowrun approve 01jd3k gate VERSION=1.4.2 --comment "tests are green"
   flowrun approve 01jd3k 'deploy[eu]/gate'`,
-		Args: someRun,
-		RunE: func(c *cobra.Command, args []string) error { return answerQuestion(env, c, args, r, f) },
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completeQuestion(env, c, args, prefix)
-		},
+		Args:              someRun,
+		RunE:              func(c *cobra.Command, args []string) error { return answerQuestion(env, c, args, r, f) },
+		ValidArgsFunction: completeQuestion(env),
 	}
 	r.flags(c)
 	c.Flags().StringVar(&r.params, "params", "", "read the values of the form from this JSON `file`; - is stdin")
@@ -58,7 +56,7 @@ flowrun resume.`,
 	return c
 }
 
-func RejectCommand(env *ui.Env) *cobra.Command {
+func rejectCommand(env *ui.Env) *cobra.Command {
 	var r reply
 	var f runFlags
 	c := &cobra.Command{
@@ -67,12 +65,10 @@ func RejectCommand(env *ui.Env) *cobra.Command {
 		Long: `Answer a step with approve: that waits with a no: the step fails, and the run goes on
 here, with what its on-failure steps do, unless the process that runs it, or the
 service, does. Rejecting is what was asked for, so the command itself exits with 0.`,
-		Example: `  flowrun reject latest gate --comment "wait for Monday"`,
-		Args:    someRun,
-		RunE:    func(c *cobra.Command, args []string) error { return answerQuestion(env, c, args, r, f) },
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completeQuestion(env, c, args, prefix)
-		},
+		Example:           `  flowrun reject latest gate --comment "wait for Monday"`,
+		Args:              someRun,
+		RunE:              func(c *cobra.Command, args []string) error { return answerQuestion(env, c, args, r, f) },
+		ValidArgsFunction: completeQuestion(env),
 	}
 	r.flags(c)
 	runningFlags(env, c, &f)
@@ -339,34 +335,36 @@ func goOn(env *ui.Env, ctx context.Context, c *cobra.Command, s *sqlite.Store, p
 
 // completeQuestion offers runs that wait for an answer, their steps, and the fields of
 // the step's form.
-func completeQuestion(env *ui.Env, c *cobra.Command, args []string, prefix string) (words []string, _ cobra.ShellCompDirective) {
-	const none = cobra.ShellCompDirectiveNoFileComp
-	if len(args) == 0 {
-		waiting := []dag.Status{dag.Waiting, dag.Running, dag.Interrupted}
-		return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Limit: runview.MostOffered, Status: waiting}), none | cobra.ShellCompDirectiveKeepOrder
-	}
-	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-		p, err := env.LoadRun(ctx, s, args[0])
-		if err != nil {
-			return err
+func completeQuestion(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) (words []string, _ cobra.ShellCompDirective) {
+		const none = cobra.ShellCompDirectiveNoFileComp
+		if len(args) == 0 {
+			waiting := []dag.Status{dag.Waiting, dag.Running, dag.Interrupted}
+			return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Limit: runview.MostOffered, Status: waiting}), none | cobra.ShellCompDirectiveKeepOrder
 		}
-		open := p.Questions()
-		if len(args) == 1 {
-			for _, q := range open {
-				if strings.HasPrefix(q.Step, prefix) {
-					words = append(words, ui.Described(q.Step, q.Prompt))
+		env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			p, err := env.LoadRun(ctx, s, args[0])
+			if err != nil {
+				return err
+			}
+			open := p.Questions()
+			if len(args) == 1 {
+				for _, q := range open {
+					if strings.HasPrefix(q.Step, prefix) {
+						words = append(words, ui.Described(q.Step, q.Prompt))
+					}
 				}
 			}
+			if q, _, err := pick(p, args[1:]); err == nil && c.Name() == "approve" {
+				words = append(words, fieldWords(q, prefix)...)
+			}
+			return nil
+		})
+		if slices.ContainsFunc(words, func(w string) bool { name, _, _ := strings.Cut(w, "\t"); return strings.HasSuffix(name, "=") }) {
+			return words, none | cobra.ShellCompDirectiveNoSpace
 		}
-		if q, _, err := pick(p, args[1:]); err == nil && c.Name() == "approve" {
-			words = append(words, fieldWords(q, prefix)...)
-		}
-		return nil
-	})
-	if slices.ContainsFunc(words, func(w string) bool { name, _, _ := strings.Cut(w, "\t"); return strings.HasSuffix(name, "=") }) {
-		return words, none | cobra.ShellCompDirectiveNoSpace
+		return words, none
 	}
-	return words, none
 }
 
 // fieldWords are the fields of a form, and the values that one may have.

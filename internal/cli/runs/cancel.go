@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-func CancelCommand(env *ui.Env) *cobra.Command {
+func cancelCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel RUN",
 		Short: "Stop a run that another process executes",
@@ -54,9 +54,7 @@ has begun it.`,
 				return nil
 			})
 		},
-		ValidArgsFunction: func(p1 *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return runview.CompleteRunID(env, p1, args, prefix)
-		},
+		ValidArgsFunction: runview.CompleteRunID(env),
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/flowrun/flowrun/internal/starter"
 )
 
-// DemoCommand shows a run to somebody who has nothing to run yet.
-func DemoCommand(env *ui.Env) *cobra.Command {
+// demoCommand shows a run to somebody who has nothing to run yet.
+func demoCommand(env *ui.Env) *cobra.Command {
 	f := runFlags{output: "text"}
 	var fail bool
 	c := &cobra.Command{

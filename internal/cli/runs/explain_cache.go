@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-func ExplainCacheCommand(env *ui.Env) *cobra.Command {
+func explainCacheCommand(env *ui.Env) *cobra.Command {
 	var params, output string
 	var verbose, allowDash bool
 	c := &cobra.Command{
@@ -55,9 +55,7 @@ The exit code is 0 when the result would be reused, and 1 when not.`,
 			}
 			return explain(env, x, output, verbose)
 		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completeExplain(env, c, args, prefix)
-		},
+		ValidArgsFunction: completeExplain(env),
 	}
 	fl := c.Flags()
 	fl.StringVar(&params, "params", "", "read parameters from this JSON `file`; - is stdin")
@@ -69,14 +67,16 @@ The exit code is 0 when the result would be reused, and 1 when not.`,
 }
 
 // completeExplain offers tools, then the tool's steps.
-func completeExplain(env *ui.Env, c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	switch len(args) {
-	case 0:
-		return env.CompleteTool(c, args, prefix)
-	case 1:
-		return env.CompletePath(args[0], prefix)
+func completeExplain(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		switch len(args) {
+		case 0:
+			return env.CompleteTool(c, args, prefix)
+		case 1:
+			return env.CompletePath(args[0], prefix)
+		}
+		return env.CompleteRun(c, append(args[:1:1], args[2:]...), prefix)
 	}
-	return env.CompleteRun(c, append(args[:1:1], args[2:]...), prefix)
 }
 
 // explain prints an explanation. That the step would run is an exit code.

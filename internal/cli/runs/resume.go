@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-func ResumeCommand(env *ui.Env) *cobra.Command {
+func resumeCommand(env *ui.Env) *cobra.Command {
 	var o flowrun.ResumeOptions
 	var f runFlags
 	c := &cobra.Command{
@@ -43,9 +43,7 @@ now. Secret parameters are not recorded: give them again.`,
 				return p.Resume(env.Library(), o)
 			})
 		},
-		ValidArgsFunction: func(p1 *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return runview.CompleteRunID(env, p1, args, prefix)
-		},
+		ValidArgsFunction: runview.CompleteRunID(env),
 	}
 	c.Flags().BoolVar(&o.RerunInterrupted, "rerun-interrupted", false, "run every interrupted step again, whatever its on-interrupt says")
 	c.Flags().BoolVar(&o.Latest, "latest", false, "use the definitions as they are now")
@@ -53,7 +51,7 @@ now. Secret parameters are not recorded: give them again.`,
 	return c
 }
 
-func RetryCommand(env *ui.Env) *cobra.Command {
+func retryCommand(env *ui.Env) *cobra.Command {
 	var o flowrun.RetryOptions
 	var with []string
 	var f runFlags
@@ -77,9 +75,7 @@ anything starts.`,
 				return p.Retry(env.Library(), o)
 			})
 		},
-		ValidArgsFunction: func(p1 *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return runview.CompleteRunID(env, p1, args, prefix)
-		},
+		ValidArgsFunction: runview.CompleteRunID(env),
 	}
 	fl := c.Flags()
 	fl.StringArrayVar(&o.From, "from", nil, "run this `step`, and what comes after it, again")

@@ -46,7 +46,7 @@ type runFlags struct {
 	launch.ConsentFlags
 }
 
-func RunCommand(env *ui.Env) *cobra.Command {
+func runCommand(env *ui.Env) *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "run NAME|FILE [PARAM=value ...]",

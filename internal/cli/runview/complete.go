@@ -17,11 +17,13 @@ import (
 const MostOffered = 50
 
 // CompleteRunID offers runs, newest first, with what they are.
-func CompleteRunID(env *ui.Env, _ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func CompleteRunID(env *ui.Env) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return RunIDs(env, flowrun.Query{Prefix: prefix, Limit: MostOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
-	return RunIDs(env, flowrun.Query{Prefix: prefix, Limit: MostOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // RunIDs are completions for the runs of a query. The newest run of all has a word.
@@ -46,14 +48,16 @@ func RunIDs(env *ui.Env, q flowrun.Query) (words []string) {
 }
 
 // CompleteRunStep offers the steps of the run that is named on the line.
-func CompleteRunStep(env *ui.Env, c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	switch len(args) {
-	case 0:
-		return CompleteRunID(env, c, args, prefix)
-	case 1:
-		return RunSteps(env, args[0], prefix), cobra.ShellCompDirectiveNoFileComp
+func CompleteRunStep(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		switch len(args) {
+		case 0:
+			return CompleteRunID(env)(c, args, prefix)
+		case 1:
+			return RunSteps(env, args[0], prefix), cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 func RunSteps(env *ui.Env, run, prefix string) (words []string) {

@@ -79,9 +79,7 @@ written.`,
 			})
 		},
 	}
-	c.ValidArgsFunction = func(p1 *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return completeSchedules(env, p1, args, prefix)
-	}
+	c.ValidArgsFunction = completeSchedules(env)
 	fl := c.Flags()
 	fl.BoolVar(&f.systemd, "systemd", false, "units of systemd, which is what is meant without --crontab")
 	fl.BoolVar(&f.crontab, "crontab", false, "lines of the user's crontab")

@@ -71,9 +71,7 @@ a definition; its fields are one argument.`,
 			}
 			return slotTable(env, &s, begin, count)
 		},
-		ValidArgsFunction: func(p1 *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completeSchedules(env, p1, args, prefix)
-		},
+		ValidArgsFunction: completeSchedules(env),
 	}
 	fl := c.Flags()
 	fl.IntVar(&count, "count", 10, "show `n` times")

@@ -64,21 +64,17 @@ func switchCommand(env *ui.Env, c *cobra.Command, done string, do func(*sqlite.S
 		})
 	}
 	c.Flags().BoolVar(&all, "all", false, "all schedules that flowrun schedule list shows")
-	c.ValidArgsFunction = func(p1 *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return completeSchedules(env, p1, args, prefix)
-	}
+	c.ValidArgsFunction = completeSchedules(env)
 	return c
 }
 
 func scheduleRemoveCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
-		Use:     "remove NAME ...",
-		Short:   "Remove a schedule that was added",
-		Long:    `Remove schedules that were added. Runs under way go on; the history of runs stays.`,
-		Example: `  flowrun schedule remove report`,
-		ValidArgsFunction: func(p1 *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completeSchedules(env, p1, args, prefix)
-		},
+		Use:               "remove NAME ...",
+		Short:             "Remove a schedule that was added",
+		Long:              `Remove schedules that were added. Runs under way go on; the history of runs stays.`,
+		Example:           `  flowrun schedule remove report`,
+		ValidArgsFunction: completeSchedules(env),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return ui.Usagef(c, "which schedule? flowrun schedule list shows them")
@@ -126,15 +122,17 @@ func namedSchedules(env *ui.Env, ctx context.Context, s *sqlite.Store, words []s
 }
 
 // completeSchedules offers the names of schedules.
-func completeSchedules(env *ui.Env, _ *cobra.Command, args []string, prefix string) (words []string, d cobra.ShellCompDirective) {
-	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-		t, err := timetable.Read(env, ctx, s, env.Library())
-		for _, e := range t.All() {
-			if strings.HasPrefix(e.Title, prefix) {
-				words = append(words, ui.Described(e.Title, e.Tool+", "+timetable.When(e.Spec)))
+func completeSchedules(env *ui.Env) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) (words []string, d cobra.ShellCompDirective) {
+		env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			t, err := timetable.Read(env, ctx, s, env.Library())
+			for _, e := range t.All() {
+				if strings.HasPrefix(e.Title, prefix) {
+					words = append(words, ui.Described(e.Title, e.Tool+", "+timetable.When(e.Spec)))
+				}
 			}
-		}
-		return err
-	})
-	return words, cobra.ShellCompDirectiveNoFileComp
+			return err
+		})
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cron"
 )
 
-func ScheduleCommand(env *ui.Env) *cobra.Command {
+func scheduleCommand(env *ui.Env) *cobra.Command {
 	c := ui.Group(&cobra.Command{
 		Use:   "schedule",
 		Short: "Run tools by themselves at certain times",

@@ -60,7 +60,7 @@ type serveFlags struct {
 
 var logFormats = []string{"text", "json"}
 
-func ServeCommand(env *ui.Env, web Web) *cobra.Command {
+func serveCommand(env *ui.Env, web Web) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use:   "serve",

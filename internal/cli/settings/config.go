@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-func ConfigCommand(env *ui.Env) *cobra.Command {
+func configCommand(env *ui.Env) *cobra.Command {
 	c := ui.Group(&cobra.Command{
 		Use:   "config",
 		Short: "Show flowrun's settings and where they come from",

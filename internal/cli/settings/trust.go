@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-func TrustCommand(env *ui.Env) *cobra.Command {
+func trustCommand(env *ui.Env) *cobra.Command {
 	var list, remove bool
 	c := &cobra.Command{
 		Use:   "trust [DIR]",

@@ -36,9 +36,7 @@ func toolDepsCommand(env *ui.Env) *cobra.Command {
 			}
 			return oneTool(c, args)
 		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completeName(env, c, args, prefix)
-		},
+		ValidArgsFunction: completeName(env),
 		RunE: func(c *cobra.Command, args []string) error {
 			if prune {
 				return pruneDependencies(env, dry)

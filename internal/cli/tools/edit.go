@@ -20,12 +20,10 @@ func toolEditCommand(env *ui.Env) *cobra.Command {
 	var scopes scopeFlags
 	var editor string
 	c := &cobra.Command{
-		Use:   "edit TOOL_NAME",
-		Short: "Edit a tool definition",
-		Args:  oneTool,
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completeName(env, c, args, prefix)
-		},
+		Use:               "edit TOOL_NAME",
+		Short:             "Edit a tool definition",
+		Args:              oneTool,
+		ValidArgsFunction: completeName(env),
 		RunE: func(c *cobra.Command, args []string) error {
 			scope, err := scopes.scope(c, ui.AnyScope)
 			if err != nil {

@@ -15,12 +15,10 @@ func toolExportCommand(env *ui.Env) *cobra.Command {
 	var scopes scopeFlags
 	var format, output string
 	c := &cobra.Command{
-		Use:   "export TOOL_NAME",
-		Short: "Export a tool definition to a file or standard output",
-		Args:  oneTool,
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completeName(env, c, args, prefix)
-		},
+		Use:               "export TOOL_NAME",
+		Short:             "Export a tool definition to a file or standard output",
+		Args:              oneTool,
+		ValidArgsFunction: completeName(env),
 		RunE: func(c *cobra.Command, args []string) error {
 			def, err := shown(env, c, args[0], &scopes, format)
 			if err != nil {

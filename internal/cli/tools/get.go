@@ -30,12 +30,10 @@ func toolGetCommand(env *ui.Env) *cobra.Command {
 	var format string
 	var detail bool
 	c := &cobra.Command{
-		Use:   "get TOOL_NAME",
-		Short: "Display the details of a specific tool",
-		Args:  oneTool,
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completeName(env, c, args, prefix)
-		},
+		Use:               "get TOOL_NAME",
+		Short:             "Display the details of a specific tool",
+		Args:              oneTool,
+		ValidArgsFunction: completeName(env),
 		RunE: func(c *cobra.Command, args []string) error {
 			def, err := shown(env, c, args[0], &scopes, format)
 			if err != nil {

@@ -38,9 +38,9 @@ func usageOf(c *cobra.Command) string {
 	return fmt.Sprintf("flowrun tool %s %s[options]", c.Use, scope)
 }
 
-// ToolsTopic is help tools: what tools are, where they are found, how they are used. It
+// toolsTopic is help tools: what tools are, where they are found, how they are used. It
 // is no command and does nothing else (S1-370).
-func ToolsTopic() *cobra.Command {
+func toolsTopic() *cobra.Command {
 	return page{
 		title: "flowrun tools",
 		about: []string{

@@ -16,7 +16,7 @@ import (
 // have: none is missing, none is made up.
 func TestPages(t *testing.T) {
 	env := &ui.Env{}
-	for _, c := range ToolCommand(env).Commands() {
+	for _, c := range toolCommand(env).Commands() {
 		t.Run(c.Name(), func(t *testing.T) {
 			var out bytes.Buffer
 			c.SetOut(&out)

@@ -16,12 +16,10 @@ func toolRemoveCommand(env *ui.Env) *cobra.Command {
 	var scopes scopeFlags
 	var force bool
 	c := &cobra.Command{
-		Use:   "remove TOOL_NAME",
-		Short: "Delete a tool",
-		Args:  oneTool,
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completeName(env, c, args, prefix)
-		},
+		Use:               "remove TOOL_NAME",
+		Short:             "Delete a tool",
+		Args:              oneTool,
+		ValidArgsFunction: completeName(env),
 		RunE: func(c *cobra.Command, args []string) error {
 			scope, err := scopes.scope(c, ui.AnyScope)
 			if err != nil {

@@ -89,24 +89,26 @@ func oneTool(c *cobra.Command, args []string) error {
 }
 
 // completeName offers the names of tools in the scope on the line, and no files.
-func completeName(env *ui.Env, c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	scope := ui.AnyScope
-	for _, w := range ui.ScopeWords {
-		if set, _ := c.Flags().GetBool(w); set {
+func completeName(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		scope := ui.AnyScope
+		for _, w := range ui.ScopeWords {
+			if set, _ := c.Flags().GetBool(w); set {
+				scope = w
+			}
+		}
+		if w, _ := c.Flags().GetString("scope"); w != "" {
 			scope = w
 		}
-	}
-	if w, _ := c.Flags().GetString("scope"); w != "" {
-		scope = w
-	}
-	var words []string
-	for _, e := range env.Tools(env.Library()) {
-		if strings.HasPrefix(e.Name, prefix) && (scope == ui.AnyScope && e.ShadowedBy == "" || scope == string(e.Scope)) {
-			words = append(words, ui.Described(e.Name, e.Description))
+		var words []string
+		for _, e := range env.Tools(env.Library()) {
+			if strings.HasPrefix(e.Name, prefix) && (scope == ui.AnyScope && e.ShadowedBy == "" || scope == string(e.Scope)) {
+				words = append(words, ui.Described(e.Name, e.Description))
+			}
 		}
+		return words, cobra.ShellCompDirectiveNoFileComp
 	}
-	return words, cobra.ShellCompDirectiveNoFileComp
 }

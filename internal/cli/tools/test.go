@@ -24,26 +24,28 @@ import (
 )
 
 // completeTest offers the tests of the tools named on the line, of all where none is.
-func completeTest(env *ui.Env, _ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	lib := env.Library()
-	if len(args) == 0 {
-		for _, e := range env.Tools(lib) {
-			args = append(args, e.Path)
-		}
-	}
-	var words []string
-	for _, t := range targets(env, lib, args) {
-		def, _, err := lib.Lookup(t.name, nil)
-		if err != nil {
-			continue
-		}
-		for _, test := range def.Tests {
-			if strings.HasPrefix(test.Name, prefix) {
-				words = append(words, ui.Described(test.Name, def.Name))
+func completeTest(env *ui.Env) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		lib := env.Library()
+		if len(args) == 0 {
+			for _, e := range env.Tools(lib) {
+				args = append(args, e.Path)
 			}
 		}
+		var words []string
+		for _, t := range targets(env, lib, args) {
+			def, _, err := lib.Lookup(t.name, nil)
+			if err != nil {
+				continue
+			}
+			for _, test := range def.Tests {
+				if strings.HasPrefix(test.Name, prefix) {
+					words = append(words, ui.Described(test.Name, def.Name))
+				}
+			}
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
 	}
-	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
 // testFlags are the flags of flowrun tool test.
@@ -77,9 +79,7 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 	fl.BoolVar(&f.inPlace, "in-place", false, "")
 	fl.BoolVar(&f.offline, "offline", false, "")
 	fl.StringArrayVar(&f.reports, "report", nil, "")
-	c.RegisterFlagCompletionFunc("test", func(p1 *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return completeTest(env, p1, args, prefix)
-	})
+	c.RegisterFlagCompletionFunc("test", completeTest(env))
 	f.scopes.declare(c)
 	return testPage.on(c)
 }

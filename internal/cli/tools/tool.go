@@ -6,8 +6,8 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// ToolCommand holds the commands that manage tools.
-func ToolCommand(env *ui.Env) *cobra.Command {
+// toolCommand holds the commands that manage tools.
+func toolCommand(env *ui.Env) *cobra.Command {
 	c := ui.Group(&cobra.Command{Use: "tool", Short: "Manage tools"})
 	commands := []*cobra.Command{toolListCommand(env), toolGetCommand(env), toolAddCommand(env), toolRemoveCommand(env),
 		toolTestCommand(env), toolValidateCommand(env), toolEditCommand(env), toolExportCommand(env), toolImportCommand(env), toolSchemaCommand(env), toolDepsCommand(env)}

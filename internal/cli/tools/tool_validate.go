@@ -12,11 +12,9 @@ func toolValidateCommand(env *ui.Env) *cobra.Command {
 	var scopes scopeFlags
 	var every bool
 	c := &cobra.Command{
-		Use:   "validate TOOL_NAME",
-		Short: "Validate a tool definition for correctness",
-		ValidArgsFunction: func(c *cobra.Command, p2 []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completeNames(env, c, p2, prefix)
-		},
+		Use:               "validate TOOL_NAME",
+		Short:             "Validate a tool definition for correctness",
+		ValidArgsFunction: completeNames(env),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
 				return err
@@ -88,6 +86,8 @@ func scoped(env *ui.Env, args []string, scope string) ([]target, error) {
 }
 
 // completeNames is completeName for commands that take several.
-func completeNames(env *ui.Env, c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return completeName(env, c, nil, prefix)
+func completeNames(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return completeName(env)(c, nil, prefix)
+	}
 }

@@ -103,7 +103,7 @@ type validateFlags struct {
 
 var diagnosticForms = []string{"text", "json", "github", "sarif"}
 
-func ValidateCommand(env *ui.Env) *cobra.Command {
+func validateCommand(env *ui.Env) *cobra.Command {
 	var f validateFlags
 	c := &cobra.Command{
 		Use:   "validate [PATH|NAME...]",

@@ -8,6 +8,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Groups of commands in the help of flowrun.
+const (
+	GroupRun    = "run"
+	GroupLook   = "look"
+	GroupAuthor = "author"
+	GroupSelf   = "self"
+)
+
+// InGroup puts commands into a group of the help.
+func InGroup(group string, commands ...*cobra.Command) []*cobra.Command {
+	for _, c := range commands {
+		c.GroupID = group
+	}
+	return commands
+}
+
 // UnknownCommand is the error of a word that is no command of c.
 func UnknownCommand(c *cobra.Command, word string) error {
 	var names []string
