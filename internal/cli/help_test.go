@@ -23,7 +23,7 @@ import (
 // TestExitCodesPage: every exit code there is has a line, and no other.
 func TestExitCodesPage(t *testing.T) {
 	used := map[string]bool{"0": true, "124": true, "143": true} // of dag, and of TERM
-	for _, decl := range parse(t, "exit.go").Decls {
+	for _, decl := range parse(t, "ui/exit.go").Decls {
 		consts, ok := decl.(*ast.GenDecl)
 		if !ok || consts.Tok != token.CONST {
 			continue
