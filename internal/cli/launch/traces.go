@@ -16,8 +16,8 @@ import (
 // flushTime is how long the last spans of a run may take to be sent.
 const flushTime = 5 * time.Second
 
-// tracing is OpenTelemetry for one engine, nil where there is nothing to tell anybody.
-type tracing struct {
+// Traces is OpenTelemetry for one engine, nil where nothing is traced.
+type Traces struct {
 	tracer *telemetry.Tracer
 
 	mu   sync.Mutex
@@ -25,14 +25,30 @@ type tracing struct {
 	runs map[string]telemetry.About // of a service, while it has them
 }
 
-// NewTraces reads the settings. about is as in telemetry.Options. An error is about the
+// StartTraces has an engine trace its one run, which about describes. end sends what is
+// left of the trace. What keeps it from arriving is reported where progress leaves room.
+func StartTraces(env *ui.Env, c *flowrun.Config, f ui.Asking, about func() telemetry.About) (end func(ctx context.Context, force <-chan struct{})) {
+	report := func(what string, err error) {
+		if err != nil && ui.Verbose(f.Progress) {
+			env.Notef("%s: %v", what, err)
+		}
+	}
+	t, err := newTraces(func(string) telemetry.About { return about() })
+	report("traces are not sent", err)
+	t.Join(c)
+	return func(ctx context.Context, force <-chan struct{}) {
+		report("the trace is not complete", t.End(ctx, force))
+	}
+}
+
+// newTraces reads the settings. about is as in telemetry.Options. An error is about the
 // settings, and no reason not to run: they are often those of a whole machine.
-func NewTraces(about func(run string) telemetry.About) (*tracing, error) {
+func newTraces(about func(run string) telemetry.About) (*Traces, error) {
 	settings, err := telemetry.Read()
 	if settings == nil && Inherited() == (flowrun.TraceContext{}) {
 		return nil, err
 	}
-	t := &tracing{}
+	t := &Traces{}
 	t.tracer = telemetry.New(settings, telemetry.Options{Version: ui.ThisBuild().Version, About: about, Warn: func(err error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -51,7 +67,7 @@ func Inherited() flowrun.TraceContext {
 }
 
 // Join has an engine traced.
-func (t *tracing) Join(c *flowrun.Config) {
+func (t *Traces) Join(c *flowrun.Config) {
 	if t != nil {
 		c.Sinks = append(c.Sinks, t.tracer)
 		c.Trace = t.tracer.Trace
@@ -60,7 +76,7 @@ func (t *tracing) Join(c *flowrun.Config) {
 
 // End sends what is left, for a few seconds. An interrupt that comes meanwhile, or a
 // second one, ends that. It answers what kept spans from arriving.
-func (t *tracing) End(ctx context.Context, force <-chan struct{}) error {
+func (t *Traces) End(ctx context.Context, force <-chan struct{}) error {
 	if t == nil {
 		return nil
 	}
@@ -82,10 +98,10 @@ func (t *tracing) End(ctx context.Context, force <-chan struct{}) error {
 	return t.lost
 }
 
-// NewServiceTraces is newTracing for a service. What keeps spans from arriving is told to its log.
-func NewServiceTraces(log *slog.Logger) *tracing {
-	var t *tracing
-	t, err := NewTraces(func(run string) telemetry.About {
+// NewServiceTraces is newTraces for a service. What keeps spans from arriving is logged.
+func NewServiceTraces(log *slog.Logger) *Traces {
+	var t *Traces
+	t, err := newTraces(func(run string) telemetry.About {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		return t.runs[run]
@@ -101,7 +117,7 @@ func NewServiceTraces(log *slog.Logger) *tracing {
 
 // Follow makes a run of a service known, until done is called. Where its caller is part
 // of no trace it is part of the service's.
-func (t *tracing) Follow(b service.Begun) (done func()) {
+func (t *Traces) Follow(b service.Begun) (done func()) {
 	if t == nil {
 		return func() {}
 	}

@@ -173,11 +173,7 @@ func callWith(env *ui.Env, ctx context.Context, sig *ui.Signals, s *sqlite.Store
 	defer tidy()
 	config.JavaScript = env.JavaScript()
 	d := &callDoor{env: env, flags: f, store: s, request: q, told: &runview.Narrator{End: func() {}}}
-	traces, err := launch.NewTraces(func(string) telemetry.About { return launch.AboutRun(d.plan, nil, nil, launch.Inherited()) })
-	if err != nil && ui.Verbose(f.Progress) {
-		env.Notef("traces are not sent: %v", err)
-	}
-	traces.Join(&config)
+	endTraces := launch.StartTraces(env, &config, f.Asking, func() telemetry.About { return launch.AboutRun(d.plan, nil, nil, launch.Inherited()) })
 	o := registry.Options{Engine: flowrun.New(config), World: flowrun.World{JavaScript: env.JavaScript()}.Until(ctx), Files: true, Timeout: f.timeout,
 		Judge: d.judge, Confirm: d.confirm, Run: func(i *registry.Invocation) []flowrun.RunOption {
 			d.told = runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: i.Tool.Plan(), Recorded: true, StateDir: config.StateDir})
@@ -188,9 +184,7 @@ func callWith(env *ui.Env, ctx context.Context, sig *ui.Signals, s *sqlite.Store
 	if res := answer.Result; res != nil {
 		launch.Notify(env, ctx, sig, s, launch.RunEnd{Result: res, Plan: d.plan}, f.ConsentFlags, "")
 	}
-	if err := traces.End(ctx, sig.Force); err != nil && ui.Verbose(f.Progress) {
-		env.Notef("the trace is not complete: %v", err)
-	}
+	endTraces(ctx, sig.Force)
 	return answer
 }
 

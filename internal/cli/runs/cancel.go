@@ -83,11 +83,12 @@ func cancelResting(env *ui.Env, ctx context.Context, s *sqlite.Store, info flowr
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return err
 	}
-	err = carryOut(env, past, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	x := &execution{env: env, flags: f, plan: past.Plan, past: past, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		return e.Continue(ctx, g, append(o, flowrun.WithBegun(func() { cancel(errCancelledBy) }))...)
-	})
+	}}
+	err = x.run()
 	if code := ui.CodeError(0); errors.As(err, &code) && code == ui.ExitInterrupt {
 		return nil // that is what was asked for
 	}

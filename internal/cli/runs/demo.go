@@ -91,11 +91,12 @@ func runDemo(env *ui.Env, dir string, s *sqlite.Store, f runFlags, fail bool) (p
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return nil, nil, err
 	}
-	err = carryOut(env, nil, p, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	x := &execution{env: env, flags: f, plan: p, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		r, err := e.Run(ctx, p, map[string]any{"BREAK": fail}, o...)
 		res = r
 		return r, err
-	})
+	}}
+	err = x.run()
 	return p, res, err
 }
 

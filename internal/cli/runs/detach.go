@@ -30,7 +30,7 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	if service.IsPath(args[0]) {
 		return ui.Usagef(c, "the service runs tools by name, and %s is a file; put it where names are looked up (flowrun tool add NAME --from-file %s), or run it without --detach", args[0], args[0])
 	}
-	plan, world, params, err := prepare(env, c, args, f, nil)
+	plan, world, params, err := parse(env, c, args, f, nil)
 	if err != nil {
 		return err
 	}

@@ -173,9 +173,10 @@ func takeUp(env *ui.Env, ctx context.Context, s *sqlite.Store, past *flowrun.Pas
 	if g.Retry {
 		told, f.retries = nil, past // a run of its own, which tells itself what it takes over
 	}
-	return carryOut(env, told, past.Plan, s, f, func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	x := &execution{env: env, flags: f, plan: past.Plan, past: told, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return e.Continue(ctx, g, o...)
-	})
+	}}
+	return x.run()
 }
 
 // nothingToDo answers for a run that has no step left to run.

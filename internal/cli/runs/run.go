@@ -2,24 +2,15 @@ package runs
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/launch"
-	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
 // runFlags are the flags of flowrun run.
@@ -138,11 +129,11 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	if f.watch {
 		return watchRun(env, c, args, f)
 	}
-	plan, world, params, err := prepare(env, c, args, f, nil)
+	plan, world, params, err := parse(env, c, args, f, nil)
 	if err != nil {
 		return notRun(env, args[0], f, err)
 	}
-	return notRun(env, args[0], f, perform(env, plan, world, params, f))
+	return notRun(env, args[0], f, authorize(env, plan, world, params, f))
 }
 
 // notRun answers why a tool was not run; that of a Markdown tool stands in a document,
@@ -156,14 +147,14 @@ func notRun(env *ui.Env, name string, f runFlags, why error) error {
 		return why
 	}
 	if res := flowrun.NotRun(def, why); res != nil {
-		return cmp.Or(print(env, res, f.output), why)
+		return cmp.Or(printResult(env, res, f.output), why)
 	}
 	return why
 }
 
-// prepare finds what is to run, and what with. answers are values of parameters that a
+// parse makes a plan and parameters of the command line. answers are values of parameters that a
 // person has given before.
-func prepare(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map[string]any) (*flowrun.Plan, flowrun.World, map[string]any, error) {
+func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map[string]any) (*flowrun.Plan, flowrun.World, map[string]any, error) {
 	world := flowrun.World{AllowDash: f.allowDash, JavaScript: env.JavaScript()}
 	list, err := launch.Assignments(c, args[1:])
 	if err != nil {
@@ -199,8 +190,9 @@ func prepare(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers m
 	return plan, world, params, launch.AskMissing(env, plan, world, params, f.Asking)
 }
 
-// perform runs it, or shows what would run.
-func perform(env *ui.Env, plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) (err error) {
+// authorize has the policy, or a person, let the run go ahead, and runs it. A dry run is
+// shown instead.
+func authorize(env *ui.Env, plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) (err error) {
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return err
 	}
@@ -216,7 +208,7 @@ func perform(env *ui.Env, plan *flowrun.Plan, world flowrun.World, params map[st
 	if f.ID, err = launch.Consent(env, nil, what, f.ConsentFlags); err != nil {
 		return err
 	}
-	return execute(env, plan, world, params, f)
+	return withHistory(env, plan, world, params, f)
 }
 
 // warn tells what is wrong without being an error, the deprecated included.
@@ -235,222 +227,5 @@ func warn(env *ui.Env, p *flowrun.Plan, params map[string]any) {
 			}
 			env.Notef("parameter %s is deprecated%s", d.Name, use)
 		}
-	}
-}
-
-// execute runs the plan.
-func execute(env *ui.Env, plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) error {
-	run := func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
-		return e.Run(ctx, plan, params, append(o, flowrun.WithWorld(world))...)
-	}
-	if f.noHistory {
-		return carryOut(env, nil, plan, nil, f, run)
-	}
-	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		defer launch.Retain(env, ctx, s, f.Settings)
-		return carryOut(env, nil, plan, s, f, run)
-	})
-}
-
-// carryOut runs something on an engine, and prints the result. past is the run that goes
-// on, nil for a new one.
-func carryOut(env *ui.Env, past *flowrun.Past, plan *flowrun.Plan, s *sqlite.Store, f runFlags,
-	run func(context.Context, *flowrun.Engine, ...flowrun.RunOption) (*flowrun.Result, error)) error {
-	ctx, stop := context.WithCancelCause(context.Background())
-	defer stop(nil)
-	sig := env.Signals(stop)
-	defer sig.Stop()
-
-	config, tidy, err := launch.EngineConfig(s, f.ConsentFlags, f.maxParallel)
-	if err != nil {
-		return err
-	}
-	defer tidy()
-	config.JavaScript = env.JavaScript()
-	traces, err := launch.NewTraces(func(string) telemetry.About { return launch.AboutRun(plan, past, f.retries, launch.Inherited()) })
-	if err != nil && ui.Verbose(f.Progress) {
-		env.Notef("traces are not sent: %v", err)
-	}
-	traces.Join(&config)
-	defer func() {
-		if err := traces.End(ctx, sig.Force); err != nil && ui.Verbose(f.Progress) {
-			env.Notef("the trace is not complete: %v", err)
-		}
-	}()
-	options := []flowrun.RunOption{flowrun.WithForce(sig.Force), flowrun.WithTrace(launch.Inherited())}
-	if f.ID != "" {
-		options = append(options, flowrun.WithID(f.ID))
-	}
-	if f.force {
-		options = append(options, flowrun.WithoutCache())
-	}
-	keys := keyboard.Open(env, f.NoInput)
-	defer keys.Release() // should a step not have come to it
-	if keys != nil {
-		options = append(options, flowrun.WithTerminal(keys))
-		if ask := person(env, keys, f.Asking); ask != nil {
-			options = append(options, flowrun.WithApproval(ask))
-		}
-		defer func(w io.Writer) { env.Stderr = w }(env.Stderr)
-		env.Stderr = keys.Screen(env.Stderr)
-	}
-	told := runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: plan, Past: past, Keys: keys, Recorded: s != nil, StateDir: config.StateDir})
-	defer told.End()
-	options = append(options, told.Options...)
-	options = append(options, flowrun.WithQueue(told.Queued))
-	out := &breaking{w: told.Stdout, stop: stop}
-	if f.output == "text" {
-		options = append(options, flowrun.WithStdout(out))
-	}
-	engine, done, err := launch.NewEngine(env, config, plan, f.metrics)
-	if err != nil {
-		return err
-	}
-	res, err := run(ctx, engine, options...)
-	done()
-	told.End()
-	if ui.IsTerminal(env.Stdout) {
-		out.line()
-	}
-	if res == nil {
-		if code := sig.Code(); code != 0 && ctx.Err() != nil { // before the first step
-			if ui.Verbose(f.Progress) {
-				env.Notef("%v", err)
-			}
-			return ui.CodeError(code)
-		}
-		return err
-	}
-	if !f.watch { // who watches sees how it ends
-		defer func() {
-			launch.Notify(env, ctx, sig, s, launch.RunEnd{Result: res, Plan: plan, Past: past, Err: err}, f.ConsentFlags, f.dir)
-		}()
-	}
-	if err := cmp.Or(err, out.err, print(env, res, f.output)); err != nil {
-		if s != nil && res.Status == dag.Interrupted && ui.Verbose(f.Progress) {
-			env.Notef("run %s is interrupted; flowrun resume %s goes on with it", res.ID, res.ID)
-		}
-		return err
-	}
-	if err := conclude(env, res, plan, f, s != nil); err != nil {
-		return err
-	}
-	if code := sig.Code(); code != 0 && res.Status == dag.Cancelled {
-		return ui.CodeError(code)
-	}
-	if code := ui.ExitCode(res, f.passThrough); code != 0 {
-		return ui.CodeError(code)
-	}
-	return nil
-}
-
-// conclude tells how a run ended, in the ways that the flags ask for.
-func conclude(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags, recorded bool) error {
-	if ui.Verbose(f.Progress) || f.Progress == "quiet" && res.Status != dag.Succeeded {
-		closing(env, res, recorded)
-	}
-	if f.Progress == "github" {
-		if err := runview.WriteJobSummary(env, res, plan); err != nil {
-			env.Notef("%v", err) // the run is none the worse
-		}
-	}
-	if f.summary {
-		return runview.Summarize(env, res, plan)
-	}
-	return nil
-}
-
-// print writes the result to stdout; the text form went there during the run.
-func print(env *ui.Env, res *flowrun.Result, form string) error {
-	switch form {
-	case "json":
-		enc := json.NewEncoder(env.Stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(res)
-	case "combined":
-		out := ui.OnScreen(env.Stdout)
-		for i := range res.Steps {
-			if err := combined(out, &res.Steps[i]); err != nil {
-				return err
-			}
-		}
-		return ui.Flush(out)
-	}
-	return nil
-}
-
-// combined writes one step's section of -o combined.
-func combined(w io.Writer, s *flowrun.StepResult) error {
-	if !s.Status.Executed() {
-		return nil
-	}
-	if _, err := fmt.Fprintf(w, "--- %s: %s ---\n", s.ID, s.Status); err != nil {
-		return err
-	}
-	for _, stream := range []struct{ file, text string }{{s.StdoutFile, s.Output}, {s.StderrFile, s.Error}} {
-		if stream.file == "" {
-			if _, err := io.WriteString(w, stream.text); err != nil {
-				return err
-			}
-			continue
-		}
-		f, err := os.Open(stream.file)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(w, f)
-		f.Close()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// closing says in a line how the run ended, where that is worth a line.
-func closing(env *ui.Env, res *flowrun.Result, recorded bool) {
-	for _, n := range res.Notices {
-		env.Notef("%s", n.Message)
-	}
-	detail := res.Message
-	if res.Status == dag.Succeeded {
-		if len(res.Notes) == 0 {
-			return
-		}
-		detail = cmp.Or(detail, ui.Listed(res.Tolerated))
-	}
-	env.Notef("run %s %s%s", res.ID, res.Status.With(res.Notes...), ui.Colon(detail))
-	if recorded && (res.Status != dag.Succeeded || res.Reason == flowrun.ReasonCleanup) {
-		runview.SuggestNext(env, res)
-	}
-}
-
-// breaking stops the run when its output cannot be written, as when its reader
-// has gone away, and keeps the reason.
-type breaking struct {
-	w    io.Writer
-	stop context.CancelCauseFunc
-	err  error // valid when the run has ended
-	last byte  // that was written; likewise
-}
-
-func (b *breaking) Write(p []byte) (int, error) {
-	n, err := b.w.Write(p)
-	if err != nil {
-		b.err = fmt.Errorf("cannot write the run's output: %w", err)
-		b.stop(b.err)
-	}
-	if n > 0 {
-		b.last = p[n-1]
-	}
-	return n, err
-}
-
-// line ends the last line, which programs leave open that print a value alone: on a
-// terminal what comes next would stand behind it.
-func (b *breaking) line() {
-	if b.last != 0 && b.last != '\n' {
-		b.Write([]byte("\n"))
 	}
 }
