@@ -23,58 +23,57 @@ import (
 // defaultListen is where a service listens that is told nothing else.
 const defaultListen = "127.0.0.1:7878"
 
-// door is where a service listens.
-type door struct {
-	listeners []net.Listener // TCP and sockets that flags name
-	sockets   []socketFile   // of the latter
-	urls      []string
-	tokens    []service.Token
-	made      bool // the token was made up
-	socket    *ownSocket
-	tls       *tls.Config
-	hosts     []string
-	server    *http.Server
-	failed    chan error
-	log       *slog.Logger
-	work      sync.WaitGroup
+// listeners are where a service listens.
+type listeners struct {
+	all     []net.Listener // TCP and sockets that flags name
+	sockets []socketFile   // of the latter
+	urls    []string
+	tokens  []service.Token
+	made    bool // the token was made up
+	socket  *ownSocket
+	tls     *tls.Config
+	hosts   []string
+	server  *http.Server
+	failed  chan error
+	work    sync.WaitGroup
 }
 
 // trustedIdle is how long a connection may idle on which a token was shown.
 const trustedIdle = 2 * time.Minute
 
-// openDoor begins to listen; nobody is answered yet. What cannot be is a wrong command
+// listen begins to listen; nobody is answered yet. What cannot be is a wrong command
 // line, or somebody else's address.
-func openDoor(c *cobra.Command, f serveFlags) (d *door, err error) {
-	d = &door{failed: make(chan error, 8)}
+func listen(c *cobra.Command, f serveFlags) (ls *listeners, err error) {
+	ls = &listeners{failed: make(chan error, 8)}
 	defer func() {
 		if err != nil {
-			d.close()
+			ls.close()
 		}
 	}()
-	if d.tokens, err = givenTokens(c, f.tokenFile); err != nil {
-		return d, err
+	if ls.tokens, err = givenTokens(c, f.tokenFile); err != nil {
+		return ls, err
 	}
-	if d.tls, err = certificate(c, f); err != nil {
-		return d, err
+	if ls.tls, err = certificate(c, f); err != nil {
+		return ls, err
 	}
 	addresses := f.listen
 	if len(addresses) == 0 {
 		addresses = []string{defaultListen}
 	}
 	for _, at := range addresses { // all of them, before any is used
-		if err := d.mayListen(c, at); err != nil {
-			return d, err
+		if err := ls.mayListen(c, at); err != nil {
+			return ls, err
 		}
 	}
 	for _, at := range addresses {
-		if err := d.listen(at); err != nil {
-			return d, err
+		if err := ls.open(at); err != nil {
+			return ls, err
 		}
 	}
-	if len(d.tokens) == 0 {
-		d.tokens, d.made = []service.Token{{Text: rand.Text()}}, true
+	if len(ls.tokens) == 0 {
+		ls.tokens, ls.made = []service.Token{{Text: rand.Text()}}, true
 	}
-	return d, nil
+	return ls, nil
 }
 
 // certificate is what --tls-cert and --tls-key give, nil where they are not there.
@@ -94,7 +93,7 @@ func certificate(c *cobra.Command, f serveFlags) (*tls.Config, error) {
 
 // mayListen holds an address against its form, and one that others reach against what it
 // needs.
-func (d *door) mayListen(c *cobra.Command, at string) error {
+func (ls *listeners) mayListen(c *cobra.Command, at string) error {
 	if path, ok := strings.CutPrefix(at, "unix:"); ok {
 		if path == "" {
 			return ui.Usagef(c, "--listen unix: names no socket; give a path, as in unix:/run/flowrun.sock")
@@ -109,10 +108,10 @@ func (d *door) mayListen(c *cobra.Command, at string) error {
 		return nil
 	}
 	var missing []string
-	if d.tls == nil {
+	if ls.tls == nil {
 		missing = append(missing, "--tls-cert and --tls-key")
 	}
-	if len(d.tokens) == 0 {
+	if len(ls.tokens) == 0 {
 		missing = append(missing, "a token (FLOWRUN_TOKEN or --token-file)")
 	}
 	if len(missing) > 0 {
@@ -121,8 +120,8 @@ func (d *door) mayListen(c *cobra.Command, at string) error {
 	return nil
 }
 
-// listen begins to listen at an address.
-func (d *door) listen(at string) error {
+// open begins to listen at an address.
+func (ls *listeners) open(at string) error {
 	if path, ok := strings.CutPrefix(at, "unix:"); ok {
 		if answers(path) {
 			return ui.NoService("cannot listen at %s: another service does", at)
@@ -131,8 +130,8 @@ func (d *door) listen(at string) error {
 		if err != nil {
 			return ui.NoService("cannot listen at %s: %w", at, err)
 		}
-		d.add(l, at)
-		d.sockets = append(d.sockets, socketFileOf(path))
+		ls.add(l, at)
+		ls.sockets = append(ls.sockets, socketFileOf(path))
 		return nil
 	}
 	host, port, _ := net.SplitHostPort(at)
@@ -144,86 +143,86 @@ func (d *door) listen(at string) error {
 		return ui.NoService("cannot listen at %s: %w; --listen gives another address", at, err)
 	}
 	if host != "" && net.ParseIP(host) == nil {
-		d.hosts = append(d.hosts, host)
+		ls.hosts = append(ls.hosts, host)
 	}
 	scheme := "http"
-	if d.tls != nil {
+	if ls.tls != nil {
 		scheme = "https"
 	}
-	d.add(l, scheme+"://"+l.Addr().String())
+	ls.add(l, scheme+"://"+l.Addr().String())
 	return nil
 }
 
-func (d *door) add(l net.Listener, url string) {
-	d.listeners, d.urls = append(d.listeners, l), append(d.urls, url)
+func (ls *listeners) add(l net.Listener, url string) {
+	ls.all, ls.urls = append(ls.all, l), append(ls.urls, url)
 }
 
-// open answers whoever comes.
-func (d *door) open(sv *service.Service, web Web, o WebOptions) error {
+// serve answers callers, until shut.
+func (ls *listeners) serve(sv *service.Service, web Web, o WebOptions, log *slog.Logger) error {
 	limit := newConnLimit()
-	o.Tokens, o.Hosts, o.Trust = d.tokens, d.hosts, limit.trust
+	o.Tokens, o.Hosts, o.Trust = ls.tokens, ls.hosts, limit.trust
 	handler, err := web(sv, o)
 	if err != nil {
 		return err
 	}
-	d.server = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: trustedIdle, MaxHeaderBytes: 32 << 10,
-		TLSConfig: d.tls, ErrorLog: quiet(), ConnState: limit.state, ConnContext: limit.context}
-	for _, l := range d.listeners {
+	ls.server = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: trustedIdle, MaxHeaderBytes: 32 << 10,
+		TLSConfig: ls.tls, ErrorLog: quiet(), ConnState: limit.state, ConnContext: limit.context}
+	for _, l := range ls.all {
 		if _, unix := l.(*net.UnixListener); !unix {
 			l = limitedListener{l, limit}
 		}
-		d.answer(l)
+		ls.answer(l)
 	}
-	d.socket = newOwnSocket(ui.SocketOf(o.StateDir), d.log, d.answer)
+	ls.socket = newOwnSocket(ui.SocketOf(o.StateDir), log, ls.answer)
 	return nil
 }
 
 // answer serves a listener until it is closed.
-func (d *door) answer(l net.Listener) {
-	d.work.Go(func() {
+func (ls *listeners) answer(l net.Listener) {
+	ls.work.Go(func() {
 		var err error
-		if _, unix := l.(*net.UnixListener); d.tls != nil && !unix {
-			err = d.server.ServeTLS(l, "", "")
+		if _, unix := l.(*net.UnixListener); ls.tls != nil && !unix {
+			err = ls.server.ServeTLS(l, "", "")
 		} else {
-			err = d.server.Serve(l)
+			err = ls.server.Serve(l)
 		}
 		if err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-			d.failed <- ui.NoService("cannot listen any more: %w", err)
+			ls.failed <- ui.NoService("cannot listen any more: %w", err)
 		}
 	})
 }
 
 // announce says where the service is found. A token that was made up is shown this once.
-func (d *door) announce(env *ui.Env) {
-	for _, url := range d.urls {
+func (ls *listeners) announce(env *ui.Env) {
+	for _, url := range ls.urls {
 		env.Notef("flowrun serves at %s", url)
 	}
-	if d.made {
-		env.Notef("token: %s (for this service only; FLOWRUN_TOKEN or --token-file give one that stays)", d.tokens[0].Text)
+	if ls.made {
+		env.Notef("token: %s (for this service only; FLOWRUN_TOKEN or --token-file give one that stays)", ls.tokens[0].Text)
 	}
 }
 
 // shut answers what is being asked, for a moment, and nothing more.
-func (d *door) shut() {
-	if d.socket != nil {
-		d.socket.close()
+func (ls *listeners) shut() {
+	if ls.socket != nil {
+		ls.socket.close()
 	}
-	if d.server != nil {
+	if ls.server != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if d.server.Shutdown(ctx) != nil {
-			d.server.Close()
+		if ls.server.Shutdown(ctx) != nil {
+			ls.server.Close()
 		}
 	}
-	d.work.Wait()
+	ls.work.Wait()
 }
 
 // close frees the addresses.
-func (d *door) close() {
-	for _, s := range d.sockets {
+func (ls *listeners) close() {
+	for _, s := range ls.sockets {
 		s.remove()
 	}
-	for _, l := range d.listeners {
+	for _, l := range ls.all {
 		l.Close()
 	}
 }

@@ -15,16 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/launch"
-	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/policy"
-	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/metrics"
 )
 
 // Web makes the entry point of flowrun serve for programs.
@@ -125,128 +121,17 @@ func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 		runtime.SetDefaultGOMAXPROCS()
 	}
 	f.NoInput, f.Progress = true, "plain"
-	door, err := openDoor(c, f)
+	at, err := listen(c, f)
 	if err != nil {
 		return err
 	}
-	defer door.close()
+	defer at.close()
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return err
 	}
-	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error { return serveUntilTold(env, ctx, s, door, web, f) })
-}
-
-// serveUntilTold makes the service and its door, and takes both down again.
-func serveUntilTold(env *ui.Env, ctx context.Context, s *sqlite.Store, d *door, web Web, f serveFlags) error {
-	d.log = logger(env, f.logFormat)
-	ec, _, err := launch.EngineConfig(s, f.ConsentFlags, f.maxParallel)
-	if err != nil {
-		return err
-	}
-	var held []string // variables with secrets, which are the service's and not its steps'
-	hooks, err := f.Settings.Webhooks(func(name string) string {
-		held = append(held, name)
-		return os.Getenv(name)
+	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+		return (&server{env: env, flags: f, store: s, at: at, log: logger(env, f.logFormat)}).serve(ctx, web)
 	})
-	if err != nil {
-		return ui.NoService("%w", err)
-	}
-	if err := proc.ForgetEnv(held...); err != nil && len(held) > 0 {
-		return ui.NoService("steps could read the secrets of webhooks: %w", err)
-	}
-	var engine *flowrun.Engine // made before anybody can ask for its load
-	program, err := metrics.NewProgram(metrics.Options{Version: ui.ThisBuild().Version, Load: func() (int, int) { return engine.Load() }})
-	if err != nil {
-		return err
-	}
-	ec.Journal, ec.JavaScript = program.Journal, env.JavaScript()
-	traces := launch.NewServiceTraces(d.log)
-	traces.Join(&ec)
-	engine = flowrun.New(ec)
-	if _, err := proc.Sweep(ctx, time.Second); err != nil { // what a killed service left, also where none of its runs can be resumed
-		return err
-	}
-	var sv *service.Service // likewise
-	measured, err := program.Service(func() (int, int) { return sv.Standing() })
-	if err != nil {
-		return err
-	}
-	served := f.Settings.Served()
-	for _, p := range served {
-		if err := service.CheckPattern(p); err != nil {
-			return ui.NoService("the setting serve.tools: %q is not a pattern for names of tools: %w", p, err)
-		}
-	}
-	sv, err = service.New(ctx, service.Config{Served: served, Engine: engine, Store: s, Library: env.Library, Log: d.log,
-		Changes: s.Changes, Answered: s.Answered, Writable: s.Writable, Waited: measured.Waited,
-		Decide: func(p *flowrun.Plan) error { return f.decide(p) },
-		Observe: func(b service.Begun) (dag.Sink, func()) {
-			run, traced := program.Run(b.Plan.Name()), traces.Follow(b)
-			return run, func() {
-				traced()
-				run.Close()
-			}
-		},
-		Passes: timetable.Passes,
-		Ended: func(ctx context.Context, e service.Ended) {
-			notifier(env, s, d, f, e.Workspace, e.Result.ID).Notify(ctx, launch.RunEnd{Result: e.Result, Plan: e.Plan, Past: e.Past, Err: e.Err})
-		},
-		Unbegun: func(ctx context.Context, u service.Unbegun) {
-			run := program.Run(u.Result.Tool)
-			for _, e := range u.Events {
-				run.Emit(e)
-			}
-			notifier(env, s, d, f, u.Workspace, u.Result.ID).Notify(ctx, launch.RunEnd{Result: u.Result, Plan: u.Plan})
-		}})
-	if err != nil {
-		return err
-	}
-	lastSuccesses(ctx, s, sv, program.Succeeded)
-	var fired *timetable.Scheduler // nil: this service fires no schedules
-	calm := func() {}
-	if !f.noSchedules {
-		fired, calm = timetable.Start(env, ctx, s, sv, d.log, timetable.CountSlots(measured))
-		defer calm()
-	}
-	told := told(env)
-	defer told.end()
-	err = d.open(sv, web, WebOptions{StateDir: ec.StateDir, Metrics: program.Handler(), Webhooks: hooks,
-		Version: ui.ThisBuild().Version, Log: d.log, Stopping: told.first, Schedules: fired.Door()})
-	if err == nil {
-		tidy := keepHistory(env, ctx, s, f.Settings)
-		defer tidy()
-		d.announce(env)
-		select {
-		case <-told.first:
-		case err = <-d.failed:
-			d.log.Error("the door broke", "error", err.Error())
-		}
-	}
-	calm() // before anything is drained: what has come by then is begun or left to the next service
-	left := sv.Drain(f.drain, told.second)
-	d.shut()
-	if err := traces.End(ctx, told.second); err != nil {
-		d.log.Warn("traces are not complete", "error", err.Error())
-	}
-	d.log.Info("stopped", "left", left)
-	return err
-}
-
-// lastSuccesses tells when each tool last succeeded before this service began. What
-// cannot be read is not known.
-func lastSuccesses(ctx context.Context, s *sqlite.Store, sv *service.Service, tell func(tool string, at time.Time)) {
-	tools, _ := sv.Tools(ctx)
-	for _, t := range tools {
-		found, err := s.Runs(ctx, flowrun.Query{Tool: t.Name, Status: []dag.Status{dag.Succeeded}, Limit: 1})
-		if err == nil && len(found) > 0 {
-			tell(t.Name, found[0].Ended)
-		}
-	}
-}
-
-// notifier tells of the end of a run of the service.
-func notifier(env *ui.Env, s *sqlite.Store, d *door, f serveFlags, workspace, run string) launch.Notifier {
-	return launch.Notifier{Store: s, Settings: f.Settings, Dir: workspace, Report: func(trouble string) { d.log.Warn(trouble, "run", run) }}
 }
 
 // decide is what the policy says of a tool that is started through the service.
@@ -266,15 +151,15 @@ func logger(env *ui.Env, form string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.Stderr, nil))
 }
 
-// orders are the signals that stop a service: the first, and the second.
-type orders struct {
+// stopSignals are the signals that stop a service: the first, and the second.
+type stopSignals struct {
 	c             chan os.Signal
 	first, second chan struct{}
 	work          sync.WaitGroup
 }
 
-func told(env *ui.Env) *orders {
-	o := &orders{c: make(chan os.Signal, 4), first: make(chan struct{}), second: make(chan struct{})}
+func notifyStop() *stopSignals {
+	o := &stopSignals{c: make(chan os.Signal, 4), first: make(chan struct{}), second: make(chan struct{})}
 	signal.Notify(o.c, ui.TerminationSignals()...)
 	o.work.Go(func() {
 		for _, c := range []chan struct{}{o.first, o.second} {
@@ -289,35 +174,10 @@ func told(env *ui.Env) *orders {
 	return o
 }
 
-func (o *orders) end() {
+func (o *stopSignals) end() {
 	signal.Stop(o.c)
 	close(o.c)
 	o.work.Wait()
-}
-
-// tidyEvery is how often a service removes the history that is not to be kept.
-const tidyEvery = 10 * time.Minute
-
-// keepHistory removes, now and then, the history that the settings do not keep.
-func keepHistory(env *ui.Env, ctx context.Context, s *sqlite.Store, c *config.Config) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var work sync.WaitGroup
-	work.Go(func() {
-		tick := time.NewTicker(tidyEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				launch.Retain(env, ctx, s, c)
-			}
-		}
-	})
-	return func() {
-		cancel()
-		work.Wait()
-	}
 }
 
 // quiet is where net/http complains of clients.
