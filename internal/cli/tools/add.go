@@ -39,7 +39,7 @@ func toolAddCommand(env *ui.Env) *cobra.Command {
 		about: []string{"Adds a new custom tool for flowrun."},
 		usage: []string{`flowrun tool add TOOL_NAME --description "DESCRIPTION" [options]`},
 		options: append(addGroups(),
-			scopeGroup("Add tool to %s", "", string(tool.ScopeLocal))),
+			new(scopeFlags).options("Add tool to %s", "", string(tool.ScopeLocal))),
 		examples: []example{
 			{"Create a simple weather lookup tool", `flowrun tool add weather-lookup --description "Get weather for a location" \
   --bash "curl -s 'wttr.in/{LOCATION}?format={FORMAT}'" \

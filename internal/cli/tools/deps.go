@@ -61,11 +61,6 @@ func toolDepsCommand(env *ui.Env) *cobra.Command {
 			return showDependencies(env, d, asJSON)
 		},
 	}
-	scopes.declare(c)
-	c.Flags().BoolVar(&only, "list", false, "")
-	c.Flags().BoolVar(&asJSON, "json", false, "")
-	c.Flags().BoolVar(&prune, "prune", false, "")
-	c.Flags().BoolVar(&dry, "dry-run", false, "")
 	return page{
 		title: "flowrun tool deps",
 		about: []string{
@@ -76,12 +71,12 @@ func toolDepsCommand(env *ui.Env) *cobra.Command {
 		},
 		usage: []string{"flowrun tool deps TOOL_NAME [--scope] [options]", "flowrun tool deps --prune [--dry-run]"},
 		options: []optionGroup{
-			scopeGroup("Look for the tool in %s", "Look for the tool in all scopes", ui.AnyScope),
+			scopes.options("Look for the tool in %s", "Look for the tool in all scopes", ui.AnyScope),
 			{"ADDITIONAL OPTIONS", []optionLine{
-				{left: "--list", right: "Only show what there is, and fetch nothing"},
-				{left: "--json", right: "Show it as JSON"},
-				{left: "--prune", right: "Remove what was fetched and no tool or run needs"},
-				{left: "--dry-run", right: "With --prune: only say what would go"},
+				{left: "--list", right: "Only show what there is, and fetch nothing", to: &only},
+				{left: "--json", right: "Show it as JSON", to: &asJSON},
+				{left: "--prune", right: "Remove what was fetched and no tool or run needs", to: &prune},
+				{left: "--dry-run", right: "With --prune: only say what would go", to: &dry},
 			}},
 		},
 		examples: []example{

@@ -44,9 +44,6 @@ func toolEditCommand(env *ui.Env) *cobra.Command {
 			return editTool(env, lib, def, words)
 		},
 	}
-	scopes.declare(c)
-	c.Flags().StringVar(&editor, "editor", "", "")
-	c.RegisterFlagCompletionFunc("editor", cobra.FixedCompletions([]string{"nano", "vim", "emacs", "code"}, cobra.ShellCompDirectiveNoFileComp))
 	return page{
 		title: "flowrun tool edit",
 		about: []string{
@@ -57,8 +54,10 @@ func toolEditCommand(env *ui.Env) *cobra.Command {
 		},
 		usage: []string{"flowrun tool edit TOOL_NAME [--scope] [options]"},
 		options: []optionGroup{
-			scopeGroup("Edit the tool from %s", "Edit the tool from the first scope it's found in", ui.AnyScope),
-			{"EDITOR OPTIONS", []optionLine{{left: "--editor EDITOR", right: "Editor to use (default: $VISUAL, $EDITOR, else the system's)"}}},
+			scopes.options("Edit the tool from %s", "Edit the tool from the first scope it's found in", ui.AnyScope),
+			{"EDITOR OPTIONS", []optionLine{
+				{left: "--editor EDITOR", right: "Editor to use (default: $VISUAL, $EDITOR, else the system's)", to: &editor, words: []string{"nano", "vim", "emacs", "code"}},
+			}},
 		},
 		examples: []example{
 			{"Edit a tool using the default editor", "flowrun tool edit weather-lookup"},

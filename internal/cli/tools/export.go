@@ -13,7 +13,8 @@ import (
 // toolExportCommand writes a definition to a file or to stdout (S1-335 to S1-337).
 func toolExportCommand(env *ui.Env) *cobra.Command {
 	var scopes scopeFlags
-	var format, output string
+	var output string
+	format := definitionFormats[0]
 	c := &cobra.Command{
 		Use:               "export TOOL_NAME",
 		Short:             "Export a tool definition to a file or standard output",
@@ -38,18 +39,15 @@ func toolExportCommand(env *ui.Env) *cobra.Command {
 			return nil
 		},
 	}
-	scopes.declare(c)
-	formatFlag(c, &format, definitionFormats, "yaml")
-	c.Flags().StringVar(&output, "output", "", "")
 	return page{
 		title: "flowrun tool export",
 		about: []string{"Export a tool definition to a file or standard output."},
 		usage: []string{"flowrun tool export TOOL_NAME [--scope] [options]"},
 		options: []optionGroup{
-			scopeGroup("Export the tool from %s", "Export the tool from the first scope it's found in", ui.AnyScope),
+			scopes.options("Export the tool from %s", "Export the tool from the first scope it's found in", ui.AnyScope),
 			{"OUTPUT OPTIONS", []optionLine{
-				{left: "--format yaml|json", right: "Export format (default: yaml)"},
-				{left: "--output FILE", right: "Output file (if omitted, prints to stdout)"},
+				{left: "--format yaml|json", right: "Export format (default: yaml)", to: &format, words: definitionFormats},
+				{left: "--output FILE", right: "Output file (if omitted, prints to stdout)", to: &output},
 			}},
 		},
 		examples: []example{

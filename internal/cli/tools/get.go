@@ -15,19 +15,13 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// definitionFormats are the forms a definition is printed in.
+// definitionFormats are the forms a definition is printed in, the usual one first.
 var definitionFormats = []string{"yaml", "json"}
-
-// formatFlag declares --format.
-func formatFlag(c *cobra.Command, to *string, formats []string, usual string) {
-	c.Flags().StringVar(to, "format", usual, strings.Join(formats, "|"))
-	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
-}
 
 // toolGetCommand shows one tool (S1-341 to S1-343).
 func toolGetCommand(env *ui.Env) *cobra.Command {
 	var scopes scopeFlags
-	var format string
+	format := definitionFormats[0]
 	var detail bool
 	c := &cobra.Command{
 		Use:               "get TOOL_NAME",
@@ -45,18 +39,15 @@ func toolGetCommand(env *ui.Env) *cobra.Command {
 			return printDefinition(env, def, format)
 		},
 	}
-	scopes.declare(c)
-	formatFlag(c, &format, definitionFormats, "yaml")
-	c.Flags().BoolVar(&detail, "detail", false, "")
 	return page{
 		title: "flowrun tool get",
 		about: []string{"Display the details of a specific tool: the text of its definition, or its JSON."},
 		usage: []string{"flowrun tool get TOOL_NAME [--scope] [options]"},
 		options: []optionGroup{
-			scopeGroup("Look for the tool in %s", "Look for the tool in any scope", ui.AnyScope),
+			scopes.options("Look for the tool in %s", "Look for the tool in any scope", ui.AnyScope),
 			{"OUTPUT OPTIONS", []optionLine{
-				{left: "--format yaml|json", right: "Output format (default: yaml)"},
-				{left: "--detail", right: "Show detailed information"},
+				{left: "--format yaml|json", right: "Output format (default: yaml)", to: &format, words: definitionFormats},
+				{left: "--detail", right: "Show detailed information", to: &detail},
 			}},
 		},
 		examples: []example{

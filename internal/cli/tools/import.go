@@ -35,9 +35,6 @@ func toolImportCommand(env *ui.Env) *cobra.Command {
 			return importTool(env, args[0], putting{lib: env.Library(), scope: tool.Scope(scope), override: override, alone: !validate})
 		},
 	}
-	scopes.declare(c)
-	c.Flags().BoolVar(&override, "override", false, "")
-	c.Flags().BoolVar(&validate, "validate", false, "")
 	return page{
 		title: "flowrun tool import",
 		about: []string{
@@ -48,10 +45,10 @@ func toolImportCommand(env *ui.Env) *cobra.Command {
 		},
 		usage: []string{"flowrun tool import FILE [--scope] [options]"},
 		options: []optionGroup{
-			scopeGroup("Import the tool to %s", "", string(tool.ScopeLocal)),
+			scopes.options("Import the tool to %s", "", string(tool.ScopeLocal)),
 			{"IMPORT OPTIONS", []optionLine{
-				{left: "--override", right: "Override existing tool if it already exists"},
-				{left: "--validate", right: "Validate the tool before importing, with the tools it uses; without it, only its own text"},
+				{left: "--override", right: "Override existing tool if it already exists", to: &override},
+				{left: "--validate", right: "Validate the tool before importing, with the tools it uses; without it, only its own text", to: &validate},
 			}},
 		},
 		examples: []example{

@@ -14,11 +14,17 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
+var (
+	listFormats = []string{"simple", "table", "json", "yaml"}
+	listOrders  = []string{"name", "category", "scope"}
+)
+
 // toolListCommand lists tools (S1-344 to S1-350, S1-355).
 func toolListCommand(env *ui.Env) *cobra.Command {
 	var scopes scopeFlags
 	var f catalog.Filter
-	var format, sort, dir string
+	var dir string
+	format, sort := "table", "name"
 	var all bool
 	c := &cobra.Command{
 		Use:               "list",
@@ -33,7 +39,7 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 			if scope != ui.AnyScope {
 				f.Scope = tool.Scope(scope)
 			}
-			for _, check := range []error{ui.OneOf(c, "format", format, addition.ListFormats), ui.OneOf(c, "sort", sort, addition.ListOrders)} {
+			for _, check := range []error{ui.OneOf(c, "format", format, listFormats), ui.OneOf(c, "sort", sort, listOrders)} {
 				if check != nil {
 					return check
 				}
@@ -59,39 +65,23 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 			return printList(env, list, format)
 		},
 	}
-	scopes.declare(c)
-	formatFlag(c, &format, addition.ListFormats, "table")
-	fl := c.Flags()
-	fl.StringArrayVar(&f.Tags, "tag", nil, "")
-	fl.StringVar(&f.Category, "category", "", "")
-	fl.StringVar(&f.Search, "search", "", "")
-	fl.StringVar(&f.Platform, "platform", "", "")
-	fl.StringVar(&sort, "sort", "name", "")
-	fl.StringVar(&dir, "dir", "", "")
-	fl.BoolVar(&all, "all-sources", false, "")
-	for flag, words := range map[string][]string{"platform": addition.Platforms, "sort": addition.ListOrders} {
-		c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	}
-	c.RegisterFlagCompletionFunc("tag", completeListed(env, func(e tool.Listed) []string { return append(e.SearchTags, e.Tags...) }))
-	c.RegisterFlagCompletionFunc("category", completeListed(env, func(e tool.Listed) []string { return []string{e.Category} }))
-	c.MarkFlagDirname("dir")
-	return page{
+	page{
 		title: "flowrun tool list",
 		about: []string{"List all available tools across all scopes or in a specific scope. Tools that another", "of the same name hides, and those with errors, are listed as such."},
 		usage: []string{"flowrun tool list [--scope] [options]"},
 		options: []optionGroup{
-			scopeGroup("List only tools from %s", "List tools from all scopes", ui.AnyScope),
+			scopes.options("List only tools from %s", "List tools from all scopes", ui.AnyScope),
 			{"FILTER OPTIONS", []optionLine{
-				{left: "--tag TAG", right: "Filter by tag; given several times, tools with all of them"},
-				{left: "--category CATEGORY", right: "Filter by category"},
-				{left: "--search TEXT", right: "Search in name, description, and keywords"},
-				{left: "--platform PLATFORM", right: "Filter by platform support (windows|linux|macos)"},
-				{left: "--dir DIR", right: "List the definitions in a folder instead of the scopes"},
-				{left: "--all-sources", right: "List built-in tools, and those that tools.discoveryCommand tells of, as well"},
+				{left: "--tag TAG", right: "Filter by tag; given several times, tools with all of them", to: &f.Tags},
+				{left: "--category CATEGORY", right: "Filter by category", to: &f.Category},
+				{left: "--search TEXT", right: "Search in name, description, and keywords", to: &f.Search},
+				{left: "--platform PLATFORM", right: "Filter by platform support (windows|linux|macos)", to: &f.Platform, words: addition.Platforms},
+				{left: "--dir DIR", right: "List the definitions in a folder instead of the scopes", to: &dir},
+				{left: "--all-sources", right: "List built-in tools, and those that tools.discoveryCommand tells of, as well", to: &all},
 			}},
 			{"OUTPUT OPTIONS", []optionLine{
-				{left: "--format simple|table|json|yaml", right: "Output format (default: table)"},
-				{left: "--sort name|category|scope", right: "Sort order (default: name)"},
+				{left: "--format simple|table|json|yaml", right: "Output format (default: table)", to: &format, words: listFormats},
+				{left: "--sort name|category|scope", right: "Sort order (default: name)", to: &sort, words: listOrders},
 			}},
 		},
 		examples: []example{
@@ -102,6 +92,10 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 		},
 		see: []string{"flowrun help tool", "flowrun help tools"},
 	}.on(c)
+	c.RegisterFlagCompletionFunc("tag", completeListed(env, func(e tool.Listed) []string { return append(e.SearchTags, e.Tags...) }))
+	c.RegisterFlagCompletionFunc("category", completeListed(env, func(e tool.Listed) []string { return []string{e.Category} }))
+	c.MarkFlagDirname("dir")
+	return c
 }
 
 // listed is every tool in reach, those that are in no file too where all is asked for, or

@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-
-	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
 // page is the help of a command in the form of the specification: what it does, USAGE,
@@ -30,24 +28,25 @@ type optionGroup struct {
 	lines []optionLine
 }
 
-// optionLine is one option: how it is written and what it does. Depth indents what
-// belongs to the line above.
+// optionLine is one option: how it is written and what it does. It declares a flag of the
+// command where it has a variable for it.
 type optionLine struct {
 	left, right string
-	depth       int
+	depth       int  // indents what belongs to the line above
+	hidden      bool // the page leaves it out
+
+	to    any      // a *bool, *int, *string or *[]string, which holds the default
+	words []string // that completion offers
 }
 
 type example struct{ title, text string }
 
-// on makes the page the help of a command. The texts of its options become those of the
-// command's flags, which completion shows.
+// on makes the page the help of a command, and its options the command's flags.
 func (p page) on(c *cobra.Command) *cobra.Command {
 	for _, g := range p.options {
 		for _, l := range g.lines {
-			for _, name := range flagNames(l.left) {
-				if f := c.Flags().Lookup(name); f != nil {
-					f.Usage = l.right
-				}
+			if !c.DisableFlagParsing {
+				l.declare(c)
 			}
 		}
 	}
@@ -70,13 +69,26 @@ func (p page) on(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// flagNames are the long flags that a line of options declares: one, at its beginning.
-func flagNames(left string) []string {
-	first, _, _ := strings.Cut(left, " ")
-	if name, ok := strings.CutPrefix(strings.TrimSuffix(first, ","), "--"); ok {
-		return []string{name}
+// declare makes the flag of the line, where it has a variable.
+func (l optionLine) declare(c *cobra.Command) {
+	words := strings.Fields(l.left)
+	name, short := strings.Trim(words[0], "-,"), ""
+	if len(words) > 1 && strings.HasPrefix(words[1], "-") {
+		short = words[1][1:]
 	}
-	return nil
+	switch fl := c.Flags(); to := l.to.(type) {
+	case *bool:
+		fl.BoolVarP(to, name, short, *to, l.right)
+	case *int:
+		fl.IntVarP(to, name, short, *to, l.right)
+	case *string:
+		fl.StringVarP(to, name, short, *to, l.right)
+	case *[]string:
+		fl.StringArrayVarP(to, name, short, *to, l.right)
+	}
+	if len(l.words) > 0 {
+		c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(l.words, cobra.ShellCompDirectiveNoFileComp))
+	}
 }
 
 func (p page) print(w io.Writer) {
@@ -137,6 +149,9 @@ func writeLines(b *strings.Builder, lines []optionLine) {
 		}
 	}
 	for _, l := range lines {
+		if l.hidden {
+			continue
+		}
 		left := strings.Repeat("  ", l.depth) + l.left
 		pad := max(0, width-utf8.RuneCountInString(left))
 		fmt.Fprintf(b, "    %s%s  %s\n", left, strings.Repeat(" ", pad), l.right)
@@ -149,30 +164,4 @@ func indented(text, by string) string {
 		lines[i] = strings.TrimRight(by+l, " ")
 	}
 	return strings.Join(lines, "\n")
-}
-
-// scopeGroup is SCOPE OPTIONS: what a command does with a scope, in a sentence with a
-// hole, and what it does with any.
-func scopeGroup(what, any, usual string) optionGroup {
-	note := func(word, where string) string {
-		if word == usual {
-			return fmt.Sprintf(what, where) + " (default)"
-		}
-		return fmt.Sprintf(what, where)
-	}
-	g := optionGroup{title: "SCOPE OPTIONS", lines: []optionLine{
-		{left: "--global, -g", right: note("global", "global scope (all users)")},
-		{left: "--user, -u", right: note("user", "user scope (current user)")},
-		{left: "--local, -l", right: note("local", "local scope (current directory)")},
-	}}
-	words := ui.ScopeWords[:3]
-	if any != "" {
-		if usual == ui.AnyScope {
-			any += " (default)"
-		}
-		g.lines = append(g.lines, optionLine{left: "--any, -a", right: any})
-		words = ui.ScopeWords
-	}
-	g.lines = append(g.lines, optionLine{left: "--scope SCOPE", right: "The same by name: " + strings.Join(words, "|")})
-	return g
 }

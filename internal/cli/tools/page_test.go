@@ -60,6 +60,15 @@ func flagsOf(c *cobra.Command) (names []string) {
 	return names
 }
 
+// flagNames are the long flags that a line of options declares: one, at its beginning.
+func flagNames(left string) []string {
+	first, _, _ := strings.Cut(left, " ")
+	if name, ok := strings.CutPrefix(strings.TrimSuffix(first, ","), "--"); ok {
+		return []string{name}
+	}
+	return nil
+}
+
 func TestSplitWords(t *testing.T) {
 	for _, c := range []struct {
 		line string

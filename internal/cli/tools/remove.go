@@ -43,15 +43,13 @@ func toolRemoveCommand(env *ui.Env) *cobra.Command {
 			return remove(env, lib, def, args[0])
 		},
 	}
-	scopes.declare(c)
-	c.Flags().BoolVar(&force, "force", false, "")
 	return page{
 		title: "flowrun tool remove",
 		about: []string{"Delete a tool from a specific scope. Asks first; without a terminal to ask on, --force", "is needed."},
 		usage: []string{"flowrun tool remove TOOL_NAME [--scope] [options]"},
 		options: []optionGroup{
-			scopeGroup("Delete the tool from %s", "Delete the tool from the first scope it's found in", ui.AnyScope),
-			{"ADDITIONAL OPTIONS", []optionLine{{left: "--force", right: "Skip confirmation prompt"}}},
+			scopes.options("Delete the tool from %s", "Delete the tool from the first scope it's found in", ui.AnyScope),
+			{"ADDITIONAL OPTIONS", []optionLine{{left: "--force", right: "Skip confirmation prompt", to: &force}}},
 		},
 		examples: []example{
 			{"Delete a tool from any scope", "flowrun tool remove weather-lookup"},

@@ -16,7 +16,7 @@ import (
 
 // toolSchemaCommand prints what a model is told of a tool (S1-230 to S1-236).
 func toolSchemaCommand(env *ui.Env) *cobra.Command {
-	var format string
+	format := string(funcschema.JSONSchema)
 	var all, sources bool
 	c := &cobra.Command{
 		Use:   "schema NAME | --all",
@@ -35,36 +35,30 @@ func toolSchemaCommand(env *ui.Env) *cobra.Command {
 		},
 		ValidArgsFunction: env.CompleteTool,
 	}
-	c.Flags().StringVar(&format, "format", string(funcschema.JSONSchema), strings.Join(funcschema.Formats(), "|"))
-	c.Flags().BoolVar(&all, "all", false, "a list of every tool in reach")
-	c.Flags().BoolVar(&sources, "all-sources", false, "a list of every tool, those in no file too")
-	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(funcschema.Formats(), cobra.ShellCompDirectiveNoFileComp))
-	return schemaPage.on(c)
-}
-
-var schemaPage = page{
-	title: "flowrun tool schema",
-	about: []string{
-		"Print a tool as a function that language models can call: its name, its description",
-		"and a JSON Schema of its parameters, in the form that a provider takes.",
-	},
-	usage: []string{"flowrun tool schema TOOL_NAME|PATH [options]", "flowrun tool schema --all|--all-sources [options]"},
-	options: []optionGroup{
-		{"CHOICE OPTIONS", []optionLine{
-			{left: "--all", right: "A list of every tool in reach that runs on this platform"},
-			{left: "--all-sources", right: "That, with built-in tools and those that tools.discoveryCommand tells of"},
-		}},
-		{"OUTPUT OPTIONS", []optionLine{
-			{left: "--format FORM", right: "Form: " + strings.Join(funcschema.Formats(), "|") + " (default: " + string(funcschema.JSONSchema) + ")"},
-		}},
-	},
-	examples: []example{
-		{"Print the schema of one tool", "flowrun tool schema weather-lookup"},
-		{"Print that of a file as one provider takes it", "flowrun tool schema ./deploy.yaml --format anthropic"},
-		{"Print those of all tools into a file", "flowrun tool schema --all --format openai > tools.json"},
-		{"Print all that a model may call", "flowrun tool schema --all-sources --format anthropic"},
-	},
-	see: []string{"flowrun help tool", "flowrun help tools"},
+	return page{
+		title: "flowrun tool schema",
+		about: []string{
+			"Print a tool as a function that language models can call: its name, its description",
+			"and a JSON Schema of its parameters, in the form that a provider takes.",
+		},
+		usage: []string{"flowrun tool schema TOOL_NAME|PATH [options]", "flowrun tool schema --all|--all-sources [options]"},
+		options: []optionGroup{
+			{"CHOICE OPTIONS", []optionLine{
+				{left: "--all", right: "A list of every tool in reach that runs on this platform", to: &all},
+				{left: "--all-sources", right: "That, with built-in tools and those that tools.discoveryCommand tells of", to: &sources},
+			}},
+			{"OUTPUT OPTIONS", []optionLine{
+				{left: "--format FORM", right: "Form: " + strings.Join(funcschema.Formats(), "|") + " (default: " + format + ")", to: &format, words: funcschema.Formats()},
+			}},
+		},
+		examples: []example{
+			{"Print the schema of one tool", "flowrun tool schema weather-lookup"},
+			{"Print that of a file as one provider takes it", "flowrun tool schema ./deploy.yaml --format anthropic"},
+			{"Print those of all tools into a file", "flowrun tool schema --all --format openai > tools.json"},
+			{"Print all that a model may call", "flowrun tool schema --all-sources --format anthropic"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tools"},
+	}.on(c)
 }
 
 func toolSchema(env *ui.Env, name string, f funcschema.Format) error {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,20 +15,35 @@ import (
 
 // scopeFlags are --scope and its short forms (S1-353).
 type scopeFlags struct {
-	word  string
-	short map[string]*bool
+	word                     string
+	local, user, global, any bool
 }
 
-// scopes declares the flags of a command. Those that write take no scope "any" but say
-// so, instead of not knowing it (S1-354).
-func (f *scopeFlags) declare(c *cobra.Command) {
-	f.short = map[string]*bool{}
-	fl := c.Flags()
-	fl.StringVar(&f.word, "scope", "", "scope: "+strings.Join(ui.ScopeWords, "|"))
-	for _, w := range ui.ScopeWords {
-		f.short[w] = fl.BoolP(w, w[:1], false, "the same as --scope "+w)
+// options are the flags of a command as SCOPE OPTIONS of its page: what the command does
+// with a scope, in a sentence with a %s for it, and what it does with any. Commands that
+// write take no scope "any"; they know the flag only to say so (S1-354).
+func (f *scopeFlags) options(what, any, usual string) optionGroup {
+	line := func(scope, where string, to *bool) optionLine {
+		l := optionLine{left: fmt.Sprintf("--%s, -%s", scope, scope[:1]), right: fmt.Sprintf(what, where), to: to}
+		if scope == ui.AnyScope {
+			l.right, l.hidden = cmp.Or(any, "the same as --scope any"), any == ""
+		}
+		if scope == usual {
+			l.right += " (default)"
+		}
+		return l
 	}
-	c.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(ui.ScopeWords, cobra.ShellCompDirectiveNoFileComp))
+	words := ui.ScopeWords
+	if any == "" {
+		words = words[:3]
+	}
+	return optionGroup{"SCOPE OPTIONS", []optionLine{
+		line("global", "global scope (all users)", &f.global),
+		line("user", "user scope (current user)", &f.user),
+		line("local", "local scope (current directory)", &f.local),
+		line(ui.AnyScope, "", &f.any),
+		{left: "--scope SCOPE", right: "The same by name: " + strings.Join(words, "|"), to: &f.word, words: ui.ScopeWords},
+	}}
 }
 
 // scope is the scope that was asked for, usual where none was.
@@ -36,9 +52,9 @@ func (f *scopeFlags) scope(c *cobra.Command, usual string) (string, error) {
 	if f.word != "" {
 		given = append(given, f.word)
 	}
-	for _, w := range ui.ScopeWords {
-		if *f.short[w] {
-			given = append(given, w)
+	for i, set := range []bool{f.local, f.user, f.global, f.any} {
+		if set {
+			given = append(given, ui.ScopeWords[i])
 		}
 	}
 	s, err := oneScope(given, usual)

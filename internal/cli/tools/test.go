@@ -71,50 +71,40 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 		RunE:              func(c *cobra.Command, args []string) error { return toolTest(env, c, args, f) },
 		ValidArgsFunction: env.CompleteTools,
 	}
-	fl := c.Flags()
-	fl.StringArrayVar(&f.tests, "test", nil, "")
-	fl.BoolVar(&f.verbose, "verbose", false, "")
-	fl.BoolVar(&f.stopOnFailure, "stop-on-failure", false, "")
-	fl.IntVar(&f.jobs, "jobs", 0, "")
-	fl.BoolVar(&f.inPlace, "in-place", false, "")
-	fl.BoolVar(&f.offline, "offline", false, "")
-	fl.StringArrayVar(&f.reports, "report", nil, "")
+	page{
+		title: "flowrun tool test",
+		about: []string{
+			"Test a tool with its defined tests: tools by name, files, the files in folders; without",
+			"any, every tool in reach.",
+			"",
+			"Each test runs in a fresh folder, which is the tool's {WORKSPACE}; its {TEMP} is a",
+			"fresh one too. Cleanup commands run however a test ended. Runs are not recorded.",
+			"Nobody is asked: tests of tools with elevated rights, or denied ones, are skipped.",
+			"",
+			"Exits 1 when a test failed, 3 when a definition has an error, 130 after Ctrl-C.",
+		},
+		usage: []string{"flowrun tool test [TOOL_NAME|PATH ...] [--scope] [options]"},
+		options: []optionGroup{
+			f.scopes.options("Test the tool from %s", "Test the tool from the first scope it's found in", ui.AnyScope),
+			{"TEST OPTIONS", []optionLine{
+				{left: "--test TEST_NAME", right: "Name of specific test to run (if omitted, runs all tests); may be repeated", to: &f.tests},
+				{left: "--verbose", right: "Show detailed output, also of tests that went well", to: &f.verbose},
+				{left: "--stop-on-failure", right: "Stop testing after the first failure", to: &f.stopOnFailure},
+				{left: "--jobs N", right: "Run N tests at once (default: 4; 1 with --in-place)", to: &f.jobs},
+				{left: "--in-place", right: "Run in the working directory instead of a fresh folder", to: &f.inPlace},
+				{left: "--offline", right: "Skip tests of tools with a permission for the network", to: &f.offline},
+				{left: "--report FORM=FILE", right: "Write a report, junit=FILE or json=FILE; may be repeated", to: &f.reports},
+			}},
+		},
+		examples: []example{
+			{"Run all tests for a tool", "flowrun tool test weather-lookup"},
+			{"Run a specific test with verbose output", "flowrun tool test weather-lookup --test basic-test --verbose"},
+			{"Run the tests of a folder, with a report", "flowrun tool test ./tools --jobs 8 --report junit=tests.xml"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tools"},
+	}.on(c)
 	c.RegisterFlagCompletionFunc("test", completeTest(env))
-	f.scopes.declare(c)
-	return testPage.on(c)
-}
-
-var testPage = page{
-	title: "flowrun tool test",
-	about: []string{
-		"Test a tool with its defined tests: tools by name, files, the files in folders; without",
-		"any, every tool in reach.",
-		"",
-		"Each test runs in a fresh folder, which is the tool's {WORKSPACE}; its {TEMP} is a",
-		"fresh one too. Cleanup commands run however a test ended. Runs are not recorded.",
-		"Nobody is asked: tests of tools with elevated rights, or denied ones, are skipped.",
-		"",
-		"Exits 1 when a test failed, 3 when a definition has an error, 130 after Ctrl-C.",
-	},
-	usage: []string{"flowrun tool test [TOOL_NAME|PATH ...] [--scope] [options]"},
-	options: []optionGroup{
-		scopeGroup("Test the tool from %s", "Test the tool from the first scope it's found in", ui.AnyScope),
-		{"TEST OPTIONS", []optionLine{
-			{left: "--test TEST_NAME", right: "Name of specific test to run (if omitted, runs all tests); may be repeated"},
-			{left: "--verbose", right: "Show detailed output, also of tests that went well"},
-			{left: "--stop-on-failure", right: "Stop testing after the first failure"},
-			{left: "--jobs N", right: "Run N tests at once (default: 4; 1 with --in-place)"},
-			{left: "--in-place", right: "Run in the working directory instead of a fresh folder"},
-			{left: "--offline", right: "Skip tests of tools with a permission for the network"},
-			{left: "--report FORM=FILE", right: "Write a report, junit=FILE or json=FILE; may be repeated"},
-		}},
-	},
-	examples: []example{
-		{"Run all tests for a tool", "flowrun tool test weather-lookup"},
-		{"Run a specific test with verbose output", "flowrun tool test weather-lookup --test basic-test --verbose"},
-		{"Run the tests of a folder, with a report", "flowrun tool test ./tools --jobs 8 --report junit=tests.xml"},
-	},
-	see: []string{"flowrun help tool", "flowrun help tools"},
+	return c
 }
 
 func (f *testFlags) check(c *cobra.Command) error {

@@ -8,7 +8,7 @@ import (
 
 // toolValidateCommand checks tools of a scope (S1-330 to S1-332, S1-369).
 func toolValidateCommand(env *ui.Env) *cobra.Command {
-	var f validateFlags
+	f := newValidateFlags()
 	var scopes scopeFlags
 	var every bool
 	c := &cobra.Command{
@@ -33,26 +33,23 @@ func toolValidateCommand(env *ui.Env) *cobra.Command {
 			return validate(env, targets, closed(env.Library(), args, scope), f)
 		},
 	}
-	scopes.declare(c)
-	c.Flags().BoolVar(&every, "all", false, "")
-	f.define(c)
 	return page{
 		title: "flowrun tool validate",
 		about: []string{"Validate a tool definition for correctness. Exits 3 when it has an error, and 4 when", "there is no such tool in the scope."},
 		usage: []string{"flowrun tool validate TOOL_NAME [--scope] [options]", "flowrun tool validate --all [--scope] [options]"},
 		options: []optionGroup{
-			scopeGroup("Validate the tool from %s", "Validate the tool from the first scope it's found in", ui.AnyScope),
+			scopes.options("Validate the tool from %s", "Validate the tool from the first scope it's found in", ui.AnyScope),
 			{"VALIDATION OPTIONS", []optionLine{
-				{left: "--fix", right: "Fix validation issues if possible; never changes what a tool means"},
-				{left: "--dry-run", right: "With --fix: show the changes as a diff, and write nothing", depth: 1},
-				{left: "--detailed", right: "Show detailed validation results: notes on better practice"},
-				{left: "--strict", right: "Count warnings as errors"},
-				{left: "--against PATH", right: "Tell what breaks callers of the older definitions there"},
-				{left: "--all", right: "Validate every tool in the scope"},
+				{left: "--fix", right: "Fix validation issues if possible; never changes what a tool means", to: &f.fix},
+				{left: "--dry-run", right: "With --fix: show the changes as a diff, and write nothing", depth: 1, to: &f.dryRun},
+				{left: "--detailed", right: "Show detailed validation results: notes on better practice", to: &f.detailed},
+				{left: "--strict", right: "Count warnings as errors", to: &f.strict},
+				{left: "--against PATH", right: "Tell what breaks callers of the older definitions there", to: &f.against},
+				{left: "--all", right: "Validate every tool in the scope", to: &every},
 			}},
 			{"OUTPUT OPTIONS", []optionLine{
-				{left: "--output, -o FORM", right: "Form of the results: text|json|github|sarif (default: text)"},
-				{left: "--limit N", right: "Show at most N problems as text; 0 is all (default: 20)"},
+				{left: "--output, -o FORM", right: "Form of the results: text|json|github|sarif (default: text)", to: &f.output, words: diagnosticForms},
+				{left: "--limit N", right: "Show at most N problems as text; 0 is all (default: 20)", to: &f.limit},
 			}},
 		},
 		examples: []example{

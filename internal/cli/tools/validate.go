@@ -101,10 +101,12 @@ type validateFlags struct {
 	against  string
 }
 
+func newValidateFlags() validateFlags { return validateFlags{output: "text", limit: ui.MostShown} }
+
 var diagnosticForms = []string{"text", "json", "github", "sarif"}
 
 func validateCommand(env *ui.Env) *cobra.Command {
-	var f validateFlags
+	f := newValidateFlags()
 	c := &cobra.Command{
 		Use:   "validate [PATH|NAME...]",
 		Short: "Check definitions and tell every problem",
@@ -133,21 +135,16 @@ Exits 3 when a definition has an error.`,
 		},
 		ValidArgsFunction: env.CompleteTools,
 	}
-	f.define(c)
-	return c
-}
-
-// define adds the flags that both commands have.
-func (f *validateFlags) define(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.fix, "fix", false, "mend what can be mended, and tell what is left")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "with --fix: show the changes as a diff, and write nothing")
 	fl.BoolVar(&f.detailed, "detailed", false, "add notes on better practice, with the reason and the better way")
 	fl.BoolVar(&f.strict, "strict", false, "count warnings as errors")
 	fl.StringVar(&f.against, "against", "", "tell changes of parameters that break callers of the older definitions at this `path`, a file or a folder, where the major version was not raised")
-	fl.IntVar(&f.limit, "limit", ui.MostShown, "show at most `n` problems as text; 0 is all")
-	fl.StringVarP(&f.output, "output", "o", "text", "print in this `form`: text|json|github|sarif")
+	fl.IntVar(&f.limit, "limit", f.limit, "show at most `n` problems as text; 0 is all")
+	fl.StringVarP(&f.output, "output", "o", f.output, "print in this `form`: text|json|github|sarif")
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(diagnosticForms, cobra.ShellCompDirectiveNoFileComp))
+	return c
 }
 
 func (f *validateFlags) check(c *cobra.Command) error {

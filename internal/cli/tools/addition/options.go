@@ -189,8 +189,5 @@ func Names(table []addOption) []string {
 	return names
 }
 
-var (
-	ListFormats = []string{"simple", "table", "json", "yaml"}
-	ListOrders  = []string{"name", "category", "scope"}
-	Platforms   = []string{"windows", "linux", "macos"}
-)
+// Platforms are those that a definition can name.
+var Platforms = []string{"windows", "linux", "macos"}
