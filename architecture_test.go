@@ -39,7 +39,7 @@ var house = map[string]struct {
 	"metrics":          {1, []string{"dag"}, []string{"github.com/prometheus/client_golang"}},
 	"":                 {2, []string{"dag", "expr", "tool", "steps", "hooks", "internal/dotenv", "internal/proc", "internal/helper", "internal/cache", "internal/atomicfile", "internal/codeenv", "internal/cron", "internal/home", "internal/nearby", "internal/ownership"}, nil},
 	"flowruntest":      {3, []string{"", "dag", "hooks", "steps", "internal/storetest"}, nil},
-	"internal/console": {3, []string{"dag", "internal/workflow"}, nil},
+	"internal/console": {3, []string{"dag", "internal/workflow"}, []string{"github.com/clipperhouse/displaywidth"}},
 	"internal/watch":   {3, []string{"internal/cache"}, nil},
 	"internal/starter": {3, []string{"internal/atomicfile"}, nil},
 	"internal/sqlite":  {3, []string{"", "dag", "tool", "internal/atomicfile", "internal/proc"}, []string{"modernc.org/sqlite"}},
