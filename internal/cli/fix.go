@@ -2,13 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/catalog"
-	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/mend"
+	"github.com/flowrun/flowrun/internal/textdiff"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -40,7 +41,7 @@ func (v *validation) mend(t target) (bool, error) {
 		return false, nil
 	}
 	if v.flags.output == "text" {
-		if err := console.Diff(v.Stdout, shortPath(file), string(src), string(r.Text)); err != nil {
+		if _, err := io.WriteString(v.Stdout, textdiff.Unified(shortPath(file), string(src), shortPath(file), string(r.Text))); err != nil {
 			return false, err
 		}
 	} else {
