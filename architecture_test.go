@@ -32,7 +32,7 @@ var house = map[string]struct {
 	"internal/dotenv":  {0, nil, nil},
 	"internal/cache":   {1, []string{"internal/atomicfile", "internal/proc"}, []string{"github.com/bmatcuk/doublestar/v4"}},
 	"expr":             {0, []string{"internal/codeenv"}, []string{"github.com/expr-lang/expr", "mvdan.cc/sh/v3"}},
-	"tool":             {0, []string{"internal/home", "internal/jsonschema", "internal/ownership"}, []string{"gopkg.in/yaml.v3", "github.com/yuin/goldmark"}},
+	"tool":             {0, []string{"internal/home", "internal/jsonschema", "internal/ownership"}, []string{"gopkg.in/yaml.v3", "github.com/yuin/goldmark", "golang.org/x/mod"}},
 	"steps":            {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/proc"}, []string{"github.com/creack/pty"}},
 	"internal/helper":  {1, []string{"internal/proc"}, nil},
 	"hooks":            {1, []string{"tool"}, []string{"github.com/dop251/goja", "github.com/go-sourcemap/sourcemap"}},
