@@ -80,7 +80,7 @@ func (a *app) brokenDemo(f runFlags) error {
 // runDemo runs the demo from a file in dir. The result is nil where there was no run.
 func (a *app) runDemo(dir string, s *sqlite.Store, f runFlags, fail bool) (p *flowrun.Plan, res *flowrun.Result, err error) {
 	file := filepath.Join(dir, "demo.yaml")
-	if err := os.WriteFile(file, starter.Demo, 0o600); err != nil {
+	if err := os.WriteFile(file, starter.Demo(), 0o600); err != nil {
 		return nil, nil, err
 	}
 	if p, err = a.compile(file); err != nil {

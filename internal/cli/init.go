@@ -17,7 +17,7 @@ import (
 func (a *app) initCommand() *cobra.Command {
 	var template string
 	var names, words []string
-	for _, t := range starter.Templates {
+	for _, t := range starter.Templates() {
 		names = append(names, t.Name)
 		words = append(words, described(t.Name, t.About))
 	}
@@ -62,7 +62,7 @@ Templates:
 
 func templateList() string {
 	var b strings.Builder
-	for _, t := range starter.Templates {
+	for _, t := range starter.Templates() {
 		fmt.Fprintf(&b, "  %-9s %s\n", t.Name, t.About)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -84,7 +84,7 @@ func (a *app) begin(dir, template string) error {
 	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Outcome == starter.Differs }) {
 		a.say("what was left alone is not what init would write; move it away and run init again to have both")
 	}
-	i := slices.IndexFunc(starter.Templates, func(t starter.Template) bool { return t.Name == template })
+	i := slices.IndexFunc(starter.Templates(), func(t starter.Template) bool { return t.Name == template })
 	fmt.Fprintf(a.Stderr, "Next:\n")
 	if here, err := os.Getwd(); err == nil && full(dir) != here {
 		fmt.Fprintf(a.Stderr, "  cd %s\n", flowrun.StepWord(dir))
@@ -92,6 +92,6 @@ func (a *app) begin(dir, template string) error {
 	fmt.Fprintf(a.Stderr, `  %s
   flowrun tool test           run the tests in the definitions
   flowrun validate            check them, as you change them
-`, starter.Templates[i].First)
+`, starter.Templates()[i].First)
 	return nil
 }
