@@ -59,7 +59,9 @@ type Page struct {
 }
 
 // Pages are all pages, by kind and then by code. They are not to be changed.
-var Pages = sync.OnceValue(func() []Page {
+func Pages() []Page { return pages() }
+
+var pages = sync.OnceValue(func() []Page {
 	var all []Page
 	entries, err := fs.ReadDir(files, "pages")
 	if err != nil {

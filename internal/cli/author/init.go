@@ -18,7 +18,7 @@ import (
 func initCommand(env *ui.Env) *cobra.Command {
 	var template string
 	var names, words []string
-	for _, t := range starter.Templates {
+	for _, t := range starter.Templates() {
 		names = append(names, t.Name)
 		words = append(words, ui.Described(t.Name, t.About))
 	}
@@ -63,7 +63,7 @@ Templates:
 
 func templateList() string {
 	var b strings.Builder
-	for _, t := range starter.Templates {
+	for _, t := range starter.Templates() {
 		fmt.Fprintf(&b, "  %-9s %s\n", t.Name, t.About)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -85,7 +85,7 @@ func begin(env *ui.Env, dir, template string) error {
 	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Outcome == starter.Differs }) {
 		env.Notef("what was left alone is not what init would write; move it away and run init again to have both")
 	}
-	i := slices.IndexFunc(starter.Templates, func(t starter.Template) bool { return t.Name == template })
+	i := slices.IndexFunc(starter.Templates(), func(t starter.Template) bool { return t.Name == template })
 	fmt.Fprintf(env.Stderr, "Next:\n")
 	if here, err := os.Getwd(); err == nil && ui.AbsPath(dir) != here {
 		fmt.Fprintf(env.Stderr, "  cd %s\n", flowrun.StepWord(dir))
@@ -93,6 +93,6 @@ func begin(env *ui.Env, dir, template string) error {
 	fmt.Fprintf(env.Stderr, `  %s
   flowrun tool test           run the tests in the definitions
   flowrun validate            check them, as you change them
-`, starter.Templates[i].First)
+`, starter.Templates()[i].First)
 	return nil
 }

@@ -47,7 +47,7 @@ func ps(env *ui.Env, ctx context.Context, s flowrun.Store, output string) error 
 	if err != nil {
 		return err
 	}
-	runs, err := s.Runs(ctx, flowrun.Query{Status: listing.UnderWay})
+	runs, err := s.Runs(ctx, flowrun.Query{Status: listing.UnderWay()})
 	if err != nil {
 		return err
 	}

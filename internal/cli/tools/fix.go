@@ -2,14 +2,15 @@ package tools
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/mend"
+	"github.com/flowrun/flowrun/internal/textdiff"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -41,7 +42,7 @@ func (v *validation) mend(t target) (bool, error) {
 		return false, nil
 	}
 	if v.flags.output == "text" {
-		if err := console.Diff(v.env.Stdout, ui.ShortPath(file), string(src), string(r.Text)); err != nil {
+		if _, err := io.WriteString(v.env.Stdout, textdiff.Unified(ui.ShortPath(file), string(src), ui.ShortPath(file), string(r.Text))); err != nil {
 			return false, err
 		}
 	} else {

@@ -1,7 +1,6 @@
-package console_test
+package textdiff
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,32 +8,26 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/flowrun/flowrun/internal/console"
 )
 
-func TestDiff(t *testing.T) {
+func TestUnified(t *testing.T) {
 	lines := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n"
 	for _, c := range []struct{ name, before, after, want string }{
 		{"nothing", lines, lines, ""},
 		{"one line", "a\nb\nc\n", "a\nB\nc\n", "--- f\n+++ f\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"},
 		{"one of two", lines, strings.Replace(strings.Replace(lines, "2\n", "two\n", 1), "17\n", "", 1),
 			"--- f\n+++ f\n@@ -1,5 +1,5 @@\n 1\n-2\n+two\n 3\n 4\n 5\n@@ -14,5 +14,4 @@\n 14\n 15\n 16\n-17\n 18\n"},
-		{"from nothing", "", "a\n", "--- f\n+++ f\n@@ -0,0 +1 @@\n+a\n"},
-		{"no line end", "a", "b\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n"},
+		{"from nothing", "", "a\n", "--- f\n+++ f\n@@ -0,0 +1,1 @@\n+a\n"},
+		{"no line end", "a", "b\n", "--- f\n+++ f\n@@ -1,1 +1,1 @@\n-a\n\\ No newline at end of file\n+b\n"},
 	} {
-		var b bytes.Buffer
-		if err := console.Diff(&b, "f", c.before, c.after); err != nil {
-			t.Fatal(err)
-		}
-		if b.String() != c.want {
-			t.Errorf("%s: got\n%s\nwant\n%s", c.name, b.String(), c.want)
+		if got := Unified("f", c.before, "f", c.after); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
 		}
 	}
 }
 
-// TestDiffPatches: patch makes one text of the other with what Diff wrote.
-func TestDiffPatches(t *testing.T) {
+// TestUnifiedPatches: patch makes one text of the other with what Unified says.
+func TestUnifiedPatches(t *testing.T) {
 	patch, err := exec.LookPath("patch")
 	if err != nil {
 		if os.Getenv("CI") == "true" {
@@ -53,11 +46,8 @@ func TestDiffPatches(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		before, after := text.Draw(t, "before"), text.Draw(t, "after")
-		var b bytes.Buffer
-		if err := console.Diff(&b, "f", before, after); err != nil {
-			t.Fatal(err)
-		}
-		if b.Len() == 0 {
+		shown := Unified("f", before, "f", after)
+		if shown == "" {
 			if before != after {
 				t.Fatalf("%q and %q are said to be equal", before, after)
 			}
@@ -67,8 +57,7 @@ func TestDiffPatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(patch, "-s", "-f", "--no-backup-if-mismatch", file)
-		cmd.Stdin = &b
-		shown := b.String()
+		cmd.Stdin = strings.NewReader(shown)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s\n%s", err, out, shown)
 		}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
 // AdoptLog gives a log file of another run a name in this run's LogFolder, as a
@@ -41,47 +43,22 @@ func adopt(base, from string) (to string, err error) {
 	return duplicate(base, from)
 }
 
-// duplicate copies a file: under a name that nobody looks for, which is exchanged
-// for one that was taken for it.
+// duplicate copies a file to a name that is free.
 func duplicate(base, from string) (to string, err error) {
-	temp, err := copyFile(filepath.Dir(base), from)
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(temp)
-	take := func(path string) error {
-		to = path
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err == nil {
-			err = f.Close()
+	err = firstFree(base, func(path string) error {
+		if _, err := os.Lstat(path); err == nil { // before it is copied in vain
+			return fs.ErrExist
 		}
-		return err
-	}
-	if err := firstFree(base, take); err != nil {
-		return "", err
-	}
-	if err := os.Rename(temp, to); err != nil {
-		os.Remove(to)
-		return "", err
-	}
-	return to, nil
-}
-
-// copyFile copies a file into a new one in dir that only this user can read.
-func copyFile(dir, from string) (temp string, err error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return "", err
-	}
-	defer in.Close()
-	out, err := os.CreateTemp(dir, ".adopted-*")
-	if err != nil {
-		return "", err
-	}
-	_, err = io.Copy(out, in)
-	if err = errors.Join(err, out.Close()); err != nil {
-		os.Remove(out.Name())
-		return "", err
-	}
-	return out.Name(), nil
+		to = path
+		return atomicfile.File{Path: path, Mode: 0o600, Exclusive: true, Unsynced: true}.Write(func(out *os.File) error {
+			in, err := os.Open(from)
+			if err != nil {
+				return err
+			}
+			defer in.Close()
+			_, err = io.Copy(out, in)
+			return err
+		})
+	})
+	return to, err
 }
