@@ -26,7 +26,7 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	if err := outer.grants().callTool(name); err != nil {
 		return nil, err
 	}
-	plan, err := outer.plan.callable(name)
+	plan, err := outer.plan.call(name)
 	if err != nil {
 		return nil, fmt.Errorf("cannot call the tool %s: %w", name, err)
 	}
@@ -63,32 +63,12 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	return strings.TrimSuffix(res.Stdout.Raw, "\n"), nil
 }
 
-// callable is the plan of a tool that another calls.
-func (p *Plan) callable(name string) (*Plan, error) {
-	if p.library == nil {
+// call is the plan of a tool that a script calls.
+func (p *Plan) call(name string) (*Plan, error) {
+	if p.callable == nil {
 		return nil, errors.New("this tool was not found in a library")
 	}
-	def, ds, err := p.library.Lookup(name, p.Definition)
-	if err != nil {
-		return nil, err
-	}
-	c := &compiler{lib: p.library, problems: ds, done: map[nestedKey]*Plan{}}
-	inner, err := c.result(c.tool(def, true, ""))
-	if err != nil {
-		return nil, err
-	}
-	if err := inner.Supported(); err != nil {
-		return nil, err
-	}
-	for _, t := range inner.Tools() {
-		if t.Definition.Security.ExecutionPrivilege == "elevated" {
-			return nil, fmt.Errorf("%s is elevated, which a person has to approve: use it as a step of a tool", t.Definition.Name)
-		}
-	}
-	if len(inner.Needs()) > 0 {
-		return nil, errors.New("it has locks or a bound on its runs, which only a run can wait for: use it as a step of a tool")
-	}
-	return inner, nil
+	return p.callable(name)
 }
 
 // runInside runs a graph inside a step: in the step's slot, under its path. The message

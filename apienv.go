@@ -41,8 +41,8 @@ type toolEnv struct {
 }
 
 // openToolEnv reads the environment of a tool. The error is about the .env file.
-func openToolEnv(a *Args, def *tool.Definition, m *tool.Module) (*toolEnv, error) {
-	e := &toolEnv{file: a.toolFile(def, ".env"), outer: a.world.env, whole: m.Environment, mask: a.session.Mask(), own: map[string]string{}}
+func openToolEnv(file string, outer map[string]string, mask *steps.Mask, m *tool.Module) (*toolEnv, error) {
+	e := &toolEnv{file: file, outer: outer, whole: m.Environment, mask: mask, own: map[string]string{}}
 	if m.Environment != nil {
 		e.known = tool.ParametersOf(m.Environment)
 	}

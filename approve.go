@@ -64,7 +64,7 @@ func (p *approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	switch {
 	case err != nil:
 		return failed(dag.ReasonInput, fmt.Sprintf("cannot render the prompt: %v", err))
-	case !a.asking.anybody():
+	case !a.answerable:
 		return failed(steps.ReasonUnanswered, "nobody can be asked, and the run is not kept, so that nobody could answer later")
 	}
 	w := &dag.Wait{Kind: waitsForPerson, Asks: true, Prompt: bounded(a.session.Mask().String(text))}

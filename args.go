@@ -18,30 +18,30 @@ import (
 // Args are the bound parameters of one call of one tool, and what its steps
 // learn from the run around them. They do not change once the call has begun.
 type Args struct {
-	plan    *Plan
-	world   *World
-	values  map[string]expr.Value
-	raw     map[string]any // as given, before coercion and transforms
-	session *steps.Session
-	environ []string          // K=V: files, secrets, variables, in this order
-	files   []string          // K=V, of env-files
-	own     map[string]string // what {env.NAME} sees before the process's variables
-	unknown map[string]bool   // of these, what only a run knows
-	fetched map[string]string // values of secrets, by key
-	answers *answers
-	ahead   bool // a preview: nothing may be started
-	guessed bool // in a preview: some values stand for what only a run knows
-	dir     string
-	temp    string
-	run     string   // its id; "" for a preview
-	path    dag.ID   // of the step that uses the tool; "" for the run's own
-	local   *local   // of an item of a loop
-	cache   *caching // nil: no result is kept or used
-	asking  *asking
-	state   string   // the engine's folder of state; "" for none
-	tools   string   // where tools keep what they keep; "" for nowhere
-	calling []string // tools that call each other by api.callTool, outermost first
-	confine steps.Confinement
+	plan       *Plan
+	world      *callWorld
+	values     map[string]expr.Value
+	raw        map[string]any // as given, before coercion and transforms
+	session    *steps.Session
+	environ    []string          // K=V: files, secrets, variables, in this order
+	files      []string          // K=V, of env-files
+	own        map[string]string // what {env.NAME} sees before the process's variables
+	unknown    map[string]bool   // of these, what only a run knows
+	fetched    map[string]string // values of secrets, by key
+	answers    *answers
+	ahead      bool // a preview: nothing may be started
+	guessed    bool // in a preview: some values stand for what only a run knows
+	dir        string
+	temp       string
+	run        string   // its id; "" for a preview
+	path       dag.ID   // of the step that uses the tool; "" for the run's own
+	local      *local   // of an item of a loop
+	cache      *caching // nil: no result is kept or used
+	answerable bool     // somebody could answer a question of the run, now or later
+	state      string   // the engine's folder of state; "" for none
+	tools      string   // where tools keep what they keep; "" for nowhere
+	calling    []string // tools that call each other by api.callTool, outermost first
+	confine    steps.Confinement
 }
 
 // Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make Args a steps.Frame.
@@ -111,7 +111,7 @@ func (a *Args) openEnvironment(ctx context.Context) error {
 	secret := make(map[string]bool, len(a.plan.secrets))
 	for _, s := range a.plan.secrets {
 		secret[s.S] = true
-		if err := a.keepSecret(s.S, a.raw[s.S], a.values[s.S].V, a.world.env[s.S], a.own[s.S]); err != nil {
+		if err := a.keepSecret(s.S, a.raw[s.S], a.values[s.S].V, a.world.vars[s.S], a.own[s.S]); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (a *Args) openEnvironment(ctx context.Context) error {
 // readEnvFiles reads the tool's env-files: their variables stand over the process's.
 func (a *Args) readEnvFiles() (err error) {
 	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.confine, Files: a.plan.envFiles, Step: a.path, Resolve: a.world.resolve,
-		Outer: func(name string) (string, bool) { v, ok := a.world.env[name]; return v, ok }}, scope{args: a})
+		Outer: func(name string) (string, bool) { v, ok := a.world.vars[name]; return v, ok }}, scope{args: a})
 	for _, kv := range a.files {
 		name, value, _ := strings.Cut(kv, "=")
 		a.setOwn(name, value)
@@ -169,7 +169,7 @@ func (a *Args) unset(name string) {
 // process's.
 func (a *Args) env(name string) (value string, ok bool) {
 	if value, ok = a.own[name]; !ok {
-		value, ok = a.world.env[name]
+		value, ok = a.world.vars[name]
 	}
 	return value, ok
 }
@@ -248,7 +248,7 @@ func (p *Plan) literals(seen map[*Plan]bool) (list []string) {
 		if len(t.Refs()) > 0 {
 			return
 		}
-		if text, err := t.Text(scope{}); err == nil {
+		if text, err := t.Text(nil); err == nil {
 			list = append(list, text)
 		}
 	}
@@ -259,7 +259,7 @@ func (p *Plan) literals(seen map[*Plan]bool) (list []string) {
 	}
 	for _, prm := range p.params {
 		if prm.initial != nil && p.Secret(prm.def.Name) && len(prm.initial.refs()) == 0 {
-			if v, err := prm.initial.value(scope{}); err == nil {
+			if v, err := prm.initial.value(nil); err == nil {
 				list = append(list, leaves(v)...)
 			}
 		}

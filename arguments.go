@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -19,7 +20,7 @@ func (c *compiler) checkArguments(s *planStep, p *Plan) {
 		if prm == nil || w.value.broken || len(w.value.refs()) > 0 {
 			continue
 		}
-		v, err := w.value.value(scope{})
+		v, err := w.value.value(nil)
 		if err != nil {
 			continue // told where it was read
 		}
@@ -43,13 +44,13 @@ func (c *compiler) checkBySchema(s *planStep, p *Plan) {
 		if w.value.broken || len(w.value.refs()) > 0 {
 			return
 		}
-		v, err := w.value.value(scope{})
+		v, err := w.value.value(nil)
 		if err != nil {
 			return // told where it was read
 		}
 		given[w.param], raw[w.param] = &s.def.With[i], v
 	}
-	_, err := p.Bind(World{}, raw)
+	_, err := p.bindCall(context.Background(), (&callWorld{}).filled(), raw)
 	bad, _ := errors.AsType[*ParamsError](err)
 	if bad == nil {
 		return

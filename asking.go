@@ -58,7 +58,7 @@ type openQuestion struct {
 }
 
 // anybody says whether there is somebody who could answer, now or later.
-func (k *asking) anybody() bool { return k != nil && (k.ask != nil || k.store != nil) }
+func (k *asking) anybody() bool { return k.ask != nil || k.store != nil }
 
 // asks makes the asking of a run.
 func (e *Engine) asks(j *job) *asking {
@@ -143,7 +143,7 @@ func (k *asking) given(a Answer) (d dag.Answer, ok bool) {
 
 // result is what an answer makes of the step.
 func (k *asking) result(q Question, a Answer) *dag.Result {
-	said := a.told()
+	said := saidBy(a)
 	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonRejected, Message: "rejected" + said}
 	if a.Approve {
 		r.Status, r.ExitCode, r.Reason, r.Message = dag.Succeeded, 0, "", "approved"+said
@@ -172,8 +172,8 @@ func (k *asking) fill(q Question, a Answer, r *dag.Result) error {
 	return err
 }
 
-// told is who answered, when, and what they add.
-func (a *Answer) told() string {
+// saidBy is who answered, when, and what they add.
+func saidBy(a Answer) string {
 	text := ""
 	if a.By != "" {
 		text = " by " + a.By

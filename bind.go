@@ -25,14 +25,20 @@ type given struct {
 // ("5" for a number). All problems are reported together, as a *ParamsError. w is
 // the world the call lives in; its zero value is this process.
 func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {
+	return p.bindCall(w.context(), w.filled(), raw)
+}
+
+// bindCall binds the parameters of a caller.
+func (p *Plan) bindCall(ctx context.Context, w *callWorld, raw map[string]any) (*Args, error) {
 	values := make(map[string]given, len(raw))
 	for k, v := range raw {
 		values[k] = given{v: v}
 	}
-	return p.bind(w.context(), w.filled(), values)
+	return p.bind(ctx, w, values)
 }
 
-func (p *Plan) bind(ctx context.Context, w *World, raw map[string]given) (*Args, error) {
+// bind binds parameters of which each says who wrote it.
+func (p *Plan) bind(ctx context.Context, w *callWorld, raw map[string]given) (*Args, error) {
 	b := &binder{ctx: ctx, plan: p, raw: raw, args: &Args{plan: p, world: w,
 		values: make(map[string]expr.Value, len(p.params)), raw: make(map[string]any, len(raw)), answers: &answers{}, confine: p.confinement()}}
 	if slices.ContainsFunc(p.params, func(prm *param) bool { return prm.js != nil }) {

@@ -150,7 +150,7 @@ func (b *binder) breaks(p tool.FormProblem) {
 		p.Message = fmt.Sprintf("is refused (%s); what was given is secret and not shown", code)
 	}
 	b.problem(p.Field, code, hint, "%s", p.Message)
-	b.problems[len(b.problems)-1].top = top
+	b.problems[len(b.problems)-1] = b.problems[len(b.problems)-1].within(top)
 }
 
 // takes says whether a call may give a value for a parameter that is not declared

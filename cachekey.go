@@ -174,7 +174,7 @@ func (d *depender) named() error {
 		if slices.ContainsFunc(d.components, func(c cache.Component) bool { return c.Kind == cache.Variable && c.Name == name }) {
 			continue
 		}
-		value, set := d.args.world.env[name]
+		value, set := d.args.world.vars[name]
 		d.add(cache.Variable, name, strconv.FormatBool(set), value)
 	}
 	return nil

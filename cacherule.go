@@ -55,7 +55,7 @@ func (c *stepCompiler) patterns(texts []tool.Text, key string, check func(string
 		if !t.Static() {
 			continue
 		}
-		text, err := t.Text(scope{})
+		text, err := t.Text(nil)
 		if err == nil {
 			err = check(text)
 		}

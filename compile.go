@@ -213,14 +213,15 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
 		return nil
 	}
 	c.checkRuntime(def)
-	p := &Plan{Definition: def, library: c.lib.Live(), names: namesOf(def), loops: map[string]bool{}, scripts: map[string]bool{}}
-	c.parameters(p)
+	p := &Plan{Definition: def, callable: callables(c.lib.Live(), def), loops: map[string]bool{}, scripts: map[string]bool{}}
+	n := namesOf(def)
+	c.parameters(p, n)
 	c.sizes(p)
 	c.paths(def)
-	c.toolWide(p)
-	c.permissions(p)
+	c.toolWide(p, n)
+	c.permissions(p, n)
 	c.notify(def)
-	c.steps(p, keep, said)
+	c.steps(p, n, keep, said)
 	c.measure(p)
 	c.schedules(p)
 	if c.problems.Err() == nil {
@@ -248,9 +249,9 @@ func (c *compiler) notify(def *tool.Definition) {
 }
 
 // steps compiles the steps and handlers and works out what each must keep.
-func (c *compiler) steps(p *Plan, keep bool, said interrupt) {
+func (c *compiler) steps(p *Plan, n names, keep bool, said interrupt) {
 	def := p.Definition
-	all := &sequenceCompiler{compiler: c, plan: p, steps: def.Steps, path: "steps", names: p.names, said: said, kept: map[string]steps.Streams{}}
+	all := &sequenceCompiler{compiler: c, plan: p, steps: def.Steps, path: "steps", names: n, said: said, kept: map[string]steps.Streams{}}
 	p.steps = all.compile()
 	p.steps = append(p.steps, all.handled(nil, &def.Handlers, "")...)
 	if p.output != nil {

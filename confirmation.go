@@ -22,7 +22,7 @@ func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any)
 	if err != nil {
 		return nil, err
 	}
-	c := &Confirmation{Title: p.describe(a)}
+	c := &Confirmation{Title: p.describe(w.context(), a)}
 	g := p.goTool()
 	if g == nil || g.Confirm == nil {
 		return c, nil
@@ -34,13 +34,13 @@ func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any)
 	if more.Title == "" {
 		more.Title = c.Title
 	}
-	return p.masked(a, more), nil
+	return p.masked(w.context(), a, more), nil
 }
 
 // masked is a confirmation with the secrets of the call replaced. a is not used up.
-func (p *Plan) masked(a *Args, c *Confirmation) *Confirmation {
+func (p *Plan) masked(ctx context.Context, a *Args, c *Confirmation) *Confirmation {
 	copied := *a
-	p.preview(&copied) // it collects the secrets; what else is wrong the run tells
+	p.preview(ctx, &copied) // it collects the secrets; what else is wrong the run tells
 	if copied.session == nil {
 		return c
 	}
@@ -58,7 +58,7 @@ func (p *Plan) Describe(w World, params map[string]any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return p.describe(a), nil
+	return p.describe(w.context(), a), nil
 }
 
 // goTool is what the plan's tool is in Go; nil where it is written otherwise.

@@ -20,9 +20,9 @@ const (
 )
 
 // describe says in one sentence what a call will do. a is not used up. Secrets are masked.
-func (p *Plan) describe(a *Args) string {
+func (p *Plan) describe(ctx context.Context, a *Args) string {
 	copied := *a // a preview is of no use afterwards
-	v, err := p.preview(&copied)
+	v, err := p.preview(ctx, &copied)
 	if g := p.goTool(); g != nil && g.Describe != nil {
 		if text, ok := g.described(a.stepInput().Params); ok {
 			if copied.session != nil {

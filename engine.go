@@ -270,12 +270,8 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 	}
 	w := j.world.filled()
 	defer e.scripts(w)()
-	values := make(map[string]given, len(params))
-	for k, v := range params {
-		values[k] = given{v: v}
-	}
 	var err error
-	if j.args, err = p.bind(ctx, w, values); err != nil {
+	if j.args, err = p.bindCall(ctx, w, params); err != nil {
 		return nil, err
 	}
 	return e.run(ctx, j)

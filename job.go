@@ -55,7 +55,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		return nil, errors.Join(err, j.disown())
 	}
 	j.asking = e.asks(j)
-	j.asking.notify, j.args.asking = live.notify, j.asking
+	j.asking.notify, j.args.answerable = live.notify, j.asking.anybody()
 	if j.resumes() && j.begun != nil {
 		j.begun()
 	}

@@ -4,23 +4,10 @@ import "github.com/flowrun/flowrun/hooks"
 
 // scripts has a world run JavaScript for the time of a run: with the Engine's Runtime
 // where it has one, else with one that lasts until done is called.
-func (e *Engine) scripts(w *World) (done func()) {
+func (e *Engine) scripts(w *callWorld) (done func()) {
 	w.fetch, w.mayCall = e.config.Fetch, e.config.MayCall
 	if w.JavaScript == nil {
 		w.JavaScript = e.config.JavaScript
 	}
 	return w.scripts(hooks.Config{Helper: e.config.Helper})
-}
-
-// scripts gives the world a Runtime where it has none; done closes that.
-func (w *World) scripts(c hooks.Config) (done func()) {
-	if w.JavaScript != nil {
-		return func() {}
-	}
-	own := hooks.New(c)
-	w.JavaScript = own
-	return func() {
-		w.JavaScript = nil
-		own.Close()
-	}
 }

@@ -224,6 +224,11 @@ type Demand struct {
 	Tell func(Queued)
 }
 
+// queues says whether a run of the plan has needs at its start.
+func (p *Plan) queues() bool {
+	return p.Definition.MaxActiveRuns > 0 || slices.ContainsFunc(p.Tools(), func(t UsedTool) bool { return len(t.Definition.Locks) > 0 })
+}
+
 // Needs are what a run of the plan takes at its start: one of the runs its tool may have
 // under way, and the locks of the tool and of those it uses inside. Where several give
 // one lock, the least slots count.

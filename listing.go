@@ -50,7 +50,7 @@ func (c *stepCompiler) listing(v tool.Value, key string, note func(tool.Text, []
 
 // constant reports an expression that names nothing and is no list.
 func (c *stepCompiler) constant(at tool.Text, over *expr.Expression, key string) {
-	v, err := over.Value(scope{})
+	v, err := over.Value(nil)
 	if err == nil {
 		_, err = listOf(v)
 	}

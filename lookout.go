@@ -39,7 +39,7 @@ func (c *stepCompiler) lookout(w *tool.Wait) dag.Runner {
 		if !t.Static() {
 			continue
 		}
-		text, err := t.Text(scope{})
+		text, err := t.Text(nil)
 		if err == nil {
 			err = one.check(text)
 		}

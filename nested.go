@@ -66,6 +66,6 @@ func (s *planStep) withFields(sc scope, raw map[string]given) error {
 
 // inherit takes over what a tool has of the one that uses it.
 func (a *Args) inherit(outer *Args) {
-	a.answers, a.cache, a.asking, a.state, a.tools, a.calling = outer.answers, outer.cache, outer.asking, outer.state, outer.tools, outer.calling
+	a.answers, a.cache, a.answerable, a.state, a.tools, a.calling = outer.answers, outer.cache, outer.answerable, outer.state, outer.tools, outer.calling
 	a.confine = a.confine.Within(outer.confine)
 }

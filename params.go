@@ -14,7 +14,7 @@ import (
 type param struct {
 	def        *tool.Parameter
 	transforms []expr.Transform
-	js         *jsTransform // nil: none
+	js         transform // nil: none
 	format     *expr.Format
 	pattern    *regexp.Regexp
 	initial    *tree // the default; nil = none
@@ -22,8 +22,7 @@ type param struct {
 
 // parameters compiles the parameters and puts them into an order in which a
 // default comes after the parameters it names (S1-132).
-func (c *compiler) parameters(p *Plan) {
-	n := p.names
+func (c *compiler) parameters(p *Plan, n names) {
 	byName := map[string]*param{}
 	for _, def := range p.Definition.Parameters {
 		prm := &param{def: def}
@@ -117,6 +116,12 @@ func (p ParamProblem) Subject() string {
 		return "the parameters together"
 	}
 	return "parameter " + p.Name
+}
+
+// within is the problem with the parameter into whose value Name leads.
+func (p ParamProblem) within(parameter string) ParamProblem {
+	p.top = parameter
+	return p
 }
 
 // Parameter is the name of the parameter, "" where the problem is about all of them.

@@ -34,7 +34,7 @@ func (c *stepCompiler) wait() dag.Runner {
 		return nil
 	}
 	if t.Static() {
-		text, err := t.Text(scope{})
+		text, err := t.Text(nil)
 		if err == nil {
 			_, err = moment(text)
 		}

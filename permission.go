@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ const permissionForms = "permissions are written filesystem:read:PATH, filesyste
 
 // permissions compiles required-permissions. One whose kind nobody knows is shown and
 // asked for as it stands.
-func (c *compiler) permissions(p *Plan) {
+func (c *compiler) permissions(p *Plan, n names) {
 	list := p.Definition.Security.RequiredPermissions
 	for i := range list {
 		at := &list[i]
@@ -49,7 +50,7 @@ func (c *compiler) permissions(p *Plan) {
 			c.report(tool.Diagnostic{Code: "unknown-permission", Severity: tool.Warning, Pos: at.Pos, Len: len([]rune(at.S)), Path: path,
 				Message: wrong, Hint: permissionForms})
 		}
-		if t := c.wide(at, path, expr.Plain, p.names); t != nil {
+		if t := c.wide(at, path, expr.Plain, n); t != nil {
 			p.needed = append(p.needed, permission{at.S, t})
 		}
 	}
@@ -111,7 +112,7 @@ func (p *Plan) permissionsOf(a *Args) []Permission {
 
 // lead is a permission with its path where that really leads; of a program without a
 // folder, where PATH has it.
-func (w *World) lead(permission string) string {
+func (w *callWorld) lead(permission string) string {
 	parts := strings.SplitN(permission, ":", 3)
 	if len(parts) < 3 || parts[0] != "filesystem" || parts[2] == "" {
 		return permission
@@ -140,9 +141,9 @@ func isProgramName(s string) bool {
 
 // program is the file of a program along flowrun's own PATH. Folders there that are
 // relative count from wherever a step runs, and are passed over.
-func (w *World) program(name string) (string, error) {
-	path := w.env["PATH"]
-	for key, value := range w.env {
+func (w *callWorld) program(name string) (string, error) {
+	path := w.vars["PATH"]
+	for key, value := range w.vars {
 		if runtime.GOOS == "windows" && strings.EqualFold(key, "PATH") {
 			path = value
 		}
@@ -231,5 +232,5 @@ func (g *Again) Tools() []UsedTool { return g.plan.Tools() }
 // those of Plan.Preview.
 func (g *Again) Preview() (*Preview, error) {
 	a := *g.args // which the run itself is to begin
-	return g.plan.preview(&a)
+	return g.plan.preview(context.Background(), &a)
 }

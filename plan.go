@@ -28,7 +28,6 @@ type Plan struct {
 	only    string        // the step a cut plan ends with, "" for the whole tool
 	alone   bool          // of what Only cut down: nothing but that step is to run
 	graph   *dag.Graph
-	names   names
 
 	environ  []steps.EnvVar  // tool-wide
 	envFiles []steps.EnvFile // tool-wide
@@ -47,7 +46,8 @@ type Plan struct {
 	group    bool            // the steps of a group: a graph within its tool's
 	cleanup  *cleanup        // nil = nothing to clean up
 	needed   []permission    // required-permissions
-	library  *tool.Library   // where tools are found that scripts call; nil: nowhere
+	// callable is the plan of another tool, for scripts that call it; nil where none can be.
+	callable func(name string) (*Plan, error)
 }
 
 // planStep is one step of a Plan.

@@ -79,7 +79,7 @@ func (l listing) known() int64 {
 	case l.tree != nil && l.tree.isList:
 		return int64(len(l.tree.list))
 	case l.over != nil && len(l.over.Refs()) == 0:
-		if list, err := l.list(scope{}); err == nil {
+		if list, err := l.list(nil); err == nil {
 			return int64(len(list))
 		}
 	}

@@ -81,14 +81,13 @@ func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.preview(a)
+	return p.preview(w.context(), a)
 }
 
 // preview works out what a call would run. The arguments are of no use afterwards.
-func (p *Plan) preview(a *Args) (*Preview, error) {
+func (p *Plan) preview(ctx context.Context, a *Args) (*Preview, error) {
 	a.session, a.ahead = &steps.Session{}, true // nothing but a mask
 	defer a.world.scripts(hooks.Config{})()
-	ctx := a.world.context()
 	if err := a.openEnvironment(ctx); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -96,7 +97,7 @@ func (c *compiler) scheduled(p *Plan, s *tool.Schedule, path string) {
 			return
 		}
 	}
-	_, err := p.Bind(World{}, p.Given(s.Params))
+	_, err := p.bindCall(context.Background(), (&callWorld{}).filled(), p.Given(s.Params))
 	bad, _ := errors.AsType[*ParamsError](err)
 	if bad == nil {
 		return

@@ -156,14 +156,14 @@ func (a *Args) foreseen(p *Plan, seen map[*Plan]bool) {
 	seen[p] = true
 	for _, s := range p.steps {
 		if s.script != nil && s.script.def.Module != nil {
-			if env, err := openToolEnv(a, p.Definition, s.script.def.Module); err == nil { // else the step tells
+			if env, err := a.toolEnv(p.Definition, s.script.def.Module); err == nil { // else the step tells
 				a.session.Mask().Add(env.secrets()...)
 			}
 		}
 		if s.nested == nil {
 			continue
 		}
-		hide := func(name string) { a.session.Mask().Add(a.world.env[name]) }
+		hide := func(name string) { a.session.Mask().Add(a.world.vars[name]) }
 		for _, name := range s.nested.secrets {
 			hide(name.S)
 		}

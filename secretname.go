@@ -63,7 +63,7 @@ func (a *Args) tellUnnamed() {
 		if _, ok := a.env(s.S); ok || slices.Contains(names, s.S) {
 			continue
 		}
-		all := slices.Concat(names, slices.Sorted(maps.Keys(a.own)), slices.Sorted(maps.Keys(a.world.env)))
+		all := slices.Concat(names, slices.Sorted(maps.Keys(a.own)), slices.Sorted(maps.Keys(a.world.vars)))
 		if near := tool.Near(s.S, all); len(near) > 0 {
 			a.session.Notify(steps.Notice{Code: steps.NoticeUnset, Message: fmt.Sprintf("the secret %s of tool %s names nothing, so nothing is hidden by it; did you mean %s?",
 				s.S, a.plan.Name(), near[0])})

@@ -30,7 +30,7 @@ type toolAPI struct {
 // newToolAPI readies the api of the tool that a call is of.
 func newToolAPI(k *asker, m *tool.Module) (*toolAPI, error) {
 	def := k.args.plan.Definition
-	env, err := openToolEnv(k.args, def, m)
+	env, err := k.args.toolEnv(def, m)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +52,11 @@ func (a *Args) toolFile(def *tool.Definition, name string) string {
 		return ""
 	}
 	return filepath.Join(a.tools, toolKey(def), name)
+}
+
+// toolEnv is the environment of a tool in JavaScript.
+func (a *Args) toolEnv(def *tool.Definition, m *tool.Module) (*toolEnv, error) {
+	return openToolEnv(a.toolFile(def, ".env"), a.world.vars, a.session.Mask(), m)
 }
 
 // toolKey tells tools of one id apart: those of the user, of the machine and of the

@@ -11,8 +11,8 @@ import (
 )
 
 // toolWide compiles what holds for all steps and so may not mention any.
-func (c *compiler) toolWide(p *Plan) {
-	def, n := p.Definition, p.names
+func (c *compiler) toolWide(p *Plan, n names) {
+	def := p.Definition
 	for _, v := range c.environment(def, def.Environment, "environment", n) {
 		if c.mentionsNoStep(v.at, v.Value.Refs()) {
 			p.environ = append(p.environ, v.EnvVar)

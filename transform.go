@@ -16,6 +16,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
+// transform is what JavaScript makes of a parameter's value before it is used.
+type transform interface {
+	apply(ctx context.Context, rt *hooks.Runtime, v any) (any, error)
+}
+
 // jsTransform is a parameter's transform in JavaScript: an expression over value (S1-159).
 type jsTransform struct {
 	script *hooks.Script
@@ -48,7 +53,9 @@ func (c *compiler) transforms(p *param, at tool.Text) {
 	list, err := expr.ParseTransforms(at.S)
 	switch {
 	case errors.Is(err, expr.ErrJavaScript):
-		p.js = c.jsTransform(at)
+		if t := c.jsTransform(at); t != nil {
+			p.js = t
+		}
 	case err != nil:
 		c.errorf("transform", at, "", "%v", err)
 	}
