@@ -53,7 +53,8 @@ func (c *stepCompiler) approve() dag.Runner {
 	return &approval{def, t}
 }
 
-func (p *approval) told(show func(*expr.Template) string) string { return show(p.prompt) }
+// Describe says what the step waits for, in words.
+func (p *approval) Describe(show func(*expr.Template) string) string { return show(p.prompt) }
 
 func (p *approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	a := c.Args().(*Args)

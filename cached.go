@@ -59,35 +59,8 @@ func (e *Engine) caching(afresh bool) *caching {
 // has changed. That results cannot be kept or read costs time, never the step.
 type cachedStep struct{ *planStep }
 
-// CommandOf is the command that a Runner of a plan runs, nil for a script and for what is
-// written in Go.
-func CommandOf(r dag.Runner) *steps.Command {
-	if c, ok := r.(cachedStep); ok {
-		r = c.run
-	}
-	if p, ok := r.(quietProgram); ok {
-		return p.Command
-	}
-	cmd, _ := r.(*steps.Command)
-	return cmd
-}
-
-// ScriptOf is the script that a Runner of a plan runs, or which function of which file, as a
-// dry run shows it; "" for what is none.
-func ScriptOf(r dag.Runner) string {
-	if js, ok := r.(*jsRunner); ok {
-		return js.told()
-	}
-	return ""
-}
-
-// handsOf is what a Runner of a plan has beside a command or a script, nil for others.
-func handsOf(r dag.Runner) *steps.Command {
-	if js, ok := r.(*jsRunner); ok {
-		return js.hands
-	}
-	return CommandOf(r)
-}
+// Around is the command whose result is kept, nil for none.
+func (c cachedStep) Around() *steps.Command { return commandOf(c.run) }
 
 // Run implements dag.Runner.
 func (c cachedStep) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {

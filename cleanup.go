@@ -7,21 +7,18 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // ReasonCleanup is the reason of a run that succeeded, or of a step that uses a tool, of
 // which a cleanup failed. The message says why.
 const ReasonCleanup = "cleanup"
 
-// cleanup runs a tool's resources.cleanup after everything else, whatever
+// cleanupRunner runs a tool's resources.cleanup after everything else, whatever
 // happened (S1-194): every final command, then the temporary directory goes. A
 // failure does not fail the run and keeps nothing else from running.
-type cleanup struct {
-	commands []*steps.Command
-}
+type cleanupRunner struct{ *cleanup }
 
-func (u *cleanup) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
+func (u cleanupRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	res := dag.Result{Status: dag.Succeeded}
 	for i, cmd := range u.commands {
 		call := *c

@@ -280,7 +280,7 @@ func (s *planStep) keep(c *compiler, def *tool.Definition, kept map[string]steps
 		}
 	}
 	for _, hands := range []dag.Runner{s.run, s.policy.Fallback} {
-		if cmd := CommandOf(hands); cmd != nil {
+		if cmd := commandOf(hands); cmd != nil {
 			cmd.Keep = streams
 		}
 	}

@@ -19,7 +19,7 @@ func (c *stepCompiler) javaScript(s *planStep) {
 	c.plan.scripts[c.step.Name] = true
 	c.inert("a step of JavaScript", "remove it; what the script needs stands in params, steps and env",
 		"environment", "env-files", "output.masked-values", "output.mode", "output.buffer-limit", "output.truncation")
-	r := &jsRunner{def: def, hands: c.hands(nil, ""), locals: c.names.localNames()}
+	r := &planScript{def: def, hands: c.hands(nil, ""), locals: c.names.localNames()}
 	if def.Module != nil {
 		r.script = hooks.CompileModule(def.Module)
 	} else {
@@ -36,7 +36,7 @@ func (c *stepCompiler) javaScript(s *planStep) {
 	if c.plan.Definition.Format == tool.Markdown {
 		c.undeclaredMentions(r.script)
 	}
-	s.script, s.run = r, r
+	s.script, s.run = r, &jsRunner{r}
 }
 
 // script compiles JavaScript; nil where there is something wrong with it.
@@ -59,7 +59,7 @@ func (c *stepCompiler) scriptVars(def *tool.JSCode) (list []withValue) {
 
 // reads finds out which steps, parameters and variables a script reads, as if they stood
 // in holes.
-func (c *stepCompiler) reads(r *jsRunner) {
+func (c *stepCompiler) reads(r *planScript) {
 	params, whole, _ := r.script.Mentions("params")
 	for _, m := range params {
 		c.readsParameter(m)
@@ -104,7 +104,7 @@ func (c *stepCompiler) readsParameter(m hooks.Mention) {
 	c.strayMention(m, m.Name, fmt.Sprintf("the script reads the parameter %q, which the tool does not have", m.Name), known)
 }
 
-func (c *stepCompiler) readsStep(r *jsRunner, m hooks.Mention) {
+func (c *stepCompiler) readsStep(r *planScript, m hooks.Mention) {
 	if c.names.Symbol(m.Name).Class != expr.Step {
 		var known []string
 		for at := &c.names; at != nil; at = at.around {

@@ -99,7 +99,8 @@ func (c *stepCompiler) permitted(at tool.Text, key, host string) {
 		Hint:    "add network:external:" + host + " or network:local:" + host})
 }
 
-func (l lookout) told(show func(*expr.Template) string) string {
+// Describe says what the step waits for, in words.
+func (l lookout) Describe(show func(*expr.Template) string) string {
 	switch {
 	case l.File != nil:
 		return "for file " + show(l.File)
@@ -109,7 +110,8 @@ func (l lookout) told(show func(*expr.Template) string) string {
 	return "for " + show(l.URL)
 }
 
-func (l lookout) waitsFor() (*expr.Template, func(string) error) {
+// WaitsFor is the text that says what the step waits for, and a check of it.
+func (l lookout) WaitsFor() (*expr.Template, func(string) error) {
 	switch {
 	case l.File != nil:
 		return l.File, fileNamed

@@ -56,14 +56,16 @@ func moment(text string) (time.Time, error) {
 	return t, nil
 }
 
-func (p pause) told(show func(*expr.Template) string) string {
+// Describe says what the step waits for, in words.
+func (p pause) Describe(show func(*expr.Template) string) string {
 	if p.until != nil {
 		return "until " + show(p.until)
 	}
 	return "for " + p.span.String()
 }
 
-func (p pause) waitsFor() (*expr.Template, func(string) error) {
+// WaitsFor is the text that says what the step waits for, and a check of it.
+func (p pause) WaitsFor() (*expr.Template, func(string) error) {
 	return p.until, func(text string) error { _, err := moment(text); return err }
 }
 

@@ -50,6 +50,10 @@ type Plan struct {
 	callable func(name string) (*Plan, error)
 }
 
+// cleanup is what is done after everything else: final commands, and the temporary directory
+// goes.
+type cleanup struct{ commands []*steps.Command }
+
 // planStep is one step of a Plan.
 type planStep struct {
 	def     *tool.Step
@@ -58,7 +62,7 @@ type planStep struct {
 	when    *expr.Condition
 	policy  dag.Policy
 	command *steps.Command // nil for use-tool, JavaScript and Go steps
-	script  *jsRunner      // nil for all but JavaScript steps
+	script  *planScript    // nil for all but JavaScript steps
 	run     dag.Runner     // command, script, or the Go function
 	nested  *Plan          // use-tool, or a group's
 	with    []withValue
@@ -247,7 +251,7 @@ func (p *Plan) build() error {
 	}
 	if p.cleanup != nil {
 		nodes = append(nodes, dag.Node{
-			ID: cleanupID, After: all, Runner: p.cleanup, Aside: true,
+			ID: cleanupID, After: all, Runner: cleanupRunner{p.cleanup}, Aside: true,
 			When:   &dag.When{Eval: func(dag.View) (bool, error) { return true, nil }, Sees: dag.SeesCancel},
 			Policy: dag.Policy{Timeout: dag.DefaultCleanup},
 		})
@@ -408,3 +412,13 @@ func (p *Plan) ranForOutput(v dag.View) bool {
 
 // defaultRetryDelay is used where retry says nothing.
 const defaultRetryDelay = time.Second
+
+// commandOf is the command that a Runner runs, nil for a script and for what is written in
+// Go. A Runner around a command says which it is.
+func commandOf(r dag.Runner) *steps.Command {
+	if around, ok := r.(interface{ Around() *steps.Command }); ok {
+		return around.Around()
+	}
+	cmd, _ := r.(*steps.Command)
+	return cmd
+}

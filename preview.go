@@ -209,9 +209,9 @@ func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
 func (s *planStep) told(a *Args, show func(*expr.Template) string) string {
 	switch r := s.run.(type) {
 	case interface {
-		told(show func(*expr.Template) string) string
+		Describe(show func(*expr.Template) string) string
 	}:
-		return r.told(show)
+		return r.Describe(show)
 	case goRunner:
 		return r.tool.told(a)
 	}

@@ -58,6 +58,9 @@ func (p *Plan) callsProgram() bool {
 // quietProgram is a command that fails when it prints an error, whatever its exit code.
 type quietProgram struct{ *steps.Command }
 
+// Around is the command.
+func (q quietProgram) Around() *steps.Command { return q.Command }
+
 // Run implements dag.Runner.
 func (q quietProgram) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	res, err := q.Command.Run(ctx, c)

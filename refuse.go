@@ -43,12 +43,12 @@ func (b *binder) commands() {
 // waiter is a step that waits. What it waits for is a text, and check says whether it can
 // be waited for.
 type waiter interface {
-	waitsFor() (t *expr.Template, check func(string) error)
+	WaitsFor() (t *expr.Template, check func(string) error)
 }
 
 // judgeWait reports a caller's value that nothing can wait for.
 func (b *binder) judgeWait(w waiter, where string) {
-	t, check := w.waitsFor()
+	t, check := w.WaitsFor()
 	if t == nil || t.Static() {
 		return
 	}
