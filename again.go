@@ -26,8 +26,8 @@ type Again struct {
 	Retry bool
 
 	past *Past
-	plan *Plan
-	args *Args
+	plan *compiledPlan
+	args *callArgs
 }
 
 // Lost are the steps that were running when the engine died and count as failed for
@@ -37,9 +37,9 @@ func (g *Again) Lost() []dag.ID {
 }
 
 // plan is that of the definitions the run was started with, to be run.
-func (p *Past) plan(lib *tool.Library) (*Plan, error) {
+func (p *Past) plan(lib *tool.Library) (*compiledPlan, error) {
 	if !slices.ContainsFunc(p.Record.Sources, func(s tool.Source) bool { return s.Original != "" }) {
-		return p.Plan, nil
+		return p.Plan.compiled, nil
 	}
 	sources, err := p.Record.whole(lib)
 	if err != nil {

@@ -64,7 +64,7 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 }
 
 // call is the plan of a tool that a script calls.
-func (p *Plan) call(name string) (*Plan, error) {
+func (p *compiledPlan) call(name string) (*compiledPlan, error) {
 	if p.callable == nil {
 		return nil, errors.New("this tool was not found in a library")
 	}

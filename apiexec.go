@@ -144,7 +144,7 @@ func (e execution) hands() *steps.Command {
 }
 
 // startDir is where a program starts that a tool runs: cwd, else where the tool's steps do.
-func (a *Args) startDir(cwd string) string {
+func (a *callArgs) startDir(cwd string) string {
 	if cwd == "" {
 		return a.dir
 	}
@@ -153,7 +153,7 @@ func (a *Args) startDir(cwd string) string {
 
 // execArgs are the arguments of the graph around the program.
 type execArgs struct {
-	*Args
+	*callArgs
 	execution
 }
 

@@ -57,7 +57,7 @@ func (c *stepCompiler) approve() dag.Runner {
 func (p *approval) Describe(show func(*expr.Template) string) string { return show(p.prompt) }
 
 func (p *approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
-	a := c.Args().(*Args)
+	a := c.Args().(*callArgs)
 	failed := func(reason, message string) (dag.Result, error) {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reason, Message: a.session.Mask().String(message), Permanent: true}, nil
 	}
@@ -84,7 +84,7 @@ func (p *approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 }
 
 // late is what comes of the step when nobody has answered in time.
-func (p *approval) late(a *Args, c *dag.Call) (*dag.Result, error) {
+func (p *approval) late(a *callArgs, c *dag.Call) (*dag.Result, error) {
 	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: fmt.Sprintf("nobody answered within %s", p.def.Timeout)}
 	switch p.def.OnTimeout {
 	case "reject":

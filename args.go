@@ -17,8 +17,8 @@ import (
 
 // Args are the bound parameters of one call of one tool, and what its steps
 // learn from the run around them. They do not change once the call has begun.
-type Args struct {
-	plan       *Plan
+type callArgs struct {
+	plan       *compiledPlan
 	world      *callWorld
 	values     map[string]expr.Value
 	raw        map[string]any // as given, before coercion and transforms
@@ -44,36 +44,36 @@ type Args struct {
 	confine    steps.Confinement
 }
 
-// Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make Args a steps.Frame.
-func (a *Args) Session() *steps.Session { return a.session }
+// Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make callArgs a steps.Frame.
+func (a *callArgs) Session() *steps.Session { return a.session }
 
 // Scope resolves a step's references.
-func (a *Args) Scope(v dag.View) expr.Scope { return scope{view: v, args: a} }
+func (a *callArgs) Scope(v dag.View) expr.Scope { return scope{view: v, args: a} }
 
 // Environ is the tool's own variables, K=V.
-func (a *Args) Environ() []string { return a.environ }
+func (a *callArgs) Environ() []string { return a.environ }
 
 // Dir is the directory the tool's steps start in.
-func (a *Args) Dir() string { return a.dir }
+func (a *callArgs) Dir() string { return a.dir }
 
 // Resolve makes a step's working directory absolute.
-func (a *Args) Resolve(dir string) string { return a.world.resolve(dir) }
+func (a *callArgs) Resolve(dir string) string { return a.world.resolve(dir) }
 
 // Temp is the call's own temporary directory, "" where it has none.
-func (a *Args) Temp() string { return a.temp }
+func (a *callArgs) Temp() string { return a.temp }
 
 // Secret is the value of a step's secret, fetched when the call began.
-func (a *Args) Secret(key string) string { return a.fetched[key] }
+func (a *callArgs) Secret(key string) string { return a.fetched[key] }
 
 // Confinement is what the tool's steps have to do without.
-func (a *Args) Confinement() steps.Confinement { return a.confine }
+func (a *callArgs) Confinement() steps.Confinement { return a.confine }
 
 // Value is a parameter's bound value, nil when it is absent.
-func (a *Args) Value(name string) any { return a.values[name].V }
+func (a *callArgs) Value(name string) any { return a.values[name].V }
 
 // begin readies the call: environment, secrets, directories. path tells calls of
 // one run apart.
-func (a *Args) begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
+func (a *callArgs) begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
 	a.session, a.run, a.path = session, run, path
 	a.tellUndeclared()
 	if err := a.openEnvironment(ctx); err != nil {
@@ -86,7 +86,7 @@ func (a *Args) begin(ctx context.Context, session *steps.Session, run string, pa
 }
 
 // findDir finds the directory the tool's steps start in.
-func (a *Args) findDir() error {
+func (a *callArgs) findDir() error {
 	a.dir = a.world.Workspace
 	if a.plan.dir != nil {
 		dir, err := a.plan.dir.Text(scope{args: a})
@@ -100,7 +100,7 @@ func (a *Args) findDir() error {
 
 // openEnvironment reads the tool's env files, fetches its secrets, renders its
 // variables and learns what is secret.
-func (a *Args) openEnvironment(ctx context.Context) error {
+func (a *callArgs) openEnvironment(ctx context.Context) error {
 	if err := a.readEnvFiles(); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (a *Args) openEnvironment(ctx context.Context) error {
 }
 
 // readEnvFiles reads the tool's env-files: their variables stand over the process's.
-func (a *Args) readEnvFiles() (err error) {
+func (a *callArgs) readEnvFiles() (err error) {
 	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.confine, Files: a.plan.envFiles, Step: a.path, Resolve: a.world.resolve,
 		Outer: func(name string) (string, bool) { v, ok := a.world.vars[name]; return v, ok }}, scope{args: a})
 	for _, kv := range a.files {
@@ -150,7 +150,7 @@ func (a *Args) readEnvFiles() (err error) {
 
 // setOwn gives the call a variable that the process does not have, or hides the
 // process's; unset does so with one whose value is not known yet.
-func (a *Args) setOwn(name, value string) {
+func (a *callArgs) setOwn(name, value string) {
 	if a.own == nil {
 		a.own = map[string]string{}
 	}
@@ -158,7 +158,7 @@ func (a *Args) setOwn(name, value string) {
 	a.environ = append(a.environ, name+"="+value)
 }
 
-func (a *Args) unset(name string) {
+func (a *callArgs) unset(name string) {
 	if a.unknown == nil {
 		a.unknown = map[string]bool{}
 	}
@@ -167,7 +167,7 @@ func (a *Args) unset(name string) {
 
 // env is a variable as {env.NAME} sees it: a secret, one of the env files, else the
 // process's.
-func (a *Args) env(name string) (value string, ok bool) {
+func (a *callArgs) env(name string) (value string, ok bool) {
 	if value, ok = a.own[name]; !ok {
 		value, ok = a.world.vars[name]
 	}
@@ -175,7 +175,7 @@ func (a *Args) env(name string) (value string, ok bool) {
 }
 
 // keepSecret masks values, structured ones leaf by leaf.
-func (a *Args) keepSecret(name string, values ...any) error {
+func (a *callArgs) keepSecret(name string, values ...any) error {
 	for _, v := range values {
 		for _, leaf := range leaves(v) {
 			if err := a.session.Mask().Add(leaf); err != nil {
@@ -188,7 +188,7 @@ func (a *Args) keepSecret(name string, values ...any) error {
 
 // withoutSecrets is an error as it may leave the engine. Its kind is lost where
 // its text had to be changed.
-func (a *Args) withoutSecrets(err error) error {
+func (a *callArgs) withoutSecrets(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -200,13 +200,13 @@ func (a *Args) withoutSecrets(err error) error {
 
 // maskEarly masks what the steps' masked-values say of parameters before the
 // first step starts: the values stand in the run's result as well.
-func (a *Args) maskEarly() error {
-	for _, text := range a.plan.literals(map[*Plan]bool{}) {
+func (a *callArgs) maskEarly() error {
+	for _, text := range a.plan.literals(map[*compiledPlan]bool{}) {
 		if err := a.keepSecret("a value of a definition", text); err != nil {
 			return err
 		}
 	}
-	a.foreseen(a.plan, map[*Plan]bool{})
+	a.foreseen(a.plan, map[*compiledPlan]bool{})
 	var err error
 	a.plan.each(func(s *planStep) {
 		if err == nil && s.hands() != nil {
@@ -217,7 +217,7 @@ func (a *Args) maskEarly() error {
 }
 
 // maskValues masks what of a step's masked-values is known before it starts.
-func (a *Args) maskValues(s *planStep) error {
+func (a *callArgs) maskValues(s *planStep) error {
 	for _, t := range s.hands().Masked {
 		if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Step || r.Class == expr.Local }) {
 			continue
@@ -239,7 +239,7 @@ func (a *Args) maskValues(s *planStep) error {
 // literals are the secrets that authors wrote into the definitions, in nested tools
 // too: the definitions are kept with the run. A plan that is used in many places is seen
 // once.
-func (p *Plan) literals(seen map[*Plan]bool) (list []string) {
+func (p *compiledPlan) literals(seen map[*compiledPlan]bool) (list []string) {
 	if seen[p] {
 		return nil
 	}
@@ -298,7 +298,7 @@ func leaves(v any) []string {
 
 // makeTemp makes the temporary directory of the call, its own even where two runs
 // of a tool name the same one.
-func (a *Args) makeTemp(run string, path dag.ID) error {
+func (a *callArgs) makeTemp(run string, path dag.ID) error {
 	if a.plan.temp == nil && !a.plan.Definition.Resources.DeleteTempFiles {
 		return nil
 	}

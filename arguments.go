@@ -10,7 +10,7 @@ import (
 
 // checkArguments holds the values under with that are known now against the rules of
 // the parameters they are for. What holds references is only known when the step runs.
-func (c *compiler) checkArguments(s *planStep, p *Plan) {
+func (c *compiler) checkArguments(s *planStep, p *compiledPlan) {
 	if p.Definition.Schema != nil {
 		c.checkBySchema(s, p)
 		return
@@ -38,7 +38,7 @@ func (c *compiler) checkArguments(s *planStep, p *Plan) {
 
 // checkBySchema is checkArguments for a tool that describes its parameters as JSON
 // Schema. Its rules may be about several of them, so all values have to be known.
-func (c *compiler) checkBySchema(s *planStep, p *Plan) {
+func (c *compiler) checkBySchema(s *planStep, p *compiledPlan) {
 	given, raw := map[string]*tool.Entry{}, map[string]any{}
 	for i, w := range s.with {
 		if w.value.broken || len(w.value.refs()) > 0 {
@@ -75,7 +75,7 @@ func (c *compiler) declared(def *tool.Parameter) []tool.Place {
 	return []tool.Place{{Pos: def.Pos, Len: len([]rune(def.Name)), Message: "declared here, type " + def.Type}}
 }
 
-func (p *Plan) param(name string) *param {
+func (p *compiledPlan) param(name string) *param {
 	for _, prm := range p.params {
 		if prm.def.Name == name {
 			return prm
@@ -86,7 +86,7 @@ func (p *Plan) param(name string) *param {
 
 // checkDeprecated warns of the use of a tool, or of a parameter, that should no longer
 // be used (S1-015 to S1-018).
-func (c *compiler) checkDeprecated(s *tool.Step, p *Plan) {
+func (c *compiler) checkDeprecated(s *tool.Step, p *compiledPlan) {
 	if def := p.Definition; def.Deprecated {
 		c.report(tool.Diagnostic{Code: "deprecated-tool", Severity: tool.Warning, Pos: s.UseTool.Pos, Len: len([]rune(s.UseTool.S)),
 			Message: fmt.Sprintf("tool %s is deprecated", def.Name), Hint: def.DeprecatedMessage})

@@ -12,7 +12,7 @@ import (
 // asker answers what one try of a script asks of the world. Its methods are called by
 // several goroutines at once.
 type asker struct {
-	args *Args
+	args *callArgs
 	call *dag.Call // the step's path and try
 	work *steps.Work
 }

@@ -20,16 +20,8 @@ type given struct {
 	author bool
 }
 
-// Bind takes a caller's parameters through default, coercion, validation and
-// transform (S1-160); what comes out is frozen. Values may be native or text
-// ("5" for a number). All problems are reported together, as a *ParamsError. w is
-// the world the call lives in; its zero value is this process.
-func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {
-	return p.bindCall(w.context(), w.filled(), raw)
-}
-
 // bindCall binds the parameters of a caller.
-func (p *Plan) bindCall(ctx context.Context, w *callWorld, raw map[string]any) (*Args, error) {
+func (p *compiledPlan) bindCall(ctx context.Context, w *callWorld, raw map[string]any) (*callArgs, error) {
 	values := make(map[string]given, len(raw))
 	for k, v := range raw {
 		values[k] = given{v: v}
@@ -38,8 +30,8 @@ func (p *Plan) bindCall(ctx context.Context, w *callWorld, raw map[string]any) (
 }
 
 // bind binds parameters of which each says who wrote it.
-func (p *Plan) bind(ctx context.Context, w *callWorld, raw map[string]given) (*Args, error) {
-	b := &binder{ctx: ctx, plan: p, raw: raw, args: &Args{plan: p, world: w,
+func (p *compiledPlan) bind(ctx context.Context, w *callWorld, raw map[string]given) (*callArgs, error) {
+	b := &binder{ctx: ctx, plan: p, raw: raw, args: &callArgs{plan: p, world: w,
 		values: make(map[string]expr.Value, len(p.params)), raw: make(map[string]any, len(raw)), answers: &answers{}, confine: p.confinement()}}
 	if slices.ContainsFunc(p.params, func(prm *param) bool { return prm.js != nil }) {
 		defer w.scripts(hooks.Config{})()
@@ -67,9 +59,9 @@ func (p *Plan) bind(ctx context.Context, w *callWorld, raw map[string]given) (*A
 
 type binder struct {
 	ctx      context.Context
-	plan     *Plan
+	plan     *compiledPlan
 	raw      map[string]given
-	args     *Args
+	args     *callArgs
 	problems []ParamProblem
 	made     int // bytes of the defaults so far
 }

@@ -155,7 +155,7 @@ func (b *binder) breaks(p tool.FormProblem) {
 
 // takes says whether a call may give a value for a parameter that is not declared
 // (S0-037).
-func (p *Plan) takes(name string) bool {
+func (p *compiledPlan) takes(name string) bool {
 	def := p.Definition
 	return def.Format.Loose() && (def.Schema == nil ||
 		!slices.ContainsFunc(def.Schema.Check(map[string]any{name: nil}), func(x tool.FormProblem) bool { return x.Unknown && x.Field == name }))
@@ -164,7 +164,7 @@ func (p *Plan) takes(name string) bool {
 // All is every bound value by its name: those of parameters that are not absent, and
 // those that a call gave for names that no parameter has, where the tool takes them. The
 // map is the caller's, the values in it are not to be changed.
-func (a *Args) All() map[string]any {
+func (a *callArgs) All() map[string]any {
 	all := make(map[string]any, len(a.values))
 	for name, v := range a.values {
 		if !v.Absent {
@@ -176,7 +176,7 @@ func (a *Args) All() map[string]any {
 
 // tellUndeclared warns of values that no parameter is declared for. A schema that says
 // itself what becomes of such values has declared them.
-func (a *Args) tellUndeclared() {
+func (a *callArgs) tellUndeclared() {
 	def := a.plan.Definition
 	if def.Schema != nil && def.Schema.Open() {
 		return

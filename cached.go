@@ -64,7 +64,7 @@ func (c cachedStep) Around() *steps.Command { return commandOf(c.run) }
 
 // Run implements dag.Runner.
 func (c cachedStep) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
-	a := call.Args().(*Args)
+	a := call.Args().(*callArgs)
 	if a.cache == nil {
 		return c.run.Run(ctx, call)
 	}
@@ -100,7 +100,7 @@ func (c cachedStep) Run(ctx context.Context, call *dag.Call) (dag.Result, error)
 // keeper keeps and finds the results of one step in one try.
 type keeper struct {
 	*planStep
-	args  *Args
+	args  *callArgs
 	call  *dag.Call
 	store *cache.Store
 	step  *cache.Step

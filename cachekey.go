@@ -31,7 +31,7 @@ type depender struct {
 	dependence
 	store *cache.Store
 	step  *planStep
-	args  *Args
+	args  *callArgs
 	view  dag.View
 	scope expr.Scope
 	// What cannot be known: the directory, or which files.
@@ -40,7 +40,7 @@ type depender struct {
 
 // depends works out what the step's result depends on. Errors: a value that is
 // refused, a *cache.PatternError, a *cache.InputError, that of ctx.
-func (s *planStep) depends(ctx context.Context, store *cache.Store, a *Args, v dag.View) (*dependence, error) {
+func (s *planStep) depends(ctx context.Context, store *cache.Store, a *callArgs, v dag.View) (*dependence, error) {
 	d := &depender{store: store, step: s, args: a, view: v, scope: a.Scope(v)}
 	d.add(cache.Format, "", strconv.Itoa(cache.Version), runtime.GOOS, runtime.GOARCH)
 	for _, part := range []func() error{d.patterns, d.work, d.named, d.key} {
@@ -215,7 +215,7 @@ func (d *depender) files(ctx context.Context) error {
 
 // identity is what is kept of the step with that path: of this definition, in
 // whatever run and try.
-func (s *planStep) identity(store *cache.Store, a *Args, path dag.ID) *cache.Step {
+func (s *planStep) identity(store *cache.Store, a *callArgs, path dag.ID) *cache.Step {
 	file := a.plan.Definition.File
 	if full, err := filepath.Abs(file); err == nil && file != "" {
 		file = full

@@ -9,20 +9,20 @@ import (
 
 // callables compiles tools that scripts of a definition call at run time; nil where there is
 // no library to find them in.
-func callables(lib *tool.Library, from *tool.Definition) func(name string) (*Plan, error) {
+func callables(lib *tool.Library, from *tool.Definition) func(name string) (*compiledPlan, error) {
 	if lib == nil {
 		return nil
 	}
-	return func(name string) (*Plan, error) { return callable(lib, from, name) }
+	return func(name string) (*compiledPlan, error) { return callable(lib, from, name) }
 }
 
 // callable is the plan of a tool that another calls.
-func callable(lib *tool.Library, from *tool.Definition, name string) (*Plan, error) {
+func callable(lib *tool.Library, from *tool.Definition, name string) (*compiledPlan, error) {
 	def, ds, err := lib.Lookup(name, from)
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{lib: lib, problems: ds, done: map[nestedKey]*Plan{}}
+	c := &compiler{lib: lib, problems: ds, done: map[nestedKey]*compiledPlan{}}
 	inner, err := c.result(c.tool(def, true, ""))
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 // Nobody can tell which part of it: so all of it counts as the caller's wherever it enters
 // a command. Values that may begin with a dash anyway (numbers, those with enum, format or
 // allow-dash) make no difference.
-func (a *Args) callers() bool {
+func (a *callArgs) callers() bool {
 	for _, v := range a.values {
 		if v.Caller && !v.AllowDash && !v.Absent {
 			return true
@@ -26,7 +26,7 @@ func (a *Args) callers() bool {
 // option is the first argument of a program, before a --, that begins with a caller's
 // value and so with a dash: the program would read what the caller wrote as an option.
 // What the script's author wrote is not held against it, as far as it can be told apart.
-func (a *Args) option(list []string) error {
+func (a *callArgs) option(list []string) error {
 	var texts []string
 	for _, v := range a.values {
 		if !v.Caller || v.AllowDash || v.Absent {

@@ -36,7 +36,7 @@ func (u cleanupRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error)
 				Message: fmt.Sprintf("cleanup command %d failed: %s", i+1, why)}
 		}
 	}
-	if temp := c.Args().(*Args).temp; temp != "" {
+	if temp := c.Args().(*callArgs).temp; temp != "" {
 		if err := os.RemoveAll(temp); err != nil && res.Status == dag.Succeeded {
 			res = dag.Result{Status: dag.Failed, ExitCode: 1, Message: fmt.Sprintf("cannot remove the temporary directory: %v", err)}
 		}
@@ -46,7 +46,7 @@ func (u cleanupRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error)
 
 // uncleaned tells in the result of a graph that went well that a cleanup in it failed: its
 // own, or that of a tool which a step uses.
-func (p *Plan) uncleaned(v dag.View, r *dag.Result) {
+func (p *compiledPlan) uncleaned(v dag.View, r *dag.Result) {
 	if p.cleanup != nil {
 		if c := v.Result(cleanupID); c != nil && c.Status != dag.Succeeded {
 			markUncleaned(r, cmp.Or(c.Message, "the cleanup is "+c.Status.String()))

@@ -15,25 +15,22 @@ import (
 // maxNesting bounds use-tool and alias chains.
 const maxNesting = 32
 
-// Compile finds the tool called name (or the file, when name is a path), resolves
-// everything it mentions and checks its graph. Errors: a *tool.NotFoundError, or
-// tool.Diagnostics with every problem of the tool and of the tools it uses.
-func Compile(lib *tool.Library, name string) (*Plan, error) {
+// compileName compiles the tool called name, or the file.
+func compileName(lib *tool.Library, name string) (*compiledPlan, error) {
 	def, ds, err := lib.Lookup(name, nil)
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{lib: lib, problems: ds, done: map[nestedKey]*Plan{}}
+	c := &compiler{lib: lib, problems: ds, done: map[nestedKey]*compiledPlan{}}
 	c.came(name, "", def)
 	// What could be read of a definition with errors is compiled all the same, so
 	// that the author hears of everything at once.
 	return c.result(c.tool(def, false, ""))
 }
 
-// CompileDefinition compiles a definition that was loaded or made by the caller;
-// lib finds the tools it uses.
-func CompileDefinition(lib *tool.Library, def *tool.Definition) (*Plan, error) {
-	c := &compiler{lib: lib, done: map[nestedKey]*Plan{}}
+// compileDefinition compiles a definition; lib finds the tools it uses.
+func compileDefinition(lib *tool.Library, def *tool.Definition) (*compiledPlan, error) {
+	c := &compiler{lib: lib, done: map[nestedKey]*compiledPlan{}}
 	c.came(def.Name, "", def)
 	return c.result(c.tool(def, false, ""))
 }
@@ -43,7 +40,7 @@ type compiler struct {
 	lib      *tool.Library
 	problems tool.Diagnostics
 	chain    []string // tools being compiled, outermost first
-	done     map[nestedKey]*Plan
+	done     map[nestedKey]*compiledPlan
 	sources  []tool.Source
 }
 
@@ -75,7 +72,7 @@ func keptText(def *tool.Definition) []byte {
 	return def.Source
 }
 
-func (c *compiler) result(p *Plan) (*Plan, error) {
+func (c *compiler) result(p *compiledPlan) (*compiledPlan, error) {
 	ds := c.problems.Sorted()
 	if err := ds.Err(); err != nil {
 		return nil, err
@@ -201,7 +198,7 @@ func (c *compiler) condition(at *tool.Text, path string, n expr.Names) *expr.Con
 // tool compiles one definition, once for each way it is used. keep says that
 // somebody mentions its output; said is what the step that uses it says of
 // interruptions.
-func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
+func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *compiledPlan {
 	key := nestedKey{def, keep, said}
 	if p, ok := c.done[key]; ok {
 		return p
@@ -213,7 +210,7 @@ func (c *compiler) tool(def *tool.Definition, keep bool, said interrupt) *Plan {
 		return nil
 	}
 	c.checkRuntime(def)
-	p := &Plan{Definition: def, callable: callables(c.lib.Live(), def), loops: map[string]bool{}, scripts: map[string]bool{}}
+	p := &compiledPlan{Definition: def, callable: callables(c.lib.Live(), def), loops: map[string]bool{}, scripts: map[string]bool{}}
 	n := namesOf(def)
 	c.parameters(p, n)
 	c.sizes(p)
@@ -249,7 +246,7 @@ func (c *compiler) notify(def *tool.Definition) {
 }
 
 // steps compiles the steps and handlers and works out what each must keep.
-func (c *compiler) steps(p *Plan, n names, keep bool, said interrupt) {
+func (c *compiler) steps(p *compiledPlan, n names, keep bool, said interrupt) {
 	def := p.Definition
 	all := &sequenceCompiler{compiler: c, plan: p, steps: def.Steps, path: "steps", names: n, said: said, kept: map[string]steps.Streams{}}
 	p.steps = all.compile()

@@ -14,7 +14,7 @@ import (
 // stepCompiler compiles one step and collects what it waits for.
 type stepCompiler struct {
 	*compiler
-	plan      *Plan
+	plan      *compiledPlan
 	step      *tool.Step
 	path      string // in the definition; "" for the one step of a single tool
 	names     names

@@ -13,7 +13,7 @@ import (
 
 // confinement is what the definition's security and resources take away from its steps
 // (S1-193, S1-210, S1-211).
-func (p *Plan) confinement() steps.Confinement {
+func (p *compiledPlan) confinement() steps.Confinement {
 	def := p.Definition
 	c := steps.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", MaxMemory: def.Resources.MaxMemory}
 	if def.Security.Isolation == "container" {
@@ -72,7 +72,7 @@ const (
 
 // demands visits the confinement of every tool in the plan that starts processes, and
 // of every step that flowrun does itself, by its name and what it is.
-func (p *Plan) demands(outer steps.Confinement, visit func(c steps.Confinement, step, ours string)) {
+func (p *compiledPlan) demands(outer steps.Confinement, visit func(c steps.Confinement, step, ours string)) {
 	c := p.confinement().Within(outer)
 	if p.group {
 		c = outer
@@ -109,7 +109,7 @@ func unconfined(c steps.Confinement, ours string) string {
 }
 
 // warnSecurity reports security settings that promise more than they do.
-func (c *compiler) warnSecurity(p *Plan) {
+func (c *compiler) warnSecurity(p *compiledPlan) {
 	sec := p.Definition.Security
 	warn := func(at tool.Pos, path, message, hint string) {
 		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: at, Path: path, Message: message, Hint: hint})
@@ -129,7 +129,7 @@ func (c *compiler) warnSecurity(p *Plan) {
 }
 
 // foreseeConfinement says what of a command's security could not be kept here.
-func foreseeConfinement(a *Args) string {
+func foreseeConfinement(a *callArgs) string {
 	var why []string
 	for _, err := range a.confine.Check(helper.Enabled(), a.world.Env) {
 		why = append(why, err.Error())

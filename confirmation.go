@@ -14,15 +14,10 @@ type Confirmation struct {
 	Diff  *FileDiff `json:"diff,omitempty"` // what would change in a file
 }
 
-// Confirmation works out what a call with these parameters would do. Nothing is changed
-// and no command started. Secrets are masked. Errors are those of Bind, and why the call would fail where a
-// tool written in Go can tell.
-func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any) (*Confirmation, error) {
-	a, err := p.Bind(w, params)
-	if err != nil {
-		return nil, err
-	}
-	c := &Confirmation{Title: p.describe(w.context(), a)}
+// confirm works out what a person is shown who is asked about a call. The error is why the
+// call would fail, where a tool written in Go can tell; outer bounds the previews.
+func (p *compiledPlan) confirm(ctx, outer context.Context, a *callArgs) (*Confirmation, error) {
+	c := &Confirmation{Title: p.describe(outer, a)}
 	g := p.goTool()
 	if g == nil || g.Confirm == nil {
 		return c, nil
@@ -34,11 +29,11 @@ func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any)
 	if more.Title == "" {
 		more.Title = c.Title
 	}
-	return p.masked(w.context(), a, more), nil
+	return p.masked(outer, a, more), nil
 }
 
 // masked is a confirmation with the secrets of the call replaced. a is not used up.
-func (p *Plan) masked(ctx context.Context, a *Args, c *Confirmation) *Confirmation {
+func (p *compiledPlan) masked(ctx context.Context, a *callArgs, c *Confirmation) *Confirmation {
 	copied := *a
 	p.preview(ctx, &copied) // it collects the secrets; what else is wrong the run tells
 	if copied.session == nil {
@@ -52,17 +47,8 @@ func (p *Plan) masked(ctx context.Context, a *Args, c *Confirmation) *Confirmati
 	return hidden
 }
 
-// Describe says in one sentence what a call with these parameters would do (S4-006).
-func (p *Plan) Describe(w World, params map[string]any) (string, error) {
-	a, err := p.Bind(w, params)
-	if err != nil {
-		return "", err
-	}
-	return p.describe(w.context(), a), nil
-}
-
 // goTool is what the plan's tool is in Go; nil where it is written otherwise.
-func (p *Plan) goTool() *GoTool {
+func (p *compiledPlan) goTool() *GoTool {
 	if d := p.Definition; d.Single && d.Steps[0].Kind == tool.Go {
 		return d.Steps[0].Go.(*GoTool)
 	}

@@ -20,7 +20,7 @@ const (
 )
 
 // describe says in one sentence what a call will do. a is not used up. Secrets are masked.
-func (p *Plan) describe(ctx context.Context, a *Args) string {
+func (p *compiledPlan) describe(ctx context.Context, a *callArgs) string {
 	copied := *a // a preview is of no use afterwards
 	v, err := p.preview(ctx, &copied)
 	if g := p.goTool(); g != nil && g.Describe != nil {
@@ -43,7 +43,7 @@ func (p *Plan) describe(ctx context.Context, a *Args) string {
 
 // told is the call in words: what Describe says of the parameters; where they are not all
 // known before the run, and it might say something wrong of them, what the tool is for.
-func (t *GoTool) told(a *Args) string {
+func (t *GoTool) told(a *callArgs) string {
 	if a != nil && !a.guessed && t.Describe != nil {
 		if text, ok := t.described(a.stepInput().Params); ok {
 			return oneLine(text, mostDescribed)
@@ -74,7 +74,7 @@ func (t *GoTool) confirmed(ctx context.Context, in *StepInput) (c *Confirmation,
 }
 
 // announced is the tool and what it is for.
-func (p *Plan) announced() string {
+func (p *compiledPlan) announced() string {
 	if d := p.Definition.Description; d != "" {
 		return p.Name() + ": " + strings.TrimRight(strings.TrimSpace(d), ".")
 	}

@@ -248,7 +248,7 @@ func (e *UnsupportedError) Error() string {
 
 // Supported says whether the tool runs on this platform (S1-225); the error is an
 // *UnsupportedError.
-func (p *Plan) Supported() error {
+func (p *compiledPlan) Supported() error {
 	list := p.Definition.Platforms
 	if len(list) == 0 || slices.Contains(list, platform()) {
 		return nil
@@ -261,7 +261,7 @@ func (p *Plan) Supported() error {
 // an *EnvironmentError, an *UnsupportedError, a *NoLineError, or what kept the engine from doing its job; where the run
 // had begun, the Result tells how far it came.
 func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, options ...RunOption) (*Result, error) {
-	j := &job{plan: p}
+	j := &job{plan: p.compiled}
 	for _, opt := range options {
 		opt(&j.runOptions)
 	}
@@ -271,7 +271,7 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 	w := j.world.filled()
 	defer e.scripts(w)()
 	var err error
-	if j.args, err = p.bindCall(ctx, w, params); err != nil {
+	if j.args, err = p.compiled.bindCall(ctx, w, params); err != nil {
 		return nil, err
 	}
 	return e.run(ctx, j)

@@ -56,8 +56,9 @@ func (e *NotCachedError) Error() string {
 // ExplainCache compares what the step with that path depends on now with its kept
 // result, and changes nothing. Errors: those of Plan.Bind, a *StepError, a
 // *NotCachedError, an input that cannot be read.
-func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params map[string]any, w World) (*CacheExplanation, error) {
-	a, err := p.Bind(w, params)
+func (e *Engine) ExplainCache(ctx context.Context, plan *Plan, path string, params map[string]any, w World) (*CacheExplanation, error) {
+	p := plan.compiled
+	a, err := w.bind(p, params)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params 
 }
 
 // foresee finds a step, and the arguments it would have as far as they are known.
-func (p *Plan) foresee(ctx context.Context, a *Args, path dag.ID) (*planStep, *Args, error) {
+func (p *compiledPlan) foresee(ctx context.Context, a *callArgs, path dag.ID) (*planStep, *callArgs, error) {
 	if err := errors.Join(a.openEnvironment(ctx), a.findDir()); err != nil {
 		return nil, nil, a.withoutSecrets(err)
 	}
@@ -103,7 +104,7 @@ func (p *Plan) foresee(ctx context.Context, a *Args, path dag.ID) (*planStep, *A
 
 // reach is foresee where the arguments are known: it goes into the item that the path
 // names, a group, or the tool that the step uses.
-func (p *Plan) reach(ctx context.Context, a *Args, path dag.ID) (*planStep, *Args, error) {
+func (p *compiledPlan) reach(ctx context.Context, a *callArgs, path dag.ID) (*planStep, *callArgs, error) {
 	name, key, rest := path.Split()
 	s := p.byName[name]
 	if s == nil || rest != "" && s.nested == nil {
@@ -135,7 +136,7 @@ func (p *Plan) reach(ctx context.Context, a *Args, path dag.ID) (*planStep, *Arg
 
 // anItem is what to write in place of a path that names a loop where it should name one
 // of its items; "" where it does not, or where there is no such step.
-func (p *Plan) anItem(path dag.ID) string {
+func (p *compiledPlan) anItem(path dag.ID) string {
 	if _, s := p.find(path); s == nil {
 		return ""
 	}
@@ -150,7 +151,7 @@ func (p *Plan) anItem(path dag.ID) string {
 
 // item is the arguments of the item with that key before a run; nil when there is
 // none. Items that only a run knows cannot be told apart.
-func (l *planLoop) item(a *Args, key string) (*Args, error) {
+func (l *planLoop) item(a *callArgs, key string) (*callArgs, error) {
 	items, err := l.list(scope{args: a})
 	if err != nil {
 		return nil, a.withoutSecrets(err)
@@ -161,7 +162,7 @@ func (l *planLoop) item(a *Args, key string) (*Args, error) {
 	}
 	for i := range items.list {
 		if items.keys == nil && key == strconv.Itoa(i) || items.keys != nil && items.keys[i] == key {
-			return items.Args(i).(*Args), nil
+			return items.Args(i).(*callArgs), nil
 		}
 	}
 	return nil, nil

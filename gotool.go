@@ -86,7 +86,7 @@ func GoStep(name string, f StepFunc) *tool.Step {
 type goRunner struct{ tool *GoTool }
 
 func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
-	a := c.Args().(*Args)
+	a := c.Args().(*callArgs)
 	if why := unconfined(a.confine, workInGo); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}
@@ -131,7 +131,7 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 }
 
 // stepInput is what a step written in Go is given of a call.
-func (a *Args) stepInput() *StepInput {
+func (a *callArgs) stepInput() *StepInput {
 	in := &StepInput{Params: map[string]any{}, Dir: cmp.Or(a.dir, a.world.Workspace), Workspace: a.world.Workspace}
 	for name, v := range a.All() {
 		in.Params[name] = clone(v)
@@ -162,7 +162,7 @@ func clone(v any) any {
 	return v
 }
 
-func goFailure(a *Args, err error) dag.Result {
+func goFailure(a *callArgs, err error) dag.Result {
 	r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonExit, Message: a.session.Mask().String(err.Error())}
 	var exit *ExitError
 	if errors.As(err, &exit) && exit.Code != 0 {

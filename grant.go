@@ -17,7 +17,7 @@ import (
 type grants []string
 
 // grants are those of the call.
-func (a *Args) grants() grants {
+func (a *callArgs) grants() grants {
 	var list grants
 	for _, p := range a.plan.permissionsOf(a) {
 		list = append(list, p.Resolved)

@@ -220,13 +220,12 @@ func TestPermit(t *testing.T) {
 	work := filepath.Join(top, "work")
 	permit := func(in execution, granted ...string) (string, error) {
 		def := &tool.Definition{}
-		w := World{Workspace: work, Env: []string{"PATH=." + string(filepath.ListSeparator) + filepath.Join(top, "system")}}
-		p := &Plan{Definition: def}
+		w := &callWorld{Workspace: work, Env: []string{"PATH=." + string(filepath.ListSeparator) + filepath.Join(top, "system")}}
+		p := &compiledPlan{Definition: def}
 		for _, g := range granted {
-			text, _ := expr.ParseTemplate(g, expr.Plain, names{})
-			p.needed = append(p.needed, permission{g, text})
+			p.needed = append(p.needed, permission{g, expr.Literal(g)})
 		}
-		api := &toolAPI{asker: &asker{args: &Args{plan: p, world: w.filled(), session: &steps.Session{}, dir: work}}}
+		api := &toolAPI{asker: &asker{args: &callArgs{plan: p, world: w.filled(), session: &steps.Session{}, dir: work}}}
 		err := api.permit(&in)
 		return in.Command, err
 	}

@@ -104,7 +104,7 @@ func (s *planStep) whenHandled() *dag.When {
 // Handler says when the step with that path runs, where it is one of a list of handlers:
 // the key of the list (on-success, on-failure or finally) and the step it belongs to, ""
 // for the tool. For other steps both are "".
-func (p *Plan) Handler(path string) (key, step string) {
+func (p *compiledPlan) Handler(path string) (key, step string) {
 	if _, s := p.find(dag.ID(path)); s != nil && s.handler != nil {
 		return s.handler.key, s.handler.step
 	}

@@ -64,7 +64,7 @@ func (c *stepCompiler) stream() *steps.Stream {
 }
 
 // streams are the steps of the plan, nested ones included, that stream to where.
-func (p *Plan) streams(to steps.StreamTo) []*tool.Step {
+func (p *compiledPlan) streams(to steps.StreamTo) []*tool.Step {
 	var list []*tool.Step
 	for _, s := range p.steps {
 		if s.nested != nil {

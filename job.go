@@ -17,8 +17,8 @@ import (
 // job is one run in the hands of an Engine: a new one, or one that goes on.
 type job struct {
 	runOptions
-	plan    *Plan
-	args    *Args
+	plan    *compiledPlan
+	args    *callArgs
 	again   *Again // nil: a run from the start
 	ledger  Ledger // nil: nothing is kept
 	asking  *asking
@@ -41,7 +41,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := e.confinable(j); err != nil {
 		return nil, err
 	}
-	if j.needs = j.plan.Needs(); len(j.needs) > 0 && e.config.Store == nil {
+	if j.needs = needsOf(j.plan); len(j.needs) > 0 && e.config.Store == nil {
 		return nil, &NoLineError{j.plan.Name(), j.needs}
 	}
 	sweepOnce(ctx)

@@ -16,7 +16,7 @@ type jsRunner struct{ *planScript }
 
 // Run implements dag.Runner.
 func (r *jsRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
-	a := c.Args().(*Args)
+	a := c.Args().(*callArgs)
 	if why := unconfined(a.confine, workInScript); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}
@@ -33,7 +33,7 @@ func (r *jsRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 // jsCall is one try of a script.
 type jsCall struct {
 	*jsRunner
-	args *Args
+	args *callArgs
 	call *dag.Call
 	work *steps.Work
 }

@@ -223,33 +223,3 @@ type Demand struct {
 	// for has changed: one call at a time.
 	Tell func(Queued)
 }
-
-// queues says whether a run of the plan has needs at its start.
-func (p *Plan) queues() bool {
-	return p.Definition.MaxActiveRuns > 0 || slices.ContainsFunc(p.Tools(), func(t UsedTool) bool { return len(t.Definition.Locks) > 0 })
-}
-
-// Needs are what a run of the plan takes at its start: one of the runs its tool may have
-// under way, and the locks of the tool and of those it uses inside. Where several give
-// one lock, the least slots count.
-func (p *Plan) Needs() []Need {
-	var list []Need
-	if d := p.Definition; d.MaxActiveRuns > 0 {
-		name := d.Name
-		if n := len(d.StandsFor); n > 0 { // an alias is its base tool by another name
-			name = d.StandsFor[n-1]
-		}
-		list = append(list, Need{Kind: NeedTurn, Name: name, File: d.File, Slots: d.MaxActiveRuns})
-	}
-	for _, t := range p.Tools() {
-		for _, l := range t.Definition.Locks {
-			n := Need{Kind: NeedLock, Name: l.Name.S, Slots: max(l.Slots, 1)}
-			if i := slices.IndexFunc(list, n.Same); i >= 0 {
-				list[i].Slots = min(list[i].Slots, n.Slots)
-			} else {
-				list = append(list, n)
-			}
-		}
-	}
-	return list
-}

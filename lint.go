@@ -13,7 +13,7 @@ import (
 var neverTrue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\{([^{}]+)\.exit-code\}\s*(!=|!==|>)\s*0\s*$`) })
 
 // lint warns of conditions that cannot become true.
-func (c *compiler) lint(p *Plan) {
+func (c *compiler) lint(p *compiledPlan) {
 	if p.Definition.IgnoreErrors {
 		return
 	}

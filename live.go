@@ -31,7 +31,7 @@ type live struct {
 	seated  map[dag.ID]bool // steps that had the terminal
 }
 
-func newLive(p *Plan, o runOptions) *live {
+func newLive(p *compiledPlan, o runOptions) *live {
 	l := &live{to: o.stdout, terminal: o.terminal, console: o.console, seated: map[dag.ID]bool{}}
 	if l.to != nil {
 		l.path = p.lastStep()
@@ -77,7 +77,7 @@ func (l *live) seen(step dag.ID) bool {
 // lastStep is the path of the plan's last step where its stdout is sure to be the
 // run's output, once it runs: no output template chooses another, and no second
 // try prints it again.
-func (p *Plan) lastStep() dag.ID {
+func (p *compiledPlan) lastStep() dag.ID {
 	if p.output != nil || len(p.steps) == 0 {
 		return ""
 	}

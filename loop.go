@@ -93,7 +93,7 @@ func (s *planStep) each(body dag.Node) *dag.Each {
 
 // items lists what the loop goes over. It runs in a worker.
 func (s *planStep) items(_ context.Context, c *dag.Call) (dag.Items, error) {
-	a := c.Args().(*Args)
+	a := c.Args().(*callArgs)
 	items, err := s.loop.list(scope{view: c.View, args: a})
 	if err != nil {
 		return nil, a.withoutSecrets(err)
@@ -108,7 +108,7 @@ func (s *planStep) items(_ context.Context, c *dag.Call) (dag.Items, error) {
 // loopItems are the items of one walk of a loop. They are dag.Items.
 type loopItems struct {
 	loop   *planLoop
-	args   *Args
+	args   *callArgs
 	list   []any
 	keys   []string
 	caller bool // a caller's values are among them
@@ -160,7 +160,7 @@ func (l *planLoop) keys(items *loopItems, v dag.View) ([]string, error) {
 	if l.key != nil {
 		keys = make([]string, items.Len())
 		for i := range keys {
-			text, err := l.key.Text(scope{view: v, args: items.Args(i).(*Args)})
+			text, err := l.key.Text(scope{view: v, args: items.Args(i).(*callArgs)})
 			if err != nil {
 				return nil, fmt.Errorf("cannot name item %d: %w", i, err)
 			}
@@ -220,7 +220,7 @@ func cleanKey(s string) string {
 // gather makes the loop's output: a JSON array of the items' outputs, in order;
 // null for an item that did not run.
 func (s *planStep) gather(v dag.View, items []*dag.Result, r *dag.Result) {
-	a := v.Args().(*Args)
+	a := v.Args().(*callArgs)
 	for i, it := range items {
 		passUncleaned(r, it, fmt.Sprintf("item %d: ", i))
 	}

@@ -215,7 +215,7 @@ func resultValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
 
 // randomID is a text that only this run has, and that it keeps when it is taken up again
 // (S0-064).
-func (a *Args) randomID() (expr.Value, error) {
+func (a *callArgs) randomID() (expr.Value, error) {
 	if a.run == "" { // a preview
 		return expr.Value{}, expr.ErrUnknown
 	}

@@ -13,7 +13,7 @@ func (s *planStep) bind(ctx context.Context, c *dag.Call) (dag.Args, error) {
 	if err := s.nested.Supported(); err != nil {
 		return nil, err
 	}
-	outer := c.Args().(*Args)
+	outer := c.Args().(*callArgs)
 	raw, err := s.withValues(scope{view: c.View, args: outer})
 	if err != nil {
 		return nil, outer.withoutSecrets(err)
@@ -65,7 +65,7 @@ func (s *planStep) withFields(sc scope, raw map[string]given) error {
 }
 
 // inherit takes over what a tool has of the one that uses it.
-func (a *Args) inherit(outer *Args) {
+func (a *callArgs) inherit(outer *callArgs) {
 	a.answers, a.cache, a.answerable, a.state, a.tools, a.calling = outer.answers, outer.cache, outer.answerable, outer.state, outer.tools, outer.calling
 	a.confine = a.confine.Within(outer.confine)
 }

@@ -22,7 +22,7 @@ type param struct {
 
 // parameters compiles the parameters and puts them into an order in which a
 // default comes after the parameters it names (S1-132).
-func (c *compiler) parameters(p *Plan, n names) {
+func (c *compiler) parameters(p *compiledPlan, n names) {
 	byName := map[string]*param{}
 	for _, def := range p.Definition.Parameters {
 		prm := &param{def: def}

@@ -33,19 +33,21 @@ func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*Past,
 	}
 	p := &Past{Record: r}
 	if r.Unbegun {
-		p.Plan = r.unbegun()
+		p.Plan = planOf(r.unbegun())
 		return p, p.Refresh(ctx, s)
 	}
-	if p.Plan, err = r.compile(lib.Snapshot(r.Sources), r.asked()); err != nil {
+	plan, err := r.compile(lib.Snapshot(r.Sources), r.asked())
+	if err != nil {
 		// One in which a secret was hidden may not be what it was.
 		whole, lost := r.whole(lib)
 		if lost != nil {
 			return nil, fmt.Errorf("cannot compile the definitions that were kept with run %s: %w", id, errors.Join(lost, err))
 		}
-		if p.Plan, err = r.compile(lib.Snapshot(whole), r.asked()); err != nil {
+		if plan, err = r.compile(lib.Snapshot(whole), r.asked()); err != nil {
 			return nil, fmt.Errorf("cannot compile the definitions that were kept with run %s: %w", id, err)
 		}
 	}
+	p.Plan = planOf(plan)
 	return p, p.Refresh(ctx, s)
 }
 
@@ -60,7 +62,7 @@ func (p *Past) Of(name string) bool {
 }
 
 // NoStep is the error that the run has no step of that path, a *StepError.
-func (p *Past) NoStep(path string) error { return p.Plan.noStep(path) }
+func (p *Past) NoStep(path string) error { return p.Plan.compiled.noStep(path) }
 
 // Refresh reads what has happened since: where the run stands, and its new events.
 // Whether it is live comes first: events that are written in between then belong to
@@ -70,7 +72,7 @@ func (p *Past) Refresh(ctx context.Context, s Store) (err error) {
 		return fmt.Errorf("cannot read run %s: %w", p.Record.ID, err)
 	}
 	if p.state == nil {
-		p.state = dag.NewState(p.Record.ID, p.Plan.graph, nil)
+		p.state = dag.NewState(p.Record.ID, p.Plan.compiled.graph, nil)
 	}
 	for {
 		more, err := s.Events(ctx, p.Record.ID, p.seq())
@@ -97,7 +99,7 @@ func (p *Past) seq() uint64 {
 }
 
 // fold is the run's state over a plan.
-func (p *Past) fold(plan *Plan, a *Args) *dag.State {
+func (p *Past) fold(plan *compiledPlan, a *callArgs) *dag.State {
 	var args dag.Args
 	if a != nil {
 		args = a
@@ -115,7 +117,7 @@ func (p *Past) finished() bool { return p.state.Result() != nil }
 // Result is what came of the run so far. Steps that a dead engine left running are
 // interrupted.
 func (p *Past) Result() *Result {
-	res := newResult(p.Record.ID, p.Plan, p.Record.Params, p.state)
+	res := newResult(p.Record.ID, p.Plan.compiled, p.Record.Params, p.state)
 	res.RetryOf = p.Record.RetryOf
 	if !p.finished() {
 		res.Status, res.Message, res.Started = p.Info.Status, p.Info.Message, p.Info.Started
@@ -126,7 +128,7 @@ func (p *Past) Result() *Result {
 	if p.Info.Status == dag.Pending { // perhaps not for the first time
 		res.Status, res.Message, res.ExitCode, res.Ended = dag.Pending, p.Info.Message, 0, time.Time{}
 	}
-	res.Needs = p.Plan.Needs()
+	res.Needs = needsOf(p.Plan.compiled)
 	started := map[string]time.Time{}
 	for _, e := range p.Events {
 		if e.Kind == dag.StepStarted {

@@ -73,7 +73,7 @@ func (p pause) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	now := time.Now()
 	until := now.Add(p.span)
 	if p.until != nil {
-		a := c.Args().(*Args)
+		a := c.Args().(*callArgs)
 		text, err := p.until.Text(a.Scope(c.View))
 		if err == nil {
 			until, err = moment(text)

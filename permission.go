@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
@@ -41,7 +42,7 @@ const permissionForms = "permissions are written filesystem:read:PATH, filesyste
 
 // permissions compiles required-permissions. One whose kind nobody knows is shown and
 // asked for as it stands.
-func (c *compiler) permissions(p *Plan, n names) {
+func (c *compiler) permissions(p *compiledPlan, n names) {
 	list := p.Definition.Security.RequiredPermissions
 	for i := range list {
 		at := &list[i]
@@ -89,7 +90,7 @@ func badPermission(s string) string {
 
 // permissionsOf are what a call of the tool needs; a is nil where its parameters are
 // not known.
-func (p *Plan) permissionsOf(a *Args) []Permission {
+func (p *compiledPlan) permissionsOf(a *callArgs) []Permission {
 	var list []Permission
 	for _, n := range p.needed {
 		one := Permission{n.written, n.written}
@@ -201,12 +202,12 @@ type UsedTool struct {
 }
 
 // Tools are the plan's tool and those it uses inside, each once, the outer first.
-func (p *Plan) Tools() []UsedTool {
+func (p *compiledPlan) Tools() []UsedTool {
 	var list []UsedTool
 	seen := map[*tool.Definition]bool{}
-	visited := map[*Plan]bool{}
-	var visit func(p *Plan, path string)
-	visit = func(p *Plan, path string) {
+	visited := map[*compiledPlan]bool{}
+	var visit func(p *compiledPlan, path string)
+	visit = func(p *compiledPlan, path string) {
 		if visited[p] {
 			return
 		}
@@ -233,4 +234,9 @@ func (g *Again) Tools() []UsedTool { return g.plan.Tools() }
 func (g *Again) Preview() (*Preview, error) {
 	a := *g.args // which the run itself is to begin
 	return g.plan.preview(context.Background(), &a)
+}
+
+// queues says whether a run of the plan has needs at its start.
+func (p *compiledPlan) queues() bool {
+	return p.Definition.MaxActiveRuns > 0 || slices.ContainsFunc(p.Tools(), func(t UsedTool) bool { return len(t.Definition.Locks) > 0 })
 }

@@ -13,7 +13,7 @@ import (
 
 // Plan is a compiled tool: its definition, its graph and everything needed to
 // bind parameters. It is immutable and may be run any number of times at once.
-type Plan struct {
+type compiledPlan struct {
 	// Definition is what was compiled; for an alias the base tool's with the
 	// alias's name, defaults and description.
 	Definition *tool.Definition
@@ -47,7 +47,7 @@ type Plan struct {
 	cleanup  *cleanup        // nil = nothing to clean up
 	needed   []permission    // required-permissions
 	// callable is the plan of another tool, for scripts that call it; nil where none can be.
-	callable func(name string) (*Plan, error)
+	callable func(name string) (*compiledPlan, error)
 }
 
 // cleanup is what is done after everything else: final commands, and the temporary directory
@@ -64,7 +64,7 @@ type planStep struct {
 	command *steps.Command // nil for use-tool, JavaScript and Go steps
 	script  *planScript    // nil for all but JavaScript steps
 	run     dag.Runner     // command, script, or the Go function
-	nested  *Plan          // use-tool, or a group's
+	nested  *compiledPlan  // use-tool, or a group's
 	with    []withValue
 	withAll *tree       // an object whose fields are given as well; nil for none
 	loop    *planLoop   // for-each or matrix; nil runs it once
@@ -96,7 +96,7 @@ type withValue struct {
 }
 
 // withKey is what the values for a tool that a step uses stand under.
-func (p *Plan) withKey() string {
+func (p *compiledPlan) withKey() string {
 	if p.Definition.Format == tool.Markdown {
 		return "parameters"
 	}
@@ -104,17 +104,17 @@ func (p *Plan) withKey() string {
 }
 
 // Name is the tool's name.
-func (p *Plan) Name() string { return p.Definition.Name }
+func (p *compiledPlan) Name() string { return p.Definition.Name }
 
 // Sources are the definitions it was compiled from, its own first: compiled from a
 // tool.Library.Snapshot of them it is the same. Those made in Go are not among them.
-func (p *Plan) Sources() []tool.Source { return slices.Clone(p.sources) }
+func (p *compiledPlan) Sources() []tool.Source { return slices.Clone(p.sources) }
 
 // Graph is the graph the plan runs.
-func (p *Plan) Graph() *dag.Graph { return p.graph }
+func (p *compiledPlan) Graph() *dag.Graph { return p.graph }
 
 // Steps are the names of the tool's own steps in plan order.
-func (p *Plan) Steps() []string {
+func (p *compiledPlan) Steps() []string {
 	list := make([]string, len(p.steps))
 	for i, s := range p.steps {
 		list[i] = s.def.Name
@@ -138,9 +138,9 @@ func (e *StepError) Error() string {
 
 // Until is the plan cut down to one step and everything that step waits for, with the
 // handlers of these steps. The error is a *StepError.
-func (p *Plan) Until(step string) (*Plan, error) { return p.upTo(step, true) }
+func (p *compiledPlan) Until(step string) (*compiledPlan, error) { return p.upTo(step, true) }
 
-func (p *Plan) upTo(step string, handlers bool) (*Plan, error) {
+func (p *compiledPlan) upTo(step string, handlers bool) (*compiledPlan, error) {
 	if p.byName[step] == nil {
 		return nil, p.noStep(step)
 	}
@@ -151,7 +151,7 @@ func (p *Plan) upTo(step string, handlers bool) (*Plan, error) {
 
 // Only is the plan cut down to the step with that path, which may lie in a nested
 // tool, and everything it waits for. The error is a *StepError.
-func (p *Plan) Only(path string) (*Plan, error) {
+func (p *compiledPlan) Only(path string) (*compiledPlan, error) {
 	name, _, rest := dag.ID(path).Split()
 	cut, err := p.upTo(name, false)
 	if err != nil || rest == "" {
@@ -172,12 +172,12 @@ func (p *Plan) Only(path string) (*Plan, error) {
 	return cut, cut.build()
 }
 
-func (p *Plan) noStep(step string) error {
+func (p *compiledPlan) noStep(step string) error {
 	return &StepError{Tool: p.Name(), Step: step, Near: tool.Near(string(dag.ID(step).WithoutKeys()), p.paths(""))}
 }
 
 // paths are those of all steps, the ones inside others included.
-func (p *Plan) paths(prefix string) []string {
+func (p *compiledPlan) paths(prefix string) []string {
 	var list []string
 	for _, s := range p.steps {
 		list = append(list, prefix+s.def.Name)
@@ -190,7 +190,7 @@ func (p *Plan) paths(prefix string) []string {
 
 // cut drops every step but one and what it waits for, and the handlers of those where
 // they are wanted.
-func (p *Plan) cut(step string, handlers bool) error {
+func (p *compiledPlan) cut(step string, handlers bool) error {
 	keep, brings := map[dag.ID]bool{}, map[dag.ID]string{}
 	for _, s := range p.steps {
 		brings[s.gate.ID] = s.def.Name
@@ -226,7 +226,7 @@ func (p *Plan) cut(step string, handlers bool) error {
 }
 
 // build makes the graph of the plan's steps.
-func (p *Plan) build() error {
+func (p *compiledPlan) build() error {
 	nodes := make([]dag.Node, 0, len(p.steps)+p.joins()+1)
 	for _, s := range p.steps { // the graph of a group is built with that of its tool
 		if s.nested != nil && s.nested.group && s.nested.graph == nil {
@@ -262,7 +262,7 @@ func (p *Plan) build() error {
 }
 
 // joins is how many steps have a join of their own.
-func (p *Plan) joins() (n int) {
+func (p *compiledPlan) joins() (n int) {
 	for _, s := range p.steps {
 		if s.join.ID != "" {
 			n++
@@ -317,7 +317,7 @@ var sees = map[expr.Uses]dag.Sees{
 
 // Secret says whether a parameter's value is masked: environment.secrets or some
 // masked-values name it.
-func (p *Plan) Secret(param string) bool {
+func (p *compiledPlan) Secret(param string) bool {
 	if slices.ContainsFunc(p.secrets, func(s tool.Text) bool { return s.S == param }) {
 		return true
 	}
@@ -337,7 +337,7 @@ func (p *Plan) Secret(param string) bool {
 // eval decides the step's run-condition. The error becomes the step's message,
 // which leaves the engine.
 func (s *planStep) eval(v dag.View) (bool, error) {
-	a := v.Args().(*Args)
+	a := v.Args().(*callArgs)
 	yes, err := s.when.Eval(scope{view: v, args: a}, expr.Status{Tainted: v.Tainted(), Cancelled: v.Stopped()})
 	return yes, a.withoutSecrets(err)
 }
@@ -351,12 +351,12 @@ func (s *planStep) retryIf(v dag.View, r *dag.Result) bool {
 	case s.retry == nil:
 		return true
 	}
-	again, err := s.retry.Eval(scope{view: v, args: v.Args().(*Args), last: r}, expr.Status{})
+	again, err := s.retry.Eval(scope{view: v, args: v.Args().(*callArgs), last: r}, expr.Status{})
 	return err == nil && again
 }
 
 // settings are what holds for the plan's graph as a whole.
-func (p *Plan) settings() dag.Settings {
+func (p *compiledPlan) settings() dag.Settings {
 	s := dag.Settings{Within: true}
 	if !p.group {
 		s = dag.Settings{FailFast: p.Definition.FailFast, Timeout: p.Definition.Timeout}
@@ -368,7 +368,7 @@ func (p *Plan) settings() dag.Settings {
 }
 
 // finish completes the result of the plan's graph.
-func (p *Plan) finish(v dag.View, r *dag.Result) {
+func (p *compiledPlan) finish(v dag.View, r *dag.Result) {
 	if p.cleans {
 		p.uncleaned(v, r)
 	}
@@ -379,8 +379,8 @@ func (p *Plan) finish(v dag.View, r *dag.Result) {
 
 // render makes the tool's output of its steps' results. Without success a run has an
 // output only if all steps that it names ran.
-func (p *Plan) render(v dag.View, r *dag.Result) {
-	a := v.Args().(*Args)
+func (p *compiledPlan) render(v dag.View, r *dag.Result) {
+	a := v.Args().(*callArgs)
 	if a.path == "" && r.Status != dag.Succeeded && !p.ranForOutput(v) {
 		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
 		return
@@ -397,7 +397,7 @@ func (p *Plan) render(v dag.View, r *dag.Result) {
 }
 
 // ranForOutput says whether the output template names steps, and all of them ran.
-func (p *Plan) ranForOutput(v dag.View) bool {
+func (p *compiledPlan) ranForOutput(v dag.View) bool {
 	mentioned := map[string]steps.Streams{}
 	for _, ref := range p.output.Refs() {
 		mention(mentioned, ref)

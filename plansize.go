@@ -16,11 +16,11 @@ const mostCounted = 1 << 31
 // Size is how many steps a run of the plan has: those of the tools it uses as often as
 // they are used, and those of a loop as often as its items are known to be before the run.
 // Above 2^31 it is 2^31. Nothing is unfolded to find out.
-func (p *Plan) Size() int { return int(p.size) }
+func (p *compiledPlan) Size() int { return int(p.size) }
 
 // measure counts the plan's steps, and reports the first that makes them too many. What a
 // tool that it uses has too many of is reported there.
-func (c *compiler) measure(p *Plan) {
+func (c *compiler) measure(p *compiledPlan) {
 	most := int64(c.lib.MaxPlanSteps())
 	if most == 0 {
 		most = defaultPlanSteps
@@ -95,7 +95,7 @@ func counted(n int64) string {
 
 // sizes reports defaults that would be too large. A default can name others, which name
 // others; how long they become is known without making them.
-func (c *compiler) sizes(p *Plan) {
+func (c *compiler) sizes(p *compiledPlan) {
 	size := map[string]int{}
 	told := false
 	for _, prm := range p.params { // a default comes after those that it names

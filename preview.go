@@ -73,25 +73,14 @@ type PreviewStep struct {
 	Surroundings
 }
 
-// Preview binds params and works out what would run, without starting anything.
-// Commands that secrets come from are not started either. Errors are those of Bind, and
-// an *EnvironmentError.
-func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
-	a, err := p.Bind(w, params)
-	if err != nil {
-		return nil, err
-	}
-	return p.preview(w.context(), a)
-}
-
 // preview works out what a call would run. The arguments are of no use afterwards.
-func (p *Plan) preview(ctx context.Context, a *Args) (*Preview, error) {
+func (p *compiledPlan) preview(ctx context.Context, a *callArgs) (*Preview, error) {
 	a.session, a.ahead = &steps.Session{}, true // nothing but a mask
 	defer a.world.scripts(hooks.Config{})()
 	if err := a.openEnvironment(ctx); err != nil {
 		return nil, err
 	}
-	v := &previewer{ctx: ctx, out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.shown(), Needs: p.Needs()}}
+	v := &previewer{ctx: ctx, out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.shown(), Needs: needsOf(p)}}
 	v.tool(p, a, "")
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -104,7 +93,7 @@ type previewer struct {
 	out *Preview
 }
 
-func (v *previewer) tool(p *Plan, a *Args, prefix string) {
+func (v *previewer) tool(p *compiledPlan, a *callArgs, prefix string) {
 	waves := p.waves()
 	if !p.group {
 		v.about(p, a, prefix)
@@ -136,7 +125,7 @@ func (v *previewer) tool(p *Plan, a *Args, prefix string) {
 }
 
 // about tells of the tool itself; a is nil where its parameters are not known.
-func (v *previewer) about(p *Plan, a *Args, prefix string) {
+func (v *previewer) about(p *compiledPlan, a *callArgs, prefix string) {
 	def := p.Definition
 	t := PreviewTool{Step: strings.TrimSuffix(prefix, "/"), Name: def.Name, File: def.File, Scope: def.Scope, Tags: def.Tags,
 		Privilege: def.Security.ExecutionPrivilege, Permissions: p.permissionsOf(a), Justification: def.Security.Justification}
@@ -166,14 +155,14 @@ func (v *previewer) about(p *Plan, a *Args, prefix string) {
 
 // display is a command as a person would write it, secrets masked, those that stand in
 // the definition too.
-func (a *Args) display(t *expr.Template) string {
+func (a *callArgs) display(t *expr.Template) string {
 	mask := a.session.Mask().String
 	return mask(t.Display(scope{args: a}, mask))
 }
 
 // unbound tells of a nested tool whose parameters are not known before the run: its
 // commands as they are written.
-func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
+func (v *previewer) unbound(p *compiledPlan, prefix string, mask func(string) string) {
 	if !p.group {
 		v.about(p, nil, prefix)
 	}
@@ -206,7 +195,7 @@ func (v *previewer) unbound(p *Plan, prefix string, mask func(string) string) {
 
 // told is what a step without a command does, in words; a is nil where the parameters are
 // not known. What a step in Go says is not masked.
-func (s *planStep) told(a *Args, show func(*expr.Template) string) string {
+func (s *planStep) told(a *callArgs, show func(*expr.Template) string) string {
 	switch r := s.run.(type) {
 	case interface {
 		Describe(show func(*expr.Template) string) string
@@ -223,7 +212,7 @@ type nothingKnown struct{}
 
 func (nothingKnown) Lookup(expr.Ref) (expr.Value, error) { return expr.Value{}, expr.ErrUnknown }
 
-func (v *previewer) loop(s *planStep, a *Args, step *PreviewStep) {
+func (v *previewer) loop(s *planStep, a *callArgs, step *PreviewStep) {
 	if s.loop == nil {
 		return
 	}
@@ -240,7 +229,7 @@ func (v *previewer) loop(s *planStep, a *Args, step *PreviewStep) {
 	}
 }
 
-func (v *previewer) condition(s *planStep, a *Args, step *PreviewStep) {
+func (v *previewer) condition(s *planStep, a *callArgs, step *PreviewStep) {
 	if s.when == nil {
 		return
 	}
@@ -253,7 +242,7 @@ func (v *previewer) condition(s *planStep, a *Args, step *PreviewStep) {
 // foresee is what is known of the step's condition. One that asks how other steps
 // ended, or whether the run was cancelled, is known where the answer does not
 // matter.
-func (s *planStep) foresee(a *Args) (expr.Verdict, string) {
+func (s *planStep) foresee(a *callArgs) (expr.Verdict, string) {
 	verdict, why := s.when.Explain(scope{args: a}, expr.Status{Ahead: true})
 	for _, st := range []expr.Status{{Cancelled: true}, {Tainted: true}, {Tainted: true, Cancelled: true}} {
 		if st.Tainted && len(s.after) == 0 {
@@ -268,7 +257,7 @@ func (s *planStep) foresee(a *Args) (expr.Verdict, string) {
 
 // body resolves what the step runs; for use-tool it answers the nested tool's
 // arguments as far as they are known.
-func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
+func (v *previewer) body(s *planStep, a *callArgs, step *PreviewStep) *callArgs {
 	mask := a.session.Mask().String
 	if cmd, ok := s.policy.Fallback.(*steps.Command); ok {
 		step.Fallback = a.display(cmd.Template)
@@ -296,7 +285,7 @@ func (v *previewer) body(s *planStep, a *Args, step *PreviewStep) *Args {
 	return nil
 }
 
-func (v *previewer) nested(s *planStep, a *Args, step *PreviewStep, mask func(string) string) *Args {
+func (v *previewer) nested(s *planStep, a *callArgs, step *PreviewStep, mask func(string) string) *callArgs {
 	raw, unknown := s.foreseenWith(a)
 	words := []string{s.nested.Name()}
 	for _, w := range s.with {
@@ -337,7 +326,7 @@ func (s *planStep) foreseenProblem(err error, unknown []string) string {
 
 // foreseenWith is what with gives to the nested tool as far as that is known before
 // the run; in the place of a value that is not stands the reference.
-func (s *planStep) foreseenWith(a *Args) (raw map[string]given, unknown []string) {
+func (s *planStep) foreseenWith(a *callArgs) (raw map[string]given, unknown []string) {
 	raw = map[string]given{}
 	for _, w := range s.with {
 		watch := &callerWatch{Scope: scope{args: a}}
@@ -366,7 +355,7 @@ func (s *planStep) writtenWith(param string) string {
 
 // Upstream are the steps that a step waits for directly. Steps are named by path;
 // what is found stands beside the step, in the same try of what is around it.
-func (p *Plan) Upstream(step string) []string {
+func (p *compiledPlan) Upstream(step string) []string {
 	in, s := p.find(dag.ID(step))
 	if s == nil {
 		return nil
@@ -398,7 +387,7 @@ func (p *Plan) Upstream(step string) []string {
 
 // waves counts for every node how many steps must end one after another before
 // it.
-func (p *Plan) waves() map[dag.ID]int {
+func (p *compiledPlan) waves() map[dag.ID]int {
 	waves := map[dag.ID]int{}
 	for _, n := range p.graph.Nodes() { // in plan order: upstream comes first
 		depth := 0
@@ -415,7 +404,7 @@ func (p *Plan) waves() map[dag.ID]int {
 
 // Nested is the plan of the tool that the step with that path uses, nil for other
 // steps.
-func (p *Plan) Nested(step string) *Plan {
+func (p *compiledPlan) Nested(step string) *compiledPlan {
 	if _, s := p.find(dag.ID(step)); s != nil {
 		return s.nested
 	}
@@ -423,7 +412,7 @@ func (p *Plan) Nested(step string) *Plan {
 }
 
 // Step is the definition of the step with that path, nil when there is none.
-func (p *Plan) Step(path string) *tool.Step {
+func (p *compiledPlan) Step(path string) *tool.Step {
 	if _, s := p.find(dag.ID(path)); s != nil {
 		return s.def
 	}
@@ -432,7 +421,7 @@ func (p *Plan) Step(path string) *tool.Step {
 
 // Place is where the step with that path is written, the zero Pos when it is not
 // in a file.
-func (p *Plan) Place(path string) tool.Pos {
+func (p *compiledPlan) Place(path string) tool.Pos {
 	in, s := p.find(dag.ID(path))
 	switch {
 	case s == nil:

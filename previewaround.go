@@ -63,7 +63,7 @@ func (s secretSource) source(show func(*expr.Template) string) string {
 }
 
 // notified are the commands and addresses of the definition's notify.
-func (p *Plan) notified(mask func(string) string) (list []string) {
+func (p *compiledPlan) notified(mask func(string) string) (list []string) {
 	for _, n := range p.Definition.Notify {
 		if at := cmp.Or(n.Command, n.Webhook); at != nil {
 			list = append(list, mask(at.S))

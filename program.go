@@ -50,7 +50,7 @@ func (c *stepCompiler) program(s *planStep) {
 }
 
 // callsProgram says whether the tool is nothing but such a step.
-func (p *Plan) callsProgram() bool {
+func (p *compiledPlan) callsProgram() bool {
 	d := p.Definition
 	return d.Single && d.Steps[0].Kind == tool.Program
 }
@@ -74,7 +74,7 @@ func (q quietProgram) Run(ctx context.Context, c *dag.Call) (dag.Result, error) 
 // inOrder is all that the call was given as one JSON object: the parameters in the order
 // in which they are declared, then what is not declared by name. The digits of numbers
 // stay as they are.
-func (a *Args) inOrder() string {
+func (a *callArgs) inOrder() string {
 	all := a.All()
 	names := make([]string, 0, len(all))
 	for _, p := range a.plan.Definition.Parameters {

@@ -36,7 +36,7 @@ func (j *job) record() *Record {
 // kept are the definitions as a Store may keep them: what the session has learned to be
 // secret is masked, whether an author wrote it there as one or it comes from elsewhere
 // and stands there all the same.
-func (a *Args) kept() []tool.Source {
+func (a *callArgs) kept() []tool.Source {
 	list := slices.Clone(a.plan.sources)
 	for i := range list {
 		s := &list[i]
@@ -108,8 +108,8 @@ func (r *Record) file() string {
 }
 
 // compile is the plan of a recorded run, from the library that has its definitions.
-func (r *Record) compile(lib *tool.Library, name string) (*Plan, error) {
-	p, err := Compile(lib, name)
+func (r *Record) compile(lib *tool.Library, name string) (*compiledPlan, error) {
+	p, err := compileName(lib, name)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (r *Record) compile(lib *tool.Library, name string) (*Plan, error) {
 
 // bind binds the run's parameters again. more are the ones that were withheld; they
 // win, and for a retry may be any.
-func (r *Record) bind(p *Plan, w World, more map[string]any) (*Args, error) {
+func (r *Record) bind(p *compiledPlan, w World, more map[string]any) (*callArgs, error) {
 	given := make(map[string]any, len(r.Given)+len(more))
 	for k, v := range r.Given {
 		given[k] = v
@@ -142,7 +142,7 @@ func (r *Record) bind(p *Plan, w World, more map[string]any) (*Args, error) {
 	if len(bad.Problems) > 0 {
 		return nil, bad
 	}
-	return p.Bind(w, given)
+	return w.bind(p, given)
 }
 
 // withheld refuses parameters that are on record: a resumed run keeps them.
@@ -163,7 +163,7 @@ func (r *Record) withheld(more map[string]any) error {
 
 // same holds the parameters of a resumed run against those it began with: a
 // default may come from the environment, which may have changed.
-func (r *Record) same(a *Args) error {
+func (r *Record) same(a *callArgs) error {
 	now := a.shown()
 	bad := &ParamsError{Tool: r.Tool}
 	for name, was := range r.Params {
@@ -188,7 +188,7 @@ func equalJSON(x, y any) bool {
 
 // find is the step with that path, in whatever try, and the plan it stands in; nil
 // when there is none.
-func (p *Plan) find(path dag.ID) (*Plan, *planStep) {
+func (p *compiledPlan) find(path dag.ID) (*compiledPlan, *planStep) {
 	name, _, rest := path.Split()
 	switch s := p.byName[name]; {
 	case s == nil:

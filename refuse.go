@@ -91,7 +91,7 @@ func (b *binder) quoted(r expr.Ref, value string) string {
 }
 
 // mayBeOption says whether any caller's value begins with a dash.
-func (a *Args) mayBeOption() bool {
+func (a *callArgs) mayBeOption() bool {
 	for _, v := range a.values {
 		if !v.Caller || v.AllowDash {
 			continue

@@ -74,7 +74,7 @@ type StepResult struct {
 // mostUncollected is how many steps are listed without a thought for memory.
 const mostUncollected = 10_000
 
-func newResult(id string, p *Plan, params map[string]any, s *dag.State) *Result {
+func newResult(id string, p *compiledPlan, params map[string]any, s *dag.State) *Result {
 	res := &Result{ID: id, Tool: p.Name(), Status: dag.Interrupted, Params: params, Tolerated: []string{}, called: p.callsProgram()}
 	if p.Definition.Format == tool.Markdown {
 		res.page = p.Definition
@@ -207,7 +207,7 @@ func (r *Result) Step(path string) *StepResult {
 }
 
 // shown are the bound parameters as they may leave the process.
-func (a *Args) shown() map[string]any {
+func (a *callArgs) shown() map[string]any {
 	m := make(map[string]any, len(a.values))
 	for name, v := range a.values {
 		if !v.Absent {

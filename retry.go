@@ -100,7 +100,7 @@ func (g *Again) locate(steps []string) ([]dag.ID, error) {
 	for _, step := range steps {
 		found := g.tries(dag.ID(step).WithoutTries())
 		if len(found) == 0 {
-			return nil, g.past.Plan.noStep(step)
+			return nil, g.past.Plan.compiled.noStep(step)
 		}
 		all = append(all, found...)
 	}
@@ -175,7 +175,7 @@ func (e *AloneError) Error() string {
 // be compared and counts as the same.
 func (p *Past) changed(with map[string]any) []string {
 	var list []string
-	for _, prm := range p.Plan.params { // in the order of their defaults
+	for _, prm := range p.Plan.compiled.params { // in the order of their defaults
 		name := prm.def.Name
 		was, given := p.Record.Given[name]
 		now, again := with[name]
@@ -194,7 +194,7 @@ func (p *Past) changed(with map[string]any) []string {
 
 // mentioning are the plan's steps that mention a parameter: all of them when
 // something tool-wide does.
-func (p *Plan) mentioning(name string) []dag.ID {
+func (p *compiledPlan) mentioning(name string) []dag.ID {
 	var list []dag.ID
 	wide := p.wide(name)
 	for _, s := range p.steps {
@@ -273,7 +273,7 @@ func (g *Again) reuse(path, at dag.ID, r *dag.Result, dir string) (*dag.Result, 
 }
 
 // wide says whether something that holds for all steps mentions a parameter.
-func (p *Plan) wide(name string) bool {
+func (p *compiledPlan) wide(name string) bool {
 	texts := []*expr.Template{p.dir, p.temp, p.input}
 	for _, v := range p.environ {
 		texts = append(texts, v.Value)

@@ -11,7 +11,7 @@ import (
 )
 
 // schedules checks when the tool is to run by itself, and with which parameters.
-func (c *compiler) schedules(p *Plan) {
+func (c *compiler) schedules(p *compiledPlan) {
 	for i, s := range p.Definition.Schedules {
 		path := fmt.Sprintf("schedule[%d]", i)
 		zone := c.zone(s, path)
@@ -82,7 +82,7 @@ func (c *compiler) bounds(s *tool.Schedule, path string, zone *time.Location) {
 
 // scheduled holds the schedule's parameters against the tool's: nobody is there later to
 // hear what is wrong with them.
-func (c *compiler) scheduled(p *Plan, s *tool.Schedule, path string) {
+func (c *compiler) scheduled(p *compiledPlan, s *tool.Schedule, path string) {
 	given := map[string]*tool.Entry{}
 	var known []string
 	for _, prm := range p.params {
@@ -119,7 +119,7 @@ func (c *compiler) scheduled(p *Plan, s *tool.Schedule, path string) {
 
 // Given is values of a definition as parameters of a call. A number or boolean for a
 // parameter of type string is the text in the file, such as 1.10.
-func (p *Plan) Given(list []tool.Entry) map[string]any {
+func (p *compiledPlan) Given(list []tool.Entry) map[string]any {
 	given := make(map[string]any, len(list))
 	for _, e := range list {
 		given[e.Key] = e.Value.Data()

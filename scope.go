@@ -16,7 +16,7 @@ import (
 // mentioned; last is set for retry.when.
 type scope struct {
 	view dag.View
-	args *Args
+	args *callArgs
 	last *dag.Result
 }
 

@@ -83,7 +83,7 @@ type EnvironmentError struct {
 func (e *EnvironmentError) Error() string { return strings.Join(e.Problems, "\n") }
 
 // unfit is an EnvironmentError with the lines of err, nil for nil.
-func (a *Args) unfit(err error) error {
+func (a *callArgs) unfit(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (w *answers) once(source string, ask func() (string, error)) (string, error
 }
 
 // fetchSecrets gets the values of the tool's secrets and of its steps' and hides them.
-func (a *Args) fetchSecrets(ctx context.Context) error {
+func (a *callArgs) fetchSecrets(ctx context.Context) error {
 	a.fetched = map[string]string{}
 	var bad []error
 	for _, s := range a.plan.allSources() {
@@ -149,7 +149,7 @@ func (a *Args) fetchSecrets(ctx context.Context) error {
 // foreseen hides, from the start, what tools that a plan uses will take from the
 // process's variables, or from files of their own, and keep secret. A variable too short
 // to be hidden fails its tool.
-func (a *Args) foreseen(p *Plan, seen map[*Plan]bool) {
+func (a *callArgs) foreseen(p *compiledPlan, seen map[*compiledPlan]bool) {
 	if seen[p] {
 		return
 	}
@@ -175,7 +175,7 @@ func (a *Args) foreseen(p *Plan, seen map[*Plan]bool) {
 }
 
 // allSources are those of the tool and of its steps.
-func (p *Plan) allSources() []secretSource {
+func (p *compiledPlan) allSources() []secretSource {
 	list := slices.Clone(p.sourced)
 	p.each(func(s *planStep) { list = append(list, s.sourced...) })
 	return list
@@ -183,7 +183,7 @@ func (p *Plan) allSources() []secretSource {
 
 // fetch asks a source. The error is expr.ErrUnknown for a command where nothing may be
 // started.
-func (a *Args) fetch(ctx context.Context, s secretSource) (string, error) {
+func (a *callArgs) fetch(ctx context.Context, s secretSource) (string, error) {
 	var v string
 	var err error
 	switch {
@@ -210,7 +210,7 @@ func (a *Args) fetch(ctx context.Context, s secretSource) (string, error) {
 
 // fetchFile reads a file as far as the tool's own steps could: a confined tool is handed
 // nothing that they may not read.
-func (a *Args) fetchFile(s secretSource) (string, error) {
+func (a *callArgs) fetchFile(s secretSource) (string, error) {
 	path, err := s.file.Text(scope{args: a})
 	if err != nil {
 		return "", err
@@ -235,7 +235,7 @@ func (a *Args) fetchFile(s secretSource) (string, error) {
 	})
 }
 
-func (a *Args) fetchCommand(ctx context.Context, s secretSource) (string, error) {
+func (a *callArgs) fetchCommand(ctx context.Context, s secretSource) (string, error) {
 	if a.ahead {
 		return "", expr.ErrUnknown
 	}

@@ -12,7 +12,7 @@ import (
 // namedInside are the names in a definition that a secret may be about: parameters,
 // variables, and secrets with a source of their own, of the tool and of its steps. files
 // says that env files may give more.
-func (p *Plan) namedInside() (list []string, files bool) {
+func (p *compiledPlan) namedInside() (list []string, files bool) {
 	for _, prm := range p.params {
 		list = append(list, prm.def.Name)
 	}
@@ -35,7 +35,7 @@ func (p *Plan) namedInside() (list []string, files bool) {
 
 // lintSecrets warns of names in environment.secrets that look like misspelt ones of the
 // definition. The process may have a variable of that name all the same.
-func (c *compiler) lintSecrets(p *Plan) {
+func (c *compiler) lintSecrets(p *compiledPlan) {
 	names, files := p.namedInside()
 	if files || len(p.envFiles) > 0 {
 		return
@@ -54,7 +54,7 @@ func (c *compiler) lintSecrets(p *Plan) {
 // tellUnnamed tells of names in environment.secrets that are nowhere, so that nothing is
 // hidden, and look like one that is: others are of variables that need not be set. What env
 // files of steps hold is not known yet: with such files it tells nothing.
-func (a *Args) tellUnnamed() {
+func (a *callArgs) tellUnnamed() {
 	names, files := a.plan.namedInside()
 	if files {
 		return

@@ -13,7 +13,7 @@ import (
 // a handler. Steps of one list stand in one graph and are ordered together.
 type sequenceCompiler struct {
 	*compiler
-	plan    *Plan // of the tool, whichever list it is
+	plan    *compiledPlan // of the tool, whichever list it is
 	steps   []*tool.Step
 	path    string // of the list, for diagnostics
 	names   names  // of everything around the list, and of the list itself
@@ -87,7 +87,7 @@ func (c *stepCompiler) all(h *handler) *planStep {
 func (c *stepCompiler) group(s *planStep) {
 	inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: c.step.Steps, path: c.key("steps"),
 		names: c.names.and(c.step.Steps), said: c.said, kept: c.kept}
-	s.nested = &Plan{Definition: c.plan.Definition, group: true}
+	s.nested = &compiledPlan{Definition: c.plan.Definition, group: true}
 	s.nested.steps = inner.compile()
 	c.edges = append(c.edges, inner.outside...)
 	for _, in := range s.nested.steps {
@@ -110,7 +110,7 @@ func (c *stepCompiler) mention(name string, streams steps.Streams) {
 }
 
 // each calls visit for every step of the tool, those in groups too.
-func (p *Plan) each(visit func(*planStep)) {
+func (p *compiledPlan) each(visit func(*planStep)) {
 	for _, s := range p.steps {
 		visit(s)
 		if s.nested != nil && s.nested.group {

@@ -47,7 +47,7 @@ func (e *Engine) toolDir() string {
 
 // toolFile is a file that a tool has to itself in the state of its user; "" where the
 // engine keeps no state.
-func (a *Args) toolFile(def *tool.Definition, name string) string {
+func (a *callArgs) toolFile(def *tool.Definition, name string) string {
 	if a.tools == "" {
 		return ""
 	}
@@ -55,7 +55,7 @@ func (a *Args) toolFile(def *tool.Definition, name string) string {
 }
 
 // toolEnv is the environment of a tool in JavaScript.
-func (a *Args) toolEnv(def *tool.Definition, m *tool.Module) (*toolEnv, error) {
+func (a *callArgs) toolEnv(def *tool.Definition, m *tool.Module) (*toolEnv, error) {
 	return openToolEnv(a.toolFile(def, ".env"), a.world.vars, a.session.Mask(), m)
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // toolWide compiles what holds for all steps and so may not mention any.
-func (c *compiler) toolWide(p *Plan, n names) {
+func (c *compiler) toolWide(p *compiledPlan, n names) {
 	def := p.Definition
 	for _, v := range c.environment(def, def.Environment, "environment", n) {
 		if c.mentionsNoStep(v.at, v.Value.Refs()) {

@@ -13,9 +13,9 @@ import (
 var ErrNeverBegan = errors.New("the run could not begin: there is nothing to go on with; start a new one")
 
 // unbegun is the plan of a run that could not begin, which has no steps.
-func (r *Record) unbegun() *Plan {
+func (r *Record) unbegun() *compiledPlan {
 	graph, _ := dag.New(nil, dag.Settings{}) // cannot fail without nodes
-	return &Plan{Definition: &tool.Definition{Name: r.Tool}, graph: graph}
+	return &compiledPlan{Definition: &tool.Definition{Name: r.Tool}, graph: graph}
 }
 
 // begun is an error for a run that never began.

@@ -9,7 +9,7 @@ import (
 )
 
 // nested compiles the tool a step uses.
-func (c *compiler) nested(user *tool.Definition, s *planStep, keep bool) *Plan {
+func (c *compiler) nested(user *tool.Definition, s *planStep, keep bool) *compiledPlan {
 	def := c.lookup(user, s.def.UseTool)
 	if def == nil {
 		return nil
@@ -63,7 +63,7 @@ func hintFor(err error) string {
 }
 
 // checkWith holds a use-tool step's with against the tool's parameters.
-func (c *compiler) checkWith(user *tool.Definition, s *tool.Step, p *Plan) {
+func (c *compiler) checkWith(user *tool.Definition, s *tool.Step, p *compiledPlan) {
 	given := map[string]bool{}
 	var known []string
 	for _, prm := range p.params {

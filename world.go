@@ -40,6 +40,11 @@ func (w *World) context() context.Context {
 	return w.ctx
 }
 
+// bind binds a caller's parameters.
+func (w *World) bind(p *compiledPlan, params map[string]any) (*callArgs, error) {
+	return p.bindCall(w.context(), w.filled(), params)
+}
+
 // filled is the world of a call, with every gap filled from the process.
 func (w *World) filled() *callWorld {
 	return (&callWorld{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Env: w.Env, Time: w.Time, AllowDash: w.AllowDash, JavaScript: w.JavaScript}).filled()
