@@ -46,7 +46,7 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	path := dag.ID(fmt.Sprintf("%s/call%d-%s", t.call.Path, t.calls.Add(1), name))
 	a.inherit(outer)
 	a.calling = chain
-	if err := a.begin(ctx, outer.session, t.call.Run, path); err != nil {
+	if err := a.begin(ctx, outer.Session(), t.call.Run, path); err != nil {
 		return nil, err
 	}
 	res, err := runInside(ctx, plan.graph, a, path)

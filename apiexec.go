@@ -61,7 +61,7 @@ func (t *toolAPI) exec(ctx context.Context, args json.RawMessage) (any, error) {
 	path := dag.ID(fmt.Sprintf("%s/exec%d-%s", t.call.Path, t.calls.Add(1), filepath.Base(in.Command)))
 	var res dag.Result // the graph's holds one stream alone
 	watch := dag.RunnerFunc(func(ctx context.Context, c *dag.Call) (_ dag.Result, err error) {
-		res, err = in.hands().Run(ctx, c)
+		res, err = in.command().Run(ctx, c)
 		return res, err
 	})
 	graph, err := dag.New([]dag.Node{{ID: "command", Runner: watch, Policy: dag.Policy{Timeout: limit}}}, dag.Settings{})
@@ -131,8 +131,8 @@ func (execNames) Symbol(id string) expr.Symbol {
 // execTemplate is the command line of every program: its words are values, never text.
 var execTemplate, _ = expr.ParseTemplate("{PROGRAM} {ARGS}", expr.Argv, execNames{})
 
-// hands are the command that runs the program.
-func (e execution) hands() *steps.Command {
+// command is the command that runs the program.
+func (e execution) command() *steps.Command {
 	c := &steps.Command{Template: execTemplate, Keep: steps.Stdout | steps.Stderr}
 	if e.Cwd != "" {
 		c.Dir = expr.Literal(e.Cwd)

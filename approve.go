@@ -59,7 +59,7 @@ func (p *approval) Describe(show func(*expr.Template) string) string { return sh
 func (p *approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	a := c.Args().(*callArgs)
 	failed := func(reason, message string) (dag.Result, error) {
-		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reason, Message: a.session.Mask().String(message), Permanent: true}, nil
+		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reason, Message: a.Session().Mask().String(message), Permanent: true}, nil
 	}
 	text, err := p.prompt.Text(a.Scope(c.View))
 	switch {
@@ -68,7 +68,7 @@ func (p *approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	case !a.answerable:
 		return failed(steps.ReasonUnanswered, "nobody can be asked, and the run is not kept, so that nobody could answer later")
 	}
-	w := &dag.Wait{Kind: waitsForPerson, Asks: true, Prompt: bounded(a.session.Mask().String(text))}
+	w := &dag.Wait{Kind: waitsForPerson, Asks: true, Prompt: bounded(a.Session().Mask().String(text))}
 	if p.def.Form != nil {
 		if w.Form, err = json.Marshal(p.def.Form); err != nil {
 			return dag.Result{}, err
@@ -98,7 +98,7 @@ func (p *approval) late(a *callArgs, c *dag.Call) (*dag.Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.Stdout, err = a.session.Text(c.Path+"@late", c.Attempt, string(text)); err != nil {
+		if r.Stdout, err = a.Session().Text(c.Path+"@late", c.Attempt, string(text)); err != nil {
 			return nil, err
 		}
 	}

@@ -85,6 +85,16 @@ func (a *callArgs) begin(ctx context.Context, session *steps.Session, run string
 	return a.makeTemp(run, path)
 }
 
+// foresee readies arguments for a look at what a call would do, in which nothing may be
+// started. They have a session that is nothing but a mask, and are of no use afterwards.
+func (a *callArgs) foresee() { a.session, a.ahead = &steps.Session{}, true }
+
+// foreseeInside is foresee for a tool that the tool of outer uses. guessed says that some of
+// the values stand for what only a run knows.
+func (a *callArgs) foreseeInside(outer *callArgs, guessed bool) {
+	a.session, a.ahead, a.guessed, a.confine = outer.session, true, guessed, a.confine.Within(outer.confine)
+}
+
 // findDir finds the directory the tool's steps start in.
 func (a *callArgs) findDir() error {
 	a.dir = a.world.Workspace
@@ -209,7 +219,7 @@ func (a *callArgs) maskEarly() error {
 	a.foreseen(a.plan, map[*compiledPlan]bool{})
 	var err error
 	a.plan.each(func(s *planStep) {
-		if err == nil && s.hands() != nil {
+		if err == nil && s.baseCommand() != nil {
 			err = a.maskValues(s)
 		}
 	})
@@ -218,7 +228,7 @@ func (a *callArgs) maskEarly() error {
 
 // maskValues masks what of a step's masked-values is known before it starts.
 func (a *callArgs) maskValues(s *planStep) error {
-	for _, t := range s.hands().Masked {
+	for _, t := range s.baseCommand().Masked {
 		if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Step || r.Class == expr.Local }) {
 			continue
 		}
@@ -265,8 +275,8 @@ func (p *compiledPlan) literals(seen map[*compiledPlan]bool) (list []string) {
 		}
 	}
 	for _, s := range p.steps {
-		if hands := s.hands(); hands != nil {
-			for _, t := range hands.Masked {
+		if base := s.baseCommand(); base != nil {
+			for _, t := range base.Masked {
 				add(t)
 			}
 		}

@@ -60,9 +60,10 @@ type openQuestion struct {
 // anybody says whether there is somebody who could answer, now or later.
 func (k *asking) anybody() bool { return k.ask != nil || k.store != nil }
 
-// asks makes the asking of a run.
-func (e *Engine) asks(j *job) *asking {
-	k := &asking{run: j.id, tool: j.plan.Name(), ask: j.approval, store: e.config.Store, ledger: j.ledger, session: j.session,
+// newAsking makes the asking of a run. ask and store may be nil; ledger is nil where the run
+// is not kept. notify hears of what went wrong.
+func newAsking(run, tool string, ask func(context.Context, Question) (Answer, error), store Store, ledger Ledger, session *steps.Session, notify func(steps.Notice)) *asking {
+	k := &asking{run: run, tool: tool, ask: ask, store: store, ledger: ledger, session: session, notify: notify,
 		open: map[uint64]openQuestion{}, early: map[uint64]Answer{}}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	return k

@@ -81,7 +81,7 @@ func (c cachedStep) Run(ctx context.Context, call *dag.Call) (dag.Result, error)
 		return c.run.Run(ctx, call)
 	case err != nil:
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true,
-			Message: a.session.Mask().String(err.Error())}, nil
+			Message: a.Session().Mask().String(err.Error())}, nil
 	}
 	k.step = c.identity(k.store, a, call.Path)
 	k.step.Sweep(k.on.dir)
@@ -109,8 +109,8 @@ type keeper struct {
 
 // tell says why there is no use of the cache. People can do without it.
 func (k *keeper) tell(what string, err error) {
-	k.args.session.Notify(steps.Notice{Code: steps.NoticeNotKept, Step: k.call.Path,
-		Message: k.args.session.Mask().String(fmt.Sprintf("the result of step %s is %s: %v", k.call.Path, what, err))})
+	k.args.Session().Notify(steps.Notice{Code: steps.NoticeNotKept, Step: k.call.Path,
+		Message: k.args.Session().Mask().String(fmt.Sprintf("the result of step %s is %s: %v", k.call.Path, what, err))})
 }
 
 // reuse is the kept result, where there is one that holds.
@@ -163,7 +163,7 @@ func (k *keeper) result(e *cache.Entry, stdout, stderr string) (res dag.Result, 
 		}
 		res.Structured = true
 	}
-	res.Stdout, err = k.args.session.Text(k.call.Path, k.call.Attempt, string(text))
+	res.Stdout, err = k.args.Session().Text(k.call.Path, k.call.Attempt, string(text))
 	return res, err
 }
 
@@ -184,7 +184,7 @@ var (
 
 // refuse looks for secrets.
 func (k *keeper) refuse(r io.Reader) error {
-	secret, err := k.args.session.Mask().Holds(r)
+	secret, err := k.args.Session().Mask().Holds(r)
 	if err == nil && secret {
 		err = errSecret
 	}

@@ -52,7 +52,7 @@ func (s *planStep) depends(ctx context.Context, store *cache.Store, a *callArgs,
 		return nil, err
 	}
 	for i := range d.components { // for people; the hashes have the names as they are
-		d.components[i].Name = a.session.Mask().String(d.components[i].Name)
+		d.components[i].Name = a.Session().Mask().String(d.components[i].Name)
 	}
 	return &d.dependence, nil
 }
@@ -147,9 +147,9 @@ func (d *depender) definition(f *steps.Fingerprint) {
 // cannot be seen; key is there for that.
 func (d *depender) function() error {
 	a := d.args
-	d.dir = a.dir
+	d.dir = a.Dir()
 	d.add(cache.Definition, "kind", string(d.step.def.Kind))
-	d.add(cache.Definition, "working-directory", a.dir)
+	d.add(cache.Definition, "working-directory", a.Dir())
 	values := map[string]any{}
 	unknown := false
 	for _, prm := range a.plan.params {

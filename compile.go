@@ -257,16 +257,16 @@ func (c *compiler) steps(p *compiledPlan, n names, keep bool, said interrupt) {
 		}
 	}
 	for _, s := range p.steps {
-		s.keep(c, def, all.kept, keep)
+		c.keep(s, def, all.kept, keep)
 	}
 	c.lint(p)
 	c.warnSecurity(p)
 	c.lintSecrets(p)
 }
 
-// keep tells the step's hands which of its streams others read: what kept says by
-// name, and the output where it is that of a loop or of what holds the step.
-func (s *planStep) keep(c *compiler, def *tool.Definition, kept map[string]steps.Streams, output bool) {
+// keep tells the command or script of a step which of its streams others read: what kept
+// says by name, and the output where it is that of a loop or of what holds the step.
+func (c *compiler) keep(s *planStep, def *tool.Definition, kept map[string]steps.Streams, output bool) {
 	streams := kept[s.def.Name]
 	if output || s.loop != nil {
 		streams |= steps.Stdout
@@ -276,20 +276,20 @@ func (s *planStep) keep(c *compiler, def *tool.Definition, kept map[string]steps
 			streams |= read(r)
 		}
 	}
-	for _, hands := range []dag.Runner{s.run, s.policy.Fallback} {
-		if cmd := commandOf(hands); cmd != nil {
+	for _, runner := range []dag.Runner{s.run, s.policy.Fallback} {
+		if cmd := commandOf(runner); cmd != nil {
 			cmd.Keep = streams
 		}
 	}
 	if s.script != nil {
-		s.script.hands.Keep = streams
+		s.script.base.Keep = streams
 	}
 	switch s.def.Kind {
 	case tool.UseTool:
 		s.nested = c.nested(def, s, streams&steps.Stdout != 0)
 	case tool.Group:
 		for _, in := range s.nested.steps {
-			in.keep(c, def, kept, streams&steps.Stdout != 0)
+			c.keep(in, def, kept, streams&steps.Stdout != 0)
 		}
 	}
 }

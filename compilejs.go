@@ -19,7 +19,7 @@ func (c *stepCompiler) javaScript(s *planStep) {
 	c.plan.scripts[c.step.Name] = true
 	c.inert("a step of JavaScript", "remove it; what the script needs stands in params, steps and env",
 		"environment", "env-files", "output.masked-values", "output.mode", "output.buffer-limit", "output.truncation")
-	r := &planScript{def: def, hands: c.hands(nil, ""), locals: c.names.localNames()}
+	r := &planScript{def: def, base: c.baseCommand(nil, ""), locals: c.names.localNames()}
 	if def.Module != nil {
 		r.script = hooks.CompileModule(def.Module)
 	} else {

@@ -213,7 +213,7 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 	if t == nil {
 		return nil
 	}
-	cmd := c.hands(t, shell)
+	cmd := c.baseCommand(t, shell)
 	if sh == expr.Cmd {
 		c.percentRead(at, key, cmd)
 	}
@@ -255,11 +255,11 @@ func (c *stepCompiler) foreign(at *tool.Text, key, shell string) *steps.Command 
 			Hint:    fmt.Sprintf("pass it by environment: {variables: {NAME: %q}} and read NAME in the script", r.String())})
 		return nil
 	}
-	return c.hands(t, shell)
+	return c.baseCommand(t, shell)
 }
 
-// hands puts everything around the command together.
-func (c *stepCompiler) hands(t *expr.Template, shell string) *steps.Command {
+// baseCommand puts everything around the command together.
+func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Command {
 	s, tl, n := c.step, c.plan.Definition, c.names
 	cmd := &steps.Command{Template: t, Shell: shell, Strict: tl.Strict, Detach: s.Detach, Limit: s.Output.BufferLimit,
 		NoTruncation: s.Output.Truncation != nil && !*s.Output.Truncation}

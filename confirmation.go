@@ -36,10 +36,10 @@ func (p *compiledPlan) confirm(ctx, outer context.Context, a *callArgs) (*Confir
 func (p *compiledPlan) masked(ctx context.Context, a *callArgs, c *Confirmation) *Confirmation {
 	copied := *a
 	p.preview(ctx, &copied) // it collects the secrets; what else is wrong the run tells
-	if copied.session == nil {
+	if copied.Session() == nil {
 		return c
 	}
-	m := copied.session.Mask()
+	m := copied.Session().Mask()
 	hidden := &Confirmation{Title: m.String(c.Title), Text: m.String(c.Text)}
 	if c.Diff != nil {
 		hidden.Diff = c.Diff.masked(m)

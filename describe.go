@@ -13,11 +13,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Bounds of a sentence that says what a call will do, in characters.
-const (
-	mostDescribed = 240 // all of it
-	mostValue     = 60  // of one parameter
-)
+// mostDescribed bounds a sentence that says what a call will do, in characters.
+const mostDescribed = 240
+
+// mostValue bounds one parameter in such a sentence.
+const mostValue = 60
 
 // describe says in one sentence what a call will do. a is not used up. Secrets are masked.
 func (p *compiledPlan) describe(ctx context.Context, a *callArgs) string {
@@ -25,8 +25,8 @@ func (p *compiledPlan) describe(ctx context.Context, a *callArgs) string {
 	v, err := p.preview(ctx, &copied)
 	if g := p.goTool(); g != nil && g.Describe != nil {
 		if text, ok := g.described(a.stepInput().Params); ok {
-			if copied.session != nil {
-				text = copied.session.Mask().String(text)
+			if copied.Session() != nil {
+				text = copied.Session().Mask().String(text)
 			}
 			return oneLine(text, mostDescribed)
 		}

@@ -302,3 +302,14 @@ func DefaultStateDir() string {
 	}
 	return filepath.Join(at, ".local", "state", "flowrun")
 }
+
+// ExplainCache compares what the step with that path depends on now with its kept
+// result, and changes nothing. Errors: those of Plan.Bind, a *StepError, a
+// *NotCachedError, an input that cannot be read.
+func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params map[string]any, w World) (*CacheExplanation, error) {
+	a, err := w.bind(p.compiled, params)
+	if err != nil {
+		return nil, err
+	}
+	return explainCache(ctx, p.compiled, a, path, e.config.cacheDir())
+}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cache"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // CacheVerdict is what would become of a step's kept result.
@@ -53,16 +52,9 @@ func (e *NotCachedError) Error() string {
 	return fmt.Sprintf("step %s of tool %s has no cache; %s", e.Step, e.Tool, e.Hint)
 }
 
-// ExplainCache compares what the step with that path depends on now with its kept
-// result, and changes nothing. Errors: those of Plan.Bind, a *StepError, a
-// *NotCachedError, an input that cannot be read.
-func (e *Engine) ExplainCache(ctx context.Context, plan *Plan, path string, params map[string]any, w World) (*CacheExplanation, error) {
-	p := plan.compiled
-	a, err := w.bind(p, params)
-	if err != nil {
-		return nil, err
-	}
-	a.session, a.ahead = &steps.Session{}, true // nothing but a mask
+// explainCache compares what a step depends on now with its result in the cache in dir.
+func explainCache(ctx context.Context, p *compiledPlan, a *callArgs, path, dir string) (*CacheExplanation, error) {
+	a.foresee()
 	s, a, err := p.foresee(ctx, a, dag.ID(path))
 	if err != nil {
 		return nil, err
@@ -79,7 +71,6 @@ func (e *Engine) ExplainCache(ctx context.Context, plan *Plan, path string, para
 		return nil, &NotCachedError{p.Name(), path, "add cache: {inputs: [...], outputs: [...]} to it"}
 	}
 	x := &CacheExplanation{Schema: ExplainCacheSchema, Tool: p.Name(), Step: path, Reasons: []CacheReason{}, Unknown: []string{}}
-	dir := e.config.cacheDir()
 	if dir == "" {
 		return nil, errors.New("cannot explain the cache: the engine has none; set Config.CacheDir")
 	}
@@ -130,7 +121,7 @@ func (p *compiledPlan) reach(ctx context.Context, a *callArgs, path dag.ID) (*pl
 	for _, param := range unknown { // it was bound to the reference as it is written
 		delete(inner.values, param)
 	}
-	inner.session, inner.ahead = a.session, true
+	inner.foreseeInside(a, len(unknown) > 0)
 	return s.nested.foresee(ctx, inner, rest)
 }
 

@@ -26,8 +26,8 @@ type Command struct {
 	Answer func(stdout, stderr string) *Content
 }
 
-// hands are the command as the engine has it.
-func (m *Command) hands() *steps.Command {
+// command is the command as the engine has it.
+func (m *Command) command() *steps.Command {
 	c := &steps.Command{Keep: steps.Stdout | steps.Stderr, Detach: m.Detach}
 	if len(m.Args) > 0 {
 		c.Template = expr.LiteralArgv(m.Args)
@@ -52,12 +52,12 @@ func (m *Command) run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 		limited, cancel = context.WithTimeoutCause(ctx, m.Timeout, dag.ErrTimeout)
 		defer cancel()
 	}
-	res, err := m.hands().Run(limited, c)
+	res, err := m.command().Run(limited, c)
 	switch {
 	case err != nil:
 		return res, err
 	case res.Status == dag.Succeeded && m.Answer != nil:
-		res.Content = m.Answer(raw(res.Stdout), raw(res.Stderr)).masked(c.Args().(*callArgs).session.Mask())
+		res.Content = m.Answer(raw(res.Stdout), raw(res.Stderr)).masked(c.Args().(*callArgs).Session().Mask())
 	case res.Status != dag.Succeeded && limited.Err() != nil && ctx.Err() == nil:
 		res.Status, res.ExitCode, res.Reason = dag.TimedOut, dag.ExitTimeout, dag.ReasonTimeout
 		res.Message = fmt.Sprintf("it did not end within %v", m.Timeout)

@@ -111,7 +111,7 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 	}
 	res.Status = dag.Succeeded
 	if content, ok := v.(*Content); ok {
-		res.Content = content.masked(a.session.Mask())
+		res.Content = content.masked(a.Session().Mask())
 		v = content.Text()
 	}
 	text, isText := v.(string)
@@ -126,13 +126,13 @@ func (g goRunner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err err
 		}
 		res.Structured = true
 	}
-	res.Stdout, err = a.session.Text(c.Path, c.Attempt, text)
+	res.Stdout, err = a.Session().Text(c.Path, c.Attempt, text)
 	return res, err
 }
 
 // stepInput is what a step written in Go is given of a call.
 func (a *callArgs) stepInput() *StepInput {
-	in := &StepInput{Params: map[string]any{}, Dir: cmp.Or(a.dir, a.world.Workspace), Workspace: a.world.Workspace}
+	in := &StepInput{Params: map[string]any{}, Dir: cmp.Or(a.Dir(), a.world.Workspace), Workspace: a.world.Workspace}
 	for name, v := range a.All() {
 		in.Params[name] = clone(v)
 	}
@@ -163,7 +163,7 @@ func clone(v any) any {
 }
 
 func goFailure(a *callArgs, err error) dag.Result {
-	r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonExit, Message: a.session.Mask().String(err.Error())}
+	r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonExit, Message: a.Session().Mask().String(err.Error())}
 	var exit *ExitError
 	if errors.As(err, &exit) && exit.Code != 0 {
 		r.ExitCode = exit.Code

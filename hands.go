@@ -70,7 +70,7 @@ func (p *compiledPlan) streams(to steps.StreamTo) []*tool.Step {
 		if s.nested != nil {
 			list = append(list, s.nested.streams(to)...)
 		}
-		if hands := s.hands(); hands != nil && hands.Stream != nil && hands.Stream.To == to {
+		if base := s.baseCommand(); base != nil && base.Stream != nil && base.Stream.To == to {
 			list = append(list, s.def)
 		}
 	}

@@ -54,8 +54,8 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := e.ready(ctx, j, live); err != nil {
 		return nil, errors.Join(err, j.disown())
 	}
-	j.asking = e.asks(j)
-	j.asking.notify, j.args.answerable = live.notify, j.asking.anybody()
+	j.asking = newAsking(j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, live.notify)
+	j.args.answerable = j.asking.anybody()
 	if j.resumes() && j.begun != nil {
 		j.begun()
 	}

@@ -20,7 +20,7 @@ func (r *jsRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	if why := unconfined(a.confine, workInScript); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}
-	res, err := r.hands.Do(ctx, c, func(w *steps.Work) (dag.Result, error) {
+	res, err := r.base.Do(ctx, c, func(w *steps.Work) (dag.Result, error) {
 		call := &jsCall{jsRunner: r, args: a, call: c, work: w}
 		return call.run(ctx)
 	})

@@ -58,7 +58,7 @@ func (c *jsCall) broken(e *hooks.Error) dag.Result {
 
 // clean is a Problem without secrets.
 func (c *jsCall) clean(p *dag.Problem) *dag.Problem {
-	mask := c.args.session.Mask().String
+	mask := c.args.Session().Mask().String
 	p.Code, p.Solution = mask(p.Code), mask(p.Solution)
 	return p
 }

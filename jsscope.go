@@ -136,13 +136,13 @@ func nameable(name string) bool {
 func localValue(sc scope, name string) (any, error) {
 	ref := expr.Ref{Class: expr.Local, Root: name}
 	if name != "run" {
-		v, err := sc.lookup(ref)
+		v, err := sc.lookupLocal(ref)
 		return v.V, err
 	}
 	run := map[string]any{}
 	for _, field := range runFields {
 		ref.Path = []expr.Segment{{Field: field}}
-		v, err := sc.lookup(ref)
+		v, err := sc.lookupLocal(ref)
 		if err != nil {
 			return nil, err
 		}

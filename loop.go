@@ -122,7 +122,7 @@ func (l *loopItems) Digest() string {
 	sum := sha256.New()
 	enc := json.NewEncoder(sum)
 	for _, v := range l.list {
-		if err := enc.Encode(masked(l.args.session.Mask(), v)); err != nil {
+		if err := enc.Encode(masked(l.args.Session().Mask(), v)); err != nil {
 			return "" // what has no JSON cannot be compared
 		}
 	}
@@ -168,7 +168,7 @@ func (l *planLoop) keys(items *loopItems, v dag.View) ([]string, error) {
 		}
 	}
 	for i, key := range keys {
-		keys[i] = cleanKey(items.args.session.Mask().String(key))
+		keys[i] = cleanKey(items.args.Session().Mask().String(key))
 	}
 	if l.matrix != nil {
 		distinct(keys)
@@ -245,7 +245,7 @@ func (s *planStep) gather(v dag.View, items []*dag.Result, r *dag.Result) {
 		b.WriteByte('[')
 	}
 	b.WriteString("]\n") // a reference strips it
-	out, err := a.session.Text(v.Path(), 1, b.String())
+	out, err := a.Session().Text(v.Path(), 1, b.String())
 	if err == nil {
 		r.Stdout = out
 		out.Truncated = out.Truncated || cut
@@ -253,7 +253,7 @@ func (s *planStep) gather(v dag.View, items []*dag.Result, r *dag.Result) {
 	}
 	if r.Status == dag.Succeeded {
 		r.Status, r.ExitCode, r.Reason = dag.Failed, 1, "output"
-		r.Message = a.session.Mask().String(fmt.Sprintf("cannot write the loop's output: %v", err))
+		r.Message = a.Session().Mask().String(fmt.Sprintf("cannot write the loop's output: %v", err))
 	}
 }
 
@@ -279,8 +279,8 @@ type local struct {
 	outer  *local
 }
 
-// lookup finds what a name stands for in an item, or in a handler.
-func (s scope) lookup(r expr.Ref) (expr.Value, error) {
+// lookupLocal finds what a name stands for in an item, or in a handler.
+func (s scope) lookupLocal(r expr.Ref) (expr.Value, error) {
 	if r.Root == "run" {
 		return s.outcome(r)
 	}

@@ -44,8 +44,11 @@ func preOf(def *tool.Definition) *tool.Step {
 	return nil
 }
 
+// randomID is the variable of a text that only this run has.
+const randomID = "RANDOM_ID"
+
 // constants are fixed for a run (S0-068), by the names that scopes know.
-var constants = map[string]string{"date": "DATE", "time": "TIME", "random_id": "RANDOM_ID"}
+var constants = map[string]string{"date": "DATE", "time": "TIME", "random_id": randomID}
 
 // Symbol says what id stands for. The words of the format come before parameters.
 func (n markdownNames) Symbol(id string) expr.Symbol {

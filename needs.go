@@ -143,8 +143,8 @@ func (n *needs) limit(path dag.ID, o *dag.Output) int64 {
 		if s == nil {
 			continue
 		}
-		if hands := s.hands(); hands != nil && hands.Limit > 0 && (id == path || r != nil && r.Stdout != nil && r.Stdout.File == o.File) {
-			return hands.Limit
+		if base := s.baseCommand(); base != nil && base.Limit > 0 && (id == path || r != nil && r.Stdout != nil && r.Stdout.File == o.File) {
+			return base.Limit
 		}
 	}
 	return steps.DefaultLimit

@@ -1,6 +1,18 @@
 package flowrun
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
+
+// foreseen is what a run of a plan with these arguments would do.
+func foreseen(ctx context.Context, p *compiledPlan, a *callArgs) (*Preview, error) {
+	v, err := p.preview(ctx, a)
+	if err == nil {
+		v.Needs = needsOf(p)
+	}
+	return v, err
+}
 
 // needsOf are what a run of a plan takes at its start.
 func needsOf(p *compiledPlan) []Need {

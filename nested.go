@@ -23,7 +23,7 @@ func (s *planStep) bind(ctx context.Context, c *dag.Call) (dag.Args, error) {
 		return nil, outer.withoutSecrets(err)
 	}
 	a.inherit(outer)
-	return a, a.withoutSecrets(a.begin(ctx, outer.session, c.Run, c.Path))
+	return a, a.withoutSecrets(a.begin(ctx, outer.Session(), c.Run, c.Path))
 }
 
 func (s *planStep) withValues(sc scope) (map[string]given, error) {

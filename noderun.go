@@ -17,7 +17,7 @@ import (
 // runNode runs a tool that says runtime: node under Node.js: as a command of the step, in
 // a process group of its own that is stopped as any other, with the same api.
 func (c *jsCall) runNode(ctx context.Context, call hooks.Call) (dag.Result, error) {
-	dir, err := os.MkdirTemp(c.args.temp, "flowrun-node-")
+	dir, err := os.MkdirTemp(c.args.Temp(), "flowrun-node-")
 	if err != nil {
 		return dag.Result{}, err
 	}
@@ -54,7 +54,7 @@ func (c *jsCall) runNode(ctx context.Context, call hooks.Call) (dag.Result, erro
 func (c *jsCall) process(ctx context.Context, in execution) (*dag.Result, string, error) {
 	var printed string
 	watch := dag.RunnerFunc(func(ctx context.Context, call *dag.Call) (dag.Result, error) {
-		res, err := in.hands().Run(ctx, call)
+		res, err := in.command().Run(ctx, call)
 		printed = raw(res.Stderr)
 		return res, err
 	})

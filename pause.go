@@ -80,7 +80,7 @@ func (p pause) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 		}
 		if err != nil {
 			return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true,
-				Message: a.session.Mask().String(fmt.Sprintf("cannot wait: %v; %s", err, momentHint))}, nil
+				Message: a.Session().Mask().String(fmt.Sprintf("cannot wait: %v; %s", err, momentHint))}, nil
 		}
 	}
 	if !until.After(now) {

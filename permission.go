@@ -233,7 +233,7 @@ func (g *Again) Tools() []UsedTool { return g.plan.Tools() }
 // those of Plan.Preview.
 func (g *Again) Preview() (*Preview, error) {
 	a := *g.args // which the run itself is to begin
-	return g.plan.preview(context.Background(), &a)
+	return foreseen(context.Background(), g.plan, &a)
 }
 
 // queues says whether a run of the plan has needs at its start.

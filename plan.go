@@ -40,7 +40,7 @@ type compiledPlan struct {
 	sourced  []secretSource  // tool-wide
 	gates    []dag.ID        // joins that handlers see the run's outcome at
 	loops    map[string]bool // steps that loop, those in groups too
-	size     int64           // see Size
+	size     int64           // how many steps a run has, at most mostCounted
 	cleans   bool            // it has a cleanup, or a tool that it uses has
 	scripts  map[string]bool // steps of JavaScript, those in groups too
 	group    bool            // the steps of a group: a graph within its tool's
@@ -80,11 +80,11 @@ type planStep struct {
 	cache     *cacheRule               // nil: it always runs
 }
 
-// hands are what a step has beside its command or its script: environment, output and
+// baseCommand is what a step has beside its command or its script: environment, output and
 // what is masked. nil for steps without either.
-func (s *planStep) hands() *steps.Command {
+func (s *planStep) baseCommand() *steps.Command {
 	if s.script != nil {
-		return s.script.hands
+		return s.script.base
 	}
 	return s.command
 }
@@ -105,22 +105,6 @@ func (p *compiledPlan) withKey() string {
 
 // Name is the tool's name.
 func (p *compiledPlan) Name() string { return p.Definition.Name }
-
-// Sources are the definitions it was compiled from, its own first: compiled from a
-// tool.Library.Snapshot of them it is the same. Those made in Go are not among them.
-func (p *compiledPlan) Sources() []tool.Source { return slices.Clone(p.sources) }
-
-// Graph is the graph the plan runs.
-func (p *compiledPlan) Graph() *dag.Graph { return p.graph }
-
-// Steps are the names of the tool's own steps in plan order.
-func (p *compiledPlan) Steps() []string {
-	list := make([]string, len(p.steps))
-	for i, s := range p.steps {
-		list[i] = s.def.Name
-	}
-	return list
-}
 
 // StepError says that a plan has no step of that name.
 type StepError struct {
@@ -323,11 +307,11 @@ func (p *compiledPlan) Secret(param string) bool {
 	}
 	secret := false
 	p.each(func(s *planStep) {
-		hands := s.hands()
-		if hands == nil {
+		base := s.baseCommand()
+		if base == nil {
 			return
 		}
-		for _, t := range hands.Masked {
+		for _, t := range base.Masked {
 			secret = secret || slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Parameter && r.Root == param })
 		}
 	})
@@ -387,12 +371,12 @@ func (p *compiledPlan) render(v dag.View, r *dag.Result) {
 	}
 	text, err := p.output.Text(scope{view: v, args: a})
 	if err == nil {
-		r.Stdout, err = a.session.Text(a.path+"@output", 1, text)
+		r.Stdout, err = a.Session().Text(a.path+"@output", 1, text)
 		r.Value, r.Structured, r.Content = nil, false, nil
 	}
 	if err != nil && r.Status == dag.Succeeded {
 		r.Status, r.ExitCode, r.Reason = dag.Failed, 1, "output"
-		r.Message = a.session.Mask().String(fmt.Sprintf("cannot render the tool's output: %v", err))
+		r.Message = a.Session().Mask().String(fmt.Sprintf("cannot render the tool's output: %v", err))
 	}
 }
 

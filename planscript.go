@@ -12,7 +12,7 @@ import (
 type planScript struct {
 	def    *tool.JSCode
 	script *hooks.Script
-	hands  *steps.Command // without a command: environment and output of the step
+	base   *steps.Command // without a command: environment and output of the step
 	vars   []withValue    // of the roles preprocess and postprocess
 
 	// Of the role step: what is in the script's scope.

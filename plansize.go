@@ -13,11 +13,6 @@ const defaultPlanSteps = 1_000_000
 // mostCounted is where counting ends: products of larger numbers do not fit.
 const mostCounted = 1 << 31
 
-// Size is how many steps a run of the plan has: those of the tools it uses as often as
-// they are used, and those of a loop as often as its items are known to be before the run.
-// Above 2^31 it is 2^31. Nothing is unfolded to find out.
-func (p *compiledPlan) Size() int { return int(p.size) }
-
 // measure counts the plan's steps, and reports the first that makes them too many. What a
 // tool that it uses has too many of is reported there.
 func (c *compiler) measure(p *compiledPlan) {

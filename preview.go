@@ -75,12 +75,12 @@ type PreviewStep struct {
 
 // preview works out what a call would run. The arguments are of no use afterwards.
 func (p *compiledPlan) preview(ctx context.Context, a *callArgs) (*Preview, error) {
-	a.session, a.ahead = &steps.Session{}, true // nothing but a mask
+	a.foresee()
 	defer a.world.scripts(hooks.Config{})()
 	if err := a.openEnvironment(ctx); err != nil {
 		return nil, err
 	}
-	v := &previewer{ctx: ctx, out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.shown(), Needs: needsOf(p)}}
+	v := &previewer{ctx: ctx, out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.shown()}}
 	v.tool(p, a, "")
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -119,7 +119,7 @@ func (v *previewer) tool(p *compiledPlan, a *callArgs, prefix string) {
 		case inner != nil:
 			v.tool(s.nested, inner, step.ID+"/")
 		case s.nested != nil:
-			v.unbound(s.nested, step.ID+"/", a.session.Mask().String)
+			v.unbound(s.nested, step.ID+"/", a.Session().Mask().String)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (v *previewer) about(p *compiledPlan, a *callArgs, prefix string) {
 	}
 	t.Surroundings = surroundings(p.environ, p.envFiles, p.input, show)
 	if prefix == "" {
-		t.Notify = p.notified(a.session.Mask().String)
+		t.Notify = p.notified(a.Session().Mask().String)
 	}
 	for _, s := range p.allSources() {
 		t.Sources = append(t.Sources, s.source(show))
@@ -156,7 +156,7 @@ func (v *previewer) about(p *compiledPlan, a *callArgs, prefix string) {
 // display is a command as a person would write it, secrets masked, those that stand in
 // the definition too.
 func (a *callArgs) display(t *expr.Template) string {
-	mask := a.session.Mask().String
+	mask := a.Session().Mask().String
 	return mask(t.Display(scope{args: a}, mask))
 }
 
@@ -223,7 +223,7 @@ func (v *previewer) loop(s *planStep, a *callArgs, step *PreviewStep) {
 	case s.loop.def.Matrix():
 		step.Loop = "a matrix"
 	case s.loop.def.Items.Text != nil:
-		step.Loop = a.session.Mask().String(s.loop.def.Items.Text.S)
+		step.Loop = a.Session().Mask().String(s.loop.def.Items.Text.S)
 	default:
 		step.Loop = fmt.Sprintf("%d items", len(s.loop.def.Items.List))
 	}
@@ -233,7 +233,7 @@ func (v *previewer) condition(s *planStep, a *callArgs, step *PreviewStep) {
 	if s.when == nil {
 		return
 	}
-	mask := a.session.Mask()
+	mask := a.Session().Mask()
 	step.Condition = mask.String(s.def.RunCondition.S)
 	step.Verdict, step.Why = s.foresee(a)
 	step.Why = mask.String(step.Why)
@@ -258,7 +258,7 @@ func (s *planStep) foresee(a *callArgs) (expr.Verdict, string) {
 // body resolves what the step runs; for use-tool it answers the nested tool's
 // arguments as far as they are known.
 func (v *previewer) body(s *planStep, a *callArgs, step *PreviewStep) *callArgs {
-	mask := a.session.Mask().String
+	mask := a.Session().Mask().String
 	if cmd, ok := s.policy.Fallback.(*steps.Command); ok {
 		step.Fallback = a.display(cmd.Template)
 	}
@@ -299,7 +299,7 @@ func (v *previewer) nested(s *planStep, a *callArgs, step *PreviewStep, mask fun
 		step.Problem = mask(s.foreseenProblem(err, unknown))
 		return nil
 	}
-	inner.session, inner.ahead, inner.guessed, inner.confine = a.session, true, len(unknown) > 0, inner.confine.Within(a.confine)
+	inner.foreseeInside(a, len(unknown) > 0)
 	if err := inner.openEnvironment(v.ctx); err != nil {
 		step.Problem = mask(err.Error())
 		return nil

@@ -42,8 +42,8 @@ func surroundings(vars []steps.EnvVar, files []steps.EnvFile, input *expr.Templa
 
 // around are the surroundings of a step.
 func (s *planStep) around(show func(*expr.Template) string) (around Surroundings) {
-	if hands := s.hands(); hands != nil {
-		around = surroundings(hands.Env, hands.EnvFiles, hands.Input, show)
+	if base := s.baseCommand(); base != nil {
+		around = surroundings(base.Env, base.EnvFiles, base.Input, show)
 	}
 	if s.script != nil && s.script.def.Module != nil && s.script.def.Module.Node {
 		around.Runtime = "node"

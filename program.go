@@ -40,7 +40,7 @@ var callTemplate, _ = expr.ParseTemplate("{"+callInput+"}", expr.Plain, callName
 // program makes the step that calls a tool which a program told of.
 func (c *stepCompiler) program(s *planStep) {
 	call := c.step.Program
-	s.command = c.hands(expr.LiteralArgv(call.Argv), "")
+	s.command = c.baseCommand(expr.LiteralArgv(call.Argv), "")
 	s.command.Dir, s.command.Input = expr.Literal(call.Dir), callTemplate
 	c.usesParameter(anyArgument)
 	s.run = s.command

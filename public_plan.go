@@ -2,6 +2,7 @@ package flowrun
 
 import (
 	"context"
+	"slices"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/tool"
@@ -48,13 +49,19 @@ func (p *Plan) Name() string { return p.compiled.Name() }
 
 // Sources are the definitions it was compiled from, its own first: compiled from a
 // tool.Library.Snapshot of them it is the same. Those made in Go are not among them.
-func (p *Plan) Sources() []tool.Source { return p.compiled.Sources() }
+func (p *Plan) Sources() []tool.Source { return slices.Clone(p.compiled.sources) }
 
 // Graph is the graph the plan runs.
-func (p *Plan) Graph() *dag.Graph { return p.compiled.Graph() }
+func (p *Plan) Graph() *dag.Graph { return p.compiled.graph }
 
 // Steps are the names of the tool's own steps in plan order.
-func (p *Plan) Steps() []string { return p.compiled.Steps() }
+func (p *Plan) Steps() []string {
+	list := make([]string, len(p.compiled.steps))
+	for i, s := range p.compiled.steps {
+		list[i] = s.def.Name
+	}
+	return list
+}
 
 // Until is the plan cut down to one step and everything that step waits for, with the
 // handlers of these steps. The error is a *StepError.
@@ -93,7 +100,7 @@ func (p *Plan) Upstream(step string) []string { return p.compiled.Upstream(step)
 // Size is how many steps a run of the plan has: those of the tools it uses as often as
 // they are used, and those of a loop as often as its items are known to be before the run.
 // Above 2^31 it is 2^31. Nothing is unfolded to find out.
-func (p *Plan) Size() int { return p.compiled.Size() }
+func (p *Plan) Size() int { return int(p.compiled.size) }
 
 // Tools are the plan's tool and those it uses inside, each once, the outer first.
 func (p *Plan) Tools() []UsedTool { return p.compiled.Tools() }
@@ -146,7 +153,7 @@ func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.compiled.preview(w.context(), a)
+	return foreseen(w.context(), p.compiled, a)
 }
 
 // Confirmation works out what a call with these parameters would do. Nothing is changed

@@ -23,7 +23,7 @@ func (j *job) record() *Record {
 		World: RecordedWorld{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
 		Only:  a.plan.only, Alone: a.plan.alone, Sources: a.kept(), Trace: j.parent}
 	for name, v := range a.raw {
-		if a.plan.Secret(name) || !reflect.DeepEqual(masked(a.session.Mask(), v), v) {
+		if a.plan.Secret(name) || !reflect.DeepEqual(masked(a.Session().Mask(), v), v) {
 			r.Withheld = append(r.Withheld, name)
 			continue
 		}
@@ -40,7 +40,7 @@ func (a *callArgs) kept() []tool.Source {
 	list := slices.Clone(a.plan.sources)
 	for i := range list {
 		s := &list[i]
-		if text := tool.Redact(s.Text, a.session.Mask().String); !bytes.Equal(text, s.Text) {
+		if text := tool.Redact(s.Text, a.Session().Mask().String); !bytes.Equal(text, s.Text) {
 			s.Original, s.Text, s.Digest = s.Digest, text, tool.DigestOf(text)
 		}
 	}

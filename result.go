@@ -103,7 +103,7 @@ func newResult(id string, p *compiledPlan, params map[string]any, s *dag.State) 
 
 func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) StepResult {
 	sr := StepResult{ID: string(path), Status: status, limit: steps.DefaultLimit}
-	if c := handsOf(n.Runner); c != nil && c.Limit > 0 {
+	if c := baseCommandOf(n.Runner); c != nil && c.Limit > 0 {
 		sr.limit = c.Limit
 	}
 	if r == nil {
@@ -211,7 +211,7 @@ func (a *callArgs) shown() map[string]any {
 	m := make(map[string]any, len(a.values))
 	for name, v := range a.values {
 		if !v.Absent {
-			m[name] = masked(a.session.Mask(), v.V)
+			m[name] = masked(a.Session().Mask(), v.V)
 		}
 	}
 	return m

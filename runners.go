@@ -18,10 +18,10 @@ func ScriptOf(r dag.Runner) string {
 	return ""
 }
 
-// handsOf is what a Runner of a plan has beside a command or a script, nil for others.
-func handsOf(r dag.Runner) *steps.Command {
+// baseCommandOf is what a Runner of a plan has beside a command or a script, nil for others.
+func baseCommandOf(r dag.Runner) *steps.Command {
 	if js, ok := r.(*jsRunner); ok {
-		return js.hands
+		return js.base
 	}
 	return commandOf(r)
 }

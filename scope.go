@@ -35,7 +35,7 @@ func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
 		}
 		return s.argument(r)
 	case expr.Variable:
-		if r.Root == constants["random_id"] {
+		if r.Root == randomID {
 			return s.args.randomID()
 		}
 		v, ok := s.args.world.variable(r.Root, s.args.plan.Name())
@@ -57,7 +57,7 @@ func (s scope) Lookup(r expr.Ref) (expr.Value, error) {
 		v, ok := s.args.env(r.Path[0].Field)
 		return expr.Value{V: v, Text: true, Author: true, Absent: !ok}, nil
 	case expr.Local:
-		return s.lookup(r)
+		return s.lookupLocal(r)
 	case expr.Last:
 		return s.lastField(r.Path[0].Field), nil
 	case expr.Step:

@@ -23,9 +23,9 @@ func (p *compiledPlan) namedInside() (list []string, files bool) {
 		list = append(list, s.name)
 	}
 	p.each(func(s *planStep) {
-		if hands := s.hands(); hands != nil {
-			files = files || len(hands.EnvFiles) > 0
-			for _, e := range hands.Env {
+		if base := s.baseCommand(); base != nil {
+			files = files || len(base.EnvFiles) > 0
+			for _, e := range base.Env {
 				list = append(list, e.Name)
 			}
 		}
