@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -225,7 +224,12 @@ func TestPermit(t *testing.T) {
 		for _, g := range granted {
 			p.needed = append(p.needed, permission{g, expr.Literal(g)})
 		}
-		api := &toolAPI{asker: &asker{args: &callArgs{plan: p, world: w.filled(), session: &steps.Session{}, dir: work}}}
+		args := &callArgs{plan: p, world: w.filled()}
+		args.foresee()
+		if err := args.findDir(); err != nil {
+			t.Fatal(err)
+		}
+		api := &toolAPI{asker: &asker{args: args}}
 		err := api.permit(&in)
 		return in.Command, err
 	}
