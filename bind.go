@@ -140,10 +140,10 @@ func (b *binder) param(prm *param) {
 		}
 		return
 	}
-	value, code, err := prm.take(g.v)
+	bound, code, err := prm.take(g.v)
 	if err == nil && prm.js != nil {
 		code = "transform"
-		value, err = prm.js.apply(b.ctx, b.args.world.JavaScript, value)
+		bound, err = prm.js.apply(b.ctx, b.args.world.JavaScript, bound)
 	}
 	if err != nil {
 		b.refuse(def, code, err)
@@ -151,9 +151,9 @@ func (b *binder) param(prm *param) {
 		return
 	}
 	if def.Path {
-		value = pathRules{FilePaths: b.plan.Definition.FilePaths, os: platform(), home: b.args.world.Home}.value(value)
+		bound = pathRules{FilePaths: b.plan.Definition.FilePaths, os: platform(), home: b.args.world.Home}.value(bound)
 	}
-	v.V = value
+	v.V = bound
 }
 
 // initial is the parameter's default.

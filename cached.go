@@ -63,34 +63,34 @@ type cachedStep struct{ *planStep }
 func (c cachedStep) Around() *steps.Command { return commandOf(c.run) }
 
 // Run implements dag.Runner.
-func (c cachedStep) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
-	a := call.Args().(*callArgs)
+func (c cachedStep) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
+	a := attempt.Args().(*callArgs)
 	if a.cache == nil {
-		return c.run.Run(ctx, call)
+		return c.run.Run(ctx, attempt)
 	}
-	k := &keeper{planStep: c.planStep, args: a, call: call}
+	k := &keeper{planStep: c.planStep, args: a, call: attempt}
 	var err error
 	if k.store, err = a.cache.open(); err != nil {
 		k.tell("not kept", err)
-		return c.run.Run(ctx, call)
+		return c.run.Run(ctx, attempt)
 	}
 	var broken *renderError
-	k.on, err = c.depends(ctx, k.store, a, call.View)
+	k.on, err = c.depends(ctx, k.store, a, attempt.View)
 	switch {
 	case errors.As(err, &broken): // the step says it
-		return c.run.Run(ctx, call)
+		return c.run.Run(ctx, attempt)
 	case err != nil:
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true,
 			Message: a.Session().Mask().String(err.Error())}, nil
 	}
-	k.step = c.identity(k.store, a, call.Path)
+	k.step = c.identity(k.store, a, attempt.Path)
 	k.step.Sweep(k.on.dir)
 	if !a.cache.afresh {
 		if res, ok := k.reuse(ctx); ok {
 			return res, nil
 		}
 	}
-	res, err := c.run.Run(ctx, call)
+	res, err := c.run.Run(ctx, attempt)
 	if err == nil && res.Status == dag.Succeeded {
 		k.keep(ctx, &res)
 	}

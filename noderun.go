@@ -16,13 +16,13 @@ import (
 
 // runNode runs a tool that says runtime: node under Node.js: as a command of the step, in
 // a process group of its own that is stopped as any other, with the same api.
-func (c *jsCall) runNode(ctx context.Context, call hooks.Call) (dag.Result, error) {
+func (c *jsCall) runNode(ctx context.Context, run hooks.Call) (dag.Result, error) {
 	dir, err := os.MkdirTemp(c.args.Temp(), "flowrun-node-")
 	if err != nil {
 		return dag.Result{}, err
 	}
 	defer os.RemoveAll(dir)
-	n, err := hooks.StartNode(ctx, dir, call)
+	n, err := hooks.StartNode(ctx, dir, run)
 	if err != nil {
 		return dag.Result{}, err
 	}
@@ -53,8 +53,8 @@ func (c *jsCall) runNode(ctx context.Context, call hooks.Call) (dag.Result, erro
 // process runs a program inside the step, and answers what it printed as errors.
 func (c *jsCall) process(ctx context.Context, in execution) (*dag.Result, string, error) {
 	var printed string
-	watch := dag.RunnerFunc(func(ctx context.Context, call *dag.Call) (dag.Result, error) {
-		res, err := in.command().Run(ctx, call)
+	watch := dag.RunnerFunc(func(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
+		res, err := in.command().Run(ctx, attempt)
 		printed = raw(res.Stderr)
 		return res, err
 	})

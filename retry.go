@@ -32,11 +32,11 @@ func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
 	if err := p.begun("retry"); err != nil {
 		return nil, err
 	}
-	plan, err := p.plan(lib)
+	whole, err := p.plan(lib)
 	if err != nil {
 		return nil, err
 	}
-	g := &Again{past: p, plan: plan, Retry: true}
+	g := &Again{past: p, plan: whole, Retry: true}
 	from, err := g.locate(o.From)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
 			return nil, err
 		}
 		rules.From = slices.Concat(from, only)
-		if g.plan, err = plan.Only(o.Only); err != nil {
+		if g.plan, err = whole.Only(o.Only); err != nil {
 			return nil, err
 		}
 	}
