@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -26,8 +28,8 @@ type Again struct {
 	Retry bool
 
 	past *Past
-	plan *compiledPlan
-	args *callArgs
+	plan *plan.Plan
+	args *call.Args
 }
 
 // Lost are the steps that were running when the engine died and count as failed for
@@ -37,23 +39,23 @@ func (g *Again) Lost() []dag.ID {
 }
 
 // plan is that of the definitions the run was started with, to be run.
-func (p *Past) plan(lib *tool.Library) (*compiledPlan, error) {
+func (p *Past) plan(lib *tool.Library) (*plan.Plan, error) {
 	if !slices.ContainsFunc(p.Record.Sources, func(s tool.Source) bool { return s.Original != "" }) {
 		return p.Plan.compiled, nil
 	}
-	sources, err := p.Record.whole(lib)
+	sources, err := wholeSources(p.Record, lib)
 	if err != nil {
 		return nil, err
 	}
-	return p.Record.compile(lib.Snapshot(sources), p.Record.asked())
+	return compileRecord(p.Record, lib.Snapshot(sources), askedName(p.Record))
 }
 
 // rule is what holds for a step that was interrupted.
-func (g *Again) rule(path dag.ID) interrupt {
-	if _, s := g.plan.find(path); s != nil && s.interrupt != "" {
-		return s.interrupt
+func (g *Again) rule(path dag.ID) plan.Interrupt {
+	if _, s := g.plan.Find(path); s != nil && s.Interrupt != "" {
+		return s.Interrupt
 	}
-	return askWhenInterrupted
+	return plan.AskWhenInterrupted
 }
 
 // ask finds the steps whose interruption a person has to judge. After a restart of
@@ -61,7 +63,7 @@ func (g *Again) rule(path dag.ID) interrupt {
 // step that has not ended, but for those whose start is always on record.
 func (g *Again) ask() {
 	for _, path := range g.Interrupted {
-		if g.rule(path) == askWhenInterrupted {
+		if g.rule(path) == plan.AskWhenInterrupted {
 			g.Asks = append(g.Asks, path)
 		}
 	}
@@ -69,18 +71,18 @@ func (g *Again) ask() {
 		return
 	}
 	for _, path := range slices.Concat(g.Left, g.Waiting) {
-		if _, s := g.plan.find(path); s != nil && s.asks() {
+		if _, s := g.plan.Find(path); s != nil && asksPerson(s) {
 			g.Asks = append(g.Asks, path)
 		}
 	}
 }
 
-// asks says whether a person is to be asked about the step, or one inside it.
-func (s *planStep) asks() bool {
-	if s.nested == nil {
-		return s.interrupt == askWhenInterrupted
+// asksPerson says whether a person is to be asked about the step, or one inside it.
+func asksPerson(s *plan.Step) bool {
+	if s.Nested == nil {
+		return s.Interrupt == plan.AskWhenInterrupted
 	}
-	return slices.ContainsFunc(s.nested.steps, (*planStep).asks)
+	return slices.ContainsFunc(s.Nested.Steps, asksPerson)
 }
 
 // settle finds the remainder, and sends kept steps back whose output is needed and
@@ -109,13 +111,13 @@ func (g *Again) settle(rules dag.Rules) error {
 
 // mayRepeat says whether running a step, and all inside it, once more does no harm.
 func (g *Again) mayRepeat(path dag.ID) bool {
-	_, s := g.plan.find(path)
-	var harmless func(s *planStep) bool
-	harmless = func(s *planStep) bool {
-		if s.nested == nil {
-			return s.interrupt == retryWhenInterrupted
+	_, s := g.plan.Find(path)
+	var harmless func(s *plan.Step) bool
+	harmless = func(s *plan.Step) bool {
+		if s.Nested == nil {
+			return s.Interrupt == plan.RetryWhenInterrupted
 		}
-		return !slices.ContainsFunc(s.nested.steps, func(in *planStep) bool { return !harmless(in) })
+		return !slices.ContainsFunc(s.Nested.Steps, func(in *plan.Step) bool { return !harmless(in) })
 	}
 	return s != nil && harmless(s)
 }
@@ -151,7 +153,7 @@ func (e *InterruptedError) Error() string {
 func (g *Again) detached() []string {
 	paths := map[string]bool{}
 	for _, e := range g.past.Events {
-		if _, s := g.plan.find(e.Node); s != nil && s.def.Detach {
+		if _, s := g.plan.Find(e.Node); s != nil && s.Def.Detach {
 			paths[string(e.Node)] = true
 		}
 	}
@@ -172,8 +174,8 @@ func (e *Engine) Continue(ctx context.Context, g *Again, options ...RunOption) (
 	if !g.Retry && g.Nothing() {
 		return e.clear(ctx, g)
 	}
-	args, world := *g.args, *g.args.world
-	args.world = &world
+	args, world := *g.args, *g.args.World
+	args.World = &world
 	defer e.scripts(&world)()
 	j := &job{plan: g.plan, args: &args, again: g}
 	for _, opt := range options {

@@ -2,22 +2,34 @@ package flowrun
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/preview"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/steps"
 )
+
+// NoCache as Config.CacheDir keeps no results.
+const NoCache = "-"
+
+// cacheOf is the store of a Config, opened when it is first needed; nil for none.
+func cacheOf(c Config) func() (*cache.Store, error) {
+	dir := c.cacheDir()
+	if dir == "" {
+		return nil
+	}
+	return sync.OnceValues(func() (*cache.Store, error) { return cache.Open(dir) })
+}
 
 // Config is how an Engine runs plans. The zero Config works: as many steps at
 // once as dag.DefaultParallel says, nothing written but a private temporary
@@ -188,13 +200,6 @@ func WithAround(f func(ctx context.Context, c *dag.Call, r dag.Runner) (dag.Resu
 // is kept.
 func WithoutCache() RunOption { return func(o *runOptions) { o.afresh = true } }
 
-// TraceContext is W3C's trace context in the form of its variables, TRACEPARENT and
-// TRACESTATE; both are "" for none.
-type TraceContext struct {
-	Parent string `json:"parent,omitempty"`
-	State  string `json:"state,omitempty"`
-}
-
 // WithTrace puts on record what trace a new run is part of. One that is taken up again
 // stays part of it; whoever makes spans finds it in the Record.
 func WithTrace(c TraceContext) RunOption { return func(o *runOptions) { o.parent = c } }
@@ -236,26 +241,6 @@ func WithConsole(f func(StreamChunk)) RunOption { return func(o *runOptions) { o
 // Obstacles, when its turn has come. One call at a time; a slow f holds the run up.
 func WithQueue(f func(Queued)) RunOption { return func(o *runOptions) { o.queued = f } }
 
-// UnsupportedError says that a tool does not run on this platform (S1-225).
-type UnsupportedError struct {
-	Tool      string
-	Platforms []string
-}
-
-func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("tool %s runs on %s only; this is %s", e.Tool, strings.Join(e.Platforms, ", "), platform())
-}
-
-// Supported says whether the tool runs on this platform (S1-225); the error is an
-// *UnsupportedError.
-func (p *compiledPlan) Supported() error {
-	list := p.Definition.Platforms
-	if len(list) == 0 || slices.Contains(list, platform()) {
-		return nil
-	}
-	return &UnsupportedError{Tool: p.Name(), Platforms: list}
-}
-
 // Run binds params and runs the plan to its end. A run that failed, timed out or
 // was cancelled is a Result with that status and no error. Errors: a *ParamsError,
 // an *EnvironmentError, an *UnsupportedError, a *NoLineError, or what kept the engine from doing its job; where the run
@@ -271,7 +256,7 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 	w := j.world.filled()
 	defer e.scripts(w)()
 	var err error
-	if j.args, err = p.compiled.bindCall(ctx, w, params); err != nil {
+	if j.args, err = call.BindCaller(p.compiled, ctx, w, params); err != nil {
 		return nil, err
 	}
 	return e.run(ctx, j)
@@ -311,5 +296,5 @@ func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params 
 	if err != nil {
 		return nil, err
 	}
-	return explainCache(ctx, p.compiled, a, path, e.config.cacheDir())
+	return preview.ExplainCache(ctx, p.compiled, a, path, e.config.cacheDir())
 }

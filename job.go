@@ -9,19 +9,22 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/helper"
+	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/steps"
 )
 
 // job is one run in the hands of an Engine: a new one, or one that goes on.
 type job struct {
 	runOptions
-	plan    *compiledPlan
-	args    *callArgs
+	plan    *plan.Plan
+	args    *call.Args
 	again   *Again // nil: a run from the start
 	ledger  Ledger // nil: nothing is kept
-	asking  *asking
+	asking  *waiting.Broker
 	needs   []Need // what the run takes at its start
 	logs    string // the run's log folder, "" for none
 	session *steps.Session
@@ -54,20 +57,20 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := e.ready(ctx, j, live); err != nil {
 		return nil, errors.Join(err, j.disown())
 	}
-	j.asking = newAsking(j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, live.notify)
-	j.args.answerable = j.asking.anybody()
+	j.asking = waiting.NewBroker(j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, live.notify)
+	j.args.Answerable = j.asking.Anybody()
 	if j.resumes() && j.begun != nil {
 		j.begun()
 	}
 	ctx, release := j.heed(ctx)
 	defer release()
 	state, err := e.perform(ctx, j)
-	j.asking.end()
-	res = newResult(j.id, j.plan, j.args.shown(), state)
+	j.asking.End()
+	res = newResult(j.id, j.plan, j.args.Shown(), state)
 	res.Needs = j.needs
 	rests := err == nil && state.Result() == nil
 	if rests {
-		res.rest(j.began(), questions(j.id, j.plan.Name(), state))
+		res.rest(j.began(), waiting.Questions(j.id, j.plan.Name(), state))
 	}
 	if j.again != nil {
 		res.RetryOf = j.retryOf()
@@ -88,7 +91,7 @@ func (j *job) began() time.Time {
 	if j.resumes() {
 		return j.again.past.Record.Created
 	}
-	return j.args.world.Time
+	return j.args.World.Time
 }
 
 // claim makes the engine the owner of a run that goes on, and ends what an earlier
@@ -128,7 +131,7 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 	if j.ledger != nil {
 		epoch = j.ledger.Epoch()
 	}
-	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.world.Env, Grace: e.config.Grace, Force: j.force,
+	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.World.Env, Grace: e.config.Grace, Force: j.force,
 		Host: e.host(proc.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream, HTTP: e.config.HTTP}
 	if trace := e.config.Trace; trace != nil {
 		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
@@ -141,10 +144,10 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 	if j.session, err = steps.Open(o); err != nil {
 		return err
 	}
-	j.args.cache, j.args.state, j.args.tools = e.caching(j.afresh), e.config.StateDir, e.toolDir()
-	err = j.args.withoutSecrets(j.args.begin(ctx, j.session, j.id, ""))
+	j.args.Cache, j.args.State, j.args.Tools = e.caching(j.afresh), e.config.StateDir, e.toolDir()
+	err = j.args.WithoutSecrets(j.args.Begin(ctx, j.session, j.id, ""))
 	if err == nil && j.resumes() {
-		err = j.again.past.Record.same(j.args)
+		err = checkSame(j.again.past.Record, j.args)
 	}
 	if err == nil && j.ledger == nil && e.config.Store != nil {
 		err = j.begin(ctx, e.config.Store)
@@ -185,14 +188,14 @@ func (j *job) retryOf() string {
 func (e *Engine) perform(ctx context.Context, j *job) (*dag.State, error) {
 	o, err := e.walk(j)
 	if err != nil {
-		return dag.NewState(j.id, j.plan.graph, j.args), err
+		return dag.NewState(j.id, j.plan.Graph, j.args), err
 	}
 	if err := e.queue(ctx, j); err != nil {
 		return j.withdraw(ctx, o, err)
 	}
-	j.asking.begin()
-	o.Answers, o.Attended = j.asking.answers, j.approval != nil
-	return dag.Run(ctx, j.plan.graph, j.args, o)
+	j.asking.Begin()
+	o.Answers, o.Attended = j.asking.Answers, j.approval != nil
+	return dag.Run(ctx, j.plan.Graph, j.args, o)
 }
 
 // walk is how the graph is run.
@@ -209,7 +212,7 @@ func (e *Engine) walk(j *job) (o dag.Options, err error) {
 	switch {
 	case j.resumes():
 		o.Carry, o.Opening = j.again.past.fold(j.plan, j.args), j.again.opening(time.Now())
-		j.asking.taken = j.again.questions(o.Opening[0])
+		j.asking.Taken = j.again.questions(o.Opening[0])
 		restoreWaits(o.Carry)
 	case j.again != nil:
 		o.Opening, err = j.again.taken(j.logs)

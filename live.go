@@ -11,9 +11,10 @@ import (
 	"sync/atomic"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // live passes the run's output on while it is being printed. Which step gives the
@@ -31,10 +32,10 @@ type live struct {
 	seated  map[dag.ID]bool // steps that had the terminal
 }
 
-func newLive(p *compiledPlan, o runOptions) *live {
+func newLive(p *plan.Plan, o runOptions) *live {
 	l := &live{to: o.stdout, terminal: o.terminal, console: o.console, seated: map[dag.ID]bool{}}
 	if l.to != nil {
-		l.path = p.lastStep()
+		l.path = p.LastStep()
 	}
 	return l
 }
@@ -72,33 +73,6 @@ func (l *live) seen(step dag.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.seated[step] && l.terminal.Stdout()
-}
-
-// lastStep is the path of the plan's last step where its stdout is sure to be the
-// run's output, once it runs: no output template chooses another, and no second
-// try prints it again.
-func (p *compiledPlan) lastStep() dag.ID {
-	if p.output != nil || len(p.steps) == 0 {
-		return ""
-	}
-	last := len(p.steps) - 1
-	for ; last >= 0 && p.steps[last].silent(); last-- {
-	}
-	if last < 0 {
-		return ""
-	}
-	s := p.steps[last]
-	if s.loop != nil || s.policy.Attempts > 0 || s.policy.Fallback != nil || s.def.Kind == tool.Asking {
-		return ""
-	}
-	if s.nested == nil {
-		return dag.ID(s.def.Name)
-	}
-	inner := s.nested.lastStep()
-	if inner == "" {
-		return ""
-	}
-	return dag.ID(s.def.Name) + "/" + inner
 }
 
 // mostNotices is how many notices a run keeps: the items of a loop may have one each.
@@ -139,7 +113,7 @@ func (l *live) finish(res *Result) error {
 	case l.to == nil:
 		var b strings.Builder
 		err := copyOutput(&b, out, steps.DefaultLimit)
-		res.Output, res.InvalidUTF8 = validText(b.String())
+		res.Output, res.InvalidUTF8 = value.ValidText(b.String())
 		return err
 	}
 	res.Output = out.Inline

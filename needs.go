@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -57,20 +58,20 @@ func (g *Again) missing(state *dag.State) []lostStream {
 
 // step looks at what one step reads, and at what its tool's output is made of.
 func (n *needs) step(path dag.ID) {
-	in, s := n.plan.find(path)
+	in, s := n.plan.Find(path)
 	if s == nil {
 		return
 	}
 	holders := path.Holders()
 	if n.active[path] {
-		for name, streams := range s.mentioned {
+		for name, streams := range s.Mentioned {
 			n.read(beside(path, name, n.results), path, streams)
 		}
-	} else if around := len(holders) - 1; s.loop != nil && around >= 0 && n.active[holders[around]] && strings.HasSuffix(string(path), "]") {
-		n.item(path, holders[around], s.loop.keep)
+	} else if around := len(holders) - 1; s.Loop != nil && around >= 0 && n.active[holders[around]] && strings.HasSuffix(string(path), "]") {
+		n.item(path, holders[around], s.Loop.Keep)
 	}
 	prefix := strings.TrimSuffix(string(path), string(path.Base()))
-	if in.output == nil || n.outputs[prefix] {
+	if in.Output == nil || n.outputs[prefix] {
 		return
 	}
 	n.outputs[prefix] = true
@@ -81,8 +82,8 @@ func (n *needs) step(path dag.ID) {
 		}
 	}
 	mentioned := map[string]steps.Streams{}
-	for _, r := range in.output.Refs() {
-		mention(mentioned, r)
+	for _, r := range in.Output.Refs() {
+		plan.Mention(mentioned, r)
 	}
 	for name, streams := range mentioned {
 		n.read(dag.ID(prefix+name), reader, streams)
@@ -139,11 +140,11 @@ func (n *needs) limit(path dag.ID, o *dag.Output) int64 {
 		return math.MaxInt64
 	}
 	for id, r := range n.results {
-		_, s := n.plan.find(id)
+		_, s := n.plan.Find(id)
 		if s == nil {
 			continue
 		}
-		if base := s.baseCommand(); base != nil && base.Limit > 0 && (id == path || r != nil && r.Stdout != nil && r.Stdout.File == o.File) {
+		if base := s.BaseCommand(); base != nil && base.Limit > 0 && (id == path || r != nil && r.Stdout != nil && r.Stdout.File == o.File) {
 			return base.Limit
 		}
 	}

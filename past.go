@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -33,17 +35,17 @@ func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*Past,
 	}
 	p := &Past{Record: r}
 	if r.Unbegun {
-		p.Plan = planOf(r.unbegun())
+		p.Plan = planOf(unbegunPlan(r))
 		return p, p.Refresh(ctx, s)
 	}
-	plan, err := r.compile(lib.Snapshot(r.Sources), r.asked())
+	plan, err := compileRecord(r, lib.Snapshot(r.Sources), askedName(r))
 	if err != nil {
 		// One in which a secret was hidden may not be what it was.
-		whole, lost := r.whole(lib)
+		whole, lost := wholeSources(r, lib)
 		if lost != nil {
 			return nil, fmt.Errorf("cannot compile the definitions that were kept with run %s: %w", id, errors.Join(lost, err))
 		}
-		if plan, err = r.compile(lib.Snapshot(whole), r.asked()); err != nil {
+		if plan, err = compileRecord(r, lib.Snapshot(whole), askedName(r)); err != nil {
 			return nil, fmt.Errorf("cannot compile the definitions that were kept with run %s: %w", id, err)
 		}
 	}
@@ -62,7 +64,7 @@ func (p *Past) Of(name string) bool {
 }
 
 // NoStep is the error that the run has no step of that path, a *StepError.
-func (p *Past) NoStep(path string) error { return p.Plan.compiled.noStep(path) }
+func (p *Past) NoStep(path string) error { return p.Plan.compiled.NoStep(path) }
 
 // Refresh reads what has happened since: where the run stands, and its new events.
 // Whether it is live comes first: events that are written in between then belong to
@@ -72,7 +74,7 @@ func (p *Past) Refresh(ctx context.Context, s Store) (err error) {
 		return fmt.Errorf("cannot read run %s: %w", p.Record.ID, err)
 	}
 	if p.state == nil {
-		p.state = dag.NewState(p.Record.ID, p.Plan.compiled.graph, nil)
+		p.state = dag.NewState(p.Record.ID, p.Plan.compiled.Graph, nil)
 	}
 	for {
 		more, err := s.Events(ctx, p.Record.ID, p.seq())
@@ -99,12 +101,12 @@ func (p *Past) seq() uint64 {
 }
 
 // fold is the run's state over a plan.
-func (p *Past) fold(plan *compiledPlan, a *callArgs) *dag.State {
+func (p *Past) fold(plan *plan.Plan, a *call.Args) *dag.State {
 	var args dag.Args
 	if a != nil {
 		args = a
 	}
-	s := dag.NewState(p.Record.ID, plan.graph, args)
+	s := dag.NewState(p.Record.ID, plan.Graph, args)
 	for _, e := range p.Events {
 		s.Apply(e)
 	}

@@ -5,6 +5,11 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/compile"
+	"github.com/flowrun/flowrun/internal/graph"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/preview"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -18,11 +23,11 @@ type Plan struct {
 	// tools too.
 	Warnings tool.Diagnostics
 
-	compiled *compiledPlan
+	compiled *plan.Plan
 }
 
 // planOf is a plan as embedders see it, nil for nil.
-func planOf(p *compiledPlan) *Plan {
+func planOf(p *plan.Plan) *Plan {
 	if p == nil {
 		return nil
 	}
@@ -33,14 +38,14 @@ func planOf(p *compiledPlan) *Plan {
 // everything it mentions and checks its graph. Errors: a *tool.NotFoundError, or
 // tool.Diagnostics with every problem of the tool and of the tools it uses.
 func Compile(lib *tool.Library, name string) (*Plan, error) {
-	p, err := compileName(lib, name)
+	p, err := compile.Tool(lib, Release, name)
 	return planOf(p), err
 }
 
 // CompileDefinition compiles a definition that was loaded or made by the caller;
 // lib finds the tools it uses.
 func CompileDefinition(lib *tool.Library, def *tool.Definition) (*Plan, error) {
-	p, err := compileDefinition(lib, def)
+	p, err := compile.Definition(lib, Release, def)
 	return planOf(p), err
 }
 
@@ -49,16 +54,16 @@ func (p *Plan) Name() string { return p.compiled.Name() }
 
 // Sources are the definitions it was compiled from, its own first: compiled from a
 // tool.Library.Snapshot of them it is the same. Those made in Go are not among them.
-func (p *Plan) Sources() []tool.Source { return slices.Clone(p.compiled.sources) }
+func (p *Plan) Sources() []tool.Source { return slices.Clone(p.compiled.Sources) }
 
 // Graph is the graph the plan runs.
-func (p *Plan) Graph() *dag.Graph { return p.compiled.graph }
+func (p *Plan) Graph() *dag.Graph { return p.compiled.Graph }
 
 // Steps are the names of the tool's own steps in plan order.
 func (p *Plan) Steps() []string {
-	list := make([]string, len(p.compiled.steps))
-	for i, s := range p.compiled.steps {
-		list[i] = s.def.Name
+	list := make([]string, len(p.compiled.Steps))
+	for i, s := range p.compiled.Steps {
+		list[i] = s.Def.Name
 	}
 	return list
 }
@@ -66,14 +71,14 @@ func (p *Plan) Steps() []string {
 // Until is the plan cut down to one step and everything that step waits for, with the
 // handlers of these steps. The error is a *StepError.
 func (p *Plan) Until(step string) (*Plan, error) {
-	cut, err := p.compiled.Until(step)
+	cut, err := graph.Until(p.compiled, step)
 	return planOf(cut), err
 }
 
 // Only is the plan cut down to the step with that path, which may lie in a nested
 // tool, and everything it waits for. The error is a *StepError.
 func (p *Plan) Only(path string) (*Plan, error) {
-	cut, err := p.compiled.Only(path)
+	cut, err := graph.Only(p.compiled, path)
 	return planOf(cut), err
 }
 
@@ -100,7 +105,7 @@ func (p *Plan) Upstream(step string) []string { return p.compiled.Upstream(step)
 // Size is how many steps a run of the plan has: those of the tools it uses as often as
 // they are used, and those of a loop as often as its items are known to be before the run.
 // Above 2^31 it is 2^31. Nothing is unfolded to find out.
-func (p *Plan) Size() int { return int(p.compiled.size) }
+func (p *Plan) Size() int { return int(p.compiled.Size) }
 
 // Tools are the plan's tool and those it uses inside, each once, the outer first.
 func (p *Plan) Tools() []UsedTool { return p.compiled.Tools() }
@@ -123,7 +128,7 @@ func (p *Plan) Supported() error { return p.compiled.Supported() }
 func (p *Plan) Given(list []tool.Entry) map[string]any { return p.compiled.Given(list) }
 
 // Args are the bound parameters of a call.
-type Args struct{ bound *callArgs }
+type Args struct{ bound *call.Args }
 
 // Value is a parameter's bound value, nil when it is absent.
 func (a *Args) Value(name string) any { return a.bound.Value(name) }
@@ -164,7 +169,7 @@ func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any)
 	if err != nil {
 		return nil, err
 	}
-	return p.compiled.confirm(ctx, w.context(), a)
+	return preview.Confirm(p.compiled, ctx, w.context(), a)
 }
 
 // Describe says in one sentence what a call with these parameters would do (S4-006).
@@ -173,5 +178,5 @@ func (p *Plan) Describe(w World, params map[string]any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return p.compiled.describe(w.context(), a), nil
+	return preview.Describe(p.compiled, w.context(), a), nil
 }

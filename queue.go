@@ -48,7 +48,7 @@ func (j *job) admit(ctx context.Context) error {
 	var last Queued
 	err := j.ledger.Admit(ctx, Demand{Needs: j.needs, Tell: func(q Queued) {
 		last = q
-		if outer := j.args.world.vars[proc.MarkRun]; q.heldBy(outer) {
+		if outer := j.args.World.Vars[proc.MarkRun]; heldBy(q, outer) {
 			give(fmt.Errorf("a step of run %s has started it, and that run has what it waits for (%s): it would wait for ever; use the tool by use-tool", outer, q.Obstacles[0].Title()))
 			return
 		}
@@ -63,7 +63,7 @@ func (j *job) admit(ctx context.Context) error {
 }
 
 // heldBy says whether a run has something that this one waits for.
-func (q Queued) heldBy(run string) bool {
+func heldBy(q Queued, run string) bool {
 	return run != "" && slices.ContainsFunc(q.Obstacles, func(o Obstacle) bool {
 		return slices.ContainsFunc(o.Holders, func(h Holder) bool { return h.Run == run })
 	})
@@ -96,7 +96,7 @@ func (l letGo) during(ctx context.Context) (context.Context, func()) {
 func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.State, error) {
 	state := o.Carry
 	if state == nil {
-		state = dag.NewState(j.id, j.plan.graph, j.args)
+		state = dag.NewState(j.id, j.plan.Graph, j.args)
 	}
 	var events []dag.Event
 	now, released := time.Now(), errors.Is(why, dag.ErrReleased)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
 )
 
 // World is what a run may know of its surroundings. The zero value is the
@@ -41,11 +43,11 @@ func (w *World) context() context.Context {
 }
 
 // bind binds a caller's parameters.
-func (w *World) bind(p *compiledPlan, params map[string]any) (*callArgs, error) {
-	return p.bindCall(w.context(), w.filled(), params)
+func (w *World) bind(p *plan.Plan, params map[string]any) (*call.Args, error) {
+	return call.BindCaller(p, w.context(), w.filled(), params)
 }
 
 // filled is the world of a call, with every gap filled from the process.
-func (w *World) filled() *callWorld {
-	return (&callWorld{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Env: w.Env, Time: w.Time, AllowDash: w.AllowDash, JavaScript: w.JavaScript}).filled()
+func (w *World) filled() *call.World {
+	return (&call.World{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Env: w.Env, Time: w.Time, AllowDash: w.AllowDash, JavaScript: w.JavaScript}).Filled()
 }

@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Take is coerce, validate, and a predefined transform.
+func (p *Param) Take(raw any) (v any, code string, err error) {
+	if v, err = value.Coerce(p.Def.Type, raw); err != nil {
+		return nil, "type", err
+	}
+	if value.HoldsNUL(v) {
+		return nil, "nul", fmt.Errorf("the value holds a NUL byte, which no command line can carry")
+	}
+	if err = p.validate(v); err != nil {
+		return nil, "validation", err
+	}
+	for _, t := range p.Transforms {
+		if v, err = t.Apply(v); err != nil {
+			return nil, "transform", err
+		}
+	}
+	return v, "", nil
+}
+
+// validate holds a value against the parameter's rules; an array element by
+// element (S1-095 to S1-100).
+func (p *Param) validate(v any) error {
+	if list, ok := v.([]any); ok {
+		for i, e := range list {
+			if err := p.validate(e); err != nil {
+				return fmt.Errorf("element %d: %w", i, err)
+			}
+		}
+		return nil
+	}
+	rules, text := p.Def.Validation, value.Plain(v)
+	n := utf8.RuneCountInString(text)
+	_, isText := v.(string)
+	switch {
+	case len(rules.Enum) > 0 && !slices.ContainsFunc(rules.Enum, func(e tool.Value) bool { return Written(e) == text }):
+		return fmt.Errorf("%s is not allowed", expr.Quoted(text))
+	case isText && rules.MinLength != nil && n < *rules.MinLength:
+		return fmt.Errorf("%s is shorter than %d characters", expr.Quoted(text), *rules.MinLength)
+	case isText && rules.MaxLength != nil && n > *rules.MaxLength:
+		return fmt.Errorf("has %d characters, at most %d are allowed", n, *rules.MaxLength)
+	case isText && p.Pattern != nil && !p.Pattern.MatchString(text):
+		return fmt.Errorf("%s does not match the pattern %s", expr.Quoted(text), rules.Pattern.S)
+	}
+	if num, ok := value.Number(v); ok {
+		switch {
+		case rules.Minimum != nil && num < *rules.Minimum:
+			return fmt.Errorf("%s is below the minimum of %s", text, value.Plain(*rules.Minimum))
+		case rules.Maximum != nil && num > *rules.Maximum:
+			return fmt.Errorf("%s is above the maximum of %s", text, value.Plain(*rules.Maximum))
+		}
+	}
+	return nil
+}
