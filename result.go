@@ -2,13 +2,16 @@ package flowrun
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/gostep"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
@@ -294,4 +297,53 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		doc.Steps = append(doc.Steps, j)
 	}
 	return json.Marshal(doc)
+}
+
+// Decode reads the run's output, which must be JSON, into v. The error tells also
+// when the run did not end well: what it printed then is no result.
+func (r *Result) Decode(v any) error {
+	if err := r.Err(); err != nil {
+		return err
+	}
+	if strings.TrimSpace(r.Output) == "" {
+		return errors.New("cannot decode the run's output: it printed nothing")
+	}
+	if err := json.Unmarshal([]byte(r.Output), v); err != nil {
+		return fmt.Errorf("cannot decode the run's output: %w", err)
+	}
+	return nil
+}
+
+// Content is what the run answers a model and a person: the content of the step that
+// gave the output, where it gave one; what the output says where it is a JSON object with
+// llmContent and perhaps returnDisplay, in the form of Content's own JSON; else the output
+// as text.
+func (r *Result) Content() *Content {
+	if c, ok := r.answer.(*Content); ok {
+		return c
+	}
+	if c := gostep.ReadContent(r.Output); c != nil {
+		return c
+	}
+	return &Content{Parts: []Part{{Text: r.Output + r.cutNote()}}}
+}
+
+// cutNote says of an output that is not all there that it is not, "" for others: a model
+// would take it for the whole.
+func (r *Result) cutNote() string {
+	if r.output == nil || r.output.Size <= steps.DefaultLimit || len(r.Output) < steps.DefaultLimit-utf8.UTFMax {
+		return ""
+	}
+	return fmt.Sprintf("\n[cut here: the output has %d bytes; flowrun logs %s has all of it]", r.output.Size, r.ID)
+}
+
+// CleanupFailed are the paths of the cleanups that failed.
+func (r *Result) CleanupFailed() []string {
+	var list []string
+	for _, s := range r.Steps {
+		if dag.ID(s.ID).Base() == plan.CleanupID && (s.Status == dag.Failed || s.Status == dag.TimedOut) {
+			list = append(list, s.ID)
+		}
+	}
+	return list
 }

@@ -1,9 +1,12 @@
 package call
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -281,4 +284,46 @@ func (a *Args) makeTemp(run string, path dag.ID) error {
 type Caching struct {
 	Open   func() (*cache.Store, error)
 	Afresh bool // keep results, use none
+}
+
+// inOrder is all that the call was given as one JSON object: the parameters in the order
+// in which they are declared, then what is not declared by name. The digits of numbers
+// stay as they are.
+func (a *Args) inOrder() string {
+	all := a.All()
+	names := make([]string, 0, len(all))
+	for _, p := range a.Plan.Definition.Parameters {
+		if _, given := all[p.Name]; given {
+			names = append(names, p.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	write := func(v any) {
+		enc.Encode(v) // what came in as JSON can be written as such
+		b.Truncate(b.Len() - 1)
+	}
+	b.WriteByte('{')
+	for i, name := range names {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		write(name)
+		b.WriteByte(':')
+		write(all[name])
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// Inherit takes over what a tool has of the one that uses it.
+func (a *Args) Inherit(outer *Args) {
+	a.answers, a.Cache, a.Answerable, a.State, a.Tools, a.Calling = outer.answers, outer.Cache, outer.Answerable, outer.State, outer.Tools, outer.Calling
+	a.Confine = a.Confine.Within(outer.Confine)
 }

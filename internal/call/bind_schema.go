@@ -152,7 +152,7 @@ func (b *binder) breaks(p tool.FormProblem) {
 		p.Message = fmt.Sprintf("is refused (%s); what was given is secret and not shown", code)
 	}
 	b.problem(p.Field, code, hint, "%s", p.Message)
-	b.problems[len(b.problems)-1] = b.problems[len(b.problems)-1].Within(top)
+	b.problems[len(b.problems)-1] = value.Within(top, b.problems[len(b.problems)-1])
 }
 
 // All is every bound value by its name: those of parameters that are not absent, and

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -29,4 +30,22 @@ func Masked(m *steps.Mask, v any) any {
 		return m.String(text)
 	}
 	return v
+}
+
+// Shown are the bound parameters as they may leave the process.
+func (a *Args) Shown() map[string]any {
+	m := make(map[string]any, len(a.Values))
+	for name, v := range a.Values {
+		if !v.Absent {
+			m[name] = Masked(a.Session().Mask(), v.V)
+		}
+	}
+	return m
+}
+
+// Display is a command as a person would write it, secrets masked, those that stand in
+// the definition too.
+func (a *Args) Display(t *expr.Template) string {
+	mask := a.Session().Mask().String
+	return mask(t.Display(Scope{Args: a}, mask))
 }

@@ -1,6 +1,8 @@
 package call
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
 )
 
 func Raw(o *dag.Output) string {
@@ -260,4 +263,122 @@ func descend(v expr.Value, r expr.Ref) (expr.Value, error) {
 		v.V, _ = value.ParseNumber(n.String())
 	}
 	return v, nil
+}
+
+// outcome is what a handler sees of the run: what the steps it comes after come to
+// together; for a handler of a step, that step.
+func (s Scope) outcome(r expr.Ref) (expr.Value, error) {
+	if s.View == (dag.View{}) {
+		return expr.Value{}, expr.ErrUnknown
+	}
+	for _, gate := range s.Args.Plan.Gates {
+		res := s.View.Result(gate)
+		if res == nil {
+			continue
+		}
+		switch r.Path[0].Field {
+		case "status":
+			return expr.Value{V: res.Status.String(), Author: true}, nil
+		case "exit-code":
+			return expr.Value{V: int64(res.ExitCode)}, nil
+		}
+		return expr.Value{V: string(res.Culprit), Author: true}, nil
+	}
+	return expr.Value{}, expr.ErrUnknown
+}
+
+// LookupLocal finds what a name stands for in an item, or in a handler.
+func (s Scope) LookupLocal(r expr.Ref) (expr.Value, error) {
+	if r.Root == "run" {
+		return s.outcome(r)
+	}
+	for l := s.Args.Local; l != nil; l = l.Outer {
+		switch {
+		case r.Root == l.Name, r.Root == "matrix" && l.Matrix:
+			if r.Root == "matrix" && l.lacks(r) {
+				return expr.Value{Absent: true, Author: true}, nil
+			}
+			v, err := within(l.Item, r)
+			if errors.Is(err, errNoPart) {
+				err = fmt.Errorf("the item has no such part: it is %s", expr.Quoted(value.Plain(l.Item.V)))
+			}
+			return v, err
+		case r.Root == "index":
+			return expr.Value{V: int64(l.Index), Author: true}, nil
+		}
+	}
+	return expr.Value{}, expr.ErrUnknown
+}
+
+// lacks says whether a combination has no value of a name that others have.
+func (l *Local) lacks(r expr.Ref) bool {
+	values, _ := l.Item.V.(map[string]any)
+	return len(r.Path) > 0 && values[r.Path[0].Field] == nil
+}
+
+// Local is what an item of a loop has in scope, and the loops around it.
+type Local struct {
+	Name   string
+	Item   expr.Value
+	Index  int
+	Matrix bool
+	Outer  *Local
+}
+
+// Lookup finds what a reference stands for.
+func (u Uncut) Lookup(r expr.Ref) (expr.Value, error) {
+	v, err := u.Scope.Lookup(r)
+	if err != nil || r.Class != expr.Step {
+		return v, err
+	}
+	var o *dag.Output
+	switch res := u.View.Result(dag.ID(r.Root)); r.Path[0].Field {
+	case "output", "stdout":
+		o = res.Stdout
+	case "error", "stderr":
+		o = res.Stderr
+	}
+	if o != nil && o.Truncated {
+		return v, errCut
+	}
+	return v, nil
+}
+
+// argument is what a reference to the arguments of the call stands for: all of them as an
+// object, or one.
+func (s Scope) argument(r expr.Ref) (expr.Value, error) {
+	if len(r.Path) == 0 {
+		all := expr.Value{Author: true}
+		for _, v := range s.Args.Values {
+			all.Caller = all.Caller || v.Caller
+		}
+		all.V = s.Args.All()
+		return all, nil
+	}
+	v, ok := s.Args.Values[r.Path[0].Field]
+	if !ok || r.Path[0].IsIndex {
+		return v, errNoPart
+	}
+	r.Path = r.Path[1:]
+	return within(v, r)
+}
+
+// optional says whether a reference reads a declared parameter that was not given, from
+// what pre-processing made of the arguments: it is absent then, and no mistake.
+func (s Scope) optional(r expr.Ref) bool {
+	if r.Root != plan.StepPre || len(r.Path) != 2 || s.Args.Plan.Definition.Format != tool.Markdown {
+		return false
+	}
+	v, declared := s.Args.Values[r.Path[1].Field]
+	return declared && v.Absent
+}
+
+// randomID is a text that only this run has, and that it keeps when it is taken up again
+// (S0-064).
+func (a *Args) randomID() (expr.Value, error) {
+	if a.run == "" { // a preview
+		return expr.Value{}, expr.ErrUnknown
+	}
+	sum := sha256.Sum256([]byte("random_id " + a.run))
+	return expr.Value{V: hex.EncodeToString(sum[:8]), Author: true}, nil
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/dotenv"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
 )
 
 const (
@@ -218,3 +221,23 @@ func insideFolder(dir, path string) bool {
 
 // withoutLineEnd takes one line end off the end of a text.
 func withoutLineEnd(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }
+
+// tellUnnamed tells of names in environment.secrets that are nowhere, so that nothing is
+// hidden, and look like one that is: others are of variables that need not be set. What env
+// files of steps hold is not known yet: with such files it tells nothing.
+func (a *Args) tellUnnamed() {
+	names, files := a.Plan.NamedInside()
+	if files {
+		return
+	}
+	for _, s := range a.Plan.Secrets {
+		if _, ok := a.env(s.S); ok || slices.Contains(names, s.S) {
+			continue
+		}
+		all := slices.Concat(names, slices.Sorted(maps.Keys(a.own)), slices.Sorted(maps.Keys(a.World.Vars)))
+		if near := tool.Near(s.S, all); len(near) > 0 {
+			a.session.Notify(steps.Notice{Code: steps.NoticeUnset, Message: fmt.Sprintf("the secret %s of tool %s names nothing, so nothing is hidden by it; did you mean %s?",
+				s.S, a.Plan.Name(), near[0])})
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/toolstate"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -29,4 +30,26 @@ func toolKey(def *tool.Definition) string {
 	}
 	sum := sha256.Sum256([]byte(folder))
 	return def.Name + "@" + hex.EncodeToString(sum[:8])
+}
+
+// ToolFile is a file that a tool has to itself in the state of its user; "" where the
+// engine keeps no state.
+func (a *Args) ToolFile(def *tool.Definition, name string) string {
+	if a.Tools == "" {
+		return ""
+	}
+	return filepath.Join(a.Tools, toolKey(def), name)
+}
+
+// Env is the environment of a tool in JavaScript.
+func (a *Args) Env(def *tool.Definition, m *tool.Module) (*toolstate.Env, error) {
+	return toolstate.OpenEnv(a.ToolFile(def, ".env"), a.World.Vars, a.session.Mask(), m)
+}
+
+// StartDir is where a program starts that a tool runs: cwd, else where the tool's steps do.
+func (a *Args) StartDir(cwd string) string {
+	if cwd == "" {
+		return a.dir
+	}
+	return a.World.Resolve(cwd)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
@@ -108,4 +109,41 @@ func (c *compiler) envFiles(def *tool.Definition, n names, list []tool.EnvFile, 
 		}
 	}
 	return files
+}
+
+// permissions compiles required-permissions. One whose kind nobody knows is shown and
+// asked for as it stands.
+func (c *compiler) permissions(p *plan.Plan, n names) {
+	list := p.Definition.Security.RequiredPermissions
+	for i := range list {
+		at := &list[i]
+		path := fmt.Sprintf("security.required-permissions[%d]", i)
+		if wrong := permission.Problem(at.S); wrong != "" {
+			c.report(tool.Diagnostic{Code: "unknown-permission", Severity: tool.Warning, Pos: at.Pos, Len: len([]rune(at.S)), Path: path,
+				Message: wrong, Hint: permission.Forms})
+		}
+		if t := c.wide(at, path, expr.Plain, n); t != nil {
+			p.Needed = append(p.Needed, plan.Permission{Written: at.S, Text: t})
+		}
+	}
+}
+
+// warnSecurity reports security settings that promise more than they do.
+func (c *compiler) warnSecurity(p *plan.Plan) {
+	sec := p.Definition.Security
+	warn := func(at tool.Pos, path, message, hint string) {
+		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: at, Path: path, Message: message, Hint: hint})
+	}
+	commands := slices.ContainsFunc(p.Steps, func(s *plan.Step) bool { return s.Command != nil })
+	if sec.Isolation == "none" && commands {
+		warn(sec.IsolationPos, "security.isolation", "isolation: none means the same as process for steps that start programs", "write process, or leave it out")
+	}
+	if sec.Image != "" && sec.Isolation != "container" {
+		warn(sec.ImagePos, "security.image", "security.image has no effect without a container", "add isolation: container")
+	}
+	for _, s := range p.Steps {
+		if s.Def.Detach && sec.Isolation == "container" {
+			warn(s.Def.Pos, "", "detach has no effect in a container: what the step leaves there ends with it", "remove detach")
+		}
+	}
 }

@@ -105,7 +105,7 @@ func (c *Content) masked(m *steps.Mask) *Content {
 	case string:
 		out.Display = m.String(d)
 	case *FileDiff:
-		out.Display = d.Masked(m)
+		out.Display = MaskDiff(d, m)
 	case nil:
 	default:
 		out.Display = maskedJSON(m, d)
@@ -113,8 +113,8 @@ func (c *Content) masked(m *steps.Mask) *Content {
 	return out
 }
 
-// Masked is the change with secrets replaced.
-func (d *FileDiff) Masked(m *steps.Mask) *FileDiff {
+// MaskDiff is the change with secrets replaced.
+func MaskDiff(d *FileDiff, m *steps.Mask) *FileDiff {
 	hidden := *d
 	hidden.FileName, hidden.FileDiff, hidden.New = m.String(d.FileName), m.String(d.FileDiff), m.String(d.New)
 	if d.Original != nil {

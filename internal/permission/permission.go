@@ -5,7 +5,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/tool"
 )
@@ -99,3 +101,5 @@ func RealPath(path string) string {
 	}
 	return at
 }
+
+var VariableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -179,3 +180,14 @@ func CommandOf(r dag.Runner) *steps.Command {
 	cmd, _ := r.(*steps.Command)
 	return cmd
 }
+
+// Called is the plan of a tool that a script calls.
+func (p *Plan) Called(name string) (*Plan, error) {
+	if p.Callable == nil {
+		return nil, errors.New("this tool was not found in a library")
+	}
+	return p.Callable(name)
+}
+
+// RandomID is the variable of a text that only this run has.
+const RandomID = "RANDOM_ID"

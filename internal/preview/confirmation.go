@@ -17,7 +17,7 @@ func Confirm(p *plan.Plan, ctx, outer context.Context, a *call.Args) (*gostep.Co
 	if g == nil || g.Confirm == nil {
 		return c, nil
 	}
-	more, err := g.Confirmed(ctx, gostep.InputOf(a))
+	more, err := gostep.Confirmed(ctx, g, gostep.InputOf(a))
 	if err != nil || more == nil {
 		return c, err
 	}
@@ -37,7 +37,7 @@ func masked(p *plan.Plan, ctx context.Context, a *call.Args, c *gostep.Confirmat
 	m := copied.Session().Mask()
 	hidden := &gostep.Confirmation{Title: m.String(c.Title), Text: m.String(c.Text)}
 	if c.Diff != nil {
-		hidden.Diff = c.Diff.Masked(m)
+		hidden.Diff = gostep.MaskDiff(c.Diff, m)
 	}
 	return hidden
 }

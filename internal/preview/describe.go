@@ -23,7 +23,7 @@ func Describe(p *plan.Plan, ctx context.Context, a *call.Args) string {
 	copied := *a // a preview is of no use afterwards
 	v, err := Of(p, ctx, &copied)
 	if g := goTool(p); g != nil && g.Describe != nil {
-		if text, ok := g.Described(gostep.InputOf(a).Params); ok {
+		if text, ok := gostep.Described(g, gostep.InputOf(a).Params); ok {
 			if copied.Session() != nil {
 				text = copied.Session().Mask().String(text)
 			}

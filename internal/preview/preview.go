@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/gostep"
 	"github.com/flowrun/flowrun/internal/graph"
+	"github.com/flowrun/flowrun/internal/helper"
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/value"
@@ -202,7 +203,7 @@ func told(s *plan.Step, a *call.Args, show func(*expr.Template) string) string {
 	}:
 		return r.Describe(show)
 	case gostep.Runner:
-		return r.Tool.Sentence(a)
+		return gostep.Sentence(r.Tool, a)
 	}
 	return "(Go function)"
 }
@@ -351,4 +352,13 @@ func writtenWith(s *plan.Step, param string) string {
 		}
 	}
 	return ""
+}
+
+// foreseeConfinement says what of a command's security could not be kept here.
+func foreseeConfinement(a *call.Args) string {
+	var why []string
+	for _, err := range a.Confine.Check(helper.Enabled(), a.World.Env) {
+		why = append(why, err.Error())
+	}
+	return strings.Join(why, "; ")
 }

@@ -41,3 +41,42 @@ func UpTo(limit int64, s string) string {
 	}
 	return s
 }
+
+// Clone is a value of its own: what a step does with its lists and maps must not
+// change what others are bound to.
+func Clone(v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = Clone(e)
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, e := range v {
+			m[k] = Clone(e)
+		}
+		return m
+	}
+	return v
+}
+
+// Leaves are the scalars in a value, as text.
+func Leaves(v any) []string {
+	var list []string
+	switch v := v.(type) {
+	case nil, bool:
+	case []any:
+		for _, e := range v {
+			list = append(list, Leaves(e)...)
+		}
+	case map[string]any:
+		for _, e := range v {
+			list = append(list, Leaves(e)...)
+		}
+	default:
+		list = append(list, Plain(v))
+	}
+	return list
+}

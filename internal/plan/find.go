@@ -7,6 +7,21 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
+// Find is the step with that path, in whatever try, and the plan it stands in; nil
+// when there is none.
+func (p *Plan) Find(path dag.ID) (*Plan, *Step) {
+	name, _, rest := path.Split()
+	switch s := p.ByName[name]; {
+	case s == nil:
+		return nil, nil
+	case rest == "":
+		return p, s
+	case s.Nested != nil:
+		return s.Nested.Find(rest)
+	}
+	return nil, nil
+}
+
 // Upstream are the steps that a step waits for directly. Steps are named by path;
 // what is found stands beside the step, in the same try of what is around it.
 func (p *Plan) Upstream(step string) []string {
@@ -86,4 +101,24 @@ func (p *Plan) Place(path string) tool.Pos {
 		return s.Def.Script.Code.Pos
 	}
 	return s.Def.Pos
+}
+
+// Handler says when the step with that path runs, where it is one of a list of handlers:
+// the key of the list (on-success, on-failure or finally) and the step it belongs to, ""
+// for the tool. For other steps both are "".
+func (p *Plan) Handler(path string) (key, step string) {
+	if _, s := p.Find(dag.ID(path)); s != nil && s.Handler != nil {
+		return s.Handler.Key, s.Handler.Step
+	}
+	return "", ""
+}
+
+// Each calls visit for every step of the tool, those in groups too.
+func (p *Plan) Each(visit func(*Step)) {
+	for _, s := range p.Steps {
+		visit(s)
+		if s.Nested != nil && s.Nested.Group {
+			s.Nested.Each(visit)
+		}
+	}
 }

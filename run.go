@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -15,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // job is one run in the hands of an Engine: a new one, or one that goes on.
@@ -266,4 +268,59 @@ func (e *Engine) host(mark string) proc.Host {
 		return proc.Open(mark)
 	}
 	return helper.New(mark, e.config.Helper)
+}
+
+// heard refuses a run whose steps stream to a function that nobody gave (S1-086).
+func (j *job) heard() error {
+	if j.stream != nil {
+		return nil
+	}
+	var ds tool.Diagnostics
+	for _, s := range j.plan.Streams(steps.StreamToFunction) {
+		ds = append(ds, tool.Diagnostic{Code: "no-function", Severity: tool.Error, Pos: s.Output.StreamPos, Path: "output.stream-callback",
+			Message: "step " + s.Name + " streams its output to a function, and this run has none: only a Go program can give it",
+			Hint:    "use stream-callback: console or file, or run it by flowrun.WithStream"})
+	}
+	return ds.Err()
+}
+
+// ConfinementError says that a tool's security cannot be kept here: the run was refused
+// before its first step.
+type ConfinementError struct {
+	Tool     string
+	Problems []string // one for each demand, each with its reason
+}
+
+func (e *ConfinementError) Error() string {
+	return fmt.Sprintf("tool %s is refused: %s; docs/isolation.md says what is kept where", e.Tool, strings.Join(e.Problems, "; "))
+}
+
+// confines says whether processes can be started confined: the program that starts
+// them must call HelperMain.
+func (e *Engine) confines() bool { return e.config.Helper != "" || helper.Enabled() }
+
+// confinable refuses a run that could not keep what it promises. Where something else
+// does the steps' work, each step finds out for itself.
+func (e *Engine) confinable(j *job) error {
+	if j.around != nil {
+		return nil
+	}
+	var problems []string
+	j.plan.Demands(steps.Confinement{}, func(c steps.Confinement, step, ours string) {
+		if step != "" {
+			if why := plan.Unconfined(c, ours); why != "" {
+				problems = append(problems, "step "+step+": "+why)
+			}
+			return
+		}
+		for _, err := range c.Check(e.confines(), j.args.World.Env) {
+			if !slices.Contains(problems, err.Error()) {
+				problems = append(problems, err.Error())
+			}
+		}
+	})
+	if len(problems) == 0 {
+		return nil
+	}
+	return &ConfinementError{Tool: j.plan.Name(), Problems: problems}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -148,4 +149,26 @@ func (p *Past) Result() *Result {
 	}
 	res.Output, _, res.InvalidUTF8 = whole(res.output, steps.DefaultLimit)
 	return res
+}
+
+// Questions are what the run asks and nobody has answered, in plan order: of a run that
+// rests, or was left by its engine, and of a live one as far as it has come. An answer
+// that is on record and not heard yet does not count.
+func (p *Past) Questions() []Question {
+	if p.finished() {
+		return nil
+	}
+	return waiting.Questions(p.Record.ID, p.Record.Tool, p.state)
+}
+
+// ErrNeverBegan is why a run cannot be resumed or retried that failed before its first
+// step could start: nothing is known of what it would have done.
+var ErrNeverBegan = errors.New("the run could not begin: there is nothing to go on with; start a new one")
+
+// begun is an error for a run that never began.
+func (p *Past) begun(verb string) error {
+	if p.Record.Unbegun {
+		return fmt.Errorf("cannot %s run %s: %w", verb, p.Record.ID, ErrNeverBegan)
+	}
+	return nil
 }

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/steps"
 )
 
 // NoLineError says that a tool takes locks, or bounds how many runs of it there may be,
@@ -149,4 +152,53 @@ func (j *job) note(ctx context.Context, o dag.Options, state *dag.State, events 
 		}
 	}
 	return nil
+}
+
+// sweepGrace is how long what a killed program left may take to end before the first run
+// of this one begins. Their own runs give them more, when they are resumed.
+const sweepGrace = time.Second
+
+var swept sync.Once
+
+// sweepOnce clears away, once in the life of this program, what others with its StateDir
+// left when they were killed: processes, and files with values in the temporary folder.
+// That something cannot be cleared away keeps no run from beginning: its own run says so
+// when it is resumed, and a run that takes the same locks does.
+func sweepOnce(ctx context.Context) {
+	swept.Do(func() {
+		_, _ = proc.Sweep(ctx, sweepGrace)
+		steps.SweepAbandoned()
+	})
+}
+
+// sweep ends what killed programs have left. The error names what cannot be ended.
+func sweep(ctx context.Context, grace time.Duration) error {
+	report, err := proc.Sweep(ctx, grace)
+	if err == nil && len(report.Escaped) > 0 {
+		err = fmt.Errorf("processes of a run whose flowrun was killed cannot be ended, and that run may have held what this one takes: %s; end them yourself", proc.Names(report.Escaped))
+	}
+	return err
+}
+
+// needsOf are what a run of a plan takes at its start.
+func needsOf(p *plan.Plan) []Need {
+	var list []Need
+	if d := p.Definition; d.MaxActiveRuns > 0 {
+		name := d.Name
+		if n := len(d.StandsFor); n > 0 { // an alias is its base tool by another name
+			name = d.StandsFor[n-1]
+		}
+		list = append(list, Need{Kind: NeedTurn, Name: name, File: d.File, Slots: d.MaxActiveRuns})
+	}
+	for _, t := range p.Tools() {
+		for _, l := range t.Definition.Locks {
+			n := Need{Kind: NeedLock, Name: l.Name.S, Slots: max(l.Slots, 1)}
+			if i := slices.IndexFunc(list, n.Same); i >= 0 {
+				list[i].Slots = min(list[i].Slots, n.Slots)
+			} else {
+				list = append(list, n)
+			}
+		}
+	}
+	return list
 }
