@@ -26,7 +26,7 @@ type job struct {
 	args    *call.Args
 	again   *Again // nil: a run from the start
 	ledger  Ledger // nil: nothing is kept
-	asking  *waiting.Broker
+	broker  *waiting.Broker
 	needs   []Need // what the run takes at its start
 	logs    string // the run's log folder, "" for none
 	session *steps.Session
@@ -59,15 +59,15 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := e.ready(ctx, j, live); err != nil {
 		return nil, errors.Join(err, j.disown())
 	}
-	j.asking = waiting.NewBroker(j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, live.notify)
-	j.args.Answerable = j.asking.Anybody()
+	j.broker = waiting.NewBroker(j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, live.notify)
+	j.args.Answerable = j.broker.Anybody()
 	if j.resumes() && j.begun != nil {
 		j.begun()
 	}
 	ctx, release := j.heed(ctx)
 	defer release()
 	state, err := e.perform(ctx, j)
-	j.asking.End()
+	j.broker.End()
 	res = newResult(j.id, j.plan, j.args.Shown(), state)
 	res.Needs = j.needs
 	rests := err == nil && state.Result() == nil
@@ -195,8 +195,8 @@ func (e *Engine) perform(ctx context.Context, j *job) (*dag.State, error) {
 	if err := e.queue(ctx, j); err != nil {
 		return j.withdraw(ctx, o, err)
 	}
-	j.asking.Begin()
-	o.Answers, o.Attended = j.asking.Answers, j.approval != nil
+	j.broker.Begin()
+	o.Answers, o.Attended = j.broker.Answers, j.approval != nil
 	return dag.Run(ctx, j.plan.Graph, j.args, o)
 }
 
@@ -210,11 +210,11 @@ func (e *Engine) walk(j *job) (o dag.Options, err error) {
 			o.Journal = e.config.Journal(j.ledger)
 		}
 	}
-	o.Sinks = append(o.Sinks, j.asking)
+	o.Sinks = append(o.Sinks, j.broker)
 	switch {
 	case j.resumes():
 		o.Carry, o.Opening = j.again.past.fold(j.plan, j.args), j.again.opening(time.Now())
-		j.asking.Taken = j.again.questions(o.Opening[0])
+		j.broker.Taken = j.again.questions(o.Opening[0])
 		restoreWaits(o.Carry)
 	case j.again != nil:
 		o.Opening, err = j.again.taken(j.logs)

@@ -49,7 +49,7 @@ type Args struct {
 	Confine    steps.Confinement
 }
 
-// Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make callArgs a steps.Frame.
+// Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make Args a steps.Frame.
 func (a *Args) Session() *steps.Session { return a.session }
 
 // Scope resolves a step's references.

@@ -175,6 +175,7 @@ type CallerWatch struct {
 	Caller bool
 }
 
+// Lookup implements expr.Scope.
 func (w *CallerWatch) Lookup(r expr.Ref) (expr.Value, error) {
 	v, err := w.Scope.Lookup(r)
 	w.Caller = w.Caller || v.Caller
@@ -197,6 +198,7 @@ func (b *binder) misspelt(def *tool.Parameter) string {
 	return Example(def)
 }
 
+// Example says how a value for a parameter is given, for hints.
 func Example(def *tool.Parameter) string {
 	switch {
 	case len(def.Validation.Enum) > 0:

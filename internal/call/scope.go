@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
+// Raw is what is in memory of a stream, "" for none.
 func Raw(o *dag.Output) string {
 	if o == nil {
 		return ""

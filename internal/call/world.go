@@ -21,7 +21,7 @@ type World struct {
 	Env        []string // K=V
 	Time       time.Time
 	AllowDash  bool           // callers' values may begin with a dash everywhere
-	JavaScript *hooks.Runtime // nil: see scripts
+	JavaScript *hooks.Runtime // nil: see Scripts
 
 	Vars    map[string]string                                         // Env by name
 	Fetch   func(context.Context, FetchRequest) (*FetchAnswer, error) // of scripts; nil: none

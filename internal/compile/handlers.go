@@ -82,7 +82,7 @@ func (c *stepCompiler) checkRun(at tool.Text, r expr.Ref) {
 	if r.Class != expr.Local || r.Root != "run" {
 		return
 	}
-	if len(r.Path) != 1 || !slices.Contains(plan.RunFields, r.Path[0].Field) {
+	if len(r.Path) != 1 || !slices.Contains(plan.RunFields(), r.Path[0].Field) {
 		c.report(tool.Diagnostic{Code: "unknown-field", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
 			Message: fmt.Sprintf("%s names nothing of the run", r), Hint: "write {run.status}, {run.exit-code} or {run.failed-step}"})
 	}

@@ -129,8 +129,8 @@ func (c *stepCompiler) readsStep(r *plan.Script, m hooks.Mention) {
 	if len(m.Path) > 0 {
 		field = m.Path[0]
 	}
-	if _, ok := script.ScriptFields[field]; !ok && field != "" {
-		c.strayMention(m, field, fmt.Sprintf("step %q has no field %q", m.Name, field), script.ScriptFieldNames())
+	if _, ok := script.StepField(field); !ok && field != "" {
+		c.strayMention(m, field, fmt.Sprintf("step %q has no field %q", m.Name, field), script.StepFieldNames())
 		return
 	}
 	c.mention(m.Name, streamsOf(field))
@@ -144,7 +144,8 @@ func streamsOf(field string) steps.Streams {
 	if field == "" {
 		return steps.Stdout | steps.Stderr
 	}
-	return plan.Read(expr.Ref{Class: expr.Step, Path: []expr.Segment{{Field: script.ScriptFields[field]}}})
+	field, _ = script.StepField(field)
+	return plan.Read(expr.Ref{Class: expr.Step, Path: []expr.Segment{{Field: field}}})
 }
 
 // strayMention reports a name in a script that stands for nothing.

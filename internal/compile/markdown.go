@@ -11,6 +11,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
+// A Markdown tool differs from others in how its references are written (S0-041, X-02).
+// What they stand for is here; package tool made steps of the page, which run like any
+// others.
+
 // markdownNames are what roots of references stand for in a step of a Markdown tool.
 type markdownNames struct {
 	names

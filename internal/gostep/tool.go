@@ -91,6 +91,7 @@ func GoStep(name string, f StepFunc) *tool.Step {
 // Runner runs a StepFunc.
 type Runner struct{ Tool *GoTool }
 
+// Run implements dag.Runner.
 func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
 	a := c.Args().(*call.Args)
 	if why := plan.Unconfined(a.Confine, plan.WorkInGo); why != "" {

@@ -148,7 +148,7 @@ func (g Grants) Execute(program, written string) error {
 // programs run code would let it start anything under the name of the one it may start.
 func (g Grants) Environment(name string) error {
 	switch {
-	case !VariableName().MatchString(name):
+	case !IsVariableName(name):
 		return fmt.Errorf("%q cannot be the name of an environment variable", name)
 	case !codeenv.Runs(name) || slices.Contains(g, mayEnvironment+name):
 		return nil

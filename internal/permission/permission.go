@@ -27,6 +27,7 @@ var permissionKinds = map[string][]string{
 	"network":    {"external", "local"},
 }
 
+// Forms says how permissions are written, for hints.
 const Forms = "permissions are written filesystem:read:PATH, filesystem:write:PATH, filesystem:execute:PROGRAM, " +
 	"network:external:HOST, network:local:HOST, tool:NAME or environment:NAME"
 
@@ -45,7 +46,7 @@ func Problem(s string) string {
 		}
 		return ""
 	case mayEnvironment == kind+":":
-		if !VariableName().MatchString(rest) {
+		if !IsVariableName(rest) {
 			return fmt.Sprintf("the permission %q names no environment variable", s)
 		}
 		return ""
@@ -102,4 +103,7 @@ func RealPath(path string) string {
 	return at
 }
 
-var VariableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+// IsVariableName says whether an environment variable can be called so.
+func IsVariableName(s string) bool { return variableName().MatchString(s) }
+
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })

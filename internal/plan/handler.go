@@ -12,4 +12,4 @@ type Handler struct {
 }
 
 // RunFields are what handlers may ask of the run.
-var RunFields = []string{"status", "exit-code", "failed-step"}
+func RunFields() []string { return []string{"status", "exit-code", "failed-step"} }

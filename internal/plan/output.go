@@ -47,11 +47,8 @@ func (p *Plan) Streams(to steps.StreamTo) []*tool.Step {
 	return list
 }
 
-// A tool that a program told of is called by a command like any other, which is started,
-// stopped, masked and logged as such. What is its own is what the command reads, and what
-// is told of a failure.
-
-// CallInput is the one reference in the input of such a command: all parameters.
+// CallInput is the one reference in the input of the command that calls a discovered tool: all
+// parameters.
 const CallInput = "CALL"
 
 // CallsProgram says whether the tool is nothing but such a step.

@@ -90,6 +90,7 @@ func (p *Param) validate(v any) error {
 	return nil
 }
 
+// Param is the parameter of that name, nil where there is none.
 func (p *Plan) Param(name string) *Param {
 	for _, prm := range p.Params {
 		if prm.Def.Name == name {

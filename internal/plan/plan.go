@@ -11,11 +11,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// A Markdown tool differs from others in how its references are written (S0-041, X-02).
-// What they stand for is here; package tool made steps of the page, and how these run is
-// nobody's business but that of steps in general.
-
-// StepPre is the step of pre-processing, whose value input is.
+// StepPre is the step of a Markdown tool's pre-processing, whose value input is.
 const StepPre = "preprocess"
 
 // Plan is a compiled tool: its definition, its graph and everything needed to
@@ -47,13 +43,13 @@ type Plan struct {
 	Sourced  []SecretSource  // tool-wide
 	Gates    []dag.ID        // joins that handlers see the run's outcome at
 	Loops    map[string]bool // steps that loop, those in groups too
-	Size     int64           // how many steps a run has, at most mostCounted
+	Size     int64           // how many steps a run has, at most MaxSize
 	Cleans   bool            // it has a cleanup, or a tool that it uses has
 	Scripts  map[string]bool // steps of JavaScript, those in groups too
 	Group    bool            // the steps of a group: a graph within its tool's
 	Cleanup  *Cleanup        // nil = nothing to clean up
 	Needed   []Permission    // required-permissions
-	// callable is the plan of another tool, for scripts that call it; nil where none can be.
+	// Callable is the plan of another tool, for scripts that call it; nil where none can be.
 	Callable func(name string) (*Plan, error)
 }
 
@@ -127,6 +123,7 @@ func (e *StepError) Error() string {
 	return msg
 }
 
+// NoStep is the error that there is no step of that path, a *StepError.
 func (p *Plan) NoStep(step string) error {
 	return &StepError{Tool: p.Name(), Step: step, Near: tool.Near(string(dag.ID(step).WithoutKeys()), p.paths(""))}
 }

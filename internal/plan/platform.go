@@ -35,6 +35,7 @@ func DefaultShell() string {
 	return "bash"
 }
 
+// ShellOf is a shell by its name, with the zero Shell for one whose quoting is not known.
 func ShellOf(name string) expr.Shell {
 	sh, _ := expr.ShellByName(name)
 	return sh

@@ -46,6 +46,7 @@ func (r *Script) Form() hooks.Form {
 	return hooks.Body
 }
 
+// Mention notes that the script reads a field of a step; "" is all of them.
 func (r *Script) Mention(step, field string) {
 	if r.Steps == nil {
 		r.Steps = map[string][]string{}

@@ -23,7 +23,7 @@ type fetched struct {
 
 // fetch asks an address for a script whose permissions network:external:HOST or
 // network:local:HOST allow it (S1-212).
-func (k *asker) fetch(ctx context.Context, args json.RawMessage) (any, error) {
+func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error) {
 	var in struct {
 		URL, Method, Redirect string
 		Headers               [][2]string

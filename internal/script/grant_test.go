@@ -232,7 +232,7 @@ func TestPermit(t *testing.T) {
 		if err := args.FindDir(); err != nil {
 			t.Fatal(err)
 		}
-		api := &toolAPI{asker: &asker{args: args}}
+		api := &toolAPI{hostCalls: &hostCalls{args: args}}
 		err := api.permit(&in)
 		return in.Command, err
 	}

@@ -10,16 +10,16 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// asker answers what one try of a script asks of the world. Its methods are called by
+// hostCalls answer what one try of a script asks of the world. Its methods are called by
 // several goroutines at once.
-type asker struct {
+type hostCalls struct {
 	args *call.Args
 	call *dag.Call // the step's path and try
 	work *steps.Work
 }
 
 // answer is hooks.Call.Ask.
-func (k *asker) answer(ctx context.Context, op string, args json.RawMessage) (any, error) {
+func (k *hostCalls) answer(ctx context.Context, op string, args json.RawMessage) (any, error) {
 	switch op {
 	case "log":
 		return nil, k.log(args)
@@ -34,7 +34,7 @@ func (k *asker) answer(ctx context.Context, op string, args json.RawMessage) (an
 }
 
 // print keeps what a tool under Node.js writes to its own streams.
-func (k *asker) print(args json.RawMessage) error {
+func (k *hostCalls) print(args json.RawMessage) error {
 	var written struct{ Text string }
 	if err := json.Unmarshal(args, &written); err != nil {
 		return fmt.Errorf("cannot read what is printed: %w", err)
@@ -43,7 +43,7 @@ func (k *asker) print(args json.RawMessage) error {
 }
 
 // log keeps a line of console or of api.logger in the step's error output.
-func (k *asker) log(args json.RawMessage) error {
+func (k *hostCalls) log(args json.RawMessage) error {
 	var line struct{ Level, Message string }
 	if err := json.Unmarshal(args, &line); err != nil {
 		return fmt.Errorf("cannot read what is to be logged: %w", err)

@@ -46,7 +46,7 @@ func (c *jsCall) run(ctx context.Context) (dag.Result, error) {
 	if err != nil {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: err.Error(), Permanent: true}, nil
 	}
-	asks := &asker{args: c.args, call: c.call, work: c.work}
+	asks := &hostCalls{args: c.args, call: c.call, work: c.work}
 	answer := asks.answer
 	if m := c.Def.Module; m != nil {
 		api, err := newToolAPI(asks, m)

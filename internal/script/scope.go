@@ -15,15 +15,23 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// ScriptFields are the fields of steps in a script, by their names there and as holes
+// stepFields are the fields of steps in a script, by their names there and as holes
 // have them.
-var ScriptFields = map[string]string{
+var stepFields = map[string]string{
 	"output": "output", "stdout": "stdout", "error": "error", "stderr": "stderr", "json": "json",
 	"exitCode": "exit-code", "exit-code": "exit-code", "duration": "duration", "attempts": "attempts", "status": "status",
 	"startTime": "start-time", "start-time": "start-time", "endTime": "end-time", "end-time": "end-time",
 }
 
-func ScriptFieldNames() []string { return slices.Sorted(maps.Keys(ScriptFields)) }
+// StepField is the field of a step that a script calls name, as templates call it; ok is false
+// where there is none.
+func StepField(name string) (field string, ok bool) {
+	field, ok = stepFields[name]
+	return field, ok
+}
+
+// StepFieldNames are the names of a step's fields in a script, sorted.
+func StepFieldNames() []string { return slices.Sorted(maps.Keys(stepFields)) }
 
 // scope is what the script sees, by name.
 func (c *jsCall) scope() (map[string]any, error) {
@@ -82,14 +90,14 @@ func (c *jsCall) results(sc call.Scope) (map[string]any, error) {
 	all := make(map[string]any, len(c.Steps))
 	for step, fields := range c.Steps {
 		if slices.Contains(fields, "") {
-			fields = append(ScriptFieldNames(), fields...)
+			fields = append(StepFieldNames(), fields...)
 		}
 		values := make(map[string]any, len(fields))
 		for _, field := range fields {
 			if field == "" {
 				continue
 			}
-			v, err := stepField(sc, step, ScriptFields[field])
+			v, err := stepField(sc, step, stepFields[field])
 			if err != nil && slices.Contains(c.Steps[step], field) {
 				return nil, fmt.Errorf("cannot read steps.%s.%s: %w", step, field, err)
 			}
@@ -122,7 +130,7 @@ func localValue(sc call.Scope, name string) (any, error) {
 		return v.V, err
 	}
 	run := map[string]any{}
-	for _, field := range plan.RunFields {
+	for _, field := range plan.RunFields() {
 		ref.Path = []expr.Segment{{Field: field}}
 		v, err := sc.LookupLocal(ref)
 		if err != nil {

@@ -19,20 +19,20 @@ import (
 // toolAPI answers what one call of a .tool.js asks through this.api (S2-080). Its methods
 // are called by several goroutines at once.
 type toolAPI struct {
-	*asker
+	*hostCalls
 	env     *toolstate.Env
 	storage *toolstate.Storage
 	calls   atomic.Int64 // of tools and programs, which each have logs of their own
 }
 
 // newToolAPI readies the api of the tool that a call is of.
-func newToolAPI(k *asker, m *tool.Module) (*toolAPI, error) {
+func newToolAPI(k *hostCalls, m *tool.Module) (*toolAPI, error) {
 	def := k.args.Plan.Definition
 	env, err := k.args.Env(def, m)
 	if err != nil {
 		return nil, err
 	}
-	return &toolAPI{asker: k, env: env, storage: &toolstate.Storage{File: k.args.ToolFile(def, "storage.json")}}, nil
+	return &toolAPI{hostCalls: k, env: env, storage: &toolstate.Storage{File: k.args.ToolFile(def, "storage.json")}}, nil
 }
 
 // answer is hooks.Call.Ask of a tool.
@@ -78,7 +78,7 @@ func (t *toolAPI) answer(ctx context.Context, op string, args json.RawMessage) (
 	case "exec":
 		return t.exec(ctx, args)
 	}
-	return t.asker.answer(ctx, op, args)
+	return t.hostCalls.answer(ctx, op, args)
 }
 
 // logFolder is where the run's logs are, nil where the engine keeps none.

@@ -121,7 +121,7 @@ func (e *Env) All() map[string]string {
 // Set writes variables to the tool's file; secret ones are hidden from then on.
 func (e *Env) Set(values map[string]string) error {
 	for name, v := range values {
-		if !permission.VariableName().MatchString(name) {
+		if !permission.IsVariableName(name) {
 			return fmt.Errorf("%q cannot be the name of an environment variable", name)
 		}
 		if strings.ContainsRune(v, 0) {

@@ -59,14 +59,17 @@ func (s *Storage) Keys() ([]string, error) {
 	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(values)))), err
 }
 
+// Set keeps a value under a key.
 func (s *Storage) Set(key string, value json.RawMessage) error {
 	return s.update(func(values map[string]json.RawMessage) { values[key] = value })
 }
 
+// Remove removes a key.
 func (s *Storage) Remove(key string) error {
 	return s.update(func(values map[string]json.RawMessage) { delete(values, key) })
 }
 
+// Clear removes all keys.
 func (s *Storage) Clear() error {
 	return s.update(func(values map[string]json.RawMessage) { clear(values) })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
+// Number is a value as a float64; ok is false where it is no number.
 func Number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -26,6 +27,7 @@ func Number(v any) (float64, bool) {
 	return 0, false
 }
 
+// HoldsNUL says whether a text in the value has a NUL byte.
 func HoldsNUL(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -78,6 +80,8 @@ func toText(v any) (any, error) {
 	return nil, fmt.Errorf("expected text, got %s", KindOf(v))
 }
 
+// ToNumber makes a number of a value: an int64, a float64, or a json.Number for what neither
+// holds exactly.
 func ToNumber(v any) (any, error) {
 	switch v := v.(type) {
 	case int:
@@ -216,6 +220,7 @@ func DecodeJSON(s string, into any) error {
 	return nil
 }
 
+// KindOf is what kind of value it is, in words.
 func KindOf(v any) string {
 	switch v.(type) {
 	case nil:

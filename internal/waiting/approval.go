@@ -26,7 +26,7 @@ const waitsForPerson = "approval"
 const maxPrompt = dag.InlineLimit
 
 // Approval is what a step with approve does: it renders the question and leaves the
-// step to those who answer (asking.go).
+// step to those who answer (broker.go).
 type Approval struct {
 	Def    *tool.Approve
 	Prompt *expr.Template
@@ -35,6 +35,7 @@ type Approval struct {
 // Describe says what the step waits for, in words.
 func (p *Approval) Describe(show func(*expr.Template) string) string { return show(p.Prompt) }
 
+// Run implements dag.Runner.
 func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	a := c.Args().(*call.Args)
 	failed := func(reason, message string) (dag.Result, error) {

@@ -51,7 +51,7 @@ type openQuestion struct {
 // Anybody says whether there is somebody who could answer, now or later.
 func (k *Broker) Anybody() bool { return k.ask != nil || k.store != nil }
 
-// NewBroker makes the asking of a run. ask and store may be nil; ledger is nil where the run
+// NewBroker is the Broker of a run. ask and store may be nil; ledger is nil where the run
 // is not kept. notify hears of what went wrong.
 func NewBroker(run, tool string, ask func(context.Context, history.Question) (history.Answer, error), store history.Store, ledger history.Ledger, session *steps.Session, notify func(steps.Notice)) *Broker {
 	k := &Broker{run: run, tool: tool, ask: ask, store: store, ledger: ledger, session: session, notify: notify,

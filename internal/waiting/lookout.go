@@ -10,6 +10,7 @@ import (
 // Lookout is what a step with wait does that looks for something outside.
 type Lookout struct{ *steps.Lookout }
 
+// FileNamed is an error for an empty path.
 func FileNamed(path string) error {
 	if path == "" {
 		return errors.New("the path of the file to wait for is empty")

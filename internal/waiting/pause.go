@@ -20,8 +20,10 @@ type Pause struct {
 	Until *expr.Template // nil: span counts
 }
 
+// MomentHint says how a moment is written.
 const MomentHint = `write it as RFC 3339: "2026-03-01T09:00:00Z", or with an offset "2026-03-01T09:00:00+01:00"`
 
+// Moment reads a moment as RFC 3339 has it.
 func Moment(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -43,6 +45,7 @@ func (p Pause) WaitsFor() (*expr.Template, func(string) error) {
 	return p.Until, func(text string) error { _, err := Moment(text); return err }
 }
 
+// Run implements dag.Runner.
 func (p Pause) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	now := time.Now()
 	until := now.Add(p.Span)
