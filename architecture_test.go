@@ -26,26 +26,42 @@ const cellar = -1
 // Imports point down only. The table is the diagram; docs/architecture.md tells
 // the story.
 var house = map[string]struct {
-	floor     int
+	floor     float64
 	uses      []string
 	libraries []string
 }{
-	"dag":              {0, nil, nil},
-	"internal/proc":    {0, nil, nil},
-	"internal/dotenv":  {0, nil, nil},
-	"internal/cache":   {1, []string{"internal/atomicfile", "internal/proc"}, []string{"github.com/bmatcuk/doublestar/v4"}},
-	"expr":             {0, []string{"internal/codeenv"}, []string{"github.com/expr-lang/expr", "mvdan.cc/sh/v3"}},
-	"tool":             {0, []string{"internal/home", "internal/jsonschema", "internal/ownership"}, []string{"gopkg.in/yaml.v3", "github.com/yuin/goldmark", "golang.org/x/mod"}},
-	"steps":            {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/proc"}, []string{"github.com/creack/pty"}},
-	"internal/helper":  {1, []string{"internal/proc"}, nil},
-	"hooks":            {1, []string{"tool"}, []string{"github.com/dop251/goja", "github.com/go-sourcemap/sourcemap"}},
-	"metrics":          {1, []string{"dag"}, []string{"github.com/prometheus/client_golang"}},
-	"":                 {2, []string{"dag", "expr", "tool", "steps", "hooks", "internal/dotenv", "internal/proc", "internal/helper", "internal/cache", "internal/atomicfile", "internal/codeenv", "internal/cron", "internal/home", "internal/nearby", "internal/ownership"}, nil},
+	"dag":             {0, nil, nil},
+	"internal/proc":   {0, nil, nil},
+	"internal/dotenv": {0, nil, nil},
+	"internal/cache":  {1, []string{"internal/atomicfile", "internal/proc"}, []string{"github.com/bmatcuk/doublestar/v4"}},
+	"expr":            {0, []string{"internal/codeenv"}, []string{"github.com/expr-lang/expr", "mvdan.cc/sh/v3"}},
+	"tool":            {0, []string{"internal/home", "internal/jsonschema", "internal/ownership"}, []string{"gopkg.in/yaml.v3", "github.com/yuin/goldmark", "golang.org/x/mod"}},
+	"steps":           {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/proc"}, []string{"github.com/creack/pty"}},
+	"internal/helper": {1, []string{"internal/proc"}, nil},
+	"hooks":           {1, []string{"tool"}, []string{"github.com/dop251/goja", "github.com/go-sourcemap/sourcemap"}},
+	"metrics":         {1, []string{"dag"}, []string{"github.com/prometheus/client_golang"}},
+
+	// Below the root package: what a definition becomes and how a call of it is carried out.
+	"internal/value":       {0.1, []string{"expr", "tool"}, nil},
+	"history":              {0.2, []string{"dag", "tool", "internal/value"}, nil},
+	"internal/permission":  {0.1, []string{"tool", "internal/codeenv", "internal/nearby"}, nil},
+	"internal/toolstate":   {1.1, []string{"steps", "tool", "internal/atomicfile", "internal/dotenv", "internal/permission", "internal/value"}, nil},
+	"internal/plan":        {1.2, []string{"dag", "expr", "hooks", "steps", "tool", "internal/value"}, nil},
+	"internal/call":        {1.3, []string{"dag", "expr", "hooks", "steps", "tool", "internal/cache", "internal/dotenv", "internal/home", "internal/ownership", "internal/permission", "internal/plan", "internal/toolstate", "internal/value"}, nil},
+	"internal/script":      {1.4, []string{"dag", "expr", "hooks", "steps", "tool", "internal/call", "internal/permission", "internal/plan", "internal/toolstate", "internal/value"}, nil},
+	"internal/resultcache": {1.4, []string{"dag", "expr", "steps", "internal/cache", "internal/call", "internal/plan", "internal/proc", "internal/value"}, nil},
+	"internal/waiting":     {1.4, []string{"dag", "expr", "steps", "tool", "history", "internal/call", "internal/value"}, nil},
+	"internal/gostep":      {1.4, []string{"dag", "expr", "steps", "tool", "internal/call", "internal/plan", "internal/value"}, nil},
+	"internal/graph":       {1.5, []string{"dag", "expr", "steps", "tool", "internal/call", "internal/plan", "internal/resultcache", "internal/value"}, nil},
+	"internal/compile":     {1.6, []string{"dag", "expr", "hooks", "steps", "tool", "internal/cache", "internal/call", "internal/codeenv", "internal/cron", "internal/gostep", "internal/graph", "internal/permission", "internal/plan", "internal/script", "internal/value", "internal/waiting"}, nil},
+	"internal/preview":     {1.6, []string{"dag", "expr", "hooks", "steps", "tool", "history", "internal/cache", "internal/call", "internal/codeenv", "internal/gostep", "internal/graph", "internal/helper", "internal/permission", "internal/plan", "internal/resultcache", "internal/value"}, nil},
+	"":                     {2, []string{"dag", "expr", "tool", "steps", "hooks", "history", "internal/cache", "internal/call", "internal/compile", "internal/gostep", "internal/graph", "internal/helper", "internal/home", "internal/permission", "internal/plan", "internal/preview", "internal/proc", "internal/resultcache", "internal/script", "internal/toolstate", "internal/value", "internal/waiting"}, nil},
+
 	"flowruntest":      {3, []string{"", "dag", "hooks", "steps", "internal/storetest"}, nil},
 	"internal/console": {3, []string{"dag", "internal/workflow"}, []string{"github.com/clipperhouse/displaywidth"}},
 	"internal/watch":   {3, []string{"internal/cache"}, nil},
 	"internal/starter": {3, []string{"internal/atomicfile"}, nil},
-	"internal/sqlite":  {3, []string{"", "dag", "tool", "internal/atomicfile", "internal/proc"}, []string{"modernc.org/sqlite"}},
+	"internal/sqlite":  {1, []string{"dag", "history", "tool", "internal/atomicfile", "internal/proc"}, []string{"modernc.org/sqlite"}},
 	"internal/trial":   {3, []string{"", "dag", "hooks", "tool"}, nil},
 	"internal/catalog": {3, []string{"", "tool"}, nil},
 	"internal/probe":   {0, nil, nil},
@@ -55,7 +71,7 @@ var house = map[string]struct {
 	"internal/notice":  {3, []string{"", "dag", "expr", "tool", "internal/proc"}, nil},
 	"internal/policy":  {3, nil, nil},
 	"internal/service": {3, []string{"", "dag", "tool", "internal/home"}, nil},
-	"internal/listing": {3, []string{"", "dag"}, nil},
+	"internal/listing": {3, []string{"dag", "history"}, nil},
 	"internal/runlog":  {3, []string{"", "dag", "steps"}, nil},
 	"internal/config":  {3, []string{"tool", "dag", "internal/atomicfile", "internal/home", "internal/ownership"}, nil},
 	"internal/web": {4, []string{
