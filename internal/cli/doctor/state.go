@@ -183,7 +183,7 @@ func checkScheduler(env *ui.Env) (list []finding) {
 			return err
 		case len(t.Entries) == 0:
 			list = append(list, good("scheduler", "there are no schedules"))
-		case !timetable.SchedulerRuns():
+		case !timetable.SchedulerRunning():
 			list = append(list, doubt("scheduler", timetable.StartScheduler, "no scheduler is running: %d schedules will not fire", len(t.Entries)))
 		default:
 			list = append(list, good("scheduler", "running"))

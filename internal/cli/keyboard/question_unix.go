@@ -22,12 +22,12 @@ type Prompt struct {
 // Prompt waits for the terminal to be free.
 func (k *Keyboard) Prompt(ctx context.Context) (*Prompt, error) {
 	select {
-	case k.seat <- struct{}{}:
+	case k.lock <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if err := k.inFront(); err != nil {
-		<-k.seat
+	if err := k.inForeground(); err != nil {
+		<-k.lock
 		return nil, err
 	}
 	k.mu.Lock()
@@ -35,7 +35,7 @@ func (k *Keyboard) Prompt(ctx context.Context) (*Prompt, error) {
 	if k.view != nil {
 		k.view.Suspend()
 	}
-	return &Prompt{k, k.show}, nil
+	return &Prompt{k, k.display}, nil
 }
 
 func (s *Prompt) Close() {
@@ -44,7 +44,7 @@ func (s *Prompt) Close() {
 		s.keys.view.Resume()
 	}
 	s.keys.mu.Unlock()
-	<-s.keys.seat
+	<-s.keys.lock
 }
 
 // DiscardInput forgets what was typed before a question.

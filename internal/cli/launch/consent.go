@@ -280,7 +280,7 @@ func AskApproval(env *ui.Env, v policy.Verdict, p *flowrun.Preview) (bool, error
 	if cut {
 		question += " (d shows what was left out)"
 	}
-	return env.Confirm(ui.Inquiry{Text: question + " ", Grave: true, Details: func() error {
+	return env.Confirm(ui.Inquiry{Text: question + " ", DiscardTyped: true, Details: func() error {
 		_, err := card.Write(env.Stderr, width, true)
 		return err
 	}})

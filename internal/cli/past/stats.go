@@ -87,13 +87,13 @@ func (t *tally) add(st dag.Status, took time.Duration) {
 	t.took = append(t.took, took)
 }
 
-// rests are the times between a run's end and its being resumed, which are no work.
-type rests struct {
+// interruptions are the times between a run's end and its being resumed, which are no work.
+type interruptions struct {
 	last time.Time
 	list [][2]time.Time
 }
 
-func (p *rests) see(e *dag.Event) {
+func (p *interruptions) add(e *dag.Event) {
 	if e.Kind == dag.RunResumed {
 		p.list = append(p.list, [2]time.Time{p.last, e.Time})
 	}
@@ -101,7 +101,7 @@ func (p *rests) see(e *dag.Event) {
 }
 
 // worked is how long something took, without the rests in between.
-func (p *rests) worked(from, to time.Time) time.Duration {
+func (p *interruptions) worked(from, to time.Time) time.Duration {
 	d := to.Sub(from)
 	for _, r := range p.list {
 		if !r[0].Before(from) && !r[1].After(to) {
@@ -145,10 +145,10 @@ func stats(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, o
 	doc := statsJSON{Schema: "flowrun/stats.v1", Tool: q.Tool, Total: &tally{}, Steps: []*tally{}}
 	byName := map[string]*tally{}
 	for _, r := range runs {
-		var rests rests
+		var rests interruptions
 		loops := map[dag.ID]bool{} // their items count, and not they themselves
 		if err := eachEvent(ctx, s, r.ID, func(e *dag.Event) error {
-			rests.see(e)
+			rests.add(e)
 			name := string(e.Node.WithoutKeys())
 			switch {
 			case e.Kind == dag.StepExpanded:

@@ -23,7 +23,7 @@ func withHistory(env *ui.Env, plan *flowrun.Plan, world flowrun.World, params ma
 		return x.run()
 	}
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		defer launch.Retain(env, ctx, s, f.Settings)
+		defer launch.ApplyRetention(env, ctx, s, f.Settings)
 		x.store = s
 		return x.run()
 	})
@@ -105,7 +105,7 @@ func (x *execution) takeTerminal() (keys *keyboard.Keyboard, giveBack func()) {
 		return nil, func() {}
 	}
 	x.options = append(x.options, flowrun.WithTerminal(keys))
-	if ask := person(x.env, keys, x.flags.Asking); ask != nil {
+	if ask := promptAtTerminal(x.env, keys, x.flags.Asking); ask != nil {
 		x.options = append(x.options, flowrun.WithApproval(ask))
 	}
 	stderr := x.env.Stderr

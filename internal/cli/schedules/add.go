@@ -117,7 +117,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 		if err := slotTable(env, &when, time.Now(), 3); err != nil {
 			return err
 		}
-		tellOfService(env, r.Project)
+		reportNoService(env, r.Project)
 		return nil
 	})
 }

@@ -79,7 +79,7 @@ func listSchedules(env *ui.Env, ctx context.Context, s *sqlite.Store, output str
 			Schedules []scheduleJSON `json:"schedules"`
 			// SchedulerRunning says whether something is there that fires them.
 			SchedulerRunning bool `json:"scheduler_running"`
-		}{list, timetable.SchedulerRuns()})
+		}{list, timetable.SchedulerRunning()})
 	}
 	if len(list) == 0 {
 		env.Notef("no schedules; flowrun schedule add TOOL --cron EXPR adds one, schedule: in a definition too")
@@ -91,7 +91,7 @@ func listSchedules(env *ui.Env, ctx context.Context, s *sqlite.Store, output str
 	}
 	err = console.Table(env.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: env.Width()})
 	if err == nil {
-		timetable.SayIdle(env)
+		timetable.ReportIdle(env)
 	}
 	return err
 }

@@ -64,7 +64,7 @@ a definition; its fields are one argument.`,
 			if s.Name == "" {
 				s.Spec = s.Spec.From(begin)
 			} else {
-				timetable.SayIdle(env)
+				timetable.ReportIdle(env)
 			}
 			if output == "json" {
 				return ui.WriteJSON(env, upcoming(&s, begin, count))

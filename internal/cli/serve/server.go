@@ -54,7 +54,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	stop := notifyStop()
 	defer stop.end()
 	err := s.at.serve(s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.program.Handler(), Webhooks: s.webhooks,
-		Version: ui.ThisBuild().Version, Log: s.log, Stopping: stop.first, Schedules: schedules.Door()}, s.log)
+		Version: ui.ThisBuild().Version, Log: s.log, Stopping: stop.first, Schedules: schedules.ForService()}, s.log)
 	if err == nil {
 		defer s.keepHistory(ctx)()
 		err = s.wait(stop)
@@ -197,7 +197,7 @@ func (s *server) keepHistory(ctx context.Context) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				launch.Retain(s.env, ctx, s.store, s.flags.Settings)
+				launch.ApplyRetention(s.env, ctx, s.store, s.flags.Settings)
 			}
 		}
 	})

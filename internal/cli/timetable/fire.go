@@ -65,7 +65,7 @@ func Start(env *ui.Env, ctx context.Context, store *sqlite.Store, sv launcher, l
 	var work sync.WaitGroup
 	s.look(ctx) // so that what is in line is known to be ours
 	work.Go(func() { s.follow(ctx) })
-	work.Go(func() { s.moveUp(ctx) })
+	work.Go(func() { s.advanceQueue(ctx) })
 	work.Go(func() { s.loop.Run(ctx) })
 	work.Go(func() { s.launch(ctx) })
 	return s, func() {

@@ -59,7 +59,7 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			tellOneID(env, list)
+			warnDuplicates(env, list)
 			list = f.Choose(list)
 			catalog.Order(list, sort)
 			return printList(env, list, format)

@@ -157,14 +157,14 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	defer sig.Stop()
 	began := time.Now()
 	outcomes, err := trial.Run(ctx, cases, trial.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
-		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: func(o trial.Outcome) { tell(env, &o, f.verbose) }, HTTP: probe.Status, Fetch: fetch.Do, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
+		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: func(o trial.Outcome) { printOutcome(env, &o, f.verbose) }, HTTP: probe.Status, Fetch: fetch.Do, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
 	if err != nil {
 		return err
 	}
 	took := time.Since(began)
 	s := trial.Count(outcomes)
 	if len(outcomes) > 0 {
-		sum(env, s, took)
+		printSummary(env, s, took)
 	}
 	if err := writeReports(f.reports, outcomes, took); err != nil {
 		return err
@@ -255,8 +255,8 @@ func theTests(names []string) string {
 	return "the tests are " + ui.Listed(names)
 }
 
-// tell prints one outcome.
-func tell(env *ui.Env, o *trial.Outcome, verbose bool) {
+// printOutcome prints one outcome.
+func printOutcome(env *ui.Env, o *trial.Outcome, verbose bool) {
 	name := console.Harmless(o.Tool + ": " + o.Test.Name)
 	switch o.Status {
 	case trial.Passed:
@@ -291,8 +291,8 @@ func place(p tool.Pos) string {
 
 func shortTime(d time.Duration) string { return fmt.Sprintf("%.2fs", d.Seconds()) }
 
-// sum prints the last line.
-func sum(env *ui.Env, s trial.Summary, took time.Duration) {
+// printSummary prints the last line.
+func printSummary(env *ui.Env, s trial.Summary, took time.Duration) {
 	parts := []string{fmt.Sprintf("%d ok", s.Passed)}
 	for _, p := range []struct {
 		n    int

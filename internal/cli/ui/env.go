@@ -25,7 +25,7 @@ type Env struct {
 	loading loading        // ends load
 	inForce *config.Config // of the command that runs something; nil until it has read them
 
-	TrustOnce   bool        // --trust-project of a command that runs something
-	heeds       atomic.Bool // signals are heard by what a command does, see signals
-	discoveries discoveries
+	TrustOnce      bool        // --trust-project of a command that runs something
+	handlesSignals atomic.Bool // signals are heard by what a command does, see signals
+	discoveries    discoveries
 }

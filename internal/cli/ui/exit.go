@@ -147,7 +147,7 @@ func (env *Env) ReportError(err error) int {
 		return ExitRefused
 	case errors.As(err, &params):
 		for _, p := range params.Problems {
-			env.Notef("%s: %s%s", p.Subject(), p.Message, Hint(p.Hint))
+			env.Notef("%s: %s%s", p.Subject(), p.Message, HintSuffix(p.Hint))
 		}
 		return ExitParams
 	case errors.As(err, &environ):
@@ -175,7 +175,7 @@ func (env *Env) ReportError(err error) int {
 	return ExitFailed
 }
 
-func Hint(h string) string {
+func HintSuffix(h string) string {
 	if h == "" {
 		return ""
 	}

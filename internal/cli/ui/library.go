@@ -30,7 +30,7 @@ func (env *Env) Library() *tool.Library {
 
 // trusts says whether the user trusts the project in a folder, in this command or for good.
 func (env *Env) trusts(project string) bool {
-	c, err := env.soFar()
+	c, err := env.currentSettings()
 	return err == nil && c.Trust.Covers(project)
 }
 

@@ -59,7 +59,7 @@ func Settings(env *Env, f Asking) (*config.Config, error) {
 		}
 		ShowNeeded(env, c.Trust)
 		env.Notef("if you trust it, patterns that allow tools match its tools too")
-		yes, err := env.Confirm(Inquiry{Text: "Trust this project? [y/N] ", Grave: true})
+		yes, err := env.Confirm(Inquiry{Text: "Trust this project? [y/N] ", DiscardTyped: true})
 		if sig, ok := errors.AsType[Interrupted](err); ok {
 			return nil, sig.Code()
 		}

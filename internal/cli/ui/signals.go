@@ -41,7 +41,7 @@ func signalCode(sig os.Signal) int {
 }
 
 func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
-	env.heeds.Store(true)
+	env.handlesSignals.Store(true)
 	s := &Signals{c: make(chan os.Signal, 4), Force: make(chan struct{})}
 	signal.Notify(s.c, append(TerminationSignals(), syscall.SIGPIPE)...)
 	go func() {

@@ -94,7 +94,7 @@ func Listed[S ~string](ids []S) string {
 	return strings.Join(words, ", ")
 }
 
-func Colon(s string) string {
+func AfterColon(s string) string {
 	if s == "" {
 		return ""
 	}
