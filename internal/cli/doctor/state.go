@@ -20,7 +20,7 @@ import (
 
 // checkSettings reads the files of settings.
 func checkSettings(env *ui.Env) []finding {
-	c, err := ui.LoadSettings(env, false)
+	c, err := ui.LoadSettings(false)
 	var files []string
 	for _, f := range c.Files {
 		if f.Exists {
@@ -177,7 +177,7 @@ func orphanLogs(env *ui.Env) (n int) {
 // checkScheduler looks whether something fires the schedules there are.
 func checkScheduler(env *ui.Env) (list []finding) {
 	err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-		t, err := timetable.Read(env, ctx, s, env.Library())
+		t, err := timetable.Read(ctx, env, s, env.Library())
 		switch {
 		case err != nil:
 			return err

@@ -159,7 +159,7 @@ func (f *ConsentFlags) Verdict(tools []flowrun.UsedTool, written string, canAsk 
 // JudgeTests marks the tests of tools that may not run, and answers what else they are held
 // against. Nobody is asked for a test.
 func JudgeTests(env *ui.Env, cases []trial.Case) (*ConsentFlags, error) {
-	settings, err := ui.LoadSettings(env, false)
+	settings, err := ui.LoadSettings(false)
 	if err != nil {
 		return nil, err
 	}

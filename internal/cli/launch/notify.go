@@ -72,7 +72,7 @@ type Notifier struct {
 
 // Notify tells those who want to know how a run ended. It changes nothing of the run. An
 // interrupt ends it. dir is where paths in rules count from.
-func Notify(env *ui.Env, ctx context.Context, sig *ui.Signals, s *sqlite.Store, e RunEnd, f ConsentFlags, dir string) {
+func Notify(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, e RunEnd, f ConsentFlags, dir string) {
 	ctx, stop := sig.UntilSecond(ctx)
 	defer stop()
 	n := Notifier{Store: s, Settings: f.Settings, Dir: dir, Report: func(string) {}}

@@ -105,18 +105,18 @@ func call(env *ui.Env, c *cobra.Command, args []string, f callFlags) error {
 	defer stop(nil)
 	sig := env.Signals(stop)
 	defer sig.Stop()
-	text, err := argumentsText(env, ctx, args[1:])
+	text, err := argumentsText(ctx, env, args[1:])
 	if err != nil {
-		return answer(env, ctx, sig, notCalled(ctx, err))
+		return answer(ctx, env, sig, notCalled(ctx, err))
 	}
-	return answer(env, ctx, sig, answerTo(env, ctx, sig, registry.Request{Tool: args[0], Arguments: text}, f))
+	return answer(ctx, env, sig, answerTo(ctx, env, sig, registry.Request{Tool: args[0], Arguments: text}, f))
 }
 
 // mostArguments is how much of standard input is read: what is longer is refused.
 const mostArguments = 1<<20 + 1
 
 // argumentsText is what the model wrote.
-func argumentsText(env *ui.Env, ctx context.Context, words []string) (string, error) {
+func argumentsText(ctx context.Context, env *ui.Env, words []string) (string, error) {
 	switch {
 	case len(words) == 0:
 		return "{}", nil
@@ -144,7 +144,7 @@ func argumentsText(env *ui.Env, ctx context.Context, words []string) (string, er
 }
 
 // answerTo goes the way of one call: its settings, the history, the registry.
-func answerTo(env *ui.Env, ctx context.Context, sig *ui.Signals, q registry.Request, f callFlags) (answer *registry.Answer) {
+func answerTo(ctx context.Context, env *ui.Env, sig *ui.Signals, q registry.Request, f callFlags) (answer *registry.Answer) {
 	var err error
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return notCalled(ctx, err)
@@ -154,8 +154,8 @@ func answerTo(env *ui.Env, ctx context.Context, sig *ui.Signals, q registry.Requ
 	}
 	f.Library = env.Library
 	err = env.WriteHistory(func(_ context.Context, s *sqlite.Store) error {
-		defer launch.ApplyRetention(env, context.WithoutCancel(ctx), s, f.Settings)
-		answer = callWith(env, ctx, sig, s, q, f)
+		defer launch.ApplyRetention(context.WithoutCancel(ctx), env, s, f.Settings)
+		answer = callWith(ctx, env, sig, s, q, f)
 		return nil
 	})
 	if answer == nil {
@@ -165,7 +165,7 @@ func answerTo(env *ui.Env, ctx context.Context, sig *ui.Signals, q registry.Requ
 }
 
 // callWith calls the tool with the history open.
-func callWith(env *ui.Env, ctx context.Context, sig *ui.Signals, s *sqlite.Store, q registry.Request, f callFlags) *registry.Answer {
+func callWith(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, q registry.Request, f callFlags) *registry.Answer {
 	config, tidy, err := launch.EngineConfig(s, f.ConsentFlags, 0)
 	if err != nil {
 		return notCalled(ctx, err)
@@ -182,7 +182,7 @@ func callWith(env *ui.Env, ctx context.Context, sig *ui.Signals, s *sqlite.Store
 	answer := registry.New(env.Library(), o).Call(ctx, q)
 	d.narrator.End()
 	if res := answer.Result; res != nil {
-		launch.Notify(env, ctx, sig, s, launch.RunEnd{Result: res, Plan: d.plan}, f.ConsentFlags, "")
+		launch.Notify(ctx, env, sig, s, launch.RunEnd{Result: res, Plan: d.plan}, f.ConsentFlags, "")
 	}
 	endTraces(ctx, sig.Force)
 	return answer
@@ -214,7 +214,7 @@ func reportUsage(env *ui.Env, err error) error {
 }
 
 // answer prints the document, and chooses the exit code.
-func answer(env *ui.Env, ctx context.Context, sig *ui.Signals, answer *registry.Answer) error {
+func answer(ctx context.Context, env *ui.Env, sig *ui.Signals, answer *registry.Answer) error {
 	if err := ui.WriteJSON(env, answer); err != nil {
 		return err
 	}

@@ -49,11 +49,11 @@ tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.
 			}
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 				if q.Tool == args[0] { // a name; a file was found just now
-					if err := everSeen(env, ctx, s, q.Tool); err != nil {
+					if err := everSeen(ctx, env, s, q.Tool); err != nil {
 						return err
 					}
 				}
-				return stats(env, ctx, s, q, output)
+				return stats(ctx, env, s, q, output)
 			})
 		},
 		ValidArgsFunction: env.CompleteTool,
@@ -137,7 +137,7 @@ type statsJSON struct {
 	Steps  []*tally `json:"steps"`
 }
 
-func stats(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, output string) error {
+func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, output string) error {
 	runs, err := s.Runs(ctx, q)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func stats(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, o
 }
 
 // everSeen is an error for a tool that is neither recorded nor in reach.
-func everSeen(env *ui.Env, ctx context.Context, s flowrun.Store, name string) error {
+func everSeen(ctx context.Context, env *ui.Env, s flowrun.Store, name string) error {
 	runs, err := s.Runs(ctx, flowrun.Query{Tool: name, Limit: 1})
 	if err != nil || len(runs) > 0 {
 		return err

@@ -108,16 +108,16 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r reply, f run
 		if ui.Verbose(f.Progress) {
 			env.Notef("%s step %s of run %s", verb(r.approve), q.Step, past.Record.ID)
 		}
-		e, err := continuedElsewhere(env, ctx, s, past, q, ui.Verbose(f.Progress))
+		e, err := continuedElsewhere(ctx, env, s, past, q, ui.Verbose(f.Progress))
 		if err != nil || e {
 			return err
 		}
-		err = continueRun(env, ctx, c, s, past, q, params, f)
+		err = continueRun(ctx, env, c, s, past, q, params, f)
 		for until := time.Now().Add(patience); lostRace(err) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
-			if elsewhere, more := continuedElsewhere(env, ctx, s, past, q, ui.Verbose(f.Progress)); more != nil || elsewhere {
+			if elsewhere, more := continuedElsewhere(ctx, env, s, past, q, ui.Verbose(f.Progress)); more != nil || elsewhere {
 				return more
 			}
-			err = continueRun(env, ctx, c, s, past, q, params, f)
+			err = continueRun(ctx, env, c, s, past, q, params, f)
 		}
 		if code := ui.CodeError(0); !r.approve && errors.As(err, &code) && code == ui.ExitFailed {
 			return nil // the run failed, which is what a no is for
@@ -264,7 +264,7 @@ const patience = 5 * time.Second
 // tells so: its owner, or the service. An owner that was about to give it up has not
 // heard the answer; one that heard it may have brought the run to its end by now, which
 // is nobody's to run again. Without tell nothing is said.
-func continuedElsewhere(env *ui.Env, ctx context.Context, s *sqlite.Store, p *flowrun.Past, q flowrun.Question, tell bool) (bool, error) {
+func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *flowrun.Past, q flowrun.Question, tell bool) (bool, error) {
 	id := p.Record.ID
 	say := func(format string, args ...any) (bool, error) {
 		if tell {
@@ -313,7 +313,7 @@ func withheld(p *flowrun.Past, q flowrun.Question, words []string) (secrets, fie
 }
 
 // continueRun takes up a run that has been answered, as resume does.
-func continueRun(env *ui.Env, ctx context.Context, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, q flowrun.Question, secrets []string, f runFlags) (err error) {
+func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, q flowrun.Question, secrets []string, f runFlags) (err error) {
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return err
 	}
@@ -327,7 +327,7 @@ func continueRun(env *ui.Env, ctx context.Context, c *cobra.Command, s *sqlite.S
 	}
 	f.answered = dag.ID(q.Step)
 	var o flowrun.ResumeOptions
-	return continueRecorded(env, ctx, s, past, params, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
+	return continueRecorded(ctx, env, s, past, params, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
 		o.Params, o.RerunAsked = params, yes
 		return p.Resume(env.Library(), o)
 	})

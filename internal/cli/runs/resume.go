@@ -127,12 +127,12 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 		if err != nil {
 			return err
 		}
-		return continueRecorded(env, ctx, s, past, params, f, plan)
+		return continueRecorded(ctx, env, s, past, params, f, plan)
 	})
 }
 
 // continueRecorded carries on with a run that has been read.
-func continueRecorded(env *ui.Env, ctx context.Context, s *sqlite.Store, past *flowrun.Past, params map[string]any, f runFlags, plan planner) error {
+func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *flowrun.Past, params map[string]any, f runFlags, plan planner) error {
 	g, err := plan(past, params, false)
 	if err != nil {
 		return beyond(past, err)
@@ -167,7 +167,7 @@ func continueRecorded(env *ui.Env, ctx context.Context, s *sqlite.Store, past *f
 	if f.ID, err = launch.Consent(env, s, what, f.ConsentFlags); err != nil {
 		return err
 	}
-	defer launch.ApplyRetention(env, ctx, s, f.Settings)
+	defer launch.ApplyRetention(ctx, env, s, f.Settings)
 	f.dir = past.Record.World.Workspace
 	told := past
 	if g.Retry {

@@ -104,7 +104,7 @@ func (f *runFlags) check(env *ui.Env, c *cobra.Command) error {
 	if err := env.ResolveProgress(c, &f.Asking); err != nil {
 		return err
 	}
-	env.TrustOnce = f.TrustProject
+	env.TrustOnce(f.TrustProject)
 	if err := ui.OneOf(c, "output", f.output, runOutputs); err != nil {
 		return err
 	}

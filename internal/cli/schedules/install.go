@@ -56,7 +56,7 @@ written.`,
 				return errors.New("cannot install a schedule here: there is neither systemd nor cron; run flowrun serve, or flowrun run from the task scheduler of Windows")
 			}
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-				list, err := namedSchedules(env, ctx, s, args, false)
+				list, err := namedSchedules(ctx, env, s, args, false)
 				if err != nil {
 					return err
 				}

@@ -167,7 +167,7 @@ func (s *server) fireSchedules(ctx context.Context) (fired *timetable.Scheduler,
 	if s.flags.noSchedules {
 		return nil, func() {}
 	}
-	return timetable.Start(s.env, ctx, s.store, s.service, s.log, timetable.CountSlots(s.measured))
+	return timetable.Start(ctx, s.env, s.store, s.service, s.log, timetable.CountSlots(s.measured))
 }
 
 // wait says where the service is found, and returns when it is to stop.
@@ -197,7 +197,7 @@ func (s *server) keepHistory(ctx context.Context) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				launch.ApplyRetention(s.env, ctx, s.store, s.flags.Settings)
+				launch.ApplyRetention(ctx, s.env, s.store, s.flags.Settings)
 			}
 		}
 	})

@@ -131,7 +131,7 @@ type Timetable struct {
 
 // Read reads the schedules of the definitions in reach, and those that were added,
 // of whatever project.
-func Read(env *ui.Env, ctx context.Context, s *sqlite.Store, lib *tool.Library) (*Timetable, error) {
+func Read(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *tool.Library) (*Timetable, error) {
 	t := &Timetable{}
 	return t, t.read(ctx, s, env.Tools(lib), func(name string) (*flowrun.Plan, error) { return flowrun.Compile(lib, name) })
 }

@@ -51,7 +51,7 @@ func toolDepsCommand(env *ui.Env) *cobra.Command {
 			}
 			d := dependenciesOf(def)
 			if !only {
-				if err := fill(env, c.Context(), &d); err != nil {
+				if err := fill(c.Context(), env, &d); err != nil {
 					return err
 				}
 				if err := d.noteUser(); err != nil {

@@ -30,7 +30,7 @@ type discoveries struct {
 // discovered are the tools that a command tells of. What is wrong with it is said once,
 // and harms nothing else.
 func (env *Env) discovered() []*tool.Definition {
-	t := &env.discoveries
+	t := &env.found
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.asked {
@@ -56,7 +56,7 @@ func (env *Env) discovered() []*tool.Definition {
 
 // Discover asks the command that settings name, unless it has been asked.
 func (env *Env) Discover(c *config.Config) *discoveries {
-	t := &env.discoveries
+	t := &env.found
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.asked {
@@ -100,10 +100,10 @@ func (env *Env) discover(t *discoveries, c *config.Config) {
 
 // currentSettings are the settings in force: those that the command has read, or what it will read.
 func (env *Env) currentSettings() (*config.Config, error) {
-	if env.inForce != nil {
-		return env.inForce, nil
+	if env.settings.inForce != nil {
+		return env.settings.inForce, nil
 	}
-	return LoadSettings(env, env.TrustOnce)
+	return LoadSettings(env.settings.trustOnce)
 }
 
 // projectDir is the root of the project, the working directory where there is none.
@@ -126,9 +126,9 @@ func (env *Env) whyUndiscovered() string {
 		return fmt.Sprintf("tools.discoveryCommand of %s, which may tell of it, is not run: the project is not trusted; flowrun trust trusts it",
 			console.Quote(c.Trust.Folder))
 	}
-	env.discoveries.mu.Lock()
-	defer env.discoveries.mu.Unlock()
-	if env.discoveries.Err != nil {
+	env.found.mu.Lock()
+	defer env.found.mu.Unlock()
+	if env.found.Err != nil {
 		return "tools.discoveryCommand, which may tell of it, has failed; flowrun doctor tells why"
 	}
 	return ""

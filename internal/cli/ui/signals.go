@@ -63,7 +63,7 @@ func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
 				return
 			}
 			stop(fmt.Errorf("received %v", sig))
-			env.loading.stop(fmt.Errorf("received %v", sig))
+			env.scripts.loading.stop(fmt.Errorf("received %v", sig))
 		}
 	}()
 	return s
