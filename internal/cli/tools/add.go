@@ -41,19 +41,19 @@ func toolAddCommand(env *ui.Env) *cobra.Command {
 		options: append(addGroups(),
 			new(scopeFlags).options("Add tool to %s", "", string(tool.ScopeLocal))),
 		examples: []example{
-			{"Create a simple weather lookup tool", `flowrun tool add weather-lookup --description "Get weather for a location" \
+			{title: "Create a simple weather lookup tool", text: `flowrun tool add weather-lookup --description "Get weather for a location" \
   --bash "curl -s 'wttr.in/{LOCATION}?format={FORMAT}'" \
   --parameter LOCATION "City or airport code" required=true example=London \
   --parameter FORMAT "Output format" default=3 \
   --tag weather --tag api --tag read`},
-			{"Create a multi-step tool that processes data", `flowrun tool add process-data --description "Process data from a file" \
+			{title: "Create a multi-step tool that processes data", text: `flowrun tool add process-data --description "Process data from a file" \
   --step fetch "curl -s '{URL}' > data.json" \
   --step process "jq '.items' data.json" \
   --step cleanup "rm data.json" \
   --parameter URL "URL to fetch data from" required=true \
   --tag api --tag read`},
-			{"Create a tool from a YAML file", "flowrun tool add --from-file my-tool-definition.yaml"},
-			{"Create a tool with interactive editing", "flowrun tool add my-new-tool --editor"},
+			{title: "Create a tool from a YAML file", text: "flowrun tool add --from-file my-tool-definition.yaml"},
+			{title: "Create a tool with interactive editing", text: "flowrun tool add my-new-tool --editor"},
 		},
 		see: []string{"flowrun help tool", "flowrun help tools"},
 	}.on(c)

@@ -72,7 +72,7 @@ func toolDepsCommand(env *ui.Env) *cobra.Command {
 		usage: []string{"flowrun tool deps TOOL_NAME [--scope] [options]", "flowrun tool deps --prune [--dry-run]"},
 		options: []optionGroup{
 			scopes.options("Look for the tool in %s", "Look for the tool in all scopes", ui.AnyScope),
-			{"ADDITIONAL OPTIONS", []optionLine{
+			{title: "ADDITIONAL OPTIONS", lines: []optionLine{
 				{left: "--list", right: "Only show what there is, and fetch nothing", to: &only},
 				{left: "--json", right: "Show it as JSON", to: &asJSON},
 				{left: "--prune", right: "Remove what was fetched and no tool or run needs", to: &prune},
@@ -80,9 +80,9 @@ func toolDepsCommand(env *ui.Env) *cobra.Command {
 			}},
 		},
 		examples: []example{
-			{"Fetch what a tool needs", "flowrun tool deps resize"},
-			{"See what is missing", "flowrun tool deps resize --list"},
-			{"See what nobody needs any more", "flowrun tool deps --prune --dry-run"},
+			{title: "Fetch what a tool needs", text: "flowrun tool deps resize"},
+			{title: "See what is missing", text: "flowrun tool deps resize --list"},
+			{title: "See what nobody needs any more", text: "flowrun tool deps --prune --dry-run"},
 		},
 		see: []string{"flowrun help tool"},
 	}.on(c)

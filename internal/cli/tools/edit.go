@@ -55,13 +55,13 @@ func toolEditCommand(env *ui.Env) *cobra.Command {
 		usage: []string{"flowrun tool edit TOOL_NAME [--scope] [options]"},
 		options: []optionGroup{
 			scopes.options("Edit the tool from %s", "Edit the tool from the first scope it's found in", ui.AnyScope),
-			{"EDITOR OPTIONS", []optionLine{
+			{title: "EDITOR OPTIONS", lines: []optionLine{
 				{left: "--editor EDITOR", right: "Editor to use (default: $VISUAL, $EDITOR, else the system's)", to: &editor, words: []string{"nano", "vim", "emacs", "code"}},
 			}},
 		},
 		examples: []example{
-			{"Edit a tool using the default editor", "flowrun tool edit weather-lookup"},
-			{"Edit a tool using a specific editor", "flowrun tool edit weather-lookup --editor code"},
+			{title: "Edit a tool using the default editor", text: "flowrun tool edit weather-lookup"},
+			{title: "Edit a tool using a specific editor", text: "flowrun tool edit weather-lookup --editor code"},
 		},
 		see: []string{"flowrun help tool", "flowrun help tools"},
 	}.on(c)

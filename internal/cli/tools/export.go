@@ -45,14 +45,14 @@ func toolExportCommand(env *ui.Env) *cobra.Command {
 		usage: []string{"flowrun tool export TOOL_NAME [--scope] [options]"},
 		options: []optionGroup{
 			scopes.options("Export the tool from %s", "Export the tool from the first scope it's found in", ui.AnyScope),
-			{"OUTPUT OPTIONS", []optionLine{
+			{title: "OUTPUT OPTIONS", lines: []optionLine{
 				{left: "--format yaml|json", right: "Export format (default: yaml)", to: &format, words: definitionFormats},
 				{left: "--output FILE", right: "Output file (if omitted, prints to stdout)", to: &output},
 			}},
 		},
 		examples: []example{
-			{"Export a tool to stdout", "flowrun tool export weather-lookup"},
-			{"Export a tool to a file in JSON format", "flowrun tool export weather-lookup --format json --output weather-lookup.json"},
+			{title: "Export a tool to stdout", text: "flowrun tool export weather-lookup"},
+			{title: "Export a tool to a file in JSON format", text: "flowrun tool export weather-lookup --format json --output weather-lookup.json"},
 		},
 		see: []string{"flowrun help tool", "flowrun help tool import", "flowrun help tools"},
 	}.on(c)

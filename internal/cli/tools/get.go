@@ -45,16 +45,16 @@ func toolGetCommand(env *ui.Env) *cobra.Command {
 		usage: []string{"flowrun tool get TOOL_NAME [--scope] [options]"},
 		options: []optionGroup{
 			scopes.options("Look for the tool in %s", "Look for the tool in any scope", ui.AnyScope),
-			{"OUTPUT OPTIONS", []optionLine{
+			{title: "OUTPUT OPTIONS", lines: []optionLine{
 				{left: "--format yaml|json", right: "Output format (default: yaml)", to: &format, words: definitionFormats},
 				{left: "--detail", right: "Show detailed information", to: &detail},
 			}},
 		},
 		examples: []example{
-			{"Get a tool from any scope", "flowrun tool get weather-lookup"},
-			{"Get a tool from user scope", "flowrun tool get weather-lookup --user"},
-			{"Get a tool in JSON format", "flowrun tool get weather-lookup --format json"},
-			{"Copy a tool to user scope", "flowrun tool get weather-lookup --format yaml | flowrun tool import - --user"},
+			{title: "Get a tool from any scope", text: "flowrun tool get weather-lookup"},
+			{title: "Get a tool from user scope", text: "flowrun tool get weather-lookup --user"},
+			{title: "Get a tool in JSON format", text: "flowrun tool get weather-lookup --format json"},
+			{title: "Copy a tool to user scope", text: "flowrun tool get weather-lookup --format yaml | flowrun tool import - --user"},
 		},
 		see: []string{"flowrun help tool", "flowrun help tools"},
 	}.on(c)

@@ -12,7 +12,7 @@ func toolPage(commands []*cobra.Command) page {
 	p := page{
 		title: "flowrun tool commands",
 		about: []string{"These commands allow you to manage tools: definitions in YAML that flowrun runs."},
-		options: []optionGroup{{"SCOPE OPTIONS", []optionLine{
+		options: []optionGroup{{title: "SCOPE OPTIONS", lines: []optionLine{
 			{left: "--global, -g", right: "Manage tools from global scope (all users)"},
 			{left: "--user, -u", right: "Manage tools from user scope (current user)"},
 			{left: "--local, -l", right: "Manage tools from local scope (default for 'add' and 'import')"},

@@ -46,14 +46,14 @@ func toolImportCommand(env *ui.Env) *cobra.Command {
 		usage: []string{"flowrun tool import FILE [--scope] [options]"},
 		options: []optionGroup{
 			scopes.options("Import the tool to %s", "", string(tool.ScopeLocal)),
-			{"IMPORT OPTIONS", []optionLine{
+			{title: "IMPORT OPTIONS", lines: []optionLine{
 				{left: "--override", right: "Override existing tool if it already exists", to: &override},
 				{left: "--validate", right: "Validate the tool before importing, with the tools it uses; without it, only its own text", to: &validate},
 			}},
 		},
 		examples: []example{
-			{"Import a tool to local scope", "flowrun tool import weather-lookup.yaml"},
-			{"Import a tool to user scope, overriding any existing definition", "flowrun tool import weather-lookup.yaml --user --override"},
+			{title: "Import a tool to local scope", text: "flowrun tool import weather-lookup.yaml"},
+			{title: "Import a tool to user scope, overriding any existing definition", text: "flowrun tool import weather-lookup.yaml --user --override"},
 		},
 		see: []string{"flowrun help tool", "flowrun help tool export", "flowrun help tools"},
 	}.on(c)

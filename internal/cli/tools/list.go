@@ -71,7 +71,7 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 		usage: []string{"flowrun tool list [--scope] [options]"},
 		options: []optionGroup{
 			scopes.options("List only tools from %s", "List tools from all scopes", ui.AnyScope),
-			{"FILTER OPTIONS", []optionLine{
+			{title: "FILTER OPTIONS", lines: []optionLine{
 				{left: "--tag TAG", right: "Filter by tag; given several times, tools with all of them", to: &f.Tags},
 				{left: "--category CATEGORY", right: "Filter by category", to: &f.Category},
 				{left: "--search TEXT", right: "Search in name, description, and keywords", to: &f.Search},
@@ -79,16 +79,16 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 				{left: "--dir DIR", right: "List the definitions in a folder instead of the scopes", to: &dir},
 				{left: "--all-sources", right: "List built-in tools, and those that tools.discoveryCommand tells of, as well", to: &all},
 			}},
-			{"OUTPUT OPTIONS", []optionLine{
+			{title: "OUTPUT OPTIONS", lines: []optionLine{
 				{left: "--format simple|table|json|yaml", right: "Output format (default: table)", to: &format, words: listFormats},
 				{left: "--sort name|category|scope", right: "Sort order (default: name)", to: &sort, words: listOrders},
 			}},
 		},
 		examples: []example{
-			{"List all tools from all scopes", "flowrun tool list"},
-			{"List only user tools", "flowrun tool list --user"},
-			{"List tools matching a tag", "flowrun tool list --tag git"},
-			{"List tools in JSON format", "flowrun tool list --format json"},
+			{title: "List all tools from all scopes", text: "flowrun tool list"},
+			{title: "List only user tools", text: "flowrun tool list --user"},
+			{title: "List tools matching a tag", text: "flowrun tool list --tag git"},
+			{title: "List tools in JSON format", text: "flowrun tool list --format json"},
 		},
 		see: []string{"flowrun help tool", "flowrun help tools"},
 	}.on(c)

@@ -49,12 +49,12 @@ func toolRemoveCommand(env *ui.Env) *cobra.Command {
 		usage: []string{"flowrun tool remove TOOL_NAME [--scope] [options]"},
 		options: []optionGroup{
 			scopes.options("Delete the tool from %s", "Delete the tool from the first scope it's found in", ui.AnyScope),
-			{"ADDITIONAL OPTIONS", []optionLine{{left: "--force", right: "Skip confirmation prompt", to: &force}}},
+			{title: "ADDITIONAL OPTIONS", lines: []optionLine{{left: "--force", right: "Skip confirmation prompt", to: &force}}},
 		},
 		examples: []example{
-			{"Delete a tool from any scope", "flowrun tool remove weather-lookup"},
-			{"Delete a tool from user scope", "flowrun tool remove weather-lookup --user"},
-			{"Delete a tool without confirmation", "flowrun tool remove weather-lookup --force"},
+			{title: "Delete a tool from any scope", text: "flowrun tool remove weather-lookup"},
+			{title: "Delete a tool from user scope", text: "flowrun tool remove weather-lookup --user"},
+			{title: "Delete a tool without confirmation", text: "flowrun tool remove weather-lookup --force"},
 		},
 		see: []string{"flowrun help tool", "flowrun help tools"},
 	}.on(c)

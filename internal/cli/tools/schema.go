@@ -43,19 +43,19 @@ func toolSchemaCommand(env *ui.Env) *cobra.Command {
 		},
 		usage: []string{"flowrun tool schema TOOL_NAME|PATH [options]", "flowrun tool schema --all|--all-sources [options]"},
 		options: []optionGroup{
-			{"CHOICE OPTIONS", []optionLine{
+			{title: "CHOICE OPTIONS", lines: []optionLine{
 				{left: "--all", right: "A list of every tool in reach that runs on this platform", to: &all},
 				{left: "--all-sources", right: "That, with built-in tools and those that tools.discoveryCommand tells of", to: &sources},
 			}},
-			{"OUTPUT OPTIONS", []optionLine{
+			{title: "OUTPUT OPTIONS", lines: []optionLine{
 				{left: "--format FORM", right: "Form: " + strings.Join(funcschema.Formats(), "|") + " (default: " + format + ")", to: &format, words: funcschema.Formats()},
 			}},
 		},
 		examples: []example{
-			{"Print the schema of one tool", "flowrun tool schema weather-lookup"},
-			{"Print that of a file as one provider takes it", "flowrun tool schema ./deploy.yaml --format anthropic"},
-			{"Print those of all tools into a file", "flowrun tool schema --all --format openai > tools.json"},
-			{"Print all that a model may call", "flowrun tool schema --all-sources --format anthropic"},
+			{title: "Print the schema of one tool", text: "flowrun tool schema weather-lookup"},
+			{title: "Print that of a file as one provider takes it", text: "flowrun tool schema ./deploy.yaml --format anthropic"},
+			{title: "Print those of all tools into a file", text: "flowrun tool schema --all --format openai > tools.json"},
+			{title: "Print all that a model may call", text: "flowrun tool schema --all-sources --format anthropic"},
 		},
 		see: []string{"flowrun help tool", "flowrun help tools"},
 	}.on(c)

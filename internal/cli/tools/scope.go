@@ -37,7 +37,7 @@ func (f *scopeFlags) options(what, any, usual string) optionGroup {
 	if any == "" {
 		words = words[:3]
 	}
-	return optionGroup{"SCOPE OPTIONS", []optionLine{
+	return optionGroup{title: "SCOPE OPTIONS", lines: []optionLine{
 		line("global", "global scope (all users)", &f.global),
 		line("user", "user scope (current user)", &f.user),
 		line("local", "local scope (current directory)", &f.local),

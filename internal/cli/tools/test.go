@@ -86,7 +86,7 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 		usage: []string{"flowrun tool test [TOOL_NAME|PATH ...] [--scope] [options]"},
 		options: []optionGroup{
 			f.scopes.options("Test the tool from %s", "Test the tool from the first scope it's found in", ui.AnyScope),
-			{"TEST OPTIONS", []optionLine{
+			{title: "TEST OPTIONS", lines: []optionLine{
 				{left: "--test TEST_NAME", right: "Name of specific test to run (if omitted, runs all tests); may be repeated", to: &f.tests},
 				{left: "--verbose", right: "Show detailed output, also of tests that went well", to: &f.verbose},
 				{left: "--stop-on-failure", right: "Stop testing after the first failure", to: &f.stopOnFailure},
@@ -97,9 +97,9 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 			}},
 		},
 		examples: []example{
-			{"Run all tests for a tool", "flowrun tool test weather-lookup"},
-			{"Run a specific test with verbose output", "flowrun tool test weather-lookup --test basic-test --verbose"},
-			{"Run the tests of a folder, with a report", "flowrun tool test ./tools --jobs 8 --report junit=tests.xml"},
+			{title: "Run all tests for a tool", text: "flowrun tool test weather-lookup"},
+			{title: "Run a specific test with verbose output", text: "flowrun tool test weather-lookup --test basic-test --verbose"},
+			{title: "Run the tests of a folder, with a report", text: "flowrun tool test ./tools --jobs 8 --report junit=tests.xml"},
 		},
 		see: []string{"flowrun help tool", "flowrun help tools"},
 	}.on(c)

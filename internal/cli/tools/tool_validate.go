@@ -39,7 +39,7 @@ func toolValidateCommand(env *ui.Env) *cobra.Command {
 		usage: []string{"flowrun tool validate TOOL_NAME [--scope] [options]", "flowrun tool validate --all [--scope] [options]"},
 		options: []optionGroup{
 			scopes.options("Validate the tool from %s", "Validate the tool from the first scope it's found in", ui.AnyScope),
-			{"VALIDATION OPTIONS", []optionLine{
+			{title: "VALIDATION OPTIONS", lines: []optionLine{
 				{left: "--fix", right: "Fix validation issues if possible; never changes what a tool means", to: &f.fix},
 				{left: "--dry-run", right: "With --fix: show the changes as a diff, and write nothing", depth: 1, to: &f.dryRun},
 				{left: "--detailed", right: "Show detailed validation results: notes on better practice", to: &f.detailed},
@@ -47,14 +47,14 @@ func toolValidateCommand(env *ui.Env) *cobra.Command {
 				{left: "--against PATH", right: "Tell what breaks callers of the older definitions there", to: &f.against},
 				{left: "--all", right: "Validate every tool in the scope", to: &every},
 			}},
-			{"OUTPUT OPTIONS", []optionLine{
+			{title: "OUTPUT OPTIONS", lines: []optionLine{
 				{left: "--output, -o FORM", right: "Form of the results: text|json|github|sarif (default: text)", to: &f.output, words: diagnosticForms},
 				{left: "--limit N", right: "Show at most N problems as text; 0 is all (default: 20)", to: &f.limit},
 			}},
 		},
 		examples: []example{
-			{"Validate a tool", "flowrun tool validate weather-lookup"},
-			{"Validate and automatically fix issues", "flowrun tool validate weather-lookup --fix"},
+			{title: "Validate a tool", text: "flowrun tool validate weather-lookup"},
+			{title: "Validate and automatically fix issues", text: "flowrun tool validate weather-lookup --fix"},
 		},
 		see: []string{"flowrun help tool", "flowrun help tools", "flowrun help explain"},
 	}.on(c)
