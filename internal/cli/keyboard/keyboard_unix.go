@@ -179,6 +179,7 @@ func (h *attachment) watch() {
 	}
 }
 
+// Size sends the size of the terminal, at first and when it changes.
 func (h *attachment) Size() <-chan flowrun.TerminalSize { return h.sizes }
 
 // Read waits for a key, or for Close. The descriptor is shared with whoever started
@@ -235,6 +236,7 @@ func (h *attachment) stopOnCtrlC(keys []byte) {
 	}
 }
 
+// Write shows what the step printed.
 func (h *attachment) Write(b []byte) (int, error) {
 	if len(b) > 0 {
 		h.mu.Lock()

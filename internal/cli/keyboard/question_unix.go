@@ -38,6 +38,7 @@ func (k *Keyboard) Prompt(ctx context.Context) (*Prompt, error) {
 	return &Prompt{k, k.display}, nil
 }
 
+// Close gives the terminal back, to the view and to steps.
 func (s *Prompt) Close() {
 	s.keys.mu.Lock()
 	if s.keys.view != nil {

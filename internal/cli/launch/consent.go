@@ -32,6 +32,7 @@ type ConsentFlags struct {
 	Library  func() *tool.Library // where the tools are, of calls of models
 }
 
+// Declare adds the flags to a command.
 func (f *ConsentFlags) Declare(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringArrayVar(&f.approve, "auto-approve", nil, "approve tools that match this `pattern`: tool:NAME, tool:TAG, tool:read, tool:write, tool:run or *")

@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
+// What the keys overlap and catch-up of a schedule may be.
 var (
 	OverlapWords = []string{"skip", "queue", "cancel-running", "allow"}
 	CatchUpWords = []string{"none", "once", "all"}
@@ -284,6 +285,7 @@ func (p AddedPlan) String() string {
 	return string(b)
 }
 
+// All are the schedules by name.
 func (t *Timetable) All() []Planned {
 	if t == nil {
 		return nil

@@ -92,6 +92,7 @@ func (env *Env) Questions() *Questions {
 	return q
 }
 
+// Over has signals end the program again.
 func (q *Questions) Over() { signal.Stop(q.interrupted) }
 
 // Interrupted is the signal that came in the place of an answer.

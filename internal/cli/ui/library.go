@@ -87,6 +87,7 @@ func ToolName(env *Env, word string) (string, error) {
 	return p.Name(), nil
 }
 
+// AnyScope stands for all scopes together.
 const AnyScope = "any"
 
 // ScopeWords are what --scope takes, each also a flag of its own.

@@ -40,6 +40,7 @@ func signalCode(sig os.Signal) int {
 	return 0
 }
 
+// Signals has the first signal call stop, and the second close Force.
 func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
 	env.handlesSignals.Store(true)
 	s := &Signals{c: make(chan os.Signal, 4), Force: make(chan struct{})}
@@ -69,6 +70,7 @@ func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
 	return s
 }
 
+// Stop has signals end the program again.
 func (s *Signals) Stop() {
 	signal.Stop(s.c)
 	close(s.c)

@@ -23,6 +23,7 @@ type Page struct {
 	See      []string
 }
 
+// Group is options under a heading.
 type Group struct {
 	Title string
 	Lines []Line
@@ -39,6 +40,7 @@ type Line struct {
 	Words []string // that completion offers
 }
 
+// Example is a command line with what it is for.
 type Example struct{ Title, Text string }
 
 // On makes the page the help of a command, and its options the command's flags.
