@@ -34,7 +34,7 @@ waits, in the order of their turns; a tool that says max-active-runs stands ther
 			if err := ui.OneOf(c, "output", output, psForms); err != nil {
 				return err
 			}
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return ps(env, ctx, s, output) })
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return ps(ctx, env, s, output) })
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
@@ -42,7 +42,7 @@ waits, in the order of their turns; a tool that says max-active-runs stands ther
 	return c
 }
 
-func ps(env *ui.Env, ctx context.Context, s flowrun.Store, output string) error {
+func ps(ctx context.Context, env *ui.Env, s flowrun.Store, output string) error {
 	line, err := s.Line(ctx)
 	if err != nil {
 		return err

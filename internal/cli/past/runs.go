@@ -54,7 +54,7 @@ func runsCommand(env *ui.Env) *cobra.Command {
 			if q.Tool, err = ui.ToolName(env, q.Tool); err != nil {
 				return err
 			}
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return runs(env, ctx, s, q, output) })
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return runs(ctx, env, s, q, output) })
 		},
 	}
 	fl := c.Flags()
@@ -80,7 +80,7 @@ func runStates() []string {
 	return words
 }
 
-func runs(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, output string) error {
+func runs(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, output string) error {
 	list, err := s.Runs(ctx, q)
 	if err != nil {
 		return err

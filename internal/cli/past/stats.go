@@ -49,11 +49,11 @@ tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.
 			}
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 				if q.Tool == args[0] { // a name; a file was found just now
-					if err := everSeen(env, ctx, s, q.Tool); err != nil {
+					if err := everSeen(ctx, env, s, q.Tool); err != nil {
 						return err
 					}
 				}
-				return stats(env, ctx, s, q, output)
+				return stats(ctx, env, s, q, output)
 			})
 		},
 		ValidArgsFunction: env.CompleteTool,
@@ -87,13 +87,13 @@ func (t *tally) add(st dag.Status, took time.Duration) {
 	t.took = append(t.took, took)
 }
 
-// rests are the times between a run's end and its being resumed, which are no work.
-type rests struct {
+// interruptions are the times between a run's end and its being resumed, which are no work.
+type interruptions struct {
 	last time.Time
 	list [][2]time.Time
 }
 
-func (p *rests) see(e *dag.Event) {
+func (p *interruptions) add(e *dag.Event) {
 	if e.Kind == dag.RunResumed {
 		p.list = append(p.list, [2]time.Time{p.last, e.Time})
 	}
@@ -101,7 +101,7 @@ func (p *rests) see(e *dag.Event) {
 }
 
 // worked is how long something took, without the rests in between.
-func (p *rests) worked(from, to time.Time) time.Duration {
+func (p *interruptions) worked(from, to time.Time) time.Duration {
 	d := to.Sub(from)
 	for _, r := range p.list {
 		if !r[0].Before(from) && !r[1].After(to) {
@@ -137,7 +137,7 @@ type statsJSON struct {
 	Steps  []*tally `json:"steps"`
 }
 
-func stats(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, output string) error {
+func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, output string) error {
 	runs, err := s.Runs(ctx, q)
 	if err != nil {
 		return err
@@ -145,10 +145,10 @@ func stats(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, o
 	doc := statsJSON{Schema: "flowrun/stats.v1", Tool: q.Tool, Total: &tally{}, Steps: []*tally{}}
 	byName := map[string]*tally{}
 	for _, r := range runs {
-		var rests rests
+		var rests interruptions
 		loops := map[dag.ID]bool{} // their items count, and not they themselves
 		if err := eachEvent(ctx, s, r.ID, func(e *dag.Event) error {
-			rests.see(e)
+			rests.add(e)
 			name := string(e.Node.WithoutKeys())
 			switch {
 			case e.Kind == dag.StepExpanded:
@@ -186,7 +186,7 @@ func stats(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, o
 }
 
 // everSeen is an error for a tool that is neither recorded nor in reach.
-func everSeen(env *ui.Env, ctx context.Context, s flowrun.Store, name string) error {
+func everSeen(ctx context.Context, env *ui.Env, s flowrun.Store, name string) error {
 	runs, err := s.Runs(ctx, flowrun.Query{Tool: name, Limit: 1})
 	if err != nil || len(runs) > 0 {
 		return err

@@ -64,7 +64,7 @@ a definition; its fields are one argument.`,
 			if s.Name == "" {
 				s.Spec = s.Spec.From(begin)
 			} else {
-				timetable.SayIdle(env)
+				timetable.ReportIdle(env)
 			}
 			if output == "json" {
 				return ui.WriteJSON(env, upcoming(&s, begin, count))
@@ -93,7 +93,7 @@ func askedSchedule(env *ui.Env, c *cobra.Command, word, zone string) (s schedule
 		return s, ui.Usagef(c, "--timezone is for a cron expression; a schedule has its own")
 	}
 	err = env.ReadHistory(func(ctx context.Context, store *sqlite.Store) error {
-		t, err := timetable.Read(env, ctx, store, env.Library())
+		t, err := timetable.Read(ctx, env, store, env.Library())
 		if err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ What a project sets and may not without its trust (flowrun trust) is listed as i
 			if err := ui.OneOf(c, "output", output, []string{"table", "json"}); err != nil {
 				return err
 			}
-			conf, err := ui.LoadSettings(env, false)
+			conf, err := ui.LoadSettings(false)
 			if err != nil {
 				return err
 			}
@@ -123,7 +123,7 @@ func configGetCommand(env *ui.Env) *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			conf, err := ui.LoadSettings(env, false)
+			conf, err := ui.LoadSettings(false)
 			if err != nil {
 				return err
 			}
@@ -160,7 +160,7 @@ func configPathCommand(env *ui.Env) *cobra.Command {
 		Example: "  flowrun config path",
 		Args:    ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			conf, err := ui.LoadSettings(env, false)
+			conf, err := ui.LoadSettings(false)
 			for _, f := range conf.Files {
 				note := ""
 				if !f.Exists {

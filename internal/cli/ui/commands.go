@@ -66,6 +66,7 @@ func WrongFlag(c *cobra.Command, err error) error {
 	return Usage(err, c)
 }
 
+// NoArgs is the argument check of commands that take none.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef(c, "%s takes no argument, got %q", c.CommandPath(), args[0])
@@ -73,6 +74,7 @@ func NoArgs(c *cobra.Command, args []string) error {
 	return nil
 }
 
+// OneOf checks that a flag has one of the allowed values.
 func OneOf(c *cobra.Command, flag, value string, allowed []string) error {
 	for _, w := range allowed {
 		if value == w {

@@ -1,4 +1,4 @@
-package tools
+package page
 
 import (
 	"cmp"
@@ -13,23 +13,23 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// scopeFlags are --scope and its short forms (S1-353).
-type scopeFlags struct {
+// Scope holds --scope and its short forms (S1-353).
+type Scope struct {
 	word                     string
 	local, user, global, any bool
 }
 
-// options are the flags of a command as SCOPE OPTIONS of its page: what the command does
+// Options are the flags of a command as SCOPE OPTIONS of its page: what the command does
 // with a scope, in a sentence with a %s for it, and what it does with any. Commands that
 // write take no scope "any"; they know the flag only to say so (S1-354).
-func (f *scopeFlags) options(what, any, usual string) optionGroup {
-	line := func(scope, where string, to *bool) optionLine {
-		l := optionLine{left: fmt.Sprintf("--%s, -%s", scope, scope[:1]), right: fmt.Sprintf(what, where), to: to}
+func (f *Scope) Options(what, any, usual string) Group {
+	line := func(scope, where string, to *bool) Line {
+		l := Line{Left: fmt.Sprintf("--%s, -%s", scope, scope[:1]), Right: fmt.Sprintf(what, where), To: to}
 		if scope == ui.AnyScope {
-			l.right, l.hidden = cmp.Or(any, "the same as --scope any"), any == ""
+			l.Right, l.hidden = cmp.Or(any, "the same as --scope any"), any == ""
 		}
 		if scope == usual {
-			l.right += " (default)"
+			l.Right += " (default)"
 		}
 		return l
 	}
@@ -37,17 +37,17 @@ func (f *scopeFlags) options(what, any, usual string) optionGroup {
 	if any == "" {
 		words = words[:3]
 	}
-	return optionGroup{"SCOPE OPTIONS", []optionLine{
+	return Group{Title: "SCOPE OPTIONS", Lines: []Line{
 		line("global", "global scope (all users)", &f.global),
 		line("user", "user scope (current user)", &f.user),
 		line("local", "local scope (current directory)", &f.local),
 		line(ui.AnyScope, "", &f.any),
-		{left: "--scope SCOPE", right: "The same by name: " + strings.Join(words, "|"), to: &f.word, words: ui.ScopeWords},
+		{Left: "--scope SCOPE", Right: "The same by name: " + strings.Join(words, "|"), To: &f.word, Words: ui.ScopeWords},
 	}}
 }
 
-// scope is the scope that was asked for, usual where none was.
-func (f *scopeFlags) scope(c *cobra.Command, usual string) (string, error) {
+// Chosen is the scope that was asked for, usual where none was.
+func (f *Scope) Chosen(c *cobra.Command, usual string) (string, error) {
 	var given []string
 	if f.word != "" {
 		given = append(given, f.word)
@@ -57,15 +57,15 @@ func (f *scopeFlags) scope(c *cobra.Command, usual string) (string, error) {
 			given = append(given, ui.ScopeWords[i])
 		}
 	}
-	s, err := oneScope(given, usual)
+	s, err := OneScope(given, usual)
 	if err != nil {
 		return "", ui.Usage(err, c)
 	}
 	return s, nil
 }
 
-// oneScope is the scope that all words agree on.
-func oneScope(given []string, usual string) (string, error) {
+// OneScope is the scope that all words agree on.
+func OneScope(given []string, usual string) (string, error) {
 	for _, w := range given {
 		if !slices.Contains(ui.ScopeWords, w) {
 			return "", fmt.Errorf("--scope %q is none of %s%s", w, strings.Join(ui.ScopeWords, ", "), ui.Nearest(w, ui.ScopeWords))
@@ -81,11 +81,11 @@ func oneScope(given []string, usual string) (string, error) {
 	return given[0], nil
 }
 
-// errNoAny is the answer of commands that write to one scope.
-var errNoAny = errors.New("a tool goes into one scope: give --local, --user or --global, not any")
+// ErrNoAny is the answer of commands that write to one scope.
+var ErrNoAny = errors.New("a tool goes into one scope: give --local, --user or --global, not any")
 
-// find is Lookup in a scope, or any.
-func find(lib *tool.Library, name, scope string) (*tool.Definition, tool.Diagnostics, error) {
+// Find is Lookup in a scope, or any.
+func Find(lib *tool.Library, name, scope string) (*tool.Definition, tool.Diagnostics, error) {
 	if scope == ui.AnyScope {
 		def, found, err := lib.Lookup(name, nil)
 		if err != nil {
@@ -96,16 +96,16 @@ func find(lib *tool.Library, name, scope string) (*tool.Definition, tool.Diagnos
 	return lib.LookupIn(name, tool.Scope(scope))
 }
 
-// oneTool is the argument check of commands that take the name of a tool.
-func oneTool(c *cobra.Command, args []string) error {
+// OneTool is the argument check of commands that take the name of a tool.
+func OneTool(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return ui.Usagef(c, "give the name of one tool")
 	}
 	return nil
 }
 
-// completeName offers the names of tools in the scope on the line, and no files.
-func completeName(env *ui.Env) cobra.CompletionFunc {
+// CompleteName offers the names of tools in the scope on the line, and no files.
+func CompleteName(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp

@@ -1,4 +1,4 @@
-package tools
+package npm
 
 import (
 	"context"
@@ -29,7 +29,7 @@ const vendored = "or put the packages into node_modules beside the tool, where f
 var fromRegistry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z.*^~<>=|+ -]+$`) })
 
 // fill has npm fetch the packages of a tool where one is missing.
-func fill(env *ui.Env, ctx context.Context, d *dependencies) error {
+func fill(ctx context.Context, env *ui.Env, d *dependencies) error {
 	missing := d.missing()
 	if len(missing) == 0 {
 		return nil
@@ -44,7 +44,7 @@ func fill(env *ui.Env, ctx context.Context, d *dependencies) error {
 		return fmt.Errorf("%s needs %s, and npm, which fetches packages, is not on the PATH: install Node.js, %s", console.Clean(d.Tool), strings.Join(missing, ", "), vendored)
 	}
 	env.Notef("fetching %s with npm", console.Clean(strings.Join(missing, ", ")))
-	if err := fetchPackages(env, ctx, npm, d); err != nil {
+	if err := fetchPackages(ctx, env, npm, d); err != nil {
 		return err
 	}
 	for i := range d.Entries {
@@ -58,7 +58,7 @@ func fill(env *ui.Env, ctx context.Context, d *dependencies) error {
 
 // fetchPackages fills a folder. npm works in one beside it, which gets the name when all
 // is there: what is stopped, or done twice at once, leaves no half of it.
-func fetchPackages(env *ui.Env, ctx context.Context, n string, d *dependencies) (err error) {
+func fetchPackages(ctx context.Context, env *ui.Env, n string, d *dependencies) (err error) {
 	folder := d.Folder
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		return err
@@ -79,7 +79,7 @@ func fetchPackages(env *ui.Env, ctx context.Context, n string, d *dependencies) 
 	if err := os.WriteFile(filepath.Join(work, "package.json"), manifest, 0o600); err != nil {
 		return err
 	}
-	if err := npm(env, ctx, n, work); err != nil {
+	if err := npm(ctx, env, n, work); err != nil {
 		return err
 	}
 	if err := noteUser(work, d.file); err != nil {
@@ -99,7 +99,7 @@ func fetchPackages(env *ui.Env, ctx context.Context, n string, d *dependencies) 
 
 // npm fetches what package.json in a folder names, and runs no scripts of it. The lock file
 // it writes, with the digests of all it fetched, is kept.
-func npm(env *ui.Env, ctx context.Context, program, dir string) error {
+func npm(ctx context.Context, env *ui.Env, program, dir string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	cmd := exec.CommandContext(ctx, program, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error")

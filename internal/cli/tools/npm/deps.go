@@ -1,4 +1,4 @@
-package tools
+package npm
 
 import (
 	"encoding/json"
@@ -10,15 +10,16 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/bundle"
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolDepsCommand shows the npm packages that a tool depends on and fetches those that are
+// Command shows the npm packages that a tool depends on and fetches those that are
 // missing (S2-050). Nothing else ever does.
-func toolDepsCommand(env *ui.Env) *cobra.Command {
-	var scopes scopeFlags
+func Command(env *ui.Env) *cobra.Command {
+	var scopes page.Scope
 	var only, asJSON, prune, dry bool
 	c := &cobra.Command{
 		Use:   "deps TOOL_NAME",
@@ -34,24 +35,24 @@ func toolDepsCommand(env *ui.Env) *cobra.Command {
 			case dry:
 				return ui.Usagef(c, "--dry-run goes with --prune")
 			}
-			return oneTool(c, args)
+			return page.OneTool(c, args)
 		},
-		ValidArgsFunction: completeName(env),
+		ValidArgsFunction: page.CompleteName(env),
 		RunE: func(c *cobra.Command, args []string) error {
 			if prune {
 				return pruneDependencies(env, dry)
 			}
-			scope, err := scopes.scope(c, ui.AnyScope)
+			scope, err := scopes.Chosen(c, ui.AnyScope)
 			if err != nil {
 				return err
 			}
-			def, _, err := find(env.Library(), args[0], scope)
+			def, _, err := page.Find(env.Library(), args[0], scope)
 			if err != nil {
 				return err
 			}
 			d := dependenciesOf(def)
 			if !only {
-				if err := fill(env, c.Context(), &d); err != nil {
+				if err := fill(c.Context(), env, &d); err != nil {
 					return err
 				}
 				if err := d.noteUser(); err != nil {
@@ -61,31 +62,31 @@ func toolDepsCommand(env *ui.Env) *cobra.Command {
 			return showDependencies(env, d, asJSON)
 		},
 	}
-	return page{
-		title: "flowrun tool deps",
-		about: []string{
+	return page.Page{
+		Title: "flowrun tool deps",
+		About: []string{
 			"Fetch the npm packages that a .tool.js or .tool.ts names in getDependencies, and show",
 			"where each is. Those in node_modules beside the tool are taken from there; npm fetches",
 			"the others into flowrun's state folder and runs none of their scripts. Nothing else",
 			"installs packages: a run never does. What was fetched stays until --prune.",
 		},
-		usage: []string{"flowrun tool deps TOOL_NAME [--scope] [options]", "flowrun tool deps --prune [--dry-run]"},
-		options: []optionGroup{
-			scopes.options("Look for the tool in %s", "Look for the tool in all scopes", ui.AnyScope),
-			{"ADDITIONAL OPTIONS", []optionLine{
-				{left: "--list", right: "Only show what there is, and fetch nothing", to: &only},
-				{left: "--json", right: "Show it as JSON", to: &asJSON},
-				{left: "--prune", right: "Remove what was fetched and no tool or run needs", to: &prune},
-				{left: "--dry-run", right: "With --prune: only say what would go", to: &dry},
+		Usage: []string{"flowrun tool deps TOOL_NAME [--scope] [options]", "flowrun tool deps --prune [--dry-run]"},
+		Options: []page.Group{
+			scopes.Options("Look for the tool in %s", "Look for the tool in all scopes", ui.AnyScope),
+			{Title: "ADDITIONAL OPTIONS", Lines: []page.Line{
+				{Left: "--list", Right: "Only show what there is, and fetch nothing", To: &only},
+				{Left: "--json", Right: "Show it as JSON", To: &asJSON},
+				{Left: "--prune", Right: "Remove what was fetched and no tool or run needs", To: &prune},
+				{Left: "--dry-run", Right: "With --prune: only say what would go", To: &dry},
 			}},
 		},
-		examples: []example{
-			{"Fetch what a tool needs", "flowrun tool deps resize"},
-			{"See what is missing", "flowrun tool deps resize --list"},
-			{"See what nobody needs any more", "flowrun tool deps --prune --dry-run"},
+		Examples: []page.Example{
+			{Title: "Fetch what a tool needs", Text: "flowrun tool deps resize"},
+			{Title: "See what is missing", Text: "flowrun tool deps resize --list"},
+			{Title: "See what nobody needs any more", Text: "flowrun tool deps --prune --dry-run"},
 		},
-		see: []string{"flowrun help tool"},
-	}.on(c)
+		See: []string{"flowrun help tool"},
+	}.On(c)
 }
 
 // dependencies are those of a tool, as tool deps --json shows them.
