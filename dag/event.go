@@ -70,20 +70,9 @@ type Event struct {
 func (e Event) Detached() Event {
 	e.at, e.args, e.items = place{}, nil, nil
 	if e.Result != nil {
-		r := *e.Result
-		r.Value, r.Stdout, r.Stderr = nil, r.Stdout.detached(), r.Stderr.detached()
-		e.Result = &r
+		e.Result = e.Result.trimmed(false)
 	}
 	return e
-}
-
-func (o *Output) detached() *Output {
-	if o == nil {
-		return nil
-	}
-	slim := *o
-	slim.Raw = ""
-	return &slim
 }
 
 // Sink watches a run. Emit is called from the goroutine that owns the run, in

@@ -1,63 +1,102 @@
 package dag
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
-// completes says whether the result of a walk has to be completed, which a worker does:
-// that may write files.
-func (f *frame) completes() bool {
-	if f.rounds != nil {
-		return f.rounds.Gather != nil
-	}
-	return f.g.settings.Finish != nil
+// graphWalk is the walk of a graph: nodes that wait for each other, each with a name.
+type graphWalk struct{ *Graph }
+
+// openGraph makes the frame of one walk of g. Its nodes start once it is bound.
+func (s *State) openGraph(g *Graph, prefix string, up place) *frame {
+	f := &frame{walk: graphWalk{g}, prefix: prefix, up: up, known: true, nodes: make([]nodeState, len(g.nodes)), open: g.steps}
+	f.walk.reopen(s, f)
+	return f
 }
 
-// complete completes the result of a walk whose nodes have all settled.
-func (f *frame) complete(r *Result) {
-	if f.rounds == nil {
-		f.g.settings.Finish(View{f: f, i: -1}, r)
-		return
+func (w graphWalk) def(i int32) *Node { return &w.nodes[i] }
+
+func (w graphWalk) path(prefix string, i int32) ID { return ID(prefix) + w.nodes[i].ID }
+
+func (w graphWalk) at(part string) (int32, bool) {
+	i, ok := w.index[ID(part)]
+	return i, ok
+}
+
+func (w graphWalk) timeout() time.Duration { return w.settings.Timeout }
+
+func (w graphWalk) args(v View) Args { return v.f.args }
+
+func (w graphWalk) result(v View, id ID) *Result {
+	if i, ok := w.index[id]; ok && (v.i < 0 || w.waitsFor(v.i, id)) {
+		return v.f.nodes[i].res
 	}
-	results := make([]*Result, len(f.nodes))
+	if v.f.up.f != nil && w.settings.Within {
+		return v.f.up.view().Result(id)
+	}
+	return nil
+}
+
+// waitsFor keeps a worker away from results that may still be written: those of
+// After were settled before it started.
+func (w graphWalk) waitsFor(i int32, id ID) bool {
+	after := w.nodes[i].After
+	return slices.Contains(after, id) || slices.ContainsFunc(after, func(up ID) bool {
+		n := &w.nodes[w.index[up]]
+		return n.join() && n.Sums != nil && slices.Contains(n.After, id)
+	})
+}
+
+func (w graphWalk) bind(s *State, f *frame, e *Event) { s.bind(f, e.args) }
+
+func (w graphWalk) moved(*State, *frame, Status, Status) {}
+
+// settled passes on that a node has settled.
+func (w graphWalk) settled(s *State, f *frame, i int32, bad bool) (fails bool) {
+	s.pass(f, i, bad)
+	return bad && w.settings.FailFast && !w.nodes[i].Aside
+}
+
+// reopen sets what every node waits for, and releases those that wait for nothing.
+func (w graphWalk) reopen(s *State, f *frame) {
 	for i := range f.nodes {
-		results[i] = f.nodes[i].res
+		f.nodes[i].pending = w.waits[i]
 	}
-	f.rounds.Gather(f.up.view(), results, r)
+	for i, n := range w.waits {
+		if n == 0 {
+			s.release(f, int32(i))
+		}
+	}
 }
 
-// end is the result of a walk whose nodes have all settled, as far as they tell.
-func (f *frame) end() *Result {
-	var r *Result
-	if f.rounds != nil {
-		r = f.gather()
-	} else {
-		r = f.finish()
+func (w graphWalk) complete(f *frame) func(*Result) {
+	if w.settings.Finish == nil {
+		return nil
 	}
-	if f.up.f == nil && r.Status != Succeeded && !f.endRan() {
-		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
-	}
-	r.Started = f.began
-	return r
+	return func(r *Result) { w.settings.Finish(View{f: f, i: -1}, r) }
 }
 
 // endRan reports whether the last step of a graph, and if that failed as a graph the
 // last one inside it, ran. Without success only its output is the run's: what an earlier
 // step printed is not what the run was for.
-func (f *frame) endRan() bool {
+func (w graphWalk) endRan(f *frame) bool {
 	for i := len(f.nodes) - 1; i >= 0; i-- {
-		n, def := &f.nodes[i], f.def(int32(i))
+		n, def := &f.nodes[i], &w.nodes[i]
 		if def.join() || def.Aside || def.Silent {
 			continue
 		}
 		inner := f.children[int32(i)]
-		return n.status.Executed() && (n.status.well() || inner == nil || inner.rounds != nil || inner.endRan())
+		return n.status.Executed() && (n.status.well() || inner == nil || inner.walk.endRan(inner))
 	}
 	return false
 }
 
-// finish is the result of a graph as far as its nodes have settled: failed when a
+// sum is the result of a graph as far as its nodes have settled: failed when a
 // step failed untolerated, with the exit code of the first such step in plan
 // order; its output is that of the last executed step in plan order.
-func (f *frame) finish() *Result {
+func (w graphWalk) sum(f *frame) *Result {
 	var t tally
 	for i := range f.nodes {
 		t.count(f, int32(i))
@@ -65,11 +104,11 @@ func (f *frame) finish() *Result {
 	return t.result(f)
 }
 
-// sumUp is finish over nothing but what a join sums up.
+// sumUp is sum over nothing but what a join sums up.
 func (f *frame) sumUp(join *Node) *Result {
 	var t tally
 	for _, id := range join.Sums {
-		t.count(f, f.g.index[id])
+		t.count(f, f.index(id))
 	}
 	return t.result(f)
 }

@@ -309,9 +309,9 @@ func (l *loop) fallback(at place, slot bool) *task {
 // bound lets a nested graph, or a loop, go whose arguments are there.
 func (l *loop) bound(t *task, now time.Time) error {
 	c := t.at.f.children[t.at.i]
-	switch r := c.rounds; {
-	case r == nil || r.known && r.same(len(c.nodes), t.items):
-	case !r.known:
+	switch w, loops := c.walk.(*loopWalk); {
+	case !loops || c.known && w.same(t.items):
+	case !c.known:
 		l.batch = append(l.batch, Event{Kind: StepExpanded, Node: t.at.f.path(t.at.i), Items: t.items.Len(), Keys: t.items.Keys(), Digest: t.items.Digest(), at: t.at})
 		l.note(&l.batch[len(l.batch)-1], now)
 	default: // nothing is recorded: with the items it had, the run can go on later
@@ -451,14 +451,14 @@ func (l *loop) keep() error {
 	if err := j.Append(l.record, l.batch); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(l.batch, weighty) {
+	if !slices.ContainsFunc(l.batch, needsSync) {
 		return nil
 	}
 	return j.Sync(l.record)
 }
 
-// weighty says whether an event must be durable before it is acted upon.
-func weighty(e Event) bool {
+// needsSync says whether an event must be durable before it is acted upon.
+func needsSync(e Event) bool {
 	switch e.Kind {
 	case RunFinished:
 		return true
@@ -485,7 +485,7 @@ func (l *loop) stop(e *Event) {
 		l.force(&Cancel{Reason: ReasonForced, Cause: ErrForced})
 		return
 	}
-	if f := l.state.walk(e); f != nil {
+	if f := l.state.stopping(e); f != nil {
 		if c := l.walks[f]; c != nil {
 			c.cancel(&Cancel{Reason: e.Reason, Cause: context.Cause(l.ctx)})
 		}

@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
-// rounds is what a frame that is the walk of a loop has beside its nodes.
-type rounds struct {
+// loopWalk is the walk of a loop: items that wait for nothing but room.
+type loopWalk struct {
 	*Each
-	known  bool // how many items there are
+	n      int // of items
 	items  Items
 	keys   []string
 	digest string
@@ -21,106 +22,164 @@ type rounds struct {
 	kept   int64 // bytes of Raw held
 }
 
-// expand folds in what a loop goes over.
-func (s *State) expand(f *frame, n int, keys []string, digest string) {
-	r := f.rounds
-	if keys != nil {
-		n = len(keys)
+// openLoop makes the frame of one walk of a loop. Its items start once it is bound.
+func openLoop(each *Each, prefix string, up place) *frame {
+	return &frame{walk: &loopWalk{Each: each}, prefix: prefix, up: up}
+}
+
+func (w *loopWalk) def(int32) *Node { return &w.Item }
+
+func (w *loopWalk) path(prefix string, i int32) ID { return ID(prefix + "[" + w.key(i) + "]") }
+
+func (w *loopWalk) dependents(int32) []int32 { return nil }
+
+func (w *loopWalk) timeout() time.Duration { return 0 }
+
+func (w *loopWalk) args(v View) Args {
+	if v.i >= 0 {
+		return w.items.Args(int(v.i))
 	}
-	if r.known || n < 0 || n > MaxItems {
+	return v.f.up.view().Args()
+}
+
+func (w *loopWalk) result(v View, id ID) *Result { return v.f.up.view().Result(id) }
+
+// expand folds in what a loop goes over.
+func (w *loopWalk) expand(f *frame, e *Event) {
+	n := e.Items
+	if e.Keys != nil {
+		n = len(e.Keys)
+	}
+	if f.known || n < 0 || n > MaxItems {
 		return
 	}
-	r.known, r.keys, r.digest = true, keys, digest
-	f.nodes, f.open = make([]nodeState, n), int32(n)
+	w.n, w.keys, w.digest = n, e.Keys, e.Digest
+	f.known, f.nodes, f.open = true, make([]nodeState, n), int32(n)
 }
 
 // same says whether a loop still goes over what it went over when it was folded.
-func (r *rounds) same(n int, items Items) bool {
-	return items.Len() == n && slices.Equal(items.Keys(), r.keys) && (r.digest == "" || items.Digest() == "" || r.digest == items.Digest())
+func (w *loopWalk) same(items Items) bool {
+	return items.Len() == w.n && slices.Equal(items.Keys(), w.keys) && (w.digest == "" || items.Digest() == "" || w.digest == items.Digest())
 }
 
-// hand gives a loop its items and lets the first of them go.
-func (s *State) hand(f *frame, items Items) {
-	r := f.rounds
-	r.items, r.active = items, 0
+// bind gives a loop its items and lets the first of them go.
+func (w *loopWalk) bind(s *State, f *frame, e *Event) {
+	w.items, w.active = e.items, 0
 	f.bound = true
 	for i := range f.nodes {
-		if n := &f.nodes[i]; n.status == Running || n.status.aloof() && r.Parallel > 0 {
-			r.active++
+		if n := &f.nodes[i]; n.status != Pending && w.busy(n.status) {
+			w.active++
 		}
 	}
-	s.fill(f)
+	w.fill(s, f)
 	s.wake(f)
 }
 
 // fill releases items while there is room for them: a loop over many keeps few
 // under way.
-func (s *State) fill(f *frame) {
-	r := f.rounds
-	room := int32(r.Parallel)
+func (w *loopWalk) fill(s *State, f *frame) {
+	room := int32(w.Parallel)
 	if room == 0 {
 		room = s.width
 	}
-	for int(r.next) < len(f.nodes) && (room == 0 || r.active < room) {
-		i := r.next
-		r.next++
+	for int(w.next) < len(f.nodes) && (room == 0 || w.active < room) {
+		i := w.next
+		w.next++
 		if f.nodes[i].status == Pending {
-			r.active++
+			w.active++
 			s.release(f, i)
 		}
 	}
 }
 
-// passed makes room for the next item when one has settled or, where nothing but
-// slots bounds the loop, waits for its next try.
-func (s *State) passed(f *frame) {
-	if f.bound {
-		f.rounds.active--
-		s.fill(f)
+// busy says whether an item in that state, once released, takes the room of another. Where
+// nothing but slots bounds the loop, one that waits does not.
+func (w *loopWalk) busy(st Status) bool {
+	return st == Pending || st == Running || st.parked() && w.Parallel > 0
+}
+
+// moved makes room for the next item when one does not need it any more.
+func (w *loopWalk) moved(s *State, f *frame, from, to Status) {
+	switch was, is := w.busy(from), w.busy(to); {
+	case !f.bound:
+	case !was && is:
+		w.active++
+	case was && !is:
+		w.active--
+		w.fill(s, f)
 	}
+}
+
+// settled keeps of an item what can still be read.
+func (w *loopWalk) settled(_ *State, f *frame, i int32, bad bool) (fails bool) {
+	if f.bound { // what is folded from a journal stays as it is: part of it may run again, and read the rest
+		w.trim(f, i)
+	}
+	if bad {
+		w.bad++
+	}
+	return bad && w.FailFast && w.lost()
 }
 
 // lost says whether a loop can no longer succeed.
-func (f *frame) lost() bool {
+func (w *loopWalk) lost() bool {
 	allowed := 0
-	if m := f.rounds.MinSuccess; m > 0 {
-		allowed = max(len(f.nodes)-m, 0)
+	if w.MinSuccess > 0 {
+		allowed = max(w.n-w.MinSuccess, 0)
 	}
-	return int(f.rounds.bad) > allowed
+	return int(w.bad) > allowed
 }
 
-// lean is a settled item's result as the loop keeps it: without what nobody can
-// read any more, and without stdout beyond what Gather may see. What is folded from a
-// journal stays as it is: part of it may run again, and read the rest.
-func (f *frame) lean(i int32, res *Result) *Result {
-	if !f.bound {
-		return res
+// reopen forgets the items, which are asked for again.
+func (w *loopWalk) reopen(_ *State, f *frame) {
+	*w = loopWalk{Each: w.Each, n: w.n, keys: w.keys, digest: w.digest, index: w.index}
+	f.bound = false
+	for i := range f.nodes {
+		if n := &f.nodes[i]; n.status.Settled() && n.res.bad() {
+			w.bad++
+		}
 	}
+}
+
+// endRan: what a loop gathers of its items is its output.
+func (w *loopWalk) endRan(*frame) bool { return true }
+
+func (w *loopWalk) complete(f *frame) func(*Result) {
+	if w.Gather == nil {
+		return nil
+	}
+	return func(r *Result) {
+		results := make([]*Result, len(f.nodes))
+		for i := range f.nodes {
+			results[i] = f.nodes[i].res
+		}
+		w.Gather(f.up.view(), results, r)
+	}
+}
+
+// trim leaves of a settled item's result what the loop keeps: without what nobody can
+// read any more, and without stdout beyond what Gather may see.
+func (w *loopWalk) trim(f *frame, i int32) {
 	if c := f.children[i]; c != nil {
 		c.dropText()
 	}
-	if res.Stdout == nil && res.Stderr == nil && res.Value == nil {
-		return res
+	n := f.node(i)
+	raw := 0
+	if n.res.Stdout != nil {
+		raw = len(n.res.Stdout.Raw)
 	}
-	lean := *res
-	lean.Stderr, lean.Value = res.Stderr.withoutRaw(), nil
-	if o := res.Stdout; o != nil && o.Raw != "" {
-		if f.rounds.kept += int64(len(o.Raw)); f.rounds.kept > f.rounds.Keep {
-			lean.Stdout = o.withoutRaw()
-			lean.Stdout.Truncated = true
-		}
+	w.kept += int64(raw)
+	fits := raw == 0 || w.kept <= w.Keep
+	if n.res = n.res.trimmed(fits); !fits {
+		n.res.Stdout.Truncated = true
 	}
-	return &lean
 }
 
 // dropText frees what the results of a walk that has ended hold for references.
 func (f *frame) dropText() {
 	for i := range f.nodes {
-		n := &f.nodes[i]
-		if r := n.res; r != nil && (r.Stdout != nil || r.Stderr != nil || r.Value != nil) {
-			lean := *r
-			lean.Stdout, lean.Stderr, lean.Value = r.Stdout.withoutRaw(), r.Stderr.withoutRaw(), nil
-			n.res = &lean
+		if n := &f.nodes[i]; n.res != nil {
+			n.res = n.res.trimmed(false)
 		}
 	}
 	for _, c := range f.children {
@@ -128,18 +187,9 @@ func (f *frame) dropText() {
 	}
 }
 
-func (o *Output) withoutRaw() *Output {
-	if o == nil || o.Raw == "" {
-		return o
-	}
-	lean := *o
-	lean.Raw = ""
-	return &lean
-}
-
-// gather is the result of a loop whose items have all settled.
-func (f *frame) gather() *Result {
-	r, each := &Result{Status: Succeeded}, f.rounds
+// sum is the result of a loop whose items have all settled.
+func (w *loopWalk) sum(f *frame) *Result {
+	r := &Result{Status: Succeeded}
 	failed, good, cancelled := []int32{}, 0, false
 	for i := range f.nodes {
 		n := &f.nodes[i]
@@ -153,13 +203,13 @@ func (f *frame) gather() *Result {
 		}
 	}
 	enough := len(failed) == 0
-	if each.MinSuccess > 0 {
-		enough = good >= min(each.MinSuccess, len(f.nodes))
+	if w.MinSuccess > 0 {
+		enough = good >= min(w.MinSuccess, len(f.nodes))
 	}
 	switch {
 	case f.late:
 		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
-	case cancelled && (f.stopped != ReasonFailFast || !f.lost()): // another's fail-fast, it may be
+	case cancelled && (f.stopped != ReasonFailFast || !w.lost()): // another's fail-fast, it may be
 		r.Status, r.ExitCode, r.Reason = Cancelled, ExitCancelled, f.stopped
 	case !enough:
 		r.Status, r.ExitCode, r.Reason = Failed, 1, ReasonItems
@@ -167,16 +217,16 @@ func (f *frame) gather() *Result {
 			bad := f.nodes[failed[0]].res
 			r.ExitCode, r.Reason = max(bad.ExitCode, 1), bad.Reason
 		}
-		r.Message = f.complaint(failed, good)
+		r.Message = w.complaint(f, failed, good)
 	}
 	return r
 }
 
 // complaint says why a loop failed, naming the first few items that did.
-func (f *frame) complaint(failed []int32, good int) string {
+func (w *loopWalk) complaint(f *frame, failed []int32, good int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d items failed", len(failed), len(f.nodes))
-	if m := f.rounds.MinSuccess; m > 0 {
+	if m := w.MinSuccess; m > 0 {
 		fmt.Fprintf(&b, ", %d succeeded and %d must", good, m)
 	}
 	const most = 5
@@ -191,25 +241,29 @@ func (f *frame) complaint(failed []int32, good int) string {
 }
 
 // key is the name of an item.
-func (r *rounds) key(i int32) string {
-	if r.keys == nil {
+func (w *loopWalk) key(i int32) string {
+	if w.keys == nil {
 		return strconv.Itoa(int(i))
 	}
-	return r.keys[i]
+	return w.keys[i]
 }
 
-// at is the number of the item with that key.
-func (r *rounds) at(key string, n int) (int32, bool) {
-	if r.keys == nil {
+// at is the number of the item with that [KEY].
+func (w *loopWalk) at(part string) (int32, bool) {
+	key, opens := strings.CutPrefix(part, "[")
+	key, closes := strings.CutSuffix(key, "]")
+	switch {
+	case !opens || !closes:
+		return 0, false
+	case w.keys == nil:
 		i, err := strconv.Atoi(key)
-		return int32(i), err == nil && 0 <= i && i < n && strconv.Itoa(i) == key
-	}
-	if r.index == nil {
-		r.index = make(map[string]int32, len(r.keys))
-		for i, k := range r.keys {
-			r.index[k] = int32(i)
+		return int32(i), err == nil && 0 <= i && i < w.n && strconv.Itoa(i) == key
+	case w.index == nil:
+		w.index = make(map[string]int32, len(w.keys))
+		for i, k := range w.keys {
+			w.index[k] = int32(i)
 		}
 	}
-	i, ok := r.index[key]
+	i, ok := w.index[key]
 	return i, ok
 }

@@ -47,7 +47,7 @@ func sooner(a, b time.Time) time.Time {
 // ending ends a graph or a loop whose nodes have all settled, or has a worker complete its
 // result first.
 func (s *State) ending(f *frame, now time.Time) Event {
-	if f.completes() {
+	if f.walk.complete(f) != nil {
 		return Event{Kind: stepEnding, Node: f.path(-1), at: place{f, -1}}
 	}
 	r := f.end()
@@ -180,19 +180,17 @@ func (s *State) begin(at place, since int64, now time.Time, free int) (Event, bo
 	return e, true
 }
 
-// readyNode decides a node that waits for nothing any more, frame by frame and in plan
-// order within each.
+// readyNode decides a node that waits for nothing any more: those that need no slot first,
+// then frame by frame and in plan order within each.
 func (s *State) readyNode(now time.Time, free int) (e Event, ok bool) {
-	for l := range s.runnable {
-		if len(s.runnable[l]) == 0 {
-			continue
-		}
-		f := s.runnable[l][0]
-		if e, ok = s.node(place{f, f.lanes[l].ready[0]}, now, free); ok {
-			break
-		}
+	if len(s.idle) > 0 {
+		return s.node(s.idle[0], now, free)
 	}
-	return e, ok
+	if len(s.runnable) > 0 {
+		f := s.runnable[0]
+		return s.node(place{f, f.ready[0]}, now, free)
+	}
+	return e, false
 }
 
 // node decides one ready node: the truth table of docs/states.md. It answers
