@@ -9,10 +9,14 @@ import (
 
 // Apply folds one event into the state. Events must come in the order they were
 // made. What cannot have happened is ignored: an event about a node that does not
-// exist or has settled, an end without an end state.
+// exist or has settled, an end without an end state, a kind that is never recorded.
 func (s *State) Apply(e Event) {
 	e.at = place{} // it may be that of another State
-	s.apply(&e)
+	switch e.Kind {
+	case runOwned, stepBound, stepEnding:
+	default:
+		s.apply(&e)
+	}
 }
 
 func (s *State) apply(e *Event) {
@@ -29,6 +33,8 @@ func (s *State) apply(e *Event) {
 		s.result = e.Result
 	case RunResumed:
 		s.resume(e)
+	case runOwned:
+		s.owner = *e.owner
 	case stepEnding:
 		e.at.f.ending = true
 	default:
@@ -216,10 +222,10 @@ func (s *State) limit(f *frame, now time.Time) {
 }
 
 // cancel folds a cancel of a frame. What still runs in it afterwards has until
-// s.cleanup is over, or as long as what surrounds it where that was cancelled
+// s.owner.cleanup is over, or as long as what surrounds it where that was cancelled
 // before.
 func (s *State) cancel(f *frame, e *Event) {
-	until := e.Time.Add(s.cleanup)
+	until := e.Time.Add(s.owner.cleanup)
 	for up := f.up.f; up != nil; up = up.up.f {
 		if up.stopped != "" && up.until.Before(until) {
 			until = up.until

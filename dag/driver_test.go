@@ -50,7 +50,7 @@ func newDriver(t fataler, g *Graph, slots int, pick func(int) int) *driver {
 // take makes a state the driver's, with all slots free: nobody works for it yet.
 func (d *driver) take(s *State) {
 	d.state, d.out, d.free = s, nil, d.slots
-	s.width = int32(d.slots)
+	s.apply(&Event{Kind: runOwned, owner: &owner{DefaultCleanup, int32(d.slots)}})
 }
 
 // run drives the state to the run's end.

@@ -80,7 +80,7 @@ func (w *loopWalk) bind(s *State, f *frame, e *Event) {
 func (w *loopWalk) fill(s *State, f *frame) {
 	room := int32(w.Parallel)
 	if room == 0 {
-		room = s.width
+		room = s.owner.width
 	}
 	for int(w.next) < len(f.nodes) && (room == 0 || w.active < room) {
 		i := w.next

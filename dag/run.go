@@ -94,8 +94,7 @@ func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
 	if l.options.Cleanup <= 0 {
 		l.options.Cleanup = DefaultCleanup
 	}
-	l.state.cleanup = l.options.Cleanup
-	l.state.width = int32(l.options.Slots.all)
+	l.state.apply(&Event{Kind: runOwned, owner: &owner{l.options.Cleanup, int32(l.options.Slots.all)}})
 	l.ticket.wake = l.pool.wake
 	l.record = context.WithoutCancel(ctx)
 	l.base, l.force = context.WithCancelCause(l.record)

@@ -3,10 +3,10 @@ package dag
 import "time"
 
 // State is everything known about a run: a fold over its events and nothing
-// else. It is owned by one goroutine; Apply is the only way it changes. Two kinds of
-// events are folded in and not recorded: that a nested graph has its arguments, or a loop
-// its items, and that a worker completes the result of one of them. Whoever resumes
-// the run does both again.
+// else. It is owned by one goroutine; Apply is the only way it changes. Three kinds of
+// events are folded in and not recorded: what the owner of the run allows, that a nested
+// graph has its arguments, or a loop its items, and that a worker completes the result of
+// one of them. Whoever resumes the run makes them anew.
 type State struct {
 	run      string
 	seq      uint64 // of the last event
@@ -22,15 +22,18 @@ type State struct {
 	deadline timers    // frames with a time limit
 	failing  []*frame  // fail-fast frames with a fresh untolerated failure
 	now      time.Time // of the event being applied
+	owner    owner
+}
 
-	// What whoever runs it allows, set before it applies the first event.
+// owner is what the owner of a run allows.
+type owner struct {
 	cleanup time.Duration // bound of what runs in a frame after its cancel
 	width   int32         // how many items of a loop that does not say are under way; 0: all
 }
 
 // NewState is the state before anything happened.
 func NewState(run string, g *Graph, a Args) *State {
-	s := &State{run: run, cleanup: DefaultCleanup}
+	s := &State{run: run, owner: owner{cleanup: DefaultCleanup}}
 	s.root = s.openGraph(g, "", place{})
 	s.bind(s.root, a)
 	s.tidy()
