@@ -45,7 +45,6 @@ type walk interface {
 	result(v View, id ID) *Result    // a result that a node sees
 	sum(f *frame) *Result            // of a frame whose nodes have all settled
 	complete(f *frame) func(*Result) // completes the sum, in a worker; nil: nothing does
-	endRan(f *frame) bool            // the last step ran: the output is that of the walk
 
 	// What follows an event: a frame got its arguments or items, a node has changed its
 	// status, a node has settled (and its failure cancels the rest), another owner continues.
@@ -113,9 +112,6 @@ func (f *frame) over() bool { return f.open == 0 && f.known }
 // end is the result of a walk whose nodes have all settled, as far as they tell.
 func (f *frame) end() *Result {
 	r := f.walk.sum(f)
-	if f.up.f == nil && r.Status != Succeeded && !f.walk.endRan(f) {
-		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
-	}
 	r.Started = f.began
 	return r
 }

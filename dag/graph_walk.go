@@ -87,8 +87,12 @@ func (w graphWalk) endRan(f *frame) bool {
 		if def.join() || def.Aside || def.Silent {
 			continue
 		}
-		inner := f.children[int32(i)]
-		return n.status.Executed() && (n.status.well() || inner == nil || inner.walk.endRan(inner))
+		if inner := f.children[int32(i)]; inner != nil && !n.status.well() {
+			if g, ok := inner.walk.(graphWalk); ok && !g.endRan(inner) {
+				return false
+			}
+		}
+		return n.status.Executed()
 	}
 	return false
 }
@@ -101,7 +105,11 @@ func (w graphWalk) sum(f *frame) *Result {
 	for i := range f.nodes {
 		t.count(f, int32(i))
 	}
-	return t.result(f)
+	r := t.result(f)
+	if f.up.f == nil && r.Status != Succeeded && !w.endRan(f) {
+		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
+	}
+	return r
 }
 
 // sumUp is sum over nothing but what a join sums up.

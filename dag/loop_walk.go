@@ -141,9 +141,6 @@ func (w *loopWalk) reopen(_ *State, f *frame) {
 	}
 }
 
-// endRan: what a loop gathers of its items is its output.
-func (w *loopWalk) endRan(*frame) bool { return true }
-
 func (w *loopWalk) complete(f *frame) func(*Result) {
 	if w.Gather == nil {
 		return nil

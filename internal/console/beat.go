@@ -70,7 +70,7 @@ func (p *Plain) beat() {
 	defer p.mu.Unlock()
 	now := time.Now()
 	var words []string
-	running := slices.SortedStableFunc(p.run.Root.Leaves(), func(a, b *fold.Step[told]) int { return a.Since.Compare(b.Since) })
+	running := slices.SortedStableFunc(p.run.Root.Leaves(), func(a, b *fold.Step[reported]) int { return a.Since.Compare(b.Since) })
 	for i, s := range running {
 		if i == mostBeating {
 			words = append(words, fmt.Sprintf("%d more", len(running)-mostBeating))

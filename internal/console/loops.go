@@ -14,9 +14,9 @@ const (
 	mostFailures = 10
 )
 
-// told is what a Plain keeps with a loop.
-type told struct {
-	tenths int // of the items, that have been told
+// reported is what a Plain keeps with a loop.
+type reported struct {
+	tenths int // of the items
 	asked  int // how many wait, or waited, for an answer
 }
 
@@ -35,7 +35,7 @@ func (p *Plain) Recall(past []dag.Event) {
 }
 
 // around is the outermost loop over many items that a step runs in, nil for none.
-func around(s *fold.Step[told]) (loop *fold.Step[told]) {
+func around(s *fold.Step[reported]) (loop *fold.Step[reported]) {
 	for s != nil {
 		if s = s.Up; s != nil && s.Inside.Items > mostItems {
 			loop = s
@@ -47,7 +47,7 @@ func around(s *fold.Step[told]) (loop *fold.Step[told]) {
 func failed(r *dag.Result) bool { return r.Status == dag.Failed || r.Status == dag.TimedOut }
 
 // progress is how far a loop is.
-func progress(in *fold.Inside[told]) string {
+func progress(in *fold.Inside[reported]) string {
 	c := &in.Ended
 	s := fmt.Sprintf("%d/%d ok", c.Good, in.Items)
 	if bad := c.Failed + c.Tolerated; bad > 0 {
@@ -61,7 +61,7 @@ func progress(in *fold.Inside[told]) string {
 
 // inLoop tells of a step in a loop over many items: a failure as any other, as long as
 // there are few, and each tenth of the items.
-func (p *Plain) inLoop(l, s *fold.Step[told], e dag.Event, quiet bool) {
+func (p *Plain) inLoop(l, s *fold.Step[reported], e dag.Event, quiet bool) {
 	if e.Kind == dag.StepWaiting && e.Result.Wait.Asks && !quiet { // somebody is to do something about it
 		if l.Own.asked++; l.Own.asked <= mostFailures {
 			p.line(e, yellow, "waits for "+Awaited(e.Result.Wait, e.Time))

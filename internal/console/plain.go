@@ -26,9 +26,9 @@ type Plain struct {
 
 	mu    sync.Mutex // Beat writes as well
 	began time.Time
-	run   *fold.Run[told]
-	last  *fold.Step[told] // that the last event was about, nil for none
-	waits standing         // before the run begins
+	run   *fold.Run[reported]
+	last  *fold.Step[reported] // that the last event was about, nil for none
+	waits standing             // before the run begins
 }
 
 // widestName bounds the column of step names. Longer ones push the rest of their
@@ -38,7 +38,7 @@ const widestName = 40
 // NewPlain makes a Plain sink. names are the steps that may come up, so that the
 // lines are aligned from the start.
 func NewPlain(w io.Writer, color bool, names []string, s Scene) *Plain {
-	p := &Plain{w: w, color: color, scene: s, run: fold.New[told](fold.Plan{})}
+	p := &Plain{w: w, color: color, scene: s, run: fold.New[reported](fold.Plan{})}
 	for _, name := range names {
 		p.widen(name)
 	}
@@ -118,7 +118,7 @@ func stopping(e dag.Event, running int) string {
 	return what + ", cleanup running... Ctrl-C again to force"
 }
 
-func (p *Plain) finished(s *fold.Step[told], e dag.Event) {
+func (p *Plain) finished(s *fold.Step[reported], e dag.Event) {
 	r := e.Result
 	switch {
 	case r.Status == dag.Succeeded || r.Status == dag.Reused:

@@ -1,28 +1,28 @@
-// Package fold keeps what is known of a run from its events: who shows, measures or
-// traces a run folds the events into a Run and reads it, and keeps only what is its own.
+// Package fold keeps what is known of a run from its events. Whoever shows, measures or
+// traces a run folds the events into a Run, reads it, and keeps nothing but its own.
 //
 // # The model
 //
 // Events go in one after the other, as the run makes them or as they are on record: both
-// give the same Run. Out come the run's state and its steps as a tree: a Step has the step
-// that holds it, its state, attempt, times and last result, and Inside what it holds, in
-// one list for each thing to know of it: pending, active, failed, done. Steps that no event
-// has named are there only where a Plan foretells them. Apply answers the step that an
-// event is about, with Own for what its reader keeps with it.
+// give the same Run. Out come the state of the run and its steps as a tree. A Step has its
+// state, attempt, times and last result, the step that holds it, and Inside what it holds,
+// in four lists: pending, active, failed, done. Steps that no event has named yet are in
+// the tree only where a Plan lists them. Apply returns the step that the event is about;
+// its field Own is the reader's.
 //
-// A Run is bounded by what is under way, not by what has happened. What settled inside a
-// step that has settled is dropped, but for what failed or was cancelled, and an item of a
-// loop as soon as it has settled: the first KeptFailures that failed stay, the others are
-// only counted. So a loop over a million items keeps those under way. Applying an event
-// costs the depth of its step.
+// A Run is bounded by what is under way and by the plan, not by how much has happened. When
+// a step has settled, the steps inside it that succeeded are dropped. An item of a loop is
+// dropped as soon as it has settled, except for the first KeptFailures that failed: the
+// others are only counted. So a loop over a million items keeps those that are under way.
+// Applying an event takes time in the depth of its step, and once in what is dropped.
 //
-// A run that is resumed goes on in the same Run. What run.resumed resets is pending again,
-// and what holds it runs again. Of an item that was dropped nobody knows how it had ended:
-// it is taken off those that failed, and when there are none left, off the others. That is
-// exact, since a resume resets all that failed or was cancelled, unless somebody chose
-// single items.
+// A run that is resumed continues in the same Run. What run.resumed resets is pending again,
+// and what holds it is running again. How a step had ended that was dropped is not known: it
+// is subtracted from the failed items that were dropped, then from the other ones. That is
+// exact because a resume resets all items that failed or were cancelled, unless somebody
+// chose single items. Of a loop that was dropped itself, the number of items stays unknown.
 //
-// A Run knows nothing of processes, files or definitions, decides nothing, and is not safe
+// A Run knows nothing of processes, files or definitions. It decides nothing and is not safe
 // for concurrent use.
 package fold
 
@@ -38,14 +38,14 @@ import (
 // function may be nil.
 type Plan struct {
 	// Steps are the names of the steps inside a step, in plan order, those of the tool
-	// for ""; none for one that runs a command. Where it is set, steps that it does not
-	// know are inside loops or the tool only.
+	// for ""; none for one that runs a command. Where Steps is set, events inside a step
+	// for which it lists none, and which is not a loop, are ignored.
 	Steps func(path string) []string
-	// Handler says whether a step is a handler: one that nobody calls for is not shown.
+	// Handler says whether a step is a handler: it counts only once something has called for it.
 	Handler func(path string) bool
 }
 
-// Run is what is known of a run. Its readers change nothing but Step.Own.
+// Run is what is known of a run. Readers change only Step.Own.
 type Run[T any] struct {
 	ID      string
 	Status  dag.Status // Pending until it begins, then Running until it ends
@@ -79,7 +79,7 @@ type Step[T any] struct {
 	Inside   *Inside[T]  // nil for one that holds nothing, as far as is known
 	Failures int         // steps that failed in it, or its own failure; not both
 	Blamed   bool        // it failed, and nothing right inside it did
-	Own      T           // of whoever reads the Run
+	Own      T           // the reader's
 
 	handler    bool
 	runs       bool     // counted in Run.Running
@@ -129,7 +129,7 @@ const KeptFailures = 10
 func New[T any](p Plan) *Run[T] {
 	r := &Run[T]{Root: &Step[T]{Status: dag.Running}, plan: p, steps: map[dag.ID]*Step[T]{}}
 	r.Root.Inside = &Inside[T]{}
-	r.foretell(r.Root)
+	r.expect(r.Root)
 	return r
 }
 
@@ -225,7 +225,7 @@ func (r *Run[T]) start(s *Step[T], e *dag.Event) {
 	}
 	r.put(&s.Up.Inside.Active, s)
 	r.empty(s)
-	r.foretell(s)
+	r.expect(s)
 	r.count(s, s.Inside == nil)
 }
 
@@ -312,7 +312,7 @@ func (r *Run[T]) of(path dag.ID) *Step[T] {
 	return r.add(up, path, order)
 }
 
-// lastOrder is that of steps that nobody foretold, as the tool's cleanup.
+// lastOrder is that of steps that no Plan lists, such as the tool's cleanup.
 const lastOrder = 1 << 30
 
 // holding is the step of a path, ready to hold others.
@@ -360,8 +360,8 @@ func (r *Run[T]) add(up *Step[T], path dag.ID, order int) *Step[T] {
 	return s
 }
 
-// foretell makes the steps that a plan says a step holds, all pending.
-func (r *Run[T]) foretell(s *Step[T]) {
+// expect makes the steps that the plan lists in a step, all pending.
+func (r *Run[T]) expect(s *Step[T]) {
 	if r.plan.Steps == nil {
 		return
 	}
@@ -387,7 +387,7 @@ func (r *Run[T]) settle(s *Step[T]) {
 	in := s.Inside
 	for c := in.Done.First; c != nil; {
 		next := c.Next
-		if c.Status != dag.Cancelled && c.Status != dag.Interrupted {
+		if c.Status == dag.Succeeded || c.Status == dag.Reused {
 			r.drop(c)
 		}
 		c = next

@@ -61,17 +61,23 @@ func (r *Run[T]) known(path dag.ID) (s *Step[T], fresh bool) {
 		return s, false
 	}
 	if s = r.of(path); s != nil {
-		s.Up.uncount(s.Up.Inside.Ended.any())
+		s.Up.uncount(s.Up.Inside.dropped())
 	}
 	return s, true
 }
 
-// any is the count that a step of which nobody knows how it ended is taken off, nil for none.
-func (c *Counts) any() *int {
-	for _, n := range []*int{&c.Failed, &c.Other, &c.Tolerated, &c.Good} {
-		if *n > 0 {
-			return n
-		}
+// dropped is the count that a step which was dropped is taken off, nil for none.
+func (in *Inside[T]) dropped() *int {
+	c := &in.Ended
+	switch {
+	case c.Failed > in.Failed.Len:
+		return &c.Failed
+	case in.Loop && c.Other > 0:
+		return &c.Other
+	case in.Loop && c.Tolerated > 0 && c.Good == 0:
+		return &c.Tolerated
+	case c.Good > 0:
+		return &c.Good
 	}
 	return nil
 }
