@@ -100,12 +100,12 @@ func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
 	l.base, l.force = context.WithCancelCause(l.record)
 	l.hold(l.state.root, l.base)
 	err := l.run()
-	for _, takeBack := range l.after {
+	for _, takeBack := range l.onExit {
 		takeBack()
 	}
 	l.force(err) // stops what still runs when the run ended early
 	l.pool.close()
 	l.options.Slots.take(&l.ticket, 0)
-	l.options.Slots.give(l.held)
+	l.options.Slots.give(l.slots)
 	return l.state, err
 }
