@@ -58,16 +58,17 @@ func (p *Plain) Emit(e dag.Event) {
 func (p *Plain) emit(e dag.Event, quiet bool) {
 	s := p.run.Apply(&e)
 	p.last = s
+	if e.Kind == dag.RunStarted || e.Kind == dag.RunResumed {
+		p.began, p.waits = e.Time, standing{}
+	}
 	if l := around(s); l != nil {
 		p.inLoop(l, s, e, quiet)
 		return
 	}
-	if quiet && e.Kind != dag.RunStarted && e.Kind != dag.RunCancelling && (e.Kind != dag.StepFinished || !failed(e.Result)) {
+	if quiet && e.Kind != dag.RunCancelling && (e.Kind != dag.StepFinished || !failed(e.Result)) {
 		return
 	}
 	switch e.Kind {
-	case dag.RunStarted, dag.RunResumed:
-		p.began, p.waits = e.Time, standing{}
 	case dag.RunCancelling:
 		if e.Node == "" {
 			s = p.run.Root

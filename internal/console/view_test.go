@@ -189,6 +189,30 @@ func TestTreeForgets(t *testing.T) {
 	end("build[3", dag.Failed)
 }
 
+// A nested step that a resume sends back has its holder run again, which then ends anew.
+func TestTreeReopens(t *testing.T) {
+	zero := time.Unix(0, 0)
+	tr := newTree(releaseScene(nil))
+	event := func(k dag.Kind, path dag.ID, s dag.Status) {
+		tr.apply(dag.Event{Kind: k, Node: path, Attempt: 1, Time: zero, Result: &dag.Result{Status: s}, Reset: []dag.ID{"setup/warm"}})
+	}
+	event(dag.RunStarted, "", 0)
+	event(dag.StepStarted, "setup", 0)
+	event(dag.StepStarted, "setup/warm", 0)
+	event(dag.StepFinished, "setup/warm", dag.Failed)
+	event(dag.StepFinished, "setup", dag.Failed)
+	event(dag.RunResumed, "", 0)
+	if s := tr.Find("setup").Status; s != dag.Running || tr.Root.Failures != 0 || tr.Settled != 0 {
+		t.Errorf("setup is %s, %d failed, %d settled", s, tr.Root.Failures, tr.Settled)
+	}
+	event(dag.StepStarted, "setup/warm", 0)
+	event(dag.StepFinished, "setup/warm", dag.Succeeded)
+	event(dag.StepFinished, "setup", dag.Succeeded)
+	if s := tr.Find("setup").Status; s != dag.Succeeded || tr.Root.Failures != 0 || tr.Settled != 1 {
+		t.Errorf("setup is %s, %d failed, %d settled", s, tr.Root.Failures, tr.Settled)
+	}
+}
+
 // No sequence of events, however broken, is too much for it.
 func FuzzTree(f *testing.F) {
 	f.Add([]byte("\x00\x01\x02\x03\x04\x05\x06"))
