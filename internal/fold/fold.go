@@ -204,6 +204,7 @@ func (r *Run[T]) step(s *Step[T], e *dag.Event) {
 		r.empty(s)
 		s.Inside = &Inside[T]{Loop: true, Items: max(e.Items, len(e.Keys))}
 		r.count(s, false)
+		r.begun(s)
 	case dag.StepRetrying:
 		s.Due = e.Due
 		r.empty(s)
@@ -318,10 +319,9 @@ const lastOrder = 1 << 30
 // holding is the step of a path, ready to hold others.
 func (r *Run[T]) holding(path dag.ID) *Step[T] {
 	s := r.Find(path)
-	if s == nil && r.plan.Steps == nil { // its start is not on record
+	if s == nil && r.plan.Steps == nil {
 		if s = r.of(path); s != nil {
-			s.Status = dag.Running
-			r.put(&s.Up.Inside.Active, s)
+			r.begun(s)
 		}
 	}
 	switch {
@@ -334,6 +334,14 @@ func (r *Run[T]) holding(path dag.ID) *Step[T] {
 		r.count(s, false)
 	}
 	return s
+}
+
+// begun has a step run whose start is not on record, as something inside it shows.
+func (r *Run[T]) begun(s *Step[T]) {
+	if s.Status == dag.Pending {
+		s.Status = dag.Running
+		r.put(&s.Up.Inside.Active, s)
+	}
 }
 
 // holder is the path of the step right around a step, without the number of its attempt
