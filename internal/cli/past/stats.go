@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/fold"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -87,30 +88,6 @@ func (t *tally) add(st dag.Status, took time.Duration) {
 	t.took = append(t.took, took)
 }
 
-// interruptions are the times between a run's end and its being resumed, which are no work.
-type interruptions struct {
-	last time.Time
-	list [][2]time.Time
-}
-
-func (p *interruptions) add(e *dag.Event) {
-	if e.Kind == dag.RunResumed {
-		p.list = append(p.list, [2]time.Time{p.last, e.Time})
-	}
-	p.last = e.Time
-}
-
-// worked is how long something took, without the rests in between.
-func (p *interruptions) worked(from, to time.Time) time.Duration {
-	d := to.Sub(from)
-	for _, r := range p.list {
-		if !r[0].Before(from) && !r[1].After(to) {
-			d -= r[1].Sub(r[0])
-		}
-	}
-	return max(d, 0)
-}
-
 // counts says whether a step in this end state did its work, well or not.
 func counts(st dag.Status) bool { return st.Executed() && st != dag.Reused }
 
@@ -145,25 +122,22 @@ func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, o
 	doc := statsJSON{Schema: "flowrun/stats.v1", Tool: q.Tool, Total: &tally{}, Steps: []*tally{}}
 	byName := map[string]*tally{}
 	for _, r := range runs {
-		var rests interruptions
-		loops := map[dag.ID]bool{} // their items count, and not they themselves
+		run := fold.New[struct{}](fold.Plan{})
 		if err := eachEvent(ctx, s, r.ID, func(e *dag.Event) error {
-			rests.add(e)
+			s := run.Apply(e)
 			name := string(e.Node.WithoutKeys())
 			switch {
-			case e.Kind == dag.StepExpanded:
-				loops[e.Node] = true
 			case e.Kind == dag.StepStarted && byName[name] == nil:
 				byName[name] = &tally{Name: name}
 				doc.Steps = append(doc.Steps, byName[name])
-			case e.Kind == dag.StepFinished && byName[name] != nil && !loops[e.Node] && e.Result != nil && counts(e.Result.Status):
-				byName[name].add(e.Result.Status, rests.worked(e.Result.Started, e.Result.Ended))
+			case e.Kind == dag.StepFinished && byName[name] != nil && s != nil && !s.Loops() && counts(s.Status): // of a loop its items count
+				byName[name].add(e.Result.Status, run.Worked(e.Result.Started, e.Result.Ended))
 			}
 			return nil
 		}); err != nil {
 			return err
 		}
-		doc.Total.add(r.Status, rests.worked(r.Started, r.Ended))
+		doc.Total.add(r.Status, run.Worked(r.Started, r.Ended))
 	}
 	doc.Steps = slices.DeleteFunc(doc.Steps, func(t *tally) bool { return t.Runs == 0 })
 	doc.Total.sum()
