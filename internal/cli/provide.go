@@ -4,7 +4,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/builtin"
 	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/fetch"
+	"github.com/flowrun/flowrun/internal/netclient"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -17,7 +17,7 @@ func (a *app) provide(lib *tool.Library) {
 
 // builtIn are the tools that come with the program.
 func (a *app) builtIn() []*tool.Definition {
-	c := builtin.Config{Fetch: fetch.Do}
+	c := builtin.Config{Fetch: netclient.Fetch}
 	c.StateDir, c.ConfigDir = flowrun.DefaultStateDir(), config.UserDir()
 	s, err := a.soFar()
 	if err != nil { // which is told by what needs more of them

@@ -15,8 +15,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/fetch"
-	"github.com/flowrun/flowrun/internal/probe"
+	"github.com/flowrun/flowrun/internal/netclient"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/internal/telemetry"
@@ -373,7 +372,7 @@ func engineConfig(s *sqlite.Store, f runFlags) (config flowrun.Config, tidy func
 		config.Parallel = int(f.settings.Number("limits.max-parallel"))
 	}
 	proc.SetPlace(config.StateDir) // also where this run keeps nothing there
-	config.HTTP, config.Fetch, config.MayCall = probe.Status, fetch.Do, f.mayCall
+	config.HTTP, config.Fetch, config.MayCall = netclient.Status, netclient.Fetch, f.mayCall
 	if s != nil {
 		config.Store = s
 		return config, func() {}, nil

@@ -15,8 +15,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/fetch"
-	"github.com/flowrun/flowrun/internal/probe"
+	"github.com/flowrun/flowrun/internal/netclient"
 	"github.com/flowrun/flowrun/internal/trial"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -140,7 +139,7 @@ func (a *app) toolTest(c *cobra.Command, args []string, f testFlags) error {
 	defer sig.stop()
 	began := time.Now()
 	outcomes, err := trial.Run(ctx, cases, trial.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
-		StopOnFailure: f.stopOnFailure, Force: sig.force, Done: func(o trial.Outcome) { a.tell(&o, f.verbose) }, HTTP: probe.Status, Fetch: fetch.Do, MayCall: rules.mayCall, JavaScript: a.javaScript()})
+		StopOnFailure: f.stopOnFailure, Force: sig.force, Done: func(o trial.Outcome) { a.tell(&o, f.verbose) }, HTTP: netclient.Status, Fetch: netclient.Fetch, MayCall: rules.mayCall, JavaScript: a.javaScript()})
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,15 @@
-// Package workflow writes workflow commands, which GitHub Actions reads in the log of a
-// job: ::name key=value,...::data. What stands in them is escaped, so that no text of a
-// definition or of a step ends its command or begins another.
-package workflow
+package findings
 
 import "strings"
 
 // Property is one key of a command with its value. One without a value is left out.
 type Property struct{ Key, Value string }
 
-// Command is a command in one line, without a line end. Line breaks in data are kept, as
-// GitHub writes them.
-func Command(name, data string, properties ...Property) string {
+// WorkflowCommand writes a command that GitHub Actions reads in the log of a job,
+// ::name key=value,...::data, in one line without a line end. Name, values and data are
+// escaped, so that no text of a definition or of a step ends its command or begins
+// another. Line breaks in data are kept, as GitHub writes them.
+func WorkflowCommand(name, data string, properties ...Property) string {
 	var list []string
 	for _, p := range properties {
 		if p.Value != "" {

@@ -1,6 +1,10 @@
-// Package fetch is the HTTP client of scripts. The engine has none of its own, so that a
-// program that embeds it need not carry one.
-package fetch
+// Package netclient is the HTTP client of the flowrun command. Fetch sends the request of a
+// script and returns the whole response; Status asks an address for its status code alone,
+// for a step that waits until a service answers. Each request has a connection of its own.
+// The package does not know permissions: a request brings the functions that check each
+// address and each redirect. The engine has no HTTP client, so that a program that embeds
+// it does not link one; it takes these functions in its Config.
+package netclient
 
 import (
 	"bytes"
@@ -26,11 +30,11 @@ const (
 	noAnswer      = 60 * time.Second
 )
 
-// Do asks for what a script wants, and is what flowrun.Config.Fetch takes. It asks as other
+// Fetch asks for what a script wants, and is what flowrun.Config.Fetch takes. It asks as other
 // programs do: HTTP_PROXY, HTTPS_PROXY and NO_PROXY count. Cookies and logins are not kept.
 // An answer of more than 10 MB is an error, as is one that does not begin within a minute.
 // Errors hold nothing of an address but its host. It is safe for concurrent use.
-func Do(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, error) {
+func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, error) {
 	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
 		return nil, errors.New("cannot fetch: the address or the method is not one of HTTP")

@@ -1,4 +1,4 @@
-package fetch_test
+package netclient_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/fetch"
+	"github.com/flowrun/flowrun/internal/netclient"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,7 +47,7 @@ func TestDo(t *testing.T) {
 		if change != nil {
 			change(&r)
 		}
-		return fetch.Do(t.Context(), r)
+		return netclient.Fetch(t.Context(), r)
 	}
 	a, err := do("/moved", func(r *flowrun.FetchRequest) {
 		r.Method, r.Body, r.Header = "PUT", []byte("the body"), [][2]string{{"x-a", "b"}, {"host", "other.example"}}
@@ -98,10 +98,10 @@ func TestDo(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := fetch.Do(ctx, flowrun.FetchRequest{Method: "GET", URL: s.URL + "/silent?token=hunter22", Allow: all, Reach: everywhere}); err == nil || strings.Contains(err.Error(), "hunter22") {
+	if _, err := netclient.Fetch(ctx, flowrun.FetchRequest{Method: "GET", URL: s.URL + "/silent?token=hunter22", Allow: all, Reach: everywhere}); err == nil || strings.Contains(err.Error(), "hunter22") {
 		t.Errorf("a silent server: %v", err)
 	}
-	if _, err := fetch.Do(t.Context(), flowrun.FetchRequest{Method: "BAD METHOD", URL: s.URL, Allow: all, Reach: everywhere}); err == nil {
+	if _, err := netclient.Fetch(t.Context(), flowrun.FetchRequest{Method: "BAD METHOD", URL: s.URL, Allow: all, Reach: everywhere}); err == nil {
 		t.Error("a method with a blank is sent")
 	}
 }

@@ -1,7 +1,4 @@
-// Package probe asks web addresses for those who only want to know whether they answer.
-// It is the client that the flowrun command gives steps that wait for an address; the
-// engine has none of its own, so that a program that embeds it need not carry one.
-package probe
+package netclient
 
 import (
 	"context"
