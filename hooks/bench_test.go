@@ -65,13 +65,13 @@ func BenchmarkParts(b *testing.B) {
 	w := newWorld()
 	b.Run("value in", func(b *testing.B) {
 		for b.Loop() {
-			w.value(vars)
+			valueOf(w.vm, vars)
 		}
 	})
-	v := w.value(vars)
+	v := valueOf(w.vm, vars)
 	b.Run("value out", func(b *testing.B) {
 		for b.Loop() {
-			w.json(v, "the result")
+			jsonOf(w.vm, v, "the result")
 		}
 	})
 	call := &frame{Kind: frameCall, Digest: strings.Repeat("d", 64), Body: vars, Limit: DefaultTimeout}

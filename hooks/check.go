@@ -13,17 +13,22 @@ import (
 
 // checker looks for what is wrong with a script that the language allows.
 type checker struct {
-	text  tool.Text
-	form  Form
-	tree  *tree
-	vars  []string
-	found tool.Diagnostics
+	text    tool.Text
+	form    Form
+	tree    *tree
+	vars    []string
+	globals []string // names that the script's world has
+	found   tool.Diagnostics
 }
 
-func (c *checker) check() {
+// check looks for what is wrong with a script, whose text stands in a definition, in which
+// the names vars are known beside the globals of its world.
+func (t *tree) check(text tool.Text, vars, globals []string) tool.Diagnostics {
+	c := &checker{text: text, form: t.source.Form, tree: t, vars: vars, globals: globals}
 	c.returns()
 	c.names()
 	c.loops()
+	return c.found
 }
 
 func (c *checker) lint(severity tool.Severity, code string, n ast.Node, length int, message, hint string) {
@@ -69,7 +74,7 @@ func (c *checker) names() {
 		case known[name], name == "Function" && !called[id]:
 		case none && !(c.form == Step && name == "require"):
 			c.lint(tool.Error, "js-forbidden", id, len(name), "a script has no "+name, advice)
-		case !slices.Contains(c.globals(), name):
+		case !slices.Contains(c.globals, name):
 			c.unknown(id, name)
 		}
 		return true
@@ -81,18 +86,10 @@ func (c *checker) unknown(id *ast.Identifier, name string) {
 	if len(c.vars) > 0 {
 		hint += " and " + strings.Join(c.vars, ", ")
 	}
-	if near := tool.Near(name, slices.Concat(c.vars, c.globals())); len(near) > 0 {
+	if near := tool.Near(name, slices.Concat(c.vars, c.globals)); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	c.lint(tool.Warning, "js-undeclared", id, len(name), "nothing is called "+strconv.Quote(name)+" here", hint)
-}
-
-// globals are the names that the script's world has.
-func (c *checker) globals() []string {
-	if c.form.wide() {
-		return wideNames()
-	}
-	return pureNames()
 }
 
 // declared are all names that the script declares or assigns anywhere, those that the

@@ -19,6 +19,9 @@ type clock struct {
 	timer *time.Timer
 }
 
+// grace is how long a script that must end may take to do so by itself.
+const grace = 150 * time.Millisecond
+
 // newClock makes a clock that runs.
 func newClock(limit time.Duration, fire, late func()) *clock {
 	c := &clock{fire: fire, late: late, left: limit}

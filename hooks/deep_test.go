@@ -63,7 +63,7 @@ func FuzzValue(f *testing.F) {
 			return
 		}
 		w := newWorld()
-		raw, refused := w.json(w.value(json.RawMessage(text)), "the value")
+		raw, refused := jsonOf(w.vm, valueOf(w.vm, json.RawMessage(text)), "the value")
 		if refused != nil {
 			t.Fatal(refused.Message)
 		}

@@ -29,7 +29,7 @@ const (
 
 // glueDigest tells one version of the program that asks from another, which may ask
 // differently.
-var glueDigest = sync.OnceValue(func() string { return tool.DigestOf([]byte(descriptionFormat + apiCode + moduleCode)) })
+var glueDigest = sync.OnceValue(func() string { return tool.DigestOf([]byte(descriptionFormat + glue)) })
 
 // descriptionKey names what is kept of a file by everything it depends on but what is
 // bundled with it: its text, its name, and who asks.

@@ -20,22 +20,6 @@ const (
 	KindLost    Kind = "lost"    // the child died for another reason
 )
 
-// Error is what a script did wrong. It holds texts of the script, which may be secret.
-type Error struct {
-	Kind     Kind
-	Name     string   // of what was thrown: TypeError; "" where it was no Error
-	Message  string   // at most MaxMessage bytes
-	Pos      tool.Pos // in the author's file; zero where it is not known
-	Business *tool.BusinessError
-}
-
-func (e *Error) Error() string {
-	if e.Name != "" {
-		return e.Name + ": " + e.Message
-	}
-	return e.Message
-}
-
 // What a script may hand back at most, in bytes.
 const (
 	MaxResult  = 16 << 20
@@ -55,18 +39,6 @@ type failure struct {
 
 func failed(kind Kind, format string, args ...any) *failure {
 	return &failure{Kind: kind, Message: shorten(fmt.Sprintf(format, args...))}
-}
-
-// error is the failure with its place in the author's file.
-func (s *Script) error(f *failure) *Error {
-	e := &Error{Kind: f.Kind, Name: f.Name, Message: f.Message}
-	switch {
-	case f.Off != nil:
-		e.Pos = s.text.At(*f.Off)
-	case f.Pos != nil:
-		e.Pos = *f.Pos
-	}
-	return e
 }
 
 // shorten cuts a message at MaxMessage, on a border between characters.

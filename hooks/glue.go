@@ -2,7 +2,12 @@ package hooks
 
 import _ "embed"
 
-// apiCode is this.api of a tool; it stands in front of moduleCode.
-//
-//go:embed api.js
-var apiCode string
+var (
+	//go:embed api.js
+	apiCode string // this.api of a tool
+	//go:embed module.js
+	moduleCode string
+
+	// glue is the JavaScript around a tool, in a world and under Node.js alike.
+	glue = apiCode + moduleCode
+)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 )
 
 // here runs the call in this process.
@@ -34,9 +33,6 @@ func (c *call) here(ctx context.Context) (json.RawMessage, error) {
 	result, f := w.run(t, nil)
 	return c.result(ctx, result, f)
 }
-
-// grace is how long a script that must end may take to do so by itself.
-const grace = 150 * time.Millisecond
 
 // bounded is ctx with the call's own time limit, which holds for what the script asks
 // for as well. At that time the script has been interrupted already, where it could be.

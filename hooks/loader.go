@@ -192,5 +192,5 @@ func syntax(m *tool.Module, d *tool.Diagnostic) {
 		return
 	}
 	d.Code, d.Message, d.Hint = "js-syntax", "this is no JavaScript that can be run: SyntaxError: "+bad.Message, "mend the file at this place"
-	d.Pos = outline{source: s}.pos(bad.Off)
+	d.Pos = s.pos(bad.Off)
 }

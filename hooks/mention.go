@@ -16,18 +16,15 @@ type Mention struct {
 	Len  int      // of the variable and the member's name together
 }
 
-// Mentions are the members that the script reads of one of its variables. whole says
+// mentionsOf are the members that the script reads of one of its variables. whole says
 // that the script uses the variable otherwise, as in steps[x], so that nobody can tell
 // which; at is an offset where it does.
-func (s *Script) Mentions(variable string) (list []Mention, whole bool, at int) {
-	if s.body == nil {
+func (t *tree) mentionsOf(variable string) (list []Mention, whole bool, at int) {
+	m := &mentions{source: t.source, variable: variable}
+	if m.redeclared(t.body.Body) {
 		return nil, false, 0
 	}
-	m := &mentions{source: s.source, variable: variable}
-	if m.redeclared(s.body.Body) {
-		return nil, false, 0
-	}
-	m.visit(s.body.Body)
+	m.visit(t.body.Body)
 	slices.SortStableFunc(m.list, func(a, b Mention) int { return cmp.Compare(a.Off, b.Off) })
 	return m.list, m.whole, m.at
 }

@@ -1,14 +1,10 @@
 package hooks
 
 import (
-	_ "embed"
 	"sync"
 
 	"github.com/dop251/goja"
 )
-
-//go:embed module.js
-var moduleCode string
 
 // moduleProgram is what is done with a Module. It is the body of an async function with
 // these in its scope, and returns the result:
@@ -23,12 +19,12 @@ var moduleCode string
 //	                endLimit; what it waits for may not come any more
 //	__where(error)  "file:line:col" in the author's file where it was thrown, or ""
 var moduleProgram = sync.OnceValue(func() *goja.Program {
-	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+apiCode+moduleCode+"\n})", false)
+	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+glue+"\n})", false)
 })
 
 // beginModule calls an entry of a module.
 func (w *world) beginModule(t *task) (goja.Value, error) {
-	args := w.value(t.vars)
+	args := valueOf(w.vm, t.vars)
 	f, err := w.function(moduleProgram())
 	if err != nil {
 		return nil, err
@@ -72,7 +68,7 @@ func (w *world) load(p *program) goja.Value {
 // where is the place of an Error in the author's file.
 func (w *world) where(v goja.Value, p *program) string {
 	f := &failure{}
-	w.describe(f, v, p)
+	p.describe(w.vm, f, v)
 	if f.Pos == nil {
 		return ""
 	}

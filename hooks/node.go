@@ -208,7 +208,7 @@ func (n *Node) order() map[string]any {
 	if err != nil {
 		file = s.File
 	}
-	return map[string]any{"file": file, "code": code, "glue": apiCode + moduleCode, "args": n.call.Vars}
+	return map[string]any{"file": file, "code": code, "glue": glue, "args": n.call.Vars}
 }
 
 // ask answers what the tool asks.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
-	"github.com/go-sourcemap/sourcemap"
 
 	"github.com/flowrun/flowrun/tool"
 )
@@ -111,22 +110,7 @@ func (o outline) place(name, path string) tool.Pos {
 			at = found
 		}
 	}
-	return o.pos(o.source.offset(at))
-}
-
-// pos is the place of an offset of the code in the author's file.
-func (o outline) pos(off int) tool.Pos {
-	p := tool.Text{S: o.source.Text, Pos: tool.Pos{File: o.source.File, Line: 1, Col: 1}}.At(off)
-	if o.source.Map == nil {
-		return p
-	}
-	m, err := sourcemap.Parse("", o.source.Map)
-	if err == nil {
-		if file, _, line, col, ok := m.Source(p.Line, p.Col-1); ok && strings.HasSuffix(o.source.File, file) {
-			return tool.Pos{File: o.source.File, Line: line, Col: col + 1}
-		}
-	}
-	return tool.Pos{File: o.source.File, Line: 1, Col: 1}
+	return o.source.pos(o.source.offset(at))
 }
 
 // answers are the literals that a function returns itself.

@@ -1,11 +1,11 @@
 package hooks
 
 import (
+	"errors"
 	"path/filepath"
 	"sync"
 
 	"github.com/dop251/goja"
-	"github.com/go-sourcemap/sourcemap"
 
 	"github.com/flowrun/flowrun/tool"
 )
@@ -14,18 +14,18 @@ import (
 type program struct {
 	source source
 	main   *goja.Program // its value is the function around the author's text
-	maps   func() *sourcemap.Consumer
+	maps   func() *sourceMap
 }
 
-// newProgram compiles a source.
+// newProgram parses and compiles a source.
 func newProgram(s source) (*program, *failure) {
-	p := &program{source: s}
-	p.maps = sync.OnceValue(p.readMap)
+	var p *program
 	t, wrong := s.parse()
 	if wrong == nil {
-		p.main, wrong = t.compile()
+		p, wrong = compileTree(t)
 	}
 	if wrong != nil {
+		p = &program{source: s, maps: s.readMap}
 		f := failed(KindThrown, "%s", wrong.Message)
 		f.Name = "SyntaxError"
 		p.at(f, wrong.Off)
@@ -34,16 +34,18 @@ func newProgram(s source) (*program, *failure) {
 	return p, nil
 }
 
-// readMap is the source map, nil where there is none that can be read.
-func (p *program) readMap() *sourcemap.Consumer {
-	if len(p.source.Map) == 0 {
-		return nil
+// compileTree makes a tree ready to run. It must be called once.
+func compileTree(t *tree) (p *program, wrong *problem) {
+	defer recovered(&wrong)
+	main, err := goja.CompileAST(t.complete(), false)
+	var late *goja.CompilerSyntaxError
+	switch {
+	case errors.As(err, &late):
+		return nil, t.source.problemAt(late.Offset, late.Message)
+	case err != nil:
+		return nil, &problem{Message: err.Error()}
 	}
-	m, err := sourcemap.Parse("", p.source.Map)
-	if err != nil {
-		return nil
-	}
-	return m
+	return &program{source: t.source, main: main, maps: sync.OnceValue(t.source.readMap)}, nil
 }
 
 // at gives a failure the place of an offset in the source.
@@ -52,24 +54,21 @@ func (p *program) at(f *failure, off int) {
 		f.Off = &off
 		return
 	}
-	pos := tool.Text{S: p.source.Text, Pos: tool.Pos{File: p.source.File, Line: 1, Col: 1}}.At(off)
-	if m := p.maps(); m != nil {
-		pos = p.mapped(m, pos)
-	}
+	pos := p.mapped(tool.Text{S: p.source.Text, Pos: tool.Pos{File: p.source.File, Line: 1, Col: 1}}.At(off))
 	f.Pos = &pos
 }
 
 // mapped is where the author wrote what stands at pos.
-func (p *program) mapped(m *sourcemap.Consumer, pos tool.Pos) tool.Pos {
-	file, _, line, col, ok := m.Source(pos.Line, pos.Col-1)
+func (p *program) mapped(pos tool.Pos) tool.Pos {
+	at, ok := p.maps().original(pos.Line, pos.Col)
 	if !ok { // the map knows nothing so far to the right
-		file, _, line, col, ok = m.Source(pos.Line, 0)
+		at, ok = p.maps().original(pos.Line, 1)
 	}
 	if !ok {
 		return pos
 	}
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(filepath.Dir(p.source.File), filepath.FromSlash(file))
+	if !filepath.IsAbs(at.File) {
+		at.File = filepath.Join(filepath.Dir(p.source.File), filepath.FromSlash(at.File))
 	}
-	return tool.Pos{File: file, Line: line, Col: col + 1}
+	return at
 }

@@ -19,12 +19,12 @@ type reader struct {
 	at   int
 }
 
-// value brings JSON into the world; none is undefined.
-func (w *world) value(raw json.RawMessage) goja.Value {
+// valueOf brings JSON into a world; none is undefined.
+func valueOf(vm *goja.Runtime, raw json.RawMessage) goja.Value {
 	if len(raw) == 0 {
 		return goja.Undefined()
 	}
-	r := &reader{vm: w.vm, text: string(raw)}
+	r := &reader{vm: vm, text: string(raw)}
 	return r.value()
 }
 

@@ -42,12 +42,12 @@ func (w *world) within(limit time.Duration, late func(), p *program, begin func(
 	defer w.loop.clock.pause()
 	defer func() {
 		if x := recover(); x != nil {
-			f = w.recovered(x, p)
+			f = p.recovered(w.vm, x)
 		}
 	}()
 	v, err := begin()
 	if err != nil {
-		return nil, w.fail(err, p)
+		return nil, p.fail(w.vm, err)
 	}
 	return w.finish(v, p)
 }
@@ -63,7 +63,7 @@ func (w *world) begin(t *task) (goja.Value, error) {
 	if t.program.source.Form == Module {
 		return w.beginModule(t)
 	}
-	vars := w.value(t.vars).ToObject(w.vm)
+	vars := valueOf(w.vm, t.vars).ToObject(w.vm)
 	names := vars.Keys()
 	for _, name := range names {
 		if err := w.vm.Set(name, vars.Get(name)); err != nil {
@@ -108,11 +108,11 @@ func (w *world) finish(v goja.Value, p *program) (json.RawMessage, *failure) {
 		return nil, f
 	}
 	if len(w.rejected) > 0 {
-		return nil, w.thrown(w.rejected[0].Result(), nil, p)
+		return nil, p.thrown(w.vm, w.rejected[0].Result(), nil)
 	}
 	var raw json.RawMessage
-	if ex := w.vm.Try(func() { raw, f = w.json(v, "the result") }); ex != nil {
-		return nil, w.fail(ex, p)
+	if ex := w.vm.Try(func() { raw, f = jsonOf(w.vm, v, "the result") }); ex != nil {
+		return nil, p.fail(w.vm, ex)
 	}
 	return raw, f
 }
@@ -129,14 +129,14 @@ func (w *world) settled(v goja.Value, p *program) (goja.Value, *failure) {
 	} else {
 		thenable := false
 		if ex := w.vm.Try(func() { _, thenable = goja.AssertFunction(o.Get("then")) }); ex != nil {
-			return nil, w.fail(ex, p)
+			return nil, p.fail(w.vm, ex)
 		}
 		if !thenable {
 			return v, nil
 		}
 		adopting, resolve, _ := w.vm.NewPromise()
 		if err := resolve(v); err != nil {
-			return nil, w.fail(err, p)
+			return nil, p.fail(w.vm, err)
 		}
 		promise = adopting
 	}
@@ -144,7 +144,7 @@ func (w *world) settled(v goja.Value, p *program) (goja.Value, *failure) {
 		return nil, f
 	}
 	if promise.State() == goja.PromiseStateRejected {
-		return nil, w.thrown(promise.Result(), nil, p)
+		return nil, p.thrown(w.vm, promise.Result(), nil)
 	}
 	return promise.Result(), nil
 }
@@ -152,7 +152,7 @@ func (w *world) settled(v goja.Value, p *program) (goja.Value, *failure) {
 func (w *world) wait(done func() bool, p *program) *failure {
 	why, thrown := w.loop.run(done)
 	if thrown != nil {
-		return w.fail(thrown, p)
+		return p.fail(w.vm, thrown)
 	}
 	return why
 }

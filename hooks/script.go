@@ -3,26 +3,8 @@ package hooks
 import (
 	"sync"
 
-	"github.com/dop251/goja/ast"
-
 	"github.com/flowrun/flowrun/tool"
 )
-
-// Form is what a script is in terms of the language, and with that in what world it runs.
-type Form int
-
-// The forms. The world of a Body and of an Expression has the language and nothing else
-// (S0-073); that of a Step and of a Module has console, timers, the modules of Shim and
-// means to ask as well.
-const (
-	Body       Form = iota // statements of a function, which returns
-	Expression             // one expression: a transform
-	Module                 // a whole CommonJS module: a .tool.js
-	Step                   // statements of a js: step, which may return
-)
-
-// wide says whether the world of the form has more than the language.
-func (f Form) wide() bool { return f == Module || f == Step }
 
 // Script is JavaScript that has been checked. It does not change, and is safe for
 // concurrent use.
@@ -30,7 +12,7 @@ type Script struct {
 	text   tool.Text
 	source source
 	digest string
-	body   *ast.FunctionLiteral        // of a Module: nil
+	tree   *tree                       // of a Module: nil
 	ready  func() (*program, *failure) // compiled, for this process
 }
 
@@ -44,23 +26,31 @@ func Compile(text tool.Text, form Form, vars ...string) (*Script, tool.Diagnosti
 	if problem != nil {
 		return nil, tool.Diagnostics{problem.diagnostic(text, form)}
 	}
-	c := &checker{text: text, form: form, tree: t, vars: vars}
-	c.check()
-	if c.found.Err() != nil {
-		return nil, c.found.Sorted()
+	found := t.check(text, vars, globalsOf(form))
+	if found.Err() != nil {
+		return nil, found.Sorted()
 	}
-	main, problem := t.compile()
+	p, problem := compileTree(t)
 	if problem != nil {
-		return nil, append(c.found, problem.diagnostic(text, form)).Sorted()
+		return nil, append(found, problem.diagnostic(text, form)).Sorted()
 	}
-	p := &program{source: s, main: main}
-	return &Script{text: text, source: s, digest: s.digest(), body: t.body, ready: func() (*program, *failure) { return p, nil }}, c.found.Sorted()
+	return &Script{text: text, source: s, digest: s.digest(), tree: t, ready: func() (*program, *failure) { return p, nil }}, found.Sorted()
 }
 
 // CompileModule makes a module ready. What is wrong with it is told when it is run: only
 // then it is read, and where it is run.
 func CompileModule(m *tool.Module) *Script {
-	s := source{Form: Module, Text: string(m.Code), Map: m.Map, File: m.File}
+	s := sourceOf(m)
 	return &Script{source: s, digest: s.digest(), text: tool.Text{Pos: tool.Pos{File: m.File, Line: 1, Col: 1}},
 		ready: sync.OnceValues(func() (*program, *failure) { return newProgram(s) })}
+}
+
+// Mentions are the members that the script reads of one of its variables. whole says
+// that the script uses the variable otherwise, as in steps[x], so that nobody can tell
+// which; at is an offset where it does.
+func (s *Script) Mentions(variable string) (list []Mention, whole bool, at int) {
+	if s.tree == nil {
+		return nil, false, 0
+	}
+	return s.tree.mentionsOf(variable)
 }

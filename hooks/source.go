@@ -11,13 +11,28 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/parser"
 
 	"github.com/flowrun/flowrun/tool"
 )
+
+// Form is what a script is in terms of the language, and with that in what world it runs.
+type Form int
+
+// The forms. The world of a Body and of an Expression has the language and nothing else
+// (S0-073); that of a Step and of a Module has console, timers, the modules of Shim and
+// means to ask as well.
+const (
+	Body       Form = iota // statements of a function, which returns
+	Expression             // one expression: a transform
+	Module                 // a whole CommonJS module: a .tool.js
+	Step                   // statements of a js: step, which may return
+)
+
+// wide says whether the world of the form has more than the language.
+func (f Form) wide() bool { return f == Module || f == Step }
 
 // source is a script as it travels to the process that runs it.
 type source struct {
@@ -69,9 +84,15 @@ type tree struct {
 	body    *ast.FunctionLiteral // around the author's text
 }
 
+// complete is the tree as it is compiled, which happens once.
+func (t *tree) complete() *ast.Program {
+	t.properties()
+	return t.program
+}
+
 // parse reads the source. A Module is read by whoever runs it.
 func (s source) parse() (t *tree, p *problem) {
-	defer p.recovered(&p)
+	defer recovered(&p)
 	if p := s.bounds(); p != nil {
 		return nil, p
 	}
@@ -173,17 +194,6 @@ func (t *tree) awaits() (found bool) {
 	return found
 }
 
-// compile makes the tree ready to run. It must be called once.
-func (t *tree) compile() (program *goja.Program, p *problem) {
-	defer p.recovered(&p)
-	t.properties()
-	program, err := goja.CompileAST(t.program, false)
-	if err != nil {
-		return nil, t.source.syntax(err)
-	}
-	return program, nil
-}
-
 // offset is where in the author's text something is that goja read.
 func (s source) offset(at file.Idx) int {
 	before, _ := s.Form.around()
@@ -217,25 +227,29 @@ func nextLine(s string) int {
 	return i + n
 }
 
+// problemAt is a problem at an offset of what the compiler read, which is the author's text
+// with what is written around it.
+func (s source) problemAt(off int, message string) *problem {
+	return &problem{Off: s.offset(file.Idx(off + 1)), Message: message}
+}
+
 // problem is what keeps a source from being run.
 type problem struct {
 	Off     int
 	Message string
 }
 
-// recovered makes a panic of the parser or compiler a problem.
-func (*problem) recovered(p **problem) {
+// recovered makes a panic of the parser or compiler a problem. It must be deferred itself.
+func recovered(p **problem) {
 	if x := recover(); x != nil {
 		*p = &problem{Message: fmt.Sprint("it cannot be read: ", x)}
 	}
 }
 
-// syntax is what goja has against the source.
+// syntax is what the parser has against the source.
 func (s source) syntax(err error) *problem {
 	var list parser.ErrorList
-	var late *goja.CompilerSyntaxError
-	switch {
-	case errors.As(err, &list) && len(list) > 0: // what follows the first is guesswork
+	if errors.As(err, &list) && len(list) > 0 { // what follows the first is guesswork
 		at := list[0].Position
 		off, message := s.offsetOf(at.Line, at.Column), list[0].Message
 		if off >= len(s.Text) { // in what is written around the author's text
@@ -245,8 +259,6 @@ func (s source) syntax(err error) *problem {
 			}
 		}
 		return &problem{Off: off, Message: message}
-	case errors.As(err, &late):
-		return &problem{Off: s.offset(file.Idx(late.Offset + 1)), Message: late.Message}
 	}
 	return &problem{Message: err.Error()}
 }

@@ -25,20 +25,20 @@ const usual = 2 << 10
 //
 // Numbers are the language's: exact up to 2^53, beyond that the nearest of 64 bits.
 type writer struct {
-	world *world
-	out   bytes.Buffer
-	path  []string // from the result to the value: .items, [2]
-	open  map[*goja.Object]bool
-	text  *json.Encoder
+	vm   *goja.Runtime
+	out  bytes.Buffer
+	path []string // from the result to the value: .items, [2]
+	open map[*goja.Object]bool
+	text *json.Encoder
 }
 
-// json writes a value that came from a script; nil is undefined. It throws what the
+// jsonOf writes a value that came from a script; nil is undefined. It throws what the
 // script's own getters throw, and so must run within goja's Try.
-func (w *world) json(v goja.Value, what string) (json.RawMessage, *failure) {
+func jsonOf(vm *goja.Runtime, v goja.Value, what string) (json.RawMessage, *failure) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, nil
 	}
-	o := &writer{world: w, path: []string{what}, open: map[*goja.Object]bool{}}
+	o := &writer{vm: vm, path: []string{what}, open: map[*goja.Object]bool{}}
 	o.out.Grow(usual)
 	o.text = json.NewEncoder(&o.out)
 	o.text.SetEscapeHTML(false)
@@ -138,7 +138,7 @@ func (w *writer) tooLarge() *failure {
 // object writes what is no primitive value.
 func (w *writer) object(o *goja.Object, key string) *failure {
 	if call, ok := goja.AssertFunction(o.Get("toJSON")); ok {
-		v, err := call(o, w.world.vm.ToValue(key))
+		v, err := call(o, w.vm.ToValue(key))
 		if err != nil {
 			panic(err) // for Try
 		}
@@ -153,7 +153,7 @@ func (w *writer) object(o *goja.Object, key string) *failure {
 	}
 	switch o.ClassName() { // new Number(1)
 	case "Number", "Boolean", "BigInt":
-		return w.value(w.world.vm.ToValue(o.Export()), key)
+		return w.value(w.vm.ToValue(o.Export()), key)
 	case "String":
 		return w.string(o.String())
 	}

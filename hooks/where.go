@@ -11,26 +11,26 @@ import (
 )
 
 // fail is what an error of goja means.
-func (w *world) fail(err error, p *program) *failure {
+func (p *program) fail(vm *goja.Runtime, err error) *failure {
 	var stopped *goja.InterruptedError
 	var deep *goja.StackOverflowError
 	var thrown *goja.Exception
 	switch {
 	case errors.As(err, &stopped):
-		return w.stopped(stopped, p)
+		return p.stopped(stopped)
 	case errors.As(err, &deep):
 		f := failed(KindThrown, "Maximum call stack size exceeded: more than %d calls are nested", maxDepth)
 		f.Name = "RangeError"
 		p.place(f, deep.Stack())
 		return f
 	case errors.As(err, &thrown):
-		return w.thrown(thrown.Value(), thrown.Stack(), p)
+		return p.thrown(vm, thrown.Value(), thrown.Stack())
 	}
 	return failed(KindThrown, "%v", err)
 }
 
 // stopped is why the script was stopped, with the place where it was.
-func (w *world) stopped(e *goja.InterruptedError, p *program) *failure {
+func (p *program) stopped(e *goja.InterruptedError) *failure {
 	f := failed(KindLost, "the script was stopped")
 	if why, ok := e.Value().(*failure); ok {
 		f = &failure{Kind: why.Kind, Name: why.Name, Message: why.Message}
@@ -41,22 +41,22 @@ func (w *world) stopped(e *goja.InterruptedError, p *program) *failure {
 
 // recovered is what a panic means: a script's error on its way through Go, or a mistake
 // of the engine, which must not end the process.
-func (w *world) recovered(x any, p *program) *failure {
+func (p *program) recovered(vm *goja.Runtime, x any) *failure {
 	if err, ok := x.(error); ok {
 		var stopped *goja.InterruptedError
 		var deep *goja.StackOverflowError
 		var thrown *goja.Exception
 		if errors.As(err, &stopped) || errors.As(err, &deep) || errors.As(err, &thrown) {
-			return w.fail(err, p)
+			return p.fail(vm, err)
 		}
 	}
 	return failed(KindLost, "the JavaScript engine failed: %s", fmt.Sprint(x))
 }
 
 // thrown is a value that the script threw, or that a promise was rejected with.
-func (w *world) thrown(v goja.Value, stack []goja.StackFrame, p *program) (f *failure) {
+func (p *program) thrown(vm *goja.Runtime, v goja.Value, stack []goja.StackFrame) (f *failure) {
 	f = failed(KindThrown, "the script threw something that cannot be shown")
-	w.vm.Try(func() { w.describe(f, v, p) }) // what it throws in turn does not matter
+	vm.Try(func() { p.describe(vm, f, v) }) // what it throws in turn does not matter
 	if f.Off == nil && f.Pos == nil {
 		p.place(f, stack)
 	}
@@ -64,7 +64,7 @@ func (w *world) thrown(v goja.Value, stack []goja.StackFrame, p *program) (f *fa
 }
 
 // describe reads what was thrown, which runs code of the script where it has getters.
-func (w *world) describe(f *failure, v goja.Value, p *program) {
+func (p *program) describe(vm *goja.Runtime, f *failure, v goja.Value) {
 	o, ok := v.(*goja.Object)
 	if !ok {
 		f.Message = shorten(fmt.Sprint(v))
@@ -72,7 +72,7 @@ func (w *world) describe(f *failure, v goja.Value, p *program) {
 	}
 	message := o.Get("message")
 	if message == nil || goja.IsUndefined(message) {
-		raw, refused := w.json(v, "what was thrown")
+		raw, refused := jsonOf(vm, v, "what was thrown")
 		if f.Message = shorten(string(raw)); refused != nil {
 			f.Message = shorten(v.String())
 		}

@@ -92,7 +92,7 @@ func (w *world) ask(call goja.FunctionCall) goja.Value {
 		if a.Error != nil {
 			return reject(w.errorValue(a.Error))
 		}
-		return resolve(w.value(a.Value))
+		return resolve(valueOf(w.vm, a.Value))
 	})
 	return w.vm.ToValue(promise)
 }
@@ -109,14 +109,14 @@ func (w *world) askNow(call goja.FunctionCall) goja.Value {
 	if a.Error != nil {
 		panic(w.errorValue(a.Error))
 	}
-	return w.value(a.Value)
+	return valueOf(w.vm, a.Value)
 }
 
 // question is what a script asks.
 func (w *world) question(call goja.FunctionCall) (op string, args json.RawMessage) {
 	const whole = "what is handed over"
 	op = call.Argument(0).String()
-	args, refused := w.json(call.Argument(1), whole)
+	args, refused := jsonOf(w.vm, call.Argument(1), whole)
 	if refused != nil { // value.key[2] is a function, and no JSON
 		panic(w.vm.NewTypeError(op + ": " + strings.TrimPrefix(refused.Message, whole+".")))
 	}

@@ -1,12 +1,10 @@
 package hooks
 
 import (
-	"reflect"
 	"slices"
 	"sync"
 
 	"github.com/dop251/goja"
-	"github.com/dop251/goja/parser"
 )
 
 // maxDepth is how many calls of functions a script may nest.
@@ -29,22 +27,12 @@ type world struct {
 func newWorld() *world {
 	w := &world{vm: goja.New()}
 	w.vm.SetMaxCallStackSize(maxDepth)
-	w.vm.SetParserOptions(w.refuseText())
+	w.vm.SetParserOptions(refuseText(func() {
+		panic(w.vm.NewTypeError("eval and Function are not available here: text is not run as code"))
+	}))
 	w.vm.SetPromiseRejectionTracker(w.track)
 	w.loop = newLoop(w.vm)
 	return w
-}
-
-// refuseText is an option of the parser that throws. All that makes code of text while a
-// script runs parses it with the options of its world: eval, Function and the hidden
-// constructors beside it, whichever way a script gets hold of them. Programs of the host
-// are parsed before there is a world. The option's own parameter has no name outside of
-// its package, so that the function has to be made.
-func (w *world) refuseText() parser.Option {
-	throw := func([]reflect.Value) []reflect.Value {
-		panic(w.vm.NewTypeError("eval and Function are not available here: text is not run as code"))
-	}
-	return reflect.MakeFunc(reflect.TypeFor[parser.Option](), throw).Interface().(parser.Option)
 }
 
 // track keeps the rejected promises that nobody has handled.
@@ -56,7 +44,14 @@ func (w *world) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	w.rejected = slices.DeleteFunc(w.rejected, func(known *goja.Promise) bool { return known == p })
 }
 
-// pureNames and wideNames are the globals of worlds.
+// globalsOf are the names of the globals in the world of a form.
+func globalsOf(f Form) []string {
+	if f.wide() {
+		return wideNames()
+	}
+	return pureNames()
+}
+
 var (
 	pureNames = sync.OnceValue(func() []string { return globals(false) })
 	wideNames = sync.OnceValue(func() []string { return globals(true) })
