@@ -20,9 +20,12 @@ const (
 	exitMemory  = 91 // the script held more memory than it may
 )
 
-// ready says that this program calls Main, so that starting it again gives a child and
-// not a second program.
+// ready says that this program calls Main: without that, starting it again gives a second
+// program and no child.
 var ready atomic.Bool
+
+// restartable says whether this program calls Main, so that starting it again gives a child.
+func restartable() bool { return ready.Load() }
 
 // Main is where a child goes to work; see flowrun.HelperMain. In the program itself it
 // returns at once.
@@ -124,7 +127,7 @@ func (c *child) answer(a answer) {
 	w := c.current
 	c.mu.Unlock()
 	if w != nil {
-		w.loop.answer(a)
+		w.answer(a)
 	}
 }
 

@@ -19,7 +19,7 @@ func (c *call) here(ctx context.Context) (json.RawMessage, error) {
 	var asks sync.WaitGroup
 	defer asks.Wait()
 	defer done()
-	defer context.AfterFunc(ctx, func() { w.loop.abort(failed(KindLost, "the call was cancelled")) })()
+	defer context.AfterFunc(ctx, func() { w.abort(failed(KindLost, "the call was cancelled")) })()
 	t := &task{program: p, entry: c.Entry, vars: c.vars, limit: c.limit}
 	if c.Ask != nil {
 		t.ask = func(id uint64, op string, args json.RawMessage) {
@@ -27,7 +27,7 @@ func (c *call) here(ctx context.Context) (json.RawMessage, error) {
 				c.tell(ctx, op, args)
 				return
 			}
-			asks.Go(func() { w.loop.answer(c.answer(ctx, id, op, args)) })
+			asks.Go(func() { w.answer(c.answer(ctx, id, op, args)) })
 		}
 	}
 	result, f := w.run(t, nil)

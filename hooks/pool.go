@@ -55,7 +55,7 @@ func (p *pool) leave() { <-p.slots }
 
 // run runs a call in a child.
 func (p *pool) run(ctx context.Context, c *call) (json.RawMessage, error) {
-	if p.config.Helper == "" && !ready.Load() {
+	if p.config.Helper == "" && !restartable() {
 		return nil, ErrNoHelper
 	}
 	if err := p.enter(ctx); err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A value that is no JSON gets no further than the wire's end in the program; a frame
@@ -38,4 +40,32 @@ func TestWireDistrusts(t *testing.T) {
 func half(b []byte) []byte {
 	b[3]--
 	return b[:len(b)-1]
+}
+
+// FuzzWire: whatever comes over a wire is a frame or an error, and a frame that is sent
+// arrives as it was.
+func FuzzWire(f *testing.F) {
+	for _, seed := range []*frame{{Kind: frameReady}, {Kind: frameCall, Digest: "d", Body: json.RawMessage(`{"a":{"b":"<ä>"}}`)}, {Kind: frameResult, rare: rare{Error: failed(KindThrown, "x")}}} {
+		var b bytes.Buffer
+		if err := newWire(nil, &b).send(seed); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+	}
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 'x'})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := newWire(bytes.NewReader(data), nil).receive()
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		w := newWire(&b, &b)
+		if err := w.send(got); err != nil {
+			t.Fatal(err)
+		}
+		again, err := w.receive()
+		if diff := cmp.Diff(got, again, cmp.AllowUnexported(frame{})); err != nil || diff != "" {
+			t.Errorf("%v\n%s", err, diff)
+		}
+	})
 }

@@ -35,6 +35,12 @@ func newWorld() *world {
 	return w
 }
 
+// answer brings the answer to a question into the world. Safe for concurrent use.
+func (w *world) answer(a answer) { w.loop.answer(a) }
+
+// abort stops the script, which fails with f. Safe for concurrent use.
+func (w *world) abort(f *failure) { w.loop.abort(f) }
+
 // track keeps the rejected promises that nobody has handled.
 func (w *world) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	if op == goja.PromiseRejectionReject {
