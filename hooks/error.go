@@ -1,6 +1,27 @@
 package hooks
 
-import "github.com/flowrun/flowrun/tool"
+import (
+	"github.com/flowrun/flowrun/internal/jsworld"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Kind of an Error.
+type Kind = jsworld.Kind
+
+// The kinds.
+const (
+	KindThrown  = jsworld.KindThrown  // the script threw something
+	KindTimeout = jsworld.KindTimeout // it ran longer than it may
+	KindMemory  = jsworld.KindMemory  // it took more memory than it may
+	KindResult  = jsworld.KindResult  // what it returned is no JSON
+	KindLost    = jsworld.KindLost    // the child died for another reason
+)
+
+// What a script may hand back at most, in bytes.
+const (
+	MaxResult  = jsworld.MaxResult
+	MaxMessage = jsworld.MaxMessage
+)
 
 // Error is what a script did wrong. It holds texts of the script, which may be secret.
 type Error struct {
@@ -19,7 +40,7 @@ func (e *Error) Error() string {
 }
 
 // error is the failure with its place in the author's file.
-func (s *Script) error(f *failure) *Error {
+func (s *Script) error(f *jsworld.Failure) *Error {
 	e := &Error{Kind: f.Kind, Name: f.Name, Message: f.Message}
 	switch {
 	case f.Off != nil:

@@ -1,4 +1,4 @@
-package hooks
+package jscheck
 
 import (
 	"slices"
@@ -15,16 +15,16 @@ import (
 type checker struct {
 	text    tool.Text
 	form    Form
-	tree    *tree
+	tree    *Tree
 	vars    []string
 	globals []string // names that the script's world has
 	found   tool.Diagnostics
 }
 
-// check looks for what is wrong with a script, whose text stands in a definition, in which
+// Check looks for what is wrong with a script, whose text stands in a definition, in which
 // the names vars are known beside the globals of its world.
-func (t *tree) check(text tool.Text, vars, globals []string) tool.Diagnostics {
-	c := &checker{text: text, form: t.source.Form, tree: t, vars: vars, globals: globals}
+func (t *Tree) Check(text tool.Text, vars, globals []string) tool.Diagnostics {
+	c := &checker{text: text, form: t.Source.Form, tree: t, vars: vars, globals: globals}
 	c.returns()
 	c.names()
 	c.loops()
@@ -32,7 +32,7 @@ func (t *tree) check(text tool.Text, vars, globals []string) tool.Diagnostics {
 }
 
 func (c *checker) lint(severity tool.Severity, code string, n ast.Node, length int, message, hint string) {
-	off := c.tree.source.offset(n.Idx0())
+	off := c.tree.Source.offset(n.Idx0())
 	c.found = append(c.found, tool.Diagnostic{Code: code, Severity: severity, Pos: c.text.At(off), Len: length, Message: message, Hint: hint})
 }
 

@@ -1,4 +1,4 @@
-package hooks
+package jscheck
 
 import (
 	"cmp"
@@ -19,8 +19,8 @@ type Mention struct {
 // mentionsOf are the members that the script reads of one of its variables. whole says
 // that the script uses the variable otherwise, as in steps[x], so that nobody can tell
 // which; at is an offset where it does.
-func (t *tree) mentionsOf(variable string) (list []Mention, whole bool, at int) {
-	m := &mentions{source: t.source, variable: variable}
+func (t *Tree) Mentions(variable string) (list []Mention, whole bool, at int) {
+	m := &mentions{source: t.Source, variable: variable}
 	if m.redeclared(t.body.Body) {
 		return nil, false, 0
 	}
@@ -31,7 +31,7 @@ func (t *tree) mentionsOf(variable string) (list []Mention, whole bool, at int) 
 
 // mentions looks for the members of a variable.
 type mentions struct {
-	source   source
+	source   Source
 	variable string
 	list     []Mention
 	whole    bool

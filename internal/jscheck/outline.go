@@ -1,4 +1,4 @@
-package hooks
+package jscheck
 
 import (
 	"strconv"
@@ -10,10 +10,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// outline knows where the methods of a tool stand in its file, for what is wrong with
+// Outline knows where the methods of a tool stand in its file, for what is wrong with
 // what they answer.
-type outline struct {
-	source  source
+type Outline struct {
+	source  Source
 	methods map[string]method
 }
 
@@ -23,10 +23,10 @@ type method struct {
 	body ast.Node
 }
 
-// outlineOf reads the syntax tree of a module; of one that cannot be read it knows nothing.
-func outlineOf(m *tool.Module) outline {
-	o := outline{source: sourceOf(m), methods: map[string]method{}}
-	t, bad := o.source.parse()
+// OutlineOf reads the syntax tree of a module; of one that cannot be read it knows nothing.
+func OutlineOf(m *tool.Module) Outline {
+	o := Outline{source: SourceOf(m), methods: map[string]method{}}
+	t, bad := o.source.Parse()
 	if bad != nil {
 		return o
 	}
@@ -46,9 +46,9 @@ func outlineOf(m *tool.Module) outline {
 	return o
 }
 
-// sourceOf is a module as it is parsed.
-func sourceOf(m *tool.Module) source {
-	return source{Form: Module, Text: string(m.Code), Map: m.Map, File: m.File}
+// SourceOf is a module as it is parsed.
+func SourceOf(m *tool.Module) Source {
+	return Source{Form: Module, Text: string(m.Code), Map: m.Map, File: m.File}
 }
 
 // toolMethods are the methods that a tool may have (S2-001, S2-080).
@@ -96,10 +96,10 @@ func keyName(key ast.Expression) string {
 	return ""
 }
 
-// place is where a method stands, or what it answers at a path such as
+// Place is where a method stands, or what it answers at a path such as
 // parameters.properties.NAME or [2].match, as far as that is written out there; the
 // beginning of the file for a method that it does not have.
-func (o outline) place(name, path string) tool.Pos {
+func (o Outline) Place(name, path string) tool.Pos {
 	m, ok := o.methods[name]
 	if !ok {
 		return tool.Pos{File: o.source.File, Line: 1, Col: 1}
@@ -110,7 +110,7 @@ func (o outline) place(name, path string) tool.Pos {
 			at = found
 		}
 	}
-	return o.source.pos(o.source.offset(at))
+	return o.source.Pos(o.source.offset(at))
 }
 
 // answers are the literals that a function returns itself.

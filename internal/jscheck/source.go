@@ -1,4 +1,4 @@
-package hooks
+package jscheck
 
 import (
 	"crypto/sha256"
@@ -31,26 +31,26 @@ const (
 	Step                   // statements of a js: step, which may return
 )
 
-// wide says whether the world of the form has more than the language.
-func (f Form) wide() bool { return f == Module || f == Step }
+// Wide says whether the world of the form has more than the language.
+func (f Form) Wide() bool { return f == Module || f == Step }
 
-// source is a script as it travels to the process that runs it.
-type source struct {
+// Source is a script as it travels to the process that runs it.
+type Source struct {
 	Form Form   `json:"form"`
 	Text string `json:"text"`
 	Map  []byte `json:"map,omitempty"`  // of a Module
 	File string `json:"file,omitempty"` // of a Module
 }
 
-// digest names the source: what is equal is compiled once.
-func (s source) digest() string {
+// Digest names the source: what is equal is compiled once.
+func (s Source) Digest() string {
 	b, _ := json.Marshal(s) // strings and numbers alone
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// scriptName stands for the author's script in goja's places.
-const scriptName = "script"
+// ScriptName stands for the author's script in goja's places.
+const ScriptName = "script"
 
 // around is what is written around the author's text, on its first line and below its
 // last. Everything but a module is read as an async function, so that await always is the
@@ -77,50 +77,50 @@ const maxNesting = 1000
 // time for them that grows with their number's cube.
 var labels = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:[\pL\w$]+\s*:\s*){50}`) })
 
-// tree is a source that has been parsed.
-type tree struct {
-	source  source
+// Tree is a source that has been parsed.
+type Tree struct {
+	Source  Source
 	program *ast.Program
 	body    *ast.FunctionLiteral // around the author's text
 }
 
-// complete is the tree as it is compiled, which happens once.
-func (t *tree) complete() *ast.Program {
+// Complete is the tree as it is compiled, which happens once.
+func (t *Tree) Complete() *ast.Program {
 	t.properties()
 	return t.program
 }
 
-// parse reads the source. A Module is read by whoever runs it.
-func (s source) parse() (t *tree, p *problem) {
-	defer recovered(&p)
+// Parse reads the source. A Module is read by whoever runs it.
+func (s Source) Parse() (t *Tree, p *Problem) {
+	defer RecoverTo(&p)
 	if p := s.bounds(); p != nil {
 		return nil, p
 	}
 	before, after := s.Form.around()
 	// A source map named in a comment would be read from the disk.
-	program, err := parser.ParseFile(nil, scriptName, before+s.Text+after, 0, parser.WithDisableSourceMaps)
+	program, err := parser.ParseFile(nil, ScriptName, before+s.Text+after, 0, parser.WithDisableSourceMaps)
 	if err != nil {
 		return nil, s.syntax(err)
 	}
 	body := function(program)
 	if body == nil || int(body.Body.RightBrace) != len(before)+len(s.Text)+len(after)-1 {
-		return nil, &problem{Off: s.firstClose(program), Message: "Unexpected token }"}
+		return nil, &Problem{Off: s.firstClose(program), Message: "Unexpected token }"}
 	}
-	t = &tree{source: s, program: program, body: body}
+	t = &Tree{Source: s, program: program, body: body}
 	if s.Form == Expression && !t.returnValue() {
-		return nil, &problem{Message: "this is no single expression", Off: 0}
+		return nil, &Problem{Message: "this is no single expression", Off: 0}
 	}
 	body.Async = s.Form != Module && t.awaits()
 	return t, nil
 }
 
 // bounds refuses what is too much for the parser.
-func (s source) bounds() *problem {
+func (s Source) bounds() *Problem {
 	if s.Form != Module && len(s.Text) > MaxScript {
-		return &problem{Off: MaxScript, Message: fmt.Sprintf("the script is longer than %d KiB", MaxScript>>10)}
+		return &Problem{Off: MaxScript, Message: fmt.Sprintf("the script is longer than %d KiB", MaxScript>>10)}
 	}
 	if at := labels().FindStringIndex(s.Text); s.Form != Module && at != nil {
-		return &problem{Off: at[0], Message: "more labels follow each other here than anybody needs"}
+		return &Problem{Off: at[0], Message: "more labels follow each other here than anybody needs"}
 	}
 	open := 0
 	for i := range len(s.Text) {
@@ -131,7 +131,7 @@ func (s source) bounds() *problem {
 			open--
 		}
 		if open > maxNesting {
-			return &problem{Off: i, Message: fmt.Sprintf("more than %d brackets are open here", maxNesting)}
+			return &Problem{Off: i, Message: fmt.Sprintf("more than %d brackets are open here", maxNesting)}
 		}
 	}
 	return nil
@@ -151,7 +151,7 @@ func function(p *ast.Program) *ast.FunctionLiteral {
 }
 
 // firstClose is where a text leaves the function that stands around it.
-func (s source) firstClose(p *ast.Program) (off int) {
+func (s Source) firstClose(p *ast.Program) (off int) {
 	visit(p, func(n ast.Node) bool {
 		f, ok := n.(*ast.FunctionLiteral)
 		if ok && f.Function == 2 {
@@ -163,7 +163,7 @@ func (s source) firstClose(p *ast.Program) (off int) {
 }
 
 // returnValue makes `_=expression` the function's result.
-func (t *tree) returnValue() bool {
+func (t *Tree) returnValue() bool {
 	if len(t.body.Body.List) != 1 {
 		return false
 	}
@@ -185,7 +185,7 @@ func (t *tree) returnValue() bool {
 }
 
 // awaits says whether the script itself, and not a function in it, waits for promises.
-func (t *tree) awaits() (found bool) {
+func (t *Tree) awaits() (found bool) {
 	visit(t.body.Body, func(n ast.Node) bool {
 		_, await := n.(*ast.AwaitExpression)
 		found = found || await
@@ -195,14 +195,14 @@ func (t *tree) awaits() (found bool) {
 }
 
 // offset is where in the author's text something is that goja read.
-func (s source) offset(at file.Idx) int {
+func (s Source) offset(at file.Idx) int {
 	before, _ := s.Form.around()
 	return min(max(int(at)-1-len(before), 0), len(s.Text))
 }
 
-// offsetOf is where in the author's text a line and column are, as goja counts them:
+// OffsetOf is where in the author's text a line and column are, as goja counts them:
 // columns in bytes, lines by every line terminator of the language.
-func (s source) offsetOf(line, col int) int {
+func (s Source) OffsetOf(line, col int) int {
 	before, _ := s.Form.around()
 	if line <= 1 {
 		return min(max(col-1-len(before), 0), len(s.Text))
@@ -227,43 +227,43 @@ func nextLine(s string) int {
 	return i + n
 }
 
-// problemAt is a problem at an offset of what the compiler read, which is the author's text
+// ProblemAt is a problem at an offset of what the compiler read, which is the author's text
 // with what is written around it.
-func (s source) problemAt(off int, message string) *problem {
-	return &problem{Off: s.offset(file.Idx(off + 1)), Message: message}
+func (s Source) ProblemAt(off int, message string) *Problem {
+	return &Problem{Off: s.offset(file.Idx(off + 1)), Message: message}
 }
 
-// problem is what keeps a source from being run.
-type problem struct {
+// Problem is what keeps a source from being run.
+type Problem struct {
 	Off     int
 	Message string
 }
 
 // recovered makes a panic of the parser or compiler a problem. It must be deferred itself.
-func recovered(p **problem) {
+func RecoverTo(p **Problem) {
 	if x := recover(); x != nil {
-		*p = &problem{Message: fmt.Sprint("it cannot be read: ", x)}
+		*p = &Problem{Message: fmt.Sprint("it cannot be read: ", x)}
 	}
 }
 
 // syntax is what the parser has against the source.
-func (s source) syntax(err error) *problem {
+func (s Source) syntax(err error) *Problem {
 	var list parser.ErrorList
 	if errors.As(err, &list) && len(list) > 0 { // what follows the first is guesswork
 		at := list[0].Position
-		off, message := s.offsetOf(at.Line, at.Column), list[0].Message
+		off, message := s.OffsetOf(at.Line, at.Column), list[0].Message
 		if off >= len(s.Text) { // in what is written around the author's text
 			off = len(strings.TrimRight(s.Text, " \t\r\n"))
 			if s.Form == Expression || message == "Unexpected token )" {
 				message = "Unexpected end of input"
 			}
 		}
-		return &problem{Off: off, Message: message}
+		return &Problem{Off: off, Message: message}
 	}
-	return &problem{Message: err.Error()}
+	return &Problem{Message: err.Error()}
 }
 
-func (p *problem) diagnostic(text tool.Text, f Form) tool.Diagnostic {
+func (p *Problem) Diagnostic(text tool.Text, f Form) tool.Diagnostic {
 	hint := "mend the script at this place; a script is the body of a function, so it may return and await, but not import or export"
 	if f == Expression {
 		hint = "write one expression over value, such as value.trim()"

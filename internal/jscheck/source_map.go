@@ -1,4 +1,4 @@
-package hooks
+package jscheck
 
 import (
 	"strings"
@@ -8,11 +8,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// sourceMap says where the author wrote what a bundle holds; nil knows nothing.
-type sourceMap struct{ consumer *sourcemap.Consumer }
+// SourceMap says where the author wrote what a bundle holds; nil knows nothing.
+type SourceMap struct{ consumer *sourcemap.Consumer }
 
-// readMap is the source's map, nil where there is none that can be read.
-func (s source) readMap() *sourceMap {
+// ReadMap is the source's map, nil where there is none that can be read.
+func (s Source) ReadMap() *SourceMap {
 	if len(s.Map) == 0 {
 		return nil
 	}
@@ -20,12 +20,12 @@ func (s source) readMap() *sourceMap {
 	if err != nil {
 		return nil
 	}
-	return &sourceMap{m}
+	return &SourceMap{m}
 }
 
-// original is where the author wrote what stands at a line and column of the bundle. The
+// Original is where the author wrote what stands at a line and column of the bundle. The
 // file is named as the map names it.
-func (m *sourceMap) original(line, col int) (p tool.Pos, ok bool) {
+func (m *SourceMap) Original(line, col int) (p tool.Pos, ok bool) {
 	if m == nil {
 		return p, false
 	}
@@ -33,14 +33,14 @@ func (m *sourceMap) original(line, col int) (p tool.Pos, ok bool) {
 	return tool.Pos{File: file, Line: line, Col: col + 1}, ok
 }
 
-// pos is the place of an offset of a module in the author's file, which a source map may
+// Pos is the place of an offset of a module in the author's file, which a source map may
 // name; the beginning of the file where the map does not.
-func (s source) pos(off int) tool.Pos {
+func (s Source) Pos(off int) tool.Pos {
 	p := tool.Text{S: s.Text, Pos: tool.Pos{File: s.File, Line: 1, Col: 1}}.At(off)
 	if s.Map == nil {
 		return p
 	}
-	if at, ok := s.readMap().original(p.Line, p.Col); ok && strings.HasSuffix(s.File, at.File) {
+	if at, ok := s.ReadMap().Original(p.Line, p.Col); ok && strings.HasSuffix(s.File, at.File) {
 		return tool.Pos{File: s.File, Line: at.Line, Col: at.Col}
 	}
 	return tool.Pos{File: s.File, Line: 1, Col: 1}

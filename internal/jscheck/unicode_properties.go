@@ -1,4 +1,4 @@
-package hooks
+package jscheck
 
 import (
 	"regexp"
@@ -16,7 +16,7 @@ import (
 
 // properties has every regular expression that names properties of Unicode, written as a
 // literal or as two texts for RegExp, read by the engine that knows them.
-func (t *tree) properties() {
+func (t *Tree) properties() {
 	visit(t.body.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.RegExpLiteral:

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"bytes"
@@ -13,12 +13,12 @@ import (
 func BenchmarkParts(b *testing.B) {
 	b.Run("world", func(b *testing.B) {
 		for b.Loop() {
-			newWorld()
+			NewWorld()
 		}
 	})
 	b.Run("widen", func(b *testing.B) {
 		for b.Loop() {
-			w := newWorld()
+			w := NewWorld()
 			if err := w.widen(); err != nil {
 				b.Fatal(err)
 			}
@@ -31,7 +31,7 @@ func BenchmarkParts(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := newWorld()
+	w := NewWorld()
 	b.Run("value in", func(b *testing.B) {
 		for b.Loop() {
 			valueOf(w.vm, vars)
@@ -43,23 +43,23 @@ func BenchmarkParts(b *testing.B) {
 			jsonOf(w.vm, v, "the result")
 		}
 	})
-	call := &frame{Kind: frameCall, Digest: strings.Repeat("d", 64), Body: vars, Limit: 5 * time.Second}
+	call := &Frame{Kind: FrameCall, Digest: strings.Repeat("d", 64), Body: vars, Limit: 5 * time.Second}
 	b.Run("frame out", func(b *testing.B) {
-		out := newWire(nil, io.Discard)
+		out := NewWire(nil, io.Discard)
 		for b.Loop() {
-			out.send(call)
+			out.Send(call)
 		}
 	})
 	var sent bytes.Buffer
-	newWire(nil, &sent).send(call)
+	NewWire(nil, &sent).Send(call)
 	for what, trusts := range map[string]bool{"frame in": false, "frame in, trusted": true} {
 		b.Run(what, func(b *testing.B) {
 			in := bytes.NewReader(nil)
-			w := newWire(in, nil)
+			w := NewWire(in, nil)
 			w.trusts = trusts
 			for b.Loop() {
 				in.Reset(sent.Bytes())
-				if _, err := w.receive(); err != nil {
+				if _, err := w.Receive(); err != nil {
 					b.Fatal(err)
 				}
 			}

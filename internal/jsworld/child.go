@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"encoding/json"
@@ -10,27 +10,27 @@ import (
 	"sync/atomic"
 )
 
-// childName is what a child is called: its first argument, by which Main knows it. The
+// ChildName is what a child is called: its first argument, by which Main knows it. The
 // second is its memory limit in bytes.
-const childName = "flowrun-js"
+const ChildName = "flowrun-js"
 
 // Exit codes by which a child says why it ended itself.
 const (
-	exitTimeout = 90 // the script could not be interrupted
-	exitMemory  = 91 // the script held more memory than it may
+	ExitTimeout = 90 // the script could not be interrupted
+	ExitMemory  = 91 // the script held more memory than it may
 )
 
 // ready says that this program calls Main: without that, starting it again gives a second
 // program and no child.
 var ready atomic.Bool
 
-// restartable says whether this program calls Main, so that starting it again gives a child.
-func restartable() bool { return ready.Load() }
+// Restartable says whether this program calls Main, so that starting it again gives a child.
+func Restartable() bool { return ready.Load() }
 
 // Main is where a child goes to work; see flowrun.HelperMain. In the program itself it
 // returns at once.
 func Main() {
-	if len(os.Args) != 2 || os.Args[0] != childName {
+	if len(os.Args) != 2 || os.Args[0] != ChildName {
 		ready.Store(true)
 		return
 	}
@@ -42,7 +42,7 @@ func Main() {
 	leaveTerminal()
 	hideMemory()
 	runtime.GOMAXPROCS(2) // the script, and who watches it
-	c := &child{wire: newWire(os.Stdin, os.Stdout), guard: newGuard(memory), programs: map[string]compiled{}, heard: make(chan *frame)}
+	c := &child{wire: NewWire(os.Stdin, os.Stdout), guard: newGuard(memory), programs: map[string]compiled{}, heard: make(chan *Frame)}
 	c.wire.trusts = true
 	go c.guard.watch(c.listen)
 	c.serve()
@@ -50,26 +50,26 @@ func Main() {
 
 // compiled is a program, or why it is none.
 type compiled struct {
-	program *program
-	failure *failure
+	program *Program
+	failure *Failure
 }
 
 // child runs one call at a time.
 type child struct {
-	wire     *wire
+	wire     *Wire
 	guard    *guard
 	programs map[string]compiled // by digest
-	spare    *world              // a wide world for the next call; nil: there is none
-	heard    chan *frame         // what came after the call in which listen began
+	spare    *World              // a wide world for the next call; nil: there is none
+	heard    chan *Frame         // what came after the call in which listen began
 
 	mu      sync.Mutex
-	current *world // the one of the call under way; nil: there is none
+	current *World // the one of the call under way; nil: there is none
 	listens bool
 }
 
 // serve works until stdin ends, which ends the process.
 func (c *child) serve() {
-	if c.wire.send(&frame{Kind: frameReady}) != nil {
+	if c.wire.Send(&Frame{Kind: frameReady}) != nil {
 		os.Exit(0)
 	}
 	for {
@@ -78,7 +78,7 @@ func (c *child) serve() {
 }
 
 // next is the next frame between two calls.
-func (c *child) next() *frame {
+func (c *child) next() *Frame {
 	c.mu.Lock()
 	listens := c.listens
 	c.mu.Unlock()
@@ -92,8 +92,8 @@ func (c *child) next() *frame {
 	return f
 }
 
-func (c *child) receive() *frame {
-	f, err := c.wire.receive()
+func (c *child) receive() *Frame {
+	f, err := c.wire.Receive()
 	if err != nil {
 		os.Exit(0)
 	}
@@ -113,40 +113,40 @@ func (c *child) listen() {
 	go func() {
 		for {
 			f := c.receive()
-			if f.Kind != frameAnswer {
+			if f.Kind != FrameAnswer {
 				c.heard <- f
 				return
 			}
-			c.answer(answer{ID: f.ID, Value: f.Body, Error: f.Error})
+			c.answer(Answer{ID: f.ID, Value: f.Body, Error: f.Error})
 		}
 	}()
 }
 
-func (c *child) answer(a answer) {
+func (c *child) answer(a Answer) {
 	c.mu.Lock()
 	w := c.current
 	c.mu.Unlock()
 	if w != nil {
-		w.answer(a)
+		w.Answer(a)
 	}
 }
 
 // runs says in which world a call is under way.
-func (c *child) runs(w *world) {
+func (c *child) runs(w *World) {
 	c.mu.Lock()
 	c.current = w
 	c.mu.Unlock()
 }
 
 // do does what a frame asks for.
-func (c *child) do(f *frame) {
+func (c *child) do(f *Frame) {
 	switch {
-	case f.Kind == frameProgram && f.Source != nil:
-		p, failure := newProgram(*f.Source)
+	case f.Kind == FrameProgram && f.Source != nil:
+		p, failure := NewProgram(*f.Source)
 		c.programs[f.Digest] = compiled{p, failure}
-	case f.Kind == frameCall:
+	case f.Kind == FrameCall:
 		value, failure := c.call(f)
-		if c.wire.send(&frame{Kind: frameResult, Body: value, rare: rare{Error: failure}}) != nil {
+		if c.wire.Send(&Frame{Kind: FrameResult, Body: value, Rare: Rare{Error: failure}}) != nil {
 			os.Exit(0) // nobody listens any more
 		}
 		c.guard.tidy()
@@ -155,49 +155,49 @@ func (c *child) do(f *frame) {
 }
 
 // prepare makes a world for a next call like this one, while nobody waits for it.
-func (c *child) prepare(f *frame) {
+func (c *child) prepare(f *Frame) {
 	p := c.programs[f.Digest].program
-	if p == nil || !p.source.Form.wide() || c.spare != nil {
+	if p == nil || !p.source.Form.Wide() || c.spare != nil {
 		return
 	}
-	if w := newWorld(); w.widen() == nil {
+	if w := NewWorld(); w.widen() == nil {
 		c.spare = w
 	}
 }
 
-// world is a world in which nothing has run yet.
-func (c *child) world(p *program) *world {
-	if w := c.spare; w != nil && p.source.Form.wide() {
+// World is a world in which nothing has run yet.
+func (c *child) world(p *Program) *World {
+	if w := c.spare; w != nil && p.source.Form.Wide() {
 		c.spare = nil
 		return w
 	}
-	return newWorld()
+	return NewWorld()
 }
 
 // call runs a call.
-func (c *child) call(f *frame) (json.RawMessage, *failure) {
+func (c *child) call(f *Frame) (json.RawMessage, *Failure) {
 	known := c.programs[f.Digest]
 	switch {
 	case known.failure != nil:
 		return nil, known.failure
 	case known.program == nil:
-		return nil, failed(KindLost, "the child does not know the script")
+		return nil, Failed(KindLost, "the child does not know the script")
 	}
 	w := c.world(known.program)
 	c.runs(w)
 	defer c.runs(nil)
 	c.guard.begin()
 	defer c.guard.end()
-	t := &task{program: known.program, entry: f.Entry, vars: f.Body, limit: f.Limit}
+	t := &Task{Program: known.program, Entry: f.Entry, Vars: f.Body, Limit: f.Limit}
 	if f.Asks {
-		t.ask = func(id uint64, op string, args json.RawMessage) {
+		t.Ask = func(id uint64, op string, args json.RawMessage) {
 			if id != 0 {
 				c.listen()
 			}
-			if c.wire.send(&frame{Kind: frameAsk, ID: id, Op: op, Body: args}) != nil {
+			if c.wire.Send(&Frame{Kind: FrameAsk, ID: id, Op: op, Body: args}) != nil {
 				os.Exit(0)
 			}
 		}
 	}
-	return w.run(t, func() { os.Exit(exitTimeout) })
+	return w.Run(t, func() { os.Exit(ExitTimeout) })
 }

@@ -1,13 +1,13 @@
-package hooks
+package jsworld
 
 import (
 	"sync"
 	"time"
 )
 
-// clock measures how long a script has run. It stands while the script does nothing but
+// Clock measures how long a script has run. It stands while the script does nothing but
 // wait for others: their time is not the script's.
-type clock struct {
+type Clock struct {
 	fire func() // called once, after the limit
 	late func() // called when the script has not ended grace after that; nil: nothing is
 
@@ -19,12 +19,12 @@ type clock struct {
 	timer *time.Timer
 }
 
-// grace is how long a script that must end may take to do so by itself.
-const grace = 150 * time.Millisecond
+// Grace is how long a script that must end may take to do so by itself.
+const Grace = 150 * time.Millisecond
 
-// newClock makes a clock that runs.
-func newClock(limit time.Duration, fire, late func()) *clock {
-	c := &clock{fire: fire, late: late, left: limit}
+// NewClock makes a clock that runs.
+func NewClock(limit time.Duration, fire, late func()) *Clock {
+	c := &Clock{fire: fire, late: late, left: limit}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timer = time.AfterFunc(limit, c.tick)
@@ -33,7 +33,7 @@ func newClock(limit time.Duration, fire, late func()) *clock {
 }
 
 // tick is called when the time is up, and perhaps once more right after the clock was stopped.
-func (c *clock) tick() {
+func (c *Clock) tick() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -44,15 +44,15 @@ func (c *clock) tick() {
 		c.fired = true
 		c.fire()
 		if c.late != nil {
-			c.left, c.since = grace, time.Now()
-			c.timer.Reset(grace)
+			c.left, c.since = Grace, time.Now()
+			c.timer.Reset(Grace)
 		}
 	case c.late != nil:
 		c.late()
 	}
 }
 
-func (c *clock) pause() {
+func (c *Clock) Pause() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timer.Stop()
@@ -60,7 +60,7 @@ func (c *clock) pause() {
 	c.left -= time.Since(c.since)
 }
 
-func (c *clock) resume() {
+func (c *Clock) Resume() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.runs, c.since = true, time.Now()

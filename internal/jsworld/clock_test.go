@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"testing"
@@ -9,8 +9,8 @@ import (
 // all the same: a script would run without an end.
 func TestClockFiresLate(t *testing.T) {
 	fired := make(chan struct{})
-	c := newClock(10*time.Millisecond, func() { close(fired) }, nil)
-	defer c.pause()
+	c := NewClock(10*time.Millisecond, func() { close(fired) }, nil)
+	defer c.Pause()
 	c.mu.Lock()
 	c.since = time.Now().Add(50 * time.Millisecond)
 	c.mu.Unlock()

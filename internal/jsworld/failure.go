@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"fmt"
@@ -26,9 +26,9 @@ const (
 	MaxMessage = 4 << 10
 )
 
-// failure is an Error as it travels between processes: the author's text, by which an
+// Failure is an Error as it travels between processes: the author's text, by which an
 // offset becomes a place, stays at home.
-type failure struct {
+type Failure struct {
 	Kind    Kind   `json:"kind"`
 	Name    string `json:"name,omitempty"`
 	Message string `json:"message"`
@@ -37,12 +37,12 @@ type failure struct {
 	Pos *tool.Pos `json:"pos,omitempty"`
 }
 
-func failed(kind Kind, format string, args ...any) *failure {
-	return &failure{Kind: kind, Message: shorten(fmt.Sprintf(format, args...))}
+func Failed(kind Kind, format string, args ...any) *Failure {
+	return &Failure{Kind: kind, Message: Shorten(fmt.Sprintf(format, args...))}
 }
 
-// shorten cuts a message at MaxMessage, on a border between characters.
-func shorten(s string) string {
+// Shorten cuts a message at MaxMessage, on a border between characters.
+func Shorten(s string) string {
 	const more = "…"
 	if len(s) > MaxMessage {
 		end := MaxMessage - len(more)

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import _ "embed"
 
@@ -7,7 +7,7 @@ var (
 	apiCode string // this.api of a tool
 	//go:embed module.js
 	moduleCode string
-
-	// glue is the JavaScript around a tool, in a world and under Node.js alike.
-	glue = apiCode + moduleCode
 )
+
+// Glue is the JavaScript around a tool, in a world and under Node.js alike.
+func Glue() string { return apiCode + moduleCode }

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"os"
@@ -72,7 +72,7 @@ func (g *guard) watch(lasts func()) {
 		}
 		if now%2 == 1 {
 			if held() > g.base.Load()+g.limit {
-				os.Exit(exitMemory)
+				os.Exit(ExitMemory)
 			}
 			lasts()
 			continue

@@ -1,6 +1,6 @@
 //go:build linux && !race
 
-package hooks
+package jsworld
 
 import "syscall"
 

@@ -1,6 +1,6 @@
 //go:build !linux || race
 
-package hooks
+package jsworld
 
 // limitData does nothing: other systems do not bound what Go takes, and the race detector
 // takes a multiple of it.

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"encoding/json"
@@ -9,26 +9,26 @@ import (
 	"github.com/dop251/goja"
 )
 
-// answer is what came back to a question that a script asked.
-type answer struct {
+// Answer is what came back to a question that a script asked.
+type Answer struct {
 	ID    uint64
 	Value json.RawMessage
-	Error *failure
+	Error *Failure
 }
 
 // loop is what a world waits for: answers, and timers. All but answer and abort belongs
 // to the world's goroutine.
 type loop struct {
 	vm     *goja.Runtime
-	clock  *clock
-	asks   map[uint64]func(answer) error // what is done with an answer
+	clock  *Clock
+	asks   map[uint64]func(Answer) error // what is done with an answer
 	asked  uint64
 	timers []*timer // by time, and in the order in which they were set
 	set    int64
 
 	mu      sync.Mutex
-	answers []answer
-	aborted *failure
+	answers []Answer
+	aborted *Failure
 	wake    chan struct{} // holds a token when there is an answer to look at
 	stop    chan struct{} // closed when the call is aborted
 }
@@ -42,11 +42,11 @@ type timer struct {
 }
 
 func newLoop(vm *goja.Runtime) *loop {
-	return &loop{vm: vm, asks: map[uint64]func(answer) error{}, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	return &loop{vm: vm, asks: map[uint64]func(Answer) error{}, wake: make(chan struct{}, 1), stop: make(chan struct{})}
 }
 
 // answer brings an answer.
-func (l *loop) answer(a answer) {
+func (l *loop) answer(a Answer) {
 	l.mu.Lock()
 	l.answers = append(l.answers, a)
 	l.mu.Unlock()
@@ -57,7 +57,7 @@ func (l *loop) answer(a answer) {
 }
 
 // abort ends the call for the reason why, whatever it is doing; the first reason stands.
-func (l *loop) abort(why *failure) {
+func (l *loop) abort(why *Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.aborted == nil {
@@ -72,17 +72,17 @@ func (l *loop) revive() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.aborted, l.answers, l.stop = nil, nil, make(chan struct{})
-	l.asks, l.timers = map[uint64]func(answer) error{}, nil
+	l.asks, l.timers = map[uint64]func(Answer) error{}, nil
 	l.vm.ClearInterrupt()
 }
 
 // take is the answer to question id, 0 for any, if it has come; or why there will be none.
-func (l *loop) take(id uint64) (a answer, found bool, why *failure) {
+func (l *loop) take(id uint64) (a Answer, found bool, why *Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.answers, func(a answer) bool { return id == 0 || a.ID == id })
+	i := slices.IndexFunc(l.answers, func(a Answer) bool { return id == 0 || a.ID == id })
 	if i < 0 || l.aborted != nil {
-		return answer{}, false, l.aborted
+		return Answer{}, false, l.aborted
 	}
 	a = l.answers[i]
 	l.answers = slices.Delete(l.answers, i, i+1)
@@ -91,14 +91,14 @@ func (l *loop) take(id uint64) (a answer, found bool, why *failure) {
 
 // await waits for the answer to question id, 0 for any, or until the time; there is no
 // answer then. The clock stands where the script waits for somebody else.
-func (l *loop) await(id uint64, until <-chan time.Time) (a answer, found bool, why *failure) {
+func (l *loop) await(id uint64, until <-chan time.Time) (a Answer, found bool, why *Failure) {
 	for {
 		if a, found, why = l.take(id); found || why != nil {
 			return a, found, why
 		}
 		others := len(l.asks) > 0
 		if others {
-			l.clock.pause()
+			l.clock.Pause()
 		}
 		late := false
 		select {
@@ -108,16 +108,16 @@ func (l *loop) await(id uint64, until <-chan time.Time) (a answer, found bool, w
 			late = true
 		}
 		if others {
-			l.clock.resume()
+			l.clock.Resume()
 		}
 		if late {
-			return answer{}, false, nil
+			return Answer{}, false, nil
 		}
 	}
 }
 
 // ask notes a question, and what is done with its answer.
-func (l *loop) ask(then func(answer) error) (id uint64) {
+func (l *loop) ask(then func(Answer) error) (id uint64) {
 	l.asked++
 	l.asks[l.asked] = then
 	return l.asked
@@ -125,7 +125,7 @@ func (l *loop) ask(then func(answer) error) (id uint64) {
 
 // run lets timers and answers come until done holds. An error is what the script threw
 // meanwhile; a failure, why nothing more can come.
-func (l *loop) run(done func() bool) (why *failure, thrown error) {
+func (l *loop) run(done func() bool) (why *Failure, thrown error) {
 	for !done() {
 		now := time.Now()
 		if len(l.timers) > 0 && !l.timers[0].at.After(now) {
@@ -135,7 +135,7 @@ func (l *loop) run(done func() bool) (why *failure, thrown error) {
 			continue
 		}
 		if len(l.timers)+len(l.asks) == 0 {
-			return failed(KindThrown, "the script waits for a promise that nothing settles"), nil
+			return Failed(KindThrown, "the script waits for a promise that nothing settles"), nil
 		}
 		a, found, why := l.wait(now)
 		if why != nil {
@@ -152,7 +152,7 @@ func (l *loop) run(done func() bool) (why *failure, thrown error) {
 }
 
 // wait waits for the next answer or timer.
-func (l *loop) wait(now time.Time) (answer, bool, *failure) {
+func (l *loop) wait(now time.Time) (Answer, bool, *Failure) {
 	if len(l.timers) == 0 {
 		return l.await(0, nil)
 	}
@@ -161,7 +161,7 @@ func (l *loop) wait(now time.Time) (answer, bool, *failure) {
 	return l.await(0, t.C)
 }
 
-func (l *loop) settle(a answer) error {
+func (l *loop) settle(a Answer) error {
 	then := l.asks[a.ID]
 	delete(l.asks, a.ID)
 	if then == nil {

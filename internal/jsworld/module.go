@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"sync"
@@ -19,29 +19,29 @@ import (
 //	                endLimit; what it waits for may not come any more
 //	__where(error)  "file:line:col" in the author's file where it was thrown, or ""
 var moduleProgram = sync.OnceValue(func() *goja.Program {
-	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+glue+"\n})", false)
+	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+Glue()+"\n})", false)
 })
 
 // beginModule calls an entry of a module.
-func (w *world) beginModule(t *task) (goja.Value, error) {
-	args := valueOf(w.vm, t.vars)
+func (w *World) beginModule(t *Task) (goja.Value, error) {
+	args := valueOf(w.vm, t.Vars)
 	f, err := w.function(moduleProgram())
 	if err != nil {
 		return nil, err
 	}
-	w.describing = t.entry == "describe"
-	load := func(goja.FunctionCall) goja.Value { return w.load(t.program) }
-	where := func(call goja.FunctionCall) goja.Value { return w.vm.ToValue(w.where(call.Argument(0), t.program)) }
+	w.describing = t.Entry == "describe"
+	load := func(goja.FunctionCall) goja.Value { return w.load(t.Program) }
+	where := func(call goja.FunctionCall) goja.Value { return w.vm.ToValue(w.where(call.Argument(0), t.Program)) }
 	atEnd := func(call goja.FunctionCall) goja.Value {
 		w.atEnd, _ = goja.AssertFunction(call.Argument(0))
 		return goja.Undefined()
 	}
-	return f(goja.Undefined(), w.vm.ToValue(t.entry), args, w.vm.ToValue(load), w.require,
+	return f(goja.Undefined(), w.vm.ToValue(t.Entry), args, w.vm.ToValue(load), w.require,
 		w.vm.ToValue(w.ask), w.vm.ToValue(w.askNow), w.vm.ToValue(where), w.vm.ToValue(atEnd))
 }
 
 // load evaluates the module.
-func (w *world) load(p *program) goja.Value {
+func (w *World) load(p *Program) goja.Value {
 	f, err := w.function(p.main)
 	if err != nil {
 		panic(err)
@@ -66,8 +66,8 @@ func (w *world) load(p *program) goja.Value {
 }
 
 // where is the place of an Error in the author's file.
-func (w *world) where(v goja.Value, p *program) string {
-	f := &failure{}
+func (w *World) where(v goja.Value, p *Program) string {
+	f := &Failure{}
 	p.describe(w.vm, f, v)
 	if f.Pos == nil {
 		return ""

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"errors"
@@ -7,26 +7,27 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/flowrun/flowrun/internal/jscheck"
 	"github.com/flowrun/flowrun/tool"
 )
 
-// program is a source that is ready to run in any number of worlds.
-type program struct {
-	source source
+// Program is a source that is ready to run in any number of worlds.
+type Program struct {
+	source jscheck.Source
 	main   *goja.Program // its value is the function around the author's text
-	maps   func() *sourceMap
+	maps   func() *jscheck.SourceMap
 }
 
-// newProgram parses and compiles a source.
-func newProgram(s source) (*program, *failure) {
-	var p *program
-	t, wrong := s.parse()
+// NewProgram parses and compiles a source.
+func NewProgram(s jscheck.Source) (*Program, *Failure) {
+	var p *Program
+	t, wrong := s.Parse()
 	if wrong == nil {
-		p, wrong = compileTree(t)
+		p, wrong = Compile(t)
 	}
 	if wrong != nil {
-		p = &program{source: s, maps: s.readMap}
-		f := failed(KindThrown, "%s", wrong.Message)
+		p = &Program{source: s, maps: s.ReadMap}
+		f := Failed(KindThrown, "%s", wrong.Message)
 		f.Name = "SyntaxError"
 		p.at(f, wrong.Off)
 		return nil, f
@@ -35,22 +36,22 @@ func newProgram(s source) (*program, *failure) {
 }
 
 // compileTree makes a tree ready to run. It must be called once.
-func compileTree(t *tree) (p *program, wrong *problem) {
-	defer recovered(&wrong)
-	main, err := goja.CompileAST(t.complete(), false)
+func Compile(t *jscheck.Tree) (p *Program, wrong *jscheck.Problem) {
+	defer jscheck.RecoverTo(&wrong)
+	main, err := goja.CompileAST(t.Complete(), false)
 	var late *goja.CompilerSyntaxError
 	switch {
 	case errors.As(err, &late):
-		return nil, t.source.problemAt(late.Offset, late.Message)
+		return nil, t.Source.ProblemAt(late.Offset, late.Message)
 	case err != nil:
-		return nil, &problem{Message: err.Error()}
+		return nil, &jscheck.Problem{Message: err.Error()}
 	}
-	return &program{source: t.source, main: main, maps: sync.OnceValue(t.source.readMap)}, nil
+	return &Program{source: t.Source, main: main, maps: sync.OnceValue(t.Source.ReadMap)}, nil
 }
 
 // at gives a failure the place of an offset in the source.
-func (p *program) at(f *failure, off int) {
-	if p.source.Form != Module {
+func (p *Program) at(f *Failure, off int) {
+	if p.source.Form != jscheck.Module {
 		f.Off = &off
 		return
 	}
@@ -59,10 +60,10 @@ func (p *program) at(f *failure, off int) {
 }
 
 // mapped is where the author wrote what stands at pos.
-func (p *program) mapped(pos tool.Pos) tool.Pos {
-	at, ok := p.maps().original(pos.Line, pos.Col)
+func (p *Program) mapped(pos tool.Pos) tool.Pos {
+	at, ok := p.maps().Original(pos.Line, pos.Col)
 	if !ok { // the map knows nothing so far to the right
-		at, ok = p.maps().original(pos.Line, 1)
+		at, ok = p.maps().Original(pos.Line, 1)
 	}
 	if !ok {
 		return pos

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"encoding/json"
@@ -7,39 +7,41 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
+	"github.com/flowrun/flowrun/internal/jscheck"
 )
 
-// task is one call of a script, in the process that runs it.
-type task struct {
-	program *program
-	entry   string
-	vars    json.RawMessage // an object
-	limit   time.Duration
-	ask     asker
+// Task is one call of a script, in the process that runs it.
+type Task struct {
+	Program *Program
+	Entry   string
+	Vars    json.RawMessage // an object
+	Limit   time.Duration
+	Ask     Asker
 }
 
-// asker sends a question out; the answer comes to the world's loop. Question 0 wants none.
-type asker func(id uint64, op string, args json.RawMessage)
+// Asker sends a question out; the answer comes to the world's loop. Question 0 wants none.
+type Asker func(id uint64, op string, args json.RawMessage)
 
 // endLimit is how long a script that did not come to its end may take to clean up.
 const endLimit = 100 * time.Millisecond
 
-// run runs the task in the world, which is of no use afterwards. late is called when the
+// Run runs the task in the world, which is of no use afterwards. late is called when the
 // script cannot be interrupted; nil: there is nothing to be done about it.
-func (w *world) run(t *task, late func()) (json.RawMessage, *failure) {
-	result, f := w.within(t.limit, late, t.program, func() (goja.Value, error) { return w.begin(t) })
+func (w *World) Run(t *Task, late func()) (json.RawMessage, *Failure) {
+	result, f := w.within(t.Limit, late, t.Program, func() (goja.Value, error) { return w.begin(t) })
 	if f != nil && w.atEnd != nil {
 		w.loop.revive()
-		w.within(endLimit, late, t.program, func() (goja.Value, error) { return w.atEnd(goja.Undefined()) })
+		w.within(endLimit, late, t.Program, func() (goja.Value, error) { return w.atEnd(goja.Undefined()) })
 	}
 	return result, f
 }
 
 // within runs a function of the script, and all that follows from it, for a limited time.
-func (w *world) within(limit time.Duration, late func(), p *program, begin func() (goja.Value, error)) (result json.RawMessage, f *failure) {
-	stop := func() { w.loop.abort(failed(KindTimeout, "the script ran longer than %v", limit)) }
-	w.loop.clock = newClock(limit, stop, late)
-	defer w.loop.clock.pause()
+func (w *World) within(limit time.Duration, late func(), p *Program, begin func() (goja.Value, error)) (result json.RawMessage, f *Failure) {
+	stop := func() { w.loop.abort(Failed(KindTimeout, "the script ran longer than %v", limit)) }
+	w.loop.clock = NewClock(limit, stop, late)
+	defer w.loop.clock.Pause()
 	defer func() {
 		if x := recover(); x != nil {
 			f = p.recovered(w.vm, x)
@@ -53,29 +55,29 @@ func (w *world) within(limit time.Duration, late func(), p *program, begin func(
 }
 
 // begin calls the script; what it answers may be a promise yet.
-func (w *world) begin(t *task) (goja.Value, error) {
-	if t.program.source.Form.wide() {
+func (w *World) begin(t *Task) (goja.Value, error) {
+	if t.Program.source.Form.Wide() {
 		if err := w.widen(); err != nil {
 			return nil, err
 		}
-		w.asker = t.ask
+		w.asker = t.Ask
 	}
-	if t.program.source.Form == Module {
+	if t.Program.source.Form == jscheck.Module {
 		return w.beginModule(t)
 	}
-	vars := valueOf(w.vm, t.vars).ToObject(w.vm)
+	vars := valueOf(w.vm, t.Vars).ToObject(w.vm)
 	names := vars.Keys()
 	for _, name := range names {
 		if err := w.vm.Set(name, vars.Get(name)); err != nil {
 			return nil, err
 		}
 	}
-	f, err := w.function(t.program.main)
+	f, err := w.function(t.Program.main)
 	if err != nil {
 		return nil, err
 	}
 	v, err := f(goja.Undefined())
-	if err != nil || t.program.source.Form != Expression || len(names) != 1 {
+	if err != nil || t.Program.source.Form != jscheck.Expression || len(names) != 1 {
 		return v, err
 	}
 	if f, ok := goja.AssertFunction(v); ok { // Math.floor: what is meant is Math.floor(value), S1-159
@@ -85,7 +87,7 @@ func (w *world) begin(t *task) (goja.Value, error) {
 }
 
 // function is the function that a program evaluates to.
-func (w *world) function(p *goja.Program) (goja.Callable, error) {
+func (w *World) function(p *goja.Program) (goja.Callable, error) {
 	v, err := w.vm.RunProgram(p)
 	if err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (w *world) function(p *goja.Program) (goja.Callable, error) {
 }
 
 // finish waits for what the script still does, and reads its result.
-func (w *world) finish(v goja.Value, p *program) (json.RawMessage, *failure) {
+func (w *World) finish(v goja.Value, p *Program) (json.RawMessage, *Failure) {
 	v, f := w.settled(v, p)
 	if f != nil {
 		return nil, f
@@ -118,7 +120,7 @@ func (w *world) finish(v goja.Value, p *program) (json.RawMessage, *failure) {
 }
 
 // settled is the value itself, or what its promise comes to.
-func (w *world) settled(v goja.Value, p *program) (goja.Value, *failure) {
+func (w *World) settled(v goja.Value, p *Program) (goja.Value, *Failure) {
 	o, ok := v.(*goja.Object)
 	if !ok {
 		return v, nil
@@ -149,7 +151,7 @@ func (w *world) settled(v goja.Value, p *program) (goja.Value, *failure) {
 	return promise.Result(), nil
 }
 
-func (w *world) wait(done func() bool, p *program) *failure {
+func (w *World) wait(done func() bool, p *Program) *Failure {
 	why, thrown := w.loop.run(done)
 	if thrown != nil {
 		return p.fail(w.vm, thrown)

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import "golang.org/x/sys/unix"
 

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package hooks
+package jsworld
 
 // hideMemory does nothing: only Linux leaves this to the process.
 func hideMemory() {}

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"embed"
@@ -33,9 +33,9 @@ var shimGlobals = map[string]string{
 	"queueMicrotask": "internal/timers",
 }
 
-// shim is the text of a module that a world has without Node.js (issue 7, part 4): the
+// Shim is the text of a module that a world has without Node.js (issue 7, part 4): the
 // body of a CommonJS module, which may require other shims.
-func shim(name string) (code string, ok bool) {
+func Shim(name string) (code string, ok bool) {
 	name = strings.TrimPrefix(name, "node:")
 	if part, ok := shimParts[name]; ok {
 		return "module.exports = " + part, true

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func shimWorld(t testing.TB) *goja.Runtime {
 		if m, ok := modules[name]; ok {
 			return m
 		}
-		code, ok := shim(name)
+		code, ok := Shim(name)
 		if !ok {
 			panic(vm.ToValue("no module " + name))
 		}

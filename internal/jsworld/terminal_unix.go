@@ -1,6 +1,6 @@
 //go:build unix
 
-package hooks
+package jsworld
 
 import "golang.org/x/sys/unix"
 

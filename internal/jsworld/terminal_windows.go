@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 // leaveTerminal has nothing to give up: scripts have no console on Windows.
 func leaveTerminal() {}

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	_ "embed"
@@ -21,7 +21,7 @@ const maxLog = 64 << 10
 
 // widen gives the world what a Step and a Module have beside the language, where it has not
 // got it yet.
-func (w *world) widen() error {
+func (w *World) widen() error {
 	if w.require != nil {
 		return nil
 	}
@@ -45,17 +45,17 @@ func (w *world) widen() error {
 }
 
 // hide makes a global that for..in does not show.
-func (w *world) hide(name string, v goja.Value) error {
+func (w *World) hide(name string, v goja.Value) error {
 	return w.vm.GlobalObject().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
 // own is __lent(): what the modules of the world's own console and timers are made of.
-func (w *world) own(goja.FunctionCall) goja.Value {
+func (w *World) own(goja.FunctionCall) goja.Value {
 	return w.vm.ToValue(map[string]any{"log": w.log, "setTimer": w.setTimer, "clearTimer": w.loop.clearTimer})
 }
 
 // late makes the globals that live in a module, which cost little until they are used.
-func (w *world) late() error {
+func (w *World) late() error {
 	global := w.vm.GlobalObject()
 	for name, module := range shimGlobals {
 		get := func(goja.FunctionCall) goja.Value { return w.arrive(name, module) }
@@ -68,7 +68,7 @@ func (w *world) late() error {
 }
 
 // arrive makes a late global an ordinary one.
-func (w *world) arrive(name, module string) goja.Value {
+func (w *World) arrive(name, module string) goja.Value {
 	require, _ := goja.AssertFunction(w.require)
 	exports, err := require(goja.Undefined(), w.vm.ToValue(module))
 	if err != nil {
@@ -77,7 +77,7 @@ func (w *world) arrive(name, module string) goja.Value {
 	return w.replace(name, exports.ToObject(w.vm).Get(name))
 }
 
-func (w *world) replace(name string, v goja.Value) goja.Value {
+func (w *World) replace(name string, v goja.Value) goja.Value {
 	if err := w.hide(name, v); err != nil {
 		panic(err)
 	}
@@ -85,10 +85,10 @@ func (w *world) replace(name string, v goja.Value) goja.Value {
 }
 
 // ask is __ask(op, args): a promise of the answer.
-func (w *world) ask(call goja.FunctionCall) goja.Value {
+func (w *World) ask(call goja.FunctionCall) goja.Value {
 	op, args := w.question(call)
 	promise, resolve, reject := w.vm.NewPromise()
-	w.send(op, args, func(a answer) error {
+	w.send(op, args, func(a Answer) error {
 		if a.Error != nil {
 			return reject(w.errorValue(a.Error))
 		}
@@ -98,7 +98,7 @@ func (w *world) ask(call goja.FunctionCall) goja.Value {
 }
 
 // askNow is __askNow(op, args): the answer itself, for which the script waits.
-func (w *world) askNow(call goja.FunctionCall) goja.Value {
+func (w *World) askNow(call goja.FunctionCall) goja.Value {
 	op, args := w.question(call)
 	id := w.send(op, args, nil)
 	defer delete(w.loop.asks, id)
@@ -113,7 +113,7 @@ func (w *world) askNow(call goja.FunctionCall) goja.Value {
 }
 
 // question is what a script asks.
-func (w *world) question(call goja.FunctionCall) (op string, args json.RawMessage) {
+func (w *World) question(call goja.FunctionCall) (op string, args json.RawMessage) {
 	const whole = "what is handed over"
 	op = call.Argument(0).String()
 	args, refused := jsonOf(w.vm, call.Argument(1), whole)
@@ -124,10 +124,10 @@ func (w *world) question(call goja.FunctionCall) (op string, args json.RawMessag
 }
 
 // send sends a question.
-func (w *world) send(op string, args json.RawMessage, then func(answer) error) uint64 {
+func (w *World) send(op string, args json.RawMessage, then func(Answer) error) uint64 {
 	id := w.loop.ask(then)
 	if w.asker == nil {
-		w.answer(answer{ID: id, Error: failed(KindThrown, "there is nobody to ask for %s here", op)})
+		w.Answer(Answer{ID: id, Error: Failed(KindThrown, "there is nobody to ask for %s here", op)})
 	} else {
 		w.asker(id, op, args)
 	}
@@ -135,7 +135,7 @@ func (w *world) send(op string, args json.RawMessage, then func(answer) error) u
 }
 
 // log passes on a line that the script prints.
-func (w *world) log(level, message string) {
+func (w *World) log(level, message string) {
 	if w.asker == nil {
 		return
 	}
@@ -147,13 +147,13 @@ func (w *world) log(level, message string) {
 }
 
 // setTimer calls a function after some milliseconds.
-func (w *world) setTimer(f goja.Callable, ms float64, repeat bool) int64 {
+func (w *World) setTimer(f goja.Callable, ms float64, repeat bool) int64 {
 	const longest = float64(24 * time.Hour / time.Millisecond)
 	return w.loop.setTimer(f, time.Duration(min(ms, longest)*float64(time.Millisecond)), repeat)
 }
 
 // errorValue is the Error that a script sees for a failure.
-func (w *world) errorValue(f *failure) goja.Value {
+func (w *World) errorValue(f *Failure) goja.Value {
 	o, err := w.vm.New(w.vm.Get("Error"), w.vm.ToValue(f.Message))
 	if err != nil {
 		return w.vm.ToValue(f.Message)
@@ -169,11 +169,11 @@ var shims sync.Map
 
 // shim is the function around a built-in module, or around what stands for one that is
 // not there.
-func (w *world) shim(call goja.FunctionCall) goja.Value {
+func (w *World) shim(call goja.FunctionCall) goja.Value {
 	name := call.Argument(0).String()
 	p, ok := shims.Load(name)
 	if !ok {
-		code, ok := shim(name)
+		code, ok := Shim(name)
 		if !ok {
 			code = lacking(name, w.describing)
 		}
@@ -192,5 +192,5 @@ func compileShim(name, code string) *goja.Program {
 	return goja.MustCompile("flowrun:"+name, "(function (exports, require, module, __ask, __askNow, __lent) {"+code+"\n})", false)
 }
 
-// addShim gives the worlds of this process one more built-in module. Tests ask with it.
-func addShim(name, code string) { shims.Store(name, compileShim(name, code)) }
+// AddShim gives the worlds of this process one more built-in module. Tests ask with it.
+func AddShim(name, code string) { shims.Store(name, compileShim(name, code)) }

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/jscheck"
 )
 
 // frameKind is what a frame is for.
@@ -18,21 +20,21 @@ type frameKind byte
 // the call; it says once that it is ready, and then sends asks, each of which is
 // answered, and one result.
 const (
-	frameProgram frameKind = iota + 1 // to the child: Source, by Digest
-	frameCall                         // to the child: Digest, Entry, Limit, Asks; Body: the variables
-	frameAnswer                       // to the child: ID; Body or Error
-	frameAsk                          // from the child: ID (0: wants no answer), Op; Body: the arguments
-	frameResult                       // from the child: Body or Error
+	FrameProgram frameKind = iota + 1 // to the child: Source, by Digest
+	FrameCall                         // to the child: Digest, Entry, Limit, Asks; Body: the variables
+	FrameAnswer                       // to the child: ID; Body or Error
+	FrameAsk                          // from the child: ID (0: wants no answer), Op; Body: the arguments
+	FrameResult                       // from the child: Body or Error
 	frameReady                        // from the child, once: it works
 )
 
-// frame is a message between a program and its child. On the wire stand, numbers with
+// Frame is a message between a program and its child. On the wire stand, numbers with
 // their highest byte first: in 4 bytes how long the rest is, Kind, Asks, ID in 8 bytes,
 // Limit in 8, then Digest, Entry, Op and the rare ones as JSON, each behind its length in
 // 4 bytes, and the Body, JSON as it is. So a value is not encoded again on its way, and
 // nothing of a common call is JSON but its values: reading a head as JSON took longer
 // than the way itself.
-type frame struct {
+type Frame struct {
 	Kind   frameKind
 	Asks   bool // there is somebody to ask
 	ID     uint64
@@ -40,23 +42,23 @@ type frame struct {
 	Digest string
 	Entry  string
 	Op     string
-	rare
+	Rare
 	Body json.RawMessage
 }
 
-// rare is what few frames have.
-type rare struct {
-	Source *source  `json:"source,omitempty"`
-	Error  *failure `json:"error,omitempty"`
+// Rare is what few frames have.
+type Rare struct {
+	Source *jscheck.Source `json:"source,omitempty"`
+	Error  *Failure        `json:"error,omitempty"`
 }
 
-// maxFrame is how long a frame may be. What does not fit into one cannot be handed to a
+// MaxFrame is how long a frame may be. What does not fit into one cannot be handed to a
 // script either.
-const maxFrame = 64 << 20
+const MaxFrame = 64 << 20
 
-// wire is one end of the two pipes between a program and its child. Any goroutine may
+// Wire is one end of the two pipes between a program and its child. Any goroutine may
 // send, one receives.
-type wire struct {
+type Wire struct {
 	// trusts says that what comes over the wire is what its other end meant to send: the
 	// child believes its program that values are JSON. The program does not believe the
 	// child, in which anybody's script runs.
@@ -66,9 +68,9 @@ type wire struct {
 	out    io.Writer
 }
 
-func newWire(in io.Reader, out io.Writer) *wire { return &wire{in: bufio.NewReader(in), out: out} }
+func NewWire(in io.Reader, out io.Writer) *Wire { return &Wire{in: bufio.NewReader(in), out: out} }
 
-func (w *wire) send(f *frame) error {
+func (w *Wire) Send(f *Frame) error {
 	b, err := f.bytes()
 	if err != nil {
 		return err
@@ -80,11 +82,11 @@ func (w *wire) send(f *frame) error {
 }
 
 // bytes is the frame as it travels.
-func (f *frame) bytes() ([]byte, error) {
+func (f *Frame) bytes() ([]byte, error) {
 	var more []byte
-	if f.rare != (rare{}) {
+	if f.Rare != (Rare{}) {
 		var err error
-		if more, err = json.Marshal(f.rare); err != nil {
+		if more, err = json.Marshal(f.Rare); err != nil {
 			return nil, err
 		}
 	}
@@ -101,8 +103,8 @@ func (f *frame) bytes() ([]byte, error) {
 	b = part(b, f.Op)
 	b = part(b, more)
 	b = append(b, f.Body...)
-	if len(b)-4 > maxFrame {
-		return nil, tooLong(len(b) - 4)
+	if len(b)-4 > MaxFrame {
+		return nil, TooLong(len(b) - 4)
 	}
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	return b, nil
@@ -113,14 +115,14 @@ func part[T string | []byte](b []byte, text T) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(text))), text...)
 }
 
-func (w *wire) receive() (*frame, error) {
+func (w *Wire) Receive() (*Frame, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(w.in, length[:]); err != nil {
 		return nil, err
 	}
 	all := binary.BigEndian.Uint32(length[:])
-	if all > maxFrame {
-		return nil, tooLong(int(all))
+	if all > MaxFrame {
+		return nil, TooLong(int(all))
 	}
 	text := make([]byte, all)
 	if _, err := io.ReadFull(w.in, text); err != nil {
@@ -134,12 +136,12 @@ func (w *wire) receive() (*frame, error) {
 }
 
 // readFrame reads what stands behind a frame's length.
-func readFrame(b []byte) (f *frame, ok bool) {
+func readFrame(b []byte) (f *Frame, ok bool) {
 	const fixed = 1 + 1 + 8 + 8
 	if len(b) < fixed || b[1] > 1 {
 		return nil, false
 	}
-	f = &frame{Kind: frameKind(b[0]), Asks: b[1] == 1, ID: binary.BigEndian.Uint64(b[2:]), Limit: time.Duration(binary.BigEndian.Uint64(b[10:]))}
+	f = &Frame{Kind: frameKind(b[0]), Asks: b[1] == 1, ID: binary.BigEndian.Uint64(b[2:]), Limit: time.Duration(binary.BigEndian.Uint64(b[10:]))}
 	b = b[fixed:]
 	var parts [4][]byte
 	for i := range parts {
@@ -153,7 +155,7 @@ func readFrame(b []byte) (f *frame, ok bool) {
 		parts[i], b = b[:n], b[n:]
 	}
 	f.Digest, f.Entry, f.Op = string(parts[0]), string(parts[1]), string(parts[2])
-	if more := parts[3]; len(more) > 0 && json.Unmarshal(more, &f.rare) != nil {
+	if more := parts[3]; len(more) > 0 && json.Unmarshal(more, &f.Rare) != nil {
 		return nil, false
 	}
 	if len(b) > 0 {
@@ -165,9 +167,9 @@ func readFrame(b []byte) (f *frame, ok bool) {
 // errNoFrame is the error of what is not made as a frame is.
 var errNoFrame = errors.New("this is no frame")
 
-// tooLong is the length of a frame over maxFrame.
-type tooLong int
+// TooLong is the length of a frame over maxFrame.
+type TooLong int
 
-func (n tooLong) Error() string {
-	return fmt.Sprintf("%d MiB are too many to hand to or from a script, which takes %d MiB at most", n>>20, maxFrame>>20)
+func (n TooLong) Error() string {
+	return fmt.Sprintf("%d MiB are too many to hand to or from a script, which takes %d MiB at most", n>>20, MaxFrame>>20)
 }

@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"bytes"
@@ -23,13 +23,13 @@ func TestWireDistrusts(t *testing.T) {
 		{"a part longer than the frame, for the child", true, func(b []byte) []byte { b[22] = 0xff; return b }, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := (&frame{Kind: frameResult, Body: json.RawMessage(`{"a":1}`)}).bytes()
+			b, err := (&Frame{Kind: FrameResult, Body: json.RawMessage(`{"a":1}`)}).bytes()
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := newWire(bytes.NewReader(c.frame(b)), nil)
+			w := NewWire(bytes.NewReader(c.frame(b)), nil)
 			w.trusts = c.trusts
-			if f, err := w.receive(); (err != nil) != c.refused {
+			if f, err := w.Receive(); (err != nil) != c.refused {
 				t.Errorf("%+v, %v", f, err)
 			}
 		})
@@ -45,26 +45,26 @@ func half(b []byte) []byte {
 // FuzzWire: whatever comes over a wire is a frame or an error, and a frame that is sent
 // arrives as it was.
 func FuzzWire(f *testing.F) {
-	for _, seed := range []*frame{{Kind: frameReady}, {Kind: frameCall, Digest: "d", Body: json.RawMessage(`{"a":{"b":"<ä>"}}`)}, {Kind: frameResult, rare: rare{Error: failed(KindThrown, "x")}}} {
+	for _, seed := range []*Frame{{Kind: frameReady}, {Kind: FrameCall, Digest: "d", Body: json.RawMessage(`{"a":{"b":"<ä>"}}`)}, {Kind: FrameResult, Rare: Rare{Error: Failed(KindThrown, "x")}}} {
 		var b bytes.Buffer
-		if err := newWire(nil, &b).send(seed); err != nil {
+		if err := NewWire(nil, &b).Send(seed); err != nil {
 			f.Fatal(err)
 		}
 		f.Add(b.Bytes())
 	}
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 'x'})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := newWire(bytes.NewReader(data), nil).receive()
+		got, err := NewWire(bytes.NewReader(data), nil).Receive()
 		if err != nil {
 			return
 		}
 		var b bytes.Buffer
-		w := newWire(&b, &b)
-		if err := w.send(got); err != nil {
+		w := NewWire(&b, &b)
+		if err := w.Send(got); err != nil {
 			t.Fatal(err)
 		}
-		again, err := w.receive()
-		if diff := cmp.Diff(got, again, cmp.AllowUnexported(frame{})); err != nil || diff != "" {
+		again, err := w.Receive()
+		if diff := cmp.Diff(got, again, cmp.AllowUnexported(Frame{})); err != nil || diff != "" {
 			t.Errorf("%v\n%s", err, diff)
 		}
 	})

@@ -1,33 +1,35 @@
-package hooks
+package jsworld
 
 import (
 	"slices"
 	"sync"
 
 	"github.com/dop251/goja"
+
+	"github.com/flowrun/flowrun/internal/jscheck"
 )
 
 // maxDepth is how many calls of functions a script may nest.
 const maxDepth = 4_000
 
-// world is where one call runs: the language, made anew, without what makes code of
+// World is where one call runs: the language, made anew, without what makes code of
 // text. It belongs to one goroutine.
-type world struct {
+type World struct {
 	vm       *goja.Runtime
 	rejected []*goja.Promise // with nobody to handle it
 	loop     *loop
-	asker    asker         // of a wide world; nil: there are no answers
+	asker    Asker         // of a wide world; nil: there are no answers
 	require  goja.Value    // of a wide world
 	atEnd    goja.Callable // cleans up after a script that did not come to its end; nil: nothing does
 
 	describing bool // a module only says what it is: what it lacks is no error
 }
 
-// newWorld makes a world. Most of the language is made when it is first used.
-func newWorld() *world {
-	w := &world{vm: goja.New()}
+// NewWorld makes a world. Most of the language is made when it is first used.
+func NewWorld() *World {
+	w := &World{vm: goja.New()}
 	w.vm.SetMaxCallStackSize(maxDepth)
-	w.vm.SetParserOptions(refuseText(func() {
+	w.vm.SetParserOptions(jscheck.RefuseText(func() {
 		panic(w.vm.NewTypeError("eval and Function are not available here: text is not run as code"))
 	}))
 	w.vm.SetPromiseRejectionTracker(w.track)
@@ -35,14 +37,14 @@ func newWorld() *world {
 	return w
 }
 
-// answer brings the answer to a question into the world. Safe for concurrent use.
-func (w *world) answer(a answer) { w.loop.answer(a) }
+// Answer brings the answer to a question into the world. Safe for concurrent use.
+func (w *World) Answer(a Answer) { w.loop.answer(a) }
 
-// abort stops the script, which fails with f. Safe for concurrent use.
-func (w *world) abort(f *failure) { w.loop.abort(f) }
+// Abort stops the script, which fails with f. Safe for concurrent use.
+func (w *World) Abort(f *Failure) { w.loop.abort(f) }
 
 // track keeps the rejected promises that nobody has handled.
-func (w *world) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
+func (w *World) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	if op == goja.PromiseRejectionReject {
 		w.rejected = append(w.rejected, p)
 		return
@@ -50,9 +52,9 @@ func (w *world) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	w.rejected = slices.DeleteFunc(w.rejected, func(known *goja.Promise) bool { return known == p })
 }
 
-// globalsOf are the names of the globals in the world of a form.
-func globalsOf(f Form) []string {
-	if f.wide() {
+// GlobalsOf are the names of the globals in the world of a form.
+func GlobalsOf(f jscheck.Form) []string {
+	if f.Wide() {
 		return wideNames()
 	}
 	return pureNames()
@@ -64,7 +66,7 @@ var (
 )
 
 func globals(wide bool) []string {
-	w := newWorld()
+	w := NewWorld()
 	if wide {
 		if err := w.widen(); err != nil {
 			panic(err) // its code is a part of this program

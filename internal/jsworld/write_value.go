@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ type writer struct {
 
 // jsonOf writes a value that came from a script; nil is undefined. It throws what the
 // script's own getters throw, and so must run within goja's Try.
-func jsonOf(vm *goja.Runtime, v goja.Value, what string) (json.RawMessage, *failure) {
+func jsonOf(vm *goja.Runtime, v goja.Value, what string) (json.RawMessage, *Failure) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, nil
 	}
@@ -52,12 +52,12 @@ func jsonOf(vm *goja.Runtime, v goja.Value, what string) (json.RawMessage, *fail
 	return o.out.Bytes(), nil
 }
 
-func (w *writer) refuse(format string, args ...any) *failure {
-	return failed(KindResult, "%s %s", strings.Join(w.path, ""), fmt.Sprintf(format, args...))
+func (w *writer) refuse(format string, args ...any) *Failure {
+	return Failed(KindResult, "%s %s", strings.Join(w.path, ""), fmt.Sprintf(format, args...))
 }
 
 // value writes one value; key is its key in what holds it.
-func (w *writer) value(v goja.Value, key string) *failure {
+func (w *writer) value(v goja.Value, key string) *Failure {
 	if w.out.Len() > MaxResult {
 		return w.tooLarge()
 	}
@@ -76,7 +76,7 @@ func (w *writer) value(v goja.Value, key string) *failure {
 	return nil
 }
 
-func (w *writer) primitive(v goja.Value) *failure {
+func (w *writer) primitive(v goja.Value) *Failure {
 	switch {
 	case goja.IsUndefined(v) || goja.IsNull(v):
 		w.out.WriteString("null")
@@ -105,7 +105,7 @@ func (w *writer) number(v goja.Value) {
 	w.out.WriteString(v.String())
 }
 
-func (w *writer) string(s string) *failure {
+func (w *writer) string(s string) *Failure {
 	if len(s) > MaxResult {
 		return w.tooLarge()
 	}
@@ -130,13 +130,13 @@ func plain(s string) bool {
 	return true
 }
 
-func (w *writer) tooLarge() *failure {
+func (w *writer) tooLarge() *Failure {
 	w.path = w.path[:1]
 	return w.refuse("is larger than %d MiB", MaxResult>>20)
 }
 
 // object writes what is no primitive value.
-func (w *writer) object(o *goja.Object, key string) *failure {
+func (w *writer) object(o *goja.Object, key string) *Failure {
 	if call, ok := goja.AssertFunction(o.Get("toJSON")); ok {
 		v, err := call(o, w.vm.ToValue(key))
 		if err != nil {
@@ -171,7 +171,7 @@ func (w *writer) object(o *goja.Object, key string) *failure {
 }
 
 // members writes an array or an object.
-func (w *writer) members(o *goja.Object) *failure {
+func (w *writer) members(o *goja.Object) *Failure {
 	if w.open[o] {
 		return w.refuse("contains itself, and is no JSON")
 	}
@@ -214,7 +214,7 @@ func (w *writer) isArray(o *goja.Object) bool {
 	return o != nil && o.ClassName() == "Array"
 }
 
-func (w *writer) array(o *goja.Object) *failure {
+func (w *writer) array(o *goja.Object) *Failure {
 	w.out.WriteByte('[')
 	for i := range o.Get("length").ToInteger() {
 		if i > 0 {
@@ -229,7 +229,7 @@ func (w *writer) array(o *goja.Object) *failure {
 	return nil
 }
 
-func (w *writer) member(v goja.Value, key, step string) *failure {
+func (w *writer) member(v goja.Value, key, step string) *Failure {
 	w.path = append(w.path, step)
 	if f := w.value(v, key); f != nil {
 		return f

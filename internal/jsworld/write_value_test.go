@@ -1,4 +1,4 @@
-package hooks
+package jsworld
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ func FuzzValue(f *testing.F) {
 		if !json.Valid([]byte(text)) || strings.Contains(text, "toJSON") {
 			return
 		}
-		w := newWorld()
+		w := NewWorld()
 		raw, refused := jsonOf(w.vm, valueOf(w.vm, json.RawMessage(text)), "the value")
 		if refused != nil {
 			t.Fatal(refused.Message)

@@ -1,6 +1,10 @@
 package hooks
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
+)
 
 // mostOpen is how many questions of one call may wait for an answer at once. Each may be a
 // process, and all that it carries is held by the program and not by the child.
@@ -16,7 +20,7 @@ type open struct {
 func (o *open) take(bytes int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.count == mostOpen || o.bytes+bytes > maxFrame {
+	if o.count == mostOpen || o.bytes+bytes > jsworld.MaxFrame {
 		return false
 	}
 	o.count++

@@ -8,6 +8,8 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
 // What a child may keep of programs; then another takes its place.
@@ -19,9 +21,9 @@ const (
 // errStale says that a child did not take a call: it had died before.
 var errStale = errors.New("the child has died")
 
-// kid is a child as its program sees it.
-type kid struct {
-	wire    *wire
+// child is a child as its program sees it.
+type child struct {
+	wire    *jsworld.Wire
 	stdin   *os.File
 	stdout  *os.File
 	process *os.Process
@@ -35,8 +37,8 @@ type kid struct {
 	stderr bytes.Buffer // the beginning of what Go said when it died
 }
 
-// startKid starts a child.
-func startKid(c Config) (k *kid, err error) {
+// startChild starts a child.
+func startChild(c Config) (k *child, err error) {
 	program := c.Helper
 	if program == "" {
 		if program, err = self(); err != nil {
@@ -59,12 +61,12 @@ func startKid(c Config) (k *kid, err error) {
 			ours[i], theirs[i] = w, r
 		}
 	}
-	process, err := os.StartProcess(program, []string{childName, strconv.FormatInt(c.Memory, 10)},
+	process, err := os.StartProcess(program, []string{jsworld.ChildName, strconv.FormatInt(c.Memory, 10)},
 		&os.ProcAttr{Dir: string(os.PathSeparator), Env: childEnv(), Files: theirs[:]})
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the JavaScript process %q: %w", program, err)
 	}
-	k = &kid{wire: newWire(ours[1], ours[0]), stdin: ours[0], stdout: ours[1], process: process,
+	k = &child{wire: jsworld.NewWire(ours[1], ours[0]), stdin: ours[0], stdout: ours[1], process: process,
 		known: map[string]bool{}, done: make(chan struct{})}
 	go k.attend(ours[2])
 	return k, nil
@@ -100,7 +102,7 @@ func childEnv() []string {
 }
 
 // attend waits for the child's end, and keeps the beginning of what it said.
-func (k *kid) attend(stderr *os.File) {
+func (k *child) attend(stderr *os.File) {
 	io.Copy(&k.stderr, io.LimitReader(stderr, MaxMessage))
 	io.Copy(io.Discard, stderr)
 	stderr.Close()
@@ -109,15 +111,15 @@ func (k *kid) attend(stderr *os.File) {
 }
 
 // fit says whether the child can run another call.
-func (k *kid) fit() bool {
+func (k *child) fit() bool {
 	return !k.broken && len(k.known) < maxPrograms && k.kept < maxProgramBytes
 }
 
 // kill ends the child at once.
-func (k *kid) kill() { k.process.Kill() }
+func (k *child) kill() { k.process.Kill() }
 
 // end ends the child and waits until it is gone.
-func (k *kid) end() {
+func (k *child) end() {
 	k.kill()
 	<-k.done
 	k.stdin.Close()

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
 // here runs the call in this process.
@@ -14,23 +16,23 @@ func (c *call) here(ctx context.Context) (json.RawMessage, error) {
 	if f != nil {
 		return nil, c.Script.error(f)
 	}
-	w := newWorld()
+	w := jsworld.NewWorld()
 	ctx, done := c.bounded(ctx)
 	var asks sync.WaitGroup
 	defer asks.Wait()
 	defer done()
-	defer context.AfterFunc(ctx, func() { w.abort(failed(KindLost, "the call was cancelled")) })()
-	t := &task{program: p, entry: c.Entry, vars: c.vars, limit: c.limit}
+	defer context.AfterFunc(ctx, func() { w.Abort(jsworld.Failed(KindLost, "the call was cancelled")) })()
+	t := &jsworld.Task{Program: p, Entry: c.Entry, Vars: c.vars, Limit: c.limit}
 	if c.Ask != nil {
-		t.ask = func(id uint64, op string, args json.RawMessage) {
+		t.Ask = func(id uint64, op string, args json.RawMessage) {
 			if id == 0 {
 				c.tell(ctx, op, args)
 				return
 			}
-			asks.Go(func() { w.answer(c.answer(ctx, id, op, args)) })
+			asks.Go(func() { w.Answer(c.answer(ctx, id, op, args)) })
 		}
 	}
-	result, f := w.run(t, nil)
+	result, f := w.Run(t, nil)
 	return c.result(ctx, result, f)
 }
 
@@ -41,11 +43,11 @@ func (c *call) bounded(ctx context.Context) (context.Context, context.CancelFunc
 		return context.WithCancel(ctx)
 	}
 	late := &Error{Kind: KindTimeout, Message: fmt.Sprintf("the script took longer than %v", c.Timeout), Pos: c.Script.text.Pos}
-	return context.WithTimeoutCause(ctx, c.Timeout+grace, late)
+	return context.WithTimeoutCause(ctx, c.Timeout+jsworld.Grace, late)
 }
 
 // result is what a call comes to.
-func (c *call) result(ctx context.Context, raw json.RawMessage, f *failure) (json.RawMessage, error) {
+func (c *call) result(ctx context.Context, raw json.RawMessage, f *jsworld.Failure) (json.RawMessage, error) {
 	if f == nil {
 		return raw, nil
 	}
@@ -56,10 +58,10 @@ func (c *call) result(ctx context.Context, raw json.RawMessage, f *failure) (jso
 }
 
 // answer asks the caller.
-func (c *call) answer(ctx context.Context, id uint64, op string, args json.RawMessage) answer {
-	a := answer{ID: id}
+func (c *call) answer(ctx context.Context, id uint64, op string, args json.RawMessage) jsworld.Answer {
+	a := jsworld.Answer{ID: id}
 	if !c.open.take(len(args)) {
-		a.Error = failed(KindThrown, "more than %d questions, or more than %d MiB of them, wait for an answer: await some before asking more", mostOpen, maxFrame>>20)
+		a.Error = jsworld.Failed(KindThrown, "more than %d questions, or more than %d MiB of them, wait for an answer: await some before asking more", mostOpen, jsworld.MaxFrame>>20)
 		return a
 	}
 	defer c.open.done(len(args))
@@ -68,10 +70,10 @@ func (c *call) answer(ctx context.Context, id uint64, op string, args json.RawMe
 		a.Value, err = json.Marshal(v)
 	}
 	if err != nil {
-		a.Error = failed(KindThrown, "%v", err)
+		a.Error = jsworld.Failed(KindThrown, "%v", err)
 		var named *Error
 		if errors.As(err, &named) {
-			a.Error.Name, a.Error.Message = named.Name, shorten(named.Message)
+			a.Error.Name, a.Error.Message = named.Name, jsworld.Shorten(named.Message)
 		}
 	}
 	return a

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
 // A script cannot have the program do any number of things at once, whatever it asks for.
@@ -48,10 +50,10 @@ func TestManyQuestions(t *testing.T) {
 
 func TestOpenQuestions(t *testing.T) {
 	var o open
-	if !o.take(maxFrame) || o.take(1) || !o.take(0) {
+	if !o.take(jsworld.MaxFrame) || o.take(1) || !o.take(0) {
 		t.Error("the bound on bytes is not kept")
 	}
-	o.done(maxFrame)
+	o.done(jsworld.MaxFrame)
 	if !o.take(1) {
 		t.Error("what was answered counts still")
 	}

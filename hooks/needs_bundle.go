@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
 // Texts alone tell whether a file is run as it is: that is asked of every file of a
@@ -25,7 +27,7 @@ func needsBundle(file string, src []byte) bool {
 		return true
 	}
 	for _, m := range required().FindAllSubmatch(src, -1) {
-		if _, builtin := shim(string(m[1])); !builtin {
+		if _, builtin := jsworld.Shim(string(m[1])); !builtin {
 			return true
 		}
 	}
