@@ -46,16 +46,6 @@ func bodies(o *Object, content []*yaml.Node) []*yaml.Node {
 	return found
 }
 
-// bodyKeys are the keys of which an object has exactly one.
-func (o *Object) bodyKeys() (keys []string) {
-	for _, f := range o.Fields {
-		if f.Body {
-			keys = append(keys, f.Key)
-		}
-	}
-	return keys
-}
-
 // oneBody reports a step or tool with no command or with more than one (S1-025).
 func (d *decoder) oneBody(o *Object, n *yaml.Node, content []*yaml.Node) {
 	found := bodies(o, content)
@@ -334,11 +324,6 @@ func (d *decoder) namesOnce(l stepList, names, lower map[string]*Step) {
 		d.report(Diagnostic{Code: "duplicate-step", Severity: Error, Pos: s.Pos, Len: len([]rune(s.Name)), Path: fmt.Sprintf("%s[%d].name", l.path, i), Message: message, Hint: "give the step another name",
 			Related: []Place{firstGiven(first)}})
 	}
-}
-
-// firstHere is the place of a node that something later repeats.
-func (d *decoder) firstHere(n *yaml.Node) Place {
-	return Place{Pos: d.pos(n), Len: width(n), Message: "first given here"}
 }
 
 func firstGiven(s *Step) Place {

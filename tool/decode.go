@@ -112,6 +112,15 @@ func (d *decoder) pos(n *yaml.Node) Pos {
 	return Pos{d.src.file, n.Line, n.Column}
 }
 
+// within reads a part of the source as if there were nothing else.
+func (d *decoder) within(part span, read func()) {
+	whole := d.src
+	d.src, d.repaired, d.repairedText = whole.only(part), nil, nil
+	d.atLine, d.atCol, d.atOffset = 0, 0, 0
+	read()
+	d.src, d.atLine = whole, 0
+}
+
 // width is how many characters of its first line a node takes.
 func width(n *yaml.Node) int {
 	switch {
@@ -280,3 +289,8 @@ func describe(n *yaml.Node) string {
 // quote is text from a file as it may stand in a message: in quotes, without
 // control characters, not longer than a line.
 func quote(s string) string { return `"` + printable(s) + `"` }
+
+// firstHere is the place of a node that something later repeats.
+func (d *decoder) firstHere(n *yaml.Node) Place {
+	return Place{Pos: d.pos(n), Len: width(n), Message: "first given here"}
+}

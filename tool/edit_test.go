@@ -46,31 +46,36 @@ func TestUnits(t *testing.T) {
 // TestRename: the word must stand in the file as it is said.
 func TestRename(t *testing.T) {
 	for _, c := range []struct {
-		t    Text
+		body string
 		off  int
 		want bool
 	}{
-		{textIn(t, "bash: |\n  echo\n  {fecth.output}\n"), 6, true},
-		{textIn(t, "bash: |\n  echo\n  {fecth.output}\n"), 5, false},
-		{textIn(t, "bash: \"{\\x66ecth}\"\n"), 1, false},
-		{Plain("{fecth}"), 1, false},
+		{"bash: |\n  echo\n  {fecth.output}\n", 6, true},
+		{"bash: |\n  echo\n  {fecth.output}\n", 5, false},
+		{"bash: \"{\\x66ecth}\"\n", 1, false},
 	} {
-		edits := c.t.Rename(c.off, "fecth", "fetch")
+		text := textIn(t, c.body)
+		edits := text.Rename(c.off, "fecth", "fetch")
 		if (len(edits) == 1) != c.want {
-			t.Errorf("%q at %d: %v", c.t.S, c.off, edits)
+			t.Errorf("%q at %d: %v", text.S, c.off, edits)
 		}
 		if c.want {
-			out, _ := Apply(c.t.src.text, edits)
+			out, _ := Apply([]byte(startOfText+c.body), edits)
 			if !bytes.Contains(out, []byte("{fetch.output}")) {
 				t.Errorf("got %s", out)
 			}
 		}
 	}
+	if edits := Plain("{fecth}").Rename(1, "fecth", "fetch"); edits != nil {
+		t.Errorf("a text made in Go: %v", edits)
+	}
 }
+
+const startOfText = "name: t\ndescription: d\n"
 
 func textIn(t *testing.T, body string) Text {
 	t.Helper()
-	def, found := Decode("t.yaml", []byte("name: t\ndescription: d\n"+body))
+	def, found := Decode("t.yaml", []byte(startOfText+body))
 	if found.Err() != nil {
 		t.Fatal(found)
 	}

@@ -68,12 +68,23 @@ type Field struct {
 	set func(d *decoder, into any, n *yaml.Node)
 }
 
-func object(name, doc string, fields ...Field) *Object {
+// NewObject describes a mapping with these keys. Of the fields of a settings file only the
+// data count: Key, Kind, Enum, Default, Doc, Of, Min and Max; their kinds are text, texts,
+// choice, boolean, integer, duration, size, text map, object and object map.
+func NewObject(name, doc string, fields ...Field) *Object {
 	o := &Object{Name: name, Doc: doc, Fields: fields, byKey: make(map[string]*Field, len(fields))}
 	for i := range fields {
 		o.byKey[fields[i].Key] = &fields[i]
 	}
 	return o
+}
+
+// Open lets keys stand in the object that it does not know: they are somebody else's.
+// It is for files that are shared with other programs.
+func (o *Object) Open() *Object {
+	open := *o
+	open.open = true
+	return &open
 }
 
 func (o *Object) add(fields ...Field) {
@@ -95,6 +106,16 @@ func (o *Object) keys() []string {
 	keys := make([]string, len(o.Fields))
 	for i, f := range o.Fields {
 		keys[i] = f.Key
+	}
+	return keys
+}
+
+// bodyKeys are the keys of which an object has exactly one.
+func (o *Object) bodyKeys() (keys []string) {
+	for _, f := range o.Fields {
+		if f.Body {
+			keys = append(keys, f.Key)
+		}
 	}
 	return keys
 }

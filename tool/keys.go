@@ -37,7 +37,7 @@ type draft struct {
 	resTimeout *time.Duration
 }
 
-var toolObject = object("a tool", "One tool: what it is called, what it runs and what it takes.",
+var toolObject = NewObject("a tool", "One tool: what it is called, what it runs and what it takes.",
 	append(bodyFields(func(t *draft) *Step { return &t.single }),
 		text("name", "S1-010", "Name of the tool; the file's name without extension where absent.", func(t *draft, v Text) { t.Name, t.namePos = v.S, v.Pos }),
 		words("description", "S1-011", "What the tool does, for people and models.", func(t *draft, v string) { t.Description = v }).required(),
@@ -88,7 +88,7 @@ var toolObject = object("a tool", "One tool: what it is called, what it runs and
 		list("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
 	)...).checked(checkTool)
 
-var stepObject = object("a step", "One step: a command, or the use of another tool.",
+var stepObject = NewObject("a step", "One step: a command, or the use of another tool.",
 	append(bodyFields(func(s *Step) *Step { return s }),
 		text("name", "S1-030", "Name of the step, unique in the tool.", func(s *Step, v Text) { s.Name, s.Pos = v.S, v.Pos }).required(),
 		text("use-tool", "S1-040", "Another tool, by name or path.", func(s *Step, v Text) { s.Kind, s.UseTool = UseTool, v }).body(),
@@ -156,14 +156,14 @@ func loopFields() []Field {
 	}
 }
 
-var forEachObject = object("for-each", "What a step runs for, one item after another or several at once.",
+var forEachObject = NewObject("for-each", "What a step runs for, one item after another or several at once.",
 	append([]Field{
 		value("items", "", "A list, one reference to a list, to lines of text or to a JSON array, or an expression such as 1..5.", func(l *Loop, v Value) { l.Items = &v }).required(),
 		text("as", "", "Name of the item in the step.", func(l *Loop, v Text) { l.As = &v }).def("item"),
 		text("key", "", "What an item is called, a template over it; its number from 0 where absent.", func(l *Loop, v Text) { l.Key = &v }),
 	}, loopFields()...)...).checked(checkForEach)
 
-var matrixObject = object("matrix", "Names with lists of values: the step runs once for every combination.",
+var matrixObject = NewObject("matrix", "Names with lists of values: the step runs once for every combination.",
 	append([]Field{
 		values("include", "", "Combinations to add, or to complete with further values.", func(l *Loop, v []Value) { l.Include = v }),
 		values("exclude", "", "Combinations to leave out; one value is enough to name them.", func(l *Loop, v []Value) { l.Exclude = v }),
@@ -326,14 +326,14 @@ func streamCallbackField() Field {
 	return f
 }
 
-var approveObject = object("approve", "What a person is asked, and for how long.",
+var approveObject = NewObject("approve", "What a person is asked, and for how long.",
 	text("prompt", "", "The question.", func(a *approveDraft, v Text) { a.Prompt = v }).required(),
 	valueMap("form", "", "Values that the person gives: a JSON Schema (2020-12) of an object, with properties.", func(a *approveDraft, v []Entry) { a.form = v }),
 	duration("timeout", "", "How long to wait for an answer; for ever where absent.", func(a *approveDraft, v time.Duration) { a.Timeout = v }),
 	choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What holds when nobody has answered in time; approve takes the defaults of the form.", func(a *approveDraft, v string) { a.OnTimeout = v }).def("fail"),
 ).checked(checkApprove)
 
-var waitObject = object("wait", "What a step waits for: one of for, until, file, http and port.",
+var waitObject = NewObject("wait", "What a step waits for: one of for, until, file, http and port.",
 	duration("for", "", "How long.", func(w *Wait, v time.Duration) { w.For = v }).body(),
 	text("until", "", "Until when, RFC 3339: 2026-03-01T09:00:00Z.", func(w *Wait, v Text) { w.Until = &v }).body(),
 	text("file", "", "Until there is a file or folder of that path; a relative one counts from the tool's working directory.", func(w *Wait, v Text) { w.File = &v }).body(),
@@ -343,18 +343,18 @@ var waitObject = object("wait", "What a step waits for: one of for, until, file,
 	duration("interval", "", "Time between two looks at a file, an address or a port; the first come more quickly.", func(w *Wait, v time.Duration) { w.Interval = v }).def("1000"),
 ).checked(checkWait)
 
-var commandsObject = object("commands", "One command for each platform.",
+var commandsObject = NewObject("commands", "One command for each platform.",
 	text("default", "S1-026", "Command where no platform's own is given.", func(c *Commands, v Text) { c.Default = &v }),
 	nested("platforms", "S1-027", platformsObject, "Commands of single platforms.", func(c *Commands) *Commands { return c }),
 ).checked(checkCommands)
 
-var platformsObject = object("platforms", "Commands by platform.",
+var platformsObject = NewObject("platforms", "Commands by platform.",
 	text("windows", "S1-027", "Command on Windows.", func(c *Commands, v Text) { c.Platforms["windows"] = v }),
 	text("linux", "S1-027", "Command on Linux.", func(c *Commands, v Text) { c.Platforms["linux"] = v }),
 	text("macos", "S1-027", "Command on macOS.", func(c *Commands, v Text) { c.Platforms["macos"] = v }),
 )
 
-var errorHandlingObject = object("error-handling", "What is done about a failure.",
+var errorHandlingObject = NewObject("error-handling", "What is done about a failure.",
 	nested("retry", "S1-037", retryObject, "Trying again.", func(e *ErrorHandling) *Retry {
 		e.Retry = &Retry{Delay: time.Second, Backoff: "exponential", Jitter: "none"}
 		return e.Retry
@@ -362,7 +362,7 @@ var errorHandlingObject = object("error-handling", "What is done about a failure
 	text("fallback", "S1-039", "Command that runs once after the last try failed.", func(e *ErrorHandling, v Text) { e.Fallback = &v }),
 )
 
-var retryObject = object("retry", "How a failed step is tried again.",
+var retryObject = NewObject("retry", "How a failed step is tried again.",
 	integer("attempts", "S1-037", 0, 1000, "Retries after the first try.", func(r *Retry, v int) { r.Attempts = v }).required(),
 	duration("delay", "S1-038", "Wait before the first retry.", func(r *Retry, v time.Duration) { r.Delay = v }).def("1000"),
 	choice("backoff", "S1-073", []string{"exponential", "linear", "constant"}, "How the wait grows from retry to retry.", func(r *Retry, v string) { r.Backoff = v }).def("exponential"),
@@ -373,7 +373,7 @@ var retryObject = object("retry", "How a failed step is tried again.",
 	text("when", "", "Condition over the last try under which it is retried.", func(r *Retry, v Text) { r.When = &v }),
 ).checked(checkRetry)
 
-var cacheObject = object("cache", "What a step depends on and what it makes. Its command and the environment of the definition always count.",
+var cacheObject = NewObject("cache", "What a step depends on and what it makes. Its command and the environment of the definition always count.",
 	texts("inputs", "", "Files the step reads: paths, folders or patterns.", func(c *Cache, v []Text) { c.Inputs = v }),
 	texts("outputs", "", "Files the step makes, kept and put back: paths, folders or patterns, below the working directory.", func(c *Cache, v []Text) { c.Outputs = v }),
 	texts("env", "", "Names of inherited environment variables that count.", func(c *Cache, v []Text) { c.Env = v }),
@@ -381,7 +381,7 @@ var cacheObject = object("cache", "What a step depends on and what it makes. Its
 	duration("ttl", "", "How long a result may be used; for ever where absent.", func(c *Cache, v time.Duration) { c.TTL = v }),
 ).checked(checkCache)
 
-var scheduleObject = object("a schedule", "When the service runs the tool by itself, and what with.",
+var scheduleObject = NewObject("a schedule", "When the service runs the tool by itself, and what with.",
 	text("cron", "", "Cron expression, as in 0 7 * * 1-5; one of cron and every.", func(s *Schedule, v Text) { s.Cron = &v }),
 	placed(duration("every", "", "Time from one slot to the next, at least 1s; one of cron and every.", func(s *Schedule, v time.Duration) { s.Every = v }),
 		func(s *Schedule) *Pos { return &s.EveryPos }),
@@ -396,7 +396,7 @@ var scheduleObject = object("a schedule", "When the service runs the tool by its
 	boolean("skip-if-successful", "", "Leaves a slot out where a run of the schedule has succeeded since the slot before.", func(s *Schedule, v bool) { s.SkipIfSuccessful = v }).def("false"),
 ).checked(checkSchedule)
 
-var catchUpObject = object("catch-up", "What becomes of slots that passed while no service was there.",
+var catchUpObject = NewObject("catch-up", "What becomes of slots that passed while no service was there.",
 	choice("mode", "", catchUps, "None of them runs, one run makes up for all, or each runs.", func(c *CatchUp, v string) { c.Mode = v }).def("once"),
 	duration("window", "", "How late a slot may be made up for; without bound where absent.", func(c *CatchUp, v time.Duration) { c.Window = v }),
 	integer("max", "", 1, 100, "How many slots mode all makes up for at most, the newest ones.", func(c *CatchUp, n int) { c.Max = n }).def("100"),
@@ -417,7 +417,7 @@ func catchUp() Field {
 	return f
 }
 
-var outputObject = object("output", "How the output of a step is captured.",
+var outputObject = NewObject("output", "How the output of a step is captured.",
 	choice("mode", "S1-043", []string{"buffer", "stream"}, "Whether output is shown while the step runs.", func(o *Output, v string) { o.Mode = v }).def("buffer"),
 	size("buffer-limit", "S1-044", "How much of the output references and JSON see.", func(o *Output, v int64) { o.BufferLimit = v }).def("10MB"),
 	boolean("truncation", "S1-045", "Whether longer output is cut; if not, the step fails.", func(o *Output, v bool) { o.Truncation = &v }).def("true"),
@@ -426,50 +426,50 @@ var outputObject = object("output", "How the output of a step is captured.",
 	texts("masked-values", "S1-047", "Values shown as *** wherever output is kept.", func(o *Output, v []Text) { o.MaskedValues = v }),
 )
 
-var environmentObject = object("environment", "Environment variables.",
+var environmentObject = NewObject("environment", "Environment variables.",
 	textMap("variables", "S1-170", "Variables by name, with templates as values.", func(e *Environment, v []Entry) { e.Variables = v }),
 	boolean("inherit", "S1-171", "Whether the variables of the calling process are passed on.", func(e *Environment, v bool) { e.Inherit = &v }).def("true"),
 	mixed("secrets", "S1-172", secretObject, "Names of variables or parameters whose values are masked, and variables with a source for their value.",
 		func(e *Environment) *Secret { return add(&e.Secrets, Secret{}) }, func(s *Secret, v Text) { s.Name = v }),
 ).checked(checkEnvironment)
 
-var secretObject = object("a secret", "A variable whose value is fetched when the run begins, and masked.",
+var secretObject = NewObject("a secret", "A variable whose value is fetched when the run begins, and masked.",
 	text("name", "S1-174", "Name of the variable.", func(s *Secret, v Text) { s.Name = v }).required(),
 	text("env", "S1-174", "Variable of an env file, or of the calling process, that holds the value.", func(s *Secret, v Text) { s.Env = &v }),
 	text("file", "S1-174", "File that holds the value; one line end after it is taken off.", func(s *Secret, v Text) { s.File = &v }),
 	text("command", "S1-174", "Program and arguments, started without a shell, that prints the value.", func(s *Secret, v Text) { s.Command = &v }),
 ).checked(checkSecret)
 
-var envFileObject = object("an env file", "A file of environment variables.",
+var envFileObject = NewObject("an env file", "A file of environment variables.",
 	text("path", "", "Path of the file.", func(f *EnvFile, v Text) { f.Path = v }).required(),
 	boolean("optional", "", "Whether the file may be missing.", func(f *EnvFile, v bool) { f.Optional = v }).def("false"),
 ).checked(checkEnvFile)
 
-var filePathsObject = object("file-paths", "How paths are written and where temporary files go.",
+var filePathsObject = NewObject("file-paths", "How paths are written and where temporary files go.",
 	boolean("normalize", "S1-180", "Writes values of parameters with path: true the way of the platform: a//b/../c as a/c, ~ as the home directory.", func(f *FilePaths, v bool) { f.Normalize = v }).def("false"),
 	text("working-directory", "S1-181", "Directory the steps run in, where the tool gives none.", func(f *FilePaths, v Text) { f.WorkingDirectory = &v }),
 	text("temp-directory", "S1-182", "Directory that is made for the run and removed after it.", func(f *FilePaths, v Text) { f.TempDirectory = &v }),
 	nested("cross-platform", "S1-183", crossPlatformObject, "Separators.", func(f *FilePaths) *FilePaths { return f }),
 ).checked(func(d *decoder, into any, n *yaml.Node, _ []*yaml.Node) { into.(*FilePaths).Pos = d.pos(n) })
 
-var crossPlatformObject = object("cross-platform", "Separators of paths.",
+var crossPlatformObject = NewObject("cross-platform", "Separators of paths.",
 	choice("windows-separator", "S1-183", separators, "Separator on Windows.", func(f *FilePaths, v string) { f.WindowsSeparator = v }).def(`\`),
 	choice("unix-separator", "S1-184", separators, "Separator elsewhere.", func(f *FilePaths, v string) { f.UnixSeparator = v }).def("/"),
 	boolean("auto-convert", "S1-185", "Writes / and \\ in values of parameters with path: true as the platform's separator.", func(f *FilePaths, v bool) { f.AutoConvert = v }).def("false"),
 )
 
-var resourcesObject = object("resources", "Limits and cleaning up.",
+var resourcesObject = NewObject("resources", "Limits and cleaning up.",
 	duration("timeout", "S1-191", "Bound on the whole run; the smaller of this and the tool's timeout counts.", func(t *draft, v time.Duration) { t.resTimeout = &v }),
 	size("max-memory", "S1-193", "Bound on the memory of each step; see isolation.md.", func(t *draft, v int64) { t.Resources.MaxMemory = v }),
 	list("cleanup", "S1-194", cleanupObject, "What is done after the run, however it ended.", func(t *draft, _ Pos) *Resources { return &t.Resources }),
 )
 
-var cleanupObject = object("cleanup", "One thing that is done after the run.",
+var cleanupObject = NewObject("cleanup", "One thing that is done after the run.",
 	boolean("delete-temp-files", "S1-194", "Removes the temporary directory.", func(r *Resources, v bool) { r.DeleteTempFiles = v }),
 	text("final-command", "S1-194", "Command that runs after the run.", func(r *Resources, v Text) { r.FinalCommands = append(r.FinalCommands, v) }),
 )
 
-var securityObject = object("security", "What the tool may do.",
+var securityObject = NewObject("security", "What the tool may do.",
 	choice("execution-privilege", "S1-210", []string{"same-as-user", "reduced", "elevated"}, "Rights the steps have; see isolation.md.", func(s *Security, v string) { s.ExecutionPrivilege = v }).def("same-as-user"),
 	placed(choice("isolation", "S1-211", []string{"none", "process", "container"}, "What separates the steps from the system; see isolation.md.", func(s *Security, v string) { s.Isolation = v }).def("process"),
 		func(s *Security) *Pos { return &s.IsolationPos }),
@@ -478,23 +478,23 @@ var securityObject = object("security", "What the tool may do.",
 	words("justification", "S1-213", "Why it needs that.", func(s *Security, v string) { s.Justification = v }),
 )
 
-var metadataObject = object("metadata", "How the tool is found.",
+var metadataObject = NewObject("metadata", "How the tool is found.",
 	words("category", "S1-220", "Category.", func(m *Metadata, v string) { m.Category = v }),
 	words("subcategory", "S1-221", "Subcategory.", func(m *Metadata, v string) { m.Subcategory = v }),
 	wordList("tags", "S1-222", "Tags for searching; they say nothing about rights.", func(m *Metadata, v []string) { m.Tags = v }),
 	wordList("search-keywords", "S1-223", "Further words the tool is found by.", func(m *Metadata, v []string) { m.SearchKeywords = v }),
 )
 
-var interactiveObject = object("interactive-options", "Questions of an interactive tool.",
+var interactiveObject = NewObject("interactive-options", "Questions of an interactive tool.",
 	duration("timeout", "S1-202", "How long to wait for an answer.", func(i *InteractiveOptions, v time.Duration) { i.Timeout = v }),
 	text("default-response", "S1-203", "Answer that is taken when none came.", func(i *InteractiveOptions, v Text) { i.DefaultResponse = &v }),
 )
 
-var functionCallingObject = object("function-calling", "How the tool is shown to models.",
+var functionCallingObject = NewObject("function-calling", "How the tool is shown to models.",
 	nested("schema-generation", "S1-230", schemaObject, "What the schema of the parameters holds.", func(f *FunctionCalling) *FunctionCalling { return f }),
 )
 
-var schemaObject = object("schema-generation", "What the schema of the parameters holds.",
+var schemaObject = NewObject("schema-generation", "What the schema of the parameters holds.",
 	nested("parameter-mapping", "S1-230", mappingObject, "Types of parameters to types of JSON Schema.", func(f *FunctionCalling) *FunctionCalling { return f }),
 	boolean("include-descriptions", "S1-231", "Includes descriptions of parameters.", func(f *FunctionCalling, v bool) { f.IncludeDescriptions = &v }).def("true"),
 	boolean("include-defaults", "S1-232", "Includes default values.", func(f *FunctionCalling, v bool) { f.IncludeDefaults = &v }).def("true"),
@@ -502,7 +502,7 @@ var schemaObject = object("schema-generation", "What the schema of the parameter
 	boolean("sanitize-schemas", "S1-234", "Keeps to what every model accepts.", func(f *FunctionCalling, v bool) { f.SanitizeSchemas = &v }).def("true"),
 )
 
-var mappingObject = object("parameter-mapping", "Types of parameters to types of JSON Schema.",
+var mappingObject = NewObject("parameter-mapping", "Types of parameters to types of JSON Schema.",
 	mapped("string"), mapped("number"), mapped("boolean"), mapped("array"), mapped("object"),
 )
 
@@ -516,7 +516,7 @@ func mapped(typ string) Field {
 	}).def(typ)
 }
 
-var notifyObject = object("a notification", "A command, or an address, that is told how runs end.",
+var notifyObject = NewObject("a notification", "A command, or an address, that is told how runs end.",
 	choices("on", "", NotifyEvents, "What it is told of; failure, recovery and waiting where absent.", func(n *Notify, v []string) { n.On = v }),
 	text("command", "", "Program and arguments, started without a shell, with the run as JSON on its standard input.", func(n *Notify, v Text) { n.Command = &v }).body(),
 	text("webhook", "", "Address that the run is posted to; ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).body(),
@@ -524,7 +524,7 @@ var notifyObject = object("a notification", "A command, or an address, that is t
 	text("secret-file", "", "File that holds the secret to sign posts with.", func(n *Notify, v Text) { n.SecretFile = &v }),
 ).checked(checkNotify)
 
-var changeObject = object("a change", "What changed in one version.",
+var changeObject = NewObject("a change", "What changed in one version.",
 	text("version", "S1-014", "The version.", func(c *Change, v Text) { c.Version, c.Pos = v.S, v.Pos }),
 	words("changes", "S1-014", "What changed.", func(c *Change, v string) { c.Changes = v }),
 )
@@ -533,7 +533,7 @@ var changeObject = object("a change", "What changed in one version.",
 // parameter's security section cannot be taken for the tool's.
 type parameterDraft struct{ *Parameter }
 
-var parameterObject = object("a parameter", "One value the tool takes.",
+var parameterObject = NewObject("a parameter", "One value the tool takes.",
 	choice("type", "S1-091", typeNames, "Type of the value.", func(p *parameterDraft, v string) { p.Type = v }).def("string"),
 	words("description", "S1-092", "What the value is for.", func(p *parameterDraft, v string) { p.Description = v }).required(),
 	boolean("required", "S1-093", "Whether a caller must give it; a default satisfies it.", func(p *parameterDraft, v bool) { p.Required = v }).def("false"),
@@ -551,11 +551,11 @@ var parameterObject = object("a parameter", "One value the tool takes.",
 	words("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *parameterDraft, v string) { p.DeprecatedAlternative = v }),
 ).checked(checkParameter)
 
-var parameterSecurityObject = object("a parameter's security", "How the value enters a shell.",
+var parameterSecurityObject = NewObject("a parameter's security", "How the value enters a shell.",
 	boolean("escape-shell", "S1-105", "Whether the value is data to the shell; if not, the shell reads it as code.", func(p *parameterDraft, v bool) { p.EscapeShell = &v }).def("true"),
 )
 
-var validationObject = object("validation", "Rules for the value of a parameter.",
+var validationObject = NewObject("validation", "Rules for the value of a parameter.",
 	integer("minLength", "S1-095", 0, 1<<31-1, "Least number of characters.", func(v *Validation, n int) { v.MinLength = &n }),
 	integer("maxLength", "S1-096", 0, 1<<31-1, "Greatest number of characters.", func(v *Validation, n int) { v.MaxLength = &n }),
 	text("pattern", "S1-097", "Regular expression (RE2) that is found in the text.", func(v *Validation, t Text) { v.Pattern = &t }),
@@ -564,7 +564,7 @@ var validationObject = object("validation", "Rules for the value of a parameter.
 	values("enum", "S1-100", "The values that are allowed.", func(v *Validation, all []Value) { v.Enum = all }),
 )
 
-var testObject = object("a test", "One test of the tool.",
+var testObject = NewObject("a test", "One test of the tool.",
 	words("name", "S1-240", "Name of the test.", func(t *Test, v string) { t.Name = v }).required(),
 	words("description", "S1-241", "What it shows.", func(t *Test, v string) { t.Description = v }),
 	valueMap("parameters", "S1-242", "Parameters of the run.", func(t *Test, v []Entry) { t.Parameters = v }),
@@ -574,7 +574,7 @@ var testObject = object("a test", "One test of the tool.",
 	texts("cleanup", "S1-248", "Commands that run after the test.", func(t *Test, v []Text) { t.Cleanup = v }),
 ).checked(checkTest)
 
-var expectedObject = object("expected", "What must hold after the run of a test.",
+var expectedObject = NewObject("expected", "What must hold after the run of a test.",
 	integer("exit-code", "S1-243", 0, 255, "Exit code of the run.", func(e *Expected, v int) { e.ExitCode = &v }),
 	texts("output-contains", "S1-244", "Texts that all stand in the output.", func(e *Expected, v []Text) { e.OutputContains = v }),
 	texts("output-contains-any", "S1-245", "Texts of which one stands in the output.", func(e *Expected, v []Text) { e.OutputContainsAny = v }),

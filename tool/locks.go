@@ -16,7 +16,7 @@ type Lock struct {
 // stands in line for is known before anything is.
 var lockName = pattern(`^[A-Za-z0-9_.-]{1,128}$`)
 
-var lockObject = object("a lock", "A name that only so many runs hold at once.",
+var lockObject = NewObject("a lock", "A name that only so many runs hold at once.",
 	text("name", "", "Name of the lock, shared by all tools that give it.", func(l *Lock, v Text) { l.Name = v }).required(),
 	integer("slots", "", 1, 1<<20, "How many runs may hold the lock when this one takes it.", func(l *Lock, v int) { l.Slots = v }).def("1"),
 ).checked(func(d *decoder, _ any, n *yaml.Node, content []*yaml.Node) {

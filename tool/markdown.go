@@ -19,9 +19,6 @@ import (
 // more than its length.
 const maxPage = 1 << 20
 
-// span is a stretch of a source: bytes from to to, without to.
-type span struct{ from, to int }
-
 // fence is a fenced block of a page.
 type fence struct {
 	at       int    // where its marks stand
@@ -76,39 +73,6 @@ func inner(s *source) span {
 		return whole
 	}
 	return span{next, end}
-}
-
-// nextLine is the first line at or after a place that is not empty, and the start of the
-// one behind it.
-func (s *source) nextLine(at int) (start, next int) {
-	for {
-		next = s.lineAfter(at)
-		if next == at || strings.TrimSpace(s.lineFrom(at)) != "" {
-			return at, next
-		}
-		at = next
-	}
-}
-
-// lineAfter is the start of the line behind the one that begins at a place; the end of the
-// text for the last.
-func (s *source) lineAfter(at int) int {
-	for i := at; i < len(s.text); i++ {
-		if n := breakLen(s.text[i:]); n > 0 {
-			return i + n
-		}
-	}
-	return len(s.text)
-}
-
-// lineFrom is the line from a place to its end, without the break.
-func (s *source) lineFrom(at int) string {
-	for i := at; i < len(s.text); i++ {
-		if breakLen(s.text[i:]) > 0 {
-			return string(s.text[at:i])
-		}
-	}
-	return string(s.text[at:])
 }
 
 // fenceMarks is the ``` or ~~~ that a line begins with, "" for none.
@@ -207,48 +171,3 @@ func fenceOf(s *source, n *ast.FencedCodeBlock, view []byte, end int) fence {
 	f.closed = f.marks != "" && f.body.to < end && closes(f.marks, s.lineFrom(f.body.to))
 	return f
 }
-
-// only is the source with nothing in it but a span, in its place: what comes before is
-// blank, what comes behind is cut off, so every line, column and offset stays.
-func (s *source) only(part span) *source {
-	view := bytes.Clone(s.text[:part.to])
-	for i := 0; i < part.from; {
-		if n := breakLen(view[i:]); n > 0 {
-			i += n
-			continue
-		}
-		view[i] = ' '
-		i++
-	}
-	lines := 1
-	for lines < len(s.lines) && s.lines[lines] < part.to {
-		lines++
-	}
-	return &source{file: s.file, text: view, mark: s.mark, lines: s.lines[:lines], ascii: s.ascii}
-}
-
-// code is the text of a block, without the blanks that its lines begin with because the
-// fence does.
-func (s *source) code(f fence) Text {
-	var b strings.Builder
-	for at := f.body.from; at < f.body.to; {
-		line, next := s.lineFrom(at), s.lineAfter(at)
-		blanks := len(line) - len(strings.TrimLeft(line, " "))
-		b.WriteString(line[min(blanks, f.indent):])
-		at += len(line)
-		switch n := next - at; {
-		case n == 0:
-		case s.text[at] == '\r':
-			b.WriteByte('\n')
-		default:
-			b.Write(s.text[at:next])
-		}
-		at = next
-	}
-	first := s.lineFrom(f.body.from)
-	blanks := min(len(first)-len(strings.TrimLeft(first, " ")), f.indent)
-	return Text{S: b.String(), Pos: s.pos(f.body.from + blanks), src: s, form: literalForm, indent: f.indent}
-}
-
-// between is the text of a span.
-func (s *source) between(part span) string { return string(s.text[part.from:part.to]) }

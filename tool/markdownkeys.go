@@ -18,11 +18,11 @@ func MarkdownKeys() []*Object {
 
 // pageTable is made when the first Markdown tool is read.
 var pageTable = sync.OnceValue(func() (t struct{ front, single, chain *Object }) {
-	retry := object("error-handling of a Markdown tool", "What is done about a failure.",
+	retry := NewObject("error-handling of a Markdown tool", "What is done about a failure.",
 		taken(errorHandlingObject, func(e *ErrorHandling) *ErrorHandling { return e }, "retry")...) // a fallback is a shell command
 	t.front = frontMatter(retry)
 	t.single = singleBlock(retry)
-	t.chain = object("the block of a chain", "The steps of a chain, one after the other; the first that fails ends it.",
+	t.chain = NewObject("the block of a chain", "The steps of a chain, one after the other; the first that fails ends it.",
 		list("steps", "S0-060", chainStep(retry), "The steps, in the order they run.", func(b *callBlock, p Pos) *call {
 			return addPointer(&b.calls, &call{step: &Step{Pos: p}})
 		}).required()).checked(func(d *decoder, _ any, _ *yaml.Node, content []*yaml.Node) {
@@ -85,11 +85,11 @@ func frontMatter(retry *Object) *Object {
 		"function-calling", "notify", "tests")...)
 	fields = append(fields, nested("environment", "S1-172", pageEnvironment, "What is kept secret.", func(p *pageDraft) *Environment { return &p.Environment }))
 	fields = append(fields, nested("error-handling", "S1-078", retry, "Retry of every step without its own.", func(p *pageDraft) *ErrorHandling { return &p.ErrorHandling }))
-	return object("a Markdown tool", "The front matter of a Markdown tool: what stands between the two lines of ---.", fields...).checked(checkPage)
+	return NewObject("a Markdown tool", "The front matter of a Markdown tool: what stands between the two lines of ---.", fields...).checked(checkPage)
 }
 
 // pageEnvironment is what a tool without commands needs of environment.
-var pageEnvironment = object("environment of a Markdown tool", "What is kept secret.",
+var pageEnvironment = NewObject("environment of a Markdown tool", "What is kept secret.",
 	texts("secrets", "S1-172", "Names of parameters, or of variables of the process, whose values are masked.", func(e *Environment, v []Text) {
 		for _, name := range v {
 			e.Secrets = append(e.Secrets, Secret{Name: name})
@@ -112,7 +112,7 @@ func pageParameter() *Object {
 		}
 		fields = append(fields, f)
 	}
-	return object("a parameter of a Markdown tool", "One value the tool takes.", fields...).checked(checkPageParameter)
+	return NewObject("a parameter of a Markdown tool", "One value the tool takes.", fields...).checked(checkPageParameter)
 }
 
 // callFields are the keys that the block of a single tool and a step of a chain share.
@@ -128,7 +128,7 @@ func callFields[T any](retry *Object, of func(*T) *call) []Field {
 func singleBlock(retry *Object) *Object {
 	fields := callFields(retry, func(b *callBlock) *call { return b.calls[0] })
 	fields[0] = fields[0].required()
-	return object("the block of a single tool", "The tool that a single tool uses, and what it is given.", fields...).checked(func(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	return NewObject("the block of a single tool", "The tool that a single tool uses, and what it is given.", fields...).checked(func(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 		checkCall(d, into.(*callBlock).calls[0], n, content)
 	})
 }
@@ -145,5 +145,5 @@ func chainStep(retry *Object) *Object {
 		fields = append(fields, text(key, "S0-061", "JavaScript that makes the step's output of output, that of the tool.", func(c *call, v Text) { c.post = &v }))
 	}
 	fields = append(fields, taken(stepObject, func(c *call) *Step { return c.step }, "continue-on-error", "run-condition")...)
-	return object("a step of a chain", "The use of another tool.", fields...).checked(checkCall)
+	return NewObject("a step of a chain", "The use of another tool.", fields...).checked(checkCall)
 }

@@ -78,15 +78,6 @@ func claimsTool(front string) bool {
 	return v != nil && slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(deref(v).Value))
 }
 
-// within reads a part of the source as if there were nothing else.
-func (d *decoder) within(part span, read func()) {
-	whole := d.src
-	d.src, d.repaired, d.repairedText = whole.only(part), nil, nil
-	d.atLine, d.atCol, d.atOffset = 0, 0, 0
-	read()
-	d.src, d.atLine = whole, 0
-}
-
 // checkPage looks at the front matter as a whole.
 func checkPage(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	p := into.(*pageDraft)

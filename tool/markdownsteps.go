@@ -72,7 +72,7 @@ func (d *decoder) roleOf(f *fence) role {
 	default:
 		return unknownRole
 	}
-	code := d.src.code(*f)
+	code := d.src.block(f.body, f.indent)
 	word, at := marker(code.S)
 	known := []string{string(preBlock)[1:], string(postBlock)[1:]}
 	if slices.Contains(known, word) {
@@ -101,7 +101,7 @@ func (d *decoder) onlyShown(found pageBlocks, all []fence) {
 		if !slices.Contains([]string{"", "ts", "typescript", "jsx", "mjs", "node"}, f.language) {
 			continue
 		}
-		code := d.src.code(f)
+		code := d.src.block(f.body, f.indent)
 		word, at := marker(code.S)
 		if r := role("@" + word); (r == preBlock || r == postBlock) && found[r] == nil {
 			d.report(Diagnostic{Code: "unknown-marker", Severity: Warning, Pos: code.At(at), Len: 1 + len(word),
@@ -157,7 +157,7 @@ func (d *decoder) read(f *fence, o *Object, into *callBlock) {
 // assemble makes the steps: preprocess, those that use tools, postprocess.
 func (d *decoder) assemble(p *pageDraft, found pageBlocks, calls []*call) {
 	if f := found[preBlock]; f != nil {
-		s := scriptStep(stepPre, RolePre, d.src.code(*f))
+		s := scriptStep(stepPre, RolePre, d.src.block(f.body, f.indent))
 		s.vars("input", "{{input}}")
 		p.Steps = append(p.Steps, s)
 	}
@@ -167,7 +167,7 @@ func (d *decoder) assemble(p *pageDraft, found pageBlocks, calls []*call) {
 		p.Steps, last = append(p.Steps, s), s.Name
 	}
 	if f := found[postBlock]; f != nil {
-		s := scriptStep(stepPost, RolePost, d.src.code(*f))
+		s := scriptStep(stepPost, RolePost, d.src.block(f.body, f.indent))
 		s.Previous = last
 		s.output(last != "")
 		p.Steps = append(p.Steps, s)

@@ -122,8 +122,8 @@ func asText(v Value) Value {
 	if v.Text != nil || v.Scalar == nil {
 		return v
 	}
-	t := Plain(v.written)
-	return Value{Scalar: v.written, Text: &t}
+	t := Plain(v.Written())
+	return Value{Scalar: v.Written(), Text: &t}
 }
 
 // asData keeps what a value was written as: 0755, which is no number in JSON, becomes
@@ -134,7 +134,7 @@ func asData(v Value, typed bool) Value {
 		return eachOf(v, func(v Value) Value { return asData(v, typed) })
 	case v.Map != nil:
 		return eachEntry(v, func(e Entry) Value { return asData(e.Value, typed) })
-	case !typed && !json.Valid([]byte(v.written)):
+	case !typed && !json.Valid([]byte(v.Written())):
 		return asText(v)
 	}
 	return v
@@ -185,8 +185,8 @@ func jsonLiteral(v Value) string {
 	case bool:
 		return strconv.FormatBool(s)
 	case int64, float64:
-		if json.Valid([]byte(v.written)) {
-			return v.written
+		if json.Valid([]byte(v.Written())) {
+			return v.Written()
 		}
 		n, _ := json.Marshal(s) // finite: the decoder has seen to that
 		return string(n)

@@ -113,7 +113,7 @@ func (d *decoder) fits(p *Parameter, v *Value, part string) {
 	switch p.Type {
 	case "string":
 		if ok = scalar && v.Scalar != nil; ok && v.Text == nil {
-			v.Scalar, v.Text = v.written, &Text{S: v.written, Pos: v.Pos}
+			v.Scalar, v.Text = v.Written(), &Text{S: v.Written(), Pos: v.Pos}
 		}
 	case "number":
 		switch v.Scalar.(type) {
@@ -156,7 +156,7 @@ func (v Value) describe() string {
 	case v.Scalar == nil:
 		return "nothing"
 	}
-	return printable(v.written)
+	return printable(v.Written())
 }
 
 // keeps warns of a default or example that the parameter's own rules refuse

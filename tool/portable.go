@@ -37,14 +37,8 @@ func Portable(def *Definition, name string) ([]byte, error) {
 	if json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		return fromJSON(def, name)
 	}
-	root, err := parseOne(text)
-	if err != nil {
-		if root = d.repair(); root == nil {
-			return def.Source, nil
-		}
-		text = d.repairedText
-	}
-	if root.Kind != yaml.MappingNode {
+	root, text := d.parsed()
+	if root == nil || root.Kind != yaml.MappingNode {
 		return def.Source, nil
 	}
 	return renamed(def, text, withName(newSource(def.File, text), root, "name", name), name)

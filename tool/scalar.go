@@ -52,23 +52,19 @@ func (d *decoder) warnNumber(n *yaml.Node) {
 
 // textOf is a scalar with the place of its first character.
 func (d *decoder) textOf(n *yaml.Node) Text {
-	t := Text{S: n.Value, Pos: d.start(n), src: d.src}
+	form := plainForm
 	switch {
 	case d.repaired[n.Line]: // the file itself has the bare value
 	case n.Style&yaml.SingleQuotedStyle != 0:
-		t.form = singleForm
-		t.Pos.Col++
+		form = singleForm
 	case n.Style&yaml.DoubleQuotedStyle != 0:
-		t.form = doubleForm
-		t.Pos.Col++
+		form = doubleForm
 	case n.Style&yaml.LiteralStyle != 0:
-		t.form = literalForm
-		d.blockStart(&t)
+		form = literalForm
 	case n.Style&yaml.FoldedStyle != 0:
-		t.form = foldedForm
-		d.blockStart(&t)
+		form = foldedForm
 	}
-	return t
+	return d.src.scalar(n.Value, d.start(n), form)
 }
 
 // start is where a scalar stands, past its anchor and tag.
@@ -120,22 +116,6 @@ func (d *decoder) offset(line, col int) int {
 	}
 	d.atLine, d.atCol = line, col
 	return d.atOffset
-}
-
-// blockStart finds the indentation and the first character of a block scalar.
-// The node tells neither: both follow from the first line with content, which
-// has the same blanks in the file and in the text but for the indentation.
-func (d *decoder) blockStart(t *Text) {
-	blanks := func(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
-	header := t.Pos.Line
-	leading := len(t.S) - len(strings.TrimLeft(t.S, "\n"))
-	first := string(d.src.line(header + 1 + leading))
-	if strings.TrimSpace(first) != "" {
-		t.indent = max(0, blanks(first)-blanks(t.S[leading:]))
-	}
-	if header < len(d.src.lines) {
-		t.Pos.Line, t.Pos.Col = header+1, 1+min(t.indent, blanks(string(d.src.line(header+1))))
-	}
 }
 
 func (d *decoder) boolean(n *yaml.Node) (bool, bool) {

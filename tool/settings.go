@@ -27,19 +27,6 @@ type Setting struct {
 // Path is the keys in one word, as in history.keep.
 func (s Setting) Path() string { return strings.Join(s.Keys, ".") }
 
-// NewObject describes a mapping of a settings file. Of the fields only the data count:
-// Key, Kind, Enum, Default, Doc, Of, Min and Max. The kinds are text, texts, choice,
-// boolean, integer, duration, size, text map, object and object map.
-func NewObject(name, doc string, fields ...Field) *Object { return object(name, doc, fields...) }
-
-// Open lets keys stand in the object that it does not know: they are somebody else's.
-// It is for files that are shared with other programs.
-func (o *Object) Open() *Object {
-	open := *o
-	open.open = true
-	return &open
-}
-
 // DecodeSettings reads a settings file, whose keys are those of o, and tells everything
 // that is wrong with it, sorted by place. What could be read is given also where there
 // are errors. An empty file has no settings.

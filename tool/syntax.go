@@ -115,6 +115,16 @@ func (d *decoder) repair() *yaml.Node {
 	return root
 }
 
+// parsed is the document and the text that it was read from, in which values of commands
+// may have been quoted; nil where the text is not YAML. It reports nothing else.
+func (d *decoder) parsed() (root *yaml.Node, text []byte) {
+	root, err := parseOne(d.src.text)
+	if err == nil {
+		return root, d.src.text
+	}
+	return d.repair(), d.repairedText
+}
+
 // quoteValues is the text of s with each trap's value in single quotes. Lines
 // keep their numbers; the decoder knows that columns of these moved.
 func quoteValues(s *source, traps []trap) []byte {

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -89,6 +90,35 @@ func (s *source) locate(t Text, off int) Pos {
 		}
 	}
 	return Pos{File: t.Pos.File, Line: w.line, Col: w.col}
+}
+
+// scalar is a scalar of the source: what the parser reads, where it stands and how it is
+// written.
+func (s *source) scalar(value string, at Pos, f form) Text {
+	t := Text{S: value, Pos: at, src: s, form: f}
+	switch f {
+	case singleForm, doubleForm:
+		t.Pos.Col++
+	case literalForm, foldedForm:
+		t.blockStart()
+	}
+	return t
+}
+
+// blockStart finds the indentation and the first character of a block scalar.
+// The parser tells neither: both follow from the first line with content, which
+// has the same blanks in the file and in the text but for the indentation.
+func (t *Text) blockStart() {
+	blanks := func(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
+	header := t.Pos.Line
+	leading := len(t.S) - len(strings.TrimLeft(t.S, "\n"))
+	first := string(t.src.line(header + 1 + leading))
+	if strings.TrimSpace(first) != "" {
+		t.indent = max(0, blanks(first)-blanks(t.S[leading:]))
+	}
+	if header < len(t.src.lines) {
+		t.Pos.Line, t.Pos.Col = header+1, 1+min(t.indent, blanks(string(t.src.line(header+1))))
+	}
 }
 
 // walker is a place in the file and the place in the content that belongs to it.

@@ -94,8 +94,8 @@ func literalNode(v Value) *yaml.Node {
 	case float64:
 		n.Tag, n.Value = "!!float", strconv.FormatFloat(s, 'g', -1, 64)
 	}
-	if v.Scalar != nil && v.written != "" {
-		n.Value = v.written
+	if v.Scalar != nil && v.Written() != "" {
+		n.Value = v.Written()
 	}
 	return n
 }
