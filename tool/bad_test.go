@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -57,7 +59,7 @@ func readFile(t testing.TB, name string) []byte {
 // a message, a code, and for errors a way out.
 func checkPlaces(t testing.TB, src []byte, found Diagnostics) {
 	t.Helper()
-	lines := len(newSource("", src).lines)
+	lines := len(diagnostic.NewSource("", src).Lines)
 	for _, d := range found {
 		if d.Pos.Line < 1 || d.Pos.Line > lines || d.Pos.Col < 1 {
 			t.Errorf("place outside the file of %d lines: %v", lines, d)
@@ -72,8 +74,8 @@ func checkPlaces(t testing.TB, src []byte, found Diagnostics) {
 }
 
 func TestDiagnosticsAsError(t *testing.T) {
-	warning := Diagnostic{Code: "w", Severity: Warning, Pos: Pos{"f.yaml", 2, 1}, Message: "second"}
-	wrong := Diagnostic{Code: "e", Severity: Error, Pos: Pos{"f.yaml", 1, 3}, Message: "first", Hint: "fix it"}
+	warning := Diagnostic{Code: "w", Severity: Warning, Pos: Pos{File: "f.yaml", Line: 2, Col: 1}, Message: "second"}
+	wrong := Diagnostic{Code: "e", Severity: Error, Pos: Pos{File: "f.yaml", Line: 1, Col: 3}, Message: "first", Hint: "fix it"}
 	if err := (Diagnostics{warning}).Err(); err != nil {
 		t.Errorf("warnings are an error: %v", err)
 	}
@@ -88,16 +90,16 @@ func TestDiagnosticsAsError(t *testing.T) {
 func TestCapKeepsErrors(t *testing.T) {
 	var all Diagnostics
 	for i := range 3 * MaxDiagnostics {
-		all = append(all, Diagnostic{Code: "w", Severity: Warning, Pos: Pos{"f", i + 1, 1}})
+		all = append(all, Diagnostic{Code: "w", Severity: Warning, Pos: Pos{File: "f", Line: i + 1, Col: 1}})
 	}
-	all = append(all, Diagnostic{Code: "e", Severity: Error, Pos: Pos{"f", 1000, 1}}).Sorted()
+	all = append(all, Diagnostic{Code: "e", Severity: Error, Pos: Pos{File: "f", Line: 1000, Col: 1}}).Sorted()
 	if len(all) != MaxDiagnostics || all.Err() == nil || all[len(all)-1].Code != "e" {
 		t.Errorf("%d diagnostics, error: %v", len(all), all.Err())
 	}
 }
 
 func TestMarshalDocument(t *testing.T) {
-	doc, err := Diagnostics{{Code: "unknown-key", Severity: Error, Pos: Pos{"a.yaml", 3, 5}, Path: "tags", Message: "m"}}.MarshalDocument()
+	doc, err := Diagnostics{{Code: "unknown-key", Severity: Error, Pos: Pos{File: "a.yaml", Line: 3, Col: 5}, Path: "tags", Message: "m"}}.MarshalDocument()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +115,7 @@ func TestMarshalDocument(t *testing.T) {
 
 func TestRenderColor(t *testing.T) {
 	var b bytes.Buffer
-	Render(&b, Diagnostics{{Code: "c", Severity: Error, Pos: Pos{"f", 1, 1}, Message: "m\x1b[2J"}}, nil, Style{Color: true})
+	Render(&b, Diagnostics{{Code: "c", Severity: Error, Pos: Pos{File: "f", Line: 1, Col: 1}, Message: "m\x1b[2J"}}, nil, Style{Color: true})
 	if got := b.String(); !strings.HasPrefix(got, "\x1b[1;31merror[c]\x1b[0m") || strings.Contains(got, "\x1b[2J") {
 		t.Errorf("got %q", got)
 	}
@@ -123,7 +125,7 @@ func TestRenderColor(t *testing.T) {
 func TestRenderLongLine(t *testing.T) {
 	src := []byte(strings.Repeat("x", 1<<20) + "HERE" + strings.Repeat("y", 1<<20))
 	var b bytes.Buffer
-	Render(&b, Diagnostics{{Code: "c", Severity: Error, Pos: Pos{"f", 1, 1<<20 + 1}, Len: 4, Message: "m"}}, func(string) []byte { return src }, Style{})
+	Render(&b, Diagnostics{{Code: "c", Severity: Error, Pos: Pos{File: "f", Line: 1, Col: 1<<20 + 1}, Len: 4, Message: "m"}}, func(string) []byte { return src }, Style{})
 	lines := strings.Split(b.String(), "\n")
 	at, caret := strings.Index(lines[3], "HERE"), strings.Index(lines[4], "^^^^")
 	if b.Len() > 1000 || at < 0 || len([]rune(lines[3][:at])) != len([]rune(lines[4][:caret])) {

@@ -5,50 +5,53 @@ import (
 	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // checkForEach looks at a for-each as a whole.
-func checkForEach(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+func checkForEach(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	l := into.(*Loop)
-	l.Pos = d.pos(n)
-	items := valueOf(content, "items")
+	l.Pos = d.Pos(n)
+	items := keytable.ValueOf(content, "items")
 	switch {
 	case items == nil:
-		d.fail(n, "no-items", "for-each does not say over what", "add 'items:' with a list, or with a reference such as \"{FILES}\"")
+		d.Fail(n, "no-items", "for-each does not say over what", "add 'items:' with a list, or with a reference such as \"{FILES}\"")
 	case l.Items == nil: // told where it was read
 	case l.Items.Map != nil:
-		d.wrongType(deref(items), "a list")
+		d.WrongType(keytable.Deref(items), "a list")
 	case l.Items.List == nil && l.Items.Text == nil:
-		d.fail(items, "wrong-type", "expected a list, found "+describe(deref(items)), "write [a, b], a reference to a list in quotes, or an expression such as 1..5")
+		d.Fail(items, "wrong-type", "expected a list, found "+keytable.Describe(keytable.Deref(items)), "write [a, b], a reference to a list in quotes, or an expression such as 1..5")
 	}
 }
 
 // checkMatrix looks at a matrix as a whole.
-func checkMatrix(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+func checkMatrix(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	l := into.(*Loop)
-	l.Pos = d.pos(n)
+	l.Pos = d.Pos(n)
 	if len(l.Axes) == 0 && len(l.Include) == 0 {
-		d.fail(n, "no-items", "matrix has no values", "add names with lists of values: os: [linux, macos]")
+		d.Fail(n, "no-items", "matrix has no values", "add names with lists of values: os: [linux, macos]")
 	}
 	for _, a := range l.Axes {
 		switch {
 		case !parameterName().MatchString(a.Key):
-			d.reportAt(a.Pos, Error, "bad-name", printable(a.Key), fmt.Sprintf("%s cannot be a name in a matrix", quote(a.Key)), "use letters, digits, '_' and '-', beginning with a letter or '_'")
+			reportAt(d, a.Pos, Error, "bad-name", diagnostic.Printable(a.Key), fmt.Sprintf("%s cannot be a name in a matrix", diagnostic.Quote(a.Key)), "use letters, digits, '_' and '-', beginning with a letter or '_'")
 		case a.Value.List == nil && a.Value.Text == nil:
-			d.reportAt(a.Value.Pos, Error, "wrong-type", printable(a.Key), fmt.Sprintf("%s needs a list of values", quote(a.Key)), "write "+a.Key+": [a, b], or a reference to a list in quotes")
+			reportAt(d, a.Value.Pos, Error, "wrong-type", diagnostic.Printable(a.Key), fmt.Sprintf("%s needs a list of values", diagnostic.Quote(a.Key)), "write "+a.Key+": [a, b], or a reference to a list in quotes")
 		}
 	}
 	for key, list := range map[string][]Value{"include": l.Include, "exclude": l.Exclude} {
 		for i, v := range list {
 			part := fmt.Sprintf("%s[%d]", key, i)
 			if v.Map == nil {
-				d.reportAt(v.Pos, Error, "wrong-type", part, "a combination is a mapping of names to values", "write {os: linux, arch: arm64}")
+				reportAt(d, v.Pos, Error, "wrong-type", part, "a combination is a mapping of names to values", "write {os: linux, arch: arm64}")
 				continue
 			}
 			for _, e := range v.Map {
 				known := slices.ContainsFunc(l.Axes, func(a Entry) bool { return a.Key == e.Key })
 				if key == "exclude" && !known {
-					d.reportAt(e.Pos, Error, "unknown-key", part+"."+printable(e.Key), fmt.Sprintf("the matrix has no values called %s", quote(e.Key)), orList("", "names: ", keysOf(l.Axes)))
+					reportAt(d, e.Pos, Error, "unknown-key", part+"."+diagnostic.Printable(e.Key), fmt.Sprintf("the matrix has no values called %s", diagnostic.Quote(e.Key)), orList("", "names: ", keysOf(l.Axes)))
 				}
 			}
 		}
@@ -64,12 +67,12 @@ func keysOf(list []Entry) []string {
 }
 
 // loops looks at what a step says of loops and groups.
-func (d *decoder) loops(s *Step, content []*yaml.Node) {
-	if keyOf(content, "for-each") != nil && keyOf(content, "matrix") != nil {
-		d.failKey(keyOf(content, "matrix"), "two-loops", "a step loops over one thing: for-each and matrix are both given", "keep one of the two, or put one on a step of a group")
+func loops(d *keytable.Decoder, s *Step, content []*yaml.Node) {
+	if keytable.KeyOf(content, "for-each") != nil && keytable.KeyOf(content, "matrix") != nil {
+		d.FailKey(keytable.KeyOf(content, "matrix"), "two-loops", "a step loops over one thing: for-each and matrix are both given", "keep one of the two, or put one on a step of a group")
 	}
-	if steps := valueOf(content, "steps"); steps != nil && deref(steps).Kind == yaml.SequenceNode && len(deref(steps).Content) == 0 {
-		d.fail(steps, "no-steps", "the group of steps is empty", "add a step: - name: ... with a command such as bash:")
+	if steps := keytable.ValueOf(content, "steps"); steps != nil && keytable.Deref(steps).Kind == yaml.SequenceNode && len(keytable.Deref(steps).Content) == 0 {
+		d.Fail(steps, "no-steps", "the group of steps is empty", "add a step: - name: ... with a command such as bash:")
 	}
 }
 
@@ -124,13 +127,13 @@ func (h *Handlers) each(visit func(key string, steps []*Step)) {
 }
 
 // handlers reports handlers of handlers, which would never be over.
-func (d *decoder) handlers(t *draft, lists []stepList) {
+func handlers(d *keytable.Decoder, t *draft, lists []stepList) {
 	refuse := func(key string, steps []*Step) {
 		for _, s := range steps {
 			s.Handlers.each(func(inner string, list []*Step) {
 				if len(list) > 0 {
-					d.report(Diagnostic{Code: "handler-of-handler", Severity: Error, Pos: list[0].Pos, Len: max(1, len(list[0].Name)), Path: key,
-						Message: fmt.Sprintf("step %s is a handler itself (%s) and can have no %s", quote(s.Name), key, inner), Hint: "put the steps after it in the same list"})
+					d.Report(Diagnostic{Code: "handler-of-handler", Severity: Error, Pos: list[0].Pos, Len: max(1, len(list[0].Name)), Path: key,
+						Message: fmt.Sprintf("step %s is a handler itself (%s) and can have no %s", diagnostic.Quote(s.Name), key, inner), Hint: "put the steps after it in the same list"})
 				}
 			})
 		}
@@ -146,7 +149,7 @@ func (d *decoder) handlers(t *draft, lists []stepList) {
 }
 
 // itemNames reports names of items that stand for something else already.
-func (d *decoder) itemNames(t *draft, lists []stepList, steps map[string]*Step) {
+func itemNames(d *keytable.Decoder, t *draft, lists []stepList, steps map[string]*Step) {
 	for _, l := range lists {
 		for i, s := range l.steps {
 			if s.Loop == nil || s.Loop.As == nil || s.Loop.As.S == "item" {
@@ -156,15 +159,15 @@ func (d *decoder) itemNames(t *draft, lists []stepList, steps map[string]*Step) 
 			one := Diagnostic{Severity: Error, Pos: as.Pos, Len: max(1, len([]rune(as.S))), Path: fmt.Sprintf("%s[%d].for-each.as", l.path, i)}
 			switch {
 			case !parameterName().MatchString(as.S):
-				one.Code, one.Message, one.Hint = "bad-name", fmt.Sprintf("%s cannot be the name of an item", quote(as.S)), "use letters, digits, '_' and '-', beginning with a letter or '_'"
+				one.Code, one.Message, one.Hint = "bad-name", fmt.Sprintf("%s cannot be the name of an item", diagnostic.Quote(as.S)), "use letters, digits, '_' and '-', beginning with a letter or '_'"
 			case slices.Contains(reserved, as.S), slices.Contains(predefined, as.S):
-				one.Code, one.Message, one.Hint = "reserved-name", fmt.Sprintf("%s cannot be the name of an item: it stands for something else", quote(as.S)), "choose another name"
+				one.Code, one.Message, one.Hint = "reserved-name", fmt.Sprintf("%s cannot be the name of an item: it stands for something else", diagnostic.Quote(as.S)), "choose another name"
 			case steps[as.S] != nil, slices.ContainsFunc(t.Parameters, func(p *Parameter) bool { return p.Name == as.S }):
-				one.Code, one.Message, one.Hint = "name-taken", fmt.Sprintf("%s is the name of a step or a parameter", quote(as.S)), "choose another name: a reference could mean either"
+				one.Code, one.Message, one.Hint = "name-taken", fmt.Sprintf("%s is the name of a step or a parameter", diagnostic.Quote(as.S)), "choose another name: a reference could mean either"
 			default:
 				continue
 			}
-			d.report(one)
+			d.Report(one)
 		}
 	}
 }

@@ -15,7 +15,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/flowrun/flowrun/internal/diagnostic"
 	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/keytable"
 	"github.com/flowrun/flowrun/internal/ownership"
 )
 
@@ -275,9 +277,9 @@ func (e *NotFoundError) Error() string {
 	if e.Scope != "" {
 		where = " in the scope " + string(e.Scope)
 	}
-	message := fmt.Sprintf("cannot find the tool %s%s: looked in %s", quote(e.Name), where, strings.Join(e.Searched, ", "))
+	message := fmt.Sprintf("cannot find the tool %s%s: looked in %s", diagnostic.Quote(e.Name), where, strings.Join(e.Searched, ", "))
 	if len(e.Near) > 0 {
-		message += "; " + ask(e.Near)
+		message += "; " + diagnostic.Ask(e.Near)
 	}
 	if e.Note != "" {
 		message += "; " + e.Note
@@ -345,7 +347,7 @@ func (l *Library) inProject(places []folder, name string) (*Definition, Diagnost
 		if project := ProjectOf(f.path); l.trusted == nil || !l.trusted(project) {
 			if l.find(f.path, name) != "" {
 				return nil, nil, &NotFoundError{Name: name, Searched: []string{f.path}, Note: fmt.Sprintf(
-					"the project %s has one, which tools outside of it find only if the project is trusted", quote(project))}
+					"the project %s has one, which tools outside of it find only if the project is trusted", diagnostic.Quote(project))}
 			}
 			continue
 		}
@@ -513,7 +515,7 @@ func mayHold(src []byte, name string) bool {
 
 // inName says whether a character may stand in a name.
 func inName(r rune) bool {
-	return r < utf8.RuneSelf && (isNameByte(byte(r)) || r == '.')
+	return r < utf8.RuneSelf && (keytable.IsNameByte(byte(r)) || r == '.')
 }
 
 // guards says whether names are looked up in a folder without anybody having named it:
@@ -683,7 +685,7 @@ func readError(path string, err error) error {
 	if errors.As(err, &inner) {
 		err = inner.Err
 	}
-	return fmt.Errorf("cannot read the definition %s: %w", quote(path), err)
+	return fmt.Errorf("cannot read the definition %s: %w", diagnostic.Quote(path), err)
 }
 
 type notRegularError struct{ mode fs.FileMode }
@@ -702,4 +704,24 @@ func (e *notRegularError) Error() string {
 		what = "a socket"
 	}
 	return "it is " + what + ", not a regular file"
+}
+
+// ToolsProject is the project of a folder that has tools in .cycod and no folder
+// .flowrun; "" where there is none. The tools in .cycod of the home are the user's.
+func ToolsProject(dir, home string) string {
+	tools := nearest(dir, filepath.Join(".cycod", "tools"))
+	if tools == "" || tools == filepath.Join(home, ".cycod", "tools") {
+		return ""
+	}
+	return ProjectOf(tools)
+}
+
+// ProjectRoot is the nearest folder from dir upwards that holds a folder .flowrun, not
+// beyond the root of a repository; "" where there is none. One that others may write is
+// passed over.
+func ProjectRoot(dir string) string {
+	if found := nearest(dir, ".flowrun"); found != "" {
+		return filepath.Dir(found)
+	}
+	return ""
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // Listed is one definition a Library knows, for listings.
@@ -36,7 +38,7 @@ type Listed struct {
 // Broken is why the tool cannot run, on one line with its place: the first error in
 // its file. It is empty where there is none.
 func (e Listed) Broken() string {
-	if i := slices.IndexFunc(e.Diagnostics, isError); i >= 0 {
+	if i := slices.IndexFunc(e.Diagnostics, diagnostic.IsError); i >= 0 {
 		return e.Diagnostics[i].String()
 	}
 	return ""
@@ -156,6 +158,6 @@ func listed(def *Definition, found Diagnostics) Listed {
 
 // unreadable is what is known of a file that cannot be opened.
 func unreadable(file string, err error) Listed {
-	return Listed{Name: stem(file), Path: file, Diagnostics: Diagnostics{{Code: "unreadable", Severity: Error, Pos: Pos{file, 1, 1},
+	return Listed{Name: stem(file), Path: file, Diagnostics: Diagnostics{{Code: "unreadable", Severity: Error, Pos: Pos{File: file, Line: 1, Col: 1},
 		Message: err.Error(), Hint: "make the file readable, or remove it"}}}
 }

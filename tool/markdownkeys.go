@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // The keys of Markdown tools, in the form of keys.go: front matter, the block of a single
@@ -11,23 +13,23 @@ import (
 
 // MarkdownKeys are the objects that a Markdown tool is written with: its front matter, the
 // block of a single tool and that of a chain. They are not to be changed.
-func MarkdownKeys() []*Object {
+func MarkdownKeys() []*keytable.Object {
 	t := pageTable()
-	return []*Object{t.front, t.single, t.chain}
+	return []*keytable.Object{t.front, t.single, t.chain}
 }
 
 // pageTable is made when the first Markdown tool is read.
-var pageTable = sync.OnceValue(func() (t struct{ front, single, chain *Object }) {
-	retry := NewObject("error-handling of a Markdown tool", "What is done about a failure.",
+var pageTable = sync.OnceValue(func() (t struct{ front, single, chain *keytable.Object }) {
+	retry := keytable.NewObject("error-handling of a Markdown tool", "What is done about a failure.",
 		taken(errorHandlingObject, func(e *ErrorHandling) *ErrorHandling { return e }, "retry")...) // a fallback is a shell command
 	t.front = frontMatter(retry)
 	t.single = singleBlock(retry)
-	t.chain = NewObject("the block of a chain", "The steps of a chain, one after the other; the first that fails ends it.",
-		list("steps", "S0-060", chainStep(retry), "The steps, in the order they run.", func(b *callBlock, p Pos) *call {
+	t.chain = keytable.NewObject("the block of a chain", "The steps of a chain, one after the other; the first that fails ends it.",
+		keytable.List("steps", "S0-060", chainStep(retry), "The steps, in the order they run.", func(b *callBlock, p Pos) *call {
 			return addPointer(&b.calls, &call{step: &Step{Pos: p}})
-		}).required()).checked(func(d *decoder, _ any, _ *yaml.Node, content []*yaml.Node) {
-		if steps := deref(valueOf(content, "steps")); steps.Kind == yaml.SequenceNode && len(steps.Content) == 0 {
-			d.fail(steps, "no-steps", "the list of steps is empty", "add a step: - tool: with the name of a tool")
+		}).AsRequired()).Checked(func(d *keytable.Decoder, _ any, _ *yaml.Node, content []*yaml.Node) {
+		if steps := keytable.Deref(keytable.ValueOf(content, "steps")); steps.Kind == yaml.SequenceNode && len(steps.Content) == 0 {
+			d.Fail(steps, "no-steps", "the list of steps is empty", "add a step: - tool: with the name of a tool")
 		}
 	})
 	return t
@@ -55,13 +57,13 @@ type call struct {
 
 // taken are keys of another object that are set in a part of T. Their order is that of
 // the other object.
-func taken[T, V any](o *Object, part func(*T) *V, keys ...string) []Field {
-	var all []Field
+func taken[T, V any](o *keytable.Object, part func(*T) *V, keys ...string) []keytable.Field {
+	var all []keytable.Field
 	for _, f := range o.Fields {
 		for _, key := range keys {
 			if f.Key == key {
-				set := f.set
-				f.set = func(d *decoder, into any, n *yaml.Node) { set(d, part(into.(*T)), n) }
+				set := f.Set
+				f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) { set(d, part(into.(*T)), n) }
 				all = append(all, f)
 			}
 		}
@@ -69,13 +71,13 @@ func taken[T, V any](o *Object, part func(*T) *V, keys ...string) []Field {
 	return all
 }
 
-func frontMatter(retry *Object) *Object {
-	fields := []Field{
-		boolean("tool", "S0-010", "Marks the file as a tool: true. A Markdown file without it is none.", func(*pageDraft, bool) {}).required(),
-		text("id", "S0-011", "Name that the tool is called by; name where absent.", func(p *pageDraft, v Text) { p.id = &v }),
-		text("name", "S0-011", "Name of the tool; what people see of it where there is an id.", func(p *pageDraft, v Text) { p.name = &v }),
-		choice("type", "S0-012", []string{"single", "chain"}, "Whether the page has a block with tool: or one with steps:.", func(p *pageDraft, v string) { p.kind = v }).required(),
-		list("parameters", "S0-014", pageParameter(), "What the tool takes.", func(p *pageDraft, at Pos) *parameterDraft {
+func frontMatter(retry *keytable.Object) *keytable.Object {
+	fields := []keytable.Field{
+		keytable.Boolean("tool", "S0-010", "Marks the file as a tool: true. A Markdown file without it is none.", func(*pageDraft, bool) {}).AsRequired(),
+		keytable.Text("id", "S0-011", "Name that the tool is called by; name where absent.", func(p *pageDraft, v Text) { p.id = &v }),
+		keytable.Text("name", "S0-011", "Name of the tool; what people see of it where there is an id.", func(p *pageDraft, v Text) { p.name = &v }),
+		keytable.Choice("type", "S0-012", []string{"single", "chain"}, "Whether the page has a block with tool: or one with steps:.", func(p *pageDraft, v string) { p.kind = v }).AsRequired(),
+		keytable.List("parameters", "S0-014", pageParameter(), "What the tool takes.", func(p *pageDraft, at Pos) *parameterDraft {
 			return &parameterDraft{addPointer(&p.Parameters, &Parameter{Pos: at, Type: "string", Required: true})}
 		}),
 	}
@@ -83,22 +85,22 @@ func frontMatter(retry *Object) *Object {
 		"description", "version", "min-cycod-version", "min-flowrun-version", "changelog", "schedule", "deprecated", "deprecated-message",
 		"timeout", "platforms", "tags", "max-active-runs", "locks", "on-interrupt", "idempotent", "security", "metadata",
 		"function-calling", "notify", "tests")...)
-	fields = append(fields, nested("environment", "S1-172", pageEnvironment, "What is kept secret.", func(p *pageDraft) *Environment { return &p.Environment }))
-	fields = append(fields, nested("error-handling", "S1-078", retry, "Retry of every step without its own.", func(p *pageDraft) *ErrorHandling { return &p.ErrorHandling }))
-	return NewObject("a Markdown tool", "The front matter of a Markdown tool: what stands between the two lines of ---.", fields...).checked(checkPage)
+	fields = append(fields, keytable.Nested("environment", "S1-172", pageEnvironment, "What is kept secret.", func(p *pageDraft) *Environment { return &p.Environment }))
+	fields = append(fields, keytable.Nested("error-handling", "S1-078", retry, "Retry of every step without its own.", func(p *pageDraft) *ErrorHandling { return &p.ErrorHandling }))
+	return keytable.NewObject("a Markdown tool", "The front matter of a Markdown tool: what stands between the two lines of ---.", fields...).Checked(checkPage)
 }
 
 // pageEnvironment is what a tool without commands needs of environment.
-var pageEnvironment = NewObject("environment of a Markdown tool", "What is kept secret.",
-	texts("secrets", "S1-172", "Names of parameters, or of variables of the process, whose values are masked.", func(e *Environment, v []Text) {
+var pageEnvironment = keytable.NewObject("environment of a Markdown tool", "What is kept secret.",
+	keytable.Texts("secrets", "S1-172", "Names of parameters, or of variables of the process, whose values are masked.", func(e *Environment, v []Text) {
 		for _, name := range v {
 			e.Secrets = append(e.Secrets, Secret{Name: name})
 		}
 	}))
 
 // pageParameter is a parameter as an entry of a list, required unless it says otherwise.
-func pageParameter() *Object {
-	fields := []Field{text("name", "S0-015", "Name of the parameter.", func(p *parameterDraft, v Text) { p.Name, p.Pos = v.S, v.Pos }).required()}
+func pageParameter() *keytable.Object {
+	fields := []keytable.Field{keytable.Text("name", "S0-015", "Name of the parameter.", func(p *parameterDraft, v Text) { p.Name, p.Pos = v.S, v.Pos }).AsRequired()}
 	for _, f := range parameterObject.Fields {
 		switch f.Key {
 		case "type":
@@ -112,38 +114,38 @@ func pageParameter() *Object {
 		}
 		fields = append(fields, f)
 	}
-	return NewObject("a parameter of a Markdown tool", "One value the tool takes.", fields...).checked(checkPageParameter)
+	return keytable.NewObject("a parameter of a Markdown tool", "One value the tool takes.", fields...).Checked(checkPageParameter)
 }
 
 // callFields are the keys that the block of a single tool and a step of a chain share.
-func callFields[T any](retry *Object, of func(*T) *call) []Field {
-	fields := []Field{
-		text("tool", "S0-040", "The tool that is used, by name or path.", func(t *T, v Text) { of(t).tool = &v }),
-		value("parameters", "S0-040", "What the tool is given: values, or references to input, preprocess, prev_step and steps.", func(t *T, v Value) { of(t).parameters = v }),
-		nested("error-handling", "S1-037", retry, "Retry.", func(t *T) *ErrorHandling { return &of(t).step.ErrorHandling }),
+func callFields[T any](retry *keytable.Object, of func(*T) *call) []keytable.Field {
+	fields := []keytable.Field{
+		keytable.Text("tool", "S0-040", "The tool that is used, by name or path.", func(t *T, v Text) { of(t).tool = &v }),
+		keytable.AnyValue("parameters", "S0-040", "What the tool is given: values, or references to input, preprocess, prev_step and steps.", func(t *T, v Value) { of(t).parameters = v }),
+		keytable.Nested("error-handling", "S1-037", retry, "Retry.", func(t *T) *ErrorHandling { return &of(t).step.ErrorHandling }),
 	}
 	return append(fields, taken(stepObject, func(t *T) *Step { return of(t).step }, "timeout", "on-interrupt", "idempotent")...)
 }
 
-func singleBlock(retry *Object) *Object {
+func singleBlock(retry *keytable.Object) *keytable.Object {
 	fields := callFields(retry, func(b *callBlock) *call { return b.calls[0] })
-	fields[0] = fields[0].required()
-	return NewObject("the block of a single tool", "The tool that a single tool uses, and what it is given.", fields...).checked(func(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	fields[0] = fields[0].AsRequired()
+	return keytable.NewObject("the block of a single tool", "The tool that a single tool uses, and what it is given.", fields...).Checked(func(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 		checkCall(d, into.(*callBlock).calls[0], n, content)
 	})
 }
 
-func chainStep(retry *Object) *Object {
-	fields := append([]Field{
-		text("id", "S0-060", "Name of the step; name where absent.", func(c *call, v Text) { c.id = &v }),
-		text("name", "S0-060", "Name of the step; the tool that is used as well, where there is no tool.", func(c *call, v Text) { c.name = &v }),
+func chainStep(retry *keytable.Object) *keytable.Object {
+	fields := append([]keytable.Field{
+		keytable.Text("id", "S0-060", "Name of the step; name where absent.", func(c *call, v Text) { c.id = &v }),
+		keytable.Text("name", "S0-060", "Name of the step; the tool that is used as well, where there is no tool.", func(c *call, v Text) { c.name = &v }),
 	}, callFields(retry, func(c *call) *call { return c })...)
 	for _, key := range []string{"pre_processing", "pre-processing"} {
-		fields = append(fields, text(key, "S0-062", "JavaScript that makes the tool's parameters of input, the parameters of the step.", func(c *call, v Text) { c.pre = &v }))
+		fields = append(fields, keytable.Text(key, "S0-062", "JavaScript that makes the tool's parameters of input, the parameters of the step.", func(c *call, v Text) { c.pre = &v }))
 	}
 	for _, key := range []string{"post_processing", "post-processing"} {
-		fields = append(fields, text(key, "S0-061", "JavaScript that makes the step's output of output, that of the tool.", func(c *call, v Text) { c.post = &v }))
+		fields = append(fields, keytable.Text(key, "S0-061", "JavaScript that makes the step's output of output, that of the tool.", func(c *call, v Text) { c.post = &v }))
 	}
 	fields = append(fields, taken(stepObject, func(c *call) *Step { return c.step }, "continue-on-error", "run-condition")...)
-	return NewObject("a step of a chain", "The use of another tool.", fields...).checked(checkCall)
+	return keytable.NewObject("a step of a chain", "The use of another tool.", fields...).Checked(checkCall)
 }

@@ -8,78 +8,78 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // isPage says whether a file is Markdown by its name.
 func isPage(file string) bool { return strings.EqualFold(filepath.Ext(file), ".md") }
-
-// literalTag before a text of a Markdown tool says that it holds no references (S0-041).
-const literalTag = "!literal"
 
 // isNoTool says whether a file was found to be Markdown that is no tool (S0-010):
 // listings and lookups by name pass over it.
 func isNoTool(found Diagnostics) bool { return len(found) == 1 && found[0].Code == "not-a-tool" }
 
 // page reads a Markdown tool: its front matter, then its blocks.
-func (d *decoder) page(def *draft) {
+func readPage(d *keytable.Decoder, def *draft) {
 	def.Format = Markdown
-	p := pageOf(d.src)
-	if why, hint := d.noTool(p); why != "" {
-		d.report(Diagnostic{Code: "not-a-tool", Severity: Error, Pos: Pos{d.src.file, 1, 1}, Message: "this Markdown file is no tool: " + why, Hint: hint})
+	p := pageOf(d.Src)
+	if why, hint := noTool(d, p); why != "" {
+		d.Report(Diagnostic{Code: "not-a-tool", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1}, Message: "this Markdown file is no tool: " + why, Hint: hint})
 		return
 	}
-	if problem, bad := d.src.problem(); bad {
-		d.report(problem)
+	if problem, bad := d.Src.Problem(); bad {
+		d.Report(problem)
 		return
 	}
-	if len(d.src.text) > maxPage {
-		d.report(Diagnostic{Code: "file-too-large", Severity: Error, Pos: Pos{d.src.file, 1, 1},
+	if len(d.Src.Text) > maxPage {
+		d.Report(Diagnostic{Code: "file-too-large", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1},
 			Message: fmt.Sprintf("cannot read the definition: a Markdown tool may have %d KiB", maxPage>>10), Hint: "move long scripts or data into tools or files of their own"})
 		return
 	}
 	if !p.ends {
-		d.report(Diagnostic{Code: "unclosed-front-matter", Severity: Error, Pos: d.src.pos(p.front.from), Len: 1,
+		d.Report(Diagnostic{Code: "unclosed-front-matter", Severity: Error, Pos: d.Src.Pos(p.front.From), Len: 1,
 			Message: "the front matter has no end", Hint: "write a line of --- behind its last line"})
 		return
 	}
 	top := &pageDraft{draft: def}
-	d.within(p.front, func() {
-		if root := d.parse(); root != nil && d.shape(root) {
-			d.root, def.Pos = pageTable().front, d.pos(root)
-			d.object(d.root, top, root)
+	d.Within(p.front, func() {
+		if root := d.Parse(); root != nil && d.Shape(root) {
+			d.Root, def.Pos = pageTable().front, d.Pos(root)
+			d.Object(d.Root, top, root)
 		}
 	})
-	d.blocks(top, fences(d.src, p.body))
+	readBlocks(d, top, fences(d.Src, p.body))
 }
 
 // noTool is why a Markdown file is no tool, "" where it says that it is one. One that
 // says so and cannot be read further is a tool with errors.
-func (d *decoder) noTool(p page) (why, hint string) {
+func noTool(d *keytable.Decoder, p page) (why, hint string) {
 	const begin = "a tool begins with ---, tool: true, its name and type, and --- again"
 	switch {
 	case !p.hasFront:
 		return "it does not begin with front matter", begin
-	case !claimsTool(d.src.between(p.front)):
+	case !claimsTool(d.Src.Between(p.front)):
 		return "its front matter does not say tool: true", "write tool: true into it"
 	}
 	return "", ""
 }
 
-var toolLine = pattern(`(?mi)^["']?tool["']?[ \t]*:[ \t]*["']?(true|yes|on)\b`)
+var toolLine = diagnostic.Pattern(`(?mi)^["']?tool["']?[ \t]*:[ \t]*["']?(true|yes|on)\b`)
 
 // claimsTool says whether front matter says that the file is a tool, be it in a way that
 // is then told to be wrong.
 func claimsTool(front string) bool {
-	root, err := parseOne([]byte(front))
+	root, err := keytable.ParseOne([]byte(front))
 	if err != nil || root.Kind != yaml.MappingNode {
 		return toolLine().MatchString(front)
 	}
-	v := valueOf(root.Content, "tool")
-	return v != nil && slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(deref(v).Value))
+	v := keytable.ValueOf(root.Content, "tool")
+	return v != nil && slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(keytable.Deref(v).Value))
 }
 
 // checkPage looks at the front matter as a whole.
-func checkPage(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	p := into.(*pageDraft)
 	key := "name"
 	switch {
@@ -91,34 +91,34 @@ func checkPage(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	case p.name != nil:
 		p.Name, p.namePos = p.name.S, p.name.Pos
 	default:
-		d.fail(n, "no-name", "the tool has no name", "add 'name:'")
+		d.Fail(n, "no-name", "the tool has no name", "add 'name:'")
 	}
 	if p.id != nil || p.name != nil {
-		d.toolName(p.draft, n, key, content)
+		checkToolName(d, p.draft, n, key, content)
 	}
-	if valueOf(content, "type") == nil {
-		d.fail(n, "no-type", "the tool does not say what it is", "add 'type: single' for the use of one tool, 'type: chain' for steps")
+	if keytable.ValueOf(content, "type") == nil {
+		d.Fail(n, "no-type", "the tool does not say what it is", "add 'type: single' for the use of one tool, 'type: chain' for steps")
 	}
-	if p.Description == "" && valueOf(content, "description") == nil {
-		d.warn(n, "no-description", "the tool has no description", "add 'description:', which people and models choose the tool by")
+	if p.Description == "" && keytable.ValueOf(content, "description") == nil {
+		d.Warn(n, "no-description", "the tool has no description", "add 'description:', which people and models choose the tool by")
 	}
-	d.versions(p.draft, content)
-	d.timeouts(p.draft, content)
-	d.locks(p.draft, content)
-	d.scheduleNames(p.draft)
+	versions(d, p.draft, content)
+	timeouts(d, p.draft, content)
+	locks(d, p.draft, content)
+	scheduleNames(d, p.draft)
 	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // told where they were read
-	d.parametersOnce(p.Parameters)
+	parametersOnce(d, p.Parameters)
 }
 
 // checkPageParameter looks at an entry of parameters.
-func checkPageParameter(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+func checkPageParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	p := into.(*parameterDraft)
-	if valueOf(content, "name") == nil {
-		d.fail(n, "no-name", "the parameter has no name", "add 'name:'")
+	if keytable.ValueOf(content, "name") == nil {
+		d.Fail(n, "no-name", "the parameter has no name", "add 'name:'")
 		return
 	}
-	if valueOf(content, "type") == nil {
-		d.reportAt(p.Pos, Error, "no-type", "", "the parameter "+quote(p.Name)+" has no type", "add 'type:', one of "+strings.Join(typeNames, ", "))
+	if keytable.ValueOf(content, "type") == nil {
+		reportAt(d, p.Pos, Error, "no-type", "", "the parameter "+diagnostic.Quote(p.Name)+" has no type", "add 'type:', one of "+strings.Join(typeNames, ", "))
 	}
 	checkParameter(d, into, n, content)
 	if p.Default != nil {
@@ -142,12 +142,12 @@ func asLiteral(v Value) Value {
 }
 
 // parametersOnce reports parameters of one name.
-func (d *decoder) parametersOnce(list []*Parameter) {
+func parametersOnce(d *keytable.Decoder, list []*Parameter) {
 	first := map[string]*Parameter{}
 	for i, p := range list {
 		if before := first[p.Name]; before != nil {
-			d.report(Diagnostic{Code: "duplicate-parameter", Severity: Error, Pos: p.Pos, Len: len([]rune(p.Name)), Path: fmt.Sprintf("parameters[%d].name", i),
-				Message: fmt.Sprintf("the parameter %s is given twice: on line %d and on line %d", quote(p.Name), before.Pos.Line, p.Pos.Line),
+			d.Report(Diagnostic{Code: "duplicate-parameter", Severity: Error, Pos: p.Pos, Len: len([]rune(p.Name)), Path: fmt.Sprintf("parameters[%d].name", i),
+				Message: fmt.Sprintf("the parameter %s is given twice: on line %d and on line %d", diagnostic.Quote(p.Name), before.Pos.Line, p.Pos.Line),
 				Hint:    "keep one of the two", Related: []Place{{Pos: before.Pos, Len: len([]rune(p.Name)), Message: "first given here"}}})
 			continue
 		}
@@ -156,18 +156,18 @@ func (d *decoder) parametersOnce(list []*Parameter) {
 }
 
 // checkCall looks at the use of a tool as a whole.
-func checkCall(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+func checkCall(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	c := into.(*call)
-	c.at = d.pos(n)
-	if c.tool == nil && c.name == nil && valueOf(content, "tool") == nil && valueOf(content, "name") == nil {
-		d.fail(n, "no-body", "the step does not say which tool it uses", "add 'tool:' with the name of a tool")
+	c.at = d.Pos(n)
+	if c.tool == nil && c.name == nil && keytable.ValueOf(content, "tool") == nil && keytable.ValueOf(content, "name") == nil {
+		d.Fail(n, "no-body", "the step does not say which tool it uses", "add 'tool:' with the name of a tool")
 	}
 	if v := c.parameters; v.Pos.Line > 0 && v.Map == nil && v.Text == nil {
-		d.fail(deref(valueOf(content, "parameters")), "wrong-type", "expected a mapping of names, found "+v.describe(), formHints["a mapping of names"])
+		d.Fail(keytable.Deref(keytable.ValueOf(content, "parameters")), "wrong-type", "expected a mapping of names, found "+v.Describe(), keytable.FormHints["a mapping of names"])
 	}
 	for _, key := range []string{"pre", "post"} {
-		if second := keyOf(content, key+"-processing"); second != nil && keyOf(content, key+"_processing") != nil {
-			d.failKey(second, "two-values", key+"_processing is given twice", "keep one of the two")
+		if second := keytable.KeyOf(content, key+"-processing"); second != nil && keytable.KeyOf(content, key+"_processing") != nil {
+			d.FailKey(second, "two-values", key+"_processing is given twice", "keep one of the two")
 		}
 	}
 }
@@ -184,8 +184,8 @@ const (
 )
 
 var (
-	comments = pattern(`^\s*(?://[^\n]*|/\*(?s:.*?)\*/)`)
-	markers  = pattern(`@([A-Za-z][A-Za-z_-]*)`)
+	comments = diagnostic.Pattern(`^\s*(?://[^\n]*|/\*(?s:.*?)\*/)`)
+	markers  = diagnostic.Pattern(`@([A-Za-z][A-Za-z_-]*)`)
 )
 
 // marker is the first word with an @ in the comments that a script begins with, and its
@@ -206,12 +206,12 @@ func marker(code string) (word string, at int) {
 // blockKeys is which of the keys that make a tool block a YAML text has at its top. Of
 // what cannot be read it is told by the text.
 func blockKeys(text string) role {
-	if root, err := parseOne([]byte(text)); err == nil {
+	if root, err := keytable.ParseOne([]byte(text)); err == nil {
 		switch {
 		case root.Kind != yaml.MappingNode:
-		case valueOf(root.Content, "steps") != nil:
+		case keytable.ValueOf(root.Content, "steps") != nil:
 			return chainRole
-		case valueOf(root.Content, "tool") != nil:
+		case keytable.ValueOf(root.Content, "tool") != nil:
 			return singleRole
 		}
 		return unknownRole

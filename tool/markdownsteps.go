@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // The steps of a Markdown tool are called so. The names are words of flowrun: they stand
@@ -22,17 +25,17 @@ var pageWords = []string{"input", "output", "prev_step", stepPre, stepPost, "dat
 type pageBlocks map[role]*fence
 
 // blocks reads the fenced blocks of a page and makes steps of them.
-func (d *decoder) blocks(p *pageDraft, all []fence) {
+func readBlocks(d *keytable.Decoder, p *pageDraft, all []fence) {
 	found, open := pageBlocks{}, false
 	var first *fence // with tool: or steps:
 	for i := range all {
 		f := &all[i]
 		if !f.closed {
 			open = true
-			d.report(Diagnostic{Code: "unclosed-fence", Severity: Error, Pos: d.src.pos(f.at), Len: len(f.marks),
+			d.Report(Diagnostic{Code: "unclosed-fence", Severity: Error, Pos: d.Src.Pos(f.at), Len: len(f.marks),
 				Message: "the block that begins here has no end", Hint: "write a line of " + f.marks + " behind its last line"})
 		}
-		r := d.roleOf(f)
+		r := roleOf(d, f)
 		before := found[r]
 		if r == singleRole || r == chainRole {
 			before = first
@@ -40,9 +43,9 @@ func (d *decoder) blocks(p *pageDraft, all []fence) {
 		switch {
 		case r == unknownRole:
 		case before != nil:
-			d.report(Diagnostic{Code: "two-blocks", Severity: Error, Pos: d.src.pos(f.at), Len: len(f.marks), Message: fmt.Sprintf("there is a second block with %s", r),
+			d.Report(Diagnostic{Code: "two-blocks", Severity: Error, Pos: d.Src.Pos(f.at), Len: len(f.marks), Message: fmt.Sprintf("there is a second block with %s", r),
 				Hint:    "keep one of the two; what is only shown may stand in a block of another language, as ```text",
-				Related: []Place{{Pos: d.src.pos(before.at), Len: len(before.marks), Message: "the first is here"}}})
+				Related: []Place{{Pos: d.Src.Pos(before.at), Len: len(before.marks), Message: "the first is here"}}})
 		default:
 			found[r] = f
 			if r == singleRole || r == chainRole {
@@ -50,29 +53,29 @@ func (d *decoder) blocks(p *pageDraft, all []fence) {
 			}
 		}
 	}
-	d.onlyShown(found, all)
-	calls := d.calls(p, found, open)
-	d.assemble(p, found, calls)
+	onlyShown(d, found, all)
+	calls := calls(d, p, found, open)
+	assemble(d, p, found, calls)
 	names := map[string]*Step{}
 	if p.kind == "chain" {
 		for _, s := range p.Steps {
 			names[s.Name] = s
 		}
 	}
-	d.parameterNames(p.draft, names)
+	parameterNames(d, p.draft, names)
 }
 
 // roleOf says what a block is for. A script whose marker is nearly one of the two is
 // told; any other is only shown on the page.
-func (d *decoder) roleOf(f *fence) role {
+func roleOf(d *keytable.Decoder, f *fence) role {
 	switch f.language {
 	case "yaml", "yml":
-		return blockKeys(d.src.between(f.body))
+		return blockKeys(d.Src.Between(f.body))
 	case "javascript", "js":
 	default:
 		return unknownRole
 	}
-	code := d.src.block(f.body, f.indent)
+	code := d.Src.Block(f.body, f.indent)
 	word, at := marker(code.S)
 	known := []string{string(preBlock)[1:], string(postBlock)[1:]}
 	if slices.Contains(known, word) {
@@ -86,25 +89,25 @@ func (d *decoder) roleOf(f *fence) role {
 		}
 	}
 	if len(near) > 0 {
-		one := Diagnostic{Code: "unknown-marker", Severity: Error, Pos: code.At(at), Len: 1 + len(word), Message: fmt.Sprintf("unknown marker @%s", printable(word)),
+		one := Diagnostic{Code: "unknown-marker", Severity: Error, Pos: code.At(at), Len: 1 + len(word), Message: fmt.Sprintf("unknown marker @%s", diagnostic.Printable(word)),
 			Hint: fmt.Sprintf("did you mean @%s?", near[0])}
 		one.Fix = code.Rename(at, "@"+word, "@"+near[0])
-		d.report(one)
+		d.Report(one)
 	}
 	return unknownRole
 }
 
 // onlyShown warns of scripts with a marker whose block is not of the language that runs,
 // where the page has no other: they look as if they ran.
-func (d *decoder) onlyShown(found pageBlocks, all []fence) {
+func onlyShown(d *keytable.Decoder, found pageBlocks, all []fence) {
 	for _, f := range all {
 		if !slices.Contains([]string{"", "ts", "typescript", "jsx", "mjs", "node"}, f.language) {
 			continue
 		}
-		code := d.src.block(f.body, f.indent)
+		code := d.Src.Block(f.body, f.indent)
 		word, at := marker(code.S)
 		if r := role("@" + word); (r == preBlock || r == postBlock) && found[r] == nil {
-			d.report(Diagnostic{Code: "unknown-marker", Severity: Warning, Pos: code.At(at), Len: 1 + len(word),
+			d.Report(Diagnostic{Code: "unknown-marker", Severity: Warning, Pos: code.At(at), Len: 1 + len(word),
 				Message: fmt.Sprintf("the script with %s does not run: its block is not JavaScript", r), Hint: "write " + f.marks + "javascript before it"})
 		}
 	}
@@ -112,62 +115,62 @@ func (d *decoder) onlyShown(found pageBlocks, all []fence) {
 
 // calls reads the block with tool: or steps:, and reports one that does not fit the type
 // of the tool. open says that a block without an end may have swallowed it.
-func (d *decoder) calls(p *pageDraft, found pageBlocks, open bool) []*call {
+func calls(d *keytable.Decoder, p *pageDraft, found pageBlocks, open bool) []*call {
 	single, chain := found[singleRole], found[chainRole]
-	at := func(f *fence) Pos { return d.src.pos(f.at) }
+	at := func(f *fence) Pos { return d.Src.Pos(f.at) }
 	switch {
 	case p.kind == "single" && chain != nil:
-		d.report(Diagnostic{Code: "single-with-steps", Severity: Error, Pos: at(chain), Len: len(chain.marks),
+		d.Report(Diagnostic{Code: "single-with-steps", Severity: Error, Pos: at(chain), Len: len(chain.marks),
 			Message: "a tool of type single has no steps", Hint: "write type: chain, or a block with tool: and parameters:"})
 	case p.kind == "chain" && single != nil:
-		d.report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: at(single), Len: len(single.marks),
+		d.Report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: at(single), Len: len(single.marks),
 			Message: "a tool of type chain needs a block with steps:", Hint: "write type: single, or make the block a step: steps:, and below it - tool:"})
 	case p.kind == "chain" && chain == nil && !open:
-		d.report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: p.Pos, Message: "a tool of type chain needs a block with steps:",
+		d.Report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: p.Pos, Message: "a tool of type chain needs a block with steps:",
 			Hint: "add a block ```yaml with steps:, and below it - tool: for each"})
 	case p.kind == "single" && single == nil && !open && found[preBlock] == nil && found[postBlock] == nil:
-		d.report(Diagnostic{Code: "no-body", Severity: Error, Pos: p.Pos, Message: "the tool has nothing to run", Hint: "add a block ```yaml with tool: and parameters:"})
+		d.Report(Diagnostic{Code: "no-body", Severity: Error, Pos: p.Pos, Message: "the tool has nothing to run", Hint: "add a block ```yaml with tool: and parameters:"})
 	case p.kind == "single" && single == nil && !open:
-		d.report(Diagnostic{Code: "no-tool-block", Severity: Warning, Pos: p.Pos, Message: "the tool uses no tool: what pre-processing returns, else the input, is the output of the tool",
+		d.Report(Diagnostic{Code: "no-tool-block", Severity: Warning, Pos: p.Pos, Message: "the tool uses no tool: what pre-processing returns, else the input, is the output of the tool",
 			Hint: "add a block ```yaml with tool: and parameters:, if one is meant"})
 	}
 	b := &callBlock{}
 	switch {
 	case chain != nil:
-		d.read(chain, pageTable().chain, b)
+		readBlock(d, chain, pageTable().chain, b)
 	case single != nil:
 		b.calls = []*call{{step: &Step{}}}
-		d.read(single, pageTable().single, b)
+		readBlock(d, single, pageTable().single, b)
 	}
 	return b.calls
 }
 
 // read reads a block as YAML.
-func (d *decoder) read(f *fence, o *Object, into *callBlock) {
-	d.within(f.body, func() {
-		d.literals = true
-		if root := d.parse(); root != nil && d.shape(root) {
-			d.root = o
-			d.object(o, into, root)
+func readBlock(d *keytable.Decoder, f *fence, o *keytable.Object, into *callBlock) {
+	d.Within(f.body, func() {
+		d.Literals = true
+		if root := d.Parse(); root != nil && d.Shape(root) {
+			d.Root = o
+			d.Object(o, into, root)
 		}
-		d.literals = false
+		d.Literals = false
 	})
 }
 
 // assemble makes the steps: preprocess, those that use tools, postprocess.
-func (d *decoder) assemble(p *pageDraft, found pageBlocks, calls []*call) {
+func assemble(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call) {
 	if f := found[preBlock]; f != nil {
-		s := scriptStep(stepPre, RolePre, d.src.block(f.body, f.indent))
+		s := scriptStep(stepPre, RolePre, d.Src.Block(f.body, f.indent))
 		s.vars("input", "{{input}}")
 		p.Steps = append(p.Steps, s)
 	}
-	names, last := d.callNames(p, calls), ""
+	names, last := callNames(d, p, calls), ""
 	for i, c := range calls {
 		s := c.assemble(names[i], last)
 		p.Steps, last = append(p.Steps, s), s.Name
 	}
 	if f := found[postBlock]; f != nil {
-		s := scriptStep(stepPost, RolePost, d.src.block(f.body, f.indent))
+		s := scriptStep(stepPost, RolePost, d.Src.Block(f.body, f.indent))
 		s.Previous = last
 		s.output(last != "")
 		p.Steps = append(p.Steps, s)
@@ -177,7 +180,7 @@ func (d *decoder) assemble(p *pageDraft, found pageBlocks, calls []*call) {
 // callNames are the names of the steps that use tools. Those that the author did not
 // choose give way to others, with _2 and so on behind them: # (S0-060) is what a second
 // try has in its path.
-func (d *decoder) callNames(p *pageDraft, calls []*call) []string {
+func callNames(d *keytable.Decoder, p *pageDraft, calls []*call) []string {
 	if len(calls) == 1 && calls[0].id == nil && p.kind != "chain" {
 		return []string{stepTool}
 	}
@@ -191,19 +194,19 @@ func (d *decoder) callNames(p *pageDraft, calls []*call) []string {
 		one := Diagnostic{Severity: Error, Pos: c.id.Pos, Len: len([]rune(c.id.S)), Path: fmt.Sprintf("steps[%d].id", i)}
 		switch first := lower[strings.ToLower(c.id.S)]; {
 		case !stepName().MatchString(c.id.S) || len(c.id.S) > 128:
-			one.Code, one.Message = "bad-name", quote(c.id.S)+" cannot be the name of a step"
+			one.Code, one.Message = "bad-name", diagnostic.Quote(c.id.S)+" cannot be the name of a step"
 			one.Hint = "use letters, digits, '_', '.' and '-', beginning with a letter or '_', at most 128 characters"
 		case slices.Contains(pageWords, c.id.S), slices.Contains(reserved, c.id.S):
-			one.Code, one.Message = "reserved-name", quote(c.id.S)+" cannot be the name of a step: it is reserved"
+			one.Code, one.Message = "reserved-name", diagnostic.Quote(c.id.S)+" cannot be the name of a step: it is reserved"
 			one.Hint = "reserved: " + strings.Join(append(slices.Clone(pageWords), reserved...), ", ")
 		case first != nil:
-			one.Code, one.Message = "duplicate-step", fmt.Sprintf("step name %s is given twice: at %s and at %s", quote(c.id.S), first.id.Pos.lineCol(), c.id.Pos.lineCol())
+			one.Code, one.Message = "duplicate-step", fmt.Sprintf("step name %s is given twice: at %s and at %s", diagnostic.Quote(c.id.S), first.id.Pos.LineCol(), c.id.Pos.LineCol())
 			one.Hint, one.Related = "give the step another id", []Place{{Pos: first.id.Pos, Len: len([]rune(first.id.S)), Message: "first given here"}}
 		default:
 			lower[strings.ToLower(c.id.S)] = c
 			continue
 		}
-		d.report(one)
+		d.Report(one)
 	}
 	for i, c := range calls {
 		for n := 1; names[i] == ""; n++ {
@@ -233,7 +236,7 @@ func (c *call) title() string {
 		name = []byte(strings.TrimSuffix(t.S[at+1:], filepath.Ext(t.S)))
 	}
 	for i, b := range name {
-		if !isNameByte(b) && b != '.' {
+		if !keytable.IsNameByte(b) && b != '.' {
 			name[i] = '_'
 		}
 	}

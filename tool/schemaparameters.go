@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // ParametersOf is the properties of a schema as parameters, in the order in which they
@@ -70,13 +72,13 @@ func valueOfJSON(v any) Value {
 		return Value{Map: entries}
 	case json.Number:
 		if n, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
-			return Value{Scalar: n, written: v.String()}
+			return keytable.Scalar(n, v.String())
 		}
 		f, _ := v.Float64()
-		return Value{Scalar: f, written: v.String()}
+		return keytable.Scalar(f, v.String())
 	}
 	if v == nil {
-		return Value{written: "null"}
+		return keytable.Scalar(nil, "null")
 	}
-	return Value{Scalar: v, written: fmt.Sprint(v)}
+	return keytable.Scalar(v, fmt.Sprint(v))
 }

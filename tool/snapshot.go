@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // Source is a definition as it was found: what was asked for, and the bytes that
@@ -69,7 +71,7 @@ func (l *Library) recall(name string, from *Definition) (*Definition, Diagnostic
 		if def := l.given(name, from); def != nil {
 			return def, nil, nil
 		}
-		return nil, nil, fmt.Errorf("cannot find the tool %s: it is not among the definitions that were kept", quote(name))
+		return nil, nil, fmt.Errorf("cannot find the tool %s: it is not among the definitions that were kept", diagnostic.Quote(name))
 	}
 	if src.Scope == ScopeDiscovered {
 		def, err := readProgram(src.Text)

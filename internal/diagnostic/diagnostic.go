@@ -1,4 +1,4 @@
-package tool
+package diagnostic
 
 import (
 	"cmp"
@@ -67,13 +67,13 @@ func (d Diagnostics) Error() string {
 
 // Err is d as an error, or nil where no diagnostic is of severity Error.
 func (d Diagnostics) Err() error {
-	if slices.ContainsFunc(d, isError) {
+	if slices.ContainsFunc(d, IsError) {
 		return d
 	}
 	return nil
 }
 
-func isError(d Diagnostic) bool { return d.Severity == Error }
+func IsError(d Diagnostic) bool { return d.Severity == Error }
 
 // MaxDiagnostics is how many problems of one file are reported at most. What is
 // over it is left out, warnings first.

@@ -1,4 +1,4 @@
-package tool
+package diagnostic
 
 import "encoding/json"
 

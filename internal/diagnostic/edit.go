@@ -1,4 +1,4 @@
-package tool
+package diagnostic
 
 import (
 	"bytes"
@@ -34,24 +34,24 @@ func Apply(text []byte, edits []Edit) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-// edit replaces bytes of the source by other text.
-func (s *source) edit(from, to int, text string) []Edit {
+// Edit replaces bytes of the source by other text.
+func (s *Source) Edit(from, to int, text string) []Edit {
 	return []Edit{{From: from + s.mark, To: to + s.mark, Text: text}}
 }
 
-// rename replaces a word that stands at a place by another; nothing where something
+// Rename replaces a word that stands at a place by another; nothing where something
 // else stands there, as when the word is written with escapes.
-func (s *source) rename(at Pos, old, new string) []Edit {
-	from := s.offset(at.Line, at.Col)
-	if old == "" || !bytes.HasPrefix(s.text[from:], []byte(old)) {
+func (s *Source) Rename(at Pos, old, new string) []Edit {
+	from := s.Offset(at.Line, at.Col)
+	if old == "" || !bytes.HasPrefix(s.Text[from:], []byte(old)) {
 		return nil
 	}
-	return s.edit(from, from+len(old), new)
+	return s.Edit(from, from+len(old), new)
 }
 
-// newline is how the file ends its lines.
-func (s *source) newline() string {
-	if i := bytes.IndexByte(s.text, '\n'); i > 0 && s.text[i-1] == '\r' {
+// Newline is how the file ends its lines.
+func (s *Source) Newline() string {
+	if i := bytes.IndexByte(s.Text, '\n'); i > 0 && s.Text[i-1] == '\r' {
 		return "\r\n"
 	}
 	return "\n"
@@ -64,24 +64,15 @@ func (t Text) Rename(off int, old, new string) []Edit {
 	if t.src == nil || off < 0 || off+len(old) > len(t.S) || t.S[off:off+len(old)] != old {
 		return nil
 	}
-	return t.src.rename(t.At(off), old, new)
-}
-
-// Rename is Text.Rename for a word that stands at a place of the definition's file, such
-// as a key.
-func (d *Definition) Rename(at Pos, old, new string) []Edit {
-	if at.File != d.File || at.Line == 0 || d.Source == nil {
-		return nil
-	}
-	return newSource(d.File, d.Source).rename(at, old, new)
+	return t.src.Rename(t.At(off), old, new)
 }
 
 // Units is a column counted in UTF-16 code units, as editors and SARIF count, for one
 // that counts characters. file is the bytes of the file; without them every character
 // counts as one.
 func (p Pos) Units(file []byte) int {
-	s := newSource(p.File, file)
-	line, units := s.line(p.Line), 1
+	s := NewSource(p.File, file)
+	line, units := s.Line(p.Line), 1
 	for range p.Col - 1 {
 		r, size := utf8.DecodeRune(line)
 		units += max(1, utf16Len(r))
@@ -99,6 +90,6 @@ func utf16Len(r rune) int {
 
 // PosAt is the place of a byte of a file.
 func PosAt(name string, file []byte, at int) Pos {
-	s := newSource(name, file)
-	return s.pos(min(max(at-s.mark, 0), len(s.text)))
+	s := NewSource(name, file)
+	return s.Pos(min(max(at-s.mark, 0), len(s.Text)))
 }

@@ -1,12 +1,12 @@
-package tool
+package diagnostic
 
 import (
 	"regexp"
 	"sync"
 )
 
-// pattern is a regular expression that is compiled when it is first used: every
+// Pattern is a regular expression that is compiled when it is first used: every
 // start of the program would pay for all of them otherwise.
-func pattern(src string) func() *regexp.Regexp {
+func Pattern(src string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(src) })
 }

@@ -1,4 +1,4 @@
-package tool
+package diagnostic
 
 import (
 	"bufio"
@@ -10,6 +10,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 )
+
+// Quote is text from a file as it may stand in a message: in quotes, without
+// control characters, not longer than a line.
+func Quote(s string) string { return `"` + Printable(s) + `"` }
 
 // Style says what a terminal can show. The zero Style is plain text.
 type Style struct {
@@ -25,7 +29,7 @@ type Style struct {
 // Text of the file is never written as it is: control and direction-changing
 // characters appear as escapes, so that a file cannot draw on the terminal.
 func Render(w io.Writer, d Diagnostics, file func(name string) []byte, style Style) {
-	r := renderer{w: bufio.NewWriter(w), Style: style, read: file, sources: map[string]*source{}, explained: map[string]bool{}}
+	r := renderer{w: bufio.NewWriter(w), Style: style, read: file, sources: map[string]*Source{}, explained: map[string]bool{}}
 	for i, one := range d {
 		if i > 0 {
 			r.print("\n")
@@ -39,7 +43,7 @@ type renderer struct {
 	Style
 	w         *bufio.Writer
 	read      func(string) []byte
-	sources   map[string]*source
+	sources   map[string]*Source
 	explained map[string]bool // codes whose page was named
 }
 
@@ -150,34 +154,34 @@ func (r *renderer) fixed(d Diagnostic) string {
 }
 
 // after is the line that an edit makes, where it stays within one short line.
-func (s *source) after(e Edit) (string, bool) {
+func (s *Source) after(e Edit) (string, bool) {
 	from, to := e.From-s.mark, e.To-s.mark
-	if from < 0 || to > len(s.text) || strings.ContainsAny(e.Text, "\r\n") {
+	if from < 0 || to > len(s.Text) || strings.ContainsAny(e.Text, "\r\n") {
 		return "", false
 	}
-	first, last := s.pos(from).Line, s.pos(to).Line
-	start := s.lines[first-1]
-	end := start + len(s.line(first))
+	first, last := s.Pos(from).Line, s.Pos(to).Line
+	start := s.Lines[first-1]
+	end := start + len(s.Line(first))
 	if first != last || to > end {
 		return "", false
 	}
-	line := strings.TrimSpace(string(s.text[start:from]) + e.Text + string(s.text[to:end]))
+	line := strings.TrimSpace(string(s.Text[start:from]) + e.Text + string(s.Text[to:end]))
 	return line, line != "" && len(line) <= 100
 }
 
 // snippet draws the line of a place, and the one before it for orientation.
 func (r *renderer) snippet(at Pos, length int, gutter, style, caret string) {
 	s := r.source(at.File)
-	if s == nil || at.Line < 1 || at.Line > len(s.lines) {
+	if s == nil || at.Line < 1 || at.Line > len(s.Lines) {
 		return
 	}
 	bar := r.paint(blue, "│")
 	r.print("%s %s\n", gutter, bar)
-	from, pad, carets := window(s.line(at.Line), at.Col, max(1, length))
-	if before := s.line(at.Line - 1); len(before) > 0 && from == 0 {
+	from, pad, carets := window(s.Line(at.Line), at.Col, max(1, length))
+	if before := s.Line(at.Line - 1); len(before) > 0 && from == 0 {
 		r.line(gutter, at.Line-1, cells(before, 0))
 	}
-	r.line(gutter, at.Line, cells(s.line(at.Line), from))
+	r.line(gutter, at.Line, cells(s.Line(at.Line), from))
 	r.print("%s %s %s%s\n", gutter, bar, strings.Repeat(" ", pad), r.paint(style, strings.Repeat(caret, carets)))
 }
 
@@ -189,14 +193,14 @@ func (r *renderer) line(gutter string, number int, shown string) {
 	r.print("%*d %s%s\n", len(gutter), number, r.paint(blue, "│"), shown)
 }
 
-func (r *renderer) source(file string) *source {
+func (r *renderer) source(file string) *Source {
 	if s, ok := r.sources[file]; ok {
 		return s
 	}
-	var s *source
+	var s *Source
 	if r.read != nil {
 		if text := r.read(file); text != nil {
-			s = newSource(file, text)
+			s = NewSource(file, text)
 		}
 	}
 	r.sources[file] = s
@@ -315,9 +319,9 @@ func printableAll(s string) string {
 	return b.String()
 }
 
-// printable is text from a file as it may stand inside a message: escaped, and
+// Printable is text from a file as it may stand inside a message: escaped, and
 // cut where it would fill more than a line.
-func printable(s string) string {
+func Printable(s string) string {
 	const most = 60
 	if cut := prefix([]byte(s[:min(len(s), 4*most)]), most); cut < len(s) {
 		s = s[:cut] + "…"

@@ -1,4 +1,4 @@
-package tool
+package diagnostic
 
 import (
 	"bytes"
@@ -10,25 +10,25 @@ import (
 // MaxFileSize is the largest definition file that is read, in bytes.
 const MaxFileSize = 16 << 20
 
-// source is a file as text with an index of its lines, built once. It is never
+// Source is a file as text with an index of its lines, built once. It is never
 // changed afterwards, so texts of a definition may look into it from anywhere.
-type source struct {
-	file  string
-	text  []byte // without a byte order mark
+type Source struct {
+	File  string
+	Text  []byte // without a byte order mark
 	mark  int    // length of the byte order mark
-	lines []int  // offset of the first byte of every line
+	Lines []int  // offset of the first byte of every line
 	ascii bool   // every character is one byte
 }
 
-// newSource indexes the lines of text and drops a byte order mark. It takes any
+// NewSource indexes the lines of text and drops a byte order mark. It takes any
 // bytes; whether they can be YAML is checked by problem.
 //
 // Lines end where YAML 1.1 ends them, which is also at U+0085, U+2028 and
 // U+2029: with any other rule line numbers would not agree with the parser's.
-func newSource(file string, text []byte) *source {
+func NewSource(file string, text []byte) *Source {
 	size := len(text)
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	s := &source{file: file, text: text, mark: size - len(text), lines: make([]int, 1, 1+len(text)/32), ascii: true}
+	s := &Source{File: file, Text: text, mark: size - len(text), Lines: make([]int, 1, 1+len(text)/32), ascii: true}
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
@@ -38,17 +38,17 @@ func newSource(file string, text []byte) *source {
 			i++
 			continue
 		}
-		n := breakLen(text[i:])
+		n := BreakLen(text[i:])
 		i += max(n, 1)
 		if n > 0 {
-			s.lines = append(s.lines, i)
+			s.Lines = append(s.Lines, i)
 		}
 	}
 	return s
 }
 
-// breakLen is the length of the line break that b begins with, 0 for none.
-func breakLen(b []byte) int {
+// BreakLen is the length of the line break that b begins with, 0 for none.
+func BreakLen(b []byte) int {
 	switch {
 	case b[0] == '\n':
 		return 1
@@ -64,69 +64,69 @@ func breakLen(b []byte) int {
 	return 0
 }
 
-// line is the text of line n (from 1) without its break; empty outside the file.
-func (s *source) line(n int) []byte {
-	if n < 1 || n > len(s.lines) {
+// Line is the text of line n (from 1) without its break; empty outside the file.
+func (s *Source) Line(n int) []byte {
+	if n < 1 || n > len(s.Lines) {
 		return nil
 	}
-	start, end := s.lines[n-1], len(s.text)
-	if n < len(s.lines) {
-		end = s.lines[n]
+	start, end := s.Lines[n-1], len(s.Text)
+	if n < len(s.Lines) {
+		end = s.Lines[n]
 	}
 	for i := start; i < end; i++ {
-		if breakLen(s.text[i:end]) > 0 {
-			return s.text[start:i]
+		if BreakLen(s.Text[i:end]) > 0 {
+			return s.Text[start:i]
 		}
 	}
-	return s.text[start:end]
+	return s.Text[start:end]
 }
 
-// offset is the byte offset of a place, at most the length of the text.
-func (s *source) offset(line, col int) int {
-	if line < 1 || line > len(s.lines) {
-		return len(s.text)
+// Offset is the byte offset of a place, at most the length of the text.
+func (s *Source) Offset(line, col int) int {
+	if line < 1 || line > len(s.Lines) {
+		return len(s.Text)
 	}
-	at := s.lines[line-1]
+	at := s.Lines[line-1]
 	if s.ascii {
-		return min(at+col-1, len(s.text))
+		return min(at+col-1, len(s.Text))
 	}
-	return s.forward(at, col-1)
+	return s.Forward(at, col-1)
 }
 
-// forward is the offset n characters after at.
-func (s *source) forward(at, n int) int {
-	for ; n > 0 && at < len(s.text); n-- {
-		_, size := utf8.DecodeRune(s.text[at:])
+// Forward is the offset n characters after at.
+func (s *Source) Forward(at, n int) int {
+	for ; n > 0 && at < len(s.Text); n-- {
+		_, size := utf8.DecodeRune(s.Text[at:])
 		at += size
 	}
 	return at
 }
 
-// pos is the place of a byte offset.
-func (s *source) pos(at int) Pos {
-	line := sort.SearchInts(s.lines, at+1)
-	return Pos{File: s.file, Line: line, Col: 1 + utf8.RuneCount(s.text[s.lines[line-1]:at])}
+// Pos is the place of a byte offset.
+func (s *Source) Pos(at int) Pos {
+	line := sort.SearchInts(s.Lines, at+1)
+	return Pos{File: s.File, Line: line, Col: 1 + utf8.RuneCount(s.Text[s.Lines[line-1]:at])}
 }
 
-// problem is what keeps the bytes from being YAML text at all.
-func (s *source) problem() (Diagnostic, bool) {
+// Problem is what keeps the bytes from being YAML text at all.
+func (s *Source) Problem() (Diagnostic, bool) {
 	bad := func(at int, code, message, hint string) (Diagnostic, bool) {
-		return Diagnostic{Code: code, Severity: Error, Pos: s.pos(at), Message: message, Hint: hint}, true
+		return Diagnostic{Code: code, Severity: Error, Pos: s.Pos(at), Message: message, Hint: hint}, true
 	}
-	if len(s.text) > MaxFileSize {
+	if len(s.Text) > MaxFileSize {
 		return bad(0, "file-too-large", fmt.Sprintf("cannot read the definition: it is larger than %d MiB", MaxFileSize>>20),
 			"move long scripts or data into files of their own and call them from a step")
 	}
-	if isUTF16(s.text) {
+	if isUTF16(s.Text) {
 		return bad(0, "not-utf-8", "cannot read the definition: it is UTF-16 text", "save the file as UTF-8")
 	}
-	for i := 0; i < len(s.text); {
-		c := s.text[i]
+	for i := 0; i < len(s.Text); {
+		c := s.Text[i]
 		if c >= ' ' && c < 0x7F {
 			i++
 			continue
 		}
-		r, size := utf8.DecodeRune(s.text[i:])
+		r, size := utf8.DecodeRune(s.Text[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
 			return bad(i, "not-utf-8", fmt.Sprintf("cannot read the definition: byte %#02x at offset %d is not UTF-8", c, i),

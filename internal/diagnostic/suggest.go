@@ -1,4 +1,4 @@
-package tool
+package diagnostic
 
 import (
 	"cmp"
@@ -41,18 +41,18 @@ func Near(word string, candidates []string) []string {
 	return names
 }
 
-// didYouMean is the question for near names, empty when there are none.
-func didYouMean(word string, candidates []string) string {
+// DidYouMean is the question for near names, empty when there are none.
+func DidYouMean(word string, candidates []string) string {
 	if names := Near(word, candidates); len(names) > 0 {
-		return ask(names)
+		return Ask(names)
 	}
 	return ""
 }
 
-func ask(names []string) string {
+func Ask(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
-		quoted[i] = quote(n)
+		quoted[i] = Quote(n)
 	}
 	return "did you mean " + strings.Join(quoted, " or ") + "?"
 }

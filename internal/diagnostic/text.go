@@ -1,4 +1,4 @@
-package tool
+package diagnostic
 
 import (
 	"fmt"
@@ -25,8 +25,8 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
 }
 
-// lineCol is line:col, for messages about two places in one file.
-func (p Pos) lineCol() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
+// LineCol is line:col, for messages about two places in one file.
+func (p Pos) LineCol() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
 
 // Text is a string as written together with its place, so that an offset in
 // the string (of a hole, of a shell word) leads back to a line and column.
@@ -36,7 +36,7 @@ type Text struct {
 
 	// src and form lead from an offset back into the file. Both are zero for
 	// texts made in Go.
-	src    *source
+	src    *Source
 	form   form
 	indent int // blanks that every line of a block scalar begins with
 }
@@ -68,20 +68,20 @@ func (t Text) At(off int) Pos {
 type form uint8
 
 const (
-	plainForm   form = iota // bare, perhaps over several lines
-	singleForm              // '...'
-	doubleForm              // "..."
-	literalForm             // |
-	foldedForm              // >
+	PlainForm   form = iota // bare, perhaps over several lines
+	SingleForm              // '...'
+	DoubleForm              // "..."
+	LiteralForm             // |
+	FoldedForm              // >
 )
 
 // locate walks the scalar in the file side by side with its content until off
 // bytes of the content have been seen. The content is the oracle: it says what
 // a line break became, so none of YAML's folding rules is repeated here.
-func (s *source) locate(t Text, off int) Pos {
-	w := walker{src: s.text, at: s.offset(t.Pos.Line, t.Pos.Col), line: t.Pos.Line, col: t.Pos.Col, content: t.S}
-	w.block, w.indent = t.form == literalForm || t.form == foldedForm, t.indent
-	for w.at < len(w.src) && (w.seen < off || t.form == doubleForm && w.atJoin()) {
+func (s *Source) locate(t Text, off int) Pos {
+	w := walker{src: s.Text, at: s.Offset(t.Pos.Line, t.Pos.Col), line: t.Pos.Line, col: t.Pos.Col, content: t.S}
+	w.block, w.indent = t.form == LiteralForm || t.form == FoldedForm, t.indent
+	for w.at < len(w.src) && (w.seen < off || t.form == DoubleForm && w.atJoin()) {
 		before := w
 		w.step(t.form)
 		if w.seen > off { // off lies inside a fold or an escape: its start
@@ -92,14 +92,14 @@ func (s *source) locate(t Text, off int) Pos {
 	return Pos{File: t.Pos.File, Line: w.line, Col: w.col}
 }
 
-// scalar is a scalar of the source: what the parser reads, where it stands and how it is
+// Scalar is a scalar of the source: what the parser reads, where it stands and how it is
 // written.
-func (s *source) scalar(value string, at Pos, f form) Text {
+func (s *Source) Scalar(value string, at Pos, f form) Text {
 	t := Text{S: value, Pos: at, src: s, form: f}
 	switch f {
-	case singleForm, doubleForm:
+	case SingleForm, DoubleForm:
 		t.Pos.Col++
-	case literalForm, foldedForm:
+	case LiteralForm, FoldedForm:
 		t.blockStart()
 	}
 	return t
@@ -112,12 +112,12 @@ func (t *Text) blockStart() {
 	blanks := func(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 	header := t.Pos.Line
 	leading := len(t.S) - len(strings.TrimLeft(t.S, "\n"))
-	first := string(t.src.line(header + 1 + leading))
+	first := string(t.src.Line(header + 1 + leading))
 	if strings.TrimSpace(first) != "" {
 		t.indent = max(0, blanks(first)-blanks(t.S[leading:]))
 	}
-	if header < len(t.src.lines) {
-		t.Pos.Line, t.Pos.Col = header+1, 1+min(t.indent, blanks(string(t.src.line(header+1))))
+	if header < len(t.src.Lines) {
+		t.Pos.Line, t.Pos.Col = header+1, 1+min(t.indent, blanks(string(t.src.Line(header+1))))
 	}
 }
 
@@ -135,13 +135,13 @@ type walker struct {
 // step goes over one character, one escape or one run of line breaks.
 func (w *walker) step(f form) {
 	switch {
-	case f == literalForm:
+	case f == LiteralForm:
 		w.literal()
 	case w.atFold():
 		w.fold()
-	case f == doubleForm && w.src[w.at] == '\\':
+	case f == DoubleForm && w.src[w.at] == '\\':
 		w.escape()
-	case f == singleForm && w.src[w.at] == '\'':
+	case f == SingleForm && w.src[w.at] == '\'':
 		w.skip(2)
 		w.seen++
 	default:
@@ -150,7 +150,7 @@ func (w *walker) step(f form) {
 }
 
 func (w *walker) literal() {
-	if breakLen(w.src[w.at:]) > 0 {
+	if BreakLen(w.src[w.at:]) > 0 {
 		_, n := utf8.DecodeRuneInString(w.content[w.seen:])
 		w.seen += n
 		w.nextLine()
@@ -177,7 +177,7 @@ func (w *walker) skip(chars int) {
 
 // nextLine goes past a line break and the indentation of a block scalar.
 func (w *walker) nextLine() {
-	w.at += breakLen(w.src[w.at:])
+	w.at += BreakLen(w.src[w.at:])
 	w.line, w.col = w.line+1, 1
 	for w.block && w.col <= w.indent && w.at < len(w.src) && w.src[w.at] == ' ' {
 		w.skip(1)
@@ -188,10 +188,10 @@ func (w *walker) nextLine() {
 // blanks, which YAML drops.
 func (w *walker) atFold() bool {
 	i := w.at
-	for !w.block && i < len(w.src) && isBlank(w.src[i]) {
+	for !w.block && i < len(w.src) && IsBlank(w.src[i]) {
 		i++
 	}
-	return i < len(w.src) && breakLen(w.src[i:]) > 0
+	return i < len(w.src) && BreakLen(w.src[i:]) > 0
 }
 
 // fold goes over a run of line breaks: one became a space (or, in a block, may
@@ -217,7 +217,7 @@ func (w *walker) fold() {
 }
 
 func (w *walker) skipBlanks() {
-	for !w.block && w.at < len(w.src) && isBlank(w.src[w.at]) {
+	for !w.block && w.at < len(w.src) && IsBlank(w.src[w.at]) {
 		w.skip(1)
 	}
 }
@@ -231,7 +231,7 @@ func (w *walker) next() byte {
 
 // atJoin says whether a backslash joins this line to the next.
 func (w *walker) atJoin() bool {
-	return w.src[w.at] == '\\' && w.at+1 < len(w.src) && breakLen(w.src[w.at+1:]) > 0
+	return w.src[w.at] == '\\' && w.at+1 < len(w.src) && BreakLen(w.src[w.at+1:]) > 0
 }
 
 // escape goes over a backslash sequence of a double-quoted scalar: one
@@ -264,4 +264,4 @@ func (w *walker) escape() {
 	}
 }
 
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+func IsBlank(c byte) bool { return c == ' ' || c == '\t' }

@@ -1,4 +1,4 @@
-package tool
+package keytable
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // ValueKind says what may stand as the value of a key.
@@ -48,7 +50,7 @@ type Object struct {
 	byKey map[string]*Field
 	open  bool // of settings: keys it does not know are somebody else's
 	// check looks at the mapping as a whole once its keys are read.
-	check func(d *decoder, into any, n *yaml.Node, content []*yaml.Node)
+	check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)
 }
 
 // Field describes one key of an Object. All but the setter is data, for the
@@ -65,7 +67,7 @@ type Field struct {
 	Body     bool     // one of the keys of which a step or tool has exactly one
 	Required bool
 
-	set func(d *decoder, into any, n *yaml.Node)
+	Set func(d *Decoder, into any, n *yaml.Node)
 }
 
 // NewObject describes a mapping with these keys. Of the fields of a settings file only the
@@ -87,14 +89,14 @@ func (o *Object) Open() *Object {
 	return &open
 }
 
-func (o *Object) add(fields ...Field) {
+func (o *Object) Add(fields ...Field) {
 	o.Fields = append(o.Fields, fields...)
 	for i := range o.Fields { // they may have moved
 		o.byKey[o.Fields[i].Key] = &o.Fields[i]
 	}
 }
 
-func (o *Object) checked(check func(d *decoder, into any, n *yaml.Node, content []*yaml.Node)) *Object {
+func (o *Object) Checked(check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)) *Object {
 	o.check = check
 	return o
 }
@@ -102,7 +104,7 @@ func (o *Object) checked(check func(d *decoder, into any, n *yaml.Node, content 
 // Field is the field of a key, nil where the object has no such key.
 func (o *Object) Field(key string) *Field { return o.byKey[key] }
 
-func (o *Object) keys() []string {
+func (o *Object) Keys() []string {
 	keys := make([]string, len(o.Fields))
 	for i, f := range o.Fields {
 		keys[i] = f.Key
@@ -110,8 +112,8 @@ func (o *Object) keys() []string {
 	return keys
 }
 
-// bodyKeys are the keys of which an object has exactly one.
-func (o *Object) bodyKeys() (keys []string) {
+// BodyKeys are the keys of which an object has exactly one.
+func (o *Object) BodyKeys() (keys []string) {
 	for _, f := range o.Fields {
 		if f.Body {
 			keys = append(keys, f.Key)
@@ -146,201 +148,203 @@ func (o *Object) homes(key string) []string {
 // The table of keys is written with the functions below: one for each kind of
 // value, each taking the key, its row, its meaning and how the value is stored.
 
-func (f Field) def(value string) Field { f.Default = value; return f }
-func (f Field) body() Field            { f.Body = true; return f }
-func (f Field) required() Field        { f.Required = true; return f }
+func (f Field) WithDefault(value string) Field { f.Default = value; return f }
+
+func (f Field) AsBody() Field { f.Body = true; return f }
+
+func (f Field) AsRequired() Field { f.Required = true; return f }
 
 // from makes a Field out of a reader of one kind of value and a setter.
-func from[T, V any](kind ValueKind, key, row, doc string, read func(*decoder, *yaml.Node) (V, bool), set func(*T, V)) Field {
-	return Field{Kind: kind, Key: key, Row: row, Doc: doc, set: func(d *decoder, into any, n *yaml.Node) {
+func from[T, V any](kind ValueKind, key, row, doc string, read func(*Decoder, *yaml.Node) (V, bool), set func(*T, V)) Field {
+	return Field{Kind: kind, Key: key, Row: row, Doc: doc, Set: func(d *Decoder, into any, n *yaml.Node) {
 		if v, ok := read(d, n); ok {
 			set(into.(*T), v)
 		}
 	}}
 }
 
-func text[T any](key, row, doc string, set func(*T, Text)) Field {
-	return from(KindText, key, row, doc, (*decoder).text, set)
+func Text[T any](key, row, doc string, set func(*T, diagnostic.Text)) Field {
+	return from(KindText, key, row, doc, (*Decoder).Text, set)
 }
 
-// words is a text whose place is of no use later.
-func words[T any](key, row, doc string, set func(*T, string)) Field {
-	return text(key, row, doc, func(into *T, t Text) { set(into, t.S) })
+// Words is a text whose place is of no use later.
+func Words[T any](key, row, doc string, set func(*T, string)) Field {
+	return Text(key, row, doc, func(into *T, t diagnostic.Text) { set(into, t.S) })
 }
 
-func texts[T any](key, row, doc string, set func(*T, []Text)) Field {
-	return from(KindTexts, key, row, doc, listOf((*decoder).text), set)
+func Texts[T any](key, row, doc string, set func(*T, []diagnostic.Text)) Field {
+	return from(KindTexts, key, row, doc, listOf((*Decoder).Text), set)
 }
 
-func wordList[T any](key, row, doc string, set func(*T, []string)) Field {
-	return texts(key, row, doc, func(into *T, ts []Text) { set(into, stringsOf(ts)) })
+func WordList[T any](key, row, doc string, set func(*T, []string)) Field {
+	return Texts(key, row, doc, func(into *T, ts []diagnostic.Text) { set(into, stringsOf(ts)) })
 }
 
-func choice[T any](key, row string, enum []string, doc string, set func(*T, string)) Field {
-	f := from(KindChoice, key, row, doc, oneOf(enum), set)
+func Choice[T any](key, row string, enum []string, doc string, set func(*T, string)) Field {
+	f := from(KindChoice, key, row, doc, OneOf(enum), set)
 	f.Enum = enum
 	return f
 }
 
-func choices[T any](key, row string, enum []string, doc string, set func(*T, []string)) Field {
-	f := from(KindChoices, key, row, doc, listOf(oneOf(enum)), set)
+func Choices[T any](key, row string, enum []string, doc string, set func(*T, []string)) Field {
+	f := from(KindChoices, key, row, doc, listOf(OneOf(enum)), set)
 	f.Enum = enum
 	return f
 }
 
-func boolean[T any](key, row, doc string, set func(*T, bool)) Field {
-	return from(KindBoolean, key, row, doc, (*decoder).boolean, set)
+func Boolean[T any](key, row, doc string, set func(*T, bool)) Field {
+	return from(KindBoolean, key, row, doc, (*Decoder).boolean, set)
 }
 
-func integer[T any](key, row string, low, high int64, doc string, set func(*T, int)) Field {
+func Integer[T any](key, row string, low, high int64, doc string, set func(*T, int)) Field {
 	f := from(KindInteger, key, row, doc, within(low, high), set)
 	f.Min, f.Max = low, high
 	return f
 }
 
-func integers[T any](key, row string, low, high int64, doc string, set func(*T, []int)) Field {
+func Integers[T any](key, row string, low, high int64, doc string, set func(*T, []int)) Field {
 	f := from(KindIntegers, key, row, doc, listOf(within(low, high)), set)
 	f.Min, f.Max = low, high
 	return f
 }
 
-func number[T any](key, row, doc string, set func(*T, float64)) Field {
-	return from(KindNumber, key, row, doc, (*decoder).number, set)
+func Number[T any](key, row, doc string, set func(*T, float64)) Field {
+	return from(KindNumber, key, row, doc, (*Decoder).number, set)
 }
 
-func duration[T any](key, row, doc string, set func(*T, time.Duration)) Field {
-	return from(KindDuration, key, row, doc, (*decoder).duration, set)
+func Duration[T any](key, row, doc string, set func(*T, time.Duration)) Field {
+	return from(KindDuration, key, row, doc, (*Decoder).duration, set)
 }
 
-func size[T any](key, row, doc string, set func(*T, int64)) Field {
-	return from(KindSize, key, row, doc, (*decoder).size, set)
+func Size[T any](key, row, doc string, set func(*T, int64)) Field {
+	return from(KindSize, key, row, doc, (*Decoder).size, set)
 }
 
-func value[T any](key, row, doc string, set func(*T, Value)) Field {
-	return from(KindValue, key, row, doc, (*decoder).value, set)
+func AnyValue[T any](key, row, doc string, set func(*T, Value)) Field {
+	return from(KindValue, key, row, doc, (*Decoder).Value, set)
 }
 
-func values[T any](key, row, doc string, set func(*T, []Value)) Field {
-	return from(KindValues, key, row, doc, (*decoder).values, set)
+func AnyValues[T any](key, row, doc string, set func(*T, []Value)) Field {
+	return from(KindValues, key, row, doc, (*Decoder).values, set)
 }
 
-func valueMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
-	return from(KindValueMap, key, row, doc, (*decoder).entries, set)
+func ValueMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
+	return from(KindValueMap, key, row, doc, (*Decoder).entries, set)
 }
 
-func textMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
-	return from(KindTextMap, key, row, doc, (*decoder).textEntries, set)
+func TextMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
+	return from(KindTextMap, key, row, doc, (*Decoder).textEntries, set)
 }
 
-// nested is a mapping stored in a part of its parent.
-func nested[T, V any](key, row string, of *Object, doc string, part func(*T) *V) Field {
-	return Field{Kind: KindObject, Key: key, Row: row, Doc: doc, Of: of, set: func(d *decoder, into any, n *yaml.Node) {
-		d.object(of, part(into.(*T)), n)
+// Nested is a mapping stored in a part of its parent.
+func Nested[T, V any](key, row string, of *Object, doc string, part func(*T) *V) Field {
+	return Field{Kind: KindObject, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
+		d.Object(of, part(into.(*T)), n)
 	}}
 }
 
-// list is a list of mappings; add makes the value for one of them.
-func list[T, V any](key, row string, of *Object, doc string, add func(*T, Pos) *V) Field {
-	return Field{Kind: KindObjects, Key: key, Row: row, Doc: doc, Of: of, set: func(d *decoder, into any, n *yaml.Node) {
-		n = deref(n)
+// List is a list of mappings; add makes the value for one of them.
+func List[T, V any](key, row string, of *Object, doc string, add func(*T, diagnostic.Pos) *V) Field {
+	return Field{Kind: KindObjects, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
+		n = Deref(n)
 		if n.Kind != yaml.SequenceNode {
-			d.wrongType(n, "a list")
+			d.WrongType(n, "a list")
 			return
 		}
 		for i, item := range n.Content {
-			d.path.pushIndex(i)
-			d.object(of, add(into.(*T), d.pos(item)), item)
-			d.path.pop()
+			d.Path.pushIndex(i)
+			d.Object(of, add(into.(*T), d.Pos(item)), item)
+			d.Path.Pop()
 		}
 	}}
 }
 
-// mixed is a list in which an entry is a mapping, or a text that stands for one; add
+// Mixed is a list in which an entry is a mapping, or a text that stands for one; add
 // makes the value for one of them.
-func mixed[T, V any](key, row string, of *Object, doc string, add func(*T) *V, short func(*V, Text)) Field {
-	return Field{Kind: KindTextsOrObjects, Key: key, Row: row, Doc: doc, Of: of, set: func(d *decoder, into any, n *yaml.Node) {
+func Mixed[T, V any](key, row string, of *Object, doc string, add func(*T) *V, short func(*V, diagnostic.Text)) Field {
+	return Field{Kind: KindTextsOrObjects, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
 		one := func(n *yaml.Node) {
-			if n = deref(n); n.Kind == yaml.MappingNode && !isHole(n) {
-				d.object(of, add(into.(*T)), n)
-			} else if t, ok := d.text(n); ok {
+			if n = Deref(n); n.Kind == yaml.MappingNode && !IsHole(n) {
+				d.Object(of, add(into.(*T)), n)
+			} else if t, ok := d.Text(n); ok {
 				short(add(into.(*T)), t)
 			}
 		}
-		if n = deref(n); n.Kind != yaml.SequenceNode {
+		if n = Deref(n); n.Kind != yaml.SequenceNode {
 			one(n)
 			return
 		}
 		for i, item := range n.Content {
-			d.path.pushIndex(i)
+			d.Path.pushIndex(i)
 			one(item)
-			d.path.pop()
+			d.Path.Pop()
 		}
 	}}
 }
 
-// named is a mapping of names to mappings; add makes the value for one name.
-func named[T, V any](key, row string, of *Object, doc string, add func(*T, string, Pos) *V) Field {
-	return Field{Kind: KindObjectMap, Key: key, Row: row, Doc: doc, Of: of, set: func(d *decoder, into any, n *yaml.Node) {
+// Named is a mapping of names to mappings; add makes the value for one name.
+func Named[T, V any](key, row string, of *Object, doc string, add func(*T, string, diagnostic.Pos) *V) Field {
+	return Field{Kind: KindObjectMap, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
 		d.eachKey(n, func(key, item *yaml.Node) {
-			d.object(of, add(into.(*T), key.Value, d.pos(key)), item)
+			d.Object(of, add(into.(*T), key.Value, d.Pos(key)), item)
 		})
 	}}
 }
 
 // eachKey calls f for every key of a mapping of names, with the path set.
-func (d *decoder) eachKey(n *yaml.Node, f func(key, value *yaml.Node)) {
-	n = deref(n)
+func (d *Decoder) eachKey(n *yaml.Node, f func(key, value *yaml.Node)) {
+	n = Deref(n)
 	if n.Kind != yaml.MappingNode {
-		d.wrongType(n, "a mapping of names")
+		d.WrongType(n, "a mapping of names")
 		return
 	}
-	content := d.merged(n)
+	content := d.Merged(n)
 	for i := 0; i+1 < len(content); i += 2 {
 		if content[i].Kind == yaml.ScalarNode {
-			d.path.push(content[i].Value)
+			d.Path.Push(content[i].Value)
 			f(content[i], content[i+1])
-			d.path.pop()
+			d.Path.Pop()
 		}
 	}
 }
 
 // listOf reads a list with a reader of its items; a single item is a list of one.
-func listOf[V any](read func(*decoder, *yaml.Node) (V, bool)) func(*decoder, *yaml.Node) ([]V, bool) {
-	return func(d *decoder, n *yaml.Node) ([]V, bool) {
-		n = deref(n)
+func listOf[V any](read func(*Decoder, *yaml.Node) (V, bool)) func(*Decoder, *yaml.Node) ([]V, bool) {
+	return func(d *Decoder, n *yaml.Node) ([]V, bool) {
+		n = Deref(n)
 		if n.Kind != yaml.SequenceNode {
 			v, ok := read(d, n)
 			return []V{v}, ok
 		}
 		all := make([]V, 0, len(n.Content))
 		for i, item := range n.Content {
-			d.path.pushIndex(i)
+			d.Path.pushIndex(i)
 			if v, ok := read(d, item); ok {
 				all = append(all, v)
 			}
-			d.path.pop()
+			d.Path.Pop()
 		}
 		return all, true
 	}
 }
 
-func oneOf(enum []string) func(*decoder, *yaml.Node) (string, bool) {
-	return func(d *decoder, n *yaml.Node) (string, bool) {
-		t, ok := d.text(n)
+func OneOf(enum []string) func(*Decoder, *yaml.Node) (string, bool) {
+	return func(d *Decoder, n *yaml.Node) (string, bool) {
+		t, ok := d.Text(n)
 		if !ok || slices.Contains(enum, t.S) {
 			return t.S, ok
 		}
 		all := strings.Join(enum, ", ")
 		hint := "use one of: " + all
-		if ask := didYouMean(t.S, enum); ask != "" {
+		if ask := diagnostic.DidYouMean(t.S, enum); ask != "" {
 			hint = ask + " (" + all + ")"
 		}
-		d.fail(deref(n), "bad-choice", fmt.Sprintf("unknown value %s", quote(t.S)), hint)
+		d.Fail(Deref(n), "bad-choice", fmt.Sprintf("unknown value %s", diagnostic.Quote(t.S)), hint)
 		return "", false
 	}
 }
 
-func stringsOf(ts []Text) []string {
+func stringsOf(ts []diagnostic.Text) []string {
 	all := make([]string, len(ts))
 	for i, t := range ts {
 		all[i] = t.S

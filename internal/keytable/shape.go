@@ -1,4 +1,4 @@
-package tool
+package keytable
 
 import (
 	"fmt"
@@ -6,23 +6,28 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
+
+// literalTag before a text of a Markdown tool says that it holds no references (S0-041).
+const literalTag = "!literal"
 
 // Limits on the shape of a document. A definition that people or programs write
 // stays far below them; they keep a hostile one from costing minutes or memory.
 const (
 	maxDepth    = 200
 	maxExpanded = 1_000_000 // nodes that aliases may add
-	maxSteps    = 100_000
+	MaxSteps    = 100_000
 )
 
-// shape checks what must hold of any document before its keys are looked at,
+// Shape checks what must hold of any document before its keys are looked at,
 // and reports whether it is safe to walk: bounded in depth, aliases without
 // cycles and of bounded size. Duplicate keys, keys that are no text and unknown
 // tags are reported too, but do not stop the walk.
 //
 // yaml.v3 checks none of this when it decodes into nodes.
-func (d *decoder) shape(root *yaml.Node) bool {
+func (d *Decoder) Shape(root *yaml.Node) bool {
 	sh := shaper{d: d, sizes: map[*yaml.Node]extent{}, safe: true}
 	sh.measure(root, 1)
 	return sh.safe
@@ -32,7 +37,7 @@ func (d *decoder) shape(root *yaml.Node) bool {
 type extent struct{ nodes, depth int }
 
 type shaper struct {
-	d     *decoder
+	d     *Decoder
 	sizes map[*yaml.Node]extent // of anchors; the zero extent while inside of one
 	safe  bool
 }
@@ -61,14 +66,14 @@ func (sh *shaper) measure(n *yaml.Node, depth int) extent {
 	for i, c := range n.Content {
 		switch {
 		case n.Kind == yaml.SequenceNode:
-			sh.d.path.pushIndex(i)
+			sh.d.Path.pushIndex(i)
 		case i%2 == 1:
-			sh.d.path.push(n.Content[i-1].Value)
+			sh.d.Path.Push(n.Content[i-1].Value)
 		default:
-			sh.d.path.push("")
+			sh.d.Path.Push("")
 		}
 		child := sh.measure(c, depth+1)
-		sh.d.path.pop()
+		sh.d.Path.Pop()
 		s.nodes = min(s.nodes+child.nodes, maxExpanded*2) // saturates: it doubles with every level of a bomb
 		s.depth = max(s.depth, child.depth+1)
 	}
@@ -84,19 +89,19 @@ func (sh *shaper) alias(n *yaml.Node, depth int) extent {
 	s, ok := sh.sizes[n.Alias]
 	switch {
 	case ok && s.nodes == 0:
-		sh.fail(n, "cyclic-alias", fmt.Sprintf("cannot expand the alias *%s: it stands inside its own anchor", printable(n.Value)), "write the inner value out")
+		sh.fail(n, "cyclic-alias", fmt.Sprintf("cannot expand the alias *%s: it stands inside its own anchor", diagnostic.Printable(n.Value)), "write the inner value out")
 	case depth+s.depth > maxDepth:
-		sh.fail(n, "too-deep", fmt.Sprintf("cannot expand the alias *%s: the definition becomes nested deeper than %d levels", printable(n.Value), maxDepth), "flatten this part of the file")
+		sh.fail(n, "too-deep", fmt.Sprintf("cannot expand the alias *%s: the definition becomes nested deeper than %d levels", diagnostic.Printable(n.Value), maxDepth), "flatten this part of the file")
 	}
 	if sh.d.expanded += s.nodes; sh.d.expanded > maxExpanded {
-		sh.fail(n, "alias-bomb", fmt.Sprintf("cannot expand the alias *%s: the aliases of this file stand for more than %d values", printable(n.Value), maxExpanded), "use fewer aliases of aliases")
+		sh.fail(n, "alias-bomb", fmt.Sprintf("cannot expand the alias *%s: the aliases of this file stand for more than %d values", diagnostic.Printable(n.Value), maxExpanded), "use fewer aliases of aliases")
 	}
 	return s
 }
 
 func (sh *shaper) fail(n *yaml.Node, code, message, hint string) {
 	if sh.safe {
-		sh.d.fail(n, code, message, hint)
+		sh.d.Fail(n, code, message, hint)
 	}
 	sh.safe = false
 }
@@ -107,13 +112,13 @@ func (sh *shaper) tag(n *yaml.Node) {
 		return
 	}
 	switch tag := n.ShortTag(); {
-	case tag == literalTag && sh.d.literals && n.Kind == yaml.ScalarNode:
+	case tag == literalTag && sh.d.Literals && n.Kind == yaml.ScalarNode:
 		return
 	}
 	switch n.ShortTag() {
 	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!seq", "!!map":
 	default:
-		sh.d.fail(n, "unknown-tag", fmt.Sprintf("unknown YAML tag %s", quote(n.Tag)), "remove the tag, or quote the value if it is meant as text")
+		sh.d.Fail(n, "unknown-tag", fmt.Sprintf("unknown YAML tag %s", diagnostic.Quote(n.Tag)), "remove the tag, or quote the value if it is meant as text")
 	}
 }
 
@@ -126,15 +131,15 @@ func (sh *shaper) keys(n *yaml.Node) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if key.Kind != yaml.ScalarNode {
-			if len(n.Content) != 2 || !isHole(key) { // {{X}}: told where the value is read
-				sh.d.fail(key, "bad-key", "a key must be text on one line", "quote the value if '{', '[' or '*' is meant as text")
+			if len(n.Content) != 2 || !IsHole(key) { // {{X}}: told where the value is read
+				sh.d.Fail(key, "bad-key", "a key must be text on one line", "quote the value if '{', '[' or '*' is meant as text")
 			}
 			continue
 		}
 		if first := sh.same(n.Content[:i], seen, key); first != nil {
-			sh.d.path.push(key.Value)
+			sh.d.Path.Push(key.Value)
 			sh.twice(n, first, key, i)
-			sh.d.path.pop()
+			sh.d.Path.Pop()
 		}
 		if seen != nil {
 			seen[key.Value] = key
@@ -146,17 +151,17 @@ func (sh *shaper) keys(n *yaml.Node) {
 // content.
 func (sh *shaper) twice(n, first, key *yaml.Node, i int) {
 	d := sh.d
-	if d.full() {
+	if d.Full() {
 		d.errors++
 		return
 	}
-	one := d.diagnostic(key, Error, "duplicate-key", fmt.Sprintf("key %s is given twice: on line %d and on line %d", quote(key.Value), first.Line, key.Line),
+	one := d.Diagnostic(key, diagnostic.Error, "duplicate-key", fmt.Sprintf("key %s is given twice: on line %d and on line %d", diagnostic.Quote(key.Value), first.Line, key.Line),
 		"keep one of the two; if both are needed, merge their contents")
-	one.Related = []Place{d.firstHere(first)}
+	one.Related = []diagnostic.Place{d.FirstHere(first)}
 	if before := n.Content[slices.Index(n.Content, first)+1]; equal(before, n.Content[i+1]) {
-		one.Hint, one.Fix = "remove one of the two: they say the same", d.src.withoutEntry(d.pos(key))
+		one.Hint, one.Fix = "remove one of the two: they say the same", withoutEntry(d.Src, d.Pos(key))
 	}
-	d.report(one)
+	d.Report(one)
 }
 
 // same is the earlier key equal to this one. Small mappings, which are nearly
@@ -173,9 +178,9 @@ func (sh *shaper) same(before []*yaml.Node, seen map[string]*yaml.Node, key *yam
 	return nil
 }
 
-// merged is the content of a mapping with merge keys (<<) resolved: keys the
+// Merged is the content of a mapping with merge keys (<<) resolved: keys the
 // mapping has itself win over merged ones, earlier merges over later ones.
-func (d *decoder) merged(n *yaml.Node) []*yaml.Node {
+func (d *Decoder) Merged(n *yaml.Node) []*yaml.Node {
 	merge := false
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		merge = merge || isMerge(n.Content[i])
@@ -205,22 +210,22 @@ func (d *decoder) merged(n *yaml.Node) []*yaml.Node {
 }
 
 // merge adds the keys of one << value: a mapping or a list of mappings.
-func (d *decoder) merge(key, value *yaml.Node, add func(key, value *yaml.Node)) {
-	if d.path.inSecurity() {
-		d.fail(key, "merge-in-security", "cannot merge keys into a security section: what a tool may do must stand where it is read", "write the keys out")
+func (d *Decoder) merge(key, value *yaml.Node, add func(key, value *yaml.Node)) {
+	if d.Path.inSecurity() {
+		d.Fail(key, "merge-in-security", "cannot merge keys into a security section: what a tool may do must stand where it is read", "write the keys out")
 		return
 	}
-	from := []*yaml.Node{deref(value)}
+	from := []*yaml.Node{Deref(value)}
 	if from[0].Kind == yaml.SequenceNode {
 		from = from[0].Content
 	}
 	for _, n := range from {
-		n = deref(n)
+		n = Deref(n)
 		if n.Kind != yaml.MappingNode {
-			d.fail(value, "wrong-type", "cannot merge "+describe(n)+": << takes a mapping or a list of mappings", "write <<: *name, where &name marks a mapping")
+			d.Fail(value, "wrong-type", "cannot merge "+Describe(n)+": << takes a mapping or a list of mappings", "write <<: *name, where &name marks a mapping")
 			continue
 		}
-		inner := d.merged(n)
+		inner := d.Merged(n)
 		for i := 0; i+1 < len(inner); i += 2 {
 			add(inner[i], inner[i+1])
 		}
@@ -231,21 +236,21 @@ func isMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
 }
 
-func deref(n *yaml.Node) *yaml.Node {
+func Deref(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	return n
 }
 
-// isHole says whether a node is {NAME} as YAML reads it without quotes: a flow
+// IsHole says whether a node is {NAME} as YAML reads it without quotes: a flow
 // mapping of one key without a value. {{NAME}} is a hole in a hole.
-func isHole(n *yaml.Node) bool {
+func IsHole(n *yaml.Node) bool {
 	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle == 0 || len(n.Content) != 2 {
 		return false
 	}
 	key, value := n.Content[0], n.Content[1]
-	return value.Kind == yaml.ScalarNode && value.Tag == "!!null" && value.Value == "" && (key.Kind == yaml.ScalarNode || isHole(key))
+	return value.Kind == yaml.ScalarNode && value.Tag == "!!null" && value.Value == "" && (key.Kind == yaml.ScalarNode || IsHole(key))
 }
 
 // holeText is a hole as it stands in the file.
@@ -265,9 +270,11 @@ type pathStep struct {
 	index int
 }
 
-func (p *path) push(key string) { *p = append(*p, pathStep{key: key, index: -1}) }
+func (p *path) Push(key string) { *p = append(*p, pathStep{key: key, index: -1}) }
+
 func (p *path) pushIndex(i int) { *p = append(*p, pathStep{index: i}) }
-func (p *path) pop()            { *p = (*p)[:len(*p)-1] }
+
+func (p *path) Pop() { *p = (*p)[:len(*p)-1] }
 
 // inSecurity says whether the path leads into the security section of the tool
 // or of a parameter.
@@ -284,9 +291,9 @@ func (p path) String() string {
 			fmt.Fprintf(&b, "[%d]", s.index)
 		case s.key == "":
 		case b.Len() > 0:
-			b.WriteString("." + printable(s.key))
+			b.WriteString("." + diagnostic.Printable(s.key))
 		default:
-			b.WriteString(printable(s.key))
+			b.WriteString(diagnostic.Printable(s.key))
 		}
 	}
 	return b.String()

@@ -1,4 +1,4 @@
-package tool
+package keytable
 
 import (
 	"bytes"
@@ -9,36 +9,38 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// parse reads a source as one YAML document and returns the node at its top,
+// Parse reads a source as one YAML document and returns the node at its top,
 // nil when there is none to go on with.
 //
 // When the text is no YAML, the values of commands that only fail because of a
 // ": " inside them are taken literally and parsed again (S1-420, S1-421); the
 // lines so repaired are in d.repaired. Anything else is explained by the first
 // trap that the line scanner knows, else by the parser's own message.
-func (d *decoder) parse() *yaml.Node {
-	root, err := parseOne(d.src.text)
+func (d *Decoder) Parse() *yaml.Node {
+	root, err := ParseOne(d.Src.Text)
 	if err != nil && !errors.Is(err, io.EOF) {
-		if text := jsonAsYAML(d.src.text); text != nil {
-			root, err = parseOne(text)
+		if text := jsonAsYAML(d.Src.Text); text != nil {
+			root, err = ParseOne(text)
 		}
 	}
 	var second *secondDocument
 	switch {
 	case err == nil:
 	case errors.Is(err, io.EOF):
-		d.report(Diagnostic{Code: "empty-file", Severity: Error, Pos: Pos{d.src.file, 1, 1},
+		d.Report(diagnostic.Diagnostic{Code: "empty-file", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: 1, Col: 1},
 			Message: "cannot read the definition: the file is empty", Hint: "a definition needs a name, a description and a command, such as bash: echo hello"})
 		return nil
 	case errors.As(err, &second):
-		d.report(Diagnostic{Code: "second-document", Severity: Error, Pos: Pos{d.src.file, d.lineOf(second.line), 1}, Len: 3,
+		d.Report(diagnostic.Diagnostic{Code: "second-document", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: d.lineOf(second.line), Col: 1}, Len: 3,
 			Message: "cannot read the definition: a second YAML document begins here", Hint: "a file holds one tool: remove the '---' line or move what follows into a file of its own"})
 		return root
 	default:
 		if root = d.repair(); root == nil {
-			d.report(d.explain(err))
+			d.Report(d.explain(err))
 		}
 	}
 	return root
@@ -49,8 +51,8 @@ type secondDocument struct{ line int }
 
 func (e *secondDocument) Error() string { return "a second document" }
 
-// parseOne parses text that should hold exactly one document.
-func parseOne(text []byte) (root *yaml.Node, err error) {
+// ParseOne parses text that should hold exactly one document.
+func ParseOne(text []byte) (root *yaml.Node, err error) {
 	// yaml.v3 turns its own panics into errors; this keeps a defect of its own
 	// from ending the program that loads somebody's file.
 	defer func() {
@@ -86,9 +88,9 @@ var commandKeys = map[string]bool{
 
 // repair parses the source again with the traps of commands quoted. It returns
 // nil, and reports nothing, when that does not make the text YAML.
-func (d *decoder) repair() *yaml.Node {
+func (d *Decoder) repair() *yaml.Node {
 	var quoted []trap
-	scanTraps(d.src, func(t trap) bool {
+	scanTraps(d.Src, func(t trap) bool {
 		if t.code == "colon-in-value" && commandKeys[t.key] && t.valueLine == t.line {
 			quoted = append(quoted, t)
 		}
@@ -97,60 +99,60 @@ func (d *decoder) repair() *yaml.Node {
 	if len(quoted) == 0 {
 		return nil
 	}
-	d.repairedText = quoteValues(d.src, quoted)
-	root, err := parseOne(d.repairedText)
+	d.repairedText = quoteValues(d.Src, quoted)
+	root, err := ParseOne(d.repairedText)
 	if err != nil {
 		return nil
 	}
 	d.repaired = make(map[int]bool, len(quoted))
 	for i, t := range quoted {
 		d.repaired[t.line] = true
-		if i >= MaxDiagnostics {
+		if i >= diagnostic.MaxDiagnostics {
 			continue
 		}
-		d.report(Diagnostic{Code: "repaired-scalar", Severity: Warning, Pos: Pos{d.src.file, t.line, t.col}, Len: 1,
+		d.Report(diagnostic.Diagnostic{Code: "repaired-scalar", Severity: diagnostic.Warning, Pos: diagnostic.Pos{File: d.Src.File, Line: t.line, Col: t.col}, Len: 1,
 			Message: fmt.Sprintf("the value of %q on line %d is not valid YAML: it contains ': '; it was taken literally to the end of the line", t.key, t.line),
-			Hint:    fmt.Sprintf("write it as a block: '%s: |' and the command on the next line, indented", t.key), Fix: d.src.asBlock(t)})
+			Hint:    fmt.Sprintf("write it as a block: '%s: |' and the command on the next line, indented", t.key), Fix: asBlock(d.Src, t)})
 	}
 	return root
 }
 
-// parsed is the document and the text that it was read from, in which values of commands
+// Parsed is the document and the text that it was read from, in which values of commands
 // may have been quoted; nil where the text is not YAML. It reports nothing else.
-func (d *decoder) parsed() (root *yaml.Node, text []byte) {
-	root, err := parseOne(d.src.text)
+func (d *Decoder) Parsed() (root *yaml.Node, text []byte) {
+	root, err := ParseOne(d.Src.Text)
 	if err == nil {
-		return root, d.src.text
+		return root, d.Src.Text
 	}
 	return d.repair(), d.repairedText
 }
 
 // quoteValues is the text of s with each trap's value in single quotes. Lines
 // keep their numbers; the decoder knows that columns of these moved.
-func quoteValues(s *source, traps []trap) []byte {
+func quoteValues(s *diagnostic.Source, traps []trap) []byte {
 	var out bytes.Buffer
 	from := 0
 	for _, t := range traps {
-		start := s.offset(t.line, t.valueCol)
-		end := start + len(bytes.TrimRight(s.text[start:s.offset(t.line, 1)+len(s.line(t.line))], " \t"))
-		out.Write(s.text[from:start])
+		start := s.Offset(t.line, t.valueCol)
+		end := start + len(bytes.TrimRight(s.Text[start:s.Offset(t.line, 1)+len(s.Line(t.line))], " \t"))
+		out.Write(s.Text[from:start])
 		out.WriteByte('\'')
-		out.Write(bytes.ReplaceAll(s.text[start:end], []byte("'"), []byte("''")))
+		out.Write(bytes.ReplaceAll(s.Text[start:end], []byte("'"), []byte("''")))
 		out.WriteByte('\'')
 		from = end
 	}
-	out.Write(s.text[from:])
+	out.Write(s.Text[from:])
 	return out.Bytes()
 }
 
 var (
-	yamlLine      = pattern(`^yaml: (?:input error: )?(?:line (\d+): )?(.*)$`)
-	unknownAnchor = pattern(`unknown anchor '(.*)' referenced`)
+	yamlLine      = diagnostic.Pattern(`^yaml: (?:input error: )?(?:line (\d+): )?(.*)$`)
+	unknownAnchor = diagnostic.Pattern(`unknown anchor '(.*)' referenced`)
 )
 
 // explain turns the parser's error into a diagnostic: the first trap in the
 // file where there is one, else the parser's words with its approximate line.
-func (d *decoder) explain(err error) Diagnostic {
+func (d *Decoder) explain(err error) diagnostic.Diagnostic {
 	m := yamlLine().FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
 	if m == nil {
 		m = []string{"", "", err.Error()}
@@ -159,28 +161,28 @@ func (d *decoder) explain(err error) Diagnostic {
 		return d.unknownAnchor(name[1])
 	}
 	if strings.Contains(m[2], "exceeded max depth") {
-		return Diagnostic{Code: "too-deep", Severity: Error, Pos: Pos{d.src.file, 1, 1},
+		return diagnostic.Diagnostic{Code: "too-deep", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: 1, Col: 1},
 			Message: "cannot read the definition: it is nested deeper than 10000 levels", Hint: fmt.Sprintf("a definition may nest %d levels", maxDepth)}
 	}
 	var first *trap
-	scanTraps(d.src, func(t trap) bool { first = &t; return false })
+	scanTraps(d.Src, func(t trap) bool { first = &t; return false })
 	if first != nil {
-		return Diagnostic{Code: first.code, Severity: Error, Pos: Pos{d.src.file, first.line, first.col}, Len: first.len, Message: first.message, Hint: first.hint, Fix: d.src.quoted(*first)}
+		return diagnostic.Diagnostic{Code: first.code, Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: first.line, Col: first.col}, Len: first.len, Message: first.message, Hint: first.hint, Fix: quoted(d.Src, *first)}
 	}
 	line, _ := strconv.Atoi(m[1])
-	return Diagnostic{Code: "bad-yaml", Severity: Error, Pos: Pos{d.src.file, d.lineOf(line), 1},
+	return diagnostic.Diagnostic{Code: "bad-yaml", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: d.lineOf(line), Col: 1},
 		Message: fmt.Sprintf("cannot read the definition as YAML near here (the line is approximate): %s", m[2]),
 		Hint:    "check the indentation and the quotes of this line and the ones before it"}
 }
 
 // lineOf brings a line number of the parser into the file.
-func (d *decoder) lineOf(n int) int { return min(max(n, 1), len(d.src.lines)) }
+func (d *Decoder) lineOf(n int) int { return min(max(n, 1), len(d.Src.Lines)) }
 
 // unknownAnchor is the error for *name without &name; mostly a value such as
 // *.txt that was meant as text. The parser does not say where it stands.
-func (d *decoder) unknownAnchor(name string) Diagnostic {
-	at := max(bytes.Index(d.src.text, []byte("*"+name)), 0)
-	return Diagnostic{Code: "unknown-anchor", Severity: Error, Pos: d.src.pos(at), Len: len(name) + 1,
-		Message: fmt.Sprintf("cannot resolve the alias *%s: no anchor &%s stands before it", printable(name), printable(name)),
+func (d *Decoder) unknownAnchor(name string) diagnostic.Diagnostic {
+	at := max(bytes.Index(d.Src.Text, []byte("*"+name)), 0)
+	return diagnostic.Diagnostic{Code: "unknown-anchor", Severity: diagnostic.Error, Pos: d.Src.Pos(at), Len: len(name) + 1,
+		Message: fmt.Sprintf("cannot resolve the alias *%s: no anchor &%s stands before it", diagnostic.Printable(name), diagnostic.Printable(name)),
 		Hint:    fmt.Sprintf("if the text itself is meant, quote the value: %q", "*"+name)}
 }

@@ -1,10 +1,12 @@
-package tool
+package keytable
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // trap is a place where YAML reads something other than what people mean.
@@ -22,9 +24,9 @@ type trap struct {
 // traps it knows in order until yield returns false. It follows block scalars,
 // quotes and brackets just well enough not to look for traps inside them, and
 // is only ever asked about files that are broken anyway.
-func scanTraps(s *source, yield func(trap) bool) {
+func scanTraps(s *diagnostic.Source, yield func(trap) bool) {
 	sc := &trapScanner{s: s}
-	for sc.line = 1; sc.line <= len(s.lines); sc.line++ {
+	for sc.line = 1; sc.line <= len(s.Lines); sc.line++ {
 		if t, ok := sc.next(); ok && !yield(t) {
 			return
 		}
@@ -32,7 +34,7 @@ func scanTraps(s *source, yield func(trap) bool) {
 }
 
 type trapScanner struct {
-	s    *source
+	s    *diagnostic.Source
 	line int
 	// scalarIndent is the column (from 0) of the key whose plain value stood on
 	// the line before, -1 for none; plainKey is that key.
@@ -53,7 +55,7 @@ type parts struct {
 
 // next looks at the current line, and moves on over the lines its value spans.
 func (sc *trapScanner) next() (trap, bool) {
-	raw := string(sc.s.line(sc.line))
+	raw := string(sc.s.Line(sc.line))
 	body := strings.TrimLeft(raw, " ")
 	parent, key := sc.scalarIndent, sc.plainKey
 	if trimmed := strings.TrimSpace(body); trimmed == "" || trimmed[0] == '#' {
@@ -138,7 +140,7 @@ func (sc *trapScanner) value(raw string, f parts) (trap, bool) {
 // of these end at a blank; a value like *.txt or &>log is text that needs quotes.
 func (sc *trapScanner) sigil(raw string, f parts) (trap, bool) {
 	name := f.value[1:]
-	if f.value[0] == '!' || name != "" && isNameByte(name[0]) {
+	if f.value[0] == '!' || name != "" && IsNameByte(name[0]) {
 		return trap{}, false
 	}
 	return sc.trap(raw, f.at, 1, trap{code: "reserved-character",
@@ -165,7 +167,7 @@ func (sc *trapScanner) closed(raw string, f parts) (trap, bool) {
 	case trimmed[0] == ':' && f.key == "":
 		return trap{}, false // a quoted key
 	}
-	here := string(sc.s.line(sc.line))
+	here := string(sc.s.Line(sc.line))
 	if opening == '{' && sc.line == start {
 		return sc.trap(raw, f.at, len([]rune(f.value))-len([]rune(rest)), trap{code: "unquoted-reference",
 			message: "cannot read this value: a value may not begin with '{' unless it is quoted", hint: quoteTheValue(f)}), true
@@ -208,11 +210,11 @@ func (sc *trapScanner) skipValue(f parts) (rest string, ok bool) {
 				open = append(open, closing[c])
 			}
 		}
-		if sc.line >= len(sc.s.lines) {
+		if sc.line >= len(sc.s.Lines) {
 			return "", false
 		}
 		sc.line++
-		text = string(sc.s.line(sc.line))
+		text = string(sc.s.Line(sc.line))
 		if next := split(text); next.key != "" && next.indent <= f.indent {
 			return "", false
 		}
@@ -221,8 +223,8 @@ func (sc *trapScanner) skipValue(f parts) (rest string, ok bool) {
 
 // skipBlock moves over the lines of a block scalar of a key at indent.
 func (sc *trapScanner) skipBlock(indent int) {
-	for sc.line < len(sc.s.lines) {
-		next := sc.s.line(sc.line + 1)
+	for sc.line < len(sc.s.Lines) {
+		next := sc.s.Line(sc.line + 1)
 		body := bytes.TrimLeft(next, " ")
 		if len(bytes.TrimSpace(body)) > 0 && len(next)-len(body) <= indent {
 			return
@@ -256,7 +258,7 @@ func split(line string) parts {
 		i++
 	}
 	end := at + i
-	if i > 0 && end < len(line) && line[end] == ':' && (end+1 == len(line) || isBlank(line[end+1])) {
+	if i > 0 && end < len(line) && line[end] == ':' && (end+1 == len(line) || diagnostic.IsBlank(line[end+1])) {
 		f.key = line[at:end]
 		f.columns = append(f.columns, at)
 		f.at = len(line) - len(strings.TrimLeft(line[end+1:], " \t"))
@@ -267,11 +269,11 @@ func split(line string) parts {
 	return f
 }
 
-func isNameByte(c byte) bool {
+func IsNameByte(c byte) bool {
 	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-func isKeyByte(c byte) bool { return isNameByte(c) || c == '.' || c == '<' || c >= utf8.RuneSelf }
+func isKeyByte(c byte) bool { return IsNameByte(c) || c == '.' || c == '<' || c >= utf8.RuneSelf }
 
 // colonIn finds a colon that YAML takes for the end of a key.
 func colonIn(value string) int {
@@ -279,7 +281,7 @@ func colonIn(value string) int {
 		value = strings.TrimRight(value[:i], " ")
 	}
 	for i := range len(value) {
-		if value[i] == ':' && (i+1 == len(value) || isBlank(value[i+1])) {
+		if value[i] == ':' && (i+1 == len(value) || diagnostic.IsBlank(value[i+1])) {
 			return i
 		}
 	}

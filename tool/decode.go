@@ -1,0 +1,46 @@
+package tool
+
+import (
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
+)
+
+// Decode reads a definition from the YAML or JSON text src of the named file, from a
+// Markdown page where its name ends in .md, and returns it with everything wrong with
+// it, sorted by place. The name of the file stands in diagnostics and gives the tool its
+// name where the text has none; the file is not opened.
+//
+// The Definition is never nil. Where the Diagnostics hold an Error (see Err) it
+// is only what could be read, good for a listing but not for a run.
+func Decode(file string, src []byte) (*Definition, Diagnostics) {
+	d := &keytable.Decoder{Src: diagnostic.NewSource(file, src)}
+	def := &draft{Definition: &Definition{Name: stem(file), File: file, Source: src}}
+	def.Pos = Pos{File: file, Line: 1, Col: 1}
+	if isPage(file) {
+		readPage(d, def)
+	} else {
+		document(d, def)
+	}
+	return def.Definition, d.Found.Sorted()
+}
+
+func document(d *keytable.Decoder, def *draft) {
+	if problem, bad := d.Src.Problem(); bad {
+		d.Report(problem)
+		return
+	}
+	root := d.Parse()
+	if root == nil || !d.Shape(root) {
+		return
+	}
+	if root.Kind != yaml.MappingNode {
+		d.Fail(root, "wrong-type", "cannot read the definition: the file holds "+keytable.Describe(root)+", not a mapping of keys", "begin with keys such as name: and description:")
+		return
+	}
+	def.Pos = d.Pos(root)
+	d.Root = toolObject
+	d.Object(toolObject, def, root)
+	check(d, def)
+}
