@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,7 @@ func TestAPI(t *testing.T) {
 			lines = append(lines, exported(t, pkg, file)...)
 		}
 	}
+	lines = append(lines, aliased(t, all)...)
 	slices.Sort(lines)
 	got := strings.Join(slices.Compact(lines), "\n") + "\n"
 	if *update {
@@ -88,6 +90,63 @@ func exported(t *testing.T, pkg, file string) []string {
 	return lines
 }
 
+// internalAlias is what a type of another package is called that is internal and that a public
+// package has a name for: internal/plan.StepError. It is "" for other types.
+func internalAlias(s *ast.TypeSpec) string {
+	of, ok := s.Type.(*ast.SelectorExpr)
+	if !ok || !s.Assign.IsValid() || slices.Contains(public, of.X.(*ast.Ident).Name) {
+		return ""
+	}
+	return "internal/" + of.X.(*ast.Ident).Name + "." + of.Sel.Name
+}
+
+// aliased are the types of internal packages that public packages have other names for,
+// which is how embedders know them, with their members.
+func aliased(t *testing.T, all map[string][]string) []string {
+	names := map[string]string{} // internal/plan.StepError -> StepError
+	for _, pkg := range public {
+		for _, file := range all[pkg] {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if s, ok := n.(*ast.TypeSpec); ok && internalAlias(s) != "" && s.Name.IsExported() {
+					names[internalAlias(s)] = strings.TrimPrefix(pkg+"."+s.Name.Name, ".")
+				}
+				return true
+			})
+		}
+	}
+	method := regexp.MustCompile(`^func \(\w+ \*?(\w+)\) `)
+	var lines []string
+	for pkg, files := range all {
+		if !strings.HasPrefix(pkg, "internal/") {
+			continue
+		}
+		for _, file := range files {
+			for _, line := range exported(t, pkg, file) {
+				id, what, _ := strings.Cut(strings.TrimPrefix(line, pkg+"."), ": ")
+				typ, field, _ := strings.Cut(id, ".")
+				if m := method.FindStringSubmatch(what); m != nil {
+					typ, field = m[1], ""
+				}
+				name, known := names[pkg+"."+typ]
+				switch {
+				case !known:
+				case field != "":
+					lines = append(lines, name+"."+field+": "+what)
+				case strings.HasPrefix(what, "func ("):
+					lines = append(lines, strings.TrimSuffix(name, typ)+id+": "+what)
+				default:
+					lines = append(lines, name+": "+what)
+				}
+			}
+		}
+	}
+	return lines
+}
+
 func receiver(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -104,6 +163,9 @@ func spec(s ast.Spec, name func(string) string, text func(any) string) []string 
 	var lines []string
 	switch s := s.(type) {
 	case *ast.TypeSpec:
+		if internalAlias(s) != "" {
+			return nil // see aliased
+		}
 		st, isStruct := s.Type.(*ast.StructType)
 		if !isStruct {
 			return []string{fmt.Sprintf("%s: type %s", name(s.Name.Name), text(s.Type))}

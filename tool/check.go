@@ -320,9 +320,9 @@ func namesOnce(d *keytable.Decoder, l stepList, names, lower map[string]*Step) {
 			lower[strings.ToLower(s.Name)] = s
 			continue
 		}
-		message := fmt.Sprintf("step name %s is given twice: at %s and at %s", diagnostic.Quote(s.Name), first.Pos.LineCol(), s.Pos.LineCol())
+		message := fmt.Sprintf("step name %s is given twice: at %s and at %s", diagnostic.Quote(s.Name), diagnostic.LineCol(first.Pos), diagnostic.LineCol(s.Pos))
 		if first.Name != s.Name {
-			message = fmt.Sprintf("step name %s at %s differs from %s at %s only by case", diagnostic.Quote(s.Name), s.Pos.LineCol(), diagnostic.Quote(first.Name), first.Pos.LineCol())
+			message = fmt.Sprintf("step name %s at %s differs from %s at %s only by case", diagnostic.Quote(s.Name), diagnostic.LineCol(s.Pos), diagnostic.Quote(first.Name), diagnostic.LineCol(first.Pos))
 		}
 		d.Report(Diagnostic{Code: "duplicate-step", Severity: Error, Pos: s.Pos, Len: len([]rune(s.Name)), Path: fmt.Sprintf("%s[%d].name", l.path, i), Message: message, Hint: "give the step another name",
 			Related: []Place{firstGiven(first)}})

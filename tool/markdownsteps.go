@@ -200,7 +200,7 @@ func callNames(d *keytable.Decoder, p *pageDraft, calls []*call) []string {
 			one.Code, one.Message = "reserved-name", diagnostic.Quote(c.id.S)+" cannot be the name of a step: it is reserved"
 			one.Hint = "reserved: " + strings.Join(append(slices.Clone(pageWords), reserved...), ", ")
 		case first != nil:
-			one.Code, one.Message = "duplicate-step", fmt.Sprintf("step name %s is given twice: at %s and at %s", diagnostic.Quote(c.id.S), first.id.Pos.LineCol(), c.id.Pos.LineCol())
+			one.Code, one.Message = "duplicate-step", fmt.Sprintf("step name %s is given twice: at %s and at %s", diagnostic.Quote(c.id.S), diagnostic.LineCol(first.id.Pos), diagnostic.LineCol(c.id.Pos))
 			one.Hint, one.Related = "give the step another id", []Place{{Pos: first.id.Pos, Len: len([]rune(first.id.S)), Message: "first given here"}}
 		default:
 			lower[strings.ToLower(c.id.S)] = c

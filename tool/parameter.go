@@ -131,7 +131,7 @@ func fits(d *keytable.Decoder, p *Parameter, v *Value, part string) {
 		ok = v.Map != nil
 	}
 	if !ok {
-		message := fmt.Sprintf("%s of %s is %s, but its type is %s", lastPart(part), diagnostic.Quote(p.Name), v.Describe(), p.Type)
+		message := fmt.Sprintf("%s of %s is %s, but its type is %s", lastPart(part), diagnostic.Quote(p.Name), describeValue(*v), p.Type)
 		reportAt(d, v.Pos, Error, "type-mismatch", part, message, p.mismatchHint(*v))
 	}
 }
@@ -175,7 +175,7 @@ func keeps(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part string) {
 		if part == "default" {
 			what = "the default"
 		}
-		message := fmt.Sprintf("%s of %s, %s, is refused by its own %s", what, diagnostic.Quote(p.Name), v.Describe(), rule)
+		message := fmt.Sprintf("%s of %s, %s, is refused by its own %s", what, diagnostic.Quote(p.Name), describeValue(v), rule)
 		reportAt(d, v.Pos, Warning, part+"-refused", part, message, "change the value or the rule")
 	}
 }
@@ -208,4 +208,19 @@ func (r ruleSet) refusesNumber(n float64) string {
 // the tool is called.
 func (r ruleSet) lists(v Value) bool {
 	return r.allowed == nil || r.allowed[v.Scalar] || v.Text != nil && strings.Contains(v.Text.S, "{")
+}
+
+// describeValue is the value in words, for messages.
+func describeValue(v Value) string {
+	switch {
+	case v.List != nil:
+		return "a list"
+	case v.Map != nil:
+		return "a mapping"
+	case v.Text != nil:
+		return "the text " + diagnostic.Quote(v.Text.S)
+	case v.Scalar == nil:
+		return "nothing"
+	}
+	return diagnostic.Printable(v.Written())
 }

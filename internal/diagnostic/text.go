@@ -26,7 +26,7 @@ func (p Pos) String() string {
 }
 
 // LineCol is line:col, for messages about two places in one file.
-func (p Pos) LineCol() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
+func LineCol(p Pos) string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
 
 // Text is a string as written together with its place, so that an offset in
 // the string (of a hole, of a shell word) leads back to a line and column.

@@ -50,17 +50,3 @@ func (v Value) Data() any {
 	return v.Scalar
 }
 
-// Describe is the value in words, for messages.
-func (v Value) Describe() string {
-	switch {
-	case v.List != nil:
-		return "a list"
-	case v.Map != nil:
-		return "a mapping"
-	case v.Text != nil:
-		return "the text " + diagnostic.Quote(v.Text.S)
-	case v.Scalar == nil:
-		return "nothing"
-	}
-	return diagnostic.Printable(v.Written())
-}
