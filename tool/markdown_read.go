@@ -163,7 +163,7 @@ func checkCall(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 		d.Fail(n, "no-body", "the step does not say which tool it uses", "add 'tool:' with the name of a tool")
 	}
 	if v := c.parameters; v.Pos.Line > 0 && v.Map == nil && v.Text == nil {
-		d.Fail(keytable.Deref(keytable.ValueOf(content, "parameters")), "wrong-type", "expected a mapping of names, found "+describeValue(v), keytable.FormHints["a mapping of names"])
+		d.Fail(keytable.Deref(keytable.ValueOf(content, "parameters")), "wrong-type", "expected a mapping of names, found "+describeValue(v), keytable.FormHint("a mapping of names"))
 	}
 	for _, key := range []string{"pre", "post"} {
 		if second := keytable.KeyOf(content, key+"-processing"); second != nil && keytable.KeyOf(content, key+"_processing") != nil {

@@ -211,11 +211,13 @@ func (d *Decoder) WrongType(n *yaml.Node, want string) {
 		d.unquoted(n)
 		return
 	}
-	d.Fail(n, "wrong-type", fmt.Sprintf("expected %s, found %s", want, Describe(n)), FormHints[want])
+	d.Fail(n, "wrong-type", fmt.Sprintf("expected %s, found %s", want, Describe(n)), FormHint(want))
 }
 
-// FormHints is how the values that wrongType asks for are written.
-var FormHints = map[string]string{
+// FormHint is how a value that WrongType asks for is written.
+func FormHint(want string) string { return formHints[want] }
+
+var formHints = map[string]string{
 	"text":               "write it on one line, in quotes if it begins with a sign, or as a block after '|'",
 	"true or false":      "write true or false, without quotes",
 	"a whole number":     "write digits, without quotes",
