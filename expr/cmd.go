@@ -9,7 +9,7 @@ import "strings"
 // phase puts in is not read again, so every hole becomes !VAR!, whatever is in the
 // value. Left are the places where cmd starts over with what came out (CALL, pipes,
 // FOR /F, another cmd): these take no hole. And since programs split their arguments
-// themselves, a value must not end the quotes it stands in: see cmdvalue.go.
+// themselves, a value must not end the quotes it stands in: see cmd_value.go.
 //
 // While !VAR! is on, a ! of the author and a ^ beside it would be eaten, so both
 // are written as variables too; where the author turned it on, ! is the author's.

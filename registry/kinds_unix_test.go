@@ -3,11 +3,13 @@
 package registry_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/builtin"
 	"github.com/flowrun/flowrun/internal/discovery"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -282,15 +285,11 @@ func TestKindsCalled(t *testing.T) {
 
 // begins waits until a slow call has begun.
 func (k kind) begins(t *testing.T, here string) {
-	if k.silent {
-		time.Sleep(500 * time.Millisecond)
-		return
-	}
-	for end := time.Now().Add(time.Minute); !there(here, "begun"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Error("it has not begun in a minute")
-			return
-		}
+	stacks := make([]byte, 1<<20)
+	if !waittest.Holds(waittest.Limit, func() bool {
+		return there(here, "begun") || k.silent && bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("goja.(*vm).run("))
+	}) {
+		t.Error("it has not begun")
 	}
 }
 

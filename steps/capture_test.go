@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // TestCapture: a program answers, or its failure is told without what it printed.
@@ -53,7 +55,7 @@ func TestCaptureEnds(t *testing.T) {
 	defer cancel()
 	began := time.Now()
 	_, err := b.session.Capture(ctx, Capture{Argv: []string{"sh", "-c", "sleep 300 & sleep 300"}, Dir: os.TempDir(), Most: 10})
-	if !errors.Is(err, late) || time.Since(began) > patience { // it sleeps for 300 s
+	if !errors.Is(err, late) || time.Since(began) > waittest.Limit { // it sleeps for 300 s
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // desk is a person's terminal for tests: what is shown can be waited for, and what
@@ -79,17 +80,12 @@ func (c *chair) Close() error {
 // shows waits until the screen holds a text.
 func (d *desk) shows(t testing.TB, text string) {
 	t.Helper()
-	found := await(func() bool {
+	shown := func() string {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return strings.Contains(d.screen.String(), text)
-	})
-	if found {
-		return
+		return d.screen.String()
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	t.Errorf("the screen never showed %q, but %q", text, d.screen.String())
+	waittest.Until(t, fmt.Sprintf("%q on the screen", text), func() bool { return strings.Contains(shown(), text) }, func() any { return shown() })
 }
 
 // asking makes a command interactive.

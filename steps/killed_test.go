@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // asEngine in the environment makes the test program one that runs a step until it
@@ -56,7 +57,7 @@ func TestEngineKilled(t *testing.T) {
 		text, _ := os.ReadFile(file.Path)
 		return strings.HasSuffix(string(text), "over\n")
 	}
-	await(printed)
+	waittest.Until(t, "the last line", printed)
 	cmd.Process.Kill()
 	cmd.Wait()
 	if text, err := os.ReadFile(file.Path); err != nil || string(text) != "killed.1\ninput\nover\n" {
@@ -81,7 +82,7 @@ func TestEngineKilled(t *testing.T) {
 func whenShown(t *testing.T, dir string, path dag.ID, n int) []LogFile {
 	t.Helper()
 	var files []LogFile
-	shown := await(func() bool {
+	waittest.Until(t, fmt.Sprintf("%d log files of %s", n, path), func() bool {
 		logs, err := ReadLogs(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -89,9 +90,6 @@ func whenShown(t *testing.T, dir string, path dag.ID, n int) []LogFile {
 		files = logs.Of(path)
 		return len(files) >= n
 	})
-	if !shown {
-		t.Fatalf("%s does not show %d log files", path, n)
-	}
 	return files
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // ears collect what is streamed.
@@ -148,7 +149,7 @@ func TestStreamForced(t *testing.T) {
 		defer e.mu.Unlock()
 		return e.text[Stdout] == "heard\n"
 	}
-	await(heard)
+	waittest.Until(t, "echo", heard)
 	close(force)
 	notices, err := b.session.Close(t.Context())
 	if err != nil || len(notices) > 0 || !heard() {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -21,20 +20,6 @@ func TestMain(m *testing.M) {
 		runUntilKilled(folder)
 	}
 	goleak.VerifyTestMain(m)
-}
-
-// patience is how long a test waits for what processes and goroutines do: far longer
-// than any machine needs.
-const patience = 2 * time.Minute
-
-// await waits until something holds, and says whether it does.
-func await(holds func() bool) bool {
-	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
 }
 
 func exists(file string) bool {

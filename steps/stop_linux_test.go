@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // A timeout and a cancel end the whole tree and give the Result its status.
@@ -32,7 +33,7 @@ func TestStopped(t *testing.T) {
 			ready := filepath.Join(dir, limit.String())
 			script := "echo before; trap '' TERM; (setsid sleep " + tag + " &); sleep " + tag + " & : >" + ready + "; sleep " + tag
 			r = b.runPolicy(t, context.Background(), b.bash(t, script), dag.Policy{Timeout: limit})
-			if exists(ready) || limit > patience {
+			if exists(ready) || limit > waittest.Limit {
 				break
 			}
 		}
@@ -42,7 +43,7 @@ func TestStopped(t *testing.T) {
 		ready := filepath.Join(dir, "cancel")
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {
-			await(func() bool { return exists(ready) })
+			waittest.Holds(waittest.Limit, func() bool { return exists(ready) })
 			cancel()
 		}()
 		r = b.runPolicy(t, ctx, b.bash(t, "trap 'exit 0' TERM; sleep "+tag+" & : >"+ready+"; wait"), dag.Policy{})
@@ -93,7 +94,7 @@ func TestBackground(t *testing.T) {
 		if err := os.WriteFile(gate, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		await(func() bool { return alive(tag) > 0 })
+		waittest.Until(t, "process of the background", func() bool { return alive(tag) > 0 })
 		closed := b.close(t)
 		if alive(tag) > 0 {
 			t.Error("it is alive")
@@ -160,7 +161,7 @@ func TestFollow(t *testing.T) {
 	defer b.close(t)
 	flag := filepath.Join(t.TempDir(), "flag")
 	go func() {
-		if await(func() bool { return strings.Contains(got.String(), "first") }) {
+		if waittest.Holds(waittest.Limit, func() bool { return strings.Contains(got.String(), "first") }) {
 			os.WriteFile(flag, nil, 0o600)
 		}
 	}()
@@ -225,7 +226,7 @@ func TestThreads(t *testing.T) {
 	before, most := tasks(), 0
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		if !await(func() bool { most = tasks(); return children() >= 256 }) {
+		if !waittest.Holds(waittest.Limit, func() bool { most = tasks(); return children() >= 256 }) {
 			t.Errorf("%d steps run at once, want 256", children())
 		}
 		cancel()

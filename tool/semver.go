@@ -1,9 +1,11 @@
 package tool
 
 import (
-	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
+
+	"golang.org/x/mod/semver"
 
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
@@ -16,14 +18,14 @@ type Version struct {
 }
 
 var (
-	semver    = diagnostic.Pattern(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(-((0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*))?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+	wholeForm = diagnostic.Pattern(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(-((0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*))?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 	shortForm = diagnostic.Pattern(`^v?[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
 )
 
 // ParseVersion reads a semantic version (S1-012). exact says whether it is one to the
 // letter: one or two numbers, and a v before them, are understood, but are none.
 func ParseVersion(s string) (v Version, exact, ok bool) {
-	exact = semver().MatchString(s)
+	exact = wholeForm().MatchString(s)
 	if !exact && !shortForm().MatchString(s) {
 		return Version{}, false, false
 	}
@@ -37,36 +39,12 @@ func ParseVersion(s string) (v Version, exact, ok bool) {
 }
 
 // Compare orders versions as semantic versioning does: -1 where v comes before o.
-func (v Version) Compare(o Version) int {
-	return cmp.Or(cmp.Compare(v.Major, o.Major), cmp.Compare(v.Minor, o.Minor), cmp.Compare(v.Patch, o.Patch), comparePre(v.Pre, o.Pre))
-}
+func (v Version) Compare(o Version) int { return semver.Compare(v.canonical(), o.canonical()) }
 
-// comparePre orders pre-releases: none comes after all, numbers by their value and
-// before words.
-func comparePre(a, b string) int {
-	if a == b || a == "" || b == "" {
-		return cmp.Compare(len(b), len(a))
+func (v Version) canonical() string {
+	s := fmt.Sprintf("v%d.%d.%d", v.Major, v.Minor, v.Patch)
+	if v.Pre != "" {
+		s += "-" + v.Pre
 	}
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(as), len(bs)) {
-		x, xNumber := numeric(as[i])
-		y, yNumber := numeric(bs[i])
-		switch {
-		case xNumber && yNumber && x != y:
-			return cmp.Compare(x, y)
-		case xNumber != yNumber:
-			if xNumber {
-				return -1
-			}
-			return 1
-		case as[i] != bs[i]:
-			return strings.Compare(as[i], bs[i])
-		}
-	}
-	return cmp.Compare(len(as), len(bs))
-}
-
-func numeric(s string) (uint64, bool) {
-	n, err := strconv.ParseUint(s, 10, 64)
-	return n, err == nil
+	return s
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli"
+	"github.com/flowrun/flowrun/internal/cli/serve"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/web"
@@ -36,7 +37,7 @@ func oneProcessor() {
 }
 
 // webDoor is the door of flowrun serve: doors do not know each other.
-func webDoor(s service.Surface, o cli.WebOptions) (http.Handler, error) {
+func webDoor(s service.Surface, o serve.WebOptions) (http.Handler, error) {
 	return web.New(s, web.Options{Tokens: o.Tokens, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks, Version: o.Version,
 		Stopping: o.Stopping, Log: o.Log, Trust: o.Trust, Schedules: o.Schedules})
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -96,12 +97,12 @@ func TestFailedWrite(t *testing.T) {
 	if err := Create(path, []byte("old")); err != nil {
 		t.Fatal(err)
 	}
-	full := &fs.PathError{Op: "rename", Path: "elsewhere", Err: errors.New("no space left on device")}
-	err := write(path, []byte("new"), 0o644, func(temporary, _ string) error {
-		if read(t, temporary) != "new" {
-			t.Error("the temporary file is not whole when it gets its name")
+	full := errors.New("no space left on device")
+	err := File{Path: path, Mode: 0o644}.Write(func(f *os.File) error {
+		if _, err := f.WriteString("new"); err != nil {
+			return err
 		}
-		return full
+		return &fs.PathError{Op: "write", Path: f.Name(), Err: full}
 	})
 	if err == nil || err.Error() != "write "+path+": no space left on device" {
 		t.Errorf("error: %v", err)
@@ -109,7 +110,67 @@ func TestFailedWrite(t *testing.T) {
 	if read(t, path) != "old" {
 		t.Errorf("the file holds %q", read(t, path))
 	}
+	var temporary string
+	err = File{Path: path, Mode: 0o644, Before: func() error {
+		if read(t, temporary) != "new" {
+			t.Error("the temporary file is not whole when it gets its name")
+		}
+		return full
+	}}.Write(func(f *os.File) error {
+		temporary = f.Name()
+		_, err := f.WriteString("new")
+		return err
+	})
+	if err != full || read(t, path) != "old" {
+		t.Errorf("%v, the file holds %q", err, read(t, path))
+	}
+	if err := (File{Path: filepath.Join(dir, "none", "a.yaml")}).WriteText(nil); err == nil || !strings.HasPrefix(err.Error(), "write "+filepath.Join(dir, "none", "a.yaml")+": ") {
+		t.Errorf("a folder that is missing: %v", err)
+	}
 	only(t, dir, "a.yaml")
+}
+
+// TestRoot: inside an os.Root all ways to write a file work, and none leaves it.
+func TestRoot(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := root.Mkdir("sub", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := File{Root: root, Path: filepath.Join("sub", "a"), Mode: 0o640, Exact: true, Exclusive: true}
+	if err := file.WriteText([]byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.WriteText([]byte("two")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("an exclusive file twice: %v", err)
+	}
+	file.Exclusive, file.Unsynced, file.Temporary = false, true, "mine"
+	if err := file.Write(func(f *os.File) error {
+		if _, err := os.Stat(filepath.Join(dir, "sub", "mine")); err != nil {
+			t.Error(err)
+		}
+		_, err := f.WriteString("three")
+		return err
+	}); err != nil || read(t, filepath.Join(dir, "sub", "a")) != "three" {
+		t.Errorf("%v, %q", err, read(t, filepath.Join(dir, "sub", "a")))
+	}
+	if err := (File{Root: root, Path: filepath.Join("..", "b"), Mode: 0o600}).WriteText(nil); err == nil {
+		t.Error("a file was written outside of the root")
+	}
+	if err := (File{Root: root, Path: filepath.Join("sub", "link")}).Symlink("a"); err != nil {
+		t.Skip("no links here:", err)
+	}
+	if err := (File{Root: root, Path: filepath.Join("sub", "link")}).Symlink("b"); err != nil {
+		t.Error(err)
+	}
+	if to, err := os.Readlink(filepath.Join(dir, "sub", "link")); err != nil || to != "b" {
+		t.Errorf("%v, a link to %s", err, to)
+	}
+	only(t, filepath.Join(dir, "sub"), "a", "link")
 }
 
 func TestSaveAndOutput(t *testing.T) {

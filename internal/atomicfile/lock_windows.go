@@ -2,11 +2,18 @@ package atomicfile
 
 import (
 	"os"
-
-	"golang.org/x/sys/windows"
+	"syscall"
+	"unsafe"
 )
+
+var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 
 // lockFile waits until nobody else has a file. Closing it gives it up.
 func lockFile(f *os.File) error {
-	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, new(windows.Overlapped))
+	const exclusive = 2
+	ok, _, err := lockFileEx.Call(f.Fd(), exclusive, 0, 1, 0, uintptr(unsafe.Pointer(new(syscall.Overlapped))))
+	if ok == 0 {
+		return err
+	}
+	return nil
 }

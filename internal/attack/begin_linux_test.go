@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // unable is a way for a run not to be able to begin.
@@ -75,7 +77,7 @@ func TestUnable(t *testing.T) {
 			for _, door := range doors {
 				v.failedRun(door, c.reason)
 			}
-			s.await("notices of all", 15*time.Second, func() bool { return strings.Count(s.read("~TOLD"), `"status":"failed"`) >= len(doors) })
+			waittest.Within(s, 15*time.Second, "notices of all", func() bool { return strings.Count(s.read("~TOLD"), `"status":"failed"`) >= len(doors) })
 			_, metrics := v.holder("GET", "/metrics", "")
 			count := regexp.MustCompile(`flowrun_runs_total{status="failed",tool="job"} (\d+)`).FindStringSubmatch(metrics)
 			if count == nil {
@@ -119,7 +121,7 @@ func (v *served) failedRun(door, reason string) {
 	v.Helper()
 	type row struct{ ID, Tool, Origin, Status, Reason, Message string }
 	var found row
-	v.await("a failed run of "+door, 15*time.Second, func() bool {
+	waittest.Within(v, 15*time.Second, "a failed run of "+door, func() bool {
 		var doc struct{ Runs []row }
 		out := v.run("runs", "-o", "json", "--limit", "0")
 		if err := json.Unmarshal([]byte(out.stdout), &doc); err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // TestReducedReach: what a reduced tool of root's says is done as root does it nowhere.
@@ -90,7 +92,7 @@ func TestUserOfRun(t *testing.T) {
 	if err := victim.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.await("the victim", 20*time.Second, func() bool { return s.read(filepath.Join(drop, "pid")) != "" })
+	waittest.Within(s, 20*time.Second, "the victim", func() bool { return s.read(filepath.Join(drop, "pid")) != "" })
 	out := s.run("run", "./thief.yaml")
 	s.write(filepath.Join(drop, "go"), "")
 	if err := victim.Wait(); err != nil {
@@ -129,12 +131,12 @@ func TestServiceSecrets(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { c.Process.Signal(os.Interrupt); c.Wait() }()
-			s.await("the service", 20*time.Second, func() bool { return s.exists(filepath.Join(s.dir, "state/service.sock")) })
+			waittest.Within(s, 20*time.Second, "the service", func() bool { return s.exists(filepath.Join(s.dir, "state/service.sock")) })
 			out := s.run("run", "t", "--detach")
 			if out.code != 0 {
 				t.Fatal(out)
 			}
-			s.await("the run", 20*time.Second, func() bool { return s.exists("done") })
+			waittest.Within(s, 20*time.Second, "the run", func() bool { return s.exists("done") })
 			if leak := s.read("leak"); strings.Contains(leak, "0123456789abcdef") {
 				t.Errorf("a step found\n%s\n%s", leak, out)
 			}

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // doubling is a definition of 40 parameters, each twice as long as the one before;
@@ -142,7 +144,7 @@ func TestServiceBears(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { serve.Process.Signal(syscall.SIGTERM); serve.Wait() }()
-	s.await("the service", 20*time.Second, func() bool { return s.exists(s.dir + "/sock") })
+	waittest.Within(s, 20*time.Second, "the service", func() bool { return s.exists(s.dir + "/sock") })
 	post := func(body string) string {
 		out, err := exec.Command("curl", "-sS", "-m", "20", "--unix-socket", s.dir+"/sock", "-H", "Authorization: Bearer 0123456789abcdef",
 			"-H", "Content-Type: application/json", "-w", " %{http_code}", "-d", body, "http://localhost/api/v1/runs").CombinedOutput()
@@ -163,7 +165,7 @@ func TestServiceBears(t *testing.T) {
 		}
 	}
 	s.write("../go", "")
-	s.await("the other run", 20*time.Second, func() bool { return s.exists("../done") })
+	waittest.Within(s, 20*time.Second, "the other run", func() bool { return s.exists("../done") })
 }
 
 // TestManyEdges: a definition of megabytes whose steps mention each other 200,000 times

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // script is a .tool.js called pure whose execute has a body, with permissions.
@@ -138,7 +140,7 @@ func TestServiceScriptCallsWhatItDeclares(t *testing.T) {
 	}
 	defer func() { c.Process.Signal(syscall.SIGTERM); c.Wait() }()
 	url := ""
-	s.await("the service listens", time.Minute, func() bool {
+	waittest.Within(s, time.Minute, "the service listens", func() bool {
 		url = regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+`).FindString(s.read("log"))
 		return url != ""
 	})
@@ -164,7 +166,7 @@ func TestServiceScriptCallsWhatItDeclares(t *testing.T) {
 			t.Fatalf("%s did not start: %s", tool, text)
 		}
 		var run string
-		s.await(tool+" ends", time.Minute, func() bool {
+		waittest.Within(s, time.Minute, tool+" ends", func() bool {
 			run = ask("GET", "/api/v1/runs/"+begun.ID+begun.Run, "")
 			return regexp.MustCompile(`"status": ?"(succeeded|failed)"`).MatchString(run)
 		})

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // escapes are the ways in which what a step starts gets out of sight. SLEEP is a process
@@ -139,15 +141,12 @@ func (s *site) killDuring(c *exec.Cmd, when func() bool) {
 	if err := c.Start(); err != nil {
 		s.Fatal(err)
 	}
-	for deadline := time.Now().Add(30 * time.Second); !when(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			c.Process.Kill()
-			c.Wait()
-			s.Fatalf("it did not come to the point where it is killed:\n%s", out)
-		}
-	}
+	reached := waittest.Holds(waittest.Limit, when)
 	c.Process.Kill()
 	c.Wait()
+	if !reached {
+		s.Fatalf("it did not come to the point where it is killed:\n%s", out)
+	}
 }
 
 // TestLockOfKilledRun: the run that takes a lock after its holder was killed begins when
@@ -327,13 +326,13 @@ func TestNoDescriptors(t *testing.T) {
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			s.await("the first step runs", 30*time.Second, func() bool { return s.exists("ready") })
+			waittest.Within(s, 30*time.Second, "the first step runs", func() bool { return s.exists("ready") })
 			limit := syscall.Rlimit{Cur: 3, Max: 20000}
 			if err := setLimit(c.Process.Pid, &limit); err != nil {
 				t.Fatal(err)
 			}
 			s.write("go", "")
-			s.await("the next step is to start", 30*time.Second, func() bool { return strings.Contains(s.read("printed"), " s0 ") })
+			waittest.Within(s, 30*time.Second, "the next step is to start", func() bool { return strings.Contains(s.read("printed"), " s0 ") })
 			time.Sleep(100 * time.Millisecond) // in which it tries
 			limit.Cur = 20000
 			if err := setLimit(c.Process.Pid, &limit); err != nil {

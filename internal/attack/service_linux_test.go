@@ -28,6 +28,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // theToken is the one that callers of a service under attack show.
@@ -80,7 +82,7 @@ func (s *site) serve(descriptors int, args ...string) *served {
 		}
 	})
 	at := regexp.MustCompile(`serves at (https?://\S+)`)
-	s.await("the service is up", time.Minute, func() bool {
+	waittest.Within(s, time.Minute, "the service is up", func() bool {
 		if found := at.FindStringSubmatch(v.logged()); found != nil {
 			v.url = found[1]
 		}
@@ -519,7 +521,7 @@ func TestTokensRuns(t *testing.T) {
 	os.Chmod(s.write("~tokens", theToken+"\n# for hello\n"+narrow+" hello\n"), 0o600)
 	v := s.serve(0, "--token-file", s.path("~tokens"))
 	run := v.begin(`{"tool": "other"}`)
-	s.await("the run has failed", time.Minute, func() bool { return v.status(run) == "failed" })
+	waittest.Within(s, time.Minute, "the run has failed", func() bool { return v.status(run) == "failed" })
 	for _, c := range []struct{ method, path string }{
 		{"GET", "/api/v1/runs"}, {"GET", "/api/v1/ps"}, {"GET", "/api/v1/tools"}, {"GET", "/api/v1/tools/other"}, {"GET", "/api/v1/schedules"},
 		{"GET", "/api/v1/runs/" + run}, {"GET", "/api/v1/runs/" + run + "/logs"}, {"GET", "/api/v1/runs/" + run + "/events"},

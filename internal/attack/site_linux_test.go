@@ -196,15 +196,5 @@ func (s *site) terminal(c *exec.Cmd, dialog ...exchange) (screen string, code in
 // exchange is a text that the program shows, and the keys that are then typed.
 type exchange struct{ shown, keys string }
 
-// await waits until something holds, and fails the test if it does not within the time.
-func (s *site) await(what string, limit time.Duration, holds func() bool) {
-	s.Helper()
-	for deadline := time.Now().Add(limit); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.Fatalf("%s: not within %s", what, limit)
-		}
-	}
-}
-
 // indent puts the further lines of a script under its first in a block of YAML.
 func indent(script string) string { return strings.ReplaceAll(script, "\n", "\n      ") }

@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"github.com/creack/pty"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"golang.org/x/sys/unix"
 )
 
@@ -117,7 +118,7 @@ func TestNoTerminal(t *testing.T) {
 			screen, _ := s.terminal(s.command(c.command...))
 			found := filepath.Join(s.dir, "drop", name)
 			if name == "detached" || name == "notify" {
-				s.await("the probe's answer", 20*time.Second, func() bool { return strings.Contains(s.read(found), "\n") })
+				waittest.Within(s, 20*time.Second, "the probe's answer", func() bool { return strings.Contains(s.read(found), "\n") })
 			}
 			if got := s.read(found); got != none {
 				t.Errorf("it found %q, want %q; the screen shows\n%s", got, none, screen)
@@ -202,11 +203,9 @@ func (d *desk) seen() string {
 // shows waits for a text on the screen.
 func (d *desk) shows(text string) {
 	d.Helper()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(d.seen(), text); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			d.shell.Process.Kill()
-			d.Fatalf("the screen never showed %q, but\n%s", text, d.seen())
-		}
+	if !waittest.Holds(waittest.Limit, func() bool { return strings.Contains(d.seen(), text) }) {
+		d.shell.Process.Kill()
+		d.Fatalf("the screen never showed %q, but\n%s", text, d.seen())
 	}
 }
 
@@ -254,7 +253,7 @@ func TestTyping(t *testing.T) {
 			answer: func(d *desk) {
 				d.shows("[l]ater? ")
 				d.write(filepath.Join(d.dir, "drop/asked"), "")
-				d.await("the typist", 20*time.Second, func() bool { return d.exists(filepath.Join(d.dir, "drop/typed")) })
+				waittest.Within(d, 20*time.Second, "the typist", func() bool { return d.exists(filepath.Join(d.dir, "drop/typed")) })
 				d.types("r\r")
 				d.shows("why (may be empty)? ")
 				d.types("\r")
@@ -267,7 +266,7 @@ func TestTyping(t *testing.T) {
 			answer: func(d *desk) {
 				d.shows("Allow this? ")
 				d.write(filepath.Join(d.dir, "drop/asked"), "")
-				d.await("the typist", 20*time.Second, func() bool { return d.exists(filepath.Join(d.dir, "drop/typed")) })
+				waittest.Within(d, 20*time.Second, "the typist", func() bool { return d.exists(filepath.Join(d.dir, "drop/typed")) })
 				d.types("n\r")
 			}},
 	} {
@@ -300,7 +299,7 @@ func TestScriptHasNoTerminal(t *testing.T) {
 		execute: () => new Promise(done => setTimeout(done, 60000)) }`)
 	d := s.desk(`exec $FLOWRUN run ./t.tool.js`)
 	defer d.shell.Process.Kill()
-	s.await("the process without a terminal", 20*time.Second, func() bool {
+	waittest.Within(s, 20*time.Second, "the process without a terminal", func() bool {
 		return terminalOfChild(d.shell.Process.Pid, "flowrun-js") == "0"
 	})
 }

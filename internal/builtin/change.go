@@ -8,9 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/textdiff"
 )
 
 // change is what a call makes of a file.
@@ -176,10 +175,7 @@ func (c change) diff() *flowrun.FileDiff {
 	} else {
 		from = "/dev/null"
 	}
-	d.FileDiff = string(diff.Diff(from, c.was.text, name, []byte(c.text)))
-	if _, rest, ok := strings.Cut(d.FileDiff, "\n"); ok { // its first line is a command
-		d.FileDiff = rest
-	}
+	d.FileDiff = textdiff.Unified(from, string(c.was.text), name, c.text)
 	return d
 }
 

@@ -4,6 +4,7 @@ package builtin
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,9 +12,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // folders are a workspace with a folder, a file and links, and one outside of it.
@@ -134,26 +135,20 @@ func TestShellStops(t *testing.T) {
 }
 
 // number waits for a file that holds one.
-func number(t *testing.T, path string) int {
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if b, err := os.ReadFile(path); err == nil && strings.HasSuffix(string(b), "\n") {
-			n, _ := strconv.Atoi(strings.TrimSpace(string(b)))
-			return n
-		}
-	}
-	t.Error("there is no ", path)
-	return -1
+func number(t *testing.T, path string) (n int) {
+	t.Helper()
+	waittest.Until(t, "number in "+path, func() bool {
+		b, _ := os.ReadFile(path)
+		n, _ = strconv.Atoi(strings.TrimSpace(string(b)))
+		return strings.HasSuffix(string(b), "\n")
+	})
+	return n
 }
 
 // gone waits until a process has ended.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if syscall.Kill(pid, 0) != nil || ended(pid) {
-			return
-		}
-	}
-	t.Errorf("process %d is still there", pid)
+	waittest.Until(t, fmt.Sprintf("end of process %d", pid), func() bool { return syscall.Kill(pid, 0) != nil || ended(pid) })
 }
 
 // ended says whether a process waits for nobody but its parent to ask about it.

@@ -1,16 +1,15 @@
 package builtin
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
 // mostWritten bounds a file that is edited, or shown beside its new text, in bytes.
@@ -73,69 +72,20 @@ func belongs(p place, whose, folder string) error {
 // keeps its permissions and, where the system allows it, its owner; of several names that
 // it has by hard links, the others keep the old text. where says whether it is still what
 // its change was worked out for.
-func put(dir *os.Root, name, path string, text []byte, was version, where func() error) (err error) {
-	mode := fs.FileMode(0o644)
+func put(dir *os.Root, name, path string, text []byte, was version, where func() error) error {
+	file := atomicfile.File{Root: dir, Path: name, Mode: 0o644, Exclusive: true, Before: where}
 	if was.exists() {
-		mode = was.info.Mode().Perm()
+		file.Mode, file.Exact, file.Exclusive = was.info.Mode().Perm(), true, false
 	}
-	temporary := ".flowrun-" + rand.Text() + ".tmp"
-	f, err := dir.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return told(path, err)
-	}
-	defer dir.Remove(temporary) // after a rename there is none
-	_, err = f.Write(text)
-	if err == nil && was.exists() {
-		keepOwner(f, was.info)
-		err = f.Chmod(mode) // the umask may have taken some of it
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return told(path, err)
-	}
-	if err := where(); err != nil {
+	err := file.Write(func(f *os.File) error {
+		_, err := f.Write(text)
+		if err == nil && was.exists() {
+			keepOwner(f, was.info)
+		}
 		return err
-	}
-	if was.exists() {
-		err = dir.Rename(temporary, name)
-	} else {
-		err = claim(dir, temporary, name, path)
-	}
-	if err != nil {
-		return told(path, err)
-	}
-	return told(path, syncFolder(dir))
-}
-
-// claim gives a new file its name unless that is taken meanwhile.
-func claim(dir *os.Root, temporary, name, path string) error {
-	err := dir.Link(temporary, name)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, fs.ErrExist):
+	})
+	if exists := new(atomicfile.ExistsError); errors.As(err, &exists) {
 		return &refusal{words: fmt.Sprintf("%s was made by somebody else a moment ago; it was left as it is: read it first", quoted(path))}
 	}
-	if _, err := dir.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, fs.ErrExist)
-	}
-	return dir.Rename(temporary, name) // a file system without links
-}
-
-// syncFolder makes what happened to the names in a folder last.
-func syncFolder(dir *os.Root) error {
-	if runtime.GOOS == "windows" { // which keeps names itself
-		return nil
-	}
-	f, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) { // some file systems sync no folders
-		err = nil
-	}
-	return errors.Join(err, f.Close())
+	return told(path, err)
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path"
 	"slices"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
 // Restore puts back the outputs that are missing in dir or differ from those that
@@ -69,30 +71,25 @@ func (e *Entry) put(ctx context.Context, root *os.Root, i int, temp string) erro
 	if err := root.MkdirAll(parent, 0o777); err != nil {
 		return err
 	}
-	temp = path.Join(parent, temp)
-	var err error
-	switch item.Type {
-	case Folder:
+	if item.Type == Folder {
 		return putFolder(root, item)
+	}
+	defer pass("restored")
+	file := atomicfile.File{Root: root, Path: item.Path, Mode: item.Mode, Exact: true, Unsynced: true, Temporary: temp}
+	file.Before = func() error {
+		pass("halfway")
+		return nil
+	}
+	switch item.Type {
 	case Link:
 		if leadsOut(item.Path, item.Target) {
 			return fmt.Errorf("%w: a link leads out", ErrDamaged)
 		}
-		err = root.Symlink(item.Target, temp)
+		return file.Symlink(item.Target)
 	case File:
-		err = e.putFile(ctx, root, i, temp)
-	default:
-		return fmt.Errorf("%w: it is a %q", ErrDamaged, item.Type)
+		return e.putFile(ctx, file, i)
 	}
-	pass("halfway")
-	if err == nil {
-		err = root.Rename(temp, item.Path)
-	}
-	if err != nil {
-		root.Remove(temp)
-	}
-	pass("restored")
-	return err
+	return fmt.Errorf("%w: it is a %q", ErrDamaged, item.Type)
 }
 
 // putFolder makes a folder, in place of a file or a link. Its mode comes last.
@@ -112,23 +109,18 @@ func putFolder(root *os.Root, item *Item) error {
 }
 
 // putFile copies a kept file and verifies the copy.
-func (e *Entry) putFile(ctx context.Context, root *os.Root, i int, temp string) error {
+func (e *Entry) putFile(ctx context.Context, file atomicfile.File, i int) error {
 	from, err := os.Open(e.copyOf(i))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	defer from.Close()
-	to, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	return file.Write(func(to *os.File) error {
+		h := e.store.hash()
+		_, err := copyTo(ctx, io.MultiWriter(to, h), from)
+		if err == nil && sum(h) != e.Outputs[i].Digest {
+			err = fmt.Errorf("%w: the copy has changed", ErrDamaged)
+		}
 		return err
-	}
-	h := e.store.hash()
-	_, err = copyTo(ctx, io.MultiWriter(to, h), from)
-	if err == nil && sum(h) != e.Outputs[i].Digest {
-		err = fmt.Errorf("%w: the copy has changed", ErrDamaged)
-	}
-	if err = errors.Join(err, to.Close()); err != nil {
-		return err
-	}
-	return root.Chmod(temp, e.Outputs[i].Mode)
+	})
 }

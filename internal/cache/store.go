@@ -15,6 +15,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
 // Store is a folder of kept results.
@@ -86,27 +88,16 @@ func (s *Store) readKey() error {
 	return err
 }
 
-// makeKey makes the folder and the file of its key: under another name, which is then
-// linked, so that the file is there whole and the first of several writers wins.
+// makeKey makes the folder and the file of its key. The first of several writers wins.
 func (s *Store) makeKey() error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(s.dir, ".key-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(s.key)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	err = os.Link(f.Name(), s.keyFile())
-	switch {
-	case err == nil, errors.Is(err, fs.ErrExist):
+	err := atomicfile.File{Path: s.keyFile(), Mode: 0o600, Exclusive: true}.WriteText(s.key)
+	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	return os.Rename(f.Name(), s.keyFile()) // a file system without links
+	return err
 }
 
 // Sum is the hash of texts: which texts, how many and where one ends.

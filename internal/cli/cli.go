@@ -2,27 +2,32 @@
 // and results into text and exit codes. Results go to stdout, narration to
 // stderr.
 //
-// Every command has a file of its own: it declares its flags, calls the engine and
-// returns an error; Main prints the error and chooses the exit code by its kind
-// (exit.go). What several commands share has a file named for it: params.go reads
-// PARAM=VALUE, ask.go puts questions, narrate.go tells of a run, consent.go asks the
-// policy, page.go prints help in the specification's form. flowrun tool add parses its
-// ordered options itself (add*.go).
+// Each family of commands is a package of its own below this one, with a function Commands:
+// runs, past, models, schedules, serve, tools, author, settings, doctor. Families do not
+// import each other. What they share is in ui (terminal, errors, settings, history),
+// launch (parameters, consent, engines), runview (what is shown of a run), keyboard and
+// timetable. This package puts them together; it prints the error that a command returns,
+// and exits with the code of its kind.
 package cli
 
 import (
 	"io"
-	"net/http"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/cli/author"
+	"github.com/flowrun/flowrun/internal/cli/doctor"
+	"github.com/flowrun/flowrun/internal/cli/models"
+	"github.com/flowrun/flowrun/internal/cli/past"
+	"github.com/flowrun/flowrun/internal/cli/runs"
+	"github.com/flowrun/flowrun/internal/cli/schedules"
+	"github.com/flowrun/flowrun/internal/cli/serve"
+	"github.com/flowrun/flowrun/internal/cli/settings"
+	"github.com/flowrun/flowrun/internal/cli/tools"
+	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/ownership"
-	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Process is what the command line may use of its process. Tests hand in their
@@ -31,60 +36,40 @@ type Process struct {
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Web makes the door of flowrun serve for programs.
-	Web func(service.Surface, WebOptions) (http.Handler, error)
+	Web            serve.Web
 }
 
 // Main runs one command line and returns its exit code.
 func Main(p Process) int {
-	out := &delivery{to: p.Stdout}
-	p.Stdout = out
-	a := &app{Process: p}
-	defer a.endScripts()
-	if Version != "" {
-		flowrun.Release = Version
+	out := &ui.Delivery{To: p.Stdout}
+	env := &ui.Env{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr, Completing: len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)}
+	defer env.EndScripts()
+	if ui.Version != "" {
+		flowrun.Release = ui.Version
 	}
 	ownership.Use(ownership.Guard{
-		Tell:   func(message string) { a.say("warning: %s", message) },
+		Tell:   func(message string) { env.Notef("warning: %s", message) },
 		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
 	})
-	root := a.root()
+	root := root(env, p.Web)
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
-	root.SetOut(p.Stdout)
+	root.SetOut(out)
 	root.SetErr(p.Stderr)
 	err := root.Execute()
 	if err != nil {
-		err = a.unknownWord(root, err)
+		err = unknownWord(env, root, err)
 	}
-	if lost := out.failed(); lost != nil {
+	if lost := out.Failed(); lost != nil {
 		err = lost
 	}
 	if err != nil {
-		return a.fail(err)
+		return env.ReportError(err)
 	}
 	return 0
 }
 
-// app is one run of the program.
-type app struct {
-	Process
-	color  string // --color; "" is auto
-	inJSON bool   // --progress json: errors are told so too
-
-	scripts *hooks.Runtime // nil until asked for
-	limits  *config.Config // see bounds
-	bounded bool           // whether bounds has been asked
-	load    tool.Loader    // of .tool.js files; nil until asked for
-	loading loading        // ends load
-	inForce *config.Config // of the command that runs something; nil until it has read them
-
-	trustOnce   bool        // --trust-project of a command that runs something
-	heeds       atomic.Bool // signals are heard by what a command does, see signals
-	discoveries discoveries
-}
-
-func (a *app) root() *cobra.Command {
+func root(env *ui.Env, web serve.Web) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "flowrun",
 		Short: "Define a tool once, run it anywhere",
@@ -95,47 +80,24 @@ func (a *app) root() *cobra.Command {
   flowrun show latest                   see what came of it
   flowrun resume latest                 go on where it stopped
   flowrun validate                      check every definition in reach`,
-		RunE:               a.brief,
-		PersistentPreRunE:  checkState,
+		RunE:               func(*cobra.Command, []string) error { return brief(env) },
+		PersistentPreRunE:  ui.CheckState,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // they are ours
 	}
 	root.SetHelpFunc(help)
-	root.SetHelpCommand(a.helpCommand())
-	root.SetHelpCommandGroupID("self")
-	root.SetFlagErrorFunc(wrongFlag)
-	a.colorFlag(root)
-	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look at runs:"}, &cobra.Group{ID: "author", Title: "Write tools:"}, &cobra.Group{ID: "self", Title: "flowrun itself:"})
-	add := func(group string, commands ...*cobra.Command) {
-		for _, c := range commands {
-			c.GroupID = group
-			root.AddCommand(c)
-		}
+	root.SetHelpCommand(helpCommand(env))
+	root.SetHelpCommandGroupID(ui.GroupSelf)
+	root.SetFlagErrorFunc(ui.WrongFlag)
+	env.ColorFlag(root)
+	root.AddGroup(&cobra.Group{ID: ui.GroupRun, Title: "Run:"}, &cobra.Group{ID: ui.GroupLook, Title: "Look at runs:"}, &cobra.Group{ID: ui.GroupAuthor, Title: "Write tools:"}, &cobra.Group{ID: ui.GroupSelf, Title: "flowrun itself:"})
+	for _, family := range [][]*cobra.Command{
+		runs.Commands(env), models.Commands(env), schedules.Commands(env), serve.Commands(env, web),
+		past.Commands(env), author.Commands(env), tools.Commands(env), settings.Commands(env), doctor.Commands(env),
+		ui.InGroup(ui.GroupSelf, completionCommand(env), manCommand(env), versionCommand(env)), topicCommands(),
+	} {
+		root.AddCommand(family...)
 	}
-	add("run",
-		a.runCommand(),
-		a.callCommand(),
-		a.repairCommand(),
-		a.resumeCommand(),
-		a.retryCommand(),
-		a.approveCommand(),
-		a.rejectCommand(),
-		a.cancelCommand(),
-		a.scheduleCommand(),
-		a.serveCommand(),
-		a.demoCommand())
-	add("look",
-		a.psCommand(),
-		a.runsCommand(),
-		a.showCommand(),
-		a.logsCommand(),
-		a.timelineCommand(),
-		a.eventsCommand(),
-		a.statsCommand(),
-		a.historyCommand())
-	add("author", a.initCommand(), a.validateCommand(), a.explainCommand(), a.graphCommand(), a.explainCacheCommand(), a.schemaCommand(), a.toolCommand())
-	add("self", a.configCommand(), a.trustCommand(), a.completionCommand(), a.doctorCommand(), a.manCommand(), a.versionCommand())
-	root.AddCommand(append(topicCommands(), toolsTopic())...)
 	return root
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
 // bashCompletion is ours, since cobra's needs the package bash-completion, which bash on
@@ -18,7 +20,7 @@ var bashCompletion string
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 // completionCommand prints what makes a shell complete flowrun's command line.
-func (a *app) completionCommand() *cobra.Command {
+func completionCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print what makes Tab complete commands, tools, parameters, steps and runs",
@@ -43,10 +45,10 @@ A new shell has it then.`,
 		Example: `  source <(flowrun completion bash)`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef(c, "for which shell? Give bash, zsh, fish or powershell")
+				return ui.Usagef(c, "for which shell? Give bash, zsh, fish or powershell")
 			}
 			if !slices.Contains(shells, args[0]) {
-				return usagef(c, "there is no completion for %q; give bash, zsh, fish or powershell", args[0])
+				return ui.Usagef(c, "there is no completion for %q; give bash, zsh, fish or powershell", args[0])
 			}
 			return nil
 		},
@@ -54,14 +56,14 @@ A new shell has it then.`,
 			root := c.Root()
 			switch args[0] {
 			case "bash":
-				_, err := io.WriteString(a.Stdout, bashCompletion)
+				_, err := io.WriteString(env.Stdout, bashCompletion)
 				return err
 			case "zsh":
-				return root.GenZshCompletion(a.Stdout)
+				return root.GenZshCompletion(env.Stdout)
 			case "fish":
-				return root.GenFishCompletion(a.Stdout, true)
+				return root.GenFishCompletion(env.Stdout, true)
 			}
-			return root.GenPowerShellCompletionWithDesc(a.Stdout)
+			return root.GenPowerShellCompletionWithDesc(env.Stdout)
 		},
 		ValidArgsFunction: cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
 	}

@@ -17,12 +17,13 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
 // TestExitCodesPage: every exit code there is has a line, and no other.
 func TestExitCodesPage(t *testing.T) {
 	used := map[string]bool{"0": true, "124": true, "143": true} // of dag, and of TERM
-	for _, decl := range parse(t, "exit.go").Decls {
+	for _, decl := range parse(t, "ui/exit.go").Decls {
 		consts, ok := decl.(*ast.GenDecl)
 		if !ok || consts.Tok != token.CONST {
 			continue
@@ -178,8 +179,8 @@ func TestManPages(t *testing.T) {
 		}
 		t.Skip("groff is not installed")
 	}
-	a := &app{}
-	for _, c := range documented(a.root()) {
+	env := &ui.Env{}
+	for _, c := range documented(root(env, nil)) {
 		var page, out, complaints bytes.Buffer
 		if err := manPage(&page, c); err != nil {
 			t.Fatal(err)
@@ -197,7 +198,7 @@ func TestManPages(t *testing.T) {
 
 // TestHelpIsItsOwn: the help of every command is of that command, not of the one above it.
 func TestHelpIsItsOwn(t *testing.T) {
-	for _, c := range documented((&app{}).root()) {
+	for _, c := range documented(root((&ui.Env{}), nil)) {
 		if c.IsAdditionalHelpTopicCommand() {
 			continue
 		}

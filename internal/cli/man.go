@@ -10,13 +10,15 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
 // manCommand prints or writes the manual pages, made from the commands' own help.
 //
 // They are written here and not by cobra/doc: that goes by way of Markdown and brings two
 // libraries along, and takes the paragraphs of our help for one.
-func (a *app) manCommand() *cobra.Command {
+func manCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man [DIR]",
 		Short: "Write the manual pages",
@@ -26,15 +28,15 @@ flowrun-run.1, ... Without DIR, print the page of flowrun itself.`,
   flowrun man ~/.local/share/man/man1`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef(c, "give one folder, or none")
+				return ui.Usagef(c, "give one folder, or none")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return manPage(a.Stdout, c.Root())
+				return manPage(env.Stdout, c.Root())
 			}
-			return a.writeManPages(c.Root(), args[0])
+			return writeManPages(env, c.Root(), args[0])
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -45,7 +47,7 @@ flowrun-run.1, ... Without DIR, print the page of flowrun itself.`,
 	}
 }
 
-func (a *app) writeManPages(root *cobra.Command, dir string) error {
+func writeManPages(env *ui.Env, root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("cannot write manual pages: %w", err)
 	}
@@ -60,7 +62,7 @@ func (a *app) writeManPages(root *cobra.Command, dir string) error {
 		}
 		n++
 	}
-	a.say("%d pages in %s", n, dir)
+	env.Notef("%d pages in %s", n, dir)
 	return nil
 }
 
@@ -80,7 +82,7 @@ func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(
 // manPage writes one page in the macros of man(7).
 func manPage(w io.Writer, c *cobra.Command) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"flowrun\"\n", strings.ToUpper(manName(c)), "flowrun "+version())
+	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"flowrun\"\n", strings.ToUpper(manName(c)), "flowrun "+ui.ThisBuild().Version)
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(manName(c)), roff(c.Short))
 	switch {
 	case c.HasAvailableSubCommands():

@@ -21,6 +21,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli"
+	"github.com/flowrun/flowrun/internal/cli/serve"
 	"github.com/flowrun/flowrun/internal/collectortest"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/schematest"
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"flowrun": func() {
 		_ = proc.BecomeReaper() // without it, what escapes a step is still reported
 		os.Exit(cli.Main(cli.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-			Web: func(s service.Surface, o cli.WebOptions) (http.Handler, error) {
+			Web: func(s service.Surface, o serve.WebOptions) (http.Handler, error) {
 				return web.New(s, web.Options{Tokens: o.Tokens, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks,
 					Version: o.Version, Stopping: o.Stopping, Log: o.Log})
 			}}))

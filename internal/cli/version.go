@@ -1,100 +1,28 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"runtime"
-	"runtime/debug"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// Stamped by a release build (release.yaml). Other builds say what the go command knows.
-var (
-	Version string // 1.2.3, without a v
-	Commit  string // in full, with +dirty behind it where files had been changed
-	Date    string // of the commit, RFC 3339
-)
-
-// build is what is known of this program.
-type build struct {
-	Version       string `json:"version"`
-	Commit        string `json:"commit"` // "" where it is not known
-	Date          string `json:"date"`   // likewise
-	Compatibility string `json:"compatibility"`
-	Go            string `json:"go"`
-	Platform      string `json:"platform"`
-}
-
-// thisBuild goes by the stamps, else by what the go command wrote down: a version of
-// programs installed by one, a commit of programs built in a checkout.
-func thisBuild() build {
-	b := build{Version: Version, Commit: Commit, Date: Date, Compatibility: flowrun.CompatibilityLevel,
-		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	if info, ok := debug.ReadBuildInfo(); ok && Version == "" {
-		b.learn(info)
-	}
-	b.Version = cmp.Or(b.Version, "development")
-	return b
-}
-
-func version() string { return thisBuild().Version }
-
-func (b *build) learn(info *debug.BuildInfo) {
-	if info.Main.Version != "(devel)" {
-		b.Version = strings.TrimPrefix(info.Main.Version, "v")
-	}
-	dirty := ""
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Commit = s.Value
-		case "vcs.time":
-			b.Date = s.Value
-		case "vcs.modified":
-			if s.Value == "true" {
-				dirty = "+dirty"
-			}
-		}
-	}
-	if b.Commit != "" {
-		b.Commit += dirty
-	}
-}
-
-// String is the build on one line.
-func (b build) String() string {
-	parts := []string{b.Go, b.Platform}
-	if b.Commit != "" {
-		hash, state, changed := strings.Cut(b.Commit, "+")
-		short := hash[:min(len(hash), 12)]
-		if changed {
-			short += "+" + state
-		}
-		parts = slices.Insert(parts, 0, "commit "+short)
-	}
-	return fmt.Sprintf("flowrun %s (%s)", b.Version, strings.Join(parts, ", "))
-}
-
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := oneOf(c, "output", output, []string{"text", "json"}); err != nil {
+			if err := ui.OneOf(c, "output", output, []string{"text", "json"}); err != nil {
 				return err
 			}
 			if output == "json" {
-				return json.NewEncoder(a.Stdout).Encode(thisBuild())
+				return json.NewEncoder(env.Stdout).Encode(ui.ThisBuild())
 			}
-			_, err := fmt.Fprintln(a.Stdout, thisBuild())
+			_, err := fmt.Fprintln(env.Stdout, ui.ThisBuild())
 			return err
 		},
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/clipperhouse/displaywidth"
 )
 
 // Approval is what a person is shown who decides about a call. Nothing in it can be
@@ -115,10 +117,10 @@ func (w *approvalWriter) over(i, n int, what string) bool {
 // line writes a label and a text beside it, on as many lines as it takes; those that go
 // on with the text begin with a +, so that no text can pass for a line of its own.
 func (w *approvalWriter) line(label, text string) {
-	rest := []rune(Visible(text))
+	rest := Visible(text)
 	for mark := ""; ; mark = "+ " {
 		n := w.fits(rest, w.width-labelColumns-1-len(mark))
-		w.b.WriteString(strings.TrimRight(pad(label, labelColumns)+mark+string(rest[:n]), " ") + "\n")
+		w.b.WriteString(strings.TrimRight(pad(label, labelColumns)+mark+rest[:n], " ") + "\n")
 		if rest, label = rest[n:], ""; len(rest) == 0 {
 			return
 		}
@@ -127,21 +129,17 @@ func (w *approvalWriter) line(label, text string) {
 
 // fits is how much of a text fits into so many columns, to the end of a word where one
 // ends near enough.
-func (w *approvalWriter) fits(text []rune, room int) int {
+func (w *approvalWriter) fits(text string, room int) int {
 	n, used := 0, 0
-	for n < len(text) && used+runeColumns(text[n]) <= room {
-		used += runeColumns(text[n])
-		n++
-	}
-	if n == len(text) {
-		return n
-	}
-	for i := n; i > n*2/3; i-- {
-		if text[i-1] == ' ' {
-			return i
+	for g := displaywidth.StringGraphemes(text); g.Next(); n += len(g.Value()) {
+		if used += g.Width(); used > room && n > 0 {
+			break
 		}
 	}
-	return max(n, 1)
+	if end := strings.LastIndexByte(text[:n], ' ') + 1; n < len(text) && end > n*2/3 {
+		return end
+	}
+	return n
 }
 
 // quoted writes a value in quotes, after a word that may stand before it.

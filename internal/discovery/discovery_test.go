@@ -9,13 +9,16 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun/internal/discovery"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -108,19 +111,28 @@ func TestDiscoverIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	go func() {
-		for !exists(alive) {
-			time.Sleep(5 * time.Millisecond)
-		}
+		waittest.Holds(waittest.Limit, func() bool { return exists(alive) })
 		cancel(why)
 	}()
 	_, _, err := discovery.Discover(ctx, discovery.Config{CallCommand: "x", Dir: t.TempDir(),
-		DiscoveryCommand: fmt.Sprintf(`sh -c "(trap '' TERM; while :; do touch %s; sleep 0.01; done) & wait"`, alive)})
+		DiscoveryCommand: fmt.Sprintf(`sh -c "(trap '' TERM; while :; do sleep 0.01; done) & echo $! > %[1]s.new; mv %[1]s.new %[1]s; wait"`, alive)})
 	if !errors.Is(err, why) {
 		t.Fatal(err)
 	}
-	os.Remove(alive)
-	time.Sleep(200 * time.Millisecond)
-	if exists(alive) {
+	text, err := os.ReadFile(alive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := os.FindProcess(pid)
+	if err != nil {
+		return
+	}
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if child.Signal(syscall.Signal(0)) == nil && !strings.Contains(string(stat), ") Z ") {
 		t.Error("a child lives on")
 	}
 }

@@ -40,9 +40,9 @@ func Kinds() []Kind { return []Kind{Definition, Practice, Parameter, Run, Exit} 
 // Title is what a list of pages of the kind is headed by.
 func (k Kind) Title() string {
 	return map[Kind]string{
-		Definition: "Problems of definitions",
-		Practice:   "Better practice (validate --detailed)",
-		Parameter:  "Refused parameters",
+		Definition: "Problems in definitions",
+		Practice:   "Best practices (validate --detailed)",
+		Parameter:  "Rejected parameters",
 		Run:        "Why a step did not succeed",
 		Exit:       "Exit codes",
 	}[k]
@@ -59,7 +59,9 @@ type Page struct {
 }
 
 // Pages are all pages, by kind and then by code. They are not to be changed.
-var Pages = sync.OnceValue(func() []Page {
+func Pages() []Page { return pages() }
+
+var pages = sync.OnceValue(func() []Page {
 	var all []Page
 	entries, err := fs.ReadDir(files, "pages")
 	if err != nil {

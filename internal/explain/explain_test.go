@@ -185,11 +185,11 @@ func TestDocument(t *testing.T) {
 
 func document() string {
 	var b strings.Builder
-	b.WriteString(`# What flowrun answers, and what it means
+	b.WriteString(`# Diagnostics and exit codes
 
-Every code that flowrun uses, with an example that is wrong, the same put right, and
-why. This page is made from what ` + "`flowrun explain CODE`" + ` prints, and the examples are
-tested: each wrong one gives its code, each right one nothing.
+This page explains every code that flowrun prints: what is wrong, and how to fix it. Most
+codes have an example with the problem and the same example without it. In a terminal,
+` + "`flowrun explain CODE`" + ` prints the same text. A test runs all examples.
 
 `)
 	for _, kind := range explain.Kinds() {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // killJob is a definition whose steps leave traces. In its text START and END stand
@@ -360,12 +361,9 @@ func (s *story) traces() (list []trace) {
 // await waits until a step has begun in a life.
 func (s *story) await(step string, l *life) {
 	s.Helper()
-	for end := time.Now().Add(lifeBound); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		if slices.ContainsFunc(s.traces(), func(d trace) bool { return d.what == "start" && d.step == step && d.life == l.number }) {
-			return
-		}
-	}
-	s.Fatalf("step %s does not begin in life %d: %s", step, l.number, s.tale())
+	waittest.Within(s, lifeBound, fmt.Sprintf("step %s in life %d", step, l.number), func() bool {
+		return slices.ContainsFunc(s.traces(), func(d trace) bool { return d.what == "start" && d.step == step && d.life == l.number })
+	}, func() any { return s.tale() })
 }
 
 // tale is everything that is known, for a failure.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // timed is how long the schedules of a test go on, a slot a second, and how many there are.
@@ -41,14 +43,9 @@ func TestSchedules(t *testing.T) {
 	}
 	want := plan.schedules * plan.seconds
 	db := b.open(t)
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		if n := count(t, db, "SELECT count(*) FROM runs JOIN firings ON run = id WHERE status = 'succeeded'"); n == want {
-			break
-		}
-		if time.Now().After(end) {
-			break // what is wrong is told below
-		}
-	}
+	waittest.Holds(waittest.Limit, func() bool { // what is wrong is reported below
+		return count(t, db, "SELECT count(*) FROM runs JOIN firings ON run = id WHERE status = 'succeeded'") == want
+	})
 	t.Logf("%d slots, %d kills", want, kills)
 	for about, c := range map[string]struct {
 		query string

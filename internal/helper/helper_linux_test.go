@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // asEngine in the environment makes the test program one that runs steps through
@@ -84,20 +85,6 @@ func living(tag string) map[int]string {
 	return found
 }
 
-// patience is how long a test waits for what other processes do: far longer than any
-// machine needs.
-const patience = 2 * time.Minute
-
-// await waits until something holds, and says whether it does.
-func await(holds func() bool) bool {
-	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
-}
-
 // asleep counts the processes that sleep for exactly so long: their program has begun.
 func asleep(seconds string) (n int) {
 	for _, cmd := range living(seconds) {
@@ -111,7 +98,7 @@ func asleep(seconds string) (n int) {
 // gone waits until nothing carries the tag.
 func gone(t *testing.T, tag string) {
 	t.Helper()
-	await(func() bool { return len(living(tag)) == 0 })
+	waittest.Holds(waittest.Limit, func() bool { return len(living(tag)) == 0 })
 	for pid, cmd := range living(tag) {
 		t.Errorf("survivor %d %s", pid, cmd)
 		syscall.Kill(pid, syscall.SIGKILL)
@@ -181,7 +168,7 @@ func TestTrees(t *testing.T) {
 				if _, left := p.Stop(grace, nil); len(left) > 0 {
 					t.Errorf("left %v: %s", left, script)
 				}
-				if took := time.Since(began); took > patience { // what it waits for sleeps for 300 s
+				if took := time.Since(began); took > waittest.Limit { // what it waits for sleeps for 300 s
 					t.Errorf("stopping took %v: %s", took, script)
 				}
 			})
@@ -204,9 +191,7 @@ func TestForce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !await(func() bool { _, err := os.Stat(ready); return err == nil }) {
-		t.Fatal("it does not begin")
-	}
+	waittest.Exists(t, ready)
 	const grace = 4 * time.Minute
 	force := make(chan struct{})
 	time.AfterFunc(50*time.Millisecond, func() { close(force) })
@@ -232,9 +217,7 @@ func TestCloseEndsBackground(t *testing.T) {
 			t.Fatal(e, err)
 		}
 	}
-	if !await(func() bool { return asleep("300."+tag) == 1 && asleep("400."+tag) == 1 }) {
-		t.Fatal("they do not both sleep")
-	}
+	waittest.Until(t, "both that sleep", func() bool { return asleep("300."+tag) == 1 && asleep("400."+tag) == 1 })
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := c.Close(ctx, time.Minute); err != nil {
@@ -267,9 +250,8 @@ func TestEngineKilled(t *testing.T) {
 	if string(line[:n]) != "ready\n" {
 		t.Fatalf("engine said %q", line[:n])
 	}
-	if n := len(escapes(tag)); !await(func() bool { return asleep("300."+tag) >= n-1 }) { // one has stopped itself
-		t.Fatalf("of %d scripts run only %v", n, living("300."+tag))
-	}
+	n = len(escapes(tag)) - 1 // one has stopped itself
+	waittest.Until(t, fmt.Sprintf("%d scripts", n), func() bool { return asleep("300."+tag) >= n }, func() any { return living("300." + tag) })
 	cmd.Process.Kill()
 	cmd.Wait()
 	gone(t, "300."+tag)
@@ -284,9 +266,7 @@ func TestHelperKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !await(func() bool { return asleep("300."+tag) == 2 }) {
-		t.Fatal("they do not both sleep")
-	}
+	waittest.Until(t, "both that sleep", func() bool { return asleep("300."+tag) == 2 })
 	c.process.Kill()
 	if _, err := p.Wait(context.Background()); !errors.Is(err, errGone) {
 		t.Error(err)

@@ -32,7 +32,7 @@ const (
 )
 
 // Wide says whether the world of the form has more than the language.
-func (f Form) Wide() bool { return f == Module || f == Step }
+func Wide(f Form) bool { return f == Module || f == Step }
 
 // Source is a script as it travels to the process that runs it.
 type Source struct {

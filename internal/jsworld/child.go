@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+
+	"github.com/flowrun/flowrun/internal/jscheck"
 )
 
 // ChildName is what a child is called: its first argument, by which Main knows it. The
@@ -157,7 +159,7 @@ func (c *child) do(f *Frame) {
 // prepare makes a world for a next call like this one, while nobody waits for it.
 func (c *child) prepare(f *Frame) {
 	p := c.programs[f.Digest].program
-	if p == nil || !p.source.Form.Wide() || c.spare != nil {
+	if p == nil || !jscheck.Wide(p.source.Form) || c.spare != nil {
 		return
 	}
 	if w := NewWorld(); w.widen() == nil {
@@ -167,7 +169,7 @@ func (c *child) prepare(f *Frame) {
 
 // World is a world in which nothing has run yet.
 func (c *child) world(p *Program) *World {
-	if w := c.spare; w != nil && p.source.Form.Wide() {
+	if w := c.spare; w != nil && jscheck.Wide(p.source.Form) {
 		c.spare = nil
 		return w
 	}

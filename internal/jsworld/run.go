@@ -56,7 +56,7 @@ func (w *World) within(limit time.Duration, late func(), p *Program, begin func(
 
 // begin calls the script; what it answers may be a promise yet.
 func (w *World) begin(t *Task) (goja.Value, error) {
-	if t.Program.source.Form.Wide() {
+	if jscheck.Wide(t.Program.source.Form) {
 		if err := w.widen(); err != nil {
 			return nil, err
 		}

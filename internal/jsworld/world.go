@@ -54,7 +54,7 @@ func (w *World) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 
 // GlobalsOf are the names of the globals in the world of a form.
 func GlobalsOf(f jscheck.Form) []string {
-	if f.Wide() {
+	if jscheck.Wide(f) {
 		return wideNames()
 	}
 	return pureNames()

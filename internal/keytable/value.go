@@ -49,4 +49,3 @@ func (v Value) Data() any {
 	}
 	return v.Scalar
 }
-

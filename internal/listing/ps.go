@@ -8,7 +8,7 @@ import (
 )
 
 // UnderWay are the states of runs that Ps lists.
-var UnderWay = []dag.Status{dag.Running, dag.Pending, dag.Waiting}
+func UnderWay() []dag.Status { return []dag.Status{dag.Running, dag.Pending, dag.Waiting} }
 
 // Ps is flowrun/ps.v1: the runs that are under way, and who waits for whom.
 type Ps struct {

@@ -39,8 +39,8 @@ const (
 	Always    Event = "always"    // all of these
 )
 
-// Defaults are the events of a rule that names none: what somebody should know.
-var Defaults = []Event{Failure, Recovery, Waiting}
+// defaults are the events of a rule that names none: what somebody should know.
+var defaults = []Event{Failure, Recovery, Waiting}
 
 // Of is the event that the end of a run is. before is how the last run of the tool
 // that came to an end ended, Pending where there was none. "" is none: nothing is told
@@ -104,7 +104,7 @@ func (o Outcome) Text() string {
 
 // Rule says who is told of which events. One of Command and Webhook is set.
 type Rule struct {
-	On      []Event // none: Defaults
+	On      []Event // none: failure, recovery and waiting
 	Command string  // a program and its arguments, in words as run: has them
 	Webhook string  // an address that is posted to; ${NAME} is a variable of Settings.Env
 	// SecretEnv is a variable, SecretFile a path, that holds the secret a post is
@@ -127,7 +127,7 @@ func (r Rule) Wants(e Event) bool {
 // Events are those of the rule.
 func (r Rule) Events() []Event {
 	if len(r.On) == 0 {
-		return Defaults
+		return defaults
 	}
 	return r.On
 }

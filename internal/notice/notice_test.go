@@ -25,6 +25,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/schematest"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -305,12 +306,10 @@ func TestCommandIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	pid := filepath.Join(dir, "pid")
 	go func() {
-		for { // until it has begun
-			if b, _ := os.ReadFile(pid); len(b) > 1 {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
+		waittest.Holds(waittest.Limit, func() bool { // until it has begun
+			b, _ := os.ReadFile(pid)
+			return len(b) > 1
+		})
 		cancel(errors.New("no longer wanted"))
 	}()
 	bad := Send(ctx, Settings{Env: os.Environ(), Dir: dir}, []Rule{{Command: "./hang"}}, outcome(Failure, dag.Failed))

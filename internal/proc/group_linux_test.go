@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -52,7 +53,7 @@ func TestWithoutPidfd(t *testing.T) {
 		c.fd.Close()
 		c.fd, c.conn, c.gone = nil, nil, make(chan struct{})
 		go c.watch()
-		limit := patience
+		limit := waittest.Limit
 		if script != "exit 3" {
 			limit = 200 * time.Millisecond
 		}
@@ -68,7 +69,7 @@ func TestWithoutPidfd(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
-		if got, left := c.Stop(patience, nil); got.Code != 143 || len(left) > 0 {
+		if got, left := c.Stop(waittest.Limit, nil); got.Code != 143 || len(left) > 0 {
 			t.Error(got, left)
 		}
 	}
@@ -95,7 +96,7 @@ func TestGrace(t *testing.T) {
 	} {
 		ready := filepath.Join(t.TempDir(), fmt.Sprint(i))
 		p := start(t, g, "grace", "s", strings.Replace(c.script, "READY", ready, 1))
-		awaitFile(t, ready)
+		waittest.Exists(t, ready)
 		if _, err := p.Wait(cancelled); err != cause {
 			t.Errorf("%s: Wait said %v", c.script, err)
 		}

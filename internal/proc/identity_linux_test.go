@@ -1,11 +1,13 @@
 package proc
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 func TestState(t *testing.T) {
@@ -50,13 +52,10 @@ func identify(t *testing.T, pid int) Identity {
 func becomes(t *testing.T, pid int, state byte) {
 	t.Helper()
 	var buf [1024]byte
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		if e, ok := readEntry(pid, buf[:]); ok && e.state == state {
-			return
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-	t.Fatalf("process %d does not become %c", pid, state)
+	waittest.Until(t, fmt.Sprintf("process %d in state %c", pid, state), func() bool {
+		e, ok := readEntry(pid, buf[:])
+		return ok && e.state == state
+	})
 }
 
 func TestStateOfProcesses(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/waittest"
 	"go.uber.org/goleak"
 )
 
@@ -80,10 +81,6 @@ func living(tag string) map[int]string {
 	return found
 }
 
-// patience is how long a test waits for what other processes do: far longer than any
-// machine needs.
-const patience = 2 * time.Minute
-
 // asleep counts the processes that sleep for exactly so long: their program has begun.
 func asleep(seconds string) (n int) {
 	for _, cmd := range living(seconds) {
@@ -97,23 +94,7 @@ func asleep(seconds string) (n int) {
 // awaitAsleep waits until n processes sleep for exactly so long.
 func awaitAsleep(t *testing.T, seconds string, n int) {
 	t.Helper()
-	for end := time.Now().Add(patience); asleep(seconds) != n; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%v live, want %d that sleep", living(seconds), n)
-		}
-	}
-}
-
-// awaitFile waits until there is a file.
-func awaitFile(t *testing.T, file string) {
-	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(file); err == nil {
-			return
-		} else if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+	waittest.Until(t, fmt.Sprintf("%d that sleep", n), func() bool { return asleep(seconds) == n }, func() any { return living(seconds) })
 }
 
 func environ(mark, step string) []string {
@@ -178,7 +159,7 @@ func testTrees(t *testing.T, noLeaf bool) {
 				if _, survivors := p.Stop(grace, nil); len(survivors) > 0 {
 					t.Errorf("survivors %v of\n%s", survivors, script)
 				}
-				if took := time.Since(began); took > patience { // what it waits for sleeps for 300 s
+				if took := time.Since(began); took > waittest.Limit { // what it waits for sleeps for 300 s
 					t.Errorf("stopping took %v:\n%s", took, script)
 				}
 			})

@@ -12,33 +12,23 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
 // archive packs a folder, under its own name, into a new file: gzipped tar, or zip where
 // the name ends so. Nothing but names, contents and the date decides over the bytes.
 // The file is there whole or not at all.
-func archive(file, folder string, date time.Time) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(file), ".release-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(temp.Name())
+func archive(file, folder string, date time.Time) error {
+	return atomicfile.File{Path: file, Mode: 0o644, Exact: true}.Write(func(w *os.File) error {
+		switch {
+		case strings.HasSuffix(file, ".zip"):
+			return packZip(w, folder, date)
+		case strings.HasSuffix(file, ".tar.gz"):
+			return packTar(w, folder, date)
 		}
-	}()
-	switch {
-	case strings.HasSuffix(file, ".zip"):
-		err = packZip(temp, folder, date)
-	case strings.HasSuffix(file, ".tar.gz"):
-		err = packTar(temp, folder, date)
-	default:
-		err = fmt.Errorf("%s: an archive is a .tar.gz or a .zip", file)
-	}
-	if err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), file)
+		return fmt.Errorf("%s: an archive is a .tar.gz or a .zip", file)
+	})
 }
 
 func packTar(w io.Writer, folder string, date time.Time) error {

@@ -10,7 +10,7 @@
 //   - JSON is read in one pass (strict.go) and stands as it is, digit by digit.
 //   - What is around a call is taken off (unwrap.go): prose (braces.go), code fences
 //     (fence.go), thoughts and tags (tags.go), the parentheses of a call (calls.go), quotes
-//     around it all (quotedwhole.go). What is left must be one object; equal ones are one.
+//     around it all (quoted_whole.go). What is left must be one object; equal ones are one.
 //   - It is read by one descent over a grammar above JSON (descent.go): names (keys.go), other
 //     quotes (quotes.go) and texts with quotes of their own (inner.go), escapes (escape.go), text
 //     without quotes (bare.go), comments (space.go), lines of names and values (lines.go).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // onDisk gives a bench a Store that several services can have open.
@@ -69,7 +71,7 @@ func gate(dir, name string) string {
 
 func (b *bench) begun(dir, name string, times int) {
 	b.t.Helper()
-	await(b.t, func() bool {
+	waittest.Until(b.t, fmt.Sprintf("start %d of %s", times, name), func() bool {
 		text, _ := os.ReadFile(filepath.Join(dir, name+".began"))
 		return len(text) >= 2*times
 	}, func() any { return b.log.String() })
@@ -100,7 +102,7 @@ func TestDrain(t *testing.T) {
 	}
 	hurry, left := make(chan struct{}), make(chan int)
 	go func() { left <- s.Drain(time.Hour, hurry) }()
-	await(t, func() bool { return s.Health().Draining }, func() any { return "draining" })
+	waittest.Until(t, "draining", func() bool { return s.Health().Draining })
 	if _, err := s.Start(t.Context(), service.Request{Tool: "steps"}); !errors.Is(err, service.ErrDraining) {
 		t.Errorf("a start is answered with %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // TestMemoryLevels: what a service holds on to of runs that have ended is the row of
@@ -33,7 +34,7 @@ func TestMemoryLevels(t *testing.T) {
 		for _, id := range ids {
 			b.becomes(id, dag.Succeeded)
 		}
-		await(t, func() bool { return s.Health().Running == 0 }, func() any { return s.Health() })
+		waittest.Until(t, "end of all runs", func() bool { return s.Health().Running == 0 }, func() any { return s.Health() })
 		runtime.GC()
 		runtime.GC() // what the first one found to finalize
 		var m runtime.MemStats

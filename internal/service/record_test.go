@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // record is a log that can be asked.
@@ -36,5 +38,5 @@ func (r *record) count(pattern string) int {
 // says waits for a line.
 func (r *record) says(t *testing.T, pattern string) {
 	t.Helper()
-	await(t, func() bool { return r.count(pattern) > 0 }, func() any { return r.String() })
+	waittest.Until(t, "line like "+pattern, func() bool { return r.count(pattern) > 0 }, func() any { return r.String() })
 }

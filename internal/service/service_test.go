@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -20,9 +21,6 @@ func TestMain(m *testing.M) {
 	flowrun.HelperMain()
 	goleak.VerifyTestMain(m)
 }
-
-// patience is how long a test waits for something to happen.
-const patience = time.Minute
 
 // bench is a project with tools, and a Store.
 type bench struct {
@@ -89,23 +87,12 @@ func (b *bench) start(s *service.Service, r service.Request) string {
 func (b *bench) becomes(id string, want dag.Status) flowrun.RunInfo {
 	b.t.Helper()
 	var info flowrun.RunInfo
-	await(b.t, func() bool {
+	waittest.Until(b.t, "run that is "+want.String(), func() bool {
 		var err error
 		info, err = b.store.Info(context.Background(), id)
 		return err == nil && info.Status == want
 	}, func() any { return info })
 	return info
-}
-
-// await waits until something holds.
-func await(t *testing.T, holds func() bool, why func() any) {
-	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	t.Fatalf("it never came to that: %+v", why())
 }
 
 func TestStart(t *testing.T) {
@@ -253,7 +240,7 @@ func next(t *testing.T, c <-chan service.Update) service.Update {
 			t.Fatal("the watch has ended")
 		}
 		return u
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		t.Fatal("there was no update")
 	}
 	panic("unreachable")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 func init() {
@@ -161,11 +162,8 @@ func TestStoppedOwner(t *testing.T) {
 	s := openTest(t, dir)
 	p := start(t, "own", dir)
 	p.expect("mine")
-	for first, end := lease(t, s), time.Now().Add(patience); lease(t, s) == first; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the lease is not renewed")
-		}
-	}
+	first := lease(t, s)
+	waittest.Until(t, "renewed lease", func() bool { return lease(t, s) != first })
 	p.freeze(s)
 	_, err := s.Claim(ctx, "r1", last(t, s))
 	if !errors.Is(err, flowrun.ErrLive) {
@@ -202,20 +200,19 @@ func lease(t *testing.T, s *Store) (until int64) {
 func (p *process) freeze(s *Store) {
 	p.t.Helper()
 	nothing := func(context.Context, *sql.Conn) error { return nil }
-	for end := time.Now().Add(patience); ; {
+	var err error
+	waittest.Until(p.t, "moment when the child has no lock", func() bool {
 		must(p.t, p.cmd.Process.Signal(syscall.SIGSTOP))
-		for stat := ""; !strings.Contains(stat, ") T "); time.Sleep(time.Millisecond) {
-			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+		waittest.Until(p.t, "child that is stopped", func() bool {
+			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 			must(p.t, err)
-			stat = string(text)
+			return strings.Contains(string(stat), ") T ")
+		})
+		if err = s.write(context.Background(), "look", nothing); err != nil {
+			must(p.t, p.cmd.Process.Signal(syscall.SIGCONT))
 		}
-		err := s.write(context.Background(), "look", nothing)
-		if err == nil || time.Now().After(end) {
-			must(p.t, err)
-			return
-		}
-		must(p.t, p.cmd.Process.Signal(syscall.SIGCONT))
-	}
+		return err == nil
+	}, func() any { return err })
 }
 
 // last is the number of the last event of r1.

@@ -33,10 +33,6 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// patience is how long a test waits for what another process or goroutine does: far
-// longer than any machine needs.
-const patience = 2 * time.Minute
-
 // process is a child and what it prints.
 type process struct {
 	t     *testing.T

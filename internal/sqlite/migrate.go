@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
 // prepare brings the file to this version. The caller holds the lock.
@@ -90,10 +92,8 @@ func (s *Store) mark(ctx context.Context) error {
 	if err := syncNames(s.dir); err != nil {
 		return err
 	}
-	if err := writeMarker(filepath.Join(s.dir, markerName)); err != nil {
-		return err
-	}
-	return syncNames(s.dir)
+	return atomicfile.Save(filepath.Join(s.dir, markerName), []byte("history.db beside this file holds the history of flowrun. Without this file a\n"+
+		"missing or empty history.db would be taken for a new one.\n"))
 }
 
 func syncNames(dir string) error {
@@ -103,23 +103,6 @@ func syncNames(dir string) error {
 	}
 	defer d.Close()
 	return syncDir(d)
-}
-
-func writeMarker(path string) error {
-	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("history.db beside this file holds the history of flowrun. Without this file a\n" +
-		"missing or empty history.db would be taken for a new one.\n")
-	if err == nil {
-		err = f.Sync()
-	}
-	f.Close()
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // checkpoint moves everything from the WAL to the main file, which then has the

@@ -22,10 +22,11 @@ import (
 //go:embed start etl release js
 var templates embed.FS
 
-// Demo is the definition that flowrun demo runs. Its parameter BREAK lets a step fail.
-//
 //go:embed demo.yaml
-var Demo []byte
+var demo []byte
+
+// Demo is the definition that flowrun demo runs. Its parameter BREAK lets a step fail.
+func Demo() []byte { return demo }
 
 // Template is a set of definitions to begin with.
 type Template struct {
@@ -34,11 +35,13 @@ type Template struct {
 }
 
 // Templates are those that Write knows; the first is the one for people who ask for none.
-var Templates = []Template{
-	{"start", "a small tool and a job of several steps", "flowrun run hello NAME=Ada"},
-	{"etl", "extract, check, transform in a loop, load", "flowrun run orders"},
-	{"js", "a tool in JavaScript, and one in Markdown that uses it", "flowrun run headline text='to be or not to be'"},
-	{"release", "test, build for every platform, archives and checksums", "flowrun run release VERSION=v0.1.0"},
+func Templates() []Template {
+	return []Template{
+		{"start", "a small tool and a job of several steps", "flowrun run hello NAME=Ada"},
+		{"etl", "extract, check, transform in a loop, load", "flowrun run orders"},
+		{"js", "a tool in JavaScript, and one in Markdown that uses it", "flowrun run headline text='to be or not to be'"},
+		{"release", "test, build for every platform, archives and checksums", "flowrun run release VERSION=v0.1.0"},
+	}
 }
 
 // SchemaFile is where the schema goes, from the project's folder.

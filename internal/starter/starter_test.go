@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 // TestTemplates: what is written is valid without a warning, its tests pass, and its
 // first line leads to the schema.
 func TestTemplates(t *testing.T) {
-	for _, tm := range Templates {
+	for _, tm := range Templates() {
 		t.Run(tm.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			files, err := Write(dir, tm.Name, []byte("{}"))
@@ -125,7 +125,7 @@ func TestWriteFails(t *testing.T) {
 
 // TestDemo: it is valid, without a warning.
 func TestDemo(t *testing.T) {
-	def, found := tool.Decode("demo.yaml", Demo)
+	def, found := tool.Decode("demo.yaml", Demo())
 	if found.Err() != nil {
 		t.Fatal(found)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // lock is the need of a lock.
@@ -56,7 +57,7 @@ func askWith(t *testing.T, l flowrun.Ledger, id string, needs ...flowrun.Need) *
 	t.Cleanup(func() { cancel(errEnough) })
 	select {
 	case <-first:
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		t.Fatalf("run %s neither waits nor goes ahead", id)
 	}
 	return a
@@ -76,7 +77,7 @@ func (a *asker) ends() error {
 	select {
 	case err := <-a.done:
 		return err
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		a.t.Fatalf("run %s still waits", a.id)
 		return nil
 	}
@@ -93,7 +94,7 @@ func (a *asker) waits(s flowrun.Store) {
 // hears waits until the run has been told what the condition holds of.
 func (a *asker) hears(what string, is func(flowrun.Queued) bool) {
 	a.t.Helper()
-	for end := time.After(patience); ; {
+	for end := time.After(waittest.Limit); ; {
 		select {
 		case q := <-a.told:
 			if is(q) {

@@ -15,11 +15,9 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
-
-// patience bounds how long a test waits for a Store to say something.
-const patience = 2 * time.Minute
 
 // Lapser is a Store whose owners can lose a run while they live.
 type Lapser interface {
@@ -481,7 +479,7 @@ func testLapsed(t *testing.T, s flowrun.Store) {
 			}
 			select {
 			case <-old.Lost():
-			case <-time.After(patience):
+			case <-time.After(waittest.Limit):
 				t.Error("the owner was not told")
 			}
 			want(t, old.Append(ctx, turn(name, 2, 2)), flowrun.ErrFenced)
@@ -518,7 +516,7 @@ func testCancel(t *testing.T, s flowrun.Store) {
 		if reason != "enough" {
 			t.Error("the reason is", reason)
 		}
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		t.Fatal("the owner was not asked")
 	}
 	// What nobody heard is not said to the next owner.
@@ -527,12 +525,20 @@ func testCancel(t *testing.T, s flowrun.Store) {
 		t.Error(err)
 	}
 	l = claim(t, s, "r1", 0)
-	time.Sleep(300 * time.Millisecond)
+	if err := s.Cancel(ctx, "r2", "this one"); err != nil {
+		t.Error(err)
+	}
 	select {
+	case reason := <-bystander.Asked():
+		if reason != "this one" {
+			t.Error("another run was asked:", reason)
+		}
+	case <-time.After(waittest.Limit):
+		t.Fatal("the other run was not asked")
+	}
+	select { // by now it would have been asked too
 	case reason := <-l.Asked():
 		t.Error("the next owner was asked:", reason)
-	case reason := <-bystander.Asked():
-		t.Error("another run was asked:", reason)
 	default:
 	}
 	if err := s.Cancel(ctx, "r1", "now"); err != nil {
@@ -540,7 +546,7 @@ func testCancel(t *testing.T, s flowrun.Store) {
 	}
 	select {
 	case <-l.Asked():
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		t.Fatal("the next owner was not asked")
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/collectortest"
 	"github.com/flowrun/flowrun/internal/telemetry"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // warnings are what a Tracer warns of.
@@ -78,7 +79,7 @@ func collector(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.R
 // TestManySpans: more than fit into a request arrive.
 func TestManySpans(t *testing.T) {
 	c := collector(t, nil)
-	w := told(t, c.URL+"/v1/traces", 3000, patience)
+	w := told(t, c.URL+"/v1/traces", 3000, waittest.Limit)
 	if n := len(c.Spans()); n != 3001 || c.Requests() < 5 || len(w.list) > 0 {
 		t.Errorf("%d spans in %d requests, warnings %q", n, c.Requests(), w.list)
 	}
@@ -92,7 +93,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 	url := "http://me:hidden@" + l.Addr().String() + "/v1/traces?token=hidden"
 	l.Close()
-	told(t, url, 1000, patience).one(t, "cannot send spans to http://"+l.Addr().String()+"/v1/traces: ")
+	told(t, url, 1000, waittest.Limit).one(t, "cannot send spans to http://"+l.Addr().String()+"/v1/traces: ")
 }
 
 // TestSilence: a collector that takes a request and never answers is given up when the
@@ -131,7 +132,7 @@ func TestRefusals(t *testing.T) {
 				}
 				return n == 1
 			})
-			w := told(t, c.URL+"/v1/traces", 3, patience)
+			w := told(t, c.URL+"/v1/traces", 3, waittest.Limit)
 			if x.warning != "" {
 				w.one(t, x.warning)
 			} else if len(w.list) > 0 || len(c.Spans()) != 4 {
@@ -157,7 +158,7 @@ func TestPartialSuccess(t *testing.T) {
 		"\x0a\x01\x08": "",
 	} {
 		c := collector(t, func(_ int, w http.ResponseWriter, _ *http.Request) bool { w.Write([]byte(body)); return true })
-		w := told(t, c.URL+"/v1/traces", 3, patience)
+		w := told(t, c.URL+"/v1/traces", 3, waittest.Limit)
 		if warning != "" {
 			w.one(t, warning)
 		} else if len(w.list) > 0 {
@@ -172,7 +173,7 @@ func TestQueueIsBounded(t *testing.T) {
 	release := make(chan struct{})
 	c := collector(t, func(int, http.ResponseWriter, *http.Request) bool { <-release; return false })
 	const n = 50_000
-	told(t, c.URL+"/v1/traces", n, patience, func() { close(release) }).one(t, "some are dropped")
+	told(t, c.URL+"/v1/traces", n, waittest.Limit, func() { close(release) }).one(t, "some are dropped")
 	if got := len(c.Spans()); got < 1000 || got > n {
 		t.Errorf("%d spans of %d have arrived", got, n)
 	}

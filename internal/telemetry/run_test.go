@@ -18,13 +18,11 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/collectortest"
 	"github.com/flowrun/flowrun/internal/telemetry"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// patience is how long a test waits for what must come.
-const patience = time.Minute
 
 // bench is a collector, and what is run for it.
 type bench struct {
@@ -51,7 +49,7 @@ func (b *bench) tracer(about telemetry.About) (*telemetry.Tracer, func()) {
 	tr := telemetry.New(s, telemetry.Options{Version: "1.2.3", About: func(string) telemetry.About { return about },
 		Warn: func(err error) { b.Error(err) }})
 	return tr, func() {
-		ctx, stop := context.WithTimeout(context.Background(), patience)
+		ctx, stop := context.WithTimeout(context.Background(), waittest.Limit)
 		defer stop()
 		tr.Close(ctx)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/schematest"
 	"github.com/flowrun/flowrun/internal/trial"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -111,12 +112,8 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
-		for ctx.Err() == nil {
-			if _, err := os.Stat(begun); err == nil {
-				cancel()
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(begun); return err == nil })
+		cancel()
 	}()
 	outcomes, err := trial.Run(ctx, cases, trial.Options{Library: lib})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/internal/web"
 )
 
@@ -51,7 +52,7 @@ func FuzzRequest(f *testing.F) {
 		}()
 		select {
 		case <-done:
-		case <-time.After(patience):
+		case <-time.After(waittest.Limit):
 			t.Fatalf("%q hangs", text)
 		}
 		if w.Code >= 500 {

@@ -121,7 +121,7 @@ func (d *door) ps(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	runs, err := d.Runs(r.Context(), flowrun.Query{Status: listing.UnderWay})
+	runs, err := d.Runs(r.Context(), flowrun.Query{Status: listing.UnderWay()})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/schematest"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/internal/web"
 )
 
@@ -214,7 +215,7 @@ func TestSlowBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(patience))
+		conn.SetDeadline(time.Now().Add(waittest.Limit))
 		io.WriteString(conn, c.request)
 		in := bufio.NewReader(conn)
 		res, err := http.ReadResponse(in, nil)
@@ -276,11 +277,7 @@ func TestSlowReader(t *testing.T) {
 	}
 	defer conn.Close()
 	fmt.Fprintf(conn, "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", token)
-	for end := time.Now().Add(patience); f.ended.Load() == 0; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the reader was not dropped")
-		}
-	}
+	waittest.Until(t, "end of the stalled reader", func() bool { return f.ended.Load() > 0 })
 }
 
 // TestManyReaders: a thousand readers hear the same, and a client that goes away takes no

@@ -25,6 +25,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/schematest"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/internal/web"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -34,10 +35,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-const (
-	token    = "a-token-for-tests"
-	patience = time.Minute // how long a test waits for something to happen
-)
+const token = "a-token-for-tests"
 
 // tools are what the service of a test has.
 var tools = map[string]string{
@@ -299,20 +297,10 @@ func (b *bench) open(file string) {
 func (b *bench) becomes(id string, want dag.Status) {
 	b.Helper()
 	var info flowrun.RunInfo
-	b.await(func() bool {
+	waittest.Until(b, "run that is "+want.String(), func() bool {
 		info, _ = b.store.Info(context.Background(), id)
 		return info.Status == want
 	}, func() any { return info })
-}
-
-func (b *bench) await(holds func() bool, why func() any) {
-	b.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	b.Fatalf("it never came to that: %+v", why())
 }
 
 // message is one of a stream of server-sent events.
@@ -322,7 +310,7 @@ type message struct{ id, event, data string }
 // the end of the stream; signs of life are left out.
 func (b *bench) listen(path string, header ...string) (next func() (message, bool), stop func()) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), patience)
+	ctx, cancel := context.WithTimeout(b.Context(), waittest.Limit)
 	res, err := b.server.Client().Do(b.request("GET", path, "", header...).WithContext(ctx))
 	if err != nil {
 		b.Fatal(err)

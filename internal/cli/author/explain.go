@@ -1,0 +1,151 @@
+package author
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/explain"
+)
+
+func explainCommand(env *ui.Env) *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use:   "explain [CODE...]",
+		Short: "Tell what a problem means and how to mend it",
+		Long: `Tell what a code means: that of a problem (unknown-step), of a note on better practice
+(retry-network), of a refused parameter (missing), the reason of a step that did not
+succeed (upstream-failed), or an exit code (3). Each page shows what is wrong, the same
+put right, and why. Without a code, all of them are listed.`,
+		Example: `  flowrun explain
+  flowrun explain unknown-step
+  flowrun explain 124`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := ui.OneOf(c, "output", output, []string{"text", "json"}); err != nil {
+				return err
+			}
+			return explainCodes(env, args, output)
+		},
+		ValidArgsFunction: completeCode,
+	}
+	c.Flags().StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func explainCodes(env *ui.Env, codes []string, output string) error {
+	pages := explain.Pages()
+	if len(codes) > 0 {
+		pages = nil
+	}
+	for _, code := range codes {
+		found := explain.Find(code)
+		if len(found) == 0 {
+			return unknownCode(code)
+		}
+		pages = append(pages, found...)
+	}
+	switch {
+	case output == "json":
+		return ui.WriteJSON(env, explainDocument(pages))
+	case len(codes) == 0:
+		return listPages(env, pages)
+	}
+	for i, p := range pages {
+		if i > 0 {
+			fmt.Fprintln(env.Stdout)
+		}
+		if _, err := fmt.Fprintf(env.Stdout, "%s: %s\n\n%s", p.Code, p.Title, plainPage(p.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unknownCode is the error for a word that no page is about.
+func unknownCode(code string) error {
+	var codes []string
+	for _, p := range explain.Pages() {
+		codes = append(codes, p.Code)
+	}
+	way := ui.Nearest(code, codes)
+	if way == "" {
+		way = "; flowrun explain lists them"
+	}
+	return ui.Missing(fmt.Errorf("there is no page about %q%s", code, way))
+}
+
+func listPages(env *ui.Env, pages []explain.Page) error {
+	for _, kind := range explain.Kinds() {
+		if kind != explain.Kinds()[0] {
+			fmt.Fprintln(env.Stdout)
+		}
+		fmt.Fprintf(env.Stdout, "%s:\n", kind.Title())
+		var rows [][]string
+		for _, p := range pages {
+			if p.Kind == kind {
+				rows = append(rows, []string{p.Code, p.Title})
+			}
+		}
+		if err := console.Table(env.Stdout, []string{"CODE", "MEANING"}, rows, console.TableOptions{Width: env.Width()}); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(env.Stdout, "\nflowrun explain CODE tells more.")
+	return err
+}
+
+// plainPage is a page as it reads on a terminal: examples indented, code without ticks.
+func plainPage(text string) string {
+	var b strings.Builder
+	inside := false
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = !inside
+		case inside && line != "\n":
+			b.WriteString("    " + line)
+		default:
+			b.WriteString(strings.ReplaceAll(line, "`", ""))
+		}
+	}
+	return b.String()
+}
+
+// explainJSON is the form of explain -o json.
+type explainJSON struct {
+	Schema string     `json:"schema"`
+	Pages  []pageJSON `json:"pages"`
+}
+
+type pageJSON struct {
+	Code  string `json:"code"`
+	Kind  string `json:"kind"`
+	Title string `json:"title"`
+	Text  string `json:"text"` // Markdown
+	Wrong string `json:"wrong"`
+	Right string `json:"right"`
+}
+
+func explainDocument(pages []explain.Page) explainJSON {
+	doc := explainJSON{Schema: "flowrun/explain.v1", Pages: []pageJSON{}}
+	for _, p := range pages {
+		doc.Pages = append(doc.Pages, pageJSON{p.Code, string(p.Kind), p.Title, p.Text, p.Wrong, p.Right})
+	}
+	return doc
+}
+
+// completeCode offers the codes.
+func completeCode(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	var words []string
+	for _, p := range explain.Pages() {
+		if strings.HasPrefix(p.Code, prefix) {
+			words = append(words, ui.Described(p.Code, cmp.Or(p.Title, string(p.Kind))))
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}

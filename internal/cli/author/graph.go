@@ -1,0 +1,77 @@
+package author
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+var graphForms = []string{"text", "dot", "mermaid"}
+
+func graphCommand(env *ui.Env) *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use:   "graph NAME|FILE [RUN]",
+		Short: "Draw which step waits for which",
+		Long: `Draw which step of a tool waits for which; with a run, what became of each there
+and how long it took.`,
+		Example: `  flowrun graph deploy
+  flowrun graph deploy latest           with what became of each step in a run
+  flowrun graph ./deploy.yaml -o mermaid
+  flowrun graph deploy -o dot | dot -Tsvg > deploy.svg`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return ui.Usagef(c, "give one tool or file, and a run of it if you like")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := ui.OneOf(c, "output", output, graphForms); err != nil {
+				return err
+			}
+			if len(args) == 2 {
+				return graphRun(env, c, args[0], args[1], output)
+			}
+			plan, err := ui.Compile(env, args[0])
+			if err != nil {
+				return err
+			}
+			return console.Draw(env.Stdout, runview.Boxes(plan, ""), output)
+		},
+		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			if len(args) != 1 {
+				return env.CompleteTool(c, args, prefix)
+			}
+			name, _ := ui.ToolName(env, args[0])
+			return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Tool: name, Limit: runview.MostOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", "text", "draw in this `form`: text|dot|mermaid")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(graphForms, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// graphRun draws a run, by the definitions it was started with.
+func graphRun(env *ui.Env, c *cobra.Command, name, run, output string) error {
+	return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+		p, err := env.LoadRun(ctx, s, run)
+		if err != nil {
+			return err
+		}
+		if !p.Of(name) {
+			return ui.Usagef(c, "run %s is one of %s, not of %s", p.Record.ID, p.Record.Tool, name)
+		}
+		boxes := runview.Boxes(p.Plan, "")
+		r := p.Result()
+		runview.MarkSteps(boxes, runview.StepStates(r), time.Now())
+		runview.MarkLoops(boxes, runview.CountByStep(p.Plan, r.Steps))
+		return console.Draw(env.Stdout, boxes, output)
+	})
+}

@@ -1,0 +1,57 @@
+package author
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/config"
+)
+
+func schemaCommand(env *ui.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema NAME",
+		Short: "Print the JSON Schema of a document",
+		Long: `Print a JSON Schema: of the definition of a tool (draft-07, for editors), of
+config.yaml (config, draft-07), or of a document that flowrun prints (2020-12).
+
+Names: ` + strings.Join(schemaNames(), ", "),
+		Example: `  flowrun schema tool > tool.schema.json
+  flowrun schema run`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return ui.Usagef(c, "give one of %s", strings.Join(schemaNames(), ", "))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			text, err := schema(args[0])
+			if err != nil {
+				return ui.Usage(err, c)
+			}
+			_, err = env.Stdout.Write(text)
+			return err
+		},
+		ValidArgsFunction: cobra.FixedCompletions(schemaNames(), cobra.ShellCompDirectiveNoFileComp),
+	}
+}
+
+// configSchema is the one schema that the root package does not know: configuration is
+// the command's.
+const configSchema = "config"
+
+func schemaNames() []string { return append(flowrun.SchemaNames(), configSchema) }
+
+func schema(name string) ([]byte, error) {
+	switch {
+	case name == configSchema:
+		return config.Schema()
+	case !slices.Contains(schemaNames(), name):
+		return nil, fmt.Errorf("cannot find the schema %q: use one of %s", name, strings.Join(schemaNames(), ", "))
+	}
+	return flowrun.Schema(name)
+}

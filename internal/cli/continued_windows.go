@@ -1,4 +1,0 @@
-package cli
-
-// continued has nothing to wait for: there is no Ctrl-Z on Windows.
-func continued(func()) (stop func()) { return func() {} }

@@ -1,0 +1,178 @@
+package doctor
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+)
+
+// finding is one thing that doctor has looked at.
+type finding struct {
+	Check   string `json:"check"`  // what it is about, in one stable word
+	Status  string `json:"status"` // healthy, doubtful, broken
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`  // what to do
+	Fixed   bool   `json:"fixed,omitempty"` // --fix has done it
+
+	fix func() error // what --fix does, nil where it is for a person to do
+}
+
+// How things are found to be.
+const (
+	healthy  = "ok"
+	doubtful = "warn"
+	broken   = "fail"
+)
+
+// checks are what doctor looks at, in this order.
+func checks(env *ui.Env) []func() []finding {
+	return []func() []finding{func() []finding { return checkVersion(env) }, func() []finding { return checkShells(env) }, func() []finding { return checkClock(env) }, func() []finding { return checkTemp(env) }, func() []finding { return checkSupervision(env) }, func() []finding { return checkTerminal(env) }, func() []finding { return checkSettings(env) }, func() []finding { return checkTelemetry(env) },
+		func() []finding { return checkState(env) }, func() []finding { return checkHistory(env) }, func() []finding { return checkRuns(env) }, func() []finding { return checkScheduler(env) }, func() []finding { return checkScopes(env) }, func() []finding { return checkDefinitions(env) }, func() []finding { return checkSchemas(env) }, func() []finding { return checkDiscovery(env) }}
+}
+
+func doctorCommand(env *ui.Env) *cobra.Command {
+	var output string
+	var fix bool
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look whether everything is there that runs need, and in order",
+		Long: `Look at this machine and user as flowrun finds them: shells, clock, temporary folder,
+supervision of processes, terminal, settings, traces; the history and who may read it; interrupted runs and
+what they left; the folders of tools and what is wrong in them.
+
+Each line is ok, warn or fail, with what to do. --fix does what does no harm: it makes
+folders that are missing, and takes the history from other users. Exits 1 when something
+fails.`,
+		Example: `  flowrun doctor
+  flowrun doctor --fix
+  flowrun doctor -o json | jq '.findings[] | select(.status != "ok")'`,
+		Args: ui.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := ui.OneOf(c, "output", output, ui.ShowForms); err != nil {
+				return err
+			}
+			return doctor(env, output, fix)
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
+	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended without harm")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(ui.ShowForms, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func doctor(env *ui.Env, output string, fix bool) error {
+	var all []finding
+	for _, check := range checks(env) {
+		for _, f := range check() {
+			if fix && f.fix != nil {
+				f.mend()
+			}
+			all = append(all, f)
+		}
+	}
+	if output == "json" {
+		err := ui.WriteJSON(env, struct {
+			Schema   string    `json:"schema"`
+			Findings []finding `json:"findings"`
+		}{"flowrun/doctor.v1", all})
+		if err != nil {
+			return err
+		}
+	} else {
+		tellFindings(env, all)
+	}
+	if slices.ContainsFunc(all, func(f finding) bool { return f.Status == broken }) {
+		return ui.CodeError(ui.ExitFailed)
+	}
+	return nil
+}
+
+// mend does what the finding asks for.
+func (f *finding) mend() {
+	if err := f.fix(); err != nil {
+		f.Status, f.Hint = broken, fmt.Sprintf("this could not be done: %v", err)
+		return
+	}
+	f.Status, f.Hint, f.Fixed = healthy, "", true
+}
+
+func tellFindings(env *ui.Env, all []finding) {
+	width, count := 0, map[string]int{}
+	for _, f := range all {
+		width = max(width, len(f.Check))
+		count[f.Status]++
+	}
+	indent := strings.Repeat(" ", width+8)
+	for _, f := range all {
+		message := f.Message
+		if f.Fixed {
+			message += " (mended)"
+		}
+		fmt.Fprintf(env.Stdout, "%-4s  %-*s  %s\n", f.Status, width, f.Check, strings.ReplaceAll(console.Clean(message), "\n", "\n"+indent))
+		if f.Hint != "" {
+			fmt.Fprintf(env.Stdout, "%s-> %s\n", indent, console.Clean(f.Hint))
+		}
+	}
+	fmt.Fprintf(env.Stdout, "\n%d ok, %d to look at, %d wrong\n", count[healthy], count[doubtful], count[broken])
+}
+
+// good and the like are findings without more to them.
+func good(check, format string, args ...any) finding {
+	return finding{Check: check, Status: healthy, Message: fmt.Sprintf(format, args...)}
+}
+
+func doubt(check, hint, format string, args ...any) finding {
+	return finding{Check: check, Status: doubtful, Hint: hint, Message: fmt.Sprintf(format, args...)}
+}
+
+func bad(check, hint, format string, args ...any) finding {
+	return finding{Check: check, Status: broken, Hint: hint, Message: fmt.Sprintf(format, args...)}
+}
+
+// private makes a finding of files and folders that others than their owner may use; nil
+// where there are none of these.
+func private(check string, files []string) []finding {
+	if runtime.GOOS == "windows" { // where the mode does not say who may
+		return nil
+	}
+	var open []string
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
+			open = append(open, file)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	f := bad(check, "flowrun doctor --fix takes them from others (chmod go-rwx)", "others than you may use %s", strings.Join(open, ", "))
+	f.fix = func() error {
+		for _, file := range open {
+			if err := closeToOthers(file); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return []finding{f}
+}
+
+// closeToOthers takes a file's rights from everybody but its owner. It does not follow a
+// link: what that leads to may be anybody's.
+func closeToOthers(file string) error {
+	info, err := os.Lstat(file)
+	if err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is a link; change what it leads to yourself", file)
+	}
+	return os.Chmod(file, info.Mode().Perm()&0o700)
+}

@@ -1,0 +1,158 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/telemetry"
+)
+
+func checkVersion(env *ui.Env) []finding {
+	return []finding{good("version", "flowrun %s, %s/%s", ui.ThisBuild().Version, runtime.GOOS, runtime.GOARCH)}
+}
+
+// versionWait bounds how long a shell may take to say its version.
+const versionWait = 10 * time.Second
+
+// checkShells looks for the programs that steps are written for.
+func checkShells(env *ui.Env) []finding {
+	var list []finding
+	for _, s := range []struct {
+		name, keys string
+		ask        []string // that prints the version; none where there is no such way
+		needed     bool     // by most definitions
+	}{
+		{"bash", "bash, script and commands", []string{"-c", "echo $BASH_VERSION"}, runtime.GOOS != "windows"},
+		{"sh", "sh", nil, runtime.GOOS != "windows"},
+		{"pwsh", "pwsh", []string{"-NoLogo", "-NoProfile", "-Command", "$PSVersionTable.PSVersion.ToString()"}, false},
+		{"python3", "python", []string{"--version"}, false},
+	} {
+		path, err := exec.LookPath(s.name)
+		switch {
+		case err == nil:
+			list = append(list, good(s.name, "%s%s", saidVersion(path, s.ask), path))
+		case s.needed:
+			list = append(list, doubt(s.name, "install "+s.name+", or add its folder to PATH", "there is no %s in PATH: steps with %s cannot run", s.name, s.keys))
+		default:
+			list = append(list, good(s.name, "not installed; only steps with %s need it", s.keys))
+		}
+	}
+	return list
+}
+
+// saidVersion is what a program says its version is, with a comma behind it; "" where it
+// does not say.
+func saidVersion(path string, ask []string) string {
+	if ask == nil {
+		return ""
+	}
+	ctx, stop := context.WithTimeout(context.Background(), versionWait)
+	defer stop()
+	c := exec.CommandContext(ctx, path, ask...)
+	c.WaitDelay = time.Second // should something of it hold the pipe
+	var out strings.Builder
+	c.Stdout = &out
+	err := proc.Run(c)
+	line, _, _ := strings.Cut(strings.TrimSpace(out.String()), "\n")
+	if err != nil || line == "" {
+		return ""
+	}
+	return strings.TrimPrefix(line, "Python ") + ", "
+}
+
+// checkClock looks at the clock and the rules for time zones.
+func checkClock(env *ui.Env) []finding {
+	now := time.Now()
+	list := []finding{good("clock", "%s", now.Format("2006-01-02 15:04:05 -07:00"))}
+	if now.Year() < 2025 {
+		list[0] = bad("clock", "set it", "it says %s, which is long ago: runs would be listed in the wrong order", now.Format(time.DateOnly))
+	}
+	zone, _ := now.Zone()
+	zones := good("time zones", "the rules are there; here it is %s", zone)
+	if _, err := time.LoadLocation("Europe/Berlin"); err != nil {
+		zones = doubt("time zones", "install the system's time zone data (tzdata)", "there are no rules for time zones: %v", err)
+	}
+	return append(list, zones)
+}
+
+// checkTemp tries the temporary folder.
+func checkTemp(env *ui.Env) []finding {
+	dir := os.TempDir()
+	if err := tryWriting(dir); err != nil {
+		return []finding{bad("temporary", "set TMPDIR to a folder you can write to", "nothing can be written into %s: %v", dir, err)}
+	}
+	return []finding{good("temporary", "%s", dir)}
+}
+
+// tryWriting says why nothing can be made in a folder.
+func tryWriting(dir string) error {
+	f, err := os.CreateTemp(dir, ".flowrun-doctor-*")
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// checkSupervision tells what this machine has to keep hold of processes.
+func checkSupervision(env *ui.Env) []finding {
+	var list []finding
+	if proc.IsReaper() {
+		list = append(list, good("processes", "whole process trees are ended, also what leaves its step's group"))
+	} else {
+		list = append(list, doubt("processes", "only Linux has a way to; look after programs that make themselves daemons",
+			"process groups are ended; what leaves its group may stay behind"))
+	}
+	m, err := proc.NewMemoryLimit("", 64<<20)
+	if err != nil {
+		return append(list, doubt("memory limits", "only tools that set one need it; run as a user who may make cgroups, as under systemd-run --user --scope",
+			"resources.max-memory cannot be kept: %v", err))
+	}
+	m.Remove()
+	return append(list, good("memory limits", "cgroups can be made"))
+}
+
+// checkTerminal tells how output will look.
+func checkTerminal(env *ui.Env) []finding {
+	look := func(on bool) string {
+		if on {
+			return "in colour"
+		}
+		return "without colour"
+	}
+	what := "no terminal"
+	if ui.IsTerminal(env.Stdout) {
+		what = fmt.Sprintf("a terminal of %d columns", env.Width())
+	}
+	text := fmt.Sprintf("stdout is %s, %s; stderr %s", what, look(env.Colored(env.Stdout)), look(env.Colored(env.Stderr)))
+	switch {
+	case os.Getenv("NO_COLOR") != "":
+		text += " (NO_COLOR is set)"
+	case os.Getenv("TERM") == "dumb":
+		text += " (TERM is dumb)"
+	}
+	drawings := "drawings use the signs of UTF-8"
+	if ui.PlainLocale() {
+		drawings = "drawings keep to ASCII, since the locale is not UTF-8"
+	}
+	return []finding{good("terminal", "%s", text), good("locale", "%s", drawings)}
+}
+
+// checkTelemetry tells whether traces are sent.
+func checkTelemetry(env *ui.Env) []finding {
+	settings, err := telemetry.Read()
+	switch {
+	case err != nil:
+		return []finding{doubt("traces", "correct the variables, or set OTEL_SDK_DISABLED=true", "they are not sent: %v", err)}
+	case settings == nil:
+		return []finding{good("traces", "not sent; OTEL_EXPORTER_OTLP_ENDPOINT would turn them on")}
+	}
+	return []finding{good("traces", "sent to %s", settings.Endpoint())}
+}

@@ -1,0 +1,197 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/timetable"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// checkSettings reads the files of settings.
+func checkSettings(env *ui.Env) []finding {
+	c, err := ui.LoadSettings(env, false)
+	var files []string
+	for _, f := range c.Files {
+		if f.Exists {
+			files = append(files, f.Path)
+		}
+	}
+	var found tool.Diagnostics
+	var list []finding
+	switch {
+	case errors.As(err, &found) && found.Err() != nil:
+		list = append(list, bad("settings", "flowrun config list shows where", "%s: %s", ui.Count(len(found), "problem"), found[0]))
+	case err != nil:
+		list = append(list, bad("settings", "", "%v", err))
+	case len(files) == 0:
+		list = append(list, good("settings", "no files of settings; the defaults hold"))
+	default:
+		list = append(list, good("settings", "%s", strings.Join(files, ", ")))
+	}
+	if keys := c.Trust.Ignored(); len(keys) > 0 {
+		list = append(list, doubt("settings", "look at them: flowrun trust", "%s of %s are ignored: the project is not trusted", strings.Join(keys, ", "), c.Trust.Folder))
+	}
+	return list
+}
+
+// checkState looks at the folder of history and logs, and at who may use it.
+func checkState(env *ui.Env) []finding {
+	dir, err := ui.StateDir()
+	if dir == "" {
+		return []finding{bad("state", "set HOME or FLOWRUN_STATE_DIR", "%v", err)}
+	}
+	refused := err
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return []finding{unmade(dir)}
+	case err != nil:
+		return []finding{bad("state", "mend that, or set FLOWRUN_STATE_DIR", "%v", err)}
+	case !info.IsDir():
+		return []finding{bad("state", "move it away, or set FLOWRUN_STATE_DIR", "%s is no folder", dir)}
+	}
+	list := []finding{good("state", "%s", dir)}
+	if refused != nil {
+		list[0] = bad("state", "", "%v", refused)
+	} else if err := tryWriting(dir); err != nil {
+		list[0] = bad("state", "make it yours, or set FLOWRUN_STATE_DIR", "nothing can be written into %s: %v", dir, err)
+	}
+	files := []string{dir, filepath.Join(dir, "runs")}
+	for _, name := range []string{"history.db", "history.db-wal", "history.db-shm", "history.id", "history.lock"} {
+		files = append(files, filepath.Join(dir, name))
+	}
+	return append(list, private("rights", files)...)
+}
+
+// unmade is the finding of a state folder that is not there yet.
+func unmade(dir string) finding {
+	parent := filepath.Dir(dir)
+	for parent != filepath.Dir(parent) {
+		if _, err := os.Stat(parent); err == nil {
+			break
+		}
+		parent = filepath.Dir(parent)
+	}
+	if err := tryWriting(parent); err != nil {
+		return bad("state", "set FLOWRUN_STATE_DIR to a folder that you can write to", "%s is not there, and cannot be made: %v", dir, err)
+	}
+	f := good("state", "%s is not there yet; the first run makes it", dir)
+	f.fix = func() error { return os.MkdirAll(dir, 0o700) }
+	return f
+}
+
+// mostWAL is how much may wait to be moved into the history. More than that means that no
+// command has come to its end for long, or that one reads all the time.
+const mostWAL = 256 << 20
+
+// checkHistory reads the history.
+func checkHistory(env *ui.Env) (list []finding) {
+	err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+		h, err := s.Check(ctx)
+		switch {
+		case err != nil:
+			return err
+		case h.Version == 0:
+			list = append(list, good("history", "no run is recorded yet"))
+		case len(h.Problems) > 0:
+			list = append(list, bad("history", "end every flowrun, then save what can be read: sqlite3 history.db .recover", "it is damaged: %s", strings.Join(h.Problems, "; ")))
+		default:
+			list = append(list, good("history", "in order; version %d, %s", h.Version, ui.FormatBytes(h.Size)))
+		}
+		if h.WAL > mostWAL {
+			list = append(list, doubt("history", "end the oldest flowrun that reads the history; flowrun history prune then makes it smaller", "%s wait beside it to be moved in", ui.FormatBytes(h.WAL)))
+		}
+		newest, err := s.Runs(ctx, flowrun.Query{Limit: 1})
+		if err == nil && len(newest) > 0 && time.Until(newest[0].Started) > time.Minute {
+			list = append(list, doubt("clock", "set it right", "run %s began in the future, at %s: the clock was put back", newest[0].ID, newest[0].Started.Format(time.RFC3339)))
+		}
+		return err
+	})
+	if err != nil {
+		list = append(list, bad("history", "", "%v", err))
+	}
+	return list
+}
+
+// checkRuns looks for runs that rest, and for what they left.
+func checkRuns(env *ui.Env) (list []finding) {
+	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { // what is wrong with it is told already
+		found, err := s.Runs(ctx, flowrun.Query{Status: []dag.Status{dag.Interrupted}})
+		if err != nil {
+			return err
+		}
+		var ids []string
+		for _, r := range found {
+			ids = append(ids, r.ID)
+		}
+		if len(ids) == 0 {
+			list = append(list, good("runs", "none is interrupted"))
+			return nil
+		}
+		list = append(list, doubt("runs", "flowrun resume RUN goes on with one; flowrun history prune removes old ones", "interrupted: %s", ui.Listed(ids)))
+		left, err := proc.Left(ids)
+		if err == nil && len(left) > 0 {
+			list = append(list, doubt("processes", "flowrun resume of their runs ends them first", "interrupted runs left %s", proc.Names(left)))
+		}
+		return nil
+	})
+	if n := orphanLogs(env); n > 0 {
+		list = append(list, doubt("logs", "flowrun history prune --older-than 30d removes them, with what is that old", "%d folders of logs belong to no run in the history", n))
+	}
+	return list
+}
+
+// orphanLogs counts folders of logs whose runs are not in the history.
+func orphanLogs(env *ui.Env) (n int) {
+	dir, err := ui.StateDir()
+	if err != nil {
+		return 0
+	}
+	entries, _ := os.ReadDir(filepath.Join(dir, "runs"))
+	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || !e.IsDir() || time.Since(info.ModTime()) < time.Hour { // its run may just begin
+				continue
+			}
+			if _, err := s.Info(ctx, e.Name()); errors.Is(err, flowrun.ErrNoRun) {
+				n++
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+// checkScheduler looks whether something fires the schedules there are.
+func checkScheduler(env *ui.Env) (list []finding) {
+	err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+		t, err := timetable.Read(env, ctx, s, env.Library())
+		switch {
+		case err != nil:
+			return err
+		case len(t.Entries) == 0:
+			list = append(list, good("scheduler", "there are no schedules"))
+		case !timetable.SchedulerRuns():
+			list = append(list, doubt("scheduler", timetable.StartScheduler, "no scheduler is running: %d schedules will not fire", len(t.Entries)))
+		default:
+			list = append(list, good("scheduler", "running"))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil // checkHistory tells why
+	}
+	return list
+}

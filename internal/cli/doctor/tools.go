@@ -1,0 +1,158 @@
+package doctor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// checkDiscovery asks the command for tools where there is one.
+func checkDiscovery(env *ui.Env) []finding {
+	c, err := ui.LoadSettings(env, false)
+	if err != nil || c.Word("tools.discoveryCommand") == "" {
+		return nil // told by checkSettings, trust included
+	}
+	t := env.Discover(c)
+	if t.Err != nil {
+		return []finding{doubt("discovery", "mend the command; it prints a JSON array of declarations", "%v", t.Err)}
+	}
+	list := []finding{good("discovery", "%s in %v", ui.Count(len(t.Tools), "tool"), t.Elapsed.Round(time.Millisecond))}
+	for _, w := range t.Warnings {
+		list = append(list, doubt("discovery", "", "%s", w))
+	}
+	return list
+}
+
+// checkScopes looks at the folders that tools are found in.
+func checkScopes(env *ui.Env) []finding {
+	lib := env.Library()
+	count := map[string]int{}
+	for _, e := range env.Tools(lib) {
+		count[filepath.Dir(e.Path)]++
+	}
+	var list []finding
+	var missing []string
+	for _, f := range lib.Folders() {
+		_, err := os.ReadDir(f.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, fmt.Sprintf("%s (%s)", f.Path, f.Scope))
+		case err != nil:
+			list = append(list, bad("tools", "make it readable", "the folder of %s tools cannot be read: %v", f.Scope, err))
+		default:
+			list = append(list, good("tools", "%s: %s in %s", f.Scope, ui.Count(count[f.Path], "definition"), f.Path))
+		}
+	}
+	for _, message := range ownership.Passed() {
+		list = append(list, doubt("owners", "flowrun trust --help says when that is right", "%s", message))
+	}
+	if len(list) == 0 {
+		list = append(list, doubt("tools", "flowrun init writes some to begin with", "there are no tools; looked in %s", strings.Join(missing, ", ")))
+	}
+	return list
+}
+
+// checkDefinitions counts what is wrong with definitions.
+func checkDefinitions(env *ui.Env) []finding {
+	lib := env.Library()
+	var wrong, warned, shadowed []string
+	n := 0
+	for _, e := range env.Tools(lib) {
+		n++
+		if e.ShadowedBy != "" {
+			shadowed = append(shadowed, e.Path)
+		}
+		switch p, err := flowrun.Compile(lib, e.Path); {
+		case err != nil:
+			wrong = append(wrong, e.Path)
+		case len(p.Warnings) > 0:
+			warned = append(warned, e.Path)
+		}
+	}
+	var list []finding
+	if len(wrong) > 0 {
+		list = append(list, bad("definitions", "flowrun validate tells why", "cannot be used: %s", ui.Listed(wrong)))
+	}
+	if len(warned) > 0 {
+		list = append(list, doubt("definitions", "flowrun validate tells of what", "come with a warning: %s", ui.Listed(warned)))
+	}
+	if len(shadowed) > 0 {
+		list = append(list, doubt("definitions", "rename one of the two, or name the file by its path", "are never found, since another tool has the same name: %s", ui.Listed(shadowed)))
+	}
+	if len(list) == 0 && n > 0 {
+		list = append(list, good("definitions", "all can be used"))
+	}
+	return list
+}
+
+// modeline is how the first lines of a definition tell an editor its schema.
+const modeline = "# yaml-language-server: $schema="
+
+// checkSchemas looks where the definitions' first lines lead editors.
+func checkSchemas(env *ui.Env) []finding {
+	fresh, err := flowrun.Schema("tool")
+	if err != nil {
+		return []finding{bad("schema", "", "%v", err)}
+	}
+	var lost, old []string
+	for _, e := range env.Tools(env.Library()) {
+		file := schemaOf(e)
+		if file == "" {
+			continue
+		}
+		switch text, err := os.ReadFile(file); {
+		case err != nil:
+			lost = append(lost, e.Path)
+		case !bytes.Equal(text, fresh):
+			old = append(old, file)
+		}
+	}
+	var list []finding
+	if len(lost) > 0 {
+		list = append(list, doubt("schema", "write it there: flowrun schema tool > FILE", "the first lines of these lead editors to a schema that is not there: %s", ui.Listed(lost)))
+	}
+	slices.Sort(old)
+	if old = slices.Compact(old); len(old) > 0 {
+		list = append(list, doubt("schema", "write it anew: flowrun schema tool > FILE", "is not the one of this version: %s", ui.Listed(old)))
+	}
+	return list
+}
+
+// schemaOf is the file that a definition's modeline names; "" where there is none, or it
+// is an address.
+func schemaOf(e tool.Listed) string {
+	if e.Path == "" {
+		return ""
+	}
+	text := ui.ReadSource(e.Path)
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "#") {
+			return ""
+		}
+		if to, ok := strings.CutPrefix(strings.TrimSpace(line), modeline); ok {
+			if strings.Contains(to, "://") || to == "" {
+				return ""
+			}
+			return resolved(filepath.Dir(e.Path), filepath.FromSlash(to))
+		}
+	}
+	return ""
+}
+
+func resolved(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}

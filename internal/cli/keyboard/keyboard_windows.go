@@ -1,0 +1,38 @@
+package keyboard
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+)
+
+// Keyboard is not there on Windows: interactive steps do not run there yet.
+type Keyboard struct{}
+
+func Open(env *ui.Env, _ bool) *Keyboard { return nil }
+
+func (*Keyboard) Screen(w io.Writer) io.Writer { return w }
+
+func (*Keyboard) SetView(*console.View) {}
+
+func (*Keyboard) Release() {}
+
+func (*Keyboard) Stdout() bool { return false }
+
+// sitting is never had: nobody is asked.
+type Prompt struct{ Out io.Writer }
+
+func (*Keyboard) Prompt(context.Context) (*Prompt, error) { return nil, errors.ErrUnsupported }
+
+func (*Prompt) Close() {}
+
+func (*Prompt) DiscardInput() {}
+
+func (*Prompt) ReadLine(context.Context) (string, error) { return "", errors.ErrUnsupported }
+
+func (*Keyboard) Attach(dag.ID) (flowrun.Attachment, error) { return nil, errors.ErrUnsupported }

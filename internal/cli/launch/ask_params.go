@@ -1,0 +1,122 @@
+package launch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// AskMissing has a person give the required parameters that are missing, one by one, each held
+// against the parameter's own rules. Where something else is wrong, or nobody can be
+// asked, it asks nothing: running the plan says what is wrong.
+func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.World, params map[string]any, f ui.Asking) error {
+	missing := Problems(p, w, params)
+	if len(missing.Problems) == 0 || !env.CanAsk(f) ||
+		slices.ContainsFunc(missing.Problems, func(m flowrun.ParamProblem) bool { return m.Code != "missing" }) {
+		return nil
+	}
+	q := env.Questions()
+	defer q.Over()
+	place := func(m flowrun.ParamProblem) int {
+		return slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == m.Name })
+	}
+	slices.SortFunc(missing.Problems, func(m, n flowrun.ParamProblem) int { return cmp.Compare(place(m), place(n)) })
+	for i, m := range missing.Problems {
+		d := p.Definition.Parameters[place(m)]
+		if err := askUntilValid(q, p, w, params, d); err != nil {
+			fmt.Fprintln(env.Stderr)
+			missing.Problems = missing.Problems[i:]
+			code := ui.CodeError(env.ReportError(missing))
+			if sig, ok := errors.AsType[ui.Interrupted](err); ok {
+				code = sig.Code()
+			}
+			return code
+		}
+	}
+	return nil
+}
+
+// Problems are what is wrong with parameters; none where Bind has something else to
+// say, which it says again when the plan runs.
+func Problems(p *flowrun.Plan, w flowrun.World, params map[string]any) *flowrun.ParamsError {
+	var bad *flowrun.ParamsError
+	if _, err := p.Bind(w, params); !errors.As(err, &bad) {
+		return &flowrun.ParamsError{}
+	}
+	return bad
+}
+
+// askUntilValid asks for one parameter until the answer will do, and puts it into params.
+func askUntilValid(q *ui.Questions, p *flowrun.Plan, w flowrun.World, params map[string]any, d *tool.Parameter) error {
+	introduce(q, d)
+	for {
+		fmt.Fprintf(q.Env.Stderr, "%s: ", d.Name)
+		text, err := q.Answer(p.Secret(d.Name))
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			continue
+		}
+		params[d.Name] = meant(d, text)
+		bad := Problems(p, w, params)
+		i := slices.IndexFunc(bad.Problems, func(m flowrun.ParamProblem) bool { return m.Parameter() == d.Name })
+		if i < 0 {
+			return nil
+		}
+		delete(params, d.Name)
+		fmt.Fprintf(q.Env.Stderr, "  %s\n", console.Clean(bad.Problems[i].Message))
+	}
+}
+
+// introduce says what is asked for: type, meaning, choices, an example.
+func introduce(q *ui.Questions, d *tool.Parameter) {
+	kind := d.Type
+	if kind == "" {
+		kind = "string"
+	}
+	switch kind {
+	case "boolean":
+		kind = "yes or no"
+	case "array":
+		kind = "a list: one value, or JSON"
+	case "object":
+		kind = "JSON"
+	}
+	fmt.Fprintf(q.Env.Stderr, "%s (%s)%s\n", d.Name, kind, ui.Colon(console.Harmless(d.Description)))
+	for i, v := range d.Validation.Enum {
+		fmt.Fprintf(q.Env.Stderr, "  %d) %s\n", i+1, console.Clean(ui.ValueText(v)))
+	}
+	if len(d.Examples) > 0 && len(d.Validation.Enum) == 0 {
+		fmt.Fprintf(q.Env.Stderr, "  for example %s\n", console.Clean(ui.ValueText(d.Examples[0])))
+	}
+}
+
+// meant is the value that an answer stands for: one of a list may be given by its
+// number, unless that is a word of the list too; yes and no are booleans.
+func meant(d *tool.Parameter, text string) any {
+	enum := d.Validation.Enum
+	if slices.ContainsFunc(enum, func(v tool.Value) bool { return ui.ValueText(v) == text }) {
+		return text
+	}
+	if n, err := strconv.Atoi(text); err == nil && 1 <= n && n <= len(enum) {
+		return ui.ValueText(enum[n-1])
+	}
+	if d.Type == "boolean" {
+		switch strings.ToLower(text) {
+		case "y", "yes":
+			return "true"
+		case "n", "no":
+			return "false"
+		}
+	}
+	return text
+}

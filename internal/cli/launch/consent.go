@@ -1,0 +1,335 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/trial"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// ConsentFlags are the flags of every command through which calls come in.
+type ConsentFlags struct {
+	ui.Asking
+	approve, deny []string
+
+	Settings *config.Config
+	ID       string               // of the run, where it was chosen before it began
+	Door     policy.Door          // "" is policy.Run
+	Library  func() *tool.Library // where the tools are, of calls of models
+}
+
+func (f *ConsentFlags) Declare(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringArrayVar(&f.approve, "auto-approve", nil, "approve tools that match this `pattern`: tool:NAME, tool:TAG, tool:read, tool:write, tool:run or *")
+	fl.StringArrayVar(&f.deny, "auto-deny", nil, "refuse tools that match this `pattern`, also where another tool uses them")
+	fl.BoolVar(&f.TrustProject, "trust-project", false, "trust the project for this once, its settings and its tools (see flowrun trust)")
+	words := cobra.FixedCompletions([]string{"tool:read", "tool:write", "tool:run", "tool:", "*"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
+	c.RegisterFlagCompletionFunc("auto-approve", words)
+	c.RegisterFlagCompletionFunc("auto-deny", words)
+}
+
+// Check holds the patterns against their form.
+func (f *ConsentFlags) Check(c *cobra.Command) error {
+	for _, flag := range []struct {
+		name string
+		list []string
+	}{{"auto-approve", f.approve}, {"auto-deny", f.deny}} {
+		for _, s := range flag.list {
+			if _, err := policy.ParsePattern(s, ""); err != nil {
+				return ui.Usagef(c, "--%s: %v", flag.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Rules are the patterns of flags and settings, which have been checked.
+func (f *ConsentFlags) Rules() (r policy.Rules) {
+	add := func(to *[]policy.Pattern, text, origin string, where policy.Place) {
+		if p, err := policy.ParsePattern(text, origin); err == nil {
+			*to = append(*to, p.In(where))
+		}
+	}
+	for _, s := range f.approve {
+		add(&r.Allow, s, "--auto-approve", policy.Anywhere)
+	}
+	for _, s := range f.deny {
+		add(&r.Deny, s, "--auto-deny", policy.Anywhere)
+	}
+	for _, v := range f.Settings.Get("approvals.allow") {
+		where := policy.OfUser
+		if v.Origin.Layer == config.Project {
+			where = policy.Project
+		}
+		add(&r.Allow, v.Text(), v.Origin.String(), where)
+	}
+	for _, v := range f.Settings.Get("approvals.deny") {
+		add(&r.Deny, v.Text(), v.Origin.String(), policy.Anywhere)
+	}
+	return r
+}
+
+// Subject is what somebody wants to run.
+type Subject struct {
+	Run        string // that is taken up again; "" for a new one
+	Tools      []flowrun.UsedTool
+	Preview    func() (*flowrun.Preview, error)
+	Unrecorded bool // the run is not put on record
+}
+
+// Facts are what the policy judges by.
+func (s Subject) Facts() (list []policy.Tool) {
+	for _, u := range s.Tools {
+		list = append(list, factsOf(u, func(*tool.Definition) (file, why string) { return "", "" }))
+	}
+	return list
+}
+
+// factsOf are those of one tool; known is the path that a definition is known by alone,
+// with the reason, "" where its name and tags count.
+func factsOf(u flowrun.UsedTool, known func(*tool.Definition) (file, why string)) policy.Tool {
+	var t *policy.Tool
+	for _, d := range slices.Backward(madeOf(u.Definition)) {
+		one := &policy.Tool{Name: d.Name, Tags: d.Tags, Base: t, Place: placeOf(d)}
+		one.File, one.Why = known(d)
+		if d.Alias && len(d.Tags) == 0 { // it has its base tool's
+			one.Tags = t.Tags
+		}
+		t = one
+	}
+	t.Path, t.Elevated = u.Path, u.Definition.Security.ExecutionPrivilege == "elevated"
+	return *t
+}
+
+// madeOf are the definitions that a compiled one was made of, its own first.
+func madeOf(d *tool.Definition) []*tool.Definition {
+	if len(d.MadeOf) > 0 {
+		return d.MadeOf // of an alias
+	}
+	return []*tool.Definition{d}
+}
+
+// placeOf is whose tool a definition is.
+func placeOf(d *tool.Definition) policy.Place {
+	switch d.Scope {
+	case tool.ScopeLocal:
+		return policy.Project
+	case tool.ScopeUser, tool.ScopeGlobal:
+		return policy.OfUser
+	}
+	return policy.Anywhere
+}
+
+// at is the door that calls come in through.
+func (f *ConsentFlags) at() policy.Door { return cmp.Or(f.Door, policy.Run) }
+
+// judge is what the policy says of it.
+func judge(env *ui.Env, what Subject, f ConsentFlags) policy.Verdict {
+	return f.judge(what, env.CanAsk(f.Asking))
+}
+
+// judge is what the policy says where a person can be asked, or cannot.
+func (f *ConsentFlags) judge(what Subject, canAsk bool) policy.Verdict {
+	return f.Verdict(what.Tools, "", canAsk)
+}
+
+// Verdict is what the policy says of tools, the first of which is called; written is how
+// the caller named it, "" for by its name.
+func (f *ConsentFlags) Verdict(tools []flowrun.UsedTool, written string, canAsk bool) policy.Verdict {
+	if f.at() == policy.Call {
+		return f.modelVerdict(tools, written, canAsk)
+	}
+	return policy.Decide(policy.Request{Door: f.at(), Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules(), CanAsk: canAsk})
+}
+
+// JudgeTests marks the tests of tools that may not run, and answers what else they are held
+// against. Nobody is asked for a test.
+func JudgeTests(env *ui.Env, cases []trial.Case) (*ConsentFlags, error) {
+	settings, err := ui.LoadSettings(env, false)
+	if err != nil {
+		return nil, err
+	}
+	f := &ConsentFlags{Settings: settings}
+	for i := range cases {
+		what := Subject{Tools: cases[i].Plan.Tools()}
+		if v := policy.Decide(policy.Request{Door: policy.Run, Tools: what.Facts(), Rules: f.Rules()}); v.Decision != policy.Allow {
+			cases[i].Refused = v.Reason
+		}
+	}
+	return f, nil
+}
+
+// MayCall is flowrun.Config.MayCall: a tool that a script calls, and that its permissions
+// name, is held against the same rules as the tool that the script is of. Nobody is asked,
+// and nobody has named it.
+func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
+	var v policy.Verdict
+	if f.at() == policy.Call {
+		v = f.modelVerdict(tools, "", false)
+	} else {
+		v = policy.Decide(policy.Request{Door: f.at(), Declared: true, Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules()})
+	}
+	if v.Decision != policy.Allow {
+		return &ui.RefusedError{Reason: v.Reason}
+	}
+	return nil
+}
+
+// PreviewDecision tells at a dry run what would become of the call.
+func PreviewDecision(env *ui.Env, what Subject, f ConsentFlags) {
+	switch v := judge(env, what, f); v.Decision {
+	case policy.Refuse:
+		env.Notef("this would be refused: %s", console.Visible(v.Reason))
+	case policy.Ask:
+		env.Notef("this would ask a person: %s", console.Visible(v.Reason))
+	}
+}
+
+// Consent lets a call go ahead, asks a person, or refuses with a *refusedError. What was
+// asked or refused is recorded first; id is the run's, where the record names it. s is
+// the history where it is open already.
+func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id string, err error) {
+	v := judge(env, what, f)
+	if v.Decision == policy.Allow {
+		return "", nil
+	}
+	d := Decision{Tool: what.Tools[0].Definition.Name, Door: string(policy.Run), Verdict: "refused", By: "policy", Reason: v.Reason}
+	if src := what.Tools[0].Definition.Source; src != nil {
+		d.Definition = tool.DigestOf(src)
+	}
+	preview, err := what.Preview()
+	if err != nil {
+		return "", err
+	}
+	d.Describe(preview)
+	if v.Decision == policy.Ask {
+		yes, err := inquire(env, v, preview)
+		if err != nil {
+			return "", err
+		}
+		d.By, d.Terminal = "terminal", ui.TerminalName(env.Stdin)
+		if yes {
+			d.Verdict = "approved"
+		}
+	}
+	if d.Verdict == "approved" && !what.Unrecorded {
+		id = cmp.Or(what.Run, flowrun.NewID(time.Now()))
+	}
+	if err := RecordDecision(env, s, cmp.Or(id, what.Run), d); err != nil {
+		return "", fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", d.Tool, err)
+	}
+	if d.Verdict != "approved" {
+		if d.By == "terminal" {
+			v.Reason += ", and the answer was no"
+		}
+		return "", &ui.RefusedError{Reason: v.Reason, Permissions: d.Permissions, Askable: d.By == "policy" && f.judge(what, true).Decision == policy.Ask}
+	}
+	if what.Run != "" {
+		id = "" // it keeps its own
+	}
+	return id, nil
+}
+
+// RecordDecision writes a decision into the audit list.
+func RecordDecision(env *ui.Env, s *sqlite.Store, run string, d Decision) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	note := func(ctx context.Context, s *sqlite.Store) error {
+		return s.Audit(ctx, map[string]string{"approved": AuditApprove, "refused": AuditRefuse}[d.Verdict], run, string(text))
+	}
+	if s != nil {
+		return note(context.Background(), s)
+	}
+	return env.WriteHistory(note)
+}
+
+// inquire shows a person what is to run, and asks. Ctrl-C is a no.
+func inquire(env *ui.Env, v policy.Verdict, p *flowrun.Preview) (bool, error) {
+	yes, err := AskApproval(env, v, p)
+	if errors.As(err, new(ui.Interrupted)) {
+		return false, nil
+	}
+	return yes, err
+}
+
+// AskApproval is inquire with an interrupted error for Ctrl-C.
+func AskApproval(env *ui.Env, v policy.Verdict, p *flowrun.Preview) (bool, error) {
+	card := approval(v, p)
+	width := cmp.Or(env.ErrWidth(), 80)
+	cut, err := card.Write(env.Stderr, width, false)
+	if err != nil {
+		return false, err
+	}
+	question := "\nAllow this? [y/N/d]"
+	if cut {
+		question += " (d shows what was left out)"
+	}
+	return env.Confirm(ui.Inquiry{Text: question + " ", Grave: true, Details: func() error {
+		_, err := card.Write(env.Stderr, width, true)
+		return err
+	}})
+}
+
+// approval is what a person is shown.
+func approval(v policy.Verdict, p *flowrun.Preview) console.Approval {
+	card := console.Approval{Why: v.Reason}
+	for _, t := range p.Tools {
+		one := console.ApprovalTool{Step: t.Step, Name: t.Name, File: t.File, Scope: string(t.Scope), Tags: t.Tags, Privilege: t.Privilege,
+			Justification: t.Justification, Secrets: t.Sources, Cleanup: t.Cleanup, Notify: t.Notify, Around: around(t.Surroundings)}
+		for _, n := range t.Permissions {
+			one.Permissions = append(one.Permissions, console.ApprovalPermission{Resolved: n.Resolved, Written: n.Written})
+		}
+		card.Tools = append(card.Tools, one)
+	}
+	for _, name := range ui.SortedKeys(p.Params) {
+		card.Params = append(card.Params, console.ApprovalParam{Name: name, Value: ui.ParamText(p.Params[name])})
+	}
+	for _, s := range p.Steps {
+		card.Steps = append(card.Steps, console.ApprovalStep{ID: s.ID, Kind: s.Kind, Command: s.Command, Condition: s.Condition, Fallback: s.Fallback, Around: around(s.Surroundings)})
+	}
+	return card
+}
+
+// around is what a person is shown of surroundings.
+func around(s flowrun.Surroundings) console.ApprovalAround {
+	a := console.ApprovalAround{EnvFiles: s.EnvFiles, Input: s.Input, Runtime: s.Runtime}
+	for _, v := range s.Environment {
+		a.Environment = append(a.Environment, console.ApprovalVariable(v))
+	}
+	return a
+}
+
+// Describe adds what the call was about.
+func (d *Decision) Describe(p *flowrun.Preview) {
+	d.Permissions = p.Permissions()
+	for _, t := range p.Tools {
+		d.Elevated = d.Elevated || t.Privilege == "elevated"
+	}
+	d.Params = map[string]string{}
+	for name, v := range p.Params {
+		text := ui.ParamText(v)
+		if r := []rune(text); len(r) > mostAudited {
+			text = fmt.Sprintf("%s... (%d characters)", string(r[:mostAudited]), len(r))
+		}
+		d.Params[name] = text
+	}
+}
+
+// mostAudited is how many characters of a parameter stand in the audit list.
+const mostAudited = 200

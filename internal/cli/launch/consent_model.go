@@ -1,0 +1,75 @@
+package launch
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/builtin"
+	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// modelVerdict is what the policy says of a call of a model; written is how the model
+// named the tool, "" for by its name.
+func (f *ConsentFlags) modelVerdict(tools []flowrun.UsedTool, written string, canAsk bool) policy.Verdict {
+	r := policy.Request{Door: policy.Call, Rules: f.Rules(), CanAsk: canAsk, Tools: f.ModelFacts(tools, written)}
+	for i, p := range r.Rules.Allow {
+		tagged := func(t policy.Tool) bool { return t.File == "" && slices.Contains(t.Tags, p.Tag()) }
+		if slices.ContainsFunc(r.Tools, tagged) && f.isTool(p.Tag()) {
+			r.Rules.Allow[i] = p.ByName()
+		}
+	}
+	return policy.Decide(r)
+}
+
+// ModelFacts are what the policy judges a call of a model by.
+func (f *ConsentFlags) ModelFacts(tools []flowrun.UsedTool, written string) (list []policy.Tool) {
+	for i, u := range tools {
+		t := factsOf(u, f.knownBy)
+		if i == 0 && written != "" && madeOf(u.Definition)[0].Scope == tool.ScopeFile {
+			t.Written = written
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// knownBy is the path that a tool is known by alone, with the reason; "" where its name and its tags count
+// for it: not those of a tool that is named by its path, which the caller may have
+// written; not those of a project that is not trusted; and not those of a project's tool
+// that goes by the name of a built-in one, which whoever approved that name did not mean.
+func (f *ConsentFlags) knownBy(def *tool.Definition) (file, why string) {
+	switch {
+	case def.Scope == tool.ScopeFile:
+		return def.File, "it is named by its path"
+	case def.Scope == tool.ScopeLocal && !f.trusts(def):
+		return def.File, "its project is not trusted"
+	case def.Scope == tool.ScopeLocal && slices.Contains(builtInNames(), def.Name):
+		return def.File, "it takes the name of a built-in tool"
+	}
+	return "", ""
+}
+
+// trusts reports whether the project of a tool is trusted.
+func (f *ConsentFlags) trusts(def *tool.Definition) bool {
+	return f.Settings != nil && f.Settings.Trust.Covers(tool.ProjectOf(filepath.Dir(def.File)))
+}
+
+// isTool reports whether a tool has that name.
+func (f *ConsentFlags) isTool(name string) bool {
+	if f.Library == nil {
+		return false
+	}
+	_, _, err := f.Library().Lookup(name, nil)
+	return !errors.As(err, new(*tool.NotFoundError))
+}
+
+// builtInNames are those of the tools that come with the program.
+func builtInNames() (names []string) {
+	for _, def := range builtin.Tools(builtin.Config{}) {
+		names = append(names, def.Name)
+	}
+	return names
+}

@@ -1,0 +1,151 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/metrics"
+)
+
+// rewrite is how often --metrics-file is written while a run goes on.
+const rewrite = 3 * time.Second
+
+// meter shows the metrics of one run to Prometheus.
+type meter struct {
+	program *metrics.Program
+	begun   atomic.Bool // there is something to show
+	file    string      // "" for none
+	server  *http.Server
+	over    chan struct{}
+	work    sync.WaitGroup
+}
+
+// MetricsFlags are --metrics-file and --metrics-addr; "" for none.
+type MetricsFlags struct{ File, Addr string }
+
+// NewEngine makes the engine of one run, measured where a flag asks for it. done is to be
+// called when the run has ended. A file or an address that cannot be used is a wrong
+// command line: nothing has begun.
+func NewEngine(env *ui.Env, config flowrun.Config, plan *flowrun.Plan, f MetricsFlags) (_ *flowrun.Engine, done func(), err error) {
+	if f.File == "" && f.Addr == "" {
+		return flowrun.New(config), func() {}, nil
+	}
+	var engine *flowrun.Engine // made before anybody can ask for its load
+	program, err := metrics.NewProgram(metrics.Options{Version: ui.ThisBuild().Version, Load: func() (int, int) { return engine.Load() }})
+	if err != nil {
+		return nil, nil, err
+	}
+	m := &meter{program: program, file: f.File, over: make(chan struct{})}
+	run := program.Run(plan.Name())
+	config.Sinks = append(config.Sinks, run, dag.SinkFunc(func(dag.Event) { m.begun.Store(true) }))
+	config.Journal = program.Journal
+	engine = flowrun.New(config)
+	if err := writable(m.file); err != nil {
+		return nil, nil, ui.Usage(fmt.Errorf("--metrics-file %s: %w", m.file, err), nil)
+	}
+	if err := serve(env, m, f.Addr); err != nil {
+		return nil, nil, ui.Usage(fmt.Errorf("--metrics-addr %s: %w", f.Addr, err), nil)
+	}
+	m.work.Go(m.keepWriting)
+	return engine, func() {
+		run.Close()
+		if err := m.end(); err != nil {
+			env.Notef("%v", err)
+		}
+	}, nil
+}
+
+// writable looks whether a file can be put in place of this one.
+func writable(file string) error {
+	if file == "" {
+		return nil
+	}
+	st, err := os.Lstat(file)
+	switch {
+	case err == nil && !st.Mode().IsRegular():
+		return errors.New("it is there and is no regular file; name another")
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	try, err := os.CreateTemp(filepath.Dir(file), ".flowrun-")
+	if err != nil {
+		return fmt.Errorf("cannot write there: %w; name a file in a folder that exists and can be written to", err)
+	}
+	return errors.Join(try.Close(), os.Remove(try.Name()))
+}
+
+// serve answers scrapes until the run has ended. Without a host only this machine can
+// ask.
+func serve(env *ui.Env, m *meter, addr string) error {
+	if addr == "" {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("%w; give HOST:PORT, or :PORT for this machine only", err)
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
+	if err != nil {
+		return fmt.Errorf("cannot serve metrics there: %w; choose another port, or 0 for any that is free", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", m.program.Handler())
+	m.server = &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second, IdleTimeout: time.Minute,
+		MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	m.work.Go(func() { m.server.Serve(l) }) // returns when it is told to, as end does
+	if port == "0" {
+		env.Notef("metrics at http://%s/metrics", l.Addr())
+	}
+	return nil
+}
+
+// keepWriting writes the file now and then. What goes wrong is told at the end.
+func (m *meter) keepWriting() {
+	tick := time.NewTicker(rewrite)
+	defer tick.Stop()
+	for {
+		select {
+		case <-m.over:
+			return
+		case <-tick.C:
+			_ = m.write()
+		}
+	}
+}
+
+// write writes the file. A run that never began leaves what the last one wrote.
+func (m *meter) write() error {
+	if m.file == "" || !m.begun.Load() {
+		return nil
+	}
+	return m.program.WriteFile(m.file)
+}
+
+// end writes the file for the last time and lets scrapes that are under way finish.
+func (m *meter) end() error {
+	close(m.over)
+	if m.server != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if m.server.Shutdown(ctx) != nil {
+			m.server.Close()
+		}
+	}
+	m.work.Wait()
+	return m.write()
+}

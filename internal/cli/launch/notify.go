@@ -1,0 +1,158 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/notice"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// auditNotify is the action of the audit list for a notice that could not be sent.
+const auditNotify = "notify"
+
+// RunEnd is a run that has come to an end, or to rest, as notices see it.
+type RunEnd struct {
+	Result *flowrun.Result
+	Plan   *flowrun.Plan
+	Past   *flowrun.Past // where it stood before it was taken up; nil for a new run
+	Err    error         // why the engine could not bring it to its end; nil where it could
+}
+
+// RulesOf are the notifications of a plan's tool, where there is one, and of the settings in
+// force. Those of
+// tools that it uses inside do not count.
+func RulesOf(p *flowrun.Plan, c *config.Config) (list []notice.Rule) {
+	if p != nil {
+		security := p.Definition.Security
+		for _, n := range p.Definition.Notify {
+			list = append(list, notice.Rule{On: events(n.On), Command: written(n.Command), Webhook: written(n.Webhook),
+				SecretEnv: written(n.SecretEnv), SecretFile: written(n.SecretFile),
+				Reduced: security.ExecutionPrivilege == "reduced", Contained: security.Isolation == "container"})
+		}
+	}
+	for _, n := range c.Notifications() {
+		if !n.Ignored {
+			list = append(list, notice.Rule{On: events(n.On), Command: n.Command, Webhook: n.Webhook, SecretEnv: n.SecretEnv, SecretFile: n.SecretFile})
+		}
+	}
+	return list
+}
+
+func events(words []string) (list []notice.Event) {
+	for _, w := range words {
+		list = append(list, notice.Event(w))
+	}
+	return list
+}
+
+func written(t *tool.Text) string {
+	if t == nil {
+		return ""
+	}
+	return t.S
+}
+
+// Notifier sends notices for the flowrun command, and tells and notes what could not be
+// sent.
+type Notifier struct {
+	Store    *sqlite.Store // nil: no history
+	Settings *config.Config
+	Dir      string // what paths in rules count from; "" is the working directory
+	Report   func(trouble string)
+}
+
+// Notify tells those who want to know how a run ended. It changes nothing of the run. An
+// interrupt ends it. dir is where paths in rules count from.
+func Notify(env *ui.Env, ctx context.Context, sig *ui.Signals, s *sqlite.Store, e RunEnd, f ConsentFlags, dir string) {
+	ctx, stop := sig.UntilSecond(ctx)
+	defer stop()
+	n := Notifier{Store: s, Settings: f.Settings, Dir: dir, Report: func(string) {}}
+	if ui.Verbose(f.Progress) || f.Progress == "quiet" {
+		n.Report = func(trouble string) { env.Notef("%s", trouble) }
+	}
+	n.Notify(ctx, e)
+}
+
+func (n Notifier) Notify(ctx context.Context, e RunEnd) {
+	rules := RulesOf(e.Plan, n.Settings)
+	if len(rules) == 0 {
+		return
+	}
+	o := notice.Outcome{Event: notice.Of(e.Result.Status, e.before(n.Store)), Result: e.Result}
+	if e.brokeOff() {
+		o.Event = notice.Failure
+		res := *e.Result
+		res.Message = e.Err.Error()
+		o.Result = &res
+	}
+	for _, t := range notice.Send(ctx, n.how(), rules, o) {
+		trouble := console.Visible(t.Error())
+		n.Report(trouble)
+		if n.Store == nil {
+			continue
+		}
+		if err := n.Store.Audit(context.WithoutCancel(ctx), auditNotify, e.Result.ID, trouble); err != nil {
+			n.Report(err.Error())
+		}
+	}
+}
+
+// brokeOff reports whether the engine could not go on, as on a full disk. A run that
+// another engine has taken over goes on there.
+func (e RunEnd) brokeOff() bool {
+	return e.Err != nil && e.Result.Status == dag.Interrupted && !errors.Is(e.Err, flowrun.ErrFenced) && !errors.Is(e.Err, dag.ErrReleased)
+}
+
+func (n Notifier) how() notice.Settings {
+	s := notice.Settings{Env: os.Environ(), Dir: n.Dir}
+	if s.Dir == "" {
+		s.Dir, _ = os.Getwd() // without one, relative paths fail by themselves
+	}
+	s.Home, _ = home.Dir()
+	return s
+}
+
+// before is how the last run of the tool that came to an end ended, this one in its
+// earlier life included.
+func (e RunEnd) before(s *sqlite.Store) dag.Status {
+	if e.Past != nil {
+		if st := e.Past.Result().Status; st == dag.Failed || st == dag.TimedOut {
+			return st
+		}
+	}
+	if s == nil {
+		return dag.Pending
+	}
+	list, err := s.Runs(context.Background(), flowrun.Query{Tool: e.Result.Tool, Status: []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut}, Limit: 2})
+	if err != nil {
+		return dag.Pending // then a recovery is told as a success
+	}
+	for _, r := range list {
+		if r.ID != e.Result.ID {
+			return r.Status
+		}
+	}
+	return dag.Pending
+}
+
+// NoticeJSON is a notification in a dry run.
+type NoticeJSON struct {
+	By string         `json:"by"`
+	On []notice.Event `json:"on"`
+}
+
+func NoticesJSON(rules []notice.Rule) (list []NoticeJSON) {
+	for _, r := range rules {
+		list = append(list, NoticeJSON{r.String(), r.Events()})
+	}
+	return list
+}

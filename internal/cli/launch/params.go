@@ -1,0 +1,183 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// assignment is one K=V, K:=JSON or K=@FILE of the command line.
+type assignment struct {
+	Name, text string
+	json       bool
+}
+
+// Assignments splits the words after the tool's name; a word that assigns nothing
+// is a usage error.
+func Assignments(c *cobra.Command, words []string) ([]assignment, error) {
+	var list []assignment
+	for _, w := range words {
+		name, text, ok := strings.Cut(w, "=")
+		if !ok || name == "" || name == ":" {
+			return nil, ui.Usagef(c, "%q assigns nothing; parameters are written NAME=value", w)
+		}
+		as := assignment{Name: name, text: text}
+		if strings.HasSuffix(name, ":") {
+			as.Name, as.json = strings.TrimSuffix(name, ":"), true
+		}
+		list = append(list, as)
+	}
+	return list, nil
+}
+
+// Params joins --params and the assignments, which win. Problems with values are
+// a *flowrun.ParamsError, together with those Bind finds.
+func Params(env *ui.Env, p *flowrun.Plan, w flowrun.World, document string, list []assignment) (map[string]any, error) {
+	bad := &flowrun.ParamsError{Tool: p.Name()}
+	raw, noDocument := Document(env, document)
+	if noDocument != nil {
+		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: noDocument.Error(),
+			Hint: `give a file with one JSON object, as in {"NAME": "value"}, or - for stdin`})
+		raw = map[string]any{}
+	}
+	given := map[string][]any{}
+	for _, as := range list {
+		v, err := as.value(p)
+		if err != nil {
+			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: as.Name, Code: "type", Message: err.Error(), Hint: as.WayOut()})
+			continue
+		}
+		given[as.Name] = append(given[as.Name], v)
+	}
+	for name, vs := range given {
+		switch {
+		case len(vs) == 1:
+			raw[name] = vs[0]
+		case typeOf(p, name) == "array":
+			raw[name] = vs
+		default:
+			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: name, Code: "repeated", Message: "is given more than once", Hint: "only arrays may be"})
+		}
+	}
+	if len(bad.Problems) > 0 {
+		if noDocument == nil { // without the document everything in it would be missing
+			more(bad, p, w, raw)
+		}
+		slices.SortFunc(bad.Problems, func(x, y flowrun.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
+		return nil, bad
+	}
+	return raw, nil
+}
+
+// more adds what Bind has to say of the other parameters, so that all problems are
+// told at once.
+func more(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.World, raw map[string]any) {
+	var found *flowrun.ParamsError
+	if _, err := p.Bind(w, raw); !errors.As(err, &found) {
+		return
+	}
+	told := map[string]bool{}
+	for _, problem := range bad.Problems {
+		told[problem.Name] = true
+	}
+	for _, problem := range found.Problems {
+		if !told[problem.Name] {
+			bad.Problems = append(bad.Problems, problem)
+		}
+	}
+}
+
+// Document reads the --params file: one JSON object; "-" is stdin.
+func Document(env *ui.Env, name string) (map[string]any, error) {
+	if name == "" {
+		return map[string]any{}, nil
+	}
+	var b []byte
+	var err error
+	if name == "-" {
+		b, err = io.ReadAll(env.Stdin)
+	} else {
+		b, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var m map[string]any
+	if err := ui.DecodeJSON(b, &m); err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return nil, errors.New("the document is null")
+	}
+	return m, nil
+}
+
+// WayOut says how to write what was probably meant.
+func (as assignment) WayOut() string {
+	if as.json {
+		return fmt.Sprintf("plain text is written %s=...", as.Name)
+	}
+	return fmt.Sprintf(`a value that begins with @ is written %s:='"@..."'`, as.Name)
+}
+
+// value is what the assignment gives to the parameter of p that it names.
+func (as assignment) value(p *flowrun.Plan) (any, error) {
+	return as.valueOf(typeOf(p, as.Name), p.Secret(as.Name))
+}
+
+// valueOf is what the assignment gives to something of that type.
+func (as assignment) valueOf(typ string, secret bool) (any, error) {
+	if as.json {
+		var v any
+		err := ui.DecodeJSON([]byte(as.text), &v)
+		return v, err
+	}
+	file, fromFile := strings.CutPrefix(as.text, "@")
+	if !fromFile {
+		return as.text, nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		if secret { // it may be no file but a password
+			file, err = steps.Replacement, errors.Unwrap(err)
+		}
+		return nil, fmt.Errorf("cannot read %q: %w", file, err)
+	}
+	if typ != "array" && typ != "object" {
+		return string(b), nil
+	}
+	var v any
+	if err := ui.DecodeJSON(b, &v); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return v, nil
+}
+
+func typeOf(p *flowrun.Plan, name string) string {
+	i := slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == name })
+	if i < 0 {
+		return ""
+	}
+	return p.Definition.Parameters[i].Type
+}
+
+// FieldValue is what an assignment gives to a field of a form.
+func (as assignment) FieldValue(q flowrun.Question) (any, error) {
+	typ := "string"
+	if q.Form != nil {
+		if f := q.Form.Field(as.Name); f != nil {
+			typ = f.Type
+		}
+	}
+	return as.valueOf(typ, false)
+}

@@ -1,0 +1,56 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// Retain removes the history that the settings do not keep, after a run. That is a look
+// at the list of runs most of the time; how large the logs are is measured now and then.
+// What goes wrong is no fault of the run.
+func Retain(env *ui.Env, ctx context.Context, s *sqlite.Store, c *config.Config) {
+	older, _ := config.Age(c.Word("history.older-than")) // which was checked
+	p := sqlite.Policy{Routine: true, Keep: int(c.Number("history.keep")), OlderThan: older, MaxSize: c.Number("history.max-size")}
+	dir, err := ui.StateDir()
+	if err != nil || p.Keep == 0 && p.OlderThan == 0 && p.MaxSize == 0 {
+		return
+	}
+	if p.MaxSize > 0 && !measure(filepath.Join(dir, "history.measured")) {
+		p.MaxSize = 0
+	}
+	if due, err := s.Due(ctx, p); err != nil || !due {
+		if err != nil {
+			env.Notef("cannot look after the history: %v", err)
+		}
+		return
+	}
+	folder := func(id string) string { return filepath.Dir(steps.LogFolder(dir, id)) }
+	p.LogSize = func(id string) int64 { return ui.FolderSize(folder(id)) }
+	gone, err := s.Prune(ctx, p)
+	for _, id := range gone.IDs {
+		err = errors.Join(err, os.RemoveAll(folder(id)))
+	}
+	if err != nil {
+		env.Notef("cannot look after the history: %v", err)
+	}
+}
+
+// measureEvery is how often the size of the history is measured, which takes a look at
+// every log there is.
+const measureEvery = 10 * time.Minute
+
+// measure says whether it is time to measure again, and notes that it is done.
+func measure(stamp string) bool {
+	if st, err := os.Stat(stamp); err == nil && time.Since(st.ModTime()) < measureEvery && time.Since(st.ModTime()) >= 0 {
+		return false
+	}
+	return os.WriteFile(stamp, nil, 0o600) == nil && os.Chtimes(stamp, time.Now(), time.Now()) == nil
+}

@@ -1,0 +1,154 @@
+package launch
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/telemetry"
+)
+
+// flushTime is how long the last spans of a run may take to be sent.
+const flushTime = 5 * time.Second
+
+// Traces is OpenTelemetry for one engine, nil where nothing is traced.
+type Traces struct {
+	tracer *telemetry.Tracer
+
+	mu   sync.Mutex
+	lost error
+	runs map[string]telemetry.About // of a service, while it has them
+}
+
+// StartTraces has an engine trace its one run, which about describes. end sends what is
+// left of the trace. What keeps it from arriving is reported where progress leaves room.
+func StartTraces(env *ui.Env, c *flowrun.Config, f ui.Asking, about func() telemetry.About) (end func(ctx context.Context, force <-chan struct{})) {
+	report := func(what string, err error) {
+		if err != nil && ui.Verbose(f.Progress) {
+			env.Notef("%s: %v", what, err)
+		}
+	}
+	t, err := newTraces(func(string) telemetry.About { return about() })
+	report("traces are not sent", err)
+	t.Join(c)
+	return func(ctx context.Context, force <-chan struct{}) {
+		report("the trace is not complete", t.End(ctx, force))
+	}
+}
+
+// newTraces reads the settings. about is as in telemetry.Options. An error is about the
+// settings, and no reason not to run: they are often those of a whole machine.
+func newTraces(about func(run string) telemetry.About) (*Traces, error) {
+	settings, err := telemetry.Read()
+	if settings == nil && Inherited() == (flowrun.TraceContext{}) {
+		return nil, err
+	}
+	t := &Traces{}
+	t.tracer = telemetry.New(settings, telemetry.Options{Version: ui.ThisBuild().Version, About: about, Warn: func(err error) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.lost = err
+	}})
+	return t, err
+}
+
+// Inherited is the trace that this process is part of.
+func Inherited() flowrun.TraceContext {
+	c := flowrun.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")}
+	if _, ok := telemetry.Parse(c.Parent, c.State); !ok {
+		return flowrun.TraceContext{}
+	}
+	return c
+}
+
+// Join has an engine traced.
+func (t *Traces) Join(c *flowrun.Config) {
+	if t != nil {
+		c.Sinks = append(c.Sinks, t.tracer)
+		c.Trace = t.tracer.Trace
+	}
+}
+
+// End sends what is left, for a few seconds. An interrupt that comes meanwhile, or a
+// second one, ends that. It answers what kept spans from arriving.
+func (t *Traces) End(ctx context.Context, force <-chan struct{}) error {
+	if t == nil {
+		return nil
+	}
+	flush, stop := context.WithTimeout(context.Background(), flushTime)
+	defer stop()
+	if ctx.Err() == nil {
+		defer context.AfterFunc(ctx, stop)()
+	}
+	go func() {
+		select {
+		case <-force:
+			stop()
+		case <-flush.Done():
+		}
+	}()
+	t.tracer.Close(flush)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lost
+}
+
+// NewServiceTraces is newTraces for a service. What keeps spans from arriving is logged.
+func NewServiceTraces(log *slog.Logger) *Traces {
+	var t *Traces
+	t, err := newTraces(func(run string) telemetry.About {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.runs[run]
+	})
+	if err != nil {
+		log.Warn("traces are not sent", "error", err.Error())
+	}
+	if t != nil {
+		t.runs = map[string]telemetry.About{}
+	}
+	return t
+}
+
+// Follow makes a run of a service known, until done is called. Where its caller is part
+// of no trace it is part of the service's.
+func (t *Traces) Follow(b service.Begun) (done func()) {
+	if t == nil {
+		return func() {}
+	}
+	if b.Trace == (flowrun.TraceContext{}) {
+		b.Trace = Inherited()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.runs[b.Run] = AboutRun(b.Plan, b.Past, b.Retries, b.Trace)
+	return func() {
+		t.tracer.Leave(b.Run)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.runs, b.Run)
+	}
+}
+
+// AboutRun is what a trace says of a run that is part of another: a new one, one that
+// goes on, or one that tries another again.
+func AboutRun(plan *flowrun.Plan, past, retries *flowrun.Past, now flowrun.TraceContext) telemetry.About {
+	about := telemetry.About{Tool: plan.Name(), Parent: now.Parent, State: now.State}
+	switch {
+	case past != nil:
+		was := past.Record.Trace
+		about.Parent, about.State, about.Past = was.Parent, was.State, past.Events
+		if c, ok := telemetry.Parse(now.Parent, now.State); ok && now != was {
+			about.Links = append(about.Links, c)
+		}
+	case retries != nil:
+		was := retries.Record.Trace
+		about.Links = append(about.Links, telemetry.Root(retries.Record.ID, was.Parent, was.State))
+	}
+	return about
+}

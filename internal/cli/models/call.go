@@ -1,0 +1,247 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/telemetry"
+	"github.com/flowrun/flowrun/registry"
+)
+
+// callFlags are the flags of flowrun call.
+type callFlags struct {
+	launch.ConsentFlags
+	timeout time.Duration
+}
+
+func callCommand(env *ui.Env) *cobra.Command {
+	f := callFlags{ConsentFlags: launch.ConsentFlags{Door: policy.Call}}
+	c := &cobra.Command{
+		Use:   "call NAME [ARGUMENTS|-]",
+		Short: "Call a tool as a language model does",
+		Long: `Call a tool with the text that a language model wrote as its arguments, and print one
+JSON document with what came of it, whatever the exit code. - reads the text from
+standard input; without it the call has no arguments.
+
+What models get wrong in JSON is mended where the text has one single meaning under the
+tool's parameters: single quotes, bare names, Python's True and None, name=value, code
+fences, prose around. Anything else is refused, with an example of what would be right.
+
+Every call asks first, unless --auto-approve or approvals.allow of the configuration
+lets it: at a terminal a person is shown what would happen, elsewhere the call is
+refused. docs/calls.md describes the document, its codes and its statuses.`,
+		Example: `  flowrun call weather '{"location": "Rome", "days": 3}' --auto-approve tool:weather
+  flowrun call weather "{location='Rome', days=3}" --auto-approve tool:read
+  flowrun call weather "weather(location='Rome', metric=True)"
+  printf '%s' "$ARGUMENTS" | flowrun call weather - | jq -r .llmContent`,
+		RunE:              func(c *cobra.Command, args []string) error { return call(env, c, args, f) },
+		ValidArgsFunction: completeCall(env),
+	}
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return noCall(env, ui.WrongFlag(c, err)) })
+	fl := c.Flags()
+	fl.DurationVar(&f.timeout, "timeout", 0, "stop the tool after this `time` (default: limits.call-timeout, 60s)")
+	f.ConsentFlags.Declare(c)
+	return c
+}
+
+// completeCall offers tools in files and built-in ones. A command that tells of more is not
+// started for it.
+func completeCall(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		words, _ := env.CompleteTool(c, args, prefix)
+		if len(args) > 0 {
+			return words, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, d := range env.BuiltIn() {
+			inFile := slices.ContainsFunc(words, func(w string) bool { return w == d.Name || strings.HasPrefix(w, d.Name+"\t") })
+			if strings.HasPrefix(d.Name, prefix) && !inFile {
+				words = append(words, ui.Described(d.Name, d.Description))
+			}
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func (f *callFlags) check(c *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return ui.Usagef(c, "which tool? Give its name")
+	case len(args) > 2:
+		return ui.Usagef(c, "the arguments are one text; put it between quotes")
+	case f.timeout < 0, f.timeout == 0 && c.Flags().Changed("timeout"):
+		return ui.Usagef(c, "--timeout must be more than 0")
+	}
+	return f.ConsentFlags.Check(c)
+}
+
+func call(env *ui.Env, c *cobra.Command, args []string, f callFlags) error {
+	if err := f.check(c, args); err != nil {
+		return noCall(env, err)
+	}
+	if err := ui.OwnState(); err != nil {
+		return noCall(env, err)
+	}
+	if f.Progress = "none"; ui.IsTerminal(env.Stderr) { // elsewhere nothing but the document is printed
+		f.Progress = "auto"
+		if err := env.ResolveProgress(c, &f.Asking); err != nil {
+			return noCall(env, err)
+		}
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	sig := env.Signals(stop)
+	defer sig.Stop()
+	text, err := argumentsText(env, ctx, args[1:])
+	if err != nil {
+		return answer(env, ctx, sig, notCalled(ctx, err))
+	}
+	return answer(env, ctx, sig, answerTo(env, ctx, sig, registry.Request{Tool: args[0], Arguments: text}, f))
+}
+
+// mostArguments is how much of standard input is read: what is longer is refused.
+const mostArguments = 1<<20 + 1
+
+// argumentsText is what the model wrote.
+func argumentsText(env *ui.Env, ctx context.Context, words []string) (string, error) {
+	switch {
+	case len(words) == 0:
+		return "{}", nil
+	case words[0] != "-":
+		return words[0], nil
+	}
+	type input struct {
+		text []byte
+		err  error
+	}
+	got := make(chan input, 1)
+	go func() { // after Ctrl-C it is left behind: the process ends
+		text, err := io.ReadAll(io.LimitReader(env.Stdin, mostArguments))
+		got <- input{text, err}
+	}()
+	select {
+	case in := <-got:
+		if in.err != nil {
+			return "", fmt.Errorf("cannot read the arguments from standard input: %w", in.err)
+		}
+		return string(in.text), nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// answerTo goes the way of one call: its settings, the history, the registry.
+func answerTo(env *ui.Env, ctx context.Context, sig *ui.Signals, q registry.Request, f callFlags) (answer *registry.Answer) {
+	var err error
+	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
+		return notCalled(ctx, err)
+	}
+	if f.timeout == 0 {
+		f.timeout = f.Settings.Duration("limits.call-timeout")
+	}
+	f.Library = env.Library
+	err = env.WriteHistory(func(_ context.Context, s *sqlite.Store) error {
+		defer launch.Retain(env, context.WithoutCancel(ctx), s, f.Settings)
+		answer = callWith(env, ctx, sig, s, q, f)
+		return nil
+	})
+	if answer == nil {
+		return notCalled(ctx, err)
+	}
+	return answer
+}
+
+// callWith calls the tool with the history open.
+func callWith(env *ui.Env, ctx context.Context, sig *ui.Signals, s *sqlite.Store, q registry.Request, f callFlags) *registry.Answer {
+	config, tidy, err := launch.EngineConfig(s, f.ConsentFlags, 0)
+	if err != nil {
+		return notCalled(ctx, err)
+	}
+	defer tidy()
+	config.JavaScript = env.JavaScript()
+	d := &callDoor{env: env, flags: f, store: s, request: q, told: &runview.Narrator{End: func() {}}}
+	endTraces := launch.StartTraces(env, &config, f.Asking, func() telemetry.About { return launch.AboutRun(d.plan, nil, nil, launch.Inherited()) })
+	o := registry.Options{Engine: flowrun.New(config), World: flowrun.World{JavaScript: env.JavaScript()}.Until(ctx), Files: true, Timeout: f.timeout,
+		Judge: d.judge, Confirm: d.confirm, Run: func(i *registry.Invocation) []flowrun.RunOption {
+			d.told = runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: i.Tool.Plan(), Recorded: true, StateDir: config.StateDir})
+			return append(d.told.Options, flowrun.WithForce(sig.Force), flowrun.WithTrace(launch.Inherited()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.told.Queued))
+		}}
+	answer := registry.New(env.Library(), o).Call(ctx, q)
+	d.told.End()
+	if res := answer.Result; res != nil {
+		launch.Notify(env, ctx, sig, s, launch.RunEnd{Result: res, Plan: d.plan}, f.ConsentFlags, "")
+	}
+	endTraces(ctx, sig.Force)
+	return answer
+}
+
+// codeUsage is the code of a wrong command line.
+const codeUsage = "usage"
+
+// notCalled answers where the call did not come to the registry.
+func notCalled(ctx context.Context, err error) *registry.Answer {
+	answer := &registry.Answer{Status: registry.Failed, Err: err, Error: &registry.Error{Code: registry.CodeNotRun, Message: err.Error()}}
+	switch {
+	case ctx.Err() != nil:
+		answer.Status, answer.Error.Code = registry.Stopped, registry.CodeCancelled
+	case errors.As(err, new(*ui.UsageError)):
+		answer.Error.Code, answer.Error.Hint = codeUsage, "flowrun call --help shows how it is called"
+	}
+	answer.Content = flowrun.TextContent("Error: "+answer.Error.Message, "")
+	return answer
+}
+
+// noCall tells of a wrong command line, on stderr as ever and in the document.
+func noCall(env *ui.Env, err error) error {
+	code := env.ReportError(err)
+	if err := ui.WriteJSON(env, notCalled(context.Background(), err)); err != nil {
+		return err
+	}
+	return ui.CodeError(code)
+}
+
+// answer prints the document, and chooses the exit code.
+func answer(env *ui.Env, ctx context.Context, sig *ui.Signals, answer *registry.Answer) error {
+	if err := ui.WriteJSON(env, answer); err != nil {
+		return err
+	}
+	if code := callCode(env, sig, answer); code != 0 {
+		return ui.CodeError(code)
+	}
+	return nil
+}
+
+// callCode is the exit code of a call.
+func callCode(env *ui.Env, sig *ui.Signals, answer *registry.Answer) int {
+	if answer.Error == nil {
+		return 0
+	}
+	code, known := map[string]int{
+		registry.CodeNotFound: ui.ExitNotFound, registry.CodeInvalidDefinition: ui.ExitInvalid, registry.CodeNotApproved: ui.ExitRefused,
+		registry.CodeDeclined: ui.ExitRefused, registry.CodeFailed: ui.ExitFailed, registry.CodeTimeout: dag.ExitTimeout,
+		registry.CodeWaiting: ui.ExitWaiting, registry.CodeInterrupted: ui.ExitWaiting, registry.CodeCancelled: ui.ExitInterrupt,
+	}[answer.Error.Code]
+	switch {
+	case answer.Error.Code == registry.CodeCancelled && sig.Code() != 0:
+		return sig.Code()
+	case known:
+		return code
+	case answer.Status == registry.Refused:
+		return ui.ExitParams
+	}
+	quiet := &ui.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: io.Discard}
+	return max(quiet.ReportError(answer.Err), ui.ExitFailed)
+}

@@ -1,0 +1,174 @@
+package models
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/registry"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// callDoor is the door of models: it says which calls go ahead, and asks the person at the
+// terminal, where there is one. What was asked or refused is put on record.
+type callDoor struct {
+	env     *ui.Env
+	flags   callFlags
+	store   *sqlite.Store
+	request registry.Request
+
+	plan    *flowrun.Plan  // of the tool that is called, once it is known
+	verdict policy.Verdict // of the rules
+	told    *runview.Narrator
+}
+
+// judge is registry.Options.Judge.
+func (d *callDoor) judge(i *registry.Invocation) registry.Judgement {
+	d.plan = i.Tool.Plan()
+	d.verdict = d.rule(d.env.CanAsk(d.flags.Asking))
+	switch d.verdict.Decision {
+	case policy.Allow:
+		return registry.Judgement{Decision: registry.Proceed}
+	case policy.Ask:
+		return registry.Judgement{Decision: registry.Ask}
+	}
+	j := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason, Advice: d.wayOut()}
+	if err := d.note(i, "policy", false); err != nil && ui.Verbose(d.flags.Progress) {
+		d.env.Notef("cannot record the refusal: %v", err)
+	}
+	return j
+}
+
+// rule is what the policy says.
+func (d *callDoor) rule(canAsk bool) policy.Verdict {
+	return d.flags.Verdict(d.plan.Tools(), d.request.Tool, canAsk)
+}
+
+// wayOut tells a person how a refused call could be allowed; "" where it could not.
+func (d *callDoor) wayOut() string {
+	if d.rule(true).Decision != policy.Ask {
+		return ""
+	}
+	facts := d.flags.ModelFacts(d.plan.Tools(), d.request.Tool)
+	hint := "Make the call at a terminal, where flowrun asks you."
+	if !slices.ContainsFunc(facts, func(t policy.Tool) bool { return t.Elevated }) {
+		hint = fmt.Sprintf("Allow it with --auto-approve tool:%s, or approvals.allow in config.yaml. At a terminal flowrun asks you.", cmp.Or(facts[0].Written, facts[0].File, facts[0].Name))
+	}
+	if slices.ContainsFunc(facts, func(t policy.Tool) bool { return t.File != "" && t.Place == policy.Project }) {
+		hint += " flowrun trust makes the settings of the project apply, and the names and tags of its tools count."
+	}
+	if t := d.flags.Settings.Trust; slices.Contains(t.Ignored(), "approvals.allow") {
+		hint += fmt.Sprintf(" approvals.allow of %s is ignored because the project is not trusted.", t.Folder)
+	}
+	return hint
+}
+
+// confirm is registry.Options.Confirm: it asks the person at the terminal.
+func (d *callDoor) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Judgement, error) {
+	no := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason + ", and the answer was no"}
+	preview, err := i.Preview()
+	if err != nil {
+		return no, err
+	}
+	d.show(shown)
+	yes, err := launch.AskApproval(d.env, d.verdict, preview)
+	if errors.As(err, new(ui.Interrupted)) || ctx.Err() != nil {
+		return registry.Judgement{Decision: registry.Cancel}, nil
+	}
+	if err != nil {
+		return no, err
+	}
+	if err := d.note(i, "terminal", yes); err != nil {
+		return no, fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", d.plan.Name(), err)
+	}
+	if !yes {
+		return no, nil
+	}
+	return registry.Judgement{Decision: registry.Proceed}, nil
+}
+
+// note records what was decided.
+func (d *callDoor) note(i *registry.Invocation, by string, approved bool) error {
+	doc := launch.Decision{Tool: d.plan.Name(), Door: string(policy.Call), Verdict: "refused", By: by, Reason: d.verdict.Reason}
+	if src := d.plan.Definition.Source; src != nil {
+		doc.Definition = tool.DigestOf(src)
+	}
+	run := ""
+	if approved {
+		doc.Verdict, run = "approved", i.Run
+	}
+	if preview, err := i.Preview(); err == nil { // what keeps the tool from running is no reason not to record
+		doc.Describe(preview)
+	}
+	return launch.RecordDecision(d.env, d.store, run, doc)
+}
+
+// show tells a person what the call would do, in the tool's own words.
+func (d *callDoor) show(c *flowrun.Confirmation) {
+	fmt.Fprintf(d.env.Stderr, "A model calls a tool: %s\n", console.Visible(c.Title))
+	if c.Text != "" {
+		fmt.Fprintln(d.env.Stderr, inBlock(c.Text))
+	}
+	if c.Diff != nil {
+		fmt.Fprint(d.env.Stderr, d.diff(c.Diff))
+	}
+	fmt.Fprintln(d.env.Stderr)
+}
+
+// inBlock is a text as a block of its own, its characters made visible.
+func inBlock(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = "  " + asShown(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// asShown is a line in which every character is seen; a tab, which indents much of what is
+// edited, as an arrow.
+func asShown(line string) string {
+	cells := strings.Split(line, "\t")
+	for i := range cells {
+		cells[i] = console.Visible(cells[i])
+	}
+	return strings.Join(cells, "→   ")
+}
+
+// diff is a change of a file for a person: what goes in red and what comes in green, where
+// there is colour.
+func (d *callDoor) diff(f *flowrun.FileDiff) string {
+	var b strings.Builder
+	color := d.env.Colored(d.env.Stderr)
+	for line := range strings.Lines(f.FileDiff) {
+		line = asShown(strings.TrimSuffix(line, "\n"))
+		if code := map[bool]string{true: diffColor(line)}[color]; code != "" {
+			line = "\x1b[" + code + "m" + line + "\x1b[0m"
+		}
+		b.WriteString("  " + line + "\n")
+	}
+	return b.String()
+}
+
+func diffColor(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+		return "1"
+	case strings.HasPrefix(line, "@@"):
+		return "36"
+	case strings.HasPrefix(line, "+"):
+		return "32"
+	case strings.HasPrefix(line, "-"):
+		return "31"
+	}
+	return ""
+}

@@ -1,0 +1,230 @@
+package models
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/repair"
+)
+
+func repairCommand(env *ui.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "repair [FILE|-]",
+		Short: "Read sloppy arguments as flowrun call does, and run nothing",
+		Long: `Read arguments that language models wrote, as flowrun call does, and run nothing: for
+scripts, tests and other programs. Standard input, or FILE, holds one JSON document a
+line:
+
+  {"id": 1, "tool_parameters": {"p": {"type": "number", "required": true}}, "input": "{p=10}"}
+
+Each parameter has a type (string, number, integer, boolean, array, object, any), and may
+have required, default, validation (minLength, maxLength, pattern, minimum, maximum,
+enum), properties and items. input is what the model wrote, as text, or a JSON object.
+
+For each line a line is written at once, in the same order, with the id as it was given:
+
+  {"id":1,"ok":true,"value":{"p":10},"repaired":true,"repairs":[...],"coercions":[],
+   "defaults_applied":[],"error":null}
+
+ok is false where the text has no single meaning, or breaks a rule; error then says why,
+with a code, and value is null. The exit code is 0 when every line was answered.`,
+		Example: `  flowrun repair calls.jsonl > repaired.jsonl
+  echo '{"tool_parameters":{"p":{"type":"number"}},"input":"{p=10,}"}' | flowrun repair | jq .value`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return ui.Usagef(c, "give one file, or none for standard input")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || args[0] == "-" {
+				return repairLines(env, env.Stdin)
+			}
+			f, err := os.Open(args[0])
+			if err != nil {
+				return ui.Missing(fmt.Errorf("cannot read the calls: %w", err))
+			}
+			defer f.Close()
+			return repairLines(env, f)
+		},
+	}
+}
+
+// mostRepairLine is how long a line may be, in bytes. A text of 1 MiB, which is the most
+// that is read, may take six times that with every character escaped.
+const mostRepairLine = 16 << 20
+
+// repairLines answers line by line.
+func repairLines(env *ui.Env, in io.Reader) error {
+	m := &mender{}
+	r := bufio.NewReaderSize(in, 64<<10)
+	for first := true; ; first = false {
+		line, tooLong, err := oneOfLines(r)
+		if first { // Windows' shells begin what they write with a byte order mark
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		if len(bytes.TrimSpace(line)) > 0 || tooLong {
+			text, bad := encodeLine(m.answer(line, tooLong))
+			if bad != nil {
+				return bad
+			}
+			if _, bad := env.Stdout.Write(text); bad != nil {
+				return bad
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("cannot read the calls: %w", err)
+		}
+	}
+}
+
+// oneOfLines reads a line; of one that is too long only that it is.
+func oneOfLines(r *bufio.Reader) (line []byte, tooLong bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if tooLong = tooLong || len(line)+len(part) > mostRepairLine; tooLong {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, tooLong, err
+		}
+	}
+}
+
+// repairLine is a line of flowrun repair's input.
+type repairLine struct {
+	ID         json.RawMessage `json:"id"`
+	Parameters json.RawMessage `json:"tool_parameters"`
+	Input      json.RawMessage `json:"input"`
+}
+
+// repairAnswer is a line of its output.
+type repairAnswer struct {
+	ID        json.RawMessage `json:"id"`
+	OK        bool            `json:"ok"`
+	Value     map[string]any  `json:"value"`
+	Repaired  bool            `json:"repaired"`
+	Repairs   []repair.Repair `json:"repairs"`
+	Coercions []repair.Repair `json:"coercions"`
+	Defaults  []string        `json:"defaults_applied"`
+	Error     any             `json:"error"`
+}
+
+// badLine is why a line is no call.
+type badLine struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// codeBadLine is the code of a line that is no call.
+const codeBadLine = "bad-line"
+
+// mender answers lines. It keeps what it made of the last declaration: most lines of a file
+// have the same.
+type mender struct {
+	declared []byte
+	rules    *argumentRules
+}
+
+func (m *mender) answer(line []byte, tooLong bool) repairAnswer {
+	a := repairAnswer{ID: json.RawMessage("null"), Repairs: []repair.Repair{}, Coercions: []repair.Repair{}, Defaults: []string{}}
+	fail := func(format string, args ...any) repairAnswer {
+		a.Error = badLine{codeBadLine, fmt.Sprintf(format, args...)}
+		return a
+	}
+	var l repairLine
+	switch {
+	case tooLong:
+		return fail("the line is longer than %d MiB", mostRepairLine>>20)
+	case !utf8.Valid(line):
+		return fail("the line is not UTF-8")
+	}
+	if err := json.Unmarshal(line, &l); err != nil {
+		why := err.Error()
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			why = "it is a JSON " + wrong.Value
+		}
+		return fail(`the line is no JSON object as {"id", "tool_parameters", "input"}: %s`, why)
+	}
+	if l.ID != nil {
+		a.ID = l.ID
+	}
+	switch {
+	case l.Parameters == nil:
+		return fail("tool_parameters is missing")
+	case l.Input == nil:
+		return fail("input is missing")
+	}
+	if err := m.declare(l.Parameters); err != nil {
+		return fail("tool_parameters: %v", err)
+	}
+	m.read(&a, inputText(l.Input))
+	return a
+}
+
+// declare takes the parameters of a line.
+func (m *mender) declare(doc []byte) (err error) {
+	if m.rules != nil && bytes.Equal(doc, m.declared) {
+		return nil
+	}
+	m.rules = nil
+	if m.rules, err = readRules(doc); err == nil {
+		m.declared = bytes.Clone(doc)
+	}
+	return err
+}
+
+// read fills the answer in with what comes of the text.
+func (m *mender) read(a *repairAnswer, text []byte) {
+	res, refused := repair.Parse(m.rules.schema, "", text)
+	if refused != nil {
+		a.Error = refused
+		return
+	}
+	given := map[string]any{}
+	for name, v := range res.Value {
+		given[name] = v
+	}
+	for _, name := range res.Defaults { // their author's own
+		delete(given, name)
+	}
+	if refused := m.rules.tool.Validate(given); refused != nil {
+		refused.ExpectedFormat = json.RawMessage(repair.Example(m.rules.schema))
+		a.Error = refused
+		return
+	}
+	a.OK, a.Value, a.Repaired = true, res.Value, res.Repaired
+	a.Repairs, a.Coercions, a.Defaults = append(a.Repairs, res.Repairs...), append(a.Coercions, res.Coercions...), append(a.Defaults, res.Defaults...)
+}
+
+// inputText is what the model wrote: the text of a JSON string, anything else as it stands.
+func inputText(raw json.RawMessage) []byte {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && raw[0] == '"' {
+		return []byte(text)
+	}
+	return raw
+}
+
+// encodeLine is a line of JSON without the escapes that are for web pages only.
+func encodeLine(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}

@@ -1,0 +1,131 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/repair"
+	"github.com/flowrun/flowrun/registry"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// argumentRules are the parameters of a line of flowrun repair: what guides the reading, and
+// a tool that has just these, so that values are held against its rules as those of a call
+// are.
+type argumentRules struct {
+	schema *repair.Schema
+	tool   *registry.Tool
+}
+
+// ruled is the name of that tool. Nothing calls it.
+const ruled = "arguments"
+
+func readRules(doc []byte) (*argumentRules, error) {
+	schema, err := repair.ReadParameters(doc)
+	if err != nil {
+		return nil, err
+	}
+	var parameters map[string]map[string]any
+	if err := ui.DecodeJSON(doc, &parameters); err != nil {
+		return nil, errors.New("each parameter is an object as in {\"type\": \"number\"}")
+	}
+	properties := map[string]any{}
+	for name, p := range parameters {
+		if properties[name], err = valueRules(p); err != nil {
+			return nil, fmt.Errorf("parameter %q: %w", name, err)
+		}
+	}
+	text, err := json.Marshal(map[string]any{"type": "object", "properties": properties})
+	if err != nil {
+		return nil, err
+	}
+	own, err := tool.ParseSchema(text)
+	if err != nil {
+		return nil, err
+	}
+	lib := tool.NewLibrary(tool.Config{})
+	def := flowrun.GoTool{Name: ruled, Schema: own, Run: func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()
+	if err := lib.Add(def); err != nil {
+		return nil, err
+	}
+	t, err := registry.New(lib, registry.Options{}).Get(ruled)
+	return &argumentRules{schema, t}, err
+}
+
+// bounds are the rules of values that are spelled as in JSON Schema; types and choices are
+// held against where the text is read.
+var bounds = []string{"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+	"multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
+
+// valueRules are the rules of a value as JSON Schema. Those in the validation of an array are
+// for its elements, as in a definition (S1-095).
+func valueRules(p map[string]any) (map[string]any, error) {
+	s := map[string]any{}
+	for _, key := range bounds {
+		if v, ok := p[key]; ok {
+			s[key] = v
+		}
+	}
+	more, _ := p["validation"].(map[string]any)
+	elements := map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(more)) {
+		switch {
+		case key == "enum":
+		case !slices.Contains(bounds, key):
+			return nil, fmt.Errorf("validation has no rule %q%s", key, ui.Nearest(key, append(slices.Clone(bounds), "enum")))
+		case p["type"] == "array" && !strings.HasSuffix(key, "Items"):
+			elements[key] = more[key]
+		default:
+			s[key] = more[key]
+		}
+	}
+	if items, ok := p["items"].(map[string]any); ok {
+		inner, err := valueRules(items)
+		if err != nil {
+			return nil, fmt.Errorf("items: %w", err)
+		}
+		maps.Copy(elements, inner)
+	}
+	if len(elements) > 0 {
+		s["items"] = elements
+	}
+	return s, propertyRules(s, p)
+}
+
+// propertyRules adds those of the properties of an object.
+func propertyRules(s, p map[string]any) error {
+	if more, given := p["additionalProperties"]; given {
+		s["additionalProperties"] = more
+	}
+	properties, _ := p["properties"].(map[string]any)
+	if properties == nil {
+		return nil
+	}
+	rules, required := map[string]any{}, []any{}
+	if list, ok := p["required"].([]any); ok {
+		required = list
+	}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		one, ok := properties[name].(map[string]any)
+		if !ok {
+			rules[name] = map[string]any{}
+			continue
+		}
+		inner, err := valueRules(one)
+		if err != nil {
+			return fmt.Errorf("property %q: %w", name, err)
+		}
+		if rules[name] = inner; one["required"] == true && !slices.Contains(required, any(name)) {
+			required = append(required, name)
+		}
+	}
+	s["properties"], s["required"] = rules, required
+	return nil
+}

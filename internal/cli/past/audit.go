@@ -1,0 +1,88 @@
+package past
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// auditJSON is an entry of flowrun/audit.v1.
+type auditJSON struct {
+	At       time.Time        `json:"at"`
+	Who      string           `json:"who"`
+	Action   string           `json:"action"`
+	Run      string           `json:"run,omitempty"`
+	Detail   string           `json:"detail"`
+	Decision *launch.Decision `json:"decision,omitempty"`
+}
+
+// audited is an entry with its decision, where it holds one.
+func audited(e sqlite.Entry) auditJSON {
+	j := auditJSON{At: e.At.UTC(), Who: e.Who, Action: e.Action, Run: e.Run, Detail: e.Detail}
+	if e.Action == launch.AuditApprove || e.Action == launch.AuditRefuse {
+		var d launch.Decision
+		if json.Unmarshal([]byte(e.Detail), &d) == nil {
+			j.Decision, j.Detail = &d, d.String()
+		}
+	}
+	return j
+}
+
+func auditCommand(env *ui.Env) *cobra.Command {
+	var limit int
+	var output string
+	c := &cobra.Command{
+		Use:   "audit",
+		Short: "List who approved, resumed, cancelled and removed runs",
+		Long: `List who did what, newest first: approve and refuse are what became of calls that a
+person was asked about or that were not allowed, resume took a run up again, cancel
+asked for its end, prune removed some, notify is a notice that could not be sent.`,
+		Example: `  flowrun history audit --limit 10
+  flowrun history audit -o json | jq '.entries[].decision'`,
+		Args: ui.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := ui.OneOf(c, "output", output, []string{"table", "json"}); err != nil {
+				return err
+			}
+			if limit < 0 {
+				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
+			}
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+				list, err := s.Audits(ctx, limit)
+				if err != nil {
+					return err
+				}
+				return audit(env, list, output)
+			})
+		},
+	}
+	c.Flags().IntVar(&limit, "limit", 50, "list at most `n` entries; 0 is all")
+	c.Flags().StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func audit(env *ui.Env, list []sqlite.Entry, output string) error {
+	if output == "json" {
+		doc := struct {
+			Schema  string      `json:"schema"`
+			Entries []auditJSON `json:"entries"`
+		}{"flowrun/audit.v1", []auditJSON{}}
+		for _, e := range list {
+			doc.Entries = append(doc.Entries, audited(e))
+		}
+		return ui.WriteJSON(env, doc)
+	}
+	var rows [][]string
+	for _, e := range list {
+		rows = append(rows, []string{e.At.Local().Format(time.DateTime), e.Who, e.Action, e.Run, audited(e).Detail})
+	}
+	return console.Table(env.Stdout, []string{"AT", "WHO", "ACTION", "RUN", "DETAIL"}, rows, console.TableOptions{Width: env.Width()})
+}

@@ -1,0 +1,17 @@
+// Package past holds the commands that show recorded runs: ps, runs, show, logs, timeline,
+// events, stats, and history, which also prunes.
+//
+// They read the history and print tables, texts or documents. They start nothing, and
+// know nothing of engines.
+package past
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+)
+
+// Commands are the commands of this family.
+func Commands(env *ui.Env) []*cobra.Command {
+	return ui.InGroup(ui.GroupLook, psCommand(env), runsCommand(env), showCommand(env), logsCommand(env), timelineCommand(env), eventsCommand(env), statsCommand(env), historyCommand(env))
+}

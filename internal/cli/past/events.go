@@ -1,0 +1,54 @@
+package past
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+func eventsCommand(env *ui.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:     "events RUN",
+		Short:   "Print a run's events as JSON lines",
+		Long:    "Print every event of a run, one JSON document (flowrun/event.v1) a line.",
+		Example: `  flowrun events latest | jq -r 'select(.kind == "step.finished") | .node'`,
+		Args:    ui.OneRun,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return events(env, ctx, s, args[0]) })
+		},
+		ValidArgsFunction: runview.CompleteRunID(env),
+	}
+}
+
+func events(env *ui.Env, ctx context.Context, s flowrun.Store, word string) error {
+	id, err := ui.FindRun(ctx, s, word)
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(env.Stdout)
+	enc.SetEscapeHTML(false)
+	return eachEvent(ctx, s, id, func(e *dag.Event) error { return enc.Encode(e) })
+}
+
+// eachEvent visits a run's events in order, up to the first error.
+func eachEvent(ctx context.Context, s flowrun.Store, id string, visit func(*dag.Event) error) error {
+	for after := uint64(0); ; {
+		list, err := s.Events(ctx, id, after)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for i := range list {
+			if err := visit(&list[i]); err != nil {
+				return err
+			}
+		}
+		after = list[len(list)-1].Seq
+	}
+}

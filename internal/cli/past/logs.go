@@ -1,0 +1,134 @@
+package past
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/runlog"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/steps"
+)
+
+func logsCommand(env *ui.Env) *cobra.Command {
+	var follow bool
+	c := &cobra.Command{
+		Use:   "logs RUN [STEP]",
+		Short: "Print what the steps of a run printed",
+		Long: `Print what one step printed, every try of it, or with its name before each line
+what all steps did. A step that uses a tool stands for the steps inside, a loop for its
+items. What went to standard error comes on standard error.`,
+		Example: `  flowrun logs latest
+  flowrun logs 01jd3k test > test.log
+  flowrun logs latest -f`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return ui.Usagef(c, "give a run, and a step if only one is wanted")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+				id, err := ui.FindRun(ctx, s, args[0])
+				if err != nil {
+					return err
+				}
+				l, err := newLogs(env, ctx, s, id, args[1:])
+				if err != nil {
+					return err
+				}
+				return l.print(ctx, follow)
+			})
+		},
+		ValidArgsFunction: runview.CompleteRunStep(env),
+	}
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on while the run does")
+	return c
+}
+
+// logs prints the logs of a run.
+type logs struct {
+	store  flowrun.Store
+	run    *flowrun.Past
+	reader *runlog.Reader
+	out    [2]*console.Prefixer
+	bare   [2]io.Writer
+	say    func(format string, args ...any)
+}
+
+func newLogs(env *ui.Env, ctx context.Context, s flowrun.Store, id string, step []string) (*logs, error) {
+	run, err := flowrun.LoadRun(ctx, s, env.Library(), id)
+	if err != nil {
+		return nil, err
+	}
+	state, err := ui.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	wanted := strings.Join(step, "")
+	l := &logs{store: s, run: run, reader: runlog.New(steps.LogFolder(state, id), run.Plan, wanted), bare: [2]io.Writer{ui.OnScreen(env.Stdout), ui.OnScreen(env.Stderr)}, say: env.Notef}
+	var names []string
+	found := wanted == ""
+	for _, s := range run.Result().Steps {
+		names = append(names, s.ID)
+		found = found || l.reader.Wants(s.ID)
+	}
+	if !found {
+		return nil, run.NoStep(wanted)
+	}
+	for i, w := range []io.Writer{env.Stdout, env.Stderr} {
+		l.out[i] = console.NewPrefixer(w, names, console.PrefixOptions{Color: env.Colored(w), Terminal: ui.IsTerminal(w)})
+	}
+	return l, nil
+}
+
+// followEvery is how often a run that goes on is looked at.
+const followEvery = 100 * time.Millisecond
+
+func (l *logs) print(ctx context.Context, follow bool) error {
+	for {
+		live := l.run.Info.Live()
+		if err := l.reader.Copy(l.run.Events, l.to); err != nil {
+			return err
+		}
+		if !follow || !live {
+			err := errors.Join(l.out[0].Flush(), l.out[1].Flush(), ui.Flush(l.bare[0]), ui.Flush(l.bare[1]))
+			l.tellCut()
+			return err
+		}
+		time.Sleep(followEvery)
+		if err := l.run.Refresh(ctx, l.store); err != nil {
+			return err
+		}
+	}
+}
+
+// tellCut says of which steps other steps saw less than the logs hold.
+func (l *logs) tellCut() {
+	for _, s := range l.run.Result().Steps {
+		if s.Truncated && l.reader.Wants(s.ID) {
+			l.say("the output of step %s was cut at its buffer-limit for what reads it; the log has all of it", s.ID)
+		}
+	}
+}
+
+// to is where a stream of a step goes.
+func (l *logs) to(stream steps.Streams, path dag.ID) io.Writer {
+	i := 0
+	if stream == steps.Stderr {
+		i = 1
+	}
+	if l.reader.Exactly(path) {
+		return l.bare[i]
+	}
+	return l.out[i].Step(string(path))
+}

@@ -1,0 +1,122 @@
+package past
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/steps"
+)
+
+func historyCommand(env *ui.Env) *cobra.Command {
+	c := ui.Group(&cobra.Command{
+		Use:   "history",
+		Short: "Look after the record of runs",
+		Long: `Look after the record of runs. It is kept in $FLOWRUN_STATE_DIR, else in
+$XDG_STATE_HOME/flowrun (~/.local/state/flowrun): history.db, and the logs under runs.`,
+		Example: `  flowrun history prune --older-than 30d --dry-run
+  flowrun history audit`,
+	})
+	c.AddCommand(pruneCommand(env), auditCommand(env))
+	return c
+}
+
+func pruneCommand(env *ui.Env) *cobra.Command {
+	var older, size string
+	var keep int
+	var dry bool
+	c := &cobra.Command{
+		Use:   "prune",
+		Short: "Remove old runs and their logs",
+		Long: `Remove runs from the history, with their logs. A run goes when any of the given
+limits says so. Runs that are under way stay.`,
+		Example: `  flowrun history prune --older-than 30d
+  flowrun history prune --keep 1000 --max-size 2GB --dry-run`,
+		Args: ui.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p := sqlite.Policy{Keep: keep, DryRun: dry}
+			var err error
+			if p.OlderThan, err = config.Age(older); err != nil {
+				return ui.Usagef(c, "--older-than: %v", err)
+			}
+			if p.MaxSize, err = ui.ParseBytes(size); err != nil {
+				return ui.Usagef(c, "--max-size: %v", err)
+			}
+			if keep < 0 {
+				return ui.Usagef(c, "--keep must be at least 1")
+			}
+			if p.OlderThan == 0 && p.Keep == 0 && p.MaxSize == 0 {
+				return ui.Usagef(c, "nothing says what to remove; give --older-than, --keep or --max-size")
+			}
+			return prune(env, p)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&older, "older-than", "", "remove runs that ended longer ago than this `age` (30d, 12h)")
+	fl.IntVar(&keep, "keep", 0, "keep only the newest `n` runs")
+	fl.StringVar(&size, "max-size", "", "keep at most this `size`, logs included (500MB, 2GB)")
+	fl.BoolVar(&dry, "dry-run", false, "only say what would go")
+	return c
+}
+
+func prune(env *ui.Env, p sqlite.Policy) error {
+	dir, err := ui.StateDir()
+	if err != nil {
+		return err
+	}
+	folder := func(id string) string { return filepath.Dir(steps.LogFolder(dir, id)) }
+	p.LogSize = func(id string) int64 { return ui.FolderSize(folder(id)) }
+	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+		gone, err := s.Prune(ctx, p)
+		if !p.DryRun {
+			for _, id := range gone.IDs {
+				err = errors.Join(err, os.RemoveAll(folder(id)))
+			}
+			if err == nil {
+				err = orphans(ctx, s, filepath.Dir(folder("x")))
+			}
+		}
+		verb := "removed"
+		if p.DryRun {
+			verb = "would remove"
+		}
+		fmt.Fprintf(env.Stdout, "%s %s, about %s\n", verb, runCount(len(gone.IDs)), ui.FormatBytes(gone.Bytes))
+		return err
+	})
+}
+
+func runCount(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
+}
+
+// orphans removes log folders of runs that are not in the history: an earlier prune
+// was interrupted. A young folder may be that of a run which is just beginning.
+func orphans(ctx context.Context, s *sqlite.Store, dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		info, statErr := e.Info()
+		if statErr != nil || !e.IsDir() || time.Since(info.ModTime()) < 24*time.Hour {
+			continue
+		}
+		if _, known := s.Info(ctx, e.Name()); errors.Is(known, flowrun.ErrNoRun) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}

@@ -1,0 +1,127 @@
+package past
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/listing"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+var listForms = []string{"table", "json", "jsonl"}
+
+func runsCommand(env *ui.Env) *cobra.Command {
+	var status []string
+	var since, output string
+	var q flowrun.Query
+	c := &cobra.Command{
+		Use:   "runs",
+		Short: "List runs, newest first",
+		Long:  `List runs, newest first. The states are ` + strings.Join(runStates(), ", ") + `.`,
+		Example: `  flowrun runs
+  flowrun runs --status failed,timed-out --since 24h
+  flowrun runs --tool deploy --limit 5 -o json`,
+		Args: ui.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := ui.OneOf(c, "output", output, listForms); err != nil {
+				return err
+			}
+			for _, words := range status {
+				for _, w := range strings.Split(words, ",") {
+					st, err := dag.ParseStatus(w)
+					if err != nil {
+						return ui.Usagef(c, "--status: %v; the states are %s", err, strings.Join(runStates(), ", "))
+					}
+					q.Status = append(q.Status, st)
+				}
+			}
+			if q.Limit < 0 {
+				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
+			}
+			var err error
+			if q.Since, err = ui.ParseTime(since); err != nil {
+				return ui.Usagef(c, "--since: %v", err)
+			}
+			if q.Tool, err = ui.ToolName(env, q.Tool); err != nil {
+				return err
+			}
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return runs(env, ctx, s, q, output) })
+		},
+	}
+	fl := c.Flags()
+	fl.StringSliceVar(&status, "status", nil, "only runs in these `states`: failed or failed,timed-out")
+	fl.StringVar(&q.Tool, "tool", "", "only runs of this `tool`")
+	fl.StringVar(&since, "since", "", "only runs begun since: a `duration` (24h, 7d) or a time (RFC 3339)")
+	fl.IntVar(&q.Limit, "limit", 20, "list at most `n` runs; 0 is all")
+	fl.StringVarP(&output, "output", "o", "table", "print in this `form`: table|json|jsonl")
+	c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(runStates(), cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(listForms, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("tool", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return env.CompleteTool(c, nil, prefix)
+	})
+	return c
+}
+
+// runStates are the words of states that a run can be in.
+func runStates() []string {
+	var words []string
+	for _, s := range []dag.Status{dag.Running, dag.Pending, dag.Waiting, dag.Succeeded, dag.Failed, dag.Cancelled, dag.TimedOut, dag.Interrupted} {
+		words = append(words, s.String())
+	}
+	return words
+}
+
+func runs(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, output string) error {
+	list, err := s.Runs(ctx, q)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	switch output {
+	case "json":
+		return ui.WriteJSON(env, listing.RunsOf(list, now))
+	case "jsonl":
+		enc := json.NewEncoder(env.Stdout)
+		enc.SetEscapeHTML(false)
+		for _, r := range list {
+			if err := enc.Encode(listing.RunOf(r, now)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(list) == 0 {
+		env.Notef("no runs to list")
+		return nil
+	}
+	rows := make([][]string, len(list))
+	for i, r := range list {
+		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Age(now.Sub(r.Started)) + " ago", runview.Elapsed(r.Started, r.Ended, r.Status, now), r.Message}
+	}
+	return console.Table(env.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "TOOK", "NOTE"}, rows,
+		console.TableOptions{Width: env.Width(), Color: statusColors(env, 2)})
+}
+
+// statusColors colours the column of states.
+func statusColors(env *ui.Env, column int) func(int, string) string {
+	if !env.Colored(env.Stdout) {
+		return nil
+	}
+	return func(col int, cell string) string {
+		word, _, _ := strings.Cut(strings.TrimSpace(cell), " (") // the notes of a run
+		st, err := dag.ParseStatus(word)
+		if col != column || err != nil {
+			return ""
+		}
+		return console.StatusColor(st)
+	}
+}

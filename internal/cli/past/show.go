@@ -1,0 +1,136 @@
+package past
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+func showCommand(env *ui.Env) *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use:   "show RUN",
+		Short: "Show what came of a run and its steps",
+		Long: `Show what came of a run and its steps, or of one that still runs, how far it is.
+-o json prints the document that flowrun run -o json printed, without its notices.`,
+		Example: `  flowrun show latest
+  flowrun show 01jd3k -o json | jq .steps`,
+		Args: ui.OneRun,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := ui.OneOf(c, "output", output, ui.ShowForms); err != nil {
+				return err
+			}
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+				p, err := env.LoadRun(ctx, s, args[0])
+				if err != nil {
+					return err
+				}
+				if output == "json" {
+					return ui.WriteJSON(env, p.Result())
+				}
+				return show(env, p)
+			})
+		},
+		ValidArgsFunction: runview.CompleteRunID(env),
+	}
+	c.Flags().StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(ui.ShowForms, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func show(env *ui.Env, p *flowrun.Past) error {
+	r, now := p.Result(), time.Now()
+	elapsed := runview.Elapsed(p.Info.Started, r.Ended, r.Status, now)
+	if p.Info.Live() {
+		elapsed = console.Short(now.Sub(p.Info.Started)) + " so far"
+	}
+	fmt.Fprintf(env.Stdout, "run      %s\ntool     %s\nstatus   %s\nstarted  %s\n", r.ID, r.Tool, r.Status.With(append(exitNotes(r.ExitCode), r.Notes...)...), p.Info.Started.Local().Format(time.DateTime))
+	for _, line := range []struct{ name, text string }{
+		{"took", elapsed},
+		{"retry of", r.RetryOf},
+		{"begun by", p.Record.Origin},
+		{"message", r.Message},
+		{"params", shownParams(r.Params)},
+		{"needs", ui.Listed(runview.LockTitles(r.Needs))},
+	} {
+		if line.text != "" {
+			fmt.Fprintf(env.Stdout, "%-8s %s\n", line.name, console.Clean(line.text))
+		}
+	}
+	fmt.Fprintln(env.Stdout)
+	var rows [][]string
+	shown, notes := runview.ShownSteps(r.Steps, runview.MostItems)
+	for _, s := range shown {
+		note := runview.StepNote(&s)
+		if slices.Contains(r.Tolerated, s.ID) {
+			note = strings.TrimPrefix(note+", tolerated", ", ")
+		}
+		if s.Reason == dag.ReasonCondition {
+			note = cmp.Or(handlerNote(p.Plan, r, s.ID), note)
+		}
+		if of := notes[s.ID]; of != "" && note != "" {
+			note = of + "; " + note
+		} else if of != "" {
+			note = of
+		}
+		rows = append(rows, []string{s.ID, s.Status.String(), runview.Elapsed(s.Started, s.Ended, s.Status, now), note})
+	}
+	err := console.Table(env.Stdout, []string{"STEP", "STATUS", "TOOK", "NOTE"}, rows, console.TableOptions{Width: env.Width(), Color: statusColors(env, 1)})
+	if err == nil && len(shown) < len(r.Steps) {
+		env.Notef("%d more steps, of loops over many items, are not listed; -o json has all", len(r.Steps)-len(shown))
+	}
+	if err == nil {
+		runview.SuggestNext(env, r)
+	}
+	return err
+}
+
+func exitNotes(code int) []string {
+	if code == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("exit %d", code)}
+}
+
+func shownParams(m map[string]any) string {
+	var words []string
+	for _, k := range ui.SortedKeys(m) {
+		b, _ := json.Marshal(m[k])
+		words = append(words, fmt.Sprintf("%s=%s", k, b))
+	}
+	return strings.Join(words, " ")
+}
+
+// handlerNote says why a handler was skipped; "" for another step.
+func handlerNote(p *flowrun.Plan, r *flowrun.Result, id string) string {
+	key, of := p.Handler(id)
+	if key == "" {
+		return ""
+	}
+	around := strings.TrimSuffix(id, string(dag.ID(id).Base()))
+	for _, s := range r.Steps {
+		if s.ID == id {
+			break
+		}
+		base, inside := strings.CutPrefix(s.ID, around)
+		itsKey, itsOf := p.Handler(s.ID)
+		failed := s.Status == dag.Failed || s.Status == dag.TimedOut
+		if inside && failed && itsKey == key && itsOf == of && string(dag.ID(s.ID).Base()) == base && !slices.Contains(r.Tolerated, s.ID) {
+			return "the handler before it failed: " + base
+		}
+	}
+	return "not called for (" + key + ")"
+}

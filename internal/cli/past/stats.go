@@ -1,0 +1,198 @@
+package past
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+var statsForms = []string{"table", "json"}
+
+func statsCommand(env *ui.Env) *cobra.Command {
+	var since, output string
+	var limit int
+	c := &cobra.Command{
+		Use:   "stats NAME|FILE",
+		Short: "Show how often a tool succeeds, and how long its steps take",
+		Long: `Count the recorded runs of a tool that have ended: how many succeeded, and for the
+tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.`,
+		Example: "  flowrun stats deploy --since 30d",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return ui.Usagef(c, "give one tool")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := ui.OneOf(c, "output", output, statsForms); err != nil {
+				return err
+			}
+			q := flowrun.Query{Tool: args[0], Limit: limit, Status: []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut, dag.Cancelled}}
+			if limit < 0 {
+				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
+			}
+			var err error
+			if q.Since, err = ui.ParseTime(since); err != nil {
+				return ui.Usagef(c, "--since: %v", err)
+			}
+			if q.Tool, err = ui.ToolName(env, q.Tool); err != nil {
+				return err
+			}
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+				if q.Tool == args[0] { // a name; a file was found just now
+					if err := everSeen(env, ctx, s, q.Tool); err != nil {
+						return err
+					}
+				}
+				return stats(env, ctx, s, q, output)
+			})
+		},
+		ValidArgsFunction: env.CompleteTool,
+	}
+	fl := c.Flags()
+	fl.StringVar(&since, "since", "", "only runs begun since: a `duration` (24h, 7d) or a time (RFC 3339)")
+	fl.IntVar(&limit, "limit", 100, "look at the newest `n` runs; 0 is all")
+	fl.StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(statsForms, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// tally counts what came of a step, or of the tool.
+type tally struct {
+	Name      string  `json:"name,omitempty"`
+	Runs      int     `json:"runs"`
+	Succeeded int     `json:"succeeded"`
+	Rate      float64 `json:"success_rate"`
+	P50       int64   `json:"p50_ms"`
+	P95       int64   `json:"p95_ms"`
+	Longest   int64   `json:"max_ms"`
+
+	took []time.Duration
+}
+
+func (t *tally) add(st dag.Status, took time.Duration) {
+	t.Runs++
+	if st == dag.Succeeded {
+		t.Succeeded++
+	}
+	t.took = append(t.took, took)
+}
+
+// rests are the times between a run's end and its being resumed, which are no work.
+type rests struct {
+	last time.Time
+	list [][2]time.Time
+}
+
+func (p *rests) see(e *dag.Event) {
+	if e.Kind == dag.RunResumed {
+		p.list = append(p.list, [2]time.Time{p.last, e.Time})
+	}
+	p.last = e.Time
+}
+
+// worked is how long something took, without the rests in between.
+func (p *rests) worked(from, to time.Time) time.Duration {
+	d := to.Sub(from)
+	for _, r := range p.list {
+		if !r[0].Before(from) && !r[1].After(to) {
+			d -= r[1].Sub(r[0])
+		}
+	}
+	return max(d, 0)
+}
+
+// counts says whether a step in this end state did its work, well or not.
+func counts(st dag.Status) bool { return st.Executed() && st != dag.Reused }
+
+func (t *tally) sum() {
+	if t.Runs == 0 {
+		return
+	}
+	t.Rate = float64(t.Succeeded) / float64(t.Runs)
+	slices.Sort(t.took)
+	t.P50, t.P95, t.Longest = t.within(50), t.within(95), t.within(100)
+}
+
+// within is the duration, in milliseconds, that so many of a hundred stay within
+// (nearest rank).
+func (t *tally) within(percent int) int64 {
+	return t.took[(len(t.took)*percent+99)/100-1].Milliseconds()
+}
+
+// statsJSON is the form of stats -o json.
+type statsJSON struct {
+	Schema string   `json:"schema"`
+	Tool   string   `json:"tool"`
+	Total  *tally   `json:"total"`
+	Steps  []*tally `json:"steps"`
+}
+
+func stats(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, output string) error {
+	runs, err := s.Runs(ctx, q)
+	if err != nil {
+		return err
+	}
+	doc := statsJSON{Schema: "flowrun/stats.v1", Tool: q.Tool, Total: &tally{}, Steps: []*tally{}}
+	byName := map[string]*tally{}
+	for _, r := range runs {
+		var rests rests
+		loops := map[dag.ID]bool{} // their items count, and not they themselves
+		if err := eachEvent(ctx, s, r.ID, func(e *dag.Event) error {
+			rests.see(e)
+			name := string(e.Node.WithoutKeys())
+			switch {
+			case e.Kind == dag.StepExpanded:
+				loops[e.Node] = true
+			case e.Kind == dag.StepStarted && byName[name] == nil:
+				byName[name] = &tally{Name: name}
+				doc.Steps = append(doc.Steps, byName[name])
+			case e.Kind == dag.StepFinished && byName[name] != nil && !loops[e.Node] && e.Result != nil && counts(e.Result.Status):
+				byName[name].add(e.Result.Status, rests.worked(e.Result.Started, e.Result.Ended))
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		doc.Total.add(r.Status, rests.worked(r.Started, r.Ended))
+	}
+	doc.Steps = slices.DeleteFunc(doc.Steps, func(t *tally) bool { return t.Runs == 0 })
+	doc.Total.sum()
+	for _, t := range doc.Steps {
+		t.sum()
+	}
+	if output == "json" {
+		return ui.WriteJSON(env, doc)
+	}
+	if doc.Total.Runs == 0 {
+		env.Notef("no finished run of %s is recorded", q.Tool)
+		return nil
+	}
+	doc.Total.Name = "(whole run)"
+	var rows [][]string
+	for _, t := range append([]*tally{doc.Total}, doc.Steps...) {
+		rows = append(rows, []string{fmt.Sprint(t.Runs), fmt.Sprintf("%.1f %%", 100*t.Rate), short(t.P50), short(t.P95), short(t.Longest), t.Name})
+	}
+	return console.Table(env.Stdout, []string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "STEP"}, rows, console.TableOptions{Width: env.Width()})
+}
+
+// everSeen is an error for a tool that is neither recorded nor in reach.
+func everSeen(env *ui.Env, ctx context.Context, s flowrun.Store, name string) error {
+	runs, err := s.Runs(ctx, flowrun.Query{Tool: name, Limit: 1})
+	if err != nil || len(runs) > 0 {
+		return err
+	}
+	_, _, err = env.Library().Lookup(name, nil)
+	return ui.MarkMissing(err)
+}
+
+func short(ms int64) string { return console.Short(time.Duration(ms) * time.Millisecond) }

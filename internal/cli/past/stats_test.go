@@ -1,0 +1,23 @@
+package past
+
+import (
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// What a run rested before it was resumed is no work of its steps.
+func TestWorked(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
+	var p rests
+	for _, e := range []dag.Event{{Kind: dag.RunStarted, Time: at(0)}, {Kind: dag.RunFinished, Time: at(10)}, {Kind: dag.RunResumed, Time: at(100)},
+		{Kind: dag.RunFinished, Time: at(105)}, {Kind: dag.RunResumed, Time: at(205)}} {
+		p.see(&e)
+	}
+	for _, c := range []struct{ from, to, want int }{{0, 10, 10}, {0, 105, 15}, {5, 210, 15}, {100, 104, 4}, {101, 206, 5}, {205, 206, 1}} {
+		if got := p.worked(at(c.from), at(c.to)); got != time.Duration(c.want)*time.Second {
+			t.Errorf("from %d to %d: %v, want %d s", c.from, c.to, got, c.want)
+		}
+	}
+}

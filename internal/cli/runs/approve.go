@@ -1,0 +1,387 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// reply is what a person says on the command line.
+type reply struct {
+	approve bool
+	comment string
+	params  string // a file with the values of the form
+}
+
+func approveCommand(env *ui.Env) *cobra.Command {
+	r := reply{approve: true}
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "approve RUN [STEP] [FIELD=value ...]",
+		Short: "Say yes to a step that waits for it, and go on with the run",
+		Long: `Answer a step with approve: that waits. The answer is recorded, and the run goes on
+here as with flowrun resume, unless the process that runs it, or the service, does.
+
+STEP is the path that flowrun show tells, as in deploy[eu]/gate; it may be left out
+where one step waits. The values of its form are given as parameters are: FIELD=text,
+FIELD:=JSON, FIELD=@file, --params FILE. What is left out takes its default.
+
+Secret parameters of the run are not recorded: give them again, beside the fields.
+
+The first answer stands. A run that rests and whose step has timed out goes on with
+flowrun resume.`,
+		Example: `  flowrun approve latest
+  flowrun approve 01jd3k gate VERSION=1.4.2 --comment "tests are green"
+  flowrun approve 01jd3k 'deploy[eu]/gate'`,
+		Args:              someRun,
+		RunE:              func(c *cobra.Command, args []string) error { return answerQuestion(env, c, args, r, f) },
+		ValidArgsFunction: completeQuestion(env),
+	}
+	r.flags(c)
+	c.Flags().StringVar(&r.params, "params", "", "read the values of the form from this JSON `file`; - is stdin")
+	runningFlags(env, c, &f)
+	return c
+}
+
+func rejectCommand(env *ui.Env) *cobra.Command {
+	var r reply
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "reject RUN [STEP]",
+		Short: "Say no to a step that waits for a yes, and go on with the run",
+		Long: `Answer a step with approve: that waits with a no: the step fails, and the run goes on
+here, with what its on-failure steps do, unless the process that runs it, or the
+service, does. Rejecting is what was asked for, so the command itself exits with 0.`,
+		Example:           `  flowrun reject latest gate --comment "wait for Monday"`,
+		Args:              someRun,
+		RunE:              func(c *cobra.Command, args []string) error { return answerQuestion(env, c, args, r, f) },
+		ValidArgsFunction: completeQuestion(env),
+	}
+	r.flags(c)
+	runningFlags(env, c, &f)
+	return c
+}
+
+func (r *reply) flags(c *cobra.Command) {
+	c.Flags().StringVar(&r.comment, "comment", "", "a `text` that is kept with the answer")
+}
+
+// answerQuestion answers a question of a run, and goes on with the run where nobody else does.
+func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r reply, f runFlags) error {
+	if err := f.check(env, c); err != nil {
+		return err
+	}
+	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+		past, err := env.LoadRun(ctx, s, args[0])
+		if err != nil {
+			return err
+		}
+		q, words, err := pick(past, args[1:])
+		if err != nil {
+			return err
+		}
+		params, words := withheld(past, q, words)
+		answer := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: r.approve, Comment: r.comment, By: env.UserAndTerminal(), At: time.Now()}
+		if answer.Values, err = formValues(env, c, q, words, r); err != nil {
+			return err
+		}
+		if f.dryRun {
+			env.Notef("step %s of run %s would be %s", q.Step, past.Record.ID, verb(r.approve))
+			return nil
+		}
+		if err := s.Answer(ctx, past.Record.ID, answer); err != nil {
+			return standing(past, err)
+		}
+		if ui.Verbose(f.Progress) {
+			env.Notef("%s step %s of run %s", verb(r.approve), q.Step, past.Record.ID)
+		}
+		e, err := elsewhere(env, ctx, s, past, q, ui.Verbose(f.Progress))
+		if err != nil || e {
+			return err
+		}
+		err = goOn(env, ctx, c, s, past, q, params, f)
+		for until := time.Now().Add(patience); overtaken(err) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+			if elsewhere, more := elsewhere(env, ctx, s, past, q, ui.Verbose(f.Progress)); more != nil || elsewhere {
+				return more
+			}
+			err = goOn(env, ctx, c, s, past, q, params, f)
+		}
+		if code := ui.CodeError(0); !r.approve && errors.As(err, &code) && code == ui.ExitFailed {
+			return nil // the run failed, which is what a no is for
+		}
+		return err
+	})
+}
+
+// overtaken says that a run was not taken up since somebody else, who has answered
+// another of its questions, was quicker.
+func overtaken(err error) bool {
+	return errors.Is(err, flowrun.ErrLive) || errors.Is(err, flowrun.ErrChanged)
+}
+
+func verb(approve bool) string {
+	if approve {
+		return "approved"
+	}
+	return "rejected"
+}
+
+// standing adds the way out to the error of a question that has been answered.
+func standing(p *flowrun.Past, err error) error {
+	if errors.Is(err, flowrun.ErrAnswered) && p.Info.Status != dag.Running {
+		return fmt.Errorf("%w; flowrun resume %s goes on with the run", err, p.Record.ID)
+	}
+	return err
+}
+
+// pick is the question that the words after the run mean, and the values among them.
+func pick(p *flowrun.Past, words []string) (q flowrun.Question, values []string, err error) {
+	step := ""
+	if len(words) > 0 && !strings.Contains(words[0], "=") {
+		step, words = words[0], words[1:]
+	}
+	open := p.Questions()
+	var meant []flowrun.Question
+	for _, q := range open {
+		if step == "" || q.Step == step || dag.ID(q.Step).WithoutTries() == dag.ID(step) || dag.ID(step).Names(dag.ID(q.Step).WithoutTries()) {
+			meant = append(meant, q)
+		}
+	}
+	switch {
+	case len(meant) == 0:
+		return q, nil, noQuestion(p, step, open)
+	case len(meant) > 1:
+		return q, nil, ui.Usage(fmt.Errorf("%d steps wait for an answer; name one: %s", len(meant), ui.Listed(stepsOf(meant))), nil)
+	}
+	q = meant[0]
+	if q.Over(time.Now()) {
+		err = fmt.Errorf("too late: step %s waited for an answer until %s; flowrun resume %s goes on with the run", q.Step, q.Until.Local().Format(time.DateTime), p.Record.ID)
+	}
+	return q, words, err
+}
+
+func stepsOf(qs []flowrun.Question) []string {
+	list := make([]string, len(qs))
+	for i, q := range qs {
+		list[i] = q.Step
+	}
+	return list
+}
+
+// noQuestion says why a run, or a step of it, cannot be answered.
+func noQuestion(p *flowrun.Past, step string, open []flowrun.Question) error {
+	id, res := p.Record.ID, p.Result()
+	waiting := ""
+	if len(open) > 0 {
+		waiting = "; what waits: " + ui.Listed(stepsOf(open))
+	}
+	if step == "" {
+		return fmt.Errorf("no step of run %s waits for an answer: the run is %s", id, res.Status.With(res.Notes...))
+	}
+	if i := slices.IndexFunc(res.Steps, func(s flowrun.StepResult) bool {
+		return s.ID == step || dag.ID(s.ID).WithoutTries() == dag.ID(step) || dag.ID(step).Names(dag.ID(s.ID).WithoutTries())
+	}); i >= 0 {
+		s := res.Steps[i]
+		said := ""
+		if s.Message != "" {
+			said = " (" + s.Message + ")"
+		}
+		return fmt.Errorf("step %s of run %s does not wait for an answer: it is %s%s%s", step, id, s.Status, said, waiting)
+	}
+	if p.Plan.Step(step) == nil {
+		return p.NoStep(step)
+	}
+	return fmt.Errorf("step %s of run %s has not come to its question%s", step, id, waiting)
+}
+
+// formValues are the values for the question's form, checked.
+func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []string, r reply) (map[string]any, error) {
+	list, err := launch.Assignments(c, words)
+	if err != nil {
+		return nil, err
+	}
+	if !r.approve {
+		if len(list) > 0 {
+			return nil, ui.Usagef(c, "a no has no values; say why with --comment")
+		}
+		return nil, nil
+	}
+	bad := &flowrun.ParamsError{Tool: q.Tool}
+	values, err := launch.Document(env, r.params)
+	if err != nil {
+		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: err.Error(), Hint: `give a file with one JSON object, as in {"FIELD": "value"}, or - for stdin`})
+		values = map[string]any{}
+	}
+	given := map[string][]any{}
+	for _, as := range list {
+		v, err := as.FieldValue(q)
+		if err != nil {
+			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: as.Name, Code: "type", Message: err.Error(), Hint: as.WayOut()})
+			continue
+		}
+		given[as.Name] = append(given[as.Name], v)
+	}
+	for name, vs := range given {
+		if values[name] = vs[0]; len(vs) > 1 {
+			values[name] = vs
+		}
+	}
+	filled, err := q.Check(values)
+	var more *flowrun.ParamsError
+	if errors.As(err, &more) {
+		for _, p := range more.Problems {
+			if !slices.ContainsFunc(bad.Problems, func(x flowrun.ParamProblem) bool { return x.Name == p.Name || x.Code == "document" }) {
+				bad.Problems = append(bad.Problems, p)
+			}
+		}
+	}
+	if len(bad.Problems) == 0 {
+		return filled, err
+	}
+	for _, p := range bad.Problems {
+		env.Notef("field %s: %s%s", console.Clean(p.Name), console.Clean(p.Message), ui.Hint(p.Hint))
+	}
+	return nil, ui.CodeError(ui.ExitParams)
+}
+
+// patience is how long it is watched whether somebody else goes on with a run.
+const patience = 5 * time.Second
+
+// elsewhere says whether another process goes on with a run that has been answered, and
+// tells so: its owner, or the service. An owner that was about to give it up has not
+// heard the answer; one that heard it may have brought the run to its end by now, which
+// is nobody's to run again. Without tell nothing is said.
+func elsewhere(env *ui.Env, ctx context.Context, s *sqlite.Store, p *flowrun.Past, q flowrun.Question, tell bool) (bool, error) {
+	id := p.Record.ID
+	say := func(format string, args ...any) (bool, error) {
+		if tell {
+			env.Notef(format, args...)
+		}
+		return true, nil
+	}
+	if err := p.Refresh(ctx, s); err != nil {
+		return false, err
+	}
+	for until := time.Now().Add(patience); p.Info.Status == dag.Running || p.Info.Status == dag.Pending; {
+		heard := !slices.ContainsFunc(p.Questions(), func(x flowrun.Question) bool { return x.Wait == q.Wait })
+		if heard || time.Now().After(until) {
+			return say("run %s goes on in process %d; flowrun show %s tells how it ends", id, p.Info.PID, id)
+		}
+		time.Sleep(50 * time.Millisecond)
+		if err := p.Refresh(ctx, s); err != nil {
+			return false, err
+		}
+	}
+	if p.Info.Status.Settled() && p.Info.Status != dag.Interrupted {
+		return say("run %s has ended meanwhile: it is %s; flowrun show %s tells more", id, p.Info.Status, id)
+	}
+	dir, err := ui.StateDir()
+	if err != nil {
+		return false, err
+	}
+	if p.Record.Origin != "" && ui.ServiceRunning(dir) {
+		return say("the service goes on with run %s; flowrun show %s tells how it ends", id, id)
+	}
+	return false, nil
+}
+
+// withheld takes those words out that give secret parameters again, which the run needs
+// to go on.
+func withheld(p *flowrun.Past, q flowrun.Question, words []string) (secrets, fields []string) {
+	for _, w := range words {
+		name := strings.TrimSuffix(w[:max(strings.IndexByte(w, '='), 0)], ":")
+		if slices.Contains(p.Record.Withheld, name) && (q.Form == nil || q.Form.Field(name) == nil) {
+			secrets = append(secrets, w)
+		} else {
+			fields = append(fields, w)
+		}
+	}
+	return secrets, fields
+}
+
+// goOn takes up a run that has been answered, as resume does.
+func goOn(env *ui.Env, ctx context.Context, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, q flowrun.Question, secrets []string, f runFlags) (err error) {
+	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
+		return err
+	}
+	list, err := launch.Assignments(c, secrets)
+	if err != nil {
+		return err
+	}
+	params, err := launch.Params(env, past.Plan, flowrun.World{}, "", list)
+	if err != nil {
+		return err
+	}
+	f.answered = dag.ID(q.Step)
+	var o flowrun.ResumeOptions
+	return takeUp(env, ctx, s, past, params, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
+		o.Params, o.RerunAsked = params, yes
+		return p.Resume(env.Library(), o)
+	})
+}
+
+// completeQuestion offers runs that wait for an answer, their steps, and the fields of
+// the step's form.
+func completeQuestion(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) (words []string, _ cobra.ShellCompDirective) {
+		const none = cobra.ShellCompDirectiveNoFileComp
+		if len(args) == 0 {
+			waiting := []dag.Status{dag.Waiting, dag.Running, dag.Interrupted}
+			return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Limit: runview.MostOffered, Status: waiting}), none | cobra.ShellCompDirectiveKeepOrder
+		}
+		env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			p, err := env.LoadRun(ctx, s, args[0])
+			if err != nil {
+				return err
+			}
+			open := p.Questions()
+			if len(args) == 1 {
+				for _, q := range open {
+					if strings.HasPrefix(q.Step, prefix) {
+						words = append(words, ui.Described(q.Step, q.Prompt))
+					}
+				}
+			}
+			if q, _, err := pick(p, args[1:]); err == nil && c.Name() == "approve" {
+				words = append(words, fieldWords(q, prefix)...)
+			}
+			return nil
+		})
+		if slices.ContainsFunc(words, func(w string) bool { name, _, _ := strings.Cut(w, "\t"); return strings.HasSuffix(name, "=") }) {
+			return words, none | cobra.ShellCompDirectiveNoSpace
+		}
+		return words, none
+	}
+}
+
+// fieldWords are the fields of a form, and the values that one may have.
+func fieldWords(q flowrun.Question, prefix string) (words []string) {
+	if q.Form == nil {
+		return nil
+	}
+	for _, f := range q.Form.Fields {
+		if word := f.Name + "="; strings.HasPrefix(word, prefix) {
+			words = append(words, ui.Described(word, f.Description))
+			continue
+		}
+		for _, v := range choicesOf(f) {
+			if word := f.Name + "=" + v; strings.HasPrefix(word, prefix) && v == console.Clean(v) {
+				words = append(words, word)
+			}
+		}
+	}
+	return words
+}

@@ -1,0 +1,231 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/keyboard"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// asker puts the questions of a run to the person at the terminal, one at a time.
+type asker struct {
+	env  *ui.Env
+	keys *keyboard.Keyboard
+}
+
+// person is who answers the questions of a run here, nil where nobody does.
+func person(env *ui.Env, keys *keyboard.Keyboard, f ui.Asking) func(context.Context, flowrun.Question) (flowrun.Answer, error) {
+	if keys == nil || !env.CanAsk(f) {
+		return nil
+	}
+	return (&asker{env, keys}).ask
+}
+
+// ask shows the question and asks for the values of its form, and for a yes or a no. The
+// error is flowrun.ErrNobody when the person leaves it for later.
+func (k *asker) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
+	answer := flowrun.Answer{By: k.env.UserAndTerminal()}
+	seat, err := k.keys.Prompt(ctx)
+	if err != nil {
+		return answer, cmp.Or(ctx.Err(), err)
+	}
+	defer seat.Close()
+	width, _ := ui.SizeOf(seat.Out)
+	if err := card(q).Write(seat.Out, cmp.Or(width, 80)); err != nil {
+		return answer, err
+	}
+	f := &filling{Prompt: seat, ctx: ctx, question: q, values: map[string]any{}}
+	seat.DiscardInput() // what was typed before the question is no answer
+	for {
+		switch word, err := f.line("[a]pprove, [r]eject, [l]ater? "); {
+		case err != nil:
+			return answer, err
+		case slices.Contains([]string{"a", "approve", "y", "yes"}, word):
+			if err := f.fill(); err != nil {
+				return answer, err
+			}
+			answer.Approve, answer.Values = true, f.values
+			return answer, nil
+		case slices.Contains([]string{"r", "reject", "n", "no"}, word):
+			answer.Comment, err = f.line("why (may be empty)? ")
+			if errors.Is(err, flowrun.ErrNobody) {
+				err = nil
+			}
+			return answer, err
+		case word == "l", word == "later":
+			return answer, flowrun.ErrNobody
+		}
+	}
+}
+
+// card is how a question is shown.
+func card(q flowrun.Question) console.Question {
+	c := console.Question{Step: q.Step, Tool: q.Tool, Run: q.Run, Prompt: q.Prompt}
+	if !q.Until.IsZero() {
+		c.Until = fmt.Sprintf("%s (%s from now)", q.Until.Local().Format(time.DateTime), time.Until(q.Until).Round(time.Second))
+	}
+	return c
+}
+
+// filling is a form that a person fills in.
+type filling struct {
+	*keyboard.Prompt
+	ctx      context.Context
+	question flowrun.Question
+	values   map[string]any
+}
+
+// line asks for a line; the end of the input leaves the question for later.
+func (f *filling) line(prompt string) (string, error) {
+	fmt.Fprint(f.Out, prompt)
+	text, err := f.ReadLine(f.ctx)
+	if errors.Is(err, io.EOF) {
+		fmt.Fprintln(f.Out)
+		return "", flowrun.ErrNobody
+	}
+	return strings.TrimSpace(text), err
+}
+
+// fill asks for one field after another, each held against the form's own rules.
+func (f *filling) fill() error {
+	if f.question.Form == nil {
+		return nil
+	}
+	for i := range f.question.Form.Fields {
+		if err := f.field(&f.question.Form.Fields[i]); err != nil {
+			return err
+		}
+	}
+	for { // what only the form as a whole can say
+		bad := f.problems()
+		if len(bad) == 0 {
+			return nil
+		}
+		for _, p := range bad {
+			fmt.Fprintf(f.Out, "  %s %s\n", console.Clean(p.Name), console.Clean(p.Message))
+		}
+		again := false
+		for i := range f.question.Form.Fields {
+			x := &f.question.Form.Fields[i]
+			if slices.ContainsFunc(bad, func(p flowrun.ParamProblem) bool { return insideField(p.Name, x.Name) }) {
+				delete(f.values, x.Name)
+				again = true
+				if err := f.field(x); err != nil {
+					return err
+				}
+			}
+		}
+		if !again { // nothing that is asked for is wrong: it cannot be filled in here
+			return flowrun.ErrNobody
+		}
+	}
+}
+
+// insideField says whether a path in the values is that of a field, or inside it.
+func insideField(path, field string) bool {
+	rest, ok := strings.CutPrefix(path, field)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+func (f *filling) problems() []flowrun.ParamProblem {
+	var bad *flowrun.ParamsError
+	if _, err := f.question.Check(f.values); errors.As(err, &bad) {
+		return bad.Problems
+	}
+	return nil
+}
+
+// field asks for one value until it will do. An empty line is the default, or leaves the
+// field out.
+func (f *filling) field(x *tool.FormField) error {
+	introduceField(f.Out, x)
+	prompt := console.Clean(x.Name)
+	if x.Default != nil {
+		prompt += " [" + console.Clean(ui.ParamText(x.Default)) + "]"
+	}
+	for {
+		text, err := f.line(prompt + ": ")
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			if x.Required && x.Default == nil {
+				continue
+			}
+			return nil
+		}
+		f.values[x.Name] = meantBy(x, text)
+		i := slices.IndexFunc(f.problems(), func(p flowrun.ParamProblem) bool { return insideField(p.Name, x.Name) })
+		if i < 0 {
+			return nil
+		}
+		delete(f.values, x.Name)
+		fmt.Fprintf(f.Out, "  %s\n", console.Clean(f.wrong(x, text)))
+	}
+}
+
+// wrong is what is wrong with a field's value.
+func (f *filling) wrong(x *tool.FormField, text string) string {
+	with := &filling{question: f.question, values: map[string]any{x.Name: meantBy(x, text)}}
+	for _, p := range with.problems() {
+		if insideField(p.Name, x.Name) {
+			return p.Message
+		}
+	}
+	return "that does not fit"
+}
+
+// introduceField says what a field is about: its type, its meaning, its choices.
+func introduceField(out io.Writer, x *tool.FormField) {
+	kind := map[string]string{"string": "text", "integer": "a whole number", "number": "a number", "boolean": "yes or no", "array": "a list: one value, or JSON", "object": "JSON"}[x.Type]
+	if kind == "" {
+		kind = "text"
+	}
+	if !x.Required {
+		kind += ", may be left out"
+	}
+	about := x.Title
+	if x.Description != "" {
+		about = strings.TrimPrefix(about+". "+x.Description, ". ")
+	}
+	fmt.Fprintf(out, "%s (%s)%s\n", console.Clean(x.Name), kind, ui.Colon(console.Clean(console.Harmless(about))))
+	for i, v := range choicesOf(*x) {
+		fmt.Fprintf(out, "  %d) %s\n", i+1, console.Clean(v))
+	}
+}
+
+// choicesOf are the values a field may have, as people write them.
+func choicesOf(x tool.FormField) []string {
+	list := make([]string, len(x.Enum))
+	for i, v := range x.Enum {
+		list[i] = ui.ParamText(v)
+	}
+	if x.Type == "boolean" {
+		list = []string{"true", "false"}
+	}
+	return list
+}
+
+// meantBy is the value that an answer stands for: one of several may be given by its
+// number, unless that is a value of the list too.
+func meantBy(x *tool.FormField, text string) any {
+	choices := choicesOf(*x)
+	if slices.Contains(choices, text) || x.Type == "boolean" || len(choices) == 0 {
+		return text
+	}
+	if n, err := strconv.Atoi(text); err == nil && 1 <= n && n <= len(choices) {
+		return choices[n-1]
+	}
+	return text
+}

@@ -1,0 +1,96 @@
+package runs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+func cancelCommand(env *ui.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "cancel RUN",
+		Short: "Stop a run that another process executes",
+		Long: `Ask the process that executes a run to stop it, as Ctrl-C there would: steps are
+stopped, cleanup runs. The command does not wait for that.
+
+A run that waits for people has no such process: its cleanup runs here, unless a service
+has begun it.`,
+		Example: "  flowrun cancel latest",
+		Args:    ui.OneRun,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+				id, err := ui.FindRun(ctx, s, args[0])
+				if err != nil {
+					return err
+				}
+				info, err := s.Info(ctx, id)
+				if err != nil {
+					return err
+				}
+				switch info.Status {
+				case dag.Running, dag.Pending:
+					if err := s.Cancel(ctx, id, errCancelledBy.Error()); err != nil {
+						return err
+					}
+					env.Notef("asked run %s to stop; flowrun show %s tells how it ends", id, id)
+				case dag.Interrupted:
+					if dir, err := ui.StateDir(); err == nil && info.Origin != "" && info.Origin != flowrun.OriginCall && ui.ServiceRunning(dir) {
+						env.Notef("run %s is not running: its engine has gone; the service takes it up, unless a person has to say so first (flowrun resume %s)", id, id)
+						return nil
+					}
+					env.Notef("run %s is not running: its engine has gone; flowrun resume %s goes on with it", id, id)
+				case dag.Waiting:
+					return cancelResting(env, ctx, s, info)
+				default:
+					env.Notef("run %s is over: it is %s", id, info.Status.With(info.Notes...))
+				}
+				return nil
+			})
+		},
+		ValidArgsFunction: runview.CompleteRunID(env),
+	}
+}
+
+// errCancelledBy is why a run ends that a person cancels.
+var errCancelledBy = errors.New("cancelled by flowrun cancel")
+
+// cancelResting brings a run to its end that waits for people and so has no owner.
+func cancelResting(env *ui.Env, ctx context.Context, s *sqlite.Store, info flowrun.RunInfo) error {
+	if dir, err := ui.StateDir(); err == nil && info.Origin != "" && ui.ServiceRunning(dir) {
+		if err := ui.CallService("POST", "/api/v1/runs/"+info.ID+"/cancel", struct{}{}, &struct{}{}); err != nil {
+			return err
+		}
+		env.Notef("asked run %s to stop; flowrun show %[1]s tells how it ends", info.ID)
+		return nil
+	}
+	past, err := env.LoadRun(ctx, s, info.ID)
+	if err != nil {
+		return err
+	}
+	g, err := past.Resume(env.Library(), flowrun.ResumeOptions{})
+	if err != nil {
+		return err
+	}
+	f := runFlags{output: "text", dir: past.Record.World.Workspace}
+	f.Progress, f.NoInput = "plain", true
+	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
+		return err
+	}
+	x := &execution{env: env, flags: f, plan: past.Plan, past: past, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		return e.Continue(ctx, g, append(o, flowrun.WithBegun(func() { cancel(errCancelledBy) }))...)
+	}}
+	err = x.run()
+	if code := ui.CodeError(0); errors.As(err, &code) && code == ui.ExitInterrupt {
+		return nil // that is what was asked for
+	}
+	return err
+}

@@ -1,0 +1,67 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// notDetached are flags of run that say how this process runs something.
+var notDetached = []string{"until", "allow-dash", "no-history", "watch", "watch-path", "max-parallel", "force", "summary", "exit-code", "metrics-file", "metrics-addr", "auto-approve"}
+
+// detach hands a run over to the service, which begins it, and prints its id. The values
+// of its parameters are looked at here first, and told of as ever.
+func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
+	for _, name := range notDetached {
+		if c.Flags().Changed(name) {
+			return ui.Usagef(c, "--detach hands the run over to the service, and --%s is for a run of this command", name)
+		}
+	}
+	if f.output == "combined" {
+		return ui.Usagef(c, "--detach does not wait for the run's output; flowrun logs RUN shows it")
+	}
+	if service.IsPath(args[0]) {
+		return ui.Usagef(c, "the service runs tools by name, and %s is a file; put it where names are looked up (flowrun tool add NAME --from-file %s), or run it without --detach", args[0], args[0])
+	}
+	plan, world, params, err := parse(env, c, args, f, nil)
+	if err != nil {
+		return err
+	}
+	if bad := launch.Problems(plan, world, params); len(bad.Problems) > 0 {
+		return bad
+	}
+	var begun struct {
+		ID string `json:"id"`
+	}
+	if err := ui.CallService("POST", "/api/v1/runs", map[string]any{"tool": plan.Name(), "params": params, "detach": true}, &begun); err != nil {
+		return err
+	}
+	if ui.Verbose(f.Progress) {
+		noteOther(env, plan, begun.ID)
+		env.Notef("the service runs it; flowrun logs -f %s follows it, flowrun cancel %s stops it", begun.ID, begun.ID)
+	}
+	if f.output == "json" {
+		return ui.WriteJSON(env, begun)
+	}
+	_, err = fmt.Fprintln(env.Stdout, begun.ID)
+	return err
+}
+
+// noteOther says so where the service, which began in another folder, runs another tool of
+// that name.
+func noteOther(env *ui.Env, plan *flowrun.Plan, id string) {
+	_ = env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+		r, err := s.Record(ctx, id)
+		if err == nil && len(r.Sources) > 0 && r.Sources[0].File != plan.Definition.File {
+			env.Notef("note: the service's tool %s is %s, not %s", plan.Name(), ui.ShortPath(r.Sources[0].File), ui.ShortPath(plan.Definition.File))
+		}
+		return err
+	})
+}

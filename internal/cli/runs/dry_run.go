@@ -1,0 +1,133 @@
+package runs
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+)
+
+// dryRun shows what a run would do and starts nothing.
+func dryRun(env *ui.Env, p *flowrun.Plan, w flowrun.World, params map[string]any, f runFlags) error {
+	v, err := p.Preview(w, params)
+	if err != nil {
+		return err
+	}
+	rules := launch.RulesOf(p, f.Settings)
+	if f.output == "json" {
+		enc := json.NewEncoder(env.Stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(struct {
+			*flowrun.Preview
+			Notify []launch.NoticeJSON `json:"notify,omitempty"`
+		}{v, launch.NoticesJSON(rules)})
+	}
+	fmt.Fprintf(env.Stdout, "%s would run:\n", v.Tool)
+	for _, name := range ui.SortedKeys(v.Params) {
+		b, _ := json.Marshal(v.Params[name])
+		fmt.Fprintf(env.Stdout, "  %s = %s\n", name, b)
+	}
+	for _, t := range v.Tools {
+		who := "it wants"
+		if t.Step != "" {
+			who = t.Step + " wants"
+		}
+		for _, n := range t.Permissions {
+			fmt.Fprintf(env.Stdout, "  %s %s\n", who, console.Visible(n.Resolved))
+		}
+	}
+	for _, t := range v.Tools {
+		who := "it"
+		if t.Step != "" {
+			who = t.Step
+		}
+		for _, s := range t.Sources {
+			fmt.Fprintf(env.Stdout, "  %s takes the secret %s\n", who, console.Visible(s))
+		}
+		showAround(env.Stdout, "  "+who+" ", t.Surroundings)
+		for _, c := range t.Cleanup {
+			fmt.Fprintf(env.Stdout, "  %s runs at the end: %s\n", who, console.Visible(c))
+		}
+		for _, n := range t.Notify {
+			fmt.Fprintf(env.Stdout, "  %s notifies: %s\n", who, console.Visible(n))
+		}
+	}
+	for _, n := range runview.LockTitles(v.Needs) {
+		fmt.Fprintf(env.Stdout, "  it takes %s\n", n)
+	}
+	showPreview(env.Stdout, v.Steps, "")
+	if len(rules) > 0 {
+		fmt.Fprintln(env.Stdout, "it would tell")
+	}
+	for _, r := range rules {
+		fmt.Fprintf(env.Stdout, "  %s of %s\n", console.Visible(r.String()), r.When())
+	}
+	return nil
+}
+
+// showPreview prints the steps of one tool wave by wave; nested steps, whose ids
+// begin with prefix, come under the step that holds them. Nothing in it can hide what
+// would run.
+func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
+	indent := strings.Repeat("    ", strings.Count(prefix, "/"))
+	var own []flowrun.PreviewStep
+	for _, s := range all {
+		if rest, ok := strings.CutPrefix(s.ID, prefix); ok && !strings.Contains(rest, "/") {
+			own = append(own, s)
+		}
+	}
+	slices.SortStableFunc(own, func(x, y flowrun.PreviewStep) int { return x.Wave - y.Wave })
+	wave := 0
+	for _, s := range own {
+		if s.Wave != wave {
+			wave = s.Wave
+			fmt.Fprintf(w, "%swave %d\n", indent, wave)
+		}
+		fmt.Fprintf(w, "%s  %s (%s)\n", indent, strings.TrimPrefix(s.ID, prefix), s.Kind)
+		if s.Handler != "" {
+			fmt.Fprintf(w, "%s    %s\n", indent, s.Handler)
+		}
+		if s.Loop != "" {
+			fmt.Fprintf(w, "%s    for each of %s\n", indent, console.Visible(s.Loop))
+		}
+		if s.Condition != "" {
+			fmt.Fprintf(w, "%s    if %s\n%s       %s: %s\n", indent, console.Visible(s.Condition), indent, s.Verdict, console.Visible(s.Why))
+		}
+		showAround(w, indent+"    ", s.Surroundings)
+		for _, line := range strings.Split(strings.TrimRight(s.Command, "\n"), "\n") {
+			fmt.Fprintf(w, "%s    | %s\n", indent, console.Clean(line))
+		}
+		if s.Problem != "" {
+			fmt.Fprintf(w, "%s    ! %s\n", indent, console.Visible(s.Problem))
+		}
+		showPreview(w, all, s.ID+"/")
+	}
+}
+
+// showAround prints what programs are given, a line each that begins with a text.
+func showAround(w io.Writer, begin string, s flowrun.Surroundings) {
+	if s.Runtime != "" {
+		fmt.Fprintf(w, "%sruns under %s, outside of the sandbox\n", begin, console.Visible(s.Runtime))
+	}
+	for _, v := range s.Environment {
+		note := ""
+		if v.RunsCode {
+			note = " (makes programs run code)"
+		}
+		fmt.Fprintf(w, "%ssets %s = %s%s\n", begin, console.Visible(v.Name), console.Quote(v.Value), note)
+	}
+	for _, f := range s.EnvFiles {
+		fmt.Fprintf(w, "%sreads the env file %s\n", begin, console.Quote(f))
+	}
+	if s.Input != "" {
+		fmt.Fprintf(w, "%shas the input %s\n", begin, console.Quote(s.Input))
+	}
+}

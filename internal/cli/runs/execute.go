@@ -1,0 +1,168 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/keyboard"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/telemetry"
+)
+
+// withHistory runs a plan on an engine, with the history open where the run is recorded.
+func withHistory(env *ui.Env, plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) error {
+	x := &execution{env: env, flags: f, plan: plan, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+		return e.Run(ctx, plan, params, append(o, flowrun.WithWorld(world))...)
+	}}
+	if f.noHistory {
+		return x.run()
+	}
+	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+		defer launch.Retain(env, ctx, s, f.Settings)
+		x.store = s
+		return x.run()
+	})
+}
+
+// execution is one run, new or continued, in this process.
+type execution struct {
+	env   *ui.Env
+	flags runFlags
+	plan  *flowrun.Plan
+	past  *flowrun.Past // the run that is continued; nil for a new one
+	store *sqlite.Store // nil: the run is not recorded
+	start func(context.Context, *flowrun.Engine, ...flowrun.RunOption) (*flowrun.Result, error)
+
+	ctx     context.Context
+	stop    context.CancelCauseFunc
+	signals *ui.Signals
+	options []flowrun.RunOption
+	out     *runOutput
+}
+
+// run starts the run on an engine of its own, waits for its end, and prints the result.
+// What the run ended with is a ui.CodeError.
+func (x *execution) run() error {
+	x.ctx, x.stop = context.WithCancelCause(context.Background())
+	defer x.stop(nil)
+	x.signals = x.env.Signals(x.stop)
+	defer x.signals.Stop()
+	config, tidy, err := launch.EngineConfig(x.store, x.flags.ConsentFlags, x.flags.maxParallel)
+	if err != nil {
+		return err
+	}
+	defer tidy()
+	config.JavaScript = x.env.JavaScript()
+	endTraces := launch.StartTraces(x.env, &config, x.flags.Asking, x.trace)
+	defer func() { endTraces(x.ctx, x.signals.Force) }()
+	x.setOptions()
+	keys, giveBack := x.takeTerminal()
+	defer giveBack()
+	narrator := x.narrate(keys, config.StateDir)
+	defer narrator.End()
+	engine, done, err := launch.NewEngine(x.env, config, x.plan, x.flags.metrics)
+	if err != nil {
+		return err
+	}
+	res, err := x.start(x.ctx, engine, x.options...)
+	done()
+	narrator.End()
+	if ui.IsTerminal(x.env.Stdout) {
+		x.out.endLine()
+	}
+	if res == nil {
+		return x.notStarted(err)
+	}
+	defer x.notify(res, err)
+	return x.finish(res, err)
+}
+
+// trace is what the run's trace says of it.
+func (x *execution) trace() telemetry.About {
+	return launch.AboutRun(x.plan, x.past, x.flags.retries, launch.Inherited())
+}
+
+func (x *execution) setOptions() {
+	x.options = []flowrun.RunOption{flowrun.WithForce(x.signals.Force), flowrun.WithTrace(launch.Inherited())}
+	if x.flags.ID != "" {
+		x.options = append(x.options, flowrun.WithID(x.flags.ID))
+	}
+	if x.flags.force {
+		x.options = append(x.options, flowrun.WithoutCache())
+	}
+}
+
+// takeTerminal lends the terminal to interactive steps and to questions, where a person is
+// there. giveBack undoes it, also when a step could not.
+func (x *execution) takeTerminal() (keys *keyboard.Keyboard, giveBack func()) {
+	keys = keyboard.Open(x.env, x.flags.NoInput)
+	if keys == nil {
+		return nil, func() {}
+	}
+	x.options = append(x.options, flowrun.WithTerminal(keys))
+	if ask := person(x.env, keys, x.flags.Asking); ask != nil {
+		x.options = append(x.options, flowrun.WithApproval(ask))
+	}
+	stderr := x.env.Stderr
+	x.env.Stderr = keys.Screen(stderr)
+	return keys, func() {
+		x.env.Stderr = stderr
+		keys.Release()
+	}
+}
+
+// narrate has the run narrated, and its output printed.
+func (x *execution) narrate(keys *keyboard.Keyboard, stateDir string) *runview.Narrator {
+	n := runview.Narrate(x.env, runview.Narration{Mode: x.flags.Progress, Plan: x.plan, Past: x.past, Keys: keys, Recorded: x.store != nil, StateDir: stateDir})
+	x.options = append(x.options, n.Options...)
+	x.options = append(x.options, flowrun.WithQueue(n.Queued))
+	x.out = &runOutput{w: n.Stdout, stop: x.stop}
+	if x.flags.output == "text" {
+		x.options = append(x.options, flowrun.WithStdout(x.out))
+	}
+	return n
+}
+
+// notStarted is the error of a run that ended before its first step.
+func (x *execution) notStarted(err error) error {
+	code := x.signals.Code()
+	if code == 0 || x.ctx.Err() == nil {
+		return err
+	}
+	if ui.Verbose(x.flags.Progress) {
+		x.env.Notef("%v", err)
+	}
+	return ui.CodeError(code)
+}
+
+// notify sends the notifications of the run's end. Whoever watches sees how it ends.
+func (x *execution) notify(res *flowrun.Result, err error) {
+	if !x.flags.watch {
+		launch.Notify(x.env, x.ctx, x.signals, x.store, launch.RunEnd{Result: res, Plan: x.plan, Past: x.past, Err: err}, x.flags.ConsentFlags, x.flags.dir)
+	}
+}
+
+// finish prints the result, and answers the exit code.
+func (x *execution) finish(res *flowrun.Result, err error) error {
+	if err := cmp.Or(err, x.out.err, printResult(x.env, res, x.flags.output)); err != nil {
+		if x.store != nil && res.Status == dag.Interrupted && ui.Verbose(x.flags.Progress) {
+			x.env.Notef("run %s is interrupted; flowrun resume %s goes on with it", res.ID, res.ID)
+		}
+		return err
+	}
+	if err := conclude(x.env, res, x.plan, x.flags, x.store != nil); err != nil {
+		return err
+	}
+	if code := x.signals.Code(); code != 0 && res.Status == dag.Cancelled {
+		return ui.CodeError(code)
+	}
+	if code := ui.ExitCode(res, x.flags.passThrough); code != 0 {
+		return ui.CodeError(code)
+	}
+	return nil
+}

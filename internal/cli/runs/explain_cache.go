@@ -1,0 +1,121 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+)
+
+func explainCacheCommand(env *ui.Env) *cobra.Command {
+	var params, output string
+	var verbose, allowDash bool
+	c := &cobra.Command{
+		Use:   "explain-cache NAME|FILE STEP [PARAM=value ...]",
+		Short: "Say whether a step would be reused, and if not, why",
+		Long: `Compare what a step with a cache depends on now with its kept result, and print the
+first difference. Nothing is run or written. What a step reads of other steps is known
+only in a run; the rest is compared.
+
+The exit code is 0 when the result would be reused, and 1 when not.`,
+		Example: "  flowrun explain-cache build compile VERSION=3\n  flowrun explain-cache ./build.yaml setup/fetch -v",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return ui.Usagef(c, "give a tool and one of its steps")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := ui.OneOf(c, "output", output, ui.ShowForms); err != nil {
+				return err
+			}
+			list, err := launch.Assignments(c, args[2:])
+			if err != nil {
+				return err
+			}
+			plan, err := ui.Compile(env, args[0])
+			if err != nil {
+				return err
+			}
+			world := flowrun.World{AllowDash: allowDash, JavaScript: env.JavaScript()}
+			given, err := launch.Params(env, plan, world, params, list)
+			if err != nil {
+				return err
+			}
+			e := flowrun.New(flowrun.Config{StateDir: flowrun.DefaultStateDir()})
+			x, err := e.ExplainCache(context.Background(), plan, args[1], given, world)
+			if err != nil {
+				return err
+			}
+			return explain(env, x, output, verbose)
+		},
+		ValidArgsFunction: completeExplain(env),
+	}
+	fl := c.Flags()
+	fl.StringVar(&params, "params", "", "read parameters from this JSON `file`; - is stdin")
+	fl.BoolVar(&allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
+	fl.BoolVarP(&verbose, "verbose", "v", false, "print every difference, not only the first")
+	fl.StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(ui.ShowForms, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// completeExplain offers tools, then the tool's steps.
+func completeExplain(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		switch len(args) {
+		case 0:
+			return env.CompleteTool(c, args, prefix)
+		case 1:
+			return env.CompletePath(args[0], prefix)
+		}
+		return env.CompleteRun(c, append(args[:1:1], args[2:]...), prefix)
+	}
+}
+
+// explain prints an explanation. That the step would run is an exit code.
+func explain(env *ui.Env, x *flowrun.CacheExplanation, output string, verbose bool) error {
+	if output == "json" {
+		if err := ui.WriteJSON(env, x); err != nil {
+			return err
+		}
+	} else {
+		explainText(env, x, verbose)
+	}
+	if x.Verdict != flowrun.CacheReused {
+		return ui.CodeError(ui.ExitFailed)
+	}
+	return nil
+}
+
+func explainText(env *ui.Env, x *flowrun.CacheExplanation, verbose bool) {
+	switch x.Verdict {
+	case flowrun.CacheReused:
+		fmt.Fprintf(env.Stdout, "%s would be reused: its result was kept at %s\n", x.Step, x.Kept.Local().Format("2006-01-02 15:04:05"))
+	case flowrun.CacheUnknown:
+		fmt.Fprintf(env.Stdout, "%s: nothing that is known now has changed\n", x.Step)
+	default:
+		fmt.Fprintf(env.Stdout, "%s would run: %s%s\n", x.Step, console.Clean(x.Reasons[0].Message), andMore(len(x.Reasons)-1, verbose))
+	}
+	if verbose && len(x.Reasons) > 1 {
+		for _, r := range x.Reasons[1:] {
+			fmt.Fprintf(env.Stdout, "  %s\n", console.Clean(r.Message))
+		}
+	}
+	if len(x.Unknown) > 0 {
+		fmt.Fprintf(env.Stdout, "known only in a run, because it depends on other steps: %s\n", strings.Join(x.Unknown, ", "))
+	}
+}
+
+func andMore(n int, verbose bool) string {
+	if n == 0 || verbose {
+		return ""
+	}
+	return fmt.Sprintf(" (%d more: -v)", n)
+}

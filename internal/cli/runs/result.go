@@ -1,0 +1,126 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+)
+
+// conclude tells how a run ended, in the ways that the flags ask for.
+func conclude(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags, recorded bool) error {
+	if ui.Verbose(f.Progress) || f.Progress == "quiet" && res.Status != dag.Succeeded {
+		closing(env, res, recorded)
+	}
+	if f.Progress == "github" {
+		if err := runview.WriteJobSummary(env, res, plan); err != nil {
+			env.Notef("%v", err) // the run is none the worse
+		}
+	}
+	if f.summary {
+		return runview.Summarize(env, res, plan)
+	}
+	return nil
+}
+
+// printResult writes the result to stdout; the text form went there during the run.
+func printResult(env *ui.Env, res *flowrun.Result, form string) error {
+	switch form {
+	case "json":
+		enc := json.NewEncoder(env.Stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(res)
+	case "combined":
+		out := ui.OnScreen(env.Stdout)
+		for i := range res.Steps {
+			if err := combined(out, &res.Steps[i]); err != nil {
+				return err
+			}
+		}
+		return ui.Flush(out)
+	}
+	return nil
+}
+
+// combined writes one step's section of -o combined.
+func combined(w io.Writer, s *flowrun.StepResult) error {
+	if !s.Status.Executed() {
+		return nil
+	}
+	if _, err := fmt.Fprintf(w, "--- %s: %s ---\n", s.ID, s.Status); err != nil {
+		return err
+	}
+	for _, stream := range []struct{ file, text string }{{s.StdoutFile, s.Output}, {s.StderrFile, s.Error}} {
+		if stream.file == "" {
+			if _, err := io.WriteString(w, stream.text); err != nil {
+				return err
+			}
+			continue
+		}
+		f, err := os.Open(stream.file)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(w, f)
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closing says in a line how the run ended, where that is worth a line.
+func closing(env *ui.Env, res *flowrun.Result, recorded bool) {
+	for _, n := range res.Notices {
+		env.Notef("%s", n.Message)
+	}
+	detail := res.Message
+	if res.Status == dag.Succeeded {
+		if len(res.Notes) == 0 {
+			return
+		}
+		detail = cmp.Or(detail, ui.Listed(res.Tolerated))
+	}
+	env.Notef("run %s %s%s", res.ID, res.Status.With(res.Notes...), ui.Colon(detail))
+	if recorded && (res.Status != dag.Succeeded || res.Reason == flowrun.ReasonCleanup) {
+		runview.SuggestNext(env, res)
+	}
+}
+
+// runOutput is where the run's output goes. It stops the run when its output cannot be written, as when its reader
+// has gone away, and keeps the reason.
+type runOutput struct {
+	w    io.Writer
+	stop context.CancelCauseFunc
+	err  error // valid when the run has ended
+	last byte  // that was written; likewise
+}
+
+func (b *runOutput) Write(p []byte) (int, error) {
+	n, err := b.w.Write(p)
+	if err != nil {
+		b.err = fmt.Errorf("cannot write the run's output: %w", err)
+		b.stop(b.err)
+	}
+	if n > 0 {
+		b.last = p[n-1]
+	}
+	return n, err
+}
+
+// endLine ends the last line, which programs leave open that print a value alone: on a
+// terminal what comes next would stand behind it.
+func (b *runOutput) endLine() {
+	if b.last != 0 && b.last != '\n' {
+		b.Write([]byte("\n"))
+	}
+}

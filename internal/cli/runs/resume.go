@@ -1,0 +1,269 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+func resumeCommand(env *ui.Env) *cobra.Command {
+	var o flowrun.ResumeOptions
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "resume RUN [SECRET=value ...]",
+		Short: "Go on with a run that failed, was cancelled or interrupted",
+		Long: `Go on with a run where it stopped. Steps that failed, were cancelled or were
+running when the engine died run again, with everything that comes after them; the
+others keep their results. What that means is shown before anything starts.
+
+A step that was running when the engine died follows its on-interrupt: retry runs
+it again, fail counts it as failed, ask (the default of tools that are neither
+idempotent nor tagged read) asks a person; where nobody can be asked the run rests
+and the command exits 7.
+
+The run goes on with the definitions it was started with and the environment of
+now. Secret parameters are not recorded: give them again.`,
+		Example: `  flowrun resume latest
+  flowrun resume 01jd3k --rerun-interrupted
+  flowrun resume latest --dry-run`,
+		Args: someRun,
+		RunE: func(c *cobra.Command, args []string) error {
+			return again(env, c, args, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
+				o.Params, o.RerunAsked = params, yes
+				return p.Resume(env.Library(), o)
+			})
+		},
+		ValidArgsFunction: runview.CompleteRunID(env),
+	}
+	c.Flags().BoolVar(&o.RerunInterrupted, "rerun-interrupted", false, "run every interrupted step again, whatever its on-interrupt says")
+	c.Flags().BoolVar(&o.Latest, "latest", false, "use the definitions as they are now")
+	runningFlags(env, c, &f)
+	return c
+}
+
+func retryCommand(env *ui.Env) *cobra.Command {
+	var o flowrun.RetryOptions
+	var with []string
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "retry RUN [SECRET=value ...]",
+		Short: "Begin a new run that takes over what went well in an old one",
+		Long: `Begin a new run with the results of an old one. What failed there runs again, with
+everything that comes after it; --from sends a step back that went well. A changed
+parameter sends back every step that mentions it. What that means is shown before
+anything starts.`,
+		Example: `  flowrun retry latest
+  flowrun retry latest --from build
+  flowrun retry 01jd3k --only deploy/upload --with REGION=eu`,
+		Args: someRun,
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.Only != "" && len(o.From) > 0 {
+				return ui.Usagef(c, "--only runs one step and --from several; give one of them")
+			}
+			return again(env, c, append(args, with...), f, func(p *flowrun.Past, params map[string]any, _ bool) (*flowrun.Again, error) {
+				o.With = params
+				return p.Retry(env.Library(), o)
+			})
+		},
+		ValidArgsFunction: runview.CompleteRunID(env),
+	}
+	fl := c.Flags()
+	fl.StringArrayVar(&o.From, "from", nil, "run this `step`, and what comes after it, again")
+	fl.StringVar(&o.Only, "only", "", "run this `step` and nothing else")
+	fl.StringArrayVar(&with, "with", nil, "change a parameter (`PARAM=value`)")
+	steps := func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return runview.RunSteps(env, args[0], prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+	c.RegisterFlagCompletionFunc("from", steps)
+	c.RegisterFlagCompletionFunc("only", steps)
+	c.RegisterFlagCompletionFunc("with", env.CompleteWith)
+	runningFlags(env, c, &f)
+	return c
+}
+
+func someRun(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return ui.Usagef(c, "which run? Give an id, the beginning of one, or %s", flowrun.Latest)
+	}
+	return nil
+}
+
+// planner works out how a recorded run is taken up, with parameters from the command
+// line; yes lets those steps run again that a person is asked about.
+type planner func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error)
+
+// again takes a recorded run up: it plans, shows the plan, asks where it has to, and
+// carries it out.
+func again(env *ui.Env, c *cobra.Command, args []string, f runFlags, plan planner) error {
+	if err := f.check(env, c); err != nil {
+		return err
+	}
+	list, err := launch.Assignments(c, args[1:])
+	if err != nil {
+		return err
+	}
+	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
+		return err
+	}
+	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+		past, err := env.LoadRun(ctx, s, args[0])
+		if err != nil {
+			return err
+		}
+		params, err := launch.Params(env, past.Plan, flowrun.World{}, "", list)
+		if err != nil {
+			return err
+		}
+		return takeUp(env, ctx, s, past, params, f, plan)
+	})
+}
+
+// takeUp carries on with a run that has been read.
+func takeUp(env *ui.Env, ctx context.Context, s *sqlite.Store, past *flowrun.Past, params map[string]any, f runFlags, plan planner) error {
+	g, err := plan(past, params, false)
+	if err != nil {
+		return beyond(past, err)
+	}
+	if g.Nothing() {
+		tellLimit(env, past)
+		if err := nothingToDo(env, past.Result(), f.output); err != nil || f.dryRun || g.Retry {
+			return err
+		}
+		_, err := flowrun.New(flowrun.Config{Store: s}).Continue(ctx, g)
+		return err
+	}
+	if ui.Verbose(f.Progress) || f.dryRun {
+		foretell(env, g, past, f.answered)
+	}
+	what := launch.Subject{Tools: g.Tools(), Preview: g.Preview}
+	if !g.Retry {
+		what.Run = past.Record.ID
+	}
+	if f.dryRun {
+		launch.PreviewDecision(env, what, f.ConsentFlags)
+		return nil
+	}
+	if len(g.Asks) > 0 {
+		if !ui.Verbose(f.Progress) || f.NoInput || !confirm(env, g) {
+			return &flowrun.InterruptedError{Run: past.Record.ID, Steps: g.Asks}
+		}
+		if g, err = plan(past, params, true); err != nil {
+			return err
+		}
+	}
+	if f.ID, err = launch.Consent(env, s, what, f.ConsentFlags); err != nil {
+		return err
+	}
+	defer launch.Retain(env, ctx, s, f.Settings)
+	f.dir = past.Record.World.Workspace
+	told := past
+	if g.Retry {
+		told, f.retries = nil, past // a run of its own, which tells itself what it takes over
+	}
+	x := &execution{env: env, flags: f, plan: past.Plan, past: told, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+		return e.Continue(ctx, g, o...)
+	}}
+	return x.run()
+}
+
+// nothingToDo answers for a run that has no step left to run.
+func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
+	hint := ""
+	if slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool { return s.Status == dag.Interrupted }) {
+		hint = "; --rerun-interrupted runs its interrupted steps again"
+	}
+	env.Notef("run %s: nothing is left to do; it is %s%s", r.ID, r.Status.With(r.Notes...), hint)
+	if form == "json" {
+		return ui.WriteJSON(env, r)
+	}
+	return nil
+}
+
+// foretell shows what stands and what runs. answered is the step whose answer the run
+// goes on with; "" for none.
+func foretell(env *ui.Env, g *flowrun.Again, p *flowrun.Past, answered dag.ID) {
+	verb := "resuming"
+	if g.Retry {
+		verb = "trying again"
+	}
+	r := p.Result()
+	env.Notef("%s run %s of %s; it is %s", verb, p.Record.ID, p.Record.Tool, r.Status.With(r.Notes...))
+	tellLimit(env, p)
+	for _, line := range []struct {
+		text  string
+		steps []dag.ID
+	}{
+		{"stands", g.Kept},
+		{"runs again", g.Reset},
+		{"runs for the first time", g.Left},
+		{"goes on waiting", slices.DeleteFunc(slices.Clone(g.Waiting), func(path dag.ID) bool { return path == answered })},
+		{"was running when the engine died, or may have been", g.Asks},
+		{"was running when the engine died, and counts as failed (on-interrupt: fail)", g.Lost()},
+	} {
+		if len(line.steps) > 0 {
+			env.Notef("  %s: %s", line.text, ui.Listed(line.steps))
+		}
+	}
+	warnOfCleaned(env, g)
+}
+
+// limit is what a run was limited to, and the way to the rest; both are "" for one that
+// was not.
+func limit(p *flowrun.Past) (to, rest string) {
+	switch r := p.Record; {
+	case r.Alone && r.RetryOf != "":
+		return r.Only + " alone", "flowrun retry " + r.RetryOf
+	case r.Alone:
+		return r.Only + " alone", "flowrun run " + r.Tool
+	case r.Only != "":
+		return r.Only + " and what it waits for", "flowrun run " + r.Tool + ", without --until"
+	}
+	return "", ""
+}
+
+// tellLimit says that the run was limited: what takes it up is limited too.
+func tellLimit(env *ui.Env, p *flowrun.Past) {
+	if to, rest := limit(p); to != "" {
+		env.Notef("  limited to %s, as run %s was; for the rest: %s", to, p.Record.ID, rest)
+	}
+}
+
+// beyond adds to the error of a step that there is not that the run was limited.
+func beyond(p *flowrun.Past, err error) error {
+	var step *flowrun.StepError
+	if to, rest := limit(p); to != "" && errors.As(err, &step) {
+		return fmt.Errorf("%w; run %s was limited to %s; for the rest: %s", err, p.Record.ID, to, rest)
+	}
+	return err
+}
+
+// warnOfCleaned names what stands and may be gone all the same, in one line for each
+// step that has cleaned up.
+func warnOfCleaned(env *ui.Env, g *flowrun.Again) {
+	for rest := g.Cleaned; len(rest) > 0; {
+		by := rest[0].By
+		var stand []dag.ID
+		for len(rest) > 0 && rest[0].By == by {
+			stand, rest = append(stand, rest[0].Step), rest[1:]
+		}
+		env.Notef("  note: %s has run after %s; where it undid that, retry --from it instead", by, ui.Listed(stand))
+	}
+}
+
+// confirm asks whether interrupted steps run again; no where nobody can answer.
+func confirm(env *ui.Env, g *flowrun.Again) bool {
+	return env.HasPerson() && env.AskYesNo("run "+ui.Listed(g.Asks)+" again?", false)
+}

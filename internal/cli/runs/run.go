@@ -1,0 +1,231 @@
+package runs
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+)
+
+// runFlags are the flags of flowrun run.
+type runFlags struct {
+	params      string
+	maxParallel int
+	dryRun      bool
+	until       string
+	output      string
+	passThrough bool
+	allowDash   bool
+	noHistory   bool
+	metrics     launch.MetricsFlags
+	force       bool
+	summary     bool
+	watch       bool
+	watchPaths  []string
+	detach      bool
+	dir         string // where notices count from; "" is the working directory
+
+	retries  *flowrun.Past // the run that this one tries again
+	answered dag.ID        // the step whose answer the run goes on with
+
+	launch.ConsentFlags
+}
+
+func runCommand(env *ui.Env) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run NAME|FILE [PARAM=value ...]",
+		Short: "Run a tool",
+		Long: `Run a tool by name, or a definition by path (anything with a slash, or ending
+in .yaml, .yml or .json).
+
+Parameters: NAME=text, NAME=@file (the file's content), NAME:=JSON, and
+--params FILE with one JSON object. Repeat NAME=text for arrays.
+
+The run's output goes to stdout, everything else to stderr: what happens, and with
+their names the lines of steps that say output.mode: stream (not under
+--progress json, where stderr holds events alone).
+
+An interactive step that asks has the terminal to itself, Ctrl-C included; three of
+these within a second stop the run. Without a terminal, or with --no-input, its
+default response is taken.`,
+		Example: `  flowrun run weather LOCATION=Rome
+  flowrun run ./build.yaml TAGS=a TAGS=b --max-parallel 4
+  flowrun run deploy --params staging.json --dry-run
+  flowrun run report -o json | jq .steps`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return ui.Usagef(c, "which tool? Give a name or a file")
+			}
+			return nil
+		},
+		RunE:              func(c *cobra.Command, args []string) error { return run(env, c, args, f) },
+		ValidArgsFunction: env.CompleteRun,
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.params, "params", "", "read parameters from this JSON `file`; - is stdin")
+	fl.StringVar(&f.until, "until", "", "run only this `step` and what it waits for")
+	fl.BoolVar(&f.allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
+	fl.BoolVar(&f.noHistory, "no-history", false, "keep no record of the run: nothing is written, no cache is used, and it cannot be resumed")
+	fl.BoolVar(&f.detach, "detach", false, "hand the run over to the service (flowrun serve), and print its id")
+	fl.BoolVarP(&f.watch, "watch", "w", false, "run again when the definitions, or files that caches depend on, change")
+	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "files that --watch watches too, as a `pattern`: src/**/*.go")
+	c.RegisterFlagCompletionFunc("until", env.CompleteStep)
+	runningFlags(env, c, &f)
+	return c
+}
+
+// runningFlags are the flags of every command that runs something.
+func runningFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
+	fl := c.Flags()
+	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
+	fl.BoolVar(&f.force, "force", false, "run steps whatever results are in the cache; new ones are kept")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run, and start nothing")
+	fl.StringVar(&f.Progress, "progress", "auto", "the narration on stderr, a `mode`: "+strings.Join(ui.ProgressModes, "|"))
+	fl.BoolVar(&f.summary, "summary", false, "show in the end when each step ran, and which of them made the run take so long")
+	fl.StringVarP(&f.output, "output", "o", "text", "the result on stdout, a `form`: text|combined|json")
+	fl.BoolVar(&f.NoInput, "no-input", false, "ask nobody: interactive steps get their default response")
+	fl.BoolVarP(&f.passThrough, "exit-code", "x", false, "exit with the failed step's own exit code")
+	fl.StringVar(&f.metrics.File, "metrics-file", "", "write the run's metrics to this `file`, for node_exporter's textfile collector")
+	fl.StringVar(&f.metrics.Addr, "metrics-addr", "", "serve the run's metrics at `HOST:PORT`/metrics while it lasts; :PORT is this machine only")
+	f.ConsentFlags.Declare(c)
+	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(ui.ProgressModes, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(runOutputs, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// check holds the flags against what they may be, and settles what is left open.
+func (f *runFlags) check(env *ui.Env, c *cobra.Command) error {
+	if err := env.ResolveProgress(c, &f.Asking); err != nil {
+		return err
+	}
+	env.TrustOnce = f.TrustProject
+	if err := ui.OneOf(c, "output", f.output, runOutputs); err != nil {
+		return err
+	}
+	if f.maxParallel < 0 || c.Flags().Changed("max-parallel") && f.maxParallel == 0 {
+		return ui.Usagef(c, "--max-parallel must be at least 1")
+	}
+	return f.ConsentFlags.Check(c)
+}
+
+var runOutputs = []string{"text", "combined", "json"}
+
+func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
+	if err := f.check(env, c); err != nil {
+		return err
+	}
+	if len(f.watchPaths) > 0 && !f.watch {
+		return ui.Usagef(c, "--watch-path says what --watch watches; give --watch too")
+	}
+	if f.detach && !f.dryRun {
+		return detach(env, c, args, f)
+	}
+	if f.watch {
+		return watchRun(env, c, args, f)
+	}
+	plan, world, params, err := parse(env, c, args, f, nil)
+	if err != nil {
+		return notRun(env, args[0], f, err)
+	}
+	return notRun(env, args[0], f, authorize(env, plan, world, params, f))
+}
+
+// notRun answers why a tool was not run; that of a Markdown tool stands in a document,
+// too, where one was asked for (S0-081).
+func notRun(env *ui.Env, name string, f runFlags, why error) error {
+	if why == nil || f.output != "json" {
+		return why
+	}
+	def, _, err := env.Library().Lookup(name, nil)
+	if err != nil {
+		return why
+	}
+	if res := flowrun.NotRun(def, why); res != nil {
+		return cmp.Or(printResult(env, res, f.output), why)
+	}
+	return why
+}
+
+// parse makes a plan and parameters of the command line. answers are values of parameters that a
+// person has given before.
+func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map[string]any) (*flowrun.Plan, flowrun.World, map[string]any, error) {
+	world := flowrun.World{AllowDash: f.allowDash, JavaScript: env.JavaScript()}
+	list, err := launch.Assignments(c, args[1:])
+	if err != nil {
+		return nil, world, nil, err
+	}
+	plan, err := ui.Compile(env, args[0])
+	if env.TrustAsked(err, f.Asking) {
+		plan, err = ui.Compile(env, args[0])
+	}
+	if err != nil {
+		return nil, world, nil, err
+	}
+	if f.until != "" {
+		if plan, err = plan.Until(f.until); err != nil {
+			return nil, world, nil, err
+		}
+	}
+	params, err := launch.Params(env, plan, world, f.params, list)
+	if err != nil {
+		return nil, world, nil, err
+	}
+	for _, m := range launch.Problems(plan, world, params).Problems {
+		if v, ok := answers[m.Name]; ok && m.Code == "missing" {
+			params[m.Name] = v
+		}
+	}
+	if ui.Verbose(f.Progress) {
+		warn(env, plan, params)
+	}
+	if f.params == "-" { // stdin has been read
+		return plan, world, params, nil
+	}
+	return plan, world, params, launch.AskMissing(env, plan, world, params, f.Asking)
+}
+
+// authorize has the policy, or a person, let the run go ahead, and runs it. A dry run is
+// shown instead.
+func authorize(env *ui.Env, plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) (err error) {
+	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
+		return err
+	}
+	what := launch.Subject{Tools: plan.Tools(), Preview: func() (*flowrun.Preview, error) { return plan.Preview(world, params) }}
+	if f.dryRun {
+		launch.PreviewDecision(env, what, f.ConsentFlags)
+		return dryRun(env, plan, world, params, f)
+	}
+	if !f.noHistory {
+		f.noHistory = env.HistoryUnavailable(f.Asking)
+	}
+	what.Unrecorded = f.noHistory
+	if f.ID, err = launch.Consent(env, nil, what, f.ConsentFlags); err != nil {
+		return err
+	}
+	return withHistory(env, plan, world, params, f)
+}
+
+// warn tells what is wrong without being an error, the deprecated included.
+func warn(env *ui.Env, p *flowrun.Plan, params map[string]any) {
+	if len(p.Warnings) > 0 {
+		env.Diagnose(p.Warnings)
+	}
+	if d := p.Definition; d.Deprecated {
+		env.Notef("tool %s is deprecated%s", d.Name, ui.Colon(console.Harmless(d.DeprecatedMessage)))
+	}
+	for _, d := range p.Definition.Parameters {
+		if _, given := params[d.Name]; given && d.Deprecated {
+			use := ""
+			if d.DeprecatedAlternative != "" {
+				use = "; use " + console.Harmless(d.DeprecatedAlternative)
+			}
+			env.Notef("parameter %s is deprecated%s", d.Name, use)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/watch"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// watchRun runs a tool again whenever something changes that it is made of, until
+// Ctrl-C. A change during a run has it run again when that has ended. A definition that
+// is broken is told of, and watched on.
+func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
+	if f.params == "-" {
+		return ui.Usagef(c, "--watch runs more than once, and stdin can be read only once; give --params a file")
+	}
+	for _, p := range f.watchPaths {
+		if err := watch.Check(p); err != nil {
+			return ui.Usagef(c, "--watch-path %q: %v", p, err)
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ui.TerminationSignals()...)
+	defer stop()
+	set, answers := &watch.Set{Files: []string{ui.AbsPath(args[0])}}, map[string]any{}
+	for {
+		known := set.Take() // what changes while it is read has changed
+		plan, world, params, err := parse(env, c, args, f, answers)
+		if err == nil {
+			set, answers = watched(plan, params, f.watchPaths), params
+		} else {
+			set.Files = append(set.Files, namedIn(err)...)
+		}
+		before := set.Take()
+		for path, stamp := range known {
+			if _, ok := before[path]; ok {
+				before[path] = stamp
+			}
+		}
+		if err == nil {
+			err = authorize(env, plan, world, params, f)
+		}
+		code := 0
+		if err != nil {
+			code = env.ReportError(err)
+		}
+		var use *ui.UsageError
+		if ctx.Err() != nil || len(before) == 0 || errors.As(err, &use) {
+			return ui.CodeError(code)
+		}
+		if ui.Verbose(f.Progress) {
+			env.Notef("watching %s; Ctrl-C ends", ui.Count(len(before), "file"))
+		}
+		changed, err := set.Wait(ctx, before)
+		if err != nil {
+			return ui.CodeError(code)
+		}
+		if ui.Verbose(f.Progress) {
+			for i, path := range changed {
+				changed[i] = ui.ShortPath(path)
+			}
+			env.Notef("changed: %s; running again", ui.Listed(changed))
+		}
+	}
+}
+
+// watched is what a plan is made of: its definitions, and the files that its steps'
+// caches depend on; and what the caller named.
+func watched(p *flowrun.Plan, params map[string]any, more []string) *watch.Set {
+	s := &watch.Set{Patterns: slices.Clone(more), Skip: []string{flowrun.DefaultStateDir()}}
+	add(s, p, params)
+	return s
+}
+
+func add(s *watch.Set, p *flowrun.Plan, params map[string]any) {
+	if file := p.Definition.File; file != "" && !slices.Contains(s.Files, ui.AbsPath(file)) {
+		s.Files = append(s.Files, ui.AbsPath(file))
+	}
+	for _, name := range p.Steps() {
+		step := p.Step(name)
+		if c := step.Cache; c != nil {
+			dir := ""
+			if step.WorkingDirectory != nil {
+				dir = filled(step.WorkingDirectory.S, params)
+			}
+			s.Patterns = append(s.Patterns, patterns(dir, c.Inputs, params)...)
+			s.Not = append(s.Not, patterns(dir, c.Outputs, params)...)
+		}
+		if inner := p.Nested(name); inner != nil {
+			add(s, inner, nil)
+		}
+	}
+}
+
+// patterns are those of a cache, from the working directory.
+func patterns(dir string, texts []tool.Text, params map[string]any) (list []string) {
+	for _, t := range texts {
+		p := filled(t.S, params)
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(dir, p)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+var hole = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_.-]*\}`) })
+
+// filled is a pattern with the values of parameters in it. What only a run knows may be
+// anything.
+func filled(text string, params map[string]any) string {
+	return hole().ReplaceAllStringFunc(text, func(h string) string {
+		if v, ok := params[h[1:len(h)-1]].(string); ok {
+			return v
+		}
+		return "*"
+	})
+}
+
+// namedIn are the files that an error speaks of.
+func namedIn(err error) (list []string) {
+	var diags tool.Diagnostics
+	errors.As(err, &diags)
+	for _, d := range diags {
+		if d.Pos.File != "" && !slices.Contains(list, ui.AbsPath(d.Pos.File)) {
+			list = append(list, ui.AbsPath(d.Pos.File))
+		}
+	}
+	return list
+}

@@ -1,0 +1,81 @@
+package runview
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// MostOffered is how many runs, or steps of a run, completion offers.
+const MostOffered = 50
+
+// CompleteRunID offers runs, newest first, with what they are.
+func CompleteRunID(env *ui.Env) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return RunIDs(env, flowrun.Query{Prefix: prefix, Limit: MostOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// RunIDs are completions for the runs of a query. The newest run of all has a word.
+func RunIDs(env *ui.Env, q flowrun.Query) (words []string) {
+	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+		if strings.HasPrefix(flowrun.Latest, q.Prefix) {
+			newest, err := s.Runs(ctx, flowrun.Query{Limit: 1})
+			if err != nil {
+				return err
+			}
+			if len(newest) > 0 && (q.Tool == "" || q.Tool == newest[0].Tool) {
+				words = append(words, ui.Described(flowrun.Latest, "the newest run"))
+			}
+		}
+		list, err := s.Runs(ctx, q)
+		for _, r := range list {
+			words = append(words, ui.Described(r.ID, r.Tool+" "+r.Status.With(r.Notes...)+" "+console.Age(time.Since(r.Started))+" ago"))
+		}
+		return err
+	})
+	return words
+}
+
+// CompleteRunStep offers the steps of the run that is named on the line.
+func CompleteRunStep(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		switch len(args) {
+		case 0:
+			return CompleteRunID(env)(c, args, prefix)
+		case 1:
+			return RunSteps(env, args[0], prefix), cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func RunSteps(env *ui.Env, run, prefix string) (words []string) {
+	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+		p, err := env.LoadRun(ctx, s, run)
+		if err != nil {
+			return err
+		}
+		steps := p.Result().Steps
+		if !strings.Contains(prefix, "[") {
+			steps, _ = ShownSteps(steps, MostItems)
+		}
+		for _, st := range steps {
+			if strings.HasPrefix(st.ID, prefix) && len(words) < MostOffered {
+				words = append(words, ui.Described(st.ID, st.Status.String()))
+			}
+		}
+		return nil
+	})
+	return words
+}

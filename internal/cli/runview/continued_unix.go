@@ -1,0 +1,25 @@
+//go:build unix
+
+package runview
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// continued calls f whenever the process goes on after it was stopped with Ctrl-Z, until
+// stop is called.
+func continued(f func()) (stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGCONT)
+	go func() {
+		for range c {
+			f()
+		}
+	}()
+	return func() {
+		signal.Stop(c)
+		close(c)
+	}
+}

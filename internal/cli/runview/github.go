@@ -1,0 +1,120 @@
+package runview
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+)
+
+// github narrates for the log of GitHub Actions.
+func github(env *ui.Env, n Narration, t *Narrator) {
+	s := scene(n)
+	pos := s.Pos
+	s.Pos = func(path string) (string, int, int) {
+		file, line, col := pos(path)
+		return inRepository(file), line, col
+	}
+	stderr := env.Stderr
+	g := console.NewGitHub(stderr, ui.Paths(n.Plan, ""), s)
+	if n.Past != nil {
+		g.Recall(n.Past.Events)
+	}
+	g.NoLogs = !n.Recorded
+	env.Stderr = g.Writer()
+	t.listen(g)
+	t.Queued = func(q flowrun.Queued) { g.Waits(waitsFor(q)) }
+	t.End = sync.OnceFunc(func() {
+		g.Close()
+		env.Stderr = stderr
+	})
+}
+
+// inRepository is a file's path as annotations have it: from the root of the checkout.
+func inRepository(file string) string {
+	root := os.Getenv("GITHUB_WORKSPACE")
+	full, err := filepath.Abs(file)
+	if root == "" || err != nil {
+		return file
+	}
+	if rel, err := filepath.Rel(root, full); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return file
+}
+
+// What a job's page holds of a large run.
+const (
+	mostRows  = 200
+	mostBoxes = 100
+)
+
+// WriteJobSummary adds how a run went to the page of the job, where GitHub Actions has one.
+func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
+	name := os.Getenv("GITHUB_STEP_SUMMARY")
+	if name == "" {
+		return nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s: %s, %s\n\n", cell(r.Tool), r.Status.With(r.Notes...), console.Short(r.Duration()))
+	b.WriteString("| Step | State | Took | Note |\n|---|---|---|---|\n")
+	shown, notes := ShownSteps(r.Steps, MostItems)
+	for i, s := range shown {
+		if i == mostRows {
+			fmt.Fprintf(&b, "\n%d more steps\n", len(shown)-mostRows)
+			break
+		}
+		note := notes[s.ID]
+		if note == "" {
+			note = StepNote(&s)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(s.ID), s.Status, Elapsed(s.Started, s.Ended, s.Status, time.Now()), cell(note))
+	}
+	if boxes := Boxes(p, ""); boxCount(boxes) <= mostBoxes {
+		MarkSteps(boxes, StepStates(r), time.Now())
+		MarkLoops(boxes, CountByStep(p, r.Steps))
+		b.WriteString("\n```mermaid\n")
+		if err := console.Draw(&b, boxes, "mermaid"); err != nil {
+			return err
+		}
+		b.WriteString("```\n")
+	}
+	b.WriteString("\n")
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot add to the job's page (GITHUB_STEP_SUMMARY): %w", err)
+	}
+	_, err = io.WriteString(f, b.String())
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func boxCount(boxes []console.Box) int {
+	n := len(boxes)
+	for _, b := range boxes {
+		n += boxCount(b.Inside)
+	}
+	return n
+}
+
+// cell is a text as it stands in a table of Markdown.
+func cell(s string) string {
+	s = console.Harmless(strings.ReplaceAll(s, "\n", " "))
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune("\\`*_{}[]<>()#+!|~$&@:", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

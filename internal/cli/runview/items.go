@@ -1,0 +1,142 @@
+package runview
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
+)
+
+// MostItems is how many items of a loop are listed. Of a loop over more only those are
+// that did not go well, and no more than that.
+const MostItems = 20
+
+// states counts them.
+type states map[dag.Status]int
+
+// String is the counts in words, in the order of states: "3 succeeded, 1 failed".
+func (s states) String() string {
+	var words []string
+	for st := dag.Pending; st <= dag.Interrupted; st++ {
+		if n := s[st]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, st))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+func (s states) total() (n int) {
+	for _, k := range s {
+		n += k
+	}
+	return n
+}
+
+// itemOf is the loop that a path is an item of; "" for other steps.
+func itemOf(path string) string {
+	if !strings.HasSuffix(path, "]") {
+		return ""
+	}
+	holders := dag.ID(path).Holders()
+	if len(holders) == 0 {
+		return ""
+	}
+	return string(holders[len(holders)-1])
+}
+
+// loopStates counts what became of the items of each loop.
+func loopStates(steps []flowrun.StepResult) map[string]states {
+	loops := map[string]states{}
+	for _, s := range steps {
+		if loop := itemOf(s.ID); loop != "" {
+			if loops[loop] == nil {
+				loops[loop] = states{}
+			}
+			loops[loop][s.Status]++
+		}
+	}
+	return loops
+}
+
+// ShownSteps are the steps that a person is shown: of a loop over many items only most
+// of those that did not go well. notes says of such a loop what became of its items.
+func ShownSteps(steps []flowrun.StepResult, most int) (shown []flowrun.StepResult, notes map[string]string) {
+	loops, listed := loopStates(steps), map[string]int{}
+	notes = map[string]string{}
+	for loop, st := range loops {
+		if n := st.total(); n > MostItems {
+			notes[loop] = fmt.Sprintf("%d items: %s", n, st)
+		}
+	}
+	hidden := ""
+	for _, s := range steps {
+		if hidden != "" && under(s.ID, hidden) {
+			continue
+		}
+		hidden = ""
+		if loop := itemOf(s.ID); notes[loop] != "" {
+			if listed[loop] == most || wentWell(s.Status) {
+				hidden = s.ID
+				continue
+			}
+			listed[loop]++
+		}
+		shown = append(shown, s)
+	}
+	return shown, notes
+}
+
+func wentWell(st dag.Status) bool {
+	return st == dag.Succeeded || st == dag.Reused || st == dag.Skipped || st == dag.Pending
+}
+
+// fates is what became of a step that loops run more than once.
+type fates struct {
+	counted states // of the step's runs; of a loop's items
+	seen    states // of loops that had no items as well
+}
+
+// CountByStep counts what became of the steps that loops run more than once, under the step's
+// name: the items of a loop, and the steps inside them. A loop inside a loop is not
+// counted beside its items.
+func CountByStep(p *flowrun.Plan, steps []flowrun.StepResult) map[string]fates {
+	all := map[string]fates{}
+	for _, s := range steps {
+		if !strings.Contains(s.ID, "[") {
+			continue
+		}
+		name := string(dag.ID(s.ID).WithoutKeys())
+		t, known := all[name]
+		if !known {
+			t = fates{states{}, states{}}
+			all[name] = t
+		}
+		t.seen[s.Status]++
+		if def := p.Step(name); itemOf(s.ID) != "" || def == nil || def.Loop == nil {
+			t.counted[s.Status]++
+		}
+	}
+	return all
+}
+
+// gravest orders states for a box that stands for several steps.
+var gravest = []dag.Status{dag.Failed, dag.TimedOut, dag.Interrupted, dag.Running, dag.Retrying, dag.Waiting, dag.Cancelled, dag.Succeeded, dag.Reused, dag.Skipped}
+
+// MarkLoops puts what became of items into a drawing.
+func MarkLoops(boxes []console.Box, all map[string]fates) {
+	for i := range boxes {
+		b := &boxes[i]
+		t := all[b.ID]
+		if len(t.counted) > 0 {
+			b.Note = strings.TrimPrefix(b.Note+": "+t.counted.String(), ": ")
+		}
+		for _, s := range gravest {
+			if b.Status == dag.Pending && t.seen[s] > 0 {
+				b.Status = s
+			}
+		}
+		MarkLoops(b.Inside, all)
+	}
+}

@@ -1,0 +1,206 @@
+package runview
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/keyboard"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// streamed writes what steps stream to the console behind their names.
+func streamed(p *console.Prefixer) func(flowrun.StreamChunk) {
+	return func(c flowrun.StreamChunk) {
+		text := c.Text
+		if !bytes.HasSuffix(text, []byte("\n")) {
+			text = append(bytes.Clone(text), '\n')
+		}
+		p.Step(string(c.Step)).Write(text) // who cannot see it can read the log
+	}
+}
+
+// Narration is how a run is told of while it goes on.
+type Narration struct {
+	Mode     string // of --progress, not auto
+	Plan     *flowrun.Plan
+	Past     *flowrun.Past      // that is taken up, nil for a new run
+	Keys     *keyboard.Keyboard // nil: nobody is asked
+	Recorded bool
+	StateDir string // where the logs are
+}
+
+// Narrator tells of a run on stderr.
+type Narrator struct {
+	Options []flowrun.RunOption
+	Stdout  io.Writer // where the run's output goes
+	Queued  func(flowrun.Queued)
+	End     func() // stops narrating; it may be called again
+}
+
+// Narrate begins to tell of a run.
+func Narrate(env *ui.Env, n Narration) *Narrator {
+	t := &Narrator{Stdout: n.Keys.Screen(env.Stdout), Queued: func(flowrun.Queued) {}, End: func() {}}
+	if ui.IsTerminal(env.Stdout) {
+		clean := console.NewCleaner(t.Stdout)
+		t.Stdout = clean
+		defer func() { // after the mode's own end
+			end := t.End
+			t.End = sync.OnceFunc(func() { clean.Flush(); end() })
+		}()
+	}
+	switch n.Mode {
+	case "json":
+		j := console.NewJSON(env.Stderr)
+		t.listen(j)
+		t.Queued = func(q flowrun.Queued) { j.Notice(queuedLine(q)) }
+	case "none":
+		t.hear(asked(n.Plan, prefixer(env, env.Stderr, n.Plan)))
+	case "tty":
+		view(env, n, t)
+	case "github":
+		github(env, n, t)
+	case "quiet":
+		t.hear(asked(n.Plan, prefixer(env, lines(env, n, t), n.Plan)))
+	default:
+		t.hear(prefixer(env, lines(env, n, t), n.Plan))
+	}
+	return t
+}
+
+// prefixer writes what steps stream to w, which is stderr in some clothes.
+func prefixer(env *ui.Env, w io.Writer, p *flowrun.Plan) func(flowrun.StreamChunk) {
+	return streamed(console.NewPrefixer(w, ui.Paths(p, ""), console.PrefixOptions{Color: env.Colored(env.Stderr), Terminal: ui.IsTerminal(env.Stderr)}))
+}
+
+// asked passes on what steps stream that say so, and not what handlers print.
+func asked(p *flowrun.Plan, f func(flowrun.StreamChunk)) func(flowrun.StreamChunk) {
+	return func(c flowrun.StreamChunk) {
+		if s := p.Step(string(c.Step)); s != nil && s.Output.Mode == "stream" {
+			f(c)
+		}
+	}
+}
+
+func (t *Narrator) hear(f func(flowrun.StreamChunk)) {
+	t.Options = append(t.Options, flowrun.WithConsole(f))
+}
+
+func (t *Narrator) listen(s dag.Sink) { t.Options = append(t.Options, flowrun.WithSink(s)) }
+
+// lines narrates in lines. What streams goes where they do.
+func lines(env *ui.Env, n Narration, t *Narrator) io.Writer {
+	w := console.NewPulse(env.Stderr)
+	plain := console.NewPlain(w, env.Colored(env.Stderr), ui.Paths(n.Plan, ""), scene(n))
+	plain.NoLogs = !n.Recorded
+	if n.Past != nil {
+		plain.Recall(n.Past.Events)
+	}
+	if n.Mode == "quiet" {
+		t.listen(console.Failures{Plain: plain})
+		return w
+	}
+	t.listen(plain)
+	t.Queued = func(q flowrun.Queued) { plain.Waits(waitsFor(q)) }
+	t.End = sync.OnceFunc(plain.Beat(w, console.BeatEvery))
+	return w
+}
+
+// view narrates on a terminal. Until it ends, what is written to stderr, and to a
+// stdout that is the same terminal, scrolls above it.
+func view(env *ui.Env, n Narration, t *Narrator) {
+	var past []dag.Event
+	if n.Past != nil {
+		past = n.Past.Events
+	}
+	stderr := env.Stderr
+	v := console.NewView(stderr, scene(n), past, console.ViewOptions{Color: env.Colored(stderr), ASCII: ui.PlainLocale(), NoLogs: !n.Recorded,
+		Size: func() (int, int) { return ui.SizeOf(stderr) }})
+	t.listen(v)
+	t.Queued = func(q flowrun.Queued) { v.Waits(waitsFor(q)) }
+	n.Keys.SetView(v)
+	heedless := continued(v.Redraw)
+	env.Stderr = &ui.Screen{To: v.Above(), Taken: new(atomic.Bool)}
+	write := prefixer(env, env.Stderr, n.Plan)
+	t.hear(func(c flowrun.StreamChunk) {
+		v.Streams(c.Step)
+		write(c)
+	})
+	if ui.SameTerminal(env.Stdout, stderr) {
+		t.Stdout = &ui.Screen{To: v.Output(), Taken: new(atomic.Bool)}
+	} else if ui.IsPipe(env.Stdout) {
+		t.Stdout = v.Yield(t.Stdout)
+	}
+	t.End = sync.OnceFunc(func() {
+		heedless()
+		n.Keys.SetView(nil)
+		v.Close()
+		env.Stderr = stderr
+	})
+}
+
+// scene is what a narration knows of the plan.
+func scene(n Narration) console.Scene {
+	p := n.Plan
+	return console.Scene{
+		Tool: p.Name(),
+		Steps: func(path string) []string {
+			if path == "" {
+				return p.Steps()
+			}
+			if inner := p.Nested(path); inner != nil {
+				return inner.Steps()
+			}
+			return nil
+		},
+		Upstream: p.Upstream,
+		Handler:  func(path string) bool { key, _ := p.Handler(path); return key != "" },
+		Lasting:  func(path string) bool { return lasting(p, path) },
+		Pos: func(path string) (string, int, int) {
+			pos := p.Place(path)
+			return pos.File, pos.Line, pos.Col
+		},
+		Command: func(path string) string { return commandOf(p, path) },
+		Logs: func(run, path string, attempt int) []string {
+			return steps.RunningLogs(steps.LogFolder(n.StateDir, run), dag.ID(path), attempt)
+		},
+	}
+}
+
+// lasting says whether a cancel leaves a step running: it, or what is around it, cleans
+// up.
+func lasting(p *flowrun.Plan, path string) bool {
+	for id := dag.ID(path); id != ""; {
+		name, _, rest := id.Split()
+		n, ok := p.Graph().Node(dag.ID(name))
+		if ok && n.When != nil && n.When.Sees == dag.SeesCancel {
+			return true
+		}
+		if p = p.Nested(name); p == nil {
+			return false
+		}
+		id = rest
+	}
+	return false
+}
+
+// commandOf is what a step runs, as its author wrote it.
+func commandOf(p *flowrun.Plan, path string) string {
+	s := p.Step(path)
+	switch {
+	case s == nil:
+		return ""
+	case s.Kind == tool.UseTool:
+		return "use-tool: " + s.UseTool.S
+	case s.Script != nil:
+		return strings.TrimSpace(s.Script.Code.S)
+	}
+	return strings.TrimSpace(s.Command.S)
+}

@@ -1,0 +1,68 @@
+package runview
+
+import (
+	"slices"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+)
+
+// wayToAnswer tells how the questions of a run at rest are answered.
+func wayToAnswer(env *ui.Env, r *flowrun.Result) {
+	const most = 5
+	asked := 0
+	for _, s := range r.Steps {
+		if s.Wait == nil || !s.Wait.Asks {
+			continue
+		}
+		if asked++; asked > most {
+			env.Notef("more of them: flowrun show %s", r.ID)
+			return
+		}
+		env.Notef("answer it: flowrun approve %s %s, or flowrun reject %[1]s %[2]s", r.ID, flowrun.StepWord(s.ID))
+	}
+}
+
+// SuggestNext says what people do now with a run that did not go well.
+func SuggestNext(env *ui.Env, r *flowrun.Result) {
+	switch r.Status {
+	case dag.Failed, dag.TimedOut, dag.Cancelled, dag.Interrupted:
+	case dag.Waiting:
+		wayToAnswer(env, r)
+		return
+	default:
+		return
+	}
+	if r.Reason == dag.ReasonNotBegun {
+		env.Notef("nothing of it ran; when the reason is gone, start it again: flowrun run %s", r.Tool)
+		return
+	}
+	if step := firstFailed(r); step != "" {
+		env.Notef("what it printed: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
+	}
+	env.Notef("go on with it: flowrun resume %s", r.ID)
+}
+
+// firstFailed is the first step that failed, and not for a step inside of it; ""
+// where none did. Those that were tolerated do not count.
+func firstFailed(r *flowrun.Result) string {
+	fine := map[dag.ID]bool{} // in spite of what failed inside
+	for _, t := range r.Tolerated {
+		fine[dag.ID(t)] = true
+	}
+	found := ""
+	for _, s := range r.Steps {
+		if s.Status == dag.Succeeded {
+			fine[dag.ID(s.ID)] = true
+		}
+		failed := s.Status == dag.Failed || s.Status == dag.TimedOut
+		if !failed || found != "" && !within(s.ID, found) || fine[dag.ID(s.ID)] {
+			continue
+		}
+		if !slices.ContainsFunc(dag.ID(s.ID).Holders(), func(outer dag.ID) bool { return fine[outer] }) {
+			found = s.ID
+		}
+	}
+	return found
+}

@@ -1,0 +1,43 @@
+package runview
+
+import (
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/listing"
+)
+
+// waitsFor is what a run in line waits for, "" where its turn has come.
+func waitsFor(q flowrun.Queued) string {
+	if len(q.Obstacles) == 0 {
+		return ""
+	}
+	return q.String()
+}
+
+// LockTitles says of each need what it is.
+func LockTitles(needs []flowrun.Need) []string {
+	list := make([]string, len(needs))
+	for i, n := range needs {
+		list[i] = n.Title()
+	}
+	return list
+}
+
+// queuedSchema names the form of a line that tells, among the events, of a run that
+// stands in line.
+const queuedSchema = "flowrun/queued.v1"
+
+// queuedJSON is such a line. WaitsFor is empty when the run's turn has come.
+type queuedJSON struct {
+	Schema   string             `json:"schema"`
+	Run      string             `json:"run"`
+	Time     time.Time          `json:"time"`
+	Since    time.Time          `json:"since"`
+	Message  string             `json:"message"`
+	WaitsFor []listing.Obstacle `json:"waits_for"`
+}
+
+func queuedLine(q flowrun.Queued) queuedJSON {
+	return queuedJSON{queuedSchema, q.Run, time.Now(), q.Since, q.String(), listing.Obstacles(q)}
+}

@@ -1,0 +1,28 @@
+package runview
+
+import (
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+)
+
+// Summarize draws on stderr when each step of a run ran.
+func Summarize(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
+	return console.Timeline(env.Stderr, Bars(p, r.Steps), console.TimelineOptions{Width: env.ErrWidth(), Color: env.Colored(env.Stderr), ASCII: ui.PlainLocale()})
+}
+
+// Bars are the steps of a run with their times. What was taken over from another run
+// took its time there.
+func Bars(p *flowrun.Plan, steps []flowrun.StepResult) []console.Bar {
+	var list []console.Bar
+	shown, notes := ShownSteps(steps, 0) // the critical path is that of the loop
+	for _, s := range shown {
+		b := console.Bar{ID: s.ID, Status: s.Status, After: p.Upstream(s.ID), Depth: dag.ID(s.ID).Depth(), Note: notes[s.ID]}
+		if s.Status != dag.Reused {
+			b.Started, b.Ended, b.Attempts = s.Started, s.Ended, s.Attempts
+		}
+		list = append(list, b)
+	}
+	return list
+}

@@ -1,0 +1,62 @@
+package runview
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/console"
+)
+
+// Elapsed is how long something has taken, so far where it goes on.
+func Elapsed(started, ended time.Time, st dag.Status, now time.Time) string {
+	switch {
+	case started.IsZero():
+		return ""
+	case !ended.IsZero():
+		return console.Short(ended.Sub(started))
+	case st == dag.Running, st == dag.Pending:
+		return console.Short(now.Sub(started)) + "+"
+	}
+	return ""
+}
+
+// StepNote says of a step what its state does not.
+func StepNote(s *flowrun.StepResult) string {
+	var words []string
+	if s.ExitCode != 0 && s.Status.Executed() {
+		words = append(words, fmt.Sprintf("exit %d", s.ExitCode))
+	}
+	if s.Attempts > 1 {
+		words = append(words, fmt.Sprintf("%d tries", s.Attempts))
+	}
+	if s.Fallback {
+		words = append(words, "fallback")
+	}
+	if s.Reason != "" && s.Status != dag.Succeeded && s.Reason != dag.ReasonExit && s.Reason != s.Status.String() {
+		words = append(words, console.Reason(s.Reason))
+	}
+	if s.Truncated {
+		words = append(words, "output cut at its buffer-limit")
+	}
+	if s.Message != "" {
+		words = append(words, s.Message)
+	}
+	if p := s.Problem; p != nil && p.Solution != "" {
+		words = append(words, "hint: "+p.Solution)
+	}
+	return strings.Join(words, ", ")
+}
+
+// within says whether a path is that of a step, or of one inside it.
+func within(path, step string) bool {
+	return under(withoutTries(path), withoutTries(step))
+}
+
+// under says whether a path is that of a step or begins with it.
+func under(path, step string) bool {
+	rest, ok := strings.CutPrefix(path, step)
+	return ok && (rest == "" || rest[0] == '/' || rest[0] == '[')
+}

@@ -1,0 +1,224 @@
+package schedules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/timetable"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/tool"
+)
+
+func scheduleAddCommand(env *ui.Env) *cobra.Command {
+	var p timetable.AddedPlan
+	var name string
+	var params []string
+	var replace bool
+	c := &cobra.Command{
+		Use:   "add TOOL --cron EXPR | --every TIME [PARAM=value ...]",
+		Short: "Run a tool by itself at certain times",
+		Long: `Add a schedule: flowrun serve, where it runs, then starts the tool at these times. The
+tool is given by its name. One of a project runs in a service that was started in that
+project. Times in a definition (schedule:) need no command; see flowrun schedule list.
+
+Parameters are written as for flowrun run, here or with -p. Secret ones are refused: let
+the tool fetch them, with environment.secrets.`,
+		Example: `  flowrun schedule add report --cron "0 7 * * 1-5" --timezone Europe/Zurich
+  flowrun schedule add sync --every 15m --overlap queue -p TARGET=backup
+  flowrun schedule add billing --cron "0 2 1 * *" --catch-up all --catch-up-window 7d`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return ui.Usagef(c, "which tool? Give its name")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return addSchedule(env, c, args[0], name, append(args[1:], params...), p, replace)
+		},
+		ValidArgsFunction: env.CompleteRun,
+	}
+	fl := c.Flags()
+	fl.StringVar(&p.Cron, "cron", "", "when: a cron `expression`, as in \"0 7 * * 1-5\" or @daily")
+	fl.StringVar(&p.Every, "every", "", "when: each time this much `time` has passed (15m, 6h)")
+	fl.StringVar(&p.Timezone, "timezone", "", "the time `zone` of the cron expression, as in Europe/Zurich (default: the machine's)")
+	fl.StringVar(&name, "name", "", "the `name` of the schedule (default: the tool's)")
+	fl.StringArrayVarP(&params, "param", "p", nil, "a parameter of the runs, `K=V`")
+	fl.StringVar(&p.Overlap, "overlap", "", "while a run is under way, a further slot is left out, waits, replaces it or runs beside it, a `word`: "+strings.Join(timetable.OverlapWords, "|")+" (default skip)")
+	fl.StringVar(&p.CatchUp, "catch-up", "", "slots that passed while no service was there run not at all, once for all, or each, a `word`: "+strings.Join(timetable.CatchUpWords, "|")+" (default once)")
+	fl.StringVar(&p.Window, "catch-up-window", "", "how late a slot may be made up for, a `time` (6h, 7d)")
+	fl.IntVar(&p.Max, "catch-up-max", 0, fmt.Sprintf("how many slots --catch-up all makes up for, the newest `n` (default %d)", tool.MaxCatchUp))
+	fl.StringVar(&p.Jitter, "jitter", "", "spread runs over this `time` after their slot (30s)")
+	fl.StringVar(&p.Start, "start", "", "no slot before this `moment`: a date or a time (RFC 3339)")
+	fl.StringVar(&p.End, "end", "", "no slot from this `moment` on")
+	fl.BoolVar(&p.SkipIfSuccessful, "skip-if-successful", false, "leave a slot out where a run has succeeded since the slot before")
+	fl.BoolVar(&replace, "override", false, "replace a schedule of the same name that was added before")
+	c.RegisterFlagCompletionFunc("overlap", cobra.FixedCompletions(timetable.OverlapWords, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("catch-up", cobra.FixedCompletions(timetable.CatchUpWords, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []string, p timetable.AddedPlan, replace bool) error {
+	if err := check(&p, c); err != nil {
+		return err
+	}
+	when, err := scheduleFlags(env, c, p)
+	if err != nil {
+		return err
+	}
+	list, err := launch.Assignments(c, words)
+	if err != nil {
+		return err
+	}
+	if strings.ContainsAny(word, `/\`) {
+		return ui.Usagef(c, "a schedule runs a tool by its name, and %q is a path; put the file where tools are found: flowrun tool import", word)
+	}
+	lib := env.Library()
+	def, _, err := lib.Lookup(word, nil)
+	if err != nil {
+		return ui.MarkMissing(err)
+	}
+	plan, err := ui.Compile(env, word)
+	if err != nil {
+		return err
+	}
+	if p.Params, err = launch.Params(env, plan, flowrun.World{}, "", list); err != nil {
+		return err
+	}
+	if err := scheduledParams(plan, p.Params); err != nil {
+		return err
+	}
+	r := sqlite.Schedule{Name: name, Tool: def.Name, Plan: p.String()}
+	if r.Name == "" {
+		r.Name = def.Name
+	}
+	if !tool.ValidScheduleName(r.Name) {
+		return ui.Usagef(c, "--name %q cannot be the name of a schedule; use letters, digits, '_', '.' and '-'", r.Name)
+	}
+	if def.Scope == tool.ScopeLocal {
+		r.Project = timetable.ProjectOf(def.File)
+	}
+	r.ID = timetable.ScheduleID(r.Name, r.Project)
+	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+		if err := keepSchedule(env, ctx, s, lib, r, replace); err != nil {
+			return err
+		}
+		fmt.Fprintf(env.Stdout, "added %s\n", r.Name)
+		if err := slotTable(env, &when, time.Now(), 3); err != nil {
+			return err
+		}
+		tellOfService(env, r.Project)
+		return nil
+	})
+}
+
+// keepSchedule adds the schedule unless a definition has its name.
+func keepSchedule(env *ui.Env, ctx context.Context, s *sqlite.Store, lib *tool.Library, r sqlite.Schedule, replace bool) error {
+	t, err := timetable.Read(env, ctx, s, lib)
+	if err != nil {
+		return err
+	}
+	for _, e := range t.Entries {
+		if e.Name == r.ID && e.By == "" {
+			return fmt.Errorf("cannot add schedule %s: the definition %s has one of that name; give this one another with --name, or change the definition", r.Name, e.Source)
+		}
+	}
+	err = s.AddSchedule(ctx, r, replace)
+	if errors.Is(err, sqlite.ErrTaken) {
+		return fmt.Errorf("cannot add schedule %s: there is one of that name; give this one another with --name, or replace it with --override", r.Name)
+	}
+	return err
+}
+
+// scheduledParams holds the parameters against the tool. Secret ones are refused, as
+// schedules are kept and shown.
+func scheduledParams(plan *flowrun.Plan, params map[string]any) error {
+	bad := launch.Problems(plan, flowrun.World{}, params)
+	for name := range params {
+		if plan.Secret(name) {
+			bad.Tool = plan.Name()
+			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: name, Code: "secret", Message: "is secret and cannot be given to a schedule",
+				Hint: "let the tool fetch the value where it is kept, with environment.secrets"})
+		}
+	}
+	if len(bad.Problems) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// check holds the flags against what they may be, but the cron expression. Durations are
+// written as Go writes them from then on.
+func check(p *timetable.AddedPlan, c *cobra.Command) error {
+	if (p.Cron == "") == (p.Every == "") {
+		return ui.Usagef(c, "when? Give --cron or --every, and one of them only")
+	}
+	if p.Overlap != "" {
+		if err := ui.OneOf(c, "overlap", p.Overlap, timetable.OverlapWords); err != nil {
+			return err
+		}
+	}
+	if p.CatchUp != "" {
+		if err := ui.OneOf(c, "catch-up", p.CatchUp, timetable.CatchUpWords); err != nil {
+			return err
+		}
+	}
+	if c.Flags().Changed("catch-up-max") && p.CatchUp != "all" {
+		return ui.Usagef(c, "--catch-up-max is for --catch-up all: other words make up for one slot at most")
+	}
+	if c.Flags().Changed("catch-up-max") && p.Max < 1 || p.Max > tool.MaxCatchUp {
+		return ui.Usagef(c, "--catch-up-max must be from 1 to %d", tool.MaxCatchUp)
+	}
+	for _, f := range []struct {
+		flag string
+		text *string
+	}{{"every", &p.Every}, {"catch-up-window", &p.Window}, {"jitter", &p.Jitter}} {
+		if *f.text == "" {
+			continue
+		}
+		d, err := config.Age(*f.text)
+		if err != nil || d < time.Second || d%time.Second != 0 {
+			return ui.Usagef(c, "--%s %q is no time of whole seconds; write it as in 30s, 15m, 6h or 7d", f.flag, *f.text)
+		}
+		*f.text = d.String()
+	}
+	return nil
+}
+
+// scheduleFlags is when the flags say the tool is to run.
+func scheduleFlags(env *ui.Env, c *cobra.Command, p timetable.AddedPlan) (schedule.Schedule, error) {
+	if p.Timezone != "" {
+		if _, err := cron.LoadZone(p.Timezone); err != nil {
+			return schedule.Schedule{}, ui.Usagef(c, "--timezone: %v", err)
+		}
+	}
+	t, err := timetable.Scheduled(p.Rule())
+	if bad, ok := errors.AsType[*cron.Error](err); ok {
+		return t, badCron(env, c, bad)
+	}
+	t.Spec = t.Spec.From(time.Now())
+	if !t.Start.IsZero() {
+		t.Spec = t.Spec.From(t.Start)
+	}
+	switch {
+	case err != nil:
+		return t, ui.Usage(err, c)
+	case t.Spec.Zoned() && p.Timezone != "":
+		return t, ui.Usagef(c, "the cron expression names a time zone as well as --timezone; keep one of the two")
+	case !t.Start.IsZero() && !t.End.IsZero() && !t.Start.Before(t.End):
+		return t, ui.Usagef(c, "--end comes before --start")
+	case t.Next(time.Now()).IsZero():
+		return t, ui.Usagef(c, "there is no slot left: --end is past, or comes before the next one")
+	}
+	return t, nil
+}

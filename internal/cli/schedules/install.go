@@ -1,0 +1,316 @@
+package schedules
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/cli/timetable"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// installFlags are the flags of flowrun schedule install.
+type installFlags struct{ systemd, crontab, user, dryRun, remove bool }
+
+func scheduleInstallCommand(env *ui.Env) *cobra.Command {
+	var f installFlags
+	c := &cobra.Command{
+		Use:   "install [NAME ...]",
+		Short: "Hand schedules to systemd or cron",
+		Long: `Without a name, write a systemd unit that keeps flowrun serve running, which is what runs
+schedules as they are meant. With names, write a systemd timer for each, or with
+--crontab a line of your crontab, for those who prefer these; what they do not keep of a
+schedule's promises is told. Units are a user's own, for root the machine's.
+
+Nothing is started: what is left to do is told as well. --remove takes away what was
+written.`,
+		Example: `  flowrun schedule install
+  flowrun schedule install report --dry-run
+  flowrun schedule install report --crontab
+  flowrun schedule install report --remove`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.systemd && f.crontab {
+				return ui.Usagef(c, "give one of --systemd and --crontab")
+			}
+			if f.crontab && len(args) == 0 {
+				return ui.Usagef(c, "which schedule? cron can run one, but keeps no service running")
+			}
+			if f.crontab && f.user {
+				return ui.Usagef(c, "--user is for units of systemd; a crontab is always a user's")
+			}
+			if runtime.GOOS == "windows" {
+				return errors.New("cannot install a schedule here: there is neither systemd nor cron; run flowrun serve, or flowrun run from the task scheduler of Windows")
+			}
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+				list, err := namedSchedules(env, ctx, s, args, false)
+				if err != nil {
+					return err
+				}
+				in, err := installationOf(env, f)
+				if err != nil {
+					return err
+				}
+				for _, path := range append(folders(list), in.program, in.home, in.state, timetable.ProjectHere()) {
+					if strings.ContainsAny(path, "\n\r") {
+						return fmt.Errorf("cannot name %q to systemd or cron: it holds a line break", path)
+					}
+				}
+				switch {
+				case f.crontab:
+					return installCrontab(env, in, list, f)
+				case len(args) == 0:
+					return installUnits(env, in, f, []unit{in.serveUnit(timetable.ProjectHere())})
+				}
+				return installTimers(env, in, list, f)
+			})
+		},
+	}
+	c.ValidArgsFunction = completeSchedules(env)
+	fl := c.Flags()
+	fl.BoolVar(&f.systemd, "systemd", false, "units of systemd, which is what is meant without --crontab")
+	fl.BoolVar(&f.crontab, "crontab", false, "lines of the user's crontab")
+	fl.BoolVar(&f.user, "user", false, "a user's own units, for root as well")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print what would be written, and change nothing")
+	fl.BoolVar(&f.remove, "remove", false, "take away what was written")
+	return c
+}
+
+func installationOf(env *ui.Env, f installFlags) (installation, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return installation{}, fmt.Errorf("cannot find this program's own file: %w", err)
+	}
+	at, err := home.Dir()
+	if err != nil {
+		return installation{}, err
+	}
+	return installation{program: program, home: at, state: os.Getenv("FLOWRUN_STATE_DIR"), system: os.Geteuid() == 0 && !f.user}, nil
+}
+
+// folders are the projects of schedules.
+func folders(list []timetable.Planned) (dirs []string) {
+	for _, e := range list {
+		dirs = append(dirs, e.Project)
+	}
+	return dirs
+}
+
+// unit is one file for systemd.
+type unit struct{ name, id, text string }
+
+// folder is where units are looked for.
+func (in installation) folder() string {
+	if in.system {
+		return "/etc/systemd/system"
+	}
+	return filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(in.home, ".config")), "systemd", "user")
+}
+
+// systemctl is how the units are spoken to.
+func (in installation) systemctl() string {
+	if in.system {
+		return "systemctl"
+	}
+	return "systemctl --user"
+}
+
+// serveUnit keeps flowrun serve running, for a project or for the user's and global tools.
+func (in installation) serveUnit(project string) unit {
+	name, dir, about := "flowrun", in.home, "flowrun serve"
+	if project != "" {
+		name, dir, about = "flowrun-serve-"+unitSafe(filepath.Base(project)), project, "flowrun serve for "+project
+	}
+	wanted := "default.target"
+	if in.system {
+		wanted = "multi-user.target"
+	}
+	id := timetable.ScheduleID("serve", project)
+	return unit{name + ".service", id, in.serviceUnit(id, about, dir, "exec", wanted, []string{in.program, "serve"})}
+}
+
+// unitSafe is a name in the letters that names of units may have.
+func unitSafe(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r) {
+			return r
+		}
+		return '-'
+	}, s)
+}
+
+// installTimers writes a timer and a service for each schedule that systemd can be told.
+func installTimers(env *ui.Env, in installation, list []timetable.Planned, f installFlags) error {
+	var units []unit
+	for _, e := range list {
+		calendar, err := onCalendar(e.Spec)
+		if err != nil && !f.remove {
+			return fmt.Errorf("cannot make a timer of schedule %s: %w; flowrun schedule install, without a name, installs flowrun serve, which runs it", e.Title, err)
+		}
+		units = append(units, unit{unitName(e) + ".timer", e.Name, timerUnit(e, calendar)},
+			unit{unitName(e) + ".service", e.Name, in.serviceUnit(e.Name, "flowrun schedule "+e.Title+": tool "+e.Tool, in.dir(e), "oneshot", "", in.runWords(e))})
+		if !f.remove {
+			tellLost(env, e, false)
+		}
+	}
+	return installUnits(env, in, f, units)
+}
+
+// tellLost says what is not as flowrun serve would do it.
+func tellLost(env *ui.Env, e timetable.Planned, cron bool) {
+	env.Notef("schedule %s, so run:", e.Title)
+	for _, text := range lost(e, cron) {
+		fmt.Fprintf(env.Stderr, "  - %s\n", text)
+	}
+	if !e.Paused {
+		fmt.Fprintf(env.Stderr, "  - where flowrun serve runs as well, both start it; keep that one from it: flowrun schedule pause %s\n", e.Title)
+	}
+}
+
+// installUnits writes the units, or takes them away.
+func installUnits(env *ui.Env, in installation, f installFlags, units []unit) error {
+	for _, u := range units { // all or none
+		text, err := os.ReadFile(filepath.Join(in.folder(), u.name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if !bytes.HasPrefix(text, []byte(marker(u.id))) {
+			return fmt.Errorf("cannot touch %s: it was not written for this schedule; move it away first", filepath.Join(in.folder(), u.name))
+		}
+	}
+	var enabled []string
+	removed := 0
+	for _, u := range units {
+		path := filepath.Join(in.folder(), u.name)
+		if strings.Contains(u.text, "[Install]") {
+			enabled = append(enabled, u.name)
+		}
+		switch {
+		case f.dryRun && f.remove:
+			fmt.Fprintf(env.Stdout, "would remove %s\n", path)
+		case f.dryRun:
+			fmt.Fprintf(env.Stdout, "# %s\n%s\n", path, u.text)
+		case f.remove:
+			err := os.Remove(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				env.Notef("there is no %s", path)
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			removed++
+			fmt.Fprintf(env.Stdout, "removed %s\n", path)
+		default:
+			if err := os.MkdirAll(in.folder(), 0o755); err != nil {
+				return err
+			}
+			if err := atomicfile.Output(path, []byte(u.text), 0o644); err != nil {
+				return err
+			}
+			fmt.Fprintf(env.Stdout, "wrote %s\n", path)
+		}
+	}
+	if f.dryRun || f.remove && removed == 0 {
+		return nil
+	}
+	ctl, names := in.systemctl(), strings.Join(enabled, " ")
+	if f.remove {
+		env.Notef("now stop what runs: %s disable --now %s; %s daemon-reload", ctl, names, ctl)
+		return nil
+	}
+	env.Notef("now start it: %s daemon-reload && %s enable --now %s", ctl, ctl, names)
+	if !in.system {
+		env.Notef("so that it runs while you are not logged in: loginctl enable-linger")
+	}
+	return nil
+}
+
+// installCrontab puts a line for each schedule into the user's crontab, or takes it out.
+func installCrontab(env *ui.Env, in installation, list []timetable.Planned, f installFlags) error {
+	was, err := crontab()
+	if err != nil && !f.dryRun {
+		return err
+	}
+	text := was
+	for _, e := range list {
+		text = withoutLine(text, e.Name)
+		if f.remove {
+			continue
+		}
+		line, err := in.crontabLine(e)
+		if err != nil {
+			return fmt.Errorf("cannot make a line of crontab of schedule %s: %w; flowrun schedule install, without a name, installs flowrun serve, which runs it", e.Title, err)
+		}
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		text += marker(e.Name) + line + "\n"
+		tellLost(env, e, true)
+		if f.dryRun {
+			fmt.Fprint(env.Stdout, marker(e.Name)+line+"\n")
+		}
+	}
+	switch {
+	case f.dryRun && f.remove:
+		fmt.Fprintf(env.Stdout, "would change %s of the crontab\n", ui.Count(strings.Count(was, "\n")-strings.Count(text, "\n"), "line"))
+		return nil
+	case f.dryRun:
+		return nil
+	case text == was:
+		env.Notef("nothing to change in the crontab")
+		return nil
+	}
+	cmd := exec.Command("crontab", "-")
+	cmd.Stdin = strings.NewReader(text)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := proc.Run(cmd); err != nil {
+		return fmt.Errorf("cannot change the crontab: %w: %s", err, bytes.TrimSpace(said.Bytes()))
+	}
+	fmt.Fprintln(env.Stdout, "changed the crontab; crontab -l shows it")
+	return nil
+}
+
+// crontab is the user's.
+func crontab() (string, error) {
+	cmd := exec.Command("crontab", "-l")
+	var out, bad bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &bad
+	err := proc.Run(cmd)
+	switch {
+	case err == nil:
+		return out.String(), nil
+	case errors.Is(err, exec.ErrNotFound):
+		return "", errors.New("cannot find the program crontab; install cron, or print the line with --dry-run")
+	case strings.Contains(bad.String(), "no crontab"):
+		return "", nil
+	}
+	return "", fmt.Errorf("cannot read the crontab: %w: %s", err, bytes.TrimSpace(bad.Bytes()))
+}
+
+// withoutLine is a crontab without what was written for a schedule.
+func withoutLine(text, id string) string {
+	before, after, found := strings.Cut("\n"+text, "\n"+marker(id))
+	if !found {
+		return text
+	}
+	_, rest, _ := strings.Cut(after, "\n")
+	return strings.TrimPrefix(before+"\n"+rest, "\n")
+}

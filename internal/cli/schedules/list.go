@@ -1,0 +1,151 @@
+package schedules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/timetable"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+func scheduleListCommand(env *ui.Env) *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List schedules, with their next and last runs",
+		Long: `List the schedules of the definitions in reach, and all that were added by command.
+One of a project runs in a service that was started in that project.`,
+		Args: ui.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := ui.OneOf(c, "output", output, []string{"table", "json"}); err != nil {
+				return err
+			}
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return listSchedules(env, ctx, s, output) })
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// scheduleJSON is a schedule in a list.
+type scheduleJSON struct {
+	Name     string         `json:"name"`
+	Tool     string         `json:"tool"`
+	Cron     string         `json:"cron"`
+	Timezone string         `json:"timezone"`
+	Next     *time.Time     `json:"next"` // null: paused, or over
+	Paused   bool           `json:"paused"`
+	Source   string         `json:"source"`
+	Project  string         `json:"project,omitempty"`
+	Params   map[string]any `json:"params,omitempty"`
+	Last     *lastJSON      `json:"last,omitempty"`
+}
+
+// lastJSON is the last slot that was dealt with.
+type lastJSON struct {
+	At     time.Time `json:"at"`
+	Run    string    `json:"run,omitempty"`
+	Status string    `json:"status"` // of the run, or due where it is still to begin, pruned where it is forgotten; skipped where there was none
+	Reason string    `json:"reason,omitempty"`
+	Notes  []string  `json:"notes,omitempty"` // on the run
+}
+
+func listSchedules(env *ui.Env, ctx context.Context, s *sqlite.Store, output string) error {
+	t, err := timetable.Read(env, ctx, s, env.Library())
+	if err != nil {
+		return err
+	}
+	for _, p := range t.Problems {
+		env.Notef("%s", p)
+	}
+	now := time.Now()
+	list := make([]scheduleJSON, len(t.Entries))
+	for i, e := range t.Entries {
+		if list[i], err = describeEntry(ctx, s, e, now); err != nil {
+			return err
+		}
+	}
+	if output == "json" {
+		return ui.WriteJSON(env, struct {
+			Schedules []scheduleJSON `json:"schedules"`
+			// SchedulerRunning says whether something is there that fires them.
+			SchedulerRunning bool `json:"scheduler_running"`
+		}{list, timetable.SchedulerRuns()})
+	}
+	if len(list) == 0 {
+		env.Notef("no schedules; flowrun schedule add TOOL --cron EXPR adds one, schedule: in a definition too")
+		return nil
+	}
+	rows := make([][]string, len(list))
+	for i, j := range list {
+		rows[i] = []string{j.Name, j.Tool, timetable.When(t.Entries[i].Spec), j.nextWord(now), j.lastWord(), j.Source}
+	}
+	err = console.Table(env.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: env.Width()})
+	if err == nil {
+		timetable.SayIdle(env)
+	}
+	return err
+}
+
+func describeEntry(ctx context.Context, s *sqlite.Store, e timetable.Planned, now time.Time) (scheduleJSON, error) {
+	j := scheduleJSON{Name: e.Title, Tool: e.Tool, Cron: e.Spec.Text(), Timezone: timetable.ZoneName(e.Spec.Zone()), Paused: e.Paused,
+		Source: e.Source, Project: e.Project, Params: e.Params}
+	from, err := timetable.ScheduleSince(ctx, s, e)
+	if err != nil {
+		return j, err
+	}
+	if next := from.Next(now); !j.Paused && !next.IsZero() {
+		j.Next = &next
+	}
+	f, ok, err := s.Book().LastFiring(ctx, e.Name)
+	if err != nil || !ok {
+		return j, err
+	}
+	j.Last = &lastJSON{At: f.Slot.In(e.Spec.Zone()), Run: f.Run, Status: "skipped", Reason: f.Reason}
+	if f.Run != "" {
+		info, err := s.Info(ctx, f.Run)
+		switch {
+		case err == nil:
+			j.Last.Status, j.Last.Notes = info.Status.String(), info.Notes
+		case !errors.Is(err, flowrun.ErrNoRun):
+			return j, err
+		case f.Open:
+			j.Last.Status = "due"
+		default:
+			j.Last.Status = "pruned"
+		}
+	}
+	return j, nil
+}
+
+func (j scheduleJSON) nextWord(now time.Time) string {
+	switch {
+	case j.Paused:
+		return "paused"
+	case j.Next == nil:
+		return "over"
+	}
+	return fmt.Sprintf("%s (in %s)", j.Next.Format("2006-01-02 15:04:05"), console.Age(j.Next.Sub(now)))
+}
+
+func (j scheduleJSON) lastWord() string {
+	switch {
+	case j.Last == nil:
+		return ""
+	case j.Last.Run != "":
+		if len(j.Last.Notes) > 0 {
+			return fmt.Sprintf("%s (%s) %s", j.Last.Status, strings.Join(j.Last.Notes, ", "), j.Last.Run)
+		}
+		return j.Last.Status + " " + j.Last.Run
+	}
+	return j.Last.Status + ": " + j.Last.Reason
+}

@@ -1,0 +1,175 @@
+package schedules
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/timetable"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// mostSlots is how many slots schedule next shows at most.
+const mostSlots = 1000
+
+func scheduleNextCommand(env *ui.Env) *cobra.Command {
+	var from, zone, output string
+	var count int
+	c := &cobra.Command{
+		Use:   `next NAME|"CRON"`,
+		Short: "Show when a schedule fires",
+		Long: `Show the next times of a schedule, of the first one of a tool, or of a cron expression, in
+its time zone and in UTC, and explain those that are not where one would look for them:
+where clocks are turned, or a day was moved to a weekday. A cron expression is read as in
+a definition; its fields are one argument.`,
+		Example: `  flowrun schedule next report
+  flowrun schedule next "0 7 * * 1-5"
+  flowrun schedule next "30 2 * * *" --timezone Europe/Zurich --from 2026-03-28
+  flowrun schedule next "@every 90m" --count 3 -o json`,
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return ui.Usagef(c, `give the name of a schedule, or a cron expression such as "0 7 * * 1-5"`)
+			case len(args) > 1:
+				return ui.Usagef(c, "give one cron expression; its fields are one argument, so put it in quotes")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := ui.OneOf(c, "output", output, []string{"table", "json"}); err != nil {
+				return err
+			}
+			if count < 1 || count > mostSlots {
+				return ui.Usagef(c, "--count must be from 1 to %d", mostSlots)
+			}
+			s, err := askedSchedule(env, c, args[0], zone)
+			if err != nil {
+				return err
+			}
+			begin := time.Now()
+			if from != "" {
+				if begin, err = tool.Moment(from, s.Spec.Zone()); err != nil {
+					return ui.Usagef(c, "--from: %v", err)
+				}
+			}
+			if s.Name == "" {
+				s.Spec = s.Spec.From(begin)
+			} else {
+				timetable.SayIdle(env)
+			}
+			if output == "json" {
+				return ui.WriteJSON(env, upcoming(&s, begin, count))
+			}
+			return slotTable(env, &s, begin, count)
+		},
+		ValidArgsFunction: completeSchedules(env),
+	}
+	fl := c.Flags()
+	fl.IntVar(&count, "count", 10, "show `n` times")
+	fl.StringVar(&from, "from", "", "those after this `moment`: a date or a time (RFC 3339) (default now)")
+	fl.StringVar(&zone, "timezone", "", "the time `zone` of an expression that names none (default this machine's)")
+	fl.StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// askedSchedule is what a word of the command line means: a schedule by its name, the
+// first one of a tool, or a cron expression, which has no name.
+func askedSchedule(env *ui.Env, c *cobra.Command, word, zone string) (s schedule.Schedule, err error) {
+	if strings.ContainsAny(word, " \t*=") || word == "" || word[0] == '@' {
+		s.Spec, err = cronArgument(env, c, word, zone)
+		return s, err
+	}
+	if zone != "" {
+		return s, ui.Usagef(c, "--timezone is for a cron expression; a schedule has its own")
+	}
+	err = env.ReadHistory(func(ctx context.Context, store *sqlite.Store) error {
+		t, err := timetable.Read(env, ctx, store, env.Library())
+		if err != nil {
+			return err
+		}
+		e, err := t.Find(word)
+		if i := slices.IndexFunc(t.Entries, func(e timetable.Planned) bool { return e.Tool == word }); err != nil && i >= 0 {
+			e, err = t.Entries[i], nil
+		}
+		if err != nil {
+			return err
+		}
+		if e.Paused {
+			env.Notef("schedule %s is paused: it does not run at these times", e.Title)
+		}
+		s, err = timetable.ScheduleSince(ctx, store, e)
+		return err
+	})
+	return s, err
+}
+
+// cronArgument reads a cron expression of the command line. zone is --timezone.
+func cronArgument(env *ui.Env, c *cobra.Command, text, zone string) (cron.Spec, error) {
+	var o cron.Options
+	if zone != "" {
+		var err error
+		if o.Zone, err = cron.LoadZone(zone); err != nil {
+			return cron.Spec{}, ui.Usagef(c, "--timezone: %v", err)
+		}
+	}
+	spec, err := cron.Parse(text, o)
+	if bad, ok := errors.AsType[*cron.Error](err); ok {
+		return spec, badCron(env, c, bad)
+	}
+	if zone != "" && spec.Zoned() {
+		return spec, ui.Usagef(c, "the cron expression names a time zone as well as --timezone; keep one of the two")
+	}
+	return spec, err
+}
+
+// slotJSON is a time at which a schedule fires.
+type slotJSON struct {
+	At   time.Time `json:"at"`
+	Note string    `json:"note"` // why it is where it is; "" where nothing is odd
+}
+
+// upcoming are the next n slots after a time; fewer where there are no more.
+func upcoming(s *schedule.Schedule, after time.Time, n int) []slotJSON {
+	list := []slotJSON{}
+	for range n {
+		if after = s.Next(after); after.IsZero() {
+			break
+		}
+		list = append(list, slotJSON{after, s.Spec.Note(after)})
+	}
+	return list
+}
+
+// slotTable prints what a schedule's times are, and the next n of them.
+func slotTable(env *ui.Env, s *schedule.Schedule, after time.Time, n int) error {
+	now := time.Now()
+	list := upcoming(s, after, n)
+	if len(list) == 0 {
+		env.Notef("%s: there are no more times", s.Spec.Describe())
+		return nil
+	}
+	rows := make([][]string, len(list))
+	for i, slot := range list {
+		rows[i] = []string{slot.At.Format("Mon 2006-01-02 15:04:05 -07:00"), slot.At.UTC().Format("2006-01-02 15:04:05"), away(slot.At.Sub(now)), slot.Note}
+	}
+	env.Notef("%s", s.Spec.Describe())
+	return console.Table(env.Stdout, []string{"TIME", "UTC", "IN", "NOTE"}, rows, console.TableOptions{Width: env.Width()})
+}
+
+// away is how long it is until something, or since it was.
+func away(d time.Duration) string {
+	if d < 0 {
+		return console.Age(-d) + " ago"
+	}
+	return console.Age(d)
+}

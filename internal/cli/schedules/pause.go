@@ -1,0 +1,138 @@
+package schedules
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/timetable"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+func schedulePauseCommand(env *ui.Env) *cobra.Command {
+	return switchCommand(env, &cobra.Command{
+		Use:   "pause NAME ... | --all",
+		Short: "Keep a schedule from starting runs",
+		Long: `Keep schedules from starting runs until flowrun schedule resume, whether they were added or
+stand in a definition. Runs under way go on.`,
+		Example: `  flowrun schedule pause report
+  flowrun schedule pause --all`,
+	}, "paused", (*sqlite.Store).PauseSchedule)
+}
+
+func scheduleResumeCommand(env *ui.Env) *cobra.Command {
+	return switchCommand(env, &cobra.Command{
+		Use:   "resume NAME ... | --all",
+		Short: "Let a paused schedule start runs again",
+		Long: `Let paused schedules start runs again. Slots that passed while they were paused are left
+out, whatever catch-up says.`,
+		Example: `  flowrun schedule resume report
+  flowrun schedule resume --all`,
+	}, "resumed", (*sqlite.Store).ResumeSchedule)
+}
+
+// switchCommand is pause or resume.
+func switchCommand(env *ui.Env, c *cobra.Command, done string, do func(*sqlite.Store, context.Context, string) (bool, error)) *cobra.Command {
+	var all bool
+	c.Args = func(c *cobra.Command, args []string) error {
+		if all == (len(args) > 0) {
+			return ui.Usagef(c, "which schedule? Give names, or --all")
+		}
+		return nil
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+			list, err := namedSchedules(env, ctx, s, args, all)
+			if err != nil {
+				return err
+			}
+			for _, e := range list {
+				news, err := do(s, ctx, e.Name)
+				switch {
+				case err != nil:
+					return err
+				case news:
+					fmt.Fprintf(env.Stdout, "%s %s\n", done, e.Title)
+				case !all:
+					env.Notef("schedule %s is not changed: it was %s before", e.Title, map[string]string{"paused": "paused", "resumed": "not paused"}[done])
+				}
+			}
+			return nil
+		})
+	}
+	c.Flags().BoolVar(&all, "all", false, "all schedules that flowrun schedule list shows")
+	c.ValidArgsFunction = completeSchedules(env)
+	return c
+}
+
+func scheduleRemoveCommand(env *ui.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:               "remove NAME ...",
+		Short:             "Remove a schedule that was added",
+		Long:              `Remove schedules that were added. Runs under way go on; the history of runs stays.`,
+		Example:           `  flowrun schedule remove report`,
+		ValidArgsFunction: completeSchedules(env),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return ui.Usagef(c, "which schedule? flowrun schedule list shows them")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+				list, err := namedSchedules(env, ctx, s, args, false)
+				if err != nil {
+					return err
+				}
+				for _, e := range list {
+					if e.By == "" {
+						return fmt.Errorf("cannot remove schedule %s: it stands in a definition; take it out of %s, or stop it: flowrun schedule pause %s", e.Title, e.Source, e.Title)
+					}
+				}
+				for _, e := range list {
+					if _, err := s.RemoveSchedule(ctx, e.Name); err != nil {
+						return err
+					}
+					fmt.Fprintf(env.Stdout, "removed %s\n", e.Title)
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// namedSchedules are the schedules that words of the command line mean, each a name or an id.
+func namedSchedules(env *ui.Env, ctx context.Context, s *sqlite.Store, words []string, all bool) ([]timetable.Planned, error) {
+	t, err := timetable.Read(env, ctx, s, env.Library())
+	if err != nil || all {
+		return t.All(), err
+	}
+	var list []timetable.Planned
+	for _, w := range words {
+		e, err := t.Find(w)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// completeSchedules offers the names of schedules.
+func completeSchedules(env *ui.Env) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) (words []string, d cobra.ShellCompDirective) {
+		env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			t, err := timetable.Read(env, ctx, s, env.Library())
+			for _, e := range t.All() {
+				if strings.HasPrefix(e.Title, prefix) {
+					words = append(words, ui.Described(e.Title, e.Tool+", "+timetable.When(e.Spec)))
+				}
+			}
+			return err
+		})
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,55 @@
+package schedules
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/cron"
+)
+
+func scheduleCommand(env *ui.Env) *cobra.Command {
+	c := ui.Group(&cobra.Command{
+		Use:   "schedule",
+		Short: "Run tools by themselves at certain times",
+		Long: `Run tools by themselves at certain times, each time exactly once. A schedule stands in a
+tool's definition (schedule: "0 7 * * 1-5"), or is added by command. flowrun serve, where
+it runs, starts the tools; what it could not start in time is made up for as catch-up says.`,
+		Example: `  flowrun schedule add report --cron "0 7 * * 1-5" --timezone Europe/Zurich
+  flowrun schedule list
+  flowrun schedule next report
+  flowrun schedule install`,
+	})
+	c.AddCommand(scheduleAddCommand(env), scheduleListCommand(env), scheduleNextCommand(env), schedulePauseCommand(env), scheduleResumeCommand(env),
+		scheduleRemoveCommand(env), scheduleInstallCommand(env))
+	return c
+}
+
+// badCron is the error of a cron expression on the command line, with every problem under
+// its place.
+func badCron(env *ui.Env, c *cobra.Command, e *cron.Error) error {
+	var b strings.Builder
+	b.WriteString("cannot follow the cron expression")
+	for _, p := range e.Problems {
+		fmt.Fprintf(&b, "\n  %s\n  %s%s\n  %s", e.Text, strings.Repeat(" ", utf8.RuneCountInString(e.Text[:p.Off])),
+			strings.Repeat("^", max(1, utf8.RuneCountInString(e.Text[p.Off:p.Off+p.Len]))), p)
+	}
+	return ui.Usage(errors.New(b.String()), c)
+}
+
+// tellOfService says who is to fire a schedule that was added, where nobody does yet.
+func tellOfService(env *ui.Env, project string) {
+	dir, err := ui.StateDir()
+	if err != nil || ui.ServiceRunning(dir) {
+		return
+	}
+	where := ""
+	if project != "" {
+		where = " in " + project
+	}
+	env.Notef("no service runs that would start it; start one%s: flowrun serve, or have systemd do so: flowrun schedule install", where)
+}

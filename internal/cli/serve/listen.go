@@ -1,0 +1,228 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/service"
+)
+
+// defaultListen is where a service listens that is told nothing else.
+const defaultListen = "127.0.0.1:7878"
+
+// listeners are where a service listens.
+type listeners struct {
+	all     []net.Listener // TCP and sockets that flags name
+	sockets []socketFile   // of the latter
+	urls    []string
+	tokens  []service.Token
+	made    bool // the token was made up
+	socket  *ownSocket
+	tls     *tls.Config
+	hosts   []string
+	server  *http.Server
+	failed  chan error
+	work    sync.WaitGroup
+}
+
+// trustedIdle is how long a connection may idle on which a token was shown.
+const trustedIdle = 2 * time.Minute
+
+// listen begins to listen; nobody is answered yet. What cannot be is a wrong command
+// line, or somebody else's address.
+func listen(c *cobra.Command, f serveFlags) (ls *listeners, err error) {
+	ls = &listeners{failed: make(chan error, 8)}
+	defer func() {
+		if err != nil {
+			ls.close()
+		}
+	}()
+	if ls.tokens, err = givenTokens(c, f.tokenFile); err != nil {
+		return ls, err
+	}
+	if ls.tls, err = certificate(c, f); err != nil {
+		return ls, err
+	}
+	addresses := f.listen
+	if len(addresses) == 0 {
+		addresses = []string{defaultListen}
+	}
+	for _, at := range addresses { // all of them, before any is used
+		if err := ls.mayListen(c, at); err != nil {
+			return ls, err
+		}
+	}
+	for _, at := range addresses {
+		if err := ls.open(at); err != nil {
+			return ls, err
+		}
+	}
+	if len(ls.tokens) == 0 {
+		ls.tokens, ls.made = []service.Token{{Text: rand.Text()}}, true
+	}
+	return ls, nil
+}
+
+// certificate is what --tls-cert and --tls-key give, nil where they are not there.
+func certificate(c *cobra.Command, f serveFlags) (*tls.Config, error) {
+	switch {
+	case f.tlsCert == "" && f.tlsKey == "":
+		return nil, nil
+	case f.tlsCert == "" || f.tlsKey == "":
+		return nil, ui.Usagef(c, "--tls-cert and --tls-key belong together")
+	}
+	pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
+	if err != nil {
+		return nil, ui.Usagef(c, "--tls-cert and --tls-key cannot be used: %v", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}, nil
+}
+
+// mayListen holds an address against its form, and one that others reach against what it
+// needs.
+func (ls *listeners) mayListen(c *cobra.Command, at string) error {
+	if path, ok := strings.CutPrefix(at, "unix:"); ok {
+		if path == "" {
+			return ui.Usagef(c, "--listen unix: names no socket; give a path, as in unix:/run/flowrun.sock")
+		}
+		return nil
+	}
+	host, _, err := net.SplitHostPort(at)
+	if err != nil {
+		return ui.Usagef(c, "--listen %s: %v; give HOST:PORT, :PORT for this machine only, or unix:PATH", at, err)
+	}
+	if host == "" || host == "localhost" || net.ParseIP(host).IsLoopback() {
+		return nil
+	}
+	var missing []string
+	if ls.tls == nil {
+		missing = append(missing, "--tls-cert and --tls-key")
+	}
+	if len(ls.tokens) == 0 {
+		missing = append(missing, "a token (FLOWRUN_TOKEN or --token-file)")
+	}
+	if len(missing) > 0 {
+		return ui.Usagef(c, "--listen %s lets other machines in; that needs %s", at, strings.Join(missing, " and "))
+	}
+	return nil
+}
+
+// open begins to listen at an address.
+func (ls *listeners) open(at string) error {
+	if path, ok := strings.CutPrefix(at, "unix:"); ok {
+		if answers(path) {
+			return ui.NoService("cannot listen at %s: another service does", at)
+		}
+		l, err := listenUnix(path)
+		if err != nil {
+			return ui.NoService("cannot listen at %s: %w", at, err)
+		}
+		ls.add(l, at)
+		ls.sockets = append(ls.sockets, socketFileOf(path))
+		return nil
+	}
+	host, port, _ := net.SplitHostPort(at)
+	l, err := net.Listen("tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return ui.NoService("cannot listen at %s: another program does, perhaps another flowrun serve; give another address: --listen 127.0.0.1:0 takes any port that is free", at)
+	}
+	if err != nil {
+		return ui.NoService("cannot listen at %s: %w; --listen gives another address", at, err)
+	}
+	if host != "" && net.ParseIP(host) == nil {
+		ls.hosts = append(ls.hosts, host)
+	}
+	scheme := "http"
+	if ls.tls != nil {
+		scheme = "https"
+	}
+	ls.add(l, scheme+"://"+l.Addr().String())
+	return nil
+}
+
+func (ls *listeners) add(l net.Listener, url string) {
+	ls.all, ls.urls = append(ls.all, l), append(ls.urls, url)
+}
+
+// serve answers callers, until shut.
+func (ls *listeners) serve(sv *service.Service, web Web, o WebOptions, log *slog.Logger) error {
+	limit := newConnLimit()
+	o.Tokens, o.Hosts, o.Trust = ls.tokens, ls.hosts, limit.trust
+	handler, err := web(sv, o)
+	if err != nil {
+		return err
+	}
+	ls.server = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: trustedIdle, MaxHeaderBytes: 32 << 10,
+		TLSConfig: ls.tls, ErrorLog: quiet(), ConnState: limit.state, ConnContext: limit.context}
+	for _, l := range ls.all {
+		if _, unix := l.(*net.UnixListener); !unix {
+			l = limitedListener{l, limit}
+		}
+		ls.answer(l)
+	}
+	ls.socket = newOwnSocket(ui.SocketOf(o.StateDir), log, ls.answer)
+	return nil
+}
+
+// answer serves a listener until it is closed.
+func (ls *listeners) answer(l net.Listener) {
+	ls.work.Go(func() {
+		var err error
+		if _, unix := l.(*net.UnixListener); ls.tls != nil && !unix {
+			err = ls.server.ServeTLS(l, "", "")
+		} else {
+			err = ls.server.Serve(l)
+		}
+		if err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			ls.failed <- ui.NoService("cannot listen any more: %w", err)
+		}
+	})
+}
+
+// announce says where the service is found. A token that was made up is shown this once.
+func (ls *listeners) announce(env *ui.Env) {
+	for _, url := range ls.urls {
+		env.Notef("flowrun serves at %s", url)
+	}
+	if ls.made {
+		env.Notef("token: %s (for this service only; FLOWRUN_TOKEN or --token-file give one that stays)", ls.tokens[0].Text)
+	}
+}
+
+// shut answers what is being asked, for a moment, and nothing more.
+func (ls *listeners) shut() {
+	if ls.socket != nil {
+		ls.socket.close()
+	}
+	if ls.server != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if ls.server.Shutdown(ctx) != nil {
+			ls.server.Close()
+		}
+	}
+	ls.work.Wait()
+}
+
+// close frees the addresses.
+func (ls *listeners) close() {
+	for _, s := range ls.sockets {
+		s.remove()
+	}
+	for _, l := range ls.all {
+		l.Close()
+	}
+}

@@ -1,0 +1,184 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"log"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// Web makes the entry point of flowrun serve for programs.
+type Web func(service.Surface, WebOptions) (http.Handler, error)
+
+// WebOptions is what the door of a service for programs is told beside the service.
+type WebOptions struct {
+	Tokens   []service.Token // what callers show who come by TCP
+	Hosts    []string        // names by which the service may be called, beside its addresses
+	StateDir string          // holds the logs of runs
+	Metrics  http.Handler    // the service's
+	Version  string          // of the program
+	Webhooks []config.Webhook
+	Stopping <-chan struct{} // closed when the service begins to stop
+	// Trust is told the context of each request that has shown a token.
+	Trust func(context.Context)
+	Log   *slog.Logger
+	// Schedules are those that the service fires; nil where it fires none.
+	Schedules service.Schedules
+}
+
+// serveFlags are the flags of flowrun serve.
+type serveFlags struct {
+	launch.ConsentFlags
+	maxParallel     int
+	listen          []string
+	tokenFile       string
+	tlsCert, tlsKey string
+	drain           time.Duration
+	logFormat       string
+	noSchedules     bool
+}
+
+var logFormats = []string{"text", "json"}
+
+func serveCommand(env *ui.Env, web Web) *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run tools for others: an API, and runs that were handed over",
+		Long: `Serve the tools in reach of this folder: start them for programs that call the HTTP
+API, take over what flowrun run --detach hands over, and go on with runs of a service
+that was stopped or died.
+
+The service listens at 127.0.0.1:7878, or where --listen says, and for this user alone
+at service.sock in the state directory. Callers over TCP show a token, in the header
+Authorization: Bearer TOKEN. It is that of FLOWRUN_TOKEN or --token-file; where there is
+neither, one is made and printed. An address that other machines reach needs --tls-cert,
+--tls-key and a token that was given.
+
+Definitions are read again when they change. One that is broken is told of, and its last
+good version stays in force. Runs under way keep the version they began with.
+
+A first SIGTERM, or Ctrl-C, stops the service: steps that run may take --drain to end,
+then they are stopped. Runs that have not ended by then are interrupted, and the next
+service goes on with them. A second one does not wait.`,
+		Example: `  flowrun serve
+  flowrun serve --listen 127.0.0.1:9000 --token-file ~/.flowrun-token
+  flowrun serve --listen 0.0.0.0:7878 --tls-cert cert.pem --tls-key key.pem --token-file token
+  flowrun serve --listen unix:/run/flowrun.sock`,
+		Args: ui.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runService(env, c, web, f) },
+	}
+	fl := c.Flags()
+	fl.StringArrayVar(&f.listen, "listen", nil, "listen at `HOST:PORT|unix:PATH`; :PORT is this machine only (default: 127.0.0.1:7878)")
+	fl.StringVar(&f.tokenFile, "token-file", "", "read the token that callers must show from this `file`")
+	fl.StringVar(&f.tlsCert, "tls-cert", "", "the certificate, a `file` in PEM form, with those between it and its root")
+	fl.StringVar(&f.tlsKey, "tls-key", "", "its key, a `file` in PEM form")
+	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long running steps may take to end when the service stops")
+	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once, of all runs (default: 2 for each CPU, at least 4)")
+	fl.StringVar(&f.logFormat, "log-format", "text", "the `form` of the log on stderr: text|json")
+	fl.BoolVar(&f.noSchedules, "no-schedules", false, "fire no schedules")
+	c.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
+	f.ConsentFlags.Declare(c)
+	return c
+}
+
+// check holds the flags against what they may be.
+func (f *serveFlags) check(c *cobra.Command) error {
+	switch {
+	case f.maxParallel < 0 || c.Flags().Changed("max-parallel") && f.maxParallel == 0:
+		return ui.Usagef(c, "--max-parallel must be at least 1")
+	case f.drain < 0:
+		return ui.Usagef(c, "--drain must not be negative")
+	}
+	if err := ui.OneOf(c, "log-format", f.logFormat, logFormats); err != nil {
+		return err
+	}
+	return f.ConsentFlags.Check(c)
+}
+
+// runService serves until it is told to stop.
+func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	if os.Getenv("GOMAXPROCS") == "" { // callers shall not wait for the turns of a hundred runs
+		runtime.SetDefaultGOMAXPROCS()
+	}
+	f.NoInput, f.Progress = true, "plain"
+	at, err := listen(c, f)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
+		return err
+	}
+	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+		return (&server{env: env, flags: f, store: s, at: at, log: logger(env, f.logFormat)}).serve(ctx, web)
+	})
+}
+
+// decide is what the policy says of a tool that is started through the service.
+func (f *serveFlags) decide(p *flowrun.Plan) error {
+	what := launch.Subject{Tools: p.Tools()}
+	if v := policy.Decide(policy.Request{Door: policy.Serve, Tools: what.Facts(), Rules: f.Rules()}); v.Decision != policy.Allow {
+		return errors.New(v.Reason)
+	}
+	return nil
+}
+
+// logger is the service's log.
+func logger(env *ui.Env, form string) *slog.Logger {
+	if form == "json" {
+		return slog.New(slog.NewJSONHandler(env.Stderr, nil))
+	}
+	return slog.New(slog.NewTextHandler(env.Stderr, nil))
+}
+
+// stopSignals are the signals that stop a service: the first, and the second.
+type stopSignals struct {
+	c             chan os.Signal
+	first, second chan struct{}
+	work          sync.WaitGroup
+}
+
+func notifyStop() *stopSignals {
+	o := &stopSignals{c: make(chan os.Signal, 4), first: make(chan struct{}), second: make(chan struct{})}
+	signal.Notify(o.c, ui.TerminationSignals()...)
+	o.work.Go(func() {
+		for _, c := range []chan struct{}{o.first, o.second} {
+			if _, more := <-o.c; !more {
+				return
+			}
+			close(c)
+		}
+		for range o.c {
+		}
+	})
+	return o
+}
+
+func (o *stopSignals) end() {
+	signal.Stop(o.c)
+	close(o.c)
+	o.work.Wait()
+}
+
+// quiet is where net/http complains of clients.
+func quiet() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }

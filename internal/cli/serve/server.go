@@ -1,0 +1,208 @@
+package serve
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/timetable"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/metrics"
+)
+
+// server is a service with what it consists of: an engine with its metrics and traces, the
+// history, and the listeners that callers come in by.
+type server struct {
+	env   *ui.Env
+	flags serveFlags
+	store *sqlite.Store
+	at    *listeners
+	log   *slog.Logger
+
+	webhooks []config.Webhook
+	config   flowrun.Config // of the engine
+	program  *metrics.Program
+	traces   *launch.Traces
+	engine   *flowrun.Engine
+	service  *service.Service
+	measured *metrics.Service
+}
+
+// serve makes the service, answers callers until a signal comes, and takes all of it down.
+func (s *server) serve(ctx context.Context, web Web) error {
+	if err := s.takeSecrets(); err != nil {
+		return err
+	}
+	if err := s.makeEngine(ctx); err != nil {
+		return err
+	}
+	if err := s.makeService(ctx); err != nil {
+		return err
+	}
+	s.recallSuccesses(ctx)
+	schedules, stopSchedules := s.fireSchedules(ctx)
+	defer stopSchedules()
+	stop := notifyStop()
+	defer stop.end()
+	err := s.at.serve(s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.program.Handler(), Webhooks: s.webhooks,
+		Version: ui.ThisBuild().Version, Log: s.log, Stopping: stop.first, Schedules: schedules.Door()}, s.log)
+	if err == nil {
+		defer s.keepHistory(ctx)()
+		err = s.wait(stop)
+	}
+	stopSchedules() // before anything is drained: what has come by then is begun or left to the next service
+	left := s.service.Drain(s.flags.drain, stop.second)
+	s.at.shut()
+	if err := s.traces.End(ctx, stop.second); err != nil {
+		s.log.Warn("traces are not complete", "error", err.Error())
+	}
+	s.log.Info("stopped", "left", left)
+	return err
+}
+
+// takeSecrets reads the webhooks with their secrets, which steps must not find in the
+// environment.
+func (s *server) takeSecrets() (err error) {
+	var held []string // the variables
+	s.webhooks, err = s.flags.Settings.Webhooks(func(name string) string {
+		held = append(held, name)
+		return os.Getenv(name)
+	})
+	if err != nil {
+		return ui.NoService("%w", err)
+	}
+	if err := proc.ForgetEnv(held...); err != nil && len(held) > 0 {
+		return ui.NoService("steps could read the secrets of webhooks: %w", err)
+	}
+	return nil
+}
+
+// makeEngine makes the engine that all runs share, measured and traced, and ends what a
+// service that was killed left running, also where none of its runs can be resumed.
+func (s *server) makeEngine(ctx context.Context) (err error) {
+	if s.config, _, err = launch.EngineConfig(s.store, s.flags.ConsentFlags, s.flags.maxParallel); err != nil {
+		return err
+	}
+	load := func() (int, int) { return s.engine.Load() } // nobody asks for it before there is an engine
+	if s.program, err = metrics.NewProgram(metrics.Options{Version: ui.ThisBuild().Version, Load: load}); err != nil {
+		return err
+	}
+	s.config.Journal, s.config.JavaScript = s.program.Journal, s.env.JavaScript()
+	s.traces = launch.NewServiceTraces(s.log)
+	s.traces.Join(&s.config)
+	s.engine = flowrun.New(s.config)
+	_, err = proc.Sweep(ctx, time.Second)
+	return err
+}
+
+// makeService makes the service on the engine and the history.
+func (s *server) makeService(ctx context.Context) (err error) {
+	standing := func() (int, int) { return s.service.Standing() } // likewise
+	if s.measured, err = s.program.Service(standing); err != nil {
+		return err
+	}
+	served := s.flags.Settings.Served()
+	for _, p := range served {
+		if err := service.CheckPattern(p); err != nil {
+			return ui.NoService("the setting serve.tools: %q is not a pattern for names of tools: %w", p, err)
+		}
+	}
+	s.service, err = service.New(ctx, service.Config{Served: served, Engine: s.engine, Store: s.store, Library: s.env.Library, Log: s.log,
+		Changes: s.store.Changes, Answered: s.store.Answered, Writable: s.store.Writable, Waited: s.measured.Waited,
+		Decide: s.flags.decide, Passes: timetable.Passes, Observe: s.observe, Ended: s.ended, Unbegun: s.notBegun})
+	return err
+}
+
+// observe measures and traces a run of the service; done ends both.
+func (s *server) observe(b service.Begun) (sink dag.Sink, done func()) {
+	run, traced := s.program.Run(b.Plan.Name()), s.traces.Follow(b)
+	return run, func() {
+		traced()
+		run.Close()
+	}
+}
+
+// ended sends the notifications of a run that has ended.
+func (s *server) ended(ctx context.Context, e service.Ended) {
+	s.notifier(e.Workspace, e.Result.ID).Notify(ctx, launch.RunEnd{Result: e.Result, Plan: e.Plan, Past: e.Past, Err: e.Err})
+}
+
+// notBegun is ended for a run that could not begin.
+func (s *server) notBegun(ctx context.Context, u service.Unbegun) {
+	run := s.program.Run(u.Result.Tool)
+	for _, e := range u.Events {
+		run.Emit(e)
+	}
+	s.notifier(u.Workspace, u.Result.ID).Notify(ctx, launch.RunEnd{Result: u.Result, Plan: u.Plan})
+}
+
+func (s *server) notifier(workspace, run string) launch.Notifier {
+	return launch.Notifier{Store: s.store, Settings: s.flags.Settings, Dir: workspace, Report: func(trouble string) { s.log.Warn(trouble, "run", run) }}
+}
+
+// recallSuccesses tells the metrics when each tool last succeeded before this service began.
+// What cannot be read is not known.
+func (s *server) recallSuccesses(ctx context.Context) {
+	tools, _ := s.service.Tools(ctx)
+	for _, t := range tools {
+		found, err := s.store.Runs(ctx, flowrun.Query{Tool: t.Name, Status: []dag.Status{dag.Succeeded}, Limit: 1})
+		if err == nil && len(found) > 0 {
+			s.program.Succeeded(t.Name, found[0].Ended)
+		}
+	}
+}
+
+// fireSchedules fires the schedules until stop; nil where the service fires none. stop may
+// be called again.
+func (s *server) fireSchedules(ctx context.Context) (fired *timetable.Scheduler, stop func()) {
+	if s.flags.noSchedules {
+		return nil, func() {}
+	}
+	return timetable.Start(s.env, ctx, s.store, s.service, s.log, timetable.CountSlots(s.measured))
+}
+
+// wait says where the service is found, and returns when it is to stop.
+func (s *server) wait(stop *stopSignals) error {
+	s.at.announce(s.env)
+	select {
+	case <-stop.first:
+		return nil
+	case err := <-s.at.failed:
+		s.log.Error("the door broke", "error", err.Error())
+		return err
+	}
+}
+
+// tidyEvery is how often a service removes the history that is not to be kept.
+const tidyEvery = 10 * time.Minute
+
+// keepHistory removes, now and then, the history that the settings do not keep.
+func (s *server) keepHistory(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() {
+		tick := time.NewTicker(tidyEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				launch.Retain(s.env, ctx, s.store, s.flags.Settings)
+			}
+		}
+	})
+	return func() {
+		cancel()
+		work.Wait()
+	}
+}

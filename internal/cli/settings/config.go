@@ -1,0 +1,174 @@
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/console"
+)
+
+func configCommand(env *ui.Env) *cobra.Command {
+	c := ui.Group(&cobra.Command{
+		Use:   "config",
+		Short: "Show flowrun's settings and where they come from",
+		Long: `Show flowrun's settings. They come from .flowrun/config.yaml of the project,
+$XDG_CONFIG_HOME/flowrun/config.yaml (~/.config) of the user and
+/etc/flowrun/config.yaml of the machine; the environment is stronger than all of
+them (FLOWRUN_GRACE=3s, FLOWRUN_HISTORY_KEEP=100), and flags are stronger still.
+
+Keys: ` + strings.Join(config.Keys(), ", "),
+		Example: `  flowrun config list --show-origin
+  flowrun config get grace
+  flowrun schema config > config.schema.json`,
+	})
+	c.AddCommand(configListCommand(env), configGetCommand(env), configPathCommand(env))
+	return c
+}
+
+func configListCommand(env *ui.Env) *cobra.Command {
+	var origin bool
+	var output string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List every setting in force",
+		Long: `List every setting in force, the defaults included. Lists of several files add up.
+What a project sets and may not without its trust (flowrun trust) is listed as ignored.`,
+		Example: `  flowrun config list
+  flowrun config list --show-origin
+  flowrun config list -o json | jq '.values[] | select(.ignored)'`,
+		Args: ui.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := ui.OneOf(c, "output", output, []string{"table", "json"}); err != nil {
+				return err
+			}
+			conf, err := ui.LoadSettings(env, false)
+			if err != nil {
+				return err
+			}
+			if output == "json" {
+				return ui.WriteJSON(env, configJSON(conf))
+			}
+			return listConfig(env, conf, origin)
+		},
+	}
+	c.Flags().BoolVar(&origin, "show-origin", false, "show where each value was set: file and line, variable, or default")
+	c.Flags().StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func listConfig(env *ui.Env, c *config.Config, origin bool) error {
+	head := []string{"KEY", "VALUE"}
+	if origin {
+		head = append(head, "ORIGIN")
+	}
+	var rows [][]string
+	for _, v := range c.Values {
+		row := []string{v.Key, v.Shown()}
+		if v.Ignored {
+			row[1] += " (ignored: the project is not trusted)"
+		}
+		if origin {
+			row = append(row, v.Origin.String())
+		}
+		rows = append(rows, row)
+	}
+	return console.Table(env.Stdout, head, rows, console.TableOptions{Width: env.Width()})
+}
+
+type configValueJSON struct {
+	Key     string           `json:"key"`
+	Value   any              `json:"value"` // durations in milliseconds, sizes in bytes
+	Origin  configOriginJSON `json:"origin"`
+	Ignored bool             `json:"ignored,omitempty"`
+}
+
+type configOriginJSON struct {
+	Layer    config.Layer `json:"layer"`
+	File     string       `json:"file,omitempty"`
+	Line     int          `json:"line,omitempty"`
+	Variable string       `json:"variable,omitempty"`
+}
+
+func configJSON(c *config.Config) any {
+	doc := struct {
+		Schema string            `json:"schema"`
+		Values []configValueJSON `json:"values"`
+	}{"flowrun/config.v1", []configValueJSON{}}
+	for _, v := range c.Values {
+		o := v.Origin
+		doc.Values = append(doc.Values, configValueJSON{v.Key, v.JSON(), configOriginJSON{o.Layer, o.Pos.File, o.Pos.Line, o.Variable}, v.Ignored})
+	}
+	return doc
+}
+
+func configGetCommand(env *ui.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "get KEY",
+		Short: "Print the value of a setting",
+		Long: `Print the value of one setting in force, a list one value a line. A section
+(history) prints its settings as KEY=value. One that is not set prints nothing.`,
+		Example: `  flowrun config get grace
+  flowrun config get approvals.deny`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return ui.Usagef(c, "give one key; the keys are %s", strings.Join(config.Keys(), ", "))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			conf, err := ui.LoadSettings(env, false)
+			if err != nil {
+				return err
+			}
+			list := conf.Get(args[0])
+			if len(list) == 0 && !known(args[0]) {
+				return ui.Missing(fmt.Errorf("there is no setting %q%s", args[0], nearOr(args[0])))
+			}
+			for _, v := range list {
+				if v.Key == args[0] {
+					fmt.Fprintln(env.Stdout, v.Shown())
+				} else {
+					fmt.Fprintf(env.Stdout, "%s=%s\n", v.Key, v.Shown())
+				}
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.FixedCompletions(config.Keys(), cobra.ShellCompDirectiveNoFileComp),
+	}
+}
+
+// known says whether a word is a key, or a section of keys.
+func known(key string) bool {
+	return slices.ContainsFunc(config.Keys(), func(k string) bool { return k == key || strings.HasPrefix(k, key+".") })
+}
+
+func nearOr(key string) string {
+	return cmp.Or(ui.NearestAs("%s", key, config.Keys()), "; the settings are "+strings.Join(config.Keys(), ", "))
+}
+
+func configPathCommand(env *ui.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:     "path",
+		Short:   "List the files that settings are looked for in, the strongest first",
+		Example: "  flowrun config path",
+		Args:    ui.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			conf, err := ui.LoadSettings(env, false)
+			for _, f := range conf.Files {
+				note := ""
+				if !f.Exists {
+					note = "\t(not there)"
+				}
+				fmt.Fprintf(env.Stdout, "%s\t%s%s\n", f.Layer, f.Path, note)
+			}
+			return err
+		},
+	}
+}

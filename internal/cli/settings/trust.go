@@ -1,0 +1,163 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/tool"
+)
+
+func trustCommand(env *ui.Env) *cobra.Command {
+	var list, remove bool
+	c := &cobra.Command{
+		Use:   "trust [DIR]",
+		Short: "Let a project's settings start programs, and its tools be approved",
+		Long: `Trust the project that DIR is in, the working directory where none is given.
+
+Until you trust a project,
+
+- its .flowrun/config.yaml and .flowrun/settings.json are ignored where they start
+  programs, widen rights, raise limits or remove history: mcpServers, notifications,
+  tools, approvals.allow, roots, history, webhooks, and grace and limits above yours;
+- no pattern allows its tools to a model by their names, tags or levels, and your own
+  tools do not use them.
+
+Trust is for the folder, its tools included as they change, and for exactly what these
+settings say: when they change, flowrun asks again.
+
+A .flowrun or .cycod that belongs to another user, or that others may write, is ignored
+as a whole. To trust DIR itself makes it count: a container with a project of another
+user needs that, and file systems that know no owners.`,
+		Example: `  flowrun trust
+  flowrun trust --list
+  flowrun trust --remove ~/src/demo`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 || list && (len(args) > 0 || remove) {
+				return ui.Usagef(c, "give one folder; --list stands alone")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, err := ui.StateDir()
+			switch {
+			case err != nil:
+				return err
+			case list:
+				return listTrust(env, dir)
+			}
+			folder := "."
+			if len(args) > 0 {
+				folder = args[0]
+			}
+			if remove {
+				return forget(env, dir, folder)
+			}
+			return trust(env, dir, folder)
+		},
+	}
+	c.Flags().BoolVar(&list, "list", false, "list the projects that somebody has decided about")
+	c.Flags().BoolVar(&remove, "remove", false, "take the decision about a project back")
+	return c
+}
+
+func trust(env *ui.Env, stateDir, folder string) error {
+	if st, err := os.Stat(folder); err != nil || !st.IsDir() {
+		if err == nil {
+			err = errors.New("it is no folder")
+		}
+		return ui.Missing(fmt.Errorf("cannot trust %q: %w", folder, err))
+	}
+	vouched, err := vouch(env, stateDir, folder)
+	if err != nil {
+		return err
+	}
+	c, err := config.Load(config.Options{WorkingDirectory: folder, StateDir: stateDir})
+	if err != nil {
+		return err
+	}
+	switch t := c.Trust; {
+	case vouched && len(t.Needed) == 0:
+		return nil
+	case t.Folder == "":
+		return ui.Missing(fmt.Errorf("cannot find a project: neither %s nor a folder above it has a folder .flowrun or .cycod/tools", folder))
+	case len(t.Needed) > 0:
+		ui.ShowNeeded(env, t)
+	}
+	if err := c.Decide(stateDir, true); err != nil {
+		return err
+	}
+	env.Notef("trusted %s: its settings apply, and patterns that allow tools match its tools; flowrun trust --remove takes it back", console.Quote(c.Trust.Folder))
+	return nil
+}
+
+// vouch keeps that the .flowrun of a folder counts although it is another user's, or
+// others may write it; false where it counts anyway.
+func vouch(env *ui.Env, stateDir, folder string) (bool, error) {
+	abs, err := filepath.Abs(folder)
+	if err != nil {
+		return false, err
+	}
+	uid, foreign := ownership.Owner(abs)
+	if !foreign || config.Vouched(stateDir, abs, uid) {
+		return false, nil
+	}
+	if err := config.Vouch(stateDir, abs, uid); err != nil {
+		return false, err
+	}
+	env.Notef("trusted %s, although user %d, or others, may write its .flowrun; flowrun trust --remove takes it back", console.Quote(abs), uid)
+	return true, nil
+}
+
+func listTrust(env *ui.Env, stateDir string) error {
+	list, err := config.Records(stateDir)
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, r := range list {
+		word := string(config.Declined)
+		switch {
+		case r.Vouched:
+			word = "another user's"
+		case r.Trusted:
+			word = string(config.Trusted)
+		}
+		rows = append(rows, []string{r.Folder, word, r.At.Local().Format(time.DateTime)})
+	}
+	if len(rows) == 0 {
+		env.Notef("no project is trusted")
+		return nil
+	}
+	return console.Table(env.Stdout, []string{"PROJECT", "STATE", "SINCE"}, rows, console.TableOptions{Width: env.Width()})
+}
+
+func forget(env *ui.Env, stateDir, folder string) error {
+	abs, err := filepath.Abs(folder)
+	if err != nil {
+		return err
+	}
+	home, _ := os.UserHomeDir()                                                              // without one no folder is its
+	for _, dir := range []string{tool.ProjectRoot(abs), tool.ToolsProject(abs, home), abs} { // the project may be gone
+		if dir == "" {
+			continue
+		}
+		found, err := config.Forget(stateDir, dir)
+		if err != nil {
+			return fmt.Errorf("cannot take trust back: %w", err)
+		}
+		if found {
+			env.Notef("%s is no longer decided about", console.Quote(dir))
+			return nil
+		}
+	}
+	return ui.Missing(fmt.Errorf("nobody has decided about %q; flowrun trust --list shows the projects that are", folder))
+}

@@ -1,0 +1,7 @@
+// Package timetable reads the schedules that count, those of definitions and those that were
+// added by command, and fires them in a service.
+//
+// Read answers the schedules with what is wrong with them. Start follows them while they
+// change, claims slots in the history, and has the service begin their runs. Which slots
+// there are is decided in internal/schedule.
+package timetable

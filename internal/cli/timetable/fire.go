@@ -1,0 +1,252 @@
+package timetable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/metrics"
+)
+
+// launcher is what schedules need of a service.
+type launcher interface {
+	Start(ctx context.Context, r service.Request) (string, error)
+	Cancel(ctx context.Context, id, reason string) error
+	AnyPlan(ctx context.Context, name string) (*flowrun.Plan, error)
+	Rests(id string) bool
+	Definitions() uint64
+}
+
+// Scheduler fires the schedules of a service. Which slots there are is the loop's to
+// decide; here stands what is true of runs (schedule.Runs), which schedules there are
+// (scheduleset.go), and the line of those whose turn has not come (scheduleline.go). All
+// of it can be lost at any moment: the history holds what was claimed.
+type Scheduler struct {
+	env     *ui.Env
+	store   *sqlite.Store
+	book    sqlite.Book
+	service launcher
+	log     *slog.Logger
+	here    string // the project of the service
+	loop    *schedule.Loop
+
+	stirred chan struct{} // more was claimed
+	begins  sync.WaitGroup
+
+	mu     sync.Mutex
+	claims []schedule.Firing  // whose runs are to begin
+	plans  map[string]Planned // those that this service fires, by id; nil until they were read
+	blind  bool               // there are definitions whose schedules could not be read
+	tools  map[string]bool    // that have schedules
+	told   map[string]bool    // problems
+	line   map[string]bool    // runs that were put in line here
+}
+
+var _ schedule.Runs = (*Scheduler)(nil)
+
+// Start begins to fire schedules; stop returns when no slot is under way any more.
+func Start(env *ui.Env, ctx context.Context, store *sqlite.Store, sv launcher, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
+	s = &Scheduler{env: env, store: store, book: store.Book(), service: sv, log: log, here: ProjectHere(),
+		tools: map[string]bool{}, told: map[string]bool{}, line: map[string]bool{}, stirred: make(chan struct{}, 1)}
+	s.loop = schedule.New(schedule.Config{Book: s.book, Runs: s, Observe: func(r schedule.Report) {
+		s.report(r)
+		observe(r)
+	}})
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	s.look(ctx) // so that what is in line is known to be ours
+	work.Go(func() { s.follow(ctx) })
+	work.Go(func() { s.moveUp(ctx) })
+	work.Go(func() { s.loop.Run(ctx) })
+	work.Go(func() { s.launch(ctx) })
+	return s, func() {
+		cancel()
+		work.Wait()
+		s.begins.Wait()
+	}
+}
+
+// origin is who begins the runs of a schedule.
+func origin(id string) string { return "schedule:" + id }
+
+// active are the schedule's runs that are under way, and how many slots wait for their
+// turn. A run that is interrupted is taken up again, unless it rests.
+func (s *Scheduler) active(ctx context.Context, id string) (runs []flowrun.RunInfo, queued int, err error) {
+	now, err := s.book.Standing(ctx, id, origin(id))
+	for _, r := range now.Runs {
+		if r.Status != dag.Interrupted || !s.service.Rests(r.ID) {
+			runs = append(runs, r)
+		}
+	}
+	return runs, now.Waiting, err
+}
+
+// Active implements schedule.Runs.
+func (s *Scheduler) Active(ctx context.Context, p *schedule.Schedule) (running, queued int, err error) {
+	runs, queued, err := s.active(ctx, p.Name)
+	return len(runs), queued, err
+}
+
+// LastSuccess implements schedule.Runs. Runs of other schedules of the tool do not count
+// either: they may have other parameters.
+func (s *Scheduler) LastSuccess(ctx context.Context, p *schedule.Schedule) (time.Time, error) {
+	list, err := s.store.Runs(ctx, flowrun.Query{Tool: p.Tool, Status: []dag.Status{dag.Succeeded}, Limit: 100})
+	for _, r := range list {
+		if !isScheduled(r.Origin) {
+			return r.Started, nil
+		}
+	}
+	return time.Time{}, err
+}
+
+// NewID implements schedule.Runs.
+func (s *Scheduler) NewID() string { return flowrun.NewID(time.Now()) }
+
+// Start implements schedule.Runs.
+func (s *Scheduler) Start(ctx context.Context, f schedule.Firing) error {
+	switch f.Action {
+	case schedule.Replace:
+		s.queue(f.Run)
+		return s.cancelAll(ctx, f.Schedule.Name)
+	case schedule.Queue:
+		s.queue(f.Run)
+		return nil
+	}
+	s.mu.Lock()
+	s.claims = append(s.claims, f)
+	s.mu.Unlock()
+	select {
+	case s.stirred <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+const (
+	// settling is how long no slot must have been claimed before runs begin, and
+	// longestSettling how long they wait at most: to begin a run takes a hundred times as
+	// long as to claim a slot, and many slots are due at the same time.
+	settling        = 25 * time.Millisecond
+	longestSettling = 250 * time.Millisecond
+	// atATime is how many runs begin at a time.
+	atATime = 16
+)
+
+// launch begins the runs of slots that were claimed.
+func (s *Scheduler) launch(ctx context.Context) {
+	room := make(chan struct{}, atATime)
+	for {
+		for _, f := range s.claimed(ctx) {
+			select {
+			case room <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			s.begins.Go(func() {
+				defer func() { <-room }()
+				if err := s.begin(ctx, f.Schedule, f.Run); err != nil && ctx.Err() == nil {
+					s.report(schedule.Report{Kind: schedule.Failed, Schedule: f.Schedule.Name, Slot: f.Slot.At, Run: f.Run, Err: err})
+				}
+			})
+		}
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// claimed waits for slots until no more come. What is not begun in the end stands as it
+// was claimed.
+func (s *Scheduler) claimed(ctx context.Context) []schedule.Firing {
+	var quiet, longest <-chan time.Time
+	for done := false; !done; {
+		select {
+		case <-s.stirred:
+			if longest == nil {
+				longest = time.After(longestSettling)
+			}
+			quiet = time.After(settling)
+		case <-quiet:
+			done = true
+		case <-longest:
+			done = true
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.claims
+	s.claims = nil
+	return list
+}
+
+// begin starts the run of a slot that has been claimed. Where that can never be, the run
+// is on record as failed, or the slot is left out, and the error says why; else the claim
+// is kept and looked at again.
+func (s *Scheduler) begin(ctx context.Context, p schedule.Schedule, run string) error {
+	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: origin(p.Name), ID: run, Claimed: true, Unlisted: true})
+	if err == nil || Passes(err) {
+		return err
+	}
+	reason := "the run cannot begin: " + err.Error()
+	return errors.Join(err, s.book.Abandon(context.WithoutCancel(ctx), run, reason))
+}
+
+// Passes says whether what kept a run from beginning is not the run's own fault.
+func Passes(err error) bool {
+	_, history := errors.AsType[*sqlite.Error](err)
+	return history || errors.Is(err, service.ErrDraining) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// cancelAll asks the schedule's runs to stop.
+func (s *Scheduler) cancelAll(ctx context.Context, id string) error {
+	list, _, err := s.active(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		if e := s.service.Cancel(ctx, r.ID, "the schedule's next slot has come"); e != nil && !errors.Is(e, service.ErrNotRunning) {
+			err = errors.Join(err, fmt.Errorf("cannot cancel run %s: %w", r.ID, e))
+		}
+	}
+	return err
+}
+
+// report tells of what people may want to know. That runs begin is told by the service.
+func (s *Scheduler) report(r schedule.Report) {
+	log := s.log.With("schedule", r.Schedule, "slot", r.Slot.UTC().Format(time.RFC3339))
+	switch r.Kind {
+	case schedule.Skipped:
+		log.Info("slot left out", "reason", r.Reason)
+	case schedule.Missed:
+		log.Warn("slots missed", "count", r.Count, "reason", r.Reason)
+	case schedule.Failed:
+		if !errors.Is(r.Err, service.ErrDraining) {
+			log.Error("slot failed", "error", service.Loggable(r.Err))
+		}
+	case schedule.Jumped:
+		s.log.Warn("the clock was set", "by", r.Lag.Round(time.Second).String())
+	}
+}
+
+// CountSlots counts what the loop tells of.
+func CountSlots(m *metrics.Service) func(schedule.Report) {
+	return func(r schedule.Report) {
+		switch r.Kind {
+		case schedule.Fired:
+			m.SlotFired(r.Lag)
+		case schedule.Missed:
+			m.SlotsMissed(r.Schedule, r.Count)
+		}
+	}
+}

@@ -1,0 +1,444 @@
+package timetable
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// stage is a project with tools, and a history; its service only notes what it is asked,
+// and runs end when the test says so.
+type stage struct {
+	*testing.T
+	store *sqlite.Store
+	log   bytes.Buffer
+
+	mu          sync.Mutex
+	lib         *tool.Library
+	refuse      error // why nothing begins
+	definitions uint64
+	ledgers     map[string]flowrun.Ledger
+	params      []string // of the runs that began
+	cancelled   []string
+}
+
+func newStage(t *testing.T, tools ...string) *stage {
+	dir := t.TempDir()
+	for k, v := range map[string]string{"HOME": dir, "XDG_CONFIG_HOME": dir, "FLOWRUN_STATE_DIR": filepath.Join(dir, "state"), "FLOWRUN_GLOBAL_TOOLS": dir} {
+		t.Setenv(k, v)
+	}
+	project := filepath.Join(dir, "project")
+	if err := os.MkdirAll(filepath.Join(project, ".flowrun", "tools"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(project)
+	s := &stage{T: t, ledgers: map[string]flowrun.Ledger{}}
+	for _, text := range tools {
+		s.write(text)
+	}
+	var err error
+	if s.store, err = sqlite.Open(t.Context(), filepath.Join(dir, "state")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.store.Close()
+		if t.Failed() {
+			t.Log(s.log.String())
+		}
+	})
+	return s
+}
+
+// write puts a definition into the project.
+func (s *stage) write(text string) {
+	s.Helper()
+	name, _, _ := strings.Cut(strings.TrimPrefix(text, "name: "), "\n")
+	if err := os.WriteFile(filepath.Join(".flowrun", "tools", name+".yaml"), []byte(text), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lib = tool.NewLibrary(tool.Config{})
+	s.definitions++
+}
+
+// serve begins to fire, until stop.
+func (s *stage) serve() (f *Scheduler, stop func()) {
+	env := &ui.Env{Stdout: io.Discard, Stderr: io.Discard}
+	f, stop = Start(env, s.Context(), s.store, s, slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
+	s.Cleanup(stop)
+	return f, stop
+}
+
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (w *lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.w.Write(p)
+}
+
+func (s *stage) Start(ctx context.Context, r service.Request) (string, error) {
+	plan, err := s.AnyPlan(ctx, r.Tool)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refuse != nil {
+		return "", s.refuse
+	}
+	l, err := s.store.Begin(ctx, &flowrun.Record{ID: r.ID, Tool: plan.Name(), Origin: r.Origin, Created: time.Now()})
+	if err != nil {
+		return r.ID, nil // there already
+	}
+	s.ledgers[r.ID] = l
+	s.params = append(s.params, fmt.Sprint(r.Params["A"]))
+	return r.ID, nil
+}
+
+func (s *stage) Cancel(_ context.Context, id, _ string) error {
+	s.mu.Lock()
+	s.cancelled = append(s.cancelled, id)
+	s.mu.Unlock()
+	s.end(id, dag.Cancelled)
+	return nil
+}
+
+func (s *stage) AnyPlan(_ context.Context, name string) (*flowrun.Plan, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return flowrun.Compile(s.lib, name)
+}
+
+func (s *stage) Rests(string) bool { return false }
+
+func (s *stage) Definitions() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.definitions
+}
+
+func (s *stage) refusing(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuse = err
+}
+
+// end ends a run.
+func (s *stage) end(id string, status dag.Status) {
+	s.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.ledgers[id]
+	now := time.Now()
+	err := l.Append(s.Context(), []dag.Event{{V: dag.EventVersion, Seq: 1, Run: id, Kind: dag.RunFinished, Time: now,
+		Result: &dag.Result{Status: status, Started: now, Ended: now}}})
+	if err = errors.Join(err, l.Close()); err != nil {
+		s.Error(err)
+	}
+}
+
+// running are the runs that have begun and not ended.
+func (s *stage) running() (ids []string) {
+	s.Helper()
+	list, err := s.store.Runs(s.Context(), flowrun.Query{Status: []dag.Status{dag.Running}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, r := range list {
+		ids = append(ids, r.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// until waits for a condition.
+func (s *stage) until(what string, condition func() bool) {
+	s.Helper()
+	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.Fatalf("it never came to this: %s", what)
+		}
+	}
+}
+
+// last is the newest firing of a schedule.
+func (s *stage) last(id string) sqlite.Firing {
+	s.Helper()
+	f, _, err := s.store.Book().LastFiring(s.Context(), id)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return f
+}
+
+func (s *stage) id(name string) string { return ScheduleID(name, ProjectHere()) }
+
+const everyHour = "name: t\ndescription: d\nbash: echo {A}\nparameters:\n  A: {description: a, default: x}\nschedule:\n"
+
+// TestAfterAnOutage: a service that was away for three slots does what catch-up says.
+func TestAfterAnOutage(t *testing.T) {
+	s := newStage(t, everyHour+`  - {cron: "0 * * * *", timezone: UTC, name: none, params: {A: none}, catch-up: none}
+  - {cron: "0 * * * *", timezone: UTC, name: once, params: {A: once}}
+  - {cron: "0 * * * *", timezone: UTC, name: each, params: {A: each}, catch-up: all, overlap: allow}
+  - {cron: "0 * * * *", timezone: UTC, name: two, params: {A: two}, catch-up: {mode: all, max: 2}, overlap: allow}
+  - {cron: "0 * * * *", timezone: UTC, name: window, params: {A: window}, catch-up: {mode: all, window: 90m}, overlap: allow}
+`)
+	now := time.Now().UTC()
+	if now.Minute() == 59 && now.Second() > 30 || now.Minute() == 0 && now.Second() < 15 {
+		t.Skip("a slot comes just now")
+	}
+	for _, name := range []string{"none", "once", "each", "two", "window"} {
+		if _, err := s.store.Book().Watch(t.Context(), s.id(name), "CRON_TZ=UTC 0 * * * *", now.Truncate(time.Hour).Add(-150*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.serve()
+	want := []string{"each", "each", "each", "once", "two", "two", "window"}
+	if now.Minute() < 30 { // the slot before the last is within 90 minutes
+		want = append(want, "window")
+	}
+	s.until("every slot is dealt with", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.params) >= len(want)
+	})
+	s.until("the missed ones are noted", func() bool { return s.last(s.id("none")).Reason != "" })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.Sort(s.params)
+	if diff := cmp.Diff(want, s.params); diff != "" {
+		t.Error(diff)
+	}
+	if f := s.last(s.id("none")); !f.Slot.Equal(now.Truncate(time.Hour)) || !strings.Contains(f.Reason, "missed") {
+		t.Errorf("%+v", f)
+	}
+}
+
+const everySecond = everyHour
+
+// TestOverlap: what becomes of a slot while a run is under way.
+func TestOverlap(t *testing.T) {
+	t.Run("skip", func(t *testing.T) {
+		s := newStage(t, everySecond+"  - {every: 1s}\n")
+		s.serve()
+		s.until("a slot is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "overlap") })
+		if list := s.running(); len(list) != 1 {
+			t.Error("under way:", list)
+		}
+	})
+	t.Run("allow", func(t *testing.T) {
+		s := newStage(t, everySecond+"  - {every: 1s, overlap: allow}\n")
+		s.serve()
+		s.until("two runs are under way", func() bool { return len(s.running()) == 2 })
+	})
+	t.Run("cancel-running", func(t *testing.T) {
+		s := newStage(t, everySecond+"  - {every: 2s, overlap: cancel-running}\n")
+		s.serve()
+		s.until("a run is under way", func() bool { return len(s.running()) == 1 })
+		first := s.running()[0]
+		s.until("another is", func() bool { list := s.running(); return len(list) == 1 && list[0] != first })
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.cancelled[0] != first {
+			t.Errorf("cancelled %v, not %s", s.cancelled, first)
+		}
+	})
+	t.Run("queue", func(t *testing.T) {
+		s := newStage(t, everySecond+"  - {every: 1s, overlap: queue}\n")
+		_, stop := s.serve()
+		s.until("one waits and another is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "waits for its turn") })
+		open, err := s.store.Book().Open(t.Context())
+		if err != nil || len(open) != 1 || len(s.running()) != 1 {
+			t.Fatalf("%+v %v, under way %v", open, err, s.running())
+		}
+		stop() // and another service takes over
+		s.serve()
+		time.Sleep(300 * time.Millisecond)
+		if len(s.running()) != 1 {
+			t.Error("what waits began too early")
+		}
+		s.end(s.running()[0], dag.Succeeded)
+		s.until("what waits begins", func() bool { list := s.running(); return len(list) == 1 && list[0] == open[0].Run })
+	})
+}
+
+// TestCannotBegin: a slot whose run can never begin is left out with the reason; one that
+// could not begin for another one's fault is begun later, under the same id.
+func TestCannotBegin(t *testing.T) {
+	s := newStage(t, everySecond+"  - {every: 1s}\n")
+	s.refusing(fmt.Errorf("%w: it wants elevated rights", service.ErrRefused))
+	_, stop := s.serve()
+	s.until("the slot is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "elevated rights") })
+	s.refusing(service.ErrDraining)
+	var open []sqlite.Firing
+	s.until("a claim stands", func() bool {
+		var err error
+		open, err = s.store.Book().Open(t.Context())
+		return err == nil && len(open) > 0
+	})
+	stop()
+	s.refusing(nil)
+	s.serve()
+	s.until("its run begins", func() bool { return slices.Contains(s.running(), open[0].Run) })
+}
+
+// TestGone: a claim whose schedule is gone is left out, that of another project is left
+// alone.
+func TestGone(t *testing.T) {
+	s := newStage(t)
+	for i, id := range []string{s.id("gone"), "also-gone", "t@/somewhere/else"} {
+		if _, err := s.store.Book().Claim(t.Context(), id, time.Now(), fmt.Sprint("r", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.serve()
+	s.until("they are left out", func() bool {
+		open, err := s.store.Book().Open(t.Context())
+		return err == nil && len(open) == 1 && open[0].Schedule == "t@/somewhere/else"
+	})
+	if f := s.last("also-gone"); f.Reason != "the schedule is gone" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestGoneOrBroken: while a definition cannot be read, a claim stays whose schedule may be
+// in it, and its run begins when that is mended.
+func TestGoneOrBroken(t *testing.T) {
+	s := newStage(t, everySecond+"  - {every: 1s}\n")
+	s.refusing(service.ErrDraining)
+	_, stop := s.serve()
+	var open []sqlite.Firing
+	s.until("a claim stands", func() bool {
+		var err error
+		open, err = s.store.Book().Open(t.Context())
+		return err == nil && len(open) > 0
+	})
+	stop()
+	s.refusing(nil)
+	s.write("name: t\nbash: [\n")
+	s.serve()
+	time.Sleep(300 * time.Millisecond)
+	if now, err := s.store.Book().Open(t.Context()); err != nil || !slices.ContainsFunc(now, func(f sqlite.Firing) bool { return f.Run == open[0].Run }) {
+		t.Fatalf("it is no longer claimed: %+v %v", now, err)
+	}
+	s.write(everySecond + "  - {every: 1s}\n")
+	s.until("its run begins", func() bool { return slices.Contains(s.running(), open[0].Run) })
+}
+
+// TestSetChanges: definitions and commands change what is fired, a broken definition
+// does not, and other projects' schedules are none of this service's.
+func TestSetChanges(t *testing.T) {
+	s := newStage(t, everySecond+"  - {cron: '0 0 1 1 *', params: {A: defined}}\n")
+	add := func(name, project string) {
+		t.Helper()
+		err := s.store.AddSchedule(t.Context(), sqlite.Schedule{ID: ScheduleID(name, project), Name: name, Tool: "t", Project: project,
+			Plan: AddedPlan{Every: "1s", Params: map[string]any{"A": name}, Overlap: "allow"}.String()}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, _ := s.serve()
+	names := func() string {
+		list, err := f.Schedules(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for _, e := range list {
+			text += fmt.Sprintf("%s %v;", e.Name, e.Paused)
+		}
+		return text
+	}
+	if got := names(); got != "t false;" {
+		t.Error("at first:", got)
+	}
+	add("mine", ProjectHere())
+	add("others", "/somewhere/else")
+	began := func(what string) func() bool {
+		return func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return slices.Contains(s.params, what)
+		}
+	}
+	s.until("the added one fires", began("mine"))
+	if began("others")() {
+		t.Error("another project's schedule was fired")
+	}
+	if err := f.Pause(t.Context(), "mine", true); err != nil {
+		t.Fatal(err)
+	}
+	s.until("it is paused", func() bool { return names() == "mine true;t false;" })
+	if err := f.Pause(t.Context(), "unknown", true); !errors.Is(err, service.ErrNoSchedule) {
+		t.Error(err)
+	}
+	s.write(everySecond + "  - {every: 1s, name: renamed, params: {A: renamed}}\n")
+	s.until("the new definition fires", began("renamed"))
+	if got := names(); got != "mine true;renamed false;" {
+		t.Error("in the end:", got)
+	}
+}
+
+// TestSkipIfSuccessful: what a person has done since the slot before need not be done
+// again; the schedule's own runs do not count.
+func TestSkipIfSuccessful(t *testing.T) {
+	s := newStage(t, everySecond+"  - {every: 1s, skip-if-successful: true}\n")
+	s.serve()
+	s.until("two slots run", func() bool {
+		for _, id := range s.running() {
+			s.end(id, dag.Succeeded)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.params) >= 2
+	})
+	stop := make(chan struct{})
+	var work sync.WaitGroup
+	work.Go(func() { // a person runs it all the time
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+			id := fmt.Sprint("by-hand-", i)
+			l, err := s.store.Begin(t.Context(), &flowrun.Record{ID: id, Tool: "t", Created: time.Now()})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			s.mu.Lock()
+			s.ledgers[id] = l
+			s.mu.Unlock()
+			s.end(id, dag.Succeeded)
+		}
+	})
+	s.until("a slot is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "succeeded") })
+	close(stop)
+	work.Wait()
+}

@@ -1,0 +1,114 @@
+package timetable
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// follow hands the loop a new set of schedules whenever definitions have changed, or a
+// command has added, removed, paused or resumed one.
+func (s *Scheduler) follow(ctx context.Context) {
+	definitions, changes := s.service.Definitions(), int64(-1)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second):
+		}
+		d := s.service.Definitions()
+		n, err := s.store.ScheduleChanges(ctx)
+		if err == nil && (d != definitions || n != changes) && s.look(ctx) == nil {
+			definitions, changes = d, n
+		}
+	}
+}
+
+// look reads the schedules. What fails is tried again.
+func (s *Scheduler) look(ctx context.Context) error {
+	t := &timetable{kept: s.tools}
+	tools := s.env.Tools(s.env.Library())
+	err := t.read(ctx, s.store, tools, func(name string) (*flowrun.Plan, error) { return s.service.AnyPlan(ctx, name) })
+	if err != nil {
+		return err
+	}
+	s.tools = map[string]bool{}
+	plans := map[string]Planned{}
+	var set []schedule.Schedule
+	for _, p := range t.Entries {
+		if p.By == "" {
+			s.tools[p.Tool] = true
+		}
+		if p.Project == "" || p.Project == s.here {
+			plans[p.Name] = p
+			set = append(set, p.Schedule)
+		}
+	}
+	for _, text := range t.Problems {
+		if !s.told[text] {
+			s.log.Warn(text)
+		}
+		s.told[text] = true
+	}
+	s.mu.Lock()
+	s.plans = plans
+	s.blind = len(t.Problems) > 0 || slices.ContainsFunc(tools, func(l tool.Listed) bool { return l.Broken() != "" })
+	s.mu.Unlock()
+	s.loop.Set(set)
+	return nil
+}
+
+// Schedules implements service.Schedules.
+func (s *Scheduler) Schedules(ctx context.Context) ([]service.Schedule, error) {
+	now := time.Now()
+	var list []service.Schedule
+	for _, p := range s.planned() {
+		from, err := ScheduleSince(ctx, s.store, p)
+		if err != nil {
+			return nil, err
+		}
+		j := service.Schedule{Name: p.Title, Tool: p.Tool, Cron: p.Spec.Text(), Timezone: ZoneName(p.Spec.Zone()), Paused: p.Paused, Source: p.Source}
+		if !p.Paused {
+			j.Next = from.Next(now)
+		}
+		list = append(list, j)
+	}
+	return list, nil
+}
+
+// Pause implements service.Schedules.
+func (s *Scheduler) Pause(ctx context.Context, name string, paused bool) error {
+	t := timetable{Entries: s.planned()}
+	p, err := t.Find(name)
+	if err != nil {
+		return fmt.Errorf("%w: %w", service.ErrNoSchedule, err)
+	}
+	do := s.store.ResumeSchedule
+	if paused {
+		do = s.store.PauseSchedule
+	}
+	_, err = do(ctx, p.Name)
+	return err
+}
+
+// planned are the schedules that this service fires, by name.
+func (s *Scheduler) planned() []Planned {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.plans), byName)
+}
+
+// Door is the schedules for a door; nil where there are none.
+func (s *Scheduler) Door() service.Schedules {
+	if s == nil {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,36 @@
+package timetable
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+)
+
+// SchedulerRuns says whether something is there that fires schedules: a service on this
+// state directory, or units that schedule install has written.
+func SchedulerRuns() bool {
+	if dir, err := ui.StateDir(); err == nil && ui.ServiceRunning(dir) {
+		return true
+	}
+	folders := []string{"/etc/systemd/system"}
+	if dir, err := os.UserConfigDir(); err == nil {
+		folders = append(folders, filepath.Join(dir, "systemd", "user"))
+	}
+	for _, f := range folders {
+		if found, _ := filepath.Glob(filepath.Join(f, "flowrun*.*")); len(found) > 0 { // .timer, .service
+			return true
+		}
+	}
+	return false
+}
+
+// StartScheduler is what people are told where nothing fires schedules.
+const StartScheduler = "start one: flowrun serve; or have systemd or cron do it: flowrun schedule install"
+
+// SayIdle says that nothing fires schedules, where that is so.
+func SayIdle(env *ui.Env) {
+	if !SchedulerRuns() {
+		env.Notef("no scheduler is running: none of these times will fire; %s", StartScheduler)
+	}
+}

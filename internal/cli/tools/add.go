@@ -1,0 +1,236 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/cli/tools/addition"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolAddCommand makes a definition from a command line (S1-260, S1-270 to S1-318). Its
+// options are ordered and take several values, which cobra's do not: it parses them
+// itself (addflags.go, addparse.go).
+func toolAddCommand(env *ui.Env) *cobra.Command {
+	c := &cobra.Command{
+		Use:                "add TOOL_NAME",
+		Short:              "Create a new tool",
+		DisableFlagParsing: true,
+		ValidArgsFunction:  addition.Complete,
+		RunE: func(c *cobra.Command, args []string) error {
+			a := addition.Parse(args)
+			if a.Help {
+				return c.Help()
+			}
+			scope := checkAddition(a)
+			if len(a.Problems) > 0 {
+				return usageProblems(env, c, a.Problems)
+			}
+			return add(env, c, a, tool.Scope(scope))
+		},
+	}
+	return page{
+		title: "flowrun tool add",
+		about: []string{"Adds a new custom tool for flowrun."},
+		usage: []string{`flowrun tool add TOOL_NAME --description "DESCRIPTION" [options]`},
+		options: append(addGroups(),
+			new(scopeFlags).options("Add tool to %s", "", string(tool.ScopeLocal))),
+		examples: []example{
+			{"Create a simple weather lookup tool", `flowrun tool add weather-lookup --description "Get weather for a location" \
+  --bash "curl -s 'wttr.in/{LOCATION}?format={FORMAT}'" \
+  --parameter LOCATION "City or airport code" required=true example=London \
+  --parameter FORMAT "Output format" default=3 \
+  --tag weather --tag api --tag read`},
+			{"Create a multi-step tool that processes data", `flowrun tool add process-data --description "Process data from a file" \
+  --step fetch "curl -s '{URL}' > data.json" \
+  --step process "jq '.items' data.json" \
+  --step cleanup "rm data.json" \
+  --parameter URL "URL to fetch data from" required=true \
+  --tag api --tag read`},
+			{"Create a tool from a YAML file", "flowrun tool add --from-file my-tool-definition.yaml"},
+			{"Create a tool with interactive editing", "flowrun tool add my-new-tool --editor"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tools"},
+	}.on(c)
+}
+
+// addGroups are the options as the help page has them: those that belong to a step, a
+// parameter or a test are indented below it.
+func addGroups() []optionGroup {
+	var groups []optionGroup
+	for _, o := range addition.Options {
+		if o.Section == "" {
+			continue
+		}
+		if len(groups) == 0 || groups[len(groups)-1].title != o.Section {
+			groups = append(groups, optionGroup{title: o.Section})
+		}
+		g := &groups[len(groups)-1]
+		line := optionLine{left: o.Left(), right: o.Help}
+		if o.Owner == addition.OfStep || o.Owner == addition.OfTest || strings.HasPrefix(o.Name, "step-") {
+			line.depth = 1
+		}
+		g.lines = append(g.lines, line)
+		if o.Name != "parameter" {
+			continue
+		}
+		for _, o := range addition.ParameterOptions {
+			g.lines = append(g.lines, optionLine{left: o.Name + "=" + o.Values[0], right: o.Help, depth: 1})
+		}
+	}
+	return groups
+}
+
+// usageProblems tells everything wrong with a command line.
+func usageProblems(env *ui.Env, c *cobra.Command, problems []string) error {
+	last := len(problems) - 1
+	for _, p := range problems[:last] {
+		env.Notef("%s", p)
+	}
+	return ui.Usage(errors.New(problems[last]), c)
+}
+
+// checkAddition looks at the command line as a whole and answers the scope.
+func checkAddition(add *addition.Addition) string {
+	problem := func(format string, args ...any) { add.Problems = append(add.Problems, fmt.Sprintf(format, args...)) }
+	scope, err := oneScope(add.Scopes, string(tool.ScopeLocal))
+	switch {
+	case err != nil:
+		problem("%v", err)
+	case scope == ui.AnyScope:
+		problem("%v", errNoAny)
+	}
+	switch {
+	case add.Name == "" && !add.WantsFile:
+		problem("give the tool a name: flowrun tool add TOOL_NAME ...")
+	case tool.Extension(add.Name) != "":
+		problem("%q would be read as the path of a file: choose a name without the extension, or give --from-file %s", add.Name, add.Name)
+	case add.Name != "" && !tool.ValidName(add.Name):
+		problem("%q cannot be the name of a tool: use up to 128 letters, digits, '_', '-' and '.', beginning with a letter, a digit or '_', and no device of Windows (con, nul)", add.Name)
+	}
+	if add.WantsFile && len(add.Tool) > 0 {
+		var keys []string
+		for _, e := range add.Tool {
+			keys = append(keys, e.Key)
+		}
+		problem("--from-file brings the whole definition, so nothing else can be given of it (%s); change the file, or add --editor", strings.Join(keys, ", "))
+	}
+	return scope
+}
+
+// emptyTool is what an editor begins with when nothing was given.
+const emptyTool = `name: %s
+description: ""   # what the tool does, for people and models
+
+bash: |
+  echo "Hello, {NAME}"
+
+parameters:
+  NAME:
+    type: string
+    description: Whom to greet
+    default: world
+
+tags: [read]   # read, write or run: what the tool may do
+`
+
+// addText takes the definition that the command line stands for.
+func (p *putting) addText(env *ui.Env, add *addition.Addition) (err error) {
+	p.extension = ".yaml"
+	switch {
+	case add.WantsFile:
+		var def *tool.Definition
+		if def, _, err = definitionIn(env, p.lib, add.FromFile); err != nil {
+			return err
+		}
+		p.extension = kept(def.File, def.Source)
+		p.text, err = tool.Portable(def, add.Name)
+	case len(add.Tool) == 0 && add.Editor:
+		p.text = fmt.Appendf(nil, emptyTool, add.Name)
+	default:
+		draft := append(catalog.Draft{{Key: "name", Value: addition.TextValue(add.Name)}}, add.Tool...)
+		p.text, err = draft.YAML()
+	}
+	return err
+}
+
+func add(env *ui.Env, c *cobra.Command, add *addition.Addition, scope tool.Scope) error {
+	p := &putting{lib: env.Library(), scope: scope, override: add.Override || add.DryRun}
+	if err := p.addText(env, add); err != nil {
+		return err
+	}
+	if err := p.nameIt(add.Name); err != nil {
+		return err
+	}
+	if add.Editor {
+		if err := editAdded(env, c, p); err != nil {
+			return err
+		}
+	}
+	if add.DryRun {
+		if _, err := env.Stdout.Write(p.text); err != nil {
+			return err
+		}
+	}
+	_, found := p.check()
+	if found.Err() != nil && !add.DryRun {
+		env.Stderr.Write(p.text)
+		fmt.Fprintln(env.Stderr)
+	}
+	shownAs(env, found, p.path, p.text)
+	switch {
+	case found.Err() != nil:
+		return ui.CodeError(ui.ExitInvalid)
+	case add.DryRun:
+		return nil
+	}
+	if err := p.write(); err != nil {
+		return err
+	}
+	said(env, p, "added")
+	return nil
+}
+
+// nameIt finds out what the tool is called and where it goes.
+func (p *putting) nameIt(name string) error {
+	if name == "" {
+		def, found := p.lib.Read("-"+p.extension, p.scope, p.text)
+		if !tool.ValidName(def.Name) {
+			return found
+		}
+		name = def.Name
+	}
+	p.name = name
+	return p.place()
+}
+
+// editAdded opens the definition in an editor. One that was left as it is is taken,
+// unless it was never more than a form to fill in.
+func editAdded(env *ui.Env, c *cobra.Command, p *putting) error {
+	words, err := editorWords(env, c, "")
+	if err != nil {
+		return err
+	}
+	e := &edition{name: p.name, extension: p.extension, text: p.text, editor: words, check: func(text []byte) (tool.Diagnostics, string) {
+		_, found := catalog.Check(p.lib, p.path, p.scope, text, p.alone)
+		return found, p.path
+	}}
+	if err := edit(env, e); err != nil {
+		return err
+	}
+	if string(e.text) == fmt.Sprintf(emptyTool, p.name) {
+		return errors.New("the definition was left as it was; nothing was added")
+	}
+	def, _ := p.lib.Read(p.path, p.scope, e.text)
+	p.text = e.text
+	if def.Name != p.name { // renamed in the editor
+		p.name = def.Name
+		return p.place()
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package addition
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// set gives the key of an option its value. what is the option in messages; kind the
+// type of the parameter it belongs to.
+func (p *addParser) set(draft *catalog.Draft, o *addOption, what, value, kind string) {
+	repeats := slices.Contains([]form{listForm, fewForm, choicesForm, typedList, pairForm}, o.form)
+	if !repeats && !p.once(what) {
+		return
+	}
+	bad := func(want string) { p.problem("%s: %q is not %s", what, value, want) }
+	switch o.form {
+	case textForm:
+		draft.Set(o.key, TextValue(value))
+	case listForm:
+		draft.Add(o.key, TextValue(value))
+	case fewForm:
+		few(draft, o.key, TextValue(value))
+	case commaForm:
+		draft.Set(o.key, tool.Value{List: []tool.Value{}})
+		for _, word := range splitCommas(value) {
+			draft.Add(o.key, TextValue(word))
+		}
+	case choiceForm, choicesForm:
+		if !slices.Contains(o.words, value) {
+			bad("one of " + strings.Join(o.words, ", ") + ui.Nearest(value, o.words))
+		} else if o.form == choiceForm {
+			draft.Set(o.key, TextValue(value))
+		} else {
+			draft.Add(o.key, TextValue(value))
+		}
+	case integerForm:
+		if v, ok := integerValue(value); ok {
+			draft.Set(o.key, v)
+		} else {
+			bad("a whole number")
+		}
+	case numberForm:
+		if v, ok := numberValue(value); ok {
+			draft.Set(o.key, v)
+		} else {
+			bad("a number")
+		}
+	case booleanForm:
+		if v, ok := booleanValue(value); ok {
+			draft.Set(o.key, v)
+		} else {
+			bad("true or false")
+		}
+	case trueForm:
+		draft.Set(o.key, tool.Value{Scalar: true})
+	case spanForm:
+		if v, ok := integerValue(value); ok {
+			draft.Set(o.key, v)
+		} else {
+			draft.Set(o.key, TextValue(value)) // 5s; the definition's own check knows the units
+		}
+	case pairForm:
+		name, v, ok := strings.Cut(value, "=")
+		if !ok || name == "" {
+			bad("NAME=VALUE")
+		} else {
+			draft.Entry(o.key, name, TextValue(v))
+		}
+	default:
+		p.setTyped(draft, o, what, value, kind)
+	}
+}
+
+// setTyped gives a key a value, or values, of a parameter's type.
+func (p *addParser) setTyped(draft *catalog.Draft, o *addOption, what, value, kind string) {
+	words := []string{value}
+	if o.form == typedCommas {
+		words = splitCommas(value)
+	}
+	for _, word := range words {
+		v, want := typedValue(word, kind)
+		switch {
+		case want != "":
+			p.problem("%s: %q is not %s", what, word, want)
+		case o.form == typedForm:
+			draft.Set(o.key, v)
+		default:
+			draft.Add(o.key, v)
+		}
+	}
+}
+
+// parameters puts the parameters into the definition. Their type is known before their
+// other words are read.
+func (p *addParser) parameters() {
+	for _, param := range p.params {
+		var draft catalog.Draft
+		draft.Set("description", TextValue(param.description))
+		words := slices.Clone(param.words)
+		isType := func(w string) bool { return strings.HasPrefix(w, "type=") }
+		slices.SortStableFunc(words, func(a, b string) int { // type first
+			switch {
+			case isType(a) && !isType(b):
+				return -1
+			case isType(b) && !isType(a):
+				return 1
+			}
+			return 0
+		})
+		for _, word := range words {
+			key, value, ok := strings.Cut(word, "=")
+			o := optionNamed(ParameterOptions, key)
+			what := "parameter " + param.name + ", " + key
+			switch {
+			case !ok:
+				p.problem("parameter %s: %q is not KEY=VALUE; the tool's name stands before the options, and a value with blanks needs quotes", param.name, word)
+			case o == nil:
+				p.problem("parameter %s: unknown option %s%s", param.name, key, ui.NearestAs("%s", key, Names(ParameterOptions)))
+			default:
+				p.set(&draft, o, what, value, param.kind)
+			}
+			if o != nil && key == "type" && slices.Contains(o.words, value) {
+				param.kind = value
+			}
+		}
+		p.Tool.Entry("parameters", param.name, draft.Value())
+	}
+}
+
+// typeParameters writes the parameters of a test the way their declarations say.
+func (p *addParser) typeParameters(test *catalog.Draft) {
+	given, _ := test.Get("parameters")
+	for i, e := range given.Map {
+		for _, param := range p.params {
+			if v, want := typedValue(e.Value.Text.S, param.kind); param.name == e.Key && want == "" {
+				given.Map[i].Value = v
+			}
+		}
+	}
+}
+
+// few is a text, which becomes a list when there is another.
+func few(draft *catalog.Draft, key string, v tool.Value) {
+	old, ok := draft.Get(key)
+	switch {
+	case !ok:
+		draft.Set(key, v)
+	case old.List == nil:
+		draft.Set(key, tool.Value{List: []tool.Value{old, v}})
+	default:
+		draft.Add(key, v)
+	}
+}
+
+func splitCommas(s string) []string {
+	words := strings.Split(s, ",")
+	for i, w := range words {
+		words[i] = strings.TrimSpace(w)
+	}
+	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
+}
+
+// typedValue reads a word as a value of a parameter's type; want says what was
+// expected where it is none.
+func typedValue(word, kind string) (v tool.Value, want string) {
+	ok := true
+	switch kind {
+	case "number":
+		v, ok = numberValue(word)
+		want = "a number"
+	case "boolean":
+		v, ok = booleanValue(word)
+		want = "true or false"
+	case "array":
+		if v, ok = jsonValue(word); !ok || v.List == nil {
+			v, ok = tool.Value{List: []tool.Value{TextValue(word)}}, true
+		}
+	case "object":
+		v, ok = jsonValue(word)
+		ok = ok && v.Map != nil
+		want = "a JSON object"
+	default:
+		v = TextValue(word)
+	}
+	if ok {
+		want = ""
+	}
+	return v, want
+}
+
+func integerValue(s string) (tool.Value, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return tool.Value{Scalar: n}, err == nil
+}
+
+func numberValue(s string) (tool.Value, bool) {
+	if v, ok := integerValue(s); ok {
+		return v, true
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return tool.Value{Scalar: f}, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
+}
+
+func booleanValue(s string) (tool.Value, bool) {
+	return tool.Value{Scalar: s == "true"}, s == "true" || s == "false"
+}
+
+// jsonValue is a JSON text as a value; keys of objects are sorted.
+func jsonValue(s string) (tool.Value, bool) {
+	var v any
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	if dec.Decode(&v) != nil || dec.More() {
+		return tool.Value{}, false
+	}
+	return valueOf(v), true
+}
+
+func valueOf(v any) tool.Value {
+	switch v := v.(type) {
+	case string:
+		return TextValue(v)
+	case json.Number:
+		n, _ := numberValue(v.String())
+		return n
+	case []any:
+		list := make([]tool.Value, len(v))
+		for i, item := range v {
+			list[i] = valueOf(item)
+		}
+		return tool.Value{List: list}
+	case map[string]any:
+		m := []tool.Entry{}
+		for _, k := range ui.SortedKeys(v) {
+			m = append(m, tool.Entry{Key: k, Value: valueOf(v[k])})
+		}
+		return tool.Value{Map: m}
+	}
+	return tool.Value{Scalar: v} // a boolean, or nothing
+}
+
+func TextValue(s string) tool.Value {
+	t := tool.Plain(s)
+	return tool.Value{Scalar: s, Text: &t}
+}

@@ -1,0 +1,20 @@
+// Package tools holds the commands that check and manage definitions: validate, and those
+// of flowrun tool.
+//
+// They find definitions in the scopes, print, test, write or remove them. The commands of
+// flowrun tool print their help as a page (page.go), which also declares their flags.
+// What the words of tool add mean is in package addition.
+package tools
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+)
+
+// Commands are the commands of this family.
+func Commands(env *ui.Env) []*cobra.Command {
+	return slices.Concat(ui.InGroup(ui.GroupAuthor, validateCommand(env), toolCommand(env)), []*cobra.Command{toolsTopic()})
+}

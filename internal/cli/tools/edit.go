@@ -1,0 +1,99 @@
+package tools
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolEditCommand edits the file of a tool (S1-325, S1-326).
+func toolEditCommand(env *ui.Env) *cobra.Command {
+	var scopes scopeFlags
+	var editor string
+	c := &cobra.Command{
+		Use:               "edit TOOL_NAME",
+		Short:             "Edit a tool definition",
+		Args:              oneTool,
+		ValidArgsFunction: completeName(env),
+		RunE: func(c *cobra.Command, args []string) error {
+			scope, err := scopes.scope(c, ui.AnyScope)
+			if err != nil {
+				return err
+			}
+			lib := env.Library()
+			def, _, err := find(lib, args[0], scope)
+			if err != nil {
+				return err
+			}
+			if def.Source == nil {
+				return ui.Unwritten(def, "edited")
+			}
+			words, err := editorWords(env, c, editor)
+			if err != nil {
+				return err
+			}
+			return editTool(env, lib, def, words)
+		},
+	}
+	return page{
+		title: "flowrun tool edit",
+		about: []string{
+			"Edit a tool definition using a text editor.",
+			"",
+			"What comes out is checked first: a definition with an error does not replace the",
+			"one there is, and is kept as TOOL_NAME.yaml.rej in the state directory.",
+		},
+		usage: []string{"flowrun tool edit TOOL_NAME [--scope] [options]"},
+		options: []optionGroup{
+			scopes.options("Edit the tool from %s", "Edit the tool from the first scope it's found in", ui.AnyScope),
+			{"EDITOR OPTIONS", []optionLine{
+				{left: "--editor EDITOR", right: "Editor to use (default: $VISUAL, $EDITOR, else the system's)", to: &editor, words: []string{"nano", "vim", "emacs", "code"}},
+			}},
+		},
+		examples: []example{
+			{"Edit a tool using the default editor", "flowrun tool edit weather-lookup"},
+			{"Edit a tool using a specific editor", "flowrun tool edit weather-lookup --editor code"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tools"},
+	}.on(c)
+}
+
+func editTool(env *ui.Env, lib *tool.Library, def *tool.Definition, editor []string) error {
+	path, err := filepath.Abs(def.File)
+	if err != nil {
+		return err
+	}
+	e := &edition{name: def.Name, extension: kept(def.File, def.Source), text: def.Source, editor: editor, check: func(text []byte) (tool.Diagnostics, string) {
+		_, found := catalog.Check(lib, path, def.Scope, text, false)
+		return found, path
+	}}
+	if !tool.ValidName(e.name) { // a broken file may say anything
+		e.name = "tool"
+	}
+	if err := edit(env, e); err != nil {
+		return err
+	}
+	if bytes.Equal(e.text, def.Source) {
+		env.Notef("nothing was changed")
+		return nil
+	}
+	if err := atomicfile.Replace(path, def.Source, e.text); err != nil {
+		keepAttempt(env, e)
+		var changed *atomicfile.ChangedError
+		if errors.As(err, &changed) {
+			return err
+		}
+		return fmt.Errorf("cannot write %s: %w", ui.ShortPath(path), err)
+	}
+	fmt.Fprintf(env.Stdout, "changed %s (%s): %s\n", console.Clean(def.Name), def.Scope, ui.ShortPath(path))
+	return nil
+}

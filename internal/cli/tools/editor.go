@@ -1,0 +1,181 @@
+package tools
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// edition is a text on its way through an editor, for edit and add --editor.
+type edition struct {
+	name      string // of the tool, for files
+	extension string // of these files
+	text      []byte // as it is now
+	editor    []string
+	// check is what is wrong with a text, and the path that it says it is.
+	check func(text []byte) (tool.Diagnostics, string)
+}
+
+// edit has the text edited until nothing is wrong with it, or nothing was changed. One that stays wrong is kept
+// in the state directory; the error is then exit code 3.
+func edit(env *ui.Env, e *edition) error {
+	original := e.text
+	for {
+		text, err := inEditor(env, e.editor, e.name+e.extension, e.text)
+		if err != nil {
+			return err
+		}
+		e.text = text
+		if bytes.Equal(text, original) {
+			return nil
+		}
+		found, path := e.check(text)
+		shownAs(env, found, path, text)
+		if found.Err() == nil {
+			return nil
+		}
+		if env.HasPerson() && env.AskYesNo("edit it again?", true) {
+			continue
+		}
+		keepAttempt(env, e)
+		return ui.CodeError(ui.ExitInvalid)
+	}
+}
+
+// keepAttempt saves what was typed and could not be used.
+func keepAttempt(env *ui.Env, e *edition) {
+	dir, err := ui.StateDir()
+	if err == nil {
+		file := filepath.Join(dir, e.name+e.extension+".rej")
+		if err = atomicfile.Save(file, e.text); err == nil {
+			env.Notef("nothing was changed; the attempt is in %s", file)
+			return
+		}
+	}
+	// Nothing typed may be lost: the terminal is the last place for it.
+	env.Notef("nothing was changed, and the attempt cannot be saved: %v; it was:", err)
+	env.Stderr.Write(e.text)
+}
+
+// inEditor is a text as an editor leaves it. An editor that fails changes nothing.
+func inEditor(env *ui.Env, editor []string, name string, text []byte) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "flowrun-edit-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, name)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(editor[0], append(editor[1:], file)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
+	if d, ok := env.Stdout.(*ui.Delivery); ok {
+		cmd.Stdout = d.To // an editor wants the terminal itself
+	}
+	interrupt := make(chan os.Signal, 1) // Ctrl-C is the editor's
+	signal.Notify(interrupt, os.Interrupt)
+	defer signal.Stop(interrupt)
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("the editor %s failed (%w); nothing was changed", editor[0], err)
+	}
+	text, err = os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("the editor %s left no file; nothing was changed", editor[0])
+	}
+	return text, nil
+}
+
+// editorWords is the editor to start: the one given, $VISUAL, $EDITOR, or one that
+// most machines have (S1-326), which wants a terminal.
+func editorWords(env *ui.Env, c *cobra.Command, given string) ([]string, error) {
+	line := cmp.Or(given, os.Getenv("VISUAL"), os.Getenv("EDITOR"))
+	words, err := splitWords(line)
+	if err != nil {
+		return nil, ui.Usagef(c, "cannot read the editor %q: %w", line, err)
+	}
+	if len(words) > 0 {
+		return waiting(words), nil
+	}
+	if !env.HasPerson() {
+		return nil, ui.Usagef(c, "there is no terminal to edit on; set VISUAL or EDITOR to a program that needs none, or give --editor")
+	}
+	usual := []string{"sensible-editor", "nano", "vim", "vi"}
+	if runtime.GOOS == "windows" {
+		usual = []string{"notepad"}
+	}
+	for _, name := range usual {
+		if _, err := exec.LookPath(name); err == nil {
+			return []string{name}, nil
+		}
+	}
+	return nil, ui.Usagef(c, "there is no editor: set VISUAL or EDITOR, or give --editor")
+}
+
+// waiting adds the flag that makes an editor with windows wait until the file is
+// closed, without which there would be nothing to read.
+func waiting(words []string) []string {
+	base := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
+	if slices.Contains([]string{"code", "code-insiders", "codium", "cursor", "windsurf", "zed", "subl"}, base) &&
+		!slices.Contains(words, "--wait") && !slices.Contains(words, "-w") {
+		words = append(words, "--wait")
+	}
+	return words
+}
+
+// splitWords splits a line the way a shell does, without expanding anything: quotes
+// hold blanks together, and so does a backslash where it is no separator of paths.
+func splitWords(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	begun, escaped := false, false
+	for _, r := range line {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'' && runtime.GOOS != "windows":
+			begun, escaped = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			begun, quote = true, r
+		case r == ' ' || r == '\t' || r == '\n':
+			if begun {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			begun = false
+		default:
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("the quote %c is not closed", quote)
+	}
+	if escaped {
+		return nil, errors.New("it ends in a backslash")
+	}
+	if begun {
+		words = append(words, word.String())
+	}
+	return words, nil
+}

@@ -1,0 +1,69 @@
+package tools
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/mend"
+	"github.com/flowrun/flowrun/internal/textdiff"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// mend mends the file of a target. It answers true where the target's problems have
+// been collected, as those of a text that was not written.
+func (v *validation) mend(t target) (bool, error) {
+	def, _, err := v.lib.Lookup(t.name, nil)
+	if err != nil || !mendable(def.File) {
+		return false, nil // compiling it says why
+	}
+	file := def.File
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return false, nil
+	}
+	check := func(text []byte) (*tool.Definition, tool.Diagnostics) {
+		return catalog.Check(v.lib, file, def.Scope, text, false)
+	}
+	r := mend.Text(check, file, src)
+	if len(r.Fixed) == 0 {
+		return false, nil
+	}
+	if !v.flags.dryRun {
+		if err := atomicfile.Replace(file, src, r.Text); err != nil {
+			return false, fmt.Errorf("cannot mend %q: %w", file, err)
+		}
+		v.env.Notef("%s: mended %s", ui.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
+		v.lib = v.env.Library() // it has read the file as it was
+		return false, nil
+	}
+	if v.flags.output == "text" {
+		if _, err := io.WriteString(v.env.Stdout, textdiff.Unified(ui.ShortPath(file), string(src), ui.ShortPath(file), string(r.Text))); err != nil {
+			return false, err
+		}
+	} else {
+		v.env.Notef("%s: %s could be mended", ui.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
+	}
+	v.texts[file], v.texts[ui.ShortPath(file)] = r.Text, r.Text
+	left, found := check(r.Text)
+	v.found = append(v.found, found...)
+	v.judge(left, found.Err() == nil)
+	return true, nil
+}
+
+// mendable says whether the edits of diagnostics can be made in a file.
+func mendable(file string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".md"}, tool.Extension(file))
+}
+
+// source is the text that a validation speaks of.
+func (v *validation) source(file string) []byte {
+	if text, ok := v.texts[file]; ok {
+		return text
+	}
+	return ui.ReadSource(file)
+}

@@ -1,0 +1,243 @@
+package tools
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// definitionFormats are the forms a definition is printed in, the usual one first.
+var definitionFormats = []string{"yaml", "json"}
+
+// toolGetCommand shows one tool (S1-341 to S1-343).
+func toolGetCommand(env *ui.Env) *cobra.Command {
+	var scopes scopeFlags
+	format := definitionFormats[0]
+	var detail bool
+	c := &cobra.Command{
+		Use:               "get TOOL_NAME",
+		Short:             "Display the details of a specific tool",
+		Args:              oneTool,
+		ValidArgsFunction: completeName(env),
+		RunE: func(c *cobra.Command, args []string) error {
+			def, err := shown(env, c, args[0], &scopes, format)
+			if err != nil {
+				return err
+			}
+			if detail {
+				return getDetail(env, def, format)
+			}
+			return printDefinition(env, def, format)
+		},
+	}
+	return page{
+		title: "flowrun tool get",
+		about: []string{"Display the details of a specific tool: the text of its definition, or its JSON."},
+		usage: []string{"flowrun tool get TOOL_NAME [--scope] [options]"},
+		options: []optionGroup{
+			scopes.options("Look for the tool in %s", "Look for the tool in any scope", ui.AnyScope),
+			{"OUTPUT OPTIONS", []optionLine{
+				{left: "--format yaml|json", right: "Output format (default: yaml)", to: &format, words: definitionFormats},
+				{left: "--detail", right: "Show detailed information", to: &detail},
+			}},
+		},
+		examples: []example{
+			{"Get a tool from any scope", "flowrun tool get weather-lookup"},
+			{"Get a tool from user scope", "flowrun tool get weather-lookup --user"},
+			{"Get a tool in JSON format", "flowrun tool get weather-lookup --format json"},
+			{"Copy a tool to user scope", "flowrun tool get weather-lookup --format yaml | flowrun tool import - --user"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tools"},
+	}.on(c)
+}
+
+// shown finds a tool whose definition is to be printed, and says what is wrong with it.
+func shown(env *ui.Env, c *cobra.Command, name string, scopes *scopeFlags, format string) (*tool.Definition, error) {
+	if err := ui.OneOf(c, "format", format, definitionFormats); err != nil {
+		return nil, err
+	}
+	scope, err := scopes.scope(c, ui.AnyScope)
+	if err != nil {
+		return nil, err
+	}
+	def, found, err := find(env.Library(), name, scope)
+	if err != nil {
+		return nil, err
+	}
+	if def.Source == nil {
+		return nil, ui.Unwritten(def, "shown")
+	}
+	if found.Err() != nil {
+		env.Diagnose(found)
+	}
+	return def, nil
+}
+
+// printDefinition prints a definition so that it can be imported again (S1-318).
+func printDefinition(env *ui.Env, def *tool.Definition, format string) error {
+	text, err := definitionText(def, format)
+	if err == nil {
+		_, err = env.Stdout.Write(text)
+	}
+	return err
+}
+
+func definitionText(def *tool.Definition, format string) ([]byte, error) {
+	if format == "json" {
+		text, err := tool.NormalJSON(def)
+		var ds tool.Diagnostics
+		if errors.As(err, &ds) { // told by shown
+			err = ui.CodeError(ui.ExitInvalid)
+		}
+		return text, err
+	}
+	text, err := tool.Portable(def, "")
+	if n := len(text); err == nil && n > 0 && text[n-1] != '\n' {
+		text = append(text, '\n')
+	}
+	return text, err
+}
+
+// detailJSON is get --detail --format json.
+type detailJSON struct {
+	Name       string          `json:"name"`
+	Scope      tool.Scope      `json:"scope"`
+	Path       string          `json:"path"`
+	ShadowedBy string          `json:"shadowed_by"`
+	Shadows    []string        `json:"shadows"`
+	Problems   []string        `json:"problems"`
+	Definition json.RawMessage `json:"definition"`
+}
+
+// getDetail prints a definition with what stands around it: as comments before the
+// YAML, so that it can still be imported.
+func getDetail(env *ui.Env, def *tool.Definition, format string) error {
+	d := detail(env, def)
+	text, err := definitionText(def, format)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		d.Definition = text
+		return ui.WriteJSON(env, d)
+	}
+	_, err = env.Stdout.Write(withComments(def.Format, text, detailLines(def, d)))
+	return err
+}
+
+// withComments is the text of a definition with lines as comments in its language, so
+// that it can still be imported: before it, but behind a Markdown page, which begins with
+// its front matter.
+func withComments(f tool.Format, text []byte, lines []string) []byte {
+	mark := map[tool.Format]string{tool.Markdown: "", tool.JavaScript: "// "}
+	before, known := mark[f]
+	if !known {
+		before = "# "
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(before + console.Clean(oneComment(line)) + "\n")
+	}
+	if f != tool.Markdown {
+		return append([]byte(b.String()), text...)
+	}
+	return append(text, "\n<!--\n"+strings.ReplaceAll(b.String(), "--", "- -")+"-->\n"...)
+}
+
+// detail is where a tool stands among the others of its name.
+func detail(env *ui.Env, def *tool.Definition) detailJSON {
+	d := detailJSON{Name: def.Name, Scope: def.Scope, Path: def.File, Shadows: []string{}, Problems: []string{}}
+	for _, e := range env.Tools(env.Library()) {
+		switch {
+		case e.Name == def.Name && e.Path == def.File:
+			d.ShadowedBy = e.ShadowedBy
+		case e.ShadowedBy == def.File:
+			d.Shadows = append(d.Shadows, e.Path)
+		}
+	}
+	plan, err := ui.Compile(env, explicit(def.File))
+	var ds tool.Diagnostics
+	switch {
+	case err == nil:
+		ds = plan.Warnings
+	default:
+		ds, _ = err.(tool.Diagnostics)
+	}
+	for _, p := range ds {
+		d.Problems = append(d.Problems, p.String())
+	}
+	return d
+}
+
+func detailLines(def *tool.Definition, d detailJSON) []string {
+	lines := []string{
+		"tool         " + def.Name,
+		"scope        " + string(d.Scope),
+		"file         " + d.Path,
+	}
+	add := func(label, text string) {
+		if text != "" {
+			lines = append(lines, fmt.Sprintf("%-12s %s", label, text))
+		}
+	}
+	add("shadowed by", d.ShadowedBy)
+	add("shadows", strings.Join(d.Shadows, ", "))
+	add("version", def.Version)
+	if def.Deprecated {
+		add("deprecated", cmp.Or(def.DeprecatedMessage, "yes"))
+	}
+	if !def.Single {
+		add("steps", strings.Join(stepNames(def), ", "))
+	}
+	add("runs on", cmp.Or(strings.Join(def.Platforms, ", "), "every platform"))
+	add("tags", strings.Join(def.Tags, ", "))
+	add("category", def.Metadata.Category)
+	for _, p := range def.Security.RequiredPermissions {
+		add("permission", p.S)
+	}
+	for _, p := range def.Parameters {
+		add("parameter", parameterLine(p))
+	}
+	for _, t := range def.Tests {
+		add("test", t.Name)
+	}
+	for _, p := range d.Problems {
+		add("problem", p)
+	}
+	return lines
+}
+
+func stepNames(def *tool.Definition) []string {
+	var names []string
+	for _, s := range def.Steps {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func parameterLine(p *tool.Parameter) string {
+	line := p.Name + ", " + p.Type
+	if p.Required && p.Default == nil {
+		line += ", required"
+	}
+	if p.Description != "" {
+		line += ": " + p.Description
+	}
+	return line
+}
+
+// oneComment is a text that stays one line of a comment in YAML.
+func oneComment(s string) string {
+	return strings.Join(slices.Collect(strings.FieldsFuncSeq(s, func(r rune) bool {
+		return r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029
+	})), " ")
+}

@@ -1,0 +1,130 @@
+package tools
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolImportCommand takes a definition into a scope (S1-268, S1-338 to S1-340).
+func toolImportCommand(env *ui.Env) *cobra.Command {
+	var scopes scopeFlags
+	var override, validate bool
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Import a tool definition from a file",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return ui.Usagef(c, "give the file of one definition, or - for standard input")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			scope, err := scopes.scope(c, string(tool.ScopeLocal))
+			if err != nil {
+				return err
+			}
+			if scope == ui.AnyScope {
+				return ui.Usage(errNoAny, c)
+			}
+			return importTool(env, args[0], putting{lib: env.Library(), scope: tool.Scope(scope), override: override, alone: !validate})
+		},
+	}
+	return page{
+		title: "flowrun tool import",
+		about: []string{
+			"Import a tool definition from a file; - is standard input.",
+			"",
+			"Comments and the order of keys stay as they are. JSON becomes YAML; Markdown and",
+			"JavaScript stay what they are.",
+		},
+		usage: []string{"flowrun tool import FILE [--scope] [options]"},
+		options: []optionGroup{
+			scopes.options("Import the tool to %s", "", string(tool.ScopeLocal)),
+			{"IMPORT OPTIONS", []optionLine{
+				{left: "--override", right: "Override existing tool if it already exists", to: &override},
+				{left: "--validate", right: "Validate the tool before importing, with the tools it uses; without it, only its own text", to: &validate},
+			}},
+		},
+		examples: []example{
+			{"Import a tool to local scope", "flowrun tool import weather-lookup.yaml"},
+			{"Import a tool to user scope, overriding any existing definition", "flowrun tool import weather-lookup.yaml --user --override"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tool export", "flowrun help tools"},
+	}.on(c)
+}
+
+func importTool(env *ui.Env, file string, p putting) error {
+	def, found, err := definitionIn(env, p.lib, file)
+	if err != nil {
+		return err
+	}
+	if found.Err() != nil {
+		shownAs(env, found, def.File, def.Source)
+		return ui.CodeError(ui.ExitInvalid)
+	}
+	for _, d := range found {
+		if d.Code == "repaired-scalar" {
+			env.Notef("note: %s:%d was no valid YAML and is quoted in the tool", file, d.Pos.Line)
+		}
+	}
+	p.name, p.extension = def.Name, kept(def.File, def.Source)
+	if p.text, err = tool.Portable(def, ""); err != nil {
+		return err
+	}
+	if err := p.place(); err != nil {
+		return err
+	}
+	_, found = p.check()
+	shownAs(env, found, p.path, p.text)
+	if found.Err() != nil {
+		return ui.CodeError(ui.ExitInvalid)
+	}
+	if err := p.write(); err != nil {
+		return err
+	}
+	said(env, &p, "imported")
+	return nil
+}
+
+// definitionIn reads a definition from a file, or from standard input.
+func definitionIn(env *ui.Env, lib *tool.Library, file string) (*tool.Definition, tool.Diagnostics, error) {
+	if file != "-" {
+		def, found, err := lib.Load(file)
+		if err != nil {
+			return nil, nil, ui.MarkMissing(err)
+		}
+		return def, found, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(env.Stdin, tool.MaxFileSize+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot read the definition from standard input: %w", err)
+	}
+	def, found := lib.Read(standardInput(text), tool.ScopeFile, text)
+	return def, found, nil
+}
+
+// standardInput is what a definition that comes from standard input is called in
+// messages: a dash, and the extension by which it is read.
+func standardInput(text []byte) string {
+	if ext := tool.Sniff(text); ext != ".yaml" {
+		return "-" + ext
+	}
+	return "-"
+}
+
+// kept is the extension of the file that a definition becomes in a scope: JSON becomes
+// YAML, everything else stays what it is.
+func kept(file string, text []byte) string {
+	switch ext := cmp.Or(tool.Extension(file), tool.Sniff(text)); ext {
+	case ".yml", ".json":
+		return ".yaml"
+	default:
+		return ext
+	}
+}

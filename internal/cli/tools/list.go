@@ -1,0 +1,228 @@
+package tools
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/cli/tools/addition"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
+)
+
+var (
+	listFormats = []string{"simple", "table", "json", "yaml"}
+	listOrders  = []string{"name", "category", "scope"}
+)
+
+// toolListCommand lists tools (S1-344 to S1-350, S1-355).
+func toolListCommand(env *ui.Env) *cobra.Command {
+	var scopes scopeFlags
+	var f catalog.Filter
+	var dir string
+	format, sort := "table", "name"
+	var all bool
+	c := &cobra.Command{
+		Use:               "list",
+		Short:             "List all available tools",
+		Args:              ui.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, _ []string) error {
+			scope, err := scopes.scope(c, ui.AnyScope)
+			if err != nil {
+				return err
+			}
+			if scope != ui.AnyScope {
+				f.Scope = tool.Scope(scope)
+			}
+			for _, check := range []error{ui.OneOf(c, "format", format, listFormats), ui.OneOf(c, "sort", sort, listOrders)} {
+				if check != nil {
+					return check
+				}
+			}
+			if c.Flags().Changed("platform") {
+				if err := ui.OneOf(c, "platform", f.Platform, addition.Platforms); err != nil {
+					return err
+				}
+			}
+			if dir != "" && f.Scope != "" {
+				return ui.Usagef(c, "--dir lists a folder, which has no scopes; leave the scope away")
+			}
+			if all && (dir != "" || f.Scope != "") {
+				return ui.Usagef(c, "--all-sources lists what is in no folder and no scope as well; leave --dir and the scope away")
+			}
+			list, err := listed(env, dir, all)
+			if err != nil {
+				return err
+			}
+			tellOneID(env, list)
+			list = f.Choose(list)
+			catalog.Order(list, sort)
+			return printList(env, list, format)
+		},
+	}
+	page{
+		title: "flowrun tool list",
+		about: []string{"List all available tools across all scopes or in a specific scope. Tools that another", "of the same name hides, and those with errors, are listed as such."},
+		usage: []string{"flowrun tool list [--scope] [options]"},
+		options: []optionGroup{
+			scopes.options("List only tools from %s", "List tools from all scopes", ui.AnyScope),
+			{"FILTER OPTIONS", []optionLine{
+				{left: "--tag TAG", right: "Filter by tag; given several times, tools with all of them", to: &f.Tags},
+				{left: "--category CATEGORY", right: "Filter by category", to: &f.Category},
+				{left: "--search TEXT", right: "Search in name, description, and keywords", to: &f.Search},
+				{left: "--platform PLATFORM", right: "Filter by platform support (windows|linux|macos)", to: &f.Platform, words: addition.Platforms},
+				{left: "--dir DIR", right: "List the definitions in a folder instead of the scopes", to: &dir},
+				{left: "--all-sources", right: "List built-in tools, and those that tools.discoveryCommand tells of, as well", to: &all},
+			}},
+			{"OUTPUT OPTIONS", []optionLine{
+				{left: "--format simple|table|json|yaml", right: "Output format (default: table)", to: &format, words: listFormats},
+				{left: "--sort name|category|scope", right: "Sort order (default: name)", to: &sort, words: listOrders},
+			}},
+		},
+		examples: []example{
+			{"List all tools from all scopes", "flowrun tool list"},
+			{"List only user tools", "flowrun tool list --user"},
+			{"List tools matching a tag", "flowrun tool list --tag git"},
+			{"List tools in JSON format", "flowrun tool list --format json"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tools"},
+	}.on(c)
+	c.RegisterFlagCompletionFunc("tag", completeListed(env, func(e tool.Listed) []string { return append(e.SearchTags, e.Tags...) }))
+	c.RegisterFlagCompletionFunc("category", completeListed(env, func(e tool.Listed) []string { return []string{e.Category} }))
+	c.MarkFlagDirname("dir")
+	return c
+}
+
+// listed is every tool in reach, those that are in no file too where all is asked for, or
+// those in a folder.
+func listed(env *ui.Env, dir string, all bool) ([]tool.Listed, error) {
+	lib := env.Library()
+	if dir == "" {
+		env.Diagnose(lib.Unreadable(""))
+		if all {
+			return lib.ListAll(), nil
+		}
+		return env.Tools(lib), nil
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, ui.Missing(fmt.Errorf("cannot list %s: it is not a folder", dir))
+	}
+	list, err := lib.ListFolder(dir)
+	if err != nil {
+		return nil, ui.MarkMissing(fmt.Errorf("cannot list the folder: %w", err))
+	}
+	return list, nil
+}
+
+// listedJSON is one tool of tool list --format json.
+type listedJSON struct {
+	Name        string     `json:"name"`
+	Scope       tool.Scope `json:"scope"`
+	Path        string     `json:"path,omitempty"` // none of a tool that is in no file
+	Description string     `json:"description"`
+	Tags        []string   `json:"tags"`
+	Category    string     `json:"category"`
+	ShadowedBy  string     `json:"shadowed_by"`
+	Error       string     `json:"error,omitempty"` // the first thing wrong with the file
+}
+
+func printList(env *ui.Env, list []tool.Listed, format string) error {
+	docs := make([]listedJSON, len(list))
+	for i, e := range list {
+		docs[i] = listedJSON{e.Name, e.Scope, e.Path, e.Description, append([]string{}, e.Tags...), e.Category, e.ShadowedBy, firstError(e)}
+	}
+	switch format {
+	case "json":
+		return ui.WriteJSON(env, map[string]any{"tools": docs})
+	case "yaml":
+		return listYAML(env, docs)
+	case "simple":
+		for _, d := range docs {
+			fmt.Fprintln(env.Stdout, console.Clean(d.Name))
+		}
+		return nil
+	}
+	if len(list) == 0 {
+		env.Notef("there are no such tools; flowrun tool add makes one")
+		return nil
+	}
+	rows := make([][]string, len(list))
+	for i, d := range docs {
+		rows[i] = []string{d.Name, string(d.Scope), strings.Join(d.Tags, ","), d.note()}
+	}
+	return console.Table(env.Stdout, []string{"NAME", "SCOPE", "TAGS", "DESCRIPTION"}, rows, console.TableOptions{Width: env.Width()})
+}
+
+// note is the description, and what is out of the ordinary before it.
+func (d listedJSON) note() string {
+	var notes []string
+	if d.ShadowedBy != "" {
+		notes = append(notes, "(shadowed by "+ui.ShortPath(d.ShadowedBy)+")")
+	}
+	if d.Error != "" {
+		return strings.Join(append(notes, "(broken: "+d.Error+")"), " ")
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(d.Description), "\n")
+	return strings.Join(append(notes, first), " ")
+}
+
+func firstError(e tool.Listed) string {
+	for _, d := range e.Diagnostics {
+		if d.Severity == tool.Error {
+			return fmt.Sprintf("%d:%d: %s", d.Pos.Line, d.Pos.Col, d.Message)
+		}
+	}
+	return ""
+}
+
+// listYAML is the JSON document as YAML.
+func listYAML(env *ui.Env, docs []listedJSON) error {
+	list := []tool.Value{}
+	for _, d := range docs {
+		tags := []tool.Value{}
+		for _, t := range d.Tags {
+			tags = append(tags, addition.TextValue(t))
+		}
+		m := catalog.Draft{}
+		m.Set("name", addition.TextValue(d.Name))
+		m.Set("scope", addition.TextValue(string(d.Scope)))
+		if d.Path != "" {
+			m.Set("path", addition.TextValue(d.Path))
+		}
+		m.Set("description", addition.TextValue(d.Description))
+		m.Set("tags", tool.Value{List: tags})
+		m.Set("category", addition.TextValue(d.Category))
+		m.Set("shadowed_by", addition.TextValue(d.ShadowedBy))
+		if d.Error != "" {
+			m.Set("error", addition.TextValue(d.Error))
+		}
+		list = append(list, m.Value())
+	}
+	text, err := tool.WriteYAML([]tool.Entry{{Key: "tools", Value: tool.Value{List: list}}})
+	if err == nil {
+		_, err = env.Stdout.Write(text)
+	}
+	return err
+}
+
+// completeListed offers what the tools in reach have of something.
+func completeListed(env *ui.Env, of func(tool.Listed) []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		seen := map[string]bool{"": true}
+		var words []string
+		for _, e := range env.Tools(env.Library()) {
+			for _, w := range of(e) {
+				if !seen[w] && strings.HasPrefix(w, prefix) {
+					seen[w] = true
+					words = append(words, w)
+				}
+			}
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}

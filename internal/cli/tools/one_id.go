@@ -1,0 +1,60 @@
+package tools
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// idsInFolders finds files of one folder that are tools of one name, of which only one can
+// be found by it (S0-011): the file that was seen first, by folder and name.
+type idsInFolders map[[2]string]string
+
+// other is a file beside this one that is a tool of the same name; "" for none.
+func (ids idsInFolders) other(file, name string) string {
+	key := [2]string{filepath.Dir(file), name}
+	first, seen := ids[key]
+	if !seen {
+		ids[key] = file
+	}
+	if first == file {
+		return ""
+	}
+	return first
+}
+
+// oneID adds that another file of the folder has the tool's name.
+func (v *validation) oneID(def *tool.Definition, found tool.Diagnostics) {
+	if def.Name == "" || slices.ContainsFunc(found, func(d tool.Diagnostic) bool { return d.Code == "not-a-tool" }) {
+		return
+	}
+	other := v.ids.other(def.File, def.Name)
+	if other == "" {
+		return
+	}
+	at := def.Pos
+	if at.Line == 0 {
+		at = tool.Pos{File: def.File, Line: 1, Col: 1}
+	}
+	v.found = append(v.found, tool.Diagnostic{Code: "duplicate-tool", Severity: tool.Error, Pos: at,
+		Message: fmt.Sprintf("the tool %s is in two files of one folder: %s and %s", def.Name, filepath.Base(other), filepath.Base(def.File)),
+		Hint:    "give one of them another name, or id, or remove it"})
+}
+
+// tellOneID warns of tools that are in two files of one folder; the list has the one first
+// that is found.
+func tellOneID(env *ui.Env, list []tool.Listed) {
+	ids := idsInFolders{}
+	for _, e := range list {
+		if e.Path == "" {
+			continue
+		}
+		if first := ids.other(e.Path, e.Name); first != "" {
+			env.Notef("the tool %s is in two files of one folder: %s is found, and %s is not; give one of them another name, or id", console.Clean(e.Name), ui.ShortPath(first), ui.ShortPath(e.Path))
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// putting is a tool on its way into a scope, for add and import.
+type putting struct {
+	lib      *tool.Library
+	scope    tool.Scope
+	name     string
+	text     []byte
+	override bool
+	// extension is that of the file it becomes: JSON becomes YAML, and the rest stays what
+	// it is.
+	extension string
+	alone     bool // the tools it uses may be missing
+
+	path string // where it goes
+	old  *tool.Definition
+}
+
+// place finds out where the tool goes, and what stands there. A taken name is an error
+// unless it is to be overridden (S1-317, S1-339).
+func (p *putting) place() error {
+	if tool.Extension(p.name) != "" {
+		return tool.Diagnostics{{Code: "bad-name", Severity: tool.Error, Message: fmt.Sprintf("the name %q is read as the path of a file", p.name),
+			Hint: "choose a name without the extension"}}
+	}
+	dir, err := p.lib.Folder(p.scope)
+	if err != nil {
+		return err
+	}
+	p.path = filepath.Join(dir, p.name+p.extension)
+	old, _, err := p.lib.LookupIn(p.name, p.scope)
+	var missing *tool.NotFoundError
+	switch {
+	case errors.As(err, &missing):
+		return nil
+	case err != nil:
+		return err
+	case !p.override:
+		return p.taken(old.File)
+	}
+	p.old = old
+	ext := tool.Extension(old.File)
+	if ext == p.extension || p.extension == ".yaml" && ext == ".yml" {
+		p.path = old.File
+	}
+	return nil
+}
+
+func (p *putting) taken(path string) error {
+	return fmt.Errorf("there is a tool %q in the %s scope already: %s; --override replaces it", p.name, p.scope, ui.ShortPath(path))
+}
+
+// check holds what is wrong with the text against the caller: an error keeps it from
+// being written.
+func (p *putting) check() (*tool.Definition, tool.Diagnostics) {
+	def, found := catalog.Check(p.lib, p.path, p.scope, p.text, p.alone)
+	if def.Name != p.name && found.Err() == nil { // the code of a tool answers what it is called
+		found = append(found, tool.Diagnostic{Code: "bad-name", Severity: tool.Error, Pos: def.Pos, Message: fmt.Sprintf("the definition says that the tool is called %q, not %q", def.Name, p.name),
+			Hint: fmt.Sprintf("add it as %s, or change what it says", def.Name)})
+	}
+	return def, found
+}
+
+// write makes it so. Where it fails nothing has changed.
+func (p *putting) write() error {
+	var err error
+	switch {
+	case p.old != nil && p.old.File == p.path:
+		err = atomicfile.Replace(p.path, p.old.Source, p.text)
+	default:
+		err = atomicfile.Create(p.path, p.text)
+	}
+	var exists *atomicfile.ExistsError
+	switch {
+	case errors.As(err, &exists):
+		return p.taken(exists.Path)
+	case err != nil:
+		return fmt.Errorf("cannot write %s to the %s scope: %w", p.name, p.scope, err)
+	case p.old != nil && p.old.File != p.path: // was written in another format
+		return atomicfile.Remove(p.old.File)
+	}
+	return nil
+}
+
+// said tells what became of it: what hides it, and how to run it.
+func said(env *ui.Env, p *putting, verb string) {
+	fmt.Fprintf(env.Stdout, "%s %s (%s): %s\n", verb, p.name, p.scope, ui.ShortPath(p.path))
+	now, _, err := env.Library().Lookup(p.name, nil) // a new one: the scope may have had no folder before
+	if err != nil {
+		return
+	}
+	if now.File != p.path {
+		env.Notef("note: %s is shadowed by the one in the %s scope, %s", p.name, now.Scope, ui.ShortPath(now.File))
+		return
+	}
+	env.Notef("Try: flowrun run %s", tryLine(now))
+}
+
+// tryLine is a command line that runs a tool, with what it requires.
+func tryLine(def *tool.Definition) string {
+	words := []string{def.Name}
+	for _, p := range def.Parameters {
+		if p.Required && p.Default == nil {
+			words = append(words, p.Name+"="+sample(p))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// sample is a value to begin with, in the words of a shell.
+func sample(p *tool.Parameter) string {
+	for _, v := range ui.Candidates(p) {
+		if v != "" && !strings.ContainsFunc(v, func(r rune) bool {
+			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@+", r)
+		}) {
+			return v
+		}
+	}
+	return "..."
+}
+
+// shownAs draws diagnostics of a text that is in no file, or not yet.
+func shownAs(env *ui.Env, ds tool.Diagnostics, path string, text []byte) {
+	tool.Render(env.Stderr, ds, func(file string) []byte {
+		if file == path {
+			return text
+		}
+		return ui.ReadSource(file)
+	}, env.Style(env.Stderr))
+}

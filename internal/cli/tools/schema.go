@@ -1,0 +1,131 @@
+package tools
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/funcschema"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolSchemaCommand prints what a model is told of a tool (S1-230 to S1-236).
+func toolSchemaCommand(env *ui.Env) *cobra.Command {
+	format := string(funcschema.JSONSchema)
+	var all, sources bool
+	c := &cobra.Command{
+		Use:   "schema NAME | --all",
+		Short: "Print a tool as a function that language models can call",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := ui.OneOf(c, "format", format, funcschema.Formats()); err != nil {
+				return err
+			}
+			if (all || sources) != (len(args) == 0) || len(args) > 1 {
+				return ui.Usagef(c, "give the name of one tool, or --all, or --all-sources")
+			}
+			if all || sources {
+				return allToolSchemas(env, funcschema.Format(format), sources)
+			}
+			return toolSchema(env, args[0], funcschema.Format(format))
+		},
+		ValidArgsFunction: env.CompleteTool,
+	}
+	return page{
+		title: "flowrun tool schema",
+		about: []string{
+			"Print a tool as a function that language models can call: its name, its description",
+			"and a JSON Schema of its parameters, in the form that a provider takes.",
+		},
+		usage: []string{"flowrun tool schema TOOL_NAME|PATH [options]", "flowrun tool schema --all|--all-sources [options]"},
+		options: []optionGroup{
+			{"CHOICE OPTIONS", []optionLine{
+				{left: "--all", right: "A list of every tool in reach that runs on this platform", to: &all},
+				{left: "--all-sources", right: "That, with built-in tools and those that tools.discoveryCommand tells of", to: &sources},
+			}},
+			{"OUTPUT OPTIONS", []optionLine{
+				{left: "--format FORM", right: "Form: " + strings.Join(funcschema.Formats(), "|") + " (default: " + format + ")", to: &format, words: funcschema.Formats()},
+			}},
+		},
+		examples: []example{
+			{"Print the schema of one tool", "flowrun tool schema weather-lookup"},
+			{"Print that of a file as one provider takes it", "flowrun tool schema ./deploy.yaml --format anthropic"},
+			{"Print those of all tools into a file", "flowrun tool schema --all --format openai > tools.json"},
+			{"Print all that a model may call", "flowrun tool schema --all-sources --format anthropic"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tools"},
+	}.on(c)
+}
+
+func toolSchema(env *ui.Env, name string, f funcschema.Format) error {
+	plan, err := ui.Compile(env, name)
+	if err != nil {
+		return err
+	}
+	fn, found := funcschema.Of(plan.Definition, plan.Secret, f)
+	if found.Err() != nil {
+		return found.Sorted()
+	}
+	env.Diagnose(found.Sorted())
+	return ui.WriteJSON(env, fn)
+}
+
+// allToolSchemas prints every tool in reach, or what is wrong with any: half of a
+// list could be taken for the whole. sources says that those in no file are among them.
+func allToolSchemas(env *ui.Env, f funcschema.Format, sources bool) error {
+	lib := env.Library()
+	listed := env.Tools
+	if sources {
+		listed = (*tool.Library).ListAll
+	}
+	list := []*funcschema.Function{}
+	problems := lib.Unreadable("")
+	for _, e := range listed(lib) {
+		if e.ShadowedBy != "" {
+			continue
+		}
+		plan, err := compileListed(lib, e)
+		var ds tool.Diagnostics
+		switch {
+		case errors.As(err, &ds):
+			problems = append(problems, ds...)
+			continue
+		case err != nil:
+			return ui.MarkMissing(err)
+		case !runsHere(plan.Definition):
+			continue
+		}
+		fn, found := funcschema.Of(plan.Definition, plan.Secret, f)
+		problems = append(problems, found...)
+		list = append(list, fn)
+	}
+	problems = append(problems, funcschema.Collisions(list)...).Sorted()
+	if problems.Err() != nil {
+		return problems
+	}
+	env.Diagnose(problems)
+	return ui.WriteJSON(env, list)
+}
+
+// compileListed compiles a tool by its name, as a caller would find it. The name of
+// one with errors may not be what it is found by.
+func compileListed(lib *tool.Library, e tool.Listed) (*flowrun.Plan, error) {
+	if e.Diagnostics.Err() != nil {
+		return flowrun.Compile(lib, e.Path)
+	}
+	return flowrun.Compile(lib, e.Name)
+}
+
+// runsHere says whether a tool is for this platform; others are hidden from models
+// (S1-225).
+func runsHere(def *tool.Definition) bool {
+	platform := runtime.GOOS
+	if platform == "darwin" {
+		platform = "macos"
+	}
+	return len(def.Platforms) == 0 || slices.Contains(def.Platforms, platform)
+}

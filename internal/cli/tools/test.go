@@ -1,0 +1,325 @@
+package tools
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/internal/trial"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// completeTest offers the tests of the tools named on the line, of all where none is.
+func completeTest(env *ui.Env) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		lib := env.Library()
+		if len(args) == 0 {
+			for _, e := range env.Tools(lib) {
+				args = append(args, e.Path)
+			}
+		}
+		var words []string
+		for _, t := range targets(env, lib, args) {
+			def, _, err := lib.Lookup(t.name, nil)
+			if err != nil {
+				continue
+			}
+			for _, test := range def.Tests {
+				if strings.HasPrefix(test.Name, prefix) {
+					words = append(words, ui.Described(test.Name, def.Name))
+				}
+			}
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// testFlags are the flags of flowrun tool test.
+type testFlags struct {
+	scopes        scopeFlags
+	scope         string // after check
+	tests         []string
+	verbose       bool
+	stopOnFailure bool
+	jobs          int
+	inPlace       bool
+	offline       bool
+	reports       []string
+}
+
+const defaultJobs = 4
+
+func toolTestCommand(env *ui.Env) *cobra.Command {
+	var f testFlags
+	c := &cobra.Command{
+		Use:               "test [NAME|PATH ...]",
+		Short:             "Run the tests in definitions",
+		RunE:              func(c *cobra.Command, args []string) error { return toolTest(env, c, args, f) },
+		ValidArgsFunction: env.CompleteTools,
+	}
+	page{
+		title: "flowrun tool test",
+		about: []string{
+			"Test a tool with its defined tests: tools by name, files, the files in folders; without",
+			"any, every tool in reach.",
+			"",
+			"Each test runs in a fresh folder, which is the tool's {WORKSPACE}; its {TEMP} is a",
+			"fresh one too. Cleanup commands run however a test ended. Runs are not recorded.",
+			"Nobody is asked: tests of tools with elevated rights, or denied ones, are skipped.",
+			"",
+			"Exits 1 when a test failed, 3 when a definition has an error, 130 after Ctrl-C.",
+		},
+		usage: []string{"flowrun tool test [TOOL_NAME|PATH ...] [--scope] [options]"},
+		options: []optionGroup{
+			f.scopes.options("Test the tool from %s", "Test the tool from the first scope it's found in", ui.AnyScope),
+			{"TEST OPTIONS", []optionLine{
+				{left: "--test TEST_NAME", right: "Name of specific test to run (if omitted, runs all tests); may be repeated", to: &f.tests},
+				{left: "--verbose", right: "Show detailed output, also of tests that went well", to: &f.verbose},
+				{left: "--stop-on-failure", right: "Stop testing after the first failure", to: &f.stopOnFailure},
+				{left: "--jobs N", right: "Run N tests at once (default: 4; 1 with --in-place)", to: &f.jobs},
+				{left: "--in-place", right: "Run in the working directory instead of a fresh folder", to: &f.inPlace},
+				{left: "--offline", right: "Skip tests of tools with a permission for the network", to: &f.offline},
+				{left: "--report FORM=FILE", right: "Write a report, junit=FILE or json=FILE; may be repeated", to: &f.reports},
+			}},
+		},
+		examples: []example{
+			{"Run all tests for a tool", "flowrun tool test weather-lookup"},
+			{"Run a specific test with verbose output", "flowrun tool test weather-lookup --test basic-test --verbose"},
+			{"Run the tests of a folder, with a report", "flowrun tool test ./tools --jobs 8 --report junit=tests.xml"},
+		},
+		see: []string{"flowrun help tool", "flowrun help tools"},
+	}.on(c)
+	c.RegisterFlagCompletionFunc("test", completeTest(env))
+	return c
+}
+
+func (f *testFlags) check(c *cobra.Command) error {
+	var err error
+	if f.scope, err = f.scopes.scope(c, ui.AnyScope); err != nil {
+		return err
+	}
+	if f.jobs < 0 || c.Flags().Changed("jobs") && f.jobs == 0 {
+		return ui.Usagef(c, "--jobs must be at least 1")
+	}
+	if f.jobs == 0 {
+		f.jobs = defaultJobs
+		if f.inPlace {
+			f.jobs = 1
+		}
+	}
+	for _, r := range f.reports {
+		if form, file, _ := strings.Cut(r, "="); form != "junit" && form != "json" || file == "" {
+			return ui.Usagef(c, "--report %q is neither junit=FILE nor json=FILE", r)
+		}
+	}
+	return nil
+}
+
+func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	lib := env.Library()
+	cases, broken, err := cases(env, lib, args, f)
+	if err != nil {
+		return err
+	}
+	if len(broken) > 0 {
+		env.Diagnose(broken.Sorted())
+	}
+	if cases, err = chosen(cases, f.tests); err != nil {
+		return err
+	}
+	rules, err := launch.JudgeTests(env, cases)
+	if err != nil {
+		return err
+	}
+	if len(cases) == 0 && len(broken) == 0 {
+		env.Notef("%s", theTests(nil))
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	sig := env.Signals(stop)
+	defer sig.Stop()
+	began := time.Now()
+	outcomes, err := trial.Run(ctx, cases, trial.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
+		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: func(o trial.Outcome) { tell(env, &o, f.verbose) }, HTTP: netclient.Status, Fetch: netclient.Fetch, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
+	if err != nil {
+		return err
+	}
+	took := time.Since(began)
+	s := trial.Count(outcomes)
+	if len(outcomes) > 0 {
+		sum(env, s, took)
+	}
+	if err := writeReports(f.reports, outcomes, took); err != nil {
+		return err
+	}
+	switch {
+	case sig.Code() != 0:
+		return ui.CodeError(sig.Code())
+	case s.Failed > 0:
+		return ui.CodeError(ui.ExitFailed)
+	case len(broken) > 0:
+		return ui.CodeError(ui.ExitInvalid)
+	}
+	return nil
+}
+
+// cases are the tests of the tools that args name. broken is what is wrong with tools
+// that were not named: one file of many must not hide what the others come to.
+func cases(env *ui.Env, lib *tool.Library, args []string, f testFlags) (cases []trial.Case, broken tool.Diagnostics, err error) {
+	targets, err := tested(env, lib, args, f.scope)
+	if err != nil {
+		return nil, nil, err
+	}
+	broken = closed(lib, args, f.scope)
+	for _, t := range targets {
+		def, _, err := lib.Lookup(t.name, nil)
+		if err != nil && t.found {
+			broken = append(broken, tool.Diagnostic{Code: "unreadable", Severity: tool.Error, Pos: tool.Pos{File: t.name, Line: 1, Col: 1},
+				Message: err.Error(), Hint: "make it readable, or remove it"})
+			continue
+		} else if err != nil {
+			return nil, nil, ui.MarkMissing(err)
+		}
+		if t.found && len(def.Tests) == 0 {
+			continue
+		}
+		plan, err := flowrun.Compile(lib, t.name)
+		var ds tool.Diagnostics
+		switch {
+		case t.found && errors.As(err, &ds):
+			broken = append(broken, ds...)
+			continue
+		case err != nil:
+			return nil, nil, ui.MarkMissing(err)
+		}
+		for _, test := range def.Tests { // an alias has its own, not those of its base
+			cases = append(cases, trial.Case{Tool: def.Name, Plan: plan, Test: test})
+		}
+	}
+	return cases, broken, nil
+}
+
+// tested are the tools to test.
+func tested(env *ui.Env, lib *tool.Library, args []string, scope string) ([]target, error) {
+	if len(args) > 0 {
+		return scoped(env, args, scope)
+	}
+	var list []target
+	for _, e := range env.Tools(lib) {
+		if scope == ui.AnyScope && e.ShadowedBy == "" || scope == string(e.Scope) {
+			list = append(list, target{e.Path, true})
+		}
+	}
+	return list, nil
+}
+
+// chosen are the cases of those names, all where there are none.
+func chosen(cases []trial.Case, names []string) ([]trial.Case, error) {
+	if len(names) == 0 {
+		return cases, nil
+	}
+	var known []string
+	for _, c := range cases {
+		known = append(known, c.Test.Name)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, ui.Missing(fmt.Errorf("there is no test %q%s", name, cmp.Or(ui.Nearest(name, known), "; "+theTests(known))))
+		}
+	}
+	return slices.DeleteFunc(cases, func(c trial.Case) bool { return !slices.Contains(names, c.Test.Name) }), nil
+}
+
+// theTests are the tests there are to choose from.
+func theTests(names []string) string {
+	if len(names) == 0 {
+		return "there are no tests; a definition's tests stand under its key tests"
+	}
+	return "the tests are " + ui.Listed(names)
+}
+
+// tell prints one outcome.
+func tell(env *ui.Env, o *trial.Outcome, verbose bool) {
+	name := console.Harmless(o.Tool + ": " + o.Test.Name)
+	switch o.Status {
+	case trial.Passed:
+		fmt.Fprintf(env.Stdout, "ok       %s (%s)\n", name, shortTime(o.Duration))
+	case trial.Failed:
+		fmt.Fprintf(env.Stdout, "FAILED   %s (%s) %s\n", name, shortTime(o.Duration), place(o.Test.Pos))
+		printIndented(env, o.Details())
+	default:
+		fmt.Fprintf(env.Stdout, "%-8s %s (%s)\n", o.Status, name, console.Harmless(o.Reason))
+	}
+	if verbose && o.Status == trial.Passed && o.Output != "" {
+		printIndented(env, strings.Split(strings.TrimSuffix(o.Output, "\n"), "\n"))
+	}
+	for _, w := range o.Warnings {
+		fmt.Fprintf(env.Stdout, "    warning: %s\n", console.Harmless(w))
+	}
+}
+
+func printIndented(env *ui.Env, lines []string) {
+	for _, l := range lines {
+		fmt.Fprintf(env.Stdout, "    %s\n", console.Harmless(l))
+	}
+}
+
+// place is where a test begins.
+func place(p tool.Pos) string {
+	if p.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", p.File, p.Line)
+}
+
+func shortTime(d time.Duration) string { return fmt.Sprintf("%.2fs", d.Seconds()) }
+
+// sum prints the last line.
+func sum(env *ui.Env, s trial.Summary, took time.Duration) {
+	parts := []string{fmt.Sprintf("%d ok", s.Passed)}
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{s.Failed, "failed"}, {s.Skipped, "skipped"}, {s.Stopped, "stopped"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+		}
+	}
+	fmt.Fprintf(env.Stdout, "tests: %s (%s)\n", strings.Join(parts, ", "), shortTime(took))
+}
+
+// writeReports writes what --report asks for.
+func writeReports(reports []string, list []trial.Outcome, took time.Duration) error {
+	for _, r := range reports {
+		form, file, _ := strings.Cut(r, "=")
+		write := trial.WriteJSON
+		if form == "junit" {
+			write = trial.WriteJUnit
+		}
+		var text bytes.Buffer
+		err := write(&text, list, took)
+		if err == nil {
+			err = atomicfile.Output(file, text.Bytes(), 0o600) // it holds output
+		}
+		if err != nil {
+			return fmt.Errorf("cannot write the report %s: %w", file, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,379 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/advice"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/findings"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// printDiagnostics prints the result of a validation on stdout. source gives the texts
+// of files.
+func printDiagnostics(env *ui.Env, ds tool.Diagnostics, targets int, f validateFlags, source func(string) []byte) error {
+	switch f.output {
+	case "json":
+		b, err := ds.MarshalDocument()
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(env.Stdout, "%s\n", b)
+		return err
+	case "github":
+		return findings.GitHub(env.Stdout, ui.Relative(ds))
+	case "sarif":
+		return findings.SARIF(env.Stdout, ui.Relative(ds), ui.Version, source)
+	}
+	shown, left := ui.Capped(ds, f.limit)
+	tool.Render(env.Stdout, ui.Relative(shown), source, env.Style(env.Stdout))
+	if left > 0 {
+		fmt.Fprintf(env.Stdout, "\n+%d more; --limit 0 shows every one\n", left)
+	}
+	if len(ds) > 0 {
+		fmt.Fprintln(env.Stdout)
+	}
+	_, err := fmt.Fprintln(env.Stdout, summary(ds, targets))
+	return err
+}
+
+// summary is the last line: what was checked and what came of it.
+func summary(ds tool.Diagnostics, targets int) string {
+	var parts []string
+	fixable := 0
+	for _, s := range []tool.Severity{tool.Error, tool.Warning, tool.Note} {
+		n := 0
+		for _, d := range ds {
+			if d.Severity == s {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, ui.Count(n, string(s)))
+		}
+	}
+	for _, d := range ds {
+		if len(d.Fix) > 0 {
+			fixable++
+		}
+	}
+	words := count(targets)
+	if ds.Err() != nil {
+		words = ui.Count(targets, "definition") + " checked"
+	}
+	if len(parts) > 0 {
+		words += ": " + strings.Join(parts, ", ")
+	}
+	if fixable > 0 {
+		words += fmt.Sprintf("; flowrun validate --fix can mend %d", fixable)
+	}
+	return words
+}
+
+func count(n int) string {
+	switch n {
+	case 0:
+		return "there are no definitions"
+	case 1:
+		return "1 definition is valid"
+	}
+	return fmt.Sprintf("%d definitions are valid", n)
+}
+
+// validateFlags are the flags of flowrun validate and of flowrun tool validate.
+type validateFlags struct {
+	output   string
+	limit    int
+	strict   bool
+	detailed bool
+	fix      bool
+	dryRun   bool
+	against  string
+}
+
+func newValidateFlags() validateFlags { return validateFlags{output: "text", limit: ui.MostShown} }
+
+var diagnosticForms = []string{"text", "json", "github", "sarif"}
+
+func validateCommand(env *ui.Env) *cobra.Command {
+	f := newValidateFlags()
+	c := &cobra.Command{
+		Use:   "validate [PATH|NAME...]",
+		Short: "Check definitions and tell every problem",
+		Long: `Check definitions: files, folders of files, or tools by name; without any, every
+tool in reach. Everything that can be known without running is checked: keys,
+references, conditions, shell syntax around references, cycles, used tools.
+
+--fix mends what can be mended without a choice to make, and never changes what a
+definition means; comments, order and all else stay as they are. With --dry-run it
+shows what it would do. --detailed adds notes on better practice. flowrun explain CODE
+tells more of a problem.
+
+Exits 3 when a definition has an error.`,
+		Example: `  flowrun validate
+  flowrun validate .flowrun/tools deploy.yaml
+  flowrun validate --fix --dry-run deploy.yaml
+  flowrun validate --detailed --strict deploy.yaml
+  flowrun validate -o json | jq .diagnostics
+  flowrun validate --against old/deploy.yaml deploy.yaml`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(c); err != nil {
+				return err
+			}
+			lib := env.Library()
+			return validate(env, targets(env, lib, args), closed(lib, args, ui.AnyScope), f)
+		},
+		ValidArgsFunction: env.CompleteTools,
+	}
+	fl := c.Flags()
+	fl.BoolVar(&f.fix, "fix", false, "mend what can be mended, and tell what is left")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "with --fix: show the changes as a diff, and write nothing")
+	fl.BoolVar(&f.detailed, "detailed", false, "add notes on better practice, with the reason and the better way")
+	fl.BoolVar(&f.strict, "strict", false, "count warnings as errors")
+	fl.StringVar(&f.against, "against", "", "tell changes of parameters that break callers of the older definitions at this `path`, a file or a folder, where the major version was not raised")
+	fl.IntVar(&f.limit, "limit", f.limit, "show at most `n` problems as text; 0 is all")
+	fl.StringVarP(&f.output, "output", "o", f.output, "print in this `form`: text|json|github|sarif")
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(diagnosticForms, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (f *validateFlags) check(c *cobra.Command) error {
+	if err := ui.OneOf(c, "output", f.output, diagnosticForms); err != nil {
+		return err
+	}
+	if f.limit < 0 {
+		return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
+	}
+	if f.dryRun && !f.fix {
+		return ui.Usagef(c, "--dry-run shows what --fix would do; give --fix, too")
+	}
+	return nil
+}
+
+// validate checks the targets, mends them if that is asked for, and prints what is
+// wrong with them, and what was found before.
+func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateFlags) error {
+	v := &validation{env: env, flags: f, lib: env.Library(), found: found, ids: idsInFolders{}, texts: map[string][]byte{}}
+	if f.against != "" {
+		var err error
+		if v.older, err = olderDefinitions(env.Library(), f.against); err != nil {
+			return err
+		}
+	}
+	var failed []error
+	for _, t := range targets {
+		if err := v.one(t); err != nil { // what is wrong with the others is told all the same
+			failed = append(failed, err)
+		}
+	}
+	if len(failed) > 0 && len(failed) == len(targets) {
+		return lastOf(env, failed)
+	}
+	all := sortedByFile(v.found)
+	if f.strict {
+		all = strict(all)
+	}
+	if err := printDiagnostics(env, all, len(targets)-len(failed), f, v.source); err != nil {
+		return err
+	}
+	switch {
+	case len(failed) > 0:
+		return lastOf(env, failed)
+	case all.Err() != nil:
+		return ui.CodeError(ui.ExitInvalid)
+	}
+	return nil
+}
+
+// lastOf tells errors but the last, which is for the caller to return.
+func lastOf(env *ui.Env, failed []error) error {
+	last := len(failed) - 1
+	for _, err := range failed[:last] {
+		env.Notef("%v", err)
+	}
+	return failed[last]
+}
+
+// sortedByFile is the diagnostics of all files in order of place, each once. What bounds
+// their number bounds that of one file.
+func sortedByFile(ds tool.Diagnostics) tool.Diagnostics {
+	byFile := map[string]tool.Diagnostics{}
+	for _, d := range ds {
+		byFile[d.Pos.File] = append(byFile[d.Pos.File], d)
+	}
+	var all tool.Diagnostics
+	for _, file := range slices.Sorted(maps.Keys(byFile)) {
+		all = append(all, byFile[file].Sorted()...)
+	}
+	return all
+}
+
+// strict is diagnostics with warnings counted as errors.
+func strict(ds tool.Diagnostics) tool.Diagnostics {
+	ds = slices.Clone(ds)
+	for i := range ds {
+		if ds[i].Severity == tool.Warning {
+			ds[i].Severity = tool.Error
+		}
+	}
+	return ds
+}
+
+// validation is one run of the command.
+type validation struct {
+	env   *ui.Env
+	flags validateFlags
+	lib   *tool.Library
+	older map[string]*tool.Definition // by name
+	found tool.Diagnostics
+	ids   idsInFolders
+	texts map[string][]byte // of files whose mended text was not written
+}
+
+func (v *validation) one(t target) error {
+	if v.flags.fix {
+		done, err := v.mend(t)
+		if done || err != nil {
+			return err
+		}
+	}
+	p, err := flowrun.Compile(v.lib, t.name)
+	var ds tool.Diagnostics
+	switch {
+	case errors.As(err, &ds):
+		v.found = append(v.found, ds...)
+	case err != nil && t.found: // one file of many must not hide what is wrong with the others
+		v.found = append(v.found, tool.Diagnostic{Code: "unreadable", Severity: tool.Error, Pos: tool.Pos{File: t.name, Line: 1, Col: 1},
+			Message: err.Error(), Hint: "make it readable, or remove it"})
+	case err != nil:
+		return ui.MarkMissing(err)
+	default:
+		v.found = append(v.found, p.Warnings...)
+	}
+	if def, found, err := v.lib.Lookup(t.name, nil); err == nil {
+		v.oneID(def, found)
+		v.judge(def, ds.Err() == nil)
+	}
+	return nil
+}
+
+// judge adds what there is to say of a definition beside its errors.
+func (v *validation) judge(def *tool.Definition, sound bool) {
+	if v.flags.detailed && sound {
+		v.found = append(v.found, advice.Of(def)...)
+	}
+	if before := v.older[def.Name]; before != nil {
+		v.found = append(v.found, advice.Breaking(before, def)...)
+	}
+}
+
+// olderDefinitions are the definitions in a file or folder, by name. What is wrong with
+// them does not matter any more.
+func olderDefinitions(lib *tool.Library, path string) (map[string]*tool.Definition, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, ui.MarkMissing(fmt.Errorf("cannot read the older definitions: %w", err))
+	}
+	files := []target{{name: path}}
+	if st.IsDir() {
+		files = definitionsIn(path)
+	}
+	older := map[string]*tool.Definition{}
+	for _, t := range files {
+		def, _, err := lib.Load(t.name)
+		if err != nil {
+			return nil, err
+		}
+		older[def.Name] = def
+	}
+	return older, nil
+}
+
+// target is a name or path to compile. found: it was found in a folder, not named
+// by the caller.
+type target struct {
+	name  string
+	found bool
+}
+
+// targets are what args stand for; without any, all tools in reach.
+func targets(env *ui.Env, lib *tool.Library, args []string) []target {
+	var list []target
+	if len(args) == 0 {
+		for _, e := range env.Tools(lib) {
+			list = append(list, target{e.Path, true})
+		}
+		return list
+	}
+	for _, arg := range args {
+		st, err := os.Stat(arg)
+		switch {
+		case err == nil && st.IsDir():
+			list = append(list, definitionsIn(arg)...)
+		case err == nil:
+			list = append(list, target{explicit(arg), false})
+		default:
+			list = append(list, target{arg, false}) // a tool's name, or not found
+		}
+	}
+	return list
+}
+
+// closed is the folders that args, being none, ask to look into and nobody can.
+func closed(lib *tool.Library, args []string, scope string) tool.Diagnostics {
+	switch {
+	case len(args) > 0:
+		return nil
+	case scope == ui.AnyScope:
+		scope = ""
+	}
+	return lib.Unreadable(tool.Scope(scope))
+}
+
+// explicit makes a path recognisable as one.
+func explicit(path string) string {
+	if filepath.Base(path) == path {
+		return "." + string(filepath.Separator) + path
+	}
+	return path
+}
+
+// isDefinition says whether a file in some folder is a definition. JSON is, where scopes
+// are: elsewhere it is mostly something else. Markdown is where its front matter says so.
+func isDefinition(path string) bool {
+	switch tool.Extension(path) {
+	case ".yaml", ".yml", ".tool.js", ".tool.ts":
+		return true
+	case ".md":
+		text, err := os.ReadFile(path)
+		return err == nil && tool.Sniff(text) == ".md"
+	case ".json":
+		abs, err := filepath.Abs(path)
+		tools := filepath.Dir(abs)
+		return err == nil && filepath.Base(tools) == "tools" && slices.Contains([]string{".flowrun", ".cycod"}, filepath.Base(filepath.Dir(tools)))
+	}
+	return false
+}
+
+// definitionsIn are the definitions in a folder and in its folders. One that cannot
+// be opened is among them: compiling it says why.
+func definitionsIn(dir string) []target {
+	var list []target
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() && isDefinition(path) {
+			list = append(list, target{explicit(path), true})
+		}
+		return nil
+	})
+	return list
+}

@@ -1,0 +1,40 @@
+package ui
+
+import (
+	"cmp"
+	"path/filepath"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/bundle"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// bundled makes one module of a tool's file and everything it imports. Packages come from
+// beside the tool, then from the folder that tool deps has filled.
+func bundled(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
+	file, err := filepath.Abs(r.File)
+	if err != nil {
+		file = r.File
+	}
+	ask := bundle.Request{File: file, Source: r.Source, Node: r.Node}
+	for _, d := range r.Dependencies {
+		ask.Packages = append(ask.Packages, d.Name)
+	}
+	var b bundle.Bundler
+	if dir := flowrun.DefaultStateDir(); dir != "" {
+		b.Cache = filepath.Join(dir, "bundles")
+		ask.Installed = bundle.Packages(filepath.Join(dir, "npm"), r.Name, r.Dependencies).Modules()
+	}
+	result, bad := b.Bundle(ask)
+	if bad.Err() != nil {
+		return nil, bad
+	}
+	m := &tool.Module{File: r.File, Code: result.Code, Map: result.Map, Packages: ask.Installed}
+	for _, f := range result.Files {
+		if f.Path != file {
+			m.Files = append(m.Files, f.Path)
+		}
+	}
+	return m, append(bad, result.Diagnostics(cmp.Or(r.Name, r.File), ask.Packages)...)
+}

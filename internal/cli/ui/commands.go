@@ -1,0 +1,83 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Groups of commands in the help of flowrun.
+const (
+	GroupRun    = "run"
+	GroupLook   = "look"
+	GroupAuthor = "author"
+	GroupSelf   = "self"
+)
+
+// InGroup puts commands into a group of the help.
+func InGroup(group string, commands ...*cobra.Command) []*cobra.Command {
+	for _, c := range commands {
+		c.GroupID = group
+	}
+	return commands
+}
+
+// UnknownCommand is the error of a word that is no command of c.
+func UnknownCommand(c *cobra.Command, word string) error {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return Usage(errors.New(AddHint(fmt.Sprintf("unknown command %q%s", word, Nearest(word, names)), c.CommandPath()+" --help lists the commands")), nil)
+}
+
+// Group makes a command that only holds others: without a word it shows its help, with
+// one it does not know it says so.
+func Group(c *cobra.Command) *cobra.Command {
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return UnknownCommand(c, args[0])
+		}
+		return nil
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	return c
+}
+
+// WrongFlag is the error of a flag that cobra does not take, with one that may be meant.
+// In a command that only holds others a word before the flag is what is wrong.
+func WrongFlag(c *cobra.Command, err error) error {
+	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {
+		return UnknownCommand(c, words[0])
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
+		var flags []string
+		for _, line := range strings.Fields(c.Flags().FlagUsages()) {
+			if flag, ok := strings.CutPrefix(line, "--"); ok {
+				flags = append(flags, flag)
+			}
+		}
+		err = fmt.Errorf("%w%s", err, NearestAs("--%s", name, flags))
+	}
+	return Usage(err, c)
+}
+
+func NoArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef(c, "%s takes no argument, got %q", c.CommandPath(), args[0])
+	}
+	return nil
+}
+
+func OneOf(c *cobra.Command, flag, value string, allowed []string) error {
+	for _, w := range allowed {
+		if value == w {
+			return nil
+		}
+	}
+	return Usagef(c, "--%s %q is not one of %s", flag, value, strings.Join(allowed, ", "))
+}

@@ -1,0 +1,209 @@
+package ui
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Completion says nothing when it finds nothing: whoever presses Tab is in the middle of a
+// line. It opens the history only for runs and their steps.
+
+// CompleteTool offers tool names, and files as well.
+func (env *Env) CompleteTool(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return env.CompleteTools(c, args, prefix)
+}
+
+// CompleteTools is completeTool for commands that take several.
+func (env *Env) CompleteTools(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	var words []string
+	for _, e := range env.Tools(env.Library()) {
+		if strings.HasPrefix(e.Name, prefix) && e.ShadowedBy == "" && !slices.Contains(args, e.Name) {
+			words = append(words, Described(e.Name, e.Description))
+		}
+	}
+	return words, cobra.ShellCompDirectiveDefault
+}
+
+// CompleteRun offers tools, then the tool's parameters.
+func (env *Env) CompleteRun(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return env.CompleteTool(c, args, prefix)
+	}
+	plan, err := Compile(env, args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return completeParams(plan, args[1:], prefix)
+}
+
+// completeParams offers the parameters of a tool that given does not give yet, or values
+// of the one that prefix begins to give.
+func completeParams(p *flowrun.Plan, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if name, value, ok := strings.Cut(prefix, "="); ok {
+		return completeValue(p, name, value)
+	}
+	var words []string
+	for _, d := range p.Definition.Parameters {
+		again := slices.ContainsFunc(given, func(w string) bool { return strings.HasPrefix(w, d.Name+"=") || strings.HasPrefix(w, d.Name+":=") })
+		if !strings.HasPrefix(d.Name, prefix) || again && d.Type != "array" {
+			continue
+		}
+		about := d.Description
+		if d.Required && d.Default == nil {
+			about = "(required) " + about
+		}
+		words = append(words, Described(d.Name+"=", about))
+	}
+	return words, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeValue offers values of a parameter: what its definition speaks of, and files for
+// one that is a path, or after @, which takes a file's content.
+func completeValue(p *flowrun.Plan, name, value string) ([]string, cobra.ShellCompDirective) {
+	i := slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == name })
+	if i < 0 || p.Secret(name) && !strings.HasPrefix(value, "@") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	d := p.Definition.Parameters[i]
+	if file, ok := strings.CutPrefix(value, "@"); ok {
+		return completeFile(name+"=@", file)
+	}
+	var words []string
+	for _, v := range Candidates(d) {
+		if strings.HasPrefix(v, value) {
+			words = append(words, name+"="+v)
+		}
+	}
+	if d.Path {
+		files, directive := completeFile(name+"=", value)
+		return append(words, files...), directive
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// mostFiles is how many files of a folder completion offers.
+const mostFiles = 200
+
+// completeFile offers the files that begin as value does, with before in front of each. A
+// shell could not: it takes the whole word for the file's name.
+func completeFile(before, value string) ([]string, cobra.ShellCompDirective) {
+	dir, base := filepath.Split(value)
+	from := dir
+	if at, err := home.Dir(); err == nil && strings.HasPrefix(dir, "~/") {
+		from = at + dir[1:]
+	}
+	if from == "" {
+		from = "."
+	}
+	entries, _ := os.ReadDir(from)
+	directive := cobra.ShellCompDirectiveNoFileComp
+	var words []string
+	for _, e := range entries {
+		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
+		if !strings.HasPrefix(e.Name(), base) || hidden || len(words) == mostFiles {
+			continue
+		}
+		word := before + dir + e.Name()
+		if info, err := os.Stat(filepath.Join(from, e.Name())); err == nil && info.IsDir() {
+			word += "/"
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+		words = append(words, word)
+	}
+	return words, directive
+}
+
+// CompleteStep offers the steps of the tool named on the line.
+func (env *Env) CompleteStep(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	plan, err := Compile(env, args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var words []string
+	for _, name := range plan.Steps() {
+		if strings.HasPrefix(name, prefix) {
+			words = append(words, name)
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompletePath offers the steps of a tool, the ones inside others included.
+func (env *Env) CompletePath(name, prefix string) ([]string, cobra.ShellCompDirective) {
+	plan, err := Compile(env, name)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	all := Paths(plan, "")
+	return slices.DeleteFunc(all, func(p string) bool { return !strings.HasPrefix(p, prefix) }), cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteWith offers the parameters of the run named on the line.
+func (env *Env) CompleteWith(_ *cobra.Command, args []string, prefix string) (words []string, directive cobra.ShellCompDirective) {
+	directive = cobra.ShellCompDirectiveNoFileComp
+	if len(args) == 0 {
+		return nil, directive
+	}
+	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+		p, err := env.LoadRun(ctx, s, args[0])
+		if err == nil {
+			words, directive = completeParams(p.Plan, nil, prefix)
+		}
+		return err
+	})
+	return words, directive
+}
+
+// Candidates are values to offer for a parameter: those it may have, its default, its
+// examples.
+func Candidates(p *tool.Parameter) []string {
+	values := append(append([]tool.Value(nil), p.Validation.Enum...), p.Examples...)
+	if p.Default != nil {
+		values = append(values, *p.Default)
+	}
+	var words []string
+	for _, v := range values {
+		word := ""
+		if v.Text != nil || v.Scalar != nil {
+			word = ValueText(v)
+		}
+		if word != "" && word == console.Clean(word) && !strings.Contains(word, "{") && !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	if p.Type == "boolean" {
+		for _, word := range []string{"true", "false"} {
+			if !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
+	}
+	return words
+}
+
+// Described is a completion with what it means, in one line. Shells show it as it is.
+func Described(word, text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	text = console.Harmless(text)
+	if text == "" {
+		return word
+	}
+	return word + "\t" + text
+}

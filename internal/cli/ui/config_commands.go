@@ -1,0 +1,24 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/discovery"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// badCommands are the settings with a command that cannot be cut into words.
+func badCommands(c *config.Config) (found tool.Diagnostics) {
+	for _, v := range c.Values {
+		if v.Text() == "" || !slices.Contains([]string{"tools.discoveryCommand", "tools.callCommand"}, v.Key) {
+			continue // an empty one takes away what a weaker file has
+		}
+		if err := discovery.Check(v.Text()); err != nil {
+			found = append(found, tool.Diagnostic{Code: "bad-command", Severity: tool.Error, Pos: v.Origin.Pos, Path: v.Key,
+				Message: fmt.Sprintf("%s: %v", v.Key, err), Hint: "write a program and its arguments; no shell reads them, so there are quotes, but no variables and no pipes"})
+		}
+	}
+	return found
+}

@@ -1,0 +1,137 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/sqlite"
+)
+
+// StateDir is where runs are kept; it is an error when there is no such place.
+func StateDir() (string, error) {
+	if dir := flowrun.DefaultStateDir(); dir != "" {
+		return dir, OwnState()
+	}
+	return "", errors.New("cannot find a place for the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
+}
+
+// HistoryUnavailable reports whether nothing says where to keep runs and no default can be
+// used, as for a system user without a home, and warns: the run then goes unrecorded.
+func (env *Env) HistoryUnavailable(f Asking) bool {
+	dir, err := StateDir()
+	switch {
+	case err != nil:
+	case os.Getenv("FLOWRUN_STATE_DIR")+os.Getenv("XDG_STATE_HOME")+os.Getenv("HOME") != "":
+		return false // a place that was named and cannot be used is an error
+	default:
+		if err = canWrite(dir); err == nil {
+			return false
+		}
+		err = fmt.Errorf("%w; set FLOWRUN_STATE_DIR to a folder you can write to", err)
+	}
+	if f.Progress != "none" {
+		env.Notef("the run is not recorded: %v", err)
+	}
+	return true
+}
+
+// canWrite makes a folder if it is not there, and reports why no file can be made in it.
+func canWrite(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "probe-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// OwnState refuses a state directory that is not this user's alone: whoever else may write
+// it could plant runs, trust and a service.
+func OwnState() error {
+	dir := flowrun.DefaultStateDir()
+	if dir == "" {
+		return nil
+	}
+	if err := ownership.Check(dir); err != nil {
+		return &RefusedError{Reason: fmt.Sprintf("the state directory %s cannot be used: %v; chown it to you and chmod go-w it, or set FLOWRUN_STATE_DIR to a folder of your own", dir, err)}
+	}
+	return nil
+}
+
+// stateless are the commands that work whatever the state directory is.
+var stateless = []string{"completion", "doctor", "explain", "help", "version", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
+
+// CheckState is ownState before a command; call answers in a form of its own.
+func CheckState(c *cobra.Command, _ []string) error {
+	for at := c; at != nil; at = at.Parent() {
+		if slices.Contains(stateless, at.Name()) || at.Name() == "call" {
+			return nil
+		}
+	}
+	return OwnState()
+}
+
+// ReadHistory calls f with the history, opened to be read.
+func (env *Env) ReadHistory(f func(ctx context.Context, s *sqlite.Store) error) error {
+	return env.withHistory(sqlite.OpenReadOnly, f)
+}
+
+// WriteHistory calls f with the history, opened to be changed.
+func (env *Env) WriteHistory(f func(ctx context.Context, s *sqlite.Store) error) error {
+	dir, err := StateDir()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("cannot use the state directory %q: %w; set FLOWRUN_STATE_DIR to a folder you can write to", dir, err)
+	}
+	return env.withHistory(sqlite.Open, f)
+}
+
+func (env *Env) withHistory(open func(context.Context, string) (*sqlite.Store, error), f func(context.Context, *sqlite.Store) error) error {
+	dir, err := StateDir()
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	s, err := open(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(ctx, s), s.Quit()) // the process ends with the command
+}
+
+// LoadRun reads the run that a word of the command line means.
+func (env *Env) LoadRun(ctx context.Context, s flowrun.Store, word string) (*flowrun.Past, error) {
+	id, err := FindRun(ctx, s, word)
+	if err != nil {
+		return nil, err
+	}
+	return flowrun.LoadRun(ctx, s, env.Library(), id)
+}
+
+// FindRun is the id of the run that a word of the command line means.
+func FindRun(ctx context.Context, s flowrun.Store, word string) (string, error) {
+	id, err := flowrun.FindRun(ctx, s, word)
+	if errors.Is(err, flowrun.ErrNoRun) {
+		err = fmt.Errorf("%w%s", err, Nearest(word, []string{flowrun.Latest}))
+	}
+	return id, err
+}
+
+// OneRun is the argument check of commands that take a run.
+func OneRun(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return Usagef(c, "give one run: an id, the beginning of one, or %s", flowrun.Latest)
+	}
+	return nil
+}

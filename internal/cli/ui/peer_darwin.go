@@ -1,0 +1,27 @@
+package ui
+
+import (
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// peer is the user whose process listens at the other end of a socket.
+func peer(c *net.UnixConn) (uid int, known bool, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, false, err
+	}
+	var cred *unix.Xucred
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		cred, failed = unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	return int(cred.Uid), true, nil
+}

@@ -1,0 +1,26 @@
+package ui
+
+import (
+	"net"
+	"syscall"
+)
+
+// peer is the user whose process listens at the other end of a socket.
+func peer(c *net.UnixConn) (uid int, known bool, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, false, err
+	}
+	var cred *syscall.Ucred
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		cred, failed = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	return int(cred.Uid), true, nil
+}

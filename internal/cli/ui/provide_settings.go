@@ -1,0 +1,15 @@
+package ui
+
+import (
+	"github.com/flowrun/flowrun/internal/builtin"
+	"github.com/flowrun/flowrun/internal/config"
+)
+
+// toolSettings are what the section tools says of built-in tools.
+func toolSettings(to *builtin.Settings, c *config.Config) {
+	for _, v := range c.Get("tools.webAllow") {
+		to.WebAllow = append(to.WebAllow, v.Text())
+	}
+	to.SearchURL, to.SearchKeyEnv, to.SearchKeyHeader = c.Word("tools.searchUrl"), c.Word("tools.searchKeyEnv"), c.Word("tools.searchKeyHeader")
+	to.AgentCommand = c.Word("tools.agentCommand")
+}

@@ -1,0 +1,116 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/flowrun/flowrun"
+)
+
+// SocketOf is the socket at which a service of a state directory listens.
+func SocketOf(dir string) string { return filepath.Join(dir, "service.sock") }
+
+// ServiceRunning says whether a service works on a state directory, at which commands find
+// it: what a run with an origin needs it will do, and sooner than anybody.
+func ServiceRunning(dir string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	c, err := dialService(ctx, SocketOf(dir))
+	if err == nil {
+		c.Close()
+	}
+	return err == nil || errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// dialService connects to a service, which must be this user's or root's: it is sent
+// parameters, and believed.
+func dialService(ctx context.Context, path string) (net.Conn, error) {
+	c, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	uid, known, err := peer(c.(*net.UnixConn))
+	if err == nil && known && uid != 0 && uid != os.Geteuid() {
+		err = fmt.Errorf("the process that listens at %s belongs to user %d, not to you; remove the socket, or set FLOWRUN_STATE_DIR to a folder of your own", path, uid)
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// CallService sends a request to the service of this state directory and reads the answer,
+// a JSON document, into it. An error is the one that the same command would have had
+// without a service, where there is one.
+func CallService(method, path string, body, into any) error {
+	dir, err := StateDir()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequest(method, "http://localhost"+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialService(ctx, SocketOf(dir))
+		}}}
+	res, err := client.Do(req)
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return NoService("no service works on the state directory %s; start one: flowrun serve", dir)
+	case err != nil:
+		return NoService("cannot ask the service: %w", err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, 16<<20))
+	if err != nil {
+		return NoService("cannot read the answer of the service: %w", err)
+	}
+	if res.StatusCode >= 300 {
+		return refusal(res.StatusCode, answer)
+	}
+	return json.Unmarshal(answer, into)
+}
+
+// refusal is the error in an answer.
+func refusal(status int, answer []byte) error {
+	var doc struct {
+		Error struct {
+			Code     string
+			Message  string
+			Hint     string
+			Problems []flowrun.ParamProblem
+		}
+	}
+	if err := json.Unmarshal(answer, &doc); err != nil || doc.Error.Message == "" {
+		return NoService("the service answered with status %d", status)
+	}
+	e := doc.Error
+	said := fmt.Errorf("the service says: %s%s", e.Message, Hint(e.Hint))
+	switch {
+	case e.Code == "invalid-parameters":
+		return &flowrun.ParamsError{Problems: e.Problems}
+	case status == http.StatusNotFound:
+		return Missing(said)
+	case status == http.StatusForbidden, status == http.StatusConflict:
+		return &RefusedError{Reason: said.Error()}
+	}
+	return &serverError{said}
+}

@@ -1,0 +1,78 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// LoadSettings reads the settings in force. trusted is --trust-project.
+func LoadSettings(env *Env, trusted bool) (*config.Config, error) {
+	c, err := config.Load(config.Options{StateDir: flowrun.DefaultStateDir(), TrustProject: trusted})
+	var found tool.Diagnostics
+	if err != nil {
+		found, _ = err.(tool.Diagnostics)
+	}
+	found = append(found, badCommands(c)...)
+	for _, v := range c.Values {
+		if v.Key != "approvals.allow" && v.Key != "approvals.deny" {
+			continue
+		}
+		if _, bad := policy.ParsePattern(v.Text(), ""); bad != nil {
+			at := v.Origin.Pos
+			if at.File == "" {
+				at.File = v.Origin.String()
+			}
+			found = append(found, tool.Diagnostic{Code: "bad-approval", Severity: tool.Error, Pos: at, Len: len([]rune(v.Text())), Path: v.Key, Message: bad.Error()})
+		}
+	}
+	return c, found.Sorted().Err()
+}
+
+// ShowNeeded says what a project's settings want. They may be hostile.
+func ShowNeeded(env *Env, t config.Trust) {
+	env.Notef("the project %s sets", console.Quote(t.Folder))
+	for _, v := range t.Needed {
+		fmt.Fprintf(env.Stderr, "  %s = %s   (%s)\n", console.Visible(v.Key), console.Quote(v.Shown()), console.Visible(filepath.Base(v.Origin.String())))
+	}
+}
+
+// Settings are the settings in force for a command that runs something. Where the
+// project is not trusted and a person is there, the person is asked, once for what the
+// settings say now.
+func Settings(env *Env, f Asking) (*config.Config, error) {
+	c, err := LoadSettings(env, f.TrustProject)
+	env.inForce = c
+	if err != nil || len(c.Trust.Ignored()) == 0 {
+		return c, err
+	}
+	if s := c.Trust.State; (s == config.Undecided || s == config.Changed) && env.CanAsk(f) {
+		if s == config.Changed {
+			env.Notef("what the project says has changed since it was decided about")
+		}
+		ShowNeeded(env, c.Trust)
+		env.Notef("if you trust it, patterns that allow tools match its tools too")
+		yes, err := env.Confirm(Inquiry{Text: "Trust this project? [y/N] ", Grave: true})
+		if sig, ok := errors.AsType[Interrupted](err); ok {
+			return nil, sig.Code()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := c.Decide(flowrun.DefaultStateDir(), yes); err != nil {
+			env.Notef("%v", err)
+		}
+	}
+	if keys := c.Trust.Ignored(); len(keys) > 0 && Verbose(f.Progress) {
+		env.Notef("ignoring %s of %s: the project is not trusted; flowrun trust trusts it, --trust-project does for this once",
+			console.Visible(strings.Join(keys, ", ")), console.Quote(c.Trust.Folder))
+	}
+	return c, nil
+}

@@ -1,0 +1,112 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// ValueText is a scalar of a definition as a person writes it.
+func ValueText(v tool.Value) string {
+	switch {
+	case v.Text != nil:
+		return v.Text.S
+	case v.Written() != "":
+		return v.Written()
+	}
+	return fmt.Sprint(v.Scalar)
+}
+
+// ParamText is a parameter's value as text; what is no text as JSON.
+func ParamText(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}
+
+func SortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// AddHint adds a way out to what is wrong, which may be followed by a question already.
+func AddHint(wrong, out string) string {
+	if strings.HasSuffix(wrong, "?") {
+		return wrong + " " + out
+	}
+	return wrong + "; " + out
+}
+
+// Nearest is a did-you-mean, "" where nothing comes near.
+func Nearest(word string, names []string) string { return NearestAs("%q", word, names) }
+
+// NearestAs is nearest with the name as a format writes it.
+func NearestAs(format, word string, names []string) string {
+	if near := tool.Near(word, names); len(near) > 0 {
+		return fmt.Sprintf("; did you mean "+format+"?", near[0])
+	}
+	return ""
+}
+
+func DecodeJSON(b []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	err := d.Decode(into)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("is a JSON %s, not an object", wrong.Value)
+	}
+	if err != nil {
+		return fmt.Errorf("not valid JSON: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("not valid JSON: something follows the value")
+	}
+	return nil
+}
+
+// mostListed is how many steps a line names.
+const mostListed = 20
+
+func Listed[S ~string](ids []S) string {
+	words := make([]string, 0, mostListed)
+	for i, id := range ids {
+		if i == mostListed {
+			return fmt.Sprintf("%s and %d more", strings.Join(words, ", "), len(ids)-mostListed)
+		}
+		words = append(words, string(id))
+	}
+	return strings.Join(words, ", ")
+}
+
+func Colon(s string) string {
+	if s == "" {
+		return ""
+	}
+	return ": " + s
+}
+
+// WriteJSON prints one document.
+func WriteJSON(env *Env, doc any) error {
+	enc := json.NewEncoder(env.Stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(doc)
+}
+
+var ShowForms = []string{"text", "json"}

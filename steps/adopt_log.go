@@ -1,0 +1,64 @@
+package steps
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/atomicfile"
+)
+
+// AdoptLog gives a log file of another run a name in this run's LogFolder, as a
+// log of the step, and returns that name. The folder is made if it is not there.
+// The file is linked, or copied where that cannot be done; it is found whole or
+// not at all. Only regular files can be adopted.
+func AdoptLog(dir string, path dag.ID, attempt int, s Streams, from string) (string, error) {
+	to, err := adopt(filepath.Join(dir, logName(path, attempt, s)), from)
+	if err != nil {
+		return "", fmt.Errorf("cannot reuse the log file %q: %w", from, err)
+	}
+	return to, nil
+}
+
+func adopt(base, from string) (to string, err error) {
+	if info, err := os.Lstat(from); err != nil {
+		return "", err
+	} else if !info.Mode().IsRegular() {
+		return "", errors.New("it is no regular file")
+	}
+	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
+		return "", err
+	}
+	link := func(path string) error {
+		to = path
+		return os.Link(from, path)
+	}
+	if err := firstFree(base, link); err == nil {
+		return to, nil
+	}
+	return duplicate(base, from)
+}
+
+// duplicate copies a file to a name that is free.
+func duplicate(base, from string) (to string, err error) {
+	err = firstFree(base, func(path string) error {
+		if _, err := os.Lstat(path); err == nil { // before it is copied in vain
+			return fs.ErrExist
+		}
+		to = path
+		return atomicfile.File{Path: path, Mode: 0o600, Exclusive: true, Unsynced: true}.Write(func(out *os.File) error {
+			in, err := os.Open(from)
+			if err != nil {
+				return err
+			}
+			defer in.Close()
+			_, err = io.Copy(out, in)
+			return err
+		})
+	})
+	return to, err
+}
