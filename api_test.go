@@ -25,7 +25,7 @@ func TestAPI(t *testing.T) {
 	var lines []string
 	all := sources(t)
 	for pkg, files := range all {
-		if strings.HasPrefix(pkg, "internal/") || strings.HasPrefix(pkg, "cmd/") { // which no other program can import
+		if !public(pkg) {
 			continue
 		}
 		for _, file := range files {
@@ -90,40 +90,40 @@ func exported(t *testing.T, pkg, file string) []string {
 	return lines
 }
 
-// internalAlias is what a type of another package is called that is internal and that a public
-// package has a name for: internal/plan.StepError. It is "" for other types.
-func internalAlias(s *ast.TypeSpec) string {
-	of, ok := s.Type.(*ast.SelectorExpr)
-	if !ok || !s.Assign.IsValid() {
-		return ""
-	}
-	folder := "internal/" + of.X.(*ast.Ident).Name
-	if _, err := os.Stat(folder); err != nil {
-		return ""
-	}
-	return folder + "." + of.Sel.Name
+// public says whether other programs can import a package.
+func public(pkg string) bool {
+	return !strings.HasPrefix(pkg, "internal/") && !strings.HasPrefix(pkg, "cmd/")
 }
 
-// aliased are the types of internal packages that the root package has another name for,
+// aliased are the types of internal packages that public packages have other names for,
 // which is how embedders know them, with their members.
 func aliased(t *testing.T, all map[string][]string) []string {
 	names := map[string]string{} // internal/plan.StepError -> StepError
-	for _, file := range all[""] {
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
+	for pkg, files := range all {
+		if !public(pkg) {
+			continue
 		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if s, ok := n.(*ast.TypeSpec); ok && internalAlias(s) != "" {
-				names[internalAlias(s)] = s.Name.Name
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
 			}
-			return true
-		})
+			ast.Inspect(f, func(n ast.Node) bool {
+				s, ok := n.(*ast.TypeSpec)
+				if !ok || !s.Assign.IsValid() || !s.Name.IsExported() {
+					return true
+				}
+				if of, ok := s.Type.(*ast.SelectorExpr); ok {
+					names["internal/"+of.X.(*ast.Ident).Name+"."+of.Sel.Name] = strings.TrimPrefix(pkg+"."+s.Name.Name, ".")
+				}
+				return true
+			})
+		}
 	}
 	method := regexp.MustCompile(`^func \(\w+ \*?(\w+)\) `)
 	var lines []string
 	for pkg, files := range all {
-		if !strings.HasPrefix(pkg, "internal/") {
+		if public(pkg) {
 			continue
 		}
 		for _, file := range files {
@@ -139,7 +139,7 @@ func aliased(t *testing.T, all map[string][]string) []string {
 				case field != "":
 					lines = append(lines, name+"."+field+": "+what)
 				case strings.HasPrefix(what, "func ("):
-					lines = append(lines, id+": "+what)
+					lines = append(lines, strings.TrimSuffix(name, typ)+id+": "+what)
 				default:
 					lines = append(lines, name+": "+what)
 				}
@@ -165,9 +165,6 @@ func spec(s ast.Spec, name func(string) string, text func(any) string) []string 
 	var lines []string
 	switch s := s.(type) {
 	case *ast.TypeSpec:
-		if internalAlias(s) != "" {
-			return nil // see aliased
-		}
 		st, isStruct := s.Type.(*ast.StructType)
 		if !isStruct {
 			return []string{fmt.Sprintf("%s: type %s", name(s.Name.Name), text(s.Type))}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/internal/keytable"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -47,7 +48,7 @@ Durations are milliseconds (` + "`1500`" + `) or text (` + "`90s`, `1m30s`" + `)
 ` + "`10MB`" + ` is 10 000 000, ` + "`10MiB`" + ` is 10 485 760.
 
 `)
-	queue, seen := append([]*tool.Object{tool.Keys()}, tool.MarkdownKeys()...), map[*tool.Object]bool{tool.Keys(): true}
+	queue, seen := append([]*keytable.Object{tool.Keys()}, tool.MarkdownKeys()...), map[*keytable.Object]bool{tool.Keys(): true}
 	for len(queue) > 0 {
 		o := queue[0]
 		queue = queue[1:]
@@ -69,37 +70,37 @@ func title(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-func kind(f tool.Field) string {
+func kind(f keytable.Field) string {
 	words := make([]string, len(f.Enum))
 	for i, w := range f.Enum {
 		words[i] = "`" + w + "`"
 	}
 	switch f.Kind {
-	case tool.KindChoice:
+	case keytable.KindChoice:
 		return strings.Join(words, ", ")
-	case tool.KindChoices:
+	case keytable.KindChoices:
 		return "list of " + strings.Join(words, ", ")
-	case tool.KindObject:
+	case keytable.KindObject:
 		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
-	case tool.KindTextOrObject:
+	case keytable.KindTextOrObject:
 		return "text, or [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
-	case tool.KindObjects:
+	case keytable.KindObjects:
 		return "list of [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
-	case tool.KindChoiceOrObject:
+	case keytable.KindChoiceOrObject:
 		return strings.Join(words, ", ") + ", or [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
-	case tool.KindTextsOrObjects:
+	case keytable.KindTextsOrObjects:
 		return "list of texts or [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
-	case tool.KindObjectMap:
+	case keytable.KindObjectMap:
 		return "names to [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
-	case tool.KindMatrix:
+	case keytable.KindMatrix:
 		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + "), and names to lists"
-	case tool.KindEnvironment:
+	case keytable.KindEnvironment:
 		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + "), or names to texts"
 	}
 	return string(f.Kind)
 }
 
-func anchor(o *tool.Object) string {
+func anchor(o *keytable.Object) string {
 	return strings.ReplaceAll(strings.ToLower(title(o.Name)), " ", "-")
 }
 
@@ -110,7 +111,7 @@ func code(s string) string {
 	return "`" + s + "`"
 }
 
-func meaning(f tool.Field) string {
+func meaning(f keytable.Field) string {
 	s := f.Doc
 	switch {
 	case f.Required:

@@ -1,9 +1,7 @@
 package hooks
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -40,61 +38,11 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkParts are the parts of a call in process.
-func BenchmarkParts(b *testing.B) {
-	b.Run("world", func(b *testing.B) {
-		for b.Loop() {
-			newWorld()
-		}
-	})
-	b.Run("widen", func(b *testing.B) {
-		for b.Loop() {
-			w := newWorld()
-			if err := w.widen(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("encode", func(b *testing.B) {
-		vars := map[string]any{"input": kilobyte()}
-		for b.Loop() {
-			encode(vars)
-		}
-	})
-	vars, _ := encode(map[string]any{"input": kilobyte()})
-	w := newWorld()
-	b.Run("value in", func(b *testing.B) {
-		for b.Loop() {
-			w.value(vars)
-		}
-	})
-	v := w.value(vars)
-	b.Run("value out", func(b *testing.B) {
-		for b.Loop() {
-			w.json(v, "the result")
-		}
-	})
-	call := &frame{Kind: frameCall, Digest: strings.Repeat("d", 64), Body: vars, Limit: DefaultTimeout}
-	b.Run("frame out", func(b *testing.B) {
-		out := newWire(nil, io.Discard)
-		for b.Loop() {
-			out.send(call)
-		}
-	})
-	var sent bytes.Buffer
-	newWire(nil, &sent).send(call)
-	for what, trusts := range map[string]bool{"frame in": false, "frame in, trusted": true} {
-		b.Run(what, func(b *testing.B) {
-			in := bytes.NewReader(nil)
-			w := newWire(in, nil)
-			w.trusts = trusts
-			for b.Loop() {
-				in.Reset(sent.Bytes())
-				if _, err := w.receive(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+// BenchmarkEncode is the encoding of a call's values, a part of BenchmarkCall.
+func BenchmarkEncode(b *testing.B) {
+	vars := map[string]any{"input": kilobyte()}
+	for b.Loop() {
+		encode(vars)
 	}
 }
 

@@ -174,3 +174,15 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
+
+// However deep a script is nested, Compile answers: a Go program whose stack is full dies.
+func TestDeep(t *testing.T) {
+	for _, unit := range []string{"!", "-", "- ", "(", "[", "{", "a=", "a=>", "a?", "a?b:", "new ", "if(1)", "for(;;)", "x:", "`${", "a**", "typeof ", "await ", "function(){", "class extends ", "a.", "a?.b", "a(", "try{", "do ", "while(1)", "else ", "...", "yield ", "async ", "case ", "/*", "'", "a,"} {
+		text := strings.Repeat(unit, MaxScript/8/len(unit))
+		for _, form := range []Form{Body, Expression} {
+			for _, code := range []string{text, text + "1", "return " + text + "1"} {
+				Compile(tool.Plain(code[:min(len(code), MaxScript)]), form)
+			}
+		}
+	}
+}

@@ -1,200 +1,127 @@
 package hooks
 
 import (
-	"encoding/json"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"strconv"
-	"sync"
-	"sync/atomic"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// childName is what a child is called: its first argument, by which Main knows it. The
-// second is its memory limit in bytes.
-const childName = "flowrun-js"
-
-// Exit codes by which a child says why it ended itself.
+// What a child may keep of programs; then another takes its place.
 const (
-	exitTimeout = 90 // the script could not be interrupted
-	exitMemory  = 91 // the script held more memory than it may
+	maxPrograms     = 256
+	maxProgramBytes = 32 << 20
 )
 
-// ready says that this program calls Main, so that starting it again gives a child and
-// not a second program.
-var ready atomic.Bool
+// errStale says that a child did not take a call: it had died before.
+var errStale = errors.New("the child has died")
 
-// Main is where a child goes to work; see flowrun.HelperMain. In the program itself it
-// returns at once.
-func Main() {
-	if len(os.Args) != 2 || os.Args[0] != childName {
-		ready.Store(true)
-		return
-	}
-	memory, err := strconv.ParseInt(os.Args[1], 10, 64)
-	if err != nil {
-		os.Exit(1)
-	}
-	signal.Ignore(others...)
-	leaveTerminal()
-	hideMemory()
-	runtime.GOMAXPROCS(2) // the script, and who watches it
-	c := &child{wire: newWire(os.Stdin, os.Stdout), guard: newGuard(memory), programs: map[string]compiled{}, heard: make(chan *frame)}
-	c.wire.trusts = true
-	go c.guard.watch(c.listen)
-	c.serve()
-}
-
-// compiled is a program, or why it is none.
-type compiled struct {
-	program *program
-	failure *failure
-}
-
-// child runs one call at a time.
+// child is a child as its program sees it.
 type child struct {
-	wire     *wire
-	guard    *guard
-	programs map[string]compiled // by digest
-	spare    *world              // a wide world for the next call; nil: there is none
-	heard    chan *frame         // what came after the call in which listen began
+	wire    *jsworld.Wire
+	stdin   *os.File
+	stdout  *os.File
+	process *os.Process
+	known   map[string]bool // digests of the programs that it keeps
+	kept    int             // bytes of them
+	ready   bool            // it has begun to work
+	broken  bool            // it is in the middle of something, or dead
 
-	mu      sync.Mutex
-	current *world // the one of the call under way; nil: there is none
-	listens bool
+	done   chan struct{} // closed when it has ended; then:
+	state  *os.ProcessState
+	stderr bytes.Buffer // the beginning of what Go said when it died
 }
 
-// serve works until stdin ends, which ends the process.
-func (c *child) serve() {
-	if c.wire.send(&frame{Kind: frameReady}) != nil {
-		os.Exit(0)
+// startChild starts a child.
+func startChild(c Config) (k *child, err error) {
+	program := c.Helper
+	if program == "" {
+		if program, err = self(); err != nil {
+			return nil, fmt.Errorf("cannot find this program to start its JavaScript process: %w", err)
+		}
 	}
-	for {
-		c.do(c.next())
-	}
-}
-
-// next is the next frame between two calls.
-func (c *child) next() *frame {
-	c.mu.Lock()
-	listens := c.listens
-	c.mu.Unlock()
-	if !listens {
-		return c.receive()
-	}
-	f := <-c.heard
-	c.mu.Lock()
-	c.listens = false
-	c.mu.Unlock()
-	return f
-}
-
-func (c *child) receive() *frame {
-	f, err := c.wire.receive()
-	if err != nil {
-		os.Exit(0)
-	}
-	return f
-}
-
-// listen has the wire read beside the call that is under way: for answers, and for the
-// end of the program, which ends this process amid a script too. A call that is short and
-// asks for nothing is spared a second thread.
-func (c *child) listen() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.current == nil || c.listens {
-		return
-	}
-	c.listens = true
-	go func() {
-		for {
-			f := c.receive()
-			if f.Kind != frameAnswer {
-				c.heard <- f
-				return
-			}
-			c.answer(answer{ID: f.ID, Value: f.Body, Error: f.Error})
+	var ours, theirs [3]*os.File
+	defer func() {
+		closeAll(theirs)
+		if err != nil {
+			closeAll(ours)
 		}
 	}()
-}
-
-func (c *child) answer(a answer) {
-	c.mu.Lock()
-	w := c.current
-	c.mu.Unlock()
-	if w != nil {
-		w.loop.answer(a)
-	}
-}
-
-// runs says in which world a call is under way.
-func (c *child) runs(w *world) {
-	c.mu.Lock()
-	c.current = w
-	c.mu.Unlock()
-}
-
-// do does what a frame asks for.
-func (c *child) do(f *frame) {
-	switch {
-	case f.Kind == frameProgram && f.Source != nil:
-		p, failure := newProgram(*f.Source)
-		c.programs[f.Digest] = compiled{p, failure}
-	case f.Kind == frameCall:
-		value, failure := c.call(f)
-		if c.wire.send(&frame{Kind: frameResult, Body: value, rare: rare{Error: failure}}) != nil {
-			os.Exit(0) // nobody listens any more
+	for i := range ours {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, fmt.Errorf("cannot make a pipe for the JavaScript process: %w", err)
 		}
-		c.guard.tidy()
-		c.prepare(f)
-	}
-}
-
-// prepare makes a world for a next call like this one, while nobody waits for it.
-func (c *child) prepare(f *frame) {
-	p := c.programs[f.Digest].program
-	if p == nil || !p.source.Form.wide() || c.spare != nil {
-		return
-	}
-	if w := newWorld(); w.widen() == nil {
-		c.spare = w
-	}
-}
-
-// world is a world in which nothing has run yet.
-func (c *child) world(p *program) *world {
-	if w := c.spare; w != nil && p.source.Form.wide() {
-		c.spare = nil
-		return w
-	}
-	return newWorld()
-}
-
-// call runs a call.
-func (c *child) call(f *frame) (json.RawMessage, *failure) {
-	known := c.programs[f.Digest]
-	switch {
-	case known.failure != nil:
-		return nil, known.failure
-	case known.program == nil:
-		return nil, failed(KindLost, "the child does not know the script")
-	}
-	w := c.world(known.program)
-	c.runs(w)
-	defer c.runs(nil)
-	c.guard.begin()
-	defer c.guard.end()
-	t := &task{program: known.program, entry: f.Entry, vars: f.Body, limit: f.Limit}
-	if f.Asks {
-		t.ask = func(id uint64, op string, args json.RawMessage) {
-			if id != 0 {
-				c.listen()
-			}
-			if c.wire.send(&frame{Kind: frameAsk, ID: id, Op: op, Body: args}) != nil {
-				os.Exit(0)
-			}
+		if ours[i], theirs[i] = r, w; i == 0 {
+			ours[i], theirs[i] = w, r
 		}
 	}
-	return w.run(t, func() { os.Exit(exitTimeout) })
+	process, err := os.StartProcess(program, []string{jsworld.ChildName, strconv.FormatInt(c.Memory, 10)},
+		&os.ProcAttr{Dir: string(os.PathSeparator), Env: childEnv(), Files: theirs[:]})
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the JavaScript process %q: %w", program, err)
+	}
+	k = &child{wire: jsworld.NewWire(ours[1], ours[0]), stdin: ours[0], stdout: ours[1], process: process,
+		known: map[string]bool{}, done: make(chan struct{})}
+	go k.attend(ours[2])
+	return k, nil
+}
+
+func closeAll(files [3]*os.File) {
+	for _, f := range files {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// self is this program. On Linux it is so even after the file was replaced or removed.
+func self() (string, error) {
+	if runtime.GOOS == "linux" {
+		if _, err := os.Stat("/proc/self/exe"); err == nil {
+			return "/proc/self/exe", nil
+		}
+	}
+	return os.Executable()
+}
+
+// childEnv is what a child knows of the environment: the time zone, and what Windows needs.
+func childEnv() []string {
+	env := []string{"GOTRACEBACK=none"}
+	for _, name := range []string{"TZ", "SystemRoot"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// attend waits for the child's end, and keeps the beginning of what it said.
+func (k *child) attend(stderr *os.File) {
+	io.Copy(&k.stderr, io.LimitReader(stderr, MaxMessage))
+	io.Copy(io.Discard, stderr)
+	stderr.Close()
+	k.state, _ = k.process.Wait()
+	close(k.done)
+}
+
+// fit says whether the child can run another call.
+func (k *child) fit() bool {
+	return !k.broken && len(k.known) < maxPrograms && k.kept < maxProgramBytes
+}
+
+// kill ends the child at once.
+func (k *child) kill() { k.process.Kill() }
+
+// end ends the child and waits until it is gone.
+func (k *child) end() {
+	k.kill()
+	<-k.done
+	k.stdin.Close()
+	k.stdout.Close()
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/jsworld"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -99,7 +100,7 @@ func TestDiesWithProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err != nil || !strings.HasPrefix(string(name), childName) {
+	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err != nil || !strings.HasPrefix(string(name), jsworld.ChildName) {
 		t.Fatalf("%q, %v", name, err)
 	}
 	cmd.Process.Kill()

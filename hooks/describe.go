@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/jscheck"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -37,7 +38,7 @@ type reading struct {
 	def    *tool.Definition
 	module *tool.Module
 	d      *description
-	tree   *outline // nil until a place is asked for
+	tree   *jscheck.Outline // nil until a place is asked for
 	found  tool.Diagnostics
 }
 
@@ -63,14 +64,14 @@ func (d *description) read(m *tool.Module, name string) (*tool.Definition, tool.
 // report tells of a problem with what a method answers at a path; "" is the method itself.
 func (r *reading) report(code string, severity tool.Severity, method, path, message, hint string) {
 	if r.tree == nil {
-		o := outlineOf(r.module)
+		o := jscheck.OutlineOf(r.module)
 		r.tree = &o
 	}
 	where := method
 	if path != "" {
 		where += "()." + path
 	}
-	r.found = append(r.found, tool.Diagnostic{Code: code, Severity: severity, Pos: r.tree.place(method, path), Path: where, Message: message, Hint: hint})
+	r.found = append(r.found, tool.Diagnostic{Code: code, Severity: severity, Pos: r.tree.Place(method, path), Path: where, Message: message, Hint: hint})
 }
 
 // problemHints are the ways out of what module.js finds.

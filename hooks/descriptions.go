@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/jsworld"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -29,7 +30,7 @@ const (
 
 // glueDigest tells one version of the program that asks from another, which may ask
 // differently.
-var glueDigest = sync.OnceValue(func() string { return tool.DigestOf([]byte(descriptionFormat + apiCode + moduleCode)) })
+var glueDigest = sync.OnceValue(func() string { return tool.DigestOf([]byte(descriptionFormat + jsworld.Glue())) })
 
 // descriptionKey names what is kept of a file by everything it depends on but what is
 // bundled with it: its text, its name, and who asks.

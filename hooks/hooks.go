@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
 // Limits of a call that says nothing else (contracts: "Markdown and JavaScript").
@@ -15,6 +17,10 @@ const (
 	DefaultTimeout = 5 * time.Second
 	DefaultMemory  = 128 << 20 // bytes
 )
+
+// Main is where a child goes to work; see flowrun.HelperMain. In the program itself it
+// returns at once.
+func Main() { jsworld.Main() }
 
 // Config is how a Runtime runs scripts. The zero Config works where this program calls
 // Main.

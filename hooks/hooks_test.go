@@ -12,14 +12,13 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/dop251/goja"
+	"github.com/flowrun/flowrun/internal/jsworld"
 	"github.com/flowrun/flowrun/tool"
 )
 
 func TestMain(m *testing.M) {
 	// A built-in module with which the tests ask.
-	shims.Store("nested", goja.MustCompile("nested", "(function (exports, require, module, __ask, __askNow) {"+
-		"module.exports = {call: v => __ask('nested', v), callNow: v => __askNow('nested', v)}})", false))
+	jsworld.AddShim("nested", "module.exports = {call: v => __ask('nested', v), callNow: v => __askNow('nested', v)}")
 	Main()
 	if how := os.Getenv(asProgram); how != "" {
 		runProgram(how)

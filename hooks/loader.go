@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/jscheck"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -186,11 +187,11 @@ func notDescribed(m *tool.Module, err error) *tool.Diagnostic {
 // syntax tells of code that cannot be parsed: of the file itself, or of text that it has
 // evaluated.
 func syntax(m *tool.Module, d *tool.Diagnostic) {
-	s := sourceOf(m)
-	_, bad := s.parse()
+	s := jscheck.SourceOf(m)
+	_, bad := s.Parse()
 	if bad == nil {
 		return
 	}
 	d.Code, d.Message, d.Hint = "js-syntax", "this is no JavaScript that can be run: SyntaxError: "+bad.Message, "mend the file at this place"
-	d.Pos = outline{source: s}.pos(bad.Off)
+	d.Pos = s.Pos(bad.Off)
 }

@@ -16,6 +16,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
 //go:embed node/driver.cjs
@@ -142,7 +144,7 @@ type nodeMessage struct {
 // second thread asks comes on another.
 func (n *Node) serve(ctx context.Context, conn net.Conn) {
 	lines := bufio.NewScanner(conn)
-	lines.Buffer(nil, maxFrame)
+	lines.Buffer(nil, jsworld.MaxFrame)
 	var first nodeMessage
 	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &first) != nil || subtle.ConstantTimeCompare([]byte(first.Token), []byte(n.token)) != 1 {
 		return
@@ -174,7 +176,7 @@ func (n *Node) serve(ctx context.Context, conn net.Conn) {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		n.fail(KindResult, "", tooLong(maxFrame).Error(), "")
+		n.fail(KindResult, "", jsworld.TooLong(jsworld.MaxFrame).Error(), "")
 	}
 }
 
@@ -208,7 +210,7 @@ func (n *Node) order() map[string]any {
 	if err != nil {
 		file = s.File
 	}
-	return map[string]any{"file": file, "code": code, "glue": apiCode + moduleCode, "args": n.call.Vars}
+	return map[string]any{"file": file, "code": code, "glue": jsworld.Glue(), "args": n.call.Vars}
 }
 
 // ask answers what the tool asks.

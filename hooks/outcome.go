@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/jsworld"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -40,7 +41,7 @@ func opened(answer json.RawMessage, err error) (json.RawMessage, error) {
 	if o.Error == nil {
 		return o.Value, nil
 	}
-	e := &Error{Kind: KindThrown, Name: o.Error.Name, Message: shorten(o.Error.Message), Pos: placeOf(o.Error.Where), Business: o.Error.Business}
+	e := &Error{Kind: KindThrown, Name: o.Error.Name, Message: jsworld.Shorten(o.Error.Message), Pos: placeOf(o.Error.Where), Business: o.Error.Business}
 	if o.Error.Reported && e.Business == nil {
 		e.Business = &tool.BusinessError{Code: CodeReported, Retryable: true}
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
 // Errors of a Runtime that runs nothing.
@@ -24,19 +26,21 @@ var (
 // calls may run stay for the next calls; more are ended.
 type pool struct {
 	config Config
-	slots  chan struct{} // holds one for each call that runs
-	gone   chan struct{} // closed by close
+	// restartable says whether this program started again is a child.
+	restartable func() bool
+	slots       chan struct{} // holds one for each call that runs
+	gone        chan struct{} // closed by close
 
 	mu      sync.Mutex
 	closed  bool
-	idle    []*kid
-	all     map[*kid]struct{}
+	idle    []*child
+	all     map[*child]struct{}
 	started int // children, ever
 }
 
 func newPool(c Config) *pool {
 	n := max(2, runtime.GOMAXPROCS(0))
-	return &pool{config: c, slots: make(chan struct{}, n), gone: make(chan struct{}), all: map[*kid]struct{}{}}
+	return &pool{config: c, restartable: jsworld.Restartable, slots: make(chan struct{}, n), gone: make(chan struct{}), all: map[*child]struct{}{}}
 }
 
 // enter waits until one more call may run.
@@ -55,7 +59,7 @@ func (p *pool) leave() { <-p.slots }
 
 // run runs a call in a child.
 func (p *pool) run(ctx context.Context, c *call) (json.RawMessage, error) {
-	if p.config.Helper == "" && !ready.Load() {
+	if p.config.Helper == "" && !p.restartable() {
 		return nil, ErrNoHelper
 	}
 	if err := p.enter(ctx); err != nil {
@@ -85,7 +89,7 @@ const (
 )
 
 // patiently is take, which waits out what others may end.
-func (p *pool) patiently(ctx context.Context) (k *kid, used bool, err error) {
+func (p *pool) patiently(ctx context.Context) (k *child, used bool, err error) {
 	for end := time.Now().Add(shortagePatience); ; {
 		k, used, err = p.take()
 		short := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM)
@@ -103,7 +107,7 @@ func (p *pool) patiently(ctx context.Context) (k *kid, used bool, err error) {
 }
 
 // take is a child for a call; used says that it has run others.
-func (p *pool) take() (k *kid, used bool, err error) {
+func (p *pool) take() (k *child, used bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -113,7 +117,7 @@ func (p *pool) take() (k *kid, used bool, err error) {
 		k, p.idle = p.idle[n-1], p.idle[:n-1]
 		return k, true, nil
 	}
-	if k, err = startKid(p.config); err != nil {
+	if k, err = startChild(p.config); err != nil {
 		return nil, false, err
 	}
 	p.started++
@@ -122,7 +126,7 @@ func (p *pool) take() (k *kid, used bool, err error) {
 }
 
 // put takes a child back, for the next call or to end it.
-func (p *pool) put(k *kid) {
+func (p *pool) put(k *child) {
 	p.mu.Lock()
 	if k.fit() && !p.closed && len(p.idle) < cap(p.slots) {
 		p.idle = append(p.idle, k)
@@ -143,7 +147,7 @@ func (p *pool) close() {
 		p.closed = true
 		close(p.gone)
 	}
-	all := make([]*kid, 0, len(p.all))
+	all := make([]*child, 0, len(p.all))
 	for k := range p.all {
 		all = append(all, k)
 	}

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
 // A thousand calls need one process.
@@ -284,11 +286,10 @@ func TestDeadChild(t *testing.T) {
 
 // A program that does not call Main says so, and what to do.
 func TestNoHelper(t *testing.T) {
-	ready.Store(false)
-	defer ready.Store(true)
 	s := compile(t, Body, "return 1")
 	r := New(Config{})
 	defer r.Close()
+	r.pool.restartable = func() bool { return false }
 	if _, err := r.Call(context.Background(), Call{Script: s}); !errors.Is(err, ErrNoHelper) || !strings.Contains(err.Error(), "flowrun.HelperMain") {
 		t.Error(err)
 	}
@@ -318,7 +319,7 @@ func TestLarge(t *testing.T) {
 	})
 	r := New(Config{})
 	defer r.Close()
-	if _, err := r.Call(context.Background(), Call{Script: s, Vars: map[string]any{"input": strings.Repeat("x", maxFrame)}}); err == nil || !strings.Contains(err.Error(), "64 MiB at most") {
+	if _, err := r.Call(context.Background(), Call{Script: s, Vars: map[string]any{"input": strings.Repeat("x", jsworld.MaxFrame)}}); err == nil || !strings.Contains(err.Error(), "64 MiB at most") {
 		t.Error(err)
 	}
 	if raw, err := r.Call(context.Background(), Call{Script: s, Vars: map[string]any{"input": "x"}}); err != nil || string(raw) != "1" {

@@ -8,16 +8,18 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
 // turn is one call on its way through a child.
 type turn struct {
-	pool *pool
-	call *call
-	kid  *kid
+	pool  *pool
+	call  *call
+	child *child
 
-	expired atomic.Bool // the child was killed for its time
-	clock   *clock      // kills the child when it does not keep its time
+	expired atomic.Bool    // the child was killed for its time
+	clock   *jsworld.Clock // kills the child when it does not keep its time
 
 	mu      sync.Mutex
 	pending int  // questions that wait for an answer
@@ -32,8 +34,8 @@ func (t *turn) end() {
 }
 
 // run runs the call in the child.
-func (t *turn) run(ctx context.Context, k *kid) (json.RawMessage, error) {
-	t.kid = k
+func (t *turn) run(ctx context.Context, k *child) (json.RawMessage, error) {
+	t.child = k
 	ctx, done := t.call.bounded(ctx)
 	var asks sync.WaitGroup
 	defer asks.Wait() // before the child has its next call
@@ -43,21 +45,21 @@ func (t *turn) run(ctx context.Context, k *kid) (json.RawMessage, error) {
 	if err := t.begin(); err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
-	t.clock = newClock(t.call.limit+2*grace, func() { t.expired.Store(true); k.kill() }, nil)
-	defer t.clock.pause()
+	t.clock = jsworld.NewClock(t.call.limit+2*jsworld.Grace, func() { t.expired.Store(true); k.kill() }, nil)
+	defer t.clock.Pause()
 	for {
-		f, err := k.wire.receive()
+		f, err := k.wire.Receive()
 		switch {
 		case err != nil:
 			k.kill() // also where it talks nonsense
 			<-k.done
 			return nil, t.lost(ctx)
-		case f.Kind == frameAsk && f.ID == 0:
+		case f.Kind == jsworld.FrameAsk && f.ID == 0:
 			t.call.tell(ctx, f.Op, f.Body)
-		case f.Kind == frameAsk:
+		case f.Kind == jsworld.FrameAsk:
 			t.ask()
 			asks.Go(func() { t.answer(ctx, f) })
-		case f.Kind == frameResult:
+		case f.Kind == jsworld.FrameResult:
 			k.broken = false
 			return t.call.result(ctx, f.Body, f.Error)
 		}
@@ -66,9 +68,9 @@ func (t *turn) run(ctx context.Context, k *kid) (json.RawMessage, error) {
 
 // begin sends the call, and its program where the child has not got it.
 func (t *turn) begin() error {
-	s, k := t.call.Script, t.kid
+	s, k := t.call.Script, t.child
 	if !k.ready { // its first call: a slow start is not the script's
-		if _, err := k.wire.receive(); err != nil {
+		if _, err := k.wire.Receive(); err != nil {
 			k.kill()
 			<-k.done
 			if t.pool.isClosed() {
@@ -79,19 +81,19 @@ func (t *turn) begin() error {
 		k.ready = true
 	}
 	if !k.known[s.digest] {
-		if err := k.wire.send(&frame{Kind: frameProgram, Digest: s.digest, rare: rare{Source: &s.source}}); err != nil {
+		if err := k.wire.Send(&jsworld.Frame{Kind: jsworld.FrameProgram, Digest: s.digest, Rare: jsworld.Rare{Source: &s.source}}); err != nil {
 			return unsent(err)
 		}
 		k.known[s.digest] = true
 		k.kept += len(s.source.Text) + len(s.source.Map)
 	}
-	return unsent(k.wire.send(&frame{Kind: frameCall, Digest: s.digest, Entry: t.call.Entry, Body: t.call.vars,
+	return unsent(k.wire.Send(&jsworld.Frame{Kind: jsworld.FrameCall, Digest: s.digest, Entry: t.call.Entry, Body: t.call.vars,
 		Limit: t.call.limit, Asks: t.call.Ask != nil}))
 }
 
 // unsent is what a failed sending means.
 func unsent(err error) error {
-	if _, ours := err.(tooLong); ours || err == nil {
+	if _, ours := err.(jsworld.TooLong); ours || err == nil {
 		return err
 	}
 	return fmt.Errorf("%w: %w", errStale, err)
@@ -104,38 +106,38 @@ func (t *turn) ask() {
 	if t.pending++; t.pending == 1 && t.held {
 		t.held = false
 		t.pool.leave()
-		t.clock.pause()
+		t.clock.Pause()
 	}
 }
 
 // answer answers a question. With the last one the script goes on, and takes its slot again.
-func (t *turn) answer(ctx context.Context, f *frame) {
+func (t *turn) answer(ctx context.Context, f *jsworld.Frame) {
 	a := t.call.answer(ctx, f.ID, f.Op, f.Body)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.pending--; t.pending == 0 && !t.held && t.pool.enter(ctx) == nil {
 		t.held = true
-		t.clock.resume()
+		t.clock.Resume()
 	}
-	if err := t.kid.wire.send(&frame{Kind: frameAnswer, ID: a.ID, Body: a.Value, rare: rare{Error: a.Error}}); err != nil {
-		if long, ours := err.(tooLong); ours {
-			t.kid.wire.send(&frame{Kind: frameAnswer, ID: f.ID, rare: rare{Error: failed(KindThrown, "%v", long)}})
+	if err := t.child.wire.Send(&jsworld.Frame{Kind: jsworld.FrameAnswer, ID: a.ID, Body: a.Value, Rare: jsworld.Rare{Error: a.Error}}); err != nil {
+		if long, ours := err.(jsworld.TooLong); ours {
+			t.child.wire.Send(&jsworld.Frame{Kind: jsworld.FrameAnswer, ID: f.ID, Rare: jsworld.Rare{Error: jsworld.Failed(KindThrown, "%v", long)}})
 		}
 	}
 }
 
 // lost is why the child died.
 func (t *turn) lost(ctx context.Context) error {
-	k := t.kid
+	k := t.child
 	code, said := k.state.ExitCode(), k.stderr.Bytes()
 	why := KindLost
 	message := "the process of the script died: " + k.state.String()
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case t.expired.Load() || code == exitTimeout:
+	case t.expired.Load() || code == jsworld.ExitTimeout:
 		why, message = KindTimeout, fmt.Sprintf("the script ran longer than %v", t.call.limit)
-	case code == exitMemory || starved(said):
+	case code == jsworld.ExitMemory || starved(said):
 		why, message = KindMemory, fmt.Sprintf("the script took more memory than the %d MiB that it may", t.pool.config.Memory>>20)
 	case bytes.Contains(said, []byte("stack overflow")):
 		why, message = KindMemory, "the script took more stack than it may: something is nested too deeply"
@@ -144,7 +146,7 @@ func (t *turn) lost(ctx context.Context) error {
 	case len(said) > 0:
 		message += ": " + firstLine(said)
 	}
-	return &Error{Kind: why, Message: shorten(message), Pos: t.call.Script.text.Pos}
+	return &Error{Kind: why, Message: jsworld.Shorten(message), Pos: t.call.Script.text.Pos}
 }
 
 // starved says whether Go died of getting no memory from the system. Where it is in the

@@ -8,7 +8,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/flowrun/flowrun/internal/diagnostic"
 	"github.com/flowrun/flowrun/internal/jsonschema"
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // Approve asks a person whether a run goes on.
@@ -27,42 +29,42 @@ type approveDraft struct {
 }
 
 // textOr is a mapping, or a text that stands for one.
-func textOr[T, V any](key, row string, of *Object, doc string, part func(*T) *V, short func(*V, Text)) Field {
-	return Field{Kind: KindTextOrObject, Key: key, Row: row, Doc: doc, Of: of, set: func(d *decoder, into any, n *yaml.Node) {
-		if n = deref(n); n.Kind == yaml.MappingNode && !isHole(n) {
-			d.object(of, part(into.(*T)), n)
-		} else if t, ok := d.text(n); ok {
+func textOr[T, V any](key, row string, of *keytable.Object, doc string, part func(*T) *V, short func(*V, Text)) keytable.Field {
+	return keytable.Field{Kind: keytable.KindTextOrObject, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *keytable.Decoder, into any, n *yaml.Node) {
+		if n = keytable.Deref(n); n.Kind == yaml.MappingNode && !keytable.IsHole(n) {
+			d.Object(of, part(into.(*T)), n)
+		} else if t, ok := d.Text(n); ok {
 			short(part(into.(*T)), t)
 		}
 	}}
 }
 
-func checkApprove(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+func checkApprove(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	a := into.(*approveDraft)
-	a.Pos = d.pos(n)
-	if valueOf(content, "prompt") == nil {
-		d.fail(n, "no-prompt", "the approval does not say what is asked", "add 'prompt:', the question that a person reads")
+	a.Pos = d.Pos(n)
+	if keytable.ValueOf(content, "prompt") == nil {
+		d.Fail(n, "no-prompt", "the approval does not say what is asked", "add 'prompt:', the question that a person reads")
 	}
 	if a.OnTimeout != "" && a.Timeout == 0 {
-		d.failKey(keyOf(content, "on-timeout"), "no-effect", "on-timeout has no effect without timeout", "add 'timeout:', how long to wait for an answer")
+		d.FailKey(keytable.KeyOf(content, "on-timeout"), "no-effect", "on-timeout has no effect without timeout", "add 'timeout:', how long to wait for an answer")
 	}
-	form := keyOf(content, "form")
+	form := keytable.KeyOf(content, "form")
 	if form == nil || a.form == nil {
 		return
 	}
-	d.path.push("form")
-	defer d.path.pop()
+	d.Path.Push("form")
+	defer d.Path.Pop()
 	var bad []jsonschema.Problem
 	a.Form, bad = parseForm(jsonOf(Value{Map: a.form}))
 	for _, p := range bad {
-		at, part := placeIn(Value{Pos: d.pos(valueOf(content, "form")), Map: a.form}, p.Path)
-		d.reportAt(at, Error, "bad-form", part, p.Message, "a form is a JSON Schema with properties: {NAME: {type: string}}")
+		at, part := placeIn(Value{Pos: d.Pos(keytable.ValueOf(content, "form")), Map: a.form}, p.Path)
+		reportAt(d, at, Error, "bad-form", part, p.Message, "a form is a JSON Schema with properties: {NAME: {type: string}}")
 	}
 	if a.OnTimeout != "approve" || a.Form == nil || bad != nil {
 		return
 	}
 	for _, p := range a.Form.Check(a.Form.Defaults()) {
-		d.reportAt(d.pos(form), Error, "bad-form", "", fmt.Sprintf("on-timeout: approve takes the defaults, and %s %s", quote(p.Field), p.Message), "give it a default, or use on-timeout: reject")
+		reportAt(d, d.Pos(form), Error, "bad-form", "", fmt.Sprintf("on-timeout: approve takes the defaults, and %s %s", diagnostic.Quote(p.Field), p.Message), "give it a default, or use on-timeout: reject")
 	}
 }
 

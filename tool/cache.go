@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // Cache says when a step need not run again. One without anything counts only the
@@ -18,29 +21,29 @@ type Cache struct {
 	TTL     time.Duration // how long a result may be used; 0 = for ever
 }
 
-func checkCache(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+func checkCache(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	c := into.(*Cache)
-	c.Pos = d.pos(n)
+	c.Pos = d.Pos(n)
 	for _, name := range c.Env {
 		if !variableName().MatchString(name.S) {
-			d.report(Diagnostic{Code: "bad-name", Severity: Error, Pos: name.Pos, Len: max(1, len([]rune(name.S))), Path: d.path.String(),
-				Message: fmt.Sprintf("%s cannot be the name of an environment variable", quote(name.S)), Hint: "use letters, digits and '_', not beginning with a digit"})
+			d.Report(Diagnostic{Code: "bad-name", Severity: Error, Pos: name.Pos, Len: max(1, len([]rune(name.S))), Path: d.Path.String(),
+				Message: fmt.Sprintf("%s cannot be the name of an environment variable", diagnostic.Quote(name.S)), Hint: "use letters, digits and '_', not beginning with a digit"})
 		}
 	}
 }
 
 // cacheOfTool reports a cache where there is no command of the tool's own.
-func (d *decoder) cacheOfTool(t *draft, content []*yaml.Node) {
-	key := keyOf(content, "cache")
+func cacheOfTool(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+	key := keytable.KeyOf(content, "cache")
 	switch {
 	case key == nil || t.Alias: // which has no cache of its own
 	case len(t.Steps) > 0:
-		d.failKey(key, "cache-without-command", "cache belongs to a command, and this tool has steps", "put cache on the steps whose results are to be kept")
+		d.FailKey(key, "cache-without-command", "cache belongs to a command, and this tool has steps", "put cache on the steps whose results are to be kept")
 	}
 }
 
 // caches reports steps whose results cannot be kept.
-func (d *decoder) caches(t *draft, lists []stepList) {
+func caches(d *keytable.Decoder, t *draft, lists []stepList) {
 	for _, l := range lists {
 		for i, s := range l.steps {
 			at := fmt.Sprintf("%s[%d].cache", l.path, i)
@@ -48,13 +51,13 @@ func (d *decoder) caches(t *draft, lists []stepList) {
 				at = "cache"
 			}
 			if s.Cache != nil {
-				d.cacheFits(t, s, at)
+				cacheFits(d, t, s, at)
 			}
 		}
 	}
 }
 
-func (d *decoder) cacheFits(t *draft, s *Step, at string) {
+func cacheFits(d *keytable.Decoder, t *draft, s *Step, at string) {
 	one := Diagnostic{Code: "cannot-cache", Severity: Error, Pos: s.Cache.Pos, Len: 1, Path: at}
 	switch {
 	case s.Kind == UseTool:
@@ -72,5 +75,5 @@ func (d *decoder) cacheFits(t *draft, s *Step, at string) {
 	default:
 		return
 	}
-	d.report(one)
+	d.Report(one)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // decodeOK decodes a text that must have no errors.
@@ -223,7 +225,7 @@ func TestJSON(t *testing.T) {
 	if want := "a/b😀c\ufffd d"; def.Description != want {
 		t.Errorf("got %q, want %q", def.Description, want)
 	}
-	if at, want := def.Steps[0].Command.At(5), (Pos{"t.yaml", 1, 81}); at != want {
+	if at, want := def.Steps[0].Command.At(5), (Pos{File: "t.yaml", Line: 1, Col: 81}); at != want {
 		t.Errorf("y is at %v, want %v", at, want)
 	}
 }
@@ -245,7 +247,7 @@ func TestLimits(t *testing.T) {
 		{"size", strings.Repeat("#", MaxFileSize+1), "file-too-large"},
 		{"depth", start + "bash: x\nx-a: " + strings.Repeat("[", 250) + strings.Repeat("]", 250), "too-deep"},
 		{"depth of the parser", start + "bash: x\nx-a: " + strings.Repeat("[", 20000), "too-deep"},
-		{"steps", start + "steps: [" + strings.Repeat("{},", maxSteps+1) + "]", "too-many-steps"},
+		{"steps", start + "steps: [" + strings.Repeat("{},", keytable.MaxSteps+1) + "]", "too-many-steps"},
 		{"unknown keys", start + "bash: x\n" + numbered("unknwon%d: x\n", 50000), "unknown-key"},
 		{"unknown steps", start + "steps:\n" + numbered("  - {name: s%d, bash: x, wait-for: [nobody]}\n", 20000), "unknown-step"},
 		{"second document", start + "bash: x\n---\n", "second-document"},
@@ -275,9 +277,9 @@ func numbered(format string, n int) string {
 // with an impossible value gets an error at its place, so that no key is read
 // and forgotten.
 func TestKeys(t *testing.T) {
-	seen := map[*Object]bool{}
-	var walk func(o *Object)
-	walk = func(o *Object) {
+	seen := map[*keytable.Object]bool{}
+	var walk func(o *keytable.Object)
+	walk = func(o *keytable.Object) {
 		if seen[o] {
 			return
 		}
@@ -289,7 +291,7 @@ func TestKeys(t *testing.T) {
 			switch {
 			case f.Doc == "" || !strings.HasSuffix(f.Doc, "."):
 				t.Errorf("%s.%s: the doc %q is no sentence", o.Name, f.Key, f.Doc)
-			case (f.Kind == KindChoice || f.Kind == KindChoices || f.Kind == KindChoiceOrObject) != (f.Enum != nil):
+			case (f.Kind == keytable.KindChoice || f.Kind == keytable.KindChoices || f.Kind == keytable.KindChoiceOrObject) != (f.Enum != nil):
 				t.Errorf("%s.%s: kind %s with the choices %v", o.Name, f.Key, f.Kind, f.Enum)
 			case f.Row != "" && !strings.HasPrefix(f.Row, "S1-"):
 				t.Errorf("%s.%s: row %q", o.Name, f.Key, f.Row)
@@ -302,7 +304,7 @@ func TestKeys(t *testing.T) {
 	walk(Keys())
 	for _, f := range Keys().Fields {
 		bad := "{}"
-		if f.Of != nil && f.Kind != KindTextsOrObjects || strings.Contains(string(f.Kind), "map") {
+		if f.Of != nil && f.Kind != keytable.KindTextsOrObjects || strings.Contains(string(f.Kind), "map") {
 			bad = "5"
 		}
 		_, found := Decode("t.yaml", []byte(fmt.Sprintf("%s: %s\n", f.Key, bad)))

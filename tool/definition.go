@@ -15,7 +15,11 @@
 // by path.
 package tool
 
-import "time"
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
 
 // Definition is one tool as written, in one form for every file format and for
 // tools registered from Go. Optional texts are nil where the author wrote none.
@@ -87,6 +91,15 @@ type Definition struct {
 	Notify          []Notify
 	Tests           []Test
 	Schedules       []*Schedule
+}
+
+// Rename is Text.Rename for a word that stands at a place of the definition's file, such
+// as a key.
+func (d *Definition) Rename(at Pos, old, new string) []Edit {
+	if at.File != d.File || at.Line == 0 || d.Source == nil {
+		return nil
+	}
+	return diagnostic.NewSource(d.File, d.Source).Rename(at, old, new)
 }
 
 // Kind is the one kind of body a step has (S1-025).
@@ -413,49 +426,4 @@ type Validation struct {
 	Pattern              *Text
 	Minimum, Maximum     *float64
 	Enum                 []Value
-}
-
-// Value is a YAML value as written, typed, with places.
-type Value struct {
-	Pos Pos
-	// Scalar holds nil, bool, int64, float64 or, where Text is set, the string.
-	Scalar any
-	Text   *Text   // for strings, but those that say they hold no references (!literal in Markdown)
-	List   []Value // for sequences (non-nil, perhaps empty)
-	Map    []Entry // for mappings (non-nil, perhaps empty)
-
-	written string // a scalar's text in the file: 1.10 for the number 1.1
-}
-
-// Written is a scalar's text in the file: 1.10 for the number 1.1; "" for other values,
-// and for those made in Go.
-func (v Value) Written() string { return v.written }
-
-// Data is the value without places: nil, bool, int64, float64, string, []any or
-// map[string]any.
-func (v Value) Data() any {
-	switch {
-	case v.List != nil:
-		list := make([]any, len(v.List))
-		for i, e := range v.List {
-			list[i] = e.Data()
-		}
-		return list
-	case v.Map != nil:
-		all := make(map[string]any, len(v.Map))
-		for _, e := range v.Map {
-			all[e.Key] = e.Value.Data()
-		}
-		return all
-	case v.Text != nil:
-		return v.Text.S
-	}
-	return v.Scalar
-}
-
-// Entry is one key of a mapping in written order.
-type Entry struct {
-	Key   string
-	Pos   Pos // of the key
-	Value Value
 }

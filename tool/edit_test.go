@@ -12,13 +12,13 @@ func TestApply(t *testing.T) {
 		want  string // "" for edits that cannot be made
 	}{
 		{nil, "abcdef"},
-		{[]Edit{{3, 4, "X"}, {0, 0, "<"}}, "<abcXef"},
-		{[]Edit{{6, 6, ">"}, {1, 3, ""}}, "adef>"},
-		{[]Edit{{2, 2, "1"}, {2, 2, "2"}}, "ab12cdef"},
-		{[]Edit{{0, 2, "x"}, {1, 3, "y"}}, ""},
-		{[]Edit{{5, 7, "x"}}, ""},
-		{[]Edit{{3, 2, "x"}}, ""},
-		{[]Edit{{-1, 0, "x"}}, ""},
+		{[]Edit{{From: 3, To: 4, Text: "X"}, {From: 0, To: 0, Text: "<"}}, "<abcXef"},
+		{[]Edit{{From: 6, To: 6, Text: ">"}, {From: 1, To: 3, Text: ""}}, "adef>"},
+		{[]Edit{{From: 2, To: 2, Text: "1"}, {From: 2, To: 2, Text: "2"}}, "ab12cdef"},
+		{[]Edit{{From: 0, To: 2, Text: "x"}, {From: 1, To: 3, Text: "y"}}, ""},
+		{[]Edit{{From: 5, To: 7, Text: "x"}}, ""},
+		{[]Edit{{From: 3, To: 2, Text: "x"}}, ""},
+		{[]Edit{{From: -1, To: 0, Text: "x"}}, ""},
 	} {
 		got, ok := Apply([]byte("abcdef"), c.edits)
 		if string(got) != c.want || ok != (c.want != "") {
@@ -31,14 +31,14 @@ func TestApply(t *testing.T) {
 func TestUnits(t *testing.T) {
 	file := []byte("\ufeffa\né𝒳b\n")
 	for col, want := range map[int]int{1: 1, 2: 2, 3: 4, 4: 5, 6: 7} {
-		if got := (Pos{"f", 2, col}).Units(file); got != want {
+		if got := (Pos{File: "f", Line: 2, Col: col}).Units(file); got != want {
 			t.Errorf("column %d: got %d, want %d", col, got, want)
 		}
 	}
-	if got := (Pos{"f", 2, 4}).Units(nil); got != 4 {
+	if got := (Pos{File: "f", Line: 2, Col: 4}).Units(nil); got != 4 {
 		t.Errorf("without the file: %d", got)
 	}
-	if got := PosAt("f", file, len("\ufeffa\né")); got != (Pos{"f", 2, 2}) {
+	if got := PosAt("f", file, len("\ufeffa\né")); got != (Pos{File: "f", Line: 2, Col: 2}) {
 		t.Errorf("at the second character: %v", got)
 	}
 }
@@ -46,31 +46,36 @@ func TestUnits(t *testing.T) {
 // TestRename: the word must stand in the file as it is said.
 func TestRename(t *testing.T) {
 	for _, c := range []struct {
-		t    Text
+		body string
 		off  int
 		want bool
 	}{
-		{textIn(t, "bash: |\n  echo\n  {fecth.output}\n"), 6, true},
-		{textIn(t, "bash: |\n  echo\n  {fecth.output}\n"), 5, false},
-		{textIn(t, "bash: \"{\\x66ecth}\"\n"), 1, false},
-		{Plain("{fecth}"), 1, false},
+		{"bash: |\n  echo\n  {fecth.output}\n", 6, true},
+		{"bash: |\n  echo\n  {fecth.output}\n", 5, false},
+		{"bash: \"{\\x66ecth}\"\n", 1, false},
 	} {
-		edits := c.t.Rename(c.off, "fecth", "fetch")
+		text := textIn(t, c.body)
+		edits := text.Rename(c.off, "fecth", "fetch")
 		if (len(edits) == 1) != c.want {
-			t.Errorf("%q at %d: %v", c.t.S, c.off, edits)
+			t.Errorf("%q at %d: %v", text.S, c.off, edits)
 		}
 		if c.want {
-			out, _ := Apply(c.t.src.text, edits)
+			out, _ := Apply([]byte(startOfText+c.body), edits)
 			if !bytes.Contains(out, []byte("{fetch.output}")) {
 				t.Errorf("got %s", out)
 			}
 		}
 	}
+	if edits := Plain("{fecth}").Rename(1, "fecth", "fetch"); edits != nil {
+		t.Errorf("a text made in Go: %v", edits)
+	}
 }
+
+const startOfText = "name: t\ndescription: d\n"
 
 func textIn(t *testing.T, body string) Text {
 	t.Helper()
-	def, found := Decode("t.yaml", []byte("name: t\ndescription: d\n"+body))
+	def, found := Decode("t.yaml", []byte(startOfText+body))
 	if found.Err() != nil {
 		t.Fatal(found)
 	}
@@ -79,7 +84,7 @@ func textIn(t *testing.T, body string) Text {
 
 // TestRenderLinks: places are links where the terminal has links, and only there.
 func TestRenderLinks(t *testing.T) {
-	d := Diagnostics{{Code: "c", Severity: Error, Pos: Pos{"a b.yaml", 1, 1}, Message: "m", Related: []Place{{Pos: Pos{"other.yaml", 2, 3}, Message: "there"}}}}
+	d := Diagnostics{{Code: "c", Severity: Error, Pos: Pos{File: "a b.yaml", Line: 1, Col: 1}, Message: "m", Related: []Place{{Pos: Pos{File: "other.yaml", Line: 2, Col: 3}, Message: "there"}}}}
 	for _, links := range []bool{false, true} {
 		var b bytes.Buffer
 		Render(&b, d, nil, Style{Links: links})

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // FuzzDecode: whatever the bytes, Decode returns a definition and diagnostics
@@ -25,7 +27,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		checkPlaces(t, src, found)
 		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, Style{Color: true})
-		lines := len(newSource("", src).lines)
+		lines := len(diagnostic.NewSource("", src).Lines)
 		for _, s := range def.Steps {
 			for off := range min(len(s.Command.S), 100) {
 				if at := s.Command.At(off); at.Line < 1 || at.Line > lines+1 {

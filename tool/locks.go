@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // Lock is a name that only so many runs may hold at once, on one machine.
@@ -14,25 +17,25 @@ type Lock struct {
 
 // lockName is what a lock may be called. References have no place in it: what a run
 // stands in line for is known before anything is.
-var lockName = pattern(`^[A-Za-z0-9_.-]{1,128}$`)
+var lockName = diagnostic.Pattern(`^[A-Za-z0-9_.-]{1,128}$`)
 
-var lockObject = object("a lock", "A name that only so many runs hold at once.",
-	text("name", "", "Name of the lock, shared by all tools that give it.", func(l *Lock, v Text) { l.Name = v }).required(),
-	integer("slots", "", 1, 1<<20, "How many runs may hold the lock when this one takes it.", func(l *Lock, v int) { l.Slots = v }).def("1"),
-).checked(func(d *decoder, _ any, n *yaml.Node, content []*yaml.Node) {
-	if valueOf(content, "name") == nil {
-		d.fail(n, "no-name", "the lock has no name", "add 'name:', or write the name alone")
+var lockObject = keytable.NewObject("a lock", "A name that only so many runs hold at once.",
+	keytable.Text("name", "", "Name of the lock, shared by all tools that give it.", func(l *Lock, v Text) { l.Name = v }).AsRequired(),
+	keytable.Integer("slots", "", 1, 1<<20, "How many runs may hold the lock when this one takes it.", func(l *Lock, v int) { l.Slots = v }).WithDefault("1"),
+).Checked(func(d *keytable.Decoder, _ any, n *yaml.Node, content []*yaml.Node) {
+	if keytable.ValueOf(content, "name") == nil {
+		d.Fail(n, "no-name", "the lock has no name", "add 'name:', or write the name alone")
 	}
 })
 
 // locksField is a list of locks; a bare name is one with one slot.
-func locksField() Field {
-	return mixed("locks", "", lockObject, "Locks that a run takes at its start, all at once, and holds to its end.",
+func locksField() keytable.Field {
+	return keytable.Mixed("locks", "", lockObject, "Locks that a run takes at its start, all at once, and holds to its end.",
 		func(t *draft) *Lock { return add(&t.Locks, Lock{Slots: 1}) }, func(l *Lock, v Text) { l.Name = v })
 }
 
 // locks reports names that cannot be those of locks, and locks that are given twice.
-func (d *decoder) locks(t *draft, content []*yaml.Node) {
+func locks(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	first := map[string]Text{}
 	for i, l := range t.Locks {
 		one := Diagnostic{Severity: Error, Pos: l.Name.Pos, Len: max(1, len([]rune(l.Name.S))), Path: fmt.Sprintf("locks[%d]", i)}
@@ -41,16 +44,16 @@ func (d *decoder) locks(t *draft, content []*yaml.Node) {
 		case l.Name.Pos.Line == 0: // diagnosed where it was read
 			continue
 		case !lockName().MatchString(l.Name.S):
-			one.Code, one.Message = "bad-name", fmt.Sprintf("%s cannot be the name of a lock", quote(l.Name.S))
+			one.Code, one.Message = "bad-name", fmt.Sprintf("%s cannot be the name of a lock", diagnostic.Quote(l.Name.S))
 			one.Hint = "use up to 128 letters, digits, '_', '.' and '-'; a name is taken as it stands, without references"
 		case twice:
-			one.Code, one.Message = "duplicate-lock", fmt.Sprintf("lock %s is given twice: a run takes it once", quote(l.Name.S))
+			one.Code, one.Message = "duplicate-lock", fmt.Sprintf("lock %s is given twice: a run takes it once", diagnostic.Quote(l.Name.S))
 			one.Hint = "keep one of the two; slots says how many runs may hold it"
 			one.Related = []Place{{Pos: before.Pos, Len: len([]rune(before.S)), Message: "first given here"}}
 		default:
 			first[l.Name.S] = l.Name
 			continue
 		}
-		d.report(one)
+		d.Report(one)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	md "github.com/yuin/goldmark/text"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // A Markdown tool is a page for people in which some places are for flowrun: the front
@@ -19,96 +21,60 @@ import (
 // more than its length.
 const maxPage = 1 << 20
 
-// span is a stretch of a source: bytes from to to, without to.
-type span struct{ from, to int }
-
 // fence is a fenced block of a page.
 type fence struct {
-	at       int    // where its marks stand
-	marks    string // of the opening fence
-	language string // in small letters, "" for none
-	body     span   // the lines between the fences
-	indent   int    // blanks that lines of the body begin with, because the fence does
+	at       int             // where its marks stand
+	marks    string          // of the opening fence
+	language string          // in small letters, "" for none
+	body     diagnostic.Span // the lines between the fences
+	indent   int             // blanks that lines of the body begin with, because the fence does
 	closed   bool
 }
 
 // page is where the front matter of a Markdown file stands, and where the rest does.
 type page struct {
-	front    span // between the lines of ---
-	body     span // behind them
-	hasFront bool // the file begins with a line of ---
-	ends     bool // and there is a second one
+	front    diagnostic.Span // between the lines of ---
+	body     diagnostic.Span // behind them
+	hasFront bool            // the file begins with a line of ---
+	ends     bool            // and there is a second one
 }
 
 // pageOf cuts a source. A page that stands whole in a fence of its own is taken out of
 // it first (S0-003).
-func pageOf(s *source) page {
+func pageOf(s *diagnostic.Source) page {
 	var p page
 	whole := inner(s)
-	first, next := s.nextLine(whole.from)
-	if strings.TrimRight(s.lineFrom(first), " \t") != "---" {
+	first, next := s.NextLine(whole.From)
+	if strings.TrimRight(s.LineFrom(first), " \t") != "---" {
 		return p
 	}
 	p.hasFront = true
-	p.front, p.body = span{next, whole.to}, span{whole.to, whole.to}
-	for at := next; at < whole.to && !p.ends; at = next {
-		next = s.lineAfter(at)
-		if line := strings.TrimRight(s.lineFrom(at), " \t"); line == "---" || line == "..." {
-			p.front.to, p.body.from, p.ends = at, min(next, whole.to), true
+	p.front, p.body = diagnostic.Span{From: next, To: whole.To}, diagnostic.Span{From: whole.To, To: whole.To}
+	for at := next; at < whole.To && !p.ends; at = next {
+		next = s.LineAfter(at)
+		if line := strings.TrimRight(s.LineFrom(at), " \t"); line == "---" || line == "..." {
+			p.front.To, p.body.From, p.ends = at, min(next, whole.To), true
 		}
 	}
 	return p
 }
 
 // inner is the source, without a fence around all of it.
-func inner(s *source) span {
-	whole := span{0, len(s.text)}
-	first, next := s.nextLine(0)
-	open := s.lineFrom(first)
+func inner(s *diagnostic.Source) diagnostic.Span {
+	whole := diagnostic.Span{From: 0, To: len(s.Text)}
+	first, next := s.NextLine(0)
+	open := s.LineFrom(first)
 	marks := fenceMarks(open)
 	language := strings.ToLower(strings.TrimSpace(open[len(marks):]))
 	if marks == "" || language != "markdown" && language != "md" {
 		return whole
 	}
-	last := len(bytes.TrimRight(s.text, " \t\r\n"))
-	end := s.offset(s.pos(last).Line, 1)
-	if end < next || !closes(marks, s.lineFrom(end)) {
+	last := len(bytes.TrimRight(s.Text, " \t\r\n"))
+	end := s.Offset(s.Pos(last).Line, 1)
+	if end < next || !closes(marks, s.LineFrom(end)) {
 		return whole
 	}
-	return span{next, end}
-}
-
-// nextLine is the first line at or after a place that is not empty, and the start of the
-// one behind it.
-func (s *source) nextLine(at int) (start, next int) {
-	for {
-		next = s.lineAfter(at)
-		if next == at || strings.TrimSpace(s.lineFrom(at)) != "" {
-			return at, next
-		}
-		at = next
-	}
-}
-
-// lineAfter is the start of the line behind the one that begins at a place; the end of the
-// text for the last.
-func (s *source) lineAfter(at int) int {
-	for i := at; i < len(s.text); i++ {
-		if n := breakLen(s.text[i:]); n > 0 {
-			return i + n
-		}
-	}
-	return len(s.text)
-}
-
-// lineFrom is the line from a place to its end, without the break.
-func (s *source) lineFrom(at int) string {
-	for i := at; i < len(s.text); i++ {
-		if breakLen(s.text[i:]) > 0 {
-			return string(s.text[at:i])
-		}
-	}
-	return string(s.text[at:])
+	return diagnostic.Span{From: next, To: end}
 }
 
 // fenceMarks is the ``` or ~~~ that a line begins with, "" for none.
@@ -134,8 +100,8 @@ var blocks = sync.OnceValue(func() parser.Parser {
 
 // fences are the fenced blocks of a part of a source, those in lists too. What is quoted
 // or commented out is not looked at.
-func fences(s *source, part span) []fence {
-	view := s.markdown(part)
+func fences(s *diagnostic.Source, part diagnostic.Span) []fence {
+	view := markdown(s, part)
 	var all []fence
 	var visit func(n ast.Node)
 	visit = func(n ast.Node) {
@@ -143,7 +109,7 @@ func fences(s *source, part span) []fence {
 			switch c := c.(type) {
 			case *ast.FencedCodeBlock:
 				if c.Info != nil || c.Lines().Len() > 0 {
-					all = append(all, fenceOf(s, c, view, part.to))
+					all = append(all, fenceOf(s, c, view, part.To))
 				}
 			case *ast.List, *ast.ListItem:
 				visit(c)
@@ -160,8 +126,8 @@ const mostNested = 50
 
 // markdown is a part of the source, in its place, as Markdown is read: line breaks are
 // those of Markdown, and lines that nest too deep are blank.
-func (s *source) markdown(part span) []byte {
-	view := append(bytes.Repeat([]byte{'\n'}, part.from), s.text[part.from:part.to]...)
+func markdown(s *diagnostic.Source, part diagnostic.Span) []byte {
+	view := append(bytes.Repeat([]byte{'\n'}, part.From), s.Text[part.From:part.To]...)
 	for i, c := range view {
 		switch {
 		case c == '\r' && i+1 < len(view) && view[i+1] == '\n':
@@ -170,7 +136,7 @@ func (s *source) markdown(part span) []byte {
 			view[i] = '\n'
 		}
 	}
-	for line := range bytes.Lines(view[part.from:]) {
+	for line := range bytes.Lines(view[part.From:]) {
 		prefix := line[:len(line)-len(bytes.TrimLeft(line, " \t>*+-.)0123456789"))]
 		marks := 0
 		for _, c := range prefix {
@@ -186,7 +152,7 @@ func (s *source) markdown(part span) []byte {
 }
 
 // fenceOf is a block as it stands in the source.
-func fenceOf(s *source, n *ast.FencedCodeBlock, view []byte, end int) fence {
+func fenceOf(s *diagnostic.Source, n *ast.FencedCodeBlock, view []byte, end int) fence {
 	var f fence
 	if n.Info != nil {
 		f.at = n.Info.Segment.Start
@@ -194,61 +160,16 @@ func fenceOf(s *source, n *ast.FencedCodeBlock, view []byte, end int) fence {
 		f.at = max(0, bytes.LastIndexByte(view[:n.Lines().At(0).Start], '\n'))
 	}
 	f.at = bytes.LastIndexByte(view[:f.at], '\n') + 1
-	line := s.lineFrom(f.at)
+	line := s.LineFrom(f.at)
 	f.indent = strings.IndexAny(line, "`~")
 	f.at += max(f.indent, 0)
-	f.marks = fenceMarks(s.lineFrom(f.at))
+	f.marks = fenceMarks(s.LineFrom(f.at))
 	f.language = strings.ToLower(string(n.Language(view)))
-	f.body.from = s.lineAfter(f.at)
-	f.body.to = f.body.from
+	f.body.From = s.LineAfter(f.at)
+	f.body.To = f.body.From
 	if lines := n.Lines(); lines.Len() > 0 {
-		f.body.to = min(lines.At(lines.Len()-1).Stop, end)
+		f.body.To = min(lines.At(lines.Len()-1).Stop, end)
 	}
-	f.closed = f.marks != "" && f.body.to < end && closes(f.marks, s.lineFrom(f.body.to))
+	f.closed = f.marks != "" && f.body.To < end && closes(f.marks, s.LineFrom(f.body.To))
 	return f
 }
-
-// only is the source with nothing in it but a span, in its place: what comes before is
-// blank, what comes behind is cut off, so every line, column and offset stays.
-func (s *source) only(part span) *source {
-	view := bytes.Clone(s.text[:part.to])
-	for i := 0; i < part.from; {
-		if n := breakLen(view[i:]); n > 0 {
-			i += n
-			continue
-		}
-		view[i] = ' '
-		i++
-	}
-	lines := 1
-	for lines < len(s.lines) && s.lines[lines] < part.to {
-		lines++
-	}
-	return &source{file: s.file, text: view, mark: s.mark, lines: s.lines[:lines], ascii: s.ascii}
-}
-
-// code is the text of a block, without the blanks that its lines begin with because the
-// fence does.
-func (s *source) code(f fence) Text {
-	var b strings.Builder
-	for at := f.body.from; at < f.body.to; {
-		line, next := s.lineFrom(at), s.lineAfter(at)
-		blanks := len(line) - len(strings.TrimLeft(line, " "))
-		b.WriteString(line[min(blanks, f.indent):])
-		at += len(line)
-		switch n := next - at; {
-		case n == 0:
-		case s.text[at] == '\r':
-			b.WriteByte('\n')
-		default:
-			b.Write(s.text[at:next])
-		}
-		at = next
-	}
-	first := s.lineFrom(f.body.from)
-	blanks := min(len(first)-len(strings.TrimLeft(first, " ")), f.indent)
-	return Text{S: b.String(), Pos: s.pos(f.body.from + blanks), src: s, form: literalForm, indent: f.indent}
-}
-
-// between is the text of a span.
-func (s *source) between(part span) string { return string(s.text[part.from:part.to]) }

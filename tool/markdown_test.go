@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // TestBadPages draws the diagnostics of every page in testdata/badpages, all of each at
@@ -215,14 +217,14 @@ func TestPagesAlike(t *testing.T) {
 // where the definition says.
 func inPlace(t testing.TB, src []byte, def *Definition) {
 	t.Helper()
-	s := newSource("", src)
+	s := diagnostic.NewSource("", src)
 	check := func(text Text, step int) {
 		for off := 0; off < len(text.S); off += step {
 			if c := text.S[off]; c == '\n' || c >= 0x80 || c == 0xC2 {
 				continue
 			}
 			at := text.At(off)
-			if i := s.offset(at.Line, at.Col); i >= len(s.text) || s.text[i] != text.S[off] {
+			if i := s.Offset(at.Line, at.Col); i >= len(s.Text) || s.Text[i] != text.S[off] {
 				t.Fatalf("%q at %d is said to stand at %v", text.S, off, at)
 			}
 		}
@@ -230,7 +232,7 @@ func inPlace(t testing.TB, src []byte, def *Definition) {
 	var steps func(list []*Step)
 	var value func(v Value)
 	value = func(v Value) {
-		if v.Text != nil && v.Text.form != doubleForm { // an escape is another character in the file
+		if v.Text != nil && s.Text[s.Offset(v.Text.Pos.Line, v.Text.Pos.Col)-1] != '"' { // an escape is another character in the file
 			check(*v.Text, 1+len(v.Text.S)/50)
 		}
 		for _, e := range v.List {

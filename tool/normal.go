@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // NormalJSON is a definition as indented JSON that loads as the same tool: aliases and
@@ -34,7 +36,7 @@ func NormalJSON(def *Definition) ([]byte, error) {
 }
 
 // normalObject is a mapping that an Object describes.
-func normalObject(o *Object, v Value) Value {
+func normalObject(o *keytable.Object, v Value) Value {
 	if v.Map == nil {
 		return v
 	}
@@ -52,37 +54,37 @@ func normalObject(o *Object, v Value) Value {
 
 // normalField is the value of a key. typed: values are numbers or booleans to whoever
 // reads them, not texts.
-func normalField(f *Field, v Value, typed bool) Value {
+func normalField(f *keytable.Field, v Value, typed bool) Value {
 	object := func(v Value) Value { return normalObject(f.Of, v) }
 	switch f.Kind {
-	case KindText, KindChoice:
+	case keytable.KindText, keytable.KindChoice:
 		return asText(v)
-	case KindTexts, KindChoices:
+	case keytable.KindTexts, keytable.KindChoices:
 		return eachOf(listOfOne(v), asText)
-	case KindIntegers:
+	case keytable.KindIntegers:
 		return listOfOne(v)
-	case KindTextMap:
+	case keytable.KindTextMap:
 		return eachEntry(v, func(e Entry) Value { return asText(e.Value) })
-	case KindObject:
+	case keytable.KindObject:
 		return object(v)
-	case KindTextOrObject:
+	case keytable.KindTextOrObject:
 		return object(asText(v))
-	case KindObjects:
+	case keytable.KindObjects:
 		return eachOf(v, object)
-	case KindChoiceOrObject:
+	case keytable.KindChoiceOrObject:
 		return object(asText(v))
-	case KindTextsOrObjects:
+	case keytable.KindTextsOrObjects:
 		return eachOf(listOfOne(v), func(v Value) Value { return object(asText(v)) })
-	case KindObjectMap:
+	case keytable.KindObjectMap:
 		return eachEntry(v, func(e Entry) Value { return object(e.Value) })
-	case KindEnvironment:
+	case keytable.KindEnvironment:
 		if !slices.ContainsFunc(v.Map, func(e Entry) bool { return f.Of.Field(e.Key) != nil }) && v.Map != nil {
 			v = Value{Map: []Entry{{Key: "variables", Value: v}}}
 		}
 		return object(v)
-	case KindMatrix:
+	case keytable.KindMatrix:
 		return object(v)
-	case KindValue, KindValues, KindValueMap:
+	case keytable.KindValue, keytable.KindValues, keytable.KindValueMap:
 		return asData(v, typed)
 	}
 	return v
@@ -122,8 +124,8 @@ func asText(v Value) Value {
 	if v.Text != nil || v.Scalar == nil {
 		return v
 	}
-	t := Plain(v.written)
-	return Value{Scalar: v.written, Text: &t}
+	t := Plain(v.Written())
+	return Value{Scalar: v.Written(), Text: &t}
 }
 
 // asData keeps what a value was written as: 0755, which is no number in JSON, becomes
@@ -134,7 +136,7 @@ func asData(v Value, typed bool) Value {
 		return eachOf(v, func(v Value) Value { return asData(v, typed) })
 	case v.Map != nil:
 		return eachEntry(v, func(e Entry) Value { return asData(e.Value, typed) })
-	case !typed && !json.Valid([]byte(v.written)):
+	case !typed && !json.Valid([]byte(v.Written())):
 		return asText(v)
 	}
 	return v
@@ -185,8 +187,8 @@ func jsonLiteral(v Value) string {
 	case bool:
 		return strconv.FormatBool(s)
 	case int64, float64:
-		if json.Valid([]byte(v.written)) {
-			return v.written
+		if json.Valid([]byte(v.Written())) {
+			return v.Written()
 		}
 		n, _ := json.Marshal(s) // finite: the decoder has seen to that
 		return string(n)

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // NotifyEvents are the words of a notification's on.
@@ -22,28 +25,28 @@ type Notify struct {
 	SecretEnv, SecretFile *Text // of a webhook, at most one
 }
 
-func checkNotify(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+func checkNotify(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	v := into.(*Notify)
 	switch {
-	case valueOf(content, "command") == nil && valueOf(content, "webhook") == nil:
-		d.fail(n, "bad-notification", "the notification tells nobody", "add one of: command, webhook")
+	case keytable.ValueOf(content, "command") == nil && keytable.ValueOf(content, "webhook") == nil:
+		d.Fail(n, "bad-notification", "the notification tells nobody", "add one of: command, webhook")
 	case v.Command != nil && v.Webhook != nil:
-		d.failKey(keyOf(content, "webhook"), "bad-notification", "the notification has a command and a webhook", "make two of them")
+		d.FailKey(keytable.KeyOf(content, "webhook"), "bad-notification", "the notification has a command and a webhook", "make two of them")
 	}
 	for _, key := range []string{"secret-env", "secret-file"} {
-		if at := keyOf(content, key); at != nil && keyOf(content, "webhook") == nil {
-			d.failKey(at, "bad-notification", key+" is for the posts of a webhook, and there is none", "remove it")
+		if at := keytable.KeyOf(content, key); at != nil && keytable.KeyOf(content, "webhook") == nil {
+			d.FailKey(at, "bad-notification", key+" is for the posts of a webhook, and there is none", "remove it")
 		}
 	}
 	if v.SecretEnv != nil && v.SecretFile != nil {
-		d.failKey(keyOf(content, "secret-file"), "bad-notification", "the secret has more than one source", "keep one of secret-env, secret-file")
+		d.FailKey(keytable.KeyOf(content, "secret-file"), "bad-notification", "the secret has more than one source", "keep one of secret-env, secret-file")
 	}
 	if v.SecretEnv != nil && !variableName().MatchString(v.SecretEnv.S) {
-		d.reportAt(v.SecretEnv.Pos, Error, "bad-name", "", quote(v.SecretEnv.S)+" cannot be the name of an environment variable", "use letters, digits and '_', not beginning with a digit")
+		reportAt(d, v.SecretEnv.Pos, Error, "bad-name", "", diagnostic.Quote(v.SecretEnv.S)+" cannot be the name of an environment variable", "use letters, digits and '_', not beginning with a digit")
 	}
 	if v.Webhook != nil {
 		if err := CheckWebhook(v.Webhook.S); err != nil {
-			d.reportAt(v.Webhook.Pos, Error, "bad-notification", "", fmt.Sprint(err), "write it as https://HOST/PATH; what is secret in it as ${NAME}, an environment variable")
+			reportAt(d, v.Webhook.Pos, Error, "bad-notification", "", fmt.Sprint(err), "write it as https://HOST/PATH; what is secret in it as ${NAME}, an environment variable")
 		}
 	}
 }

@@ -8,40 +8,43 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // checkParameter looks at one parameter as a whole: whether its rules make
 // sense, and whether its own default and examples keep them.
-func checkParameter(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+func checkParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	p := into.(*parameterDraft).Parameter
-	if p.Description == "" && valueOf(content, "description") == nil {
-		d.reportAt(p.Pos, Warning, "no-description", "", "the parameter "+quote(p.Name)+" has no description", "add 'description:', which people and models fill it in by")
+	if p.Description == "" && keytable.ValueOf(content, "description") == nil {
+		reportAt(d, p.Pos, Warning, "no-description", "", "the parameter "+diagnostic.Quote(p.Name)+" has no description", "add 'description:', which people and models fill it in by")
 	}
 	if p.Path && p.Type != "string" && p.Type != "array" {
-		d.reportAt(p.Pos, Error, "type-mismatch", "path", fmt.Sprintf("%s cannot be a path: its type is %s", quote(p.Name), p.Type), "change its type to string or array, or remove 'path:'")
+		reportAt(d, p.Pos, Error, "type-mismatch", "path", fmt.Sprintf("%s cannot be a path: its type is %s", diagnostic.Quote(p.Name), p.Type), "change its type to string or array, or remove 'path:'")
 	}
 	for i := range p.Validation.Enum {
-		d.fits(p, &p.Validation.Enum[i], "validation.enum")
+		fits(d, p, &p.Validation.Enum[i], "validation.enum")
 	}
-	r := d.rules(p)
+	r := rules(d, p)
 	if p.Default != nil {
-		d.fits(p, p.Default, "default")
-		d.keeps(p, r, *p.Default, "default")
+		fits(d, p, p.Default, "default")
+		keeps(d, p, r, *p.Default, "default")
 	}
 	for i := range p.Examples {
-		d.fits(p, &p.Examples[i], "examples")
-		d.keeps(p, r, p.Examples[i], "examples")
+		fits(d, p, &p.Examples[i], "examples")
+		keeps(d, p, r, p.Examples[i], "examples")
 	}
 }
 
 // reportAt reports a problem at a place of the mapping at hand; part is the path
 // from there.
-func (d *decoder) reportAt(at Pos, s Severity, code, part, message, hint string) {
-	path := d.path.String()
+func reportAt(d *keytable.Decoder, at Pos, s Severity, code, part, message, hint string) {
+	path := d.Path.String()
 	if part != "" {
 		path += "." + part
 	}
-	d.report(Diagnostic{Code: code, Severity: s, Pos: at, Path: path, Message: message, Hint: hint})
+	d.Report(Diagnostic{Code: code, Severity: s, Pos: at, Path: path, Message: message, Hint: hint})
 }
 
 // ruleSet is a Validation made ready to be asked often: a file may hold a
@@ -54,10 +57,10 @@ type ruleSet struct {
 
 // rules checks the rules against each other and against the type, and makes
 // them ready.
-func (d *decoder) rules(p *Parameter) ruleSet {
-	v, name := p.Validation, quote(p.Name)
+func rules(d *keytable.Decoder, p *Parameter) ruleSet {
+	v, name := p.Validation, diagnostic.Quote(p.Name)
 	r := ruleSet{Validation: v}
-	fail := func(at Pos, code, part, message, hint string) { d.reportAt(at, Error, code, part, message, hint) }
+	fail := func(at Pos, code, part, message, hint string) { reportAt(d, at, Error, code, part, message, hint) }
 	if v.MinLength != nil && v.MaxLength != nil && *v.MinLength > *v.MaxLength {
 		fail(p.Pos, "empty-range", "validation", fmt.Sprintf("no value of %s can have at least %d and at most %d characters", name, *v.MinLength, *v.MaxLength), "swap minLength and maxLength")
 	}
@@ -71,10 +74,10 @@ func (d *decoder) rules(p *Parameter) ruleSet {
 		var err error
 		if r.pattern, err = regexp.Compile(v.Pattern.S); err != nil {
 			reason := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-			fail(v.Pattern.Pos, "bad-pattern", "validation.pattern", "cannot read the pattern of "+name+": "+printable(reason), "patterns are RE2 expressions: no look-around and no back-references")
+			fail(v.Pattern.Pos, "bad-pattern", "validation.pattern", "cannot read the pattern of "+name+": "+diagnostic.Printable(reason), "patterns are RE2 expressions: no look-around and no back-references")
 		}
 	}
-	d.idleRules(p)
+	idleRules(d, p)
 	if len(v.Enum) > 0 {
 		r.allowed = make(map[any]bool, len(v.Enum))
 		for _, e := range v.Enum {
@@ -86,7 +89,7 @@ func (d *decoder) rules(p *Parameter) ruleSet {
 
 // idleRules warns of rules for another type than the parameter's (S1-108).
 // Those of an array hold for its elements.
-func (d *decoder) idleRules(p *Parameter) {
+func idleRules(d *keytable.Decoder, p *Parameter) {
 	v := p.Validation
 	for _, rule := range []struct {
 		names, kind string
@@ -96,8 +99,8 @@ func (d *decoder) idleRules(p *Parameter) {
 		{"minimum and maximum", "number", v.Minimum != nil || v.Maximum != nil},
 	} {
 		if rule.given && p.Type != rule.kind && p.Type != "array" {
-			d.reportAt(p.Pos, Warning, "rule-without-effect", "validation",
-				fmt.Sprintf("%s of %s have no effect on the type %s", rule.names, quote(p.Name), p.Type), "they are rules for the type "+rule.kind)
+			reportAt(d, p.Pos, Warning, "rule-without-effect", "validation",
+				fmt.Sprintf("%s of %s have no effect on the type %s", rule.names, diagnostic.Quote(p.Name), p.Type), "they are rules for the type "+rule.kind)
 		}
 	}
 }
@@ -105,7 +108,7 @@ func (d *decoder) idleRules(p *Parameter) {
 // fits reports a value that is not of the parameter's type. A scalar given for
 // a string becomes the text that stands in the file. Texts with a '{' may refer
 // to other parameters and are only known when the tool is called.
-func (d *decoder) fits(p *Parameter, v *Value, part string) {
+func fits(d *keytable.Decoder, p *Parameter, v *Value, part string) {
 	if v.Text != nil && strings.Contains(v.Text.S, "{") {
 		return
 	}
@@ -113,7 +116,7 @@ func (d *decoder) fits(p *Parameter, v *Value, part string) {
 	switch p.Type {
 	case "string":
 		if ok = scalar && v.Scalar != nil; ok && v.Text == nil {
-			v.Scalar, v.Text = v.written, &Text{S: v.written, Pos: v.Pos}
+			v.Scalar, v.Text = v.Written(), &Text{S: v.Written(), Pos: v.Pos}
 		}
 	case "number":
 		switch v.Scalar.(type) {
@@ -128,8 +131,8 @@ func (d *decoder) fits(p *Parameter, v *Value, part string) {
 		ok = v.Map != nil
 	}
 	if !ok {
-		message := fmt.Sprintf("%s of %s is %s, but its type is %s", lastPart(part), quote(p.Name), v.describe(), p.Type)
-		d.reportAt(v.Pos, Error, "type-mismatch", part, message, p.mismatchHint(*v))
+		message := fmt.Sprintf("%s of %s is %s, but its type is %s", lastPart(part), diagnostic.Quote(p.Name), describeValue(*v), p.Type)
+		reportAt(d, v.Pos, Error, "type-mismatch", part, message, p.mismatchHint(*v))
 	}
 }
 
@@ -145,26 +148,12 @@ func (p *Parameter) mismatchHint(v Value) string {
 	return "change the value or the type"
 }
 
-func (v Value) describe() string {
-	switch {
-	case v.List != nil:
-		return "a list"
-	case v.Map != nil:
-		return "a mapping"
-	case v.Text != nil:
-		return "the text " + quote(v.Text.S)
-	case v.Scalar == nil:
-		return "nothing"
-	}
-	return printable(v.written)
-}
-
 // keeps warns of a default or example that the parameter's own rules refuse
 // (S1-107, S1-109).
-func (d *decoder) keeps(p *Parameter, r ruleSet, v Value, part string) {
+func keeps(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part string) {
 	for _, item := range v.List {
 		if p.Type == "array" {
-			d.keeps(p, r, item, part)
+			keeps(d, p, r, item, part)
 		}
 	}
 	rule := ""
@@ -186,8 +175,8 @@ func (d *decoder) keeps(p *Parameter, r ruleSet, v Value, part string) {
 		if part == "default" {
 			what = "the default"
 		}
-		message := fmt.Sprintf("%s of %s, %s, is refused by its own %s", what, quote(p.Name), v.describe(), rule)
-		d.reportAt(v.Pos, Warning, part+"-refused", part, message, "change the value or the rule")
+		message := fmt.Sprintf("%s of %s, %s, is refused by its own %s", what, diagnostic.Quote(p.Name), describeValue(v), rule)
+		reportAt(d, v.Pos, Warning, part+"-refused", part, message, "change the value or the rule")
 	}
 }
 
@@ -219,4 +208,19 @@ func (r ruleSet) refusesNumber(n float64) string {
 // the tool is called.
 func (r ruleSet) lists(v Value) bool {
 	return r.allowed == nil || r.allowed[v.Scalar] || v.Text != nil && strings.Contains(v.Text.S, "{")
+}
+
+// describeValue is the value in words, for messages.
+func describeValue(v Value) string {
+	switch {
+	case v.List != nil:
+		return "a list"
+	case v.Map != nil:
+		return "a mapping"
+	case v.Text != nil:
+		return "the text " + diagnostic.Quote(v.Text.S)
+	case v.Scalar == nil:
+		return "nothing"
+	}
+	return diagnostic.Printable(v.Written())
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // Portable is a definition as the text of a file that says its own name: what stands in
@@ -26,50 +29,44 @@ func Portable(def *Definition, name string) ([]byte, error) {
 	case Markdown:
 		return portablePage(def, name)
 	}
-	d := &decoder{src: newSource(def.File, def.Source)}
-	if _, bad := d.src.problem(); bad {
+	d := &keytable.Decoder{Src: diagnostic.NewSource(def.File, def.Source)}
+	if _, bad := d.Src.Problem(); bad {
 		return def.Source, nil
 	}
 	if name == "" {
 		name = def.Name
 	}
-	text := d.src.text
+	text := d.Src.Text
 	if json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		return fromJSON(def, name)
 	}
-	root, err := parseOne(text)
-	if err != nil {
-		if root = d.repair(); root == nil {
-			return def.Source, nil
-		}
-		text = d.repairedText
-	}
-	if root.Kind != yaml.MappingNode {
+	root, text := d.Parsed()
+	if root == nil || root.Kind != yaml.MappingNode {
 		return def.Source, nil
 	}
-	return renamed(def, text, withName(newSource(def.File, text), root, "name", name), name)
+	return renamed(def, text, withName(diagnostic.NewSource(def.File, text), root, "name", name), name)
 }
 
 // portablePage is a Markdown tool that says its own name.
 func portablePage(def *Definition, name string) ([]byte, error) {
-	s := newSource(def.File, def.Source)
-	front := s.only(pageOf(s).front)
-	root, err := parseOne(front.text)
+	s := diagnostic.NewSource(def.File, def.Source)
+	front := s.Only(pageOf(s).front)
+	root, err := keytable.ParseOne(front.Text)
 	if err != nil || root == nil || root.Kind != yaml.MappingNode {
 		return def.Source, nil
 	}
 	key := "name"
-	if valueOf(root.Content, "id") != nil {
+	if keytable.ValueOf(root.Content, "id") != nil {
 		key = "id" // which is what the tool is called by (S0-011)
 	}
-	return renamed(def, s.text, withName(front, root, key, cmp.Or(name, def.Name)), cmp.Or(name, def.Name))
+	return renamed(def, s.Text, withName(front, root, key, cmp.Or(name, def.Name)), cmp.Or(name, def.Name))
 }
 
 // renamed is a text with the edit that gives the tool its name, if that does so.
 func renamed(def *Definition, text []byte, e Edit, name string) ([]byte, error) {
 	out := splice(text, e.From, e.To, e.Text)
 	if again, _ := Decode("-"+Extension(def.File), out); again.Name != name {
-		return nil, fmt.Errorf("cannot change the name in %s: write it on one line, as name: %s", quote(def.File), name)
+		return nil, fmt.Errorf("cannot change the name in %s: write it on one line, as name: %s", diagnostic.Quote(def.File), name)
 	}
 	return out, nil
 }
@@ -96,16 +93,16 @@ func withNameFirst(doc []Entry, name string) []Entry {
 
 // document is a definition's file as a tree. The error is Diagnostics.
 func (def *Definition) document() ([]Entry, error) {
-	d := &decoder{src: newSource(def.File, def.Source)}
-	if problem, bad := d.src.problem(); bad {
+	d := &keytable.Decoder{Src: diagnostic.NewSource(def.File, def.Source)}
+	if problem, bad := d.Src.Problem(); bad {
 		return nil, Diagnostics{problem}
 	}
-	root := d.parse()
-	if root == nil || !d.shape(root) {
-		return nil, d.found.Sorted()
+	root := d.Parse()
+	if root == nil || !d.Shape(root) {
+		return nil, d.Found.Sorted()
 	}
-	v, _ := d.value(root)
-	if err := d.found.Sorted().Err(); err != nil {
+	v, _ := d.Value(root)
+	if err := d.Found.Sorted().Err(); err != nil {
 		return nil, err
 	}
 	return v.Map, nil
@@ -113,22 +110,22 @@ func (def *Definition) document() ([]Entry, error) {
 
 // withName is the edit that makes name the value of a key at the top of a text. Nothing
 // else changes, and nothing at all where it is that already.
-func withName(s *source, root *yaml.Node, key, name string) Edit {
+func withName(s *diagnostic.Source, root *yaml.Node, key, name string) Edit {
 	line := key + ": " + name
-	value := valueOf(root.Content, key)
+	value := keytable.ValueOf(root.Content, key)
 	switch {
 	case value == nil && root.Style&yaml.FlowStyle != 0:
-		at := s.offset(root.Line, root.Column) + 1
-		return Edit{at, at, line + ", "}
+		at := s.Offset(root.Line, root.Column) + 1
+		return Edit{From: at, To: at, Text: line + ", "}
 	case value == nil:
-		at := s.offset(root.Line, 1)
-		return Edit{at, at, strings.Repeat(" ", root.Column-1) + line + s.newline()}
+		at := s.Offset(root.Line, 1)
+		return Edit{From: at, To: at, Text: strings.Repeat(" ", root.Column-1) + line + s.Newline()}
 	case value.Value == name:
 		return Edit{}
 	}
-	at := s.offset(value.Line, value.Column)
-	rest := s.text[at : s.offset(value.Line, 1)+len(s.line(value.Line))]
-	return Edit{at, at + scalarLen(value, rest), name}
+	at := s.Offset(value.Line, value.Column)
+	rest := s.Text[at : s.Offset(value.Line, 1)+len(s.Line(value.Line))]
+	return Edit{From: at, To: at + scalarLen(value, rest), Text: name}
 }
 
 // scalarLen is how much of the line a scalar takes that stands on one.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // sameTool compares what definitions say, not where or in which form they say it.
@@ -163,7 +165,7 @@ func FuzzWriteYAML(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s, u string) {
 		bad := func(s string) bool {
-			_, bad := newSource("", []byte(s)).problem()
+			_, bad := diagnostic.NewSource("", []byte(s)).Problem()
 			return bad
 		}
 		if bad(s) || bad(u) {

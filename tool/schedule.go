@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // Schedule is one entry of schedule: when the service runs the tool by itself. What a
@@ -57,7 +60,7 @@ func Moment(text string, zone *time.Location) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, fmt.Errorf("cannot read %s as a moment; write a date (2026-12-01) or a time with its offset (2026-12-01T08:00:00Z)", quote(text))
+		return t, fmt.Errorf("cannot read %s as a moment; write a date (2026-12-01) or a time with its offset (2026-12-01T08:00:00Z)", diagnostic.Quote(text))
 	}
 	return t, nil
 }
@@ -69,31 +72,31 @@ func ValidScheduleName(name string) bool {
 	return ValidName(base) && (!numbered || number != "" && strings.Trim(number, "0123456789") == "" && number[0] != '0')
 }
 
-func checkSchedule(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
+func checkSchedule(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	s := into.(*Schedule)
-	s.Pos = d.pos(n)
-	cron, every := keyOf(content, "cron"), keyOf(content, "every")
+	s.Pos = d.Pos(n)
+	cron, every := keytable.KeyOf(content, "cron"), keytable.KeyOf(content, "every")
 	switch {
 	case cron == nil && every == nil:
-		d.fail(n, "bad-schedule", "the schedule does not say when", "add 'cron:', as in \"0 7 * * 1-5\", or 'every:', as in 15m")
+		d.Fail(n, "bad-schedule", "the schedule does not say when", "add 'cron:', as in \"0 7 * * 1-5\", or 'every:', as in 15m")
 	case cron != nil && every != nil:
-		d.failKey(every, "bad-schedule", "the schedule says twice when", "keep one of cron and every")
+		d.FailKey(every, "bad-schedule", "the schedule says twice when", "keep one of cron and every")
 	case every != nil && s.Every > 0 && s.Every < MinEvery:
-		d.path.push("every")
-		d.fail(deref(valueOf(content, "every")), "bad-schedule", fmt.Sprintf("every %s is too often", s.Every), "write 1s or more")
-		d.path.pop()
+		d.Path.Push("every")
+		d.Fail(keytable.Deref(keytable.ValueOf(content, "every")), "bad-schedule", fmt.Sprintf("every %s is too often", s.Every), "write 1s or more")
+		d.Path.Pop()
 	}
 	if s.Name != nil && !ValidScheduleName(s.Name.S) {
-		d.reportAt(s.Name.Pos, Error, "bad-name", "name", quote(s.Name.S)+" cannot be the name of a schedule",
+		reportAt(d, s.Name.Pos, Error, "bad-name", "name", diagnostic.Quote(s.Name.S)+" cannot be the name of a schedule",
 			"use letters, digits, '_', '.' and '-', beginning with a letter, a digit or '_'")
 	}
-	if m := valueOf(content, "catch-up"); m != nil && s.CatchUp.Max > 0 && s.CatchUp.Mode != "all" {
-		d.failKey(keyOf(content, "catch-up"), "bad-schedule", "max bounds how many slots are made up for, but only mode all makes up for more than one", "add 'mode: all', or remove 'max'")
+	if m := keytable.ValueOf(content, "catch-up"); m != nil && s.CatchUp.Max > 0 && s.CatchUp.Mode != "all" {
+		d.FailKey(keytable.KeyOf(content, "catch-up"), "bad-schedule", "max bounds how many slots are made up for, but only mode all makes up for more than one", "add 'mode: all', or remove 'max'")
 	}
 }
 
 // scheduleNames reports schedules of one name.
-func (d *decoder) scheduleNames(t *draft) {
+func scheduleNames(d *keytable.Decoder, t *draft) {
 	first := map[string]*Schedule{}
 	for i, s := range t.Schedules {
 		title := t.Title(i)
@@ -102,8 +105,8 @@ func (d *decoder) scheduleNames(t *draft) {
 			if s.Name != nil {
 				at = s.Name.Pos
 			}
-			d.report(Diagnostic{Code: "duplicate-schedule", Severity: Error, Pos: at, Len: max(1, len([]rune(title))), Path: fmt.Sprintf("schedule[%d].name", i),
-				Message: fmt.Sprintf("two schedules are called %s", quote(title)), Hint: "give one of them another 'name:'",
+			d.Report(Diagnostic{Code: "duplicate-schedule", Severity: Error, Pos: at, Len: max(1, len([]rune(title))), Path: fmt.Sprintf("schedule[%d].name", i),
+				Message: fmt.Sprintf("two schedules are called %s", diagnostic.Quote(title)), Hint: "give one of them another 'name:'",
 				Related: []Place{{Pos: other.Pos, Len: 1, Message: "the first is here"}}})
 			continue
 		}

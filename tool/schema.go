@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // Schema is the JSON Schema (draft-07, which editors read) of definition files,
@@ -27,7 +29,7 @@ func Schema() map[string]any {
 }
 
 // define adds the objects below o, each under its name.
-func define(o *Object, definitions map[string]any) {
+func define(o *keytable.Object, definitions map[string]any) {
 	for _, f := range o.Fields {
 		if f.Of == nil || f.Of == toolObject || definitions[schemaName(f.Of)] != nil {
 			continue
@@ -38,12 +40,12 @@ func define(o *Object, definitions map[string]any) {
 }
 
 // schemaName is an object's name without its article, as one word.
-func schemaName(o *Object) string {
+func schemaName(o *keytable.Object) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(o.Name, "a "), "an ")
 	return strings.NewReplacer("'s", "", " ", "-").Replace(name)
 }
 
-func reference(o *Object) map[string]any {
+func reference(o *keytable.Object) map[string]any {
 	if o == toolObject {
 		return map[string]any{"$ref": "#"}
 	}
@@ -59,7 +61,7 @@ var needs = map[string][]string{
 	"shell":              {"script", "commands"},
 }
 
-func objectSchema(o *Object) map[string]any {
+func objectSchema(o *keytable.Object) map[string]any {
 	properties, dependencies := map[string]any{}, map[string]any{}
 	var required []string
 	var bodies []any
@@ -114,7 +116,7 @@ func each(words []string, f func(string) any) []any {
 }
 
 // fieldSchema is what may stand at a key of o.
-func fieldSchema(o *Object, f Field) map[string]any {
+func fieldSchema(o *keytable.Object, f keytable.Field) map[string]any {
 	s := valueSchema(f)
 	if _, ok := s["$ref"]; ok { // what stands beside a $ref is not read in draft-07
 		s = map[string]any{"allOf": []any{s}}
@@ -129,26 +131,26 @@ func fieldSchema(o *Object, f Field) map[string]any {
 	if o == securityObject && f.Key == "image" {
 		s["pattern"] = imageName().String()
 	}
-	if f.Body && f.Kind == KindObjects {
+	if f.Body && f.Kind == keytable.KindObjects {
 		s["minItems"] = 1
 	}
-	if f.Body && f.Kind == KindObject {
+	if f.Body && f.Kind == keytable.KindObject {
 		s["minProperties"] = 1
 	}
 	return s
 }
 
 // nameForms are the forms of the names of objects, where not every text is one.
-var nameForms = map[*Object]func() *regexp.Regexp{
+var nameForms = map[*keytable.Object]func() *regexp.Regexp{
 	toolObject: toolName, stepObject: stepName, parameterObject: parameterName,
 }
 
 // defaultValue is a default as the kind of value it is written as.
-func defaultValue(f Field) any {
-	if f.Kind == KindBoolean {
+func defaultValue(f keytable.Field) any {
+	if f.Kind == keytable.KindBoolean {
 		return f.Default == "true"
 	}
-	if n, err := strconv.Atoi(f.Default); err == nil && f.Kind != KindText {
+	if n, err := strconv.Atoi(f.Default); err == nil && f.Kind != keytable.KindText {
 		return n
 	}
 	return f.Default
@@ -160,55 +162,55 @@ const (
 )
 
 // valueSchema is what may stand as a value of the field's kind.
-func valueSchema(f Field) map[string]any {
+func valueSchema(f keytable.Field) map[string]any {
 	switch f.Kind {
-	case KindText:
+	case keytable.KindText:
 		return textSchema()
-	case KindTexts:
+	case keytable.KindTexts:
 		return oneOrMore(textSchema())
-	case KindChoice:
+	case keytable.KindChoice:
 		return choiceSchema(f)
-	case KindChoices:
+	case keytable.KindChoices:
 		return oneOrMore(choiceSchema(f))
-	case KindBoolean:
+	case keytable.KindBoolean:
 		return ofType("boolean")
-	case KindInteger:
+	case keytable.KindInteger:
 		return integerSchema(f.Min, f.Max)
-	case KindIntegers:
+	case keytable.KindIntegers:
 		return oneOrMore(integerSchema(f.Min, f.Max))
-	case KindNumber:
+	case keytable.KindNumber:
 		return ofType("number")
-	case KindDuration:
-		return anyOf(integerSchema(1, int64(maxDuration/time.Millisecond)), patternSchema(durationForm))
-	case KindSize:
+	case keytable.KindDuration:
+		return anyOf(integerSchema(1, int64(keytable.MaxDuration/time.Millisecond)), patternSchema(durationForm))
+	case keytable.KindSize:
 		return anyOf(map[string]any{"type": "integer", "minimum": 1}, patternSchema(sizeTextForm))
-	case KindValues:
+	case keytable.KindValues:
 		return ofType("array")
-	case KindValueMap:
+	case keytable.KindValueMap:
 		return ofType("object")
-	case KindTextMap:
+	case keytable.KindTextMap:
 		return mapOf(textSchema())
-	case KindTextOrObject:
+	case keytable.KindTextOrObject:
 		return anyOf(textSchema(), reference(f.Of))
-	case KindObject, KindMatrix:
+	case keytable.KindObject, keytable.KindMatrix:
 		return reference(f.Of)
-	case KindObjects:
+	case keytable.KindObjects:
 		return map[string]any{"type": "array", "items": reference(f.Of)}
-	case KindChoiceOrObject:
+	case keytable.KindChoiceOrObject:
 		return anyOf(choiceSchema(f), reference(f.Of))
-	case KindTextsOrObjects:
+	case keytable.KindTextsOrObjects:
 		return oneOrMore(anyOf(textSchema(), reference(f.Of)))
-	case KindObjectMap:
+	case keytable.KindObjectMap:
 		s := mapOf(reference(f.Of))
 		if form := nameForms[f.Of]; form != nil {
 			s["propertyNames"] = map[string]any{"pattern": form().String()}
 		}
 		return s
-	case KindEnvironment:
+	case keytable.KindEnvironment:
 		flat := mapOf(textSchema())
 		flat["propertyNames"] = map[string]any{
 			"pattern": variableName().String(),
-			"not":     map[string]any{"enum": slices.Clone(f.Of.keys())},
+			"not":     map[string]any{"enum": slices.Clone(f.Of.Keys())},
 		}
 		return anyOf(reference(f.Of), flat)
 	}
@@ -222,7 +224,9 @@ func textSchema() map[string]any {
 	return map[string]any{"type": []string{"string", "number", "boolean"}}
 }
 
-func choiceSchema(f Field) map[string]any { return map[string]any{"enum": slices.Clone(f.Enum)} }
+func choiceSchema(f keytable.Field) map[string]any {
+	return map[string]any{"enum": slices.Clone(f.Enum)}
+}
 
 func patternSchema(form string) map[string]any {
 	return map[string]any{"type": "string", "pattern": form}
@@ -240,4 +244,18 @@ func oneOrMore(item map[string]any) map[string]any {
 
 func mapOf(item map[string]any) map[string]any {
 	return map[string]any{"type": "object", "additionalProperties": item}
+}
+
+// SettingsSchema is the JSON Schema (draft-07, which editors read) of settings files
+// whose keys are those of o, made from the table that also reads them.
+func SettingsSchema(o *keytable.Object, title string) map[string]any {
+	s := objectSchema(o)
+	s["$schema"] = "http://json-schema.org/draft-07/schema#"
+	s["title"] = title
+	definitions := map[string]any{}
+	define(o, definitions)
+	if len(definitions) > 0 {
+		s["definitions"] = definitions
+	}
+	return s
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 func compileSchema(t testing.TB) *jsonschema.Schema {
@@ -217,9 +219,9 @@ func TestSchemaValues(t *testing.T) {
 
 // TestSchemaNames: no two objects share a definition, and every key is described.
 func TestSchemaNames(t *testing.T) {
-	seen := map[string]*Object{}
-	var walk func(o *Object)
-	walk = func(o *Object) {
+	seen := map[string]*keytable.Object{}
+	var walk func(o *keytable.Object)
+	walk = func(o *keytable.Object) {
 		if other := seen[schemaName(o)]; other != nil {
 			if other != o {
 				t.Errorf("two objects are called %s", schemaName(o))

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/semver"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // Version is a semantic version, taken apart. Build metadata is not kept: it has no
@@ -16,8 +18,8 @@ type Version struct {
 }
 
 var (
-	wholeForm = pattern(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(-((0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*))?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
-	shortForm = pattern(`^v?[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
+	wholeForm = diagnostic.Pattern(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(-((0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*))?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+	shortForm = diagnostic.Pattern(`^v?[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
 )
 
 // ParseVersion reads a semantic version (S1-012). exact says whether it is one to the

@@ -1,237 +1,42 @@
 package tool
 
 import (
-	"fmt"
-	"unicode/utf8"
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
 )
+
+// MaxFileSize is the largest definition file that is read, in bytes.
+const MaxFileSize = diagnostic.MaxFileSize
 
 // Pos is a place in a file: Line and Col count from 1, Col counts characters.
 // The zero Pos means the place is not known.
-type Pos struct {
-	File string
-	Line int
-	Col  int
-}
+type Pos = diagnostic.Pos
 
-// String is file:line:col, leaving out what is not known.
-func (p Pos) String() string {
-	switch {
-	case p.Line == 0:
-		return p.File
-	case p.File == "":
-		return fmt.Sprintf("%d:%d", p.Line, p.Col)
-	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
-}
-
-// lineCol is line:col, for messages about two places in one file.
-func (p Pos) lineCol() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
+// PosAt is the place of a byte of a file.
+func PosAt(name string, file []byte, at int) Pos { return diagnostic.PosAt(name, file, at) }
 
 // Text is a string as written together with its place, so that an offset in
 // the string (of a hole, of a shell word) leads back to a line and column.
-type Text struct {
-	S   string
-	Pos Pos // of the first character of the content
-
-	// src and form lead from an offset back into the file. Both are zero for
-	// texts made in Go.
-	src    *source
-	form   form
-	indent int // blanks that every line of a block scalar begins with
-}
+type Text = diagnostic.Text
 
 // Plain is a text without a place, for definitions made in Go.
-func Plain(s string) Text { return Text{S: s} }
+func Plain(s string) Text { return diagnostic.Plain(s) }
 
-// At is the place of byte offset off of S, clamped to S. It is exact for every
-// way YAML can write a string, folded lines and escape sequences included, and
-// reads the file up to that place again: cheap enough for messages, too slow
-// for a loop over every byte.
-func (t Text) At(off int) Pos {
-	off = min(max(off, 0), len(t.S))
-	if t.src != nil {
-		return t.src.locate(t, off)
-	}
-	p := t.Pos
-	for _, r := range t.S[:off] {
-		if r == '\n' {
-			p.Line, p.Col = p.Line+1, 1
-		} else {
-			p.Col++
-		}
-	}
-	return p
-}
+// Value is a YAML value as written, typed, with places.
+type Value = keytable.Value
 
-// form is how a scalar stands in the file.
-type form uint8
+// Entry is one key of a mapping in written order.
+type Entry = keytable.Entry
 
-const (
-	plainForm   form = iota // bare, perhaps over several lines
-	singleForm              // '...'
-	doubleForm              // "..."
-	literalForm             // |
-	foldedForm              // >
-)
+// Edit is one change to a file: its bytes From to To (from 0, To not included) become
+// Text. Offsets are those of the whole file, with a byte order mark if it has one.
+type Edit = diagnostic.Edit
 
-// locate walks the scalar in the file side by side with its content until off
-// bytes of the content have been seen. The content is the oracle: it says what
-// a line break became, so none of YAML's folding rules is repeated here.
-func (s *source) locate(t Text, off int) Pos {
-	w := walker{src: s.text, at: s.offset(t.Pos.Line, t.Pos.Col), line: t.Pos.Line, col: t.Pos.Col, content: t.S}
-	w.block, w.indent = t.form == literalForm || t.form == foldedForm, t.indent
-	for w.at < len(w.src) && (w.seen < off || t.form == doubleForm && w.atJoin()) {
-		before := w
-		w.step(t.form)
-		if w.seen > off { // off lies inside a fold or an escape: its start
-			w = before
-			break
-		}
-	}
-	return Pos{File: t.Pos.File, Line: w.line, Col: w.col}
-}
+// Apply is text with the edits made. It answers false, and makes none, where they
+// overlap or stand outside of the text.
+func Apply(text []byte, edits []Edit) ([]byte, bool) { return diagnostic.Apply(text, edits) }
 
-// walker is a place in the file and the place in the content that belongs to it.
-type walker struct {
-	src       []byte
-	at        int
-	line, col int
-	content   string
-	seen      int
-	block     bool // a block scalar: lines begin with indent spaces
-	indent    int
-}
-
-// step goes over one character, one escape or one run of line breaks.
-func (w *walker) step(f form) {
-	switch {
-	case f == literalForm:
-		w.literal()
-	case w.atFold():
-		w.fold()
-	case f == doubleForm && w.src[w.at] == '\\':
-		w.escape()
-	case f == singleForm && w.src[w.at] == '\'':
-		w.skip(2)
-		w.seen++
-	default:
-		w.character()
-	}
-}
-
-func (w *walker) literal() {
-	if breakLen(w.src[w.at:]) > 0 {
-		_, n := utf8.DecodeRuneInString(w.content[w.seen:])
-		w.seen += n
-		w.nextLine()
-		return
-	}
-	w.character()
-}
-
-// character goes over one character that is the same on both sides.
-func (w *walker) character() {
-	_, n := utf8.DecodeRune(w.src[w.at:])
-	w.at += n
-	w.col++
-	w.seen += n
-}
-
-func (w *walker) skip(chars int) {
-	for ; chars > 0 && w.at < len(w.src); chars-- {
-		_, n := utf8.DecodeRune(w.src[w.at:])
-		w.at += n
-		w.col++
-	}
-}
-
-// nextLine goes past a line break and the indentation of a block scalar.
-func (w *walker) nextLine() {
-	w.at += breakLen(w.src[w.at:])
-	w.line, w.col = w.line+1, 1
-	for w.block && w.col <= w.indent && w.at < len(w.src) && w.src[w.at] == ' ' {
-		w.skip(1)
-	}
-}
-
-// atFold says whether a line break stands here, in flow scalars perhaps after
-// blanks, which YAML drops.
-func (w *walker) atFold() bool {
-	i := w.at
-	for !w.block && i < len(w.src) && isBlank(w.src[i]) {
-		i++
-	}
-	return i < len(w.src) && breakLen(w.src[i:]) > 0
-}
-
-// fold goes over a run of line breaks: one became a space (or, in a block, may
-// have stayed), of several all or all but the first stayed.
-func (w *walker) fold() {
-	breaks := 0
-	for w.at < len(w.src) && w.atFold() {
-		w.skipBlanks()
-		w.nextLine()
-		breaks++
-	}
-	w.skipBlanks()
-	switch {
-	case breaks == 1 && w.next() == ' ':
-		w.seen++
-	case w.block:
-		for ; breaks > 0 && w.next() == '\n'; breaks-- {
-			w.seen++
-		}
-	default:
-		w.seen += min(breaks-1, len(w.content)-w.seen)
-	}
-}
-
-func (w *walker) skipBlanks() {
-	for !w.block && w.at < len(w.src) && isBlank(w.src[w.at]) {
-		w.skip(1)
-	}
-}
-
-func (w *walker) next() byte {
-	if w.seen < len(w.content) {
-		return w.content[w.seen]
-	}
-	return 0
-}
-
-// atJoin says whether a backslash joins this line to the next.
-func (w *walker) atJoin() bool {
-	return w.src[w.at] == '\\' && w.at+1 < len(w.src) && breakLen(w.src[w.at+1:]) > 0
-}
-
-// escape goes over a backslash sequence of a double-quoted scalar: one
-// character of content, or none where the backslash joins two lines.
-func (w *walker) escape() {
-	if w.atJoin() {
-		w.skip(1)
-		w.nextLine()
-		w.skipBlanks()
-		return
-	}
-	r, n := utf8.DecodeRuneInString(w.content[w.seen:])
-	w.seen += n
-	w.skip(1)
-	if w.at == len(w.src) {
-		return
-	}
-	switch w.src[w.at] {
-	case 'x':
-		w.skip(3)
-	case 'u':
-		w.skip(5)
-		if r > 0xFFFF { // JSON: the second half of a pair
-			w.skip(6)
-		}
-	case 'U':
-		w.skip(9)
-	default:
-		w.skip(1)
-	}
-}
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+// Near is the candidates closest to a misspelt word, best first, for a
+// did-you-mean: at most three, and none whose Damerau-Levenshtein distance is
+// more than a third of the word, or the whole of a short one.
+func Near(word string, candidates []string) []string { return diagnostic.Near(word, candidates) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // TestTextAt reads a file in which every way to write a string occurs, and
@@ -84,7 +86,7 @@ steps:
 	if len(def.Steps) != 15 {
 		t.Fatalf("%d steps", len(def.Steps))
 	}
-	s := newSource("t.yaml", []byte(src))
+	s := diagnostic.NewSource("t.yaml", []byte(src))
 	for _, step := range def.Steps {
 		t.Run(step.Name, func(t *testing.T) { checkText(t, s, step.Command) })
 	}
@@ -92,7 +94,7 @@ steps:
 }
 
 // checkText compares each visible character with the one at its place.
-func checkText(t *testing.T, s *source, text Text) {
+func checkText(t *testing.T, s *diagnostic.Source, text Text) {
 	t.Helper()
 	if at := text.At(0); at != text.Pos && !strings.HasPrefix(text.S, " ") && !strings.HasPrefix(text.S, "\n") {
 		t.Errorf("%q begins at %v, but At(0) is %v", text.S, text.Pos, at)
@@ -101,7 +103,7 @@ func checkText(t *testing.T, s *source, text Text) {
 	for off, c := range text.S {
 		at := text.At(off)
 		got := "end of line"
-		if runes := []rune(string(s.line(at.Line))); at.Col <= len(runes) {
+		if runes := []rune(string(s.Line(at.Line))); at.Col <= len(runes) {
 			got = string(runes[at.Col-1])
 		}
 		want := string(c)
@@ -120,8 +122,8 @@ func checkText(t *testing.T, s *source, text Text) {
 
 func TestPlainTextAt(t *testing.T) {
 	text := Plain("one\ntwo ü x")
-	text.Pos = Pos{"f", 3, 5}
-	for off, want := range map[int]Pos{-1: {"f", 3, 5}, 2: {"f", 3, 7}, 4: {"f", 4, 1}, 11: {"f", 4, 7}, 99: {"f", 4, 8}} {
+	text.Pos = Pos{File: "f", Line: 3, Col: 5}
+	for off, want := range map[int]Pos{-1: {File: "f", Line: 3, Col: 5}, 2: {File: "f", Line: 3, Col: 7}, 4: {File: "f", Line: 4, Col: 1}, 11: {File: "f", Line: 4, Col: 7}, 99: {File: "f", Line: 4, Col: 8}} {
 		if got := text.At(off); got != want {
 			t.Errorf("At(%d) = %v, want %v", off, got, want)
 		}
@@ -139,25 +141,8 @@ func TestRepairedTextAt(t *testing.T) {
 	if want := "echo 'it''s': {A} é {B}"; text.S != want {
 		t.Fatalf("got %q, want %q", text.S, want)
 	}
-	if got, want := text.At(strings.Index(text.S, "{B}")), (Pos{"t.yaml", 3, 27}); got != want {
+	if got, want := text.At(strings.Index(text.S, "{B}")), (Pos{File: "t.yaml", Line: 3, Col: 27}); got != want {
 		t.Errorf("{B} at %v, want %v", got, want)
-	}
-}
-
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "abc", 0}, {"tiemout", "timeout", 1}, {"bsh", "bash", 1}, {"kitten", "sitting", 3}, {"ab", "ba", 1}} {
-		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != got {
-			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-	if got := Near("ax", []string{"ab", "ac", "ad", "ae"}); len(got) != maxSuggestions {
-		t.Errorf("Near gives %v", got)
-	}
-	if got := Near("a", []string{"b"}); len(got) != 0 {
-		t.Errorf("nothing of %v is in the word", got)
 	}
 }
 

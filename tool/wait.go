@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
 )
 
 // Wait is what a step waits for: one of For, Until, File, HTTP and Port.
@@ -22,21 +25,21 @@ type Wait struct {
 	Interval time.Duration // between two looks at File, HTTP or Port; 0 = 1 s
 }
 
-func checkWait(d *decoder, into any, n *yaml.Node, content []*yaml.Node) {
-	into.(*Wait).Pos = d.pos(n)
+func checkWait(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	into.(*Wait).Pos = d.Pos(n)
 	o := stepTable(d).Field("wait").Of
 	switch found := bodies(o, content); {
 	case len(found) == 0:
-		d.fail(n, "no-body", "wait does not say for what", "add one of: "+strings.Join(o.bodyKeys(), ", "))
+		d.Fail(n, "no-body", "wait does not say for what", "add one of: "+strings.Join(o.BodyKeys(), ", "))
 	case len(found) > 1:
 		for _, second := range found[1:] {
-			d.failKey(second, "two-bodies", fmt.Sprintf("a step waits for one thing: %s is given on line %d and %s on line %d", quote(found[0].Value), found[0].Line, quote(second.Value), second.Line),
+			d.FailKey(second, "two-bodies", fmt.Sprintf("a step waits for one thing: %s is given on line %d and %s on line %d", diagnostic.Quote(found[0].Value), found[0].Line, diagnostic.Quote(second.Value), second.Line),
 				"keep one of the two, or make steps of them")
 		}
 	}
 	idle := func(key, hint string, needs ...string) {
-		if at := keyOf(content, key); at != nil && !slices.ContainsFunc(needs, func(k string) bool { return keyOf(content, k) != nil }) {
-			d.failKey(at, "no-effect", key+" has no effect here", hint)
+		if at := keytable.KeyOf(content, key); at != nil && !slices.ContainsFunc(needs, func(k string) bool { return keytable.KeyOf(content, k) != nil }) {
+			d.FailKey(at, "no-effect", key+" has no effect here", hint)
 		}
 	}
 	idle("status", "it says what an address must answer: give http, or remove it", "http")

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
 // WriteYAML is a definition as people would write it: keys in the order they have in
@@ -18,7 +20,7 @@ func WriteYAML(doc []Entry) ([]byte, error) {
 	for i, e := range doc {
 		one, err := encodeEntry(e)
 		if err != nil {
-			return nil, fmt.Errorf("cannot write the key %s: %w", quote(e.Key), err)
+			return nil, fmt.Errorf("cannot write the key %s: %w", diagnostic.Quote(e.Key), err)
 		}
 		lines := bytes.Count(one, []byte("\n"))
 		if i > 0 && (tall || lines > 1) {
@@ -94,8 +96,8 @@ func literalNode(v Value) *yaml.Node {
 	case float64:
 		n.Tag, n.Value = "!!float", strconv.FormatFloat(s, 'g', -1, 64)
 	}
-	if v.Scalar != nil && v.written != "" {
-		n.Value = v.written
+	if v.Scalar != nil && v.Written() != "" {
+		n.Value = v.Written()
 	}
 	return n
 }
@@ -104,7 +106,7 @@ func literalNode(v Value) *yaml.Node {
 // written on one line.
 const mostOnOneLine = 60
 
-var bareWord = pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+var bareWord = diagnostic.Pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
 func fitsOneLine(list []Value) bool {
 	total := 0

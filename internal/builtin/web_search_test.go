@@ -8,14 +8,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/fetch"
+	"github.com/flowrun/flowrun/internal/netclient"
 )
 
 const searchKey = "hunter22-search-key"
 
 // searching is a Config whose endpoint is a server of the test.
 func searching(s *httptest.Server, header string) Config {
-	return Config{Fetch: fetch.Do, Settings: Settings{SearchURL: s.URL + "/search?format=json&q={query}", SearchKeyEnv: "SEARCH_KEY", SearchKeyHeader: header,
+	return Config{Fetch: netclient.Fetch, Settings: Settings{SearchURL: s.URL + "/search?format=json&q={query}", SearchKeyEnv: "SEARCH_KEY", SearchKeyHeader: header,
 		Getenv: func(name string) string { return map[string]string{"SEARCH_KEY": searchKey}[name] }}}
 }
 
@@ -95,6 +95,6 @@ func TestSearchSettings(t *testing.T) {
 		{Settings{SearchURL: "https://a.example/{query}", SearchKeyEnv: "NO_SUCH_KEY_HERE"}, "the environment variable NO_SUCH_KEY_HERE"},
 		{Settings{SearchURL: "http://127.0.0.1:1/{query}"}, "cannot search: cannot fetch from 127.0.0.1:1"},
 	} {
-		want(t, perform(t, t.Context(), Config{Fetch: fetch.Do, Settings: c.settings}, t.TempDir(), "web_search", map[string]any{"query": "x"}), true, c.want)
+		want(t, perform(t, t.Context(), Config{Fetch: netclient.Fetch, Settings: c.settings}, t.TempDir(), "web_search", map[string]any{"query": "x"}), true, c.want)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/fetch"
 	"github.com/flowrun/flowrun/internal/nearby"
+	"github.com/flowrun/flowrun/internal/netclient"
 )
 
 // site is a server whose pages a test names: path to content type and body.
@@ -42,7 +42,7 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // online is a Config that may ask a server of the test.
 func online(s *httptest.Server) Config {
-	return Config{Fetch: fetch.Do, Settings: Settings{WebAllow: []string{s.Listener.Addr().String()}}}
+	return Config{Fetch: netclient.Fetch, Settings: Settings{WebAllow: []string{s.Listener.Addr().String()}}}
 }
 
 func get(t testing.TB, c Config, url string, more ...string) *flowrun.Result {
@@ -145,7 +145,7 @@ func TestWebRefused(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer s.Close()
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
-	c := Config{Fetch: fetch.Do, Settings: Settings{WebAllow: []string{"localhost:1", "127.0.0.1:1", "http://127.0.0.1:" + port, "127.0.0.1:" + port + "/x", "user@127.0.0.1:" + port, "", "*"}}}
+	c := Config{Fetch: netclient.Fetch, Settings: Settings{WebAllow: []string{"localhost:1", "127.0.0.1:1", "http://127.0.0.1:" + port, "127.0.0.1:" + port + "/x", "user@127.0.0.1:" + port, "", "*"}}}
 	for _, url := range []string{
 		"http://127.0.0.1:" + port, "http://localhost:" + port, "http://LOCALHOST.:" + port, "http://a.localhost:" + port, "http://[::1]:" + port,
 		"http://[::ffff:127.0.0.1]:" + port, "http://0.0.0.0:" + port, "http://0:" + port, "http://127.1:" + port, "http://2130706433:" + port, "http://0x7f000001:" + port,
@@ -232,7 +232,7 @@ func TestRebinding(t *testing.T) {
 	if err != nil || len(found) == 0 || nearby.Host(nearby.Name(name)) || !nearby.Address(found[0]) {
 		t.Skipf("no name of the outside world leads here: %s %v %v", name, found, err)
 	}
-	want(t, get(t, Config{Fetch: fetch.Do}, "http://"+name+":9/"), true, "leads to")
+	want(t, get(t, Config{Fetch: netclient.Fetch}, "http://"+name+":9/"), true, "leads to")
 }
 
 // TestWebTooMuch: however much comes, or however slowly, the call ends.

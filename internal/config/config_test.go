@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/keytable"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -344,7 +345,7 @@ func TestSchema(t *testing.T) {
 		if err := json.Unmarshal([]byte(src), &v); err != nil {
 			t.Fatal(err)
 		}
-		_, found := tool.DecodeSettings(config.Table, "config.yaml", []byte(src))
+		_, found := keytable.DecodeSettings(config.Table, "config.yaml", []byte(src))
 		if bySchema, byCode := schema.Validate(v) == nil, found.Err() == nil; bySchema != valid || byCode != valid {
 			t.Errorf("%s: the schema says %v, the reader %v (%v)", src, bySchema, byCode, found)
 		}
@@ -356,7 +357,7 @@ func FuzzSettings(f *testing.F) {
 	f.Add([]byte("a: &a [*a]\n"))
 	f.Add([]byte("history: {<<: {keep: 1}}"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		list, found := tool.DecodeSettings(config.Table, "config.yaml", src)
+		list, found := keytable.DecodeSettings(config.Table, "config.yaml", src)
 		for _, s := range list {
 			if s.Path() == "" || s.Pos.Line < 1 {
 				t.Errorf("%+v", s)

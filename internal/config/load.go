@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/keytable"
 	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -123,7 +124,7 @@ type loader struct {
 func (l *loader) files() {
 	for _, l0 := range leaves() {
 		if l0.field.Default != "" {
-			v, _ := tool.ParseSetting(l0.field, "default", l0.field.Default)
+			v, _ := keytable.ParseSetting(l0.field, "default", l0.field.Default)
 			l.values = append(l.values, Value{Key: l0.key, Value: v, Origin: Origin{Layer: Default}, text: l0.field.Default})
 		}
 	}
@@ -160,7 +161,7 @@ func UserDir() string {
 	return o.userDir()
 }
 
-func (l *loader) file(layer Layer, path string, o *tool.Object) {
+func (l *loader) file(layer Layer, path string, o *keytable.Object) {
 	src, err := read(path)
 	if err == nil && !ownership.Counts(path) { // others may write it
 		err = fs.ErrNotExist
@@ -176,7 +177,7 @@ func (l *loader) file(layer Layer, path string, o *tool.Object) {
 	if o == shared {
 		src = withoutComments(src)
 	}
-	list, found := tool.DecodeSettings(o, path, src)
+	list, found := keytable.DecodeSettings(o, path, src)
 	l.found = append(l.found, found...)
 	for _, s := range l.spelt(list) {
 		l.values = append(l.values, Value{Key: s.Path(), Value: s.Value, List: s.List, Origin: Origin{Layer: layer, Pos: s.Pos}})
@@ -214,10 +215,10 @@ func (l *loader) environment() {
 			continue
 		}
 		for _, part := range key.parts(value) {
-			v, found := tool.ParseSetting(key.field, name, part)
+			v, found := keytable.ParseSetting(key.field, name, part)
 			l.found = append(l.found, found...)
 			if found.Err() == nil {
-				l.values = append(l.values, Value{Key: key.key, Value: v, List: key.field.Kind == tool.KindTexts,
+				l.values = append(l.values, Value{Key: key.key, Value: v, List: key.field.Kind == keytable.KindTexts,
 					Origin: Origin{Layer: Environment, Variable: name}})
 			}
 		}

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/keytable"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // spelt are the settings of a file under the keys that flowrun knows them by. What is
 // written in several ways must say the same in all of them, and counts once.
-func (l *loader) spelt(list []tool.Setting) (out []tool.Setting) {
-	written := map[string]tool.Setting{} // by the key it is known by
+func (l *loader) spelt(list []keytable.Setting) (out []keytable.Setting) {
+	written := map[string]keytable.Setting{} // by the key it is known by
 	for _, s := range list {
 		as := s.Path()
 		key := as

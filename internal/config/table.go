@@ -7,74 +7,75 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/keytable"
 	"github.com/flowrun/flowrun/tool"
 )
 
-func field(kind tool.ValueKind, key, def, doc string) tool.Field {
-	return tool.Field{Kind: kind, Key: key, Default: def, Doc: doc}
+func field(kind keytable.ValueKind, key, def, doc string) keytable.Field {
+	return keytable.Field{Kind: kind, Key: key, Default: def, Doc: doc}
 }
 
-func section(key string, of *tool.Object, doc string) tool.Field {
-	return tool.Field{Kind: tool.KindObject, Key: key, Of: of, Doc: doc}
+func section(key string, of *keytable.Object, doc string) keytable.Field {
+	return keytable.Field{Kind: keytable.KindObject, Key: key, Of: of, Doc: doc}
 }
 
 // many is a whole number from 1 on.
-func many(key, doc string) tool.Field {
-	return tool.Field{Kind: tool.KindInteger, Key: key, Min: 1, Max: 1 << 30, Doc: doc}
+func many(key, doc string) keytable.Field {
+	return keytable.Field{Kind: keytable.KindInteger, Key: key, Min: 1, Max: 1 << 30, Doc: doc}
 }
 
-var approvals = tool.NewObject("approvals", "Which tools may be called without asking, and which never.",
-	field(tool.KindTexts, "allow", "", "Patterns of tools that need no approval: tool:NAME, tool:TAG, tool:read, tool:write, tool:run, or * for all."),
-	field(tool.KindTexts, "deny", "", "Patterns of tools that are refused, whoever calls them; stronger than allow."),
+var approvals = keytable.NewObject("approvals", "Which tools may be called without asking, and which never.",
+	field(keytable.KindTexts, "allow", "", "Patterns of tools that need no approval: tool:NAME, tool:TAG, tool:read, tool:write, tool:run, or * for all."),
+	field(keytable.KindTexts, "deny", "", "Patterns of tools that are refused, whoever calls them; stronger than allow."),
 )
 
-var limits = tool.NewObject("limits", "Bounds of runs.",
+var limits = keytable.NewObject("limits", "Bounds of runs.",
 	many("max-parallel", "How many steps run at once; 2 for each CPU, at least 4, where absent."),
 	many("max-plan-steps", "How many steps the plan of a tool may have, with those of the tools it uses; a million where absent."),
-	field(tool.KindDuration, "cleanup", "60s", "Bound on what runs after a run was cancelled."),
-	field(tool.KindDuration, "call-timeout", "60s", "Bound on a call that comes from a model."),
-	field(tool.KindDuration, "js-timeout", "5s", "Bound on one call of JavaScript."),
-	field(tool.KindSize, "js-memory", "128MiB", "Memory that JavaScript may take."),
+	field(keytable.KindDuration, "cleanup", "60s", "Bound on what runs after a run was cancelled."),
+	field(keytable.KindDuration, "call-timeout", "60s", "Bound on a call that comes from a model."),
+	field(keytable.KindDuration, "js-timeout", "5s", "Bound on one call of JavaScript."),
+	field(keytable.KindSize, "js-memory", "128MiB", "Memory that JavaScript may take."),
 )
 
-var history = tool.NewObject("history", "How much history is kept; a run goes, with its logs, when any of these says so.",
+var history = keytable.NewObject("history", "How much history is kept; a run goes, with its logs, when any of these says so.",
 	many("keep", "How many runs are kept; all where absent."),
-	field(tool.KindText, "older-than", "", "Age from which runs go: 30d, 2w, 12h."),
-	field(tool.KindSize, "max-size", "", "How large the history may become, logs included."),
+	field(keytable.KindText, "older-than", "", "Age from which runs go: 30d, 2w, 12h."),
+	field(keytable.KindSize, "max-size", "", "How large the history may become, logs included."),
 )
 
-var server = tool.NewObject("a server", "One MCP server: a program to start, or an address.",
-	field(tool.KindText, "command", "", "Program to start."),
-	field(tool.KindTexts, "args", "", "Its arguments."),
-	field(tool.KindTextMap, "env", "", "Its environment variables; $NAME and ${NAME} are taken from flowrun's."),
-	field(tool.KindText, "cwd", "", "Directory it starts in."),
-	field(tool.KindText, "url", "", "Address of a server that speaks SSE."),
-	field(tool.KindText, "httpUrl", "", "Address of a server that speaks streamable HTTP."),
-	field(tool.KindTextMap, "headers", "", "Headers of requests to an address."),
-	field(tool.KindDuration, "timeout", "10m", "Bound on one call."),
-	field(tool.KindBoolean, "trust", "false", "Whether its tools need no approval."),
-	field(tool.KindTexts, "includeTools", "", "The tools to take; all where absent."),
-	field(tool.KindTexts, "excludeTools", "", "Tools to leave out; stronger than includeTools."),
-	field(tool.KindText, "description", "", "What the server is for."),
+var server = keytable.NewObject("a server", "One MCP server: a program to start, or an address.",
+	field(keytable.KindText, "command", "", "Program to start."),
+	field(keytable.KindTexts, "args", "", "Its arguments."),
+	field(keytable.KindTextMap, "env", "", "Its environment variables; $NAME and ${NAME} are taken from flowrun's."),
+	field(keytable.KindText, "cwd", "", "Directory it starts in."),
+	field(keytable.KindText, "url", "", "Address of a server that speaks SSE."),
+	field(keytable.KindText, "httpUrl", "", "Address of a server that speaks streamable HTTP."),
+	field(keytable.KindTextMap, "headers", "", "Headers of requests to an address."),
+	field(keytable.KindDuration, "timeout", "10m", "Bound on one call."),
+	field(keytable.KindBoolean, "trust", "false", "Whether its tools need no approval."),
+	field(keytable.KindTexts, "includeTools", "", "The tools to take; all where absent."),
+	field(keytable.KindTexts, "excludeTools", "", "Tools to leave out; stronger than includeTools."),
+	field(keytable.KindText, "description", "", "What the server is for."),
 )
 
-var discovery = tool.NewObject("tools", "Programs that tell of further tools, and what built-in tools may reach.",
-	field(tool.KindText, "discoveryCommand", "", "Program and arguments, started without a shell, that print declarations of tools as a JSON array."),
-	field(tool.KindText, "callCommand", "", "Program and arguments that call one of them: its name is the last argument, the parameters are JSON on standard input."),
-	tool.Field{Kind: tool.KindChoice, Key: "callStderr", Enum: []string{"ignore", "fail"}, Default: "ignore", Doc: "Whether a call fails whose program prints an error and ends with exit code 0."},
-	field(tool.KindText, "agentCommand", "", "Program, with its arguments, that task hands work to; it starts without a shell."),
-	field(tool.KindText, "searchUrl", "", "Address that web_search asks, with {query} in it; it answers JSON."),
-	field(tool.KindText, "searchKeyEnv", "", "Environment variable that holds the key for it."),
-	field(tool.KindText, "searchKeyHeader", "", "Header that the key is sent in; Authorization, as a bearer token, where absent."),
-	field(tool.KindTexts, "webAllow", "", "Hosts of this machine or its network that web_fetch may ask: localhost:8080, or without a port for every one."),
-	field(tool.KindText, "toolDiscoveryCommand", "", "Another spelling of discoveryCommand."),
-	field(tool.KindText, "toolCallCommand", "", "Another spelling of callCommand."),
+var discovery = keytable.NewObject("tools", "Programs that tell of further tools, and what built-in tools may reach.",
+	field(keytable.KindText, "discoveryCommand", "", "Program and arguments, started without a shell, that print declarations of tools as a JSON array."),
+	field(keytable.KindText, "callCommand", "", "Program and arguments that call one of them: its name is the last argument, the parameters are JSON on standard input."),
+	keytable.Field{Kind: keytable.KindChoice, Key: "callStderr", Enum: []string{"ignore", "fail"}, Default: "ignore", Doc: "Whether a call fails whose program prints an error and ends with exit code 0."},
+	field(keytable.KindText, "agentCommand", "", "Program, with its arguments, that task hands work to; it starts without a shell."),
+	field(keytable.KindText, "searchUrl", "", "Address that web_search asks, with {query} in it; it answers JSON."),
+	field(keytable.KindText, "searchKeyEnv", "", "Environment variable that holds the key for it."),
+	field(keytable.KindText, "searchKeyHeader", "", "Header that the key is sent in; Authorization, as a bearer token, where absent."),
+	field(keytable.KindTexts, "webAllow", "", "Hosts of this machine or its network that web_fetch may ask: localhost:8080, or without a port for every one."),
+	field(keytable.KindText, "toolDiscoveryCommand", "", "Another spelling of discoveryCommand."),
+	field(keytable.KindText, "toolCallCommand", "", "Another spelling of callCommand."),
 )
 
 // Before there was a section of tools the two stood by themselves.
 var (
-	oldDiscovery = field(tool.KindText, "toolDiscoveryCommand", "", "Another spelling of tools.discoveryCommand.")
-	oldCall      = field(tool.KindText, "toolCallCommand", "", "Another spelling of tools.callCommand.")
+	oldDiscovery = field(keytable.KindText, "toolDiscoveryCommand", "", "Another spelling of tools.discoveryCommand.")
+	oldCall      = field(keytable.KindText, "toolCallCommand", "", "Another spelling of tools.callCommand.")
 )
 
 // spellings are the keys that are other words for one (S4-030), which is how they are
@@ -86,42 +87,42 @@ var spellings = map[string]string{
 	"toolCallCommand":            "tools.callCommand",
 }
 
-var notification = tool.NewObject("a notification", "A command, or an address, that is told how runs end.",
-	field(tool.KindTexts, "on", "", "What it is told of: "+strings.Join(tool.NotifyEvents, ", ")+"; failure, recovery and waiting where absent."),
-	field(tool.KindText, "command", "", "Program and arguments, started without a shell, with the run as JSON on its standard input."),
-	field(tool.KindText, "webhook", "", "Address that the run is posted to; ${NAME} in it is an environment variable."),
-	field(tool.KindText, "secret-env", "", "Environment variable that holds the secret to sign posts with."),
-	field(tool.KindText, "secret-file", "", "File that holds the secret to sign posts with."),
+var notification = keytable.NewObject("a notification", "A command, or an address, that is told how runs end.",
+	field(keytable.KindTexts, "on", "", "What it is told of: "+strings.Join(tool.NotifyEvents, ", ")+"; failure, recovery and waiting where absent."),
+	field(keytable.KindText, "command", "", "Program and arguments, started without a shell, with the run as JSON on its standard input."),
+	field(keytable.KindText, "webhook", "", "Address that the run is posted to; ${NAME} in it is an environment variable."),
+	field(keytable.KindText, "secret-env", "", "Environment variable that holds the secret to sign posts with."),
+	field(keytable.KindText, "secret-file", "", "File that holds the secret to sign posts with."),
 )
 
-var webhook = tool.NewObject("a webhook", "One caller from outside that may start a tool through the service.",
-	field(tool.KindText, "tool", "", "Tool to start."),
-	field(tool.KindText, "secret-env", "", "Variable of the service's environment that holds the secret which the caller knows."),
-	field(tool.KindText, "secret-file", "", "File that holds it instead; a relative one counts from the folder of this file."),
-	tool.Field{Kind: tool.KindChoice, Key: "scheme", Enum: []string{Token, HMAC}, Default: Token, Doc: "How the caller proves that it knows the secret: by sending it, or by signing the body with it."},
-	field(tool.KindText, "header", "", "Header of the proof; X-Flowrun-Token, or X-Hub-Signature-256 for a signature, where absent."),
-	field(tool.KindText, "body-param", "", "Parameter that gets the whole body."),
-	field(tool.KindTextMap, "params", "", "Parameters, and the places in a JSON body where their values stand: /repository/name."),
-	field(tool.KindText, "delivery-header", "", "Header whose value is the same when the caller sends something again, so that it starts one run; X-GitHub-Delivery for a signature where absent."),
+var webhook = keytable.NewObject("a webhook", "One caller from outside that may start a tool through the service.",
+	field(keytable.KindText, "tool", "", "Tool to start."),
+	field(keytable.KindText, "secret-env", "", "Variable of the service's environment that holds the secret which the caller knows."),
+	field(keytable.KindText, "secret-file", "", "File that holds it instead; a relative one counts from the folder of this file."),
+	keytable.Field{Kind: keytable.KindChoice, Key: "scheme", Enum: []string{Token, HMAC}, Default: Token, Doc: "How the caller proves that it knows the secret: by sending it, or by signing the body with it."},
+	field(keytable.KindText, "header", "", "Header of the proof; X-Flowrun-Token, or X-Hub-Signature-256 for a signature, where absent."),
+	field(keytable.KindText, "body-param", "", "Parameter that gets the whole body."),
+	field(keytable.KindTextMap, "params", "", "Parameters, and the places in a JSON body where their values stand: /repository/name."),
+	field(keytable.KindText, "delivery-header", "", "Header whose value is the same when the caller sends something again, so that it starts one run; X-GitHub-Delivery for a signature where absent."),
 )
 
-var webhooks = tool.Field{Kind: tool.KindObjectMap, Key: "webhooks", Of: webhook, Doc: "Callers from outside that may start a tool through the service, by name."}
+var webhooks = keytable.Field{Kind: keytable.KindObjectMap, Key: "webhooks", Of: webhook, Doc: "Callers from outside that may start a tool through the service, by name."}
 
-var servers = tool.Field{Kind: tool.KindObjectMap, Key: "mcpServers", Of: server, Doc: "MCP servers whose tools are offered, by name."}
+var servers = keytable.Field{Kind: keytable.KindObjectMap, Key: "mcpServers", Of: server, Doc: "MCP servers whose tools are offered, by name."}
 
-var served = tool.NewObject("serve", "What flowrun serve offers over the network.",
-	field(tool.KindTexts, "tools", "", "Patterns of built-in and discovered tools that callers over the network may start, as * or web_*; none where absent."),
+var served = keytable.NewObject("serve", "What flowrun serve offers over the network.",
+	field(keytable.KindTexts, "tools", "", "Patterns of built-in and discovered tools that callers over the network may start, as * or web_*; none where absent."),
 )
 
 // file is config.yaml, with every key there is.
-var file = tool.NewObject("the configuration", "Settings of flowrun for a project, a user or a machine.",
+var file = keytable.NewObject("the configuration", "Settings of flowrun for a project, a user or a machine.",
 	section("approvals", approvals, approvals.Doc),
 	section("limits", limits, limits.Doc),
 	section("history", history, history.Doc),
-	field(tool.KindDuration, "grace", "10s", "How long a stopped step may take to end before it is killed."),
-	field(tool.KindTexts, "roots", "", "Folders that built-in tools may work in, beside the workspace."),
+	field(keytable.KindDuration, "grace", "10s", "How long a stopped step may take to end before it is killed."),
+	field(keytable.KindTexts, "roots", "", "Folders that built-in tools may work in, beside the workspace."),
 	servers,
-	tool.Field{Kind: tool.KindObjectMap, Key: "notifications", Of: notification, Doc: "Who is told how runs end, by name, beside those that the tool tells itself."},
+	keytable.Field{Kind: keytable.KindObjectMap, Key: "notifications", Of: notification, Doc: "Who is told how runs end, by name, beside those that the tool tells itself."},
 	section("tools", discovery, discovery.Doc),
 	oldDiscovery,
 	oldCall,
@@ -130,9 +131,9 @@ var file = tool.NewObject("the configuration", "Settings of flowrun for a projec
 )
 
 // shared is settings.json, which other programs use too.
-var shared = tool.NewObject("the settings",
+var shared = keytable.NewObject("the settings",
 	"Settings that are shared with other programs.",
-	tool.Field{Kind: tool.KindObjectMap, Key: servers.Key, Of: server.Open(), Doc: servers.Doc},
+	keytable.Field{Kind: keytable.KindObjectMap, Key: servers.Key, Of: server.Open(), Doc: servers.Doc},
 	section("tools", discovery.Open(), discovery.Doc),
 	oldDiscovery,
 	oldCall,
@@ -157,7 +158,7 @@ func bounds(key string) bool { return key == "grace" || strings.HasPrefix(key, "
 // leaf is a key with a value of its own.
 type leaf struct {
 	key   string
-	field tool.Field
+	field keytable.Field
 }
 
 // variable is the environment variable that sets the key.
@@ -168,7 +169,7 @@ func (l leaf) variable() string {
 // parts are the values in a variable: of a list there may be several.
 func (l leaf) parts(value string) []string {
 	switch {
-	case l.field.Kind != tool.KindTexts:
+	case l.field.Kind != keytable.KindTexts:
 		return []string{value}
 	case l.key == "roots":
 		return strings.FieldsFunc(value, func(r rune) bool { return r == os.PathListSeparator })
@@ -181,11 +182,11 @@ func (l leaf) parts(value string) []string {
 func leaves() (list []leaf) {
 	for _, f := range file.Fields {
 		switch {
-		case f.Kind == tool.KindObject && f.Key != "tools":
+		case f.Kind == keytable.KindObject && f.Key != "tools":
 			for _, in := range f.Of.Fields {
 				list = append(list, leaf{f.Key + "." + in.Key, in})
 			}
-		case f.Kind != tool.KindObject && f.Kind != tool.KindObjectMap && spellings[f.Key] == "":
+		case f.Kind != keytable.KindObject && f.Kind != keytable.KindObjectMap && spellings[f.Key] == "":
 			list = append(list, leaf{f.Key, f})
 		}
 	}
@@ -196,7 +197,7 @@ func leaves() (list []leaf) {
 // notifications and webhooks stands the section alone.
 func Keys() (keys []string) {
 	for _, f := range file.Fields {
-		if f.Kind != tool.KindObject {
+		if f.Kind != keytable.KindObject {
 			keys = append(keys, f.Key)
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/workflow"
+	"github.com/flowrun/flowrun/internal/findings"
 )
 
 // GitHub narrates for the log of GitHub Actions: Plain's lines, what steps print as they
@@ -71,13 +71,13 @@ func (g *GitHub) group(e dag.Event) {
 	if e.Result.Stdout == nil && e.Result.Stderr == nil {
 		return
 	}
-	g.out.command(workflow.Command("group", Clean(string(e.Node))+" printed"))
+	g.out.command(findings.WorkflowCommand("group", Clean(string(e.Node))+" printed"))
 	for _, o := range []*dag.Output{e.Result.Stdout, e.Result.Stderr} {
 		if o != nil {
 			g.copy(o)
 		}
 	}
-	g.out.command(workflow.Command("endgroup", ""))
+	g.out.command(findings.WorkflowCommand("endgroup", ""))
 }
 
 func (g *GitHub) copy(o *dag.Output) {
@@ -111,14 +111,14 @@ func harmlessButColor(line string) string {
 
 // annotate marks the place of a failed step in the definition.
 func (g *GitHub) annotate(e dag.Event) {
-	var properties []workflow.Property
+	var properties []findings.Property
 	if g.scene.Pos != nil {
 		if file, line, col := g.scene.Pos(string(e.Node)); line > 0 {
-			properties = []workflow.Property{{Key: "file", Value: file}, {Key: "line", Value: fmt.Sprint(line)}, {Key: "col", Value: fmt.Sprint(col)}}
+			properties = []findings.Property{{Key: "file", Value: file}, {Key: "line", Value: fmt.Sprint(line)}, {Key: "col", Value: fmt.Sprint(col)}}
 		}
 	}
-	properties = append(properties, workflow.Property{Key: "title", Value: "step " + Clean(string(e.Node)) + " failed"})
-	g.out.command(workflow.Command("error", brief(e.Result), properties...))
+	properties = append(properties, findings.Property{Key: "title", Value: "step " + Clean(string(e.Node)) + " failed"})
+	g.out.command(findings.WorkflowCommand("error", brief(e.Result), properties...))
 }
 
 // follow passes on what running steps print.

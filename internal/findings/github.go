@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/flowrun/flowrun/internal/workflow"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -19,14 +18,14 @@ func GitHub(w io.Writer, ds tool.Diagnostics) error {
 		if d.Hint != "" {
 			message += "\n" + d.Hint
 		}
-		properties := []workflow.Property{{Key: "file", Value: d.Pos.File}}
+		properties := []Property{{Key: "file", Value: d.Pos.File}}
 		if d.Pos.Line > 0 {
-			properties = append(properties, workflow.Property{Key: "line", Value: fmt.Sprint(d.Pos.Line)},
-				workflow.Property{Key: "col", Value: fmt.Sprint(d.Pos.Col)},
-				workflow.Property{Key: "endColumn", Value: fmt.Sprint(d.Pos.Col + max(1, d.Len))})
+			properties = append(properties, Property{Key: "line", Value: fmt.Sprint(d.Pos.Line)},
+				Property{Key: "col", Value: fmt.Sprint(d.Pos.Col)},
+				Property{Key: "endColumn", Value: fmt.Sprint(d.Pos.Col + max(1, d.Len))})
 		}
-		properties = append(properties, workflow.Property{Key: "title", Value: "flowrun " + d.Code})
-		if _, err := fmt.Fprintln(w, workflow.Command(command[d.Severity], message, properties...)); err != nil {
+		properties = append(properties, Property{Key: "title", Value: "flowrun " + d.Code})
+		if _, err := fmt.Fprintln(w, WorkflowCommand(command[d.Severity], message, properties...)); err != nil {
 			return err
 		}
 	}

@@ -6,8 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/fetch"
-	"github.com/flowrun/flowrun/internal/probe"
+	"github.com/flowrun/flowrun/internal/netclient"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
@@ -21,7 +20,7 @@ func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun
 		config.Parallel = int(f.Settings.Number("limits.max-parallel"))
 	}
 	proc.SetPlace(config.StateDir) // also where this run keeps nothing there
-	config.HTTP, config.Fetch, config.MayCall = probe.Status, fetch.Do, f.MayCall
+	config.HTTP, config.Fetch, config.MayCall = netclient.Status, netclient.Fetch, f.MayCall
 	if s != nil {
 		config.Store = s
 		return config, func() {}, nil

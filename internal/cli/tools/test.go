@@ -18,8 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/fetch"
-	"github.com/flowrun/flowrun/internal/probe"
+	"github.com/flowrun/flowrun/internal/netclient"
 	"github.com/flowrun/flowrun/internal/trial"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -158,7 +157,7 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	defer sig.Stop()
 	began := time.Now()
 	outcomes, err := trial.Run(ctx, cases, trial.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
-		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: func(o trial.Outcome) { printOutcome(env, &o, f.verbose) }, HTTP: probe.Status, Fetch: fetch.Do, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
+		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: func(o trial.Outcome) { printOutcome(env, &o, f.verbose) }, HTTP: netclient.Status, Fetch: netclient.Fetch, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
 	if err != nil {
 		return err
 	}

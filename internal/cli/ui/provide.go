@@ -4,7 +4,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/builtin"
 	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/fetch"
+	"github.com/flowrun/flowrun/internal/netclient"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -17,7 +17,7 @@ func (env *Env) provide(lib *tool.Library) {
 
 // BuiltIn are the tools that come with the program.
 func (env *Env) BuiltIn() []*tool.Definition {
-	c := builtin.Config{Fetch: fetch.Do}
+	c := builtin.Config{Fetch: netclient.Fetch}
 	c.StateDir, c.ConfigDir = flowrun.DefaultStateDir(), config.UserDir()
 	s, err := env.currentSettings()
 	if err != nil { // which is told by what needs more of them

@@ -1,0 +1,87 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
+)
+
+// here runs the call in this process.
+func (c *call) here(ctx context.Context) (json.RawMessage, error) {
+	p, f := c.Script.ready()
+	if f != nil {
+		return nil, c.Script.error(f)
+	}
+	w := jsworld.NewWorld()
+	ctx, done := c.bounded(ctx)
+	var asks sync.WaitGroup
+	defer asks.Wait()
+	defer done()
+	defer context.AfterFunc(ctx, func() { w.Abort(jsworld.Failed(KindLost, "the call was cancelled")) })()
+	t := &jsworld.Task{Program: p, Entry: c.Entry, Vars: c.vars, Limit: c.limit}
+	if c.Ask != nil {
+		t.Ask = func(id uint64, op string, args json.RawMessage) {
+			if id == 0 {
+				c.tell(ctx, op, args)
+				return
+			}
+			asks.Go(func() { w.Answer(c.answer(ctx, id, op, args)) })
+		}
+	}
+	result, f := w.Run(t, nil)
+	return c.result(ctx, result, f)
+}
+
+// bounded is ctx with the call's own time limit, which holds for what the script asks
+// for as well. At that time the script has been interrupted already, where it could be.
+func (c *call) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.Timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	late := &Error{Kind: KindTimeout, Message: fmt.Sprintf("the script took longer than %v", c.Timeout), Pos: c.Script.text.Pos}
+	return context.WithTimeoutCause(ctx, c.Timeout+jsworld.Grace, late)
+}
+
+// result is what a call comes to.
+func (c *call) result(ctx context.Context, raw json.RawMessage, f *jsworld.Failure) (json.RawMessage, error) {
+	if f == nil {
+		return raw, nil
+	}
+	if (f.Kind == KindLost || f.Kind == KindThrown) && ctx.Err() != nil { // also what Ask made of it
+		return nil, context.Cause(ctx)
+	}
+	return nil, c.Script.error(f)
+}
+
+// answer asks the caller.
+func (c *call) answer(ctx context.Context, id uint64, op string, args json.RawMessage) jsworld.Answer {
+	a := jsworld.Answer{ID: id}
+	if !c.open.take(len(args)) {
+		a.Error = jsworld.Failed(KindThrown, "more than %d questions, or more than %d MiB of them, wait for an answer: await some before asking more", mostOpen, jsworld.MaxFrame>>20)
+		return a
+	}
+	defer c.open.done(len(args))
+	v, err := c.Ask(ctx, op, args)
+	if err == nil {
+		a.Value, err = json.Marshal(v)
+	}
+	if err != nil {
+		a.Error = jsworld.Failed(KindThrown, "%v", err)
+		var named *Error
+		if errors.As(err, &named) {
+			a.Error.Name, a.Error.Message = named.Name, jsworld.Shorten(named.Message)
+		}
+	}
+	return a
+}
+
+// tell passes on what wants no answer.
+func (c *call) tell(ctx context.Context, op string, args json.RawMessage) {
+	if c.Ask != nil {
+		c.Ask(ctx, op, args)
+	}
+}

@@ -1,0 +1,60 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/jsworld"
+)
+
+// A script cannot have the program do any number of things at once, whatever it asks for.
+func TestManyQuestions(t *testing.T) {
+	r := New(Config{Timeout: time.Minute}) // the race detector takes its time over a thousand
+	defer r.Close()
+	s := compile(t, Step, `
+		const all = Array.from({ length: 1200 }, () => fetch('http://a.example/'));
+		for (const one of all) one.catch(() => console.log('refused'));
+		const bad = (await Promise.allSettled(all)).filter(a => a.status === 'rejected');
+		return [bad.length, bad[0].reason.message];`)
+	var now, most atomic.Int64
+	refused := make(chan struct{})
+	tell := sync.OnceFunc(func() { close(refused) })
+	raw, err := r.Call(context.Background(), Call{Script: s, Ask: func(ctx context.Context, op string, _ json.RawMessage) (any, error) {
+		if op == "log" {
+			tell()
+			return nil, nil
+		}
+		defer now.Add(-1)
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		select {
+		case <-refused:
+		case <-ctx.Done():
+		}
+		return map[string]any{"status": 200, "headers": []any{}, "text": ""}, nil
+	}})
+	var got [2]any
+	if err != nil || json.Unmarshal(raw, &got) != nil || most.Load() > mostOpen {
+		t.Fatalf("%s, %v; %d at once", raw, err, most.Load())
+	}
+	const want = "more than 1000 questions, or more than 64 MiB of them, wait for an answer: await some before asking more"
+	if n := got[0].(float64); n < 1 || n > 200 || got[1] != want {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestOpenQuestions(t *testing.T) {
+	var o open
+	if !o.take(jsworld.MaxFrame) || o.take(1) || !o.take(0) {
+		t.Error("the bound on bytes is not kept")
+	}
+	o.done(jsworld.MaxFrame)
+	if !o.take(1) {
+		t.Error("what was answered counts still")
+	}
+}

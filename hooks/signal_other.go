@@ -1,8 +1,0 @@
-//go:build !unix
-
-package hooks
-
-import "os"
-
-// others are the signals that are meant for the program, and not for its child.
-var others = []os.Signal{os.Interrupt}

@@ -1,4 +1,0 @@
-package hooks
-
-// leaveTerminal has nothing to give up: scripts have no console on Windows.
-func leaveTerminal() {}

@@ -1,0 +1,341 @@
+package diagnostic
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Quote is text from a file as it may stand in a message: in quotes, without
+// control characters, not longer than a line.
+func Quote(s string) string { return `"` + Printable(s) + `"` }
+
+// Style says what a terminal can show. The zero Style is plain text.
+type Style struct {
+	Color bool // colours by ANSI sequences; nothing is told by colour alone
+	Links bool // places link to their files (OSC 8)
+}
+
+// Render draws diagnostics for people: message, place, the line with a caret, the
+// further places that matter, the way out, and how to read more. source returns the
+// bytes of a file named in d, or nil where they are not to be had; then the line is
+// left out.
+//
+// Text of the file is never written as it is: control and direction-changing
+// characters appear as escapes, so that a file cannot draw on the terminal.
+func Render(w io.Writer, d Diagnostics, file func(name string) []byte, style Style) {
+	r := renderer{w: bufio.NewWriter(w), Style: style, read: file, sources: map[string]*Source{}, explained: map[string]bool{}}
+	for i, one := range d {
+		if i > 0 {
+			r.print("\n")
+		}
+		r.diagnostic(one)
+	}
+	r.w.Flush()
+}
+
+type renderer struct {
+	Style
+	w         *bufio.Writer
+	read      func(string) []byte
+	sources   map[string]*Source
+	explained map[string]bool // codes whose page was named
+}
+
+// print writes to the buffer, which keeps an error until Flush; a caller that
+// cannot be written to has nobody to tell.
+func (r *renderer) print(format string, args ...any) { fmt.Fprintf(r.w, format, args...) }
+
+const (
+	bold   = "1"
+	red    = "1;31"
+	yellow = "1;33"
+	blue   = "1;34"
+)
+
+func (r *renderer) paint(style, s string) string {
+	if !r.Color {
+		return s
+	}
+	return "\x1b[" + style + "m" + s + "\x1b[0m"
+}
+
+func severityStyle(s Severity) string {
+	switch s {
+	case Error:
+		return red
+	case Warning:
+		return yellow
+	}
+	return blue
+}
+
+func (r *renderer) diagnostic(d Diagnostic) {
+	style := severityStyle(d.Severity)
+	r.print("%s: %s\n", r.paint(style, fmt.Sprintf("%s[%s]", d.Severity, d.Code)), r.paint(bold, printableAll(d.Message)))
+	gutter := strings.Repeat(" ", len(fmt.Sprint(lastLine(d))))
+	r.place(gutter, "┌─", d.Pos, "")
+	r.snippet(d.Pos, d.Len, gutter, style, "^")
+	for _, p := range d.Related {
+		r.place(gutter, "├─", p.Pos, p.Message)
+		r.snippet(p.Pos, p.Len, gutter, blue, "-")
+	}
+	r.note(gutter, "help", d.Hint)
+	r.note(gutter, "fix", r.fixed(d))
+	if !r.explained[d.Code] {
+		r.explained[d.Code] = true
+		r.note(gutter, "docs", "flowrun explain "+d.Code)
+	}
+}
+
+// lastLine is the highest line number that is shown.
+func lastLine(d Diagnostic) int {
+	n := d.Pos.Line
+	for _, p := range d.Related {
+		n = max(n, p.Pos.Line)
+	}
+	return n
+}
+
+// place is the line that says where a snippet stands.
+func (r *renderer) place(gutter, corner string, at Pos, message string) {
+	place := at.String()
+	if place == "" {
+		return
+	}
+	if message != "" {
+		message = ": " + printableAll(message)
+	}
+	r.print("%s %s %s%s\n", gutter, r.paint(blue, corner), r.link(at.File, printableAll(place)), message)
+}
+
+// link makes words a link to a file where the terminal has links.
+func (r *renderer) link(file, words string) string {
+	path, err := filepath.Abs(file)
+	if !r.Links || file == "" || err != nil {
+		return words
+	}
+	target := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")} // on Windows, C:/ has none
+	return "\x1b]8;;" + target.String() + "\x1b\\" + words + "\x1b]8;;\x1b\\"
+}
+
+// note is what stands below the snippet after '='.
+func (r *renderer) note(gutter, label, text string) {
+	if text == "" {
+		return
+	}
+	for i, line := range strings.Split(text, "\n") {
+		mark := "= " + label + ":"
+		if i > 0 {
+			mark = strings.Repeat(" ", len(mark))
+		}
+		r.print("%s %s %s\n", gutter, r.paint(blue, mark), printableAll(line))
+	}
+}
+
+// fixed says what --fix would make of the line.
+func (r *renderer) fixed(d Diagnostic) string {
+	const how = "flowrun validate --fix can do this"
+	s := r.source(d.Pos.File)
+	if s == nil || len(d.Fix) == 0 {
+		return ""
+	}
+	if len(d.Fix) == 1 {
+		if line, ok := s.after(d.Fix[0]); ok {
+			return line + "   (" + how + ")"
+		}
+	}
+	return how
+}
+
+// after is the line that an edit makes, where it stays within one short line.
+func (s *Source) after(e Edit) (string, bool) {
+	from, to := e.From-s.mark, e.To-s.mark
+	if from < 0 || to > len(s.Text) || strings.ContainsAny(e.Text, "\r\n") {
+		return "", false
+	}
+	first, last := s.Pos(from).Line, s.Pos(to).Line
+	start := s.Lines[first-1]
+	end := start + len(s.Line(first))
+	if first != last || to > end {
+		return "", false
+	}
+	line := strings.TrimSpace(string(s.Text[start:from]) + e.Text + string(s.Text[to:end]))
+	return line, line != "" && len(line) <= 100
+}
+
+// snippet draws the line of a place, and the one before it for orientation.
+func (r *renderer) snippet(at Pos, length int, gutter, style, caret string) {
+	s := r.source(at.File)
+	if s == nil || at.Line < 1 || at.Line > len(s.Lines) {
+		return
+	}
+	bar := r.paint(blue, "│")
+	r.print("%s %s\n", gutter, bar)
+	from, pad, carets := window(s.Line(at.Line), at.Col, max(1, length))
+	if before := s.Line(at.Line - 1); len(before) > 0 && from == 0 {
+		r.line(gutter, at.Line-1, cells(before, 0))
+	}
+	r.line(gutter, at.Line, cells(s.Line(at.Line), from))
+	r.print("%s %s %s%s\n", gutter, bar, strings.Repeat(" ", pad), r.paint(style, strings.Repeat(caret, carets)))
+}
+
+// line draws one line of the file, without blanks at its end.
+func (r *renderer) line(gutter string, number int, shown string) {
+	if shown != "" {
+		shown = " " + shown
+	}
+	r.print("%*d %s%s\n", len(gutter), number, r.paint(blue, "│"), shown)
+}
+
+func (r *renderer) source(file string) *Source {
+	if s, ok := r.sources[file]; ok {
+		return s
+	}
+	var s *Source
+	if r.read != nil {
+		if text := r.read(file); text != nil {
+			s = NewSource(file, text)
+		}
+	}
+	r.sources[file] = s
+	return s
+}
+
+// maxCells is the width of a drawn line; of a longer one the part around the
+// caret is shown.
+const maxCells = 120
+
+// window finds the part of a line to draw: the character it begins at, and
+// where the carets stand below it, in cells.
+func window(line []byte, col, length int) (from, pad, carets int) {
+	runes := []rune(string(line[:min(len(line), prefix(line, col+maxCells))]))
+	at := min(max(col-1, 0), len(runes))
+	for _, c := range runes[:at] {
+		pad += cellWidth(c)
+	}
+	for pad > maxCells*2/3 && from < at {
+		pad -= cellWidth(runes[from])
+		from++
+	}
+	if from > 0 {
+		pad++ // for the mark of the cut
+	}
+	for _, c := range runes[at:min(at+length, len(runes))] {
+		carets += cellWidth(c)
+	}
+	return from, pad, min(max(carets, 1), max(maxCells-pad, 1))
+}
+
+// prefix is the length in bytes of the first n characters of a line.
+func prefix(line []byte, n int) int {
+	at := 0
+	for ; n > 0 && at < len(line); n-- {
+		_, size := utf8.DecodeRune(line[at:])
+		at += size
+	}
+	return at
+}
+
+// cells draws a line from its character number from on, at most maxCells wide.
+func cells(line []byte, from int) string {
+	var b strings.Builder
+	width := 0
+	line = line[prefix(line, from):]
+	if from > 0 {
+		b.WriteString("…")
+		width++
+	}
+	for len(line) > 0 {
+		c, size := utf8.DecodeRune(line)
+		if width+cellWidth(c) > maxCells {
+			b.WriteString("…")
+			return b.String()
+		}
+		b.WriteString(drawn(c))
+		width += cellWidth(c)
+		line = line[size:]
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// drawn is a character as it is shown: tabs as four blanks, what cannot be seen
+// or would move the cursor as an escape.
+func drawn(c rune) string {
+	switch {
+	case c == '\t':
+		return "    "
+	case c < ' ' || c == 0x7F:
+		return fmt.Sprintf(`\x%02x`, c)
+	case c == utf8.RuneError:
+		return "�"
+	case unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co):
+		return fmt.Sprintf(`\u{%x}`, c)
+	}
+	return string(c)
+}
+
+// cellWidth is how many terminal cells drawn(c) takes.
+func cellWidth(c rune) int {
+	if s := drawn(c); len(s) > 1 && s != string(c) {
+		return len(s)
+	}
+	switch {
+	case unicode.In(c, unicode.Mn, unicode.Me):
+		return 0
+	case isWide(c):
+		return 2
+	}
+	return 1
+}
+
+// isWide says whether terminals give a character two cells.
+func isWide(c rune) bool {
+	if c < 0x1100 {
+		return false
+	}
+	for _, r := range [...][2]rune{
+		{0x1100, 0x115F}, {0x2E80, 0x303E}, {0x3041, 0xA4CF}, {0xA960, 0xA97C}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF},
+		{0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6}, {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD},
+	} {
+		if r[0] <= c && c <= r[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// printableAll is text as it may be shown, with unsafe characters as escapes.
+func printableAll(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		b.WriteString(drawn(c))
+	}
+	return b.String()
+}
+
+// Printable is text from a file as it may stand inside a message: escaped, and
+// cut where it would fill more than a line.
+func Printable(s string) string {
+	const most = 60
+	if cut := prefix([]byte(s[:min(len(s), 4*most)]), most); cut < len(s) {
+		s = s[:cut] + "…"
+	}
+	var b strings.Builder
+	for _, c := range s {
+		switch c {
+		case '\n':
+			b.WriteString(`\n`)
+		case '\t':
+			b.WriteString(`\t`)
+		default:
+			b.WriteString(drawn(c))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,20 @@
+package diagnostic
+
+import "testing"
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "abc", 0}, {"tiemout", "timeout", 1}, {"bsh", "bash", 1}, {"kitten", "sitting", 3}, {"ab", "ba", 1}} {
+		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != got {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+	if got := Near("ax", []string{"ab", "ac", "ad", "ae"}); len(got) != maxSuggestions {
+		t.Errorf("Near gives %v", got)
+	}
+	if got := Near("a", []string{"b"}); len(got) != 0 {
+		t.Errorf("nothing of %v is in the word", got)
+	}
+}

@@ -1,0 +1,154 @@
+package jscheck
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// checker looks for what is wrong with a script that the language allows.
+type checker struct {
+	text    tool.Text
+	form    Form
+	tree    *Tree
+	vars    []string
+	globals []string // names that the script's world has
+	found   tool.Diagnostics
+}
+
+// Check looks for what is wrong with a script, whose text stands in a definition, in which
+// the names vars are known beside the globals of its world.
+func (t *Tree) Check(text tool.Text, vars, globals []string) tool.Diagnostics {
+	c := &checker{text: text, form: t.Source.Form, tree: t, vars: vars, globals: globals}
+	c.returns()
+	c.names()
+	c.loops()
+	return c.found
+}
+
+func (c *checker) lint(severity tool.Severity, code string, n ast.Node, length int, message, hint string) {
+	off := c.tree.Source.offset(n.Idx0())
+	c.found = append(c.found, tool.Diagnostic{Code: code, Severity: severity, Pos: c.text.At(off), Len: length, Message: message, Hint: hint})
+}
+
+// returns demands that a Body can return something, or can do nothing but throw.
+func (c *checker) returns() {
+	if c.form != Body {
+		return
+	}
+	f := flow{}
+	if ends := f.list(c.tree.body.Body.List); f.returns || !ends {
+		return
+	}
+	c.found = append(c.found, tool.Diagnostic{Code: "js-no-return", Severity: tool.Error, Pos: c.text.At(len(strings.TrimRight(c.text.S, " \t\r\n"))),
+		Message: "the script returns nothing",
+		Hint:    "end it with return and the value that comes next to see, as in: return result;"})
+}
+
+// gone are the names that people look for in vain, and what to use in their place.
+var gone = map[string]string{
+	"require":  "a script has the language alone; write a .tool.js for what needs modules",
+	"process":  "a script has no process; hand in what it needs as a parameter",
+	"global":   "the global object is called globalThis",
+	"fs":       "a script has no files; read the file in a step and hand its content in",
+	"eval":     "text is not run as code; JSON.parse reads data",
+	"Function": "text is not run as code; write the function itself",
+}
+
+// names looks at the names that the script does not declare.
+func (c *checker) names() {
+	known, called := c.declared(), called(c.tree.body)
+	visit(c.tree.body.Body, func(n ast.Node) bool {
+		id, ok := n.(*ast.Identifier)
+		if !ok {
+			return true
+		}
+		name := id.Name.String()
+		advice, none := gone[name]
+		switch {
+		case known[name], name == "Function" && !called[id]:
+		case none && !(c.form == Step && name == "require"):
+			c.lint(tool.Error, "js-forbidden", id, len(name), "a script has no "+name, advice)
+		case !slices.Contains(c.globals, name):
+			c.unknown(id, name)
+		}
+		return true
+	})
+}
+
+func (c *checker) unknown(id *ast.Identifier, name string) {
+	hint := "declare it with const or let; the script sees the language"
+	if len(c.vars) > 0 {
+		hint += " and " + strings.Join(c.vars, ", ")
+	}
+	if near := tool.Near(name, slices.Concat(c.vars, c.globals)); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	c.lint(tool.Warning, "js-undeclared", id, len(name), "nothing is called "+strconv.Quote(name)+" here", hint)
+}
+
+// declared are all names that the script declares or assigns anywhere, those that the
+// call gives it, and those it probes for with typeof. That a name is declared in one
+// function and used in another is not looked at: what is doubtful is not reported.
+func (c *checker) declared() map[string]bool {
+	known := map[string]bool{"arguments": true, "undefined": true}
+	for _, name := range c.vars {
+		known[name] = true
+	}
+	add := func(name string) { known[name] = true }
+	names(c.tree.body.Body, add)
+	probed(c.tree.body.Body, add)
+	return known
+}
+
+// loops warns of loops that nothing ends.
+func (c *checker) loops() {
+	looked := 0
+	visit(c.tree.body.Body, func(n ast.Node) bool {
+		var body ast.Statement
+		switch n := n.(type) {
+		case *ast.WhileStatement:
+			if always(n.Test) {
+				body = n.Body
+			}
+		case *ast.DoWhileStatement:
+			if always(n.Test) {
+				body = n.Body
+			}
+		case *ast.ForStatement:
+			if n.Test == nil || always(n.Test) {
+				body = n.Body
+			}
+		}
+		if body != nil {
+			looked++
+		}
+		if body != nil && looked <= maxLoops && !ends(body) {
+			c.lint(tool.Warning, "js-endless-loop", n, 1, "this loop never ends: there is no break, return or throw in it",
+				"give it a condition; it is stopped at the time limit, and the step fails")
+		}
+		return true
+	})
+}
+
+// maxLoops is how many endless loops are looked into: each look is at all of a loop.
+const maxLoops = 100
+
+// ends says whether something in a loop's body can end the loop, or lets others run.
+func ends(body ast.Statement) (found bool) {
+	visit(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ReturnStatement, *ast.ThrowStatement, *ast.AwaitExpression, *ast.YieldExpression:
+			found = true
+		case *ast.BranchStatement:
+			found = found || n.Token == token.BREAK
+		}
+		return !found && !isFunction(n)
+	})
+	return found
+}

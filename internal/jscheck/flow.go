@@ -1,0 +1,105 @@
+package jscheck
+
+import (
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
+)
+
+// flow follows a function's statements from its beginning, each once. It says whether a
+// return can be reached, as far as that can be told without running anything (S0-070).
+type flow struct {
+	returns bool
+	breaks  int // those that were reached, whatever they leave
+	goesOn  int // continue
+}
+
+// list says whether the end of the statements can be reached.
+func (f *flow) list(statements []ast.Statement) bool {
+	for _, s := range statements {
+		if !f.statement(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// statement says whether what follows the statement can be reached.
+func (f *flow) statement(s ast.Statement) bool {
+	switch s := s.(type) {
+	case *ast.ReturnStatement:
+		f.returns = true
+		return false
+	case *ast.ThrowStatement:
+		return false
+	case *ast.BranchStatement:
+		if s.Token == token.BREAK {
+			f.breaks++
+		} else {
+			f.goesOn++
+		}
+		return false
+	case *ast.BlockStatement:
+		return f.list(s.List)
+	case *ast.IfStatement:
+		then := f.statement(s.Consequent)
+		return s.Alternate == nil || f.statement(s.Alternate) || then
+	case *ast.WhileStatement:
+		return f.left(s.Body) || !always(s.Test)
+	case *ast.DoWhileStatement:
+		breaks, goesOn := f.breaks, f.goesOn
+		end := f.statement(s.Body)
+		return end && !always(s.Test) || f.breaks > breaks || f.goesOn > goesOn
+	case *ast.ForStatement:
+		return f.left(s.Body) || s.Test != nil && !always(s.Test)
+	case *ast.ForInStatement:
+		f.statement(s.Body)
+	case *ast.ForOfStatement:
+		f.statement(s.Body)
+	case *ast.LabelledStatement:
+		breaks := f.breaks
+		return f.statement(s.Statement) || f.breaks > breaks
+	case *ast.WithStatement:
+		return f.statement(s.Body)
+	case *ast.SwitchStatement:
+		return f.cases(s)
+	case *ast.TryStatement:
+		return f.try(s)
+	}
+	return true
+}
+
+// left says whether a break in a loop's body may lead out of the loop. One that leaves an
+// inner loop counts too: nothing is refused for it.
+func (f *flow) left(body ast.Statement) bool {
+	breaks := f.breaks
+	f.statement(body)
+	return f.breaks > breaks
+}
+
+func (f *flow) cases(s *ast.SwitchStatement) bool {
+	end, breaks := true, f.breaks
+	for _, c := range s.Body {
+		end = f.list(c.Consequent)
+	}
+	return end || s.Default < 0 || f.breaks > breaks
+}
+
+func (f *flow) try(s *ast.TryStatement) bool {
+	end := f.list(s.Body.List)
+	if s.Catch != nil {
+		end = f.list(s.Catch.Body.List) || end
+	}
+	return (s.Finally == nil || f.list(s.Finally.List)) && end
+}
+
+// always says whether a condition is written as one that holds always.
+func always(test ast.Expression) bool {
+	switch t := test.(type) {
+	case *ast.BooleanLiteral:
+		return t.Value
+	case *ast.NumberLiteral:
+		n, ok := t.Value.(int64)
+		return ok && n != 0
+	}
+	return false
+}

@@ -1,0 +1,76 @@
+package jsworld
+
+import (
+	"sync"
+
+	"github.com/dop251/goja"
+)
+
+// moduleProgram is what is done with a Module. It is the body of an async function with
+// these in its scope, and returns the result:
+//
+//	entry, args     what of the module is called, and with what
+//	__load()        evaluates the module; its module.exports, or its default export
+//	__require(name) a built-in module
+//	__require.packages  after __load: a function for each package that the tool depends on,
+//	                which answers a promise of it
+//	__ask(op, args), __askNow(op, args)
+//	__atEnd(f)      f is called when the module ends amid its work, and has
+//	                endLimit; what it waits for may not come any more
+//	__where(error)  "file:line:col" in the author's file where it was thrown, or ""
+var moduleProgram = sync.OnceValue(func() *goja.Program {
+	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+Glue()+"\n})", false)
+})
+
+// beginModule calls an entry of a module.
+func (w *World) beginModule(t *Task) (goja.Value, error) {
+	args := valueOf(w.vm, t.Vars)
+	f, err := w.function(moduleProgram())
+	if err != nil {
+		return nil, err
+	}
+	w.describing = t.Entry == "describe"
+	load := func(goja.FunctionCall) goja.Value { return w.load(t.Program) }
+	where := func(call goja.FunctionCall) goja.Value { return w.vm.ToValue(w.where(call.Argument(0), t.Program)) }
+	atEnd := func(call goja.FunctionCall) goja.Value {
+		w.atEnd, _ = goja.AssertFunction(call.Argument(0))
+		return goja.Undefined()
+	}
+	return f(goja.Undefined(), w.vm.ToValue(t.Entry), args, w.vm.ToValue(load), w.require,
+		w.vm.ToValue(w.ask), w.vm.ToValue(w.askNow), w.vm.ToValue(where), w.vm.ToValue(atEnd))
+}
+
+// load evaluates the module.
+func (w *World) load(p *Program) goja.Value {
+	f, err := w.function(p.main)
+	if err != nil {
+		panic(err)
+	}
+	module, exports := w.vm.NewObject(), w.vm.NewObject()
+	module.Set("exports", exports) // a plain object
+	if _, err := f(exports, exports, w.require, module); err != nil {
+		panic(err)
+	}
+	if err := w.require.ToObject(w.vm).Set("packages", module.Get("packages")); err != nil {
+		panic(err)
+	}
+	v := module.Get("exports")
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return v
+	}
+	if d := o.Get("default"); d != nil && !goja.IsUndefined(d) && o.Get("__esModule") != nil {
+		return d
+	}
+	return v
+}
+
+// where is the place of an Error in the author's file.
+func (w *World) where(v goja.Value, p *Program) string {
+	f := &Failure{}
+	p.describe(w.vm, f, v)
+	if f.Pos == nil {
+		return ""
+	}
+	return f.Pos.String()
+}

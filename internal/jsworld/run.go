@@ -1,0 +1,160 @@
+package jsworld
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/flowrun/flowrun/internal/jscheck"
+)
+
+// Task is one call of a script, in the process that runs it.
+type Task struct {
+	Program *Program
+	Entry   string
+	Vars    json.RawMessage // an object
+	Limit   time.Duration
+	Ask     Asker
+}
+
+// Asker sends a question out; the answer comes to the world's loop. Question 0 wants none.
+type Asker func(id uint64, op string, args json.RawMessage)
+
+// endLimit is how long a script that did not come to its end may take to clean up.
+const endLimit = 100 * time.Millisecond
+
+// Run runs the task in the world, which is of no use afterwards. late is called when the
+// script cannot be interrupted; nil: there is nothing to be done about it.
+func (w *World) Run(t *Task, late func()) (json.RawMessage, *Failure) {
+	result, f := w.within(t.Limit, late, t.Program, func() (goja.Value, error) { return w.begin(t) })
+	if f != nil && w.atEnd != nil {
+		w.loop.revive()
+		w.within(endLimit, late, t.Program, func() (goja.Value, error) { return w.atEnd(goja.Undefined()) })
+	}
+	return result, f
+}
+
+// within runs a function of the script, and all that follows from it, for a limited time.
+func (w *World) within(limit time.Duration, late func(), p *Program, begin func() (goja.Value, error)) (result json.RawMessage, f *Failure) {
+	stop := func() { w.loop.abort(Failed(KindTimeout, "the script ran longer than %v", limit)) }
+	w.loop.clock = NewClock(limit, stop, late)
+	defer w.loop.clock.Pause()
+	defer func() {
+		if x := recover(); x != nil {
+			f = p.recovered(w.vm, x)
+		}
+	}()
+	v, err := begin()
+	if err != nil {
+		return nil, p.fail(w.vm, err)
+	}
+	return w.finish(v, p)
+}
+
+// begin calls the script; what it answers may be a promise yet.
+func (w *World) begin(t *Task) (goja.Value, error) {
+	if jscheck.Wide(t.Program.source.Form) {
+		if err := w.widen(); err != nil {
+			return nil, err
+		}
+		w.asker = t.Ask
+	}
+	if t.Program.source.Form == jscheck.Module {
+		return w.beginModule(t)
+	}
+	vars := valueOf(w.vm, t.Vars).ToObject(w.vm)
+	names := vars.Keys()
+	for _, name := range names {
+		if err := w.vm.Set(name, vars.Get(name)); err != nil {
+			return nil, err
+		}
+	}
+	f, err := w.function(t.Program.main)
+	if err != nil {
+		return nil, err
+	}
+	v, err := f(goja.Undefined())
+	if err != nil || t.Program.source.Form != jscheck.Expression || len(names) != 1 {
+		return v, err
+	}
+	if f, ok := goja.AssertFunction(v); ok { // Math.floor: what is meant is Math.floor(value), S1-159
+		return f(goja.Undefined(), vars.Get(names[0]))
+	}
+	return v, nil
+}
+
+// function is the function that a program evaluates to.
+func (w *World) function(p *goja.Program) (goja.Callable, error) {
+	v, err := w.vm.RunProgram(p)
+	if err != nil {
+		return nil, err
+	}
+	f, ok := goja.AssertFunction(v)
+	if !ok {
+		return nil, errors.New("the script is no function")
+	}
+	return f, nil
+}
+
+// finish waits for what the script still does, and reads its result.
+func (w *World) finish(v goja.Value, p *Program) (json.RawMessage, *Failure) {
+	v, f := w.settled(v, p)
+	if f != nil {
+		return nil, f
+	}
+	// What was asked is seen through, awaited or not: a value that a script stored is stored.
+	if f := w.wait(func() bool { return len(w.loop.asks) == 0 }, p); f != nil {
+		return nil, f
+	}
+	if len(w.rejected) > 0 {
+		return nil, p.thrown(w.vm, w.rejected[0].Result(), nil)
+	}
+	var raw json.RawMessage
+	if ex := w.vm.Try(func() { raw, f = jsonOf(w.vm, v, "the result") }); ex != nil {
+		return nil, p.fail(w.vm, ex)
+	}
+	return raw, f
+}
+
+// settled is the value itself, or what its promise comes to.
+func (w *World) settled(v goja.Value, p *Program) (goja.Value, *Failure) {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return v, nil
+	}
+	var promise *goja.Promise
+	if o.ExportType() == reflect.TypeFor[*goja.Promise]() {
+		promise = o.Export().(*goja.Promise)
+	} else {
+		thenable := false
+		if ex := w.vm.Try(func() { _, thenable = goja.AssertFunction(o.Get("then")) }); ex != nil {
+			return nil, p.fail(w.vm, ex)
+		}
+		if !thenable {
+			return v, nil
+		}
+		adopting, resolve, _ := w.vm.NewPromise()
+		if err := resolve(v); err != nil {
+			return nil, p.fail(w.vm, err)
+		}
+		promise = adopting
+	}
+	if f := w.wait(func() bool { return promise.State() != goja.PromiseStatePending }, p); f != nil {
+		return nil, f
+	}
+	if promise.State() == goja.PromiseStateRejected {
+		return nil, p.thrown(w.vm, promise.Result(), nil)
+	}
+	return promise.Result(), nil
+}
+
+func (w *World) wait(done func() bool, p *Program) *Failure {
+	why, thrown := w.loop.run(done)
+	if thrown != nil {
+		return p.fail(w.vm, thrown)
+	}
+	return why
+}

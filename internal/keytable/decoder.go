@@ -1,0 +1,258 @@
+package keytable
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
+
+// Decoder carries what is known while one document is read.
+type Decoder struct {
+	Src      *diagnostic.Source
+	Root     *Object // the object at the top, to say where a misplaced key belongs
+	Path     path
+	repaired map[int]bool // lines whose value was quoted by repair
+	expanded int          // nodes that aliases add
+
+	repairedText []byte // the text with these values quoted
+
+	Found            diagnostic.Diagnostics
+	errors, warnings int
+
+	Literals bool // !literal may stand before a text: it holds no references then
+
+	// The last place whose offset was asked for. Places are asked for in order,
+	// so that a file on one long line is not counted from its start every time.
+	atLine, atCol, atOffset int
+}
+
+// keep is how many diagnostics of one severity are collected before the rest is
+// dropped unseen: more than are ever shown, few enough to stay fast.
+const keep = 10 * diagnostic.MaxDiagnostics
+
+func (d *Decoder) Report(one diagnostic.Diagnostic) {
+	n := &d.warnings
+	if one.Severity == diagnostic.Error {
+		n = &d.errors
+	}
+	if *n++; *n <= keep {
+		d.Found = append(d.Found, one)
+	}
+}
+
+// Full says whether another error would be dropped, so that nobody need look
+// for a suggestion.
+func (d *Decoder) Full() bool { return d.errors >= diagnostic.MaxDiagnostics }
+
+// Fail reports an error at a node, warn a warning, both with the current path.
+func (d *Decoder) Fail(n *yaml.Node, code, message, hint string) {
+	d.Report(d.Diagnostic(n, diagnostic.Error, code, message, hint))
+}
+
+// FailKey reports an error at a key of the mapping at hand.
+func (d *Decoder) FailKey(key *yaml.Node, code, message, hint string) {
+	d.Path.Push(key.Value)
+	d.Fail(key, code, message, hint)
+	d.Path.Pop()
+}
+
+func (d *Decoder) Warn(n *yaml.Node, code, message, hint string) {
+	d.Report(d.Diagnostic(n, diagnostic.Warning, code, message, hint))
+}
+
+func (d *Decoder) Diagnostic(n *yaml.Node, s diagnostic.Severity, code, message, hint string) diagnostic.Diagnostic {
+	return diagnostic.Diagnostic{Code: code, Severity: s, Pos: d.Pos(n), Len: width(n), Path: d.Path.String(), Message: message, Hint: hint}
+}
+
+// Pos is the place of a node. The parser puts what is missing at the very end
+// behind the last line.
+func (d *Decoder) Pos(n *yaml.Node) diagnostic.Pos {
+	if n.Line > len(d.Src.Lines) {
+		return diagnostic.Pos{File: d.Src.File, Line: len(d.Src.Lines), Col: 1}
+	}
+	return diagnostic.Pos{File: d.Src.File, Line: n.Line, Col: n.Column}
+}
+
+// Within reads a part of the source as if there were nothing else.
+func (d *Decoder) Within(part diagnostic.Span, read func()) {
+	whole := d.Src
+	d.Src, d.repaired, d.repairedText = whole.Only(part), nil, nil
+	d.atLine, d.atCol, d.atOffset = 0, 0, 0
+	read()
+	d.Src, d.atLine = whole, 0
+}
+
+// width is how many characters of its first line a node takes.
+func width(n *yaml.Node) int {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return 1 + len([]rune(n.Value))
+	case n.Kind != yaml.ScalarNode || n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		return 1
+	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		return 2 + len([]rune(n.Value))
+	}
+	return max(1, len([]rune(n.Value)))
+}
+
+// Object reads a mapping key by key into the value of an Object's type.
+func (d *Decoder) Object(o *Object, into any, n *yaml.Node) {
+	d.ObjectAnd(o, into, n, func(key, _ *yaml.Node) { d.unknownKey(o, key) })
+}
+
+// ObjectAnd is object with something else to do about the keys that the Object does
+// not know.
+func (d *Decoder) ObjectAnd(o *Object, into any, n *yaml.Node, other func(key, value *yaml.Node)) {
+	n = Deref(n)
+	if n.Kind != yaml.MappingNode {
+		d.WrongType(n, "a mapping of keys")
+		return
+	}
+	content := d.Merged(n)
+	for i := 0; i+1 < len(content); i += 2 {
+		key, value := content[i], content[i+1]
+		if key.Kind != yaml.ScalarNode || strings.HasPrefix(key.Value, "x-") {
+			continue
+		}
+		f := o.Field(key.Value)
+		if f == nil {
+			other(key, value)
+			continue
+		}
+		d.Path.Push(key.Value)
+		f.Set(d, into, value)
+		d.Path.Pop()
+	}
+	if o.check != nil {
+		o.check(d, into, n, content)
+	}
+}
+
+// ValueOf is the value of a key in the content of a mapping, nil for none;
+// keyOf is the key itself.
+func ValueOf(content []*yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(content); i += 2 {
+		if content[i].Value == key {
+			return content[i+1]
+		}
+	}
+	return nil
+}
+
+func KeyOf(content []*yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(content); i += 2 {
+		if content[i].Value == key {
+			return content[i]
+		}
+	}
+	return nil
+}
+
+// foreignKeys are words of other tools' formats and what they are called here.
+var foreignKeys = map[string]string{
+	"arguments": "with", "args": "with", "needs": "wait-for", "depends_on": "wait-for", "depends-on": "wait-for",
+	"foreach": "for-each", "loop": "for-each", "for": "for-each", "range": "for-each", "with_items": "for-each", "withItems": "for-each",
+	"strategy": "matrix", "max_parallel": "max-parallel", "maxParallel": "max-parallel",
+	"on_error": "on-failure", "on-error": "on-failure", "onError": "on-failure", "rescue": "on-failure", "catch": "on-failure",
+	"ensure": "finally", "always": "finally", "defer": "finally", "on-exit": "finally", "onexit": "finally", "handlers": "finally",
+	"tasks": "steps", "if": "run-condition", "when": "run-condition", "env": "environment", "cwd": "working-directory", "uses": "use-tool",
+}
+
+func (d *Decoder) unknownKey(o *Object, key *yaml.Node) {
+	if d.Full() {
+		d.errors++
+		return
+	}
+	d.Path.Push(key.Value)
+	one := d.Diagnostic(key, diagnostic.Error, "unknown-key", fmt.Sprintf("unknown key %s in %s", diagnostic.Quote(key.Value), o.Name), d.keyHint(o, key.Value))
+	d.Path.Pop()
+	if _, foreign := foreignKeys[key.Value]; !foreign {
+		one.Fix = d.renamed(key, diagnostic.Near(key.Value, o.Keys()))
+	}
+	d.Report(one)
+}
+
+// renamed is the edit that gives a key the one name that it can have meant.
+func (d *Decoder) renamed(key *yaml.Node, near []string) []diagnostic.Edit {
+	if len(near) != 1 || key.Style != 0 || d.repaired[key.Line] {
+		return nil
+	}
+	return d.Src.Rename(d.Pos(key), key.Value, near[0])
+}
+
+// keyHint is the way out of an unknown key: the same word elsewhere, a word for
+// the same thing, a near word, or the list of all.
+func (d *Decoder) keyHint(o *Object, key string) string {
+	keys := o.Keys()
+	ours, foreign := foreignKeys[key]
+	if foreign && o.Field(ours) != nil {
+		return fmt.Sprintf("write %q", ours)
+	}
+	if ask := diagnostic.DidYouMean(key, keys); ask != "" && !foreign {
+		return ask
+	}
+	if homes := d.Root.homes(key); len(homes) > 0 {
+		return fmt.Sprintf("%q belongs in %s", key, strings.Join(homes, " or "))
+	}
+	if foreign {
+		return fmt.Sprintf("%q is called %q here and belongs in %s", key, ours, strings.Join(d.Root.homes(ours), " or "))
+	}
+	if len(keys) <= 12 {
+		return "known keys: " + strings.Join(keys, ", ") + "; keys of your own begin with 'x-'"
+	}
+	return "remove it; keys of your own begin with 'x-'"
+}
+
+func (d *Decoder) WrongType(n *yaml.Node, want string) {
+	if IsHole(n) {
+		d.unquoted(n)
+		return
+	}
+	d.Fail(n, "wrong-type", fmt.Sprintf("expected %s, found %s", want, Describe(n)), FormHint(want))
+}
+
+// FormHint is how a value that WrongType asks for is written.
+func FormHint(want string) string { return formHints[want] }
+
+var formHints = map[string]string{
+	"text":               "write it on one line, in quotes if it begins with a sign, or as a block after '|'",
+	"true or false":      "write true or false, without quotes",
+	"a whole number":     "write digits, without quotes",
+	"a duration":         `write milliseconds (5000) or a text with units ("1m30s")`,
+	"a size":             "write bytes or a number with a unit: 10MB",
+	"a list":             "write [a, b], or one line for each, beginning with '- '",
+	"a mapping of keys":  "write 'key: value' lines, indented under this key",
+	"a mapping of names": "write 'NAME: value' lines, indented under this key",
+}
+
+// unquoted reports {NAME} without quotes, which YAML reads as a mapping.
+func (d *Decoder) unquoted(n *yaml.Node) {
+	one := d.Diagnostic(n, diagnostic.Error, "unquoted-reference", fmt.Sprintf("YAML reads %s as a mapping because it is not quoted", diagnostic.Printable(holeText(n))),
+		fmt.Sprintf("quote the value: \"%s\"", diagnostic.Printable(holeText(n))))
+	one.Len = len([]rune(holeText(n)))
+	one.Fix = d.Src.Rename(one.Pos, holeText(n), `"`+holeText(n)+`"`)
+	d.Report(one)
+}
+
+// Describe is a node in words, with its value where it has one.
+func Describe(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Tag == "!!null":
+		return "nothing"
+	case n.Tag == "!!str":
+		return "the text " + diagnostic.Quote(n.Value)
+	}
+	return "the value " + diagnostic.Printable(n.Value)
+}
+
+// FirstHere is the place of a node that something later repeats.
+func (d *Decoder) FirstHere(n *yaml.Node) diagnostic.Place {
+	return diagnostic.Place{Pos: d.Pos(n), Len: width(n), Message: "first given here"}
+}

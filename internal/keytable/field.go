@@ -1,0 +1,353 @@
+package keytable
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
+
+// ValueKind says what may stand as the value of a key.
+type ValueKind string
+
+const (
+	KindText        ValueKind = "text"     // a string; numbers and booleans keep their written form
+	KindTexts       ValueKind = "texts"    // a list of texts; one text is a list of one
+	KindChoice      ValueKind = "choice"   // one of Field.Enum
+	KindChoices     ValueKind = "choices"  // a list of these; one is a list of one
+	KindBoolean     ValueKind = "boolean"  // true or false
+	KindInteger     ValueKind = "integer"  // from Field.Min to Field.Max
+	KindIntegers    ValueKind = "integers" // a list of these; one is a list of one
+	KindNumber      ValueKind = "number"
+	KindDuration    ValueKind = "duration"    // milliseconds, or text such as 1m30s
+	KindSize        ValueKind = "size"        // bytes, or text such as 10MB
+	KindValue       ValueKind = "value"       // any value
+	KindValues      ValueKind = "values"      // a list of any values
+	KindValueMap    ValueKind = "value map"   // names to any values
+	KindTextMap     ValueKind = "text map"    // names to texts
+	KindObject      ValueKind = "object"      // a mapping, described by Field.Of
+	KindObjects     ValueKind = "objects"     // a list of such mappings
+	KindObjectMap   ValueKind = "object map"  // names to such mappings
+	KindEnvironment ValueKind = "environment" // Field.Of, or names to texts
+	KindMatrix      ValueKind = "matrix"      // Field.Of, and names to lists of any values
+
+	KindTextOrObject ValueKind = "text or object" // a text, or Field.Of
+
+	KindChoiceOrObject ValueKind = "choice or object" // one of Field.Enum, or a mapping, described by Field.Of
+	KindTextsOrObjects ValueKind = "texts or objects" // a list of texts and of mappings, described by Field.Of; one is a list of one
+)
+
+// Object describes one kind of mapping of a definition: a tool, a step, a retry.
+type Object struct {
+	Name   string // with its article, as it stands in messages: "a step"
+	Doc    string
+	Fields []Field
+
+	byKey map[string]*Field
+	open  bool // of settings: keys it does not know are somebody else's
+	// check looks at the mapping as a whole once its keys are read.
+	check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)
+}
+
+// Field describes one key of an Object. All but the setter is data, for the
+// JSON Schema and the reference page that are made from it.
+type Field struct {
+	Key      string
+	Kind     ValueKind
+	Enum     []string // of choices
+	Default  string   // as it would be written; empty for none
+	Doc      string   // one sentence
+	Row      string   // of the inventory of source specifications
+	Of       *Object  // of objects
+	Min, Max int64    // of integers
+	Body     bool     // one of the keys of which a step or tool has exactly one
+	Required bool
+
+	Set func(d *Decoder, into any, n *yaml.Node)
+}
+
+// NewObject describes a mapping with these keys. Of the fields of a settings file only the
+// data count: Key, Kind, Enum, Default, Doc, Of, Min and Max; their kinds are text, texts,
+// choice, boolean, integer, duration, size, text map, object and object map.
+func NewObject(name, doc string, fields ...Field) *Object {
+	o := &Object{Name: name, Doc: doc, Fields: fields, byKey: make(map[string]*Field, len(fields))}
+	for i := range fields {
+		o.byKey[fields[i].Key] = &fields[i]
+	}
+	return o
+}
+
+// Open lets keys stand in the object that it does not know: they are somebody else's.
+// It is for files that are shared with other programs.
+func (o *Object) Open() *Object {
+	open := *o
+	open.open = true
+	return &open
+}
+
+func (o *Object) Add(fields ...Field) {
+	o.Fields = append(o.Fields, fields...)
+	for i := range o.Fields { // they may have moved
+		o.byKey[o.Fields[i].Key] = &o.Fields[i]
+	}
+}
+
+func (o *Object) Checked(check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)) *Object {
+	o.check = check
+	return o
+}
+
+// Field is the field of a key, nil where the object has no such key.
+func (o *Object) Field(key string) *Field { return o.byKey[key] }
+
+func (o *Object) Keys() []string {
+	keys := make([]string, len(o.Fields))
+	for i, f := range o.Fields {
+		keys[i] = f.Key
+	}
+	return keys
+}
+
+// BodyKeys are the keys of which an object has exactly one.
+func (o *Object) BodyKeys() (keys []string) {
+	for _, f := range o.Fields {
+		if f.Body {
+			keys = append(keys, f.Key)
+		}
+	}
+	return keys
+}
+
+// homes is the names of the objects below o that know a key.
+func (o *Object) homes(key string) []string {
+	var found []string
+	seen := map[*Object]bool{}
+	var visit func(o *Object)
+	visit = func(o *Object) {
+		if seen[o] {
+			return
+		}
+		seen[o] = true
+		if o.Field(key) != nil && !slices.Contains(found, o.Name) {
+			found = append(found, o.Name)
+		}
+		for _, f := range o.Fields {
+			if f.Of != nil {
+				visit(f.Of)
+			}
+		}
+	}
+	visit(o)
+	return found
+}
+
+// The table of keys is written with the functions below: one for each kind of
+// value, each taking the key, its row, its meaning and how the value is stored.
+
+func (f Field) WithDefault(value string) Field { f.Default = value; return f }
+
+func (f Field) AsBody() Field { f.Body = true; return f }
+
+func (f Field) AsRequired() Field { f.Required = true; return f }
+
+// from makes a Field out of a reader of one kind of value and a setter.
+func from[T, V any](kind ValueKind, key, row, doc string, read func(*Decoder, *yaml.Node) (V, bool), set func(*T, V)) Field {
+	return Field{Kind: kind, Key: key, Row: row, Doc: doc, Set: func(d *Decoder, into any, n *yaml.Node) {
+		if v, ok := read(d, n); ok {
+			set(into.(*T), v)
+		}
+	}}
+}
+
+func Text[T any](key, row, doc string, set func(*T, diagnostic.Text)) Field {
+	return from(KindText, key, row, doc, (*Decoder).Text, set)
+}
+
+// Words is a text whose place is of no use later.
+func Words[T any](key, row, doc string, set func(*T, string)) Field {
+	return Text(key, row, doc, func(into *T, t diagnostic.Text) { set(into, t.S) })
+}
+
+func Texts[T any](key, row, doc string, set func(*T, []diagnostic.Text)) Field {
+	return from(KindTexts, key, row, doc, listOf((*Decoder).Text), set)
+}
+
+func WordList[T any](key, row, doc string, set func(*T, []string)) Field {
+	return Texts(key, row, doc, func(into *T, ts []diagnostic.Text) { set(into, stringsOf(ts)) })
+}
+
+func Choice[T any](key, row string, enum []string, doc string, set func(*T, string)) Field {
+	f := from(KindChoice, key, row, doc, OneOf(enum), set)
+	f.Enum = enum
+	return f
+}
+
+func Choices[T any](key, row string, enum []string, doc string, set func(*T, []string)) Field {
+	f := from(KindChoices, key, row, doc, listOf(OneOf(enum)), set)
+	f.Enum = enum
+	return f
+}
+
+func Boolean[T any](key, row, doc string, set func(*T, bool)) Field {
+	return from(KindBoolean, key, row, doc, (*Decoder).boolean, set)
+}
+
+func Integer[T any](key, row string, low, high int64, doc string, set func(*T, int)) Field {
+	f := from(KindInteger, key, row, doc, within(low, high), set)
+	f.Min, f.Max = low, high
+	return f
+}
+
+func Integers[T any](key, row string, low, high int64, doc string, set func(*T, []int)) Field {
+	f := from(KindIntegers, key, row, doc, listOf(within(low, high)), set)
+	f.Min, f.Max = low, high
+	return f
+}
+
+func Number[T any](key, row, doc string, set func(*T, float64)) Field {
+	return from(KindNumber, key, row, doc, (*Decoder).number, set)
+}
+
+func Duration[T any](key, row, doc string, set func(*T, time.Duration)) Field {
+	return from(KindDuration, key, row, doc, (*Decoder).duration, set)
+}
+
+func Size[T any](key, row, doc string, set func(*T, int64)) Field {
+	return from(KindSize, key, row, doc, (*Decoder).size, set)
+}
+
+func AnyValue[T any](key, row, doc string, set func(*T, Value)) Field {
+	return from(KindValue, key, row, doc, (*Decoder).Value, set)
+}
+
+func AnyValues[T any](key, row, doc string, set func(*T, []Value)) Field {
+	return from(KindValues, key, row, doc, (*Decoder).values, set)
+}
+
+func ValueMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
+	return from(KindValueMap, key, row, doc, (*Decoder).entries, set)
+}
+
+func TextMap[T any](key, row, doc string, set func(*T, []Entry)) Field {
+	return from(KindTextMap, key, row, doc, (*Decoder).textEntries, set)
+}
+
+// Nested is a mapping stored in a part of its parent.
+func Nested[T, V any](key, row string, of *Object, doc string, part func(*T) *V) Field {
+	return Field{Kind: KindObject, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
+		d.Object(of, part(into.(*T)), n)
+	}}
+}
+
+// List is a list of mappings; add makes the value for one of them.
+func List[T, V any](key, row string, of *Object, doc string, add func(*T, diagnostic.Pos) *V) Field {
+	return Field{Kind: KindObjects, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
+		n = Deref(n)
+		if n.Kind != yaml.SequenceNode {
+			d.WrongType(n, "a list")
+			return
+		}
+		for i, item := range n.Content {
+			d.Path.pushIndex(i)
+			d.Object(of, add(into.(*T), d.Pos(item)), item)
+			d.Path.Pop()
+		}
+	}}
+}
+
+// Mixed is a list in which an entry is a mapping, or a text that stands for one; add
+// makes the value for one of them.
+func Mixed[T, V any](key, row string, of *Object, doc string, add func(*T) *V, short func(*V, diagnostic.Text)) Field {
+	return Field{Kind: KindTextsOrObjects, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
+		one := func(n *yaml.Node) {
+			if n = Deref(n); n.Kind == yaml.MappingNode && !IsHole(n) {
+				d.Object(of, add(into.(*T)), n)
+			} else if t, ok := d.Text(n); ok {
+				short(add(into.(*T)), t)
+			}
+		}
+		if n = Deref(n); n.Kind != yaml.SequenceNode {
+			one(n)
+			return
+		}
+		for i, item := range n.Content {
+			d.Path.pushIndex(i)
+			one(item)
+			d.Path.Pop()
+		}
+	}}
+}
+
+// Named is a mapping of names to mappings; add makes the value for one name.
+func Named[T, V any](key, row string, of *Object, doc string, add func(*T, string, diagnostic.Pos) *V) Field {
+	return Field{Kind: KindObjectMap, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
+		d.eachKey(n, func(key, item *yaml.Node) {
+			d.Object(of, add(into.(*T), key.Value, d.Pos(key)), item)
+		})
+	}}
+}
+
+// eachKey calls f for every key of a mapping of names, with the path set.
+func (d *Decoder) eachKey(n *yaml.Node, f func(key, value *yaml.Node)) {
+	n = Deref(n)
+	if n.Kind != yaml.MappingNode {
+		d.WrongType(n, "a mapping of names")
+		return
+	}
+	content := d.Merged(n)
+	for i := 0; i+1 < len(content); i += 2 {
+		if content[i].Kind == yaml.ScalarNode {
+			d.Path.Push(content[i].Value)
+			f(content[i], content[i+1])
+			d.Path.Pop()
+		}
+	}
+}
+
+// listOf reads a list with a reader of its items; a single item is a list of one.
+func listOf[V any](read func(*Decoder, *yaml.Node) (V, bool)) func(*Decoder, *yaml.Node) ([]V, bool) {
+	return func(d *Decoder, n *yaml.Node) ([]V, bool) {
+		n = Deref(n)
+		if n.Kind != yaml.SequenceNode {
+			v, ok := read(d, n)
+			return []V{v}, ok
+		}
+		all := make([]V, 0, len(n.Content))
+		for i, item := range n.Content {
+			d.Path.pushIndex(i)
+			if v, ok := read(d, item); ok {
+				all = append(all, v)
+			}
+			d.Path.Pop()
+		}
+		return all, true
+	}
+}
+
+func OneOf(enum []string) func(*Decoder, *yaml.Node) (string, bool) {
+	return func(d *Decoder, n *yaml.Node) (string, bool) {
+		t, ok := d.Text(n)
+		if !ok || slices.Contains(enum, t.S) {
+			return t.S, ok
+		}
+		all := strings.Join(enum, ", ")
+		hint := "use one of: " + all
+		if ask := diagnostic.DidYouMean(t.S, enum); ask != "" {
+			hint = ask + " (" + all + ")"
+		}
+		d.Fail(Deref(n), "bad-choice", fmt.Sprintf("unknown value %s", diagnostic.Quote(t.S)), hint)
+		return "", false
+	}
+}
+
+func stringsOf(ts []diagnostic.Text) []string {
+	all := make([]string, len(ts))
+	for i, t := range ts {
+		all[i] = t.S
+	}
+	return all
+}

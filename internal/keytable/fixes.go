@@ -1,0 +1,127 @@
+package keytable
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
+
+// This file holds what mends a file: edits that change what they must and nothing
+// else. None where the text is not of the form that the edit was thought for.
+
+// equal says whether two nodes hold the same, written in the same way.
+func equal(a, b *yaml.Node) bool {
+	return a.Kind == b.Kind && a.Tag == b.Tag && a.Value == b.Value && a.Anchor == b.Anchor && a.Alias == b.Alias &&
+		slices.EqualFunc(a.Content, b.Content, equal)
+}
+
+// withoutEntry removes the entry of a block mapping whose key stands at a place: its
+// line, and the lines below that are further to the right. Comments and empty lines
+// at its end stay.
+func withoutEntry(s *diagnostic.Source, key diagnostic.Pos) []diagnostic.Edit {
+	line := s.Line(key.Line)
+	indent := key.Col - 1
+	if len(bytes.TrimLeft(line[:min(indent, len(line))], " ")) > 0 {
+		return nil // behind a dash or a bracket
+	}
+	last := key.Line
+	for n := key.Line + 1; n <= len(s.Lines); n++ {
+		body := bytes.TrimLeft(s.Line(n), " ")
+		depth := len(s.Line(n)) - len(body)
+		switch {
+		case len(bytes.TrimSpace(body)) == 0 || body[0] == '#' && depth <= indent:
+			continue
+		case depth > indent, depth == indent && bytes.HasPrefix(body, []byte("- ")):
+			last = n
+			continue
+		}
+		break
+	}
+	return s.Edit(s.Lines[key.Line-1], endOf(s, last), "")
+}
+
+// endOf is the offset behind a line and its break.
+func endOf(s *diagnostic.Source, line int) int {
+	if line < len(s.Lines) {
+		return s.Lines[line]
+	}
+	return len(s.Text)
+}
+
+// asBlock writes a value that YAML could not read as a block scalar, below its key.
+func asBlock(s *diagnostic.Source, t trap) []diagnostic.Edit {
+	from := s.Offset(t.valueLine, t.valueCol)
+	to := s.Lines[t.valueLine-1] + len(s.Line(t.valueLine))
+	before := s.Text[s.Lines[t.valueLine-1]:from]
+	column := bytes.LastIndex(before, []byte(t.key+":"))
+	if column < 0 || from >= to {
+		return nil
+	}
+	value := strings.TrimRight(string(s.Text[from:to]), " \t") // at its end a block would keep them
+	return s.Edit(from, to, "|-"+s.Newline()+strings.Repeat(" ", column+2)+value)
+}
+
+// quoted puts the value of a trap into quotes, where that is all it needs.
+func quoted(s *diagnostic.Source, t trap) []diagnostic.Edit {
+	switch t.code {
+	case "unquoted-reference", "reserved-character", "colon-in-value":
+	default:
+		return nil
+	}
+	line := string(s.Line(t.line))
+	f := split(line)
+	value := f.value
+	if i := strings.Index(value, " #"); i >= 0 {
+		value = strings.TrimRight(value[:i], " \t")
+	}
+	if f.key == "" || value == "" || t.code == "colon-in-value" && t.valueLine != t.line || goesOn(s, t.line, f) {
+		return nil
+	}
+	from := s.Lines[t.line-1] + f.at
+	return s.Edit(from, from+len(value), quotedValue(value))
+}
+
+// goesOn says whether the value of a line has more lines below.
+func goesOn(s *diagnostic.Source, line int, f parts) bool {
+	for n := line + 1; n <= len(s.Lines); n++ {
+		if body := bytes.TrimLeft(s.Line(n), " "); len(bytes.TrimSpace(body)) > 0 {
+			return len(s.Line(n))-len(body) > f.indent
+		}
+	}
+	return false
+}
+
+// quotedValue is a text in the quotes that need no escapes.
+func quotedValue(s string) string {
+	if strings.ContainsAny(s, `"\`) {
+		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	}
+	return `"` + s + `"`
+}
+
+// named gives a step of a block mapping a name that no other has.
+func (d *Decoder) NameEdit(n *yaml.Node) []diagnostic.Edit {
+	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle != 0 || len(n.Content) == 0 || n.Line > len(d.Src.Lines) {
+		return nil
+	}
+	key := n.Content[0]
+	if key.Kind != yaml.ScalarNode || key.Line != n.Line || key.Column != n.Column {
+		return nil
+	}
+	at := d.Src.Offset(n.Line, n.Column)
+	number := 1
+	if i := len(d.Path); i > 0 && d.Path[i-1].index >= 0 {
+		number = d.Path[i-1].index + 1
+	}
+	name := fmt.Sprintf("step-%d", number)
+	for bytes.Contains(d.Src.Text, []byte(name)) {
+		number++
+		name = fmt.Sprintf("step-%d", number)
+	}
+	return d.Src.Edit(at, at, "name: "+name+d.Src.Newline()+strings.Repeat(" ", n.Column-1))
+}

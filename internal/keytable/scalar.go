@@ -1,0 +1,325 @@
+package keytable
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
+
+// Text reads a string. What YAML takes for a number or a boolean keeps its
+// written form, so that `version: 1.10` and `name: no` mean what they say.
+func (d *Decoder) Text(n *yaml.Node) (diagnostic.Text, bool) {
+	n = Deref(n)
+	switch {
+	case IsHole(n):
+		d.unquoted(n)
+		return diagnostic.Text{}, false
+	case n.Kind != yaml.ScalarNode:
+		d.WrongType(n, "text")
+		return diagnostic.Text{}, false
+	case n.ShortTag() == "!!null":
+		d.Fail(n, "empty-value", "expected text, found nothing", `write "" for an empty text, or quote the word if it is meant as text`)
+		return diagnostic.Text{}, false
+	}
+	d.warnNumber(n)
+	return d.textOf(n), true
+}
+
+var (
+	octalLooking = diagnostic.Pattern(`^[-+]?0(?:o?[0-7_]+)$`)
+	exponentForm = diagnostic.Pattern(`^[-+]?[0-9][0-9_.]*[eE][-+]?[0-9]+$`)
+)
+
+// warnNumber warns where other readers of YAML would see another number than
+// the one written.
+func (d *Decoder) warnNumber(n *yaml.Node) {
+	if n.Tag != "!!int" && n.Tag != "!!float" {
+		return
+	}
+	switch {
+	case octalLooking().MatchString(n.Value):
+		d.Warn(n, "number-as-text", fmt.Sprintf("%s is kept as text, but YAML takes it for an octal number", n.Value), fmt.Sprintf("quote it: %q", n.Value))
+	case exponentForm().MatchString(n.Value):
+		d.Warn(n, "number-as-text", fmt.Sprintf("%s is kept as text, but YAML takes it for a number with an exponent", n.Value), fmt.Sprintf("quote it: %q", n.Value))
+	}
+}
+
+// textOf is a scalar with the place of its first character.
+func (d *Decoder) textOf(n *yaml.Node) diagnostic.Text {
+	form := diagnostic.PlainForm
+	switch {
+	case d.repaired[n.Line]: // the file itself has the bare value
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		form = diagnostic.SingleForm
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		form = diagnostic.DoubleForm
+	case n.Style&yaml.LiteralStyle != 0:
+		form = diagnostic.LiteralForm
+	case n.Style&yaml.FoldedStyle != 0:
+		form = diagnostic.FoldedForm
+	}
+	return d.Src.Scalar(n.Value, d.start(n), form)
+}
+
+// start is where a scalar stands, past its anchor and tag.
+func (d *Decoder) start(n *yaml.Node) diagnostic.Pos {
+	if n.Anchor == "" && n.Style&yaml.TaggedStyle == 0 {
+		return d.Pos(n)
+	}
+	from := d.offset(n.Line, n.Column)
+	at, text := from, d.Src.Text
+	for at < len(text) && (text[at] == '&' || text[at] == '!') {
+		for at < len(text) && !diagnostic.IsBlank(text[at]) && diagnostic.BreakLen(text[at:]) == 0 {
+			at++
+		}
+		at = skipSpace(text, at)
+	}
+	if skipped := text[from:at]; at < len(text) && !bytes.ContainsAny(skipped, "\r\n") {
+		// Counted from here and not from the start of the line, of which there
+		// may be only one in a large file.
+		return diagnostic.Pos{File: d.Src.File, Line: n.Line, Col: n.Column + utf8.RuneCount(skipped)}
+	}
+	return d.Src.Pos(min(at, len(text)-1))
+}
+
+// skipSpace goes past blanks, line breaks and comments.
+func skipSpace(text []byte, at int) int {
+	for at < len(text) {
+		switch n := diagnostic.BreakLen(text[at:]); {
+		case diagnostic.IsBlank(text[at]):
+			at++
+		case n > 0:
+			at += n
+		case text[at] == '#':
+			for at < len(text) && diagnostic.BreakLen(text[at:]) == 0 {
+				at++
+			}
+		default:
+			return at
+		}
+	}
+	return at
+}
+
+// offset is source.offset, counting on from the last place asked for.
+func (d *Decoder) offset(line, col int) int {
+	if line == d.atLine && col >= d.atCol {
+		d.atOffset = d.Src.Forward(d.atOffset, col-d.atCol)
+	} else {
+		d.atOffset = d.Src.Offset(line, col)
+	}
+	d.atLine, d.atCol = line, col
+	return d.atOffset
+}
+
+func (d *Decoder) boolean(n *yaml.Node) (bool, bool) {
+	n = Deref(n)
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool" && (n.Value == "true" || n.Value == "false") {
+		return n.Value == "true", true
+	}
+	if IsHole(n) || n.Kind != yaml.ScalarNode {
+		d.WrongType(n, "true or false")
+		return false, false
+	}
+	hint := "write true or false"
+	switch strings.ToLower(n.Value) {
+	case "yes", "on", "y", "true", "1":
+		hint = "write true, without quotes"
+	case "no", "off", "n", "false", "0":
+		hint = "write false, without quotes"
+	}
+	d.Fail(n, "wrong-type", "expected true or false, found "+Describe(n), hint)
+	return false, false
+}
+
+var wholeNumber = diagnostic.Pattern(`^[-+]?[0-9][0-9_]*$`)
+
+// integer reads a whole number as YAML means it, and refuses one that does not
+// fit: yaml.v3 would round it.
+func (d *Decoder) integer(n *yaml.Node) (int64, bool) {
+	n = Deref(n)
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" && !d.isBigInteger(n) {
+		d.WrongType(n, "a whole number")
+		return 0, false
+	}
+	v, err := strconv.ParseInt(strings.ReplaceAll(n.Value, "_", ""), 0, 64)
+	if err != nil {
+		d.Fail(n, "integer-range", fmt.Sprintf("cannot use the number %s: it does not fit in 64 bits and would be rounded", diagnostic.Printable(n.Value)), "quote it if it is meant as text")
+		return 0, false
+	}
+	if octalLooking().MatchString(n.Value) && !strings.Contains(n.Value, "o") && v > 7 {
+		d.Warn(n, "octal-number", fmt.Sprintf("YAML reads %s as an octal number: %d", n.Value, v), "remove the leading zero, or write 0o for an octal number")
+	}
+	return v, true
+}
+
+// isBigInteger knows a whole number so large that YAML made it a float.
+func (d *Decoder) isBigInteger(n *yaml.Node) bool {
+	return n.ShortTag() == "!!float" && wholeNumber().MatchString(n.Value)
+}
+
+func within(low, high int64) func(*Decoder, *yaml.Node) (int, bool) {
+	return func(d *Decoder, n *yaml.Node) (int, bool) {
+		v, ok := d.integer(n)
+		if ok && (v < low || v > high) {
+			d.Fail(Deref(n), "out-of-range", fmt.Sprintf("the number %d is out of range", v), fmt.Sprintf("use a whole number from %d to %d", low, high))
+			return 0, false
+		}
+		return int(v), ok
+	}
+}
+
+func (d *Decoder) number(n *yaml.Node) (float64, bool) {
+	n = Deref(n)
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!float" && !d.isBigInteger(n) {
+		return d.float(n)
+	}
+	v, ok := d.integer(n)
+	return float64(v), ok
+}
+
+func (d *Decoder) float(n *yaml.Node) (float64, bool) {
+	v, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64)
+	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
+		d.Fail(n, "out-of-range", fmt.Sprintf("cannot use %s as a number", diagnostic.Printable(n.Value)), "use a finite number; infinity and NaN have no form in JSON")
+		return 0, false
+	}
+	return v, true
+}
+
+// MaxDuration bounds every duration: what is longer is a slip of units.
+const MaxDuration = 365 * 24 * time.Hour
+
+// duration reads a time span: a whole number of milliseconds, or text with
+// units as Go writes it (S1-190).
+func (d *Decoder) duration(n *yaml.Node) (time.Duration, bool) {
+	const hint = `write milliseconds (5000) or a text with units ("5s", "1m30s", "2h"), from 1 ms to 365 days (8760h)`
+	n = Deref(n)
+	if n.Kind != yaml.ScalarNode {
+		d.WrongType(n, "a duration")
+		return 0, false
+	}
+	var v time.Duration
+	if ms, err := strconv.ParseInt(n.Value, 10, 64); err == nil && n.ShortTag() == "!!int" {
+		v = time.Duration(min(max(ms, -1), int64(MaxDuration/time.Millisecond)+1)) * time.Millisecond
+	} else if v, err = time.ParseDuration(n.Value); err != nil || n.ShortTag() != "!!str" {
+		d.Fail(n, "bad-duration", fmt.Sprintf("cannot read %s as a duration", diagnostic.Quote(n.Value)), hint)
+		return 0, false
+	}
+	if v < time.Millisecond || v > MaxDuration {
+		d.Fail(n, "bad-duration", fmt.Sprintf("the duration %s is out of range", diagnostic.Printable(n.Value)), hint)
+		return 0, false
+	}
+	return v, true
+}
+
+var (
+	sizeForm  = diagnostic.Pattern(`^([0-9]+) ?([A-Za-z]*)$`)
+	sizeUnits = map[string]int64{
+		"": 1, "B": 1,
+		"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+		"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+	}
+)
+
+// size reads a number of bytes (S1-081).
+func (d *Decoder) size(n *yaml.Node) (int64, bool) {
+	const hint = "write a whole number of bytes, or one with a unit: KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (powers of 1024)"
+	n = Deref(n)
+	if n.Kind != yaml.ScalarNode {
+		d.WrongType(n, "a size")
+		return 0, false
+	}
+	m := sizeForm().FindStringSubmatch(n.Value)
+	if m == nil || sizeUnits[m[2]] == 0 {
+		d.Fail(n, "bad-size", fmt.Sprintf("cannot read %s as a size", diagnostic.Quote(n.Value)), hint)
+		return 0, false
+	}
+	v, err := strconv.ParseInt(m[1], 10, 64)
+	if unit := sizeUnits[m[2]]; err != nil || v == 0 || v > math.MaxInt64/unit {
+		d.Fail(n, "bad-size", fmt.Sprintf("the size %s is out of range", diagnostic.Printable(n.Value)), hint)
+		return 0, false
+	}
+	return v * sizeUnits[m[2]], true
+}
+
+// Value reads any value with its places.
+func (d *Decoder) Value(n *yaml.Node) (Value, bool) {
+	n = Deref(n)
+	v := Value{Pos: d.Pos(n)}
+	ok := true
+	switch {
+	case IsHole(n):
+		d.unquoted(n)
+		return v, false
+	case n.Kind == yaml.SequenceNode:
+		v.List, ok = d.values(n)
+	case n.Kind == yaml.MappingNode:
+		v.Map, ok = d.entries(n)
+	default:
+		ok = d.scalar(n, &v)
+	}
+	return v, ok
+}
+
+func (d *Decoder) scalar(n *yaml.Node, v *Value) (ok bool) {
+	v.written = n.Value
+	switch tag := n.ShortTag(); {
+	case tag == literalTag && d.Literals:
+		v.Scalar = n.Value
+		return true
+	case tag == "!!null":
+		return true
+	case tag == "!!bool":
+		v.Scalar = strings.EqualFold(n.Value, "true")
+		return true
+	case tag == "!!int" || d.isBigInteger(n):
+		v.Scalar, ok = d.integer(n)
+		return ok
+	case tag == "!!float":
+		v.Scalar, ok = d.float(n)
+		return ok
+	}
+	t := d.textOf(n)
+	v.Scalar, v.Text = t.S, &t
+	return true
+}
+
+func (d *Decoder) values(n *yaml.Node) ([]Value, bool) {
+	n = Deref(n)
+	if n.Kind != yaml.SequenceNode {
+		d.WrongType(n, "a list")
+		return nil, false
+	}
+	return listOf((*Decoder).Value)(d, n)
+}
+
+func (d *Decoder) entries(n *yaml.Node) ([]Entry, bool) {
+	return d.entriesOf(n, (*Decoder).Value)
+}
+
+// textEntries reads a mapping of names to texts; numbers keep their written form.
+func (d *Decoder) textEntries(n *yaml.Node) ([]Entry, bool) {
+	return d.entriesOf(n, func(d *Decoder, n *yaml.Node) (Value, bool) {
+		t, ok := d.Text(n)
+		return Value{Pos: d.Pos(Deref(n)), Scalar: t.S, Text: &t}, ok
+	})
+}
+
+func (d *Decoder) entriesOf(n *yaml.Node, read func(*Decoder, *yaml.Node) (Value, bool)) ([]Entry, bool) {
+	all := make([]Entry, 0, len(n.Content)/2)
+	d.eachKey(n, func(key, item *yaml.Node) {
+		if v, ok := read(d, item); ok {
+			all = append(all, Entry{Key: key.Value, Pos: d.Pos(key), Value: v})
+		}
+	})
+	return all, Deref(n).Kind == yaml.MappingNode
+}

@@ -1,0 +1,146 @@
+package keytable
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
+
+// This file reads settings files: YAML or JSON documents that are no definitions, whose
+// keys stand in a table of Objects as well. A definition is decoded into a value of its
+// own; of settings, which are layered over each other, every value is kept by itself
+// with its place.
+
+// Setting is one value of a settings file: a scalar, or one element of a list.
+type Setting struct {
+	Keys []string // the path to it
+	Pos  diagnostic.Pos
+	// Value is a string, bool, int64, or time.Duration, as the field's kind says.
+	Value any
+	// List says that it is an element of a list, which may have others.
+	List bool
+}
+
+// Path is the keys in one word, as in history.keep.
+func (s Setting) Path() string { return strings.Join(s.Keys, ".") }
+
+// DecodeSettings reads a settings file, whose keys are those of o, and tells everything
+// that is wrong with it, sorted by place. What could be read is given also where there
+// are errors. An empty file has no settings.
+func DecodeSettings(o *Object, file string, src []byte) ([]Setting, diagnostic.Diagnostics) {
+	if len(strings.TrimSpace(string(src))) == 0 {
+		return nil, nil
+	}
+	d := &Decoder{Src: diagnostic.NewSource(file, src), Root: o}
+	var list []Setting
+	if problem, bad := d.Src.Problem(); bad {
+		d.Report(problem)
+	} else if root := d.Parse(); root != nil && d.Shape(root) {
+		d.settings(o, nil, root, &list)
+	}
+	for i := range d.Found { // the decoder speaks of what it mostly reads
+		one := &d.Found[i]
+		one.Message = strings.Replace(one.Message, "the definition", "the file", 1)
+		if one.Code == "second-document" {
+			one.Hint = "remove the '---' line and what follows"
+		}
+	}
+	found := slices.DeleteFunc(d.Found.Sorted(), func(one diagnostic.Diagnostic) bool { return one.Code == "empty-file" }) // nothing but comments
+	return list, found
+}
+
+// ParseSetting reads one value that does not stand in a file, as of an environment
+// variable; from stands in diagnostics for the file.
+func ParseSetting(f Field, from, value string) (any, diagnostic.Diagnostics) {
+	d := &Decoder{Src: diagnostic.NewSource(from, []byte(value)), Root: NewObject(from, "", f)}
+	n := &yaml.Node{Kind: yaml.ScalarNode, Value: value, Line: 1, Column: 1}
+	if f.Kind == KindText || f.Kind == KindTexts {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	n.Tag = n.ShortTag()
+	v, _ := d.settingValue(&f, n)
+	for i := range d.Found {
+		d.Found[i].Pos = diagnostic.Pos{File: from}
+	}
+	return v, d.Found.Sorted()
+}
+
+// settings reads the values of a mapping and of those below it.
+func (d *Decoder) settings(o *Object, keys []string, n *yaml.Node, into *[]Setting) {
+	n = Deref(n)
+	if n.Kind != yaml.MappingNode {
+		d.WrongType(n, "a mapping of keys")
+		return
+	}
+	content := d.Merged(n)
+	for i := 0; i+1 < len(content); i += 2 {
+		key, value := content[i], content[i+1]
+		if key.Kind != yaml.ScalarNode || strings.HasPrefix(key.Value, "x-") {
+			continue
+		}
+		f := o.Field(key.Value)
+		if f == nil {
+			if !o.open {
+				d.unknownKey(o, key)
+			}
+			continue
+		}
+		d.Path.Push(key.Value)
+		d.setting(f, append(slices.Clone(keys), f.Key), value, into)
+		d.Path.Pop()
+	}
+}
+
+// setting reads what stands at one key.
+func (d *Decoder) setting(f *Field, keys []string, n *yaml.Node, into *[]Setting) {
+	n = Deref(n)
+	switch {
+	case f.Kind == KindObject:
+		d.settings(f.Of, keys, n, into)
+	case f.Kind == KindObjectMap:
+		d.eachKey(n, func(key, item *yaml.Node) { d.settings(f.Of, append(slices.Clone(keys), key.Value), item, into) })
+	case f.Kind == KindTextMap:
+		d.eachKey(n, func(key, item *yaml.Node) {
+			d.one(&Field{Kind: KindText}, append(slices.Clone(keys), key.Value), item, false, into)
+		})
+	case f.Kind == KindTexts && n.Kind == yaml.SequenceNode:
+		for i, item := range n.Content {
+			d.Path.pushIndex(i)
+			d.one(f, keys, Deref(item), true, into)
+			d.Path.Pop()
+		}
+	default:
+		d.one(f, keys, n, f.Kind == KindTexts, into)
+	}
+}
+
+func (d *Decoder) one(f *Field, keys []string, n *yaml.Node, list bool, into *[]Setting) {
+	if v, ok := d.settingValue(f, n); ok {
+		*into = append(*into, Setting{Keys: keys, Pos: d.Pos(n), Value: v, List: list})
+	}
+}
+
+// settingValue reads a scalar by the kind of its field.
+func (d *Decoder) settingValue(f *Field, n *yaml.Node) (v any, ok bool) {
+	switch f.Kind {
+	case KindBoolean:
+		return d.boolean(n)
+	case KindInteger:
+		i, ok := within(f.Min, f.Max)(d, n)
+		return int64(i), ok
+	case KindDuration:
+		var t time.Duration
+		t, ok = d.duration(n)
+		return t, ok
+	case KindSize:
+		return d.size(n)
+	case KindChoice:
+		return OneOf(f.Enum)(d, n)
+	}
+	t, ok := d.Text(n)
+	return t.S, ok
+}

@@ -1,0 +1,300 @@
+package keytable
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
+
+// literalTag before a text of a Markdown tool says that it holds no references (S0-041).
+const literalTag = "!literal"
+
+// Limits on the shape of a document. A definition that people or programs write
+// stays far below them; they keep a hostile one from costing minutes or memory.
+const (
+	maxDepth    = 200
+	maxExpanded = 1_000_000 // nodes that aliases may add
+	MaxSteps    = 100_000
+)
+
+// Shape checks what must hold of any document before its keys are looked at,
+// and reports whether it is safe to walk: bounded in depth, aliases without
+// cycles and of bounded size. Duplicate keys, keys that are no text and unknown
+// tags are reported too, but do not stop the walk.
+//
+// yaml.v3 checks none of this when it decodes into nodes.
+func (d *Decoder) Shape(root *yaml.Node) bool {
+	sh := shaper{d: d, sizes: map[*yaml.Node]extent{}, safe: true}
+	sh.measure(root, 1)
+	return sh.safe
+}
+
+// extent is how large a node is with its aliases expanded.
+type extent struct{ nodes, depth int }
+
+type shaper struct {
+	d     *Decoder
+	sizes map[*yaml.Node]extent // of anchors; the zero extent while inside of one
+	safe  bool
+}
+
+func (sh *shaper) measure(n *yaml.Node, depth int) extent {
+	if !sh.safe {
+		return extent{1, 1}
+	}
+	if n.Kind == yaml.AliasNode {
+		return sh.alias(n, depth)
+	}
+	if n.Anchor != "" {
+		if known, ok := sh.sizes[n]; ok {
+			return known
+		}
+		sh.sizes[n] = extent{}
+	}
+	if depth > maxDepth {
+		sh.fail(n, "too-deep", fmt.Sprintf("cannot read the definition: it is nested deeper than %d levels", maxDepth), "flatten this part of the file")
+	}
+	sh.tag(n)
+	s := extent{1, 1}
+	if n.Kind == yaml.MappingNode {
+		sh.keys(n)
+	}
+	for i, c := range n.Content {
+		switch {
+		case n.Kind == yaml.SequenceNode:
+			sh.d.Path.pushIndex(i)
+		case i%2 == 1:
+			sh.d.Path.Push(n.Content[i-1].Value)
+		default:
+			sh.d.Path.Push("")
+		}
+		child := sh.measure(c, depth+1)
+		sh.d.Path.Pop()
+		s.nodes = min(s.nodes+child.nodes, maxExpanded*2) // saturates: it doubles with every level of a bomb
+		s.depth = max(s.depth, child.depth+1)
+	}
+	if n.Anchor != "" {
+		sh.sizes[n] = s
+	}
+	return s
+}
+
+// alias adds what an alias stands for. Everything it can name was measured
+// before it, or is being measured: then it is a part of itself.
+func (sh *shaper) alias(n *yaml.Node, depth int) extent {
+	s, ok := sh.sizes[n.Alias]
+	switch {
+	case ok && s.nodes == 0:
+		sh.fail(n, "cyclic-alias", fmt.Sprintf("cannot expand the alias *%s: it stands inside its own anchor", diagnostic.Printable(n.Value)), "write the inner value out")
+	case depth+s.depth > maxDepth:
+		sh.fail(n, "too-deep", fmt.Sprintf("cannot expand the alias *%s: the definition becomes nested deeper than %d levels", diagnostic.Printable(n.Value), maxDepth), "flatten this part of the file")
+	}
+	if sh.d.expanded += s.nodes; sh.d.expanded > maxExpanded {
+		sh.fail(n, "alias-bomb", fmt.Sprintf("cannot expand the alias *%s: the aliases of this file stand for more than %d values", diagnostic.Printable(n.Value), maxExpanded), "use fewer aliases of aliases")
+	}
+	return s
+}
+
+func (sh *shaper) fail(n *yaml.Node, code, message, hint string) {
+	if sh.safe {
+		sh.d.Fail(n, code, message, hint)
+	}
+	sh.safe = false
+}
+
+// tag refuses tags that would change what a value is.
+func (sh *shaper) tag(n *yaml.Node) {
+	if n.Style&yaml.TaggedStyle == 0 {
+		return
+	}
+	switch tag := n.ShortTag(); {
+	case tag == literalTag && sh.d.Literals && n.Kind == yaml.ScalarNode:
+		return
+	}
+	switch n.ShortTag() {
+	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!seq", "!!map":
+	default:
+		sh.d.Fail(n, "unknown-tag", fmt.Sprintf("unknown YAML tag %s", diagnostic.Quote(n.Tag)), "remove the tag, or quote the value if it is meant as text")
+	}
+}
+
+// keys reports keys that are no text and keys that stand twice.
+func (sh *shaper) keys(n *yaml.Node) {
+	var seen map[string]*yaml.Node
+	if len(n.Content) > 16 {
+		seen = make(map[string]*yaml.Node, len(n.Content)/2)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if key.Kind != yaml.ScalarNode {
+			if len(n.Content) != 2 || !IsHole(key) { // {{X}}: told where the value is read
+				sh.d.Fail(key, "bad-key", "a key must be text on one line", "quote the value if '{', '[' or '*' is meant as text")
+			}
+			continue
+		}
+		if first := sh.same(n.Content[:i], seen, key); first != nil {
+			sh.d.Path.Push(key.Value)
+			sh.twice(n, first, key, i)
+			sh.d.Path.Pop()
+		}
+		if seen != nil {
+			seen[key.Value] = key
+		}
+	}
+}
+
+// twice reports a key that stands in a mapping for the second time, at index i of its
+// content.
+func (sh *shaper) twice(n, first, key *yaml.Node, i int) {
+	d := sh.d
+	if d.Full() {
+		d.errors++
+		return
+	}
+	one := d.Diagnostic(key, diagnostic.Error, "duplicate-key", fmt.Sprintf("key %s is given twice: on line %d and on line %d", diagnostic.Quote(key.Value), first.Line, key.Line),
+		"keep one of the two; if both are needed, merge their contents")
+	one.Related = []diagnostic.Place{d.FirstHere(first)}
+	if before := n.Content[slices.Index(n.Content, first)+1]; equal(before, n.Content[i+1]) {
+		one.Hint, one.Fix = "remove one of the two: they say the same", withoutEntry(d.Src, d.Pos(key))
+	}
+	d.Report(one)
+}
+
+// same is the earlier key equal to this one. Small mappings, which are nearly
+// all, are searched without a map.
+func (sh *shaper) same(before []*yaml.Node, seen map[string]*yaml.Node, key *yaml.Node) *yaml.Node {
+	if seen != nil {
+		return seen[key.Value]
+	}
+	for i := 0; i < len(before); i += 2 {
+		if before[i].Kind == yaml.ScalarNode && before[i].Value == key.Value {
+			return before[i]
+		}
+	}
+	return nil
+}
+
+// Merged is the content of a mapping with merge keys (<<) resolved: keys the
+// mapping has itself win over merged ones, earlier merges over later ones.
+func (d *Decoder) Merged(n *yaml.Node) []*yaml.Node {
+	merge := false
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		merge = merge || isMerge(n.Content[i])
+	}
+	if !merge {
+		return n.Content
+	}
+	content := make([]*yaml.Node, 0, len(n.Content))
+	known := map[string]bool{}
+	add := func(key, value *yaml.Node) {
+		if key.Kind == yaml.ScalarNode && !known[key.Value] {
+			known[key.Value] = true
+			content = append(content, key, value)
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if !isMerge(n.Content[i]) {
+			add(n.Content[i], n.Content[i+1])
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if isMerge(n.Content[i]) {
+			d.merge(n.Content[i], n.Content[i+1], add)
+		}
+	}
+	return content
+}
+
+// merge adds the keys of one << value: a mapping or a list of mappings.
+func (d *Decoder) merge(key, value *yaml.Node, add func(key, value *yaml.Node)) {
+	if d.Path.inSecurity() {
+		d.Fail(key, "merge-in-security", "cannot merge keys into a security section: what a tool may do must stand where it is read", "write the keys out")
+		return
+	}
+	from := []*yaml.Node{Deref(value)}
+	if from[0].Kind == yaml.SequenceNode {
+		from = from[0].Content
+	}
+	for _, n := range from {
+		n = Deref(n)
+		if n.Kind != yaml.MappingNode {
+			d.Fail(value, "wrong-type", "cannot merge "+Describe(n)+": << takes a mapping or a list of mappings", "write <<: *name, where &name marks a mapping")
+			continue
+		}
+		inner := d.Merged(n)
+		for i := 0; i+1 < len(inner); i += 2 {
+			add(inner[i], inner[i+1])
+		}
+	}
+}
+
+func isMerge(key *yaml.Node) bool {
+	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
+}
+
+func Deref(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}
+
+// IsHole says whether a node is {NAME} as YAML reads it without quotes: a flow
+// mapping of one key without a value. {{NAME}} is a hole in a hole.
+func IsHole(n *yaml.Node) bool {
+	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle == 0 || len(n.Content) != 2 {
+		return false
+	}
+	key, value := n.Content[0], n.Content[1]
+	return value.Kind == yaml.ScalarNode && value.Tag == "!!null" && value.Value == "" && (key.Kind == yaml.ScalarNode || IsHole(key))
+}
+
+// holeText is a hole as it stands in the file.
+func holeText(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode {
+		return n.Value
+	}
+	return "{" + holeText(n.Content[0]) + "}"
+}
+
+// path is the key path to the node at hand. It is a stack that is only written
+// out for a diagnostic.
+type path []pathStep
+
+type pathStep struct {
+	key   string
+	index int
+}
+
+func (p *path) Push(key string) { *p = append(*p, pathStep{key: key, index: -1}) }
+
+func (p *path) pushIndex(i int) { *p = append(*p, pathStep{index: i}) }
+
+func (p *path) Pop() { *p = (*p)[:len(*p)-1] }
+
+// inSecurity says whether the path leads into the security section of the tool
+// or of a parameter.
+func (p path) inSecurity() bool {
+	return len(p) > 0 && p[0].key == "security" || len(p) > 2 && p[0].key == "parameters" && p[2].key == "security"
+}
+
+// String is the path as it is written: steps[2].run-condition.
+func (p path) String() string {
+	var b strings.Builder
+	for _, s := range p {
+		switch {
+		case s.index >= 0:
+			fmt.Fprintf(&b, "[%d]", s.index)
+		case s.key == "":
+		case b.Len() > 0:
+			b.WriteString("." + diagnostic.Printable(s.key))
+		default:
+			b.WriteString(diagnostic.Printable(s.key))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,188 @@
+package keytable
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
+
+// Parse reads a source as one YAML document and returns the node at its top,
+// nil when there is none to go on with.
+//
+// When the text is no YAML, the values of commands that only fail because of a
+// ": " inside them are taken literally and parsed again (S1-420, S1-421); the
+// lines so repaired are in d.repaired. Anything else is explained by the first
+// trap that the line scanner knows, else by the parser's own message.
+func (d *Decoder) Parse() *yaml.Node {
+	root, err := ParseOne(d.Src.Text)
+	if err != nil && !errors.Is(err, io.EOF) {
+		if text := jsonAsYAML(d.Src.Text); text != nil {
+			root, err = ParseOne(text)
+		}
+	}
+	var second *secondDocument
+	switch {
+	case err == nil:
+	case errors.Is(err, io.EOF):
+		d.Report(diagnostic.Diagnostic{Code: "empty-file", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: 1, Col: 1},
+			Message: "cannot read the definition: the file is empty", Hint: "a definition needs a name, a description and a command, such as bash: echo hello"})
+		return nil
+	case errors.As(err, &second):
+		d.Report(diagnostic.Diagnostic{Code: "second-document", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: d.lineOf(second.line), Col: 1}, Len: 3,
+			Message: "cannot read the definition: a second YAML document begins here", Hint: "a file holds one tool: remove the '---' line or move what follows into a file of its own"})
+		return root
+	default:
+		if root = d.repair(); root == nil {
+			d.Report(d.explain(err))
+		}
+	}
+	return root
+}
+
+// secondDocument is the error for text after a document's end.
+type secondDocument struct{ line int }
+
+func (e *secondDocument) Error() string { return "a second document" }
+
+// ParseOne parses text that should hold exactly one document.
+func ParseOne(text []byte) (root *yaml.Node, err error) {
+	// yaml.v3 turns its own panics into errors; this keeps a defect of its own
+	// from ending the program that loads somebody's file.
+	defer func() {
+		if r := recover(); r != nil {
+			root, err = nil, fmt.Errorf("yaml: %v", r)
+		}
+	}()
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	var doc, next yaml.Node
+	if err := dec.Decode(&doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 {
+		return nil, io.EOF
+	}
+	root = doc.Content[0]
+	switch err := dec.Decode(&next); {
+	case err == nil:
+		return root, &secondDocument{next.Line}
+	case errors.Is(err, io.EOF):
+		return root, nil
+	default:
+		return nil, err
+	}
+}
+
+// commandKeys are the keys whose value is a command or text long enough to
+// meet a ": " by accident (S1-420).
+var commandKeys = map[string]bool{
+	"bash": true, "sh": true, "cmd": true, "pwsh": true, "run": true, "script": true, "fallback": true,
+	"default": true, "windows": true, "linux": true, "macos": true, "final-command": true,
+}
+
+// repair parses the source again with the traps of commands quoted. It returns
+// nil, and reports nothing, when that does not make the text YAML.
+func (d *Decoder) repair() *yaml.Node {
+	var quoted []trap
+	scanTraps(d.Src, func(t trap) bool {
+		if t.code == "colon-in-value" && commandKeys[t.key] && t.valueLine == t.line {
+			quoted = append(quoted, t)
+		}
+		return !strings.HasPrefix(t.code, "unclosed-") // it takes the rest of the file with it
+	})
+	if len(quoted) == 0 {
+		return nil
+	}
+	d.repairedText = quoteValues(d.Src, quoted)
+	root, err := ParseOne(d.repairedText)
+	if err != nil {
+		return nil
+	}
+	d.repaired = make(map[int]bool, len(quoted))
+	for i, t := range quoted {
+		d.repaired[t.line] = true
+		if i >= diagnostic.MaxDiagnostics {
+			continue
+		}
+		d.Report(diagnostic.Diagnostic{Code: "repaired-scalar", Severity: diagnostic.Warning, Pos: diagnostic.Pos{File: d.Src.File, Line: t.line, Col: t.col}, Len: 1,
+			Message: fmt.Sprintf("the value of %q on line %d is not valid YAML: it contains ': '; it was taken literally to the end of the line", t.key, t.line),
+			Hint:    fmt.Sprintf("write it as a block: '%s: |' and the command on the next line, indented", t.key), Fix: asBlock(d.Src, t)})
+	}
+	return root
+}
+
+// Parsed is the document and the text that it was read from, in which values of commands
+// may have been quoted; nil where the text is not YAML. It reports nothing else.
+func (d *Decoder) Parsed() (root *yaml.Node, text []byte) {
+	root, err := ParseOne(d.Src.Text)
+	if err == nil {
+		return root, d.Src.Text
+	}
+	return d.repair(), d.repairedText
+}
+
+// quoteValues is the text of s with each trap's value in single quotes. Lines
+// keep their numbers; the decoder knows that columns of these moved.
+func quoteValues(s *diagnostic.Source, traps []trap) []byte {
+	var out bytes.Buffer
+	from := 0
+	for _, t := range traps {
+		start := s.Offset(t.line, t.valueCol)
+		end := start + len(bytes.TrimRight(s.Text[start:s.Offset(t.line, 1)+len(s.Line(t.line))], " \t"))
+		out.Write(s.Text[from:start])
+		out.WriteByte('\'')
+		out.Write(bytes.ReplaceAll(s.Text[start:end], []byte("'"), []byte("''")))
+		out.WriteByte('\'')
+		from = end
+	}
+	out.Write(s.Text[from:])
+	return out.Bytes()
+}
+
+var (
+	yamlLine      = diagnostic.Pattern(`^yaml: (?:input error: )?(?:line (\d+): )?(.*)$`)
+	unknownAnchor = diagnostic.Pattern(`unknown anchor '(.*)' referenced`)
+)
+
+// explain turns the parser's error into a diagnostic: the first trap in the
+// file where there is one, else the parser's words with its approximate line.
+func (d *Decoder) explain(err error) diagnostic.Diagnostic {
+	m := yamlLine().FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
+	if m == nil {
+		m = []string{"", "", err.Error()}
+	}
+	if name := unknownAnchor().FindStringSubmatch(m[2]); name != nil {
+		return d.unknownAnchor(name[1])
+	}
+	if strings.Contains(m[2], "exceeded max depth") {
+		return diagnostic.Diagnostic{Code: "too-deep", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: 1, Col: 1},
+			Message: "cannot read the definition: it is nested deeper than 10000 levels", Hint: fmt.Sprintf("a definition may nest %d levels", maxDepth)}
+	}
+	var first *trap
+	scanTraps(d.Src, func(t trap) bool { first = &t; return false })
+	if first != nil {
+		return diagnostic.Diagnostic{Code: first.code, Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: first.line, Col: first.col}, Len: first.len, Message: first.message, Hint: first.hint, Fix: quoted(d.Src, *first)}
+	}
+	line, _ := strconv.Atoi(m[1])
+	return diagnostic.Diagnostic{Code: "bad-yaml", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: d.lineOf(line), Col: 1},
+		Message: fmt.Sprintf("cannot read the definition as YAML near here (the line is approximate): %s", m[2]),
+		Hint:    "check the indentation and the quotes of this line and the ones before it"}
+}
+
+// lineOf brings a line number of the parser into the file.
+func (d *Decoder) lineOf(n int) int { return min(max(n, 1), len(d.Src.Lines)) }
+
+// unknownAnchor is the error for *name without &name; mostly a value such as
+// *.txt that was meant as text. The parser does not say where it stands.
+func (d *Decoder) unknownAnchor(name string) diagnostic.Diagnostic {
+	at := max(bytes.Index(d.Src.Text, []byte("*"+name)), 0)
+	return diagnostic.Diagnostic{Code: "unknown-anchor", Severity: diagnostic.Error, Pos: d.Src.Pos(at), Len: len(name) + 1,
+		Message: fmt.Sprintf("cannot resolve the alias *%s: no anchor &%s stands before it", diagnostic.Printable(name), diagnostic.Printable(name)),
+		Hint:    fmt.Sprintf("if the text itself is meant, quote the value: %q", "*"+name)}
+}

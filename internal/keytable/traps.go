@@ -1,0 +1,305 @@
+package keytable
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
+
+// trap is a place where YAML reads something other than what people mean.
+type trap struct {
+	code          string
+	line, col     int // of the offending character
+	len           int // characters
+	key           string
+	valueLine     int
+	valueCol      int // of the value's first character
+	message, hint string
+}
+
+// scanTraps goes over a text that YAML refused, line by line, and yields the
+// traps it knows in order until yield returns false. It follows block scalars,
+// quotes and brackets just well enough not to look for traps inside them, and
+// is only ever asked about files that are broken anyway.
+func scanTraps(s *diagnostic.Source, yield func(trap) bool) {
+	sc := &trapScanner{s: s}
+	for sc.line = 1; sc.line <= len(s.Lines); sc.line++ {
+		if t, ok := sc.next(); ok && !yield(t) {
+			return
+		}
+	}
+}
+
+type trapScanner struct {
+	s    *diagnostic.Source
+	line int
+	// scalarIndent is the column (from 0) of the key whose plain value stood on
+	// the line before, -1 for none; plainKey is that key.
+	scalarIndent int
+	plainKey     string
+	levels       []int // columns (from 0) of the keys and dashes that are open
+}
+
+// parts is one line taken apart: dashes, a key, a value.
+type parts struct {
+	indent int // bytes before the key or, without one, the value
+	key    string
+	value  string
+	at     int // byte offset of the value in the line
+	// columns is where dashes and the key stand, from the left.
+	columns []int
+}
+
+// next looks at the current line, and moves on over the lines its value spans.
+func (sc *trapScanner) next() (trap, bool) {
+	raw := string(sc.s.Line(sc.line))
+	body := strings.TrimLeft(raw, " ")
+	parent, key := sc.scalarIndent, sc.plainKey
+	if trimmed := strings.TrimSpace(body); trimmed == "" || trimmed[0] == '#' {
+		return trap{}, false
+	}
+	sc.scalarIndent, sc.plainKey = -1, ""
+	if body[0] == '\t' {
+		return sc.trap(raw, len(raw)-len(body), 1, trap{code: "tab-indentation",
+			message: "cannot read this line: it is indented with a tab, which YAML does not allow",
+			hint:    "indent with spaces"}), true
+	}
+	f := split(raw)
+	if f.key != "" && key != "" && f.indent > parent {
+		return sc.trap(raw, f.indent, utf8.RuneCountInString(f.key), trap{code: "colon-in-value", key: key,
+			message: fmt.Sprintf("cannot read this line: it continues the value of %q, where ': ' may not stand", key),
+			hint:    fmt.Sprintf("write the whole value as a block: '%s: |' and every line below it, indented", key)}), true
+	}
+	if !sc.level(f) {
+		return sc.trap(raw, len(raw)-len(body), 1, trap{code: "bad-indentation",
+			message: "cannot read this line: its indentation fits none of the lines above",
+			hint:    "begin it in the same column as its neighbours"}), true
+	}
+	return sc.value(raw, f)
+}
+
+// level closes the keys and dashes that the line's own stand left of, and says
+// whether it then stands in line with one of the rest. A line further right
+// opens something new.
+func (sc *trapScanner) level(f parts) bool {
+	for _, column := range f.columns {
+		closed := false
+		for len(sc.levels) > 0 && sc.levels[len(sc.levels)-1] > column {
+			sc.levels = sc.levels[:len(sc.levels)-1]
+			closed = true
+		}
+		top := -1
+		if len(sc.levels) > 0 {
+			top = sc.levels[len(sc.levels)-1]
+		}
+		if closed && top < column {
+			return false
+		}
+		if top < column {
+			sc.levels = append(sc.levels, column)
+		}
+	}
+	return true
+}
+
+// value looks at what stands after the key.
+func (sc *trapScanner) value(raw string, f parts) (trap, bool) {
+	if f.value == "" {
+		return trap{}, false
+	}
+	switch f.value[0] {
+	case '#':
+		return trap{}, false
+	case '|', '>':
+		sc.skipBlock(f.indent)
+		return trap{}, false
+	case '"', '\'', '[', '{':
+		return sc.closed(raw, f)
+	case '@', '`', '%':
+		return sc.trap(raw, f.at, 1, trap{code: "reserved-character",
+			message: fmt.Sprintf("cannot read this value: YAML reserves the character '%c' at its start", f.value[0]),
+			hint:    quoteTheValue(f)}), true
+	case '*', '&', '!':
+		return sc.sigil(raw, f)
+	}
+	if i := colonIn(f.value); i >= 0 {
+		return sc.trap(raw, f.at+i, 1, trap{code: "colon-in-value", key: f.key, valueLine: sc.line, valueCol: column(raw, f.at),
+			message: fmt.Sprintf("cannot read this value: the ': ' inside it starts a new key for YAML%s", ofKey(f.key)),
+			hint:    quoteTheValue(f)}), true
+	}
+	if f.key != "" {
+		sc.scalarIndent, sc.plainKey = f.indent, f.key
+	}
+	return trap{}, false
+}
+
+// sigil looks at a value that begins like an alias, an anchor or a tag. Names
+// of these end at a blank; a value like *.txt or &>log is text that needs quotes.
+func (sc *trapScanner) sigil(raw string, f parts) (trap, bool) {
+	name := f.value[1:]
+	if f.value[0] == '!' || name != "" && IsNameByte(name[0]) {
+		return trap{}, false
+	}
+	return sc.trap(raw, f.at, 1, trap{code: "reserved-character",
+		message: fmt.Sprintf("cannot read this value: a '%c' at its start means an alias or anchor for YAML", f.value[0]),
+		hint:    quoteTheValue(f)}), true
+}
+
+// closed follows a quoted or bracketed value to its end, over several lines if
+// need be, and looks at what stands behind it.
+func (sc *trapScanner) closed(raw string, f parts) (trap, bool) {
+	opening, start := f.value[0], sc.line
+	rest, ok := sc.skipValue(f)
+	trimmed := strings.TrimSpace(rest)
+	switch {
+	case !ok:
+		sc.line = start
+		what, fix := "bracket", "close it, or quote the value if it is meant as text"
+		if opening == '"' || opening == '\'' {
+			what, fix = "quote", "close it at the end of the value"
+		}
+		return sc.trap(raw, f.at, 1, trap{code: "unclosed-" + what, message: fmt.Sprintf("cannot read this value: the %s %c is never closed", what, opening), hint: fix}), true
+	case trimmed == "" || trimmed[0] == '#' && rest[0] != '#':
+		return trap{}, false
+	case trimmed[0] == ':' && f.key == "":
+		return trap{}, false // a quoted key
+	}
+	here := string(sc.s.Line(sc.line))
+	if opening == '{' && sc.line == start {
+		return sc.trap(raw, f.at, len([]rune(f.value))-len([]rune(rest)), trap{code: "unquoted-reference",
+			message: "cannot read this value: a value may not begin with '{' unless it is quoted", hint: quoteTheValue(f)}), true
+	}
+	hint := quoteTheValue(f)
+	if opening == '\'' && sc.line == start && strings.HasSuffix(f.value, "'") {
+		hint = fmt.Sprintf("write a quote inside single quotes twice: '%s'", strings.ReplaceAll(f.value[1:len(f.value)-1], "'", "''"))
+	}
+	return sc.trap(here, len(here)-len(strings.TrimLeft(rest, " \t")), 1, trap{code: "text-after-value",
+		message: fmt.Sprintf("cannot read this line: text follows the closing %c", closing[opening]), hint: hint}), true
+}
+
+var closing = map[byte]byte{'"': '"', '\'': '\'', '[': ']', '{': '}'}
+
+// skipValue moves to the line where the value of f ends and returns what
+// follows there. A line that looks like the next key ends the search: the value
+// was left open.
+func (sc *trapScanner) skipValue(f parts) (rest string, ok bool) {
+	var open []byte // brackets to close, innermost last; at most one quote, on top
+	text := f.value
+	for {
+		for i := 0; i < len(text); i++ {
+			c, top := text[i], byte(0)
+			if len(open) > 0 {
+				top = open[len(open)-1]
+			}
+			switch {
+			case c == '\\' && top == '"':
+				i++
+			case c == top && top != 0:
+				if c == '\'' && i+1 < len(text) && text[i+1] == '\'' {
+					i++
+					continue
+				}
+				if open = open[:len(open)-1]; len(open) == 0 {
+					return text[i+1:], true
+				}
+			case top == '"' || top == '\'':
+			case closing[c] != 0 && (i == 0 || c == '[' || c == '{' || strings.IndexByte(" ,[{:", text[i-1]) >= 0):
+				open = append(open, closing[c])
+			}
+		}
+		if sc.line >= len(sc.s.Lines) {
+			return "", false
+		}
+		sc.line++
+		text = string(sc.s.Line(sc.line))
+		if next := split(text); next.key != "" && next.indent <= f.indent {
+			return "", false
+		}
+	}
+}
+
+// skipBlock moves over the lines of a block scalar of a key at indent.
+func (sc *trapScanner) skipBlock(indent int) {
+	for sc.line < len(sc.s.Lines) {
+		next := sc.s.Line(sc.line + 1)
+		body := bytes.TrimLeft(next, " ")
+		if len(bytes.TrimSpace(body)) > 0 && len(next)-len(body) <= indent {
+			return
+		}
+		sc.line++
+	}
+}
+
+// trap completes t, which stands at byte at of the current line.
+func (sc *trapScanner) trap(line string, at, length int, t trap) trap {
+	t.line, t.col, t.len = sc.line, column(line, at), length
+	return t
+}
+
+func column(line string, at int) int { return 1 + utf8.RuneCountInString(line[:at]) }
+
+// split takes a line apart. The key is empty where the line holds only a value.
+func split(line string) parts {
+	at := len(line) - len(strings.TrimLeft(line, " "))
+	indent := at
+	var columns []int
+	for strings.HasPrefix(line[at:], "- ") {
+		columns = append(columns, at)
+		indent = at + 1 // a value without a key may be indented from the dash on
+		at += 2
+		at += len(line[at:]) - len(strings.TrimLeft(line[at:], " "))
+	}
+	f := parts{indent: at, at: at, columns: columns}
+	i := 0
+	for at+i < len(line) && isKeyByte(line[at+i]) {
+		i++
+	}
+	end := at + i
+	if i > 0 && end < len(line) && line[end] == ':' && (end+1 == len(line) || diagnostic.IsBlank(line[end+1])) {
+		f.key = line[at:end]
+		f.columns = append(f.columns, at)
+		f.at = len(line) - len(strings.TrimLeft(line[end+1:], " \t"))
+	} else if indent != at {
+		f.indent = indent - 1
+	}
+	f.value = strings.TrimRight(line[f.at:], " \t")
+	return f
+}
+
+func IsNameByte(c byte) bool {
+	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func isKeyByte(c byte) bool { return IsNameByte(c) || c == '.' || c == '<' || c >= utf8.RuneSelf }
+
+// colonIn finds a colon that YAML takes for the end of a key.
+func colonIn(value string) int {
+	if i := strings.Index(value, " #"); i >= 0 {
+		value = strings.TrimRight(value[:i], " ")
+	}
+	for i := range len(value) {
+		if value[i] == ':' && (i+1 == len(value) || diagnostic.IsBlank(value[i+1])) {
+			return i
+		}
+	}
+	return -1
+}
+
+func ofKey(key string) string {
+	if key == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (it belongs to %q)", key)
+}
+
+// quoteTheValue is the fix for a value that needs quotes: the line itself where
+// that is short, in the quotes that need no escapes.
+func quoteTheValue(f parts) string {
+	if f.key == "" || len(f.value) > 80 {
+		return "quote the value, or write it as a block scalar after '|'"
+	}
+	return fmt.Sprintf("quote the value: %s: %s", f.key, quotedValue(f.value))
+}

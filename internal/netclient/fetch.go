@@ -1,0 +1,147 @@
+// Package netclient is the HTTP client of the flowrun command. Fetch sends the request of a
+// script and returns the whole response; Status asks an address for its status code alone,
+// for a step that waits until a service answers. Each request has a connection of its own.
+// The package does not know permissions: a request brings the functions that check each
+// address and each redirect. The engine has no HTTP client, so that a program that embeds
+// it does not link one; it takes these functions in its Config.
+package netclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/flowrun/flowrun"
+)
+
+const (
+	mostRedirects = 20         // as browsers have it
+	mostBody      = 10_000_000 // bytes of an answer
+	noAnswer      = 60 * time.Second
+)
+
+// Fetch asks for what a script wants, and is what flowrun.Config.Fetch takes. It asks as other
+// programs do: HTTP_PROXY, HTTPS_PROXY and NO_PROXY count. Cookies and logins are not kept.
+// An answer of more than 10 MB is an error, as is one that does not begin within a minute.
+// Errors hold nothing of an address but its host. It is safe for concurrent use.
+func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, error) {
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, errors.New("cannot fetch: the address or the method is not one of HTTP")
+	}
+	if r.Body == nil {
+		request.Body, request.ContentLength = nil, 0
+	}
+	request.Header.Set("User-Agent", "flowrun")
+	given := http.Header{}
+	for _, h := range r.Header {
+		given.Add(h[0], h[1])
+	}
+	for name, values := range given {
+		request.Header[name] = values
+	}
+	if host := given.Get("Host"); host != "" { // what is asked for is what was allowed
+		request.Header.Del("Host")
+	}
+	transport := transport(r)
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport, CheckRedirect: redirects(r)}
+	answer, err := client.Do(request)
+	if err != nil {
+		return nil, told(request.URL, err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, mostBody+1))
+	switch {
+	case err != nil:
+		return nil, told(request.URL, err)
+	case len(body) > mostBody:
+		return nil, fmt.Errorf("cannot fetch from %s: the answer is larger than %d MB", request.URL.Host, mostBody/1_000_000)
+	}
+	a := &flowrun.FetchAnswer{URL: answer.Request.URL.String(), Status: answer.StatusCode, Body: body,
+		StatusText: strings.TrimPrefix(strings.TrimPrefix(answer.Status, fmt.Sprint(answer.StatusCode)), " ")}
+	for name, values := range answer.Header {
+		for _, v := range values {
+			a.Header = append(a.Header, [2]string{strings.ToLower(name), v})
+		}
+	}
+	return a, nil
+}
+
+// transport makes the connections of one request: none is left for another, whose
+// permissions may be others.
+func transport(r flowrun.FetchRequest) *http.Transport {
+	t := &http.Transport{
+		DisableKeepAlives:      true,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ResponseHeaderTimeout:  noAnswer,
+		MaxResponseHeaderBytes: 256 << 10,
+	}
+	var proxied atomic.Value // where a proxy listens, which is not what was asked for
+	t.Proxy = func(request *http.Request) (*url.URL, error) {
+		u, err := http.ProxyFromEnvironment(request)
+		if u != nil {
+			proxied.Store(u.Hostname())
+		}
+		return u, err
+	}
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		host, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		d := net.Dialer{Timeout: 30 * time.Second}
+		if proxied.Load() != host {
+			d.Control = func(_, to string, _ syscall.RawConn) error {
+				a, err := netip.ParseAddrPort(to)
+				if err != nil {
+					return err
+				}
+				return r.Reach(host, port, a.Addr().WithZone(""))
+			}
+		}
+		return d.DialContext(ctx, network, address)
+	}
+	return t
+}
+
+// redirects follows an answer elsewhere, as far as the script wants it and may.
+func redirects(r flowrun.FetchRequest) func(*http.Request, []*http.Request) error {
+	return func(next *http.Request, before []*http.Request) error {
+		switch {
+		case r.Redirect == "manual":
+			return http.ErrUseLastResponse
+		case r.Redirect == "error":
+			return errors.New("the answer leads elsewhere, and redirect is 'error'")
+		case len(before) > mostRedirects:
+			return fmt.Errorf("the answers lead elsewhere more than %d times", mostRedirects)
+		}
+		return r.Allow(next.URL)
+	}
+}
+
+// told is an error without the address, which may hold a secret.
+func told(u *url.URL, err error) error {
+	var request *url.Error
+	if errors.As(err, &request) {
+		err = request.Err
+	}
+	if strings.HasPrefix(err.Error(), "PermissionDenied: ") {
+		return err
+	}
+	if at := strings.Index(err.Error(), "PermissionDenied: "); at >= 0 { // inside what net says of a connection
+		return errors.New(err.Error()[at:])
+	}
+	return fmt.Errorf("cannot fetch from %s: %w", u.Host, err)
+}

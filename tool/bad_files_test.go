@@ -1,0 +1,134 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// TestBadFiles draws the diagnostics of every file in testdata/bad and compares
+// them with the picture beside it.
+func TestBadFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/bad/*.yaml")
+	if err != nil || len(files) < 40 {
+		t.Fatalf("found %d bad files: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			src := readFile(t, file)
+			_, found := Decode(filepath.Base(file), src)
+			if len(found) == 0 {
+				t.Error("a bad file has no diagnostics")
+			}
+			checkPlaces(t, src, found)
+			var picture bytes.Buffer
+			Render(&picture, found, func(string) []byte { return src }, Style{})
+			golden := strings.TrimSuffix(file, ".yaml") + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, picture.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(readFile(t, golden)), picture.String()); diff != "" {
+				t.Errorf("the picture changed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func readFile(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// checkPlaces demands what holds of every diagnostic: a place inside the file,
+// a message, a code, and for errors a way out.
+func checkPlaces(t testing.TB, src []byte, found Diagnostics) {
+	t.Helper()
+	lines := len(diagnostic.NewSource("", src).Lines)
+	for _, d := range found {
+		if d.Pos.Line < 1 || d.Pos.Line > lines || d.Pos.Col < 1 {
+			t.Errorf("place outside the file of %d lines: %v", lines, d)
+		}
+		if d.Code == "" || d.Message == "" || strings.ContainsAny(d.Message, "\n\x1b") {
+			t.Errorf("not a message: %#v", d)
+		}
+	}
+	if len(found) > 2*MaxDiagnostics {
+		t.Errorf("%d diagnostics", len(found))
+	}
+}
+
+func TestDiagnosticsAsError(t *testing.T) {
+	warning := Diagnostic{Code: "w", Severity: Warning, Pos: Pos{File: "f.yaml", Line: 2, Col: 1}, Message: "second"}
+	wrong := Diagnostic{Code: "e", Severity: Error, Pos: Pos{File: "f.yaml", Line: 1, Col: 3}, Message: "first", Hint: "fix it"}
+	if err := (Diagnostics{warning}).Err(); err != nil {
+		t.Errorf("warnings are an error: %v", err)
+	}
+	all := Diagnostics{warning, wrong, warning}.Sorted()
+	want := "f.yaml:1:3: error[e]: first; fix it\nf.yaml:2:1: warning[w]: second"
+	if err := all.Err(); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestCapKeepsErrors: a file of warnings does not hide the error at its end.
+func TestCapKeepsErrors(t *testing.T) {
+	var all Diagnostics
+	for i := range 3 * MaxDiagnostics {
+		all = append(all, Diagnostic{Code: "w", Severity: Warning, Pos: Pos{File: "f", Line: i + 1, Col: 1}})
+	}
+	all = append(all, Diagnostic{Code: "e", Severity: Error, Pos: Pos{File: "f", Line: 1000, Col: 1}}).Sorted()
+	if len(all) != MaxDiagnostics || all.Err() == nil || all[len(all)-1].Code != "e" {
+		t.Errorf("%d diagnostics, error: %v", len(all), all.Err())
+	}
+}
+
+func TestMarshalDocument(t *testing.T) {
+	doc, err := Diagnostics{{Code: "unknown-key", Severity: Error, Pos: Pos{File: "a.yaml", Line: 3, Col: 5}, Path: "tags", Message: "m"}}.MarshalDocument()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"schema":"flowrun/diagnostics.v1","diagnostics":[{"code":"unknown-key","severity":"error","file":"a.yaml","line":3,"col":5,"length":1,"path":"tags","message":"m","hint":""}]}`
+	if string(doc) != want {
+		t.Errorf("got %s", doc)
+	}
+	empty, _ := Diagnostics(nil).MarshalDocument()
+	if !json.Valid(empty) || !bytes.Contains(empty, []byte(`"diagnostics":[]`)) {
+		t.Errorf("without diagnostics: %s", empty)
+	}
+}
+
+func TestRenderColor(t *testing.T) {
+	var b bytes.Buffer
+	Render(&b, Diagnostics{{Code: "c", Severity: Error, Pos: Pos{File: "f", Line: 1, Col: 1}, Message: "m\x1b[2J"}}, nil, Style{Color: true})
+	if got := b.String(); !strings.HasPrefix(got, "\x1b[1;31merror[c]\x1b[0m") || strings.Contains(got, "\x1b[2J") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestRenderLongLine: a line of a megabyte is cut around the caret.
+func TestRenderLongLine(t *testing.T) {
+	src := []byte(strings.Repeat("x", 1<<20) + "HERE" + strings.Repeat("y", 1<<20))
+	var b bytes.Buffer
+	Render(&b, Diagnostics{{Code: "c", Severity: Error, Pos: Pos{File: "f", Line: 1, Col: 1<<20 + 1}, Len: 4, Message: "m"}}, func(string) []byte { return src }, Style{})
+	lines := strings.Split(b.String(), "\n")
+	at, caret := strings.Index(lines[3], "HERE"), strings.Index(lines[4], "^^^^")
+	if b.Len() > 1000 || at < 0 || len([]rune(lines[3][:at])) != len([]rune(lines[4][:caret])) {
+		t.Errorf("got:\n%s", b.String())
+	}
+}

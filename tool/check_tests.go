@@ -1,0 +1,43 @@
+package tool
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
+)
+
+// endStates are the words of the states in which a step may end.
+var endStates = []string{"succeeded", "reused", "failed", "skipped", "cancelled", "timed-out", "interrupted"}
+
+// checkTest reports files of a test that are not below the definition's folder.
+func checkTest(d *keytable.Decoder, into any, _ *yaml.Node, _ []*yaml.Node) {
+	for _, f := range into.(*Test).Files {
+		if !filepath.IsLocal(filepath.FromSlash(f.S)) {
+			reportAt(d, f.Pos, Error, "bad-path", "files", diagnostic.Quote(f.S)+" is no path below the definition's folder",
+				"put the file beside the definition, and write its path from there")
+		}
+	}
+}
+
+// checkExpected reports a pattern that cannot be read and states no step ends in.
+func checkExpected(d *keytable.Decoder, into any, _ *yaml.Node, _ []*yaml.Node) {
+	e := into.(*Expected)
+	if e.OutputMatches != nil {
+		if _, err := regexp.Compile(e.OutputMatches.S); err != nil {
+			reason := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+			reportAt(d, e.OutputMatches.Pos, Error, "bad-pattern", "output-matches", "cannot read the pattern of output-matches: "+diagnostic.Printable(reason),
+				"patterns are RE2 expressions: no look-around and no back-references")
+		}
+	}
+	for _, s := range e.Steps {
+		if word := s.Value.Text; word != nil && !slices.Contains(endStates, word.S) {
+			reportAt(d, word.Pos, Error, "bad-choice", "steps", diagnostic.Quote(word.S)+" is no state a step ends in", orList(diagnostic.DidYouMean(word.S, endStates), "use one of ", endStates))
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package tool
+
+import (
+	"fmt"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
+)
+
+// versions looks at what a definition says of versions: its own, those of its
+// changelog, and the lowest that can run it.
+func versions(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+	if at := keytable.ValueOf(content, "version"); at != nil && t.Version != "" {
+		d.Path.Push("version")
+		version(d, keytable.Deref(at), t.Version)
+		d.Path.Pop()
+	}
+	for _, min := range []struct {
+		key string
+		at  *Text
+	}{{"min-cycod-version", t.MinVersion}, {"min-flowrun-version", t.MinFlowrun}} {
+		if min.at == nil || levelForm().MatchString(min.at.S) {
+			continue
+		}
+		if _, _, ok := ParseVersion(min.at.S); !ok {
+			d.Path.Push(min.key)
+			d.Fail(keytable.Deref(keytable.ValueOf(content, min.key)), "bad-version", fmt.Sprintf("cannot read %s as a version", diagnostic.Quote(min.at.S)), `write up to three numbers: "1.2.0"`)
+			d.Path.Pop()
+		}
+	}
+	if log := keytable.ValueOf(content, "changelog"); log != nil {
+		d.Path.Push("changelog")
+		changelog(d, t.Changelog)
+		d.Path.Pop()
+	}
+}
+
+// version reports a version that is no semantic version.
+func version(d *keytable.Decoder, n *yaml.Node, s string) {
+	v, exact, ok := ParseVersion(s)
+	switch {
+	case !ok:
+		d.Fail(n, "bad-version", fmt.Sprintf("%s is no version", diagnostic.Quote(s)), "write three numbers, as semantic versioning has them: 1.4.0, or 2.0.0-beta.1 before a release")
+	case !exact:
+		d.Warn(n, "short-version", fmt.Sprintf("%s is no semantic version: that has three numbers", diagnostic.Quote(s)), fmt.Sprintf("write %d.%d.%d", v.Major, v.Minor, v.Patch))
+	}
+}
+
+// changelog reports versions that stand twice, and versions out of order. Both orders
+// are good, the newest first or last.
+func changelog(d *keytable.Decoder, log []Change) {
+	var before *Version
+	var at Pos
+	seen := map[Version]Pos{}
+	order := 0
+	for i, c := range log {
+		v, _, ok := ParseVersion(c.Version)
+		if !ok {
+			if c.Version != "" {
+				reportVersion(d, i, c, Error, "bad-version", diagnostic.Quote(c.Version)+" is no version", "write three numbers: 1.4.0", Pos{})
+			}
+			continue
+		}
+		if first, twice := seen[v]; twice {
+			reportVersion(d, i, c, Warning, "changelog-twice", fmt.Sprintf("version %s stands in the changelog twice", diagnostic.Quote(c.Version)), "join the two entries", first)
+			continue
+		}
+		seen[v] = c.Pos
+		if before != nil {
+			step := before.Compare(v)
+			if order != 0 && step != order {
+				reportVersion(d, i, c, Warning, "changelog-order", fmt.Sprintf("version %s stands out of order in the changelog", diagnostic.Quote(c.Version)), "sort the entries by version, the newest first or last", at)
+				continue
+			}
+			order = step
+		}
+		before, at = &v, c.Pos
+	}
+}
+
+func reportVersion(d *keytable.Decoder, i int, c Change, s Severity, code, message, hint string, other Pos) {
+	one := Diagnostic{Code: code, Severity: s, Pos: c.Pos, Len: len([]rune(c.Version)), Path: fmt.Sprintf("%s[%d].version", d.Path.String(), i), Message: message, Hint: hint}
+	if other.Line > 0 {
+		one.Related = []Place{{Pos: other, Len: 1, Message: "the other one"}}
+	}
+	d.Report(one)
+}

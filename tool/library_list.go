@@ -1,0 +1,163 @@
+package tool
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
+
+// Listed is one definition a Library knows, for listings.
+type Listed struct {
+	Name        string
+	Scope       Scope
+	Path        string // empty for tools registered from Go
+	Description string
+	Tags        []string // those at the top, the ones with security meaning (S1-224)
+	// Category, Subcategory, SearchTags and SearchKeywords are what metadata says
+	// (S1-220 to S1-223).
+	Category, Subcategory      string
+	SearchTags, SearchKeywords []string
+	Platforms                  []string // empty = all (S1-225)
+	Version                    string   // of the tool itself (S1-012)
+	Deprecated                 bool     // S1-015
+	DeprecatedMessage          string   // S1-016
+	Scheduled                  bool     // it has schedules
+	// ShadowedBy is the path (or scope, for one without a file) of the tool of
+	// the same name that is found first; empty where this one is found.
+	ShadowedBy  string
+	Diagnostics Diagnostics // what is wrong with the file
+}
+
+// Broken is why the tool cannot run, on one line with its place: the first error in
+// its file. It is empty where there is none.
+func (e Listed) Broken() string {
+	if i := slices.IndexFunc(e.Diagnostics, diagnostic.IsError); i >= 0 {
+		return e.Diagnostics[i].String()
+	}
+	return ""
+}
+
+// List is every definition in the scopes, sorted by name, the one that Lookup
+// finds before those it shadows. Files with errors are there with what could be
+// read, and those that cannot be opened by the names of their files.
+func (l *Library) List() []Listed {
+	var all []Listed
+	for _, def := range l.registeredAll() {
+		all = append(all, listed(def, nil))
+	}
+	for _, f := range l.folders {
+		all = append(all, l.listFolder(f)...)
+	}
+	return shadowed(all)
+}
+
+// shadowed sorts a list, which has what is found first before the rest, by name, and
+// notes what hides what.
+func shadowed(all []Listed) []Listed {
+	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
+	for i := 1; i < len(all); i++ {
+		switch first := all[i-1]; {
+		case first.Name != all[i].Name:
+		case first.ShadowedBy != "":
+			all[i].ShadowedBy = first.ShadowedBy
+		default:
+			all[i].ShadowedBy = cmp.Or(first.Path, string(first.Scope))
+		}
+	}
+	return all
+}
+
+// listFolder is the definitions in one folder; of several with one name, the one that
+// find finds before the others.
+func (l *Library) listFolder(f folder) []Listed {
+	files := l.files(f.path)
+	looks := make([]indexed, len(files))
+	known, now := l.known(f.path), l.now()
+	var unread []int
+	for i, file := range files {
+		e, ok := known.trusted(file, now)
+		if looks[i] = e; !ok {
+			unread = append(unread, i)
+		}
+	}
+	onAll(unread, func(i int) { looks[i] = l.look(files[i], f.scope) })
+	if slices.ContainsFunc(unread, func(i int) bool { return looks[i].stamp != stamp{} }) {
+		l.learn(f.path, looks)
+	}
+	all := make([]Listed, 0, len(files))
+	for _, e := range looks {
+		if e.tool.Scope = f.scope; e.tool.Path != "" {
+			all = append(all, e.tool)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(l.preference(a), l.preference(b)) })
+	return all
+}
+
+// look reads a file for a listing, which leaves out Markdown that is no tool, and what is
+// no regular file: a pipe, an editor's lock, which is a hidden link to nowhere. The stamp is there only where what was read may be believed later.
+func (l *Library) look(file string, scope Scope) indexed {
+	c, err := l.loaded(file, scope)
+	var odd *notRegularError
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && (!isThere(file) || filepath.Base(file)[0] == '.'), errors.As(err, &odd):
+		return indexed{}
+	case err != nil:
+		return indexed{tool: unreadable(file, err)}
+	case isNoTool(c.found):
+		return indexed{}
+	case l.custom(file) != nil && !c.def.Whole || !c.stamp.settled(c.read): // a loader may read more than the file
+		return indexed{tool: listed(c.def, c.found)}
+	}
+	return indexed{c.stamp, listed(c.def, c.found)}
+}
+
+// preference says which of two definitions of one name is found first: 0 for one in a
+// file of its name with the extension that comes first, and up from there.
+func (l *Library) preference(e Listed) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, extension := range l.extensions {
+		if filepath.Base(e.Path) == e.Name+extension {
+			return i
+		}
+	}
+	return len(l.extensions)
+}
+
+// onAll calls do for every number of a list, on all processors at once.
+func onAll(list []int, do func(int)) {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(list)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(list)); i = next.Add(1) - 1 {
+				do(list[i])
+			}
+		})
+	}
+	workers.Wait()
+}
+
+func listed(def *Definition, found Diagnostics) Listed {
+	m := def.Metadata
+	return Listed{
+		Name: def.Name, Scope: def.Scope, Path: def.File, Description: def.Description, Tags: def.Tags,
+		Category: m.Category, Subcategory: m.Subcategory, SearchTags: m.Tags, SearchKeywords: m.SearchKeywords,
+		Platforms: def.Platforms, Version: def.Version, Deprecated: def.Deprecated, DeprecatedMessage: def.DeprecatedMessage,
+		Scheduled: len(def.Schedules) > 0, Diagnostics: found,
+	}
+}
+
+// unreadable is what is known of a file that cannot be opened.
+func unreadable(file string, err error) Listed {
+	return Listed{Name: stem(file), Path: file, Diagnostics: Diagnostics{{Code: "unreadable", Severity: Error, Pos: Pos{File: file, Line: 1, Col: 1},
+		Message: err.Error(), Hint: "make the file readable, or remove it"}}}
+}

@@ -1,0 +1,151 @@
+package tool
+
+import (
+	"sync"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/keytable"
+)
+
+// The keys of Markdown tools, in the form of keys.go: front matter, the block of a single
+// tool, and the block of a chain. What means the same in YAML tools is taken from there.
+
+// MarkdownKeys are the objects that a Markdown tool is written with: its front matter, the
+// block of a single tool and that of a chain. They are not to be changed.
+func MarkdownKeys() []*keytable.Object {
+	t := pageTable()
+	return []*keytable.Object{t.front, t.single, t.chain}
+}
+
+// pageTable is made when the first Markdown tool is read.
+var pageTable = sync.OnceValue(func() (t struct{ front, single, chain *keytable.Object }) {
+	retry := keytable.NewObject("error-handling of a Markdown tool", "What is done about a failure.",
+		taken(errorHandlingObject, func(e *ErrorHandling) *ErrorHandling { return e }, "retry")...) // a fallback is a shell command
+	t.front = frontMatter(retry)
+	t.single = singleBlock(retry)
+	t.chain = keytable.NewObject("the block of a chain", "The steps of a chain, one after the other; the first that fails ends it.",
+		keytable.List("steps", "S0-060", chainStep(retry), "The steps, in the order they run.", func(b *callBlock, p Pos) *call {
+			return addPointer(&b.calls, &call{step: &Step{Pos: p}})
+		}).AsRequired()).Checked(func(d *keytable.Decoder, _ any, _ *yaml.Node, content []*yaml.Node) {
+		if steps := keytable.Deref(keytable.ValueOf(content, "steps")); steps.Kind == yaml.SequenceNode && len(steps.Content) == 0 {
+			d.Fail(steps, "no-steps", "the list of steps is empty", "add a step: - tool: with the name of a tool")
+		}
+	})
+	return t
+})
+
+// pageDraft is a Markdown tool being read.
+type pageDraft struct {
+	*draft
+	id, name *Text
+	kind     string // single, chain
+}
+
+// callBlock is a tool block being read.
+type callBlock struct{ calls []*call }
+
+// call is the use of a tool: in the block of a single tool, or as a step of a chain.
+type call struct {
+	step       *Step
+	at         Pos
+	id, name   *Text
+	tool       *Text
+	parameters Value
+	pre, post  *Text
+}
+
+// taken are keys of another object that are set in a part of T. Their order is that of
+// the other object.
+func taken[T, V any](o *keytable.Object, part func(*T) *V, keys ...string) []keytable.Field {
+	var all []keytable.Field
+	for _, f := range o.Fields {
+		for _, key := range keys {
+			if f.Key == key {
+				set := f.Set
+				f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) { set(d, part(into.(*T)), n) }
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+func frontMatter(retry *keytable.Object) *keytable.Object {
+	fields := []keytable.Field{
+		keytable.Boolean("tool", "S0-010", "Marks the file as a tool: true. A Markdown file without it is none.", func(*pageDraft, bool) {}).AsRequired(),
+		keytable.Text("id", "S0-011", "Name that the tool is called by; name where absent.", func(p *pageDraft, v Text) { p.id = &v }),
+		keytable.Text("name", "S0-011", "Name of the tool; what people see of it where there is an id.", func(p *pageDraft, v Text) { p.name = &v }),
+		keytable.Choice("type", "S0-012", []string{"single", "chain"}, "Whether the page has a block with tool: or one with steps:.", func(p *pageDraft, v string) { p.kind = v }).AsRequired(),
+		keytable.List("parameters", "S0-014", pageParameter(), "What the tool takes.", func(p *pageDraft, at Pos) *parameterDraft {
+			return &parameterDraft{addPointer(&p.Parameters, &Parameter{Pos: at, Type: "string", Required: true})}
+		}),
+	}
+	fields = append(fields, taken(toolObject, func(p *pageDraft) *draft { return p.draft },
+		"description", "version", "min-cycod-version", "min-flowrun-version", "changelog", "schedule", "deprecated", "deprecated-message",
+		"timeout", "platforms", "tags", "max-active-runs", "locks", "on-interrupt", "idempotent", "security", "metadata",
+		"function-calling", "notify", "tests")...)
+	fields = append(fields, keytable.Nested("environment", "S1-172", pageEnvironment, "What is kept secret.", func(p *pageDraft) *Environment { return &p.Environment }))
+	fields = append(fields, keytable.Nested("error-handling", "S1-078", retry, "Retry of every step without its own.", func(p *pageDraft) *ErrorHandling { return &p.ErrorHandling }))
+	return keytable.NewObject("a Markdown tool", "The front matter of a Markdown tool: what stands between the two lines of ---.", fields...).Checked(checkPage)
+}
+
+// pageEnvironment is what a tool without commands needs of environment.
+var pageEnvironment = keytable.NewObject("environment of a Markdown tool", "What is kept secret.",
+	keytable.Texts("secrets", "S1-172", "Names of parameters, or of variables of the process, whose values are masked.", func(e *Environment, v []Text) {
+		for _, name := range v {
+			e.Secrets = append(e.Secrets, Secret{Name: name})
+		}
+	}))
+
+// pageParameter is a parameter as an entry of a list, required unless it says otherwise.
+func pageParameter() *keytable.Object {
+	fields := []keytable.Field{keytable.Text("name", "S0-015", "Name of the parameter.", func(p *parameterDraft, v Text) { p.Name, p.Pos = v.S, v.Pos }).AsRequired()}
+	for _, f := range parameterObject.Fields {
+		switch f.Key {
+		case "type":
+			f.Row, f.Default, f.Required = "S0-016", "", true
+		case "required":
+			f.Row, f.Default = "S0-018", "true"
+		case "default":
+			f.Doc = "Value where a caller gives none. It is data: references are not looked for."
+		case "format", "delimiter", "security", "allow-dash": // they say how a value enters a shell
+			continue
+		}
+		fields = append(fields, f)
+	}
+	return keytable.NewObject("a parameter of a Markdown tool", "One value the tool takes.", fields...).Checked(checkPageParameter)
+}
+
+// callFields are the keys that the block of a single tool and a step of a chain share.
+func callFields[T any](retry *keytable.Object, of func(*T) *call) []keytable.Field {
+	fields := []keytable.Field{
+		keytable.Text("tool", "S0-040", "The tool that is used, by name or path.", func(t *T, v Text) { of(t).tool = &v }),
+		keytable.AnyValue("parameters", "S0-040", "What the tool is given: values, or references to input, preprocess, prev_step and steps.", func(t *T, v Value) { of(t).parameters = v }),
+		keytable.Nested("error-handling", "S1-037", retry, "Retry.", func(t *T) *ErrorHandling { return &of(t).step.ErrorHandling }),
+	}
+	return append(fields, taken(stepObject, func(t *T) *Step { return of(t).step }, "timeout", "on-interrupt", "idempotent")...)
+}
+
+func singleBlock(retry *keytable.Object) *keytable.Object {
+	fields := callFields(retry, func(b *callBlock) *call { return b.calls[0] })
+	fields[0] = fields[0].AsRequired()
+	return keytable.NewObject("the block of a single tool", "The tool that a single tool uses, and what it is given.", fields...).Checked(func(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+		checkCall(d, into.(*callBlock).calls[0], n, content)
+	})
+}
+
+func chainStep(retry *keytable.Object) *keytable.Object {
+	fields := append([]keytable.Field{
+		keytable.Text("id", "S0-060", "Name of the step; name where absent.", func(c *call, v Text) { c.id = &v }),
+		keytable.Text("name", "S0-060", "Name of the step; the tool that is used as well, where there is no tool.", func(c *call, v Text) { c.name = &v }),
+	}, callFields(retry, func(c *call) *call { return c })...)
+	for _, key := range []string{"pre_processing", "pre-processing"} {
+		fields = append(fields, keytable.Text(key, "S0-062", "JavaScript that makes the tool's parameters of input, the parameters of the step.", func(c *call, v Text) { c.pre = &v }))
+	}
+	for _, key := range []string{"post_processing", "post-processing"} {
+		fields = append(fields, keytable.Text(key, "S0-061", "JavaScript that makes the step's output of output, that of the tool.", func(c *call, v Text) { c.post = &v }))
+	}
+	fields = append(fields, taken(stepObject, func(c *call) *Step { return c.step }, "continue-on-error", "run-condition")...)
+	return keytable.NewObject("a step of a chain", "The use of another tool.", fields...).Checked(checkCall)
+}

@@ -1,0 +1,236 @@
+package tool
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
+)
+
+// isPage says whether a file is Markdown by its name.
+func isPage(file string) bool { return strings.EqualFold(filepath.Ext(file), ".md") }
+
+// isNoTool says whether a file was found to be Markdown that is no tool (S0-010):
+// listings and lookups by name pass over it.
+func isNoTool(found Diagnostics) bool { return len(found) == 1 && found[0].Code == "not-a-tool" }
+
+// page reads a Markdown tool: its front matter, then its blocks.
+func readPage(d *keytable.Decoder, def *draft) {
+	def.Format = Markdown
+	p := pageOf(d.Src)
+	if why, hint := noTool(d, p); why != "" {
+		d.Report(Diagnostic{Code: "not-a-tool", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1}, Message: "this Markdown file is no tool: " + why, Hint: hint})
+		return
+	}
+	if problem, bad := d.Src.Problem(); bad {
+		d.Report(problem)
+		return
+	}
+	if len(d.Src.Text) > maxPage {
+		d.Report(Diagnostic{Code: "file-too-large", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1},
+			Message: fmt.Sprintf("cannot read the definition: a Markdown tool may have %d KiB", maxPage>>10), Hint: "move long scripts or data into tools or files of their own"})
+		return
+	}
+	if !p.ends {
+		d.Report(Diagnostic{Code: "unclosed-front-matter", Severity: Error, Pos: d.Src.Pos(p.front.From), Len: 1,
+			Message: "the front matter has no end", Hint: "write a line of --- behind its last line"})
+		return
+	}
+	top := &pageDraft{draft: def}
+	d.Within(p.front, func() {
+		if root := d.Parse(); root != nil && d.Shape(root) {
+			d.Root, def.Pos = pageTable().front, d.Pos(root)
+			d.Object(d.Root, top, root)
+		}
+	})
+	readBlocks(d, top, fences(d.Src, p.body))
+}
+
+// noTool is why a Markdown file is no tool, "" where it says that it is one. One that
+// says so and cannot be read further is a tool with errors.
+func noTool(d *keytable.Decoder, p page) (why, hint string) {
+	const begin = "a tool begins with ---, tool: true, its name and type, and --- again"
+	switch {
+	case !p.hasFront:
+		return "it does not begin with front matter", begin
+	case !claimsTool(d.Src.Between(p.front)):
+		return "its front matter does not say tool: true", "write tool: true into it"
+	}
+	return "", ""
+}
+
+var toolLine = diagnostic.Pattern(`(?mi)^["']?tool["']?[ \t]*:[ \t]*["']?(true|yes|on)\b`)
+
+// claimsTool says whether front matter says that the file is a tool, be it in a way that
+// is then told to be wrong.
+func claimsTool(front string) bool {
+	root, err := keytable.ParseOne([]byte(front))
+	if err != nil || root.Kind != yaml.MappingNode {
+		return toolLine().MatchString(front)
+	}
+	v := keytable.ValueOf(root.Content, "tool")
+	return v != nil && slices.Contains([]string{"true", "yes", "on"}, strings.ToLower(keytable.Deref(v).Value))
+}
+
+// checkPage looks at the front matter as a whole.
+func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	p := into.(*pageDraft)
+	key := "name"
+	switch {
+	case p.id != nil:
+		key, p.Name, p.namePos = "id", p.id.S, p.id.Pos
+		if p.name != nil {
+			p.DisplayName = p.name.S
+		}
+	case p.name != nil:
+		p.Name, p.namePos = p.name.S, p.name.Pos
+	default:
+		d.Fail(n, "no-name", "the tool has no name", "add 'name:'")
+	}
+	if p.id != nil || p.name != nil {
+		checkToolName(d, p.draft, n, key, content)
+	}
+	if keytable.ValueOf(content, "type") == nil {
+		d.Fail(n, "no-type", "the tool does not say what it is", "add 'type: single' for the use of one tool, 'type: chain' for steps")
+	}
+	if p.Description == "" && keytable.ValueOf(content, "description") == nil {
+		d.Warn(n, "no-description", "the tool has no description", "add 'description:', which people and models choose the tool by")
+	}
+	versions(d, p.draft, content)
+	timeouts(d, p.draft, content)
+	locks(d, p.draft, content)
+	scheduleNames(d, p.draft)
+	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // told where they were read
+	parametersOnce(d, p.Parameters)
+}
+
+// checkPageParameter looks at an entry of parameters.
+func checkPageParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	p := into.(*parameterDraft)
+	if keytable.ValueOf(content, "name") == nil {
+		d.Fail(n, "no-name", "the parameter has no name", "add 'name:'")
+		return
+	}
+	if keytable.ValueOf(content, "type") == nil {
+		reportAt(d, p.Pos, Error, "no-type", "", "the parameter "+diagnostic.Quote(p.Name)+" has no type", "add 'type:', one of "+strings.Join(typeNames, ", "))
+	}
+	checkParameter(d, into, n, content)
+	if p.Default != nil {
+		data := asLiteral(*p.Default)
+		p.Default = &data
+	}
+}
+
+// asLiteral is a value whose texts hold no references.
+func asLiteral(v Value) Value {
+	v.Text = nil
+	v.List = slices.Clone(v.List)
+	for i := range v.List {
+		v.List[i] = asLiteral(v.List[i])
+	}
+	v.Map = slices.Clone(v.Map)
+	for i := range v.Map {
+		v.Map[i].Value = asLiteral(v.Map[i].Value)
+	}
+	return v
+}
+
+// parametersOnce reports parameters of one name.
+func parametersOnce(d *keytable.Decoder, list []*Parameter) {
+	first := map[string]*Parameter{}
+	for i, p := range list {
+		if before := first[p.Name]; before != nil {
+			d.Report(Diagnostic{Code: "duplicate-parameter", Severity: Error, Pos: p.Pos, Len: len([]rune(p.Name)), Path: fmt.Sprintf("parameters[%d].name", i),
+				Message: fmt.Sprintf("the parameter %s is given twice: on line %d and on line %d", diagnostic.Quote(p.Name), before.Pos.Line, p.Pos.Line),
+				Hint:    "keep one of the two", Related: []Place{{Pos: before.Pos, Len: len([]rune(p.Name)), Message: "first given here"}}})
+			continue
+		}
+		first[p.Name] = p
+	}
+}
+
+// checkCall looks at the use of a tool as a whole.
+func checkCall(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	c := into.(*call)
+	c.at = d.Pos(n)
+	if c.tool == nil && c.name == nil && keytable.ValueOf(content, "tool") == nil && keytable.ValueOf(content, "name") == nil {
+		d.Fail(n, "no-body", "the step does not say which tool it uses", "add 'tool:' with the name of a tool")
+	}
+	if v := c.parameters; v.Pos.Line > 0 && v.Map == nil && v.Text == nil {
+		d.Fail(keytable.Deref(keytable.ValueOf(content, "parameters")), "wrong-type", "expected a mapping of names, found "+describeValue(v), keytable.FormHint("a mapping of names"))
+	}
+	for _, key := range []string{"pre", "post"} {
+		if second := keytable.KeyOf(content, key+"-processing"); second != nil && keytable.KeyOf(content, key+"_processing") != nil {
+			d.FailKey(second, "two-values", key+"_processing is given twice", "keep one of the two")
+		}
+	}
+}
+
+// role is what a block of a page is for, by its marker or keys.
+type role string
+
+const (
+	preBlock    role = "@preprocess"
+	postBlock   role = "@postprocess"
+	singleRole  role = "tool:"
+	chainRole   role = "steps:"
+	unknownRole role = ""
+)
+
+var (
+	comments = diagnostic.Pattern(`^\s*(?://[^\n]*|/\*(?s:.*?)\*/)`)
+	markers  = diagnostic.Pattern(`@([A-Za-z][A-Za-z_-]*)`)
+)
+
+// marker is the first word with an @ in the comments that a script begins with, and its
+// place (S0-030).
+func marker(code string) (word string, at int) {
+	for from := 0; ; {
+		c := comments().FindStringIndex(code[from:])
+		if c == nil {
+			return "", 0
+		}
+		if m := markers().FindStringSubmatchIndex(code[from : from+c[1]]); m != nil {
+			return code[from+m[2] : from+m[3]], from + m[2] - 1
+		}
+		from += c[1]
+	}
+}
+
+// blockKeys is which of the keys that make a tool block a YAML text has at its top. Of
+// what cannot be read it is told by the text.
+func blockKeys(text string) role {
+	if root, err := keytable.ParseOne([]byte(text)); err == nil {
+		switch {
+		case root.Kind != yaml.MappingNode:
+		case keytable.ValueOf(root.Content, "steps") != nil:
+			return chainRole
+		case keytable.ValueOf(root.Content, "tool") != nil:
+			return singleRole
+		}
+		return unknownRole
+	}
+	m := topKey(text).FindStringSubmatch(text)
+	if m == nil {
+		return unknownRole
+	}
+	return role(m[1] + ":")
+}
+
+// topKey finds tool or steps as indented as the first line of a text.
+func topKey(text string) *regexp.Regexp {
+	blanks := ""
+	for line := range strings.Lines(text) {
+		if rest := strings.TrimLeft(line, " \t"); strings.TrimSpace(rest) != "" && rest[0] != '#' {
+			blanks = line[:len(line)-len(rest)]
+			break
+		}
+	}
+	return regexp.MustCompile(`(?m)^` + blanks + `(tool|steps)[ \t]*:`)
+}

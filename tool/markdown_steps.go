@@ -1,0 +1,324 @@
+package tool
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
+)
+
+// The steps of a Markdown tool are called so. The names are words of flowrun: they stand
+// in histories and in what people see of a run.
+const (
+	stepPre  = "preprocess"
+	stepTool = "tool"
+	stepPost = "postprocess"
+)
+
+// pageWords mean something else in references than a step or parameter.
+var pageWords = []string{"input", "output", "prev_step", stepPre, stepPost, "date", "time", "random_id", "pre", stepTool, "post"}
+
+// pageBlocks are the blocks of a page that are for flowrun, by role.
+type pageBlocks map[role]*fence
+
+// blocks reads the fenced blocks of a page and makes steps of them.
+func readBlocks(d *keytable.Decoder, p *pageDraft, all []fence) {
+	found, open := pageBlocks{}, false
+	var first *fence // with tool: or steps:
+	for i := range all {
+		f := &all[i]
+		if !f.closed {
+			open = true
+			d.Report(Diagnostic{Code: "unclosed-fence", Severity: Error, Pos: d.Src.Pos(f.at), Len: len(f.marks),
+				Message: "the block that begins here has no end", Hint: "write a line of " + f.marks + " behind its last line"})
+		}
+		r := roleOf(d, f)
+		before := found[r]
+		if r == singleRole || r == chainRole {
+			before = first
+		}
+		switch {
+		case r == unknownRole:
+		case before != nil:
+			d.Report(Diagnostic{Code: "two-blocks", Severity: Error, Pos: d.Src.Pos(f.at), Len: len(f.marks), Message: fmt.Sprintf("there is a second block with %s", r),
+				Hint:    "keep one of the two; what is only shown may stand in a block of another language, as ```text",
+				Related: []Place{{Pos: d.Src.Pos(before.at), Len: len(before.marks), Message: "the first is here"}}})
+		default:
+			found[r] = f
+			if r == singleRole || r == chainRole {
+				first = f
+			}
+		}
+	}
+	onlyShown(d, found, all)
+	calls := calls(d, p, found, open)
+	assemble(d, p, found, calls)
+	names := map[string]*Step{}
+	if p.kind == "chain" {
+		for _, s := range p.Steps {
+			names[s.Name] = s
+		}
+	}
+	parameterNames(d, p.draft, names)
+}
+
+// roleOf says what a block is for. A script whose marker is nearly one of the two is
+// told; any other is only shown on the page.
+func roleOf(d *keytable.Decoder, f *fence) role {
+	switch f.language {
+	case "yaml", "yml":
+		return blockKeys(d.Src.Between(f.body))
+	case "javascript", "js":
+	default:
+		return unknownRole
+	}
+	code := d.Src.Block(f.body, f.indent)
+	word, at := marker(code.S)
+	known := []string{string(preBlock)[1:], string(postBlock)[1:]}
+	if slices.Contains(known, word) {
+		return role("@" + word)
+	}
+	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "", "ing", "").Replace(word))
+	near := Near(word, known)
+	for _, k := range known {
+		if plain == k || plain == strings.TrimSuffix(k, "process") {
+			near = []string{k}
+		}
+	}
+	if len(near) > 0 {
+		one := Diagnostic{Code: "unknown-marker", Severity: Error, Pos: code.At(at), Len: 1 + len(word), Message: fmt.Sprintf("unknown marker @%s", diagnostic.Printable(word)),
+			Hint: fmt.Sprintf("did you mean @%s?", near[0])}
+		one.Fix = code.Rename(at, "@"+word, "@"+near[0])
+		d.Report(one)
+	}
+	return unknownRole
+}
+
+// onlyShown warns of scripts with a marker whose block is not of the language that runs,
+// where the page has no other: they look as if they ran.
+func onlyShown(d *keytable.Decoder, found pageBlocks, all []fence) {
+	for _, f := range all {
+		if !slices.Contains([]string{"", "ts", "typescript", "jsx", "mjs", "node"}, f.language) {
+			continue
+		}
+		code := d.Src.Block(f.body, f.indent)
+		word, at := marker(code.S)
+		if r := role("@" + word); (r == preBlock || r == postBlock) && found[r] == nil {
+			d.Report(Diagnostic{Code: "unknown-marker", Severity: Warning, Pos: code.At(at), Len: 1 + len(word),
+				Message: fmt.Sprintf("the script with %s does not run: its block is not JavaScript", r), Hint: "write " + f.marks + "javascript before it"})
+		}
+	}
+}
+
+// calls reads the block with tool: or steps:, and reports one that does not fit the type
+// of the tool. open says that a block without an end may have swallowed it.
+func calls(d *keytable.Decoder, p *pageDraft, found pageBlocks, open bool) []*call {
+	single, chain := found[singleRole], found[chainRole]
+	at := func(f *fence) Pos { return d.Src.Pos(f.at) }
+	switch {
+	case p.kind == "single" && chain != nil:
+		d.Report(Diagnostic{Code: "single-with-steps", Severity: Error, Pos: at(chain), Len: len(chain.marks),
+			Message: "a tool of type single has no steps", Hint: "write type: chain, or a block with tool: and parameters:"})
+	case p.kind == "chain" && single != nil:
+		d.Report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: at(single), Len: len(single.marks),
+			Message: "a tool of type chain needs a block with steps:", Hint: "write type: single, or make the block a step: steps:, and below it - tool:"})
+	case p.kind == "chain" && chain == nil && !open:
+		d.Report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: p.Pos, Message: "a tool of type chain needs a block with steps:",
+			Hint: "add a block ```yaml with steps:, and below it - tool: for each"})
+	case p.kind == "single" && single == nil && !open && found[preBlock] == nil && found[postBlock] == nil:
+		d.Report(Diagnostic{Code: "no-body", Severity: Error, Pos: p.Pos, Message: "the tool has nothing to run", Hint: "add a block ```yaml with tool: and parameters:"})
+	case p.kind == "single" && single == nil && !open:
+		d.Report(Diagnostic{Code: "no-tool-block", Severity: Warning, Pos: p.Pos, Message: "the tool uses no tool: what pre-processing returns, else the input, is the output of the tool",
+			Hint: "add a block ```yaml with tool: and parameters:, if one is meant"})
+	}
+	b := &callBlock{}
+	switch {
+	case chain != nil:
+		readBlock(d, chain, pageTable().chain, b)
+	case single != nil:
+		b.calls = []*call{{step: &Step{}}}
+		readBlock(d, single, pageTable().single, b)
+	}
+	return b.calls
+}
+
+// read reads a block as YAML.
+func readBlock(d *keytable.Decoder, f *fence, o *keytable.Object, into *callBlock) {
+	d.Within(f.body, func() {
+		d.Literals = true
+		if root := d.Parse(); root != nil && d.Shape(root) {
+			d.Root = o
+			d.Object(o, into, root)
+		}
+		d.Literals = false
+	})
+}
+
+// assemble makes the steps: preprocess, those that use tools, postprocess.
+func assemble(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call) {
+	if f := found[preBlock]; f != nil {
+		s := scriptStep(stepPre, RolePre, d.Src.Block(f.body, f.indent))
+		s.vars("input", "{{input}}")
+		p.Steps = append(p.Steps, s)
+	}
+	names, last := callNames(d, p, calls), ""
+	for i, c := range calls {
+		s := c.assemble(names[i], last)
+		p.Steps, last = append(p.Steps, s), s.Name
+	}
+	if f := found[postBlock]; f != nil {
+		s := scriptStep(stepPost, RolePost, d.Src.Block(f.body, f.indent))
+		s.Previous = last
+		s.output(last != "")
+		p.Steps = append(p.Steps, s)
+	}
+}
+
+// callNames are the names of the steps that use tools. Those that the author did not
+// choose give way to others, with _2 and so on behind them: # (S0-060) is what a second
+// try has in its path.
+func callNames(d *keytable.Decoder, p *pageDraft, calls []*call) []string {
+	if len(calls) == 1 && calls[0].id == nil && p.kind != "chain" {
+		return []string{stepTool}
+	}
+	names := make([]string, len(calls))
+	lower := map[string]*call{}
+	for i, c := range calls {
+		if c.id == nil {
+			continue
+		}
+		names[i] = c.id.S
+		one := Diagnostic{Severity: Error, Pos: c.id.Pos, Len: len([]rune(c.id.S)), Path: fmt.Sprintf("steps[%d].id", i)}
+		switch first := lower[strings.ToLower(c.id.S)]; {
+		case !stepName().MatchString(c.id.S) || len(c.id.S) > 128:
+			one.Code, one.Message = "bad-name", diagnostic.Quote(c.id.S)+" cannot be the name of a step"
+			one.Hint = "use letters, digits, '_', '.' and '-', beginning with a letter or '_', at most 128 characters"
+		case slices.Contains(pageWords, c.id.S), slices.Contains(reserved, c.id.S):
+			one.Code, one.Message = "reserved-name", diagnostic.Quote(c.id.S)+" cannot be the name of a step: it is reserved"
+			one.Hint = "reserved: " + strings.Join(append(slices.Clone(pageWords), reserved...), ", ")
+		case first != nil:
+			one.Code, one.Message = "duplicate-step", fmt.Sprintf("step name %s is given twice: at %s and at %s", diagnostic.Quote(c.id.S), diagnostic.LineCol(first.id.Pos), diagnostic.LineCol(c.id.Pos))
+			one.Hint, one.Related = "give the step another id", []Place{{Pos: first.id.Pos, Len: len([]rune(first.id.S)), Message: "first given here"}}
+		default:
+			lower[strings.ToLower(c.id.S)] = c
+			continue
+		}
+		d.Report(one)
+	}
+	for i, c := range calls {
+		for n := 1; names[i] == ""; n++ {
+			name := c.title()
+			if n > 1 {
+				name = fmt.Sprintf("%s_%d", name, n)
+			}
+			if lower[strings.ToLower(name)] == nil && !slices.Contains(pageWords, name) && !slices.Contains(reserved, name) {
+				names[i], lower[strings.ToLower(name)] = name, c
+			}
+		}
+	}
+	return names
+}
+
+// title is a name for the step, made of what it uses.
+func (c *call) title() string {
+	t := c.name
+	if t == nil {
+		t = c.tool
+	}
+	if t == nil {
+		return "step"
+	}
+	name := []byte(t.S)
+	if at := strings.LastIndexAny(t.S, `/\`); at >= 0 || isPage(t.S) {
+		name = []byte(strings.TrimSuffix(t.S[at+1:], filepath.Ext(t.S)))
+	}
+	for i, b := range name {
+		if !keytable.IsNameByte(b) && b != '.' {
+			name[i] = '_'
+		}
+	}
+	if len(name) > 120 {
+		name = name[:120]
+	}
+	if !stepName().Match(name) {
+		return "_" + string(name)
+	}
+	return string(name)
+}
+
+// assemble is the step that uses the tool. Where scripts go with it, it is a group of
+// them and the tool.
+func (c *call) assemble(name, previous string) *Step {
+	use := c.step
+	use.Name, use.Kind, use.Previous, use.Pos = name, UseTool, previous, c.at
+	switch {
+	case c.tool != nil:
+		use.UseTool, use.Pos = *c.tool, c.tool.Pos
+	case c.name != nil:
+		use.UseTool, use.Pos = *c.name, c.name.Pos
+	}
+	if c.name != nil {
+		use.Pos = c.name.Pos
+	}
+	if c.id != nil {
+		use.Pos = c.id.Pos
+	}
+	use.With, use.WithAll = c.parameters.Map, c.parameters.Text
+	if c.pre == nil && c.post == nil {
+		return use
+	}
+	group := &Step{Name: name, Pos: use.Pos, Kind: Group, ContinueOnError: use.ContinueOnError, RunCondition: use.RunCondition}
+	use.Name, use.ContinueOnError, use.RunCondition = stepTool, false, nil
+	if c.pre != nil {
+		s := scriptStep("pre", RolePre, *c.pre)
+		s.Previous = previous
+		s.Script.Vars = append([]Entry{{Key: "input", Pos: c.parameters.Pos, Value: c.parameters}}, s.Script.Vars...)
+		if c.parameters.Pos.Line == 0 {
+			s.Script.Vars[0].Value = Value{Map: []Entry{}}
+		}
+		all := at("prev_step.output", use.Pos)
+		use.Previous, use.With, use.WithAll = s.Name, nil, &all
+		group.Steps = append(group.Steps, s)
+	}
+	group.Steps = append(group.Steps, use)
+	if c.post != nil {
+		s := scriptStep("post", RolePost, *c.post)
+		s.Previous = stepTool
+		s.output(true)
+		group.Steps = append(group.Steps, s)
+	}
+	return group
+}
+
+// scriptStep is a step that runs a script, which knows the constants (S0-068).
+func scriptStep(name string, r Role, code Text) *Step {
+	s := &Step{Name: name, Pos: code.Pos, Kind: JS, Script: &JSCode{Role: r, Code: code}}
+	for _, c := range []string{"date", "time", "random_id"} {
+		s.vars(c, "{{"+c+"}}")
+	}
+	return s
+}
+
+// vars puts a reference into the scope of the step's script.
+func (s *Step) vars(name, reference string) {
+	t := at(reference, s.Pos)
+	s.Script.Vars = append(s.Script.Vars, Entry{Key: name, Pos: s.Pos, Value: Value{Pos: s.Pos, Scalar: reference, Text: &t}})
+}
+
+// output puts what post-processing sees into its scope: the value of the step before, and
+// its text (S0-050, S0-052). Without one, that is the input (S0-040).
+func (s *Step) output(previous bool) {
+	s.vars("input", "{{input}}")
+	if !previous {
+		s.vars("output", "{{input}}")
+		return
+	}
+	s.vars("output", "prev_step.output")
+	s.vars("outputText", "prev_step.outputText")
+}
+
+// at is a text of our own, at a place of the author's.
+func at(s string, p Pos) Text { return Text{S: s, Pos: p} }

@@ -1,0 +1,84 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/keytable"
+)
+
+// ParametersOf is the properties of a schema as parameters, in the order in which they
+// are written, for help, completion and lists: name, type, description, whether it is
+// required, default, allowed values and examples. The type of one that says none, or
+// several, is any. The rules are the schema's own: values are held against that, see
+// Definition.Schema. nil has no parameters.
+func ParametersOf(s *JSONSchema) []*Parameter {
+	if s == nil {
+		return nil
+	}
+	top, _ := s.doc.(map[string]any)
+	properties, _ := top["properties"].(map[string]any)
+	required, _ := top["required"].([]any)
+	var list []*Parameter
+	for _, name := range orderOf(s.source) {
+		p := &Parameter{Name: name, Type: "any", Required: slices.Contains(required, any(name))}
+		if one, ok := properties[name].(map[string]any); ok {
+			p.describe(one)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// describe takes from a property's schema what people read of it.
+func (p *Parameter) describe(schema map[string]any) {
+	if t, ok := schema["type"].(string); ok && t != "null" {
+		p.Type = t
+	}
+	p.Description, _ = schema["description"].(string)
+	p.Deprecated, _ = schema["deprecated"].(bool)
+	if v, given := schema["default"]; given {
+		value := valueOfJSON(v)
+		p.Default = &value
+	}
+	if list, ok := schema["enum"].([]any); ok {
+		p.Validation.Enum = valueOfJSON(list).List
+	}
+	if list, ok := schema["examples"].([]any); ok {
+		p.Examples = valueOfJSON(list).List
+	}
+}
+
+// valueOfJSON is a value of encoding/json, its numbers as json.Number, as a Value.
+func valueOfJSON(v any) Value {
+	switch v := v.(type) {
+	case string:
+		return Value{Scalar: v, Text: &Text{S: v}}
+	case []any:
+		list := make([]Value, len(v))
+		for i, e := range v {
+			list[i] = valueOfJSON(e)
+		}
+		return Value{List: list}
+	case map[string]any:
+		entries := make([]Entry, 0, len(v))
+		for name, e := range v {
+			entries = append(entries, Entry{Key: name, Value: valueOfJSON(e)})
+		}
+		slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
+		return Value{Map: entries}
+	case json.Number:
+		if n, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
+			return keytable.Scalar(n, v.String())
+		}
+		f, _ := v.Float64()
+		return keytable.Scalar(f, v.String())
+	}
+	if v == nil {
+		return keytable.Scalar(nil, "null")
+	}
+	return keytable.Scalar(v, fmt.Sprint(v))
+}
