@@ -55,16 +55,12 @@ fails.`,
   flowrun doctor --fix
   flowrun doctor -o json | jq '.findings[] | select(.status != "ok")'`,
 		Args: ui.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := ui.OneOf(c, "output", output, ui.ShowForms); err != nil {
-				return err
-			}
+		RunE: func(_ *cobra.Command, _ []string) error {
 			return doctor(env, output, fix)
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
+	ui.OutputFlag(c, &output, "text", "json")
 	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended without harm")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(ui.ShowForms, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

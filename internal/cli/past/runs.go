@@ -17,8 +17,6 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-var listForms = []string{"table", "json", "jsonl"}
-
 func runsCommand(env *ui.Env) *cobra.Command {
 	var status []string
 	var since, output string
@@ -32,9 +30,6 @@ func runsCommand(env *ui.Env) *cobra.Command {
   flowrun runs --tool deploy --limit 5 -o json`,
 		Args: ui.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := ui.OneOf(c, "output", output, listForms); err != nil {
-				return err
-			}
 			for _, words := range status {
 				for _, w := range strings.Split(words, ",") {
 					st, err := dag.ParseStatus(w)
@@ -62,9 +57,8 @@ func runsCommand(env *ui.Env) *cobra.Command {
 	fl.StringVar(&q.Tool, "tool", "", "only runs of this `tool`")
 	fl.StringVar(&since, "since", "", "only runs begun since: a `duration` (24h, 7d) or a time (RFC 3339)")
 	fl.IntVar(&q.Limit, "limit", 20, "list at most `n` runs; 0 is all")
-	fl.StringVarP(&output, "output", "o", "table", "print in this `form`: table|json|jsonl")
+	ui.OutputFlag(c, &output, "table", "json", "jsonl")
 	c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(runStates(), cobra.ShellCompDirectiveNoFileComp))
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(listForms, cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("tool", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return env.CompleteTool(c, nil, prefix)
 	})

@@ -16,8 +16,6 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-var statsForms = []string{"table", "json"}
-
 func statsCommand(env *ui.Env) *cobra.Command {
 	var since, output string
 	var limit int
@@ -34,9 +32,6 @@ tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := ui.OneOf(c, "output", output, statsForms); err != nil {
-				return err
-			}
 			q := flowrun.Query{Tool: args[0], Limit: limit, Status: []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut, dag.Cancelled}}
 			if limit < 0 {
 				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
@@ -62,8 +57,7 @@ tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.
 	fl := c.Flags()
 	fl.StringVar(&since, "since", "", "only runs begun since: a `duration` (24h, 7d) or a time (RFC 3339)")
 	fl.IntVar(&limit, "limit", 100, "look at the newest `n` runs; 0 is all")
-	fl.StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(statsForms, cobra.ShellCompDirectiveNoFileComp))
+	ui.OutputFlag(c, &output, "table", "json")
 	return c
 }
 

@@ -24,15 +24,11 @@ func scheduleListCommand(env *ui.Env) *cobra.Command {
 		Long: `List the schedules of the definitions in reach, and all that were added by command.
 One of a project runs in a service that was started in that project.`,
 		Args: ui.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := ui.OneOf(c, "output", output, []string{"table", "json"}); err != nil {
-				return err
-			}
+		RunE: func(_ *cobra.Command, _ []string) error {
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return listSchedules(ctx, env, s, output) })
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	ui.OutputFlag(c, &output, "table", "json")
 	return c
 }
 

@@ -83,3 +83,17 @@ func OneOf(c *cobra.Command, flag, value string, allowed []string) error {
 	}
 	return Usagef(c, "--%s %q is not one of %s", flag, value, strings.Join(allowed, ", "))
 }
+
+// OutputFlag adds --output, which takes one of forms, the usual one first. The command runs
+// with no other.
+func OutputFlag(c *cobra.Command, to *string, forms ...string) {
+	c.Flags().StringVarP(to, "output", "o", forms[0], "print in this `form`: "+strings.Join(forms, "|"))
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(forms, cobra.ShellCompDirectiveNoFileComp))
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := OneOf(c, "output", *to, forms); err != nil {
+			return err
+		}
+		return run(c, args)
+	}
+}

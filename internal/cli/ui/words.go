@@ -112,6 +112,3 @@ func WriteJSON(env *Env, doc any) error {
 	enc.SetIndent("", "  ")
 	return enc.Encode(doc)
 }
-
-// ShowForms are the usual forms of a result.
-var ShowForms = []string{"text", "json"}
