@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// What a run rested before it was resumed is no work of its steps.
+// TestWorked: the time between the end of one owner and a resume does not count as work.
 func TestWorked(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
 	r := New[struct{}](Plan{})
