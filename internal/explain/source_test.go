@@ -116,6 +116,9 @@ func reported(n *ast.CallExpr, note func(ast.Expr)) {
 			return
 		}
 	case *ast.SelectorExpr:
+		if x, ok := fun.X.(*ast.Ident); ok && (x.Name == "log" || x.Name == "slog") {
+			return
+		}
 		name = fun.Sel.Name
 	}
 	name = strings.ToLower(name[:min(1, len(name))]) + name[min(1, len(name)):] // fail, or Fail where another package calls it
