@@ -1,0 +1,247 @@
+package hooks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// codes are what is found, by severity and code.
+func codes(found tool.Diagnostics) string {
+	var list []string
+	for _, d := range found {
+		list = append(list, fmt.Sprintf("%s %s", d.Severity, d.Code))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// answering is a tool whose methods answer these.
+func answering(methods ...string) string {
+	return "module.exports = {\n  execute: () => 1,\n  " + strings.Join(methods, ",\n  ") + "\n}\n"
+}
+
+const described = `getMetadata: () => ({ description: 'd' })`
+
+// TestLoaderAnswers: what a tool says of itself becomes its definition, or is refused with a
+// code and a place.
+func TestLoaderAnswers(t *testing.T) {
+	rt := hooks.New(hooks.Config{InProcess: true})
+	defer rt.Close()
+	load := hooks.Loader(hooks.LoaderConfig{Runtime: rt})
+	for name, c := range map[string]struct{ src, want, place string }{
+		"all well":                     {answering(described), "", ""},
+		"no description":               {answering(), "warning no-description", ""},
+		"another name than the file's": {answering(`getMetadata: () => ({ description: 'd', id: 'other' })`), "warning name-differs", "3:43"},
+		"a name that cannot be":        {answering(`getMetadata: () => ({ description: 'd', id: 'a b' })`), "error bad-name", "3:43"},
+		"a number for a text":          {answering(`getMetadata: () => ({ description: 7 })`), "error wrong-type, warning no-description", ""},
+		"a text for a list":            {answering(`getMetadata: () => ({ description: 'd', tags: 'x' })`), "error wrong-type", ""},
+		"a runtime that is not there":  {answering(`getMetadata: () => ({ description: 'd', runtime: 'deno' })`), "error bad-choice", ""},
+		"metadata that is a text":      {answering(`getMetadata: () => 'd'`), "error bad-answer, warning no-description", ""},
+		"metadata that throws":         {answering(`getMetadata: () => { throw new Error('x') }`), "error tool-threw, warning no-description", ""},
+		"a schema that is none":        {answering(described, `getSchema: () => ({ parameters: { properties: { a: { type: 'no' } } } })`), "error bad-schema", ""},
+		"a package without a name":     {answering(described, `getDependencies: () => ({ 'A B': '1' })`), "error bad-dependency", ""},
+		"a package of any version":     {answering(described, `getDependencies: () => ({ a: ' ' })`), "error bad-dependency", ""},
+		"nothing to execute":           {"module.exports = { " + described + " }\n", "error no-execute", ""},
+		"no tool":                      {"module.exports = 7\n", "error no-tool", ""},
+		"a file that throws":           {"\nthrow new Error('x')\n", "error tool-threw", "2:7"},
+		"no JavaScript":                {"module.exports = {\n  execute( {\n", "error js-syntax", ""},
+		"a file that is too large":     {strings.Repeat(" ", tool.MaxFileSize+1), "error file-too-large", "1:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			def, found := load("mine.tool.js", []byte(c.src))
+			if got := codes(found); got != c.want {
+				t.Fatalf("got %q, want %q: %v", got, c.want, found)
+			}
+			if def == nil || def.Name == "" || def.Format != tool.JavaScript {
+				t.Fatalf("%+v", def)
+			}
+			if c.place != "" {
+				if got := fmt.Sprintf("%d:%d", found[0].Pos.Line, found[0].Pos.Col); got != c.place || found[0].Pos.File != "mine.tool.js" {
+					t.Errorf("at %v, want %s", found[0].Pos, c.place)
+				}
+			}
+			for _, d := range found {
+				if d.Message == "" || d.Hint == "" {
+					t.Errorf("no way out: %+v", d)
+				}
+			}
+		})
+	}
+}
+
+func TestLoaderDefinition(t *testing.T) {
+	load := hooks.Loader(hooks.LoaderConfig{Bundle: func(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
+		return &tool.Module{File: r.File, Code: r.Source}, nil
+	}, Runtime: inProcess(t)})
+	src := answering(`getMetadata: () => ({ id: 'mine', name: 'Mine', description: 'd', version: '1.2.0', author: 'A', category: 'c', tags: ['t'], keywords: ['k'] })`,
+		`getSchema: () => ({ parameters: { type: 'object', properties: { n: { type: 'integer' }, s: { type: 'string' } }, required: ['n'] }, environment: { type: 'object', properties: { KEY: { type: 'string' } } } })`)
+	def, found := load("dir/mine.tool.js", []byte("\ufeff"+src))
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	got := map[string]any{"name": def.Name, "display": def.DisplayName, "description": def.Description, "version": def.Version, "author": def.Author,
+		"category": def.Metadata.Category, "tags": def.Tags, "keywords": def.Metadata.SearchKeywords, "whole": def.Whole}
+	want := map[string]any{"name": "mine", "display": "Mine", "description": "d", "version": "1.2.0", "author": "A",
+		"category": "c", "tags": []string{"t"}, "keywords": []string{"k"}, "whole": true}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(def.Parameters) != 2 || def.Parameters[0].Name != "n" || !def.Parameters[0].Required || def.Parameters[1].Required {
+		t.Errorf("parameters %+v", def.Parameters)
+	}
+	if m := def.Steps[0].Script.Module; m.Environment == nil || m.Environment.Open() {
+		t.Errorf("environment %+v", m.Environment)
+	}
+	if string(def.Source) != "\ufeff"+src {
+		t.Error("the source is not what the file holds")
+	}
+	bare, found := load("bare.tool.js", []byte(answering(described, `getSchema: () => ({ type: 'object', properties: { n: {} } })`)))
+	if len(found) > 0 || len(bare.Parameters) != 1 || bare.Parameters[0].Name != "n" {
+		t.Errorf("the schema of the parameters alone: %v, %+v", found, bare.Parameters)
+	}
+}
+
+// TestLoaderDependencies: both ways to name packages are the same.
+func TestLoaderDependencies(t *testing.T) {
+	load := hooks.Loader(hooks.LoaderConfig{Runtime: inProcess(t), Bundle: func(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
+		return &tool.Module{File: r.File, Code: r.Source}, nil
+	}})
+	for _, answer := range []string{`['@scope/a@^1.2', 'b', 'c@2.x || 3']`, `({ '@scope/a': '^1.2', b: '*', c: '2.x || 3' })`} {
+		def, found := load("mine.tool.js", []byte(answering(described, "getDependencies: () => "+answer)))
+		want := []tool.Dependency{{Name: "@scope/a", Range: "^1.2"}, {Name: "b", Range: "*"}, {Name: "c", Range: "2.x || 3"}}
+		if diff := cmp.Diff(want, def.Steps[0].Script.Module.Dependencies); diff != "" || found.Err() != nil {
+			t.Errorf("%s: %v %s", answer, found, diff)
+		}
+	}
+}
+
+func inProcess(t *testing.T) *hooks.Runtime {
+	t.Helper()
+	rt := hooks.New(hooks.Config{InProcess: true})
+	t.Cleanup(func() { rt.Close() })
+	return rt
+}
+
+// without is a runtime that has no program to run scripts in.
+func without(t *testing.T) *hooks.Runtime {
+	rt := hooks.New(hooks.Config{Helper: filepath.Join(t.TempDir(), "none")})
+	t.Cleanup(func() { rt.Close() })
+	return rt
+}
+
+// TestLoaderCache: a tool is asked what it is once. What is kept counts for the same text
+// and name alone, and not when it is damaged.
+func TestLoaderCache(t *testing.T) {
+	src := []byte(answering(described))
+	dir := filepath.Join(t.TempDir(), "cache")
+	config := hooks.LoaderConfig{Runtime: inProcess(t), Cache: dir}
+	offline := hooks.LoaderConfig{Runtime: without(t), Cache: dir}
+	if _, found := hooks.Loader(offline)("a.tool.js", src); codes(found) != "error tool-unloadable" {
+		t.Fatalf("nothing can be asked: %v", found)
+	}
+	ahead := config
+	ahead.Ahead = true
+	if def, found := hooks.Loader(ahead)("a.tool.js", src); def.Name != "a" || def.Description != "" || len(found) > 0 {
+		t.Errorf("before it was asked: %+v, %v", def, found)
+	}
+	if _, found := hooks.Loader(config)("a.tool.js", src); len(found) > 0 {
+		t.Fatal(found)
+	}
+	for name, c := range map[string]hooks.LoaderConfig{"known": offline, "ahead": ahead} {
+		if def, found := hooks.Loader(c)("a.tool.js", src); def.Description != "d" || len(found) > 0 {
+			t.Errorf("%s: %+v, %v", name, def, found)
+		}
+	}
+	for name, text := range map[string]string{"a.tool.js": string(src) + "\n", "b.tool.js": string(src)} {
+		if _, found := hooks.Loader(offline)(name, []byte(text)); codes(found) != "error tool-unloadable" {
+			t.Errorf("%s is taken for what is kept: %v", name, found)
+		}
+	}
+	kept, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	whole, err := os.ReadFile(kept[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, damaged := range [][]byte{nil, whole[:len(whole)/2], whole[:len(whole)-1], slices.Concat(whole, []byte(" ")), []byte(strings.Replace(string(whole), `"d"`, `"e"`, 1))} {
+		if err := os.WriteFile(kept[0], damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, found := hooks.Loader(offline)("a.tool.js", src); codes(found) != "error tool-unloadable" {
+			t.Errorf("damaged to %d bytes it counts: %v", len(damaged), found)
+		}
+		if _, found := hooks.Loader(config)("a.tool.js", src); len(found) > 0 {
+			t.Error(found)
+		}
+		if now, err := os.ReadFile(kept[0]); err != nil || string(now) != string(whole) {
+			t.Errorf("%v: it was not kept anew", err)
+		}
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// TestLoaderCacheGone: a cache that cannot be written keeps no tool from being read.
+func TestLoaderCacheGone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	load := hooks.Loader(hooks.LoaderConfig{Runtime: inProcess(t), Cache: filepath.Join(file, "cache")})
+	if def, found := load("a.tool.js", []byte(answering(described))); def.Description != "d" || len(found) > 0 {
+		t.Errorf("%+v, %v", def, found)
+	}
+}
+
+// TestLoaderForgets: a file that takes all its time is asked once, by one loader or by
+// several with one cache; files that load are still asked.
+func TestLoaderForgets(t *testing.T) {
+	config := hooks.LoaderConfig{Runtime: inProcess(t), Cache: t.TempDir()}
+	load := hooks.Loader(config)
+	slow := []byte("while (true);\n")
+	if _, found := load("slow.tool.js", slow); codes(found) != "error tool-unloadable" {
+		t.Fatal(found)
+	}
+	began := time.Now()
+	for _, l := range []tool.Loader{load, hooks.Loader(config)} {
+		if _, found := l("slow.tool.js", slow); codes(found) != "error tool-unloadable" || !strings.Contains(found[0].Message, "within 2s") {
+			t.Error(found)
+		}
+	}
+	if took := time.Since(began); took >= 2*time.Second {
+		t.Errorf("it was asked again, for %v", took)
+	}
+	if _, found := load("a.tool.js", []byte(answering(described))); len(found) > 0 {
+		t.Error(found)
+	}
+}
+
+// TestLoaderStops: once nobody waits for it, no tool is asked, and that is not kept.
+func TestLoaderStops(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("no longer wanted"))
+	config := hooks.LoaderConfig{Runtime: inProcess(t), Cache: t.TempDir(), Context: ctx}
+	src := []byte(answering(described))
+	if _, found := hooks.Loader(config)("a.tool.js", src); codes(found) != "error tool-unloadable" || !strings.Contains(found[0].Message, "no longer wanted") {
+		t.Error(found)
+	}
+	config.Context = nil
+	if _, found := hooks.Loader(config)("a.tool.js", src); len(found) > 0 {
+		t.Error(found)
+	}
+}
