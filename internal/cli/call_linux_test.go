@@ -8,7 +8,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // calling makes what sit starts a call of the tool.
@@ -114,11 +117,7 @@ func TestCallInterrupted(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-				if _, err := os.Stat(filepath.Join(dir, "begun")); err == nil {
-					break
-				}
-			}
+			waittest.Exists(t, filepath.Join(dir, "begun"))
 			cmd.Process.Signal(sig.signal)
 			err := cmd.Wait()
 			var doc struct {
@@ -142,17 +141,25 @@ func TestCallInterruptedWhileReading(t *testing.T) {
 	cmd := exec.Command("flowrun", "call", "it", "-")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+dir+"/state", "HOME="+dir)
-	in, err := cmd.StdinPipe()
+	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
+	defer r.Close()
+	defer w.Close()
+	if _, err := w.WriteString("{"); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdin = r
 	var out strings.Builder
 	cmd.Stdout = &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond) // the signal has to be caught by then; else there is no document
+	waittest.Until(t, "reading of what stdin has", func() bool { // from then on signals are caught
+		n, err := unix.IoctlGetInt(int(r.Fd()), unix.TIOCINQ)
+		return err == nil && n == 0
+	})
 	cmd.Process.Signal(syscall.SIGINT)
 	cmd.Wait()
 	if cmd.ProcessState.ExitCode() != 130 || !strings.Contains(out.String(), `"execution_status": "cancelled"`) {

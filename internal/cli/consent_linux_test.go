@@ -1,13 +1,14 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // elevated is a tool that a person has to approve; what it would do is seen by a file.
@@ -32,11 +33,7 @@ bash: |
 // asked waits until the question was asked n times. What was typed before is dropped.
 func (s *seat) asked(n int) {
 	s.Helper()
-	for end := time.Now().Add(patience); strings.Count(s.seen(), "\r\nAllow this? [y/N/d] ") < n; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.shows("a question for the time number " + strconv.Itoa(n))
-		}
-	}
+	waittest.Until(s, fmt.Sprintf("question number %d", n), func() bool { return strings.Count(s.seen(), "\r\nAllow this? [y/N/d] ") >= n }, func() any { return s.seen() })
 }
 
 func (s *seat) ran() bool {

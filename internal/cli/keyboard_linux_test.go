@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"golang.org/x/sys/unix"
 )
 
@@ -88,14 +89,11 @@ func (s *seat) seen() string {
 // shows waits for a text on the screen.
 func (s *seat) shows(text string) {
 	s.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if strings.Contains(s.seen(), text) {
-			return
-		}
+	if !waittest.Holds(waittest.Limit, func() bool { return strings.Contains(s.seen(), text) }) {
+		s.cmd.Process.Kill()
+		s.cmd.Wait()
+		s.Fatalf("the screen never showed %q, but\n%s", text, s.seen())
 	}
-	s.cmd.Process.Kill()
-	s.cmd.Wait()
-	s.Fatalf("the screen never showed %q, but\n%s", text, s.seen())
 }
 
 func (s *seat) types(keys string) { io.WriteString(s.master, keys) }
@@ -114,7 +112,7 @@ func (s *seat) ends(code int) string {
 	s.tty.Close()
 	select {
 	case <-s.drained:
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		s.Error("somebody has the terminal still")
 	}
 	s.master.Close()
@@ -193,7 +191,7 @@ func TestKeyboardCtrlC(t *testing.T) {
 	s.shows("ready")
 	s.types("\x03")
 	s.shows("not yet")
-	time.Sleep(1100 * time.Millisecond)
+	time.Sleep(1100 * time.Millisecond) // three within a second are meant
 	s.types("\x03\x03\x03")
 	s.ends(130)
 }
@@ -208,11 +206,7 @@ func killed(t *testing.T) func(*exec.Cmd) {
 			t.Fatal(err)
 		}
 		started := filepath.Join(c.Dir, "started")
-		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-			if _, err := os.Stat(started); err == nil {
-				break
-			}
-		}
+		waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(started); return err == nil })
 		engine.Process.Kill()
 		engine.Wait()
 		if err := os.Remove(started); err != nil {
@@ -285,7 +279,7 @@ func TestKeyboardLeftAlone(t *testing.T) {
 		go func() { done <- s.cmd.Wait() }()
 		select {
 		case <-done:
-		case <-time.After(patience):
+		case <-time.After(waittest.Limit):
 			s.cmd.Process.Kill()
 			t.Error("flowrun outlived its terminal")
 		}

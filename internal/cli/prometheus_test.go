@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // TestPrometheusScrapesALongRun starts a run of minutes with --metrics-addr, lets a
@@ -49,7 +51,7 @@ func TestPrometheusScrapesALongRun(t *testing.T) {
 		`sum(flowrun_step_duration_seconds_sum{tool="long"}) / sum(flowrun_step_duration_seconds_count{tool="long"})`,
 		`histogram_quantile(0.5, sum by (le) (rate(flowrun_step_duration_seconds_bucket{tool="long"}[10s])))`,
 	} {
-		if v := ask(t, api+url.QueryEscape(query)); v < .25 || v > patience.Seconds() {
+		if v := ask(t, api+url.QueryEscape(query)); v < .25 || v > waittest.Limit.Seconds() {
 			t.Errorf("%s is %v; each step sleeps half a second", query, v)
 		}
 	}
@@ -64,33 +66,38 @@ func TestPrometheusScrapesALongRun(t *testing.T) {
 }
 
 // ask repeats a query until the server has an answer that is a number.
-func ask(t *testing.T, address string) float64 {
+func ask(t *testing.T, address string) (v float64) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-		res, err := http.Get(address)
-		if err != nil {
-			continue // it is not ready yet
-		}
-		body, err := io.ReadAll(res.Body)
-		res.Body.Close()
-		if err != nil || res.StatusCode != http.StatusOK {
-			continue
-		}
-		var answer struct {
-			Data struct{ Result []struct{ Value [2]any } }
-		}
-		if err := json.Unmarshal(body, &answer); err != nil {
-			t.Fatalf("%v: %s", err, body)
-		}
-		for _, r := range answer.Data.Result {
-			text, _ := r.Value[1].(string)
-			if v, err := strconv.ParseFloat(text, 64); err == nil && v == v { // not NaN
-				return v
-			}
+	waittest.Until(t, "answer from "+address, func() (ok bool) {
+		v, ok = answered(t, address)
+		return ok
+	})
+	return v
+}
+
+func answered(t *testing.T, address string) (float64, bool) {
+	res, err := http.Get(address)
+	if err != nil {
+		return 0, false // it is not ready yet
+	}
+	body, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	if err != nil || res.StatusCode != http.StatusOK {
+		return 0, false
+	}
+	var answer struct {
+		Data struct{ Result []struct{ Value [2]any } }
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	for _, r := range answer.Data.Result {
+		text, _ := r.Value[1].(string)
+		if v, err := strconv.ParseFloat(text, 64); err == nil && v == v { // not NaN
+			return v, true
 		}
 	}
-	t.Fatalf("no answer from %s", address)
-	return 0
+	return 0, false
 }
 
 func write(t *testing.T, file, text string) {
@@ -128,19 +135,17 @@ func launch(t *testing.T, dir, program string, args ...string) *launched {
 // says waits for what a pattern finds in stderr.
 func (l *launched) says(pattern string) string {
 	l.Helper()
-	re := regexp.MustCompile(pattern)
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		text, err := os.ReadFile(l.stderr)
-		if err != nil {
+	var text []byte
+	var found [][]byte
+	waittest.Until(l, pattern+" on stderr", func() bool {
+		var err error
+		if text, err = os.ReadFile(l.stderr); err != nil {
 			l.Fatal(err)
 		}
-		if m := re.FindSubmatch(text); m != nil {
-			return string(m[1])
-		}
-	}
-	text, _ := os.ReadFile(l.stderr)
-	l.Fatalf("it never said %s; stderr:\n%s", pattern, text)
-	return ""
+		found = regexp.MustCompile(pattern).FindSubmatch(text)
+		return found != nil
+	}, func() any { return string(text) })
+	return string(found[1])
 }
 
 // stop asks the program to end and waits until it has.
@@ -150,7 +155,7 @@ func (l *launched) stop() {
 	}
 	l.ended = true
 	l.cmd.Process.Signal(syscall.SIGTERM)
-	late := time.AfterFunc(patience, func() { l.cmd.Process.Kill() })
+	late := time.AfterFunc(waittest.Limit, func() { l.cmd.Process.Kill() })
 	defer late.Stop()
 	l.cmd.Wait()
 }

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/schematest"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/internal/web"
 )
 
@@ -124,21 +124,14 @@ func condition(word string) (bool, error) {
 	return false, fmt.Errorf("unknown condition %q", word)
 }
 
-// patience is how long a test waits for something another process does: far longer
-// than any machine needs.
-const patience = 2 * time.Minute
-
 // await waits until there is a file: await started.
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await FILE")
 	}
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
-			return
-		}
+	if !waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(ts.MkAbs(args[0])); return err == nil }) {
+		ts.Fatalf("there is no file %s", args[0])
 	}
-	ts.Fatalf("there is no file %s", args[0])
 }
 
 // until repeats a command until its standard output matches a pattern: until
@@ -148,13 +141,12 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: until PATTERN COMMAND...")
 	}
 	pattern := regexp.MustCompile("(?m)" + args[0])
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	if !waittest.Holds(waittest.Limit, func() bool {
 		err := ts.Exec(args[1], args[2:]...)
-		if out := ts.ReadFile("stdout"); err == nil && pattern.MatchString(out) {
-			return
-		}
+		return err == nil && pattern.MatchString(ts.ReadFile("stdout"))
+	}) {
+		ts.Fatalf("it never printed %s", args[0])
 	}
-	ts.Fatalf("it never printed %s", args[0])
 }
 
 // valid holds a file against one of flowrun's schemas: valid run stdout. A file of
@@ -204,12 +196,9 @@ func arrives(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: collector, then arrives PATTERN")
 	}
 	pattern := regexp.MustCompile("(?m)" + args[0])
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if pattern.MatchString(c.(*collectortest.Collector).Tree()) {
-			return
-		}
+	if !waittest.Holds(waittest.Limit, func() bool { return pattern.MatchString(c.(*collectortest.Collector).Tree()) }) {
+		ts.Fatalf("no span %s has arrived", args[0])
 	}
-	ts.Fatalf("no span %s has arrived", args[0])
 }
 
 // starts asks a service for a run as part of a trace: starts SOCKET TOOL TRACEPARENT.

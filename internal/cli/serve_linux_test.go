@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // served is a flowrun serve in a process of its own.
@@ -52,17 +54,15 @@ func serveIn(t *testing.T, dir string, args ...string) *served {
 // says waits for something on stderr.
 func (s *served) says(pattern string) string {
 	s.t.Helper()
-	re := regexp.MustCompile(pattern)
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	var text, found string
+	waittest.Until(s.t, pattern+" on stderr", func() bool {
 		s.mu.Lock()
-		text := s.text.String()
+		text = s.text.String()
 		s.mu.Unlock()
-		if found := re.FindString(text); found != "" {
-			return found
-		}
-	}
-	s.t.Fatalf("it never says %s:\n%s", pattern, s.text.String())
-	return ""
+		found = regexp.MustCompile(pattern).FindString(text)
+		return found != ""
+	}, func() any { return text })
+	return found
 }
 
 func (s *served) start(body string) int {
@@ -89,7 +89,7 @@ func (s *served) ends() int {
 	select {
 	case code := <-done:
 		return code
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit):
 		s.t.Fatal("it does not end")
 	}
 	return -1
@@ -115,11 +115,7 @@ func TestServeSignals(t *testing.T) {
 	if code := s.start(`{"tool":"stubborn"}`); code != 202 {
 		t.Fatalf("status %d", code)
 	}
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(dir, "began")); err == nil {
-			break
-		}
-	}
+	waittest.Exists(t, filepath.Join(dir, "began"))
 	info, err := os.Stat(filepath.Join(dir, "s", "service.sock"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the socket is %v (%v)", info, err)

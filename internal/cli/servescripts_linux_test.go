@@ -10,7 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // TestServeScripts: fifty runs at once of a Markdown chain with a script and a .tool.js
@@ -58,30 +59,20 @@ func TestServeScripts(t *testing.T) {
 	}
 	s.mu.Unlock()
 	stay := max(2, runtime.GOMAXPROCS(0))
-	eventually(t, func() bool { return len(scriptsOf(s.cmd.Process.Pid)) <= stay }, "more than %d processes stay", stay)
+	waittest.Until(t, fmt.Sprintf("%d processes at most", stay), func() bool { return len(scriptsOf(s.cmd.Process.Pid)) <= stay })
 
 	for range 2 {
 		s.start(`{"tool":"spins"}`)
 	}
 	var left []int
-	eventually(t, func() bool {
+	waittest.Until(t, "two scripts", func() bool {
 		left = slices.DeleteFunc(scriptsOf(s.cmd.Process.Pid), func(pid int) bool { return !spins(pid) })
 		return len(left) == 2
-	}, "the scripts do not start")
+	})
 	s.cmd.Process.Kill()
 	s.cmd.Wait()
 	for _, pid := range left {
-		eventually(t, func() bool { return syscall.Kill(pid, 0) != nil || stateOf(pid) == "Z" }, "process %d outlives the service", pid)
-	}
-}
-
-// eventually waits until something holds.
-func eventually(t *testing.T, holds func() bool, format string, args ...any) {
-	t.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf(format, args...)
-		}
+		waittest.Until(t, fmt.Sprintf("end of process %d with the service", pid), func() bool { return syscall.Kill(pid, 0) != nil || stateOf(pid) == "Z" })
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // session is a flowrun command that has been started.
@@ -65,14 +67,11 @@ func begin(t *testing.T, definition string, setup func(*exec.Cmd), flags ...stri
 // await waits for a file.
 func (s *session) await(name string) {
 	s.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if s.has(name) {
-			return
-		}
+	if !waittest.Holds(waittest.Limit, func() bool { return s.has(name) }) {
+		s.cmd.Process.Kill()
+		s.cmd.Wait()
+		s.Fatalf("there is no file %s; stderr:\n%s", name, &s.stderr)
 	}
-	s.cmd.Process.Kill()
-	s.cmd.Wait()
-	s.Fatalf("there is no file %s; stderr:\n%s", name, &s.stderr)
 }
 
 // ends waits for the command and holds its exit code.
@@ -134,9 +133,12 @@ func TestHangup(t *testing.T) {
 	}
 	signal.Ignore(syscall.SIGHUP) // a child inherits that
 	defer signal.Reset(syscall.SIGHUP)
-	s = begin(t, "bash: touch ready; until [ -e go ]; do sleep 0.01; done; echo done\n", nil)
+	s = begin(t, "bash: touch ready; until [ -e go ]; do touch beat; sleep 0.01; done; echo done\n", nil)
 	s.cmd.Process.Signal(syscall.SIGHUP)
-	time.Sleep(50 * time.Millisecond) // time to die of it
+	for range 5 { // time to die of it
+		os.Remove(filepath.Join(s.dir, "beat"))
+		s.await("beat")
+	}
 	if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +172,7 @@ func TestSecondSignal(t *testing.T) {
 		began := time.Now()
 		s.cmd.Process.Signal(syscall.SIGTERM)
 		s.ends(130)
-		if took := time.Since(began); took > patience {
+		if took := time.Since(began); took > waittest.Limit {
 			t.Errorf("%s: it took %v", name, took)
 		}
 		if s.has("never") {

@@ -5,11 +5,11 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 
 	"github.com/flowrun/flowrun/internal/screentest"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // seeing is a seat at a terminal of some size, whose screen is looked at as a person
@@ -46,14 +46,11 @@ func (s *seeing) screenText() string {
 // waits until the screen shows a text.
 func (s *seeing) waits(text string) {
 	s.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if strings.Contains(s.screenText(), text) {
-			return
-		}
+	if !waittest.Holds(waittest.Limit, func() bool { return strings.Contains(s.screenText(), text) }) {
+		s.cmd.Process.Kill()
+		s.cmd.Wait()
+		s.Fatalf("the screen never showed %q, but\n%s", text, s.screenText())
 	}
-	s.cmd.Process.Kill()
-	s.cmd.Wait()
-	s.Fatalf("the screen never showed %q, but\n%s", text, s.screenText())
 }
 
 // leaves waits for the end, and answers what is left on the screen.

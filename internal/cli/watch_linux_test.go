@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 func (s *seat) puts(name, text string) {
@@ -62,21 +63,11 @@ steps:
 	s.puts("inner.yaml", "name: inner\ndescription: Inner\nbash: echo mended; exit 3\n")
 	s.shows("FAILED   exit 3")
 	failed := strings.Index(s.seen(), "FAILED   exit 3")
-	s.until(func() bool { return strings.Contains(s.seen()[failed:], "Ctrl-C ends") })
+	waittest.Until(s, "how to end it", func() bool { return strings.Contains(s.seen()[failed:], "Ctrl-C ends") }, func() any { return s.seen() })
 	s.types("\x03")
 	screen := s.ends(1)
 	if strings.Count(screen, "WHO (string)") != 1 {
 		t.Errorf("it asked again:\n%s", screen)
-	}
-}
-
-// until waits for a condition.
-func (s *seat) until(holds func() bool) {
-	s.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.Fatalf("it never came to it; the screen showed\n%s", s.seen())
-		}
 	}
 }
 

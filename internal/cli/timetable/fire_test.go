@@ -23,6 +23,7 @@ import (
 	"github.com/flowrun/flowrun/internal/schedule"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -176,16 +177,6 @@ func (s *stage) running() (ids []string) {
 	return ids
 }
 
-// until waits for a condition.
-func (s *stage) until(what string, condition func() bool) {
-	s.Helper()
-	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.Fatalf("it never came to this: %s", what)
-		}
-	}
-}
-
 // last is the newest firing of a schedule.
 func (s *stage) last(id string) sqlite.Firing {
 	s.Helper()
@@ -222,12 +213,12 @@ func TestAfterAnOutage(t *testing.T) {
 	if now.Minute() < 30 { // the slot before the last is within 90 minutes
 		want = append(want, "window")
 	}
-	s.until("every slot is dealt with", func() bool {
+	waittest.Until(s, "every slot is dealt with", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.params) >= len(want)
 	})
-	s.until("the missed ones are noted", func() bool { return s.last(s.id("none")).Reason != "" })
+	waittest.Until(s, "the missed ones are noted", func() bool { return s.last(s.id("none")).Reason != "" })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slices.Sort(s.params)
@@ -246,7 +237,7 @@ func TestOverlap(t *testing.T) {
 	t.Run("skip", func(t *testing.T) {
 		s := newStage(t, everySecond+"  - {every: 1s}\n")
 		s.serve()
-		s.until("a slot is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "overlap") })
+		waittest.Until(s, "a slot is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "overlap") })
 		if list := s.running(); len(list) != 1 {
 			t.Error("under way:", list)
 		}
@@ -254,14 +245,14 @@ func TestOverlap(t *testing.T) {
 	t.Run("allow", func(t *testing.T) {
 		s := newStage(t, everySecond+"  - {every: 1s, overlap: allow}\n")
 		s.serve()
-		s.until("two runs are under way", func() bool { return len(s.running()) == 2 })
+		waittest.Until(s, "two runs are under way", func() bool { return len(s.running()) == 2 })
 	})
 	t.Run("cancel-running", func(t *testing.T) {
 		s := newStage(t, everySecond+"  - {every: 2s, overlap: cancel-running}\n")
 		s.serve()
-		s.until("a run is under way", func() bool { return len(s.running()) == 1 })
+		waittest.Until(s, "a run is under way", func() bool { return len(s.running()) == 1 })
 		first := s.running()[0]
-		s.until("another is", func() bool { list := s.running(); return len(list) == 1 && list[0] != first })
+		waittest.Until(s, "another is", func() bool { list := s.running(); return len(list) == 1 && list[0] != first })
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.cancelled[0] != first {
@@ -271,19 +262,21 @@ func TestOverlap(t *testing.T) {
 	t.Run("queue", func(t *testing.T) {
 		s := newStage(t, everySecond+"  - {every: 1s, overlap: queue}\n")
 		_, stop := s.serve()
-		s.until("one waits and another is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "waits for its turn") })
+		waittest.Until(s, "one waits and another is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "waits for its turn") })
 		open, err := s.store.Book().Open(t.Context())
 		if err != nil || len(open) != 1 || len(s.running()) != 1 {
 			t.Fatalf("%+v %v, under way %v", open, err, s.running())
 		}
 		stop() // and another service takes over
-		s.serve()
-		time.Sleep(300 * time.Millisecond)
+		f, _ := s.serve()
+		if _, err := f.beginLine(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
 		if len(s.running()) != 1 {
 			t.Error("what waits began too early")
 		}
 		s.end(s.running()[0], dag.Succeeded)
-		s.until("what waits begins", func() bool { list := s.running(); return len(list) == 1 && list[0] == open[0].Run })
+		waittest.Until(s, "what waits begins", func() bool { list := s.running(); return len(list) == 1 && list[0] == open[0].Run })
 	})
 }
 
@@ -293,10 +286,10 @@ func TestCannotBegin(t *testing.T) {
 	s := newStage(t, everySecond+"  - {every: 1s}\n")
 	s.refusing(fmt.Errorf("%w: it wants elevated rights", service.ErrRefused))
 	_, stop := s.serve()
-	s.until("the slot is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "elevated rights") })
+	waittest.Until(s, "the slot is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "elevated rights") })
 	s.refusing(service.ErrDraining)
 	var open []sqlite.Firing
-	s.until("a claim stands", func() bool {
+	waittest.Until(s, "a claim stands", func() bool {
 		var err error
 		open, err = s.store.Book().Open(t.Context())
 		return err == nil && len(open) > 0
@@ -304,7 +297,7 @@ func TestCannotBegin(t *testing.T) {
 	stop()
 	s.refusing(nil)
 	s.serve()
-	s.until("its run begins", func() bool { return slices.Contains(s.running(), open[0].Run) })
+	waittest.Until(s, "its run begins", func() bool { return slices.Contains(s.running(), open[0].Run) })
 }
 
 // TestGone: a claim whose schedule is gone is left out, that of another project is left
@@ -317,7 +310,7 @@ func TestGone(t *testing.T) {
 		}
 	}
 	s.serve()
-	s.until("they are left out", func() bool {
+	waittest.Until(s, "they are left out", func() bool {
 		open, err := s.store.Book().Open(t.Context())
 		return err == nil && len(open) == 1 && open[0].Schedule == "t@/somewhere/else"
 	})
@@ -333,7 +326,7 @@ func TestGoneOrBroken(t *testing.T) {
 	s.refusing(service.ErrDraining)
 	_, stop := s.serve()
 	var open []sqlite.Firing
-	s.until("a claim stands", func() bool {
+	waittest.Until(s, "a claim stands", func() bool {
 		var err error
 		open, err = s.store.Book().Open(t.Context())
 		return err == nil && len(open) > 0
@@ -341,13 +334,15 @@ func TestGoneOrBroken(t *testing.T) {
 	stop()
 	s.refusing(nil)
 	s.write("name: t\nbash: [\n")
-	s.serve()
-	time.Sleep(300 * time.Millisecond)
+	f, _ := s.serve()
+	if _, err := f.beginLine(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
 	if now, err := s.store.Book().Open(t.Context()); err != nil || !slices.ContainsFunc(now, func(f sqlite.Firing) bool { return f.Run == open[0].Run }) {
 		t.Fatalf("it is no longer claimed: %+v %v", now, err)
 	}
 	s.write(everySecond + "  - {every: 1s}\n")
-	s.until("its run begins", func() bool { return slices.Contains(s.running(), open[0].Run) })
+	waittest.Until(s, "its run begins", func() bool { return slices.Contains(s.running(), open[0].Run) })
 }
 
 // TestSetChanges: definitions and commands change what is fired, a broken definition
@@ -386,19 +381,19 @@ func TestSetChanges(t *testing.T) {
 			return slices.Contains(s.params, what)
 		}
 	}
-	s.until("the added one fires", began("mine"))
+	waittest.Until(s, "the added one fires", began("mine"))
 	if began("others")() {
 		t.Error("another project's schedule was fired")
 	}
 	if err := f.Pause(t.Context(), "mine", true); err != nil {
 		t.Fatal(err)
 	}
-	s.until("it is paused", func() bool { return names() == "mine true;t false;" })
+	waittest.Until(s, "it is paused", func() bool { return names() == "mine true;t false;" })
 	if err := f.Pause(t.Context(), "unknown", true); !errors.Is(err, service.ErrNoSchedule) {
 		t.Error(err)
 	}
 	s.write(everySecond + "  - {every: 1s, name: renamed, params: {A: renamed}}\n")
-	s.until("the new definition fires", began("renamed"))
+	waittest.Until(s, "the new definition fires", began("renamed"))
 	if got := names(); got != "mine true;renamed false;" {
 		t.Error("in the end:", got)
 	}
@@ -409,7 +404,7 @@ func TestSetChanges(t *testing.T) {
 func TestSkipIfSuccessful(t *testing.T) {
 	s := newStage(t, everySecond+"  - {every: 1s, skip-if-successful: true}\n")
 	s.serve()
-	s.until("two slots run", func() bool {
+	waittest.Until(s, "two slots run", func() bool {
 		for _, id := range s.running() {
 			s.end(id, dag.Succeeded)
 		}
@@ -438,7 +433,7 @@ func TestSkipIfSuccessful(t *testing.T) {
 			s.end(id, dag.Succeeded)
 		}
 	})
-	s.until("a slot is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "succeeded") })
+	waittest.Until(s, "a slot is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "succeeded") })
 	close(stop)
 	work.Wait()
 }
