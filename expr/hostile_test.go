@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 // hostileValues are known tricks and values generated from the pieces tricks are
@@ -161,9 +162,7 @@ func TestHostileValuesInShells(t *testing.T) {
 		shell   expr.Shell
 	}{{"bash", expr.Bash}, {"sh", expr.Sh}, {"bash --posix", expr.Sh}} {
 		program := strings.Fields(sh.program)
-		if _, err := exec.LookPath(program[0]); err != nil {
-			t.Skip(err)
-		}
+		needtest.Programs(t, program[0])
 		for _, pos := range hostilePositions {
 			if pos.bashOnly && sh.shell == expr.Sh {
 				continue

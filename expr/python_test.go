@@ -12,20 +12,11 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 // python is a Python 3 to try scripts with.
-func python(t testing.TB) string {
-	t.Helper()
-	path, err := exec.LookPath("python3")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	return path
-}
+func python(t testing.TB) string { return needtest.Program(t, "python3") }
 
 // pythonPlaces are scripts in which got() notes what arrives.
 var pythonPlaces = []struct{ name, script string }{

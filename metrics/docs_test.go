@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/metrics"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -185,13 +186,7 @@ func TestServedFormIsSound(t *testing.T) {
 // promtool runs Prometheus's own checks.
 func promtool(t *testing.T, stdin string, args ...string) {
 	t.Helper()
-	if _, err := exec.LookPath("promtool"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%v; install prometheus", err)
-		}
-		t.Skipf("%v; install prometheus", err)
-	}
-	c := exec.Command("promtool", args...)
+	c := exec.Command(needtest.Program(t, "promtool"), args...)
 	c.Stdin = strings.NewReader(stdin)
 	if out, err := c.CombinedOutput(); err != nil || strings.Contains(string(out), "FAILED") {
 		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)

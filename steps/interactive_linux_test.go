@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -97,22 +97,11 @@ func (b *bench) asking(t testing.TB, c *Command, answer ...string) *Command {
 	return c
 }
 
-// needs skips a test, or fails it in CI, where a program is missing.
-func needs(t *testing.T, program string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-}
-
 // Where nobody is, the default response answers every question, and the output reads
 // as if it had come from a pipe.
 func TestDefaultResponse(t *testing.T) {
 	t.Parallel()
-	needs(t, "python3")
+	needtest.Programs(t, "python3")
 	b := open(t, Options{Grace: time.Second}, map[string]any{"WHO": "Grace Hopper", "PIN": "hunter2-hunter2"})
 	defer b.close(t)
 	for _, c := range []struct{ script, answer, want string }{

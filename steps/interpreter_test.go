@@ -2,7 +2,6 @@ package steps
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -11,21 +10,11 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
-// python3 skips, or fails in CI, where there is no Python.
-func python3(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("python3"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-}
-
 func TestPython(t *testing.T) {
-	python3(t)
+	needtest.Programs(t, "python3")
 	b := open(t, Options{}, map[string]any{"P": `it's "$(x)"` + "\n\\", "BIG": strings.Repeat("é", 1<<20), "SECRET": `pa"ss'word\`})
 	defer b.close(t)
 	b.dir = t.TempDir()

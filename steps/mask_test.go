@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 func TestMask(t *testing.T) {
@@ -147,13 +149,7 @@ func TestMaskEscapedByJavaScript(t *testing.T) {
 
 // The quoted forms are the ones that the shell at hand writes.
 func TestMaskQuotedByShell(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("bash is not here")
-		}
-		t.Skip("bash is not here")
-	}
+	bash := needtest.Program(t, "bash")
 	for _, secret := range []string{"plain-canary", "can'ary", `a$b"c\d` + "`e", "sp ace\ttab", "~/x:~y=~z #h", "{a,b}[c]*?^!|&;<>()", "two\nlines'\x01"} {
 		var m Mask
 		if err := m.Add(secret); err != nil {

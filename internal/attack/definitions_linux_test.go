@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -153,9 +154,7 @@ func TestServiceBears(t *testing.T) {
 		}
 		return string(out)
 	}
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("needs curl")
-	}
+	needtest.Programs(t, "curl")
 	if out := post(`{"tool":"slow"}`); !strings.HasSuffix(out, " 202") {
 		t.Fatalf("%s", out)
 	}

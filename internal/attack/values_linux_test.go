@@ -1,10 +1,11 @@
 package attack
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 // TestCleanupRuns: no value of a caller keeps the cleanup from running after the tool has
@@ -72,9 +73,7 @@ func TestEndlessTransform(t *testing.T) {
 func TestMaskedForms(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("needs python3")
-	}
+	needtest.Programs(t, "python3")
 	const secret = `hunter"2<&>'\x`
 	s.write("t.yaml", `name: t
 description: x

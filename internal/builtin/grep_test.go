@@ -3,10 +3,11 @@ package builtin
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 // grepTree is what searches with and without ripgrep are held against each other on.
@@ -28,10 +29,7 @@ var grepPatterns = []string{
 
 // TestGrepAlike: the answer with ripgrep is the one without, byte for byte.
 func TestGrepAlike(t *testing.T) {
-	rg, err := exec.LookPath("rg")
-	if err != nil {
-		t.Skip("no ripgrep to compare with")
-	}
+	rg := needtest.Program(t, "rg")
 	d := newDesk(t, grepTree())
 	config := filepath.Join(d.outside, "rgconfig")
 	d.file(config, "--no-hidden\n--glob=!*.go\n--follow\n")
@@ -53,10 +51,7 @@ func TestGrepAlike(t *testing.T) {
 // TestHints: ripgrep narrows the search down where it can, and is asked nothing where it
 // cannot be trusted.
 func TestHints(t *testing.T) {
-	rg, err := exec.LookPath("rg")
-	if err != nil {
-		t.Skip("no ripgrep")
-	}
+	rg := needtest.Program(t, "rg")
 	d := newDesk(t, grepTree())
 	search := func(pattern string) *search {
 		s, err := (&files{}).searching(d.input("grep_search", "pattern", pattern))

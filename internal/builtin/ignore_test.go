@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 // leftOut are the files below a folder that .gitignore files leave out, as this package
@@ -96,9 +98,7 @@ func TestIgnore(t *testing.T) {
 	files[".gitignore"] = "*.log\n/build/\n!bar/*.log\n"
 	dir, names := repository(t, files)
 	same(t, "by hand", fmt.Sprint(leftOut(t, dir)), "[b.log build/out.o]")
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git to compare with")
-	}
+	needtest.Programs(t, "git")
 	for _, text := range gitignores {
 		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -123,9 +123,7 @@ func TestIgnoreFolders(t *testing.T) {
 
 // TestIgnoreRandom holds random lists against git.
 func TestIgnoreRandom(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git to compare with")
-	}
+	needtest.Programs(t, "git")
 	rounds := 150
 	if testing.Short() {
 		rounds = 20

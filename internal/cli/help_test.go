@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 // TestExitCodesPage: every exit code there is has a line, and no other.
@@ -173,12 +173,7 @@ func TestPagesAreNarrow(t *testing.T) {
 
 // TestManPages: troff has nothing to complain about in any page.
 func TestManPages(t *testing.T) {
-	if _, err := exec.LookPath("groff"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("groff is not installed")
-	}
+	needtest.Programs(t, "groff")
 	env := &ui.Env{}
 	for _, c := range documented(root(env, nil)) {
 		var page, out, complaints bytes.Buffer

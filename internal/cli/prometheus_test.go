@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -23,14 +24,7 @@ import (
 // Prometheus server scrape it every second, and asks that server how long steps take.
 // Once it has answered, the run is stopped.
 func TestPrometheusScrapesALongRun(t *testing.T) {
-	server, err := exec.LookPath("prometheus")
-	switch {
-	case err == nil:
-	case os.Getenv("CI") == "true":
-		t.Fatalf("%v; install prometheus", err)
-	default:
-		t.Skipf("%v; install prometheus", err)
-	}
+	server := needtest.Program(t, "prometheus")
 	t.Parallel()
 	dir := t.TempDir()
 

@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 // TestPlatforms checks the types of the program for what is released and is neither
@@ -21,7 +23,7 @@ import (
 // of each system and processor. It makes no code and links nothing, which costs forty
 // times as much; TestRelease does where FLOWRUN_LONG is set.
 func TestPlatforms(t *testing.T) {
-	needs(t, "go")
+	needtest.Programs(t, "go")
 	if raceEnabled {
 		t.Skip("the race detector has nothing to see here")
 	}

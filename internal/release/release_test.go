@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -26,19 +27,7 @@ const (
 	theCommit  = "0123456789abcdef0123456789abcdef01234567"
 )
 
-// needs skips where a program is missing, and fails where it must not be.
-func needs(t *testing.T, programs ...string) {
-	t.Helper()
-	for _, p := range programs {
-		if _, err := exec.LookPath(p); err != nil && os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		} else if err != nil {
-			t.Skip(err)
-		}
-	}
-}
-
-// needsModules is needs for what the programs of all systems are made of: go test
+// needsModules is needtest.Programs for what the programs of all systems are made of: go test
 // fetches only what this one needs.
 func needsModules(t *testing.T) {
 	t.Helper()
@@ -112,7 +101,7 @@ func in(t *testing.T, dir string, env []string, name string, args ...string) str
 // command's cache (where FLOWRUN_LONG is set, not even that, and for every platform),
 // and holds them against each other; then it looks at what there is in one.
 func TestRelease(t *testing.T) {
-	needs(t, "go", "bash")
+	needtest.Programs(t, "go", "bash")
 	if raceEnabled {
 		t.Skip("the race detector has nothing to see here")
 	}
@@ -311,7 +300,7 @@ func checkVersion(t *testing.T, program []byte) {
 
 // TestReleaseTests runs the tests in release.yaml itself.
 func TestReleaseTests(t *testing.T) {
-	needs(t, "go", "bash")
+	needtest.Programs(t, "go", "bash")
 	out := in(t, root, nil, "go", "run", "./cmd/flowrun", "tool", "test", "./build/release.yaml")
 	if !strings.Contains(out, "tests: 2 ok") {
 		t.Error(out)
@@ -321,7 +310,7 @@ func TestReleaseTests(t *testing.T) {
 // TestInputsCoverWhatIsEmbedded: a file that gets into the program by go:embed must be
 // among the inputs of the cached build, or a release could hold an old one.
 func TestInputsCoverWhatIsEmbedded(t *testing.T) {
-	needs(t, "go")
+	needtest.Programs(t, "go")
 	definition, err := os.ReadFile(root + "/build/release.yaml")
 	if err != nil {
 		t.Fatal(err)

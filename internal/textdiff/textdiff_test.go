@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/needtest"
 	"pgregory.net/rapid"
 )
 
@@ -28,13 +29,7 @@ func TestUnified(t *testing.T) {
 
 // TestUnifiedPatches: patch makes one text of the other with what Unified says.
 func TestUnifiedPatches(t *testing.T) {
-	patch, err := exec.LookPath("patch")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("there is no patch program here")
-	}
+	patch := needtest.Program(t, "patch")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "f")
 	text := rapid.Custom(func(t *rapid.T) string {

@@ -6,7 +6,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/internal/schematest"
 	"github.com/flowrun/flowrun/internal/trial"
 	"github.com/flowrun/flowrun/internal/waittest"
@@ -48,16 +48,7 @@ func defined(t *testing.T, text string) (*tool.Library, []trial.Case) {
 
 // TestExamples runs the tests that stand in the examples.
 func TestExamples(t *testing.T) {
-	for _, p := range []string{"bash", "curl", "jq", "git", "tar", "openssl", "sqlite3"} {
-		_, err := exec.LookPath(p)
-		switch {
-		case err == nil:
-		case os.Getenv("CI") == "true":
-			t.Fatalf("%v; install %s", err, p)
-		default:
-			t.Skipf("%v; install %s", err, p)
-		}
-	}
+	needtest.Programs(t, "bash", "curl", "jq", "git", "tar", "openssl", "sqlite3")
 	files, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no examples: ", err)

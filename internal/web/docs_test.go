@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/internal/web"
 )
 
@@ -19,12 +20,7 @@ var (
 
 // TestDocs runs the examples of docs/api.md, in their order, and wants answers.
 func TestDocs(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("curl is not installed")
-		}
-		t.Skip("curl is not installed")
-	}
+	needtest.Programs(t, "curl")
 	text, err := os.ReadFile("../../docs/api.md")
 	if err != nil {
 		t.Fatal(err)
