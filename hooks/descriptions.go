@@ -1,15 +1,13 @@
 package hooks
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-	"time"
 
+	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/jsworld"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -64,33 +62,10 @@ func (l *loader) keep(key string, d described) {
 }
 
 func (l *loader) write(key string, text []byte) {
-	if l.Cache == "" || len(text) > largestDescribed || os.MkdirAll(l.Cache, 0o700) != nil {
+	if l.Cache == "" || len(text) > largestDescribed || atomicfile.Cache(filepath.Join(l.Cache, key), text) != nil {
 		return
 	}
-	temporary := filepath.Join(l.Cache, ".new-"+rand.Text())
-	if os.WriteFile(temporary, text, 0o600) != nil || os.Rename(temporary, filepath.Join(l.Cache, key)) != nil {
-		os.Remove(temporary)
-		return
-	}
-	if key[0] == '0' && key[1] == '0' { // now and then is enough
-		prune(l.Cache)
-	}
-}
-
-// prune removes the oldest files of a cache where there are too many.
-func prune(dir string) {
-	entries, _ := os.ReadDir(dir)
-	if len(entries) <= mostDescribed {
-		return
-	}
-	age := func(e os.DirEntry) time.Time {
-		if info, err := e.Info(); err == nil {
-			return info.ModTime()
-		}
-		return time.Time{} // another process has removed it
-	}
-	slices.SortFunc(entries, func(a, b os.DirEntry) int { return age(a).Compare(age(b)) })
-	for _, e := range entries[:len(entries)-mostDescribed] {
-		os.Remove(filepath.Join(dir, e.Name()))
+	if strings.HasPrefix(key, "00") { // now and then is enough
+		atomicfile.Prune(l.Cache, mostDescribed)
 	}
 }

@@ -2,12 +2,12 @@ package tool
 
 import (
 	"bytes"
-	"cmp"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
 // An index keeps what a listing says of the files of one folder from one process to
@@ -130,40 +130,12 @@ func (l *Library) writeIndex(dir string, ix index) {
 		return
 	}
 	body := packIndex(dir, ix)
-	if len(body) > maxIndexSize || os.MkdirAll(l.indexes, 0o700) != nil {
+	if len(body) > maxIndexSize {
 		return
 	}
 	_, missing := os.Stat(file)
-	temp, err := os.CreateTemp(l.indexes, ".new-*") // 0600
-	if err != nil {
-		return
-	}
-	_, err = temp.WriteString(indexHead(dir, l.program, body) + "\n\n" + string(body))
-	if err = cmp.Or(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), file)
-	}
-	if err != nil {
-		os.Remove(temp.Name())
-	} else if missing != nil {
-		pruneIndexes(l.indexes)
-	}
-}
-
-// pruneIndexes removes the oldest files of a folder of indexes where there are too many.
-func pruneIndexes(dir string) {
-	entries, _ := os.ReadDir(dir)
-	if len(entries) <= maxIndexes {
-		return
-	}
-	age := func(e os.DirEntry) time.Time {
-		if info, err := e.Info(); err == nil {
-			return info.ModTime()
-		}
-		return time.Time{} // another process has removed it
-	}
-	slices.SortFunc(entries, func(a, b os.DirEntry) int { return age(a).Compare(age(b)) })
-	for _, e := range entries[:len(entries)-maxIndexes] {
-		os.Remove(filepath.Join(dir, e.Name()))
+	if err := atomicfile.Cache(file, []byte(indexHead(dir, l.program, body)+"\n\n"+string(body))); err == nil && missing != nil {
+		atomicfile.Prune(l.indexes, maxIndexes)
 	}
 }
 

@@ -21,7 +21,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
+	"time"
 )
 
 // ExistsError says that a file is there already. It is an fs.ErrExist.
@@ -242,6 +244,34 @@ func Save(path string, text []byte) error {
 		return err
 	}
 	return File{Path: path, Mode: 0o600}.WriteText(text)
+}
+
+// Cache is Save for what can be made again, and is checked when it is read: a power cut
+// may leave it torn. It costs no wait for the disk.
+func Cache(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return File{Path: path, Mode: 0o600, Unsynced: true}.WriteText(text)
+}
+
+// Prune removes the oldest files of a folder that has more than most. What cannot be
+// removed stays.
+func Prune(dir string, most int) {
+	entries, _ := os.ReadDir(dir)
+	if len(entries) <= most {
+		return
+	}
+	age := func(e os.DirEntry) time.Time {
+		if info, err := e.Info(); err == nil {
+			return info.ModTime()
+		}
+		return time.Time{} // another process has removed it
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return age(a).Compare(age(b)) })
+	for _, e := range entries[:len(entries)-most] {
+		os.Remove(filepath.Join(dir, e.Name()))
+	}
 }
 
 // Output writes a file of the caller's choice, over one that may be there; mode is that

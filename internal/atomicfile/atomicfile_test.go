@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func read(t *testing.T, path string) string {
@@ -171,6 +172,31 @@ func TestRoot(t *testing.T) {
 		t.Errorf("%v, a link to %s", err, to)
 	}
 	only(t, filepath.Join(dir, "sub"), "a", "link")
+}
+
+// TestCache: what is kept is this user's alone, and the oldest goes where there is too much.
+func TestCache(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	for i, name := range []string{"e", "d", "c", "b", "a"} {
+		path := filepath.Join(dir, name)
+		for _, text := range []string{"old", "new"} {
+			if err := Cache(path, []byte(text)); err != nil || read(t, path) != text {
+				t.Fatal(err, read(t, path))
+			}
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 && info.Mode().Perm() != 0o666 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+		then := time.Now().Add(time.Duration(i-10) * time.Hour)
+		if err := os.Chtimes(path, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	Prune(dir, 5)
+	only(t, dir, "a", "b", "c", "d", "e")
+	Prune(dir, 2)
+	only(t, dir, "a", "b")
+	Prune(filepath.Join(dir, "none"), 0)
 }
 
 func TestSaveAndOutput(t *testing.T) {
