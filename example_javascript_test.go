@@ -48,7 +48,7 @@ steps:
 	scripts := hooks.New(hooks.Config{}) // or hooks.Config{InProcess: true}
 	defer scripts.Close()
 	lib := tool.NewLibrary(tool.Config{})
-	for _, extension := range hooks.Extensions {
+	for _, extension := range hooks.Extensions() {
 		lib.Handle(extension, hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	}
 	plan, err := flowrun.Compile(lib, filepath.Join(dir, "both.md"))

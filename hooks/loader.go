@@ -35,7 +35,7 @@ type LoaderConfig struct {
 }
 
 // Extensions are what files of tools in JavaScript end in.
-var Extensions = []string{".tool.js", ".tool.ts"}
+func Extensions() []string { return []string{".tool.js", ".tool.ts"} }
 
 // describeTimeout bounds how long a tool takes to say what it is, which is far from work.
 const describeTimeout = 2 * time.Second
@@ -119,7 +119,7 @@ func unread(file, name string, bad ...tool.Diagnostic) (*tool.Definition, tool.D
 // toolStem is a file's name without what says that it is a tool.
 func toolStem(file string) string {
 	base := filepath.Base(file)
-	for _, e := range Extensions {
+	for _, e := range Extensions() {
 		if len(base) > len(e) && strings.EqualFold(base[len(base)-len(e):], e) {
 			return base[:len(base)-len(e)]
 		}

@@ -520,7 +520,7 @@ func mapped(typ string) keytable.Field {
 }
 
 var notifyObject = keytable.NewObject("a notification", "A command, or an address, that is told how runs end.",
-	keytable.Choices("on", "", NotifyEvents, "What it is told of; failure, recovery and waiting where absent.", func(n *Notify, v []string) { n.On = v }),
+	keytable.Choices("on", "", NotifyEvents(), "What it is told of; failure, recovery and waiting where absent.", func(n *Notify, v []string) { n.On = v }),
 	keytable.Text("command", "", "Program and arguments, started without a shell, with the run as JSON on its standard input.", func(n *Notify, v Text) { n.Command = &v }).AsBody(),
 	keytable.Text("webhook", "", "Address that the run is posted to; ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).AsBody(),
 	keytable.Text("secret-env", "", "Environment variable that holds the secret to sign posts with.", func(n *Notify, v Text) { n.SecretEnv = &v }),

@@ -13,7 +13,9 @@ import (
 )
 
 // NotifyEvents are the words of a notification's on.
-var NotifyEvents = []string{"failure", "recovery", "success", "waiting", "cancelled", "always"}
+func NotifyEvents() []string {
+	return []string{"failure", "recovery", "success", "waiting", "cancelled", "always"}
+}
 
 // Notify is one entry of notify: who is told how runs end. One of Command and Webhook is
 // set.

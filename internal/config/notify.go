@@ -64,8 +64,8 @@ func (l *loader) checkNotifications() {
 			l.report(n.Origin.Pos, "bad-notification", fmt.Sprintf("notification %q: ", n.Name)+fmt.Sprintf(format, args...), hint)
 		}
 		for _, word := range n.On {
-			if !slices.Contains(tool.NotifyEvents, word) {
-				wrong("use one of: "+strings.Join(tool.NotifyEvents, ", "), "unknown event %q", word)
+			if !slices.Contains(tool.NotifyEvents(), word) {
+				wrong("use one of: "+strings.Join(tool.NotifyEvents(), ", "), "unknown event %q", word)
 			}
 		}
 		switch {

@@ -88,7 +88,7 @@ var spellings = map[string]string{
 }
 
 var notification = keytable.NewObject("a notification", "A command, or an address, that is told how runs end.",
-	field(keytable.KindTexts, "on", "", "What it is told of: "+strings.Join(tool.NotifyEvents, ", ")+"; failure, recovery and waiting where absent."),
+	field(keytable.KindTexts, "on", "", "What it is told of: "+strings.Join(tool.NotifyEvents(), ", ")+"; failure, recovery and waiting where absent."),
 	field(keytable.KindText, "command", "", "Program and arguments, started without a shell, with the run as JSON on its standard input."),
 	field(keytable.KindText, "webhook", "", "Address that the run is posted to; ${NAME} in it is an environment variable."),
 	field(keytable.KindText, "secret-env", "", "Environment variable that holds the secret to sign posts with."),

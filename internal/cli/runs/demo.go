@@ -43,8 +43,8 @@ can look at it and mend it; demo then exits 1.`,
 		},
 	}
 	c.Flags().BoolVar(&fail, "fail", false, "break a step, and keep the run to look at")
-	c.Flags().StringVar(&f.Progress, "progress", "auto", "the narration on stderr, a `mode`: "+strings.Join(ui.ProgressModes, "|"))
-	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(ui.ProgressModes, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().StringVar(&f.Progress, "progress", "auto", "the narration on stderr, a `mode`: "+strings.Join(ui.ProgressModes(), "|"))
+	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(ui.ProgressModes(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

@@ -87,7 +87,7 @@ func runningFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
 	fl.BoolVar(&f.force, "force", false, "run steps whatever results are in the cache; new ones are kept")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run, and start nothing")
-	fl.StringVar(&f.Progress, "progress", "auto", "the narration on stderr, a `mode`: "+strings.Join(ui.ProgressModes, "|"))
+	fl.StringVar(&f.Progress, "progress", "auto", "the narration on stderr, a `mode`: "+strings.Join(ui.ProgressModes(), "|"))
 	fl.BoolVar(&f.summary, "summary", false, "show in the end when each step ran, and which of them made the run take so long")
 	fl.StringVarP(&f.output, "output", "o", "text", "the result on stdout, a `form`: text|combined|json")
 	fl.BoolVar(&f.NoInput, "no-input", false, "ask nobody: interactive steps get their default response")
@@ -95,7 +95,7 @@ func runningFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
 	fl.StringVar(&f.metrics.File, "metrics-file", "", "write the run's metrics to this `file`, for node_exporter's textfile collector")
 	fl.StringVar(&f.metrics.Addr, "metrics-addr", "", "serve the run's metrics at `HOST:PORT`/metrics while it lasts; :PORT is this machine only")
 	f.ConsentFlags.Declare(c)
-	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(ui.ProgressModes, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(ui.ProgressModes(), cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(runOutputs, cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -54,8 +54,8 @@ the tool fetch them, with environment.secrets.`,
 	fl.StringVar(&p.Timezone, "timezone", "", "the time `zone` of the cron expression, as in Europe/Zurich (default: the machine's)")
 	fl.StringVar(&name, "name", "", "the `name` of the schedule (default: the tool's)")
 	fl.StringArrayVarP(&params, "param", "p", nil, "a parameter of the runs, `K=V`")
-	fl.StringVar(&p.Overlap, "overlap", "", "while a run is under way, a further slot is left out, waits, replaces it or runs beside it, a `word`: "+strings.Join(timetable.OverlapWords, "|")+" (default skip)")
-	fl.StringVar(&p.CatchUp, "catch-up", "", "slots that passed while no service was there run not at all, once for all, or each, a `word`: "+strings.Join(timetable.CatchUpWords, "|")+" (default once)")
+	fl.StringVar(&p.Overlap, "overlap", "", "while a run is under way, a further slot is left out, waits, replaces it or runs beside it, a `word`: "+strings.Join(timetable.OverlapWords(), "|")+" (default skip)")
+	fl.StringVar(&p.CatchUp, "catch-up", "", "slots that passed while no service was there run not at all, once for all, or each, a `word`: "+strings.Join(timetable.CatchUpWords(), "|")+" (default once)")
 	fl.StringVar(&p.Window, "catch-up-window", "", "how late a slot may be made up for, a `time` (6h, 7d)")
 	fl.IntVar(&p.Max, "catch-up-max", 0, fmt.Sprintf("how many slots --catch-up all makes up for, the newest `n` (default %d)", tool.MaxCatchUp))
 	fl.StringVar(&p.Jitter, "jitter", "", "spread runs over this `time` after their slot (30s)")
@@ -63,8 +63,8 @@ the tool fetch them, with environment.secrets.`,
 	fl.StringVar(&p.End, "end", "", "no slot from this `moment` on")
 	fl.BoolVar(&p.SkipIfSuccessful, "skip-if-successful", false, "leave a slot out where a run has succeeded since the slot before")
 	fl.BoolVar(&replace, "override", false, "replace a schedule of the same name that was added before")
-	c.RegisterFlagCompletionFunc("overlap", cobra.FixedCompletions(timetable.OverlapWords, cobra.ShellCompDirectiveNoFileComp))
-	c.RegisterFlagCompletionFunc("catch-up", cobra.FixedCompletions(timetable.CatchUpWords, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("overlap", cobra.FixedCompletions(timetable.OverlapWords(), cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("catch-up", cobra.FixedCompletions(timetable.CatchUpWords(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
@@ -164,12 +164,12 @@ func check(p *timetable.AddedPlan, c *cobra.Command) error {
 		return ui.Usagef(c, "when? Give --cron or --every, and one of them only")
 	}
 	if p.Overlap != "" {
-		if err := ui.OneOf(c, "overlap", p.Overlap, timetable.OverlapWords); err != nil {
+		if err := ui.OneOf(c, "overlap", p.Overlap, timetable.OverlapWords()); err != nil {
 			return err
 		}
 	}
 	if p.CatchUp != "" {
-		if err := ui.OneOf(c, "catch-up", p.CatchUp, timetable.CatchUpWords); err != nil {
+		if err := ui.OneOf(c, "catch-up", p.CatchUp, timetable.CatchUpWords()); err != nil {
 			return err
 		}
 	}

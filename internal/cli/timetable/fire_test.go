@@ -269,7 +269,7 @@ func TestOverlap(t *testing.T) {
 		}
 		stop() // and another service takes over
 		f, _ := s.serve()
-		if _, err := f.beginLine(t.Context(), true); err != nil {
+		if _, err := f.beginQueued(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
 		if len(s.running()) != 1 {
@@ -335,7 +335,7 @@ func TestGoneOrBroken(t *testing.T) {
 	s.refusing(nil)
 	s.write("name: t\nbash: [\n")
 	f, _ := s.serve()
-	if _, err := f.beginLine(t.Context(), true); err != nil {
+	if _, err := f.beginQueued(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	if now, err := s.store.Book().Open(t.Context()); err != nil || !slices.ContainsFunc(now, func(f sqlite.Firing) bool { return f.Run == open[0].Run }) {

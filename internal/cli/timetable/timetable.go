@@ -19,11 +19,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// What the keys overlap and catch-up of a schedule may be.
-var (
-	OverlapWords = []string{"skip", "queue", "cancel-running", "allow"}
-	CatchUpWords = []string{"none", "once", "all"}
-)
+// OverlapWords are what a schedule may do while a run of it is under way.
+func OverlapWords() []string { return []string{"skip", "queue", "cancel-running", "allow"} }
+
+// CatchUpWords are what a schedule may do about slots that passed.
+func CatchUpWords() []string { return []string{"none", "once", "all"} }
 
 // ScheduleSince is the schedule with the slots of an interval counted from when a service first
 // saw it; from now where none has.

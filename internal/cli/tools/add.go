@@ -64,7 +64,7 @@ func toolAddCommand(env *ui.Env) *cobra.Command {
 // parameter or a test are indented below it.
 func addGroups() []page.Group {
 	var groups []page.Group
-	for _, o := range addition.Options {
+	for _, o := range addition.Options() {
 		if o.Section == "" {
 			continue
 		}
@@ -80,7 +80,7 @@ func addGroups() []page.Group {
 		if o.Name != "parameter" {
 			continue
 		}
-		for _, o := range addition.ParameterOptions {
+		for _, o := range addition.ParameterOptions() {
 			g.Lines = append(g.Lines, page.Line{Left: o.Name + "=" + o.Values[0], Right: o.Help, Depth: 1})
 		}
 	}

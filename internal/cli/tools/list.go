@@ -46,7 +46,7 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 				}
 			}
 			if c.Flags().Changed("platform") {
-				if err := ui.OneOf(c, "platform", f.Platform, addition.Platforms); err != nil {
+				if err := ui.OneOf(c, "platform", f.Platform, addition.Platforms()); err != nil {
 					return err
 				}
 			}
@@ -76,7 +76,7 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 				{Left: "--tag TAG", Right: "Filter by tag; given several times, tools with all of them", To: &f.Tags},
 				{Left: "--category CATEGORY", Right: "Filter by category", To: &f.Category},
 				{Left: "--search TEXT", Right: "Search in name, description, and keywords", To: &f.Search},
-				{Left: "--platform PLATFORM", Right: "Filter by platform support (windows|linux|macos)", To: &f.Platform, Words: addition.Platforms},
+				{Left: "--platform PLATFORM", Right: "Filter by platform support (windows|linux|macos)", To: &f.Platform, Words: addition.Platforms()},
 				{Left: "--dir DIR", Right: "List the definitions in a folder instead of the scopes", To: &dir},
 				{Left: "--all-sources", Right: "List built-in tools, and those that tools.discoveryCommand tells of, as well", To: &all},
 			}},

@@ -50,7 +50,7 @@ func TestPages(t *testing.T) {
 
 func flagsOf(c *cobra.Command) (names []string) {
 	if c.DisableFlagParsing {
-		return addition.Names(addition.Options)
+		return addition.Names(addition.Options())
 	}
 	for line := range strings.Lines(c.LocalFlags().FlagUsages()) {
 		if _, flag, ok := strings.Cut(line, "--"); ok {

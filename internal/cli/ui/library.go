@@ -91,4 +91,6 @@ func ToolName(env *Env, word string) (string, error) {
 const AnyScope = "any"
 
 // ScopeWords are what --scope takes, each also a flag of its own.
-var ScopeWords = []string{string(tool.ScopeLocal), string(tool.ScopeUser), string(tool.ScopeGlobal), AnyScope}
+func ScopeWords() []string {
+	return []string{string(tool.ScopeLocal), string(tool.ScopeUser), string(tool.ScopeGlobal), AnyScope}
+}

@@ -14,18 +14,20 @@ import (
 const leastColumns = 20
 
 // ProgressModes are the ways to narrate a run.
-var ProgressModes = []string{"auto", "tty", "plain", "json", "github", "quiet", "none"}
+func ProgressModes() []string {
+	return []string{"auto", "tty", "plain", "json", "github", "quiet", "none"}
+}
 
 // ResolveProgress decides how a run is narrated: by --progress, else FLOWRUN_PROGRESS, else by
 // where stderr goes.
 func (env *Env) ResolveProgress(c *cobra.Command, f *Asking) error {
-	if err := OneOf(c, "progress", f.Progress, ProgressModes); err != nil {
+	if err := OneOf(c, "progress", f.Progress, ProgressModes()); err != nil {
 		return err
 	}
 	asked := f.Progress
 	if word := os.Getenv("FLOWRUN_PROGRESS"); word != "" && !c.Flags().Changed("progress") {
-		if !slices.Contains(ProgressModes, word) {
-			return Usagef(c, "FLOWRUN_PROGRESS=%q is not one of %s", word, strings.Join(ProgressModes, ", "))
+		if !slices.Contains(ProgressModes(), word) {
+			return Usagef(c, "FLOWRUN_PROGRESS=%q is not one of %s", word, strings.Join(ProgressModes(), ", "))
 		}
 		if f.Progress = word; word == "tty" && !drawable(env.Stderr) {
 			f.Progress = "plain" // a habit, not an order

@@ -43,7 +43,7 @@ func (env *Env) readScripts(lib *tool.Library) {
 	if env.scripts.load == nil {
 		env.scripts.load = env.scriptLoader()
 	}
-	for _, extension := range hooks.Extensions {
+	for _, extension := range hooks.Extensions() {
 		lib.Handle(extension, env.scripts.load)
 	}
 }

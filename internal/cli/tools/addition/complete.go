@@ -46,7 +46,7 @@ func lastOption(args []string) (*addOption, int) {
 // completeOptions offers the options; those of steps and tests once there is one.
 func completeOptions(args []string, prefix string) []string {
 	var words []string
-	for _, o := range Options {
+	for _, o := range options {
 		if o.Owner == OfStep && !slices.Contains(args, "--step") || o.Owner == OfTest && !slices.Contains(args, "--test") {
 			continue
 		}
@@ -59,7 +59,7 @@ func completeOptions(args []string, prefix string) []string {
 
 func completeParameter(prefix string) ([]string, cobra.ShellCompDirective) {
 	key, value, inValue := strings.Cut(prefix, "=")
-	if o := optionNamed(ParameterOptions, key); inValue && o != nil {
+	if o := optionNamed(parameterOptions, key); inValue && o != nil {
 		words := o.words
 		if o.form == booleanForm {
 			words = []string{"true", "false"}
@@ -71,7 +71,7 @@ func completeParameter(prefix string) ([]string, cobra.ShellCompDirective) {
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}
 	var words []string
-	for _, o := range ParameterOptions {
+	for _, o := range parameterOptions {
 		if strings.HasPrefix(o.Name, prefix) {
 			words = append(words, ui.Described(o.Name+"=", o.Help))
 		}

@@ -78,7 +78,9 @@ const (
 )
 
 // Options are those of flowrun tool add, in the order of its help.
-var Options = []addOption{
+func Options() []addOption { return options }
+
+var options = []addOption{
 	{Name: "description", Values: []string{`"DESC"`}, key: "description", Section: sectionTool, Help: "Human-readable description of the tool (required)"},
 	{Name: "from-file", Values: []string{`"PATH"`}, Owner: ofCommand, form: actForm, Section: sectionTool, Help: "Load tool definition from a YAML file; TOOL_NAME, if given, becomes its name"},
 	{Name: "editor", Owner: ofCommand, form: actForm, Section: sectionTool, Help: "Open definition in default editor"},
@@ -124,7 +126,7 @@ var Options = []addOption{
 	{Name: "expect-file-exists", Values: []string{`"PATH"`}, Owner: OfTest, form: fewForm, key: "expected.file-exists", Section: sectionTesting, Help: "Expected file to exist"},
 	{Name: "cleanup", Values: []string{`"COMMAND"`}, Owner: OfTest, form: listForm, key: "cleanup", Section: sectionTesting, Help: "Cleanup command to run after test"},
 
-	{Name: "platform", Values: []string{"PLATFORM"}, form: choicesForm, words: Platforms, key: "platforms", Section: sectionMore, Help: "Supported platform (windows|linux|macos)"},
+	{Name: "platform", Values: []string{"PLATFORM"}, form: choicesForm, words: Platforms(), key: "platforms", Section: sectionMore, Help: "Supported platform (windows|linux|macos)"},
 	{Name: "tag", Values: []string{"TAG"}, form: listForm, key: "tags", Section: sectionMore, Help: "Tag for categorization"},
 	{Name: "timeout", Values: []string{"MILLISECONDS"}, form: spanForm, key: "timeout", Section: sectionMore, Help: "Default timeout"},
 	{Name: "working-directory", Values: []string{"DIR"}, key: "working-directory", Section: sectionMore, Help: "Working directory"},
@@ -136,13 +138,15 @@ var Options = []addOption{
 	{Name: "user", short: "u", Owner: ofCommand, form: actForm},
 	{Name: "local", short: "l", Owner: ofCommand, form: actForm},
 	{Name: "any", short: "a", Owner: ofCommand, form: actForm},
-	{Name: "scope", Values: []string{"SCOPE"}, Owner: ofCommand, form: actForm, words: ui.ScopeWords},
+	{Name: "scope", Values: []string{"SCOPE"}, Owner: ofCommand, form: actForm, words: ui.ScopeWords()},
 	{Name: "help", short: "h", Owner: ofCommand, form: actForm},
 }
 
 // ParameterOptions are the words KEY=VALUE after --parameter NAME DESC (S1-295). type
 // comes first: the others are read by it.
-var ParameterOptions = []addOption{
+func ParameterOptions() []addOption { return parameterOptions }
+
+var parameterOptions = []addOption{
 	{Name: "type", Values: []string{"string|number|boolean|array|object"}, form: choiceForm, words: []string{"string", "number", "boolean", "array", "object"}, key: "type", Help: "Parameter type"},
 	{Name: "required", Values: []string{"true|false"}, form: booleanForm, key: "required", Help: "Whether parameter is required"},
 	{Name: "default", Values: []string{"VALUE"}, form: typedForm, key: "default", Help: "Default value if not provided"},
@@ -172,10 +176,10 @@ func optionNamed(table []addOption, name string) *addOption {
 func optionOf(word string) (o *addOption, value string, hasValue bool) {
 	if name, ok := strings.CutPrefix(word, "--"); ok {
 		name, value, hasValue = strings.Cut(name, "=")
-		return optionNamed(Options, name), value, hasValue
+		return optionNamed(options, name), value, hasValue
 	}
-	for i := range Options {
-		if o := &Options[i]; o.short != "" && word == "-"+o.short {
+	for i := range options {
+		if o := &options[i]; o.short != "" && word == "-"+o.short {
 			return o, "", false
 		}
 	}
@@ -192,4 +196,4 @@ func Names(table []addOption) []string {
 }
 
 // Platforms are those that a definition can name.
-var Platforms = []string{"windows", "linux", "macos"}
+func Platforms() []string { return []string{"windows", "linux", "macos"} }

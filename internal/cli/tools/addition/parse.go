@@ -101,10 +101,10 @@ func (p *addParser) positional(word string) {
 
 func (p *addParser) unknown(word string) {
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	if optionNamed(ParameterOptions, name) != nil {
+	if optionNamed(parameterOptions, name) != nil {
 		p.problem("unknown option %s; after --parameter NAME \"DESC\" write %s=VALUE, without dashes", word, name)
 	} else {
-		p.problem("unknown option %s%s", word, ui.NearestAs("--%s", name, Names(Options)))
+		p.problem("unknown option %s%s", word, ui.NearestAs("--%s", name, Names(options)))
 	}
 	// Its value, if it has one, is no name.
 	if p.at < len(p.words) && !strings.HasPrefix(p.words[p.at], "-") && !strings.Contains(word, "=") && p.Name != "" {
@@ -260,7 +260,7 @@ func partNamed(list []*part, name string) (*part, bool) {
 // parameter takes the words KEY=VALUE after a parameter, up to the next option (S1-295).
 func (p *addParser) parameter(name, description string) {
 	param := &parameterWords{name: name, description: description, kind: "string"}
-	if key, _, ok := strings.Cut(description, "="); ok && optionNamed(ParameterOptions, key) != nil {
+	if key, _, ok := strings.Cut(description, "="); ok && optionNamed(parameterOptions, key) != nil {
 		p.problem("--parameter %s needs a description before %s", name, description)
 	}
 	if slices.ContainsFunc(p.params, func(o *parameterWords) bool { return o.name == name }) {

@@ -116,13 +116,13 @@ func (p *addParser) parameters() {
 		})
 		for _, word := range words {
 			key, value, ok := strings.Cut(word, "=")
-			o := optionNamed(ParameterOptions, key)
+			o := optionNamed(parameterOptions, key)
 			what := "parameter " + param.name + ", " + key
 			switch {
 			case !ok:
 				p.problem("parameter %s: %q is not KEY=VALUE; the tool's name stands before the options, and a value with blanks needs quotes", param.name, word)
 			case o == nil:
-				p.problem("parameter %s: unknown option %s%s", param.name, key, ui.NearestAs("%s", key, Names(ParameterOptions)))
+				p.problem("parameter %s: unknown option %s%s", param.name, key, ui.NearestAs("%s", key, Names(parameterOptions)))
 			default:
 				p.set(&draft, o, what, value, param.kind)
 			}

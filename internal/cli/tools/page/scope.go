@@ -33,7 +33,7 @@ func (f *Scope) Options(what, any, usual string) Group {
 		}
 		return l
 	}
-	words := ui.ScopeWords
+	words := ui.ScopeWords()
 	if any == "" {
 		words = words[:3]
 	}
@@ -42,7 +42,7 @@ func (f *Scope) Options(what, any, usual string) Group {
 		line("user", "user scope (current user)", &f.user),
 		line("local", "local scope (current directory)", &f.local),
 		line(ui.AnyScope, "", &f.any),
-		{Left: "--scope SCOPE", Right: "The same by name: " + strings.Join(words, "|"), To: &f.word, Words: ui.ScopeWords},
+		{Left: "--scope SCOPE", Right: "The same by name: " + strings.Join(words, "|"), To: &f.word, Words: ui.ScopeWords()},
 	}}
 }
 
@@ -54,7 +54,7 @@ func (f *Scope) Chosen(c *cobra.Command, usual string) (string, error) {
 	}
 	for i, set := range []bool{f.local, f.user, f.global, f.any} {
 		if set {
-			given = append(given, ui.ScopeWords[i])
+			given = append(given, ui.ScopeWords()[i])
 		}
 	}
 	s, err := OneScope(given, usual)
@@ -67,8 +67,8 @@ func (f *Scope) Chosen(c *cobra.Command, usual string) (string, error) {
 // OneScope is the scope that all words agree on.
 func OneScope(given []string, usual string) (string, error) {
 	for _, w := range given {
-		if !slices.Contains(ui.ScopeWords, w) {
-			return "", fmt.Errorf("--scope %q is none of %s%s", w, strings.Join(ui.ScopeWords, ", "), ui.Nearest(w, ui.ScopeWords))
+		if !slices.Contains(ui.ScopeWords(), w) {
+			return "", fmt.Errorf("--scope %q is none of %s%s", w, strings.Join(ui.ScopeWords(), ", "), ui.Nearest(w, ui.ScopeWords()))
 		}
 	}
 	given = slices.Compact(slices.Sorted(slices.Values(given)))
@@ -111,7 +111,7 @@ func CompleteName(env *ui.Env) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		scope := ui.AnyScope
-		for _, w := range ui.ScopeWords {
+		for _, w := range ui.ScopeWords() {
 			if set, _ := c.Flags().GetBool(w); set {
 				scope = w
 			}

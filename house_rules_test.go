@@ -1,0 +1,86 @@
+package flowrun_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestWholeFiles: files that must be whole are written by internal/atomicfile, so nothing
+// else renames; but for these, by the function that does it.
+func TestWholeFiles(t *testing.T) {
+	may := map[string]string{
+		"listenUnix":    "a socket, which is made where nobody can reach it yet",
+		"fetchPackages": "a whole folder, which npm has filled",
+		"place":         "a whole folder of kept results",
+		"remove":        "a whole folder of kept results, which goes at once",
+	}
+	used := map[string]bool{}
+	eachFunction(t, func(pkg, file string, f *ast.FuncDecl) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 2 {
+				return true
+			}
+			if s, ok := call.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Rename" && pkg != "internal/atomicfile" {
+				if used[f.Name.Name] = true; may[f.Name.Name] == "" {
+					t.Errorf("%s: %s renames: write files with internal/atomicfile, or give a reason here", file, f.Name.Name)
+				}
+			}
+			return true
+		})
+	})
+	for name := range may {
+		if !used[name] {
+			t.Errorf("%s renames nothing any more: take it off the list", name)
+		}
+	}
+}
+
+// TestNoSettableVariables: no package has a variable that another could set, but for errors
+// to compare with and what the linker sets.
+func TestNoSettableVariables(t *testing.T) {
+	linker := map[string]bool{"Version": true, "Commit": true, "Date": true}
+	for _, files := range sources(t) {
+		for _, file := range files {
+			for _, d := range parsed(t, file).Decls {
+				g, ok := d.(*ast.GenDecl)
+				if !ok || g.Tok != token.VAR {
+					continue
+				}
+				for _, s := range g.Specs {
+					for _, n := range s.(*ast.ValueSpec).Names {
+						if n.IsExported() && !strings.HasPrefix(n.Name, "Err") && !(linker[n.Name] && filepath.Base(file) == "version.go") {
+							t.Errorf("%s: every package can set %s: make it a function or a constant", file, n.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// eachFunction calls visit for every function of the product.
+func eachFunction(t *testing.T, visit func(pkg, file string, f *ast.FuncDecl)) {
+	for pkg, files := range sources(t) {
+		for _, file := range files {
+			for _, d := range parsed(t, file).Decls {
+				if f, ok := d.(*ast.FuncDecl); ok {
+					visit(pkg, file, f)
+				}
+			}
+		}
+	}
+}
+
+func parsed(t *testing.T, file string) *ast.File {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
