@@ -44,7 +44,7 @@ var house = map[string]struct {
 	"internal/netclient":  {3, []string{""}, nil},
 	"steps":               {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/proc"}, []string{"github.com/creack/pty"}},
 	"internal/helper":     {1, []string{"internal/proc"}, nil},
-	"metrics":             {1, []string{"dag"}, []string{"github.com/prometheus/client_golang"}},
+	"metrics":             {1, []string{"dag", "internal/buildinfo"}, []string{"github.com/prometheus/client_golang"}},
 
 	// Below the root package: what a definition becomes and how a call of it is carried out.
 	"internal/value":       {0.1, []string{"expr", "tool"}, nil},
@@ -60,7 +60,7 @@ var house = map[string]struct {
 	"internal/graph":       {1.5, []string{"dag", "expr", "steps", "tool", "internal/call", "internal/plan", "internal/resultcache", "internal/value"}, nil},
 	"internal/compile":     {1.6, []string{"dag", "expr", "hooks", "steps", "tool", "internal/cache", "internal/call", "internal/codeenv", "internal/cron", "internal/gostep", "internal/graph", "internal/permission", "internal/plan", "internal/script", "internal/value", "internal/waiting"}, nil},
 	"internal/preview":     {1.6, []string{"dag", "expr", "hooks", "steps", "tool", "history", "internal/cache", "internal/call", "internal/codeenv", "internal/gostep", "internal/graph", "internal/helper", "internal/permission", "internal/plan", "internal/resultcache", "internal/value"}, nil},
-	"":                     {2, []string{"dag", "expr", "tool", "steps", "hooks", "history", "internal/cache", "internal/call", "internal/compile", "internal/gostep", "internal/graph", "internal/helper", "internal/home", "internal/permission", "internal/plan", "internal/preview", "internal/proc", "internal/resultcache", "internal/script", "internal/toolstate", "internal/value", "internal/waiting"}, nil},
+	"":                     {2, []string{"dag", "expr", "tool", "steps", "hooks", "history", "internal/buildinfo", "internal/cache", "internal/call", "internal/compile", "internal/gostep", "internal/graph", "internal/helper", "internal/home", "internal/permission", "internal/plan", "internal/preview", "internal/proc", "internal/resultcache", "internal/script", "internal/toolstate", "internal/value", "internal/waiting"}, nil},
 
 	"flowruntest":      {3, []string{"", "dag", "hooks", "steps", "internal/storetest"}, nil},
 	"internal/fold":    {1, []string{"dag"}, nil},
@@ -93,7 +93,7 @@ var house = map[string]struct {
 	"cmd/flowrun": {9, []string{"", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web"}, nil},
 
 	// The command line. Families of commands (floor 7) do not import each other.
-	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/netclient", "internal/home", "internal/ownership", "internal/policy", "internal/sqlite", "steps", "tool"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli/ui":             {4, []string{"", "dag", "hooks", "internal/buildinfo", "internal/builtin", "internal/bundle", "internal/config", "internal/console", "internal/discovery", "internal/netclient", "internal/home", "internal/ownership", "internal/policy", "internal/sqlite", "steps", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/keyboard":       {5, []string{"", "dag", "internal/cli/ui", "internal/console"}, nil},
 	"internal/cli/launch":         {5, []string{"", "dag", "internal/builtin", "internal/cli/ui", "internal/config", "internal/console", "internal/netclient", "internal/home", "internal/notice", "internal/policy", "internal/proc", "internal/service", "internal/sqlite", "internal/telemetry", "internal/trial", "metrics", "steps", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/timetable":      {5, []string{"", "dag", "internal/cli/ui", "internal/cron", "internal/schedule", "internal/service", "internal/sqlite", "metrics", "tool"}, nil},
@@ -109,7 +109,7 @@ var house = map[string]struct {
 	"internal/cli/schedules":      {7, []string{"", "internal/atomicfile", "internal/cli/launch", "internal/cli/timetable", "internal/cli/ui", "internal/config", "internal/console", "internal/cron", "internal/home", "internal/proc", "internal/schedule", "internal/sqlite", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/serve":          {7, []string{"", "dag", "internal/cli/launch", "internal/cli/timetable", "internal/cli/ui", "internal/config", "internal/policy", "internal/proc", "internal/service", "internal/sqlite", "metrics"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli/settings":       {7, []string{"internal/cli/ui", "internal/config", "internal/console", "internal/ownership", "tool"}, []string{"github.com/spf13/cobra"}},
-	"internal/cli/tools":          {7, []string{"", "internal/advice", "internal/atomicfile", "internal/catalog", "internal/cli/launch", "internal/cli/tools/addition", "internal/cli/tools/npm", "internal/cli/tools/page", "internal/cli/ui", "internal/console", "internal/netclient", "internal/findings", "internal/funcschema", "internal/mend", "internal/textdiff", "internal/trial", "tool"}, []string{"github.com/spf13/cobra"}},
+	"internal/cli/tools":          {7, []string{"", "internal/advice", "internal/atomicfile", "internal/buildinfo", "internal/catalog", "internal/cli/launch", "internal/cli/tools/addition", "internal/cli/tools/npm", "internal/cli/tools/page", "internal/cli/ui", "internal/console", "internal/netclient", "internal/findings", "internal/funcschema", "internal/mend", "internal/textdiff", "internal/trial", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli":                {8, []string{"", "internal/cli/author", "internal/cli/doctor", "internal/cli/models", "internal/cli/past", "internal/cli/runs", "internal/cli/schedules", "internal/cli/serve", "internal/cli/settings", "internal/cli/tools", "internal/cli/ui", "internal/config", "internal/ownership"}, []string{"github.com/spf13/cobra"}},
 
 	"registry":            {3, []string{"", "dag", "tool", "internal/funcschema", "internal/repair"}, nil},
@@ -120,6 +120,7 @@ var house = map[string]struct {
 	"internal/atomicfile": {cellar, nil, nil},
 	"internal/cron":       {0, nil, nil},
 	"internal/home":       {cellar, nil, nil},
+	"internal/buildinfo":  {cellar, nil, nil},
 	"internal/jsonschema": {cellar, nil, nil},
 	"internal/codeenv":    {cellar, nil, nil},
 	"internal/ownership":  {cellar, nil, nil},

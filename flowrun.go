@@ -24,12 +24,6 @@ import (
 	"github.com/flowrun/flowrun/internal/helper"
 )
 
-// Release is the version of flowrun that min-flowrun-version is compared with, set by
-// a release build before anything is compiled. Where it is empty, the version of this
-// module that a program was built with counts; a build without one, as from a working
-// copy, is taken for newer than every release.
-var Release string
-
 // HelperMain must be the first call in main of a program that embeds flowrun and
 // wants whole process trees supervised: the engine starts the same program again
 // as its helper, and this call is where that second process goes to work. In the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/buildinfo"
 	"github.com/flowrun/flowrun/internal/compile"
 	"github.com/flowrun/flowrun/internal/graph"
 	"github.com/flowrun/flowrun/internal/plan"
@@ -40,14 +41,14 @@ func planOf(p *plan.Plan) *Plan {
 // everything it mentions and checks its graph. Errors: a *tool.NotFoundError, or
 // tool.Diagnostics with every problem of the tool and of the tools it uses.
 func Compile(lib *tool.Library, name string) (*Plan, error) {
-	p, err := compile.Tool(lib, Release, name)
+	p, err := compile.Tool(lib, buildinfo.Release(), name)
 	return planOf(p), err
 }
 
 // CompileDefinition compiles a definition that was loaded or made by the caller;
 // lib finds the tools it uses.
 func CompileDefinition(lib *tool.Library, def *tool.Definition) (*Plan, error) {
-	p, err := compile.Definition(lib, Release, def)
+	p, err := compile.Definition(lib, buildinfo.Release(), def)
 	return planOf(p), err
 }
 

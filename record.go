@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/buildinfo"
 	"github.com/flowrun/flowrun/internal/compile"
 	"github.com/flowrun/flowrun/internal/graph"
 	"github.com/flowrun/flowrun/internal/plan"
@@ -113,7 +114,7 @@ func fileOf(r *Record) string {
 
 // compileRecord is the plan of a recorded run, from the library that has its definitions.
 func compileRecord(r *Record, lib *tool.Library, name string) (*plan.Plan, error) {
-	p, err := compile.Tool(lib, Release, name)
+	p, err := compile.Tool(lib, buildinfo.Release(), name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,15 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/flowrun/flowrun/internal/buildinfo"
 )
 
 // DefaultLimit is how many tools, and pairs of tool and step, have series of their own.
@@ -59,7 +61,7 @@ func New(reg prometheus.Registerer, o Options) (*Metrics, error) {
 // gauges are the series that are asked for and not counted.
 func gauges(o Options) []prometheus.Collector {
 	if o.Version == "" {
-		o.Version = builtVersion()
+		o.Version = cmp.Or(buildinfo.Module(), "development")
 	}
 	info := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "flowrun_build_info", Help: "The version of flowrun; the value is always 1.",
@@ -74,19 +76,6 @@ func gauges(o Options) []prometheus.Collector {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "flowrun_steps_queued", Help: "Steps that could run now if there were slots for them."},
 			func() float64 { _, n := o.Load(); return float64(n) }),
 	}
-}
-
-// builtVersion is flowrun's version in a program that has it as a module.
-func builtVersion() string {
-	const module = "github.com/flowrun/flowrun"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range append(info.Deps, &info.Main) {
-			if m.Path == module && m.Version != "" && m.Version != "(devel)" {
-				return m.Version
-			}
-		}
-	}
-	return "development"
 }
 
 // seconds is how Prometheus counts time.

@@ -44,9 +44,6 @@ func Main(p Process) int {
 	out := &ui.Delivery{To: p.Stdout}
 	env := &ui.Env{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr, Completing: len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)}
 	defer env.EndScripts()
-	if ui.Version != "" {
-		flowrun.Release = ui.Version
-	}
 	ownership.Use(ownership.Guard{
 		Tell:   func(message string) { env.Notef("warning: %s", message) },
 		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },

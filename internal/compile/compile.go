@@ -17,7 +17,7 @@ import (
 const maxNesting = 32
 
 // Tool compiles the tool called name, or the file. release is the version of flowrun that
-// min-flowrun-version is compared with, "" for that of this build.
+// min-flowrun-version is compared with; "" is newer than all.
 func Tool(lib *tool.Library, release, name string) (*plan.Plan, error) {
 	def, ds, err := lib.Lookup(name, nil)
 	if err != nil {

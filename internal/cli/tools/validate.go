@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/advice"
+	"github.com/flowrun/flowrun/internal/buildinfo"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/findings"
 	"github.com/flowrun/flowrun/tool"
@@ -33,7 +34,7 @@ func printDiagnostics(env *ui.Env, ds tool.Diagnostics, targets int, f validateF
 	case "github":
 		return findings.GitHub(env.Stdout, ui.Relative(ds))
 	case "sarif":
-		return findings.SARIF(env.Stdout, ui.Relative(ds), ui.Version, source)
+		return findings.SARIF(env.Stdout, ui.Relative(ds), buildinfo.Stamped().Version, source)
 	}
 	shown, left := ui.Capped(ds, f.limit)
 	tool.Render(env.Stdout, ui.Relative(shown), source, env.Style(env.Stdout))

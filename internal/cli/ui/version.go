@@ -9,19 +9,13 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
-)
-
-// Stamped by a release build (build/release.yaml). Other builds say what the go command knows.
-var (
-	Version string // 1.2.3, without a v
-	Commit  string // in full, with +dirty behind it where files had been changed
-	Date    string // of the commit, RFC 3339
+	"github.com/flowrun/flowrun/internal/buildinfo"
 )
 
 // build is what is known of this program.
 type build struct {
 	Version       string `json:"version"`
-	Commit        string `json:"commit"` // "" where it is not known
+	Commit        string `json:"commit"` // in full, with +dirty where files had been changed; "" where it is not known
 	Date          string `json:"date"`   // likewise
 	Compatibility string `json:"compatibility"`
 	Go            string `json:"go"`
@@ -31,9 +25,10 @@ type build struct {
 // ThisBuild goes by the stamps, else by what the go command wrote down: a version of
 // programs installed by one, a commit of programs built in a checkout.
 func ThisBuild() build {
-	b := build{Version: Version, Commit: Commit, Date: Date, Compatibility: flowrun.CompatibilityLevel,
+	stamp := buildinfo.Stamped()
+	b := build{Version: stamp.Version, Commit: stamp.Commit, Date: stamp.Date, Compatibility: flowrun.CompatibilityLevel,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	if info, ok := debug.ReadBuildInfo(); ok && Version == "" {
+	if info, ok := debug.ReadBuildInfo(); ok && stamp.Version == "" {
 		b.learn(info)
 	}
 	b.Version = cmp.Or(b.Version, "development")

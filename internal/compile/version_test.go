@@ -1,17 +1,17 @@
-package flowrun_test
+package compile_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/compile"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // TestMinVersions: the compatibility level and flowrun's own version are told apart.
 func TestMinVersions(t *testing.T) {
-	defer func(was string) { flowrun.Release = was }(flowrun.Release)
 	for _, c := range []struct {
 		release, key, needs string
 		good                bool
@@ -20,15 +20,19 @@ func TestMinVersions(t *testing.T) {
 		{"", "min-cycod-version", "1.2", true},
 		{"", "min-cycod-version", "1.2.1", false},
 		{"9.0.0", "min-cycod-version", "2", false},
+		{"", "min-flowrun-version", "99.0.0", true}, // a working copy
 		{"0.4.0", "min-flowrun-version", "0.4.0", true},
 		{"0.4.0", "min-flowrun-version", "0.3.9", true},
 		{"0.4.0", "min-flowrun-version", "0.4.1", false},
 		{"0.4.0-beta.1", "min-flowrun-version", "0.4.0", false},
 		{"0.4.0", "min-flowrun-version", "1.2.0", false},
 	} {
-		flowrun.Release = c.release
-		dir := folder(t, map[string]string{"t.yaml": "name: t\ndescription: d\nbash: echo\n" + c.key + ": \"" + c.needs + "\"\n"})
-		_, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "t.yaml"))
+		dir := t.TempDir()
+		file := filepath.Join(dir, "t.yaml")
+		if err := os.WriteFile(file, []byte("name: t\ndescription: d\nbash: echo\n"+c.key+": \""+c.needs+"\"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := compile.Tool(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), c.release, file)
 		var ds tool.Diagnostics
 		switch errors.As(err, &ds); {
 		case c.good && err != nil, !c.good && (len(ds) != 1 || ds[0].Code != "min-version" || ds[0].Pos.Line != 4):
