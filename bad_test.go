@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -102,7 +103,7 @@ func TestBadDefinitions(t *testing.T) {
 			}
 			began := time.Now()
 			_, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), file)
-			if d := time.Since(began); d > patience { // a hang, not a measure
+			if d := time.Since(began); d > waittest.Limit { // a hang, not a measure
 				t.Errorf("took %s", d)
 			}
 			var ds tool.Diagnostics

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // TestNoContainerProgram: without one the run is refused before its first step.
@@ -162,12 +162,8 @@ steps:
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		go func() {
-			for ctx.Err() == nil {
-				if _, err := os.Stat(filepath.Join(dir, "started")); err == nil {
-					cancel()
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
+			waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(filepath.Join(dir, "started")); return err == nil })
+			cancel()
 		}()
 		res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(ctx, plan, nil, flowrun.WithWorld(w))
 		if err != nil {
@@ -176,15 +172,10 @@ steps:
 		if res.Status != dag.Cancelled {
 			t.Errorf("the run %s: %+v", res.Status, res.Steps)
 		}
-		left := "?"
-		for range 2000 { // a container may still be on its way out
-			if left = p.run("ps", "--all", "--quiet", "--filter", "label=flowrun.run="+res.ID); left == "" {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		if left != "" {
-			t.Errorf("containers are left: %s", left)
-		}
+		var left string
+		waittest.Until(t, "end of all containers", func() bool {
+			left = p.run("ps", "--all", "--quiet", "--filter", "label=flowrun.run="+res.ID)
+			return left == ""
+		}, func() any { return left })
 	})
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -32,20 +33,6 @@ import (
 // Under the race detector a program takes a second to exit, and each run would
 // wait for that of its helper.
 func init() { os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) }
-
-// patience is how long a test waits for what processes and goroutines do: far longer
-// than any machine needs.
-const patience = 2 * time.Minute
-
-// await waits until something holds, and says whether it does.
-func await(holds func() bool) bool {
-	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
-}
 
 // bed is where a test runs its tools: a folder, the library that finds tools in
 // it, and an engine.
@@ -277,7 +264,7 @@ func TestConcurrentRuns(t *testing.T) {
 			defer running[e].Add(-1)
 			for old := most[e].Load(); now > old && !most[e].CompareAndSwap(old, now); old = most[e].Load() {
 			}
-			await(func() bool { return most[e].Load() > 1 }) // until two have met
+			waittest.Holds(waittest.Limit, func() bool { return most[e].Load() > 1 }) // until two have met
 			return in.Params["N"], nil
 		}}.Definition())
 	p := b.compile(`
@@ -808,7 +795,7 @@ resources:
 					t.Fatalf("%v %+v", err, res)
 				}
 				got, _ := os.ReadFile(filepath.Join(b.dir, "cleaned"))
-				if cleaned = string(got); c.status != dag.TimedOut || cleaned != "again\n" || limit > patience {
+				if cleaned = string(got); c.status != dag.TimedOut || cleaned != "again\n" || limit > waittest.Limit {
 					break
 				}
 			}

@@ -8,12 +8,14 @@ import (
 	"log"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -218,7 +220,7 @@ func TestTransforms(t *testing.T) {
 			b := newBed(t)
 			quoted, _ := json.Marshal(test.transform)
 			p := b.compile(fmt.Sprintf("parameters:\n  P: {description: P., type: %s, transform: %s}\nbash: echo {P}\n", test.typ, quoted))
-			b.world.JavaScript = hooks.New(hooks.Config{Timeout: patience / 120})
+			b.world.JavaScript = hooks.New(hooks.Config{Timeout: time.Second})
 			defer b.world.JavaScript.Close()
 			args, err := p.Bind(b.world, map[string]any{"P": test.given})
 			var bad *flowrun.ParamsError
@@ -272,7 +274,7 @@ func TestScriptCancelled(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	b.config.JavaScript = hooks.New(hooks.Config{Timeout: patience})
+	b.config.JavaScript = hooks.New(hooks.Config{Timeout: waittest.Limit})
 	defer b.config.JavaScript.Close()
 	p := b.compile("steps:\n  - name: spin\n    js: |\n      let n = 1;\n      while (n > 0) { n = 1; }\n      return n;\n")
 	res, err := flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithWorld(b.world), flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {

@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -101,12 +101,8 @@ func TestReportOfAStoppedCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	def := discovered(t, `echo begun; touch begun; sleep 100`)
 	go func() {
-		for begun := filepath.Join(def.Steps[0].Program.Dir, "begun"); ; time.Sleep(5 * time.Millisecond) {
-			if _, err := os.Stat(begun); err == nil {
-				cancel()
-				return
-			}
-		}
+		waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(filepath.Join(def.Steps[0].Program.Dir, "begun")); return err == nil })
+		cancel()
 	}()
 	res := runDiscovered(t, ctx, def, nil)
 	if got, want := res.Report("the caller is gone"), "Stdout: begun\nStderr: (empty)\nError: the caller is gone\nExit Code: (none)\nSignal: (none)"; got != want {

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/schematest"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -143,7 +144,7 @@ func TestDocuments(t *testing.T) {
 		kinds[e.Kind] = true
 		validate(t, "event", e)
 	}))
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Limit)
 	defer cancel()
 	for _, text := range []string{
 		everyKind,

@@ -22,6 +22,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -135,7 +136,7 @@ func (f forest) living() map[int]string {
 
 // grown waits until n processes live.
 func (f forest) grown(n int) error {
-	if await(func() bool { return len(f.living()) >= n }) {
+	if waittest.Holds(waittest.Limit, func() bool { return len(f.living()) >= n }) {
 		return nil
 	}
 	return fmt.Errorf("%d of %d processes have started", len(f.living()), n)
@@ -239,7 +240,7 @@ func stopTrees(t *testing.T, f forest, how string, limit time.Duration) {
 	}
 	took := ended.Sub(stopped)
 	t.Logf("all ended %v after the stop, grace is %v", took, grace)
-	if took > patience {
+	if took > waittest.Limit {
 		t.Errorf("it took too long to end everything")
 	}
 	for _, n := range res.Notices {
@@ -458,7 +459,7 @@ func TestEngineKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := time.Now()
-	await(func() bool { return len(f.living()) == 0 })
+	waittest.Holds(waittest.Limit, func() bool { return len(f.living()) == 0 })
 	t.Logf("all ended within %v", time.Since(killed))
 	f.gone(t, "after the engine was killed")
 }
@@ -554,7 +555,7 @@ func testCommandTrees(t *testing.T, flowrun string) {
 			}
 			// Twelve runs with hundreds of processes stop at once here: this tells a stop
 			// from a hang, no more.
-			if took > patience {
+			if took > waittest.Limit {
 				t.Errorf("%s: it took %v to end everything:\n%s", way.name, took, &stderr)
 			}
 			if strings.Contains(stderr.String(), "still running") {

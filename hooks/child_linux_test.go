@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/jsworld"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -42,9 +43,7 @@ func runProgram(how string) {
 		os.Exit(0)
 	}
 	go call()
-	for !r.pool.busy() {
-		time.Sleep(time.Millisecond)
-	}
+	waittest.Holds(waittest.Limit, r.pool.busy)
 	fmt.Println(r.pool.pids()[0])
 	time.Sleep(time.Hour)
 }
@@ -105,15 +104,10 @@ func TestDiesWithProgram(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	waittest.Until(t, "end of the child", func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || strings.Contains(string(stat), ") Z ") {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the child lives: %s", stat)
-		}
-	}
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	})
 }
 
 // A program that is a reaper does not take a child for what a step has left.

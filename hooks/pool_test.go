@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/jsworld"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // A thousand calls need one process.
@@ -255,9 +256,7 @@ func TestClose(t *testing.T) {
 		_, err := r.Call(context.Background(), Call{Script: s})
 		failed <- err
 	}()
-	for !r.pool.busy() {
-		time.Sleep(time.Millisecond)
-	}
+	waittest.Until(t, "running script", r.pool.busy)
 	r.Close()
 	if err := <-failed; !errors.Is(err, errClosed) {
 		t.Error(err)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -56,9 +57,8 @@ func (h house) tick() {
 		}
 		return stampOf(info).changed
 	}
-	for first := stamped(); stamped() == first; {
-		time.Sleep(time.Millisecond)
-	}
+	first := stamped()
+	waittest.Until(h.t, "tick of the file system's clock", func() bool { return stamped() != first })
 }
 
 // needsStamps skips where no index is kept.
