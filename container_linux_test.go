@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -41,18 +42,10 @@ const busyboxImage = "localhost/busybox:1"
 
 func newPodman(t *testing.T) *podman {
 	t.Helper()
-	missing := t.Skipf
-	if os.Getenv("CI") == "true" {
-		missing = t.Fatalf
-	}
 	if os.Geteuid() != 0 {
 		t.Skip("a user's containers need subordinate ids, which this machine may not have; run it as root")
 	}
-	for _, program := range []string{"podman", "runc", "busybox"} {
-		if _, err := exec.LookPath(program); err != nil {
-			missing("no %s: %v", program, err)
-		}
-	}
+	needtest.Programs(t, "podman", "runc", "busybox")
 	dir, err := os.MkdirTemp("", "pod-*") // short: it holds sockets
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +65,7 @@ func newPodman(t *testing.T) *podman {
 	}
 	p.run("import", filepath.Join(dir, "root.tar"), busyboxImage)
 	if out, err := p.command("run", "--rm", busyboxImage, "/bin/true").CombinedOutput(); err != nil {
-		missing("podman runs no container here: %v: %s", err, out)
+		needtest.Missing(t, "podman runs no container here: %v: %s", err, out)
 	}
 	return p
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 // archivesIn are the backups in a folder, each listed with tar.
@@ -34,7 +35,7 @@ func archivesIn(t *testing.T, dir string) (list []string) {
 // TestBackupExample looks into the archive, at what is left out and kept, and at where
 // it goes when the target cannot be written.
 func TestBackupExample(t *testing.T) {
-	needsPrograms(t, "tar", "xz", "gzip")
+	needtest.Programs(t, "tar", "xz", "gzip")
 	t.Parallel()
 	dir := folder(t, map[string]string{"data/a b.txt": "a", "data/sub/c": "c", "data/node_modules/big": "no", "blocked": "a file, not a folder"})
 
@@ -117,7 +118,7 @@ func TestTidyExample(t *testing.T) {
 
 // TestConvertTextExample converts a batch in which one file cannot be converted.
 func TestConvertTextExample(t *testing.T) {
-	needsPrograms(t, "iconv")
+	needtest.Programs(t, "iconv")
 	t.Parallel()
 	dir := folder(t, map[string]string{"in/gr\u00fc\u00dfe.txt": "caf\xe9 \x80 5\n", "in/sub/b.txt": "plain\n", "in/broken.txt": "no \x81 such thing\n", "in/picture.png": "\x81"})
 	res := runExample(t, "convert-text", dir, map[string]any{"FOLDER": "in", "OUT": "out"})
@@ -179,7 +180,7 @@ func imageMagick(t *testing.T) {
 			return
 		}
 	}
-	needsPrograms(t, "magick")
+	needtest.Programs(t, "magick")
 }
 
 // TestLogReportExample sums up some thousand lines whose numbers are known.
@@ -243,7 +244,7 @@ Busiest hours:
 // TestDumpExample dumps a real sqlite3 database, restores it, rotates old dumps away,
 // and keeps them when a dump broke off. pg_dump and mysqldump are stand-ins.
 func TestDumpExample(t *testing.T) {
-	needsPrograms(t, "sqlite3", "gzip")
+	needtest.Programs(t, "sqlite3", "gzip")
 	t.Parallel()
 	dir := folder(t, map[string]string{
 		"bin/pg_dump":   "#!/bin/sh\necho \"$@\" >pg.args\necho 'CREATE TABLE t();'\n[ \"$PGPASSWORD\" != right-one ] || echo '-- PostgreSQL database dump complete'\n",

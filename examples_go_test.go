@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 // goModule is a small module with a test, which prints its version.
@@ -31,7 +32,7 @@ var goEnv = []string{"GOFLAGS=-mod=mod -buildvcs=false", "GOPROXY=off", "GOWORK=
 // TestReleaseExample builds three archives, looks into them, checks the checksums and
 // runs the program; then a module that is not formatted, and a version that is none.
 func TestReleaseExample(t *testing.T) {
-	needsPrograms(t, "go", "gofmt", "tar", "git")
+	needtest.Programs(t, "go", "gofmt", "tar", "git")
 	t.Parallel()
 	dir := folder(t, goModule())
 	params := map[string]any{"FOLDER": "mod", "VERSION": "v1.2.3", "NAME": "tiny", "SYSTEMS": []any{runtime.GOOS, "windows"}}
@@ -99,7 +100,7 @@ func TestReleaseExample(t *testing.T) {
 // TestLicencesExample lists the modules a program is linked with, one of which has a
 // licence that is not accepted.
 func TestLicencesExample(t *testing.T) {
-	needsPrograms(t, "go")
+	needtest.Programs(t, "go")
 	t.Parallel()
 	files := map[string]string{
 		"mod/go.mod":  "module example.org/tiny\n\ngo 1.21\n",
@@ -138,7 +139,7 @@ func TestLicencesExample(t *testing.T) {
 // TestCloneBuildExample clones a repository that the test makes, at a branch and at a
 // commit, and builds it; then one whose tests fail, and what is no repository.
 func TestCloneBuildExample(t *testing.T) {
-	needsPrograms(t, "git", "go", "make")
+	needtest.Programs(t, "git", "go", "make")
 	t.Parallel()
 	dir := folder(t, goModule())
 	git := func(args ...string) string {

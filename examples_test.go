@@ -3,7 +3,6 @@ package flowrun_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -154,21 +153,6 @@ func exampleStep(t *testing.T, res *flowrun.Result, id string) flowrun.StepResul
 		t.Fatalf("no step %s in %+v", id, res.Steps)
 	}
 	return res.Steps[i]
-}
-
-// needsPrograms skips a test for which a program is missing, and fails it in the gate.
-func needsPrograms(t *testing.T, programs ...string) {
-	t.Helper()
-	for _, p := range programs {
-		_, err := exec.LookPath(p)
-		switch {
-		case err == nil:
-		case os.Getenv("CI") == "true":
-			t.Fatalf("%v; install %s", err, p)
-		default:
-			t.Skipf("%v; install %s", err, p)
-		}
-	}
 }
 
 // filesIn are the files in a folder.

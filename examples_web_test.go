@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/needtest"
 )
 
 // testCertificate makes a certificate for 127.0.0.1 that is good for so many days, and its
@@ -72,7 +73,7 @@ func testSite(t *testing.T, days int, h http.HandlerFunc) (url, ca string) {
 // TestSiteCheckExample checks a healthy site, one that recovers, and sites that are ill
 // in four ways.
 func TestSiteCheckExample(t *testing.T) {
-	needsPrograms(t, "curl", "openssl")
+	needtest.Programs(t, "curl", "openssl")
 	t.Parallel()
 	fine := func(http.ResponseWriter, *http.Request) {}
 	var calls atomic.Int32
@@ -109,7 +110,7 @@ func TestSiteCheckExample(t *testing.T) {
 // TestIssueReportExample pulls two pages of issues from a server that fails now and
 // then, with a token that must not show.
 func TestIssueReportExample(t *testing.T) {
-	needsPrograms(t, "curl", "jq")
+	needtest.Programs(t, "curl", "jq")
 	t.Parallel()
 	type label map[string]string
 	type issue map[string]any
@@ -160,7 +161,7 @@ func TestIssueReportExample(t *testing.T) {
 // TestDeployExample deploys three times, the last release being ill: the old one must
 // be in use again.
 func TestDeployExample(t *testing.T) {
-	needsPrograms(t, "curl")
+	needtest.Programs(t, "curl")
 	t.Parallel()
 	dir := folder(t, map[string]string{"one/version": "1", "two/version": "2", "bad/version": "ill"})
 	health, _ := testSite(t, -1, func(w http.ResponseWriter, r *http.Request) {
@@ -223,7 +224,7 @@ func TestDeployExample(t *testing.T) {
 // TestCanaryExample rolls out to the end, and goes back when the new version fails or
 // somebody stops it.
 func TestCanaryExample(t *testing.T) {
-	needsPrograms(t, "curl")
+	needtest.Programs(t, "curl")
 	t.Parallel()
 	var limit atomic.Int32 // from this share on the site fails
 	dir := t.TempDir()
@@ -274,7 +275,7 @@ func TestCanaryExample(t *testing.T) {
 // TestCertRenewExample renews a certificate that runs out, leaves a good one alone, and
 // notifies when the renewal is no good.
 func TestCertRenewExample(t *testing.T) {
-	needsPrograms(t, "openssl", "curl")
+	needtest.Programs(t, "openssl", "curl")
 	t.Parallel()
 	_, old := testCertificate(t, 3)
 	_, fresh := testCertificate(t, 90)

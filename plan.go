@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/buildinfo"
+	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/compile"
 	"github.com/flowrun/flowrun/internal/graph"
 	"github.com/flowrun/flowrun/internal/plan"

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -140,11 +140,7 @@ func isolated(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	for _, p := range []string{"bash", "sh", "mkdir", "touch"} {
-		path, err := exec.LookPath(p)
-		if err != nil {
-			t.Skip(err)
-		}
-		if err := os.Symlink(path, filepath.Join(only, p)); err != nil {
+		if err := os.Symlink(needtest.Program(t, p), filepath.Join(only, p)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,14 +151,7 @@ func isolated(t *testing.T, dir string) string {
 // all (S1-421), against a local stand-in for the API whose commits are full of
 // text that a careless shell would run (S1-140).
 func TestCommitStats(t *testing.T) {
-	for _, p := range []string{"curl", "jq"} {
-		if _, err := exec.LookPath(p); err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatal(err)
-			}
-			t.Skip(err)
-		}
-	}
+	needtest.Programs(t, "curl", "jq")
 	authors := []string{`Ada "the countess"`, `$(touch pwned)`, `"; rm -rf .`, "O'Hara", "`touch pwned`", `$(touch pwned)`}
 	type commit struct {
 		Commit struct {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
+	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -62,13 +63,7 @@ func TestShimsAreLikeNode(t *testing.T) {
 			list = append(list, line)
 		}
 	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("node is not installed")
-		}
-		t.Skip("node is not installed")
-	}
+	node := needtest.Program(t, "node")
 	expressions, err := json.Marshal(list)
 	if err != nil {
 		t.Fatal(err)

@@ -21,12 +21,17 @@ func Programs(t testing.TB, names ...string) {
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
-	switch {
-	case err == nil:
-	case os.Getenv("CI") == "true":
-		t.Fatalf("%v; install %s", err, name)
-	default:
-		t.Skipf("%v; install %s", err, name)
+	if err != nil {
+		Missing(t, "%v; install %s", err, name)
 	}
 	return path
+}
+
+// Missing is for needs that are no program, such as rights: the test ends here.
+func Missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
 }

@@ -35,10 +35,8 @@ func needsModules(t *testing.T) {
 		c := exec.Command("go", "list", "-deps", "./cmd/flowrun")
 		c.Dir = root
 		c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "CGO_ENABLED=0", "GOOS="+system)
-		if out, err := c.CombinedOutput(); err != nil && os.Getenv("CI") == "true" {
-			t.Fatalf("%v: %s", err, out)
-		} else if err != nil {
-			t.Skipf("modules for %s are missing; run go mod download: %s", system, out)
+		if out, err := c.CombinedOutput(); err != nil {
+			needtest.Missing(t, "modules for %s are missing; run go mod download: %s", system, out)
 		}
 	}
 }
