@@ -29,6 +29,8 @@ func SetPlace(dir string) {
 	place.CompareAndSwap(0, max(h.Sum32()>>(32-placeBits), 1))
 }
 
+func hasPlace() bool { return place.Load() != 0 }
+
 const tagForm = "%d.%d.%x"
 
 // Tag names this process, and its place, in the names of what it must not leave behind.

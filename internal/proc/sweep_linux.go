@@ -13,7 +13,7 @@ import (
 // end: whatever run it is of, but nothing of a process that lives, and nothing of detached
 // steps. Where nothing is left it costs some system calls a hundred processes.
 func Sweep(ctx context.Context, grace time.Duration) (Report, error) {
-	if place.Load() == 0 || !orphans() && !abandonedLeaf() {
+	if !hasPlace() || !orphans() && !abandonedLeaf() {
 		return Report{}, nil
 	}
 	return reopen(nil, func(string) bool { return false }, nil).Close(ctx, grace)
