@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cache"
 	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -98,7 +99,7 @@ func New(c Config) *Engine {
 	if most := proc.MaxParallel(); most > 0 {
 		n = min(n, most)
 	}
-	proc.SetPlace(c.StateDir)
+	procid.SetPlace(c.StateDir)
 	if c.Slots == nil {
 		c.Slots = dag.NewSlots(n)
 	}

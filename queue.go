@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // NoLineError says that a tool takes locks, or bounds how many runs of it there may be,
@@ -48,7 +48,7 @@ func (j *job) admit(ctx context.Context) error {
 	var last Queued
 	err := j.ledger.Admit(ctx, Demand{Needs: j.needs, Tell: func(q Queued) {
 		last = q
-		if outer := j.args.world.env[proc.MarkRun]; q.heldBy(outer) {
+		if outer := j.args.world.env[procid.MarkRun]; q.heldBy(outer) {
 			give(fmt.Errorf("a step of run %s has started it, and that run has what it waits for (%s): it would wait for ever; use the tool by use-tool", outer, q.Obstacles[0].Title()))
 			return
 		}

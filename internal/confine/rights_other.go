@@ -1,6 +1,6 @@
 //go:build !linux
 
-package proc
+package confine
 
 // WithRights refuses: only Linux reduces rights.
-func WithRights(string, func() error) error { return CanConfine() }
+func WithRights(string, func() error) error { return Available() }

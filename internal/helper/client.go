@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // Client is a proc.Host whose processes a helper starts. The helper begins with
@@ -234,7 +235,7 @@ func (r *remote) Wait(ctx context.Context) (proc.Exit, error) {
 }
 
 // Stop has the helper end the step.
-func (r *remote) Stop(grace time.Duration, force <-chan struct{}) (proc.Exit, []proc.Info) {
+func (r *remote) Stop(grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info) {
 	r.client.wire.send(message{Kind: kindStop, ID: r.id, Grace: grace})
 	for {
 		select {

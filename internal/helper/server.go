@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
@@ -25,12 +26,12 @@ const socket = 3
 // become a confined program (proc.ConfineMain); otherwise it returns at once. A program that embeds flowrun and wants a helper
 // calls it first thing in main.
 func Main() {
-	proc.ConfineMain()
+	confine.Main()
 	if len(os.Args) < 2 || os.Args[0] != name {
 		called.Store(true)
 		return
 	}
-	proc.Seal()
+	confine.Seal()
 	w, err := newWire(os.NewFile(socket, "socket"))
 	if err == nil {
 		err = serve(w, os.Args[1])
