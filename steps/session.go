@@ -28,7 +28,7 @@ type Options struct {
 	Host   proc.Host // starts processes that carry proc.Mark(Run, Epoch); nil: this process does. Close closes it
 
 	// Confines says that the program in which Host starts processes calls
-	// proc.ConfineMain, so that steps can be confined.
+	// confine.Main, so that steps can be confined.
 	Confines bool
 
 	Grace time.Duration   // between TERM and KILL; 0: DefaultGrace; negative: KILL at once

@@ -23,7 +23,7 @@ const name = "flowrun-helper"
 const socket = 3
 
 // Main takes over, and never returns, if this process was started as a helper, or to
-// become a confined program (proc.ConfineMain); otherwise it returns at once. A program that embeds flowrun and wants a helper
+// become a confined program (confine.Main); otherwise it returns at once. A program that embeds flowrun and wants a helper
 // calls it first thing in main.
 func Main() {
 	confine.Main()
