@@ -1,7 +1,7 @@
 // Package flowrun compiles tool definitions to graphs and runs them.
 //
-// It is the one package that knows both what is written (package tool) and what
-// is run (package dag):
+// It is what programs that embed flowrun import, and joins what is written (package tool) to
+// what is run (package dag):
 //
 //	lib := tool.NewLibrary(tool.Config{})          // where definitions are found
 //	plan, err := flowrun.Compile(lib, "deploy")     // names resolved, graph checked
@@ -9,10 +9,10 @@
 //	res, err := engine.Run(ctx, plan, map[string]any{"TARGET": "staging"})
 //
 // Compile turns every text of a Definition into a template or a condition
-// (package expr), works out which step waits for which (order.go), and gives each
-// step the hands that do its work (package steps). The result is a Plan:
-// immutable, safe for any number of runs at once. Engine.Run binds the caller's
-// parameters, walks the graph and returns a Result. A step that failed is data in
+// (package expr), works out which step waits for which, and gives each step the runner
+// that does its work (package steps). The result is a Plan: immutable, safe for any
+// number of runs at once. Engine.Run binds the caller's parameters, walks the graph and
+// returns a Result. LoadRun reads a recorded run, which Past.Resume and Past.Retry continue. A step that failed is data in
 // the Result; an error means that the run could not be made or carried out.
 //
 // There is no global state, and no goroutine and no process of the run is left
@@ -23,6 +23,12 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/helper"
 )
+
+// Release is the version of flowrun that min-flowrun-version is compared with, set by
+// a release build before anything is compiled. Where it is empty, the version of this
+// module that a program was built with counts; a build without one, as from a working
+// copy, is taken for newer than every release.
+var Release string
 
 // HelperMain must be the first call in main of a program that embeds flowrun and
 // wants whole process trees supervised: the engine starts the same program again

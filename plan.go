@@ -1,12 +1,16 @@
 package flowrun
 
 import (
-	"fmt"
+	"context"
 	"slices"
-	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/compile"
+	"github.com/flowrun/flowrun/internal/graph"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/preview"
+	"github.com/flowrun/flowrun/internal/script"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -21,390 +25,190 @@ type Plan struct {
 	// tools too.
 	Warnings tool.Diagnostics
 
-	params  []*param
-	steps   []*planStep // in plan order
-	byName  map[string]*planStep
-	sources []tool.Source // of the tool and of what it uses, in the order they were found
-	only    string        // the step a cut plan ends with, "" for the whole tool
-	alone   bool          // of what Only cut down: nothing but that step is to run
-	graph   *dag.Graph
-	names   names
-
-	environ  []steps.EnvVar  // tool-wide
-	envFiles []steps.EnvFile // tool-wide
-	dir      *expr.Template  // working directory; nil = the caller's
-	temp     *expr.Template  // temp directory; nil = none of its own
-	input    *expr.Template  // what steps without an input of their own read
-	answer   *expr.Template  // default response of interactive steps without one of their own
-	output   *expr.Template  // the run's output; nil = that of a step, see dag.Graph
-	secrets  []tool.Text     // that are only named, the steps' too
-	sourced  []secretSource  // tool-wide
-	gates    []dag.ID        // joins that handlers see the run's outcome at
-	loops    map[string]bool // steps that loop, those in groups too
-	size     int64           // see Size
-	cleans   bool            // it has a cleanup, or a tool that it uses has
-	scripts  map[string]bool // steps of JavaScript, those in groups too
-	group    bool            // the steps of a group: a graph within its tool's
-	cleanup  *cleanup        // nil = nothing to clean up
-	needed   []permission    // required-permissions
-	library  *tool.Library   // where tools are found that scripts call; nil: nowhere
+	compiled *plan.Plan
 }
 
-// planStep is one step of a Plan.
-type planStep struct {
-	def     *tool.Step
-	after   []dag.ID // joins included
-	join    dag.Node // the join in front of it, where it has one of its own
-	when    *expr.Condition
-	policy  dag.Policy
-	command *steps.Command // nil for use-tool, JavaScript and Go steps
-	script  *jsRunner      // nil for all but JavaScript steps
-	run     dag.Runner     // command, script, or the Go function
-	nested  *Plan          // use-tool, or a group's
-	with    []withValue
-	withAll *tree       // an object whose fields are given as well; nil for none
-	loop    *planLoop   // for-each or matrix; nil runs it once
-	handler *handler    // nil: an ordinary step
-	gate    dag.Node    // in front of the first handler
-	rule    *tool.Retry // the retry in force, the step's or the tool's
-
-	sourced   []secretSource           // its own
-	interrupt interrupt                // what becomes of it when the engine dies meanwhile
-	mentioned map[string]steps.Streams // steps its texts mention, and what of them they read
-	uses      map[string]bool          // parameters its texts mention
-	retry     *expr.Condition          // retry.when
-	cache     *cacheRule               // nil: it always runs
-}
-
-// hands are what a step has beside its command or its script: environment, output and
-// what is masked. nil for steps without either.
-func (s *planStep) hands() *steps.Command {
-	if s.script != nil {
-		return s.script.hands
+// planOf is a plan as embedders see it, nil for nil.
+func planOf(p *plan.Plan) *Plan {
+	if p == nil {
+		return nil
 	}
-	return s.command
+	return &Plan{Definition: p.Definition, Warnings: p.Warnings, compiled: p}
 }
 
-// withValue is one entry of use-tool's with.
-type withValue struct {
-	param string
-	value tree
+// Compile finds the tool called name (or the file, when name is a path), resolves
+// everything it mentions and checks its graph. Errors: a *tool.NotFoundError, or
+// tool.Diagnostics with every problem of the tool and of the tools it uses.
+func Compile(lib *tool.Library, name string) (*Plan, error) {
+	p, err := compile.Tool(lib, Release, name)
+	return planOf(p), err
 }
 
-// withKey is what the values for a tool that a step uses stand under.
-func (p *Plan) withKey() string {
-	if p.Definition.Format == tool.Markdown {
-		return "parameters"
-	}
-	return "with"
+// CompileDefinition compiles a definition that was loaded or made by the caller;
+// lib finds the tools it uses.
+func CompileDefinition(lib *tool.Library, def *tool.Definition) (*Plan, error) {
+	p, err := compile.Definition(lib, Release, def)
+	return planOf(p), err
 }
 
 // Name is the tool's name.
-func (p *Plan) Name() string { return p.Definition.Name }
+func (p *Plan) Name() string { return p.compiled.Name() }
 
 // Sources are the definitions it was compiled from, its own first: compiled from a
 // tool.Library.Snapshot of them it is the same. Those made in Go are not among them.
-func (p *Plan) Sources() []tool.Source { return slices.Clone(p.sources) }
+func (p *Plan) Sources() []tool.Source { return slices.Clone(p.compiled.Sources) }
 
 // Graph is the graph the plan runs.
-func (p *Plan) Graph() *dag.Graph { return p.graph }
+func (p *Plan) Graph() *dag.Graph { return p.compiled.Graph }
 
 // Steps are the names of the tool's own steps in plan order.
 func (p *Plan) Steps() []string {
-	list := make([]string, len(p.steps))
-	for i, s := range p.steps {
-		list[i] = s.def.Name
+	list := make([]string, len(p.compiled.Steps))
+	for i, s := range p.compiled.Steps {
+		list[i] = s.Def.Name
 	}
 	return list
 }
 
-// StepError says that a plan has no step of that name.
-type StepError struct {
-	Tool, Step string
-	Near       []string
-}
-
-func (e *StepError) Error() string {
-	msg := fmt.Sprintf("tool %s has no step %q", e.Tool, e.Step)
-	if len(e.Near) > 0 {
-		msg += fmt.Sprintf("; did you mean %q?", e.Near[0])
-	}
-	return msg
-}
-
 // Until is the plan cut down to one step and everything that step waits for, with the
 // handlers of these steps. The error is a *StepError.
-func (p *Plan) Until(step string) (*Plan, error) { return p.upTo(step, true) }
-
-func (p *Plan) upTo(step string, handlers bool) (*Plan, error) {
-	if p.byName[step] == nil {
-		return nil, p.noStep(step)
-	}
-	cut := *p
-	cut.only = step
-	return &cut, cut.cut(step, handlers)
+func (p *Plan) Until(step string) (*Plan, error) {
+	cut, err := graph.Until(p.compiled, step)
+	return planOf(cut), err
 }
 
 // Only is the plan cut down to the step with that path, which may lie in a nested
 // tool, and everything it waits for. The error is a *StepError.
 func (p *Plan) Only(path string) (*Plan, error) {
-	name, _, rest := dag.ID(path).Split()
-	cut, err := p.upTo(name, false)
-	if err != nil || rest == "" {
-		if err == nil {
-			cut.only, cut.alone = path, true
-		}
-		return cut, err
-	}
-	last := slices.IndexFunc(cut.steps, func(s *planStep) bool { return s.def.Name == name })
-	outer := *cut.steps[last]
-	if outer.nested == nil {
-		return nil, p.noStep(path)
-	}
-	if outer.nested, err = outer.nested.Only(string(rest)); err != nil {
-		return nil, err
-	}
-	cut.steps[last], cut.only, cut.alone = &outer, path, true
-	return cut, cut.build()
+	cut, err := graph.Only(p.compiled, path)
+	return planOf(cut), err
 }
 
-func (p *Plan) noStep(step string) error {
-	return &StepError{Tool: p.Name(), Step: step, Near: tool.Near(string(dag.ID(step).WithoutKeys()), p.paths(""))}
-}
+// Step is the definition of the step with that path, nil when there is none.
+func (p *Plan) Step(path string) *tool.Step { return p.compiled.Step(path) }
 
-// paths are those of all steps, the ones inside others included.
-func (p *Plan) paths(prefix string) []string {
-	var list []string
-	for _, s := range p.steps {
-		list = append(list, prefix+s.def.Name)
-		if s.nested != nil {
-			list = append(list, s.nested.paths(prefix+s.def.Name+"/")...)
-		}
-	}
-	return list
-}
+// Nested is the plan of the tool that the step with that path uses, nil for other
+// steps.
+func (p *Plan) Nested(step string) *Plan { return planOf(p.compiled.Nested(step)) }
 
-// cut drops every step but one and what it waits for, and the handlers of those where
-// they are wanted.
-func (p *Plan) cut(step string, handlers bool) error {
-	keep, brings := map[dag.ID]bool{}, map[dag.ID]string{}
-	for _, s := range p.steps {
-		brings[s.gate.ID] = s.def.Name
-	}
-	var mark func(id dag.ID)
-	mark = func(id dag.ID) {
-		if keep[id] {
-			return
-		}
-		keep[id] = true
-		if name := brings[id]; name != "" { // a gate stands in front of the step that brings it
-			mark(dag.ID(name))
-		}
-		n, _ := p.graph.Node(id)
-		for _, up := range n.After {
-			mark(up)
-		}
-	}
-	mark(dag.ID(step))
-	for _, s := range p.steps { // those of a step stand behind it
-		if handlers && s.handler != nil && s.handler.step != "" && keep[dag.ID(s.handler.step)] {
-			mark(dag.ID(s.def.Name))
-		}
-	}
-	all := p.steps
-	p.steps, p.output = nil, nil
-	for _, s := range all {
-		if keep[dag.ID(s.def.Name)] {
-			p.steps = append(p.steps, s)
-		}
-	}
-	return p.build()
-}
+// Place is where the step with that path is written, the zero Pos when it is not
+// in a file.
+func (p *Plan) Place(path string) tool.Pos { return p.compiled.Place(path) }
 
-// build makes the graph of the plan's steps.
-func (p *Plan) build() error {
-	nodes := make([]dag.Node, 0, len(p.steps)+p.joins()+1)
-	for _, s := range p.steps { // the graph of a group is built with that of its tool
-		if s.nested != nil && s.nested.group && s.nested.graph == nil {
-			if err := s.nested.build(); err != nil {
-				return err
-			}
-		}
-	}
-	p.cleans = p.cleanup != nil || slices.ContainsFunc(p.steps, func(s *planStep) bool { return s.nested != nil && s.nested.cleans })
-	all := make([]dag.ID, 0, len(p.steps))
-	p.byName = make(map[string]*planStep, len(p.steps))
-	for _, s := range p.steps {
-		p.byName[s.def.Name] = s
-		if s.gate.ID != "" {
-			nodes = append(nodes, s.gateNode(all))
-		}
-		if s.join.ID != "" {
-			nodes = append(nodes, s.join)
-		}
-		nodes = append(nodes, s.node())
-		all = append(all, dag.ID(s.def.Name))
-	}
-	if p.cleanup != nil {
-		nodes = append(nodes, dag.Node{
-			ID: cleanupID, After: all, Runner: p.cleanup, Aside: true,
-			When:   &dag.When{Eval: func(dag.View) (bool, error) { return true, nil }, Sees: dag.SeesCancel},
-			Policy: dag.Policy{Timeout: dag.DefaultCleanup},
-		})
-	}
-	g, err := dag.New(nodes, p.settings())
-	p.graph = g
-	return err
-}
+// Handler says when the step with that path runs, where it is one of a list of handlers:
+// the key of the list (on-success, on-failure or finally) and the step it belongs to, ""
+// for the tool. For other steps both are "".
+func (p *Plan) Handler(path string) (key, step string) { return p.compiled.Handler(path) }
 
-// joins is how many steps have a join of their own.
-func (p *Plan) joins() (n int) {
-	for _, s := range p.steps {
-		if s.join.ID != "" {
-			n++
-		}
-	}
-	return n
-}
+// Upstream are the steps that a step waits for directly. Steps are named by path;
+// what is found stands beside the step, in the same try of what is around it.
+func (p *Plan) Upstream(step string) []string { return p.compiled.Upstream(step) }
 
-// cleanupID is the node that runs resources.cleanup after everything else. The
-// sign keeps it apart from every step's name.
-const cleanupID dag.ID = "@cleanup"
+// Size is how many steps a run of the plan has: those of the tools it uses as often as
+// they are used, and those of a loop as often as its items are known to be before the run.
+// Above 2^31 it is 2^31. Nothing is unfolded to find out.
+func (p *Plan) Size() int { return int(p.compiled.Size) }
 
-// node is the step's node in the graph.
-func (s *planStep) node() dag.Node {
-	n := dag.Node{Runner: s.runner(), Policy: s.policy, Sure: s.interrupt == failWhenInterrupted, Idle: s.def.Kind == tool.Waiting || s.def.Kind == tool.Asking}
-	if s.nested != nil {
-		n.Graph = s.nested.graph
-		if !s.nested.group {
-			n.Bind = s.bind
-		}
-	}
-	if s.loop != nil {
-		n = dag.Node{Each: s.each(n), Policy: dag.Policy{Tolerate: s.policy.Tolerate}}
-	}
-	n.ID, n.After = dag.ID(s.def.Name), s.after
-	n.Silent = s.silent()
-	switch {
-	case s.handler != nil:
-		n.When = s.whenHandled()
-	case s.loop == nil || !s.loop.when:
-		n.When = s.condition()
-	}
-	return n
-}
+// Tools are the plan's tool and those it uses inside, each once, the outer first.
+func (p *Plan) Tools() []UsedTool { return p.compiled.Tools() }
 
-// silent says whether the step's output is never the run's.
-func (s *planStep) silent() bool {
-	return s.handler != nil || s.def.Kind == tool.Waiting || s.def.Kind == tool.Asking && s.def.Approve.Form == nil
-}
-
-// condition is the step's run-condition, nil where it has none.
-func (s *planStep) condition() *dag.When {
-	if s.when == nil {
-		return nil
-	}
-	return &dag.When{Eval: s.eval, Sees: sees[s.when.Uses()]}
-}
-
-var sees = map[expr.Uses]dag.Sees{
-	expr.UsesNone: dag.SeesResults, expr.UsesOutcome: dag.SeesOutcome, expr.UsesCancel: dag.SeesCancel,
-}
+// Needs are what a run of the plan takes at its start: one of the runs its tool may have
+// under way, and the locks of the tool and of those it uses inside. Where several give
+// one lock, the least slots count.
+func (p *Plan) Needs() []Need { return needsOf(p.compiled) }
 
 // Secret says whether a parameter's value is masked: environment.secrets or some
 // masked-values name it.
-func (p *Plan) Secret(param string) bool {
-	if slices.ContainsFunc(p.secrets, func(s tool.Text) bool { return s.S == param }) {
-		return true
+func (p *Plan) Secret(param string) bool { return p.compiled.Secret(param) }
+
+// Supported says whether the tool runs on this platform (S1-225); the error is an
+// *UnsupportedError.
+func (p *Plan) Supported() error { return p.compiled.Supported() }
+
+// Given is values of a definition as parameters of a call. A number or boolean for a
+// parameter of type string is the text in the file, such as 1.10.
+func (p *Plan) Given(list []tool.Entry) map[string]any { return p.compiled.Given(list) }
+
+// Args are the bound parameters of a call.
+type Args struct{ bound *call.Args }
+
+// Value is a parameter's bound value, nil when it is absent.
+func (a *Args) Value(name string) any { return a.bound.Value(name) }
+
+// All is every bound value by its name: those of parameters that are not absent, and
+// those that a call gave for names that no parameter has, where the tool takes them. The
+// map is the caller's, the values in it are not to be changed.
+func (a *Args) All() map[string]any { return a.bound.All() }
+
+// Bind takes a caller's parameters through default, coercion, validation and
+// transform (S1-160); what comes out is frozen. Values may be native or text
+// ("5" for a number). All problems are reported together, as a *ParamsError. w is
+// the world the call lives in; its zero value is this process.
+func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {
+	a, err := w.bind(p.compiled, raw)
+	if err != nil {
+		return nil, err
 	}
-	secret := false
-	p.each(func(s *planStep) {
-		hands := s.hands()
-		if hands == nil {
-			return
-		}
-		for _, t := range hands.Masked {
-			secret = secret || slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Parameter && r.Root == param })
-		}
-	})
-	return secret
+	return &Args{a}, nil
 }
 
-// eval decides the step's run-condition. The error becomes the step's message,
-// which leaves the engine.
-func (s *planStep) eval(v dag.View) (bool, error) {
-	a := v.Args().(*Args)
-	yes, err := s.when.Eval(scope{view: v, args: a}, expr.Status{Tainted: v.Tainted(), Cancelled: v.Stopped()})
-	return yes, a.withoutSecrets(err)
+// Preview binds params and works out what would run, without starting anything.
+// Commands that secrets come from are not started either. Errors are those of Bind, and
+// an *EnvironmentError.
+func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
+	a, err := w.bind(p.compiled, params)
+	if err != nil {
+		return nil, err
+	}
+	return foreseen(w.context(), p.compiled, a)
 }
 
-// retryIf decides retry.exit-codes, not-exit-codes and when after a failed try.
-func (s *planStep) retryIf(v dag.View, r *dag.Result) bool {
-	switch {
-	case len(s.rule.ExitCodes) > 0 && !slices.Contains(s.rule.ExitCodes, r.ExitCode),
-		slices.Contains(s.rule.NotExitCodes, r.ExitCode):
-		return false
-	case s.retry == nil:
-		return true
+// Confirmation works out what a call with these parameters would do. Nothing is changed
+// and no command started. Secrets are masked. Errors are those of Bind, and why the call would fail where a
+// tool written in Go can tell.
+func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any) (*Confirmation, error) {
+	a, err := w.bind(p.compiled, params)
+	if err != nil {
+		return nil, err
 	}
-	again, err := s.retry.Eval(scope{view: v, args: v.Args().(*Args), last: r}, expr.Status{})
-	return err == nil && again
+	return preview.Confirm(p.compiled, ctx, w.context(), a)
 }
 
-// settings are what holds for the plan's graph as a whole.
-func (p *Plan) settings() dag.Settings {
-	s := dag.Settings{Within: true}
-	if !p.group {
-		s = dag.Settings{FailFast: p.Definition.FailFast, Timeout: p.Definition.Timeout}
+// Describe says in one sentence what a call with these parameters would do (S4-006).
+func (p *Plan) Describe(w World, params map[string]any) (string, error) {
+	a, err := w.bind(p.compiled, params)
+	if err != nil {
+		return "", err
 	}
-	if p.output != nil || p.cleans {
-		s.Finish = func(v dag.View, r *dag.Result) { p.finish(v, r) }
-	}
-	return s
+	return preview.Describe(p.compiled, w.context(), a), nil
 }
 
-// finish completes the result of the plan's graph.
-func (p *Plan) finish(v dag.View, r *dag.Result) {
-	if p.cleans {
-		p.uncleaned(v, r)
-	}
-	if p.output != nil {
-		p.render(v, r)
-	}
-}
-
-// render makes the tool's output of its steps' results. Without success a run has an
-// output only if all steps that it names ran.
-func (p *Plan) render(v dag.View, r *dag.Result) {
-	a := v.Args().(*Args)
-	if a.path == "" && r.Status != dag.Succeeded && !p.ranForOutput(v) {
-		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
-		return
-	}
-	text, err := p.output.Text(scope{view: v, args: a})
+// foreseen is what a run of a plan with these arguments would do.
+func foreseen(ctx context.Context, p *plan.Plan, a *call.Args) (*Preview, error) {
+	v, err := preview.Of(p, ctx, a)
 	if err == nil {
-		r.Stdout, err = a.session.Text(a.path+"@output", 1, text)
-		r.Value, r.Structured, r.Content = nil, false, nil
+		v.Needs = needsOf(p)
 	}
-	if err != nil && r.Status == dag.Succeeded {
-		r.Status, r.ExitCode, r.Reason = dag.Failed, 1, "output"
-		r.Message = a.session.Mask().String(fmt.Sprintf("cannot render the tool's output: %v", err))
-	}
+	return v, err
 }
 
-// ranForOutput says whether the output template names steps, and all of them ran.
-func (p *Plan) ranForOutput(v dag.View) bool {
-	mentioned := map[string]steps.Streams{}
-	for _, ref := range p.output.Refs() {
-		mention(mentioned, ref)
+// CommandOf is the command that a Runner of a plan runs, nil for a script and for what is
+// written in Go.
+func CommandOf(r dag.Runner) *steps.Command { return plan.CommandOf(r) }
+
+// ScriptOf is the script that a Runner of a plan runs, or which function of which file, as a
+// dry run shows it; "" for what is none.
+func ScriptOf(r dag.Runner) string {
+	if js, ok := r.(*script.Runner); ok {
+		return js.Told()
 	}
-	for name := range mentioned {
-		if r := v.Result(dag.ID(name)); r == nil || !r.Status.Executed() {
-			return false
-		}
-	}
-	return len(mentioned) > 0
+	return ""
 }
 
-// defaultRetryDelay is used where retry says nothing.
-const defaultRetryDelay = time.Second
+// baseCommandOf is what a Runner of a plan has beside a command or a script, nil for others.
+func baseCommandOf(r dag.Runner) *steps.Command {
+	if js, ok := r.(*script.Runner); ok {
+		return js.Base
+	}
+	return plan.CommandOf(r)
+}

@@ -12,18 +12,22 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/compile"
+	"github.com/flowrun/flowrun/internal/graph"
+	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // record is what the Store keeps of a run that is about to begin.
 func (j *job) record() *Record {
 	a := j.args
-	w := a.world
-	r := &Record{ID: j.id, Tool: a.plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: w.Time, Params: a.shown(), Given: map[string]any{},
+	w := a.World
+	r := &Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: w.Time, Params: a.Shown(), Given: map[string]any{},
 		World: RecordedWorld{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
-		Only:  a.plan.only, Alone: a.plan.alone, Sources: a.kept(), Trace: j.parent}
-	for name, v := range a.raw {
-		if a.plan.Secret(name) || !reflect.DeepEqual(masked(a.session.Mask(), v), v) {
+		Only:  a.Plan.CutTo, Alone: a.Plan.Alone, Sources: keptSources(a), Trace: j.parent}
+	for name, v := range a.Raw {
+		if a.Plan.Secret(name) || !reflect.DeepEqual(call.Masked(a.Session().Mask(), v), v) {
 			r.Withheld = append(r.Withheld, name)
 			continue
 		}
@@ -33,23 +37,23 @@ func (j *job) record() *Record {
 	return r
 }
 
-// kept are the definitions as a Store may keep them: what the session has learned to be
+// keptSources are the definitions as a Store may keep them: what the session has learned to be
 // secret is masked, whether an author wrote it there as one or it comes from elsewhere
 // and stands there all the same.
-func (a *Args) kept() []tool.Source {
-	list := slices.Clone(a.plan.sources)
+func keptSources(a *call.Args) []tool.Source {
+	list := slices.Clone(a.Plan.Sources)
 	for i := range list {
 		s := &list[i]
-		if text := tool.Redact(s.Text, a.session.Mask().String); !bytes.Equal(text, s.Text) {
+		if text := tool.Redact(s.Text, a.Session().Mask().String); !bytes.Equal(text, s.Text) {
 			s.Original, s.Text, s.Digest = s.Digest, text, tool.DigestOf(text)
 		}
 	}
 	return list
 }
 
-// whole are the record's definitions as they were run: one that held a secret is
+// wholeSources are the record's definitions as they were run: one that held a secret is
 // read from its file, if that is still the same, and so is all that it was made of.
-func (r *Record) whole(lib *tool.Library) ([]tool.Source, error) {
+func wholeSources(r *Record, lib *tool.Library) ([]tool.Source, error) {
 	list := slices.Clone(r.Sources)
 	for i := range list {
 		s := &list[i]
@@ -62,7 +66,7 @@ func (r *Record) whole(lib *tool.Library) ([]tool.Source, error) {
 		}
 		if err == nil && tool.DigestOf(text) != s.Original {
 			if def, _, _ := lib.Live().Load(s.File); def != nil {
-				text = keptText(def)
+				text = compile.KeptText(def)
 			}
 		}
 		if err == nil && tool.DigestOf(text) != s.Original {
@@ -82,49 +86,49 @@ func toldAgain(lib *tool.Library, s *tool.Source) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keptText(def), nil
+	return compile.KeptText(def), nil
 }
 
-// world is the World a recorded run lives in. The environment is this process's.
-func (r *Record) world() World {
+// worldOf is the World a recorded run lives in. The environment is this process's.
+func worldOf(r *Record) World {
 	w := r.World
 	return World{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash}
 }
 
-// asked is what the run's tool was asked for by.
-func (r *Record) asked() string {
+// askedName is what the run's tool was asked for by.
+func askedName(r *Record) string {
 	if len(r.Sources) > 0 && r.Sources[0].From == "" {
 		return r.Sources[0].Name
 	}
 	return r.Tool
 }
 
-// file is where the run's tool was found, its name where that is no file.
-func (r *Record) file() string {
+// fileOf is where the run's tool was found, its name where that is no file.
+func fileOf(r *Record) string {
 	if len(r.Sources) > 0 && r.Sources[0].From == "" {
 		return cmp.Or(r.Sources[0].File, r.Sources[0].Name)
 	}
 	return r.Tool
 }
 
-// compile is the plan of a recorded run, from the library that has its definitions.
-func (r *Record) compile(lib *tool.Library, name string) (*Plan, error) {
-	p, err := Compile(lib, name)
+// compileRecord is the plan of a recorded run, from the library that has its definitions.
+func compileRecord(r *Record, lib *tool.Library, name string) (*plan.Plan, error) {
+	p, err := compile.Tool(lib, Release, name)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case r.Alone:
-		return p.Only(r.Only)
+		return graph.Only(p, r.Only)
 	case r.Only != "":
-		return p.Until(r.Only)
+		return graph.Until(p, r.Only)
 	}
 	return p, nil
 }
 
-// bind binds the run's parameters again. more are the ones that were withheld; they
+// bindRecord binds the run's parameters again. more are the ones that were withheld; they
 // win, and for a retry may be any.
-func (r *Record) bind(p *Plan, w World, more map[string]any) (*Args, error) {
+func bindRecord(r *Record, p *plan.Plan, w World, more map[string]any) (*call.Args, error) {
 	given := make(map[string]any, len(r.Given)+len(more))
 	for k, v := range r.Given {
 		given[k] = v
@@ -142,11 +146,11 @@ func (r *Record) bind(p *Plan, w World, more map[string]any) (*Args, error) {
 	if len(bad.Problems) > 0 {
 		return nil, bad
 	}
-	return p.Bind(w, given)
+	return w.bind(p, given)
 }
 
-// withheld refuses parameters that are on record: a resumed run keeps them.
-func (r *Record) withheld(more map[string]any) error {
+// checkWithheld refuses parameters that are on record: a resumed run keeps them.
+func checkWithheld(r *Record, more map[string]any) error {
 	bad := &ParamsError{Tool: r.Tool}
 	for name := range more {
 		if !slices.Contains(r.Withheld, name) {
@@ -161,10 +165,10 @@ func (r *Record) withheld(more map[string]any) error {
 	return nil
 }
 
-// same holds the parameters of a resumed run against those it began with: a
+// checkSame holds the parameters of a resumed run against those it began with: a
 // default may come from the environment, which may have changed.
-func (r *Record) same(a *Args) error {
-	now := a.shown()
+func checkSame(r *Record, a *call.Args) error {
+	now := a.Shown()
 	bad := &ParamsError{Tool: r.Tool}
 	for name, was := range r.Params {
 		if !equalJSON(was, now[name]) {
@@ -186,25 +190,8 @@ func equalJSON(x, y any) bool {
 	return errA == nil && errB == nil && string(a) == string(b)
 }
 
-// find is the step with that path, in whatever try, and the plan it stands in; nil
-// when there is none.
-func (p *Plan) find(path dag.ID) (*Plan, *planStep) {
-	name, _, rest := path.Split()
-	switch s := p.byName[name]; {
-	case s == nil:
-		return nil, nil
-	case rest == "":
-		return p, s
-	case s.nested != nil:
-		return s.nested.find(rest)
-	}
-	return nil, nil
-}
-
-// UnmarshalJSON reads a Record without rounding the numbers of its parameters.
-func (r *Record) UnmarshalJSON(b []byte) error {
-	type plain Record
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	return d.Decode((*plain)(r))
+// unbegunPlan is the plan of a run that could not begin, which has no steps.
+func unbegunPlan(r *Record) *plan.Plan {
+	graph, _ := dag.New(nil, dag.Settings{}) // cannot fail without nodes
+	return &plan.Plan{Definition: &tool.Definition{Name: r.Tool}, Graph: graph}
 }

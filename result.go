@@ -2,6 +2,7 @@ package flowrun
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -10,6 +11,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/gostep"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -74,8 +78,8 @@ type StepResult struct {
 // mostUncollected is how many steps are listed without a thought for memory.
 const mostUncollected = 10_000
 
-func newResult(id string, p *Plan, params map[string]any, s *dag.State) *Result {
-	res := &Result{ID: id, Tool: p.Name(), Status: dag.Interrupted, Params: params, Tolerated: []string{}, called: p.callsProgram()}
+func newResult(id string, p *plan.Plan, params map[string]any, s *dag.State) *Result {
+	res := &Result{ID: id, Tool: p.Name(), Status: dag.Interrupted, Params: params, Tolerated: []string{}, called: p.CallsProgram()}
 	if p.Definition.Format == tool.Markdown {
 		res.page = p.Definition
 	}
@@ -103,7 +107,7 @@ func newResult(id string, p *Plan, params map[string]any, s *dag.State) *Result 
 
 func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) StepResult {
 	sr := StepResult{ID: string(path), Status: status, limit: steps.DefaultLimit}
-	if c := handsOf(n.Runner); c != nil && c.Limit > 0 {
+	if c := baseCommandOf(n.Runner); c != nil && c.Limit > 0 {
 		sr.limit = c.Limit
 	}
 	if r == nil {
@@ -157,7 +161,7 @@ func (r *Result) Duration() time.Duration {
 // bytes long: for where a result is told, not delivered.
 func (r *Result) Brief(most int) *Result {
 	brief := *r
-	brief.Output = upTo(int64(most), r.Output)
+	brief.Output = value.UpTo(int64(most), r.Output)
 	brief.Steps = slices.Clone(r.Steps)
 	for i := range brief.Steps {
 		s := &brief.Steps[i]
@@ -170,7 +174,7 @@ func (r *Result) Brief(most int) *Result {
 			if o == nil {
 				continue
 			}
-			inline := upTo(int64(most), o.Inline)
+			inline := value.UpTo(int64(most), o.Inline)
 			*stream.text, *stream.file, *stream.of = inline, "", &dag.Output{Inline: inline, Size: int64(len(inline))}
 			s.Truncated = s.Truncated || int64(len(inline)) < o.Size
 		}
@@ -204,43 +208,6 @@ func (r *Result) Step(path string) *StepResult {
 		return nil
 	}
 	return &r.Steps[i]
-}
-
-// shown are the bound parameters as they may leave the process.
-func (a *Args) shown() map[string]any {
-	m := make(map[string]any, len(a.values))
-	for name, v := range a.values {
-		if !v.Absent {
-			m[name] = masked(a.session.Mask(), v.V)
-		}
-	}
-	return m
-}
-
-// masked is a value with secrets replaced, leaf by leaf.
-func masked(m *steps.Mask, v any) any {
-	switch v := v.(type) {
-	case string:
-		return m.String(v)
-	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			list[i] = masked(m, e)
-		}
-		return list
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[m.String(k)] = masked(m, e)
-		}
-		return out
-	case bool, nil:
-		return v
-	}
-	if text := plain(v); m.String(text) != text {
-		return m.String(text)
-	}
-	return v
 }
 
 // RunSchema names the JSON form of a Result.
@@ -298,42 +265,17 @@ func whole(o *dag.Output, limit int64) (text string, all, invalid bool) {
 	}
 	want := min(o.Size, limit)
 	if o.File == "" || int64(len(o.Inline)) >= want && !o.Masked {
-		text, invalid = validText(upTo(limit, o.Inline))
+		text, invalid = value.ValidText(value.UpTo(limit, o.Inline))
 		return text, true, invalid || int64(len(o.Inline)) > o.Size // a journal replaced each by a longer character
 	}
 	var b strings.Builder
 	err := copyOutput(&b, &dag.Output{File: o.File}, limit)
 	if short := int64(b.Len()) < want; err != nil || short && (!o.Masked || b.Len() < len(o.Inline)) {
-		text, invalid = validText(upTo(limit, o.Inline))
+		text, invalid = value.ValidText(value.UpTo(limit, o.Inline))
 		return text, false, invalid
 	}
-	text, invalid = validText(upTo(limit, b.String()))
+	text, invalid = value.ValidText(value.UpTo(limit, b.String()))
 	return text, true, invalid
-}
-
-// validText is a text with what is no UTF-8 replaced, and whether anything was.
-func validText(s string) (text string, replaced bool) {
-	if utf8.ValidString(s) {
-		return s, false
-	}
-	return strings.ToValidUTF8(s, "\uFFFD"), true
-}
-
-// upTo is at most the first limit bytes of a text, cut between characters.
-func upTo(limit int64, s string) string {
-	if int64(len(s)) < limit {
-		return s
-	}
-	s = s[:limit]
-	for i := len(s) - 1; i >= 0 && i >= len(s)-utf8.UTFMax; i-- {
-		if utf8.RuneStart(s[i]) {
-			if !utf8.FullRuneInString(s[i:]) {
-				return s[:i]
-			}
-			break
-		}
-	}
-	return s
 }
 
 // MarshalJSON writes the result as flowrun/run.v1, with each step's streams up to
@@ -355,4 +297,53 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		doc.Steps = append(doc.Steps, j)
 	}
 	return json.Marshal(doc)
+}
+
+// Decode reads the run's output, which must be JSON, into v. The error tells also
+// when the run did not end well: what it printed then is no result.
+func (r *Result) Decode(v any) error {
+	if err := r.Err(); err != nil {
+		return err
+	}
+	if strings.TrimSpace(r.Output) == "" {
+		return errors.New("cannot decode the run's output: it printed nothing")
+	}
+	if err := json.Unmarshal([]byte(r.Output), v); err != nil {
+		return fmt.Errorf("cannot decode the run's output: %w", err)
+	}
+	return nil
+}
+
+// Content is what the run answers a model and a person: the content of the step that
+// gave the output, where it gave one; what the output says where it is a JSON object with
+// llmContent and perhaps returnDisplay, in the form of Content's own JSON; else the output
+// as text.
+func (r *Result) Content() *Content {
+	if c, ok := r.answer.(*Content); ok {
+		return c
+	}
+	if c := gostep.ReadContent(r.Output); c != nil {
+		return c
+	}
+	return &Content{Parts: []Part{{Text: r.Output + r.cutNote()}}}
+}
+
+// cutNote says of an output that is not all there that it is not, "" for others: a model
+// would take it for the whole.
+func (r *Result) cutNote() string {
+	if r.output == nil || r.output.Size <= steps.DefaultLimit || len(r.Output) < steps.DefaultLimit-utf8.UTFMax {
+		return ""
+	}
+	return fmt.Sprintf("\n[cut here: the output has %d bytes; flowrun logs %s has all of it]", r.output.Size, r.ID)
+}
+
+// CleanupFailed are the paths of the cleanups that failed.
+func (r *Result) CleanupFailed() []string {
+	var list []string
+	for _, s := range r.Steps {
+		if dag.ID(s.ID).Base() == plan.CleanupID && (s.Status == dag.Failed || s.Status == dag.TimedOut) {
+			list = append(list, s.ID)
+		}
+	}
+	return list
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -42,22 +44,22 @@ func (p *Past) Resume(lib *tool.Library, o ResumeOptions) (*Again, error) {
 	g := &Again{past: p}
 	var err error
 	if o.Latest {
-		g.plan, err = p.Record.compile(lib, p.Record.file())
+		g.plan, err = compileRecord(p.Record, lib, fileOf(p.Record))
 	} else {
 		g.plan, err = p.plan(lib)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := p.Record.withheld(o.Params); err != nil {
+	if err := checkWithheld(p.Record, o.Params); err != nil {
 		return nil, err
 	}
-	if g.args, err = p.Record.bind(g.plan, p.Record.world(), o.Params); err != nil {
+	if g.args, err = bindRecord(p.Record, g.plan, worldOf(p.Record), o.Params); err != nil {
 		return nil, err
 	}
 	rules := dag.Rules{Rerun: func(path dag.ID, n *dag.Node) bool {
 		rule := g.rule(path)
-		return o.RerunInterrupted || n.Aside || rule == retryWhenInterrupted || o.RerunAsked && rule == askWhenInterrupted
+		return o.RerunInterrupted || n.Aside || rule == plan.RetryWhenInterrupted || o.RerunAsked && rule == plan.AskWhenInterrupted
 	}}
 	if err := g.settle(rules); err != nil {
 		return nil, err
@@ -72,7 +74,7 @@ func (p *Past) Resume(lib *tool.Library, o ResumeOptions) (*Again, error) {
 func (g *Again) questions(resumed dag.Event) []Question {
 	s := g.past.fold(g.plan, g.args)
 	s.Apply(resumed)
-	return questions(g.past.Record.ID, g.past.Record.Tool, s)
+	return waiting.Questions(g.past.Record.ID, g.past.Record.Tool, s)
 }
 
 // restoreWaits puts back into memory what steps print whose time to wait is over.

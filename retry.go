@@ -11,6 +11,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/graph"
+	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -32,17 +34,17 @@ func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
 	if err := p.begun("retry"); err != nil {
 		return nil, err
 	}
-	plan, err := p.plan(lib)
+	whole, err := p.plan(lib)
 	if err != nil {
 		return nil, err
 	}
-	g := &Again{past: p, plan: plan, Retry: true}
+	g := &Again{past: p, plan: whole, Retry: true}
 	from, err := g.locate(o.From)
 	if err != nil {
 		return nil, err
 	}
 	rules := dag.Rules{From: from, Rerun: func(path dag.ID, n *dag.Node) bool {
-		return n.Aside || g.rule(path) == retryWhenInterrupted || slices.ContainsFunc(from, func(f dag.ID) bool { return inside(path, f) })
+		return n.Aside || g.rule(path) == plan.RetryWhenInterrupted || slices.ContainsFunc(from, func(f dag.ID) bool { return inside(path, f) })
 	}}
 	var only []dag.ID
 	if o.Only != "" {
@@ -50,17 +52,17 @@ func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
 			return nil, err
 		}
 		rules.From = slices.Concat(from, only)
-		if g.plan, err = plan.Only(o.Only); err != nil {
+		if g.plan, err = graph.Only(whole, o.Only); err != nil {
 			return nil, err
 		}
 	}
-	w := p.Record.world()
+	w := worldOf(p.Record)
 	w.Time = time.Time{} // now
-	if g.args, err = p.Record.bind(g.plan, w, o.With); err != nil {
+	if g.args, err = bindRecord(p.Record, g.plan, w, o.With); err != nil {
 		return nil, err
 	}
 	for _, name := range p.changed(o.With) {
-		rules.From = append(rules.From, g.plan.mentioning(name)...)
+		rules.From = append(rules.From, g.plan.Mentioning(name)...)
 	}
 	if err := g.settle(rules); err != nil {
 		return nil, err
@@ -100,7 +102,7 @@ func (g *Again) locate(steps []string) ([]dag.ID, error) {
 	for _, step := range steps {
 		found := g.tries(dag.ID(step).WithoutTries())
 		if len(found) == 0 {
-			return nil, g.past.Plan.noStep(step)
+			return nil, g.past.Plan.compiled.NoStep(step)
 		}
 		all = append(all, found...)
 	}
@@ -109,7 +111,7 @@ func (g *Again) locate(steps []string) ([]dag.ID, error) {
 
 // tries are the last tries of the steps that a path names.
 func (g *Again) tries(want dag.ID) []dag.ID {
-	if _, s := g.plan.find(want); s == nil {
+	if _, s := g.plan.Find(want); s == nil {
 		return nil
 	}
 	var list []dag.ID
@@ -135,7 +137,7 @@ func (g *Again) tries(want dag.ID) []dag.ID {
 // alone refuses when more than the named steps would have to run.
 func (g *Again) alone(only []dag.ID) error {
 	for _, path := range slices.Concat(g.Reset, g.Left, g.Waiting) {
-		if _, s := g.plan.find(path); s == nil || slices.Contains(only, path) {
+		if _, s := g.plan.Find(path); s == nil || slices.Contains(only, path) {
 			continue
 		}
 		if !slices.ContainsFunc(only, func(id dag.ID) bool { return inside(id, path) }) {
@@ -175,31 +177,18 @@ func (e *AloneError) Error() string {
 // be compared and counts as the same.
 func (p *Past) changed(with map[string]any) []string {
 	var list []string
-	for _, prm := range p.Plan.params { // in the order of their defaults
-		name := prm.def.Name
+	for _, prm := range p.Plan.compiled.Params { // in the order of their defaults
+		name := prm.Def.Name
 		was, given := p.Record.Given[name]
 		now, again := with[name]
 		switch {
 		case slices.Contains(p.Record.Withheld, name), again && given && equalJSON(was, now):
 		case again:
 			list = append(list, name)
-		case !given && prm.initial != nil && slices.ContainsFunc(prm.initial.refs(), func(r expr.Ref) bool {
+		case !given && prm.Initial != nil && slices.ContainsFunc(prm.Initial.Refs(), func(r expr.Ref) bool {
 			return r.Class == expr.Parameter && slices.Contains(list, r.Root)
 		}):
 			list = append(list, name)
-		}
-	}
-	return list
-}
-
-// mentioning are the plan's steps that mention a parameter: all of them when
-// something tool-wide does.
-func (p *Plan) mentioning(name string) []dag.ID {
-	var list []dag.ID
-	wide := p.wide(name)
-	for _, s := range p.steps {
-		if wide || s.uses[name] || s.uses[anyArgument] {
-			list = append(list, dag.ID(s.def.Name))
 		}
 	}
 	return list
@@ -270,21 +259,4 @@ func (g *Again) reuse(path, at dag.ID, r *dag.Result, dir string) (*dag.Result, 
 		*s.o = &o
 	}
 	return &mine, nil
-}
-
-// wide says whether something that holds for all steps mentions a parameter.
-func (p *Plan) wide(name string) bool {
-	texts := []*expr.Template{p.dir, p.temp, p.input}
-	for _, v := range p.environ {
-		texts = append(texts, v.Value)
-	}
-	for _, f := range p.envFiles {
-		texts = append(texts, f.Path)
-	}
-	for _, s := range p.sourced {
-		texts = append(texts, s.file, s.argv)
-	}
-	return slices.ContainsFunc(texts, func(t *expr.Template) bool {
-		return t != nil && slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Parameter && r.Root == name })
-	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-//go:embed schemas/*.v1.json
+//go:embed docs/schemas/*.v1.json
 var schemaFiles embed.FS
 
 // schemaNames are the documents that have a JSON Schema.
@@ -34,7 +34,7 @@ func Schema(name string) ([]byte, error) {
 	case name == "tool":
 		return toolSchema()
 	}
-	return schemaFiles.ReadFile("schemas/" + name + ".v1.json")
+	return schemaFiles.ReadFile("docs/schemas/" + name + ".v1.json")
 }
 
 func toolSchema() ([]byte, error) {

@@ -16,10 +16,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// TestToolSchema keeps schemas/tool.json, which editors are pointed at, what the
+// TestToolSchema keeps docs/schemas/tool.json, which editors are pointed at, what the
 // table of keys says.
 func TestToolSchema(t *testing.T) {
-	const file = "schemas/tool.json"
+	const file = "docs/schemas/tool.json"
 	fresh, err := flowrun.Schema("tool")
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestSchemaNames(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	files, err := filepath.Glob("schemas/*.json")
+	files, err := filepath.Glob("docs/schemas/*.json")
 	if err != nil || len(files) != len(names) {
 		t.Errorf("%d files for %d names: %v", len(files), len(names), err)
 	}

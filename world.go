@@ -2,13 +2,11 @@ package flowrun
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
 )
 
 // World is what a run may know of its surroundings. The zero value is the
@@ -27,10 +25,7 @@ type World struct {
 	// Engine gives its own, and Plan.Bind and Plan.Preview make one for the time they take.
 	JavaScript *hooks.Runtime
 
-	ctx     context.Context // see Until; nil: context.Background()
-	env     map[string]string
-	fetch   func(context.Context, FetchRequest) (*FetchAnswer, error) // of scripts; nil: none
-	mayCall func([]UsedTool) error                                    // of scripts; nil: any
+	ctx context.Context // see Until; nil: context.Background()
 }
 
 // Until is the world for work that ends when ctx does: Plan.Bind and Plan.Preview then
@@ -47,65 +42,12 @@ func (w *World) context() context.Context {
 	return w.ctx
 }
 
-// filled is a copy with every gap filled from the process.
-func (w World) filled() *World {
-	if w.Workspace == "" {
-		w.Workspace, _ = os.Getwd()
-	}
-	if w.Home == "" {
-		w.Home, _ = home.Dir()
-	}
-	if w.Temp == "" {
-		w.Temp = os.TempDir()
-	}
-	if w.Env == nil {
-		w.Env = os.Environ()
-	}
-	if w.Time.IsZero() {
-		w.Time = time.Now()
-	}
-	w.Time = w.Time.UTC()
-	w.env = make(map[string]string, len(w.Env))
-	for _, kv := range w.Env {
-		k, v, _ := strings.Cut(kv, "=")
-		w.env[k] = v
-	}
-	return &w
+// bind binds a caller's parameters.
+func (w *World) bind(p *plan.Plan, params map[string]any) (*call.Args, error) {
+	return call.BindCaller(p, w.context(), w.filled(), params)
 }
 
-// variable is the value of a predefined variable (S1-126), false for another name.
-func (w *World) variable(name, toolName string) (string, bool) {
-	switch name {
-	case "TOOL_NAME":
-		return toolName, true
-	case "WORKSPACE":
-		return w.Workspace, true
-	case "TEMP":
-		return w.Temp, true
-	case "HOME":
-		return w.Home, true
-	case "OS":
-		return platform(), true
-	case "DATE":
-		return w.Time.Format(time.DateOnly), true
-	case "TIME":
-		return w.Time.Format(time.TimeOnly), true
-	case "TIMESTAMP":
-		return w.Time.Format("2006-01-02T15:04:05Z"), true
-	}
-	return "", false
-}
-
-// resolve makes a directory absolute: ~ is home, anything relative counts from
-// the workspace.
-func (w *World) resolve(dir string) string {
-	switch {
-	case dir == "~":
-		return w.Home
-	case strings.HasPrefix(dir, "~/"):
-		return filepath.Join(w.Home, dir[2:])
-	case filepath.IsAbs(dir):
-		return filepath.Clean(dir)
-	}
-	return filepath.Join(w.Workspace, dir)
+// filled is the world of a call, with every gap filled from the process.
+func (w *World) filled() *call.World {
+	return (&call.World{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Env: w.Env, Time: w.Time, AllowDash: w.AllowDash, JavaScript: w.JavaScript}).Filled()
 }

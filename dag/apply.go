@@ -9,10 +9,14 @@ import (
 
 // Apply folds one event into the state. Events must come in the order they were
 // made. What cannot have happened is ignored: an event about a node that does not
-// exist or has settled, an end without an end state.
+// exist or has settled, an end without an end state, a kind that is never recorded.
 func (s *State) Apply(e Event) {
 	e.at = place{} // it may be that of another State
-	s.apply(&e)
+	switch e.Kind {
+	case runOwned, stepBound, stepEnding:
+	default:
+		s.apply(&e)
+	}
 }
 
 func (s *State) apply(e *Event) {
@@ -20,15 +24,17 @@ func (s *State) apply(e *Event) {
 	switch e.Kind {
 	case RunStarted:
 		s.started, s.root.began = true, e.Time
-		s.limit(s.root, e.Time, 0)
+		s.limit(s.root, e.Time)
 	case RunCancelling:
-		if f := s.walk(e); f != nil {
+		if f := s.stopping(e); f != nil {
 			s.cancel(f, e)
 		}
 	case RunFinished:
 		s.result = e.Result
 	case RunResumed:
 		s.resume(e)
+	case runOwned:
+		s.owner = *e.owner
 	case stepEnding:
 		e.at.f.ending = true
 	default:
@@ -47,9 +53,8 @@ func (s *State) tidy() {
 	s.deadline = s.deadline[leading(s.deadline, func(t timer) bool { return t.at.f.stopped != "" || t.at.f.over() || s.gone(t.at.f) }):]
 	s.again = s.again[leading(s.again, func(t timer) bool { return !t.current(Retrying) }):]
 	s.waits = s.waits[leading(s.waits, func(t timer) bool { return !t.current(Waiting) }):]
-	for l := range s.runnable {
-		s.tidyLane(l)
-	}
+	s.idle = s.idle[leading(s.idle, func(at place) bool { return at.f.node(at.i).status != Pending }):]
+	s.runnable = s.runnable[leading(s.runnable, s.drained):]
 }
 
 // gone says that what came of a frame has been told: its node has settled, or is tried again.
@@ -60,21 +65,15 @@ func (s *State) gone(f *frame) bool {
 	return f.up.f.children[f.up.i] != f || f.up.f.node(f.up.i).status != Running
 }
 
-func (s *State) tidyLane(l int) {
-	for len(s.runnable[l]) > 0 {
-		f := s.runnable[l][0]
-		in := &f.lanes[l]
-		for len(in.ready) > 0 && f.nodes[in.ready[0]].status != Pending {
-			in.pop()
-			s.ready[l]--
-		}
-		if len(in.ready) > 0 {
-			return
-		}
-		in.queued = false
-		s.runnable[l] = s.runnable[l][1:]
+// drained takes what was decided out of the front of a frame's ready nodes, and says whether
+// none are left.
+func (s *State) drained(f *frame) bool {
+	for len(f.ready) > 0 && f.nodes[f.ready[0]].status != Pending {
+		f.ready.pop()
+		s.ready--
 	}
-	s.runnable[l] = nil
+	f.queued = len(f.ready) > 0
+	return !f.queued
 }
 
 // leading is how many elements at the front of a list are past.
@@ -86,8 +85,8 @@ func leading[T any](list []T, past func(T) bool) int {
 	return n
 }
 
-// walk is the frame that a cancel is about, nil when it is over.
-func (s *State) walk(e *Event) *frame {
+// stopping is the frame that a cancel is about, nil when it is over.
+func (s *State) stopping(e *Event) *frame {
 	at := e.at
 	switch {
 	case e.Node == "":
@@ -114,21 +113,23 @@ func (s *State) step(e *Event) {
 	case StepStarted:
 		s.start(at, e)
 	case stepBound:
-		s.bound(at, e)
+		if c := at.f.children[at.i]; c != nil && !c.bound {
+			c.walk.bind(s, c, e)
+		}
 	case StepExpanded:
-		if c := at.f.children[at.i]; c != nil && c.rounds != nil {
-			s.expand(c, e.Items, e.Keys, e.Digest)
+		if c := at.f.children[at.i]; c != nil {
+			if w, ok := c.walk.(*loopWalk); ok {
+				w.expand(c, e)
+			}
 		}
 	case StepRetrying:
-		if n.status.aloof() {
+		if n.status.parked() {
 			return
 		}
-		n.status, n.res = Retrying, e.Result
+		n.res = e.Result
 		delete(at.f.children, at.i)
+		s.move(at, Retrying)
 		s.hold(timer{due: e.Due, at: at, attempt: n.attempt})
-		if r := at.f.rounds; r != nil && r.Parallel == 0 {
-			s.passed(at.f)
-		}
 	case StepWaiting:
 		if n.status == Running && at.f.def(at.i).leaf() && e.Result != nil && e.Result.Wait != nil {
 			s.await(at, e)
@@ -149,11 +150,17 @@ func (s *State) step(e *Event) {
 // await leaves a node to the outside.
 func (s *State) await(at place, e *Event) {
 	n := at.f.node(at.i)
-	n.status, n.res = Waiting, e.Result
+	n.res = e.Result
+	s.move(at, Waiting)
 	s.hold(timer{due: at.waitDue(), at: at, attempt: n.attempt, wait: e.Seq})
-	if r := at.f.rounds; r != nil && r.Parallel == 0 {
-		s.passed(at.f)
-	}
+}
+
+// move gives a node another status.
+func (s *State) move(at place, to Status) {
+	n := at.f.node(at.i)
+	from := n.status
+	n.status = to
+	at.f.walk.moved(s, at.f, from, to)
 }
 
 // maxAttempt keeps what a broken journal says from wrapping round.
@@ -161,10 +168,8 @@ const maxAttempt = 1 << 30
 
 func (s *State) start(at place, e *Event) {
 	n := at.f.node(at.i)
-	if r := at.f.rounds; r != nil && r.Parallel == 0 && n.status.aloof() {
-		r.active++
-	}
-	n.status, n.attempt, n.began = Running, int32(min(max(e.Attempt, 1), maxAttempt)), true
+	s.move(at, Running)
+	n.attempt, n.began = int32(min(max(e.Attempt, 1), maxAttempt)), true
 	n.spared = n.spared || e.Outlasts
 	def := at.f.def(at.i)
 	if def.leaf() {
@@ -176,16 +181,16 @@ func (s *State) start(at place, e *Event) {
 	}
 	var c *frame
 	if def.Each != nil {
-		c = &frame{rounds: &rounds{Each: def.Each}, prefix: prefix, up: at}
+		c = openLoop(def.Each, prefix, at)
 	} else {
-		c = s.open(def.Graph, prefix+"/", at)
+		c = s.openGraph(def.Graph, prefix+"/", at)
 	}
 	if at.f.children == nil {
 		at.f.children = map[int32]*frame{}
 	}
 	at.f.children[at.i] = c
 	c.began = e.Time
-	s.limit(c, e.Time, def.Policy.Timeout)
+	s.limit(c, e.Time)
 	if def.Graph != nil && def.Bind == nil && at.f.bound {
 		s.bind(c, at.view().Args())
 	}
@@ -193,21 +198,23 @@ func (s *State) start(at place, e *Event) {
 
 // limit arms a frame's time limit: its graph's own, that of a try of the node that
 // holds it, or what is left for cleaning up, whichever ends first.
-func (s *State) limit(f *frame, now time.Time, try time.Duration) {
+func (s *State) limit(f *frame, now time.Time) {
 	var due time.Time
 	sooner := func(t time.Time) {
 		if due.IsZero() || t.Before(due) {
 			due = t
 		}
 	}
-	if d := f.settings().Timeout; d > 0 {
+	if d := f.walk.timeout(); d > 0 {
 		sooner(now.Add(d))
 	}
-	if try > 0 {
-		sooner(now.Add(try))
-	}
-	if up := f.up.f; up != nil && up.stopped != "" {
-		sooner(up.until)
+	if up := f.up.f; up != nil {
+		if d := up.def(f.up.i).Policy.Timeout; d > 0 {
+			sooner(now.Add(d))
+		}
+		if up.stopped != "" {
+			sooner(up.until)
+		}
 	}
 	if !due.IsZero() {
 		s.deadline.add(timer{due: due, at: place{f, -1}})
@@ -215,10 +222,10 @@ func (s *State) limit(f *frame, now time.Time, try time.Duration) {
 }
 
 // cancel folds a cancel of a frame. What still runs in it afterwards has until
-// s.cleanup is over, or as long as what surrounds it where that was cancelled
+// s.owner.cleanup is over, or as long as what surrounds it where that was cancelled
 // before.
 func (s *State) cancel(f *frame, e *Event) {
-	until := e.Time.Add(s.cleanup)
+	until := e.Time.Add(s.owner.cleanup)
 	for up := f.up.f; up != nil; up = up.up.f {
 		if up.stopped != "" && up.until.Before(until) {
 			until = up.until
@@ -229,9 +236,7 @@ func (s *State) cancel(f *frame, e *Event) {
 	s.again.move(func(t timer) time.Time { return t.at.retryDue(t.due) })
 	s.waits.move(func(t timer) time.Time { return t.at.waitDue() })
 	// What was cancelled must not queue for a slot.
-	for l := range s.runnable {
-		s.runnable[l] = front(s.runnable[l], func(f *frame) bool { return f.stopped != "" })
-	}
+	s.runnable = front(s.runnable, func(f *frame) bool { return f.stopped != "" })
 }
 
 // front moves what is wanted before the rest; each keeps its order.
@@ -281,27 +286,13 @@ func (s *State) settle(at place, r *Result) {
 	if n.status == Waiting {
 		s.waits.drop(at, n.res.Wait.due())
 	}
-	waited := n.status.aloof()
-	n.status, n.res = r.Status, r
+	n.res = r
+	s.move(at, r.Status)
 	f.open--
 	if c := f.children[at.i]; c != nil && !c.over() {
 		delete(f.children, at.i) // its arguments were refused: nothing in it ever was
 	}
-	bad := r.bad()
-	fails := bad && f.settings().FailFast && !f.def(at.i).Aside
-	if f.rounds != nil {
-		n.res = f.lean(at.i, r)
-		if bad {
-			f.rounds.bad++
-			fails = f.rounds.FailFast && f.lost()
-		}
-		if !waited || f.rounds.Parallel > 0 { // else it had made room before
-			s.passed(f)
-		}
-	} else {
-		s.pass(f, at.i, bad)
-	}
-	if fails && f.stopped == "" {
+	if fails := f.walk.settled(s, f, at.i, r.bad()); fails && f.stopped == "" {
 		s.failing = append(s.failing, f)
 	}
 	if f.open == 0 {
@@ -327,24 +318,30 @@ func (s *State) release(f *frame, i int32) {
 		s.pass(f, i, f.nodes[i].tainted && def.Sums == nil)
 		return
 	}
-	f.nodes[i].since = s.now.UnixNano()
-	l := f.def(i).lane()
-	f.lanes[l].push(i)
-	s.ready[l]++
-	s.enqueue(f, l)
+	if f.bound && f.nodes[i].status == Pending {
+		s.queue(f, i)
+	}
 }
 
-func (s *State) enqueue(f *frame, l int) {
-	if in := &f.lanes[l]; !in.queued && f.bound && len(in.ready) > 0 {
-		in.queued = true
-		s.runnable[l] = append(s.runnable[l], f)
+// queue puts a node that waits for nothing any more where Next finds it.
+func (s *State) queue(f *frame, i int32) {
+	f.nodes[i].since = s.now.UnixNano()
+	if f.def(i).Idle {
+		s.idle = append(s.idle, place{f, i})
+		return
+	}
+	f.ready.push(i)
+	s.ready++
+	if !f.queued {
+		f.queued = true
+		s.runnable = append(s.runnable, f)
 	}
 }
 
 // pass tells the dependents of a settled node that they wait for one less, and
 // taints them when it went badly.
 func (s *State) pass(f *frame, i int32, bad bool) {
-	for _, d := range f.dependents(i) {
+	for _, d := range f.walk.dependents(i) {
 		n := &f.nodes[d]
 		n.tainted = n.tainted || bad
 		if n.pending--; n.pending == 0 {
@@ -353,12 +350,13 @@ func (s *State) pass(f *frame, i int32, bad bool) {
 	}
 }
 
-// bind hands a frame its arguments and lets its nodes go.
+// bind hands a graph its arguments and lets its nodes go.
 func (s *State) bind(f *frame, a Args) {
 	f.args, f.bound = a, true
-	s.let(f)
-	for l := range f.lanes {
-		s.enqueue(f, l) // also what was ready before, when a journal was folded in
+	for i := range f.nodes {
+		if n := &f.nodes[i]; n.pending == 0 && n.status == Pending && !f.def(int32(i)).join() {
+			s.queue(f, int32(i))
+		}
 	}
 	s.wake(f)
 }
@@ -381,25 +379,5 @@ func (s *State) wake(f *frame) {
 	}
 	if f.open == 0 {
 		s.end(f)
-	}
-}
-
-// let releases the nodes of a frame that never waited for anything.
-func (s *State) let(f *frame) {
-	for i, n := range f.g.waits {
-		if n == 0 {
-			s.release(f, int32(i))
-		}
-	}
-}
-
-// bound gives a graph that is under way its arguments, or a loop its items.
-func (s *State) bound(at place, e *Event) {
-	switch c := at.f.children[at.i]; {
-	case c == nil || c.bound:
-	case c.rounds == nil:
-		s.bind(c, e.args)
-	default:
-		s.hand(c, e.items)
 	}
 }

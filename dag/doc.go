@@ -17,8 +17,10 @@
 //	act      hand started nodes to workers; cancel contexts
 //
 // and then sleeps until a worker reports, a timer is due, a slot is free or the
-// caller cancels. Nothing is acted upon before it is recorded, and a State folded
-// from recorded events can be carried on like the one that made them. One goroutine
+// caller cancels. No decision is acted upon before it is recorded, and a State folded
+// from recorded events can be carried on like the one that made them: what is folded in
+// and not recorded (see State), the next owner makes anew. A walk of a graph and a walk
+// of a loop are two types behind one interface, walk. One goroutine
 // owns the State; workers only report values to it. Applying an event costs the
 // out-degree of its node, never a rescan: every node carries a counter of what it
 // still waits for.

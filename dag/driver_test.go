@@ -50,7 +50,7 @@ func newDriver(t fataler, g *Graph, slots int, pick func(int) int) *driver {
 // take makes a state the driver's, with all slots free: nobody works for it yet.
 func (d *driver) take(s *State) {
 	d.state, d.out, d.free = s, nil, d.slots
-	s.width = int32(d.slots)
+	s.apply(&Event{Kind: runOwned, owner: &owner{DefaultCleanup, int32(d.slots)}})
 }
 
 // run drives the state to the run's end.
@@ -148,8 +148,8 @@ func (d *driver) check(e *Event) {
 	if e.Time.Before(d.due[e.Node]) {
 		d.t.Fatalf("%s started %v early", key, d.due[e.Node].Sub(e.Time))
 	}
-	if e.at.f.rounds != nil {
-		d.checkItem(e)
+	if w, ok := e.at.f.walk.(*loopWalk); ok {
+		d.checkItem(w, e)
 		return
 	}
 	if up := unsettledBefore(e.at.f, e.at.i); up != "" {
@@ -159,33 +159,33 @@ func (d *driver) check(e *Event) {
 
 // checkItem holds the start of an item against the rules: items begin in order, and
 // no more are under way than may be.
-func (d *driver) checkItem(e *Event) {
+func (d *driver) checkItem(w *loopWalk, e *Event) {
 	f, under, active := e.at.f, 1, int32(0)
 	for i := range f.nodes {
 		if e.Attempt == 1 && int32(i) < e.at.i && f.nodes[i].status == Pending {
 			d.t.Fatalf("%s started before %s", e.Node, f.path(int32(i)))
 		}
 		switch st := f.nodes[i].status; {
-		case st == Running, st.aloof() && f.rounds.Parallel > 0, st == Pending && int32(i) < f.rounds.next:
+		case st == Running, st.parked() && w.Parallel > 0, st == Pending && int32(i) < w.next:
 			active++
 		}
-		if st := f.nodes[i].status; int32(i) != e.at.i && (st == Running || st.aloof()) {
+		if st := f.nodes[i].status; int32(i) != e.at.i && (st == Running || st.parked()) {
 			under++
 		}
 	}
-	if f.rounds.active != active {
-		d.t.Fatalf("before %s %d items count as under way, and %d are", e.Node, f.rounds.active, active)
+	if w.active != active {
+		d.t.Fatalf("before %s %d items count as under way, and %d are", e.Node, w.active, active)
 	}
 	// Items that a resume finds under way go on together, were they more than that.
-	if most := f.rounds.Parallel; most > 0 && under > most && e.Attempt == 1 {
+	if most := w.Parallel; most > 0 && under > most && e.Attempt == 1 {
 		d.t.Fatalf("with %s %d items are under way, want at most %d", e.Node, under, most)
 	}
 }
 
 func unsettledBefore(f *frame, i int32) ID {
-	for _, up := range f.g.nodes[i].After {
-		u := f.g.index[up]
-		if f.g.nodes[u].join() {
+	for _, up := range f.def(i).After {
+		u := f.index(up)
+		if f.def(u).join() {
 			if id := unsettledBefore(f, u); id != "" {
 				return id
 			}
@@ -208,7 +208,7 @@ func (d *driver) act(e *Event) {
 	case StepFallback:
 		d.start(job{at: e.at, fallback: true, idle: true}) // of a graph: the loop has it wait for a slot
 	case RunCancelling:
-		f := d.state.walk(e)
+		f := d.state.stopping(e)
 		for i := range d.out {
 			if d.out[i].ends == nil && within(d.out[i].at.f, f) {
 				d.out[i].stopped = true
@@ -301,7 +301,7 @@ func (d *driver) report(n int) {
 // ended is what a worker answers that completed the result of a walk.
 func (d *driver) ended(f *frame) {
 	r := f.end()
-	f.complete(r)
+	f.walk.complete(f)(r)
 	r.Ended = d.now
 	e := d.state.finished(f, r, d.now)
 	d.apply(&e)
@@ -318,9 +318,9 @@ func (d *driver) refused(at place, r *Result) {
 // bound does what the loop does with what a graph, or a loop, needs to go.
 func (d *driver) bound(t *task) {
 	c := t.at.f.children[t.at.i]
-	switch r := c.rounds; {
-	case r == nil || r.known && r.same(len(c.nodes), t.items):
-	case !r.known:
+	switch w, loops := c.walk.(*loopWalk); {
+	case !loops || c.known && w.same(t.items):
+	case !c.known:
 		d.apply(&Event{Kind: StepExpanded, Node: t.at.f.path(t.at.i), Items: t.items.Len(), Keys: t.items.Keys()})
 	default:
 		d.refused(t.at, &Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Permanent: true})
@@ -369,12 +369,16 @@ func (d *driver) adopt(f *frame) {
 	for i := range f.nodes {
 		at := place{f, int32(i)}
 		n, c := f.node(at.i), f.children[at.i]
+		w, loops := (*loopWalk)(nil), false
+		if c != nil {
+			w, loops = c.walk.(*loopWalk)
+		}
 		switch {
 		case n.status != Running:
 		case c == nil:
 			d.start(job{at: at, fallback: n.fallback})
-		case c.rounds != nil && c.rounds.known:
-			d.adoptLoop(at, c)
+		case loops && c.known:
+			d.adoptLoop(at, c, w)
 		case !c.bound && !slices.ContainsFunc(c.nodes, func(n nodeState) bool { return n.status != Pending }):
 			d.out = append(d.out, job{at: at, bind: true})
 		default:
@@ -387,9 +391,9 @@ func (d *driver) adopt(f *frame) {
 }
 
 // adoptLoop goes on with a loop whose items had been told, if it still has the same.
-func (d *driver) adoptLoop(at place, c *frame) {
-	items, err := c.rounds.Items(context.Background(), &Call{View: at.view()})
-	if err != nil || checkItems(items) != nil || !c.rounds.same(len(c.nodes), items) {
+func (d *driver) adoptLoop(at place, c *frame, w *loopWalk) {
+	items, err := w.Items(context.Background(), &Call{View: at.view()})
+	if err != nil || checkItems(items) != nil || !w.same(items) {
 		d.refused(at, &Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Permanent: true})
 		return
 	}

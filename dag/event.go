@@ -28,6 +28,7 @@ const (
 
 // Kinds that are folded in and never recorded: whoever resumes the run works out anew what they bring.
 const (
+	runOwned   Kind = "run.owned"   // somebody runs it, and allows so much
 	stepBound  Kind = "step.bound"  // the arguments of a graph, or the items of a loop, are there
 	stepEnding Kind = "step.ending" // a worker completes the result of a graph or a loop
 )
@@ -61,29 +62,19 @@ type Event struct {
 	// back from a journal finds its place by Node.
 	at place
 
-	args  Args  // of stepBound
-	items Items // of stepBound
+	args  Args   // of stepBound
+	items Items  // of stepBound
+	owner *owner // of runOwned
 }
 
 // Detached is the event as it may be kept for long: it holds on to nothing of the run,
 // and of streams to no more than their beginning.
 func (e Event) Detached() Event {
-	e.at, e.args, e.items = place{}, nil, nil
+	e.at, e.args, e.items, e.owner = place{}, nil, nil, nil
 	if e.Result != nil {
-		r := *e.Result
-		r.Value, r.Stdout, r.Stderr = nil, r.Stdout.detached(), r.Stderr.detached()
-		e.Result = &r
+		e.Result = e.Result.trimmed(false)
 	}
 	return e
-}
-
-func (o *Output) detached() *Output {
-	if o == nil {
-		return nil
-	}
-	slim := *o
-	slim.Raw = ""
-	return &slim
 }
 
 // Sink watches a run. Emit is called from the goroutine that owns the run, in

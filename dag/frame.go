@@ -11,46 +11,47 @@ type place struct {
 	i int32
 }
 
-// frame is one walk of one Graph: the run's own, or that of one try of a nested
-// node.
+// frame is one walk of one Graph or of one loop: the run's own, or that of one try of
+// the node that holds it.
 type frame struct {
-	g        *Graph  // nil for a loop
-	rounds   *rounds // of a loop, else nil
-	prefix   string  // "", "setup/", or "test" for a loop
-	up       place   // the node that holds this graph; up.f is nil for the root
+	walk     walk
+	prefix   string // "", "setup/", or "test" for a loop
+	up       place  // the node that holds this walk; up.f is nil for the root
 	args     Args
-	bound    bool // args are known, nodes may start
+	known    bool // its nodes are: those of a loop only once it was expanded
+	bound    bool // args or items are there, nodes may start
 	nodes    []nodeState
 	children map[int32]*frame
-	lanes    [lanes]lane
+	ready    heap    // nodes that wait for nothing any more but a slot
+	queued   bool    // is in State.runnable
 	held     []timer // of tries and waits, until the frame is bound
 	open     int32   // steps that have not settled
 	stopped  string  // reason of a cancel; "" while none
-	ended    bool    // stands, or stood, in State.ended
+	ended    bool    // is, or was, in State.ended
 	ending   bool    // a worker completes its result
 	late     bool    // it was stopped because its own time was up
 	began    time.Time
 	until    time.Time // when what runs after the cancel must have ended
 }
 
-// lane holds those of a frame's ready nodes that ask for the same.
-type lane struct {
-	ready  []int32 // min-heap by plan order
-	queued bool    // the frame stands in State.runnable of this lane
-}
+// walk is what graphs (graphWalk) and loops (loopWalk) do differently.
+type walk interface {
+	def(i int32) *Node               // what a node is
+	path(prefix string, i int32) ID  // of a node
+	at(part string) (int32, bool)    // the node of that name
+	dependents(i int32) []int32      // the nodes that wait for a node
+	timeout() time.Duration          // of the walk; 0 is none
+	args(v View) Args                // those that a node sees
+	result(v View, id ID) *Result    // a result that a node sees
+	sum(f *frame) *Result            // of a frame whose nodes have all settled
+	complete(f *frame) func(*Result) // completes the sum, in a worker; nil: nothing does
 
-// Nodes that are Idle do not queue behind those that wait for a slot.
-const (
-	idleLane = iota
-	slotLane // and all that neither is Idle nor takes a slot
-	lanes
-)
-
-func (n *Node) lane() int {
-	if n.Idle {
-		return idleLane
-	}
-	return slotLane
+	// What follows an event: a frame got its arguments or items, a node has changed its
+	// status, a node has settled (and its failure cancels the rest), another owner continues.
+	bind(s *State, f *frame, e *Event)
+	moved(s *State, f *frame, from, to Status)
+	settled(s *State, f *frame, i int32, bad bool) (fails bool)
+	reopen(s *State, f *frame)
 }
 
 type nodeState struct {
@@ -92,77 +93,34 @@ func (f *frame) path(i int32) ID {
 	if i < 0 {
 		return ID(strings.TrimSuffix(f.prefix, "/"))
 	}
-	if f.rounds != nil {
-		return ID(f.prefix + "[" + f.rounds.key(i) + "]")
-	}
-	if f.prefix == "" {
-		return f.g.nodes[i].ID
-	}
-	return ID(f.prefix) + f.g.nodes[i].ID
+	return f.walk.path(f.prefix, i)
 }
 
-// def is what a node is; every item of a loop is the same.
-func (f *frame) def(i int32) *Node {
-	if f.rounds != nil {
-		return &f.rounds.Item
-	}
-	return &f.g.nodes[i]
-}
-
-// at is the node with that name, or the item with that [KEY].
-func (f *frame) at(part string) (int32, bool) {
-	if f.rounds == nil {
-		i, ok := f.g.index[ID(part)]
-		return i, ok
-	}
-	key, ok := strings.CutPrefix(part, "[")
-	if !ok || !strings.HasSuffix(key, "]") {
-		return 0, false
-	}
-	return f.rounds.at(key[:len(key)-1], len(f.nodes))
-}
-
-func (f *frame) dependents(i int32) []int32 {
-	if f.rounds != nil {
-		return nil
-	}
-	return f.g.dependents(i)
-}
-
-// settings are those of the frame's graph.
-func (f *frame) settings() Settings {
-	if f.rounds != nil {
-		return Settings{}
-	}
-	return f.g.settings
-}
+func (f *frame) def(i int32) *Node { return f.walk.def(i) }
 
 func (f *frame) node(i int32) *nodeState { return &f.nodes[i] }
 
-// open makes the frame of one walk of g. Its nodes start once it is bound.
-func (s *State) open(g *Graph, prefix string, up place) *frame {
-	f := &frame{g: g, prefix: prefix, up: up, nodes: make([]nodeState, len(g.nodes)), open: g.steps}
-	f.count()
-	return f
+// index is the number of the node that another one names.
+func (f *frame) index(id ID) int32 {
+	i, _ := f.walk.at(string(id))
+	return i
 }
 
 // over says whether everything in the frame has settled.
-func (f *frame) over() bool { return f.open == 0 && (f.rounds == nil || f.rounds.known) }
+func (f *frame) over() bool { return f.open == 0 && f.known }
 
-// count sets what every node waits for.
-func (f *frame) count() {
-	if f.rounds != nil {
-		return
-	}
-	for i := range f.nodes {
-		f.nodes[i].pending = f.g.waits[i]
-	}
+// end is the result of a walk whose nodes have all settled, as far as they tell.
+func (f *frame) end() *Result {
+	r := f.walk.sum(f)
+	r.Started = f.began
+	return r
 }
 
-// push and pop keep the ready nodes as a heap, so that plan order breaks ties whatever
-// order the nodes became ready in.
-func (l *lane) push(i int32) {
-	h := append(l.ready, i)
+// heap holds nodes in plan order, whatever order they became ready in.
+type heap []int32
+
+func (l *heap) push(i int32) {
+	h := append(*l, i)
 	for c := len(h) - 1; c > 0; {
 		p := (c - 1) / 2
 		if h[p] <= h[c] {
@@ -171,11 +129,11 @@ func (l *lane) push(i int32) {
 		h[p], h[c] = h[c], h[p]
 		c = p
 	}
-	l.ready = h
+	*l = h
 }
 
-func (l *lane) pop() {
-	h := l.ready
+func (l *heap) pop() {
+	h := *l
 	last := len(h) - 1
 	h[0] = h[last]
 	h = h[:last]
@@ -193,5 +151,5 @@ func (l *lane) pop() {
 		h[p], h[c] = h[c], h[p]
 		p = c
 	}
-	l.ready = h
+	*l = h
 }

@@ -85,6 +85,8 @@ var lies = []string{
 	// a loop that ends before its items, and one whose items ended and it did not
 	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":3}{"kind":"step.started","node":"l[0]"}{"kind":"step.finished","node":"l","result":{"status":"failed","exit_code":1}}{"kind":"run.resumed","reset":["l[0]","l[9]"]}`,
 	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":1}{"kind":"step.finished","node":"l[0]","result":{"status":"failed","exit_code":1}}`,
+	// kinds that are never recorded
+	`{"kind":"run.owned"}{"kind":"run.started"}{"kind":"step.ending"}{"kind":"step.started","node":"n"}{"kind":"step.bound","node":"n"}{"kind":"step.ending","node":"n"}`,
 	// an item, and a step of one, is tried again and cancelled
 	`{"kind":"run.started"}{"kind":"step.started","node":"m"}{"kind":"step.expanded","node":"m","keys":["x","y#2/z"]}{"kind":"step.started","node":"m[y#2/z]","attempt":7}{"kind":"step.started","node":"m[y#2/z]/x"}{"kind":"step.expanded","node":"m[y#2/z]/x","items":1000000}{"kind":"run.cancelling","node":"m[y#2/z]","reason":"timeout"}{"kind":"step.retrying","node":"m[y#2/z]","attempt":7}`,
 	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":3}{"kind":"step.retrying","node":"l"}{"kind":"step.started","node":"l","attempt":2}{"kind":"step.started","node":"l#2[0]"}`,

@@ -11,30 +11,30 @@ import (
 
 // loop is the one goroutine that owns a run's State.
 type loop struct {
-	ctx     context.Context // the caller's
-	record  context.Context // the journal's: never cancelled, or a cancel could not be recorded
-	base    context.Context // of all work; ends only by force
-	force   context.CancelCauseFunc
-	options Options
-	state   *State
-	pool    *pool
-	ticket  ticket
-	queued  bool // the ticket may stand in the queue
-	held    int  // slots
-	out     int  // tasks with workers
-	seq     uint64
-	batch   []Event
-	tasks   []*task
-	owed    []*task // fallbacks of Idle nodes, which held no slot: they wait for one
-	mail    []*task
-	spare   []*task // done with, to be used again
-	slab    []Result
-	early   []Answer        // came, and cannot be folded in yet
-	left    map[uint64]bool // waits that whoever was asked leaves to others
-	after   []func() bool   // take back what is to happen when the time for cleaning up ends
-	walks   map[*frame]*control
-	stopped bool // the caller's cancel has been heeded
-	opened  bool // the first turn has begun
+	ctx            context.Context // the caller's
+	record         context.Context // the journal's: never cancelled, or a cancel could not be recorded
+	base           context.Context // of all work; ends only by force
+	force          context.CancelCauseFunc
+	options        Options
+	state          *State
+	pool           *pool
+	ticket         ticket
+	queued         bool // the ticket may stand in the queue
+	slots          int  // that it holds
+	inFlight       int  // tasks with workers
+	seq            uint64
+	batch          []Event
+	tasks          []*task
+	fallbacks      []*task // of Idle nodes, which held no slot: they wait for one
+	reports        []*task // of workers
+	freeTasks      []*task // done with, to be used again
+	resultSlab     []Result
+	pendingAnswers []Answer        // came, and cannot be folded in yet
+	declined       map[uint64]bool // waits that whoever was asked leaves to others
+	onExit         []func() bool   // take back what is to happen when the time for cleaning up ends
+	walks          map[*frame]*control
+	stopped        bool // the caller's cancel has been heeded
+	opened         bool // the first turn has begun
 
 	released bool // Options.Release was closed
 }
@@ -65,10 +65,10 @@ func (l *loop) run() error {
 			return err
 		case more:
 			continue
-		case l.held == 0 && l.releasing():
+		case l.slots == 0 && l.releasing():
 			return ErrReleased
 		}
-		if l.out+len(l.owed) == 0 && wake.IsZero() && !l.state.undecided() && len(l.state.waits) == 0 {
+		if l.inFlight+len(l.fallbacks) == 0 && wake.IsZero() && !l.state.undecided() && len(l.state.waits) == 0 {
 			return errors.New("internal error: nothing runs, nothing can start, and the run has not ended")
 		}
 		if l.rests() {
@@ -100,7 +100,7 @@ func (l *loop) turn() (wake time.Time, more bool, err error) {
 		free := l.pay(l.claim(now))
 		free, wake, decided = l.decide(now, free)
 		if free > 0 { // there was less to start than it looked
-			l.held -= free
+			l.slots -= free
 			l.options.Slots.give(free)
 		}
 	}
@@ -212,7 +212,7 @@ func (l *loop) heed(now time.Time) {
 
 // claim gets slots for the leaves that could start.
 func (l *loop) claim(now time.Time) int {
-	want := l.state.startable(now) + len(l.owed)
+	want := l.state.startable(now) + len(l.fallbacks)
 	if l.releasing() {
 		want = 0
 	}
@@ -221,15 +221,15 @@ func (l *loop) claim(now time.Time) int {
 	}
 	free := l.options.Slots.take(&l.ticket, want)
 	l.queued = free < want
-	l.held += free
+	l.slots += free
 	return free
 }
 
 // pay starts fallbacks that wait for a slot: first come, first served. One that was
 // cancelled meanwhile needs none, to be told so. What is left of free is the answer.
 func (l *loop) pay(free int) int {
-	left := l.owed[:0]
-	for _, t := range l.owed {
+	left := l.fallbacks[:0]
+	for _, t := range l.fallbacks {
 		switch {
 		case t.ctx.Err() != nil || t.at.f.stopped != "":
 			l.tasks = append(l.tasks, t)
@@ -241,17 +241,17 @@ func (l *loop) pay(free int) int {
 			left = append(left, t)
 		}
 	}
-	l.owed = left
+	l.fallbacks = left
 	return free
 }
 
 // collect folds in what workers reported. A runner's error ends the run, but not
 // before everything else that was reported has been noted.
 func (l *loop) collect(now time.Time) (err error) {
-	l.mail = l.pool.take(l.mail)
+	l.reports = l.pool.take(l.reports)
 	released := 0
-	for _, t := range l.mail {
-		l.out--
+	for _, t := range l.reports {
+		l.inFlight--
 		switch {
 		case t.err != nil:
 			err = cmp.Or(err, fmt.Errorf("cannot go on: step %s: %w", t.at.f.path(t.at.i), t.err))
@@ -265,10 +265,10 @@ func (l *loop) collect(now time.Time) (err error) {
 		if t.slot {
 			released++
 		}
-		l.spare = append(l.spare, t)
+		l.freeTasks = append(l.freeTasks, t)
 	}
 	if released > 0 {
-		l.held -= released
+		l.slots -= released
 		l.options.Slots.give(released)
 	}
 	return err
@@ -295,7 +295,7 @@ func (l *loop) report(t *task, now time.Time) {
 	if t.slot {
 		l.tasks = append(l.tasks, l.fallback(t.at, t.slot))
 	} else {
-		l.owed = append(l.owed, l.fallback(t.at, t.slot))
+		l.fallbacks = append(l.fallbacks, l.fallback(t.at, t.slot))
 	}
 	t.slot = false
 }
@@ -309,9 +309,9 @@ func (l *loop) fallback(at place, slot bool) *task {
 // bound lets a nested graph, or a loop, go whose arguments are there.
 func (l *loop) bound(t *task, now time.Time) error {
 	c := t.at.f.children[t.at.i]
-	switch r := c.rounds; {
-	case r == nil || r.known && r.same(len(c.nodes), t.items):
-	case !r.known:
+	switch w, loops := c.walk.(*loopWalk); {
+	case !loops || c.known && w.same(t.items):
+	case !c.known:
 		l.batch = append(l.batch, Event{Kind: StepExpanded, Node: t.at.f.path(t.at.i), Items: t.items.Len(), Keys: t.items.Keys(), Digest: t.items.Digest(), at: t.at})
 		l.note(&l.batch[len(l.batch)-1], now)
 	default: // nothing is recorded: with the items it had, the run can go on later
@@ -326,17 +326,17 @@ func (l *loop) bound(t *task, now time.Time) error {
 // task is a task to submit, with a Result of its own to fill in. Tasks are used
 // again and Results come from slabs: many short steps cost few allocations.
 func (l *loop) task(t task) *task {
-	if len(l.slab) == 0 {
-		l.slab = make([]Result, 64)
+	if len(l.resultSlab) == 0 {
+		l.resultSlab = make([]Result, 64)
 	}
-	t.res = &l.slab[0]
-	l.slab = l.slab[1:]
-	if len(l.spare) == 0 {
-		l.spare = append(l.spare, new(task))
+	t.res = &l.resultSlab[0]
+	l.resultSlab = l.resultSlab[1:]
+	if len(l.freeTasks) == 0 {
+		l.freeTasks = append(l.freeTasks, new(task))
 	}
-	last := len(l.spare) - 1
-	p := l.spare[last]
-	l.spare = l.spare[:last]
+	last := len(l.freeTasks) - 1
+	p := l.freeTasks[last]
+	l.freeTasks = l.freeTasks[:last]
 	*p = t
 	return p
 }
@@ -348,13 +348,13 @@ func (l *loop) note(e *Event, now time.Time) {
 	if e.Kind == StepRetrying && e.at.f != nil {
 		e.Due = now.Add(e.at.f.def(e.at.i).Policy.Backoff.drawn(e.Due.Sub(now)))
 	}
-	l.letGo(e)
+	l.releaseContext(e)
 	l.state.apply(e)
 }
 
-// letGo frees the context of a nested graph that has ended, which would else stay
+// releaseContext frees the context of a nested graph that has ended, which would else stay
 // with that of the graph around it.
-func (l *loop) letGo(e *Event) {
+func (l *loop) releaseContext(e *Event) {
 	if e.Kind != StepFinished && e.Kind != StepRetrying && e.Kind != StepFallback || e.at.f == nil {
 		return
 	}
@@ -372,7 +372,7 @@ func (l *loop) begin(e *Event, now time.Time) int {
 	case StepStarted:
 		return l.start(e)
 	case StepFallback: // of a graph, which held no slot
-		l.owed = append(l.owed, l.fallback(e.at, false))
+		l.fallbacks = append(l.fallbacks, l.fallback(e.at, false))
 	}
 	return 0
 }
@@ -451,14 +451,14 @@ func (l *loop) keep() error {
 	if err := j.Append(l.record, l.batch); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(l.batch, weighty) {
+	if !slices.ContainsFunc(l.batch, needsSync) {
 		return nil
 	}
 	return j.Sync(l.record)
 }
 
-// weighty says whether an event must be durable before it is acted upon.
-func weighty(e Event) bool {
+// needsSync says whether an event must be durable before it is acted upon.
+func needsSync(e Event) bool {
 	switch e.Kind {
 	case RunFinished:
 		return true
@@ -475,7 +475,7 @@ func (l *loop) act() {
 			l.stop(e)
 		}
 	}
-	l.out += len(l.tasks)
+	l.inFlight += len(l.tasks)
 	l.pool.submit(l.tasks)
 }
 
@@ -485,7 +485,7 @@ func (l *loop) stop(e *Event) {
 		l.force(&Cancel{Reason: ReasonForced, Cause: ErrForced})
 		return
 	}
-	if f := l.state.walk(e); f != nil {
+	if f := l.state.stopping(e); f != nil {
 		if c := l.walks[f]; c != nil {
 			c.cancel(&Cancel{Reason: e.Reason, Cause: context.Cause(l.ctx)})
 		}
@@ -499,7 +499,7 @@ func (l *loop) limit(f *frame) {
 		return // it is inside something that goes on
 	}
 	if c := l.walks[f]; c != nil && c.expire != nil {
-		l.after = append(l.after, context.AfterFunc(l.cleanup(f), func() { c.expire(ErrTimeout) }))
+		l.onExit = append(l.onExit, context.AfterFunc(l.cleanup(f), func() { c.expire(ErrTimeout) }))
 	}
 	for _, c := range f.children {
 		l.limit(c)

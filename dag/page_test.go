@@ -94,7 +94,7 @@ func conditionTable(t *testing.T) string {
 		case "{a.output} == 'y'":
 			name += ", which is false"
 		case "{a.output} > 1":
-			name += " where the text is no number"
+			name += " where the text is not a number"
 		}
 		rows = append(rows, []string{name, probe(c.name, well, false), probe(c.name, badly, false), probe(c.name, well, true), probe(c.name, badly, true)})
 	}
@@ -114,7 +114,7 @@ func upstreamTable(t *testing.T) string {
 		}
 		rows = append(rows, []string{u.name, counts, end(""), end("failure()"), end("always()")})
 	}
-	return table([]string{"what it waits for ended", "counts as settled", "no condition", "`failure()`", "`always()`"}, rows)
+	return table([]string{"the upstream step", "went", "no condition", "`failure()`", "`always()`"}, rows)
 }
 
 func policyTable(t *testing.T) string {
@@ -146,16 +146,16 @@ func policyTable(t *testing.T) string {
 		rows = append(rows, []string{attempts(st), fmt.Sprint(st.retries), or(st.fallback, "none"), yes(st.tolerate),
 			"**" + describe(r.Status, r) + "**", fmt.Sprint(r.Attempts), yes(r.Fallback), s.Result().Status.String()})
 	}
-	return table([]string{"a try", "`attempts`", "fallback", "`continue-on-error`", "the step ends", "tries made", "by the fallback", "the run ends"}, rows)
+	return table([]string{"an attempt", "`attempts`", "fallback", "`continue-on-error`", "the step ends", "attempts made", "result of the fallback", "the run ends"}, rows)
 }
 
 // attempts tells a script's tries as people would.
 func attempts(st step) string {
-	words := map[string]string{"ok": "succeeds", "fail": "fails", "timeout": "times out", "permanent": "is refused its input",
-		"later": "waits for a time", "ask": "asks, and is approved", "ask-fail": "asks, and is rejected", "ask-late": "asks, and nobody answers in time"}
+	words := map[string]string{"ok": "succeeds", "fail": "fails", "timeout": "times out", "permanent": "has its input rejected",
+		"later": "waits for a time", "ask": "asks, and is approved", "ask-fail": "asks, and is rejected", "ask-late": "asks, and gets no answer in time"}
 	switch {
 	case st.when != "":
-		return "never begins: the condition cannot be evaluated"
+		return "does not start: the condition cannot be evaluated"
 	case len(st.tries) == 2:
 		return words[st.tries[0]] + ", the next " + words[st.tries[1]]
 	}
@@ -189,9 +189,9 @@ func runTable(t *testing.T) string {
 		{"`a` fails with exit code 3, `b` waits for it", []step{{id: "a", tries: []string{"fail"}}, {id: "b", after: []string{"a"}}}, Settings{}},
 		{"`a` fails with 3 under `continue-on-error`, `b` waits for it", []step{{id: "a", tries: []string{"fail"}, tolerate: true}, {id: "b", after: []string{"a"}}}, Settings{}},
 		{"`a` times out, `b` fails with 3", []step{{id: "a", tries: []string{"timeout"}}, {id: "b", tries: []string{"fail"}}}, Settings{}},
-		{"`a` fails with 3, `b` (`failure()`) mends it", []step{{id: "a", tries: []string{"fail"}}, {id: "b", after: []string{"a"}, when: "failure()"}}, Settings{}},
-		{"`a` is the fallback's", []step{{id: "a", tries: []string{"fail"}, fallback: "ok"}}, Settings{}},
-		{"`a` fails with 3 under `fail-fast`, `b` is stopped by that", []step{{id: "a", tries: []string{"fail"}}, {id: "b-hangs", tries: []string{"hang"}}}, Settings{FailFast: true}},
+		{"`a` fails with 3, `b` (`failure()`) succeeds", []step{{id: "a", tries: []string{"fail"}}, {id: "b", after: []string{"a"}, when: "failure()"}}, Settings{}},
+		{"`a` fails, its fallback succeeds", []step{{id: "a", tries: []string{"fail"}, fallback: "ok"}}, Settings{}},
+		{"`a` fails with 3 under `fail-fast`, `b` is stopped", []step{{id: "a", tries: []string{"fail"}}, {id: "b-hangs", tries: []string{"hang"}}}, Settings{FailFast: true}},
 		{"cancelled while `b` runs", []step{{id: "a"}, {id: "b-hangs", after: []string{"a"}, tries: []string{"hang"}}}, Settings{}},
 		{"`a` asks and is rejected, `b` waits for it", []step{{id: "a", tries: []string{"ask-fail"}}, {id: "b", after: []string{"a"}}}, Settings{}},
 		{"cancelled while `b` runs, after `a` has failed", []step{{id: "a", tries: []string{"fail"}}, {id: "b-hangs", tries: []string{"hang"}}}, Settings{}},
@@ -203,7 +203,7 @@ func runTable(t *testing.T) string {
 		}
 		rows = append(rows, []string{c.tells, "**" + r.Status.String() + "**", fmt.Sprint(r.ExitCode), output})
 	}
-	return table([]string{"what happens to steps `a` and `b`", "the run", "recorded exit code", "output of"}, rows)
+	return table([]string{"steps `a` and `b`", "the run", "recorded exit code", "output of"}, rows)
 }
 
 func loopTable(t *testing.T) string {
@@ -217,15 +217,15 @@ func loopTable(t *testing.T) string {
 		hasty bool
 		most  int // at once
 	}{
-		{tells: "there are none"},
-		{tells: "there are none", least: 2},
+		{tells: "the list is empty"},
+		{tells: "the list is empty", least: 2},
 		{tells: "all succeed", words: "ok ok ok"},
 		{tells: "all are skipped by their condition", words: "ok ok ok", item: step{when: unless}},
 		{tells: "all are skipped by their condition", words: "ok ok ok", item: step{when: unless}, least: 1},
 		{tells: "one fails with 3", words: "ok fail ok"},
 		{tells: "one fails with 3", words: "ok fail ok", least: 2},
 		{tells: "one fails with 3", words: "ok fail ok", least: 3},
-		{tells: "two fail, of two that there are", words: "fail fail", least: 3},
+		{tells: "both of two items fail", words: "fail fail", least: 3},
 		{tells: "one fails, and failures are tolerated", words: "ok fail ok", item: step{tolerate: true}},
 		{tells: "one fails, and failures are tolerated", words: "ok fail ok", item: step{tolerate: true}, least: 3},
 		{tells: "one times out, one fails with 3", words: "ok timeout fail"},
@@ -258,5 +258,5 @@ func loopTable(t *testing.T) string {
 		}
 		rows = append(rows, []string{c.tells, least, yes(c.hasty), strings.Join(ends, ", "), "**" + end.Status.String() + "**", fmt.Sprint(end.ExitCode)})
 	}
-	return table([]string{"the items", "`min-success`", "`fail-fast`", "they end", "the loop ends", "exit code"}, rows)
+	return table([]string{"the items", "`min-success`", "`fail-fast`", "the items end", "the loop ends", "exit code"}, rows)
 }

@@ -186,7 +186,7 @@ func (t *task) complete() {
 		}
 		t.res.Ended = time.Now()
 	}()
-	t.ends.complete(t.res)
+	t.ends.walk.complete(t.ends)(t.res)
 }
 
 // work calls what the task is for. A panic there is a failure like any other.

@@ -17,8 +17,8 @@ func (l *loop) hear(now time.Time) {
 		}
 		break
 	}
-	answers := l.early
-	l.early = nil
+	answers := l.pendingAnswers
+	l.pendingAnswers = nil
 	for _, a := range answers {
 		if a.Result == nil {
 			l.leave(a)
@@ -27,7 +27,7 @@ func (l *loop) hear(now time.Time) {
 		e, early, late := l.state.answered(a, now)
 		switch {
 		case early:
-			l.early = append(l.early, a)
+			l.pendingAnswers = append(l.pendingAnswers, a)
 		case !late:
 			l.batch = append(l.batch, e)
 			l.note(&l.batch[len(l.batch)-1], now)
@@ -41,25 +41,25 @@ func (l *loop) answer(a Answer, more bool) {
 		l.options.Answers = nil
 		return
 	}
-	l.early = append(l.early, a)
+	l.pendingAnswers = append(l.pendingAnswers, a)
 }
 
 // leave notes that whoever was asked does not answer.
 func (l *loop) leave(a Answer) {
-	if l.left == nil {
-		l.left = map[uint64]bool{}
+	if l.declined == nil {
+		l.declined = map[uint64]bool{}
 	}
-	l.left[a.Wait] = true
+	l.declined[a.Wait] = true
 }
 
 // rests says whether everything that is left waits for answers which nobody here gives.
 func (l *loop) rests() bool {
-	if l.out+len(l.owed) > 0 || len(l.early) > 0 || l.state.undecided() || len(l.state.waits) == 0 {
+	if l.inFlight+len(l.fallbacks) > 0 || len(l.pendingAnswers) > 0 || l.state.undecided() || len(l.state.waits) == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(l.state.waits, func(t timer) bool {
 		n := t.at.f.node(t.at.i)
-		return n.status == Waiting && (!n.res.Wait.Asks || l.options.Attended && l.options.Answers != nil && !l.left[t.wait])
+		return n.status == Waiting && (!n.res.Wait.Asks || l.options.Attended && l.options.Answers != nil && !l.declined[t.wait])
 	})
 }
 

@@ -94,6 +94,20 @@ func (r *Result) bad() bool {
 		r.Status == Skipped && r.Reason == ReasonUpstreamFailed
 }
 
+// trimmed is the result without what only references read; stdout says whether that of
+// stdout is kept.
+func (r *Result) trimmed(stdout bool) *Result {
+	if r.Stdout == nil && r.Stderr == nil && r.Value == nil {
+		return r
+	}
+	slim := *r
+	slim.Stderr, slim.Value = r.Stderr.withoutRaw(), nil
+	if !stdout {
+		slim.Stdout = r.Stdout.withoutRaw()
+	}
+	return &slim
+}
+
 // InlineLimit is how many bytes of a stream travel inside a Result, and so in
 // events.
 const InlineLimit = 4 << 10
@@ -118,4 +132,13 @@ type Output struct {
 	// steps mention and Inline does not hold: by it a later owner of the run knows
 	// that File still is what the step printed.
 	Digest string `json:"digest,omitempty"`
+}
+
+func (o *Output) withoutRaw() *Output {
+	if o == nil || o.Raw == "" {
+		return o
+	}
+	slim := *o
+	slim.Raw = ""
+	return &slim
 }

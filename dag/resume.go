@@ -96,9 +96,7 @@ func (o *outlook) judge(i int32, counted bool) fate {
 	n, path := o.f.node(i), o.f.path(i)
 	unwell := counted && n.res != nil && n.status != Skipped && (n.status == Cancelled || n.res.bad())
 	switch c := o.f.children[i]; {
-	case o.from[path], c != nil && c.rounds != nil && !c.rounds.known && n.status == Running: // of such a loop nothing has begun
-		return reset
-	case c != nil && c.rounds != nil && !c.rounds.known: // nothing of it had begun
+	case o.from[path], c != nil && !c.known: // nothing of such a loop has begun
 		return reset
 	case c != nil && (n.status == Running || n.status.Settled()):
 		in := o.walk(c, counted && (unwell || n.status == Running))
@@ -112,9 +110,9 @@ func (o *outlook) judge(i int32, counted bool) fate {
 		return reset
 	case n.status == Pending:
 		return left
-	case n.status.aloof():
+	case n.status.parked():
 		return waiting
-	case o.stuck(o.f, i):
+	case o.notRepeatable(o.f, i):
 		if n.status == Running {
 			return dead
 		}
@@ -124,9 +122,9 @@ func (o *outlook) judge(i int32, counted bool) fate {
 	return keep
 }
 
-// stuck says whether a node, or one inside its graph, was interrupted and may not
+// notRepeatable says whether a node, or one inside its graph, was interrupted and may not
 // run again: whatever is reset around it, such a node stays as it is.
-func (w *walker) stuck(f *frame, i int32) bool {
+func (w *walker) notRepeatable(f *frame, i int32) bool {
 	path := f.path(i)
 	if w.from[path] {
 		return false
@@ -135,7 +133,7 @@ func (w *walker) stuck(f *frame, i int32) bool {
 	switch n := f.node(i); {
 	case c != nil:
 		for j := range c.nodes {
-			if w.stuck(c, int32(j)) {
+			if w.notRepeatable(c, int32(j)) {
 				return true
 			}
 		}
@@ -158,13 +156,13 @@ func (o *outlook) spread() {
 	for len(queue) > 0 {
 		i := queue[0]
 		queue = queue[1:]
-		for _, d := range o.f.dependents(i) {
+		for _, d := range o.f.walk.dependents(i) {
 			if seen[d] {
 				continue
 			}
 			seen[d] = true
 			queue = append(queue, d)
-			if x := o.fates[d]; x != left && x != dead && !o.f.def(d).join() && !o.stuck(o.f, d) {
+			if x := o.fates[d]; x != left && x != dead && !o.f.def(d).join() && !o.notRepeatable(o.f, d) {
 				o.fates[d] = reset
 			}
 		}
@@ -246,10 +244,10 @@ func (o *outlook) undone(r *Remainder, by ID) {
 func (o *outlook) before(by int32) []bool {
 	seen, sums := make([]bool, len(o.f.nodes)), false
 	for _, id := range o.f.def(by).After {
-		if up := o.f.def(o.f.g.index[id]); up.join() && up.Sums != nil {
+		if up := o.f.def(o.f.index(id)); up.join() && up.Sums != nil {
 			sums = true
 			for _, about := range up.Sums {
-				seen[o.f.g.index[about]] = true
+				seen[o.f.index(about)] = true
 			}
 		}
 	}
@@ -262,10 +260,6 @@ func (o *outlook) before(by int32) []bool {
 // upstream is everything that some nodes wait for, directly or not.
 func (o *outlook) upstream(of func(int32) bool) []bool {
 	seen := make([]bool, len(o.f.nodes))
-	g := o.f.g
-	if g == nil { // items wait for nothing
-		return seen
-	}
 	var queue []int32
 	for i := range o.f.nodes {
 		if of(int32(i)) {
@@ -275,8 +269,8 @@ func (o *outlook) upstream(of func(int32) bool) []bool {
 	for len(queue) > 0 {
 		i := queue[0]
 		queue = queue[1:]
-		for _, id := range g.nodes[i].After {
-			if up := g.index[id]; !seen[up] {
+		for _, id := range o.f.def(i).After {
+			if up := o.f.index(id); !seen[up] {
 				seen[up] = true
 				queue = append(queue, up)
 			}
@@ -296,7 +290,7 @@ func (s *State) resume(e *Event) {
 	for _, path := range e.Reset {
 		s.forget(s.find(path))
 	}
-	s.runnable, s.ready = [lanes][]*frame{}, [lanes]int{}
+	s.idle, s.runnable, s.ready = nil, nil, 0
 	s.ended, s.failing, s.deadline = nil, nil, nil
 	again, waits := s.again, s.waits
 	s.again, s.waits = nil, nil
@@ -325,12 +319,7 @@ func (s *State) forget(at place) {
 // reopen counts a frame's nodes anew.
 func (s *State) reopen(f *frame, now time.Time) {
 	f.stopped, f.late, f.ended, f.ending, f.until = "", false, false, false, time.Time{}
-	f.lanes, f.open = [lanes]lane{}, 0
-	if r := f.rounds; r != nil { // its items are asked for again
-		*r = rounds{Each: r.Each, known: r.known, keys: r.keys, digest: r.digest, index: r.index}
-		f.bound = false
-	}
-	f.count()
+	f.ready, f.queued, f.open = nil, false, 0
 	for i := range f.nodes {
 		n := &f.nodes[i]
 		n.tainted = false
@@ -339,18 +328,10 @@ func (s *State) reopen(f *frame, now time.Time) {
 			n.res = nil
 		case !n.status.Settled():
 			f.open++
-		case f.rounds != nil && n.res.bad():
-			f.rounds.bad++
 		}
 	}
-	var try time.Duration
-	if f.up.f != nil {
-		try = f.up.f.def(f.up.i).Policy.Timeout
-	}
-	s.limit(f, now, try)
-	if f.bound {
-		s.let(f)
-	}
+	s.limit(f, now)
+	f.walk.reopen(s, f)
 	for i := range f.nodes {
 		if n := &f.nodes[i]; n.status.Settled() {
 			s.pass(f, int32(i), n.res.bad())

@@ -94,7 +94,7 @@ func settledWell(f *frame) (paths []ID) {
 		if c := f.children[int32(i)]; c != nil && n.status == Running {
 			paths = append(paths, settledWell(c)...)
 		}
-		if f.rounds != nil && n.status.Settled() && !n.res.bad() {
+		if _, loops := f.walk.(*loopWalk); loops && n.status.Settled() && !n.res.bad() {
 			paths = append(paths, f.path(int32(i)))
 		}
 	}

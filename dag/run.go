@@ -94,19 +94,18 @@ func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
 	if l.options.Cleanup <= 0 {
 		l.options.Cleanup = DefaultCleanup
 	}
-	l.state.cleanup = l.options.Cleanup
-	l.state.width = int32(l.options.Slots.all)
+	l.state.apply(&Event{Kind: runOwned, owner: &owner{l.options.Cleanup, int32(l.options.Slots.all)}})
 	l.ticket.wake = l.pool.wake
 	l.record = context.WithoutCancel(ctx)
 	l.base, l.force = context.WithCancelCause(l.record)
 	l.hold(l.state.root, l.base)
 	err := l.run()
-	for _, takeBack := range l.after {
+	for _, takeBack := range l.onExit {
 		takeBack()
 	}
 	l.force(err) // stops what still runs when the run ended early
 	l.pool.close()
 	l.options.Slots.take(&l.ticket, 0)
-	l.options.Slots.give(l.held)
+	l.options.Slots.give(l.slots)
 	return l.state, err
 }

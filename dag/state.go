@@ -3,34 +3,38 @@ package dag
 import "time"
 
 // State is everything known about a run: a fold over its events and nothing
-// else. It is owned by one goroutine; Apply is the only way it changes. Two kinds of
-// events are folded in and not recorded: that a nested graph has its arguments, or a loop
-// its items, and that a worker completes the result of one of them. Whoever resumes
-// the run does both again.
+// else. It is owned by one goroutine; Apply is the only way it changes. Three kinds of
+// events are folded in and not recorded: what the owner of the run allows, that a nested
+// graph has its arguments, or a loop its items, and that a worker completes the result of
+// one of them. Whoever resumes the run makes them anew.
 type State struct {
 	run      string
 	seq      uint64 // of the last event
 	root     *frame
 	started  bool
-	result   *Result         // of the run, once finished
-	runnable [lanes][]*frame // bound frames with ready nodes, in the order they became so
-	ready    [lanes]int      // ready nodes over all frames
-	again    timers          // nodes that wait for their next try
-	waits    timers          // nodes that wait for the outside
-	ended    []*frame        // frames whose nodes have all settled and whose own result is due
-	deadline timers          // frames with a time limit
-	failing  []*frame        // fail-fast frames with a fresh untolerated failure
-	now      time.Time       // of the event being applied
+	result   *Result   // of the run, once finished
+	idle     []place   // ready nodes that are Idle: they do not queue behind those that wait for a slot
+	runnable []*frame  // frames with other ready nodes, in the order they became so
+	ready    int       // ready nodes of these
+	again    timers    // nodes that wait for their next try
+	waits    timers    // nodes that wait for the outside
+	ended    []*frame  // frames whose nodes have all settled and whose own result is due
+	deadline timers    // frames with a time limit
+	failing  []*frame  // fail-fast frames with a fresh untolerated failure
+	now      time.Time // of the event being applied
+	owner    owner
+}
 
-	// What whoever runs it allows, set before it applies the first event.
+// owner is what the owner of a run allows.
+type owner struct {
 	cleanup time.Duration // bound of what runs in a frame after its cancel
 	width   int32         // how many items of a loop that does not say are under way; 0: all
 }
 
 // NewState is the state before anything happened.
 func NewState(run string, g *Graph, a Args) *State {
-	s := &State{run: run, cleanup: DefaultCleanup}
-	s.root = s.open(g, "", place{})
+	s := &State{run: run, owner: owner{cleanup: DefaultCleanup}}
+	s.root = s.openGraph(g, "", place{})
 	s.bind(s.root, a)
 	s.tidy()
 	return s
@@ -57,11 +61,12 @@ func (s *State) Expanded(path ID) *Event {
 	if at.f == nil {
 		return nil
 	}
-	c := at.f.children[at.i]
-	if c == nil || c.rounds == nil || !c.rounds.known {
-		return nil
+	if c := at.f.children[at.i]; c != nil && c.known {
+		if w, ok := c.walk.(*loopWalk); ok {
+			return &Event{Kind: StepExpanded, Node: path, Items: len(c.nodes), Keys: w.keys, Digest: w.digest}
+		}
 	}
-	return &Event{Kind: StepExpanded, Node: path, Items: len(c.nodes), Keys: c.rounds.keys, Digest: c.rounds.digest}
+	return nil
 }
 
 // All calls visit for every step of the run in plan order, a nested graph's steps
@@ -75,7 +80,7 @@ func (s *State) find(path ID) place {
 	for f := s.root; f != nil; {
 		var part string
 		part, path = path.cut()
-		i, ok := f.at(part)
+		i, ok := f.walk.at(part)
 		switch {
 		case !ok || f.def(i).join():
 			return place{}
@@ -89,13 +94,13 @@ func (s *State) find(path ID) place {
 
 // undecided says whether there is anything left that Next could decide.
 func (s *State) undecided() bool {
-	return s.ready[idleLane]+s.ready[slotLane]+len(s.again)+len(s.ended) > 0
+	return s.ready+len(s.idle)+len(s.again)+len(s.ended) > 0
 }
 
 // startable is at most how many leaves could start if there were slots for all:
 // ready nodes, and tries that are due.
 func (s *State) startable(now time.Time) int {
-	n := s.ready[slotLane]
+	n := s.ready
 	for _, t := range s.again {
 		if t.due.After(now) {
 			break

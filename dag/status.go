@@ -54,8 +54,8 @@ func (s *Status) UnmarshalText(b []byte) (err error) {
 // Settled says whether the state is an end state.
 func (s Status) Settled() bool { return s >= Succeeded }
 
-// aloof says whether a node in this state has begun and leaves its place to others.
-func (s Status) aloof() bool { return s == Retrying || s == Waiting }
+// parked says whether a node in this state has begun and leaves its place to others.
+func (s Status) parked() bool { return s == Retrying || s == Waiting }
 
 // well says whether a runner that answers this state did what it was asked for.
 func (s Status) well() bool { return s == Succeeded || s == Reused || s == Skipped }

@@ -1,7 +1,5 @@
 package dag
 
-import "slices"
-
 // View is what a condition, a Bind or a Runner may look at: the arguments of its
 // graph and the results of the nodes it directly waits for.
 type View struct {
@@ -13,48 +11,13 @@ type View struct {
 func (at place) view() View { return View{f: at.f, i: at.i} }
 
 // Args are the arguments of the graph the node stands in.
-func (v View) Args() Args {
-	switch r := v.f.rounds; {
-	case r == nil:
-		return v.f.args
-	case v.i >= 0:
-		return r.items.Args(int(v.i))
-	}
-	return v.f.up.view().Args()
-}
+func (v View) Args() Args { return v.f.walk.args(v) }
 
 // Result is the result of a node that this one directly waits for; for
 // Settings.Finish, of any node of the graph. An item of a loop, and a node of a
 // graph that is Within another, sees what the node around it sees as well. Nil when
 // the id is none of these.
-func (v View) Result(id ID) *Result {
-	if v.f.rounds == nil {
-		if i, ok := v.f.g.index[id]; ok && (v.i < 0 || v.waitsFor(id)) {
-			return v.f.nodes[i].res
-		}
-	}
-	if v.f.up.f != nil && (v.f.rounds != nil || v.f.g.settings.Within) {
-		return v.f.up.view().Result(id)
-	}
-	return nil
-}
-
-// waitsFor keeps a worker away from results that may still be written: those of
-// After were settled before it started.
-func (v View) waitsFor(id ID) bool {
-	g := v.f.g
-	for _, up := range g.nodes[v.i].After {
-		if up == id {
-			return true
-		}
-	}
-	for _, up := range g.nodes[v.i].After {
-		if n := &g.nodes[g.index[up]]; n.join() && n.Sums != nil && slices.Contains(n.After, id) {
-			return true
-		}
-	}
-	return false
-}
+func (v View) Result(id ID) *Result { return v.f.walk.result(v, id) }
 
 // Path is the node's path in the run.
 func (v View) Path() ID { return v.f.path(v.i) }

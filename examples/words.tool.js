@@ -1,8 +1,8 @@
-// Counts words, and keeps count of how often it was asked.
+// Counts words, and how often it was called.
 // Try: flowrun run ./words.tool.js text="the cat and the hat"
 module.exports = {
   getMetadata() {
-    return { id: 'words', name: 'Word count', description: 'Counts the words of a text.', version: '1.0.0', tags: ['read'] };
+    return { id: 'words', name: 'Word count', description: 'Count the words of a text', version: '1.0.0', tags: ['read'] };
   },
   getSchema() {
     return {
@@ -10,14 +10,14 @@ module.exports = {
         type: 'object',
         properties: {
           text: { type: 'string', description: 'The text' },
-          top: { type: 'integer', description: 'How many of the words to show', minimum: 1, default: 3 }
+          top: { type: 'integer', description: 'Number of words to show', minimum: 1, default: 3 }
         },
         required: ['text']
       }
     };
   },
   getBusinessErrors() {
-    return [{ code: 'NO_WORDS', match: 'no words', solution: 'give a text with words in it', retryable: false }];
+    return [{ code: 'NO_WORDS', match: 'no words', solution: 'pass a text that contains words', retryable: false }];
   },
   async execute({ text, top }) {
     const counts = this.count(text);

@@ -25,7 +25,7 @@ type Options struct {
 	Epoch  int       // counts the run's owners from 1; 0 is 1. By it this owner's processes are known
 	Env    []string  // what steps inherit, K=V; nil: this process's environment
 	LogDir string    // where output is kept, a LogFolder; "": in a private folder that Close removes
-	Host   proc.Host // starts processes that carry proc.Mark(Run, Epoch); nil: this process does. Close closes it
+	Host   proc.Host // starts processes that carry procid.Mark(Run, Epoch); nil: this process does. Close closes it
 
 	// Confines says that the program in which Host starts processes calls
 	// confine.Main, so that steps can be confined.

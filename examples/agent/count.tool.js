@@ -1,13 +1,13 @@
-// Tells which file has the most matches, of what grep_search answered.
+// Finds the file with the most matches in the output of grep_search.
 module.exports = {
   getMetadata() {
-    return { id: 'count', name: 'Count matches', description: 'Tells which file has the most matches of a search.', version: '1.0.0', tags: ['read'] };
+    return { id: 'count', name: 'Count matches', description: 'Find the file with the most matches of a search.', version: '1.0.0', tags: ['read'] };
   },
   getSchema() {
     return {
       parameters: {
         type: 'object',
-        properties: { found: { type: 'string', description: 'What grep_search answered' } },
+        properties: { found: { type: 'string', description: 'The output of grep_search' } },
         required: ['found']
       }
     };

@@ -9,48 +9,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/fold"
 )
-
-// underWay is a step that runs, and holds no others.
-type underWay struct {
-	path    dag.ID
-	attempt int
-	since   time.Time
-}
-
-// census keeps the steps that run.
-func (p *Plain) census(e dag.Event) {
-	switch e.Kind {
-	case dag.StepStarted:
-		for _, outer := range e.Node.Holders() {
-			p.leaves(outer)
-		}
-		p.leaves(e.Node)
-		p.running = append(p.running, underWay{e.Node, e.Attempt, e.Time})
-	case dag.StepExpanded, dag.StepRetrying, dag.StepWaiting, dag.StepFinished:
-		p.leaves(e.Node)
-	}
-}
-
-// leaves takes a step off the list.
-func (p *Plain) leaves(path dag.ID) {
-	path = path.WithoutTries()
-	if i := slices.IndexFunc(p.running, func(r underWay) bool { return r.path.WithoutTries() == path }); i >= 0 {
-		p.running = slices.Delete(p.running, i, i+1)
-	}
-}
-
-// stoppable is how many running steps a cancel of the run, or of a step that holds
-// others, stops: all but those that clean up.
-func (p *Plain) stoppable(of dag.ID) (n int) {
-	for _, r := range p.running {
-		inside := of == "" || slices.Contains(r.path.Holders(), of)
-		if inside && (p.scene.Lasting == nil || !p.scene.Lasting(string(r.path))) {
-			n++
-		}
-	}
-	return n
-}
 
 // Pulse is a writer that knows when it was last written to. It is safe for concurrent
 // use if its Writer is.
@@ -110,12 +70,13 @@ func (p *Plain) beat() {
 	defer p.mu.Unlock()
 	now := time.Now()
 	var words []string
-	for i, r := range p.running {
+	running := slices.SortedStableFunc(p.run.Root.Leaves(), func(a, b *fold.Step[reported]) int { return a.Since.Compare(b.Since) })
+	for i, s := range running {
 		if i == mostBeating {
-			words = append(words, fmt.Sprintf("%d more", len(p.running)-mostBeating))
+			words = append(words, fmt.Sprintf("%d more", len(running)-mostBeating))
 			break
 		}
-		words = append(words, fmt.Sprintf("%s (%s)", Clean(string(r.path)), seconds(max(now.Sub(r.since), 0))))
+		words = append(words, fmt.Sprintf("%s (%s)", Clean(string(s.Path)), seconds(max(now.Sub(s.Since), 0))))
 	}
 	text := "still running: " + strings.Join(words, ", ")
 	switch {

@@ -76,9 +76,9 @@ func (t *tree) failures(r *reporter) {
 	told, more := 0, 0
 	var visit func(n *node)
 	visit = func(n *node) {
-		for f := n.inside.failed.first; f != nil; f = f.next {
+		for f := n.Inside.Failed.First; f != nil; f = f.Next {
 			switch {
-			case f.inside != nil && f.inside.failed.n > 0:
+			case f.Inside != nil && f.Inside.Failed.Len > 0:
 				visit(f)
 				continue
 			case told == mostReported:
@@ -86,16 +86,16 @@ func (t *tree) failures(r *reporter) {
 				continue
 			}
 			told++
-			head := fmt.Sprintf("%s  %s", Clean(string(f.path)), brief(f.result))
+			head := fmt.Sprintf("%s  %s", Clean(string(f.Path)), brief(f.Result))
 			if r.color {
 				head = red + head + reset
 			}
 			fmt.Fprintf(r.w, "%s\n", head)
-			r.command(f.path)
-			r.details(f.path, f.result, f.inside != nil)
+			r.command(f.Path)
+			r.details(f.Path, f.Result, f.Inside != nil)
 		}
 	}
-	visit(t.root)
+	visit(t.Root)
 	if more > 0 {
 		fmt.Fprintf(r.w, "and %d more failed\n", more)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/fold"
 )
 
 // canvas says how a tree is drawn.
@@ -52,28 +53,25 @@ func (t *tree) choose(room int) *choice {
 // fit picks what failed, what runs, what comes next, and what has ended last.
 func (t *tree) fit(room int) *choice {
 	c := &choice{room: room, shown: map[*node][]*node{}}
-	t.chooseFailed(t.root, c, mostShownFailures)
-	t.chooseActive(t.root, c)
+	t.chooseFailed(t.Root, c, mostShownFailures)
+	t.chooseActive(t.Root, c)
 	rest := c.room
 	if told := t.tails(c); told > 0 {
 		c.room -= min(told, max(1, (c.room-c.nodes)/2))
 	}
 	next := mostShownNext
-	if t.root.inside.all() <= rest {
+	if t.Root.Inside.Len() <= rest {
 		next = rest
 	}
-	t.chooseNext(t.root, c, next)
-	t.chooseDone(t.root, c)
+	t.chooseNext(t.Root, c, next)
+	t.chooseDone(t.Root, c)
 	return c
 }
-
-// all is how many steps of a branch could be shown.
-func (b *branch) all() int { return b.pending.n + b.active.n + b.failed.n + b.done.n }
 
 // tails is how many lines of output those that run have.
 func (t *tree) tails(c *choice) (n int) {
 	for _, leaf := range c.leaves {
-		n += len(leaf.tail.lines)
+		n += len(leaf.Own.tail.lines)
 	}
 	return n
 }
@@ -81,28 +79,28 @@ func (t *tree) tails(c *choice) (n int) {
 // pick takes a step and what is around it where there is room for them.
 func (c *choice) pick(n *node) bool {
 	need := 0
-	for m := n; m.up != nil && !c.has(m); m = m.up {
+	for m := n; m.Up != nil && !c.has(m); m = m.Up {
 		need++
 	}
 	if c.nodes+need > c.room {
 		return false
 	}
-	for m := n; m.up != nil && !c.has(m); m = m.up {
-		c.shown[m.up] = append(c.shown[m.up], m)
+	for m := n; m.Up != nil && !c.has(m); m = m.Up {
+		c.shown[m.Up] = append(c.shown[m.Up], m)
 		c.nodes++
 	}
 	return true
 }
 
-func (c *choice) has(n *node) bool { return slices.Contains(c.shown[n.up], n) }
+func (c *choice) has(n *node) bool { return slices.Contains(c.shown[n.Up], n) }
 
 // chooseFailed picks the steps that failed last, those inside them first.
 func (t *tree) chooseFailed(n *node, c *choice, most int) int {
-	if most == 0 || n.inside == nil {
+	if most == 0 || n.Inside == nil {
 		return most
 	}
-	for f := n.inside.failed.last; f != nil && most > 0; f = f.prev {
-		if before := most; f.inside != nil && f.inside.failed.n > 0 {
+	for f := n.Inside.Failed.Last; f != nil && most > 0; f = f.Prev {
+		if before := most; f.Inside != nil && f.Inside.Failed.Len > 0 {
 			if most = t.chooseFailed(f, c, most); most < before {
 				continue
 			}
@@ -112,8 +110,8 @@ func (t *tree) chooseFailed(n *node, c *choice, most int) int {
 		}
 		most--
 	}
-	for a := n.inside.active.first; a != nil && most > 0; a = a.next {
-		if a.inside != nil && a.inside.bad > 0 {
+	for a := n.Inside.Active.First; a != nil && most > 0; a = a.Next {
+		if a.Inside != nil && a.Inside.Ended.Failed > 0 {
 			most = t.chooseFailed(a, c, most)
 		}
 	}
@@ -122,16 +120,16 @@ func (t *tree) chooseFailed(n *node, c *choice, most int) int {
 
 // chooseActive picks what runs, in the order it began. It says whether there was room.
 func (t *tree) chooseActive(n *node, c *choice) bool {
-	for a := n.inside.active.first; a != nil; a = a.next {
+	for a := n.Inside.Active.First; a != nil; a = a.Next {
 		if !c.pick(a) {
 			return false
 		}
 		switch {
-		case a.inside != nil:
+		case a.Inside != nil:
 			if !t.chooseActive(a, c) {
 				return false
 			}
-		case a.status == dag.Running && !t.shownAbove(a):
+		case a.Status == dag.Running && !t.shownAbove(a):
 			c.leaves = append(c.leaves, a)
 		}
 	}
@@ -140,7 +138,7 @@ func (t *tree) chooseActive(n *node, c *choice) bool {
 
 // chooseNext picks what has not begun, the tool's own steps before those of others.
 func (t *tree) chooseNext(n *node, c *choice, most int) {
-	for p := n.inside.pending.first; p != nil && most > 0; p = p.next {
+	for p := n.Inside.Pending.First; p != nil && most > 0; p = p.Next {
 		if !c.has(p) && !c.pick(p) {
 			return
 		}
@@ -151,7 +149,7 @@ func (t *tree) chooseNext(n *node, c *choice, most int) {
 
 // chooseDone picks what has ended well, the last first.
 func (t *tree) chooseDone(n *node, c *choice) {
-	for d := n.inside.done.last; d != nil; d = d.prev {
+	for d := n.Inside.Done.Last; d != nil; d = d.Prev {
 		if !c.pick(d) {
 			return
 		}
@@ -162,7 +160,7 @@ func (t *tree) chooseDone(n *node, c *choice) {
 // below visits the steps that are shown and hold others.
 func (t *tree) below(n *node, c *choice, visit func(*node)) {
 	for _, a := range slices.Clone(c.shown[n]) {
-		if a.inside != nil && !a.status.Settled() {
+		if a.Inside != nil && !a.Status.Settled() {
 			visit(a)
 		}
 	}
@@ -182,7 +180,7 @@ func (t *tree) frame(c canvas, ch *choice) []string {
 		share = min(max(spare/n, 0), tailLines)
 	}
 	d := &drawing{tree: t, canvas: c, choice: ch, share: share, extra: spare - share*len(ch.leaves)}
-	lines = append(lines, d.branch(t.root, "")...)
+	lines = append(lines, d.branch(t.Root, "")...)
 	if left != "" {
 		lines = append(lines, d.paint(dim, cut(" "+left, c.cols-1, ellipsis(d.ascii))))
 	}
@@ -193,28 +191,28 @@ func (t *tree) frame(c canvas, ch *choice) []string {
 // least worth.
 func (t *tree) header(c canvas) string {
 	head, spent := " "+Clean(t.scene.Tool), seconds(t.elapsed(c.now))
-	counts := fmt.Sprintf("%d/%d done, %d running", t.settled, t.total, t.running)
-	failed := fmt.Sprintf("%d failed", t.failed)
+	counts := fmt.Sprintf("%d/%d done, %d running", t.Settled, t.Total, t.Running)
+	failed := fmt.Sprintf("%d failed", t.Root.Failures)
 	switch {
-	case !t.ended.IsZero():
-		spent = t.status.With(t.notes...) + "  " + Short(t.elapsed(c.now))
-		counts = fmt.Sprintf("%d/%d done", t.settled, t.total)
+	case !t.Ended.IsZero():
+		spent = t.Status.With(t.Result.Notes...) + "  " + Short(t.elapsed(c.now))
+		counts = fmt.Sprintf("%d/%d done", t.Settled, t.Total)
 	case t.stopped != "":
 		spent += "  stopping"
 	case t.waits != "":
 		spent, counts = seconds(c.now.Sub(t.waiting)), t.waits
 	}
-	if t.failed > 0 {
+	if t.Root.Failures > 0 {
 		counts += ", " + failed
 	}
-	if id := " " + Clean(t.run); t.run != "" && columns(head+id+spent+counts)+4 < c.cols {
+	if id := " " + Clean(t.ID); t.ID != "" && columns(head+id+spent+counts)+4 < c.cols {
 		head += id
 	}
 	line := cut(head+"  "+spent+"  "+counts, c.cols-1, ellipsis(c.ascii))
 	if !c.color {
 		return line
 	}
-	if t.failed > 0 {
+	if t.Root.Failures > 0 {
 		line = strings.Replace(line, failed, reset+red+failed, 1)
 	}
 	return bold + line + reset
@@ -235,20 +233,20 @@ func seconds(d time.Duration) string {
 func (t *tree) leftOut(ch *choice) string {
 	var running, failed, pending, done int
 	count := func(n *node, full bool) {
-		b := n.inside
-		running, failed, pending = running+b.active.n, failed+b.failed.n, pending+b.pending.n
+		b := n.Inside
+		running, failed, pending = running+b.Active.Len, failed+b.Failed.Len, pending+b.Pending.Len
 		if full {
-			done += b.done.n
+			done += b.Done.Len
 		}
 		for _, s := range ch.shown[n] {
-			switch s.on {
-			case &b.active:
+			switch s.On {
+			case &b.Active:
 				running--
-			case &b.failed:
+			case &b.Failed:
 				failed--
-			case &b.pending:
+			case &b.Pending:
 				pending--
-			case &b.done:
+			case &b.Done:
 				done--
 			}
 		}
@@ -258,7 +256,7 @@ func (t *tree) leftOut(ch *choice) string {
 		count(n, true)
 		t.below(n, ch, walk)
 	}
-	walk(t.root)
+	walk(t.Root)
 	var parts []string
 	for _, p := range []struct {
 		n    int
@@ -311,7 +309,7 @@ func (d *drawing) branch(n *node, indent string) (lines []string) {
 	slices.SortStableFunc(list, byOrder)
 	for i, s := range list {
 		own, inner := indent, indent
-		if n != d.root {
+		if n != d.Root {
 			g := guides
 			if d.ascii {
 				g = guidesASCII
@@ -331,7 +329,7 @@ func (d *drawing) branch(n *node, indent string) (lines []string) {
 
 // line draws one step: glyph, name and note, and at the right how long it took.
 func (d *drawing) line(n *node, indent string) string {
-	l := looks[n.status]
+	l := looks[n.Status]
 	glyph := l.glyph
 	if d.ascii {
 		glyph = l.ascii
@@ -341,7 +339,7 @@ func (d *drawing) line(n *node, indent string) string {
 	if room < 8 { // a narrow window: the name is worth more
 		room, right = room+columns(right)+1, ""
 	}
-	name := cut(n.name, max(room, 1), ellipsis(d.ascii))
+	name := cut(nameOf(n), max(room, 1), ellipsis(d.ascii))
 	note := ""
 	if left := room - columns(name) - 2; left > 3 {
 		note = cut(d.note(n), left, ellipsis(d.ascii))
@@ -365,9 +363,9 @@ func (d *drawing) line(n *node, indent string) string {
 func brief(r *dag.Result) string { return strings.Join(strings.Fields(outcome(r)), " ") }
 
 func noteColor(n *node) string {
-	switch n.status {
+	switch n.Status {
 	case dag.Failed, dag.TimedOut, dag.Retrying, dag.Waiting:
-		return looks[n.status].color
+		return looks[n.Status].color
 	}
 	return dim
 }
@@ -375,10 +373,10 @@ func noteColor(n *node) string {
 // took is how long a step has taken, and for one that goes on how long so far.
 func (d *drawing) took(n *node) string {
 	switch {
-	case n.result != nil && n.status.Settled() && !n.result.Started.IsZero() && n.status != dag.Skipped && n.status != dag.Reused:
-		return Short(n.result.Ended.Sub(n.result.Started))
-	case n.status == dag.Running || n.status == dag.Retrying || n.status == dag.Waiting:
-		return seconds(max(d.now.Sub(n.began), 0))
+	case n.Result != nil && n.Status.Settled() && !n.Result.Started.IsZero() && n.Status != dag.Skipped && n.Status != dag.Reused:
+		return Short(n.Result.Ended.Sub(n.Result.Started))
+	case n.Status == dag.Running || n.Status == dag.Retrying || n.Status == dag.Waiting:
+		return seconds(max(d.now.Sub(n.Began), 0))
 	}
 	return ""
 }
@@ -386,21 +384,21 @@ func (d *drawing) took(n *node) string {
 // note is what is said of a step beside its name.
 func (d *drawing) note(n *node) string {
 	var parts []string
-	if b := n.inside; b != nil && b.loop {
-		parts = append(parts, d.bar(b, n.status.Settled()))
+	if n.Loops() {
+		parts = append(parts, d.bar(n.Inside, n.Status.Settled()))
 	}
-	switch r := n.result; n.status {
+	switch r := n.Result; n.Status {
 	case dag.Pending:
 		parts = append(parts, d.waiting(n))
 	case dag.Running:
 		switch {
-		case r != nil && r.Attempts == n.attempt:
+		case r != nil && r.Attempts == n.Attempt:
 			parts = append(parts, "fallback, after "+brief(r))
-		case n.attempt > 1:
-			parts = append(parts, fmt.Sprintf("try %d", n.attempt))
+		case n.Attempt > 1:
+			parts = append(parts, fmt.Sprintf("try %d", n.Attempt))
 		}
 	case dag.Retrying:
-		left := max(n.due.Sub(d.now)+time.Second-time.Millisecond, 0) // never too little
+		left := max(n.Due.Sub(d.now)+time.Second-time.Millisecond, 0) // never too little
 		parts = append(parts, fmt.Sprintf("waits: retry in %s (%s)", seconds(left), brief(r)))
 	case dag.Waiting:
 		parts = append(parts, "waits: "+Awaited(r.Wait, d.now))
@@ -434,7 +432,7 @@ func (d *drawing) waiting(n *node) string {
 	switch {
 	case len(ups) == 0 && d.stopped != "":
 		return "stopping"
-	case len(ups) == 0 && n.up.status == dag.Running:
+	case len(ups) == 0 && n.Up.Status == dag.Running:
 		return "waits: a slot"
 	case len(ups) == 0:
 		return ""
@@ -455,22 +453,22 @@ func (d *drawing) waiting(n *node) string {
 const barWidth = 8
 
 // bar is how far a loop is.
-func (d *drawing) bar(b *branch, over bool) string {
+func (d *drawing) bar(b *fold.Inside[mark], over bool) string {
 	times, full, empty := "×", "▇", "▁"
 	if d.ascii {
 		times, full, empty = "x", "#", "."
 	}
-	done := min(b.good+b.bad+b.other, b.items)
+	done := min(b.Ended.All(), b.Items)
 	solid := 0
-	if b.items > 0 {
-		solid = barWidth * done / b.items
+	if b.Items > 0 {
+		solid = barWidth * done / b.Items
 	}
-	s := fmt.Sprintf("%s%d", times, b.items)
+	s := fmt.Sprintf("%s%d", times, b.Items)
 	if !over {
-		s += fmt.Sprintf(" %s%s %d/%d", strings.Repeat(full, solid), strings.Repeat(empty, barWidth-solid), done, b.items)
+		s += fmt.Sprintf(" %s%s %d/%d", strings.Repeat(full, solid), strings.Repeat(empty, barWidth-solid), done, b.Items)
 	}
-	if b.bad > 0 {
-		s += fmt.Sprintf(", %d failed", b.bad)
+	if b.Ended.Failed > 0 {
+		s += fmt.Sprintf(", %d failed", b.Ended.Failed)
 	}
 	return s
 }
@@ -480,7 +478,7 @@ func (d *drawing) output(n *node, indent string) (lines []string) {
 	if !slices.Contains(d.leaves, n) {
 		return nil
 	}
-	show := n.tail.lines
+	show := n.Own.tail.lines
 	most := d.share
 	if more := min(len(show)-most, d.extra, tailLines-most); more > 0 {
 		most, d.extra = most+more, d.extra-more

@@ -20,13 +20,11 @@ import (
 // ends it.
 type GitHub struct {
 	*Plain
-	out    *guard
-	names  *Prefixer
-	run    string
-	blamed map[dag.ID]bool  // steps that failed for one inside them
-	read   map[string]int64 // how far each log has been followed; belongs to follow
-	quit   chan struct{}
-	over   chan struct{}
+	out   *guard
+	names *Prefixer
+	read  map[string]int64 // how far each log has been followed; belongs to follow
+	quit  chan struct{}
+	over  chan struct{}
 }
 
 const (
@@ -42,7 +40,7 @@ const (
 func NewGitHub(w io.Writer, names []string, s Scene) *GitHub {
 	out := newGuard(w)
 	g := &GitHub{Plain: NewPlain(out, false, names, s), out: out, names: NewPrefixer(out, names, PrefixOptions{Terminal: true}),
-		blamed: map[dag.ID]bool{}, read: map[string]int64{}, quit: make(chan struct{}), over: make(chan struct{})}
+		read: map[string]int64{}, quit: make(chan struct{}), over: make(chan struct{})}
 	go g.follow()
 	return g
 }
@@ -55,22 +53,15 @@ func (g *GitHub) Emit(e dag.Event) {
 	g.Plain.Emit(e)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if e.Run != "" {
-		g.run = e.Run
-	}
-	if e.Kind != dag.StepFinished {
+	s := g.last
+	if e.Kind != dag.StepFinished || s == nil {
 		return
 	}
-	r, holds := e.Result, g.loops[e.Node] != nil || g.blamed[e.Node] || g.scene.Steps != nil && len(g.scene.Steps(string(e.Node))) > 0
-	if bad(r) && !g.blamed[e.Node] {
+	r, holds := e.Result, s.Inside != nil || g.scene.Steps != nil && len(g.scene.Steps(string(e.Node))) > 0
+	if s.Blamed && s.Failures == 1 { // else something inside it is annotated
 		g.annotate(e)
 	}
-	if bad(r) {
-		for _, outer := range e.Node.Holders() {
-			g.blamed[outer] = true
-		}
-	}
-	if !holds && r.Status.Executed() && (g.around(e.Node) == nil || bad(r)) {
+	if !holds && r.Status.Executed() && (around(s) == nil || bad(r)) {
 		g.group(e)
 	}
 }
@@ -143,11 +134,14 @@ func (g *GitHub) follow() {
 			continue
 		}
 		g.mu.Lock()
-		run, list := g.run, append([]underWay(nil), g.running...)
+		run, list := g.run.ID, []dag.Event(nil)
+		for s := range g.run.Root.Leaves() {
+			list = append(list, dag.Event{Node: s.Path, Attempt: s.Attempt})
+		}
 		g.mu.Unlock()
 		for _, r := range list {
-			for _, file := range g.scene.Logs(run, string(r.path), r.attempt) {
-				g.more(file, string(r.path))
+			for _, file := range g.scene.Logs(run, string(r.Node), r.Attempt) {
+				g.more(file, string(r.Node))
 			}
 		}
 	}

@@ -2,9 +2,9 @@ package console
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/fold"
 )
 
 // mostItems is how many items of a loop have lines of their own. A loop over more has
@@ -14,111 +14,82 @@ const (
 	mostFailures = 10
 )
 
-// loop is how far a loop over many items is.
-type loop struct {
-	path                   dag.ID
-	items                  int
-	good, bad, other, told int // told: in tenths of the items
-	asked                  int // how many wait, or waited, for an answer
-}
-
-// learn notes how many items a loop goes over.
-func (p *Plain) learn(e dag.Event) *loop {
-	if p.loops == nil {
-		p.loops = map[dag.ID]*loop{}
-	}
-	l := &loop{path: e.Node, items: e.Items}
-	p.loops[e.Node] = l
-	return l
+// reported is what a Plain keeps with a loop.
+type reported struct {
+	tenths int // of the items
+	asked  int // how many wait, or waited, for an answer
 }
 
 // Recall takes in what has happened before a run is taken up: how many items its loops
 // have, and how many of them are done. Nothing is written.
 func (p *Plain) Recall(past []dag.Event) {
-	for _, e := range past {
-		switch e.Kind {
-		case dag.StepExpanded:
-			p.learn(e)
-		case dag.StepFinished:
-			if l := p.around(e.Node); l != nil && l.has(e.Node) && e.Result.Status.Executed() && !failed(e.Result) {
-				l.count(e.Result)
-				l.told = 10 * l.done() / l.items
-			}
+	for i := range past {
+		s := p.run.Apply(&past[i])
+		if s == nil || past[i].Kind != dag.StepFinished {
+			continue
+		}
+		if in := s.Up.Inside; in.Items > 0 {
+			s.Up.Own.tenths = 10 * min(in.Ended.Good, in.Items) / in.Items
 		}
 	}
 }
 
 // around is the outermost loop over many items that a step runs in, nil for none.
-func (p *Plain) around(step dag.ID) *loop {
-	if len(p.loops) == 0 || !strings.Contains(string(step), "[") {
-		return nil
-	}
-	for _, outer := range step.Holders() {
-		if l := p.loops[outer]; l != nil && l.items > mostItems {
-			return l
+func around(s *fold.Step[reported]) (loop *fold.Step[reported]) {
+	for s != nil {
+		if s = s.Up; s != nil && s.Inside.Items > mostItems {
+			loop = s
 		}
 	}
-	return nil
-}
-
-// has says whether a path is that of an item, and not of a step inside one.
-func (l *loop) has(path dag.ID) bool {
-	rest := string(path[len(l.path):])
-	return strings.HasPrefix(rest, "[") && strings.IndexByte(rest, ']') == len(rest)-1
+	return loop
 }
 
 func failed(r *dag.Result) bool { return r.Status == dag.Failed || r.Status == dag.TimedOut }
 
-func (l *loop) count(r *dag.Result) {
-	switch {
-	case failed(r):
-		l.bad++
-	case r.Status == dag.Succeeded || r.Status == dag.Reused:
-		l.good++
-	default:
-		l.other++
+// progress is how far a loop is.
+func progress(in *fold.Inside[reported]) string {
+	c := &in.Ended
+	s := fmt.Sprintf("%d/%d ok", c.Good, in.Items)
+	if bad := c.Failed + c.Tolerated; bad > 0 {
+		s += fmt.Sprintf(", %d failed", bad)
 	}
-}
-
-func (l *loop) done() int { return min(l.good+l.bad+l.other, l.items) }
-
-func (l *loop) String() string {
-	s := fmt.Sprintf("%d/%d ok", l.good, l.items)
-	if l.bad > 0 {
-		s += fmt.Sprintf(", %d failed", l.bad)
-	}
-	if l.other > 0 {
-		s += fmt.Sprintf(", %d skipped or cancelled", l.other)
+	if c.Other > 0 {
+		s += fmt.Sprintf(", %d skipped or cancelled", c.Other)
 	}
 	return s
 }
 
 // inLoop tells of a step in a loop over many items: a failure as any other, as long as
 // there are few, and each tenth of the items.
-func (p *Plain) inLoop(l *loop, e dag.Event, quiet bool) {
+func (p *Plain) inLoop(l, s *fold.Step[reported], e dag.Event, quiet bool) {
 	if e.Kind == dag.StepWaiting && e.Result.Wait.Asks && !quiet { // somebody is to do something about it
-		if l.asked++; l.asked <= mostFailures {
+		if l.Own.asked++; l.Own.asked <= mostFailures {
 			p.line(e, yellow, "waits for "+Awaited(e.Result.Wait, e.Time))
 		}
-		if l.asked == mostFailures+1 {
-			p.line(dag.Event{Node: l.path, Time: e.Time}, yellow, "more of them wait")
+		if l.Own.asked == mostFailures+1 {
+			p.line(dag.Event{Node: l.Path, Time: e.Time}, yellow, "more of them wait")
 		}
 	}
 	if e.Kind != dag.StepFinished {
 		return
 	}
-	if failed(e.Result) && !e.Result.Tolerated && l.bad < mostFailures {
-		p.finished(e)
+	in, item := l.Inside, s.Up == l
+	bad := in.Ended.Failed + in.Ended.Tolerated // with this one
+	before := bad
+	if item && failed(e.Result) {
+		before--
 	}
-	if !l.has(e.Node) {
+	if failed(e.Result) && !e.Result.Tolerated && before < mostFailures {
+		p.finished(s, e)
+	}
+	if !item {
 		return
 	}
-	l.count(e.Result)
-	if failed(e.Result) && l.bad == mostFailures {
-		p.line(dag.Event{Node: l.path, Time: e.Time}, red, "further failures are only counted")
+	if failed(e.Result) && bad == mostFailures {
+		p.line(dag.Event{Node: l.Path, Time: e.Time}, red, "further failures are only counted")
 	}
-	if tenth := 10 * l.done() / l.items; tenth > l.told && !quiet {
-		l.told = tenth
-		p.line(dag.Event{Node: l.path, Time: e.Time}, dim, l.String())
+	if tenth := 10 * min(in.Ended.All(), in.Items) / in.Items; tenth > l.Own.tenths && !quiet {
+		l.Own.tenths = tenth
+		p.line(dag.Event{Node: l.Path, Time: e.Time}, dim, progress(in))
 	}
 }

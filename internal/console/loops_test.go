@@ -103,6 +103,7 @@ func TestRecall(t *testing.T) {
 	if b.Len() > 0 {
 		t.Errorf("to recall wrote %q", b.String())
 	}
+	p.Emit(dag.Event{Kind: dag.RunResumed, Time: noon, Reset: []dag.ID{"many[20]", "many[21]"}})
 	for i := 20; i < 30; i++ {
 		p.Emit(ended(fmt.Sprintf("many[%d]", i), dag.Succeeded))
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/fold"
 )
 
 // Plain writes one line for each change: time since the start, step, what
@@ -23,11 +24,11 @@ type Plain struct {
 	scene Scene
 	width int
 
-	mu      sync.Mutex // Beat writes as well
-	began   time.Time
-	loops   map[dag.ID]*loop // that the run has come to
-	running []underWay       // in the order they began
-	waits   standing         // before the run begins
+	mu    sync.Mutex // Beat writes as well
+	began time.Time
+	run   *fold.Run[reported]
+	last  *fold.Step[reported] // that the last event was about, nil for none
+	waits standing             // before the run begins
 }
 
 // widestName bounds the column of step names. Longer ones push the rest of their
@@ -37,7 +38,7 @@ const widestName = 40
 // NewPlain makes a Plain sink. names are the steps that may come up, so that the
 // lines are aligned from the start.
 func NewPlain(w io.Writer, color bool, names []string, s Scene) *Plain {
-	p := &Plain{w: w, color: color, scene: s}
+	p := &Plain{w: w, color: color, scene: s, run: fold.New[reported](fold.Plan{})}
 	for _, name := range names {
 		p.widen(name)
 	}
@@ -50,20 +51,33 @@ func (p *Plain) widen(name string) { p.width = min(max(p.width, columns(name)), 
 func (p *Plain) Emit(e dag.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.emit(e)
+	p.emit(e, false)
 }
 
-func (p *Plain) emit(e dag.Event) {
-	p.census(e)
-	if l := p.around(e.Node); l != nil {
-		p.inLoop(l, e, false)
+// emit writes the event's line; quiet leaves out those that are no news of a failure.
+func (p *Plain) emit(e dag.Event, quiet bool) {
+	s := p.run.Apply(&e)
+	p.last = s
+	if e.Kind == dag.RunStarted || e.Kind == dag.RunResumed {
+		p.began, p.waits = e.Time, standing{}
+	}
+	if l := around(s); l != nil {
+		p.inLoop(l, s, e, quiet)
+		return
+	}
+	if quiet && e.Kind != dag.RunCancelling && (e.Kind != dag.StepFinished || !failed(e.Result)) {
 		return
 	}
 	switch e.Kind {
-	case dag.RunStarted, dag.RunResumed:
-		p.began, p.waits = e.Time, standing{}
 	case dag.RunCancelling:
-		p.line(e, yellow, stopping(e, p.stoppable(e.Node)))
+		if e.Node == "" {
+			s = p.run.Root
+		}
+		running := 0
+		if s != nil {
+			running = stoppable(s, p.scene.Lasting)
+		}
+		p.line(e, yellow, stopping(e, running))
 	case dag.StepStarted:
 		if e.Attempt > 1 {
 			p.line(e, dim, fmt.Sprintf("try %d started", e.Attempt))
@@ -77,11 +91,11 @@ func (p *Plain) emit(e dag.Event) {
 	case dag.StepFallback:
 		p.line(e, yellow, outcome(e.Result)+", trying the fallback")
 	case dag.StepExpanded:
-		if l := p.learn(e); l.items > mostItems {
-			p.line(e, dim, fmt.Sprintf("%d items", l.items))
+		if e.Items > mostItems {
+			p.line(e, dim, fmt.Sprintf("%d items", e.Items))
 		}
 	case dag.StepFinished:
-		p.finished(e)
+		p.finished(s, e)
 	}
 }
 
@@ -105,7 +119,7 @@ func stopping(e dag.Event, running int) string {
 	return what + ", cleanup running... Ctrl-C again to force"
 }
 
-func (p *Plain) finished(e dag.Event) {
+func (p *Plain) finished(s *fold.Step[reported], e dag.Event) {
 	r := e.Result
 	switch {
 	case r.Status == dag.Succeeded || r.Status == dag.Reused:
@@ -120,7 +134,7 @@ func (p *Plain) finished(e dag.Event) {
 	default:
 		p.line(e, red, outcome(r))
 		d := reporter{w: p.w, noLogs: p.NoLogs, scene: p.scene}
-		d.details(e.Node, r, p.loops[e.Node] != nil)
+		d.details(e.Node, r, s != nil && s.Loops())
 	}
 }
 
@@ -254,14 +268,5 @@ type Failures struct{ *Plain }
 func (f Failures) Emit(e dag.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	switch l := f.around(e.Node); {
-	case l != nil:
-		f.inLoop(l, e, true)
-	case e.Kind == dag.StepExpanded:
-		f.learn(e)
-	case e.Kind == dag.RunStarted, e.Kind == dag.RunCancelling, e.Kind == dag.StepFinished && failed(e.Result):
-		f.emit(e)
-	default:
-		f.census(e)
-	}
+	f.emit(e, true)
 }

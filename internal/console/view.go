@@ -66,11 +66,9 @@ const (
 // is taken up.
 func NewView(w io.Writer, s Scene, past []dag.Event, o ViewOptions) *View {
 	v := &View{o: o, w: w, tree: newTree(s), wake: make(chan struct{}, 1), quit: make(chan struct{}), over: make(chan struct{})}
-	v.tree.recalling = true
 	for _, e := range past {
 		v.tree.apply(e)
 	}
-	v.tree.recalling = false
 	go v.watch()
 	return v
 }
@@ -153,7 +151,7 @@ func (v *View) draw() {
 	}
 	v.mu.Lock()
 	for _, l := range looked {
-		l.node.tail = l.tail
+		l.node.Own.tail = l.tail
 	}
 	above := v.above
 	v.above = nil
@@ -177,8 +175,8 @@ func (v *View) lookAt(ch *choice) []glance {
 		return nil
 	}
 	for _, n := range ch.leaves {
-		run, path, attempt := v.tree.run, string(n.path), n.attempt
-		list = append(list, glance{n, n.tail, func() []string { return v.tree.scene.Logs(run, path, attempt) }, path, attempt})
+		run, path, attempt := v.tree.ID, string(n.Path), n.Attempt
+		list = append(list, glance{n, n.Own.tail, func() []string { return v.tree.scene.Logs(run, path, attempt) }, path, attempt})
 	}
 	return list
 }
@@ -303,8 +301,8 @@ func (v *View) writer(s *scroll) *scroll {
 func (v *View) Streams(step dag.ID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if n := v.tree.nodes[step.WithoutTries()]; n != nil {
-		n.streams = true
+	if n := v.tree.Find(step); n != nil {
+		n.Own.streams = true
 	}
 }
 
@@ -393,7 +391,7 @@ func (v *View) Close() {
 	defer v.mu.Unlock()
 	c := v.canvas()
 	var lines []string
-	if !v.tree.began.IsZero() {
+	if !v.tree.Since.IsZero() {
 		lines = v.tree.summary(c)
 	}
 	v.show(v.above, lines, c.cols)
@@ -407,7 +405,7 @@ func (t *tree) summary(c canvas) []string {
 	ch := t.choose(c.height() - 1)
 	ch.leaves = nil
 	lines := t.frame(c, ch)
-	if t.total == 1 && t.failed == 0 && t.root.inside.done.n == 1 && t.root.inside.done.first.inside == nil {
+	if t.Total == 1 && t.Root.Failures == 0 && t.Root.Inside.Done.Len == 1 && t.Root.Inside.Done.First.Inside == nil {
 		lines = lines[:1]
 	}
 	return lines

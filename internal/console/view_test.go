@@ -96,7 +96,7 @@ func TestFrames(t *testing.T) {
 			for _, e := range story(at) {
 				tr.apply(e)
 			}
-			tr.nodes["build"].tail.lines = lastLines("linking\nld: \x1b[1mwarning\x1b[0m 10%\rld: warning 90%\n\n", false)
+			tr.Find("build").Own.tail.lines = lastLines("linking\nld: \x1b[1mwarning\x1b[0m 10%\rld: warning 90%\n\n", false)
 			c := canvas{cols: size.cols, rows: size.rows, ascii: ascii, now: at(12_400)}
 			lines := tr.frame(c, tr.choose(c.height()-1))
 			for _, l := range lines {
@@ -166,27 +166,51 @@ func TestTreeForgets(t *testing.T) {
 	end := func(path dag.ID, s dag.Status) {
 		tr.apply(dag.Event{Kind: dag.StepFinished, Node: path, Time: zero, Result: &dag.Result{Status: s, ExitCode: 1}})
 	}
-	if tr.running != 4 || tr.failed != 1 || tr.settled != 2 || tr.total != 7 {
-		t.Errorf("%d running, %d failed, %d of %d", tr.running, tr.failed, tr.settled, tr.total)
+	if tr.Running != 4 || tr.Root.Failures != 1 || tr.Settled != 2 || tr.Total != 7 {
+		t.Errorf("%d running, %d failed, %d of %d", tr.Running, tr.Root.Failures, tr.Settled, tr.Total)
 	}
 	end("setup/warm", dag.Failed)
 	end("setup", dag.Failed)
 	end("test", dag.Succeeded)
 	end("notify", dag.Skipped)
-	if _, kept := tr.nodes["setup/warm"]; !kept || tr.failed != 2 || tr.settled != 4 || tr.total != 7 {
-		t.Errorf("%v: %d failed, %d of %d", kept, tr.failed, tr.settled, tr.total)
+	if kept := tr.Find("setup/warm") != nil; !kept || tr.Root.Failures != 2 || tr.Settled != 4 || tr.Total != 7 {
+		t.Errorf("%v: %d failed, %d of %d", kept, tr.Root.Failures, tr.Settled, tr.Total)
 	}
 	for _, gone := range []dag.ID{"setup/clone", "test[3]", "test[3]/compile"} {
-		if tr.nodes[gone] != nil {
+		if tr.Find(gone) != nil {
 			t.Errorf("%s is still there", gone)
 		}
 	}
 	tr.apply(dag.Event{Kind: dag.RunResumed, Time: zero, Reset: []dag.ID{"lint", "setup", "setup/warm", "nowhere"}})
-	if tr.failed != 0 || tr.settled != 2 || tr.root.inside.pending.first.name != "lint" {
-		t.Errorf("after the reset: %d failed, %d of %d, next %s", tr.failed, tr.settled, tr.total, tr.root.inside.pending.first.name)
+	if tr.Root.Failures != 0 || tr.Settled != 2 || nameOf(tr.Root.Inside.Pending.First) != "lint" {
+		t.Errorf("after the reset: %d failed, %d of %d, next %s", tr.Root.Failures, tr.Settled, tr.Total, nameOf(tr.Root.Inside.Pending.First))
 	}
 	end("nowhere/at/all", dag.Failed)
 	end("build[3", dag.Failed)
+}
+
+// A nested step that a resume sends back has its holder run again, which then ends anew.
+func TestTreeReopens(t *testing.T) {
+	zero := time.Unix(0, 0)
+	tr := newTree(releaseScene(nil))
+	event := func(k dag.Kind, path dag.ID, s dag.Status) {
+		tr.apply(dag.Event{Kind: k, Node: path, Attempt: 1, Time: zero, Result: &dag.Result{Status: s}, Reset: []dag.ID{"setup/warm"}})
+	}
+	event(dag.RunStarted, "", 0)
+	event(dag.StepStarted, "setup", 0)
+	event(dag.StepStarted, "setup/warm", 0)
+	event(dag.StepFinished, "setup/warm", dag.Failed)
+	event(dag.StepFinished, "setup", dag.Failed)
+	event(dag.RunResumed, "", 0)
+	if s := tr.Find("setup").Status; s != dag.Running || tr.Root.Failures != 0 || tr.Settled != 0 {
+		t.Errorf("setup is %s, %d failed, %d settled", s, tr.Root.Failures, tr.Settled)
+	}
+	event(dag.StepStarted, "setup/warm", 0)
+	event(dag.StepFinished, "setup/warm", dag.Succeeded)
+	event(dag.StepFinished, "setup", dag.Succeeded)
+	if s := tr.Find("setup").Status; s != dag.Succeeded || tr.Root.Failures != 0 || tr.Settled != 1 {
+		t.Errorf("setup is %s, %d failed, %d settled", s, tr.Root.Failures, tr.Settled)
+	}
 }
 
 // No sequence of events, however broken, is too much for it.
@@ -207,8 +231,8 @@ func FuzzTree(f *testing.F) {
 					t.Errorf("%d columns: %q", c.cols, l)
 				}
 			}
-			if tr.running < 0 || tr.failed < 0 || tr.settled < 0 || tr.settled > tr.total {
-				t.Errorf("%d running, %d failed, %d of %d", tr.running, tr.failed, tr.settled, tr.total)
+			if tr.Running < 0 || tr.Root.Failures < 0 || tr.Settled < 0 || tr.Settled > tr.Total {
+				t.Errorf("%d running, %d failed, %d of %d", tr.Running, tr.Root.Failures, tr.Settled, tr.Total)
 			}
 		}
 	})

@@ -34,7 +34,7 @@ type Client struct {
 var _ proc.Host = (*Client)(nil)
 
 // New makes the Client of one owner of a run, whose processes carry the mark (see
-// proc.Mark). binary is a program that calls Main; "" is this program.
+// procid.Mark). binary is a program that calls Main; "" is this program.
 func New(mark, binary string) *Client {
 	return &Client{mark: mark, binary: binary, waiting: map[uint64]*remote{}}
 }

@@ -3,8 +3,8 @@ package listing
 import (
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 // UnderWay are the states of runs that Ps lists.
@@ -32,7 +32,7 @@ type Live struct {
 
 // Obstacle is one thing that a run in line waits for.
 type Obstacle struct {
-	flowrun.Need
+	history.Need
 	Holders []Holder `json:"holders"`
 	Ahead   int      `json:"ahead"` // how many runs wait for it before this one
 }
@@ -55,8 +55,8 @@ type Lock struct {
 }
 
 // PsOf lists the runs that are under way and what stands in line.
-func PsOf(line flowrun.Line, runs []flowrun.RunInfo) Ps {
-	doc := Ps{Schema: "flowrun/ps.v1", Runs: []Live{}, Locks: stood(line, flowrun.NeedLock), Limits: stood(line, flowrun.NeedTurn)}
+func PsOf(line history.Line, runs []history.RunInfo) Ps {
+	doc := Ps{Schema: "flowrun/ps.v1", Runs: []Live{}, Locks: stood(line, history.NeedLock), Limits: stood(line, history.NeedTurn)}
 	waits := map[string][]Obstacle{}
 	for _, q := range line.Waiting() {
 		waits[q.Run] = Obstacles(q)
@@ -68,7 +68,7 @@ func PsOf(line flowrun.Line, runs []flowrun.RunInfo) Ps {
 }
 
 // Obstacles are what a run in line waits for.
-func Obstacles(q flowrun.Queued) []Obstacle {
+func Obstacles(q history.Queued) []Obstacle {
 	list := []Obstacle{}
 	for _, o := range q.Obstacles {
 		j := Obstacle{Need: o.Need, Holders: []Holder{}, Ahead: o.Ahead}
@@ -82,7 +82,7 @@ func Obstacles(q flowrun.Queued) []Obstacle {
 
 // stood is who has, and who waits for, each thing of a kind, in the order in which these
 // were first asked for.
-func stood(line flowrun.Line, kind flowrun.NeedKind) []Lock {
+func stood(line history.Line, kind history.NeedKind) []Lock {
 	list := []Lock{}
 	at := map[[2]string]int{}
 	for _, p := range line {

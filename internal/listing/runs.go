@@ -5,8 +5,8 @@ package listing
 import (
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 // Runs is flowrun/runs.v1.
@@ -32,7 +32,7 @@ type Run struct {
 }
 
 // RunsOf lists runs as they stand now.
-func RunsOf(list []flowrun.RunInfo, now time.Time) Runs {
+func RunsOf(list []history.RunInfo, now time.Time) Runs {
 	doc := Runs{Schema: "flowrun/runs.v1", Runs: []Run{}}
 	for _, r := range list {
 		doc.Runs = append(doc.Runs, RunOf(r, now))
@@ -41,7 +41,7 @@ func RunsOf(list []flowrun.RunInfo, now time.Time) Runs {
 }
 
 // RunOf is one run as it stands now.
-func RunOf(r flowrun.RunInfo, now time.Time) Run {
+func RunOf(r history.RunInfo, now time.Time) Run {
 	j := Run{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
 		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended}
 	switch {

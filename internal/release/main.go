@@ -1,7 +1,6 @@
 // Command release makes what a release of flowrun consists of, beside the programs
 // themselves, so that the same source gives the same bytes wherever it is built. It is
-// called by release.yaml in the root of the repository and knows nothing of flowrun but
-// its name.
+// called by build/release.yaml and knows nothing of flowrun but its name.
 //
 // A folder becomes an archive (archive.go): entries in order, owned by nobody, all of
 // one date. A program becomes a bill of materials (sbom.go) and the licences that must

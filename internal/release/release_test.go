@@ -120,7 +120,7 @@ func TestRelease(t *testing.T) {
 	temp := t.TempDir()
 	flowrun := filepath.Join(temp, "flowrun")
 	in(t, root, nil, "go", "build", "-trimpath", "-buildvcs=false", "-o", flowrun, "./cmd/flowrun")
-	args := []string{"run", "./release.yaml", "VERSION=" + theVersion, "COMMIT=" + theCommit, "EPOCH=1700000000"}
+	args := []string{"run", "./build/release.yaml", "VERSION=" + theVersion, "COMMIT=" + theCommit, "EPOCH=1700000000"}
 	var cold []string
 	if os.Getenv("FLOWRUN_LONG") == "" {
 		args = append(args, "SYSTEMS=linux", "SYSTEMS=windows", "ARCHITECTURES=amd64")
@@ -265,7 +265,7 @@ func checkArchive(t *testing.T, dist, target string, made map[string][]byte) {
 // takenByContainer are the files that Containerfile takes out of an archive.
 func takenByContainer(t *testing.T) (names []string) {
 	t.Helper()
-	b, err := os.ReadFile(root + "/Containerfile")
+	b, err := os.ReadFile(root + "/build/Containerfile")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func checkVersion(t *testing.T, program []byte) {
 // TestReleaseTests runs the tests in release.yaml itself.
 func TestReleaseTests(t *testing.T) {
 	needs(t, "go", "bash")
-	out := in(t, root, nil, "go", "run", "./cmd/flowrun", "tool", "test", "./release.yaml")
+	out := in(t, root, nil, "go", "run", "./cmd/flowrun", "tool", "test", "./build/release.yaml")
 	if !strings.Contains(out, "tests: 2 ok") {
 		t.Error(out)
 	}
@@ -322,7 +322,7 @@ func TestReleaseTests(t *testing.T) {
 // among the inputs of the cached build, or a release could hold an old one.
 func TestInputsCoverWhatIsEmbedded(t *testing.T) {
 	needs(t, "go")
-	definition, err := os.ReadFile(root + "/release.yaml")
+	definition, err := os.ReadFile(root + "/build/release.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,17 +9,17 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 // spareAnswers is how many answers wait to be heard by an owner beside those that were
 // there before it. What is beyond that it hears a moment later.
 const spareAnswers = 64
 
-// Answer implements flowrun.Store. The owner hears of it within some 150 ms. The answer
+// Answer implements history.Store. The owner hears of it within some 150 ms. The answer
 // is noted in the audit list.
-func (s *Store) Answer(ctx context.Context, id string, a flowrun.Answer) error {
+func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
 	doing := fmt.Sprintf("answer step %s of run %s", a.Step, id)
 	if a.At.IsZero() {
 		a.At = time.Now()
@@ -66,7 +66,7 @@ func (s *Store) first(ctx context.Context, c *sql.Conn, run int64, doing string,
 	if n, err := res.RowsAffected(); err != nil || n == 1 {
 		return err
 	}
-	var stands flowrun.Answer
+	var stands history.Answer
 	var other []byte
 	if err := c.QueryRowContext(ctx, "SELECT answer FROM answers WHERE run = ? AND wait = ?", run, wait).Scan(&other); err != nil {
 		return err
@@ -74,11 +74,11 @@ func (s *Store) first(ctx context.Context, c *sql.Conn, run int64, doing string,
 	if err := json.Unmarshal(other, &stands); err != nil {
 		return &Error{Corrupt, s.file, doing, err}
 	}
-	return fmt.Errorf("cannot %s: %w", doing, flowrun.Answered(stands))
+	return fmt.Errorf("cannot %s: %w", doing, history.Answered(stands))
 }
 
 // verdict is an answer as the audit list shows it; its values are the run's.
-func verdict(a flowrun.Answer) string {
+func verdict(a history.Answer) string {
 	text := a.Step + ": rejected"
 	if a.Approve {
 		text = a.Step + ": approved"
@@ -145,16 +145,16 @@ func (s *Store) Answered(ctx context.Context) (map[string][]uint64, error) {
 }
 
 // answersOf are the answers on record to a run's questions, in the order of these.
-func (s *Store) answersOf(run int64) ([]flowrun.Answer, error) {
+func (s *Store) answersOf(run int64) ([]history.Answer, error) {
 	rows, err := s.reads.Query("SELECT answer FROM answers WHERE run = ? ORDER BY wait", run)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var list []flowrun.Answer
+	var list []history.Answer
 	for rows.Next() {
 		var text []byte
-		var a flowrun.Answer
+		var a history.Answer
 		if err := rows.Scan(&text); err != nil {
 			return nil, err
 		}
@@ -182,7 +182,7 @@ func (l *ledger) Rest(message string) error {
 		if n, err := res.RowsAffected(); err != nil || n == 1 {
 			return err
 		}
-		return fmt.Errorf("cannot %s: %w", doing, flowrun.ErrFenced)
+		return fmt.Errorf("cannot %s: %w", doing, history.ErrFenced)
 	})
 	if err != nil {
 		return err

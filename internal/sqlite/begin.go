@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -17,8 +17,8 @@ import (
 // fit into one integer.
 const maxRuns = 1<<31 - 1
 
-// Begin implements flowrun.Store. A run of the same id is an error.
-func (s *Store) Begin(ctx context.Context, r *flowrun.Record) (flowrun.Ledger, error) {
+// Begin implements history.Store. A run of the same id is an error.
+func (s *Store) Begin(ctx context.Context, r *history.Record) (history.Ledger, error) {
 	doing := "keep run " + r.ID
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Store) Begin(ctx context.Context, r *flowrun.Record) (flowrun.Ledger, e
 }
 
 // insert keeps the run and gives its number.
-func (s *Store) insert(ctx context.Context, c *sql.Conn, r *flowrun.Record, record []byte) (int64, error) {
+func (s *Store) insert(ctx context.Context, c *sql.Conn, r *history.Record, record []byte) (int64, error) {
 	process, boot, lease := s.ownership()
 	res, err := c.ExecContext(ctx, `INSERT INTO runs (id, tool, retry_of, origin, status, started, epoch, owner, boot, lease)
 		VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
@@ -93,9 +93,9 @@ func nonNil(b []byte) []byte {
 	return b
 }
 
-// Record implements flowrun.Store. Numbers among the parameters are json.Number, so
+// Record implements history.Store. Numbers among the parameters are json.Number, so
 // that no digit is lost.
-func (s *Store) Record(ctx context.Context, id string) (*flowrun.Record, error) {
+func (s *Store) Record(ctx context.Context, id string) (*history.Record, error) {
 	doing := "read run " + id
 	if s.reads == nil {
 		return nil, noRun(doing)
@@ -113,7 +113,7 @@ func (s *Store) Record(ctx context.Context, id string) (*flowrun.Record, error) 
 	case err != nil:
 		return nil, s.failed(doing, err)
 	}
-	var r flowrun.Record
+	var r history.Record
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&r); err != nil {
@@ -131,4 +131,4 @@ func (s *Store) Record(ctx context.Context, id string) (*flowrun.Record, error) 
 	return &r, nil
 }
 
-func noRun(doing string) error { return fmt.Errorf("cannot %s: %w", doing, flowrun.ErrNoRun) }
+func noRun(doing string) error { return fmt.Errorf("cannot %s: %w", doing, history.ErrNoRun) }

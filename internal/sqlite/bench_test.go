@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 // A turn with one event is what a run of steps one after the other makes.
@@ -18,7 +18,7 @@ func BenchmarkAppend100(b *testing.B) { benchmarkAppend(b, 100) }
 
 func benchmarkAppend(b *testing.B, n int) {
 	s := openTest(b, b.TempDir())
-	l, err := s.Begin(context.Background(), &flowrun.Record{ID: "r", Tool: "t", Created: time.Now()})
+	l, err := s.Begin(context.Background(), &history.Record{ID: "r", Tool: "t", Created: time.Now()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -48,18 +48,18 @@ func benchmarkAppend(b *testing.B, n int) {
 // nothing, and pays nothing for those that do.
 func BenchmarkRunPlain(b *testing.B) { benchmarkRun(b, nil) }
 func BenchmarkRunLocked(b *testing.B) {
-	benchmarkRun(b, []flowrun.Need{{Kind: flowrun.NeedLock, Name: "db", Slots: 1}})
+	benchmarkRun(b, []history.Need{{Kind: history.NeedLock, Name: "db", Slots: 1}})
 }
 
-func benchmarkRun(b *testing.B, needs []flowrun.Need) {
+func benchmarkRun(b *testing.B, needs []history.Need) {
 	s := openTest(b, b.TempDir())
 	ctx := context.Background()
 	n := 0
 	for b.Loop() {
 		n++
-		l, err := s.Begin(ctx, &flowrun.Record{ID: fmt.Sprint("r", n), Tool: "t", Created: time.Now()})
+		l, err := s.Begin(ctx, &history.Record{ID: fmt.Sprint("r", n), Tool: "t", Created: time.Now()})
 		if err == nil {
-			err = l.Admit(ctx, flowrun.Demand{Needs: needs})
+			err = l.Admit(ctx, history.Demand{Needs: needs})
 		}
 		if err == nil {
 			err = l.Close()

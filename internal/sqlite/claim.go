@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 )
 
-// Claim implements flowrun.Store. An owner that is dead is replaced at once, one
+// Claim implements history.Store. An owner that is dead is replaced at once, one
 // that is alive but has been silent for the length of a lease (30 s) as well: it is
 // stopped. The claim is noted in the audit list.
-func (s *Store) Claim(ctx context.Context, id string, seq uint64) (flowrun.Ledger, error) {
+func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledger, error) {
 	doing := "take over run " + id
 	var n int64
 	var epoch, answers int
@@ -27,14 +27,14 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (flowrun.Ledge
 		case err != nil:
 			return err
 		case s.ledger(n) != nil || o.lives():
-			return fmt.Errorf("cannot %s: %w", doing, flowrun.ErrLive)
+			return fmt.Errorf("cannot %s: %w", doing, history.ErrLive)
 		}
 		last, err := lastSeq(ctx, c, n)
 		switch {
 		case err != nil:
 			return err
 		case last != seq:
-			return fmt.Errorf("cannot %s: %w: its last event is %d, not %d", doing, flowrun.ErrChanged, last, seq)
+			return fmt.Errorf("cannot %s: %w: its last event is %d, not %d", doing, history.ErrChanged, last, seq)
 		}
 		if err := c.QueryRowContext(ctx, "SELECT count(*) FROM answers WHERE run = ?", n).Scan(&answers); err != nil {
 			return err
@@ -75,7 +75,7 @@ func lastSeq(ctx context.Context, c *sql.Conn, run int64) (uint64, error) {
 	return uint64(n & maxSeq), err
 }
 
-// Cancel implements flowrun.Store. The owner hears of it within some 150 ms. The
+// Cancel implements history.Store. The owner hears of it within some 150 ms. The
 // request is noted in the audit list.
 func (s *Store) Cancel(ctx context.Context, id, reason string) error {
 	doing := "cancel run " + id

@@ -5,14 +5,14 @@ import (
 	"database/sql"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/storetest"
 )
 
 func TestContract(t *testing.T) {
 	defer func(n int) { page = n }(page)
 	page = 100 << 10 // so that reading events takes several turns
-	storetest.Test(t, func(t *testing.T) flowrun.Store { return lapser{openTest(t, t.TempDir())} })
+	storetest.Test(t, func(t *testing.T) history.Store { return lapser{openTest(t, t.TempDir())} })
 }
 
 // openTest opens a history and closes it with the test.
@@ -33,7 +33,7 @@ func openTest(t testing.TB, dir string) *Store {
 // lapser opens the history a second time, as another process would.
 type lapser struct{ *Store }
 
-func (s lapser) Lapse(t *testing.T, run string) flowrun.Store {
+func (s lapser) Lapse(t *testing.T, run string) history.Store {
 	other := openTest(t, s.dir)
 	err := other.write(context.Background(), "lapse", func(ctx context.Context, c *sql.Conn) error {
 		_, err := c.ExecContext(ctx, `UPDATE runs SET owner = '{"pid":1,"boot":"another"}' WHERE id = ?`, run)

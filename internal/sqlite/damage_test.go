@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 )
 
 const filledRuns = 20
@@ -38,7 +38,7 @@ func filled(t *testing.T) (dir string) {
 // readAll reads everything there is.
 func readAll(s *Store) error {
 	ctx := context.Background()
-	list, err := s.Runs(ctx, flowrun.Query{})
+	list, err := s.Runs(ctx, history.Query{})
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func TestNoWAL(t *testing.T) {
 	if found := integrity(t, s); found != "ok" {
 		t.Error(found)
 	}
-	list, err := s.Runs(context.Background(), flowrun.Query{})
+	list, err := s.Runs(context.Background(), history.Query{})
 	if err != nil || len(list) < filledRuns {
 		t.Error(len(list), err)
 	}
@@ -163,17 +163,17 @@ func TestReadNothing(t *testing.T) {
 	for range 2 {
 		s, err := OpenReadOnly(ctx, dir)
 		must(t, err)
-		if list, err := s.Runs(ctx, flowrun.Query{}); err != nil || len(list) > 0 {
+		if list, err := s.Runs(ctx, history.Query{}); err != nil || len(list) > 0 {
 			t.Error(list, err)
 		}
 		if list, err := s.Audits(ctx, 0); err != nil || len(list) > 0 {
 			t.Error(list, err)
 		}
 		_, err = s.Record(ctx, "x")
-		if !errors.Is(err, flowrun.ErrNoRun) {
+		if !errors.Is(err, history.ErrNoRun) {
 			t.Error(err)
 		}
-		_, err = s.Begin(ctx, &flowrun.Record{ID: "x"})
+		_, err = s.Begin(ctx, &history.Record{ID: "x"})
 		isError(t, err, ReadOnly)
 		must(t, s.Close())
 		if left, _ := os.ReadDir(dir); len(left) > 0 {

@@ -1,5 +1,5 @@
 // Package sqlite keeps the history of runs in one SQLite file. It is the
-// flowrun.Store of the flowrun command.
+// history.Store of the flowrun command.
 //
 // # What is kept
 //

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
@@ -29,7 +29,7 @@ func childOpen(args []string) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.Begin(context.Background(), &flowrun.Record{ID: args[1], Tool: "test", Created: time.Now()})
+	l, err := s.Begin(context.Background(), &history.Record{ID: args[1], Tool: "test", Created: time.Now()})
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func TestOpenedAtOnce(t *testing.T) {
 			p.expect("done")
 		}
 		s := openTest(t, dir)
-		if runs, err := s.Runs(context.Background(), flowrun.Query{}); err != nil || len(runs) != processes {
+		if runs, err := s.Runs(context.Background(), history.Query{}); err != nil || len(runs) != processes {
 			t.Fatal(runs, err)
 		}
 		s.Close()
@@ -105,7 +105,7 @@ func TestLocked(t *testing.T) {
 	p.expect("held")
 	isError(t, l.Append(ctx, event("r1", 1)), Locked)
 	isError(t, l.Append(ctx, finished("r1", 1)), Locked)
-	_, err := s.Begin(ctx, &flowrun.Record{ID: "r2"})
+	_, err := s.Begin(ctx, &history.Record{ID: "r2"})
 	isError(t, err, Locked)
 	must(t, readAll(s)) // reading goes on
 	p.kill()
@@ -135,13 +135,13 @@ func childOwn(args []string) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.Begin(ctx, &flowrun.Record{ID: "r1", Tool: "test", Created: time.Now()})
+	l, err := s.Begin(ctx, &history.Record{ID: "r1", Tool: "test", Created: time.Now()})
 	if err != nil {
 		return err
 	}
 	os.Stdout.WriteString("mine\n")
 	for seq := uint64(1); ; seq++ {
-		if err := l.Append(ctx, event("r1", seq)); errors.Is(err, flowrun.ErrFenced) {
+		if err := l.Append(ctx, event("r1", seq)); errors.Is(err, history.ErrFenced) {
 			break
 		} else if err != nil {
 			return err
@@ -166,7 +166,7 @@ func TestStoppedOwner(t *testing.T) {
 	waittest.Until(t, "renewed lease", func() bool { return lease(t, s) != first })
 	p.freeze(s)
 	_, err := s.Claim(ctx, "r1", last(t, s))
-	if !errors.Is(err, flowrun.ErrLive) {
+	if !errors.Is(err, history.ErrLive) {
 		t.Fatal(err)
 	}
 	expire := func(ctx context.Context, c *sql.Conn) error { // as half a minute would
@@ -236,7 +236,7 @@ func childFiles(args []string) error {
 	ctx := context.Background()
 	s, err := Open(ctx, args[0])
 	must(err)
-	l, err := s.Begin(ctx, &flowrun.Record{ID: "r1", Tool: "test", Created: time.Now()})
+	l, err := s.Begin(ctx, &history.Record{ID: "r1", Tool: "test", Created: time.Now()})
 	must(err)
 	must(syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 40, Max: 40}))
 	var held []*os.File
@@ -251,14 +251,14 @@ func childFiles(args []string) error {
 	must(l.Append(ctx, event("r1", 1)))
 	must(l.Sync(ctx))
 	must(l.Append(ctx, finished("r1", 2)))
-	_, err = s.Runs(ctx, flowrun.Query{})
+	_, err = s.Runs(ctx, history.Query{})
 	fmt.Println(code(err))
 	_, err = Open(ctx, args[0])
 	fmt.Println(code(err))
 	for _, f := range held {
 		f.Close()
 	}
-	_, err = s.Runs(ctx, flowrun.Query{})
+	_, err = s.Runs(ctx, history.Query{})
 	must(err)
 	must(l.Close())
 	must(s.Close())
@@ -340,7 +340,7 @@ func TestFullDisk(t *testing.T) {
 	seq--
 	isError(t, err, Full)
 	isError(t, l.Append(ctx, finished("r1", seq)), Full)
-	_, err = s.Begin(ctx, &flowrun.Record{ID: "r2", Tool: "test"})
+	_, err = s.Begin(ctx, &history.Record{ID: "r2", Tool: "test"})
 	isError(t, err, Full)
 	if got := last(t, s); got != seq-1 {
 		t.Errorf("%d events are there, %d were acknowledged", got, seq-1)
@@ -379,7 +379,7 @@ func TestReadOnly(t *testing.T) {
 		must(t, err)
 		defer s.Close()
 		must(t, readAll(s))
-		if list, err := s.Runs(ctx, flowrun.Query{}); err != nil || len(list) != runs {
+		if list, err := s.Runs(ctx, history.Query{}); err != nil || len(list) != runs {
 			t.Error(len(list), err)
 		}
 		isError(t, s.Cancel(ctx, "run01", "x"), ReadOnly)
@@ -404,7 +404,7 @@ func TestReadOnly(t *testing.T) {
 	remount(syscall.MS_RDONLY)
 	s, err := OpenReadOnly(ctx, dir)
 	if err == nil {
-		list, _ := s.Runs(ctx, flowrun.Query{})
+		list, _ := s.Runs(ctx, history.Query{})
 		s.Close()
 		if len(list) != filledRuns+1 {
 			t.Error("a run is missing, and nothing was said")

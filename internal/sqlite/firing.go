@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 )
 
 // The schedules' slots. A slot is dealt with once, whoever looks at it: the row of
@@ -154,7 +154,7 @@ func (b Book) Open(ctx context.Context) ([]Firing, error) {
 
 // Standing is how a schedule stands.
 type Standing struct {
-	Runs    []flowrun.RunInfo // those under way, or interrupted
+	Runs    []history.RunInfo // those under way, or interrupted
 	Waiting int               // open firings
 }
 
@@ -172,11 +172,11 @@ func (b Book) Standing(ctx context.Context, schedule, origin string) (Standing, 
 		if err != nil {
 			return nil, err
 		}
-		open, err := b.s.Runs(ctx, flowrun.Query{Open: true})
+		open, err := b.s.Runs(ctx, history.Query{Open: true})
 		if err != nil {
 			return nil, err
 		}
-		runs := map[string][]flowrun.RunInfo{}
+		runs := map[string][]history.RunInfo{}
 		for _, r := range open {
 			runs[r.Origin] = append(runs[r.Origin], r)
 		}

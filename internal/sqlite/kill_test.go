@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 )
 
 // childAppend owns a run of its own and prints the number of each event once it was
@@ -24,7 +24,7 @@ func childAppend(args []string) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.Begin(ctx, &flowrun.Record{ID: args[1], Tool: "test", Created: time.Now()})
+	l, err := s.Begin(ctx, &history.Record{ID: args[1], Tool: "test", Created: time.Now()})
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func TestKilled(t *testing.T) {
 		n, _ := strconv.Atoi(last)
 		acknowledged += n
 		events, err := s.Events(ctx, id, 0)
-		if n == 0 && errors.Is(err, flowrun.ErrNoRun) {
+		if n == 0 && errors.Is(err, history.ErrNoRun) {
 			s.Close()
 			continue
 		}

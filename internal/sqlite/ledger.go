@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 // insertTurn writes nothing when the run has another owner.
@@ -33,7 +33,7 @@ type ledger struct {
 	told   bool // asked has had its reason
 	queued bool // it has a ticket, or had one
 
-	answers chan flowrun.Answer
+	answers chan history.Answer
 	heard   map[uint64]bool // questions whose answers are, or were, in the channel
 	behind  bool            // there are answers that the channel had no room for
 }
@@ -42,7 +42,7 @@ type ledger struct {
 // answers on record.
 func (s *Store) hold(run int64, id string, epoch, answers int) *ledger {
 	l := &ledger{store: s, run: run, id: id, epoch: epoch, lost: make(chan struct{}), asked: make(chan string, 1),
-		answers: make(chan flowrun.Answer, answers+spareAnswers), heard: map[uint64]bool{}}
+		answers: make(chan history.Answer, answers+spareAnswers), heard: map[uint64]bool{}}
 	s.ledgersMu.Lock()
 	defer s.ledgersMu.Unlock()
 	s.ledgers[run] = l
@@ -57,7 +57,7 @@ func (l *ledger) Epoch() int            { return l.epoch }
 func (l *ledger) Lost() <-chan struct{} { return l.lost }
 func (l *ledger) Asked() <-chan string  { return l.asked }
 
-func (l *ledger) Answers() <-chan flowrun.Answer { return l.answers }
+func (l *ledger) Answers() <-chan history.Answer { return l.answers }
 
 // Append makes one commit. The events are those of one turn.
 func (l *ledger) Append(ctx context.Context, events []dag.Event) error {
@@ -76,7 +76,7 @@ func (l *ledger) Append(ctx context.Context, events []dag.Event) error {
 	defer l.appending.Unlock()
 	l.buf = encode(l.buf[:0], events)
 	err := l.commit(context.WithoutCancel(ctx), seq, events)
-	if errors.Is(err, flowrun.ErrFenced) {
+	if errors.Is(err, history.ErrFenced) {
 		l.fence()
 		return fmt.Errorf("cannot %s: %w", doing, err)
 	}
@@ -124,7 +124,7 @@ func (l *ledger) insert(ctx context.Context, seq uint64) error {
 	if n, err := res.RowsAffected(); err != nil || n == 1 {
 		return err
 	}
-	return flowrun.ErrFenced
+	return history.ErrFenced
 }
 
 // standing is the event that changed where the run stands, nil when none did.
@@ -164,7 +164,7 @@ func (l *ledger) Sync(ctx context.Context) error {
 		return l.store.failed(doing, err)
 	case !owned:
 		l.fence()
-		return fmt.Errorf("cannot %s: %w", doing, flowrun.ErrFenced)
+		return fmt.Errorf("cannot %s: %w", doing, history.ErrFenced)
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (l *ledger) Close() error {
 	fenced := l.over != nil
 	l.closed = true
 	if !fenced {
-		l.over = fmt.Errorf("%w: this engine has given it up", flowrun.ErrFenced)
+		l.over = fmt.Errorf("%w: this engine has given it up", history.ErrFenced)
 	}
 	l.mu.Unlock()
 	if done {
@@ -236,7 +236,7 @@ func (l *ledger) fence() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over == nil {
-		l.over = flowrun.ErrFenced
+		l.over = history.ErrFenced
 		close(l.lost)
 	}
 }

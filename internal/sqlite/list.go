@@ -10,24 +10,24 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 const infoColumns = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, owner, boot, lease FROM runs"
 
-// Info implements flowrun.Store.
-func (s *Store) Info(ctx context.Context, id string) (flowrun.RunInfo, error) {
+// Info implements history.Store.
+func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
 	doing := "read run " + id
 	if s.reads == nil {
-		return flowrun.RunInfo{}, noRun(doing)
+		return history.RunInfo{}, noRun(doing)
 	}
 	info, err := scanInfo(s.reads.QueryRowContext(ctx, infoColumns+" WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = noRun(doing)
 	}
 	if err == nil && info.PID != 0 {
-		var waiting map[string]flowrun.Queued
+		var waiting map[string]history.Queued
 		waiting, err = s.waiting(ctx)
 		info = explained(info, waiting)
 	}
@@ -35,12 +35,12 @@ func (s *Store) Info(ctx context.Context, id string) (flowrun.RunInfo, error) {
 }
 
 // waiting are the runs that stand in line.
-func (s *Store) waiting(ctx context.Context) (map[string]flowrun.Queued, error) {
+func (s *Store) waiting(ctx context.Context) (map[string]history.Queued, error) {
 	line, err := s.Line(ctx)
 	if err != nil {
 		return nil, err
 	}
-	queued := map[string]flowrun.Queued{}
+	queued := map[string]history.Queued{}
 	for _, q := range line.Waiting() {
 		queued[q.Run] = q
 	}
@@ -48,15 +48,15 @@ func (s *Store) waiting(ctx context.Context) (map[string]flowrun.Queued, error) 
 }
 
 // explained is the run, as Pending where it waits.
-func explained(i flowrun.RunInfo, waiting map[string]flowrun.Queued) flowrun.RunInfo {
+func explained(i history.RunInfo, waiting map[string]history.Queued) history.RunInfo {
 	if q, waits := waiting[i.ID]; waits && i.PID != 0 {
 		return i.WithQueue(q)
 	}
 	return i
 }
 
-// Runs implements flowrun.Store.
-func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error) {
+// Runs implements history.Store.
+func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error) {
 	const doing = "list the runs"
 	if s.reads == nil {
 		return nil, nil
@@ -73,7 +73,7 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 		return nil, s.failed(doing, err)
 	}
 	defer rows.Close()
-	var list []flowrun.RunInfo
+	var list []history.RunInfo
 	for (q.Limit <= 0 || len(list) < q.Limit) && rows.Next() {
 		info, err := scanInfo(rows)
 		if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, e
 // listing is the statement for a query. There is one SELECT for each status: each
 // reads an index from its end, and SQLite merges them, so that the first rows come
 // without reading the rest.
-func listing(q flowrun.Query) (text string, args []any) {
+func listing(q history.Query) (text string, args []any) {
 	where, common := conditions(q)
 	words := statusWords(q.Status)
 	if q.Open {
@@ -121,7 +121,7 @@ func listing(q flowrun.Query) (text string, args []any) {
 const shortPrefix = 5
 
 // conditions are those of a query but the status.
-func conditions(q flowrun.Query) (where []string, args []any) {
+func conditions(q history.Query) (where []string, args []any) {
 	switch {
 	case q.Prefix == "":
 	case len(q.Prefix) < shortPrefix:
@@ -174,7 +174,7 @@ func statusWords(states []dag.Status) []string {
 	return slices.Compact(words)
 }
 
-func scanInfo(row interface{ Scan(...any) error }) (i flowrun.RunInfo, err error) {
+func scanInfo(row interface{ Scan(...any) error }) (i history.RunInfo, err error) {
 	var n, started int64
 	var status, notes string
 	var ended sql.NullInt64

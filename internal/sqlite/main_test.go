@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 // children are what this test binary does when it is started again as another
@@ -112,9 +112,9 @@ func isError(t *testing.T, err error, code Code) {
 	}
 }
 
-func beginTest(t testing.TB, s *Store, id string) flowrun.Ledger {
+func beginTest(t testing.TB, s *Store, id string) history.Ledger {
 	t.Helper()
-	l, err := s.Begin(context.Background(), &flowrun.Record{ID: id, Tool: "test", Created: time.Now()})
+	l, err := s.Begin(context.Background(), &history.Record{ID: id, Tool: "test", Created: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -51,8 +51,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// history has runs of some size, each with its own definition and a shared one.
-func history(t *testing.T, s *Store, runs, turns int) {
+// pastRuns has runs of some size, each with its own definition and a shared one.
+func pastRuns(t *testing.T, s *Store, runs, turns int) {
 	t.Helper()
 	ctx := context.Background()
 	source := func(text string) tool.Source {
@@ -60,7 +60,7 @@ func history(t *testing.T, s *Store, runs, turns int) {
 	}
 	for i := range runs {
 		id := fmt.Sprintf("run%03d", i)
-		l, err := s.Begin(ctx, &flowrun.Record{ID: id, Tool: "test", Created: time.Now(),
+		l, err := s.Begin(ctx, &history.Record{ID: id, Tool: "test", Created: time.Now(),
 			Sources: []tool.Source{source("shared"), source(id)}})
 		must(t, err)
 		for seq := range uint64(turns) {
@@ -81,7 +81,7 @@ func TestPrune(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	s := openTest(t, dir)
-	history(t, s, 12, 100)
+	pastRuns(t, s, 12, 100)
 	logs := map[string]int64{}
 	policy := Policy{Keep: 2, LogSize: func(id string) int64 { logs[id]++; return 1000 }}
 
@@ -131,7 +131,7 @@ func TestPruneSize(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	s := openTest(t, dir)
-	history(t, s, 20, 50) // some 1.2 MB
+	pastRuns(t, s, 20, 50) // some 1.2 MB
 	const limit = 600_000
 	done, err := s.Prune(ctx, Policy{MaxSize: limit})
 	must(t, err)
@@ -149,7 +149,7 @@ func TestPruneSize(t *testing.T) {
 func TestPruneInterrupted(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
-	history(t, s, 4, 20)
+	pastRuns(t, s, 4, 20)
 	runs, err := s.all(ctx)
 	must(t, err)
 	gone, err := s.remove(ctx, "prune", runs)
@@ -177,7 +177,7 @@ func TestPruneInterrupted(t *testing.T) {
 func TestPruneBesideRun(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
-	history(t, s, 15, 60)
+	pastRuns(t, s, 15, 60)
 	l := beginTest(t, s, "busy")
 	stop, done := make(chan struct{}), make(chan error)
 	go func() {
@@ -236,7 +236,7 @@ func TestDue(t *testing.T) {
 	s, err := Open(ctx, t.TempDir())
 	must(t, err)
 	defer s.Close()
-	history(t, s, 4, 1) // the second lives
+	pastRuns(t, s, 4, 1) // the second lives
 	for _, c := range []struct {
 		p    Policy
 		want bool

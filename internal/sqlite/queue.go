@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 )
 
 // mostPatience bounds how long those far back in the line leave between two looks, in
@@ -26,8 +26,8 @@ type queue struct {
 
 // waiter is a run of this process that stands in line.
 type waiter struct {
-	told flowrun.Queued      // what its ledger knows, or will
-	news chan flowrun.Queued // the latest; without obstacles: its turn has come
+	told history.Queued      // what its ledger knows, or will
+	news chan history.Queued // the latest; without obstacles: its turn has come
 	gone chan struct{}       // closed when it has left the line
 	left bool
 }
@@ -46,7 +46,7 @@ func (q *queue) stir() {
 }
 
 func (q *queue) add(run int64) *waiter {
-	w := &waiter{news: make(chan flowrun.Queued, 1), gone: make(chan struct{})}
+	w := &waiter{news: make(chan history.Queued, 1), gone: make(chan struct{})}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiters[run] = w
@@ -65,8 +65,8 @@ func (q *queue) empty() bool {
 	return len(q.waiters) == 0
 }
 
-// Admit implements flowrun.Ledger.
-func (l *ledger) Admit(ctx context.Context, d flowrun.Demand) error {
+// Admit implements history.Ledger.
+func (l *ledger) Admit(ctx context.Context, d history.Demand) error {
 	if len(d.Needs) == 0 || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -92,9 +92,9 @@ func (l *ledger) Admit(ctx context.Context, d flowrun.Demand) error {
 			}
 		case <-w.gone:
 			l.fence()
-			return fmt.Errorf("cannot %s: %w", doing, flowrun.ErrFenced)
+			return fmt.Errorf("cannot %s: %w", doing, history.ErrFenced)
 		case <-l.lost:
-			return fmt.Errorf("cannot %s: %w", doing, flowrun.ErrFenced)
+			return fmt.Errorf("cannot %s: %w", doing, history.ErrFenced)
 		case <-l.store.stop:
 			return fmt.Errorf("cannot %s: the history was closed", doing)
 		case <-ctx.Done():
@@ -108,7 +108,7 @@ func (l *ledger) Admit(ctx context.Context, d flowrun.Demand) error {
 }
 
 // enter puts the run at the end of the line, and says whether it was admitted at once.
-func (l *ledger) enter(ctx context.Context, doing string, needs []flowrun.Need) (admitted bool, err error) {
+func (l *ledger) enter(ctx context.Context, doing string, needs []history.Need) (admitted bool, err error) {
 	text, err := json.Marshal(needs)
 	if err != nil {
 		return false, err
@@ -124,7 +124,7 @@ func (l *ledger) enter(ctx context.Context, doing string, needs []flowrun.Need) 
 			return err
 		}
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, fmt.Errorf("cannot %s: %w", doing, flowrun.ErrFenced))
+			return errors.Join(err, fmt.Errorf("cannot %s: %w", doing, history.ErrFenced))
 		}
 		if err := l.store.moveUp(ctx, c); err != nil {
 			return err
@@ -235,7 +235,7 @@ func (t *tender) tell(ctx context.Context) error {
 		}
 		standing[list[i].run] = true
 		if list[i].Held {
-			w.tell(flowrun.Queued{Run: list[i].Run})
+			w.tell(history.Queued{Run: list[i].Run})
 			continue
 		}
 		t.attend(waiting[i], owners)
@@ -276,7 +276,7 @@ func (t *tender) read(ctx context.Context) ([]ticket, error) {
 
 // attend notes whose death would concern a run that waits: who has what it needs, or who
 // stands right before it.
-func (t *tender) attend(q flowrun.Queued, owners map[string]owner) {
+func (t *tender) attend(q history.Queued, owners map[string]owner) {
 	ahead := 0
 	for _, o := range q.Obstacles {
 		ahead = max(ahead, o.Ahead)
@@ -292,7 +292,7 @@ func (t *tender) attend(q flowrun.Queued, owners map[string]owner) {
 }
 
 // tell replaces news that nobody has fetched yet.
-func (w *waiter) tell(q flowrun.Queued) {
+func (w *waiter) tell(q history.Queued) {
 	select {
 	case <-w.news:
 	default:

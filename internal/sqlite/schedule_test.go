@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -116,7 +116,7 @@ func TestOpenFirings(t *testing.T) {
 		must(t, err)
 	}
 	must(t, b.Skip(ctx, "nightly", noon.Add(4*time.Hour), "overlap"))
-	l, err := s.Begin(ctx, &flowrun.Record{ID: "r2", Tool: "report", Origin: "schedule:nightly", Created: noon})
+	l, err := s.Begin(ctx, &history.Record{ID: "r2", Tool: "report", Origin: "schedule:nightly", Created: noon})
 	must(t, err)
 	must(t, l.Close())
 	must(t, b.Abandon(ctx, "r3", "the tool is gone"))

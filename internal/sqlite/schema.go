@@ -119,7 +119,7 @@ CREATE TABLE tickets (
 	n     INTEGER PRIMARY KEY AUTOINCREMENT, -- the order in which they asked
 	run   INTEGER NOT NULL UNIQUE,
 	epoch INTEGER NOT NULL, -- of the owner; another owner's run has left
-	needs TEXT    NOT NULL, -- JSON of []flowrun.Need
+	needs TEXT    NOT NULL, -- JSON of []history.Need
 	held  INTEGER NOT NULL, -- 1: it was admitted
 	since INTEGER NOT NULL  -- ns since 1970, of being admitted or of asking
 ) STRICT;

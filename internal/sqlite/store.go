@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
@@ -47,7 +47,7 @@ type Store struct {
 	closed  error
 }
 
-var _ flowrun.Store = (*Store)(nil)
+var _ history.Store = (*Store)(nil)
 
 // Variables for the sake of tests, which cannot wait that long.
 var (

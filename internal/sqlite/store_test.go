@@ -14,8 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -49,7 +49,7 @@ func TestSyncShared(t *testing.T) {
 	const waiting = 50
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
-	ledgers := make([]flowrun.Ledger, waiting)
+	ledgers := make([]history.Ledger, waiting)
 	each := func(f func(i int) error) {
 		var all sync.WaitGroup
 		for i := range waiting {
@@ -62,7 +62,7 @@ func TestSyncShared(t *testing.T) {
 		all.Wait()
 	}
 	each(func(i int) (err error) {
-		ledgers[i], err = s.Begin(ctx, &flowrun.Record{ID: fmt.Sprint("r", i), Tool: "test"})
+		ledgers[i], err = s.Begin(ctx, &history.Record{ID: fmt.Sprint("r", i), Tool: "test"})
 		return err
 	})
 	before, began := s.wal.syncs.Load(), time.Now()
@@ -133,10 +133,10 @@ func TestClose(t *testing.T) {
 	must(t, s.Close())
 	must(t, s.Close())
 	must(t, l.Close())
-	if err := l.Append(ctx, event("r1", 2)); !errors.Is(err, flowrun.ErrFenced) {
+	if err := l.Append(ctx, event("r1", 2)); !errors.Is(err, history.ErrFenced) {
 		t.Error(err)
 	}
-	if _, err := s.Begin(ctx, &flowrun.Record{ID: "r2"}); err == nil {
+	if _, err := s.Begin(ctx, &history.Record{ID: "r2"}); err == nil {
 		t.Error("a closed history has taken a run")
 	}
 	if _, err := s.Info(ctx, "r1"); err == nil {
@@ -161,7 +161,7 @@ func TestOddTurns(t *testing.T) {
 	l := beginTest(t, s, "r1")
 	must(t, l.Append(ctx, event("r1", 2)))
 	for name, seq := range map[string]uint64{"twice": 2, "zero": 0, "too high": maxSeq + 1} {
-		if err := l.Append(ctx, event("r1", seq)); err == nil || errors.Is(err, flowrun.ErrFenced) {
+		if err := l.Append(ctx, event("r1", seq)); err == nil || errors.Is(err, history.ErrFenced) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -278,25 +278,25 @@ func TestManyRuns(t *testing.T) {
 	)
 	merged := func(by string) string { return "MERGE (UNION ALL), LEFT, " + by + ", RIGHT, " + by }
 	for name, c := range map[string]struct {
-		q    flowrun.Query
+		q    history.Query
 		plan string
 	}{
-		"all":                {flowrun.Query{}, newest},
-		"tool":               {flowrun.Query{Tool: "often"}, byTool},
-		"rare tool":          {flowrun.Query{Tool: "rare"}, byTool},
-		"status":             {flowrun.Query{Status: []dag.Status{dag.Failed}}, byStatus},
-		"two":                {flowrun.Query{Status: []dag.Status{dag.Failed, dag.Succeeded}}, merged(byStatus)},
-		"rare status":        {flowrun.Query{Status: []dag.Status{dag.TimedOut}}, byStatus},
-		"running":            {flowrun.Query{Status: []dag.Status{dag.Running}}, byStatus},
-		"interrupted":        {flowrun.Query{Status: []dag.Status{dag.Interrupted}}, merged(byStatus)},
-		"tool and status":    {flowrun.Query{Tool: "rare", Status: []dag.Status{dag.Failed, dag.TimedOut}}, merged(byBoth)},
-		"no such tool":       {flowrun.Query{Tool: "none"}, byTool},
-		"since":              {flowrun.Query{Since: time.Unix(int64(n-10), 0)}, newest},
-		"since, rare status": {flowrun.Query{Since: time.Unix(int64(n/2), 0), Status: []dag.Status{dag.TimedOut}}, byStatus},
-		"prefix":             {flowrun.Query{Prefix: fmt.Sprintf("%013d", n/2)}, "SEARCH runs USING INDEX sqlite_autoindex_runs_1 (id>? AND id<?), USE TEMP B-TREE FOR ORDER BY"},
-		"origin":             {flowrun.Query{Origin: "api"}, "SEARCH runs USING INDEX runs_origin (origin=?)"},
-		"origin and status":  {flowrun.Query{Origin: "api", Status: []dag.Status{dag.Failed}}, "SEARCH runs USING INDEX runs_origin_status (origin=? AND status=?)"},
-		"short prefix":       {flowrun.Query{Prefix: "0"}, newest},
+		"all":                {history.Query{}, newest},
+		"tool":               {history.Query{Tool: "often"}, byTool},
+		"rare tool":          {history.Query{Tool: "rare"}, byTool},
+		"status":             {history.Query{Status: []dag.Status{dag.Failed}}, byStatus},
+		"two":                {history.Query{Status: []dag.Status{dag.Failed, dag.Succeeded}}, merged(byStatus)},
+		"rare status":        {history.Query{Status: []dag.Status{dag.TimedOut}}, byStatus},
+		"running":            {history.Query{Status: []dag.Status{dag.Running}}, byStatus},
+		"interrupted":        {history.Query{Status: []dag.Status{dag.Interrupted}}, merged(byStatus)},
+		"tool and status":    {history.Query{Tool: "rare", Status: []dag.Status{dag.Failed, dag.TimedOut}}, merged(byBoth)},
+		"no such tool":       {history.Query{Tool: "none"}, byTool},
+		"since":              {history.Query{Since: time.Unix(int64(n-10), 0)}, newest},
+		"since, rare status": {history.Query{Since: time.Unix(int64(n/2), 0), Status: []dag.Status{dag.TimedOut}}, byStatus},
+		"prefix":             {history.Query{Prefix: fmt.Sprintf("%013d", n/2)}, "SEARCH runs USING INDEX sqlite_autoindex_runs_1 (id>? AND id<?), USE TEMP B-TREE FOR ORDER BY"},
+		"origin":             {history.Query{Origin: "api"}, "SEARCH runs USING INDEX runs_origin (origin=?)"},
+		"origin and status":  {history.Query{Origin: "api", Status: []dag.Status{dag.Failed}}, "SEARCH runs USING INDEX runs_origin_status (origin=? AND status=?)"},
+		"short prefix":       {history.Query{Prefix: "0"}, newest},
 	} {
 		c.q.Limit = 20
 		began := time.Now()

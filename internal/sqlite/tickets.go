@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // ticket is a row of tickets with what is known of the run's owner.
 type ticket struct {
 	n, run int64
-	flowrun.Place
+	history.Place
 	owner  owner
 	epoch  int  // of the ticket
 	now    int  // of the run; 0: there is no such run any more
@@ -60,7 +60,7 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 	defer rows.Close()
 	var list []ticket
 	found := census{}
-	known := map[string][]flowrun.Need{}
+	known := map[string][]history.Need{}
 	for rows.Next() {
 		var t ticket
 		var needs string
@@ -83,16 +83,16 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 }
 
 // lineOf is the tickets as the rule sees them.
-func lineOf(list []ticket) flowrun.Line {
-	line := make(flowrun.Line, len(list))
+func lineOf(list []ticket) history.Line {
+	line := make(history.Line, len(list))
 	for i := range list {
 		line[i] = list[i].Place
 	}
 	return line
 }
 
-// Line implements flowrun.Store.
-func (s *Store) Line(ctx context.Context) (flowrun.Line, error) {
+// Line implements history.Store.
+func (s *Store) Line(ctx context.Context) (history.Line, error) {
 	if s.reads == nil {
 		return nil, nil
 	}

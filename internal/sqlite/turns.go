@@ -41,7 +41,7 @@ func decode(list []dag.Event, text []byte, after uint64) ([]dag.Event, error) {
 	return list, nil
 }
 
-// Events implements flowrun.Store.
+// Events implements history.Store.
 func (s *Store) Events(ctx context.Context, id string, after uint64) ([]dag.Event, error) {
 	doing := "read the events of run " + id
 	if s.reads == nil {

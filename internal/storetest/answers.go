@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // hears waits for an owner to hear an answer.
-func hears(t *testing.T, l flowrun.Ledger) flowrun.Answer {
+func hears(t *testing.T, l history.Ledger) history.Answer {
 	t.Helper()
 	select {
 	case a := <-l.Answers():
@@ -22,10 +22,10 @@ func hears(t *testing.T, l flowrun.Ledger) flowrun.Answer {
 	case <-time.After(waittest.Limit):
 		t.Fatal("the owner did not hear the answer")
 	}
-	return flowrun.Answer{}
+	return history.Answer{}
 }
 
-func hearsNothing(t *testing.T, l flowrun.Ledger) {
+func hearsNothing(t *testing.T, l history.Ledger) {
 	t.Helper()
 	select {
 	case a := <-l.Answers():
@@ -35,27 +35,27 @@ func hearsNothing(t *testing.T, l flowrun.Ledger) {
 }
 
 // The first answer to a question stands, and every owner hears it.
-func testAnswers(t *testing.T, s flowrun.Store) {
+func testAnswers(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	l := begin(t, s, record("r1", "deploy"))
 	bystander := begin(t, s, record("r2", "deploy"))
 	appendAll(t, l, turn("r1", 1, 3)...)
-	want(t, s.Answer(ctx, "nobody", flowrun.Answer{Step: "gate", Wait: 3}), flowrun.ErrNoRun)
+	want(t, s.Answer(ctx, "nobody", history.Answer{Step: "gate", Wait: 3}), history.ErrNoRun)
 
-	first := flowrun.Answer{Step: "gate", Wait: 3, Approve: true, Values: map[string]any{"NOTE": "O'Hara\u2028", "LIST": []any{"a", true, nil}}, Comment: "go\non", By: "ann", At: begun}
+	first := history.Answer{Step: "gate", Wait: 3, Approve: true, Values: map[string]any{"NOTE": "O'Hara\u2028", "LIST": []any{"a", true, nil}}, Comment: "go\non", By: "ann", At: begun}
 	if err := s.Answer(ctx, "r1", first); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(first, hears(t, l)); diff != "" {
 		t.Error(diff)
 	}
-	err := s.Answer(ctx, "r1", flowrun.Answer{Step: "gate", Wait: 3, By: "bob"})
-	want(t, err, flowrun.ErrAnswered)
+	err := s.Answer(ctx, "r1", history.Answer{Step: "gate", Wait: 3, By: "bob"})
+	want(t, err, history.ErrAnswered)
 	if err == nil || !strings.Contains(err.Error(), "approved by ann at 2026-11-21T10:00:00Z") {
 		t.Errorf("the second is told %v", err)
 	}
 	// Another question of the same step is another question; another run's too.
-	second := flowrun.Answer{Step: "gate", Wait: 7}
+	second := history.Answer{Step: "gate", Wait: 7}
 	before := time.Now()
 	if err := s.Answer(ctx, "r1", second); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func testAnswers(t *testing.T, s flowrun.Store) {
 	if got := hears(t, l); got.Approve || got.Wait != 7 || got.At.Before(before.Add(-time.Second)) {
 		t.Errorf("the owner hears %+v", got)
 	}
-	if err := s.Answer(ctx, "r2", flowrun.Answer{Step: "gate", Wait: 3}); err != nil {
+	if err := s.Answer(ctx, "r2", history.Answer{Step: "gate", Wait: 3}); err != nil {
 		t.Error(err)
 	}
 	if got := hears(t, bystander); got.Wait != 3 {
@@ -73,7 +73,7 @@ func testAnswers(t *testing.T, s flowrun.Store) {
 
 	// The next owner has all of them at once, those of nobody's time too.
 	l.Close()
-	if err := s.Answer(ctx, "r1", flowrun.Answer{Step: "last", Wait: 9, Approve: true}); err != nil {
+	if err := s.Answer(ctx, "r1", history.Answer{Step: "last", Wait: 9, Approve: true}); err != nil {
 		t.Fatal(err)
 	}
 	l = claim(t, s, "r1", 3)
@@ -89,12 +89,12 @@ func testAnswers(t *testing.T, s flowrun.Store) {
 	if diff := cmp.Diff([]uint64{3, 7, 9}, got); diff != "" {
 		t.Error(diff)
 	}
-	if err := s.Answer(ctx, "r2", flowrun.Answer{Step: "gate", Wait: 4}); err != nil {
+	if err := s.Answer(ctx, "r2", history.Answer{Step: "gate", Wait: 4}); err != nil {
 		t.Error(err)
 	}
 	hears(t, bystander) // by then the owner of r1 would have heard something too
 	hearsNothing(t, l)
-	if err := s.Answer(ctx, "r1", flowrun.Answer{Step: "last", Wait: 11}); err != nil {
+	if err := s.Answer(ctx, "r1", history.Answer{Step: "last", Wait: 11}); err != nil {
 		t.Fatal(err)
 	}
 	if a := hears(t, l); a.Wait != 11 {
@@ -103,11 +103,11 @@ func testAnswers(t *testing.T, s flowrun.Store) {
 }
 
 // Numbers among the values keep their digits, and many answers are heard.
-func testManyAnswers(t *testing.T, s flowrun.Store) {
+func testManyAnswers(t *testing.T, s history.Store) {
 	l := begin(t, s, record("r1", "deploy"))
 	const many = 200
 	for i := range uint64(many) {
-		a := flowrun.Answer{Step: "gate", Wait: i + 1, Approve: true, Values: map[string]any{"N": int64(9007199254740993)}}
+		a := history.Answer{Step: "gate", Wait: i + 1, Approve: true, Values: map[string]any{"N": int64(9007199254740993)}}
 		if err := s.Answer(context.Background(), "r1", a); err != nil {
 			t.Fatal(err)
 		}
@@ -127,35 +127,35 @@ func testManyAnswers(t *testing.T, s flowrun.Store) {
 }
 
 // A run that rests is Waiting, has no owner, and may be claimed at once.
-func testRest(t *testing.T, s flowrun.Store) {
+func testRest(t *testing.T, s history.Store) {
 	l := begin(t, s, record("r1", "deploy"))
 	appendAll(t, l, turn("r1", 1, 2)...)
 	if err := l.Rest("step gate waits for approval: go on?"); err != nil {
 		t.Fatal(err)
 	}
-	resting := flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Waiting, Message: "step gate waits for approval: go on?", Started: begun}
-	check := func(when string, expected flowrun.RunInfo) {
+	resting := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Waiting, Message: "step gate waits for approval: go on?", Started: begun}
+	check := func(when string, expected history.RunInfo) {
 		t.Helper()
 		if diff := cmp.Diff(expected, info(t, s, "r1")); diff != "" {
 			t.Errorf("%s: %s", when, diff)
 		}
-		list, err := s.Runs(context.Background(), flowrun.Query{Status: []dag.Status{expected.Status}})
+		list, err := s.Runs(context.Background(), history.Query{Status: []dag.Status{expected.Status}})
 		if err != nil || len(list) != 1 {
 			t.Errorf("%s: among those %v is %v, %v", when, expected.Status, list, err)
 		}
 	}
 	check("at rest", resting)
-	want(t, l.Append(context.Background(), turn("r1", 3, 3)), flowrun.ErrFenced)
+	want(t, l.Append(context.Background(), turn("r1", 3, 3)), history.ErrFenced)
 	l.Close()
 	check("at rest and closed", resting)
-	want(t, l.Rest("again"), flowrun.ErrFenced)
+	want(t, l.Rest("again"), history.ErrFenced)
 
 	l = claim(t, s, "r1", 2)
 	_, err := s.Claim(context.Background(), "r1", 2)
-	want(t, err, flowrun.ErrLive)
+	want(t, err, history.ErrLive)
 	appendAll(t, l, dag.Event{V: 1, Seq: 3, Run: "r1", Kind: dag.RunResumed, Time: begun})
-	check("taken up", flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun, PID: info(t, s, "r1").PID})
+	check("taken up", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun, PID: info(t, s, "r1").PID})
 	appendAll(t, l, end("r1", 4, dag.Failed))
 	l.Close()
-	check("ended", flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)})
+	check("ended", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)})
 }

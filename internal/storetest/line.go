@@ -12,23 +12,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // lock is the need of a lock.
-func lock(name string, slots int) flowrun.Need {
-	return flowrun.Need{Kind: flowrun.NeedLock, Name: name, Slots: slots}
+func lock(name string, slots int) history.Need {
+	return history.Need{Kind: history.NeedLock, Name: name, Slots: slots}
 }
 
 // asker is a run that stands in line, or has.
 type asker struct {
 	t      *testing.T
 	id     string
-	ledger flowrun.Ledger
+	ledger history.Ledger
 	cancel context.CancelCauseFunc
-	told   chan flowrun.Queued
+	told   chan history.Queued
 	done   chan error
 }
 
@@ -36,18 +36,18 @@ var errEnough = errors.New("enough")
 
 // ask begins a run and has it stand in line. It returns when the run has been admitted,
 // or has heard that it waits, so that the order of calls is that of the line.
-func ask(t *testing.T, s flowrun.Store, id string, needs ...flowrun.Need) *asker {
+func ask(t *testing.T, s history.Store, id string, needs ...history.Need) *asker {
 	t.Helper()
 	return askWith(t, begin(t, s, record(id, "deploy")), id, needs...)
 }
 
-func askWith(t *testing.T, l flowrun.Ledger, id string, needs ...flowrun.Need) *asker {
+func askWith(t *testing.T, l history.Ledger, id string, needs ...history.Need) *asker {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(context.Background())
-	a := &asker{t, id, l, cancel, make(chan flowrun.Queued, 10_000), make(chan error, 1)}
+	a := &asker{t, id, l, cancel, make(chan history.Queued, 10_000), make(chan error, 1)}
 	first, heard := make(chan struct{}), sync.Once{}
 	go func() {
-		err := l.Admit(ctx, flowrun.Demand{Needs: needs, Tell: func(q flowrun.Queued) {
+		err := l.Admit(ctx, history.Demand{Needs: needs, Tell: func(q history.Queued) {
 			a.told <- q
 			heard.Do(func() { close(first) })
 		}})
@@ -84,7 +84,7 @@ func (a *asker) ends() error {
 }
 
 // waits says that the run has not been admitted, by the Store's own account.
-func (a *asker) waits(s flowrun.Store) {
+func (a *asker) waits(s history.Store) {
 	a.t.Helper()
 	if i := info(a.t, s, a.id); i.Status != dag.Pending {
 		a.t.Fatalf("run %s is %v, want pending", a.id, i.Status)
@@ -92,7 +92,7 @@ func (a *asker) waits(s flowrun.Store) {
 }
 
 // hears waits until the run has been told what the condition holds of.
-func (a *asker) hears(what string, is func(flowrun.Queued) bool) {
+func (a *asker) hears(what string, is func(history.Queued) bool) {
 	a.t.Helper()
 	for end := time.After(waittest.Limit); ; {
 		select {
@@ -114,7 +114,7 @@ func (a *asker) close() {
 }
 
 // standing is the Store's line in a word for each run: a* holds, b waits.
-func standing(t *testing.T, s flowrun.Store) string {
+func standing(t *testing.T, s history.Store) string {
 	t.Helper()
 	line, err := s.Line(context.Background())
 	if err != nil {
@@ -131,7 +131,7 @@ func standing(t *testing.T, s flowrun.Store) string {
 	return strings.Join(words, " ")
 }
 
-func inLine(t *testing.T, s flowrun.Store, want string) {
+func inLine(t *testing.T, s history.Store, want string) {
 	t.Helper()
 	if got := standing(t, s); got != want {
 		t.Errorf("the line is %q, want %q", got, want)
@@ -139,7 +139,7 @@ func inLine(t *testing.T, s flowrun.Store, want string) {
 }
 
 // One holds, the next waits and is told for whom, and goes ahead when that ends.
-func testLine(t *testing.T, s flowrun.Store) {
+func testLine(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	none := ask(t, s, "r0")
 	none.admitted()
@@ -154,14 +154,14 @@ func testLine(t *testing.T, s flowrun.Store) {
 	c := ask(t, s, "c", lock("db", 1))
 	inLine(t, s, "a* b c")
 	line, err := s.Line(ctx)
-	if err != nil || line[1].PID != os.Getpid() || line[1].Since.IsZero() || !cmp.Equal(line[1].Needs, []flowrun.Need{lock("db", 1)}) {
+	if err != nil || line[1].PID != os.Getpid() || line[1].Since.IsZero() || !cmp.Equal(line[1].Needs, []history.Need{lock("db", 1)}) {
 		t.Errorf("%+v, %v", line, err)
 	}
-	b.hears("who holds the lock", func(q flowrun.Queued) bool {
+	b.hears("who holds the lock", func(q history.Queued) bool {
 		o := q.Obstacles[0]
 		return q.Run == "b" && !q.Since.IsZero() && o.Name == "db" && o.Ahead == 0 && len(o.Holders) == 1 && o.Holders[0].Run == "a" && o.Holders[0].PID == os.Getpid()
 	})
-	c.hears("who stands before it", func(q flowrun.Queued) bool { return q.Obstacles[0].Ahead == 1 && q.Obstacles[0].Behind == "b" })
+	c.hears("who stands before it", func(q history.Queued) bool { return q.Obstacles[0].Ahead == 1 && q.Obstacles[0].Behind == "b" })
 	i := info(t, s, "b")
 	if i.Status != dag.Pending || i.Reason != "lock" || !strings.Contains(i.Message, "lock db, held by run a (pid ") || !i.Started.Equal(begun) {
 		t.Errorf("%+v", i)
@@ -175,7 +175,7 @@ func testLine(t *testing.T, s flowrun.Store) {
 		{[]dag.Status{dag.Pending, dag.Running}, "c b a r0"},
 		{[]dag.Status{dag.Interrupted}, ""},
 	} {
-		list, err := s.Runs(ctx, flowrun.Query{Status: q.states})
+		list, err := s.Runs(ctx, history.Query{Status: q.states})
 		var ids []string
 		for _, i := range list {
 			ids = append(ids, i.ID)
@@ -184,13 +184,13 @@ func testLine(t *testing.T, s flowrun.Store) {
 			t.Errorf("with states %v: %q, %v; want %q", q.states, got, err, q.want)
 		}
 	}
-	if list, err := s.Runs(ctx, flowrun.Query{Status: []dag.Status{dag.Pending}, Limit: 1}); err != nil || len(list) != 1 || list[0].Message == "" {
+	if list, err := s.Runs(ctx, history.Query{Status: []dag.Status{dag.Pending}, Limit: 1}); err != nil || len(list) != 1 || list[0].Message == "" {
 		t.Errorf("%+v, %v", list, err)
 	}
 
 	a.close()
 	b.admitted()
-	c.hears("that the lock has another holder", func(q flowrun.Queued) bool { return q.Obstacles[0].Ahead == 0 && q.Obstacles[0].Holders[0].Run == "b" })
+	c.hears("that the lock has another holder", func(q history.Queued) bool { return q.Obstacles[0].Ahead == 0 && q.Obstacles[0].Holders[0].Run == "b" })
 	inLine(t, s, "b* c")
 	if i := info(t, s, "b"); i.Status != dag.Running || i.Reason != "" {
 		t.Errorf("%+v", i)
@@ -203,15 +203,15 @@ func testLine(t *testing.T, s flowrun.Store) {
 
 // All or nothing, first come first served, and nobody waits for those it has nothing in
 // common with.
-func testLineFair(t *testing.T, s flowrun.Store) {
-	turn := flowrun.Need{Kind: flowrun.NeedTurn, Name: "db", File: "/w/db.yaml", Slots: 1} // a tool, no lock
+func testLineFair(t *testing.T, s history.Store) {
+	turn := history.Need{Kind: history.NeedTurn, Name: "db", File: "/w/db.yaml", Slots: 1} // a tool, no lock
 	a := ask(t, s, "a", lock("x", 1))
 	a.admitted()
 	both := ask(t, s, "b", lock("x", 1), lock("y", 1)) // waits for x, and does not take y meanwhile
 	y := ask(t, s, "c", lock("y", 1))                  // free, but b was first
 	z := ask(t, s, "d", lock("z", 2), turn)
 	z.admitted()
-	other := ask(t, s, "e", flowrun.Need{Kind: flowrun.NeedTurn, Name: "db", File: "/v/db.yaml", Slots: 1}, lock("db", 1))
+	other := ask(t, s, "e", history.Need{Kind: history.NeedTurn, Name: "db", File: "/v/db.yaml", Slots: 1}, lock("db", 1))
 	other.admitted()
 	z2, z3 := ask(t, s, "f", lock("z", 2)), ask(t, s, "g", lock("z", 3)) // what each asker says counts
 	z2.admitted()
@@ -220,7 +220,7 @@ func testLineFair(t *testing.T, s flowrun.Store) {
 	z5 := ask(t, s, "i", lock("z", 9)) // would fit, but h was first
 	inLine(t, s, "a* b c d* e* f* g* h i")
 	y.waits(s)
-	y.hears("that only the order holds it up", func(q flowrun.Queued) bool {
+	y.hears("that only the order holds it up", func(q history.Queued) bool {
 		o := q.Obstacles[0]
 		return o.Name == "y" && len(o.Holders) == 0 && o.Ahead == 1 && o.Behind == "b"
 	})
@@ -239,11 +239,11 @@ func testLineFair(t *testing.T, s flowrun.Store) {
 }
 
 // Who is cancelled leaves the line, wherever it stands, and is not in the way any more.
-func testLineLeave(t *testing.T, s flowrun.Store) {
+func testLineLeave(t *testing.T, s history.Store) {
 	ended, stop := context.WithCancelCause(context.Background())
 	stop(errEnough)
 	l := begin(t, s, record("r0", "deploy"))
-	want(t, l.Admit(ended, flowrun.Demand{Needs: []flowrun.Need{lock("x", 1)}}), errEnough)
+	want(t, l.Admit(ended, history.Demand{Needs: []history.Need{lock("x", 1)}}), errEnough)
 	inLine(t, s, "")
 
 	a := ask(t, s, "a", lock("x", 1))
@@ -262,19 +262,19 @@ func testLineLeave(t *testing.T, s flowrun.Store) {
 		t.Errorf("%+v", i)
 	}
 	d.close() // given up while it waits
-	want(t, d.ends(), flowrun.ErrFenced)
+	want(t, d.ends(), history.ErrFenced)
 	inLine(t, s, "a* c*")
 	if i := info(t, s, "d"); i.Status != dag.Interrupted {
 		t.Errorf("%+v", i)
 	}
 	want(t, a.ledger.Close(), nil)
 	inLine(t, s, "c*")
-	want(t, a.ledger.Admit(context.Background(), flowrun.Demand{Needs: []flowrun.Need{lock("x", 1)}}), flowrun.ErrFenced)
+	want(t, a.ledger.Admit(context.Background(), history.Demand{Needs: []history.Need{lock("x", 1)}}), history.ErrFenced)
 	inLine(t, s, "c*")
 }
 
 // The dead hold nothing and stand nowhere, those who hold and those who wait.
-func testLineDeath(t *testing.T, s flowrun.Store) {
+func testLineDeath(t *testing.T, s history.Store) {
 	lapser, ok := s.(Lapser)
 	if !ok {
 		t.Skip("an owner cannot lose a run of this store")
@@ -284,14 +284,14 @@ func testLineDeath(t *testing.T, s flowrun.Store) {
 	b := ask(t, s, "b", lock("x", 1))
 	c := ask(t, s, "c", lock("x", 1))
 	lapser.Lapse(t, "b") // the one right behind must notice
-	c.hears("that it is the next", func(q flowrun.Queued) bool { return q.Obstacles[0].Ahead == 0 })
+	c.hears("that it is the next", func(q history.Queued) bool { return q.Obstacles[0].Ahead == 0 })
 	other := lapser.Lapse(t, "a")
 	c.admitted()
 	inLine(t, s, "c*")
 	// Who takes a run over that stood in line stands at its end.
 	d := ask(t, s, "d", lock("x", 1))
 	taken := askWith(t, claim(t, other, "b", 0), "b", lock("x", 1))
-	want(t, b.ends(), flowrun.ErrFenced)
+	want(t, b.ends(), history.ErrFenced)
 	inLine(t, s, "c* d b")
 	c.close()
 	d.admitted()
@@ -304,7 +304,7 @@ func testLineDeath(t *testing.T, s flowrun.Store) {
 
 // A run that ended badly and goes on waits like another one; what it was is not lost
 // when it gives up.
-func testLineAgain(t *testing.T, s flowrun.Store) {
+func testLineAgain(t *testing.T, s history.Store) {
 	a := ask(t, s, "a", lock("x", 1))
 	l := begin(t, s, record("b", "deploy"))
 	appendAll(t, l, end("b", 1, dag.Failed))
@@ -314,7 +314,7 @@ func testLineAgain(t *testing.T, s flowrun.Store) {
 	if i := info(t, s, "b"); i.Status != dag.Pending || i.ExitCode != 0 || !i.Ended.IsZero() {
 		t.Errorf("%+v", i)
 	}
-	list, err := s.Runs(context.Background(), flowrun.Query{Status: []dag.Status{dag.Failed}})
+	list, err := s.Runs(context.Background(), history.Query{Status: []dag.Status{dag.Failed}})
 	if err != nil || len(list) > 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -328,7 +328,7 @@ func testLineAgain(t *testing.T, s flowrun.Store) {
 }
 
 // A long line moves up one by one, in order, and nobody holds what another has.
-func testLineLong(t *testing.T, s flowrun.Store) {
+func testLineLong(t *testing.T, s history.Store) {
 	const most = 3
 	waiters := 200
 	if os.Getenv("FLOWRUN_LONG") == "1" {
@@ -386,7 +386,7 @@ func testLineLong(t *testing.T, s flowrun.Store) {
 }
 
 // A run that rests holds nothing, and asks again when it is taken up.
-func testLineRest(t *testing.T, s flowrun.Store) {
+func testLineRest(t *testing.T, s history.Store) {
 	a := ask(t, s, "a", lock("x", 1))
 	a.admitted()
 	b := ask(t, s, "b", lock("x", 1))
@@ -405,7 +405,7 @@ func testLineRest(t *testing.T, s flowrun.Store) {
 
 // An owner that has lost its run, and does not know that yet, gives up nothing that the
 // next owner holds.
-func testLineLost(t *testing.T, s flowrun.Store) {
+func testLineLost(t *testing.T, s history.Store) {
 	lapser, ok := s.(Lapser)
 	if !ok {
 		t.Skip("an owner cannot lose a run of this store")

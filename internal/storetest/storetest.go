@@ -13,24 +13,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // Lapser is a Store whose owners can lose a run while they live.
 type Lapser interface {
-	flowrun.Store
+	history.Store
 	// Lapse makes the run's owner look dead, and is the Store as another engine
 	// sees it.
-	Lapse(t *testing.T, run string) flowrun.Store
+	Lapse(t *testing.T, run string) history.Store
 }
 
 // Test holds a Store against the contract. Each call of open gives an empty one and
 // closes it with the test; one that is a Lapser is tested further.
-func Test(t *testing.T, open func(t *testing.T) flowrun.Store) {
-	for name, test := range map[string]func(*testing.T, flowrun.Store){
+func Test(t *testing.T, open func(t *testing.T) history.Store) {
+	for name, test := range map[string]func(*testing.T, history.Store){
 		"Record":      testRecord,
 		"Begin":       testBegin,
 		"NoRun":       testNoRun,
@@ -65,11 +65,11 @@ func Test(t *testing.T, open func(t *testing.T) flowrun.Store) {
 var begun = time.Date(2026, 11, 21, 10, 0, 0, 123456789, time.UTC)
 
 // record is a run of a tool.
-func record(id, name string) *flowrun.Record {
-	return &flowrun.Record{ID: id, Tool: name, Created: begun, Params: map[string]any{}, Given: map[string]any{}}
+func record(id, name string) *history.Record {
+	return &history.Record{ID: id, Tool: name, Created: begun, Params: map[string]any{}, Given: map[string]any{}}
 }
 
-func begin(t *testing.T, s flowrun.Store, r *flowrun.Record) flowrun.Ledger {
+func begin(t *testing.T, s history.Store, r *history.Record) history.Ledger {
 	t.Helper()
 	l, err := s.Begin(context.Background(), r)
 	if err != nil {
@@ -79,7 +79,7 @@ func begin(t *testing.T, s flowrun.Store, r *flowrun.Record) flowrun.Ledger {
 	return l
 }
 
-func claim(t *testing.T, s flowrun.Store, id string, seq uint64) flowrun.Ledger {
+func claim(t *testing.T, s history.Store, id string, seq uint64) history.Ledger {
 	t.Helper()
 	l, err := s.Claim(context.Background(), id, seq)
 	if err != nil {
@@ -104,14 +104,14 @@ func end(run string, seq uint64, status dag.Status) dag.Event {
 		Result: &dag.Result{Status: status, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)}}
 }
 
-func appendAll(t *testing.T, l flowrun.Ledger, events ...dag.Event) {
+func appendAll(t *testing.T, l history.Ledger, events ...dag.Event) {
 	t.Helper()
 	if err := l.Append(context.Background(), events); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func info(t *testing.T, s flowrun.Store, id string) flowrun.RunInfo {
+func info(t *testing.T, s history.Store, id string) history.RunInfo {
 	t.Helper()
 	i, err := s.Info(context.Background(), id)
 	if err != nil {
@@ -121,7 +121,7 @@ func info(t *testing.T, s flowrun.Store, id string) flowrun.RunInfo {
 }
 
 // allEvents asks until there are no more.
-func allEvents(t *testing.T, s flowrun.Store, id string) []dag.Event {
+func allEvents(t *testing.T, s history.Store, id string) []dag.Event {
 	t.Helper()
 	var list []dag.Event
 	for after := uint64(0); ; after = list[len(list)-1].Seq {
@@ -145,14 +145,14 @@ func want(t *testing.T, err, target error) {
 
 var ignoreUnexported = cmpopts.IgnoreUnexported(dag.Event{})
 
-func testRecord(t *testing.T, s flowrun.Store) {
+func testRecord(t *testing.T, s history.Store) {
 	r := record("r1", "deploy")
 	r.RetryOf, r.Origin = "r0", "schedule:nightly"
 	r.Params = map[string]any{"TOKEN": "***", "LIST": []any{"a", true, nil, map[string]any{"x": "<&>"}}}
 	r.Given = map[string]any{"NAME": "O'Hara\x00\u2028"}
 	r.Withheld = []string{"TOKEN"}
-	r.World = flowrun.RecordedWorld{Workspace: "/w", Home: "/h", Temp: "/t", Time: begun, AllowDash: true}
-	r.Trace = flowrun.TraceContext{Parent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", State: "vendor=1"}
+	r.World = history.RecordedWorld{Workspace: "/w", Home: "/h", Temp: "/t", Time: begun, AllowDash: true}
+	r.Trace = history.TraceContext{Parent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", State: "vendor=1"}
 	for _, text := range []string{"name: deploy\n", "", "\xff\x00 not text", "name: deploy\n"} {
 		r.Sources = append(r.Sources, tool.Source{From: "/w/a.yaml", Name: "x", File: fmt.Sprintf("/w/%d.yaml", len(r.Sources)),
 			Scope: tool.ScopeLocal, Digest: tool.DigestOf([]byte(text)), Text: []byte(text)})
@@ -162,7 +162,7 @@ func testRecord(t *testing.T, s flowrun.Store) {
 	other := record("r2", "deploy")
 	other.Sources = r.Sources
 	begin(t, s, other)
-	for _, r := range []*flowrun.Record{r, other} {
+	for _, r := range []*history.Record{r, other} {
 		got, err := s.Record(context.Background(), r.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -181,7 +181,7 @@ func testRecord(t *testing.T, s flowrun.Store) {
 	}
 }
 
-func testBegin(t *testing.T, s flowrun.Store) {
+func testBegin(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	r := record("r1", "deploy")
 	r.RetryOf, r.Origin = "r0", "api"
@@ -201,30 +201,30 @@ func testBegin(t *testing.T, s flowrun.Store) {
 	cancel()
 	_, err := s.Begin(cancelled, record("r3", "deploy"))
 	want(t, err, context.Canceled)
-	list, err := s.Runs(ctx, flowrun.Query{})
-	expected := []flowrun.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Origin: "api", Status: dag.Running, Started: begun, PID: os.Getpid()}}
+	list, err := s.Runs(ctx, history.Query{})
+	expected := []history.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Origin: "api", Status: dag.Running, Started: begun, PID: os.Getpid()}}
 	if diff := cmp.Diff(expected, list); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 }
 
-func testNoRun(t *testing.T, s flowrun.Store) {
+func testNoRun(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	_, err := s.Claim(ctx, "x", 0)
-	want(t, err, flowrun.ErrNoRun)
+	want(t, err, history.ErrNoRun)
 	_, err = s.Record(ctx, "x")
-	want(t, err, flowrun.ErrNoRun)
+	want(t, err, history.ErrNoRun)
 	_, err = s.Info(ctx, "x")
-	want(t, err, flowrun.ErrNoRun)
+	want(t, err, history.ErrNoRun)
 	_, err = s.Events(ctx, "x", 0)
-	want(t, err, flowrun.ErrNoRun)
-	want(t, s.Cancel(ctx, "x", "enough"), flowrun.ErrNoRun)
-	if list, err := s.Runs(ctx, flowrun.Query{}); err != nil || len(list) > 0 {
+	want(t, err, history.ErrNoRun)
+	want(t, s.Cancel(ctx, "x", "enough"), history.ErrNoRun)
+	if list, err := s.Runs(ctx, history.Query{}); err != nil || len(list) > 0 {
 		t.Error(list, err)
 	}
 }
 
-func testEvents(t *testing.T, s flowrun.Store) {
+func testEvents(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	l := begin(t, s, record("r1", "deploy"))
 	other := begin(t, s, record("r2", "deploy"))
@@ -256,7 +256,7 @@ func testEvents(t *testing.T, s flowrun.Store) {
 }
 
 // Reading again and again gives every event once.
-func testPaging(t *testing.T, s flowrun.Store) {
+func testPaging(t *testing.T, s history.Store) {
 	const turns, each = 20, 25
 	l := begin(t, s, record("r1", "deploy"))
 	var all []dag.Event
@@ -274,21 +274,21 @@ func testPaging(t *testing.T, s flowrun.Store) {
 }
 
 // What the events say of the run's end is what a list shows.
-func testStanding(t *testing.T, s flowrun.Store) {
+func testStanding(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	l := begin(t, s, record("r1", "deploy"))
-	running := flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun, PID: os.Getpid()}
-	ended := flowrun.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)}
+	running := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun, PID: os.Getpid()}
+	ended := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)}
 	interrupted := running
 	interrupted.Status, interrupted.PID, interrupted.LetGo = dag.Interrupted, 0, true
-	owned := func(i flowrun.RunInfo) flowrun.RunInfo { i.PID = os.Getpid(); return i }
-	check := func(when string, expected flowrun.RunInfo) {
+	owned := func(i history.RunInfo) history.RunInfo { i.PID = os.Getpid(); return i }
+	check := func(when string, expected history.RunInfo) {
 		t.Helper()
 		if diff := cmp.Diff(expected, info(t, s, "r1")); diff != "" {
 			t.Errorf("%s: %s", when, diff)
 		}
 		for _, status := range []dag.Status{dag.Running, dag.Failed, dag.Interrupted} {
-			list, err := s.Runs(ctx, flowrun.Query{Status: []dag.Status{status}})
+			list, err := s.Runs(ctx, history.Query{Status: []dag.Status{status}})
 			if err != nil || (len(list) == 1) != (status == expected.Status) {
 				t.Errorf("%s: with status %v: %v, %v", when, status, list, err)
 			}
@@ -311,7 +311,7 @@ func testStanding(t *testing.T, s flowrun.Store) {
 	check("ended again", owned(ended))
 }
 
-func testLists(t *testing.T, s flowrun.Store) {
+func testLists(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	states := []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut, dag.Running, dag.Interrupted}
 	for i := range 20 {
@@ -330,31 +330,31 @@ func testLists(t *testing.T, s flowrun.Store) {
 		}
 	}
 	for _, c := range []struct {
-		q    flowrun.Query
+		q    history.Query
 		want string
 	}{
-		{flowrun.Query{Limit: 3}, "b19 b18 b17"},
-		{flowrun.Query{Prefix: "a0", Limit: 2}, "a09 a08"},
-		{flowrun.Query{Prefix: "a0", Tool: "test"}, "a09 a07 a05 a03 a01"},
-		{flowrun.Query{Prefix: "b19"}, "b19"},
-		{flowrun.Query{Prefix: "b190"}, ""},
-		{flowrun.Query{Prefix: "%"}, ""},
-		{flowrun.Query{Tool: "tes"}, ""},
-		{flowrun.Query{Tool: "test", Limit: 3}, "b19 b17 b15"},
-		{flowrun.Query{Status: []dag.Status{dag.Failed}}, "b16 b11 a06 a01"},
-		{flowrun.Query{Status: []dag.Status{dag.Failed, dag.TimedOut}, Limit: 5}, "b17 b16 b12 b11 a07"},
-		{flowrun.Query{Status: []dag.Status{dag.Running}}, "b18 b13 a08 a03"},
-		{flowrun.Query{Status: []dag.Status{dag.Interrupted}, Limit: 2}, "b19 b14"},
-		{flowrun.Query{Open: true, Limit: 4}, "b19 b18 b14 b13"},
-		{flowrun.Query{Open: true, Status: []dag.Status{dag.Interrupted}, Tool: "test", Limit: 1}, "b19"},
-		{flowrun.Query{Status: []dag.Status{dag.Running, dag.Interrupted}, Limit: 3}, "b19 b18 b14"},
-		{flowrun.Query{Status: []dag.Status{dag.Interrupted, dag.Failed}, Tool: "test", Prefix: "b"}, "b19 b11"},
-		{flowrun.Query{Status: []dag.Status{dag.Skipped}}, ""},
-		{flowrun.Query{Origin: "schedule:nightly", Limit: 2}, "b17 b14"},
-		{flowrun.Query{Origin: "api", Status: []dag.Status{dag.Running, dag.Interrupted}}, "b19 b13 a04"},
-		{flowrun.Query{Origin: "schedule:"}, ""},
-		{flowrun.Query{Since: begun.Add(17 * time.Minute)}, "b19 b18 b17"},
-		{flowrun.Query{Since: begun.Add(16 * time.Minute), Status: []dag.Status{dag.Failed, dag.Succeeded}}, "b16"},
+		{history.Query{Limit: 3}, "b19 b18 b17"},
+		{history.Query{Prefix: "a0", Limit: 2}, "a09 a08"},
+		{history.Query{Prefix: "a0", Tool: "test"}, "a09 a07 a05 a03 a01"},
+		{history.Query{Prefix: "b19"}, "b19"},
+		{history.Query{Prefix: "b190"}, ""},
+		{history.Query{Prefix: "%"}, ""},
+		{history.Query{Tool: "tes"}, ""},
+		{history.Query{Tool: "test", Limit: 3}, "b19 b17 b15"},
+		{history.Query{Status: []dag.Status{dag.Failed}}, "b16 b11 a06 a01"},
+		{history.Query{Status: []dag.Status{dag.Failed, dag.TimedOut}, Limit: 5}, "b17 b16 b12 b11 a07"},
+		{history.Query{Status: []dag.Status{dag.Running}}, "b18 b13 a08 a03"},
+		{history.Query{Status: []dag.Status{dag.Interrupted}, Limit: 2}, "b19 b14"},
+		{history.Query{Open: true, Limit: 4}, "b19 b18 b14 b13"},
+		{history.Query{Open: true, Status: []dag.Status{dag.Interrupted}, Tool: "test", Limit: 1}, "b19"},
+		{history.Query{Status: []dag.Status{dag.Running, dag.Interrupted}, Limit: 3}, "b19 b18 b14"},
+		{history.Query{Status: []dag.Status{dag.Interrupted, dag.Failed}, Tool: "test", Prefix: "b"}, "b19 b11"},
+		{history.Query{Status: []dag.Status{dag.Skipped}}, ""},
+		{history.Query{Origin: "schedule:nightly", Limit: 2}, "b17 b14"},
+		{history.Query{Origin: "api", Status: []dag.Status{dag.Running, dag.Interrupted}}, "b19 b13 a04"},
+		{history.Query{Origin: "schedule:"}, ""},
+		{history.Query{Since: begun.Add(17 * time.Minute)}, "b19 b18 b17"},
+		{history.Query{Since: begun.Add(16 * time.Minute), Status: []dag.Status{dag.Failed, dag.Succeeded}}, "b16"},
 	} {
 		list, err := s.Runs(ctx, c.q)
 		var ids []string
@@ -365,41 +365,41 @@ func testLists(t *testing.T, s flowrun.Store) {
 			t.Errorf("%+v: %q, %v; want %q", c.q, got, err, c.want)
 		}
 	}
-	if list, err := s.Runs(ctx, flowrun.Query{}); err != nil || len(list) != 20 {
+	if list, err := s.Runs(ctx, history.Query{}); err != nil || len(list) != 20 {
 		t.Error(len(list), err)
 	}
 }
 
-func testFindRun(t *testing.T, s flowrun.Store) {
+func testFindRun(t *testing.T, s history.Store) {
 	ctx := context.Background()
-	_, err := flowrun.FindRun(ctx, s, flowrun.Latest)
-	want(t, err, flowrun.ErrNoRun)
+	_, err := history.FindRun(ctx, s, history.Latest)
+	want(t, err, history.ErrNoRun)
 	for _, id := range []string{"abc", "abd", "ab"} {
 		begin(t, s, record(id, "deploy"))
 	}
-	for word, expected := range map[string]string{"abc": "abc", "abd": "abd", "ab": "ab", flowrun.Latest: "ab"} {
-		if got, err := flowrun.FindRun(ctx, s, word); err != nil || got != expected {
+	for word, expected := range map[string]string{"abc": "abc", "abd": "abd", "ab": "ab", history.Latest: "ab"} {
+		if got, err := history.FindRun(ctx, s, word); err != nil || got != expected {
 			t.Errorf("%s: %q, %v", word, got, err)
 		}
 	}
 	for _, word := range []string{"", "abx", "abcd", "b"} {
-		_, err := flowrun.FindRun(ctx, s, word)
-		want(t, err, flowrun.ErrNoRun)
+		_, err := history.FindRun(ctx, s, word)
+		want(t, err, history.ErrNoRun)
 	}
-	var several *flowrun.AmbiguousError
-	if _, err := flowrun.FindRun(ctx, s, "a"); !errors.As(err, &several) {
+	var several *history.AmbiguousError
+	if _, err := history.FindRun(ctx, s, "a"); !errors.As(err, &several) {
 		t.Errorf("the prefix of several runs: %v", err)
 	}
 }
 
-func testClaim(t *testing.T, s flowrun.Store) {
+func testClaim(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	l := begin(t, s, record("r1", "deploy"))
 	appendAll(t, l, turn("r1", 1, 3)...)
 	_, err := s.Claim(ctx, "r1", 3)
-	want(t, err, flowrun.ErrLive)
+	want(t, err, history.ErrLive)
 	_, err = s.Claim(ctx, "r1", 2)
-	want(t, err, flowrun.ErrLive)
+	want(t, err, history.ErrLive)
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
@@ -408,7 +408,7 @@ func testClaim(t *testing.T, s flowrun.Store) {
 	}
 	for _, seq := range []uint64{0, 2, 4} {
 		_, err = s.Claim(ctx, "r1", seq)
-		want(t, err, flowrun.ErrChanged)
+		want(t, err, history.ErrChanged)
 	}
 	for epoch := 2; epoch < 5; epoch++ {
 		l := claim(t, s, "r1", uint64(epoch)+1)
@@ -417,7 +417,7 @@ func testClaim(t *testing.T, s flowrun.Store) {
 		}
 		appendAll(t, l, turn("r1", uint64(epoch)+2, uint64(epoch)+2)...)
 		_, err = s.Claim(ctx, "r1", uint64(epoch)+2)
-		want(t, err, flowrun.ErrLive)
+		want(t, err, history.ErrLive)
 		l.Close()
 	}
 	// A run without events can be claimed as well.
@@ -426,16 +426,16 @@ func testClaim(t *testing.T, s flowrun.Store) {
 }
 
 // A ledger that was closed writes nothing any more, whoever owns the run.
-func testFenced(t *testing.T, s flowrun.Store) {
+func testFenced(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	old := begin(t, s, record("r1", "deploy"))
 	appendAll(t, old, turn("r1", 1, 1)...)
 	old.Close()
 	refused := func() {
 		t.Helper()
-		want(t, old.Append(ctx, turn("r1", 2, 2)), flowrun.ErrFenced)
-		want(t, old.Append(ctx, []dag.Event{end("r1", 2, dag.Succeeded)}), flowrun.ErrFenced)
-		want(t, old.Sync(ctx), flowrun.ErrFenced)
+		want(t, old.Append(ctx, turn("r1", 2, 2)), history.ErrFenced)
+		want(t, old.Append(ctx, []dag.Event{end("r1", 2, dag.Succeeded)}), history.ErrFenced)
+		want(t, old.Sync(ctx), history.ErrFenced)
 	}
 	refused()
 	l := claim(t, s, "r1", 1)
@@ -452,18 +452,18 @@ func testFenced(t *testing.T, s flowrun.Store) {
 }
 
 // An owner that has lost its run is told, and writes nothing any more.
-func testLapsed(t *testing.T, s flowrun.Store) {
+func testLapsed(t *testing.T, s history.Store) {
 	lapser, ok := s.(Lapser)
 	if !ok {
 		t.Skip("an owner cannot lose a run of this store")
 	}
 	ctx := context.Background()
-	for name, act := range map[string]func(l flowrun.Ledger, run string) error{
-		"append": func(l flowrun.Ledger, run string) error { return l.Append(ctx, turn(run, 2, 2)) },
-		"finish": func(l flowrun.Ledger, run string) error {
+	for name, act := range map[string]func(l history.Ledger, run string) error{
+		"append": func(l history.Ledger, run string) error { return l.Append(ctx, turn(run, 2, 2)) },
+		"finish": func(l history.Ledger, run string) error {
 			return l.Append(ctx, []dag.Event{end(run, 2, dag.Succeeded)})
 		},
-		"sync":  func(l flowrun.Ledger, _ string) error { return l.Sync(ctx) },
+		"sync":  func(l history.Ledger, _ string) error { return l.Sync(ctx) },
 		"watch": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -475,14 +475,14 @@ func testLapsed(t *testing.T, s flowrun.Store) {
 			}
 			l := claim(t, rival, name, 1)
 			if act != nil {
-				want(t, act(old, name), flowrun.ErrFenced)
+				want(t, act(old, name), history.ErrFenced)
 			}
 			select {
 			case <-old.Lost():
 			case <-time.After(waittest.Limit):
 				t.Error("the owner was not told")
 			}
-			want(t, old.Append(ctx, turn(name, 2, 2)), flowrun.ErrFenced)
+			want(t, old.Append(ctx, turn(name, 2, 2)), history.ErrFenced)
 			if err := old.Close(); err != nil {
 				t.Error(err)
 			}
@@ -502,7 +502,7 @@ func testLapsed(t *testing.T, s flowrun.Store) {
 	}
 }
 
-func testCancel(t *testing.T, s flowrun.Store) {
+func testCancel(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	l := begin(t, s, record("r1", "deploy"))
 	bystander := begin(t, s, record("r2", "deploy"))
@@ -552,7 +552,7 @@ func testCancel(t *testing.T, s flowrun.Store) {
 }
 
 // Nothing that the caller goes on using is the store's.
-func testCopies(t *testing.T, s flowrun.Store) {
+func testCopies(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	r := record("r1", "deploy")
 	text := []byte("name: deploy")
@@ -578,7 +578,7 @@ func testCopies(t *testing.T, s flowrun.Store) {
 	}
 }
 
-func testConcurrency(t *testing.T, s flowrun.Store) {
+func testConcurrency(t *testing.T, s history.Store) {
 	const runs, turns = 6, 40
 	ctx := context.Background()
 	var all sync.WaitGroup
@@ -607,10 +607,10 @@ func testConcurrency(t *testing.T, s flowrun.Store) {
 		})
 		all.Go(func() {
 			for range 10 {
-				if _, err := s.Runs(ctx, flowrun.Query{Limit: 3}); err != nil {
+				if _, err := s.Runs(ctx, history.Query{Limit: 3}); err != nil {
 					t.Error(err)
 				}
-				if _, err := s.Events(ctx, id, 5); err != nil && !errors.Is(err, flowrun.ErrNoRun) {
+				if _, err := s.Events(ctx, id, 5); err != nil && !errors.Is(err, history.ErrNoRun) {
 					t.Error(err)
 				}
 			}

@@ -72,11 +72,12 @@ func (o outcome) attributes() []*commonpb.KeyValue {
 
 // ran is the span of the run.
 func (r *run) ran(end time.Time, o outcome) *tracepb.Span {
-	s := r.make(r.root.try.id, r.root.parent, r.about.Tool, r.root.start, end, o)
-	if r.root.parent == r.parent.Span && r.parent.Span != [8]byte{} {
+	root := &r.steps.Root.Own
+	s := r.make(root.try.id, root.parent, r.about.Tool, root.start, end, o)
+	if root.parent == r.parent.Span && r.parent.Span != [8]byte{} {
 		s.Flags |= uint32(tracepb.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK)
 	}
-	s.Events = events(r.root.notes)
+	s.Events = events(root.notes)
 	for _, l := range r.about.Links {
 		if l.String() != "" {
 			s.Links = append(s.Links, &tracepb.Span_Link{TraceId: l.Trace[:], SpanId: l.Span[:], TraceState: l.State})
@@ -86,16 +87,16 @@ func (r *run) ran(end time.Time, o outcome) *tracepb.Span {
 }
 
 // stepped is the span of a step.
-func (r *run) stepped(s *span, end time.Time, o outcome) *tracepb.Span {
-	id := s.try.id
-	if s.tries > 0 {
-		id = s.id(r.id)
+func (r *run) stepped(s *step, end time.Time, o outcome) *tracepb.Span {
+	id := s.Own.try.id
+	if s.Own.tries > 0 {
+		id = wholeID(r.id, s)
 	}
-	p := r.make(id, s.parent, spanName(s.path), s.start, end, o)
-	p.Events = events(s.notes)
-	p.Attributes = append(p.Attributes, stepAttributes(s.path)...)
-	if s.items > 0 {
-		p.Attributes = append(p.Attributes, number("flowrun.items", s.items))
+	p := r.make(id, s.Own.parent, spanName(s.Path), s.Own.start, end, o)
+	p.Events = events(s.Own.notes)
+	p.Attributes = append(p.Attributes, stepAttributes(s.Path)...)
+	if s.Inside != nil && s.Inside.Items > 0 {
+		p.Attributes = append(p.Attributes, number("flowrun.items", s.Inside.Items))
 	}
 	if o.fallback {
 		p.Attributes = append(p.Attributes, truth("flowrun.fallback"))
@@ -104,26 +105,26 @@ func (r *run) stepped(s *span, end time.Time, o outcome) *tracepb.Span {
 		p.Attributes = append(p.Attributes, truth("flowrun.tolerated"))
 	}
 	switch {
-	case s.tries > 0:
-		p.Attributes = append(p.Attributes, number("flowrun.attempts", max(o.attempts, s.tries)))
-	case s.try.attempt > 0:
-		p.Attributes = append(p.Attributes, s.try.attributes()...)
+	case s.Own.tries > 0:
+		p.Attributes = append(p.Attributes, number("flowrun.attempts", max(o.attempts, s.Own.tries)))
+	case s.Own.try.attempt > 0:
+		p.Attributes = append(p.Attributes, s.Own.try.attributes()...)
 	}
 	return p
 }
 
-// id is the id of a step that has had more than one try.
-func (s *span) id(run string) [8]byte { return spanID(run, s.path, whole, s.resumed) }
+// wholeID is the id of a step that has had more than one try.
+func wholeID(run string, s *step) [8]byte { return spanID(run, s.Path, whole, s.Own.resumed) }
 
 // tried is the span of a try, or the fallback, in that of its step.
-func (r *run) tried(s *span, end time.Time, o outcome) *tracepb.Span {
-	name := fmt.Sprintf("%s (try %s)", spanName(s.path), s.try.word)
-	if s.try.word == fallback {
-		name = spanName(s.path) + " (fallback)"
+func (r *run) tried(s *step, end time.Time, o outcome) *tracepb.Span {
+	name := fmt.Sprintf("%s (try %s)", spanName(s.Path), s.Own.try.word)
+	if s.Own.try.word == fallback {
+		name = spanName(s.Path) + " (fallback)"
 	}
-	p := r.make(s.try.id, s.id(r.id), name, s.try.start, end, o)
-	p.Attributes = append(append(p.Attributes, stepAttributes(s.path)...), s.try.attributes()...)
-	if s.try.word == fallback {
+	p := r.make(s.Own.try.id, wholeID(r.id, s), name, s.Own.try.start, end, o)
+	p.Attributes = append(append(p.Attributes, stepAttributes(s.Path)...), s.Own.try.attributes()...)
+	if s.Own.try.word == fallback {
 		p.Attributes = append(p.Attributes, truth("flowrun.fallback"))
 	}
 	return p

@@ -24,16 +24,12 @@ put right, and why. Without a code, all of them are listed.`,
 		Example: `  flowrun explain
   flowrun explain unknown-step
   flowrun explain 124`,
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := ui.OneOf(c, "output", output, []string{"text", "json"}); err != nil {
-				return err
-			}
+		RunE: func(_ *cobra.Command, args []string) error {
 			return explainCodes(env, args, output)
 		},
 		ValidArgsFunction: completeCode,
 	}
-	c.Flags().StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	ui.OutputFlag(c, &output, "text", "json")
 	return c
 }
 

@@ -55,16 +55,12 @@ fails.`,
   flowrun doctor --fix
   flowrun doctor -o json | jq '.findings[] | select(.status != "ok")'`,
 		Args: ui.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := ui.OneOf(c, "output", output, ui.ShowForms); err != nil {
-				return err
-			}
+		RunE: func(_ *cobra.Command, _ []string) error {
 			return doctor(env, output, fix)
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
+	ui.OutputFlag(c, &output, "text", "json")
 	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended without harm")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(ui.ShowForms, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
@@ -73,7 +69,7 @@ func doctor(env *ui.Env, output string, fix bool) error {
 	for _, check := range checks(env) {
 		for _, f := range check() {
 			if fix && f.fix != nil {
-				f.mend()
+				f.runFix()
 			}
 			all = append(all, f)
 		}
@@ -87,7 +83,7 @@ func doctor(env *ui.Env, output string, fix bool) error {
 			return err
 		}
 	} else {
-		tellFindings(env, all)
+		printFindings(env, all)
 	}
 	if slices.ContainsFunc(all, func(f finding) bool { return f.Status == broken }) {
 		return ui.CodeError(ui.ExitFailed)
@@ -95,8 +91,8 @@ func doctor(env *ui.Env, output string, fix bool) error {
 	return nil
 }
 
-// mend does what the finding asks for.
-func (f *finding) mend() {
+// runFix does what the finding asks for.
+func (f *finding) runFix() {
 	if err := f.fix(); err != nil {
 		f.Status, f.Hint = broken, fmt.Sprintf("this could not be done: %v", err)
 		return
@@ -104,7 +100,7 @@ func (f *finding) mend() {
 	f.Status, f.Hint, f.Fixed = healthy, "", true
 }
 
-func tellFindings(env *ui.Env, all []finding) {
+func printFindings(env *ui.Env, all []finding) {
 	width, count := 0, map[string]int{}
 	for _, f := range all {
 		width = max(width, len(f.Check))

@@ -20,7 +20,7 @@ import (
 
 // checkSettings reads the files of settings.
 func checkSettings(env *ui.Env) []finding {
-	c, err := ui.LoadSettings(env, false)
+	c, err := ui.LoadSettings(false)
 	var files []string
 	for _, f := range c.Files {
 		if f.Exists {
@@ -177,13 +177,13 @@ func orphanLogs(env *ui.Env) (n int) {
 // checkScheduler looks whether something fires the schedules there are.
 func checkScheduler(env *ui.Env) (list []finding) {
 	err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-		t, err := timetable.Read(env, ctx, s, env.Library())
+		t, err := timetable.Read(ctx, env, s, env.Library())
 		switch {
 		case err != nil:
 			return err
 		case len(t.Entries) == 0:
 			list = append(list, good("scheduler", "there are no schedules"))
-		case !timetable.SchedulerRuns():
+		case !timetable.SchedulerRunning():
 			list = append(list, doubt("scheduler", timetable.StartScheduler, "no scheduler is running: %d schedules will not fire", len(t.Entries)))
 		default:
 			list = append(list, good("scheduler", "running"))

@@ -19,7 +19,7 @@ import (
 
 // checkDiscovery asks the command for tools where there is one.
 func checkDiscovery(env *ui.Env) []finding {
-	c, err := ui.LoadSettings(env, false)
+	c, err := ui.LoadSettings(false)
 	if err != nil || c.Word("tools.discoveryCommand") == "" {
 		return nil // told by checkSettings, trust included
 	}

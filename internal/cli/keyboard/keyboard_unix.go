@@ -26,12 +26,12 @@ import (
 // a step has it, every key is the step's, Ctrl-C too: the step's own terminal makes a
 // signal of it. Ctrl-C three times within a second is for flowrun.
 type Keyboard struct {
-	in     *os.File      // stdin
-	fd     int           // its descriptor
-	seat   chan struct{} // held by whoever reads from it: a step, or a question
-	show   io.Writer
-	stdout bool // is a terminal
-	taken  atomic.Bool
+	in      *os.File      // stdin
+	fd      int           // its descriptor
+	lock    chan struct{} // held by whoever reads from it: a step, or a question
+	display io.Writer
+	stdout  bool // is a terminal
+	taken   atomic.Bool
 
 	mu    sync.Mutex
 	modes *term.State   // to be restored; nil while nobody has it
@@ -55,12 +55,12 @@ func Open(env *ui.Env, noInput bool) *Keyboard {
 	if noInput || !ok || !ui.IsTerminal(in) {
 		return nil
 	}
-	k := &Keyboard{in: in, fd: int(in.Fd()), seat: make(chan struct{}, 1), stdout: ui.IsTerminal(env.Stdout)}
+	k := &Keyboard{in: in, fd: int(in.Fd()), lock: make(chan struct{}, 1), stdout: ui.IsTerminal(env.Stdout)}
 	switch {
 	case ui.IsTerminal(env.Stderr):
-		k.show = env.Stderr
+		k.display = env.Stderr
 	case k.stdout:
-		k.show = env.Stdout
+		k.display = env.Stdout
 	default:
 		return nil
 	}
@@ -78,8 +78,8 @@ func (k *Keyboard) Screen(w io.Writer) io.Writer {
 // Stdout says whether the run's output is seen there too.
 func (k *Keyboard) Stdout() bool { return k.stdout }
 
-// inFront says whether flowrun may read from the terminal.
-func (k *Keyboard) inFront() error {
+// inForeground says whether flowrun may read from the terminal.
+func (k *Keyboard) inForeground() error {
 	if group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
 		return errors.New("flowrun runs in the background of its terminal; bring it to the foreground (fg), or say --no-input")
 	}
@@ -88,29 +88,29 @@ func (k *Keyboard) inFront() error {
 
 // Attach gives the terminal to a step, once a question that is asked is answered.
 func (k *Keyboard) Attach(dag.ID) (flowrun.Attachment, error) {
-	if err := k.inFront(); err != nil {
+	if err := k.inForeground(); err != nil {
 		return nil, err
 	}
 	wake, waker, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a pipe: %w", err)
 	}
-	k.seat <- struct{}{}
-	if err := k.take(); err != nil {
-		<-k.seat
+	k.lock <- struct{}{}
+	if err := k.enterRawMode(); err != nil {
+		<-k.lock
 		wake.Close()
 		waker.Close()
 		return nil, fmt.Errorf("cannot take the terminal: %w", err)
 	}
-	h := &hold{Keyboard: k, wake: wake, waker: waker, sizes: make(chan flowrun.TerminalSize, 1), changed: make(chan os.Signal, 1)}
+	h := &attachment{Keyboard: k, wake: wake, waker: waker, sizes: make(chan flowrun.TerminalSize, 1), changed: make(chan os.Signal, 1)}
 	signal.Notify(h.changed, syscall.SIGWINCH)
 	h.sizes <- k.size()
 	h.watching.Go(h.watch)
 	return h, nil
 }
 
-// take makes the terminal ready for a step.
-func (k *Keyboard) take() error {
+// enterRawMode makes the terminal ready for a step.
+func (k *Keyboard) enterRawMode() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.view != nil {
@@ -141,7 +141,7 @@ func (k *Keyboard) Release() {
 		k.taken.Store(false)
 		if k.view != nil {
 			if !k.ended {
-				io.WriteString(k.show, "\n")
+				io.WriteString(k.display, "\n")
 			}
 			k.view.Resume()
 		}
@@ -156,8 +156,8 @@ func (k *Keyboard) size() flowrun.TerminalSize {
 	return flowrun.TerminalSize{Rows: rows, Cols: cols}
 }
 
-// hold is the keyboard in the hands of one step.
-type hold struct {
+// attachment is the keyboard in the hands of one step.
+type attachment struct {
 	*Keyboard
 	wake, waker *os.File // a byte in it ends Read
 	sizes       chan flowrun.TerminalSize
@@ -169,7 +169,7 @@ type hold struct {
 }
 
 // watch tells new sizes; one that nobody has asked for yet is replaced.
-func (h *hold) watch() {
+func (h *attachment) watch() {
 	for range h.changed {
 		select {
 		case <-h.sizes:
@@ -179,14 +179,15 @@ func (h *hold) watch() {
 	}
 }
 
-func (h *hold) Size() <-chan flowrun.TerminalSize { return h.sizes }
+// Size sends the size of the terminal, at first and when it changes.
+func (h *attachment) Size() <-chan flowrun.TerminalSize { return h.sizes }
 
 // Read waits for a key, or for Close. The descriptor is shared with whoever started
 // flowrun, so it is not made non-blocking.
-func (h *hold) Read(b []byte) (int, error) {
+func (h *attachment) Read(b []byte) (int, error) {
 	n, err := h.keys(h.wake, b)
 	if err == nil {
-		h.heed(b[:n])
+		h.stopOnCtrlC(b[:n])
 	}
 	return n, err
 }
@@ -219,8 +220,8 @@ func (k *Keyboard) keys(wake *os.File, b []byte) (int, error) {
 // manyCtrlC is how many Ctrl-C in a row, within a second, stop the run.
 const manyCtrlC = 3
 
-// heed looks for the Ctrl-C that are for flowrun.
-func (h *hold) heed(keys []byte) {
+// stopOnCtrlC looks for the Ctrl-C that are for flowrun.
+func (h *attachment) stopOnCtrlC(keys []byte) {
 	for _, key := range keys {
 		if key != 3 || time.Since(h.since) > time.Second {
 			h.ctrlC, h.since = 0, time.Now()
@@ -235,19 +236,20 @@ func (h *hold) heed(keys []byte) {
 	}
 }
 
-func (h *hold) Write(b []byte) (int, error) {
+// Write shows what the step printed.
+func (h *attachment) Write(b []byte) (int, error) {
 	if len(b) > 0 {
 		h.mu.Lock()
 		h.ended = b[len(b)-1] == '\n'
 		h.mu.Unlock()
 	}
-	return h.show.Write(b)
+	return h.display.Write(b)
 }
 
 // Close gives the terminal back.
-func (h *hold) Close() error {
+func (h *attachment) Close() error {
 	h.Release()
-	<-h.seat
+	<-h.lock
 	signal.Stop(h.changed)
 	close(h.changed)
 	h.watching.Wait()

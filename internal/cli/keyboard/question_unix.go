@@ -22,12 +22,12 @@ type Prompt struct {
 // Prompt waits for the terminal to be free.
 func (k *Keyboard) Prompt(ctx context.Context) (*Prompt, error) {
 	select {
-	case k.seat <- struct{}{}:
+	case k.lock <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if err := k.inFront(); err != nil {
-		<-k.seat
+	if err := k.inForeground(); err != nil {
+		<-k.lock
 		return nil, err
 	}
 	k.mu.Lock()
@@ -35,16 +35,17 @@ func (k *Keyboard) Prompt(ctx context.Context) (*Prompt, error) {
 	if k.view != nil {
 		k.view.Suspend()
 	}
-	return &Prompt{k, k.show}, nil
+	return &Prompt{k, k.display}, nil
 }
 
+// Close gives the terminal back, to the view and to steps.
 func (s *Prompt) Close() {
 	s.keys.mu.Lock()
 	if s.keys.view != nil {
 		s.keys.view.Resume()
 	}
 	s.keys.mu.Unlock()
-	<-s.keys.seat
+	<-s.keys.lock
 }
 
 // DiscardInput forgets what was typed before a question.

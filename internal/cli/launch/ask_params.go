@@ -91,7 +91,7 @@ func introduce(q *ui.Questions, d *tool.Parameter) {
 	case "object":
 		kind = "JSON"
 	}
-	fmt.Fprintf(q.Env.Stderr, "%s (%s)%s\n", d.Name, kind, ui.Colon(console.Harmless(d.Description)))
+	fmt.Fprintf(q.Env.Stderr, "%s (%s)%s\n", d.Name, kind, ui.AfterColon(console.Harmless(d.Description)))
 	for i, v := range d.Validation.Enum {
 		fmt.Fprintf(q.Env.Stderr, "  %d) %s\n", i+1, console.Clean(ui.ValueText(v)))
 	}

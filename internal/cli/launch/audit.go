@@ -28,6 +28,7 @@ type Decision struct {
 	Params      map[string]string `json:"params,omitempty"`
 }
 
+// String is the decision in a line, for people.
 func (d Decision) String() string {
 	s := fmt.Sprintf("%s by %s: %s", d.Verdict, strings.TrimSpace(d.By+" "+d.Terminal), d.Reason)
 	if len(d.Permissions) > 0 {

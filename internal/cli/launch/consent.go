@@ -32,6 +32,7 @@ type ConsentFlags struct {
 	Library  func() *tool.Library // where the tools are, of calls of models
 }
 
+// Declare adds the flags to a command.
 func (f *ConsentFlags) Declare(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringArrayVar(&f.approve, "auto-approve", nil, "approve tools that match this `pattern`: tool:NAME, tool:TAG, tool:read, tool:write, tool:run or *")
@@ -159,7 +160,7 @@ func (f *ConsentFlags) Verdict(tools []flowrun.UsedTool, written string, canAsk 
 // JudgeTests marks the tests of tools that may not run, and answers what else they are held
 // against. Nobody is asked for a test.
 func JudgeTests(env *ui.Env, cases []trial.Case) (*ConsentFlags, error) {
-	settings, err := ui.LoadSettings(env, false)
+	settings, err := ui.LoadSettings(false)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +281,7 @@ func AskApproval(env *ui.Env, v policy.Verdict, p *flowrun.Preview) (bool, error
 	if cut {
 		question += " (d shows what was left out)"
 	}
-	return env.Confirm(ui.Inquiry{Text: question + " ", Grave: true, Details: func() error {
+	return env.Confirm(ui.Inquiry{Text: question + " ", DiscardTyped: true, Details: func() error {
 		_, err := card.Write(env.Stderr, width, true)
 		return err
 	}})

@@ -72,7 +72,7 @@ type Notifier struct {
 
 // Notify tells those who want to know how a run ended. It changes nothing of the run. An
 // interrupt ends it. dir is where paths in rules count from.
-func Notify(env *ui.Env, ctx context.Context, sig *ui.Signals, s *sqlite.Store, e RunEnd, f ConsentFlags, dir string) {
+func Notify(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, e RunEnd, f ConsentFlags, dir string) {
 	ctx, stop := sig.UntilSecond(ctx)
 	defer stop()
 	n := Notifier{Store: s, Settings: f.Settings, Dir: dir, Report: func(string) {}}
@@ -82,6 +82,7 @@ func Notify(env *ui.Env, ctx context.Context, sig *ui.Signals, s *sqlite.Store, 
 	n.Notify(ctx, e)
 }
 
+// Notify sends the notices that the rules ask for of the end of a run.
 func (n Notifier) Notify(ctx context.Context, e RunEnd) {
 	rules := RulesOf(e.Plan, n.Settings)
 	if len(rules) == 0 {
@@ -150,6 +151,7 @@ type NoticeJSON struct {
 	On []notice.Event `json:"on"`
 }
 
+// NoticesJSON shows rules in the document of a dry run.
 func NoticesJSON(rules []notice.Rule) (list []NoticeJSON) {
 	for _, r := range rules {
 		list = append(list, NoticeJSON{r.String(), r.Events()})

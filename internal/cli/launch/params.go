@@ -71,7 +71,7 @@ func Params(env *ui.Env, p *flowrun.Plan, w flowrun.World, document string, list
 	}
 	if len(bad.Problems) > 0 {
 		if noDocument == nil { // without the document everything in it would be missing
-			more(bad, p, w, raw)
+			addProblems(bad, p, w, raw)
 		}
 		slices.SortFunc(bad.Problems, func(x, y flowrun.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
 		return nil, bad
@@ -79,9 +79,9 @@ func Params(env *ui.Env, p *flowrun.Plan, w flowrun.World, document string, list
 	return raw, nil
 }
 
-// more adds what Bind has to say of the other parameters, so that all problems are
+// addProblems adds what Bind has to say of the other parameters, so that all problems are
 // told at once.
-func more(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.World, raw map[string]any) {
+func addProblems(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.World, raw map[string]any) {
 	var found *flowrun.ParamsError
 	if _, err := p.Bind(w, raw); !errors.As(err, &found) {
 		return

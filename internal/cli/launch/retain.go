@@ -13,10 +13,10 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// Retain removes the history that the settings do not keep, after a run. That is a look
+// ApplyRetention removes the history that the settings do not keep, after a run. That is a look
 // at the list of runs most of the time; how large the logs are is measured now and then.
 // What goes wrong is no fault of the run.
-func Retain(env *ui.Env, ctx context.Context, s *sqlite.Store, c *config.Config) {
+func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config.Config) {
 	older, _ := config.Age(c.Word("history.older-than")) // which was checked
 	p := sqlite.Policy{Routine: true, Keep: int(c.Number("history.keep")), OlderThan: older, MaxSize: c.Number("history.max-size")}
 	dir, err := ui.StateDir()

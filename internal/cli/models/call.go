@@ -51,7 +51,7 @@ refused. docs/calls.md describes the document, its codes and its statuses.`,
 		RunE:              func(c *cobra.Command, args []string) error { return call(env, c, args, f) },
 		ValidArgsFunction: completeCall(env),
 	}
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return noCall(env, ui.WrongFlag(c, err)) })
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return reportUsage(env, ui.WrongFlag(c, err)) })
 	fl := c.Flags()
 	fl.DurationVar(&f.timeout, "timeout", 0, "stop the tool after this `time` (default: limits.call-timeout, 60s)")
 	f.ConsentFlags.Declare(c)
@@ -90,33 +90,33 @@ func (f *callFlags) check(c *cobra.Command, args []string) error {
 
 func call(env *ui.Env, c *cobra.Command, args []string, f callFlags) error {
 	if err := f.check(c, args); err != nil {
-		return noCall(env, err)
+		return reportUsage(env, err)
 	}
 	if err := ui.OwnState(); err != nil {
-		return noCall(env, err)
+		return reportUsage(env, err)
 	}
 	if f.Progress = "none"; ui.IsTerminal(env.Stderr) { // elsewhere nothing but the document is printed
 		f.Progress = "auto"
 		if err := env.ResolveProgress(c, &f.Asking); err != nil {
-			return noCall(env, err)
+			return reportUsage(env, err)
 		}
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	sig := env.Signals(stop)
 	defer sig.Stop()
-	text, err := argumentsText(env, ctx, args[1:])
+	text, err := argumentsText(ctx, env, args[1:])
 	if err != nil {
-		return answer(env, ctx, sig, notCalled(ctx, err))
+		return answer(ctx, env, sig, notCalled(ctx, err))
 	}
-	return answer(env, ctx, sig, answerTo(env, ctx, sig, registry.Request{Tool: args[0], Arguments: text}, f))
+	return answer(ctx, env, sig, answerTo(ctx, env, sig, registry.Request{Tool: args[0], Arguments: text}, f))
 }
 
 // mostArguments is how much of standard input is read: what is longer is refused.
 const mostArguments = 1<<20 + 1
 
 // argumentsText is what the model wrote.
-func argumentsText(env *ui.Env, ctx context.Context, words []string) (string, error) {
+func argumentsText(ctx context.Context, env *ui.Env, words []string) (string, error) {
 	switch {
 	case len(words) == 0:
 		return "{}", nil
@@ -144,7 +144,7 @@ func argumentsText(env *ui.Env, ctx context.Context, words []string) (string, er
 }
 
 // answerTo goes the way of one call: its settings, the history, the registry.
-func answerTo(env *ui.Env, ctx context.Context, sig *ui.Signals, q registry.Request, f callFlags) (answer *registry.Answer) {
+func answerTo(ctx context.Context, env *ui.Env, sig *ui.Signals, q registry.Request, f callFlags) (answer *registry.Answer) {
 	var err error
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return notCalled(ctx, err)
@@ -154,8 +154,8 @@ func answerTo(env *ui.Env, ctx context.Context, sig *ui.Signals, q registry.Requ
 	}
 	f.Library = env.Library
 	err = env.WriteHistory(func(_ context.Context, s *sqlite.Store) error {
-		defer launch.Retain(env, context.WithoutCancel(ctx), s, f.Settings)
-		answer = callWith(env, ctx, sig, s, q, f)
+		defer launch.ApplyRetention(context.WithoutCancel(ctx), env, s, f.Settings)
+		answer = callWith(ctx, env, sig, s, q, f)
 		return nil
 	})
 	if answer == nil {
@@ -165,24 +165,24 @@ func answerTo(env *ui.Env, ctx context.Context, sig *ui.Signals, q registry.Requ
 }
 
 // callWith calls the tool with the history open.
-func callWith(env *ui.Env, ctx context.Context, sig *ui.Signals, s *sqlite.Store, q registry.Request, f callFlags) *registry.Answer {
+func callWith(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, q registry.Request, f callFlags) *registry.Answer {
 	config, tidy, err := launch.EngineConfig(s, f.ConsentFlags, 0)
 	if err != nil {
 		return notCalled(ctx, err)
 	}
 	defer tidy()
 	config.JavaScript = env.JavaScript()
-	d := &callDoor{env: env, flags: f, store: s, request: q, told: &runview.Narrator{End: func() {}}}
+	d := &approver{env: env, flags: f, store: s, request: q, narrator: &runview.Narrator{End: func() {}}}
 	endTraces := launch.StartTraces(env, &config, f.Asking, func() telemetry.About { return launch.AboutRun(d.plan, nil, nil, launch.Inherited()) })
 	o := registry.Options{Engine: flowrun.New(config), World: flowrun.World{JavaScript: env.JavaScript()}.Until(ctx), Files: true, Timeout: f.timeout,
 		Judge: d.judge, Confirm: d.confirm, Run: func(i *registry.Invocation) []flowrun.RunOption {
-			d.told = runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: i.Tool.Plan(), Recorded: true, StateDir: config.StateDir})
-			return append(d.told.Options, flowrun.WithForce(sig.Force), flowrun.WithTrace(launch.Inherited()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.told.Queued))
+			d.narrator = runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: i.Tool.Plan(), Recorded: true, StateDir: config.StateDir})
+			return append(d.narrator.Options, flowrun.WithForce(sig.Force), flowrun.WithTrace(launch.Inherited()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.narrator.Queued))
 		}}
 	answer := registry.New(env.Library(), o).Call(ctx, q)
-	d.told.End()
+	d.narrator.End()
 	if res := answer.Result; res != nil {
-		launch.Notify(env, ctx, sig, s, launch.RunEnd{Result: res, Plan: d.plan}, f.ConsentFlags, "")
+		launch.Notify(ctx, env, sig, s, launch.RunEnd{Result: res, Plan: d.plan}, f.ConsentFlags, "")
 	}
 	endTraces(ctx, sig.Force)
 	return answer
@@ -204,8 +204,8 @@ func notCalled(ctx context.Context, err error) *registry.Answer {
 	return answer
 }
 
-// noCall tells of a wrong command line, on stderr as ever and in the document.
-func noCall(env *ui.Env, err error) error {
+// reportUsage tells of a wrong command line, on stderr as ever and in the document.
+func reportUsage(env *ui.Env, err error) error {
 	code := env.ReportError(err)
 	if err := ui.WriteJSON(env, notCalled(context.Background(), err)); err != nil {
 		return err
@@ -214,7 +214,7 @@ func noCall(env *ui.Env, err error) error {
 }
 
 // answer prints the document, and chooses the exit code.
-func answer(env *ui.Env, ctx context.Context, sig *ui.Signals, answer *registry.Answer) error {
+func answer(ctx context.Context, env *ui.Env, sig *ui.Signals, answer *registry.Answer) error {
 	if err := ui.WriteJSON(env, answer); err != nil {
 		return err
 	}

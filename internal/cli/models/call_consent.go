@@ -19,44 +19,44 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// callDoor is the door of models: it says which calls go ahead, and asks the person at the
+// approver is the door of models: it says which calls go ahead, and asks the person at the
 // terminal, where there is one. What was asked or refused is put on record.
-type callDoor struct {
+type approver struct {
 	env     *ui.Env
 	flags   callFlags
 	store   *sqlite.Store
 	request registry.Request
 
-	plan    *flowrun.Plan  // of the tool that is called, once it is known
-	verdict policy.Verdict // of the rules
-	told    *runview.Narrator
+	plan     *flowrun.Plan  // of the tool that is called, once it is known
+	verdict  policy.Verdict // of the rules
+	narrator *runview.Narrator
 }
 
 // judge is registry.Options.Judge.
-func (d *callDoor) judge(i *registry.Invocation) registry.Judgement {
+func (d *approver) judge(i *registry.Invocation) registry.Judgement {
 	d.plan = i.Tool.Plan()
-	d.verdict = d.rule(d.env.CanAsk(d.flags.Asking))
+	d.verdict = d.decide(d.env.CanAsk(d.flags.Asking))
 	switch d.verdict.Decision {
 	case policy.Allow:
 		return registry.Judgement{Decision: registry.Proceed}
 	case policy.Ask:
 		return registry.Judgement{Decision: registry.Ask}
 	}
-	j := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason, Advice: d.wayOut()}
-	if err := d.note(i, "policy", false); err != nil && ui.Verbose(d.flags.Progress) {
+	j := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason, Advice: d.advice()}
+	if err := d.record(i, "policy", false); err != nil && ui.Verbose(d.flags.Progress) {
 		d.env.Notef("cannot record the refusal: %v", err)
 	}
 	return j
 }
 
-// rule is what the policy says.
-func (d *callDoor) rule(canAsk bool) policy.Verdict {
+// decide is what the policy says.
+func (d *approver) decide(canAsk bool) policy.Verdict {
 	return d.flags.Verdict(d.plan.Tools(), d.request.Tool, canAsk)
 }
 
-// wayOut tells a person how a refused call could be allowed; "" where it could not.
-func (d *callDoor) wayOut() string {
-	if d.rule(true).Decision != policy.Ask {
+// advice tells a person how a refused call could be allowed; "" where it could not.
+func (d *approver) advice() string {
+	if d.decide(true).Decision != policy.Ask {
 		return ""
 	}
 	facts := d.flags.ModelFacts(d.plan.Tools(), d.request.Tool)
@@ -74,7 +74,7 @@ func (d *callDoor) wayOut() string {
 }
 
 // confirm is registry.Options.Confirm: it asks the person at the terminal.
-func (d *callDoor) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Judgement, error) {
+func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Judgement, error) {
 	no := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason + ", and the answer was no"}
 	preview, err := i.Preview()
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *callDoor) confirm(ctx context.Context, i *registry.Invocation, shown *f
 	if err != nil {
 		return no, err
 	}
-	if err := d.note(i, "terminal", yes); err != nil {
+	if err := d.record(i, "terminal", yes); err != nil {
 		return no, fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", d.plan.Name(), err)
 	}
 	if !yes {
@@ -97,8 +97,8 @@ func (d *callDoor) confirm(ctx context.Context, i *registry.Invocation, shown *f
 	return registry.Judgement{Decision: registry.Proceed}, nil
 }
 
-// note records what was decided.
-func (d *callDoor) note(i *registry.Invocation, by string, approved bool) error {
+// record records what was decided.
+func (d *approver) record(i *registry.Invocation, by string, approved bool) error {
 	doc := launch.Decision{Tool: d.plan.Name(), Door: string(policy.Call), Verdict: "refused", By: by, Reason: d.verdict.Reason}
 	if src := d.plan.Definition.Source; src != nil {
 		doc.Definition = tool.DigestOf(src)
@@ -114,7 +114,7 @@ func (d *callDoor) note(i *registry.Invocation, by string, approved bool) error 
 }
 
 // show tells a person what the call would do, in the tool's own words.
-func (d *callDoor) show(c *flowrun.Confirmation) {
+func (d *approver) show(c *flowrun.Confirmation) {
 	fmt.Fprintf(d.env.Stderr, "A model calls a tool: %s\n", console.Visible(c.Title))
 	if c.Text != "" {
 		fmt.Fprintln(d.env.Stderr, inBlock(c.Text))
@@ -146,7 +146,7 @@ func asShown(line string) string {
 
 // diff is a change of a file for a person: what goes in red and what comes in green, where
 // there is colour.
-func (d *callDoor) diff(f *flowrun.FileDiff) string {
+func (d *approver) diff(f *flowrun.FileDiff) string {
 	var b strings.Builder
 	color := d.env.Colored(d.env.Stderr)
 	for line := range strings.Lines(f.FileDiff) {

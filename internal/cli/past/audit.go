@@ -48,9 +48,6 @@ asked for its end, prune removed some, notify is a notice that could not be sent
   flowrun history audit -o json | jq '.entries[].decision'`,
 		Args: ui.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := ui.OneOf(c, "output", output, []string{"table", "json"}); err != nil {
-				return err
-			}
 			if limit < 0 {
 				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
 			}
@@ -64,8 +61,7 @@ asked for its end, prune removed some, notify is a notice that could not be sent
 		},
 	}
 	c.Flags().IntVar(&limit, "limit", 50, "list at most `n` entries; 0 is all")
-	c.Flags().StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	ui.OutputFlag(c, &output, "table", "json")
 	return c
 }
 

@@ -21,13 +21,13 @@ func eventsCommand(env *ui.Env) *cobra.Command {
 		Example: `  flowrun events latest | jq -r 'select(.kind == "step.finished") | .node'`,
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return events(env, ctx, s, args[0]) })
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return events(ctx, env, s, args[0]) })
 		},
 		ValidArgsFunction: runview.CompleteRunID(env),
 	}
 }
 
-func events(env *ui.Env, ctx context.Context, s flowrun.Store, word string) error {
+func events(ctx context.Context, env *ui.Env, s flowrun.Store, word string) error {
 	id, err := ui.FindRun(ctx, s, word)
 	if err != nil {
 		return err

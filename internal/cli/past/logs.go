@@ -42,7 +42,7 @@ items. What went to standard error comes on standard error.`,
 				if err != nil {
 					return err
 				}
-				l, err := newLogs(env, ctx, s, id, args[1:])
+				l, err := newLogs(ctx, env, s, id, args[1:])
 				if err != nil {
 					return err
 				}
@@ -65,7 +65,7 @@ type logs struct {
 	say    func(format string, args ...any)
 }
 
-func newLogs(env *ui.Env, ctx context.Context, s flowrun.Store, id string, step []string) (*logs, error) {
+func newLogs(ctx context.Context, env *ui.Env, s flowrun.Store, id string, step []string) (*logs, error) {
 	run, err := flowrun.LoadRun(ctx, s, env.Library(), id)
 	if err != nil {
 		return nil, err

@@ -16,8 +16,6 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-var psForms = []string{"table", "json"}
-
 func psCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
@@ -30,19 +28,15 @@ waits, in the order of their turns; a tool that says max-active-runs stands ther
 		Example: `  flowrun ps
   flowrun ps -o json | jq .locks`,
 		Args: ui.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := ui.OneOf(c, "output", output, psForms); err != nil {
-				return err
-			}
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return ps(env, ctx, s, output) })
+		RunE: func(_ *cobra.Command, _ []string) error {
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return ps(ctx, env, s, output) })
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(psForms, cobra.ShellCompDirectiveNoFileComp))
+	ui.OutputFlag(c, &output, "table", "json")
 	return c
 }
 
-func ps(env *ui.Env, ctx context.Context, s flowrun.Store, output string) error {
+func ps(ctx context.Context, env *ui.Env, s flowrun.Store, output string) error {
 	line, err := s.Line(ctx)
 	if err != nil {
 		return err

@@ -17,8 +17,6 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-var listForms = []string{"table", "json", "jsonl"}
-
 func runsCommand(env *ui.Env) *cobra.Command {
 	var status []string
 	var since, output string
@@ -32,9 +30,6 @@ func runsCommand(env *ui.Env) *cobra.Command {
   flowrun runs --tool deploy --limit 5 -o json`,
 		Args: ui.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := ui.OneOf(c, "output", output, listForms); err != nil {
-				return err
-			}
 			for _, words := range status {
 				for _, w := range strings.Split(words, ",") {
 					st, err := dag.ParseStatus(w)
@@ -54,7 +49,7 @@ func runsCommand(env *ui.Env) *cobra.Command {
 			if q.Tool, err = ui.ToolName(env, q.Tool); err != nil {
 				return err
 			}
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return runs(env, ctx, s, q, output) })
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return runs(ctx, env, s, q, output) })
 		},
 	}
 	fl := c.Flags()
@@ -62,9 +57,8 @@ func runsCommand(env *ui.Env) *cobra.Command {
 	fl.StringVar(&q.Tool, "tool", "", "only runs of this `tool`")
 	fl.StringVar(&since, "since", "", "only runs begun since: a `duration` (24h, 7d) or a time (RFC 3339)")
 	fl.IntVar(&q.Limit, "limit", 20, "list at most `n` runs; 0 is all")
-	fl.StringVarP(&output, "output", "o", "table", "print in this `form`: table|json|jsonl")
+	ui.OutputFlag(c, &output, "table", "json", "jsonl")
 	c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(runStates(), cobra.ShellCompDirectiveNoFileComp))
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(listForms, cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("tool", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return env.CompleteTool(c, nil, prefix)
 	})
@@ -80,7 +74,7 @@ func runStates() []string {
 	return words
 }
 
-func runs(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, output string) error {
+func runs(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, output string) error {
 	list, err := s.Runs(ctx, q)
 	if err != nil {
 		return err

@@ -29,10 +29,7 @@ func showCommand(env *ui.Env) *cobra.Command {
 		Example: `  flowrun show latest
   flowrun show 01jd3k -o json | jq .steps`,
 		Args: ui.OneRun,
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := ui.OneOf(c, "output", output, ui.ShowForms); err != nil {
-				return err
-			}
+		RunE: func(_ *cobra.Command, args []string) error {
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 				p, err := env.LoadRun(ctx, s, args[0])
 				if err != nil {
@@ -46,8 +43,7 @@ func showCommand(env *ui.Env) *cobra.Command {
 		},
 		ValidArgsFunction: runview.CompleteRunID(env),
 	}
-	c.Flags().StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(ui.ShowForms, cobra.ShellCompDirectiveNoFileComp))
+	ui.OutputFlag(c, &output, "text", "json")
 	return c
 }
 

@@ -12,10 +12,9 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/fold"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
-
-var statsForms = []string{"table", "json"}
 
 func statsCommand(env *ui.Env) *cobra.Command {
 	var since, output string
@@ -33,9 +32,6 @@ tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := ui.OneOf(c, "output", output, statsForms); err != nil {
-				return err
-			}
 			q := flowrun.Query{Tool: args[0], Limit: limit, Status: []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut, dag.Cancelled}}
 			if limit < 0 {
 				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
@@ -49,11 +45,11 @@ tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.
 			}
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 				if q.Tool == args[0] { // a name; a file was found just now
-					if err := everSeen(env, ctx, s, q.Tool); err != nil {
+					if err := everSeen(ctx, env, s, q.Tool); err != nil {
 						return err
 					}
 				}
-				return stats(env, ctx, s, q, output)
+				return stats(ctx, env, s, q, output)
 			})
 		},
 		ValidArgsFunction: env.CompleteTool,
@@ -61,8 +57,7 @@ tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.
 	fl := c.Flags()
 	fl.StringVar(&since, "since", "", "only runs begun since: a `duration` (24h, 7d) or a time (RFC 3339)")
 	fl.IntVar(&limit, "limit", 100, "look at the newest `n` runs; 0 is all")
-	fl.StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(statsForms, cobra.ShellCompDirectiveNoFileComp))
+	ui.OutputFlag(c, &output, "table", "json")
 	return c
 }
 
@@ -85,30 +80,6 @@ func (t *tally) add(st dag.Status, took time.Duration) {
 		t.Succeeded++
 	}
 	t.took = append(t.took, took)
-}
-
-// rests are the times between a run's end and its being resumed, which are no work.
-type rests struct {
-	last time.Time
-	list [][2]time.Time
-}
-
-func (p *rests) see(e *dag.Event) {
-	if e.Kind == dag.RunResumed {
-		p.list = append(p.list, [2]time.Time{p.last, e.Time})
-	}
-	p.last = e.Time
-}
-
-// worked is how long something took, without the rests in between.
-func (p *rests) worked(from, to time.Time) time.Duration {
-	d := to.Sub(from)
-	for _, r := range p.list {
-		if !r[0].Before(from) && !r[1].After(to) {
-			d -= r[1].Sub(r[0])
-		}
-	}
-	return max(d, 0)
 }
 
 // counts says whether a step in this end state did its work, well or not.
@@ -137,7 +108,7 @@ type statsJSON struct {
 	Steps  []*tally `json:"steps"`
 }
 
-func stats(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, output string) error {
+func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, output string) error {
 	runs, err := s.Runs(ctx, q)
 	if err != nil {
 		return err
@@ -145,25 +116,22 @@ func stats(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, o
 	doc := statsJSON{Schema: "flowrun/stats.v1", Tool: q.Tool, Total: &tally{}, Steps: []*tally{}}
 	byName := map[string]*tally{}
 	for _, r := range runs {
-		var rests rests
-		loops := map[dag.ID]bool{} // their items count, and not they themselves
+		run := fold.New[struct{}](fold.Plan{})
 		if err := eachEvent(ctx, s, r.ID, func(e *dag.Event) error {
-			rests.see(e)
+			s := run.Apply(e)
 			name := string(e.Node.WithoutKeys())
 			switch {
-			case e.Kind == dag.StepExpanded:
-				loops[e.Node] = true
 			case e.Kind == dag.StepStarted && byName[name] == nil:
 				byName[name] = &tally{Name: name}
 				doc.Steps = append(doc.Steps, byName[name])
-			case e.Kind == dag.StepFinished && byName[name] != nil && !loops[e.Node] && e.Result != nil && counts(e.Result.Status):
-				byName[name].add(e.Result.Status, rests.worked(e.Result.Started, e.Result.Ended))
+			case e.Kind == dag.StepFinished && byName[name] != nil && s != nil && !s.Loops() && counts(s.Status): // of a loop its items count
+				byName[name].add(e.Result.Status, run.Worked(e.Result.Started, e.Result.Ended))
 			}
 			return nil
 		}); err != nil {
 			return err
 		}
-		doc.Total.add(r.Status, rests.worked(r.Started, r.Ended))
+		doc.Total.add(r.Status, run.Worked(r.Started, r.Ended))
 	}
 	doc.Steps = slices.DeleteFunc(doc.Steps, func(t *tally) bool { return t.Runs == 0 })
 	doc.Total.sum()
@@ -186,7 +154,7 @@ func stats(env *ui.Env, ctx context.Context, s flowrun.Store, q flowrun.Query, o
 }
 
 // everSeen is an error for a tool that is neither recorded nor in reach.
-func everSeen(env *ui.Env, ctx context.Context, s flowrun.Store, name string) error {
+func everSeen(ctx context.Context, env *ui.Env, s flowrun.Store, name string) error {
 	runs, err := s.Runs(ctx, flowrun.Query{Tool: name, Limit: 1})
 	if err != nil || len(runs) > 0 {
 		return err

@@ -108,16 +108,16 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r reply, f run
 		if ui.Verbose(f.Progress) {
 			env.Notef("%s step %s of run %s", verb(r.approve), q.Step, past.Record.ID)
 		}
-		e, err := elsewhere(env, ctx, s, past, q, ui.Verbose(f.Progress))
+		e, err := continuedElsewhere(ctx, env, s, past, q, ui.Verbose(f.Progress))
 		if err != nil || e {
 			return err
 		}
-		err = goOn(env, ctx, c, s, past, q, params, f)
-		for until := time.Now().Add(patience); overtaken(err) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
-			if elsewhere, more := elsewhere(env, ctx, s, past, q, ui.Verbose(f.Progress)); more != nil || elsewhere {
+		err = continueRun(ctx, env, c, s, past, q, params, f)
+		for until := time.Now().Add(patience); lostRace(err) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+			if elsewhere, more := continuedElsewhere(ctx, env, s, past, q, ui.Verbose(f.Progress)); more != nil || elsewhere {
 				return more
 			}
-			err = goOn(env, ctx, c, s, past, q, params, f)
+			err = continueRun(ctx, env, c, s, past, q, params, f)
 		}
 		if code := ui.CodeError(0); !r.approve && errors.As(err, &code) && code == ui.ExitFailed {
 			return nil // the run failed, which is what a no is for
@@ -126,9 +126,9 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r reply, f run
 	})
 }
 
-// overtaken says that a run was not taken up since somebody else, who has answered
+// lostRace says that a run was not taken up since somebody else, who has answered
 // another of its questions, was quicker.
-func overtaken(err error) bool {
+func lostRace(err error) bool {
 	return errors.Is(err, flowrun.ErrLive) || errors.Is(err, flowrun.ErrChanged)
 }
 
@@ -252,7 +252,7 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 		return filled, err
 	}
 	for _, p := range bad.Problems {
-		env.Notef("field %s: %s%s", console.Clean(p.Name), console.Clean(p.Message), ui.Hint(p.Hint))
+		env.Notef("field %s: %s%s", console.Clean(p.Name), console.Clean(p.Message), ui.HintSuffix(p.Hint))
 	}
 	return nil, ui.CodeError(ui.ExitParams)
 }
@@ -260,11 +260,11 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 // patience is how long it is watched whether somebody else goes on with a run.
 const patience = 5 * time.Second
 
-// elsewhere says whether another process goes on with a run that has been answered, and
+// continuedElsewhere says whether another process goes on with a run that has been answered, and
 // tells so: its owner, or the service. An owner that was about to give it up has not
 // heard the answer; one that heard it may have brought the run to its end by now, which
 // is nobody's to run again. Without tell nothing is said.
-func elsewhere(env *ui.Env, ctx context.Context, s *sqlite.Store, p *flowrun.Past, q flowrun.Question, tell bool) (bool, error) {
+func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *flowrun.Past, q flowrun.Question, tell bool) (bool, error) {
 	id := p.Record.ID
 	say := func(format string, args ...any) (bool, error) {
 		if tell {
@@ -312,8 +312,8 @@ func withheld(p *flowrun.Past, q flowrun.Question, words []string) (secrets, fie
 	return secrets, fields
 }
 
-// goOn takes up a run that has been answered, as resume does.
-func goOn(env *ui.Env, ctx context.Context, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, q flowrun.Question, secrets []string, f runFlags) (err error) {
+// continueRun takes up a run that has been answered, as resume does.
+func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, q flowrun.Question, secrets []string, f runFlags) (err error) {
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return err
 	}
@@ -327,7 +327,7 @@ func goOn(env *ui.Env, ctx context.Context, c *cobra.Command, s *sqlite.Store, p
 	}
 	f.answered = dag.ID(q.Step)
 	var o flowrun.ResumeOptions
-	return takeUp(env, ctx, s, past, params, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
+	return continueRecorded(ctx, env, s, past, params, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
 		o.Params, o.RerunAsked = params, yes
 		return p.Resume(env.Library(), o)
 	})

@@ -18,23 +18,23 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// asker puts the questions of a run to the person at the terminal, one at a time.
-type asker struct {
+// prompter puts the questions of a run to the person at the terminal, one at a time.
+type prompter struct {
 	env  *ui.Env
 	keys *keyboard.Keyboard
 }
 
-// person is who answers the questions of a run here, nil where nobody does.
-func person(env *ui.Env, keys *keyboard.Keyboard, f ui.Asking) func(context.Context, flowrun.Question) (flowrun.Answer, error) {
+// promptAtTerminal is who answers the questions of a run here, nil where nobody does.
+func promptAtTerminal(env *ui.Env, keys *keyboard.Keyboard, f ui.Asking) func(context.Context, flowrun.Question) (flowrun.Answer, error) {
 	if keys == nil || !env.CanAsk(f) {
 		return nil
 	}
-	return (&asker{env, keys}).ask
+	return (&prompter{env, keys}).ask
 }
 
 // ask shows the question and asks for the values of its form, and for a yes or a no. The
 // error is flowrun.ErrNobody when the person leaves it for later.
-func (k *asker) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
+func (k *prompter) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
 	answer := flowrun.Answer{By: k.env.UserAndTerminal()}
 	seat, err := k.keys.Prompt(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (k *asker) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, er
 	if err := card(q).Write(seat.Out, cmp.Or(width, 80)); err != nil {
 		return answer, err
 	}
-	f := &filling{Prompt: seat, ctx: ctx, question: q, values: map[string]any{}}
+	f := &formInput{Prompt: seat, ctx: ctx, question: q, values: map[string]any{}}
 	seat.DiscardInput() // what was typed before the question is no answer
 	for {
 		switch word, err := f.line("[a]pprove, [r]eject, [l]ater? "); {
@@ -78,8 +78,8 @@ func card(q flowrun.Question) console.Question {
 	return c
 }
 
-// filling is a form that a person fills in.
-type filling struct {
+// formInput is a form that a person fills in.
+type formInput struct {
 	*keyboard.Prompt
 	ctx      context.Context
 	question flowrun.Question
@@ -87,7 +87,7 @@ type filling struct {
 }
 
 // line asks for a line; the end of the input leaves the question for later.
-func (f *filling) line(prompt string) (string, error) {
+func (f *formInput) line(prompt string) (string, error) {
 	fmt.Fprint(f.Out, prompt)
 	text, err := f.ReadLine(f.ctx)
 	if errors.Is(err, io.EOF) {
@@ -98,7 +98,7 @@ func (f *filling) line(prompt string) (string, error) {
 }
 
 // fill asks for one field after another, each held against the form's own rules.
-func (f *filling) fill() error {
+func (f *formInput) fill() error {
 	if f.question.Form == nil {
 		return nil
 	}
@@ -138,7 +138,7 @@ func insideField(path, field string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-func (f *filling) problems() []flowrun.ParamProblem {
+func (f *formInput) problems() []flowrun.ParamProblem {
 	var bad *flowrun.ParamsError
 	if _, err := f.question.Check(f.values); errors.As(err, &bad) {
 		return bad.Problems
@@ -148,7 +148,7 @@ func (f *filling) problems() []flowrun.ParamProblem {
 
 // field asks for one value until it will do. An empty line is the default, or leaves the
 // field out.
-func (f *filling) field(x *tool.FormField) error {
+func (f *formInput) field(x *tool.FormField) error {
 	introduceField(f.Out, x)
 	prompt := console.Clean(x.Name)
 	if x.Default != nil {
@@ -176,8 +176,8 @@ func (f *filling) field(x *tool.FormField) error {
 }
 
 // wrong is what is wrong with a field's value.
-func (f *filling) wrong(x *tool.FormField, text string) string {
-	with := &filling{question: f.question, values: map[string]any{x.Name: meantBy(x, text)}}
+func (f *formInput) wrong(x *tool.FormField, text string) string {
+	with := &formInput{question: f.question, values: map[string]any{x.Name: meantBy(x, text)}}
 	for _, p := range with.problems() {
 		if insideField(p.Name, x.Name) {
 			return p.Message
@@ -199,7 +199,7 @@ func introduceField(out io.Writer, x *tool.FormField) {
 	if x.Description != "" {
 		about = strings.TrimPrefix(about+". "+x.Description, ". ")
 	}
-	fmt.Fprintf(out, "%s (%s)%s\n", console.Clean(x.Name), kind, ui.Colon(console.Clean(console.Harmless(about))))
+	fmt.Fprintf(out, "%s (%s)%s\n", console.Clean(x.Name), kind, ui.AfterColon(console.Clean(console.Harmless(about))))
 	for i, v := range choicesOf(*x) {
 		fmt.Fprintf(out, "  %d) %s\n", i+1, console.Clean(v))
 	}

@@ -47,7 +47,7 @@ has begun it.`,
 					}
 					env.Notef("run %s is not running: its engine has gone; flowrun resume %s goes on with it", id, id)
 				case dag.Waiting:
-					return cancelResting(env, ctx, s, info)
+					return cancelWaiting(ctx, env, s, info)
 				default:
 					env.Notef("run %s is over: it is %s", id, info.Status.With(info.Notes...))
 				}
@@ -61,8 +61,8 @@ has begun it.`,
 // errCancelledBy is why a run ends that a person cancels.
 var errCancelledBy = errors.New("cancelled by flowrun cancel")
 
-// cancelResting brings a run to its end that waits for people and so has no owner.
-func cancelResting(env *ui.Env, ctx context.Context, s *sqlite.Store, info flowrun.RunInfo) error {
+// cancelWaiting brings a run to its end that waits for people and so has no owner.
+func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowrun.RunInfo) error {
 	if dir, err := ui.StateDir(); err == nil && info.Origin != "" && ui.ServiceRunning(dir) {
 		if err := ui.CallService("POST", "/api/v1/runs/"+info.ID+"/cancel", struct{}{}, &struct{}{}); err != nil {
 			return err

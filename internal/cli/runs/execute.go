@@ -23,7 +23,7 @@ func withHistory(env *ui.Env, plan *flowrun.Plan, world flowrun.World, params ma
 		return x.run()
 	}
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		defer launch.Retain(env, ctx, s, f.Settings)
+		defer launch.ApplyRetention(ctx, env, s, f.Settings)
 		x.store = s
 		return x.run()
 	})
@@ -105,7 +105,7 @@ func (x *execution) takeTerminal() (keys *keyboard.Keyboard, giveBack func()) {
 		return nil, func() {}
 	}
 	x.options = append(x.options, flowrun.WithTerminal(keys))
-	if ask := person(x.env, keys, x.flags.Asking); ask != nil {
+	if ask := promptAtTerminal(x.env, keys, x.flags.Asking); ask != nil {
 		x.options = append(x.options, flowrun.WithApproval(ask))
 	}
 	stderr := x.env.Stderr
@@ -143,7 +143,7 @@ func (x *execution) notStarted(err error) error {
 // notify sends the notifications of the run's end. Whoever watches sees how it ends.
 func (x *execution) notify(res *flowrun.Result, err error) {
 	if !x.flags.watch {
-		launch.Notify(x.env, x.ctx, x.signals, x.store, launch.RunEnd{Result: res, Plan: x.plan, Past: x.past, Err: err}, x.flags.ConsentFlags, x.flags.dir)
+		launch.Notify(x.ctx, x.env, x.signals, x.store, launch.RunEnd{Result: res, Plan: x.plan, Past: x.past, Err: err}, x.flags.ConsentFlags, x.flags.dir)
 	}
 }
 

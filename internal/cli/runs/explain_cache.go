@@ -32,9 +32,6 @@ The exit code is 0 when the result would be reused, and 1 when not.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := ui.OneOf(c, "output", output, ui.ShowForms); err != nil {
-				return err
-			}
 			list, err := launch.Assignments(c, args[2:])
 			if err != nil {
 				return err
@@ -61,8 +58,7 @@ The exit code is 0 when the result would be reused, and 1 when not.`,
 	fl.StringVar(&params, "params", "", "read parameters from this JSON `file`; - is stdin")
 	fl.BoolVar(&allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
 	fl.BoolVarP(&verbose, "verbose", "v", false, "print every difference, not only the first")
-	fl.StringVarP(&output, "output", "o", "text", "print in this `form`: text|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(ui.ShowForms, cobra.ShellCompDirectiveNoFileComp))
+	ui.OutputFlag(c, &output, "text", "json")
 	return c
 }
 

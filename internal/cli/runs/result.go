@@ -90,7 +90,7 @@ func closing(env *ui.Env, res *flowrun.Result, recorded bool) {
 		}
 		detail = cmp.Or(detail, ui.Listed(res.Tolerated))
 	}
-	env.Notef("run %s %s%s", res.ID, res.Status.With(res.Notes...), ui.Colon(detail))
+	env.Notef("run %s %s%s", res.ID, res.Status.With(res.Notes...), ui.AfterColon(detail))
 	if recorded && (res.Status != dag.Succeeded || res.Reason == flowrun.ReasonCleanup) {
 		runview.SuggestNext(env, res)
 	}

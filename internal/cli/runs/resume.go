@@ -38,7 +38,7 @@ now. Secret parameters are not recorded: give them again.`,
   flowrun resume latest --dry-run`,
 		Args: someRun,
 		RunE: func(c *cobra.Command, args []string) error {
-			return again(env, c, args, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
+			return continueOrRetry(env, c, args, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
 				o.Params, o.RerunAsked = params, yes
 				return p.Resume(env.Library(), o)
 			})
@@ -70,7 +70,7 @@ anything starts.`,
 			if o.Only != "" && len(o.From) > 0 {
 				return ui.Usagef(c, "--only runs one step and --from several; give one of them")
 			}
-			return again(env, c, append(args, with...), f, func(p *flowrun.Past, params map[string]any, _ bool) (*flowrun.Again, error) {
+			return continueOrRetry(env, c, append(args, with...), f, func(p *flowrun.Past, params map[string]any, _ bool) (*flowrun.Again, error) {
 				o.With = params
 				return p.Retry(env.Library(), o)
 			})
@@ -105,9 +105,9 @@ func someRun(c *cobra.Command, args []string) error {
 // line; yes lets those steps run again that a person is asked about.
 type planner func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error)
 
-// again takes a recorded run up: it plans, shows the plan, asks where it has to, and
+// continueOrRetry takes a recorded run up: it plans, shows the plan, asks where it has to, and
 // carries it out.
-func again(env *ui.Env, c *cobra.Command, args []string, f runFlags, plan planner) error {
+func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, plan planner) error {
 	if err := f.check(env, c); err != nil {
 		return err
 	}
@@ -127,18 +127,18 @@ func again(env *ui.Env, c *cobra.Command, args []string, f runFlags, plan planne
 		if err != nil {
 			return err
 		}
-		return takeUp(env, ctx, s, past, params, f, plan)
+		return continueRecorded(ctx, env, s, past, params, f, plan)
 	})
 }
 
-// takeUp carries on with a run that has been read.
-func takeUp(env *ui.Env, ctx context.Context, s *sqlite.Store, past *flowrun.Past, params map[string]any, f runFlags, plan planner) error {
+// continueRecorded carries on with a run that has been read.
+func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *flowrun.Past, params map[string]any, f runFlags, plan planner) error {
 	g, err := plan(past, params, false)
 	if err != nil {
 		return beyond(past, err)
 	}
 	if g.Nothing() {
-		tellLimit(env, past)
+		reportLimit(env, past)
 		if err := nothingToDo(env, past.Result(), f.output); err != nil || f.dryRun || g.Retry {
 			return err
 		}
@@ -146,7 +146,7 @@ func takeUp(env *ui.Env, ctx context.Context, s *sqlite.Store, past *flowrun.Pas
 		return err
 	}
 	if ui.Verbose(f.Progress) || f.dryRun {
-		foretell(env, g, past, f.answered)
+		describePlan(env, g, past, f.answered)
 	}
 	what := launch.Subject{Tools: g.Tools(), Preview: g.Preview}
 	if !g.Retry {
@@ -167,7 +167,7 @@ func takeUp(env *ui.Env, ctx context.Context, s *sqlite.Store, past *flowrun.Pas
 	if f.ID, err = launch.Consent(env, s, what, f.ConsentFlags); err != nil {
 		return err
 	}
-	defer launch.Retain(env, ctx, s, f.Settings)
+	defer launch.ApplyRetention(ctx, env, s, f.Settings)
 	f.dir = past.Record.World.Workspace
 	told := past
 	if g.Retry {
@@ -192,16 +192,16 @@ func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
 	return nil
 }
 
-// foretell shows what stands and what runs. answered is the step whose answer the run
+// describePlan shows what stands and what runs. answered is the step whose answer the run
 // goes on with; "" for none.
-func foretell(env *ui.Env, g *flowrun.Again, p *flowrun.Past, answered dag.ID) {
+func describePlan(env *ui.Env, g *flowrun.Again, p *flowrun.Past, answered dag.ID) {
 	verb := "resuming"
 	if g.Retry {
 		verb = "trying again"
 	}
 	r := p.Result()
 	env.Notef("%s run %s of %s; it is %s", verb, p.Record.ID, p.Record.Tool, r.Status.With(r.Notes...))
-	tellLimit(env, p)
+	reportLimit(env, p)
 	for _, line := range []struct {
 		text  string
 		steps []dag.ID
@@ -234,8 +234,8 @@ func limit(p *flowrun.Past) (to, rest string) {
 	return "", ""
 }
 
-// tellLimit says that the run was limited: what takes it up is limited too.
-func tellLimit(env *ui.Env, p *flowrun.Past) {
+// reportLimit says that the run was limited: what takes it up is limited too.
+func reportLimit(env *ui.Env, p *flowrun.Past) {
 	if to, rest := limit(p); to != "" {
 		env.Notef("  limited to %s, as run %s was; for the rest: %s", to, p.Record.ID, rest)
 	}

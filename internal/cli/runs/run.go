@@ -104,7 +104,7 @@ func (f *runFlags) check(env *ui.Env, c *cobra.Command) error {
 	if err := env.ResolveProgress(c, &f.Asking); err != nil {
 		return err
 	}
-	env.TrustOnce = f.TrustProject
+	env.TrustOnce(f.TrustProject)
 	if err := ui.OneOf(c, "output", f.output, runOutputs); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map
 		return nil, world, nil, err
 	}
 	plan, err := ui.Compile(env, args[0])
-	if env.TrustAsked(err, f.Asking) {
+	if env.AskToTrust(err, f.Asking) {
 		plan, err = ui.Compile(env, args[0])
 	}
 	if err != nil {
@@ -217,7 +217,7 @@ func warn(env *ui.Env, p *flowrun.Plan, params map[string]any) {
 		env.Diagnose(p.Warnings)
 	}
 	if d := p.Definition; d.Deprecated {
-		env.Notef("tool %s is deprecated%s", d.Name, ui.Colon(console.Harmless(d.DeprecatedMessage)))
+		env.Notef("tool %s is deprecated%s", d.Name, ui.AfterColon(console.Harmless(d.DeprecatedMessage)))
 	}
 	for _, d := range p.Definition.Parameters {
 		if _, given := params[d.Name]; given && d.Deprecated {

@@ -60,6 +60,7 @@ func CompleteRunStep(env *ui.Env) cobra.CompletionFunc {
 	}
 }
 
+// RunSteps are completions for the steps of a run that begin with prefix.
 func RunSteps(env *ui.Env, run, prefix string) (words []string) {
 	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		p, err := env.LoadRun(ctx, s, run)

@@ -29,7 +29,7 @@ func github(env *ui.Env, n Narration, t *Narrator) {
 	}
 	g.NoLogs = !n.Recorded
 	env.Stderr = g.Writer()
-	t.listen(g)
+	t.addSink(g)
 	t.Queued = func(q flowrun.Queued) { g.Waits(waitsFor(q)) }
 	t.End = sync.OnceFunc(func() {
 		g.Close()

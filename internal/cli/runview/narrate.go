@@ -59,18 +59,18 @@ func Narrate(env *ui.Env, n Narration) *Narrator {
 	switch n.Mode {
 	case "json":
 		j := console.NewJSON(env.Stderr)
-		t.listen(j)
+		t.addSink(j)
 		t.Queued = func(q flowrun.Queued) { j.Notice(queuedLine(q)) }
 	case "none":
-		t.hear(asked(n.Plan, prefixer(env, env.Stderr, n.Plan)))
+		t.onStream(streamingSteps(n.Plan, prefixer(env, env.Stderr, n.Plan)))
 	case "tty":
 		view(env, n, t)
 	case "github":
 		github(env, n, t)
 	case "quiet":
-		t.hear(asked(n.Plan, prefixer(env, lines(env, n, t), n.Plan)))
+		t.onStream(streamingSteps(n.Plan, prefixer(env, lines(env, n, t), n.Plan)))
 	default:
-		t.hear(prefixer(env, lines(env, n, t), n.Plan))
+		t.onStream(prefixer(env, lines(env, n, t), n.Plan))
 	}
 	return t
 }
@@ -80,8 +80,8 @@ func prefixer(env *ui.Env, w io.Writer, p *flowrun.Plan) func(flowrun.StreamChun
 	return streamed(console.NewPrefixer(w, ui.Paths(p, ""), console.PrefixOptions{Color: env.Colored(env.Stderr), Terminal: ui.IsTerminal(env.Stderr)}))
 }
 
-// asked passes on what steps stream that say so, and not what handlers print.
-func asked(p *flowrun.Plan, f func(flowrun.StreamChunk)) func(flowrun.StreamChunk) {
+// streamingSteps passes on what steps stream that say so, and not what handlers print.
+func streamingSteps(p *flowrun.Plan, f func(flowrun.StreamChunk)) func(flowrun.StreamChunk) {
 	return func(c flowrun.StreamChunk) {
 		if s := p.Step(string(c.Step)); s != nil && s.Output.Mode == "stream" {
 			f(c)
@@ -89,11 +89,11 @@ func asked(p *flowrun.Plan, f func(flowrun.StreamChunk)) func(flowrun.StreamChun
 	}
 }
 
-func (t *Narrator) hear(f func(flowrun.StreamChunk)) {
+func (t *Narrator) onStream(f func(flowrun.StreamChunk)) {
 	t.Options = append(t.Options, flowrun.WithConsole(f))
 }
 
-func (t *Narrator) listen(s dag.Sink) { t.Options = append(t.Options, flowrun.WithSink(s)) }
+func (t *Narrator) addSink(s dag.Sink) { t.Options = append(t.Options, flowrun.WithSink(s)) }
 
 // lines narrates in lines. What streams goes where they do.
 func lines(env *ui.Env, n Narration, t *Narrator) io.Writer {
@@ -104,10 +104,10 @@ func lines(env *ui.Env, n Narration, t *Narrator) io.Writer {
 		plain.Recall(n.Past.Events)
 	}
 	if n.Mode == "quiet" {
-		t.listen(console.Failures{Plain: plain})
+		t.addSink(console.Failures{Plain: plain})
 		return w
 	}
-	t.listen(plain)
+	t.addSink(plain)
 	t.Queued = func(q flowrun.Queued) { plain.Waits(waitsFor(q)) }
 	t.End = sync.OnceFunc(plain.Beat(w, console.BeatEvery))
 	return w
@@ -123,13 +123,13 @@ func view(env *ui.Env, n Narration, t *Narrator) {
 	stderr := env.Stderr
 	v := console.NewView(stderr, scene(n), past, console.ViewOptions{Color: env.Colored(stderr), ASCII: ui.PlainLocale(), NoLogs: !n.Recorded,
 		Size: func() (int, int) { return ui.SizeOf(stderr) }})
-	t.listen(v)
+	t.addSink(v)
 	t.Queued = func(q flowrun.Queued) { v.Waits(waitsFor(q)) }
 	n.Keys.SetView(v)
 	heedless := continued(v.Redraw)
 	env.Stderr = &ui.Screen{To: v.Above(), Taken: new(atomic.Bool)}
 	write := prefixer(env, env.Stderr, n.Plan)
-	t.hear(func(c flowrun.StreamChunk) {
+	t.onStream(func(c flowrun.StreamChunk) {
 		v.Streams(c.Step)
 		write(c)
 	})

@@ -110,21 +110,21 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 	}
 	r.ID = timetable.ScheduleID(r.Name, r.Project)
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		if err := keepSchedule(env, ctx, s, lib, r, replace); err != nil {
+		if err := keepSchedule(ctx, env, s, lib, r, replace); err != nil {
 			return err
 		}
 		fmt.Fprintf(env.Stdout, "added %s\n", r.Name)
 		if err := slotTable(env, &when, time.Now(), 3); err != nil {
 			return err
 		}
-		tellOfService(env, r.Project)
+		reportNoService(env, r.Project)
 		return nil
 	})
 }
 
 // keepSchedule adds the schedule unless a definition has its name.
-func keepSchedule(env *ui.Env, ctx context.Context, s *sqlite.Store, lib *tool.Library, r sqlite.Schedule, replace bool) error {
-	t, err := timetable.Read(env, ctx, s, lib)
+func keepSchedule(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *tool.Library, r sqlite.Schedule, replace bool) error {
+	t, err := timetable.Read(ctx, env, s, lib)
 	if err != nil {
 		return err
 	}

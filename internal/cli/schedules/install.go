@@ -56,7 +56,7 @@ written.`,
 				return errors.New("cannot install a schedule here: there is neither systemd nor cron; run flowrun serve, or flowrun run from the task scheduler of Windows")
 			}
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-				list, err := namedSchedules(env, ctx, s, args, false)
+				list, err := namedSchedules(ctx, env, s, args, false)
 				if err != nil {
 					return err
 				}
@@ -163,14 +163,14 @@ func installTimers(env *ui.Env, in installation, list []timetable.Planned, f ins
 		units = append(units, unit{unitName(e) + ".timer", e.Name, timerUnit(e, calendar)},
 			unit{unitName(e) + ".service", e.Name, in.serviceUnit(e.Name, "flowrun schedule "+e.Title+": tool "+e.Tool, in.dir(e), "oneshot", "", in.runWords(e))})
 		if !f.remove {
-			tellLost(env, e, false)
+			reportLost(env, e, false)
 		}
 	}
 	return installUnits(env, in, f, units)
 }
 
-// tellLost says what is not as flowrun serve would do it.
-func tellLost(env *ui.Env, e timetable.Planned, cron bool) {
+// reportLost says what is not as flowrun serve would do it.
+func reportLost(env *ui.Env, e timetable.Planned, cron bool) {
 	env.Notef("schedule %s, so run:", e.Title)
 	for _, text := range lost(e, cron) {
 		fmt.Fprintf(env.Stderr, "  - %s\n", text)
@@ -262,7 +262,7 @@ func installCrontab(env *ui.Env, in installation, list []timetable.Planned, f in
 			text += "\n"
 		}
 		text += marker(e.Name) + line + "\n"
-		tellLost(env, e, true)
+		reportLost(env, e, true)
 		if f.dryRun {
 			fmt.Fprint(env.Stdout, marker(e.Name)+line+"\n")
 		}

@@ -24,15 +24,11 @@ func scheduleListCommand(env *ui.Env) *cobra.Command {
 		Long: `List the schedules of the definitions in reach, and all that were added by command.
 One of a project runs in a service that was started in that project.`,
 		Args: ui.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := ui.OneOf(c, "output", output, []string{"table", "json"}); err != nil {
-				return err
-			}
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return listSchedules(env, ctx, s, output) })
+		RunE: func(_ *cobra.Command, _ []string) error {
+			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return listSchedules(ctx, env, s, output) })
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	ui.OutputFlag(c, &output, "table", "json")
 	return c
 }
 
@@ -59,8 +55,8 @@ type lastJSON struct {
 	Notes  []string  `json:"notes,omitempty"` // on the run
 }
 
-func listSchedules(env *ui.Env, ctx context.Context, s *sqlite.Store, output string) error {
-	t, err := timetable.Read(env, ctx, s, env.Library())
+func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output string) error {
+	t, err := timetable.Read(ctx, env, s, env.Library())
 	if err != nil {
 		return err
 	}
@@ -79,7 +75,7 @@ func listSchedules(env *ui.Env, ctx context.Context, s *sqlite.Store, output str
 			Schedules []scheduleJSON `json:"schedules"`
 			// SchedulerRunning says whether something is there that fires them.
 			SchedulerRunning bool `json:"scheduler_running"`
-		}{list, timetable.SchedulerRuns()})
+		}{list, timetable.SchedulerRunning()})
 	}
 	if len(list) == 0 {
 		env.Notef("no schedules; flowrun schedule add TOOL --cron EXPR adds one, schedule: in a definition too")
@@ -91,7 +87,7 @@ func listSchedules(env *ui.Env, ctx context.Context, s *sqlite.Store, output str
 	}
 	err = console.Table(env.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: env.Width()})
 	if err == nil {
-		timetable.SayIdle(env)
+		timetable.ReportIdle(env)
 	}
 	return err
 }

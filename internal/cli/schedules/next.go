@@ -45,9 +45,6 @@ a definition; its fields are one argument.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := ui.OneOf(c, "output", output, []string{"table", "json"}); err != nil {
-				return err
-			}
 			if count < 1 || count > mostSlots {
 				return ui.Usagef(c, "--count must be from 1 to %d", mostSlots)
 			}
@@ -64,7 +61,7 @@ a definition; its fields are one argument.`,
 			if s.Name == "" {
 				s.Spec = s.Spec.From(begin)
 			} else {
-				timetable.SayIdle(env)
+				timetable.ReportIdle(env)
 			}
 			if output == "json" {
 				return ui.WriteJSON(env, upcoming(&s, begin, count))
@@ -77,8 +74,7 @@ a definition; its fields are one argument.`,
 	fl.IntVar(&count, "count", 10, "show `n` times")
 	fl.StringVar(&from, "from", "", "those after this `moment`: a date or a time (RFC 3339) (default now)")
 	fl.StringVar(&zone, "timezone", "", "the time `zone` of an expression that names none (default this machine's)")
-	fl.StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	ui.OutputFlag(c, &output, "table", "json")
 	return c
 }
 
@@ -93,7 +89,7 @@ func askedSchedule(env *ui.Env, c *cobra.Command, word, zone string) (s schedule
 		return s, ui.Usagef(c, "--timezone is for a cron expression; a schedule has its own")
 	}
 	err = env.ReadHistory(func(ctx context.Context, store *sqlite.Store) error {
-		t, err := timetable.Read(env, ctx, store, env.Library())
+		t, err := timetable.Read(ctx, env, store, env.Library())
 		if err != nil {
 			return err
 		}

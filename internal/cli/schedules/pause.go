@@ -45,7 +45,7 @@ func switchCommand(env *ui.Env, c *cobra.Command, done string, do func(*sqlite.S
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-			list, err := namedSchedules(env, ctx, s, args, all)
+			list, err := namedSchedules(ctx, env, s, args, all)
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ func scheduleRemoveCommand(env *ui.Env) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-				list, err := namedSchedules(env, ctx, s, args, false)
+				list, err := namedSchedules(ctx, env, s, args, false)
 				if err != nil {
 					return err
 				}
@@ -105,8 +105,8 @@ func scheduleRemoveCommand(env *ui.Env) *cobra.Command {
 }
 
 // namedSchedules are the schedules that words of the command line mean, each a name or an id.
-func namedSchedules(env *ui.Env, ctx context.Context, s *sqlite.Store, words []string, all bool) ([]timetable.Planned, error) {
-	t, err := timetable.Read(env, ctx, s, env.Library())
+func namedSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, words []string, all bool) ([]timetable.Planned, error) {
+	t, err := timetable.Read(ctx, env, s, env.Library())
 	if err != nil || all {
 		return t.All(), err
 	}
@@ -125,7 +125,7 @@ func namedSchedules(env *ui.Env, ctx context.Context, s *sqlite.Store, words []s
 func completeSchedules(env *ui.Env) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) (words []string, d cobra.ShellCompDirective) {
 		env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-			t, err := timetable.Read(env, ctx, s, env.Library())
+			t, err := timetable.Read(ctx, env, s, env.Library())
 			for _, e := range t.All() {
 				if strings.HasPrefix(e.Title, prefix) {
 					words = append(words, ui.Described(e.Title, e.Tool+", "+timetable.When(e.Spec)))

@@ -41,8 +41,8 @@ func badCron(env *ui.Env, c *cobra.Command, e *cron.Error) error {
 	return ui.Usage(errors.New(b.String()), c)
 }
 
-// tellOfService says who is to fire a schedule that was added, where nobody does yet.
-func tellOfService(env *ui.Env, project string) {
+// reportNoService says who is to fire a schedule that was added, where nobody does yet.
+func reportNoService(env *ui.Env, project string) {
 	dir, err := ui.StateDir()
 	if err != nil || ui.ServiceRunning(dir) {
 		return

@@ -55,7 +55,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	stop := notifyStop()
 	defer stop.end()
 	err := s.at.serve(s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.program.Handler(), Webhooks: s.webhooks,
-		Version: ui.ThisBuild().Version, Log: s.log, Stopping: stop.first, Schedules: schedules.Door()}, s.log)
+		Version: ui.ThisBuild().Version, Log: s.log, Stopping: stop.first, Schedules: schedules.ForService()}, s.log)
 	if err == nil {
 		defer s.keepHistory(ctx)()
 		err = s.wait(stop)
@@ -168,7 +168,7 @@ func (s *server) fireSchedules(ctx context.Context) (fired *timetable.Scheduler,
 	if s.flags.noSchedules {
 		return nil, func() {}
 	}
-	return timetable.Start(s.env, ctx, s.store, s.service, s.log, timetable.CountSlots(s.measured))
+	return timetable.Start(ctx, s.env, s.store, s.service, s.log, timetable.CountSlots(s.measured))
 }
 
 // wait says where the service is found, and returns when it is to stop.
@@ -198,7 +198,7 @@ func (s *server) keepHistory(ctx context.Context) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				launch.Retain(s.env, ctx, s.store, s.flags.Settings)
+				launch.ApplyRetention(ctx, s.env, s.store, s.flags.Settings)
 			}
 		}
 	})

@@ -43,11 +43,8 @@ What a project sets and may not without its trust (flowrun trust) is listed as i
   flowrun config list --show-origin
   flowrun config list -o json | jq '.values[] | select(.ignored)'`,
 		Args: ui.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := ui.OneOf(c, "output", output, []string{"table", "json"}); err != nil {
-				return err
-			}
-			conf, err := ui.LoadSettings(env, false)
+		RunE: func(_ *cobra.Command, _ []string) error {
+			conf, err := ui.LoadSettings(false)
 			if err != nil {
 				return err
 			}
@@ -58,8 +55,7 @@ What a project sets and may not without its trust (flowrun trust) is listed as i
 		},
 	}
 	c.Flags().BoolVar(&origin, "show-origin", false, "show where each value was set: file and line, variable, or default")
-	c.Flags().StringVarP(&output, "output", "o", "table", "print in this `form`: table|json")
-	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	ui.OutputFlag(c, &output, "table", "json")
 	return c
 }
 
@@ -123,7 +119,7 @@ func configGetCommand(env *ui.Env) *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			conf, err := ui.LoadSettings(env, false)
+			conf, err := ui.LoadSettings(false)
 			if err != nil {
 				return err
 			}
@@ -160,7 +156,7 @@ func configPathCommand(env *ui.Env) *cobra.Command {
 		Example: "  flowrun config path",
 		Args:    ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			conf, err := ui.LoadSettings(env, false)
+			conf, err := ui.LoadSettings(false)
 			for _, f := range conf.Files {
 				note := ""
 				if !f.Exists {

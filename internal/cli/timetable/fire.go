@@ -54,7 +54,7 @@ type Scheduler struct {
 var _ schedule.Runs = (*Scheduler)(nil)
 
 // Start begins to fire schedules; stop returns when no slot is under way any more.
-func Start(env *ui.Env, ctx context.Context, store *sqlite.Store, sv launcher, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
+func Start(ctx context.Context, env *ui.Env, store *sqlite.Store, sv launcher, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
 	s = &Scheduler{env: env, store: store, book: store.Book(), service: sv, log: log, here: ProjectHere(),
 		tools: map[string]bool{}, told: map[string]bool{}, line: map[string]bool{}, stirred: make(chan struct{}, 1)}
 	s.loop = schedule.New(schedule.Config{Book: s.book, Runs: s, Observe: func(r schedule.Report) {
@@ -65,7 +65,7 @@ func Start(env *ui.Env, ctx context.Context, store *sqlite.Store, sv launcher, l
 	var work sync.WaitGroup
 	s.look(ctx) // so that what is in line is known to be ours
 	work.Go(func() { s.follow(ctx) })
-	work.Go(func() { s.moveUp(ctx) })
+	work.Go(func() { s.advanceQueue(ctx) })
 	work.Go(func() { s.loop.Run(ctx) })
 	work.Go(func() { s.launch(ctx) })
 	return s, func() {

@@ -85,7 +85,7 @@ func (s *stage) write(text string) {
 // serve begins to fire, until stop.
 func (s *stage) serve() (f *Scheduler, stop func()) {
 	env := &ui.Env{Stdout: io.Discard, Stderr: io.Discard}
-	f, stop = Start(env, s.Context(), s.store, s, slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
+	f, stop = Start(s.Context(), env, s.store, s, slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
 	s.Cleanup(stop)
 	return f, stop
 }

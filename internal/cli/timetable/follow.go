@@ -33,7 +33,7 @@ func (s *Scheduler) follow(ctx context.Context) {
 
 // look reads the schedules. What fails is tried again.
 func (s *Scheduler) look(ctx context.Context) error {
-	t := &timetable{kept: s.tools}
+	t := &Timetable{kept: s.tools}
 	tools := s.env.Tools(s.env.Library())
 	err := t.read(ctx, s.store, tools, func(name string) (*flowrun.Plan, error) { return s.service.AnyPlan(ctx, name) })
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Scheduler) Schedules(ctx context.Context) ([]service.Schedule, error) {
 
 // Pause implements service.Schedules.
 func (s *Scheduler) Pause(ctx context.Context, name string, paused bool) error {
-	t := timetable{Entries: s.planned()}
+	t := Timetable{Entries: s.planned()}
 	p, err := t.Find(name)
 	if err != nil {
 		return fmt.Errorf("%w: %w", service.ErrNoSchedule, err)
@@ -105,8 +105,8 @@ func (s *Scheduler) planned() []Planned {
 	return slices.SortedFunc(maps.Values(s.plans), byName)
 }
 
-// Door is the schedules for a door; nil where there are none.
-func (s *Scheduler) Door() service.Schedules {
+// ForService is the schedules for a door; nil where there are none.
+func (s *Scheduler) ForService() service.Schedules {
 	if s == nil {
 		return nil
 	}

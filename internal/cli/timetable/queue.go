@@ -32,12 +32,12 @@ func (s *Scheduler) queue(run string) {
 	s.line[run] = true
 }
 
-// moveUp begins the runs in line when their turn has come. What another service has
+// advanceQueue begins the runs in line when their turn has come. What another service has
 // claimed is looked at first when this one begins.
-func (s *Scheduler) moveUp(ctx context.Context) {
+func (s *Scheduler) advanceQueue(ctx context.Context) {
 	for first := true; ; {
 		pause, looked := idleEvery, s.looked()
-		waits, err := s.beginLine(ctx, first)
+		waits, err := s.beginQueued(ctx, first)
 		first = first && !looked
 		if err != nil && ctx.Err() == nil {
 			s.log.Error("cannot look at the schedules' line", "error", err.Error())
@@ -53,9 +53,9 @@ func (s *Scheduler) moveUp(ctx context.Context) {
 	}
 }
 
-// beginLine begins what can begin, the oldest of each schedule first, and says whether
+// beginQueued begins what can begin, the oldest of each schedule first, and says whether
 // something of this service still waits.
-func (s *Scheduler) beginLine(ctx context.Context, all bool) (waits bool, err error) {
+func (s *Scheduler) beginQueued(ctx context.Context, all bool) (waits bool, err error) {
 	if !s.looked() {
 		return true, nil // nobody knows yet which schedules there are
 	}
@@ -63,7 +63,7 @@ func (s *Scheduler) beginLine(ctx context.Context, all bool) (waits bool, err er
 	if err != nil {
 		return false, err
 	}
-	s.forgetLine(open)
+	s.forgetEnded(open)
 	before := map[string]bool{}
 	for _, f := range open {
 		p, known := s.plan(f.Schedule)
@@ -73,7 +73,7 @@ func (s *Scheduler) beginLine(ctx context.Context, all bool) (waits bool, err er
 			}
 			continue
 		}
-		mine := s.inLine(f.Run)
+		mine := s.isQueued(f.Run)
 		turn, err := s.turn(ctx, p, before[f.Schedule])
 		if err != nil {
 			return waits, err
@@ -137,14 +137,14 @@ func (s *Scheduler) half() bool {
 	return s.blind
 }
 
-func (s *Scheduler) inLine(run string) bool {
+func (s *Scheduler) isQueued(run string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.line[run]
 }
 
-// forgetLine forgets runs that are no longer in line.
-func (s *Scheduler) forgetLine(open []sqlite.Firing) {
+// forgetEnded forgets runs that are no longer in line.
+func (s *Scheduler) forgetEnded(open []sqlite.Firing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.line) == 0 {

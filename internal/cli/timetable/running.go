@@ -7,9 +7,9 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// SchedulerRuns says whether something is there that fires schedules: a service on this
+// SchedulerRunning says whether something is there that fires schedules: a service on this
 // state directory, or units that schedule install has written.
-func SchedulerRuns() bool {
+func SchedulerRunning() bool {
 	if dir, err := ui.StateDir(); err == nil && ui.ServiceRunning(dir) {
 		return true
 	}
@@ -28,9 +28,9 @@ func SchedulerRuns() bool {
 // StartScheduler is what people are told where nothing fires schedules.
 const StartScheduler = "start one: flowrun serve; or have systemd or cron do it: flowrun schedule install"
 
-// SayIdle says that nothing fires schedules, where that is so.
-func SayIdle(env *ui.Env) {
-	if !SchedulerRuns() {
+// ReportIdle says that nothing fires schedules, where that is so.
+func ReportIdle(env *ui.Env) {
+	if !SchedulerRunning() {
 		env.Notef("no scheduler is running: none of these times will fire; %s", StartScheduler)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
+// What the keys overlap and catch-up of a schedule may be.
 var (
 	OverlapWords = []string{"skip", "queue", "cancel-running", "allow"}
 	CatchUpWords = []string{"none", "once", "all"}
@@ -119,9 +120,9 @@ func When(spec cron.Spec) string {
 	return spec.Text() + " " + spec.Zone().String()
 }
 
-// timetable is the schedules there are, by name. problems say which are not there, and
+// Timetable is the schedules there are, by name. problems say which are not there, and
 // why.
-type timetable struct {
+type Timetable struct {
 	Entries  []Planned
 	Problems []string
 	// kept are tools that had schedules before: where one is broken now, the version that
@@ -131,13 +132,13 @@ type timetable struct {
 
 // Read reads the schedules of the definitions in reach, and those that were added,
 // of whatever project.
-func Read(env *ui.Env, ctx context.Context, s *sqlite.Store, lib *tool.Library) (*timetable, error) {
-	t := &timetable{}
+func Read(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *tool.Library) (*Timetable, error) {
+	t := &Timetable{}
 	return t, t.read(ctx, s, env.Tools(lib), func(name string) (*flowrun.Plan, error) { return flowrun.Compile(lib, name) })
 }
 
 // read fills the timetable; plan compiles a tool.
-func (t *timetable) read(ctx context.Context, s *sqlite.Store, tools []tool.Listed, plan func(name string) (*flowrun.Plan, error)) error {
+func (t *Timetable) read(ctx context.Context, s *sqlite.Store, tools []tool.Listed, plan func(name string) (*flowrun.Plan, error)) error {
 	added, err := s.Schedules(ctx)
 	if err != nil {
 		return err
@@ -166,7 +167,7 @@ func byName(x, y Planned) int {
 }
 
 // added takes in a schedule that was added by command.
-func (t *timetable) added(r sqlite.Schedule) {
+func (t *Timetable) added(r sqlite.Schedule) {
 	var p AddedPlan
 	e := Planned{Title: r.Name, Project: r.Project, By: r.By}
 	err := ui.DecodeJSON([]byte(r.Plan), &p)
@@ -182,7 +183,7 @@ func (t *timetable) added(r sqlite.Schedule) {
 }
 
 // defined takes in the schedules of a definition.
-func (t *timetable) defined(l tool.Listed, plan func(name string) (*flowrun.Plan, error)) {
+func (t *Timetable) defined(l tool.Listed, plan func(name string) (*flowrun.Plan, error)) {
 	p, err := plan(l.Name)
 	if err != nil {
 		t.Problems = append(t.Problems, fmt.Sprintf("the schedules of tool %s do not run: flowrun validate %s says why", l.Name, l.Name))
@@ -204,7 +205,7 @@ func (t *timetable) defined(l tool.Listed, plan func(name string) (*flowrun.Plan
 }
 
 // take adds an entry, unless there is one of its id.
-func (t *timetable) take(e Planned) {
+func (t *Timetable) take(e Planned) {
 	if i := slices.IndexFunc(t.Entries, func(o Planned) bool { return o.Name == e.Name }); i >= 0 {
 		t.Problems = append(t.Problems, fmt.Sprintf("schedule %s (%s) does not run: there is another of that name (%s); rename one of them", e.Title, e.Source, t.Entries[i].Source))
 		return
@@ -284,7 +285,8 @@ func (p AddedPlan) String() string {
 	return string(b)
 }
 
-func (t *timetable) All() []Planned {
+// All are the schedules by name.
+func (t *Timetable) All() []Planned {
 	if t == nil {
 		return nil
 	}
@@ -293,7 +295,7 @@ func (t *timetable) All() []Planned {
 
 // Find is the schedule that a word means: an id, else a name. Of several with a name,
 // that of the project here is meant, then one of no project.
-func (t *timetable) Find(word string) (Planned, error) {
+func (t *Timetable) Find(word string) (Planned, error) {
 	var ids, names []string
 	var found []Planned
 	for _, e := range t.Entries {

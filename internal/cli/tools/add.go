@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/cli/tools/addition"
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -34,53 +35,53 @@ func toolAddCommand(env *ui.Env) *cobra.Command {
 			return add(env, c, a, tool.Scope(scope))
 		},
 	}
-	return page{
-		title: "flowrun tool add",
-		about: []string{"Adds a new custom tool for flowrun."},
-		usage: []string{`flowrun tool add TOOL_NAME --description "DESCRIPTION" [options]`},
-		options: append(addGroups(),
-			new(scopeFlags).options("Add tool to %s", "", string(tool.ScopeLocal))),
-		examples: []example{
-			{"Create a simple weather lookup tool", `flowrun tool add weather-lookup --description "Get weather for a location" \
+	return page.Page{
+		Title: "flowrun tool add",
+		About: []string{"Adds a new custom tool for flowrun."},
+		Usage: []string{`flowrun tool add TOOL_NAME --description "DESCRIPTION" [options]`},
+		Options: append(addGroups(),
+			new(page.Scope).Options("Add tool to %s", "", string(tool.ScopeLocal))),
+		Examples: []page.Example{
+			{Title: "Create a simple weather lookup tool", Text: `flowrun tool add weather-lookup --description "Get weather for a location" \
   --bash "curl -s 'wttr.in/{LOCATION}?format={FORMAT}'" \
   --parameter LOCATION "City or airport code" required=true example=London \
   --parameter FORMAT "Output format" default=3 \
   --tag weather --tag api --tag read`},
-			{"Create a multi-step tool that processes data", `flowrun tool add process-data --description "Process data from a file" \
+			{Title: "Create a multi-step tool that processes data", Text: `flowrun tool add process-data --description "Process data from a file" \
   --step fetch "curl -s '{URL}' > data.json" \
   --step process "jq '.items' data.json" \
   --step cleanup "rm data.json" \
   --parameter URL "URL to fetch data from" required=true \
   --tag api --tag read`},
-			{"Create a tool from a YAML file", "flowrun tool add --from-file my-tool-definition.yaml"},
-			{"Create a tool with interactive editing", "flowrun tool add my-new-tool --editor"},
+			{Title: "Create a tool from a YAML file", Text: "flowrun tool add --from-file my-tool-definition.yaml"},
+			{Title: "Create a tool with interactive editing", Text: "flowrun tool add my-new-tool --editor"},
 		},
-		see: []string{"flowrun help tool", "flowrun help tools"},
-	}.on(c)
+		See: []string{"flowrun help tool", "flowrun help tools"},
+	}.On(c)
 }
 
 // addGroups are the options as the help page has them: those that belong to a step, a
 // parameter or a test are indented below it.
-func addGroups() []optionGroup {
-	var groups []optionGroup
+func addGroups() []page.Group {
+	var groups []page.Group
 	for _, o := range addition.Options {
 		if o.Section == "" {
 			continue
 		}
-		if len(groups) == 0 || groups[len(groups)-1].title != o.Section {
-			groups = append(groups, optionGroup{title: o.Section})
+		if len(groups) == 0 || groups[len(groups)-1].Title != o.Section {
+			groups = append(groups, page.Group{Title: o.Section})
 		}
 		g := &groups[len(groups)-1]
-		line := optionLine{left: o.Left(), right: o.Help}
+		line := page.Line{Left: o.Left(), Right: o.Help}
 		if o.Owner == addition.OfStep || o.Owner == addition.OfTest || strings.HasPrefix(o.Name, "step-") {
-			line.depth = 1
+			line.Depth = 1
 		}
-		g.lines = append(g.lines, line)
+		g.Lines = append(g.Lines, line)
 		if o.Name != "parameter" {
 			continue
 		}
 		for _, o := range addition.ParameterOptions {
-			g.lines = append(g.lines, optionLine{left: o.Name + "=" + o.Values[0], right: o.Help, depth: 1})
+			g.Lines = append(g.Lines, page.Line{Left: o.Name + "=" + o.Values[0], Right: o.Help, Depth: 1})
 		}
 	}
 	return groups
@@ -98,12 +99,12 @@ func usageProblems(env *ui.Env, c *cobra.Command, problems []string) error {
 // checkAddition looks at the command line as a whole and answers the scope.
 func checkAddition(add *addition.Addition) string {
 	problem := func(format string, args ...any) { add.Problems = append(add.Problems, fmt.Sprintf(format, args...)) }
-	scope, err := oneScope(add.Scopes, string(tool.ScopeLocal))
+	scope, err := page.OneScope(add.Scopes, string(tool.ScopeLocal))
 	switch {
 	case err != nil:
 		problem("%v", err)
 	case scope == ui.AnyScope:
-		problem("%v", errNoAny)
+		problem("%v", page.ErrNoAny)
 	}
 	switch {
 	case add.Name == "" && !add.WantsFile:

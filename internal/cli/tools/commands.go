@@ -2,8 +2,8 @@
 // of flowrun tool.
 //
 // They find definitions in the scopes, print, test, write or remove them. The commands of
-// flowrun tool print their help as a page (page.go), which also declares their flags.
-// What the words of tool add mean is in package addition.
+// flowrun tool print their help as a page, which also declares their flags (package page).
+// What the words of tool add mean is in package addition; tool deps is in package npm.
 package tools
 
 import (

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/tool"
@@ -17,20 +18,20 @@ import (
 
 // toolEditCommand edits the file of a tool (S1-325, S1-326).
 func toolEditCommand(env *ui.Env) *cobra.Command {
-	var scopes scopeFlags
+	var scopes page.Scope
 	var editor string
 	c := &cobra.Command{
 		Use:               "edit TOOL_NAME",
 		Short:             "Edit a tool definition",
-		Args:              oneTool,
-		ValidArgsFunction: completeName(env),
+		Args:              page.OneTool,
+		ValidArgsFunction: page.CompleteName(env),
 		RunE: func(c *cobra.Command, args []string) error {
-			scope, err := scopes.scope(c, ui.AnyScope)
+			scope, err := scopes.Chosen(c, ui.AnyScope)
 			if err != nil {
 				return err
 			}
 			lib := env.Library()
-			def, _, err := find(lib, args[0], scope)
+			def, _, err := page.Find(lib, args[0], scope)
 			if err != nil {
 				return err
 			}
@@ -44,27 +45,27 @@ func toolEditCommand(env *ui.Env) *cobra.Command {
 			return editTool(env, lib, def, words)
 		},
 	}
-	return page{
-		title: "flowrun tool edit",
-		about: []string{
+	return page.Page{
+		Title: "flowrun tool edit",
+		About: []string{
 			"Edit a tool definition using a text editor.",
 			"",
 			"What comes out is checked first: a definition with an error does not replace the",
 			"one there is, and is kept as TOOL_NAME.yaml.rej in the state directory.",
 		},
-		usage: []string{"flowrun tool edit TOOL_NAME [--scope] [options]"},
-		options: []optionGroup{
-			scopes.options("Edit the tool from %s", "Edit the tool from the first scope it's found in", ui.AnyScope),
-			{"EDITOR OPTIONS", []optionLine{
-				{left: "--editor EDITOR", right: "Editor to use (default: $VISUAL, $EDITOR, else the system's)", to: &editor, words: []string{"nano", "vim", "emacs", "code"}},
+		Usage: []string{"flowrun tool edit TOOL_NAME [--scope] [options]"},
+		Options: []page.Group{
+			scopes.Options("Edit the tool from %s", "Edit the tool from the first scope it's found in", ui.AnyScope),
+			{Title: "EDITOR OPTIONS", Lines: []page.Line{
+				{Left: "--editor EDITOR", Right: "Editor to use (default: $VISUAL, $EDITOR, else the system's)", To: &editor, Words: []string{"nano", "vim", "emacs", "code"}},
 			}},
 		},
-		examples: []example{
-			{"Edit a tool using the default editor", "flowrun tool edit weather-lookup"},
-			{"Edit a tool using a specific editor", "flowrun tool edit weather-lookup --editor code"},
+		Examples: []page.Example{
+			{Title: "Edit a tool using the default editor", Text: "flowrun tool edit weather-lookup"},
+			{Title: "Edit a tool using a specific editor", Text: "flowrun tool edit weather-lookup --editor code"},
 		},
-		see: []string{"flowrun help tool", "flowrun help tools"},
-	}.on(c)
+		See: []string{"flowrun help tool", "flowrun help tools"},
+	}.On(c)
 }
 
 func editTool(env *ui.Env, lib *tool.Library, def *tool.Definition, editor []string) error {

@@ -6,20 +6,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 )
 
 // toolExportCommand writes a definition to a file or to stdout (S1-335 to S1-337).
 func toolExportCommand(env *ui.Env) *cobra.Command {
-	var scopes scopeFlags
+	var scopes page.Scope
 	var output string
 	format := definitionFormats[0]
 	c := &cobra.Command{
 		Use:               "export TOOL_NAME",
 		Short:             "Export a tool definition to a file or standard output",
-		Args:              oneTool,
-		ValidArgsFunction: completeName(env),
+		Args:              page.OneTool,
+		ValidArgsFunction: page.CompleteName(env),
 		RunE: func(c *cobra.Command, args []string) error {
 			def, err := shown(env, c, args[0], &scopes, format)
 			if err != nil {
@@ -39,21 +40,21 @@ func toolExportCommand(env *ui.Env) *cobra.Command {
 			return nil
 		},
 	}
-	return page{
-		title: "flowrun tool export",
-		about: []string{"Export a tool definition to a file or standard output."},
-		usage: []string{"flowrun tool export TOOL_NAME [--scope] [options]"},
-		options: []optionGroup{
-			scopes.options("Export the tool from %s", "Export the tool from the first scope it's found in", ui.AnyScope),
-			{"OUTPUT OPTIONS", []optionLine{
-				{left: "--format yaml|json", right: "Export format (default: yaml)", to: &format, words: definitionFormats},
-				{left: "--output FILE", right: "Output file (if omitted, prints to stdout)", to: &output},
+	return page.Page{
+		Title: "flowrun tool export",
+		About: []string{"Export a tool definition to a file or standard output."},
+		Usage: []string{"flowrun tool export TOOL_NAME [--scope] [options]"},
+		Options: []page.Group{
+			scopes.Options("Export the tool from %s", "Export the tool from the first scope it's found in", ui.AnyScope),
+			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
+				{Left: "--format yaml|json", Right: "Export format (default: yaml)", To: &format, Words: definitionFormats},
+				{Left: "--output FILE", Right: "Output file (if omitted, prints to stdout)", To: &output},
 			}},
 		},
-		examples: []example{
-			{"Export a tool to stdout", "flowrun tool export weather-lookup"},
-			{"Export a tool to a file in JSON format", "flowrun tool export weather-lookup --format json --output weather-lookup.json"},
+		Examples: []page.Example{
+			{Title: "Export a tool to stdout", Text: "flowrun tool export weather-lookup"},
+			{Title: "Export a tool to a file in JSON format", Text: "flowrun tool export weather-lookup --format json --output weather-lookup.json"},
 		},
-		see: []string{"flowrun help tool", "flowrun help tool import", "flowrun help tools"},
-	}.on(c)
+		See: []string{"flowrun help tool", "flowrun help tool import", "flowrun help tools"},
+	}.On(c)
 }

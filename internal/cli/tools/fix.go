@@ -14,11 +14,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// mend mends the file of a target. It answers true where the target's problems have
+// fix mends the file of a target. It answers true where the target's problems have
 // been collected, as those of a text that was not written.
-func (v *validation) mend(t target) (bool, error) {
+func (v *validation) fix(t target) (bool, error) {
 	def, _, err := v.lib.Lookup(t.name, nil)
-	if err != nil || !mendable(def.File) {
+	if err != nil || !fixable(def.File) {
 		return false, nil // compiling it says why
 	}
 	file := def.File
@@ -55,8 +55,8 @@ func (v *validation) mend(t target) (bool, error) {
 	return true, nil
 }
 
-// mendable says whether the edits of diagnostics can be made in a file.
-func mendable(file string) bool {
+// fixable says whether the edits of diagnostics can be made in a file.
+func fixable(file string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".md"}, tool.Extension(file))
 }
 

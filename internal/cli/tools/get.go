@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/tool"
@@ -20,14 +21,14 @@ var definitionFormats = []string{"yaml", "json"}
 
 // toolGetCommand shows one tool (S1-341 to S1-343).
 func toolGetCommand(env *ui.Env) *cobra.Command {
-	var scopes scopeFlags
+	var scopes page.Scope
 	format := definitionFormats[0]
 	var detail bool
 	c := &cobra.Command{
 		Use:               "get TOOL_NAME",
 		Short:             "Display the details of a specific tool",
-		Args:              oneTool,
-		ValidArgsFunction: completeName(env),
+		Args:              page.OneTool,
+		ValidArgsFunction: page.CompleteName(env),
 		RunE: func(c *cobra.Command, args []string) error {
 			def, err := shown(env, c, args[0], &scopes, format)
 			if err != nil {
@@ -39,37 +40,37 @@ func toolGetCommand(env *ui.Env) *cobra.Command {
 			return printDefinition(env, def, format)
 		},
 	}
-	return page{
-		title: "flowrun tool get",
-		about: []string{"Display the details of a specific tool: the text of its definition, or its JSON."},
-		usage: []string{"flowrun tool get TOOL_NAME [--scope] [options]"},
-		options: []optionGroup{
-			scopes.options("Look for the tool in %s", "Look for the tool in any scope", ui.AnyScope),
-			{"OUTPUT OPTIONS", []optionLine{
-				{left: "--format yaml|json", right: "Output format (default: yaml)", to: &format, words: definitionFormats},
-				{left: "--detail", right: "Show detailed information", to: &detail},
+	return page.Page{
+		Title: "flowrun tool get",
+		About: []string{"Display the details of a specific tool: the text of its definition, or its JSON."},
+		Usage: []string{"flowrun tool get TOOL_NAME [--scope] [options]"},
+		Options: []page.Group{
+			scopes.Options("Look for the tool in %s", "Look for the tool in any scope", ui.AnyScope),
+			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
+				{Left: "--format yaml|json", Right: "Output format (default: yaml)", To: &format, Words: definitionFormats},
+				{Left: "--detail", Right: "Show detailed information", To: &detail},
 			}},
 		},
-		examples: []example{
-			{"Get a tool from any scope", "flowrun tool get weather-lookup"},
-			{"Get a tool from user scope", "flowrun tool get weather-lookup --user"},
-			{"Get a tool in JSON format", "flowrun tool get weather-lookup --format json"},
-			{"Copy a tool to user scope", "flowrun tool get weather-lookup --format yaml | flowrun tool import - --user"},
+		Examples: []page.Example{
+			{Title: "Get a tool from any scope", Text: "flowrun tool get weather-lookup"},
+			{Title: "Get a tool from user scope", Text: "flowrun tool get weather-lookup --user"},
+			{Title: "Get a tool in JSON format", Text: "flowrun tool get weather-lookup --format json"},
+			{Title: "Copy a tool to user scope", Text: "flowrun tool get weather-lookup --format yaml | flowrun tool import - --user"},
 		},
-		see: []string{"flowrun help tool", "flowrun help tools"},
-	}.on(c)
+		See: []string{"flowrun help tool", "flowrun help tools"},
+	}.On(c)
 }
 
 // shown finds a tool whose definition is to be printed, and says what is wrong with it.
-func shown(env *ui.Env, c *cobra.Command, name string, scopes *scopeFlags, format string) (*tool.Definition, error) {
+func shown(env *ui.Env, c *cobra.Command, name string, scopes *page.Scope, format string) (*tool.Definition, error) {
 	if err := ui.OneOf(c, "format", format, definitionFormats); err != nil {
 		return nil, err
 	}
-	scope, err := scopes.scope(c, ui.AnyScope)
+	scope, err := scopes.Chosen(c, ui.AnyScope)
 	if err != nil {
 		return nil, err
 	}
-	def, found, err := find(env.Library(), name, scope)
+	def, found, err := page.Find(env.Library(), name, scope)
 	if err != nil {
 		return nil, err
 	}

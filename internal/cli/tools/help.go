@@ -4,28 +4,30 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
 )
 
 // toolPage is help tool, of its commands in the order in which people meet them
 // (S1-360).
-func toolPage(commands []*cobra.Command) page {
-	p := page{
-		title: "flowrun tool commands",
-		about: []string{"These commands allow you to manage tools: definitions in YAML that flowrun runs."},
-		options: []optionGroup{{"SCOPE OPTIONS", []optionLine{
-			{left: "--global, -g", right: "Manage tools from global scope (all users)"},
-			{left: "--user, -u", right: "Manage tools from user scope (current user)"},
-			{left: "--local, -l", right: "Manage tools from local scope (default for 'add' and 'import')"},
-			{left: "--any, -a", right: "Manage tools from all scopes (default for all others)"},
-			{left: "--scope SCOPE", right: "The same by name: local|user|global|any"},
+func toolPage(commands []*cobra.Command) page.Page {
+	p := page.Page{
+		Title: "flowrun tool commands",
+		About: []string{"These commands allow you to manage tools: definitions in YAML that flowrun runs."},
+		Options: []page.Group{{Title: "SCOPE OPTIONS", Lines: []page.Line{
+			{Left: "--global, -g", Right: "Manage tools from global scope (all users)"},
+			{Left: "--user, -u", Right: "Manage tools from user scope (current user)"},
+			{Left: "--local, -l", Right: "Manage tools from local scope (default for 'add' and 'import')"},
+			{Left: "--any, -a", Right: "Manage tools from all scopes (default for all others)"},
+			{Left: "--scope SCOPE", Right: "The same by name: local|user|global|any"},
 		}}},
 	}
 	for _, sub := range commands {
-		p.usage = append(p.usage, usageOf(sub))
-		p.commands = append(p.commands, optionLine{left: sub.Name(), right: sub.Short})
-		p.see = append(p.see, "flowrun help tool "+sub.Name())
+		p.Usage = append(p.Usage, usageOf(sub))
+		p.Commands = append(p.Commands, page.Line{Left: sub.Name(), Right: sub.Short})
+		p.See = append(p.See, "flowrun help tool "+sub.Name())
 	}
-	p.see = append(p.see, "flowrun help tools")
+	p.See = append(p.See, "flowrun help tools")
 	return p
 }
 
@@ -41,13 +43,13 @@ func usageOf(c *cobra.Command) string {
 // toolsTopic is help tools: what tools are, where they are found, how they are used. It
 // is no command and does nothing else (S1-370).
 func toolsTopic() *cobra.Command {
-	return page{
-		title: "flowrun tools",
-		about: []string{
+	return page.Page{
+		Title: "flowrun tools",
+		About: []string{
 			"A tool is a command, or a graph of steps, that is defined once as YAML and then run",
 			"from a shell, inside a Go program, or by a language model.",
 		},
-		text: []string{
+		Text: []string{
 			`A DEFINITION
 # weather-lookup.yaml
 name: weather-lookup
@@ -73,6 +75,6 @@ flowrun run hello NAME=Ada
 flowrun tool edit hello
 flowrun validate hello`,
 		},
-		see: []string{"flowrun help tool", "flowrun help tool add", "flowrun help run", "flowrun help validate"},
-	}.on(&cobra.Command{Use: "tools", Short: "What tools are, and where they are found"})
+		See: []string{"flowrun help tool", "flowrun help tool add", "flowrun help run", "flowrun help validate"},
+	}.On(&cobra.Command{Use: "tools", Short: "What tools are, and where they are found"})
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // toolImportCommand takes a definition into a scope (S1-268, S1-338 to S1-340).
 func toolImportCommand(env *ui.Env) *cobra.Command {
-	var scopes scopeFlags
+	var scopes page.Scope
 	var override, validate bool
 	c := &cobra.Command{
 		Use:   "import FILE",
@@ -25,38 +26,38 @@ func toolImportCommand(env *ui.Env) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			scope, err := scopes.scope(c, string(tool.ScopeLocal))
+			scope, err := scopes.Chosen(c, string(tool.ScopeLocal))
 			if err != nil {
 				return err
 			}
 			if scope == ui.AnyScope {
-				return ui.Usage(errNoAny, c)
+				return ui.Usage(page.ErrNoAny, c)
 			}
 			return importTool(env, args[0], putting{lib: env.Library(), scope: tool.Scope(scope), override: override, alone: !validate})
 		},
 	}
-	return page{
-		title: "flowrun tool import",
-		about: []string{
+	return page.Page{
+		Title: "flowrun tool import",
+		About: []string{
 			"Import a tool definition from a file; - is standard input.",
 			"",
 			"Comments and the order of keys stay as they are. JSON becomes YAML; Markdown and",
 			"JavaScript stay what they are.",
 		},
-		usage: []string{"flowrun tool import FILE [--scope] [options]"},
-		options: []optionGroup{
-			scopes.options("Import the tool to %s", "", string(tool.ScopeLocal)),
-			{"IMPORT OPTIONS", []optionLine{
-				{left: "--override", right: "Override existing tool if it already exists", to: &override},
-				{left: "--validate", right: "Validate the tool before importing, with the tools it uses; without it, only its own text", to: &validate},
+		Usage: []string{"flowrun tool import FILE [--scope] [options]"},
+		Options: []page.Group{
+			scopes.Options("Import the tool to %s", "", string(tool.ScopeLocal)),
+			{Title: "IMPORT OPTIONS", Lines: []page.Line{
+				{Left: "--override", Right: "Override existing tool if it already exists", To: &override},
+				{Left: "--validate", Right: "Validate the tool before importing, with the tools it uses; without it, only its own text", To: &validate},
 			}},
 		},
-		examples: []example{
-			{"Import a tool to local scope", "flowrun tool import weather-lookup.yaml"},
-			{"Import a tool to user scope, overriding any existing definition", "flowrun tool import weather-lookup.yaml --user --override"},
+		Examples: []page.Example{
+			{Title: "Import a tool to local scope", Text: "flowrun tool import weather-lookup.yaml"},
+			{Title: "Import a tool to user scope, overriding any existing definition", Text: "flowrun tool import weather-lookup.yaml --user --override"},
 		},
-		see: []string{"flowrun help tool", "flowrun help tool export", "flowrun help tools"},
-	}.on(c)
+		See: []string{"flowrun help tool", "flowrun help tool export", "flowrun help tools"},
+	}.On(c)
 }
 
 func importTool(env *ui.Env, file string, p putting) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/cli/tools/addition"
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/tool"
@@ -21,7 +22,7 @@ var (
 
 // toolListCommand lists tools (S1-344 to S1-350, S1-355).
 func toolListCommand(env *ui.Env) *cobra.Command {
-	var scopes scopeFlags
+	var scopes page.Scope
 	var f catalog.Filter
 	var dir string
 	format, sort := "table", "name"
@@ -32,7 +33,7 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 		Args:              ui.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
-			scope, err := scopes.scope(c, ui.AnyScope)
+			scope, err := scopes.Chosen(c, ui.AnyScope)
 			if err != nil {
 				return err
 			}
@@ -59,39 +60,39 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			tellOneID(env, list)
+			warnDuplicates(env, list)
 			list = f.Choose(list)
 			catalog.Order(list, sort)
 			return printList(env, list, format)
 		},
 	}
-	page{
-		title: "flowrun tool list",
-		about: []string{"List all available tools across all scopes or in a specific scope. Tools that another", "of the same name hides, and those with errors, are listed as such."},
-		usage: []string{"flowrun tool list [--scope] [options]"},
-		options: []optionGroup{
-			scopes.options("List only tools from %s", "List tools from all scopes", ui.AnyScope),
-			{"FILTER OPTIONS", []optionLine{
-				{left: "--tag TAG", right: "Filter by tag; given several times, tools with all of them", to: &f.Tags},
-				{left: "--category CATEGORY", right: "Filter by category", to: &f.Category},
-				{left: "--search TEXT", right: "Search in name, description, and keywords", to: &f.Search},
-				{left: "--platform PLATFORM", right: "Filter by platform support (windows|linux|macos)", to: &f.Platform, words: addition.Platforms},
-				{left: "--dir DIR", right: "List the definitions in a folder instead of the scopes", to: &dir},
-				{left: "--all-sources", right: "List built-in tools, and those that tools.discoveryCommand tells of, as well", to: &all},
+	page.Page{
+		Title: "flowrun tool list",
+		About: []string{"List all available tools across all scopes or in a specific scope. Tools that another", "of the same name hides, and those with errors, are listed as such."},
+		Usage: []string{"flowrun tool list [--scope] [options]"},
+		Options: []page.Group{
+			scopes.Options("List only tools from %s", "List tools from all scopes", ui.AnyScope),
+			{Title: "FILTER OPTIONS", Lines: []page.Line{
+				{Left: "--tag TAG", Right: "Filter by tag; given several times, tools with all of them", To: &f.Tags},
+				{Left: "--category CATEGORY", Right: "Filter by category", To: &f.Category},
+				{Left: "--search TEXT", Right: "Search in name, description, and keywords", To: &f.Search},
+				{Left: "--platform PLATFORM", Right: "Filter by platform support (windows|linux|macos)", To: &f.Platform, Words: addition.Platforms},
+				{Left: "--dir DIR", Right: "List the definitions in a folder instead of the scopes", To: &dir},
+				{Left: "--all-sources", Right: "List built-in tools, and those that tools.discoveryCommand tells of, as well", To: &all},
 			}},
-			{"OUTPUT OPTIONS", []optionLine{
-				{left: "--format simple|table|json|yaml", right: "Output format (default: table)", to: &format, words: listFormats},
-				{left: "--sort name|category|scope", right: "Sort order (default: name)", to: &sort, words: listOrders},
+			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
+				{Left: "--format simple|table|json|yaml", Right: "Output format (default: table)", To: &format, Words: listFormats},
+				{Left: "--sort name|category|scope", Right: "Sort order (default: name)", To: &sort, Words: listOrders},
 			}},
 		},
-		examples: []example{
-			{"List all tools from all scopes", "flowrun tool list"},
-			{"List only user tools", "flowrun tool list --user"},
-			{"List tools matching a tag", "flowrun tool list --tag git"},
-			{"List tools in JSON format", "flowrun tool list --format json"},
+		Examples: []page.Example{
+			{Title: "List all tools from all scopes", Text: "flowrun tool list"},
+			{Title: "List only user tools", Text: "flowrun tool list --user"},
+			{Title: "List tools matching a tag", Text: "flowrun tool list --tag git"},
+			{Title: "List tools in JSON format", Text: "flowrun tool list --format json"},
 		},
-		see: []string{"flowrun help tool", "flowrun help tools"},
-	}.on(c)
+		See: []string{"flowrun help tool", "flowrun help tools"},
+	}.On(c)
 	c.RegisterFlagCompletionFunc("tag", completeListed(env, func(e tool.Listed) []string { return append(e.SearchTags, e.Tags...) }))
 	c.RegisterFlagCompletionFunc("category", completeListed(env, func(e tool.Listed) []string { return []string{e.Category} }))
 	c.MarkFlagDirname("dir")

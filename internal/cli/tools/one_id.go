@@ -45,9 +45,9 @@ func (v *validation) oneID(def *tool.Definition, found tool.Diagnostics) {
 		Hint:    "give one of them another name, or id, or remove it"})
 }
 
-// tellOneID warns of tools that are in two files of one folder; the list has the one first
+// warnDuplicates warns of tools that are in two files of one folder; the list has the one first
 // that is found.
-func tellOneID(env *ui.Env, list []tool.Listed) {
+func warnDuplicates(env *ui.Env, list []tool.Listed) {
 	ids := idsInFolders{}
 	for _, e := range list {
 		if e.Path == "" {

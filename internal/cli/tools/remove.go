@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/tool"
@@ -13,20 +14,20 @@ import (
 
 // toolRemoveCommand deletes the file of a tool (S1-351, S1-352).
 func toolRemoveCommand(env *ui.Env) *cobra.Command {
-	var scopes scopeFlags
+	var scopes page.Scope
 	var force bool
 	c := &cobra.Command{
 		Use:               "remove TOOL_NAME",
 		Short:             "Delete a tool",
-		Args:              oneTool,
-		ValidArgsFunction: completeName(env),
+		Args:              page.OneTool,
+		ValidArgsFunction: page.CompleteName(env),
 		RunE: func(c *cobra.Command, args []string) error {
-			scope, err := scopes.scope(c, ui.AnyScope)
+			scope, err := scopes.Chosen(c, ui.AnyScope)
 			if err != nil {
 				return err
 			}
 			lib := env.Library()
-			def, _, err := find(lib, args[0], scope)
+			def, _, err := page.Find(lib, args[0], scope)
 			switch {
 			case err != nil:
 				return err
@@ -43,21 +44,21 @@ func toolRemoveCommand(env *ui.Env) *cobra.Command {
 			return remove(env, lib, def, args[0])
 		},
 	}
-	return page{
-		title: "flowrun tool remove",
-		about: []string{"Delete a tool from a specific scope. Asks first; without a terminal to ask on, --force", "is needed."},
-		usage: []string{"flowrun tool remove TOOL_NAME [--scope] [options]"},
-		options: []optionGroup{
-			scopes.options("Delete the tool from %s", "Delete the tool from the first scope it's found in", ui.AnyScope),
-			{"ADDITIONAL OPTIONS", []optionLine{{left: "--force", right: "Skip confirmation prompt", to: &force}}},
+	return page.Page{
+		Title: "flowrun tool remove",
+		About: []string{"Delete a tool from a specific scope. Asks first; without a terminal to ask on, --force", "is needed."},
+		Usage: []string{"flowrun tool remove TOOL_NAME [--scope] [options]"},
+		Options: []page.Group{
+			scopes.Options("Delete the tool from %s", "Delete the tool from the first scope it's found in", ui.AnyScope),
+			{Title: "ADDITIONAL OPTIONS", Lines: []page.Line{{Left: "--force", Right: "Skip confirmation prompt", To: &force}}},
 		},
-		examples: []example{
-			{"Delete a tool from any scope", "flowrun tool remove weather-lookup"},
-			{"Delete a tool from user scope", "flowrun tool remove weather-lookup --user"},
-			{"Delete a tool without confirmation", "flowrun tool remove weather-lookup --force"},
+		Examples: []page.Example{
+			{Title: "Delete a tool from any scope", Text: "flowrun tool remove weather-lookup"},
+			{Title: "Delete a tool from user scope", Text: "flowrun tool remove weather-lookup --user"},
+			{Title: "Delete a tool without confirmation", Text: "flowrun tool remove weather-lookup --force"},
 		},
-		see: []string{"flowrun help tool", "flowrun help tools"},
-	}.on(c)
+		See: []string{"flowrun help tool", "flowrun help tools"},
+	}.On(c)
 }
 
 func remove(env *ui.Env, lib *tool.Library, def *tool.Definition, name string) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/funcschema"
 	"github.com/flowrun/flowrun/tool"
@@ -35,30 +36,30 @@ func toolSchemaCommand(env *ui.Env) *cobra.Command {
 		},
 		ValidArgsFunction: env.CompleteTool,
 	}
-	return page{
-		title: "flowrun tool schema",
-		about: []string{
+	return page.Page{
+		Title: "flowrun tool schema",
+		About: []string{
 			"Print a tool as a function that language models can call: its name, its description",
 			"and a JSON Schema of its parameters, in the form that a provider takes.",
 		},
-		usage: []string{"flowrun tool schema TOOL_NAME|PATH [options]", "flowrun tool schema --all|--all-sources [options]"},
-		options: []optionGroup{
-			{"CHOICE OPTIONS", []optionLine{
-				{left: "--all", right: "A list of every tool in reach that runs on this platform", to: &all},
-				{left: "--all-sources", right: "That, with built-in tools and those that tools.discoveryCommand tells of", to: &sources},
+		Usage: []string{"flowrun tool schema TOOL_NAME|PATH [options]", "flowrun tool schema --all|--all-sources [options]"},
+		Options: []page.Group{
+			{Title: "CHOICE OPTIONS", Lines: []page.Line{
+				{Left: "--all", Right: "A list of every tool in reach that runs on this platform", To: &all},
+				{Left: "--all-sources", Right: "That, with built-in tools and those that tools.discoveryCommand tells of", To: &sources},
 			}},
-			{"OUTPUT OPTIONS", []optionLine{
-				{left: "--format FORM", right: "Form: " + strings.Join(funcschema.Formats(), "|") + " (default: " + format + ")", to: &format, words: funcschema.Formats()},
+			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
+				{Left: "--format FORM", Right: "Form: " + strings.Join(funcschema.Formats(), "|") + " (default: " + format + ")", To: &format, Words: funcschema.Formats()},
 			}},
 		},
-		examples: []example{
-			{"Print the schema of one tool", "flowrun tool schema weather-lookup"},
-			{"Print that of a file as one provider takes it", "flowrun tool schema ./deploy.yaml --format anthropic"},
-			{"Print those of all tools into a file", "flowrun tool schema --all --format openai > tools.json"},
-			{"Print all that a model may call", "flowrun tool schema --all-sources --format anthropic"},
+		Examples: []page.Example{
+			{Title: "Print the schema of one tool", Text: "flowrun tool schema weather-lookup"},
+			{Title: "Print that of a file as one provider takes it", Text: "flowrun tool schema ./deploy.yaml --format anthropic"},
+			{Title: "Print those of all tools into a file", Text: "flowrun tool schema --all --format openai > tools.json"},
+			{Title: "Print all that a model may call", Text: "flowrun tool schema --all-sources --format anthropic"},
 		},
-		see: []string{"flowrun help tool", "flowrun help tools"},
-	}.on(c)
+		See: []string{"flowrun help tool", "flowrun help tools"},
+	}.On(c)
 }
 
 func toolSchema(env *ui.Env, name string, f funcschema.Format) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/netclient"
@@ -49,7 +50,7 @@ func completeTest(env *ui.Env) cobra.CompletionFunc {
 
 // testFlags are the flags of flowrun tool test.
 type testFlags struct {
-	scopes        scopeFlags
+	scopes        page.Scope
 	scope         string // after check
 	tests         []string
 	verbose       bool
@@ -70,9 +71,9 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 		RunE:              func(c *cobra.Command, args []string) error { return toolTest(env, c, args, f) },
 		ValidArgsFunction: env.CompleteTools,
 	}
-	page{
-		title: "flowrun tool test",
-		about: []string{
+	page.Page{
+		Title: "flowrun tool test",
+		About: []string{
 			"Test a tool with its defined tests: tools by name, files, the files in folders; without",
 			"any, every tool in reach.",
 			"",
@@ -82,33 +83,33 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 			"",
 			"Exits 1 when a test failed, 3 when a definition has an error, 130 after Ctrl-C.",
 		},
-		usage: []string{"flowrun tool test [TOOL_NAME|PATH ...] [--scope] [options]"},
-		options: []optionGroup{
-			f.scopes.options("Test the tool from %s", "Test the tool from the first scope it's found in", ui.AnyScope),
-			{"TEST OPTIONS", []optionLine{
-				{left: "--test TEST_NAME", right: "Name of specific test to run (if omitted, runs all tests); may be repeated", to: &f.tests},
-				{left: "--verbose", right: "Show detailed output, also of tests that went well", to: &f.verbose},
-				{left: "--stop-on-failure", right: "Stop testing after the first failure", to: &f.stopOnFailure},
-				{left: "--jobs N", right: "Run N tests at once (default: 4; 1 with --in-place)", to: &f.jobs},
-				{left: "--in-place", right: "Run in the working directory instead of a fresh folder", to: &f.inPlace},
-				{left: "--offline", right: "Skip tests of tools with a permission for the network", to: &f.offline},
-				{left: "--report FORM=FILE", right: "Write a report, junit=FILE or json=FILE; may be repeated", to: &f.reports},
+		Usage: []string{"flowrun tool test [TOOL_NAME|PATH ...] [--scope] [options]"},
+		Options: []page.Group{
+			f.scopes.Options("Test the tool from %s", "Test the tool from the first scope it's found in", ui.AnyScope),
+			{Title: "TEST OPTIONS", Lines: []page.Line{
+				{Left: "--test TEST_NAME", Right: "Name of specific test to run (if omitted, runs all tests); may be repeated", To: &f.tests},
+				{Left: "--verbose", Right: "Show detailed output, also of tests that went well", To: &f.verbose},
+				{Left: "--stop-on-failure", Right: "Stop testing after the first failure", To: &f.stopOnFailure},
+				{Left: "--jobs N", Right: "Run N tests at once (default: 4; 1 with --in-place)", To: &f.jobs},
+				{Left: "--in-place", Right: "Run in the working directory instead of a fresh folder", To: &f.inPlace},
+				{Left: "--offline", Right: "Skip tests of tools with a permission for the network", To: &f.offline},
+				{Left: "--report FORM=FILE", Right: "Write a report, junit=FILE or json=FILE; may be repeated", To: &f.reports},
 			}},
 		},
-		examples: []example{
-			{"Run all tests for a tool", "flowrun tool test weather-lookup"},
-			{"Run a specific test with verbose output", "flowrun tool test weather-lookup --test basic-test --verbose"},
-			{"Run the tests of a folder, with a report", "flowrun tool test ./tools --jobs 8 --report junit=tests.xml"},
+		Examples: []page.Example{
+			{Title: "Run all tests for a tool", Text: "flowrun tool test weather-lookup"},
+			{Title: "Run a specific test with verbose output", Text: "flowrun tool test weather-lookup --test basic-test --verbose"},
+			{Title: "Run the tests of a folder, with a report", Text: "flowrun tool test ./tools --jobs 8 --report junit=tests.xml"},
 		},
-		see: []string{"flowrun help tool", "flowrun help tools"},
-	}.on(c)
+		See: []string{"flowrun help tool", "flowrun help tools"},
+	}.On(c)
 	c.RegisterFlagCompletionFunc("test", completeTest(env))
 	return c
 }
 
 func (f *testFlags) check(c *cobra.Command) error {
 	var err error
-	if f.scope, err = f.scopes.scope(c, ui.AnyScope); err != nil {
+	if f.scope, err = f.scopes.Chosen(c, ui.AnyScope); err != nil {
 		return err
 	}
 	if f.jobs < 0 || c.Flags().Changed("jobs") && f.jobs == 0 {
@@ -156,14 +157,14 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	defer sig.Stop()
 	began := time.Now()
 	outcomes, err := trial.Run(ctx, cases, trial.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
-		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: func(o trial.Outcome) { tell(env, &o, f.verbose) }, HTTP: netclient.Status, Fetch: netclient.Fetch, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
+		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: func(o trial.Outcome) { printOutcome(env, &o, f.verbose) }, HTTP: netclient.Status, Fetch: netclient.Fetch, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
 	if err != nil {
 		return err
 	}
 	took := time.Since(began)
 	s := trial.Count(outcomes)
 	if len(outcomes) > 0 {
-		sum(env, s, took)
+		printSummary(env, s, took)
 	}
 	if err := writeReports(f.reports, outcomes, took); err != nil {
 		return err
@@ -254,8 +255,8 @@ func theTests(names []string) string {
 	return "the tests are " + ui.Listed(names)
 }
 
-// tell prints one outcome.
-func tell(env *ui.Env, o *trial.Outcome, verbose bool) {
+// printOutcome prints one outcome.
+func printOutcome(env *ui.Env, o *trial.Outcome, verbose bool) {
 	name := console.Harmless(o.Tool + ": " + o.Test.Name)
 	switch o.Status {
 	case trial.Passed:
@@ -290,8 +291,8 @@ func place(p tool.Pos) string {
 
 func shortTime(d time.Duration) string { return fmt.Sprintf("%.2fs", d.Seconds()) }
 
-// sum prints the last line.
-func sum(env *ui.Env, s trial.Summary, took time.Duration) {
+// printSummary prints the last line.
+func printSummary(env *ui.Env, s trial.Summary, took time.Duration) {
 	parts := []string{fmt.Sprintf("%d ok", s.Passed)}
 	for _, p := range []struct {
 		n    int

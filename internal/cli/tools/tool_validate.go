@@ -3,13 +3,14 @@ package tools
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
 // toolValidateCommand checks tools of a scope (S1-330 to S1-332, S1-369).
 func toolValidateCommand(env *ui.Env) *cobra.Command {
 	f := newValidateFlags()
-	var scopes scopeFlags
+	var scopes page.Scope
 	var every bool
 	c := &cobra.Command{
 		Use:               "validate TOOL_NAME",
@@ -19,7 +20,7 @@ func toolValidateCommand(env *ui.Env) *cobra.Command {
 			if err := f.check(c); err != nil {
 				return err
 			}
-			scope, err := scopes.scope(c, ui.AnyScope)
+			scope, err := scopes.Chosen(c, ui.AnyScope)
 			if err != nil {
 				return err
 			}
@@ -33,31 +34,31 @@ func toolValidateCommand(env *ui.Env) *cobra.Command {
 			return validate(env, targets, closed(env.Library(), args, scope), f)
 		},
 	}
-	return page{
-		title: "flowrun tool validate",
-		about: []string{"Validate a tool definition for correctness. Exits 3 when it has an error, and 4 when", "there is no such tool in the scope."},
-		usage: []string{"flowrun tool validate TOOL_NAME [--scope] [options]", "flowrun tool validate --all [--scope] [options]"},
-		options: []optionGroup{
-			scopes.options("Validate the tool from %s", "Validate the tool from the first scope it's found in", ui.AnyScope),
-			{"VALIDATION OPTIONS", []optionLine{
-				{left: "--fix", right: "Fix validation issues if possible; never changes what a tool means", to: &f.fix},
-				{left: "--dry-run", right: "With --fix: show the changes as a diff, and write nothing", depth: 1, to: &f.dryRun},
-				{left: "--detailed", right: "Show detailed validation results: notes on better practice", to: &f.detailed},
-				{left: "--strict", right: "Count warnings as errors", to: &f.strict},
-				{left: "--against PATH", right: "Tell what breaks callers of the older definitions there", to: &f.against},
-				{left: "--all", right: "Validate every tool in the scope", to: &every},
+	return page.Page{
+		Title: "flowrun tool validate",
+		About: []string{"Validate a tool definition for correctness. Exits 3 when it has an error, and 4 when", "there is no such tool in the scope."},
+		Usage: []string{"flowrun tool validate TOOL_NAME [--scope] [options]", "flowrun tool validate --all [--scope] [options]"},
+		Options: []page.Group{
+			scopes.Options("Validate the tool from %s", "Validate the tool from the first scope it's found in", ui.AnyScope),
+			{Title: "VALIDATION OPTIONS", Lines: []page.Line{
+				{Left: "--fix", Right: "Fix validation issues if possible; never changes what a tool means", To: &f.fix},
+				{Left: "--dry-run", Right: "With --fix: show the changes as a diff, and write nothing", Depth: 1, To: &f.dryRun},
+				{Left: "--detailed", Right: "Show detailed validation results: notes on better practice", To: &f.detailed},
+				{Left: "--strict", Right: "Count warnings as errors", To: &f.strict},
+				{Left: "--against PATH", Right: "Tell what breaks callers of the older definitions there", To: &f.against},
+				{Left: "--all", Right: "Validate every tool in the scope", To: &every},
 			}},
-			{"OUTPUT OPTIONS", []optionLine{
-				{left: "--output, -o FORM", right: "Form of the results: text|json|github|sarif (default: text)", to: &f.output, words: diagnosticForms},
-				{left: "--limit N", right: "Show at most N problems as text; 0 is all (default: 20)", to: &f.limit},
+			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
+				{Left: "--output, -o FORM", Right: "Form of the results: text|json|github|sarif (default: text)", To: &f.output, Words: diagnosticForms},
+				{Left: "--limit N", Right: "Show at most N problems as text; 0 is all (default: 20)", To: &f.limit},
 			}},
 		},
-		examples: []example{
-			{"Validate a tool", "flowrun tool validate weather-lookup"},
-			{"Validate and automatically fix issues", "flowrun tool validate weather-lookup --fix"},
+		Examples: []page.Example{
+			{Title: "Validate a tool", Text: "flowrun tool validate weather-lookup"},
+			{Title: "Validate and automatically fix issues", Text: "flowrun tool validate weather-lookup --fix"},
 		},
-		see: []string{"flowrun help tool", "flowrun help tools", "flowrun help explain"},
-	}.on(c)
+		See: []string{"flowrun help tool", "flowrun help tools", "flowrun help explain"},
+	}.On(c)
 }
 
 // scoped are the tools of a scope that args name; without args, all of it.
@@ -73,7 +74,7 @@ func scoped(env *ui.Env, args []string, scope string) ([]target, error) {
 		}
 	}
 	for _, arg := range args {
-		def, _, err := find(lib, arg, scope)
+		def, _, err := page.Find(lib, arg, scope)
 		if err != nil {
 			return nil, err
 		}
@@ -85,6 +86,6 @@ func scoped(env *ui.Env, args []string, scope string) ([]target, error) {
 // completeNames is completeName for commands that take several.
 func completeNames(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return completeName(env)(c, nil, prefix)
+		return page.CompleteName(env)(c, nil, prefix)
 	}
 }

@@ -242,7 +242,7 @@ type validation struct {
 
 func (v *validation) one(t target) error {
 	if v.flags.fix {
-		done, err := v.mend(t)
+		done, err := v.fix(t)
 		if done || err != nil {
 			return err
 		}

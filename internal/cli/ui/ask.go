@@ -42,10 +42,10 @@ func (env *Env) AskYesNo(question string, usual bool) bool {
 
 // Inquiry is a question that yes or no answers.
 type Inquiry struct {
-	Text    string
-	usual   bool         // what an empty line means
-	Grave   bool         // what was typed before the question is no answer
-	Details func() error // shows more for d; nil where there is no more
+	Text         string
+	usual        bool         // what an empty line means
+	DiscardTyped bool         // what was typed before the question is no answer
+	Details      func() error // shows more for d; nil where there is no more
 }
 
 // Confirm puts a question; the end of the input means no. The error is interrupted for
@@ -54,7 +54,7 @@ func (env *Env) Confirm(i Inquiry) (bool, error) {
 	q := env.Questions()
 	defer q.Over()
 	for {
-		if i.Grave {
+		if i.DiscardTyped {
 			DiscardTyped(q.in)
 		}
 		fmt.Fprint(env.Stderr, i.Text)
@@ -92,6 +92,7 @@ func (env *Env) Questions() *Questions {
 	return q
 }
 
+// Over has signals end the program again.
 func (q *Questions) Over() { signal.Stop(q.interrupted) }
 
 // Interrupted is the signal that came in the place of an answer.

@@ -66,6 +66,7 @@ func WrongFlag(c *cobra.Command, err error) error {
 	return Usage(err, c)
 }
 
+// NoArgs is the argument check of commands that take none.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef(c, "%s takes no argument, got %q", c.CommandPath(), args[0])
@@ -73,6 +74,7 @@ func NoArgs(c *cobra.Command, args []string) error {
 	return nil
 }
 
+// OneOf checks that a flag has one of the allowed values.
 func OneOf(c *cobra.Command, flag, value string, allowed []string) error {
 	for _, w := range allowed {
 		if value == w {
@@ -80,4 +82,18 @@ func OneOf(c *cobra.Command, flag, value string, allowed []string) error {
 		}
 	}
 	return Usagef(c, "--%s %q is not one of %s", flag, value, strings.Join(allowed, ", "))
+}
+
+// OutputFlag adds --output, which takes one of forms, the usual one first. The command runs
+// with no other.
+func OutputFlag(c *cobra.Command, to *string, forms ...string) {
+	c.Flags().StringVarP(to, "output", "o", forms[0], "print in this `form`: "+strings.Join(forms, "|"))
+	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(forms, cobra.ShellCompDirectiveNoFileComp))
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := OneOf(c, "output", *to, forms); err != nil {
+			return err
+		}
+		return run(c, args)
+	}
 }

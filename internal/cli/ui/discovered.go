@@ -30,13 +30,13 @@ type discoveries struct {
 // discovered are the tools that a command tells of. What is wrong with it is said once,
 // and harms nothing else.
 func (env *Env) discovered() []*tool.Definition {
-	t := &env.discoveries
+	t := &env.found
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.asked {
 		return t.Tools
 	}
-	c, err := env.soFar()
+	c, err := env.currentSettings()
 	if err != nil || c.Word("tools.discoveryCommand") == "" {
 		return nil // what is wrong with settings is told by what needs more of them
 	}
@@ -56,7 +56,7 @@ func (env *Env) discovered() []*tool.Definition {
 
 // Discover asks the command that settings name, unless it has been asked.
 func (env *Env) Discover(c *config.Config) *discoveries {
-	t := &env.discoveries
+	t := &env.found
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.asked {
@@ -92,18 +92,18 @@ func (env *Env) discover(t *discoveries, c *config.Config) {
 	stop(nil)
 	<-done
 	signal.Stop(heard)
-	if sig != nil && !env.heeds.Load() { // nobody else has heard it
+	if sig != nil && !env.handlesSignals.Load() { // nobody else has heard it
 		env.EndScripts()
 		os.Exit(signalCode(sig))
 	}
 }
 
-// soFar are the settings in force: those that the command has read, or what it will read.
-func (env *Env) soFar() (*config.Config, error) {
-	if env.inForce != nil {
-		return env.inForce, nil
+// currentSettings are the settings in force: those that the command has read, or what it will read.
+func (env *Env) currentSettings() (*config.Config, error) {
+	if env.settings.inForce != nil {
+		return env.settings.inForce, nil
 	}
-	return LoadSettings(env, env.TrustOnce)
+	return LoadSettings(env.settings.trustOnce)
 }
 
 // projectDir is the root of the project, the working directory where there is none.
@@ -115,41 +115,41 @@ func (env *Env) projectDir(c *config.Config) string {
 	return dir
 }
 
-// undiscovered says why a name may be found nowhere though a command would tell of it;
+// whyUndiscovered says why a name may be found nowhere though a command would tell of it;
 // "" where that is not so.
-func (env *Env) undiscovered() string {
-	c, err := env.soFar()
+func (env *Env) whyUndiscovered() string {
+	c, err := env.currentSettings()
 	if err != nil {
 		return "a command that may tell of it is not run while settings are wrong; flowrun config list tells what"
 	}
-	if untoldOf(c) {
+	if ignoresDiscovery(c) {
 		return fmt.Sprintf("tools.discoveryCommand of %s, which may tell of it, is not run: the project is not trusted; flowrun trust trusts it",
 			console.Quote(c.Trust.Folder))
 	}
-	env.discoveries.mu.Lock()
-	defer env.discoveries.mu.Unlock()
-	if env.discoveries.Err != nil {
+	env.found.mu.Lock()
+	defer env.found.mu.Unlock()
+	if env.found.Err != nil {
 		return "tools.discoveryCommand, which may tell of it, has failed; flowrun doctor tells why"
 	}
 	return ""
 }
 
-// untoldOf says whether the project has a command that is not run for want of trust.
-func untoldOf(c *config.Config) bool {
+// ignoresDiscovery says whether the project has a command that is not run for want of trust.
+func ignoresDiscovery(c *config.Config) bool {
 	return slices.ContainsFunc(c.Values, func(v config.Value) bool { return v.Ignored && v.Key == "tools.discoveryCommand" })
 }
 
-// TrustAsked asks about the project where a tool was not found for want of trust, and says
+// AskToTrust asks about the project where a tool was not found for want of trust, and says
 // whether it is worth another look.
-func (env *Env) TrustAsked(err error, f Asking) bool {
+func (env *Env) AskToTrust(err error, f Asking) bool {
 	missing, ok := errors.AsType[*tool.NotFoundError](err)
 	if !ok || missing.Note == "" || !env.CanAsk(f) {
 		return false
 	}
-	c, err := env.soFar()
-	if err != nil || !untoldOf(c) || c.Trust.State == config.Declined {
+	c, err := env.currentSettings()
+	if err != nil || !ignoresDiscovery(c) || c.Trust.State == config.Declined {
 		return false
 	}
 	c, err = Settings(env, f)
-	return err == nil && !untoldOf(c)
+	return err == nil && !ignoresDiscovery(c)
 }

@@ -40,8 +40,10 @@ type UsageError struct {
 
 func (e *UsageError) Error() string { return e.err.Error() }
 
+// Usage marks an error as one of the command line; c is nil where its usage does not help.
 func Usage(err error, c *cobra.Command) error { return &UsageError{err, c} }
 
+// Usagef is Usage with a formatted message.
 func Usagef(c *cobra.Command, format string, args ...any) error {
 	return Usage(fmt.Errorf(format, args...), c)
 }
@@ -49,6 +51,7 @@ func Usagef(c *cobra.Command, format string, args ...any) error {
 // missingError is a file named on the command line that does not exist.
 type missingError struct{ error }
 
+// Missing marks an error about something that the caller named and that does not exist.
 func Missing(err error) error { return &missingError{err} }
 
 // MarkMissing marks an error about a definition that the caller named.
@@ -81,6 +84,7 @@ type serverError struct{ error }
 
 func (e *serverError) Unwrap() error { return e.error }
 
+// NoService is a formatted serverError.
 func NoService(format string, args ...any) error { return &serverError{fmt.Errorf(format, args...)} }
 
 // ReportError prints an error and answers its exit code.
@@ -147,7 +151,7 @@ func (env *Env) ReportError(err error) int {
 		return ExitRefused
 	case errors.As(err, &params):
 		for _, p := range params.Problems {
-			env.Notef("%s: %s%s", p.Subject(), p.Message, Hint(p.Hint))
+			env.Notef("%s: %s%s", p.Subject(), p.Message, HintSuffix(p.Hint))
 		}
 		return ExitParams
 	case errors.As(err, &environ):
@@ -175,7 +179,8 @@ func (env *Env) ReportError(err error) int {
 	return ExitFailed
 }
 
-func Hint(h string) string {
+// HintSuffix is a hint as it follows a message; "" for none.
+func HintSuffix(h string) string {
 	if h == "" {
 		return ""
 	}

@@ -19,7 +19,7 @@ func (env *Env) Library() *tool.Library {
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		c.Index = filepath.Join(dir, "index")
 	}
-	if s := env.bounds(); s != nil {
+	if s := env.limits(); s != nil {
 		c.MaxPlanSteps = int(s.Number("limits.max-plan-steps"))
 	}
 	lib := tool.NewLibrary(c)
@@ -30,20 +30,19 @@ func (env *Env) Library() *tool.Library {
 
 // trusts says whether the user trusts the project in a folder, in this command or for good.
 func (env *Env) trusts(project string) bool {
-	c, err := env.soFar()
+	c, err := env.currentSettings()
 	return err == nil && c.Trust.Covers(project)
 }
 
-// bounds are the settings as far as definitions are read by them, nil where they are
+// limits are the settings as far as definitions are read by them, nil where they are
 // invalid, which the command itself reports.
-func (env *Env) bounds() *config.Config {
-	if !env.bounded {
-		env.bounded = true
-		if c, err := LoadSettings(env, false); err == nil {
-			env.limits = c
+func (env *Env) limits() *config.Config {
+	env.settings.once.Do(func() {
+		if c, err := LoadSettings(false); err == nil {
+			env.settings.limits = c
 		}
-	}
-	return env.limits
+	})
+	return env.settings.limits
 }
 
 // Tools lists what a library holds. Many files are read on all processors, where the user
@@ -88,6 +87,7 @@ func ToolName(env *Env, word string) (string, error) {
 	return p.Name(), nil
 }
 
+// AnyScope stands for all scopes together.
 const AnyScope = "any"
 
 // ScopeWords are what --scope takes, each also a flag of its own.

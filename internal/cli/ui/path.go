@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 )
 
+// FolderSize is the size of all files in a folder; what cannot be read counts nothing.
 func FolderSize(dir string) (n int64) {
 	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {

@@ -12,14 +12,14 @@ import (
 func (env *Env) provide(lib *tool.Library) {
 	lib.Provide(tool.ScopeBuiltin, env.BuiltIn)
 	lib.Provide(tool.ScopeDiscovered, env.discovered)
-	lib.Missed(env.undiscovered)
+	lib.Missed(env.whyUndiscovered)
 }
 
 // BuiltIn are the tools that come with the program.
 func (env *Env) BuiltIn() []*tool.Definition {
 	c := builtin.Config{Fetch: netclient.Fetch}
 	c.StateDir, c.ConfigDir = flowrun.DefaultStateDir(), config.UserDir()
-	s, err := env.soFar()
+	s, err := env.currentSettings()
 	if err != nil { // which is told by what needs more of them
 		s = nil
 	}

@@ -103,7 +103,7 @@ func refusal(status int, answer []byte) error {
 		return NoService("the service answered with status %d", status)
 	}
 	e := doc.Error
-	said := fmt.Errorf("the service says: %s%s", e.Message, Hint(e.Hint))
+	said := fmt.Errorf("the service says: %s%s", e.Message, HintSuffix(e.Hint))
 	switch {
 	case e.Code == "invalid-parameters":
 		return &flowrun.ParamsError{Problems: e.Problems}

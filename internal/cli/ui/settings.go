@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/config"
@@ -13,8 +14,19 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
+// settings are those that a command has read.
+type settings struct {
+	trustOnce bool           // --trust-project
+	inForce   *config.Config // of a command that runs something
+	once      sync.Once
+	limits    *config.Config // see Env.limits
+}
+
+// TrustOnce has the project trusted in this command, for --trust-project.
+func (env *Env) TrustOnce(yes bool) { env.settings.trustOnce = yes }
+
 // LoadSettings reads the settings in force. trusted is --trust-project.
-func LoadSettings(env *Env, trusted bool) (*config.Config, error) {
+func LoadSettings(trusted bool) (*config.Config, error) {
 	c, err := config.Load(config.Options{StateDir: flowrun.DefaultStateDir(), TrustProject: trusted})
 	var found tool.Diagnostics
 	if err != nil {
@@ -48,8 +60,8 @@ func ShowNeeded(env *Env, t config.Trust) {
 // project is not trusted and a person is there, the person is asked, once for what the
 // settings say now.
 func Settings(env *Env, f Asking) (*config.Config, error) {
-	c, err := LoadSettings(env, f.TrustProject)
-	env.inForce = c
+	c, err := LoadSettings(f.TrustProject)
+	env.settings.inForce = c
 	if err != nil || len(c.Trust.Ignored()) == 0 {
 		return c, err
 	}
@@ -59,7 +71,7 @@ func Settings(env *Env, f Asking) (*config.Config, error) {
 		}
 		ShowNeeded(env, c.Trust)
 		env.Notef("if you trust it, patterns that allow tools match its tools too")
-		yes, err := env.Confirm(Inquiry{Text: "Trust this project? [y/N] ", Grave: true})
+		yes, err := env.Confirm(Inquiry{Text: "Trust this project? [y/N] ", DiscardTyped: true})
 		if sig, ok := errors.AsType[Interrupted](err); ok {
 			return nil, sig.Code()
 		}

@@ -40,8 +40,9 @@ func signalCode(sig os.Signal) int {
 	return 0
 }
 
+// Signals has the first signal call stop, and the second close Force.
 func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
-	env.heeds.Store(true)
+	env.handlesSignals.Store(true)
 	s := &Signals{c: make(chan os.Signal, 4), Force: make(chan struct{})}
 	signal.Notify(s.c, append(TerminationSignals(), syscall.SIGPIPE)...)
 	go func() {
@@ -63,12 +64,13 @@ func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
 				return
 			}
 			stop(fmt.Errorf("received %v", sig))
-			env.loading.stop(fmt.Errorf("received %v", sig))
+			env.scripts.loading.stop(fmt.Errorf("received %v", sig))
 		}
 	}()
 	return s
 }
 
+// Stop has signals end the program again.
 func (s *Signals) Stop() {
 	signal.Stop(s.c)
 	close(s.c)

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// Stamped by a release build (release.yaml). Other builds say what the go command knows.
+// Stamped by a release build (build/release.yaml). Other builds say what the go command knows.
 var (
 	Version string // 1.2.3, without a v
 	Commit  string // in full, with +dirty behind it where files had been changed

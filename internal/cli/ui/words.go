@@ -35,6 +35,7 @@ func ParamText(v any) string {
 	return string(b)
 }
 
+// SortedKeys are the keys of a map in order.
 func SortedKeys(m map[string]any) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -63,6 +64,7 @@ func NearestAs(format, word string, names []string) string {
 	return ""
 }
 
+// DecodeJSON decodes a text that is one JSON value and nothing more; numbers stay as written.
 func DecodeJSON(b []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -83,6 +85,7 @@ func DecodeJSON(b []byte, into any) error {
 // mostListed is how many steps a line names.
 const mostListed = 20
 
+// Listed are words in a row, the first of many with how many more there are.
 func Listed[S ~string](ids []S) string {
 	words := make([]string, 0, mostListed)
 	for i, id := range ids {
@@ -94,7 +97,8 @@ func Listed[S ~string](ids []S) string {
 	return strings.Join(words, ", ")
 }
 
-func Colon(s string) string {
+// AfterColon is a text as it follows a colon; "" for none.
+func AfterColon(s string) string {
 	if s == "" {
 		return ""
 	}
@@ -108,5 +112,3 @@ func WriteJSON(env *Env, doc any) error {
 	enc.SetIndent("", "  ")
 	return enc.Encode(doc)
 }
-
-var ShowForms = []string{"text", "json"}

@@ -77,6 +77,7 @@ const (
 	sectionMore     = "ADDITIONAL OPTIONS"
 )
 
+// Options are those of flowrun tool add, in the order of its help.
 var Options = []addOption{
 	{Name: "description", Values: []string{`"DESC"`}, key: "description", Section: sectionTool, Help: "Human-readable description of the tool (required)"},
 	{Name: "from-file", Values: []string{`"PATH"`}, Owner: ofCommand, form: actForm, Section: sectionTool, Help: "Load tool definition from a YAML file; TOOL_NAME, if given, becomes its name"},
@@ -181,6 +182,7 @@ func optionOf(word string) (o *addOption, value string, hasValue bool) {
 	return nil, "", false
 }
 
+// Names are the options of a table, without their dashes.
 func Names(table []addOption) []string {
 	names := make([]string, len(table))
 	for i, o := range table {

@@ -50,6 +50,7 @@ type addParser struct {
 	seen  map[string]bool // options that may stand once, with the part they belong to
 }
 
+// Parse reads the words of a command line. What is wrong with them is in Problems.
 func Parse(words []string) *Addition {
 	p := &addParser{Addition: &Addition{}, words: words, seen: map[string]bool{}}
 	for p.at < len(p.words) {

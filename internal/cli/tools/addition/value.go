@@ -246,6 +246,7 @@ func valueOf(v any) tool.Value {
 	return tool.Value{Scalar: v} // a boolean, or nothing
 }
 
+// TextValue is a text as a value of a definition.
 func TextValue(s string) tool.Value {
 	t := tool.Plain(s)
 	return tool.Value{Scalar: s, Text: &t}

@@ -1,0 +1,205 @@
+package flowrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// NoLineError says that a tool takes locks, or bounds how many runs of it there may be,
+// and that the engine has no Store in which runs could know of each other.
+type NoLineError struct {
+	Tool  string
+	Needs []Need
+}
+
+func (e *NoLineError) Error() string {
+	var words []string
+	for _, n := range e.Needs {
+		words = append(words, n.Title())
+	}
+	return fmt.Sprintf("tool %s cannot run without a history: runs learn from it who has what they need (%s)", e.Tool, strings.Join(words, ", "))
+}
+
+// queue stands in line for what the run needs, where it needs anything. A run that had it
+// before may have been killed: what that left running ends first.
+func (e *Engine) queue(ctx context.Context, j *job) error {
+	if len(j.needs) == 0 {
+		return nil
+	}
+	if err := j.admit(ctx); err != nil {
+		return err
+	}
+	return sweep(ctx, e.grace())
+}
+
+// admit stands in line.
+func (j *job) admit(ctx context.Context) error {
+	ctx, give := context.WithCancelCause(ctx)
+	defer give(nil)
+	ctx, stop := j.letGo.during(ctx)
+	defer stop()
+	var last Queued
+	err := j.ledger.Admit(ctx, Demand{Needs: j.needs, Tell: func(q Queued) {
+		last = q
+		if outer := j.args.World.Vars[procid.MarkRun]; heldBy(q, outer) {
+			give(fmt.Errorf("a step of run %s has started it, and that run has what it waits for (%s): it would wait for ever; use the tool by use-tool", outer, q.Obstacles[0].Title()))
+			return
+		}
+		if j.queued != nil {
+			j.queued(q)
+		}
+	}})
+	if err == nil && last.Run != "" && j.queued != nil {
+		j.queued(Queued{Run: last.Run, Since: last.Since})
+	}
+	return err
+}
+
+// heldBy says whether a run has something that this one waits for.
+func heldBy(q Queued, run string) bool {
+	return run != "" && slices.ContainsFunc(q.Obstacles, func(o Obstacle) bool {
+		return slices.ContainsFunc(o.Holders, func(h Holder) bool { return h.Run == run })
+	})
+}
+
+// during is a context that ends with dag.ErrReleased when the run is let go.
+func (l letGo) during(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-l.gently:
+			cancel(dag.ErrReleased)
+		case <-l.now:
+			cancel(dag.ErrReleased)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		<-over
+	}
+}
+
+// withdraw takes leave of a run that did not come to its turn. One that was cancelled
+// ends: nothing of it has run, and nothing does any more, not even its cleanup, which
+// could meet whoever has the locks. One that was let go stays as it is, for another
+// owner to put it in line again. Any other reason is the engine's failure.
+func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.State, error) {
+	state := o.Carry
+	if state == nil {
+		state = dag.NewState(j.id, j.plan.Graph, j.args)
+	}
+	var events []dag.Event
+	now, released := time.Now(), errors.Is(why, dag.ErrReleased)
+	switch {
+	case errors.Is(why, ErrFenced), !released && ctx.Err() == nil:
+		return state, fmt.Errorf("cannot wait for the turn of run %s: %w", j.id, why)
+	case released && (j.resumes() || len(o.Opening) == 0):
+		return state, dag.ErrReleased
+	case !j.resumes():
+		events = append(events, dag.Event{Kind: dag.RunStarted})
+	}
+	events = append(events, o.Opening...)
+	if !released {
+		events = append(events, dag.Event{Kind: dag.RunFinished, Reason: dag.ReasonCancelled,
+			Result: &dag.Result{Status: dag.Cancelled, ExitCode: dag.ExitCancelled, Reason: dag.ReasonCancelled,
+				Message: "cancelled while it stood in line", Started: now, Ended: now}})
+	}
+	if err := j.note(ctx, o, state, events, now); err != nil {
+		return state, err
+	}
+	if released {
+		return state, dag.ErrReleased
+	}
+	return state, nil
+}
+
+// note keeps and tells events that the run's graph has no part in.
+func (j *job) note(ctx context.Context, o dag.Options, state *dag.State, events []dag.Event, now time.Time) error {
+	seq := uint64(0)
+	if j.resumes() {
+		seq = j.again.past.seq()
+	}
+	for i := range events {
+		e := &events[i]
+		seq++
+		e.V, e.Seq, e.Run, e.Time = dag.EventVersion, seq, j.id, now
+		state.Apply(*e)
+	}
+	ctx = context.WithoutCancel(ctx)
+	err := o.Journal.Append(ctx, events)
+	if err == nil {
+		err = o.Journal.Sync(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot record the run's events: %w", err)
+	}
+	for _, e := range events {
+		for _, s := range o.Sinks {
+			s.Emit(e)
+		}
+	}
+	return nil
+}
+
+// sweepGrace is how long what a killed program left may take to end before the first run
+// of this one begins. Their own runs give them more, when they are resumed.
+const sweepGrace = time.Second
+
+var swept sync.Once
+
+// sweepOnce clears away, once in the life of this program, what others with its StateDir
+// left when they were killed: processes, and files with values in the temporary folder.
+// That something cannot be cleared away keeps no run from beginning: its own run says so
+// when it is resumed, and a run that takes the same locks does.
+func sweepOnce(ctx context.Context) {
+	swept.Do(func() {
+		_, _ = proc.Sweep(ctx, sweepGrace)
+		steps.SweepAbandoned()
+	})
+}
+
+// sweep ends what killed programs have left. The error names what cannot be ended.
+func sweep(ctx context.Context, grace time.Duration) error {
+	report, err := proc.Sweep(ctx, grace)
+	if err == nil && len(report.Escaped) > 0 {
+		err = fmt.Errorf("processes of a run whose flowrun was killed cannot be ended, and that run may have held what this one takes: %s; end them yourself", proc.Names(report.Escaped))
+	}
+	return err
+}
+
+// needsOf are what a run of a plan takes at its start.
+func needsOf(p *plan.Plan) []Need {
+	var list []Need
+	if d := p.Definition; d.MaxActiveRuns > 0 {
+		name := d.Name
+		if n := len(d.StandsFor); n > 0 { // an alias is its base tool by another name
+			name = d.StandsFor[n-1]
+		}
+		list = append(list, Need{Kind: NeedTurn, Name: name, File: d.File, Slots: d.MaxActiveRuns})
+	}
+	for _, t := range p.Tools() {
+		for _, l := range t.Definition.Locks {
+			n := Need{Kind: NeedLock, Name: l.Name.S, Slots: max(l.Slots, 1)}
+			if i := slices.IndexFunc(list, n.Same); i >= 0 {
+				list[i].Slots = min(list[i].Slots, n.Slots)
+			} else {
+				list = append(list, n)
+			}
+		}
+	}
+	return list
+}

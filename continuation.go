@@ -1,0 +1,201 @@
+package flowrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Again is what taking up a recorded run would do. Look at it, then give it to
+// Engine.Continue.
+type Again struct {
+	// Remainder says what runs again, what was never started, and what stands.
+	*dag.Remainder
+	// Asks are the steps that were running when the engine died, or may have been,
+	// and whose definition leaves it to a person whether they run again
+	// (on-interrupt: ask). While there are any, Continue refuses.
+	Asks []dag.ID
+	// Retry says that a new run begins, with the results that are kept.
+	Retry bool
+
+	past *Past
+	plan *plan.Plan
+	args *call.Args
+}
+
+// Lost are the steps that were running when the engine died and count as failed for
+// good (on-interrupt: fail).
+func (g *Again) Lost() []dag.ID {
+	return slices.DeleteFunc(slices.Clone(g.Interrupted), func(path dag.ID) bool { return slices.Contains(g.Asks, path) })
+}
+
+// plan is that of the definitions the run was started with, to be run.
+func (p *Past) plan(lib *tool.Library) (*plan.Plan, error) {
+	if !slices.ContainsFunc(p.Record.Sources, func(s tool.Source) bool { return s.Original != "" }) {
+		return p.Plan.compiled, nil
+	}
+	sources, err := wholeSources(p.Record, lib)
+	if err != nil {
+		return nil, err
+	}
+	return compileRecord(p.Record, lib.Snapshot(sources), askedName(p.Record))
+}
+
+// rule is what holds for a step that was interrupted.
+func (g *Again) rule(path dag.ID) plan.Interrupt {
+	if _, s := g.plan.Find(path); s != nil && s.Interrupt != "" {
+		return s.Interrupt
+	}
+	return plan.AskWhenInterrupted
+}
+
+// ask finds the steps whose interruption a person has to judge. After a restart of
+// the machine the last moments may be missing from the journal: then that is any
+// step that has not ended, but for those whose start is always on record.
+func (g *Again) ask() {
+	for _, path := range g.Interrupted {
+		if g.rule(path) == plan.AskWhenInterrupted {
+			g.Asks = append(g.Asks, path)
+		}
+	}
+	if !g.past.Info.Rebooted || g.past.finished() {
+		return
+	}
+	for _, path := range slices.Concat(g.Left, g.Waiting) {
+		if _, s := g.plan.Find(path); s != nil && asksPerson(s) {
+			g.Asks = append(g.Asks, path)
+		}
+	}
+}
+
+// asksPerson says whether a person is to be asked about the step, or one inside it.
+func asksPerson(s *plan.Step) bool {
+	if s.Nested == nil {
+		return s.Interrupt == plan.AskWhenInterrupted
+	}
+	return slices.ContainsFunc(s.Nested.Steps, asksPerson)
+}
+
+// settle finds the remainder, and sends kept steps back whose output is needed and
+// was not kept, where they may run again.
+func (g *Again) settle(rules dag.Rules) error {
+	state := g.past.fold(g.plan, g.args)
+	for {
+		g.Remainder = state.Remainder(rules)
+		lost := g.missing(state)
+		if len(lost) == 0 {
+			return nil
+		}
+		bad := &WithheldError{Run: g.past.Record.ID}
+		for _, l := range lost {
+			if g.mayRepeat(l.path) {
+				rules.From = append(rules.From, l.path)
+			} else {
+				bad.Steps = append(bad.Steps, WithheldStep{Step: string(l.path), Reader: string(l.reader), Reason: l.why})
+			}
+		}
+		if len(bad.Steps) > 0 {
+			return bad
+		}
+	}
+}
+
+// mayRepeat says whether running a step, and all inside it, once more does no harm.
+func (g *Again) mayRepeat(path dag.ID) bool {
+	_, s := g.plan.Find(path)
+	var harmless func(s *plan.Step) bool
+	harmless = func(s *plan.Step) bool {
+		if s.Nested == nil {
+			return s.Interrupt == plan.RetryWhenInterrupted
+		}
+		return !slices.ContainsFunc(s.Nested.Steps, func(in *plan.Step) bool { return !harmless(in) })
+	}
+	return s != nil && harmless(s)
+}
+
+// InterruptedError says that a run rests: steps of it were, or may have been,
+// running when its engine died, and a person must say whether they run again.
+type InterruptedError struct {
+	Run   string
+	Steps []dag.ID
+	Retry bool // it was asked for a new run, which cannot be without them
+}
+
+func (e *InterruptedError) Error() string {
+	const most = 20
+	words := make([]string, 0, most)
+	for i, s := range e.Steps {
+		if i == most {
+			words = append(words, fmt.Sprintf("%d more", len(e.Steps)-most))
+			break
+		}
+		words = append(words, string(s))
+	}
+	if e.Retry {
+		return fmt.Sprintf("cannot retry run %s: the engine died while it was running, or may have been running: %s; look whether that may run twice, then name it: --from %s",
+			e.Run, strings.Join(words, ", "), StepWord(words[0]))
+	}
+	return fmt.Sprintf("run %s rests: the engine died while it was running, or may have been running: %s; look whether that may run twice, then go on with --rerun-interrupted",
+		e.Run, strings.Join(words, ", "))
+}
+
+// detached are the paths of the steps that may have left something running on
+// purpose.
+func (g *Again) detached() []string {
+	paths := map[string]bool{}
+	for _, e := range g.past.Events {
+		if _, s := g.plan.Find(e.Node); s != nil && s.Def.Detach {
+			paths[string(e.Node)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(paths))
+}
+
+// Continue takes the run up. A resumed run keeps its id, a retried one gets a new
+// one; WithWorld has no effect, the rest is as in Run. Where nothing is left to do it
+// only ends the processes that a killed engine may have left. Errors beside those of
+// Run: an *InterruptedError, ErrLive, ErrChanged.
+func (e *Engine) Continue(ctx context.Context, g *Again, options ...RunOption) (*Result, error) {
+	if e.config.Store == nil {
+		return nil, errors.New("cannot go on with a run: the engine has no Store")
+	}
+	if len(g.Asks) > 0 {
+		return nil, &InterruptedError{Run: g.past.Record.ID, Steps: g.Asks}
+	}
+	if !g.Retry && g.Nothing() {
+		return e.clear(ctx, g)
+	}
+	args, world := *g.args, *g.args.World
+	args.World = &world
+	defer e.scripts(&world)()
+	j := &job{plan: g.plan, args: &args, again: g}
+	for _, opt := range options {
+		opt(&j.runOptions)
+	}
+	switch {
+	case !g.Retry:
+		j.id = g.past.Record.ID
+	case j.id == "":
+		j.id = NewID(time.Now())
+	}
+	return e.run(ctx, j)
+}
+
+// Tools are those of the plan that the run goes on with.
+func (g *Again) Tools() []UsedTool { return g.plan.Tools() }
+
+// Preview is what taking the run up runs, the steps that stand included. Errors are
+// those of Plan.Preview.
+func (g *Again) Preview() (*Preview, error) {
+	a := *g.args // which the run itself is to begin
+	return foreseen(context.Background(), g.plan, &a)
+}

@@ -1,0 +1,165 @@
+package dag
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// graphWalk is the walk of a graph: nodes that wait for each other, each with a name.
+type graphWalk struct{ *Graph }
+
+// openGraph makes the frame of one walk of g. Its nodes start once it is bound.
+func (s *State) openGraph(g *Graph, prefix string, up place) *frame {
+	f := &frame{walk: graphWalk{g}, prefix: prefix, up: up, known: true, nodes: make([]nodeState, len(g.nodes)), open: g.steps}
+	f.walk.reopen(s, f)
+	return f
+}
+
+func (w graphWalk) def(i int32) *Node { return &w.nodes[i] }
+
+func (w graphWalk) path(prefix string, i int32) ID { return ID(prefix) + w.nodes[i].ID }
+
+func (w graphWalk) at(part string) (int32, bool) {
+	i, ok := w.index[ID(part)]
+	return i, ok
+}
+
+func (w graphWalk) timeout() time.Duration { return w.settings.Timeout }
+
+func (w graphWalk) args(v View) Args { return v.f.args }
+
+func (w graphWalk) result(v View, id ID) *Result {
+	if i, ok := w.index[id]; ok && (v.i < 0 || w.waitsFor(v.i, id)) {
+		return v.f.nodes[i].res
+	}
+	if v.f.up.f != nil && w.settings.Within {
+		return v.f.up.view().Result(id)
+	}
+	return nil
+}
+
+// waitsFor keeps a worker away from results that may still be written: those of
+// After were settled before it started.
+func (w graphWalk) waitsFor(i int32, id ID) bool {
+	after := w.nodes[i].After
+	return slices.Contains(after, id) || slices.ContainsFunc(after, func(up ID) bool {
+		n := &w.nodes[w.index[up]]
+		return n.join() && n.Sums != nil && slices.Contains(n.After, id)
+	})
+}
+
+func (w graphWalk) bind(s *State, f *frame, e *Event) { s.bind(f, e.args) }
+
+func (w graphWalk) moved(*State, *frame, Status, Status) {}
+
+// settled passes on that a node has settled.
+func (w graphWalk) settled(s *State, f *frame, i int32, bad bool) (fails bool) {
+	s.pass(f, i, bad)
+	return bad && w.settings.FailFast && !w.nodes[i].Aside
+}
+
+// reopen sets what every node waits for, and releases those that wait for nothing.
+func (w graphWalk) reopen(s *State, f *frame) {
+	for i := range f.nodes {
+		f.nodes[i].pending = w.waits[i]
+	}
+	for i, n := range w.waits {
+		if n == 0 {
+			s.release(f, int32(i))
+		}
+	}
+}
+
+func (w graphWalk) complete(f *frame) func(*Result) {
+	if w.settings.Finish == nil {
+		return nil
+	}
+	return func(r *Result) { w.settings.Finish(View{f: f, i: -1}, r) }
+}
+
+// endRan reports whether the last step of a graph, and if that failed as a graph the
+// last one inside it, ran. Without success only its output is the run's: what an earlier
+// step printed is not what the run was for.
+func (w graphWalk) endRan(f *frame) bool {
+	for i := len(f.nodes) - 1; i >= 0; i-- {
+		n, def := &f.nodes[i], &w.nodes[i]
+		if def.join() || def.Aside || def.Silent {
+			continue
+		}
+		if inner := f.children[int32(i)]; inner != nil && !n.status.well() {
+			if g, ok := inner.walk.(graphWalk); ok && !g.endRan(inner) {
+				return false
+			}
+		}
+		return n.status.Executed()
+	}
+	return false
+}
+
+// sum is the result of a graph as far as its nodes have settled: failed when a
+// step failed untolerated, with the exit code of the first such step in plan
+// order; its output is that of the last executed step in plan order.
+func (w graphWalk) sum(f *frame) *Result {
+	var t tally
+	for i := range f.nodes {
+		t.count(f, int32(i))
+	}
+	r := t.result(f)
+	if f.up.f == nil && r.Status != Succeeded && !w.endRan(f) {
+		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
+	}
+	return r
+}
+
+// sumUp is sum over nothing but what a join sums up.
+func (f *frame) sumUp(join *Node) *Result {
+	var t tally
+	for _, id := range join.Sums {
+		t.count(f, f.index(id))
+	}
+	return t.result(f)
+}
+
+// tally is what nodes that have settled come to together. Places are by number plus
+// one, so that the zero tally is empty.
+type tally struct {
+	failed, last int32 // the first that failed, the last that was executed
+	cancelled    bool
+}
+
+func (t *tally) count(f *frame, i int32) {
+	n, def := &f.nodes[i], f.def(i)
+	if n.res == nil || !n.status.Settled() || def.join() || def.Aside {
+		return
+	}
+	if n.res.bad() && n.status != Skipped && (t.failed == 0 || i < t.failed) {
+		t.failed = i + 1
+	}
+	if n.status.Executed() && !def.Silent {
+		t.last = max(t.last, i+1)
+	}
+	t.cancelled = t.cancelled || n.status == Cancelled
+}
+
+func (t *tally) result(f *frame) *Result {
+	r := &Result{Status: Succeeded}
+	failed, last, cancelled := t.failed-1, t.last-1, t.cancelled
+	switch {
+	case f.late:
+		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
+	case cancelled && (failed < 0 || f.stopped != ReasonFailFast):
+		r.Status, r.ExitCode, r.Reason = Cancelled, ExitCancelled, f.stopped
+	case failed >= 0:
+		bad := f.nodes[failed].res
+		r.Status, r.ExitCode, r.Reason = Failed, max(bad.ExitCode, 1), bad.Reason
+		r.Culprit = f.def(failed).ID
+		r.Problem, r.Permanent = bad.Problem, bad.Problem != nil && bad.Permanent
+		r.Message = fmt.Sprintf("step %s %s", f.path(failed), f.nodes[failed].status)
+	}
+	if last >= 0 {
+		out := f.nodes[last].res
+		r.Stdout, r.Value, r.Structured, r.Content = out.Stdout, out.Value, out.Structured, out.Content
+	}
+	return r
+}

@@ -1,0 +1,350 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Memory is a Store that lasts as long as the program: history for programs that
+// embed flowrun, and for tests. What goes in and comes out is copied, and passes
+// through JSON as it would with a file, so that both behave alike; numbers among a
+// Record's parameters come back as json.Number. An owner keeps its run until it
+// closes the Ledger.
+type Memory struct {
+	mu   sync.Mutex
+	runs []*memoryRun    // in the order they were begun
+	line []*memoryTicket // in the order they asked
+}
+
+// NewMemory is an empty Memory.
+func NewMemory() *Memory { return &Memory{} }
+
+// memoryRun is a run and its last owner.
+type memoryRun struct {
+	info   RunInfo // Status is Running also while nobody owns it
+	record []byte
+	texts  [][]byte // of the Sources
+	events [][]byte
+	last   uint64 // number of the last event
+	epoch  int
+	owner  *memoryLedger // nil: given up
+
+	answers []Answer
+}
+
+// Begin implements Store. A run of the same id is an error.
+func (m *Memory) Begin(ctx context.Context, r *Record) (Ledger, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	record, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("cannot keep run %s: %w", r.ID, err)
+	}
+	run := &memoryRun{record: record, info: RunInfo{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: dag.Running, Started: r.Created}}
+	for _, src := range r.Sources {
+		if src.Digest != tool.DigestOf(src.Text) {
+			return nil, fmt.Errorf("cannot keep run %s: the text of %s does not have its digest", r.ID, src.File)
+		}
+		run.texts = append(run.texts, bytes.Clone(src.Text))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.find(r.ID) != nil {
+		return nil, fmt.Errorf("cannot keep run %s: there is a run of that id", r.ID)
+	}
+	m.runs = append(m.runs, run)
+	return m.own(run), nil
+}
+
+// Claim implements Store.
+func (m *Memory) Claim(_ context.Context, id string, seq uint64) (Ledger, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	run := m.find(id)
+	switch {
+	case run == nil:
+		return nil, fmt.Errorf("cannot take over run %s: %w", id, ErrNoRun)
+	case run.owner != nil:
+		return nil, fmt.Errorf("cannot take over run %s: %w", id, ErrLive)
+	case run.last != seq:
+		return nil, fmt.Errorf("cannot take over run %s: %w: its last event is %d, not %d", id, ErrChanged, run.last, seq)
+	}
+	return m.own(run), nil
+}
+
+// own makes the next owner of a run.
+func (m *Memory) own(run *memoryRun) *memoryLedger {
+	run.epoch++
+	run.owner = &memoryLedger{memory: m, run: run, epoch: run.epoch, asked: make(chan string, 1), answers: make(chan Answer, len(run.answers)+mostAnswers)}
+	for _, a := range run.answers {
+		run.owner.answers <- a.copied()
+	}
+	return run.owner
+}
+
+// find is the run with that id, nil where there is none.
+func (m *Memory) find(id string) *memoryRun {
+	for _, run := range slices.Backward(m.runs) {
+		if run.info.ID == id {
+			return run
+		}
+	}
+	return nil
+}
+
+// Record implements Store.
+func (m *Memory) Record(_ context.Context, id string) (*Record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	run := m.find(id)
+	if run == nil {
+		return nil, fmt.Errorf("cannot read run %s: %w", id, ErrNoRun)
+	}
+	var r Record
+	d := json.NewDecoder(bytes.NewReader(run.record))
+	d.UseNumber()
+	if err := d.Decode(&r); err != nil {
+		return nil, fmt.Errorf("cannot read run %s: %w", id, err)
+	}
+	for i, text := range run.texts {
+		r.Sources[i].Text = bytes.Clone(text)
+	}
+	return &r, nil
+}
+
+// Info implements Store.
+func (m *Memory) Info(_ context.Context, id string) (RunInfo, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	run := m.find(id)
+	if run == nil {
+		return RunInfo{}, fmt.Errorf("cannot read run %s: %w", id, ErrNoRun)
+	}
+	return m.standing(run), nil
+}
+
+// standing is the run as a list shows it.
+func (m *Memory) standing(r *memoryRun) RunInfo {
+	info := r.info
+	if r.owner != nil {
+		info.PID = os.Getpid()
+	}
+	if i := m.placeOf(r); i >= 0 && !m.line[i].Held {
+		return info.WithQueue(m.places().Waiting()[i])
+	}
+	if info.Status == dag.Running && r.owner == nil {
+		info.Status, info.LetGo = dag.Interrupted, true
+	}
+	return info
+}
+
+// Events implements Store.
+func (m *Memory) Events(_ context.Context, id string, after uint64) ([]dag.Event, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	run := m.find(id)
+	if run == nil {
+		return nil, fmt.Errorf("cannot read the events of run %s: %w", id, ErrNoRun)
+	}
+	var list []dag.Event
+	for _, line := range run.events {
+		var e dag.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("cannot read the events of run %s: %w", id, err)
+		}
+		if e.Seq > after {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
+// Runs implements Store.
+func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []RunInfo
+	for _, run := range slices.Backward(m.runs) {
+		info := m.standing(run)
+		switch {
+		case !strings.HasPrefix(info.ID, q.Prefix),
+			q.Tool != "" && info.Tool != q.Tool,
+			q.Origin != "" && info.Origin != q.Origin,
+			len(q.Status) > 0 && !slices.Contains(q.Status, info.Status),
+			q.Open && !info.Ended.IsZero(),
+			info.Started.Before(q.Since):
+			continue
+		}
+		list = append(list, info)
+		if len(list) == q.Limit {
+			break
+		}
+	}
+	return list, nil
+}
+
+// Cancel implements Store.
+func (m *Memory) Cancel(_ context.Context, id, reason string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	run := m.find(id)
+	if run == nil {
+		return fmt.Errorf("cannot cancel run %s: %w", id, ErrNoRun)
+	}
+	if l := run.owner; l != nil && !l.told {
+		l.told = true
+		l.asked <- reason
+	}
+	return nil
+}
+
+// mostAnswers is how many answers wait to be heard by an owner.
+const mostAnswers = 10_000
+
+// Answer implements Store.
+func (m *Memory) Answer(_ context.Context, id string, a Answer) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	run := m.find(id)
+	if run == nil {
+		return fmt.Errorf("cannot answer run %s: %w", id, ErrNoRun)
+	}
+	for _, other := range run.answers {
+		if other.Wait == a.Wait {
+			return fmt.Errorf("cannot answer step %s of run %s: %w", a.Step, id, Answered(other))
+		}
+	}
+	if a.At.IsZero() {
+		a.At = time.Now()
+	}
+	a = a.copied()
+	if l := run.owner; l != nil {
+		select {
+		case l.answers <- a.copied():
+		default:
+			return fmt.Errorf("cannot answer step %s of run %s: its owner does not listen", a.Step, id)
+		}
+	}
+	run.answers = append(run.answers, a)
+	return nil
+}
+
+// copied is an answer whose values nobody else has, as JSON gives them back.
+func (a Answer) copied() Answer {
+	b, err := json.Marshal(a)
+	if err == nil {
+		var c Answer
+		if err = json.Unmarshal(b, &c); err == nil {
+			return c
+		}
+	}
+	a.Values = nil // what is no JSON fits no form
+	return a
+}
+
+// UnmarshalJSON reads an Answer without rounding the numbers of its values.
+func (a *Answer) UnmarshalJSON(b []byte) error {
+	type plain Answer
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode((*plain)(a))
+}
+
+// memoryLedger is a run in the hands of an engine.
+type memoryLedger struct {
+	memory *Memory
+	run    *memoryRun
+	epoch  int
+	asked  chan string
+	told   bool // asked has had its reason; under memory.mu
+
+	answers chan Answer
+}
+
+func (l *memoryLedger) Epoch() int { return l.epoch }
+
+func (l *memoryLedger) Asked() <-chan string { return l.asked }
+
+func (l *memoryLedger) Answers() <-chan Answer { return l.answers }
+
+// Rest implements Ledger.
+func (l *memoryLedger) Rest(message string) error {
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
+	if l.run.owner != l {
+		return fmt.Errorf("cannot let run %s rest: %w", l.run.info.ID, ErrFenced)
+	}
+	l.run.owner, l.run.info.Status, l.run.info.Message = nil, dag.Waiting, message
+	l.memory.leave(l.run)
+	return nil
+}
+
+// Lost never happens: an owner keeps its run until it closes the ledger.
+func (l *memoryLedger) Lost() <-chan struct{} { return nil }
+
+func (l *memoryLedger) Append(_ context.Context, events []dag.Event) error {
+	var lines [][]byte
+	for i := range events {
+		line, err := json.Marshal(&events[i])
+		if err != nil {
+			return fmt.Errorf("cannot append to run %s: %w", l.run.info.ID, err)
+		}
+		lines = append(lines, line)
+	}
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
+	if l.run.owner != l {
+		return fmt.Errorf("cannot append to run %s: %w", l.run.info.ID, ErrFenced)
+	}
+	l.run.events = append(l.run.events, lines...)
+	for i := range events {
+		l.run.stand(&events[i])
+	}
+	return nil
+}
+
+// stand notes what an event says about the run.
+func (r *memoryRun) stand(e *dag.Event) {
+	r.last = e.Seq
+	i := RunInfo{ID: r.info.ID, Tool: r.info.Tool, RetryOf: r.info.RetryOf, Origin: r.info.Origin, Started: r.info.Started}
+	switch {
+	case e.Kind == dag.RunResumed:
+		i.Status = dag.Running
+	case e.Kind == dag.RunFinished && e.Result != nil:
+		i.Status, i.ExitCode, i.Reason, i.Message, i.Ended = e.Result.Status, e.Result.ExitCode, e.Result.Reason, e.Result.Message, e.Time
+		i.Notes = e.Result.Notes
+	default:
+		return
+	}
+	r.info = i
+}
+
+func (l *memoryLedger) Sync(context.Context) error {
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
+	if l.run.owner != l {
+		return fmt.Errorf("cannot put run %s on the disk: %w", l.run.info.ID, ErrFenced)
+	}
+	return nil
+}
+
+func (l *memoryLedger) Close() error {
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
+	if l.run.owner == l {
+		l.run.owner = nil
+		l.memory.leave(l.run)
+	}
+	return nil
+}

@@ -1,0 +1,329 @@
+package call
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// Args are the bound parameters of one call of one tool, and what its steps
+// learn from the run around them. They do not change once the call has begun.
+type Args struct {
+	Plan       *plan.Plan
+	World      *World
+	Values     map[string]expr.Value
+	Raw        map[string]any // as given, before coercion and transforms
+	session    *steps.Session
+	environ    []string          // K=V: files, secrets, variables, in this order
+	files      []string          // K=V, of env-files
+	own        map[string]string // what {env.NAME} sees before the process's variables
+	unknown    map[string]bool   // of these, what only a run knows
+	fetched    map[string]string // values of secrets, by key
+	answers    *answers
+	ahead      bool // a preview: nothing may be started
+	Guessed    bool // in a preview: some values stand for what only a run knows
+	dir        string
+	temp       string
+	run        string   // its id; "" for a preview
+	Path       dag.ID   // of the step that uses the tool; "" for the run's own
+	Local      *Local   // of an item of a loop
+	Cache      *Caching // nil: no result is kept or used
+	Answerable bool     // somebody could answer a question of the run, now or later
+	State      string   // the engine's folder of state; "" for none
+	Tools      string   // where tools keep what they keep; "" for nowhere
+	Calling    []string // tools that call each other by api.callTool, outermost first
+	Confine    steps.Confinement
+}
+
+// Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make Args a steps.Frame.
+func (a *Args) Session() *steps.Session { return a.session }
+
+// Scope resolves a step's references.
+func (a *Args) Scope(v dag.View) expr.Scope { return Scope{View: v, Args: a} }
+
+// Environ is the tool's own variables, K=V.
+func (a *Args) Environ() []string { return a.environ }
+
+// Dir is the directory the tool's steps start in.
+func (a *Args) Dir() string { return a.dir }
+
+// Resolve makes a step's working directory absolute.
+func (a *Args) Resolve(dir string) string { return a.World.Resolve(dir) }
+
+// Temp is the call's own temporary directory, "" where it has none.
+func (a *Args) Temp() string { return a.temp }
+
+// Secret is the value of a step's secret, fetched when the call began.
+func (a *Args) Secret(key string) string { return a.fetched[key] }
+
+// Confinement is what the tool's steps have to do without.
+func (a *Args) Confinement() steps.Confinement { return a.Confine }
+
+// Value is a parameter's bound value, nil when it is absent.
+func (a *Args) Value(name string) any { return a.Values[name].V }
+
+// Begin readies the call: environment, secrets, directories. path tells calls of
+// one run apart.
+func (a *Args) Begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
+	a.session, a.run, a.Path = session, run, path
+	a.tellUndeclared()
+	if err := a.OpenEnvironment(ctx); err != nil {
+		return err
+	}
+	if err := a.FindDir(); err != nil {
+		return err
+	}
+	return a.makeTemp(run, path)
+}
+
+// Foresee readies arguments for a look at what a call would do, in which nothing may be
+// started. They have a session that is nothing but a mask, and are of no use afterwards.
+func (a *Args) Foresee() { a.session, a.ahead = &steps.Session{}, true }
+
+// ForeseeInside is foresee for a tool that the tool of outer uses. guessed says that some of
+// the values stand for what only a run knows.
+func (a *Args) ForeseeInside(outer *Args, guessed bool) {
+	a.session, a.ahead, a.Guessed, a.Confine = outer.session, true, guessed, a.Confine.Within(outer.Confine)
+}
+
+// FindDir finds the directory the tool's steps start in.
+func (a *Args) FindDir() error {
+	a.dir = a.World.Workspace
+	if a.Plan.Dir != nil {
+		dir, err := a.Plan.Dir.Text(Scope{Args: a})
+		if err != nil {
+			return fmt.Errorf("cannot render working-directory: %w", err)
+		}
+		a.dir = a.World.Resolve(dir)
+	}
+	return nil
+}
+
+// OpenEnvironment reads the tool's env files, fetches its secrets, renders its
+// variables and learns what is secret.
+func (a *Args) OpenEnvironment(ctx context.Context) error {
+	if err := a.readEnvFiles(); err != nil {
+		return err
+	}
+	if err := a.fetchSecrets(ctx); err != nil {
+		return err
+	}
+	a.tellUnnamed()
+	secret := make(map[string]bool, len(a.Plan.Secrets))
+	for _, s := range a.Plan.Secrets {
+		secret[s.S] = true
+		if err := a.keepSecret(s.S, a.Raw[s.S], a.Values[s.S].V, a.World.Vars[s.S], a.own[s.S]); err != nil {
+			return err
+		}
+	}
+	size := 0
+	for _, e := range a.Plan.Environ {
+		v, err := e.Value.Text(Scope{Args: a})
+		if a.ahead && errors.Is(err, expr.ErrUnknown) {
+			continue
+		}
+		if size += len(v); size > expr.MaxTogether {
+			err = &expr.SizeError{What: "the environment", Most: expr.MaxTogether}
+		}
+		if err != nil {
+			return fmt.Errorf("cannot render environment variable %s: %w", e.Name, err)
+		}
+		if secret[e.Name] {
+			if err := a.keepSecret(e.Name, v); err != nil {
+				return err
+			}
+		}
+		a.environ = append(a.environ, e.Name+"="+v)
+	}
+	return a.maskEarly()
+}
+
+// readEnvFiles reads the tool's env-files: their variables stand over the process's.
+func (a *Args) readEnvFiles() (err error) {
+	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.Confine, Files: a.Plan.EnvFiles, Step: a.Path, Resolve: a.World.Resolve,
+		Outer: func(name string) (string, bool) { v, ok := a.World.Vars[name]; return v, ok }}, Scope{Args: a})
+	for _, kv := range a.files {
+		name, value, _ := strings.Cut(kv, "=")
+		a.setOwn(name, value)
+	}
+	return a.unfit(err)
+}
+
+// setOwn gives the call a variable that the process does not have, or hides the
+// process's; unset does so with one whose value is not known yet.
+func (a *Args) setOwn(name, value string) {
+	if a.own == nil {
+		a.own = map[string]string{}
+	}
+	a.own[name] = value
+	a.environ = append(a.environ, name+"="+value)
+}
+
+func (a *Args) unset(name string) {
+	if a.unknown == nil {
+		a.unknown = map[string]bool{}
+	}
+	a.unknown[name] = true
+}
+
+// env is a variable as {env.NAME} sees it: a secret, one of the env files, else the
+// process's.
+func (a *Args) env(name string) (value string, ok bool) {
+	if value, ok = a.own[name]; !ok {
+		value, ok = a.World.Vars[name]
+	}
+	return value, ok
+}
+
+// keepSecret masks values, structured ones leaf by leaf.
+func (a *Args) keepSecret(name string, values ...any) error {
+	for _, v := range values {
+		for _, leaf := range value.Leaves(v) {
+			if err := a.session.Mask().Add(leaf); err != nil {
+				return fmt.Errorf("cannot keep %s secret: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// WithoutSecrets is an error as it may leave the engine. Its kind is lost where
+// its text had to be changed.
+func (a *Args) WithoutSecrets(err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := a.session.Mask().String(err.Error()); text != err.Error() {
+		return errors.New(text)
+	}
+	return err
+}
+
+// maskEarly masks what the steps' masked-values say of parameters before the
+// first step starts: the values stand in the run's result as well.
+func (a *Args) maskEarly() error {
+	for _, text := range a.Plan.Literals(map[*plan.Plan]bool{}) {
+		if err := a.keepSecret("a value of a definition", text); err != nil {
+			return err
+		}
+	}
+	a.foreseen(a.Plan, map[*plan.Plan]bool{})
+	var err error
+	a.Plan.Each(func(s *plan.Step) {
+		if err == nil && s.BaseCommand() != nil {
+			err = a.maskValues(s)
+		}
+	})
+	return err
+}
+
+// maskValues masks what of a step's masked-values is known before it starts.
+func (a *Args) maskValues(s *plan.Step) error {
+	for _, t := range s.BaseCommand().Masked {
+		if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Step || r.Class == expr.Local }) {
+			continue
+		}
+		v, err := t.Text(Scope{Args: a})
+		if a.ahead && errors.Is(err, expr.ErrUnknown) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("cannot render masked-values: %w", err)
+		}
+		if err := a.keepSecret("masked-values of step "+s.Def.Name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeTemp makes the temporary directory of the call, its own even where two runs
+// of a tool name the same one.
+func (a *Args) makeTemp(run string, path dag.ID) error {
+	if a.Plan.Temp == nil && !a.Plan.Definition.Resources.DeleteTempFiles {
+		return nil
+	}
+	parent := a.World.Temp
+	if a.Plan.Temp != nil {
+		dir, err := a.Plan.Temp.Text(Scope{Args: a})
+		if err != nil {
+			return fmt.Errorf("cannot render temp-directory: %w", err)
+		}
+		parent = a.World.Resolve(dir)
+	}
+	name := "flowrun-" + run
+	if path != "" {
+		name += "-" + strings.NewReplacer("/", "%", "#", "~").Replace(string(path)) // signs that no step's name has
+	}
+	a.temp = filepath.Join(parent, name)
+	if err := os.MkdirAll(a.temp, 0o700); err != nil {
+		return fmt.Errorf("cannot make the temporary directory: %w", err)
+	}
+	a.session.RemoveAtClose(a.temp)
+	if err := a.session.HandOver(a.temp, a.Confine); err != nil {
+		return fmt.Errorf("cannot hand the temporary directory to reduced steps: %w", err)
+	}
+	return nil
+}
+
+// Caching is how a run uses kept results.
+type Caching struct {
+	Open   func() (*cache.Store, error)
+	Afresh bool // keep results, use none
+}
+
+// inOrder is all that the call was given as one JSON object: the parameters in the order
+// in which they are declared, then what is not declared by name. The digits of numbers
+// stay as they are.
+func (a *Args) inOrder() string {
+	all := a.All()
+	names := make([]string, 0, len(all))
+	for _, p := range a.Plan.Definition.Parameters {
+		if _, given := all[p.Name]; given {
+			names = append(names, p.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	write := func(v any) {
+		enc.Encode(v) // what came in as JSON can be written as such
+		b.Truncate(b.Len() - 1)
+	}
+	b.WriteByte('{')
+	for i, name := range names {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		write(name)
+		b.WriteByte(':')
+		write(all[name])
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// Inherit takes over what a tool has of the one that uses it.
+func (a *Args) Inherit(outer *Args) {
+	a.answers, a.Cache, a.Answerable, a.State, a.Tools, a.Calling = outer.answers, outer.Cache, outer.Answerable, outer.State, outer.Tools, outer.Calling
+	a.Confine = a.Confine.Within(outer.Confine)
+}

@@ -1,0 +1,216 @@
+package call
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Given is one value of a call. Author marks what the author of a calling tool
+// wrote himself or took from a step: it may begin with a dash.
+type Given struct {
+	V      any
+	Author bool
+}
+
+// BindCaller binds the parameters of a caller.
+func BindCaller(p *plan.Plan, ctx context.Context, w *World, raw map[string]any) (*Args, error) {
+	values := make(map[string]Given, len(raw))
+	for k, v := range raw {
+		values[k] = Given{V: v}
+	}
+	return Bind(p, ctx, w, values)
+}
+
+// Bind binds parameters of which each says who wrote it.
+func Bind(p *plan.Plan, ctx context.Context, w *World, raw map[string]Given) (*Args, error) {
+	b := &binder{ctx: ctx, plan: p, raw: raw, args: &Args{Plan: p, World: w,
+		Values: make(map[string]expr.Value, len(p.Params)), Raw: make(map[string]any, len(raw)), answers: &answers{}, Confine: p.Confinement()}}
+	if slices.ContainsFunc(p.Params, func(prm *plan.Param) bool { return prm.JS != nil }) {
+		defer w.Scripts(hooks.Config{})()
+	}
+	if schema := p.Definition.Schema; schema != nil {
+		b.bySchema(schema)
+	} else {
+		b.unknown()
+		for _, prm := range p.Params {
+			b.param(prm)
+		}
+	}
+	if len(b.problems) == 0 {
+		b.commands()
+	}
+	if len(b.problems) > 0 {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx) // it may be all that is wrong
+		}
+		slices.SortStableFunc(b.problems, func(x, y value.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
+		return nil, &value.ParamsError{Tool: p.Name(), Problems: b.problems}
+	}
+	return b.args, nil
+}
+
+type binder struct {
+	ctx      context.Context
+	plan     *plan.Plan
+	raw      map[string]Given
+	args     *Args
+	problems []value.ParamProblem
+	made     int // bytes of the defaults so far
+}
+
+func (b *binder) problem(name, code, hint, format string, args ...any) {
+	b.problems = append(b.problems, value.ParamProblem{Name: name, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// refuse is problem for a value that is given. What is wrong with a secret cannot
+// be said without showing it.
+func (b *binder) refuse(def *tool.Parameter, code string, err error) {
+	if b.plan.Secret(def.Name) {
+		err = fmt.Errorf("is refused (%s); what was given is secret and not shown", code)
+	}
+	b.problem(def.Name, code, Example(def), "%v", err)
+}
+
+func (b *binder) unknown() {
+	for name, g := range b.raw {
+		switch {
+		case b.plan.Param(name) != nil:
+		case b.plan.Takes(name):
+			b.keep(name, g.V)
+		default:
+			b.unknownParameter(name)
+		}
+	}
+}
+
+func (b *binder) unknownParameter(name string) {
+	var known []string
+	for _, prm := range b.plan.Params {
+		known = append(known, prm.Def.Name)
+	}
+	hint := "the tool has no parameters"
+	if len(known) > 0 {
+		slices.Sort(known)
+		hint = "its parameters are " + strings.Join(known, ", ")
+	}
+	if near := tool.Near(name, known); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %q?", near[0])
+	}
+	b.problem(name, "unknown", hint, "tool %s has no such parameter", b.plan.Name())
+}
+
+// param binds one parameter; the parameters its default names came before it.
+func (b *binder) param(prm *plan.Param) {
+	def := prm.Def
+	v := expr.Value{Format: prm.Format, AllowDash: def.AllowDash || b.args.World.AllowDash ||
+		def.Type == "number" || def.Format != nil || len(def.Validation.Enum) > 0}
+	if def.Delimiter != nil {
+		v.Delimiter = def.Delimiter.S
+	}
+	if def.EscapeShell != nil {
+		v.Raw = !*def.EscapeShell
+	}
+	defer func() { b.args.Values[def.Name] = v }()
+	g, ok := b.raw[def.Name]
+	switch {
+	case ok:
+		v.Caller, v.Author = !g.Author, g.Author
+		b.args.Raw[def.Name] = g.V
+	case prm.Initial != nil:
+		var err error
+		watch := &CallerWatch{Scope: Scope{Args: b.args}}
+		if g.V, err = b.initial(prm, watch); err != nil {
+			b.refuse(def, "default", fmt.Errorf("cannot render its default: %w", err))
+			v.Absent = true
+			return
+		}
+		v.Caller, v.Author = watch.Caller, !watch.Caller
+	default:
+		v.Absent = true
+		if def.Required {
+			b.problem(def.Name, "missing", b.misspelt(def), "is required")
+		}
+		return
+	}
+	bound, code, err := prm.Take(g.V)
+	if err == nil && prm.JS != nil {
+		code = "transform"
+		bound, err = prm.JS.Apply(b.ctx, b.args.World.JavaScript, bound)
+	}
+	if err != nil {
+		b.refuse(def, code, err)
+		v.Absent = true
+		return
+	}
+	if def.Path {
+		bound = value.PathRules{FilePaths: b.plan.Definition.FilePaths, OS: plan.Platform(), Home: b.args.World.Home}.Value(bound)
+	}
+	v.V = bound
+}
+
+// initial is the parameter's default.
+func (b *binder) initial(prm *plan.Param, sc expr.Scope) (any, error) {
+	v, err := prm.Initial.Value(sc)
+	if err != nil {
+		return nil, err
+	}
+	if b.made += expr.Size(v); b.made > expr.MaxTogether {
+		return nil, &expr.SizeError{What: "the defaults together", Most: expr.MaxTogether}
+	}
+	return v, nil
+}
+
+// CallerWatch notices when a default or a with value takes in a caller's value:
+// then the result counts as the caller's too.
+type CallerWatch struct {
+	expr.Scope
+	Caller bool
+}
+
+// Lookup implements expr.Scope.
+func (w *CallerWatch) Lookup(r expr.Ref) (expr.Value, error) {
+	v, err := w.Scope.Lookup(r)
+	w.Caller = w.Caller || v.Caller
+	return v, err
+}
+
+// misspelt is the way out where a parameter is missing: a name that was given and is much
+// like it, where the tool takes names that it does not declare, else how to give it.
+func (b *binder) misspelt(def *tool.Parameter) string {
+	var others []string
+	for name := range b.raw {
+		if b.plan.Param(name) == nil && b.plan.Takes(name) {
+			others = append(others, name)
+		}
+	}
+	slices.Sort(others)
+	if near := tool.Near(def.Name, others); len(near) > 0 {
+		return fmt.Sprintf("%q was given, and is no parameter: did you mean %s?", near[0], def.Name)
+	}
+	return Example(def)
+}
+
+// Example says how a value for a parameter is given, for hints.
+func Example(def *tool.Parameter) string {
+	switch {
+	case len(def.Validation.Enum) > 0:
+		words := make([]string, len(def.Validation.Enum))
+		for i, e := range def.Validation.Enum {
+			words[i] = plan.Written(e)
+		}
+		return "one of " + strings.Join(words, ", ")
+	case len(def.Examples) > 0:
+		return fmt.Sprintf("for example %s=%s", def.Name, plan.Written(def.Examples[0]))
+	case def.Description != "":
+		return def.Description
+	}
+	return fmt.Sprintf("give it as %s=...", def.Name)
+}

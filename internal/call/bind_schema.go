@@ -1,0 +1,193 @@
+package call
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// bySchema binds the parameters of a tool that describes them as JSON Schema (S2-020):
+// each is coerced to its type, what is left out takes the schema's default, in objects
+// and lists too (S2-027), and then all are held against the schema together.
+func (b *binder) bySchema(schema *tool.JSONSchema) {
+	values := make(map[string]any, len(b.raw))
+	refused := map[string]bool{}
+	for name, g := range b.raw {
+		values[name] = g.V
+	}
+	for _, prm := range b.plan.Params {
+		v, given, err := b.start(prm)
+		if err != nil {
+			b.refuse(prm.Def, "type", err)
+			refused[prm.Def.Name] = true
+		}
+		if given {
+			values[prm.Def.Name] = v
+		}
+		b.args.Values[prm.Def.Name] = expr.Value{V: v, Absent: !given}
+	}
+	values = schema.Defaults(values).(map[string]any)
+	for _, p := range schema.Check(values) {
+		if len(p.Path) > 0 && !refused[p.Path[0]] || len(p.Path) == 0 && len(refused) == 0 {
+			b.breaks(p)
+		}
+	}
+	for name, v := range values {
+		b.keep(name, v)
+	}
+}
+
+// start is what a parameter begins with: what the call gives, or an alias's default.
+func (b *binder) start(prm *plan.Param) (v any, given bool, err error) {
+	g, given := b.raw[prm.Def.Name]
+	if !given && prm.Initial != nil {
+		g.V, err = prm.Initial.Value(Scope{Args: b.args})
+		given = true
+	}
+	if !given || err != nil {
+		return nil, given, err
+	}
+	if v, err = value.Coerce(prm.Def.Type, g.V); err != nil {
+		return nil, true, err
+	}
+	return typed(b.plan.Definition.Schema, prm.Def.Name, v), true, nil
+}
+
+// typed reads a text as JSON, by itself or in a list, where the schema refuses the text
+// and takes what it reads: so COUNT=5 is a number in whatever way the schema asks for one,
+// by $ref, in oneOf, or as the items of a list.
+func typed(schema *tool.JSONSchema, name string, v any) any {
+	switch v := v.(type) {
+	case string:
+		var read any
+		if len(wrong(schema, name, v)) > 0 && value.DecodeJSON(v, &read) == nil && len(wrong(schema, name, read)) == 0 {
+			return read
+		}
+	case []any:
+		return typedItems(schema, name, v)
+	}
+	return v
+}
+
+// typedItems is typed for the texts in a list.
+func typedItems(schema *tool.JSONSchema, name string, list []any) []any {
+	read := slices.Clone(list)
+	for i := range wrong(schema, name, list) {
+		n, err := strconv.Atoi(i)
+		if err != nil {
+			continue
+		}
+		if text, ok := list[n].(string); ok {
+			var v any
+			if value.DecodeJSON(text, &v) == nil {
+				read[n] = v
+			}
+		}
+	}
+	for i := range wrong(schema, name, read) {
+		if n, err := strconv.Atoi(i); err == nil {
+			read[n] = list[n]
+		}
+	}
+	return read
+}
+
+// wrong are the members or items of a parameter's value that break the schema; "" is the
+// value itself.
+func wrong(schema *tool.JSONSchema, name string, v any) map[string]bool {
+	bad := map[string]bool{}
+	for _, p := range schema.Check(map[string]any{name: v}) {
+		switch {
+		case len(p.Path) > 1 && p.Path[0] == name:
+			bad[p.Path[1]] = true
+		case len(p.Path) == 1 && p.Path[0] == name:
+			bad[""] = true
+		}
+	}
+	return bad
+}
+
+// keep takes a value that needs nothing more: one that was held against a schema, or one
+// that no parameter is declared for.
+func (b *binder) keep(name string, v any) {
+	g, given := b.raw[name]
+	if given {
+		b.args.Raw[name] = g.V
+	}
+	caller := given && !g.Author
+	b.args.Values[name] = expr.Value{V: v, Caller: caller, Author: !caller}
+}
+
+// breaks tells what of the schema a value does not keep to.
+func (b *binder) breaks(p tool.FormProblem) {
+	if len(p.Path) == 0 {
+		b.problem("", "validation", "", "%s", p.Message)
+		return
+	}
+	top, code := p.Path[0], "validation"
+	prm := b.plan.Param(top)
+	switch {
+	case p.Unknown && len(p.Path) == 1:
+		b.unknownParameter(top)
+		return
+	case p.Missing && len(p.Path) == 1 && prm != nil:
+		code, p.Message = "missing", "is required"
+	}
+	hint := ""
+	switch { // else the message says what is wanted
+	case code == "missing":
+		hint = b.misspelt(prm.Def)
+	case prm != nil && p.Missing:
+		hint = Example(prm.Def)
+	}
+	if b.plan.Secret(top) && code != "missing" {
+		p.Message = fmt.Sprintf("is refused (%s); what was given is secret and not shown", code)
+	}
+	b.problem(p.Field, code, hint, "%s", p.Message)
+	b.problems[len(b.problems)-1] = value.Within(top, b.problems[len(b.problems)-1])
+}
+
+// All is every bound value by its name: those of parameters that are not absent, and
+// those that a call gave for names that no parameter has, where the tool takes them. The
+// map is the caller's, the values in it are not to be changed.
+func (a *Args) All() map[string]any {
+	all := make(map[string]any, len(a.Values))
+	for name, v := range a.Values {
+		if !v.Absent {
+			all[name] = v.V
+		}
+	}
+	return all
+}
+
+// tellUndeclared warns of values that no parameter is declared for. A schema that says
+// itself what becomes of such values has declared them.
+func (a *Args) tellUndeclared() {
+	def := a.Plan.Definition
+	if def.Schema != nil && def.Schema.Open() {
+		return
+	}
+	var known []string
+	for _, p := range def.Parameters {
+		known = append(known, p.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Raw)) {
+		if slices.Contains(known, name) {
+			continue
+		}
+		hint := "declare it, or leave it out"
+		if near := tool.Near(name, known); len(near) > 0 {
+			hint = "did you mean " + strings.Join(near, " or ") + "?"
+		}
+		a.session.Notify(steps.Notice{Code: steps.NoticeUndeclared, Step: a.Path,
+			Message: fmt.Sprintf("tool %s declares no parameter %s; its value was handed on all the same: %s", a.Plan.Name(), name, hint)})
+	}
+}

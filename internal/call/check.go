@@ -1,0 +1,165 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// commands refuses values that a command would refuse, before anything runs: a caller's
+// value that begins with a dash where an argument begins, and text where the shell wants a
+// number or a name. Only the commands can tell, so each is rendered once, with something
+// harmless for what only steps will know: those of steps, their fallbacks, handlers,
+// and the cleanup, which would not run. They refuse the same again when they run: what a
+// nested tool is given is known only then.
+func (b *binder) commands() {
+	options := b.args.mayBeOption()
+	judge := func(cmd *steps.Command, where string, sure bool) {
+		if cmd != nil && len(b.problems) == 0 && (options || sure && cmd.Template.Guarded()) {
+			b.judge(cmd, where, sure)
+		}
+	}
+	b.plan.Each(func(s *plan.Step) {
+		sure := s.When == nil // with a condition, it may be what keeps the value away
+		judge(s.Command, "step "+s.Def.Name, sure)
+		if cmd, ok := s.Policy.Fallback.(*steps.Command); ok {
+			judge(cmd, "the fallback of step "+s.Def.Name, sure)
+		}
+		if w, ok := s.Runner.(waiter); ok && sure && len(b.problems) == 0 {
+			b.judgeWait(w, "step "+s.Def.Name)
+		}
+	})
+	if b.plan.Cleanup != nil {
+		for i, cmd := range b.plan.Cleanup.Commands {
+			judge(cmd, fmt.Sprintf("cleanup command %d", i+1), true)
+		}
+	}
+}
+
+// waiter is a step that waits. What it waits for is a text, and check says whether it can
+// be waited for.
+type waiter interface {
+	WaitsFor() (t *expr.Template, check func(string) error)
+}
+
+// judgeWait reports a caller's value that nothing can wait for.
+func (b *binder) judgeWait(w waiter, where string) {
+	t, check := w.WaitsFor()
+	if t == nil || t.Static() {
+		return
+	}
+	watch := &CallerWatch{Scope: Scope{Args: b.args}}
+	text, err := t.Text(watch)
+	if err != nil || !watch.Caller {
+		return // a step's output, or the author's own
+	}
+	if err := check(text); err != nil {
+		b.problem(t.Refs()[0].Root, "refused", "", "%s: %v", where, err) // which quotes no password of an address
+	}
+}
+
+// judge reports a value that a command refuses. sure says that the command runs whatever
+// the values are.
+func (b *binder) judge(cmd *steps.Command, where string, sure bool) {
+	var err error
+	if sc := (harmless{Scope{Args: b.args}}); cmd.Shell == "" {
+		_, err = cmd.Template.Argv(sc)
+	} else {
+		_, err = cmd.Template.Script(sc)
+	}
+	var dash *expr.DashError
+	var refused *expr.RefusedError
+	switch {
+	case errors.As(err, &dash):
+		b.problem(dash.Ref.Root, "dash", "put `--` before it in the command, set allow-dash: true on the parameter, or use run --allow-dash",
+			"%s begins with a dash and would be read as an option by %s", b.quoted(dash.Ref, dash.Value), where)
+	case sure && errors.As(err, &refused) && refused.Ref.Class == expr.Parameter:
+		b.problem(refused.Ref.Root, "refused", "", "%s cannot stand in %s: %s", b.quoted(refused.Ref, refused.Value), where, refused.Why)
+	}
+}
+
+// quoted shows a value in a problem, unless it is secret.
+func (b *binder) quoted(r expr.Ref, value string) string {
+	if b.plan.Secret(r.Root) {
+		value = steps.Replacement
+	}
+	return expr.Quoted(value)
+}
+
+// mayBeOption says whether any caller's value begins with a dash.
+func (a *Args) mayBeOption() bool {
+	for _, v := range a.Values {
+		if !v.Caller || v.AllowDash {
+			continue
+		}
+		for _, leaf := range value.Leaves(v.V) {
+			if strings.HasPrefix(leaf, "-") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// harmless answers for steps that have not run yet.
+type harmless struct{ Scope }
+
+func (h harmless) Lookup(r expr.Ref) (expr.Value, error) {
+	v, err := h.Scope.Lookup(r)
+	if errors.Is(err, expr.ErrUnknown) && h.View == (dag.View{}) {
+		return expr.Value{V: "x", Author: true}, nil
+	}
+	return v, err
+}
+
+// HasCallerValues says whether a script of the call may have made its result of a caller's value.
+// Nobody can tell which part of it: so all of it counts as the caller's wherever it enters
+// a command. Values that may begin with a dash anyway (numbers, those with enum, format or
+// allow-dash) make no difference.
+func (a *Args) HasCallerValues() bool {
+	for _, v := range a.Values {
+		if v.Caller && !v.AllowDash && !v.Absent {
+			return true
+		}
+	}
+	for l := a.Local; l != nil; l = l.Outer {
+		if l.Item.Caller && !l.Item.AllowDash {
+			return true
+		}
+	}
+	return false
+}
+
+// CheckOption is the first argument of a program, before a --, that begins with a caller's
+// value and so with a dash: the program would read what the caller wrote as an option.
+// What the script's author wrote is not held against it, as far as it can be told apart.
+func (a *Args) CheckOption(list []string) error {
+	var texts []string
+	for _, v := range a.Values {
+		if !v.Caller || v.AllowDash || v.Absent {
+			continue
+		}
+		for _, leaf := range value.Leaves(v.V) {
+			if _, number := value.Number(v.V); strings.HasPrefix(leaf, "-") && !number {
+				texts = append(texts, leaf)
+			}
+		}
+	}
+	for _, arg := range list {
+		if arg == "--" {
+			return nil
+		}
+		for _, text := range texts {
+			if strings.HasPrefix(arg, text) {
+				return fmt.Errorf("cannot pass %q to a program: it is a caller's value that begins with \"-\" and would be read as an option; put '--' before it in args, give the parameter allow-dash or an enum, or run with --allow-dash", arg)
+			}
+		}
+	}
+	return nil
+}

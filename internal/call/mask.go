@@ -1,0 +1,51 @@
+package call
+
+import (
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// Masked is a value with secrets replaced, leaf by leaf.
+func Masked(m *steps.Mask, v any) any {
+	switch v := v.(type) {
+	case string:
+		return m.String(v)
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = Masked(m, e)
+		}
+		return list
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[m.String(k)] = Masked(m, e)
+		}
+		return out
+	case bool, nil:
+		return v
+	}
+	if text := value.Plain(v); m.String(text) != text {
+		return m.String(text)
+	}
+	return v
+}
+
+// Shown are the bound parameters as they may leave the process.
+func (a *Args) Shown() map[string]any {
+	m := make(map[string]any, len(a.Values))
+	for name, v := range a.Values {
+		if !v.Absent {
+			m[name] = Masked(a.Session().Mask(), v.V)
+		}
+	}
+	return m
+}
+
+// Display is a command as a person would write it, secrets masked, those that stand in
+// the definition too.
+func (a *Args) Display(t *expr.Template) string {
+	mask := a.Session().Mask().String
+	return mask(t.Display(Scope{Args: a}, mask))
+}

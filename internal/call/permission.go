@@ -1,0 +1,89 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/plan"
+)
+
+// Grants are those of the call.
+func Grants(a *Args) permission.Grants {
+	var list permission.Grants
+	for _, p := range Permissions(a.Plan, a) {
+		list = append(list, p.Resolved)
+	}
+	return list
+}
+
+// Permissions are what a call of the tool needs; a is nil where its parameters are
+// not known.
+func Permissions(p *plan.Plan, a *Args) []permission.Permission {
+	var list []permission.Permission
+	for _, n := range p.Needed {
+		one := permission.Permission{Written: n.Written, Resolved: n.Written}
+		if a != nil {
+			text, err := n.Text.Text(Scope{Args: a})
+			switch {
+			case errors.Is(err, expr.ErrUnknown):
+				text = n.Text.Display(Scope{Args: a}, nil)
+			case err != nil:
+				text = n.Written
+			default:
+				text = lead(a.World, text)
+			}
+			one.Resolved = a.session.Mask().String(text)
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// lead is a permission with its path where that really leads; of a program without a
+// folder, where PATH has it.
+func lead(w *World, p string) string {
+	parts := strings.SplitN(p, ":", 3)
+	if len(parts) < 3 || parts[0] != "filesystem" || parts[2] == "" {
+		return p
+	}
+	path := parts[2]
+	if parts[1] == "execute" && permission.IsProgramName(path) {
+		if file, err := w.Program(path); err == nil {
+			return permission.MayExecute + file
+		}
+		return p // nothing can be started by it
+	}
+	switch {
+	case path == "~", strings.HasPrefix(path, "~/"):
+		path = w.Home + path[1:]
+	case !filepath.IsAbs(path):
+		path = w.Workspace + string(filepath.Separator) + path
+	}
+	return strings.Join([]string{parts[0], parts[1], permission.RealPath(path)}, ":")
+}
+
+// Program is the file of a program along flowrun's own PATH. Folders there that are
+// relative count from wherever a step runs, and are passed over.
+func (w *World) Program(name string) (string, error) {
+	path := w.Vars["PATH"]
+	for key, value := range w.Vars {
+		if runtime.GOOS == "windows" && strings.EqualFold(key, "PATH") {
+			path = value
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if file, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("cannot start %q: not found in PATH %q; install it, or write its full path", name, path)
+}

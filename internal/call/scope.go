@@ -1,0 +1,385 @@
+package call
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Raw is what is in memory of a stream, "" for none.
+func Raw(o *dag.Output) string {
+	if o == nil {
+		return ""
+	}
+	return o.Raw
+}
+
+// Uncut is a scope that refuses a stream of which only the beginning is there: a loop
+// over a part of a list would look like one over all of it.
+type Uncut struct{ Scope }
+
+// parsed are the outputs of a loop's items, each as the JSON that it is, else as its
+// text.
+func parsed(v any) any {
+	list, _ := v.([]any)
+	for i, e := range list {
+		var part any
+		if text, ok := e.(string); ok && value.DecodeJSON(text, &part) == nil {
+			list[i] = part
+		}
+	}
+	return v
+}
+
+// resultValue is what a step made (S0-052): its structured value where it has one, else
+// its text, read as JSON where that is an object or a list.
+func resultValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
+	v := r.Value
+	if v == nil {
+		out := Text(r.Stdout).V.(string)
+		if r.Stdout != nil && r.Stdout.Truncated {
+			return expr.Value{}, errCut
+		}
+		v = out
+		if trimmed := strings.TrimSpace(out); r.Structured || strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
+			var parsed any
+			if err := value.DecodeJSON(out, &parsed); err == nil {
+				v = parsed
+			}
+		}
+	}
+	ref.Path = ref.Path[1:]
+	return descend(expr.Value{V: v, Author: true}, ref)
+}
+
+// Scope resolves the references of one call. view is zero where no step may be
+// mentioned; last is set for retry.when.
+type Scope struct {
+	View dag.View
+	Args *Args
+	Last *dag.Result
+}
+
+// Lookup finds what a reference stands for.
+func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
+	switch r.Class {
+	case expr.Parameter:
+		v, ok := s.Args.Values[r.Root]
+		if !ok {
+			return v, expr.ErrUnknown
+		}
+		return within(v, r)
+	case expr.Arguments:
+		if r.Root == plan.CallInput {
+			return expr.Value{V: s.Args.inOrder(), Author: true}, nil
+		}
+		return s.argument(r)
+	case expr.Variable:
+		if r.Root == plan.RandomID {
+			return s.Args.randomID()
+		}
+		v, ok := s.Args.World.variable(r.Root, s.Args.Plan.Name())
+		if !ok { // an environment value, the only place for other names
+			if s.Args.unknown[r.Root] {
+				return expr.Value{}, expr.ErrUnknown
+			}
+			v, ok = s.Args.env(r.Root)
+		}
+		if !ok {
+			s.Args.session.Notify(steps.Notice{Code: steps.NoticeUnset,
+				Message: fmt.Sprintf("%s in environment stands for a variable that is not set, and is empty; set it, or declare a parameter", r)})
+		}
+		return expr.Value{V: v, Author: true}, nil
+	case expr.Env:
+		if s.Args.unknown[r.Path[0].Field] {
+			return expr.Value{}, expr.ErrUnknown
+		}
+		v, ok := s.Args.env(r.Path[0].Field)
+		return expr.Value{V: v, Text: true, Author: true, Absent: !ok}, nil
+	case expr.Local:
+		return s.LookupLocal(r)
+	case expr.Last:
+		return s.lastField(r.Path[0].Field), nil
+	case expr.Step:
+		if s.View == (dag.View{}) {
+			return expr.Value{}, expr.ErrUnknown
+		}
+		s.warnCut(r)
+		v, err := stepValue(s.View.Result(dag.ID(r.Root)), r, s.Args.Plan.Loops[r.Root])
+		if errors.Is(err, errNoPart) && s.optional(r) {
+			return expr.Value{Absent: true}, nil
+		}
+		if s.Args.Plan.Scripts[r.Root] && s.Args.HasCallerValues() {
+			v.Author, v.Caller, v.AllowDash = false, true, s.Args.World.AllowDash
+		}
+		return v, err
+	}
+	return expr.Value{}, fmt.Errorf("%s is not known here", r)
+}
+
+// warnCut gives notice, once, that a reference reads less than a step printed.
+func (s Scope) warnCut(ref expr.Ref) {
+	r := s.View.Result(dag.ID(ref.Root))
+	if r == nil || s.Args.session == nil {
+		return
+	}
+	var o *dag.Output
+	switch plan.Read(ref) {
+	case steps.Stdout:
+		o = r.Stdout
+	case steps.Stderr:
+		o = r.Stderr
+	}
+	if o != nil && o.Truncated {
+		s.Args.session.Notify(steps.Notice{Code: steps.NoticeTruncated, Step: dag.ID(ref.Root),
+			Message: fmt.Sprintf("%s was cut at the buffer-limit of step %s, so that what reads it sees only the beginning; raise output.buffer-limit", ref, ref.Root)})
+	}
+}
+
+func (s Scope) lastField(field string) expr.Value {
+	r := s.Last
+	switch field {
+	case "exit-code":
+		return expr.Value{V: int64(r.ExitCode)}
+	case "attempts":
+		return expr.Value{V: int64(r.Attempts)}
+	case "timed-out":
+		return expr.Value{V: r.Status == dag.TimedOut}
+	case "error":
+		return Text(r.Stderr)
+	}
+	return Text(r.Stdout)
+}
+
+// Began says whether a step ran, if only in part: what was cancelled under way has
+// printed what it has.
+func Began(r *dag.Result) bool { return r.Status.Executed() || !r.Started.IsZero() }
+
+// stepValue is a field of a step's result (S1-127); every field of a step that
+// never began is nil (S1-053). loop says that the step is one.
+func stepValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
+	field := ref.Path[0].Field
+	if r == nil {
+		return expr.Value{}, expr.ErrUnknown
+	}
+	if field == "status" {
+		return expr.Value{V: r.Status.String(), Author: true}, nil
+	}
+	if !Began(r) {
+		return expr.Value{Author: true}, nil
+	}
+	switch field {
+	case "exit-code":
+		return expr.Value{V: int64(r.ExitCode)}, nil
+	case "attempts":
+		return expr.Value{V: int64(r.Attempts)}, nil
+	case "duration":
+		return expr.Value{V: r.Ended.Sub(r.Started).Milliseconds()}, nil
+	case "start-time":
+		return expr.Value{V: r.Started.UTC().Format(time.RFC3339), Author: true}, nil
+	case "end-time":
+		return expr.Value{V: r.Ended.UTC().Format(time.RFC3339), Author: true}, nil
+	case "error", "stderr":
+		return Text(r.Stderr), nil
+	case "json":
+		return jsonValue(r, ref, loop)
+	case "value":
+		return resultValue(r, ref)
+	}
+	return Text(r.Stdout), nil
+}
+
+// Text is what a reference sees of a stream: one trailing newline is stripped.
+func Text(o *dag.Output) expr.Value {
+	v := expr.Value{V: "", Text: true, Author: true}
+	if o != nil {
+		v.V = strings.TrimSuffix(strings.TrimSuffix(o.Raw, "\n"), "\r")
+	}
+	return v
+}
+
+var errCut = errors.New("the step's output was cut at its buffer-limit; raise it")
+
+func jsonValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
+	v := r.Value
+	if v == nil {
+		if r.Stdout == nil {
+			return expr.Value{}, errors.New("the step printed nothing")
+		}
+		if r.Stdout.Truncated {
+			return expr.Value{}, errCut
+		}
+		if err := value.DecodeJSON(r.Stdout.Raw, &v); err != nil {
+			return expr.Value{}, fmt.Errorf("the step's output is not JSON: %w", err)
+		}
+	}
+	if loop {
+		v = parsed(v)
+	}
+	ref.Path = ref.Path[1:]
+	return descend(expr.Value{V: v, Author: true}, ref)
+}
+
+// within follows a reference into a parameter's parts.
+func within(v expr.Value, r expr.Ref) (expr.Value, error) {
+	if len(r.Path) == 0 || v.Absent {
+		return v, nil
+	}
+	v.Format = nil // it is the whole parameter's
+	return descend(v, r)
+}
+
+var errNoPart = errors.New("the value has no such part")
+
+func descend(v expr.Value, r expr.Ref) (expr.Value, error) {
+	for _, seg := range r.Path {
+		switch at := v.V.(type) {
+		case map[string]any:
+			part, ok := at[seg.Field]
+			if seg.IsIndex || !ok {
+				return v, errNoPart
+			}
+			v.V = part
+		case []any:
+			if !seg.IsIndex || seg.Index >= len(at) {
+				return v, errNoPart
+			}
+			v.V = at[seg.Index]
+		default:
+			return v, errNoPart
+		}
+	}
+	if n, ok := v.V.(json.Number); ok {
+		v.V, _ = value.ParseNumber(n.String())
+	}
+	return v, nil
+}
+
+// outcome is what a handler sees of the run: what the steps it comes after come to
+// together; for a handler of a step, that step.
+func (s Scope) outcome(r expr.Ref) (expr.Value, error) {
+	if s.View == (dag.View{}) {
+		return expr.Value{}, expr.ErrUnknown
+	}
+	for _, gate := range s.Args.Plan.Gates {
+		res := s.View.Result(gate)
+		if res == nil {
+			continue
+		}
+		switch r.Path[0].Field {
+		case "status":
+			return expr.Value{V: res.Status.String(), Author: true}, nil
+		case "exit-code":
+			return expr.Value{V: int64(res.ExitCode)}, nil
+		}
+		return expr.Value{V: string(res.Culprit), Author: true}, nil
+	}
+	return expr.Value{}, expr.ErrUnknown
+}
+
+// LookupLocal finds what a name stands for in an item, or in a handler.
+func (s Scope) LookupLocal(r expr.Ref) (expr.Value, error) {
+	if r.Root == "run" {
+		return s.outcome(r)
+	}
+	for l := s.Args.Local; l != nil; l = l.Outer {
+		switch {
+		case r.Root == l.Name, r.Root == "matrix" && l.Matrix:
+			if r.Root == "matrix" && l.lacks(r) {
+				return expr.Value{Absent: true, Author: true}, nil
+			}
+			v, err := within(l.Item, r)
+			if errors.Is(err, errNoPart) {
+				err = fmt.Errorf("the item has no such part: it is %s", expr.Quoted(value.Plain(l.Item.V)))
+			}
+			return v, err
+		case r.Root == "index":
+			return expr.Value{V: int64(l.Index), Author: true}, nil
+		}
+	}
+	return expr.Value{}, expr.ErrUnknown
+}
+
+// lacks says whether a combination has no value of a name that others have.
+func (l *Local) lacks(r expr.Ref) bool {
+	values, _ := l.Item.V.(map[string]any)
+	return len(r.Path) > 0 && values[r.Path[0].Field] == nil
+}
+
+// Local is what an item of a loop has in scope, and the loops around it.
+type Local struct {
+	Name   string
+	Item   expr.Value
+	Index  int
+	Matrix bool
+	Outer  *Local
+}
+
+// Lookup finds what a reference stands for.
+func (u Uncut) Lookup(r expr.Ref) (expr.Value, error) {
+	v, err := u.Scope.Lookup(r)
+	if err != nil || r.Class != expr.Step {
+		return v, err
+	}
+	var o *dag.Output
+	switch res := u.View.Result(dag.ID(r.Root)); r.Path[0].Field {
+	case "output", "stdout":
+		o = res.Stdout
+	case "error", "stderr":
+		o = res.Stderr
+	}
+	if o != nil && o.Truncated {
+		return v, errCut
+	}
+	return v, nil
+}
+
+// argument is what a reference to the arguments of the call stands for: all of them as an
+// object, or one.
+func (s Scope) argument(r expr.Ref) (expr.Value, error) {
+	if len(r.Path) == 0 {
+		all := expr.Value{Author: true}
+		for _, v := range s.Args.Values {
+			all.Caller = all.Caller || v.Caller
+		}
+		all.V = s.Args.All()
+		return all, nil
+	}
+	v, ok := s.Args.Values[r.Path[0].Field]
+	if !ok || r.Path[0].IsIndex {
+		return v, errNoPart
+	}
+	r.Path = r.Path[1:]
+	return within(v, r)
+}
+
+// optional says whether a reference reads a declared parameter that was not given, from
+// what pre-processing made of the arguments: it is absent then, and no mistake.
+func (s Scope) optional(r expr.Ref) bool {
+	if r.Root != plan.StepPre || len(r.Path) != 2 || s.Args.Plan.Definition.Format != tool.Markdown {
+		return false
+	}
+	v, declared := s.Args.Values[r.Path[1].Field]
+	return declared && v.Absent
+}
+
+// randomID is a text that only this run has, and that it keeps when it is taken up again
+// (S0-064).
+func (a *Args) randomID() (expr.Value, error) {
+	if a.run == "" { // a preview
+		return expr.Value{}, expr.ErrUnknown
+	}
+	sum := sha256.Sum256([]byte("random_id " + a.run))
+	return expr.Value{V: hex.EncodeToString(sum[:8]), Author: true}, nil
+}

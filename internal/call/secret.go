@@ -1,0 +1,243 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/dotenv"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+const (
+	secretTimeout = 30 * time.Second // for a command that answers with a secret
+	maxSecret     = 64 << 10         // bytes of a secret from a file or a command
+)
+
+// EnvironmentError says that what the environment of a tool is made of is not to be
+// had: an env file, or the value of a secret. It holds no values.
+type EnvironmentError struct {
+	Tool     string
+	Problems []string
+}
+
+func (e *EnvironmentError) Error() string { return strings.Join(e.Problems, "\n") }
+
+// unfit is an EnvironmentError with the lines of err, nil for nil.
+func (a *Args) unfit(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &EnvironmentError{Tool: a.Plan.Name(), Problems: strings.Split(a.session.Mask().String(err.Error()), "\n")}
+}
+
+// answers are secrets that were fetched in a run, by their source. Each is asked for
+// once, however many tools of the run want it.
+type answers struct {
+	mu    sync.Mutex
+	known map[string]string
+}
+
+func (w *answers) once(source string, ask func() (string, error)) (string, error) {
+	w.mu.Lock() // held while asking: who wants the same waits
+	defer w.mu.Unlock()
+	if v, ok := w.known[source]; ok {
+		return v, nil
+	}
+	v, err := ask()
+	if err == nil {
+		if w.known == nil {
+			w.known = map[string]string{}
+		}
+		w.known[source] = v
+	}
+	return v, err
+}
+
+// fetchSecrets gets the values of the tool's secrets and of its steps' and hides them.
+func (a *Args) fetchSecrets(ctx context.Context) error {
+	a.fetched = map[string]string{}
+	var bad []error
+	for _, s := range a.Plan.AllSources() {
+		v, err := a.fetch(ctx, s)
+		switch {
+		case a.ahead && errors.Is(err, expr.ErrUnknown):
+			continue
+		case err == nil:
+			err = a.keepSecret(s.Name, v)
+		default:
+			err = fmt.Errorf("cannot fetch the secret %s: %w", s.Name, err)
+		}
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		a.fetched[s.Key] = v
+	}
+	for _, s := range a.Plan.Sourced { // after all are fetched: one secret is no source of another
+		if v, ok := a.fetched[s.Key]; ok {
+			a.setOwn(s.Name, v)
+		} else {
+			a.unset(s.Name)
+		}
+	}
+	if len(bad) > 0 && ctx.Err() != nil {
+		return fmt.Errorf("cannot fetch the secrets of tool %s: %w", a.Plan.Name(), context.Cause(ctx))
+	}
+	return a.unfit(errors.Join(bad...))
+}
+
+// foreseen hides, from the start, what tools that a plan uses will take from the
+// process's variables, or from files of their own, and keep secret. A variable too short
+// to be hidden fails its tool.
+func (a *Args) foreseen(p *plan.Plan, seen map[*plan.Plan]bool) {
+	if seen[p] {
+		return
+	}
+	seen[p] = true
+	for _, s := range p.Steps {
+		if s.Script != nil && s.Script.Def.Module != nil {
+			if env, err := a.Env(p.Definition, s.Script.Def.Module); err == nil { // else the step tells
+				a.session.Mask().Add(env.Secrets()...)
+			}
+		}
+		if s.Nested == nil {
+			continue
+		}
+		hide := func(name string) { a.session.Mask().Add(a.World.Vars[name]) }
+		for _, name := range s.Nested.Secrets {
+			hide(name.S)
+		}
+		for _, src := range s.Nested.AllSources() {
+			hide(src.Env)
+		}
+		a.foreseen(s.Nested, seen)
+	}
+}
+
+// fetch asks a source. The error is expr.ErrUnknown for a command where nothing may be
+// started.
+func (a *Args) fetch(ctx context.Context, s plan.SecretSource) (string, error) {
+	var v string
+	var err error
+	switch {
+	case s.Env != "":
+		var ok bool
+		if v, ok = a.env(s.Env); !ok {
+			err = fmt.Errorf("the variable %s is not set; set it", s.Env)
+		}
+	case s.File != nil:
+		v, err = a.fetchFile(s)
+	default:
+		v, err = a.fetchCommand(ctx, s)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case v == "":
+		return "", errors.New("it is empty")
+	case strings.ContainsRune(v, 0):
+		return "", errors.New("it holds a NUL byte, which no variable can")
+	}
+	return v, nil
+}
+
+// fetchFile reads a file as far as the tool's own steps could: a confined tool is handed
+// nothing that they may not read.
+func (a *Args) fetchFile(s plan.SecretSource) (string, error) {
+	path, err := s.File.Text(Scope{Args: a})
+	if err != nil {
+		return "", err
+	}
+	path = a.World.Resolve(path)
+	if a.Confine.Image != "" && !insideFolder(a.World.Workspace, path) {
+		return "", fmt.Errorf("%s is outside the workspace, and the tool's container may not read it; take the value from a variable (env)", path)
+	}
+	return a.answers.once(fmt.Sprintf("file %v\x00%s", a.Confine.Reduced, path), func() (text string, err error) {
+		err = a.session.WithRights(a.Confine, func() (err error) {
+			text, err = dotenv.ReadBounded(path, maxSecret)
+			return err
+		})
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = fmt.Errorf("cannot read %s: %w", path, at.Err)
+			if a.Confine.Reduced && errors.Is(err, fs.ErrPermission) {
+				err = fmt.Errorf("%w; the tool has reduced privileges: let the group nobody read it, or take the value from a variable (env)", err)
+			}
+		}
+		return withoutLineEnd(text), err
+	})
+}
+
+func (a *Args) fetchCommand(ctx context.Context, s plan.SecretSource) (string, error) {
+	if a.ahead {
+		return "", expr.ErrUnknown
+	}
+	argv, err := s.Argv.Argv(Scope{Args: a})
+	if err != nil {
+		return "", err
+	}
+	if a.Confine.Image != "" {
+		return "", fmt.Errorf("its command %s would run outside the tool's container; take the value from a variable (env)", expr.Quoted(argv[0]))
+	}
+	// With the rights of the tool's steps; not shared with tools that have other rights.
+	source := fmt.Sprintf("command %v\x00%s", a.Confine.Reduced, strings.Join(argv, "\x00"))
+	return a.answers.once(source, func() (string, error) {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		ctx, cancel := context.WithTimeoutCause(ctx, secretTimeout, fmt.Errorf("it gave no answer within %v", secretTimeout))
+		defer cancel()
+		text, err := a.session.Capture(ctx, steps.Capture{Name: strings.TrimPrefix(string(a.Path)+"/@secrets", "/"), Argv: argv, Dir: a.World.Workspace, Env: a.files, Most: maxSecret, Confinement: a.Confine})
+		if err != nil {
+			err = fmt.Errorf("its command %s: %w", expr.Quoted(argv[0]), err)
+		}
+		return withoutLineEnd(text), err
+	})
+}
+
+// insideFolder says whether a file lies in a folder, links resolved.
+func insideFolder(dir, path string) bool {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// withoutLineEnd takes one line end off the end of a text.
+func withoutLineEnd(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }
+
+// tellUnnamed tells of names in environment.secrets that are nowhere, so that nothing is
+// hidden, and look like one that is: others are of variables that need not be set. What env
+// files of steps hold is not known yet: with such files it tells nothing.
+func (a *Args) tellUnnamed() {
+	names, files := a.Plan.NamedInside()
+	if files {
+		return
+	}
+	for _, s := range a.Plan.Secrets {
+		if _, ok := a.env(s.S); ok || slices.Contains(names, s.S) {
+			continue
+		}
+		all := slices.Concat(names, slices.Sorted(maps.Keys(a.own)), slices.Sorted(maps.Keys(a.World.Vars)))
+		if near := tool.Near(s.S, all); len(near) > 0 {
+			a.session.Notify(steps.Notice{Code: steps.NoticeUnset, Message: fmt.Sprintf("the secret %s of tool %s names nothing, so nothing is hidden by it; did you mean %s?",
+				s.S, a.Plan.Name(), near[0])})
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package call
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/plan"
+)
+
+// World is what a call may know of its surroundings: the zero value, once filled, is
+// the process's own, now.
+type World struct {
+	Workspace  string   // {WORKSPACE}, the directory steps start in
+	Home       string   // {HOME}
+	Temp       string   // {TEMP}
+	Env        []string // K=V
+	Time       time.Time
+	AllowDash  bool           // callers' values may begin with a dash everywhere
+	JavaScript *hooks.Runtime // nil: see Scripts
+
+	Vars    map[string]string                                         // Env by name
+	Fetch   func(context.Context, FetchRequest) (*FetchAnswer, error) // of scripts; nil: none
+	MayCall func([]plan.UsedTool) error                               // of scripts; nil: any
+}
+
+// Filled fills every gap from the process.
+func (w *World) Filled() *World {
+	if w.Workspace == "" {
+		w.Workspace, _ = os.Getwd()
+	}
+	if w.Home == "" {
+		w.Home, _ = home.Dir()
+	}
+	if w.Temp == "" {
+		w.Temp = os.TempDir()
+	}
+	if w.Env == nil {
+		w.Env = os.Environ()
+	}
+	if w.Time.IsZero() {
+		w.Time = time.Now()
+	}
+	w.Time = w.Time.UTC()
+	w.Vars = make(map[string]string, len(w.Env))
+	for _, kv := range w.Env {
+		k, v, _ := strings.Cut(kv, "=")
+		w.Vars[k] = v
+	}
+	return w
+}
+
+// variable is the value of a predefined variable (S1-126), false for another name.
+func (w *World) variable(name, toolName string) (string, bool) {
+	switch name {
+	case "TOOL_NAME":
+		return toolName, true
+	case "WORKSPACE":
+		return w.Workspace, true
+	case "TEMP":
+		return w.Temp, true
+	case "HOME":
+		return w.Home, true
+	case "OS":
+		return plan.Platform(), true
+	case "DATE":
+		return w.Time.Format(time.DateOnly), true
+	case "TIME":
+		return w.Time.Format(time.TimeOnly), true
+	case "TIMESTAMP":
+		return w.Time.Format("2006-01-02T15:04:05Z"), true
+	}
+	return "", false
+}
+
+// Resolve makes a directory absolute: ~ is home, anything relative counts from
+// the workspace.
+func (w *World) Resolve(dir string) string {
+	switch {
+	case dir == "~":
+		return w.Home
+	case strings.HasPrefix(dir, "~/"):
+		return filepath.Join(w.Home, dir[2:])
+	case filepath.IsAbs(dir):
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(w.Workspace, dir)
+}
+
+// Scripts gives the world a Runtime where it has none; done closes that.
+func (w *World) Scripts(c hooks.Config) (done func()) {
+	if w.JavaScript != nil {
+		return func() {}
+	}
+	own := hooks.New(c)
+	w.JavaScript = own
+	return func() {
+		w.JavaScript = nil
+		own.Close()
+	}
+}

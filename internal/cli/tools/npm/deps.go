@@ -1,0 +1,172 @@
+package npm
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/bundle"
+	"github.com/flowrun/flowrun/internal/cli/tools/page"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Command shows the npm packages that a tool depends on and fetches those that are
+// missing (S2-050). Nothing else ever does.
+func Command(env *ui.Env) *cobra.Command {
+	var scopes page.Scope
+	var only, asJSON, prune, dry bool
+	c := &cobra.Command{
+		Use:   "deps TOOL_NAME",
+		Short: "Fetch the npm packages of a tool",
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case prune && len(args) > 0:
+				return ui.Usagef(c, "--prune looks at all tools; give no name")
+			case prune && (only || asJSON):
+				return ui.Usagef(c, "--prune goes with --dry-run alone")
+			case prune:
+				return nil
+			case dry:
+				return ui.Usagef(c, "--dry-run goes with --prune")
+			}
+			return page.OneTool(c, args)
+		},
+		ValidArgsFunction: page.CompleteName(env),
+		RunE: func(c *cobra.Command, args []string) error {
+			if prune {
+				return pruneDependencies(env, dry)
+			}
+			scope, err := scopes.Chosen(c, ui.AnyScope)
+			if err != nil {
+				return err
+			}
+			def, _, err := page.Find(env.Library(), args[0], scope)
+			if err != nil {
+				return err
+			}
+			d := dependenciesOf(def)
+			if !only {
+				if err := fill(c.Context(), env, &d); err != nil {
+					return err
+				}
+				if err := d.noteUser(); err != nil {
+					return err
+				}
+			}
+			return showDependencies(env, d, asJSON)
+		},
+	}
+	return page.Page{
+		Title: "flowrun tool deps",
+		About: []string{
+			"Fetch the npm packages that a .tool.js or .tool.ts names in getDependencies, and show",
+			"where each is. Those in node_modules beside the tool are taken from there; npm fetches",
+			"the others into flowrun's state folder and runs none of their scripts. Nothing else",
+			"installs packages: a run never does. What was fetched stays until --prune.",
+		},
+		Usage: []string{"flowrun tool deps TOOL_NAME [--scope] [options]", "flowrun tool deps --prune [--dry-run]"},
+		Options: []page.Group{
+			scopes.Options("Look for the tool in %s", "Look for the tool in all scopes", ui.AnyScope),
+			{Title: "ADDITIONAL OPTIONS", Lines: []page.Line{
+				{Left: "--list", Right: "Only show what there is, and fetch nothing", To: &only},
+				{Left: "--json", Right: "Show it as JSON", To: &asJSON},
+				{Left: "--prune", Right: "Remove what was fetched and no tool or run needs", To: &prune},
+				{Left: "--dry-run", Right: "With --prune: only say what would go", To: &dry},
+			}},
+		},
+		Examples: []page.Example{
+			{Title: "Fetch what a tool needs", Text: "flowrun tool deps resize"},
+			{Title: "See what is missing", Text: "flowrun tool deps resize --list"},
+			{Title: "See what nobody needs any more", Text: "flowrun tool deps --prune --dry-run"},
+		},
+		See: []string{"flowrun help tool"},
+	}.On(c)
+}
+
+// dependencies are those of a tool, as tool deps --json shows them.
+type dependencies struct {
+	Schema  string       `json:"schema"`
+	Tool    string       `json:"tool"`
+	Folder  string       `json:"folder,omitempty"` // that is filled
+	Entries []dependency `json:"dependencies"`
+
+	list []tool.Dependency
+	file string // the tool's, an absolute path
+}
+
+// dependency is an npm package and where it was found.
+type dependency struct {
+	Name    string `json:"name"`
+	Range   string `json:"range"`
+	Version string `json:"version,omitempty"`
+	Found   string `json:"found"` // beside, cache or missing
+	Path    string `json:"path,omitempty"`
+}
+
+func dependenciesOf(def *tool.Definition) dependencies {
+	d := dependencies{Schema: "flowrun/deps.v1", Tool: def.Name, Entries: []dependency{}}
+	if len(def.Steps) == 1 && def.Steps[0].Script != nil && def.Steps[0].Script.Module != nil {
+		d.list = def.Steps[0].Script.Module.Dependencies
+	}
+	folder := bundle.Packages(filepath.Join(flowrun.DefaultStateDir(), "npm"), def.Name, d.list)
+	d.Folder = string(folder)
+	file, err := filepath.Abs(def.File)
+	if err != nil {
+		file = def.File
+	}
+	d.file = file
+	for _, one := range d.list {
+		e := dependency{Name: one.Name, Range: one.Range, Found: "beside", Path: bundle.Beside(file, one.Name)}
+		if e.Path == "" {
+			e.Found, e.Path = "cache", folder.Package(one.Name)
+		}
+		if e.Path == "" {
+			e.Found = "missing"
+		}
+		e.Version = bundle.Version(e.Path)
+		d.Entries = append(d.Entries, e)
+	}
+	return d
+}
+
+// missing are the packages that are nowhere.
+func (d dependencies) missing() []string {
+	var list []string
+	for _, e := range d.Entries {
+		if e.Found == "missing" {
+			list = append(list, e.Name)
+		}
+	}
+	return list
+}
+
+func showDependencies(env *ui.Env, d dependencies, asJSON bool) error {
+	if asJSON {
+		text, err := json.MarshalIndent(d, "", "  ")
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(env.Stdout, "%s\n", text)
+		return err
+	}
+	if len(d.Entries) == 0 {
+		env.Notef("%s depends on no npm packages", console.Clean(d.Tool))
+		return nil
+	}
+	width := 0
+	for _, e := range d.Entries {
+		width = max(width, len(e.Name)+len(e.Range)+1)
+	}
+	for _, e := range d.Entries {
+		where := map[string]string{"beside": "beside the tool", "cache": "fetched", "missing": "missing"}[e.Found]
+		line := fmt.Sprintf("%-*s  %-10s  %s", width, console.Clean(e.Name+"@"+e.Range), console.Clean(e.Version), where)
+		fmt.Fprintln(env.Stdout, strings.TrimRight(line, " "))
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package npm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/bundle"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/proc"
+)
+
+// vendored is the way out where npm is of no use.
+const vendored = "or put the packages into node_modules beside the tool, where flowrun finds them without npm"
+
+// fromRegistry is a range of versions, or a tag, of a package in the registry. Everything
+// else that npm takes (folders, repositories, addresses) is code that no version names.
+var fromRegistry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z.*^~<>=|+ -]+$`) })
+
+// fill has npm fetch the packages of a tool where one is missing.
+func fill(ctx context.Context, env *ui.Env, d *dependencies) error {
+	missing := d.missing()
+	if len(missing) == 0 {
+		return nil
+	}
+	for _, one := range d.list {
+		if !fromRegistry().MatchString(one.Range) {
+			return fmt.Errorf("%s@%s is no version of the npm registry; write a range such as ^4.17.21, %s", console.Clean(one.Name), console.Clean(one.Range), vendored)
+		}
+	}
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return fmt.Errorf("%s needs %s, and npm, which fetches packages, is not on the PATH: install Node.js, %s", console.Clean(d.Tool), strings.Join(missing, ", "), vendored)
+	}
+	env.Notef("fetching %s with npm", console.Clean(strings.Join(missing, ", ")))
+	if err := fetchPackages(ctx, env, npm, d); err != nil {
+		return err
+	}
+	for i := range d.Entries {
+		if e := &d.Entries[i]; e.Found == "missing" {
+			e.Path = filepath.Join(d.Folder, "node_modules", filepath.FromSlash(e.Name))
+			e.Found, e.Version = "cache", bundle.Version(e.Path)
+		}
+	}
+	return nil
+}
+
+// fetchPackages fills a folder. npm works in one beside it, which gets the name when all
+// is there: what is stopped, or done twice at once, leaves no half of it.
+func fetchPackages(ctx context.Context, env *ui.Env, n string, d *dependencies) (err error) {
+	folder := d.Folder
+	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(filepath.Dir(folder), ".new-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	byName := map[string]string{}
+	for _, one := range d.list {
+		byName[one.Name] = one.Range
+	}
+	manifest, err := json.MarshalIndent(map[string]any{"name": "flowrun-tool", "private": true, "dependencies": byName}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(work, "package.json"), manifest, 0o600); err != nil {
+		return err
+	}
+	if err := npm(ctx, env, n, work); err != nil {
+		return err
+	}
+	if err := noteUser(work, d.file); err != nil {
+		return err
+	}
+	if err := os.Rename(work, folder); err != nil {
+		if _, there := os.Stat(filepath.Join(folder, "node_modules")); there == nil { // another process was first
+			return nil
+		}
+		if err := os.RemoveAll(folder); err != nil { // what a power cut left
+			return err
+		}
+		return os.Rename(work, folder)
+	}
+	return nil
+}
+
+// npm fetches what package.json in a folder names, and runs no scripts of it. The lock file
+// it writes, with the digests of all it fetched, is kept.
+func npm(ctx context.Context, env *ui.Env, program, dir string) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cmd := exec.CommandContext(ctx, program, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "NO_UPDATE_NOTIFIER=1")
+	cmd.Stdout, cmd.Stderr = env.Stderr, env.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	switch err := proc.Run(cmd); {
+	case ctx.Err() != nil:
+		env.Notef("stopped; nothing was fetched")
+		return ui.CodeError(ui.ExitInterrupt)
+	case err != nil:
+		return fmt.Errorf("npm could not fetch the packages (%w), as it says above; mend that and try again, %s", err, vendored)
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package npm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// usersName is a file in each folder of packages: the files of the tools that asked for
+// them, a path a line.
+const usersName = "tools"
+
+// noteUser notes in a folder of packages which tool uses it. A path is there twice where
+// two processes are at it, which is no harm.
+//
+// It must be there before prune looks: what npm has fetched is noted before the folder gets
+// its name.
+func noteUser(folder, file string) error {
+	if slices.Contains(users(folder), file) || strings.ContainsAny(file, "\r\n") {
+		return nil
+	}
+	f, err := os.OpenFile(filepath.Join(folder, usersName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(file + "\n")
+	return errors.Join(err, f.Close())
+}
+
+// noteUser notes the tool in its folder, where packages of it are used.
+func (d dependencies) noteUser() error {
+	if !slices.ContainsFunc(d.Entries, func(e dependency) bool { return e.Found == "cache" }) {
+		return nil
+	}
+	return noteUser(d.Folder, d.file)
+}
+
+// users are the tools' files that are noted in a folder of packages.
+func users(folder string) []string {
+	text, _ := os.ReadFile(filepath.Join(folder, usersName))
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+}
+
+// pruneDependencies removes the folders of packages that nobody needs: no tool in reach, none
+// for which they were fetched, and no run in the history.
+func pruneDependencies(env *ui.Env, dry bool) error {
+	dir, err := ui.StateDir()
+	if err != nil {
+		return err
+	}
+	root := filepath.Join(dir, "npm")
+	entries, err := os.ReadDir(root)
+	switch {
+	case len(entries) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist)):
+		env.Notef("no npm packages are kept")
+		return nil
+	case err != nil:
+		return err
+	}
+	left := unusedByTools(env, root, entries)
+	if len(left) > 0 {
+		if err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return unusedByRuns(ctx, s, left) }); err != nil {
+			return fmt.Errorf("nothing was removed, as the history cannot tell which runs need packages: %w", err)
+		}
+	}
+	verb := "removed"
+	if dry {
+		verb = "would remove"
+	}
+	var bytes int64
+	for _, folder := range sortedFolders(left) {
+		size := ui.FolderSize(folder)
+		if !dry {
+			if err := os.RemoveAll(folder); err != nil {
+				return err
+			}
+		}
+		bytes += size
+		fmt.Fprintf(env.Stdout, "%s %s, about %s\n", verb, folder, ui.FormatBytes(size))
+	}
+	fmt.Fprintf(env.Stdout, "%s %d folders of npm packages, about %s\n", verb, len(left), ui.FormatBytes(bytes))
+	return nil
+}
+
+func sortedFolders(set map[string]bool) []string {
+	var list []string
+	for folder := range set {
+		list = append(list, folder)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// unusedByTools are the folders that no tool needs. A tool that cannot be read may need
+// what it has asked for.
+func unusedByTools(env *ui.Env, root string, entries []os.DirEntry) map[string]bool {
+	lib, needed := env.Library(), map[string]bool{}
+	for _, l := range lib.List() {
+		if def, _, err := lib.Load(l.Path); err == nil && l.Path != "" {
+			needed[dependenciesOf(def).Folder] = true
+		}
+	}
+	left := map[string]bool{}
+	for _, e := range entries {
+		folder := filepath.Join(root, e.Name())
+		info, err := e.Info()
+		switch {
+		case err != nil || !e.IsDir() || needed[folder]:
+		case strings.HasPrefix(e.Name(), ".") && time.Since(info.ModTime()) < 24*time.Hour: // npm may be at it
+		case slices.ContainsFunc(users(folder), func(file string) bool { return wants(lib, file, folder) }):
+		default:
+			left[folder] = true
+		}
+	}
+	return left
+}
+
+// wants says whether the tool in a file needs a folder, or may.
+func wants(lib *tool.Library, file, folder string) bool {
+	if _, err := os.Stat(file); file == "" || errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	def, found, err := lib.Load(file)
+	return err != nil || found.Err() != nil || dependenciesOf(def).Folder == folder
+}
+
+// unusedByRuns takes from the folders those that runs in the history need to run again.
+func unusedByRuns(ctx context.Context, s *sqlite.Store, folders map[string]bool) error {
+	runs, err := s.Runs(ctx, flowrun.Query{})
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{} // digests of texts that were looked at
+	for _, r := range runs {
+		record, err := s.Record(ctx, r.ID)
+		if errors.Is(err, flowrun.ErrNoRun) { // pruned meanwhile
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, src := range record.Sources {
+			if modules := ""; !known[src.Digest] {
+				known[src.Digest] = true
+				if modules = hooks.KeptModules(src.Text); modules != "" {
+					delete(folders, filepath.Dir(modules))
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package page
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Scope holds --scope and its short forms (S1-353).
+type Scope struct {
+	word                     string
+	local, user, global, any bool
+}
+
+// Options are the flags of a command as SCOPE OPTIONS of its page: what the command does
+// with a scope, in a sentence with a %s for it, and what it does with any. Commands that
+// write take no scope "any"; they know the flag only to say so (S1-354).
+func (f *Scope) Options(what, any, usual string) Group {
+	line := func(scope, where string, to *bool) Line {
+		l := Line{Left: fmt.Sprintf("--%s, -%s", scope, scope[:1]), Right: fmt.Sprintf(what, where), To: to}
+		if scope == ui.AnyScope {
+			l.Right, l.hidden = cmp.Or(any, "the same as --scope any"), any == ""
+		}
+		if scope == usual {
+			l.Right += " (default)"
+		}
+		return l
+	}
+	words := ui.ScopeWords
+	if any == "" {
+		words = words[:3]
+	}
+	return Group{Title: "SCOPE OPTIONS", Lines: []Line{
+		line("global", "global scope (all users)", &f.global),
+		line("user", "user scope (current user)", &f.user),
+		line("local", "local scope (current directory)", &f.local),
+		line(ui.AnyScope, "", &f.any),
+		{Left: "--scope SCOPE", Right: "The same by name: " + strings.Join(words, "|"), To: &f.word, Words: ui.ScopeWords},
+	}}
+}
+
+// Chosen is the scope that was asked for, usual where none was.
+func (f *Scope) Chosen(c *cobra.Command, usual string) (string, error) {
+	var given []string
+	if f.word != "" {
+		given = append(given, f.word)
+	}
+	for i, set := range []bool{f.local, f.user, f.global, f.any} {
+		if set {
+			given = append(given, ui.ScopeWords[i])
+		}
+	}
+	s, err := OneScope(given, usual)
+	if err != nil {
+		return "", ui.Usage(err, c)
+	}
+	return s, nil
+}
+
+// OneScope is the scope that all words agree on.
+func OneScope(given []string, usual string) (string, error) {
+	for _, w := range given {
+		if !slices.Contains(ui.ScopeWords, w) {
+			return "", fmt.Errorf("--scope %q is none of %s%s", w, strings.Join(ui.ScopeWords, ", "), ui.Nearest(w, ui.ScopeWords))
+		}
+	}
+	given = slices.Compact(slices.Sorted(slices.Values(given)))
+	if len(given) > 1 {
+		return "", fmt.Errorf("the scopes %s contradict each other; give one", strings.Join(given, " and "))
+	}
+	if len(given) == 0 {
+		return usual, nil
+	}
+	return given[0], nil
+}
+
+// ErrNoAny is the answer of commands that write to one scope.
+var ErrNoAny = errors.New("a tool goes into one scope: give --local, --user or --global, not any")
+
+// Find is Lookup in a scope, or any.
+func Find(lib *tool.Library, name, scope string) (*tool.Definition, tool.Diagnostics, error) {
+	if scope == ui.AnyScope {
+		def, found, err := lib.Lookup(name, nil)
+		if err != nil {
+			return nil, nil, ui.MarkMissing(err)
+		}
+		return def, found, nil
+	}
+	return lib.LookupIn(name, tool.Scope(scope))
+}
+
+// OneTool is the argument check of commands that take the name of a tool.
+func OneTool(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return ui.Usagef(c, "give the name of one tool")
+	}
+	return nil
+}
+
+// CompleteName offers the names of tools in the scope on the line, and no files.
+func CompleteName(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		scope := ui.AnyScope
+		for _, w := range ui.ScopeWords {
+			if set, _ := c.Flags().GetBool(w); set {
+				scope = w
+			}
+		}
+		if w, _ := c.Flags().GetString("scope"); w != "" {
+			scope = w
+		}
+		var words []string
+		for _, e := range env.Tools(env.Library()) {
+			if strings.HasPrefix(e.Name, prefix) && (scope == ui.AnyScope && e.ShadowedBy == "" || scope == string(e.Scope)) {
+				words = append(words, ui.Described(e.Name, e.Description))
+			}
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,100 @@
+package compile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// base is what an alias stands for: the base tool with what the alias says itself
+// (S1-165 to S1-167), which is little: docs/aliases.md lists it. Any other
+// definition stands for itself.
+func (c *compiler) base(def *tool.Definition) *tool.Definition {
+	if !def.Alias {
+		return def
+	}
+	b := c.lookup(def, def.BaseTool)
+	if b == nil {
+		return nil
+	}
+	c.chain = append(c.chain, b.Name)
+	b = c.base(b)
+	c.chain = c.chain[:len(c.chain)-1]
+	if b == nil {
+		return nil
+	}
+	merged := *b
+	merged.Name = def.Name
+	merged.StandsFor = append([]string{b.Name}, b.StandsFor...)
+	merged.MadeOf = append([]*tool.Definition{def}, b.MadeOf...)
+	if len(b.MadeOf) == 0 {
+		merged.MadeOf = append(merged.MadeOf, b)
+	}
+	if def.Description != "" {
+		merged.Description = def.Description
+	}
+	if len(def.Tags) > 0 {
+		merged.Tags = def.Tags
+	}
+	if def.Timeout > 0 {
+		merged.Timeout = def.Timeout
+	}
+	merged.Version = cmp.Or(def.Version, b.Version)
+	merged.Security = c.aliasSecurity(def, b)
+	merged.Deprecated, merged.DeprecatedMessage = def.Deprecated, def.DeprecatedMessage
+	merged.Schedules = def.Schedules // the base tool's run the base tool
+	merged.Parameters = c.aliasDefaults(def, b)
+	return &merged
+}
+
+// aliasSecurity is the base tool's security with what the alias makes stricter.
+func (c *compiler) aliasSecurity(def, base *tool.Definition) tool.Security {
+	own, merged := def.Security, base.Security
+	weaker := func(key, value, than string) {
+		c.report(tool.Diagnostic{Code: "alias-weaker", Severity: tool.Error, Pos: def.BaseTool.Pos, Len: len([]rune(def.BaseTool.S)), Path: "security." + key,
+			Message: fmt.Sprintf("the alias says %s: %s, but its base tool %s says %s", key, value, base.Name, than),
+			Hint:    "an alias may only be stricter than its base tool: remove " + key + " from the alias, or change the base tool"})
+	}
+	const same = "same-as-user"
+	is, was := cmp.Or(own.ExecutionPrivilege, same), cmp.Or(merged.ExecutionPrivilege, same)
+	switch {
+	case own.ExecutionPrivilege == "" || is == was:
+	case was != same: // reduced would get rights back, elevated would not be asked about
+		weaker("execution-privilege", is, was)
+	default:
+		merged.ExecutionPrivilege = is
+	}
+	switch {
+	case own.Isolation == "" && own.Image == "":
+	case merged.Isolation == "container":
+		if own.Isolation != "container" || own.Image != "" && own.Image != cmp.Or(merged.Image, tool.DefaultImage) {
+			weaker("isolation", cmp.Or(own.Isolation, own.Image), "container")
+		}
+	default:
+		merged.Isolation, merged.IsolationPos, merged.Image, merged.ImagePos = cmp.Or(own.Isolation, merged.Isolation), own.IsolationPos, own.Image, own.ImagePos
+	}
+	merged.Justification = cmp.Or(own.Justification, merged.Justification)
+	return merged
+}
+
+func (c *compiler) aliasDefaults(def, base *tool.Definition) []*tool.Parameter {
+	list := slices.Clone(base.Parameters)
+	var known []string
+	for _, p := range list {
+		known = append(known, p.Name)
+	}
+	for i := range def.DefaultParameters {
+		e := &def.DefaultParameters[i]
+		at := slices.Index(known, e.Key)
+		if at < 0 {
+			c.unknownParameter(def, e, base.Name, known, tool.Error)
+			continue
+		}
+		p := *list[at]
+		p.Default = &e.Value
+		list[at] = &p
+	}
+	return list
+}

@@ -1,0 +1,32 @@
+package compile
+
+import (
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/waiting"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// approve compiles what a step asks.
+func (c *stepCompiler) approve() dag.Runner {
+	def := c.step.Approve
+	at := ""
+	if def.Prompt.Pos != def.Pos {
+		at = ".prompt"
+	}
+	t := c.text(&def.Prompt, "approve"+at, expr.Plain, c.names)
+	if t == nil {
+		return nil
+	}
+	if strings.TrimSpace(def.Prompt.S) == "" {
+		c.report(tool.Diagnostic{Code: "no-prompt", Severity: tool.Error, Pos: def.Prompt.Pos, Path: c.key("approve" + at),
+			Message: "the approval does not say what is asked", Hint: "write the question that a person reads"})
+	}
+	if h := c.step.ErrorHandling; h.Retry != nil || h.Fallback != nil {
+		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: c.step.Pos, Path: c.key("error-handling"),
+			Message: "error-handling has no effect on a step that asks a person: the answer stands", Hint: "remove it; for what follows a no, use on-failure"})
+	}
+	return &waiting.Approval{Def: def, Prompt: t}
+}

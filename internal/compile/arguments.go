@@ -1,0 +1,100 @@
+package compile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// checkArguments holds the values under with that are known now against the rules of
+// the parameters they are for. What holds references is only known when the step runs.
+func (c *compiler) checkArguments(s *plan.Step, p *plan.Plan) {
+	if p.Definition.Schema != nil {
+		c.checkBySchema(s, p)
+		return
+	}
+	for i, w := range s.With {
+		prm := p.Param(w.Param)
+		if prm == nil || w.Value.Broken || len(w.Value.Refs()) > 0 {
+			continue
+		}
+		v, err := w.Value.Value(nil)
+		if err != nil {
+			continue // told where it was read
+		}
+		if _, _, err = prm.Take(v); err == nil {
+			continue
+		}
+		at, message := s.Def.With[i].Value.Pos, fmt.Sprintf("tool %s refuses %s: %v", p.Name(), w.Param, err)
+		if p.Secret(w.Param) {
+			message = fmt.Sprintf("tool %s refuses %s; the value is secret and not shown", p.Name(), w.Param)
+		}
+		c.report(tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: at, Path: "with." + w.Param, Message: message,
+			Hint: call.Example(prm.Def), Related: c.declared(prm.Def)})
+	}
+}
+
+// checkBySchema is checkArguments for a tool that describes its parameters as JSON
+// Schema. Its rules may be about several of them, so all values have to be known.
+func (c *compiler) checkBySchema(s *plan.Step, p *plan.Plan) {
+	given, raw := map[string]*tool.Entry{}, map[string]any{}
+	for i, w := range s.With {
+		if w.Value.Broken || len(w.Value.Refs()) > 0 {
+			return
+		}
+		v, err := w.Value.Value(nil)
+		if err != nil {
+			return // told where it was read
+		}
+		given[w.Param], raw[w.Param] = &s.Def.With[i], v
+	}
+	_, err := call.BindCaller(p, context.Background(), (&call.World{}).Filled(), raw)
+	bad, _ := errors.AsType[*value.ParamsError](err)
+	if bad == nil {
+		return
+	}
+	for _, problem := range bad.Problems {
+		d := tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: s.Def.UseTool.Pos, Path: "with",
+			Message: fmt.Sprintf("tool %s refuses %s: %s", p.Name(), problem.Subject(), problem.Message), Hint: problem.Hint}
+		if e := given[problem.Parameter()]; e != nil {
+			d.Pos, d.Path = e.Value.Pos, "with."+e.Key
+		}
+		if problem.Code != "missing" && problem.Code != "unknown" { // told by checkWith
+			c.report(d)
+		}
+	}
+}
+
+// declared is the place of a parameter, for whoever misses it.
+func (c *compiler) declared(def *tool.Parameter) []tool.Place {
+	if def.Pos.Line == 0 {
+		return nil
+	}
+	return []tool.Place{{Pos: def.Pos, Len: len([]rune(def.Name)), Message: "declared here, type " + def.Type}}
+}
+
+// checkDeprecated warns of the use of a tool, or of a parameter, that should no longer
+// be used (S1-015 to S1-018).
+func (c *compiler) checkDeprecated(s *tool.Step, p *plan.Plan) {
+	if def := p.Definition; def.Deprecated {
+		c.report(tool.Diagnostic{Code: "deprecated-tool", Severity: tool.Warning, Pos: s.UseTool.Pos, Len: len([]rune(s.UseTool.S)),
+			Message: fmt.Sprintf("tool %s is deprecated", def.Name), Hint: def.DeprecatedMessage})
+	}
+	for _, w := range s.With {
+		prm := p.Param(w.Key)
+		if prm == nil || !prm.Def.Deprecated {
+			continue
+		}
+		hint := ""
+		if prm.Def.DeprecatedAlternative != "" {
+			hint = "use " + prm.Def.DeprecatedAlternative
+		}
+		c.report(tool.Diagnostic{Code: "deprecated-parameter", Severity: tool.Warning, Pos: w.Pos, Len: len([]rune(w.Key)),
+			Message: fmt.Sprintf("parameter %s of tool %s is deprecated", w.Key, p.Name()), Hint: hint})
+	}
+}

@@ -1,0 +1,54 @@
+package compile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// cache compiles the step's cache; nil where it has none.
+func (c *stepCompiler) cache() *plan.CacheRule {
+	def := c.step.Cache
+	if def == nil {
+		return nil
+	}
+	r := &plan.CacheRule{TTL: def.TTL, Key: c.text(def.Key, "cache.key", expr.Plain, c.names)}
+	r.Inputs = c.patterns(def.Inputs, "cache.inputs", cache.CheckInput)
+	r.Outputs = c.patterns(def.Outputs, "cache.outputs", cache.CheckOutput)
+	for _, name := range def.Env {
+		r.Env = append(r.Env, name.S)
+	}
+	return r
+}
+
+// patterns compiles patterns of files. One without holes is judged now, the others
+// when the step runs.
+func (c *stepCompiler) patterns(texts []tool.Text, key string, check func(string) error) []*expr.Template {
+	var list []*expr.Template
+	for i := range texts {
+		at := &texts[i]
+		path := fmt.Sprintf("%s[%d]", key, i)
+		t := c.text(at, path, expr.Plain, c.names)
+		if t == nil {
+			continue
+		}
+		list = append(list, t)
+		if !t.Static() {
+			continue
+		}
+		text, err := t.Text(nil)
+		if err == nil {
+			err = check(text)
+		}
+		if err != nil {
+			why, hint, _ := strings.Cut(err.Error(), "; ")
+			c.report(tool.Diagnostic{Code: "bad-pattern", Severity: tool.Error, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key(path),
+				Message: fmt.Sprintf("cannot use %q as a pattern of files: %s", at.S, why), Hint: hint})
+		}
+	}
+	return list
+}

@@ -1,0 +1,44 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// callables compiles tools that scripts of a definition call at run time; nil where there is
+// no library to find them in.
+func (c *compiler) callables(from *tool.Definition) func(name string) (*plan.Plan, error) {
+	lib, release := c.lib.Live(), c.release
+	if lib == nil {
+		return nil
+	}
+	return func(name string) (*plan.Plan, error) { return callable(lib, release, from, name) }
+}
+
+// callable is the plan of a tool that another calls.
+func callable(lib *tool.Library, release string, from *tool.Definition, name string) (*plan.Plan, error) {
+	def, ds, err := lib.Lookup(name, from)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{lib: lib, release: release, problems: ds, done: map[nestedKey]*plan.Plan{}}
+	inner, err := c.result(c.tool(def, true, ""))
+	if err != nil {
+		return nil, err
+	}
+	if err := inner.Supported(); err != nil {
+		return nil, err
+	}
+	for _, t := range inner.Tools() {
+		if t.Definition.Security.ExecutionPrivilege == "elevated" {
+			return nil, fmt.Errorf("%s is elevated, which a person has to approve: use it as a step of a tool", t.Definition.Name)
+		}
+	}
+	if inner.Queues() {
+		return nil, errors.New("it has locks or a bound on its runs, which only a run can wait for: use it as a step of a tool")
+	}
+	return inner, nil
+}

@@ -1,0 +1,169 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/graph"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// maxNesting bounds use-tool and alias chains.
+const maxNesting = 32
+
+// Tool compiles the tool called name, or the file. release is the version of flowrun that
+// min-flowrun-version is compared with, "" for that of this build.
+func Tool(lib *tool.Library, release, name string) (*plan.Plan, error) {
+	def, ds, err := lib.Lookup(name, nil)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{lib: lib, release: release, problems: ds, done: map[nestedKey]*plan.Plan{}}
+	c.came(name, "", def)
+	// What could be read of a definition with errors is compiled all the same, so
+	// that the author hears of everything at once.
+	return c.result(c.tool(def, false, ""))
+}
+
+// Definition compiles a definition; lib finds the tools it uses.
+func Definition(lib *tool.Library, release string, def *tool.Definition) (*plan.Plan, error) {
+	c := &compiler{lib: lib, release: release, done: map[nestedKey]*plan.Plan{}}
+	c.came(def.Name, "", def)
+	return c.result(c.tool(def, false, ""))
+}
+
+// came keeps where a definition came from. One made in Go has no text; who goes on
+// with the run must have made it again.
+func (c *compiler) came(name, from string, def *tool.Definition) {
+	known := func(s tool.Source) bool { return s.From == from && s.Name == name }
+	text := KeptText(def)
+	if text == nil || slices.ContainsFunc(c.sources, known) {
+		return
+	}
+	c.sources = append(c.sources, tool.Source{From: from, Name: name, File: def.File, Scope: def.Scope,
+		Digest: tool.DigestOf(text), Text: text, Files: def.Files})
+}
+
+// KeptText is what a run keeps of a definition.
+func KeptText(def *tool.Definition) []byte {
+	if def.Kept != nil {
+		return def.Kept
+	}
+	return def.Source
+}
+
+func (c *compiler) result(p *plan.Plan) (*plan.Plan, error) {
+	ds := c.problems.Sorted()
+	if err := ds.Err(); err != nil {
+		return nil, err
+	}
+	if p == nil { // what is wrong was told where the definition was read
+		return nil, errors.New("cannot compile the definition: it has errors, or is an alias of nothing")
+	}
+	p.Warnings, p.Sources = ds, c.sources
+	return p, nil
+}
+
+// tool compiles one definition, once for each way it is used. keep says that
+// somebody mentions its output; said is what the step that uses it says of
+// interruptions.
+func (c *compiler) tool(def *tool.Definition, keep bool, said plan.Interrupt) *plan.Plan {
+	key := nestedKey{def, keep, said}
+	if p, ok := c.done[key]; ok {
+		return p
+	}
+	c.chain = append(c.chain, def.Name)
+	defer func() { c.chain = c.chain[:len(c.chain)-1] }()
+	def = c.base(def)
+	if def == nil {
+		return nil
+	}
+	c.checkRuntime(def)
+	p := &plan.Plan{Definition: def, Callable: c.callables(def), Loops: map[string]bool{}, Scripts: map[string]bool{}}
+	n := namesOf(def)
+	c.parameters(p, n)
+	c.sizes(p)
+	c.paths(def)
+	c.toolWide(p, n)
+	c.permissions(p, n)
+	c.notify(def)
+	c.steps(p, n, keep, said)
+	c.measure(p)
+	c.schedules(p)
+	if c.problems.Err() == nil {
+		if err := graph.Build(p); err != nil {
+			c.errorf("graph", tool.Text{Pos: def.Pos}, "", "%v", err)
+		}
+	}
+	c.done[key] = p
+	return p
+}
+
+// notify checks the commands that are told how runs end; the rest was checked where it
+// was read.
+func (c *compiler) notify(def *tool.Definition) {
+	for i, n := range def.Notify {
+		if n.Command == nil {
+			continue
+		}
+		if _, err := expr.Words(n.Command.S); err != nil {
+			c.report(tool.Diagnostic{Code: "bad-notification", Severity: tool.Error, Pos: n.Command.Pos, Len: max(1, len([]rune(n.Command.S))),
+				Path: fmt.Sprintf("notify[%d].command", i), Message: "the command of the notification cannot be started: " + err.Error(),
+				Hint: "write a program and its arguments; for a script, sh -c '...'"})
+		}
+	}
+}
+
+// steps compiles the steps and handlers and works out what each must keep.
+func (c *compiler) steps(p *plan.Plan, n names, keep bool, said plan.Interrupt) {
+	def := p.Definition
+	all := &sequenceCompiler{compiler: c, plan: p, steps: def.Steps, path: "steps", names: n, said: said, kept: map[string]steps.Streams{}}
+	p.Steps = all.compile()
+	p.Steps = append(p.Steps, all.handled(nil, &def.Handlers, "")...)
+	if p.Output != nil {
+		for _, r := range p.Output.Refs() {
+			plan.Mention(all.kept, r)
+		}
+	}
+	for _, s := range p.Steps {
+		c.keep(s, def, all.kept, keep)
+	}
+	c.lint(p)
+	c.warnSecurity(p)
+	c.lintSecrets(p)
+}
+
+// keep tells the command or script of a step which of its streams others read: what kept
+// says by name, and the output where it is that of a loop or of what holds the step.
+func (c *compiler) keep(s *plan.Step, def *tool.Definition, kept map[string]steps.Streams, output bool) {
+	streams := kept[s.Def.Name]
+	if output || s.Loop != nil {
+		streams |= steps.Stdout
+	}
+	if s.Retry != nil {
+		for _, r := range s.Retry.Refs() {
+			streams |= plan.Read(r)
+		}
+	}
+	for _, runner := range []dag.Runner{s.Runner, s.Policy.Fallback} {
+		if cmd := plan.CommandOf(runner); cmd != nil {
+			cmd.Keep = streams
+		}
+	}
+	if s.Script != nil {
+		s.Script.Base.Keep = streams
+	}
+	switch s.Def.Kind {
+	case tool.UseTool:
+		s.Nested = c.nested(def, s, streams&steps.Stdout != 0)
+	case tool.Group:
+		for _, in := range s.Nested.Steps {
+			c.keep(in, def, kept, streams&steps.Stdout != 0)
+		}
+	}
+}

@@ -1,0 +1,11 @@
+// Package compile turns a definition into a plan. Every text becomes a template or a
+// condition (package expr), every mention of another step an edge, every tool that a step
+// uses a plan of its own.
+//
+// A compiler is one call of Tool or Definition. It goes through the definition once,
+// collects problems with their places instead of stopping at the first, and orders the steps
+// (order.go). A sequenceCompiler compiles a list of steps, a stepCompiler one step; each
+// kind of step has its runner from the package that runs it.
+//
+// It is the one package below the root that knows all kinds of steps. It runs nothing.
+package compile

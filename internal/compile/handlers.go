@@ -1,0 +1,89 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// gateOf names the join that the handlers of a step, or of the tool (""), wait for:
+// one for on-success and on-failure, one for finally, which comes after them.
+func gateOf(step, key string) dag.ID {
+	if key == "finally" {
+		return dag.ID("@finally@" + step)
+	}
+	return dag.ID("@ended@" + step)
+}
+
+// handled compiles the handlers of a step, or of the tool (nil), in the order they
+// can run. The first step of each gate brings the gate.
+func (c *sequenceCompiler) handled(of *tool.Step, h *tool.Handlers, path string) []*plan.Step {
+	var all []*plan.Step
+	gates := map[dag.ID]*dag.Node{}
+	list := func(key string, steps []*tool.Step) {
+		if len(steps) == 0 {
+			return
+		}
+		role := &plan.Handler{Key: key}
+		if of != nil {
+			role.Step = of.Name
+		}
+		role.Gate = gateOf(role.Step, key)
+		inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: steps, path: path + key,
+			names: c.names.within(map[string]bool{"run": true}).and(steps), said: c.said, handler: role, kept: c.kept}
+		compiled := inner.compile()
+		if len(compiled) == 0 {
+			return
+		}
+		if gates[role.Gate] == nil {
+			compiled[0].Gate = dag.Node{ID: role.Gate, After: ids(all), Sums: ids(all)}
+			gates[role.Gate] = &compiled[0].Gate
+			c.plan.Gates = append(c.plan.Gates, role.Gate)
+		}
+		gate := gates[role.Gate]
+		if own := dag.ID(role.Step); own != "" && !slices.Contains(gate.Sums, own) {
+			gate.Sums, gate.After = append(gate.Sums, own), append(gate.After, own)
+		}
+		wait(gate, inner.outside)
+		for _, s := range compiled {
+			s.After = append(s.After, role.Gate)
+		}
+		all = append(all, compiled...)
+	}
+	list("on-success", h.OnSuccess)
+	list("on-failure", h.OnFailure)
+	list("finally", h.Finally)
+	return all
+}
+
+func ids(list []*plan.Step) []dag.ID {
+	var all []dag.ID
+	for _, s := range list {
+		all = append(all, dag.ID(s.Def.Name))
+	}
+	return all
+}
+
+// wait adds edges to a join, each once.
+func wait(n *dag.Node, edges []edge) {
+	for _, e := range edges {
+		if id := dag.ID(e.to); !slices.Contains(n.After, id) {
+			n.After = append(n.After, id)
+		}
+	}
+}
+
+// checkRun reports a field of {run...} that there is not.
+func (c *stepCompiler) checkRun(at tool.Text, r expr.Ref) {
+	if r.Class != expr.Local || r.Root != "run" {
+		return
+	}
+	if len(r.Path) != 1 || !slices.Contains(plan.RunFields(), r.Path[0].Field) {
+		c.report(tool.Diagnostic{Code: "unknown-field", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
+			Message: fmt.Sprintf("%s names nothing of the run", r), Hint: "write {run.status}, {run.exit-code} or {run.failed-step}"})
+	}
+}

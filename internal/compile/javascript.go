@@ -1,0 +1,189 @@
+package compile
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/script"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// javaScript compiles a step of JavaScript.
+func (c *stepCompiler) javaScript(s *plan.Step) {
+	def := c.step.Script
+	c.plan.Scripts[c.step.Name] = true
+	c.inert("a step of JavaScript", "remove it; what the script needs stands in params, steps and env",
+		"environment", "env-files", "output.masked-values", "output.mode", "output.buffer-limit", "output.truncation")
+	r := &plan.Script{Def: def, Base: c.baseCommand(nil, ""), Locals: c.names.localNames()}
+	if def.Module != nil {
+		r.Compiled = hooks.CompileModule(def.Module)
+	} else {
+		r.Vars = c.scriptVars(def)
+		r.Compiled = c.script(def.Code, r.Form(), r.Names()...)
+	}
+	if r.Compiled == nil {
+		return
+	}
+	if def.Role == tool.RoleStep {
+		c.reads(r)
+		c.holesInScript(def.Code)
+	}
+	if c.plan.Definition.Format == tool.Markdown {
+		c.undeclaredMentions(r.Compiled)
+	}
+	s.Script, s.Runner = r, &script.Runner{Script: r}
+}
+
+// script compiles JavaScript; nil where there is something wrong with it.
+func (c *compiler) script(code tool.Text, form hooks.Form, vars ...string) *hooks.Script {
+	script, ds := hooks.Compile(code, form, vars...)
+	c.problems = append(c.problems, ds...)
+	if ds.Err() != nil {
+		return nil
+	}
+	return script
+}
+
+// scriptVars compiles what the definition puts into the script's scope by name.
+func (c *stepCompiler) scriptVars(def *tool.JSCode) (list []plan.WithValue) {
+	for _, e := range def.Vars {
+		list = append(list, plan.WithValue{Param: e.Key, Value: c.tree(e.Value, "js."+e.Key, c.values(), c.note)})
+	}
+	return list
+}
+
+// reads finds out which steps, parameters and variables a script reads, as if they stood
+// in holes.
+func (c *stepCompiler) reads(r *plan.Script) {
+	params, whole, _ := r.Compiled.Mentions("params")
+	for _, m := range params {
+		c.readsParameter(m)
+	}
+	if whole {
+		for name := range c.names.params {
+			c.usesParameter(name)
+		}
+	}
+	env, whole, _ := r.Compiled.Mentions("env")
+	r.Env = whole || len(env) > 0
+	list, whole, at := r.Compiled.Mentions("steps")
+	if whole {
+		c.report(tool.Diagnostic{Code: "js-steps", Severity: tool.Error, Pos: c.step.Script.Code.At(at), Len: len("steps"), Path: c.key("js"),
+			Message: "it cannot be told which steps the script reads: it uses steps as a whole",
+			Hint:    `name each step, as in steps.build.output or steps["my-step"].json, so that the script waits for it`})
+	}
+	for _, m := range list {
+		c.readsStep(r, m)
+	}
+}
+
+func (c *stepCompiler) usesParameter(name string) {
+	if c.uses == nil {
+		c.uses = map[string]bool{}
+	}
+	c.uses[name] = true
+}
+
+func (c *stepCompiler) readsParameter(m hooks.Mention) {
+	if _, ok := c.names.params[m.Name]; ok {
+		c.usesParameter(m.Name)
+		return
+	}
+	if c.plan.Definition.Format.Loose() {
+		return
+	}
+	known := make([]string, 0, len(c.names.params))
+	for name := range c.names.params {
+		known = append(known, name)
+	}
+	c.strayMention(m, m.Name, fmt.Sprintf("the script reads the parameter %q, which the tool does not have", m.Name), known)
+}
+
+func (c *stepCompiler) readsStep(r *plan.Script, m hooks.Mention) {
+	if c.names.Symbol(m.Name).Class != expr.Step {
+		var known []string
+		for at := &c.names; at != nil; at = at.around {
+			for name := range at.steps {
+				known = append(known, name)
+			}
+		}
+		message := fmt.Sprintf("the script reads the step %q, which is not there", m.Name)
+		if why, _ := c.names.outOfReach(m.Name); c.names.all[m.Name] {
+			message = why
+		}
+		c.strayMention(m, m.Name, message, known)
+		return
+	}
+	if m.Name == c.step.Name {
+		c.strayMention(m, "", fmt.Sprintf("the script of step %q reads the step itself", m.Name), nil)
+		return
+	}
+	field := ""
+	if len(m.Path) > 0 {
+		field = m.Path[0]
+	}
+	if _, ok := script.StepField(field); !ok && field != "" {
+		c.strayMention(m, field, fmt.Sprintf("step %q has no field %q", m.Name, field), script.StepFieldNames())
+		return
+	}
+	c.mention(m.Name, streamsOf(field))
+	c.edges = append(c.edges, edge{m.Name, &c.step.Script.Code, m.Off})
+	r.Mention(m.Name, field)
+}
+
+// streamsOf are the streams that a field of a step is made of; those of all its fields
+// for "".
+func streamsOf(field string) steps.Streams {
+	if field == "" {
+		return steps.Stdout | steps.Stderr
+	}
+	field, _ = script.StepField(field)
+	return plan.Read(expr.Ref{Class: expr.Step, Path: []expr.Segment{{Field: field}}})
+}
+
+// strayMention reports a name in a script that stands for nothing.
+func (c *stepCompiler) strayMention(m hooks.Mention, name, message string, known []string) {
+	slices.Sort(known)
+	hint := ""
+	switch near := tool.Near(name, known); {
+	case len(near) > 0:
+		hint = fmt.Sprintf("did you mean %q?", near[0])
+	case len(known) > 0:
+		hint = "there are " + strings.Join(known, ", ")
+	default:
+		hint = "there is none to read"
+	}
+	c.report(tool.Diagnostic{Code: "js-unknown", Severity: tool.Error, Pos: c.step.Script.Code.At(m.Off), Len: m.Len, Path: c.key("js"), Message: message, Hint: hint})
+}
+
+// quotedHole finds text in quotes with {NAME} in it.
+var quotedHole = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"[^"\n]*?\{([^{}"'\n]+)\}[^"\n]*"|'[^'\n]*?\{([^{}"'\n]+)\}[^'\n]*'`)
+})
+
+// holesInScript warns of references as commands have them: in a script they are text.
+func (c *stepCompiler) holesInScript(code tool.Text) {
+	for _, at := range quotedHole().FindAllStringSubmatchIndex(code.S, -1) {
+		from, to := max(at[2], at[4]), max(at[3], at[5])
+		root := rootOf(code.S[from:to])
+		symbol := c.names.Symbol(root)
+		way := ""
+		switch symbol.Class {
+		case expr.Parameter:
+			way = "params." + root
+		case expr.Step:
+			way = "steps." + root
+		default:
+			continue
+		}
+		c.report(tool.Diagnostic{Code: "js-hole", Severity: tool.Warning, Pos: code.At(from - 1), Len: to - from + 2, Path: c.key("js"),
+			Message: fmt.Sprintf("{%s} in a script is text: nothing is put into JavaScript", code.S[from:to]), Hint: "write " + way})
+	}
+}

@@ -1,0 +1,42 @@
+package compile
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// listing compiles a list; note hears of its references.
+func (c *stepCompiler) listing(v tool.Value, key string, note func(tool.Text, []expr.Ref)) plan.ItemList {
+	if v.Text == nil || plan.OneHole(v.Text.S) {
+		c.listed(v, key)
+		t := c.tree(asWritten(v), c.key(key), c.names, note)
+		return plan.ItemList{ValueTemplate: &t}
+	}
+	over, ps := expr.ParseExpression(v.Text.S, c.names)
+	if c.found(*v.Text, c.key(key), ps, c.names) {
+		return plan.ItemList{}
+	}
+	note(*v.Text, over.Refs())
+	if len(over.Refs()) == 0 {
+		c.constant(*v.Text, over, key)
+	}
+	return plan.ItemList{Over: over}
+}
+
+// constant reports an expression that names nothing and is no list.
+func (c *stepCompiler) constant(at tool.Text, over *expr.Expression, key string) {
+	v, err := over.Value(nil)
+	if err == nil {
+		_, err = plan.ListOf(v)
+	}
+	if _, isText := v.(string); isText {
+		err = fmt.Errorf("a list was expected, found the text %s", expr.Quoted(v.(string)))
+	}
+	if err != nil {
+		c.report(tool.Diagnostic{Code: "wrong-type", Severity: tool.Error, Pos: at.At(0), Len: max(1, len(at.S)), Path: c.key(key),
+			Message: err.Error(), Hint: "write [a, b], a reference to a list in quotes, or an expression such as 1..5"})
+	}
+}

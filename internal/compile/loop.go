@@ -1,0 +1,44 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// loop compiles for-each or matrix. What the step's other texts may name is then
+// more: the item.
+func (c *stepCompiler) loop(s *plan.Step) {
+	def := c.step.Loop
+	if def == nil {
+		return
+	}
+	s.Loop = &plan.Loop{Def: def, Name: "item", Keep: c.step.Output.BufferLimit}
+	c.plan.Loops[c.step.Name] = true
+	if s.Loop.Keep <= 0 {
+		s.Loop.Keep = steps.DefaultLimit
+	}
+	locals := map[string]bool{"item": true, "index": true}
+	switch {
+	case def.Matrix():
+		s.Loop.Matrix = c.matrix(def)
+		locals["matrix"] = true
+	default:
+		s.Loop.Items = c.listing(*def.Items, "for-each.items", c.note)
+		if def.As != nil {
+			s.Loop.Name = def.As.S
+			delete(locals, "item")
+			locals[def.As.S] = true
+		}
+	}
+	fixed := !slices.ContainsFunc(s.Loop.Refs(), func(r expr.Ref) bool { return c.names.foreign(c.plan.Definition, r) })
+	c.names = c.names.within(locals)
+	c.names.fixed = fixed
+	c.names.as = s.Loop.Name
+	if s.Loop.Matrix != nil {
+		c.names.axes = s.Loop.Matrix.Names
+	}
+	s.Loop.Key = c.text(def.Key, "for-each.key", expr.Plain, c.names)
+}

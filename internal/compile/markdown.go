@@ -1,0 +1,154 @@
+package compile
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// A Markdown tool differs from others in how its references are written (S0-041, X-02).
+// What they stand for is here; package tool made steps of the page, which run like any
+// others.
+
+// markdownNames are what roots of references stand for in a step of a Markdown tool.
+type markdownNames struct {
+	names
+	step      *tool.Step
+	processed bool // input is what pre-processing made of the arguments
+}
+
+// values are the names in values of the step: under with, or in the scope of a script.
+func (c *stepCompiler) values() expr.Names {
+	if c.plan.Definition.Format != tool.Markdown {
+		return c.names
+	}
+	return markdownNames{names: c.names, step: c.step, processed: c.step.Name != plan.StepPre && preOf(c.plan.Definition) != nil}
+}
+
+// preOf is the step of a Markdown tool's pre-processing, nil for none.
+func preOf(def *tool.Definition) *tool.Step {
+	if len(def.Steps) > 0 && def.Steps[0].Name == plan.StepPre && def.Steps[0].Script != nil {
+		return def.Steps[0]
+	}
+	return nil
+}
+
+// constants are fixed for a run (S0-068), by the names that scopes know.
+var constants = map[string]string{"date": "DATE", "time": "TIME", "random_id": plan.RandomID}
+
+// Symbol says what id stands for. The words of the format come before parameters.
+func (n markdownNames) Symbol(id string) expr.Symbol {
+	switch id {
+	case "input":
+		if n.processed {
+			return expr.Symbol{Class: expr.Step, As: plan.StepPre}
+		}
+		return expr.Symbol{Class: expr.Arguments}
+	case "prev_step":
+		if n.step.Previous != "" {
+			return expr.Symbol{Class: expr.Step, As: n.step.Previous}
+		}
+		return expr.Symbol{}
+	case "output":
+		return expr.Symbol{}
+	}
+	s := n.names.Symbol(id)
+	if as := constants[id]; as != "" && s.Class == expr.Unknown {
+		return expr.Symbol{Class: expr.Variable, As: as}
+	}
+	return s
+}
+
+// outOfReach says why a word of the format means nothing here.
+func (n markdownNames) outOfReach(id string) (message, hint string) {
+	switch id {
+	case "output":
+		return "output is known in post-processing only", `write prev_step.output; if the text itself is meant, !literal before it`
+	case "prev_step":
+		return "there is no step before this one", "write input.NAME for what the tool was given"
+	case plan.StepPre:
+		return "the tool has no pre-processing", "write input.NAME for what the tool was given"
+	}
+	return n.names.outOfReach(id)
+}
+
+// later reports what a step of a Markdown tool, the i-th, reads of itself or of a step
+// behind it: those run in their order (S0-066).
+func (c *sequenceCompiler) later(i int, e edge) bool {
+	if c.plan.Definition.Format != tool.Markdown || !slices.ContainsFunc(c.steps[i:], func(s *tool.Step) bool { return s.Name == e.to }) {
+		return false
+	}
+	c.report(tool.Diagnostic{Code: "cycle", Severity: tool.Error, Pos: e.pos(), Len: 1,
+		Message: fmt.Sprintf("step %q has not run yet when this one begins", e.to), Hint: "read a step before this one, or move the other up: the steps of a chain run in their order"})
+	return true
+}
+
+// undeclared warns of fields of the input that no parameter has and no script makes
+// (S0-037, S0-072). A caller may give them all the same.
+func (c *stepCompiler) undeclared(at tool.Text, refs []expr.Ref) {
+	if c.plan.Definition.Format != tool.Markdown {
+		return
+	}
+	for _, r := range refs {
+		path := r.Path
+		if r.Class == expr.Step && r.Root == plan.StepPre && len(path) > 1 {
+			path = path[1:] // behind value
+		} else if r.Class != expr.Arguments {
+			continue
+		}
+		if len(path) > 0 && !path[0].IsIndex {
+			c.undeclaredField(tool.Text{S: at.S[r.Off : r.Off+r.Len], Pos: at.At(r.Off)}, path[0].Field)
+		}
+	}
+}
+
+// undeclaredMentions is undeclared for what a script reads of input, where that is the
+// tool's. A field that the script sets itself is its own.
+func (c *stepCompiler) undeclaredMentions(script *hooks.Script) {
+	in := c.step.Script
+	if in.Role == tool.RolePre && c.step.Name != plan.StepPre { // its input is the parameters of its step
+		return
+	}
+	list, _, _ := script.Mentions("input")
+	for _, m := range list {
+		sets := regexp.MustCompile(`\binput\.` + regexp.QuoteMeta(m.Name) + `\s*=[^=]`)
+		if !sets.MatchString(in.Code.S) {
+			c.undeclaredField(tool.Text{S: in.Code.S[m.Off : m.Off+m.Len], Pos: in.Code.At(m.Off)}, m.Name)
+		}
+	}
+}
+
+// undeclaredField warns of one field, which stands at a place.
+func (c *stepCompiler) undeclaredField(at tool.Text, field string) {
+	def := c.plan.Definition
+	if slices.ContainsFunc(def.Parameters, func(p *tool.Parameter) bool { return p.Name == field }) {
+		return
+	}
+	if pre := preOf(def); pre != nil && pre != c.step && regexp.MustCompile(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(pre.Script.Code.S) {
+		return // it may make that field
+	}
+	hint := "declare it, or let pre-processing make it; callers may give values that are not declared"
+	var known []string
+	for _, p := range def.Parameters {
+		known = append(known, p.Name)
+	}
+	if near := tool.Near(field, known); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %q?", near[0])
+	}
+	c.report(tool.Diagnostic{Code: "undeclared-input", Severity: tool.Warning, Pos: at.Pos, Len: max(1, len([]rune(at.S))),
+		Message: fmt.Sprintf("%q is no parameter of the tool", field), Hint: hint})
+}
+
+// usesArguments notes which arguments of the call a reference reads.
+func (c *stepCompiler) usesArguments(r expr.Ref) {
+	name := plan.AnyArgument
+	if len(r.Path) > 0 {
+		name = r.Path[0].Field
+	}
+	c.usesParameter(name)
+}

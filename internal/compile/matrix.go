@@ -1,0 +1,84 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/tool"
+)
+
+func (c *stepCompiler) matrix(def *tool.Loop) *plan.Matrix {
+	m := &plan.Matrix{}
+	for _, e := range def.Axes {
+		m.Names = append(m.Names, e.Key)
+		m.Axes = append(m.Axes, plan.Axis{Name: e.Key, Values: c.listing(e.Value, "matrix."+e.Key, c.note)})
+	}
+	for i, v := range def.Include {
+		for _, e := range v.Map {
+			m.Names = append(m.Names, e.Key)
+		}
+		m.Include = append(m.Include, c.tree(asWritten(v), c.key(fmt.Sprintf("matrix.include[%d]", i)), c.names, c.note))
+	}
+	for i, v := range def.Exclude {
+		m.Exclude = append(m.Exclude, c.tree(asWritten(v), c.key(fmt.Sprintf("matrix.exclude[%d]", i)), c.names, c.note))
+	}
+	return m
+}
+
+// checkMatrix reports {matrix.NAME} of a NAME that no combination has.
+func (c *stepCompiler) checkMatrix(at tool.Text, r expr.Ref) {
+	if r.Class != expr.Local || r.Root != "matrix" || len(r.Path) == 0 {
+		return
+	}
+	known := c.names.combination()
+	if slices.Contains(known, r.Path[0].Field) {
+		return
+	}
+	hint := "names: " + strings.Join(known, ", ")
+	if near := tool.Near(r.Path[0].Field, known); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %q?", near[0])
+	}
+	c.report(tool.Diagnostic{Code: "unknown-field", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
+		Message: fmt.Sprintf("%s names nothing of the matrix", r), Hint: hint})
+}
+
+// listed reports a list that was meant to be a reference, and is text.
+func (c *stepCompiler) listed(v tool.Value, key string) {
+	if v.Text == nil || !plan.OneHole(v.Text.S) {
+		return
+	}
+	if t, _ := expr.ParseTemplate(v.Text.S, expr.Plain, c.names); t != nil && len(t.Refs()) == 0 {
+		c.report(tool.Diagnostic{Code: expr.CodeUnknown, Severity: tool.Error, Pos: v.Text.At(0), Len: len(v.Text.S), Path: c.key(key),
+			Message: fmt.Sprintf("%s stands for nothing", v.Text.S), Hint: "declare the parameter or name an existing step; one item of text is written [" + expr.Quoted(v.Text.S) + "]"})
+	}
+}
+
+// asWritten keeps a number that YAML would change as its text: a version 1.20 must
+// not become 1.2.
+func asWritten(v tool.Value) tool.Value {
+	switch v.Scalar.(type) {
+	case int64, float64:
+		if text := v.Written(); text != "" && text != value.Plain(v.Scalar) {
+			v.Scalar = text
+		}
+	}
+	list := make([]tool.Value, len(v.List))
+	for i, e := range v.List {
+		list[i] = asWritten(e)
+	}
+	if v.List != nil {
+		v.List = list
+	}
+	entries := make([]tool.Entry, len(v.Map))
+	for i, e := range v.Map {
+		entries[i] = tool.Entry{Key: e.Key, Pos: e.Pos, Value: asWritten(e.Value)}
+	}
+	if v.Map != nil {
+		v.Map = entries
+	}
+	return v
+}

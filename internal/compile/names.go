@@ -1,0 +1,187 @@
+package compile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// nameable says whether a script can call an item by that name: it is a word, and none
+// that stands for something else in every script.
+func nameable(name string) bool {
+	return !strings.ContainsAny(name, ".-") && !slices.Contains([]string{"params", "steps", "env", "undefined", "NaN", "Infinity"}, name)
+}
+
+// predefined are the variables every definition may mention (S1-126).
+var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE", "TIME", "TIMESTAMP"}
+
+// names is what roots stand for in one definition: parameters win over
+// predefined variables, and those over steps (which cannot be called like them).
+type names struct {
+	params map[string]string // name -> type
+	steps  map[string]bool
+	locals map[string]bool // of a loop's item, or of a handler
+	fixed  bool            // all items of the loop are the author's own
+	around *names          // of the list of steps around a group or a handler
+	as     string          // the item's own name, where locals have one
+	axes   []string        // what {matrix.NAME} may name, where locals have matrix
+	all    map[string]bool // steps of the definition, in whatever list
+}
+
+func namesOf(def *tool.Definition) names {
+	n := names{params: map[string]string{}, steps: map[string]bool{}, all: map[string]bool{}}
+	for _, p := range def.Parameters {
+		n.params[p.Name] = p.Type
+	}
+	if !def.Single { // the one step of a single tool has no name to mention
+		for _, s := range def.Steps {
+			n.steps[s.Name] = true
+			n.note(s)
+		}
+		def.Handlers.Each(n.note)
+	}
+	return n
+}
+
+// note adds a step and those inside it, and its handlers, to all.
+func (n names) note(s *tool.Step) {
+	n.all[s.Name] = true
+	for _, in := range s.Steps {
+		n.note(in)
+	}
+	s.Handlers.Each(n.note)
+}
+
+// outOfReach says why a name that stands for something elsewhere stands for nothing
+// here, "" for other names.
+func (n names) outOfReach(id string) (message, hint string) {
+	switch {
+	case n.all[id]:
+		return fmt.Sprintf("step %q cannot be named here: it stands in another list of steps", id),
+			"name the step that holds it; steps see their own list and what is around it"
+	case id == "run":
+		return "{run...} is known in handlers only", "use it under on-success, on-failure or finally"
+	case id == "matrix":
+		return "{matrix...} is known in a step with matrix only", "give the step, or the group around it, a matrix"
+	case id == "item", id == "index":
+		return fmt.Sprintf("{%s} is known in a step with for-each only, and where as: does not call it otherwise", id), "give the step, or the group around it, a for-each"
+	}
+	return "", ""
+}
+
+// Symbol says what id stands for in a step's texts.
+func (n names) Symbol(id string) expr.Symbol {
+	if typ, ok := n.params[id]; ok {
+		return expr.Symbol{Class: expr.Parameter, Type: typ}
+	}
+	if slices.Contains(predefined, id) {
+		return expr.Symbol{Class: expr.Variable}
+	}
+	for at := &n; at != nil; at = at.around {
+		switch {
+		case at.steps[id]:
+			return expr.Symbol{Class: expr.Step}
+		case at.locals[id]:
+			return expr.Symbol{Class: expr.Local}
+		}
+	}
+	return expr.Symbol{}
+}
+
+// and are the names with those of a list of steps inside.
+func (n names) and(list []*tool.Step) names {
+	inner := names{params: n.params, steps: make(map[string]bool, len(list)), around: &n, all: n.all}
+	for _, s := range list {
+		inner.steps[s.Name] = true
+	}
+	return inner
+}
+
+// within are the names with those of a loop's item, or of a handler.
+func (n names) within(locals map[string]bool) names {
+	return names{params: n.params, locals: locals, around: &n, all: n.all}
+}
+
+// combination are the names that the innermost matrix has.
+func (n names) combination() []string {
+	for at := &n; at != nil; at = at.around {
+		if at.locals["matrix"] {
+			return at.axes
+		}
+	}
+	return nil
+}
+
+// ids are all the names, for did-you-mean.
+func (n names) ids() []string {
+	list := slices.Clone(predefined)
+	for id := range n.params {
+		list = append(list, id)
+	}
+	for at := &n; at != nil; at = at.around {
+		list = slices.AppendSeq(list, maps.Keys(at.steps))
+		list = slices.AppendSeq(list, maps.Keys(at.locals))
+	}
+	slices.Sort(list)
+	return list
+}
+
+// withoutSteps are the names where steps mean nothing: beside {last...} in
+// retry.when.
+func (n names) withoutSteps() names {
+	bare := names{params: n.params, locals: n.locals}
+	if n.around != nil {
+		around := n.around.withoutSteps()
+		bare.around = &around
+	}
+	return bare
+}
+
+// environNames are the names in values of environment variables: there, and only
+// there, an undeclared {NAME} is the process variable of that name (S1-129).
+type environNames struct{ names }
+
+func (n environNames) Symbol(id string) expr.Symbol {
+	if s := n.names.Symbol(id); s.Class != expr.Unknown || !isEnvName(id) {
+		return s
+	}
+	return expr.Symbol{Class: expr.Variable}
+}
+
+func isEnvName(s string) bool {
+	for i, c := range s {
+		if !(c == '_' || 'A' <= c && c <= 'Z' || i > 0 && '0' <= c && c <= '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// lastNames are the names of retry.when: {last.exit-code} and the parameters.
+type lastNames struct{ names }
+
+func (n lastNames) Symbol(id string) expr.Symbol {
+	if id == "last" {
+		return expr.Symbol{Class: expr.Last}
+	}
+	return n.names.Symbol(id)
+}
+
+// localNames are what loops and handlers around put into scope, as far as JavaScript
+// can name it.
+func (n names) localNames() []string {
+	var list []string
+	for at := &n; at != nil; at = at.around {
+		for name := range at.locals {
+			if nameable(name) && !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,181 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/script"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// parameters compiles the parameters and puts them into an order in which a
+// default comes after the parameters it names (S1-132).
+func (c *compiler) parameters(p *plan.Plan, n names) {
+	byName := map[string]*plan.Param{}
+	for _, def := range p.Definition.Parameters {
+		prm := &plan.Param{Def: def}
+		if p.Definition.Schema == nil || def.Default != nil && def.Default.Pos.Line > 0 { // of an alias: it may hold references
+			prm = c.parameter(def, n)
+		}
+		byName[def.Name] = prm
+	}
+	o := &defaultOrder{compiler: c, params: byName, state: map[string]int{}}
+	for _, def := range p.Definition.Parameters {
+		o.visit(def.Name)
+	}
+	p.Params = o.sorted
+}
+
+func (c *compiler) parameter(def *tool.Parameter, n names) *plan.Param {
+	prm := &plan.Param{Def: def}
+	path := "parameters." + def.Name
+	if def.Transform != nil {
+		c.transforms(prm, *def.Transform)
+	}
+	if def.Format != nil {
+		f, ps := expr.ParseFormat(def.Format.S, def.Type)
+		if !c.found(*def.Format, path+".format", ps, n) {
+			prm.Format = f
+		}
+	}
+	if pat := def.Validation.Pattern; pat != nil {
+		prm.Pattern, _ = regexp.Compile(pat.S) // an error was diagnosed by package tool
+	}
+	if def.Default != nil {
+		t := c.tree(*def.Default, path+".default", n, func(at tool.Text, refs []expr.Ref) { c.mentionsNoStep(at, refs) })
+		prm.Initial = &t
+	}
+	return prm
+}
+
+// defaultOrder sorts parameters by what their defaults mention.
+type defaultOrder struct {
+	*compiler
+	params map[string]*plan.Param
+	state  map[string]int // 0 new, 1 on the path, 2 done
+	path   []string
+	sorted []*plan.Param
+}
+
+func (o *defaultOrder) visit(name string) {
+	prm := o.params[name]
+	o.state[name] = 1
+	o.path = append(o.path, name)
+	if prm.Initial != nil {
+		for _, r := range prm.Initial.Refs() {
+			if r.Class != expr.Parameter {
+				continue
+			}
+			switch o.state[r.Root] {
+			case 0:
+				o.visit(r.Root)
+			case 1:
+				at := tool.Text{Pos: prm.Def.Default.Pos}
+				o.errorf("default-cycle", at, "give one of them a plain default",
+					"defaults name each other in a circle: %s", strings.Join(append(o.path, r.Root), " -> "))
+			}
+		}
+	}
+	o.path = o.path[:len(o.path)-1]
+	o.state[name] = 2
+	o.sorted = append(o.sorted, prm)
+}
+
+// functionName is what stands alone where a function is named that value is given to.
+var functionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`) })
+
+// bareFunctions are the functions of the language that have no dot in their names. int is
+// no name of JavaScript: it is Math.trunc for those who know it from elsewhere.
+var bareFunctions = []string{"String", "Number", "Boolean", "parseInt", "parseFloat", "encodeURI", "encodeURIComponent", "decodeURI", "decodeURIComponent", "int"}
+
+// transforms compiles what is done to a parameter's value before it is used: predefined
+// functions, or JavaScript.
+func (c *compiler) transforms(p *plan.Param, at tool.Text) {
+	list, err := expr.ParseTransforms(at.S)
+	switch {
+	case errors.Is(err, expr.ErrJavaScript):
+		if t := c.jsTransform(at); t != nil {
+			p.JS = t
+		}
+	case err != nil:
+		c.errorf("transform", at, "", "%v", err)
+	}
+	p.Transforms = list
+}
+
+func (c *compiler) jsTransform(at tool.Text) *script.Transform {
+	name := strings.TrimSpace(at.S)
+	code := at
+	if functionName().MatchString(name) && name != "value" && !strings.HasPrefix(name, "value.") {
+		if !strings.Contains(name, ".") && !slices.Contains(bareFunctions, name) {
+			c.noTransform(at, name)
+			return nil
+		}
+		code.S = at.S + "(value)"
+		if name == "int" {
+			code.S = "Math.trunc(value)"
+		}
+	}
+	s := c.script(code, hooks.Expression, "value")
+	if s == nil {
+		return nil
+	}
+	return &script.Transform{Script: s}
+}
+
+func (c *compiler) noTransform(at tool.Text, name string) {
+	hint := "use " + expr.TransformList + ", or JavaScript over value, as in value.replace(/ +/g, '-')"
+	if near := tool.Near(name, append(expr.TransformNames(), bareFunctions...)); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %q?", near[0])
+	}
+	c.errorf("transform", at, hint, "there is no transform %q", name)
+}
+
+// tree compiles a value; note hears of every text's references.
+func (c *compiler) tree(v tool.Value, path string, n expr.Names, note func(tool.Text, []expr.Ref)) plan.ValueTemplate {
+	t := plan.ValueTemplate{Scalar: v.Scalar, IsList: v.List != nil, IsMap: v.Map != nil}
+	switch {
+	case v.Text != nil:
+		if t.Text = c.template(v.Text, path, expr.Plain, n); t.Text != nil {
+			note(*v.Text, t.Text.Refs())
+		}
+		t.Broken = t.Text == nil
+	case t.IsList:
+		for i, e := range v.List {
+			t.Add(c.tree(e, fmt.Sprintf("%s[%d]", path, i), n, note))
+		}
+	case t.IsMap:
+		for _, e := range v.Map {
+			t.Keys = append(t.Keys, e.Key)
+			t.Add(c.tree(e.Value, path+"."+e.Key, n, note))
+		}
+	}
+	return t
+}
+
+// paths warns where file-paths rewrites nothing, and where there is nothing that
+// rewrites a path.
+func (c *compiler) paths(def *tool.Definition) {
+	rewrites := def.FilePaths.Normalize || def.FilePaths.AutoConvert
+	some := false
+	for _, p := range def.Parameters {
+		some = some || p.Path
+		if p.Path && !rewrites {
+			c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: p.Pos, Len: len(p.Name), Path: "parameters." + p.Name + ".path",
+				Message: "path has no effect: the tool's file-paths rewrites no paths",
+				Hint:    "set file-paths.normalize or file-paths.cross-platform.auto-convert, or remove it"})
+		}
+	}
+	if rewrites && !some {
+		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: def.FilePaths.Pos, Path: "file-paths",
+			Message: "file-paths rewrites the values of parameters that are paths, and no parameter says that it is one",
+			Hint:    "give such parameters path: true"})
+	}
+}

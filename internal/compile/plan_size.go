@@ -1,0 +1,87 @@
+package compile
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// defaultPlanSteps is how many steps a plan may have where the Library says nothing.
+const defaultPlanSteps = 1_000_000
+
+// measure counts the plan's steps, and reports the first that makes them too many. What a
+// tool that it uses has too many of is reported there.
+func (c *compiler) measure(p *plan.Plan) {
+	most := int64(c.lib.MaxPlanSteps())
+	if most == 0 {
+		most = defaultPlanSteps
+	}
+	told := false
+	for _, s := range p.Steps {
+		p.Size = min(p.Size+sizeOf(s), plan.MaxSize)
+		if p.Size <= most || told {
+			continue
+		}
+		told = true
+		if inner := s.Nested; inner != nil && !inner.Group && inner.Size > most {
+			continue
+		}
+		at := tool.Text{Pos: s.Def.Pos}
+		if s.Def.Kind == tool.UseTool {
+			at = s.Def.UseTool
+		}
+		c.errorf("plan-size", at, "use the tool fewer times, or raise limits.max-plan-steps",
+			"with step %s the plan of %s has %s steps; at most %d are allowed", s.Def.Name, p.Definition.Name, counted(p.Size), most)
+	}
+}
+
+// sizeOf is how many steps a step stands for.
+func sizeOf(s *plan.Step) int64 {
+	n := int64(1)
+	if s.Nested != nil {
+		if s.Nested.Group {
+			for _, in := range s.Nested.Steps {
+				s.Nested.Size = min(s.Nested.Size+sizeOf(in), plan.MaxSize)
+			}
+		}
+		n += s.Nested.Size
+	}
+	if s.Loop != nil {
+		n = 1 + min(n*s.Loop.Known(), plan.MaxSize)
+	}
+	return min(n, plan.MaxSize)
+}
+
+func counted(n int64) string {
+	if n >= plan.MaxSize {
+		return "more than two billion"
+	}
+	return fmt.Sprint(n)
+}
+
+// sizes reports defaults that would be too large. A default can name others, which name
+// others; how long they become is known without making them.
+func (c *compiler) sizes(p *plan.Plan) {
+	size := map[string]int{}
+	told := false
+	for _, prm := range p.Params { // a default comes after those that it names
+		if prm.Initial == nil {
+			continue
+		}
+		n := prm.Initial.Size(func(r expr.Ref) int {
+			if r.Class == expr.Parameter && len(r.Path) == 0 {
+				return size[r.Root]
+			}
+			return 0
+		})
+		size[prm.Def.Name] = n
+		if n > expr.MaxValue && !told {
+			told = true // those that name it would be larger still
+			at := tool.Text{Pos: prm.Def.Default.Pos}
+			c.errorf("value-size", at, "let the step make it, or pass it by a file",
+				"the default of %s would be larger than %d MiB", prm.Def.Name, expr.MaxValue>>20)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package compile
+
+import (
+	"context"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/steps"
+)
+
+type callNames struct{}
+
+// Symbol implements expr.Names.
+func (callNames) Symbol(id string) expr.Symbol {
+	if id != plan.CallInput {
+		return expr.Symbol{}
+	}
+	return expr.Symbol{Class: expr.Arguments}
+}
+
+// callTemplate is the input of every such command.
+var callTemplate, _ = expr.ParseTemplate("{"+plan.CallInput+"}", expr.Plain, callNames{})
+
+// program makes the step that calls a tool which a program told of.
+func (c *stepCompiler) program(s *plan.Step) {
+	call := c.step.Program
+	s.Command = c.baseCommand(expr.LiteralArgv(call.Argv), "")
+	s.Command.Dir, s.Command.Input = expr.Literal(call.Dir), callTemplate
+	c.usesParameter(plan.AnyArgument)
+	s.Runner = s.Command
+	if call.StderrFails {
+		s.Runner = quietProgram{s.Command}
+	}
+}
+
+// quietProgram is a command that fails when it prints an error, whatever its exit code.
+type quietProgram struct{ *steps.Command }
+
+// Around is the command.
+func (q quietProgram) Around() *steps.Command { return q.Command }
+
+// Run implements dag.Runner.
+func (q quietProgram) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
+	res, err := q.Command.Run(ctx, c)
+	if err == nil && res.Status == dag.Succeeded && res.Stderr != nil && res.Stderr.Size > 0 {
+		res.Status, res.Reason = dag.Failed, dag.ReasonExit
+		res.Message = "it printed an error, and tools.callStderr is fail"
+	}
+	return res, err
+}

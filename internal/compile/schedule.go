@@ -1,0 +1,121 @@
+package compile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// schedules checks when the tool is to run by itself, and with which parameters.
+func (c *compiler) schedules(p *plan.Plan) {
+	for i, s := range p.Definition.Schedules {
+		path := fmt.Sprintf("schedule[%d]", i)
+		zone := c.zone(s, path)
+		c.cron(s, path, zone)
+		c.bounds(s, path, zone)
+		c.scheduled(p, s, path)
+	}
+}
+
+func (c *compiler) badSchedule(at tool.Pos, length int, path, message, hint string) {
+	c.report(tool.Diagnostic{Code: "bad-schedule", Severity: tool.Error, Pos: at, Len: length, Path: path, Message: message, Hint: hint})
+}
+
+// zone is the schedule's time zone, the machine's where it has none.
+func (c *compiler) zone(s *tool.Schedule, path string) *time.Location {
+	if s.Timezone == nil {
+		return time.Local
+	}
+	zone, err := cron.LoadZone(s.Timezone.S)
+	if err != nil {
+		c.badSchedule(s.Timezone.Pos, max(1, len([]rune(s.Timezone.S))), path+".timezone", "the time zone "+err.Error(), "")
+		return time.Local
+	}
+	return zone
+}
+
+// cron checks the cron expression; every problem has its place inside it.
+func (c *compiler) cron(s *tool.Schedule, path string, zone *time.Location) {
+	if s.Cron == nil {
+		if s.Every%time.Second != 0 && s.Every > tool.MinEvery {
+			c.badSchedule(s.EveryPos, 1, path+".every", fmt.Sprintf("every %s is no whole number of seconds", s.Every), "write whole seconds, as in 90s")
+		}
+		return
+	}
+	spec, err := cron.Parse(s.Cron.S, cron.Options{Zone: zone})
+	if bad, ok := errors.AsType[*cron.Error](err); ok {
+		for _, p := range bad.Problems {
+			message := p.Message
+			if p.Field != "" {
+				message = p.Field + ": " + message
+			}
+			length := len([]rune(s.Cron.S[p.Off : p.Off+p.Len]))
+			c.badSchedule(s.Cron.At(p.Off), max(1, length), path+".cron", message, p.Hint)
+		}
+		return
+	}
+	if spec.Zoned() && s.Timezone != nil {
+		c.badSchedule(s.Timezone.Pos, max(1, len([]rune(s.Timezone.S))), path+".timezone", "the cron expression names a time zone as well", "keep one of the two")
+	}
+}
+
+func (c *compiler) bounds(s *tool.Schedule, path string, zone *time.Location) {
+	var at [2]time.Time
+	for i, text := range []*tool.Text{s.Start, s.End} {
+		if text == nil {
+			continue
+		}
+		var err error
+		if at[i], err = tool.Moment(text.S, zone); err != nil {
+			c.badSchedule(text.Pos, max(1, len([]rune(text.S))), path+[]string{".start", ".end"}[i], err.Error(), "")
+			return
+		}
+	}
+	if s.Start != nil && s.End != nil && !at[0].Before(at[1]) {
+		c.badSchedule(s.End.Pos, len([]rune(s.End.S)), path+".end", "the schedule ends before it starts", "end is the moment from which there are no more slots")
+	}
+}
+
+// scheduled holds the schedule's parameters against the tool's: nobody is there later to
+// hear what is wrong with them.
+func (c *compiler) scheduled(p *plan.Plan, s *tool.Schedule, path string) {
+	given := map[string]*tool.Entry{}
+	var known []string
+	for _, prm := range p.Params {
+		known = append(known, prm.Def.Name)
+	}
+	for i := range s.Params {
+		e := &s.Params[i]
+		given[e.Key] = e
+		if p.Secret(e.Key) {
+			c.badSchedule(e.Pos, len([]rune(e.Key)), path+".params."+e.Key, fmt.Sprintf("parameter %s is secret and cannot be given here", e.Key),
+				"let the tool fetch the value where it is kept, with environment.secrets")
+			return
+		}
+	}
+	_, err := call.BindCaller(p, context.Background(), (&call.World{}).Filled(), p.Given(s.Params))
+	bad, _ := errors.AsType[*value.ParamsError](err)
+	if bad == nil {
+		return
+	}
+	for _, problem := range bad.Problems {
+		e := given[problem.Parameter()]
+		switch {
+		case problem.Code == "unknown":
+			c.unknownParameter(p.Definition, e, p.Name(), known, tool.Error)
+		case problem.Code == "missing":
+			c.report(tool.Diagnostic{Code: "missing-parameter", Severity: tool.Error, Pos: s.Pos, Len: 1, Path: path,
+				Message: fmt.Sprintf("the schedule needs to give parameter %s", problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})
+		case e != nil: // what is wrong with a default may depend on the machine
+			c.report(tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: e.Value.Pos, Len: 1, Path: path + ".params." + e.Key,
+				Message: fmt.Sprintf("tool %s refuses %s: %s", p.Name(), e.Key, problem.Message), Hint: problem.Hint})
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// secretSources compiles the secrets that have a source. owner keeps those of different
+// steps apart.
+func (c *compiler) secretSources(def *tool.Definition, list []tool.Secret, path, owner string, n names, note func(tool.Text, []expr.Ref)) []plan.SecretSource {
+	var out []plan.SecretSource
+	for i, s := range list {
+		if !s.Sourced() {
+			continue
+		}
+		if _, taken := n.params[s.Name.S]; taken {
+			c.errorf("two-values", s.Name, "give the secret another name, or write the parameter's name alone to mask it",
+				"%s is a parameter, and a secret with a source of its own", s.Name.S)
+		}
+		part := func(at *tool.Text, key string, sh expr.Shell) *expr.Template {
+			key = fmt.Sprintf("%s[%d].%s", path, i, key)
+			t := c.template(at, key, sh, n)
+			if t == nil || !c.safeVariable(def, n, s.Name.S, *at, key, t) || !c.mentionsNone(*at, t.Refs(), "a secret is fetched before the first step runs", "write the source out, or take it from a parameter") {
+				return nil
+			}
+			note(*at, t.Refs())
+			return t
+		}
+		src := plan.SecretSource{Name: s.Name.S, Key: owner + "/" + s.Name.S, File: part(s.File, "file", expr.Plain), Argv: part(s.Command, "command", expr.Argv)}
+		if s.Env != nil {
+			src.Env = s.Env.S
+		}
+		out = append(out, src)
+	}
+	return out
+}
+
+// plainSecrets are the secrets that are only named.
+func plainSecrets(list []tool.Secret) []tool.Text {
+	var names []tool.Text
+	for _, s := range list {
+		if !s.Sourced() {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// lintSecrets warns of names in environment.secrets that look like misspelt ones of the
+// definition. The process may have a variable of that name all the same.
+func (c *compiler) lintSecrets(p *plan.Plan) {
+	names, files := p.NamedInside()
+	if files || len(p.EnvFiles) > 0 {
+		return
+	}
+	for _, s := range p.Secrets {
+		near := tool.Near(s.S, names)
+		if slices.Contains(names, s.S) || len(near) == 0 {
+			continue
+		}
+		c.report(tool.Diagnostic{Code: "unknown-secret", Severity: tool.Warning, Pos: s.Pos, Len: len(s.S),
+			Message: fmt.Sprintf("the secret %s is no parameter and no variable of this tool, so nothing of the tool is hidden by it", s.S),
+			Hint:    fmt.Sprintf("did you mean %s? A variable of the process is hidden where it is set", near[0])})
+	}
+}

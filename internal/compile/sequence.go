@@ -1,0 +1,110 @@
+package compile
+
+import (
+	"maps"
+	"strconv"
+
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// sequenceCompiler compiles one list of steps: those of a tool, of a group, or of
+// a handler. Steps of one list stand in one graph and are ordered together.
+type sequenceCompiler struct {
+	*compiler
+	plan    *plan.Plan // of the tool, whichever list it is
+	steps   []*tool.Step
+	path    string // of the list, for diagnostics
+	names   names  // of everything around the list, and of the list itself
+	said    plan.Interrupt
+	handler *plan.Handler // of a list of handlers
+	kept    map[string]steps.Streams
+	outside []edge // to what stands around the list
+}
+
+// compile compiles the steps, orders them and puts the handlers of each behind it.
+func (c *sequenceCompiler) compile() []*plan.Step {
+	explicit := make(map[*tool.Step][]edge, len(c.steps))
+	compiled := make(map[*tool.Step]*plan.Step, len(c.steps))
+	handlers := map[*tool.Step][]*plan.Step{}
+	own := make(map[string]bool, len(c.steps))
+	for _, s := range c.steps {
+		own[s.Name] = true
+	}
+	for i, s := range c.steps {
+		at := c.path + "[" + strconv.Itoa(i) + "]"
+		sc := &stepCompiler{compiler: c.compiler, plan: c.plan, step: s, path: at, names: c.names, said: c.said, kept: c.kept, handles: c.handler != nil}
+		if c.plan.Definition.Single {
+			sc.path = ""
+		}
+		compiled[s] = sc.all(c.handler)
+		for _, e := range sc.edges {
+			if c.later(i, e) {
+				continue
+			}
+			if own[e.to] {
+				explicit[s] = append(explicit[s], e)
+			} else {
+				c.outside = append(c.outside, e)
+			}
+		}
+		if !s.Handlers.Empty() {
+			handlers[s] = c.handled(s, &s.Handlers, at+".")
+		}
+	}
+	p, joins, ds := order(c.steps, explicit)
+	c.problems = append(c.problems, ds...)
+	list := make([]*plan.Step, 0, len(p))
+	for _, o := range p {
+		s := compiled[o.step]
+		s.After, s.Join = o.after, joins[o.step.Name]
+		list = append(append(list, s), handlers[o.step]...)
+	}
+	return list
+}
+
+// all compiles the step with all that belongs to it.
+func (c *stepCompiler) all(h *plan.Handler) *plan.Step {
+	def := c.step
+	for i := range def.WaitFor {
+		w := &def.WaitFor[i]
+		if w.S != def.Name { // diagnosed where it was read
+			c.edges = append(c.edges, edge{w.S, w, 0})
+		}
+	}
+	s := c.compile()
+	s.Mentioned, s.Uses, s.Handler = c.mentioned, c.uses, h
+	s.Interrupt = plan.Interruption(c.plan.Definition, def, c.said)
+	for name, streams := range c.mentioned {
+		c.kept[name] |= streams
+	}
+	return s
+}
+
+// group compiles the steps of a group. They are a graph of their own within the
+// tool's: they see what the group's step sees.
+func (c *stepCompiler) group(s *plan.Step) {
+	inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: c.step.Steps, path: c.key("steps"),
+		names: c.names.and(c.step.Steps), said: c.said, kept: c.kept}
+	s.Nested = &plan.Plan{Definition: c.plan.Definition, Group: true}
+	s.Nested.Steps = inner.compile()
+	c.edges = append(c.edges, inner.outside...)
+	for _, in := range s.Nested.Steps {
+		for name, streams := range in.Mentioned {
+			c.mention(name, streams)
+		}
+		if c.uses == nil {
+			c.uses = map[string]bool{}
+		}
+		maps.Copy(c.uses, in.Uses)
+	}
+}
+
+// mention notes that the step reads streams of another one.
+func (c *stepCompiler) mention(name string, streams steps.Streams) {
+	if c.mentioned == nil {
+		c.mentioned = map[string]steps.Streams{}
+	}
+	c.mentioned[name] |= streams
+}

@@ -1,0 +1,120 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// stepCompiler compiles one step and collects what it waits for.
+type stepCompiler struct {
+	*compiler
+	plan      *plan.Plan
+	step      *tool.Step
+	path      string // in the definition; "" for the one step of a single tool
+	names     names
+	said      plan.Interrupt
+	kept      map[string]steps.Streams // what steps must keep for others, by name
+	edges     []edge
+	mentioned map[string]steps.Streams
+	uses      map[string]bool // parameters
+	sourced   []plan.SecretSource
+
+	asks    *steps.Interactive // nil: nothing
+	streams *steps.Stream      // nil: nowhere
+	handles bool               // the step is a handler
+}
+
+// key is the path of one of the step's keys, for diagnostics.
+func (c *stepCompiler) key(k string) string {
+	if c.path == "" {
+		return k
+	}
+	return c.path + "." + k
+}
+
+// note adds an edge for every step that a text mentions.
+func (c *stepCompiler) note(at tool.Text, refs []expr.Ref) {
+	for _, r := range refs {
+		c.checkRun(at, r)
+		c.checkMatrix(at, r)
+		if r.Class == expr.Parameter {
+			if c.uses == nil {
+				c.uses = map[string]bool{}
+			}
+			c.uses[r.Root] = true
+		}
+		if r.Class == expr.Arguments {
+			c.usesArguments(r)
+		}
+		if r.Class != expr.Step {
+			continue
+		}
+		c.mention(r.Root, plan.Read(r))
+		c.edges = append(c.edges, edge{r.Root, &at, r.Off})
+	}
+}
+
+// text parses a template of the step and notes what it mentions.
+func (c *stepCompiler) text(at *tool.Text, key string, sh expr.Shell, n expr.Names) *expr.Template {
+	if at == nil {
+		return nil
+	}
+	t := c.template(at, c.key(key), sh, n)
+	if t != nil {
+		c.note(*at, t.Refs())
+	}
+	return t
+}
+
+// inert reports keys that have no effect on a step without a command of its own, but for
+// those that work there.
+func (c *stepCompiler) inert(on, hint string, works ...string) {
+	for key, pos := range c.commandKeys() {
+		if slices.Contains(works, key) {
+			continue
+		}
+		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: pos, Path: c.key(key),
+			Message: key + " has no effect on " + on, Hint: hint})
+	}
+}
+
+// commandKeys are the keys of the step that only a command can use, with their
+// places.
+func (c *stepCompiler) commandKeys() map[string]tool.Pos {
+	s, keys := c.step, map[string]tool.Pos{}
+	add := func(key string, set bool, pos tool.Pos) {
+		if set {
+			keys[key] = pos
+		}
+	}
+	if s.Input != nil {
+		add("input", true, s.Input.Pos)
+	}
+	if s.WorkingDirectory != nil {
+		add("working-directory", true, s.WorkingDirectory.Pos)
+	}
+	for _, v := range s.Environment.Variables[:min(len(s.Environment.Variables), 1)] {
+		add("environment", true, v.Pos)
+	}
+	for _, v := range s.Environment.Secrets[:min(len(s.Environment.Secrets), 1)] {
+		add("environment", true, v.Name.Pos)
+	}
+	for _, v := range s.EnvFiles[:min(len(s.EnvFiles), 1)] {
+		add("env-files", true, v.Path.Pos)
+	}
+	for _, v := range s.Output.MaskedValues[:min(len(s.Output.MaskedValues), 1)] {
+		add("output.masked-values", true, v.Pos)
+	}
+	add("strict", s.Strict != nil, s.Pos)
+	add("detach", s.Detach, s.Pos)
+	add("interactive", s.Interactive != nil, s.Pos)
+	add("interactive-options", s.InteractiveOptions.Pos.Line > 0, s.InteractiveOptions.Pos)
+	add("output.mode", s.Output.Mode == "stream", s.Pos)
+	add("output.buffer-limit", s.Output.BufferLimit > 0 && s.Loop == nil, s.Pos)
+	add("output.truncation", s.Output.Truncation != nil, s.Pos)
+	return keys
+}

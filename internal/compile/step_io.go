@@ -1,0 +1,64 @@
+package compile
+
+import (
+	"cmp"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// interactive is how the step asks questions: the step's keys win over the tool's
+// (S1-201 to S1-203).
+func (c *stepCompiler) interactive() *steps.Interactive {
+	s, tl := c.step, c.plan.Definition
+	own := s.InteractiveOptions
+	switch {
+	case s.Interactive == nil && !tl.Interactive:
+		if own.Pos.Line > 0 {
+			c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: own.Pos, Path: c.key("interactive-options"),
+				Message: "interactive-options has no effect without interactive", Hint: "add interactive: true"})
+		}
+		return nil
+	case s.Interactive != nil && !*s.Interactive:
+		return nil
+	}
+	for _, in := range []*tool.Text{s.Input, tl.Input} {
+		if in != nil {
+			c.errorf("no-effect", *in, "remove input, or interactive", "an interactive step reads its terminal, and cannot have input as well")
+			break
+		}
+	}
+	i := &steps.Interactive{Timeout: cmp.Or(own.Timeout, tl.InteractiveOptions.Timeout), Default: c.plan.Answer}
+	if own.DefaultResponse != nil {
+		i.Default = c.text(own.DefaultResponse, "interactive-options.default-response", expr.Plain, c.names)
+	}
+	return i
+}
+
+// stream is where the step's output is passed on to (S1-043, S1-046, S1-085, S1-086).
+func (c *stepCompiler) stream() *steps.Stream {
+	o := c.step.Output
+	warn := func(at tool.Pos, key, hint string) {
+		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: at, Path: c.key("output." + key),
+			Message: "output." + key + " has no effect here", Hint: hint})
+	}
+	if o.Mode != "stream" && o.StreamCallback != "" && o.StreamCallback != "console" {
+		warn(o.StreamPos, "stream-callback", "add mode: stream")
+	}
+	if o.File != nil && (o.Mode != "stream" || o.StreamCallback != "file") {
+		warn(o.File.Pos, "file", "add mode: stream and stream-callback: file")
+	}
+	if o.Mode == "" && c.handles {
+		// Its output is never the run's, and nobody would see it.
+		return &steps.Stream{To: steps.StreamToConsole}
+	}
+	if o.Mode != "stream" {
+		return nil
+	}
+	st := &steps.Stream{To: steps.StreamTo(cmp.Or(o.StreamCallback, "console"))}
+	if st.To == steps.StreamToFile {
+		st.File = c.text(o.File, "output.file", expr.Plain, c.names)
+	}
+	return st
+}

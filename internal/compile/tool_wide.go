@@ -1,0 +1,149 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolWide compiles what holds for all steps and so may not mention any.
+func (c *compiler) toolWide(p *plan.Plan, n names) {
+	def := p.Definition
+	for _, v := range c.environment(def, def.Environment, "environment", n) {
+		if c.mentionsNoStep(v.at, v.Value.Refs()) {
+			p.Environ = append(p.Environ, v.EnvVar)
+		}
+	}
+	p.Secrets = plainSecrets(def.Environment.Secrets) // steps add theirs
+	p.Sourced = c.secretSources(def, def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
+	p.EnvFiles = c.envFiles(def, n, def.EnvFiles, "", func(at *tool.Text, path string) *expr.Template { return c.wide(at, path, expr.Plain, n) })
+	p.Dir = c.wide(def.WorkingDirectory, "working-directory", expr.Plain, n)
+	if def.WorkingDirectory == nil {
+		p.Dir = c.wide(def.FilePaths.WorkingDirectory, "file-paths.working-directory", expr.Plain, n)
+	}
+	p.Temp = c.wide(def.FilePaths.TempDirectory, "file-paths.temp-directory", expr.Plain, n)
+	p.Input = c.wide(def.Input, "input", expr.Plain, n)
+	p.Answer = c.wide(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response", expr.Plain, n)
+	p.Output = c.template(def.Output, "output", expr.Plain, n)
+	if res := def.Resources; res.DeleteTempFiles || len(res.FinalCommands) > 0 || p.Temp != nil {
+		p.Cleanup = &plan.Cleanup{}
+		for i := range res.FinalCommands {
+			path := fmt.Sprintf("resources.cleanup[%d].final-command", i)
+			if t := c.final(&res.FinalCommands[i], path, n); t != nil {
+				p.Cleanup.Commands = append(p.Cleanup.Commands, &steps.Command{Template: t, Shell: plan.DefaultShell(), Strict: def.Strict, Stream: &steps.Stream{To: steps.StreamToConsole},
+					NoInherit: def.Environment.Inherit != nil && !*def.Environment.Inherit})
+			}
+		}
+	}
+}
+
+// wide is template for a text that may not mention steps.
+func (c *compiler) wide(at *tool.Text, path string, sh expr.Shell, n expr.Names) *expr.Template {
+	t := c.template(at, path, sh, n)
+	if t == nil || !c.mentionsNoStep(*at, t.Refs()) {
+		return nil
+	}
+	return t
+}
+
+// final is template for a final-command. It runs however the run ended, so no step
+// is sure to have a result.
+func (c *compiler) final(at *tool.Text, path string, n expr.Names) *expr.Template {
+	t := c.template(at, path, plan.ShellOf(plan.DefaultShell()), n)
+	if t == nil || !c.mentionsNone(*at, t.Refs(), "a final-command runs however the run ended, and knows no step's result",
+		"use a step with run-condition: always() instead") {
+		return nil
+	}
+	return t
+}
+
+// mentionsNoStep reports the first step that a tool-wide text mentions.
+func (c *compiler) mentionsNoStep(at tool.Text, refs []expr.Ref) bool {
+	return c.mentionsNone(at, refs, "this holds for all steps and is read before the first one runs", "give it to the steps that need it instead")
+}
+
+// mentionsNone reports the first step that a text mentions where none may stand.
+func (c *compiler) mentionsNone(at tool.Text, refs []expr.Ref, why, hint string) bool {
+	for _, r := range refs {
+		if r.Class == expr.Step {
+			c.report(tool.Diagnostic{Code: "step-in-tool-wide", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
+				Message: fmt.Sprintf("%s cannot stand here: %s", r, why), Hint: hint})
+			return false
+		}
+	}
+	return true
+}
+
+// placedVar is an environment variable with its place.
+type placedVar struct {
+	steps.EnvVar
+	at tool.Text
+}
+
+func (c *compiler) environment(def *tool.Definition, e tool.Environment, path string, n names) []placedVar {
+	var list []placedVar
+	for _, v := range e.Variables {
+		if v.Value.Text == nil {
+			continue
+		}
+		t := c.template(v.Value.Text, path+"."+v.Key, expr.Plain, environNames{n})
+		if t != nil && c.safeVariable(def, n, v.Key, *v.Value.Text, path+"."+v.Key, t) {
+			list = append(list, placedVar{steps.EnvVar{Name: v.Key, Value: t}, *v.Value.Text})
+		}
+	}
+	return list
+}
+
+// envFiles compiles a list of env-files; prefix is the path of what has them.
+func (c *compiler) envFiles(def *tool.Definition, n names, list []tool.EnvFile, prefix string, parse func(at *tool.Text, path string) *expr.Template) []steps.EnvFile {
+	var files []steps.EnvFile
+	for i := range list {
+		if t := parse(&list[i].Path, fmt.Sprintf("%senv-files[%d]", prefix, i)); t != nil {
+			foreign := slices.ContainsFunc(t.Sources(), func(r expr.Ref) bool { return n.foreign(def, r) })
+			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional, Foreign: foreign})
+		}
+	}
+	return files
+}
+
+// permissions compiles required-permissions. One whose kind nobody knows is shown and
+// asked for as it stands.
+func (c *compiler) permissions(p *plan.Plan, n names) {
+	list := p.Definition.Security.RequiredPermissions
+	for i := range list {
+		at := &list[i]
+		path := fmt.Sprintf("security.required-permissions[%d]", i)
+		if wrong := permission.Problem(at.S); wrong != "" {
+			c.report(tool.Diagnostic{Code: "unknown-permission", Severity: tool.Warning, Pos: at.Pos, Len: len([]rune(at.S)), Path: path,
+				Message: wrong, Hint: permission.Forms})
+		}
+		if t := c.wide(at, path, expr.Plain, n); t != nil {
+			p.Needed = append(p.Needed, plan.Permission{Written: at.S, Text: t})
+		}
+	}
+}
+
+// warnSecurity reports security settings that promise more than they do.
+func (c *compiler) warnSecurity(p *plan.Plan) {
+	sec := p.Definition.Security
+	warn := func(at tool.Pos, path, message, hint string) {
+		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: at, Path: path, Message: message, Hint: hint})
+	}
+	commands := slices.ContainsFunc(p.Steps, func(s *plan.Step) bool { return s.Command != nil })
+	if sec.Isolation == "none" && commands {
+		warn(sec.IsolationPos, "security.isolation", "isolation: none means the same as process for steps that start programs", "write process, or leave it out")
+	}
+	if sec.Image != "" && sec.Isolation != "container" {
+		warn(sec.ImagePos, "security.image", "security.image has no effect without a container", "add isolation: container")
+	}
+	for _, s := range p.Steps {
+		if s.Def.Detach && sec.Isolation == "container" {
+			warn(s.Def.Pos, "", "detach has no effect in a container: what the step leaves there ends with it", "remove detach")
+		}
+	}
+}

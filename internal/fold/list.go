@@ -1,0 +1,57 @@
+package fold
+
+// List is steps in the order they came to it. Its readers walk from First by Next, or from
+// Last by Prev.
+type List[T any] struct {
+	First, Last *Step[T]
+	Len         int
+}
+
+// put appends a step to a list, and takes it off the one it was on.
+func (l *List[T]) put(s *Step[T]) { l.after(l.Last, s) }
+
+// insert puts a step into a list that is kept in plan order.
+func (l *List[T]) insert(s *Step[T]) {
+	before := l.Last
+	for before != nil && (before == s || before.Order > s.Order) {
+		before = before.Prev
+	}
+	l.after(before, s)
+}
+
+func (l *List[T]) after(before, s *Step[T]) {
+	if before == s {
+		return
+	}
+	s.leave()
+	s.On, s.Prev = l, before
+	next := &l.First
+	if before != nil {
+		next = &before.Next
+	}
+	if s.Next, *next = *next, s; s.Next != nil {
+		s.Next.Prev = s
+	} else {
+		l.Last = s
+	}
+	l.Len++
+}
+
+func (s *Step[T]) leave() {
+	l := s.On
+	if l == nil {
+		return
+	}
+	if s.Prev != nil {
+		s.Prev.Next = s.Next
+	} else {
+		l.First = s.Next
+	}
+	if s.Next != nil {
+		s.Next.Prev = s.Prev
+	} else {
+		l.Last = s.Prev
+	}
+	l.Len--
+	s.On, s.Prev, s.Next = nil, nil, nil
+}

@@ -1,0 +1,121 @@
+package fold
+
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+)
+
+// resume folds in that another owner continues the run.
+func (r *Run[T]) resume(e *dag.Event) {
+	r.pauses = append(r.pauses, [2]time.Time{r.Last, e.Time})
+	r.ID, r.Status, r.Since, r.Resumed = e.Run, dag.Running, e.Time, e.Seq
+	r.Ended, r.Result = time.Time{}, nil
+	if r.Began.IsZero() {
+		r.Began = e.Time
+	}
+	for _, path := range e.Reset {
+		for _, outer := range path.Holders() {
+			r.reopen(outer)
+		}
+		r.reset(path)
+	}
+}
+
+// reopen has a step run again that holds one which does: it had not ended after all.
+func (r *Run[T]) reopen(path dag.ID) {
+	s, fresh := r.known(path)
+	if s == nil || !fresh && !s.Status.Settled() {
+		return
+	}
+	r.unsettle(s)
+	s.Status, s.Result = dag.Running, nil
+	r.put(&s.Up.Inside.Active, s)
+	if s.Inside == nil {
+		s.Inside = &Inside[T]{}
+	}
+}
+
+// reset makes a step one that has not run.
+func (r *Run[T]) reset(path dag.ID) {
+	s, _ := r.known(path)
+	if s == nil {
+		return
+	}
+	r.unsettle(s)
+	r.count(s, false)
+	r.empty(s)
+	s.Status, s.Result, s.Attempt = dag.Pending, nil, 0
+	switch in := s.Up.Inside; {
+	case s.handler, in.Loop:
+		r.put(&in.aside, s)
+	default:
+		in.Pending.insert(s)
+	}
+}
+
+// known is a step that has begun, made anew where it was dropped when it had settled: fresh
+// then. The tool's own steps never are.
+func (r *Run[T]) known(path dag.ID) (s *Step[T], fresh bool) {
+	if s = r.Find(path); s != nil || holder(path) == "" {
+		return s, false
+	}
+	if s = r.of(path); s != nil {
+		s.Up.uncount(s.Up.Inside.dropped())
+	}
+	return s, true
+}
+
+// dropped is the count that a step which was dropped is taken off, nil for none.
+func (in *Inside[T]) dropped() *int {
+	c := &in.Ended
+	switch {
+	case c.Failed > in.Failed.Len:
+		return &c.Failed
+	case in.Loop && c.Other > 0:
+		return &c.Other
+	case in.Loop && c.Tolerated > 0 && c.Good == 0:
+		return &c.Tolerated
+	case c.Good > 0:
+		return &c.Good
+	}
+	return nil
+}
+
+// unsettle takes back that a step has settled.
+func (r *Run[T]) unsettle(s *Step[T]) {
+	if !s.Status.Settled() {
+		return
+	}
+	if s.Blamed {
+		s.Blamed = false
+		s.fail(-1)
+	}
+	in := s.Up.Inside
+	if s.Up == r.Root && s.On != &in.aside {
+		r.Settled--
+	}
+	s.Up.uncount(in.Ended.of(s.Result))
+}
+
+// uncount takes one off a count of how the steps inside have ended. With the last that
+// failed go the failures of those that were dropped.
+func (s *Step[T]) uncount(n *int) {
+	if n == nil {
+		return
+	}
+	*n--
+	in, left := s.Inside, 0
+	if n != &in.Ended.Failed || *n > 0 {
+		return
+	}
+	for _, l := range []*List[T]{&in.Active, &in.Failed, &in.Done} {
+		for c := l.First; c != nil; c = c.Next {
+			left += c.Failures
+		}
+	}
+	if s.Blamed {
+		left++
+	}
+	s.fail(left - s.Failures)
+}

@@ -1,0 +1,159 @@
+package gostep
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// MostDescribed bounds a sentence that says what a call will do, in characters.
+const MostDescribed = 240
+
+// StepFunc is a step written in Go. A text result is the step's output; so is the text of
+// a *Content; any other value is its output as JSON and what {step.json} sees. An error fails the step,
+// with the exit code of an *ExitError in it, else 1. It must return soon after
+// ctx is done.
+type StepFunc func(ctx context.Context, in *StepInput) (any, error)
+
+// StepInput is what a step written in Go is given. It is valid during the call.
+type StepInput struct {
+	Params  map[string]any // bound values by name; absent parameters are missing
+	Run     string         // the run's id
+	Path    string         // the step's path in the run
+	Attempt int            // counts from 1
+	Dir     string         // where a command step would run
+	Item    any            // of the innermost loop around the step in its tool; nil where there is none
+
+	Workspace string // {WORKSPACE} of the run
+}
+
+// ExitError is an error that chooses the step's exit code. Err says why, and may
+// be nil.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// GoTool describes a tool written in Go.
+type GoTool struct {
+	Name        string
+	DisplayName string // what people call it; "" for the Name (S4-002)
+	Description string
+	Tags        []string
+	Parameters  []*tool.Parameter
+	Schema      *tool.JSONSchema // describes all parameters, in place of Parameters (S4-004)
+	Timeout     time.Duration
+	Run         StepFunc
+	// Describe says in one sentence what a call will do (S4-006). The parameters are bound.
+	// nil: the tool's description and the parameters have to do.
+	Describe func(params map[string]any) string
+	// Confirm works out what a person is shown who is asked about a call (S4-007). It
+	// changes nothing. An error says that the call would fail; then nobody is asked. nil:
+	// what Describe says is all.
+	Confirm func(ctx context.Context, in *StepInput) (*Confirmation, error)
+}
+
+// Definition is the tool in the form every other tool has: add it to a
+// tool.Library and run it by name, or use it from YAML with use-tool.
+func (t GoTool) Definition() *tool.Definition {
+	d := &tool.Definition{Name: t.Name, DisplayName: t.DisplayName, Description: t.Description, Tags: t.Tags, Parameters: t.Parameters,
+		Schema: t.Schema, Timeout: t.Timeout, Single: true, Steps: []*tool.Step{{Name: t.Name, Kind: tool.Go, Go: &t}}}
+	if t.Schema != nil {
+		d.Parameters = tool.ParametersOf(t.Schema)
+	}
+	return d
+}
+
+// GoStep is a step written in Go, for a tool.Definition made in Go.
+func GoStep(name string, f StepFunc) *tool.Step {
+	return &tool.Step{Name: name, Kind: tool.Go, Go: &GoTool{Name: name, Run: f}}
+}
+
+// Runner runs a StepFunc.
+type Runner struct{ Tool *GoTool }
+
+// Run implements dag.Runner.
+func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
+	a := c.Args().(*call.Args)
+	if why := plan.Unconfined(a.Confine, plan.WorkInGo); why != "" {
+		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
+	}
+	defer func() {
+		if v := recover(); v != nil { // here, because the kernel cannot mask what it says
+			res, err = goFailure(a, fmt.Errorf("panic: %v", v)), nil
+			res.Reason = dag.ReasonPanic
+		}
+	}()
+	in := InputOf(a)
+	in.Run, in.Path, in.Attempt = c.Run, string(c.Path), c.Attempt
+	v, err := g.Tool.Run(ctx, in)
+	if err != nil {
+		res = goFailure(a, err)
+		if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+			res.Message = "" // that it was stopped, and why, is known without
+		}
+		return res, nil
+	}
+	if m, ok := v.(*Command); ok && m != nil {
+		return m.run(ctx, c)
+	}
+	res.Status = dag.Succeeded
+	if content, ok := v.(*Content); ok {
+		res.Content = content.masked(a.Session().Mask())
+		v = content.Text()
+	}
+	text, isText := v.(string)
+	if !isText && v != nil {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return goFailure(a, fmt.Errorf("cannot write the result as JSON: %w", err)), nil
+		}
+		text = string(b)
+		if err := value.DecodeJSON(text, &res.Value); err != nil {
+			return goFailure(a, err), nil
+		}
+		res.Structured = true
+	}
+	res.Stdout, err = a.Session().Text(c.Path, c.Attempt, text)
+	return res, err
+}
+
+// InputOf is what a step written in Go is given of a call.
+func InputOf(a *call.Args) *StepInput {
+	in := &StepInput{Params: map[string]any{}, Dir: cmp.Or(a.Dir(), a.World.Workspace), Workspace: a.World.Workspace}
+	for name, v := range a.All() {
+		in.Params[name] = value.Clone(v)
+	}
+	if a.Local != nil {
+		in.Item = value.Clone(a.Local.Item.V)
+	}
+	return in
+}
+
+func goFailure(a *call.Args, err error) dag.Result {
+	r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonExit, Message: a.Session().Mask().String(err.Error())}
+	var exit *ExitError
+	if errors.As(err, &exit) && exit.Code != 0 {
+		r.ExitCode = exit.Code
+	}
+	return r
+}

@@ -1,0 +1,76 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+)
+
+// ReasonCleanup is the reason of a run that succeeded, or of a step that uses a tool, of
+// which a cleanup failed. The message says why.
+const ReasonCleanup = "cleanup"
+
+// cleanupRunner runs a tool's resources.cleanup after everything else, whatever
+// happened (S1-194): every final command, then the temporary directory goes. A
+// failure does not fail the run and keeps nothing else from running.
+type cleanupRunner struct{ *plan.Cleanup }
+
+func (u cleanupRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
+	res := dag.Result{Status: dag.Succeeded}
+	for i, cmd := range u.Commands {
+		call := *c
+		call.Path = dag.ID(fmt.Sprintf("%s-%d", c.Path, i+1))
+		r, err := cmd.Run(ctx, &call)
+		if err != nil {
+			return r, err
+		}
+		if r.Stdout != nil {
+			res.Stdout = r.Stdout
+		}
+		if r.Status != dag.Succeeded && res.Status == dag.Succeeded {
+			why := cmp.Or(r.Message, fmt.Sprintf("exit code %d", r.ExitCode))
+			res = dag.Result{Status: dag.Failed, ExitCode: r.ExitCode, Reason: r.Reason, Stdout: r.Stdout, Stderr: r.Stderr,
+				Message: fmt.Sprintf("cleanup command %d failed: %s", i+1, why)}
+		}
+	}
+	if temp := c.Args().(*call.Args).Temp(); temp != "" {
+		if err := os.RemoveAll(temp); err != nil && res.Status == dag.Succeeded {
+			res = dag.Result{Status: dag.Failed, ExitCode: 1, Message: fmt.Sprintf("cannot remove the temporary directory: %v", err)}
+		}
+	}
+	return res, nil
+}
+
+// uncleaned tells in the result of a graph that went well that a cleanup in it failed: its
+// own, or that of a tool which a step uses.
+func uncleaned(p *plan.Plan, v dag.View, r *dag.Result) {
+	if p.Cleanup != nil {
+		if c := v.Result(plan.CleanupID); c != nil && c.Status != dag.Succeeded {
+			markUncleaned(r, cmp.Or(c.Message, "the cleanup is "+c.Status.String()))
+		}
+	}
+	for _, s := range p.Steps {
+		if s.Nested != nil && s.Nested.Cleans {
+			passUncleaned(r, v.Result(dag.ID(s.Def.Name)), "step "+s.Def.Name+": ")
+		}
+	}
+}
+
+// passUncleaned tells in the result of what holds a step that a cleanup in the step failed.
+func passUncleaned(r, step *dag.Result, which string) {
+	if step != nil && step.Status == dag.Succeeded && step.Reason == ReasonCleanup {
+		markUncleaned(r, which+step.Message)
+	}
+}
+
+// markUncleaned keeps the first failure. A run that failed says that.
+func markUncleaned(r *dag.Result, message string) {
+	if r.Status == dag.Succeeded && r.Reason == "" {
+		r.Reason, r.Message, r.Notes = ReasonCleanup, message, []string{"cleanup failed"}
+	}
+}

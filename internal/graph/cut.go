@@ -1,0 +1,81 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/plan"
+)
+
+// Until is the plan cut down to one step and everything that step waits for, with the
+// handlers of these steps. The error is a *StepError.
+func Until(p *plan.Plan, step string) (*plan.Plan, error) { return upTo(p, step, true) }
+
+func upTo(p *plan.Plan, step string, handlers bool) (*plan.Plan, error) {
+	if p.ByName[step] == nil {
+		return nil, p.NoStep(step)
+	}
+	c := *p
+	c.CutTo = step
+	return &c, cut(&c, step, handlers)
+}
+
+// Only is the plan cut down to the step with that path, which may lie in a nested
+// tool, and everything it waits for. The error is a *StepError.
+func Only(p *plan.Plan, path string) (*plan.Plan, error) {
+	name, _, rest := dag.ID(path).Split()
+	cut, err := upTo(p, name, false)
+	if err != nil || rest == "" {
+		if err == nil {
+			cut.CutTo, cut.Alone = path, true
+		}
+		return cut, err
+	}
+	last := slices.IndexFunc(cut.Steps, func(s *plan.Step) bool { return s.Def.Name == name })
+	outer := *cut.Steps[last]
+	if outer.Nested == nil {
+		return nil, p.NoStep(path)
+	}
+	if outer.Nested, err = Only(outer.Nested, string(rest)); err != nil {
+		return nil, err
+	}
+	cut.Steps[last], cut.CutTo, cut.Alone = &outer, path, true
+	return cut, Build(cut)
+}
+
+// cut drops every step but one and what it waits for, and the handlers of those where
+// they are wanted.
+func cut(p *plan.Plan, step string, handlers bool) error {
+	keep, brings := map[dag.ID]bool{}, map[dag.ID]string{}
+	for _, s := range p.Steps {
+		brings[s.Gate.ID] = s.Def.Name
+	}
+	var mark func(id dag.ID)
+	mark = func(id dag.ID) {
+		if keep[id] {
+			return
+		}
+		keep[id] = true
+		if name := brings[id]; name != "" { // a gate stands in front of the step that brings it
+			mark(dag.ID(name))
+		}
+		n, _ := p.Graph.Node(id)
+		for _, up := range n.After {
+			mark(up)
+		}
+	}
+	mark(dag.ID(step))
+	for _, s := range p.Steps { // those of a step stand behind it
+		if handlers && s.Handler != nil && s.Handler.Step != "" && keep[dag.ID(s.Handler.Step)] {
+			mark(dag.ID(s.Def.Name))
+		}
+	}
+	all := p.Steps
+	p.Steps, p.Output = nil, nil
+	for _, s := range all {
+		if keep[dag.ID(s.Def.Name)] {
+			p.Steps = append(p.Steps, s)
+		}
+	}
+	return Build(p)
+}

@@ -1,0 +1,53 @@
+package graph
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// finish completes the result of the plan's graph.
+func finish(p *plan.Plan, v dag.View, r *dag.Result) {
+	if p.Cleans {
+		uncleaned(p, v, r)
+	}
+	if p.Output != nil {
+		render(p, v, r)
+	}
+}
+
+// render makes the tool's output of its steps' results. Without success a run has an
+// output only if all steps that it names ran.
+func render(p *plan.Plan, v dag.View, r *dag.Result) {
+	a := v.Args().(*call.Args)
+	if a.Path == "" && r.Status != dag.Succeeded && !ranForOutput(p, v) {
+		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
+		return
+	}
+	text, err := p.Output.Text(call.Scope{View: v, Args: a})
+	if err == nil {
+		r.Stdout, err = a.Session().Text(a.Path+"@output", 1, text)
+		r.Value, r.Structured, r.Content = nil, false, nil
+	}
+	if err != nil && r.Status == dag.Succeeded {
+		r.Status, r.ExitCode, r.Reason = dag.Failed, 1, "output"
+		r.Message = a.Session().Mask().String(fmt.Sprintf("cannot render the tool's output: %v", err))
+	}
+}
+
+// ranForOutput says whether the output template names steps, and all of them ran.
+func ranForOutput(p *plan.Plan, v dag.View) bool {
+	mentioned := map[string]steps.Streams{}
+	for _, ref := range p.Output.Refs() {
+		plan.Mention(mentioned, ref)
+	}
+	for name := range mentioned {
+		if r := v.Result(dag.ID(name)); r == nil || !r.Status.Executed() {
+			return false
+		}
+	}
+	return len(mentioned) > 0
+}

@@ -1,0 +1,145 @@
+package graph
+
+import (
+	"context"
+	"slices"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/resultcache"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// runner is what the step's node runs.
+func runner(s *plan.Step) dag.Runner {
+	if s.Cache == nil || s.Runner == nil {
+		return s.Runner
+	}
+	return resultcache.Step{Step: s}
+}
+
+// Build makes the graph of the plan's steps.
+func Build(p *plan.Plan) error {
+	nodes := make([]dag.Node, 0, len(p.Steps)+joins(p)+1)
+	for _, s := range p.Steps { // the graph of a group is built with that of its tool
+		if s.Nested != nil && s.Nested.Group && s.Nested.Graph == nil {
+			if err := Build(s.Nested); err != nil {
+				return err
+			}
+		}
+	}
+	p.Cleans = p.Cleanup != nil || slices.ContainsFunc(p.Steps, func(s *plan.Step) bool { return s.Nested != nil && s.Nested.Cleans })
+	all := make([]dag.ID, 0, len(p.Steps))
+	p.ByName = make(map[string]*plan.Step, len(p.Steps))
+	for _, s := range p.Steps {
+		p.ByName[s.Def.Name] = s
+		if s.Gate.ID != "" {
+			nodes = append(nodes, gateNode(s, all))
+		}
+		if s.Join.ID != "" {
+			nodes = append(nodes, s.Join)
+		}
+		nodes = append(nodes, node(s))
+		all = append(all, dag.ID(s.Def.Name))
+	}
+	if p.Cleanup != nil {
+		nodes = append(nodes, dag.Node{
+			ID: plan.CleanupID, After: all, Runner: cleanupRunner{p.Cleanup}, Aside: true,
+			When:   &dag.When{Eval: func(dag.View) (bool, error) { return true, nil }, Sees: dag.SeesCancel},
+			Policy: dag.Policy{Timeout: dag.DefaultCleanup},
+		})
+	}
+	g, err := dag.New(nodes, settings(p))
+	p.Graph = g
+	return err
+}
+
+// joins is how many steps have a join of their own.
+func joins(p *plan.Plan) (n int) {
+	for _, s := range p.Steps {
+		if s.Join.ID != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// node is the step's node in the graph.
+func node(s *plan.Step) dag.Node {
+	n := dag.Node{Runner: runner(s), Policy: s.Policy, Sure: s.Interrupt == plan.FailWhenInterrupted, Idle: s.Def.Kind == tool.Waiting || s.Def.Kind == tool.Asking}
+	if s.Nested != nil {
+		n.Graph = s.Nested.Graph
+		if !s.Nested.Group {
+			n.Bind = func(ctx context.Context, c *dag.Call) (dag.Args, error) { return bind(s, ctx, c) }
+		}
+	}
+	if s.Loop != nil {
+		n = dag.Node{Each: each(s, n), Policy: dag.Policy{Tolerate: s.Policy.Tolerate}}
+	}
+	n.ID, n.After = dag.ID(s.Def.Name), s.After
+	n.Silent = s.Silent()
+	switch {
+	case s.Handler != nil:
+		n.When = whenHandled(s)
+	case s.Loop == nil || !s.Loop.When:
+		n.When = condition(s)
+	}
+	return n
+}
+
+// condition is the step's run-condition, nil where it has none.
+func condition(s *plan.Step) *dag.When {
+	if s.When == nil {
+		return nil
+	}
+	return &dag.When{Eval: func(v dag.View) (bool, error) { return eval(s, v) }, Sees: sees[s.When.Uses()]}
+}
+
+var sees = map[expr.Uses]dag.Sees{
+	expr.UsesNone: dag.SeesResults, expr.UsesOutcome: dag.SeesOutcome, expr.UsesCancel: dag.SeesCancel,
+}
+
+// eval decides the step's run-condition. The error becomes the step's message,
+// which leaves the engine.
+func eval(s *plan.Step, v dag.View) (bool, error) {
+	a := v.Args().(*call.Args)
+	yes, err := s.When.Eval(call.Scope{View: v, Args: a}, expr.Status{Tainted: v.Tainted(), Cancelled: v.Stopped()})
+	return yes, a.WithoutSecrets(err)
+}
+
+// RetryIf decides retry.exit-codes, not-exit-codes and when after a failed try.
+func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
+	switch {
+	case len(s.Rule.ExitCodes) > 0 && !slices.Contains(s.Rule.ExitCodes, r.ExitCode),
+		slices.Contains(s.Rule.NotExitCodes, r.ExitCode):
+		return false
+	case s.Retry == nil:
+		return true
+	}
+	again, err := s.Retry.Eval(call.Scope{View: v, Args: v.Args().(*call.Args), Last: r}, expr.Status{})
+	return err == nil && again
+}
+
+// settings are what holds for the plan's graph as a whole.
+func settings(p *plan.Plan) dag.Settings {
+	s := dag.Settings{Within: true}
+	if !p.Group {
+		s = dag.Settings{FailFast: p.Definition.FailFast, Timeout: p.Definition.Timeout}
+	}
+	if p.Output != nil || p.Cleans {
+		s.Finish = func(v dag.View, r *dag.Result) { finish(p, v, r) }
+	}
+	return s
+}
+
+// gateNode is the join in front of handlers; that of the tool's waits for all there is.
+func gateNode(s *plan.Step, all []dag.ID) dag.Node {
+	n := s.Gate
+	if s.Handler.Step == "" {
+		n.After = append([]dag.ID{}, all...) // not nil: it sums up even nothing
+		n.Sums = n.After
+	}
+	return n
+}

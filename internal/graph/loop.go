@@ -1,0 +1,215 @@
+package graph
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+)
+
+// Item is the arguments of the item with that key before a run; nil when there is
+// none. Items that only a run knows cannot be told apart.
+func Item(l *plan.Loop, a *call.Args, key string) (*call.Args, error) {
+	items, err := ListItems(l, call.Scope{Args: a})
+	if err != nil {
+		return nil, a.WithoutSecrets(err)
+	}
+	items.args = a
+	if items.keys, err = keys(l, items, dag.View{}); err != nil {
+		return nil, a.WithoutSecrets(err)
+	}
+	for i := range items.list {
+		if items.keys == nil && key == strconv.Itoa(i) || items.keys != nil && items.keys[i] == key {
+			return items.Args(i).(*call.Args), nil
+		}
+	}
+	return nil, nil
+}
+
+// each is the loop as the graph has it; body is what runs for an item.
+func each(s *plan.Step, body dag.Node) *dag.Each {
+	body.Policy.Tolerate = false // that is said of the loop
+	if s.Loop.When {
+		body.When = condition(s)
+	}
+	d := s.Loop.Def
+	return &dag.Each{Items: func(p1 context.Context, c *dag.Call) (dag.Items, error) { return items(s, p1, c) }, Item: body, Parallel: d.MaxParallel, MinSuccess: d.MinSuccess, FailFast: d.FailFast,
+		Keep: s.Loop.Keep, Gather: func(v dag.View, items []*dag.Result, r *dag.Result) { gather(s, v, items, r) }}
+}
+
+// items lists what the loop goes over. It runs in a worker.
+func items(s *plan.Step, _ context.Context, c *dag.Call) (dag.Items, error) {
+	a := c.Args().(*call.Args)
+	items, err := ListItems(s.Loop, call.Scope{View: c.View, Args: a})
+	if err != nil {
+		return nil, a.WithoutSecrets(err)
+	}
+	items.args = a
+	if items.keys, err = keys(s.Loop, items, c.View); err != nil {
+		return nil, a.WithoutSecrets(err)
+	}
+	return items, nil
+}
+
+// loopItems are the items of one walk of a loop. They are dag.Items.
+type loopItems struct {
+	loop   *plan.Loop
+	args   *call.Args
+	list   []any
+	keys   []string
+	caller bool // a caller's values are among them
+}
+
+func (l *loopItems) Len() int { return len(l.list) }
+
+func (l *loopItems) Keys() []string { return l.keys }
+
+// Digest is a sum over the items, secrets masked.
+func (l *loopItems) Digest() string {
+	sum := sha256.New()
+	enc := json.NewEncoder(sum)
+	for _, v := range l.list {
+		if err := enc.Encode(call.Masked(l.args.Session().Mask(), v)); err != nil {
+			return "" // what has no JSON cannot be compared
+		}
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}
+
+// Args are those of the tool, with the item in scope.
+func (l *loopItems) Args(i int) dag.Args {
+	a := *l.args
+	a.Local = &call.Local{Name: l.loop.Name, Item: expr.Value{V: l.list[i], Author: !l.caller, Caller: l.caller, Text: true},
+		Index: i, Matrix: l.loop.Matrix != nil, Outer: l.args.Local}
+	return &a
+}
+
+// ListItems works out the items.
+func ListItems(l *plan.Loop, sc call.Scope) (*loopItems, error) {
+	watch := &call.CallerWatch{Scope: call.Uncut{Scope: sc}}
+	items := &loopItems{loop: l}
+	var err error
+	if l.Matrix != nil {
+		items.list, items.keys, err = l.Matrix.Combinations(watch)
+	} else {
+		items.list, err = l.Items.List(watch)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot list the items: %w", err)
+	}
+	items.caller = watch.Caller
+	return items, nil
+}
+
+// keys are what the items are called, nil for their numbers.
+func keys(l *plan.Loop, items *loopItems, v dag.View) ([]string, error) {
+	keys := items.keys
+	if l.Key != nil {
+		keys = make([]string, items.Len())
+		for i := range keys {
+			text, err := l.Key.Text(call.Scope{View: v, Args: items.Args(i).(*call.Args)})
+			if err != nil {
+				return nil, fmt.Errorf("cannot name item %d: %w", i, err)
+			}
+			keys[i] = text
+		}
+	}
+	for i, key := range keys {
+		keys[i] = cleanKey(items.args.Session().Mask().String(key))
+	}
+	if l.Matrix != nil {
+		distinct(keys)
+	}
+	return keys, nil
+}
+
+// distinct numbers the keys that are the same, from the second on: x, x-2, x-3. A
+// number that makes a key which another item has by itself is left out.
+func distinct(keys []string) {
+	taken := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		taken[key] = true
+	}
+	last := make(map[string]int, len(keys)) // number given, by key
+	for i, key := range keys {
+		n := last[key] + 1
+		for n > 1 && taken[key+"-"+strconv.Itoa(n)] {
+			n++
+		}
+		if last[key] = n; n > 1 {
+			keys[i] = key + "-" + strconv.Itoa(n)
+			taken[keys[i]] = true
+		}
+	}
+}
+
+// cleanKey is a key as it can stand in brackets, on one line.
+func cleanKey(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '[':
+			return '('
+		case r == ']':
+			return ')'
+		case unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Bidi_Control, r):
+			return '_'
+		}
+		return r
+	}, s)
+	const most = 120
+	if len(s) > most {
+		sum := sha256.Sum256([]byte(s))
+		s = strings.ToValidUTF8(s[:most], "") + "~" + hex.EncodeToString(sum[:4])
+	}
+	return s
+}
+
+// gather makes the loop's output: a JSON array of the items' outputs, in order;
+// null for an item that did not run.
+func gather(s *plan.Step, v dag.View, items []*dag.Result, r *dag.Result) {
+	a := v.Args().(*call.Args)
+	for i, it := range items {
+		passUncleaned(r, it, fmt.Sprintf("item %d: ", i))
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	cut := false
+	for i, it := range items {
+		b.WriteString([...]string{"[", ","}[min(i, 1)])
+		switch {
+		case !call.Began(it):
+			b.WriteString("null")
+		case it.Stdout == nil:
+			b.WriteString(`""`)
+		default:
+			cut = cut || it.Stdout.Truncated
+			enc.Encode(call.Text(it.Stdout).V) // text never fails
+			b.Truncate(b.Len() - 1)            // the newline of Encode
+		}
+	}
+	if len(items) == 0 {
+		b.WriteByte('[')
+	}
+	b.WriteString("]\n") // a reference strips it
+	out, err := a.Session().Text(v.Path(), 1, b.String())
+	if err == nil {
+		r.Stdout = out
+		out.Truncated = out.Truncated || cut
+		return
+	}
+	if r.Status == dag.Succeeded {
+		r.Status, r.ExitCode, r.Reason = dag.Failed, 1, "output"
+		r.Message = a.Session().Mask().String(fmt.Sprintf("cannot write the loop's output: %v", err))
+	}
+}

@@ -1,0 +1,68 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+)
+
+// bind makes the arguments of a nested tool: what with says, seen from the outer
+// tool, taken through the nested tool's own parameters. It runs in a worker.
+func bind(s *plan.Step, ctx context.Context, c *dag.Call) (dag.Args, error) {
+	if err := s.Nested.Supported(); err != nil {
+		return nil, err
+	}
+	outer := c.Args().(*call.Args)
+	raw, err := withValues(s, call.Scope{View: c.View, Args: outer})
+	if err != nil {
+		return nil, outer.WithoutSecrets(err)
+	}
+	a, err := call.Bind(s.Nested, ctx, outer.World, raw)
+	if err != nil {
+		return nil, outer.WithoutSecrets(err)
+	}
+	a.Inherit(outer)
+	return a, a.WithoutSecrets(a.Begin(ctx, outer.Session(), c.Run, c.Path))
+}
+
+func withValues(s *plan.Step, sc call.Scope) (map[string]call.Given, error) {
+	raw := make(map[string]call.Given, len(s.With))
+	for _, w := range s.With {
+		watch := &call.CallerWatch{Scope: sc}
+		v, err := w.Value.Value(watch)
+		if err != nil {
+			return nil, fmt.Errorf("cannot render %s.%s: %w", sc.Args.Plan.WithKey(), w.Param, err)
+		}
+		if v == nil {
+			continue // an absent parameter, a skipped step: not given
+		}
+		raw[w.Param] = call.Given{V: v, Author: !watch.Caller}
+	}
+	return raw, withFields(s, sc, raw)
+}
+
+// withFields adds the fields of an object for which with has no values.
+func withFields(s *plan.Step, sc call.Scope, raw map[string]call.Given) error {
+	if s.WithAll == nil {
+		return nil
+	}
+	watch := &call.CallerWatch{Scope: sc}
+	v, err := s.WithAll.Value(watch)
+	if err != nil {
+		return fmt.Errorf("cannot render %s: %w", sc.Args.Plan.WithKey(), err)
+	}
+	fields, ok := v.(map[string]any)
+	if !ok {
+		return fmt.Errorf("cannot render %s: an object was expected, found %s", sc.Args.Plan.WithKey(), value.KindOf(v))
+	}
+	for name, v := range fields {
+		if _, said := raw[name]; !said && v != nil {
+			raw[name] = call.Given{V: v, Author: !watch.Caller}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package permission
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Permission is one of a tool's required-permissions (S1-212), as a call needs it.
+type Permission struct {
+	Written string `json:"written"` // in the definition: filesystem:write:{DIR}
+	// Resolved is what is approved (S1-214): with the call's parameters, and of a path
+	// where it really leads, past . and .. and symbolic links. What is not known before
+	// the run stays as it was written.
+	Resolved string `json:"resolved"`
+}
+
+// permissionKinds are the first two words a permission may have.
+var permissionKinds = map[string][]string{
+	"filesystem": {"read", "write", "execute"},
+	"network":    {"external", "local"},
+}
+
+// Forms says how permissions are written, for hints.
+const Forms = "permissions are written filesystem:read:PATH, filesystem:write:PATH, filesystem:execute:PROGRAM, " +
+	"network:external:HOST, network:local:HOST, tool:NAME or environment:NAME"
+
+// Problem is what is wrong with the form of a permission, "" for nothing.
+func Problem(s string) string {
+	kind, rest, _ := strings.Cut(s, ":")
+	verb, target, _ := strings.Cut(rest, ":")
+	if strings.HasPrefix(kind, "{") || strings.HasPrefix(verb, "{") {
+		return ""
+	}
+	verbs, known := permissionKinds[kind]
+	switch {
+	case kind+":" == mayCall && rest != "":
+		if _, err := path.Match(rest, ""); err != nil {
+			return fmt.Sprintf("the permission %q has a bracket that is not closed", s)
+		}
+		return ""
+	case mayEnvironment == kind+":":
+		if !IsVariableName(rest) {
+			return fmt.Sprintf("the permission %q names no environment variable", s)
+		}
+		return ""
+	case !known:
+		return fmt.Sprintf("the permission %q is of a kind that flowrun does not know", s)
+	case rest == "" && kind == "network":
+		return ""
+	case len(tool.Near(verb, verbs)) > 0 || !strings.Contains(" "+strings.Join(verbs, " ")+" ", " "+verb+" "):
+		return fmt.Sprintf("the permission %q has the verb %q; %s has %s", s, verb, kind, strings.Join(verbs, ", "))
+	case target == "" && kind == "filesystem":
+		return fmt.Sprintf("the permission %q names no path", s)
+	}
+	return ""
+}
+
+// IsProgramName says whether a program is written without a folder: then it is one of
+// PATH, never a file of the workspace.
+func IsProgramName(s string) bool {
+	return !strings.ContainsAny(s, `/\`) && s != "~" && s != "." && s != ".." && filepath.VolumeName(s) == ""
+}
+
+// mostLinks bounds the symbolic links of one path, as kernels do.
+const mostLinks = 40
+
+// RealPath is where an absolute path leads. The parts are taken one by one, so that ..
+// counts from where a link leads, as it does for the system; what does not exist yet is
+// taken as it is written.
+func RealPath(path string) string {
+	volume := filepath.VolumeName(path)
+	top := volume + string(filepath.Separator)
+	at, rest, links := top, strings.Split(filepath.ToSlash(path[len(volume):]), "/"), 0
+	for len(rest) > 0 {
+		part := rest[0]
+		rest = rest[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, part)
+		target, err := os.Readlink(next)
+		if err != nil || links == mostLinks { // no link, or nothing at all
+			at = next
+			continue
+		}
+		links++
+		rest = append(strings.Split(filepath.ToSlash(target), "/"), rest...)
+		if filepath.IsAbs(target) {
+			at = top
+		}
+	}
+	return at
+}
+
+// IsVariableName says whether an environment variable can be called so.
+func IsVariableName(s string) bool { return variableName().MatchString(s) }
+
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })

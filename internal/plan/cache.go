@@ -1,0 +1,15 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/expr"
+)
+
+// CacheRule is a step's compiled cache.
+type CacheRule struct {
+	Inputs, Outputs []*expr.Template
+	Env             []string
+	Key             *expr.Template // nil: none
+	TTL             time.Duration  // 0: for ever
+}

@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Confinement is what the definition's security and resources take away from its steps
+// (S1-193, S1-210, S1-211).
+func (p *Plan) Confinement() steps.Confinement {
+	def := p.Definition
+	c := steps.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", MaxMemory: def.Resources.MaxMemory}
+	if def.Security.Isolation == "container" {
+		c.Image = cmp.Or(def.Security.Image, tool.DefaultImage)
+		c.Network = slices.ContainsFunc(def.Security.RequiredPermissions, func(t tool.Text) bool { return strings.HasPrefix(t.S, "network:") })
+	}
+	return c
+}
+
+// What a step is that flowrun does itself, in words.
+const (
+	WorkInGo     = "a step written in Go, which runs in this program"
+	WorkInScript = "a script, which runs in a process of flowrun's own"
+)
+
+// Demands visits the confinement of every tool in the plan that starts processes, and
+// of every step that flowrun does itself, by its name and what it is.
+func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, step, ours string)) {
+	c := p.Confinement().Within(outer)
+	if p.Group {
+		c = outer
+	}
+	commands := p.Cleanup != nil && len(p.Cleanup.Commands) > 0
+	for _, s := range p.Steps {
+		switch {
+		case s.Nested != nil:
+			s.Nested.Demands(c, visit)
+		case s.Command != nil:
+			commands = true
+		case s.Script != nil:
+			visit(c, s.Def.Name, WorkInScript)
+		case s.Def.Kind == tool.Go:
+			visit(c, s.Def.Name, WorkInGo)
+		}
+	}
+	if commands {
+		visit(c, "", "")
+	}
+}
+
+// Unconfined says why a step that flowrun does itself cannot be confined like that, ""
+// where it can. max-memory is about commands: a step in Go has this program's memory, a
+// script a limit of its own.
+func Unconfined(c steps.Confinement, ours string) string {
+	switch {
+	case c.Image != "":
+		return "isolation: container cannot be kept for " + ours
+	case c.Reduced:
+		return "execution-privilege: reduced cannot be kept for " + ours
+	}
+	return ""
+}

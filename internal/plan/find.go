@@ -1,0 +1,124 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Find is the step with that path, in whatever try, and the plan it stands in; nil
+// when there is none.
+func (p *Plan) Find(path dag.ID) (*Plan, *Step) {
+	name, _, rest := path.Split()
+	switch s := p.ByName[name]; {
+	case s == nil:
+		return nil, nil
+	case rest == "":
+		return p, s
+	case s.Nested != nil:
+		return s.Nested.Find(rest)
+	}
+	return nil, nil
+}
+
+// Upstream are the steps that a step waits for directly. Steps are named by path;
+// what is found stands beside the step, in the same try of what is around it.
+func (p *Plan) Upstream(step string) []string {
+	in, s := p.Find(dag.ID(step))
+	if s == nil {
+		return nil
+	}
+	beside := strings.TrimSuffix(step, string(dag.ID(step).Base()))
+	var list []string
+	seen := map[dag.ID]bool{}
+	var walk func(id dag.ID)
+	walk = func(id dag.ID) {
+		n, ok := in.Graph.Node(id)
+		if !ok {
+			return
+		}
+		for _, up := range n.After {
+			if seen[up] {
+				continue
+			}
+			seen[up] = true
+			if strings.HasPrefix(string(up), "@") {
+				walk(up)
+				continue
+			}
+			list = append(list, beside+string(up))
+		}
+	}
+	walk(dag.ID(s.Def.Name))
+	return list
+}
+
+// Waves counts for every node how many steps must end one after another before
+// it.
+func (p *Plan) Waves() map[dag.ID]int {
+	waves := map[dag.ID]int{}
+	for _, n := range p.Graph.Nodes() { // in plan order: upstream comes first
+		depth := 0
+		for _, up := range n.After {
+			depth = max(depth, waves[up])
+		}
+		if n.Runner != nil || n.Graph != nil || n.Each != nil {
+			depth++
+		}
+		waves[n.ID] = depth
+	}
+	return waves
+}
+
+// Nested is the plan of the tool that the step with that path uses, nil for other
+// steps.
+func (p *Plan) Nested(step string) *Plan {
+	if _, s := p.Find(dag.ID(step)); s != nil {
+		return s.Nested
+	}
+	return nil
+}
+
+// Step is the definition of the step with that path, nil when there is none.
+func (p *Plan) Step(path string) *tool.Step {
+	if _, s := p.Find(dag.ID(path)); s != nil {
+		return s.Def
+	}
+	return nil
+}
+
+// Place is where the step with that path is written, the zero Pos when it is not
+// in a file.
+func (p *Plan) Place(path string) tool.Pos {
+	in, s := p.Find(dag.ID(path))
+	switch {
+	case s == nil:
+		return tool.Pos{}
+	case in.Definition.Single && s.Def.Command.Pos.Line > 0: // the step is the tool
+		return s.Def.Command.Pos
+	case in.Definition.Single && s.Script != nil:
+		return s.Def.Script.Code.Pos
+	}
+	return s.Def.Pos
+}
+
+// Handler says when the step with that path runs, where it is one of a list of handlers:
+// the key of the list (on-success, on-failure or finally) and the step it belongs to, ""
+// for the tool. For other steps both are "".
+func (p *Plan) Handler(path string) (key, step string) {
+	if _, s := p.Find(dag.ID(path)); s != nil && s.Handler != nil {
+		return s.Handler.Key, s.Handler.Step
+	}
+	return "", ""
+}
+
+// Each calls visit for every step of the tool, those in groups too.
+func (p *Plan) Each(visit func(*Step)) {
+	for _, s := range p.Steps {
+		visit(s)
+		if s.Nested != nil && s.Nested.Group {
+			s.Nested.Each(visit)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package plan
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/value"
+)
+
+// Matrix is the matrix of a step, compiled.
+type Matrix struct {
+	Names            []string // that a combination may have
+	Axes             []Axis
+	Include, Exclude []ValueTemplate // each a mapping
+}
+
+// Axis is a name with its values.
+type Axis struct {
+	Name   string
+	Values ItemList
+}
+
+// combination is one item of a matrix. Names keep their order, for its key.
+type combination struct {
+	names  []string
+	values map[string]any
+	added  bool // by include
+}
+
+func (c *combination) set(name string, v any) {
+	if _, known := c.values[name]; !known {
+		c.names = append(c.names, name)
+	}
+	c.values[name] = v
+}
+
+func (c combination) with(name string, v any) combination {
+	next := combination{names: append([]string(nil), c.names...), values: make(map[string]any, len(c.values)+1)}
+	for k, old := range c.values {
+		next.values[k] = old
+	}
+	next.set(name, v)
+	return next
+}
+
+// key is the values joined, in declared order.
+func (c combination) key() string {
+	words := make([]string, len(c.names))
+	for i, name := range c.names {
+		words[i] = value.Plain(c.values[name])
+	}
+	return strings.Join(words, "-")
+}
+
+// Combinations are the items: every combination of the axes, the last one turning
+// fastest, without those that exclude names; then include completes the ones it
+// fits, or adds its own.
+func (m *Matrix) Combinations(sc expr.Scope) (items []any, keys []string, err error) {
+	list, err := m.product(sc)
+	if err == nil {
+		list, err = m.without(list, sc)
+	}
+	if err == nil {
+		list, err = m.completed(list, sc)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	items, keys = make([]any, len(list)), make([]string, len(list))
+	for i, c := range list {
+		items[i], keys[i] = c.values, c.key()
+	}
+	return items, keys, nil
+}
+
+// mostCombinations bounds a product before it is made.
+const mostCombinations = 1_000_000
+
+func (m *Matrix) product(sc expr.Scope) ([]combination, error) {
+	list := []combination{{values: map[string]any{}}}
+	for _, a := range m.Axes {
+		values, err := a.Values.List(sc)
+		if err != nil {
+			return nil, fmt.Errorf("matrix.%s: %w", a.Name, err)
+		}
+		if len(list)*len(values) > mostCombinations {
+			return nil, fmt.Errorf("the matrix has more than %d combinations", mostCombinations)
+		}
+		next := make([]combination, 0, len(list)*len(values))
+		for _, c := range list {
+			for _, v := range values {
+				next = append(next, c.with(a.Name, v))
+			}
+		}
+		list = next
+	}
+	if len(m.Axes) == 0 {
+		return nil, nil // include alone says what there is
+	}
+	return list, nil
+}
+
+func (m *Matrix) without(list []combination, sc expr.Scope) ([]combination, error) {
+	for _, t := range m.Exclude {
+		v, err := t.Value(sc)
+		if err != nil {
+			return nil, fmt.Errorf("matrix.exclude: %w", err)
+		}
+		kept := list[:0]
+		for _, c := range list {
+			if !c.fits(v.(map[string]any), nil) {
+				kept = append(kept, c)
+			}
+		}
+		list = kept
+	}
+	return list, nil
+}
+
+// completed applies include: an entry whose values contradict no combination it
+// fits adds its further values to those; one that fits none is a combination of its
+// own.
+func (m *Matrix) completed(list []combination, sc expr.Scope) ([]combination, error) {
+	axes := map[string]bool{}
+	for _, a := range m.Axes {
+		axes[a.Name] = true
+	}
+	for _, t := range m.Include {
+		v, err := t.Value(sc)
+		if err != nil {
+			return nil, fmt.Errorf("matrix.include: %w", err)
+		}
+		values, fitted := v.(map[string]any), false
+		for i := range list {
+			if c := &list[i]; !c.added && c.fits(values, axes) {
+				fitted = true
+				for _, name := range t.Keys {
+					if !axes[name] {
+						c.set(name, values[name])
+					}
+				}
+			}
+		}
+		if !fitted {
+			c := combination{values: map[string]any{}, added: true}
+			for _, name := range t.Keys {
+				c.set(name, values[name])
+			}
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
+
+// fits says whether the combination has these values, of the names asked for; nil
+// asks for all.
+func (c *combination) fits(values map[string]any, names map[string]bool) bool {
+	for name, v := range values {
+		if (names == nil || names[name]) && !sameValue(c.values[name], v) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameValue compares as the values are written: 1 and "1" are the same.
+func sameValue(x, y any) bool { return reflect.DeepEqual(x, y) || value.Plain(x) == value.Plain(y) }

@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// Mention notes which stream of which step a reference reads.
+func Mention(kept map[string]steps.Streams, r expr.Ref) {
+	if r.Class == expr.Step {
+		kept[r.Root] |= Read(r)
+	}
+}
+
+// Read is the stream a reference to a step, or to the last try, reads.
+func Read(r expr.Ref) steps.Streams {
+	if r.Class != expr.Step && r.Class != expr.Last || len(r.Path) == 0 {
+		return 0
+	}
+	switch r.Path[0].Field {
+	case "output", "stdout", "json", "value":
+		return steps.Stdout
+	case "error", "stderr":
+		return steps.Stderr
+	}
+	return 0
+}
+
+// AnyArgument stands among the parameters that a step uses for all there are, and for
+// those that are not declared.
+const AnyArgument = "*"
+
+// Mentioning are the plan's steps that mention a parameter: all of them when
+// something tool-wide does.
+func (p *Plan) Mentioning(name string) []dag.ID {
+	var list []dag.ID
+	wide := p.wide(name)
+	for _, s := range p.Steps {
+		if wide || s.Uses[name] || s.Uses[AnyArgument] {
+			list = append(list, dag.ID(s.Def.Name))
+		}
+	}
+	return list
+}
+
+// wide says whether something that holds for all steps mentions a parameter.
+func (p *Plan) wide(name string) bool {
+	texts := []*expr.Template{p.Dir, p.Temp, p.Input}
+	for _, v := range p.Environ {
+		texts = append(texts, v.Value)
+	}
+	for _, f := range p.EnvFiles {
+		texts = append(texts, f.Path)
+	}
+	for _, s := range p.Sourced {
+		texts = append(texts, s.File, s.Argv)
+	}
+	return slices.ContainsFunc(texts, func(t *expr.Template) bool {
+		return t != nil && slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Parameter && r.Root == name })
+	})
+}

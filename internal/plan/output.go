@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// LastStep is the path of the plan's last step where its stdout is sure to be the
+// run's output, once it runs: no output template chooses another, and no second
+// try prints it again.
+func (p *Plan) LastStep() dag.ID {
+	if p.Output != nil || len(p.Steps) == 0 {
+		return ""
+	}
+	last := len(p.Steps) - 1
+	for ; last >= 0 && p.Steps[last].Silent(); last-- {
+	}
+	if last < 0 {
+		return ""
+	}
+	s := p.Steps[last]
+	if s.Loop != nil || s.Policy.Attempts > 0 || s.Policy.Fallback != nil || s.Def.Kind == tool.Asking {
+		return ""
+	}
+	if s.Nested == nil {
+		return dag.ID(s.Def.Name)
+	}
+	inner := s.Nested.LastStep()
+	if inner == "" {
+		return ""
+	}
+	return dag.ID(s.Def.Name) + "/" + inner
+}
+
+// Streams are the steps of the plan, nested ones included, that stream to where.
+func (p *Plan) Streams(to steps.StreamTo) []*tool.Step {
+	var list []*tool.Step
+	for _, s := range p.Steps {
+		if s.Nested != nil {
+			list = append(list, s.Nested.Streams(to)...)
+		}
+		if base := s.BaseCommand(); base != nil && base.Stream != nil && base.Stream.To == to {
+			list = append(list, s.Def)
+		}
+	}
+	return list
+}
+
+// CallInput is the one reference in the input of the command that calls a discovered tool: all
+// parameters.
+const CallInput = "CALL"
+
+// CallsProgram says whether the tool is nothing but such a step.
+func (p *Plan) CallsProgram() bool {
+	d := p.Definition
+	return d.Single && d.Steps[0].Kind == tool.Program
+}

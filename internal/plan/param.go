@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Written is a scalar as the author wrote it.
+func Written(v tool.Value) string {
+	if v.Text != nil {
+		return v.Text.S
+	}
+	return value.Plain(v.Scalar)
+}
+
+// Param is a compiled parameter.
+type Param struct {
+	Def        *tool.Parameter
+	Transforms []expr.Transform
+	JS         transform // nil: none
+	Format     *expr.Format
+	Pattern    *regexp.Regexp
+	Initial    *ValueTemplate // the default; nil = none
+}
+
+// transform is what JavaScript makes of a parameter's value before it is used.
+type transform interface {
+	Apply(ctx context.Context, rt *hooks.Runtime, v any) (any, error)
+}
+
+// Take is coerce, validate, and a predefined transform.
+func (p *Param) Take(raw any) (v any, code string, err error) {
+	if v, err = value.Coerce(p.Def.Type, raw); err != nil {
+		return nil, "type", err
+	}
+	if value.HoldsNUL(v) {
+		return nil, "nul", fmt.Errorf("the value holds a NUL byte, which no command line can carry")
+	}
+	if err = p.validate(v); err != nil {
+		return nil, "validation", err
+	}
+	for _, t := range p.Transforms {
+		if v, err = t.Apply(v); err != nil {
+			return nil, "transform", err
+		}
+	}
+	return v, "", nil
+}
+
+// validate holds a value against the parameter's rules; an array element by
+// element (S1-095 to S1-100).
+func (p *Param) validate(v any) error {
+	if list, ok := v.([]any); ok {
+		for i, e := range list {
+			if err := p.validate(e); err != nil {
+				return fmt.Errorf("element %d: %w", i, err)
+			}
+		}
+		return nil
+	}
+	rules, text := p.Def.Validation, value.Plain(v)
+	n := utf8.RuneCountInString(text)
+	_, isText := v.(string)
+	switch {
+	case len(rules.Enum) > 0 && !slices.ContainsFunc(rules.Enum, func(e tool.Value) bool { return Written(e) == text }):
+		return fmt.Errorf("%s is not allowed", expr.Quoted(text))
+	case isText && rules.MinLength != nil && n < *rules.MinLength:
+		return fmt.Errorf("%s is shorter than %d characters", expr.Quoted(text), *rules.MinLength)
+	case isText && rules.MaxLength != nil && n > *rules.MaxLength:
+		return fmt.Errorf("has %d characters, at most %d are allowed", n, *rules.MaxLength)
+	case isText && p.Pattern != nil && !p.Pattern.MatchString(text):
+		return fmt.Errorf("%s does not match the pattern %s", expr.Quoted(text), rules.Pattern.S)
+	}
+	if num, ok := value.Number(v); ok {
+		switch {
+		case rules.Minimum != nil && num < *rules.Minimum:
+			return fmt.Errorf("%s is below the minimum of %s", text, value.Plain(*rules.Minimum))
+		case rules.Maximum != nil && num > *rules.Maximum:
+			return fmt.Errorf("%s is above the maximum of %s", text, value.Plain(*rules.Maximum))
+		}
+	}
+	return nil
+}
+
+// Param is the parameter of that name, nil where there is none.
+func (p *Plan) Param(name string) *Param {
+	for _, prm := range p.Params {
+		if prm.Def.Name == name {
+			return prm
+		}
+	}
+	return nil
+}
+
+// Takes says whether a call may give a value for a parameter that is not declared
+// (S0-037).
+func (p *Plan) Takes(name string) bool {
+	def := p.Definition
+	return def.Format.Loose() && (def.Schema == nil ||
+		!slices.ContainsFunc(def.Schema.Check(map[string]any{name: nil}), func(x tool.FormProblem) bool { return x.Unknown && x.Field == name }))
+}
+
+// Given is values of a definition as parameters of a call. A number or boolean for a
+// parameter of type string is the text in the file, such as 1.10.
+func (p *Plan) Given(list []tool.Entry) map[string]any {
+	given := make(map[string]any, len(list))
+	for _, e := range list {
+		given[e.Key] = e.Value.Data()
+		if prm := p.Param(e.Key); prm != nil && prm.Def.Type == "string" && e.Value.Written() != "" {
+			given[e.Key] = e.Value.Written()
+		}
+	}
+	return given
+}

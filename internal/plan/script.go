@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Script is the script of a step of kind js, in whatever role.
+type Script struct {
+	Def      *tool.JSCode
+	Compiled *hooks.Script
+	Base     *steps.Command // without a command: environment and output of the step
+	Vars     []WithValue    // of the roles preprocess and postprocess
+
+	// Of the role step: what is in the script's scope.
+	Locals []string
+	Steps  map[string][]string // fields by step; "" is all of them
+	Env    bool                // it looks at env
+}
+
+// Names are the variables in the script's scope.
+func (r *Script) Names() []string {
+	var list []string
+	switch r.Def.Role {
+	case tool.RoleStep:
+		list = append([]string{"params", "steps", "env"}, r.Locals...)
+	case tool.RolePost:
+		list = []string{"outputText"}
+	}
+	for _, v := range r.Vars {
+		if !slices.Contains(list, v.Param) {
+			list = append(list, v.Param)
+		}
+	}
+	return list
+}
+
+// Form is what the script is in terms of the language.
+func (r *Script) Form() hooks.Form {
+	if r.Def.Role == tool.RoleStep {
+		return hooks.Step
+	}
+	return hooks.Body
+}
+
+// Mention notes that the script reads a field of a step; "" is all of them.
+func (r *Script) Mention(step, field string) {
+	if r.Steps == nil {
+		r.Steps = map[string][]string{}
+	}
+	if !slices.Contains(r.Steps[step], field) {
+		r.Steps[step] = append(r.Steps[step], field)
+	}
+}
+
+// Told is the script's text, for those who ask what the step would do.
+func (r *Script) Told() string {
+	if r.Def.Module != nil {
+		return "execute of " + r.Def.Module.File
+	}
+	return r.Def.Code.S
+}

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"github.com/flowrun/flowrun/expr"
+)
+
+// ValueTemplate is a YAML value whose strings are templates: a parameter's default, or a
+// value under with. Types survive: a string that is exactly one reference has
+// that reference's type.
+type ValueTemplate struct {
+	Scalar any
+	Text   *expr.Template
+	list   []ValueTemplate
+	Keys   []string // with list: a mapping
+	IsList bool
+	IsMap  bool
+	Broken bool // a text in it has errors, which are told
+}
+
+// Add adds what the tree holds.
+func (t *ValueTemplate) Add(in ValueTemplate) {
+	t.list, t.Broken = append(t.list, in), t.Broken || in.Broken
+}
+
+// Value renders the tree.
+func (t ValueTemplate) Value(sc expr.Scope) (any, error) {
+	switch {
+	case t.Text != nil:
+		return t.Text.Value(sc)
+	case t.IsList:
+		list := make([]any, len(t.list))
+		for i, e := range t.list {
+			v, err := e.Value(sc)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = v
+		}
+		return t.bounded(list)
+	case t.IsMap:
+		m := make(map[string]any, len(t.list))
+		for i, e := range t.list {
+			v, err := e.Value(sc)
+			if err != nil {
+				return nil, err
+			}
+			m[t.Keys[i]] = v
+		}
+		return t.bounded(m)
+	}
+	return t.Scalar, nil
+}
+
+// bounded refuses a list or an object that is too large when written out: the same large
+// value can stand in it many times.
+func (t ValueTemplate) bounded(v any) (any, error) {
+	if expr.Size(v) > expr.MaxValue {
+		what := "the list"
+		if t.IsMap {
+			what = "the object"
+		}
+		return nil, &expr.SizeError{What: what, Most: expr.MaxValue}
+	}
+	return v, nil
+}
+
+// Size is how large the value becomes, at least, where each reference is as large as of
+// says.
+func (t ValueTemplate) Size(of func(expr.Ref) int) int {
+	if t.Text != nil {
+		return t.Text.Length(of)
+	}
+	n := 0
+	for _, e := range t.list {
+		n = min(n+e.Size(of), 1<<40)
+	}
+	return n
+}
+
+// Refs lists every reference in the tree.
+func (t ValueTemplate) Refs() []expr.Ref {
+	var refs []expr.Ref
+	if t.Text != nil {
+		refs = t.Text.Refs()
+	}
+	for _, e := range t.list {
+		refs = append(refs, e.Refs()...)
+	}
+	return refs
+}

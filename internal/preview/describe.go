@@ -1,0 +1,79 @@
+package preview
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/gostep"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// mostValue bounds one parameter in such a sentence.
+const mostValue = 60
+
+// Describe says in one sentence what a call will do. a is not used up. Secrets are masked.
+func Describe(p *plan.Plan, ctx context.Context, a *call.Args) string {
+	copied := *a // a preview is of no use afterwards
+	v, err := Of(p, ctx, &copied)
+	if g := goTool(p); g != nil && g.Describe != nil {
+		if text, ok := gostep.Described(g, gostep.InputOf(a).Params); ok {
+			if copied.Session() != nil {
+				text = copied.Session().Mask().String(text)
+			}
+			return value.OneLine(text, gostep.MostDescribed)
+		}
+	}
+	if err != nil { // a variable is missing, say; the run will tell
+		return value.OneLine(announced(p), gostep.MostDescribed)
+	}
+	// What a discovered tool is given stands on its standard input, and not in the command.
+	if d := p.Definition; d.Single && len(v.Steps) == 1 && p.Steps[0].Command != nil && d.Steps[0].Kind != tool.Program {
+		return "Runs: " + value.OneLine(v.Steps[0].Command, gostep.MostDescribed-len("Runs: "))
+	}
+	return value.OneLine(announced(p)+inParentheses(v, len(p.Steps)), gostep.MostDescribed)
+}
+
+// announced is the tool and what it is for.
+func announced(p *plan.Plan) string {
+	if d := p.Definition.Description; d != "" {
+		return p.Name() + ": " + strings.TrimRight(strings.TrimSpace(d), ".")
+	}
+	return p.Name()
+}
+
+// inParentheses are the parameters in words, and how many steps there are where they are
+// several.
+func inParentheses(v *Preview, steps int) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(v.Params)) {
+		words = append(words, name+"="+value.OneLine(inWords(v.Params[name]), mostValue))
+	}
+	text := strings.Join(words, ", ")
+	if steps > 1 {
+		text = strings.TrimPrefix(fmt.Sprintf("%s; %d steps", text, steps), "; ")
+	}
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// inWords is a value as text; what is no scalar as JSON.
+func inWords(v any) string {
+	switch v.(type) {
+	case []any, map[string]any:
+		b, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Sprint(v)
+		}
+		return string(b)
+	}
+	return value.Plain(v)
+}

@@ -1,0 +1,203 @@
+package preview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/graph"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/resultcache"
+)
+
+// CacheVerdict is what would become of a step's kept result.
+type CacheVerdict string
+
+// The verdicts.
+const (
+	CacheReused  CacheVerdict = "reused"  // it would be used
+	CacheRuns    CacheVerdict = "runs"    // the step would run
+	CacheUnknown CacheVerdict = "unknown" // nothing that is known now has changed, but not all is
+)
+
+// CacheReason is one reason why a step would run.
+type CacheReason struct {
+	Kind    string `json:"kind"`           // input, command, variable, ...; none and ttl say what they mean
+	Name    string `json:"name,omitempty"` // of the input, the variable
+	Change  string `json:"change,omitempty"`
+	Message string `json:"message"` // in words
+}
+
+// CacheExplanation says whether a kept result of a step would be reused now, and if
+// not, why. It holds no secrets. Its JSON form is flowrun/explain-cache.v1.
+type CacheExplanation struct {
+	Schema  string        `json:"schema"`
+	Tool    string        `json:"tool"`
+	Step    string        `json:"step"`
+	Verdict CacheVerdict  `json:"verdict"`
+	Reasons []CacheReason `json:"reasons"`       // the most telling first
+	Unknown []string      `json:"unknown"`       // in words, what is known only in a run
+	Kept    time.Time     `json:"kept,omitzero"` // when the result that was compared with was kept
+}
+
+// ExplainCacheSchema names the JSON form of a CacheExplanation.
+const ExplainCacheSchema = "flowrun/explain-cache.v1"
+
+// NotCachedError says that a step has no cache to explain.
+type NotCachedError struct{ Tool, Step, Hint string }
+
+func (e *NotCachedError) Error() string {
+	return fmt.Sprintf("step %s of tool %s has no cache; %s", e.Step, e.Tool, e.Hint)
+}
+
+// ExplainCache compares what a step depends on now with its result in the cache in dir.
+func ExplainCache(ctx context.Context, p *plan.Plan, a *call.Args, path, dir string) (*CacheExplanation, error) {
+	a.Foresee()
+	s, a, err := foresee(p, ctx, a, dag.ID(path))
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case s == nil:
+		if hint := anItem(p, dag.ID(path)); hint != "" {
+			return nil, &NotCachedError{p.Name(), path, hint}
+		}
+		return nil, p.NoStep(path)
+	case s.Nested != nil:
+		return nil, &NotCachedError{p.Name(), path, "it uses a tool: name a step of that, as " + path + "/STEP"}
+	case s.Cache == nil:
+		return nil, &NotCachedError{p.Name(), path, "add cache: {inputs: [...], outputs: [...]} to it"}
+	}
+	x := &CacheExplanation{Schema: ExplainCacheSchema, Tool: p.Name(), Step: path, Reasons: []CacheReason{}, Unknown: []string{}}
+	if dir == "" {
+		return nil, errors.New("cannot explain the cache: the engine has none; set Config.CacheDir")
+	}
+	store, err := cache.Peek(dir)
+	if err != nil {
+		return nil, err
+	}
+	on, err := resultcache.Depends(s, ctx, store, a, dag.View{})
+	if err != nil {
+		return nil, a.WithoutSecrets(err)
+	}
+	return x, x.compare(s, resultcache.Identity(s, store, a, dag.ID(path)), store.Key(on.Components), on.Components)
+}
+
+// foresee finds a step, and the arguments it would have as far as they are known.
+func foresee(p *plan.Plan, ctx context.Context, a *call.Args, path dag.ID) (*plan.Step, *call.Args, error) {
+	if err := errors.Join(a.OpenEnvironment(ctx), a.FindDir()); err != nil {
+		return nil, nil, a.WithoutSecrets(err)
+	}
+	return reach(p, ctx, a, path)
+}
+
+// reach is foresee where the arguments are known: it goes into the item that the path
+// names, a group, or the tool that the step uses.
+func reach(p *plan.Plan, ctx context.Context, a *call.Args, path dag.ID) (*plan.Step, *call.Args, error) {
+	name, key, rest := path.Split()
+	s := p.ByName[name]
+	if s == nil || rest != "" && s.Nested == nil {
+		return nil, a, nil
+	}
+	if s.Loop != nil {
+		var err error
+		if a, err = graph.Item(s.Loop, a, key); a == nil || err != nil {
+			return nil, a, err
+		}
+	}
+	switch {
+	case rest == "":
+		return s, a, nil
+	case s.Nested.Group:
+		return reach(s.Nested, ctx, a, rest)
+	}
+	raw, unknown := foreseenWith(s, a)
+	inner, err := call.Bind(s.Nested, ctx, a.World, raw)
+	if err != nil {
+		return nil, nil, a.WithoutSecrets(fmt.Errorf("cannot tell what step %s would be given: %w", name, err))
+	}
+	for _, param := range unknown { // it was bound to the reference as it is written
+		delete(inner.Values, param)
+	}
+	inner.ForeseeInside(a, len(unknown) > 0)
+	return foresee(s.Nested, ctx, inner, rest)
+}
+
+// anItem is what to write in place of a path that names a loop where it should name one
+// of its items; "" where it does not, or where there is no such step.
+func anItem(p *plan.Plan, path dag.ID) string {
+	if _, s := p.Find(path); s == nil {
+		return ""
+	}
+	for _, loop := range append(path.Holders(), path) {
+		_, s := p.Find(loop)
+		if item := string(loop) + "["; s != nil && s.Loop != nil && !strings.HasPrefix(string(path), item) && !strings.HasSuffix(string(loop), "]") {
+			return fmt.Sprintf("%s is a loop: name an item, as %sKEY]%s", loop, item, path[len(loop):])
+		}
+	}
+	return ""
+}
+
+// compare holds the components of now against the kept results.
+func (x *CacheExplanation) compare(s *plan.Step, kept *cache.Step, key string, now []cache.Component) error {
+	for _, c := range now {
+		if c.Hash == "" {
+			x.Unknown = append(x.Unknown, unknownWord(c))
+		}
+	}
+	entry, err := kept.Find(key)
+	if errors.Is(err, cache.ErrNone) {
+		entry, err = kept.Latest()
+	}
+	switch {
+	case errors.Is(err, cache.ErrNone), errors.Is(err, cache.ErrDamaged):
+		x.reason(CacheReason{Kind: "none", Message: "no result is kept yet"})
+		return nil
+	case err != nil:
+		return err
+	}
+	x.Kept = entry.Created
+	for _, d := range cache.Diff(entry.Components, now) {
+		x.reason(CacheReason{Kind: string(d.Kind), Name: d.Name, Change: string(d.Change), Message: d.String()})
+	}
+	if ttl := s.Cache.TTL; ttl > 0 && time.Since(entry.Created) > ttl {
+		x.reason(CacheReason{Kind: "ttl", Message: fmt.Sprintf("the kept result is older than ttl (%s)", ttl)})
+	}
+	switch {
+	case len(x.Reasons) > 0:
+	case len(x.Unknown) > 0:
+		x.Verdict = CacheUnknown
+	default:
+		x.Verdict = CacheReused
+	}
+	return nil
+}
+
+func (x *CacheExplanation) reason(r CacheReason) {
+	x.Verdict = CacheRuns
+	x.Reasons = append(x.Reasons, r)
+}
+
+// unknownWord says what a component is about whose value is not known.
+func unknownWord(c cache.Component) string {
+	switch c.Kind {
+	case cache.Command:
+		return "the command"
+	case cache.Stdin:
+		return "the standard input"
+	case cache.Variable:
+		return "environment variable " + c.Name
+	case cache.Key:
+		return "the key"
+	case cache.Input:
+		return "some of the inputs"
+	case cache.Output:
+		return "some of the outputs"
+	}
+	return c.Name
+}

@@ -1,0 +1,364 @@
+package preview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/gostep"
+	"github.com/flowrun/flowrun/internal/graph"
+	"github.com/flowrun/flowrun/internal/helper"
+	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Preview is what a run would do, as far as that is known before it starts.
+type Preview struct {
+	Schema string         `json:"schema"` // flowrun/plan.v1
+	Tool   string         `json:"tool"`
+	Params map[string]any `json:"params"`          // secrets masked
+	Steps  []PreviewStep  `json:"steps"`           // in plan order, nested ones after the step that holds them
+	Tools  []PreviewTool  `json:"tools"`           // the tool and, by step, those it uses
+	Needs  []history.Need `json:"needs,omitempty"` // what the run takes at its start, and waits for
+}
+
+// Permissions are those that the tools ask for, each once, where they really lead.
+func (p *Preview) Permissions() []string {
+	var list []string
+	for _, t := range p.Tools {
+		for _, n := range t.Permissions {
+			if !slices.Contains(list, n.Resolved) {
+				list = append(list, n.Resolved)
+			}
+		}
+	}
+	return list
+}
+
+// PreviewTool is a tool in a Preview: what it asks for, and what it does beside its
+// steps.
+type PreviewTool struct {
+	Step          string                  `json:"step,omitempty"` // the path of the step that uses it; "" for the tool itself
+	Name          string                  `json:"name"`
+	File          string                  `json:"file,omitempty"`
+	Scope         tool.Scope              `json:"scope,omitempty"`
+	Tags          []string                `json:"tags,omitempty"`
+	Privilege     string                  `json:"execution_privilege,omitempty"`
+	Permissions   []permission.Permission `json:"permissions,omitempty"`
+	Justification string                  `json:"justification,omitempty"`
+	Secrets       []string                `json:"secrets,omitempty"`        // commands that secrets are taken from
+	Sources       []string                `json:"secret_sources,omitempty"` // of every secret: variables, files, commands
+	Cleanup       []string                `json:"cleanup,omitempty"`        // commands that run after everything else
+	Notify        []string                `json:"notify,omitempty"`         // commands and addresses that are told how the run ends
+	Surroundings
+}
+
+// PreviewStep is one step of a Preview. Steps of one wave can run at the same
+// time.
+type PreviewStep struct {
+	ID        string       `json:"id"`
+	Wave      int          `json:"wave"` // counts from 1, within its tool
+	After     []string     `json:"after,omitempty"`
+	Kind      string       `json:"kind"`
+	Command   string       `json:"command"`            // resolved; {step.output} where not known yet
+	Loop      string       `json:"loop,omitempty"`     // what it runs for: how many items, or what they are made of
+	Fallback  string       `json:"fallback,omitempty"` // command that runs after the last failed try
+	Handler   string       `json:"handler,omitempty"`  // when it runs: on-failure, or on-failure of STEP
+	Condition string       `json:"condition,omitempty"`
+	Verdict   expr.Verdict `json:"verdict"` // of the condition
+	Why       string       `json:"why,omitempty"`
+	Problem   string       `json:"problem,omitempty"` // what would make the step fail before it starts
+	Surroundings
+}
+
+// Of works out what a call would run. The arguments are of no use afterwards.
+func Of(p *plan.Plan, ctx context.Context, a *call.Args) (*Preview, error) {
+	a.Foresee()
+	defer a.World.Scripts(hooks.Config{})()
+	if err := a.OpenEnvironment(ctx); err != nil {
+		return nil, err
+	}
+	v := &previewer{ctx: ctx, out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.Shown()}}
+	v.tool(p, a, "")
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return v.out, nil
+}
+
+type previewer struct {
+	ctx context.Context // nothing more is worked out once it is done
+	out *Preview
+}
+
+func (v *previewer) tool(p *plan.Plan, a *call.Args, prefix string) {
+	waves := p.Waves()
+	if !p.Group {
+		v.about(p, a, prefix)
+	}
+	for _, s := range p.Steps {
+		if v.ctx.Err() != nil {
+			return
+		}
+		id := dag.ID(s.Def.Name)
+		step := PreviewStep{ID: prefix + s.Def.Name, Wave: waves[id], Kind: string(s.Def.Kind)}
+		for _, up := range p.Upstream(s.Def.Name) {
+			step.After = append(step.After, prefix+up)
+		}
+		if h := s.Handler; h != nil {
+			step.Handler = strings.TrimSuffix(h.Key+" of "+h.Step, " of ")
+		}
+		v.loop(s, a, &step)
+		v.condition(s, a, &step)
+		step.Surroundings = around(s, a.Display)
+		inner := v.body(s, a, &step)
+		v.out.Steps = append(v.out.Steps, step)
+		switch {
+		case inner != nil:
+			v.tool(s.Nested, inner, step.ID+"/")
+		case s.Nested != nil:
+			v.unbound(s.Nested, step.ID+"/", a.Session().Mask().String)
+		}
+	}
+}
+
+// about tells of the tool itself; a is nil where its parameters are not known.
+func (v *previewer) about(p *plan.Plan, a *call.Args, prefix string) {
+	def := p.Definition
+	t := PreviewTool{Step: strings.TrimSuffix(prefix, "/"), Name: def.Name, File: def.File, Scope: def.Scope, Tags: def.Tags,
+		Privilege: def.Security.ExecutionPrivilege, Permissions: call.Permissions(p, a), Justification: def.Security.Justification}
+	for i, text := range def.Resources.FinalCommands {
+		command := text.S
+		if a != nil {
+			command = a.Display(p.Cleanup.Commands[i].Template)
+		}
+		t.Cleanup = append(t.Cleanup, command)
+	}
+	show := func(t *expr.Template) string { return t.Display(nothingKnown{}, nil) }
+	if a != nil {
+		show = a.Display
+	}
+	t.Surroundings = surroundings(p.Environ, p.EnvFiles, p.Input, show)
+	if prefix == "" {
+		t.Notify = notified(p, a.Session().Mask().String)
+	}
+	for _, s := range p.AllSources() {
+		t.Sources = append(t.Sources, source(s, show))
+		if s.Argv != nil {
+			t.Secrets = append(t.Secrets, show(s.Argv))
+		}
+	}
+	v.out.Tools = append(v.out.Tools, t)
+}
+
+// unbound tells of a nested tool whose parameters are not known before the run: its
+// commands as they are written.
+func (v *previewer) unbound(p *plan.Plan, prefix string, mask func(string) string) {
+	if !p.Group {
+		v.about(p, nil, prefix)
+	}
+	waves := p.Waves()
+	for _, s := range p.Steps {
+		if v.ctx.Err() != nil {
+			return
+		}
+		step := PreviewStep{ID: prefix + s.Def.Name, Wave: waves[dag.ID(s.Def.Name)], Kind: string(s.Def.Kind), Verdict: expr.NotYet}
+		step.Surroundings = around(s, func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) })
+		switch {
+		case s.Command != nil:
+			step.Command = mask(s.Command.Template.Display(nothingKnown{}, mask))
+		case s.Script != nil:
+			step.Command = mask(s.Script.Told())
+		case s.Nested != nil:
+			step.Command = s.Nested.Name()
+		default:
+			step.Command = mask(told(s, nil, func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) }))
+		}
+		if cmd, ok := s.Policy.Fallback.(*steps.Command); ok {
+			step.Fallback = mask(cmd.Template.Display(nothingKnown{}, mask))
+		}
+		v.out.Steps = append(v.out.Steps, step)
+		if s.Nested != nil {
+			v.unbound(s.Nested, step.ID+"/", mask)
+		}
+	}
+}
+
+// told is what a step without a command does, in words; a is nil where the parameters are
+// not known. What a step in Go says is not masked.
+func told(s *plan.Step, a *call.Args, show func(*expr.Template) string) string {
+	switch r := s.Runner.(type) {
+	case interface {
+		Describe(show func(*expr.Template) string) string
+	}:
+		return r.Describe(show)
+	case gostep.Runner:
+		return gostep.Sentence(r.Tool, a)
+	}
+	return "(Go function)"
+}
+
+// nothingKnown is a scope in which every reference stays as it is written.
+type nothingKnown struct{}
+
+func (nothingKnown) Lookup(expr.Ref) (expr.Value, error) { return expr.Value{}, expr.ErrUnknown }
+
+func (v *previewer) loop(s *plan.Step, a *call.Args, step *PreviewStep) {
+	if s.Loop == nil {
+		return
+	}
+	items, err := graph.ListItems(s.Loop, call.Scope{Args: a})
+	switch {
+	case err == nil:
+		step.Loop = fmt.Sprintf("%d items", items.Len())
+	case s.Loop.Def.Matrix():
+		step.Loop = "a matrix"
+	case s.Loop.Def.Items.Text != nil:
+		step.Loop = a.Session().Mask().String(s.Loop.Def.Items.Text.S)
+	default:
+		step.Loop = fmt.Sprintf("%d items", len(s.Loop.Def.Items.List))
+	}
+}
+
+func (v *previewer) condition(s *plan.Step, a *call.Args, step *PreviewStep) {
+	if s.When == nil {
+		return
+	}
+	mask := a.Session().Mask()
+	step.Condition = mask.String(s.Def.RunCondition.S)
+	step.Verdict, step.Why = foreseeCondition(s, a)
+	step.Why = mask.String(step.Why)
+}
+
+// foreseeCondition is what is known of the step's condition. One that asks how other steps
+// ended, or whether the run was cancelled, is known where the answer does not
+// matter.
+func foreseeCondition(s *plan.Step, a *call.Args) (expr.Verdict, string) {
+	verdict, why := s.When.Explain(call.Scope{Args: a}, expr.Status{Ahead: true})
+	for _, st := range []expr.Status{{Cancelled: true}, {Tainted: true}, {Tainted: true, Cancelled: true}} {
+		if st.Tainted && len(s.After) == 0 {
+			break // nothing before it can fail
+		}
+		if other, _ := s.When.Explain(call.Scope{Args: a}, st); other != verdict {
+			return expr.NotYet, "it depends on how the run goes until then"
+		}
+	}
+	return verdict, why
+}
+
+// body resolves what the step runs; for use-tool it answers the nested tool's
+// arguments as far as they are known.
+func (v *previewer) body(s *plan.Step, a *call.Args, step *PreviewStep) *call.Args {
+	mask := a.Session().Mask().String
+	if cmd, ok := s.Policy.Fallback.(*steps.Command); ok {
+		step.Fallback = a.Display(cmd.Template)
+	}
+	switch {
+	case s.Command != nil:
+		step.Command = a.Display(s.Command.Template)
+		if plan.ShellOf(s.Command.Shell) == expr.Cmd && plan.Platform() != "windows" {
+			step.Problem = "cmd steps run on Windows only"
+		}
+		if step.Problem == "" {
+			step.Problem = foreseeConfinement(a)
+		}
+	case s.Script != nil:
+		step.Command = mask(s.Script.Told())
+		step.Problem = plan.Unconfined(a.Confine, plan.WorkInScript)
+	case s.Nested == nil:
+		step.Command = mask(told(s, a, a.Display))
+	case s.Nested.Group:
+		step.Command = fmt.Sprintf("(%d steps)", len(s.Nested.Steps))
+		return a
+	default:
+		return v.nested(s, a, step, mask)
+	}
+	return nil
+}
+
+func (v *previewer) nested(s *plan.Step, a *call.Args, step *PreviewStep, mask func(string) string) *call.Args {
+	raw, unknown := foreseenWith(s, a)
+	words := []string{s.Nested.Name()}
+	for _, w := range s.With {
+		if g, ok := raw[w.Param]; ok {
+			words = append(words, fmt.Sprintf("%s=%s", w.Param, mask(value.Plain(g.V))))
+		}
+	}
+	step.Command = strings.Join(words, " ")
+	inner, err := call.Bind(s.Nested, v.ctx, a.World, raw)
+	if err != nil {
+		step.Problem = mask(foreseenProblem(s, err, unknown))
+		return nil
+	}
+	inner.ForeseeInside(a, len(unknown) > 0)
+	if err := inner.OpenEnvironment(v.ctx); err != nil {
+		step.Problem = mask(err.Error())
+		return nil
+	}
+	return inner
+}
+
+// foreseenProblem is what is wrong with the parameters of the nested tool, whatever the
+// unknown ones turn out to be.
+func foreseenProblem(s *plan.Step, err error, unknown []string) string {
+	var bad *value.ParamsError
+	if !errors.As(err, &bad) {
+		return err.Error()
+	}
+	sure := &value.ParamsError{Tool: bad.Tool}
+	for _, p := range bad.Problems {
+		open := p.Name == "" && len(unknown) > 0 || p.Code == "missing" && s.WithAll != nil
+		if !open && !slices.Contains(unknown, p.Parameter()) {
+			sure.Problems = append(sure.Problems, p)
+		}
+	}
+	return strings.ReplaceAll(sure.Error(), "\n", "; ")
+}
+
+// foreseenWith is what with gives to the nested tool as far as that is known before
+// the run; in the place of a value that is not stands the reference.
+func foreseenWith(s *plan.Step, a *call.Args) (raw map[string]call.Given, unknown []string) {
+	raw = map[string]call.Given{}
+	for _, w := range s.With {
+		watch := &call.CallerWatch{Scope: call.Scope{Args: a}}
+		val, err := w.Value.Value(watch)
+		switch {
+		case err != nil:
+			val = writtenWith(s, w.Param)
+			unknown = append(unknown, w.Param)
+		case val == nil:
+			continue
+		}
+		raw[w.Param] = call.Given{V: val, Author: !watch.Caller}
+	}
+	return raw, unknown
+}
+
+// writtenWith is a with value as the author wrote it.
+func writtenWith(s *plan.Step, param string) string {
+	for _, e := range s.Def.With {
+		if e.Key == param {
+			return plan.Written(e.Value)
+		}
+	}
+	return ""
+}
+
+// foreseeConfinement says what of a command's security could not be kept here.
+func foreseeConfinement(a *call.Args) string {
+	var why []string
+	for _, err := range a.Confine.Check(helper.Enabled(), a.World.Env) {
+		why = append(why, err.Error())
+	}
+	return strings.Join(why, "; ")
+}

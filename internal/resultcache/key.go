@@ -1,0 +1,226 @@
+package resultcache
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// dependence is all that a step's result depends on, and nothing that differs from
+// try to try or run to run.
+type dependence struct {
+	Components []cache.Component
+	dir        string
+	inputs     []string // patterns
+	outputs    []string
+}
+
+// depender works a dependence out. What mentions a step's result is not known outside
+// of a run: its component has no hash.
+type depender struct {
+	dependence
+	store *cache.Store
+	step  *plan.Step
+	args  *call.Args
+	view  dag.View
+	scope expr.Scope
+	// What cannot be known: the directory, or which files.
+	noDir, noInputs, noOutputs bool
+}
+
+// Depends works out what the step's result depends on. Errors: a value that is
+// refused, a *cache.PatternError, a *cache.InputError, that of ctx.
+func Depends(s *plan.Step, ctx context.Context, store *cache.Store, a *call.Args, v dag.View) (*dependence, error) {
+	d := &depender{store: store, step: s, args: a, view: v, scope: a.Scope(v)}
+	d.add(cache.Format, "", strconv.Itoa(cache.Version), runtime.GOOS, runtime.GOARCH)
+	for _, part := range []func() error{d.patterns, d.work, d.named, d.key} {
+		if err := part(); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.files(ctx); err != nil {
+		return nil, err
+	}
+	for i := range d.Components { // for people; the hashes have the names as they are
+		d.Components[i].Name = a.Session().Mask().String(d.Components[i].Name)
+	}
+	return &d.dependence, nil
+}
+
+func (d *depender) add(k cache.Kind, name string, value ...string) {
+	d.Components = append(d.Components, d.store.Component(k, name, value...))
+}
+
+func (d *depender) unknown(k cache.Kind, name string) {
+	d.Components = append(d.Components, cache.Component{Kind: k, Name: name})
+}
+
+// addIf adds a component, or that it is not known.
+func (d *depender) addIf(unknown bool, k cache.Kind, name string, value ...string) {
+	if unknown {
+		d.unknown(k, name)
+		return
+	}
+	d.add(k, name, value...)
+}
+
+// patterns renders the patterns of files. Outputs count: what is kept follows from
+// them.
+func (d *depender) patterns() (err error) {
+	if d.outputs, d.noOutputs, err = d.render(d.step.Cache.Outputs); err != nil {
+		return fmt.Errorf("cannot use cache.outputs: %w", err)
+	}
+	if d.inputs, d.noInputs, err = d.render(d.step.Cache.Inputs); err != nil {
+		return fmt.Errorf("cannot use cache.inputs: %w", err)
+	}
+	if d.noOutputs {
+		d.unknown(cache.Output, "")
+	}
+	for _, p := range d.outputs {
+		d.add(cache.Output, p)
+	}
+	return nil
+}
+
+// render renders patterns. One that comes out empty, as for a parameter that was not
+// given, names nothing.
+func (d *depender) render(texts []*expr.Template) (list []string, unknown bool, err error) {
+	for _, t := range texts {
+		text, err := t.Text(d.scope)
+		switch {
+		case errors.Is(err, expr.ErrUnknown):
+			unknown = true
+		case err != nil:
+			return nil, false, err
+		case text != "" && !slices.Contains(list, text):
+			list = append(list, text)
+		}
+	}
+	return list, unknown, nil
+}
+
+// work adds what the step does: its command, or the parameters of a step in Go.
+func (d *depender) work() error {
+	if d.step.Command == nil {
+		return d.function()
+	}
+	f, err := d.step.Command.Fingerprint(d.args, d.view)
+	if err != nil {
+		return &renderError{err}
+	}
+	d.dir, d.noDir = f.Dir, f.Unknown.Dir
+	d.definition(f)
+	d.addIf(f.Unknown.Command, cache.Command, "", f.Command...)
+	d.addIf(f.Unknown.Input, cache.Stdin, "", f.Input...)
+	for _, v := range f.Env {
+		d.addIf(v.Unknown, cache.Variable, v.Name, v.Value)
+	}
+	return nil
+}
+
+// renderError is what keeps the step's command from being resolved: the step fails
+// with it when it runs.
+type renderError struct{ error }
+
+func (d *depender) definition(f *steps.Fingerprint) {
+	d.add(cache.Definition, "kind", string(d.step.Def.Kind))
+	d.add(cache.Definition, "shell", f.Shell)
+	d.add(cache.Definition, "strict", strconv.FormatBool(f.Strict))
+	d.add(cache.Definition, "environment.inherit", strconv.FormatBool(!f.NoInherit))
+	d.addIf(f.Unknown.Dir, cache.Definition, "working-directory", f.Dir)
+	if c := d.args.Confine; c != (steps.Confinement{}) {
+		d.add(cache.Definition, "security", fmt.Sprintf("%+v", c))
+	}
+}
+
+// function adds what a step in Go depends on: its parameters. What its code does
+// cannot be seen; key is there for that.
+func (d *depender) function() error {
+	a := d.args
+	d.dir = a.Dir()
+	d.add(cache.Definition, "kind", string(d.step.Def.Kind))
+	d.add(cache.Definition, "working-directory", a.Dir())
+	values := map[string]any{}
+	unknown := false
+	for _, prm := range a.Plan.Params {
+		v, known := a.Values[prm.Def.Name]
+		unknown = unknown || !known
+		if known && !v.Absent {
+			values[prm.Def.Name] = v.V
+		}
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		return fmt.Errorf("cannot compare the parameters: %w", err)
+	}
+	d.addIf(unknown, cache.Command, "", string(text))
+	return nil
+}
+
+// named adds the inherited variables that the author named. One that the definition
+// sets is there already.
+func (d *depender) named() error {
+	for _, name := range d.step.Cache.Env {
+		if slices.ContainsFunc(d.Components, func(c cache.Component) bool { return c.Kind == cache.Variable && c.Name == name }) {
+			continue
+		}
+		value, set := d.args.World.Vars[name]
+		d.add(cache.Variable, name, strconv.FormatBool(set), value)
+	}
+	return nil
+}
+
+func (d *depender) key() error {
+	if d.step.Cache.Key == nil {
+		return nil
+	}
+	text, err := d.step.Cache.Key.Text(d.scope)
+	if err != nil && !errors.Is(err, expr.ErrUnknown) {
+		return fmt.Errorf("cannot use cache.key: %w", err)
+	}
+	d.addIf(err != nil, cache.Key, "", text)
+	return nil
+}
+
+// files adds the input files, where it is known which they are.
+func (d *depender) files(ctx context.Context) error {
+	if !d.noDir {
+		if err := cache.CheckOutputs(d.dir, d.outputs); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(d.step.Cache.Inputs) == 0:
+		return nil
+	case d.noDir, d.noOutputs:
+		d.unknown(cache.Input, "")
+		return nil
+	case d.noInputs:
+		d.unknown(cache.Input, "")
+	}
+	list, err := d.store.Inputs(ctx, d.dir, d.inputs, d.outputs)
+	d.Components = append(d.Components, list...)
+	return err
+}
+
+// Identity is what is kept of the step with that path: of this definition, in
+// whatever run and try.
+func Identity(s *plan.Step, store *cache.Store, a *call.Args, path dag.ID) *cache.Step {
+	file := a.Plan.Definition.File
+	if full, err := filepath.Abs(file); err == nil && file != "" {
+		file = full
+	}
+	return store.Step(file, a.Plan.Name(), string(path.WithoutTries()))
+}

@@ -1,0 +1,195 @@
+package resultcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// ReasonCache is the reason of a reused step whose result came from the cache.
+const ReasonCache = "cache"
+
+// Step runs a step whose result is kept, and reused where nothing it depends on
+// has changed. That results cannot be kept or read costs time, never the step.
+type Step struct{ *plan.Step }
+
+// Around is the command whose result is kept, nil for none.
+func (c Step) Around() *steps.Command { return plan.CommandOf(c.Runner) }
+
+// Run implements dag.Runner.
+func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
+	a := attempt.Args().(*call.Args)
+	if a.Cache == nil {
+		return c.Runner.Run(ctx, attempt)
+	}
+	k := &keeper{Step: c.Step, args: a, call: attempt}
+	var err error
+	if k.store, err = a.Cache.Open(); err != nil {
+		k.tell("not kept", err)
+		return c.Runner.Run(ctx, attempt)
+	}
+	var broken *renderError
+	k.on, err = Depends(c.Step, ctx, k.store, a, attempt.View)
+	switch {
+	case errors.As(err, &broken): // the step says it
+		return c.Runner.Run(ctx, attempt)
+	case err != nil:
+		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true,
+			Message: a.Session().Mask().String(err.Error())}, nil
+	}
+	k.step = Identity(c.Step, k.store, a, attempt.Path)
+	k.step.Sweep(k.on.dir)
+	if !a.Cache.Afresh {
+		if res, ok := k.reuse(ctx); ok {
+			return res, nil
+		}
+	}
+	res, err := c.Runner.Run(ctx, attempt)
+	if err == nil && res.Status == dag.Succeeded {
+		k.keep(ctx, &res)
+	}
+	return res, err
+}
+
+// keeper keeps and finds the results of one step in one try.
+type keeper struct {
+	*plan.Step
+	args  *call.Args
+	call  *dag.Call
+	store *cache.Store
+	step  *cache.Step
+	on    *dependence
+}
+
+// tell says why there is no use of the cache. People can do without it.
+func (k *keeper) tell(what string, err error) {
+	k.args.Session().Notify(steps.Notice{Code: steps.NoticeNotKept, Step: k.call.Path,
+		Message: k.args.Session().Mask().String(fmt.Sprintf("the result of step %s is %s: %v", k.call.Path, what, err))})
+}
+
+// reuse is the kept result, where there is one that holds.
+func (k *keeper) reuse(ctx context.Context) (dag.Result, bool) {
+	entry, err := k.step.Find(k.store.Key(k.on.Components))
+	if err != nil || k.expired(entry) {
+		return dag.Result{}, false
+	}
+	stdout, stderr, err := entry.Printed(ctx)
+	if err == nil {
+		err = entry.Restore(ctx, k.on.dir)
+	}
+	var res dag.Result
+	if err == nil {
+		res, err = k.result(entry, stdout, stderr)
+	}
+	if err != nil {
+		if ctx.Err() == nil && !errors.Is(err, cache.ErrDamaged) { // a damaged one is replaced
+			k.tell("not reused", err)
+		}
+		return dag.Result{}, false
+	}
+	entry.Touch()
+	res.Status, res.Reason, res.ExitCode = dag.Reused, ReasonCache, entry.ExitCode
+	return res, true
+}
+
+func (k *keeper) expired(e *cache.Entry) bool {
+	return k.Cache.TTL > 0 && time.Since(e.Created) > k.Cache.TTL
+}
+
+// result is what the step printed, in this run.
+func (k *keeper) result(e *cache.Entry, stdout, stderr string) (res dag.Result, err error) {
+	if k.Command != nil {
+		return k.Command.Reuse(k.call, stdout, stderr)
+	}
+	if stdout == "" {
+		return res, nil
+	}
+	text, err := os.ReadFile(stdout)
+	if err != nil {
+		return res, err
+	}
+	if err := k.holdsNoSecret(stdout); err != nil {
+		return res, err
+	}
+	if e.Value {
+		if err := value.DecodeJSON(string(text), &res.Value); err != nil {
+			return res, err
+		}
+		res.Structured = true
+	}
+	res.Stdout, err = k.args.Session().Text(k.call.Path, k.call.Attempt, string(text))
+	return res, err
+}
+
+func (k *keeper) holdsNoSecret(file string) error {
+	f, err := proc.OpenFile(file, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return k.refuse(f)
+}
+
+// What keeps a result from being kept.
+var (
+	errSecret    = errors.New("it holds a secret")
+	errTruncated = errors.New("its output is longer than the step's buffer-limit; raise that")
+)
+
+// refuse looks for secrets.
+func (k *keeper) refuse(r io.Reader) error {
+	secret, err := k.args.Session().Mask().Holds(r)
+	if err == nil && secret {
+		err = errSecret
+	}
+	return err
+}
+
+// keep keeps a result, or tells why it does not.
+func (k *keeper) keep(ctx context.Context, res *dag.Result) {
+	if err := k.kept(ctx, res); err != nil && ctx.Err() == nil {
+		k.tell("not kept", err)
+	}
+}
+
+func (k *keeper) kept(ctx context.Context, res *dag.Result) error {
+	for _, o := range []*dag.Output{res.Stdout, res.Stderr} {
+		switch {
+		case o == nil:
+		case o.Masked:
+			return errSecret
+		case o.Truncated:
+			return errTruncated
+		}
+	}
+	after, err := Depends(k.Step, ctx, k.store, k.args, k.call.View)
+	if err != nil {
+		return err
+	}
+	if moved := cache.Diff(k.on.Components, after.Components); len(moved) > 0 {
+		return fmt.Errorf("inputs changed while the step ran (%s); what it makes itself belongs under outputs", moved[0])
+	}
+	return k.step.Keep(ctx, cache.Draft{Components: k.on.Components, ExitCode: res.ExitCode, Value: res.Value != nil,
+		Stdout: printed(res.Stdout), Stderr: printed(res.Stderr), Dir: k.on.dir, Outputs: k.on.outputs, Refuse: k.refuse})
+}
+
+func printed(o *dag.Output) cache.Printed {
+	switch {
+	case o == nil:
+		return cache.Printed{}
+	case o.File != "":
+		return cache.Printed{File: o.File, Size: o.Size}
+	}
+	return cache.Printed{Text: o.Raw}
+}

@@ -1,0 +1,58 @@
+package script
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/flowrun/flowrun/internal/call"
+)
+
+// fetched is an answer as the script gets it.
+type fetched struct {
+	URL        string      `json:"url"`
+	Redirected bool        `json:"redirected"`
+	Status     int         `json:"status"`
+	StatusText string      `json:"statusText"`
+	Headers    [][2]string `json:"headers"`
+	contents
+}
+
+// fetch asks an address for a script whose permissions network:external:HOST or
+// network:local:HOST allow it (S1-212).
+func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error) {
+	var in struct {
+		URL, Method, Redirect string
+		Headers               [][2]string
+		Body                  *string // base64
+	}
+	if err := json.Unmarshal(args, &in); err != nil {
+		return nil, fmt.Errorf("cannot read what is to be fetched: %w", err)
+	}
+	u, err := url.Parse(in.URL)
+	if err != nil {
+		return nil, errors.New("cannot fetch: the address is no URL")
+	}
+	g := call.Grants(k.args)
+	if err := g.Network(u); err != nil {
+		return nil, err
+	}
+	ask := k.args.World.Fetch
+	if ask == nil {
+		return nil, errors.New("cannot fetch: this program has no HTTP client for scripts; it can give one as Config.Fetch")
+	}
+	r := call.FetchRequest{Method: in.Method, URL: in.URL, Header: in.Headers, Redirect: in.Redirect, Allow: g.Network, Reach: g.Address}
+	if in.Body != nil {
+		if r.Body, err = base64.StdEncoding.DecodeString(*in.Body); err != nil {
+			return nil, errors.New("cannot fetch: the body is no base64")
+		}
+	}
+	a, err := ask(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return fetched{a.URL, a.URL != in.URL, a.Status, a.StatusText, a.Header, contentsOf(a.Body)}, nil
+}

@@ -1,0 +1,183 @@
+package script
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/permission"
+)
+
+// mostRead bounds a file that a script reads, in bytes.
+const mostRead = 10_000_000
+
+// fileEntry is a file in the words of a script.
+type fileEntry struct {
+	Name  string      `json:"name"`
+	Kind  string      `json:"kind"` // file, directory, link or other
+	Size  int64       `json:"size"`
+	Mode  fs.FileMode `json:"mode"`
+	Mtime float64     `json:"mtimeMs"`
+}
+
+func entryOf(info fs.FileInfo) fileEntry {
+	kind := "other"
+	switch {
+	case info.Mode().IsRegular():
+		kind = "file"
+	case info.IsDir():
+		kind = "directory"
+	case info.Mode()&fs.ModeSymlink != 0:
+		kind = "link"
+	}
+	return fileEntry{info.Name(), kind, info.Size(), info.Mode().Perm(), float64(info.ModTime().UnixMicro()) / 1000}
+}
+
+// contents is a file: its text where it is UTF-8, else its bytes in base64.
+type contents struct {
+	Text  *string `json:"text,omitempty"`
+	Bytes string  `json:"bytes,omitempty"`
+}
+
+func contentsOf(b []byte) contents {
+	if s := string(b); utf8.ValidString(s) {
+		return contents{Text: &s}
+	}
+	return contents{Bytes: base64.StdEncoding.EncodeToString(b)}
+}
+
+// files answers what a script asks of the file system: it reads, where the permissions
+// filesystem:read:PATH allow it (S1-212).
+func (k *hostCalls) files(op string, args json.RawMessage) (any, error) {
+	var in struct{ Path string }
+	if err := json.Unmarshal(args, &in); err != nil {
+		return nil, fmt.Errorf("cannot read which file is meant: %w", err)
+	}
+	path := k.args.World.Resolve(in.Path)
+	granted, rest, err := call.Grants(k.args).Readable(path)
+	if err != nil {
+		return nil, err
+	}
+	v, err := readBelow(op, granted, rest, path)
+	if err != nil {
+		return nil, systemError(err)
+	}
+	return v, nil
+}
+
+// readBelow reads a file or folder on the way rest from granted. os.Root holds to that
+// way: a link that is put there meanwhile leads nowhere else.
+func readBelow(op, granted, rest, path string) (any, error) {
+	if info, err := os.Lstat(granted); err == nil && !info.IsDir() { // the permission is for one file
+		granted, rest = filepath.Split(granted)
+	}
+	root, err := os.OpenRoot(granted)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	switch op {
+	case "fs.realpath":
+		if _, err := root.Stat(rest); err != nil {
+			return nil, err
+		}
+		return permission.RealPath(path), nil
+	case "fs.stat":
+		info, err := root.Stat(rest)
+		if err != nil {
+			return nil, err
+		}
+		return entryOf(info), nil
+	case "fs.lstat":
+		return lstat(root, rest, path)
+	case "fs.readdir":
+		return listFolder(root, rest)
+	case "fs.readFile":
+		return readWhole(root, rest)
+	}
+	return nil, fmt.Errorf("a script cannot ask for %s", op)
+}
+
+// lstat is about the last part of the path itself, which realPath has followed.
+func lstat(root *os.Root, rest, path string) (any, error) {
+	parent := permission.RealPath(filepath.Dir(path))
+	if at, err := filepath.Rel(root.Name(), filepath.Join(parent, filepath.Base(path))); err == nil && filepath.IsLocal(at) {
+		rest = at
+	}
+	info, err := root.Lstat(rest)
+	if err != nil {
+		return nil, err
+	}
+	return entryOf(info), nil
+}
+
+func listFolder(root *os.Root, rest string) (any, error) {
+	entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(rest))
+	if err != nil {
+		return nil, err
+	}
+	names := make([]fileEntry, 0, len(entries))
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil { // else it is gone
+			names = append(names, entryOf(info))
+		}
+	}
+	return names, nil
+}
+
+func readWhole(root *os.Root, rest string) (any, error) {
+	info, err := root.Stat(rest)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, syscall.EISDIR
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("EINVAL: only files can be read, no devices and no pipes")
+	}
+	f, err := root.Open(rest)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, mostRead+1))
+	if err == nil && len(b) > mostRead {
+		err = fmt.Errorf("EFBIG: a script reads at most %d MB of a file", mostRead/1_000_000)
+	}
+	return contentsOf(b), err
+}
+
+// errorNames are the names that Node's errors begin with.
+var errorNames = map[error]string{
+	fs.ErrNotExist:   "ENOENT: no such file or directory",
+	fs.ErrPermission: "EACCES: permission denied",
+	syscall.ENOTDIR:  "ENOTDIR: not a directory",
+	syscall.EISDIR:   "EISDIR: illegal operation on a directory",
+	syscall.ELOOP:    "ELOOP: too many symbolic links encountered",
+}
+
+// systemError is an error as Node words it, without the path of this machine.
+func systemError(err error) error {
+	for known, words := range errorNames {
+		if errors.Is(err, known) {
+			return errors.New(words)
+		}
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return errors.New("EIO: " + path.Err.Error())
+	}
+	if strings.HasPrefix(err.Error(), "E") {
+		return err
+	}
+	return errors.New("EIO: " + err.Error())
+}

@@ -1,0 +1,52 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// hostCalls answer what one try of a script asks of the world. Its methods are called by
+// several goroutines at once.
+type hostCalls struct {
+	args *call.Args
+	call *dag.Call // the step's path and try
+	work *steps.Work
+}
+
+// answer is hooks.Call.Ask.
+func (k *hostCalls) answer(ctx context.Context, op string, args json.RawMessage) (any, error) {
+	switch op {
+	case "log":
+		return nil, k.log(args)
+	case "print":
+		return nil, k.print(args)
+	case "fetch":
+		return k.fetch(ctx, args)
+	case "fs.readFile", "fs.readdir", "fs.stat", "fs.lstat", "fs.realpath":
+		return k.files(op, args)
+	}
+	return nil, fmt.Errorf("a script of this kind cannot ask for %s", op)
+}
+
+// print keeps what a tool under Node.js writes to its own streams.
+func (k *hostCalls) print(args json.RawMessage) error {
+	var written struct{ Text string }
+	if err := json.Unmarshal(args, &written); err != nil {
+		return fmt.Errorf("cannot read what is printed: %w", err)
+	}
+	return k.work.Print(steps.Stderr, written.Text)
+}
+
+// log keeps a line of console or of api.logger in the step's error output.
+func (k *hostCalls) log(args json.RawMessage) error {
+	var line struct{ Level, Message string }
+	if err := json.Unmarshal(args, &line); err != nil {
+		return fmt.Errorf("cannot read what is to be logged: %w", err)
+	}
+	return k.work.Print(steps.Stderr, line.Message+"\n")
+}

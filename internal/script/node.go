@@ -1,0 +1,80 @@
+package script
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// runNode runs a tool that says runtime: node under Node.js: as a command of the step, in
+// a process group of its own that is stopped as any other, with the same api.
+func (c *jsCall) runNode(ctx context.Context, run hooks.Call) (dag.Result, error) {
+	dir, err := os.MkdirTemp(c.args.Temp(), "flowrun-node-")
+	if err != nil {
+		return dag.Result{}, err
+	}
+	defer os.RemoveAll(dir)
+	n, err := hooks.StartNode(ctx, dir, run)
+	if err != nil {
+		return dag.Result{}, err
+	}
+	defer n.Close()
+	in := execution{Command: "node", Args: n.Args(), Env: n.Env()}
+	if folder := c.Def.Module.Packages; folder != "" {
+		in.Env["NODE_PATH"] = folder
+	}
+	end, printed, err := c.process(ctx, in)
+	if err != nil {
+		return c.failed(ctx, err)
+	}
+	out, err, done := n.Answer()
+	switch {
+	case ctx.Err() != nil:
+		return c.failed(ctx, ctx.Err())
+	case done && err != nil:
+		return c.failed(ctx, err)
+	case done:
+		return c.succeeded(out)
+	case end.Reason == steps.ReasonStartFailed:
+		end.Message = "the tool says runtime: node, and Node.js does not start: " + end.Message
+		return dag.Result{Status: dag.Failed, ExitCode: end.ExitCode, Reason: end.Reason, Message: end.Message, Permanent: true}, nil
+	}
+	return c.failed(ctx, &hooks.Error{Kind: hooks.KindLost, Message: fmt.Sprintf("Node.js ended with exit code %d before the tool had answered: %s", end.ExitCode, lastWords(printed))})
+}
+
+// process runs a program inside the step, and answers what it printed as errors.
+func (c *jsCall) process(ctx context.Context, in execution) (*dag.Result, string, error) {
+	var printed string
+	watch := dag.RunnerFunc(func(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
+		res, err := in.command().Run(ctx, attempt)
+		printed = call.Raw(res.Stderr)
+		return res, err
+	})
+	graph, err := dag.New([]dag.Node{{ID: "command", Runner: watch}}, dag.Settings{})
+	if err != nil {
+		return nil, "", err
+	}
+	end, err := runInside(ctx, graph, &execArgs{c.args, in}, c.call.Path+"/node")
+	return end, printed, err
+}
+
+// thrown is the line of Node.js's report that says what was thrown.
+var thrown = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(Uncaught )?([A-Z]\w*)?Error\b.*$`) })
+
+// lastWords is what a process that died said, in a line.
+func lastWords(printed string) string {
+	if line := thrown().FindString(printed); line != "" {
+		return line
+	}
+	printed = strings.TrimSpace(printed)
+	return cmp.Or(printed[strings.LastIndexByte(printed, '\n')+1:], "it printed nothing")
+}

@@ -1,0 +1,97 @@
+package script
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Reasons of steps whose script failed.
+const (
+	ReasonScript        = "script"         // it threw an error, or returned what it must not
+	ReasonScriptTimeout = "script-timeout" // it ran longer than limits.js-timeout
+	ReasonScriptMemory  = "script-memory"  // it took more than limits.js-memory
+	ReasonScriptLost    = "script-lost"    // the process that ran it died
+)
+
+// Categories of dag.Problem.
+const (
+	categoryBusiness   = "business"   // the tool says so itself
+	categoryValidation = "validation" // a script returned what it must not
+	categoryScript     = "script"     // a script threw an error
+	categoryLimit      = "limit"      // a script was stopped
+	categorySystem     = "system"     // what runs scripts does not work
+)
+
+// CodeToolFailure is the code of a tool that returned {success: false} (S2-043).
+const CodeToolFailure = hooks.CodeReported
+
+// broken is the result of a script that failed. What it says may hold secrets: the
+// message is masked with the rest of the result, the Problem here.
+func (c *jsCall) broken(e *hooks.Error) dag.Result {
+	r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonScript, Message: e.Error()}
+	p := &dag.Problem{Code: string(e.Kind), Category: categoryLimit}
+	switch {
+	case e.Business != nil:
+		p.Code, p.Category, p.Solution, p.Retryable = e.Business.Code, categoryBusiness, e.Business.Solution, e.Business.Retryable
+		r.Permanent = !p.Retryable
+	case e.Kind == hooks.KindTimeout:
+		r.Reason, p.Retryable = ReasonScriptTimeout, true
+		p.Solution = "make the script do less, or raise limits.js-timeout"
+	case e.Kind == hooks.KindMemory:
+		r.Reason, r.Permanent = ReasonScriptMemory, true
+		p.Solution = "make the script take less, or raise limits.js-memory"
+	case e.Kind == hooks.KindResult:
+		p.Category, r.Permanent = categoryValidation, true
+	case e.Kind == hooks.KindLost:
+		r.Reason, p.Category, p.Retryable = ReasonScriptLost, categorySystem, true
+	default:
+		p.Code, p.Category, p.Retryable = cmp.Or(e.Name, "Error"), categoryScript, true
+	}
+	r.Problem = c.clean(p)
+	return c.placed(r, e.Pos)
+}
+
+// clean is a Problem without secrets.
+func (c *jsCall) clean(p *dag.Problem) *dag.Problem {
+	mask := c.args.Session().Mask().String
+	p.Code, p.Solution = mask(p.Code), mask(p.Solution)
+	return p
+}
+
+// placed puts the place in the author's file before the message.
+func (c *jsCall) placed(r dag.Result, at tool.Pos) dag.Result {
+	if at.Line > 0 {
+		r.Problem.Where = at.String()
+		r.Message = at.String() + ": " + r.Message
+	}
+	return r
+}
+
+// refused is the result of a script that returned what its role does not allow; nil where
+// it does (S0-033).
+func (c *jsCall) refused(v any, out json.RawMessage) *dag.Result {
+	if c.Def.Role != tool.RolePre {
+		return nil
+	}
+	if _, ok := v.(map[string]any); ok {
+		return nil
+	}
+	r := c.placed(dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonScript, Permanent: true,
+		Message: fmt.Sprintf("the script before the tool must return an object, and returned %s", returned(v, out)),
+		Problem: &dag.Problem{Code: "result", Category: categoryValidation, Solution: "return an object, as in return { query: input.query };"}}, c.Def.Code.Pos)
+	return &r
+}
+
+// returned is what a script returned, in words.
+func returned(v any, out json.RawMessage) string {
+	if out == nil {
+		return "nothing"
+	}
+	return value.KindOf(v)
+}

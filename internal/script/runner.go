@@ -1,0 +1,114 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// Runner runs the script of a step of kind js.
+type Runner struct{ *plan.Script }
+
+// Run implements dag.Runner.
+func (r *Runner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
+	a := c.Args().(*call.Args)
+	if why := plan.Unconfined(a.Confine, plan.WorkInScript); why != "" {
+		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
+	}
+	res, err := r.Base.Do(ctx, c, func(w *steps.Work) (dag.Result, error) {
+		call := &jsCall{Runner: r, args: a, call: c, work: w}
+		return call.run(ctx)
+	})
+	if res.Stdout != nil && res.Stdout.Truncated {
+		res.Value = nil // references see what was kept of the text
+	}
+	return res, err
+}
+
+// jsCall is one try of a script.
+type jsCall struct {
+	*Runner
+	args *call.Args
+	call *dag.Call
+	work *steps.Work
+}
+
+func (c *jsCall) run(ctx context.Context) (dag.Result, error) {
+	vars, err := c.scope()
+	if err != nil {
+		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: err.Error(), Permanent: true}, nil
+	}
+	asks := &hostCalls{args: c.args, call: c.call, work: c.work}
+	answer := asks.answer
+	if m := c.Def.Module; m != nil {
+		api, err := newToolAPI(asks, m)
+		if err != nil {
+			return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: err.Error(), Permanent: true}, nil
+		}
+		if bad := c.unready(api.env); bad != nil {
+			return *bad, nil
+		}
+		answer = api.answer
+	}
+	call := hooks.Call{Script: c.Compiled, Entry: c.entry(), Vars: vars, Ask: answer}
+	if c.Def.Module != nil && c.Def.Module.Node {
+		return c.runNode(ctx, call)
+	}
+	out, err := c.args.World.JavaScript.Call(ctx, call)
+	if err != nil {
+		return c.failed(ctx, err)
+	}
+	return c.succeeded(out)
+}
+
+// entry is what of a module is called.
+func (c *jsCall) entry() string {
+	if c.Def.Module != nil {
+		return "execute"
+	}
+	return ""
+}
+
+// succeeded makes the step's result of what the script returned: a text as it is, any
+// other value as JSON, and nothing of undefined.
+func (c *jsCall) succeeded(out json.RawMessage) (dag.Result, error) {
+	res := dag.Result{Status: dag.Succeeded}
+	var v any
+	if out != nil {
+		if err := value.DecodeJSON(string(out), &v); err != nil {
+			return res, fmt.Errorf("cannot read what the script returned: %w", err)
+		}
+	}
+	if bad := c.refused(v, out); bad != nil {
+		return *bad, nil
+	}
+	text, isText := v.(string)
+	if !isText {
+		text = string(out)
+		res.Value, res.Structured = v, out != nil
+	}
+	if err := c.work.Print(steps.Stdout, text); err != nil {
+		return res, err
+	}
+	return res, nil
+}
+
+// failed is the result of a script that did not come to its end.
+func (c *jsCall) failed(ctx context.Context, err error) (dag.Result, error) {
+	var bad *hooks.Error
+	switch {
+	case errors.As(err, &bad):
+		return c.broken(bad), nil
+	case ctx.Err() != nil: // the caller makes a timeout or a cancel of it
+		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
+	}
+	return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: err.Error(), Permanent: true}, nil
+}

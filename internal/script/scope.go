@@ -1,0 +1,143 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// stepFields are the fields of steps in a script, by their names there and as holes
+// have them.
+var stepFields = map[string]string{
+	"output": "output", "stdout": "stdout", "error": "error", "stderr": "stderr", "json": "json",
+	"exitCode": "exit-code", "exit-code": "exit-code", "duration": "duration", "attempts": "attempts", "status": "status",
+	"startTime": "start-time", "start-time": "start-time", "endTime": "end-time", "end-time": "end-time",
+}
+
+// StepField is the field of a step that a script calls name, as templates call it; ok is false
+// where there is none.
+func StepField(name string) (field string, ok bool) {
+	field, ok = stepFields[name]
+	return field, ok
+}
+
+// StepFieldNames are the names of a step's fields in a script, sorted.
+func StepFieldNames() []string { return slices.Sorted(maps.Keys(stepFields)) }
+
+// scope is what the script sees, by name.
+func (c *jsCall) scope() (map[string]any, error) {
+	sc := call.Scope{View: c.call.View, Args: c.args}
+	if c.Def.Role == tool.RoleTool {
+		return c.toolVars(), nil
+	}
+	vars := map[string]any{}
+	for _, v := range c.Vars {
+		value, err := v.Value.Value(sc)
+		if err != nil {
+			return nil, fmt.Errorf("cannot give the script %s: %w", v.Param, err)
+		}
+		vars[v.Param] = value
+	}
+	if c.Def.Role == tool.RoleStep {
+		if err := c.surroundings(sc, vars); err != nil {
+			return nil, err
+		}
+	}
+	if _, ok := vars["outputText"]; !ok && c.Def.Role == tool.RolePost {
+		vars["outputText"] = value.Plain(vars["output"])
+	}
+	return vars, nil
+}
+
+// surroundings are what the script of a step sees.
+func (c *jsCall) surroundings(sc call.Scope, vars map[string]any) (err error) {
+	vars["params"] = c.args.All()
+	vars["env"] = c.environment()
+	if vars["steps"], err = c.results(sc); err != nil {
+		return err
+	}
+	for _, name := range c.Locals {
+		if vars[name], err = localValue(sc, name); err != nil {
+			return fmt.Errorf("cannot give the script %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (c *jsCall) environment() map[string]string {
+	if !c.Env {
+		return nil
+	}
+	byName := make(map[string]string, len(c.work.Env))
+	for _, kv := range c.work.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		byName[name] = value
+	}
+	return byName
+}
+
+// results are the fields of steps that the script names.
+func (c *jsCall) results(sc call.Scope) (map[string]any, error) {
+	all := make(map[string]any, len(c.Steps))
+	for step, fields := range c.Steps {
+		if slices.Contains(fields, "") {
+			fields = append(StepFieldNames(), fields...)
+		}
+		values := make(map[string]any, len(fields))
+		for _, field := range fields {
+			if field == "" {
+				continue
+			}
+			v, err := stepField(sc, step, stepFields[field])
+			if err != nil && slices.Contains(c.Steps[step], field) {
+				return nil, fmt.Errorf("cannot read steps.%s.%s: %w", step, field, err)
+			}
+			values[field] = v
+		}
+		all[step] = values
+	}
+	return all, nil
+}
+
+// stepField is a field of a step's result: null where there is none, as json of a step
+// that printed nothing.
+func stepField(sc call.Scope, step, field string) (any, error) {
+	r := sc.View.Result(dag.ID(step))
+	if field == "json" && r != nil && r.Stdout == nil && r.Value == nil {
+		return nil, nil
+	}
+	v, err := sc.Lookup(expr.Ref{Class: expr.Step, Root: step, Path: []expr.Segment{{Field: field}}})
+	if errors.Is(err, expr.ErrUnknown) {
+		return nil, nil
+	}
+	return v.V, err
+}
+
+// localValue is what a name stands for in an item of a loop, or in a handler.
+func localValue(sc call.Scope, name string) (any, error) {
+	ref := expr.Ref{Class: expr.Local, Root: name}
+	if name != "run" {
+		v, err := sc.LookupLocal(ref)
+		return v.V, err
+	}
+	run := map[string]any{}
+	for _, field := range plan.RunFields() {
+		ref.Path = []expr.Segment{{Field: field}}
+		v, err := sc.LookupLocal(ref)
+		if err != nil {
+			return nil, err
+		}
+		run[field] = v.V
+	}
+	run["exitCode"], run["failedStep"] = run["exit-code"], run["failed-step"]
+	return run, nil
+}

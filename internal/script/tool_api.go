@@ -1,0 +1,123 @@
+package script
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/toolstate"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// toolAPI answers what one call of a .tool.js asks through this.api (S2-080). Its methods
+// are called by several goroutines at once.
+type toolAPI struct {
+	*hostCalls
+	env     *toolstate.Env
+	storage *toolstate.Storage
+	calls   atomic.Int64 // of tools and programs, which each have logs of their own
+}
+
+// newToolAPI readies the api of the tool that a call is of.
+func newToolAPI(k *hostCalls, m *tool.Module) (*toolAPI, error) {
+	def := k.args.Plan.Definition
+	env, err := k.args.Env(def, m)
+	if err != nil {
+		return nil, err
+	}
+	return &toolAPI{hostCalls: k, env: env, storage: &toolstate.Storage{File: k.args.ToolFile(def, "storage.json")}}, nil
+}
+
+// answer is hooks.Call.Ask of a tool.
+func (t *toolAPI) answer(ctx context.Context, op string, args json.RawMessage) (any, error) {
+	var in struct {
+		Name   string
+		Names  []string
+		Values map[string]string
+		Key    string
+		Value  json.RawMessage
+		Tool   string
+		Params map[string]any
+	}
+	switch op {
+	case "env.get", "env.set", "env.delete", "storage.get", "storage.set", "storage.remove", "callTool":
+		if err := value.DecodeJSON(string(args), &in); err != nil {
+			return nil, fmt.Errorf("cannot read what the tool asks for: %w", err)
+		}
+	}
+	switch op {
+	case "env.get":
+		return t.env.Get(in.Name), nil
+	case "env.all":
+		return t.env.All(), nil
+	case "env.set":
+		return nil, t.env.Set(in.Values)
+	case "env.delete":
+		return nil, t.env.Remove(in.Names)
+	case "storage.get":
+		return t.storage.Get(in.Key)
+	case "storage.set":
+		return nil, t.storage.Set(in.Key, in.Value)
+	case "storage.remove":
+		return nil, t.storage.Remove(in.Key)
+	case "storage.clear":
+		return nil, t.storage.Clear()
+	case "storage.keys":
+		return t.storage.Keys()
+	case "log.path":
+		return t.logFolder(), nil
+	case "callTool":
+		return t.callTool(ctx, in.Tool, in.Params)
+	case "exec":
+		return t.exec(ctx, args)
+	}
+	return t.hostCalls.answer(ctx, op, args)
+}
+
+// logFolder is where the run's logs are, nil where the engine keeps none.
+func (t *toolAPI) logFolder() any {
+	if t.args.State == "" {
+		return nil
+	}
+	return steps.LogFolder(t.args.State, t.call.Run)
+}
+
+// toolVars are the arguments of a tool's execute.
+func (c *jsCall) toolVars() map[string]any {
+	d := c.args.Plan.Definition
+	return map[string]any{"params": c.args.All(), "tool": map[string]any{
+		"id": d.Name, "name": cmp.Or(d.DisplayName, d.Name), "description": d.Description, "version": d.Version, "author": d.Author}}
+}
+
+// settingUp are values of a parameter action by which tools have themselves configured:
+// then what their environment lacks is what they are to be given (S2-031).
+var settingUp = []string{"configure", "config", "setup", "init", "check", "info"}
+
+// unready is the result of a tool whose environment is not as it must be; nil where it is.
+func (c *jsCall) unready(env *toolstate.Env) *dag.Result {
+	missing, bad := env.Problems()
+	if action, _ := c.args.All()["action"].(string); slices.Contains(settingUp, action) {
+		missing = nil
+	}
+	if len(missing) == 0 && len(bad) == 0 {
+		return nil
+	}
+	p := &dag.Problem{Code: toolstate.CodeMissingVariable, Category: categoryValidation, Solution: env.WayOut()}
+	var words []string
+	if len(missing) > 0 {
+		words = append(words, "the tool needs environment variables that are not set: "+strings.Join(missing, ", "))
+	} else {
+		p.Code = toolstate.CodeBadVariable
+	}
+	if len(bad) > 0 {
+		words = append(words, "environment variables are not as the tool's schema wants them: "+strings.Join(bad, "; "))
+	}
+	return &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true, Message: strings.Join(words, "; ") + "; " + p.Solution, Problem: c.clean(p)}
+}

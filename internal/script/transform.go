@@ -1,0 +1,116 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/value"
+)
+
+// Transform is a parameter's transform in JavaScript: an expression over value (S1-159).
+type Transform struct {
+	Script *hooks.Script
+
+	mu    sync.Mutex
+	spent spent
+}
+
+// spent is the last value for which the script ran out of time or memory. A call binds
+// its parameters more than once, and must not wait for the same failure each time.
+type spent struct {
+	value string // as JSON
+	err   error
+	at    time.Time
+}
+
+// spentFor is how long the failure is remembered: a busy machine may have been the reason.
+const spentFor = time.Minute
+
+// Apply is the transformed value. An array is transformed element by element; nil stays
+// nil. The result is a text, a number, true or false.
+func (t *Transform) Apply(ctx context.Context, rt *hooks.Runtime, v any) (any, error) {
+	list, isList := v.([]any)
+	switch {
+	case v == nil:
+		return nil, nil
+	case !isList:
+		return t.call(ctx, rt, v)
+	}
+	out := make([]any, len(list))
+	for i, e := range list {
+		var err error
+		if out[i], err = t.Apply(ctx, rt, e); err != nil {
+			return nil, fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+func (t *Transform) call(ctx context.Context, rt *hooks.Runtime, v any) (any, error) {
+	key, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("cannot transform the value: %w", err)
+	}
+	if err := t.failed(string(key)); err != nil {
+		return nil, err
+	}
+	result, err := t.run(ctx, rt, v)
+	var bad *hooks.Error
+	if errors.As(err, &bad) && (bad.Kind == hooks.KindTimeout || bad.Kind == hooks.KindMemory) {
+		t.mu.Lock()
+		t.spent = spent{string(key), err, time.Now()}
+		t.mu.Unlock()
+	}
+	return result, err
+}
+
+// failed is why the script did not end for this value a short while ago, nil if it did or
+// was not asked.
+func (t *Transform) failed(key string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s := t.spent; s.err != nil && s.value == key && time.Since(s.at) < spentFor {
+		return s.err
+	}
+	return nil
+}
+
+func (t *Transform) run(ctx context.Context, rt *hooks.Runtime, v any) (any, error) {
+	out, err := rt.Call(ctx, hooks.Call{Script: t.Script, Vars: map[string]any{"value": v}})
+	if err != nil {
+		return nil, fmt.Errorf("cannot transform the value: %w", placedError(err))
+	}
+	var result any
+	if out != nil {
+		if err := value.DecodeJSON(string(out), &result); err != nil {
+			return nil, fmt.Errorf("cannot read what the transform made: %w", err)
+		}
+	}
+	switch result := result.(type) {
+	case string:
+		if len(result) > expr.MaxValue {
+			return nil, &expr.SizeError{What: "the result of the transform", Most: expr.MaxValue}
+		}
+		return result, nil
+	case bool:
+		return result, nil
+	case json.Number:
+		return value.ParseNumber(result.String())
+	}
+	return nil, fmt.Errorf("cannot use what the transform made: it is %s, and must be a text, a number, true or false", returned(result, out))
+}
+
+// placedError puts the place in the author's file before what a script did wrong.
+func placedError(err error) error {
+	var bad *hooks.Error
+	if errors.As(err, &bad) && bad.Pos.Line > 0 {
+		return fmt.Errorf("%s: %w", bad.Pos, err)
+	}
+	return err
+}

@@ -1,0 +1,252 @@
+package toolstate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/dotenv"
+	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// CodeMissingVariable and CodeBadVariable are the codes of a tool whose environment is not
+// as its schema wants it (S2-031).
+const (
+	CodeMissingVariable = "MISSING_ENV_VAR"
+	CodeBadVariable     = "INVALID_ENV_VAR"
+)
+
+// Env is the environment of a .tool.js: what stands in its own .env file, and, of the
+// variables that its schema declares, what stands in the process's environment, else the
+// schema's default (S2-032, S2-034). Values are text.
+type Env struct {
+	file  string // "" where the engine keeps no state
+	outer map[string]string
+	known []*tool.Parameter // by the schema
+	whole *tool.JSONSchema
+	mask  *steps.Mask
+
+	mu  sync.Mutex
+	own map[string]string
+}
+
+// OpenEnv reads the environment of a tool. The error is about the .env file.
+func OpenEnv(file string, outer map[string]string, mask *steps.Mask, m *tool.Module) (*Env, error) {
+	e := &Env{file: file, outer: outer, whole: m.Environment, mask: mask, own: map[string]string{}}
+	if m.Environment != nil {
+		e.known = tool.ParametersOf(m.Environment)
+	}
+	if e.file == "" {
+		return e, nil
+	}
+	text, err := os.ReadFile(e.file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	e.own, err = e.parse(text)
+	return e, err
+}
+
+func (e *Env) parse(text []byte) (map[string]string, error) {
+	vars, problems := dotenv.Parse(e.file, string(text), func(name string) (string, bool) { v, ok := e.outer[name]; return v, ok })
+	own := map[string]string{}
+	for _, v := range vars {
+		own[v.Name] = v.Value
+	}
+	return own, problems.Err()
+}
+
+// Get is the text of a variable, nil where there is none.
+func (e *Env) Get(name string) any {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	v, ok := e.value(name)
+	if !ok {
+		return nil
+	}
+	if e.secret(name) { // which may be one that only the tool's file has
+		e.mask.Add(v)
+	}
+	return v
+}
+
+func (e *Env) value(name string) (string, bool) {
+	if v, ok := e.own[name]; ok {
+		return v, true
+	}
+	p := e.parameter(name)
+	if p == nil { // the other variables of the process are none of the tool's business
+		return "", false
+	}
+	if v, ok := e.outer[name]; ok {
+		return v, true
+	}
+	if p.Default != nil {
+		return value.Plain(p.Default.Data()), true
+	}
+	return "", false
+}
+
+func (e *Env) parameter(name string) *tool.Parameter {
+	if i := slices.IndexFunc(e.known, func(p *tool.Parameter) bool { return p.Name == name }); i >= 0 {
+		return e.known[i]
+	}
+	return nil
+}
+
+// All are the variables that the tool's file has or its schema names.
+func (e *Env) All() map[string]string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := maps.Clone(e.own)
+	for _, p := range e.known {
+		if v, ok := e.value(p.Name); ok {
+			all[p.Name] = v
+		}
+	}
+	return all
+}
+
+// Set writes variables to the tool's file; secret ones are hidden from then on.
+func (e *Env) Set(values map[string]string) error {
+	for name, v := range values {
+		if !permission.IsVariableName(name) {
+			return fmt.Errorf("%q cannot be the name of an environment variable", name)
+		}
+		if strings.ContainsRune(v, 0) {
+			return fmt.Errorf("the value of %s has a NUL, which no variable can have", name)
+		}
+		if e.secret(name) {
+			e.mask.Add(v) // one that is too short to be hidden is not refused here: it is the tool's own
+		}
+	}
+	return e.update(func(own map[string]string) { maps.Copy(own, values) })
+}
+
+// Remove takes variables from the tool's file, all of them for nil.
+func (e *Env) Remove(names []string) error {
+	return e.update(func(own map[string]string) {
+		maps.DeleteFunc(own, func(name, _ string) bool { return names == nil || slices.Contains(names, name) })
+	})
+}
+
+// update changes the tool's file, whatever other processes write to it meanwhile.
+func (e *Env) update(change func(own map[string]string)) error {
+	if e.file == "" {
+		return errors.New("cannot keep variables: this program keeps no state (flowrun.Config.ToolDir)")
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return atomicfile.Update(e.file, func(was []byte) ([]byte, error) {
+		own, err := e.parse(was)
+		if err != nil {
+			return nil, err
+		}
+		change(own)
+		e.own = own
+		return formatEnv(own), nil
+	})
+}
+
+// formatEnv is a .env file of variables.
+func formatEnv(vars map[string]string) []byte {
+	var b bytes.Buffer
+	b.WriteString("# Environment of this tool. api.environment.set writes it anew: comments are not kept.\n")
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		fmt.Fprintf(&b, "%s=\"%s\"\n", name, escape.Replace(vars[name]))
+	}
+	return b.Bytes()
+}
+
+// secret says whether a variable's value is hidden: its name says so, or its schema by
+// writeOnly or format: password (X-11).
+func (e *Env) secret(name string) bool {
+	return tool.LooksSecret(name) || e.whole != nil && slices.Contains(secretsOf(e.whole), name)
+}
+
+// secretsOf are the properties of a schema that say they are secret.
+func secretsOf(s *tool.JSONSchema) (list []string) {
+	source, _ := s.MarshalJSON()
+	var top struct {
+		Properties map[string]struct {
+			WriteOnly any
+			Format    any
+		}
+	}
+	json.Unmarshal(source, &top) // one of another form has no such properties
+	for name, p := range top.Properties {
+		if p.WriteOnly == true || p.Format == "password" {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// Secrets are the values to hide before the run's first step starts.
+func (e *Env) Secrets() (list []string) {
+	for name := range e.All() {
+		if v, ok := e.value(name); ok && e.secret(name) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// Problems are everything that is wrong with the environment by its schema (S2-031):
+// variables without a value first, which words says what they are for, then wrong ones.
+func (e *Env) Problems() (missing, bad []string) {
+	if e.whole == nil {
+		return nil, nil
+	}
+	values := map[string]any{}
+	for _, p := range e.known {
+		if v, ok := e.value(p.Name); ok {
+			values[p.Name] = typedVariable(p.Type, v)
+		}
+	}
+	for _, problem := range e.whole.Check(values) {
+		p := e.parameter(problem.Field)
+		switch {
+		case problem.Missing && p != nil && p.Description != "":
+			missing = append(missing, problem.Field+" ("+p.Description+")")
+		case problem.Missing:
+			missing = append(missing, problem.Field)
+		default:
+			bad = append(bad, problem.Field+": "+problem.Message)
+		}
+	}
+	return missing, bad
+}
+
+// typedVariable is a variable's text as the schema may want it (S2-033); text that is
+// nothing of the kind stays text, for the schema to refuse.
+func typedVariable(kind, text string) any {
+	var v any
+	if kind == "string" || value.DecodeJSON(text, &v) != nil {
+		return text
+	}
+	if _, isText := v.(string); isText || kind == "any" {
+		return text
+	}
+	return v
+}
+
+// WayOut says how variables are set.
+func (e *Env) WayOut() string {
+	if e.file == "" {
+		return "set them in the environment of the program"
+	}
+	return "write NAME=value into " + e.file + ", or set them in the environment"
+}

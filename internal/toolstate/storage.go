@@ -1,0 +1,93 @@
+package toolstate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
+)
+
+// storageLimit is how large the storage of one tool may grow, in bytes of JSON (S2-080).
+const storageLimit = 10_000_000
+
+// Storage is what api.storage of a tool keeps from one run to the next: values by
+// keys, in one JSON file. Each method reads the file anew, so that runs at the same time,
+// also of other processes, see what each other writes.
+type Storage struct{ File string } // "" where the engine keeps no state
+
+func (s *Storage) read() (map[string]json.RawMessage, error) {
+	if s.File == "" {
+		return nil, errNoStorage
+	}
+	text, err := os.ReadFile(s.File)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return parseStorage(s.File, text)
+}
+
+var errNoStorage = errors.New("cannot store anything: this program keeps no state (flowrun.Config.ToolDir)")
+
+func parseStorage(file string, text []byte) (map[string]json.RawMessage, error) {
+	values := map[string]json.RawMessage{}
+	if len(text) == 0 {
+		return values, nil
+	}
+	if err := json.Unmarshal(text, &values); err != nil {
+		return nil, fmt.Errorf("cannot read the storage %s: %w; mend the file, or remove it", file, err)
+	}
+	return values, nil
+}
+
+// Get is the value of a key, null where there is none.
+func (s *Storage) Get(key string) (any, error) {
+	values, err := s.read()
+	if err != nil || values[key] == nil {
+		return nil, err
+	}
+	return values[key], nil
+}
+
+// Keys are all keys, sorted.
+func (s *Storage) Keys() ([]string, error) {
+	values, err := s.read()
+	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(values)))), err
+}
+
+// Set keeps a value under a key.
+func (s *Storage) Set(key string, value json.RawMessage) error {
+	return s.update(func(values map[string]json.RawMessage) { values[key] = value })
+}
+
+// Remove removes a key.
+func (s *Storage) Remove(key string) error {
+	return s.update(func(values map[string]json.RawMessage) { delete(values, key) })
+}
+
+// Clear removes all keys.
+func (s *Storage) Clear() error {
+	return s.update(func(values map[string]json.RawMessage) { clear(values) })
+}
+
+func (s *Storage) update(change func(map[string]json.RawMessage)) error {
+	if s.File == "" {
+		return errNoStorage
+	}
+	return atomicfile.Update(s.File, func(was []byte) ([]byte, error) {
+		values, err := parseStorage(s.File, was)
+		if err != nil {
+			return nil, err
+		}
+		change(values)
+		text, err := json.Marshal(values)
+		if err == nil && len(text) > storageLimit {
+			err = fmt.Errorf("the storage of a tool is full at %d bytes: remove what is not needed any more", storageLimit)
+		}
+		return text, err
+	})
+}

@@ -1,0 +1,258 @@
+package value
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/expr"
+)
+
+// Number is a value as a float64; ok is false where it is no number.
+func Number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	case json.Number: // beyond int64
+		f, err := v.Float64()
+		return f, err == nil
+	}
+	return 0, false
+}
+
+// HoldsNUL says whether a text in the value has a NUL byte.
+func HoldsNUL(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.ContainsRune(v, 0)
+	case []any:
+		return slices.ContainsFunc(v, HoldsNUL)
+	case map[string]any:
+		for k, e := range v {
+			if strings.ContainsRune(k, 0) || HoldsNUL(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// decimal is what counts as a number in text: no hexadecimal, no underscores, no
+// NaN or Infinity.
+var decimal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`) })
+
+// Coerce makes a caller's value one of the parameter's type, or says what was
+// expected (S1-110 to S1-113).
+func Coerce(typ string, v any) (any, error) {
+	switch typ {
+	case "number", "integer":
+		return ToNumber(v)
+	case "any": // a text stays one
+		return v, nil
+	case "boolean":
+		return toBool(v)
+	case "array":
+		return toArray(v)
+	case "object":
+		return toObject(v)
+	}
+	return toText(v)
+}
+
+func toText(v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case bool, json.Number, float64, float32, int, int64, uint64:
+		return Plain(v), nil
+	case []byte:
+		return string(v), nil
+	case nil:
+		return nil, fmt.Errorf("null is not text")
+	}
+	return nil, fmt.Errorf("expected text, got %s", KindOf(v))
+}
+
+// ToNumber makes a number of a value: an int64, a float64, or a json.Number for what neither
+// holds exactly.
+func ToNumber(v any) (any, error) {
+	switch v := v.(type) {
+	case int:
+		return int64(v), nil
+	case int64:
+		return v, nil
+	case uint64:
+		return json.Number(strconv.FormatUint(v, 10)), nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%v is not a number", v)
+		}
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v), nil
+		}
+		return v, nil
+	case json.Number:
+		return ParseNumber(v.String())
+	case string:
+		return ParseNumber(strings.TrimSpace(v))
+	}
+	return nil, fmt.Errorf("expected a number, got %s", KindOf(v))
+}
+
+// ParseNumber keeps every digit: what fits neither int64 nor float64 exactly
+// stays as it was written.
+func ParseNumber(s string) (any, error) {
+	if !decimal().MatchString(s) {
+		return nil, fmt.Errorf("%s is not a number", expr.Quoted(s))
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%s is beyond the range of numbers", expr.Quoted(s))
+	}
+	if !strings.ContainsAny(s, ".eE") {
+		return asJSON(s), nil
+	}
+	if !strings.ContainsAny(s, "eE") && !expr.FitsFloat(s, f) {
+		return asJSON(s), nil
+	}
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return int64(f), nil
+	}
+	return f, nil
+}
+
+// asJSON is a decimal number without an exponent as JSON has it.
+func asJSON(s string) json.Number {
+	sign, digits := "", strings.TrimPrefix(s, "+")
+	if rest, minus := strings.CutPrefix(digits, "-"); minus {
+		sign, digits = "-", rest
+	}
+	digits = strings.TrimSuffix(strings.TrimLeft(digits, "0"), ".")
+	if digits == "" || digits[0] == '.' {
+		digits = "0" + digits
+	}
+	return json.Number(sign + digits)
+}
+
+func toBool(v any) (any, error) {
+	switch v := v.(type) {
+	case bool:
+		return v, nil
+	case string:
+		switch strings.ToLower(strings.TrimSpace(v)) {
+		case "true", "1", "yes", "y":
+			return true, nil
+		case "false", "0", "no", "n":
+			return false, nil
+		}
+		return nil, fmt.Errorf("%s is neither true nor false", expr.Quoted(v))
+	case int, int64, float64, json.Number:
+		return toBool(Plain(v))
+	}
+	return nil, fmt.Errorf("expected true or false, got %s", KindOf(v))
+}
+
+// toArray takes a list, JSON text of one, or one plain value as its only element;
+// commas do not split.
+func toArray(v any) (any, error) {
+	switch v := v.(type) {
+	case []any:
+		return v, nil
+	case []string:
+		list := make([]any, len(v))
+		for i, s := range v {
+			list[i] = s
+		}
+		return list, nil
+	case string:
+		if strings.HasPrefix(strings.TrimSpace(v), "[") {
+			var list []any
+			if err := DecodeJSON(v, &list); err != nil {
+				return nil, fmt.Errorf("looks like a JSON array, but %v", err)
+			}
+			return list, nil
+		}
+	case map[string]any:
+		return nil, fmt.Errorf("expected an array, got an object")
+	case nil:
+		return nil, fmt.Errorf("expected an array, got null")
+	}
+	return []any{v}, nil
+}
+
+func toObject(v any) (any, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		return v, nil
+	case string:
+		var m map[string]any
+		if err := DecodeJSON(v, &m); err != nil {
+			return nil, fmt.Errorf("expected a JSON object: %v", err)
+		}
+		if m == nil {
+			return nil, fmt.Errorf("expected a JSON object, got null")
+		}
+		return m, nil
+	}
+	return nil, fmt.Errorf("expected an object, got %s", KindOf(v))
+}
+
+// DecodeJSON reads exactly one JSON value and keeps the digits of its numbers.
+func DecodeJSON(s string, into any) error {
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return fmt.Errorf("something follows the JSON value")
+	}
+	return nil
+}
+
+// KindOf is what kind of value it is, in words.
+func KindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "text"
+	case bool:
+		return "a boolean"
+	case []any, []string:
+		return "an array"
+	case map[string]any:
+		return "an object"
+	case int, int64, uint64, float64, json.Number:
+		return "a number"
+	}
+	return fmt.Sprintf("a %T", v)
+}
+
+// Plain is a scalar as text, numbers without exponent or a trailing .0.
+func Plain(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case float32:
+		return strconv.FormatFloat(float64(v), 'f', -1, 32)
+	case nil:
+		return ""
+	case []any, map[string]any:
+		b, _ := json.Marshal(v)
+		return string(b)
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,90 @@
+package value
+
+import (
+	"path"
+	"strings"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// PathRules are how the values of parameters that are paths (path: true) are
+// rewritten (S1-180 to S1-185).
+type PathRules struct {
+	tool.FilePaths
+	OS   string // windows, linux, macos
+	Home string
+}
+
+// Value rewrites a path, or every path in an array.
+func (r PathRules) Value(v any) any {
+	switch v := v.(type) {
+	case string:
+		return r.path(v)
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = r.Value(e)
+		}
+		return list
+	}
+	return v
+}
+
+// path rewrites one path. Both signs separate on Windows, and everywhere under
+// auto-convert; else a \ is a character like any other.
+func (r PathRules) path(s string) string {
+	both := r.AutoConvert || r.OS == "windows" && r.Normalize
+	if s == "" || r.OS == "windows" && strings.HasPrefix(s, `\\?\`) { // that form is taken as it is
+		return s
+	}
+	home := r.Home
+	if both {
+		s, home = strings.ReplaceAll(s, `\`, "/"), strings.ReplaceAll(home, `\`, "/")
+	}
+	if r.Normalize {
+		if s == "~" || strings.HasPrefix(s, "~/") {
+			s = home + s[1:]
+		}
+		volume, rest := r.volume(s)
+		if rest != "" {
+			rest = path.Clean(rest)
+		}
+		s = volume + rest
+	}
+	if both {
+		s = strings.ReplaceAll(s, "/", r.separator())
+	}
+	return s
+}
+
+// separator is the platform's.
+func (r PathRules) separator() string {
+	switch {
+	case r.OS == "windows" && r.WindowsSeparator != "":
+		return r.WindowsSeparator
+	case r.OS == "windows":
+		return `\`
+	case r.UnixSeparator != "":
+		return r.UnixSeparator
+	}
+	return "/"
+}
+
+// volume splits C: or //server/share off a path of Windows with slashes.
+func (r PathRules) volume(s string) (volume, rest string) {
+	switch {
+	case r.OS != "windows":
+		return "", s
+	case len(s) >= 2 && s[1] == ':':
+		return s[:2], s[2:]
+	case !strings.HasPrefix(s, "//"):
+		return "", s
+	}
+	end := len(s)
+	if server := strings.IndexByte(s[2:], '/'); server >= 0 {
+		if share := strings.IndexByte(s[2+server+1:], '/'); share >= 0 {
+			end = 2 + server + 1 + share
+		}
+	}
+	return s[:end], s[end:]
+}

@@ -1,0 +1,100 @@
+package waiting
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// ReasonRejected is the reason of a step that asked a person, who said no. Where nobody
+// answered it is steps.ReasonUnanswered.
+const ReasonRejected = "rejected"
+
+// waitsForPerson is the kind of a dag.Wait that an Answer ends.
+const waitsForPerson = "approval"
+
+// maxPrompt bounds what is asked, in bytes: it stands in an event.
+const maxPrompt = dag.InlineLimit
+
+// Approval is what a step with approve does: it renders the question and leaves the
+// step to those who answer (broker.go).
+type Approval struct {
+	Def    *tool.Approve
+	Prompt *expr.Template
+}
+
+// Describe says what the step waits for, in words.
+func (p *Approval) Describe(show func(*expr.Template) string) string { return show(p.Prompt) }
+
+// Run implements dag.Runner.
+func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
+	a := c.Args().(*call.Args)
+	failed := func(reason, message string) (dag.Result, error) {
+		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reason, Message: a.Session().Mask().String(message), Permanent: true}, nil
+	}
+	text, err := p.Prompt.Text(a.Scope(c.View))
+	switch {
+	case err != nil:
+		return failed(dag.ReasonInput, fmt.Sprintf("cannot render the prompt: %v", err))
+	case !a.Answerable:
+		return failed(steps.ReasonUnanswered, "nobody can be asked, and the run is not kept, so that nobody could answer later")
+	}
+	w := &dag.Wait{Kind: waitsForPerson, Asks: true, Prompt: bounded(a.Session().Mask().String(text))}
+	if p.Def.Form != nil {
+		if w.Form, err = json.Marshal(p.Def.Form); err != nil {
+			return dag.Result{}, err
+		}
+	}
+	if p.Def.Timeout > 0 {
+		w.Until = time.Now().Add(p.Def.Timeout)
+		if w.Then, err = p.late(a, c); err != nil {
+			return dag.Result{}, err
+		}
+	}
+	return dag.Result{Status: dag.Waiting, Wait: w}, nil
+}
+
+// late is what comes of the step when nobody has answered in time.
+func (p *Approval) late(a *call.Args, c *dag.Call) (*dag.Result, error) {
+	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: fmt.Sprintf("nobody answered within %s", p.Def.Timeout)}
+	switch p.Def.OnTimeout {
+	case "reject":
+		r.Reason, r.Message = ReasonRejected, r.Message+", which counts as a no"
+	case "approve":
+		r.Status, r.ExitCode, r.Reason, r.Message = dag.Succeeded, 0, "", r.Message+", which counts as a yes"
+		if p.Def.Form == nil {
+			return r, nil
+		}
+		text, err := json.Marshal(p.Def.Form.Defaults())
+		if err != nil {
+			return nil, err
+		}
+		if r.Stdout, err = a.Session().Text(c.Path+"@late", c.Attempt, string(text)); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// bounded is a prompt that is not too long, in valid UTF-8.
+func bounded(text string) string {
+	const cut = " ..."
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= maxPrompt {
+		return text
+	}
+	end := maxPrompt - len(cut)
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + cut
+}

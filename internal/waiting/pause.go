@@ -1,0 +1,67 @@
+package waiting
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/call"
+)
+
+// waitsForTime is the kind of a dag.Wait that nobody can end.
+const waitsForTime = "time"
+
+// Pause is what a step with wait does that waits for a time: it leaves that to the run,
+// which keeps the moment in its journal, so that a restart does not begin it anew.
+type Pause struct {
+	Span  time.Duration
+	Until *expr.Template // nil: span counts
+}
+
+// MomentHint says how a moment is written.
+const MomentHint = `write it as RFC 3339: "2026-03-01T09:00:00Z", or with an offset "2026-03-01T09:00:00+01:00"`
+
+// Moment reads a moment as RFC 3339 has it.
+func Moment(text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("cannot wait until %q: it is not a time such as 2026-03-01T09:00:00Z", text)
+	}
+	return t, nil
+}
+
+// Describe says what the step waits for, in words.
+func (p Pause) Describe(show func(*expr.Template) string) string {
+	if p.Until != nil {
+		return "until " + show(p.Until)
+	}
+	return "for " + p.Span.String()
+}
+
+// WaitsFor is the text that says what the step waits for, and a check of it.
+func (p Pause) WaitsFor() (*expr.Template, func(string) error) {
+	return p.Until, func(text string) error { _, err := Moment(text); return err }
+}
+
+// Run implements dag.Runner.
+func (p Pause) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
+	now := time.Now()
+	until := now.Add(p.Span)
+	if p.Until != nil {
+		a := c.Args().(*call.Args)
+		text, err := p.Until.Text(a.Scope(c.View))
+		if err == nil {
+			until, err = Moment(text)
+		}
+		if err != nil {
+			return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true,
+				Message: a.Session().Mask().String(fmt.Sprintf("cannot wait: %v; %s", err, MomentHint))}, nil
+		}
+	}
+	if !until.After(now) {
+		return dag.Result{Status: dag.Succeeded}, nil
+	}
+	return dag.Result{Status: dag.Waiting, Wait: &dag.Wait{Kind: waitsForTime, Until: until}}, nil
+}

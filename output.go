@@ -1,0 +1,142 @@
+package flowrun
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// live passes the run's output on while it is being printed. Which step gives the
+// output is known only at the end (the last executed one), but when the last step
+// of the plan runs, it is that one.
+type live struct {
+	to       io.Writer
+	path     dag.ID // of the last step; "" when following it could mislead
+	used     atomic.Bool
+	terminal Terminal // nil: nobody is there
+	console  func(StreamChunk)
+
+	mu      sync.Mutex
+	notices []steps.Notice
+	seated  map[dag.ID]bool // steps that had the terminal
+}
+
+func newLive(p *plan.Plan, o runOptions) *live {
+	l := &live{to: o.stdout, terminal: o.terminal, console: o.console, seated: map[dag.ID]bool{}}
+	if l.to != nil {
+		l.path = p.LastStep()
+	}
+	return l
+}
+
+// listen has the session tell of what is seen elsewhere than in the run's output.
+func (l *live) listen(o *steps.Options) {
+	if l.terminal != nil {
+		o.Terminal = l
+	}
+	if l.console != nil {
+		o.Console = l.stream
+	}
+}
+
+// Attach gives the terminal to a step, and remembers that.
+func (l *live) Attach(step dag.ID) (Attachment, error) {
+	a, err := l.terminal.Attach(step)
+	if err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.seated[step] = true
+	}
+	return a, err
+}
+
+// stream passes on what a step streams to the console, unless it is seen already.
+func (l *live) stream(c StreamChunk) {
+	if l.to == nil || c.Stream != steps.Stdout || c.Step != l.path {
+		l.console(c)
+	}
+}
+
+// seen says whether what a step printed was shown where the run's output goes.
+func (l *live) seen(step dag.ID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seated[step] && l.terminal.Stdout()
+}
+
+// mostNotices is how many notices a run keeps: the items of a loop may have one each.
+const mostNotices = 100
+
+// notify is steps.Options.Notify. What is said again is said once.
+func (l *live) notify(n steps.Notice) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.notices) == mostNotices {
+		return
+	}
+	if slices.ContainsFunc(l.notices, func(o steps.Notice) bool { return o.Code == n.Code && o.Step == n.Step && o.Message == n.Message }) {
+		return
+	}
+	l.notices = append(l.notices, n)
+}
+
+// follow is steps.Options.Follow.
+func (l *live) follow(path dag.ID, s steps.Streams) io.Writer {
+	if l.to == nil || s != steps.Stdout || path != l.path {
+		return nil
+	}
+	l.used.Store(true)
+	if l.seen(path) {
+		return nil
+	}
+	return l.to
+}
+
+// finish takes the run's output: to the caller's writer, unless it went there
+// live, or into the result.
+func (l *live) finish(res *Result) error {
+	out := res.output
+	switch {
+	case out == nil:
+		return nil
+	case l.to == nil:
+		var b strings.Builder
+		err := copyOutput(&b, out, steps.DefaultLimit)
+		res.Output, res.InvalidUTF8 = value.ValidText(b.String())
+		return err
+	}
+	res.Output = out.Inline
+	if l.used.Load() || slices.ContainsFunc(res.Steps, func(s StepResult) bool { return s.stdout == out && l.seen(dag.ID(s.ID)) }) {
+		return nil
+	}
+	if err := copyOutput(l.to, out, math.MaxInt64); err != nil {
+		return fmt.Errorf("cannot write the run's output: %w", err)
+	}
+	return nil
+}
+
+// copyOutput writes a stream's first most bytes to w.
+func copyOutput(w io.Writer, out *dag.Output, most int64) error {
+	if out.File == "" {
+		_, err := io.WriteString(w, out.Inline)
+		return err
+	}
+	f, err := proc.OpenFile(out.File, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(f, most), make([]byte, 256<<10))
+	return err
+}

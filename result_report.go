@@ -1,0 +1,57 @@
+package flowrun
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// mostReported is how much of each stream stands in a report, in bytes: its beginning and
+// its end.
+const mostReported = 64 << 10
+
+// Report is how the call of a tool failed that a program told of, in five lines for a
+// model (S4-034): what it printed on both streams, an error of the call itself, exit code
+// and signal. why is the error of a call that was stopped, where the caller knows it
+// better than the run. It is "" for other tools, and for calls that succeeded.
+func (r *Result) Report(why string) string {
+	if !r.called || r.Status == dag.Succeeded || len(r.Steps) == 0 {
+		return ""
+	}
+	s := &r.Steps[0]
+	signal := steps.SignalIn(s.Message)
+	code, said := strconv.Itoa(s.ExitCode), s.Message
+	switch {
+	case signal != "":
+		code, said = "", ""
+	case s.Status == dag.Failed && !ranToItsEnd(s):
+		code, said = "", cmp.Or(s.Message, s.Reason)
+	case s.Status != dag.Failed:
+		code, said = "", cmp.Or(why, s.Message, s.Reason, r.Message)
+	}
+	return fmt.Sprintf("Stdout: %s\nStderr: %s\nError: %s\nExit Code: %s\nSignal: %s",
+		cmp.Or(reported(s.stdout), "(empty)"), cmp.Or(reported(s.stderr), "(empty)"),
+		cmp.Or(said, "(none)"), cmp.Or(code, "(none)"), cmp.Or(signal, "(none)"))
+}
+
+// ranToItsEnd says whether the exit code is the program's own.
+func ranToItsEnd(s *StepResult) bool {
+	return s.Status == dag.Succeeded || s.Status == dag.Failed && s.Reason == dag.ReasonExit || s.Reason == steps.ReasonOutputTooLarge
+}
+
+// reported is a stream as it stands in a report.
+func reported(o *dag.Output) string {
+	text, _, _ := whole(o, steps.DefaultLimit)
+	text = strings.TrimRight(text, "\n")
+	if len(text) <= mostReported {
+		return text
+	}
+	head, tail := value.UpTo(mostReported/2, text), text[len(text)-mostReported/2:]
+	tail = strings.ToValidUTF8(tail, "")
+	return fmt.Sprintf("%s\n... (%d bytes left out) ...\n%s", head, len(text)-len(head)-len(tail), tail)
+}

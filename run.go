@@ -1,0 +1,327 @@
+package flowrun
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/helper"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/waiting"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// job is one run in the hands of an Engine: a new one, or one that goes on.
+type job struct {
+	runOptions
+	plan    *plan.Plan
+	args    *call.Args
+	again   *Again // nil: a run from the start
+	ledger  Ledger // nil: nothing is kept
+	broker  *waiting.Broker
+	needs   []Need // what the run takes at its start
+	logs    string // the run's log folder, "" for none
+	session *steps.Session
+}
+
+func (j *job) resumes() bool { return j.again != nil && !j.again.Retry }
+
+// run brings a job to its end: own the run, ready its steps, walk its graph, end
+// what is left of it.
+func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
+	if err := j.plan.Supported(); err != nil {
+		return nil, err
+	}
+	if err := j.heard(); err != nil {
+		return nil, err
+	}
+	if err := e.confinable(j); err != nil {
+		return nil, err
+	}
+	if j.needs = needsOf(j.plan); len(j.needs) > 0 && e.config.Store == nil {
+		return nil, &NoLineError{j.plan.Name(), j.needs}
+	}
+	sweepOnce(ctx)
+	if j.resumes() {
+		if err := e.claim(ctx, j); err != nil {
+			return nil, err
+		}
+	}
+	live := newLive(j.plan, j.runOptions)
+	if err := e.ready(ctx, j, live); err != nil {
+		return nil, errors.Join(err, j.disown())
+	}
+	j.broker = waiting.NewBroker(j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, live.notify)
+	j.args.Answerable = j.broker.Anybody()
+	if j.resumes() && j.begun != nil {
+		j.begun()
+	}
+	ctx, release := j.heed(ctx)
+	defer release()
+	state, err := e.perform(ctx, j)
+	j.broker.End()
+	res = newResult(j.id, j.plan, j.args.Shown(), state)
+	res.Needs = j.needs
+	rests := err == nil && state.Result() == nil
+	if rests {
+		res.rest(j.began(), waiting.Questions(j.id, j.plan.Name(), state))
+	}
+	if j.again != nil {
+		res.RetryOf = j.retryOf()
+	}
+	if outErr := live.finish(res); err == nil {
+		err = outErr
+	}
+	notices, closeErr := j.session.Close(context.WithoutCancel(ctx))
+	res.Notices = append(live.notices, notices...)
+	if rests && closeErr == nil && j.ledger != nil {
+		closeErr = j.ledger.Rest(res.Message)
+	}
+	return res, cmp.Or(err, closeErr, j.disown())
+}
+
+// began is when the run began, in this life or an earlier one.
+func (j *job) began() time.Time {
+	if j.resumes() {
+		return j.again.past.Record.Created
+	}
+	return j.args.World.Time
+}
+
+// claim makes the engine the owner of a run that goes on, and ends what an earlier
+// owner left.
+func (e *Engine) claim(ctx context.Context, j *job) (err error) {
+	past := j.again.past
+	if j.ledger, err = e.config.Store.Claim(ctx, j.id, past.seq()); err != nil {
+		return fmt.Errorf("cannot go on with run %s: %w", j.id, err)
+	}
+	_, err = proc.Recover(j.id, j.again.detached()).Close(ctx, e.grace())
+	if err = errors.Join(err, steps.SweepPrivate(j.id)); err != nil {
+		return errors.Join(fmt.Errorf("cannot clear away what run %s left: %w", j.id, err), j.disown())
+	}
+	return nil
+}
+
+// clear ends what a killed engine has left of a run with which nothing is left to do:
+// its end was on record already, and what ran in the background was not ended yet. The
+// run gets no event. One that is live, or has gone on meanwhile, is left alone: its
+// engine does this itself.
+func (e *Engine) clear(ctx context.Context, g *Again) (*Result, error) {
+	j := &job{again: g}
+	j.id = g.past.Record.ID
+	err := e.claim(ctx, j)
+	if errors.Is(err, ErrLive) || errors.Is(err, ErrChanged) {
+		err = nil
+	}
+	return g.past.Result(), cmp.Or(err, j.disown())
+}
+
+// grace is how long what an earlier owner left may take to end.
+func (e *Engine) grace() time.Duration { return cmp.Or(max(e.config.Grace, 0), steps.DefaultGrace) }
+
+// ready opens the session, learns what is secret, and puts a new run on record.
+func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
+	epoch := 1
+	if j.ledger != nil {
+		epoch = j.ledger.Epoch()
+	}
+	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.World.Env, Grace: e.config.Grace, Force: j.force,
+		Host: e.host(procid.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream, HTTP: e.config.HTTP}
+	if trace := e.config.Trace; trace != nil {
+		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
+	}
+	live.listen(&o)
+	if e.config.StateDir != "" {
+		j.logs = steps.LogFolder(e.config.StateDir, j.id)
+		o.LogDir = j.logs
+	}
+	if j.session, err = steps.Open(o); err != nil {
+		return err
+	}
+	j.args.Cache, j.args.State, j.args.Tools = e.caching(j.afresh), e.config.StateDir, e.toolDir()
+	err = j.args.WithoutSecrets(j.args.Begin(ctx, j.session, j.id, ""))
+	if err == nil && j.resumes() {
+		err = checkSame(j.again.past.Record, j.args)
+	}
+	if err == nil && j.ledger == nil && e.config.Store != nil {
+		err = j.begin(ctx, e.config.Store)
+	}
+	if err != nil {
+		j.session.Close(ctx)
+	}
+	return err
+}
+
+// begin puts a new run on record.
+func (j *job) begin(ctx context.Context, s Store) (err error) {
+	if j.ledger, err = s.Begin(ctx, j.record()); err != nil {
+		return fmt.Errorf("cannot record the run: %w", err)
+	}
+	if j.begun == nil {
+		return nil
+	}
+	if err := j.ledger.Sync(ctx); err != nil {
+		return errors.Join(err, j.disown())
+	}
+	j.begun()
+	return nil
+}
+
+// retryOf is the run this one tries again.
+func (j *job) retryOf() string {
+	switch {
+	case j.again == nil:
+		return ""
+	case j.again.Retry:
+		return j.again.past.Record.ID
+	}
+	return j.again.past.Record.RetryOf
+}
+
+// perform takes the run's turn, and runs the graph.
+func (e *Engine) perform(ctx context.Context, j *job) (*dag.State, error) {
+	o, err := e.walk(j)
+	if err != nil {
+		return dag.NewState(j.id, j.plan.Graph, j.args), err
+	}
+	if err := e.queue(ctx, j); err != nil {
+		return j.withdraw(ctx, o, err)
+	}
+	j.broker.Begin()
+	o.Answers, o.Attended = j.broker.Answers, j.approval != nil
+	return dag.Run(ctx, j.plan.Graph, j.args, o)
+}
+
+// walk is how the graph is run.
+func (e *Engine) walk(j *job) (o dag.Options, err error) {
+	o = dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force,
+		Release: j.letGo.gently, Abandon: j.letGo.now, Around: j.around}
+	if j.ledger != nil {
+		o.Journal = j.ledger
+		if e.config.Journal != nil {
+			o.Journal = e.config.Journal(j.ledger)
+		}
+	}
+	o.Sinks = append(o.Sinks, j.broker)
+	switch {
+	case j.resumes():
+		o.Carry, o.Opening = j.again.past.fold(j.plan, j.args), j.again.opening(time.Now())
+		j.broker.Taken = j.again.questions(o.Opening[0])
+		restoreWaits(o.Carry)
+	case j.again != nil:
+		o.Opening, err = j.again.taken(j.logs)
+	}
+	return o, err
+}
+
+// heed passes on what others ask of the run: to stop it, or to let it go because
+// it is theirs now.
+func (j *job) heed(ctx context.Context) (context.Context, func()) {
+	if j.ledger == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case reason := <-j.ledger.Asked():
+				cancel(errors.New(reason))
+			case <-j.ledger.Lost():
+				cancel(ErrFenced)
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		<-done
+	}
+}
+
+// disown gives the run up: it has ended, or somebody else may go on with it.
+func (j *job) disown() error {
+	if j.ledger == nil {
+		return nil
+	}
+	if err := j.ledger.Close(); err != nil {
+		return fmt.Errorf("cannot close the run's record: %w", err)
+	}
+	return nil
+}
+
+// host is what starts the run's processes: this process where it is the reaper
+// of orphans itself (the flowrun command) or where there is no helper.
+func (e *Engine) host(mark string) proc.Host {
+	if proc.IsReaper() || e.config.Helper == "" && !helper.Enabled() {
+		return proc.Open(mark)
+	}
+	return helper.New(mark, e.config.Helper)
+}
+
+// heard refuses a run whose steps stream to a function that nobody gave (S1-086).
+func (j *job) heard() error {
+	if j.stream != nil {
+		return nil
+	}
+	var ds tool.Diagnostics
+	for _, s := range j.plan.Streams(steps.StreamToFunction) {
+		ds = append(ds, tool.Diagnostic{Code: "no-function", Severity: tool.Error, Pos: s.Output.StreamPos, Path: "output.stream-callback",
+			Message: "step " + s.Name + " streams its output to a function, and this run has none: only a Go program can give it",
+			Hint:    "use stream-callback: console or file, or run it by flowrun.WithStream"})
+	}
+	return ds.Err()
+}
+
+// ConfinementError says that a tool's security cannot be kept here: the run was refused
+// before its first step.
+type ConfinementError struct {
+	Tool     string
+	Problems []string // one for each demand, each with its reason
+}
+
+func (e *ConfinementError) Error() string {
+	return fmt.Sprintf("tool %s is refused: %s; docs/isolation.md says what is kept where", e.Tool, strings.Join(e.Problems, "; "))
+}
+
+// confines says whether processes can be started confined: the program that starts
+// them must call HelperMain.
+func (e *Engine) confines() bool { return e.config.Helper != "" || helper.Enabled() }
+
+// confinable refuses a run that could not keep what it promises. Where something else
+// does the steps' work, each step finds out for itself.
+func (e *Engine) confinable(j *job) error {
+	if j.around != nil {
+		return nil
+	}
+	var problems []string
+	j.plan.Demands(steps.Confinement{}, func(c steps.Confinement, step, ours string) {
+		if step != "" {
+			if why := plan.Unconfined(c, ours); why != "" {
+				problems = append(problems, "step "+step+": "+why)
+			}
+			return
+		}
+		for _, err := range c.Check(e.confines(), j.args.World.Env) {
+			if !slices.Contains(problems, err.Error()) {
+				problems = append(problems, err.Error())
+			}
+		}
+	})
+	if len(problems) == 0 {
+		return nil
+	}
+	return &ConfinementError{Tool: j.plan.Name(), Problems: problems}
+}
