@@ -4,34 +4,43 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
 // reporters are the functions that take a code, and which argument it is.
-var reporters = map[string]int{"fail": 1, "failKey": 1, "warn": 1, "errorf": 0, "reportAt": 2, "reportVersion": 3, "bad": 1, "diagnostic": 2, "lint": 1, "report": 0}
+var reporters = map[string]int{"fail": 1, "failKey": 1, "warn": 1, "errorf": 0, "reportAt": 3, "reportVersion": 4, "bad": 1, "diagnostic": 2, "lint": 1, "report": 0}
 
 // made are codes that the source puts together.
 var made = []string{"bad-search", "bad-webhook", "default-refused", "examples-refused", "unclosed-quote", "unclosed-bracket", "schema-name", "bad-answer", "bad-business-error", "no-tool", "no-bundler"}
+
+// others are packages whose Errorf, Warn and codes are not those of diagnostics: logs, and answers
+// to models and to HTTP clients.
+var others = []string{"../../registry", "../../internal/service", "../../internal/web", "../../internal/cli/serve", "../../internal/cli/timetable"}
 
 var word = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)*$`)
 
 // codes are the codes of diagnostics that the source uses, with one place of each.
 func codes(t *testing.T) map[string]string {
 	found := map[string]string{}
-	for _, dir := range []string{"../../tool", "../../expr", "../../hooks", "../..", "../cli", "../cli/*", "../bundle", "../advice", "../config", "../mend", "../funcschema"} {
-		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "../.." && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") || slices.Contains(others, path)):
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			codesOf(t, path, found)
 		}
-		for _, path := range paths {
-			if !strings.HasSuffix(path, "_test.go") {
-				codesOf(t, path, found)
-			}
-		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, code := range made {
 		found[code] = "(put together)"
@@ -107,8 +116,12 @@ func reported(n *ast.CallExpr, note func(ast.Expr)) {
 			return
 		}
 	case *ast.SelectorExpr:
+		if x, ok := fun.X.(*ast.Ident); ok && (x.Name == "log" || x.Name == "slog") {
+			return
+		}
 		name = fun.Sel.Name
 	}
+	name = strings.ToLower(name[:min(1, len(name))]) + name[min(1, len(name)):] // fail, or Fail where another package calls it
 	if at, ok := reporters[name]; ok && at < len(n.Args) {
 		note(n.Args[at])
 	}
