@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -51,7 +52,7 @@ func (j *job) admit(ctx context.Context) error {
 	var last Queued
 	err := j.ledger.Admit(ctx, Demand{Needs: j.needs, Tell: func(q Queued) {
 		last = q
-		if outer := j.args.World.Vars[proc.MarkRun]; heldBy(q, outer) {
+		if outer := j.args.World.Vars[procid.MarkRun]; heldBy(q, outer) {
 			give(fmt.Errorf("a step of run %s has started it, and that run has what it waits for (%s): it would wait for ever; use the tool by use-tool", outer, q.Obstacles[0].Title()))
 			return
 		}

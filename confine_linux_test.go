@@ -12,7 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/cgroup"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -141,7 +141,7 @@ steps:
 // of it; nothing is left of its limit (S1-193).
 func TestMaxMemory(t *testing.T) {
 	t.Parallel()
-	m, err := proc.NewMemoryLimit("", 1<<20)
+	m, err := cgroup.NewMemoryLimit("", 1<<20)
 	if err != nil {
 		t.Skipf("no memory cgroup here: %v", err)
 	}

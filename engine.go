@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/preview"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // NoCache as Config.CacheDir keeps no results.
@@ -108,7 +109,7 @@ func New(c Config) *Engine {
 	if most := proc.MaxParallel(); most > 0 {
 		n = min(n, most)
 	}
-	proc.SetPlace(c.StateDir)
+	procid.SetPlace(c.StateDir)
 	if c.Slots == nil {
 		c.Slots = dag.NewSlots(n)
 	}

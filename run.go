@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/helper"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
@@ -134,7 +135,7 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 		epoch = j.ledger.Epoch()
 	}
 	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.World.Env, Grace: e.config.Grace, Force: j.force,
-		Host: e.host(proc.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream, HTTP: e.config.HTTP}
+		Host: e.host(procid.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream, HTTP: e.config.HTTP}
 	if trace := e.config.Trace; trace != nil {
 		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
 	}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
@@ -406,7 +406,7 @@ func TestTreesWithoutHelper(t *testing.T) {
 			for pid, cmd := range left {
 				environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 				switch {
-				case bytes.Contains(environ, []byte(proc.MarkRun+"=")):
+				case bytes.Contains(environ, []byte(procid.MarkRun+"=")):
 					t.Errorf("survivor %d carries the run's marker: %s", pid, cmd)
 				case !slices.Contains(escaped, pid):
 					t.Errorf("survivor %d is not reported: %s", pid, cmd)

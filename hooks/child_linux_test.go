@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/jsworld"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -51,7 +52,7 @@ func runProgram(how string) {
 // reap runs and ends a step beside a child, which must stay.
 func reap(r *Runtime, call func() error) {
 	before := call()
-	g := proc.Open(proc.Mark("hooks", 1))
+	g := proc.Open(procid.Mark("hooks", 1))
 	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	_, err := g.Start(proc.Spec{Step: "s", Path: "/bin/sh", Args: []string{"sh", "-c", "sleep 600 & (setsid sleep 600 &); sleep 600"},
 		Env: os.Environ(), Files: [3]*os.File{null, null, null}})

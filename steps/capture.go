@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // Capture is a program that is no step: what it prints is an answer to the engine,
@@ -34,8 +35,8 @@ const captureGrace = time.Second
 // with the run.
 func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	run := s.options.Run
-	env := s.inherits.with(c.Confinement.nobodys(), c.Env, []string{proc.MarkRun + "=" + run, proc.MarkStep + "=" + c.Name,
-		proc.MarkOwner + "=" + proc.Mark(run, s.options.Epoch)})
+	env := s.inherits.with(c.Confinement.nobodys(), c.Env, []string{procid.MarkRun + "=" + run, procid.MarkStep + "=" + c.Name,
+		procid.MarkOwner + "=" + procid.Mark(run, s.options.Epoch)})
 	file, err := s.programs.find(c.Argv[0], lookup(env, "PATH"))
 	if err != nil {
 		return "", err

@@ -13,7 +13,9 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/cgroup"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // Frame is what the arguments of a graph (dag.Args) must offer to its commands.
@@ -97,10 +99,10 @@ type try struct {
 	stdin   *os.File
 	streams [2]*stream
 
-	file      *os.File          // that its output is streamed to
-	memory    *proc.MemoryLimit // nil: none
-	container *container        // nil: none
-	envFile   string            // of the container; "" for none
+	file      *os.File            // that its output is streamed to
+	memory    *cgroup.MemoryLimit // nil: none
+	container *container          // nil: none
+	envFile   string              // of the container; "" for none
 
 	// Of an interactive try.
 	person   Attachment    // nil: nobody is there
@@ -369,8 +371,8 @@ func (t *try) trace() (list []string) {
 // marks are the variables by which the try's processes are found.
 func (t *try) marks() []string {
 	run := t.session.options.Run
-	return []string{proc.MarkRun + "=" + run, proc.MarkStep + "=" + string(t.call.Path),
-		proc.MarkOwner + "=" + proc.Mark(run, t.session.options.Epoch)}
+	return []string{procid.MarkRun + "=" + run, procid.MarkStep + "=" + string(t.call.Path),
+		procid.MarkOwner + "=" + procid.Mark(run, t.session.options.Epoch)}
 }
 
 func (t *try) variable(v EnvVar) (string, error) {

@@ -9,7 +9,9 @@ import (
 	"strconv"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // Confinement is what a tool's steps have to do without (S1-193, S1-210, S1-211). The
@@ -56,14 +58,14 @@ func (c Confinement) Check(confines bool, env []string) (reasons []error) {
 		}
 	}
 	// Where nothing at all can bound memory, a notice says so: the tool runs all the same.
-	if c.MaxMemory > 0 && proc.CanConfine() == nil && !confines {
+	if c.MaxMemory > 0 && confine.Available() == nil && !confines {
 		reasons = append(reasons, fmt.Errorf("max-memory cannot be kept: %w", errNoConfiner))
 	}
 	return reasons
 }
 
 func canConfine(confines bool) error {
-	if err := proc.CanConfine(); err != nil {
+	if err := confine.Available(); err != nil {
 		return err
 	}
 	if !confines {
@@ -125,7 +127,7 @@ func (t *try) reachable(file string) error {
 
 // boundMemory makes the limit of the try: a cgroup, which bounds all its processes
 // together, else the address space of each.
-func (t *try) boundMemory(c *proc.Confinement) (err error) {
+func (t *try) boundMemory(c *confine.Confinement) (err error) {
 	most := t.confine.MaxMemory
 	if most == 0 {
 		return nil
@@ -134,15 +136,15 @@ func (t *try) boundMemory(c *proc.Confinement) (err error) {
 		c.Join = []string{t.memory.Join()}
 		return nil
 	}
-	if err := proc.CanConfine(); err != nil {
+	if err := confine.Available(); err != nil {
 		t.session.Notify(Notice{Code: NoticeMemory, Message: "max-memory is not in force: " + err.Error()})
 		return nil
 	}
-	mark := proc.Mark(t.session.options.Run, t.session.options.Epoch)
+	mark := procid.Mark(t.session.options.Run, t.session.options.Epoch)
 	if t.Detach {
 		mark = "" // what is in it outlives the run
 	}
-	if t.memory, err = proc.NewMemoryLimit(mark, most); err == nil {
+	if t.memory, err = cgroup.NewMemoryLimit(mark, most); err == nil {
 		c.Join = []string{t.memory.Join()}
 		return nil
 	}
@@ -165,7 +167,7 @@ func (t *try) judgeMemory(r *dag.Result) {
 		}
 	case t.container != nil && r.ExitCode == 137:
 		r.Message = fmt.Sprintf("ended by KILL, most likely because the memory limit of %s was exceeded; raise resources.max-memory, or have the step use less", limit)
-	case t.memory == nil && r.Reason == dag.ReasonExit && t.container == nil && proc.CanConfine() == nil:
+	case t.memory == nil && r.Reason == dag.ReasonExit && t.container == nil && confine.Available() == nil:
 		if r.Message != "" {
 			r.Message += "; "
 		}
@@ -199,7 +201,7 @@ func (t *try) leaveLimit() {
 }
 
 type memoryLimit struct {
-	*proc.MemoryLimit
+	*cgroup.MemoryLimit
 	detached bool
 }
 
@@ -212,8 +214,8 @@ func (s *Session) removeLimits() {
 }
 
 // reduction is what a process has to do without that is started with reduced rights.
-func (s *Session) reduction(c Confinement) proc.Confinement {
-	return proc.Confinement{Reduced: c.Reduced, User: proc.RunUser(s.options.Run)}
+func (s *Session) reduction(c Confinement) confine.Confinement {
+	return confine.Confinement{Reduced: c.Reduced, User: confine.RunUser(s.options.Run)}
 }
 
 // yield lets a step that root starts as another user read its files: its script, and its
@@ -224,7 +226,7 @@ func (s *Session) yield(files []string) error {
 	}
 	err := os.Chmod(filepath.Dir(files[0]), 0o711)
 	for _, f := range files {
-		err = errors.Join(err, proc.HandOver(f, s.options.Run))
+		err = errors.Join(err, confine.HandOver(f, s.options.Run))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot hand a reduced step its files: %w", err)
@@ -238,7 +240,7 @@ func (s *Session) HandOver(dir string, c Confinement) error {
 	if !c.nobody() {
 		return nil
 	}
-	return proc.HandOver(dir, s.options.Run)
+	return confine.HandOver(dir, s.options.Run)
 }
 
 // WithRights calls f with no more rights to files than steps with that confinement have:
@@ -247,7 +249,7 @@ func (s *Session) WithRights(c Confinement, f func() error) error {
 	if !c.nobody() {
 		return f()
 	}
-	return proc.WithRights(s.options.Run, f)
+	return confine.WithRights(s.options.Run, f)
 }
 
 // nobody says whether steps run as another user than this process: root's, reduced.

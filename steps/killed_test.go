@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -104,7 +105,7 @@ func TestSweepPrivate(t *testing.T) {
 	}
 	kept := t.TempDir()
 	os.WriteFile(filepath.Join(kept, "precious"), nil, 0o600)
-	link := filepath.Join(temp, privatePrefix("r.1/x")+proc.Tag()+"-2")
+	link := filepath.Join(temp, privatePrefix("r.1/x")+procid.Tag()+"-2")
 	if err := os.Symlink(kept, link); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func TestSweepPrivate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	os.WriteFile(filepath.Join(temp, privatePrefix("r.1/x")+proc.Tag()+"-3"), nil, 0o600)
+	os.WriteFile(filepath.Join(temp, privatePrefix("r.1/x")+procid.Tag()+"-3"), nil, 0o600)
 	if err := SweepPrivate("r.1/x"); err != nil {
 		t.Error(err)
 	}
@@ -142,8 +143,8 @@ func TestSweepPrivate(t *testing.T) {
 func TestSweepAbandoned(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	proc.SetPlace(temp)
-	own := proc.Tag()
+	procid.SetPlace(temp)
+	own := procid.Tag()
 	at := own[strings.LastIndexByte(own, '.'):]
 	stays := map[string]bool{
 		"flowrun-a-private" + own + "-1":                 true,

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // privatePrefix is how the name of a run's private folder begins. The tag of the process
@@ -20,7 +20,7 @@ func privatePrefix(run string) string { return "flowrun-" + stem(run) + privateM
 const privateMiddle = "-private"
 
 func makePrivate(run string) (string, error) {
-	dir, err := os.MkdirTemp("", privatePrefix(run)+proc.Tag()+"-*")
+	dir, err := os.MkdirTemp("", privatePrefix(run)+procid.Tag()+"-*")
 	if err != nil {
 		return "", fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
 	}
@@ -57,7 +57,7 @@ func SweepAbandoned() error {
 			return false
 		}
 		tag, ok := privateTag(name[at+len(privateMiddle):])
-		return ok && proc.Abandoned(tag)
+		return ok && procid.Abandoned(tag)
 	})
 }
 

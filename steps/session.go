@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // DefaultGrace is how long a step has between TERM and KILL unless told
@@ -24,10 +25,10 @@ type Options struct {
 	Epoch  int       // counts the run's owners from 1; 0 is 1. By it this owner's processes are known
 	Env    []string  // what steps inherit, K=V; nil: this process's environment
 	LogDir string    // where output is kept, a LogFolder; "": in a private folder that Close removes
-	Host   proc.Host // starts processes that carry proc.Mark(Run, Epoch); nil: this process does. Close closes it
+	Host   proc.Host // starts processes that carry procid.Mark(Run, Epoch); nil: this process does. Close closes it
 
 	// Confines says that the program in which Host starts processes calls
-	// proc.ConfineMain, so that steps can be confined.
+	// confine.Main, so that steps can be confined.
 	Confines bool
 
 	Grace time.Duration   // between TERM and KILL; 0: DefaultGrace; negative: KILL at once
@@ -84,10 +85,10 @@ const (
 
 // Notice is something people should know.
 type Notice struct {
-	Code      NoticeCode  `json:"code"`
-	Step      dag.ID      `json:"step,omitempty"` // "" for the run
-	Message   string      `json:"message"`
-	Processes []proc.Info `json:"processes,omitempty"`
+	Code      NoticeCode    `json:"code"`
+	Step      dag.ID        `json:"step,omitempty"` // "" for the run
+	Message   string        `json:"message"`
+	Processes []procid.Info `json:"processes,omitempty"`
 }
 
 // mostStarting is how many tries of a session start at the same moment. The
@@ -149,7 +150,7 @@ func Open(o Options) (*Session, error) {
 	}
 	s := &Session{options: o, host: o.Host, null: null, starting: make(chan struct{}, mostStarting), seat: make(chan struct{}, 1), looking: make(chan struct{}, mostLooking), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
 	if s.host == nil {
-		s.host = proc.Open(proc.Mark(o.Run, o.Epoch))
+		s.host = proc.Open(procid.Mark(o.Run, o.Epoch))
 	}
 	s.inherits = newEnviron(o.Env)
 	s.shells = s.inherits.without("BASH_ENV", "ENV")

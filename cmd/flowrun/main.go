@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli"
 	"github.com/flowrun/flowrun/internal/cli/serve"
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/web"
@@ -17,7 +18,7 @@ import (
 
 func main() {
 	flowrun.HelperMain()
-	proc.Seal()
+	confine.Seal()
 	oneProcessor()
 	// Nothing else in this process has children, so it may be the reaper of its
 	// steps' process trees itself and needs no helper. Where that cannot be, what

@@ -11,16 +11,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // restoring is a note beside the kept results that a process is putting outputs back.
 // When that process is killed, the note tells what it has left in the user's folder.
 type restoring struct {
-	Maker   proc.Identity `json:"maker"`
-	Dir     string        `json:"dir"`     // hash of the step's directory
-	Temp    string        `json:"temp"`    // the name of a file on its way to its place
-	Folders []string      `json:"folders"` // where that may lie, below the directory
+	Maker   procid.Identity `json:"maker"`
+	Dir     string          `json:"dir"`     // hash of the step's directory
+	Temp    string          `json:"temp"`    // the name of a file on its way to its place
+	Folders []string        `json:"folders"` // where that may lie, below the directory
 }
 
 // tempRestoring begins the name of a note.
@@ -30,7 +30,7 @@ const tempRestoring = ".restoring-"
 // it cannot be written outputs are put back all the same.
 func (e *Entry) note(dir string, stands []bool) (temp string, done func()) {
 	name := rand.Text()
-	n := restoring{Maker: proc.Self(), Dir: e.store.Sum(dir), Temp: tempPrefix + name}
+	n := restoring{Maker: procid.Self(), Dir: e.store.Sum(dir), Temp: tempPrefix + name}
 	for i := range e.Outputs {
 		if in := path.Dir(e.Outputs[i].Path); !stands[i] && !slices.Contains(n.Folders, in) {
 			n.Folders = append(n.Folders, in)
@@ -59,9 +59,9 @@ func (st *Step) takeBack(file, dir string, old bool) {
 		return
 	}
 	switch n.Maker.State() {
-	case proc.Alive:
+	case procid.Alive:
 		return
-	case proc.Unknown:
+	case procid.Unknown:
 		if !old {
 			return
 		}

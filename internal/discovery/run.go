@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 const (
@@ -73,13 +74,13 @@ func start(ctx context.Context, argv []string, dir string, files [3]*os.File, be
 	if err != nil {
 		return exit, err
 	}
-	mark := proc.Mark(step+rand.Text(), 1) // its own: by the mark everything is found that is to end
+	mark := procid.Mark(step+rand.Text(), 1) // its own: by the mark everything is found that is to end
 	host := proc.Open(mark)
 	defer func() {
 		_, closeErr := host.Close(context.WithoutCancel(ctx), 0)
 		err = errors.Join(err, closeErr)
 	}()
-	env := append(os.Environ(), proc.MarkOwner+"="+mark, proc.MarkStep+"="+step, "PWD="+dir)
+	env := append(os.Environ(), procid.MarkOwner+"="+mark, procid.MarkStep+"="+step, "PWD="+dir)
 	p, err := host.Start(proc.Spec{Step: step, Path: path, Args: argv, Env: env, Dir: dir, Files: files})
 	if err != nil {
 		return exit, err

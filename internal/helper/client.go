@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // Client is a proc.Host whose processes a helper starts. The helper begins with
@@ -33,7 +34,7 @@ type Client struct {
 var _ proc.Host = (*Client)(nil)
 
 // New makes the Client of one owner of a run, whose processes carry the mark (see
-// proc.Mark). binary is a program that calls Main; "" is this program.
+// procid.Mark). binary is a program that calls Main; "" is this program.
 func New(mark, binary string) *Client {
 	return &Client{mark: mark, binary: binary, waiting: map[uint64]*remote{}}
 }
@@ -234,7 +235,7 @@ func (r *remote) Wait(ctx context.Context) (proc.Exit, error) {
 }
 
 // Stop has the helper end the step.
-func (r *remote) Stop(grace time.Duration, force <-chan struct{}) (proc.Exit, []proc.Info) {
+func (r *remote) Stop(grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info) {
 	r.client.wire.send(message{Kind: kindStop, ID: r.id, Grace: grace})
 	for {
 		select {

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -69,7 +70,7 @@ func startIn(h proc.Host, mark, step, script string, detach bool) (proc.Process,
 	}
 	defer null.Close()
 	return h.Start(proc.Spec{Step: step, Path: "/bin/sh", Args: []string{"sh", "-c", script}, Detach: detach,
-		Env: append(os.Environ(), proc.MarkOwner+"="+mark, proc.MarkStep+"="+step), Files: [3]*os.File{null, null, null}})
+		Env: append(os.Environ(), procid.MarkOwner+"="+mark, procid.MarkStep+"="+step), Files: [3]*os.File{null, null, null}})
 }
 
 func living(tag string) map[int]string {
@@ -281,7 +282,7 @@ func BenchmarkTrue(b *testing.B) {
 	c := New("bench", "")
 	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	defer null.Close()
-	env := append(os.Environ(), proc.MarkOwner+"=bench")
+	env := append(os.Environ(), procid.MarkOwner+"=bench")
 	for b.Loop() {
 		p, err := c.Start(proc.Spec{Step: "s", Path: "/bin/true", Args: []string{"true"}, Env: env, Files: [3]*os.File{null, null, null}})
 		if err != nil {

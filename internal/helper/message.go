@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // What a message is about.
@@ -36,12 +37,12 @@ type message struct {
 	Spec  *spec         `json:"spec,omitempty"`  // start
 	Grace time.Duration `json:"grace,omitempty"` // stop, close; 0 kills at once
 
-	PID    int         `json:"pid,omitempty"`   // started
-	Error  string      `json:"error,omitempty"` // started: why not
-	Errno  int         `json:"errno,omitempty"` // started: the system's word for it
-	Exit   proc.Exit   `json:"exit,omitzero"`   // exited, stopped
-	Left   []proc.Info `json:"left,omitempty"`  // stopped: what would not die
-	Report proc.Report `json:"report,omitzero"` // closed
+	PID    int           `json:"pid,omitempty"`   // started
+	Error  string        `json:"error,omitempty"` // started: why not
+	Errno  int           `json:"errno,omitempty"` // started: the system's word for it
+	Exit   proc.Exit     `json:"exit,omitzero"`   // exited, stopped
+	Left   []procid.Info `json:"left,omitempty"`  // stopped: what would not die
+	Report proc.Report   `json:"report,omitzero"` // closed
 }
 
 // spec is a proc.Spec without its files.

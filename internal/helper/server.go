@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
@@ -22,15 +23,15 @@ const name = "flowrun-helper"
 const socket = 3
 
 // Main takes over, and never returns, if this process was started as a helper, or to
-// become a confined program (proc.ConfineMain); otherwise it returns at once. A program that embeds flowrun and wants a helper
+// become a confined program (confine.Main); otherwise it returns at once. A program that embeds flowrun and wants a helper
 // calls it first thing in main.
 func Main() {
-	proc.ConfineMain()
+	confine.Main()
 	if len(os.Args) < 2 || os.Args[0] != name {
 		called.Store(true)
 		return
 	}
-	proc.Seal()
+	confine.Seal()
 	w, err := newWire(os.NewFile(socket, "socket"))
 	if err == nil {
 		err = serve(w, os.Args[1])

@@ -15,7 +15,9 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // command starts the rule's command. It gets the run on its standard input, and the
@@ -50,7 +52,7 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 		return err
 	}
 	defer null.Close()
-	mark := proc.Mark(o.Result.ID+"@notice", 1) // none of the run's own: who takes that up leaves it alone
+	mark := procid.Mark(o.Result.ID+"@notice", 1) // none of the run's own: who takes that up leaves it alone
 	host := proc.Open(mark)
 	defer func() {
 		_, closeErr := host.Close(context.WithoutCancel(ctx), 0)
@@ -82,10 +84,10 @@ func (r Rule) confined(path string, argv []string, run string) (string, []string
 	case !r.Reduced:
 		return path, argv, nil
 	}
-	if err := proc.CanConfine(); err != nil {
+	if err := confine.Available(); err != nil {
 		return "", nil, fmt.Errorf("its privileges cannot be reduced: %w", err)
 	}
-	path, argv = proc.Confinement{Reduced: true, User: proc.RunUser(run)}.Wrap(path, argv)
+	path, argv = confine.Confinement{Reduced: true, User: confine.RunUser(run)}.Wrap(path, argv)
 	return path, argv, nil
 }
 
@@ -95,7 +97,7 @@ func (s Settings) environ(o Outcome, mark string) []string {
 	own := map[string]string{
 		"FLOWRUN_EVENT": string(o.Event), "FLOWRUN_MESSAGE": o.Text(), "FLOWRUN_RUN_ID": r.ID, "FLOWRUN_TOOL": r.Tool,
 		"FLOWRUN_STATUS": r.Status.String(), "FLOWRUN_EXIT_CODE": strconv.Itoa(r.ExitCode),
-		proc.MarkOwner: mark, proc.MarkStep: "@notice",
+		procid.MarkOwner: mark, procid.MarkStep: "@notice",
 	}
 	env := slices.DeleteFunc(slices.Clone(s.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

@@ -31,16 +31,16 @@
 //
 // A run may be taken over: its owner was killed, or was stopped for so long that
 // another took its place. Owners are counted by epochs, and the marker holds the
-// epoch ([Mark]). So an owner that wakes up late ends what it started itself and
+// epoch ([procid.Mark]). So an owner that wakes up late ends what it started itself and
 // nothing of its successor's; and the successor first ends what any owner before
 // it left ([Recover]). What an owner forked right before it was killed carries no
 // marker until its program begins; Recover waits for that. Whether an owner lives is
-// known by its [Identity].
+// known by its [procid.Identity].
 //
 // A run whose owner was killed may never be resumed, so the next process of the same
-// place ([SetPlace]) ends what the owner left ([Sweep]). Two signs say who the owner was,
+// place ([procid.SetPlace]) ends what the owner left ([Sweep]). Two signs say who the owner was,
 // and no step sheds them by accident: the name of the leaf, and a birthmark, which is a
-// resource limit that processes inherit (birthmark_linux.go). A birthmark is given by
+// resource limit that processes inherit (internal/procid). A birthmark is given by
 // reapers only, since it is a limit of the whole process for the time of a fork.
 //
 // # Ending
@@ -51,17 +51,11 @@
 // Every other process is verified by its start time behind an open handle before
 // a signal is sent to it.
 //
-// # Confining
-//
-// What a process has to do without ([Confinement]) is taken away by the process itself
-// on its way to becoming the program: [ConfineMain] in this same program, started
-// again. A [MemoryLimit] is a cgroup made for one step, which the process enters there.
-//
 // # Terminals
 //
 // Every process leads a session of its own. It has a terminal only where one was made
-// for it ([Spec].TTY), never the one this program was started from; [RefuseTyping] keeps
-// root's processes from typing there all the same.
+// for it ([Spec].TTY), never the one this program was started from; [confine.RefuseTyping]
+// keeps root's processes from typing there all the same.
 //
 // # Other systems
 //

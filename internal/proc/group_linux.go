@@ -9,6 +9,9 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // Group is the processes that one owner of a run starts, in this process. It is a
@@ -23,7 +26,7 @@ type Group struct {
 	first   sync.Once
 
 	mu       sync.Mutex
-	leaf     *leaf
+	leaf     *cgroup.Leaf
 	live     map[*child]struct{}
 	left     map[int]string      // process groups that outlived their step, with its path
 	detached map[int]string      // process groups of detached steps, with the path
@@ -31,7 +34,7 @@ type Group struct {
 	suspect  bool                // a step was stopped: what shed every mark may be about
 	sweep    *time.Timer
 
-	abandoned map[string]*leaf // where foreign: leaves of those who are gone, by their path
+	abandoned map[string]*cgroup.Leaf // where foreign: leaves of those who are gone, by their path
 
 	looks looks
 }
@@ -43,7 +46,7 @@ var _ Host = (*Group)(nil)
 // costs nothing until something is started.
 func Open(mark string) *Group {
 	opened(1)
-	return &Group{mark: mark, marked: exactly(mark), since: now(), live: map[*child]struct{}{},
+	return &Group{mark: mark, marked: exactly(mark), since: procid.Now(), live: map[*child]struct{}{},
 		left: map[int]string{}, detached: map[int]string{}, loose: map[string]struct{}{}}
 }
 
@@ -52,16 +55,16 @@ func Open(mark string) *Group {
 // however old, and what is in a leaf made for it, but not what carries the path of a
 // detached step.
 func Reopen(mark string, detached []string) *Group {
-	return reopen(exactly(mark), func(m string) bool { return m == leafMark(mark) && mark != "" }, detached)
+	return reopen(exactly(mark), func(m string) bool { return m == cgroup.LeafMark(mark) && mark != "" }, detached)
 }
 
 // Recover is Reopen for everything that any owner of the run left, whatever its
 // epoch, and for all that Sweep would end. A new owner closes it before it starts
 // anything itself. Where nothing is left that costs one look at the process table.
 func Recover(run string, detached []string) *Group {
-	return reopen(func(m string) bool { return ofRun(m, run) }, func(m string) bool {
-		at, _ := splitMark(m)
-		want, _ := splitMark(leafMark(Mark(run, 1)))
+	return reopen(func(m string) bool { return procid.OfRun(m, run) }, func(m string) bool {
+		at, _ := procid.SplitMark(m)
+		want, _ := procid.SplitMark(cgroup.LeafMark(procid.Mark(run, 1)))
 		return at == want && run != ""
 	}, detached)
 }
@@ -74,8 +77,8 @@ func exactly(mark string) func(string) bool {
 func reopen(marked, ofLeaf func(mark string) bool, detached []string) *Group {
 	g := &Group{marked: marked, foreign: true, loose: map[string]struct{}{}}
 	g.inLeaf = func(name string) bool {
-		mark, tag, ok := parseLeaf(name)
-		return ok && mark != "" && (ofLeaf(mark) || Abandoned(tag))
+		mark, tag, ok := cgroup.ParseLeaf(name)
+		return ok && mark != "" && (ofLeaf(mark) || procid.Abandoned(tag))
 	}
 	for _, step := range detached {
 		g.loose[step] = struct{}{}
@@ -89,7 +92,7 @@ const sweepEvery = time.Second
 // begin makes what the first process needs.
 func (g *Group) begin() {
 	if !g.noLeaf {
-		g.leaf = newLeaf(g.mark)
+		g.leaf = cgroup.NewLeaf(g.mark)
 	}
 	if !IsReaper() {
 		return
@@ -121,7 +124,7 @@ func (g *Group) Start(s Spec) (Process, error) {
 	attr := syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Sys: newSession(s.TTY)}
 	attr.Sys.PidFD = &pidfd
 	if leaf != nil {
-		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, leaf.fd()
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, leaf.FD()
 	}
 	var files [3]uintptr
 	for i, f := range s.Files {
@@ -161,12 +164,12 @@ func leafRefused(err error) bool {
 }
 
 // dropLeaf goes on without a leaf that takes no processes in.
-func (g *Group) dropLeaf(l *leaf) {
+func (g *Group) dropLeaf(l *cgroup.Leaf) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.leaf == l && !l.populated() {
+	if g.leaf == l && !l.Populated() {
 		g.leaf = nil
-		l.remove()
+		l.Remove()
 	}
 }
 
@@ -207,7 +210,7 @@ func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.leaf != nil {
-		g.leaf.remove()
+		g.leaf.Remove()
 		g.leaf = nil
 	}
 	return report, nil
@@ -228,7 +231,7 @@ func (g *Group) mayBeLeft() bool {
 	case !started:
 		return false
 	case g.leaf != nil:
-		return g.leaf.populated()
+		return g.leaf.Populated()
 	case IsReaper():
 		return !childless()
 	}
@@ -237,6 +240,6 @@ func (g *Group) mayBeLeft() bool {
 
 // spare says which processes are never touched: this one, the system's first, and
 // what this program started in other ways.
-func spare(e *entry) bool {
-	return e.PID <= 1 || e.PID == os.Getpid() || e.ppid == os.Getpid() && (e.pgid == syscall.Getpgrp() || isOwn(e.PID))
+func spare(e *procid.Entry) bool {
+	return e.PID <= 1 || e.PID == os.Getpid() || e.Parent == os.Getpid() && (e.Group == syscall.Getpgrp() || isOwn(e.PID))
 }

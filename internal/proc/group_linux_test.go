@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 func TestExit(t *testing.T) {
@@ -212,8 +214,8 @@ func TestParseStat(t *testing.T) {
 		{"", false, "", 0, false},
 		{")(", false, "", 0, false},
 	} {
-		e, ok := parseStat(c.line)
-		if ok != c.ok || ok && (e.Name != c.name || e.ppid != c.ppid || e.forked != c.fork || e.start != 4711) {
+		e, ok := procid.ParseStat(c.line)
+		if ok != c.ok || ok && (e.Name != c.name || e.Parent != c.ppid || e.Forked != c.fork || e.Start != 4711) {
 			t.Errorf("%q: %+v %t", c.line, e, ok)
 		}
 	}
@@ -222,14 +224,14 @@ func TestParseStat(t *testing.T) {
 func FuzzParseStat(f *testing.F) {
 	f.Add("12 (sleep) S 7 12 3 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 0")
 	f.Fuzz(func(t *testing.T, line string) {
-		if e, ok := parseStat(line); ok && !strings.Contains(line, "("+e.Name+")") {
+		if e, ok := procid.ParseStat(line); ok && !strings.Contains(line, "("+e.Name+")") {
 			t.Errorf("name %q is not in %q", e.Name, line)
 		}
 	})
 }
 
 func TestParseMarks(t *testing.T) {
-	mark, step := parseMarks([]byte("A=1\x00FLOWRUN_STEP=a/b\x00XFLOWRUN_OWNER=no\x00FLOWRUN_RUN=r1\x00FLOWRUN_OWNER=r1.2\x00"))
+	mark, step := procid.ParseMarks([]byte("A=1\x00FLOWRUN_STEP=a/b\x00XFLOWRUN_OWNER=no\x00FLOWRUN_RUN=r1\x00FLOWRUN_OWNER=r1.2\x00"))
 	if mark != "r1.2" || step != "a/b" {
 		t.Error(mark, step)
 	}
@@ -238,27 +240,27 @@ func TestParseMarks(t *testing.T) {
 // A trail follows descent, groups and markers, and is not misled by numbers that
 // were given to another process.
 func TestTrail(t *testing.T) {
-	none := func(*entry) bool { return false }
-	at := func(pid, ppid, pgid, sid int, start uint64) entry {
-		return entry{Info: Info{PID: pid}, ppid: ppid, pgid: pgid, sid: sid, start: start, state: 'S'}
+	none := func(*procid.Entry) bool { return false }
+	at := func(pid, ppid, pgid, sid int, start uint64) procid.Entry {
+		return procid.Entry{Info: procid.Info{PID: pid}, Parent: ppid, Group: pgid, Session: sid, Start: start, State: 'S'}
 	}
 	marked := at(50, 1, 50, 50, 9)
-	marked.mark, marked.Step = "r.1", "s"
+	marked.Mark, marked.Step = "r.1", "s"
 	trail := newTrail(exactly("r.1"), "s")
 	root := at(10, 5, 10, 2, 5)
 	trail.add(&root)
-	pids := func(list []entry) (out []int) {
+	pids := func(list []procid.Entry) (out []int) {
 		for _, e := range list {
 			out = append(out, e.PID)
 		}
 		return out
 	}
-	first := table{at(12, 11, 12, 12, 6), at(11, 10, 10, 2, 6), root, at(13, 1, 10, 2, 7), marked, at(60, 1, 60, 60, 9)}
+	first := procid.Table{at(12, 11, 12, 12, 6), at(11, 10, 10, 2, 6), root, at(13, 1, 10, 2, 7), marked, at(60, 1, 60, 60, 9)}
 	if d := cmp.Diff([]int{12, 11, 10, 13, 50}, pids(trail.follow(first, none))); d != "" {
 		t.Error(d)
 	}
 	// 12 died and its session lives on; 11 is somebody else now.
-	second := table{at(14, 1, 12, 12, 8), at(11, 3, 11, 11, 99), at(15, 11, 11, 11, 100)}
+	second := procid.Table{at(14, 1, 12, 12, 8), at(11, 3, 11, 11, 99), at(15, 11, 11, 11, 100)}
 	if d := cmp.Diff([]int{14}, pids(trail.follow(second, none))); d != "" {
 		t.Error(d)
 	}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // Group is the processes that one owner of a run starts, in this process. It is a
@@ -16,14 +18,14 @@ import (
 type Group struct {
 	mu   sync.Mutex
 	live map[*child]struct{}
-	left map[int]Info // process groups that outlived their step
+	left map[int]procid.Info // process groups that outlived their step
 }
 
 var _ Host = (*Group)(nil)
 
 // Open makes the Group of one owner of a run.
 func Open(mark string) *Group {
-	return &Group{live: map[*child]struct{}{}, left: map[int]Info{}}
+	return &Group{live: map[*child]struct{}{}, left: map[int]procid.Info{}}
 }
 
 // Reopen makes an empty Group: without a process table nothing is found again.
@@ -73,7 +75,7 @@ func (c *child) watch() {
 	defer g.mu.Unlock()
 	delete(g.live, c)
 	if !c.spec.Detach && groupLives(c.PID()) {
-		g.left[c.PID()] = Info{PID: c.PID(), Name: c.spec.Args[0], Step: c.spec.Step}
+		g.left[c.PID()] = procid.Info{PID: c.PID(), Name: c.spec.Args[0], Step: c.spec.Step}
 	}
 }
 
@@ -90,7 +92,7 @@ func (c *child) Wait(ctx context.Context) (Exit, error) {
 }
 
 // Stop ends the process and its group. See [Process].
-func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []Info) {
+func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []procid.Info) {
 	if grace > 0 {
 		signalGroup(c.process, syscall.SIGTERM)
 		select {
@@ -104,7 +106,7 @@ func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []Info) 
 	case <-c.done:
 		return c.exit, nil
 	case <-time.After(KillBound):
-		return Exit{Code: 137, Signal: syscall.SIGKILL}, []Info{{PID: c.PID(), Name: c.spec.Args[0], Step: c.spec.Step}}
+		return Exit{Code: 137, Signal: syscall.SIGKILL}, []procid.Info{{PID: c.PID(), Name: c.spec.Args[0], Step: c.spec.Step}}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // Host starts the processes of one run. A [Group] does it in this process,
@@ -32,7 +34,7 @@ type Process interface {
 	// go, then KILL until nothing is left, at most two seconds more. Zero grace
 	// starts with KILL, and so does force once it is closed. What would not die is
 	// returned.
-	Stop(grace time.Duration, force <-chan struct{}) (Exit, []Info)
+	Stop(grace time.Duration, force <-chan struct{}) (Exit, []procid.Info)
 }
 
 // Spec says what to start.
@@ -54,17 +56,8 @@ type Exit struct {
 	Signal syscall.Signal // that ended it; 0 when it exited
 }
 
-// Info names a process.
-type Info struct {
-	PID  int    `json:"pid"`
-	Name string `json:"name"`           // the program's short name
-	Step string `json:"step,omitempty"` // the step it carries the marker of
-}
-
-func (i Info) String() string { return fmt.Sprintf("%s (pid %d)", i.Name, i.PID) }
-
 // Names lists processes for a message, the first twenty by name.
-func Names(list []Info) string {
+func Names(list []procid.Info) string {
 	const most = 20
 	words := make([]string, min(len(list), most))
 	for i := range words {
@@ -78,8 +71,8 @@ func Names(list []Info) string {
 
 // Report says what was left when a run ended.
 type Report struct {
-	Ended   []Info // background processes, ended now
-	Escaped []Info // would not die, or may be the run's but nothing proves it
+	Ended   []procid.Info // background processes, ended now
+	Escaped []procid.Info // would not die, or may be the run's but nothing proves it
 }
 
 // KillBound is how long after the grace period ending something may take, where the

@@ -7,27 +7,28 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 func TestState(t *testing.T) {
-	me := Self()
-	changed := func(change func(*Identity)) Identity {
+	me := procid.Self()
+	changed := func(change func(*procid.Identity)) procid.Identity {
 		i := me
 		change(&i)
 		return i
 	}
 	for name, c := range map[string]struct {
-		id   Identity
-		want Liveness
+		id   procid.Identity
+		want procid.Liveness
 	}{
-		"this process":       {me, Alive},
-		"number used again":  {changed(func(i *Identity) { i.Start-- }), Dead},
-		"another boot":       {changed(func(i *Identity) { i.Boot = "another" }), Dead},
-		"another namespace":  {changed(func(i *Identity) { i.Namespace = "pid:[1]" }), Unknown},
-		"no such number":     {changed(func(i *Identity) { i.PID = 1 << 30 }), Dead},
-		"unknown start time": {changed(func(i *Identity) { i.Start = 0 }), Unknown},
-		"nothing":            {Identity{}, Dead},
+		"this process":       {me, procid.Alive},
+		"number used again":  {changed(func(i *procid.Identity) { i.Start-- }), procid.Dead},
+		"another boot":       {changed(func(i *procid.Identity) { i.Boot = "another" }), procid.Dead},
+		"another namespace":  {changed(func(i *procid.Identity) { i.Namespace = "pid:[1]" }), procid.Unknown},
+		"no such number":     {changed(func(i *procid.Identity) { i.PID = 1 << 30 }), procid.Dead},
+		"unknown start time": {changed(func(i *procid.Identity) { i.Start = 0 }), procid.Unknown},
+		"nothing":            {procid.Identity{}, procid.Dead},
 	} {
 		if got := c.id.State(); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -36,15 +37,15 @@ func TestState(t *testing.T) {
 }
 
 // identify is the identity of a child of this process.
-func identify(t *testing.T, pid int) Identity {
+func identify(t *testing.T, pid int) procid.Identity {
 	t.Helper()
 	var buf [1024]byte
-	e, ok := readEntry(pid, buf[:])
+	e, ok := procid.ReadEntry(pid, buf[:])
 	if !ok {
 		t.Fatal("no process", pid)
 	}
-	id := Self()
-	id.PID, id.Start = pid, e.start
+	id := procid.Self()
+	id.PID, id.Start = pid, e.Start
 	return id
 }
 
@@ -53,8 +54,8 @@ func becomes(t *testing.T, pid int, state byte) {
 	t.Helper()
 	var buf [1024]byte
 	waittest.Until(t, fmt.Sprintf("process %d in state %c", pid, state), func() bool {
-		e, ok := readEntry(pid, buf[:])
-		return ok && e.state == state
+		e, ok := procid.ReadEntry(pid, buf[:])
+		return ok && e.State == state
 	})
 }
 
@@ -65,36 +66,36 @@ func TestStateOfProcesses(t *testing.T) {
 	}
 	pid := cmd.Process.Pid
 	id := identify(t, pid)
-	expect := func(what string, want Liveness) {
+	expect := func(what string, want procid.Liveness) {
 		t.Helper()
 		if got := id.State(); got != want {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	expect("running", Alive)
+	expect("running", procid.Alive)
 	syscall.Kill(pid, syscall.SIGSTOP)
 	becomes(t, pid, 'T')
-	expect("stopped", Alive)
+	expect("stopped", procid.Alive)
 	syscall.Kill(pid, syscall.SIGKILL)
 	becomes(t, pid, 'Z')
-	expect("zombie", Dead)
+	expect("zombie", procid.Dead)
 	cmd.Wait()
-	expect("reaped", Dead)
+	expect("reaped", procid.Dead)
 }
 
 // Start times are on the clock that Uptime shows.
 func TestStartIsUptime(t *testing.T) {
-	before := now()
+	before := procid.Now()
 	cmd := exec.Command("true")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	id := identify(t, cmd.Process.Pid)
 	cmd.Wait()
-	if after := now(); id.Start < before || id.Start > after {
+	if after := procid.Now(); id.Start < before || id.Start > after {
 		t.Errorf("started at %d, between %d and %d", id.Start, before, after)
 	}
-	if me := Self(); me.Start > before || me.PID != os.Getpid() {
+	if me := procid.Self(); me.Start > before || me.PID != os.Getpid() {
 		t.Errorf("%+v, now is %d", me, before)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // leave starts a step that leaves two processes behind, one of which only its
@@ -36,10 +38,10 @@ func TestOwners(t *testing.T) {
 	for i, noLeaf := range []bool{false, true} {
 		run := fmt.Sprintf("owners%d-%d", os.Getpid(), i)
 		first, second := fmt.Sprintf("81%d%d", i, os.Getpid()), fmt.Sprintf("82%d%d", i, os.Getpid())
-		g1, g2 := Open(Mark(run, 1)), Open(Mark(run, 2))
+		g1, g2 := Open(procid.Mark(run, 1)), Open(procid.Mark(run, 2))
 		g1.noLeaf, g2.noLeaf = noLeaf, noLeaf
-		leave(t, g1, Mark(run, 1), "s", first)
-		leave(t, g2, Mark(run, 2), "s", second)
+		leave(t, g1, procid.Mark(run, 1), "s", first)
+		leave(t, g2, procid.Mark(run, 2), "s", second)
 		if _, err := g1.Close(context.Background(), time.Second); err != nil {
 			t.Error(err)
 		}
@@ -58,10 +60,10 @@ func TestRecover(t *testing.T) {
 	tags := make([]string, 4)
 	var open []*Group
 	for i, c := range []struct{ run, mark, step string }{
-		{run, Mark(run, 1), "s"},
-		{run, Mark(run, 2), "s"},
-		{run, Mark(run, 2), "loose"},
-		{run + ".1", Mark(run+".1", 1), "s"},
+		{run, procid.Mark(run, 1), "s"},
+		{run, procid.Mark(run, 2), "s"},
+		{run, procid.Mark(run, 2), "loose"},
+		{run + ".1", procid.Mark(run+".1", 1), "s"},
 	} {
 		tags[i] = fmt.Sprintf("83%d%d", i, os.Getpid())
 		g := Open(c.mark)
@@ -75,11 +77,11 @@ func TestRecover(t *testing.T) {
 	}
 	expectLiving(t, map[string]int{tags[0]: 0, tags[1]: 0, tags[2]: 2, tags[3]: 2})
 
-	report, err = Reopen(Mark(run, 1), nil).Close(context.Background(), time.Second)
+	report, err = Reopen(procid.Mark(run, 1), nil).Close(context.Background(), time.Second)
 	if err != nil || len(report.Ended) > 0 {
 		t.Error("there was nothing left:", report, err)
 	}
-	for _, mark := range []string{Mark(run, 2), Mark(run+".1", 1)} {
+	for _, mark := range []string{procid.Mark(run, 2), procid.Mark(run+".1", 1)} {
 		report, err := Reopen(mark, nil).Close(context.Background(), time.Second)
 		if err != nil || len(report.Ended) != 2 {
 			t.Error(mark, report, err)
@@ -94,24 +96,24 @@ func TestRecover(t *testing.T) {
 // A fork of a dead engine is waited for until its program begins: it has no mark
 // before. Other programs may stay forks for good.
 func TestUnborn(t *testing.T) {
-	self := entry{Info: Info{PID: os.Getpid(), Name: "flowrun"}, ppid: 50, state: 'R'}
-	shell := entry{Info: Info{PID: 50, Name: "bash"}, ppid: 1, state: 'S'}
+	self := procid.Entry{Info: procid.Info{PID: os.Getpid(), Name: "flowrun"}, Parent: 50, State: 'R'}
+	shell := procid.Entry{Info: procid.Info{PID: 50, Name: "bash"}, Parent: 1, State: 'S'}
 	for _, c := range []struct {
 		what string
-		e    entry
+		e    procid.Entry
 		want bool
 	}{
-		{"a fork of a dead engine", entry{Info: Info{Name: "flowrun"}, ppid: 1, state: 'R', forked: true}, true},
-		{"one that a process above inherited", entry{Info: Info{Name: "flowrun"}, ppid: 50, state: 'R', forked: true}, true},
-		{"a fork of a living engine", entry{Info: Info{Name: "flowrun"}, ppid: 60, state: 'R', forked: true}, false},
-		{"a dead fork", entry{Info: Info{Name: "flowrun"}, ppid: 1, state: 'Z', forked: true}, false},
-		{"another program's fork", entry{Info: Info{Name: "postgres"}, ppid: 1, state: 'S', forked: true}, false},
-		{"a program that begins", entry{Info: Info{Name: "sh"}, ppid: 1, state: 'R', blank: true, start: now()}, true},
-		{"a program without an environment", entry{Info: Info{Name: "sh"}, ppid: 1, state: 'S', blank: true}, false},
-		{"a program", entry{Info: Info{Name: "sh"}, ppid: 1, state: 'S', start: now()}, false},
+		{"a fork of a dead engine", procid.Entry{Info: procid.Info{Name: "flowrun"}, Parent: 1, State: 'R', Forked: true}, true},
+		{"one that a process above inherited", procid.Entry{Info: procid.Info{Name: "flowrun"}, Parent: 50, State: 'R', Forked: true}, true},
+		{"a fork of a living engine", procid.Entry{Info: procid.Info{Name: "flowrun"}, Parent: 60, State: 'R', Forked: true}, false},
+		{"a dead fork", procid.Entry{Info: procid.Info{Name: "flowrun"}, Parent: 1, State: 'Z', Forked: true}, false},
+		{"another program's fork", procid.Entry{Info: procid.Info{Name: "postgres"}, Parent: 1, State: 'S', Forked: true}, false},
+		{"a program that begins", procid.Entry{Info: procid.Info{Name: "sh"}, Parent: 1, State: 'R', Blank: true, Start: procid.Now()}, true},
+		{"a program without an environment", procid.Entry{Info: procid.Info{Name: "sh"}, Parent: 1, State: 'S', Blank: true}, false},
+		{"a program", procid.Entry{Info: procid.Info{Name: "sh"}, Parent: 1, State: 'S', Start: procid.Now()}, false},
 	} {
 		c.e.PID = 70
-		if got := unborn(table{shell, self, c.e}); got != c.want {
+		if got := unborn(procid.Table{shell, self, c.e}); got != c.want {
 			t.Errorf("%s: %t, want %t", c.what, got, c.want)
 		}
 	}
@@ -134,15 +136,15 @@ func TestToldLate(t *testing.T) {
 		}()
 	}
 	looks := 0
-	h := &hunt{look: func() (list []entry) {
+	h := &hunt{look: func() (list []procid.Entry) {
 		looks++
 		for i, pid := range pids {
-			e, ok := readEntry(pid, make([]byte, 1024))
-			if i > 0 && looks == 1 || !ok || e.dead() {
+			e, ok := procid.ReadEntry(pid, make([]byte, 1024))
+			if i > 0 && looks == 1 || !ok || e.Dead() {
 				continue
 			}
 			if i == 2 { // said to be a child of the second
-				e.ppid = pids[1]
+				e.Parent = pids[1]
 			}
 			list = append(list, e)
 		}
@@ -167,12 +169,12 @@ func TestToldLate(t *testing.T) {
 func TestSlowLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
-		h := &hunt{look: func() []entry {
+		h := &hunt{look: func() []procid.Entry {
 			time.Sleep(KillBound)
 			if looks++; looks > 3 {
 				return nil
 			}
-			return []entry{{Info: Info{PID: 1 << 30}, state: 'R'}} // nobody's number
+			return []procid.Entry{{Info: procid.Info{PID: 1 << 30}, State: 'R'}} // nobody's number
 		}}
 		if _, survivors := h.end(0, nil); len(survivors) > 0 {
 			t.Errorf("%v survive after %d looks", survivors, looks)

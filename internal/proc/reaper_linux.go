@@ -6,6 +6,8 @@ import (
 	"sync"
 	"syscall"
 	"unsafe"
+
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // reaper is the state of this process as a subreaper. Who inherits orphans is a
@@ -67,7 +69,7 @@ func enroll(start func() (int, error), own, outlives bool) (int, error) {
 		return start()
 	}
 	defer reaper.Unlock()
-	defer bequeath(outlives)()
+	defer procid.Bequeath(outlives)()
 	pid, err := start()
 	if err == nil {
 		reaper.roots[pid] = own
@@ -121,8 +123,8 @@ func sweepOrphans() {
 // program starts in other ways stays in its process group.
 func adopted(pid int) bool {
 	var buf [1024]byte
-	e, ok := readEntry(pid, buf[:])
-	return ok && e.pgid != syscall.Getpgrp() && e.ppid == os.Getpid()
+	e, ok := procid.ReadEntry(pid, buf[:])
+	return ok && e.Group != syscall.Getpgrp() && e.Parent == os.Getpid()
 }
 
 // childless says that this process has no child at all, which is cheap to know

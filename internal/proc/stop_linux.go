@@ -7,16 +7,19 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // hunt is the ending of something: a step, or all that is left of a run. The
 // difference is only what a look finds.
 type hunt struct {
-	look    func() []entry // the living that are to end
-	group   int            // a process group whose leader is not reaped; 0 for none
-	leaves  []*leaf        // to freeze when forks outrun the looks
-	atOnce  bool           // nothing but what is to end is in the leaves: kill them as wholes
-	settled func() bool    // false while it cannot be over, which spares a look; may be nil
+	look    func() []procid.Entry // the living that are to end
+	group   int                   // a process group whose leader is not reaped; 0 for none
+	leaves  []*cgroup.Leaf        // to freeze when forks outrun the looks
+	atOnce  bool                  // nothing but what is to end is in the leaves: kill them as wholes
+	settled func() bool           // false while it cannot be over, which spares a look; may be nil
 }
 
 // Pauses between two looks.
@@ -26,7 +29,7 @@ const (
 )
 
 // end is the stop ladder. What would not die comes back, and what was found first.
-func (h *hunt) end(grace time.Duration, force <-chan struct{}) (found, survivors []entry) {
+func (h *hunt) end(grace time.Duration, force <-chan struct{}) (found, survivors []procid.Entry) {
 	found = h.look()
 	if len(found) == 0 && h.over() {
 		return nil, nil
@@ -42,15 +45,15 @@ func (h *hunt) over() bool { return h.settled == nil || h.settled() }
 // ask sends TERM and waits. It says whether everything went. What is found later is
 // told as well when it has lost its parent: that one was told just after it had
 // forked. A child whose parent lives may be there to clean up.
-func (h *hunt) ask(found []entry, grace time.Duration, force <-chan struct{}) bool {
+func (h *hunt) ask(found []procid.Entry, grace time.Duration, force <-chan struct{}) bool {
 	h.killGroup(syscall.SIGTERM)
 	told := map[int]bool{}
 	for i := range found {
 		told[found[i].PID] = true
-		if found[i].pgid != h.group { // the group has been told already
+		if found[i].Group != h.group { // the group has been told already
 			send(&found[i], syscall.SIGTERM)
 		}
-		if found[i].state == 'T' {
+		if found[i].State == 'T' {
 			send(&found[i], syscall.SIGCONT)
 		}
 	}
@@ -73,7 +76,7 @@ func (h *hunt) ask(found []entry, grace time.Duration, force <-chan struct{}) bo
 			return true
 		}
 		for i := range rest {
-			if e := &rest[i]; !told[e.PID] && !slices.ContainsFunc(rest, func(up entry) bool { return up.PID == e.ppid }) {
+			if e := &rest[i]; !told[e.PID] && !slices.ContainsFunc(rest, func(up procid.Entry) bool { return up.PID == e.Parent }) {
 				told[e.PID] = true
 				send(e, syscall.SIGTERM)
 			}
@@ -85,7 +88,7 @@ func (h *hunt) ask(found []entry, grace time.Duration, force <-chan struct{}) bo
 // faster than we look, so it is frozen first. A machine may be so busy that a look
 // takes as long as all may take: the last rounds are had in any case, because what has
 // just been killed is no survivor.
-func (h *hunt) kill() (survivors []entry) {
+func (h *hunt) kill() (survivors []procid.Entry) {
 	const (
 		patience = 3  // rounds
 		least    = 10 // rounds; they pause for 0.2 s in all
@@ -95,10 +98,10 @@ func (h *hunt) kill() (survivors []entry) {
 	for round := 0; ; round++ {
 		for _, l := range h.leaves {
 			if h.atOnce {
-				_ = l.kill() // where it cannot be, its processes are killed one by one
+				_ = l.Kill() // where it cannot be, its processes are killed one by one
 			}
 			if round >= patience {
-				l.freeze()
+				l.Freeze()
 			}
 		}
 		h.killGroup(syscall.SIGKILL)
@@ -108,7 +111,7 @@ func (h *hunt) kill() (survivors []entry) {
 		}
 		for _, l := range h.leaves {
 			if round >= patience {
-				l.thaw()
+				l.Thaw()
 			}
 		}
 		if len(survivors) == 0 || round >= least && time.Now().After(deadline) {
@@ -127,7 +130,7 @@ func (h *hunt) killGroup(sig syscall.Signal) {
 }
 
 // Stop ends the step. See [Process].
-func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []Info) {
+func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []procid.Info) {
 	if c.ended() {
 		return c.exit, nil // its number is no longer its own
 	}
@@ -140,7 +143,7 @@ func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []Info) 
 		group:   c.pid,
 		leaves:  g.own(),
 		settled: func() bool { pid, err := peek(pPID, c.pid); return err != nil || pid != 0 },
-		look: func() []entry {
+		look: func() []procid.Entry {
 			look := g.looks.fresh(g.since)
 			c.root(trail, look)
 			return trail.follow(look, spare)
@@ -155,7 +158,7 @@ func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []Info) 
 
 // root adds the first process to a trail. Its number is still its own: nobody has
 // reaped it.
-func (c *child) root(t *trail, look table) {
+func (c *child) root(t *trail, look procid.Table) {
 	for i := range look {
 		if look[i].PID == c.pid {
 			t.add(&look[i])
@@ -167,7 +170,7 @@ func (c *child) root(t *trail, look table) {
 func (g *Group) endRun(ctx context.Context, grace time.Duration) Report {
 	trail, loose := g.trails()
 	h := &hunt{leaves: g.own(), atOnce: true}
-	h.look = func() []entry {
+	h.look = func() []procid.Entry {
 		list := g.lookAll(trail, loose)
 		if g.foreign {
 			h.leaves = g.found()
@@ -179,13 +182,13 @@ func (g *Group) endRun(ctx context.Context, grace time.Duration) Report {
 }
 
 // own is the leaf of this Group, if there is one.
-func (g *Group) own() []*leaf {
+func (g *Group) own() []*cgroup.Leaf {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.leaf == nil {
 		return nil
 	}
-	return []*leaf{g.leaf}
+	return []*cgroup.Leaf{g.leaf}
 }
 
 // trails are what is known of the run, and of its detached steps, before a look.
@@ -203,7 +206,7 @@ func (g *Group) trails() (run, loose *trail) {
 }
 
 // lookAll finds everything of the run that lives, but what detached steps left.
-func (g *Group) lookAll(run, loose *trail) []entry {
+func (g *Group) lookAll(run, loose *trail) []procid.Entry {
 	look := g.looks.fresh(g.since)
 	var above map[int]bool
 	if g.foreign {
@@ -212,11 +215,11 @@ func (g *Group) lookAll(run, loose *trail) []entry {
 	g.mu.Lock()
 	var inside map[int]bool
 	if g.leaf != nil {
-		inside = g.leaf.pids()
+		inside = g.leaf.PIDs()
 	}
 	free := len(g.loose) > 0
 	for i := range look {
-		if _, ok := g.loose[look[i].Step]; ok && g.marked(look[i].mark) {
+		if _, ok := g.loose[look[i].Step]; ok && g.marked(look[i].Mark) {
 			loose.add(&look[i])
 		}
 	}
@@ -234,11 +237,11 @@ func (g *Group) lookAll(run, loose *trail) []entry {
 	claim := !g.foreign && alone() && !free
 	for i := range look {
 		e := &look[i]
-		if inside[e.PID] || claim && e.ppid == os.Getpid() && !spare(e) {
+		if inside[e.PID] || claim && e.Parent == os.Getpid() && !spare(e) {
 			run.add(e)
 		}
 	}
-	return run.follow(look, func(e *entry) bool {
+	return run.follow(look, func(e *procid.Entry) bool {
 		_, kept := loose.seen[e.PID]
 		return kept || spare(e) || above[e.PID]
 	})
@@ -247,7 +250,7 @@ func (g *Group) lookAll(run, loose *trail) []entry {
 // doubtful are processes that may be the run's and carry no mark: orphans of this
 // user that began while the run lasted. They are asked for only where something
 // was stopped and neither a leaf nor a reaper can tell, and they are not killed.
-func (g *Group) doubtful(run, loose *trail) []entry {
+func (g *Group) doubtful(run, loose *trail) []procid.Entry {
 	g.mu.Lock()
 	ask := g.suspect && g.leaf == nil
 	g.mu.Unlock()
@@ -258,14 +261,14 @@ func (g *Group) doubtful(run, loose *trail) []entry {
 	above, orphans := ancestors(look), newTrail(nil, "")
 	for i := range look {
 		e := &look[i]
-		if above[e.ppid] && e.start >= g.since && e.mark == "" && sameUser(e.PID) {
+		if above[e.Parent] && e.Start >= g.since && e.Mark == "" && procid.SameUser(e.PID) {
 			orphans.add(e)
 		}
 	}
-	return orphans.follow(look, func(e *entry) bool {
+	return orphans.follow(look, func(e *procid.Entry) bool {
 		_, known := run.seen[e.PID]
 		_, kept := loose.seen[e.PID]
-		return known || kept || e.start < g.since || spare(e)
+		return known || kept || e.Start < g.since || spare(e)
 	})
 }
 
@@ -276,11 +279,11 @@ const birthBound = 2 * time.Second
 // born adopts what is left, and waits until every other fork of a dead engine has begun
 // its program, and looks again: not before then does it carry a mark. Where marks do not
 // count there is nothing to wait for.
-func (g *Group) born(run *trail, look table) (_ table, above map[int]bool) {
+func (g *Group) born(run *trail, look procid.Table) (_ procid.Table, above map[int]bool) {
 	for end := time.Now().Add(birthBound); ; look = g.looks.fresh(g.since) {
 		above = ancestors(look)
 		g.adopt(run, look, above)
-		doubtful := slices.DeleteFunc(slices.Clone(look), func(e entry) bool { return run.seen[e.PID] == e.start })
+		doubtful := slices.DeleteFunc(slices.Clone(look), func(e procid.Entry) bool { return run.seen[e.PID] == e.Start })
 		if g.marked == nil || !unborn(doubtful) || time.Now().After(end) {
 			return look, above
 		}
@@ -291,22 +294,22 @@ func (g *Group) born(run *trail, look table) (_ table, above map[int]bool) {
 // unborn says whether there is a process that an engine forked before it died, and
 // that has not begun its program yet. Until then it has the engine's name, which is
 // this program's. For a moment after that it has no environment.
-func unborn(look table) bool {
-	own := slices.IndexFunc(look, func(e entry) bool { return e.PID == os.Getpid() })
+func unborn(look procid.Table) bool {
+	own := slices.IndexFunc(look, func(e procid.Entry) bool { return e.PID == os.Getpid() })
 	if own < 0 {
 		return false
 	}
-	above, recent := ancestors(look), now()-min(now(), 1000) // clock ticks: 10 s
-	return slices.ContainsFunc(look, func(e entry) bool {
-		return above[e.ppid] && !e.dead() && (e.forked && e.Name == look[own].Name || e.blank && e.start >= recent)
+	above, recent := ancestors(look), procid.Now()-min(procid.Now(), 1000) // clock ticks: 10 s
+	return slices.ContainsFunc(look, func(e procid.Entry) bool {
+		return above[e.Parent] && !e.Dead() && (e.Forked && e.Name == look[own].Name || e.Blank && e.Start >= recent)
 	})
 }
 
 // ancestors are the processes above this one, who inherit what it does not.
-func ancestors(look table) map[int]bool {
+func ancestors(look procid.Table) map[int]bool {
 	parent := make(map[int]int, len(look))
 	for i := range look {
-		parent[look[i].PID] = look[i].ppid
+		parent[look[i].PID] = look[i].Parent
 	}
 	above := map[int]bool{1: true}
 	for pid := parent[os.Getpid()]; pid > 1 && !above[pid]; pid = parent[pid] {
@@ -315,8 +318,8 @@ func ancestors(look table) map[int]bool {
 	return above
 }
 
-func without(list, drop []entry) []entry {
-	var out []entry
+func without(list, drop []procid.Entry) []procid.Entry {
+	var out []procid.Entry
 next:
 	for i := range list {
 		for j := range drop {
@@ -334,12 +337,12 @@ next:
 type looks struct {
 	mu    sync.Mutex
 	taken time.Time // when the look began
-	last  table
+	last  procid.Table
 }
 
 // fresh is a look that began after it was asked for. Those who wait while one is
 // being taken share the next.
-func (l *looks) fresh(since uint64) table {
+func (l *looks) fresh(since uint64) procid.Table {
 	asked := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -347,6 +350,6 @@ func (l *looks) fresh(since uint64) table {
 		return l.last
 	}
 	l.taken = time.Now()
-	l.last, _ = readTable(since)
+	l.last, _ = procid.ReadTable(since)
 	return l.last
 }

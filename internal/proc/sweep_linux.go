@@ -7,13 +7,16 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // Sweep ends what processes of this place (SetPlace) have started and, killed, could not
 // end: whatever run it is of, but nothing of a process that lives, and nothing of detached
 // steps. Where nothing is left it costs some system calls a hundred processes.
 func Sweep(ctx context.Context, grace time.Duration) (Report, error) {
-	if place.Load() == 0 || !orphans() && !abandonedLeaf() {
+	if !procid.HasPlace() || !procid.Orphans() && !abandonedLeaf() {
 		return Report{}, nil
 	}
 	return reopen(nil, func(string) bool { return false }, nil).Close(ctx, grace)
@@ -22,12 +25,12 @@ func Sweep(ctx context.Context, grace time.Duration) (Report, error) {
 // abandonedLeaf says whether there is a leaf beside those of this process whose maker is
 // gone.
 func abandonedLeaf() bool {
-	for _, parent := range ownLeafHierarchies() {
+	for _, parent := range cgroup.OwnLeafHierarchies() {
 		if parent == "" {
 			continue
 		}
-		for _, path := range leavesUnder(parent) {
-			if mark, tag, ok := parseLeaf(filepath.Base(path)); ok && mark != "" && Abandoned(tag) {
+		for _, path := range cgroup.LeavesUnder(parent) {
+			if mark, tag, ok := cgroup.ParseLeaf(filepath.Base(path)); ok && mark != "" && procid.Abandoned(tag) {
 				return true
 			}
 		}
@@ -38,24 +41,24 @@ func abandonedLeaf() bool {
 // adopt takes into the trail what a look shows to be left by those who are gone: what is
 // in their leaves, and what was born as theirs. It remembers the leaves. What is above
 // this process is left alone: a shell that a step gave to somebody, who types here.
-func (g *Group) adopt(run *trail, look table, above map[int]bool) {
+func (g *Group) adopt(run *trail, look procid.Table, above map[int]bool) {
 	buf := make([]byte, 4<<10)
-	own := ownLeafHierarchies()
+	own := cgroup.OwnLeafHierarchies()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range look {
 		e := &look[i]
-		if e.dead() || above[e.PID] || spare(e) {
+		if e.Dead() || above[e.PID] || spare(e) {
 			continue
 		}
 		inside := false
-		for h, dir := range cgroupsOf(e.PID, buf) {
+		for h, dir := range cgroup.CgroupsOf(e.PID, buf) {
 			if path := g.leafAbove(dir); path != "" && !within(own[h], path) {
 				inside = true
 				g.abandon(path)
 			}
 		}
-		if inside || orphaned(birthmarkOf(e.PID)) {
+		if inside || procid.Orphaned(procid.BirthmarkOf(e.PID)) {
 			run.add(e)
 		}
 	}
@@ -63,7 +66,7 @@ func (g *Group) adopt(run *trail, look table, above map[int]bool) {
 
 // leafAbove is the leaf of this Group that a cgroup is, or is in; "" for none.
 func (g *Group) leafAbove(dir string) string {
-	for ; strings.Contains(dir, leafPrefix); dir = filepath.Dir(dir) {
+	for ; strings.Contains(dir, cgroup.LeafPrefix); dir = filepath.Dir(dir) {
 		if g.inLeaf(filepath.Base(dir)) {
 			return dir
 		}
@@ -76,15 +79,15 @@ func within(dir, above string) bool { return dir == above || strings.HasPrefix(d
 // abandon notes a leaf, to be ended as a whole. The lock is held.
 func (g *Group) abandon(path string) {
 	if g.abandoned == nil {
-		g.abandoned = map[string]*leaf{}
+		g.abandoned = map[string]*cgroup.Leaf{}
 	}
 	if g.abandoned[path] == nil {
-		g.abandoned[path] = &leaf{path: path}
+		g.abandoned[path] = &cgroup.Leaf{Path: path}
 	}
 }
 
 // found are the leaves that looks have shown so far.
-func (g *Group) found() []*leaf {
+func (g *Group) found() []*cgroup.Leaf {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Collect(maps.Values(g.abandoned))
@@ -93,11 +96,11 @@ func (g *Group) found() []*leaf {
 // clearLeaves removes the leaves that were found, and empty ones beside.
 func (g *Group) clearLeaves() {
 	for _, l := range g.found() {
-		l.remove()
+		l.Remove()
 	}
-	for _, parent := range ownLeafHierarchies() {
+	for _, parent := range cgroup.OwnLeafHierarchies() {
 		if parent != "" {
-			sweepLeaves(parent)
+			cgroup.SweepLeaves(parent)
 		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // asOwner in the environment makes the test program one that starts processes until it is
@@ -21,11 +24,11 @@ func beOwner(words string) {
 	if _, err := fmt.Sscan(words, &dir, &noLeaf, &detach, &seconds); err != nil {
 		panic(err)
 	}
-	SetPlace(dir)
+	procid.SetPlace(dir)
 	if err := BecomeReaper(); err != nil {
 		panic(err)
 	}
-	g := Open(Mark("swept", 1))
+	g := Open(procid.Mark("swept", 1))
 	g.noLeaf = noLeaf
 	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	script := "(env -i setsid sh -c 'sleep " + seconds + " & exec sleep " + seconds + "' &)"
@@ -73,9 +76,9 @@ func own(t *testing.T, dir string, noLeaf, detach bool, tag string) (kill func()
 // or to another place stays.
 func TestSweep(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
-	place.Store(0)
-	SetPlace(dir)
-	defer place.Store(0)
+	procid.ForgetPlace()
+	procid.SetPlace(dir)
+	defer procid.ForgetPlace()
 	for i, c := range []struct {
 		what           string
 		dir            string
@@ -108,7 +111,7 @@ func TestSweep(t *testing.T) {
 		}
 		if c.dir != dir { // the run's next owner ends it all the same, where it can know
 			Recover("swept", nil).Close(context.Background(), time.Second)
-			if n := len(living("300." + tag)); !c.noLeaf && ownCgroup() != "" && n > 0 {
+			if n := len(living("300." + tag)); !c.noLeaf && cgroup.OwnCgroup() != "" && n > 0 {
 				t.Errorf("%s: %d live when the run was taken over", c.what, n)
 			}
 		}
@@ -117,15 +120,15 @@ func TestSweep(t *testing.T) {
 
 // A tag says whose something is, and is not mistaken for another.
 func TestTag(t *testing.T) {
-	place.Store(0)
-	if Abandoned(Tag()) {
+	procid.ForgetPlace()
+	if procid.Abandoned(procid.Tag()) {
 		t.Error("a process without a place abandons nothing")
 	}
-	SetPlace(t.TempDir())
-	defer place.Store(0)
-	at := fmt.Sprintf("%x", place.Load())
+	procid.SetPlace(t.TempDir())
+	defer procid.ForgetPlace()
+	at := procid.Tag()[strings.LastIndexByte(procid.Tag(), '.')+1:]
 	for tag, want := range map[string]bool{
-		Tag():                    false,
+		procid.Tag():             false,
 		"1.1." + at:              true, // the number was used again
 		"4194304.5." + at:        true,
 		"4194304.5.0":            false,
@@ -136,7 +139,7 @@ func TestTag(t *testing.T) {
 		"4194304.5":              false,
 		"":                       false,
 	} {
-		if got := Abandoned(tag); got != want {
+		if got := procid.Abandoned(tag); got != want {
 			t.Errorf("%q: %t, want %t", tag, got, want)
 		}
 	}
@@ -145,9 +148,9 @@ func TestTag(t *testing.T) {
 // The name of a leaf says of which run and of which process it is.
 func TestLeafName(t *testing.T) {
 	for _, run := range []string{"1m80x8swekrvj", "a-b.c", "x/../y", strings.Repeat("long", 100)} {
-		name := leafName(Mark(run, 3))
-		mark, tag, ok := parseLeaf(name)
-		if !ok || tag != Tag() || len(name) > 250 || strings.Contains(name, "/") {
+		name := cgroup.LeafName(procid.Mark(run, 3))
+		mark, tag, ok := cgroup.ParseLeaf(name)
+		if !ok || tag != procid.Tag() || len(name) > 250 || strings.Contains(name, "/") {
 			t.Errorf("%q: %q %q %t", name, mark, tag, ok)
 		}
 		if g := Recover(run, nil); !g.inLeaf(name) {
@@ -156,11 +159,11 @@ func TestLeafName(t *testing.T) {
 		if g := Recover(run+"x", nil); g.inLeaf(name) {
 			t.Errorf("%q is found by another run", name)
 		}
-		if !Reopen(Mark(run, 3), nil).inLeaf(name) || Reopen(Mark(run, 4), nil).inLeaf(name) {
+		if !Reopen(procid.Mark(run, 3), nil).inLeaf(name) || Reopen(procid.Mark(run, 4), nil).inLeaf(name) {
 			t.Errorf("%q: the epoch does not count", name)
 		}
 	}
-	if Recover("", nil).inLeaf(leafName("")) {
+	if Recover("", nil).inLeaf(cgroup.LeafName("")) {
 		t.Error("what may outlive its run is found by it")
 	}
 	for _, name := range []string{"flowrun-17-1", "user.slice", "flowrun-"} {
@@ -172,27 +175,27 @@ func TestLeafName(t *testing.T) {
 
 // A birthmark tells a living owner from one that is gone, and from everything else.
 func TestBirthmark(t *testing.T) {
-	place.Store(0)
-	if birthmark() != 0 || orphaned(1) {
+	procid.ForgetPlace()
+	if procid.Birthmark() != 0 || procid.Orphaned(1) {
 		t.Error("there is a birthmark without a place")
 	}
-	SetPlace(t.TempDir())
-	defer place.Store(0)
-	own := birthmark()
+	procid.SetPlace(t.TempDir())
+	defer procid.ForgetPlace()
+	own := procid.Birthmark()
 	for what, c := range map[string]struct {
 		mark uint64
 		want bool
 	}{
 		"own":           {own, false},
-		"another start": {own ^ 1<<pidBits, true},
-		"no such pid":   {own&^(1<<pidBits-1) | 1<<pidBits - 1, true},
-		"another place": {own ^ 1<<(pidBits+startBits), false},
-		"another magic": {own ^ 1<<(pidBits+startBits+placeBits), false},
+		"another start": {own ^ 1<<procid.PidBits, true},
+		"no such pid":   {own&^(1<<procid.PidBits-1) | 1<<procid.PidBits - 1, true},
+		"another place": {own ^ 1<<(procid.PidBits+procid.StartBits), false},
+		"another magic": {own ^ 1<<(procid.PidBits+procid.StartBits+procid.PlaceBits), false},
 		"none":          {1<<64 - 1, false},
 		"short":         {200000, false},
 		"zero":          {0, false},
 	} {
-		if got := orphaned(c.mark); got != c.want {
+		if got := procid.Orphaned(c.mark); got != c.want {
 			t.Errorf("%s: %t, want %t", what, got, c.want)
 		}
 	}
@@ -204,15 +207,15 @@ func TestBirthmark(t *testing.T) {
 // Children have fewer processes than their user may have in all.
 func TestStepProcesses(t *testing.T) {
 	for limit, want := range map[uint64]uint64{1<<64 - 1: 1<<64 - 1, 96365: 96317, 200: 152, 60: 45, 3: 3, 0: 0} {
-		if got := stepProcesses(limit); got != want {
+		if got := procid.StepProcesses(limit); got != want {
 			t.Errorf("%d: %d, want %d", limit, got, want)
 		}
 	}
 }
 
 func BenchmarkSweepNothing(b *testing.B) {
-	SetPlace(b.TempDir())
-	defer place.Store(0)
+	procid.SetPlace(b.TempDir())
+	defer procid.ForgetPlace()
 	for b.Loop() {
 		if _, err := Sweep(context.Background(), time.Second); err != nil {
 			b.Fatal(err)

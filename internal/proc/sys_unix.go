@@ -19,11 +19,3 @@ func exitOf(state *os.ProcessState) Exit {
 	}
 	return Exit{Code: state.ExitCode()}
 }
-
-// state asks whether the number is taken: by another user's process as well.
-func (i Identity) state() Liveness {
-	if i.PID > 0 && syscall.Kill(i.PID, 0) != syscall.ESRCH {
-		return Alive
-	}
-	return Dead
-}

@@ -12,11 +12,10 @@ func newSession(bool) *syscall.SysProcAttr {
 
 // Windows has no process groups to ask about or to end.
 func groupLives(int) bool { return false }
-func killGroup(int) bool  { return false }
+
+func killGroup(int) bool { return false }
 
 // signalGroup ends the process; there is no gentle way without a console.
 func signalGroup(p *os.Process, _ syscall.Signal) { p.Kill() }
 
 func exitOf(state *os.ProcessState) Exit { return Exit{Code: state.ExitCode()} }
-
-func (i Identity) state() Liveness { return Unknown }

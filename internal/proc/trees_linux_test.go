@@ -15,8 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/waittest"
 	"go.uber.org/goleak"
+
+	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // asReaper in the environment makes the test program a subreaper: the tests run
@@ -24,8 +27,7 @@ import (
 const asReaper = "PROC_TEST_REAPER"
 
 func TestMain(m *testing.M) {
-	ConfineMain()
-	sealed()
+	confine.Main()
 	if os.Getenv(asReaper) != "" {
 		if err := BecomeReaper(); err != nil {
 			fmt.Println(err)
@@ -98,7 +100,7 @@ func awaitAsleep(t *testing.T, seconds string, n int) {
 }
 
 func environ(mark, step string) []string {
-	return append(os.Environ(), MarkOwner+"="+mark, MarkStep+"="+step)
+	return append(os.Environ(), procid.MarkOwner+"="+mark, procid.MarkStep+"="+step)
 }
 
 func devNull(t testing.TB) *os.File {

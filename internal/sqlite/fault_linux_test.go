@@ -14,7 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -171,7 +171,7 @@ func TestStoppedOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	expire := func(ctx context.Context, c *sql.Conn) error { // as half a minute would
-		_, err := c.ExecContext(ctx, "UPDATE runs SET lease = ?", int64(proc.Uptime()-time.Second))
+		_, err := c.ExecContext(ctx, "UPDATE runs SET lease = ?", int64(procid.Uptime()-time.Second))
 		return err
 	}
 	must(t, s.write(ctx, "expire", expire))

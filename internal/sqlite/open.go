@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 const (
@@ -71,7 +71,7 @@ func newStore(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{dir: dir, file: filepath.Join(dir, dbName), self: proc.Self(),
+	return &Store{dir: dir, file: filepath.Join(dir, dbName), self: procid.Self(),
 		ledgers: map[int64]*ledger{}, queue: newQueue(), owning: make(chan struct{}, 1), stop: make(chan struct{})}, nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // owner is what the history knows of a run's last owner.
@@ -19,11 +19,11 @@ type owner struct {
 // dead, and is not silent for so long that it counts as stopped.
 func (o owner) lives() bool {
 	id, ok := o.identity()
-	return ok && id.State() != proc.Dead && proc.Uptime() < time.Duration(o.lease)
+	return ok && id.State() != procid.Dead && procid.Uptime() < time.Duration(o.lease)
 }
 
 // identity is the owner's process, if there is an owner.
-func (o owner) identity() (id proc.Identity, ok bool) {
+func (o owner) identity() (id procid.Identity, ok bool) {
 	ok = o.process.Valid && json.Unmarshal([]byte(o.process.String), &id) == nil
 	return id, ok
 }
@@ -40,16 +40,16 @@ func (o owner) gone() (gone, lapsed bool) {
 }
 
 // judge is gone for an owner whose process is in that state.
-func (o owner) judge(state proc.Liveness) (gone, lapsed bool) {
-	lapsed = state == proc.Unknown && proc.Uptime() >= time.Duration(o.lease)
-	return state == proc.Dead || lapsed, lapsed
+func (o owner) judge(state procid.Liveness) (gone, lapsed bool) {
+	lapsed = state == procid.Unknown && procid.Uptime() >= time.Duration(o.lease)
+	return state == procid.Dead || lapsed, lapsed
 }
 
 // rebooted says whether the machine was started anew since the owner wrote.
-func (o owner) rebooted() bool { return o.boot != proc.BootID() }
+func (o owner) rebooted() bool { return o.boot != procid.BootID() }
 
 // ownership are the columns owner, boot and lease of a run this process owns.
 func (s *Store) ownership() (process, boot string, lease int64) {
 	text, _ := json.Marshal(s.self) // numbers and strings only: cannot fail
-	return string(text), s.self.Boot, int64(proc.Uptime() + leaseLength)
+	return string(text), s.self.Boot, int64(procid.Uptime() + leaseLength)
 }

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // Store is the history in one directory. It is safe for concurrent use, and any
 // number of processes may have the same directory open.
 type Store struct {
 	dir, file string
-	self      proc.Identity
+	self      procid.Identity
 
 	// mu holds the one connection that writes and what was prepared on it.
 	// Everything on it runs to its end: a statement that is interrupted half-way

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // ticket is a row of tickets with what is known of the run's owner.
@@ -25,7 +25,7 @@ type ticket struct {
 // census is what one look has found out about processes; one may own many runs.
 type census map[string]struct {
 	pid   int
-	state proc.Liveness
+	state procid.Liveness
 }
 
 // judge says who owns the ticket, and whether it counts.
@@ -35,7 +35,7 @@ func (c census) judge(t *ticket) {
 		if id, ok := t.owner.identity(); ok {
 			p.pid, p.state = id.PID, id.State()
 		} else {
-			p.state = proc.Dead
+			p.state = procid.Dead
 		}
 		c[t.owner.process.String] = p
 	}

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // watch renews the leases of this process's runs and looks whether others have
@@ -16,7 +16,7 @@ import (
 func (s *Store) watch() {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	renewed, seen := proc.Uptime(), int64(-1)
+	renewed, seen := procid.Uptime(), int64(-1)
 	for {
 		select {
 		case <-s.stop:
@@ -33,7 +33,7 @@ func (s *Store) watch() {
 			continue
 		}
 		// By the clock of the boot: after the machine has slept it is high time.
-		if now := proc.Uptime(); now-renewed >= renewEvery && s.renew(ledgers) == nil {
+		if now := procid.Uptime(); now-renewed >= renewEvery && s.renew(ledgers) == nil {
 			renewed = now
 		}
 		for _, l := range ledgers {

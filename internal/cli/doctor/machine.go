@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/cgroup"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/telemetry"
@@ -110,7 +111,7 @@ func checkSupervision(env *ui.Env) []finding {
 		list = append(list, doubt("processes", "only Linux has a way to; look after programs that make themselves daemons",
 			"process groups are ended; what leaves its group may stay behind"))
 	}
-	m, err := proc.NewMemoryLimit("", 64<<20)
+	m, err := cgroup.NewMemoryLimit("", 64<<20)
 	if err != nil {
 		return append(list, doubt("memory limits", "only tools that set one need it; run as a user who may make cgroups, as under systemd-run --user --scope",
 			"resources.max-memory cannot be kept: %v", err))

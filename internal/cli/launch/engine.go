@@ -7,7 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/netclient"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -19,7 +19,7 @@ func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun
 	if config.Parallel == 0 {
 		config.Parallel = int(f.Settings.Number("limits.max-parallel"))
 	}
-	proc.SetPlace(config.StateDir) // also where this run keeps nothing there
+	procid.SetPlace(config.StateDir) // also where this run keeps nothing there
 	config.HTTP, config.Fetch, config.MayCall = netclient.Status, netclient.Fetch, f.MayCall
 	if s != nil {
 		config.Store = s

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
@@ -80,7 +81,7 @@ func (s *server) takeSecrets() (err error) {
 	if err != nil {
 		return ui.NoService("%w", err)
 	}
-	if err := proc.ForgetEnv(held...); err != nil && len(held) > 0 {
+	if err := confine.ForgetEnv(held...); err != nil && len(held) > 0 {
 		return ui.NoService("steps could read the secrets of webhooks: %w", err)
 	}
 	return nil

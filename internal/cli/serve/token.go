@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -27,7 +27,7 @@ const makeToken = "make one: openssl rand -hex 32"
 // a file. Both are nil where none was given.
 func givenTokens(c *cobra.Command, file string) ([]service.Token, error) {
 	text, given := os.LookupEnv("FLOWRUN_TOKEN")
-	if err := proc.ForgetEnv("FLOWRUN_TOKEN"); err != nil && text != "" {
+	if err := confine.ForgetEnv("FLOWRUN_TOKEN"); err != nil && text != "" {
 		return nil, ui.NoService("steps could read FLOWRUN_TOKEN: %w; give the token by --token-file", err)
 	}
 	if file != "" {

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package proc
+package confine
 
 import (
 	"os"

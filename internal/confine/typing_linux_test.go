@@ -1,4 +1,4 @@
-package proc
+package confine
 
 import (
 	"encoding/binary"

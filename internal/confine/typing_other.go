@@ -1,6 +1,6 @@
 //go:build !linux
 
-package proc
+package confine
 
 // RefuseTyping does nothing: only Linux can take system calls away.
 func RefuseTyping() {}

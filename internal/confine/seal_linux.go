@@ -1,4 +1,4 @@
-package proc
+package confine
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"unsafe"
+
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // Seal keeps what this process holds from the processes that it starts: call it first
@@ -46,7 +48,7 @@ func WithholdFiles() {
 // its environment the other finds it when it has to end what the step left.
 func undumpable() {
 	const prSetDumpable = 4
-	if os.Getenv(MarkOwner) == "" || os.Geteuid() == 0 {
+	if os.Getenv(procid.MarkOwner) == "" || os.Geteuid() == 0 {
 		_ = prctl(prSetDumpable, 0, 0)
 	}
 }

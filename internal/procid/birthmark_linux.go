@@ -1,8 +1,7 @@
-package proc
+package procid
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -21,39 +20,39 @@ const (
 	rlimitProcesses = 6  // RLIMIT_NPROC
 	rlimitRealTime  = 15 // RLIMIT_RTTIME
 
-	pidBits   = 22 // the kernel's own bound
-	startBits = 16 // of the start time: enough to tell a number that is used again
+	PidBits   = 22 // the kernel's own bound
+	StartBits = 16 // of the start time: enough to tell a number that is used again
 	magicBits = 6
 	magic     = 0b101101 // the highest bit of all stays 0
 )
 
-// birthmark is what the children of this process carry; 0 where there is none.
-func birthmark() uint64 {
+// Birthmark is what the children of this process carry; 0 where there is none.
+func Birthmark() uint64 {
 	at := uint64(place.Load())
 	if at == 0 || Self().Start == 0 || unsafe.Sizeof(uintptr(0)) < 8 {
 		return 0
 	}
-	return ((magic<<placeBits|at)<<startBits|Self().Start&(1<<startBits-1))<<pidBits | uint64(Self().PID)
+	return ((magic<<PlaceBits|at)<<StartBits|Self().Start&(1<<StartBits-1))<<PidBits | uint64(Self().PID)
 }
 
-// orphaned says of a process's soft limit that it is a birthmark of this place whose
+// Orphaned says of a process's soft limit that it is a birthmark of this place whose
 // owner is gone.
-func orphaned(mark uint64) bool {
-	own := birthmark()
-	if own == 0 || mark>>(startBits+pidBits) != own>>(startBits+pidBits) {
+func Orphaned(mark uint64) bool {
+	own := Birthmark()
+	if own == 0 || mark>>(StartBits+PidBits) != own>>(StartBits+PidBits) {
 		return false
 	}
 	var buf [1024]byte
-	pid := int(mark & (1<<pidBits - 1))
-	e, ok := readEntry(pid, buf[:])
+	pid := int(mark & (1<<PidBits - 1))
+	e, ok := ReadEntry(pid, buf[:])
 	if !ok {
 		return syscall.Kill(pid, 0) == syscall.ESRCH
 	}
-	return e.dead() || e.start&(1<<startBits-1) != mark>>pidBits&(1<<startBits-1)
+	return e.Dead() || e.Start&(1<<StartBits-1) != mark>>PidBits&(1<<StartBits-1)
 }
 
-// birthmarkOf reads another process's mark; 0 where this user may not.
-func birthmarkOf(pid int) uint64 {
+// BirthmarkOf reads another process's mark; 0 where this user may not.
+func BirthmarkOf(pid int) uint64 {
 	var lim syscall.Rlimit
 	if prlimit(pid, rlimitRealTime, nil, &lim) != nil {
 		return 0
@@ -70,16 +69,16 @@ func prlimit(pid, which int, set, old *syscall.Rlimit) error {
 	return nil
 }
 
-// bequeath sets the limits that the next child inherits: a birthmark, unless it is to
+// Bequeath sets the limits that the next child inherits: a birthmark, unless it is to
 // outlive the run, and fewer processes than this one may have. The answer restores them.
 // In between this program's other children inherit them too; none of those outlives it.
-func bequeath(outlives bool) (restore func()) {
+func Bequeath(outlives bool) (restore func()) {
 	var old [2]syscall.Rlimit
 	var changed [2]bool
-	if mark := birthmark(); mark != 0 && !outlives {
+	if mark := Birthmark(); mark != 0 && !outlives {
 		changed[0] = change(rlimitRealTime, &old[0], func(uint64) uint64 { return mark })
 	}
-	changed[1] = change(rlimitProcesses, &old[1], stepProcesses)
+	changed[1] = change(rlimitProcesses, &old[1], StepProcesses)
 	return func() {
 		for i, which := range [2]int{rlimitRealTime, rlimitProcesses} {
 			if changed[i] {
@@ -103,16 +102,16 @@ func change(which int, old *syscall.Rlimit, to func(uint64) uint64) bool {
 // that step. A limit so small that this is a quarter of it is shared.
 const ownProcesses = 48
 
-func stepProcesses(limit uint64) uint64 {
+func StepProcesses(limit uint64) uint64 {
 	if limit > 1<<62 { // none
 		return limit
 	}
 	return limit - min(ownProcesses, limit/4)
 }
 
-// orphans says whether any process carries a birthmark of this place whose owner is gone.
-func orphans() bool {
-	own := birthmark()
+// Orphans says whether any process carries a birthmark of this place whose owner is gone.
+func Orphans() bool {
+	own := Birthmark()
 	if own == 0 {
 		return false
 	}
@@ -124,19 +123,9 @@ func orphans() bool {
 	names, _ := dir.Readdirnames(-1)
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err == nil && orphaned(birthmarkOf(pid)) {
+		if err == nil && Orphaned(BirthmarkOf(pid)) {
 			return true
 		}
 	}
 	return false
-}
-
-// cgroupsOf are the folders of the cgroups that a process is in, in every hierarchy that
-// leaves are made in.
-func cgroupsOf(pid int, buf []byte) (dirs [2]string) {
-	n, err := readInto(filepath.Join("/proc", strconv.Itoa(pid), "cgroup"), buf)
-	if err != nil {
-		return dirs
-	}
-	return leafHierarchies(string(buf[:n]))
 }

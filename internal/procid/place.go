@@ -1,4 +1,4 @@
-package proc
+package procid
 
 import (
 	"fmt"
@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// place is where this process belongs: see SetPlace. 0 until it is known.
+// place is where this process belongs: see Setplace. 0 until it is known.
 var place atomic.Uint32
 
-// placeBits is how much of a place fits into a birthmark.
-const placeBits = 19
+// PlaceBits is how much of a place fits into a birthmark.
+const PlaceBits = 19
 
 // SetPlace says which folder holds the state of the runs of this process. The first call
 // counts. Processes with one place end what another of them left when it was killed
@@ -26,8 +26,14 @@ func SetPlace(dir string) {
 	}
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s\x00%d\x00%s", dir, os.Geteuid(), Self().Namespace)
-	place.CompareAndSwap(0, max(h.Sum32()>>(32-placeBits), 1))
+	place.CompareAndSwap(0, max(h.Sum32()>>(32-PlaceBits), 1))
 }
+
+// HasPlace says whether the place of this process is known.
+func HasPlace() bool { return place.Load() != 0 }
+
+// ForgetPlace makes the place unknown again. Tests set several.
+func ForgetPlace() { place.Store(0) }
 
 const tagForm = "%d.%d.%x"
 
@@ -39,12 +45,12 @@ func Tag() string {
 
 // Abandoned says of a Tag that its process was of this place and is certainly gone.
 func Abandoned(tag string) bool {
-	at, gone := readTag(tag)
+	at, gone := ReadTag(tag)
 	return gone && at != 0 && at == place.Load()
 }
 
-// readTag is the place in a Tag, and whether there is no such process here.
-func readTag(tag string) (at uint32, gone bool) {
+// ReadTag is the place in a Tag, and whether there is no such process here.
+func ReadTag(tag string) (at uint32, gone bool) {
 	id := Identity{Boot: BootID(), Namespace: Self().Namespace}
 	n, err := fmt.Sscanf(tag, tagForm, &id.PID, &id.Start, &at)
 	if n != 3 || err != nil || fmt.Sprintf(tagForm, id.PID, id.Start, at) != tag {

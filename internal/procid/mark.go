@@ -1,4 +1,4 @@
-package proc
+package procid
 
 import (
 	"strconv"
@@ -18,15 +18,15 @@ const (
 // what it started itself and leaves the next one's processes alone.
 func Mark(run string, epoch int) string { return run + "." + strconv.Itoa(max(epoch, 1)) }
 
-// ofRun says whether a mark is the run's, of whatever epoch. The id may hold dots
+// OfRun says whether a mark is the run's, of whatever epoch. The id may hold dots
 // itself: the epoch is what stands behind the last.
-func ofRun(mark, run string) bool {
-	of, epoch := splitMark(mark)
+func OfRun(mark, run string) bool {
+	of, epoch := SplitMark(mark)
 	_, err := strconv.ParseUint(epoch, 10, 64)
 	return of == run && err == nil
 }
 
-func splitMark(mark string) (run, epoch string) {
+func SplitMark(mark string) (run, epoch string) {
 	i := strings.LastIndexByte(mark, '.')
 	if i < 0 {
 		return mark, ""

@@ -1,10 +1,11 @@
 //go:build !linux
 
-package proc
+package procid
 
 import "time"
 
-func ownStart() uint64  { return 0 }
+func ownStart() uint64 { return 0 }
+
 func namespace() string { return "" }
 
 // BootID is "": only Linux names its boots.

@@ -1,4 +1,4 @@
-package proc
+package procid
 
 import (
 	"os"
@@ -16,9 +16,9 @@ func (i Identity) state() Liveness {
 		return Unknown
 	}
 	var buf [1024]byte
-	e, ok := readEntry(i.PID, buf[:])
+	e, ok := ReadEntry(i.PID, buf[:])
 	switch {
-	case ok && e.start == i.Start && !e.dead():
+	case ok && e.Start == i.Start && !e.Dead():
 		return Alive
 	case ok:
 		return Dead
@@ -35,8 +35,8 @@ func ownStart() uint64 {
 		return 0
 	}
 	var buf [1024]byte
-	e, _ := readEntry(os.Getpid(), buf[:])
-	return e.start
+	e, _ := ReadEntry(os.Getpid(), buf[:])
+	return e.Start
 }
 
 // namespace is where numbers and start times count: those of the pid and of the

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package proc
+package confine
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 
 const selfFile = ""
 
-// CanConfine says why this platform cannot confine processes, nil where it can.
-func CanConfine() error {
+// Available says why this platform cannot confine processes, nil where it can.
+func Available() error {
 	return errors.New("flowrun can do this on Linux only; this is " + runtime.GOOS)
 }
 
-func become(Confinement, string, []string) error { return CanConfine() }
+func become(Confinement, string, []string) error { return Available() }
 
 func hasUsers() bool { return false }

@@ -1,4 +1,4 @@
-package proc
+package confine
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/cgroup"
 )
 
 // startConfined runs a program confined and answers what it printed and its exit code.
@@ -119,9 +121,9 @@ func TestConfinedStart(t *testing.T) {
 }
 
 // limit is a memory limit, or skips the test where this user can make none.
-func limit(t *testing.T, bytes int64) *MemoryLimit {
+func limit(t *testing.T, bytes int64) *cgroup.MemoryLimit {
 	t.Helper()
-	m, err := NewMemoryLimit("", bytes)
+	m, err := cgroup.NewMemoryLimit("", bytes)
 	if err != nil {
 		t.Skipf("no memory cgroup here: %v", err)
 	}

@@ -1,12 +1,14 @@
 //go:build !linux
 
-package proc
+package cgroup
+
+import "github.com/flowrun/flowrun/internal/confine"
 
 // MemoryLimit bounds the memory of processes; there is none on this platform.
 type MemoryLimit struct{}
 
 // NewMemoryLimit says that there is none on this platform.
-func NewMemoryLimit(mark string, bytes int64) (*MemoryLimit, error) { return nil, CanConfine() }
+func NewMemoryLimit(mark string, bytes int64) (*MemoryLimit, error) { return nil, confine.Available() }
 
 // Join is empty.
 func (*MemoryLimit) Join() string { return "" }

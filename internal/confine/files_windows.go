@@ -1,4 +1,4 @@
-package proc
+package confine
 
 // WithholdFiles does nothing: on Windows only the handles that are named are inherited.
 func WithholdFiles() {}

@@ -1,4 +1,4 @@
-package proc
+package cgroup
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 // MemoryLimit is a cgroup that bounds the memory of all processes in it together. It
 // is safe for concurrent use.
 type MemoryLimit struct {
-	leaf leaf
+	leaf Leaf
 	kind *memoryFiles
 }
 
@@ -38,7 +38,7 @@ func NewMemoryLimit(mark string, bytes int64) (*MemoryLimit, error) {
 	if err != nil {
 		return nil, err
 	}
-	sweepLeaves(parent)
+	SweepLeaves(parent)
 	made, err := makeLeaf(parent, mark)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func NewMemoryLimit(mark string, bytes int64) (*MemoryLimit, error) {
 	m := &MemoryLimit{leaf: *made, kind: kind}
 	size := strconv.FormatInt(bytes, 10)
 	if err := m.leaf.write(kind.limit, size); err != nil {
-		m.leaf.remove()
+		m.leaf.Remove()
 		return nil, err
 	}
 	if kind == &memoryV1 {
@@ -64,7 +64,7 @@ var errNoMemoryController = errors.New("this user can make no cgroup here whose 
 // nearest cgroup above this process that hands the controller down, in version 1 this
 // process's own. Entering it takes the right to write to its cgroup.procs.
 func memoryParent() (string, *memoryFiles, error) {
-	for dir := ownCgroup(); strings.HasPrefix(dir, "/sys/fs/cgroup"); dir = filepath.Dir(dir) {
+	for dir := OwnCgroup(); strings.HasPrefix(dir, "/sys/fs/cgroup"); dir = filepath.Dir(dir) {
 		down, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
 		if err == nil && strings.Contains(" "+strings.TrimSpace(string(down))+" ", " memory ") && mayEnter(dir) {
 			return dir, &memoryV2, nil
@@ -88,15 +88,15 @@ func mayEnter(dir string) bool {
 // ownMemoryV1 is the folder of this process's cgroup in the version 1 hierarchy of
 // the memory controller, "" without one.
 func ownMemoryV1() string {
-	return ownLeafHierarchies()[1]
+	return OwnLeafHierarchies()[1]
 }
 
 // Join is the file by which a process enters.
-func (m *MemoryLimit) Join() string { return filepath.Join(m.leaf.path, "cgroup.procs") }
+func (m *MemoryLimit) Join() string { return filepath.Join(m.leaf.Path, "cgroup.procs") }
 
 // Exceeded says whether a process in it was ended for its memory.
 func (m *MemoryLimit) Exceeded() bool {
-	text, _ := os.ReadFile(filepath.Join(m.leaf.path, m.kind.events))
+	text, _ := os.ReadFile(filepath.Join(m.leaf.Path, m.kind.events))
 	for line := range strings.Lines(string(text)) {
 		var n int
 		if _, err := fmt.Sscanf(line, "oom_kill %d", &n); err == nil {
@@ -108,7 +108,7 @@ func (m *MemoryLimit) Exceeded() bool {
 
 // Remove takes it away and says whether it could: not while it holds processes.
 func (m *MemoryLimit) Remove() bool {
-	if removeTree(m.leaf.path) != nil {
+	if removeTree(m.leaf.Path) != nil {
 		return false
 	}
 	m.leaf.dir.Close()
@@ -120,7 +120,7 @@ func (m *MemoryLimit) Remove() bool {
 // until a later run of this user finds it empty.
 func (m *MemoryLimit) End(kill bool) {
 	if kill {
-		_ = m.leaf.kill()
+		_ = m.leaf.Kill()
 	}
-	m.leaf.remove()
+	m.leaf.Remove()
 }

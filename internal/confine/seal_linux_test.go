@@ -1,4 +1,4 @@
-package proc
+package confine
 
 import (
 	"bytes"
@@ -11,6 +11,12 @@ import (
 // asSealed in the environment makes the test program one that forgets variables and
 // prints its environment as /proc shows it, and as it knows it.
 const asSealed = "PROC_TEST_SEALED"
+
+func TestMain(m *testing.M) {
+	Main()
+	sealed()
+	os.Exit(m.Run())
+}
 
 func sealed() {
 	if os.Getenv(asSealed) == "" {

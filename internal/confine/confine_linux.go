@@ -1,4 +1,4 @@
-package proc
+package confine
 
 import (
 	"cmp"
@@ -15,8 +15,8 @@ import (
 // selfFile is this program, also when its file was replaced or removed meanwhile.
 const selfFile = "/proc/self/exe"
 
-// CanConfine says why this platform cannot confine processes, nil where it can.
-func CanConfine() error { return nil }
+// Available says why this platform cannot confine processes, nil where it can.
+func Available() error { return nil }
 
 // become gives up rights in the order in which each is still needed, and then
 // becomes the program. It returns only with an error.

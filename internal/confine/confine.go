@@ -1,4 +1,4 @@
-package proc
+package confine
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 // Confinement is what a process, and everything it starts, has to do without. A
 // process that already exists in another program's hands cannot be confined without
 // a race, so the program is started by way of this one: [Confinement.Wrap] names this
-// program instead, [ConfineMain] in it gives up the rights and then becomes the
+// program instead, [Main] in it gives up the rights and then becomes the
 // program. The number of the process, its group and its terminal stay the same.
 type Confinement struct {
 	// Reduced takes every capability away, and every way to get one: setuid programs
@@ -55,7 +55,7 @@ func HandOver(path, run string) error { return os.Chown(path, RunUser(run), Nobo
 const confined = "flowrun-confine"
 
 // Wrap is what to start so that the program runs confined. This program must call
-// ConfineMain.
+// Main.
 func (c Confinement) Wrap(file string, args []string) (string, []string) {
 	spec, err := json.Marshal(c)
 	if err != nil {
@@ -64,10 +64,10 @@ func (c Confinement) Wrap(file string, args []string) (string, []string) {
 	return selfFile, append([]string{confined, string(spec), file}, args...)
 }
 
-// ConfineMain becomes the program that Wrap was given, and never returns, if this
+// Main becomes the program that Wrap was given, and never returns, if this
 // process was started for that; otherwise it returns at once. What cannot be done is
 // told on stderr, with a shell's exit code for a program that cannot be started.
-func ConfineMain() {
+func Main() {
 	if len(os.Args) < 4 || os.Args[0] != confined {
 		return
 	}

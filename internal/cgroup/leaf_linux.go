@@ -1,4 +1,4 @@
-package proc
+package cgroup
 
 import (
 	"bytes"
@@ -12,12 +12,24 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// leaf is a cgroup that holds processes of one run and nothing else. Those of version 2
+// CgroupsOf are the folders of the cgroups that a process is in, in every hierarchy that
+// leaves are made in.
+func CgroupsOf(pid int, buf []byte) (dirs [2]string) {
+	n, err := procid.ReadInto(filepath.Join("/proc", strconv.Itoa(pid), "cgroup"), buf)
+	if err != nil {
+		return dirs
+	}
+	return leafHierarchies(string(buf[:n]))
+}
+
+// Leaf is a cgroup that holds processes of one run and nothing else. Those of version 2
 // that limit nothing are only a list that no process leaves by accident.
-type leaf struct {
-	path string
+type Leaf struct {
+	Path string
 	dir  *os.File // nil: another process has made it
 }
 
@@ -25,16 +37,16 @@ var leaves atomic.Int64 // leaves made by this process
 
 // A leaf is called flowrun-MARK-TAG-NUMBER, so that whoever finds it knows the run and
 // the epoch (Mark) and whether the process that made it is gone (Tag).
-const leafPrefix = "flowrun-"
+const LeafPrefix = "flowrun-"
 
-// leafName is the name of a new leaf for what carries the mark. With "" it only bounds
+// LeafName is the name of a new leaf for what carries the mark. With "" it only bounds
 // its processes: nobody ends them because they are in it.
-func leafName(mark string) string {
-	return fmt.Sprintf("%s%s-%s-%d", leafPrefix, leafMark(mark), Tag(), leaves.Add(1))
+func LeafName(mark string) string {
+	return fmt.Sprintf("%s%s-%s-%d", LeafPrefix, LeafMark(mark), procid.Tag(), leaves.Add(1))
 }
 
-// leafMark is a mark as a part of a leaf's name.
-func leafMark(mark string) string {
+// LeafMark is a mark as a part of a leaf's name.
+func LeafMark(mark string) string {
 	const most = 120 // bytes; a name has 255
 	safe := strings.IndexFunc(mark, func(r rune) bool {
 		return r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
@@ -42,13 +54,13 @@ func leafMark(mark string) string {
 	if safe && len(mark) <= most {
 		return mark
 	}
-	run, epoch := splitMark(mark)
+	run, epoch := procid.SplitMark(mark)
 	return fmt.Sprintf("%x.%s", sha256.Sum256([]byte(run)), epoch)
 }
 
-// parseLeaf takes the name of a leaf apart.
-func parseLeaf(name string) (mark, tag string, ok bool) {
-	rest, ok := strings.CutPrefix(name, leafPrefix)
+// ParseLeaf takes the name of a leaf apart.
+func ParseLeaf(name string) (mark, tag string, ok bool) {
+	rest, ok := strings.CutPrefix(name, LeafPrefix)
 	if !ok {
 		return "", "", false
 	}
@@ -67,14 +79,14 @@ func cutLast(text, sep string) (before, after string, ok bool) {
 	return text[:i], text[i+len(sep):], true
 }
 
-// newLeaf makes a leaf under this process's own cgroup; nil where that cannot be
+// NewLeaf makes a leaf under this process's own cgroup; nil where that cannot be
 // done (no v2 hierarchy, not this user's to write).
-func newLeaf(mark string) *leaf {
-	parent := ownCgroup()
+func NewLeaf(mark string) *Leaf {
+	parent := OwnCgroup()
 	if parent == "" {
 		return nil
 	}
-	sweepLeaves(parent)
+	SweepLeaves(parent)
 	l, err := makeLeaf(parent, mark)
 	if err != nil {
 		return nil
@@ -84,8 +96,8 @@ func newLeaf(mark string) *leaf {
 }
 
 // makeLeaf makes a cgroup whose name says whose it is.
-func makeLeaf(parent, mark string) (*leaf, error) {
-	path := filepath.Join(parent, leafName(mark))
+func makeLeaf(parent, mark string) (*Leaf, error) {
+	path := filepath.Join(parent, LeafName(mark))
 	if err := os.Mkdir(path, 0o755); err != nil {
 		return nil, err
 	}
@@ -94,24 +106,24 @@ func makeLeaf(parent, mark string) (*leaf, error) {
 		os.Remove(path)
 		return nil, err
 	}
-	return &leaf{path: path, dir: dir}, nil
+	return &Leaf{Path: path, dir: dir}, nil
 }
 
-// sweepLeaves removes leaves whose makers died before they could, of whatever place. Only
+// SweepLeaves removes leaves whose makers died before they could, of whatever place. Only
 // empty ones can be removed, so at worst a run of another pid namespace goes on without
 // its leaf; ending what is in the others is for Sweep and Recover.
-func sweepLeaves(parent string) {
-	for _, path := range leavesUnder(parent) {
-		if _, tag, ok := parseLeaf(filepath.Base(path)); ok {
-			if _, gone := readTag(tag); gone {
+func SweepLeaves(parent string) {
+	for _, path := range LeavesUnder(parent) {
+		if _, tag, ok := ParseLeaf(filepath.Base(path)); ok {
+			if _, gone := procid.ReadTag(tag); gone {
 				removeTree(path)
 			}
 		}
 	}
 }
 
-func leavesUnder(parent string) []string {
-	found, _ := filepath.Glob(filepath.Join(parent, leafPrefix+"*-*-*"))
+func LeavesUnder(parent string) []string {
+	found, _ := filepath.Glob(filepath.Join(parent, LeafPrefix+"*-*-*"))
 	return found
 }
 
@@ -144,8 +156,8 @@ var unifiedMount = sync.OnceValue(func() string {
 	return ""
 })
 
-// ownLeafHierarchies are the cgroups of this process.
-func ownLeafHierarchies() [2]string {
+// OwnLeafHierarchies are the cgroups of this process.
+func OwnLeafHierarchies() [2]string {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return [2]string{}
@@ -153,27 +165,27 @@ func ownLeafHierarchies() [2]string {
 	return leafHierarchies(string(text))
 }
 
-// ownCgroup is the folder of this process's v2 cgroup; "" without one.
-func ownCgroup() string { return ownLeafHierarchies()[0] }
+// OwnCgroup is the folder of this process's v2 cgroup; "" without one.
+func OwnCgroup() string { return OwnLeafHierarchies()[0] }
 
-func (l *leaf) fd() int { return int(l.dir.Fd()) }
+func (l *Leaf) FD() int { return int(l.dir.Fd()) }
 
-func (l *leaf) write(file, text string) error {
-	return os.WriteFile(filepath.Join(l.path, file), []byte(text), 0)
+func (l *Leaf) write(file, text string) error {
+	return os.WriteFile(filepath.Join(l.Path, file), []byte(text), 0)
 }
 
-// populated says whether anything lives in the leaf or below it.
-func (l *leaf) populated() bool { return l.event("populated 1") }
+// Populated says whether anything lives in the leaf or below it.
+func (l *Leaf) Populated() bool { return l.event("populated 1") }
 
-func (l *leaf) event(line string) bool {
-	events, err := os.ReadFile(filepath.Join(l.path, "cgroup.events"))
+func (l *Leaf) event(line string) bool {
+	events, err := os.ReadFile(filepath.Join(l.Path, "cgroup.events"))
 	return err == nil && bytes.Contains(events, []byte(line))
 }
 
-// pids are the processes in the leaf and in what they made below it.
-func (l *leaf) pids() map[int]bool {
+// PIDs are the processes in the leaf and in what they made below it.
+func (l *Leaf) PIDs() map[int]bool {
 	set := map[int]bool{}
-	filepath.WalkDir(l.path, func(path string, d os.DirEntry, err error) error {
+	filepath.WalkDir(l.Path, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return nil // gone meanwhile
 		}
@@ -190,13 +202,13 @@ func (l *leaf) pids() map[int]bool {
 
 // boundProcesses keeps a step from using up all processes that there can be here, where
 // the controller is handed down. It leaves some for the one who has to end them.
-func (l *leaf) boundProcesses() {
-	if _, err := os.Stat(filepath.Join(l.path, "pids.max")); err != nil {
+func (l *Leaf) boundProcesses() {
+	if _, err := os.Stat(filepath.Join(l.Path, "pids.max")); err != nil {
 		return
 	}
 	most := uint64(math.MaxUint64)
 	files := []string{"/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"}
-	for dir := filepath.Dir(l.path); strings.HasPrefix(dir, unifiedMount()); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(l.Path); strings.HasPrefix(dir, unifiedMount()); dir = filepath.Dir(dir) {
 		files = append(files, filepath.Join(dir, "pids.max"))
 	}
 	for _, file := range files {
@@ -205,17 +217,17 @@ func (l *leaf) boundProcesses() {
 			most = min(most, n)
 		}
 	}
-	_ = l.write("pids.max", strconv.FormatUint(stepProcesses(min(most, 1<<30)), 10))
+	_ = l.write("pids.max", strconv.FormatUint(procid.StepProcesses(min(most, 1<<30)), 10))
 }
 
-// kill ends everything in the leaf at once; no fork can outrun it. It fails where the
+// Kill ends everything in the leaf at once; no fork can outrun it. It fails where the
 // kernel cannot do that: before 5.14, and in hierarchies of version 1.
-func (l *leaf) kill() error { return l.write("cgroup.kill", "1") }
+func (l *Leaf) Kill() error { return l.write("cgroup.kill", "1") }
 
-// freeze keeps everything in the leaf from forking while somebody looks. It waits
+// Freeze keeps everything in the leaf from forking while somebody looks. It waits
 // a little for the kernel to get hold of every process. A frozen process still
 // dies of KILL.
-func (l *leaf) freeze() {
+func (l *Leaf) Freeze() {
 	l.write("cgroup.freeze", "1")
 	for range 20 {
 		if l.event("frozen 1") {
@@ -225,16 +237,16 @@ func (l *leaf) freeze() {
 	}
 }
 
-func (l *leaf) thaw() { l.write("cgroup.freeze", "0") }
+func (l *Leaf) Thaw() { l.write("cgroup.freeze", "0") }
 
-// remove takes the leaf away, and what processes made below it. The kernel may
+// Remove takes the leaf away, and what processes made below it. The kernel may
 // call a leaf busy for a moment after its last process.
-func (l *leaf) remove() {
+func (l *Leaf) Remove() {
 	if l.dir != nil {
 		l.dir.Close()
 	}
 	for wait := time.Millisecond; wait < 100*time.Millisecond; wait *= 2 {
-		if removeTree(l.path) == nil {
+		if removeTree(l.Path) == nil {
 			return
 		}
 		time.Sleep(wait)

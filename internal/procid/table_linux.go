@@ -1,4 +1,4 @@
-package proc
+package procid
 
 import (
 	"bytes"
@@ -11,30 +11,30 @@ import (
 	"time"
 )
 
-// entry is one process as the kernel's table shows it.
-type entry struct {
+// Entry is one process as the kernel's table shows it.
+type Entry struct {
 	Info
-	ppid, pgid, sid int
-	start           uint64 // clock ticks since boot; with the pid it names a process for good
-	state           byte
-	forked          bool   // and has not begun its program yet
-	blank           bool   // has no environment, or none yet
-	mark            string // whose it is
+	Parent, Group, Session int
+	Start                  uint64 // clock ticks since boot; with the pid it names a process for good
+	State                  byte
+	Forked                 bool   // and has not begun its program yet
+	Blank                  bool   // has no environment, or none yet
+	Mark                   string // whose it is
 }
 
-func (e *entry) dead() bool { return e.state == 'Z' || e.state == 'X' }
+func (e *Entry) Dead() bool { return e.State == 'Z' || e.State == 'X' }
 
-// table is a look at all processes.
-type table []entry
+// Table is a look at all processes.
+type Table []Entry
 
 // environMax bounds what is read of one process's environment. A marker may stand
 // anywhere in it: shells write it anew in an order of their own.
 const environMax = 1 << 20
 
-// readTable looks at all processes. Markers are read of those started since (in
+// ReadTable looks at all processes. Markers are read of those started since (in
 // clock ticks): older ones cannot belong to the run. Processes that end meanwhile
 // are left out.
-func readTable(since uint64) (table, error) {
+func ReadTable(since uint64) (Table, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -44,18 +44,18 @@ func readTable(since uint64) (table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := make(table, 0, len(names))
+	t := make(Table, 0, len(names))
 	buf := make([]byte, 4<<10)
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
 			continue
 		}
-		e, ok := readEntry(pid, buf)
+		e, ok := ReadEntry(pid, buf)
 		if !ok {
 			continue
 		}
-		if e.start >= since && !e.dead() {
+		if e.Start >= since && !e.Dead() {
 			buf = e.readMarks(buf)
 		}
 		t = append(t, e)
@@ -63,18 +63,18 @@ func readTable(since uint64) (table, error) {
 	return t, nil
 }
 
-func readEntry(pid int, buf []byte) (entry, bool) {
-	n, err := readInto("/proc/"+strconv.Itoa(pid)+"/stat", buf)
+func ReadEntry(pid int, buf []byte) (Entry, bool) {
+	n, err := ReadInto("/proc/"+strconv.Itoa(pid)+"/stat", buf)
 	if err != nil {
-		return entry{}, false
+		return Entry{}, false
 	}
-	e, ok := parseStat(string(buf[:n]))
+	e, ok := ParseStat(string(buf[:n]))
 	return e, ok && e.PID == pid
 }
 
-// parseStat reads a line of /proc/PID/stat. The name stands in parentheses and
+// ParseStat reads a line of /proc/PID/stat. The name stands in parentheses and
 // may hold anything, parentheses too, so the last one ends it.
-func parseStat(line string) (e entry, ok bool) {
+func ParseStat(line string) (e Entry, ok bool) {
 	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
 	if open < 1 || end < open {
 		return e, false
@@ -90,33 +90,33 @@ func parseStat(line string) (e entry, ok bool) {
 	}
 	var errs [6]error
 	e.PID, errs[0] = strconv.Atoi(strings.TrimSpace(line[:open]))
-	e.ppid, errs[1] = strconv.Atoi(fields[1])
-	e.pgid, errs[2] = strconv.Atoi(fields[2])
-	e.sid, errs[3] = strconv.Atoi(fields[3])
-	e.start, errs[4] = strconv.ParseUint(fields[startField], 10, 64)
+	e.Parent, errs[1] = strconv.Atoi(fields[1])
+	e.Group, errs[2] = strconv.Atoi(fields[2])
+	e.Session, errs[3] = strconv.Atoi(fields[3])
+	e.Start, errs[4] = strconv.ParseUint(fields[startField], 10, 64)
 	flags, err := strconv.ParseUint(fields[flagsField], 10, 64)
 	errs[5] = err
-	e.forked = flags&forkNoExec != 0
-	e.state, e.Name = fields[0][0], line[open+1:end]
+	e.Forked = flags&forkNoExec != 0
+	e.State, e.Name = fields[0][0], line[open+1:end]
 	return e, errors.Join(errs[:]...) == nil
 }
 
 // readMarks fills in the markers. It returns the buffer, which may have grown.
-func (e *entry) readMarks(buf []byte) []byte {
+func (e *Entry) readMarks(buf []byte) []byte {
 	path := "/proc/" + strconv.Itoa(e.PID) + "/environ"
-	n, err := readInto(path, buf)
+	n, err := ReadInto(path, buf)
 	for err == nil && n == len(buf) && len(buf) < environMax {
 		buf = make([]byte, 4*len(buf))
-		n, err = readInto(path, buf)
+		n, err = ReadInto(path, buf)
 	}
 	if err == nil {
-		e.mark, e.Step = parseMarks(buf[:n])
-		e.blank = n == 0
+		e.Mark, e.Step = ParseMarks(buf[:n])
+		e.Blank = n == 0
 	}
 	return buf
 }
 
-func parseMarks(environ []byte) (mark, step string) {
+func ParseMarks(environ []byte) (mark, step string) {
 	for v := range bytes.SplitSeq(environ, []byte{0}) {
 		if rest, ok := bytes.CutPrefix(v, []byte(MarkOwner+"=")); ok {
 			mark = string(rest)
@@ -127,9 +127,9 @@ func parseMarks(environ []byte) (mark, step string) {
 	return mark, step
 }
 
-// readInto reads a small file into buf. It goes around os.File: the poller has no
+// ReadInto reads a small file into buf. It goes around os.File: the poller has no
 // use for these files, and a look reads two of them for every process.
-func readInto(path string, buf []byte) (int, error) {
+func ReadInto(path string, buf []byte) (int, error) {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return 0, &fs.PathError{Op: "open", Path: path, Err: err}
@@ -152,14 +152,14 @@ func readInto(path string, buf []byte) (int, error) {
 	return got, nil
 }
 
-// now is this moment on the clock that start times are on: clock ticks since
+// Now is this moment on the clock that start times are on: clock ticks since
 // boot, a hundred a second on every architecture.
-func now() uint64 {
+func Now() uint64 {
 	const tick = 10 * time.Millisecond
 	return uint64(Uptime() / tick)
 }
 
-func sameUser(pid int) bool {
+func SameUser(pid int) bool {
 	var st syscall.Stat_t
 	return syscall.Stat("/proc/"+strconv.Itoa(pid), &st) == nil && int(st.Uid) == os.Getuid()
 }

@@ -1,4 +1,4 @@
-package proc
+package procid
 
 import "testing"
 
@@ -21,7 +21,7 @@ func TestMark(t *testing.T) {
 		{"", "r", false},
 		{"", "", false},
 	} {
-		if got := ofRun(c.mark, c.run); got != c.want {
+		if got := OfRun(c.mark, c.run); got != c.want {
 			t.Errorf("%q of run %q: %t, want %t", c.mark, c.run, got, c.want)
 		}
 	}

@@ -1,0 +1,3 @@
+package procid
+
+func (i Identity) state() Liveness { return Unknown }
