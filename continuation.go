@@ -29,7 +29,7 @@ type Again struct {
 
 	past *Past
 	plan *plan.Plan
-	args *call.Args
+	args *call.Frame
 }
 
 // Lost are the steps that were running when the engine died and count as failed for

@@ -131,7 +131,7 @@ func (p *Plan) Supported() error { return p.compiled.Supported() }
 func (p *Plan) Given(list []tool.Entry) map[string]any { return p.compiled.Given(list) }
 
 // Args are the bound parameters of a call.
-type Args struct{ bound *call.Args }
+type Args struct{ bound *call.Frame }
 
 // Value is a parameter's bound value, nil when it is absent.
 func (a *Args) Value(name string) any { return a.bound.Value(name) }
@@ -185,7 +185,7 @@ func (p *Plan) Describe(w World, params map[string]any) (string, error) {
 }
 
 // foreseen is what a run of a plan with these arguments would do.
-func foreseen(ctx context.Context, p *plan.Plan, a *call.Args) (*Preview, error) {
+func foreseen(ctx context.Context, p *plan.Plan, a *call.Frame) (*Preview, error) {
 	v, err := preview.Of(p, ctx, a)
 	if err == nil {
 		v.Needs = needsOf(p)

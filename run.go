@@ -23,7 +23,7 @@ import (
 type job struct {
 	runOptions
 	plan    *plan.Plan
-	args    *call.Args
+	args    *call.Frame
 	again   *Again // nil: a run from the start
 	ledger  Ledger // nil: nothing is kept
 	broker  *waiting.Broker

@@ -43,7 +43,7 @@ func (w *World) context() context.Context {
 }
 
 // bind binds a caller's parameters.
-func (w *World) bind(p *plan.Plan, params map[string]any) (*call.Args, error) {
+func (w *World) bind(p *plan.Plan, params map[string]any) (*call.Frame, error) {
 	return call.BindCaller(p, w.context(), w.filled(), params)
 }
 

@@ -21,7 +21,7 @@ type Given struct {
 }
 
 // BindCaller binds the parameters of a caller.
-func BindCaller(p *plan.Plan, ctx context.Context, w *World, raw map[string]any) (*Args, error) {
+func BindCaller(p *plan.Plan, ctx context.Context, w *World, raw map[string]any) (*Frame, error) {
 	values := make(map[string]Given, len(raw))
 	for k, v := range raw {
 		values[k] = Given{V: v}
@@ -30,8 +30,8 @@ func BindCaller(p *plan.Plan, ctx context.Context, w *World, raw map[string]any)
 }
 
 // Bind binds parameters of which each says who wrote it.
-func Bind(p *plan.Plan, ctx context.Context, w *World, raw map[string]Given) (*Args, error) {
-	b := &binder{ctx: ctx, plan: p, raw: raw, args: &Args{Plan: p, World: w,
+func Bind(p *plan.Plan, ctx context.Context, w *World, raw map[string]Given) (*Frame, error) {
+	b := &binder{ctx: ctx, plan: p, raw: raw, args: &Frame{Plan: p, World: w,
 		Values: make(map[string]expr.Value, len(p.Params)), Raw: make(map[string]any, len(raw)), answers: &answers{}, Confine: p.Confinement()}}
 	if slices.ContainsFunc(p.Params, func(prm *plan.Param) bool { return prm.JS != nil }) {
 		defer w.Scripts(hooks.Config{})()
@@ -61,7 +61,7 @@ type binder struct {
 	ctx      context.Context
 	plan     *plan.Plan
 	raw      map[string]Given
-	args     *Args
+	args     *Frame
 	problems []value.ParamProblem
 	made     int // bytes of the defaults so far
 }
@@ -126,7 +126,7 @@ func (b *binder) param(prm *plan.Param) {
 		b.args.Raw[def.Name] = g.V
 	case prm.Initial != nil:
 		var err error
-		watch := &CallerWatch{Scope: Scope{Args: b.args}}
+		watch := &CallerWatch{Scope: Scope{Frame: b.args}}
 		if g.V, err = b.initial(prm, watch); err != nil {
 			b.refuse(def, "default", fmt.Errorf("cannot render its default: %w", err))
 			v.Absent = true

@@ -49,7 +49,7 @@ func (b *binder) bySchema(schema *tool.JSONSchema) {
 func (b *binder) start(prm *plan.Param) (v any, given bool, err error) {
 	g, given := b.raw[prm.Def.Name]
 	if !given && prm.Initial != nil {
-		g.V, err = prm.Initial.Value(Scope{Args: b.args})
+		g.V, err = prm.Initial.Value(Scope{Frame: b.args})
 		given = true
 	}
 	if !given || err != nil {
@@ -158,7 +158,7 @@ func (b *binder) breaks(p tool.FormProblem) {
 // All is every bound value by its name: those of parameters that are not absent, and
 // those that a call gave for names that no parameter has, where the tool takes them. The
 // map is the caller's, the values in it are not to be changed.
-func (a *Args) All() map[string]any {
+func (a *Frame) All() map[string]any {
 	all := make(map[string]any, len(a.Values))
 	for name, v := range a.Values {
 		if !v.Absent {
@@ -170,7 +170,7 @@ func (a *Args) All() map[string]any {
 
 // tellUndeclared warns of values that no parameter is declared for. A schema that says
 // itself what becomes of such values has declared them.
-func (a *Args) tellUndeclared() {
+func (a *Frame) tellUndeclared() {
 	def := a.Plan.Definition
 	if def.Schema != nil && def.Schema.Open() {
 		return

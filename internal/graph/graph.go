@@ -104,8 +104,8 @@ var sees = map[expr.Uses]dag.Sees{
 // eval decides the step's run-condition. The error becomes the step's message,
 // which leaves the engine.
 func eval(s *plan.Step, v dag.View) (bool, error) {
-	a := v.Args().(*call.Args)
-	yes, err := s.When.Eval(call.Scope{View: v, Args: a}, expr.Status{Tainted: v.Tainted(), Cancelled: v.Stopped()})
+	a := v.Args().(*call.Frame)
+	yes, err := s.When.Eval(call.Scope{View: v, Frame: a}, expr.Status{Tainted: v.Tainted(), Cancelled: v.Stopped()})
 	return yes, a.WithoutSecrets(err)
 }
 
@@ -118,7 +118,7 @@ func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
 	case s.Retry == nil:
 		return true
 	}
-	again, err := s.Retry.Eval(call.Scope{View: v, Args: v.Args().(*call.Args), Last: r}, expr.Status{})
+	again, err := s.Retry.Eval(call.Scope{View: v, Frame: v.Args().(*call.Frame), Last: r}, expr.Status{})
 	return err == nil && again
 }
 

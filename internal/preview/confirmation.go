@@ -11,7 +11,7 @@ import (
 
 // Confirm works out what a person is shown who is asked about a call. The error is why the
 // call would fail, where a tool written in Go can tell; outer bounds the previews.
-func Confirm(p *plan.Plan, ctx, outer context.Context, a *call.Args) (*gostep.Confirmation, error) {
+func Confirm(p *plan.Plan, ctx, outer context.Context, a *call.Frame) (*gostep.Confirmation, error) {
 	c := &gostep.Confirmation{Title: Describe(p, outer, a)}
 	g := goTool(p)
 	if g == nil || g.Confirm == nil {
@@ -28,7 +28,7 @@ func Confirm(p *plan.Plan, ctx, outer context.Context, a *call.Args) (*gostep.Co
 }
 
 // masked is a confirmation with the secrets of the call replaced. a is not used up.
-func masked(p *plan.Plan, ctx context.Context, a *call.Args, c *gostep.Confirmation) *gostep.Confirmation {
+func masked(p *plan.Plan, ctx context.Context, a *call.Frame, c *gostep.Confirmation) *gostep.Confirmation {
 	copied := *a
 	Of(p, ctx, &copied) // it collects the secrets; what else is wrong the run tells
 	if copied.Session() == nil {

@@ -19,7 +19,7 @@ import (
 const mostValue = 60
 
 // Describe says in one sentence what a call will do. a is not used up. Secrets are masked.
-func Describe(p *plan.Plan, ctx context.Context, a *call.Args) string {
+func Describe(p *plan.Plan, ctx context.Context, a *call.Frame) string {
 	copied := *a // a preview is of no use afterwards
 	v, err := Of(p, ctx, &copied)
 	if g := goTool(p); g != nil && g.Describe != nil {

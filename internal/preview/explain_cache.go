@@ -56,7 +56,7 @@ func (e *NotCachedError) Error() string {
 }
 
 // ExplainCache compares what a step depends on now with its result in the cache in dir.
-func ExplainCache(ctx context.Context, p *plan.Plan, a *call.Args, path, dir string) (*CacheExplanation, error) {
+func ExplainCache(ctx context.Context, p *plan.Plan, a *call.Frame, path, dir string) (*CacheExplanation, error) {
 	a.Foresee()
 	s, a, err := foresee(p, ctx, a, dag.ID(path))
 	if err != nil {
@@ -89,7 +89,7 @@ func ExplainCache(ctx context.Context, p *plan.Plan, a *call.Args, path, dir str
 }
 
 // foresee finds a step, and the arguments it would have as far as they are known.
-func foresee(p *plan.Plan, ctx context.Context, a *call.Args, path dag.ID) (*plan.Step, *call.Args, error) {
+func foresee(p *plan.Plan, ctx context.Context, a *call.Frame, path dag.ID) (*plan.Step, *call.Frame, error) {
 	if err := errors.Join(a.OpenEnvironment(ctx), a.FindDir()); err != nil {
 		return nil, nil, a.WithoutSecrets(err)
 	}
@@ -98,7 +98,7 @@ func foresee(p *plan.Plan, ctx context.Context, a *call.Args, path dag.ID) (*pla
 
 // reach is foresee where the arguments are known: it goes into the item that the path
 // names, a group, or the tool that the step uses.
-func reach(p *plan.Plan, ctx context.Context, a *call.Args, path dag.ID) (*plan.Step, *call.Args, error) {
+func reach(p *plan.Plan, ctx context.Context, a *call.Frame, path dag.ID) (*plan.Step, *call.Frame, error) {
 	name, key, rest := path.Split()
 	s := p.ByName[name]
 	if s == nil || rest != "" && s.Nested == nil {

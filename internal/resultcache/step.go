@@ -29,7 +29,7 @@ func (c Step) Around() *steps.Command { return plan.CommandOf(c.Runner) }
 
 // Run implements dag.Runner.
 func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
-	a := attempt.Args().(*call.Args)
+	a := attempt.Args().(*call.Frame)
 	if a.Cache == nil {
 		return c.Runner.Run(ctx, attempt)
 	}
@@ -65,7 +65,7 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 // keeper keeps and finds the results of one step in one try.
 type keeper struct {
 	*plan.Step
-	args  *call.Args
+	args  *call.Frame
 	call  *dag.Call
 	store *cache.Store
 	step  *cache.Step
