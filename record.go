@@ -24,10 +24,10 @@ import (
 func (j *job) record() *Record {
 	a := j.args
 	w := a.World
-	r := &Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: w.Time, Params: a.Shown(), Given: map[string]any{},
+	r := &Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: j.moment(), Params: a.Shown(), Given: map[string]any{},
 		World: RecordedWorld{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
 		Only:  a.Plan.CutTo, Alone: a.Plan.Alone, Sources: keptSources(a), Trace: j.parent}
-	for name, v := range a.Raw {
+	for name, v := range a.Given {
 		if a.Plan.Secret(name) || !reflect.DeepEqual(call.Masked(a.Session().Mask(), v), v) {
 			r.Withheld = append(r.Withheld, name)
 			continue
@@ -129,7 +129,7 @@ func compileRecord(r *Record, lib *tool.Library, name string) (*plan.Plan, error
 
 // bindRecord binds the run's parameters again. more are the ones that were withheld; they
 // win, and for a retry may be any.
-func bindRecord(r *Record, p *plan.Plan, w World, more map[string]any) (*call.Frame, error) {
+func bindRecord(r *Record, p *plan.Plan, w World, more map[string]any) (*call.Params, error) {
 	given := make(map[string]any, len(r.Given)+len(more))
 	for k, v := range r.Given {
 		given[k] = v

@@ -1,12 +1,9 @@
 package call
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,13 +17,11 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// Args are the bound parameters of one call of one tool, and what its steps
-// learn from the run around them. They do not change once the call has begun.
+// Frame is one call under way: its parameters, and what its steps learn from the run around
+// them. It does not change once the call has begun.
 type Frame struct {
-	Plan       *plan.Plan
-	World      *World
-	Values     map[string]expr.Value
-	Raw        map[string]any // as given, before coercion and transforms
+	*Params
+	World      *World // that the call goes on in: the one its parameters were bound in, or the run's
 	session    *steps.Session
 	environ    []string          // K=V: files, secrets, variables, in this order
 	files      []string          // K=V, of env-files
@@ -73,9 +68,6 @@ func (a *Frame) Secret(key string) string { return a.fetched[key] }
 // Confinement is what the tool's steps have to do without.
 func (a *Frame) Confinement() steps.Confinement { return a.Confine }
 
-// Value is a parameter's bound value, nil when it is absent.
-func (a *Frame) Value(name string) any { return a.Values[name].V }
-
 // Begin readies the call: environment, secrets, directories. path tells calls of
 // one run apart.
 func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
@@ -88,16 +80,6 @@ func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, p
 		return err
 	}
 	return a.makeTemp(run, path)
-}
-
-// Foresee readies arguments for a look at what a call would do, in which nothing may be
-// started. They have a session that is nothing but a mask, and are of no use afterwards.
-func (a *Frame) Foresee() { a.session, a.ahead = &steps.Session{}, true }
-
-// ForeseeInside is foresee for a tool that the tool of outer uses. guessed says that some of
-// the values stand for what only a run knows.
-func (a *Frame) ForeseeInside(outer *Frame, guessed bool) {
-	a.session, a.ahead, a.Guessed, a.Confine = outer.session, true, guessed, a.Confine.Within(outer.Confine)
 }
 
 // FindDir finds the directory the tool's steps start in.
@@ -126,7 +108,7 @@ func (a *Frame) OpenEnvironment(ctx context.Context) error {
 	secret := make(map[string]bool, len(a.Plan.Secrets))
 	for _, s := range a.Plan.Secrets {
 		secret[s.S] = true
-		if err := a.keepSecret(s.S, a.Raw[s.S], a.Values[s.S].V, a.World.Vars[s.S], a.own[s.S]); err != nil {
+		if err := a.keepSecret(s.S, a.Given[s.S], a.Values[s.S].V, a.World.Vars[s.S], a.own[s.S]); err != nil {
 			return err
 		}
 	}
@@ -284,42 +266,6 @@ func (a *Frame) makeTemp(run string, path dag.ID) error {
 type Caching struct {
 	Open   func() (*cache.Store, error)
 	Afresh bool // keep results, use none
-}
-
-// inOrder is all that the call was given as one JSON object: the parameters in the order
-// in which they are declared, then what is not declared by name. The digits of numbers
-// stay as they are.
-func (a *Frame) inOrder() string {
-	all := a.All()
-	names := make([]string, 0, len(all))
-	for _, p := range a.Plan.Definition.Parameters {
-		if _, given := all[p.Name]; given {
-			names = append(names, p.Name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	write := func(v any) {
-		enc.Encode(v) // what came in as JSON can be written as such
-		b.Truncate(b.Len() - 1)
-	}
-	b.WriteByte('{')
-	for i, name := range names {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		write(name)
-		b.WriteByte(':')
-		write(all[name])
-	}
-	b.WriteByte('}')
-	return b.String()
 }
 
 // Inherit takes over what a tool has of the one that uses it.

@@ -66,9 +66,9 @@ func resultValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
 // Scope resolves the references of one call. view is zero where no step may be
 // mentioned; last is set for retry.when.
 type Scope struct {
-	View dag.View
+	View  dag.View
 	Frame *Frame
-	Last *dag.Result
+	Last  *dag.Result
 }
 
 // Lookup finds what a reference stands for.

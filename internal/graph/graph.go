@@ -72,7 +72,7 @@ func node(s *plan.Step) dag.Node {
 	if s.Nested != nil {
 		n.Graph = s.Nested.Graph
 		if !s.Nested.Group {
-			n.Bind = func(ctx context.Context, c *dag.Call) (dag.Args, error) { return bind(s, ctx, c) }
+			n.Bind = func(ctx context.Context, c *dag.Call) (dag.Args, error) { return bind(ctx, s, c) }
 		}
 	}
 	if s.Loop != nil {

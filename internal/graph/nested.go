@@ -12,7 +12,7 @@ import (
 
 // bind makes the arguments of a nested tool: what with says, seen from the outer
 // tool, taken through the nested tool's own parameters. It runs in a worker.
-func bind(s *plan.Step, ctx context.Context, c *dag.Call) (dag.Args, error) {
+func bind(ctx context.Context, s *plan.Step, c *dag.Call) (dag.Args, error) {
 	if err := s.Nested.Supported(); err != nil {
 		return nil, err
 	}
@@ -21,10 +21,11 @@ func bind(s *plan.Step, ctx context.Context, c *dag.Call) (dag.Args, error) {
 	if err != nil {
 		return nil, outer.WithoutSecrets(err)
 	}
-	a, err := call.Bind(s.Nested, ctx, outer.World, raw)
+	params, err := call.BindGiven(ctx, s.Nested, outer.World, raw)
 	if err != nil {
 		return nil, outer.WithoutSecrets(err)
 	}
+	a := params.Frame()
 	a.Inherit(outer)
 	return a, a.WithoutSecrets(a.Begin(ctx, outer.Session(), c.Run, c.Path))
 }

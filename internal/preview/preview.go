@@ -81,19 +81,28 @@ type PreviewStep struct {
 	Surroundings
 }
 
-// Of works out what a call would run. The arguments are of no use afterwards.
-func Of(p *plan.Plan, ctx context.Context, a *call.Frame) (*Preview, error) {
-	a.Foresee()
-	defer a.World.Scripts(hooks.Config{})()
+// Of works out what a call with these parameters would run.
+func Of(ctx context.Context, params *call.Params) (*Preview, error) {
+	v, _, err := look(ctx, params)
+	return v, err
+}
+
+// look is Of with the mask, which has learned what of the call is secret, also with an error.
+func look(ctx context.Context, params *call.Params) (*Preview, *steps.Mask, error) {
+	a := params.Foresee()
+	mask := a.Session().Mask()
+	var done func()
+	a.World, done = a.World.WithScripts(hooks.Config{})
+	defer done()
 	if err := a.OpenEnvironment(ctx); err != nil {
-		return nil, err
+		return nil, mask, err
 	}
-	v := &previewer{ctx: ctx, out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.Shown()}}
-	v.tool(p, a, "")
+	v := &previewer{ctx: ctx, out: &Preview{Schema: "flowrun/plan.v1", Tool: params.Plan.Name(), Params: a.Shown()}}
+	v.tool(params.Plan, a, "")
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, mask, context.Cause(ctx)
 	}
-	return v.out, nil
+	return v.out, mask, nil
 }
 
 type previewer struct {
@@ -295,12 +304,12 @@ func (v *previewer) nested(s *plan.Step, a *call.Frame, step *PreviewStep, mask 
 		}
 	}
 	step.Command = strings.Join(words, " ")
-	inner, err := call.Bind(s.Nested, v.ctx, a.World, raw)
+	bound, err := call.BindGiven(v.ctx, s.Nested, a.World, raw)
 	if err != nil {
 		step.Problem = mask(foreseenProblem(s, err, unknown))
 		return nil
 	}
-	inner.ForeseeInside(a, len(unknown) > 0)
+	inner := bound.ForeseeInside(a, len(unknown) > 0)
 	if err := inner.OpenEnvironment(v.ctx); err != nil {
 		step.Problem = mask(err.Error())
 		return nil

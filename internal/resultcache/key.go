@@ -42,7 +42,7 @@ type depender struct {
 
 // Depends works out what the step's result depends on. Errors: a value that is
 // refused, a *cache.PatternError, a *cache.InputError, that of ctx.
-func Depends(s *plan.Step, ctx context.Context, store *cache.Store, a *call.Frame, v dag.View) (*dependence, error) {
+func Depends(ctx context.Context, s *plan.Step, store *cache.Store, a *call.Frame, v dag.View) (*dependence, error) {
 	d := &depender{store: store, step: s, args: a, view: v, scope: a.Scope(v)}
 	d.add(cache.Format, "", strconv.Itoa(cache.Version), runtime.GOOS, runtime.GOARCH)
 	for _, part := range []func() error{d.patterns, d.work, d.named, d.key} {

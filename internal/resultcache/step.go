@@ -40,7 +40,7 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 		return c.Runner.Run(ctx, attempt)
 	}
 	var broken *renderError
-	k.on, err = Depends(c.Step, ctx, k.store, a, attempt.View)
+	k.on, err = Depends(ctx, c.Step, k.store, a, attempt.View)
 	switch {
 	case errors.As(err, &broken): // the step says it
 		return c.Runner.Run(ctx, attempt)
@@ -173,7 +173,7 @@ func (k *keeper) kept(ctx context.Context, res *dag.Result) error {
 			return errTruncated
 		}
 	}
-	after, err := Depends(k.Step, ctx, k.store, k.args, k.call.View)
+	after, err := Depends(ctx, k.Step, k.store, k.args, k.call.View)
 	if err != nil {
 		return err
 	}
