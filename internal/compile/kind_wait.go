@@ -1,11 +1,27 @@
 package compile
 
 import (
+	"net"
+	"net/url"
+	"strings"
+
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/waiting"
+	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
+
+// waitKind is a step that waits for a time, or for something outside.
+type waitKind struct{}
+
+func (waitKind) traits() traits { return traits{idle: true} }
+
+func (waitKind) compile(c *stepCompiler, s *plan.Step) {
+	c.inert("a step that waits", "give it to a step with a command")
+	s.Runner, s.NoOutput = c.wait(), true
+}
 
 // wait compiles what a step waits for.
 func (c *stepCompiler) wait() dag.Runner {
@@ -31,4 +47,81 @@ func (c *stepCompiler) wait() dag.Runner {
 		}
 	}
 	return waiting.Pause{Until: t}
+}
+
+// lookout compiles it. What stands there without holes is judged now.
+func (c *stepCompiler) lookout(w *tool.Wait) dag.Runner {
+	l := &steps.Lookout{Status: w.Status, Interval: w.Interval}
+	for _, one := range []struct {
+		at    *tool.Text
+		key   string
+		to    **expr.Template
+		check func(string) error
+	}{
+		{w.File, "wait.file", &l.File, waiting.FileNamed},
+		{w.Port, "wait.port", &l.Port, steps.CheckPort},
+		{w.HTTP, "wait.http", &l.URL, func(s string) error { _, err := steps.CheckURL(s); return err }},
+	} {
+		if one.at == nil {
+			continue
+		}
+		t := c.text(one.at, one.key, expr.Plain, c.names)
+		if t == nil {
+			return nil
+		}
+		*one.to = t
+		if !t.Static() {
+			continue
+		}
+		text, err := t.Text(nil)
+		if err == nil {
+			err = one.check(text)
+		}
+		if err != nil {
+			c.report(tool.Diagnostic{Code: "bad-address", Severity: tool.Error, Pos: one.at.Pos, Len: max(1, len([]rune(one.at.S))), Path: c.key(one.key), Message: err.Error()})
+			continue
+		}
+		c.permitted(*one.at, one.key, hostOf(l, text))
+	}
+	return waiting.Lookout{Lookout: l}
+}
+
+// hostOf is the host that is asked, "" for none.
+func hostOf(l *steps.Lookout, text string) string {
+	switch {
+	case l.Port != nil:
+		host, _, _ := net.SplitHostPort(text) // it was checked
+		return host
+	case l.URL != nil:
+		u, _ := url.Parse(text) // it was checked
+		return u.Hostname()
+	}
+	return ""
+}
+
+// permitted warns of a host that is asked and is none of the tool's permissions, where it
+// has some.
+func (c *stepCompiler) permitted(at tool.Text, key, host string) {
+	list := c.plan.Definition.Security.RequiredPermissions
+	if host == "" || len(list) == 0 {
+		return
+	}
+	for _, p := range list {
+		parts := strings.SplitN(p.S, ":", 3)
+		target := ""
+		if len(parts) == 3 {
+			target = strings.ToLower(parts[2])
+		}
+		name, wild := strings.CutPrefix(target, "*")
+		switch host := strings.ToLower(host); {
+		case strings.HasPrefix(parts[0], "{"), parts[0] == "network" && strings.Contains(p.S, "{"):
+			return // who knows
+		case parts[0] != "network":
+		case target == "", target == host, strings.HasPrefix(target, host+":"), wild && strings.HasSuffix(host, name):
+			return
+		}
+	}
+	c.report(tool.Diagnostic{Code: "not-permitted", Severity: tool.Warning, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key(key),
+		Message: "the step asks " + host + ", which is none of the tool's required-permissions",
+		Hint:    "add network:external:" + host + " or network:local:" + host})
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/resultcache"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // runner is what the step's node runs.
@@ -68,7 +67,7 @@ func joins(p *plan.Plan) (n int) {
 
 // node is the step's node in the graph.
 func node(s *plan.Step) dag.Node {
-	n := dag.Node{Runner: runner(s), Policy: s.Policy, Sure: s.Interrupt == plan.FailWhenInterrupted, Idle: s.Def.Kind == tool.Waiting || s.Def.Kind == tool.Asking}
+	n := dag.Node{Runner: runner(s), Policy: s.Policy, Sure: s.Interrupt == plan.FailWhenInterrupted, Idle: s.Idle}
 	if s.Nested != nil {
 		n.Graph = s.Nested.Graph
 		if !s.Nested.Group {

@@ -6,7 +6,6 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/gostep"
 	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Confirm works out what a person is shown who is asked about a call. The error is why the
@@ -39,8 +38,10 @@ func masked(ctx context.Context, params *call.Params, c *gostep.Confirmation) *g
 
 // goTool is what the plan's tool is in Go; nil where it is written otherwise.
 func goTool(p *plan.Plan) *gostep.GoTool {
-	if d := p.Definition; d.Single && d.Steps[0].Kind == tool.Go {
-		return d.Steps[0].Go.(*gostep.GoTool)
+	d := p.Definition
+	if !d.Single {
+		return nil
 	}
-	return nil
+	g, _ := d.Steps[0].Go.(*gostep.GoTool)
+	return g
 }

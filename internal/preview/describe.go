@@ -12,7 +12,6 @@ import (
 	"github.com/flowrun/flowrun/internal/gostep"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/value"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // mostValue bounds one parameter in such a sentence.
@@ -31,7 +30,7 @@ func Describe(ctx context.Context, params *call.Params) string {
 		return value.OneLine(announced(p), gostep.MostDescribed)
 	}
 	// What a discovered tool is given stands on its standard input, and not in the command.
-	if d := p.Definition; d.Single && len(v.Steps) == 1 && p.Steps[0].Command != nil && d.Steps[0].Kind != tool.Program {
+	if d := p.Definition; d.Single && len(v.Steps) == 1 && p.Steps[0].Command != nil && !p.CallsProgram() {
 		return "Runs: " + value.OneLine(v.Steps[0].Command, gostep.MostDescribed-len("Runs: "))
 	}
 	return value.OneLine(announced(p)+inParentheses(v, len(p.Steps)), gostep.MostDescribed)

@@ -1,0 +1,108 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// nested compiles the tool a step uses.
+func (c *compiler) nested(user *tool.Definition, s *plan.Step, keep bool) *plan.Plan {
+	def := c.lookup(user, s.Def.UseTool)
+	if def == nil {
+		return nil
+	}
+	p := c.tool(def, keep, s.Interrupt)
+	if p == nil {
+		return nil
+	}
+	c.checkWith(user, s.Def, p)
+	c.checkArguments(s, p)
+	c.checkDeprecated(s.Def, p)
+	return p
+}
+
+// lookup finds a tool that another names, and reports when it does not exist or
+// the chain comes back to itself.
+func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definition {
+	if name.S == "" {
+		if name.Pos.Line > 0 { // else diagnosed where it was read
+			c.errorf("unknown-tool", name, "write the name of a tool, or the path of its file", "the name of the tool is empty")
+		}
+		return nil
+	}
+	def, ds, err := c.lib.Lookup(name.S, from)
+	if err != nil {
+		c.errorf("unknown-tool", name, hintFor(err), "cannot use tool %q: %v", name.S, err)
+		return nil
+	}
+	if i := slices.Index(c.chain, def.Name); i >= 0 {
+		c.errorf("recursion", name, "a tool may not use itself, not even through others",
+			"tools use each other in a circle: %s", strings.Join(append(slices.Clone(c.chain[i:]), def.Name), " -> "))
+		return nil
+	}
+	if len(c.chain) >= maxNesting {
+		c.errorf("nesting", name, "flatten some of the tools", "tools are nested deeper than %d: %s", maxNesting, strings.Join(c.chain, " -> "))
+		return nil
+	}
+	c.problems = append(c.problems, ds...)
+	if ds.Err() != nil {
+		return nil
+	}
+	c.came(name.S, from.File, def)
+	return def
+}
+
+func hintFor(err error) string {
+	if nf, ok := err.(*tool.NotFoundError); ok && len(nf.Near) > 0 {
+		return fmt.Sprintf("did you mean %q?", nf.Near[0])
+	}
+	return "flowrun looks beside the file, then in the tool folders of the project, the user and the machine; docs/tools.md has the order"
+}
+
+// checkWith holds a use-tool step's with against the tool's parameters.
+func (c *compiler) checkWith(user *tool.Definition, s *tool.Step, p *plan.Plan) {
+	given := map[string]bool{}
+	var known []string
+	for _, prm := range p.Params {
+		known = append(known, prm.Def.Name)
+	}
+	for i := range s.With {
+		w := &s.With[i]
+		given[w.Key] = true
+		switch {
+		case slices.Contains(known, w.Key):
+		case p.Takes(w.Key):
+			c.unknownParameter(user, w, p.Name(), known, tool.Warning)
+		default:
+			c.unknownParameter(user, w, p.Name(), known, tool.Error)
+		}
+	}
+	for _, prm := range p.Params {
+		if prm.Def.Required && prm.Def.Default == nil && !given[prm.Def.Name] && s.WithAll == nil {
+			c.errorf("missing-parameter", s.UseTool, fmt.Sprintf("add %s under with:", prm.Def.Name),
+				"tool %s needs parameter %s", p.Name(), prm.Def.Name)
+		}
+	}
+}
+
+// unknownParameter reports a value, in the definition user, for a parameter that a tool
+// does not have.
+func (c *compiler) unknownParameter(user *tool.Definition, e *tool.Entry, toolName string, known []string, s tool.Severity) {
+	d := tool.Diagnostic{Code: "unknown-parameter", Severity: s, Pos: e.Pos, Len: len([]rune(e.Key)),
+		Message: fmt.Sprintf("tool %s has no parameter %q", toolName, e.Key), Hint: fmt.Sprintf("tool %s has no parameters", toolName)}
+	if len(known) > 0 {
+		d.Hint = "its parameters are " + strings.Join(known, ", ")
+	}
+	near := tool.Near(e.Key, known)
+	if len(near) > 0 {
+		d.Hint = fmt.Sprintf("did you mean %q?", near[0])
+	}
+	if len(near) == 1 && len(c.problems) < tool.MaxDiagnostics { // it reads the file again
+		d.Fix = user.Rename(e.Pos, e.Key, near[0])
+	}
+	c.report(d)
+}

@@ -1,0 +1,11 @@
+package plan
+
+// Interrupt is what becomes of a step that was running when its engine died
+// (design: Durability). The values are those of on-interrupt.
+type Interrupt string
+
+const (
+	AskWhenInterrupted   Interrupt = "ask"   // a person decides
+	RetryWhenInterrupted Interrupt = "retry" // it runs again
+	FailWhenInterrupted  Interrupt = "fail"  // it counts as failed for good
+)
