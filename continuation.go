@@ -29,7 +29,7 @@ type Again struct {
 
 	past *Past
 	plan *plan.Plan
-	args *call.Args
+	args *call.Params
 }
 
 // Lost are the steps that were running when the engine died and count as failed for
@@ -88,7 +88,7 @@ func asksPerson(s *plan.Step) bool {
 // settle finds the remainder, and sends kept steps back whose output is needed and
 // was not kept, where they may run again.
 func (g *Again) settle(rules dag.Rules) error {
-	state := g.past.fold(g.plan, g.args)
+	state := g.past.fold(g.plan, g.args.Frame())
 	for {
 		g.Remainder = state.Remainder(rules)
 		lost := g.missing(state)
@@ -174,10 +174,10 @@ func (e *Engine) Continue(ctx context.Context, g *Again, options ...RunOption) (
 	if !g.Retry && g.Nothing() {
 		return e.clear(ctx, g)
 	}
-	args, world := *g.args, *g.args.World
-	args.World = &world
-	defer e.scripts(&world)()
-	j := &job{plan: g.plan, args: &args, again: g}
+	j := &job{plan: g.plan, args: g.args.Frame(), again: g}
+	var done func()
+	j.args.World, done = e.scripts(g.args.World)
+	defer done()
 	for _, opt := range options {
 		opt(&j.runOptions)
 	}
@@ -196,6 +196,5 @@ func (g *Again) Tools() []UsedTool { return g.plan.Tools() }
 // Preview is what taking the run up runs, the steps that stand included. Errors are
 // those of Plan.Preview.
 func (g *Again) Preview() (*Preview, error) {
-	a := *g.args // which the run itself is to begin
-	return foreseen(context.Background(), g.plan, &a)
+	return (&Args{g.args, context.Background()}).Preview()
 }

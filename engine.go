@@ -128,12 +128,29 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 	if j.id == "" {
 		j.id = NewID(time.Now())
 	}
-	w := j.world.filled()
-	defer e.scripts(w)()
-	var err error
-	if j.args, err = call.BindCaller(p.compiled, ctx, w, params); err != nil {
+	w, done := e.scripts(j.world.filled())
+	defer done()
+	bound, err := call.Bind(ctx, p.compiled, w, params)
+	if err != nil {
 		return nil, err
 	}
+	j.args = bound.Frame()
+	return e.run(ctx, j)
+}
+
+// RunBound runs a plan with parameters that are bound already, as Run does; WithWorld has no
+// effect. {TIME} and the like are the moment at which they were bound.
+func (e *Engine) RunBound(ctx context.Context, a *Args, options ...RunOption) (*Result, error) {
+	j := &job{plan: a.bound.Plan, args: a.bound.Frame(), created: time.Now().UTC()}
+	for _, opt := range options {
+		opt(&j.runOptions)
+	}
+	if j.id == "" {
+		j.id = NewID(time.Now())
+	}
+	var done func()
+	j.args.World, done = e.scripts(a.bound.World)
+	defer done()
 	return e.run(ctx, j)
 }
 
@@ -171,7 +188,7 @@ func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params 
 	if err != nil {
 		return nil, err
 	}
-	return preview.ExplainCache(ctx, p.compiled, a, path, e.config.cacheDir())
+	return preview.ExplainCache(ctx, a, path, e.config.cacheDir())
 }
 
 // cacheDir is where results are kept, "" for nowhere.
@@ -200,12 +217,13 @@ func (e *Engine) toolDir() string {
 	return e.config.ToolDir
 }
 
-// scripts has a world run JavaScript for the time of a run: with the Engine's Runtime
+// scripts is a world that runs JavaScript for the time of a run: with the Engine's Runtime
 // where it has one, else with one that lasts until done is called.
-func (e *Engine) scripts(w *call.World) (done func()) {
-	w.Fetch, w.MayCall = e.config.Fetch, e.config.MayCall
-	if w.JavaScript == nil {
-		w.JavaScript = e.config.JavaScript
+func (e *Engine) scripts(w *call.World) (own *call.World, done func()) {
+	run := *w
+	run.Fetch, run.MayCall = e.config.Fetch, e.config.MayCall
+	if run.JavaScript == nil {
+		run.JavaScript = e.config.JavaScript
 	}
-	return w.Scripts(hooks.Config{Helper: e.config.Helper})
+	return run.WithScripts(hooks.Config{Helper: e.config.Helper})
 }

@@ -47,7 +47,7 @@ func (r *Result) ExecutionLog() []LogEntry {
 			res := at[prefix+s.Name]
 			switch {
 			case res == nil:
-			case s.Kind == tool.Group && at[prefix+s.Name+"/"+s.Steps[0].Name] != nil: // what it holds has ended, or is about to
+			case len(s.Steps) > 0 && at[prefix+s.Name+"/"+s.Steps[0].Name] != nil: // what it holds has ended, or is about to
 				add(s.Steps, prefix+s.Name+"/")
 			default:
 				if e, ended := r.entry(s, res); ended {

@@ -130,8 +130,12 @@ func (p *Plan) Supported() error { return p.compiled.Supported() }
 // parameter of type string is the text in the file, such as 1.10.
 func (p *Plan) Given(list []tool.Entry) map[string]any { return p.compiled.Given(list) }
 
-// Args are the bound parameters of a call.
-type Args struct{ bound *call.Args }
+// Args are the bound parameters of a call. They do not change: what was shown of them in a
+// Preview is what Engine.RunBound runs.
+type Args struct {
+	bound *call.Params
+	ctx   context.Context // of the World, see World.Until
+}
 
 // Value is a parameter's bound value, nil when it is absent.
 func (a *Args) Value(name string) any { return a.bound.Value(name) }
@@ -140,6 +144,27 @@ func (a *Args) Value(name string) any { return a.bound.Value(name) }
 // those that a call gave for names that no parameter has, where the tool takes them. The
 // map is the caller's, the values in it are not to be changed.
 func (a *Args) All() map[string]any { return a.bound.All() }
+
+// Preview works out what a run would do, without starting anything. Commands that secrets
+// come from are not started either. The error is an *EnvironmentError, or the cause why the
+// context of World.Until ended.
+func (a *Args) Preview() (*Preview, error) {
+	v, err := preview.Of(a.ctx, a.bound)
+	if err == nil {
+		v.Needs = needsOf(a.bound.Plan)
+	}
+	return v, err
+}
+
+// Confirmation works out what a person is shown who is asked about the call. Nothing is
+// changed and no command started. Secrets are masked. An error says why the call would fail,
+// where a tool written in Go can tell.
+func (a *Args) Confirmation(ctx context.Context) (*Confirmation, error) {
+	return preview.Confirm(ctx, a.bound)
+}
+
+// Describe says in one sentence what the call would do (S4-006). Secrets are masked.
+func (a *Args) Describe() string { return preview.Describe(a.ctx, a.bound) }
 
 // Bind takes a caller's parameters through default, coercion, validation and
 // transform (S1-160); what comes out is frozen. Values may be native or text
@@ -150,47 +175,34 @@ func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Args{a}, nil
+	return &Args{a, w.context()}, nil
 }
 
-// Preview binds params and works out what would run, without starting anything.
-// Commands that secrets come from are not started either. Errors are those of Bind, and
-// an *EnvironmentError.
+// Preview is Bind and Args.Preview.
 func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
-	a, err := w.bind(p.compiled, params)
+	a, err := p.Bind(w, params)
 	if err != nil {
 		return nil, err
 	}
-	return foreseen(w.context(), p.compiled, a)
+	return a.Preview()
 }
 
-// Confirmation works out what a call with these parameters would do. Nothing is changed
-// and no command started. Secrets are masked. Errors are those of Bind, and why the call would fail where a
-// tool written in Go can tell.
+// Confirmation is Bind and Args.Confirmation.
 func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any) (*Confirmation, error) {
-	a, err := w.bind(p.compiled, params)
+	a, err := p.Bind(w, params)
 	if err != nil {
 		return nil, err
 	}
-	return preview.Confirm(p.compiled, ctx, w.context(), a)
+	return a.Confirmation(ctx)
 }
 
-// Describe says in one sentence what a call with these parameters would do (S4-006).
+// Describe is Bind and Args.Describe.
 func (p *Plan) Describe(w World, params map[string]any) (string, error) {
-	a, err := w.bind(p.compiled, params)
+	a, err := p.Bind(w, params)
 	if err != nil {
 		return "", err
 	}
-	return preview.Describe(p.compiled, w.context(), a), nil
-}
-
-// foreseen is what a run of a plan with these arguments would do.
-func foreseen(ctx context.Context, p *plan.Plan, a *call.Args) (*Preview, error) {
-	v, err := preview.Of(p, ctx, a)
-	if err == nil {
-		v.Needs = needsOf(p)
-	}
-	return v, err
+	return a.Describe(), nil
 }
 
 // CommandOf is the command that a Runner of a plan runs, nil for a script and for what is

@@ -24,10 +24,10 @@ import (
 func (j *job) record() *Record {
 	a := j.args
 	w := a.World
-	r := &Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: w.Time, Params: a.Shown(), Given: map[string]any{},
+	r := &Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: j.moment(), Params: a.Shown(), Given: map[string]any{},
 		World: RecordedWorld{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
 		Only:  a.Plan.CutTo, Alone: a.Plan.Alone, Sources: keptSources(a), Trace: j.parent}
-	for name, v := range a.Raw {
+	for name, v := range a.Given {
 		if a.Plan.Secret(name) || !reflect.DeepEqual(call.Masked(a.Session().Mask(), v), v) {
 			r.Withheld = append(r.Withheld, name)
 			continue
@@ -41,7 +41,7 @@ func (j *job) record() *Record {
 // keptSources are the definitions as a Store may keep them: what the session has learned to be
 // secret is masked, whether an author wrote it there as one or it comes from elsewhere
 // and stands there all the same.
-func keptSources(a *call.Args) []tool.Source {
+func keptSources(a *call.Frame) []tool.Source {
 	list := slices.Clone(a.Plan.Sources)
 	for i := range list {
 		s := &list[i]
@@ -129,7 +129,7 @@ func compileRecord(r *Record, lib *tool.Library, name string) (*plan.Plan, error
 
 // bindRecord binds the run's parameters again. more are the ones that were withheld; they
 // win, and for a retry may be any.
-func bindRecord(r *Record, p *plan.Plan, w World, more map[string]any) (*call.Args, error) {
+func bindRecord(r *Record, p *plan.Plan, w World, more map[string]any) (*call.Params, error) {
 	given := make(map[string]any, len(r.Given)+len(more))
 	for k, v := range r.Given {
 		given[k] = v
@@ -168,7 +168,7 @@ func checkWithheld(r *Record, more map[string]any) error {
 
 // checkSame holds the parameters of a resumed run against those it began with: a
 // default may come from the environment, which may have changed.
-func checkSame(r *Record, a *call.Args) error {
+func checkSame(r *Record, a *call.Frame) error {
 	now := a.Shown()
 	bad := &ParamsError{Tool: r.Tool}
 	for name, was := range r.Params {

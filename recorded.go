@@ -102,7 +102,7 @@ func (p *Past) seq() uint64 {
 }
 
 // fold is the run's state over a plan.
-func (p *Past) fold(plan *plan.Plan, a *call.Args) *dag.State {
+func (p *Past) fold(plan *plan.Plan, a *call.Frame) *dag.State {
 	var args dag.Args
 	if a != nil {
 		args = a

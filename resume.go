@@ -72,7 +72,7 @@ func (p *Past) Resume(lib *tool.Library, o ResumeOptions) (*Again, error) {
 
 // questions are what is open once the run goes on with that event.
 func (g *Again) questions(resumed dag.Event) []Question {
-	s := g.past.fold(g.plan, g.args)
+	s := g.past.fold(g.plan, g.args.Frame())
 	s.Apply(resumed)
 	return waiting.Questions(g.past.Record.ID, g.past.Record.Tool, s)
 }

@@ -24,9 +24,10 @@ import (
 type job struct {
 	runOptions
 	plan    *plan.Plan
-	args    *call.Args
-	again   *Again // nil: a run from the start
-	ledger  Ledger // nil: nothing is kept
+	args    *call.Frame
+	created time.Time // of a new run; zero for the time of its world
+	again   *Again    // nil: a run from the start
+	ledger  Ledger    // nil: nothing is kept
 	broker  *waiting.Broker
 	needs   []Need // what the run takes at its start
 	logs    string // the run's log folder, "" for none
@@ -94,7 +95,15 @@ func (j *job) began() time.Time {
 	if j.resumes() {
 		return j.again.past.Record.Created
 	}
-	return j.args.World.Time
+	return j.moment()
+}
+
+// moment is when a new run begins.
+func (j *job) moment() time.Time {
+	if j.created.IsZero() {
+		return j.args.World.Time
+	}
+	return j.created
 }
 
 // claim makes the engine the owner of a run that goes on, and ends what an earlier

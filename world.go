@@ -28,7 +28,7 @@ type World struct {
 	ctx context.Context // see Until; nil: context.Background()
 }
 
-// Until is the world for work that ends when ctx does: Plan.Bind and Plan.Preview then
+// Until is the world for work that ends when ctx does: Plan.Bind, Args.Preview and the like then
 // return its cause. Engine.Run goes by its own context.
 func (w World) Until(ctx context.Context) World {
 	w.ctx = ctx
@@ -43,8 +43,8 @@ func (w *World) context() context.Context {
 }
 
 // bind binds a caller's parameters.
-func (w *World) bind(p *plan.Plan, params map[string]any) (*call.Args, error) {
-	return call.BindCaller(p, w.context(), w.filled(), params)
+func (w *World) bind(p *plan.Plan, params map[string]any) (*call.Params, error) {
+	return call.Bind(w.context(), p, w.filled(), params)
 }
 
 // filled is the world of a call, with every gap filled from the process.

@@ -15,33 +15,31 @@ type Invocation struct {
 	Repairs   []Repair       // of the text
 	Coercions []Repair       // of values: "10" for a number
 	Defaults  []string       // names of parameters that take their default
+
+	bound *flowrun.Args // Params, with defaults
 }
 
 // Describe says in one sentence what the call will do (S4-006). Secrets are masked.
 func (c *Invocation) Describe() string {
-	text, err := c.Tool.plan.Describe(c.Tool.registry.options.World, c.Params)
-	if err != nil { // a file has gone since the arguments were read, say
-		return c.Tool.Name()
-	}
-	return text
+	return c.bound.Describe()
 }
 
 // Preview works out what would run, and starts nothing.
 func (c *Invocation) Preview() (*flowrun.Preview, error) {
-	return c.Tool.plan.Preview(c.Tool.registry.options.World, c.Params)
+	return c.bound.Preview()
 }
 
 // Confirmation works out what a person is shown who is asked (S4-007). An error says that
 // the call would fail.
 func (c *Invocation) Confirmation(ctx context.Context) (*flowrun.Confirmation, error) {
-	return c.Tool.plan.Confirmation(ctx, c.Tool.registry.options.World, c.Params)
+	return c.bound.Confirmation(ctx)
 }
 
 // Execute does it, and stops when ctx is done (S4-008). Nobody is asked any more. Results and
 // errors are those of flowrun.Engine.Run.
 func (c *Invocation) Execute(ctx context.Context, more ...flowrun.RunOption) (*flowrun.Result, error) {
 	o := c.Tool.registry.options
-	options := []flowrun.RunOption{flowrun.WithWorld(o.World)}
+	var options []flowrun.RunOption
 	if o.Run != nil {
 		options = append(options, o.Run(c)...)
 	}
@@ -49,5 +47,5 @@ func (c *Invocation) Execute(ctx context.Context, more ...flowrun.RunOption) (*f
 	if c.Run != "" {
 		options = append(options, flowrun.WithID(c.Run))
 	}
-	return o.Engine.Run(ctx, c.Tool.plan, c.Params, options...)
+	return o.Engine.RunBound(ctx, c.bound, options...)
 }

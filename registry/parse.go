@@ -24,25 +24,31 @@ func (t *Tool) Parse(text string) (*Invocation, *Refusal) {
 	for _, name := range read.Defaults { // an author's own, which Bind treats as such
 		delete(given, name)
 	}
-	c := &Invocation{Tool: t, Params: given, Repaired: read.Repaired, Repairs: read.Repairs, Coercions: read.Coercions, Defaults: t.defaults(given)}
-	if refused := t.Validate(given); refused != nil {
-		return nil, refused
+	bound, invalid := t.bind(given)
+	if invalid != nil {
+		return nil, invalid
 	}
-	return c, nil
+	return &Invocation{Tool: t, Params: given, Repaired: read.Repaired, Repairs: read.Repairs, Coercions: read.Coercions, Defaults: t.defaults(given), bound: bound}, nil
 }
 
 // Validate holds values against all that the tool says of its parameters, together (S4-005);
 // nil is a yes. Values are as encoding/json has them; a text for a number will do.
 func (t *Tool) Validate(params map[string]any) *Refusal {
-	_, err := t.plan.Bind(t.registry.options.World, params)
+	_, refused := t.bind(params)
+	return refused
+}
+
+// bind binds the parameters of a call.
+func (t *Tool) bind(params map[string]any) (*flowrun.Args, *Refusal) {
+	bound, err := t.plan.Bind(t.registry.options.World, params)
 	var bad *flowrun.ParamsError
 	switch {
 	case errors.As(err, &bad):
-		return t.invalid(bad)
+		return nil, t.invalid(bad)
 	case err != nil:
-		return &Refusal{Code: CodeInvalid, Message: cutText(err.Error(), mostMessage)}
+		return nil, &Refusal{Code: CodeInvalid, Message: cutText(err.Error(), mostMessage)}
 	}
-	return nil
+	return bound, nil
 }
 
 // defaults are the parameters that take theirs, in declared order.

@@ -126,6 +126,9 @@ type Session struct {
 	shortOf atomic.Bool // people were told of a shortage
 }
 
+// Unopened is a Session for a look ahead: it masks and reads env files, and starts nothing.
+func Unopened() *Session { return &Session{} }
+
 // Open begins a run. Close must follow.
 func Open(o Options) (*Session, error) {
 	if o.Env == nil {

@@ -1,12 +1,9 @@
 package call
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,13 +17,11 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// Args are the bound parameters of one call of one tool, and what its steps
-// learn from the run around them. They do not change once the call has begun.
-type Args struct {
-	Plan       *plan.Plan
-	World      *World
-	Values     map[string]expr.Value
-	Raw        map[string]any // as given, before coercion and transforms
+// Frame is one call under way: its parameters, and what its steps learn from the run around
+// them. It does not change once the call has begun.
+type Frame struct {
+	*Params
+	World      *World // that the call goes on in: the one its parameters were bound in, or the run's
 	session    *steps.Session
 	environ    []string          // K=V: files, secrets, variables, in this order
 	files      []string          // K=V, of env-files
@@ -49,36 +44,33 @@ type Args struct {
 	Confine    steps.Confinement
 }
 
-// Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make Args a steps.Frame.
-func (a *Args) Session() *steps.Session { return a.session }
+// Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make Frame a steps.Frame.
+func (a *Frame) Session() *steps.Session { return a.session }
 
 // Scope resolves a step's references.
-func (a *Args) Scope(v dag.View) expr.Scope { return Scope{View: v, Args: a} }
+func (a *Frame) Scope(v dag.View) expr.Scope { return Scope{View: v, Frame: a} }
 
 // Environ is the tool's own variables, K=V.
-func (a *Args) Environ() []string { return a.environ }
+func (a *Frame) Environ() []string { return a.environ }
 
 // Dir is the directory the tool's steps start in.
-func (a *Args) Dir() string { return a.dir }
+func (a *Frame) Dir() string { return a.dir }
 
 // Resolve makes a step's working directory absolute.
-func (a *Args) Resolve(dir string) string { return a.World.Resolve(dir) }
+func (a *Frame) Resolve(dir string) string { return a.World.Resolve(dir) }
 
 // Temp is the call's own temporary directory, "" where it has none.
-func (a *Args) Temp() string { return a.temp }
+func (a *Frame) Temp() string { return a.temp }
 
 // Secret is the value of a step's secret, fetched when the call began.
-func (a *Args) Secret(key string) string { return a.fetched[key] }
+func (a *Frame) Secret(key string) string { return a.fetched[key] }
 
 // Confinement is what the tool's steps have to do without.
-func (a *Args) Confinement() steps.Confinement { return a.Confine }
-
-// Value is a parameter's bound value, nil when it is absent.
-func (a *Args) Value(name string) any { return a.Values[name].V }
+func (a *Frame) Confinement() steps.Confinement { return a.Confine }
 
 // Begin readies the call: environment, secrets, directories. path tells calls of
 // one run apart.
-func (a *Args) Begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
+func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
 	a.session, a.run, a.Path = session, run, path
 	a.tellUndeclared()
 	if err := a.OpenEnvironment(ctx); err != nil {
@@ -90,21 +82,11 @@ func (a *Args) Begin(ctx context.Context, session *steps.Session, run string, pa
 	return a.makeTemp(run, path)
 }
 
-// Foresee readies arguments for a look at what a call would do, in which nothing may be
-// started. They have a session that is nothing but a mask, and are of no use afterwards.
-func (a *Args) Foresee() { a.session, a.ahead = &steps.Session{}, true }
-
-// ForeseeInside is foresee for a tool that the tool of outer uses. guessed says that some of
-// the values stand for what only a run knows.
-func (a *Args) ForeseeInside(outer *Args, guessed bool) {
-	a.session, a.ahead, a.Guessed, a.Confine = outer.session, true, guessed, a.Confine.Within(outer.Confine)
-}
-
 // FindDir finds the directory the tool's steps start in.
-func (a *Args) FindDir() error {
+func (a *Frame) FindDir() error {
 	a.dir = a.World.Workspace
 	if a.Plan.Dir != nil {
-		dir, err := a.Plan.Dir.Text(Scope{Args: a})
+		dir, err := a.Plan.Dir.Text(Scope{Frame: a})
 		if err != nil {
 			return fmt.Errorf("cannot render working-directory: %w", err)
 		}
@@ -115,7 +97,7 @@ func (a *Args) FindDir() error {
 
 // OpenEnvironment reads the tool's env files, fetches its secrets, renders its
 // variables and learns what is secret.
-func (a *Args) OpenEnvironment(ctx context.Context) error {
+func (a *Frame) OpenEnvironment(ctx context.Context) error {
 	if err := a.readEnvFiles(); err != nil {
 		return err
 	}
@@ -126,13 +108,13 @@ func (a *Args) OpenEnvironment(ctx context.Context) error {
 	secret := make(map[string]bool, len(a.Plan.Secrets))
 	for _, s := range a.Plan.Secrets {
 		secret[s.S] = true
-		if err := a.keepSecret(s.S, a.Raw[s.S], a.Values[s.S].V, a.World.Vars[s.S], a.own[s.S]); err != nil {
+		if err := a.keepSecret(s.S, a.Given[s.S], a.Values[s.S].V, a.World.Vars[s.S], a.own[s.S]); err != nil {
 			return err
 		}
 	}
 	size := 0
 	for _, e := range a.Plan.Environ {
-		v, err := e.Value.Text(Scope{Args: a})
+		v, err := e.Value.Text(Scope{Frame: a})
 		if a.ahead && errors.Is(err, expr.ErrUnknown) {
 			continue
 		}
@@ -153,9 +135,9 @@ func (a *Args) OpenEnvironment(ctx context.Context) error {
 }
 
 // readEnvFiles reads the tool's env-files: their variables stand over the process's.
-func (a *Args) readEnvFiles() (err error) {
+func (a *Frame) readEnvFiles() (err error) {
 	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.Confine, Files: a.Plan.EnvFiles, Step: a.Path, Resolve: a.World.Resolve,
-		Outer: func(name string) (string, bool) { v, ok := a.World.Vars[name]; return v, ok }}, Scope{Args: a})
+		Outer: func(name string) (string, bool) { v, ok := a.World.Vars[name]; return v, ok }}, Scope{Frame: a})
 	for _, kv := range a.files {
 		name, value, _ := strings.Cut(kv, "=")
 		a.setOwn(name, value)
@@ -165,7 +147,7 @@ func (a *Args) readEnvFiles() (err error) {
 
 // setOwn gives the call a variable that the process does not have, or hides the
 // process's; unset does so with one whose value is not known yet.
-func (a *Args) setOwn(name, value string) {
+func (a *Frame) setOwn(name, value string) {
 	if a.own == nil {
 		a.own = map[string]string{}
 	}
@@ -173,7 +155,7 @@ func (a *Args) setOwn(name, value string) {
 	a.environ = append(a.environ, name+"="+value)
 }
 
-func (a *Args) unset(name string) {
+func (a *Frame) unset(name string) {
 	if a.unknown == nil {
 		a.unknown = map[string]bool{}
 	}
@@ -182,7 +164,7 @@ func (a *Args) unset(name string) {
 
 // env is a variable as {env.NAME} sees it: a secret, one of the env files, else the
 // process's.
-func (a *Args) env(name string) (value string, ok bool) {
+func (a *Frame) env(name string) (value string, ok bool) {
 	if value, ok = a.own[name]; !ok {
 		value, ok = a.World.Vars[name]
 	}
@@ -190,7 +172,7 @@ func (a *Args) env(name string) (value string, ok bool) {
 }
 
 // keepSecret masks values, structured ones leaf by leaf.
-func (a *Args) keepSecret(name string, values ...any) error {
+func (a *Frame) keepSecret(name string, values ...any) error {
 	for _, v := range values {
 		for _, leaf := range value.Leaves(v) {
 			if err := a.session.Mask().Add(leaf); err != nil {
@@ -203,7 +185,7 @@ func (a *Args) keepSecret(name string, values ...any) error {
 
 // WithoutSecrets is an error as it may leave the engine. Its kind is lost where
 // its text had to be changed.
-func (a *Args) WithoutSecrets(err error) error {
+func (a *Frame) WithoutSecrets(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -215,7 +197,7 @@ func (a *Args) WithoutSecrets(err error) error {
 
 // maskEarly masks what the steps' masked-values say of parameters before the
 // first step starts: the values stand in the run's result as well.
-func (a *Args) maskEarly() error {
+func (a *Frame) maskEarly() error {
 	for _, text := range a.Plan.Literals(map[*plan.Plan]bool{}) {
 		if err := a.keepSecret("a value of a definition", text); err != nil {
 			return err
@@ -232,12 +214,12 @@ func (a *Args) maskEarly() error {
 }
 
 // maskValues masks what of a step's masked-values is known before it starts.
-func (a *Args) maskValues(s *plan.Step) error {
+func (a *Frame) maskValues(s *plan.Step) error {
 	for _, t := range s.BaseCommand().Masked {
 		if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Step || r.Class == expr.Local }) {
 			continue
 		}
-		v, err := t.Text(Scope{Args: a})
+		v, err := t.Text(Scope{Frame: a})
 		if a.ahead && errors.Is(err, expr.ErrUnknown) {
 			continue
 		}
@@ -253,13 +235,13 @@ func (a *Args) maskValues(s *plan.Step) error {
 
 // makeTemp makes the temporary directory of the call, its own even where two runs
 // of a tool name the same one.
-func (a *Args) makeTemp(run string, path dag.ID) error {
+func (a *Frame) makeTemp(run string, path dag.ID) error {
 	if a.Plan.Temp == nil && !a.Plan.Definition.Resources.DeleteTempFiles {
 		return nil
 	}
 	parent := a.World.Temp
 	if a.Plan.Temp != nil {
-		dir, err := a.Plan.Temp.Text(Scope{Args: a})
+		dir, err := a.Plan.Temp.Text(Scope{Frame: a})
 		if err != nil {
 			return fmt.Errorf("cannot render temp-directory: %w", err)
 		}
@@ -286,44 +268,8 @@ type Caching struct {
 	Afresh bool // keep results, use none
 }
 
-// inOrder is all that the call was given as one JSON object: the parameters in the order
-// in which they are declared, then what is not declared by name. The digits of numbers
-// stay as they are.
-func (a *Args) inOrder() string {
-	all := a.All()
-	names := make([]string, 0, len(all))
-	for _, p := range a.Plan.Definition.Parameters {
-		if _, given := all[p.Name]; given {
-			names = append(names, p.Name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	write := func(v any) {
-		enc.Encode(v) // what came in as JSON can be written as such
-		b.Truncate(b.Len() - 1)
-	}
-	b.WriteByte('{')
-	for i, name := range names {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		write(name)
-		b.WriteByte(':')
-		write(all[name])
-	}
-	b.WriteByte('}')
-	return b.String()
-}
-
 // Inherit takes over what a tool has of the one that uses it.
-func (a *Args) Inherit(outer *Args) {
+func (a *Frame) Inherit(outer *Frame) {
 	a.answers, a.Cache, a.Answerable, a.State, a.Tools, a.Calling = outer.answers, outer.Cache, outer.Answerable, outer.State, outer.Tools, outer.Calling
 	a.Confine = a.Confine.Within(outer.Confine)
 }

@@ -20,21 +20,25 @@ type Given struct {
 	Author bool
 }
 
-// BindCaller binds the parameters of a caller.
-func BindCaller(p *plan.Plan, ctx context.Context, w *World, raw map[string]any) (*Args, error) {
+// Bind takes a caller's parameters through default, coercion, validation and transform
+// (S1-160). Values may be native or text ("5" for a number). All problems are reported
+// together, as a *value.ParamsError.
+func Bind(ctx context.Context, p *plan.Plan, w *World, raw map[string]any) (*Params, error) {
 	values := make(map[string]Given, len(raw))
 	for k, v := range raw {
 		values[k] = Given{V: v}
 	}
-	return Bind(p, ctx, w, values)
+	return BindGiven(ctx, p, w, values)
 }
 
-// Bind binds parameters of which each says who wrote it.
-func Bind(p *plan.Plan, ctx context.Context, w *World, raw map[string]Given) (*Args, error) {
-	b := &binder{ctx: ctx, plan: p, raw: raw, args: &Args{Plan: p, World: w,
-		Values: make(map[string]expr.Value, len(p.Params)), Raw: make(map[string]any, len(raw)), answers: &answers{}, Confine: p.Confinement()}}
+// BindGiven is Bind for values of which each says who wrote it.
+func BindGiven(ctx context.Context, p *plan.Plan, w *World, raw map[string]Given) (*Params, error) {
+	params := &Params{Plan: p, World: w, Values: make(map[string]expr.Value, len(p.Params)), Given: make(map[string]any, len(raw))}
+	b := &binder{ctx: ctx, plan: p, raw: raw, params: params, frame: params.Frame()}
 	if slices.ContainsFunc(p.Params, func(prm *plan.Param) bool { return prm.JS != nil }) {
-		defer w.Scripts(hooks.Config{})()
+		var done func()
+		b.frame.World, done = w.WithScripts(hooks.Config{})
+		defer done()
 	}
 	if schema := p.Definition.Schema; schema != nil {
 		b.bySchema(schema)
@@ -54,14 +58,15 @@ func Bind(p *plan.Plan, ctx context.Context, w *World, raw map[string]Given) (*A
 		slices.SortStableFunc(b.problems, func(x, y value.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
 		return nil, &value.ParamsError{Tool: p.Name(), Problems: b.problems}
 	}
-	return b.args, nil
+	return params, nil
 }
 
 type binder struct {
 	ctx      context.Context
 	plan     *plan.Plan
 	raw      map[string]Given
-	args     *Args
+	params   *Params // what is made
+	frame    *Frame  // of a call with what is bound so far, for defaults that name other parameters
 	problems []value.ParamProblem
 	made     int // bytes of the defaults so far
 }
@@ -110,7 +115,7 @@ func (b *binder) unknownParameter(name string) {
 // param binds one parameter; the parameters its default names came before it.
 func (b *binder) param(prm *plan.Param) {
 	def := prm.Def
-	v := expr.Value{Format: prm.Format, AllowDash: def.AllowDash || b.args.World.AllowDash ||
+	v := expr.Value{Format: prm.Format, AllowDash: def.AllowDash || b.frame.World.AllowDash ||
 		def.Type == "number" || def.Format != nil || len(def.Validation.Enum) > 0}
 	if def.Delimiter != nil {
 		v.Delimiter = def.Delimiter.S
@@ -118,15 +123,15 @@ func (b *binder) param(prm *plan.Param) {
 	if def.EscapeShell != nil {
 		v.Raw = !*def.EscapeShell
 	}
-	defer func() { b.args.Values[def.Name] = v }()
+	defer func() { b.params.Values[def.Name] = v }()
 	g, ok := b.raw[def.Name]
 	switch {
 	case ok:
 		v.Caller, v.Author = !g.Author, g.Author
-		b.args.Raw[def.Name] = g.V
+		b.params.Given[def.Name] = g.V
 	case prm.Initial != nil:
 		var err error
-		watch := &CallerWatch{Scope: Scope{Args: b.args}}
+		watch := &CallerWatch{Scope: Scope{Frame: b.frame}}
 		if g.V, err = b.initial(prm, watch); err != nil {
 			b.refuse(def, "default", fmt.Errorf("cannot render its default: %w", err))
 			v.Absent = true
@@ -143,7 +148,7 @@ func (b *binder) param(prm *plan.Param) {
 	bound, code, err := prm.Take(g.V)
 	if err == nil && prm.JS != nil {
 		code = "transform"
-		bound, err = prm.JS.Apply(b.ctx, b.args.World.JavaScript, bound)
+		bound, err = prm.JS.Apply(b.ctx, b.frame.World.JavaScript, bound)
 	}
 	if err != nil {
 		b.refuse(def, code, err)
@@ -151,7 +156,7 @@ func (b *binder) param(prm *plan.Param) {
 		return
 	}
 	if def.Path {
-		bound = value.PathRules{FilePaths: b.plan.Definition.FilePaths, OS: plan.Platform(), Home: b.args.World.Home}.Value(bound)
+		bound = value.PathRules{FilePaths: b.plan.Definition.FilePaths, OS: plan.Platform(), Home: b.frame.World.Home}.Value(bound)
 	}
 	v.V = bound
 }

@@ -32,7 +32,7 @@ func (b *binder) bySchema(schema *tool.JSONSchema) {
 		if given {
 			values[prm.Def.Name] = v
 		}
-		b.args.Values[prm.Def.Name] = expr.Value{V: v, Absent: !given}
+		b.params.Values[prm.Def.Name] = expr.Value{V: v, Absent: !given}
 	}
 	values = schema.Defaults(values).(map[string]any)
 	for _, p := range schema.Check(values) {
@@ -49,7 +49,7 @@ func (b *binder) bySchema(schema *tool.JSONSchema) {
 func (b *binder) start(prm *plan.Param) (v any, given bool, err error) {
 	g, given := b.raw[prm.Def.Name]
 	if !given && prm.Initial != nil {
-		g.V, err = prm.Initial.Value(Scope{Args: b.args})
+		g.V, err = prm.Initial.Value(Scope{Frame: b.frame})
 		given = true
 	}
 	if !given || err != nil {
@@ -120,10 +120,10 @@ func wrong(schema *tool.JSONSchema, name string, v any) map[string]bool {
 func (b *binder) keep(name string, v any) {
 	g, given := b.raw[name]
 	if given {
-		b.args.Raw[name] = g.V
+		b.params.Given[name] = g.V
 	}
 	caller := given && !g.Author
-	b.args.Values[name] = expr.Value{V: v, Caller: caller, Author: !caller}
+	b.params.Values[name] = expr.Value{V: v, Caller: caller, Author: !caller}
 }
 
 // breaks tells what of the schema a value does not keep to.
@@ -155,22 +155,9 @@ func (b *binder) breaks(p tool.FormProblem) {
 	b.problems[len(b.problems)-1] = value.Within(top, b.problems[len(b.problems)-1])
 }
 
-// All is every bound value by its name: those of parameters that are not absent, and
-// those that a call gave for names that no parameter has, where the tool takes them. The
-// map is the caller's, the values in it are not to be changed.
-func (a *Args) All() map[string]any {
-	all := make(map[string]any, len(a.Values))
-	for name, v := range a.Values {
-		if !v.Absent {
-			all[name] = v.V
-		}
-	}
-	return all
-}
-
 // tellUndeclared warns of values that no parameter is declared for. A schema that says
 // itself what becomes of such values has declared them.
-func (a *Args) tellUndeclared() {
+func (a *Frame) tellUndeclared() {
 	def := a.Plan.Definition
 	if def.Schema != nil && def.Schema.Open() {
 		return
@@ -179,7 +166,7 @@ func (a *Args) tellUndeclared() {
 	for _, p := range def.Parameters {
 		known = append(known, p.Name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.Raw)) {
+	for _, name := range slices.Sorted(maps.Keys(a.Given)) {
 		if slices.Contains(known, name) {
 			continue
 		}

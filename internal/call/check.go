@@ -19,7 +19,7 @@ import (
 // and the cleanup, which would not run. They refuse the same again when they run: what a
 // nested tool is given is known only then.
 func (b *binder) commands() {
-	options := b.args.mayBeOption()
+	options := b.params.mayBeOption()
 	judge := func(cmd *steps.Command, where string, sure bool) {
 		if cmd != nil && len(b.problems) == 0 && (options || sure && cmd.Template.Guarded()) {
 			b.judge(cmd, where, sure)
@@ -54,7 +54,7 @@ func (b *binder) judgeWait(w waiter, where string) {
 	if t == nil || t.Static() {
 		return
 	}
-	watch := &CallerWatch{Scope: Scope{Args: b.args}}
+	watch := &CallerWatch{Scope: Scope{Frame: b.frame}}
 	text, err := t.Text(watch)
 	if err != nil || !watch.Caller {
 		return // a step's output, or the author's own
@@ -68,7 +68,7 @@ func (b *binder) judgeWait(w waiter, where string) {
 // the values are.
 func (b *binder) judge(cmd *steps.Command, where string, sure bool) {
 	var err error
-	if sc := (harmless{Scope{Args: b.args}}); cmd.Shell == "" {
+	if sc := (harmless{Scope{Frame: b.frame}}); cmd.Shell == "" {
 		_, err = cmd.Template.Argv(sc)
 	} else {
 		_, err = cmd.Template.Script(sc)
@@ -93,8 +93,8 @@ func (b *binder) quoted(r expr.Ref, value string) string {
 }
 
 // mayBeOption says whether any caller's value begins with a dash.
-func (a *Args) mayBeOption() bool {
-	for _, v := range a.Values {
+func (p *Params) mayBeOption() bool {
+	for _, v := range p.Values {
 		if !v.Caller || v.AllowDash {
 			continue
 		}
@@ -122,7 +122,7 @@ func (h harmless) Lookup(r expr.Ref) (expr.Value, error) {
 // Nobody can tell which part of it: so all of it counts as the caller's wherever it enters
 // a command. Values that may begin with a dash anyway (numbers, those with enum, format or
 // allow-dash) make no difference.
-func (a *Args) HasCallerValues() bool {
+func (a *Frame) HasCallerValues() bool {
 	for _, v := range a.Values {
 		if v.Caller && !v.AllowDash && !v.Absent {
 			return true
@@ -139,7 +139,7 @@ func (a *Args) HasCallerValues() bool {
 // CheckOption is the first argument of a program, before a --, that begins with a caller's
 // value and so with a dash: the program would read what the caller wrote as an option.
 // What the script's author wrote is not held against it, as far as it can be told apart.
-func (a *Args) CheckOption(list []string) error {
+func (a *Frame) CheckOption(list []string) error {
 	var texts []string
 	for _, v := range a.Values {
 		if !v.Caller || v.AllowDash || v.Absent {

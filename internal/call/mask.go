@@ -33,7 +33,7 @@ func Masked(m *steps.Mask, v any) any {
 }
 
 // Shown are the bound parameters as they may leave the process.
-func (a *Args) Shown() map[string]any {
+func (a *Frame) Shown() map[string]any {
 	m := make(map[string]any, len(a.Values))
 	for name, v := range a.Values {
 		if !v.Absent {
@@ -45,7 +45,7 @@ func (a *Args) Shown() map[string]any {
 
 // Display is a command as a person would write it, secrets masked, those that stand in
 // the definition too.
-func (a *Args) Display(t *expr.Template) string {
+func (a *Frame) Display(t *expr.Template) string {
 	mask := a.Session().Mask().String
-	return mask(t.Display(Scope{Args: a}, mask))
+	return mask(t.Display(Scope{Frame: a}, mask))
 }

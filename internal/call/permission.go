@@ -14,7 +14,7 @@ import (
 )
 
 // Grants are those of the call.
-func Grants(a *Args) permission.Grants {
+func Grants(a *Frame) permission.Grants {
 	var list permission.Grants
 	for _, p := range Permissions(a.Plan, a) {
 		list = append(list, p.Resolved)
@@ -24,15 +24,15 @@ func Grants(a *Args) permission.Grants {
 
 // Permissions are what a call of the tool needs; a is nil where its parameters are
 // not known.
-func Permissions(p *plan.Plan, a *Args) []permission.Permission {
+func Permissions(p *plan.Plan, a *Frame) []permission.Permission {
 	var list []permission.Permission
 	for _, n := range p.Needed {
 		one := permission.Permission{Written: n.Written, Resolved: n.Written}
 		if a != nil {
-			text, err := n.Text.Text(Scope{Args: a})
+			text, err := n.Text.Text(Scope{Frame: a})
 			switch {
 			case errors.Is(err, expr.ErrUnknown):
-				text = n.Text.Display(Scope{Args: a}, nil)
+				text = n.Text.Display(Scope{Frame: a}, nil)
 			case err != nil:
 				text = n.Written
 			default:

@@ -66,46 +66,46 @@ func resultValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
 // Scope resolves the references of one call. view is zero where no step may be
 // mentioned; last is set for retry.when.
 type Scope struct {
-	View dag.View
-	Args *Args
-	Last *dag.Result
+	View  dag.View
+	Frame *Frame
+	Last  *dag.Result
 }
 
 // Lookup finds what a reference stands for.
 func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 	switch r.Class {
 	case expr.Parameter:
-		v, ok := s.Args.Values[r.Root]
+		v, ok := s.Frame.Values[r.Root]
 		if !ok {
 			return v, expr.ErrUnknown
 		}
 		return within(v, r)
 	case expr.Arguments:
 		if r.Root == plan.CallInput {
-			return expr.Value{V: s.Args.inOrder(), Author: true}, nil
+			return expr.Value{V: s.Frame.inOrder(), Author: true}, nil
 		}
 		return s.argument(r)
 	case expr.Variable:
 		if r.Root == plan.RandomID {
-			return s.Args.randomID()
+			return s.Frame.randomID()
 		}
-		v, ok := s.Args.World.variable(r.Root, s.Args.Plan.Name())
+		v, ok := s.Frame.World.variable(r.Root, s.Frame.Plan.Name())
 		if !ok { // an environment value, the only place for other names
-			if s.Args.unknown[r.Root] {
+			if s.Frame.unknown[r.Root] {
 				return expr.Value{}, expr.ErrUnknown
 			}
-			v, ok = s.Args.env(r.Root)
+			v, ok = s.Frame.env(r.Root)
 		}
 		if !ok {
-			s.Args.session.Notify(steps.Notice{Code: steps.NoticeUnset,
+			s.Frame.session.Notify(steps.Notice{Code: steps.NoticeUnset,
 				Message: fmt.Sprintf("%s in environment stands for a variable that is not set, and is empty; set it, or declare a parameter", r)})
 		}
 		return expr.Value{V: v, Author: true}, nil
 	case expr.Env:
-		if s.Args.unknown[r.Path[0].Field] {
+		if s.Frame.unknown[r.Path[0].Field] {
 			return expr.Value{}, expr.ErrUnknown
 		}
-		v, ok := s.Args.env(r.Path[0].Field)
+		v, ok := s.Frame.env(r.Path[0].Field)
 		return expr.Value{V: v, Text: true, Author: true, Absent: !ok}, nil
 	case expr.Local:
 		return s.LookupLocal(r)
@@ -116,12 +116,12 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 			return expr.Value{}, expr.ErrUnknown
 		}
 		s.warnCut(r)
-		v, err := stepValue(s.View.Result(dag.ID(r.Root)), r, s.Args.Plan.Loops[r.Root])
+		v, err := stepValue(s.View.Result(dag.ID(r.Root)), r, s.Frame.Plan.Loops[r.Root])
 		if errors.Is(err, errNoPart) && s.optional(r) {
 			return expr.Value{Absent: true}, nil
 		}
-		if s.Args.Plan.Scripts[r.Root] && s.Args.HasCallerValues() {
-			v.Author, v.Caller, v.AllowDash = false, true, s.Args.World.AllowDash
+		if s.Frame.Plan.Scripts[r.Root] && s.Frame.HasCallerValues() {
+			v.Author, v.Caller, v.AllowDash = false, true, s.Frame.World.AllowDash
 		}
 		return v, err
 	}
@@ -131,7 +131,7 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 // warnCut gives notice, once, that a reference reads less than a step printed.
 func (s Scope) warnCut(ref expr.Ref) {
 	r := s.View.Result(dag.ID(ref.Root))
-	if r == nil || s.Args.session == nil {
+	if r == nil || s.Frame.session == nil {
 		return
 	}
 	var o *dag.Output
@@ -142,7 +142,7 @@ func (s Scope) warnCut(ref expr.Ref) {
 		o = r.Stderr
 	}
 	if o != nil && o.Truncated {
-		s.Args.session.Notify(steps.Notice{Code: steps.NoticeTruncated, Step: dag.ID(ref.Root),
+		s.Frame.session.Notify(steps.Notice{Code: steps.NoticeTruncated, Step: dag.ID(ref.Root),
 			Message: fmt.Sprintf("%s was cut at the buffer-limit of step %s, so that what reads it sees only the beginning; raise output.buffer-limit", ref, ref.Root)})
 	}
 }
@@ -272,7 +272,7 @@ func (s Scope) outcome(r expr.Ref) (expr.Value, error) {
 	if s.View == (dag.View{}) {
 		return expr.Value{}, expr.ErrUnknown
 	}
-	for _, gate := range s.Args.Plan.Gates {
+	for _, gate := range s.Frame.Plan.Gates {
 		res := s.View.Result(gate)
 		if res == nil {
 			continue
@@ -293,7 +293,7 @@ func (s Scope) LookupLocal(r expr.Ref) (expr.Value, error) {
 	if r.Root == "run" {
 		return s.outcome(r)
 	}
-	for l := s.Args.Local; l != nil; l = l.Outer {
+	for l := s.Frame.Local; l != nil; l = l.Outer {
 		switch {
 		case r.Root == l.Name, r.Root == "matrix" && l.Matrix:
 			if r.Root == "matrix" && l.lacks(r) {
@@ -350,13 +350,13 @@ func (u Uncut) Lookup(r expr.Ref) (expr.Value, error) {
 func (s Scope) argument(r expr.Ref) (expr.Value, error) {
 	if len(r.Path) == 0 {
 		all := expr.Value{Author: true}
-		for _, v := range s.Args.Values {
+		for _, v := range s.Frame.Values {
 			all.Caller = all.Caller || v.Caller
 		}
-		all.V = s.Args.All()
+		all.V = s.Frame.All()
 		return all, nil
 	}
-	v, ok := s.Args.Values[r.Path[0].Field]
+	v, ok := s.Frame.Values[r.Path[0].Field]
 	if !ok || r.Path[0].IsIndex {
 		return v, errNoPart
 	}
@@ -367,16 +367,16 @@ func (s Scope) argument(r expr.Ref) (expr.Value, error) {
 // optional says whether a reference reads a declared parameter that was not given, from
 // what pre-processing made of the arguments: it is absent then, and no mistake.
 func (s Scope) optional(r expr.Ref) bool {
-	if r.Root != plan.StepPre || len(r.Path) != 2 || s.Args.Plan.Definition.Format != tool.Markdown {
+	if r.Root != plan.StepPre || len(r.Path) != 2 || s.Frame.Plan.Definition.Format != tool.Markdown {
 		return false
 	}
-	v, declared := s.Args.Values[r.Path[1].Field]
+	v, declared := s.Frame.Values[r.Path[1].Field]
 	return declared && v.Absent
 }
 
 // randomID is a text that only this run has, and that it keeps when it is taken up again
 // (S0-064).
-func (a *Args) randomID() (expr.Value, error) {
+func (a *Frame) randomID() (expr.Value, error) {
 	if a.run == "" { // a preview
 		return expr.Value{}, expr.ErrUnknown
 	}

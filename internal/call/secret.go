@@ -34,7 +34,7 @@ type EnvironmentError struct {
 func (e *EnvironmentError) Error() string { return strings.Join(e.Problems, "\n") }
 
 // unfit is an EnvironmentError with the lines of err, nil for nil.
-func (a *Args) unfit(err error) error {
+func (a *Frame) unfit(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (w *answers) once(source string, ask func() (string, error)) (string, error
 }
 
 // fetchSecrets gets the values of the tool's secrets and of its steps' and hides them.
-func (a *Args) fetchSecrets(ctx context.Context) error {
+func (a *Frame) fetchSecrets(ctx context.Context) error {
 	a.fetched = map[string]string{}
 	var bad []error
 	for _, s := range a.Plan.AllSources() {
@@ -100,7 +100,7 @@ func (a *Args) fetchSecrets(ctx context.Context) error {
 // foreseen hides, from the start, what tools that a plan uses will take from the
 // process's variables, or from files of their own, and keep secret. A variable too short
 // to be hidden fails its tool.
-func (a *Args) foreseen(p *plan.Plan, seen map[*plan.Plan]bool) {
+func (a *Frame) foreseen(p *plan.Plan, seen map[*plan.Plan]bool) {
 	if seen[p] {
 		return
 	}
@@ -127,7 +127,7 @@ func (a *Args) foreseen(p *plan.Plan, seen map[*plan.Plan]bool) {
 
 // fetch asks a source. The error is expr.ErrUnknown for a command where nothing may be
 // started.
-func (a *Args) fetch(ctx context.Context, s plan.SecretSource) (string, error) {
+func (a *Frame) fetch(ctx context.Context, s plan.SecretSource) (string, error) {
 	var v string
 	var err error
 	switch {
@@ -154,8 +154,8 @@ func (a *Args) fetch(ctx context.Context, s plan.SecretSource) (string, error) {
 
 // fetchFile reads a file as far as the tool's own steps could: a confined tool is handed
 // nothing that they may not read.
-func (a *Args) fetchFile(s plan.SecretSource) (string, error) {
-	path, err := s.File.Text(Scope{Args: a})
+func (a *Frame) fetchFile(s plan.SecretSource) (string, error) {
+	path, err := s.File.Text(Scope{Frame: a})
 	if err != nil {
 		return "", err
 	}
@@ -179,11 +179,11 @@ func (a *Args) fetchFile(s plan.SecretSource) (string, error) {
 	})
 }
 
-func (a *Args) fetchCommand(ctx context.Context, s plan.SecretSource) (string, error) {
+func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, error) {
 	if a.ahead {
 		return "", expr.ErrUnknown
 	}
-	argv, err := s.Argv.Argv(Scope{Args: a})
+	argv, err := s.Argv.Argv(Scope{Frame: a})
 	if err != nil {
 		return "", err
 	}
@@ -225,7 +225,7 @@ func withoutLineEnd(s string) string { return strings.TrimSuffix(strings.TrimSuf
 // tellUnnamed tells of names in environment.secrets that are nowhere, so that nothing is
 // hidden, and look like one that is: others are of variables that need not be set. What env
 // files of steps hold is not known yet: with such files it tells nothing.
-func (a *Args) tellUnnamed() {
+func (a *Frame) tellUnnamed() {
 	names, files := a.Plan.NamedInside()
 	if files {
 		return

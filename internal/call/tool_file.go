@@ -34,7 +34,7 @@ func toolKey(def *tool.Definition) string {
 
 // ToolFile is a file that a tool has to itself in the state of its user; "" where the
 // engine keeps no state.
-func (a *Args) ToolFile(def *tool.Definition, name string) string {
+func (a *Frame) ToolFile(def *tool.Definition, name string) string {
 	if a.Tools == "" {
 		return ""
 	}
@@ -42,12 +42,12 @@ func (a *Args) ToolFile(def *tool.Definition, name string) string {
 }
 
 // Env is the environment of a tool in JavaScript.
-func (a *Args) Env(def *tool.Definition, m *tool.Module) (*toolstate.Env, error) {
+func (a *Frame) Env(def *tool.Definition, m *tool.Module) (*toolstate.Env, error) {
 	return toolstate.OpenEnv(a.ToolFile(def, ".env"), a.World.Vars, a.session.Mask(), m)
 }
 
 // StartDir is where a program starts that a tool runs: cwd, else where the tool's steps do.
-func (a *Args) StartDir(cwd string) string {
+func (a *Frame) StartDir(cwd string) string {
 	if cwd == "" {
 		return a.dir
 	}

@@ -21,7 +21,7 @@ type World struct {
 	Env        []string // K=V
 	Time       time.Time
 	AllowDash  bool           // callers' values may begin with a dash everywhere
-	JavaScript *hooks.Runtime // nil: see Scripts
+	JavaScript *hooks.Runtime // nil: see WithScripts
 
 	Vars    map[string]string                                         // Env by name
 	Fetch   func(context.Context, FetchRequest) (*FetchAnswer, error) // of scripts; nil: none
@@ -91,15 +91,13 @@ func (w *World) Resolve(dir string) string {
 	return filepath.Join(w.Workspace, dir)
 }
 
-// Scripts gives the world a Runtime where it has none; done closes that.
-func (w *World) Scripts(c hooks.Config) (done func()) {
+// WithScripts is the world with a Runtime for scripts: itself where it has one, else a copy
+// with a Runtime that lasts until done is called.
+func (w *World) WithScripts(c hooks.Config) (scripts *World, done func()) {
 	if w.JavaScript != nil {
-		return func() {}
+		return w, func() {}
 	}
-	own := hooks.New(c)
-	w.JavaScript = own
-	return func() {
-		w.JavaScript = nil
-		own.Close()
-	}
+	own := *w
+	own.JavaScript = hooks.New(c)
+	return &own, func() { own.JavaScript.Close() }
 }

@@ -53,7 +53,7 @@ func (c *compiler) checkBySchema(s *plan.Step, p *plan.Plan) {
 		}
 		given[w.Param], raw[w.Param] = &s.Def.With[i], v
 	}
-	_, err := call.BindCaller(p, context.Background(), (&call.World{}).Filled(), raw)
+	_, err := call.Bind(context.Background(), p, (&call.World{}).Filled(), raw)
 	bad, _ := errors.AsType[*value.ParamsError](err)
 	if bad == nil {
 		return

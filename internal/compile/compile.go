@@ -158,10 +158,10 @@ func (c *compiler) keep(s *plan.Step, def *tool.Definition, kept map[string]step
 	if s.Script != nil {
 		s.Script.Base.Keep = streams
 	}
-	switch s.Def.Kind {
-	case tool.UseTool:
+	switch {
+	case s.UsesTool:
 		s.Nested = c.nested(def, s, streams&steps.Stdout != 0)
-	case tool.Group:
+	case s.Nested != nil: // a group
 		for _, in := range s.Nested.Steps {
 			c.keep(in, def, kept, streams&steps.Stdout != 0)
 		}

@@ -29,7 +29,7 @@ func (c *compiler) measure(p *plan.Plan) {
 			continue
 		}
 		at := tool.Text{Pos: s.Def.Pos}
-		if s.Def.Kind == tool.UseTool {
+		if s.UsesTool {
 			at = s.Def.UseTool
 		}
 		c.errorf("plan-size", at, "use the tool fewer times, or raise limits.max-plan-steps",

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"maps"
 	"strconv"
 
 	"github.com/flowrun/flowrun/internal/plan"
@@ -75,30 +74,11 @@ func (c *stepCompiler) all(h *plan.Handler) *plan.Step {
 	}
 	s := c.compile()
 	s.Mentioned, s.Uses, s.Handler = c.mentioned, c.uses, h
-	s.Interrupt = plan.Interruption(c.plan.Definition, def, c.said)
+	s.Interrupt = interruption(c.plan.Definition, s, c.said)
 	for name, streams := range c.mentioned {
 		c.kept[name] |= streams
 	}
 	return s
-}
-
-// group compiles the steps of a group. They are a graph of their own within the
-// tool's: they see what the group's step sees.
-func (c *stepCompiler) group(s *plan.Step) {
-	inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: c.step.Steps, path: c.key("steps"),
-		names: c.names.and(c.step.Steps), said: c.said, kept: c.kept}
-	s.Nested = &plan.Plan{Definition: c.plan.Definition, Group: true}
-	s.Nested.Steps = inner.compile()
-	c.edges = append(c.edges, inner.outside...)
-	for _, in := range s.Nested.Steps {
-		for name, streams := range in.Mentioned {
-			c.mention(name, streams)
-		}
-		if c.uses == nil {
-			c.uses = map[string]bool{}
-		}
-		maps.Copy(c.uses, in.Uses)
-	}
 }
 
 // mention notes that the step reads streams of another one.

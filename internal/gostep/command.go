@@ -59,7 +59,7 @@ func (m *Command) run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	case err != nil:
 		return res, err
 	case res.Status == dag.Succeeded && m.Answer != nil:
-		res.Content = m.Answer(call.Raw(res.Stdout), call.Raw(res.Stderr)).masked(c.Args().(*call.Args).Session().Mask())
+		res.Content = m.Answer(call.Raw(res.Stdout), call.Raw(res.Stderr)).masked(c.Args().(*call.Frame).Session().Mask())
 	case res.Status != dag.Succeeded && limited.Err() != nil && ctx.Err() == nil:
 		res.Status, res.ExitCode, res.Reason = dag.TimedOut, dag.ExitTimeout, dag.ReasonTimeout
 		res.Message = fmt.Sprintf("it did not end within %v", m.Timeout)

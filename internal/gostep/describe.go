@@ -12,7 +12,7 @@ import (
 
 // Sentence is a call of a tool in words: what Describe says of the parameters; where they are not all
 // known before the run, and it might say something wrong of them, what the tool is for.
-func Sentence(t *GoTool, a *call.Args) string {
+func Sentence(t *GoTool, a *call.Frame) string {
 	if a != nil && !a.Guessed && t.Describe != nil {
 		if text, ok := Described(t, InputOf(a).Params); ok {
 			return value.OneLine(text, MostDescribed)

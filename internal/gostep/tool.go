@@ -93,7 +93,7 @@ type Runner struct{ Tool *GoTool }
 
 // Run implements dag.Runner.
 func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
-	a := c.Args().(*call.Args)
+	a := c.Args().(*call.Frame)
 	if why := plan.Unconfined(a.Confine, plan.WorkInGo); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}
@@ -138,7 +138,7 @@ func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error
 }
 
 // InputOf is what a step written in Go is given of a call.
-func InputOf(a *call.Args) *StepInput {
+func InputOf(a *call.Frame) *StepInput {
 	in := &StepInput{Params: map[string]any{}, Dir: cmp.Or(a.Dir(), a.World.Workspace), Workspace: a.World.Workspace}
 	for name, v := range a.All() {
 		in.Params[name] = value.Clone(v)
@@ -149,7 +149,7 @@ func InputOf(a *call.Args) *StepInput {
 	return in
 }
 
-func goFailure(a *call.Args, err error) dag.Result {
+func goFailure(a *call.Frame, err error) dag.Result {
 	r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonExit, Message: a.Session().Mask().String(err.Error())}
 	var exit *ExitError
 	if errors.As(err, &exit) && exit.Code != 0 {

@@ -38,7 +38,7 @@ func (u cleanupRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error)
 				Message: fmt.Sprintf("cleanup command %d failed: %s", i+1, why)}
 		}
 	}
-	if temp := c.Args().(*call.Args).Temp(); temp != "" {
+	if temp := c.Args().(*call.Frame).Temp(); temp != "" {
 		if err := os.RemoveAll(temp); err != nil && res.Status == dag.Succeeded {
 			res = dag.Result{Status: dag.Failed, ExitCode: 1, Message: fmt.Sprintf("cannot remove the temporary directory: %v", err)}
 		}

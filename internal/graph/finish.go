@@ -22,12 +22,12 @@ func finish(p *plan.Plan, v dag.View, r *dag.Result) {
 // render makes the tool's output of its steps' results. Without success a run has an
 // output only if all steps that it names ran.
 func render(p *plan.Plan, v dag.View, r *dag.Result) {
-	a := v.Args().(*call.Args)
+	a := v.Args().(*call.Frame)
 	if a.Path == "" && r.Status != dag.Succeeded && !ranForOutput(p, v) {
 		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
 		return
 	}
-	text, err := p.Output.Text(call.Scope{View: v, Args: a})
+	text, err := p.Output.Text(call.Scope{View: v, Frame: a})
 	if err == nil {
 		r.Stdout, err = a.Session().Text(a.Path+"@output", 1, text)
 		r.Value, r.Structured, r.Content = nil, false, nil

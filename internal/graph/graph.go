@@ -9,7 +9,6 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/resultcache"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // runner is what the step's node runs.
@@ -68,11 +67,11 @@ func joins(p *plan.Plan) (n int) {
 
 // node is the step's node in the graph.
 func node(s *plan.Step) dag.Node {
-	n := dag.Node{Runner: runner(s), Policy: s.Policy, Sure: s.Interrupt == plan.FailWhenInterrupted, Idle: s.Def.Kind == tool.Waiting || s.Def.Kind == tool.Asking}
+	n := dag.Node{Runner: runner(s), Policy: s.Policy, Sure: s.Interrupt == plan.FailWhenInterrupted, Idle: s.Idle}
 	if s.Nested != nil {
 		n.Graph = s.Nested.Graph
 		if !s.Nested.Group {
-			n.Bind = func(ctx context.Context, c *dag.Call) (dag.Args, error) { return bind(s, ctx, c) }
+			n.Bind = func(ctx context.Context, c *dag.Call) (dag.Args, error) { return bind(ctx, s, c) }
 		}
 	}
 	if s.Loop != nil {
@@ -104,8 +103,8 @@ var sees = map[expr.Uses]dag.Sees{
 // eval decides the step's run-condition. The error becomes the step's message,
 // which leaves the engine.
 func eval(s *plan.Step, v dag.View) (bool, error) {
-	a := v.Args().(*call.Args)
-	yes, err := s.When.Eval(call.Scope{View: v, Args: a}, expr.Status{Tainted: v.Tainted(), Cancelled: v.Stopped()})
+	a := v.Args().(*call.Frame)
+	yes, err := s.When.Eval(call.Scope{View: v, Frame: a}, expr.Status{Tainted: v.Tainted(), Cancelled: v.Stopped()})
 	return yes, a.WithoutSecrets(err)
 }
 
@@ -118,7 +117,7 @@ func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
 	case s.Retry == nil:
 		return true
 	}
-	again, err := s.Retry.Eval(call.Scope{View: v, Args: v.Args().(*call.Args), Last: r}, expr.Status{})
+	again, err := s.Retry.Eval(call.Scope{View: v, Frame: v.Args().(*call.Frame), Last: r}, expr.Status{})
 	return err == nil && again
 }
 

@@ -19,8 +19,8 @@ import (
 
 // Item is the arguments of the item with that key before a run; nil when there is
 // none. Items that only a run knows cannot be told apart.
-func Item(l *plan.Loop, a *call.Args, key string) (*call.Args, error) {
-	items, err := ListItems(l, call.Scope{Args: a})
+func Item(l *plan.Loop, a *call.Frame, key string) (*call.Frame, error) {
+	items, err := ListItems(l, call.Scope{Frame: a})
 	if err != nil {
 		return nil, a.WithoutSecrets(err)
 	}
@@ -30,7 +30,7 @@ func Item(l *plan.Loop, a *call.Args, key string) (*call.Args, error) {
 	}
 	for i := range items.list {
 		if items.keys == nil && key == strconv.Itoa(i) || items.keys != nil && items.keys[i] == key {
-			return items.Args(i).(*call.Args), nil
+			return items.Args(i).(*call.Frame), nil
 		}
 	}
 	return nil, nil
@@ -49,8 +49,8 @@ func each(s *plan.Step, body dag.Node) *dag.Each {
 
 // items lists what the loop goes over. It runs in a worker.
 func items(s *plan.Step, _ context.Context, c *dag.Call) (dag.Items, error) {
-	a := c.Args().(*call.Args)
-	items, err := ListItems(s.Loop, call.Scope{View: c.View, Args: a})
+	a := c.Args().(*call.Frame)
+	items, err := ListItems(s.Loop, call.Scope{View: c.View, Frame: a})
 	if err != nil {
 		return nil, a.WithoutSecrets(err)
 	}
@@ -64,7 +64,7 @@ func items(s *plan.Step, _ context.Context, c *dag.Call) (dag.Items, error) {
 // loopItems are the items of one walk of a loop. They are dag.Items.
 type loopItems struct {
 	loop   *plan.Loop
-	args   *call.Args
+	args   *call.Frame
 	list   []any
 	keys   []string
 	caller bool // a caller's values are among them
@@ -117,7 +117,7 @@ func keys(l *plan.Loop, items *loopItems, v dag.View) ([]string, error) {
 	if l.Key != nil {
 		keys = make([]string, items.Len())
 		for i := range keys {
-			text, err := l.Key.Text(call.Scope{View: v, Args: items.Args(i).(*call.Args)})
+			text, err := l.Key.Text(call.Scope{View: v, Frame: items.Args(i).(*call.Frame)})
 			if err != nil {
 				return nil, fmt.Errorf("cannot name item %d: %w", i, err)
 			}
@@ -177,7 +177,7 @@ func cleanKey(s string) string {
 // gather makes the loop's output: a JSON array of the items' outputs, in order;
 // null for an item that did not run.
 func gather(s *plan.Step, v dag.View, items []*dag.Result, r *dag.Result) {
-	a := v.Args().(*call.Args)
+	a := v.Args().(*call.Frame)
 	for i, it := range items {
 		passUncleaned(r, it, fmt.Sprintf("item %d: ", i))
 	}

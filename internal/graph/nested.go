@@ -12,19 +12,20 @@ import (
 
 // bind makes the arguments of a nested tool: what with says, seen from the outer
 // tool, taken through the nested tool's own parameters. It runs in a worker.
-func bind(s *plan.Step, ctx context.Context, c *dag.Call) (dag.Args, error) {
+func bind(ctx context.Context, s *plan.Step, c *dag.Call) (dag.Args, error) {
 	if err := s.Nested.Supported(); err != nil {
 		return nil, err
 	}
-	outer := c.Args().(*call.Args)
-	raw, err := withValues(s, call.Scope{View: c.View, Args: outer})
+	outer := c.Args().(*call.Frame)
+	raw, err := withValues(s, call.Scope{View: c.View, Frame: outer})
 	if err != nil {
 		return nil, outer.WithoutSecrets(err)
 	}
-	a, err := call.Bind(s.Nested, ctx, outer.World, raw)
+	params, err := call.BindGiven(ctx, s.Nested, outer.World, raw)
 	if err != nil {
 		return nil, outer.WithoutSecrets(err)
 	}
+	a := params.Frame()
 	a.Inherit(outer)
 	return a, a.WithoutSecrets(a.Begin(ctx, outer.Session(), c.Run, c.Path))
 }
@@ -35,7 +36,7 @@ func withValues(s *plan.Step, sc call.Scope) (map[string]call.Given, error) {
 		watch := &call.CallerWatch{Scope: sc}
 		v, err := w.Value.Value(watch)
 		if err != nil {
-			return nil, fmt.Errorf("cannot render %s.%s: %w", sc.Args.Plan.WithKey(), w.Param, err)
+			return nil, fmt.Errorf("cannot render %s.%s: %w", sc.Frame.Plan.WithKey(), w.Param, err)
 		}
 		if v == nil {
 			continue // an absent parameter, a skipped step: not given
@@ -53,11 +54,11 @@ func withFields(s *plan.Step, sc call.Scope, raw map[string]call.Given) error {
 	watch := &call.CallerWatch{Scope: sc}
 	v, err := s.WithAll.Value(watch)
 	if err != nil {
-		return fmt.Errorf("cannot render %s: %w", sc.Args.Plan.WithKey(), err)
+		return fmt.Errorf("cannot render %s: %w", sc.Frame.Plan.WithKey(), err)
 	}
 	fields, ok := v.(map[string]any)
 	if !ok {
-		return fmt.Errorf("cannot render %s: an object was expected, found %s", sc.Args.Plan.WithKey(), value.KindOf(v))
+		return fmt.Errorf("cannot render %s: an object was expected, found %s", sc.Frame.Plan.WithKey(), value.KindOf(v))
 	}
 	for name, v := range fields {
 		if _, said := raw[name]; !said && v != nil {

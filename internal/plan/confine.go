@@ -41,10 +41,8 @@ func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, 
 			s.Nested.Demands(c, visit)
 		case s.Command != nil:
 			commands = true
-		case s.Script != nil:
-			visit(c, s.Def.Name, WorkInScript)
-		case s.Def.Kind == tool.Go:
-			visit(c, s.Def.Name, WorkInGo)
+		case s.Ours != "":
+			visit(c, s.Def.Name, s.Ours)
 		}
 	}
 	if commands {

@@ -20,7 +20,7 @@ func (p *Plan) LastStep() dag.ID {
 		return ""
 	}
 	s := p.Steps[last]
-	if s.Loop != nil || s.Policy.Attempts > 0 || s.Policy.Fallback != nil || s.Def.Kind == tool.Asking {
+	if s.Loop != nil || s.Policy.Attempts > 0 || s.Policy.Fallback != nil || s.Idle {
 		return ""
 	}
 	if s.Nested == nil {
@@ -54,5 +54,5 @@ const CallInput = "CALL"
 // CallsProgram says whether the tool is nothing but such a step.
 func (p *Plan) CallsProgram() bool {
 	d := p.Definition
-	return d.Single && d.Steps[0].Kind == tool.Program
+	return d.Single && d.Steps[0].Program != nil
 }

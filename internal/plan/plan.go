@@ -59,21 +59,25 @@ type Cleanup struct{ Commands []*steps.Command }
 
 // Step is one step of a Plan.
 type Step struct {
-	Def     *tool.Step
-	After   []dag.ID // joins included
-	Join    dag.Node // the join in front of it, where it has one of its own
-	When    *expr.Condition
-	Policy  dag.Policy
-	Command *steps.Command // nil for use-tool, JavaScript and Go steps
-	Script  *Script        // nil for all but JavaScript steps
-	Runner  dag.Runner     // command, script, or the Go function
-	Nested  *Plan          // use-tool, or a group's
-	With    []WithValue
-	WithAll *ValueTemplate // an object whose fields are given as well; nil for none
-	Loop    *Loop          // for-each or matrix; nil runs it once
-	Handler *Handler       // nil: an ordinary step
-	Gate    dag.Node       // in front of the first handler
-	Rule    *tool.Retry    // the retry in force, the step's or the tool's
+	Def      *tool.Step
+	After    []dag.ID // joins included
+	Join     dag.Node // the join in front of it, where it has one of its own
+	When     *expr.Condition
+	Policy   dag.Policy
+	Command  *steps.Command // nil for use-tool, JavaScript and Go steps
+	Script   *Script        // nil for all but JavaScript steps
+	Runner   dag.Runner     // command, script, or the Go function
+	Nested   *Plan          // use-tool, or a group's
+	UsesTool bool           // Nested is another tool
+	Idle     bool           // it waits: it takes no slot
+	NoOutput bool           // its output is never the run's
+	Ours     string         // what it is that flowrun does itself, in words; "" for a command
+	With     []WithValue
+	WithAll  *ValueTemplate // an object whose fields are given as well; nil for none
+	Loop     *Loop          // for-each or matrix; nil runs it once
+	Handler  *Handler       // nil: an ordinary step
+	Gate     dag.Node       // in front of the first handler
+	Rule     *tool.Retry    // the retry in force, the step's or the tool's
 
 	Sourced   []SecretSource           // its own
 	Interrupt Interrupt                // what becomes of it when the engine dies meanwhile
@@ -146,7 +150,7 @@ const CleanupID dag.ID = "@cleanup"
 
 // Silent says whether the step's output is never the run's.
 func (s *Step) Silent() bool {
-	return s.Handler != nil || s.Def.Kind == tool.Waiting || s.Def.Kind == tool.Asking && s.Def.Approve.Form == nil
+	return s.Handler != nil || s.NoOutput
 }
 
 // Secret says whether a parameter's value is masked: environment.secrets or some

@@ -12,29 +12,25 @@ import (
 	"github.com/flowrun/flowrun/internal/gostep"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/value"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // mostValue bounds one parameter in such a sentence.
 const mostValue = 60
 
-// Describe says in one sentence what a call will do. a is not used up. Secrets are masked.
-func Describe(p *plan.Plan, ctx context.Context, a *call.Args) string {
-	copied := *a // a preview is of no use afterwards
-	v, err := Of(p, ctx, &copied)
+// Describe says in one sentence what a call will do. Secrets are masked.
+func Describe(ctx context.Context, params *call.Params) string {
+	p := params.Plan
+	v, mask, err := look(ctx, params)
 	if g := goTool(p); g != nil && g.Describe != nil {
-		if text, ok := gostep.Described(g, gostep.InputOf(a).Params); ok {
-			if copied.Session() != nil {
-				text = copied.Session().Mask().String(text)
-			}
-			return value.OneLine(text, gostep.MostDescribed)
+		if text, ok := gostep.Described(g, gostep.InputOf(params.Frame()).Params); ok {
+			return value.OneLine(mask.String(text), gostep.MostDescribed)
 		}
 	}
 	if err != nil { // a variable is missing, say; the run will tell
 		return value.OneLine(announced(p), gostep.MostDescribed)
 	}
 	// What a discovered tool is given stands on its standard input, and not in the command.
-	if d := p.Definition; d.Single && len(v.Steps) == 1 && p.Steps[0].Command != nil && d.Steps[0].Kind != tool.Program {
+	if d := p.Definition; d.Single && len(v.Steps) == 1 && p.Steps[0].Command != nil && !p.CallsProgram() {
 		return "Runs: " + value.OneLine(v.Steps[0].Command, gostep.MostDescribed-len("Runs: "))
 	}
 	return value.OneLine(announced(p)+inParentheses(v, len(p.Steps)), gostep.MostDescribed)

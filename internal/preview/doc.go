@@ -4,5 +4,5 @@
 // would not be used (ExplainCache).
 //
 // What only a run can know stays as it is written. No process is started, nothing is
-// written, and the arguments are of no use afterwards.
+// written, and the parameters are unchanged afterwards.
 package preview

@@ -56,9 +56,9 @@ func (e *NotCachedError) Error() string {
 }
 
 // ExplainCache compares what a step depends on now with its result in the cache in dir.
-func ExplainCache(ctx context.Context, p *plan.Plan, a *call.Args, path, dir string) (*CacheExplanation, error) {
-	a.Foresee()
-	s, a, err := foresee(p, ctx, a, dag.ID(path))
+func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*CacheExplanation, error) {
+	p := params.Plan
+	s, a, err := foresee(ctx, params.Foresee(), dag.ID(path))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func ExplainCache(ctx context.Context, p *plan.Plan, a *call.Args, path, dir str
 	if err != nil {
 		return nil, err
 	}
-	on, err := resultcache.Depends(s, ctx, store, a, dag.View{})
+	on, err := resultcache.Depends(ctx, s, store, a, dag.View{})
 	if err != nil {
 		return nil, a.WithoutSecrets(err)
 	}
@@ -89,16 +89,16 @@ func ExplainCache(ctx context.Context, p *plan.Plan, a *call.Args, path, dir str
 }
 
 // foresee finds a step, and the arguments it would have as far as they are known.
-func foresee(p *plan.Plan, ctx context.Context, a *call.Args, path dag.ID) (*plan.Step, *call.Args, error) {
+func foresee(ctx context.Context, a *call.Frame, path dag.ID) (*plan.Step, *call.Frame, error) {
 	if err := errors.Join(a.OpenEnvironment(ctx), a.FindDir()); err != nil {
 		return nil, nil, a.WithoutSecrets(err)
 	}
-	return reach(p, ctx, a, path)
+	return reach(ctx, a.Plan, a, path)
 }
 
 // reach is foresee where the arguments are known: it goes into the item that the path
 // names, a group, or the tool that the step uses.
-func reach(p *plan.Plan, ctx context.Context, a *call.Args, path dag.ID) (*plan.Step, *call.Args, error) {
+func reach(ctx context.Context, p *plan.Plan, a *call.Frame, path dag.ID) (*plan.Step, *call.Frame, error) {
 	name, key, rest := path.Split()
 	s := p.ByName[name]
 	if s == nil || rest != "" && s.Nested == nil {
@@ -114,18 +114,16 @@ func reach(p *plan.Plan, ctx context.Context, a *call.Args, path dag.ID) (*plan.
 	case rest == "":
 		return s, a, nil
 	case s.Nested.Group:
-		return reach(s.Nested, ctx, a, rest)
+		return reach(ctx, s.Nested, a, rest)
 	}
 	raw, unknown := foreseenWith(s, a)
-	inner, err := call.Bind(s.Nested, ctx, a.World, raw)
+	bound, err := call.BindGiven(ctx, s.Nested, a.World, raw)
 	if err != nil {
 		return nil, nil, a.WithoutSecrets(fmt.Errorf("cannot tell what step %s would be given: %w", name, err))
 	}
-	for _, param := range unknown { // it was bound to the reference as it is written
-		delete(inner.Values, param)
-	}
-	inner.ForeseeInside(a, len(unknown) > 0)
-	return foresee(s.Nested, ctx, inner, rest)
+	// What is not known was bound to the reference as it is written.
+	inner := bound.Without(unknown).ForeseeInside(a, len(unknown) > 0)
+	return foresee(ctx, inner, rest)
 }
 
 // anItem is what to write in place of a path that names a loop where it should name one

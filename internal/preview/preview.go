@@ -81,19 +81,28 @@ type PreviewStep struct {
 	Surroundings
 }
 
-// Of works out what a call would run. The arguments are of no use afterwards.
-func Of(p *plan.Plan, ctx context.Context, a *call.Args) (*Preview, error) {
-	a.Foresee()
-	defer a.World.Scripts(hooks.Config{})()
+// Of works out what a call with these parameters would run.
+func Of(ctx context.Context, params *call.Params) (*Preview, error) {
+	v, _, err := look(ctx, params)
+	return v, err
+}
+
+// look is Of with the mask, which has learned what of the call is secret, also with an error.
+func look(ctx context.Context, params *call.Params) (*Preview, *steps.Mask, error) {
+	a := params.Foresee()
+	mask := a.Session().Mask()
+	var done func()
+	a.World, done = a.World.WithScripts(hooks.Config{})
+	defer done()
 	if err := a.OpenEnvironment(ctx); err != nil {
-		return nil, err
+		return nil, mask, err
 	}
-	v := &previewer{ctx: ctx, out: &Preview{Schema: "flowrun/plan.v1", Tool: p.Name(), Params: a.Shown()}}
-	v.tool(p, a, "")
+	v := &previewer{ctx: ctx, out: &Preview{Schema: "flowrun/plan.v1", Tool: params.Plan.Name(), Params: a.Shown()}}
+	v.tool(params.Plan, a, "")
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, mask, context.Cause(ctx)
 	}
-	return v.out, nil
+	return v.out, mask, nil
 }
 
 type previewer struct {
@@ -101,7 +110,7 @@ type previewer struct {
 	out *Preview
 }
 
-func (v *previewer) tool(p *plan.Plan, a *call.Args, prefix string) {
+func (v *previewer) tool(p *plan.Plan, a *call.Frame, prefix string) {
 	waves := p.Waves()
 	if !p.Group {
 		v.about(p, a, prefix)
@@ -133,7 +142,7 @@ func (v *previewer) tool(p *plan.Plan, a *call.Args, prefix string) {
 }
 
 // about tells of the tool itself; a is nil where its parameters are not known.
-func (v *previewer) about(p *plan.Plan, a *call.Args, prefix string) {
+func (v *previewer) about(p *plan.Plan, a *call.Frame, prefix string) {
 	def := p.Definition
 	t := PreviewTool{Step: strings.TrimSuffix(prefix, "/"), Name: def.Name, File: def.File, Scope: def.Scope, Tags: def.Tags,
 		Privilege: def.Security.ExecutionPrivilege, Permissions: call.Permissions(p, a), Justification: def.Security.Justification}
@@ -196,7 +205,7 @@ func (v *previewer) unbound(p *plan.Plan, prefix string, mask func(string) strin
 
 // told is what a step without a command does, in words; a is nil where the parameters are
 // not known. What a step in Go says is not masked.
-func told(s *plan.Step, a *call.Args, show func(*expr.Template) string) string {
+func told(s *plan.Step, a *call.Frame, show func(*expr.Template) string) string {
 	switch r := s.Runner.(type) {
 	case interface {
 		Describe(show func(*expr.Template) string) string
@@ -213,11 +222,11 @@ type nothingKnown struct{}
 
 func (nothingKnown) Lookup(expr.Ref) (expr.Value, error) { return expr.Value{}, expr.ErrUnknown }
 
-func (v *previewer) loop(s *plan.Step, a *call.Args, step *PreviewStep) {
+func (v *previewer) loop(s *plan.Step, a *call.Frame, step *PreviewStep) {
 	if s.Loop == nil {
 		return
 	}
-	items, err := graph.ListItems(s.Loop, call.Scope{Args: a})
+	items, err := graph.ListItems(s.Loop, call.Scope{Frame: a})
 	switch {
 	case err == nil:
 		step.Loop = fmt.Sprintf("%d items", items.Len())
@@ -230,7 +239,7 @@ func (v *previewer) loop(s *plan.Step, a *call.Args, step *PreviewStep) {
 	}
 }
 
-func (v *previewer) condition(s *plan.Step, a *call.Args, step *PreviewStep) {
+func (v *previewer) condition(s *plan.Step, a *call.Frame, step *PreviewStep) {
 	if s.When == nil {
 		return
 	}
@@ -243,13 +252,13 @@ func (v *previewer) condition(s *plan.Step, a *call.Args, step *PreviewStep) {
 // foreseeCondition is what is known of the step's condition. One that asks how other steps
 // ended, or whether the run was cancelled, is known where the answer does not
 // matter.
-func foreseeCondition(s *plan.Step, a *call.Args) (expr.Verdict, string) {
-	verdict, why := s.When.Explain(call.Scope{Args: a}, expr.Status{Ahead: true})
+func foreseeCondition(s *plan.Step, a *call.Frame) (expr.Verdict, string) {
+	verdict, why := s.When.Explain(call.Scope{Frame: a}, expr.Status{Ahead: true})
 	for _, st := range []expr.Status{{Cancelled: true}, {Tainted: true}, {Tainted: true, Cancelled: true}} {
 		if st.Tainted && len(s.After) == 0 {
 			break // nothing before it can fail
 		}
-		if other, _ := s.When.Explain(call.Scope{Args: a}, st); other != verdict {
+		if other, _ := s.When.Explain(call.Scope{Frame: a}, st); other != verdict {
 			return expr.NotYet, "it depends on how the run goes until then"
 		}
 	}
@@ -258,7 +267,7 @@ func foreseeCondition(s *plan.Step, a *call.Args) (expr.Verdict, string) {
 
 // body resolves what the step runs; for use-tool it answers the nested tool's
 // arguments as far as they are known.
-func (v *previewer) body(s *plan.Step, a *call.Args, step *PreviewStep) *call.Args {
+func (v *previewer) body(s *plan.Step, a *call.Frame, step *PreviewStep) *call.Frame {
 	mask := a.Session().Mask().String
 	if cmd, ok := s.Policy.Fallback.(*steps.Command); ok {
 		step.Fallback = a.Display(cmd.Template)
@@ -286,7 +295,7 @@ func (v *previewer) body(s *plan.Step, a *call.Args, step *PreviewStep) *call.Ar
 	return nil
 }
 
-func (v *previewer) nested(s *plan.Step, a *call.Args, step *PreviewStep, mask func(string) string) *call.Args {
+func (v *previewer) nested(s *plan.Step, a *call.Frame, step *PreviewStep, mask func(string) string) *call.Frame {
 	raw, unknown := foreseenWith(s, a)
 	words := []string{s.Nested.Name()}
 	for _, w := range s.With {
@@ -295,12 +304,12 @@ func (v *previewer) nested(s *plan.Step, a *call.Args, step *PreviewStep, mask f
 		}
 	}
 	step.Command = strings.Join(words, " ")
-	inner, err := call.Bind(s.Nested, v.ctx, a.World, raw)
+	bound, err := call.BindGiven(v.ctx, s.Nested, a.World, raw)
 	if err != nil {
 		step.Problem = mask(foreseenProblem(s, err, unknown))
 		return nil
 	}
-	inner.ForeseeInside(a, len(unknown) > 0)
+	inner := bound.ForeseeInside(a, len(unknown) > 0)
 	if err := inner.OpenEnvironment(v.ctx); err != nil {
 		step.Problem = mask(err.Error())
 		return nil
@@ -327,10 +336,10 @@ func foreseenProblem(s *plan.Step, err error, unknown []string) string {
 
 // foreseenWith is what with gives to the nested tool as far as that is known before
 // the run; in the place of a value that is not stands the reference.
-func foreseenWith(s *plan.Step, a *call.Args) (raw map[string]call.Given, unknown []string) {
+func foreseenWith(s *plan.Step, a *call.Frame) (raw map[string]call.Given, unknown []string) {
 	raw = map[string]call.Given{}
 	for _, w := range s.With {
-		watch := &call.CallerWatch{Scope: call.Scope{Args: a}}
+		watch := &call.CallerWatch{Scope: call.Scope{Frame: a}}
 		val, err := w.Value.Value(watch)
 		switch {
 		case err != nil:
@@ -355,7 +364,7 @@ func writtenWith(s *plan.Step, param string) string {
 }
 
 // foreseeConfinement says what of a command's security could not be kept here.
-func foreseeConfinement(a *call.Args) string {
+func foreseeConfinement(a *call.Frame) string {
 	var why []string
 	for _, err := range a.Confine.Check(helper.Enabled(), a.World.Env) {
 		why = append(why, err.Error())

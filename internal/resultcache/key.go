@@ -33,7 +33,7 @@ type depender struct {
 	dependence
 	store *cache.Store
 	step  *plan.Step
-	args  *call.Args
+	args  *call.Frame
 	view  dag.View
 	scope expr.Scope
 	// What cannot be known: the directory, or which files.
@@ -42,7 +42,7 @@ type depender struct {
 
 // Depends works out what the step's result depends on. Errors: a value that is
 // refused, a *cache.PatternError, a *cache.InputError, that of ctx.
-func Depends(s *plan.Step, ctx context.Context, store *cache.Store, a *call.Args, v dag.View) (*dependence, error) {
+func Depends(ctx context.Context, s *plan.Step, store *cache.Store, a *call.Frame, v dag.View) (*dependence, error) {
 	d := &depender{store: store, step: s, args: a, view: v, scope: a.Scope(v)}
 	d.add(cache.Format, "", strconv.Itoa(cache.Version), runtime.GOOS, runtime.GOARCH)
 	for _, part := range []func() error{d.patterns, d.work, d.named, d.key} {
@@ -217,7 +217,7 @@ func (d *depender) files(ctx context.Context) error {
 
 // Identity is what is kept of the step with that path: of this definition, in
 // whatever run and try.
-func Identity(s *plan.Step, store *cache.Store, a *call.Args, path dag.ID) *cache.Step {
+func Identity(s *plan.Step, store *cache.Store, a *call.Frame, path dag.ID) *cache.Step {
 	file := a.Plan.Definition.File
 	if full, err := filepath.Abs(file); err == nil && file != "" {
 		file = full

@@ -29,7 +29,7 @@ func (c Step) Around() *steps.Command { return plan.CommandOf(c.Runner) }
 
 // Run implements dag.Runner.
 func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
-	a := attempt.Args().(*call.Args)
+	a := attempt.Args().(*call.Frame)
 	if a.Cache == nil {
 		return c.Runner.Run(ctx, attempt)
 	}
@@ -40,7 +40,7 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 		return c.Runner.Run(ctx, attempt)
 	}
 	var broken *renderError
-	k.on, err = Depends(c.Step, ctx, k.store, a, attempt.View)
+	k.on, err = Depends(ctx, c.Step, k.store, a, attempt.View)
 	switch {
 	case errors.As(err, &broken): // the step says it
 		return c.Runner.Run(ctx, attempt)
@@ -65,7 +65,7 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 // keeper keeps and finds the results of one step in one try.
 type keeper struct {
 	*plan.Step
-	args  *call.Args
+	args  *call.Frame
 	call  *dag.Call
 	store *cache.Store
 	step  *cache.Step
@@ -173,7 +173,7 @@ func (k *keeper) kept(ctx context.Context, res *dag.Result) error {
 			return errTruncated
 		}
 	}
-	after, err := Depends(k.Step, ctx, k.store, k.args, k.call.View)
+	after, err := Depends(ctx, k.Step, k.store, k.args, k.call.View)
 	if err != nil {
 		return err
 	}

@@ -40,11 +40,12 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	for k, v := range params {
 		values[k] = call.Given{V: v, Author: !outer.HasCallerValues()}
 	}
-	a, err := call.Bind(plan, ctx, outer.World, values)
+	bound, err := call.BindGiven(ctx, plan, outer.World, values)
 	if err != nil {
 		return nil, err
 	}
 	path := dag.ID(fmt.Sprintf("%s/call%d-%s", t.call.Path, t.calls.Add(1), name))
+	a := bound.Frame()
 	a.Inherit(outer)
 	a.Calling = chain
 	if err := a.Begin(ctx, outer.Session(), t.call.Run, path); err != nil {

@@ -140,7 +140,7 @@ func (e execution) command() *steps.Command {
 
 // execArgs are the arguments of the graph around the program.
 type execArgs struct {
-	*call.Args
+	*call.Frame
 	execution
 }
 

@@ -227,8 +227,7 @@ func TestPermit(t *testing.T) {
 		for _, g := range granted {
 			p.Needed = append(p.Needed, plan.Permission{Written: g, Text: expr.Literal(g)})
 		}
-		args := &call.Args{Plan: p, World: w.Filled()}
-		args.Foresee()
+		args := (&call.Params{Plan: p, World: w.Filled()}).Foresee()
 		if err := args.FindDir(); err != nil {
 			t.Fatal(err)
 		}

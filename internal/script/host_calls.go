@@ -13,7 +13,7 @@ import (
 // hostCalls answer what one try of a script asks of the world. Its methods are called by
 // several goroutines at once.
 type hostCalls struct {
-	args *call.Args
+	args *call.Frame
 	call *dag.Call // the step's path and try
 	work *steps.Work
 }

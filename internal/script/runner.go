@@ -19,7 +19,7 @@ type Runner struct{ *plan.Script }
 
 // Run implements dag.Runner.
 func (r *Runner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
-	a := c.Args().(*call.Args)
+	a := c.Args().(*call.Frame)
 	if why := plan.Unconfined(a.Confine, plan.WorkInScript); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}
@@ -36,7 +36,7 @@ func (r *Runner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 // jsCall is one try of a script.
 type jsCall struct {
 	*Runner
-	args *call.Args
+	args *call.Frame
 	call *dag.Call
 	work *steps.Work
 }

@@ -35,7 +35,7 @@ func StepFieldNames() []string { return slices.Sorted(maps.Keys(stepFields)) }
 
 // scope is what the script sees, by name.
 func (c *jsCall) scope() (map[string]any, error) {
-	sc := call.Scope{View: c.call.View, Args: c.args}
+	sc := call.Scope{View: c.call.View, Frame: c.args}
 	if c.Def.Role == tool.RoleTool {
 		return c.toolVars(), nil
 	}

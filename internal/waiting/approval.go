@@ -37,7 +37,7 @@ func (p *Approval) Describe(show func(*expr.Template) string) string { return sh
 
 // Run implements dag.Runner.
 func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
-	a := c.Args().(*call.Args)
+	a := c.Args().(*call.Frame)
 	failed := func(reason, message string) (dag.Result, error) {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reason, Message: a.Session().Mask().String(message), Permanent: true}, nil
 	}
@@ -64,7 +64,7 @@ func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 }
 
 // late is what comes of the step when nobody has answered in time.
-func (p *Approval) late(a *call.Args, c *dag.Call) (*dag.Result, error) {
+func (p *Approval) late(a *call.Frame, c *dag.Call) (*dag.Result, error) {
 	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: fmt.Sprintf("nobody answered within %s", p.Def.Timeout)}
 	switch p.Def.OnTimeout {
 	case "reject":

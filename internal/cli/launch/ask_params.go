@@ -15,13 +15,14 @@ import (
 )
 
 // AskMissing has a person give the required parameters that are missing, one by one, each held
-// against the parameter's own rules. Where something else is wrong, or nobody can be
-// asked, it asks nothing: running the plan says what is wrong.
-func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.World, params map[string]any, f ui.Asking) error {
-	missing := Problems(p, w, params)
+// against the parameter's own rules. wrong is what Bind has said of params. Where something
+// else is wrong, or nobody can be asked, it asks nothing; asked says whether params has more
+// values now.
+func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.World, params map[string]any, wrong error, f ui.Asking) (asked bool, err error) {
+	missing := problemsIn(wrong)
 	if len(missing.Problems) == 0 || !env.CanAsk(f) ||
 		slices.ContainsFunc(missing.Problems, func(m flowrun.ParamProblem) bool { return m.Code != "missing" }) {
-		return nil
+		return false, nil
 	}
 	q := env.Questions()
 	defer q.Over()
@@ -38,20 +39,25 @@ func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.World, params map[string
 			if sig, ok := errors.AsType[ui.Interrupted](err); ok {
 				code = sig.Code()
 			}
-			return code
+			return true, code
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // Problems are what is wrong with parameters; none where Bind has something else to
 // say, which it says again when the plan runs.
 func Problems(p *flowrun.Plan, w flowrun.World, params map[string]any) *flowrun.ParamsError {
-	var bad *flowrun.ParamsError
-	if _, err := p.Bind(w, params); !errors.As(err, &bad) {
-		return &flowrun.ParamsError{}
+	_, err := p.Bind(w, params)
+	return problemsIn(err)
+}
+
+// problemsIn are the problems with parameters that Bind answered, none for another error.
+func problemsIn(err error) *flowrun.ParamsError {
+	if bad, ok := errors.AsType[*flowrun.ParamsError](err); ok {
+		return bad
 	}
-	return bad
+	return &flowrun.ParamsError{}
 }
 
 // askUntilValid asks for one parameter until the answer will do, and puts it into params.

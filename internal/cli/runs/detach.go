@@ -2,12 +2,12 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
@@ -30,21 +30,21 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	if service.IsPath(args[0]) {
 		return ui.Usagef(c, "the service runs tools by name, and %s is a file; put it where names are looked up (flowrun tool add NAME --from-file %s), or run it without --detach", args[0], args[0])
 	}
-	plan, world, params, err := parse(env, c, args, f, nil)
+	r, err := parse(env, c, args, f, nil)
 	if err != nil {
 		return err
 	}
-	if bad := launch.Problems(plan, world, params); len(bad.Problems) > 0 {
+	if bad, ok := errors.AsType[*flowrun.ParamsError](r.wrong); ok {
 		return bad
 	}
 	var begun struct {
 		ID string `json:"id"`
 	}
-	if err := ui.CallService("POST", "/api/v1/runs", map[string]any{"tool": plan.Name(), "params": params, "detach": true}, &begun); err != nil {
+	if err := ui.CallService("POST", "/api/v1/runs", map[string]any{"tool": r.plan.Name(), "params": r.params, "detach": true}, &begun); err != nil {
 		return err
 	}
 	if ui.Verbose(f.Progress) {
-		noteOther(env, plan, begun.ID)
+		noteOther(env, r.plan, begun.ID)
 		env.Notef("the service runs it; flowrun logs -f %s follows it, flowrun cancel %s stops it", begun.ID, begun.ID)
 	}
 	if f.output == "json" {

@@ -15,12 +15,12 @@ import (
 )
 
 // dryRun shows what a run would do and starts nothing.
-func dryRun(env *ui.Env, p *flowrun.Plan, w flowrun.World, params map[string]any, f runFlags) error {
-	v, err := p.Preview(w, params)
+func dryRun(env *ui.Env, r *request, f runFlags) error {
+	v, err := r.preview()
 	if err != nil {
 		return err
 	}
-	rules := launch.RulesOf(p, f.Settings)
+	rules := launch.RulesOf(r.plan, f.Settings)
 	if f.output == "json" {
 		enc := json.NewEncoder(env.Stdout)
 		enc.SetEscapeHTML(false)

@@ -14,10 +14,14 @@ import (
 	"github.com/flowrun/flowrun/internal/telemetry"
 )
 
-// withHistory runs a plan on an engine, with the history open where the run is recorded.
-func withHistory(env *ui.Env, plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) error {
-	x := &execution{env: env, flags: f, plan: plan, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
-		return e.Run(ctx, plan, params, append(o, flowrun.WithWorld(world))...)
+// withHistory carries a request out on an engine, with the history open where the run is
+// recorded.
+func withHistory(env *ui.Env, r *request, f runFlags) error {
+	x := &execution{env: env, flags: f, plan: r.plan, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+		if r.wrong != nil {
+			return nil, r.wrong
+		}
+		return e.RunBound(ctx, r.args, o...)
 	}}
 	if f.noHistory {
 		return x.run()

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -129,11 +130,11 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	if f.watch {
 		return watchRun(env, c, args, f)
 	}
-	plan, world, params, err := parse(env, c, args, f, nil)
+	r, err := parse(env, c, args, f, nil)
 	if err != nil {
 		return notRun(env, args[0], f, err)
 	}
-	return notRun(env, args[0], f, authorize(env, plan, world, params, f))
+	return notRun(env, args[0], f, authorize(env, r, f))
 }
 
 // notRun answers why a tool was not run; that of a Markdown tool stands in a document,
@@ -152,54 +153,91 @@ func notRun(env *ui.Env, name string, f runFlags, why error) error {
 	return why
 }
 
-// parse makes a plan and parameters of the command line. answers are values of parameters that a
-// person has given before.
-func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map[string]any) (*flowrun.Plan, flowrun.World, map[string]any, error) {
-	world := flowrun.World{AllowDash: f.allowDash, JavaScript: env.JavaScript()}
+// request is a run that a command line asks for. Its parameters are bound once: what the
+// policy, a dry run and a person are shown is what runs.
+type request struct {
+	plan   *flowrun.Plan
+	world  flowrun.World
+	params map[string]any // as given
+	args   *flowrun.Args  // bound; nil where they are wrong
+	wrong  error          // why they are
+}
+
+func (r *request) bind() { r.args, r.wrong = r.plan.Bind(r.world, r.params) }
+
+func (r *request) preview() (*flowrun.Preview, error) {
+	if r.wrong != nil {
+		return nil, r.wrong
+	}
+	return r.args.Preview()
+}
+
+// parse makes a request of the command line. answers are values of parameters that a person
+// has given before.
+func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map[string]any) (*request, error) {
+	r := &request{world: flowrun.World{AllowDash: f.allowDash, JavaScript: env.JavaScript()}}
 	list, err := launch.Assignments(c, args[1:])
 	if err != nil {
-		return nil, world, nil, err
+		return nil, err
 	}
 	plan, err := ui.Compile(env, args[0])
 	if env.AskToTrust(err, f.Asking) {
 		plan, err = ui.Compile(env, args[0])
 	}
 	if err != nil {
-		return nil, world, nil, err
+		return nil, err
 	}
 	if f.until != "" {
 		if plan, err = plan.Until(f.until); err != nil {
-			return nil, world, nil, err
+			return nil, err
 		}
 	}
-	params, err := launch.Params(env, plan, world, f.params, list)
-	if err != nil {
-		return nil, world, nil, err
+	r.plan = plan
+	if r.params, err = launch.Params(env, plan, r.world, f.params, list); err != nil {
+		return nil, err
 	}
-	for _, m := range launch.Problems(plan, world, params).Problems {
-		if v, ok := answers[m.Name]; ok && m.Code == "missing" {
-			params[m.Name] = v
-		}
+	r.bind()
+	if r.answer(answers) {
+		r.bind()
 	}
 	if ui.Verbose(f.Progress) {
-		warn(env, plan, params)
+		warn(env, plan, r.params)
 	}
 	if f.params == "-" { // stdin has been read
-		return plan, world, params, nil
+		return r, nil
 	}
-	return plan, world, params, launch.AskMissing(env, plan, world, params, f.Asking)
+	asked, err := launch.AskMissing(env, plan, r.world, r.params, r.wrong, f.Asking)
+	if asked {
+		r.bind()
+	}
+	return r, err
+}
+
+// answer gives the parameters that are missing the values that a person gave before, and says
+// whether there are any.
+func (r *request) answer(answers map[string]any) (some bool) {
+	bad, _ := errors.AsType[*flowrun.ParamsError](r.wrong)
+	if bad == nil {
+		return false
+	}
+	for _, m := range bad.Problems {
+		if v, ok := answers[m.Name]; ok && m.Code == "missing" {
+			r.params[m.Name], some = v, true
+		}
+	}
+	return some
 }
 
 // authorize has the policy, or a person, let the run go ahead, and runs it. A dry run is
 // shown instead.
-func authorize(env *ui.Env, plan *flowrun.Plan, world flowrun.World, params map[string]any, f runFlags) (err error) {
+func authorize(env *ui.Env, r *request, f runFlags) (err error) {
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return err
 	}
-	what := launch.Subject{Tools: plan.Tools(), Preview: func() (*flowrun.Preview, error) { return plan.Preview(world, params) }}
+	what := launch.Subject{Tools: r.plan.Tools(), Preview: r.preview}
 	if f.dryRun {
 		launch.PreviewDecision(env, what, f.ConsentFlags)
-		return dryRun(env, plan, world, params, f)
+		return dryRun(env, r, f)
 	}
 	if !f.noHistory {
 		f.noHistory = env.HistoryUnavailable(f.Asking)
@@ -208,7 +246,7 @@ func authorize(env *ui.Env, plan *flowrun.Plan, world flowrun.World, params map[
 	if f.ID, err = launch.Consent(env, nil, what, f.ConsentFlags); err != nil {
 		return err
 	}
-	return withHistory(env, plan, world, params, f)
+	return withHistory(env, r, f)
 }
 
 // warn tells what is wrong without being an error, the deprecated included.

@@ -34,9 +34,9 @@ func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	set, answers := &watch.Set{Files: []string{ui.AbsPath(args[0])}}, map[string]any{}
 	for {
 		known := set.Take() // what changes while it is read has changed
-		plan, world, params, err := parse(env, c, args, f, answers)
+		r, err := parse(env, c, args, f, answers)
 		if err == nil {
-			set, answers = watched(plan, params, f.watchPaths), params
+			set, answers = watched(r.plan, r.params, f.watchPaths), r.params
 		} else {
 			set.Files = append(set.Files, namedIn(err)...)
 		}
@@ -47,7 +47,7 @@ func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 			}
 		}
 		if err == nil {
-			err = authorize(env, plan, world, params, f)
+			err = authorize(env, r, f)
 		}
 		code := 0
 		if err != nil {

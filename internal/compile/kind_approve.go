@@ -3,14 +3,27 @@ package compile
 import (
 	"strings"
 
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/tool"
 )
 
+// approveKind is a step that asks a person.
+type approveKind struct{}
+
+func (approveKind) traits() traits { return traits{idle: true, answered: true} }
+
+func (approveKind) compile(c *stepCompiler, s *plan.Step) {
+	c.inert("a step that asks a person", "give it to a step with a command")
+	s.NoOutput = c.step.Approve.Form == nil
+	if a := c.approve(); a != nil {
+		s.Runner = a
+	}
+}
+
 // approve compiles what a step asks.
-func (c *stepCompiler) approve() dag.Runner {
+func (c *stepCompiler) approve() *waiting.Approval {
 	def := c.step.Approve
 	at := ""
 	if def.Prompt.Pos != def.Pos {

@@ -15,8 +15,12 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// javaScript compiles a step of JavaScript.
-func (c *stepCompiler) javaScript(s *plan.Step) {
+// javaScriptKind is a step of JavaScript.
+type javaScriptKind struct{}
+
+func (javaScriptKind) traits() traits { return traits{streams: true} }
+
+func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 	def := c.step.Script
 	c.plan.Scripts[c.step.Name] = true
 	c.inert("a step of JavaScript", "remove it; what the script needs stands in params, steps and env",
@@ -38,7 +42,7 @@ func (c *stepCompiler) javaScript(s *plan.Step) {
 	if c.plan.Definition.Format == tool.Markdown {
 		c.undeclaredMentions(r.Compiled)
 	}
-	s.Script, s.Runner = r, &script.Runner{Script: r}
+	s.Script, s.Runner, s.Ours = r, &script.Runner{Script: r}, plan.WorkInScript
 }
 
 // script compiles JavaScript; nil where there is something wrong with it.

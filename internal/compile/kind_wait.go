@@ -7,10 +7,47 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
+
+// waitKind is a step that waits for a time, or for something outside.
+type waitKind struct{}
+
+func (waitKind) traits() traits { return traits{idle: true} }
+
+func (waitKind) compile(c *stepCompiler, s *plan.Step) {
+	c.inert("a step that waits", "give it to a step with a command")
+	s.Runner, s.NoOutput = c.wait(), true
+}
+
+// wait compiles what a step waits for.
+func (c *stepCompiler) wait() dag.Runner {
+	w := c.step.Wait
+	switch {
+	case w.File != nil || w.HTTP != nil || w.Port != nil:
+		return c.lookout(w)
+	case w.Until == nil:
+		return waiting.Pause{Span: w.For}
+	}
+	t := c.text(w.Until, "wait.until", expr.Plain, c.names)
+	if t == nil {
+		return nil
+	}
+	if t.Static() {
+		text, err := t.Text(nil)
+		if err == nil {
+			_, err = waiting.Moment(text)
+		}
+		if err != nil {
+			c.report(tool.Diagnostic{Code: "bad-time", Severity: tool.Error, Pos: w.Until.Pos, Len: max(1, len([]rune(w.Until.S))), Path: c.key("wait.until"),
+				Message: err.Error(), Hint: waiting.MomentHint})
+		}
+	}
+	return waiting.Pause{Until: t}
+}
 
 // lookout compiles it. What stands there without holes is judged now.
 func (c *stepCompiler) lookout(w *tool.Wait) dag.Runner {

@@ -22,8 +22,12 @@ func (callNames) Symbol(id string) expr.Symbol {
 // callTemplate is the input of every such command.
 var callTemplate, _ = expr.ParseTemplate("{"+plan.CallInput+"}", expr.Plain, callNames{})
 
-// program makes the step that calls a tool which a program told of.
-func (c *stepCompiler) program(s *plan.Step) {
+// programKind is a step that calls a tool which a program told of.
+type programKind struct{}
+
+func (programKind) traits() traits { return traits{streams: true, interactive: true} }
+
+func (programKind) compile(c *stepCompiler, s *plan.Step) {
 	call := c.step.Program
 	s.Command = c.baseCommand(expr.LiteralArgv(call.Argv), "")
 	s.Command.Dir, s.Command.Input = expr.Literal(call.Dir), callTemplate

@@ -1,0 +1,145 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// commandKind is a step with a command, whose text, key and shell body finds.
+type commandKind struct {
+	body func(c *stepCompiler) (at *tool.Text, key, shell string)
+}
+
+func (commandKind) traits() traits { return traits{streams: true, interactive: true} }
+
+func (k commandKind) compile(c *stepCompiler, s *plan.Step) {
+	if s.Command = c.command(k.body(c)); s.Command != nil {
+		s.Runner = s.Command
+	}
+}
+
+// programBody is run: a program and its arguments, without a shell.
+func (c *stepCompiler) programBody() (at *tool.Text, key, shell string) {
+	return &c.step.Command, "run", ""
+}
+
+// shellBody is a step that is called like its shell.
+func (c *stepCompiler) shellBody() (at *tool.Text, key, shell string) {
+	return &c.step.Command, string(c.step.Kind), string(c.step.Kind)
+}
+
+// scriptBody is a script for the shell that the step names.
+func (c *stepCompiler) scriptBody() (at *tool.Text, key, shell string) {
+	return &c.step.Command, "script", c.shell()
+}
+
+// shell is the shell of script, commands and fallback: the step's own (contracts:
+// "Steps and edges").
+func (c *stepCompiler) shell() string {
+	switch {
+	case c.step.Kind == tool.Sh:
+		return "sh"
+	case c.step.Shell != nil:
+		return c.step.Shell.S
+	}
+	return plan.DefaultShell()
+}
+
+// platformCommand selects platform, then default (S1-411).
+func (c *stepCompiler) platformCommand() (*tool.Text, string, string) {
+	cmds := c.step.Commands
+	if cmds == nil {
+		return nil, "", "" // diagnosed where it was read
+	}
+	if t, ok := cmds.Platforms[plan.Platform()]; ok {
+		return &t, "commands.platforms." + plan.Platform(), plan.DefaultShell()
+	}
+	if cmds.Default == nil {
+		c.errorf("no-command", tool.Text{Pos: c.step.Pos}, "add commands.default, or one for this platform",
+			"step %s has no command for %s", c.step.Name, plan.Platform())
+	}
+	return cmds.Default, "commands.default", plan.DefaultShell()
+}
+
+// command compiles a command text for a shell; "" runs it without one.
+func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command {
+	sh := expr.Argv
+	if shell != "" {
+		var known bool
+		if sh, known = expr.ShellByName(shell); !known {
+			return c.foreign(at, key, shell)
+		}
+	}
+	if sh == expr.Cmd {
+		c.elsewhere(at, key)
+	}
+	t := c.text(at, key, sh, c.names)
+	if t == nil {
+		return nil
+	}
+	cmd := c.baseCommand(t, shell)
+	if sh == expr.Cmd {
+		c.percentRead(at, key, cmd)
+	}
+	return cmd
+}
+
+// elsewhere reports a script for cmd where there is none. A tool that is nothing else
+// cannot run here at all; a step of several may never be reached, and fails only
+// when it starts.
+func (c *stepCompiler) elsewhere(at *tool.Text, key string) {
+	list := c.plan.Definition.Platforms
+	if at == nil || plan.Platform() == "windows" || len(list) > 0 && !slices.Contains(list, plan.Platform()) {
+		return
+	}
+	d := tool.Diagnostic{Code: "windows-only", Severity: tool.Error, Pos: at.Pos, Path: c.key(key), Message: "cmd steps run on Windows only",
+		Hint: "use commands with platforms, or say platforms: [windows]"}
+	if c.path != "" {
+		d.Severity, d.Hint = tool.Warning, "use commands with platforms, or give the step run-condition: \"{OS} == 'windows'\""
+	}
+	if c.path == "" || c.step.RunCondition == nil {
+		c.report(d)
+	}
+}
+
+// foreign is a script for an interpreter whose quoting is not known: it may have
+// no holes.
+func (c *stepCompiler) foreign(at *tool.Text, key, shell string) *steps.Command {
+	if at == nil {
+		return nil
+	}
+	t := c.text(at, key, expr.Plain, c.names)
+	if t == nil {
+		return nil
+	}
+	if refs := t.Refs(); len(refs) > 0 {
+		r := refs[0]
+		c.report(tool.Diagnostic{Code: "unsafe-hole", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: c.key(key),
+			Message: fmt.Sprintf("%s cannot stand in a %s script: its quoting rules are not known", r, shell),
+			Hint:    fmt.Sprintf("pass it by environment: {variables: {NAME: %q}} and read NAME in the script", r.String())})
+		return nil
+	}
+	return c.baseCommand(t, shell)
+}
+
+// percentRead warns of a variable with a value in it that a cmd script reads as
+// %NAME%: cmd takes what that puts into the line as code.
+func (c *stepCompiler) percentRead(at *tool.Text, key string, cmd *steps.Command) {
+	lower := strings.ToLower(at.S)
+	for _, v := range slices.Concat(c.plan.Environ, cmd.Env) {
+		name := "%" + strings.ToLower(v.Name)
+		off := max(strings.Index(lower, name+"%"), strings.Index(lower, name+":"))
+		if off < 0 || v.Value.Static() {
+			continue
+		}
+		c.report(tool.Diagnostic{Code: expr.CodeUsedAsCode, Severity: tool.Warning, Pos: at.At(off), Len: len(name) + 1, Path: c.key(key),
+			Message: fmt.Sprintf("cmd reads what %%%s%% puts into the line as code", v.Name),
+			Hint:    fmt.Sprintf("setlocal EnableDelayedExpansion, and read it as !%s!", v.Name)})
+	}
+}

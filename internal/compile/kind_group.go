@@ -1,0 +1,36 @@
+package compile
+
+import (
+	"maps"
+
+	"github.com/flowrun/flowrun/internal/plan"
+)
+
+// groupKind is a step that holds others.
+type groupKind struct{}
+
+func (groupKind) traits() traits { return traits{} }
+
+func (groupKind) compile(c *stepCompiler, s *plan.Step) {
+	c.inert("a group of steps", "give it to the steps of the group")
+	c.group(s)
+}
+
+// group compiles the steps of a group. They are a graph of their own within the
+// tool's: they see what the group's step sees.
+func (c *stepCompiler) group(s *plan.Step) {
+	inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: c.step.Steps, path: c.key("steps"),
+		names: c.names.and(c.step.Steps), said: c.said, kept: c.kept}
+	s.Nested = &plan.Plan{Definition: c.plan.Definition, Group: true}
+	s.Nested.Steps = inner.compile()
+	c.edges = append(c.edges, inner.outside...)
+	for _, in := range s.Nested.Steps {
+		for name, streams := range in.Mentioned {
+			c.mention(name, streams)
+		}
+		if c.uses == nil {
+			c.uses = map[string]bool{}
+		}
+		maps.Copy(c.uses, in.Uses)
+	}
+}
