@@ -170,7 +170,7 @@ func handle(e event, w io.Writer, skipped skips, outputs map[test]*bytes.Buffer)
 			w.Write(text)
 		} else if e.Action == "skip" {
 			why := reason(string(text))
-			skipped[why] = append(skipped[why], strings.TrimPrefix(e.Package, "github.com/flowrun/flowrun/")+"."+e.Test)
+			skipped[why] = append(skipped[why], strings.TrimPrefix(e.Package, "github.com/flowrun/")+"."+e.Test)
 		}
 	}
 }

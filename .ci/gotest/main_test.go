@@ -67,7 +67,7 @@ not JSON
 		t.Errorf("printed %q, want %q", out.String(), want)
 	}
 	out.Reset()
-	if skipped.print(&out); out.String() != "skipped: 1\n     1  no node: p.TestSkip\n" {
+	if skipped.print(&out); out.String() != "skipped: 1\n     1  no node: flowrun/p.TestSkip\n" {
 		t.Errorf("printed %q", out.String())
 	}
 }
