@@ -23,7 +23,7 @@ const cellar = -1
 
 // house is the architecture: for every package, its floor, the packages of this
 // module it may import and the outside libraries that have their one room there.
-// Imports point down only. The table is the diagram; docs/architecture.md tells
+// Imports point down only. The table is the diagram; docs/dev/architecture.md tells
 // the story. A fraction is the floor of a package that serves one part of the house alone.
 var house = map[string]struct {
 	floor     float64

@@ -100,9 +100,8 @@ func kind(f keytable.Field) string {
 	return string(f.Kind)
 }
 
-func anchor(o *keytable.Object) string {
-	return strings.ReplaceAll(strings.ToLower(title(o.Name)), " ", "-")
-}
+// anchor is what a link to the object's section is called.
+func anchor(o *keytable.Object) string { return slug(title(o.Name)) }
 
 func code(s string) string {
 	if s == "" {
