@@ -209,6 +209,37 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
+// TestStepKinds keeps what a kind of step is in two places: package tool, which reads it, and
+// one file of package compile. All others ask for a step's body, or for what its plan says.
+func TestStepKinds(t *testing.T) {
+	body, err := os.ReadFile("tool/body.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range regexp.MustCompile(`(?m)^\t(\w+) +Kind = "`).FindAllSubmatch(body, -1) {
+		names = append(names, string(m[1]))
+	}
+	if len(names) == 0 {
+		t.Fatal("tool/body.go declares no kinds")
+	}
+	use := regexp.MustCompile(`\btool\.(` + strings.Join(names, "|") + `)\b`)
+	for _, files := range sources(t) {
+		for _, file := range files {
+			if ok, _ := filepath.Match("internal/compile/kind_*.go", filepath.ToSlash(file)); ok {
+				continue
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := use.Find(text); found != nil {
+				t.Errorf("%s uses %s: ask for the step's body, or for what its plan says", file, found)
+			}
+		}
+	}
+}
+
 // sources are the Go files of each package that has a place in the product.
 func sources(t *testing.T) map[string][]string {
 	list := map[string][]string{}

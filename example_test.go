@@ -104,7 +104,7 @@ func ExampleGoStep() {
 		Name: "mixed",
 		Steps: []*tool.Step{
 			flowrun.GoStep("fetch", func(context.Context, *flowrun.StepInput) (any, error) { return "data", nil }),
-			{Name: "use", Kind: tool.Bash, Command: tool.Plain(`echo "got {fetch.output}"`)},
+			{Name: "use", Body: tool.BashCommand(tool.Plain(`echo "got {fetch.output}"`))},
 		},
 	}
 	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)

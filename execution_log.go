@@ -24,8 +24,8 @@ type LogEntry struct {
 
 // blockOf names the block that a step of a Markdown tool was made of.
 func blockOf(s *tool.Step) string {
-	if s.Script != nil {
-		return string(s.Script.Role)
+	if code := s.Script(); code != nil {
+		return string(code.Role)
 	}
 	return "tool"
 }
@@ -47,8 +47,8 @@ func (r *Result) ExecutionLog() []LogEntry {
 			res := at[prefix+s.Name]
 			switch {
 			case res == nil:
-			case len(s.Steps) > 0 && at[prefix+s.Name+"/"+s.Steps[0].Name] != nil: // what it holds has ended, or is about to
-				add(s.Steps, prefix+s.Name+"/")
+			case len(s.Steps()) > 0 && at[prefix+s.Name+"/"+s.Steps()[0].Name] != nil: // what it holds has ended, or is about to
+				add(s.Steps(), prefix+s.Name+"/")
 			default:
 				if e, ended := r.entry(s, res); ended {
 					log = append(log, e)
@@ -178,11 +178,11 @@ func blockAt(def *tool.Definition, at tool.Pos) string {
 	var look func(list []*tool.Step)
 	look = func(list []*tool.Step) {
 		for _, s := range list {
-			look(s.Steps)
-			if s.Script == nil || at.File != def.File {
+			look(s.Steps())
+			if s.Script() == nil || at.File != def.File {
 				continue
 			}
-			code := s.Script.Code
+			code := s.Script().Code
 			if first, last := code.Pos.Line, code.At(len(code.S)).Line; first <= at.Line && at.Line <= last {
 				block = blockOf(s)
 			}

@@ -24,8 +24,8 @@ import (
 func ExampleConfig_javaScript() {
 	scripts := hooks.New(hooks.Config{InProcess: true})
 	defer scripts.Close()
-	def := &tool.Definition{Name: "greet", Single: true, Steps: []*tool.Step{{Name: "greet", Kind: tool.JS,
-		Script: &tool.JSCode{Role: tool.RoleStep, Code: tool.Plain("return {text: 'Hello, ' + params.who};")}}},
+	def := &tool.Definition{Name: "greet", Single: true, Steps: []*tool.Step{{Name: "greet",
+		Body: &tool.JSCode{Role: tool.RoleStep, Code: tool.Plain("return {text: 'Hello, ' + params.who};")}}},
 		Parameters: []*tool.Parameter{{Name: "who", Type: "string", Required: true}}}
 	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
 	if err != nil {
@@ -94,8 +94,8 @@ func TestScriptRoles(t *testing.T) {
 		{role: tool.RolePost, code: `throw new RangeError('too much');`, problem: &dag.Problem{Code: "RangeError", Category: "script", Retryable: true}, message: "RangeError: too much"},
 	} {
 		t.Run(string(test.role)+" "+test.code, func(t *testing.T) {
-			def := &tool.Definition{Name: "under-test", Single: true, Format: tool.Markdown, Steps: []*tool.Step{{Name: "under-test", Kind: tool.JS,
-				Script: &tool.JSCode{Role: test.role, Code: tool.Plain(test.code), Vars: test.vars}}}}
+			def := &tool.Definition{Name: "under-test", Single: true, Format: tool.Markdown, Steps: []*tool.Step{{Name: "under-test",
+				Body: &tool.JSCode{Role: test.role, Code: tool.Plain(test.code), Vars: test.vars}}}}
 			b := newBed(t)
 			plan, err := flowrun.CompileDefinition(b.lib, def)
 			if err != nil {

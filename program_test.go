@@ -26,7 +26,7 @@ func discovered(t *testing.T, script string) *tool.Definition {
 		t.Fatal(err)
 	}
 	return &tool.Definition{Name: "it", Schema: schema, Parameters: tool.ParametersOf(schema), Single: true,
-		Steps: []*tool.Step{{Name: "it", Kind: tool.Program, Program: &tool.ProgramCall{Argv: []string{"sh", "-c", script, "sh", "{z}", "it"}, Dir: t.TempDir()}}}}
+		Steps: []*tool.Step{{Name: "it", Body: &tool.ProgramCall{Argv: []string{"sh", "-c", script, "sh", "{z}", "it"}, Dir: t.TempDir()}}}}
 }
 
 func runDiscovered(t *testing.T, ctx context.Context, def *tool.Definition, params map[string]any) *flowrun.Result {
@@ -52,7 +52,7 @@ func TestProgramReadsItsParameters(t *testing.T) {
 	if want := `{"z":"<\u0000\"'>","a":9007199254740993,"m":{"y":1.10},"b":null} {z} it` + "\n"; res.Output != want {
 		t.Errorf("%q\nwant %q (%s)", res.Output, want, res.Message)
 	}
-	if _, err := os.Stat(filepath.Join(def.Steps[0].Program.Dir, "here")); err != nil {
+	if _, err := os.Stat(filepath.Join(def.Steps[0].Body.(*tool.ProgramCall).Dir, "here")); err != nil {
 		t.Error(err)
 	}
 	if res.Report("") != "" {
@@ -76,8 +76,8 @@ func TestReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			def := discovered(t, c.script)
-			if def.Steps[0].Program.StderrFails = c.stderrFails; c.argv != nil {
-				def.Steps[0].Program.Argv = c.argv
+			if def.Steps[0].Body.(*tool.ProgramCall).StderrFails = c.stderrFails; c.argv != nil {
+				def.Steps[0].Body.(*tool.ProgramCall).Argv = c.argv
 			}
 			res := runDiscovered(t, t.Context(), def, nil)
 			if got := res.Report(c.why); res.Status != dag.Failed || got != c.want && !(c.argv != nil && strings.HasPrefix(got, c.want) && strings.HasSuffix(got, "\nExit Code: (none)\nSignal: (none)")) {
@@ -101,7 +101,10 @@ func TestReportOfAStoppedCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	def := discovered(t, `echo begun; touch begun; sleep 100`)
 	go func() {
-		waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(filepath.Join(def.Steps[0].Program.Dir, "begun")); return err == nil })
+		waittest.Holds(waittest.Limit, func() bool {
+			_, err := os.Stat(filepath.Join(def.Steps[0].Body.(*tool.ProgramCall).Dir, "begun"))
+			return err == nil
+		})
 		cancel()
 	}()
 	res := runDiscovered(t, ctx, def, nil)

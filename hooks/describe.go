@@ -45,7 +45,7 @@ type reading struct {
 // read is the definition that a description tells of. name is the tool's where it gives
 // itself none.
 func (d *description) read(m *tool.Module, name string) (*tool.Definition, tool.Diagnostics) {
-	step := &tool.Step{Name: name, Kind: tool.JS, Script: &tool.JSCode{Role: tool.RoleTool, Module: m}}
+	step := &tool.Step{Name: name, Body: &tool.JSCode{Role: tool.RoleTool, Module: m}}
 	r := &reading{module: m, d: d, def: &tool.Definition{Name: name, File: m.File, Pos: tool.Pos{File: m.File, Line: 1, Col: 1},
 		Format: tool.JavaScript, Single: true, Steps: []*tool.Step{step}}}
 	r.problems()

@@ -48,8 +48,8 @@ func restored(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 // has their packages in it.
 func KeptModules(text []byte) string {
 	def, _ := restored("", text)
-	if def == nil || !def.Steps[0].Script.Module.Node {
+	if def == nil || !def.Steps[0].Script().Module.Node {
 		return ""
 	}
-	return def.Steps[0].Script.Module.Packages
+	return def.Steps[0].Script().Module.Packages
 }

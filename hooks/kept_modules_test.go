@@ -35,7 +35,7 @@ func TestKept(t *testing.T) {
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
-	m := again.Steps[0].Script.Module
+	m := again.Steps[0].Script().Module
 	if again.Name != "it" || again.Timeout != def.Timeout || string(m.Code) != code || m.Map == nil || m.Packages != "/p" || string(again.Source) != string(def.Kept) {
 		t.Errorf("read again: %+v, %+v", again, m)
 	}

@@ -101,7 +101,7 @@ func TestLoaderDefinition(t *testing.T) {
 	if len(def.Parameters) != 2 || def.Parameters[0].Name != "n" || !def.Parameters[0].Required || def.Parameters[1].Required {
 		t.Errorf("parameters %+v", def.Parameters)
 	}
-	if m := def.Steps[0].Script.Module; m.Environment == nil || m.Environment.Open() {
+	if m := def.Steps[0].Script().Module; m.Environment == nil || m.Environment.Open() {
 		t.Errorf("environment %+v", m.Environment)
 	}
 	if string(def.Source) != "\ufeff"+src {
@@ -121,7 +121,7 @@ func TestLoaderDependencies(t *testing.T) {
 	for _, answer := range []string{`['@scope/a@^1.2', 'b', 'c@2.x || 3']`, `({ '@scope/a': '^1.2', b: '*', c: '2.x || 3' })`} {
 		def, found := load("mine.tool.js", []byte(answering(described, "getDependencies: () => "+answer)))
 		want := []tool.Dependency{{Name: "@scope/a", Range: "^1.2"}, {Name: "b", Range: "*"}, {Name: "c", Range: "2.x || 3"}}
-		if diff := cmp.Diff(want, def.Steps[0].Script.Module.Dependencies); diff != "" || found.Err() != nil {
+		if diff := cmp.Diff(want, def.Steps[0].Script().Module.Dependencies); diff != "" || found.Err() != nil {
 			t.Errorf("%s: %v %s", answer, found, diff)
 		}
 	}

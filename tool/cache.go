@@ -59,15 +59,11 @@ func caches(d *keytable.Decoder, t *draft, lists []stepList) {
 
 func cacheFits(d *keytable.Decoder, t *draft, s *Step, at string) {
 	one := Diagnostic{Code: "cannot-cache", Severity: Error, Pos: s.Cache.Pos, Len: 1, Path: at}
+	if s.Body != nil {
+		one.Message, one.Hint = s.Body.uncacheable()
+	}
 	switch {
-	case s.Kind == UseTool:
-		one.Message, one.Hint = "a step that uses a tool has no result of its own to keep", "put cache on the steps of the tool"
-	case s.Kind == Group:
-		one.Message, one.Hint = "a group of steps has no result of its own to keep", "put cache on the steps of the group"
-	case s.Kind == Waiting, s.Kind == Asking:
-		one.Message, one.Hint = "a step that waits has no result to keep", "remove cache"
-	case s.Kind == JS:
-		one.Message, one.Hint = "the result of a script is not kept: what it depends on cannot be told", "remove cache"
+	case one.Message != "":
 	case s.Detach:
 		one.Message, one.Hint = "the result of a step with detach cannot be kept: what it leaves running is its result", "remove cache, or remove detach"
 	case s.Interactive != nil && *s.Interactive, s.Interactive == nil && t.Interactive:

@@ -100,7 +100,7 @@ func checkTool(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	timeouts(d, t, content)
 	cacheOfTool(d, t, content)
 	locks(d, t, content)
-	if !t.Alias && t.single.Kind != "" && len(t.Steps) == 0 {
+	if !t.Alias && t.single.Body != nil && len(t.Steps) == 0 {
 		t.Single = true
 		t.single.Name, t.single.Pos = t.Name, t.Pos
 		t.Steps = []*Step{&t.single}
@@ -183,6 +183,9 @@ func checkStep(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	loops(d, s, content)
 	if with := keytable.KeyOf(content, "with"); with != nil && keytable.KeyOf(content, "use-tool") == nil {
 		d.FailKey(with, "with-without-use-tool", "with gives parameters to a tool, but the step uses none", "add 'use-tool:', or put the values into the command")
+	}
+	if use, ok := s.Body.(*ToolUse); ok && use.Tool.Pos.Line == 0 { // it has with alone
+		s.Body = nil
 	}
 	if name := keytable.ValueOf(content, "name"); name == nil {
 		one := d.Diagnostic(n, Error, "no-name", "the step has no name", "add 'name:', which conditions and references call it by")

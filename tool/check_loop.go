@@ -96,7 +96,7 @@ func (t *draft) lists() []stepList {
 				continue
 			}
 			at := fmt.Sprintf("%s[%d].", path, i)
-			visit(at+"steps", s.Steps)
+			visit(at+"steps", s.Steps())
 			s.Handlers.each(func(key string, list []*Step) { visit(at+key, list) })
 		}
 	}
@@ -115,7 +115,7 @@ func (h *Handlers) Each(visit func(*Step)) {
 }
 
 // plain says whether the step holds no other steps.
-func (s *Step) plain() bool { return s.Steps == nil && s.Handlers.Empty() }
+func (s *Step) plain() bool { return s.Steps() == nil && s.Handlers.Empty() }
 
 // Empty says whether there are no handlers.
 func (h *Handlers) Empty() bool { return h.OnSuccess == nil && h.OnFailure == nil && h.Finally == nil }

@@ -85,7 +85,7 @@ x-anything: {a: [b]}
 		{"cleanup", len(def.Resources.FinalCommands), 2},
 		{"temp files", def.Resources.DeleteTempFiles, true},
 		{"single", def.Single, false},
-		{"kind", a.Kind, Script},
+		{"kind", a.Kind(), Script},
 		{"shell", a.Shell.S, "zsh"},
 		{"wait-for []", a.HasWaitFor && len(a.WaitFor) == 0, true},
 		{"step timeout", a.Timeout, 90 * time.Second},
@@ -97,13 +97,13 @@ x-anything: {a: [b]}
 		{"codes", a.ErrorHandling.Retry.ExitCodes, []int{75}},
 		{"flat environment", a.Environment.Variables[0].Value.Text.S, "1"},
 		{"strict", *a.Strict, false},
-		{"commands", b.Commands.Platforms["macos"].S, "ls -G"},
+		{"commands", b.Body.(*Commands).Platforms["macos"].S, "ls -G"},
 		{"wait-for scalar", b.WaitFor[0].S, "a"},
-		{"use-tool", c.UseTool.S, "other"},
-		{"integer", c.With[0].Value.Scalar, int64(1)},
-		{"list", len(c.With[1].Value.List), 4},
-		{"float", c.With[1].Value.List[2].Scalar, 1.5},
-		{"map", c.With[2].Value.Map[0].Value.Text.S, "e"},
+		{"use-tool", c.Body.(*ToolUse).Tool.S, "other"},
+		{"integer", c.Body.(*ToolUse).With[0].Value.Scalar, int64(1)},
+		{"list", len(c.Body.(*ToolUse).With[1].Value.List), 4},
+		{"float", c.Body.(*ToolUse).With[1].Value.List[2].Scalar, 1.5},
+		{"map", c.Body.(*ToolUse).With[2].Value.Map[0].Value.Text.S, "e"},
 		{"default", def.Parameters[0].Default.Scalar, int64(5)},
 		{"default as text", def.Parameters[1].Default.Text.S, "1.10"},
 		{"escape", *def.Parameters[1].EscapeShell, false},
@@ -161,7 +161,7 @@ steps:
 
 func TestSingle(t *testing.T) {
 	def := decodeOK(t, start+"bash: echo {A}\n")
-	if !def.Single || len(def.Steps) != 1 || def.Steps[0].Name != "t" || def.Steps[0].Kind != Bash {
+	if !def.Single || len(def.Steps) != 1 || def.Steps[0].Name != "t" || def.Steps[0].Kind() != Bash {
 		t.Errorf("got %+v", def.Steps)
 	}
 }
@@ -175,7 +175,7 @@ steps:
   - {name: b, <<: [*base, *more], timeout: 9s}
 `)
 	a, b := def.Steps[0], def.Steps[1]
-	if a.Timeout != 5*time.Second || !*a.Strict || b.Timeout != 9*time.Second || b.Command.S != "echo more" || !*b.Strict {
+	if a.Timeout != 5*time.Second || !*a.Strict || b.Timeout != 9*time.Second || b.Command().S != "echo more" || !*b.Strict {
 		t.Errorf("a %+v\nb %+v", a, b)
 	}
 }
@@ -217,7 +217,7 @@ func TestScalars(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	def := decodeOK(t, "{\n\t\"name\": \"t\",\n\t\"description\": \"d\",\n\t\"steps\": [{\"name\": \"a\", \"bash\": \"echo \\\"x\\\" \\/ {A}\"}]\n}\n")
-	if got := def.Steps[0].Command.S; got != `echo "x" / {A}` {
+	if got := def.Steps[0].Command().S; got != `echo "x" / {A}` {
 		t.Errorf("got %q", got)
 	}
 
@@ -225,7 +225,7 @@ func TestJSON(t *testing.T) {
 	if want := "a/b😀c\ufffd d"; def.Description != want {
 		t.Errorf("got %q, want %q", def.Description, want)
 	}
-	if at, want := def.Steps[0].Command.At(5), (Pos{File: "t.yaml", Line: 1, Col: 81}); at != want {
+	if at, want := def.Steps[0].Command().At(5), (Pos{File: "t.yaml", Line: 1, Col: 81}); at != want {
 		t.Errorf("y is at %v, want %v", at, want)
 	}
 }

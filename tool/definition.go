@@ -102,27 +102,6 @@ func (d *Definition) Rename(at Pos, old, new string) []Edit {
 	return diagnostic.NewSource(d.File, d.Source).Rename(at, old, new)
 }
 
-// Kind is the one kind of body a step has (S1-025).
-type Kind string
-
-const (
-	Bash    Kind = "bash"
-	Sh      Kind = "sh"
-	Cmd     Kind = "cmd"
-	Pwsh    Kind = "pwsh"
-	Run     Kind = "run"
-	Python  Kind = "python"
-	Script  Kind = "script"   // with Step.Shell
-	PerOS   Kind = "commands" // Step.Commands
-	UseTool Kind = "use-tool" // Step.UseTool and Step.With
-	Group   Kind = "steps"    // Step.Steps
-	Waiting Kind = "wait"     // Step.Wait
-	Asking  Kind = "approve"  // Step.Approve
-	JS      Kind = "js"       // Step.Script
-	Go      Kind = "go"       // Step.Go; only in tools registered from Go
-	Program Kind = "program"  // Step.Program; only in tools that a program told of
-)
-
 // Format is how a definition is written; the zero Format is YAML, JSON, or Go.
 type Format string
 
@@ -144,15 +123,6 @@ const (
 	RolePost Role = "postprocess" // sees output, outputText and input; returns any value (S0-050)
 	RoleTool Role = "tool"        // execute of a .tool.js (S2-040)
 )
-
-// JSCode is JavaScript that a step of kind js runs.
-type JSCode struct {
-	Role Role
-	Code Text    // a function's body; empty where Module is set
-	Vars []Entry // of the roles preprocess and postprocess: what the script sees, by name, in the definition's references
-	// Module is a .tool.js, for the role tool alone.
-	Module *Module
-}
 
 // Module is a .tool.js file as it is run, and what it said of itself when it was read.
 type Module struct {
@@ -183,22 +153,11 @@ type BusinessError struct {
 // Step is one step as written.
 type Step struct {
 	Name     string
-	Pos      Pos // of the step's name, else of the step
-	Kind     Kind
-	Command  Text  // bash, sh, cmd, pwsh, run, python, script
-	Shell    *Text // for script; nil = bash (cmd on Windows)
-	Commands *Commands
-	Go       any // the function of a step written in Go; the root package knows its type
-	Program  *ProgramCall
-	Script   *JSCode
-	UseTool  Text
-	With     []Entry
-	WithAll  *Text   // a reference to an object whose fields are given as well, where With has no such key; Markdown only
-	Previous string  // the step that prev_step stands for; Markdown only
-	Steps    []*Step // of a group
-	Wait     *Wait
-	Approve  *Approve
-	Loop     *Loop // for-each or matrix; nil runs the step once
+	Pos      Pos    // of the step's name, else of the step
+	Body     Body   // what it does; nil where what is written is none
+	Shell    *Text  // of script, commands and fallback; nil = bash (cmd on Windows)
+	Previous string // the step that prev_step stands for; Markdown only
+	Loop     *Loop  // for-each or matrix; nil runs the step once
 	Handlers Handlers
 
 	ContinueOnError  bool
@@ -223,15 +182,6 @@ type Step struct {
 	InteractiveOptions InteractiveOptions // what is absent is the tool's
 }
 
-// ProgramCall is how a tool is called that a program told of (S4-031): another program
-// gets the tool's name as its last argument, and the parameters as one JSON object on its
-// standard input.
-type ProgramCall struct {
-	Argv        []string // the program first, the tool's name last
-	Dir         string   // where it starts
-	StderrFails bool     // whatever it prints as an error makes the call fail (S4-034)
-}
-
 // Loop is for-each or matrix: the step runs once for every item.
 type Loop struct {
 	Pos         Pos
@@ -251,12 +201,6 @@ func (l *Loop) Matrix() bool { return l.Items == nil }
 
 // Handlers are steps that run once a tool, or a step, has ended.
 type Handlers struct{ OnSuccess, OnFailure, Finally []*Step }
-
-// Commands holds platform-specific commands (S1-026, S1-027).
-type Commands struct {
-	Default   *Text
-	Platforms map[string]Text // windows, linux, macos
-}
 
 // ErrorHandling is retry and fallback of a step (S1-037 to S1-039).
 type ErrorHandling struct {

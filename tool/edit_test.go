@@ -79,7 +79,7 @@ func textIn(t *testing.T, body string) Text {
 	if found.Err() != nil {
 		t.Fatal(found)
 	}
-	return def.Steps[0].Command
+	return def.Steps[0].Command()
 }
 
 // TestRenderLinks: places are links where the terminal has links, and only there.

@@ -29,9 +29,9 @@ func FuzzDecode(f *testing.F) {
 		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, Style{Color: true})
 		lines := len(diagnostic.NewSource("", src).Lines)
 		for _, s := range def.Steps {
-			for off := range min(len(s.Command.S), 100) {
-				if at := s.Command.At(off); at.Line < 1 || at.Line > lines+1 {
-					t.Errorf("offset %d of %q is at %v of %d lines", off, s.Command.S, at, lines)
+			for off := range min(len(s.Command().S), 100) {
+				if at := s.Command().At(off); at.Line < 1 || at.Line > lines+1 {
+					t.Errorf("offset %d of %q is at %v of %d lines", off, s.Command().S, at, lines)
 				}
 			}
 		}

@@ -94,16 +94,16 @@ var toolObject = keytable.NewObject("a tool", "One tool: what it is called, what
 var stepObject = keytable.NewObject("a step", "One step: a command, or the use of another tool.",
 	append(bodyFields(func(s *Step) *Step { return s }),
 		keytable.Text("name", "S1-030", "Name of the step, unique in the tool.", func(s *Step, v Text) { s.Name, s.Pos = v.S, v.Pos }).AsRequired(),
-		keytable.Text("use-tool", "S1-040", "Another tool, by name or path.", func(s *Step, v Text) { s.Kind, s.UseTool = UseTool, v }).AsBody(),
-		keytable.Nested("wait", "", waitObject, "Waits for a time, a file, an address or a port.", func(s *Step) *Wait {
-			s.Kind, s.Wait = Waiting, &Wait{}
-			return s.Wait
-		}).AsBody(),
+		keytable.Text("use-tool", "S1-040", "Another tool, by name or path.", func(s *Step, v Text) { bodyOf[ToolUse](s).Tool = v }).AsBody(),
+		keytable.Nested("wait", "", waitObject, "Waits for a time, a file, an address or a port.", bodyOf[Wait]).AsBody(),
 		textOr("approve", "", approveObject, "Asks a person whether the run goes on; a text is the question.", func(s *Step) *approveDraft {
-			s.Kind, s.Approve = Asking, &Approve{}
-			return &approveDraft{Approve: s.Approve}
+			return &approveDraft{Approve: bodyOf[Approve](s)}
 		}, func(a *approveDraft, v Text) { a.Pos, a.Prompt = v.Pos, v }).AsBody(),
-		keytable.ValueMap("with", "S1-041", "Parameters of the other tool.", func(s *Step, v []Entry) { s.With = v }),
+		keytable.ValueMap("with", "S1-041", "Parameters of the other tool.", func(s *Step, v []Entry) {
+			if _, ok := s.Body.(*ToolUse); ok || s.Body == nil {
+				bodyOf[ToolUse](s).With = v
+			}
+		}),
 		keytable.Boolean("continue-on-error", "S1-033", "Counts a failure of the step as settled well.", func(s *Step, v bool) { s.ContinueOnError = v }).WithDefault("false"),
 		keytable.Text("run-condition", "S1-034", "Condition under which the step runs.", func(s *Step, v Text) { s.RunCondition = &v }),
 		keytable.Boolean("parallel", "S1-035", "Starts the step together with the one before it.", func(s *Step, v bool) { s.Parallel = v }).WithDefault("false"),
@@ -128,8 +128,7 @@ var stepObject = keytable.NewObject("a step", "One step: a command, or the use o
 func init() {
 	stepObject.Add(
 		keytable.List("steps", "", stepObject, "A group of steps that run as one.", func(s *Step, p Pos) *Step {
-			s.Kind = Group
-			return addPointer(&s.Steps, &Step{Pos: p})
+			return addPointer(&bodyOf[StepGroup](s).Steps, &Step{Pos: p})
 		}).AsBody(),
 		forEach(),
 		matrix(),
@@ -137,6 +136,19 @@ func init() {
 		handler("on-failure", "Steps that run after this one when it failed.", func(s *Step) *[]*Step { return &s.Handlers.OnFailure }),
 		handler("finally", "Steps that run after this one however it ended.", func(s *Step) *[]*Step { return &s.Handlers.Finally }),
 	)
+}
+
+// bodyOf is the step's body of that type, a new one where it has none.
+func bodyOf[B any, P interface {
+	*B
+	Body
+}](s *Step) *B {
+	if b, ok := s.Body.(P); ok {
+		return b
+	}
+	b := P(new(B))
+	s.Body = b
+	return b
 }
 
 func handler[T any](key, doc string, to func(*T) *[]*Step) keytable.Field {
@@ -206,7 +218,7 @@ func matrix() keytable.Field {
 // bodyFields are the kinds of command a step and a tool without steps share.
 func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 	command := func(kind Kind, row, doc string) keytable.Field {
-		return keytable.Text(string(kind), row, doc, func(t *T, v Text) { step(t).Kind, step(t).Command = kind, v }).AsBody()
+		return keytable.Text(string(kind), row, doc, func(t *T, v Text) { step(t).Body = &Command{kind, v} }).AsBody()
 	}
 	return []keytable.Field{
 		command(Bash, "S1-020", "Script for bash."),
@@ -217,12 +229,13 @@ func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 		command(Python, "S1-029", "Script for Python."),
 		command(Script, "S1-024", "Script for the program named by shell."),
 		keytable.Text(string(JS), "", "JavaScript: the body of a function, whose result is the step's; see javascript.md.", func(t *T, v Text) {
-			step(t).Kind, step(t).Script = JS, &JSCode{Role: RoleStep, Code: v}
+			step(t).Body = &JSCode{Role: RoleStep, Code: v}
 		}).AsBody(),
 		keytable.Text("shell", "S1-025", "Program that reads script or commands.", func(t *T, v Text) { step(t).Shell = &v }).WithDefault("bash"),
 		keytable.Nested("commands", "S1-026", commandsObject, "One command for each platform.", func(t *T) *Commands {
-			step(t).Kind, step(t).Commands = PerOS, &Commands{Platforms: map[string]Text{}}
-			return step(t).Commands
+			c := &Commands{Platforms: map[string]Text{}}
+			step(t).Body = c
+			return c
 		}).AsBody(),
 		keytable.Nested("cache", "", cacheObject, "When the command need not run again, because nothing it depends on has changed.", func(t *T) *Cache {
 			step(t).Cache = &Cache{}

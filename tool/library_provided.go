@@ -85,8 +85,10 @@ func (l *Library) given(name string, from *Definition) *Definition {
 
 // renamed is a tool of a provider under another name.
 func (d *Definition) renamed(name string) *Definition {
-	if d.Single && d.Steps[0].Kind == Program {
-		return ProgramTool(name, d.Description, d.Schema, *d.Steps[0].Program)
+	if d.Single {
+		if call, ok := d.Steps[0].Body.(*ProgramCall); ok {
+			return ProgramTool(name, d.Description, d.Schema, *call)
+		}
 	}
 	other := *d
 	other.Name = name

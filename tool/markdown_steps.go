@@ -252,50 +252,51 @@ func (c *call) title() string {
 // assemble is the step that uses the tool. Where scripts go with it, it is a group of
 // them and the tool.
 func (c *call) assemble(name, previous string) *Step {
-	use := c.step
-	use.Name, use.Kind, use.Previous, use.Pos = name, UseTool, previous, c.at
+	s, use := c.step, &ToolUse{With: c.parameters.Map, WithAll: c.parameters.Text}
+	s.Name, s.Body, s.Previous, s.Pos = name, use, previous, c.at
 	switch {
 	case c.tool != nil:
-		use.UseTool, use.Pos = *c.tool, c.tool.Pos
+		use.Tool, s.Pos = *c.tool, c.tool.Pos
 	case c.name != nil:
-		use.UseTool, use.Pos = *c.name, c.name.Pos
+		use.Tool = *c.name
 	}
 	if c.name != nil {
-		use.Pos = c.name.Pos
+		s.Pos = c.name.Pos
 	}
 	if c.id != nil {
-		use.Pos = c.id.Pos
+		s.Pos = c.id.Pos
 	}
-	use.With, use.WithAll = c.parameters.Map, c.parameters.Text
 	if c.pre == nil && c.post == nil {
-		return use
+		return s
 	}
-	group := &Step{Name: name, Pos: use.Pos, Kind: Group, ContinueOnError: use.ContinueOnError, RunCondition: use.RunCondition}
-	use.Name, use.ContinueOnError, use.RunCondition = stepTool, false, nil
+	group := &StepGroup{}
+	around := &Step{Name: name, Pos: s.Pos, Body: group, ContinueOnError: s.ContinueOnError, RunCondition: s.RunCondition}
+	s.Name, s.ContinueOnError, s.RunCondition = stepTool, false, nil
 	if c.pre != nil {
-		s := scriptStep("pre", RolePre, *c.pre)
-		s.Previous = previous
-		s.Script.Vars = append([]Entry{{Key: "input", Pos: c.parameters.Pos, Value: c.parameters}}, s.Script.Vars...)
+		pre := scriptStep("pre", RolePre, *c.pre)
+		pre.Previous = previous
+		code := pre.Script()
+		code.Vars = append([]Entry{{Key: "input", Pos: c.parameters.Pos, Value: c.parameters}}, code.Vars...)
 		if c.parameters.Pos.Line == 0 {
-			s.Script.Vars[0].Value = Value{Map: []Entry{}}
+			code.Vars[0].Value = Value{Map: []Entry{}}
 		}
-		all := at("prev_step.output", use.Pos)
-		use.Previous, use.With, use.WithAll = s.Name, nil, &all
-		group.Steps = append(group.Steps, s)
+		all := at("prev_step.output", s.Pos)
+		s.Previous, use.With, use.WithAll = pre.Name, nil, &all
+		group.Steps = append(group.Steps, pre)
 	}
-	group.Steps = append(group.Steps, use)
+	group.Steps = append(group.Steps, s)
 	if c.post != nil {
-		s := scriptStep("post", RolePost, *c.post)
-		s.Previous = stepTool
-		s.output(true)
-		group.Steps = append(group.Steps, s)
+		post := scriptStep("post", RolePost, *c.post)
+		post.Previous = stepTool
+		post.output(true)
+		group.Steps = append(group.Steps, post)
 	}
-	return group
+	return around
 }
 
 // scriptStep is a step that runs a script, which knows the constants (S0-068).
 func scriptStep(name string, r Role, code Text) *Step {
-	s := &Step{Name: name, Pos: code.Pos, Kind: JS, Script: &JSCode{Role: r, Code: code}}
+	s := &Step{Name: name, Pos: code.Pos, Body: &JSCode{Role: r, Code: code}}
 	for _, c := range []string{"date", "time", "random_id"} {
 		s.vars(c, "{{"+c+"}}")
 	}
@@ -305,7 +306,8 @@ func scriptStep(name string, r Role, code Text) *Step {
 // vars puts a reference into the scope of the step's script.
 func (s *Step) vars(name, reference string) {
 	t := at(reference, s.Pos)
-	s.Script.Vars = append(s.Script.Vars, Entry{Key: name, Pos: s.Pos, Value: Value{Pos: s.Pos, Scalar: reference, Text: &t}})
+	code := s.Script()
+	code.Vars = append(code.Vars, Entry{Key: name, Pos: s.Pos, Value: Value{Pos: s.Pos, Scalar: reference, Text: &t}})
 }
 
 // output puts what post-processing sees into its scope: the value of the step before, and

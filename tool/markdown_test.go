@@ -50,19 +50,19 @@ func outline(def *Definition) []string {
 	var add func(list []*Step, blanks string)
 	add = func(list []*Step, blanks string) {
 		for _, s := range list {
-			line := blanks + s.Name + " " + string(s.Kind)
-			if s.Kind == UseTool {
-				line += " " + s.UseTool.S
+			line := blanks + s.Name + " " + string(s.Kind())
+			if use, ok := s.Body.(*ToolUse); ok {
+				line += " " + use.Tool.S
+				for _, w := range use.With {
+					line += fmt.Sprintf(" %s=%v", w.Key, w.Value.Data())
+				}
+				if use.WithAll != nil {
+					line += " all=" + use.WithAll.S
+				}
 			}
-			for _, w := range s.With {
-				line += fmt.Sprintf(" %s=%v", w.Key, w.Value.Data())
-			}
-			if s.WithAll != nil {
-				line += " all=" + s.WithAll.S
-			}
-			if s.Script != nil {
-				line += " " + string(s.Script.Role)
-				for _, v := range s.Script.Vars {
+			if code := s.Script(); code != nil {
+				line += " " + string(code.Role)
+				for _, v := range code.Vars {
 					line += fmt.Sprintf(" %s=%v", v.Key, v.Value.Data())
 				}
 			}
@@ -70,7 +70,7 @@ func outline(def *Definition) []string {
 				line += " after " + s.Previous
 			}
 			lines = append(lines, line)
-			add(s.Steps, blanks+"  ")
+			add(s.Steps(), blanks+"  ")
 		}
 	}
 	add(def.Steps, "")
@@ -244,13 +244,15 @@ func inPlace(t testing.TB, src []byte, def *Definition) {
 	}
 	steps = func(list []*Step) {
 		for _, step := range list {
-			if step.Script != nil {
-				check(step.Script.Code, 1+len(step.Script.Code.S)/50)
+			if code := step.Script(); code != nil {
+				check(code.Code, 1+len(code.Code.S)/50)
 			}
-			for _, w := range step.With {
-				value(w.Value)
+			if use, ok := step.Body.(*ToolUse); ok {
+				for _, w := range use.With {
+					value(w.Value)
+				}
 			}
-			steps(step.Steps)
+			steps(step.Steps())
 		}
 	}
 	steps(def.Steps)

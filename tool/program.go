@@ -10,7 +10,7 @@ import (
 // it. schema describes the parameters and is not nil.
 func ProgramTool(name, description string, schema *JSONSchema, call ProgramCall) *Definition {
 	d := &Definition{Name: name, Description: description, Scope: ScopeDiscovered, Schema: schema, Parameters: ParametersOf(schema), Single: true,
-		Steps: []*Step{{Name: name, Kind: Program, Program: &call}}}
+		Steps: []*Step{{Name: name, Body: &call}}}
 	d.Kept, _ = json.Marshal(keptProgram{name, description, schema.source, call.Argv, call.Dir, call.StderrFails}) // all of it came from JSON
 	return d
 }

@@ -62,7 +62,7 @@ func TestSnapshot(t *testing.T) {
 		t.Errorf("a definition in Go: %v, %v", d, err)
 	}
 	d, _, err := snap.Lookup("prog", nil)
-	if err != nil || d.Description != "from a program" || len(d.Parameters) != 1 || d.Steps[0].Program.Dir != dir || !d.Steps[0].Program.StderrFails {
+	if err != nil || d.Description != "from a program" || len(d.Parameters) != 1 || d.Steps[0].Body.(*tool.ProgramCall).Dir != dir || !d.Steps[0].Body.(*tool.ProgramCall).StderrFails {
 		t.Errorf("a discovered tool: %+v, %v", d, err)
 	}
 	for name, want := range map[string]string{"b": "not among the definitions", "torn": "as it was kept", "nameless": "no name", "idle": "no command"} {

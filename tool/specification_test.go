@@ -127,7 +127,7 @@ func TestSpec001Alternatives(t *testing.T) {
 	}
 	for i, kind := range []Kind{Bash, Cmd, Pwsh} {
 		def, found := Decode("t.yaml", []byte(fmt.Sprintf(heading, "t")+parts[i]))
-		if len(found) > 0 || len(def.Steps) != 1 || def.Steps[0].Kind != kind {
+		if len(found) > 0 || len(def.Steps) != 1 || def.Steps[0].Kind() != kind {
 			t.Errorf("%s: %v", kind, found)
 		}
 	}

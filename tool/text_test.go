@@ -88,7 +88,7 @@ steps:
 	}
 	s := diagnostic.NewSource("t.yaml", []byte(src))
 	for _, step := range def.Steps {
-		t.Run(step.Name, func(t *testing.T) { checkText(t, s, step.Command) })
+		t.Run(step.Name, func(t *testing.T) { checkText(t, s, step.Command()) })
 	}
 	checkText(t, s, *def.Steps[14].Input)
 }
@@ -137,7 +137,7 @@ func TestRepairedTextAt(t *testing.T) {
 	if err := found.Err(); err != nil || len(def.Steps) != 1 {
 		t.Fatal(found)
 	}
-	text := def.Steps[0].Command
+	text := def.Steps[0].Command()
 	if want := "echo 'it''s': {A} é {B}"; text.S != want {
 		t.Fatalf("got %q, want %q", text.S, want)
 	}
@@ -149,7 +149,7 @@ func TestRepairedTextAt(t *testing.T) {
 func ExampleText_At() {
 	src := "name: greet\ndescription: Greets\nbash: |\n  echo hello\n  echo {WHO}\n"
 	def, _ := Decode("greet.yaml", []byte(src))
-	command := def.Steps[0].Command
+	command := def.Steps[0].Command()
 	fmt.Println(command.At(strings.Index(command.S, "{WHO}")))
 	// Output: greet.yaml:5:8
 }

@@ -92,8 +92,8 @@ func (r *reader) parameter(p *tool.Parameter, message, hint string) {
 
 func (r *reader) step(s *tool.Step, message, hint string) {
 	if r.def.Single { // it has no name; its command is what there is to look at
-		line, _, _ := strings.Cut(s.Command.S, "\n")
-		at := s.Command.Pos
+		line, _, _ := strings.Cut(s.Command().S, "\n")
+		at := s.Command().Pos
 		if at.Line == 0 {
 			at, line = s.Pos, ""
 		}
@@ -111,7 +111,7 @@ func allSteps(def *tool.Definition) []*tool.Step {
 	var visit func(s *tool.Step)
 	visit = func(s *tool.Step) {
 		all = append(all, s)
-		for _, in := range s.Steps {
+		for _, in := range s.Steps() {
 			visit(in)
 		}
 		s.Handlers.Each(visit)
@@ -126,10 +126,10 @@ func allSteps(def *tool.Definition) []*tool.Step {
 // commands are the command texts of a step.
 func commands(s *tool.Step) []string {
 	var list []string
-	if s.Command.S != "" {
-		list = append(list, s.Command.S)
+	if s.Command().S != "" {
+		list = append(list, s.Command().S)
 	}
-	if c := s.Commands; c != nil {
+	if c, ok := s.Body.(*tool.Commands); ok {
 		if c.Default != nil {
 			list = append(list, c.Default.S)
 		}

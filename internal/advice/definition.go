@@ -80,7 +80,7 @@ func unclearOutput(r *reader) {
 		return
 	}
 	last := def.Steps[len(def.Steps)-1]
-	if !lastWords().MatchString(last.Command.S) || strings.Contains(last.Command.S, ".output}") {
+	if !lastWords().MatchString(last.Command().S) || strings.Contains(last.Command().S, ".output}") {
 		return
 	}
 	r.step(last, fmt.Sprintf("the tool's output is that of %s, which is of no use to a tool that builds on this one", r.called(last)),
@@ -114,10 +114,11 @@ func noTests(r *reader) {
 func platformTests(r *reader) {
 	platforms := slices.Clone(r.def.Platforms)
 	for _, s := range r.steps {
-		if s.Commands == nil {
+		commands, ok := s.Body.(*tool.Commands)
+		if !ok {
 			continue
 		}
-		for os := range s.Commands.Platforms {
+		for os := range commands.Platforms {
 			if !slices.Contains(platforms, os) {
 				platforms = append(platforms, os)
 			}

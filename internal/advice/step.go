@@ -82,7 +82,11 @@ func (r *reader) mentions(name string, own *tool.Step) bool {
 				texts = append(texts, t.S)
 			}
 		}
-		for _, e := range append(slices.Clone(s.With), s.Environment.Variables...) {
+		given := slices.Clone(s.Environment.Variables)
+		if use, ok := s.Body.(*tool.ToolUse); ok {
+			given = append(given, use.With...)
+		}
+		for _, e := range given {
 			if e.Value.Text != nil {
 				texts = append(texts, e.Value.Text.S)
 			}
@@ -126,14 +130,20 @@ func silentExit(r *reader) {
 	}
 }
 
+// forUnixShell says whether the step is a script for bash or sh.
+func forUnixShell(s *tool.Step) bool {
+	c, ok := s.Body.(*tool.Command)
+	return ok && c.Unix()
+}
+
 func noStrict(r *reader) {
 	for _, s := range r.steps {
 		strict := r.def.Strict
 		if s.Strict != nil {
 			strict = *s.Strict
 		}
-		script := uncommented(s.Command.S)
-		if strict || s.Kind != tool.Bash && s.Kind != tool.Sh || strings.Contains(script, "set -e") || plainLines(script) < 2 {
+		script := uncommented(s.Command().S)
+		if strict || !forUnixShell(s) || strings.Contains(script, "set -e") || plainLines(script) < 2 {
 			continue
 		}
 		r.step(s, fmt.Sprintf("%s goes on after a command that failed: only the last one's exit code counts", r.called(s)), "add strict: true, or set -e as the script's first line")
@@ -163,7 +173,7 @@ func platformCommand(r *reader) {
 		return
 	}
 	for _, s := range r.steps {
-		if s.Commands != nil || s.RunCondition != nil && strings.Contains(s.RunCondition.S, "OS") {
+		if _, several := s.Body.(*tool.Commands); several || s.RunCondition != nil && strings.Contains(s.RunCondition.S, "OS") {
 			continue
 		}
 		for _, os := range []string{"linux", "macos", "windows"} {
@@ -180,8 +190,8 @@ func portableStep(r *reader) {
 		return
 	}
 	for _, s := range r.steps {
-		if s.Kind == tool.Bash || s.Kind == tool.Sh {
-			r.step(s, fmt.Sprintf("%s needs %s, which Windows mostly has not, but the tool says it is for Windows", r.called(s), s.Kind),
+		if forUnixShell(s) {
+			r.step(s, fmt.Sprintf("%s needs %s, which Windows mostly has not, but the tool says it is for Windows", r.called(s), s.Kind()),
 				"write it in python:, or give commands: one for each platform")
 			return
 		}
@@ -210,7 +220,7 @@ func parallelSteps(r *reader) {
 		if uses(a, network()) == "" || uses(b, network()) == "" || b.Parallel || b.HasWaitFor || b.RunCondition != nil || a.RunCondition != nil || readsAny(b, steps) {
 			continue
 		}
-		if !strings.Contains(a.Command.S, "curl") || !strings.Contains(b.Command.S, "curl") {
+		if !strings.Contains(a.Command().S, "curl") || !strings.Contains(b.Command().S, "curl") {
 			continue // a clone and what comes after it belong together
 		}
 		r.step(b, fmt.Sprintf("%s waits for step %s, and uses nothing of it", r.called(b), a.Name), "add parallel: true, and both fetch at once; a later step waits for both")

@@ -165,7 +165,7 @@ func TestTools(t *testing.T) {
 		if !def.Single {
 			continue
 		}
-		g := def.Steps[0].Go.(*flowrun.GoTool)
+		g := def.Steps[0].Body.(*tool.GoCode).Func.(*flowrun.GoTool)
 		if g.Describe == nil || g.Describe(map[string]any{}) == "" {
 			t.Errorf("%s does not say what it will do", def.Name)
 		}

@@ -18,8 +18,8 @@ const mostPlan = 3500
 // whoever has allowed the call: the run waits until somebody has approved or rejected it.
 func exitPlanMode() *tool.Definition {
 	quote := described("quote", "Puts each line of the plan behind a bar", quotePlan)
-	gate := &tool.Step{Name: "approval", Kind: tool.Asking, WaitFor: []tool.Text{{S: "quote"}}, HasWaitFor: true,
-		Approve: &tool.Approve{Prompt: tool.Text{S: "A model asks to carry out this plan:\n\n{quote.output}\n\nIs it to go ahead?"}}}
+	gate := &tool.Step{Name: "approval", WaitFor: []tool.Text{{S: "quote"}}, HasWaitFor: true,
+		Body: &tool.Approve{Prompt: tool.Text{S: "A model asks to carry out this plan:\n\n{quote.output}\n\nIs it to go ahead?"}}}
 	answer := described("answer", "Tells the model that the plan was approved", func(context.Context, *flowrun.StepInput) (any, error) {
 		return flowrun.TextContent("The plan was approved by a person. Carry it out now, as it was shown.\n", "The plan was approved."), nil
 	})
@@ -41,7 +41,7 @@ func exitPlanMode() *tool.Definition {
 // described is a step in Go that says what it does where its tool is shown.
 func described(name, what string, f flowrun.StepFunc) *tool.Step {
 	step := flowrun.GoStep(name, f)
-	step.Go.(*flowrun.GoTool).Description = what
+	step.Body.(*tool.GoCode).Func.(*flowrun.GoTool).Description = what
 	return step
 }
 

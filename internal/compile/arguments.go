@@ -13,9 +13,9 @@ import (
 
 // checkArguments holds the values under with that are known now against the rules of
 // the parameters they are for. What holds references is only known when the step runs.
-func (c *compiler) checkArguments(s *plan.Step, p *plan.Plan) {
+func (c *compiler) checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan) {
 	if p.Definition.Schema != nil {
-		c.checkBySchema(s, p)
+		c.checkBySchema(use, s, p)
 		return
 	}
 	for i, w := range s.With {
@@ -30,7 +30,7 @@ func (c *compiler) checkArguments(s *plan.Step, p *plan.Plan) {
 		if _, _, err = prm.Take(v); err == nil {
 			continue
 		}
-		at, message := s.Def.With[i].Value.Pos, fmt.Sprintf("tool %s refuses %s: %v", p.Name(), w.Param, err)
+		at, message := use.With[i].Value.Pos, fmt.Sprintf("tool %s refuses %s: %v", p.Name(), w.Param, err)
 		if p.Secret(w.Param) {
 			message = fmt.Sprintf("tool %s refuses %s; the value is secret and not shown", p.Name(), w.Param)
 		}
@@ -41,7 +41,7 @@ func (c *compiler) checkArguments(s *plan.Step, p *plan.Plan) {
 
 // checkBySchema is checkArguments for a tool that describes its parameters as JSON
 // Schema. Its rules may be about several of them, so all values have to be known.
-func (c *compiler) checkBySchema(s *plan.Step, p *plan.Plan) {
+func (c *compiler) checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) {
 	given, raw := map[string]*tool.Entry{}, map[string]any{}
 	for i, w := range s.With {
 		if w.Value.Broken || len(w.Value.Refs()) > 0 {
@@ -51,7 +51,7 @@ func (c *compiler) checkBySchema(s *plan.Step, p *plan.Plan) {
 		if err != nil {
 			return // told where it was read
 		}
-		given[w.Param], raw[w.Param] = &s.Def.With[i], v
+		given[w.Param], raw[w.Param] = &use.With[i], v
 	}
 	_, err := call.Bind(context.Background(), p, (&call.World{}).Filled(), raw)
 	bad, _ := errors.AsType[*value.ParamsError](err)
@@ -59,7 +59,7 @@ func (c *compiler) checkBySchema(s *plan.Step, p *plan.Plan) {
 		return
 	}
 	for _, problem := range bad.Problems {
-		d := tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: s.Def.UseTool.Pos, Path: "with",
+		d := tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: use.Tool.Pos, Path: "with",
 			Message: fmt.Sprintf("tool %s refuses %s: %s", p.Name(), problem.Subject(), problem.Message), Hint: problem.Hint}
 		if e := given[problem.Parameter()]; e != nil {
 			d.Pos, d.Path = e.Value.Pos, "with."+e.Key
@@ -80,12 +80,12 @@ func (c *compiler) declared(def *tool.Parameter) []tool.Place {
 
 // checkDeprecated warns of the use of a tool, or of a parameter, that should no longer
 // be used (S1-015 to S1-018).
-func (c *compiler) checkDeprecated(s *tool.Step, p *plan.Plan) {
+func (c *compiler) checkDeprecated(use *tool.ToolUse, p *plan.Plan) {
 	if def := p.Definition; def.Deprecated {
-		c.report(tool.Diagnostic{Code: "deprecated-tool", Severity: tool.Warning, Pos: s.UseTool.Pos, Len: len([]rune(s.UseTool.S)),
+		c.report(tool.Diagnostic{Code: "deprecated-tool", Severity: tool.Warning, Pos: use.Tool.Pos, Len: len([]rune(use.Tool.S)),
 			Message: fmt.Sprintf("tool %s is deprecated", def.Name), Hint: def.DeprecatedMessage})
 	}
-	for _, w := range s.With {
+	for _, w := range use.With {
 		prm := p.Param(w.Key)
 		if prm == nil || !prm.Def.Deprecated {
 			continue

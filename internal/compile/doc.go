@@ -7,5 +7,8 @@
 // (order.go). A sequenceCompiler compiles a list of steps, a stepCompiler one step; each
 // kind of step has its runner from the package that runs it.
 //
+// A new kind of step is one file here, kind_NAME.go, and one line in kind_table.go, beside
+// its body (tool/body.go) and its keys (tool/keys.go).
+//
 // It is the one package below the root that knows all kinds of steps. It runs nothing.
 package compile

@@ -18,7 +18,7 @@ func interruption(def *tool.Definition, step *plan.Step, said plan.Interrupt) pl
 	if step.Idle { // beginning to wait once more does no harm
 		return cmp.Or(own, plan.RetryWhenInterrupted)
 	}
-	if s.Script != nil && (s.Script.Role == tool.RolePre || s.Script.Role == tool.RolePost) { // it can change nothing outside
+	if code := s.Script(); code != nil && (code.Role == tool.RolePre || code.Role == tool.RolePost) { // it can change nothing outside
 		return cmp.Or(own, plan.RetryWhenInterrupted)
 	}
 	if step.UsesTool {

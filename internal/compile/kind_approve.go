@@ -16,7 +16,7 @@ func (approveKind) traits() traits { return traits{idle: true, answered: true} }
 
 func (approveKind) compile(c *stepCompiler, s *plan.Step) {
 	c.inert("a step that asks a person", "give it to a step with a command")
-	s.NoOutput = c.step.Approve.Form == nil
+	s.NoOutput = c.step.Body.(*tool.Approve).Form == nil
 	if a := c.approve(); a != nil {
 		s.Runner = a
 	}
@@ -24,7 +24,7 @@ func (approveKind) compile(c *stepCompiler, s *plan.Step) {
 
 // approve compiles what a step asks.
 func (c *stepCompiler) approve() *waiting.Approval {
-	def := c.step.Approve
+	def := c.step.Body.(*tool.Approve)
 	at := ""
 	if def.Prompt.Pos != def.Pos {
 		at = ".prompt"

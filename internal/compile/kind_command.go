@@ -26,24 +26,25 @@ func (k commandKind) compile(c *stepCompiler, s *plan.Step) {
 
 // programBody is run: a program and its arguments, without a shell.
 func (c *stepCompiler) programBody() (at *tool.Text, key, shell string) {
-	return &c.step.Command, "run", ""
+	return &c.step.Body.(*tool.Command).Text, "run", ""
 }
 
 // shellBody is a step that is called like its shell.
 func (c *stepCompiler) shellBody() (at *tool.Text, key, shell string) {
-	return &c.step.Command, string(c.step.Kind), string(c.step.Kind)
+	command := c.step.Body.(*tool.Command)
+	return &command.Text, string(command.Key), string(command.Key)
 }
 
 // scriptBody is a script for the shell that the step names.
 func (c *stepCompiler) scriptBody() (at *tool.Text, key, shell string) {
-	return &c.step.Command, "script", c.shell()
+	return &c.step.Body.(*tool.Command).Text, "script", c.shell()
 }
 
 // shell is the shell of script, commands and fallback: the step's own (contracts:
 // "Steps and edges").
 func (c *stepCompiler) shell() string {
 	switch {
-	case c.step.Kind == tool.Sh:
+	case c.step.Kind() == tool.Sh:
 		return "sh"
 	case c.step.Shell != nil:
 		return c.step.Shell.S
@@ -53,10 +54,7 @@ func (c *stepCompiler) shell() string {
 
 // platformCommand selects platform, then default (S1-411).
 func (c *stepCompiler) platformCommand() (*tool.Text, string, string) {
-	cmds := c.step.Commands
-	if cmds == nil {
-		return nil, "", "" // diagnosed where it was read
-	}
+	cmds := c.step.Body.(*tool.Commands)
 	if t, ok := cmds.Platforms[plan.Platform()]; ok {
 		return &t, "commands.platforms." + plan.Platform(), plan.DefaultShell()
 	}

@@ -3,6 +3,7 @@ package compile
 import (
 	"github.com/flowrun/flowrun/internal/gostep"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // goKind is a step written in Go.
@@ -11,5 +12,5 @@ type goKind struct{}
 func (goKind) traits() traits { return traits{streams: true, interactive: true} }
 
 func (goKind) compile(c *stepCompiler, s *plan.Step) {
-	s.Runner, s.Ours = gostep.Runner{Tool: c.step.Go.(*gostep.GoTool)}, plan.WorkInGo
+	s.Runner, s.Ours = gostep.Runner{Tool: c.step.Body.(*tool.GoCode).Func.(*gostep.GoTool)}, plan.WorkInGo
 }

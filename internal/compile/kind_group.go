@@ -19,8 +19,8 @@ func (groupKind) compile(c *stepCompiler, s *plan.Step) {
 // group compiles the steps of a group. They are a graph of their own within the
 // tool's: they see what the group's step sees.
 func (c *stepCompiler) group(s *plan.Step) {
-	inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: c.step.Steps, path: c.key("steps"),
-		names: c.names.and(c.step.Steps), said: c.said, kept: c.kept}
+	inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: c.step.Steps(), path: c.key("steps"),
+		names: c.names.and(c.step.Steps()), said: c.said, kept: c.kept}
 	s.Nested = &plan.Plan{Definition: c.plan.Definition, Group: true}
 	s.Nested.Steps = inner.compile()
 	c.edges = append(c.edges, inner.outside...)

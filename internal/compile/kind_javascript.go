@@ -21,7 +21,7 @@ type javaScriptKind struct{}
 func (javaScriptKind) traits() traits { return traits{streams: true} }
 
 func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
-	def := c.step.Script
+	def := c.step.Script()
 	c.plan.Scripts[c.step.Name] = true
 	c.inert("a step of JavaScript", "remove it; what the script needs stands in params, steps and env",
 		"environment", "env-files", "output.masked-values", "output.mode", "output.buffer-limit", "output.truncation")
@@ -79,7 +79,7 @@ func (c *stepCompiler) reads(r *plan.Script) {
 	r.Env = whole || len(env) > 0
 	list, whole, at := r.Compiled.Mentions("steps")
 	if whole {
-		c.report(tool.Diagnostic{Code: "js-steps", Severity: tool.Error, Pos: c.step.Script.Code.At(at), Len: len("steps"), Path: c.key("js"),
+		c.report(tool.Diagnostic{Code: "js-steps", Severity: tool.Error, Pos: c.step.Script().Code.At(at), Len: len("steps"), Path: c.key("js"),
 			Message: "it cannot be told which steps the script reads: it uses steps as a whole",
 			Hint:    `name each step, as in steps.build.output or steps["my-step"].json, so that the script waits for it`})
 	}
@@ -138,7 +138,7 @@ func (c *stepCompiler) readsStep(r *plan.Script, m hooks.Mention) {
 		return
 	}
 	c.mention(m.Name, streamsOf(field))
-	c.edges = append(c.edges, edge{m.Name, &c.step.Script.Code, m.Off})
+	c.edges = append(c.edges, edge{m.Name, &c.step.Script().Code, m.Off})
 	r.Mention(m.Name, field)
 }
 
@@ -164,7 +164,7 @@ func (c *stepCompiler) strayMention(m hooks.Mention, name, message string, known
 	default:
 		hint = "there is none to read"
 	}
-	c.report(tool.Diagnostic{Code: "js-unknown", Severity: tool.Error, Pos: c.step.Script.Code.At(m.Off), Len: m.Len, Path: c.key("js"), Message: message, Hint: hint})
+	c.report(tool.Diagnostic{Code: "js-unknown", Severity: tool.Error, Pos: c.step.Script().Code.At(m.Off), Len: m.Len, Path: c.key("js"), Message: message, Hint: hint})
 }
 
 // quotedHole finds text in quotes with {NAME} in it.

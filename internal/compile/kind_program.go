@@ -7,6 +7,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
 )
 
 type callNames struct{}
@@ -28,7 +29,7 @@ type programKind struct{}
 func (programKind) traits() traits { return traits{streams: true, interactive: true} }
 
 func (programKind) compile(c *stepCompiler, s *plan.Step) {
-	call := c.step.Program
+	call := c.step.Body.(*tool.ProgramCall)
 	s.Command = c.baseCommand(expr.LiteralArgv(call.Argv), "")
 	s.Command.Dir, s.Command.Input = expr.Literal(call.Dir), callTemplate
 	c.usesParameter(plan.AnyArgument)

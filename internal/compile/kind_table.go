@@ -48,7 +48,7 @@ func (noKind) compile(*stepCompiler, *plan.Step) {}
 
 // kindOf is the kind of a step.
 func kindOf(s *tool.Step) kind {
-	if k := kinds[s.Kind]; k != nil {
+	if k := kinds[s.Kind()]; k != nil {
 		return k
 	}
 	return noKind{}

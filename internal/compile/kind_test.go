@@ -1,10 +1,11 @@
 package compile
 
 import (
+	"cmp"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 
 // stepKinds are the constants of type tool.Kind: their names and values.
 func stepKinds(t *testing.T) map[string]tool.Kind {
-	f, err := parser.ParseFile(token.NewFileSet(), "../../tool/definition.go", nil, 0)
+	f, err := parser.ParseFile(token.NewFileSet(), "../../tool/body.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,39 +35,23 @@ func stepKinds(t *testing.T) map[string]tool.Kind {
 	return list
 }
 
-// TestKinds: every kind of step has its line in the table, and no other file of what compiles,
-// previews and runs a plan asks for a kind: a new one is one file and one line.
+// TestKinds: every kind of step has its line in the table; a new one is one file and one line.
 func TestKinds(t *testing.T) {
-	all := stepKinds(t)
-	for name, k := range all {
+	for name, k := range stepKinds(t) {
 		if kinds[k] == nil {
 			t.Errorf("tool.%s (%s) has no line in kind_table.go", name, k)
 		}
 	}
-	var files []string
-	for _, dir := range []string{"../..", ".", "../plan", "../graph", "../call", "../preview", "../script", "../resultcache", "../waiting"} {
-		list, err := filepath.Glob(dir + "/*.go")
-		if err != nil {
-			t.Fatal(err)
+}
+
+// TestBodies decodes a step with each body key that there is: its kind is that key.
+func TestBodies(t *testing.T) {
+	written := map[string]string{"wait": "{for: 1s}", "commands": "{default: x}", "steps": "[{name: inner, bash: x}]"}
+	for _, key := range tool.Keys().Field("steps").Of.BodyKeys() {
+		value := cmp.Or(written[key], "x")
+		def, _ := tool.Decode("t.yaml", fmt.Appendf(nil, "name: t\ndescription: d\nsteps:\n  - {name: a, %s: %s}\n", key, value))
+		if got := string(def.Steps[0].Kind()); got != key {
+			t.Errorf("a step with %s is of kind %q", key, got)
 		}
-		files = append(files, list...)
-	}
-	for _, file := range files {
-		if base := filepath.Base(file); strings.HasSuffix(base, "_test.go") || filepath.Dir(file) == "." && strings.HasPrefix(base, "kind_") {
-			continue
-		}
-		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if s, ok := n.(*ast.SelectorExpr); ok {
-				if x, ok := s.X.(*ast.Ident); ok && x.Name == "tool" && all[s.Sel.Name] != "" {
-					t.Errorf("%s asks for the kind tool.%s: that belongs in internal/compile/kind_*.go", fset.Position(s.Pos()), s.Sel.Name)
-				}
-			}
-			return true
-		})
 	}
 }

@@ -23,10 +23,11 @@ func (c *stepCompiler) with(s *plan.Step) {
 		c.undeclared(at, refs)
 	}
 	key := c.plan.WithKey()
-	for _, e := range s.Def.With {
+	use := s.Def.Body.(*tool.ToolUse)
+	for _, e := range use.With {
 		s.With = append(s.With, plan.WithValue{Param: e.Key, Value: c.tree(e.Value, key+"."+e.Key, c.values(), note)})
 	}
-	if all := s.Def.WithAll; all != nil {
+	if all := use.WithAll; all != nil {
 		t := c.tree(tool.Value{Pos: all.Pos, Scalar: all.S, Text: all}, key, c.values(), note)
 		s.WithAll = &t
 	}

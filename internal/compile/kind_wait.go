@@ -25,7 +25,7 @@ func (waitKind) compile(c *stepCompiler, s *plan.Step) {
 
 // wait compiles what a step waits for.
 func (c *stepCompiler) wait() dag.Runner {
-	w := c.step.Wait
+	w := c.step.Body.(*tool.Wait)
 	switch {
 	case w.File != nil || w.HTTP != nil || w.Port != nil:
 		return c.lookout(w)

@@ -32,7 +32,7 @@ func (c *stepCompiler) values() expr.Names {
 
 // preOf is the step of a Markdown tool's pre-processing, nil for none.
 func preOf(def *tool.Definition) *tool.Step {
-	if len(def.Steps) > 0 && def.Steps[0].Name == plan.StepPre && def.Steps[0].Script != nil {
+	if len(def.Steps) > 0 && def.Steps[0].Name == plan.StepPre && def.Steps[0].Script() != nil {
 		return def.Steps[0]
 	}
 	return nil
@@ -110,7 +110,7 @@ func (c *stepCompiler) undeclared(at tool.Text, refs []expr.Ref) {
 // undeclaredMentions is undeclared for what a script reads of input, where that is the
 // tool's. A field that the script sets itself is its own.
 func (c *stepCompiler) undeclaredMentions(script *hooks.Script) {
-	in := c.step.Script
+	in := c.step.Script()
 	if in.Role == tool.RolePre && c.step.Name != plan.StepPre { // its input is the parameters of its step
 		return
 	}
@@ -129,7 +129,7 @@ func (c *stepCompiler) undeclaredField(at tool.Text, field string) {
 	if slices.ContainsFunc(def.Parameters, func(p *tool.Parameter) bool { return p.Name == field }) {
 		return
 	}
-	if pre := preOf(def); pre != nil && pre != c.step && regexp.MustCompile(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(pre.Script.Code.S) {
+	if pre := preOf(def); pre != nil && pre != c.step && regexp.MustCompile(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(pre.Script().Code.S) {
 		return // it may make that field
 	}
 	hint := "declare it, or let pre-processing make it; callers may give values that are not declared"

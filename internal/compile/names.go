@@ -50,7 +50,7 @@ func namesOf(def *tool.Definition) names {
 // note adds a step and those inside it, and its handlers, to all.
 func (n names) note(s *tool.Step) {
 	n.all[s.Name] = true
-	for _, in := range s.Steps {
+	for _, in := range s.Steps() {
 		n.note(in)
 	}
 	s.Handlers.Each(n.note)

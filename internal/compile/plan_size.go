@@ -29,8 +29,8 @@ func (c *compiler) measure(p *plan.Plan) {
 			continue
 		}
 		at := tool.Text{Pos: s.Def.Pos}
-		if s.UsesTool {
-			at = s.Def.UseTool
+		if use, ok := s.Def.Body.(*tool.ToolUse); ok {
+			at = use.Tool
 		}
 		c.errorf("plan-size", at, "use the tool fewer times, or raise limits.max-plan-steps",
 			"with step %s the plan of %s has %s steps; at most %d are allowed", s.Def.Name, p.Definition.Name, counted(p.Size), most)

@@ -11,7 +11,8 @@ import (
 
 // nested compiles the tool a step uses.
 func (c *compiler) nested(user *tool.Definition, s *plan.Step, keep bool) *plan.Plan {
-	def := c.lookup(user, s.Def.UseTool)
+	use := s.Def.Body.(*tool.ToolUse)
+	def := c.lookup(user, use.Tool)
 	if def == nil {
 		return nil
 	}
@@ -19,9 +20,9 @@ func (c *compiler) nested(user *tool.Definition, s *plan.Step, keep bool) *plan.
 	if p == nil {
 		return nil
 	}
-	c.checkWith(user, s.Def, p)
-	c.checkArguments(s, p)
-	c.checkDeprecated(s.Def, p)
+	c.checkWith(user, use, p)
+	c.checkArguments(use, s, p)
+	c.checkDeprecated(use, p)
 	return p
 }
 
@@ -64,14 +65,14 @@ func hintFor(err error) string {
 }
 
 // checkWith holds a use-tool step's with against the tool's parameters.
-func (c *compiler) checkWith(user *tool.Definition, s *tool.Step, p *plan.Plan) {
+func (c *compiler) checkWith(user *tool.Definition, use *tool.ToolUse, p *plan.Plan) {
 	given := map[string]bool{}
 	var known []string
 	for _, prm := range p.Params {
 		known = append(known, prm.Def.Name)
 	}
-	for i := range s.With {
-		w := &s.With[i]
+	for i := range use.With {
+		w := &use.With[i]
 		given[w.Key] = true
 		switch {
 		case slices.Contains(known, w.Key):
@@ -82,8 +83,8 @@ func (c *compiler) checkWith(user *tool.Definition, s *tool.Step, p *plan.Plan) 
 		}
 	}
 	for _, prm := range p.Params {
-		if prm.Def.Required && prm.Def.Default == nil && !given[prm.Def.Name] && s.WithAll == nil {
-			c.errorf("missing-parameter", s.UseTool, fmt.Sprintf("add %s under with:", prm.Def.Name),
+		if prm.Def.Required && prm.Def.Default == nil && !given[prm.Def.Name] && use.WithAll == nil {
+			c.errorf("missing-parameter", use.Tool, fmt.Sprintf("add %s under with:", prm.Def.Name),
 				"tool %s needs parameter %s", p.Name(), prm.Def.Name)
 		}
 	}

@@ -47,7 +47,7 @@ func TestDiscover(t *testing.T) {
 	if d.Name != "one" || d.Description != "a b" || len(d.Tags) != 0 {
 		t.Errorf("%+v", d)
 	}
-	call := d.Steps[0].Program
+	call := d.Steps[0].Body.(*tool.ProgramCall)
 	if want := []string{"sh", "call.sh", "--deep", "one"}; !slices.Equal(call.Argv, want) || call.Dir == "" {
 		t.Errorf("%+v, want %q", call, want)
 	}

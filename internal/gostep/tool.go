@@ -76,7 +76,7 @@ type GoTool struct {
 // tool.Library and run it by name, or use it from YAML with use-tool.
 func (t GoTool) Definition() *tool.Definition {
 	d := &tool.Definition{Name: t.Name, DisplayName: t.DisplayName, Description: t.Description, Tags: t.Tags, Parameters: t.Parameters,
-		Schema: t.Schema, Timeout: t.Timeout, Single: true, Steps: []*tool.Step{{Name: t.Name, Kind: tool.Go, Go: &t}}}
+		Schema: t.Schema, Timeout: t.Timeout, Single: true, Steps: []*tool.Step{{Name: t.Name, Body: &tool.GoCode{Func: &t}}}}
 	if t.Schema != nil {
 		d.Parameters = tool.ParametersOf(t.Schema)
 	}
@@ -85,7 +85,7 @@ func (t GoTool) Definition() *tool.Definition {
 
 // GoStep is a step written in Go, for a tool.Definition made in Go.
 func GoStep(name string, f StepFunc) *tool.Step {
-	return &tool.Step{Name: name, Kind: tool.Go, Go: &GoTool{Name: name, Run: f}}
+	return &tool.Step{Name: name, Body: &tool.GoCode{Func: &GoTool{Name: name, Run: f}}}
 }
 
 // Runner runs a StepFunc.

@@ -95,10 +95,10 @@ func (p *Plan) Place(path string) tool.Pos {
 	switch {
 	case s == nil:
 		return tool.Pos{}
-	case in.Definition.Single && s.Def.Command.Pos.Line > 0: // the step is the tool
-		return s.Def.Command.Pos
+	case in.Definition.Single && s.Def.Command().Pos.Line > 0: // the step is the tool
+		return s.Def.Command().Pos
 	case in.Definition.Single && s.Script != nil:
-		return s.Def.Script.Code.Pos
+		return s.Def.Script().Code.Pos
 	}
 	return s.Def.Pos
 }

@@ -53,6 +53,9 @@ const CallInput = "CALL"
 
 // CallsProgram says whether the tool is nothing but such a step.
 func (p *Plan) CallsProgram() bool {
-	d := p.Definition
-	return d.Single && d.Steps[0].Program != nil
+	if !p.Definition.Single {
+		return false
+	}
+	_, ok := p.Definition.Steps[0].Body.(*tool.ProgramCall)
+	return ok
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/gostep"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Confirm works out what a person is shown who is asked about a call. The error is why the
@@ -42,6 +43,9 @@ func goTool(p *plan.Plan) *gostep.GoTool {
 	if !d.Single {
 		return nil
 	}
-	g, _ := d.Steps[0].Go.(*gostep.GoTool)
-	return g
+	code, ok := d.Steps[0].Body.(*tool.GoCode)
+	if !ok {
+		return nil
+	}
+	return code.Func.(*gostep.GoTool)
 }

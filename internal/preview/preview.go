@@ -120,7 +120,7 @@ func (v *previewer) tool(p *plan.Plan, a *call.Frame, prefix string) {
 			return
 		}
 		id := dag.ID(s.Def.Name)
-		step := PreviewStep{ID: prefix + s.Def.Name, Wave: waves[id], Kind: string(s.Def.Kind)}
+		step := PreviewStep{ID: prefix + s.Def.Name, Wave: waves[id], Kind: string(s.Def.Kind())}
 		for _, up := range p.Upstream(s.Def.Name) {
 			step.After = append(step.After, prefix+up)
 		}
@@ -181,7 +181,7 @@ func (v *previewer) unbound(p *plan.Plan, prefix string, mask func(string) strin
 		if v.ctx.Err() != nil {
 			return
 		}
-		step := PreviewStep{ID: prefix + s.Def.Name, Wave: waves[dag.ID(s.Def.Name)], Kind: string(s.Def.Kind), Verdict: expr.NotYet}
+		step := PreviewStep{ID: prefix + s.Def.Name, Wave: waves[dag.ID(s.Def.Name)], Kind: string(s.Def.Kind()), Verdict: expr.NotYet}
 		step.Surroundings = around(s, func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) })
 		switch {
 		case s.Command != nil:
@@ -355,7 +355,7 @@ func foreseenWith(s *plan.Step, a *call.Frame) (raw map[string]call.Given, unkno
 
 // writtenWith is a with value as the author wrote it.
 func writtenWith(s *plan.Step, param string) string {
-	for _, e := range s.Def.With {
+	for _, e := range s.Def.Body.(*tool.ToolUse).With {
 		if e.Key == param {
 			return plan.Written(e.Value)
 		}

@@ -135,7 +135,7 @@ func (d *depender) work() error {
 type renderError struct{ error }
 
 func (d *depender) definition(f *steps.Fingerprint) {
-	d.add(cache.Definition, "kind", string(d.step.Def.Kind))
+	d.add(cache.Definition, "kind", string(d.step.Def.Kind()))
 	d.add(cache.Definition, "shell", f.Shell)
 	d.add(cache.Definition, "strict", strconv.FormatBool(f.Strict))
 	d.add(cache.Definition, "environment.inherit", strconv.FormatBool(!f.NoInherit))
@@ -150,7 +150,7 @@ func (d *depender) definition(f *steps.Fingerprint) {
 func (d *depender) function() error {
 	a := d.args
 	d.dir = a.Dir()
-	d.add(cache.Definition, "kind", string(d.step.Def.Kind))
+	d.add(cache.Definition, "kind", string(d.step.Def.Kind()))
 	d.add(cache.Definition, "working-directory", a.Dir())
 	values := map[string]any{}
 	unknown := false

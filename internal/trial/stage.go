@@ -77,7 +77,7 @@ func (c *Case) backstage(lib *tool.Library) (*flowrun.Plan, error) {
 	def.Locks, def.MaxActiveRuns = nil, 0 // for the run it comes after, not to be waited for
 	def.Timeout, def.Steps = cleanupLimit, nothing("nothing")
 	for i, command := range c.Test.Cleanup {
-		def.Steps = append(def.Steps, &tool.Step{Name: fmt.Sprintf("cleanup-%d", i+1), Pos: command.Pos, Kind: tool.Bash, Command: command})
+		def.Steps = append(def.Steps, &tool.Step{Name: fmt.Sprintf("cleanup-%d", i+1), Pos: command.Pos, Body: tool.BashCommand(command)})
 	}
 	def.Parameters = append([]*tool.Parameter(nil), def.Parameters...)
 	for _, p := range c.paths() {

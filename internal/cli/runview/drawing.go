@@ -7,7 +7,6 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Boxes is a plan as boxes and arrows.
@@ -15,7 +14,7 @@ func Boxes(p *flowrun.Plan, prefix string) []console.Box {
 	var boxes []console.Box
 	for _, name := range p.Steps() {
 		s := p.Step(name)
-		b := console.Box{ID: prefix + name, Name: name, Kind: string(s.Kind)}
+		b := console.Box{ID: prefix + name, Name: name, Kind: string(s.Kind())}
 		b.Note = role(p, name)
 		if s.RunCondition != nil {
 			b.Condition = s.RunCondition.S
@@ -24,7 +23,7 @@ func Boxes(p *flowrun.Plan, prefix string) []console.Box {
 			b.After = append(b.After, prefix+up)
 		}
 		if inner := p.Nested(name); inner != nil {
-			if s.Kind != tool.Group {
+			if s.Steps() == nil {
 				b.Kind = inner.Name()
 			}
 			b.Inside = Boxes(inner, b.ID+"/")

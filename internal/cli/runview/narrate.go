@@ -194,13 +194,14 @@ func lasting(p *flowrun.Plan, path string) bool {
 // commandOf is what a step runs, as its author wrote it.
 func commandOf(p *flowrun.Plan, path string) string {
 	s := p.Step(path)
-	switch {
-	case s == nil:
+	if s == nil {
 		return ""
-	case s.Kind == tool.UseTool:
-		return "use-tool: " + s.UseTool.S
-	case s.Script != nil:
-		return strings.TrimSpace(s.Script.Code.S)
 	}
-	return strings.TrimSpace(s.Command.S)
+	switch b := s.Body.(type) {
+	case *tool.ToolUse:
+		return "use-tool: " + b.Tool.S
+	case *tool.JSCode:
+		return strings.TrimSpace(b.Code.S)
+	}
+	return strings.TrimSpace(s.Command().S)
 }

@@ -111,8 +111,8 @@ type dependency struct {
 
 func dependenciesOf(def *tool.Definition) dependencies {
 	d := dependencies{Schema: "flowrun/deps.v1", Tool: def.Name, Entries: []dependency{}}
-	if len(def.Steps) == 1 && def.Steps[0].Script != nil && def.Steps[0].Script.Module != nil {
-		d.list = def.Steps[0].Script.Module.Dependencies
+	if len(def.Steps) == 1 && def.Steps[0].Script() != nil && def.Steps[0].Script().Module != nil {
+		d.list = def.Steps[0].Script().Module.Dependencies
 	}
 	folder := bundle.Packages(filepath.Join(flowrun.DefaultStateDir(), "npm"), def.Name, d.list)
 	d.Folder = string(folder)
