@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -94,11 +95,16 @@ func TestGrace(t *testing.T) {
 	}{
 		{"trap 'exit 5' TERM; : >READY; while :; do sleep 0.01; done", nil, 5},
 		{"trap '' TERM; : >READY; while :; do sleep 0.01; done", force, 137},
-		{": >READY; kill -STOP $$; exit 4", nil, 143},
+		{"echo $$ >READY.new; mv READY.new READY; kill -STOP $$; exit 4", nil, 143},
 	} {
 		ready := filepath.Join(t.TempDir(), fmt.Sprint(i))
-		p := start(t, g, "grace", "s", strings.Replace(c.script, "READY", ready, 1))
+		p := start(t, g, "grace", "s", strings.ReplaceAll(c.script, "READY", ready))
 		waittest.Exists(t, ready)
+		if text, err := os.ReadFile(ready); err != nil {
+			t.Fatal(err)
+		} else if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil { // TERM must not come before it stops
+			becomes(t, pid, 'T')
+		}
 		if _, err := p.Wait(cancelled); err != cause {
 			t.Errorf("%s: Wait said %v", c.script, err)
 		}
