@@ -119,7 +119,15 @@ func identifiers(t *testing.T) map[string]bool {
 		}
 		names[typ+"."+id.Name], names[pkg+"."+typ+"."+id.Name] = true, true
 	}
-	for _, files := range sources(t) {
+	all := sources(t)
+	for _, dir := range []string{"needtest", "schematest", "storetest", "waittest"} {
+		files, err := filepath.Glob("internal/" + dir + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all["internal/"+dir] = files
+	}
+	for _, files := range all {
 		for _, file := range files {
 			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 			if err != nil {
