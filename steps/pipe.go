@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/mask"
 )
 
 // holdTime is how long a step that has ended waits for a process it left behind
@@ -25,7 +26,7 @@ type pipe struct {
 	raw  []byte // the beginning, secrets and all; never leaves memory
 	most int64
 	size int64
-	mask *MaskWriter
+	mask *mask.Writer
 	err  error // of writing the file
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/mask"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
 )
@@ -99,7 +100,7 @@ const mostStarting = 4
 type Session struct {
 	options  Options
 	host     proc.Host
-	mask     Mask
+	mask     mask.Mask
 	inherits environ // for programs
 	shells   environ // for shells: without what they would source
 	programs programs
@@ -159,6 +160,15 @@ func Open(o Options) (*Session, error) {
 	s.shells = s.inherits.without("BASH_ENV", "ENV")
 	return s, nil
 }
+
+// Mask hides secrets in text.
+type Mask = mask.Mask
+
+// Replacement is printed in place of a secret.
+const Replacement = mask.Replacement
+
+// ErrShortSecret says that a secret is too short to mask.
+var ErrShortSecret = mask.ErrShortSecret
 
 // Mask is what the run keeps secret. Add to it before the first step starts.
 func (s *Session) Mask() *Mask { return &s.mask }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/mask"
 )
 
 // tty is the terminal of an interactive step: the step has the slave, we have the
@@ -18,8 +20,8 @@ type tty struct {
 	began         time.Time
 	last          atomic.Int64 // when something was printed or typed, since began
 
-	showing sync.Mutex  // held while something is shown, however long that takes
-	shown   *MaskWriter // to the person; nil: nobody
+	showing sync.Mutex   // held while something is shown, however long that takes
+	shown   *mask.Writer // to the person; nil: nobody
 	person  io.Writer
 	gone    atomic.Bool // the person looks at something else
 }
@@ -27,14 +29,14 @@ type tty struct {
 // newTTY makes a terminal. Where a person looks at it, it echoes what is typed and
 // ends lines as terminals do; else it does neither, so that what the step prints
 // reads as if nobody had been there.
-func newTTY(person io.Writer, mask *Mask) (*tty, error) {
+func newTTY(person io.Writer, secrets *mask.Mask) (*tty, error) {
 	master, slave, err := openPty(person != nil)
 	if err != nil {
 		return nil, startError{126, fmt.Sprintf("cannot make a terminal for an interactive step: %v", err)}
 	}
 	p := &tty{master: master, slave: slave, began: time.Now(), person: person}
 	if person != nil {
-		p.shown = mask.Writer(person)
+		p.shown = secrets.Writer(person)
 	}
 	p.resize(usualSize)
 	return p, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/mask"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
@@ -87,7 +88,7 @@ func (b *binder) judge(cmd *steps.Command, where string, sure bool) {
 // quoted shows a value in a problem, unless it is secret.
 func (b *binder) quoted(r expr.Ref, value string) string {
 	if b.plan.Secret(r.Root) {
-		value = steps.Replacement
+		value = mask.Replacement
 	}
 	return expr.Quoted(value)
 }

@@ -2,12 +2,12 @@ package call
 
 import (
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/mask"
 	"github.com/flowrun/flowrun/internal/value"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Masked is a value with secrets replaced, leaf by leaf.
-func Masked(m *steps.Mask, v any) any {
+func Masked(m *mask.Mask, v any) any {
 	switch v := v.(type) {
 	case string:
 		return m.String(v)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/mask"
 	"github.com/flowrun/flowrun/internal/value"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Content is what a tool answers where a model and a person are to be told different
@@ -92,7 +92,7 @@ func (c *Content) MarshalJSON() ([]byte, error) {
 }
 
 // masked is the content with secrets replaced in its texts.
-func (c *Content) masked(m *steps.Mask) *Content {
+func (c *Content) masked(m *mask.Mask) *Content {
 	out := &Content{Display: c.Display}
 	for _, p := range c.Parts {
 		p.Text = m.String(p.Text)
@@ -114,7 +114,7 @@ func (c *Content) masked(m *steps.Mask) *Content {
 }
 
 // MaskDiff is the change with secrets replaced.
-func MaskDiff(d *FileDiff, m *steps.Mask) *FileDiff {
+func MaskDiff(d *FileDiff, m *mask.Mask) *FileDiff {
 	hidden := *d
 	hidden.FileName, hidden.FileDiff, hidden.New = m.String(d.FileName), m.String(d.FileDiff), m.String(d.New)
 	if d.Original != nil {
@@ -125,7 +125,7 @@ func MaskDiff(d *FileDiff, m *steps.Mask) *FileDiff {
 }
 
 // maskedJSON is a value as JSON has it, with secrets replaced; nil for what JSON has not.
-func maskedJSON(m *steps.Mask, v any) any {
+func maskedJSON(m *mask.Mask, v any) any {
 	b, err := json.Marshal(v)
 	var read any
 	if err != nil || value.DecodeJSON(string(b), &read) != nil {

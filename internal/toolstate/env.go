@@ -14,9 +14,9 @@ import (
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/dotenv"
+	"github.com/flowrun/flowrun/internal/mask"
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/value"
-	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -35,15 +35,15 @@ type Env struct {
 	outer map[string]string
 	known []*tool.Parameter // by the schema
 	whole *tool.JSONSchema
-	mask  *steps.Mask
+	mask  *mask.Mask
 
 	mu  sync.Mutex
 	own map[string]string
 }
 
 // OpenEnv reads the environment of a tool. The error is about the .env file.
-func OpenEnv(file string, outer map[string]string, mask *steps.Mask, m *tool.Module) (*Env, error) {
-	e := &Env{file: file, outer: outer, whole: m.Environment, mask: mask, own: map[string]string{}}
+func OpenEnv(file string, outer map[string]string, secrets *mask.Mask, m *tool.Module) (*Env, error) {
+	e := &Env{file: file, outer: outer, whole: m.Environment, mask: secrets, own: map[string]string{}}
 	if m.Environment != nil {
 		e.known = tool.ParametersOf(m.Environment)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/mask"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -125,7 +125,7 @@ func problemOf(err error) *problem {
 		return tell(403, "confinement", "this machine cannot keep what the tool's security section promises", "the service's log and flowrun doctor tell what is missing")
 	case errors.As(err, &platform):
 		return tell(403, "platform", platform.Error(), "")
-	case errors.As(err, &environ), errors.Is(err, steps.ErrShortSecret):
+	case errors.As(err, &environ), errors.Is(err, mask.ErrShortSecret):
 		return tell(422, "environment", "the environment of the service lacks what the tool needs", "the service's log says what")
 	}
 	return tell(500, "internal", "the service could not do this", "the service's log says why")

@@ -12,7 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/mask"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -149,7 +149,7 @@ func (as assignment) valueOf(typ string, secret bool) (any, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		if secret { // it may be no file but a password
-			file, err = steps.Replacement, errors.Unwrap(err)
+			file, err = mask.Replacement, errors.Unwrap(err)
 		}
 		return nil, fmt.Errorf("cannot read %q: %w", file, err)
 	}

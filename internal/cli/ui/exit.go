@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/mask"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -159,7 +159,7 @@ func (env *Env) ReportError(err error) int {
 			env.Notef("%s", p)
 		}
 		return ExitParams
-	case errors.Is(err, steps.ErrShortSecret):
+	case errors.Is(err, mask.ErrShortSecret):
 		env.Notef("%v", err)
 		return ExitParams
 	case errors.As(err, &noLine):

@@ -1,4 +1,9 @@
-package steps
+// Package mask hides secrets in text.
+//
+// A [Mask] is given the secret values of a run. It replaces each of them, in text and in
+// streams, also where it was encoded, escaped or quoted in one of the usual ways. It does
+// not know where secrets come from, nor what the text is for.
+package mask
 
 import (
 	"bytes"
@@ -97,7 +102,7 @@ func (m *Mask) String(s string) string {
 		return s
 	}
 	var b bytes.Buffer
-	w := &MaskWriter{to: &b, set: p}
+	w := &Writer{to: &b, set: p}
 	w.Write([]byte(s)) // a Buffer does not fail
 	w.Flush()
 	return b.String()
@@ -118,7 +123,7 @@ func (m *Mask) Holds(r io.Reader) (bool, error) {
 }
 
 // Writer hides secrets in what is written through it to w.
-func (m *Mask) Writer(w io.Writer) *MaskWriter { return &MaskWriter{to: w, set: m.set.Load()} }
+func (m *Mask) Writer(w io.Writer) *Writer { return &Writer{to: w, set: m.set.Load()} }
 
 // patterns are the byte strings to hide, by first byte, longest first.
 type patterns struct {
@@ -169,10 +174,10 @@ func (p *patterns) at(data []byte) (n int, sure bool) {
 	return 0, true
 }
 
-// MaskWriter hides secrets in a stream, also where one is split between writes:
+// Writer hides secrets in a stream, also where one is split between writes:
 // what may be the beginning of a secret is held back until more comes, or Flush.
 // It is for one goroutine.
-type MaskWriter struct {
+type Writer struct {
 	to     io.Writer
 	set    *patterns // nil hides nothing
 	held   []byte
@@ -182,10 +187,10 @@ type MaskWriter struct {
 }
 
 // Masked says whether anything was hidden so far.
-func (w *MaskWriter) Masked() bool { return w.masked }
+func (w *Writer) Masked() bool { return w.masked }
 
 // Write hides secrets in p and writes what is decided.
-func (w *MaskWriter) Write(p []byte) (int, error) {
+func (w *Writer) Write(p []byte) (int, error) {
 	if w.set == nil {
 		return w.to.Write(p)
 	}
@@ -200,7 +205,7 @@ func (w *MaskWriter) Write(p []byte) (int, error) {
 }
 
 // Flush writes what was held back. The stream has ended.
-func (w *MaskWriter) Flush() error {
+func (w *Writer) Flush() error {
 	if len(w.held) == 0 {
 		return nil
 	}
@@ -211,7 +216,7 @@ func (w *MaskWriter) Flush() error {
 
 // mask goes through data and returns what is undecided. A found secret covers
 // bytes; another that begins among them may cover more.
-func (w *MaskWriter) mask(data []byte, final bool) (rest []byte, err error) {
+func (w *Writer) mask(data []byte, final bool) (rest []byte, err error) {
 	out, from, i := w.out[:0], 0, 0
 	for ; i < len(data); i++ {
 		if len(w.set.by[data[i]]) > 0 {
