@@ -214,7 +214,7 @@ func TestOutputIsLost(t *testing.T) {
 	}
 	defer full.Close()
 	for _, form := range []string{"text", "json", "combined"} {
-		s := begin(t, "bash: echo lost; touch ready\n", func(c *exec.Cmd) { c.Stdout = full }, "-o", form)
+		s := begin(t, "bash: touch ready; echo lost\n", func(c *exec.Cmd) { c.Stdout = full }, "-o", form)
 		s.ends(1)
 		if !strings.Contains(s.stderr.String(), "flowrun: ") || !strings.Contains(s.stderr.String(), "no space left") {
 			t.Errorf("%s: stderr:\n%s", form, &s.stderr)
