@@ -64,7 +64,8 @@ var house = map[string]struct {
 	"internal/graph":       {1.5, []string{"dag", "expr", "steps", "tool", "internal/call", "internal/plan", "internal/resultcache", "internal/value"}, nil},
 	"internal/compile":     {1.6, []string{"dag", "expr", "hooks", "steps", "tool", "internal/cache", "internal/call", "internal/codeenv", "internal/cron", "internal/gostep", "internal/graph", "internal/permission", "internal/plan", "internal/script", "internal/value", "internal/waiting"}, nil},
 	"internal/preview":     {1.6, []string{"dag", "expr", "hooks", "steps", "tool", "history", "internal/cache", "internal/call", "internal/codeenv", "internal/gostep", "internal/graph", "internal/helper", "internal/permission", "internal/plan", "internal/resultcache", "internal/value"}, nil},
-	"":                     {2, []string{"dag", "expr", "tool", "steps", "hooks", "history", "internal/buildinfo", "internal/cache", "internal/call", "internal/compile", "internal/gostep", "internal/graph", "internal/helper", "internal/home", "internal/permission", "internal/plan", "internal/preview", "internal/proc", "internal/procid", "internal/resultcache", "internal/script", "internal/toolstate", "internal/value", "internal/waiting"}, nil},
+	"internal/outcome":     {1.7, []string{"dag", "history", "steps", "tool", "internal/call", "internal/diagnostic", "internal/plan", "internal/preview", "internal/value"}, nil},
+	"":                     {2, []string{"dag", "expr", "tool", "steps", "hooks", "history", "internal/buildinfo", "internal/cache", "internal/call", "internal/compile", "internal/gostep", "internal/graph", "internal/helper", "internal/home", "internal/outcome", "internal/permission", "internal/plan", "internal/preview", "internal/proc", "internal/procid", "internal/resultcache", "internal/script", "internal/toolstate", "internal/value", "internal/waiting"}, nil},
 
 	"flowruntest":      {3, []string{"", "dag", "hooks", "steps", "internal/storetest"}, nil},
 	"internal/fold":    {1, []string{"dag"}, nil},
@@ -78,7 +79,7 @@ var house = map[string]struct {
 	"internal/repair":  {0, nil, nil},
 	"internal/notice":  {3, []string{"", "dag", "expr", "tool", "internal/proc", "internal/procid", "internal/confine"}, nil},
 	"internal/policy":  {3, nil, nil},
-	"internal/service": {3, []string{"", "dag", "tool", "internal/home"}, nil},
+	"internal/service": {3, []string{"", "dag", "tool", "internal/home", "internal/outcome"}, nil},
 	"internal/listing": {3, []string{"dag", "history"}, nil},
 	"internal/runlog":  {3, []string{"", "dag", "steps"}, nil},
 	"internal/config":  {3, []string{"tool", "dag", "internal/atomicfile", "internal/home", "internal/keytable", "internal/ownership"}, nil},
