@@ -18,7 +18,7 @@ import (
 )
 
 // ownError is an error of the command line itself, and so not in the table of errors. It
-// prints what it has to say of err, which wraps it, and returns the exit code.
+// prints err, which wraps it, and returns the exit code.
 type ownError interface {
 	error
 	report(env *Env, err error) int
@@ -115,11 +115,10 @@ func (env *Env) ReportError(err error) int {
 	if env.inJSON {
 		return env.failJSON(err)
 	}
-	own, ok := errors.AsType[ownError](err)
-	switch _, code := own.(CodeError); {
-	case errors.Is(err, syscall.EPIPE) && !code: // the reader has seen enough
+	if errors.Is(err, syscall.EPIPE) { // the reader has seen enough
 		return outcome.ExitPipe
-	case ok:
+	}
+	if own, ok := errors.AsType[ownError](err); ok {
 		return own.report(env, err)
 	}
 	o := outcome.Of(err)
