@@ -25,7 +25,7 @@ import (
 // engine are the packages whose errors come out of the engine and of the service.
 var engine = []string{".", "dag", "expr", "history", "hooks", "registry", "steps", "tool",
 	"internal/cache", "internal/call", "internal/compile", "internal/diagnostic", "internal/dotenv", "internal/gostep", "internal/graph",
-	"internal/jscheck", "internal/jsworld", "internal/keytable", "internal/outcome", "internal/permission", "internal/plan", "internal/preview",
+	"internal/jscheck", "internal/jsworld", "internal/keytable", "internal/mask", "internal/outcome", "internal/permission", "internal/plan", "internal/preview",
 	"internal/resultcache", "internal/script", "internal/service", "internal/toolstate", "internal/value", "internal/waiting"}
 
 // inner are the errors that do not reach an entry point, with what is made of them.
