@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,21 +14,6 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/steps"
 )
-
-// NoLineError says that a tool takes locks, or bounds how many runs of it there may be,
-// and that the engine has no Store in which runs could know of each other.
-type NoLineError struct {
-	Tool  string
-	Needs []Need
-}
-
-func (e *NoLineError) Error() string {
-	var words []string
-	for _, n := range e.Needs {
-		words = append(words, n.Title())
-	}
-	return fmt.Sprintf("tool %s cannot run without a history: runs learn from it who has what they need (%s)", e.Tool, strings.Join(words, ", "))
-}
 
 // queue stands in line for what the run needs, where it needs anything. A run that had it
 // before may have been killed: what that left running ends first.

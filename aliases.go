@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/compile"
 	"github.com/flowrun/flowrun/internal/gostep"
 	"github.com/flowrun/flowrun/internal/graph"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/preview"
@@ -138,6 +139,37 @@ const Latest = history.Latest
 func FindRun(ctx context.Context, s Store, word string) (string, error) {
 	return history.FindRun(ctx, s, word)
 }
+
+// ConfinementError says that a tool's security cannot be kept here: the run was refused
+// before its first step.
+type ConfinementError = outcome.ConfinementError
+
+// NoLineError says that a tool takes locks, or bounds how many runs of it there may be,
+// and that the engine has no Store in which runs could know of each other.
+type NoLineError = outcome.NoLineError
+
+// InterruptedError says that a run is interrupted: steps of it were, or may have been,
+// running when flowrun was killed, and a person must say whether they run again.
+type InterruptedError = outcome.InterruptedError
+
+// WithheldError says that steps which would not run again printed what others
+// read, and it is not available: it held a secret, or its log is gone.
+type WithheldError = outcome.WithheldError
+
+// WithheldStep is one of them.
+type WithheldStep = outcome.WithheldStep
+
+// AloneError says that a step cannot run alone: something it waits for has no
+// result in the recorded run.
+type AloneError = outcome.AloneError
+
+// ErrNeverBegan is why a run cannot be resumed or retried that failed before its first
+// step could start: nothing is known of what it would have done.
+var ErrNeverBegan = outcome.ErrNeverBegan
+
+// StepWord is a step's path as it is written on a command line: in quotes where it holds
+// characters that a shell would read, such as the brackets of an item.
+func StepWord(path string) string { return plan.StepWord(path) }
 
 // Permission is one of a tool's required-permissions (S1-212), as a call needs it.
 type Permission = permission.Permission

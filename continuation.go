@@ -3,10 +3,8 @@ package flowrun
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -120,32 +118,6 @@ func (g *Again) mayRepeat(path dag.ID) bool {
 		return !slices.ContainsFunc(s.Nested.Steps, func(in *plan.Step) bool { return !harmless(in) })
 	}
 	return s != nil && harmless(s)
-}
-
-// InterruptedError says that a run rests: steps of it were, or may have been,
-// running when its engine died, and a person must say whether they run again.
-type InterruptedError struct {
-	Run   string
-	Steps []dag.ID
-	Retry bool // it was asked for a new run, which cannot be without them
-}
-
-func (e *InterruptedError) Error() string {
-	const most = 20
-	words := make([]string, 0, most)
-	for i, s := range e.Steps {
-		if i == most {
-			words = append(words, fmt.Sprintf("%d more", len(e.Steps)-most))
-			break
-		}
-		words = append(words, string(s))
-	}
-	if e.Retry {
-		return fmt.Sprintf("cannot retry run %s: the engine died while it was running, or may have been running: %s; look whether that may run twice, then name it: --from %s",
-			e.Run, strings.Join(words, ", "), StepWord(words[0]))
-	}
-	return fmt.Sprintf("run %s rests: the engine died while it was running, or may have been running: %s; look whether that may run twice, then go on with --rerun-interrupted",
-		e.Run, strings.Join(words, ", "))
 }
 
 // detached are the paths of the steps that may have left something running on

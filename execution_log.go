@@ -1,13 +1,13 @@
 package flowrun
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -140,22 +140,18 @@ func NotRun(def *tool.Definition, err error) *Result {
 		return nil
 	}
 	res := &Result{Tool: def.Name, Status: dag.Failed, ExitCode: 1, Params: map[string]any{}, Tolerated: []string{}, page: def}
-	var ds tool.Diagnostics
-	var params *ParamsError
-	switch {
-	case errors.As(err, &ds):
+	o := outcome.Of(err)
+	for _, d := range o.Diagnostics {
 		res.Reason = ReasonDefinition
-		for _, d := range ds {
-			if d.Severity == tool.Error {
-				res.before = append(res.before, LogEntry{Block: blockAt(def, d.Pos), Status: "error", Message: bareMessage(d), Code: d.Code})
-			}
+		if d.Severity == tool.Error {
+			res.before = append(res.before, LogEntry{Block: blockAt(def, d.Pos), Status: "error", Message: bareMessage(d), Code: d.Code})
 		}
-	case errors.As(err, &params):
+	}
+	for _, p := range o.Params {
 		res.Reason = ReasonParameters
-		for _, p := range params.Problems {
-			res.before = append(res.before, LogEntry{Block: "tool", Status: "error", Code: p.Code, Message: asParameter(p.Subject() + ": " + p.Message)})
-		}
-	default:
+		res.before = append(res.before, LogEntry{Block: "tool", Status: "error", Code: p.Code, Message: asParameter(p.Subject() + ": " + p.Message)})
+	}
+	if res.before == nil {
 		return nil
 	}
 	res.Message = fmt.Sprintf("the tool was not run: %s", res.before[0].Message)

@@ -161,10 +161,6 @@ func (p *Past) Questions() []Question {
 	return waiting.Questions(p.Record.ID, p.Record.Tool, p.state)
 }
 
-// ErrNeverBegan is why a run cannot be resumed or retried that failed before its first
-// step could start: nothing is known of what it would have done.
-var ErrNeverBegan = errors.New("the run could not begin: there is nothing to go on with; start a new one")
-
 // begun is an error for a run that never began.
 func (p *Past) begun(verb string) error {
 	if p.Record.Unbegun {

@@ -1,7 +1,6 @@
 package flowrun
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -149,34 +148,4 @@ func (n *needs) limit(path dag.ID, o *dag.Output) int64 {
 		}
 	}
 	return steps.DefaultLimit
-}
-
-// WithheldError says that steps which would not run again printed what others
-// read, and it is not to be had: it held a secret, or its log is gone.
-type WithheldError struct {
-	Run   string
-	Steps []WithheldStep
-}
-
-// WithheldStep is one of them.
-type WithheldStep struct {
-	Step   string // whose output it is
-	Reader string // the step that reads it; "" for the tool's output
-	Reason error  // steps.ErrWithheld or steps.ErrLost
-}
-
-func (e *WithheldError) Error() string {
-	const most = 20
-	lines := make([]string, min(len(e.Steps), most))
-	for i, s := range e.Steps[:len(lines)] {
-		reader := "the tool's output"
-		if s.Reader != "" {
-			reader = "step " + s.Reader
-		}
-		lines[i] = fmt.Sprintf("%s reads the output of step %s: %v; let it run again: flowrun retry %s --from %s", reader, s.Step, s.Reason, e.Run, StepWord(s.Step))
-	}
-	if more := len(e.Steps) - most; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d steps more", more))
-	}
-	return strings.Join(lines, "\n")
 }

@@ -76,18 +76,6 @@ func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
 	return g, nil
 }
 
-// StepWord is a step's path as it is written on a command line: in quotes where it holds
-// what a shell would read, as the brackets of an item.
-func StepWord(path string) string {
-	plain := func(r rune) bool {
-		return r == '/' || r == '#' || r == '-' || r == '_' || r == '.' || r == '@' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-	}
-	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-}
-
 // inside says whether a path is that of a step, or of one inside it.
 func inside(path, step dag.ID) bool {
 	rest, ok := strings.CutPrefix(string(path.WithoutTries()), string(step.WithoutTries()))
@@ -162,14 +150,6 @@ func shared(x, y dag.ID) (n int) {
 		n++
 	}
 	return n
-}
-
-// AloneError says that a step cannot run alone: something it waits for has no
-// result in the recorded run.
-type AloneError struct{ Step, Missing string }
-
-func (e *AloneError) Error() string {
-	return fmt.Sprintf("cannot run %s alone: it waits for %s, which has no good result in that run; retry --from %s instead", e.Step, e.Missing, StepWord(e.Missing))
 }
 
 // changed are the parameters that differ from the recorded run's: those that were

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -49,7 +48,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		return nil, err
 	}
 	if j.needs = needsOf(j.plan); len(j.needs) > 0 && e.config.Store == nil {
-		return nil, &NoLineError{j.plan.Name(), j.needs}
+		return nil, &NoLineError{Tool: j.plan.Name(), Needs: j.needs}
 	}
 	sweepOnce(ctx)
 	if j.resumes() {
@@ -292,17 +291,6 @@ func (j *job) heard() error {
 			Hint:    "use stream-callback: console or file, or run it by flowrun.WithStream"})
 	}
 	return ds.Err()
-}
-
-// ConfinementError says that a tool's security cannot be kept here: the run was refused
-// before its first step.
-type ConfinementError struct {
-	Tool     string
-	Problems []string // one for each demand, each with its reason
-}
-
-func (e *ConfinementError) Error() string {
-	return fmt.Sprintf("tool %s is refused: %s; docs/isolation.md says what is kept where", e.Tool, strings.Join(e.Problems, "; "))
 }
 
 // confines says whether processes can be started confined: the program that starts

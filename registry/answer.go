@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/outcome"
 )
 
 // Status is execution_status of an Answer.
@@ -26,16 +27,16 @@ const (
 
 // Codes of an Error beside those of a Refusal.
 const (
-	CodeNotFound          = "not-found"          // no tool has that name
-	CodeInvalidDefinition = "invalid-definition" // the tool cannot be compiled
-	CodeNotApproved       = "not-approved"       // the rules refuse the call, or nobody can be asked
-	CodeDeclined          = "declined"           // a person said no
-	CodeNotRun            = "not-run"            // something kept it from being run
-	CodeFailed            = "failed"             // the run failed
-	CodeTimeout           = "timeout"            // the call, or the run, took longer than it may
-	CodeCancelled         = "cancelled"
-	CodeWaiting           = "waiting"     // the run rests until a person answers
-	CodeInterrupted       = "interrupted" // the run rests until somebody goes on with it
+	CodeNotFound          = outcome.AnswerNotFound          // no tool has that name
+	CodeInvalidDefinition = outcome.AnswerInvalidDefinition // the tool cannot be compiled
+	CodeNotApproved       = outcome.AnswerNotApproved       // the rules refuse the call, or nobody can be asked
+	CodeDeclined          = outcome.AnswerDeclined          // a person said no
+	CodeNotRun            = outcome.AnswerNotRun            // something kept it from being run
+	CodeFailed            = outcome.AnswerFailed            // the run failed
+	CodeTimeout           = outcome.AnswerTimeout           // the call, or the run, took longer than it may
+	CodeCancelled         = outcome.AnswerCancelled
+	CodeWaiting           = outcome.AnswerWaiting     // the run rests until a person answers
+	CodeInterrupted       = outcome.AnswerInterrupted // the run rests until somebody goes on with it
 )
 
 // Error is why a call did not succeed.
@@ -135,8 +136,11 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
+// statusOf is the status of an answer with an error.
+func statusOf(code string) Status { return Status(outcome.AnswerOf(code).Status) }
+
 // failed ends the answer with an error, which model and person are told as it stands.
-func (a *Answer) failed(s Status, e *Error) *Answer {
+func (a *Answer) failed(e *Error) *Answer {
 	text := "Error: " + e.Message
 	if e.Hint != "" {
 		text += "; " + e.Hint
@@ -144,13 +148,13 @@ func (a *Answer) failed(s Status, e *Error) *Answer {
 	if len(e.Suggestions) > 0 {
 		text += fmt.Sprintf("; did you mean %q?", e.Suggestions[0])
 	}
-	a.Status, a.Error, a.Content = s, e, flowrun.TextContent(text, "")
+	a.Status, a.Error, a.Content = statusOf(e.Code), e, flowrun.TextContent(text, "")
 	return a
 }
 
 // invalidArguments answers a call whose arguments were refused (S4-051).
 func invalidArguments(r *Refusal) *Answer {
-	return &Answer{Status: Refused, Content: flowrun.TextContent(r.reason(), ""), Err: r,
+	return &Answer{Status: statusOf(r.Code), Content: flowrun.TextContent(r.reason(), ""), Err: r,
 		Error: &Error{Code: r.Code, Message: r.Message, Offset: &r.Offset, ExpectedFormat: r.ExpectedFormat, Hint: r.Hint, Suggestions: r.Suggestions}}
 }
 
@@ -160,7 +164,7 @@ func (a *Answer) refused(i *Invocation, code string, j Judgement) *Answer {
 	if p, err := i.Preview(); err == nil { // what keeps the tool from running is no reason not to answer
 		e.Permissions = p.Permissions()
 	}
-	return a.failed(Refused, e).advise(j.Advice)
+	return a.failed(e).advise(j.Advice)
 }
 
 // advise adds what only a person is told.
@@ -174,7 +178,7 @@ func (a *Answer) advise(advice string) *Answer {
 // notRun answers a call that could not be begun.
 func (a *Answer) notRun(err error) *Answer {
 	a.Err = err
-	return a.failed(Failed, &Error{Code: CodeNotRun, Message: cutText(err.Error(), mostTold)})
+	return a.failed(&Error{Code: CodeNotRun, Message: cutText(err.Error(), mostTold)})
 }
 
 // cancelled answers a call that was called off before anything ran.
@@ -183,17 +187,17 @@ func (a *Answer) cancelled(ctx context.Context) *Answer {
 	if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
 		message += ": " + cause.Error()
 	}
-	return a.failed(Stopped, &Error{Code: CodeCancelled, Message: message})
+	return a.failed(&Error{Code: CodeCancelled, Message: message})
 }
 
 func (a *Answer) tooLong(limit time.Duration) *Answer {
-	return a.failed(TimedOut, &Error{Code: CodeTimeout, Message: fmt.Sprintf("the call took longer than %v and was stopped before anything ran", limit)})
+	return a.failed(&Error{Code: CodeTimeout, Message: fmt.Sprintf("the call took longer than %v and was stopped before anything ran", limit)})
 }
 
 // told answers what came of the run.
 func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *Answer {
 	e := &Error{Code: CodeFailed, Message: res.Message, ExitCode: res.ExitCode}
-	a.Status, a.Error = Failed, e
+	a.Error = e
 	switch {
 	case res.Status == dag.Succeeded || res.Status == dag.Reused:
 		a.Status, a.Error, a.Content = Succeeded, nil, res.Content()
@@ -202,22 +206,22 @@ func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *A
 		}
 		return a
 	case res.Status == dag.Waiting:
-		return a.failed(Failed, &Error{Code: CodeWaiting, Message: fmt.Sprintf("the run is waiting for a person: %s", res.Message),
+		return a.failed(&Error{Code: CodeWaiting, Message: fmt.Sprintf("the run is waiting for a person: %s", res.Message),
 			Hint: "a person answers it; do not call the tool again"}).
 			advise(fmt.Sprintf("Approve it with: flowrun approve %s\nReject it with: flowrun reject %[1]s\nSee what became of it with: flowrun show %[1]s", res.ID))
 	case res.Status == dag.Interrupted:
-		return a.failed(Failed, &Error{Code: CodeInterrupted, Message: fmt.Sprintf("the run was interrupted: %s", whyOf(res, a.Err)),
+		return a.failed(&Error{Code: CodeInterrupted, Message: fmt.Sprintf("the run was interrupted: %s", whyOf(res, a.Err)),
 			Hint: "a person can resume it; do not call the tool again"}).
 			advise(fmt.Sprintf("Resume it with: flowrun resume %s", res.ID))
 	case ranOutOfTime(res):
-		a.Status, e.Code = TimedOut, CodeTimeout
+		e.Code = CodeTimeout
 	case tooLong:
-		a.Status, e.Code, e.ExitCode = TimedOut, CodeTimeout, 0
+		e.Code, e.ExitCode = CodeTimeout, 0
 		e.Message = fmt.Sprintf("the call took longer than %v and was stopped", limit)
 		e.Hint = "that is the limit of calls; a person can raise it"
 		return a.unsuccessful(res).advise("The limit is set by --timeout, or by limits.call-timeout in config.yaml.")
 	case res.Status == dag.Cancelled:
-		a.Status, e.Code, e.ExitCode = Stopped, CodeCancelled, 0
+		e.Code, e.ExitCode = CodeCancelled, 0
 	}
 	return a.unsuccessful(res)
 }

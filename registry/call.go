@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/outcome"
 )
 
 // Request is what a model asks for: a tool and the text of its arguments, as it wrote them.
@@ -190,20 +190,27 @@ func (c *call) execute(ctx context.Context, i *Invocation) *Answer {
 // notFound answers a call of a tool that cannot be called: there is none of that name, or
 // its definition is not valid.
 func notFound(name string, err error) *Answer {
-	a := &Answer{Err: err}
-	var missing *tool.NotFoundError
-	var invalid tool.Diagnostics
+	a, o := &Answer{Err: err}, outcome.Of(err)
+	e, note := &Error{Code: o.Answer, Message: err.Error()}, ""
 	switch {
-	case errors.As(err, &invalid):
-		return a.failed(Failed, &Error{Code: CodeInvalidDefinition, Message: cutText(fmt.Sprintf("the definition of tool %s is not valid: %v", name, err), mostTold),
-			Hint: "flowrun validate shows what is wrong with it"})
-	case errors.As(err, &missing) && missing.Name == name:
-		e := &Error{Code: CodeNotFound, Message: fmt.Sprintf("there is no tool %q", cutText(name, mostName)), Suggestions: missing.Near, Hint: "call one of the tools that were declared"}
-		return a.failed(Failed, e).advise(missing.Note)
+	case o.Answer == CodeInvalidDefinition:
+		e.Message, e.Hint = fmt.Sprintf("the definition of tool %s is not valid: %v", name, err), "flowrun validate shows what is wrong with it"
+	case unknown(o, name):
+		e.Message, e.Hint, e.Suggestions = fmt.Sprintf("there is no tool %q", cutText(name, mostName)), "call one of the tools that were declared", o.Near
+		note = o.Note
+	case o.Answer == CodeNotFound: // one that its definition uses
+		e.Code = CodeInvalidDefinition
 	case errors.Is(err, errPath):
-		return a.failed(Failed, &Error{Code: CodeNotFound, Message: err.Error()})
-	case errors.As(err, &missing): // one that its definition uses
-		return a.failed(Failed, &Error{Code: CodeInvalidDefinition, Message: cutText(err.Error(), mostTold)})
+		e.Code = CodeNotFound
+	default:
+		e.Code, e.Message = CodeNotFound, fmt.Sprintf("cannot read tool %s: %v", name, err)
 	}
-	return a.failed(Failed, &Error{Code: CodeNotFound, Message: cutText(fmt.Sprintf("cannot read tool %s: %v", name, err), mostTold)})
+	e.Message = cutText(e.Message, mostTold)
+	return a.failed(e).advise(note)
+}
+
+// unknown reports whether an error is that there is no tool of this name, and not of one
+// that its definition uses.
+func unknown(o *outcome.Report, name string) bool {
+	return o.Answer == CodeNotFound && o.Subject == name
 }

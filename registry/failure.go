@@ -21,6 +21,7 @@ const (
 // unsuccessful tells of a run that failed, or was stopped, so that a model can act on it:
 // why, the exit code, and how the streams of the step that failed end.
 func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
+	a.Status = statusOf(a.Error.Code)
 	step := culprit(res)
 	if step != nil {
 		a.Error.Message = because(a.Error.Message, res.Tool, step)
@@ -37,7 +38,7 @@ func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 		a.Error.Message = fmt.Sprintf("the run is %s", res.Status)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Error: tool %s %s: %s\n", res.Tool, outcome(a), a.Error.Message)
+	fmt.Fprintf(&b, "Error: tool %s %s: %s\n", res.Tool, ending(a), a.Error.Message)
 	if a.Error.ExitCode != 0 {
 		fmt.Fprintf(&b, "Exit code: %d\n", a.Error.ExitCode)
 	}
@@ -70,7 +71,7 @@ func because(message, name string, step *flowrun.StepResult) string {
 	return message + ": " + step.Message
 }
 
-func outcome(a *Answer) string {
+func ending(a *Answer) string {
 	switch a.Status {
 	case TimedOut:
 		return "timed out"

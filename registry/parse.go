@@ -1,10 +1,10 @@
 package registry
 
 import (
-	"errors"
 	"maps"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/repair"
 )
 
@@ -41,14 +41,13 @@ func (t *Tool) Validate(params map[string]any) *Refusal {
 // bind binds the parameters of a call.
 func (t *Tool) bind(params map[string]any) (*flowrun.Args, *Refusal) {
 	bound, err := t.plan.Bind(t.registry.options.World, params)
-	var bad *flowrun.ParamsError
-	switch {
-	case errors.As(err, &bad):
-		return nil, t.invalid(bad)
-	case err != nil:
-		return nil, &Refusal{Code: CodeInvalid, Message: cutText(err.Error(), mostMessage)}
+	if err == nil {
+		return bound, nil
 	}
-	return bound, nil
+	if problems := outcome.Of(err).Params; problems != nil {
+		return nil, t.invalid(problems)
+	}
+	return nil, &Refusal{Code: CodeInvalid, Message: cutText(err.Error(), mostMessage)}
 }
 
 // defaults are the parameters that take theirs, in declared order.

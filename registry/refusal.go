@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/repair"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -15,8 +16,8 @@ import (
 // Codes of refused arguments beside those of the text, which package repair's page lists:
 // see docs/calls.md.
 const (
-	CodeInvalid = "invalid" // values that break the tool's rules
-	CodeMissing = "missing" // required parameters are not there
+	CodeInvalid = outcome.AnswerInvalid // values that break the tool's rules
+	CodeMissing = outcome.AnswerMissing // required parameters are not there
 )
 
 // Refusal says why a text is no call of the tool, and what would be one (S3-012 to S3-014).
@@ -39,10 +40,10 @@ func (t *Tool) refusal(r *repair.Refusal) *Refusal {
 }
 
 // invalid is a refusal of values: everything that is wrong with them.
-func (t *Tool) invalid(e *flowrun.ParamsError) *Refusal {
+func (t *Tool) invalid(problems []flowrun.ParamProblem) *Refusal {
 	r := &Refusal{Code: CodeMissing, ExpectedFormat: t.expected(), Hint: "Send the whole call again with these corrected."}
 	var lines []string
-	for _, p := range e.Problems {
+	for _, p := range problems {
 		if p.Code != "missing" {
 			r.Code = CodeInvalid
 		}

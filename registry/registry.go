@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/funcschema"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -72,8 +73,7 @@ func (r *Registry) Get(name string) (*Tool, error) {
 		return nil, fmt.Errorf("%q %w", name, errPath)
 	}
 	plan, err := flowrun.Compile(r.library, name)
-	var missing *tool.NotFoundError
-	if errors.As(err, &missing) && missing.Name == name {
+	if err != nil && unknown(outcome.Of(err), name) {
 		if shown := r.shownAs(name); shown != "" {
 			plan, err = flowrun.Compile(r.library, shown)
 		}
@@ -125,12 +125,13 @@ func (r *Registry) List() ([]*Tool, tool.Diagnostics) {
 	problems := r.library.Unreadable("")
 	for _, name := range r.names() {
 		plan, err := flowrun.Compile(r.library, name)
-		var found tool.Diagnostics
 		switch {
-		case errors.As(err, &found):
-			problems = append(problems, found...)
 		case err != nil:
-			problems = append(problems, tool.Diagnostic{Code: "unreadable", Severity: tool.Error, Message: fmt.Sprintf("tool %s: %v", name, err)})
+			found := outcome.Of(err).Diagnostics
+			if found == nil {
+				found = tool.Diagnostics{{Code: "unreadable", Severity: tool.Error, Message: fmt.Sprintf("tool %s: %v", name, err)}}
+			}
+			problems = append(problems, found...)
 		case plan.Supported() == nil:
 			list = append(list, r.tool(plan))
 		}

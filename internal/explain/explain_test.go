@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/advice"
 	"github.com/flowrun/flowrun/internal/explain"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -56,7 +58,9 @@ func TestOtherWords(t *testing.T) {
 			dag.ReasonFailFast, dag.ReasonInput, dag.ReasonInterrupted, dag.ReasonPanic, dag.ReasonItems,
 			flowrun.ReasonRejected, flowrun.ReasonCleanup, flowrun.ReasonScript, flowrun.ReasonScriptTimeout, flowrun.ReasonScriptMemory, flowrun.ReasonScriptLost, steps.ReasonStartFailed, steps.ReasonOutputTooLarge, steps.ReasonUnanswered},
 		explain.Parameter: {"missing", "unknown", "type", "validation", "transform", "default", "nul", "dash", "refused"},
-		explain.Exit:      {"0", "1", "2", "3", "4", "5", "6", "7", "8", "70", "124", "130", "141", "143"},
+	}
+	for _, code := range outcome.ExitCodes() {
+		words[explain.Exit] = append(words[explain.Exit], strconv.Itoa(code))
 	}
 	for kind, list := range words {
 		var have []string

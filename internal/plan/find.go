@@ -122,3 +122,15 @@ func (p *Plan) Each(visit func(*Step)) {
 		}
 	}
 }
+
+// StepWord is a step's path as it is written on a command line: in quotes where it holds
+// characters that a shell would read, such as the brackets of an item.
+func StepWord(path string) string {
+	plain := func(r rune) bool {
+		return r == '/' || r == '#' || r == '-' || r == '_' || r == '.' || r == '@' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	}
+	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}

@@ -2,11 +2,11 @@ package service
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/outcome"
 )
 
 // Request asks for a run.
@@ -59,17 +59,14 @@ type Health struct {
 
 // Errors of a service. They may come wrapped.
 var (
-	ErrDraining = errors.New("the service is stopping and starts no more runs")
-	ErrRefused  = errors.New("refused by the approval policy")
-	ErrPath     = errors.New("a tool is asked for by its name, not by a path")
-	// ErrNotRunning says that there is nothing to cancel: the run's owner has gone, and
-	// nobody goes on with it.
-	ErrNotRunning = errors.New("the run is interrupted: nobody executes it")
-
-	ErrNoQuestion    = errors.New("no step waits for an answer there")
-	ErrManyQuestions = errors.New("several steps wait for an answer: name one")
-	ErrTooLate       = errors.New("it is too late to answer")
-	ErrNoSchedule    = errors.New("there is no such schedule")
+	ErrDraining      = outcome.ErrDraining
+	ErrRefused       = outcome.ErrRefused
+	ErrPath          = outcome.ErrPath
+	ErrNotRunning    = outcome.ErrNotRunning
+	ErrNoQuestion    = outcome.ErrNoQuestion
+	ErrManyQuestions = outcome.ErrManyQuestions
+	ErrTooLate       = outcome.ErrTooLate
+	ErrNoSchedule    = outcome.ErrNoSchedule
 )
 
 // Surface is what doors may ask of a service. Errors are those of the root package

@@ -13,14 +13,13 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/outcome"
 )
 
 const (
 	runLimit    = 5 * time.Minute // of a test whose tool has no timeout
 	streamLimit = 10_000_000      // bytes of a step's standard error that are looked at
 	tailLines   = 10
-	// exitParams is the exit code of flowrun run for parameters that a tool refuses.
-	exitParams = 6
 )
 
 var errTooLong = errors.New("the test took too long")
@@ -135,8 +134,8 @@ func (p *performance) run() (began bool) {
 		p.Status, p.Reason = Stopped, "interrupted"
 	case context.Cause(ctx) == errTooLong && cut:
 		p.fail(fmt.Errorf("it did not end within %s; give the tool a timeout if it needs longer", runLimit))
-	case res == nil && refused(err):
-		p.ExitCode, p.Stderr = exitParams, err.Error()
+	case res == nil && err != nil && outcome.Of(err).Exit == outcome.ExitParams: // as in flowrun run
+		p.ExitCode, p.Stderr = outcome.ExitParams, err.Error()
 		p.compare(&flowrun.Result{}, err.Error())
 		return false
 	case err != nil:
@@ -146,13 +145,6 @@ func (p *performance) run() (began bool) {
 		p.compare(res, res.Message)
 	}
 	return unsupported == nil
-}
-
-// refused says whether an error is about what the caller gave: flowrun run exits 6.
-func refused(err error) bool {
-	var params *flowrun.ParamsError
-	var environ *flowrun.EnvironmentError
-	return errors.As(err, &params) || errors.As(err, &environ)
 }
 
 // take keeps of a result what is looked at and shown.

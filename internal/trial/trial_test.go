@@ -132,6 +132,19 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// TestShortSecret: a secret that is too short to be masked ends a test as it ends flowrun run.
+func TestShortSecret(t *testing.T) {
+	lib, cases := defined(t, "environment: {secrets: [PIN]}\nparameters: {PIN: {type: string, description: secret}}\nbash: echo\n"+
+		"tests:\n  - name: refused\n    parameters: {PIN: ab}\n    expected: {exit-code: 6, stderr-contains: characters}\n")
+	outcomes, err := trial.Run(context.Background(), cases, trial.Options{Library: lib})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := &outcomes[0]; o.Status != trial.Passed {
+		t.Errorf("%s: %v", o.Status, o.Details())
+	}
+}
+
 // TestReports: whatever a tool prints, reports can be read again.
 func TestReports(t *testing.T) {
 	lib, cases := defined(t, `bash: printf '<b>&\033[1m\000\377 ]]>\n'; printf '\001<err>\n' >&2; exit 3

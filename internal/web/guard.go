@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -155,7 +156,7 @@ func (d *door) permitted(rt route, r *http.Request, c caller) error {
 	}
 	if !c.whole() {
 		if info, err := d.Info(r.Context(), id); err != nil || !c.may(info.Tool) {
-			return cmp.Or(err, error(errNoRun))
+			return cmp.Or(err, flowrun.ErrNoRun)
 		}
 	}
 	if !rt.goesOn || onSocket(r) {

@@ -142,7 +142,7 @@ var runIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^
 func runID(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	if !runIDs().MatchString(id) {
-		return "", errNoRun
+		return "", flowrun.ErrNoRun
 	}
 	return id, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/outcome"
 )
 
 // finding is one thing that doctor has looked at.
@@ -86,7 +87,7 @@ func doctor(env *ui.Env, output string, fix bool) error {
 		printFindings(env, all)
 	}
 	if slices.ContainsFunc(all, func(f finding) bool { return f.Status == broken }) {
-		return ui.CodeError(ui.ExitFailed)
+		return ui.CodeError(outcome.ExitFailed)
 	}
 	return nil
 }

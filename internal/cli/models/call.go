@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/internal/telemetry"
@@ -188,18 +188,16 @@ func callWith(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store
 	return answer
 }
 
-// codeUsage is the code of a wrong command line.
-const codeUsage = "usage"
-
 // notCalled answers where the call did not come to the registry.
 func notCalled(ctx context.Context, err error) *registry.Answer {
-	answer := &registry.Answer{Status: registry.Failed, Err: err, Error: &registry.Error{Code: registry.CodeNotRun, Message: err.Error()}}
+	answer := &registry.Answer{Err: err, Error: &registry.Error{Code: registry.CodeNotRun, Message: err.Error()}}
 	switch {
 	case ctx.Err() != nil:
-		answer.Status, answer.Error.Code = registry.Stopped, registry.CodeCancelled
+		answer.Error.Code = registry.CodeCancelled
 	case errors.As(err, new(*ui.UsageError)):
-		answer.Error.Code, answer.Error.Hint = codeUsage, "flowrun call --help shows how it is called"
+		answer.Error.Code, answer.Error.Hint = outcome.AnswerUsage, "flowrun call --help shows how it is called"
 	}
+	answer.Status = registry.Status(outcome.AnswerOf(answer.Error.Code).Status)
 	answer.Content = flowrun.TextContent("Error: "+answer.Error.Message, "")
 	return answer
 }
@@ -229,19 +227,13 @@ func callCode(env *ui.Env, sig *ui.Signals, answer *registry.Answer) int {
 	if answer.Error == nil {
 		return 0
 	}
-	code, known := map[string]int{
-		registry.CodeNotFound: ui.ExitNotFound, registry.CodeInvalidDefinition: ui.ExitInvalid, registry.CodeNotApproved: ui.ExitRefused,
-		registry.CodeDeclined: ui.ExitRefused, registry.CodeFailed: ui.ExitFailed, registry.CodeTimeout: dag.ExitTimeout,
-		registry.CodeWaiting: ui.ExitWaiting, registry.CodeInterrupted: ui.ExitWaiting, registry.CodeCancelled: ui.ExitInterrupt,
-	}[answer.Error.Code]
+	exit := outcome.AnswerOf(answer.Error.Code).Exit
 	switch {
 	case answer.Error.Code == registry.CodeCancelled && sig.Code() != 0:
 		return sig.Code()
-	case known:
-		return code
-	case answer.Status == registry.Refused:
-		return ui.ExitParams
+	case exit != outcome.ExitOfError:
+		return exit
 	}
 	quiet := &ui.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: io.Discard}
-	return max(quiet.ReportError(answer.Err), ui.ExitFailed)
+	return max(quiet.ReportError(answer.Err), outcome.ExitFailed)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -119,7 +120,7 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r reply, f run
 			}
 			err = continueRun(ctx, env, c, s, past, q, params, f)
 		}
-		if code := ui.CodeError(0); !r.approve && errors.As(err, &code) && code == ui.ExitFailed {
+		if code := ui.CodeError(0); !r.approve && errors.As(err, &code) && code == outcome.ExitFailed {
 			return nil // the run failed, which is what a no is for
 		}
 		return err
@@ -254,7 +255,7 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 	for _, p := range bad.Problems {
 		env.Notef("field %s: %s%s", console.Clean(p.Name), console.Clean(p.Message), ui.HintSuffix(p.Hint))
 	}
-	return nil, ui.CodeError(ui.ExitParams)
+	return nil, ui.CodeError(outcome.ExitParams)
 }
 
 // patience is how long it is watched whether somebody else goes on with a run.

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -89,7 +90,7 @@ func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowr
 		return e.Continue(ctx, g, append(o, flowrun.WithBegun(func() { cancel(errCancelledBy) }))...)
 	}}
 	err = x.run()
-	if code := ui.CodeError(0); errors.As(err, &code) && code == ui.ExitInterrupt {
+	if code := ui.CodeError(0); errors.As(err, &code) && code == outcome.ExitInterrupted {
 		return nil // that is what was asked for
 	}
 	return err

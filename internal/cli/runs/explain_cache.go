@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/outcome"
 )
 
 func explainCacheCommand(env *ui.Env) *cobra.Command {
@@ -85,7 +86,7 @@ func explain(env *ui.Env, x *flowrun.CacheExplanation, output string, verbose bo
 		explainText(env, x, verbose)
 	}
 	if x.Verdict != flowrun.CacheReused {
-		return ui.CodeError(ui.ExitFailed)
+		return ui.CodeError(outcome.ExitFailed)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/addition"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -186,7 +187,7 @@ func add(env *ui.Env, c *cobra.Command, add *addition.Addition, scope tool.Scope
 	shownAs(env, found, p.path, p.text)
 	switch {
 	case found.Err() != nil:
-		return ui.CodeError(ui.ExitInvalid)
+		return ui.CodeError(outcome.ExitInvalid)
 	case add.DryRun:
 		return nil
 	}

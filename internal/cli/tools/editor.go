@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -52,7 +53,7 @@ func edit(env *ui.Env, e *edition) error {
 			continue
 		}
 		keepAttempt(env, e)
-		return ui.CodeError(ui.ExitInvalid)
+		return ui.CodeError(outcome.ExitInvalid)
 	}
 }
 

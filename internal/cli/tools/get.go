@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -97,7 +98,7 @@ func definitionText(def *tool.Definition, format string) ([]byte, error) {
 		text, err := tool.NormalJSON(def)
 		var ds tool.Diagnostics
 		if errors.As(err, &ds) { // told by shown
-			err = ui.CodeError(ui.ExitInvalid)
+			err = ui.CodeError(outcome.ExitInvalid)
 		}
 		return text, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -67,7 +68,7 @@ func importTool(env *ui.Env, file string, p putting) error {
 	}
 	if found.Err() != nil {
 		shownAs(env, found, def.File, def.Source)
-		return ui.CodeError(ui.ExitInvalid)
+		return ui.CodeError(outcome.ExitInvalid)
 	}
 	for _, d := range found {
 		if d.Code == "repaired-scalar" {
@@ -84,7 +85,7 @@ func importTool(env *ui.Env, file string, p putting) error {
 	_, found = p.check()
 	shownAs(env, found, p.path, p.text)
 	if found.Err() != nil {
-		return ui.CodeError(ui.ExitInvalid)
+		return ui.CodeError(outcome.ExitInvalid)
 	}
 	if err := p.write(); err != nil {
 		return err

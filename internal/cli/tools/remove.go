@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -39,7 +40,7 @@ func toolRemoveCommand(env *ui.Env) *cobra.Command {
 				return ui.Usagef(c, "removing %s asks first, and there is no terminal to ask on; give --force", ui.ShortPath(def.File))
 			case !force && !env.AskYesNo(fmt.Sprintf("remove %s (%s), %s?", console.Clean(def.Name), def.Scope, ui.ShortPath(def.File)), false):
 				env.Notef("nothing was removed")
-				return ui.CodeError(ui.ExitFailed)
+				return ui.CodeError(outcome.ExitFailed)
 			}
 			return remove(env, lib, def, args[0])
 		},

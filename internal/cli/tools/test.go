@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/trial"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -173,9 +174,9 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	case sig.Code() != 0:
 		return ui.CodeError(sig.Code())
 	case s.Failed > 0:
-		return ui.CodeError(ui.ExitFailed)
+		return ui.CodeError(outcome.ExitFailed)
 	case len(broken) > 0:
-		return ui.CodeError(ui.ExitInvalid)
+		return ui.CodeError(outcome.ExitInvalid)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/buildinfo"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/findings"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -191,7 +192,7 @@ func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateF
 	case len(failed) > 0:
 		return lastOf(env, failed)
 	case all.Err() != nil:
-		return ui.CodeError(ui.ExitInvalid)
+		return ui.CodeError(outcome.ExitInvalid)
 	}
 	return nil
 }

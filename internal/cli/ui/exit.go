@@ -13,24 +13,16 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/mask"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Exit codes (design: "Exit codes").
-const (
-	ExitFailed    = 1
-	exitUsage     = 2
-	ExitInvalid   = 3
-	ExitNotFound  = 4
-	ExitRefused   = 5
-	ExitParams    = 6
-	ExitWaiting   = 7
-	exitServer    = 8
-	exitBug       = 70
-	ExitInterrupt = 130
-	exitPipe      = 141
-)
+// ownError is an error of the command line itself, and so not in the table of errors. It
+// prints err, which wraps it, and returns the exit code.
+type ownError interface {
+	error
+	report(env *Env, err error) int
+}
 
 // UsageError is a wrong command line.
 type UsageError struct {
@@ -39,6 +31,14 @@ type UsageError struct {
 }
 
 func (e *UsageError) Error() string { return e.err.Error() }
+
+func (e *UsageError) report(env *Env, err error) int {
+	env.Notef("%v", err)
+	if e.cmd != nil {
+		fmt.Fprintf(env.Stderr, "Usage: %s\nMore: %s --help\n", e.cmd.UseLine(), e.cmd.CommandPath())
+	}
+	return outcome.ExitUsage
+}
 
 // Usage marks an error as one of the command line; c is nil where its usage does not help.
 func Usage(err error, c *cobra.Command) error { return &UsageError{err, c} }
@@ -50,6 +50,11 @@ func Usagef(c *cobra.Command, format string, args ...any) error {
 
 // missingError is a file named on the command line that does not exist.
 type missingError struct{ error }
+
+func (e *missingError) report(env *Env, err error) int {
+	env.Notef("%v", err)
+	return outcome.ExitNotFound
+}
 
 // Missing marks an error about something that the caller named and that does not exist.
 func Missing(err error) error { return &missingError{err} }
@@ -70,6 +75,8 @@ type CodeError int
 
 func (e CodeError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
+func (e CodeError) report(*Env, error) int { return int(e) }
+
 // RefusedError says that the policy, or a person, did not let a call go ahead.
 type RefusedError struct {
 	Reason      string
@@ -79,10 +86,26 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return console.Visible(e.Reason) }
 
+func (e *RefusedError) report(env *Env, err error) int {
+	env.Notef("refused: %v", err)
+	for _, p := range e.Permissions {
+		env.Notef("Permission not granted: %s", console.Visible(p)) // S1-219
+	}
+	if e.Askable {
+		env.Notef("run it at a terminal, where a person can answer: without --no-input, and with CI not set")
+	}
+	return outcome.ExitRefused
+}
+
 // serverError is why a service cannot be, or cannot be reached.
 type serverError struct{ error }
 
 func (e *serverError) Unwrap() error { return e.error }
+
+func (e *serverError) report(env *Env, err error) int {
+	env.Notef("%v", err)
+	return outcome.ExitServer
+}
 
 // NoService is a formatted serverError.
 func NoService(format string, args ...any) error { return &serverError{fmt.Errorf(format, args...)} }
@@ -92,91 +115,24 @@ func (env *Env) ReportError(err error) int {
 	if env.inJSON {
 		return env.failJSON(err)
 	}
-	var (
-		code     CodeError
-		use      *UsageError
-		diags    tool.Diagnostics
-		notFound *tool.NotFoundError
-		params   *flowrun.ParamsError
-		step     *flowrun.StepError
-		platform *flowrun.UnsupportedError
-		confined *flowrun.ConfinementError
-		missing  *missingError
-		many     *flowrun.AmbiguousError
-		rests    *flowrun.InterruptedError
-		withheld *flowrun.WithheldError
-		alone    *flowrun.AloneError
-		environ  *flowrun.EnvironmentError
-		refused  *RefusedError
-		noLine   *flowrun.NoLineError
-		server   *serverError
-	)
-	switch {
-	case errors.As(err, &code):
-		return int(code)
-	case errors.Is(err, syscall.EPIPE): // the reader has seen enough
-		return exitPipe
-	case errors.As(err, &use):
-		env.Notef("%v", err)
-		if use.cmd != nil {
-			fmt.Fprintf(env.Stderr, "Usage: %s\nMore: %s --help\n", use.cmd.UseLine(), use.cmd.CommandPath())
-		}
-		return exitUsage
-	case errors.As(err, &diags):
-		env.Diagnose(diags)
-		return ExitInvalid
-	case errors.As(err, &notFound), errors.As(err, &step), errors.As(err, &missing):
-		env.Notef("%v", err)
-		return ExitNotFound
-	case errors.Is(err, flowrun.ErrNoRun):
-		env.Notef("%s", AddHint(err.Error(), "flowrun runs lists them"))
-		return ExitNotFound
-	case errors.As(err, &many):
-		env.Notef("%v", err)
-		return exitUsage
-	case errors.As(err, &rests):
-		env.Notef("%v", err)
-		return ExitWaiting
-	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.As(err, &withheld), errors.As(err, &alone), errors.As(err, &confined):
-		env.Notef("%v", err)
-		return ExitRefused
-	case errors.As(err, &refused):
-		env.Notef("refused: %v", err)
-		for _, p := range refused.Permissions {
-			env.Notef("Permission not granted: %s", console.Visible(p)) // S1-219
-		}
-		if refused.Askable {
-			env.Notef("run it at a terminal, where a person can answer: without --no-input, and with CI not set")
-		}
-		return ExitRefused
-	case errors.As(err, &params):
-		for _, p := range params.Problems {
-			env.Notef("%s: %s%s", p.Subject(), p.Message, HintSuffix(p.Hint))
-		}
-		return ExitParams
-	case errors.As(err, &environ):
-		for _, p := range environ.Problems {
-			env.Notef("%s", p)
-		}
-		return ExitParams
-	case errors.Is(err, mask.ErrShortSecret):
-		env.Notef("%v", err)
-		return ExitParams
-	case errors.As(err, &noLine):
-		env.Notef("refused: %v; run it without --no-history", err)
-		return ExitRefused
-	case errors.As(err, &platform):
-		env.Notef("%v", err)
-		return ExitRefused
-	case errors.As(err, &server):
-		env.Notef("%v", err)
-		return exitServer
+	if errors.Is(err, syscall.EPIPE) { // the reader has seen enough
+		return outcome.ExitPipe
 	}
-	env.Notef("%v", err)
-	if strings.HasPrefix(err.Error(), "internal error") {
-		return exitBug
+	if own, ok := errors.AsType[ownError](err); ok {
+		return own.report(env, err)
 	}
-	return ExitFailed
+	o := outcome.Of(err)
+	if o.Diagnostics != nil {
+		env.Diagnose(o.Diagnostics)
+		return o.Exit
+	}
+	for _, line := range o.Lines {
+		if o.Way != "" {
+			line = AddHint(line, o.Way)
+		}
+		env.Notef("%s", line)
+	}
+	return o.Exit
 }
 
 // HintSuffix is a hint as it follows a message; "" for none.
@@ -223,12 +179,12 @@ func ExitCode(res *flowrun.Result, passThrough bool) int {
 	case dag.TimedOut:
 		return dag.ExitTimeout
 	case dag.Waiting, dag.Interrupted:
-		return ExitWaiting
+		return outcome.ExitWaiting
 	case dag.Cancelled:
-		return ExitInterrupt
+		return outcome.ExitInterrupted
 	}
 	if passThrough {
 		return res.ExitCode
 	}
-	return ExitFailed
+	return outcome.ExitFailed
 }

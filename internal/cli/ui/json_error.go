@@ -3,11 +3,10 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/outcome"
 )
 
 // errorSchema names the form of an error under --progress json.
@@ -33,17 +32,14 @@ func (env *Env) failJSON(err error) int {
 		return doc.ExitCode
 	}
 	doc.Message = strings.TrimSpace(strings.ReplaceAll("\n"+text.String(), "\nflowrun: ", "\n"))
-	var diags tool.Diagnostics
-	var params *flowrun.ParamsError
-	switch {
-	case errors.As(err, &diags):
-		doc.Message = diags.Error()
-		if b, err := diags.MarshalDocument(); err == nil {
+	o := outcome.Of(err)
+	doc.Parameters = o.Params
+	if o.Diagnostics != nil {
+		doc.Message = o.Diagnostics.Error()
+		if b, err := o.Diagnostics.MarshalDocument(); err == nil {
 			json.Unmarshal(b, &doc)
 			doc.Schema = errorSchema
 		}
-	case errors.As(err, &params):
-		doc.Parameters = params.Problems
 	}
 	enc := json.NewEncoder(env.Stderr)
 	enc.SetEscapeHTML(false)

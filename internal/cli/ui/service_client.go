@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/outcome"
 )
 
 // SocketOf is the socket at which a service of a state directory listens.
@@ -105,7 +106,7 @@ func refusal(status int, answer []byte) error {
 	e := doc.Error
 	said := fmt.Errorf("the service says: %s%s", e.Message, HintSuffix(e.Hint))
 	switch {
-	case e.Code == "invalid-parameters":
+	case e.Code == outcome.CodeParams:
 		return &flowrun.ParamsError{Problems: e.Problems}
 	case status == http.StatusNotFound:
 		return Missing(said)

@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/bundle"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
@@ -111,7 +112,7 @@ func npm(ctx context.Context, env *ui.Env, program, dir string) error {
 	switch err := proc.Run(cmd); {
 	case ctx.Err() != nil:
 		env.Notef("stopped; nothing was fetched")
-		return ui.CodeError(ui.ExitInterrupt)
+		return ui.CodeError(outcome.ExitInterrupted)
 	case err != nil:
 		return fmt.Errorf("npm could not fetch the packages (%w), as it says above; mend that and try again, %s", err, vendored)
 	}

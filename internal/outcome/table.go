@@ -1,0 +1,182 @@
+package outcome
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/mask"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/preview"
+	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Row is what the errors of one kind are called.
+type Row struct {
+	Code   string // of the HTTP API, stable
+	Exit   int    // of the command
+	Status int    // of the HTTP response
+	Answer string // to a model, a code of Answers
+	// Message and Hint are the HTTP API's: they hold nothing of the machine. A verb of fmt
+	// in them is the subject. "" is the message of the error that the row is about.
+	Message, Hint string
+	Way           string // the hint on the command line
+}
+
+// Report is a Row with what the error itself says.
+type Report struct {
+	Row
+	Subject     string                 // the name, or the run's id, that the error is about
+	Near        []string               // names that were probably meant
+	Note        string                 // for people only: where the tool could have come from
+	Lines       []string               // the error as people read it, if not as its message
+	Params      []value.ParamProblem   // what is wrong with the parameters
+	Diagnostics diagnostic.Diagnostics // what is wrong with the definition
+}
+
+// CodeParams is the code of rejected parameters, which a client of the HTTP API reads back.
+const CodeParams = "invalid-parameters"
+
+// table has a row for each kind of error that reaches an entry point. Where an error wraps
+// several, the first row wins. The errors that it does not know are of the last row.
+var table = []struct {
+	kind
+	Row
+}{
+	// The tool and its parameters.
+	{as(func(r *Report, e diagnostic.Diagnostics) { r.Diagnostics = e }), Row{"invalid-definition", ExitInvalid, 422, AnswerInvalidDefinition,
+		"the tool's definition cannot be used", "flowrun validate, on the machine of the service, tells more", ""}},
+	{as(func(r *Report, e *tool.NotFoundError) { r.Subject, r.Near, r.Note = e.Name, e.Near, e.Note }), Row{"unknown-tool", ExitNotFound, 404, AnswerNotFound,
+		"there is no tool %q", "GET /api/v1/tools lists them", ""}},
+	{as(paramsReport), Row{CodeParams, ExitParams, 422, AnswerNotRun,
+		"the parameters do not fit the tool %s", "GET /api/v1/tools/{name} tells which it takes", ""}},
+	{as(func(r *Report, e *plan.StepError) { r.Subject, r.Near = e.Step, e.Near }), Row{"unknown-step", ExitNotFound, 404, AnswerNotRun,
+		"the run has no step %q", "", ""}},
+
+	// The run.
+	{is(history.ErrNoRun), Row{"unknown-run", ExitNotFound, 404, AnswerNotRun,
+		"", "GET /api/v1/runs lists them; ids are given whole", "flowrun runs lists them"}},
+	{is(ErrPath), Row{"tool-path", ExitFailed, 400, AnswerNotRun,
+		"", "GET /api/v1/tools lists the names", ""}},
+	{is(ErrRefused), Row{"refused", ExitFailed, 403, AnswerNotRun,
+		"the approval policy refuses this tool", "the service's log says why; what it asks a person about runs from a terminal, with flowrun run", ""}},
+	{is(ErrDraining), Row{"draining", ExitFailed, 503, AnswerNotRun,
+		"", "ask again when it has started anew", ""}},
+	{is(ErrNotRunning), Row{"not-running", ExitFailed, 409, AnswerNotRun,
+		"", "POST /api/v1/runs/{id}/resume goes on with it", ""}},
+	{is(ErrNoQuestion), Row{"no-question", ExitFailed, 409, AnswerNotRun,
+		"", "GET /api/v1/runs/{id}/questions lists what is asked", ""}},
+	{is(ErrManyQuestions), Row{"many-questions", ExitFailed, 409, AnswerNotRun,
+		"", "GET /api/v1/runs/{id}/questions lists what is asked", ""}},
+	{is(ErrTooLate), Row{"too-late", ExitFailed, 409, AnswerNotRun,
+		"", "POST /api/v1/runs/{id}/resume goes on with the run", ""}},
+	{is(history.ErrAnswered), Row{"answered", ExitFailed, 409, AnswerNotRun,
+		"", "the first answer stands", ""}},
+	{is(ErrNoSchedule), Row{"unknown-schedule", ExitFailed, 404, AnswerNotRun,
+		"", "GET /api/v1/schedules lists them", ""}},
+	{as(func(*Report, *history.AmbiguousError) {}), internal.exit(ExitUsage)}, // ids come whole over HTTP
+	{is(history.ErrLive), Row{"live", ExitRefused, 409, AnswerNotRun,
+		"", "cancel it, or wait until it has ended", ""}},
+	{is(ErrNeverBegan), Row{"never-began", ExitFailed, 409, AnswerNotRun,
+		"", "POST /api/v1/runs starts a new one", ""}},
+	{is(history.ErrChanged), Row{"changed", ExitRefused, 409, AnswerNotRun,
+		"", "look at the run again", ""}},
+	{as(func(r *Report, e *InterruptedError) { r.Subject = e.Run }), Row{"asks", ExitWaiting, 409, AnswerNotRun,
+		"steps were interrupted that are to run again only when a person says so", "flowrun resume %s asks at a terminal", ""}},
+	{as(func(r *Report, e *WithheldError) { r.Subject = e.Run }), Row{"withheld", ExitRefused, 409, AnswerNotRun,
+		"steps that are to run read what was secret and not kept", "flowrun retry %s --from STEP lets those run again", ""}},
+	{as(func(*Report, *AloneError) {}), Row{"alone", ExitRefused, 409, AnswerNotRun,
+		"the step cannot run by itself", "", ""}},
+
+	// What the run needs of the machine.
+	{as(func(*Report, *ConfinementError) {}), Row{"confinement", ExitRefused, 403, AnswerNotRun,
+		"this machine cannot keep what the tool's security section promises", "the service's log and flowrun doctor tell what is missing", ""}},
+	{as(func(*Report, *plan.UnsupportedError) {}), Row{"platform", ExitRefused, 403, AnswerNotRun,
+		"", "", ""}},
+	{as(func(r *Report, e *call.EnvironmentError) { r.Lines = e.Problems }), environment},
+	{is(mask.ErrShortSecret), environment},
+	{as(func(r *Report, e *NoLineError) { r.Lines = []string{"refused: " + e.Error()} }), internal.exit(ExitRefused).way("run it without --no-history")}, // a service has a history
+
+	// What nobody who calls flowrun can do anything about.
+	{bug, internal.exit(ExitBug)},
+	{is(history.ErrFenced), internal},
+	{as(func(*Report, *preview.NotCachedError) {}), internal},
+	{unknown, internal},
+}
+
+var (
+	environment = Row{"environment", ExitParams, 422, AnswerNotRun,
+		"the environment of the service lacks what the tool needs", "the service's log says what", ""}
+	internal = Row{"internal", ExitFailed, 500, AnswerNotRun,
+		"the service could not do this", "the service's log says why", ""}
+)
+
+func (r Row) exit(code int) Row   { r.Exit = code; return r }
+func (r Row) way(hint string) Row { r.Way = hint; return r }
+
+// Of is what an error is called.
+func Of(err error) *Report {
+	r := &Report{}
+	for _, row := range table {
+		if own := row.kind(err, r); own != nil {
+			if r.Row = row.Row; r.Message == "" {
+				r.Message = own.Error()
+			}
+			break
+		}
+	}
+	if r.Lines == nil {
+		r.Lines = []string{err.Error()}
+	}
+	return r
+}
+
+// kind finds an error of one kind among those that an error wraps, nil where there is none,
+// and adds what it says to the report.
+type kind func(err error, r *Report) error
+
+// as is the kind of a type.
+func as[E error](add func(r *Report, e E)) kind {
+	return func(err error, r *Report) error {
+		own, ok := errors.AsType[E](err)
+		if !ok {
+			return nil
+		}
+		add(r, own)
+		return own
+	}
+}
+
+// is is the kind of one error.
+func is(own error) kind {
+	return func(err error, _ *Report) error {
+		if !errors.Is(err, own) {
+			return nil
+		}
+		return own
+	}
+}
+
+// bug is an error in flowrun itself.
+func bug(err error, _ *Report) error {
+	if !strings.HasPrefix(err.Error(), "internal error") {
+		return nil
+	}
+	return err
+}
+
+func unknown(err error, _ *Report) error { return err }
+
+func paramsReport(r *Report, e *value.ParamsError) {
+	r.Subject, r.Params = e.Tool, e.Problems
+	r.Lines = make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		r.Lines[i] = p.Subject() + ": " + p.Message
+		if p.Hint != "" {
+			r.Lines[i] += "; " + p.Hint
+		}
+	}
+}
