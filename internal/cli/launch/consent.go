@@ -36,8 +36,8 @@ type ConsentFlags struct {
 func (f *ConsentFlags) Declare(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringArrayVar(&f.approve, "auto-approve", nil, "approve tools that match this `pattern`: tool:NAME, tool:TAG, tool:read, tool:write, tool:run or *")
-	fl.StringArrayVar(&f.deny, "auto-deny", nil, "refuse tools that match this `pattern`, also where another tool uses them")
-	fl.BoolVar(&f.TrustProject, "trust-project", false, "trust the project for this once, its settings and its tools (see flowrun trust)")
+	fl.StringArrayVar(&f.deny, "auto-deny", nil, "refuse tools that match this `pattern`, even if another tool uses them")
+	fl.BoolVar(&f.TrustProject, "trust-project", false, "trust the settings and tools of the project for this command only (see flowrun trust)")
 	words := cobra.FixedCompletions([]string{"tool:read", "tool:write", "tool:run", "tool:", "*"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
 	c.RegisterFlagCompletionFunc("auto-approve", words)
 	c.RegisterFlagCompletionFunc("auto-deny", words)
@@ -196,7 +196,7 @@ func PreviewDecision(env *ui.Env, what Subject, f ConsentFlags) {
 	case policy.Refuse:
 		env.Notef("this would be refused: %s", console.Visible(v.Reason))
 	case policy.Ask:
-		env.Notef("this would ask a person: %s", console.Visible(v.Reason))
+		env.Notef("this would need approval: %s", console.Visible(v.Reason))
 	}
 }
 
@@ -235,7 +235,7 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 	}
 	if d.Verdict != "approved" {
 		if d.By == "terminal" {
-			v.Reason += ", and the answer was no"
+			v.Reason += ", and you declined"
 		}
 		return "", &ui.RefusedError{Reason: v.Reason, Permissions: d.Permissions, Askable: d.By == "policy" && f.judge(what, true).Decision == policy.Ask}
 	}
@@ -279,7 +279,7 @@ func AskApproval(env *ui.Env, v policy.Verdict, p *flowrun.Preview) (bool, error
 	}
 	question := "\nAllow this? [y/N/d]"
 	if cut {
-		question += " (d shows what was left out)"
+		question += " (d shows the full details)"
 	}
 	return env.Confirm(ui.Inquiry{Text: question + " ", DiscardTyped: true, Details: func() error {
 		_, err := card.Write(env.Stderr, width, true)

@@ -19,8 +19,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// approver is the door of models: it says which calls go ahead, and asks the person at the
-// terminal, where there is one. What was asked or refused is put on record.
+// approver decides which calls of models are allowed, and asks the user at the terminal if
+// there is one. It records every question and refusal in the audit log.
 type approver struct {
 	env     *ui.Env
 	flags   callFlags
@@ -75,7 +75,7 @@ func (d *approver) advice() string {
 
 // confirm is registry.Options.Confirm: it asks the person at the terminal.
 func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Judgement, error) {
-	no := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason + ", and the answer was no"}
+	no := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason + ", and you declined"}
 	preview, err := i.Preview()
 	if err != nil {
 		return no, err

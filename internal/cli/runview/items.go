@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// MostItems is how many items of a loop are listed. Of a loop over more only those are
-// that did not go well, and no more than that.
+// MostItems is how many items of a loop are listed. For a loop with more items, only those
+// that did not succeed are listed, up to this number.
 const MostItems = 20
 
 // states counts them.

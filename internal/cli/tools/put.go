@@ -32,7 +32,7 @@ type putting struct {
 // unless it is to be overridden (S1-317, S1-339).
 func (p *putting) place() error {
 	if tool.Extension(p.name) != "" {
-		return tool.Diagnostics{{Code: "bad-name", Severity: tool.Error, Message: fmt.Sprintf("the name %q is read as the path of a file", p.name),
+		return tool.Diagnostics{{Code: "bad-name", Severity: tool.Error, Message: fmt.Sprintf("%q is the path of a file, not a tool name", p.name),
 			Hint: "choose a name without the extension"}}
 	}
 	dir, err := p.lib.Folder(p.scope)
@@ -59,7 +59,7 @@ func (p *putting) place() error {
 }
 
 func (p *putting) taken(path string) error {
-	return fmt.Errorf("there is a tool %q in the %s scope already: %s; --override replaces it", p.name, p.scope, ui.ShortPath(path))
+	return fmt.Errorf("tool %q already exists in the %s scope: %s; to replace it: --override", p.name, p.scope, ui.ShortPath(path))
 }
 
 // check holds what is wrong with the text against the caller: an error keeps it from
@@ -67,8 +67,8 @@ func (p *putting) taken(path string) error {
 func (p *putting) check() (*tool.Definition, tool.Diagnostics) {
 	def, found := catalog.Check(p.lib, p.path, p.scope, p.text, p.alone)
 	if def.Name != p.name && found.Err() == nil { // the code of a tool answers what it is called
-		found = append(found, tool.Diagnostic{Code: "bad-name", Severity: tool.Error, Pos: def.Pos, Message: fmt.Sprintf("the definition says that the tool is called %q, not %q", def.Name, p.name),
-			Hint: fmt.Sprintf("add it as %s, or change what it says", def.Name)})
+		found = append(found, tool.Diagnostic{Code: "bad-name", Severity: tool.Error, Pos: def.Pos, Message: fmt.Sprintf("the definition names the tool %q, not %q", def.Name, p.name),
+			Hint: fmt.Sprintf("add it as %s, or change the definition", def.Name)})
 	}
 	return def, found
 }

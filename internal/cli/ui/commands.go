@@ -69,7 +69,7 @@ func WrongFlag(c *cobra.Command, err error) error {
 // NoArgs is the argument check of commands that take none.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return Usagef(c, "%s takes no argument, got %q", c.CommandPath(), args[0])
+		return Usagef(c, "%s takes no arguments, got %q", c.CommandPath(), args[0])
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func StateDir() (string, error) {
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		return dir, OwnState()
 	}
-	return "", errors.New("cannot find a place for the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
+	return "", errors.New("cannot store the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
 }
 
 // HistoryUnavailable reports whether nothing says where to keep runs and no default can be
@@ -62,7 +62,7 @@ func OwnState() error {
 		return nil
 	}
 	if err := ownership.Check(dir); err != nil {
-		return &RefusedError{Reason: fmt.Sprintf("the state directory %s cannot be used: %v; chown it to you and chmod go-w it, or set FLOWRUN_STATE_DIR to a folder of your own", dir, err)}
+		return &RefusedError{Reason: fmt.Sprintf("cannot use the state directory %s: %v; chown it to you and chmod go-w it, or set FLOWRUN_STATE_DIR to a folder of your own", dir, err)}
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func FindRun(ctx context.Context, s flowrun.Store, word string) (string, error) 
 // OneRun is the argument check of commands that take a run.
 func OneRun(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return Usagef(c, "give one run: an id, the beginning of one, or %s", flowrun.Latest)
+		return Usagef(c, "give one run: an id, a unique prefix of it, or %s", flowrun.Latest)
 	}
 	return nil
 }
