@@ -180,15 +180,15 @@ Choose how progress is shown on stderr with --progress:
   auto          tty on a terminal, github if GITHUB_ACTIONS is set, else plain
 
 flowrun uses colour on a terminal, and decides this for stdout and stderr separately.
-Colour never carries information of its own. flowrun help environment lists the variables
-that turn it on and off. If the locale is not UTF-8, drawings use ASCII.`
+Colour never carries information of its own. flowrun help environment lists the
+variables that turn it on and off. If the locale is not UTF-8, drawings use ASCII.`
 
 // functionsHelp describes the functions that a condition can call.
 var functionsHelp = []entry{
 	{"success()", "no upstream step failed"},
 	{"failure()", "an upstream step failed"},
 	{"cancelled()", "the run was cancelled"},
-	{"always()", "true; the step runs even if the run was cancelled"},
+	{"always()", "true, even if the run was cancelled"},
 	{"len(x)", "number of elements or characters"},
 	{"int float string type", "convert to a type; the name of a type"},
 	{"abs ceil floor round", "of a number"},
@@ -216,8 +216,9 @@ func expressionsPage() string {
 
 Write values in braces. flowrun never parses a value as part of the condition, so the
 output of a step is only compared. A step has the fields output, error, exit-code,
-duration (ms), start-time, end-time, status, attempts and json ({list.json[0].name}). They
-are null if the step did not run. Text that is compared with a number is converted to one.
+duration (ms), start-time, end-time, status, attempts and json ({list.json[0].name}).
+They are null if the step did not run. Text that is compared with a number is converted
+to a number.
 
   == != < <= > >=                 compare
   && || ! ( )                     and, or, not
@@ -248,12 +249,12 @@ const parametersPage = `Write the values of parameters after the name of the too
   --params FILE    one JSON object with all values; - is stdin
 
 Values on the command line override those of --params. Missing parameters get their
-default. flowrun converts each value to the type of the parameter, validates and transforms
-it. If values are invalid, it reports all problems together and exits with 6.
+default. flowrun converts each value to the type of the parameter, validates it and
+transforms it. If values are invalid, it reports all problems together and exits with 6.
 
-flowrun rejects text that begins with -, because a command could read it as an option. To
-allow it, use --allow-dash. Do not write secrets on the command line, where others can see
-them. Use TOKEN=@file, or environment.secrets in the definition.
+flowrun rejects text that begins with -, because a command could read it as an option.
+To allow it, use --allow-dash. Do not write secrets on the command line, where others
+can see them. Use TOKEN=@file, or environment.secrets in the definition.
 
 To see how flowrun reads your values, add --dry-run. Tab completes names and values.
 

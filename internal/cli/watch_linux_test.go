@@ -40,7 +40,7 @@ steps:
     bash: echo "hello {WHO} one"
 `, nil, "--watch", "--watch-path", "more", "--no-input=false")
 	// sit has started it: what it uses is not there yet.
-	s.shows("watching 1 file; Ctrl-C ends")
+	s.shows("watching 1 file; press Ctrl-C to stop")
 	if screen := s.seen(); !strings.Contains(screen, "inner.yaml") {
 		t.Errorf("it did not say that inner.yaml is missing:\n%s", screen)
 	}
@@ -50,13 +50,13 @@ steps:
 	s.shows("WHO: ")
 	s.types("Ada\r")
 	s.shows("hello Ada two")
-	s.shows("watching 3 files; Ctrl-C ends")
+	s.shows("watching 3 files; press Ctrl-C to stop")
 	s.puts("in/b.txt", "second")
 	s.shows("changed: in/b.txt; running again")
-	s.shows("watching 4 files; Ctrl-C ends")
+	s.shows("watching 4 files; press Ctrl-C to stop")
 	s.puts("more", "x")
 	s.shows("changed: more; running again")
-	s.shows("watching 5 files; Ctrl-C ends")
+	s.shows("watching 5 files; press Ctrl-C to stop")
 	s.puts("inner.yaml", "name: inner\ndescription: Inner\nbsah: no\n")
 	s.shows(`unknown key "bsah"`)
 	s.shows("did you mean")

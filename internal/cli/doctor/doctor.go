@@ -117,7 +117,7 @@ func printFindings(env *ui.Env, all []finding) {
 			fmt.Fprintf(env.Stdout, "%s-> %s\n", indent, console.Clean(f.Hint))
 		}
 	}
-	fmt.Fprintf(env.Stdout, "\n%d ok, %d warnings, %d failed\n", count[healthy], count[doubtful], count[broken])
+	fmt.Fprintf(env.Stdout, "\n%d ok, %d warn, %d fail\n", count[healthy], count[doubtful], count[broken])
 }
 
 // good and the like are findings without more to them.

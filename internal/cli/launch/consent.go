@@ -235,7 +235,7 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 	}
 	if d.Verdict != "approved" {
 		if d.By == "terminal" {
-			v.Reason += ", and you declined"
+			v.Reason += ", and the answer was no"
 		}
 		return "", &ui.RefusedError{Reason: v.Reason, Permissions: d.Permissions, Askable: d.By == "policy" && f.judge(what, true).Decision == policy.Ask}
 	}

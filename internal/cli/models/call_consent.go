@@ -75,7 +75,7 @@ func (d *approver) advice() string {
 
 // confirm is registry.Options.Confirm: it asks the person at the terminal.
 func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Judgement, error) {
-	no := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason + ", and you declined"}
+	no := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason + ", and the answer was no"}
 	preview, err := i.Preview()
 	if err != nil {
 		return no, err
