@@ -63,7 +63,7 @@ steps:
 	s.puts("inner.yaml", "name: inner\ndescription: Inner\nbash: echo mended; exit 3\n")
 	s.shows("FAILED   exit 3")
 	failed := strings.Index(s.seen(), "FAILED   exit 3")
-	waittest.Until(s, "how to end it", func() bool { return strings.Contains(s.seen()[failed:], "Ctrl-C ends") }, func() any { return s.seen() })
+	waittest.Until(s, "how to end it", func() bool { return strings.Contains(s.seen()[failed:], "press Ctrl-C to stop") }, func() any { return s.seen() })
 	s.types("\x03")
 	screen := s.ends(1)
 	if strings.Count(screen, "WHO (string)") != 1 {
