@@ -43,7 +43,7 @@ func (f *ConsentFlags) Declare(c *cobra.Command) {
 	c.RegisterFlagCompletionFunc("auto-deny", words)
 }
 
-// Check holds the patterns against their form.
+// Check validates the patterns.
 func (f *ConsentFlags) Check(c *cobra.Command) error {
 	for _, flag := range []struct {
 		name string
@@ -84,7 +84,7 @@ func (f *ConsentFlags) Rules() (r policy.Rules) {
 	return r
 }
 
-// Subject is what somebody wants to run.
+// Subject is the tool or run that needs consent.
 type Subject struct {
 	Run        string // that is taken up again; "" for a new one
 	Tools      []flowrun.UsedTool
@@ -190,7 +190,7 @@ func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
 	return nil
 }
 
-// PreviewDecision tells at a dry run what would become of the call.
+// PreviewDecision reports in a dry run whether the call would be allowed.
 func PreviewDecision(env *ui.Env, what Subject, f ConsentFlags) {
 	switch v := judge(env, what, f); v.Decision {
 	case policy.Refuse:
@@ -245,7 +245,7 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 	return id, nil
 }
 
-// RecordDecision writes a decision into the audit list.
+// RecordDecision writes a decision to the audit log.
 func RecordDecision(env *ui.Env, s *sqlite.Store, run string, d Decision) error {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -316,7 +316,7 @@ func around(s flowrun.Surroundings) console.ApprovalAround {
 	return a
 }
 
-// Describe adds what the call was about.
+// Describe adds the details of the call.
 func (d *Decision) Describe(p *flowrun.Preview) {
 	d.Permissions = p.Permissions()
 	for _, t := range p.Tools {
@@ -332,5 +332,5 @@ func (d *Decision) Describe(p *flowrun.Preview) {
 	}
 }
 
-// mostAudited is how many characters of a parameter stand in the audit list.
+// mostAudited is how many characters of a parameter the audit log keeps.
 const mostAudited = 200

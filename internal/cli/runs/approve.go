@@ -127,8 +127,8 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r reply, f run
 	})
 }
 
-// lostRace says that a run was not taken up since somebody else, who has answered
-// another of its questions, was quicker.
+// lostRace reports whether a run was not resumed because another process, which answered
+// another of its questions, resumed it first.
 func lostRace(err error) bool {
 	return errors.Is(err, flowrun.ErrLive) || errors.Is(err, flowrun.ErrChanged)
 }
@@ -140,7 +140,7 @@ func verb(approve bool) string {
 	return "rejected"
 }
 
-// standing adds the way out to the error of a question that has been answered.
+// standing adds a hint to the error of a question that has already been answered.
 func standing(p *flowrun.Past, err error) error {
 	if errors.Is(err, flowrun.ErrAnswered) && p.Info.Status != dag.Running {
 		return fmt.Errorf("%w; to continue the run: flowrun resume %s", err, p.Record.ID)
@@ -148,7 +148,7 @@ func standing(p *flowrun.Past, err error) error {
 	return err
 }
 
-// pick is the question that the words after the run mean, and the values among them.
+// pick returns the question that the arguments after the run name, and its field values.
 func pick(p *flowrun.Past, words []string) (q flowrun.Question, values []string, err error) {
 	step := ""
 	if len(words) > 0 && !strings.Contains(words[0], "=") {
@@ -182,7 +182,7 @@ func stepsOf(qs []flowrun.Question) []string {
 	return list
 }
 
-// noQuestion says why a run, or a step of it, cannot be answered.
+// noQuestion returns the reason why a run, or a step of it, has no question to answer.
 func noQuestion(p *flowrun.Past, step string, open []flowrun.Question) error {
 	id, res := p.Record.ID, p.Result()
 	waiting := ""
@@ -208,7 +208,7 @@ func noQuestion(p *flowrun.Past, step string, open []flowrun.Question) error {
 	return fmt.Errorf("step %s of run %s is not waiting for an answer yet%s", step, id, waiting)
 }
 
-// formValues are the values for the question's form, checked.
+// formValues returns the validated values of the question's form.
 func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []string, r reply) (map[string]any, error) {
 	list, err := launch.Assignments(c, words)
 	if err != nil {
@@ -258,13 +258,13 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 	return nil, ui.CodeError(ui.ExitParams)
 }
 
-// patience is how long it is watched whether somebody else goes on with a run.
+// patience is how long approve waits for another process to continue the run.
 const patience = 5 * time.Second
 
-// continuedElsewhere says whether another process goes on with a run that has been answered, and
-// tells so: its owner, or the service. An owner that was about to give it up has not
-// heard the answer; one that heard it may have brought the run to its end by now, which
-// is nobody's to run again. Without tell nothing is said.
+// continuedElsewhere reports whether another process, the owner of the run or the service,
+// continues a run that has been answered. An owner that was about to release the run may have
+// missed the answer; one that received it may already have finished the run, which must not run
+// again. If tell is set, the result is also printed.
 func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *flowrun.Past, q flowrun.Question, tell bool) (bool, error) {
 	id := p.Record.ID
 	say := func(format string, args ...any) (bool, error) {
@@ -299,8 +299,8 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *fl
 	return false, nil
 }
 
-// withheld takes those words out that give secret parameters again, which the run needs
-// to go on.
+// withheld separates the arguments that give secret parameters again, which the run needs to
+// continue, from the fields of the form.
 func withheld(p *flowrun.Past, q flowrun.Question, words []string) (secrets, fields []string) {
 	for _, w := range words {
 		name := strings.TrimSuffix(w[:max(strings.IndexByte(w, '='), 0)], ":")
@@ -313,7 +313,7 @@ func withheld(p *flowrun.Past, q flowrun.Question, words []string) (secrets, fie
 	return secrets, fields
 }
 
-// continueRun takes up a run that has been answered, as resume does.
+// continueRun resumes a run that has been answered.
 func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, q flowrun.Question, secrets []string, f runFlags) (err error) {
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return err

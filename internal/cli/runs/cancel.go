@@ -58,10 +58,10 @@ cleanup itself, unless a service started the run.`,
 	}
 }
 
-// errCancelledBy is why a run ends that a person cancels.
+// errCancelledBy is the cause of runs that a person cancels.
 var errCancelledBy = errors.New("cancelled by flowrun cancel")
 
-// cancelWaiting brings a run to its end that waits for people and so has no owner.
+// cancelWaiting ends a run that is waiting for an approval and so has no owner.
 func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowrun.RunInfo) error {
 	if dir, err := ui.StateDir(); err == nil && info.Origin != "" && ui.ServiceRunning(dir) {
 		if err := ui.CallService("POST", "/api/v1/runs/"+info.ID+"/cancel", struct{}{}, &struct{}{}); err != nil {

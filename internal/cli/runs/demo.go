@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/starter"
 )
 
-// demoCommand shows a run to somebody who has nothing to run yet.
+// demoCommand runs an example for users who have no tools yet.
 func demoCommand(env *ui.Env) *cobra.Command {
 	f := runFlags{output: "text"}
 	var fail bool
@@ -67,8 +67,8 @@ func demo(env *ui.Env, f runFlags, fail bool) error {
 	return afterDemo(env, plan, res)
 }
 
-// brokenDemo runs the demo with a step that fails. Its definition stays beside the
-// history, so that what is told of the step leads somewhere.
+// brokenDemo runs the demo with a step that fails. Its definition is kept in the state
+// directory, so that the locations in messages exist.
 func brokenDemo(env *ui.Env, f runFlags) error {
 	return env.WriteHistory(func(_ context.Context, s *sqlite.Store) error {
 		plan, res, err := runDemo(env, flowrun.DefaultStateDir(), s, f, true)

@@ -101,12 +101,12 @@ func someRun(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// planner works out how a recorded run is taken up, with parameters from the command
-// line; yes lets those steps run again that a person is asked about.
+// planner plans how to resume or retry a recorded run with parameters from the command line.
+// yes allows the interrupted steps that need consent to run again.
 type planner func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error)
 
-// continueOrRetry takes a recorded run up: it plans, shows the plan, asks where it has to, and
-// carries it out.
+// continueOrRetry resumes or retries a recorded run: it plans, shows the plan, asks for consent
+// if needed, and executes the plan.
 func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, plan planner) error {
 	if err := f.check(env, c); err != nil {
 		return err
@@ -131,7 +131,7 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 	})
 }
 
-// continueRecorded carries on with a run that has been read.
+// continueRecorded resumes or retries a run that has been loaded.
 func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *flowrun.Past, params map[string]any, f runFlags, plan planner) error {
 	g, err := plan(past, params, false)
 	if err != nil {
@@ -179,7 +179,7 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *f
 	return x.run()
 }
 
-// nothingToDo answers for a run that has no step left to run.
+// nothingToDo reports that a run has no steps left to run.
 func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
 	hint := ""
 	if slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool { return s.Status == dag.Interrupted }) {
@@ -192,8 +192,8 @@ func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
 	return nil
 }
 
-// describePlan shows what stands and what runs. answered is the step whose answer the run
-// goes on with; "" for none.
+// describePlan shows which steps keep their results and which run. answered is the step whose
+// answer lets the run continue, or "".
 func describePlan(env *ui.Env, g *flowrun.Again, p *flowrun.Past, answered dag.ID) {
 	verb := "Resuming"
 	if g.Retry {
@@ -250,8 +250,8 @@ func beyond(p *flowrun.Past, err error) error {
 	return err
 }
 
-// warnOfCleaned names what stands and may be gone all the same, in one line for each
-// step that has cleaned up.
+// warnOfCleaned names the steps whose results are kept although a later step may have undone
+// their work, in one line for each such later step.
 func warnOfCleaned(env *ui.Env, g *flowrun.Again) {
 	for rest := g.Cleaned; len(rest) > 0; {
 		by := rest[0].By
@@ -263,7 +263,7 @@ func warnOfCleaned(env *ui.Env, g *flowrun.Again) {
 	}
 }
 
-// confirm asks whether interrupted steps run again; no where nobody can answer.
+// confirm asks whether interrupted steps may run again. Without a person, it returns false.
 func confirm(env *ui.Env, g *flowrun.Again) bool {
 	return env.HasPerson() && env.AskYesNo("run "+ui.Listed(g.Asks)+" again?", false)
 }

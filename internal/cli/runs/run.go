@@ -100,7 +100,7 @@ func runningFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(runOutputs, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// check holds the flags against what they may be, and settles what is left open.
+// check validates the flags and fills in defaults.
 func (f *runFlags) check(env *ui.Env, c *cobra.Command) error {
 	if err := env.ResolveProgress(c, &f.Asking); err != nil {
 		return err
@@ -249,7 +249,7 @@ func authorize(env *ui.Env, r *request, f runFlags) (err error) {
 	return withHistory(env, r, f)
 }
 
-// warn tells what is wrong without being an error, the deprecated included.
+// warn prints warnings, including those about deprecated tools and parameters.
 func warn(env *ui.Env, p *flowrun.Plan, params map[string]any) {
 	if len(p.Warnings) > 0 {
 		env.Diagnose(p.Warnings)

@@ -73,7 +73,7 @@ func (p *putting) check() (*tool.Definition, tool.Diagnostics) {
 	return def, found
 }
 
-// write makes it so. Where it fails nothing has changed.
+// write writes the tool. If it fails, nothing has changed.
 func (p *putting) write() error {
 	var err error
 	switch {
@@ -94,7 +94,7 @@ func (p *putting) write() error {
 	return nil
 }
 
-// said tells what became of it: what hides it, and how to run it.
+// said reports where the tool was written, whether it is shadowed, and how to run it.
 func said(env *ui.Env, p *putting, verb string) {
 	fmt.Fprintf(env.Stdout, "%s %s (%s): %s\n", verb, p.name, p.scope, ui.ShortPath(p.path))
 	now, _, err := env.Library().Lookup(p.name, nil) // a new one: the scope may have had no folder before
