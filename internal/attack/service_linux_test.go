@@ -81,7 +81,7 @@ func (s *site) serve(descriptors int, args ...string) *served {
 			s.Log(v.logged())
 		}
 	})
-	at := regexp.MustCompile(`serves at (https?://\S+)`)
+	at := regexp.MustCompile(`listening on (https?://\S+)`)
 	waittest.Within(s, time.Minute, "the service is up", func() bool {
 		if found := at.FindStringSubmatch(v.logged()); found != nil {
 			v.url = found[1]

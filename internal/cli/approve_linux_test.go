@@ -38,7 +38,7 @@ func TestApproveAtTerminal(t *testing.T) {
 				{"PERCENT [10]: ", "500\r"},
 				{"PERCENT [10]: ", "50\r"},
 				{"LOUD (yes or no)", "yes\r"},
-				{"NOTE (text, may be left out)", "\r"},
+				{"NOTE (text, optional)", "\r"},
 			} {
 				s.shows(step[0])
 				s.types(step[1])
@@ -61,7 +61,7 @@ func TestRejectAtTerminal(t *testing.T) {
 	s := sit(t, gated, nil, "--progress", "plain")
 	s.shows("[l]ater? ")
 	s.types("r\r")
-	s.shows("why (may be empty)? ")
+	s.shows("reason (optional): ")
 	s.types("not today\r")
 	if screen := s.ends(1); !strings.Contains(screen, "rejected by") || !strings.Contains(screen, ": not today") {
 		t.Errorf("the screen showed\n%s", screen)

@@ -70,13 +70,13 @@ func root(env *ui.Env, web serve.Web) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "flowrun",
 		Short: "Define a tool once, run it anywhere",
-		Long:  "flowrun runs tools: commands, or graphs of steps, defined in YAML, Markdown or JavaScript.",
-		Example: `  flowrun demo                          watch a run of a few seconds
+		Long:  "flowrun runs tools: commands or multi-step workflows, defined in YAML, Markdown or JavaScript.",
+		Example: `  flowrun demo                          watch a short example run
   flowrun run ./hello.yaml NAME=Ada     run a file
   flowrun run deploy --dry-run          show what would run
-  flowrun show latest                   see what came of it
-  flowrun resume latest                 go on where it stopped
-  flowrun validate                      check every definition in reach`,
+  flowrun show latest                   show the status of the last run
+  flowrun resume latest                 continue it where it stopped
+  flowrun validate                      check all definitions`,
 		RunE:               func(*cobra.Command, []string) error { return brief(env) },
 		PersistentPreRunE:  ui.CheckState,
 		SilenceErrors:      true,
@@ -88,7 +88,7 @@ func root(env *ui.Env, web serve.Web) *cobra.Command {
 	root.SetHelpCommandGroupID(ui.GroupSelf)
 	root.SetFlagErrorFunc(ui.WrongFlag)
 	env.ColorFlag(root)
-	root.AddGroup(&cobra.Group{ID: ui.GroupRun, Title: "Run:"}, &cobra.Group{ID: ui.GroupLook, Title: "Look at runs:"}, &cobra.Group{ID: ui.GroupAuthor, Title: "Write tools:"}, &cobra.Group{ID: ui.GroupSelf, Title: "flowrun itself:"})
+	root.AddGroup(&cobra.Group{ID: ui.GroupRun, Title: "Run:"}, &cobra.Group{ID: ui.GroupLook, Title: "Inspect runs:"}, &cobra.Group{ID: ui.GroupAuthor, Title: "Write tools:"}, &cobra.Group{ID: ui.GroupSelf, Title: "flowrun itself:"})
 	for _, family := range [][]*cobra.Command{
 		runs.Commands(env), models.Commands(env), schedules.Commands(env), serve.Commands(env, web),
 		past.Commands(env), author.Commands(env), tools.Commands(env), settings.Commands(env), doctor.Commands(env),

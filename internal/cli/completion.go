@@ -10,9 +10,9 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// bashCompletion is ours, since cobra's needs the package bash-completion, which bash on
-// macOS and in small images is without, loses what stands before a =, and evaluates what
-// is typed.
+// bashCompletion replaces the script of cobra, which needs the package bash-completion
+// (missing on macOS and in small images), loses the text before a =, and evaluates what the
+// user types.
 //
 //go:embed completion.bash
 var bashCompletion string
@@ -23,32 +23,32 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 func completionCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Print what makes Tab complete commands, tools, parameters, steps and runs",
-		Long: `Print the script that makes a shell complete flowrun's command line: commands and
-flags, tools, their parameters and the values these can have, steps, runs.
+		Short: "Print a shell completion script",
+		Long: `Print a script that lets your shell complete commands, flags, tools, parameters and their
+values, steps and runs.
 
-bash, a line in ~/.bashrc:
+bash: add this line to ~/.bashrc:
   source <(flowrun completion bash)
 
-zsh, in a folder of $fpath, before compinit runs in ~/.zshrc:
+zsh: write the script to a folder of $fpath:
   mkdir -p ~/.zfunc
   flowrun completion zsh > ~/.zfunc/_flowrun
-  with these lines in ~/.zshrc:  fpath+=~/.zfunc; autoload -Uz compinit; compinit
+  # and in ~/.zshrc:  fpath+=~/.zfunc; autoload -Uz compinit; compinit
 
 fish:
   flowrun completion fish > ~/.config/fish/completions/flowrun.fish
 
-PowerShell, in the file that $PROFILE names:
+PowerShell: add this line to the file that $PROFILE names:
   flowrun completion powershell | Out-String | Invoke-Expression
 
-A new shell has it then.`,
+Completion works in every shell that you start afterwards.`,
 		Example: `  source <(flowrun completion bash)`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return ui.Usagef(c, "for which shell? Give bash, zsh, fish or powershell")
+				return ui.Usagef(c, "missing argument: give bash, zsh, fish or powershell")
 			}
 			if !slices.Contains(shells, args[0]) {
-				return ui.Usagef(c, "there is no completion for %q; give bash, zsh, fish or powershell", args[0])
+				return ui.Usagef(c, "cannot print a completion script for %q; give bash, zsh, fish or powershell", args[0])
 			}
 			return nil
 		},

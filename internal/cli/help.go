@@ -26,15 +26,15 @@ func help(c *cobra.Command, _ []string) {
 	fmt.Fprintf(w, "\n%s", c.UsageString())
 }
 
-// briefText is what flowrun says when it is called without a word.
-const briefText = `flowrun runs tools: commands, or graphs of steps, defined in YAML, Markdown or JavaScript.
+// briefText is printed when flowrun is called without arguments.
+const briefText = `flowrun runs tools: commands or multi-step workflows, defined in YAML, Markdown or JavaScript.
 
-  flowrun demo                         watch a run of a few seconds
-  flowrun init                         begin with tools of your own
-  flowrun run ./hello.yaml NAME=Ada    run a definition; a name will do for those in
-                                       .flowrun/tools
+  flowrun demo                         watch a short example run
+  flowrun init                         create tools of your own in .flowrun/tools
+  flowrun run hello NAME=Ada           run a tool by its name
+  flowrun run ./hello.yaml NAME=Ada    run a definition by its path
 
-flowrun --help lists all commands and topics, flowrun COMMAND --help explains one.
+flowrun --help lists all commands and topics. flowrun COMMAND --help explains a command.
 `
 
 func brief(env *ui.Env) error {
@@ -46,9 +46,9 @@ func brief(env *ui.Env) error {
 func helpCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND ... | TOPIC]",
-		Short: "Help about a command or a topic",
-		Long: `Help about a command, as --help behind it prints, or about a topic. Without a word,
-the list of both.`,
+		Short: "Show the help of a command or topic",
+		Long: `Show the help of a command, like flowrun COMMAND --help, or of a topic. Without an
+argument, list all commands and topics.`,
 		Example: `  flowrun help run
   flowrun help tool test
   flowrun help exit-codes`,
@@ -96,7 +96,7 @@ func unknownWord(env *ui.Env, root *cobra.Command, err error) error {
 		return err
 	}
 	if _, _, missing := env.Library().Lookup(word, nil); missing == nil {
-		return ui.Usage(fmt.Errorf("%s is a tool, not a command; run it: flowrun run %s", word, word), nil)
+		return ui.Usage(fmt.Errorf("%s is a tool, not a command; to run it: flowrun run %s", word, word), nil)
 	}
 	at, _ := descend(root, strings.Fields(of)[1:])
 	return ui.UnknownCommand(at, word)

@@ -223,7 +223,7 @@ func TestKeyboardResume(t *testing.T) {
 		t.Run(keys, func(t *testing.T) {
 			// The step of the engine that died ends with the test too, where that fails before "go".
 			s := sit(t, "steps: [{name: works, bash: 'echo began >>effects; touch started; until [ -e go ] || ! [ -e it.yaml ]; do sleep 0.05; done'}]\n", killed(t))
-			s.shows("was running when the engine died, or may have been: works\r\nflowrun: run works again? [y/N]")
+			s.shows("may have been running when flowrun was killed: works\r\nflowrun: run works again? [y/N]")
 			if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}

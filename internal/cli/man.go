@@ -22,13 +22,13 @@ func manCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man [DIR]",
 		Short: "Write the manual pages",
-		Long: `Write the manual pages into DIR, one for each command and topic: flowrun.1,
-flowrun-run.1, ... Without DIR, print the page of flowrun itself.`,
+		Long: `Write the manual pages to DIR, one for each command and topic: flowrun.1, flowrun-run.1,
+and so on. Without DIR, print the page of flowrun itself.`,
 		Example: `  flowrun man | man -l -
   flowrun man ~/.local/share/man/man1`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return ui.Usagef(c, "give one folder, or none")
+				return ui.Usagef(c, "give at most one folder")
 			}
 			return nil
 		},

@@ -47,7 +47,7 @@ func serveIn(t *testing.T, dir string, args ...string) *served {
 			s.mu.Unlock()
 		}
 	}()
-	s.url = strings.TrimPrefix(s.says(`serves at (http://\S+)`), "serves at ")
+	s.url = strings.TrimPrefix(s.says(`listening on (http://\S+)`), "listening on ")
 	return s
 }
 

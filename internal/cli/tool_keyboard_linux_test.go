@@ -71,7 +71,7 @@ func editNoMore(t *testing.T) {
 	s.shows("edit it again? [Y/n] ")
 	s.types("n\r")
 	screen := s.ends(3)
-	if !strings.Contains(screen, "the attempt is in") {
+	if !strings.Contains(screen, "your text is in") {
 		t.Errorf("the screen showed\n%s", screen)
 	}
 	if b, err := os.ReadFile(file); err != nil || !strings.Contains(string(b), "run: 'true'") {

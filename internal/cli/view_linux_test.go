@@ -103,7 +103,7 @@ func TestViewOnTerminal(t *testing.T) {
 			}
 			s.open()
 			text := s.leaves(1)
-			for _, want := range []string{"failed", "✖ hostile  FAILED exit 3", "✔ beside", "hostile  FAILED exit 3\n        $ printf", "it.yaml:7", "\n        | last words\n", "flowrun: go on with it: flowrun resume"} {
+			for _, want := range []string{"failed", "✖ hostile  FAILED exit 3", "✔ beside", "hostile  FAILED exit 3\n        $ printf", "it.yaml:7", "\n        | last words\n", "flowrun: to continue: flowrun resume"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the screen does not show %q, but\n%s", want, text)
 				}

@@ -40,7 +40,7 @@ steps:
     bash: echo "hello {WHO} one"
 `, nil, "--watch", "--watch-path", "more", "--no-input=false")
 	// sit has started it: what it uses is not there yet.
-	s.shows("watching 1 file; Ctrl-C ends")
+	s.shows("watching 1 file; press Ctrl-C to stop")
 	if screen := s.seen(); !strings.Contains(screen, "inner.yaml") {
 		t.Errorf("it did not say that inner.yaml is missing:\n%s", screen)
 	}
@@ -50,20 +50,20 @@ steps:
 	s.shows("WHO: ")
 	s.types("Ada\r")
 	s.shows("hello Ada two")
-	s.shows("watching 3 files; Ctrl-C ends")
+	s.shows("watching 3 files; press Ctrl-C to stop")
 	s.puts("in/b.txt", "second")
 	s.shows("changed: in/b.txt; running again")
-	s.shows("watching 4 files; Ctrl-C ends")
+	s.shows("watching 4 files; press Ctrl-C to stop")
 	s.puts("more", "x")
 	s.shows("changed: more; running again")
-	s.shows("watching 5 files; Ctrl-C ends")
+	s.shows("watching 5 files; press Ctrl-C to stop")
 	s.puts("inner.yaml", "name: inner\ndescription: Inner\nbsah: no\n")
 	s.shows(`unknown key "bsah"`)
 	s.shows("did you mean")
 	s.puts("inner.yaml", "name: inner\ndescription: Inner\nbash: echo mended; exit 3\n")
 	s.shows("FAILED   exit 3")
 	failed := strings.Index(s.seen(), "FAILED   exit 3")
-	waittest.Until(s, "how to end it", func() bool { return strings.Contains(s.seen()[failed:], "Ctrl-C ends") }, func() any { return s.seen() })
+	waittest.Until(s, "how to end it", func() bool { return strings.Contains(s.seen()[failed:], "press Ctrl-C to stop") }, func() any { return s.seen() })
 	s.types("\x03")
 	screen := s.ends(1)
 	if strings.Count(screen, "WHO (string)") != 1 {

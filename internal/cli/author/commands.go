@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// Commands are the commands of this family.
+// Commands returns the commands of this package.
 func Commands(env *ui.Env) []*cobra.Command {
 	return ui.InGroup(ui.GroupAuthor, initCommand(env), explainCommand(env), graphCommand(env), schemaCommand(env))
 }

@@ -16,11 +16,11 @@ func explainCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "explain [CODE...]",
-		Short: "Tell what a problem means and how to mend it",
-		Long: `Tell what a code means: that of a problem (unknown-step), of a note on better practice
-(retry-network), of a refused parameter (missing), the reason of a step that did not
-succeed (upstream-failed), or an exit code (3). Each page shows what is wrong, the same
-put right, and why. Without a code, all of them are listed.`,
+		Short: "Explain what a problem means and how to fix it",
+		Long: `Explain a code: of a problem (unknown-step), of a best-practice note (retry-network), of a
+rejected parameter (missing), the reason why a step did not succeed (upstream-failed), or
+an exit code (3). Each page shows a wrong example, the corrected example, and the reason.
+Without a code, list all codes.`,
 		Example: `  flowrun explain
   flowrun explain unknown-step
   flowrun explain 124`,
@@ -62,7 +62,7 @@ func explainCodes(env *ui.Env, codes []string, output string) error {
 	return nil
 }
 
-// unknownCode is the error for a word that no page is about.
+// unknownCode is the error for a code without a page.
 func unknownCode(code string) error {
 	var codes []string
 	for _, p := range explain.Pages() {
@@ -70,9 +70,9 @@ func unknownCode(code string) error {
 	}
 	way := ui.Nearest(code, codes)
 	if way == "" {
-		way = "; flowrun explain lists them"
+		way = "; to list all codes: flowrun explain"
 	}
-	return ui.Missing(fmt.Errorf("there is no page about %q%s", code, way))
+	return ui.Missing(fmt.Errorf("unknown code %q%s", code, way))
 }
 
 func listPages(env *ui.Env, pages []explain.Page) error {
@@ -91,7 +91,7 @@ func listPages(env *ui.Env, pages []explain.Page) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(env.Stdout, "\nflowrun explain CODE tells more.")
+	_, err := fmt.Fprintln(env.Stdout, "\nFor details: flowrun explain CODE")
 	return err
 }
 

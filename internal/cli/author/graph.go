@@ -19,16 +19,16 @@ func graphCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "graph NAME|FILE [RUN]",
-		Short: "Draw which step waits for which",
-		Long: `Draw which step of a tool waits for which; with a run, what became of each there
-and how long it took.`,
+		Short: "Draw the graph of steps",
+		Long: `Draw the steps of a tool and their dependencies. If you give a run, the graph also shows
+the state and duration of each step in that run.`,
 		Example: `  flowrun graph deploy
-  flowrun graph deploy latest           with what became of each step in a run
+  flowrun graph deploy latest           with the states of the last run
   flowrun graph ./deploy.yaml -o mermaid
   flowrun graph deploy -o dot | dot -Tsvg > deploy.svg`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return ui.Usagef(c, "give one tool or file, and a run of it if you like")
+				return ui.Usagef(c, "give one tool or file, and optionally one of its runs")
 			}
 			return nil
 		},

@@ -24,10 +24,10 @@ func initCommand(env *ui.Env) *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "init [DIR]",
-		Short: "Begin: write a tool, a job of several steps and their tests into a project",
-		Long: `Write definitions to begin with into .flowrun/tools of DIR (default: here), and beside
-them the schema that has editors complete and check them, without a network. What is
-there already is left alone and named: init can be run again.
+		Short: "Create example tools with tests in a project",
+		Long: `Create example definitions in .flowrun/tools of DIR (default: the current directory), and
+a schema, so that editors can complete and check them offline. The command never changes
+existing files. It lists them, so you can run it again.
 
 Templates:
 ` + templateList(),
@@ -35,7 +35,7 @@ Templates:
   flowrun init ./project --template etl`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return ui.Usagef(c, "give one folder, or none for this one")
+				return ui.Usagef(c, "give at most one folder")
 			}
 			return nil
 		},
@@ -56,7 +56,7 @@ Templates:
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 	}
-	c.Flags().StringVar(&template, "template", names[0], "what to begin with, a `name`: "+strings.Join(names, "|"))
+	c.Flags().StringVar(&template, "template", names[0], "the template, a `name`: "+strings.Join(names, "|"))
 	c.RegisterFlagCompletionFunc("template", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -69,7 +69,7 @@ func templateList() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// begin writes a template into dir, tells what became of each file, and what to do next.
+// begin writes a template into dir, and prints the outcome of each file and the next commands.
 func begin(env *ui.Env, dir, template string) error {
 	schema, err := flowrun.Schema("tool")
 	if err != nil {
@@ -80,10 +80,10 @@ func begin(env *ui.Env, dir, template string) error {
 		fmt.Fprintf(env.Stdout, "%-10s  %s\n", f.Outcome, filepath.Join(dir, filepath.FromSlash(f.Path)))
 	}
 	if err != nil {
-		return fmt.Errorf("cannot begin in %q: %w", dir, err)
+		return fmt.Errorf("cannot create the examples in %q: %w", dir, err)
 	}
 	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Outcome == starter.Differs }) {
-		env.Notef("what was left alone is not what init would write; move it away and run init again to have both")
+		env.Notef("the files that were left alone differ from the template; to get the template as well, move them away and run init again")
 	}
 	i := slices.IndexFunc(starter.Templates(), func(t starter.Template) bool { return t.Name == template })
 	fmt.Fprintf(env.Stderr, "Next:\n")
@@ -92,7 +92,7 @@ func begin(env *ui.Env, dir, template string) error {
 	}
 	fmt.Fprintf(env.Stderr, `  %s
   flowrun tool test           run the tests in the definitions
-  flowrun validate            check them, as you change them
+  flowrun validate            check the definitions
 `, starter.Templates()[i].First)
 	return nil
 }

@@ -16,8 +16,8 @@ func schemaCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema NAME",
 		Short: "Print the JSON Schema of a document",
-		Long: `Print a JSON Schema: of the definition of a tool (draft-07, for editors), of
-config.yaml (config, draft-07), or of a document that flowrun prints (2020-12).
+		Long: `Print a JSON Schema: of tool definitions (draft-07, for editors), of config.yaml (draft-07),
+or of a document that flowrun prints (2020-12).
 
 Names: ` + strings.Join(schemaNames(), ", "),
 		Example: `  flowrun schema tool > tool.schema.json
@@ -51,7 +51,7 @@ func schema(name string) ([]byte, error) {
 	case name == configSchema:
 		return config.Schema()
 	case !slices.Contains(schemaNames(), name):
-		return nil, fmt.Errorf("cannot find the schema %q: use one of %s", name, strings.Join(schemaNames(), ", "))
+		return nil, fmt.Errorf("unknown schema %q: use one of %s", name, strings.Join(schemaNames(), ", "))
 	}
 	return flowrun.Schema(name)
 }

@@ -1,6 +1,6 @@
-// Package doctor holds the command doctor. Each check looks at one thing that runs need,
-// on this machine and of this user, and answers findings: healthy, doubtful or broken,
-// with what to do. With --fix it repairs what can be repaired without harm.
+// Package doctor holds the command doctor. Each check examines one thing that runs need on
+// this machine and returns findings: ok, warn or fail, with a hint. With --fix the command
+// fixes what it can fix without risk.
 package doctor
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// Commands are the commands of this family.
+// Commands returns the commands of this package.
 func Commands(env *ui.Env) []*cobra.Command {
 	return ui.InGroup(ui.GroupSelf, doctorCommand(env))
 }

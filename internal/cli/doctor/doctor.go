@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/outcome"
 )
 
-// finding is one thing that doctor has looked at.
+// finding is the result of one check.
 type finding struct {
 	Check   string `json:"check"`  // what it is about, in one stable word
 	Status  string `json:"status"` // healthy, doubtful, broken
@@ -44,14 +44,14 @@ func doctorCommand(env *ui.Env) *cobra.Command {
 	var fix bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look whether everything is there that runs need, and in order",
-		Long: `Look at this machine and user as flowrun finds them: shells, clock, temporary folder,
-supervision of processes, terminal, settings, traces; the history and who may read it; interrupted runs and
-what they left; the folders of tools and what is wrong in them.
+		Short: "Check your installation",
+		Long: `Check everything that runs need on this machine: shells, clock, temporary folder, process
+supervision, terminal, settings and traces. The command also checks the history and its
+permissions, interrupted runs and their leftovers, the folders of tools, and the
+definitions in them.
 
-Each line is ok, warn or fail, with what to do. --fix does what does no harm: it makes
-folders that are missing, and takes the history from other users. Exits 1 when something
-fails.`,
+Each line is ok, warn or fail, with a hint. --fix creates missing folders and removes the
+access of other users to the history. The command exits with 1 if a check fails.`,
 		Example: `  flowrun doctor
   flowrun doctor --fix
   flowrun doctor -o json | jq '.findings[] | select(.status != "ok")'`,
@@ -61,7 +61,7 @@ fails.`,
 		},
 	}
 	ui.OutputFlag(c, &output, "text", "json")
-	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended without harm")
+	c.Flags().BoolVar(&fix, "fix", false, "fix what can be fixed without risk")
 	return c
 }
 
@@ -95,7 +95,7 @@ func doctor(env *ui.Env, output string, fix bool) error {
 // runFix does what the finding asks for.
 func (f *finding) runFix() {
 	if err := f.fix(); err != nil {
-		f.Status, f.Hint = broken, fmt.Sprintf("this could not be done: %v", err)
+		f.Status, f.Hint = broken, fmt.Sprintf("could not be fixed: %v", err)
 		return
 	}
 	f.Status, f.Hint, f.Fixed = healthy, "", true
@@ -111,14 +111,14 @@ func printFindings(env *ui.Env, all []finding) {
 	for _, f := range all {
 		message := f.Message
 		if f.Fixed {
-			message += " (mended)"
+			message += " (fixed)"
 		}
 		fmt.Fprintf(env.Stdout, "%-4s  %-*s  %s\n", f.Status, width, f.Check, strings.ReplaceAll(console.Clean(message), "\n", "\n"+indent))
 		if f.Hint != "" {
 			fmt.Fprintf(env.Stdout, "%s-> %s\n", indent, console.Clean(f.Hint))
 		}
 	}
-	fmt.Fprintf(env.Stdout, "\n%d ok, %d to look at, %d wrong\n", count[healthy], count[doubtful], count[broken])
+	fmt.Fprintf(env.Stdout, "\n%d ok, %d warn, %d fail\n", count[healthy], count[doubtful], count[broken])
 }
 
 // good and the like are findings without more to them.
@@ -149,7 +149,7 @@ func private(check string, files []string) []finding {
 	if len(open) == 0 {
 		return nil
 	}
-	f := bad(check, "flowrun doctor --fix takes them from others (chmod go-rwx)", "others than you may use %s", strings.Join(open, ", "))
+	f := bad(check, "flowrun doctor --fix removes their access (chmod go-rwx)", "other users can access %s", strings.Join(open, ", "))
 	f.fix = func() error {
 		for _, file := range open {
 			if err := closeToOthers(file); err != nil {
@@ -169,7 +169,7 @@ func closeToOthers(file string) error {
 		return err
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("%s is a link; change what it leads to yourself", file)
+		return fmt.Errorf("%s is a symbolic link; change its target yourself", file)
 	}
 	return os.Chmod(file, info.Mode().Perm()&0o700)
 }

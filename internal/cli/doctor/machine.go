@@ -19,7 +19,7 @@ func checkVersion(env *ui.Env) []finding {
 	return []finding{good("version", "flowrun %s, %s/%s", ui.ThisBuild().Version, runtime.GOOS, runtime.GOARCH)}
 }
 
-// versionWait bounds how long a shell may take to say its version.
+// versionWait limits how long a shell may take to print its version.
 const versionWait = 10 * time.Second
 
 // checkShells looks for the programs that steps are written for.
@@ -40,7 +40,7 @@ func checkShells(env *ui.Env) []finding {
 		case err == nil:
 			list = append(list, good(s.name, "%s%s", saidVersion(path, s.ask), path))
 		case s.needed:
-			list = append(list, doubt(s.name, "install "+s.name+", or add its folder to PATH", "there is no %s in PATH: steps with %s cannot run", s.name, s.keys))
+			list = append(list, doubt(s.name, "install "+s.name+", or add its folder to PATH", "%s is not on PATH: steps with %s cannot run", s.name, s.keys))
 		default:
 			list = append(list, good(s.name, "not installed; only steps with %s need it", s.keys))
 		}
@@ -73,12 +73,12 @@ func checkClock(env *ui.Env) []finding {
 	now := time.Now()
 	list := []finding{good("clock", "%s", now.Format("2006-01-02 15:04:05 -07:00"))}
 	if now.Year() < 2025 {
-		list[0] = bad("clock", "set it", "it says %s, which is long ago: runs would be listed in the wrong order", now.Format(time.DateOnly))
+		list[0] = bad("clock", "set the clock", "the clock is wrong: it shows %s; runs would be listed in the wrong order", now.Format(time.DateOnly))
 	}
 	zone, _ := now.Zone()
-	zones := good("time zones", "the rules are there; here it is %s", zone)
+	zones := good("time zones", "available; the local time zone is %s", zone)
 	if _, err := time.LoadLocation("Europe/Berlin"); err != nil {
-		zones = doubt("time zones", "install the system's time zone data (tzdata)", "there are no rules for time zones: %v", err)
+		zones = doubt("time zones", "install the system's time zone data (tzdata)", "the time zone data is missing: %v", err)
 	}
 	return append(list, zones)
 }
@@ -87,7 +87,7 @@ func checkClock(env *ui.Env) []finding {
 func checkTemp(env *ui.Env) []finding {
 	dir := os.TempDir()
 	if err := tryWriting(dir); err != nil {
-		return []finding{bad("temporary", "set TMPDIR to a folder you can write to", "nothing can be written into %s: %v", dir, err)}
+		return []finding{bad("temporary", "set TMPDIR to a folder you can write to", "cannot write to %s: %v", dir, err)}
 	}
 	return []finding{good("temporary", "%s", dir)}
 }
@@ -106,18 +106,18 @@ func tryWriting(dir string) error {
 func checkSupervision(env *ui.Env) []finding {
 	var list []finding
 	if proc.IsReaper() {
-		list = append(list, good("processes", "whole process trees are ended, also what leaves its step's group"))
+		list = append(list, good("processes", "flowrun can stop whole process trees, including processes that leave the process group of their step"))
 	} else {
-		list = append(list, doubt("processes", "only Linux has a way to; look after programs that make themselves daemons",
-			"process groups are ended; what leaves its group may stay behind"))
+		list = append(list, doubt("processes", "only Linux supports this; stop programs that become daemons yourself",
+			"flowrun can stop process groups only; processes that leave their group may keep running"))
 	}
 	m, err := cgroup.NewMemoryLimit("", 64<<20)
 	if err != nil {
-		return append(list, doubt("memory limits", "only tools that set one need it; run as a user who may make cgroups, as under systemd-run --user --scope",
-			"resources.max-memory cannot be kept: %v", err))
+		return append(list, doubt("memory limits", "only tools that set one need it; run flowrun where it can create cgroups, as under systemd-run --user --scope",
+			"resources.max-memory cannot be enforced: %v", err))
 	}
 	m.Remove()
-	return append(list, good("memory limits", "cgroups can be made"))
+	return append(list, good("memory limits", "available (cgroups)"))
 }
 
 // checkTerminal tells how output will look.
@@ -128,9 +128,9 @@ func checkTerminal(env *ui.Env) []finding {
 		}
 		return "without colour"
 	}
-	what := "no terminal"
+	what := "not a terminal"
 	if ui.IsTerminal(env.Stdout) {
-		what = fmt.Sprintf("a terminal of %d columns", env.Width())
+		what = fmt.Sprintf("a terminal with %d columns", env.Width())
 	}
 	text := fmt.Sprintf("stdout is %s, %s; stderr %s", what, look(env.Colored(env.Stdout)), look(env.Colored(env.Stderr)))
 	switch {
@@ -139,9 +139,9 @@ func checkTerminal(env *ui.Env) []finding {
 	case os.Getenv("TERM") == "dumb":
 		text += " (TERM is dumb)"
 	}
-	drawings := "drawings use the signs of UTF-8"
+	drawings := "drawings use UTF-8"
 	if ui.PlainLocale() {
-		drawings = "drawings keep to ASCII, since the locale is not UTF-8"
+		drawings = "drawings use ASCII, because the locale is not UTF-8"
 	}
 	return []finding{good("terminal", "%s", text), good("locale", "%s", drawings)}
 }
@@ -151,9 +151,9 @@ func checkTelemetry(env *ui.Env) []finding {
 	settings, err := telemetry.Read()
 	switch {
 	case err != nil:
-		return []finding{doubt("traces", "correct the variables, or set OTEL_SDK_DISABLED=true", "they are not sent: %v", err)}
+		return []finding{doubt("traces", "correct the variables, or set OTEL_SDK_DISABLED=true", "not sent: %v", err)}
 	case settings == nil:
-		return []finding{good("traces", "not sent; OTEL_EXPORTER_OTLP_ENDPOINT would turn them on")}
+		return []finding{good("traces", "not sent; set OTEL_EXPORTER_OTLP_ENDPOINT to enable them")}
 	}
 	return []finding{good("traces", "sent to %s", settings.Endpoint())}
 }

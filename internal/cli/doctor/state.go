@@ -31,16 +31,16 @@ func checkSettings(env *ui.Env) []finding {
 	var list []finding
 	switch {
 	case errors.As(err, &found) && found.Err() != nil:
-		list = append(list, bad("settings", "flowrun config list shows where", "%s: %s", ui.Count(len(found), "problem"), found[0]))
+		list = append(list, bad("settings", "for their locations: flowrun config list", "%s: %s", ui.Count(len(found), "problem"), found[0]))
 	case err != nil:
 		list = append(list, bad("settings", "", "%v", err))
 	case len(files) == 0:
-		list = append(list, good("settings", "no files of settings; the defaults hold"))
+		list = append(list, good("settings", "no settings files; the defaults apply"))
 	default:
 		list = append(list, good("settings", "%s", strings.Join(files, ", ")))
 	}
 	if keys := c.Trust.Ignored(); len(keys) > 0 {
-		list = append(list, doubt("settings", "look at them: flowrun trust", "%s of %s are ignored: the project is not trusted", strings.Join(keys, ", "), c.Trust.Folder))
+		list = append(list, doubt("settings", "to trust the project: flowrun trust", "%s of %s are ignored: the project is not trusted", strings.Join(keys, ", "), c.Trust.Folder))
 	}
 	return list
 }
@@ -57,15 +57,15 @@ func checkState(env *ui.Env) []finding {
 	case errors.Is(err, fs.ErrNotExist):
 		return []finding{unmade(dir)}
 	case err != nil:
-		return []finding{bad("state", "mend that, or set FLOWRUN_STATE_DIR", "%v", err)}
+		return []finding{bad("state", "fix this, or set FLOWRUN_STATE_DIR", "%v", err)}
 	case !info.IsDir():
-		return []finding{bad("state", "move it away, or set FLOWRUN_STATE_DIR", "%s is no folder", dir)}
+		return []finding{bad("state", "move it away, or set FLOWRUN_STATE_DIR", "%s is not a folder", dir)}
 	}
 	list := []finding{good("state", "%s", dir)}
 	if refused != nil {
 		list[0] = bad("state", "", "%v", refused)
 	} else if err := tryWriting(dir); err != nil {
-		list[0] = bad("state", "make it yours, or set FLOWRUN_STATE_DIR", "nothing can be written into %s: %v", dir, err)
+		list[0] = bad("state", "change its owner or permissions, or set FLOWRUN_STATE_DIR", "cannot write to %s: %v", dir, err)
 	}
 	files := []string{dir, filepath.Join(dir, "runs")}
 	for _, name := range []string{"history.db", "history.db-wal", "history.db-shm", "history.id", "history.lock"} {
@@ -84,15 +84,15 @@ func unmade(dir string) finding {
 		parent = filepath.Dir(parent)
 	}
 	if err := tryWriting(parent); err != nil {
-		return bad("state", "set FLOWRUN_STATE_DIR to a folder that you can write to", "%s is not there, and cannot be made: %v", dir, err)
+		return bad("state", "set FLOWRUN_STATE_DIR to a folder that you can write to", "%s does not exist and cannot be created: %v", dir, err)
 	}
-	f := good("state", "%s is not there yet; the first run makes it", dir)
+	f := good("state", "%s does not exist yet; the first run creates it", dir)
 	f.fix = func() error { return os.MkdirAll(dir, 0o700) }
 	return f
 }
 
-// mostWAL is how much may wait to be moved into the history. More than that means that no
-// command has come to its end for long, or that one reads all the time.
+// mostWAL is the largest healthy size of the write-ahead log. A larger one means that no
+// checkpoint has completed for a long time, for example because of a permanent reader.
 const mostWAL = 256 << 20
 
 // checkHistory reads the history.
@@ -105,16 +105,16 @@ func checkHistory(env *ui.Env) (list []finding) {
 		case h.Version == 0:
 			list = append(list, good("history", "no run is recorded yet"))
 		case len(h.Problems) > 0:
-			list = append(list, bad("history", "end every flowrun, then save what can be read: sqlite3 history.db .recover", "it is damaged: %s", strings.Join(h.Problems, "; ")))
+			list = append(list, bad("history", "stop all flowrun processes, then recover what is readable: sqlite3 history.db .recover", "history.db is damaged: %s", strings.Join(h.Problems, "; ")))
 		default:
-			list = append(list, good("history", "in order; version %d, %s", h.Version, ui.FormatBytes(h.Size)))
+			list = append(list, good("history", "ok; version %d, %s", h.Version, ui.FormatBytes(h.Size)))
 		}
 		if h.WAL > mostWAL {
-			list = append(list, doubt("history", "end the oldest flowrun that reads the history; flowrun history prune then makes it smaller", "%s wait beside it to be moved in", ui.FormatBytes(h.WAL)))
+			list = append(list, doubt("history", "stop the oldest flowrun process that reads the history; then flowrun history prune reduces it", "the write-ahead log has grown to %s", ui.FormatBytes(h.WAL)))
 		}
 		newest, err := s.Runs(ctx, flowrun.Query{Limit: 1})
 		if err == nil && len(newest) > 0 && time.Until(newest[0].Started) > time.Minute {
-			list = append(list, doubt("clock", "set it right", "run %s began in the future, at %s: the clock was put back", newest[0].ID, newest[0].Started.Format(time.RFC3339)))
+			list = append(list, doubt("clock", "set the clock", "run %s started in the future, at %s: the clock was set back", newest[0].ID, newest[0].Started.Format(time.RFC3339)))
 		}
 		return err
 	})
@@ -136,18 +136,18 @@ func checkRuns(env *ui.Env) (list []finding) {
 			ids = append(ids, r.ID)
 		}
 		if len(ids) == 0 {
-			list = append(list, good("runs", "none is interrupted"))
+			list = append(list, good("runs", "no interrupted runs"))
 			return nil
 		}
-		list = append(list, doubt("runs", "flowrun resume RUN goes on with one; flowrun history prune removes old ones", "interrupted: %s", ui.Listed(ids)))
+		list = append(list, doubt("runs", "to continue one: flowrun resume RUN; to remove old ones: flowrun history prune", "interrupted: %s", ui.Listed(ids)))
 		left, err := proc.Left(ids)
 		if err == nil && len(left) > 0 {
-			list = append(list, doubt("processes", "flowrun resume of their runs ends them first", "interrupted runs left %s", proc.Names(left)))
+			list = append(list, doubt("processes", "flowrun resume stops them before it continues their runs", "interrupted runs left processes running: %s", proc.Names(left)))
 		}
 		return nil
 	})
 	if n := orphanLogs(env); n > 0 {
-		list = append(list, doubt("logs", "flowrun history prune --older-than 30d removes them, with what is that old", "%d folders of logs belong to no run in the history", n))
+		list = append(list, doubt("logs", "flowrun history prune --older-than 30d removes them, along with runs of that age", "%d log folders do not belong to a run in the history", n))
 	}
 	return list
 }
@@ -182,7 +182,7 @@ func checkScheduler(env *ui.Env) (list []finding) {
 		case err != nil:
 			return err
 		case len(t.Entries) == 0:
-			list = append(list, good("scheduler", "there are no schedules"))
+			list = append(list, good("scheduler", "no schedules"))
 		case !timetable.SchedulerRunning():
 			list = append(list, doubt("scheduler", timetable.StartScheduler, "no scheduler is running: %d schedules will not fire", len(t.Entries)))
 		default:

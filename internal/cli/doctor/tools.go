@@ -25,7 +25,7 @@ func checkDiscovery(env *ui.Env) []finding {
 	}
 	t := env.Discover(c)
 	if t.Err != nil {
-		return []finding{doubt("discovery", "mend the command; it prints a JSON array of declarations", "%v", t.Err)}
+		return []finding{doubt("discovery", "fix the command; it must print a JSON array of declarations", "%v", t.Err)}
 	}
 	list := []finding{good("discovery", "%s in %v", ui.Count(len(t.Tools), "tool"), t.Elapsed.Round(time.Millisecond))}
 	for _, w := range t.Warnings {
@@ -49,16 +49,16 @@ func checkScopes(env *ui.Env) []finding {
 		case errors.Is(err, fs.ErrNotExist):
 			missing = append(missing, fmt.Sprintf("%s (%s)", f.Path, f.Scope))
 		case err != nil:
-			list = append(list, bad("tools", "make it readable", "the folder of %s tools cannot be read: %v", f.Scope, err))
+			list = append(list, bad("tools", "make it readable", "cannot read the folder of %s tools: %v", f.Scope, err))
 		default:
 			list = append(list, good("tools", "%s: %s in %s", f.Scope, ui.Count(count[f.Path], "definition"), f.Path))
 		}
 	}
 	for _, message := range ownership.Passed() {
-		list = append(list, doubt("owners", "flowrun trust --help says when that is right", "%s", message))
+		list = append(list, doubt("owners", "flowrun trust --help explains when this is safe", "%s", message))
 	}
 	if len(list) == 0 {
-		list = append(list, doubt("tools", "flowrun init writes some to begin with", "there are no tools; looked in %s", strings.Join(missing, ", ")))
+		list = append(list, doubt("tools", "flowrun init creates examples", "found no tools in %s", strings.Join(missing, ", ")))
 	}
 	return list
 }
@@ -82,16 +82,16 @@ func checkDefinitions(env *ui.Env) []finding {
 	}
 	var list []finding
 	if len(wrong) > 0 {
-		list = append(list, bad("definitions", "flowrun validate tells why", "cannot be used: %s", ui.Listed(wrong)))
+		list = append(list, bad("definitions", "for the errors: flowrun validate", "invalid: %s", ui.Listed(wrong)))
 	}
 	if len(warned) > 0 {
-		list = append(list, doubt("definitions", "flowrun validate tells of what", "come with a warning: %s", ui.Listed(warned)))
+		list = append(list, doubt("definitions", "for the warnings: flowrun validate", "have warnings: %s", ui.Listed(warned)))
 	}
 	if len(shadowed) > 0 {
-		list = append(list, doubt("definitions", "rename one of the two, or name the file by its path", "are never found, since another tool has the same name: %s", ui.Listed(shadowed)))
+		list = append(list, doubt("definitions", "rename one of the two, or run the file by its path", "shadowed by another tool with the same name: %s", ui.Listed(shadowed)))
 	}
 	if len(list) == 0 && n > 0 {
-		list = append(list, good("definitions", "all can be used"))
+		list = append(list, good("definitions", "all valid"))
 	}
 	return list
 }
@@ -120,11 +120,11 @@ func checkSchemas(env *ui.Env) []finding {
 	}
 	var list []finding
 	if len(lost) > 0 {
-		list = append(list, doubt("schema", "write it there: flowrun schema tool > FILE", "the first lines of these lead editors to a schema that is not there: %s", ui.Listed(lost)))
+		list = append(list, doubt("schema", "create it: flowrun schema tool > FILE", "these definitions refer to a schema file that does not exist: %s", ui.Listed(lost)))
 	}
 	slices.Sort(old)
 	if old = slices.Compact(old); len(old) > 0 {
-		list = append(list, doubt("schema", "write it anew: flowrun schema tool > FILE", "is not the one of this version: %s", ui.Listed(old)))
+		list = append(list, doubt("schema", "update it: flowrun schema tool > FILE", "differs from the schema of this version: %s", ui.Listed(old)))
 	}
 	return list
 }

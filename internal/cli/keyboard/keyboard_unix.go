@@ -81,7 +81,7 @@ func (k *Keyboard) Stdout() bool { return k.stdout }
 // inForeground says whether flowrun may read from the terminal.
 func (k *Keyboard) inForeground() error {
 	if group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
-		return errors.New("flowrun runs in the background of its terminal; bring it to the foreground (fg), or say --no-input")
+		return errors.New("flowrun runs in the background of its terminal; bring it to the foreground (fg), or use --no-input")
 	}
 	return nil
 }
@@ -93,14 +93,14 @@ func (k *Keyboard) Attach(dag.ID) (flowrun.Attachment, error) {
 	}
 	wake, waker, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a pipe: %w", err)
+		return nil, fmt.Errorf("cannot create a pipe: %w", err)
 	}
 	k.lock <- struct{}{}
 	if err := k.enterRawMode(); err != nil {
 		<-k.lock
 		wake.Close()
 		waker.Close()
-		return nil, fmt.Errorf("cannot take the terminal: %w", err)
+		return nil, fmt.Errorf("cannot take over the terminal: %w", err)
 	}
 	h := &attachment{Keyboard: k, wake: wake, waker: waker, sizes: make(chan flowrun.TerminalSize, 1), changed: make(chan os.Signal, 1)}
 	signal.Notify(h.changed, syscall.SIGWINCH)

@@ -55,7 +55,7 @@ func (s *Prompt) DiscardInput() { ui.DiscardTyped(s.keys.in) }
 func (s *Prompt) ReadLine(ctx context.Context) (string, error) {
 	wake, waker, err := os.Pipe()
 	if err != nil {
-		return "", fmt.Errorf("cannot make a pipe: %w", err)
+		return "", fmt.Errorf("cannot create a pipe: %w", err)
 	}
 	defer wake.Close()
 	stop := context.AfterFunc(ctx, func() { waker.Close() })

@@ -32,7 +32,7 @@ type Decision struct {
 func (d Decision) String() string {
 	s := fmt.Sprintf("%s by %s: %s", d.Verdict, strings.TrimSpace(d.By+" "+d.Terminal), d.Reason)
 	if len(d.Permissions) > 0 {
-		s += "; wants " + strings.Join(d.Permissions, ", ")
+		s += "; needs " + strings.Join(d.Permissions, ", ")
 	}
 	return console.Visible(s)
 }

@@ -36,14 +36,14 @@ type ConsentFlags struct {
 func (f *ConsentFlags) Declare(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringArrayVar(&f.approve, "auto-approve", nil, "approve tools that match this `pattern`: tool:NAME, tool:TAG, tool:read, tool:write, tool:run or *")
-	fl.StringArrayVar(&f.deny, "auto-deny", nil, "refuse tools that match this `pattern`, also where another tool uses them")
-	fl.BoolVar(&f.TrustProject, "trust-project", false, "trust the project for this once, its settings and its tools (see flowrun trust)")
+	fl.StringArrayVar(&f.deny, "auto-deny", nil, "refuse tools that match this `pattern`, even if another tool uses them")
+	fl.BoolVar(&f.TrustProject, "trust-project", false, "trust the settings and tools of the project for this command only (see flowrun trust)")
 	words := cobra.FixedCompletions([]string{"tool:read", "tool:write", "tool:run", "tool:", "*"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
 	c.RegisterFlagCompletionFunc("auto-approve", words)
 	c.RegisterFlagCompletionFunc("auto-deny", words)
 }
 
-// Check holds the patterns against their form.
+// Check validates the patterns.
 func (f *ConsentFlags) Check(c *cobra.Command) error {
 	for _, flag := range []struct {
 		name string
@@ -84,7 +84,7 @@ func (f *ConsentFlags) Rules() (r policy.Rules) {
 	return r
 }
 
-// Subject is what somebody wants to run.
+// Subject is the tool or run that needs consent.
 type Subject struct {
 	Run        string // that is taken up again; "" for a new one
 	Tools      []flowrun.UsedTool
@@ -190,13 +190,13 @@ func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
 	return nil
 }
 
-// PreviewDecision tells at a dry run what would become of the call.
+// PreviewDecision reports in a dry run whether the call would be allowed.
 func PreviewDecision(env *ui.Env, what Subject, f ConsentFlags) {
 	switch v := judge(env, what, f); v.Decision {
 	case policy.Refuse:
 		env.Notef("this would be refused: %s", console.Visible(v.Reason))
 	case policy.Ask:
-		env.Notef("this would ask a person: %s", console.Visible(v.Reason))
+		env.Notef("this would need approval: %s", console.Visible(v.Reason))
 	}
 }
 
@@ -245,7 +245,7 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 	return id, nil
 }
 
-// RecordDecision writes a decision into the audit list.
+// RecordDecision writes a decision to the audit log.
 func RecordDecision(env *ui.Env, s *sqlite.Store, run string, d Decision) error {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -279,7 +279,7 @@ func AskApproval(env *ui.Env, v policy.Verdict, p *flowrun.Preview) (bool, error
 	}
 	question := "\nAllow this? [y/N/d]"
 	if cut {
-		question += " (d shows what was left out)"
+		question += " (d shows the full details)"
 	}
 	return env.Confirm(ui.Inquiry{Text: question + " ", DiscardTyped: true, Details: func() error {
 		_, err := card.Write(env.Stderr, width, true)
@@ -316,7 +316,7 @@ func around(s flowrun.Surroundings) console.ApprovalAround {
 	return a
 }
 
-// Describe adds what the call was about.
+// Describe adds the details of the call.
 func (d *Decision) Describe(p *flowrun.Preview) {
 	d.Permissions = p.Permissions()
 	for _, t := range p.Tools {
@@ -332,5 +332,5 @@ func (d *Decision) Describe(p *flowrun.Preview) {
 	}
 }
 
-// mostAudited is how many characters of a parameter stand in the audit list.
+// mostAudited is how many characters of a parameter the audit log keeps.
 const mostAudited = 200

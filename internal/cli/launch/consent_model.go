@@ -43,11 +43,11 @@ func (f *ConsentFlags) ModelFacts(tools []flowrun.UsedTool, written string) (lis
 func (f *ConsentFlags) knownBy(def *tool.Definition) (file, why string) {
 	switch {
 	case def.Scope == tool.ScopeFile:
-		return def.File, "it is named by its path"
+		return def.File, "it is called by its path"
 	case def.Scope == tool.ScopeLocal && !f.trusts(def):
 		return def.File, "its project is not trusted"
 	case def.Scope == tool.ScopeLocal && slices.Contains(builtInNames(), def.Name):
-		return def.File, "it takes the name of a built-in tool"
+		return def.File, "it has the name of a built-in tool"
 	}
 	return "", ""
 }

@@ -27,7 +27,7 @@ func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun
 	}
 	dir, err := os.MkdirTemp("", "flowrun-") // the result is printed from the logs, which then go
 	if err != nil {
-		return config, nil, fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
+		return config, nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}
 	if state := config.StateDir; state != "" {
 		config.ToolDir = filepath.Join(state, "tools") // what tools keep is theirs, and no history

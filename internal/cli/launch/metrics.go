@@ -78,13 +78,13 @@ func writable(file string) error {
 	st, err := os.Lstat(file)
 	switch {
 	case err == nil && !st.Mode().IsRegular():
-		return errors.New("it is there and is no regular file; name another")
+		return errors.New("not a regular file; give another path")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	try, err := os.CreateTemp(filepath.Dir(file), ".flowrun-")
 	if err != nil {
-		return fmt.Errorf("cannot write there: %w; name a file in a folder that exists and can be written to", err)
+		return fmt.Errorf("cannot write the file: %w; give a file in an existing folder that you can write to", err)
 	}
 	return errors.Join(try.Close(), os.Remove(try.Name()))
 }
@@ -101,7 +101,7 @@ func serve(env *ui.Env, m *meter, addr string) error {
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
 	if err != nil {
-		return fmt.Errorf("cannot serve metrics there: %w; choose another port, or 0 for any that is free", err)
+		return fmt.Errorf("cannot serve metrics: %w; choose another port, or 0 for any free port", err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", m.program.Handler())

@@ -19,7 +19,7 @@ import (
 // auditNotify is the action of the audit list for a notice that could not be sent.
 const auditNotify = "notify"
 
-// RunEnd is a run that has come to an end, or to rest, as notices see it.
+// RunEnd describes a run that has ended, or is waiting or interrupted, for notifications.
 type RunEnd struct {
 	Result *flowrun.Result
 	Plan   *flowrun.Plan
@@ -70,8 +70,8 @@ type Notifier struct {
 	Report   func(trouble string)
 }
 
-// Notify tells those who want to know how a run ended. It changes nothing of the run. An
-// interrupt ends it. dir is where paths in rules count from.
+// Notify sends the notifications of a run that has ended. It does not change the run, and an
+// interrupt stops it. Relative paths in rules start at dir.
 func Notify(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, e RunEnd, f ConsentFlags, dir string) {
 	ctx, stop := sig.UntilSecond(ctx)
 	defer stop()

@@ -29,7 +29,7 @@ func Assignments(c *cobra.Command, words []string) ([]assignment, error) {
 	for _, w := range words {
 		name, text, ok := strings.Cut(w, "=")
 		if !ok || name == "" || name == ":" {
-			return nil, ui.Usagef(c, "%q assigns nothing; parameters are written NAME=value", w)
+			return nil, ui.Usagef(c, "unexpected argument %q: write parameters as NAME=value", w)
 		}
 		as := assignment{Name: name, text: text}
 		if strings.HasSuffix(name, ":") {
@@ -66,7 +66,7 @@ func Params(env *ui.Env, p *flowrun.Plan, w flowrun.World, document string, list
 		case typeOf(p, name) == "array":
 			raw[name] = vs
 		default:
-			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: name, Code: "repeated", Message: "is given more than once", Hint: "only arrays may be"})
+			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: name, Code: "repeated", Message: "is given more than once", Hint: "only arrays can have several values"})
 		}
 	}
 	if len(bad.Problems) > 0 {
@@ -125,9 +125,9 @@ func Document(env *ui.Env, name string) (map[string]any, error) {
 // WayOut says how to write what was probably meant.
 func (as assignment) WayOut() string {
 	if as.json {
-		return fmt.Sprintf("plain text is written %s=...", as.Name)
+		return fmt.Sprintf("write plain text as %s=...", as.Name)
 	}
-	return fmt.Sprintf(`a value that begins with @ is written %s:='"@..."'`, as.Name)
+	return fmt.Sprintf(`write a value that begins with @ as %s:='"@..."'`, as.Name)
 }
 
 // value is what the assignment gives to the parameter of p that it names.

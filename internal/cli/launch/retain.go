@@ -28,7 +28,7 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config
 	}
 	if due, err := s.Due(ctx, p); err != nil || !due {
 		if err != nil {
-			env.Notef("cannot look after the history: %v", err)
+			env.Notef("cannot prune the history: %v", err)
 		}
 		return
 	}
@@ -39,7 +39,7 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config
 		err = errors.Join(err, os.RemoveAll(folder(id)))
 	}
 	if err != nil {
-		env.Notef("cannot look after the history: %v", err)
+		env.Notef("cannot prune the history: %v", err)
 	}
 }
 

@@ -32,18 +32,18 @@ func callCommand(env *ui.Env) *cobra.Command {
 	f := callFlags{ConsentFlags: launch.ConsentFlags{Door: policy.Call}}
 	c := &cobra.Command{
 		Use:   "call NAME [ARGUMENTS|-]",
-		Short: "Call a tool as a language model does",
-		Long: `Call a tool with the text that a language model wrote as its arguments, and print one
-JSON document with what came of it, whatever the exit code. - reads the text from
-standard input; without it the call has no arguments.
+		Short: "Call a tool on behalf of a language model",
+		Long: `Call a tool with the arguments that a language model wrote, and print one JSON document
+with the result. The command prints the document whatever its exit code. Use - to read the
+arguments from standard input; without ARGUMENTS the call has none.
 
-What models get wrong in JSON is mended where the text has one single meaning under the
-tool's parameters: single quotes, bare names, Python's True and None, name=value, code
-fences, prose around. Anything else is refused, with an example of what would be right.
+If the arguments are not valid JSON but have only one reading, flowrun repairs them: single
+quotes, unquoted names, Python's True and None, name=value, code fences, surrounding prose.
+It rejects all other text, and shows an example of valid arguments.
 
-Every call asks first, unless --auto-approve or approvals.allow of the configuration
-lets it: at a terminal a person is shown what would happen, elsewhere the call is
-refused. docs/calls.md describes the document, its codes and its statuses.`,
+Every call needs approval, unless --auto-approve or approvals.allow of the configuration
+allows it. At a terminal, flowrun shows what would happen and asks you; elsewhere it refuses
+the call. docs/calls.md describes the document, its codes and its statuses.`,
 		Example: `  flowrun call weather '{"location": "Rome", "days": 3}' --auto-approve tool:weather
   flowrun call weather "{location='Rome', days=3}" --auto-approve tool:read
   flowrun call weather "weather(location='Rome', metric=True)"
@@ -79,11 +79,11 @@ func completeCall(env *ui.Env) cobra.CompletionFunc {
 func (f *callFlags) check(c *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
-		return ui.Usagef(c, "which tool? Give its name")
+		return ui.Usagef(c, "missing argument: give the name of a tool")
 	case len(args) > 2:
-		return ui.Usagef(c, "the arguments are one text; put it between quotes")
+		return ui.Usagef(c, "too many arguments: the text of the model must be one argument, so put it in quotes")
 	case f.timeout < 0, f.timeout == 0 && c.Flags().Changed("timeout"):
-		return ui.Usagef(c, "--timeout must be more than 0")
+		return ui.Usagef(c, "--timeout must be greater than 0")
 	}
 	return f.ConsentFlags.Check(c)
 }
@@ -195,7 +195,7 @@ func notCalled(ctx context.Context, err error) *registry.Answer {
 	case ctx.Err() != nil:
 		answer.Error.Code = registry.CodeCancelled
 	case errors.As(err, new(*ui.UsageError)):
-		answer.Error.Code, answer.Error.Hint = outcome.AnswerUsage, "flowrun call --help shows how it is called"
+		answer.Error.Code, answer.Error.Hint = outcome.AnswerUsage, "flowrun call --help describes the command line"
 	}
 	answer.Status = registry.Status(outcome.AnswerOf(answer.Error.Code).Status)
 	answer.Content = flowrun.TextContent("Error: "+answer.Error.Message, "")

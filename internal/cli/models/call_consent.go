@@ -19,8 +19,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// approver is the door of models: it says which calls go ahead, and asks the person at the
-// terminal, where there is one. What was asked or refused is put on record.
+// approver decides which calls of models are allowed, and asks the user at the terminal if
+// there is one. It records every question and refusal in the audit log.
 type approver struct {
 	env     *ui.Env
 	flags   callFlags

@@ -19,29 +19,29 @@ import (
 func repairCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "repair [FILE|-]",
-		Short: "Read sloppy arguments as flowrun call does, and run nothing",
-		Long: `Read arguments that language models wrote, as flowrun call does, and run nothing: for
-scripts, tests and other programs. Standard input, or FILE, holds one JSON document a
-line:
+		Short: "Repair the arguments of a model as flowrun call does, without calling a tool",
+		Long: `Read and repair arguments that language models wrote, as flowrun call does, without calling
+a tool. This is for scripts, tests and other programs. Standard input, or FILE, contains one
+JSON document per line:
 
   {"id": 1, "tool_parameters": {"p": {"type": "number", "required": true}}, "input": "{p=10}"}
 
-Each parameter has a type (string, number, integer, boolean, array, object, any), and may
+Each parameter has a type (string, number, integer, boolean, array, object, any), and can
 have required, default, validation (minLength, maxLength, pattern, minimum, maximum,
-enum), properties and items. input is what the model wrote, as text, or a JSON object.
+enum), properties and items. input is the text of the model, or a JSON object.
 
-For each line a line is written at once, in the same order, with the id as it was given:
+The command writes one line for each input line, in the same order and with the same id:
 
   {"id":1,"ok":true,"value":{"p":10},"repaired":true,"repairs":[...],"coercions":[],
    "defaults_applied":[],"error":null}
 
-ok is false where the text has no single meaning, or breaks a rule; error then says why,
-with a code, and value is null. The exit code is 0 when every line was answered.`,
+If the text is ambiguous or violates a rule, ok is false, value is null, and error contains
+a code and the reason. The exit code is 0 if every line got an answer.`,
 		Example: `  flowrun repair calls.jsonl > repaired.jsonl
   echo '{"tool_parameters":{"p":{"type":"number"}},"input":"{p=10,}"}' | flowrun repair | jq .value`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return ui.Usagef(c, "give one file, or none for standard input")
+				return ui.Usagef(c, "give at most one file; without a file, the command reads standard input")
 			}
 			return nil
 		},
@@ -158,7 +158,7 @@ func (m *mender) answer(line []byte, tooLong bool) repairAnswer {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			why = "it is a JSON " + wrong.Value
 		}
-		return fail(`the line is no JSON object as {"id", "tool_parameters", "input"}: %s`, why)
+		return fail(`the line is not a JSON object like {"id", "tool_parameters", "input"}: %s`, why)
 	}
 	if l.ID != nil {
 		a.ID = l.ID

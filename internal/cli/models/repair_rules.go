@@ -34,7 +34,7 @@ func readRules(doc []byte) (*argumentRules, error) {
 	}
 	var parameters map[string]map[string]any
 	if err := ui.DecodeJSON(doc, &parameters); err != nil {
-		return nil, errors.New("each parameter is an object as in {\"type\": \"number\"}")
+		return nil, errors.New("each parameter must be an object, as in {\"type\": \"number\"}")
 	}
 	properties := map[string]any{}
 	for name, p := range parameters {
@@ -79,7 +79,7 @@ func valueRules(p map[string]any) (map[string]any, error) {
 		switch {
 		case key == "enum":
 		case !slices.Contains(bounds, key):
-			return nil, fmt.Errorf("validation has no rule %q%s", key, ui.Nearest(key, append(slices.Clone(bounds), "enum")))
+			return nil, fmt.Errorf("unknown validation rule %q%s", key, ui.Nearest(key, append(slices.Clone(bounds), "enum")))
 		case p["type"] == "array" && !strings.HasSuffix(key, "Items"):
 			elements[key] = more[key]
 		default:

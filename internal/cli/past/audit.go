@@ -41,9 +41,12 @@ func auditCommand(env *ui.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
 		Short: "List who approved, resumed, cancelled and removed runs",
-		Long: `List who did what, newest first: approve and refuse are what became of calls that a
-person was asked about or that were not allowed, resume took a run up again, cancel
-asked for its end, prune removed some, notify is a notice that could not be sent.`,
+		Long: `List the audit log, newest entry first. The actions are:
+
+  approve, refuse   a call needed consent, and was allowed or refused
+  resume, cancel    a run was resumed, or asked to stop
+  prune             runs were removed from the history
+  notify            a notification could not be sent`,
 		Example: `  flowrun history audit --limit 10
   flowrun history audit -o json | jq '.entries[].decision'`,
 		Args: ui.NoArgs,
@@ -60,7 +63,7 @@ asked for its end, prune removed some, notify is a notice that could not be sent
 			})
 		},
 	}
-	c.Flags().IntVar(&limit, "limit", 50, "list at most `n` entries; 0 is all")
+	c.Flags().IntVar(&limit, "limit", 50, "list at most `n` entries; 0 lists all")
 	ui.OutputFlag(c, &output, "table", "json")
 	return c
 }

@@ -1,8 +1,8 @@
 // Package past holds the commands that show recorded runs: ps, runs, show, logs, timeline,
 // events, stats, and history, which also prunes.
 //
-// They read the history and print tables, texts or documents. They start nothing, and
-// know nothing of engines.
+// They read the history and print tables, text or JSON. They do not start runs and do not
+// use an engine.
 package past
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// Commands are the commands of this family.
+// Commands returns the commands of this package.
 func Commands(env *ui.Env) []*cobra.Command {
 	return ui.InGroup(ui.GroupLook, psCommand(env), runsCommand(env), showCommand(env), logsCommand(env), timelineCommand(env), eventsCommand(env), statsCommand(env), historyCommand(env))
 }

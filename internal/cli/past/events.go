@@ -16,8 +16,8 @@ import (
 func eventsCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "events RUN",
-		Short:   "Print a run's events as JSON lines",
-		Long:    "Print every event of a run, one JSON document (flowrun/event.v1) a line.",
+		Short:   "Print the events of a run as JSON lines",
+		Long:    "Print all events of a run, one JSON document (flowrun/event.v1) per line.",
 		Example: `  flowrun events latest | jq -r 'select(.kind == "step.finished") | .node'`,
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -23,16 +23,16 @@ func logsCommand(env *ui.Env) *cobra.Command {
 	var follow bool
 	c := &cobra.Command{
 		Use:   "logs RUN [STEP]",
-		Short: "Print what the steps of a run printed",
-		Long: `Print what one step printed, every try of it, or with its name before each line
-what all steps did. A step that uses a tool stands for the steps inside, a loop for its
-items. What went to standard error comes on standard error.`,
+		Short: "Print the output of the steps of a run",
+		Long: `Print the output of one step (all attempts), or of all steps with each line prefixed by
+its step. For a step that uses a tool, print the output of the steps inside it; for a
+loop, that of its items. Standard error of the steps goes to standard error.`,
 		Example: `  flowrun logs latest
   flowrun logs 01jd3k test > test.log
   flowrun logs latest -f`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return ui.Usagef(c, "give a run, and a step if only one is wanted")
+				return ui.Usagef(c, "give a run, and optionally one of its steps")
 			}
 			return nil
 		},
@@ -51,7 +51,7 @@ items. What went to standard error comes on standard error.`,
 		},
 		ValidArgsFunction: runview.CompleteRunStep(env),
 	}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on while the run does")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "continue printing until the run ends")
 	return c
 }
 
@@ -116,7 +116,7 @@ func (l *logs) print(ctx context.Context, follow bool) error {
 func (l *logs) tellCut() {
 	for _, s := range l.run.Result().Steps {
 		if s.Truncated && l.reader.Wants(s.ID) {
-			l.say("the output of step %s was cut at its buffer-limit for what reads it; the log has all of it", s.ID)
+			l.say("the output of step %s exceeds its buffer-limit, so references to it are truncated; the log is complete", s.ID)
 		}
 	}
 }

@@ -21,9 +21,10 @@ import (
 func historyCommand(env *ui.Env) *cobra.Command {
 	c := ui.Group(&cobra.Command{
 		Use:   "history",
-		Short: "Look after the record of runs",
-		Long: `Look after the record of runs. It is kept in $FLOWRUN_STATE_DIR, else in
-$XDG_STATE_HOME/flowrun (~/.local/state/flowrun): history.db, and the logs under runs.`,
+		Short: "Manage the history of runs",
+		Long: `Manage the history of runs. It consists of the file history.db and the logs in the folder
+runs. Both are in $FLOWRUN_STATE_DIR if it is set, else in $XDG_STATE_HOME/flowrun, by
+default ~/.local/state/flowrun.`,
 		Example: `  flowrun history prune --older-than 30d --dry-run
   flowrun history audit`,
 	})
@@ -38,8 +39,8 @@ func pruneCommand(env *ui.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prune",
 		Short: "Remove old runs and their logs",
-		Long: `Remove runs from the history, with their logs. A run goes when any of the given
-limits says so. Runs that are under way stay.`,
+		Long: `Remove runs and their logs from the history. The command removes every run that exceeds
+any of the given limits. It never removes active runs.`,
 		Example: `  flowrun history prune --older-than 30d
   flowrun history prune --keep 1000 --max-size 2GB --dry-run`,
 		Args: ui.NoArgs,
@@ -56,16 +57,16 @@ limits says so. Runs that are under way stay.`,
 				return ui.Usagef(c, "--keep must be at least 1")
 			}
 			if p.OlderThan == 0 && p.Keep == 0 && p.MaxSize == 0 {
-				return ui.Usagef(c, "nothing says what to remove; give --older-than, --keep or --max-size")
+				return ui.Usagef(c, "missing limit: give --older-than, --keep or --max-size")
 			}
 			return prune(env, p)
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&older, "older-than", "", "remove runs that ended longer ago than this `age` (30d, 12h)")
+	fl.StringVar(&older, "older-than", "", "remove runs that ended before this `age` (30d, 12h)")
 	fl.IntVar(&keep, "keep", 0, "keep only the newest `n` runs")
-	fl.StringVar(&size, "max-size", "", "keep at most this `size`, logs included (500MB, 2GB)")
-	fl.BoolVar(&dry, "dry-run", false, "only say what would go")
+	fl.StringVar(&size, "max-size", "", "keep at most this `size`, including logs (500MB, 2GB)")
+	fl.BoolVar(&dry, "dry-run", false, "show what would be removed, without removing it")
 	return c
 }
 

@@ -20,11 +20,12 @@ func psCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "ps",
-		Short: "List the runs that are under way, and who waits for whom",
-		Long: `List the runs that are under way, newest first: those that run, those that stand in
-line for a lock or for another run of their tool to end (pending), and those that rest
-until somebody answers (waiting). Then every lock that is held, with who has it and who
-waits, in the order of their turns; a tool that says max-active-runs stands there too.`,
+		Short: "List active runs, and the locks they hold or wait for",
+		Long: `List active runs, newest first: running, pending (queued for a lock, or until another run
+of the same tool ends) and waiting (for an approval).
+
+A second table lists the locks in use, with the runs that hold them and the queue of runs
+that wait for them, in order. It also lists tools that set max-active-runs.`,
 		Example: `  flowrun ps
   flowrun ps -o json | jq .locks`,
 		Args: ui.NoArgs,
@@ -54,7 +55,7 @@ func ps(ctx context.Context, env *ui.Env, s flowrun.Store, output string) error 
 
 func psTable(env *ui.Env, doc listing.Ps) error {
 	if len(doc.Runs) == 0 {
-		env.Notef("no runs are under way")
+		env.Notef("no active runs")
 		return nil
 	}
 	now := time.Now()
@@ -82,5 +83,5 @@ func psTable(env *ui.Env, doc listing.Ps) error {
 		add("runs of ", l)
 	}
 	fmt.Fprintln(env.Stdout)
-	return console.Table(env.Stdout, []string{"TAKEN", "SLOTS", "HELD BY", "WAITING"}, rows, console.TableOptions{Width: env.Width()})
+	return console.Table(env.Stdout, []string{"IN USE", "SLOTS", "HELD BY", "WAITING"}, rows, console.TableOptions{Width: env.Width()})
 }

@@ -24,7 +24,7 @@ func runsCommand(env *ui.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "runs",
 		Short: "List runs, newest first",
-		Long:  `List runs, newest first. The states are ` + strings.Join(runStates(), ", ") + `.`,
+		Long:  `List runs, newest first. These are the states: ` + strings.Join(runStates(), ", ") + `.`,
 		Example: `  flowrun runs
   flowrun runs --status failed,timed-out --since 24h
   flowrun runs --tool deploy --limit 5 -o json`,
@@ -55,8 +55,8 @@ func runsCommand(env *ui.Env) *cobra.Command {
 	fl := c.Flags()
 	fl.StringSliceVar(&status, "status", nil, "only runs in these `states`: failed or failed,timed-out")
 	fl.StringVar(&q.Tool, "tool", "", "only runs of this `tool`")
-	fl.StringVar(&since, "since", "", "only runs begun since: a `duration` (24h, 7d) or a time (RFC 3339)")
-	fl.IntVar(&q.Limit, "limit", 20, "list at most `n` runs; 0 is all")
+	fl.StringVar(&since, "since", "", "only runs that started within this `duration` (24h, 7d), or since a time (RFC 3339)")
+	fl.IntVar(&q.Limit, "limit", 20, "list at most `n` runs; 0 lists all")
 	ui.OutputFlag(c, &output, "table", "json", "jsonl")
 	c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(runStates(), cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("tool", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -94,7 +94,7 @@ func runs(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, ou
 		return nil
 	}
 	if len(list) == 0 {
-		env.Notef("no runs to list")
+		env.Notef("no runs found")
 		return nil
 	}
 	rows := make([][]string, len(list))

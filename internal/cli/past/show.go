@@ -23,9 +23,9 @@ func showCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "show RUN",
-		Short: "Show what came of a run and its steps",
-		Long: `Show what came of a run and its steps, or of one that still runs, how far it is.
--o json prints the document that flowrun run -o json printed, without its notices.`,
+		Short: "Show the status and results of a run and its steps",
+		Long: `Show the status and results of a run and its steps. If the run is still active, show its
+progress. -o json prints the same document as flowrun run -o json, without notices.`,
 		Example: `  flowrun show latest
   flowrun show 01jd3k -o json | jq .steps`,
 		Args: ui.OneRun,
@@ -57,7 +57,7 @@ func show(env *ui.Env, p *flowrun.Past) error {
 	for _, line := range []struct{ name, text string }{
 		{"took", elapsed},
 		{"retry of", r.RetryOf},
-		{"begun by", p.Record.Origin},
+		{"origin", p.Record.Origin},
 		{"message", r.Message},
 		{"params", shownParams(r.Params)},
 		{"needs", ui.Listed(runview.LockTitles(r.Needs))},
@@ -86,7 +86,7 @@ func show(env *ui.Env, p *flowrun.Past) error {
 	}
 	err := console.Table(env.Stdout, []string{"STEP", "STATUS", "TOOK", "NOTE"}, rows, console.TableOptions{Width: env.Width(), Color: statusColors(env, 1)})
 	if err == nil && len(shown) < len(r.Steps) {
-		env.Notef("%d more steps, of loops over many items, are not listed; -o json has all", len(r.Steps)-len(shown))
+		env.Notef("%d more steps, which are items of loops, are not listed; -o json lists all", len(r.Steps)-len(shown))
 	}
 	if err == nil {
 		runview.SuggestNext(env, r)
@@ -125,8 +125,8 @@ func handlerNote(p *flowrun.Plan, r *flowrun.Result, id string) string {
 		itsKey, itsOf := p.Handler(s.ID)
 		failed := s.Status == dag.Failed || s.Status == dag.TimedOut
 		if inside && failed && itsKey == key && itsOf == of && string(dag.ID(s.ID).Base()) == base && !slices.Contains(r.Tolerated, s.ID) {
-			return "the handler before it failed: " + base
+			return "an earlier handler failed: " + base
 		}
 	}
-	return "not called for (" + key + ")"
+	return "not needed (" + key + ")"
 }

@@ -21,13 +21,13 @@ func statsCommand(env *ui.Env) *cobra.Command {
 	var limit int
 	c := &cobra.Command{
 		Use:   "stats NAME|FILE",
-		Short: "Show how often a tool succeeds, and how long its steps take",
-		Long: `Count the recorded runs of a tool that have ended: how many succeeded, and for the
-tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.`,
+		Short: "Show the success rate of a tool and the durations of its steps",
+		Long: `Show statistics of the recorded runs of a tool that have ended: how many succeeded, and
+the p50 and p95 of the duration of the whole run and of each step.`,
 		Example: "  flowrun stats deploy --since 30d",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return ui.Usagef(c, "give one tool")
+				return ui.Usagef(c, "give the name or file of one tool")
 			}
 			return nil
 		},
@@ -55,13 +55,13 @@ tool and each step the duration that half (p50) and 95 of 100 (p95) stay within.
 		ValidArgsFunction: env.CompleteTool,
 	}
 	fl := c.Flags()
-	fl.StringVar(&since, "since", "", "only runs begun since: a `duration` (24h, 7d) or a time (RFC 3339)")
-	fl.IntVar(&limit, "limit", 100, "look at the newest `n` runs; 0 is all")
+	fl.StringVar(&since, "since", "", "only runs that started within this `duration` (24h, 7d), or since a time (RFC 3339)")
+	fl.IntVar(&limit, "limit", 100, "use the newest `n` runs; 0 uses all")
 	ui.OutputFlag(c, &output, "table", "json")
 	return c
 }
 
-// tally counts what came of a step, or of the tool.
+// tally holds the statistics of a step, or of the whole tool.
 type tally struct {
 	Name      string  `json:"name,omitempty"`
 	Runs      int     `json:"runs"`
@@ -142,7 +142,7 @@ func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, o
 		return ui.WriteJSON(env, doc)
 	}
 	if doc.Total.Runs == 0 {
-		env.Notef("no finished run of %s is recorded", q.Tool)
+		env.Notef("the history has no finished run of %s", q.Tool)
 		return nil
 	}
 	doc.Total.Name = "(whole run)"

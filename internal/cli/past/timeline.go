@@ -16,9 +16,9 @@ import (
 func timelineCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "timeline RUN",
-		Short: "Draw when each step ran, and what the run waited for",
-		Long: `Draw when each step of a run was at work. The chain of steps that determined how
-long the run took, its critical path, is marked with a star.`,
+		Short: "Draw when each step ran, with the critical path",
+		Long: `Draw when each step of a run was running. A star marks the critical path: the chain of
+steps that determined the duration of the run.`,
 		Example: "  flowrun timeline latest",
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {

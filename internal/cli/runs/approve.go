@@ -32,18 +32,19 @@ func approveCommand(env *ui.Env) *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "approve RUN [STEP] [FIELD=value ...]",
-		Short: "Say yes to a step that waits for it, and go on with the run",
-		Long: `Answer a step with approve: that waits. The answer is recorded, and the run goes on
-here as with flowrun resume, unless the process that runs it, or the service, does.
+		Short: "Approve a step that waits for approval, and continue the run",
+		Long: `Approve a waiting step that has the key approve. flowrun records the answer and then
+continues the run as flowrun resume does, unless the process that executes the run, or
+the service, continues it.
 
-STEP is the path that flowrun show tells, as in deploy[eu]/gate; it may be left out
-where one step waits. The values of its form are given as parameters are: FIELD=text,
-FIELD:=JSON, FIELD=@file, --params FILE. What is left out takes its default.
+STEP is the path that flowrun show prints, such as deploy[eu]/gate. You can omit it if only
+one step is waiting. If the step has a form, give its values like parameters: FIELD=text,
+FIELD:=JSON, FIELD=@file or --params FILE. Omitted fields get their default.
 
-Secret parameters of the run are not recorded: give them again, beside the fields.
+Secret parameters of the run are not recorded, so give them again, along with the fields.
 
-The first answer stands. A run that rests and whose step has timed out goes on with
-flowrun resume.`,
+Only the first answer counts. If the step of a waiting run has timed out, continue the run
+with flowrun resume.`,
 		Example: `  flowrun approve latest
   flowrun approve 01jd3k gate VERSION=1.4.2 --comment "tests are green"
   flowrun approve 01jd3k 'deploy[eu]/gate'`,
@@ -52,7 +53,7 @@ flowrun resume.`,
 		ValidArgsFunction: completeQuestion(env),
 	}
 	r.flags(c)
-	c.Flags().StringVar(&r.params, "params", "", "read the values of the form from this JSON `file`; - is stdin")
+	c.Flags().StringVar(&r.params, "params", "", "read the fields of the form from this JSON `file`; - is stdin")
 	runningFlags(env, c, &f)
 	return c
 }
@@ -62,10 +63,10 @@ func rejectCommand(env *ui.Env) *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "reject RUN [STEP]",
-		Short: "Say no to a step that waits for a yes, and go on with the run",
-		Long: `Answer a step with approve: that waits with a no: the step fails, and the run goes on
-here, with what its on-failure steps do, unless the process that runs it, or the
-service, does. Rejecting is what was asked for, so the command itself exits with 0.`,
+		Short: "Reject a step that waits for approval, and continue the run",
+		Long: `Reject a waiting step that has the key approve. The step fails, and flowrun continues the
+run, including its on-failure steps, unless the process that executes the run, or the
+service, continues it. The command exits with 0 even though the step fails.`,
 		Example:           `  flowrun reject latest gate --comment "wait for Monday"`,
 		Args:              someRun,
 		RunE:              func(c *cobra.Command, args []string) error { return answerQuestion(env, c, args, r, f) },
@@ -77,7 +78,7 @@ service, does. Rejecting is what was asked for, so the command itself exits with
 }
 
 func (r *reply) flags(c *cobra.Command) {
-	c.Flags().StringVar(&r.comment, "comment", "", "a `text` that is kept with the answer")
+	c.Flags().StringVar(&r.comment, "comment", "", "a `text` to record with the answer")
 }
 
 // answerQuestion answers a question of a run, and goes on with the run where nobody else does.
@@ -127,8 +128,8 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r reply, f run
 	})
 }
 
-// lostRace says that a run was not taken up since somebody else, who has answered
-// another of its questions, was quicker.
+// lostRace reports whether a run was not resumed because another process, which answered
+// another of its questions, resumed it first.
 func lostRace(err error) bool {
 	return errors.Is(err, flowrun.ErrLive) || errors.Is(err, flowrun.ErrChanged)
 }
@@ -140,15 +141,15 @@ func verb(approve bool) string {
 	return "rejected"
 }
 
-// standing adds the way out to the error of a question that has been answered.
+// standing adds a hint to the error of a question that has already been answered.
 func standing(p *flowrun.Past, err error) error {
 	if errors.Is(err, flowrun.ErrAnswered) && p.Info.Status != dag.Running {
-		return fmt.Errorf("%w; flowrun resume %s goes on with the run", err, p.Record.ID)
+		return fmt.Errorf("%w; to continue the run: flowrun resume %s", err, p.Record.ID)
 	}
 	return err
 }
 
-// pick is the question that the words after the run mean, and the values among them.
+// pick returns the question that the arguments after the run name, and its field values.
 func pick(p *flowrun.Past, words []string) (q flowrun.Question, values []string, err error) {
 	step := ""
 	if len(words) > 0 && !strings.Contains(words[0], "=") {
@@ -165,11 +166,11 @@ func pick(p *flowrun.Past, words []string) (q flowrun.Question, values []string,
 	case len(meant) == 0:
 		return q, nil, noQuestion(p, step, open)
 	case len(meant) > 1:
-		return q, nil, ui.Usage(fmt.Errorf("%d steps wait for an answer; name one: %s", len(meant), ui.Listed(stepsOf(meant))), nil)
+		return q, nil, ui.Usage(fmt.Errorf("%d steps are waiting for an answer; name one of them: %s", len(meant), ui.Listed(stepsOf(meant))), nil)
 	}
 	q = meant[0]
 	if q.Over(time.Now()) {
-		err = fmt.Errorf("too late: step %s waited for an answer until %s; flowrun resume %s goes on with the run", q.Step, q.Until.Local().Format(time.DateTime), p.Record.ID)
+		err = fmt.Errorf("too late: step %s waited for an answer until %s; to continue the run: flowrun resume %s", q.Step, q.Until.Local().Format(time.DateTime), p.Record.ID)
 	}
 	return q, words, err
 }
@@ -182,15 +183,15 @@ func stepsOf(qs []flowrun.Question) []string {
 	return list
 }
 
-// noQuestion says why a run, or a step of it, cannot be answered.
+// noQuestion returns the reason why a run, or a step of it, has no question to answer.
 func noQuestion(p *flowrun.Past, step string, open []flowrun.Question) error {
 	id, res := p.Record.ID, p.Result()
 	waiting := ""
 	if len(open) > 0 {
-		waiting = "; what waits: " + ui.Listed(stepsOf(open))
+		waiting = "; waiting steps: " + ui.Listed(stepsOf(open))
 	}
 	if step == "" {
-		return fmt.Errorf("no step of run %s waits for an answer: the run is %s", id, res.Status.With(res.Notes...))
+		return fmt.Errorf("no step of run %s is waiting for an answer: the run is %s", id, res.Status.With(res.Notes...))
 	}
 	if i := slices.IndexFunc(res.Steps, func(s flowrun.StepResult) bool {
 		return s.ID == step || dag.ID(s.ID).WithoutTries() == dag.ID(step) || dag.ID(step).Names(dag.ID(s.ID).WithoutTries())
@@ -200,15 +201,15 @@ func noQuestion(p *flowrun.Past, step string, open []flowrun.Question) error {
 		if s.Message != "" {
 			said = " (" + s.Message + ")"
 		}
-		return fmt.Errorf("step %s of run %s does not wait for an answer: it is %s%s%s", step, id, s.Status, said, waiting)
+		return fmt.Errorf("step %s of run %s is not waiting for an answer: it is %s%s%s", step, id, s.Status, said, waiting)
 	}
 	if p.Plan.Step(step) == nil {
 		return p.NoStep(step)
 	}
-	return fmt.Errorf("step %s of run %s has not come to its question%s", step, id, waiting)
+	return fmt.Errorf("step %s of run %s is not waiting for an answer yet%s", step, id, waiting)
 }
 
-// formValues are the values for the question's form, checked.
+// formValues returns the validated values of the question's form.
 func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []string, r reply) (map[string]any, error) {
 	list, err := launch.Assignments(c, words)
 	if err != nil {
@@ -216,7 +217,7 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 	}
 	if !r.approve {
 		if len(list) > 0 {
-			return nil, ui.Usagef(c, "a no has no values; say why with --comment")
+			return nil, ui.Usagef(c, "reject takes no field values; to give a reason, use --comment")
 		}
 		return nil, nil
 	}
@@ -258,13 +259,13 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 	return nil, ui.CodeError(outcome.ExitParams)
 }
 
-// patience is how long it is watched whether somebody else goes on with a run.
+// patience is how long approve waits for another process to continue the run.
 const patience = 5 * time.Second
 
-// continuedElsewhere says whether another process goes on with a run that has been answered, and
-// tells so: its owner, or the service. An owner that was about to give it up has not
-// heard the answer; one that heard it may have brought the run to its end by now, which
-// is nobody's to run again. Without tell nothing is said.
+// continuedElsewhere reports whether another process, the owner of the run or the service,
+// continues a run that has been answered. An owner that was about to release the run may have
+// missed the answer; one that received it may already have finished the run, which must not run
+// again. If tell is set, the result is also printed.
 func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *flowrun.Past, q flowrun.Question, tell bool) (bool, error) {
 	id := p.Record.ID
 	say := func(format string, args ...any) (bool, error) {
@@ -279,7 +280,7 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *fl
 	for until := time.Now().Add(patience); p.Info.Status == dag.Running || p.Info.Status == dag.Pending; {
 		heard := !slices.ContainsFunc(p.Questions(), func(x flowrun.Question) bool { return x.Wait == q.Wait })
 		if heard || time.Now().After(until) {
-			return say("run %s goes on in process %d; flowrun show %s tells how it ends", id, p.Info.PID, id)
+			return say("process %[2]d continues run %[1]s; to see how it ends: flowrun show %[1]s", id, p.Info.PID)
 		}
 		time.Sleep(50 * time.Millisecond)
 		if err := p.Refresh(ctx, s); err != nil {
@@ -287,20 +288,20 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *fl
 		}
 	}
 	if p.Info.Status.Settled() && p.Info.Status != dag.Interrupted {
-		return say("run %s has ended meanwhile: it is %s; flowrun show %s tells more", id, p.Info.Status, id)
+		return say("run %s has ended in the meantime: it is %s; for details: flowrun show %s", id, p.Info.Status, id)
 	}
 	dir, err := ui.StateDir()
 	if err != nil {
 		return false, err
 	}
 	if p.Record.Origin != "" && ui.ServiceRunning(dir) {
-		return say("the service goes on with run %s; flowrun show %s tells how it ends", id, id)
+		return say("the service continues run %s; to see how it ends: flowrun show %s", id, id)
 	}
 	return false, nil
 }
 
-// withheld takes those words out that give secret parameters again, which the run needs
-// to go on.
+// withheld separates the arguments that give secret parameters again, which the run needs to
+// continue, from the fields of the form.
 func withheld(p *flowrun.Past, q flowrun.Question, words []string) (secrets, fields []string) {
 	for _, w := range words {
 		name := strings.TrimSuffix(w[:max(strings.IndexByte(w, '='), 0)], ":")
@@ -313,7 +314,7 @@ func withheld(p *flowrun.Past, q flowrun.Question, words []string) (secrets, fie
 	return secrets, fields
 }
 
-// continueRun takes up a run that has been answered, as resume does.
+// continueRun resumes a run that has been answered.
 func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, q flowrun.Question, secrets []string, f runFlags) (err error) {
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return err

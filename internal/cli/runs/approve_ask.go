@@ -58,7 +58,7 @@ func (k *prompter) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer,
 			answer.Approve, answer.Values = true, f.values
 			return answer, nil
 		case slices.Contains([]string{"r", "reject", "n", "no"}, word):
-			answer.Comment, err = f.line("why (may be empty)? ")
+			answer.Comment, err = f.line("reason (optional): ")
 			if errors.Is(err, flowrun.ErrNobody) {
 				err = nil
 			}
@@ -183,7 +183,7 @@ func (f *formInput) wrong(x *tool.FormField, text string) string {
 			return p.Message
 		}
 	}
-	return "that does not fit"
+	return "this value is not allowed"
 }
 
 // introduceField says what a field is about: its type, its meaning, its choices.
@@ -193,7 +193,7 @@ func introduceField(out io.Writer, x *tool.FormField) {
 		kind = "text"
 	}
 	if !x.Required {
-		kind += ", may be left out"
+		kind += ", optional"
 	}
 	about := x.Title
 	if x.Description != "" {

@@ -18,11 +18,11 @@ func cancelCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel RUN",
 		Short: "Stop a run that another process executes",
-		Long: `Ask the process that executes a run to stop it, as Ctrl-C there would: steps are
-stopped, cleanup runs. The command does not wait for that.
+		Long: `Ask the process that executes a run to stop it, as Ctrl-C would: it stops the steps and
+runs the cleanup. The command does not wait until the run has ended.
 
-A run that waits for people has no such process: its cleanup runs here, unless a service
-has begun it.`,
+No process executes a run that is waiting for an approval. This command then runs the
+cleanup itself, unless a service started the run.`,
 		Example: "  flowrun cancel latest",
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -40,17 +40,17 @@ has begun it.`,
 					if err := s.Cancel(ctx, id, errCancelledBy.Error()); err != nil {
 						return err
 					}
-					env.Notef("asked run %s to stop; flowrun show %s tells how it ends", id, id)
+					env.Notef("asked run %s to stop; to see how it ends: flowrun show %s", id, id)
 				case dag.Interrupted:
 					if dir, err := ui.StateDir(); err == nil && info.Origin != "" && info.Origin != flowrun.OriginCall && ui.ServiceRunning(dir) {
-						env.Notef("run %s is not running: its engine has gone; the service takes it up, unless a person has to say so first (flowrun resume %s)", id, id)
+						env.Notef("run %s is not running, because flowrun was killed; the service resumes it, unless it needs your consent first (flowrun resume %s)", id, id)
 						return nil
 					}
-					env.Notef("run %s is not running: its engine has gone; flowrun resume %s goes on with it", id, id)
+					env.Notef("run %s is not running, because flowrun was killed; to continue it: flowrun resume %s", id, id)
 				case dag.Waiting:
 					return cancelWaiting(ctx, env, s, info)
 				default:
-					env.Notef("run %s is over: it is %s", id, info.Status.With(info.Notes...))
+					env.Notef("run %s has already ended: it is %s", id, info.Status.With(info.Notes...))
 				}
 				return nil
 			})
@@ -59,16 +59,16 @@ has begun it.`,
 	}
 }
 
-// errCancelledBy is why a run ends that a person cancels.
+// errCancelledBy is the cause of runs that a person cancels.
 var errCancelledBy = errors.New("cancelled by flowrun cancel")
 
-// cancelWaiting brings a run to its end that waits for people and so has no owner.
+// cancelWaiting ends a run that is waiting for an approval and so has no owner.
 func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowrun.RunInfo) error {
 	if dir, err := ui.StateDir(); err == nil && info.Origin != "" && ui.ServiceRunning(dir) {
 		if err := ui.CallService("POST", "/api/v1/runs/"+info.ID+"/cancel", struct{}{}, &struct{}{}); err != nil {
 			return err
 		}
-		env.Notef("asked run %s to stop; flowrun show %[1]s tells how it ends", info.ID)
+		env.Notef("asked run %s to stop; to see how it ends: flowrun show %[1]s", info.ID)
 		return nil
 	}
 	past, err := env.LoadRun(ctx, s, info.ID)

@@ -1,9 +1,9 @@
 // Package runs holds the commands that start, continue and end runs: run, resume, retry,
 // approve, reject, cancel, demo and explain-cache.
 //
-// A command line becomes a plan and parameters (package launch), the policy lets it go
-// ahead, and run.go hands both to an engine, narrates, prints the result and answers the
-// exit code. Runs that have ended are the matter of package past.
+// A command line becomes a plan and parameters (package launch). After the policy has
+// allowed the run, run.go passes both to an engine, shows progress, prints the result and
+// returns the exit code. Package past shows runs that have ended.
 package runs
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// Commands are the commands of this family.
+// Commands returns the commands of this package.
 func Commands(env *ui.Env) []*cobra.Command {
 	return slices.Concat(ui.InGroup(ui.GroupRun, runCommand(env), resumeCommand(env), retryCommand(env), approveCommand(env), rejectCommand(env), cancelCommand(env), demoCommand(env)),
 		ui.InGroup(ui.GroupAuthor, explainCacheCommand(env)))

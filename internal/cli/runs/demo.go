@@ -19,19 +19,19 @@ import (
 	"github.com/flowrun/flowrun/internal/starter"
 )
 
-// demoCommand shows a run to somebody who has nothing to run yet.
+// demoCommand runs an example for users who have no tools yet.
 func demoCommand(env *ui.Env) *cobra.Command {
 	f := runFlags{output: "text"}
 	var fail bool
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Watch a run of a few seconds that does nothing",
-		Long: `Run a release that is only acted: parallel branches, a loop, a step that is tried
-again, one with a fallback, one whose condition is false. It needs no network and a
-few seconds, and leaves nothing behind.
+		Short: "Watch a harmless example run that takes a few seconds",
+		Long: `Run a simulated release with parallel steps, a loop, a step that is retried, a step with
+a fallback, and a step whose condition is false. It takes a few seconds, needs no network
+and leaves no files.
 
-With --fail a step breaks. That run is kept in the history like any other, so that you
-can look at it and mend it; demo then exits 1.`,
+With --fail, a step fails. This run is recorded in the history like any other, so you can
+inspect and retry it. The command then exits with 1.`,
 		Example: `  flowrun demo
   flowrun demo --fail`,
 		Args: ui.NoArgs,
@@ -42,22 +42,22 @@ can look at it and mend it; demo then exits 1.`,
 			return demo(env, f, fail)
 		},
 	}
-	c.Flags().BoolVar(&fail, "fail", false, "break a step, and keep the run to look at")
-	c.Flags().StringVar(&f.Progress, "progress", "auto", "the narration on stderr, a `mode`: "+strings.Join(ui.ProgressModes(), "|"))
+	c.Flags().BoolVar(&fail, "fail", false, "make a step fail, and record the run so that you can inspect it")
+	c.Flags().StringVar(&f.Progress, "progress", "auto", "how to show progress on stderr, a `mode`: "+strings.Join(ui.ProgressModes(), "|"))
 	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(ui.ProgressModes(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
 func demo(env *ui.Env, f runFlags, fail bool) error {
 	if _, err := exec.LookPath("sh"); err != nil {
-		return errors.New("the demo's steps are written for sh, and there is none in PATH; install one (on Windows, Git brings it), or begin with flowrun init")
+		return errors.New("cannot run the demo: its steps need sh, which is not on PATH; install it (on Windows, it comes with Git), or start with flowrun init")
 	}
 	if fail {
 		return brokenDemo(env, f)
 	}
 	dir, err := os.MkdirTemp("", "flowrun-demo-")
 	if err != nil {
-		return fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
+		return fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}
 	defer os.RemoveAll(dir)
 	plan, res, err := runDemo(env, dir, nil, f, false)
@@ -67,8 +67,8 @@ func demo(env *ui.Env, f runFlags, fail bool) error {
 	return afterDemo(env, plan, res)
 }
 
-// brokenDemo runs the demo with a step that fails. Its definition stays beside the
-// history, so that what is told of the step leads somewhere.
+// brokenDemo runs the demo with a step that fails. Its definition is kept in the state
+// directory, so that the locations in messages exist.
 func brokenDemo(env *ui.Env, f runFlags) error {
 	return env.WriteHistory(func(_ context.Context, s *sqlite.Store) error {
 		plan, res, err := runDemo(env, flowrun.DefaultStateDir(), s, f, true)
@@ -107,10 +107,10 @@ func afterDemo(env *ui.Env, p *flowrun.Plan, r *flowrun.Result) error {
 		return err
 	}
 	fmt.Fprint(env.Stderr, `
-build was tried twice, upload fell back to another mirror, * marks what the
-time was spent on. Nothing of this run is left. Next:
-  flowrun demo --fail         break it: see what failed, and go on from there
-  flowrun init                begin with tools of your own
+The step build took two attempts, and upload used its fallback, another mirror.
+* marks the critical path. This run was not recorded. Next:
+  flowrun demo --fail         make a step fail, find out why, and retry the run
+  flowrun init                create tools of your own
 `)
 	return nil
 }
@@ -118,12 +118,12 @@ time was spent on. Nothing of this run is left. Next:
 // afterFailure shows what can be done with a failed run.
 func afterFailure(env *ui.Env, id, file string) {
 	fmt.Fprintf(env.Stderr, `
-This run is in your history, as every run is. Its definition is
+This run is recorded in your history, like every run. Its definition is
 %[2]s.
 Next:
-  flowrun show %[1]s          which steps went well
-  flowrun timeline %[1]s      when each ran
+  flowrun show %[1]s          show which steps succeeded
+  flowrun timeline %[1]s      show when each step ran
   flowrun retry %[1]s --with BREAK=false
-                                      mend it: what went well is taken over
+                                      fix it: successful steps are reused
 `, id, file)
 }

@@ -21,14 +21,14 @@ var notDetached = []string{"until", "allow-dash", "no-history", "watch", "watch-
 func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	for _, name := range notDetached {
 		if c.Flags().Changed(name) {
-			return ui.Usagef(c, "--detach hands the run over to the service, and --%s is for a run of this command", name)
+			return ui.Usagef(c, "--%[1]s cannot be combined with --detach: the service executes the run, and --%[1]s applies to runs that this command executes", name)
 		}
 	}
 	if f.output == "combined" {
-		return ui.Usagef(c, "--detach does not wait for the run's output; flowrun logs RUN shows it")
+		return ui.Usagef(c, "--output combined cannot be combined with --detach, which does not wait for output; flowrun logs RUN prints it")
 	}
 	if service.IsPath(args[0]) {
-		return ui.Usagef(c, "the service runs tools by name, and %s is a file; put it where names are looked up (flowrun tool add NAME --from-file %s), or run it without --detach", args[0], args[0])
+		return ui.Usagef(c, "the service runs tools by name, but %[1]s is a file; add it as a tool (flowrun tool add NAME --from-file %[1]s), or run it without --detach", args[0])
 	}
 	r, err := parse(env, c, args, f, nil)
 	if err != nil {
@@ -45,7 +45,7 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	}
 	if ui.Verbose(f.Progress) {
 		noteOther(env, r.plan, begun.ID)
-		env.Notef("the service runs it; flowrun logs -f %s follows it, flowrun cancel %s stops it", begun.ID, begun.ID)
+		env.Notef("the service executes the run; to follow it: flowrun logs -f %s; to stop it: flowrun cancel %s", begun.ID, begun.ID)
 	}
 	if f.output == "json" {
 		return ui.WriteJSON(env, begun)
@@ -60,7 +60,7 @@ func noteOther(env *ui.Env, plan *flowrun.Plan, id string) {
 	_ = env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		r, err := s.Record(ctx, id)
 		if err == nil && len(r.Sources) > 0 && r.Sources[0].File != plan.Definition.File {
-			env.Notef("note: the service's tool %s is %s, not %s", plan.Name(), ui.ShortPath(r.Sources[0].File), ui.ShortPath(plan.Definition.File))
+			env.Notef("note: the service uses another definition of tool %s: %s, not %s", plan.Name(), ui.ShortPath(r.Sources[0].File), ui.ShortPath(plan.Definition.File))
 		}
 		return err
 	})

@@ -36,9 +36,9 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 		fmt.Fprintf(env.Stdout, "  %s = %s\n", name, b)
 	}
 	for _, t := range v.Tools {
-		who := "it wants"
+		who := "it needs"
 		if t.Step != "" {
-			who = t.Step + " wants"
+			who = t.Step + " needs"
 		}
 		for _, n := range t.Permissions {
 			fmt.Fprintf(env.Stdout, "  %s %s\n", who, console.Visible(n.Resolved))
@@ -50,7 +50,7 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 			who = t.Step
 		}
 		for _, s := range t.Sources {
-			fmt.Fprintf(env.Stdout, "  %s takes the secret %s\n", who, console.Visible(s))
+			fmt.Fprintf(env.Stdout, "  %s uses the secret %s\n", who, console.Visible(s))
 		}
 		showAround(env.Stdout, "  "+who+" ", t.Surroundings)
 		for _, c := range t.Cleanup {
@@ -61,14 +61,14 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 		}
 	}
 	for _, n := range runview.LockTitles(v.Needs) {
-		fmt.Fprintf(env.Stdout, "  it takes %s\n", n)
+		fmt.Fprintf(env.Stdout, "  it needs %s\n", n)
 	}
 	showPreview(env.Stdout, v.Steps, "")
 	if len(rules) > 0 {
-		fmt.Fprintln(env.Stdout, "it would tell")
+		fmt.Fprintln(env.Stdout, "it would notify")
 	}
 	for _, r := range rules {
-		fmt.Fprintf(env.Stdout, "  %s of %s\n", console.Visible(r.String()), r.When())
+		fmt.Fprintf(env.Stdout, "  %s on %s\n", console.Visible(r.String()), r.When())
 	}
 	return nil
 }
@@ -115,12 +115,12 @@ func showPreview(w io.Writer, all []flowrun.PreviewStep, prefix string) {
 // showAround prints what programs are given, a line each that begins with a text.
 func showAround(w io.Writer, begin string, s flowrun.Surroundings) {
 	if s.Runtime != "" {
-		fmt.Fprintf(w, "%sruns under %s, outside of the sandbox\n", begin, console.Visible(s.Runtime))
+		fmt.Fprintf(w, "%sruns with %s, outside the sandbox\n", begin, console.Visible(s.Runtime))
 	}
 	for _, v := range s.Environment {
 		note := ""
 		if v.RunsCode {
-			note = " (makes programs run code)"
+			note = " (can make programs execute code)"
 		}
 		fmt.Fprintf(w, "%ssets %s = %s%s\n", begin, console.Visible(v.Name), console.Quote(v.Value), note)
 	}

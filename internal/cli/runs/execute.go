@@ -155,7 +155,7 @@ func (x *execution) notify(res *flowrun.Result, err error) {
 func (x *execution) finish(res *flowrun.Result, err error) error {
 	if err := cmp.Or(err, x.out.err, printResult(x.env, res, x.flags.output)); err != nil {
 		if x.store != nil && res.Status == dag.Interrupted && ui.Verbose(x.flags.Progress) {
-			x.env.Notef("run %s is interrupted; flowrun resume %s goes on with it", res.ID, res.ID)
+			x.env.Notef("run %s is interrupted; to continue it: flowrun resume %s", res.ID, res.ID)
 		}
 		return err
 	}

@@ -19,16 +19,16 @@ func explainCacheCommand(env *ui.Env) *cobra.Command {
 	var verbose, allowDash bool
 	c := &cobra.Command{
 		Use:   "explain-cache NAME|FILE STEP [PARAM=value ...]",
-		Short: "Say whether a step would be reused, and if not, why",
-		Long: `Compare what a step with a cache depends on now with its kept result, and print the
-first difference. Nothing is run or written. What a step reads of other steps is known
-only in a run; the rest is compared.
+		Short: "Explain whether the cached result of a step would be reused",
+		Long: `Compare the current inputs of a step that has a cache with those of its cached result,
+and print the first difference. The command runs and writes nothing. Values that come from
+other steps are known only during a run, so they are not compared.
 
-The exit code is 0 when the result would be reused, and 1 when not.`,
+The exit code is 0 if the result would be reused, and 1 if not.`,
 		Example: "  flowrun explain-cache build compile VERSION=3\n  flowrun explain-cache ./build.yaml setup/fetch -v",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return ui.Usagef(c, "give a tool and one of its steps")
+				return ui.Usagef(c, "missing argument: give a tool and one of its steps")
 			}
 			return nil
 		},
@@ -57,7 +57,7 @@ The exit code is 0 when the result would be reused, and 1 when not.`,
 	}
 	fl := c.Flags()
 	fl.StringVar(&params, "params", "", "read parameters from this JSON `file`; - is stdin")
-	fl.BoolVar(&allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
+	fl.BoolVar(&allowDash, "allow-dash", false, "allow values that begin with a dash, even where a command may read them as options")
 	fl.BoolVarP(&verbose, "verbose", "v", false, "print every difference, not only the first")
 	ui.OutputFlag(c, &output, "text", "json")
 	return c
@@ -94,9 +94,9 @@ func explain(env *ui.Env, x *flowrun.CacheExplanation, output string, verbose bo
 func explainText(env *ui.Env, x *flowrun.CacheExplanation, verbose bool) {
 	switch x.Verdict {
 	case flowrun.CacheReused:
-		fmt.Fprintf(env.Stdout, "%s would be reused: its result was kept at %s\n", x.Step, x.Kept.Local().Format("2006-01-02 15:04:05"))
+		fmt.Fprintf(env.Stdout, "%s would be reused: its result was stored at %s\n", x.Step, x.Kept.Local().Format("2006-01-02 15:04:05"))
 	case flowrun.CacheUnknown:
-		fmt.Fprintf(env.Stdout, "%s: nothing that is known now has changed\n", x.Step)
+		fmt.Fprintf(env.Stdout, "%s: nothing that can be checked before a run has changed\n", x.Step)
 	default:
 		fmt.Fprintf(env.Stdout, "%s would run: %s%s\n", x.Step, console.Clean(x.Reasons[0].Message), andMore(len(x.Reasons)-1, verbose))
 	}
@@ -106,7 +106,7 @@ func explainText(env *ui.Env, x *flowrun.CacheExplanation, verbose bool) {
 		}
 	}
 	if len(x.Unknown) > 0 {
-		fmt.Fprintf(env.Stdout, "known only in a run, because it depends on other steps: %s\n", strings.Join(x.Unknown, ", "))
+		fmt.Fprintf(env.Stdout, "not checked, because it depends on other steps: %s\n", strings.Join(x.Unknown, ", "))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// conclude tells how a run ended, in the ways that the flags ask for.
+// conclude reports how a run ended, in the forms that the flags ask for.
 func conclude(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags, recorded bool) error {
 	if ui.Verbose(f.Progress) || f.Progress == "quiet" && res.Status != dag.Succeeded {
 		closing(env, res, recorded)
@@ -78,7 +78,7 @@ func combined(w io.Writer, s *flowrun.StepResult) error {
 	return nil
 }
 
-// closing says in a line how the run ended, where that is worth a line.
+// closing prints one line about how the run ended, unless it simply succeeded.
 func closing(env *ui.Env, res *flowrun.Result, recorded bool) {
 	for _, n := range res.Notices {
 		env.Notef("%s", n.Message)

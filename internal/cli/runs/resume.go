@@ -21,18 +21,18 @@ func resumeCommand(env *ui.Env) *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "resume RUN [SECRET=value ...]",
-		Short: "Go on with a run that failed, was cancelled or interrupted",
-		Long: `Go on with a run where it stopped. Steps that failed, were cancelled or were
-running when the engine died run again, with everything that comes after them; the
-others keep their results. What that means is shown before anything starts.
+		Short: "Continue a run that failed, was cancelled or was interrupted",
+		Long: `Continue a run where it stopped. Steps that failed, were cancelled, or were running
+when flowrun was killed run again, and so do all steps downstream of them. The other steps
+keep their results. Before anything starts, the command shows which steps will run.
 
-A step that was running when the engine died follows its on-interrupt: retry runs
-it again, fail counts it as failed, ask (the default of tools that are neither
-idempotent nor tagged read) asks a person; where nobody can be asked the run rests
-and the command exits 7.
+If a step was running when flowrun was killed, its on-interrupt key decides: retry runs it
+again, fail treats it as failed, and ask asks you. ask is the default unless the tool is
+idempotent or has the tag read. If nobody can be asked, the run stays interrupted and the
+command exits with 7.
 
-The run goes on with the definitions it was started with and the environment of
-now. Secret parameters are not recorded: give them again.`,
+The run uses the definitions that it started with, and the current environment. Secret
+parameters are not recorded, so give them again.`,
 		Example: `  flowrun resume latest
   flowrun resume 01jd3k --rerun-interrupted
   flowrun resume latest --dry-run`,
@@ -45,8 +45,8 @@ now. Secret parameters are not recorded: give them again.`,
 		},
 		ValidArgsFunction: runview.CompleteRunID(env),
 	}
-	c.Flags().BoolVar(&o.RerunInterrupted, "rerun-interrupted", false, "run every interrupted step again, whatever its on-interrupt says")
-	c.Flags().BoolVar(&o.Latest, "latest", false, "use the definitions as they are now")
+	c.Flags().BoolVar(&o.RerunInterrupted, "rerun-interrupted", false, "run all interrupted steps again, regardless of on-interrupt")
+	c.Flags().BoolVar(&o.Latest, "latest", false, "use the current definitions instead of the recorded ones")
 	runningFlags(env, c, &f)
 	return c
 }
@@ -57,18 +57,18 @@ func retryCommand(env *ui.Env) *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "retry RUN [SECRET=value ...]",
-		Short: "Begin a new run that takes over what went well in an old one",
-		Long: `Begin a new run with the results of an old one. What failed there runs again, with
-everything that comes after it; --from sends a step back that went well. A changed
-parameter sends back every step that mentions it. What that means is shown before
-anything starts.`,
+		Short: "Start a new run that reuses the successful steps of an old one",
+		Long: `Start a new run that reuses the results of an old one. Steps that failed run again, and
+so do all steps downstream of them. Use --from to rerun a step that succeeded. If you
+change a parameter, every step that uses it runs again. Before anything starts, the
+command shows which steps will run.`,
 		Example: `  flowrun retry latest
   flowrun retry latest --from build
   flowrun retry 01jd3k --only deploy/upload --with REGION=eu`,
 		Args: someRun,
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Only != "" && len(o.From) > 0 {
-				return ui.Usagef(c, "--only runs one step and --from several; give one of them")
+				return ui.Usagef(c, "--only and --from cannot be combined: --only runs one step, --from also runs the steps downstream of it")
 			}
 			return continueOrRetry(env, c, append(args, with...), f, func(p *flowrun.Past, params map[string]any, _ bool) (*flowrun.Again, error) {
 				o.With = params
@@ -78,8 +78,8 @@ anything starts.`,
 		ValidArgsFunction: runview.CompleteRunID(env),
 	}
 	fl := c.Flags()
-	fl.StringArrayVar(&o.From, "from", nil, "run this `step`, and what comes after it, again")
-	fl.StringVar(&o.Only, "only", "", "run this `step` and nothing else")
+	fl.StringArrayVar(&o.From, "from", nil, "rerun this `step` and all steps downstream of it")
+	fl.StringVar(&o.Only, "only", "", "run only this `step`")
 	fl.StringArrayVar(&with, "with", nil, "change a parameter (`PARAM=value`)")
 	steps := func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -96,17 +96,17 @@ anything starts.`,
 
 func someRun(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return ui.Usagef(c, "which run? Give an id, the beginning of one, or %s", flowrun.Latest)
+		return ui.Usagef(c, "missing argument: give the id of a run, a unique prefix of it, or %s", flowrun.Latest)
 	}
 	return nil
 }
 
-// planner works out how a recorded run is taken up, with parameters from the command
-// line; yes lets those steps run again that a person is asked about.
+// planner plans how to resume or retry a recorded run with parameters from the command line.
+// yes allows the interrupted steps that need consent to run again.
 type planner func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error)
 
-// continueOrRetry takes a recorded run up: it plans, shows the plan, asks where it has to, and
-// carries it out.
+// continueOrRetry resumes or retries a recorded run: it plans, shows the plan, asks for consent
+// if needed, and executes the plan.
 func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, plan planner) error {
 	if err := f.check(env, c); err != nil {
 		return err
@@ -131,7 +131,7 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 	})
 }
 
-// continueRecorded carries on with a run that has been read.
+// continueRecorded resumes or retries a run that has been loaded.
 func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *flowrun.Past, params map[string]any, f runFlags, plan planner) error {
 	g, err := plan(past, params, false)
 	if err != nil {
@@ -179,39 +179,39 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *f
 	return x.run()
 }
 
-// nothingToDo answers for a run that has no step left to run.
+// nothingToDo reports that a run has no steps left to run.
 func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
 	hint := ""
 	if slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool { return s.Status == dag.Interrupted }) {
-		hint = "; --rerun-interrupted runs its interrupted steps again"
+		hint = "; to run its interrupted steps again, add --rerun-interrupted"
 	}
-	env.Notef("run %s: nothing is left to do; it is %s%s", r.ID, r.Status.With(r.Notes...), hint)
+	env.Notef("run %s has no steps left to run; it is %s%s", r.ID, r.Status.With(r.Notes...), hint)
 	if form == "json" {
 		return ui.WriteJSON(env, r)
 	}
 	return nil
 }
 
-// describePlan shows what stands and what runs. answered is the step whose answer the run
-// goes on with; "" for none.
+// describePlan shows which steps keep their results and which run. answered is the step whose
+// answer lets the run continue, or "".
 func describePlan(env *ui.Env, g *flowrun.Again, p *flowrun.Past, answered dag.ID) {
-	verb := "resuming"
+	verb := "Resuming"
 	if g.Retry {
-		verb = "trying again"
+		verb = "Retrying"
 	}
 	r := p.Result()
-	env.Notef("%s run %s of %s; it is %s", verb, p.Record.ID, p.Record.Tool, r.Status.With(r.Notes...))
+	env.Notef("%s run %s of %s (it is %s)", verb, p.Record.ID, p.Record.Tool, r.Status.With(r.Notes...))
 	reportLimit(env, p)
 	for _, line := range []struct {
 		text  string
 		steps []dag.ID
 	}{
-		{"stands", g.Kept},
+		{"keeps its result", g.Kept},
 		{"runs again", g.Reset},
 		{"runs for the first time", g.Left},
-		{"goes on waiting", slices.DeleteFunc(slices.Clone(g.Waiting), func(path dag.ID) bool { return path == answered })},
-		{"was running when the engine died, or may have been", g.Asks},
-		{"was running when the engine died, and counts as failed (on-interrupt: fail)", g.Lost()},
+		{"is still waiting", slices.DeleteFunc(slices.Clone(g.Waiting), func(path dag.ID) bool { return path == answered })},
+		{"may have been running when flowrun was killed", g.Asks},
+		{"was running when flowrun was killed, and counts as failed (on-interrupt: fail)", g.Lost()},
 	} {
 		if len(line.steps) > 0 {
 			env.Notef("  %s: %s", line.text, ui.Listed(line.steps))
@@ -229,7 +229,7 @@ func limit(p *flowrun.Past) (to, rest string) {
 	case r.Alone:
 		return r.Only + " alone", "flowrun run " + r.Tool
 	case r.Only != "":
-		return r.Only + " and what it waits for", "flowrun run " + r.Tool + ", without --until"
+		return r.Only + " and its upstream steps", "flowrun run " + r.Tool + ", without --until"
 	}
 	return "", ""
 }
@@ -237,7 +237,7 @@ func limit(p *flowrun.Past) (to, rest string) {
 // reportLimit says that the run was limited: what takes it up is limited too.
 func reportLimit(env *ui.Env, p *flowrun.Past) {
 	if to, rest := limit(p); to != "" {
-		env.Notef("  limited to %s, as run %s was; for the rest: %s", to, p.Record.ID, rest)
+		env.Notef("  limited to %s, like run %s; to run the other steps: %s", to, p.Record.ID, rest)
 	}
 }
 
@@ -245,13 +245,13 @@ func reportLimit(env *ui.Env, p *flowrun.Past) {
 func beyond(p *flowrun.Past, err error) error {
 	var step *flowrun.StepError
 	if to, rest := limit(p); to != "" && errors.As(err, &step) {
-		return fmt.Errorf("%w; run %s was limited to %s; for the rest: %s", err, p.Record.ID, to, rest)
+		return fmt.Errorf("%w; run %s was limited to %s; to run the other steps: %s", err, p.Record.ID, to, rest)
 	}
 	return err
 }
 
-// warnOfCleaned names what stands and may be gone all the same, in one line for each
-// step that has cleaned up.
+// warnOfCleaned names the steps whose results are kept although a later step may have undone
+// their work, in one line for each such later step.
 func warnOfCleaned(env *ui.Env, g *flowrun.Again) {
 	for rest := g.Cleaned; len(rest) > 0; {
 		by := rest[0].By
@@ -259,11 +259,11 @@ func warnOfCleaned(env *ui.Env, g *flowrun.Again) {
 		for len(rest) > 0 && rest[0].By == by {
 			stand, rest = append(stand, rest[0].Step), rest[1:]
 		}
-		env.Notef("  note: %s has run after %s; where it undid that, retry --from it instead", by, ui.Listed(stand))
+		env.Notef("  note: %s has run after %s; if that undid their work, use flowrun retry --from instead", by, ui.Listed(stand))
 	}
 }
 
-// confirm asks whether interrupted steps run again; no where nobody can answer.
+// confirm asks whether interrupted steps may run again. Without a person, it returns false.
 func confirm(env *ui.Env, g *flowrun.Again) bool {
 	return env.HasPerson() && env.AskYesNo("run "+ui.Listed(g.Asks)+" again?", false)
 }

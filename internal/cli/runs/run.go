@@ -43,26 +43,26 @@ func runCommand(env *ui.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run NAME|FILE [PARAM=value ...]",
 		Short: "Run a tool",
-		Long: `Run a tool by name, or a definition by path (anything with a slash, or ending
-in .yaml, .yml or .json).
+		Long: `Run a tool by name, or a definition by path. An argument that contains a slash, or
+ends in .yaml, .yml or .json, is a path.
 
-Parameters: NAME=text, NAME=@file (the file's content), NAME:=JSON, and
---params FILE with one JSON object. Repeat NAME=text for arrays.
+Write parameters as NAME=text, NAME=@file (the content of the file) or NAME:=JSON, or
+pass one JSON object with --params FILE. Repeat NAME=text to fill an array.
 
-The run's output goes to stdout, everything else to stderr: what happens, and with
-their names the lines of steps that say output.mode: stream (not under
---progress json, where stderr holds events alone).
+The output of the run goes to stdout, and progress goes to stderr. Steps that set
+output.mode: stream also write to stderr, each line prefixed by the name of the step
+(with --progress json, stderr contains only events).
 
-An interactive step that asks has the terminal to itself, Ctrl-C included; three of
-these within a second stop the run. Without a terminal, or with --no-input, its
-default response is taken.`,
+While an interactive step asks a question, it has the terminal to itself and receives
+Ctrl-C. Press Ctrl-C three times within a second to stop the run. Without a terminal,
+or with --no-input, the step gets its default response.`,
 		Example: `  flowrun run weather LOCATION=Rome
   flowrun run ./build.yaml TAGS=a TAGS=b --max-parallel 4
   flowrun run deploy --params staging.json --dry-run
   flowrun run report -o json | jq .steps`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return ui.Usagef(c, "which tool? Give a name or a file")
+				return ui.Usagef(c, "missing argument: give the name of a tool, or a file")
 			}
 			return nil
 		},
@@ -71,12 +71,12 @@ default response is taken.`,
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.params, "params", "", "read parameters from this JSON `file`; - is stdin")
-	fl.StringVar(&f.until, "until", "", "run only this `step` and what it waits for")
-	fl.BoolVar(&f.allowDash, "allow-dash", false, "let values begin with a dash, where they could be read as options")
-	fl.BoolVar(&f.noHistory, "no-history", false, "keep no record of the run: nothing is written, no cache is used, and it cannot be resumed")
-	fl.BoolVar(&f.detach, "detach", false, "hand the run over to the service (flowrun serve), and print its id")
-	fl.BoolVarP(&f.watch, "watch", "w", false, "run again when the definitions, or files that caches depend on, change")
-	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "files that --watch watches too, as a `pattern`: src/**/*.go")
+	fl.StringVar(&f.until, "until", "", "run only this `step` and its upstream steps")
+	fl.BoolVar(&f.allowDash, "allow-dash", false, "allow values that begin with a dash, even where a command may read them as options")
+	fl.BoolVar(&f.noHistory, "no-history", false, "do not record the run: flowrun writes nothing and uses no cache, and you cannot resume the run")
+	fl.BoolVar(&f.detach, "detach", false, "let the service (flowrun serve) execute the run, and print its id")
+	fl.BoolVarP(&f.watch, "watch", "w", false, "run again when a definition, or a file that a cache depends on, changes")
+	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "with --watch, also watch the files that match this `pattern`, such as src/**/*.go")
 	c.RegisterFlagCompletionFunc("until", env.CompleteStep)
 	runningFlags(env, c, &f)
 	return c
@@ -86,21 +86,21 @@ default response is taken.`,
 func runningFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
 	fl := c.Flags()
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
-	fl.BoolVar(&f.force, "force", false, "run steps whatever results are in the cache; new ones are kept")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run, and start nothing")
-	fl.StringVar(&f.Progress, "progress", "auto", "the narration on stderr, a `mode`: "+strings.Join(ui.ProgressModes(), "|"))
-	fl.BoolVar(&f.summary, "summary", false, "show in the end when each step ran, and which of them made the run take so long")
-	fl.StringVarP(&f.output, "output", "o", "text", "the result on stdout, a `form`: text|combined|json")
-	fl.BoolVar(&f.NoInput, "no-input", false, "ask nobody: interactive steps get their default response")
-	fl.BoolVarP(&f.passThrough, "exit-code", "x", false, "exit with the failed step's own exit code")
+	fl.BoolVar(&f.force, "force", false, "run steps even if the cache has their results; new results are stored")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run, without starting anything")
+	fl.StringVar(&f.Progress, "progress", "auto", "how to show progress on stderr, a `mode`: "+strings.Join(ui.ProgressModes(), "|"))
+	fl.BoolVar(&f.summary, "summary", false, "at the end, show when each step ran and the critical path")
+	fl.StringVarP(&f.output, "output", "o", "text", "print the result in this `form`: text|combined|json")
+	fl.BoolVar(&f.NoInput, "no-input", false, "ask no questions; interactive steps get their default response")
+	fl.BoolVarP(&f.passThrough, "exit-code", "x", false, "exit with the exit code of the failed step")
 	fl.StringVar(&f.metrics.File, "metrics-file", "", "write the run's metrics to this `file`, for node_exporter's textfile collector")
-	fl.StringVar(&f.metrics.Addr, "metrics-addr", "", "serve the run's metrics at `HOST:PORT`/metrics while it lasts; :PORT is this machine only")
+	fl.StringVar(&f.metrics.Addr, "metrics-addr", "", "serve the run's metrics at `HOST:PORT`/metrics while it runs; :PORT listens on this machine only")
 	f.ConsentFlags.Declare(c)
 	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(ui.ProgressModes(), cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(runOutputs, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// check holds the flags against what they may be, and settles what is left open.
+// check validates the flags and fills in defaults.
 func (f *runFlags) check(env *ui.Env, c *cobra.Command) error {
 	if err := env.ResolveProgress(c, &f.Asking); err != nil {
 		return err
@@ -122,7 +122,7 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 		return err
 	}
 	if len(f.watchPaths) > 0 && !f.watch {
-		return ui.Usagef(c, "--watch-path says what --watch watches; give --watch too")
+		return ui.Usagef(c, "--watch-path requires --watch")
 	}
 	if f.detach && !f.dryRun {
 		return detach(env, c, args, f)
@@ -249,7 +249,7 @@ func authorize(env *ui.Env, r *request, f runFlags) (err error) {
 	return withHistory(env, r, f)
 }
 
-// warn tells what is wrong without being an error, the deprecated included.
+// warn prints warnings, including those about deprecated tools and parameters.
 func warn(env *ui.Env, p *flowrun.Plan, params map[string]any) {
 	if len(p.Warnings) > 0 {
 		env.Diagnose(p.Warnings)

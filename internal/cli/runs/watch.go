@@ -22,7 +22,7 @@ import (
 // is broken is told of, and watched on.
 func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	if f.params == "-" {
-		return ui.Usagef(c, "--watch runs more than once, and stdin can be read only once; give --params a file")
+		return ui.Usagef(c, "--watch cannot be combined with --params -, because stdin can be read only once; give --params a file")
 	}
 	for _, p := range f.watchPaths {
 		if err := watch.Check(p); err != nil {
@@ -58,7 +58,7 @@ func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 			return ui.CodeError(code)
 		}
 		if ui.Verbose(f.Progress) {
-			env.Notef("watching %s; Ctrl-C ends", ui.Count(len(before), "file"))
+			env.Notef("watching %s; press Ctrl-C to stop", ui.Count(len(before), "file"))
 		}
 		changed, err := set.Wait(ctx, before)
 		if err != nil {

@@ -89,7 +89,7 @@ func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 	b.WriteString("\n")
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("cannot add to the job's page (GITHUB_STEP_SUMMARY): %w", err)
+		return fmt.Errorf("cannot write the job summary (GITHUB_STEP_SUMMARY): %w", err)
 	}
 	_, err = io.WriteString(f, b.String())
 	if closed := f.Close(); err == nil {

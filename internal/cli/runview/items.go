@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// MostItems is how many items of a loop are listed. Of a loop over more only those are
-// that did not go well, and no more than that.
+// MostItems is how many items of a loop are listed. For a loop with more items, only those
+// that did not succeed are listed, up to this number.
 const MostItems = 20
 
 // states counts them.
@@ -60,8 +60,8 @@ func loopStates(steps []flowrun.StepResult) map[string]states {
 	return loops
 }
 
-// ShownSteps are the steps that a person is shown: of a loop over many items only most
-// of those that did not go well. notes says of such a loop what became of its items.
+// ShownSteps returns the steps to display. For a loop over many items, these include at most
+// most items that did not succeed, and notes has a summary of the states of all items.
 func ShownSteps(steps []flowrun.StepResult, most int) (shown []flowrun.StepResult, notes map[string]string) {
 	loops, listed := loopStates(steps), map[string]int{}
 	notes = map[string]string{}
@@ -92,15 +92,15 @@ func wentWell(st dag.Status) bool {
 	return st == dag.Succeeded || st == dag.Reused || st == dag.Skipped || st == dag.Pending
 }
 
-// fates is what became of a step that loops run more than once.
+// fates counts the states of a step that loops run more than once.
 type fates struct {
 	counted states // of the step's runs; of a loop's items
 	seen    states // of loops that had no items as well
 }
 
-// CountByStep counts what became of the steps that loops run more than once, under the step's
-// name: the items of a loop, and the steps inside them. A loop inside a loop is not
-// counted beside its items.
+// CountByStep counts the states of steps that loops run more than once, by the name of the
+// step: the items of a loop, and the steps inside them. A loop inside a loop is not counted
+// in addition to its items.
 func CountByStep(p *flowrun.Plan, steps []flowrun.StepResult) map[string]fates {
 	all := map[string]fates{}
 	for _, s := range steps {
@@ -121,10 +121,10 @@ func CountByStep(p *flowrun.Plan, steps []flowrun.StepResult) map[string]fates {
 	return all
 }
 
-// gravest orders states for a box that stands for several steps.
+// gravest orders states for a box that represents several steps.
 var gravest = []dag.Status{dag.Failed, dag.TimedOut, dag.Interrupted, dag.Running, dag.Retrying, dag.Waiting, dag.Cancelled, dag.Succeeded, dag.Reused, dag.Skipped}
 
-// MarkLoops puts what became of items into a drawing.
+// MarkLoops adds the states of loop items to a drawing.
 func MarkLoops(boxes []console.Box, all map[string]fates) {
 	for i := range boxes {
 		b := &boxes[i]

@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// wayToAnswer tells how the questions of a run at rest are answered.
+// wayToAnswer shows the commands that answer the questions of a waiting run.
 func wayToAnswer(env *ui.Env, r *flowrun.Result) {
 	const most = 5
 	asked := 0
@@ -17,14 +17,14 @@ func wayToAnswer(env *ui.Env, r *flowrun.Result) {
 			continue
 		}
 		if asked++; asked > most {
-			env.Notef("more of them: flowrun show %s", r.ID)
+			env.Notef("for all questions: flowrun show %s", r.ID)
 			return
 		}
-		env.Notef("answer it: flowrun approve %s %s, or flowrun reject %[1]s %[2]s", r.ID, flowrun.StepWord(s.ID))
+		env.Notef("to answer: flowrun approve %s %s, or flowrun reject %[1]s %[2]s", r.ID, flowrun.StepWord(s.ID))
 	}
 }
 
-// SuggestNext says what people do now with a run that did not go well.
+// SuggestNext prints the commands that are useful after a run that did not succeed.
 func SuggestNext(env *ui.Env, r *flowrun.Result) {
 	switch r.Status {
 	case dag.Failed, dag.TimedOut, dag.Cancelled, dag.Interrupted:
@@ -35,13 +35,13 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 		return
 	}
 	if r.Reason == dag.ReasonNotBegun {
-		env.Notef("nothing of it ran; when the reason is gone, start it again: flowrun run %s", r.Tool)
+		env.Notef("no step has run; after fixing the cause, start it again: flowrun run %s", r.Tool)
 		return
 	}
 	if step := firstFailed(r); step != "" {
-		env.Notef("what it printed: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
+		env.Notef("to see its output: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
 	}
-	env.Notef("go on with it: flowrun resume %s", r.ID)
+	env.Notef("to continue: flowrun resume %s", r.ID)
 }
 
 // firstFailed is the first step that failed, and not for a step inside of it; ""

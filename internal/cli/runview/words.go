@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// Elapsed is how long something has taken, so far where it goes on.
+// Elapsed returns how long a run or step took, or has taken so far.
 func Elapsed(started, ended time.Time, st dag.Status, now time.Time) string {
 	switch {
 	case started.IsZero():
@@ -23,14 +23,14 @@ func Elapsed(started, ended time.Time, st dag.Status, now time.Time) string {
 	return ""
 }
 
-// StepNote says of a step what its state does not.
+// StepNote returns details of a step that its state does not include.
 func StepNote(s *flowrun.StepResult) string {
 	var words []string
 	if s.ExitCode != 0 && s.Status.Executed() {
 		words = append(words, fmt.Sprintf("exit %d", s.ExitCode))
 	}
 	if s.Attempts > 1 {
-		words = append(words, fmt.Sprintf("%d tries", s.Attempts))
+		words = append(words, fmt.Sprintf("%d attempts", s.Attempts))
 	}
 	if s.Fallback {
 		words = append(words, "fallback")
@@ -39,7 +39,7 @@ func StepNote(s *flowrun.StepResult) string {
 		words = append(words, console.Reason(s.Reason))
 	}
 	if s.Truncated {
-		words = append(words, "output cut at its buffer-limit")
+		words = append(words, "output truncated at its buffer-limit")
 	}
 	if s.Message != "" {
 		words = append(words, s.Message)

@@ -27,19 +27,20 @@ func scheduleAddCommand(env *ui.Env) *cobra.Command {
 	var replace bool
 	c := &cobra.Command{
 		Use:   "add TOOL --cron EXPR | --every TIME [PARAM=value ...]",
-		Short: "Run a tool by itself at certain times",
-		Long: `Add a schedule: flowrun serve, where it runs, then starts the tool at these times. The
-tool is given by its name. One of a project runs in a service that was started in that
-project. Times in a definition (schedule:) need no command; see flowrun schedule list.
+		Short: "Add a schedule",
+		Long: `Add a schedule. While flowrun serve is running, it starts the tool at the scheduled times.
+Give the tool by its name. A tool of a project runs only in a service that was started in
+that project. A schedule in a definition (schedule:) applies without this command; flowrun
+schedule list shows it.
 
-Parameters are written as for flowrun run, here or with -p. Secret ones are refused: let
-the tool fetch them, with environment.secrets.`,
+Write parameters as for flowrun run, or with -p. Secret parameters are rejected; let the
+tool fetch them with environment.secrets.`,
 		Example: `  flowrun schedule add report --cron "0 7 * * 1-5" --timezone Europe/Zurich
   flowrun schedule add sync --every 15m --overlap queue -p TARGET=backup
   flowrun schedule add billing --cron "0 2 1 * *" --catch-up all --catch-up-window 7d`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return ui.Usagef(c, "which tool? Give its name")
+				return ui.Usagef(c, "missing argument: give the name of a tool")
 			}
 			return nil
 		},
@@ -49,20 +50,20 @@ the tool fetch them, with environment.secrets.`,
 		ValidArgsFunction: env.CompleteRun,
 	}
 	fl := c.Flags()
-	fl.StringVar(&p.Cron, "cron", "", "when: a cron `expression`, as in \"0 7 * * 1-5\" or @daily")
-	fl.StringVar(&p.Every, "every", "", "when: each time this much `time` has passed (15m, 6h)")
-	fl.StringVar(&p.Timezone, "timezone", "", "the time `zone` of the cron expression, as in Europe/Zurich (default: the machine's)")
+	fl.StringVar(&p.Cron, "cron", "", "run at the times of this cron `expression`, such as \"0 7 * * 1-5\" or @daily")
+	fl.StringVar(&p.Every, "every", "", "run at this `interval` (15m, 6h)")
+	fl.StringVar(&p.Timezone, "timezone", "", "the time `zone` of the cron expression, such as Europe/Zurich (default: the machine's)")
 	fl.StringVar(&name, "name", "", "the `name` of the schedule (default: the tool's)")
 	fl.StringArrayVarP(&params, "param", "p", nil, "a parameter of the runs, `K=V`")
-	fl.StringVar(&p.Overlap, "overlap", "", "while a run is under way, a further slot is left out, waits, replaces it or runs beside it, a `word`: "+strings.Join(timetable.OverlapWords(), "|")+" (default skip)")
-	fl.StringVar(&p.CatchUp, "catch-up", "", "slots that passed while no service was there run not at all, once for all, or each, a `word`: "+strings.Join(timetable.CatchUpWords(), "|")+" (default once)")
-	fl.StringVar(&p.Window, "catch-up-window", "", "how late a slot may be made up for, a `time` (6h, 7d)")
-	fl.IntVar(&p.Max, "catch-up-max", 0, fmt.Sprintf("how many slots --catch-up all makes up for, the newest `n` (default %d)", tool.MaxCatchUp))
-	fl.StringVar(&p.Jitter, "jitter", "", "spread runs over this `time` after their slot (30s)")
-	fl.StringVar(&p.Start, "start", "", "no slot before this `moment`: a date or a time (RFC 3339)")
-	fl.StringVar(&p.End, "end", "", "no slot from this `moment` on")
-	fl.BoolVar(&p.SkipIfSuccessful, "skip-if-successful", false, "leave a slot out where a run has succeeded since the slot before")
-	fl.BoolVar(&replace, "override", false, "replace a schedule of the same name that was added before")
+	fl.StringVar(&p.Overlap, "overlap", "", "if the previous run is still active, skip the new one, queue it, cancel the active run, or allow both, a `mode`: "+strings.Join(timetable.OverlapWords(), "|")+" (default skip)")
+	fl.StringVar(&p.CatchUp, "catch-up", "", "run missed times not at all, once, or all of them, a `mode`: "+strings.Join(timetable.CatchUpWords(), "|")+" (default once)")
+	fl.StringVar(&p.Window, "catch-up-window", "", "ignore missed times older than this `age` (6h, 7d)")
+	fl.IntVar(&p.Max, "catch-up-max", 0, fmt.Sprintf("with --catch-up all, run at most the newest `n` missed times (default %d)", tool.MaxCatchUp))
+	fl.StringVar(&p.Jitter, "jitter", "", "delay each run by a random time of at most this `duration` (30s)")
+	fl.StringVar(&p.Start, "start", "", "ignore scheduled times before this `time`: a date or a time (RFC 3339)")
+	fl.StringVar(&p.End, "end", "", "ignore scheduled times from this `time` on")
+	fl.BoolVar(&p.SkipIfSuccessful, "skip-if-successful", false, "skip a scheduled time if the tool has succeeded since the previous one")
+	fl.BoolVar(&replace, "override", false, "replace the added schedule that has the same name")
 	c.RegisterFlagCompletionFunc("overlap", cobra.FixedCompletions(timetable.OverlapWords(), cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("catch-up", cobra.FixedCompletions(timetable.CatchUpWords(), cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -81,7 +82,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 		return err
 	}
 	if strings.ContainsAny(word, `/\`) {
-		return ui.Usagef(c, "a schedule runs a tool by its name, and %q is a path; put the file where tools are found: flowrun tool import", word)
+		return ui.Usagef(c, "a schedule runs a tool by its name, but %q is a path; add the file as a tool: flowrun tool import", word)
 	}
 	lib := env.Library()
 	def, _, err := lib.Lookup(word, nil)
@@ -103,7 +104,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 		r.Name = def.Name
 	}
 	if !tool.ValidScheduleName(r.Name) {
-		return ui.Usagef(c, "--name %q cannot be the name of a schedule; use letters, digits, '_', '.' and '-'", r.Name)
+		return ui.Usagef(c, "invalid --name %q; use letters, digits, '_', '.' and '-'", r.Name)
 	}
 	if def.Scope == tool.ScopeLocal {
 		r.Project = timetable.ProjectOf(def.File)
@@ -130,12 +131,12 @@ func keepSchedule(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *tool.L
 	}
 	for _, e := range t.Entries {
 		if e.Name == r.ID && e.By == "" {
-			return fmt.Errorf("cannot add schedule %s: the definition %s has one of that name; give this one another with --name, or change the definition", r.Name, e.Source)
+			return fmt.Errorf("cannot add schedule %s: the definition %s has a schedule of that name; give another --name, or change the definition", r.Name, e.Source)
 		}
 	}
 	err = s.AddSchedule(ctx, r, replace)
 	if errors.Is(err, sqlite.ErrTaken) {
-		return fmt.Errorf("cannot add schedule %s: there is one of that name; give this one another with --name, or replace it with --override", r.Name)
+		return fmt.Errorf("cannot add schedule %s: a schedule of that name exists; give another --name, or replace it with --override", r.Name)
 	}
 	return err
 }
@@ -148,7 +149,7 @@ func scheduledParams(plan *flowrun.Plan, params map[string]any) error {
 		if plan.Secret(name) {
 			bad.Tool = plan.Name()
 			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: name, Code: "secret", Message: "is secret and cannot be given to a schedule",
-				Hint: "let the tool fetch the value where it is kept, with environment.secrets"})
+				Hint: "let the tool fetch the value with environment.secrets"})
 		}
 	}
 	if len(bad.Problems) > 0 {
@@ -161,7 +162,7 @@ func scheduledParams(plan *flowrun.Plan, params map[string]any) error {
 // written as Go writes them from then on.
 func check(p *timetable.AddedPlan, c *cobra.Command) error {
 	if (p.Cron == "") == (p.Every == "") {
-		return ui.Usagef(c, "when? Give --cron or --every, and one of them only")
+		return ui.Usagef(c, "give either --cron or --every")
 	}
 	if p.Overlap != "" {
 		if err := ui.OneOf(c, "overlap", p.Overlap, timetable.OverlapWords()); err != nil {
@@ -174,7 +175,7 @@ func check(p *timetable.AddedPlan, c *cobra.Command) error {
 		}
 	}
 	if c.Flags().Changed("catch-up-max") && p.CatchUp != "all" {
-		return ui.Usagef(c, "--catch-up-max is for --catch-up all: other words make up for one slot at most")
+		return ui.Usagef(c, "--catch-up-max requires --catch-up all: the other modes run at most one missed time")
 	}
 	if c.Flags().Changed("catch-up-max") && p.Max < 1 || p.Max > tool.MaxCatchUp {
 		return ui.Usagef(c, "--catch-up-max must be from 1 to %d", tool.MaxCatchUp)
@@ -188,7 +189,7 @@ func check(p *timetable.AddedPlan, c *cobra.Command) error {
 		}
 		d, err := config.Age(*f.text)
 		if err != nil || d < time.Second || d%time.Second != 0 {
-			return ui.Usagef(c, "--%s %q is no time of whole seconds; write it as in 30s, 15m, 6h or 7d", f.flag, *f.text)
+			return ui.Usagef(c, "--%s %q is not a duration in whole seconds; write it as in 30s, 15m, 6h or 7d", f.flag, *f.text)
 		}
 		*f.text = d.String()
 	}
@@ -214,11 +215,11 @@ func scheduleFlags(env *ui.Env, c *cobra.Command, p timetable.AddedPlan) (schedu
 	case err != nil:
 		return t, ui.Usage(err, c)
 	case t.Spec.Zoned() && p.Timezone != "":
-		return t, ui.Usagef(c, "the cron expression names a time zone as well as --timezone; keep one of the two")
+		return t, ui.Usagef(c, "both the cron expression and --timezone give a time zone; use only one of them")
 	case !t.Start.IsZero() && !t.End.IsZero() && !t.Start.Before(t.End):
-		return t, ui.Usagef(c, "--end comes before --start")
+		return t, ui.Usagef(c, "--end is before --start")
 	case t.Next(time.Now()).IsZero():
-		return t, ui.Usagef(c, "there is no slot left: --end is past, or comes before the next one")
+		return t, ui.Usagef(c, "the schedule would never run: --end is in the past, or before the next scheduled time")
 	}
 	return t, nil
 }

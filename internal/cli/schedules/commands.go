@@ -1,8 +1,8 @@
 // Package schedules holds the commands of flowrun schedule: add, list, next, pause, resume,
 // remove and install.
 //
-// They change and show the schedules that package timetable reads, and write them as units
-// of systemd or lines of a crontab. They fire nothing.
+// They change and show the schedules that package timetable reads, and write them as systemd
+// units or crontab lines. They do not start runs.
 package schedules
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// Commands are the commands of this family.
+// Commands returns the commands of this package.
 func Commands(env *ui.Env) []*cobra.Command {
 	return ui.InGroup(ui.GroupRun, scheduleCommand(env))
 }

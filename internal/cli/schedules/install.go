@@ -30,30 +30,30 @@ func scheduleInstallCommand(env *ui.Env) *cobra.Command {
 	var f installFlags
 	c := &cobra.Command{
 		Use:   "install [NAME ...]",
-		Short: "Hand schedules to systemd or cron",
-		Long: `Without a name, write a systemd unit that keeps flowrun serve running, which is what runs
-schedules as they are meant. With names, write a systemd timer for each, or with
---crontab a line of your crontab, for those who prefer these; what they do not keep of a
-schedule's promises is told. Units are a user's own, for root the machine's.
+		Short: "Install the service or schedules with systemd or cron",
+		Long: `Without a name, write a systemd unit that keeps flowrun serve running. This is the
+recommended way, because only flowrun serve supports all features of schedules. With names,
+write a systemd timer for each schedule, or with --crontab a line of your crontab. The
+command then lists the features that do not work this way. Units are user units, or system
+units if you are root.
 
-Nothing is started: what is left to do is told as well. --remove takes away what was
-written.`,
+The command starts nothing; it prints the commands that do. --remove removes what it wrote.`,
 		Example: `  flowrun schedule install
   flowrun schedule install report --dry-run
   flowrun schedule install report --crontab
   flowrun schedule install report --remove`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.systemd && f.crontab {
-				return ui.Usagef(c, "give one of --systemd and --crontab")
+				return ui.Usagef(c, "--systemd and --crontab cannot be combined")
 			}
 			if f.crontab && len(args) == 0 {
-				return ui.Usagef(c, "which schedule? cron can run one, but keeps no service running")
+				return ui.Usagef(c, "missing argument: give the name of a schedule; cron cannot keep the service running")
 			}
 			if f.crontab && f.user {
-				return ui.Usagef(c, "--user is for units of systemd; a crontab is always a user's")
+				return ui.Usagef(c, "--user cannot be combined with --crontab, because a crontab always belongs to a user")
 			}
 			if runtime.GOOS == "windows" {
-				return errors.New("cannot install a schedule here: there is neither systemd nor cron; run flowrun serve, or flowrun run from the task scheduler of Windows")
+				return errors.New("cannot install a schedule on Windows: it has neither systemd nor cron; run flowrun serve, or start flowrun run with the task scheduler of Windows")
 			}
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 				list, err := namedSchedules(ctx, env, s, args, false)
@@ -66,7 +66,7 @@ written.`,
 				}
 				for _, path := range append(folders(list), in.program, in.home, in.state, timetable.ProjectHere()) {
 					if strings.ContainsAny(path, "\n\r") {
-						return fmt.Errorf("cannot name %q to systemd or cron: it holds a line break", path)
+						return fmt.Errorf("cannot use the path %q with systemd or cron: it contains a line break", path)
 					}
 				}
 				switch {
@@ -81,18 +81,18 @@ written.`,
 	}
 	c.ValidArgsFunction = completeSchedules(env)
 	fl := c.Flags()
-	fl.BoolVar(&f.systemd, "systemd", false, "units of systemd, which is what is meant without --crontab")
-	fl.BoolVar(&f.crontab, "crontab", false, "lines of the user's crontab")
-	fl.BoolVar(&f.user, "user", false, "a user's own units, for root as well")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print what would be written, and change nothing")
-	fl.BoolVar(&f.remove, "remove", false, "take away what was written")
+	fl.BoolVar(&f.systemd, "systemd", false, "write systemd units (the default)")
+	fl.BoolVar(&f.crontab, "crontab", false, "write lines of your crontab")
+	fl.BoolVar(&f.user, "user", false, "write user units even if you are root")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print what would be written, without changing anything")
+	fl.BoolVar(&f.remove, "remove", false, "remove what was written")
 	return c
 }
 
 func installationOf(env *ui.Env, f installFlags) (installation, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return installation{}, fmt.Errorf("cannot find this program's own file: %w", err)
+		return installation{}, fmt.Errorf("cannot find the path of flowrun: %w", err)
 	}
 	at, err := home.Dir()
 	if err != nil {
@@ -158,7 +158,7 @@ func installTimers(env *ui.Env, in installation, list []timetable.Planned, f ins
 	for _, e := range list {
 		calendar, err := onCalendar(e.Spec)
 		if err != nil && !f.remove {
-			return fmt.Errorf("cannot make a timer of schedule %s: %w; flowrun schedule install, without a name, installs flowrun serve, which runs it", e.Title, err)
+			return fmt.Errorf("cannot write a timer for schedule %s: %w; to install flowrun serve, which can run it: flowrun schedule install, without a name", e.Title, err)
 		}
 		units = append(units, unit{unitName(e) + ".timer", e.Name, timerUnit(e, calendar)},
 			unit{unitName(e) + ".service", e.Name, in.serviceUnit(e.Name, "flowrun schedule "+e.Title+": tool "+e.Tool, in.dir(e), "oneshot", "", in.runWords(e))})
@@ -169,14 +169,14 @@ func installTimers(env *ui.Env, in installation, list []timetable.Planned, f ins
 	return installUnits(env, in, f, units)
 }
 
-// reportLost says what is not as flowrun serve would do it.
+// reportLost lists the features of a schedule that only flowrun serve supports.
 func reportLost(env *ui.Env, e timetable.Planned, cron bool) {
-	env.Notef("schedule %s, so run:", e.Title)
+	env.Notef("schedule %s behaves differently when it runs this way:", e.Title)
 	for _, text := range lost(e, cron) {
 		fmt.Fprintf(env.Stderr, "  - %s\n", text)
 	}
 	if !e.Paused {
-		fmt.Fprintf(env.Stderr, "  - where flowrun serve runs as well, both start it; keep that one from it: flowrun schedule pause %s\n", e.Title)
+		fmt.Fprintf(env.Stderr, "  - if flowrun serve is also running, both start the tool; to prevent this: flowrun schedule pause %s\n", e.Title)
 	}
 }
 
@@ -191,7 +191,7 @@ func installUnits(env *ui.Env, in installation, f installFlags, units []unit) er
 			return err
 		}
 		if !bytes.HasPrefix(text, []byte(marker(u.id))) {
-			return fmt.Errorf("cannot touch %s: it was not written for this schedule; move it away first", filepath.Join(in.folder(), u.name))
+			return fmt.Errorf("cannot change %s: it was not written for this schedule; move it away first", filepath.Join(in.folder(), u.name))
 		}
 	}
 	var enabled []string
@@ -209,7 +209,7 @@ func installUnits(env *ui.Env, in installation, f installFlags, units []unit) er
 		case f.remove:
 			err := os.Remove(path)
 			if errors.Is(err, fs.ErrNotExist) {
-				env.Notef("there is no %s", path)
+				env.Notef("%s does not exist", path)
 				continue
 			}
 			if err != nil {
@@ -232,12 +232,12 @@ func installUnits(env *ui.Env, in installation, f installFlags, units []unit) er
 	}
 	ctl, names := in.systemctl(), strings.Join(enabled, " ")
 	if f.remove {
-		env.Notef("now stop what runs: %s disable --now %s; %s daemon-reload", ctl, names, ctl)
+		env.Notef("now stop it: %s disable --now %s; %s daemon-reload", ctl, names, ctl)
 		return nil
 	}
 	env.Notef("now start it: %s daemon-reload && %s enable --now %s", ctl, ctl, names)
 	if !in.system {
-		env.Notef("so that it runs while you are not logged in: loginctl enable-linger")
+		env.Notef("to keep it running while you are not logged in: loginctl enable-linger")
 	}
 	return nil
 }
@@ -256,7 +256,7 @@ func installCrontab(env *ui.Env, in installation, list []timetable.Planned, f in
 		}
 		line, err := in.crontabLine(e)
 		if err != nil {
-			return fmt.Errorf("cannot make a line of crontab of schedule %s: %w; flowrun schedule install, without a name, installs flowrun serve, which runs it", e.Title, err)
+			return fmt.Errorf("cannot write a crontab line for schedule %s: %w; to install flowrun serve, which can run it: flowrun schedule install, without a name", e.Title, err)
 		}
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
@@ -284,7 +284,7 @@ func installCrontab(env *ui.Env, in installation, list []timetable.Planned, f in
 	if err := proc.Run(cmd); err != nil {
 		return fmt.Errorf("cannot change the crontab: %w: %s", err, bytes.TrimSpace(said.Bytes()))
 	}
-	fmt.Fprintln(env.Stdout, "changed the crontab; crontab -l shows it")
+	fmt.Fprintln(env.Stdout, "changed the crontab; to see it: crontab -l")
 	return nil
 }
 

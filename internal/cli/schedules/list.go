@@ -20,9 +20,10 @@ func scheduleListCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List schedules, with their next and last runs",
-		Long: `List the schedules of the definitions in reach, and all that were added by command.
-One of a project runs in a service that was started in that project.`,
+		Short: "List schedules with their next and last runs",
+		Long: `List the schedules of the available definitions and all schedules that were added with
+flowrun schedule add. The schedule of a project runs only in a service that was started in
+that project.`,
 		Args: ui.NoArgs,
 		RunE: func(_ *cobra.Command, _ []string) error {
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return listSchedules(ctx, env, s, output) })
@@ -46,7 +47,7 @@ type scheduleJSON struct {
 	Last     *lastJSON      `json:"last,omitempty"`
 }
 
-// lastJSON is the last slot that was dealt with.
+// lastJSON is the last scheduled time that was handled.
 type lastJSON struct {
 	At     time.Time `json:"at"`
 	Run    string    `json:"run,omitempty"`
@@ -78,7 +79,7 @@ func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output str
 		}{list, timetable.SchedulerRunning()})
 	}
 	if len(list) == 0 {
-		env.Notef("no schedules; flowrun schedule add TOOL --cron EXPR adds one, schedule: in a definition too")
+		env.Notef("no schedules; to add one: flowrun schedule add TOOL --cron EXPR, or the key schedule in a definition")
 		return nil
 	}
 	rows := make([][]string, len(list))

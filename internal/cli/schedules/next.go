@@ -18,7 +18,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// mostSlots is how many slots schedule next shows at most.
+// mostSlots is how many times schedule next shows at most.
 const mostSlots = 1000
 
 func scheduleNextCommand(env *ui.Env) *cobra.Command {
@@ -26,11 +26,11 @@ func scheduleNextCommand(env *ui.Env) *cobra.Command {
 	var count int
 	c := &cobra.Command{
 		Use:   `next NAME|"CRON"`,
-		Short: "Show when a schedule fires",
-		Long: `Show the next times of a schedule, of the first one of a tool, or of a cron expression, in
-its time zone and in UTC, and explain those that are not where one would look for them:
-where clocks are turned, or a day was moved to a weekday. A cron expression is read as in
-a definition; its fields are one argument.`,
+		Short: "Show the next times of a schedule",
+		Long: `Show the next times of a schedule, of the first schedule of a tool, or of a cron
+expression, in its time zone and in UTC. Notes explain unexpected times, such as those
+moved by daylight saving time or to a weekday. Write a cron expression as in a definition,
+and put it in quotes so that it is one argument.`,
 		Example: `  flowrun schedule next report
   flowrun schedule next "0 7 * * 1-5"
   flowrun schedule next "30 2 * * *" --timezone Europe/Zurich --from 2026-03-28
@@ -40,7 +40,7 @@ a definition; its fields are one argument.`,
 			case len(args) == 0:
 				return ui.Usagef(c, `give the name of a schedule, or a cron expression such as "0 7 * * 1-5"`)
 			case len(args) > 1:
-				return ui.Usagef(c, "give one cron expression; its fields are one argument, so put it in quotes")
+				return ui.Usagef(c, "too many arguments: put the cron expression in quotes")
 			}
 			return nil
 		},
@@ -72,8 +72,8 @@ a definition; its fields are one argument.`,
 	}
 	fl := c.Flags()
 	fl.IntVar(&count, "count", 10, "show `n` times")
-	fl.StringVar(&from, "from", "", "those after this `moment`: a date or a time (RFC 3339) (default now)")
-	fl.StringVar(&zone, "timezone", "", "the time `zone` of an expression that names none (default this machine's)")
+	fl.StringVar(&from, "from", "", "show times after this `time`: a date or a time (RFC 3339) (default: now)")
+	fl.StringVar(&zone, "timezone", "", "the time `zone` of an expression without one (default: the machine's)")
 	ui.OutputFlag(c, &output, "table", "json")
 	return c
 }
@@ -86,7 +86,7 @@ func askedSchedule(env *ui.Env, c *cobra.Command, word, zone string) (s schedule
 		return s, err
 	}
 	if zone != "" {
-		return s, ui.Usagef(c, "--timezone is for a cron expression; a schedule has its own")
+		return s, ui.Usagef(c, "--timezone applies only to a cron expression; a schedule has its own time zone")
 	}
 	err = env.ReadHistory(func(ctx context.Context, store *sqlite.Store) error {
 		t, err := timetable.Read(ctx, env, store, env.Library())
@@ -123,7 +123,7 @@ func cronArgument(env *ui.Env, c *cobra.Command, text, zone string) (cron.Spec, 
 		return spec, badCron(env, c, bad)
 	}
 	if zone != "" && spec.Zoned() {
-		return spec, ui.Usagef(c, "the cron expression names a time zone as well as --timezone; keep one of the two")
+		return spec, ui.Usagef(c, "both the cron expression and --timezone give a time zone; use only one of them")
 	}
 	return spec, err
 }
@@ -151,7 +151,7 @@ func slotTable(env *ui.Env, s *schedule.Schedule, after time.Time, n int) error 
 	now := time.Now()
 	list := upcoming(s, after, n)
 	if len(list) == 0 {
-		env.Notef("%s: there are no more times", s.Spec.Describe())
+		env.Notef("%s has no more scheduled times", s.Spec.Describe())
 		return nil
 	}
 	rows := make([][]string, len(list))

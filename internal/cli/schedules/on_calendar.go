@@ -25,7 +25,7 @@ var macroFields = map[string]string{
 func plainFields(s cron.Spec) ([]string, error) {
 	text := s.Text()
 	if s.Interval() > 0 {
-		return nil, fmt.Errorf("%q counts from a start, which only flowrun serve keeps", text)
+		return nil, fmt.Errorf("%q counts from a start time, which only flowrun serve supports", text)
 	}
 	if fields, ok := macroFields[text]; ok {
 		text = fields
@@ -37,7 +37,7 @@ func plainFields(s cron.Spec) ([]string, error) {
 	for i, f := range fields {
 		fields[i] = numbered(i, f)
 		if strings.Trim(fields[i], "0123456789*,-/") != "" {
-			return nil, fmt.Errorf("%q is known to flowrun serve alone", f)
+			return nil, fmt.Errorf("only flowrun serve supports %q", f)
 		}
 		if anyValue(fields[i]) {
 			fields[i] = "*"
@@ -71,11 +71,11 @@ func crontabTime(s cron.Spec) (string, error) {
 	case err != nil:
 		return "", err
 	case fields[0] != "0":
-		return "", fmt.Errorf("cron has no seconds, and %q does not fire at the full minute", s.Text())
+		return "", fmt.Errorf("cron does not support seconds, and %q does not run at a full minute", s.Text())
 	case fields[3] != "*" && fields[5] != "*" && (fields[3][0] == '*' || fields[5][0] == '*'):
-		return "", fmt.Errorf("in %q a day of month or of week is enough, where cron would want both", s.Text())
+		return "", fmt.Errorf("%q runs when the day of the month or the day of the week matches, but cron would require both", s.Text())
 	case timetable.ZoneName(s.Zone()) != timetable.ZoneName(time.Local):
-		return "", fmt.Errorf("cron reads times in the machine's time zone, and this schedule in %s", s.Zone())
+		return "", fmt.Errorf("cron uses the machine's time zone, but this schedule uses %s", s.Zone())
 	}
 	return strings.Join(fields[1:], " "), nil
 }
@@ -89,7 +89,7 @@ func onCalendar(s cron.Spec) (string, error) {
 	days := ""
 	if fields[5] != "*" {
 		if fields[3] != "*" {
-			return "", fmt.Errorf("in %q a day of month or of week is enough, where systemd wants both", s.Text())
+			return "", fmt.Errorf("%q runs when the day of the month or the day of the week matches, but systemd would require both", s.Text())
 		}
 		days = weekdays(fields[5]) + " "
 	}

@@ -15,9 +15,9 @@ import (
 func schedulePauseCommand(env *ui.Env) *cobra.Command {
 	return switchCommand(env, &cobra.Command{
 		Use:   "pause NAME ... | --all",
-		Short: "Keep a schedule from starting runs",
-		Long: `Keep schedules from starting runs until flowrun schedule resume, whether they were added or
-stand in a definition. Runs under way go on.`,
+		Short: "Pause schedules",
+		Long: `Stop schedules from starting runs until flowrun schedule resume. This works for added
+schedules and for those in definitions. Active runs continue.`,
 		Example: `  flowrun schedule pause report
   flowrun schedule pause --all`,
 	}, "paused", (*sqlite.Store).PauseSchedule)
@@ -26,9 +26,9 @@ stand in a definition. Runs under way go on.`,
 func scheduleResumeCommand(env *ui.Env) *cobra.Command {
 	return switchCommand(env, &cobra.Command{
 		Use:   "resume NAME ... | --all",
-		Short: "Let a paused schedule start runs again",
-		Long: `Let paused schedules start runs again. Slots that passed while they were paused are left
-out, whatever catch-up says.`,
+		Short: "Resume paused schedules",
+		Long: `Let paused schedules start runs again. Times that passed while they were paused are
+skipped, regardless of catch-up.`,
 		Example: `  flowrun schedule resume report
   flowrun schedule resume --all`,
 	}, "resumed", (*sqlite.Store).ResumeSchedule)
@@ -39,7 +39,7 @@ func switchCommand(env *ui.Env, c *cobra.Command, done string, do func(*sqlite.S
 	var all bool
 	c.Args = func(c *cobra.Command, args []string) error {
 		if all == (len(args) > 0) {
-			return ui.Usagef(c, "which schedule? Give names, or --all")
+			return ui.Usagef(c, "give the names of schedules, or --all")
 		}
 		return nil
 	}
@@ -57,27 +57,28 @@ func switchCommand(env *ui.Env, c *cobra.Command, done string, do func(*sqlite.S
 				case news:
 					fmt.Fprintf(env.Stdout, "%s %s\n", done, e.Title)
 				case !all:
-					env.Notef("schedule %s is not changed: it was %s before", e.Title, map[string]string{"paused": "paused", "resumed": "not paused"}[done])
+					env.Notef("schedule %s is unchanged: it was already %s", e.Title, map[string]string{"paused": "paused", "resumed": "not paused"}[done])
 				}
 			}
 			return nil
 		})
 	}
-	c.Flags().BoolVar(&all, "all", false, "all schedules that flowrun schedule list shows")
+	c.Flags().BoolVar(&all, "all", false, "apply to all schedules that flowrun schedule list shows")
 	c.ValidArgsFunction = completeSchedules(env)
 	return c
 }
 
 func scheduleRemoveCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
-		Use:               "remove NAME ...",
-		Short:             "Remove a schedule that was added",
-		Long:              `Remove schedules that were added. Runs under way go on; the history of runs stays.`,
+		Use:   "remove NAME ...",
+		Short: "Remove added schedules",
+		Long: `Remove schedules that were added with flowrun schedule add. Active runs continue, and the
+history keeps earlier runs.`,
 		Example:           `  flowrun schedule remove report`,
 		ValidArgsFunction: completeSchedules(env),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return ui.Usagef(c, "which schedule? flowrun schedule list shows them")
+				return ui.Usagef(c, "missing argument: give the names of schedules; to list them: flowrun schedule list")
 			}
 			return nil
 		},
@@ -89,7 +90,7 @@ func scheduleRemoveCommand(env *ui.Env) *cobra.Command {
 				}
 				for _, e := range list {
 					if e.By == "" {
-						return fmt.Errorf("cannot remove schedule %s: it stands in a definition; take it out of %s, or stop it: flowrun schedule pause %s", e.Title, e.Source, e.Title)
+						return fmt.Errorf("cannot remove schedule %s: it is part of a definition; remove it from %s, or pause it: flowrun schedule pause %s", e.Title, e.Source, e.Title)
 					}
 				}
 				for _, e := range list {

@@ -15,10 +15,11 @@ import (
 func scheduleCommand(env *ui.Env) *cobra.Command {
 	c := ui.Group(&cobra.Command{
 		Use:   "schedule",
-		Short: "Run tools by themselves at certain times",
-		Long: `Run tools by themselves at certain times, each time exactly once. A schedule stands in a
-tool's definition (schedule: "0 7 * * 1-5"), or is added by command. flowrun serve, where
-it runs, starts the tools; what it could not start in time is made up for as catch-up says.`,
+		Short: "Run tools on a schedule",
+		Long: `Run tools on a schedule, exactly once for each scheduled time. A schedule is part of a
+definition (schedule: "0 7 * * 1-5"), or you add it with flowrun schedule add. flowrun serve
+starts the tools. If it was not running at a scheduled time, catch-up decides whether it
+runs the tool later.`,
 		Example: `  flowrun schedule add report --cron "0 7 * * 1-5" --timezone Europe/Zurich
   flowrun schedule list
   flowrun schedule next report
@@ -33,7 +34,7 @@ it runs, starts the tools; what it could not start in time is made up for as cat
 // its place.
 func badCron(env *ui.Env, c *cobra.Command, e *cron.Error) error {
 	var b strings.Builder
-	b.WriteString("cannot follow the cron expression")
+	b.WriteString("invalid cron expression")
 	for _, p := range e.Problems {
 		fmt.Fprintf(&b, "\n  %s\n  %s%s\n  %s", e.Text, strings.Repeat(" ", utf8.RuneCountInString(e.Text[:p.Off])),
 			strings.Repeat("^", max(1, utf8.RuneCountInString(e.Text[p.Off:p.Off+p.Len]))), p)
@@ -51,5 +52,5 @@ func reportNoService(env *ui.Env, project string) {
 	if project != "" {
 		where = " in " + project
 	}
-	env.Notef("no service runs that would start it; start one%s: flowrun serve, or have systemd do so: flowrun schedule install", where)
+	env.Notef("no service is running, so the schedule will not run; start one%s: flowrun serve, or install one: flowrun schedule install", where)
 }

@@ -133,7 +133,7 @@ func (in installation) crontabLine(e timetable.Planned) (string, error) {
 	}
 	line := when + " cd " + shellWord(dir) + " && " + strings.Join(words, " ")
 	if strings.ContainsAny(line, "%\n\r") {
-		return "", errors.New("a path holds % or a line break, for which crontab has no safe form")
+		return "", errors.New("a path contains % or a line break, which cannot be escaped safely in a crontab")
 	}
 	return line, nil
 }
@@ -166,14 +166,14 @@ func lost(e timetable.Planned, cron bool) []string {
 	if cron {
 		other = "cron"
 	}
-	say(cron && e.CatchUp != schedule.CatchUpNone, "slots that pass while the machine is off are lost")
-	say(!cron && e.CatchUp == schedule.CatchUpAll, "of the slots that pass while the machine is off one runs, not each")
-	say(!cron && e.Window > 0 && e.CatchUp != schedule.CatchUpNone, "catch-up has no window")
-	say(cron && e.Overlap != schedule.OverlapAllow, "a slot runs although the run before it is under way")
-	say(!cron && e.Overlap != "" && e.Overlap != schedule.OverlapSkip, "a slot is left out while the run before it is under way")
-	say(cron && e.Jitter > 0, "there is no jitter")
+	say(cron && e.CatchUp != schedule.CatchUpNone, "times that pass while the machine is off are lost")
+	say(!cron && e.CatchUp == schedule.CatchUpAll, "of the times that pass while the machine is off, only one runs")
+	say(!cron && e.Window > 0 && e.CatchUp != schedule.CatchUpNone, "the catch-up window has no effect")
+	say(cron && e.Overlap != schedule.OverlapAllow, "the tool also starts while the previous run is active")
+	say(!cron && e.Overlap != "" && e.Overlap != schedule.OverlapSkip, "a scheduled time is skipped while the previous run is active")
+	say(cron && e.Jitter > 0, "jitter has no effect")
 	say(e.SkipIfSuccessful, "skip-if-successful has no effect")
 	say(!e.Start.IsZero() || !e.End.IsZero(), "start and end have no effect")
-	say(true, "times that daylight saving skips or repeats are "+other+"'s matter, and flowrun schedule pause has no effect")
+	say(true, other+" decides about times that daylight saving skips or repeats, and flowrun schedule pause has no effect")
 	return list
 }

@@ -82,11 +82,11 @@ func certificate(c *cobra.Command, f serveFlags) (*tls.Config, error) {
 	case f.tlsCert == "" && f.tlsKey == "":
 		return nil, nil
 	case f.tlsCert == "" || f.tlsKey == "":
-		return nil, ui.Usagef(c, "--tls-cert and --tls-key belong together")
+		return nil, ui.Usagef(c, "--tls-cert and --tls-key must be given together")
 	}
 	pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
 	if err != nil {
-		return nil, ui.Usagef(c, "--tls-cert and --tls-key cannot be used: %v", err)
+		return nil, ui.Usagef(c, "cannot use --tls-cert and --tls-key: %v", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}, nil
 }
@@ -96,7 +96,7 @@ func certificate(c *cobra.Command, f serveFlags) (*tls.Config, error) {
 func (ls *listeners) mayListen(c *cobra.Command, at string) error {
 	if path, ok := strings.CutPrefix(at, "unix:"); ok {
 		if path == "" {
-			return ui.Usagef(c, "--listen unix: names no socket; give a path, as in unix:/run/flowrun.sock")
+			return ui.Usagef(c, "--listen unix: needs a path, as in unix:/run/flowrun.sock")
 		}
 		return nil
 	}
@@ -115,7 +115,7 @@ func (ls *listeners) mayListen(c *cobra.Command, at string) error {
 		missing = append(missing, "a token (FLOWRUN_TOKEN or --token-file)")
 	}
 	if len(missing) > 0 {
-		return ui.Usagef(c, "--listen %s lets other machines in; that needs %s", at, strings.Join(missing, " and "))
+		return ui.Usagef(c, "--listen %s can be reached from other machines; this requires %s", at, strings.Join(missing, " and "))
 	}
 	return nil
 }
@@ -124,11 +124,11 @@ func (ls *listeners) mayListen(c *cobra.Command, at string) error {
 func (ls *listeners) open(at string) error {
 	if path, ok := strings.CutPrefix(at, "unix:"); ok {
 		if answers(path) {
-			return ui.NoService("cannot listen at %s: another service does", at)
+			return ui.NoService("cannot listen on %s: another service already does", at)
 		}
 		l, err := listenUnix(path)
 		if err != nil {
-			return ui.NoService("cannot listen at %s: %w", at, err)
+			return ui.NoService("cannot listen on %s: %w", at, err)
 		}
 		ls.add(l, at)
 		ls.sockets = append(ls.sockets, socketFileOf(path))
@@ -137,10 +137,10 @@ func (ls *listeners) open(at string) error {
 	host, port, _ := net.SplitHostPort(at)
 	l, err := net.Listen("tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return ui.NoService("cannot listen at %s: another program does, perhaps another flowrun serve; give another address: --listen 127.0.0.1:0 takes any port that is free", at)
+		return ui.NoService("cannot listen on %s: the address is in use, perhaps by another flowrun serve; give another address, or use any free port with --listen 127.0.0.1:0", at)
 	}
 	if err != nil {
-		return ui.NoService("cannot listen at %s: %w; --listen gives another address", at, err)
+		return ui.NoService("cannot listen on %s: %w; to use another address: --listen", at, err)
 	}
 	if host != "" && net.ParseIP(host) == nil {
 		ls.hosts = append(ls.hosts, host)
@@ -187,7 +187,7 @@ func (ls *listeners) answer(l net.Listener) {
 			err = ls.server.Serve(l)
 		}
 		if err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-			ls.failed <- ui.NoService("cannot listen any more: %w", err)
+			ls.failed <- ui.NoService("cannot accept connections: %w", err)
 		}
 	})
 }
@@ -195,10 +195,10 @@ func (ls *listeners) answer(l net.Listener) {
 // announce says where the service is found. A token that was made up is shown this once.
 func (ls *listeners) announce(env *ui.Env) {
 	for _, url := range ls.urls {
-		env.Notef("flowrun serves at %s", url)
+		env.Notef("listening on %s", url)
 	}
 	if ls.made {
-		env.Notef("token: %s (for this service only; FLOWRUN_TOKEN or --token-file give one that stays)", ls.tokens[0].Text)
+		env.Notef("token: %s (valid until the service stops; for a permanent token, use FLOWRUN_TOKEN or --token-file)", ls.tokens[0].Text)
 	}
 }
 

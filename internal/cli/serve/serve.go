@@ -26,7 +26,7 @@ import (
 // Web makes the entry point of flowrun serve for programs.
 type Web func(service.Surface, WebOptions) (http.Handler, error)
 
-// WebOptions is what the door of a service for programs is told beside the service.
+// WebOptions configures the HTTP entry point of a service.
 type WebOptions struct {
 	Tokens   []service.Token // what callers show who come by TCP
 	Hosts    []string        // names by which the service may be called, beside its addresses
@@ -60,23 +60,24 @@ func serveCommand(env *ui.Env, web Web) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Run tools for others: an API, and runs that were handed over",
-		Long: `Serve the tools in reach of this folder: start them for programs that call the HTTP
-API, take over what flowrun run --detach hands over, and go on with runs of a service
-that was stopped or died.
+		Short: "Run the service: HTTP API, schedules and detached runs",
+		Long: `Run a service for the tools that are available in the current directory. The service
+executes runs for callers of its HTTP API, for schedules and for flowrun run --detach. It
+also resumes the runs of an earlier service that was stopped or killed.
 
-The service listens at 127.0.0.1:7878, or where --listen says, and for this user alone
-at service.sock in the state directory. Callers over TCP show a token, in the header
-Authorization: Bearer TOKEN. It is that of FLOWRUN_TOKEN or --token-file; where there is
-neither, one is made and printed. An address that other machines reach needs --tls-cert,
---tls-key and a token that was given.
+The service listens on 127.0.0.1:7878, or on the address of --listen. Commands of the same
+user reach it at service.sock in the state directory. Callers over TCP must send a token in
+the header Authorization: Bearer TOKEN. Set the token with FLOWRUN_TOKEN or --token-file;
+otherwise, the service generates one and prints it. If other machines can reach the
+address, --tls-cert, --tls-key and a token of your own are required.
 
-Definitions are read again when they change. One that is broken is told of, and its last
-good version stays in force. Runs under way keep the version they began with.
+The service reloads definitions when they change. If the new version is invalid, the
+service reports this and keeps using the last valid version. Active runs keep the version
+that they started with.
 
-A first SIGTERM, or Ctrl-C, stops the service: steps that run may take --drain to end,
-then they are stopped. Runs that have not ended by then are interrupted, and the next
-service goes on with them. A second one does not wait.`,
+On the first SIGTERM or Ctrl-C, the service gives running steps the time of --drain to
+finish, then stops them. The next service resumes unfinished runs. On the second signal,
+the service stops the steps at once.`,
 		Example: `  flowrun serve
   flowrun serve --listen 127.0.0.1:9000 --token-file ~/.flowrun-token
   flowrun serve --listen 0.0.0.0:7878 --tls-cert cert.pem --tls-key key.pem --token-file token
@@ -85,14 +86,14 @@ service goes on with them. A second one does not wait.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runService(env, c, web, f) },
 	}
 	fl := c.Flags()
-	fl.StringArrayVar(&f.listen, "listen", nil, "listen at `HOST:PORT|unix:PATH`; :PORT is this machine only (default: 127.0.0.1:7878)")
-	fl.StringVar(&f.tokenFile, "token-file", "", "read the token that callers must show from this `file`")
-	fl.StringVar(&f.tlsCert, "tls-cert", "", "the certificate, a `file` in PEM form, with those between it and its root")
-	fl.StringVar(&f.tlsKey, "tls-key", "", "its key, a `file` in PEM form")
-	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long running steps may take to end when the service stops")
-	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once, of all runs (default: 2 for each CPU, at least 4)")
+	fl.StringArrayVar(&f.listen, "listen", nil, "listen on `HOST:PORT|unix:PATH`; :PORT listens on this machine only (default: 127.0.0.1:7878)")
+	fl.StringVar(&f.tokenFile, "token-file", "", "read the token that callers must send from this `file`")
+	fl.StringVar(&f.tlsCert, "tls-cert", "", "the certificate with its intermediate certificates, a PEM `file`")
+	fl.StringVar(&f.tlsKey, "tls-key", "", "the private key of the certificate, a PEM `file`")
+	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long running steps may take to finish when the service stops")
+	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once, over all runs (default: 2 for each CPU, at least 4)")
 	fl.StringVar(&f.logFormat, "log-format", "text", "the `form` of the log on stderr: text|json")
-	fl.BoolVar(&f.noSchedules, "no-schedules", false, "fire no schedules")
+	fl.BoolVar(&f.noSchedules, "no-schedules", false, "do not run schedules")
 	c.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
 	f.ConsentFlags.Declare(c)
 	return c

@@ -114,7 +114,7 @@ func (s *server) makeService(ctx context.Context) (err error) {
 	served := s.flags.Settings.Served()
 	for _, p := range served {
 		if err := service.CheckPattern(p); err != nil {
-			return ui.NoService("the setting serve.tools: %q is not a pattern for names of tools: %w", p, err)
+			return ui.NoService("setting serve.tools: %q is not a valid pattern for tool names: %w", p, err)
 		}
 	}
 	s.service, err = service.New(ctx, service.Config{Served: served, Engine: s.engine, Store: s.store, Library: s.env.Library, Log: s.log,
@@ -178,7 +178,7 @@ func (s *server) wait(stop *stopSignals) error {
 	case <-stop.first:
 		return nil
 	case err := <-s.at.failed:
-		s.log.Error("the door broke", "error", err.Error())
+		s.log.Error("listener failed", "error", err.Error())
 		return err
 	}
 }

@@ -30,7 +30,7 @@ const socketEvery = 2 * time.Second
 func newOwnSocket(path string, log *slog.Logger, serve func(net.Listener)) *ownSocket {
 	s := &ownSocket{path: path, log: log, serve: serve, quit: make(chan struct{})}
 	if answers(path) {
-		log.Warn("another service has the socket of this state directory; this one does without until that stops", "socket", path)
+		log.Warn("another service uses the socket of this state directory; this service waits until it stops", "socket", path)
 	} else {
 		s.take()
 	}
@@ -42,7 +42,7 @@ func newOwnSocket(path string, log *slog.Logger, serve func(net.Listener)) *ownS
 func (s *ownSocket) take() {
 	l, err := listenUnix(s.path)
 	if err != nil {
-		s.log.Warn("cannot listen at the socket of the state directory; commands do not find this service", "socket", s.path, "error", err.Error())
+		s.log.Warn("cannot listen on the socket of the state directory; commands cannot reach this service", "socket", s.path, "error", err.Error())
 		return
 	}
 	s.listener, s.file = l, socketFileOf(s.path)
@@ -66,7 +66,7 @@ func (s *ownSocket) see() {
 			s.listener = nil
 		case s.listener == nil && !answers(s.path):
 			if s.take(); s.listener != nil {
-				s.log.Info("this service has the socket of the state directory now", "socket", s.path)
+				s.log.Info("this service now uses the socket of the state directory", "socket", s.path)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ const longestSocket = 103
 // service that died left there is replaced.
 func listenUnix(path string) (net.Listener, error) {
 	if len(path) > longestSocket {
-		return nil, fmt.Errorf("its path has %d bytes, a socket's may have %d; choose a shorter one", len(path), longestSocket)
+		return nil, fmt.Errorf("the path has %d bytes, but the path of a socket can have at most %d; choose a shorter one", len(path), longestSocket)
 	}
 	if there, err := os.Lstat(path); err == nil && there.Mode().Type() != os.ModeSocket {
 		return nil, &os.PathError{Op: "listen", Path: path, Err: syscall.EEXIST}

@@ -20,15 +20,15 @@ import (
 // guessed, if they were made at random.
 const shortestToken = 16
 
-// makeToken is what people are told who need a token.
-const makeToken = "make one: openssl rand -hex 32"
+// makeToken is the hint for users who need a token.
+const makeToken = "create one: openssl rand -hex 32"
 
 // givenTokens are the token of the environment, where steps shall not find it, or those of
 // a file. Both are nil where none was given.
 func givenTokens(c *cobra.Command, file string) ([]service.Token, error) {
 	text, given := os.LookupEnv("FLOWRUN_TOKEN")
 	if err := confine.ForgetEnv("FLOWRUN_TOKEN"); err != nil && text != "" {
-		return nil, ui.NoService("steps could read FLOWRUN_TOKEN: %w; give the token by --token-file", err)
+		return nil, ui.NoService("steps could read FLOWRUN_TOKEN: %w; use --token-file instead", err)
 	}
 	if file != "" {
 		return tokensOf(c, file)
@@ -37,7 +37,7 @@ func givenTokens(c *cobra.Command, file string) ([]service.Token, error) {
 		return nil, nil
 	}
 	if why := badToken(text); why != "" {
-		return nil, ui.Usagef(c, "the token of FLOWRUN_TOKEN %s", why)
+		return nil, ui.Usagef(c, "the token in FLOWRUN_TOKEN %s", why)
 	}
 	return []service.Token{{Text: text}}, nil
 }
@@ -63,14 +63,14 @@ func tokensOf(c *cobra.Command, file string) (list []service.Token, err error) {
 		t := service.Token{Text: words[0]}
 		for _, p := range words[1:] {
 			if err := service.CheckPattern(p); err != nil {
-				return nil, ui.Usagef(c, "--token-file %s:%d: %q is not a pattern for names of tools: %v", file, n+1, p, err)
+				return nil, ui.Usagef(c, "--token-file %s:%d: %q is not a valid pattern for tool names: %v", file, n+1, p, err)
 			}
 			t.Tools = append(t.Tools, p)
 		}
 		list = append(list, t)
 	}
 	if len(list) == 0 {
-		return nil, ui.Usagef(c, "--token-file %s holds no token; write one there: openssl rand -hex 32 > %s", file, file)
+		return nil, ui.Usagef(c, "--token-file %s contains no token; create one: openssl rand -hex 32 > %s", file, file)
 	}
 	return list, nil
 }
@@ -79,9 +79,9 @@ func tokensOf(c *cobra.Command, file string) (list []service.Token, err error) {
 func badToken(text string) string {
 	switch {
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "cannot be sent in a header: it may hold letters, digits and signs, and no spaces"
+		return "cannot be sent in a header: use only ASCII letters, digits and punctuation, without spaces"
 	case len(text) < shortestToken:
-		return fmt.Sprintf("has %d characters and could be guessed: it needs at least %d; %s", len(text), shortestToken, makeToken)
+		return fmt.Sprintf("has %d characters and could be guessed: use at least %d; %s", len(text), shortestToken, makeToken)
 	}
 	return ""
 }
@@ -99,7 +99,7 @@ func readPrivate(file string) ([]byte, error) {
 		return nil, err
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && info.Mode().IsRegular() && mode&0o027 != 0 {
-		return nil, fmt.Errorf("%s has mode %04o: other users may read or change it; chmod 600 %s, and replace the tokens that were in it", file, mode, file)
+		return nil, fmt.Errorf("%s has mode %04o: other users can read or change it; chmod 600 %s, and replace its tokens", file, mode, file)
 	}
 	const most = 1 << 20
 	return io.ReadAll(io.LimitReader(f, most))

@@ -1,5 +1,5 @@
-// Package settings holds the commands that show settings and decide about projects: config
-// and trust. What settings there are is in package internal/config.
+// Package settings holds the commands config, which shows settings, and trust, which decides
+// whether a project is trusted. Package internal/config defines and reads the settings.
 package settings
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// Commands are the commands of this family.
+// Commands returns the commands of this package.
 func Commands(env *ui.Env) []*cobra.Command {
 	return ui.InGroup(ui.GroupSelf, configCommand(env), trustCommand(env))
 }

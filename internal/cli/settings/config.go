@@ -16,11 +16,15 @@ import (
 func configCommand(env *ui.Env) *cobra.Command {
 	c := ui.Group(&cobra.Command{
 		Use:   "config",
-		Short: "Show flowrun's settings and where they come from",
-		Long: `Show flowrun's settings. They come from .flowrun/config.yaml of the project,
-$XDG_CONFIG_HOME/flowrun/config.yaml (~/.config) of the user and
-/etc/flowrun/config.yaml of the machine; the environment is stronger than all of
-them (FLOWRUN_GRACE=3s, FLOWRUN_HISTORY_KEEP=100), and flags are stronger still.
+		Short: "Show the settings and where they come from",
+		Long: `Show flowrun's settings. flowrun reads them from these places. A later one overrides an
+earlier one:
+
+  /etc/flowrun/config.yaml              settings of the machine
+  ~/.config/flowrun/config.yaml         your settings (in $XDG_CONFIG_HOME if it is set)
+  .flowrun/config.yaml                  settings of the project
+  FLOWRUN_GRACE=3s, ...                 environment variables, one for each setting
+  flags                                 of the command
 
 Keys: ` + strings.Join(config.Keys(), ", "),
 		Example: `  flowrun config list --show-origin
@@ -36,9 +40,10 @@ func configListCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List every setting in force",
-		Long: `List every setting in force, the defaults included. Lists of several files add up.
-What a project sets and may not without its trust (flowrun trust) is listed as ignored.`,
+		Short: "List all settings",
+		Long: `List the values of all settings, including defaults. Lists from several files are combined.
+Settings that a project may change only when it is trusted (flowrun trust) are marked as
+ignored.`,
 		Example: `  flowrun config list
   flowrun config list --show-origin
   flowrun config list -o json | jq '.values[] | select(.ignored)'`,
@@ -108,8 +113,8 @@ func configGetCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "get KEY",
 		Short: "Print the value of a setting",
-		Long: `Print the value of one setting in force, a list one value a line. A section
-(history) prints its settings as KEY=value. One that is not set prints nothing.`,
+		Long: `Print the value of one setting. A list is printed with one value per line. A section
+(history) is printed as KEY=value lines. If the setting is not set, nothing is printed.`,
 		Example: `  flowrun config get grace
   flowrun config get approvals.deny`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -125,7 +130,7 @@ func configGetCommand(env *ui.Env) *cobra.Command {
 			}
 			list := conf.Get(args[0])
 			if len(list) == 0 && !known(args[0]) {
-				return ui.Missing(fmt.Errorf("there is no setting %q%s", args[0], nearOr(args[0])))
+				return ui.Missing(fmt.Errorf("unknown setting %q%s", args[0], nearOr(args[0])))
 			}
 			for _, v := range list {
 				if v.Key == args[0] {
@@ -152,7 +157,7 @@ func nearOr(key string) string {
 func configPathCommand(env *ui.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "path",
-		Short:   "List the files that settings are looked for in, the strongest first",
+		Short:   "List the settings files, highest precedence first",
 		Example: "  flowrun config path",
 		Args:    ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -160,7 +165,7 @@ func configPathCommand(env *ui.Env) *cobra.Command {
 			for _, f := range conf.Files {
 				note := ""
 				if !f.Exists {
-					note = "\t(not there)"
+					note = "\t(does not exist)"
 				}
 				fmt.Fprintf(env.Stdout, "%s\t%s%s\n", f.Layer, f.Path, note)
 			}

@@ -20,29 +20,29 @@ func trustCommand(env *ui.Env) *cobra.Command {
 	var list, remove bool
 	c := &cobra.Command{
 		Use:   "trust [DIR]",
-		Short: "Let a project's settings start programs, and its tools be approved",
-		Long: `Trust the project that DIR is in, the working directory where none is given.
+		Short: "Trust the settings and tools of a project",
+		Long: `Trust the project that contains DIR (default: the current directory).
 
 Until you trust a project,
 
-- its .flowrun/config.yaml and .flowrun/settings.json are ignored where they start
-  programs, widen rights, raise limits or remove history: mcpServers, notifications,
-  tools, approvals.allow, roots, history, webhooks, and grace and limits above yours;
-- no pattern allows its tools to a model by their names, tags or levels, and your own
-  tools do not use them.
+- flowrun ignores the settings in its .flowrun/config.yaml and .flowrun/settings.json that
+  start programs, extend permissions, raise limits or remove history: mcpServers,
+  notifications, tools, approvals.allow, roots, history, webhooks, and grace and limits
+  above yours;
+- no pattern allows a model to call its tools, and your own tools do not use them.
 
-Trust is for the folder, its tools included as they change, and for exactly what these
-settings say: when they change, flowrun asks again.
+Trust applies to the folder, including later changes to its tools, and to the current
+values of these settings. When the settings change, flowrun asks again.
 
-A .flowrun or .cycod that belongs to another user, or that others may write, is ignored
-as a whole. To trust DIR itself makes it count: a container with a project of another
-user needs that, and file systems that know no owners.`,
+flowrun ignores a .flowrun or .cycod folder that belongs to another user, or that others
+can write. To use it anyway, trust DIR itself. This is needed in a container with a project
+of another user, and on file systems without owners.`,
 		Example: `  flowrun trust
   flowrun trust --list
   flowrun trust --remove ~/src/demo`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 || list && (len(args) > 0 || remove) {
-				return ui.Usagef(c, "give one folder; --list stands alone")
+				return ui.Usagef(c, "give at most one folder; --list takes no folder and cannot be combined with --remove")
 			}
 			return nil
 		},
@@ -64,15 +64,15 @@ user needs that, and file systems that know no owners.`,
 			return trust(env, dir, folder)
 		},
 	}
-	c.Flags().BoolVar(&list, "list", false, "list the projects that somebody has decided about")
-	c.Flags().BoolVar(&remove, "remove", false, "take the decision about a project back")
+	c.Flags().BoolVar(&list, "list", false, "list the projects that are trusted or declined")
+	c.Flags().BoolVar(&remove, "remove", false, "withdraw the decision about a project")
 	return c
 }
 
 func trust(env *ui.Env, stateDir, folder string) error {
 	if st, err := os.Stat(folder); err != nil || !st.IsDir() {
 		if err == nil {
-			err = errors.New("it is no folder")
+			err = errors.New("not a folder")
 		}
 		return ui.Missing(fmt.Errorf("cannot trust %q: %w", folder, err))
 	}
@@ -88,14 +88,14 @@ func trust(env *ui.Env, stateDir, folder string) error {
 	case vouched && len(t.Needed) == 0:
 		return nil
 	case t.Folder == "":
-		return ui.Missing(fmt.Errorf("cannot find a project: neither %s nor a folder above it has a folder .flowrun or .cycod/tools", folder))
+		return ui.Missing(fmt.Errorf("cannot find a project: neither %s nor a folder above it contains .flowrun or .cycod/tools", folder))
 	case len(t.Needed) > 0:
 		ui.ShowNeeded(env, t)
 	}
 	if err := c.Decide(stateDir, true); err != nil {
 		return err
 	}
-	env.Notef("trusted %s: its settings apply, and patterns that allow tools match its tools; flowrun trust --remove takes it back", console.Quote(c.Trust.Folder))
+	env.Notef("trusted %s: its settings apply, and patterns that allow tools match its tools; to undo: flowrun trust --remove", console.Quote(c.Trust.Folder))
 	return nil
 }
 
@@ -113,7 +113,7 @@ func vouch(env *ui.Env, stateDir, folder string) (bool, error) {
 	if err := config.Vouch(stateDir, abs, uid); err != nil {
 		return false, err
 	}
-	env.Notef("trusted %s, although user %d, or others, may write its .flowrun; flowrun trust --remove takes it back", console.Quote(abs), uid)
+	env.Notef("trusted %s, although user %d or others can write its .flowrun; to undo: flowrun trust --remove", console.Quote(abs), uid)
 	return true, nil
 }
 
@@ -134,7 +134,7 @@ func listTrust(env *ui.Env, stateDir string) error {
 		rows = append(rows, []string{r.Folder, word, r.At.Local().Format(time.DateTime)})
 	}
 	if len(rows) == 0 {
-		env.Notef("no project is trusted")
+		env.Notef("no trusted or declined projects")
 		return nil
 	}
 	return console.Table(env.Stdout, []string{"PROJECT", "STATE", "SINCE"}, rows, console.TableOptions{Width: env.Width()})
@@ -152,12 +152,12 @@ func forget(env *ui.Env, stateDir, folder string) error {
 		}
 		found, err := config.Forget(stateDir, dir)
 		if err != nil {
-			return fmt.Errorf("cannot take trust back: %w", err)
+			return fmt.Errorf("cannot withdraw the decision: %w", err)
 		}
 		if found {
-			env.Notef("%s is no longer decided about", console.Quote(dir))
+			env.Notef("withdrew the decision about %s", console.Quote(dir))
 			return nil
 		}
 	}
-	return ui.Missing(fmt.Errorf("nobody has decided about %q; flowrun trust --list shows the projects that are", folder))
+	return ui.Missing(fmt.Errorf("no decision about %q is recorded; to list the decisions: flowrun trust --list", folder))
 }

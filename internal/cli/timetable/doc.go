@@ -1,5 +1,5 @@
-// Package timetable reads the schedules that count, those of definitions and those that were
-// added by command, and fires them in a service.
+// Package timetable reads all schedules, those of definitions and those added by command, and
+// runs them in a service.
 //
 // Read answers the schedules with what is wrong with them. Start follows them while they
 // change, claims slots in the history, and has the service begin their runs. Which slots

@@ -198,7 +198,7 @@ func (s *Scheduler) begin(ctx context.Context, p schedule.Schedule, run string) 
 	if err == nil || Passes(err) {
 		return err
 	}
-	reason := "the run cannot begin: " + err.Error()
+	reason := "the run cannot start: " + err.Error()
 	return errors.Join(err, s.book.Abandon(context.WithoutCancel(ctx), run, reason))
 }
 
@@ -215,7 +215,7 @@ func (s *Scheduler) cancelAll(ctx context.Context, id string) error {
 		return err
 	}
 	for _, r := range list {
-		if e := s.service.Cancel(ctx, r.ID, "the schedule's next slot has come"); e != nil && !errors.Is(e, service.ErrNotRunning) {
+		if e := s.service.Cancel(ctx, r.ID, "replaced by the next run of its schedule"); e != nil && !errors.Is(e, service.ErrNotRunning) {
 			err = errors.Join(err, fmt.Errorf("cannot cancel run %s: %w", r.ID, e))
 		}
 	}
@@ -227,15 +227,15 @@ func (s *Scheduler) report(r schedule.Report) {
 	log := s.log.With("schedule", r.Schedule, "slot", r.Slot.UTC().Format(time.RFC3339))
 	switch r.Kind {
 	case schedule.Skipped:
-		log.Info("slot left out", "reason", r.Reason)
+		log.Info("scheduled time skipped", "reason", r.Reason)
 	case schedule.Missed:
-		log.Warn("slots missed", "count", r.Count, "reason", r.Reason)
+		log.Warn("scheduled times missed", "count", r.Count, "reason", r.Reason)
 	case schedule.Failed:
 		if !errors.Is(r.Err, service.ErrDraining) {
-			log.Error("slot failed", "error", service.Loggable(r.Err))
+			log.Error("scheduled run failed to start", "error", service.Loggable(r.Err))
 		}
 	case schedule.Jumped:
-		s.log.Warn("the clock was set", "by", r.Lag.Round(time.Second).String())
+		s.log.Warn("the clock was changed", "by", r.Lag.Round(time.Second).String())
 	}
 }
 

@@ -314,7 +314,7 @@ func TestGone(t *testing.T) {
 		open, err := s.store.Book().Open(t.Context())
 		return err == nil && len(open) == 1 && open[0].Schedule == "t@/somewhere/else"
 	})
-	if f := s.last("also-gone"); f.Reason != "the schedule is gone" {
+	if f := s.last("also-gone"); f.Reason != "the schedule was removed" {
 		t.Errorf("%+v", f)
 	}
 }

@@ -40,7 +40,7 @@ func (s *Scheduler) advanceQueue(ctx context.Context) {
 		waits, err := s.beginQueued(ctx, first)
 		first = first && !looked
 		if err != nil && ctx.Err() == nil {
-			s.log.Error("cannot look at the schedules' line", "error", err.Error())
+			s.log.Error("cannot read the queue of scheduled runs", "error", err.Error())
 		}
 		if waits {
 			pause = lineEvery
@@ -112,7 +112,7 @@ func (s *Scheduler) orphan(ctx context.Context, f sqlite.Firing, all bool) error
 	if project != "" && project != s.here || !all && time.Since(f.At) < takeOver || s.half() {
 		return nil
 	}
-	return s.book.Abandon(ctx, f.Run, "the schedule is gone")
+	return s.book.Abandon(ctx, f.Run, "the schedule was removed")
 }
 
 func (s *Scheduler) plan(id string) (Planned, bool) {

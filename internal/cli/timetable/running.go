@@ -26,11 +26,11 @@ func SchedulerRunning() bool {
 }
 
 // StartScheduler is what people are told where nothing fires schedules.
-const StartScheduler = "start one: flowrun serve; or have systemd or cron do it: flowrun schedule install"
+const StartScheduler = "start one with flowrun serve, or install one with flowrun schedule install"
 
 // ReportIdle says that nothing fires schedules, where that is so.
 func ReportIdle(env *ui.Env) {
 	if !SchedulerRunning() {
-		env.Notef("no scheduler is running: none of these times will fire; %s", StartScheduler)
+		env.Notef("no scheduler is running, so none of these schedules will run; %s", StartScheduler)
 	}
 }

@@ -175,7 +175,7 @@ func (t *Timetable) added(r sqlite.Schedule) {
 		e.Schedule, err = Scheduled(p.Rule())
 	}
 	if err != nil {
-		t.Problems = append(t.Problems, fmt.Sprintf("schedule %s does not run: %v; add it anew with --override", r.Name, err))
+		t.Problems = append(t.Problems, fmt.Sprintf("schedule %s is invalid: %v; add it again with --override", r.Name, err))
 		return
 	}
 	e.Name, e.Tool, e.Params, e.Source = r.ID, r.Tool, p.Params, e.source()
@@ -186,13 +186,13 @@ func (t *Timetable) added(r sqlite.Schedule) {
 func (t *Timetable) defined(l tool.Listed, plan func(name string) (*flowrun.Plan, error)) {
 	p, err := plan(l.Name)
 	if err != nil {
-		t.Problems = append(t.Problems, fmt.Sprintf("the schedules of tool %s do not run: flowrun validate %s says why", l.Name, l.Name))
+		t.Problems = append(t.Problems, fmt.Sprintf("the schedules of tool %s cannot run; for the reason: flowrun validate %s", l.Name, l.Name))
 		return
 	}
 	for i, rule := range p.Definition.Schedules {
 		e := Planned{Title: p.Definition.Title(i), place: rule.Pos}
 		if e.Schedule, err = Scheduled(rule); err != nil { // the time zones of this machine have changed since
-			t.Problems = append(t.Problems, fmt.Sprintf("schedule %s does not run: %v", e.Title, err))
+			t.Problems = append(t.Problems, fmt.Sprintf("schedule %s is invalid: %v", e.Title, err))
 			continue
 		}
 		e.place.File = cmp.Or(e.place.File, l.Path)
@@ -207,7 +207,7 @@ func (t *Timetable) defined(l tool.Listed, plan func(name string) (*flowrun.Plan
 // take adds an entry, unless there is one of its id.
 func (t *Timetable) take(e Planned) {
 	if i := slices.IndexFunc(t.Entries, func(o Planned) bool { return o.Name == e.Name }); i >= 0 {
-		t.Problems = append(t.Problems, fmt.Sprintf("schedule %s (%s) does not run: there is another of that name (%s); rename one of them", e.Title, e.Source, t.Entries[i].Source))
+		t.Problems = append(t.Problems, fmt.Sprintf("schedule %s (%s) is ignored: another schedule has the same name (%s); rename one of them", e.Title, e.Source, t.Entries[i].Source))
 		return
 	}
 	t.Entries = append(t.Entries, e)
@@ -317,9 +317,9 @@ func (t *Timetable) Find(word string) (Planned, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Planned{}, ui.Missing(fmt.Errorf("cannot find schedule %q%s", word, ui.AddHint(ui.Nearest(word, names), "flowrun schedule list shows them")))
+		return Planned{}, ui.Missing(fmt.Errorf("cannot find schedule %q%s", word, ui.AddHint(ui.Nearest(word, names), "to list all schedules: flowrun schedule list")))
 	case 1:
 		return found[0], nil
 	}
-	return Planned{}, ui.Usage(fmt.Errorf("%q could be several schedules; write %s", word, strings.Join(ids, " or ")), nil)
+	return Planned{}, ui.Usage(fmt.Errorf("%q matches several schedules; use %s", word, strings.Join(ids, " or ")), nil)
 }

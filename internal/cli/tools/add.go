@@ -38,7 +38,7 @@ func toolAddCommand(env *ui.Env) *cobra.Command {
 	}
 	return page.Page{
 		Title: "flowrun tool add",
-		About: []string{"Adds a new custom tool for flowrun."},
+		About: []string{"Add a new tool."},
 		Usage: []string{`flowrun tool add TOOL_NAME --description "DESCRIPTION" [options]`},
 		Options: append(addGroups(),
 			new(page.Scope).Options("Add tool to %s", "", string(tool.ScopeLocal))),
@@ -109,23 +109,23 @@ func checkAddition(add *addition.Addition) string {
 	}
 	switch {
 	case add.Name == "" && !add.WantsFile:
-		problem("give the tool a name: flowrun tool add TOOL_NAME ...")
+		problem("missing argument: give the tool a name: flowrun tool add TOOL_NAME ...")
 	case tool.Extension(add.Name) != "":
-		problem("%q would be read as the path of a file: choose a name without the extension, or give --from-file %s", add.Name, add.Name)
+		problem("%[1]q is the path of a file, not a tool name: choose a name without the extension, or use --from-file %[1]s", add.Name)
 	case add.Name != "" && !tool.ValidName(add.Name):
-		problem("%q cannot be the name of a tool: use up to 128 letters, digits, '_', '-' and '.', beginning with a letter, a digit or '_', and no device of Windows (con, nul)", add.Name)
+		problem("invalid tool name %q: use up to 128 letters, digits, '_', '-' and '.', beginning with a letter, a digit or '_'; names of Windows devices (con, nul) are reserved", add.Name)
 	}
 	if add.WantsFile && len(add.Tool) > 0 {
 		var keys []string
 		for _, e := range add.Tool {
 			keys = append(keys, e.Key)
 		}
-		problem("--from-file brings the whole definition, so nothing else can be given of it (%s); change the file, or add --editor", strings.Join(keys, ", "))
+		problem("--from-file cannot be combined with options that define the tool (%s); change the file, or add --editor", strings.Join(keys, ", "))
 	}
 	return scope
 }
 
-// emptyTool is what an editor begins with when nothing was given.
+// emptyTool is the initial text in the editor if no options define the tool.
 const emptyTool = `name: %s
 description: ""   # what the tool does, for people and models
 
@@ -226,7 +226,7 @@ func editAdded(env *ui.Env, c *cobra.Command, p *putting) error {
 		return err
 	}
 	if string(e.text) == fmt.Sprintf(emptyTool, p.name) {
-		return errors.New("the definition was left as it was; nothing was added")
+		return errors.New("nothing was added, because you did not change the definition")
 	}
 	def, _ := p.lib.Read(p.path, p.scope, e.text)
 	p.text = e.text

@@ -1,9 +1,9 @@
 // Package tools holds the commands that check and manage definitions: validate, and those
 // of flowrun tool.
 //
-// They find definitions in the scopes, print, test, write or remove them. The commands of
+// They find definitions in the scopes, and print, test, write or remove them. The commands of
 // flowrun tool print their help as a page, which also declares their flags (package page).
-// What the words of tool add mean is in package addition; tool deps is in package npm.
+// Package addition parses the arguments of tool add. Package npm holds tool deps.
 package tools
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// Commands are the commands of this family.
+// Commands returns the commands of this package.
 func Commands(env *ui.Env) []*cobra.Command {
 	return slices.Concat(ui.InGroup(ui.GroupAuthor, validateCommand(env), toolCommand(env)), []*cobra.Command{toolsTopic()})
 }

@@ -50,8 +50,8 @@ func toolEditCommand(env *ui.Env) *cobra.Command {
 		About: []string{
 			"Edit a tool definition using a text editor.",
 			"",
-			"What comes out is checked first: a definition with an error does not replace the",
-			"one there is, and is kept as TOOL_NAME.yaml.rej in the state directory.",
+			"The edited definition is checked first. If it has an error, the tool is not changed, and",
+			"your text is stored as TOOL_NAME.yaml.rej in the state directory.",
 		},
 		Usage: []string{"flowrun tool edit TOOL_NAME [--scope] [options]"},
 		Options: []page.Group{

@@ -63,12 +63,12 @@ func keepAttempt(env *ui.Env, e *edition) {
 	if err == nil {
 		file := filepath.Join(dir, e.name+e.extension+".rej")
 		if err = atomicfile.Save(file, e.text); err == nil {
-			env.Notef("nothing was changed; the attempt is in %s", file)
+			env.Notef("nothing was changed; your text is in %s", file)
 			return
 		}
 	}
 	// Nothing typed may be lost: the terminal is the last place for it.
-	env.Notef("nothing was changed, and the attempt cannot be saved: %v; it was:", err)
+	env.Notef("nothing was changed, and your text cannot be saved: %v; this is your text:", err)
 	env.Stderr.Write(e.text)
 }
 
@@ -96,7 +96,7 @@ func inEditor(env *ui.Env, editor []string, name string, text []byte) ([]byte, e
 	}
 	text, err = os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("the editor %s left no file; nothing was changed", editor[0])
+		return nil, fmt.Errorf("the editor %s removed the file; nothing was changed", editor[0])
 	}
 	return text, nil
 }
@@ -107,13 +107,13 @@ func editorWords(env *ui.Env, c *cobra.Command, given string) ([]string, error) 
 	line := cmp.Or(given, os.Getenv("VISUAL"), os.Getenv("EDITOR"))
 	words, err := splitWords(line)
 	if err != nil {
-		return nil, ui.Usagef(c, "cannot read the editor %q: %w", line, err)
+		return nil, ui.Usagef(c, "cannot parse the editor command %q: %w", line, err)
 	}
 	if len(words) > 0 {
 		return waiting(words), nil
 	}
 	if !env.HasPerson() {
-		return nil, ui.Usagef(c, "there is no terminal to edit on; set VISUAL or EDITOR to a program that needs none, or give --editor")
+		return nil, ui.Usagef(c, "no terminal is available for an editor; set VISUAL or EDITOR to a program that does not need a terminal, or use --editor")
 	}
 	usual := []string{"sensible-editor", "nano", "vim", "vi"}
 	if runtime.GOOS == "windows" {
@@ -124,7 +124,7 @@ func editorWords(env *ui.Env, c *cobra.Command, given string) ([]string, error) 
 			return []string{name}, nil
 		}
 	}
-	return nil, ui.Usagef(c, "there is no editor: set VISUAL or EDITOR, or give --editor")
+	return nil, ui.Usagef(c, "no editor found: set VISUAL or EDITOR, or use --editor")
 }
 
 // waiting adds the flag that makes an editor with windows wait until the file is
@@ -173,7 +173,7 @@ func splitWords(line string) ([]string, error) {
 		return nil, fmt.Errorf("the quote %c is not closed", quote)
 	}
 	if escaped {
-		return nil, errors.New("it ends in a backslash")
+		return nil, errors.New("it ends with a backslash")
 	}
 	if begun {
 		words = append(words, word.String())

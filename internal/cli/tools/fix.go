@@ -35,9 +35,9 @@ func (v *validation) fix(t target) (bool, error) {
 	}
 	if !v.flags.dryRun {
 		if err := atomicfile.Replace(file, src, r.Text); err != nil {
-			return false, fmt.Errorf("cannot mend %q: %w", file, err)
+			return false, fmt.Errorf("cannot fix %q: %w", file, err)
 		}
-		v.env.Notef("%s: mended %s", ui.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
+		v.env.Notef("%s: fixed %s", ui.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
 		v.lib = v.env.Library() // it has read the file as it was
 		return false, nil
 	}
@@ -46,7 +46,7 @@ func (v *validation) fix(t target) (bool, error) {
 			return false, err
 		}
 	} else {
-		v.env.Notef("%s: %s could be mended", ui.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
+		v.env.Notef("%s: %s could be fixed", ui.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
 	}
 	v.texts[file], v.texts[ui.ShortPath(file)] = r.Text, r.Text
 	left, found := check(r.Text)

@@ -13,13 +13,13 @@ import (
 func toolPage(commands []*cobra.Command) page.Page {
 	p := page.Page{
 		Title: "flowrun tool commands",
-		About: []string{"These commands allow you to manage tools: definitions in YAML that flowrun runs."},
+		About: []string{"These commands manage tools, the definitions that flowrun runs."},
 		Options: []page.Group{{Title: "SCOPE OPTIONS", Lines: []page.Line{
 			{Left: "--global, -g", Right: "Manage tools from global scope (all users)"},
 			{Left: "--user, -u", Right: "Manage tools from user scope (current user)"},
 			{Left: "--local, -l", Right: "Manage tools from local scope (default for 'add' and 'import')"},
 			{Left: "--any, -a", Right: "Manage tools from all scopes (default for all others)"},
-			{Left: "--scope SCOPE", Right: "The same by name: local|user|global|any"},
+			{Left: "--scope SCOPE", Right: "Choose the scope by name: local|user|global|any"},
 		}}},
 	}
 	for _, sub := range commands {
@@ -46,8 +46,8 @@ func toolsTopic() *cobra.Command {
 	return page.Page{
 		Title: "flowrun tools",
 		About: []string{
-			"A tool is a command, or a graph of steps, that is defined once as YAML and then run",
-			"from a shell, inside a Go program, or by a language model.",
+			"A tool is a command, or a graph of steps. You define it once and run it from a shell, on a",
+			"schedule, over HTTP, from a language model or in a Go program.",
 		},
 		Text: []string{
 			`A DEFINITION
@@ -60,15 +60,15 @@ parameters:
   FORMAT: {description: Output format, default: 3}
 tags: [weather, api, read]
 
-A value is data: {LOCATION} goes into the command as one word, whatever is in it.`,
+A value is data: {LOCATION} reaches the command as one word, whatever it contains.`,
 			`SCOPES
 local     .flowrun/tools in the working directory or above it, up to the root
           of the repository
 user      flowrun/tools in $XDG_CONFIG_HOME (default ~/.config)
 global    /etc/flowrun/tools ($FLOWRUN_GLOBAL_TOOLS)
 
-A name means the first tool found in this order; it shadows those after it. In each
-scope .cycod/tools is read too. A path (./deploy.yaml) is a tool without a scope.`,
+flowrun searches the scopes in this order. The first tool of a name shadows the others. In
+each scope, it also reads .cycod/tools. A path (./deploy.yaml) needs no scope.`,
 			`A FIRST TOOL
 flowrun tool add hello --bash 'echo "Hello, {NAME}"' --parameter NAME "Whom to greet" default=world
 flowrun run hello NAME=Ada
@@ -76,5 +76,5 @@ flowrun tool edit hello
 flowrun validate hello`,
 		},
 		See: []string{"flowrun help tool", "flowrun help tool add", "flowrun help run", "flowrun help validate"},
-	}.On(&cobra.Command{Use: "tools", Short: "What tools are, and where they are found"})
+	}.On(&cobra.Command{Use: "tools", Short: "What tools are, and where flowrun finds them"})
 }

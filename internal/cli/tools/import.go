@@ -42,15 +42,15 @@ func toolImportCommand(env *ui.Env) *cobra.Command {
 		About: []string{
 			"Import a tool definition from a file; - is standard input.",
 			"",
-			"Comments and the order of keys stay as they are. JSON becomes YAML; Markdown and",
-			"JavaScript stay what they are.",
+			"Comments and the order of keys are kept. JSON is converted to YAML; Markdown and",
+			"JavaScript are stored unchanged.",
 		},
 		Usage: []string{"flowrun tool import FILE [--scope] [options]"},
 		Options: []page.Group{
 			scopes.Options("Import the tool to %s", "", string(tool.ScopeLocal)),
 			{Title: "IMPORT OPTIONS", Lines: []page.Line{
 				{Left: "--override", Right: "Override existing tool if it already exists", To: &override},
-				{Left: "--validate", Right: "Validate the tool before importing, with the tools it uses; without it, only its own text", To: &validate},
+				{Left: "--validate", Right: "Also validate the tools that it uses; without this, only its own text is checked", To: &validate},
 			}},
 		},
 		Examples: []page.Example{
@@ -72,7 +72,7 @@ func importTool(env *ui.Env, file string, p putting) error {
 	}
 	for _, d := range found {
 		if d.Code == "repaired-scalar" {
-			env.Notef("note: %s:%d was no valid YAML and is quoted in the tool", file, d.Pos.Line)
+			env.Notef("note: %s:%d is not valid YAML, so it was quoted in the tool", file, d.Pos.Line)
 		}
 	}
 	p.name, p.extension = def.Name, kept(def.File, def.Source)

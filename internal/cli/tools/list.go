@@ -51,10 +51,10 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 				}
 			}
 			if dir != "" && f.Scope != "" {
-				return ui.Usagef(c, "--dir lists a folder, which has no scopes; leave the scope away")
+				return ui.Usagef(c, "--dir cannot be combined with a scope, because a folder has no scopes")
 			}
 			if all && (dir != "" || f.Scope != "") {
-				return ui.Usagef(c, "--all-sources lists what is in no folder and no scope as well; leave --dir and the scope away")
+				return ui.Usagef(c, "--all-sources cannot be combined with --dir or a scope")
 			}
 			list, err := listed(env, dir, all)
 			if err != nil {
@@ -68,17 +68,17 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 	}
 	page.Page{
 		Title: "flowrun tool list",
-		About: []string{"List all available tools across all scopes or in a specific scope. Tools that another", "of the same name hides, and those with errors, are listed as such."},
+		About: []string{"List all available tools across all scopes or in a specific scope. The list marks tools that", "are shadowed by another tool of the same name, and tools with errors."},
 		Usage: []string{"flowrun tool list [--scope] [options]"},
 		Options: []page.Group{
 			scopes.Options("List only tools from %s", "List tools from all scopes", ui.AnyScope),
 			{Title: "FILTER OPTIONS", Lines: []page.Line{
-				{Left: "--tag TAG", Right: "Filter by tag; given several times, tools with all of them", To: &f.Tags},
+				{Left: "--tag TAG", Right: "Filter by tag; repeat it to require several tags", To: &f.Tags},
 				{Left: "--category CATEGORY", Right: "Filter by category", To: &f.Category},
 				{Left: "--search TEXT", Right: "Search in name, description, and keywords", To: &f.Search},
 				{Left: "--platform PLATFORM", Right: "Filter by platform support (windows|linux|macos)", To: &f.Platform, Words: addition.Platforms()},
 				{Left: "--dir DIR", Right: "List the definitions in a folder instead of the scopes", To: &dir},
-				{Left: "--all-sources", Right: "List built-in tools, and those that tools.discoveryCommand tells of, as well", To: &all},
+				{Left: "--all-sources", Right: "Also list built-in tools and tools from tools.discoveryCommand", To: &all},
 			}},
 			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
 				{Left: "--format simple|table|json|yaml", Right: "Output format (default: table)", To: &format, Words: listFormats},
@@ -149,7 +149,7 @@ func printList(env *ui.Env, list []tool.Listed, format string) error {
 		return nil
 	}
 	if len(list) == 0 {
-		env.Notef("there are no such tools; flowrun tool add makes one")
+		env.Notef("no tools found; to create one: flowrun tool add")
 		return nil
 	}
 	rows := make([][]string, len(list))

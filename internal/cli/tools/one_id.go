@@ -41,8 +41,8 @@ func (v *validation) oneID(def *tool.Definition, found tool.Diagnostics) {
 		at = tool.Pos{File: def.File, Line: 1, Col: 1}
 	}
 	v.found = append(v.found, tool.Diagnostic{Code: "duplicate-tool", Severity: tool.Error, Pos: at,
-		Message: fmt.Sprintf("the tool %s is in two files of one folder: %s and %s", def.Name, filepath.Base(other), filepath.Base(def.File)),
-		Hint:    "give one of them another name, or id, or remove it"})
+		Message: fmt.Sprintf("two files in one folder define the tool %s: %s and %s", def.Name, filepath.Base(other), filepath.Base(def.File)),
+		Hint:    "give one of them another name or id, or remove it"})
 }
 
 // warnDuplicates warns of tools that are in two files of one folder; the list has the one first
@@ -54,7 +54,7 @@ func warnDuplicates(env *ui.Env, list []tool.Listed) {
 			continue
 		}
 		if first := ids.other(e.Path, e.Name); first != "" {
-			env.Notef("the tool %s is in two files of one folder: %s is found, and %s is not; give one of them another name, or id", console.Clean(e.Name), ui.ShortPath(first), ui.ShortPath(e.Path))
+			env.Notef("two files in one folder define the tool %s: %s is used, and %s is ignored; give one of them another name or id", console.Clean(e.Name), ui.ShortPath(first), ui.ShortPath(e.Path))
 		}
 	}
 }

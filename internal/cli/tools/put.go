@@ -32,7 +32,7 @@ type putting struct {
 // unless it is to be overridden (S1-317, S1-339).
 func (p *putting) place() error {
 	if tool.Extension(p.name) != "" {
-		return tool.Diagnostics{{Code: "bad-name", Severity: tool.Error, Message: fmt.Sprintf("the name %q is read as the path of a file", p.name),
+		return tool.Diagnostics{{Code: "bad-name", Severity: tool.Error, Message: fmt.Sprintf("%q is the path of a file, not a tool name", p.name),
 			Hint: "choose a name without the extension"}}
 	}
 	dir, err := p.lib.Folder(p.scope)
@@ -59,7 +59,7 @@ func (p *putting) place() error {
 }
 
 func (p *putting) taken(path string) error {
-	return fmt.Errorf("there is a tool %q in the %s scope already: %s; --override replaces it", p.name, p.scope, ui.ShortPath(path))
+	return fmt.Errorf("tool %q already exists in the %s scope: %s; to replace it: --override", p.name, p.scope, ui.ShortPath(path))
 }
 
 // check holds what is wrong with the text against the caller: an error keeps it from
@@ -67,13 +67,13 @@ func (p *putting) taken(path string) error {
 func (p *putting) check() (*tool.Definition, tool.Diagnostics) {
 	def, found := catalog.Check(p.lib, p.path, p.scope, p.text, p.alone)
 	if def.Name != p.name && found.Err() == nil { // the code of a tool answers what it is called
-		found = append(found, tool.Diagnostic{Code: "bad-name", Severity: tool.Error, Pos: def.Pos, Message: fmt.Sprintf("the definition says that the tool is called %q, not %q", def.Name, p.name),
-			Hint: fmt.Sprintf("add it as %s, or change what it says", def.Name)})
+		found = append(found, tool.Diagnostic{Code: "bad-name", Severity: tool.Error, Pos: def.Pos, Message: fmt.Sprintf("the definition names the tool %q, not %q", def.Name, p.name),
+			Hint: fmt.Sprintf("add it as %s, or change the definition", def.Name)})
 	}
 	return def, found
 }
 
-// write makes it so. Where it fails nothing has changed.
+// write writes the tool. If it fails, nothing has changed.
 func (p *putting) write() error {
 	var err error
 	switch {
@@ -94,7 +94,7 @@ func (p *putting) write() error {
 	return nil
 }
 
-// said tells what became of it: what hides it, and how to run it.
+// said reports where the tool was written, whether it is shadowed, and how to run it.
 func said(env *ui.Env, p *putting, verb string) {
 	fmt.Fprintf(env.Stdout, "%s %s (%s): %s\n", verb, p.name, p.scope, ui.ShortPath(p.path))
 	now, _, err := env.Library().Lookup(p.name, nil) // a new one: the scope may have had no folder before

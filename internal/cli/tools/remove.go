@@ -33,11 +33,11 @@ func toolRemoveCommand(env *ui.Env) *cobra.Command {
 			case err != nil:
 				return err
 			case def.Scope == tool.ScopeFile:
-				return ui.Usagef(c, "%s is a file, not the name of a tool in a scope; delete it as a file", args[0])
+				return ui.Usagef(c, "%s is a file, not the name of a tool; delete the file instead", args[0])
 			case def.File == "":
 				return ui.Unwritten(def, "removed")
 			case !force && !env.HasPerson():
-				return ui.Usagef(c, "removing %s asks first, and there is no terminal to ask on; give --force", ui.ShortPath(def.File))
+				return ui.Usagef(c, "cannot ask before removing %s, because no terminal is available; use --force", ui.ShortPath(def.File))
 			case !force && !env.AskYesNo(fmt.Sprintf("remove %s (%s), %s?", console.Clean(def.Name), def.Scope, ui.ShortPath(def.File)), false):
 				env.Notef("nothing was removed")
 				return ui.CodeError(outcome.ExitFailed)
@@ -47,7 +47,7 @@ func toolRemoveCommand(env *ui.Env) *cobra.Command {
 	}
 	return page.Page{
 		Title: "flowrun tool remove",
-		About: []string{"Delete a tool from a specific scope. Asks first; without a terminal to ask on, --force", "is needed."},
+		About: []string{"Delete a tool from a specific scope. The command asks first. Without a terminal, use --force."},
 		Usage: []string{"flowrun tool remove TOOL_NAME [--scope] [options]"},
 		Options: []page.Group{
 			scopes.Options("Delete the tool from %s", "Delete the tool from the first scope it's found in", ui.AnyScope),
@@ -68,7 +68,7 @@ func remove(env *ui.Env, lib *tool.Library, def *tool.Definition, name string) e
 	}
 	fmt.Fprintf(env.Stdout, "removed %s (%s): %s\n", console.Clean(def.Name), def.Scope, ui.ShortPath(def.File))
 	if next, _, err := lib.Lookup(name, nil); err == nil {
-		env.Notef("note: %s now means the tool in the %s scope, %s", name, next.Scope, ui.ShortPath(next.File))
+		env.Notef("note: %s now refers to the tool in the %s scope, %s", name, next.Scope, ui.ShortPath(next.File))
 	}
 	return nil
 }

@@ -40,13 +40,13 @@ func toolSchemaCommand(env *ui.Env) *cobra.Command {
 		Title: "flowrun tool schema",
 		About: []string{
 			"Print a tool as a function that language models can call: its name, its description",
-			"and a JSON Schema of its parameters, in the form that a provider takes.",
+			"and a JSON Schema of its parameters, in the format of a provider.",
 		},
 		Usage: []string{"flowrun tool schema TOOL_NAME|PATH [options]", "flowrun tool schema --all|--all-sources [options]"},
 		Options: []page.Group{
 			{Title: "CHOICE OPTIONS", Lines: []page.Line{
-				{Left: "--all", Right: "A list of every tool in reach that runs on this platform", To: &all},
-				{Left: "--all-sources", Right: "That, with built-in tools and those that tools.discoveryCommand tells of", To: &sources},
+				{Left: "--all", Right: "Print a list of all available tools that run on this platform", To: &all},
+				{Left: "--all-sources", Right: "The same, with built-in tools and tools from tools.discoveryCommand", To: &sources},
 			}},
 			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
 				{Left: "--format FORM", Right: "Form: " + strings.Join(funcschema.Formats(), "|") + " (default: " + format + ")", To: &format, Words: funcschema.Formats()},
@@ -54,9 +54,9 @@ func toolSchemaCommand(env *ui.Env) *cobra.Command {
 		},
 		Examples: []page.Example{
 			{Title: "Print the schema of one tool", Text: "flowrun tool schema weather-lookup"},
-			{Title: "Print that of a file as one provider takes it", Text: "flowrun tool schema ./deploy.yaml --format anthropic"},
-			{Title: "Print those of all tools into a file", Text: "flowrun tool schema --all --format openai > tools.json"},
-			{Title: "Print all that a model may call", Text: "flowrun tool schema --all-sources --format anthropic"},
+			{Title: "Print the schema of a file for one provider", Text: "flowrun tool schema ./deploy.yaml --format anthropic"},
+			{Title: "Write the schemas of all tools to a file", Text: "flowrun tool schema --all --format openai > tools.json"},
+			{Title: "Print all functions that a model can call", Text: "flowrun tool schema --all-sources --format anthropic"},
 		},
 		See: []string{"flowrun help tool", "flowrun help tools"},
 	}.On(c)

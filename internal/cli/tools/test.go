@@ -75,12 +75,12 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 	page.Page{
 		Title: "flowrun tool test",
 		About: []string{
-			"Test a tool with its defined tests: tools by name, files, the files in folders; without",
-			"any, every tool in reach.",
+			"Run the tests in definitions. Give tools by name, files, or folders of files. Without an",
+			"argument, test all available tools.",
 			"",
-			"Each test runs in a fresh folder, which is the tool's {WORKSPACE}; its {TEMP} is a",
-			"fresh one too. Cleanup commands run however a test ended. Runs are not recorded.",
-			"Nobody is asked: tests of tools with elevated rights, or denied ones, are skipped.",
+			"Each test runs in a new folder, which is the tool's {WORKSPACE}; {TEMP} is also a new",
+			"folder. Cleanup commands run even if a test fails. Runs are not recorded. The command",
+			"asks no questions: tests of tools that are denied or need elevated permissions are skipped.",
 			"",
 			"Exits 1 when a test failed, 3 when a definition has an error, 130 after Ctrl-C.",
 		},
@@ -88,13 +88,13 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 		Options: []page.Group{
 			f.scopes.Options("Test the tool from %s", "Test the tool from the first scope it's found in", ui.AnyScope),
 			{Title: "TEST OPTIONS", Lines: []page.Line{
-				{Left: "--test TEST_NAME", Right: "Name of specific test to run (if omitted, runs all tests); may be repeated", To: &f.tests},
-				{Left: "--verbose", Right: "Show detailed output, also of tests that went well", To: &f.verbose},
+				{Left: "--test TEST_NAME", Right: "Name of specific test to run (if omitted, runs all tests); can be repeated", To: &f.tests},
+				{Left: "--verbose", Right: "Show detailed output, including that of successful tests", To: &f.verbose},
 				{Left: "--stop-on-failure", Right: "Stop testing after the first failure", To: &f.stopOnFailure},
 				{Left: "--jobs N", Right: "Run N tests at once (default: 4; 1 with --in-place)", To: &f.jobs},
-				{Left: "--in-place", Right: "Run in the working directory instead of a fresh folder", To: &f.inPlace},
-				{Left: "--offline", Right: "Skip tests of tools with a permission for the network", To: &f.offline},
-				{Left: "--report FORM=FILE", Right: "Write a report, junit=FILE or json=FILE; may be repeated", To: &f.reports},
+				{Left: "--in-place", Right: "Run in the working directory instead of a new folder", To: &f.inPlace},
+				{Left: "--offline", Right: "Skip tests of tools that have permission to use the network", To: &f.offline},
+				{Left: "--report FORM=FILE", Right: "Write a report, junit=FILE or json=FILE; can be repeated", To: &f.reports},
 			}},
 		},
 		Examples: []page.Example{
@@ -242,7 +242,7 @@ func chosen(cases []trial.Case, names []string) ([]trial.Case, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, ui.Missing(fmt.Errorf("there is no test %q%s", name, cmp.Or(ui.Nearest(name, known), "; "+theTests(known))))
+			return nil, ui.Missing(fmt.Errorf("unknown test %q%s", name, cmp.Or(ui.Nearest(name, known), "; "+theTests(known))))
 		}
 	}
 	return slices.DeleteFunc(cases, func(c trial.Case) bool { return !slices.Contains(names, c.Test.Name) }), nil
@@ -251,7 +251,7 @@ func chosen(cases []trial.Case, names []string) ([]trial.Case, error) {
 // theTests are the tests there are to choose from.
 func theTests(names []string) string {
 	if len(names) == 0 {
-		return "there are no tests; a definition's tests stand under its key tests"
+		return "no tests found; write tests under the key tests of a definition"
 	}
 	return "the tests are " + ui.Listed(names)
 }

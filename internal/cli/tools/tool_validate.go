@@ -25,7 +25,7 @@ func toolValidateCommand(env *ui.Env) *cobra.Command {
 				return err
 			}
 			if (len(args) == 0) != every {
-				return ui.Usagef(c, "which tool? Give names, or --all for every one in the scope")
+				return ui.Usagef(c, "missing argument: give the names of tools, or --all for all tools in the scope")
 			}
 			targets, err := scoped(env, args, scope)
 			if err != nil {
@@ -36,21 +36,21 @@ func toolValidateCommand(env *ui.Env) *cobra.Command {
 	}
 	return page.Page{
 		Title: "flowrun tool validate",
-		About: []string{"Validate a tool definition for correctness. Exits 3 when it has an error, and 4 when", "there is no such tool in the scope."},
+		About: []string{"Validate a tool definition for correctness. Exits with 3 if it has an error, and with 4 if", "the scope has no such tool."},
 		Usage: []string{"flowrun tool validate TOOL_NAME [--scope] [options]", "flowrun tool validate --all [--scope] [options]"},
 		Options: []page.Group{
 			scopes.Options("Validate the tool from %s", "Validate the tool from the first scope it's found in", ui.AnyScope),
 			{Title: "VALIDATION OPTIONS", Lines: []page.Line{
 				{Left: "--fix", Right: "Fix validation issues if possible; never changes what a tool means", To: &f.fix},
 				{Left: "--dry-run", Right: "With --fix: show the changes as a diff, and write nothing", Depth: 1, To: &f.dryRun},
-				{Left: "--detailed", Right: "Show detailed validation results: notes on better practice", To: &f.detailed},
+				{Left: "--detailed", Right: "Show detailed validation results: best-practice notes", To: &f.detailed},
 				{Left: "--strict", Right: "Count warnings as errors", To: &f.strict},
-				{Left: "--against PATH", Right: "Tell what breaks callers of the older definitions there", To: &f.against},
-				{Left: "--all", Right: "Validate every tool in the scope", To: &every},
+				{Left: "--against PATH", Right: "Report changes that break callers of the older definitions at PATH", To: &f.against},
+				{Left: "--all", Right: "Validate all tools in the scope", To: &every},
 			}},
 			{Title: "OUTPUT OPTIONS", Lines: []page.Line{
 				{Left: "--output, -o FORM", Right: "Form of the results: text|json|github|sarif (default: text)", To: &f.output, Words: diagnosticForms},
-				{Left: "--limit N", Right: "Show at most N problems as text; 0 is all (default: 20)", To: &f.limit},
+				{Left: "--limit N", Right: "Show at most N problems as text; 0 shows all (default: 20)", To: &f.limit},
 			}},
 		},
 		Examples: []page.Example{

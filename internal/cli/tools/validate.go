@@ -40,7 +40,7 @@ func printDiagnostics(env *ui.Env, ds tool.Diagnostics, targets int, f validateF
 	shown, left := ui.Capped(ds, f.limit)
 	tool.Render(env.Stdout, ui.Relative(shown), source, env.Style(env.Stdout))
 	if left > 0 {
-		fmt.Fprintf(env.Stdout, "\n+%d more; --limit 0 shows every one\n", left)
+		fmt.Fprintf(env.Stdout, "\n+%d more; to show all: --limit 0\n", left)
 	}
 	if len(ds) > 0 {
 		fmt.Fprintln(env.Stdout)
@@ -77,7 +77,7 @@ func summary(ds tool.Diagnostics, targets int) string {
 		words += ": " + strings.Join(parts, ", ")
 	}
 	if fixable > 0 {
-		words += fmt.Sprintf("; flowrun validate --fix can mend %d", fixable)
+		words += fmt.Sprintf("; flowrun validate --fix can fix %d", fixable)
 	}
 	return words
 }
@@ -85,7 +85,7 @@ func summary(ds tool.Diagnostics, targets int) string {
 func count(n int) string {
 	switch n {
 	case 0:
-		return "there are no definitions"
+		return "no definitions found"
 	case 1:
 		return "1 definition is valid"
 	}
@@ -111,17 +111,16 @@ func validateCommand(env *ui.Env) *cobra.Command {
 	f := newValidateFlags()
 	c := &cobra.Command{
 		Use:   "validate [PATH|NAME...]",
-		Short: "Check definitions and tell every problem",
-		Long: `Check definitions: files, folders of files, or tools by name; without any, every
-tool in reach. Everything that can be known without running is checked: keys,
-references, conditions, shell syntax around references, cycles, used tools.
+		Short: "Check definitions and report all problems",
+		Long: `Check definitions: files, folders of files, or tools by name. Without an argument, check
+all available tools. The command checks everything that does not require a run: keys,
+references, conditions, shell syntax around references, cycles and used tools.
 
---fix mends what can be mended without a choice to make, and never changes what a
-definition means; comments, order and all else stay as they are. With --dry-run it
-shows what it would do. --detailed adds notes on better practice. flowrun explain CODE
-tells more of a problem.
+--fix fixes problems that have only one solution. It never changes the meaning of a
+definition, and keeps comments and order. With --dry-run, it only shows the changes.
+--detailed adds best-practice notes. For details of a problem: flowrun explain CODE
 
-Exits 3 when a definition has an error.`,
+The command exits with 3 if a definition has an error.`,
 		Example: `  flowrun validate
   flowrun validate .flowrun/tools deploy.yaml
   flowrun validate --fix --dry-run deploy.yaml
@@ -138,12 +137,12 @@ Exits 3 when a definition has an error.`,
 		ValidArgsFunction: env.CompleteTools,
 	}
 	fl := c.Flags()
-	fl.BoolVar(&f.fix, "fix", false, "mend what can be mended, and tell what is left")
+	fl.BoolVar(&f.fix, "fix", false, "fix problems where possible, and report the rest")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "with --fix: show the changes as a diff, and write nothing")
-	fl.BoolVar(&f.detailed, "detailed", false, "add notes on better practice, with the reason and the better way")
+	fl.BoolVar(&f.detailed, "detailed", false, "add best-practice notes, each with a reason and a recommendation")
 	fl.BoolVar(&f.strict, "strict", false, "count warnings as errors")
-	fl.StringVar(&f.against, "against", "", "tell changes of parameters that break callers of the older definitions at this `path`, a file or a folder, where the major version was not raised")
-	fl.IntVar(&f.limit, "limit", f.limit, "show at most `n` problems as text; 0 is all")
+	fl.StringVar(&f.against, "against", "", "report parameter changes without a new major version that break callers of the older definitions at this `path` (a file or folder)")
+	fl.IntVar(&f.limit, "limit", f.limit, "show at most `n` problems as text; 0 shows all")
 	fl.StringVarP(&f.output, "output", "o", f.output, "print in this `form`: text|json|github|sarif")
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(diagnosticForms, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -157,7 +156,7 @@ func (f *validateFlags) check(c *cobra.Command) error {
 		return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
 	}
 	if f.dryRun && !f.fix {
-		return ui.Usagef(c, "--dry-run shows what --fix would do; give --fix, too")
+		return ui.Usagef(c, "--dry-run requires --fix")
 	}
 	return nil
 }

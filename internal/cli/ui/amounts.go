@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/config"
 )
 
-// ParseTime reads a time: how long ago, or when. "" is the zero time.
+// ParseTime parses a point in time, or a duration before now. "" is the zero time.
 func ParseTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -24,13 +24,13 @@ func ParseTime(s string) (time.Time, error) {
 	return time.Now().Add(-d), nil
 }
 
-// units of sizes: MB is 10^6, MiB 2^20 (design: "What is written").
+// units of sizes: MB is 10^6, MiB 2^20.
 var units = []struct {
 	sign  string
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
 
-// ParseBytes reads a size. "" is 0.
+// ParseBytes parses a size. "" is 0.
 func ParseBytes(s string) (int64, error) {
 	if s == "" {
 		return 0, nil
@@ -44,10 +44,10 @@ func ParseBytes(s string) (int64, error) {
 			return int64(n * float64(u.bytes)), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no size; write 500MB, 2GB or 1GiB", s)
+	return 0, fmt.Errorf("invalid size %q; write it as in 500MB, 2GB or 1GiB", s)
 }
 
-// FormatBytes is a number of bytes for people.
+// FormatBytes formats a number of bytes for people.
 func FormatBytes(n int64) string {
 	switch {
 	case n < 1e3:

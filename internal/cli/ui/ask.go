@@ -25,12 +25,12 @@ type Asking struct {
 	TrustProject bool // --trust-project
 }
 
-// CanAsk says whether a command that runs something may ask: somebody is there, and its
-// flags leave room for questions.
+// CanAsk reports whether a command that runs something may ask questions: a person is at the
+// terminal, and the flags allow it.
 func (env *Env) CanAsk(f Asking) bool { return !f.NoInput && Verbose(f.Progress) && env.HasPerson() }
 
-// AskYesNo puts a question that yes or no answers; an empty line means usual, and whatever is
-// no answer means no. Only where answers says so.
+// AskYesNo asks a yes-or-no question. An empty line means usual; any other text except y and
+// yes means no. Call it only if HasPerson is true.
 func (env *Env) AskYesNo(question string, usual bool) bool {
 	choices := "[y/N]"
 	if usual {
@@ -40,7 +40,7 @@ func (env *Env) AskYesNo(question string, usual bool) bool {
 	return yes && err == nil
 }
 
-// Inquiry is a question that yes or no answers.
+// Inquiry is a yes-or-no question.
 type Inquiry struct {
 	Text         string
 	usual        bool         // what an empty line means
@@ -48,8 +48,8 @@ type Inquiry struct {
 	Details      func() error // shows more for d; nil where there is no more
 }
 
-// Confirm puts a question; the end of the input means no. The error is interrupted for
-// Ctrl-C and its like.
+// Confirm asks a question. The end of input means no. The error is an Interrupted for Ctrl-C
+// and other signals.
 func (env *Env) Confirm(i Inquiry) (bool, error) {
 	q := env.Questions()
 	defer q.Over()

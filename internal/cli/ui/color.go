@@ -14,7 +14,7 @@ var colorModes = []string{"auto", "always", "never"}
 
 // ColorFlag adds --color, which every command has.
 func (env *Env) ColorFlag(root *cobra.Command) {
-	root.PersistentFlags().Var(&choice{&env.color, colorModes}, "color", "colour, on each stream by itself: auto|always|never")
+	root.PersistentFlags().Var(&choice{&env.color, colorModes}, "color", "`when` to use colour, for stdout and stderr separately: auto|always|never")
 	root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions(colorModes, cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -24,7 +24,7 @@ func InGroup(group string, commands ...*cobra.Command) []*cobra.Command {
 	return commands
 }
 
-// UnknownCommand is the error of a word that is no command of c.
+// UnknownCommand is the error for a word that is not a command of c.
 func UnknownCommand(c *cobra.Command, word string) error {
 	var names []string
 	for _, sub := range c.Commands() {
@@ -35,8 +35,8 @@ func UnknownCommand(c *cobra.Command, word string) error {
 	return Usage(errors.New(AddHint(fmt.Sprintf("unknown command %q%s", word, Nearest(word, names)), c.CommandPath()+" --help lists the commands")), nil)
 }
 
-// Group makes a command that only holds others: without a word it shows its help, with
-// one it does not know it says so.
+// Group turns c into a command that only contains other commands. Without an argument it shows
+// its help; with an unknown one it fails.
 func Group(c *cobra.Command) *cobra.Command {
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -48,8 +48,8 @@ func Group(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// WrongFlag is the error of a flag that cobra does not take, with one that may be meant.
-// In a command that only holds others a word before the flag is what is wrong.
+// WrongFlag is the error for an unknown flag, with a suggestion. In a command that only
+// contains others, it reports an unknown command before the flag instead.
 func WrongFlag(c *cobra.Command, err error) error {
 	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {
 		return UnknownCommand(c, words[0])
@@ -66,10 +66,10 @@ func WrongFlag(c *cobra.Command, err error) error {
 	return Usage(err, c)
 }
 
-// NoArgs is the argument check of commands that take none.
+// NoArgs is the argument check of commands without arguments.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return Usagef(c, "%s takes no argument, got %q", c.CommandPath(), args[0])
+		return Usagef(c, "%s takes no arguments, got %q", c.CommandPath(), args[0])
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func badCommands(c *config.Config) (found tool.Diagnostics) {
 		}
 		if err := discovery.Check(v.Text()); err != nil {
 			found = append(found, tool.Diagnostic{Code: "bad-command", Severity: tool.Error, Pos: v.Origin.Pos, Path: v.Key,
-				Message: fmt.Sprintf("%s: %v", v.Key, err), Hint: "write a program and its arguments; no shell reads them, so there are quotes, but no variables and no pipes"})
+				Message: fmt.Sprintf("%s: %v", v.Key, err), Hint: "write a program and its arguments; flowrun does not use a shell, so you can use quotes, but not variables or pipes"})
 		}
 	}
 	return found

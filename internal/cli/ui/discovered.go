@@ -120,16 +120,16 @@ func (env *Env) projectDir(c *config.Config) string {
 func (env *Env) whyUndiscovered() string {
 	c, err := env.currentSettings()
 	if err != nil {
-		return "a command that may tell of it is not run while settings are wrong; flowrun config list tells what"
+		return "tools.discoveryCommand may know it, but does not run while the settings are invalid; for details: flowrun config list"
 	}
 	if ignoresDiscovery(c) {
-		return fmt.Sprintf("tools.discoveryCommand of %s, which may tell of it, is not run: the project is not trusted; flowrun trust trusts it",
+		return fmt.Sprintf("tools.discoveryCommand of %s may know it, but does not run because the project is not trusted; to trust it: flowrun trust",
 			console.Quote(c.Trust.Folder))
 	}
 	env.found.mu.Lock()
 	defer env.found.mu.Unlock()
 	if env.found.Err != nil {
-		return "tools.discoveryCommand, which may tell of it, has failed; flowrun doctor tells why"
+		return "tools.discoveryCommand may know it, but failed; for details: flowrun doctor"
 	}
 	return ""
 }

@@ -2,7 +2,7 @@
 // questions to a person, errors with their exit codes, diagnostics, completions, and how
 // settings, tools and the history are found and opened.
 //
-// Env is one run of the program. Its methods open what they need when they are first
-// called, so that a command reads no settings and no history that it does not use. The
-// package knows no command, and starts no run.
+// Env represents one invocation of the program. Its methods open settings and history on
+// first use, so a command reads only what it needs. The package contains no commands and
+// starts no runs.
 package ui

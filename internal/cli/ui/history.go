@@ -14,12 +14,12 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// StateDir is where runs are kept; it is an error when there is no such place.
+// StateDir returns the state directory. It is an error if there is none.
 func StateDir() (string, error) {
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		return dir, OwnState()
 	}
-	return "", errors.New("cannot find a place for the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
+	return "", errors.New("cannot store the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
 }
 
 // HistoryUnavailable reports whether nothing says where to keep runs and no default can be
@@ -54,23 +54,23 @@ func canWrite(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// OwnState refuses a state directory that is not this user's alone: whoever else may write
-// it could plant runs, trust and a service.
+// OwnState rejects a state directory that other users can write: they could add runs, trust
+// decisions and a service.
 func OwnState() error {
 	dir := flowrun.DefaultStateDir()
 	if dir == "" {
 		return nil
 	}
 	if err := ownership.Check(dir); err != nil {
-		return &RefusedError{Reason: fmt.Sprintf("the state directory %s cannot be used: %v; chown it to you and chmod go-w it, or set FLOWRUN_STATE_DIR to a folder of your own", dir, err)}
+		return &RefusedError{Reason: fmt.Sprintf("cannot use the state directory %s: %v; chown it to you and chmod go-w it, or set FLOWRUN_STATE_DIR to a folder of your own", dir, err)}
 	}
 	return nil
 }
 
-// stateless are the commands that work whatever the state directory is.
+// stateless are the commands that do not need a state directory.
 var stateless = []string{"completion", "doctor", "explain", "help", "version", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
 
-// CheckState is ownState before a command; call answers in a form of its own.
+// CheckState runs OwnState before a command. The command call reports the error in its own form.
 func CheckState(c *cobra.Command, _ []string) error {
 	for at := c; at != nil; at = at.Parent() {
 		if slices.Contains(stateless, at.Name()) || at.Name() == "call" {
@@ -80,12 +80,12 @@ func CheckState(c *cobra.Command, _ []string) error {
 	return OwnState()
 }
 
-// ReadHistory calls f with the history, opened to be read.
+// ReadHistory opens the history for reading and calls f.
 func (env *Env) ReadHistory(f func(ctx context.Context, s *sqlite.Store) error) error {
 	return env.withHistory(sqlite.OpenReadOnly, f)
 }
 
-// WriteHistory calls f with the history, opened to be changed.
+// WriteHistory opens the history for writing and calls f.
 func (env *Env) WriteHistory(f func(ctx context.Context, s *sqlite.Store) error) error {
 	dir, err := StateDir()
 	if err != nil {
@@ -110,7 +110,7 @@ func (env *Env) withHistory(open func(context.Context, string) (*sqlite.Store, e
 	return errors.Join(f(ctx, s), s.Quit()) // the process ends with the command
 }
 
-// LoadRun reads the run that a word of the command line means.
+// LoadRun loads the run that an argument names.
 func (env *Env) LoadRun(ctx context.Context, s flowrun.Store, word string) (*flowrun.Past, error) {
 	id, err := FindRun(ctx, s, word)
 	if err != nil {
@@ -119,7 +119,7 @@ func (env *Env) LoadRun(ctx context.Context, s flowrun.Store, word string) (*flo
 	return flowrun.LoadRun(ctx, s, env.Library(), id)
 }
 
-// FindRun is the id of the run that a word of the command line means.
+// FindRun returns the id of the run that an argument names.
 func FindRun(ctx context.Context, s flowrun.Store, word string) (string, error) {
 	id, err := flowrun.FindRun(ctx, s, word)
 	if errors.Is(err, flowrun.ErrNoRun) {
@@ -128,10 +128,10 @@ func FindRun(ctx context.Context, s flowrun.Store, word string) (string, error) 
 	return id, err
 }
 
-// OneRun is the argument check of commands that take a run.
+// OneRun is the argument check of commands that take one run.
 func OneRun(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return Usagef(c, "give one run: an id, the beginning of one, or %s", flowrun.Latest)
+		return Usagef(c, "give one run: an id, a unique prefix of it, or %s", flowrun.Latest)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (env *Env) ResolveProgress(c *cobra.Command, f *Asking) error {
 		}
 	}
 	if asked == "tty" && !drawable(env.Stderr) {
-		return Usagef(c, "--progress tty needs a terminal on standard error; --progress plain is for everything else")
+		return Usagef(c, "--progress tty needs a terminal on standard error; use --progress plain instead")
 	}
 	if f.Progress == "auto" {
 		f.Progress = env.automatic()

@@ -75,14 +75,14 @@ func CallService(method, path string, body, into any) error {
 	res, err := client.Do(req)
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		return NoService("no service works on the state directory %s; start one: flowrun serve", dir)
+		return NoService("no service is running for the state directory %s; start one: flowrun serve", dir)
 	case err != nil:
-		return NoService("cannot ask the service: %w", err)
+		return NoService("cannot reach the service: %w", err)
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, 16<<20))
 	if err != nil {
-		return NoService("cannot read the answer of the service: %w", err)
+		return NoService("cannot read the response of the service: %w", err)
 	}
 	if res.StatusCode >= 300 {
 		return refusal(res.StatusCode, answer)
@@ -101,10 +101,10 @@ func refusal(status int, answer []byte) error {
 		}
 	}
 	if err := json.Unmarshal(answer, &doc); err != nil || doc.Error.Message == "" {
-		return NoService("the service answered with status %d", status)
+		return NoService("the service responded with status %d", status)
 	}
 	e := doc.Error
-	said := fmt.Errorf("the service says: %s%s", e.Message, HintSuffix(e.Hint))
+	said := fmt.Errorf("the service reports: %s%s", e.Message, HintSuffix(e.Hint))
 	switch {
 	case e.Code == outcome.CodeParams:
 		return &flowrun.ParamsError{Problems: e.Problems}

@@ -50,7 +50,7 @@ func LoadSettings(trusted bool) (*config.Config, error) {
 
 // ShowNeeded says what a project's settings want. They may be hostile.
 func ShowNeeded(env *Env, t config.Trust) {
-	env.Notef("the project %s sets", console.Quote(t.Folder))
+	env.Notef("the project %s sets:", console.Quote(t.Folder))
 	for _, v := range t.Needed {
 		fmt.Fprintf(env.Stderr, "  %s = %s   (%s)\n", console.Visible(v.Key), console.Quote(v.Shown()), console.Visible(filepath.Base(v.Origin.String())))
 	}
@@ -67,10 +67,10 @@ func Settings(env *Env, f Asking) (*config.Config, error) {
 	}
 	if s := c.Trust.State; (s == config.Undecided || s == config.Changed) && env.CanAsk(f) {
 		if s == config.Changed {
-			env.Notef("what the project says has changed since it was decided about")
+			env.Notef("the settings of the project have changed since your last decision")
 		}
 		ShowNeeded(env, c.Trust)
-		env.Notef("if you trust it, patterns that allow tools match its tools too")
+		env.Notef("if you trust the project, patterns that allow tools also match its tools")
 		yes, err := env.Confirm(Inquiry{Text: "Trust this project? [y/N] ", DiscardTyped: true})
 		if sig, ok := errors.AsType[Interrupted](err); ok {
 			return nil, sig.Code()
@@ -83,7 +83,7 @@ func Settings(env *Env, f Asking) (*config.Config, error) {
 		}
 	}
 	if keys := c.Trust.Ignored(); len(keys) > 0 && Verbose(f.Progress) {
-		env.Notef("ignoring %s of %s: the project is not trusted; flowrun trust trusts it, --trust-project does for this once",
+		env.Notef("ignoring %s of %s: the project is not trusted; to trust it: flowrun trust; to trust it only once: --trust-project",
 			console.Visible(strings.Join(keys, ", ")), console.Quote(c.Trust.Folder))
 	}
 	return c, nil

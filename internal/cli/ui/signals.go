@@ -87,7 +87,7 @@ func (s *Signals) Code() int {
 // interrupt, which is the second where the first has stopped the run.
 func (s *Signals) UntilSecond(run context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(run))
-	interrupted := func() { cancel(errors.New("it was interrupted")) }
+	interrupted := func() { cancel(errors.New("interrupted")) }
 	takeBack := func() bool { return true }
 	if run.Err() == nil {
 		takeBack = context.AfterFunc(run, interrupted)

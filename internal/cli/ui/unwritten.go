@@ -13,7 +13,7 @@ func Unwritten(def *tool.Definition, done string) error {
 	case tool.ScopeBuiltin:
 		from = "is built in and "
 	case tool.ScopeDiscovered:
-		from = "is one that tools.discoveryCommand tells of, and "
+		from = "comes from tools.discoveryCommand and "
 	}
-	return fmt.Errorf("the tool %q %shas no file that could be %s; flowrun tool schema %s shows what it takes", def.Name, from, done, def.Name)
+	return fmt.Errorf("the tool %q %shas no file that can be %s; to see its parameters: flowrun tool schema %s", def.Name, from, done, def.Name)
 }

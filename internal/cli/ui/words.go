@@ -23,7 +23,7 @@ func ValueText(v tool.Value) string {
 	return fmt.Sprint(v.Scalar)
 }
 
-// ParamText is a parameter's value as text; what is no text as JSON.
+// ParamText returns the value of a parameter: text as it is, anything else as JSON.
 func ParamText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -45,7 +45,7 @@ func SortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// AddHint adds a way out to what is wrong, which may be followed by a question already.
+// AddHint adds a hint to a message, which may already end with a question.
 func AddHint(wrong, out string) string {
 	if strings.HasSuffix(wrong, "?") {
 		return wrong + " " + out
@@ -53,10 +53,10 @@ func AddHint(wrong, out string) string {
 	return wrong + "; " + out
 }
 
-// Nearest is a did-you-mean, "" where nothing comes near.
+// Nearest returns a did-you-mean suggestion, or "" if no name is similar.
 func Nearest(word string, names []string) string { return NearestAs("%q", word, names) }
 
-// NearestAs is nearest with the name as a format writes it.
+// NearestAs is Nearest with a format for the name.
 func NearestAs(format, word string, names []string) string {
 	if near := tool.Near(word, names); len(near) > 0 {
 		return fmt.Sprintf("; did you mean "+format+"?", near[0])
@@ -64,7 +64,7 @@ func NearestAs(format, word string, names []string) string {
 	return ""
 }
 
-// DecodeJSON decodes a text that is one JSON value and nothing more; numbers stay as written.
+// DecodeJSON decodes text that must be exactly one JSON value. Numbers keep their spelling.
 func DecodeJSON(b []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -85,7 +85,7 @@ func DecodeJSON(b []byte, into any) error {
 // mostListed is how many steps a line names.
 const mostListed = 20
 
-// Listed are words in a row, the first of many with how many more there are.
+// Listed joins ids with commas. Of a long list it shows the first ones and the number of the rest.
 func Listed[S ~string](ids []S) string {
 	words := make([]string, 0, mostListed)
 	for i, id := range ids {
@@ -97,7 +97,7 @@ func Listed[S ~string](ids []S) string {
 	return strings.Join(words, ", ")
 }
 
-// AfterColon is a text as it follows a colon; "" for none.
+// AfterColon returns ": " and the text, or "" for no text.
 func AfterColon(s string) string {
 	if s == "" {
 		return ""

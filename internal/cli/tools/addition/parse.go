@@ -96,7 +96,7 @@ func (p *addParser) positional(word string) {
 		p.Name = word
 		return
 	}
-	p.problem("%q is too much: the tool's name is %q, and a value with blanks needs quotes", word, p.Name)
+	p.problem("unexpected argument %q: the tool's name is %q; put values with spaces in quotes", word, p.Name)
 }
 
 func (p *addParser) unknown(word string) {
@@ -128,7 +128,7 @@ func (p *addParser) values(o *addOption, first string, inWord bool) ([]string, b
 	}
 	for len(values) < len(want) {
 		if p.at == len(p.words) || startsOption(p.words[p.at]) {
-			p.problem("--%s needs %s; it is written %s", o.Name, strings.Trim(want[len(values)], `"`), o.Left())
+			p.problem("--%s needs %s; write it as %s", o.Name, strings.Trim(want[len(values)], `"`), o.Left())
 			return nil, false
 		}
 		values = append(values, p.words[p.at])
@@ -153,13 +153,13 @@ func (p *addParser) apply(o *addOption, values []string) {
 	draft, of := &p.Tool, ""
 	switch {
 	case o.Owner == OfStep && len(p.steps) == 0:
-		p.problem("--%s stands before any --step: it belongs to the step before it", o.Name)
+		p.problem("--%s must follow the --step that it belongs to", o.Name)
 		return
 	case o.Owner == OfStep:
 		s := p.steps[len(p.steps)-1]
 		draft, of = &s.draft, " of step "+s.name
 	case o.Owner == OfTest && len(p.tests) == 0:
-		p.problem("--%s stands before any --test: it belongs to the test before it", o.Name)
+		p.problem("--%s must follow the --test that it belongs to", o.Name)
 		return
 	case o.Owner == OfTest:
 		t := p.tests[len(p.tests)-1]

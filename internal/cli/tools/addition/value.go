@@ -120,7 +120,7 @@ func (p *addParser) parameters() {
 			what := "parameter " + param.name + ", " + key
 			switch {
 			case !ok:
-				p.problem("parameter %s: %q is not KEY=VALUE; the tool's name stands before the options, and a value with blanks needs quotes", param.name, word)
+				p.problem("parameter %s: %q is not KEY=VALUE; write the tool's name before the options, and put values with spaces in quotes", param.name, word)
 			case o == nil:
 				p.problem("parameter %s: unknown option %s%s", param.name, key, ui.NearestAs("%s", key, Names(parameterOptions)))
 			default:

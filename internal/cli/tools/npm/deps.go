@@ -27,13 +27,13 @@ func Command(env *ui.Env) *cobra.Command {
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case prune && len(args) > 0:
-				return ui.Usagef(c, "--prune looks at all tools; give no name")
+				return ui.Usagef(c, "--prune applies to all tools, so it takes no name")
 			case prune && (only || asJSON):
-				return ui.Usagef(c, "--prune goes with --dry-run alone")
+				return ui.Usagef(c, "--prune can only be combined with --dry-run")
 			case prune:
 				return nil
 			case dry:
-				return ui.Usagef(c, "--dry-run goes with --prune")
+				return ui.Usagef(c, "--dry-run requires --prune")
 			}
 			return page.OneTool(c, args)
 		},
@@ -66,24 +66,24 @@ func Command(env *ui.Env) *cobra.Command {
 		Title: "flowrun tool deps",
 		About: []string{
 			"Fetch the npm packages that a .tool.js or .tool.ts names in getDependencies, and show",
-			"where each is. Those in node_modules beside the tool are taken from there; npm fetches",
-			"the others into flowrun's state folder and runs none of their scripts. Nothing else",
-			"installs packages: a run never does. What was fetched stays until --prune.",
+			"where each is. Packages in node_modules next to the tool are used from there. npm fetches",
+			"the others into flowrun's state folder, without running their scripts. Runs never install",
+			"packages. Fetched packages are kept until --prune removes them.",
 		},
 		Usage: []string{"flowrun tool deps TOOL_NAME [--scope] [options]", "flowrun tool deps --prune [--dry-run]"},
 		Options: []page.Group{
 			scopes.Options("Look for the tool in %s", "Look for the tool in all scopes", ui.AnyScope),
 			{Title: "ADDITIONAL OPTIONS", Lines: []page.Line{
-				{Left: "--list", Right: "Only show what there is, and fetch nothing", To: &only},
-				{Left: "--json", Right: "Show it as JSON", To: &asJSON},
-				{Left: "--prune", Right: "Remove what was fetched and no tool or run needs", To: &prune},
-				{Left: "--dry-run", Right: "With --prune: only say what would go", To: &dry},
+				{Left: "--list", Right: "Show the packages, without fetching anything", To: &only},
+				{Left: "--json", Right: "Show the packages as JSON", To: &asJSON},
+				{Left: "--prune", Right: "Remove fetched packages that no tool or run needs", To: &prune},
+				{Left: "--dry-run", Right: "With --prune: show what would be removed, without removing it", To: &dry},
 			}},
 		},
 		Examples: []page.Example{
 			{Title: "Fetch what a tool needs", Text: "flowrun tool deps resize"},
 			{Title: "See what is missing", Text: "flowrun tool deps resize --list"},
-			{Title: "See what nobody needs any more", Text: "flowrun tool deps --prune --dry-run"},
+			{Title: "See which packages are no longer needed", Text: "flowrun tool deps --prune --dry-run"},
 		},
 		See: []string{"flowrun help tool"},
 	}.On(c)
@@ -164,7 +164,7 @@ func showDependencies(env *ui.Env, d dependencies, asJSON bool) error {
 		width = max(width, len(e.Name)+len(e.Range)+1)
 	}
 	for _, e := range d.Entries {
-		where := map[string]string{"beside": "beside the tool", "cache": "fetched", "missing": "missing"}[e.Found]
+		where := map[string]string{"beside": "next to the tool", "cache": "fetched", "missing": "missing"}[e.Found]
 		line := fmt.Sprintf("%-*s  %-10s  %s", width, console.Clean(e.Name+"@"+e.Range), console.Clean(e.Version), where)
 		fmt.Fprintln(env.Stdout, strings.TrimRight(line, " "))
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 // vendored is the way out where npm is of no use.
-const vendored = "or put the packages into node_modules beside the tool, where flowrun finds them without npm"
+const vendored = "or put the packages into node_modules next to the tool, where flowrun finds them without npm"
 
 // fromRegistry is a range of versions, or a tag, of a package in the registry. Everything
 // else that npm takes (folders, repositories, addresses) is code that no version names.
@@ -37,12 +37,12 @@ func fill(ctx context.Context, env *ui.Env, d *dependencies) error {
 	}
 	for _, one := range d.list {
 		if !fromRegistry().MatchString(one.Range) {
-			return fmt.Errorf("%s@%s is no version of the npm registry; write a range such as ^4.17.21, %s", console.Clean(one.Name), console.Clean(one.Range), vendored)
+			return fmt.Errorf("%s@%s is not a version of the npm registry; write a range such as ^4.17.21, %s", console.Clean(one.Name), console.Clean(one.Range), vendored)
 		}
 	}
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return fmt.Errorf("%s needs %s, and npm, which fetches packages, is not on the PATH: install Node.js, %s", console.Clean(d.Tool), strings.Join(missing, ", "), vendored)
+		return fmt.Errorf("cannot fetch packages for %s (%s): npm is not on PATH; install Node.js, %s", console.Clean(d.Tool), strings.Join(missing, ", "), vendored)
 	}
 	env.Notef("fetching %s with npm", console.Clean(strings.Join(missing, ", ")))
 	if err := fetchPackages(ctx, env, npm, d); err != nil {
@@ -114,7 +114,7 @@ func npm(ctx context.Context, env *ui.Env, program, dir string) error {
 		env.Notef("stopped; nothing was fetched")
 		return ui.CodeError(outcome.ExitInterrupted)
 	case err != nil:
-		return fmt.Errorf("npm could not fetch the packages (%w), as it says above; mend that and try again, %s", err, vendored)
+		return fmt.Errorf("npm could not fetch the packages (%w); fix the error that it printed above, %s", err, vendored)
 	}
 	return nil
 }

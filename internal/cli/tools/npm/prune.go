@@ -64,7 +64,7 @@ func pruneDependencies(env *ui.Env, dry bool) error {
 	entries, err := os.ReadDir(root)
 	switch {
 	case len(entries) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist)):
-		env.Notef("no npm packages are kept")
+		env.Notef("no npm packages are stored")
 		return nil
 	case err != nil:
 		return err
@@ -72,7 +72,7 @@ func pruneDependencies(env *ui.Env, dry bool) error {
 	left := unusedByTools(env, root, entries)
 	if len(left) > 0 {
 		if err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return unusedByRuns(ctx, s, left) }); err != nil {
-			return fmt.Errorf("nothing was removed, as the history cannot tell which runs need packages: %w", err)
+			return fmt.Errorf("nothing was removed, because the history cannot be read to find out which runs need packages: %w", err)
 		}
 	}
 	verb := "removed"

@@ -42,7 +42,7 @@ func (f *Scope) Options(what, any, usual string) Group {
 		line("user", "user scope (current user)", &f.user),
 		line("local", "local scope (current directory)", &f.local),
 		line(ui.AnyScope, "", &f.any),
-		{Left: "--scope SCOPE", Right: "The same by name: " + strings.Join(words, "|"), To: &f.word, Words: ui.ScopeWords()},
+		{Left: "--scope SCOPE", Right: "Choose the scope by name: " + strings.Join(words, "|"), To: &f.word, Words: ui.ScopeWords()},
 	}}
 }
 
@@ -68,12 +68,12 @@ func (f *Scope) Chosen(c *cobra.Command, usual string) (string, error) {
 func OneScope(given []string, usual string) (string, error) {
 	for _, w := range given {
 		if !slices.Contains(ui.ScopeWords(), w) {
-			return "", fmt.Errorf("--scope %q is none of %s%s", w, strings.Join(ui.ScopeWords(), ", "), ui.Nearest(w, ui.ScopeWords()))
+			return "", fmt.Errorf("--scope %q is not one of %s%s", w, strings.Join(ui.ScopeWords(), ", "), ui.Nearest(w, ui.ScopeWords()))
 		}
 	}
 	given = slices.Compact(slices.Sorted(slices.Values(given)))
 	if len(given) > 1 {
-		return "", fmt.Errorf("the scopes %s contradict each other; give one", strings.Join(given, " and "))
+		return "", fmt.Errorf("the scopes %s cannot be combined; give only one", strings.Join(given, " and "))
 	}
 	if len(given) == 0 {
 		return usual, nil
@@ -82,7 +82,7 @@ func OneScope(given []string, usual string) (string, error) {
 }
 
 // ErrNoAny is the answer of commands that write to one scope.
-var ErrNoAny = errors.New("a tool goes into one scope: give --local, --user or --global, not any")
+var ErrNoAny = errors.New("a tool is stored in one scope: use --local, --user or --global instead of any")
 
 // Find is Lookup in a scope, or any.
 func Find(lib *tool.Library, name, scope string) (*tool.Definition, tool.Diagnostics, error) {

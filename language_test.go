@@ -1,0 +1,233 @@
+package flowrun_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// foreign are expressions that the vocabulary replaces, with the word to use instead.
+var foreign = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`(?i)(?:\b\w+['"]?\s+)?\bis no (\w+)`), "is not a"},
+	{regexp.MustCompile(`(?i)\b(?:goes|going) on\b|\bgo on (?:with|from|where)\b`), "continue, resume"},
+	{regexp.MustCompile(`(?i)\b(?:takes?|taken|took) (?:(?:it|them|a run|the run) )?up(?: (\w+))?`), "resume"},
+	{regexp.MustCompile(`(?i)\b(?:becomes?|became|come|came) of\b`), "the result of"},
+	{regexp.MustCompile(`(?i)\b(?:tells?|told) (?:of|what|why|how|more)\b`), "report, show, explain"},
+	{regexp.MustCompile(`(?i)\bbelongs? into\b`), "belong in"},
+	{regexp.MustCompile(`(?i)\bin reach\b`), "available"},
+	{regexp.MustCompile(`(?i)\b(?:run|it|that) rests\b|\bruns rest\b|\brests until\b`), "is waiting, is interrupted"},
+	{regexp.MustCompile(`(?i)(?:^|[^-\w])holes?\b`), "placeholder"},
+	{regexp.MustCompile(`(?i)\bmend(?:s|ed|ing)?\b`), "fix"},
+	{regexp.MustCompile(`(?i)\blook whether\b`), "check whether"},
+	{regexp.MustCompile(`(?i)\b(?:run|engine) gives up\b|\bgives? it up\b`), "is interrupted"},
+	{regexp.MustCompile(`(?i)\bengine (?:died|has gone)\b`), "flowrun was killed"},
+	{regexp.MustCompile(`(?i)\bstands? in\b|\bstood in\b`), "is in; is queued"},
+	{regexp.MustCompile(`(?i)\bblanks\b`), "spaces"},
+	{regexp.MustCompile(`(?i)\btrying again\b|\btried again\b`), "retry"},
+	{regexp.MustCompile(`(?i)\bunder way\b`), "active"},
+}
+
+// rightBefore are the words that make an expression right: "is no longer", "takes up to 5 s".
+var rightBefore = []string{"longer", "more", "different", "better", "to", "space"}
+
+// isForeign returns the expressions in a text that the vocabulary replaces.
+func isForeign(text string) (found []string) {
+	for _, f := range foreign {
+		for _, m := range f.pattern.FindAllStringSubmatch(text, -1) {
+			if len(m) > 1 && (slices.Contains(rightBefore, strings.ToLower(m[1])) || strings.HasPrefix(strings.ToLower(m[0]), "there ")) {
+				continue
+			}
+			found = append(found, strconv.Quote(m[0])+" (say: "+f.instead+")")
+		}
+	}
+	return found
+}
+
+// foreignAllowed is how many foreign expressions the strings of a package may still contain.
+// A number may only fall; a package without an entry has none.
+var foreignAllowed = map[string]int{
+	".":                   13,
+	"dag":                 1,
+	"expr":                14,
+	"hooks":               5,
+	"internal/advice":     1,
+	"internal/builtin":    20,
+	"internal/bundle":     1,
+	"internal/cache":      1,
+	"internal/call":       2,
+	"internal/compile":    6,
+	"internal/config":     13,
+	"internal/console":    1,
+	"internal/cron":       2,
+	"internal/discovery":  3,
+	"internal/dotenv":     3,
+	"internal/gostep":     1,
+	"internal/jscheck":    3,
+	"internal/jsonschema": 7,
+	"internal/jsworld":    3,
+	"internal/notice":     1,
+	"internal/policy":     2,
+	"internal/preview":    1,
+	"internal/release":    1,
+	"internal/repair":     24,
+	"internal/schedule":   2,
+	"internal/script":     2,
+	"internal/service":    6,
+	"internal/sqlite":     2,
+	"internal/storetest":  1,
+	"internal/telemetry":  3,
+	"internal/toolstate":  1,
+	"internal/trial":      1,
+	"internal/web":        23,
+	"metrics":             3,
+	"registry":            1,
+	"steps":               5,
+	"tool":                32,
+}
+
+// TestLanguageOfStrings holds the vocabulary in all string literals outside tests.
+func TestLanguageOfStrings(t *testing.T) {
+	found := map[string][]string{}
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != "."):
+			return filepath.SkipDir
+		case !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
+			return nil
+		}
+		parsed, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		folder := path.Dir(filepath.ToSlash(file))
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if _, ok := n.(*ast.ImportSpec); ok {
+				return false
+			}
+			literal, ok := n.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(literal.Value)
+			if err != nil {
+				t.Fatalf("%s: %v", fset.Position(literal.Pos()), err)
+			}
+			for _, words := range isForeign(text) {
+				found[folder] = append(found[folder], fset.Position(literal.Pos()).String()+": "+words)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range slices.Sorted(maps.Keys(found)) {
+		if n := len(found[folder]); n > foreignAllowed[folder] {
+			t.Errorf("%s has %d foreign expressions, %d are allowed:\n\t%s", folder, n, foreignAllowed[folder], strings.Join(found[folder], "\n\t"))
+		}
+	}
+	for folder, allowed := range foreignAllowed {
+		if n := len(found[folder]); n < allowed {
+			t.Errorf("%s has %d foreign expressions; lower its number in foreignAllowed from %d", folder, n, allowed)
+		}
+	}
+}
+
+// pagesAllowed is foreignAllowed for pages of prose.
+// docs/definitions.md is generated from the table of keys in package tool.
+var pagesAllowed = map[string]int{
+	"docs/definitions.md": 33,
+}
+
+// TestLanguageOfPages holds the vocabulary in the prose of the documentation. Code is left out.
+func TestLanguageOfPages(t *testing.T) {
+	pages := []string{"README.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/dev/*.md", "internal/explain/pages/*.md"} {
+		list, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, list...)
+	}
+	if len(pages) < 100 {
+		t.Fatalf("found only %d pages", len(pages))
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for n, line := range proseLines(text) {
+			for _, words := range isForeign(line) {
+				found = append(found, page+":"+strconv.Itoa(n+1)+": "+words)
+			}
+		}
+		switch n, allowed := len(found), pagesAllowed[filepath.ToSlash(page)]; {
+		case n > allowed:
+			t.Errorf("%s has %d foreign expressions, %d are allowed:\n\t%s", page, n, allowed, strings.Join(found, "\n\t"))
+		case n < allowed:
+			t.Errorf("%s has %d foreign expressions; lower its number in pagesAllowed from %d", page, n, allowed)
+		}
+	}
+}
+
+var inlineCode = regexp.MustCompile("`[^`]*`")
+
+// proseLines returns the lines of a Markdown page, with code removed.
+func proseLines(page []byte) []string {
+	lines := strings.Split(string(bytes.TrimSpace(page)), "\n")
+	fenced := false
+	for i, line := range lines {
+		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+		switch {
+		case fence:
+			fenced = !fenced
+			lines[i] = ""
+		case fenced, strings.HasPrefix(line, "    "):
+			lines[i] = ""
+		default:
+			lines[i] = inlineCode.ReplaceAllString(line, "")
+		}
+	}
+	return lines
+}
+
+// TestIsForeign holds what counts as foreign and what does not.
+func TestIsForeign(t *testing.T) {
+	for text, want := range map[string]int{
+		"it is no number":                     1,
+		"There is no number; it is no longer": 0,
+		"the run goes on where it stopped":    1,
+		"what became of it is told of":        2,
+		"flowrun resume RUN goes on with it":  1,
+		"expected a number, got \"many\"":     0,
+		"recommended fixes for the upstream":  0,
+		"the run was taken up":                1,
+		"this takes up to five seconds":       0,
+		"explain unsafe-hole":                 0,
+		"the hole {NAME}":                     1,
+	} {
+		if got := isForeign(text); len(got) != want {
+			t.Errorf("%q: %v, want %d", text, got, want)
+		}
+	}
+}
