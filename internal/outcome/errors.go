@@ -55,10 +55,10 @@ func (e *InterruptedError) Error() string {
 		words = append(words, string(s))
 	}
 	if e.Retry {
-		return fmt.Sprintf("cannot retry run %s: the engine died while it was running, or may have been running: %s; look whether that may run twice, then name it: --from %s",
+		return fmt.Sprintf("cannot retry run %s: flowrun was killed while steps were running, or may have been: %s; check whether it is safe to run them again, then name the first: --from %s",
 			e.Run, strings.Join(words, ", "), plan.StepWord(words[0]))
 	}
-	return fmt.Sprintf("run %s rests: the engine died while it was running, or may have been running: %s; look whether that may run twice, then go on with --rerun-interrupted",
+	return fmt.Sprintf("run %s is interrupted: flowrun was killed while steps were running, or may have been: %s; check whether it is safe to run them again, then resume with --rerun-interrupted",
 		e.Run, strings.Join(words, ", "))
 }
 
@@ -102,7 +102,7 @@ func (e *AloneError) Error() string {
 
 // ErrNeverBegan is why a run cannot be resumed or retried that failed before its first
 // step could start: nothing is known of what it would have done.
-var ErrNeverBegan = errors.New("the run could not begin: there is nothing to go on with; start a new one")
+var ErrNeverBegan = errors.New("the run could not begin: there is nothing to resume; start a new one")
 
 // Errors of a service that runs tools for others.
 var (

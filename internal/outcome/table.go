@@ -48,7 +48,7 @@ var table = []struct {
 }{
 	// The tool and its parameters.
 	{as(func(r *Report, e diagnostic.Diagnostics) { r.Diagnostics = e }), Row{"invalid-definition", ExitInvalid, 422, AnswerInvalidDefinition,
-		"the tool's definition cannot be used", "flowrun validate, on the machine of the service, tells more", ""}},
+		"the tool's definition cannot be used", "flowrun validate, on the machine of the service, lists the problems", ""}},
 	{as(func(r *Report, e *tool.NotFoundError) { r.Subject, r.Near, r.Note = e.Name, e.Near, e.Note }), Row{"unknown-tool", ExitNotFound, 404, AnswerNotFound,
 		"there is no tool %q", "GET /api/v1/tools lists them", ""}},
 	{as(paramsReport), Row{CodeParams, ExitParams, 422, AnswerNotRun,
@@ -66,13 +66,13 @@ var table = []struct {
 	{is(ErrDraining), Row{"draining", ExitFailed, 503, AnswerNotRun,
 		"", "ask again when it has started anew", ""}},
 	{is(ErrNotRunning), Row{"not-running", ExitFailed, 409, AnswerNotRun,
-		"", "POST /api/v1/runs/{id}/resume goes on with it", ""}},
+		"", "POST /api/v1/runs/{id}/resume resumes it", ""}},
 	{is(ErrNoQuestion), Row{"no-question", ExitFailed, 409, AnswerNotRun,
 		"", "GET /api/v1/runs/{id}/questions lists what is asked", ""}},
 	{is(ErrManyQuestions), Row{"many-questions", ExitFailed, 409, AnswerNotRun,
 		"", "GET /api/v1/runs/{id}/questions lists what is asked", ""}},
 	{is(ErrTooLate), Row{"too-late", ExitFailed, 409, AnswerNotRun,
-		"", "POST /api/v1/runs/{id}/resume goes on with the run", ""}},
+		"", "POST /api/v1/runs/{id}/resume resumes the run", ""}},
 	{is(history.ErrAnswered), Row{"answered", ExitFailed, 409, AnswerNotRun,
 		"", "the first answer stands", ""}},
 	{is(ErrNoSchedule), Row{"unknown-schedule", ExitFailed, 404, AnswerNotRun,
@@ -93,7 +93,7 @@ var table = []struct {
 
 	// What the run needs of the machine.
 	{as(func(*Report, *ConfinementError) {}), Row{"confinement", ExitRefused, 403, AnswerNotRun,
-		"this machine cannot keep what the tool's security section promises", "the service's log and flowrun doctor tell what is missing", ""}},
+		"this machine cannot keep what the tool's security section promises", "the service's log and flowrun doctor name what is missing", ""}},
 	{as(func(*Report, *plan.UnsupportedError) {}), Row{"platform", ExitRefused, 403, AnswerNotRun,
 		"", "", ""}},
 	{as(func(r *Report, e *call.EnvironmentError) { r.Lines = e.Problems }), environment},
