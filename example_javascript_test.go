@@ -67,3 +67,23 @@ steps:
 	fmt.Println(res.Status, out.Letters)
 	// Output: succeeded 13
 }
+
+// A program that embeds flowrun and cannot call HelperMain runs scripts in its own
+// process.
+func ExampleConfig_javaScript() {
+	scripts := hooks.New(hooks.Config{InProcess: true})
+	defer scripts.Close()
+	def := &tool.Definition{Name: "greet", Single: true, Steps: []*tool.Step{{Name: "greet",
+		Body: &tool.JSCode{Role: tool.RoleStep, Code: tool.Plain("return {text: 'Hello, ' + params.who};")}}},
+		Parameters: []*tool.Parameter{{Name: "who", Type: "string", Required: true}}}
+	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := flowrun.New(flowrun.Config{JavaScript: scripts}).Run(context.Background(), plan, map[string]any{"who": "Ada"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Output)
+	// Output: {"text":"Hello, Ada"}
+}

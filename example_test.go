@@ -200,3 +200,32 @@ func ExampleEngine_Continue() {
 	// publishing
 	// succeeded
 }
+
+// Hear what steps print while they print it.
+func ExampleWithStream() {
+	path, remove := definition(`
+name: tool
+description: Build
+steps:
+  - name: build
+    bash: echo compiling; echo linking
+    output: {mode: stream, stream-callback: function}
+`)
+	defer remove()
+
+	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = flowrun.New(flowrun.Config{}).Run(context.Background(), plan, nil, flowrun.WithStream(func(c flowrun.StreamChunk) {
+		for line := range strings.Lines(string(c.Text)) {
+			fmt.Printf("%s says %s", c.Step, line)
+		}
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// build says compiling
+	// build says linking
+}

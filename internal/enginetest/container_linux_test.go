@@ -1,0 +1,174 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/waittest"
+)
+
+// TestNoContainerProgram: without one the run is refused before its first step.
+func TestNoContainerProgram(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := compile(t, dir, "description: Contained\nsecurity: {isolation: container}\nbash: touch ran\n")
+	w := world(dir)
+	w.Env = []string{"PATH=" + dir}
+	_, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithWorld(w))
+	var refused *flowrun.ConfinementError
+	if !errors.As(err, &refused) || len(refused.Problems) != 1 || !strings.Contains(err.Error(), "neither podman nor docker found") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+		t.Error("the step ran")
+	}
+}
+
+// podman is a real one with storage of its own and an image of busybox.
+type podman struct {
+	t   *testing.T
+	env []string
+}
+
+const busyboxImage = "localhost/busybox:1"
+
+func newPodman(t *testing.T) *podman {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("a user's containers need subordinate ids, which this machine may not have; run it as root")
+	}
+	needtest.Programs(t, "podman", "runc", "busybox")
+	dir, err := os.MkdirTemp("", "pod-*") // short: it holds sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	conf, storage := filepath.Join(dir, "containers.conf"), filepath.Join(dir, "storage.conf")
+	// As it works on old and new systems, as root and within a container.
+	write(t, conf, "[engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=512:512\"]\n")
+	write(t, storage, "[storage]\ndriver = \"vfs\"\ngraphroot = \""+dir+"/graph\"\nrunroot = \""+dir+"/run\"\n")
+	p := &podman{t, append(os.Environ(), "CONTAINERS_CONF="+conf, "CONTAINERS_STORAGE_CONF="+storage)}
+	archive := exec.Command("sh", "-c", `mkdir -p root/bin root/tmp root/proc root/sys root/dev root/etc && chmod 1777 root/tmp &&
+		cp "$(readlink -f "$(command -v busybox)")" root/bin/busybox && for a in $(busybox --list); do [ "$a" = busybox ] || ln -sf busybox "root/bin/$a"; done &&
+		tar -C root -c . > root.tar`)
+	archive.Dir = dir
+	if out, err := archive.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p.run("import", filepath.Join(dir, "root.tar"), busyboxImage)
+	if out, err := p.command("run", "--rm", busyboxImage, "/bin/true").CombinedOutput(); err != nil {
+		needtest.Missing(t, "podman runs no container here: %v: %s", err, out)
+	}
+	return p
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *podman) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("podman", args...)
+	cmd.Env = p.env
+	return cmd
+}
+
+func (p *podman) run(args ...string) string {
+	p.t.Helper()
+	var problems strings.Builder
+	cmd := p.command(args...)
+	cmd.Stderr = &problems
+	out, err := cmd.Output()
+	if err != nil {
+		p.t.Fatalf("podman %s: %v: %s", args[0], err, &problems)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestRealContainer: what isolation: container promises, of a real one.
+func TestRealContainer(t *testing.T) {
+	p := newPodman(t)
+	dir := t.TempDir()
+	w := world(dir)
+	w.Env = p.env
+	t.Run("bounds", func(t *testing.T) {
+		plan := compile(t, dir, `
+description: Looks around
+security: {isolation: container, image: "`+busyboxImage+`"}
+parameters: {V: {type: string, description: value}}
+environment: {variables: {LINES: "two\nlines"}}
+steps:
+  - {name: status, sh: 'grep -E "^(NoNewPrivs|CapEff|CapBnd):" /proc/self/status'}
+  - {name: values, sh: 'printf "%s|%s" {V} "$LINES"'}
+  - {name: large, sh: 'printf %s {V}{V} | wc -c'}
+  - {name: outside, sh: 'cat {WORKSPACE}/outside; echo inside > {WORKSPACE}/inside'}
+  - {name: root, sh: 'touch /bin/x || echo refused; touch /tmp/x && echo taken'}
+  - {name: network, sh: 'ls /sys/class/net'}
+  - {name: input, sh: 'cat', input: text}
+  - {name: code, sh: 'exit 7', continue-on-error: true}
+`)
+		write(t, filepath.Join(dir, "outside"), "from outside\n")
+		value := `it's "$(a)" ` + strings.Repeat("x", 200_000)
+		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), plan, map[string]any{"V": value}, flowrun.WithWorld(w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{
+			"status":  "CapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\n",
+			"outside": "from outside\n", "root": "refused\ntaken\n", "network": "lo\n", "input": "text", "large": "400024\n",
+		}
+		for step, out := range want {
+			if s := res.Step(step); s.Output != out {
+				t.Errorf("%s: %s, printed %q, want %q: %s %s", step, s.Status, s.Output, out, s.Message, s.Error)
+			}
+		}
+		if s := res.Step("values"); !strings.HasPrefix(s.Output, `it's "$(a)" xxx`) {
+			t.Errorf("values: %.100q: %s %s", s.Output, s.Message, s.Error)
+		}
+		if s := res.Step("code"); s.ExitCode != 7 {
+			t.Errorf("code: exit code %d: %s", s.ExitCode, s.Error)
+		}
+		if text, _ := os.ReadFile(filepath.Join(dir, "inside")); string(text) != "inside\n" {
+			t.Errorf("the workspace holds %q", text)
+		}
+		if len(res.Notices) > 0 {
+			t.Errorf("notices: %+v", res.Notices)
+		}
+	})
+	t.Run("stopped", func(t *testing.T) {
+		plan := compile(t, dir, `
+description: Does not want to end
+security: {isolation: container, image: "`+busyboxImage+`"}
+steps:
+  - {name: stay, sh: 'trap "" TERM; touch {WORKSPACE}/started; while :; do sleep 1; done'}
+`)
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() {
+			waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(filepath.Join(dir, "started")); return err == nil })
+			cancel()
+		}()
+		res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(ctx, plan, nil, flowrun.WithWorld(w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Status != dag.Cancelled {
+			t.Errorf("the run %s: %+v", res.Status, res.Steps)
+		}
+		var left string
+		waittest.Until(t, "end of all containers", func() bool {
+			left = p.run("ps", "--all", "--quiet", "--filter", "label=flowrun.run="+res.ID)
+			return left == ""
+		}, func() any { return left })
+	})
+}

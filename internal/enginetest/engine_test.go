@@ -1,0 +1,861 @@
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Under the race detector a program takes a second to exit, and each run would
+// wait for that of its helper.
+func init() { os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) }
+
+// bed is where a test runs its tools: a folder, the library that finds tools in
+// it, and an engine.
+type bed struct {
+	*testing.T
+	dir    string
+	lib    *tool.Library
+	config flowrun.Config
+	world  flowrun.World
+}
+
+func newBed(t *testing.T) *bed {
+	dir := t.TempDir()
+	return &bed{T: t, dir: dir, world: world(dir), config: flowrun.Config{Grace: time.Second},
+		lib: tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir})}
+}
+
+// define adds a tool that others can use by its name.
+func (b *bed) define(def *tool.Definition) {
+	b.Helper()
+	if err := b.lib.Add(def); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// file writes a file, where use-tool finds tools: beside the one under test.
+func (b *bed) file(name, text string) string {
+	b.Helper()
+	path := filepath.Join(b.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+func (b *bed) compile(text string) *flowrun.Plan {
+	b.Helper()
+	p, err := flowrun.Compile(b.lib, b.file("under-test.yaml", "name: under-test\ndescription: Under test\n"+text))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+// run runs a definition, and holds the run against its preview.
+func (b *bed) run(ctx context.Context, text string, params map[string]any, options ...flowrun.RunOption) *flowrun.Result {
+	b.Helper()
+	p := b.compile(text)
+	res, err := flowrun.New(b.config).Run(ctx, p, params, append(options, flowrun.WithWorld(b.world))...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.foreseen(p, params, res)
+	return res
+}
+
+// foreseen checks that the preview of a run names its steps in their order, and
+// knew of no condition what turned out otherwise.
+func (b *bed) foreseen(p *flowrun.Plan, params map[string]any, res *flowrun.Result) {
+	b.Helper()
+	v, err := p.Preview(b.world, params)
+	if err != nil {
+		b.Fatal("preview:", err)
+	}
+	at := 0
+	for _, s := range res.Steps {
+		if strings.ContainsAny(s.ID, "@[") {
+			continue // a cleanup that did not go well is told, but is no step; items are not known before
+		}
+		i := slices.IndexFunc(v.Steps[at:], func(ps flowrun.PreviewStep) bool { return ps.ID == s.ID })
+		if i < 0 {
+			b.Errorf("the preview has no step %s at its place", s.ID)
+			continue
+		}
+		at += i + 1
+		ps := v.Steps[at-1]
+		byCondition := s.Status == dag.Skipped && s.Reason == dag.ReasonCondition
+		if ps.Condition != "" && (ps.Verdict == expr.True && byCondition || ps.Verdict == expr.False && s.Status.Executed()) {
+			b.Errorf("step %s: %s, the preview said its condition is %s", s.ID, s.Status, ps.Verdict)
+		}
+	}
+}
+
+// states are the end states of a run's steps.
+func states(res *flowrun.Result) map[string]string {
+	m := map[string]string{}
+	for _, s := range res.Steps {
+		m[s.ID] = s.Status.String()
+	}
+	return m
+}
+
+func (b *bed) want(res *flowrun.Result, status dag.Status, want map[string]string) {
+	b.Helper()
+	if res.Status != status {
+		b.Errorf("the run %s, want %s: %s", res.Status, status, res.Message)
+	}
+	if diff := cmp.Diff(want, states(res)); diff != "" {
+		b.Errorf("states (-want +got):\n%s", diff)
+	}
+}
+
+// files are the paths below a folder.
+func files(t testing.TB, dir string) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if path != dir {
+			list = append(list, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// cancelAt is a sink that calls cancel when a step starts.
+func cancelAt(step dag.ID, cancel func()) flowrun.RunOption {
+	return flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+		if e.Kind == dag.StepStarted && e.Node == step {
+			cancel()
+		}
+	}))
+}
+
+// The zero Config leaves neither a file nor a goroutine, however a run ends.
+func TestZeroConfigLeavesNothing(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	b := newBed(t)
+	b.config = flowrun.Config{}
+	b.file("inner.yaml", "name: inner\ndescription: Inner\nbash: seq 10000\nfile-paths: {temp-directory: '{TEMP}'}\n")
+	text := `
+parameters: {BIG: {description: a large value}}
+environment: {variables: {KEY: a long secret}, secrets: [KEY]}
+file-paths: {temp-directory: "{TEMP}"}
+steps:
+  - name: large
+    bash: printf %s {BIG} | wc -c; seq 100000; touch "$FLOWRUN_TEMP/made"
+  - name: script
+    script: print(open(0).read())
+    shell: perl
+    input: "{large.output}"
+    continue-on-error: true
+  - name: inner
+    use-tool: inner
+  - name: fails
+    bash: echo "$KEY" >&2; exit 3
+  - name: sleeps
+    bash: sleep 300
+    run-condition: success() || failure()
+`
+	b.world.Temp = temp
+	for _, how := range []string{"cancelled", "forced"} {
+		ctx, cancel := context.WithCancel(context.Background())
+		force := make(chan struct{})
+		stop := cancel
+		if how == "forced" {
+			stop = func() { close(force) }
+		}
+		res := b.run(ctx, text, map[string]any{"BIG": strings.Repeat("x", 1<<20)}, flowrun.WithForce(force), cancelAt("sleeps", stop))
+		cancel()
+		if res.Status != dag.Cancelled || res.Step("fails").Status != dag.Failed || res.Step("sleeps").Status != dag.Cancelled {
+			t.Errorf("%s: %s %v", how, res.Status, states(res))
+		}
+		if left := files(t, temp); len(left) > 0 {
+			t.Errorf("%s: left behind: %v", how, left)
+		}
+	}
+	if left := files(t, b.dir); len(left) != 2 {
+		t.Errorf("left in the workspace: %v", left)
+	}
+}
+
+// A state directory keeps the logs, for this user only.
+func TestStateDir(t *testing.T) {
+	b := newBed(t)
+	b.config.StateDir = filepath.Join(b.dir, "state")
+	res := b.run(context.Background(), `
+steps:
+  - name: both
+    bash: seq 10000; echo warned >&2
+  - name: again
+    bash: echo "try $FLOWRUN_ATTEMPT"; [ "$FLOWRUN_ATTEMPT" = 2 ]
+    error-handling: {retry: {attempts: 1, delay: 1ms}}
+`, nil, flowrun.WithID("the-run"))
+	logs := filepath.Join(b.config.StateDir, "runs", "the-run", "logs")
+	if res.ID != "the-run" || filepath.Dir(res.Step("both").StdoutFile) != logs {
+		t.Errorf("run %q, log %q", res.ID, res.Step("both").StdoutFile)
+	}
+	texts := map[string]bool{}
+	for _, path := range files(t, b.config.StateDir) {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fs.FileMode(0o600)
+		if info.IsDir() {
+			want = 0o700
+		} else {
+			text, _ := os.ReadFile(path)
+			texts[string(text[:min(len(text), 10)])] = true
+		}
+		if info.Mode().Perm() != want {
+			t.Errorf("%s: %v, want %v", path, info.Mode().Perm(), want)
+		}
+	}
+	if diff := cmp.Diff(map[string]bool{"1\n2\n3\n4\n5\n": true, "warned\n": true, "try 1\n": true, "try 2\n": true}, texts); diff != "" {
+		t.Errorf("logs (-want +got):\n%s", diff)
+	}
+	if info, err := os.Stat(res.Step("both").StdoutFile); err != nil || info.Size() != 48894 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// Runs of one engine share its slots; a plan is used by many at once; engines do
+// not know each other.
+func TestConcurrentRuns(t *testing.T) {
+	const parallel, runs = 3, 16
+	b := newBed(t)
+	var running, most [2]atomic.Int32
+	b.define(flowrun.GoTool{Name: "count", Description: "Count who runs", Parameters: []*tool.Parameter{
+		{Name: "N", Type: "number", Description: "of the run"}, {Name: "ENGINE", Type: "number", Description: "which"}},
+		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+			e := in.Params["ENGINE"].(int64)
+			now := running[e].Add(1)
+			defer running[e].Add(-1)
+			for old := most[e].Load(); now > old && !most[e].CompareAndSwap(old, now); old = most[e].Load() {
+			}
+			waittest.Holds(waittest.Limit, func() bool { return most[e].Load() > 1 }) // until two have met
+			return in.Params["N"], nil
+		}}.Definition())
+	p := b.compile(`
+parameters:
+  N: {type: number, description: of the run}
+  ENGINE: {type: number, description: which}
+output: "{a.output} {b.output} {c.output}"
+steps:
+  - name: a
+    use-tool: count
+    with: {N: "{N}", ENGINE: "{ENGINE}"}
+  - name: b
+    use-tool: count
+    with: {N: "{N}", ENGINE: "{ENGINE}"}
+    parallel: true
+  - name: c
+    bash: echo {N}
+    parallel: true
+`)
+	var all sync.WaitGroup
+	for e := range 2 {
+		engine := flowrun.New(flowrun.Config{Parallel: parallel})
+		for n := range runs {
+			all.Go(func() {
+				res, err := engine.Run(context.Background(), p, map[string]any{"N": n, "ENGINE": e})
+				if want := fmt.Sprintf("%d %d %d", n, n, n); err != nil || res.Output != want {
+					t.Errorf("run %d: %v %+v, want the output %q", n, err, res, want)
+				}
+			})
+		}
+	}
+	all.Wait()
+	for e := range most {
+		if n := most[e].Load(); n > parallel || n < 2 {
+			t.Errorf("engine %d: %d steps at once, want at most %d and more than one", e, n, parallel)
+		}
+	}
+}
+
+// A cancelled run is a Result: what ran is stopped, what asks for it still runs.
+func TestCancel(t *testing.T) {
+	b := newBed(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	res := b.run(ctx, `
+steps:
+  - name: done
+    bash: echo done
+  - name: slow
+    bash: sleep 300
+  - name: never
+    bash: echo never
+  - name: tidy
+    bash: echo "tidy after {slow.status}"
+    run-condition: always()
+  - name: told
+    bash: echo told
+    run-condition: cancelled()
+`, nil, cancelAt("slow", cancel))
+	b.want(res, dag.Cancelled, map[string]string{"done": "succeeded", "slow": "cancelled", "never": "cancelled", "tidy": "succeeded", "told": "succeeded"})
+	if res.Step("tidy").Output != "tidy after cancelled\n" || res.ExitCode != dag.ExitCancelled || res.Output != "told\n" {
+		t.Errorf("%+v", res)
+	}
+	res = b.run(ctx, "bash: echo x\n", nil) // cancelled before it begins
+	b.want(res, dag.Cancelled, map[string]string{"under-test": "cancelled"})
+}
+
+// journal fails from the call that many calls come before. It is a Store with one
+// Ledger, itself.
+type journal struct {
+	flowrun.Store
+	calls, good int
+	events      int
+}
+
+var errFull = errors.New("the disk is full")
+
+func (j *journal) Begin(context.Context, *flowrun.Record) (flowrun.Ledger, error) { return j, nil }
+func (j *journal) Sync(context.Context) error                                     { return nil }
+func (j *journal) Epoch() int                                                     { return 1 }
+func (j *journal) Lost() <-chan struct{}                                          { return nil }
+func (j *journal) Asked() <-chan string                                           { return nil }
+func (j *journal) Answers() <-chan flowrun.Answer                                 { return nil }
+func (j *journal) Rest(string) error                                              { return nil }
+func (j *journal) Close() error                                                   { return nil }
+func (j *journal) Admit(context.Context, flowrun.Demand) error                    { return nil }
+
+func (j *journal) Append(_ context.Context, events []dag.Event) error {
+	if j.calls++; j.calls > j.good {
+		return errFull
+	}
+	j.events += len(events)
+	return nil
+}
+
+// A journal that fails ends the run with an error, and a Result of how far it came.
+func TestJournalError(t *testing.T) {
+	b := newBed(t)
+	p := b.compile("steps:\n  - name: a\n    bash: echo a\n  - name: b\n    bash: sleep 300\n    parallel: true\n  - name: c\n    bash: echo c\n")
+	for good := range 2 { // the start of a and b, the end of a
+		b.config.Store = &journal{good: good}
+		res, err := flowrun.New(b.config).Run(context.Background(), p, nil)
+		if !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "cannot record the run's events: ") {
+			t.Errorf("after %d calls: %v", good, err)
+		}
+		if res == nil || len(res.Steps) != 3 || res.Step("c").Status != dag.Pending || res.Status != dag.Interrupted {
+			t.Fatalf("after %d calls: %+v", good, res)
+		}
+	}
+	whole := &journal{good: 100}
+	b.config.Store = whole
+	if b.run(context.Background(), "bash: echo\n", nil); whole.events != 4 {
+		t.Errorf("%d events, want those of one run and one step", whole.events)
+	}
+}
+
+// All parameters' problems come at once, before anything runs.
+func TestParamsErrors(t *testing.T) {
+	b := newBed(t)
+	p := b.compile("bash: touch ran; echo {N} {WORD}\nparameters:\n" +
+		"  N: {type: number, description: a number}\n  WORD: {description: a word, required: true}\n  MODE: {description: how, validation: {enum: [fast, slow]}}\n")
+	res, err := flowrun.New(b.config).Run(context.Background(), p, map[string]any{"N": "many", "MODE": "slwo", "OTHER": 1}, flowrun.WithWorld(b.world))
+	var problems *flowrun.ParamsError
+	if res != nil || !errors.As(err, &problems) {
+		t.Fatalf("%v, %v", res, err)
+	}
+	got := map[string]string{}
+	for _, p := range problems.Problems {
+		got[p.Name] = p.Code
+	}
+	if diff := cmp.Diff(map[string]string{"N": "type", "WORD": "missing", "MODE": "validation", "OTHER": "unknown"}, got); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, "ran")); err == nil {
+		t.Error("it ran")
+	}
+}
+
+// A secret is in memory for those who refer to it, and nowhere else (S1-174).
+func TestSecretsMasked(t *testing.T) {
+	const secret = "hunter2 hunter2"
+	b := newBed(t)
+	b.config.StateDir = filepath.Join(b.dir, "state")
+	b.define(flowrun.GoTool{Name: "go", Description: "Tell", Parameters: []*tool.Parameter{
+		{Name: "TOKEN", Type: "string", Description: "it"}, {Name: "HOW", Type: "string", Description: "how"}},
+		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+			token := in.Params["TOKEN"].(string)
+			switch in.Params["HOW"] {
+			case "text":
+				return "go " + token, nil
+			case "json":
+				return map[string]any{"token": token, token: []any{1, token}}, nil
+			case "panic":
+				panic("panic " + token)
+			}
+			return nil, fmt.Errorf("refused %s", token)
+		}}.Definition())
+	b.file("inner.yaml", `
+name: inner
+description: Tells what it was given
+parameters: {TOKEN: {description: it, validation: {maxLength: 20, pattern: "^[^!]*$"}}}
+bash: echo "inner {TOKEN}"; echo {TOKEN} >&2
+`)
+	goStep := func(how string) string {
+		return "  - name: go-" + how + "\n    use-tool: go\n    with: {TOKEN: '{KEY}', HOW: " + how + "}\n    continue-on-error: true\n"
+	}
+	text := `
+parameters: {KEY: {description: a key}}
+environment: {secrets: [KEY]}
+steps:
+  - name: show
+    bash: echo "it is {KEY}"; printf %s {KEY} | base64 >&2
+  - name: knows
+    bash: "[ {show.output} = 'it is ` + secret + `' ] && echo knows"
+  - name: missing
+    run: "/nowhere/{KEY}"
+    continue-on-error: true
+  - name: condition
+    bash: echo
+    run-condition: "{show.output} > 5"
+    continue-on-error: true
+  - name: inner
+    use-tool: inner
+    with: {TOKEN: "{KEY}"}
+  - name: refused
+    use-tool: inner
+    with: {TOKEN: "{KEY}!"}
+    continue-on-error: true
+` + goStep("text") + goStep("json") + goStep("panic") + goStep("error") + `
+  - name: end
+    bash: echo "{go-json.json.token} {inner.output}"
+`
+	// The definition itself stands for what a caller knows: only what comes out of
+	// the run is searched.
+	var events, stdout bytes.Buffer
+	listen := flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+		if err := json.NewEncoder(&events).Encode(e); err != nil {
+			t.Error(err)
+		}
+	}))
+	res := b.run(context.Background(), text, map[string]any{"KEY": secret}, listen, flowrun.WithStdout(&stdout))
+	if res.Step("knows").Status != dag.Succeeded || stdout.String() != "*** inner ***\n" {
+		t.Errorf("knows: %+v, output %q", res.Step("knows"), &stdout)
+	}
+	doc, err := json.Marshal(res)
+	if err != nil {
+		t.Fatal(err)
+	}
+	preview, err := b.compile(text).Preview(b.world, map[string]any{"KEY": secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range preview.Steps { // the author's own words are no secret
+		if preview.Steps[i].ID == "knows" {
+			preview.Steps[i].Command = ""
+		}
+	}
+	shown, _ := json.Marshal(preview)
+	out := map[string]string{"events": events.String(), "document": string(doc), "result": fmt.Sprintf("%+v", *res), "preview": string(shown)}
+	for _, path := range files(t, b.config.StateDir) {
+		text, _ := os.ReadFile(path)
+		out[path] = string(text)
+	}
+	for where, text := range out {
+		for _, form := range []string{secret, "hunter2", base64.StdEncoding.EncodeToString([]byte(secret))[:16]} {
+			if i := strings.Index(text, form); i >= 0 {
+				t.Errorf("%s: ...%s", where, text[max(0, i-150):min(len(text), i+50)])
+			}
+		}
+	}
+	for _, step := range []string{"missing", "refused", "go-panic", "go-error"} {
+		if s := res.Step(step); s.Status != dag.Failed || !strings.Contains(s.Message+" "+stepMessage(res, step+"/go"), "***") {
+			t.Errorf("%s: %+v", step, s)
+		}
+	}
+	b.config.StateDir = ""
+	_, err = flowrun.New(b.config).Run(context.Background(), b.compile("bash: echo {KEY}\nenvironment: {secrets: [KEY]}\n"+
+		"parameters: {KEY: {description: a key, validation: {pattern: ^x}}}\n"), map[string]any{"KEY": secret})
+	if err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("a refused secret: %v", err)
+	}
+}
+
+func stepMessage(res *flowrun.Result, path string) string {
+	if s := res.Step(path); s != nil {
+		return s.Message
+	}
+	return ""
+}
+
+// gate is a writer that makes a file when it has seen a line.
+type gate struct {
+	bytes.Buffer
+	line, file string
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	n, err := g.Buffer.Write(p)
+	if strings.Contains(g.String(), g.line) {
+		err = errors.Join(err, os.WriteFile(g.file, nil, 0o600))
+	}
+	return n, err
+}
+
+// The last step's output is seen while it runs.
+func TestStdoutIsLive(t *testing.T) {
+	b := newBed(t)
+	const waits = `echo first; for i in $(seq 6000); do [ -e seen ] && break; sleep 0.02; done; [ -e seen ] && echo last`
+	b.file("inner.yaml", "name: inner\ndescription: Inner\nbash: "+waits+"\n")
+	for name, text := range map[string]string{
+		"step":   "steps:\n  - name: a\n    bash: echo not this\n  - name: b\n    bash: " + waits + "\n",
+		"nested": "steps:\n  - name: a\n    bash: echo not this\n  - name: b\n    use-tool: inner\n",
+		"masked": "bash: " + waits + "\nenvironment: {variables: {KEY: a secret}, secrets: [KEY]}\n",
+	} {
+		out := &gate{line: "first\n", file: filepath.Join(b.dir, "seen")}
+		res := b.run(context.Background(), text, nil, flowrun.WithStdout(out))
+		if res.Status != dag.Succeeded || out.String() != "first\nlast\n" || res.Output != "first\nlast\n" {
+			t.Errorf("%s: %s, wrote %q, output %q", name, res.Status, out, res.Output)
+		}
+		os.Remove(out.file)
+	}
+}
+
+// Whatever gives the output, all of it is written.
+func TestStdoutIsWhole(t *testing.T) {
+	b := newBed(t)
+	const size = 12 << 20
+	prints := fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x", size)
+	for name, text := range map[string]string{
+		"live":        "bash: " + prints + "\n",
+		"retried":     "bash: " + prints + "\nerror-handling: {retry: {attempts: 1}}\n",
+		"not last":    "steps:\n  - name: a\n    bash: " + prints + "\n  - name: b\n    bash: echo no\n    run-condition: failure()\n",
+		"by template": "output: '{a.output}'\nsteps:\n  - name: a\n    bash: " + prints + "\n    output: {buffer-limit: 20MB}\n",
+		"masked":      "bash: " + prints + "\nenvironment: {variables: {KEY: a secret}, secrets: [KEY]}\n",
+	} {
+		var out counter
+		res := b.run(context.Background(), text, nil, flowrun.WithStdout(&out))
+		if res.Status != dag.Succeeded || out != size || len(res.Output) != dag.InlineLimit {
+			t.Errorf("%s: %s, wrote %d bytes, output has %d", name, res.Status, out, len(res.Output))
+		}
+		if res = b.run(context.Background(), text, nil); name != "by template" && len(res.Output) != steps.DefaultLimit {
+			t.Errorf("%s: the result has %d bytes", name, len(res.Output))
+		}
+	}
+}
+
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
+
+// A writer that fails neither stops nor hangs a run; where the output had to be
+// written after it, Run says so.
+func TestBrokenStdout(t *testing.T) {
+	b := newBed(t)
+	for name, text := range map[string]string{
+		"live":   "bash: seq 1000000\n",
+		"masked": "bash: seq 1000000\nenvironment: {variables: {KEY: a secret}, secrets: [KEY]}\n",
+		"after":  "output: '{a.output}'\nsteps:\n  - name: a\n    bash: seq 1000000\n",
+	} {
+		r, w := io.Pipe()
+		r.Close()
+		res, err := flowrun.New(b.config).Run(context.Background(), b.compile(text), nil, flowrun.WithStdout(w))
+		if res == nil || res.Status != dag.Succeeded {
+			t.Errorf("%s: %v %+v", name, err, res)
+		}
+		if (name == "after") != errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// References carry outputs of any size, up to the buffer limit.
+func TestLargeReferences(t *testing.T) {
+	b := newBed(t)
+	for _, c := range []struct {
+		size  int
+		limit string
+		seen  int
+	}{
+		{1 << 20, "10MB", 1 << 20},
+		{12_000_000, "10MB", 10_000_000},
+		{12_000_000, "12MB", 12_000_000},
+		{1 << 20, "4KB", 4000},
+	} {
+		res := b.run(context.Background(), fmt.Sprintf(`
+steps:
+  - name: a
+    bash: head -c %d /dev/zero | tr '\0' x
+    output: {buffer-limit: %s}
+  - name: word
+    bash: printf %%s {a.output} | wc -c
+  - name: input
+    bash: wc -c
+    input: "{a.output}"
+  - name: condition
+    bash: echo yes
+    run-condition: "len({a.output}) == %d"
+  - name: argument
+    run: test -n {a.output}
+    continue-on-error: true
+`, c.size, c.limit, c.seen), nil)
+		for _, step := range []string{"word", "input"} {
+			if got := strings.TrimSpace(res.Step(step).Output); got != strconv.Itoa(c.seen) {
+				t.Errorf("%d bytes, limit %s: %s saw %s, want %d: %s", c.size, c.limit, step, got, c.seen, res.Step(step).Message)
+			}
+		}
+		if s := res.Step("condition"); s.Output != "yes\n" {
+			t.Errorf("%d bytes, limit %s: condition %+v", c.size, c.limit, s)
+		}
+		if s := res.Step("argument"); c.seen > 1<<18 && (s.Reason != steps.ReasonStartFailed || !strings.Contains(s.Message, "too long")) {
+			t.Errorf("an argument of %d bytes: %+v", c.seen, s)
+		}
+		if s := res.Step("a"); s.Truncated != (c.seen < c.size) {
+			t.Errorf("%d bytes, limit %s: truncated %t", c.size, c.limit, s.Truncated)
+		}
+	}
+}
+
+func TestOutputTemplate(t *testing.T) {
+	b := newBed(t)
+	text := "output: \"{WHO}: {a.output}, {b.exit-code}, {c.output}.\"\nparameters: {WHO: {description: who}}\n" +
+		"steps:\n  - name: a\n    bash: echo one\n  - name: b\n    bash: exit 3\n    continue-on-error: true\n  - name: c\n    bash: echo no\n    run-condition: 1 == 2\n"
+	if res := b.run(context.Background(), text, map[string]any{"WHO": "me"}); res.Output != "me: one, 3, ." || res.Status != dag.Succeeded {
+		t.Errorf("%s %q", res.Status, res.Output)
+	}
+	res := b.run(context.Background(), "output: '{a.json.x}'\nsteps:\n  - name: a\n    bash: echo no JSON\n", nil)
+	if res.Status != dag.Failed || res.ExitCode != 1 || !strings.Contains(res.Message, "not JSON") {
+		t.Errorf("%s %d %q", res.Status, res.ExitCode, res.Message)
+	}
+}
+
+// What a step written in Go may do.
+func TestGoSteps(t *testing.T) {
+	for name, c := range map[string]struct {
+		run     flowrun.StepFunc
+		status  dag.Status
+		code    int
+		output  string
+		message string
+	}{
+		"text":    {func(context.Context, *flowrun.StepInput) (any, error) { return "hi", nil }, dag.Succeeded, 0, "hi", ""},
+		"nothing": {func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }, dag.Succeeded, 0, "", ""},
+		"value":   {func(context.Context, *flowrun.StepInput) (any, error) { return []int{1, 2}, nil }, dag.Succeeded, 0, "[1,2]", ""},
+		"error":   {func(context.Context, *flowrun.StepInput) (any, error) { return nil, errors.New("no") }, dag.Failed, 1, "", "no"},
+		"exit code": {func(context.Context, *flowrun.StepInput) (any, error) {
+			return nil, fmt.Errorf("so: %w", &flowrun.ExitError{Code: 7, Err: errFull})
+		}, dag.Failed, 7, "", "so: the disk is full"},
+		"exit zero": {func(context.Context, *flowrun.StepInput) (any, error) { return nil, &flowrun.ExitError{Err: errFull} }, dag.Failed, 1, "", "the disk is full"},
+		"no error":  {func(context.Context, *flowrun.StepInput) (any, error) { return nil, &flowrun.ExitError{Code: 7} }, dag.Failed, 7, "", "exit code 7"},
+		"panic":     {func(context.Context, *flowrun.StepInput) (any, error) { panic("oh") }, dag.Failed, 1, "", "panic: oh"},
+		"no JSON":   {func(context.Context, *flowrun.StepInput) (any, error) { return make(chan int), nil }, dag.Failed, 1, "", "cannot write the result as JSON"},
+		"where": {func(_ context.Context, in *flowrun.StepInput) (any, error) {
+			return fmt.Sprintf("%s %s %d %v %t", in.Run, in.Path, in.Attempt, in.Params, in.Dir != ""), nil
+		}, dag.Succeeded, 0, "id step 1 map[P:[a 1]] true", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			def := &tool.Definition{Name: "go", Description: "Go", Steps: []*tool.Step{flowrun.GoStep("step", c.run)},
+				Parameters: []*tool.Parameter{{Name: "P", Type: "array", Description: "some"}, {Name: "Q", Type: "string", Description: "absent"}}}
+			p, err := flowrun.CompileDefinition(b.lib, def)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := flowrun.New(b.config).Run(context.Background(), p, map[string]any{"P": []any{"a", "1"}}, flowrun.WithID("id"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := res.Step("step")
+			if s.Status != c.status || s.ExitCode != c.code || s.Output != c.output || !strings.HasPrefix(s.Message, c.message) {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// A value is text to a command and a value to whoever asks for a part of it.
+func TestGoValues(t *testing.T) {
+	b := newBed(t)
+	b.define(flowrun.GoTool{Name: "value", Description: "A value", Run: func(context.Context, *flowrun.StepInput) (any, error) {
+		return map[string]any{"x": 12345678901234567, "list": []string{"a b", "$(c)"}, "deep": map[string]bool{"ok": true}}, nil
+	}}.Definition())
+	res := b.run(context.Background(), `
+output: "{parts.output}"
+steps:
+  - name: value
+    use-tool: value
+  - name: parts
+    bash: printf '<%s>' {value.json.x} {value.json.list} {value.json.list[1]} {value.json.deep}
+    run-condition: "{value.json.deep.ok} && {value.json.x} > 1000"
+  - name: missing
+    bash: echo {value.json.nowhere}
+`, nil)
+	if want := `<12345678901234567><a b><$(c)><$(c)><{"ok":true}>`; res.Output != want {
+		t.Errorf("%q, want %q", res.Output, want)
+	}
+	if s := res.Step("missing"); s.Status != dag.Failed || s.Reason != dag.ReasonInput {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Time limits: of a step, of a step that uses a tool, of that tool, of the run.
+func TestTimeouts(t *testing.T) {
+	b := newBed(t)
+	b.file("sleeps.yaml", "name: sleeps\ndescription: Sleeps\nsteps:\n  - name: in\n    bash: sleep 300\n")
+	b.file("limited.yaml", "name: limited\ndescription: Sleeps a little\ntimeout: 100ms\nsteps:\n  - name: in\n    bash: sleep 300\n")
+	b.define(flowrun.GoTool{Name: "go", Description: "Waits", Timeout: 100 * time.Millisecond,
+		Run: func(ctx context.Context, _ *flowrun.StepInput) (any, error) { <-ctx.Done(); return nil, ctx.Err() }}.Definition())
+	const after = "  - name: after\n    bash: echo {s.status} {s.exit-code}\n    run-condition: failure()\n"
+	for name, c := range map[string]struct {
+		text   string
+		status dag.Status
+		states map[string]string
+		after  string
+	}{
+		"step": {"steps:\n  - name: s\n    bash: sleep 300\n    timeout: 100ms\n" + after,
+			dag.Failed, map[string]string{"s": "timed-out", "after": "succeeded"}, "timed-out 124\n"},
+		"nested step": {"steps:\n  - name: s\n    use-tool: sleeps\n    timeout: 100ms\n" + after,
+			dag.Failed, map[string]string{"s": "timed-out", "s/in": "cancelled", "after": "succeeded"}, "timed-out 124\n"},
+		"nested tool": {"steps:\n  - name: s\n    use-tool: limited\n" + after,
+			dag.Failed, map[string]string{"s": "timed-out", "s/in": "cancelled", "after": "succeeded"}, "timed-out 124\n"},
+		"nested Go tool": {"steps:\n  - name: s\n    use-tool: go\n" + after,
+			dag.Failed, map[string]string{"s": "timed-out", "s/go": "cancelled", "after": "succeeded"}, "timed-out 124\n"},
+		"run": {"timeout: 100ms\nsteps:\n  - name: s\n    use-tool: sleeps\n" + after + "  - name: tidy\n    bash: echo tidy\n    run-condition: always()\n",
+			dag.TimedOut, map[string]string{"s": "cancelled", "s/in": "cancelled", "after": "cancelled", "tidy": "succeeded"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := *b
+			b.T = t
+			res := b.run(context.Background(), c.text, nil)
+			b.want(res, c.status, c.states)
+			if res.ExitCode != dag.ExitTimeout || res.Step("after").Output != c.after {
+				t.Errorf("exit code %d, after: %q", res.ExitCode, res.Step("after").Output)
+			}
+		})
+	}
+}
+
+// The temporary directory is made for the call and removed after it; cleanup
+// commands run however the run ends, and their failure is not the run's.
+func TestCleanup(t *testing.T) {
+	const text = `
+file-paths: {temp-directory: "{TEMP}/own"}
+resources:
+  cleanup:
+    - final-command: ls "$FLOWRUN_TEMP" > cleaned
+    - final-command: exit 9
+    - final-command: echo again >> cleaned
+`
+	for name, c := range map[string]struct {
+		text   string
+		status dag.Status
+	}{
+		"success": {"bash: touch \"$TMPDIR/made\"; echo ok\n", dag.Succeeded},
+		"failure": {"bash: touch \"$TMPDIR/made\"; exit 3\n", dag.Failed},
+		"timeout": {"timeout: 300ms\nbash: touch \"$TMPDIR/made\"; sleep 300\n", dag.TimedOut},
+		"cancel":  {"steps:\n  - name: one\n    bash: touch \"$FLOWRUN_TEMP/made\"\n  - name: stop-here\n    bash: sleep 300\n", dag.Cancelled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			var res *flowrun.Result
+			var cleaned string
+			for limit := 300 * time.Millisecond; ; limit *= 4 { // until it has come as far as it is to come
+				p := b.compile(text + strings.Replace(c.text, "300ms", limit.String(), 1))
+				var err error
+				if res, err = flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithWorld(b.world), cancelAt("stop-here", cancel)); err != nil || res.Status != c.status {
+					t.Fatalf("%v %+v", err, res)
+				}
+				got, _ := os.ReadFile(filepath.Join(b.dir, "cleaned"))
+				if cleaned = string(got); c.status != dag.TimedOut || cleaned != "again\n" || limit > waittest.Limit {
+					break
+				}
+			}
+			if cleaned != "made\nagain\n" {
+				t.Errorf("cleanup wrote %q", cleaned)
+			}
+			if left := files(t, filepath.Join(b.dir, "own")); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+			i := slices.IndexFunc(res.Steps, func(s flowrun.StepResult) bool { return s.ID == "@cleanup" })
+			if i < 0 || res.Steps[i].ExitCode != 9 || len(res.Tolerated) > 0 {
+				t.Errorf("the failure of the cleanup is not told: %+v", res.Steps)
+			}
+			if c.status == dag.Succeeded && res.Output != "ok\n" {
+				t.Errorf("output %q", res.Output)
+			}
+		})
+	}
+}
+
+// Until runs a step and what it waits for, conditions, nested tools and cleanup
+// included.
+func TestUntil(t *testing.T) {
+	b := newBed(t)
+	p := b.compile(`
+output: "{d.output}"
+resources: {cleanup: [{final-command: touch cleaned}]}
+steps:
+  - name: a
+    bash: echo a
+  - name: b
+    bash: echo b
+    wait-for: []
+  - name: c
+    bash: echo {a.output}c
+    wait-for: a
+  - name: d
+    bash: touch d
+`)
+	cut, err := p.Until("c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := flowrun.New(b.config).Run(context.Background(), cut, nil, flowrun.WithWorld(b.world))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.foreseen(cut, nil, res)
+	b.want(res, dag.Succeeded, map[string]string{"a": "succeeded", "c": "succeeded"})
+	if res.Output != "ac\n" {
+		t.Errorf("output %q", res.Output)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, "cleaned")); err != nil {
+		t.Error(err)
+	}
+	var unknown *flowrun.StepError
+	if _, err := p.Until("e"); !errors.As(err, &unknown) || unknown.Step != "e" {
+		t.Error(err)
+	}
+	if _, err := p.Until("@cleanup"); !errors.As(err, &unknown) {
+		t.Errorf("a node that is no step: %v", err)
+	}
+}

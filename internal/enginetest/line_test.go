@@ -1,0 +1,136 @@
+package enginetest
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun"
+)
+
+// held counts who has each lock.
+func held(line flowrun.Line) map[string]int {
+	n := map[string]int{}
+	for _, p := range line {
+		if p.Held {
+			for _, need := range p.Needs {
+				n[need.Name]++
+			}
+		}
+	}
+	return n
+}
+
+func shares(a, b flowrun.Place) bool {
+	return slices.ContainsFunc(a.Needs, func(n flowrun.Need) bool { return slices.ContainsFunc(b.Needs, n.Same) })
+}
+
+// TestLineRule: runs come, end and die in any order. Nobody is admitted where others
+// have all slots, nobody passes one who asked earlier for something in common, nobody
+// waits whom nothing holds up, and what people are told of those who wait is so.
+func TestLineRule(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	rapid.Check(t, func(t *rapid.T) {
+		var line flowrun.Line
+		for i := range rapid.IntRange(1, 60).Draw(t, "events") {
+			if len(line) > 0 && rapid.IntRange(0, 2).Draw(t, "kind") == 0 { // one ends, rests, is cancelled or dies
+				at := rapid.IntRange(0, len(line)-1).Draw(t, "who")
+				line = slices.Delete(line, at, at+1)
+			} else {
+				p := flowrun.Place{Run: fmt.Sprint("r", i)}
+				for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 3, rapid.ID).Draw(t, "locks") {
+					p.Needs = append(p.Needs, flowrun.Need{Kind: flowrun.NeedLock, Name: name, Slots: rapid.IntRange(1, 3).Draw(t, "slots")})
+				}
+				line = append(line, p)
+			}
+			next := line.Next()
+			for _, i := range next {
+				if line[i].Held {
+					t.Fatal("it holds already:", i)
+				}
+				for _, n := range line[i].Needs {
+					if held(line)[n.Name] >= n.Slots {
+						t.Fatalf("%v was admitted to %s of %d slots", line[i], n.Name, n.Slots)
+					}
+				}
+				for _, before := range line[:i] {
+					if !before.Held && shares(before, line[i]) {
+						t.Fatalf("%v passed %v", line[i], before)
+					}
+				}
+				line[i].Held = true
+			}
+			if again := line.Next(); len(again) > 0 {
+				t.Fatal("some were forgotten:", again)
+			}
+			taken := held(line)
+			waiting := line.Waiting()
+			for i, p := range line {
+				q, waits := waiting[i]
+				if waits == p.Held || waits && (q.Run != p.Run || len(q.Obstacles) == 0) {
+					t.Fatalf("%+v is told %+v", p, q)
+				}
+				for _, o := range q.Obstacles {
+					if full := taken[o.Name] >= o.Slots; !full && o.Ahead == 0 || len(o.Holders) != taken[o.Name] || (o.Ahead > 0) != (o.Behind != "") {
+						t.Fatalf("%+v is no obstacle", o)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestQueuedText(t *testing.T) {
+	since := time.Date(2026, 11, 22, 10, 31, 7, 0, time.Local)
+	var holders []flowrun.Holder
+	for i := range 5 {
+		holders = append(holders, flowrun.Holder{Run: fmt.Sprint("h", i), PID: 40 + i, Since: since})
+	}
+	lock := func(slots int) flowrun.Need { return flowrun.Need{Kind: flowrun.NeedLock, Name: "db", Slots: slots} }
+	turn := flowrun.Need{Kind: flowrun.NeedTurn, Name: "deploy", File: "/w/deploy.yaml", Slots: 1}
+	for want, q := range map[string]flowrun.Queued{
+		"waits no more": {},
+		"waits for lock db, held by run h0 (pid 40, since T)": {Obstacles: []flowrun.Obstacle{{Need: lock(1), Holders: holders[:1]}}},
+		"waits for lock db, behind run x":                     {Obstacles: []flowrun.Obstacle{{Need: lock(2), Holders: holders[:1], Ahead: 1, Behind: "x"}}},
+		"waits for a turn of deploy (max-active-runs: 1), held by run h0 (pid 40, since T); and for lock db, behind 3 other runs": {Obstacles: []flowrun.Obstacle{
+			{Need: turn, Holders: holders[:1]}, {Need: lock(1), Ahead: 3, Behind: "x"}}},
+		"waits for lock db, held by run h0 (pid 40, since T), run h1 (pid 41, since T), run h2 (pid 42, since T), 2 more": {Obstacles: []flowrun.Obstacle{{Need: lock(5), Holders: holders}}},
+	} {
+		got := strings.ReplaceAll(strings.ReplaceAll(q.String(), since.Format(time.DateTime), "T"), since.Format(time.TimeOnly), "T")
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestPlanNeeds: the locks of all tools in the plan, each once with the least slots, and
+// one turn of the outermost.
+func TestPlanNeeds(t *testing.T) {
+	b := newBed(t)
+	b.file("inner.yaml", "name: inner\ndescription: d\nmax-active-runs: 5\nlocks: [{name: db, slots: 3}, disk]\nbash: echo\n")
+	b.file("base.yaml", "name: base\ndescription: d\nmax-active-runs: 2\nlocks: [{name: db, slots: 4}]\nsteps:\n  - {name: a, use-tool: ./inner.yaml}\n  - {name: b, use-tool: ./inner.yaml}\n")
+	b.file("other.yaml", "name: other\ndescription: d\ntype: alias\nbase-tool: ./base.yaml\n")
+	titles := func(file string) string {
+		p, err := flowrun.Compile(b.lib, filepath.Join(b.dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var words []string
+		for _, n := range p.Needs() {
+			words = append(words, n.Title())
+		}
+		return strings.Join(words, ", ")
+	}
+	const base = "one of 2 runs of base (max-active-runs), lock db (3 slots), lock disk"
+	for file, want := range map[string]string{"base.yaml": base, "other.yaml": base,
+		"inner.yaml": "one of 5 runs of inner (max-active-runs), lock db (3 slots), lock disk"} {
+		if got := titles(file); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}

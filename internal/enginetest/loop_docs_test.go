@@ -1,0 +1,45 @@
+package enginetest
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/flowrun/flowrun"
+)
+
+// TestLoopDocs runs the examples of the pages about loops, handlers and scripts: each prints
+// what the page says.
+func TestLoopDocs(t *testing.T) {
+	example := regexp.MustCompile("(?s)```yaml\nname: ([a-z-]+)\n(.*?)```\n\n```text\n(.*?)```\n")
+	for _, page := range []string{"docs/loops.md", "docs/handlers.md", "docs/javascript.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := example.FindAllStringSubmatch(string(text), -1)
+		if want := len(regexp.MustCompile("(?m)^```yaml$").FindAll(text, -1)); len(all) != want {
+			t.Errorf("%s: %d examples have an output, of %d", page, len(all), want)
+		}
+		for _, x := range all {
+			t.Run(x[1], func(t *testing.T) {
+				b := newBed(t)
+				p, err := flowrun.Compile(b.lib, b.file(x[1]+".yaml", "name: "+x[1]+"\n"+x[2]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(p.Warnings) > 0 {
+					t.Error(p.Warnings)
+				}
+				res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithWorld(b.world))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := regexp.MustCompile("([^\n])$").ReplaceAllString(res.Output, "$1\n"); got != x[3] {
+					t.Errorf("%s %s: prints\n%s, want\n%s", res.Status, res.Message, got, x[3])
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// TestLoopScale runs a loop over very many Go steps: what the engine keeps of an item
+// is small. FLOWRUN_LONG=1 makes it 100,000.
+func TestLoopScale(t *testing.T) {
+	many := 2000
+	if os.Getenv("FLOWRUN_LONG") == "1" {
+		many = 100_000
+	}
+	b := newBed(t)
+	var ran, peak atomic.Int64
+	step := flowrun.GoStep("t", func(_ context.Context, in *flowrun.StepInput) (any, error) {
+		if n := ran.Add(1); n%int64(many/4) == 0 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			peak.Store(max(peak.Load(), int64(m.HeapAlloc)))
+		}
+		if in.Item.(int64)%1000 == 0 {
+			return nil, fmt.Errorf("item %d fails", in.Item)
+		}
+		return nil, nil
+	})
+	step.Loop = &tool.Loop{Items: &tool.Value{Text: &tool.Text{S: fmt.Sprintf("1..%d", many)}}, MinSuccess: 1}
+	b.define(&tool.Definition{Name: "many", Description: "d", Steps: []*tool.Step{step}})
+	p, err := flowrun.Compile(b.lib, "many")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	res, err := flowrun.New(b.config).Run(context.Background(), p, nil)
+	if err != nil || res.Status != dag.Succeeded || int(ran.Load()) != many {
+		t.Fatalf("%v %s %s, %d ran", err, res.Status, res.Message, ran.Load())
+	}
+	each := float64(peak.Load()-int64(before.HeapAlloc)) / float64(many)
+	t.Logf("%d items, %.0f bytes each", many, each)
+	if each > 1500 && many > 2000 { // of few items the engine itself is most
+		t.Errorf("an item takes %.0f bytes, want at most 1500", each)
+	}
+	if len(res.Steps) != many+1 || len(res.Message) > 1000 {
+		t.Errorf("%d steps, message %.100s", len(res.Steps), res.Message)
+	}
+}

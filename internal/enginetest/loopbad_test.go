@@ -1,0 +1,77 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// TestBadLoops: what is wrong with loops, groups and handlers is told before anything
+// runs, with its place.
+func TestBadLoops(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string // line:col code
+		says string   // in the first message or its hint
+	}{
+		"run outside of handlers": {"steps:\n  - {name: a, run: \"echo {run.status}\"}", []string{"4:26 expr-undeclared"}, "in handlers only"},
+		"no braces":               {"steps:\n  - {name: a, run: echo}\n  - {name: b, run: echo, run-condition: \"a.exit-code == 0\"}", []string{"5:42 expr-unknown"}, "write {a.exit-code} for its value"},
+		"no braces, a near name":  {"steps:\n  - {name: abc, run: echo}\n  - {name: abd, run: echo}\n  - {name: b, run: echo, run-condition: \"abc.exit-code == 0\"}", []string{"6:42 expr-unknown"}, "write {abc.exit-code} for its value"},
+		"no braces, out of reach": {"steps:\n  - {name: g, steps: [{name: inn, run: echo}]}\n  - {name: b, run: echo, run-condition: \"inn.exit-code == 0\"}", []string{"5:42 expr-unknown"}, "stands in another list"},
+		"a misspelt function":     {"steps:\n  - {name: a, run: echo, run-condition: \"sucess()\"}", []string{"4:42 expr-unknown"}, "unknown function sucess(); did you mean success()?"},
+		"a function not called":   {"steps:\n  - {name: a, run: echo, run-condition: always}", []string{"4:41 expr-syntax"}, "write always()"},
+		"no expression":           {"steps:\n  - {name: a, for-each: {items: \"{a b} c\"}, run: echo}", []string{"4:37 expr-syntax"}, "cannot read the expression"},
+		"an axis that is a word":  {"steps:\n  - {name: a, matrix: {os: linux}, run: echo}", []string{"4:28 expr-unknown"}, "linux"},
+		"an axis that is a sum":   {"steps:\n  - {name: a, matrix: {v: 1 + 2}, run: echo}", []string{"4:27 wrong-type"}, "a list was expected"},
+		"an axis that is text":    {"steps:\n  - {name: a, matrix: {v: \"'x'\"}, run: echo}", []string{"4:28 wrong-type"}, "found the text \"x\""},
+		"no field of the run":     {"steps:\n  - {name: a, run: echo}\nfinally:\n  - {name: f, run: \"echo {run.nothing} {run}\"}", []string{"6:26 unknown-field", "6:40 unknown-field"}, "{run.failed-step}"},
+		"into a group":            {"steps:\n  - {name: a, run: \"echo {in.output}\"}\n  - {name: g, steps: [{name: in, run: echo}]}", []string{"4:26 expr-undeclared"}, "stands in another list"},
+		"into a group, waiting":   {"steps:\n  - {name: g, steps: [{name: in, run: echo}]}\n  - {name: a, wait-for: [in], run: echo}", []string{"5:26 unknown-step"}, "stands in another list"},
+		"into handlers":           {"steps:\n  - {name: a, run: \"echo {f.output}\"}\nfinally: [{name: f, run: echo}]", []string{"4:26 expr-undeclared"}, "stands in another list"},
+		"between handlers":        {"steps:\n  - {name: a, run: echo, on-success: [{name: h, run: \"echo {i.output}\"}], on-failure: [{name: i, run: echo}]}", []string{"4:60 expr-undeclared"}, "stands in another list"},
+		"the output of a handler": {"output: \"{f.output}\"\nsteps:\n  - {name: a, run: echo}\nfinally: [{name: f, run: echo}]", []string{"3:10 expr-undeclared"}, "stands in another list"},
+		"out of a group, waiting": {"steps:\n  - {name: a, run: echo}\n  - {name: g, steps: [{name: in, wait-for: a, run: echo}]}", []string{"5:44 unknown-step"}, "is around it already"},
+		"a handler waiting":       {"steps:\n  - {name: a, run: echo}\nfinally:\n  - {name: f, wait-for: a, run: echo}", []string{"6:25 unknown-step"}, "is around it already"},
+		"item outside of a loop":  {"steps:\n  - {name: a, run: echo, run-condition: \"{item} == 1\"}", []string{"4:42 expr-unknown"}, "for-each"},
+		"item has another name":   {"steps:\n  - {name: a, run: echo, for-each: {items: [1], as: x}, run-condition: \"{item} == 1\"}", []string{"4:73 expr-unknown"}, "as:"},
+		"matrix in for-each":      {"steps:\n  - {name: a, run: echo, for-each: {items: [1]}, run-condition: \"{matrix.os} == 1\"}", []string{"4:66 expr-unknown"}, "matrix only"},
+		"no name of the matrix":   {"steps:\n  - {name: a, matrix: {os: [1], include: [{x: 1}]}, run: \"echo {matrix.oss} {matrix.x}\"}", []string{"4:64 unknown-field"}, `did you mean "os"?`},
+		"of the inner matrix":     {"steps:\n  - {name: g, matrix: {a: [1]}, steps: [{name: b, matrix: {c: [1]}, run: \"echo {matrix.a} {matrix.c}\"}]}", []string{"4:80 unknown-field"}, "names: c"},
+		"items are nothing":       {"steps:\n  - {name: a, for-each: {items: \"{NOPE}\"}, run: echo}", []string{"4:34 expr-unknown"}, "stands for nothing"},
+		"axis is nothing":         {"steps:\n  - {name: a, matrix: {os: \"{NOPE}\"}, run: echo}", []string{"4:29 expr-unknown"}, "stands for nothing"},
+		"unknown in expression":   {"steps:\n  - {name: a, for-each: {items: \"1..{NOPE}\"}, run: echo}", []string{"4:37 expr-unknown"}, "{NOPE}"},
+		"status in expression":    {"steps:\n  - {name: a, for-each: {items: \"[success()]\"}, run: echo}", []string{"4:34 expr-syntax"}, "for conditions"},
+		"a constant":              {"steps:\n  - {name: a, for-each: {items: 1 + 2}, run: echo}", []string{"4:33 wrong-type"}, "a list was expected"},
+		"a word":                  {"steps:\n  - {name: a, for-each: {items: build}, run: echo}", []string{"4:33 expr-unknown"}, "build"},
+		"items of itself":         {"steps:\n  - {name: a, for-each: {items: \"{a.output}\"}, run: echo}", []string{"4:34 cycle"}, "wait for each other"},
+		"a group of itself":       {"steps:\n  - {name: g, steps: [{name: a, run: \"echo {g.output}\"}]}", []string{"4:44 cycle"}, "wait for each other"},
+		"input of a group":        {"steps:\n  - {name: g, input: x, steps: [{name: a, run: echo}]}", []string{"4:22 no-effect"}, "give it to the steps of the group"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			file := b.file("under-test.yaml", "name: under-test\ndescription: d\n"+c.text+"\n")
+			_, err := flowrun.Compile(b.lib, file)
+			var ds tool.Diagnostics
+			if !errors.As(err, &ds) {
+				t.Fatalf("want diagnostics, got %v", err)
+			}
+			var got []string
+			says := ""
+			for _, d := range ds {
+				if d.Severity == tool.Error {
+					got = append(got, fmt.Sprintf("%d:%d %s", d.Pos.Line, d.Pos.Col, d.Code))
+					says += d.Message + "; " + d.Hint + "\n"
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || !strings.Contains(says, c.says) {
+				t.Errorf("%s\n(-want +got):\n%s", says, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,12 @@
+package enginetest
+
+import (
+	"testing"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/storetest"
+)
+
+func TestMemory(t *testing.T) {
+	storetest.Test(t, func(*testing.T) flowrun.Store { return flowrun.NewMemory() })
+}

@@ -1,0 +1,109 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+const lockedTool = "locks: [db]\nsteps:\n  - name: work\n    bash: \"while [ ! -e go ]; do sleep 0.01; done\"\n  - name: tidy\n    bash: touch tidy\n    run-condition: always()\n"
+
+// queuedRun is a run that another one keeps waiting.
+func queuedRun(t *testing.T) (b *bed, e *flowrun.Engine, p *flowrun.Plan, finish func()) {
+	b = newBed(t)
+	b.config.Store = flowrun.NewMemory()
+	p, e = b.compile(lockedTool), flowrun.New(b.config)
+	begun, over := make(chan struct{}), make(chan error, 1)
+	go func() {
+		_, err := e.Run(context.Background(), p, nil, flowrun.WithWorld(b.world), flowrun.WithID("first"), flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+			if e.Kind == dag.StepStarted && e.Node == "work" {
+				close(begun)
+			}
+		})))
+		over <- err
+	}()
+	<-begun
+	return b, e, p, func() {
+		b.file("go", "")
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A run is told what it waits for, and that its turn has come.
+func TestQueue(t *testing.T) {
+	b, e, p, finish := queuedRun(t)
+	var told []string
+	res, err := e.Run(context.Background(), p, nil, flowrun.WithWorld(b.world), flowrun.WithID("second"), flowrun.WithQueue(func(q flowrun.Queued) {
+		told = append(told, q.Reason())
+		if len(told) == 1 {
+			if info, err := b.config.Store.Info(t.Context(), "second"); err != nil || info.Status != dag.Pending || q.Obstacles[0].Holders[0].Run != "first" {
+				t.Error(q, info, err)
+			}
+			finish()
+		}
+	}))
+	if err != nil || res.Status != dag.Succeeded || len(res.Needs) != 1 || len(told) != 2 || told[0] != "lock" || told[1] != "" {
+		t.Errorf("%+v, %v, told %q", res, err, told)
+	}
+}
+
+// Cancelled in line, a run ends as that and nothing of it runs; let go there, it stays
+// for another owner. Both can be gone on with, and wait once more.
+func TestQueueLeft(t *testing.T) {
+	for name, release := range map[string]bool{"cancelled": false, "released": true} {
+		t.Run(name, func(t *testing.T) {
+			b, e, p, finish := queuedRun(t)
+			ctx, cancel := context.WithCancel(context.Background())
+			let := make(chan struct{})
+			leave := func(flowrun.Queued) {
+				if release {
+					close(let)
+				} else {
+					cancel()
+				}
+			}
+			res, err := e.Run(ctx, p, nil, flowrun.WithWorld(b.world), flowrun.WithID("second"), flowrun.WithRelease(let, nil), flowrun.WithQueue(leave))
+			want := dag.Cancelled
+			if release {
+				want = dag.Interrupted
+			}
+			if errors.Is(err, dag.ErrReleased) != release || !release && err != nil || res.Status != want || res.Step("tidy").Status != dag.Pending {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			again := func(o ...flowrun.RunOption) (*flowrun.Result, error) {
+				past, err := flowrun.LoadRun(t.Context(), b.config.Store, b.lib, "second")
+				if err != nil || past.Info.Status != want {
+					t.Fatalf("%+v, %v", past, err)
+				}
+				g, err := past.Resume(b.lib, flowrun.ResumeOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return e.Continue(context.Background(), g, o...)
+			}
+			res, err = again(flowrun.WithQueue(func(q flowrun.Queued) {
+				if len(q.Obstacles) > 0 {
+					finish()
+				}
+			}))
+			if err != nil || res.Status != dag.Succeeded || res.Step("tidy").Status != dag.Succeeded {
+				t.Errorf("%+v, %v", res, err)
+			}
+		})
+	}
+}
+
+// Without a Store nobody could know of the others.
+func TestQueueWithoutStore(t *testing.T) {
+	b := newBed(t)
+	_, err := flowrun.New(b.config).Run(t.Context(), b.compile(lockedTool), nil, flowrun.WithWorld(b.world))
+	var refused *flowrun.NoLineError
+	if !errors.As(err, &refused) || len(refused.Needs) != 1 {
+		t.Error(err)
+	}
+}

@@ -1,5 +1,0 @@
-//go:build race
-
-package flowrun_test
-
-const raceEnabled = true
