@@ -141,10 +141,10 @@ steps:
 	if strings.Count(out.stderr, "was cut at the buffer-limit of step a") != 1 {
 		t.Errorf("the run does not say once that a value was cut\n%s", out)
 	}
-	if out := s.run("show", "latest"); !strings.Contains(out.stdout, "output cut") {
+	if out := s.run("show", "latest"); !strings.Contains(out.stdout, "output truncated") {
 		t.Errorf("show does not say it\n%s", out)
 	}
-	if out := s.run("logs", "latest", "a"); out.stdout != "0123456789" || !strings.Contains(out.stderr, "cut at its buffer-limit") {
+	if out := s.run("logs", "latest", "a"); out.stdout != "0123456789" || !strings.Contains(out.stderr, "exceeds its buffer-limit") {
 		t.Errorf("logs does not say it\n%s", out)
 	}
 	for _, args := range [][]string{{"run", "./t.yaml", "-o", "json"}, {"show", "latest", "-o", "json"}} {

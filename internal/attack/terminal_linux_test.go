@@ -255,7 +255,7 @@ func TestTyping(t *testing.T) {
 				d.write(filepath.Join(d.dir, "drop/asked"), "")
 				waittest.Within(d, 20*time.Second, "the typist", func() bool { return d.exists(filepath.Join(d.dir, "drop/typed")) })
 				d.types("r\r")
-				d.shows("why (may be empty)? ")
+				d.shows("reason (optional): ")
 				d.types("\r")
 			}},
 		// What a model left in the background answers the question before a later call.

@@ -229,7 +229,7 @@ func TestKeyboardResume(t *testing.T) {
 			}
 			s.types(keys)
 			screen := s.ends(code)
-			if rests := strings.Contains(screen, "rests: "); rests != (code == 7) {
+			if interrupted := strings.Contains(screen, "is interrupted: "); interrupted != (code == 7) {
 				t.Errorf("the screen showed %q", screen)
 			}
 			effects, err := os.ReadFile(filepath.Join(s.dir, "effects"))
