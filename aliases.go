@@ -171,17 +171,17 @@ var ErrNeverBegan = outcome.ErrNeverBegan
 // characters that a shell would read, such as the brackets of an item.
 func StepWord(path string) string { return plan.StepWord(path) }
 
-// Permission is one of a tool's required-permissions (S1-212), as a call needs it.
+// Permission is one of a tool's required-permissions, as a call needs it.
 type Permission = permission.Permission
 
 // CodeMissingVariable and CodeBadVariable are the codes of a tool whose environment is not
-// as its schema wants it (S2-031).
+// as its schema wants it.
 const (
 	CodeMissingVariable = toolstate.CodeMissingVariable
 	CodeBadVariable     = toolstate.CodeBadVariable
 )
 
-// UnsupportedError says that a tool does not run on this platform (S1-225).
+// UnsupportedError says that a tool does not run on this platform.
 type UnsupportedError = plan.UnsupportedError
 
 // UsedTool is a tool that a plan runs.
@@ -208,7 +208,7 @@ const (
 	ReasonScriptLost    = script.ReasonScriptLost    // the process that ran it died
 )
 
-// CodeToolFailure is the code of a tool that returned {success: false} (S2-043).
+// CodeToolFailure is the code of a tool that returned {success: false}.
 const CodeToolFailure = script.CodeToolFailure
 
 // ReasonCache is the reason of a reused step whose result came from the cache.
@@ -223,17 +223,17 @@ const ReasonRejected = waiting.ReasonRejected
 var ErrNobody = waiting.ErrNobody
 
 // Confirmation is what a person is shown who is asked about a call of a model, beside
-// what the Preview says (S4-007).
+// what the Preview says.
 type Confirmation = gostep.Confirmation
 
 // Content is what a tool answers where a model and a person are to be told different
-// things, or more than text (S4-010 to S4-012). A StepFunc may return one.
+// things, or more than text. A StepFunc may return one.
 type Content = gostep.Content
 
 // Part is a text, or data of a type: an image, a sound.
 type Part = gostep.Part
 
-// FileDiff shows what a tool changes in a file (S4-011).
+// FileDiff shows what a tool changes in a file.
 type FileDiff = gostep.FileDiff
 
 // TextContent is content of one text, and what a person is shown instead; "" for the
@@ -291,7 +291,7 @@ func ParamsOf(v any) (map[string]any, error) { return gostep.ParamsOf(v) }
 // which a cleanup failed. The message says why.
 const ReasonCleanup = graph.ReasonCleanup
 
-// CompatibilityLevel is what min-cycod-version is compared with (S1-013).
+// CompatibilityLevel is what min-cycod-version is compared with.
 const CompatibilityLevel = compile.CompatibilityLevel
 
 // CacheVerdict is what would become of a step's kept result.

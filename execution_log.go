@@ -12,7 +12,7 @@ import (
 )
 
 // LogEntry is what became of one block of a Markdown tool: an entry of the execution_log
-// of its specification (S0-081). Nothing in it holds a secret.
+// of its specification. Nothing in it holds a secret.
 type LogEntry struct {
 	Block      string `json:"block"`          // preprocess, tool or postprocess
 	Status     string `json:"status"`         // ok, error or skipped

@@ -109,15 +109,15 @@ type Attachment = steps.Attachment
 // TerminalSize is the size of a terminal's window.
 type TerminalSize = steps.Size
 
-// WithTerminal lets a person answer interactive steps (S1-201). Without it each gets
+// WithTerminal lets a person answer interactive steps. Without it each gets
 // its default response, or the end of its input.
 func WithTerminal(t Terminal) RunOption { return func(o *runOptions) { o.terminal = t } }
 
 // StreamChunk is a piece of the output of a step with output.mode: stream.
 type StreamChunk = steps.Chunk
 
-// WithStream has f called with the output of steps that say stream-callback: function
-// (S1-046), while they run: one call at a time, in order for each of a step's streams,
+// WithStream has f called with the output of steps that say stream-callback: function,
+// while they run: one call at a time, in order for each of a step's streams,
 // secrets masked. A slow f holds no step up; Run waits for it at the end while it gets
 // on. Without WithStream a run with such a step is refused with tool.Diagnostics.
 func WithStream(f func(StreamChunk)) RunOption { return func(o *runOptions) { o.stream = f } }

@@ -122,7 +122,7 @@ func (p *Plan) Needs() []Need { return needsOf(p.compiled) }
 // masked-values name it.
 func (p *Plan) Secret(param string) bool { return p.compiled.Secret(param) }
 
-// Supported says whether the tool runs on this platform (S1-225); the error is an
+// Supported says whether the tool runs on this platform; the error is an
 // *UnsupportedError.
 func (p *Plan) Supported() error { return p.compiled.Supported() }
 
@@ -163,11 +163,11 @@ func (a *Args) Confirmation(ctx context.Context) (*Confirmation, error) {
 	return preview.Confirm(ctx, a.bound)
 }
 
-// Describe says in one sentence what the call would do (S4-006). Secrets are masked.
+// Describe says in one sentence what the call would do. Secrets are masked.
 func (a *Args) Describe() string { return preview.Describe(a.ctx, a.bound) }
 
 // Bind takes a caller's parameters through default, coercion, validation and
-// transform (S1-160); what comes out is frozen. Values may be native or text
+// transform; what comes out is frozen. Values may be native or text
 // ("5" for a number). All problems are reported together, as a *ParamsError. w is
 // the world the call lives in; its zero value is this process.
 func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {

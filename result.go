@@ -68,7 +68,7 @@ type StepResult struct {
 	Truncated  bool
 	StdoutFile string
 	StderrFile string
-	Problem    *dag.Problem // why it failed, for programs; nil where Message says all
+	Problem    *dag.Problem // why it failed, for programs; nil where Message says all
 	Wait       *dag.Wait    // what a step that is Waiting waits for, else nil
 
 	limit          int64 // the step's buffer limit

@@ -16,7 +16,7 @@ import (
 const mostReported = 64 << 10
 
 // Report is how the call of a tool failed that a program told of, in five lines for a
-// model (S4-034): what it printed on both streams, an error of the call itself, exit code
+// model: what it printed on both streams, an error of the call itself, exit code
 // and signal. why is the error of a call that was stopped, where the caller knows it
 // better than the run. It is "" for other tools, and for calls that succeeded.
 func (r *Result) Report(why string) string {

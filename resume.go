@@ -28,8 +28,8 @@ type ResumeOptions struct {
 }
 
 // Resume works out how the run goes on: what failed untolerated, was cancelled or
-// interrupted, and everything downstream of these, runs again; the rest stands
-// (design: Durability). Nothing says that there is nothing to do. Errors: ErrLive;
+// interrupted, and everything downstream of these, runs again; the rest stands.
+// Nothing says that there is nothing to do. Errors: ErrLive;
 // a *ParamsError when a secret is missing; a *WithheldError; what Compile answers.
 func (p *Past) Resume(lib *tool.Library, o ResumeOptions) (*Again, error) {
 	if p.Info.Live() {

@@ -279,7 +279,7 @@ func (e *Engine) host(mark string) proc.Host {
 	return helper.New(mark, e.config.Helper)
 }
 
-// heard refuses a run whose steps stream to a function that nobody gave (S1-086).
+// heard refuses a run whose steps stream to a function that nobody gave.
 func (j *job) heard() error {
 	if j.stream != nil {
 		return nil

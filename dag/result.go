@@ -52,7 +52,7 @@ type Result struct {
 	Wait *Wait `json:"wait,omitempty"`
 }
 
-// Problem is why a step failed, in words that programs can rely on (X-03). Nothing in it
+// Problem is why a step failed, in words that programs can rely on. Nothing in it
 // holds a secret.
 type Problem struct {
 	Code      string `json:"code"`               // API_RATE_LIMIT, timeout, memory, TypeError

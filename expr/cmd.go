@@ -2,7 +2,7 @@ package expr
 
 import "strings"
 
-// placeCmd finds out where the holes of a batch script sit (S1-021).
+// placeCmd finds out where the holes of a batch script sit.
 //
 // cmd reads a line in phases: %VAR% first, then quotes and operators, FOR variables,
 // and last, when what runs and with which operators is settled, !VAR!. What the last

@@ -51,7 +51,7 @@ func operand(x any) Value {
 	return Value{V: x, Text: true}
 }
 
-// compare decides a op b (S1-053): nil equals nil only and has no order; text
+// compare decides a op b: nil equals nil only and has no order; text
 // meets a number by parsing; other values of different kinds are an error, since
 // an answer would be a guess.
 func compare(op string, a, b Value) (bool, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// Condition is a parsed run-condition (S1-050): an expression that is true or
+// Condition is a parsed run-condition: an expression that is true or
 // false.
 type Condition struct {
 	src     string

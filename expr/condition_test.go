@@ -57,7 +57,7 @@ func TestConditions(t *testing.T) {
 }
 
 // TestFlagship runs the specification's three-term condition in all eight
-// combinations of success and failure, and with a skipped step (S1-056).
+// combinations of success and failure, and with a skipped step.
 func TestFlagship(t *testing.T) {
 	const src = "(({try-https.exit-code} == 0) || ({try-ssh.exit-code} == 0)) && ({check-deps.exit-code} == 0)"
 	c := condition(t, src)

@@ -5,7 +5,7 @@ import (
 )
 
 // Format is a parameter's `format`: the author's text around the value, with
-// {value} in it (S1-124, S1-138). Its blanks separate words; {value} is one
+// {value} in it. Its blanks separate words; {value} is one
 // word whatever it contains. It applies to each element of an array.
 type Format struct {
 	pieces []piece
@@ -36,8 +36,7 @@ type valueScope struct{ v any }
 
 func (s valueScope) Lookup(Ref) (Value, error) { return Value{V: s.v, Text: true}, nil }
 
-// words formats each element and returns all words. What is empty vanishes
-// (S1-137).
+// words formats each element and returns all words. What is empty vanishes.
 func (f *Format) words(elems []any) ([]string, error) {
 	var all []string
 	var size sum

@@ -15,7 +15,7 @@ type hole struct {
 	sits       position // in scripts: what surrounds it
 }
 
-// choice is `{cond ? a : b}` (S1-123).
+// choice is `{cond ? a : b}`.
 type choice struct {
 	cond      *Condition
 	then, els branch

@@ -19,7 +19,7 @@ func (k kind) String() string {
 	return [...]string{"a value", "text", "text", "a number", "a boolean", "an array", "an object", "null"}[k]
 }
 
-// kindOfType maps a parameter type (S1-020) to what its values are.
+// kindOfType maps a parameter type to what its values are.
 func kindOfType(typ string) kind {
 	switch typ {
 	case "string":

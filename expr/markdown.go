@@ -10,16 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// Markdown tools write references in a way of their own (S0-041 to S0-045, X-02): a
+// Markdown tools write references in a way of their own: a
 // string that is nothing but input.url, or holes in two braces, "{{preprocess.query}}".
 // What comes of them is the same Ref that YAML tools have, for the same Scope.
 
 // wholeRoots are the words that make a whole string a reference where a path follows
-// them (S0-041). Every other root stands in {{...}}.
+// them. Every other root stands in {{...}}.
 var wholeRoots = []string{"input", "prev_step", "output", "preprocess"}
 
 // ParseMarkdown reads a text of a Markdown tool: a value that is exactly one reference
-// keeps its type (S0-043), references inside a longer text are written out in it. A
+// keeps its type, references inside a longer text are written out in it. A
 // backslash before what would be a reference makes it text.
 //
 // names are asked for the words input, preprocess, prev_step and output as for any

@@ -59,7 +59,7 @@ func standsFor(r expr.Ref) string {
 	return s
 }
 
-// TestMarkdownReferences: S0-041 to S0-046, S0-064.
+// TestMarkdownReferences is the table of references in Markdown tools.
 func TestMarkdownReferences(t *testing.T) {
 	for _, test := range []struct {
 		src  string
@@ -113,7 +113,7 @@ func TestMarkdownReferences(t *testing.T) {
 	}
 }
 
-// TestMarkdownValue: exactly one reference keeps its type (S0-042, S0-043); in a longer
+// TestMarkdownValue: exactly one reference keeps its type; in a longer
 // text everything with parts is JSON.
 func TestMarkdownValue(t *testing.T) {
 	list := []any{"a b", 1.0, nil}
@@ -148,7 +148,7 @@ func TestMarkdownValue(t *testing.T) {
 			t.Errorf("%s: %v %s", test.src, err, diff)
 		}
 	}
-	// S0-044: what is not there is an error, and not an empty text.
+	// what is not there is an error, and not an empty text.
 	tmpl, _ := expr.ParseMarkdown("x {{input.list[7]}}", page{})
 	if _, err := tmpl.Text(sc); err == nil || err.Error() != "input.list[7]: no such part" {
 		t.Errorf("an error was expected, not %v", err)

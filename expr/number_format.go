@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// numberFormat is a .NET-style number pattern (S1-122): a letter with digits
+// numberFormat is a .NET-style number pattern: a letter with digits
 // (D4, F2, N2, X8) or a picture of digits (0000, #,##0.00). Digits are exact
 // decimals, rounded half away from zero.
 type numberFormat struct {

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// placePowerShell finds out where the holes of a PowerShell script sit (S1-022) and
+// placePowerShell finds out where the holes of a PowerShell script sit and
 // writes '...' that hold one as "...", the only quotes in which a variable counts.
 // Every hole becomes ${env:...}, which PowerShell never reads a second time: a place
 // misjudged prints a variable's name or an empty text, and runs nothing. What does

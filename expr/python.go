@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// placePython finds out where the holes of a Python script sit (S1-029). Python has
+// placePython finds out where the holes of a Python script sit. Python has
 // no variables that a value could travel in unseen, but it has literals that can
 // hold any value: a hole in code becomes one, a hole in a plain string its escaped
 // text. What Python's versions read differently is refused.

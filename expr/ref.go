@@ -12,12 +12,12 @@ type Class int
 const (
 	Unknown   Class = iota // not a reference: the braces are text
 	Parameter              // a declared parameter
-	Variable               // predefined: WORKSPACE, HOME, DATE, ... (S1-126)
+	Variable               // predefined: WORKSPACE, HOME, DATE, ...
 	Step                   // a step of the same definition
-	Env                    // env, or a variable of the process environment by its bare name (S1-129, S1-130)
+	Env                    // env, or a variable of the process environment by its bare name
 	Last                   // last: the try before, in retry.when
 	Local                  // bound in a small scope: item, index, matrix, run, value
-	Arguments              // all that a call was given; its fields are the values, declared or not (S0-032)
+	Arguments              // all that a call was given; its fields are the values, declared or not
 )
 
 // Symbol is what a name means at compile time.
@@ -79,7 +79,7 @@ func (r Ref) String() string {
 	return b.String()
 }
 
-// Fields that can be asked of a step (S1-127) and of the last try, with what
+// Fields that can be asked of a step and of the last try, with what
 // they hold.
 var (
 	stepFields = map[string]kind{
@@ -201,7 +201,7 @@ func checkRef(ref *Ref, typ string) *Problem {
 	case Env:
 		ref.kind = kindText
 		if ref.Root != "env" && len(ref.Path) == 0 {
-			return nil // the caller lets a bare {NAME} stand for a variable (S1-129)
+			return nil // the caller lets a bare {NAME} stand for a variable
 		}
 		if len(ref.Path) != 1 || !isName(ref.Path[0].Field) {
 			return fieldProblem(ref, "write {env.NAME}", "%s names no environment variable", *ref)

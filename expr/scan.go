@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// scanner cuts a template into text and holes, in one pass (S1-128, S1-131).
+// scanner cuts a template into text and holes, in one pass.
 type scanner struct {
 	src      string
 	names    Names

@@ -13,9 +13,9 @@ const (
 	Argv                    // a command split into words and started without a shell (run:)
 	Bash                    // a script for bash, or for a shell that extends POSIX the same way
 	Sh                      // a script for a POSIX shell
-	Cmd                     // a batch script for cmd.exe (S1-021)
-	PowerShell              // a script for pwsh or Windows PowerShell (S1-022)
-	Python                  // a script for Python 3 (S1-029)
+	Cmd                     // a batch script for cmd.exe
+	PowerShell              // a script for pwsh or Windows PowerShell
+	Python                  // a script for Python 3
 )
 
 // ShellByName maps the program of a step's `shell` (a name, a path, with or

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Transform changes a value before it is formatted and quoted (S1-160): one of
-// the predefined functions (S1-150 to S1-158) or format(PATTERN) (S1-122). Its
+// Transform changes a value before it is formatted and quoted: one of
+// the predefined functions or format(PATTERN). Its
 // zero value leaves values as they are.
 type Transform struct {
 	name  string
@@ -19,7 +19,7 @@ type Transform struct {
 }
 
 // ErrJavaScript says that a transform is none of the predefined ones, and so is
-// a JavaScript expression (S1-159), which this package does not run.
+// a JavaScript expression, which this package does not run.
 var ErrJavaScript = errors.New("not a predefined transform")
 
 // TransformList are the predefined transforms, for people.
@@ -78,7 +78,7 @@ func (t Transform) each(v any) (any, error) {
 }
 
 // ParseTransforms reads a parameter's `transform`: one predefined transform or
-// several joined by ":", applied left to right (S1-125). Anything else is taken
+// several joined by ":", applied left to right. Anything else is taken
 // for JavaScript and answered with an error wrapping [ErrJavaScript].
 func ParseTransforms(src string) ([]Transform, error) {
 	var ts []Transform

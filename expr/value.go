@@ -22,7 +22,7 @@ type Value struct {
 	AllowDash bool    // the caller's value may begin with '-' (allow-dash, number, enum)
 	Format    *Format // the author's text around the value, or nil
 	Delimiter string  // between the elements of an array; "" = one space
-	Raw       bool    // security.escape-shell: false: the value is shell text (S1-143)
+	Raw       bool    // security.escape-shell: false: the value is shell text
 
 	literal bool // a branch of a choice: like a format, its blanks separate words
 }
@@ -36,8 +36,8 @@ type Scope interface {
 // ErrUnknown says that a reference has no value yet.
 var ErrUnknown = errors.New("not known yet")
 
-// textOf writes a value as text: numbers without exponent or ".0" (S1-136),
-// objects as compact JSON (S1-134), arrays joined by the delimiter (S1-133), nil
+// textOf writes a value as text: numbers without exponent or ".0",
+// objects as compact JSON, arrays joined by the delimiter, nil
 // as nothing.
 func textOf(v any, delimiter string) string {
 	if elems, ok := v.([]any); ok {
@@ -142,7 +142,7 @@ func parseNumber(s string) (float64, bool) {
 
 // words gives the words a value is worth where nothing quotes it. class tells a
 // parameter's empty default, which vanishes, from a step's empty output, which
-// is an empty word (S1-137).
+// is an empty word.
 func (v Value) words(class Class) ([]string, error) {
 	if v.Absent {
 		return nil, nil

@@ -25,7 +25,7 @@ type description struct {
 // complaint is what module.js found wrong while it described a tool.
 type complaint struct{ Code, Method, Path, Message, Where string }
 
-// metadata are the keys of getMetadata that mean something (S2-010 to S2-014).
+// metadata are the keys of getMetadata that mean something.
 type metadata struct {
 	ID, Name, Description, Version, Author string
 	Category, Subcategory                  string
@@ -110,7 +110,7 @@ func (r *reading) execute() {
 	}
 }
 
-// metadata takes what getMetadata answers; what is missing is not wrong (S2-003).
+// metadata takes what getMetadata answers; what is missing is not wrong.
 func (r *reading) metadata() {
 	var m metadata
 	keys := map[string]json.RawMessage{}
@@ -157,7 +157,7 @@ func jsonKind(v json.RawMessage) string {
 	return "a number"
 }
 
-// name is the tool's id (S2-010).
+// name is the tool's id.
 func (r *reading) name(id string) {
 	switch {
 	case id == "" && !tool.ValidName(r.def.Name):
@@ -185,7 +185,7 @@ func (r *reading) runtime(word string) {
 }
 
 // schemas takes both forms of what getSchema answers: the two schemas by name, or that of
-// the parameters alone (S2-020, S2-021).
+// the parameters alone.
 func (r *reading) schemas() {
 	if len(r.d.Schema) == 0 || string(r.d.Schema) == "null" {
 		return
@@ -222,7 +222,7 @@ func (r *reading) schema(source json.RawMessage, path string) *tool.JSONSchema {
 }
 
 // dependencies takes both forms of getDependencies: an object, and the older list of
-// name@range (S2-050, S2-051).
+// name@range.
 func (r *reading) dependencies() {
 	if len(r.d.Dependencies) == 0 || string(r.d.Dependencies) == "null" {
 		return

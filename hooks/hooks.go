@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// Limits of a call that says nothing else (contracts: "Markdown and JavaScript").
+// Limits of a call that says nothing else.
 const (
 	DefaultTimeout = 5 * time.Second
 	DefaultMemory  = 128 << 20 // bytes

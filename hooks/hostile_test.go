@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// hostile are scripts that do what no script may, and how each may end: S0-074, and
+// hostile are scripts that do what no script may, and how each may end, and
 // case 60 of what a trustworthy system answers. The first kind is what happens mostly.
 var hostile = map[string]struct {
 	code  string

@@ -40,7 +40,7 @@ func Extensions() []string { return []string{".tool.js", ".tool.ts"} }
 // describeTimeout bounds how long a tool takes to say what it is, which is far from work.
 const describeTimeout = 2 * time.Second
 
-// Loader reads .tool.js and .tool.ts files (S2-001): it asks the tool what it is, and
+// Loader reads .tool.js and .tool.ts files: it asks the tool what it is, and
 // makes a Definition of the answer or tells everything that is wrong with it. To have a
 // Library read them:
 //

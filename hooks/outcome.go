@@ -22,7 +22,7 @@ type outcome struct {
 }
 
 // CodeReported is the code of a failure that a tool told of by {success: false} without a
-// code of its own (S2-043).
+// code of its own.
 const CodeReported = "tool_reported_failure"
 
 // opened is what a tool's execute returned, or an *Error with what it threw.

@@ -11,9 +11,9 @@ import (
 // Form is what a script is in terms of the language, and with that in what world it runs.
 type Form = jscheck.Form
 
-// The forms. The world of a Body and of an Expression has the language and nothing else
-// (S0-073); that of a Step and of a Module has console, timers, the modules of Shim and
-// means to ask as well.
+// The forms. The world of a Body and of an Expression has the language and nothing else;
+// that of a Step and of a Module has console, timers, the modules of Shim and
+// means to ask as well.
 const (
 	Body       = jscheck.Body       // statements of a function, which returns
 	Expression = jscheck.Expression // one expression: a transform
@@ -40,8 +40,8 @@ type Script struct {
 
 // Compile checks a Body, an Expression or a Step in which the names vars are known. The
 // Script is nil where the diagnostics hold an error. What is looked for: what the language
-// does not allow, a Body that returns nothing (S0-070), what no script has (S0-071), names
-// that nobody knows, and loops without an end (S0-074).
+// does not allow, a Body that returns nothing, what no script has, names
+// that nobody knows, and loops without an end.
 func Compile(text tool.Text, form Form, vars ...string) (*Script, tool.Diagnostics) {
 	s := jscheck.Source{Form: form, Text: text.S}
 	t, problem := s.Parse()

@@ -152,7 +152,7 @@ func (a *Answer) failed(e *Error) *Answer {
 	return a
 }
 
-// invalidArguments answers a call whose arguments were refused (S4-051).
+// invalidArguments answers a call whose arguments were refused.
 func invalidArguments(r *Refusal) *Answer {
 	return &Answer{Status: statusOf(r.Code), Content: flowrun.TextContent(r.reason(), ""), Err: r,
 		Error: &Error{Code: r.Code, Message: r.Message, Offset: &r.Offset, ExpectedFormat: r.ExpectedFormat, Hint: r.Hint, Suggestions: r.Suggestions}}

@@ -13,7 +13,7 @@ import (
 // Request is what a model asks for: a tool and the text of its arguments, as it wrote them.
 type Request struct{ Tool, Arguments string }
 
-// State is how far a call has come (S4-050).
+// State is how far a call has come.
 type State string
 
 // The states, in the order in which a call comes to them. Those from Confirming to
@@ -98,7 +98,7 @@ func (c *call) answer(ctx context.Context) *Answer {
 	return c.execute(ctx, i)
 }
 
-// rewritten is the text that is read (S3-060). One that is too large is refused where it is
+// rewritten is the text that is read. One that is too large is refused where it is
 // read, and not handed around before.
 func (c *call) rewritten() string {
 	text := c.request.Arguments

@@ -5,13 +5,13 @@
 // # The model
 //
 // Every tool is a compiled definition, whatever it was written in, so there is one Tool for
-// YAML, Markdown, JavaScript, Go, what a program tells of and what is built in (S4-001 to
-// S4-008). Tool.Parse reads the text that a model wrote as arguments, however sloppily, and
+// YAML, Markdown, JavaScript, Go, what a program tells of and what is built in.
+// Tool.Parse reads the text that a model wrote as arguments, however sloppily, and
 // answers an Invocation, or a Refusal that says what would have been right. An Invocation is
 // one call that could be made: it says in a sentence what it will do (Describe), works out
 // what a person is shown who is asked (Confirmation), and does it (Execute).
 //
-// Registry.Call goes the whole way of one call (S4-050):
+// Registry.Call goes the whole way of one call:
 //
 //	requested -> parsed -> found -> validated -> [confirming -> confirmed] -> executing -> executed -> answered
 //

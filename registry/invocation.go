@@ -19,7 +19,7 @@ type Invocation struct {
 	bound *flowrun.Args // Params, with defaults
 }
 
-// Describe says in one sentence what the call will do (S4-006). Secrets are masked.
+// Describe says in one sentence what the call will do. Secrets are masked.
 func (c *Invocation) Describe() string {
 	return c.bound.Describe()
 }
@@ -29,13 +29,13 @@ func (c *Invocation) Preview() (*flowrun.Preview, error) {
 	return c.bound.Preview()
 }
 
-// Confirmation works out what a person is shown who is asked (S4-007). An error says that
+// Confirmation works out what a person is shown who is asked. An error says that
 // the call would fail.
 func (c *Invocation) Confirmation(ctx context.Context) (*flowrun.Confirmation, error) {
 	return c.bound.Confirmation(ctx)
 }
 
-// Execute does it, and stops when ctx is done (S4-008). Nobody is asked any more. Results and
+// Execute does it, and stops when ctx is done. Nobody is asked any more. Results and
 // errors are those of flowrun.Engine.Run.
 func (c *Invocation) Execute(ctx context.Context, more ...flowrun.RunOption) (*flowrun.Result, error) {
 	o := c.Tool.registry.options

@@ -40,7 +40,7 @@ type kind struct {
 // slowly is a shell's command that tells that it has begun, and would tell its end.
 const slowly = "touch begun; sleep 600; touch ended"
 
-// kinds are one of each (S4-001 to S4-008).
+// kinds are one of each.
 var kinds = map[string]kind{
 	"YAML": {"in_yaml", "in_yaml", "Written in YAML", "what",
 		`{"what":"touch done; echo did it","n":3}`, `{what: 'touch done; echo did it', n: "3",}`, `{"n":3}`, `{"what":"x","n":99}`,
@@ -149,7 +149,7 @@ func there(dir, name string) bool {
 	return err == nil
 }
 
-// TestKinds holds a tool of every kind against what all promise (S4-001 to S4-008): names,
+// TestKinds holds a tool of every kind against what all promise: names,
 // schema and declarations, validation, what a call will do, said before it is done.
 func TestKinds(t *testing.T) {
 	r, here := workshop(t, registry.Options{Judge: all})
@@ -216,7 +216,7 @@ func (k kind) reads(t *testing.T, x *registry.Tool, here string) {
 	}
 }
 
-// TestKindsCalled goes the way of S4-050 with a tool of every kind: a person says yes, no or
+// TestKindsCalled goes the whole way of a call with a tool of every kind: a person says yes, no or
 // calls it off; or the caller does, while the person is asked and while it runs.
 func TestKindsCalled(t *testing.T) {
 	const asked, ran = "requested parsed found validated confirming ", "confirmed executing executed answered"

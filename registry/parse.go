@@ -12,7 +12,7 @@ import (
 // text, or in the type of a value.
 type Repair = repair.Repair
 
-// Parse reads what a model wrote as arguments (S4-005), and holds it against all that the
+// Parse reads what a model wrote as arguments, and holds it against all that the
 // tool says of its parameters. "" is a call without arguments. There is one valid reading,
 // or a refusal.
 func (t *Tool) Parse(text string) (*Invocation, *Refusal) {
@@ -31,7 +31,7 @@ func (t *Tool) Parse(text string) (*Invocation, *Refusal) {
 	return &Invocation{Tool: t, Params: given, Repaired: read.Repaired, Repairs: read.Repairs, Coercions: read.Coercions, Defaults: t.defaults(given), bound: bound}, nil
 }
 
-// Validate holds values against all that the tool says of its parameters, together (S4-005);
+// Validate holds values against all that the tool says of its parameters, together;
 // nil is a yes. Values are as encoding/json has them; a text for a number will do.
 func (t *Tool) Validate(params map[string]any) *Refusal {
 	_, refused := t.bind(params)

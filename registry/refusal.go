@@ -20,7 +20,7 @@ const (
 	CodeMissing = outcome.AnswerMissing // required parameters are not there
 )
 
-// Refusal says why a text is no call of the tool, and what would be one (S3-012 to S3-014).
+// Refusal says why a text is no call of the tool, and what would be one.
 // Its JSON form has at most 2 KB. Nothing in it is the value of a secret parameter's default,
 // choice or example.
 type Refusal struct {
@@ -157,7 +157,7 @@ func cutText(s string, most int) string {
 	return s + "…"
 }
 
-// reason is the refusal as a model is told it (S4-051).
+// reason is the refusal as a model is told it.
 func (r *Refusal) reason() string {
 	text := fmt.Sprintf("Error: Invalid parameters provided. Reason: %s", r.Message)
 	if r.Hint != "" {

@@ -37,17 +37,17 @@ type Options struct {
 	// Judge says whether a call goes ahead, is refused, or needs a person's word. nil: each
 	// needs one.
 	Judge func(*Invocation) Judgement
-	// Confirm asks a person (S4-007). It must return soon after ctx is done. nil: there is
+	// Confirm asks a person. It must return soon after ctx is done. nil: there is
 	// nobody, and what needs a person's word is refused.
 	Confirm func(ctx context.Context, call *Invocation, shown *flowrun.Confirmation) (Judgement, error)
 	// Rewrite are asked in turn for the text that is read in place of what a model wrote:
-	// for habits of a model that nothing here knows of (S3-060).
+	// for habits of a model that nothing here knows of.
 	Rewrite []func(tool, arguments string) string
 	// Trace, where set, is told of every state that a call comes to, in order.
 	Trace func(State)
 }
 
-// Registry is the tools that a model may call (S4-020). Its methods are safe for several
+// Registry is the tools that a model may call. Its methods are safe for several
 // goroutines; what Options hold must be, too.
 type Registry struct {
 	library *tool.Library
@@ -140,7 +140,7 @@ func (r *Registry) List() ([]*Tool, tool.Diagnostics) {
 }
 
 // Declarations are the declarations of every tool in a dialect: json-schema, openai,
-// anthropic, gemini or mcp (S4-020). The diagnostics tell of tools that are not among them,
+// anthropic, gemini or mcp. The diagnostics tell of tools that are not among them,
 // and of those that models cannot tell apart.
 func (r *Registry) Declarations(format string) ([]json.RawMessage, tool.Diagnostics) {
 	tools, problems := r.List()

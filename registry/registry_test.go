@@ -305,7 +305,7 @@ type traced struct{ states []string }
 
 func (t *traced) to(s registry.State) { t.states = append(t.states, string(s)) }
 
-// TestFlow is the flow of S4-050, with a person who answers from a script.
+// TestFlow is the flow of a call, with a person who answers from a script.
 func TestFlow(t *testing.T) {
 	yes := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Judgement, error) {
 		return registry.Judgement{Decision: registry.Proceed}, nil

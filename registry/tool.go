@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Tool is a tool as a model sees it (S4-001 to S4-008), of whatever kind it is. It does not
+// Tool is a tool as a model sees it, of whatever kind it is. It does not
 // change.
 type Tool struct {
 	registry *Registry
@@ -22,19 +22,19 @@ func (r *Registry) tool(p *flowrun.Plan) *Tool {
 	return &Tool{r, p, schemaOf(p.Definition, p.Secret)}
 }
 
-// Name is what a call names it by (S4-001).
+// Name is what a call names it by.
 func (t *Tool) Name() string { return t.plan.Name() }
 
-// DisplayName is what people call it (S4-002).
+// DisplayName is what people call it.
 func (t *Tool) DisplayName() string { return cmp.Or(t.plan.Definition.DisplayName, t.Name()) }
 
-// Description is what it is for (S4-003).
+// Description is what it is for.
 func (t *Tool) Description() string { return t.plan.Definition.Description }
 
 // Plan is what a call runs.
 func (t *Tool) Plan() *flowrun.Plan { return t.plan }
 
-// Schema is a JSON Schema of its parameters (S4-004), without what would tell a secret.
+// Schema is a JSON Schema of its parameters, without what would tell a secret.
 func (t *Tool) Schema() json.RawMessage {
 	fn, _ := t.function(string(funcschema.JSONSchema))
 	text, err := json.Marshal(fn.Parameters)

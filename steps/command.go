@@ -34,7 +34,7 @@ type Frame interface {
 // bytes.
 const DefaultLimit = 10_000_000
 
-// defaultPath is PATH for a step that inherits nothing (S1-171).
+// defaultPath is PATH for a step that inherits nothing.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // Reasons of failed Results, beside the kernel's.
@@ -47,30 +47,30 @@ const (
 // Args of the graph must be a Frame.
 type Command struct {
 	Template *expr.Template
-	// Shell runs the template as a script: a name or a path (S1-020, S1-024,
-	// S1-025). A shell that expr knows, cmd, PowerShell and Python among them (S1-021,
-	// S1-022, S1-029), gets values as expr.Script puts them; any other program gets a
-	// file with the template's text. "" executes the template's words directly
-	// (S1-023). cmd exists on Windows only: elsewhere the step fails to start, 127.
+	// Shell runs the template as a script: a name or a path.
+	// A shell that expr knows, cmd, PowerShell and Python among them,
+	// gets values as expr.Script puts them; any other program gets a
+	// file with the template's text. "" executes the template's words directly.
+	// cmd exists on Windows only: elsewhere the step fails to start, 127.
 	Shell  string
 	Strict bool // stop at a failure: set -e, -u and, where the shell has it, -o pipefail; $ErrorActionPreference
 
-	Env       []EnvVar // on top of everything inherited (S1-170)
+	Env       []EnvVar // on top of everything inherited
 	EnvFiles  []EnvFile
 	Secrets   []SecretVar
 	Hidden    []string // variables of the step's EnvFiles whose values are masked
-	NoInherit bool     // only the graph's and the step's variables, and a default PATH (S1-171)
+	NoInherit bool     // only the graph's and the step's variables, and a default PATH
 	Dir       *expr.Template
-	Input     *expr.Template // stdin; nil is empty (S1-200)
+	Input     *expr.Template // stdin; nil is empty
 
-	Limit        int64   // bytes of each stream that references see; 0: DefaultLimit (S1-081)
-	NoTruncation bool    // printing more than Limit fails the step (S1-082)
+	Limit        int64   // bytes of each stream that references see; 0: DefaultLimit
+	NoTruncation bool    // printing more than Limit fails the step
 	Keep         Streams // streams that other steps mention
 
 	Interactive *Interactive // nil: it cannot ask anything
 	Stream      *Stream      // nil: its output is kept only
 
-	Masked []*expr.Template // values to hide, beside the session's (S1-175)
+	Masked []*expr.Template // values to hide, beside the session's
 	Detach bool             // what it leaves in the background outlives the run
 }
 
@@ -115,7 +115,7 @@ type try struct {
 
 // Run runs the command once. It returns when everything the command started has
 // ended or, after a success, has been left in the background. When ctx ends first
-// the whole tree is stopped: TERM, the session's grace, KILL (S1-192); the caller
+// the whole tree is stopped: TERM, the session's grace, KILL; the caller
 // makes a timeout or a cancel of the failed Result.
 func (c *Command) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	t, err := c.try(call)

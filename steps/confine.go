@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
-// Confinement is what a tool's steps have to do without (S1-193, S1-210, S1-211). The
+// Confinement is what a tool's steps have to do without. The
 // zero Confinement takes nothing away.
 type Confinement struct {
 	Reduced   bool   // no capabilities and no way to get any; root becomes a user of the run's own, in the group nobody

@@ -18,7 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
-// container is one try's container (S1-211): a program such as podman starts it, and
+// container is one try's container: a program such as podman starts it, and
 // its first process is the step's command.
 type container struct {
 	program string // file of podman or docker

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestContainerArgv is what a container is started with (S1-211).
+// TestContainerArgv is what a container is started with.
 func TestContainerArgv(t *testing.T) {
 	const always = "run --rm --interactive --name flowrun-x --label flowrun.run=r --label flowrun.step=s --log-driver none " +
 		"--read-only --tmpfs /tmp:rw,exec,mode=1777 --cap-drop ALL --security-opt no-new-privileges "

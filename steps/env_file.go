@@ -91,7 +91,7 @@ func reason(err error) error {
 	return err
 }
 
-// envFiles reads the step's own files and hides what is secret in them (S1-172).
+// envFiles reads the step's own files and hides what is secret in them.
 func (t *try) envFiles() ([]string, error) {
 	if len(t.EnvFiles) == 0 {
 		return nil, nil

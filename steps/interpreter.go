@@ -26,7 +26,7 @@ func (t *try) program(way string, names ...string) (string, error) {
 	return "", startError{127, fmt.Sprintf("cannot start the step: no %s found in PATH %q; %s", strings.Join(names, " or "), path, way)}
 }
 
-// python starts a script for Python (S1-029). The script holds its values.
+// python starts a script for Python. The script holds its values.
 func (t *try) python(script expr.Script) (launch, error) {
 	names := []string{t.Shell}
 	if t.Shell == "python" {
@@ -43,7 +43,7 @@ func (t *try) python(script expr.Script) (launch, error) {
 	return launch{argv: []string{program, path}, files: []string{path}}, err
 }
 
-// powerShell starts a script for PowerShell (S1-022). A byte order mark keeps
+// powerShell starts a script for PowerShell. A byte order mark keeps
 // Windows PowerShell from reading it in the system's code page.
 func (t *try) powerShell(script expr.Script) (l launch, err error) {
 	names := []string{t.Shell}
@@ -115,7 +115,7 @@ func powerShellText(text string, strict bool) string {
 var errCmd = startError{127, "cannot start the step: cmd steps run on Windows only; use commands with platforms, " +
 	"a run-condition such as \"{OS} == 'windows'\", or platforms: [windows] on the tool"}
 
-// cmd starts a batch script (S1-021). Its path travels in a variable, so that no
+// cmd starts a batch script. Its path travels in a variable, so that no
 // character in it means anything on cmd's own command line.
 func (t *try) cmd(script expr.Script) (l launch, err error) {
 	if runtime.GOOS != "windows" {

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// Stream has a command's output passed on line by line while it runs (S1-085). It is
+// Stream has a command's output passed on line by line while it runs. It is
 // kept for the log and for references all the same. Lines are read from the masked
 // log, so a listener that is slow, or never returns, holds no step up: it hears late,
 // at worst after the run.
@@ -22,7 +22,7 @@ type Stream struct {
 	File *expr.Template // of StreamToFile; nil: the log file is enough
 }
 
-// StreamTo says where streamed lines go (S1-046).
+// StreamTo says where streamed lines go.
 type StreamTo string
 
 // Where streamed lines go.

@@ -181,7 +181,7 @@ func head(f *os.File, n int64) ([]byte, error) {
 }
 
 // cut takes a character that a limit cut in two off the end of b, which is the
-// beginning of size bytes (S1-082). Bytes that are no UTF-8 stay (S1-088).
+// beginning of size bytes. Bytes that are no UTF-8 stay.
 func cut(b []byte, size int64) []byte {
 	if int64(len(b)) >= size {
 		return b

@@ -12,15 +12,15 @@ import (
 )
 
 // Interactive has a command run on a terminal of its own, where it can ask
-// questions (S1-201). A person answers them where Options.Terminal says how to reach
+// questions. A person answers them where Options.Terminal says how to reach
 // one, else the default response does. stdout and stderr are one stream then, kept
 // as stdout. Not available on Windows: there the step fails and says so.
 type Interactive struct {
 	// Timeout is how long the step and the person may both be silent before the
 	// default response is taken; 0 is for ever. Where there is nobody it is not
-	// waited for (S1-202).
+	// waited for.
 	Timeout time.Duration
-	// Default is what is typed then, and a newline. Nil: the end of input (S1-203).
+	// Default is what is typed then, and a newline. Nil: the end of input.
 	Default *expr.Template
 }
 

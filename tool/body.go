@@ -1,6 +1,6 @@
 package tool
 
-// Kind is the one kind of body a step has (S1-025). Its word is the key that the body is
+// Kind is the one kind of body a step has. Its word is the key that the body is
 // written under.
 type Kind string
 
@@ -73,7 +73,7 @@ func BashCommand(text Text) *Command { return &Command{Key: Bash, Text: text} }
 // Unix says whether it is a script for bash or sh.
 func (c *Command) Unix() bool { return c.Key == Bash || c.Key == Sh }
 
-// Commands holds platform-specific commands (S1-026, S1-027).
+// Commands holds platform-specific commands.
 type Commands struct {
 	Default   *Text
 	Platforms map[string]Text // windows, linux, macos
@@ -101,13 +101,13 @@ type JSCode struct {
 	Module *Module
 }
 
-// ProgramCall is how a tool is called that a program told of (S4-031): another program
+// ProgramCall is how a tool is called that a program told of: another program
 // gets the tool's name as its last argument, and the parameters as one JSON object on its
 // standard input.
 type ProgramCall struct {
 	Argv        []string // the program first, the tool's name last
 	Dir         string   // where it starts
-	StderrFails bool     // whatever it prints as an error makes the call fail (S4-034)
+	StderrFails bool     // whatever it prints as an error makes the call fail
 }
 
 func (c *Command) Kind() Kind   { return c.Key }

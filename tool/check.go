@@ -30,7 +30,7 @@ var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE"
 
 // ValidName says whether name may be the name of a tool: up to 128 letters,
 // digits and _ . -, not beginning with '.' or '-', and no device of Windows,
-// because names become file names.
+// because names become file names.
 func ValidName(name string) bool {
 	return toolName().MatchString(name) && !windowsDevice().MatchString(name)
 }
@@ -49,7 +49,7 @@ func bodies(o *keytable.Object, content []*yaml.Node) []*yaml.Node {
 	return found
 }
 
-// oneBody reports a step or tool with no command or with more than one (S1-025).
+// oneBody reports a step or tool with no command or with more than one.
 func oneBody(d *keytable.Decoder, o *keytable.Object, n *yaml.Node, content []*yaml.Node) {
 	found := bodies(o, content)
 	switch {
@@ -158,7 +158,7 @@ func alias(d *keytable.Decoder, t *draft, n *yaml.Node, content []*yaml.Node) {
 	}
 }
 
-// timeouts joins the two bounds on a run: the smaller one counts (S1-191).
+// timeouts joins the two bounds on a run: the smaller one counts.
 func timeouts(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 	bounds := []time.Duration{}
 	for _, b := range []*time.Duration{t.timeout, t.resTimeout} {
@@ -228,7 +228,7 @@ func checkRetry(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Nod
 	}
 }
 
-// variableNames reports names that no environment can hold (S1-176).
+// variableNames reports names that no environment can hold.
 func variableNames(d *keytable.Decoder, vars []Entry) {
 	for _, e := range vars {
 		if !variableName().MatchString(e.Key) {
@@ -429,8 +429,8 @@ func orList(suggestion, title string, names []string) string {
 	return title + strings.Join(names, ", ")
 }
 
-// testParameters reports parameters of tests that the tool does not have
-// (S1-249). Those of an alias are its base tool's and not known here.
+// testParameters reports parameters of tests that the tool does not have.
+// Those of an alias are its base tool's and not known here.
 func testParameters(d *keytable.Decoder, t *draft) {
 	if t.Alias {
 		return

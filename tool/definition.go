@@ -25,9 +25,9 @@ import (
 // tools registered from Go. Optional texts are nil where the author wrote none.
 type Definition struct {
 	Name        string
-	DisplayName string // what people call it, where its format has a name beside the id (X-06, S2-011); "" for the Name
+	DisplayName string // what people call it, where its format has a name beside the id; "" for the Name
 	Description string
-	Author      string   // S2-014
+	Author      string
 	Pos         Pos      // of the document
 	File        string   // path it was loaded from; empty for tools registered from Go
 	Scope       Scope    // the scope it was found in; ScopeFile when named by path
@@ -39,14 +39,14 @@ type Definition struct {
 	// went into it: listings remember it as long as the file is the same.
 	Whole bool
 
-	Version           string // version of the tool itself, semver (S1-012)
-	MinVersion        *Text  // min-cycod-version: the compatibility level (S1-013)
+	Version           string // version of the tool itself, semver
+	MinVersion        *Text  // min-cycod-version: the compatibility level
 	MinFlowrun        *Text  // min-flowrun-version: of flowrun itself
 	Changelog         []Change
-	Deprecated        bool // S1-015
+	Deprecated        bool
 	DeprecatedMessage string
 
-	// Alias tools (type: alias, S1-165): no steps of their own.
+	// Alias tools (type: alias): no steps of their own.
 	Alias     bool
 	BaseTool  Text
 	StandsFor []string // of an alias once it is compiled: the tools it stands for, the nearest first
@@ -62,20 +62,20 @@ type Definition struct {
 
 	Handlers   Handlers
 	Parameters []*Parameter // in declaration order
-	Schema     *JSONSchema  // all the parameters as JSON Schema, where they were written so (S2-020); nil elsewhere
+	Schema     *JSONSchema  // all the parameters as JSON Schema, where they were written so; nil elsewhere
 
 	Environment        Environment
 	EnvFiles           []EnvFile // read when the run starts
 	WorkingDirectory   *Text
 	FilePaths          FilePaths
 	Timeout            time.Duration // of the whole run; the smaller of timeout and resources.timeout; 0 = none
-	Platforms          []string      // empty = all (S1-225)
-	Tags               []string      // top-level tags, the only ones with security meaning (S1-224)
-	IgnoreErrors       bool          // every step counts as continue-on-error (S1-070)
+	Platforms          []string      // empty = all
+	Tags               []string      // top-level tags, the only ones with security meaning
+	IgnoreErrors       bool          // every step counts as continue-on-error
 	FailFast           bool          // the first untolerated failure cancels what still runs
-	Input              *Text         // data on the standard input of the steps (S1-200)
+	Input              *Text         // data on the standard input of the steps
 	Output             *Text         // the run's output, a template over step references
-	ErrorHandling      ErrorHandling // default for steps (S1-078)
+	ErrorHandling      ErrorHandling // default for steps
 	Strict             bool          // set -euo pipefail in bash, set -eu in sh
 	Interactive        bool
 	InteractiveOptions InteractiveOptions
@@ -111,7 +111,7 @@ const (
 )
 
 // Loose says whether values for parameters that are not declared are handed on, with a
-// warning, and not refused: scripts may read what no front matter names (S0-037).
+// warning, and not refused: scripts may read what no front matter names.
 func (f Format) Loose() bool { return f != "" }
 
 // Role says what a Script is to its tool, and with that what it sees and may return.
@@ -119,9 +119,9 @@ type Role string
 
 const (
 	RoleStep Role = "step"        // js: of a YAML tool: sees params, steps and env
-	RolePre  Role = "preprocess"  // sees input; returns an object (S0-032, S0-033)
-	RolePost Role = "postprocess" // sees output, outputText and input; returns any value (S0-050)
-	RoleTool Role = "tool"        // execute of a .tool.js (S2-040)
+	RolePre  Role = "preprocess"  // sees input; returns an object
+	RolePost Role = "postprocess" // sees output, outputText and input; returns any value
+	RoleTool Role = "tool"        // execute of a .tool.js
 )
 
 // Module is a .tool.js file as it is run, and what it said of itself when it was read.
@@ -136,13 +136,13 @@ type Module struct {
 
 	Dependencies []Dependency
 	Errors       []BusinessError
-	Environment  *JSONSchema // nil: it asks for no variables (S2-030)
+	Environment  *JSONSchema // nil: it asks for no variables
 }
 
 // Dependency is an npm package and the versions of it that will do.
 type Dependency struct{ Name, Range string }
 
-// BusinessError is an entry of getBusinessErrors (S2-060). How it matches is decided
+// BusinessError is an entry of getBusinessErrors. How it matches is decided
 // where the script runs.
 type BusinessError struct {
 	Code, Description string
@@ -202,7 +202,7 @@ func (l *Loop) Matrix() bool { return l.Items == nil }
 // Handlers are steps that run once a tool, or a step, has ended.
 type Handlers struct{ OnSuccess, OnFailure, Finally []*Step }
 
-// ErrorHandling is retry and fallback of a step (S1-037 to S1-039).
+// ErrorHandling is retry and fallback of a step.
 type ErrorHandling struct {
 	Retry    *Retry
 	Fallback *Text
@@ -211,7 +211,7 @@ type ErrorHandling struct {
 // Retry says how a failed step is tried again.
 type Retry struct {
 	Pos          Pos
-	Attempts     int           // retries after the first try (S1-072)
+	Attempts     int           // retries after the first try
 	Delay        time.Duration // before the first retry; default 1 s
 	Backoff      string        // exponential (default), linear, constant
 	MaxDelay     time.Duration // 0 = no bound
@@ -221,7 +221,7 @@ type Retry struct {
 	When         *Text         // condition over {last.exit-code}, ...
 }
 
-// Output is how a step's output is captured (S1-043 to S1-047).
+// Output is how a step's output is captured.
 type Output struct {
 	Mode           string // "", buffer or stream
 	BufferLimit    int64  // bytes references and JSON see; 0 = default 10 MB
@@ -232,7 +232,7 @@ type Output struct {
 	MaskedValues   []Text
 }
 
-// Environment is the environment section of a tool or step (S1-170 to S1-173).
+// Environment is the environment section of a tool or step.
 type Environment struct {
 	Variables []Entry // string values, templates
 	Inherit   *bool   // nil = true
@@ -240,7 +240,7 @@ type Environment struct {
 }
 
 // Secret is one entry of environment.secrets: the name of a variable or parameter
-// whose value is masked (S1-172), or a variable with one source of its value (S1-174).
+// whose value is masked, or a variable with one source of its value.
 type Secret struct {
 	Name Text
 	// At most one of these is set. Env names another variable, File is a path, and
@@ -257,7 +257,7 @@ type EnvFile struct {
 	Optional bool // the file may be missing
 }
 
-// FilePaths is the file-paths section (S1-180 to S1-187).
+// FilePaths is the file-paths section.
 type FilePaths struct {
 	Pos              Pos
 	Normalize        bool
@@ -268,18 +268,18 @@ type FilePaths struct {
 	AutoConvert      bool
 }
 
-// Resources is the resources section (S1-191 to S1-194).
+// Resources is the resources section.
 type Resources struct {
 	MaxMemory       int64 // bytes, for each step; 0 = none
 	DeleteTempFiles bool
 	FinalCommands   []Text
 }
 
-// DefaultImage is the image of a container whose definition names none (S1-211). It
+// DefaultImage is the image of a container whose definition names none. It
 // has bash and the usual commands of a Linux system.
 const DefaultImage = "docker.io/library/debian:stable-slim"
 
-// Security is the security section (S1-210 to S1-214).
+// Security is the security section.
 type Security struct {
 	ExecutionPrivilege  string // "", same-as-user, reduced, elevated
 	Isolation           string // "", none, process, container
@@ -290,20 +290,20 @@ type Security struct {
 	Justification       string
 }
 
-// InteractiveOptions is interactive-options (S1-202, S1-203).
+// InteractiveOptions is interactive-options.
 type InteractiveOptions struct {
 	Pos             Pos
 	Timeout         time.Duration
 	DefaultResponse *Text
 }
 
-// Metadata is the metadata section (S1-220 to S1-223).
+// Metadata is the metadata section.
 type Metadata struct {
 	Category, Subcategory string
 	Tags, SearchKeywords  []string
 }
 
-// FunctionCalling is function-calling.schema-generation (S1-230 to S1-234). Nil
+// FunctionCalling is function-calling.schema-generation. Nil
 // pointers mean the default.
 type FunctionCalling struct {
 	ParameterMapping    map[string]string
@@ -313,7 +313,7 @@ type FunctionCalling struct {
 	SanitizeSchemas     *bool
 }
 
-// Test is one test in a definition (S1-240 to S1-249).
+// Test is one test in a definition.
 type Test struct {
 	Name, Description string
 	Pos               Pos
@@ -337,13 +337,13 @@ type Expected struct {
 	Steps             []Entry // path of a step to the word of its state
 }
 
-// Change is one changelog entry (S1-014).
+// Change is one changelog entry.
 type Change struct {
 	Version, Changes string
 	Pos              Pos // of the version, else of the entry
 }
 
-// Parameter is one declared parameter (S1-090 to S1-105).
+// Parameter is one declared parameter.
 type Parameter struct {
 	Name                  string
 	Pos                   Pos
@@ -359,12 +359,12 @@ type Parameter struct {
 	DetailedHelp          string
 	EscapeShell           *bool // security.escape-shell; nil = true
 	AllowDash             bool
-	Path                  bool // the value, or each element, is a path (S1-180)
+	Path                  bool // the value, or each element, is a path
 	Deprecated            bool
 	DeprecatedAlternative string
 }
 
-// Validation is a parameter's validation rules (S1-095 to S1-100).
+// Validation is a parameter's validation rules.
 type Validation struct {
 	MinLength, MaxLength *int
 	Pattern              *Text

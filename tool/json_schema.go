@@ -43,7 +43,7 @@ func (s *JSONSchema) Check(v any) []FormProblem {
 }
 
 // Defaults is a copy of a value with the schema's defaults for what it leaves out, in
-// objects and lists too (S2-027).
+// objects and lists too.
 func (s *JSONSchema) Defaults(v any) any { return s.whole.Defaults(v) }
 
 // Open says whether the schema says itself what becomes of values that its properties at

@@ -14,7 +14,7 @@ import (
 )
 
 // Scope is where a definition was found. Lookups by name go through the scopes
-// in the order they stand here and take the first match (S1-005).
+// in the order they stand here and take the first match.
 type Scope string
 
 const (
@@ -25,7 +25,7 @@ const (
 	ScopeFile   Scope = "file"   // named by path
 
 	ScopeBuiltin    Scope = "builtin"    // part of the program, see Library.Provide
-	ScopeDiscovered Scope = "discovered" // told of by a program, see Library.Provide (S4-030)
+	ScopeDiscovered Scope = "discovered" // told of by a program, see Library.Provide
 )
 
 // Config says where a Library looks. The zero Config reads the process.
@@ -49,8 +49,8 @@ type Config struct {
 // from several goroutines at once.
 type Loader func(file string, src []byte) (*Definition, Diagnostics)
 
-// Library finds definitions by name in the scopes, or by path (S1-001 to
-// S1-008). Files are read when they are asked for and read again only after
+// Library finds definitions by name in the scopes, or by path.
+// Files are read when they are asked for and read again only after
 // they changed. A Library is safe for concurrent use; the definitions it
 // returns are shared and must not be changed.
 type Library struct {
@@ -155,7 +155,7 @@ func NewLibrary(c Config) *Library {
 	return l
 }
 
-// folders is every place names are looked up, in order (S1-002 to S1-004).
+// folders is every place names are looked up, in order.
 func folders(c Config) []folder {
 	user := []string{}
 	if xdg := c.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {

@@ -17,7 +17,7 @@ type Folder struct {
 	Path  string // which need not be there
 }
 
-// Folders are the places where the Library looks names up, in order (S1-002 to S1-005).
+// Folders are the places where the Library looks names up, in order.
 func (l *Library) Folders() []Folder {
 	list := make([]Folder, len(l.folders))
 	for i, f := range l.folders {

@@ -19,16 +19,15 @@ type Listed struct {
 	Scope       Scope
 	Path        string // empty for tools registered from Go
 	Description string
-	Tags        []string // those at the top, the ones with security meaning (S1-224)
-	// Category, Subcategory, SearchTags and SearchKeywords are what metadata says
-	// (S1-220 to S1-223).
+	Tags        []string // those at the top, the ones with security meaning
+	// Category, Subcategory, SearchTags and SearchKeywords are what metadata says.
 	Category, Subcategory      string
 	SearchTags, SearchKeywords []string
-	Platforms                  []string // empty = all (S1-225)
-	Version                    string   // of the tool itself (S1-012)
-	Deprecated                 bool     // S1-015
-	DeprecatedMessage          string   // S1-016
-	Scheduled                  bool     // it has schedules
+	Platforms                  []string // empty = all
+	Version                    string   // of the tool itself
+	Deprecated                 bool
+	DeprecatedMessage          string
+	Scheduled                  bool // it has schedules
 	// ShadowedBy is the path (or scope, for one without a file) of the tool of
 	// the same name that is found first; empty where this one is found.
 	ShadowedBy  string

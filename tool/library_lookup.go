@@ -237,7 +237,7 @@ func (l *Library) says(file, name string) bool {
 }
 
 // noTool says whether a file is Markdown that is no tool, which stands in folders of
-// tools as well (S0-010).
+// tools as well.
 func (l *Library) noTool(file string) bool {
 	if !isPage(file) {
 		return false

@@ -59,7 +59,7 @@ func (l *Library) Missed(f func() string) {
 }
 
 // discoveredPrefix stands before the names of tools that a program told of, in calls of models that
-// know them from elsewhere (S4-036).
+// know them from elsewhere.
 const discoveredPrefix = "discovered_tool_"
 
 // given is the first tool of that name of a provider; nil for none. One that is told of

@@ -14,7 +14,7 @@ import (
 
 // A Markdown tool is a page for people in which some places are for flowrun: the front
 // matter between two lines of ---, and fenced blocks, known by the language behind the
-// fence and by a marker in them, never by the headings around them (S0-001 to S0-003).
+// fence and by a marker in them, never by the headings around them.
 // This file finds these places; what stands there is read as any definition is.
 
 // maxPage is the largest Markdown tool, in bytes: what nests without end in a page costs
@@ -40,7 +40,7 @@ type page struct {
 }
 
 // pageOf cuts a source. A page that stands whole in a fence of its own is taken out of
-// it first (S0-003).
+// it first.
 func pageOf(s *diagnostic.Source) page {
 	var p page
 	whole := inner(s)

@@ -16,7 +16,7 @@ import (
 // isPage says whether a file is Markdown by its name.
 func isPage(file string) bool { return strings.EqualFold(filepath.Ext(file), ".md") }
 
-// isNoTool says whether a file was found to be Markdown that is no tool (S0-010):
+// isNoTool says whether a file was found to be Markdown that is no tool:
 // listings and lookups by name pass over it.
 func isNoTool(found Diagnostics) bool { return len(found) == 1 && found[0].Code == "not-a-tool" }
 
@@ -189,7 +189,7 @@ var (
 )
 
 // marker is the first word with an @ in the comments that a script begins with, and its
-// place (S0-030).
+// place.
 func marker(code string) (word string, at int) {
 	for from := 0; ; {
 		c := comments().FindStringIndex(code[from:])

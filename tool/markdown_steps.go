@@ -178,7 +178,7 @@ func assemble(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call
 }
 
 // callNames are the names of the steps that use tools. Those that the author did not
-// choose give way to others, with _2 and so on behind them: # (S0-060) is what a second
+// choose give way to others, with _2 and so on behind them: # is what a second
 // try has in its path.
 func callNames(d *keytable.Decoder, p *pageDraft, calls []*call) []string {
 	if len(calls) == 1 && calls[0].id == nil && p.kind != "chain" {
@@ -294,7 +294,7 @@ func (c *call) assemble(name, previous string) *Step {
 	return around
 }
 
-// scriptStep is a step that runs a script, which knows the constants (S0-068).
+// scriptStep is a step that runs a script, which knows the constants.
 func scriptStep(name string, r Role, code Text) *Step {
 	s := &Step{Name: name, Pos: code.Pos, Body: &JSCode{Role: r, Code: code}}
 	for _, c := range []string{"date", "time", "random_id"} {
@@ -311,7 +311,7 @@ func (s *Step) vars(name, reference string) {
 }
 
 // output puts what post-processing sees into its scope: the value of the step before, and
-// its text (S0-050, S0-052). Without one, that is the input (S0-040).
+// its text. Without one, that is the input.
 func (s *Step) output(previous bool) {
 	s.vars("input", "{{input}}")
 	if !previous {

@@ -165,8 +165,7 @@ return output;
 ` + "```" + `
 `
 
-// TestPagesAlike: however a page is written down, it is the same tool (S0-003, S0-030,
-// S0-047, S0-048).
+// TestPagesAlike: however a page is written down, it is the same tool.
 func TestPagesAlike(t *testing.T) {
 	plain, found := Decode("demo.md", []byte(wholePage))
 	if len(found) > 0 {
@@ -258,7 +257,7 @@ func inPlace(t testing.TB, src []byte, def *Definition) {
 	steps(def.Steps)
 }
 
-// TestPageParameters: S0-015 to S0-019.
+// TestPageParameters is the table of parameters of Markdown tools.
 func TestPageParameters(t *testing.T) {
 	def, _ := Decode("demo.md", []byte(wholePage))
 	var got []string
@@ -275,7 +274,7 @@ func TestPageParameters(t *testing.T) {
 	}
 }
 
-// TestChainNames: S0-060, X-06.
+// TestChainNames is the table of names of chain steps.
 func TestChainNames(t *testing.T) {
 	const page = "---\ntool: true\nid: my.chain\nname: Meine Kette\ndescription: d\ntype: chain\n---\n\n```yaml\nsteps:\n" +
 		"  - name: web_search\n  - name: web_search\n  - id: web_search_2\n    tool: x\n  - name: Web Search\n    tool: y\n  - tool: ./tools/save-all.yaml\n  - name: tool\n  - name: 9lives\n  - tool: other.md\n  - name: x\n    tool: z\n    pre-processing: return input;\n    post-processing: return output;\n    parameters: \"{{web_search}}\"\n```\n"
@@ -303,8 +302,8 @@ func TestChainNames(t *testing.T) {
 	}
 }
 
-// TestPagesInFolders: a Markdown file that does not say that it is a tool is passed over
-// (S0-010); one that does is found by its id, and is there with its errors.
+// TestPagesInFolders: a Markdown file that does not say that it is a tool is passed over;
+// one that does is found by its id, and is there with its errors.
 func TestPagesInFolders(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".flowrun", "tools")

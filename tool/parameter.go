@@ -87,7 +87,7 @@ func rules(d *keytable.Decoder, p *Parameter) ruleSet {
 	return r
 }
 
-// idleRules warns of rules for another type than the parameter's (S1-108).
+// idleRules warns of rules for another type than the parameter's.
 // Those of an array hold for its elements.
 func idleRules(d *keytable.Decoder, p *Parameter) {
 	v := p.Validation
@@ -148,8 +148,7 @@ func (p *Parameter) mismatchHint(v Value) string {
 	return "change the value or the type"
 }
 
-// keeps warns of a default or example that the parameter's own rules refuse
-// (S1-107, S1-109).
+// keeps warns of a default or example that the parameter's own rules refuse.
 func keeps(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part string) {
 	for _, item := range v.List {
 		if p.Type == "array" {

@@ -16,7 +16,7 @@ import (
 
 // Portable is a definition as the text of a file that says its own name: what stands in
 // its file, comments and order kept, with commands that are no valid YAML repaired
-// (S1-420) and the name added where only the file's said it. JSON becomes YAML; Markdown
+// and the name added where only the file's said it. JSON becomes YAML; Markdown
 // and JavaScript stay what they are. Text that cannot be read at all is returned as it is.
 //
 // name, where it is not empty, becomes the tool's name. The error tells that the text
@@ -57,7 +57,7 @@ func portablePage(def *Definition, name string) ([]byte, error) {
 	}
 	key := "name"
 	if keytable.ValueOf(root.Content, "id") != nil {
-		key = "id" // which is what the tool is called by (S0-011)
+		key = "id" // which is what the tool is called by
 	}
 	return renamed(def, s.Text, withName(front, root, key, cmp.Or(name, def.Name)), cmp.Or(name, def.Name))
 }

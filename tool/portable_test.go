@@ -194,7 +194,7 @@ func FuzzWriteYAML(f *testing.F) {
 }
 
 // TestPortablePage: a Markdown tool stays what it is, under another name too, and says
-// that name where people look for it (S0-011).
+// that name where people look for it.
 func TestPortablePage(t *testing.T) {
 	page := func(front string) string {
 		return "---\n" + front + "---\n\n# A page\n\n```yaml\ntool: web_search\nparameters: {url: \"input.url\"}\n```\n"

@@ -10,6 +10,6 @@ var secretWords = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // LooksSecret says whether a parameter or variable of that name is likely to hold a secret:
-// it ends in a word like TOKEN, PASSWORD or API_KEY, in capitals or not. Definitions
+// it ends in a word like TOKEN, PASSWORD or API_KEY, in capitals or not. Definitions
 // name their secrets; this is for what nobody has declared.
 func LooksSecret(name string) bool { return secretWords().MatchString(name) }

@@ -22,7 +22,7 @@ var (
 	shortForm = diagnostic.Pattern(`^v?[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
 )
 
-// ParseVersion reads a semantic version (S1-012). exact says whether it is one to the
+// ParseVersion reads a semantic version. exact says whether it is one to the
 // letter: one or two numbers, and a v before them, are understood, but are none.
 func ParseVersion(s string) (v Version, exact, ok bool) {
 	exact = wholeForm().MatchString(s)

@@ -26,7 +26,7 @@ var spec001 = map[string]struct {
 	around string
 	found  []string // severity[code] line
 }{
-	// S1-049: the catalogue of all keys is not one tool.
+	// the catalogue of all keys is not one tool.
 	"0029": {found: []string{
 		"warning[name-differs] 2",
 		"error[alias-with-body] 5", "error[alias-with-body] 8", "error[alias-with-body] 9", "error[alias-with-body] 10", "error[alias-with-body] 11", "error[alias-with-body] 12", "error[alias-with-body] 15", "error[alias-with-body] 18", "error[alias-with-body] 26",
@@ -65,7 +65,7 @@ var spec001 = map[string]struct {
 	"1145": {around: withAPath},
 	"1162": {around: withBody},
 	"1174": {around: withBody},
-	"1187": {around: heading, found: []string{"warning[repaired-scalar] 3"}}, // S1-420
+	"1187": {around: heading, found: []string{"warning[repaired-scalar] 3"}},
 	"1198": {around: withBody},
 	"1209": {around: heading},
 	"1225": {around: heading},
@@ -73,8 +73,8 @@ var spec001 = map[string]struct {
 	"1252": {around: withBody},
 	"1283": {around: withBody},
 	"1307": {around: withBody},
-	"1905": {found: []string{"warning[name-differs] 1", "warning[repaired-scalar] 12", "warning[repaired-scalar] 19"}}, // S1-421
-	"2091": {found: []string{"warning[name-differs] 1", "warning[examples-refused] 18"}},                               // S1-107
+	"1905": {found: []string{"warning[name-differs] 1", "warning[repaired-scalar] 12", "warning[repaired-scalar] 19"}},
+	"2091": {found: []string{"warning[name-differs] 1", "warning[examples-refused] 18"}},
 	"2650": {around: withBody},
 	"2682": {around: withBody, found: []string{"warning[no-description] 5"}},
 	"2699": {around: withBody},
@@ -133,7 +133,7 @@ func TestSpec001Alternatives(t *testing.T) {
 	}
 }
 
-// TestSpec001Duplicate: the message names the key and both its lines (S1-049).
+// TestSpec001Duplicate: the message names the key and both its lines.
 func TestSpec001Duplicate(t *testing.T) {
 	_, found := Decode("0029.yaml", readFile(t, "testdata/spec001/0029.yaml"))
 	want := `key "function-calling" is given twice: on line 89 and on line 185`

@@ -1,5 +1,5 @@
 // Package advice knows better ways: what the best practices of the source
-// specification (S1-380 to S1-404) ask for and a definition does not do. A practice is
+// specification ask for and a definition does not do. A practice is
 // one function over a definition, in one table; what it has to say is a note, never an
 // error, and each note says why and what to write instead.
 //

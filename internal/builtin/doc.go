@@ -1,5 +1,5 @@
 // Package builtin are the tools that come with flowrun: files, searching, the shell, the
-// web, and what a model keeps for itself (S4-021). Each is a tool.Definition with one step
+// web, and what a model keeps for itself. Each is a tool.Definition with one step
 // in Go, so it is called by a model, run by a person and used as a step all the same.
 //
 // # Files

@@ -30,7 +30,7 @@ type Bundler struct {
 type Request struct {
 	File   string // absolute path of the tool's file; it need not exist any more
 	Source []byte // what stands in it
-	// Packages are those that getDependencies names (S2-050). They are bundled even where no
+	// Packages are those that getDependencies names. They are bundled even where no
 	// import names them, for api.importx.
 	Packages []string
 	// Installed is a node_modules folder that is asked after those beside the tool: the cache

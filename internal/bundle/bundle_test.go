@@ -63,7 +63,7 @@ func run(t *testing.T, code []byte, expression string) string {
 	return vm.Get("answer").String()
 }
 
-// TestForms: every way to write a module ends as CommonJS that goja runs (S2-002).
+// TestForms: every way to write a module ends as CommonJS that goja runs.
 func TestForms(t *testing.T) {
 	dir := tree(t,
 		"object.tool.js", `module.exports = { execute() { return 'object'; } };`,
@@ -100,7 +100,7 @@ func TestForms(t *testing.T) {
 
 // TestPackages: packages come from beside the tool, then from the cache; importx reaches
 // those that are only named; what is nowhere throws when it is reached, not before
-// (S2-050, issue 7 part 4).
+// (issue 7 part 4).
 func TestPackages(t *testing.T) {
 	dir := tree(t,
 		".git/HEAD", "",

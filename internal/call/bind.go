@@ -20,8 +20,8 @@ type Given struct {
 	Author bool
 }
 
-// Bind takes a caller's parameters through default, coercion, validation and transform
-// (S1-160). Values may be native or text ("5" for a number). All problems are reported
+// Bind takes a caller's parameters through default, coercion, validation and transform.
+// Values may be native or text ("5" for a number). All problems are reported
 // together, as a *value.ParamsError.
 func Bind(ctx context.Context, p *plan.Plan, w *World, raw map[string]any) (*Params, error) {
 	values := make(map[string]Given, len(raw))

@@ -14,9 +14,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// bySchema binds the parameters of a tool that describes them as JSON Schema (S2-020):
+// bySchema binds the parameters of a tool that describes them as JSON Schema:
 // each is coerced to its type, what is left out takes the schema's default, in objects
-// and lists too (S2-027), and then all are held against the schema together.
+// and lists too, and then all are held against the schema together.
 func (b *binder) bySchema(schema *tool.JSONSchema) {
 	values := make(map[string]any, len(b.raw))
 	refused := map[string]bool{}

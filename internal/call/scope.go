@@ -42,7 +42,7 @@ func parsed(v any) any {
 	return v
 }
 
-// resultValue is what a step made (S0-052): its structured value where it has one, else
+// resultValue is what a step made: its structured value where it has one, else
 // its text, read as JSON where that is an object or a list.
 func resultValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
 	v := r.Value
@@ -166,8 +166,8 @@ func (s Scope) lastField(field string) expr.Value {
 // printed what it has.
 func Began(r *dag.Result) bool { return r.Status.Executed() || !r.Started.IsZero() }
 
-// stepValue is a field of a step's result (S1-127); every field of a step that
-// never began is nil (S1-053). loop says that the step is one.
+// stepValue is a field of a step's result; every field of a step that
+// never began is nil. loop says that the step is one.
 func stepValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 	field := ref.Path[0].Field
 	if r == nil {
@@ -374,8 +374,7 @@ func (s Scope) optional(r expr.Ref) bool {
 	return declared && v.Absent
 }
 
-// randomID is a text that only this run has, and that it keeps when it is taken up again
-// (S0-064).
+// randomID is a text that only this run has, and that it keeps when it is taken up again.
 func (a *Frame) randomID() (expr.Value, error) {
 	if a.run == "" { // a preview
 		return expr.Value{}, expr.ErrUnknown

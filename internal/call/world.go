@@ -54,7 +54,7 @@ func (w *World) Filled() *World {
 	return w
 }
 
-// variable is the value of a predefined variable (S1-126), false for another name.
+// variable is the value of a predefined variable, false for another name.
 func (w *World) variable(name, toolName string) (string, bool) {
 	switch name {
 	case "TOOL_NAME":

@@ -11,7 +11,7 @@ import (
 // Filter chooses tools of a listing. The zero Filter takes all.
 type Filter struct {
 	Scope    tool.Scope // empty = any
-	Tags     []string   // all of them; those of metadata count too (S1-224)
+	Tags     []string   // all of them; those of metadata count too
 	Category string
 	Search   string // every word stands in the name, the description or the keywords
 	Platform string // the tool runs there

@@ -60,7 +60,7 @@ func definitions(t *testing.T) map[string]string {
 }
 
 // TestGetImport: what get prints, import takes, and the tool is the same, from the
-// specification's definitions and from the examples (S1-318).
+// specification's definitions and from the examples.
 func TestGetImport(t *testing.T) {
 	all := definitions(t)
 	if len(all) < 60 {

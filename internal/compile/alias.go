@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// base is what an alias stands for: the base tool with what the alias says itself
-// (S1-165 to S1-167), which is little: docs/aliases.md lists it. Any other
+// base is what an alias stands for: the base tool with what the alias says itself,
+// which is little: docs/aliases.md lists it. Any other
 // definition stands for itself.
 func (c *compiler) base(def *tool.Definition) *tool.Definition {
 	if !def.Alias {

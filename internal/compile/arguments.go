@@ -79,7 +79,7 @@ func (c *compiler) declared(def *tool.Parameter) []tool.Place {
 }
 
 // checkDeprecated warns of the use of a tool, or of a parameter, that should no longer
-// be used (S1-015 to S1-018).
+// be used.
 func (c *compiler) checkDeprecated(use *tool.ToolUse, p *plan.Plan) {
 	if def := p.Definition; def.Deprecated {
 		c.report(tool.Diagnostic{Code: "deprecated-tool", Severity: tool.Warning, Pos: use.Tool.Pos, Len: len([]rune(use.Tool.S)),

@@ -52,7 +52,7 @@ func (c *stepCompiler) shell() string {
 	return plan.DefaultShell()
 }
 
-// platformCommand selects platform, then default (S1-411).
+// platformCommand selects platform, then default.
 func (c *stepCompiler) platformCommand() (*tool.Text, string, string) {
 	cmds := c.step.Body.(*tool.Commands)
 	if t, ok := cmds.Platforms[plan.Platform()]; ok {

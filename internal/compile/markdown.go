@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// A Markdown tool differs from others in how its references are written (S0-041, X-02).
+// A Markdown tool differs from others in how its references are written.
 // What they stand for is here; package tool made steps of the page, which run like any
 // others.
 
@@ -38,7 +38,7 @@ func preOf(def *tool.Definition) *tool.Step {
 	return nil
 }
 
-// constants are fixed for a run (S0-068), by the names that scopes know.
+// constants are fixed for a run, by the names that scopes know.
 var constants = map[string]string{"date": "DATE", "time": "TIME", "random_id": plan.RandomID}
 
 // Symbol says what id stands for. The words of the format come before parameters.
@@ -78,7 +78,7 @@ func (n markdownNames) outOfReach(id string) (message, hint string) {
 }
 
 // later reports what a step of a Markdown tool, the i-th, reads of itself or of a step
-// behind it: those run in their order (S0-066).
+// behind it: those run in their order.
 func (c *sequenceCompiler) later(i int, e edge) bool {
 	if c.plan.Definition.Format != tool.Markdown || !slices.ContainsFunc(c.steps[i:], func(s *tool.Step) bool { return s.Name == e.to }) {
 		return false
@@ -88,8 +88,8 @@ func (c *sequenceCompiler) later(i int, e edge) bool {
 	return true
 }
 
-// undeclared warns of fields of the input that no parameter has and no script makes
-// (S0-037, S0-072). A caller may give them all the same.
+// undeclared warns of fields of the input that no parameter has and no script makes.
+// A caller may give them all the same.
 func (c *stepCompiler) undeclared(at tool.Text, refs []expr.Ref) {
 	if c.plan.Definition.Format != tool.Markdown {
 		return

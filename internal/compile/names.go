@@ -16,7 +16,7 @@ func nameable(name string) bool {
 	return !strings.ContainsAny(name, ".-") && !slices.Contains([]string{"params", "steps", "env", "undefined", "NaN", "Infinity"}, name)
 }
 
-// predefined are the variables every definition may mention (S1-126).
+// predefined are the variables every definition may mention.
 var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE", "TIME", "TIMESTAMP"}
 
 // names is what roots stand for in one definition: parameters win over
@@ -142,7 +142,7 @@ func (n names) withoutSteps() names {
 }
 
 // environNames are the names in values of environment variables: there, and only
-// there, an undeclared {NAME} is the process variable of that name (S1-129).
+// there, an undeclared {NAME} is the process variable of that name.
 type environNames struct{ names }
 
 func (n environNames) Symbol(id string) expr.Symbol {

@@ -24,7 +24,7 @@ type ordered struct {
 	after []dag.ID
 }
 
-// order works out plan order and edges (design: "What runs, and when").
+// order works out plan order and edges.
 //
 // Plan order is a depth-first walk over the explicit edges in declaration order,
 // so a step named early moves before the one that names it. A sequential step

@@ -16,7 +16,7 @@ import (
 )
 
 // parameters compiles the parameters and puts them into an order in which a
-// default comes after the parameters it names (S1-132).
+// default comes after the parameters it names.
 func (c *compiler) parameters(p *plan.Plan, n names) {
 	byName := map[string]*plan.Param{}
 	for _, def := range p.Definition.Parameters {

@@ -41,7 +41,7 @@ func (c *stepCompiler) compile() *plan.Step {
 }
 
 // policy is what happens around the step's tries. Retry and fallback of the tool
-// hold where the step has none (S1-078).
+// hold where the step has none.
 func (c *stepCompiler) policy(s *plan.Step, t traits) {
 	tl := c.plan.Definition
 	s.Policy = dag.Policy{Timeout: s.Def.Timeout, Tolerate: s.Def.ContinueOnError || tl.IgnoreErrors}
@@ -115,7 +115,7 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 
 // secrets hides what environment.secrets of the step and of the tool names: variables
 // of the step and of its env files, and, as in the tool's own, parameters and variables
-// of the process (S1-172).
+// of the process.
 func (c *stepCompiler) secrets(cmd *steps.Command) {
 	for _, s := range c.sourced {
 		cmd.Secrets = append(cmd.Secrets, steps.SecretVar{Name: s.Name, Key: s.Key})

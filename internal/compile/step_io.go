@@ -8,8 +8,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// interactive is how the step asks questions: the step's keys win over the tool's
-// (S1-201 to S1-203).
+// interactive is how the step asks questions: the step's keys win over the tool's.
 func (c *stepCompiler) interactive() *steps.Interactive {
 	s, tl := c.step, c.plan.Definition
 	own := s.InteractiveOptions
@@ -36,7 +35,7 @@ func (c *stepCompiler) interactive() *steps.Interactive {
 	return i
 }
 
-// stream is where the step's output is passed on to (S1-043, S1-046, S1-085, S1-086).
+// stream is where the step's output is passed on to.
 func (c *stepCompiler) stream() *steps.Stream {
 	o := c.step.Output
 	warn := func(at tool.Pos, key, hint string) {

@@ -2,7 +2,7 @@ package compile
 
 import "github.com/flowrun/flowrun/tool"
 
-// CompatibilityLevel is what min-cycod-version is compared with (S1-013).
+// CompatibilityLevel is what min-cycod-version is compared with.
 const CompatibilityLevel = "1.2.0"
 
 // checkRuntime refuses what this version cannot run.

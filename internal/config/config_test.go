@@ -147,7 +147,7 @@ func TestServers(t *testing.T) {
 }
 
 // TestSpellings: settings that have several names are known by one, be it for trust, for
-// what is stronger, or for programs that list them (S4-030).
+// what is stronger, or for programs that list them.
 func TestSpellings(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"home/.config/flowrun/config.yaml": "toolCallCommand: weak\n",

@@ -78,7 +78,7 @@ var (
 	oldCall      = field(keytable.KindText, "toolCallCommand", "", "Another spelling of tools.callCommand.")
 )
 
-// spellings are the keys that are other words for one (S4-030), which is how they are
+// spellings are the keys that are other words for one, which is how they are
 // known from there on.
 var spellings = map[string]string{
 	"tools.toolDiscoveryCommand": "tools.discoveryCommand",

@@ -55,7 +55,7 @@ func TestReduced(t *testing.T) {
 	}
 }
 
-// TestReducedSetuid: a setuid program gives its owner's rights to nobody (S1-210).
+// TestReducedSetuid: a setuid program gives its owner's rights to nobody.
 func TestReducedSetuid(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make a program that belongs to root")

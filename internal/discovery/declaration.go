@@ -21,7 +21,7 @@ type Declaration struct {
 // mostWarned is how many declarations are complained of one by one.
 const mostWarned = 20
 
-// Read reads what a command printed: a JSON array of declarations (S4-032). An item is a
+// Read reads what a command printed: a JSON array of declarations. An item is a
 // declaration, {"function_declarations": [...]}, {"functionDeclarations": [...]} or
 // {"type": "function", "function": {...}}. Of several with one name the first counts. The
 // warnings say what was left out; the error is that there is no such array.

@@ -14,16 +14,16 @@ import (
 // Bounds of the command that tells of tools.
 const (
 	Limit = 10 * time.Second // for all of it
-	Most  = 10 << 20         // bytes on each of its streams (S4-033)
+	Most  = 10 << 20         // bytes on each of its streams
 )
 
 // Config says which commands there are. Both are cut into words by the quoting of shells,
 // and no shell sees them.
 type Config struct {
-	DiscoveryCommand string // prints the declarations (S4-030)
-	CallCommand      string // calls a tool, whose name is added as the last word (S4-031, S4-035)
+	DiscoveryCommand string // prints the declarations
+	CallCommand      string // calls a tool, whose name is added as the last word
 	Dir              string // where both start: the root of the project
-	StderrFails      bool   // whatever CallCommand prints as an error is a failure (S4-034)
+	StderrFails      bool   // whatever CallCommand prints as an error is a failure
 }
 
 // Check says what is wrong with the words of a command.

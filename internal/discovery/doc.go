@@ -1,5 +1,5 @@
 // Package discovery finds tools by a command that tells of them, which another command
-// calls (S4-030 to S4-036).
+// calls.
 //
 // # The model
 //

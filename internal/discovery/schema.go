@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// schemaKeys are where declarations have the schema of their parameters (S4-032).
+// schemaKeys are where declarations have the schema of their parameters.
 var schemaKeys = []string{"parametersJsonSchema", "parameters", "inputSchema", "input_schema"}
 
 // Bounds of a schema.

@@ -51,8 +51,8 @@ func planOf(t *testing.T, def *tool.Definition) (*bed, *flowrun.Plan) {
 	return b, p
 }
 
-// TestBindSchema holds what becomes of parameters that a JSON Schema describes (S2-023,
-// S2-027): coerced, filled in, held against the whole schema, all problems at once.
+// TestBindSchema holds what becomes of parameters that a JSON Schema describes:
+// coerced, filled in, held against the whole schema, all problems at once.
 func TestBindSchema(t *testing.T) {
 	closed := strings.Replace(personSchema, `"type": "object",`, `"type": "object", "additionalProperties": false,`, 1)
 	for _, c := range []struct{ name, schema, given, want string }{
@@ -143,7 +143,7 @@ func TestMissingNear(t *testing.T) {
 }
 
 // TestLooseParameters: a Markdown or JavaScript tool is handed what no parameter is
-// declared for, with a warning; a YAML tool refuses it (S0-037).
+// declared for, with a warning; a YAML tool refuses it.
 func TestLooseParameters(t *testing.T) {
 	plain := flowrun.GoTool{Name: "loose", Description: "d", Parameters: []*tool.Parameter{{Name: "query", Type: "string", Description: "d"}},
 		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params, nil }}.Definition()

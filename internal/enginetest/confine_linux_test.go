@@ -32,7 +32,7 @@ func openFolder(t *testing.T) string {
 }
 
 // TestReduced: steps of a reduced tool have no capabilities and can get none, and work
-// all the same: scripts and values of any size, their folder, interpreters (S1-210).
+// all the same: scripts and values of any size, their folder, interpreters.
 func TestReduced(t *testing.T) {
 	t.Parallel()
 	dir := openFolder(t)
@@ -138,7 +138,7 @@ steps:
 `
 
 // TestMaxMemory: a step that takes more is ended and says so, whatever its shell makes
-// of it; nothing is left of its limit (S1-193).
+// of it; nothing is left of its limit.
 func TestMaxMemory(t *testing.T) {
 	t.Parallel()
 	m, err := cgroup.NewMemoryLimit("", 1<<20)

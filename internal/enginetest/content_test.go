@@ -17,7 +17,7 @@ import (
 )
 
 // TestContent is what a model and a person are told of a run, by what a tool of any kind
-// printed (S4-010 to S4-012).
+// printed.
 func TestContent(t *testing.T) {
 	for _, c := range []struct{ printed, want string }{
 		{`plain`, `{"llmContent":"plain","returnDisplay":"plain"}`},

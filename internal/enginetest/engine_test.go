@@ -403,7 +403,7 @@ func TestParamsErrors(t *testing.T) {
 	}
 }
 
-// A secret is in memory for those who refer to it, and nowhere else (S1-174).
+// A secret is in memory for those who refer to it, and nowhere else.
 func TestSecretsMasked(t *testing.T) {
 	const secret = "hunter2 hunter2"
 	b := newBed(t)

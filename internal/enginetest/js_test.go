@@ -19,7 +19,7 @@ import (
 )
 
 // TestScriptResults: what a script returns is the step's output and what {step.json}
-// sees (S0-051, contracts).
+// sees (contracts).
 func TestScriptResults(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ code, output, seen string }{
@@ -51,7 +51,7 @@ func TestScriptResults(t *testing.T) {
 	}
 }
 
-// TestScriptRoles: what the roles see and may return (S0-032, S0-033, S0-050, S2-043).
+// TestScriptRoles: what the roles see and may return.
 func TestScriptRoles(t *testing.T) {
 	t.Parallel()
 	entry := func(name string, v any) tool.Entry { return tool.Entry{Key: name, Value: tool.Value{Scalar: v}} }
@@ -96,7 +96,7 @@ func TestScriptRoles(t *testing.T) {
 }
 
 // TestScriptProblemTravels: why a nested tool's script failed is known of the step that
-// uses the tool, in the result, in events, and when the run is read back.
+// uses the tool, in the result, in events, and when the run is read back.
 func TestScriptProblemTravels(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
@@ -169,7 +169,7 @@ func TestScriptReadsNoJSON(t *testing.T) {
 	}
 }
 
-// TestTransforms: JavaScript over value (S1-159).
+// TestTransforms: JavaScript over value.
 func TestTransforms(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

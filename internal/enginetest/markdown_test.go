@@ -21,7 +21,7 @@ import (
 )
 
 // pages is a library of Markdown tools, with stand-ins for the tools that those of
-// specification 000 use (S0-083): web_search asks a server, save_results keeps what it
+// specification 000 use: web_search asks a server, save_results keeps what it
 // is given, echo answers its parameters.
 type pages struct {
 	*tool.Library
@@ -100,14 +100,14 @@ func specification(t *testing.T, name string) string {
 }
 
 // TestSpecification000Single runs example A: pre-processing changes the address, the tool
-// asks it, post-processing keeps five results (S0-034, S0-083).
+// asks it, post-processing keeps five results.
 func TestSpecification000Single(t *testing.T) {
 	p := pagesOf(t, `{"results": [1, 2, 3, 4, 5, 6, 7]}`, map[string]string{"beispieltool.md": specification(t, "beispieltool")})
 	res := p.run(t, "./beispieltool.md", map[string]any{"url": "http://server", "query": "käse"})
 	if res.Status != dag.Succeeded || res.Output != "[1,2,3,4,5]" {
 		t.Errorf("%s %q %s", res.Status, res.Output, res.Message)
 	}
-	// An undeclared value that nobody gives is undefined to the script (S0-037).
+	// An undeclared value that nobody gives is undefined to the script.
 	p.run(t, "./beispieltool.md", map[string]any{"url": "http://server"})
 	if diff := cmp.Diff([]string{"GET /search?q=käse", "GET /search?q=undefined"}, p.asked); diff != "" {
 		t.Error(diff)
@@ -115,7 +115,7 @@ func TestSpecification000Single(t *testing.T) {
 }
 
 // TestSpecification000Chain runs example B: a reference in a longer text, post-processing
-// of a step, and the step after it (S0-061 to S0-064).
+// of a step, and the step after it.
 func TestSpecification000Chain(t *testing.T) {
 	p := pagesOf(t, `[{"score": 0.4}, {"score": 0.9}, {"score": 0.51}]`, map[string]string{"chain_beispiel.md": specification(t, "chain_beispiel")})
 	res := p.run(t, "./chain_beispiel.md", map[string]any{"query": "  käse "})
@@ -146,7 +146,7 @@ func onePage(kind, front string, blocks ...string) string {
 const everyType = "parameters:\n  - {name: text, type: string, description: d, default: t}\n  - {name: number, type: number, description: d, default: 1.5}\n" +
 	"  - {name: list, type: array, description: d, default: [1, {a: b}]}\n  - {name: object, type: object, description: d, default: {a: [1]}}\n  - {name: flag, type: boolean, description: d, required: false}\n"
 
-// TestPageValues: what references hand to tools, and what comes out (S0-041 to S0-052).
+// TestPageValues: what references hand to tools, and what comes out.
 func TestPageValues(t *testing.T) {
 	for name, test := range map[string]struct {
 		page string
@@ -175,7 +175,7 @@ func TestPageValues(t *testing.T) {
 		"post alone":              {page: onePage("single", everyType, "// @postprocess\nreturn output.text;"), want: "t"},
 		"undeclared":              {page: onePage("single", everyType, "tool: say\nparameters: {text: input.more}"), give: map[string]any{"more": "given"}, want: "given"},
 		"constants":               {page: onePage("single", everyType, "tool: say\nparameters: {text: '{{date}} {{time}} {{random_id}}'}", "// @postprocess\nreturn output === date + ' ' + time + ' ' + random_id && /^[0-9a-f]{16}$/.test(random_id) && /^\\d{4}-\\d\\d-\\d\\d$/.test(date);"), want: "true"},
-		"not in scripts":          {page: onePage("single", everyType, "// @postprocess\nreturn '{{date}}' + output.text;"), want: "{{date}}t"}, // S0-068
+		"not in scripts":          {page: onePage("single", everyType, "// @postprocess\nreturn '{{date}}' + output.text;"), want: "{{date}}t"},
 		"encoding":                {page: onePage("single", everyType, "// @postprocess\nreturn encodeURIComponent('größe ') + decodeURI('%C3%BC');"), want: "gr%C3%B6%C3%9Fe%20ü"},
 		"chain":                   {page: onePage("chain", everyType, "// @preprocess\nreturn {q: input.text};", "steps:\n  - name: say\n    parameters: {text: '[{\"path\": \"{{preprocess.q}}\"}]'}\n  - tool: say\n    id: second\n    parameters: {text: 'prev_step.output[0].path'}\n  - tool: echo\n    parameters: {text: '{{say[0].path}}{{second.output}}', list: '{{say.output}}'}", "// @postprocess\nreturn output.text + output.list.length;"), want: "tt1"},
 		"chain with scripts":      {page: onePage("chain", everyType, "steps:\n  - tool: echo\n    parameters: {text: input.text}\n    pre_processing: \"return {text: input.text + '+'};\"\n    post-processing: \"return {deep: {text: output.text + '*'}};\"\n  - tool: say\n    parameters: {text: prev_step.output.deep.text}"), want: "t+*"},
@@ -191,8 +191,7 @@ func TestPageValues(t *testing.T) {
 	}
 }
 
-// TestPageFailures: what fails fails in its block, with a message and a code (S0-044,
-// S0-066, S0-080, S0-081).
+// TestPageFailures: what fails fails in its block, with a message and a code.
 func TestPageFailures(t *testing.T) {
 	for name, test := range map[string]struct {
 		page string
@@ -258,7 +257,7 @@ func problemsOf(t *testing.T, page string) (list []string) {
 }
 
 // TestPageOrder: the steps of a chain run in their order, so none reads a later one or
-// itself (S0-066). A reference that is wrong is told once.
+// itself. A reference that is wrong is told once.
 func TestPageOrder(t *testing.T) {
 	page := onePage("chain", "", "steps:\n  - id: a\n    tool: echo\n    parameters: {text: '{{b}}', number: prev_step.output}\n"+
 		"  - id: b\n    tool: say\n    parameters: {text: '{{a.text}} {{b.output}}'}\n    post_processing: return output;")
@@ -273,7 +272,7 @@ func TestPageOrder(t *testing.T) {
 	}
 }
 
-// TestPageSecrets: what a page's environment.secrets names is in no output (S1-172).
+// TestPageSecrets: what a page's environment.secrets names is in no output.
 func TestPageSecrets(t *testing.T) {
 	p := pagesOf(t, "", map[string]string{"page.md": onePage("single", "parameters:\n  - {name: key, type: string, description: d}\nenvironment: {secrets: [key]}\n",
 		"// @preprocess\nreturn {text: 'with ' + input.key};", "tool: say\nparameters: {text: input.text}", "// @postprocess\nthrow new Error('bad ' + input.text);")})

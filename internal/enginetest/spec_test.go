@@ -75,8 +75,7 @@ func specFixture(t testing.TB, line string) string {
 }
 
 // TestCloneExample runs the specification's github-repo-clone with stand-ins for
-// git and npm in all combinations of success and failure (S1-050, S1-053, S1-056,
-// S1-061, S1-065).
+// git and npm in all combinations of success and failure.
 func TestCloneExample(t *testing.T) {
 	text := specFixture(t, "1965")
 	for bits := range 8 {
@@ -151,8 +150,8 @@ func isolated(t *testing.T, dir string) string {
 }
 
 // TestCommitStats runs the specification's github-commit-stats, broken YAML and
-// all (S1-421), against a local stand-in for the API whose commits are full of
-// text that a careless shell would run (S1-140).
+// all, against a local stand-in for the API whose commits are full of
+// text that a careless shell would run.
 func TestCommitStats(t *testing.T) {
 	needtest.Programs(t, "curl", "jq")
 	authors := []string{`Ada "the countess"`, `$(touch pwned)`, `"; rm -rf .`, "O'Hara", "`touch pwned`", `$(touch pwned)`}

@@ -276,7 +276,7 @@ func ignored(status string) string {
 }
 
 // TestBackground: what a successful step leaves in the background lives until the
-// run ends, and is then ended with a notice; detach leaves it (S1-192).
+// run ends, and is then ended with a notice; detach leaves it.
 func TestBackground(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

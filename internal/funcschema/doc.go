@@ -1,8 +1,8 @@
 // Package funcschema shows tools to language models: it makes the function
 // declaration of a definition, in the dialect of one provider.
 //
-// A declaration is a name, a description and a JSON Schema of the parameters
-// (S1-235). Of makes it from a tool.Definition in three steps. Every parameter
+// A declaration is a name, a description and a JSON Schema of the parameters.
+// Of makes it from a tool.Definition in three steps. Every parameter
 // becomes a schema (parameter.go): its type by the tool's parameter-mapping, its
 // rules as the keywords of JSON Schema, its default and examples where the tool's
 // function-calling section wants them. Names become what every provider accepts

@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Function is the declaration of one tool (S1-235). It marshals to the envelope of
+// Function is the declaration of one tool. It marshals to the envelope of
 // the dialect it was made in.
 type Function struct {
 	Name        string

@@ -11,7 +11,7 @@ const maxName = 64
 var foreign = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_-]`) })
 
 // Name is what a tool called so is shown as: letters, digits, '_' and '-', at most 64
-// of them (S1-236), for Gemini not beginning with a digit. A model's call names the
+// of them, for Gemini not beginning with a digit. A model's call names the
 // function so.
 func Name(tool string, f Format) string {
 	name := foreign().ReplaceAllString(tool, "_")

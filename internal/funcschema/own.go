@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// own is the schema of a tool that has one (S2-020), as its author wrote it but for what
+// own is the schema of a tool that has one, as its author wrote it but for what
 // the dialect refuses. The tool holds values against the whole of it all the same.
 func (m *maker) own() *Schema {
 	source, err := m.def.Schema.MarshalJSON()

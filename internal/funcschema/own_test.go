@@ -18,7 +18,7 @@ const ownSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","ty
  "required":["mode","list"],"additionalProperties":false,"if":{"required":["n"]},"then":{"required":["who"]},
  "$defs":{"person":{"type":"object","properties":{"zip":{"type":"string","pattern":"^\\d+$"},"name":{"const":"x"},"friend":{}}}}}`
 
-// TestOwnSchema is a tool with a JSON Schema of its own (S2-020) in every dialect: as it
+// TestOwnSchema is a tool with a JSON Schema of its own in every dialect: as it
 // is written, but for what a provider refuses and what is secret.
 func TestOwnSchema(t *testing.T) {
 	schema, err := tool.ParseSchema([]byte(`{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"properties":{"a":{"$ref":"#/$defs/a"}}}}}`))

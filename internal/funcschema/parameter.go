@@ -55,7 +55,7 @@ func describe(p *tool.Parameter, lost string) string {
 	return text
 }
 
-// rules are the validation rules as keywords of JSON Schema (S1-095 to S1-100). typ is
+// rules are the validation rules as keywords of JSON Schema. typ is
 // the type of s, "" for any; rules for another type say nothing and are left out.
 func (m *maker) rules(s *Schema, p *tool.Parameter, typ string) {
 	v := p.Validation

@@ -10,7 +10,7 @@ import (
 )
 
 // shown are the values that fit a type of JSON Schema, "" for any, as JSON has them. A
-// null fits none where schemas are sanitized (S1-236). nil where none fits.
+// null fits none where schemas are sanitized. nil where none fits.
 func (m *maker) shown(values []tool.Value, typ string) []any {
 	var all []any
 	for _, v := range values {

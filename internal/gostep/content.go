@@ -12,7 +12,7 @@ import (
 )
 
 // Content is what a tool answers where a model and a person are to be told different
-// things, or more than text (S4-010 to S4-012). A StepFunc may return one.
+// things, or more than text. A StepFunc may return one.
 type Content struct {
 	Parts   []Part // for the model
 	Display any    // for a person: Markdown as a string, or a *FileDiff; nil: the text of Parts
@@ -25,7 +25,7 @@ type Part struct {
 	Data []byte
 }
 
-// FileDiff shows what a tool changes in a file (S4-011).
+// FileDiff shows what a tool changes in a file.
 type FileDiff struct {
 	FileName string  `json:"fileName"`
 	FileDiff string  `json:"fileDiff"`        // as diff -u has it

@@ -9,7 +9,7 @@ import (
 )
 
 // ReadContent reads what a tool printed as content, where it is a JSON object with
-// llmContent: a text, a part, or a list of these (S4-010). So a tool of any kind can answer
+// llmContent: a text, a part, or a list of these. So a tool of any kind can answer
 // more than text. It is nil for everything else.
 func ReadContent(text string) *Content {
 	text = strings.TrimSpace(text)

@@ -43,7 +43,7 @@ func Confirmed(ctx context.Context, t *GoTool, in *StepInput) (c *Confirmation, 
 }
 
 // Confirmation is what a person is shown who is asked about a call of a model, beside
-// what the Preview says (S4-007).
+// what the Preview says.
 type Confirmation struct {
 	Title string    `json:"title"`          // what will happen, in one sentence
 	Text  string    `json:"text,omitempty"` // more of it: a command, a plan

@@ -56,17 +56,17 @@ func (e *ExitError) Unwrap() error { return e.Err }
 // GoTool describes a tool written in Go.
 type GoTool struct {
 	Name        string
-	DisplayName string // what people call it; "" for the Name (S4-002)
+	DisplayName string // what people call it; "" for the Name
 	Description string
 	Tags        []string
 	Parameters  []*tool.Parameter
-	Schema      *tool.JSONSchema // describes all parameters, in place of Parameters (S4-004)
+	Schema      *tool.JSONSchema // describes all parameters, in place of Parameters
 	Timeout     time.Duration
 	Run         StepFunc
-	// Describe says in one sentence what a call will do (S4-006). The parameters are bound.
+	// Describe says in one sentence what a call will do. The parameters are bound.
 	// nil: the tool's description and the parameters have to do.
 	Describe func(params map[string]any) string
-	// Confirm works out what a person is shown who is asked about a call (S4-007). It
+	// Confirm works out what a person is shown who is asked about a call. It
 	// changes nothing. An error says that the call would fail; then nobody is asked. nil:
 	// what Describe says is all.
 	Confirm func(ctx context.Context, in *StepInput) (*Confirmation, error)

@@ -16,7 +16,7 @@ import (
 const ReasonCleanup = "cleanup"
 
 // cleanupRunner runs a tool's resources.cleanup after everything else, whatever
-// happened (S1-194): every final command, then the temporary directory goes. A
+// happened: every final command, then the temporary directory goes. A
 // failure does not fail the run and keeps nothing else from running.
 type cleanupRunner struct{ *plan.Cleanup }
 

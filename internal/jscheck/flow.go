@@ -6,7 +6,7 @@ import (
 )
 
 // flow follows a function's statements from its beginning, each once. It says whether a
-// return can be reached, as far as that can be told without running anything (S0-070).
+// return can be reached, as far as that can be told without running anything.
 type flow struct {
 	returns bool
 	breaks  int // those that were reached, whatever they leave

@@ -51,7 +51,7 @@ func SourceOf(m *tool.Module) Source {
 	return Source{Form: Module, Text: string(m.Code), Map: m.Map, File: m.File}
 }
 
-// toolMethods are the methods that a tool may have (S2-001, S2-080).
+// toolMethods are the methods that a tool may have.
 var toolMethods = []string{"getMetadata", "getSchema", "execute", "getDependencies", "getBusinessErrors", "init", "cleanup", "getBridges", "getMockArgs", "getBridgeErrors"}
 
 func methodsOf(list []ast.Property) map[string]method {

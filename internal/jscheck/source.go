@@ -21,9 +21,9 @@ import (
 // Form is what a script is in terms of the language, and with that in what world it runs.
 type Form int
 
-// The forms. The world of a Body and of an Expression has the language and nothing else
-// (S0-073); that of a Step and of a Module has console, timers, the modules of Shim and
-// means to ask as well.
+// The forms. The world of a Body and of an Expression has the language and nothing else;
+// that of a Step and of a Module has console, timers, the modules of Shim and
+// means to ask as well.
 const (
 	Body       Form = iota // statements of a function, which returns
 	Expression             // one expression: a transform

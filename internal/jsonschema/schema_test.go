@@ -153,7 +153,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestDefaults fills in what is left out (S2-027) and leaves the value alone.
+// TestDefaults fills in what is left out and leaves the value alone.
 func TestDefaults(t *testing.T) {
 	for _, c := range []struct{ name, schema, value, want string }{
 		{"left out", `{"properties":{"a":{"default":1},"b":{"default":null},"c":{}}}`, `{}`, `{"a":1,"b":null}`},

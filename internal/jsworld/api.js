@@ -1,12 +1,12 @@
 'use strict'
 
-// this.api of a .tool.js (S2-080): JavaScript over what the world answers. Environment,
+// this.api of a .tool.js: JavaScript over what the world answers. Environment,
 // storage and the logger answer at once, which await takes as well; the others are promises.
 function api (args, tool) {
   const now = (op, values) => __askNow(op, values || {})
   const later = (op, values) => __ask(op, values || {})
 
-  // ---- logger (S2-044)
+  // ---- logger
 
   // placed is an error with its place.
   const placed = e => String(e) + (__where(e) ? ` (${__where(e)})` : '')
@@ -41,7 +41,7 @@ function api (args, tool) {
   const logger = { log: (level, message, data) => log(String(level), message, data), getLogPath: () => now('log.path') }
   for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal']) logger[level] = (message, data) => log(level, message, data)
 
-  // ---- environment (S2-032 to S2-034)
+  // ---- environment
 
   const environment = {
     get: name => now('env.get', { name: String(name) }) ?? undefined,

@@ -18,7 +18,7 @@ function kind (v) {
 }
 
 // loaded is the one object whose methods are the tool: what module.exports is, the
-// default export, or an instance of a class that either of them is (S2-002, S2-041).
+// default export, or an instance of a class that either of them is.
 function loaded () {
   let found = __load()
   if (found && !has(found, 'execute') && found.default) found = found.default
@@ -30,7 +30,7 @@ function loaded () {
 
 class NoTool extends Error {}
 
-// inject gives the tool its api (S2-040).
+// inject gives the tool its api.
 function inject (tool) {
   try {
     tool.api = api(args, tool)
@@ -40,7 +40,7 @@ function inject (tool) {
   return tool
 }
 
-// told is what was thrown, which need not be an Error (S2-065).
+// told is what was thrown, which need not be an Error.
 function told (thrown) {
   const e = { name: '', message: '', where: '' }
   try {
@@ -105,8 +105,7 @@ async function describe () {
 
 const words = e => (e.name ? e.name + ': ' : '') + e.message
 
-// businessError checks one entry of getBusinessErrors and answers what of it is data
-// (S2-060).
+// businessError checks one entry of getBusinessErrors and answers what of it is data.
 function businessError (entry, wrong) {
   if (!isObject(entry)) return void wrong('', `expected an object, got ${kind(entry)}`)
   const text = (key, must) => {
@@ -163,7 +162,7 @@ const cleanUp = tool => (cleaned ??= tidied(tool))
 // How long a cleanup may wait, in milliseconds.
 const CLEANUP = 1000
 
-// tidied never fails what the tool has done (S2-071), also where it does not end.
+// tidied never fails what the tool has done, also where it does not end.
 async function tidied (tool) {
   if (!has(tool, 'cleanup')) return
   let timer
@@ -177,7 +176,7 @@ async function tidied (tool) {
   }
 }
 
-// reported is the failure that a tool tells of by {success: false} (S2-043). Unless it says
+// reported is the failure that a tool tells of by {success: false}. Unless it says
 // otherwise, trying again may help, as for what is thrown.
 function reported (value) {
   const inner = isObject(value.error) ? value.error : {}
@@ -189,7 +188,7 @@ function reported (value) {
   return e
 }
 
-// classified adds the first entry of getBusinessErrors that an error matches (S2-061).
+// classified adds the first entry of getBusinessErrors that an error matches.
 async function classified (tool, e) {
   const thrown = 'thrown' in e ? e.thrown : new Error(e.message)
   delete e.thrown
@@ -214,7 +213,7 @@ async function classified (tool, e) {
 async function matches (entry, thrown, message, tool) {
   const match = entry.match
   if (match instanceof RegExp) {
-    match.lastIndex = 0 // of an expression with the flag g or y it is where the last search ended (S2-063)
+    match.lastIndex = 0 // of an expression with the flag g or y it is where the last search ended
     return match.test(message)
   }
   if (typeof match !== 'function') return typeof match === 'string' && match !== '' && message.includes(match)

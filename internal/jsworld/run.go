@@ -80,7 +80,7 @@ func (w *World) begin(t *Task) (goja.Value, error) {
 	if err != nil || t.Program.source.Form != jscheck.Expression || len(names) != 1 {
 		return v, err
 	}
-	if f, ok := goja.AssertFunction(v); ok { // Math.floor: what is meant is Math.floor(value), S1-159
+	if f, ok := goja.AssertFunction(v); ok { // Math.floor: what is meant is Math.floor(value)
 		return f(goja.Undefined(), vars.Get(names[0]))
 	}
 	return v, nil

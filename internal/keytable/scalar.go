@@ -199,7 +199,7 @@ func (d *Decoder) float(n *yaml.Node) (float64, bool) {
 const MaxDuration = 365 * 24 * time.Hour
 
 // duration reads a time span: a whole number of milliseconds, or text with
-// units as Go writes it (S1-190).
+// units as Go writes it.
 func (d *Decoder) duration(n *yaml.Node) (time.Duration, bool) {
 	const hint = `write milliseconds (5000) or a text with units ("5s", "1m30s", "2h"), from 1 ms to 365 days (8760h)`
 	n = Deref(n)
@@ -230,7 +230,7 @@ var (
 	}
 )
 
-// size reads a number of bytes (S1-081).
+// size reads a number of bytes.
 func (d *Decoder) size(n *yaml.Node) (int64, bool) {
 	const hint = "write a whole number of bytes, or one with a unit: KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (powers of 1024)"
 	n = Deref(n)

@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 )
 
-// literalTag before a text of a Markdown tool says that it holds no references (S0-041).
+// literalTag before a text of a Markdown tool says that it holds no references.
 const literalTag = "!literal"
 
 // Limits on the shape of a document. A definition that people or programs write

@@ -17,7 +17,7 @@ import (
 // nil when there is none to go on with.
 //
 // When the text is no YAML, the values of commands that only fail because of a
-// ": " inside them are taken literally and parsed again (S1-420, S1-421); the
+// ": " inside them are taken literally and parsed again; the
 // lines so repaired are in d.repaired. Anything else is explained by the first
 // trap that the line scanner knows, else by the parser's own message.
 func (d *Decoder) Parse() *yaml.Node {
@@ -80,7 +80,7 @@ func ParseOne(text []byte) (root *yaml.Node, err error) {
 }
 
 // commandKeys are the keys whose value is a command or text long enough to
-// meet a ": " by accident (S1-420).
+// meet a ": " by accident.
 var commandKeys = map[string]bool{
 	"bash": true, "sh": true, "cmd": true, "pwsh": true, "run": true, "script": true, "fallback": true,
 	"default": true, "windows": true, "linux": true, "macos": true, "final-command": true,

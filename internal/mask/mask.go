@@ -19,7 +19,7 @@ import (
 )
 
 // Replacement is what stands in place of a secret. It is fixed, so that a
-// secret's length does not show (S1-175).
+// secret's length does not show.
 const Replacement = "***"
 
 // MinSecret is the fewest characters a secret must have: replacing shorter ones
@@ -29,7 +29,7 @@ const MinSecret = 4
 // ErrShortSecret says that a secret is too short to mask.
 var ErrShortSecret = fmt.Errorf("it has fewer than %d characters, and hiding those would ruin any text: use a longer one", MinSecret)
 
-// Mask hides secrets in text (S1-174): each value as it is, in base64 (wherever in
+// Mask hides secrets in text: each value as it is, in base64 (wherever in
 // a longer text it was encoded, and however that is cut into lines), URL-escaped,
 // HTML-escaped, JSON-escaped once or twice, and quoted as Go, Python and shells quote it (set -x prints every word
 // that way). Of a secret with several lines, each line that is long enough to mean something is a secret too: programs

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/nearby"
 )
 
-// Grants are what the scripts of a call may do: its permissions, resolved (S1-214).
+// Grants are what the scripts of a call may do: its permissions, resolved.
 type Grants []string
 
 // The permissions about files, up to the path, and about variables, up to the name.
@@ -38,7 +38,7 @@ func (g Grants) CallTool(name string) error {
 	return fmt.Errorf("PermissionDenied: Permission not granted: %s%s; add it to what getMetadata answers: permissions: ['%[1]s%[2]s']", mayCall, name)
 }
 
-// DeniedError says that a script may not do something (S1-219).
+// DeniedError says that a script may not do something.
 type DeniedError struct{ Permission, why string }
 
 func (e *DeniedError) Error() string {

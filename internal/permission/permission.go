@@ -12,10 +12,10 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Permission is one of a tool's required-permissions (S1-212), as a call needs it.
+// Permission is one of a tool's required-permissions, as a call needs it.
 type Permission struct {
 	Written string `json:"written"` // in the definition: filesystem:write:{DIR}
-	// Resolved is what is approved (S1-214): with the call's parameters, and of a path
+	// Resolved is what is approved: with the call's parameters, and of a path
 	// where it really leads, past . and .. and symbolic links. What is not known before
 	// the run stays as it was written.
 	Resolved string `json:"resolved"`

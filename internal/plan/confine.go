@@ -9,8 +9,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Confinement is what the definition's security and resources take away from its steps
-// (S1-193, S1-210, S1-211).
+// Confinement is what the definition's security and resources take away from its steps.
 func (p *Plan) Confinement() steps.Confinement {
 	def := p.Definition
 	c := steps.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", MaxMemory: def.Resources.MaxMemory}

@@ -56,7 +56,7 @@ func (p *Param) Take(raw any) (v any, code string, err error) {
 }
 
 // validate holds a value against the parameter's rules; an array element by
-// element (S1-095 to S1-100).
+// element.
 func (p *Param) validate(v any) error {
 	if list, ok := v.([]any); ok {
 		for i, e := range list {
@@ -100,8 +100,7 @@ func (p *Plan) Param(name string) *Param {
 	return nil
 }
 
-// Takes says whether a call may give a value for a parameter that is not declared
-// (S0-037).
+// Takes says whether a call may give a value for a parameter that is not declared.
 func (p *Plan) Takes(name string) bool {
 	def := p.Definition
 	return def.Format.Loose() && (def.Schema == nil ||

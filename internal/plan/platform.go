@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
-// Platform is this machine's name in definitions (S1-126, S1-410).
+// Platform is this machine's name in definitions.
 func Platform() string {
 	switch runtime.GOOS {
 	case "windows", "linux":
@@ -20,7 +20,7 @@ func Platform() string {
 	return "unknown"
 }
 
-// UnsupportedError says that a tool does not run on this platform (S1-225).
+// UnsupportedError says that a tool does not run on this platform.
 type UnsupportedError struct {
 	Tool      string
 	Platforms []string
@@ -45,7 +45,7 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("tool %s runs on %s only; this is %s", e.Tool, strings.Join(e.Platforms, ", "), Platform())
 }
 
-// Supported says whether the tool runs on this platform (S1-225); the error is an
+// Supported says whether the tool runs on this platform; the error is an
 // *UnsupportedError.
 func (p *Plan) Supported() error {
 	list := p.Definition.Platforms

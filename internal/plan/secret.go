@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// SecretSource is where the value of a secret comes from (S1-174). Exactly one of
+// SecretSource is where the value of a secret comes from. Exactly one of
 // env, file and argv is set.
 type SecretSource struct {
 	Name string // of the variable that gets the value

@@ -26,7 +26,7 @@ func (d Door) names() bool { return d == Run || d == Serve }
 // Tool is what a decision depends on of one tool.
 type Tool struct {
 	Name     string
-	Tags     []string // top-level tags, the only ones with security meaning (S1-224)
+	Tags     []string // top-level tags, the only ones with security meaning
 	Base     *Tool    // of an alias: the tool it stands for, which may be an alias itself
 	Elevated bool     // security.execution-privilege: elevated
 	Path     string   // of the step that uses it; "" for the tool that is called

@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-// levels are the tags that say what a tool does, from harmless on (S1-215).
+// levels are the tags that say what a tool does, from harmless on.
 var levels = []string{"read", "write", "run"}
 
 // highRisk is the level of a tool that has none of these tags.
 const highRisk = 3
 
 // Pattern names tools: tool:NAME, tool:TAG, tool:read, tool:write, tool:run, or * for
-// every tool (S1-216).
+// every tool.
 type Pattern struct {
 	word   string // what follows tool:, or *
 	origin string

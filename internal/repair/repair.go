@@ -29,7 +29,7 @@ const maxInput = 1 << 20
 // Parse reads what a model wrote as the arguments of a tool. tool is the name of the tool
 // that is called, "" where it is not known. It answers either a Result or a Refusal; a nil
 // Schema takes any object. Parse may be called concurrently; it changes nothing it is given,
-// and a default in the Result is a copy (S3-010 to S3-032, S3-080, S3-090).
+// and a default in the Result is a copy.
 func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 	if s == nil {
 		s = &Schema{}

@@ -15,7 +15,7 @@ import (
 const mostCalls = 16
 
 // callTool runs another tool inside the step that asks for it, and answers its output as
-// its value (S2-080). What it starts takes this step's slot, belongs to the same run and
+// its value. What it starts takes this step's slot, belongs to the same run and
 // ends with it; its steps have logs and no events. Nobody is asked whether it may run: the
 // calling tool's permissions have to name it, and Config.MayCall has to agree.
 func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]any) (any, error) {

@@ -18,7 +18,7 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// execTimeout bounds a program that a tool runs, unless it says otherwise (S2-080).
+// execTimeout bounds a program that a tool runs, unless it says otherwise.
 const execTimeout = 30 * time.Second
 
 // execution is what a tool asks for by api.execute.

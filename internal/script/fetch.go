@@ -22,7 +22,7 @@ type fetched struct {
 }
 
 // fetch asks an address for a script whose permissions network:external:HOST or
-// network:local:HOST allow it (S1-212).
+// network:local:HOST allow it.
 func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error) {
 	var in struct {
 		URL, Method, Redirect string

@@ -56,7 +56,7 @@ func contentsOf(b []byte) contents {
 }
 
 // files answers what a script asks of the file system: it reads, where the permissions
-// filesystem:read:PATH allow it (S1-212).
+// filesystem:read:PATH allow it.
 func (k *hostCalls) files(op string, args json.RawMessage) (any, error) {
 	var in struct{ Path string }
 	if err := json.Unmarshal(args, &in); err != nil {

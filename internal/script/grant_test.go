@@ -17,7 +17,7 @@ import (
 )
 
 // TestGrantNetwork: a script reaches the hosts that its permissions name and no others,
-// however the address is written (S1-212, S1-219).
+// however the address is written.
 func TestGrantNetwork(t *testing.T) {
 	for _, c := range []struct {
 		granted, address string
@@ -103,7 +103,7 @@ func TestGrantAddress(t *testing.T) {
 }
 
 // TestGrantFiles: a script reads below the folders and the files that its permissions
-// name, wherever links lead (S1-212, S1-214).
+// name, wherever links lead.
 func TestGrantFiles(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -172,8 +172,7 @@ func TestGrantFiles(t *testing.T) {
 	}
 }
 
-// TestGrantExecute: a program is started by a path that leads to what a permission names
-// (S1-212).
+// TestGrantExecute: a program is started by a path that leads to what a permission names.
 func TestGrantExecute(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

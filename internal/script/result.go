@@ -28,7 +28,7 @@ const (
 	categorySystem     = "system"     // what runs scripts does not work
 )
 
-// CodeToolFailure is the code of a tool that returned {success: false} (S2-043).
+// CodeToolFailure is the code of a tool that returned {success: false}.
 const CodeToolFailure = hooks.CodeReported
 
 // broken is the result of a script that failed. What it says may hold secrets: the
@@ -74,7 +74,7 @@ func (c *jsCall) placed(r dag.Result, at tool.Pos) dag.Result {
 }
 
 // refused is the result of a script that returned what its role does not allow; nil where
-// it does (S0-033).
+// it does.
 func (c *jsCall) refused(v any, out json.RawMessage) *dag.Result {
 	if c.Def.Role != tool.RolePre {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolAPI answers what one call of a .tool.js asks through this.api (S2-080). Its methods
+// toolAPI answers what one call of a .tool.js asks through this.api. Its methods
 // are called by several goroutines at once.
 type toolAPI struct {
 	*hostCalls
@@ -97,7 +97,7 @@ func (c *jsCall) toolVars() map[string]any {
 }
 
 // settingUp are values of a parameter action by which tools have themselves configured:
-// then what their environment lacks is what they are to be given (S2-031).
+// then what their environment lacks is what they are to be given.
 var settingUp = []string{"configure", "config", "setup", "init", "check", "info"}
 
 // unready is the result of a tool whose environment is not as it must be; nil where it is.

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/value"
 )
 
-// Transform is a parameter's transform in JavaScript: an expression over value (S1-159).
+// Transform is a parameter's transform in JavaScript: an expression over value.
 type Transform struct {
 	Script *hooks.Script
 

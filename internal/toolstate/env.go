@@ -21,7 +21,7 @@ import (
 )
 
 // CodeMissingVariable and CodeBadVariable are the codes of a tool whose environment is not
-// as its schema wants it (S2-031).
+// as its schema wants it.
 const (
 	CodeMissingVariable = "MISSING_ENV_VAR"
 	CodeBadVariable     = "INVALID_ENV_VAR"
@@ -29,7 +29,7 @@ const (
 
 // Env is the environment of a .tool.js: what stands in its own .env file, and, of the
 // variables that its schema declares, what stands in the process's environment, else the
-// schema's default (S2-032, S2-034). Values are text.
+// schema's default. Values are text.
 type Env struct {
 	file  string // "" where the engine keeps no state
 	outer map[string]string
@@ -171,7 +171,7 @@ func formatEnv(vars map[string]string) []byte {
 }
 
 // secret says whether a variable's value is hidden: its name says so, or its schema by
-// writeOnly or format: password.
+// writeOnly or format: password.
 func (e *Env) secret(name string) bool {
 	return tool.LooksSecret(name) || e.whole != nil && slices.Contains(secretsOf(e.whole), name)
 }
@@ -204,7 +204,7 @@ func (e *Env) Secrets() (list []string) {
 	return list
 }
 
-// Problems are everything that is wrong with the environment by its schema (S2-031):
+// Problems are everything that is wrong with the environment by its schema:
 // variables without a value first, which words says what they are for, then wrong ones.
 func (e *Env) Problems() (missing, bad []string) {
 	if e.whole == nil {
@@ -230,7 +230,7 @@ func (e *Env) Problems() (missing, bad []string) {
 	return missing, bad
 }
 
-// typedVariable is a variable's text as the schema may want it (S2-033); text that is
+// typedVariable is a variable's text as the schema may want it; text that is
 // nothing of the kind stays text, for the schema to refuse.
 func typedVariable(kind, text string) any {
 	var v any

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// storageLimit is how large the storage of one tool may grow, in bytes of JSON (S2-080).
+// storageLimit is how large the storage of one tool may grow, in bytes of JSON.
 const storageLimit = 10_000_000
 
 // Storage is what api.storage of a tool keeps from one run to the next: values by

@@ -67,7 +67,7 @@ func (c *Case) skip(offline bool) string {
 }
 
 // network is the first tool of a plan, the ones it uses included, that has a
-// permission for the network, and that permission (S1-212).
+// permission for the network, and that permission.
 func network(p *flowrun.Plan) (name, permission string) {
 	for _, need := range p.Definition.Security.RequiredPermissions {
 		if need.S == "network" || strings.HasPrefix(need.S, "network:") {

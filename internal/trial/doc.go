@@ -1,4 +1,4 @@
-// Package trial runs the tests that stand in definitions (S1-240 to S1-250).
+// Package trial runs the tests that stand in definitions.
 //
 // A Case is one test of one tool. Run gives each case a fresh folder, which is the
 // tool's {WORKSPACE}, and another one, which is its {TEMP}; runs the tool there as a

@@ -49,7 +49,7 @@ func HoldsNUL(v any) bool {
 var decimal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`) })
 
 // Coerce makes a caller's value one of the parameter's type, or says what was
-// expected (S1-110 to S1-113).
+// expected.
 func Coerce(typ string, v any) (any, error) {
 	switch typ {
 	case "number", "integer":

@@ -8,7 +8,7 @@ import (
 )
 
 // PathRules are how the values of parameters that are paths (path: true) are
-// rewritten (S1-180 to S1-185).
+// rewritten.
 type PathRules struct {
 	tool.FilePaths
 	OS   string // windows, linux, macos

@@ -13,8 +13,8 @@ const (
 	AuditRefuse  = "refuse"
 )
 
-// Decision is what the audit list keeps of a call that was asked about or refused
-// (S1-217, S1-218). Secrets are masked in it.
+// Decision is what the audit list keeps of a call that was asked about or refused.
+// Secrets are masked in it.
 type Decision struct {
 	Tool        string            `json:"tool"`
 	Definition  string            `json:"definition,omitempty"` // digest

@@ -65,7 +65,7 @@ var bounds = []string{"minLength", "maxLength", "pattern", "format", "minimum", 
 	"multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
 
 // valueRules are the rules of a value as JSON Schema. Those in the validation of an array are
-// for its elements, as in a definition (S1-095).
+// for its elements, as in a definition.
 func valueRules(p map[string]any) (map[string]any, error) {
 	s := map[string]any{}
 	for _, key := range bounds {

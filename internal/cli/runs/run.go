@@ -138,7 +138,7 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 }
 
 // notRun answers why a tool was not run; that of a Markdown tool stands in a document,
-// too, where one was asked for (S0-081).
+// too, where one was asked for.
 func notRun(env *ui.Env, name string, f runFlags, why error) error {
 	if why == nil || f.output != "json" {
 		return why

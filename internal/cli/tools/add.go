@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolAddCommand makes a definition from a command line (S1-260, S1-270 to S1-318). Its
+// toolAddCommand makes a definition from a command line. Its
 // options are ordered and take several values, which cobra's do not: it parses them
 // itself (addflags.go, addparse.go).
 func toolAddCommand(env *ui.Env) *cobra.Command {

@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolEditCommand edits the file of a tool (S1-325, S1-326).
+// toolEditCommand edits the file of a tool.
 func toolEditCommand(env *ui.Env) *cobra.Command {
 	var scopes page.Scope
 	var editor string

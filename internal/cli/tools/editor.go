@@ -102,7 +102,7 @@ func inEditor(env *ui.Env, editor []string, name string, text []byte) ([]byte, e
 }
 
 // editorWords is the editor to start: the one given, $VISUAL, $EDITOR, or one that
-// most machines have (S1-326), which wants a terminal.
+// most machines have, which wants a terminal.
 func editorWords(env *ui.Env, c *cobra.Command, given string) ([]string, error) {
 	line := cmp.Or(given, os.Getenv("VISUAL"), os.Getenv("EDITOR"))
 	words, err := splitWords(line)

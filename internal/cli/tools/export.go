@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// toolExportCommand writes a definition to a file or to stdout (S1-335 to S1-337).
+// toolExportCommand writes a definition to a file or to stdout.
 func toolExportCommand(env *ui.Env) *cobra.Command {
 	var scopes page.Scope
 	var output string

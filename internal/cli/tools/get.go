@@ -20,7 +20,7 @@ import (
 // definitionFormats are the forms a definition is printed in, the usual one first.
 var definitionFormats = []string{"yaml", "json"}
 
-// toolGetCommand shows one tool (S1-341 to S1-343).
+// toolGetCommand shows one tool.
 func toolGetCommand(env *ui.Env) *cobra.Command {
 	var scopes page.Scope
 	format := definitionFormats[0]
@@ -84,7 +84,7 @@ func shown(env *ui.Env, c *cobra.Command, name string, scopes *page.Scope, forma
 	return def, nil
 }
 
-// printDefinition prints a definition so that it can be imported again (S1-318).
+// printDefinition prints a definition so that it can be imported again.
 func printDefinition(env *ui.Env, def *tool.Definition, format string) error {
 	text, err := definitionText(def, format)
 	if err == nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 )
 
-// toolPage is help tool, of its commands in the order in which people meet them
-// (S1-360).
+// toolPage is help tool, of its commands in the order in which people meet them.
 func toolPage(commands []*cobra.Command) page.Page {
 	p := page.Page{
 		Title: "flowrun tool commands",
@@ -41,7 +40,7 @@ func usageOf(c *cobra.Command) string {
 }
 
 // toolsTopic is help tools: what tools are, where they are found, how they are used. It
-// is no command and does nothing else (S1-370).
+// is no command and does nothing else.
 func toolsTopic() *cobra.Command {
 	return page.Page{
 		Title: "flowrun tools",

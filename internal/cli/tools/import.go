@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolImportCommand takes a definition into a scope (S1-268, S1-338 to S1-340).
+// toolImportCommand takes a definition into a scope.
 func toolImportCommand(env *ui.Env) *cobra.Command {
 	var scopes page.Scope
 	var override, validate bool

@@ -20,7 +20,7 @@ var (
 	listOrders  = []string{"name", "category", "scope"}
 )
 
-// toolListCommand lists tools (S1-344 to S1-350, S1-355).
+// toolListCommand lists tools.
 func toolListCommand(env *ui.Env) *cobra.Command {
 	var scopes page.Scope
 	var f catalog.Filter

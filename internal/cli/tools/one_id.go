@@ -11,7 +11,7 @@ import (
 )
 
 // idsInFolders finds files of one folder that are tools of one name, of which only one can
-// be found by it (S0-011): the file that was seen first, by folder and name.
+// be found by it: the file that was seen first, by folder and name.
 type idsInFolders map[[2]string]string
 
 // other is a file beside this one that is a tool of the same name; "" for none.

@@ -29,7 +29,7 @@ type putting struct {
 }
 
 // place finds out where the tool goes, and what stands there. A taken name is an error
-// unless it is to be overridden (S1-317, S1-339).
+// unless it is to be overridden.
 func (p *putting) place() error {
 	if tool.Extension(p.name) != "" {
 		return tool.Diagnostics{{Code: "bad-name", Severity: tool.Error, Message: fmt.Sprintf("%q is the path of a file, not a tool name", p.name),

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolRemoveCommand deletes the file of a tool (S1-351, S1-352).
+// toolRemoveCommand deletes the file of a tool.
 func toolRemoveCommand(env *ui.Env) *cobra.Command {
 	var scopes page.Scope
 	var force bool

@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolSchemaCommand prints what a model is told of a tool (S1-230 to S1-236).
+// toolSchemaCommand prints what a model is told of a tool.
 func toolSchemaCommand(env *ui.Env) *cobra.Command {
 	format := string(funcschema.JSONSchema)
 	var all, sources bool
@@ -121,8 +121,7 @@ func compileListed(lib *tool.Library, e tool.Listed) (*flowrun.Plan, error) {
 	return flowrun.Compile(lib, e.Name)
 }
 
-// runsHere says whether a tool is for this platform; others are hidden from models
-// (S1-225).
+// runsHere says whether a tool is for this platform; others are hidden from models.
 func runsHere(def *tool.Definition) bool {
 	platform := runtime.GOOS
 	if platform == "darwin" {

@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
-// toolValidateCommand checks tools of a scope (S1-330 to S1-332, S1-369).
+// toolValidateCommand checks tools of a scope.
 func toolValidateCommand(env *ui.Env) *cobra.Command {
 	f := newValidateFlags()
 	var scopes page.Scope

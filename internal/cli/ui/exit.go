@@ -89,7 +89,7 @@ func (e *RefusedError) Error() string { return console.Visible(e.Reason) }
 func (e *RefusedError) report(env *Env, err error) int {
 	env.Notef("refused: %v", err)
 	for _, p := range e.Permissions {
-		env.Notef("Permission not granted: %s", console.Visible(p)) // S1-219
+		env.Notef("Permission not granted: %s", console.Visible(p))
 	}
 	if e.Askable {
 		env.Notef("run it at a terminal, where a person can answer: without --no-input, and with CI not set")
@@ -171,7 +171,7 @@ func ReadSource(file string) []byte {
 	return b
 }
 
-// ExitCode is the process's exit code for a run (S1-071 and contracts).
+// ExitCode is the process's exit code for a run (docs: flowrun help exit-codes).
 func ExitCode(res *flowrun.Result, passThrough bool) int {
 	switch res.Status {
 	case dag.Succeeded, dag.Reused:

@@ -142,7 +142,7 @@ var options = []addOption{
 	{Name: "help", short: "h", Owner: ofCommand, form: actForm},
 }
 
-// ParameterOptions are the words KEY=VALUE after --parameter NAME DESC (S1-295). type
+// ParameterOptions are the words KEY=VALUE after --parameter NAME DESC. type
 // comes first: the others are read by it.
 func ParameterOptions() []addOption { return parameterOptions }
 

@@ -257,7 +257,7 @@ func partNamed(list []*part, name string) (*part, bool) {
 	return list[i], true
 }
 
-// parameter takes the words KEY=VALUE after a parameter, up to the next option (S1-295).
+// parameter takes the words KEY=VALUE after a parameter, up to the next option.
 func (p *addParser) parameter(name, description string) {
 	param := &parameterWords{name: name, description: description, kind: "string"}
 	if key, _, ok := strings.Cut(description, "="); ok && optionNamed(parameterOptions, key) != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // Command shows the npm packages that a tool depends on and fetches those that are
-// missing (S2-050). Nothing else ever does.
+// missing. Nothing else ever does.
 func Command(env *ui.Env) *cobra.Command {
 	var scopes page.Scope
 	var only, asJSON, prune, dry bool

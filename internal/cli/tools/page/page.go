@@ -10,7 +10,7 @@ import (
 )
 
 // Page is the help of a command in the form of the specification: what it does, USAGE,
-// OPTIONS in groups, COMMANDS, EXAMPLES, SEE ALSO (S1-360 to S1-370). help COMMAND and
+// OPTIONS in groups, COMMANDS, EXAMPLES, SEE ALSO. help COMMAND and
 // COMMAND --help print the same.
 type Page struct {
 	Title    string

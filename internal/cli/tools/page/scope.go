@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Scope holds --scope and its short forms (S1-353).
+// Scope holds --scope and its short forms.
 type Scope struct {
 	word                     string
 	local, user, global, any bool
@@ -21,7 +21,7 @@ type Scope struct {
 
 // Options are the flags of a command as SCOPE OPTIONS of its page: what the command does
 // with a scope, in a sentence with a %s for it, and what it does with any. Commands that
-// write take no scope "any"; they know the flag only to say so (S1-354).
+// write take no scope "any"; they know the flag only to say so.
 func (f *Scope) Options(what, any, usual string) Group {
 	line := func(scope, where string, to *bool) Line {
 		l := Line{Left: fmt.Sprintf("--%s, -%s", scope, scope[:1]), Right: fmt.Sprintf(what, where), To: to}
