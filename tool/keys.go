@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// This file is the table of keys: every key of a definition file, what may
-// stand there, what it means, the inventory row it comes from and where its
+// This file is the table of keys: every key of a definition file, its values,
+// its meaning, its id in docs/requirements.md if it has one, and where its
 // value goes. The decoder walks it; the JSON Schema and the reference page are
 // made from it. A key that is not here does not exist.
 

@@ -18,7 +18,7 @@ import (
 // Practice is one better way.
 type Practice struct {
 	Code string // of its notes, and of the page that explains it
-	Row  string // of the inventory of source specifications
+	Row  string // its id in docs/requirements.md
 	look func(*reader)
 }
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// covered says which script shows an option of the specification at work: the row of
-// the inventory (S1-...), the script, and what stands in it.
+// covered names the script that shows each option of the specification: the number of
+// the id in docs/requirements.md (S1-...), the script, and a text that it contains.
 var covered = []struct {
 	row      int
 	script   string

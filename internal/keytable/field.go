@@ -61,7 +61,7 @@ type Field struct {
 	Enum     []string // of choices
 	Default  string   // as it would be written; empty for none
 	Doc      string   // one sentence
-	Row      string   // of the inventory of source specifications
+	Row      string   // its id in docs/requirements.md, if it has one
 	Of       *Object  // of objects
 	Min, Max int64    // of integers
 	Body     bool     // one of the keys of which a step or tool has exactly one
