@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// queue stands in line for what the run needs, where it needs anything. A run that had it
+// queue waits in the queue for the locks that the run needs, if it needs any. A run that had it
 // before may have been killed: what that left running ends first.
 func (e *Engine) queue(ctx context.Context, j *job) error {
 	if len(j.needs) == 0 {
@@ -27,7 +27,7 @@ func (e *Engine) queue(ctx context.Context, j *job) error {
 	return sweep(ctx, e.grace())
 }
 
-// admit stands in line.
+// admit waits in the queue.
 func (j *job) admit(ctx context.Context) error {
 	ctx, give := context.WithCancelCause(ctx)
 	defer give(nil)
@@ -80,7 +80,7 @@ func (l letGo) during(ctx context.Context) (context.Context, func()) {
 // withdraw takes leave of a run that did not come to its turn. One that was cancelled
 // ends: nothing of it has run, and nothing does any more, not even its cleanup, which
 // could meet whoever has the locks. One that was let go stays as it is, for another
-// owner to put it in line again. Any other reason is the engine's failure.
+// owner to queue it again. Any other reason is the engine's failure.
 func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.State, error) {
 	state := o.Carry
 	if state == nil {

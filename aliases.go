@@ -36,7 +36,7 @@ type TraceContext = history.TraceContext
 // chance, so that ids sort by start and two of the same millisecond differ.
 func NewID(now time.Time) string { return history.NewID(now) }
 
-// NeedKind is what kind of thing a run stands in line for.
+// NeedKind is the kind of thing that a run queues for.
 type NeedKind = history.NeedKind
 
 // The kinds of needs.
@@ -55,7 +55,7 @@ type Place = history.Place
 // Line is every run that has needs, in the order in which they asked.
 type Line = history.Line
 
-// Queued tells of a run in line.
+// Queued describes a run in the queue.
 type Queued = history.Queued
 
 // Obstacle is a need that a run waits for, and whom.
@@ -64,7 +64,7 @@ type Obstacle = history.Obstacle
 // Holder is a run that has what others wait for.
 type Holder = history.Holder
 
-// Demand is what a run stands in line with.
+// Demand is what a run queues for: its locks and its slots.
 type Demand = history.Demand
 
 // Memory is a Store that lasts as long as the program: history for programs that
@@ -271,7 +271,7 @@ func GoStep(name string, f StepFunc) *tool.Step { return gostep.GoStep(name, f) 
 func Typed[In, Out any](f func(context.Context, In) (Out, error)) StepFunc { return gostep.Typed(f) }
 
 // TypedTool is a tool written in Go over Go types: the fields of the struct In are
-// its parameters (see ParametersOf), what f returns is its result. The error tells of
+// its parameters (see ParametersOf), what f returns is its result. The error reports
 // a field that cannot be a parameter.
 func TypedTool[In, Out any](name, description string, f func(context.Context, In) (Out, error)) (GoTool, error) {
 	return gostep.TypedTool(name, description, f)

@@ -162,7 +162,7 @@ func (e *Engine) Continue(ctx context.Context, g *Again, options ...RunOption) (
 	return e.run(ctx, j)
 }
 
-// Tools are those of the plan that the run goes on with.
+// Tools are the tools of the plan that continues the run.
 func (g *Again) Tools() []UsedTool { return g.plan.Tools() }
 
 // Preview is what taking the run up runs, the steps that stand included. Errors are

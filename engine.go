@@ -57,7 +57,7 @@ type Config struct {
 	// called HelperMain, else no helper.
 	Helper string
 	Store  Store      // keeps runs; nil: nothing is kept
-	Sinks  []dag.Sink // told of every event of every run
+	Sinks  []dag.Sink // called with every event of every run
 	// Journal, where set, is put around the journal of every run that is kept, to
 	// watch it: metrics.Metrics.Journal measures how long it takes.
 	Journal func(dag.Journal) dag.Journal

@@ -361,7 +361,7 @@ func (s *State) bind(f *frame, a Args) {
 	s.wake(f)
 }
 
-// wake goes on with what waited for a frame to be bound: tries and waits that were due, and
+// wake continues what waited for a frame to be bound: tries and waits that were due, and
 // the graphs under way inside that have no arguments of their own. Both are there only when
 // the run was taken over from a journal.
 func (s *State) wake(f *frame) {

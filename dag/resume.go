@@ -279,7 +279,7 @@ func (o *outlook) upstream(of func(int32) bool) []bool {
 	return seen
 }
 
-// resume folds in that another owner goes on with the run. What has settled and is
+// resume records that another owner continues the run. What has settled and is
 // not reset stands, as if it had just happened; every cancel is over and every time
 // limit begins anew.
 func (s *State) resume(e *Event) {

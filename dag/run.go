@@ -38,7 +38,7 @@ type Options struct {
 	ID      string          // the run's id, put into events
 	Slots   *Slots          // shared by runs; nil: slots of its own
 	Journal Journal         // nil: nothing is kept
-	Sinks   []Sink          // told of every event after it was journalled
+	Sinks   []Sink          // called with every event after it was journalled
 	Cleanup time.Duration   // bound of always() and cancelled() nodes after a cancel; 0: DefaultCleanup
 	Force   <-chan struct{} // closing it cancels the run and stops even those
 

@@ -8,13 +8,13 @@ import (
 )
 
 // A run whose tools have locks, or whose tool says how many runs of it may be under way,
-// stands in line for all of that at its start and takes it at once: never a part, so
+// queues for all of that at its start and takes it at once: never a part, so
 // that no two runs can wait for each other. First come, first served: a later run passes
 // an earlier one only where they ask for nothing in common.
 //
 // This file is the rule, for whoever writes a Store. It looks at nothing but the line.
 
-// NeedKind is what kind of thing a run stands in line for.
+// NeedKind is the kind of thing that a run queues for.
 type NeedKind string
 
 // The kinds of needs.
@@ -97,7 +97,7 @@ func (l Line) Next() []int {
 	return next
 }
 
-// Queued tells of a run in line.
+// Queued describes a run in the queue.
 type Queued struct {
 	Run       string
 	Since     time.Time  // that it stands there
@@ -216,7 +216,7 @@ func clock(t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// Demand is what a run stands in line with.
+// Demand is what a run queues for: its locks and its slots.
 type Demand struct {
 	Needs []Need
 	// Tell, where set, is called when the run has to wait, and whenever what it waits

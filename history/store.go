@@ -73,7 +73,7 @@ type Ledger interface {
 	// Rest gives up ownership of a run that waits for answers: its status is then
 	// Waiting, with a message that says for what. Error: ErrFenced.
 	Rest(message string) error
-	// Admit stands in line for what the run needs until it has all of it, which it then
+	// Admit waits in the queue for what the run needs until it has all of it, which it then
 	// holds as long as this owner has the run: to Close, or to the owner's death. While
 	// it waits the run is dag.Pending. The order is that of Line.Next. When ctx ends the
 	// run leaves the line and the error is ctx's cause; ErrFenced when the run was given
@@ -150,7 +150,7 @@ type RunInfo struct {
 	LetGo bool
 }
 
-// Live says whether an owner has the run in hand: it runs, or stands in line.
+// Live says whether an owner has the run in hand: it runs, or waits in the queue.
 func (i RunInfo) Live() bool { return i.Status == dag.Running || i.Status == dag.Pending }
 
 // WithQueue is the run as it stands while it waits: Pending, with what for.

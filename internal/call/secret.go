@@ -222,7 +222,7 @@ func insideFolder(dir, path string) bool {
 // withoutLineEnd takes one line end off the end of a text.
 func withoutLineEnd(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }
 
-// tellUnnamed tells of names in environment.secrets that are nowhere, so that nothing is
+// tellUnnamed reports names in environment.secrets that are nowhere, so that nothing is
 // hidden, and look like one that is: others are of variables that need not be set. What env
 // files of steps hold is not known yet: with such files it tells nothing.
 func (a *Frame) tellUnnamed() {

@@ -23,7 +23,7 @@ func (callNames) Symbol(id string) expr.Symbol {
 // callTemplate is the input of every such command.
 var callTemplate, _ = expr.ParseTemplate("{"+plan.CallInput+"}", expr.Plain, callNames{})
 
-// programKind is a step that calls a tool which a program told of.
+// programKind is a step that calls a tool that was discovered by a command.
 type programKind struct{}
 
 func (programKind) traits() traits { return traits{streams: true, interactive: true} }

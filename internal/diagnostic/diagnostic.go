@@ -95,7 +95,7 @@ func (d Diagnostics) Sorted() Diagnostics {
 	return d
 }
 
-// oneProblem says whether two diagnostics tell of one problem.
+// oneProblem says whether two diagnostics report one problem.
 func oneProblem(a, b Diagnostic) bool {
 	return byPlace(a, b) == 0 && a.Severity == b.Severity && a.Len == b.Len && a.Hint == b.Hint
 }

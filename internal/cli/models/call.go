@@ -202,7 +202,7 @@ func notCalled(ctx context.Context, err error) *registry.Answer {
 	return answer
 }
 
-// reportUsage tells of a wrong command line, on stderr as ever and in the document.
+// reportUsage reports a wrong command line, on stderr as ever and in the document.
 func reportUsage(env *ui.Env, err error) error {
 	code := env.ReportError(err)
 	if err := ui.WriteJSON(env, notCalled(context.Background(), err)); err != nil {

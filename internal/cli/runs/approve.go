@@ -81,7 +81,7 @@ func (r *reply) flags(c *cobra.Command) {
 	c.Flags().StringVar(&r.comment, "comment", "", "a `text` to record with the answer")
 }
 
-// answerQuestion answers a question of a run, and goes on with the run where nobody else does.
+// answerQuestion answers a question of a run, and continues the run if nobody else does.
 func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r reply, f runFlags) error {
 	if err := f.check(env, c); err != nil {
 		return err

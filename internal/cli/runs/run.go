@@ -33,7 +33,7 @@ type runFlags struct {
 	dir         string // where notices count from; "" is the working directory
 
 	retries  *flowrun.Past // the run that this one tries again
-	answered dag.ID        // the step whose answer the run goes on with
+	answered dag.ID        // the step whose answer continues the run
 
 	launch.ConsentFlags
 }

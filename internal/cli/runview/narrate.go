@@ -27,7 +27,7 @@ func streamed(p *console.Prefixer) func(flowrun.StreamChunk) {
 	}
 }
 
-// Narration is how a run is told of while it goes on.
+// Narration is how progress of a run is printed.
 type Narration struct {
 	Mode     string // of --progress, not auto
 	Plan     *flowrun.Plan
@@ -37,7 +37,7 @@ type Narration struct {
 	StateDir string // where the logs are
 }
 
-// Narrator tells of a run on stderr.
+// Narrator prints the progress of a run on stderr.
 type Narrator struct {
 	Options []flowrun.RunOption
 	Stdout  io.Writer // where the run's output goes
@@ -45,7 +45,7 @@ type Narrator struct {
 	End     func() // stops narrating; it may be called again
 }
 
-// Narrate begins to tell of a run.
+// Narrate starts to print the progress of a run.
 func Narrate(env *ui.Env, n Narration) *Narrator {
 	t := &Narrator{Stdout: n.Keys.Screen(env.Stdout), Queued: func(flowrun.Queued) {}, End: func() {}}
 	if ui.IsTerminal(env.Stdout) {

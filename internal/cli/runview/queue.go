@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/internal/listing"
 )
 
-// waitsFor is what a run in line waits for, "" where its turn has come.
+// waitsFor is what a queued run waits for, "" where its turn has come.
 func waitsFor(q flowrun.Queued) string {
 	if len(q.Obstacles) == 0 {
 		return ""

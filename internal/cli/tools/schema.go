@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// toolSchemaCommand prints what a model is told of a tool.
+// toolSchemaCommand prints what a model sees of a tool.
 func toolSchemaCommand(env *ui.Env) *cobra.Command {
 	format := string(funcschema.JSONSchema)
 	var all, sources bool
