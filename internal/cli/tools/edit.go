@@ -26,12 +26,8 @@ func toolEditCommand(env *ui.Env) *cobra.Command {
 		Args:              page.OneTool,
 		ValidArgsFunction: page.CompleteName(env),
 		RunE: func(c *cobra.Command, args []string) error {
-			scope, err := scopes.Chosen(c, ui.AnyScope)
-			if err != nil {
-				return err
-			}
 			lib := env.Library()
-			def, _, err := page.Find(lib, args[0], scope)
+			def, _, err := scopes.Find(c, lib, args[0])
 			if err != nil {
 				return err
 			}

@@ -67,11 +67,7 @@ func shown(env *ui.Env, c *cobra.Command, name string, scopes *page.Scope, forma
 	if err := ui.OneOf(c, "format", format, definitionFormats); err != nil {
 		return nil, err
 	}
-	scope, err := scopes.Chosen(c, ui.AnyScope)
-	if err != nil {
-		return nil, err
-	}
-	def, found, err := page.Find(env.Library(), name, scope)
+	def, found, err := scopes.Find(c, env.Library(), name)
 	if err != nil {
 		return nil, err
 	}

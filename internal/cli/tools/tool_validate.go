@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // toolValidateCommand checks tools of a scope.
@@ -74,7 +75,7 @@ func scoped(env *ui.Env, args []string, scope string) ([]target, error) {
 		}
 	}
 	for _, arg := range args {
-		def, _, err := page.Find(lib, arg, scope)
+		def, _, err := lib.LookupIn(arg, tool.Scope(scope))
 		if err != nil {
 			return nil, err
 		}

@@ -42,11 +42,7 @@ func Command(env *ui.Env) *cobra.Command {
 			if prune {
 				return pruneDependencies(env, dry)
 			}
-			scope, err := scopes.Chosen(c, ui.AnyScope)
-			if err != nil {
-				return err
-			}
-			def, _, err := page.Find(env.Library(), args[0], scope)
+			def, _, err := scopes.Find(c, env.Library(), args[0])
 			if err != nil {
 				return err
 			}

@@ -84,16 +84,20 @@ func OneScope(given []string, usual string) (string, error) {
 // ErrNoAny is the answer of commands that write to one scope.
 var ErrNoAny = errors.New("a tool is stored in one scope: use --local, --user or --global instead of any")
 
-// Find is Lookup in a scope, or any.
-func Find(lib *tool.Library, name, scope string) (*tool.Definition, tool.Diagnostics, error) {
-	if scope == ui.AnyScope {
-		def, found, err := lib.Lookup(name, nil)
-		if err != nil {
-			return nil, nil, ui.MarkMissing(err)
-		}
-		return def, found, nil
+// Find looks a tool up in the scope that the flags name, or else in any.
+func (f *Scope) Find(c *cobra.Command, lib *tool.Library, name string) (*tool.Definition, tool.Diagnostics, error) {
+	scope, err := f.Chosen(c, ui.AnyScope)
+	if err != nil {
+		return nil, nil, err
 	}
-	return lib.LookupIn(name, tool.Scope(scope))
+	if scope != ui.AnyScope {
+		return lib.LookupIn(name, tool.Scope(scope))
+	}
+	def, found, err := lib.Lookup(name, nil)
+	if err != nil {
+		return nil, nil, ui.MarkMissing(err)
+	}
+	return def, found, nil
 }
 
 // OneTool is the argument check of commands that take the name of a tool.
