@@ -33,10 +33,10 @@ func (j *job) admit(ctx context.Context) error {
 	defer give(nil)
 	ctx, stop := j.letGo.during(ctx)
 	defer stop()
-	var last Queued
-	err := j.ledger.Admit(ctx, Demand{Needs: j.needs, Tell: func(q Queued) {
+	var last QueuePosition
+	err := j.ledger.Admit(ctx, Admission{Demands: j.needs, Notify: func(q QueuePosition) {
 		last = q
-		if outer := j.args.World.Vars[procid.MarkRun]; heldBy(q, outer) {
+		if outer := j.args.RunEnv.Vars[procid.MarkRun]; heldBy(q, outer) {
 			give(fmt.Errorf("a step of run %s has started it, and that run has what it waits for (%s): it would wait for ever; use the tool by use-tool", outer, q.Obstacles[0].Title()))
 			return
 		}
@@ -45,13 +45,13 @@ func (j *job) admit(ctx context.Context) error {
 		}
 	}})
 	if err == nil && last.Run != "" && j.queued != nil {
-		j.queued(Queued{Run: last.Run, Since: last.Since})
+		j.queued(QueuePosition{Run: last.Run, Since: last.Since})
 	}
 	return err
 }
 
 // heldBy says whether a run has something that this one waits for.
-func heldBy(q Queued, run string) bool {
+func heldBy(q QueuePosition, run string) bool {
 	return run != "" && slices.ContainsFunc(q.Obstacles, func(o Obstacle) bool {
 		return slices.ContainsFunc(o.Holders, func(h Holder) bool { return h.Run == run })
 	})
@@ -166,18 +166,18 @@ func sweep(ctx context.Context, grace time.Duration) error {
 }
 
 // needsOf are what a run of a plan takes at its start.
-func needsOf(p *plan.Plan) []Need {
-	var list []Need
+func needsOf(p *plan.Plan) []LockDemand {
+	var list []LockDemand
 	if d := p.Definition; d.MaxActiveRuns > 0 {
 		name := d.Name
 		if n := len(d.StandsFor); n > 0 { // an alias is its base tool by another name
 			name = d.StandsFor[n-1]
 		}
-		list = append(list, Need{Kind: NeedTurn, Name: name, File: d.File, Slots: d.MaxActiveRuns})
+		list = append(list, LockDemand{Kind: DemandActiveRun, Name: name, File: d.File, Slots: d.MaxActiveRuns})
 	}
 	for _, t := range p.Tools() {
 		for _, l := range t.Definition.Locks {
-			n := Need{Kind: NeedLock, Name: l.Name.S, Slots: max(l.Slots, 1)}
+			n := LockDemand{Kind: DemandLock, Name: l.Name.S, Slots: max(l.Slots, 1)}
 			if i := slices.IndexFunc(list, n.Same); i >= 0 {
 				list[i].Slots = min(list[i].Slots, n.Slots)
 			} else {

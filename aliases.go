@@ -36,27 +36,27 @@ type TraceContext = history.TraceContext
 // chance, so that ids sort by start and two of the same millisecond differ.
 func NewID(now time.Time) string { return history.NewID(now) }
 
-// NeedKind is the kind of thing that a run queues for.
-type NeedKind = history.NeedKind
+// DemandKind is the kind of thing that a run queues for.
+type DemandKind = history.DemandKind
 
 // The kinds of needs.
 const (
-	NeedLock = history.NeedLock // one slot of a lock
-	NeedTurn = history.NeedTurn // one of so many runs of a tool
+	DemandLock      = history.DemandLock      // one slot of a lock
+	DemandActiveRun = history.DemandActiveRun // one of so many runs of a tool
 )
 
-// Need is one thing a run takes at its start and holds to its end: it may be had while
+// LockDemand is one thing a run takes at its start and holds to its end: it may be had while
 // fewer than Slots runs have it.
-type Need = history.Need
+type LockDemand = history.LockDemand
 
-// Place is a run in a Line.
-type Place = history.Place
+// QueueEntry is a run in a Line.
+type QueueEntry = history.QueueEntry
 
-// Line is every run that has needs, in the order in which they asked.
-type Line = history.Line
+// Queue is every run that has needs, in the order in which they asked.
+type Queue = history.Queue
 
-// Queued describes a run in the queue.
-type Queued = history.Queued
+// QueuePosition describes a run in the queue.
+type QueuePosition = history.QueuePosition
 
 // Obstacle is a need that a run waits for, and whom.
 type Obstacle = history.Obstacle
@@ -64,8 +64,8 @@ type Obstacle = history.Obstacle
 // Holder is a run that has what others wait for.
 type Holder = history.Holder
 
-// Demand is what a run queues for: its locks and its slots.
-type Demand = history.Demand
+// Admission is what a run queues for: its locks and its slots.
+type Admission = history.Admission
 
 // Memory is a Store that lasts as long as the program: history for programs that
 // embed flowrun, and for tests. What goes in and comes out is copied, and passes
@@ -118,9 +118,9 @@ var (
 // that is secret.
 type Record = history.Record
 
-// RecordedWorld is a World without the environment, which may hold secrets: a run
+// RecordedEnv is a World without the environment, which may hold secrets: a run
 // that is taken up again has the environment of that moment.
-type RecordedWorld = history.RecordedWorld
+type RecordedEnv = history.RecordedEnv
 
 // RunInfo is a run in a list.
 type RunInfo = history.RunInfo
@@ -144,9 +144,9 @@ func FindRun(ctx context.Context, s Store, word string) (string, error) {
 // before its first step.
 type ConfinementError = outcome.ConfinementError
 
-// NoLineError says that a tool takes locks, or bounds how many runs of it there may be,
+// NoQueueError says that a tool takes locks, or bounds how many runs of it there may be,
 // and that the engine has no Store in which runs could know of each other.
-type NoLineError = outcome.NoLineError
+type NoQueueError = outcome.NoQueueError
 
 // InterruptedError says that a run is interrupted: steps of it were, or may have been,
 // running when flowrun was killed, and a person must say whether they run again.
@@ -159,13 +159,13 @@ type WithheldError = outcome.WithheldError
 // WithheldStep is one of them.
 type WithheldStep = outcome.WithheldStep
 
-// AloneError says that a step cannot run alone: something it waits for has no
+// OnlyError says that a step cannot run alone: something it waits for has no
 // result in the recorded run.
-type AloneError = outcome.AloneError
+type OnlyError = outcome.OnlyError
 
-// ErrNeverBegan is why a run cannot be resumed or retried that failed before its first
+// ErrNotStarted is why a run cannot be resumed or retried that failed before its first
 // step could start: nothing is known of what it would have done.
-var ErrNeverBegan = outcome.ErrNeverBegan
+var ErrNotStarted = outcome.ErrNotStarted
 
 // StepWord is a step's path as it is written on a command line: in quotes where it holds
 // characters that a shell would read, such as the brackets of an item.
@@ -218,9 +218,9 @@ const ReasonCache = resultcache.ReasonCache
 // answered it is steps.ReasonUnanswered.
 const ReasonRejected = waiting.ReasonRejected
 
-// ErrNobody is what a function for WithApproval answers when it has nobody to ask, or
+// ErrNoApprover is what a function for WithApproval answers when it has nobody to ask, or
 // who was asked leaves the answer to others.
-var ErrNobody = waiting.ErrNobody
+var ErrNoApprover = waiting.ErrNoApprover
 
 // Confirmation is what a person is shown who is asked about a call of a model, beside
 // what the Preview says.

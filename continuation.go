@@ -13,9 +13,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Again is what taking up a recorded run would do. Look at it, then give it to
+// Continuation is what taking up a recorded run would do. Look at it, then give it to
 // Engine.Continue.
-type Again struct {
+type Continuation struct {
 	// Remainder says what runs again, what was never started, and what stands.
 	*dag.Remainder
 	// Asks are the steps that were running when the engine died, or may have been,
@@ -25,19 +25,19 @@ type Again struct {
 	// Retry says that a new run begins, with the results that are kept.
 	Retry bool
 
-	past *Past
+	past *RecordedRun
 	plan *plan.Plan
 	args *call.Params
 }
 
 // Lost are the steps that were running when the engine died and count as failed for
 // good (on-interrupt: fail).
-func (g *Again) Lost() []dag.ID {
+func (g *Continuation) Lost() []dag.ID {
 	return slices.DeleteFunc(slices.Clone(g.Interrupted), func(path dag.ID) bool { return slices.Contains(g.Asks, path) })
 }
 
 // plan is that of the definitions the run was started with, to be run.
-func (p *Past) plan(lib *tool.Library) (*plan.Plan, error) {
+func (p *RecordedRun) plan(lib *tool.Library) (*plan.Plan, error) {
 	if !slices.ContainsFunc(p.Record.Sources, func(s tool.Source) bool { return s.Original != "" }) {
 		return p.Plan.compiled, nil
 	}
@@ -49,7 +49,7 @@ func (p *Past) plan(lib *tool.Library) (*plan.Plan, error) {
 }
 
 // rule is what holds for a step that was interrupted.
-func (g *Again) rule(path dag.ID) plan.Interrupt {
+func (g *Continuation) rule(path dag.ID) plan.Interrupt {
 	if _, s := g.plan.Find(path); s != nil && s.Interrupt != "" {
 		return s.Interrupt
 	}
@@ -59,7 +59,7 @@ func (g *Again) rule(path dag.ID) plan.Interrupt {
 // ask finds the steps whose interruption a person has to judge. After a restart of
 // the machine the last moments may be missing from the journal: then that is any
 // step that has not ended, but for those whose start is always on record.
-func (g *Again) ask() {
+func (g *Continuation) ask() {
 	for _, path := range g.Interrupted {
 		if g.rule(path) == plan.AskWhenInterrupted {
 			g.Asks = append(g.Asks, path)
@@ -85,7 +85,7 @@ func asksPerson(s *plan.Step) bool {
 
 // settle finds the remainder, and sends kept steps back whose output is needed and
 // was not kept, where they may run again.
-func (g *Again) settle(rules dag.Rules) error {
+func (g *Continuation) settle(rules dag.Rules) error {
 	state := g.past.fold(g.plan, g.args.Frame())
 	for {
 		g.Remainder = state.Remainder(rules)
@@ -108,7 +108,7 @@ func (g *Again) settle(rules dag.Rules) error {
 }
 
 // mayRepeat says whether running a step, and all inside it, once more does no harm.
-func (g *Again) mayRepeat(path dag.ID) bool {
+func (g *Continuation) mayRepeat(path dag.ID) bool {
 	_, s := g.plan.Find(path)
 	var harmless func(s *plan.Step) bool
 	harmless = func(s *plan.Step) bool {
@@ -122,7 +122,7 @@ func (g *Again) mayRepeat(path dag.ID) bool {
 
 // detached are the paths of the steps that may have left something running on
 // purpose.
-func (g *Again) detached() []string {
+func (g *Continuation) detached() []string {
 	paths := map[string]bool{}
 	for _, e := range g.past.Events {
 		if _, s := g.plan.Find(e.Node); s != nil && s.Def.Detach {
@@ -133,10 +133,10 @@ func (g *Again) detached() []string {
 }
 
 // Continue takes the run up. A resumed run keeps its id, a retried one gets a new
-// one; WithWorld has no effect, the rest is as in Run. Where nothing is left to do it
+// one; WithRunEnv has no effect, the rest is as in Run. Where nothing is left to do it
 // only ends the processes that a killed engine may have left. Errors beside those of
 // Run: an *InterruptedError, ErrLive, ErrChanged.
-func (e *Engine) Continue(ctx context.Context, g *Again, options ...RunOption) (*Result, error) {
+func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOption) (*Result, error) {
 	if e.config.Store == nil {
 		return nil, errors.New("cannot go on with a run: the engine has no Store")
 	}
@@ -148,7 +148,7 @@ func (e *Engine) Continue(ctx context.Context, g *Again, options ...RunOption) (
 	}
 	j := &job{plan: g.plan, args: g.args.Frame(), again: g}
 	var done func()
-	j.args.World, done = e.scripts(g.args.World)
+	j.args.RunEnv, done = e.scripts(g.args.RunEnv)
 	defer done()
 	for _, opt := range options {
 		opt(&j.runOptions)
@@ -163,10 +163,10 @@ func (e *Engine) Continue(ctx context.Context, g *Again, options ...RunOption) (
 }
 
 // Tools are the tools of the plan that continues the run.
-func (g *Again) Tools() []UsedTool { return g.plan.Tools() }
+func (g *Continuation) Tools() []UsedTool { return g.plan.Tools() }
 
 // Preview is what taking the run up runs, the steps that stand included. Errors are
 // those of Plan.Preview.
-func (g *Again) Preview() (*Preview, error) {
+func (g *Continuation) Preview() (*Preview, error) {
 	return (&Args{g.args, context.Background()}).Preview()
 }

@@ -128,7 +128,7 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 	if j.id == "" {
 		j.id = NewID(time.Now())
 	}
-	w, done := e.scripts(j.world.filled())
+	w, done := e.scripts(j.env.filled())
 	defer done()
 	bound, err := call.Bind(ctx, p.compiled, w, params)
 	if err != nil {
@@ -138,7 +138,7 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 	return e.run(ctx, j)
 }
 
-// RunBound runs a plan with parameters that are bound already, as Run does; WithWorld has no
+// RunBound runs a plan with parameters that are bound already, as Run does; WithRunEnv has no
 // effect. {TIME} and the like are the moment at which they were bound.
 func (e *Engine) RunBound(ctx context.Context, a *Args, options ...RunOption) (*Result, error) {
 	j := &job{plan: a.bound.Plan, args: a.bound.Frame(), created: time.Now().UTC()}
@@ -149,7 +149,7 @@ func (e *Engine) RunBound(ctx context.Context, a *Args, options ...RunOption) (*
 		j.id = NewID(time.Now())
 	}
 	var done func()
-	j.args.World, done = e.scripts(a.bound.World)
+	j.args.RunEnv, done = e.scripts(a.bound.RunEnv)
 	defer done()
 	return e.run(ctx, j)
 }
@@ -183,7 +183,7 @@ func DefaultStateDir() string {
 // ExplainCache compares what the step with that path depends on now with its kept
 // result, and changes nothing. Errors: those of Plan.Bind, a *StepError, a
 // *NotCachedError, an input that cannot be read.
-func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params map[string]any, w World) (*CacheExplanation, error) {
+func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params map[string]any, w RunEnv) (*CacheExplanation, error) {
 	a, err := w.bind(p.compiled, params)
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (e *Engine) toolDir() string {
 
 // scripts is a world that runs JavaScript for the time of a run: with the Engine's Runtime
 // where it has one, else with one that lasts until done is called.
-func (e *Engine) scripts(w *call.World) (own *call.World, done func()) {
+func (e *Engine) scripts(w *call.RunEnv) (own *call.RunEnv, done func()) {
 	run := *w
 	run.Fetch, run.MayCall = e.config.Fetch, e.config.MayCall
 	if run.JavaScript == nil {

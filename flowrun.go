@@ -12,7 +12,7 @@
 // (package expr), works out which step waits for which, and gives each step the runner
 // that does its work (package steps). The result is a Plan: immutable, safe for any
 // number of runs at once. Engine.Run binds the caller's parameters, walks the graph and
-// returns a Result. LoadRun reads a recorded run, which Past.Resume and Past.Retry continue. A step that failed is data in
+// returns a Result. LoadRun reads a recorded run, which RecordedRun.Resume and Past.Retry continue. A step that failed is data in
 // the Result; an error means that the run could not be made or carried out.
 //
 // There is no global state, and no goroutine and no process of the run is left
@@ -21,7 +21,7 @@ package flowrun
 
 import (
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/helper"
+	"github.com/flowrun/flowrun/internal/supervisor"
 )
 
 // HelperMain must be the first call in main of a program that embeds flowrun and
@@ -35,5 +35,5 @@ import (
 // call HelperMain cannot run them unless it asks for hooks.Config.InProcess.
 func HelperMain() {
 	hooks.Main()
-	helper.Main()
+	supervisor.Main()
 }

@@ -12,23 +12,23 @@ import (
 type RunOption func(*runOptions)
 
 type runOptions struct {
-	id     string
-	origin string
-	begun  func()
-	world  World
-	sinks  []dag.Sink
-	stdout io.Writer
-	force  <-chan struct{}
-	letGo  letGo
-	around func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
-	afresh bool
-	parent TraceContext
+	id         string
+	origin     string
+	onRecorded func()
+	env        RunEnv
+	sinks      []dag.Sink
+	stdout     io.Writer
+	force      <-chan struct{}
+	letGo      letGo
+	around     func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
+	afresh     bool
+	parent     TraceContext
 
 	approval func(context.Context, Question) (Answer, error)
 
 	terminal        Terminal
 	console, stream func(StreamChunk)
-	queued          func(Queued)
+	queued          func(QueuePosition)
 }
 
 // WithID gives the run an id instead of a new one.
@@ -44,15 +44,15 @@ func WithOrigin(who string) RunOption { return func(o *runOptions) { o.origin = 
 // that waited for a person, and not with one that was broken off with its caller.
 const OriginCall = "call"
 
-// WithBegun has f called once, as soon as the run is on record for good: what happens
+// WithOnRecorded has f called once, as soon as the run is on record for good: what happens
 // to the machine from then on, the run can be found and taken up. It is called before the
 // first step, and not at all where the run is refused or the engine has no Store. For a
 // run that goes on it is called as soon as this engine has it; one whose context f
 // cancels is cancelled before anything of it runs again.
-func WithBegun(f func()) RunOption { return func(o *runOptions) { o.begun = f } }
+func WithOnRecorded(f func()) RunOption { return func(o *runOptions) { o.onRecorded = f } }
 
-// WithWorld sets the run's surroundings: directory, environment, time.
-func WithWorld(w World) RunOption { return func(o *runOptions) { o.world = w } }
+// WithRunEnv sets the run's surroundings: directory, environment, time.
+func WithRunEnv(w RunEnv) RunOption { return func(o *runOptions) { o.env = w } }
 
 // WithSink adds a sink for this run.
 func WithSink(s dag.Sink) RunOption {
@@ -130,7 +130,7 @@ func WithConsole(f func(StreamChunk)) RunOption { return func(o *runOptions) { o
 // WithQueue has f called when the run has to stand in line for locks, or for other runs
 // of its tool to end; again when what it waits for changes; and once more, without
 // Obstacles, when its turn has come. One call at a time; a slow f holds the run up.
-func WithQueue(f func(Queued)) RunOption { return func(o *runOptions) { o.queued = f } }
+func WithQueue(f func(QueuePosition)) RunOption { return func(o *runOptions) { o.queued = f } }
 
 // WithApproval has ask called for every question of the run's approve steps, each in a
 // goroutine of its own as soon as it is asked; of a run that goes on also for those

@@ -75,14 +75,14 @@ func (l *live) seen(step dag.ID) bool {
 	return l.seated[step] && l.terminal.Stdout()
 }
 
-// mostNotices is how many notices a run keeps: the items of a loop may have one each.
-const mostNotices = 100
+// maxNotices is how many notices a run keeps: the items of a loop may have one each.
+const maxNotices = 100
 
 // notify is steps.Options.Notify. What is said again is said once.
 func (l *live) notify(n steps.Notice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.notices) == mostNotices {
+	if len(l.notices) == maxNotices {
 		return
 	}
 	if slices.ContainsFunc(l.notices, func(o steps.Notice) bool { return o.Code == n.Code && o.Step == n.Step && o.Message == n.Message }) {

@@ -113,10 +113,10 @@ func (p *Plan) Size() int { return int(p.compiled.Size) }
 // Tools are the plan's tool and those it uses inside, each once, the outer first.
 func (p *Plan) Tools() []UsedTool { return p.compiled.Tools() }
 
-// Needs are what a run of the plan takes at its start: one of the runs its tool may have
+// LockDemands are what a run of the plan takes at its start: one of the runs its tool may have
 // under way, and the locks of the tool and of those it uses inside. Where several give
 // one lock, the least slots count.
-func (p *Plan) Needs() []Need { return needsOf(p.compiled) }
+func (p *Plan) LockDemands() []LockDemand { return needsOf(p.compiled) }
 
 // Secret says whether a parameter's value is masked: environment.secrets or some
 // masked-values name it.
@@ -170,7 +170,7 @@ func (a *Args) Describe() string { return preview.Describe(a.ctx, a.bound) }
 // transform; what comes out is frozen. Values may be native or text
 // ("5" for a number). All problems are reported together, as a *ParamsError. w is
 // the world the call lives in; its zero value is this process.
-func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {
+func (p *Plan) Bind(w RunEnv, raw map[string]any) (*Args, error) {
 	a, err := w.bind(p.compiled, raw)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (p *Plan) Bind(w World, raw map[string]any) (*Args, error) {
 }
 
 // Preview is Bind and Args.Preview.
-func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
+func (p *Plan) Preview(w RunEnv, params map[string]any) (*Preview, error) {
 	a, err := p.Bind(w, params)
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (p *Plan) Preview(w World, params map[string]any) (*Preview, error) {
 }
 
 // Confirmation is Bind and Args.Confirmation.
-func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any) (*Confirmation, error) {
+func (p *Plan) Confirmation(ctx context.Context, w RunEnv, params map[string]any) (*Confirmation, error) {
 	a, err := p.Bind(w, params)
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (p *Plan) Confirmation(ctx context.Context, w World, params map[string]any)
 }
 
 // Describe is Bind and Args.Describe.
-func (p *Plan) Describe(w World, params map[string]any) (string, error) {
+func (p *Plan) Describe(w RunEnv, params map[string]any) (string, error) {
 	a, err := p.Bind(w, params)
 	if err != nil {
 		return "", err

@@ -23,10 +23,10 @@ import (
 // record is what the Store keeps of a run that is about to begin.
 func (j *job) record() *Record {
 	a := j.args
-	w := a.World
+	w := a.RunEnv
 	r := &Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: j.moment(), Params: a.Shown(), Given: map[string]any{},
-		World: RecordedWorld{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
-		Only:  a.Plan.CutTo, Alone: a.Plan.Alone, Sources: keptSources(a), Trace: j.parent}
+		RunEnv: RecordedEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
+		Only:   a.Plan.CutTo, WithoutUpstream: a.Plan.Alone, Sources: keptSources(a), Trace: j.parent}
 	for name, v := range a.Given {
 		if a.Plan.Secret(name) || !reflect.DeepEqual(call.Masked(a.Session().Mask(), v), v) {
 			r.Withheld = append(r.Withheld, name)
@@ -91,9 +91,9 @@ func toldAgain(lib *tool.Library, s *tool.Source) ([]byte, error) {
 }
 
 // worldOf is the World a recorded run lives in. The environment is this process's.
-func worldOf(r *Record) World {
-	w := r.World
-	return World{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash}
+func worldOf(r *Record) RunEnv {
+	w := r.RunEnv
+	return RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash}
 }
 
 // askedName is what the run's tool was asked for by.
@@ -119,7 +119,7 @@ func compileRecord(r *Record, lib *tool.Library, name string) (*plan.Plan, error
 		return nil, err
 	}
 	switch {
-	case r.Alone:
+	case r.WithoutUpstream:
 		return graph.Only(p, r.Only)
 	case r.Only != "":
 		return graph.Until(p, r.Only)
@@ -129,7 +129,7 @@ func compileRecord(r *Record, lib *tool.Library, name string) (*plan.Plan, error
 
 // bindRecord binds the run's parameters again. more are the ones that were withheld; they
 // win, and for a retry may be any.
-func bindRecord(r *Record, p *plan.Plan, w World, more map[string]any) (*call.Params, error) {
+func bindRecord(r *Record, p *plan.Plan, w RunEnv, more map[string]any) (*call.Params, error) {
 	given := make(map[string]any, len(r.Given)+len(more))
 	for k, v := range r.Given {
 		given[k] = v

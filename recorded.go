@@ -15,9 +15,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Past is a recorded run as far as it has come, which may be to its end. It is a
+// RecordedRun is a recorded run as far as it has come, which may be to its end. It is a
 // picture of one moment: what a living owner does afterwards is not in it.
-type Past struct {
+type RecordedRun struct {
 	Record *Record
 	Info   RunInfo
 	Plan   *Plan       // of the definitions the run was started with, secrets in them masked
@@ -29,13 +29,13 @@ type Past struct {
 // LoadRun reads a recorded run. The definitions are those that were kept with it;
 // lib gives loaders, and tools written in Go. Errors: ErrNoRun; tool.Diagnostics
 // when this version does not take the definitions any more.
-func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*Past, error) {
+func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*RecordedRun, error) {
 	r, err := s.Record(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read run %s: %w", id, err)
 	}
-	p := &Past{Record: r}
-	if r.Unbegun {
+	p := &RecordedRun{Record: r}
+	if r.NotStarted {
 		p.Plan = planOf(unbegunPlan(r))
 		return p, p.Refresh(ctx, s)
 	}
@@ -56,7 +56,7 @@ func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string) (*Past,
 
 // Of says whether the run is one of the tool that a caller calls name: its name, or
 // the file it was read from.
-func (p *Past) Of(name string) bool {
+func (p *RecordedRun) Of(name string) bool {
 	if name == p.Record.Tool {
 		return true
 	}
@@ -65,12 +65,12 @@ func (p *Past) Of(name string) bool {
 }
 
 // NoStep is the error that the run has no step of that path, a *StepError.
-func (p *Past) NoStep(path string) error { return p.Plan.compiled.NoStep(path) }
+func (p *RecordedRun) NoStep(path string) error { return p.Plan.compiled.NoStep(path) }
 
 // Refresh reads what has happened since: where the run stands, and its new events.
 // Whether it is live comes first: events that are written in between then belong to
 // a living run.
-func (p *Past) Refresh(ctx context.Context, s Store) (err error) {
+func (p *RecordedRun) Refresh(ctx context.Context, s Store) (err error) {
 	if p.Info, err = s.Info(ctx, p.Record.ID); err != nil {
 		return fmt.Errorf("cannot read run %s: %w", p.Record.ID, err)
 	}
@@ -94,7 +94,7 @@ func (p *Past) Refresh(ctx context.Context, s Store) (err error) {
 }
 
 // seq is the number of the last event.
-func (p *Past) seq() uint64 {
+func (p *RecordedRun) seq() uint64 {
 	if len(p.Events) == 0 {
 		return 0
 	}
@@ -102,7 +102,7 @@ func (p *Past) seq() uint64 {
 }
 
 // fold is the run's state over a plan.
-func (p *Past) fold(plan *plan.Plan, a *call.Frame) *dag.State {
+func (p *RecordedRun) fold(plan *plan.Plan, a *call.Frame) *dag.State {
 	var args dag.Args
 	if a != nil {
 		args = a
@@ -115,11 +115,11 @@ func (p *Past) fold(plan *plan.Plan, a *call.Frame) *dag.State {
 }
 
 // finished says whether the run has come to an end.
-func (p *Past) finished() bool { return p.state.Result() != nil }
+func (p *RecordedRun) finished() bool { return p.state.Result() != nil }
 
 // Result is what came of the run so far. Steps that a dead engine left running are
 // interrupted.
-func (p *Past) Result() *Result {
+func (p *RecordedRun) Result() *Result {
 	res := newResult(p.Record.ID, p.Plan.compiled, p.Record.Params, p.state)
 	res.RetryOf = p.Record.RetryOf
 	if !p.finished() {
@@ -131,7 +131,7 @@ func (p *Past) Result() *Result {
 	if p.Info.Status == dag.Pending { // perhaps not for the first time
 		res.Status, res.Message, res.ExitCode, res.Ended = dag.Pending, p.Info.Message, 0, time.Time{}
 	}
-	res.Needs = needsOf(p.Plan.compiled)
+	res.LockDemands = needsOf(p.Plan.compiled)
 	started := map[string]time.Time{}
 	for _, e := range p.Events {
 		if e.Kind == dag.StepStarted {
@@ -154,7 +154,7 @@ func (p *Past) Result() *Result {
 // Questions are what the run asks and nobody has answered, in plan order: of a run that
 // rests, or was left by its engine, and of a live one as far as it has come. An answer
 // that is on record and not heard yet does not count.
-func (p *Past) Questions() []Question {
+func (p *RecordedRun) Questions() []Question {
 	if p.finished() {
 		return nil
 	}
@@ -162,9 +162,9 @@ func (p *Past) Questions() []Question {
 }
 
 // begun is an error for a run that never began.
-func (p *Past) begun(verb string) error {
-	if p.Record.Unbegun {
-		return fmt.Errorf("cannot %s run %s: %w", verb, p.Record.ID, ErrNeverBegan)
+func (p *RecordedRun) begun(verb string) error {
+	if p.Record.NotStarted {
+		return fmt.Errorf("cannot %s run %s: %w", verb, p.Record.ID, ErrNotStarted)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // needs finds what the steps still to run read of those that are kept, and puts it
 // back into memory: a journal holds only the beginning of what a step printed.
 type needs struct {
-	*Again
+	*Continuation
 	kept, active map[dag.ID]bool // active: runs, or something inside does
 	results      map[dag.ID]*dag.Result
 	outputs      map[string]bool  // beginnings of paths whose tool's output template was looked at
@@ -29,14 +29,14 @@ type lostStream struct {
 }
 
 // missing restores what is needed, and answers what of it is not to be had.
-func (g *Again) missing(state *dag.State) []lostStream {
-	n := &needs{Again: g, kept: map[dag.ID]bool{}, active: map[dag.ID]bool{}, results: map[dag.ID]*dag.Result{}, outputs: map[string]bool{}, gathered: map[dag.ID]int64{}}
+func (g *Continuation) missing(state *dag.State) []lostStream {
+	n := &needs{Continuation: g, kept: map[dag.ID]bool{}, active: map[dag.ID]bool{}, results: map[dag.ID]*dag.Result{}, outputs: map[string]bool{}, gathered: map[dag.ID]int64{}}
 	for _, path := range g.Kept {
 		n.kept[path] = true
 	}
 	for _, path := range slices.Concat(g.Reset, g.Left, g.Waiting) {
 		n.active[path] = state.Status(path) != dag.Waiting // which has read what it reads
-		for _, outer := range path.Holders() {
+		for _, outer := range path.Ancestors() {
 			n.active[outer] = true
 		}
 	}
@@ -61,7 +61,7 @@ func (n *needs) step(path dag.ID) {
 	if s == nil {
 		return
 	}
-	holders := path.Holders()
+	holders := path.Ancestors()
 	if n.active[path] {
 		for name, streams := range s.Mentioned {
 			n.read(beside(path, name, n.results), path, streams)
@@ -108,7 +108,7 @@ func (n *needs) item(path, loop dag.ID, keep int64) {
 func beside(path dag.ID, name string, known map[dag.ID]*dag.Result) dag.ID {
 	for {
 		near := dag.ID(strings.TrimSuffix(string(path), string(path.Base())) + name)
-		holders := path.Holders()
+		holders := path.Ancestors()
 		if _, there := known[near]; there || len(holders) == 0 {
 			return near
 		}

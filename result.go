@@ -38,8 +38,8 @@ type Result struct {
 	Steps       []StepResult // in plan order, a nested tool's steps after the step that uses it
 	// Tolerated are the paths of steps that failed without failing the run.
 	Tolerated []string
-	// Needs are what the run took at its start, or waits for.
-	Needs []Need
+	// LockDemands are what the run took at its start, or waits for.
+	LockDemands []LockDemand
 	// Notices say what had to be ended when the run closed: background processes,
 	// escapees.
 	Notices []steps.Notice
@@ -75,8 +75,8 @@ type StepResult struct {
 	stdout, stderr *dag.Output
 }
 
-// mostUncollected is how many steps are listed without a thought for memory.
-const mostUncollected = 10_000
+// maxUncollected is how many steps are listed without a thought for memory.
+const maxUncollected = 10_000
 
 func newResult(id string, p *plan.Plan, params map[string]any, s *dag.State) *Result {
 	res := &Result{ID: id, Tool: p.Name(), Status: dag.Interrupted, Params: params, Tolerated: []string{}, called: p.CallsProgram()}
@@ -89,12 +89,12 @@ func newResult(id string, p *plan.Plan, params map[string]any, s *dag.State) *Re
 	}
 	many := 0
 	s.All(func(dag.ID, *dag.Node, dag.Status, *dag.Result) { many++ })
-	if many > mostUncollected { // what the run left behind makes room for the list
+	if many > maxUncollected { // what the run left behind makes room for the list
 		runtime.GC()
 	}
 	res.Steps = make([]StepResult, 0, many) // one that grows would take twice the memory
 	s.All(func(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) {
-		if n.Aside && status == dag.Succeeded && (r == nil || r.Stdout == nil) {
+		if n.Cleanup && status == dag.Succeeded && (r == nil || r.Stdout == nil) {
 			return
 		}
 		res.Steps = append(res.Steps, stepResult(path, n, status, r))
@@ -214,27 +214,27 @@ func (r *Result) Step(path string) *StepResult {
 const RunSchema = "flowrun/run.v1"
 
 type runJSON struct {
-	Schema     string         `json:"schema"`
-	ID         string         `json:"id"`
-	Tool       string         `json:"tool"`
-	RetryOf    string         `json:"retry_of,omitempty"`
-	Status     dag.Status     `json:"status"`
-	ExitCode   int            `json:"exit_code"`
-	Reason     string         `json:"reason,omitempty"`
-	Message    string         `json:"message,omitempty"`
-	Notes      []string       `json:"notes,omitempty"`
-	Started    time.Time      `json:"started,omitzero"`
-	Ended      time.Time      `json:"ended,omitzero"`
-	DurationMS int64          `json:"duration_ms"`
-	Params     map[string]any `json:"params"`
-	Output     string         `json:"output"`
-	Invalid    bool           `json:"invalid_utf8,omitempty"`
-	Steps      []stepJSON     `json:"steps"`
-	Tolerated  []string       `json:"tolerated"`
-	Uncleaned  []string       `json:"cleanup_failed,omitempty"`
-	Log        []LogEntry     `json:"execution_log,omitempty"` // of Markdown tools
-	Needs      []Need         `json:"needs,omitempty"`
-	Notices    []steps.Notice `json:"notices,omitempty"`
+	Schema      string         `json:"schema"`
+	ID          string         `json:"id"`
+	Tool        string         `json:"tool"`
+	RetryOf     string         `json:"retry_of,omitempty"`
+	Status      dag.Status     `json:"status"`
+	ExitCode    int            `json:"exit_code"`
+	Reason      string         `json:"reason,omitempty"`
+	Message     string         `json:"message,omitempty"`
+	Notes       []string       `json:"notes,omitempty"`
+	Started     time.Time      `json:"started,omitzero"`
+	Ended       time.Time      `json:"ended,omitzero"`
+	DurationMS  int64          `json:"duration_ms"`
+	Params      map[string]any `json:"params"`
+	Output      string         `json:"output"`
+	Invalid     bool           `json:"invalid_utf8,omitempty"`
+	Steps       []stepJSON     `json:"steps"`
+	Tolerated   []string       `json:"tolerated"`
+	Uncleaned   []string       `json:"cleanup_failed,omitempty"`
+	Log         []LogEntry     `json:"execution_log,omitempty"` // of Markdown tools
+	LockDemands []LockDemand   `json:"needs,omitempty"`
+	Notices     []steps.Notice `json:"notices,omitempty"`
 }
 
 type stepJSON struct {
@@ -284,7 +284,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	doc := runJSON{
 		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
 		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
-		Params: r.Params, Output: r.Output, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), Needs: r.Needs, Notices: r.Notices, Steps: []stepJSON{},
+		Params: r.Params, Output: r.Output, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), LockDemands: r.LockDemands, Notices: r.Notices, Steps: []stepJSON{},
 	}
 	for _, s := range r.Steps {
 		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,

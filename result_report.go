@@ -11,9 +11,9 @@ import (
 	"github.com/flowrun/flowrun/steps"
 )
 
-// mostReported is how much of each stream stands in a report, in bytes: its beginning and
+// maxReported is how much of each stream stands in a report, in bytes: its beginning and
 // its end.
-const mostReported = 64 << 10
+const maxReported = 64 << 10
 
 // Report is how the call of a tool failed that a program told of, in five lines for a
 // model: what it printed on both streams, an error of the call itself, exit code
@@ -48,10 +48,10 @@ func ranToItsEnd(s *StepResult) bool {
 func reported(o *dag.Output) string {
 	text, _, _ := whole(o, steps.DefaultLimit)
 	text = strings.TrimRight(text, "\n")
-	if len(text) <= mostReported {
+	if len(text) <= maxReported {
 		return text
 	}
-	head, tail := value.UpTo(mostReported/2, text), text[len(text)-mostReported/2:]
+	head, tail := value.UpTo(maxReported/2, text), text[len(text)-maxReported/2:]
 	tail = strings.ToValidUTF8(tail, "")
 	return fmt.Sprintf("%s\n... (%d bytes left out) ...\n%s", head, len(text)-len(head)-len(tail), tail)
 }

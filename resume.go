@@ -18,7 +18,7 @@ type ResumeOptions struct {
 	// definition says.
 	RerunInterrupted bool
 	// RerunAsked lets those run again that a person is asked about: the answer to
-	// Again.Asks.
+	// Continuation.Asks.
 	RerunAsked bool
 	// Latest goes on with the definitions as they are now. Steps that are kept are
 	// matched by name.
@@ -31,7 +31,7 @@ type ResumeOptions struct {
 // interrupted, and everything downstream of these, runs again; the rest stands.
 // Nothing says that there is nothing to do. Errors: ErrLive;
 // a *ParamsError when a secret is missing; a *WithheldError; what Compile answers.
-func (p *Past) Resume(lib *tool.Library, o ResumeOptions) (*Again, error) {
+func (p *RecordedRun) Resume(lib *tool.Library, o ResumeOptions) (*Continuation, error) {
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, ErrLive)
 	}
@@ -41,7 +41,7 @@ func (p *Past) Resume(lib *tool.Library, o ResumeOptions) (*Again, error) {
 	if p.Record.RetryOf != "" && len(p.Events) == 0 { // what it was to take over is not on record
 		return nil, fmt.Errorf("cannot resume run %s: its engine died before it had begun; retry run %s again", p.Record.ID, p.Record.RetryOf)
 	}
-	g := &Again{past: p}
+	g := &Continuation{past: p}
 	var err error
 	if o.Latest {
 		g.plan, err = compileRecord(p.Record, lib, fileOf(p.Record))
@@ -59,7 +59,7 @@ func (p *Past) Resume(lib *tool.Library, o ResumeOptions) (*Again, error) {
 	}
 	rules := dag.Rules{Rerun: func(path dag.ID, n *dag.Node) bool {
 		rule := g.rule(path)
-		return o.RerunInterrupted || n.Aside || rule == plan.RetryWhenInterrupted || o.RerunAsked && rule == plan.AskWhenInterrupted
+		return o.RerunInterrupted || n.Cleanup || rule == plan.RetryWhenInterrupted || o.RerunAsked && rule == plan.AskWhenInterrupted
 	}}
 	if err := g.settle(rules); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (p *Past) Resume(lib *tool.Library, o ResumeOptions) (*Again, error) {
 }
 
 // questions are what is open once the run goes on with that event.
-func (g *Again) questions(resumed dag.Event) []Question {
+func (g *Continuation) questions(resumed dag.Event) []Question {
 	s := g.past.fold(g.plan, g.args.Frame())
 	s.Apply(resumed)
 	return waiting.Questions(g.past.Record.ID, g.past.Record.Tool, s)
@@ -89,7 +89,7 @@ func restoreWaits(s *dag.State) {
 }
 
 // opening are the events the run goes on with.
-func (g *Again) opening(now time.Time) []dag.Event {
+func (g *Continuation) opening(now time.Time) []dag.Event {
 	list := []dag.Event{{Kind: dag.RunResumed, Reset: g.Reset}}
 	begun := map[dag.ID]dag.Event{}
 	for _, e := range g.past.Events {

@@ -27,7 +27,7 @@ type RetryOptions struct {
 // Retry works out a new run that takes over what went well in this one. A changed
 // parameter sends every step back that mentions it. Errors: ErrLive, a *StepError,
 // a *ParamsError, a *WithheldError.
-func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
+func (p *RecordedRun) Retry(lib *tool.Library, o RetryOptions) (*Continuation, error) {
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot retry run %s: %w", p.Record.ID, ErrLive)
 	}
@@ -38,13 +38,13 @@ func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Again{past: p, plan: whole, Retry: true}
+	g := &Continuation{past: p, plan: whole, Retry: true}
 	from, err := g.locate(o.From)
 	if err != nil {
 		return nil, err
 	}
 	rules := dag.Rules{From: from, Rerun: func(path dag.ID, n *dag.Node) bool {
-		return n.Aside || g.rule(path) == plan.RetryWhenInterrupted || slices.ContainsFunc(from, func(f dag.ID) bool { return inside(path, f) })
+		return n.Cleanup || g.rule(path) == plan.RetryWhenInterrupted || slices.ContainsFunc(from, func(f dag.ID) bool { return inside(path, f) })
 	}}
 	var only []dag.ID
 	if o.Only != "" {
@@ -78,17 +78,17 @@ func (p *Past) Retry(lib *tool.Library, o RetryOptions) (*Again, error) {
 
 // inside says whether a path is that of a step, or of one inside it.
 func inside(path, step dag.ID) bool {
-	rest, ok := strings.CutPrefix(string(path.WithoutTries()), string(step.WithoutTries()))
+	rest, ok := strings.CutPrefix(string(path.WithoutAttempts()), string(step.WithoutAttempts()))
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '[')
 }
 
 // locate are the paths of steps as the run's events have them, in their last try: a
 // step in a loop that is named without its item is that step of every item. The error
 // is a *StepError.
-func (g *Again) locate(steps []string) ([]dag.ID, error) {
+func (g *Continuation) locate(steps []string) ([]dag.ID, error) {
 	var all []dag.ID
 	for _, step := range steps {
-		found := g.tries(dag.ID(step).WithoutTries())
+		found := g.tries(dag.ID(step).WithoutAttempts())
 		if len(found) == 0 {
 			return nil, g.past.Plan.compiled.NoStep(step)
 		}
@@ -98,14 +98,14 @@ func (g *Again) locate(steps []string) ([]dag.ID, error) {
 }
 
 // tries are the last tries of the steps that a path names.
-func (g *Again) tries(want dag.ID) []dag.ID {
+func (g *Continuation) tries(want dag.ID) []dag.ID {
 	if _, s := g.plan.Find(want); s == nil {
 		return nil
 	}
 	var list []dag.ID
 	known := map[dag.ID]int{}
 	g.past.state.All(func(id dag.ID, _ *dag.Node, _ dag.Status, _ *dag.Result) {
-		step := id.WithoutTries()
+		step := id.WithoutAttempts()
 		if !want.Names(step) {
 			return
 		}
@@ -123,13 +123,13 @@ func (g *Again) tries(want dag.ID) []dag.ID {
 }
 
 // alone refuses when more than the named steps would have to run.
-func (g *Again) alone(only []dag.ID) error {
+func (g *Continuation) alone(only []dag.ID) error {
 	for _, path := range slices.Concat(g.Reset, g.Left, g.Waiting) {
 		if _, s := g.plan.Find(path); s == nil || slices.Contains(only, path) {
 			continue
 		}
 		if !slices.ContainsFunc(only, func(id dag.ID) bool { return inside(id, path) }) {
-			return &AloneError{Step: string(nearestTo(path, only)), Missing: string(path)}
+			return &OnlyError{Step: string(nearestTo(path, only)), Missing: string(path)}
 		}
 	}
 	return nil
@@ -142,8 +142,8 @@ func nearestTo(path dag.ID, steps []dag.ID) dag.ID {
 
 // shared is how many holders two paths have in common.
 func shared(x, y dag.ID) (n int) {
-	others := y.Holders()
-	for i, h := range x.Holders() {
+	others := y.Ancestors()
+	for i, h := range x.Ancestors() {
 		if i == len(others) || h != others[i] {
 			break
 		}
@@ -155,7 +155,7 @@ func shared(x, y dag.ID) (n int) {
 // changed are the parameters that differ from the recorded run's: those that were
 // given otherwise, and those whose defaults mention one of them. A secret one cannot
 // be compared and counts as the same.
-func (p *Past) changed(with map[string]any) []string {
+func (p *RecordedRun) changed(with map[string]any) []string {
 	var list []string
 	for _, prm := range p.Plan.compiled.Params { // in the order of their defaults
 		name := prm.Def.Name
@@ -176,14 +176,14 @@ func (p *Past) changed(with map[string]any) []string {
 
 // taken are the opening events of a new run that takes over what is kept of an
 // old one, the logs included. dir is the new run's log folder.
-func (g *Again) taken(dir string) ([]dag.Event, error) {
+func (g *Continuation) taken(dir string) ([]dag.Event, error) {
 	kept := map[dag.ID]bool{}
 	for _, path := range g.Kept {
 		kept[path] = true
 	}
 	partly := map[dag.ID]bool{}
 	for path := range kept {
-		for _, outer := range path.Holders() {
+		for _, outer := range path.Ancestors() {
 			partly[outer] = true
 		}
 	}
@@ -191,7 +191,7 @@ func (g *Again) taken(dir string) ([]dag.Event, error) {
 	var err error
 	state := g.past.fold(g.plan, nil)
 	state.All(func(path dag.ID, n *dag.Node, _ dag.Status, r *dag.Result) {
-		at := path.WithoutTries()
+		at := path.WithoutAttempts()
 		switch {
 		case err != nil:
 		case kept[path] && r != nil:
@@ -213,7 +213,7 @@ func (g *Again) taken(dir string) ([]dag.Event, error) {
 }
 
 // reuse is a result in a new run.
-func (g *Again) reuse(path, at dag.ID, r *dag.Result, dir string) (*dag.Result, error) {
+func (g *Continuation) reuse(path, at dag.ID, r *dag.Result, dir string) (*dag.Result, error) {
 	mine := *r
 	switch {
 	case mine.Status == dag.Succeeded:

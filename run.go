@@ -10,10 +10,10 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/helper"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/supervisor"
 	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
@@ -24,12 +24,12 @@ type job struct {
 	runOptions
 	plan    *plan.Plan
 	args    *call.Frame
-	created time.Time // of a new run; zero for the time of its world
-	again   *Again    // nil: a run from the start
-	ledger  Ledger    // nil: nothing is kept
+	created time.Time     // of a new run; zero for the time of its world
+	again   *Continuation // nil: a run from the start
+	ledger  Ledger        // nil: nothing is kept
 	broker  *waiting.Broker
-	needs   []Need // what the run takes at its start
-	logs    string // the run's log folder, "" for none
+	needs   []LockDemand // what the run takes at its start
+	logs    string       // the run's log folder, "" for none
 	session *steps.Session
 }
 
@@ -48,7 +48,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		return nil, err
 	}
 	if j.needs = needsOf(j.plan); len(j.needs) > 0 && e.config.Store == nil {
-		return nil, &NoLineError{Tool: j.plan.Name(), Needs: j.needs}
+		return nil, &NoQueueError{Tool: j.plan.Name(), Needs: j.needs}
 	}
 	sweepOnce(ctx)
 	if j.resumes() {
@@ -62,15 +62,15 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	}
 	j.broker = waiting.NewBroker(j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, live.notify)
 	j.args.Answerable = j.broker.Anybody()
-	if j.resumes() && j.begun != nil {
-		j.begun()
+	if j.resumes() && j.onRecorded != nil {
+		j.onRecorded()
 	}
 	ctx, release := j.heed(ctx)
 	defer release()
 	state, err := e.perform(ctx, j)
 	j.broker.End()
 	res = newResult(j.id, j.plan, j.args.Shown(), state)
-	res.Needs = j.needs
+	res.LockDemands = j.needs
 	rests := err == nil && state.Result() == nil
 	if rests {
 		res.rest(j.began(), waiting.Questions(j.id, j.plan.Name(), state))
@@ -84,7 +84,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	notices, closeErr := j.session.Close(context.WithoutCancel(ctx))
 	res.Notices = append(live.notices, notices...)
 	if rests && closeErr == nil && j.ledger != nil {
-		closeErr = j.ledger.Rest(res.Message)
+		closeErr = j.ledger.Suspend(res.Message)
 	}
 	return res, cmp.Or(err, closeErr, j.disown())
 }
@@ -100,7 +100,7 @@ func (j *job) began() time.Time {
 // moment is when a new run begins.
 func (j *job) moment() time.Time {
 	if j.created.IsZero() {
-		return j.args.World.Time
+		return j.args.RunEnv.Time
 	}
 	return j.created
 }
@@ -123,7 +123,7 @@ func (e *Engine) claim(ctx context.Context, j *job) (err error) {
 // its end was on record already, and what ran in the background was not ended yet. The
 // run gets no event. One that is live, or has gone on meanwhile, is left alone: its
 // engine does this itself.
-func (e *Engine) clear(ctx context.Context, g *Again) (*Result, error) {
+func (e *Engine) clear(ctx context.Context, g *Continuation) (*Result, error) {
 	j := &job{again: g}
 	j.id = g.past.Record.ID
 	err := e.claim(ctx, j)
@@ -142,7 +142,7 @@ func (e *Engine) ready(ctx context.Context, j *job, live *live) (err error) {
 	if j.ledger != nil {
 		epoch = j.ledger.Epoch()
 	}
-	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.World.Env, Grace: e.config.Grace, Force: j.force,
+	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.RunEnv.Env, Grace: e.config.Grace, Force: j.force,
 		Host: e.host(procid.Mark(j.id, epoch)), Confines: e.confines(), Follow: live.follow, Notify: live.notify, Function: j.stream, HTTP: e.config.HTTP}
 	if trace := e.config.Trace; trace != nil {
 		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
@@ -174,13 +174,13 @@ func (j *job) begin(ctx context.Context, s Store) (err error) {
 	if j.ledger, err = s.Begin(ctx, j.record()); err != nil {
 		return fmt.Errorf("cannot record the run: %w", err)
 	}
-	if j.begun == nil {
+	if j.onRecorded == nil {
 		return nil
 	}
 	if err := j.ledger.Sync(ctx); err != nil {
 		return errors.Join(err, j.disown())
 	}
-	j.begun()
+	j.onRecorded()
 	return nil
 }
 
@@ -243,7 +243,7 @@ func (j *job) heed(ctx context.Context) (context.Context, func()) {
 		defer close(done)
 		for {
 			select {
-			case reason := <-j.ledger.Asked():
+			case reason := <-j.ledger.CancelRequests():
 				cancel(errors.New(reason))
 			case <-j.ledger.Lost():
 				cancel(ErrFenced)
@@ -273,10 +273,10 @@ func (j *job) disown() error {
 // host is what starts the run's processes: this process where it is the reaper
 // of orphans itself (the flowrun command) or where there is no helper.
 func (e *Engine) host(mark string) proc.Host {
-	if proc.IsReaper() || e.config.Helper == "" && !helper.Enabled() {
+	if proc.IsReaper() || e.config.Helper == "" && !supervisor.Enabled() {
 		return proc.Open(mark)
 	}
-	return helper.New(mark, e.config.Helper)
+	return supervisor.New(mark, e.config.Helper)
 }
 
 // heard refuses a run whose steps stream to a function that nobody gave.
@@ -295,7 +295,7 @@ func (j *job) heard() error {
 
 // confines says whether processes can be started confined: the program that starts
 // them must call HelperMain.
-func (e *Engine) confines() bool { return e.config.Helper != "" || helper.Enabled() }
+func (e *Engine) confines() bool { return e.config.Helper != "" || supervisor.Enabled() }
 
 // confinable refuses a run that could not keep what it promises. Where something else
 // does the steps' work, each step finds out for itself.
@@ -311,7 +311,7 @@ func (e *Engine) confinable(j *job) error {
 			}
 			return
 		}
-		for _, err := range c.Check(e.confines(), j.args.World.Env) {
+		for _, err := range c.Check(e.confines(), j.args.RunEnv.Env) {
 			if !slices.Contains(problems, err.Error()) {
 				problems = append(problems, err.Error())
 			}

@@ -312,10 +312,10 @@ func (s *State) end(f *frame) {
 // release is called when a node waits for nothing any more.
 func (s *State) release(f *frame, i int32) {
 	if def := f.def(i); def.join() {
-		if def.Sums != nil {
+		if def.Summarizes != nil {
 			f.nodes[i].res = f.sumUp(def)
 		}
-		s.pass(f, i, f.nodes[i].tainted && def.Sums == nil)
+		s.pass(f, i, f.nodes[i].tainted && def.Summarizes == nil)
 		return
 	}
 	if f.bound && f.nodes[i].status == Pending {
@@ -326,7 +326,7 @@ func (s *State) release(f *frame, i int32) {
 // queue puts a node that waits for nothing any more where Next finds it.
 func (s *State) queue(f *frame, i int32) {
 	f.nodes[i].since = s.now.UnixNano()
-	if f.def(i).Idle {
+	if f.def(i).NoSlot {
 		s.idle = append(s.idle, place{f, i})
 		return
 	}

@@ -94,11 +94,11 @@ func TestRemainder(t *testing.T) {
 	tolerated := needs("b", answers(fail), "a")
 	tolerated.Policy.Tolerate = true
 	handler := needs("c", answers(ok), "b")
-	handler.When = &dag.When{Sees: dag.SeesOutcome, Eval: func(v dag.View) (bool, error) { return v.Tainted(), nil }}
+	handler.When = &dag.When{Uses: dag.UsesOutcome, Eval: func(v dag.View) (bool, error) { return v.Tainted(), nil }}
 	destroy := needs("c", answers(ok), "b")
 	destroy.When = always
 	aside := needs("c", answers(ok), "a", "b")
-	aside.When, aside.Aside = always, true
+	aside.When, aside.Cleanup = always, true
 	for _, tc := range []struct {
 		name  string
 		nodes []dag.Node
@@ -151,7 +151,7 @@ func TestRemainder(t *testing.T) {
 func TestSure(t *testing.T) {
 	j := &dying{lives: 1000}
 	var begun []int
-	pay := dag.Node{ID: "pay", Sure: true, After: []dag.ID{"a"}, Policy: dag.Policy{Attempts: 1}, Runner: runner(func(_ context.Context, c *dag.Call) (dag.Result, error) {
+	pay := dag.Node{ID: "pay", DurableStart: true, After: []dag.ID{"a"}, Policy: dag.Policy{Attempts: 1}, Runner: runner(func(_ context.Context, c *dag.Call) (dag.Result, error) {
 		begun = append(begun, j.synced[len(j.synced)-1])
 		return dag.Result{ExitCode: 2 - c.Attempt}, nil
 	})}
@@ -186,10 +186,10 @@ func TestRemainderOfResumed(t *testing.T) {
 	_, first := j.carry(t, g, dag.Rules{})
 	j.events = append(j.events, dag.Event{Kind: dag.RunResumed, Reset: first.Reset})
 	_, second := j.carry(t, g, dag.Rules{})
-	if first.Unended || !second.Unended {
-		t.Errorf("the run has not ended: %v before, %v after", first.Unended, second.Unended)
+	if first.EndMissing || !second.EndMissing {
+		t.Errorf("the run has not ended: %v before, %v after", first.EndMissing, second.EndMissing)
 	}
-	first.Unended = second.Unended
+	first.EndMissing = second.EndMissing
 	if diff := cmp.Diff(first, second); diff != "" || len(second.Cleaned) != 1 {
 		t.Errorf("(-before +after): %s", diff)
 	}

@@ -201,7 +201,7 @@ func (d *driver) act(e *Event) {
 	switch e.Kind {
 	case StepStarted:
 		if c := e.at.f.children[e.at.i]; c == nil {
-			d.start(job{at: e.at, idle: e.at.f.def(e.at.i).Idle})
+			d.start(job{at: e.at, idle: e.at.f.def(e.at.i).NoSlot})
 		} else if !c.bound {
 			d.out = append(d.out, job{at: e.at, bind: true})
 		}

@@ -33,27 +33,27 @@ type Node struct {
 	Bind   func(ctx context.Context, c *Call) (Args, error)
 	Each   *Each
 
-	// Sums makes a join sum up those of After that it names: what waits for the join
+	// Summarizes makes a join sum up those of After that it names: what waits for the join
 	// finds under its id what they come to, as a graph. It sees what the join waits
 	// for, and is not tainted by it.
-	Sums []ID
+	Summarizes []ID
 
 	Policy Policy
 
-	// Sure marks a leaf of which no try may begin before the journal holds that it
+	// DurableStart marks a leaf of which no try may begin before the journal holds that it
 	// does, whatever happens to the machine: one that must never run twice unasked.
-	Sure bool
+	DurableStart bool
 
-	// Aside marks a node that cleans up after the others: it has its events and its
+	// Cleanup marks a node that cleans up after the others: it has its events and its
 	// result, but neither its failure nor its output is the graph's.
-	Aside bool
+	Cleanup bool
 
-	// Idle marks a leaf whose work is to wait for something outside: its tries hold no
+	// NoSlot marks a leaf whose work is to wait for something outside: its tries hold no
 	// slot, and begin however many others wait for one. Its fallback is ordinary work.
-	Idle bool
+	NoSlot bool
 
-	// Silent marks a node whose output is never the graph's, though its failure is.
-	Silent bool
+	// NoOutput marks a node whose output is never the graph's, though its failure is.
+	NoOutput bool
 }
 
 // When is a condition.
@@ -61,20 +61,20 @@ type When struct {
 	// Eval is called from the goroutine that owns the run and must be a pure
 	// function of the View. An error fails the node with ReasonCondition.
 	Eval func(View) (bool, error)
-	// Sees says what the condition looks at by itself.
-	Sees Sees
+	// Uses says what the condition looks at by itself.
+	Uses Uses
 }
 
-// Sees says which outcomes a condition judges itself.
-type Sees uint8
+// Uses says which outcomes a condition judges itself.
+type Uses uint8
 
 const (
-	// SeesResults: success() is implied, and a cancel keeps it from running.
-	SeesResults Sees = iota
-	// SeesOutcome: it calls success() or failure(), so it is asked when tainted.
-	SeesOutcome
-	// SeesCancel: it calls always() or cancelled(), so it is asked after a cancel too.
-	SeesCancel
+	// UsesResults: success() is implied, and a cancel keeps it from running.
+	UsesResults Uses = iota
+	// UsesOutcome: it calls success() or failure(), so it is asked when tainted.
+	UsesOutcome
+	// UsesCancel: it calls always() or cancelled(), so it is asked after a cancel too.
+	UsesCancel
 )
 
 // Runner does the work of a leaf. Run is called in a worker goroutine; the Call is
@@ -123,8 +123,8 @@ type Settings struct {
 	FailFast bool
 	// Timeout bounds one walk of the graph; 0 is none.
 	Timeout time.Duration
-	// Within lets the nodes see the results that the node holding the graph sees.
-	Within bool
+	// InheritResults lets the nodes see the results that the node holding the graph sees.
+	InheritResults bool
 	// Finish may complete the graph's result (its output, its value) before it is
 	// recorded. It is called in a worker, when all nodes have settled.
 	Finish func(View, *Result)
@@ -165,7 +165,7 @@ func (n *Node) join() bool { return n.Runner == nil && n.Graph == nil && n.Each 
 func (n *Node) leaf() bool { return n.Graph == nil && n.Each == nil }
 
 // slotted says whether a try of the node takes a slot.
-func (n *Node) slotted() bool { return n.leaf() && !n.Idle }
+func (n *Node) slotted() bool { return n.leaf() && !n.NoSlot }
 
 // connect fills the flat edge arrays: a counting sort by upstream node.
 func (g *Graph) connect() error {

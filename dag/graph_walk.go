@@ -33,7 +33,7 @@ func (w graphWalk) result(v View, id ID) *Result {
 	if i, ok := w.index[id]; ok && (v.i < 0 || w.waitsFor(v.i, id)) {
 		return v.f.nodes[i].res
 	}
-	if v.f.up.f != nil && w.settings.Within {
+	if v.f.up.f != nil && w.settings.InheritResults {
 		return v.f.up.view().Result(id)
 	}
 	return nil
@@ -45,7 +45,7 @@ func (w graphWalk) waitsFor(i int32, id ID) bool {
 	after := w.nodes[i].After
 	return slices.Contains(after, id) || slices.ContainsFunc(after, func(up ID) bool {
 		n := &w.nodes[w.index[up]]
-		return n.join() && n.Sums != nil && slices.Contains(n.After, id)
+		return n.join() && n.Summarizes != nil && slices.Contains(n.After, id)
 	})
 }
 
@@ -56,7 +56,7 @@ func (w graphWalk) moved(*State, *frame, Status, Status) {}
 // settled passes on that a node has settled.
 func (w graphWalk) settled(s *State, f *frame, i int32, bad bool) (fails bool) {
 	s.pass(f, i, bad)
-	return bad && w.settings.FailFast && !w.nodes[i].Aside
+	return bad && w.settings.FailFast && !w.nodes[i].Cleanup
 }
 
 // reopen sets what every node waits for, and releases those that wait for nothing.
@@ -84,7 +84,7 @@ func (w graphWalk) complete(f *frame) func(*Result) {
 func (w graphWalk) endRan(f *frame) bool {
 	for i := len(f.nodes) - 1; i >= 0; i-- {
 		n, def := &f.nodes[i], &w.nodes[i]
-		if def.join() || def.Aside || def.Silent {
+		if def.join() || def.Cleanup || def.NoOutput {
 			continue
 		}
 		if inner := f.children[int32(i)]; inner != nil && !n.status.well() {
@@ -115,7 +115,7 @@ func (w graphWalk) sum(f *frame) *Result {
 // sumUp is sum over nothing but what a join sums up.
 func (f *frame) sumUp(join *Node) *Result {
 	var t tally
-	for _, id := range join.Sums {
+	for _, id := range join.Summarizes {
 		t.count(f, f.index(id))
 	}
 	return t.result(f)
@@ -130,13 +130,13 @@ type tally struct {
 
 func (t *tally) count(f *frame, i int32) {
 	n, def := &f.nodes[i], f.def(i)
-	if n.res == nil || !n.status.Settled() || def.join() || def.Aside {
+	if n.res == nil || !n.status.Settled() || def.join() || def.Cleanup {
 		return
 	}
 	if n.res.bad() && n.status != Skipped && (t.failed == 0 || i < t.failed) {
 		t.failed = i + 1
 	}
-	if n.status.Executed() && !def.Silent {
+	if n.status.Executed() && !def.NoOutput {
 		t.last = max(t.last, i+1)
 	}
 	t.cancelled = t.cancelled || n.status == Cancelled

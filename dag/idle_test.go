@@ -18,9 +18,9 @@ func TestIdleHoldsNoSlot(t *testing.T) {
 		g := graph(t, dag.Settings{},
 			dag.Node{ID: "a", Runner: sleeps(10 * time.Second)},
 			dag.Node{ID: "b", Runner: sleeps(time.Second)},
-			dag.Node{ID: "w", Idle: true, Runner: sleeps(2 * time.Second)},
-			dag.Node{ID: "x", Idle: true, Runner: answers(fail), Policy: dag.Policy{Fallback: sleeps(time.Second)}},
-			dag.Node{ID: "y", Idle: true, Runner: answers(fail, ok), Policy: dag.Policy{Attempts: 1, Backoff: dag.Backoff{Delay: 3 * time.Second}}})
+			dag.Node{ID: "w", NoSlot: true, Runner: sleeps(2 * time.Second)},
+			dag.Node{ID: "x", NoSlot: true, Runner: answers(fail), Policy: dag.Policy{Fallback: sleeps(time.Second)}},
+			dag.Node{ID: "y", NoSlot: true, Runner: answers(fail, ok), Policy: dag.Policy{Attempts: 1, Backoff: dag.Backoff{Delay: 3 * time.Second}}})
 		tells(t, t.Context(), g, dag.Options{Slots: dag.NewSlots(1)}, `
 			0s run.started
 			0s step.started w
@@ -46,7 +46,7 @@ func TestIdleHoldsNoSlot(t *testing.T) {
 func TestIdleFallbackIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := graph(t, dag.Settings{Timeout: 5 * time.Second},
-			dag.Node{ID: "w", Idle: true, Runner: answers(fail), Policy: dag.Policy{Fallback: answers(ok)}})
+			dag.Node{ID: "w", NoSlot: true, Runner: answers(fail), Policy: dag.Policy{Fallback: answers(ok)}})
 		g := graph(t, dag.Settings{},
 			dag.Node{ID: "long", Runner: sleeps(time.Hour)},
 			dag.Node{ID: "a", Graph: inner})
@@ -73,7 +73,7 @@ func TestManyIdle(t *testing.T) {
 		var at, most atomic.Int32
 		nodes := make([]dag.Node, many)
 		for i := range nodes {
-			nodes[i] = dag.Node{ID: dag.ID(fmt.Sprintf("w%d", i)), Idle: true,
+			nodes[i] = dag.Node{ID: dag.ID(fmt.Sprintf("w%d", i)), NoSlot: true,
 				Runner: dag.RunnerFunc(func(context.Context, *dag.Call) (dag.Result, error) {
 					most.Store(max(most.Load(), at.Add(1)))
 					time.Sleep(time.Minute)
@@ -107,11 +107,11 @@ func (*slowOnce) Sync(context.Context) error { return nil }
 func TestManyReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 10_000
-		first := dag.Node{ID: "first", Idle: true, Runner: sleeps(time.Second)}
+		first := dag.Node{ID: "first", NoSlot: true, Runner: sleeps(time.Second)}
 		last := dag.Node{ID: "last", Runner: answers(ok)}
 		nodes := []dag.Node{first}
 		for i := range many {
-			n := dag.Node{ID: dag.ID(fmt.Sprintf("w%d", i)), Idle: true, Runner: sleeps(time.Minute)}
+			n := dag.Node{ID: dag.ID(fmt.Sprintf("w%d", i)), NoSlot: true, Runner: sleeps(time.Minute)}
 			nodes, last.After = append(nodes, n), append(last.After, n.ID)
 		}
 		s := runs(t, graph(t, dag.Settings{}, append(nodes, last)...), dag.Options{Journal: new(slowOnce)})

@@ -397,7 +397,7 @@ func (l *loop) start(e *Event) int {
 // context is that of a try of a node.
 func (l *loop) context(at place) context.Context {
 	switch f := at.f; {
-	case f.def(at.i).Aside: // bounded by its own policy: neither a cancel nor those that cleaned up before it take its time
+	case f.def(at.i).Cleanup: // bounded by its own policy: neither a cancel nor those that cleaned up before it take its time
 		return l.base
 	case f.stopped != "":
 		return l.cleanup(f)
@@ -463,7 +463,7 @@ func needsSync(e Event) bool {
 	case RunFinished:
 		return true
 	case StepStarted, StepFallback:
-		return e.at.f != nil && e.at.f.def(e.at.i).Sure
+		return e.at.f != nil && e.at.f.def(e.at.i).DurableStart
 	}
 	return false
 }

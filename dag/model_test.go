@@ -119,7 +119,7 @@ func TestWithoutTries(t *testing.T) {
 	for path, want := range map[string]string{
 		"a": "a", "setup#2/clone": "setup/clone", "a/b#13": "a/b", "test[x#1]/y": "test[x#1]/y", "a#b/c": "a#b/c", "#": "#",
 	} {
-		if got := ID(path).WithoutTries(); got != ID(want) {
+		if got := ID(path).WithoutAttempts(); got != ID(want) {
 			t.Errorf("%q: %q, want %q", path, got, want)
 		}
 	}

@@ -176,7 +176,7 @@ func (s *State) begin(at place, since int64, now time.Time, free int) (Event, bo
 		}
 		e.Queued = time.Duration(max(now.UnixNano()-max(since, at.f.began.UnixNano()), 0))
 	}
-	e.Outlasts = !def.Aside && (at.f.stopped != "" || s.outlasts(at))
+	e.Outlasts = !def.Cleanup && (at.f.stopped != "" || s.outlasts(at))
 	return e, true
 }
 
@@ -197,14 +197,14 @@ func (s *State) readyNode(now time.Time, free int) (e Event, ok bool) {
 // false when the node must wait for a slot.
 func (s *State) node(at place, now time.Time, free int) (Event, bool) {
 	n, def := at.f.node(at.i), at.f.def(at.i)
-	sees := SeesResults
+	sees := UsesResults
 	if def.When != nil {
-		sees = def.When.Sees
+		sees = def.When.Uses
 	}
 	switch {
-	case at.f.stopped != "" && sees != SeesCancel:
+	case at.f.stopped != "" && sees != UsesCancel:
 		return s.cancelled(at, now), true
-	case n.tainted && sees == SeesResults:
+	case n.tainted && sees == UsesResults:
 		return s.settled(at, now, Result{Status: Skipped, Reason: ReasonUpstreamFailed}), true
 	case def.When == nil:
 		return s.begin(at, n.since, now, free)
@@ -224,7 +224,7 @@ func (s *State) node(at place, now time.Time, free int) (Event, bool) {
 // Then one that comes while it runs does not stop it.
 func (s *State) outlasts(at place) bool {
 	when := at.f.def(at.i).When
-	if when == nil || when.Sees != SeesCancel {
+	if when == nil || when.Uses != UsesCancel {
 		return false
 	}
 	v := at.view()

@@ -68,12 +68,12 @@ func TestOutcome(t *testing.T) {
 						return dag.Result{Stdout: &dag.Output{Raw: name}}, nil
 					})
 				}
-				within := graph(t, dag.Settings{Within: true}, dag.Node{ID: "x", Runner: handler("always"), When: &dag.When{Sees: dag.SeesCancel, Eval: tell}})
+				within := graph(t, dag.Settings{InheritResults: true}, dag.Node{ID: "x", Runner: handler("always"), When: &dag.When{Uses: dag.UsesCancel, Eval: tell}})
 				g := graph(t, tc.settings,
 					dag.Node{ID: "a", Runner: tc.a}, dag.Node{ID: "b", Runner: tc.b},
-					dag.Node{ID: "outcome", Sums: []dag.ID{"a", "b"}, After: []dag.ID{"a", "b"}},
-					dag.Node{ID: "plain", After: []dag.ID{"outcome"}, Silent: true, Runner: handler("plain")},
-					dag.Node{ID: "always", After: []dag.ID{"outcome", "plain"}, Silent: true, When: &dag.When{Sees: dag.SeesCancel, Eval: tell}, Graph: within})
+					dag.Node{ID: "outcome", Summarizes: []dag.ID{"a", "b"}, After: []dag.ID{"a", "b"}},
+					dag.Node{ID: "plain", After: []dag.ID{"outcome"}, NoOutput: true, Runner: handler("plain")},
+					dag.Node{ID: "always", After: []dag.ID{"outcome", "plain"}, NoOutput: true, When: &dag.When{Uses: dag.UsesCancel, Eval: tell}, Graph: within})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if tc.cancel > 0 {
@@ -105,9 +105,9 @@ func TestOutcomeAfterResume(t *testing.T) {
 		}
 		failsToo := runner(func(ctx context.Context, c *dag.Call) (dag.Result, error) { return dag.Result{ExitCode: 9}, nil })
 		g := graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: answers(ok)},
-			dag.Node{ID: "outcome", Sums: []dag.ID{"a"}, After: []dag.ID{"a"}},
-			dag.Node{ID: "first", After: []dag.ID{"outcome"}, Silent: true, Runner: failsToo, Policy: dag.Policy{Tolerate: true}},
-			dag.Node{ID: "last", After: []dag.ID{"outcome"}, Silent: true, Runner: handler(time.Minute)})
+			dag.Node{ID: "outcome", Summarizes: []dag.ID{"a"}, After: []dag.ID{"a"}},
+			dag.Node{ID: "first", After: []dag.ID{"outcome"}, NoOutput: true, Runner: failsToo, Policy: dag.Policy{Tolerate: true}},
+			dag.Node{ID: "last", After: []dag.ID{"outcome"}, NoOutput: true, Runner: handler(time.Minute)})
 		j := &dying{lives: 1000}
 		if _, err := dag.Run(t.Context(), g, nil, dag.Options{ID: "run", Journal: &mortal{j, time.Now().Add(time.Second)}}); !errors.Is(err, errDead) {
 			t.Fatal(err)
@@ -136,13 +136,13 @@ func TestSilent(t *testing.T) {
 			{loopOver("", dag.Each{Items: count(2), Item: dag.Node{Runner: prints("item", 0)}, Gather: outputs, Keep: 99}), "succeeded 0 a"},
 		} {
 			n := tc.silent
-			n.ID, n.After, n.Silent = "s", []dag.ID{"a"}, true
+			n.ID, n.After, n.NoOutput = "s", []dag.ID{"a"}, true
 			r := runs(t, graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: prints("a", 0)}, n), dag.Options{}).Result()
 			if got := fmt.Sprintf("%s %d %s", r.Status, r.ExitCode, r.Stdout.Raw); got != tc.want {
 				t.Errorf("the run is %q, want %q", got, tc.want)
 			}
 		}
-		if r := runs(t, graph(t, dag.Settings{}, dag.Node{ID: "s", Silent: true, Runner: prints("s", 0)}), dag.Options{}).Result(); r.Stdout != nil {
+		if r := runs(t, graph(t, dag.Settings{}, dag.Node{ID: "s", NoOutput: true, Runner: prints("s", 0)}), dag.Options{}).Result(); r.Stdout != nil {
 			t.Errorf("the run prints %q", r.Stdout.Raw)
 		}
 	})

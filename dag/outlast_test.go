@@ -13,8 +13,8 @@ import (
 // that waits for a cancel, as always(), is treated alike whether it began before or
 // after one; by force both are stopped.
 func TestCancelSparesWhatCleansUp(t *testing.T) {
-	always := &dag.When{Sees: dag.SeesCancel, Eval: func(dag.View) (bool, error) { return true, nil }}
-	unlessCancelled := &dag.When{Sees: dag.SeesCancel, Eval: func(v dag.View) (bool, error) { return !v.Stopped(), nil }}
+	always := &dag.When{Uses: dag.UsesCancel, Eval: func(dag.View) (bool, error) { return true, nil }}
+	unlessCancelled := &dag.When{Uses: dag.UsesCancel, Eval: func(v dag.View) (bool, error) { return !v.Stopped(), nil }}
 	inner := graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: sleeps(2 * time.Second)}, dag.Node{ID: "y", After: []dag.ID{"x"}, Runner: sleeps(2 * time.Second)})
 	for _, tc := range []struct {
 		name     string

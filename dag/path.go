@@ -54,9 +54,9 @@ func (id ID) Split() (name, key string, rest ID) {
 	return name, key, rest
 }
 
-// WithoutTries is a path without the numbers of tries (setup#2/clone is
+// WithoutAttempts is a path without the numbers of tries (setup#2/clone is
 // setup/clone): the step itself, however often something around it was tried.
-func (id ID) WithoutTries() ID {
+func (id ID) WithoutAttempts() ID {
 	if !strings.Contains(string(id), "#") {
 		return id
 	}
@@ -112,10 +112,10 @@ func (id ID) rebuild(keys bool) ID {
 	return ID(b.String())
 }
 
-// Holders are the paths around a path, outermost first, as they stand in events:
+// Ancestors are the paths around a path, outermost first, as they stand in events:
 // without the number of a try at the end. For test[3]/build they are test and
 // test[3].
-func (id ID) Holders() []ID {
+func (id ID) Ancestors() []ID {
 	var list []ID
 	for rest := id; ; {
 		part, more := rest.cut()
@@ -148,4 +148,4 @@ func (id ID) Base() ID {
 
 // Depth is how many steps are around a step; an item of a loop is one deeper than
 // the loop.
-func (id ID) Depth() int { return len(id.Holders()) }
+func (id ID) Depth() int { return len(id.Ancestors()) }

@@ -31,10 +31,10 @@ func TestPath(t *testing.T) {
 		id := ID(c.path)
 		name, _, rest := id.Split()
 		var holders []string
-		for _, h := range id.Holders() {
+		for _, h := range id.Ancestors() {
 			holders = append(holders, string(h))
 		}
-		got := []string{name, string(rest), string(id.Base()), string(id.WithoutTries()), string(id.WithoutKeys()), strings.Join(holders, " ")}
+		got := []string{name, string(rest), string(id.Base()), string(id.WithoutAttempts()), string(id.WithoutKeys()), strings.Join(holders, " ")}
 		if diff := cmp.Diff([]string{c.name, c.rest, c.base, c.tries, c.keys, c.holders}, got); diff != "" {
 			t.Errorf("%s: Split, Base, WithoutTries, WithoutKeys, Holders (-want +got):\n%s", c.path, diff)
 		}
@@ -87,9 +87,9 @@ func checkParts(t *rapid.T, parts []pathPart) {
 		what      string
 		want, got any
 	}{
-		{"WithoutTries", written(parts, false, all), id.WithoutTries()},
+		{"WithoutTries", written(parts, false, all), id.WithoutAttempts()},
 		{"WithoutKeys", written(parts, false, names), id.WithoutKeys()},
-		{"Holders", holders, id.Holders()},
+		{"Holders", holders, id.Ancestors()},
 		{"Depth", len(holders), id.Depth()},
 		{"Split", []ID{ID(parts[0].text), written(parts[first:], true, all)}, []ID{ID(name), rest}},
 		{"Base", written(parts[last:], true, all), id.Base()},
@@ -132,16 +132,16 @@ func FuzzPath(f *testing.F) {
 		if base := id.Base(); !strings.HasSuffix(text, string(base)) {
 			t.Errorf("%q ends in %q", text, base)
 		}
-		if n := len(id.Holders()); n > len(text) {
+		if n := len(id.Ancestors()); n > len(text) {
 			t.Errorf("%q is inside %d", text, n)
 		}
-		for name, shorter := range map[string]func(ID) ID{"WithoutTries": ID.WithoutTries, "WithoutKeys": ID.WithoutKeys} {
+		for name, shorter := range map[string]func(ID) ID{"WithoutTries": ID.WithoutAttempts, "WithoutKeys": ID.WithoutKeys} {
 			once := shorter(id)
 			if twice := shorter(once); twice != once || len(once) > len(id) {
 				t.Errorf("%s of %q is %q, and of that %q", name, text, once, twice)
 			}
 		}
-		if at := d.state.find(id); at.f != nil && at.f.path(at.i) != id.WithoutTries() {
+		if at := d.state.find(id); at.f != nil && at.f.path(at.i) != id.WithoutAttempts() {
 			t.Errorf("%q leads to %s", text, at.f.path(at.i))
 		}
 	})

@@ -315,7 +315,7 @@ func watch(nodes []Node, running, most *atomic.Int32) {
 
 func watchNode(n *Node, counted func(Runner) Runner) {
 	n.Policy.Backoff = Backoff{} // this clock is real
-	if n.Runner != nil && !n.Idle {
+	if n.Runner != nil && !n.NoSlot {
 		n.Runner = counted(n.Runner)
 	}
 	if n.Policy.Fallback != nil {

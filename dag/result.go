@@ -15,7 +15,7 @@ const (
 	ReasonInput          = "input"           // a value was refused; never retried
 	ReasonInterrupted    = "interrupted"     // it was running when the engine died, and is not to run again
 	ReasonPanic          = "panic"           // a Runner written in Go panicked
-	ReasonNotBegun       = "not-begun"       // what the run needs is missing, or it is not allowed: nothing of it ran
+	ReasonNotStarted     = "not-begun"       // what the run needs is missing, or it is not allowed: nothing of it ran
 	ReasonItems          = "items"           // too few items of a loop succeeded
 )
 

@@ -25,12 +25,12 @@ type Remainder struct {
 	Interrupted []ID      // they were running, and Rules.Rerun does not let them run again
 	Kept        []ID      // what they did stands
 	Cleaned     []Cleaned // kept, though something has cleaned up after them
-	Unended     bool      // the end of the run is not on record: it is still to be told
+	EndMissing  bool      // the end of the run is not on record: it is still to be told
 }
 
 // Nothing says that there is nothing to do any more.
 func (r *Remainder) Nothing() bool {
-	return !r.Unended && len(r.Reset)+len(r.Left)+len(r.Waiting)+len(r.Interrupted) == 0
+	return !r.EndMissing && len(r.Reset)+len(r.Left)+len(r.Waiting)+len(r.Interrupted) == 0
 }
 
 // Cleaned is a step whose result stands, and is needed by a step that runs again,
@@ -41,7 +41,7 @@ type Cleaned struct{ Step, By ID }
 // became of it, sends back, and everything downstream of those (design:
 // Durability). It changes nothing; a RunResumed event with Reset does.
 func (s *State) Remainder(rules Rules) *Remainder {
-	r := &Remainder{Unended: s.result == nil}
+	r := &Remainder{EndMissing: s.result == nil}
 	w := &walker{rules: rules, from: make(map[ID]bool, len(rules.From))}
 	for _, path := range rules.From {
 		w.from[path] = true
@@ -198,7 +198,7 @@ func (o *outlook) tell(r *Remainder) {
 // cleans says whether a node is there to clean up after others.
 func (o *outlook) cleans(i int32) bool {
 	def := o.f.def(i)
-	return def.Aside || def.When != nil && def.When.Sees == SeesCancel
+	return def.Cleanup || def.When != nil && def.When.Uses == UsesCancel
 }
 
 // cleaned finds what is kept although something has cleaned up after it, and what is
@@ -244,9 +244,9 @@ func (o *outlook) undone(r *Remainder, by ID) {
 func (o *outlook) before(by int32) []bool {
 	seen, sums := make([]bool, len(o.f.nodes)), false
 	for _, id := range o.f.def(by).After {
-		if up := o.f.def(o.f.index(id)); up.join() && up.Sums != nil {
+		if up := o.f.def(o.f.index(id)); up.join() && up.Summarizes != nil {
 			sums = true
-			for _, about := range up.Sums {
+			for _, about := range up.Summarizes {
 				seen[o.f.index(about)] = true
 			}
 		}

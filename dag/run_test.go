@@ -50,7 +50,7 @@ func sleeps(d time.Duration) dag.Runner {
 	})
 }
 
-var always = &dag.When{Sees: dag.SeesCancel, Eval: func(dag.View) (bool, error) { return true, nil }}
+var always = &dag.When{Uses: dag.UsesCancel, Eval: func(dag.View) (bool, error) { return true, nil }}
 
 // diary writes down what happened and when, counted from its first event.
 type diary struct {
@@ -390,7 +390,7 @@ func TestFailFast(t *testing.T) {
 		}
 		g := graph(t, dag.Settings{FailFast: true},
 			dag.Node{ID: "mind", Runner: failsAfter(1 * time.Second), Policy: dag.Policy{Tolerate: true}},
-			dag.Node{ID: "aside", Runner: failsAfter(2 * time.Second), Aside: true},
+			dag.Node{ID: "aside", Runner: failsAfter(2 * time.Second), Cleanup: true},
 			dag.Node{ID: "bad", Runner: failsAfter(3 * time.Second)},
 			dag.Node{ID: "long", Runner: sleeps(time.Hour)},
 			dag.Node{ID: "queued", Runner: answers(ok)},
@@ -540,7 +540,7 @@ func TestAsideOutlivesCancel(t *testing.T) {
 			tidied := make(chan error, 1)
 			g := graph(t, dag.Settings{},
 				dag.Node{ID: "a", Runner: answers(dag.Result{})},
-				dag.Node{ID: "tidy", Aside: true, After: []dag.ID{"a"}, Runner: dag.RunnerFunc(func(ctx context.Context, _ *dag.Call) (dag.Result, error) {
+				dag.Node{ID: "tidy", Cleanup: true, After: []dag.ID{"a"}, Runner: dag.RunnerFunc(func(ctx context.Context, _ *dag.Call) (dag.Result, error) {
 					select {
 					case <-time.After(5 * time.Second):
 					case <-ctx.Done():
@@ -569,7 +569,7 @@ func TestAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := graph(t, dag.Settings{},
 			dag.Node{ID: "a", Runner: answers(dag.Result{Stdout: &dag.Output{Raw: "a"}})},
-			dag.Node{ID: "tidy", Aside: true, After: []dag.ID{"a"}, Runner: answers(dag.Result{ExitCode: 1, Stdout: &dag.Output{Raw: "tidy"}})})
+			dag.Node{ID: "tidy", Cleanup: true, After: []dag.ID{"a"}, Runner: answers(dag.Result{ExitCode: 1, Stdout: &dag.Output{Raw: "tidy"}})})
 		s, err := dag.Run(t.Context(), g, nil, dag.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -84,21 +84,21 @@ type condition struct {
 
 var conditions = []condition{
 	{"", nil},
-	{"{a.output} == 'x'", when(SeesResults, func(View) bool { return true })},
-	{"{a.output} == 'y'", when(SeesResults, func(View) bool { return false })},
+	{"{a.output} == 'x'", when(UsesResults, func(View) bool { return true })},
+	{"{a.output} == 'y'", when(UsesResults, func(View) bool { return false })},
 	{"{a.output} > 1", &When{Eval: func(View) (bool, error) { return false, errors.New(`"x" is no number`) }}},
-	{"success()", when(SeesOutcome, func(v View) bool { return !v.Tainted() })},
-	{"failure()", when(SeesOutcome, View.Tainted)},
-	{"success() || failure()", when(SeesOutcome, func(View) bool { return true })},
-	{"always()", when(SeesCancel, func(View) bool { return true })},
-	{"cancelled()", when(SeesCancel, View.Stopped)},
-	{"!cancelled()", when(SeesCancel, func(v View) bool { return !v.Stopped() })},
-	{"always() && success()", when(SeesCancel, func(v View) bool { return !v.Tainted() })},
-	{"failure() || cancelled()", when(SeesCancel, func(v View) bool { return v.Tainted() || v.Stopped() })},
+	{"success()", when(UsesOutcome, func(v View) bool { return !v.Tainted() })},
+	{"failure()", when(UsesOutcome, View.Tainted)},
+	{"success() || failure()", when(UsesOutcome, func(View) bool { return true })},
+	{"always()", when(UsesCancel, func(View) bool { return true })},
+	{"cancelled()", when(UsesCancel, View.Stopped)},
+	{"!cancelled()", when(UsesCancel, func(v View) bool { return !v.Stopped() })},
+	{"always() && success()", when(UsesCancel, func(v View) bool { return !v.Tainted() })},
+	{"failure() || cancelled()", when(UsesCancel, func(v View) bool { return v.Tainted() || v.Stopped() })},
 }
 
-func when(sees Sees, holds func(View) bool) *When {
-	return &When{Sees: sees, Eval: func(v View) (bool, error) { return holds(v), nil }}
+func when(sees Uses, holds func(View) bool) *When {
+	return &When{Uses: sees, Eval: func(v View) (bool, error) { return holds(v), nil }}
 }
 
 func whenCalled(name string) *When {
@@ -221,7 +221,7 @@ func (in surroundings) nodes(t fataler, steps []step) []Node {
 
 func (in surroundings) node(t fataler, st step) Node {
 	t.Helper()
-	n := Node{ID: ID(st.id), Aside: st.aside, Idle: st.idle, When: in.when(whenCalled(st.when)),
+	n := Node{ID: ID(st.id), Cleanup: st.aside, NoSlot: st.idle, When: in.when(whenCalled(st.when)),
 		Policy: Policy{Attempts: st.retries, Tolerate: st.tolerate, Backoff: Backoff{Delay: st.delay}}}
 	n.Policy.RetryIf = func(v View, _ *Result) bool {
 		if err := in.check(v); err != nil {
@@ -244,7 +244,7 @@ func (in surroundings) node(t fataler, st step) Node {
 		if st.within {
 			inner.sees = in.sees
 		}
-		n.Graph, n.Bind = inner.graph(t, st.inner, Settings{Within: st.within}), binds(st.bind)
+		n.Graph, n.Bind = inner.graph(t, st.inner, Settings{InheritResults: st.within}), binds(st.bind)
 	case len(st.tries) == 0:
 		n.Runner = in.runner(says("ok"))
 	default:
@@ -297,7 +297,7 @@ func (in surroundings) when(w *When) *When {
 	if w == nil {
 		return nil
 	}
-	return &When{Sees: w.Sees, Eval: func(v View) (bool, error) {
+	return &When{Uses: w.Uses, Eval: func(v View) (bool, error) {
 		if err := in.check(v); err != nil {
 			panic(err)
 		}

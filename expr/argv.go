@@ -123,7 +123,7 @@ func (t *Template) Argv(sc Scope) ([]string, error) {
 		return nil, errors.New("cannot split a script into words: it was parsed for a shell")
 	}
 	argv := make([]string, 0, len(t.words))
-	size := sum{most: MaxTogether}
+	size := sum{max: MaxTogether}
 	for _, w := range t.words {
 		words, err := w.render(sc, &size)
 		if err != nil {

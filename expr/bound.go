@@ -17,17 +17,17 @@ const (
 // SizeError says that what a definition puts together would be too large.
 type SizeError struct {
 	What string
-	Most int // in bytes
+	Max  int // in bytes
 }
 
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("%s would be larger than %d MiB; pass large values by a file", e.What, e.Most>>20)
+	return fmt.Sprintf("%s would be larger than %d MiB; pass large values by a file", e.What, e.Max>>20)
 }
 
 // sum adds up the sizes of the values that become one, or one command.
 type sum struct {
 	total, values int
-	most          int // 0 = MaxValue
+	max           int // 0 = MaxValue
 }
 
 // add counts a value of n bytes. It is an error if the values are too large together.
@@ -36,7 +36,7 @@ func (s *sum) add(n int, what string) error {
 		return nil
 	}
 	s.total += n
-	most := cmp.Or(s.most, MaxValue)
+	most := cmp.Or(s.max, MaxValue)
 	if s.values++; s.values > 1 && s.total > most {
 		return &SizeError{what, most}
 	}

@@ -15,7 +15,7 @@ type numberFormat struct {
 	letter    byte // 'D', 'F', 'N', 'X', 'x', or 0 for a picture
 	whole     int  // least digits before the point
 	least     int  // least digits after it
-	most      int  // most digits after it
+	max       int  // most digits after it
 	thousands bool
 	noZero    bool // a picture without 0 before the point shows no lone zero
 }
@@ -54,7 +54,7 @@ func (f *numberFormat) parseLetter(bad error) error {
 		if !given {
 			digits = 2
 		}
-		f.least, f.most, f.thousands = digits, digits, f.letter == 'N'
+		f.least, f.max, f.thousands = digits, digits, f.letter == 'N'
 	default:
 		f.whole = max(1, digits)
 	}
@@ -71,7 +71,7 @@ func (f *numberFormat) parsePicture(bad error) error {
 	}
 	f.whole = strings.Count(whole, "0")
 	f.noZero = f.whole == 0
-	f.least, f.most = strings.Count(fraction, "0"), len(fraction)
+	f.least, f.max = strings.Count(fraction, "0"), len(fraction)
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (f numberFormat) integer(r *big.Rat) (string, error) {
 }
 
 func (f numberFormat) decimal(r *big.Rat) string {
-	text := new(big.Rat).Abs(r).FloatString(f.most)
+	text := new(big.Rat).Abs(r).FloatString(f.max)
 	whole, fraction, _ := strings.Cut(text, ".")
 	for len(fraction) > f.least && fraction[len(fraction)-1] == '0' {
 		fraction = fraction[:len(fraction)-1]

@@ -34,7 +34,7 @@ func (t *Template) Script(sc Scope) (Script, error) {
 	if t.static && len(t.pieces) == 1 {
 		return Script{Text: t.pieces[0].text}, nil
 	}
-	r := scriptRenderer{shell: t.shell, scope: sc, words: map[*hole][]string{}, size: sum{most: MaxTogether}}
+	r := scriptRenderer{shell: t.shell, scope: sc, words: map[*hole][]string{}, size: sum{max: MaxTogether}}
 	for _, p := range t.script {
 		if p.hole == nil {
 			r.text.WriteString(p.text)

@@ -79,7 +79,7 @@ type Run struct {
 func (r *Run) Of(step string) []Call {
 	var list []Call
 	for _, c := range r.Calls {
-		if string(dag.ID(c.Step).WithoutTries()) == step {
+		if string(dag.ID(c.Step).WithoutAttempts()) == step {
 			list = append(list, c)
 		}
 	}
@@ -138,7 +138,7 @@ func (s *Script) Run(t *testing.T, p *flowrun.Plan, params map[string]any, opts 
 
 func (s *Script) run(t *testing.T, p *flowrun.Plan, params map[string]any, o options, r *Run) (err error) {
 	config := flowrun.Config{Parallel: o.parallel}
-	if len(p.Needs()) > 0 { // nobody else is in its line
+	if len(p.LockDemands()) > 0 { // nobody else is in its line
 		config.Store = flowrun.NewMemory()
 	}
 	if o.engine != nil {
@@ -187,7 +187,7 @@ func (a *actor) act(ctx context.Context, c *dag.Call, hands dag.Runner) (dag.Res
 	a.mu.Unlock()
 	answer, ok := a.script.answer(c)
 	if !ok {
-		a.t.Errorf("the script says nothing about step %s: add On(%q)", c.Path, string(c.Path.WithoutTries()))
+		a.t.Errorf("the script says nothing about step %s: add On(%q)", c.Path, string(c.Path.WithoutAttempts()))
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Permanent: true, Message: "not in the script"}, nil
 	}
 	if answer.Do != nil {
@@ -201,7 +201,7 @@ func (a *actor) act(ctx context.Context, c *dag.Call, hands dag.Runner) (dag.Res
 
 // answer is what the script says about a try.
 func (s *Script) answer(c *dag.Call) (Answer, bool) {
-	step := string(c.Path.WithoutTries())
+	step := string(c.Path.WithoutAttempts())
 	for i := len(s.rules) - 1; i >= 0; i-- {
 		r := s.rules[i]
 		if match, _ := path.Match(r.pattern, step); match {

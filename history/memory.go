@@ -86,7 +86,7 @@ func (m *Memory) Claim(_ context.Context, id string, seq uint64) (Ledger, error)
 // own makes the next owner of a run.
 func (m *Memory) own(run *memoryRun) *memoryLedger {
 	run.epoch++
-	run.owner = &memoryLedger{memory: m, run: run, epoch: run.epoch, asked: make(chan string, 1), answers: make(chan Answer, len(run.answers)+mostAnswers)}
+	run.owner = &memoryLedger{memory: m, run: run, epoch: run.epoch, asked: make(chan string, 1), answers: make(chan Answer, len(run.answers)+maxAnswers)}
 	for _, a := range run.answers {
 		run.owner.answers <- a.copied()
 	}
@@ -144,7 +144,7 @@ func (m *Memory) standing(r *memoryRun) RunInfo {
 		return info.WithQueue(m.places().Waiting()[i])
 	}
 	if info.Status == dag.Running && r.owner == nil {
-		info.Status, info.LetGo = dag.Interrupted, true
+		info.Status, info.Released = dag.Interrupted, true
 	}
 	return info
 }
@@ -209,8 +209,8 @@ func (m *Memory) Cancel(_ context.Context, id, reason string) error {
 	return nil
 }
 
-// mostAnswers is how many answers wait to be heard by an owner.
-const mostAnswers = 10_000
+// maxAnswers is how many answers wait to be heard by an owner.
+const maxAnswers = 10_000
 
 // Answer implements Store.
 func (m *Memory) Answer(_ context.Context, id string, a Answer) error {
@@ -274,12 +274,12 @@ type memoryLedger struct {
 
 func (l *memoryLedger) Epoch() int { return l.epoch }
 
-func (l *memoryLedger) Asked() <-chan string { return l.asked }
+func (l *memoryLedger) CancelRequests() <-chan string { return l.asked }
 
 func (l *memoryLedger) Answers() <-chan Answer { return l.answers }
 
-// Rest implements Ledger.
-func (l *memoryLedger) Rest(message string) error {
+// Suspend implements Ledger.
+func (l *memoryLedger) Suspend(message string) error {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
 	if l.run.owner != l {

@@ -51,9 +51,9 @@ type Store interface {
 	// Cancel asks the owner of a run to stop it; the owner's Ledger tells it. It is
 	// no error when the run has no living owner: then nobody hears it. Error: ErrNoRun.
 	Cancel(ctx context.Context, id, reason string) error
-	// Line is every live run that was admitted or waits to be (Ledger.Admit), in the
+	// Queue is every live run that was admitted or waits to be (Ledger.Admit), in the
 	// order in which they asked.
-	Line(ctx context.Context) (Line, error)
+	Queue(ctx context.Context) (Queue, error)
 }
 
 // Ledger is a run's journal in the hands of its owner. Append and Sync are those
@@ -65,20 +65,20 @@ type Ledger interface {
 	Epoch() int
 	// Lost is closed when the run was given to another owner.
 	Lost() <-chan struct{}
-	// Asked gets the reason when somebody asks for the run to be cancelled.
-	Asked() <-chan string
+	// CancelRequests gets the reason when somebody asks for the run to be cancelled.
+	CancelRequests() <-chan string
 	// Answers gets what people answer, those answers first that were there when the
 	// run was claimed; these it holds before it is returned. Whoever reads it takes all.
 	Answers() <-chan Answer
-	// Rest gives up ownership of a run that waits for answers: its status is then
+	// Suspend gives up ownership of a run that waits for answers: its status is then
 	// Waiting, with a message that says for what. Error: ErrFenced.
-	Rest(message string) error
+	Suspend(message string) error
 	// Admit waits in the queue for what the run needs until it has all of it, which it then
 	// holds as long as this owner has the run: to Close, or to the owner's death. While
 	// it waits the run is dag.Pending. The order is that of Line.Next. When ctx ends the
 	// run leaves the line and the error is ctx's cause; ErrFenced when the run was given
 	// to another owner. An owner asks once.
-	Admit(ctx context.Context, d Demand) error
+	Admit(ctx context.Context, d Admission) error
 	// Close gives up ownership. A run that has neither ended nor rests is then interrupted.
 	Close() error
 }
@@ -105,22 +105,22 @@ type Record struct {
 	// those are named in Withheld and must be given again to go on.
 	Given    map[string]any `json:"given"`
 	Withheld []string       `json:"withheld,omitempty"`
-	World    RecordedWorld  `json:"world"`
+	RunEnv   RecordedEnv    `json:"world"`
 	// Only is the step the run was limited to, with what it waits for; "" for the
 	// whole tool. Alone says that nothing but that step was to run.
-	Only  string `json:"only,omitempty"`
-	Alone bool   `json:"alone,omitempty"`
+	Only            string `json:"only,omitempty"`
+	WithoutUpstream bool   `json:"alone,omitempty"`
 	// Sources are the definitions that were run, the tool's own first.
 	Sources []tool.Source `json:"sources"`
-	// Unbegun says that the run could not begin: it has failed, and has no definitions
+	// NotStarted says that the run could not begin: it has failed, and has no definitions
 	// and no steps.
-	Unbegun bool         `json:"unbegun,omitempty"`
-	Trace   TraceContext `json:"trace,omitzero"` // that the run began in
+	NotStarted bool         `json:"unbegun,omitempty"`
+	Trace      TraceContext `json:"trace,omitzero"` // that the run began in
 }
 
-// RecordedWorld is a World without the environment, which may hold secrets: a run
+// RecordedEnv is a World without the environment, which may hold secrets: a run
 // that is taken up again has the environment of that moment.
-type RecordedWorld struct {
+type RecordedEnv struct {
 	Workspace string    `json:"workspace"`
 	Home      string    `json:"home"`
 	Temp      string    `json:"temp"`
@@ -145,16 +145,16 @@ type RunInfo struct {
 	// Rebooted says that the machine was started anew since the run's last owner
 	// wrote, so that the last moments before may be missing.
 	Rebooted bool
-	// LetGo says of a run that is interrupted that its last owner gave it up in order,
+	// Released says of a run that is interrupted that its last owner gave it up in order,
 	// and did not die.
-	LetGo bool
+	Released bool
 }
 
 // Live says whether an owner has the run in hand: it runs, or waits in the queue.
 func (i RunInfo) Live() bool { return i.Status == dag.Running || i.Status == dag.Pending }
 
 // WithQueue is the run as it stands while it waits: Pending, with what for.
-func (i RunInfo) WithQueue(q Queued) RunInfo {
+func (i RunInfo) WithQueue(q QueuePosition) RunInfo {
 	i.Status, i.ExitCode, i.Reason, i.Message, i.Ended = dag.Pending, 0, q.Reason(), q.String(), time.Time{}
 	i.Notes = nil
 	return i

@@ -21,14 +21,14 @@ type described struct {
 }
 
 const (
-	mostDescribed     = 4096    // files in a cache; those that were written longest ago give way
+	maxDescribed      = 4096    // files in a cache; those that were written longest ago give way
 	largestDescribed  = 1 << 20 // bytes
 	descriptionFormat = "flowrun description 2\n"
 )
 
 // glueDigest tells one version of the program that asks from another, which may ask
 // differently.
-var glueDigest = sync.OnceValue(func() string { return tool.DigestOf([]byte(descriptionFormat + jsworld.Glue())) })
+var glueDigest = sync.OnceValue(func() string { return tool.DigestOf([]byte(descriptionFormat + jsworld.Prelude())) })
 
 // descriptionKey names what is kept of a file by everything it depends on but what is
 // bundled with it: its text, its name, and who asks.
@@ -66,6 +66,6 @@ func (l *loader) write(key string, text []byte) {
 		return
 	}
 	if strings.HasPrefix(key, "00") { // now and then is enough
-		atomicfile.Prune(l.Cache, mostDescribed)
+		atomicfile.Prune(l.Cache, maxDescribed)
 	}
 }

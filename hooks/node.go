@@ -210,7 +210,7 @@ func (n *Node) order() map[string]any {
 	if err != nil {
 		file = s.File
 	}
-	return map[string]any{"file": file, "code": code, "glue": jsworld.Glue(), "args": n.call.Vars}
+	return map[string]any{"file": file, "code": code, "glue": jsworld.Prelude(), "args": n.call.Vars}
 }
 
 // ask answers what the tool asks.

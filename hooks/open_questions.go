@@ -6,9 +6,9 @@ import (
 	"github.com/flowrun/flowrun/internal/jsworld"
 )
 
-// mostOpen is how many questions of one call may wait for an answer at once. Each may be a
+// maxOpen is how many questions of one call may wait for an answer at once. Each may be a
 // process, and all that it carries is held by the program and not by the child.
-const mostOpen = 1000
+const maxOpen = 1000
 
 // open counts the questions of a call that wait for an answer, and their bytes.
 type open struct {
@@ -20,7 +20,7 @@ type open struct {
 func (o *open) take(bytes int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.count == mostOpen || o.bytes+bytes > jsworld.MaxFrame {
+	if o.count == maxOpen || o.bytes+bytes > jsworld.MaxFrame {
 		return false
 	}
 	o.count++

@@ -39,7 +39,7 @@ func TestManyQuestions(t *testing.T) {
 		return map[string]any{"status": 200, "headers": []any{}, "text": ""}, nil
 	}})
 	var got [2]any
-	if err != nil || json.Unmarshal(raw, &got) != nil || most.Load() > mostOpen {
+	if err != nil || json.Unmarshal(raw, &got) != nil || most.Load() > maxOpen {
 		t.Fatalf("%s, %v; %d at once", raw, err, most.Load())
 	}
 	const want = "more than 1000 questions, or more than 64 MiB of them, wait for an answer: await some before asking more"

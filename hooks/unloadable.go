@@ -20,9 +20,9 @@ const (
 	// unloadableFor is how long such a failure is remembered. It ends, because a busy
 	// machine may have been the reason.
 	unloadableFor = 10 * time.Minute
-	// mostSpent bounds the time that failures take within spentWindow. After that, files
+	// maxSpent bounds the time that failures take within spentWindow. After that, files
 	// are not asked.
-	mostSpent   = 3 * describeTimeout
+	maxSpent    = 3 * describeTimeout
 	spentWindow = time.Minute
 )
 
@@ -97,7 +97,7 @@ func (l *loader) exhausted(ctx context.Context) *tool.Diagnostic {
 	switch {
 	case ctx.Err() != nil:
 		return &tool.Diagnostic{Code: "tool-unloadable", Message: "the tool was not asked what it is: " + context.Cause(ctx).Error()}
-	case f.spent >= mostSpent && time.Since(f.since) <= spentWindow:
+	case f.spent >= maxSpent && time.Since(f.since) <= spentWindow:
 		return &tool.Diagnostic{Code: "tool-unloadable", Message: fmt.Sprintf("the tool was not asked what it is: other files took %s to say nothing", f.spent.Round(time.Second)),
 			Hint: "remove or correct the files that do not load, and try again in a minute"}
 	}

@@ -51,8 +51,8 @@ func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
 	if _, err := engine.Run(t.Context(), plan, nil, flowrun.WithSink(run)); err != nil {
 		t.Fatal(err)
 	}
-	service.SlotFired(time.Millisecond)
-	service.SlotsMissed("t", 1)
+	service.ScheduleFired(time.Millisecond)
+	service.SchedulesMissed("t", 1)
 	file := filepath.Join(t.TempDir(), "t.prom")
 	if err := p.WriteFile(file); err != nil {
 		t.Fatal(err)

@@ -44,11 +44,11 @@ func (p *Program) Service(standing func() (open, queued int)) (*Service, error) 
 // Waited notes how long a run stood in line.
 func (s *Service) Waited(d time.Duration) { s.wait.Observe(seconds(d)) }
 
-// SlotFired counts a slot of a schedule that was fired, lag after its time.
-func (s *Service) SlotFired(lag time.Duration) { s.lag.Observe(seconds(lag)) }
+// ScheduleFired counts a slot of a schedule that was fired, lag after its time.
+func (s *Service) ScheduleFired(lag time.Duration) { s.lag.Observe(seconds(lag)) }
 
-// SlotsMissed counts slots of a schedule that came too late to be fired.
-func (s *Service) SlotsMissed(schedule string, n int) {
+// SchedulesMissed counts slots of a schedule that came too late to be fired.
+func (s *Service) SchedulesMissed(schedule string, n int) {
 	s.mu.Lock()
 	if !s.schedules[schedule] && len(s.schedules) >= s.limit {
 		schedule = Other

@@ -159,8 +159,8 @@ func invalidArguments(r *Refusal) *Answer {
 }
 
 // refused answers a call that somebody said no to, with the permissions it would have had.
-func (a *Answer) refused(i *Invocation, code string, j Judgement) *Answer {
-	e := &Error{Code: code, Message: cutText("the call was refused: "+j.Reason, mostTold), Hint: j.Hint}
+func (a *Answer) refused(i *Invocation, code string, j Decision) *Answer {
+	e := &Error{Code: code, Message: cutText("the call was refused: "+j.Reason, maxTold), Hint: j.Hint}
 	if p, err := i.Preview(); err == nil { // what keeps the tool from running is no reason not to answer
 		e.Permissions = p.Permissions()
 	}
@@ -178,7 +178,7 @@ func (a *Answer) advise(advice string) *Answer {
 // notRun answers a call that could not be begun.
 func (a *Answer) notRun(err error) *Answer {
 	a.Err = err
-	return a.failed(&Error{Code: CodeNotRun, Message: cutText(err.Error(), mostTold)})
+	return a.failed(&Error{Code: CodeNotRun, Message: cutText(err.Error(), maxTold)})
 }
 
 // cancelled answers a call that was called off before anything ran.
@@ -202,7 +202,7 @@ func (a *Answer) told(res *flowrun.Result, tooLong bool, limit time.Duration) *A
 	case res.Status == dag.Succeeded || res.Status == dag.Reused:
 		a.Status, a.Error, a.Content = Succeeded, nil, res.Content()
 		if res.Reason == flowrun.ReasonCleanup {
-			a.Warnings = []string{cutText("the call succeeded, but its cleanup failed: "+res.Message, mostTold)}
+			a.Warnings = []string{cutText("the call succeeded, but its cleanup failed: "+res.Message, maxTold)}
 		}
 		return a
 	case res.Status == dag.Waiting:

@@ -32,22 +32,22 @@ const (
 	Answered   State = "answered"
 )
 
-// Decision is what becomes of a call before it is executed.
-type Decision string
+// Action is what becomes of a call before it is executed.
+type Action string
 
 // The decisions. Ask is for Options.Judge alone, Cancel for Options.Confirm.
 const (
-	Proceed Decision = "proceed"
-	Refuse  Decision = "refuse"
-	Ask     Decision = "ask"
-	Cancel  Decision = "cancel"
+	Proceed Action = "proceed"
+	Refuse  Action = "refuse"
+	Ask     Action = "ask"
+	Cancel  Action = "cancel"
 )
 
-// Judgement is a Decision, why in a sentence, and what a caller who is refused can do.
-type Judgement struct {
-	Decision Decision
-	Reason   string
-	Hint     string // for model and person
+// Decision is a Decision, why in a sentence, and what a caller who is refused can do.
+type Decision struct {
+	Action Action
+	Reason string
+	Hint   string // for model and person
 	// Advice is what a person can do so that such calls are approved. The model is not
 	// told: it could do it as well.
 	Advice string
@@ -113,16 +113,16 @@ func (c *call) rewritten() string {
 
 // confirm is nil where the call goes ahead.
 func (c *call) confirm(ctx context.Context, i *Invocation) *Answer {
-	j := Judgement{Decision: Ask}
-	if c.options.Judge != nil {
-		j = c.options.Judge(i)
+	j := Decision{Action: Ask}
+	if c.options.Decide != nil {
+		j = c.options.Decide(i)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return answerOf(i).cancelled(ctx)
-	case j.Decision == Proceed:
+	case j.Action == Proceed:
 		return nil
-	case j.Decision == Ask && c.options.Confirm != nil:
+	case j.Action == Ask && c.options.Confirm != nil:
 		return c.ask(ctx, i)
 	}
 	if j.Reason == "" {
@@ -139,18 +139,18 @@ func (c *call) ask(ctx context.Context, i *Invocation) *Answer {
 		c.enter(Declined)
 		return answerOf(i).notRun(err)
 	}
-	var j Judgement
+	var j Decision
 	if ctx.Err() == nil {
 		j, err = c.options.Confirm(ctx, i, shown)
 	}
 	switch {
-	case ctx.Err() != nil, err == nil && j.Decision == Cancel:
+	case ctx.Err() != nil, err == nil && j.Action == Cancel:
 		c.enter(Cancelled)
 		return answerOf(i).cancelled(ctx)
 	case err != nil:
 		c.enter(Declined)
 		return answerOf(i).notRun(err)
-	case j.Decision == Proceed:
+	case j.Action == Proceed:
 		c.enter(Confirmed)
 		return nil
 	}
@@ -196,7 +196,7 @@ func notFound(name string, err error) *Answer {
 	case o.Answer == CodeInvalidDefinition:
 		e.Message, e.Hint = fmt.Sprintf("the definition of tool %s is not valid: %v", name, err), "flowrun validate shows what is wrong with it"
 	case unknown(o, name):
-		e.Message, e.Hint, e.Suggestions = fmt.Sprintf("there is no tool %q", cutText(name, mostName)), "call one of the tools that were declared", o.Near
+		e.Message, e.Hint, e.Suggestions = fmt.Sprintf("there is no tool %q", cutText(name, maxName)), "call one of the tools that were declared", o.Near
 		note = o.Note
 	case o.Answer == CodeNotFound: // one that its definition uses
 		e.Code = CodeInvalidDefinition
@@ -205,7 +205,7 @@ func notFound(name string, err error) *Answer {
 	default:
 		e.Code, e.Message = CodeNotFound, fmt.Sprintf("cannot read tool %s: %v", name, err)
 	}
-	e.Message = cutText(e.Message, mostTold)
+	e.Message = cutText(e.Message, maxTold)
 	return a.failed(e).advise(note)
 }
 

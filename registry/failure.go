@@ -13,9 +13,9 @@ import (
 
 // Bounds of what a model is told of a failure, in bytes.
 const (
-	mostTold   = 1500 // a message
-	mostName   = 120
-	mostStream = 4 << 10 // the end of a stream
+	maxTold   = 1500 // a message
+	maxName   = 120
+	maxStream = 4 << 10 // the end of a stream
 )
 
 // unsuccessful tells of a run that failed, or was stopped, so that a model can act on it:
@@ -29,7 +29,7 @@ func (a *Answer) unsuccessful(res *flowrun.Result) *Answer {
 	if step != nil && step.Problem != nil {
 		a.Error.Hint, a.Error.Retryable = step.Problem.Solution, step.Problem.Retryable
 	}
-	a.Error.Message = cutText(a.Error.Message, mostTold)
+	a.Error.Message = cutText(a.Error.Message, maxTold)
 	switch {
 	case a.Error.Message != "":
 	case a.Status == TimedOut:
@@ -118,14 +118,14 @@ func streamEnd(inline, file string) (text string, cut bool) {
 	if f, err := os.Open(file); file != "" && err == nil {
 		defer f.Close()
 		if size, err := f.Seek(0, io.SeekEnd); err == nil {
-			from := max(0, size-mostStream)
-			if tail, err := io.ReadAll(io.NewSectionReader(f, from, mostStream)); err == nil {
+			from := max(0, size-maxStream)
+			if tail, err := io.ReadAll(io.NewSectionReader(f, from, maxStream)); err == nil {
 				inline, cut = string(tail), from > 0
 			}
 		}
 	}
-	if len(inline) > mostStream {
-		inline, cut = inline[len(inline)-mostStream:], true
+	if len(inline) > maxStream {
+		inline, cut = inline[len(inline)-maxStream:], true
 	}
 	return strings.ToValidUTF8(inline, "\uFFFD"), cut
 }

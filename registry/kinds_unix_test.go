@@ -152,7 +152,7 @@ func there(dir, name string) bool {
 // TestKinds holds a tool of every kind against what all promise: names,
 // schema and declarations, validation, what a call will do, said before it is done.
 func TestKinds(t *testing.T) {
-	r, here := workshop(t, registry.Options{Judge: all})
+	r, here := workshop(t, registry.Options{Decide: all})
 	for name, k := range kinds {
 		t.Run(name, func(t *testing.T) {
 			x, err := r.Get(k.name)
@@ -220,12 +220,12 @@ func (k kind) reads(t *testing.T, x *registry.Tool, here string) {
 // calls it off; or the caller does, while the person is asked and while it runs.
 func TestKindsCalled(t *testing.T) {
 	const asked, ran = "requested parsed found validated confirming ", "confirmed executing executed answered"
-	answers := func(d registry.Decision) func(context.CancelFunc) registry.Decision {
-		return func(context.CancelFunc) registry.Decision { return d }
+	answers := func(d registry.Action) func(context.CancelFunc) registry.Action {
+		return func(context.CancelFunc) registry.Action { return d }
 	}
 	for name, k := range kinds {
 		for way, c := range map[string]struct {
-			answer    func(context.CancelFunc) registry.Decision
+			answer    func(context.CancelFunc) registry.Action
 			arguments string
 			trace     string
 			status    registry.Status
@@ -233,7 +233,7 @@ func TestKindsCalled(t *testing.T) {
 			"yes":                        {answers(registry.Proceed), k.sloppy, asked + ran, registry.Succeeded},
 			"no":                         {answers(registry.Refuse), k.sloppy, asked + "declined answered", registry.Refused},
 			"called off by who is asked": {answers(registry.Cancel), k.sloppy, asked + "cancelled answered", registry.Stopped},
-			"cancelled while asking": {func(stop context.CancelFunc) registry.Decision {
+			"cancelled while asking": {func(stop context.CancelFunc) registry.Action {
 				stop()
 				return registry.Proceed // too late
 			}, k.sloppy, asked + "cancelled answered", registry.Stopped},
@@ -250,11 +250,11 @@ func TestKindsCalled(t *testing.T) {
 				defer watching.Wait()
 				trace, here := &traced{}, ""
 				o := registry.Options{}
-				o.Confirm = func(_ context.Context, _ *registry.Invocation, shown *flowrun.Confirmation) (registry.Judgement, error) {
+				o.Confirm = func(_ context.Context, _ *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
 					if shown == nil || shown.Title == "" {
 						t.Error("a person is asked, and not told about what")
 					}
-					return registry.Judgement{Decision: c.answer(stop)}, nil
+					return registry.Decision{Action: c.answer(stop)}, nil
 				}
 				o.Trace = func(s registry.State) {
 					if trace.to(s); s == registry.Executing && c.status == registry.Stopped {
@@ -295,7 +295,7 @@ func (k kind) begins(t *testing.T, here string) {
 
 // TestKindsAtOnce calls tools of every kind from several goroutines, of one registry.
 func TestKindsAtOnce(t *testing.T) {
-	r, here := workshop(t, registry.Options{Judge: all})
+	r, here := workshop(t, registry.Options{Decide: all})
 	var calling sync.WaitGroup
 	for i := range 3 {
 		for name, k := range kinds {

@@ -47,7 +47,7 @@ func (t *Tool) bind(params map[string]any) (*flowrun.Args, *Refusal) {
 	if problems := outcome.Of(err).Params; problems != nil {
 		return nil, t.invalid(problems)
 	}
-	return nil, &Refusal{Code: CodeInvalid, Message: cutText(err.Error(), mostMessage)}
+	return nil, &Refusal{Code: CodeInvalid, Message: cutText(err.Error(), maxMessage)}
 }
 
 // defaults are the parameters that take theirs, in declared order.

@@ -113,19 +113,19 @@ func example(s string) json.RawMessage {
 // Bounds of a refusal: together they keep its JSON form, in which a character may take six
 // bytes, within mostRefusal.
 const (
-	mostRefusal    = 2048
-	mostMessage    = 900
-	mostHint       = 300
-	mostSuggestion = 64
+	maxRefusal    = 2048
+	maxMessage    = 900
+	maxHint       = 300
+	maxSuggestion = 64
 )
 
 // cut makes a refusal fit, the example going before the reason.
 func (r *Refusal) cut() *Refusal {
-	r.Message, r.Hint = cutText(r.Message, mostMessage), cutText(r.Hint, mostHint)
+	r.Message, r.Hint = cutText(r.Message, maxMessage), cutText(r.Hint, maxHint)
 	r.Suggestions = r.Suggestions[:min(len(r.Suggestions), 5)]
 	r.Suggestions = append([]string{}, r.Suggestions...)
 	for i, s := range r.Suggestions {
-		r.Suggestions[i] = cutText(s, mostSuggestion)
+		r.Suggestions[i] = cutText(s, maxSuggestion)
 	}
 	for _, shorter := range []func(){
 		func() { r.ExpectedFormat = nil },
@@ -133,7 +133,7 @@ func (r *Refusal) cut() *Refusal {
 		func() { r.Hint = cutText(r.Hint, 80) },
 		func() { r.Message = cutText(r.Message, 280) },
 	} {
-		if text, err := json.Marshal(r); err == nil && len(text) <= mostRefusal {
+		if text, err := json.Marshal(r); err == nil && len(text) <= maxRefusal {
 			break
 		}
 		shorter()

@@ -27,19 +27,19 @@ type Options struct {
 	// Run answers options of the run that a call is about to begin; nil: there are none.
 	Run func(*Invocation) []flowrun.RunOption
 	// World is what calls live in: directory, environment.
-	World flowrun.World
+	World flowrun.RunEnv
 	// Files lets a tool be named by the path of its file too. Who may write a file may then
 	// make a tool: let Judge see to that.
 	Files bool
 	// Timeout bounds the execution of a call; 0 is DefaultTimeout, less than 0 is none. The
 	// time a person takes to decide does not count.
 	Timeout time.Duration
-	// Judge says whether a call goes ahead, is refused, or needs a person's word. nil: each
+	// Decide says whether a call goes ahead, is refused, or needs a person's word. nil: each
 	// needs one.
-	Judge func(*Invocation) Judgement
+	Decide func(*Invocation) Decision
 	// Confirm asks a person. It must return soon after ctx is done. nil: there is
 	// nobody, and what needs a person's word is refused.
-	Confirm func(ctx context.Context, call *Invocation, shown *flowrun.Confirmation) (Judgement, error)
+	Confirm func(ctx context.Context, call *Invocation, shown *flowrun.Confirmation) (Decision, error)
 	// Rewrite are asked in turn for the text that is read in place of what a model wrote:
 	// for habits of a model that nothing here knows of.
 	Rewrite []func(tool, arguments string) string

@@ -119,8 +119,8 @@ func stock(t testing.TB, o registry.Options) *registry.Registry {
 }
 
 // all lets every call go ahead.
-func all(*registry.Invocation) registry.Judgement {
-	return registry.Judgement{Decision: registry.Proceed}
+func all(*registry.Invocation) registry.Decision {
+	return registry.Decision{Action: registry.Proceed}
 }
 
 // TestList: tools of every kind stand in one list; what is broken is told beside it.
@@ -249,7 +249,7 @@ func TestRefusalIsSmall(t *testing.T) {
 
 // TestSecretsAreNotShown: neither a refusal nor a description tells a secret.
 func TestSecretsAreNotShown(t *testing.T) {
-	r := stock(t, registry.Options{Judge: all})
+	r := stock(t, registry.Options{Decide: all})
 	tl, err := r.Get("login")
 	if err != nil {
 		t.Fatal(err)
@@ -307,20 +307,20 @@ func (t *traced) to(s registry.State) { t.states = append(t.states, string(s)) }
 
 // TestFlow is the flow of a call, with a person who answers from a script.
 func TestFlow(t *testing.T) {
-	yes := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Judgement, error) {
-		return registry.Judgement{Decision: registry.Proceed}, nil
+	yes := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Decision, error) {
+		return registry.Decision{Action: registry.Proceed}, nil
 	}
-	no := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Judgement, error) {
-		return registry.Judgement{Decision: registry.Refuse, Reason: "not today"}, nil
+	no := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Decision, error) {
+		return registry.Decision{Action: registry.Refuse, Reason: "not today"}, nil
 	}
-	later := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Judgement, error) {
-		return registry.Judgement{Decision: registry.Cancel}, nil
+	later := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Decision, error) {
+		return registry.Decision{Action: registry.Cancel}, nil
 	}
-	fails := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Judgement, error) {
-		return registry.Judgement{}, errors.New("the screen is gone")
+	fails := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Decision, error) {
+		return registry.Decision{}, errors.New("the screen is gone")
 	}
-	never := func(*registry.Invocation) registry.Judgement {
-		return registry.Judgement{Decision: registry.Refuse, Reason: "the rules say no", Hint: "change them"}
+	never := func(*registry.Invocation) registry.Decision {
+		return registry.Decision{Action: registry.Refuse, Reason: "the rules say no", Hint: "change them"}
 	}
 	for name, c := range map[string]struct {
 		options         registry.Options
@@ -329,7 +329,7 @@ func TestFlow(t *testing.T) {
 		status          registry.Status
 		code, told      string
 	}{
-		"allowed": {registry.Options{Judge: all}, "weather", `{"CITY":"Rome"}`,
+		"allowed": {registry.Options{Decide: all}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated executing executed answered", registry.Succeeded, "", "Rome for 3\n"},
 		"confirmed": {registry.Options{Confirm: yes}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated confirming confirmed executing executed answered", registry.Succeeded, "", "Rome for 3\n"},
@@ -339,25 +339,25 @@ func TestFlow(t *testing.T) {
 			"requested parsed found validated confirming cancelled answered", registry.Stopped, registry.CodeCancelled, "nothing was run"},
 		"nobody to ask": {registry.Options{}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated answered", registry.Refused, registry.CodeNotApproved, "nobody can be asked"},
-		"refused by the rules": {registry.Options{Judge: never, Confirm: yes}, "weather", `{"CITY":"Rome"}`,
+		"refused by the rules": {registry.Options{Decide: never, Confirm: yes}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated answered", registry.Refused, registry.CodeNotApproved, "the rules say no; change them"},
 		"the question fails": {registry.Options{Confirm: fails}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated confirming declined answered", registry.Failed, registry.CodeNotRun, "the screen is gone"},
-		"no such tool": {registry.Options{Judge: all}, "wether", `{}`,
+		"no such tool": {registry.Options{Decide: all}, "wether", `{}`,
 			"requested parsed answered", registry.Failed, registry.CodeNotFound, `did you mean "weather"?`},
-		"a broken tool": {registry.Options{Judge: all}, "broken", `{}`,
+		"a broken tool": {registry.Options{Decide: all}, "broken", `{}`,
 			"requested parsed answered", registry.Failed, registry.CodeInvalidDefinition, "bosh"},
-		"bad arguments": {registry.Options{Judge: all}, "weather", `{"CITY":"Rome","DAYS":99}`,
+		"bad arguments": {registry.Options{Decide: all}, "weather", `{"CITY":"Rome","DAYS":99}`,
 			"requested parsed found answered", registry.Refused, registry.CodeInvalid, "Error: Invalid parameters provided. Reason: parameter DAYS: 99 is above"},
-		"for another platform": {registry.Options{Judge: all}, "elsewhere", `{}`,
+		"for another platform": {registry.Options{Decide: all}, "elsewhere", `{}`,
 			"requested parsed found validated executing executed answered", registry.Failed, registry.CodeNotRun, "runs on windows only"},
-		"rewritten": {registry.Options{Judge: all, Rewrite: []func(string, string) string{func(_, s string) string { return strings.ReplaceAll(s, "special_syntax", `{"CITY":"Rome"}`) }}}, "weather", `special_syntax`,
+		"rewritten": {registry.Options{Decide: all, Rewrite: []func(string, string) string{func(_, s string) string { return strings.ReplaceAll(s, "special_syntax", `{"CITY":"Rome"}`) }}}, "weather", `special_syntax`,
 			"requested parsed found validated executing executed answered", registry.Succeeded, "", "Rome for 3\n"},
-		"in Go": {registry.Options{Judge: all}, "go_add", `{"a":1}`,
+		"in Go": {registry.Options{Decide: all}, "go_add", `{"a":1}`,
 			"requested parsed found validated executing executed answered", registry.Succeeded, "", "for the model"},
-		"in JavaScript": {registry.Options{Judge: all}, "add", `{"a":1}`,
+		"in JavaScript": {registry.Options{Decide: all}, "add", `{"a":1}`,
 			"requested parsed found validated executing executed answered", registry.Succeeded, "", `{"sum":2}`},
-		"in Markdown": {registry.Options{Judge: all}, "page", `{"who":"Ada"}`,
+		"in Markdown": {registry.Options{Decide: all}, "page", `{"who":"Ada"}`,
 			"requested parsed found validated executing executed answered", registry.Succeeded, "", "Ada for 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -404,10 +404,10 @@ func holds(t *testing.T, a *registry.Answer) {
 func TestCancelWhileAsking(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	trace := &traced{}
-	r := stock(t, registry.Options{Trace: trace.to, Confirm: func(ctx context.Context, _ *registry.Invocation, _ *flowrun.Confirmation) (registry.Judgement, error) {
+	r := stock(t, registry.Options{Trace: trace.to, Confirm: func(ctx context.Context, _ *registry.Invocation, _ *flowrun.Confirmation) (registry.Decision, error) {
 		cancel(errors.New("the model thought better of it"))
 		<-ctx.Done()
-		return registry.Judgement{Decision: registry.Proceed}, nil // too late
+		return registry.Decision{Action: registry.Proceed}, nil // too late
 	}})
 	a := r.Call(ctx, registry.Request{Tool: "weather", Arguments: `{"CITY":"Rome"}`})
 	if got := strings.Join(trace.states, " "); got != "requested parsed found validated confirming cancelled answered" || a.Status != registry.Stopped || a.Tool != "" ||
@@ -421,7 +421,7 @@ func TestCancelWhileAsking(t *testing.T) {
 func TestCancelWhileExecuting(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	trace := &traced{}
-	r := stock(t, registry.Options{Judge: all, Trace: func(s registry.State) {
+	r := stock(t, registry.Options{Decide: all, Trace: func(s registry.State) {
 		if trace.to(s); s == registry.Executing {
 			time.AfterFunc(20*time.Millisecond, cancel)
 		}
@@ -437,7 +437,7 @@ func TestCancelWhileExecuting(t *testing.T) {
 
 // TestTimeout: a call that takes too long is stopped, and says so.
 func TestTimeout(t *testing.T) {
-	r := stock(t, registry.Options{Judge: all, Timeout: 50 * time.Millisecond})
+	r := stock(t, registry.Options{Decide: all, Timeout: 50 * time.Millisecond})
 	a := r.Call(t.Context(), registry.Request{Tool: "go_add", Arguments: `{"a":1,"maybe":1}`})
 	if a.Status != registry.TimedOut || a.Error.Code != registry.CodeTimeout || !strings.Contains(a.Content.Text(), "longer than 50ms") || strings.Contains(a.Content.Text()+a.Error.Hint, "--timeout") || !strings.Contains(fmt.Sprint(a.Content.Display), "limits.call-timeout") {
 		t.Errorf("%s %+v", a.Status, a.Error)
@@ -460,7 +460,7 @@ func TestOwnTimeout(t *testing.T) {
 	}}.Definition()
 	lib := tool.NewLibrary(tool.Config{})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition { return []*tool.Definition{slow, command, broken} })
-	r := registry.New(lib, registry.Options{Engine: flowrun.New(flowrun.Config{}), Judge: all})
+	r := registry.New(lib, registry.Options{Engine: flowrun.New(flowrun.Config{}), Decide: all})
 	for name, want := range map[string]string{
 		"slow":    "Error: tool slow timed out: it took longer than its own time limit",
 		"command": "Error: tool command timed out: it did not end within 50ms",
@@ -482,8 +482,8 @@ func FuzzCall(f *testing.F) {
 		f.Add("go_add", s)
 	}
 	f.Add("no such tool", "{}")
-	r := stock(f, registry.Options{Judge: func(*registry.Invocation) registry.Judgement {
-		return registry.Judgement{Decision: registry.Refuse, Reason: "this is a test"}
+	r := stock(f, registry.Options{Decide: func(*registry.Invocation) registry.Decision {
+		return registry.Decision{Action: registry.Refuse, Reason: "this is a test"}
 	}})
 	f.Fuzz(func(t *testing.T, name, text string) {
 		holds(t, r.Call(t.Context(), registry.Request{Tool: name, Arguments: text}))

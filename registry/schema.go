@@ -156,8 +156,8 @@ func takesMore(doc map[string]any) bool {
 		func(key string) bool { return doc[key] != nil })
 }
 
-// mostNested is how deep a JSON Schema is followed; what lies deeper may be anything.
-const mostNested = 32
+// maxNested is how deep a JSON Schema is followed; what lies deeper may be anything.
+const maxNested = 32
 
 // ofSchema is what a JSON Schema says of a value, as far as the reading of one is guided by
 // it: what it says with references and alternatives is anything here, and is held against the
@@ -165,7 +165,7 @@ const mostNested = 32
 func ofSchema(v any, depth int) *repair.Schema {
 	doc, _ := v.(map[string]any)
 	s := &repair.Schema{}
-	if depth > mostNested || doc == nil {
+	if depth > maxNested || doc == nil {
 		return s
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {

@@ -26,8 +26,8 @@ const (
 
 	// A step that goes on asking after that many default responses, or ends of input,
 	// will never be content.
-	mostAnswers = 50
-	mostEnds    = 10
+	maxAnswers = 50
+	maxEnds    = 10
 
 	endOfInput = "\x04" // ^D, as terminals have it
 	killLine   = "\x15" // ^U: what a person began to type
@@ -179,9 +179,9 @@ func (a *attendant) patience() (d time.Duration, forEver bool) {
 // done too often.
 func (a *attendant) give() bool {
 	has := a.Interactive.Default != nil
-	text, most := endOfInput, mostEnds
+	text, most := endOfInput, maxEnds
 	if has {
-		text, most = a.response+"\n", mostAnswers
+		text, most = a.response+"\n", maxAnswers
 	}
 	if a.given == most {
 		a.giveUp(a.endless(has))
@@ -216,7 +216,7 @@ func (a *attendant) announce(has bool) {
 
 func (a *attendant) endless(has bool) unanswered {
 	if has {
-		return unanswered{fmt.Sprintf("went on asking after %d default responses; give another default-response, or answer on a terminal", mostAnswers)}
+		return unanswered{fmt.Sprintf("went on asking after %d default responses; give another default-response, or answer on a terminal", maxAnswers)}
 	}
 	return unanswered{"went on asking where nobody answers; set interactive-options.default-response, or answer on a terminal"}
 }

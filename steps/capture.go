@@ -16,11 +16,11 @@ import (
 // Capture is a program that is no step: what it prints is an answer to the engine,
 // held in memory only.
 type Capture struct {
-	Name string   // stands in place of a step's path in the program's environment
-	Argv []string // the program first; not empty
-	Dir  string
-	Env  []string // K=V, on top of what steps inherit
-	Most int      // bytes that it may print
+	Name     string   // stands in place of a step's path in the program's environment
+	Argv     []string // the program first; not empty
+	Dir      string
+	Env      []string // K=V, on top of what steps inherit
+	MaxBytes int      // bytes that it may print
 
 	Confinement Confinement // what it has to do without; of memory it has what there is
 }
@@ -68,7 +68,7 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	}
 	printed := make(chan []byte, 1)
 	go func() {
-		b, _ := io.ReadAll(io.LimitReader(from, int64(c.Most)+1))
+		b, _ := io.ReadAll(io.LimitReader(from, int64(c.MaxBytes)+1))
 		from.Close() // one that prints for ever ends by that
 		printed <- b
 	}()
@@ -86,8 +86,8 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case len(b) > c.Most:
-		return "", fmt.Errorf("it printed more than %d bytes", c.Most)
+	case len(b) > c.MaxBytes:
+		return "", fmt.Errorf("it printed more than %d bytes", c.MaxBytes)
 	case exit.Code != 0:
 		return "", fmt.Errorf("it ended with exit code %d; what it printed is not shown: run it yourself", exit.Code)
 	}

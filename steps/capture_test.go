@@ -28,7 +28,7 @@ func TestCapture(t *testing.T) {
 		"leaves a child":  {"echo x; sleep 300 & ", "x\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := b.session.Capture(context.Background(), Capture{Name: "@secrets", Argv: []string{"sh", "-c", c.script}, Dir: dir, Env: []string{"A=1"}, Most: 1000})
+			got, err := b.session.Capture(context.Background(), Capture{Name: "@secrets", Argv: []string{"sh", "-c", c.script}, Dir: dir, Env: []string{"A=1"}, MaxBytes: 1000})
 			text := ""
 			if err != nil {
 				text = err.Error()
@@ -54,7 +54,7 @@ func TestCaptureEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), 50*time.Millisecond, late)
 	defer cancel()
 	began := time.Now()
-	_, err := b.session.Capture(ctx, Capture{Argv: []string{"sh", "-c", "sleep 300 & sleep 300"}, Dir: os.TempDir(), Most: 10})
+	_, err := b.session.Capture(ctx, Capture{Argv: []string{"sh", "-c", "sleep 300 & sleep 300"}, Dir: os.TempDir(), MaxBytes: 10})
 	if !errors.Is(err, late) || time.Since(began) > waittest.Limit { // it sleeps for 300 s
 		t.Errorf("%v after %v", err, time.Since(began))
 	}

@@ -333,7 +333,7 @@ func (t *try) environment() error {
 	own = append(own, t.marks()...)
 	own = append(own,
 		fmt.Sprintf("FLOWRUN_ATTEMPT=%d", t.call.Attempt),
-		"FLOWRUN_IDEMPOTENCY_KEY="+run+"/"+string(t.call.Path.WithoutTries()))
+		"FLOWRUN_IDEMPOTENCY_KEY="+run+"/"+string(t.call.Path.WithoutAttempts()))
 	if temp := t.frame.Temp(); temp != "" {
 		own = append(own, "FLOWRUN_TEMP="+temp, "TMPDIR="+temp)
 	}

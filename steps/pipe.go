@@ -24,7 +24,7 @@ type pipe struct {
 	mu   sync.Mutex
 	held int    // who needs the file: the copying, and the step until it has its Output
 	raw  []byte // the beginning, secrets and all; never leaves memory
-	most int64
+	max  int64
 	size int64
 	mask *mask.Writer
 	err  error // of writing the file
@@ -52,7 +52,7 @@ func (s *Session) copyFrom(from source, file *logFile, follow io.Writer, most in
 	if follow != nil {
 		to = io.MultiWriter(file.File, &courtesy{to: follow})
 	}
-	p := &pipe{from: from, done: make(chan struct{}), held: 2, most: most, mask: s.mask.Writer(to)}
+	p := &pipe{from: from, done: make(chan struct{}), held: 2, max: most, mask: s.mask.Writer(to)}
 	s.mu.Lock()
 	s.pipes[p] = struct{}{}
 	s.mu.Unlock()
@@ -108,7 +108,7 @@ func (p *pipe) take(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.size += int64(len(b))
-	if room := p.most - int64(len(p.raw)); room > 0 {
+	if room := p.max - int64(len(p.raw)); room > 0 {
 		p.raw = append(p.raw, b[:min(room, int64(len(b)))]...)
 	}
 	if p.err == nil {

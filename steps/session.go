@@ -92,9 +92,9 @@ type Notice struct {
 	Processes []procid.Info `json:"processes,omitempty"`
 }
 
-// mostStarting is how many tries of a session start at the same moment. The
+// maxStarting is how many tries of a session start at the same moment. The
 // system forks one process at a time anyway.
-const mostStarting = 4
+const maxStarting = 4
 
 // Session is the steps of one run. It is safe for concurrent use.
 type Session struct {
@@ -152,7 +152,7 @@ func Open(o Options) (*Session, error) {
 			return nil, fmt.Errorf("cannot make the log folder %q: %w", o.LogDir, err)
 		}
 	}
-	s := &Session{options: o, host: o.Host, null: null, starting: make(chan struct{}, mostStarting), seat: make(chan struct{}, 1), looking: make(chan struct{}, mostLooking), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
+	s := &Session{options: o, host: o.Host, null: null, starting: make(chan struct{}, maxStarting), seat: make(chan struct{}, 1), looking: make(chan struct{}, maxLooking), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
 	if s.host == nil {
 		s.host = proc.Open(procid.Mark(o.Run, o.Epoch))
 	}

@@ -424,7 +424,7 @@ func catchUp() keytable.Field {
 	f.Kind, f.Enum = keytable.KindChoiceOrObject, catchUps
 	full := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
-		if n = keytable.Deref(n); n.Kind == yaml.MappingNode && !keytable.IsHole(n) {
+		if n = keytable.Deref(n); n.Kind == yaml.MappingNode && !keytable.IsPlaceholder(n) {
 			full(d, into, n)
 		} else if word, ok := keytable.OneOf(catchUps)(d, n); ok {
 			into.(*Schedule).CatchUp.Mode = word

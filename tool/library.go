@@ -57,8 +57,8 @@ type Library struct {
 	workDir string
 	folders []folder
 
-	trusted   func(folder string) bool // Config.Trusted
-	mostSteps int                      // Config.MaxPlanSteps
+	trusted  func(folder string) bool // Config.Trusted
+	maxSteps int                      // Config.MaxPlanSteps
 
 	indexes string // Config.Index
 	program string // see program
@@ -119,7 +119,7 @@ func (l *Library) MaxPlanSteps() int {
 	if l == nil {
 		return 0
 	}
-	return l.mostSteps
+	return l.maxSteps
 }
 
 // NewLibrary makes a Library. It touches no file but to find the local scope:
@@ -147,7 +147,7 @@ func NewLibrary(c Config) *Library {
 		index:      map[string]index{},
 		now:        time.Now,
 		trusted:    c.Trusted,
-		mostSteps:  c.MaxPlanSteps,
+		maxSteps:   c.MaxPlanSteps,
 	}
 	if c.Index != "" {
 		l.indexes, l.program = c.Index, program()

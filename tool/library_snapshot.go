@@ -36,7 +36,7 @@ func DigestOf(text []byte) string {
 func (l *Library) Snapshot(sources []Source) *Library {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := &Library{extensions: l.extensions, loaders: l.loaders, added: l.added, mostSteps: l.mostSteps, provided: l.provided, missed: l.missed,
+	s := &Library{extensions: l.extensions, loaders: l.loaders, added: l.added, maxSteps: l.maxSteps, provided: l.provided, missed: l.missed,
 		cache: map[string]loaded{}, live: l.live, frozen: make(map[asked]Source, len(sources))}
 	if s.live == nil {
 		s.live = l

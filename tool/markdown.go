@@ -120,9 +120,9 @@ func fences(s *diagnostic.Source, part diagnostic.Span) []fence {
 	return all
 }
 
-// mostNested is how many marks of lists and quotations a line may begin with. What nests
+// maxNested is how many marks of lists and quotations a line may begin with. What nests
 // deeper is no block of ours, and would cost more than its length.
-const mostNested = 50
+const maxNested = 50
 
 // markdown is a part of the source, in its place, as Markdown is read: line breaks are
 // those of Markdown, and lines that nest too deep are blank.
@@ -144,7 +144,7 @@ func markdown(s *diagnostic.Source, part diagnostic.Span) []byte {
 				marks++
 			}
 		}
-		if marks > mostNested {
+		if marks > maxNested {
 			copy(line, bytes.Repeat([]byte{' '}, len(bytes.TrimRight(line, "\n"))))
 		}
 	}

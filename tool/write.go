@@ -102,9 +102,9 @@ func literalNode(v Value) *yaml.Node {
 	return n
 }
 
-// mostOnOneLine is how many characters the items of a list may take together to be
+// maxOnOneLine is how many characters the items of a list may take together to be
 // written on one line.
-const mostOnOneLine = 60
+const maxOnOneLine = 60
 
 var bareWord = diagnostic.Pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
@@ -117,5 +117,5 @@ func fitsOneLine(list []Value) bool {
 		}
 		total += len(n.Value)
 	}
-	return total <= mostOnOneLine
+	return total <= maxOnOneLine
 }

@@ -38,7 +38,7 @@ func oneProcessor() {
 }
 
 // webDoor is the door of flowrun serve: doors do not know each other.
-func webDoor(s service.Surface, o serve.WebOptions) (http.Handler, error) {
+func webDoor(s service.API, o serve.WebOptions) (http.Handler, error) {
 	return web.New(s, web.Options{Tokens: o.Tokens, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks, Version: o.Version,
 		Stopping: o.Stopping, Log: o.Log, Trust: o.Trust, Schedules: o.Schedules})
 }

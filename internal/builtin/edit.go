@@ -79,8 +79,8 @@ func (e editing) of(path string, was version) (string, int, error) {
 		return "", 0, err
 	}
 	count := strings.Count(held, old)
-	if length := len(held) + count*(len(text)-len(old)); length > mostWritten {
-		return "", 0, fmt.Errorf("%s would grow to %s by this; edits make files of up to %s", quoted(path), size(int64(length)), size(mostWritten))
+	if length := len(held) + count*(len(text)-len(old)); length > maxWritten {
+		return "", 0, fmt.Errorf("%s would grow to %s by this; edits make files of up to %s", quoted(path), size(int64(length)), size(maxWritten))
 	}
 	return strings.ReplaceAll(held, old, text), count, nil
 }
@@ -88,7 +88,7 @@ func (e editing) of(path string, was version) (string, int, error) {
 // editable is the text of a file.
 func editable(path string, was version) (string, error) {
 	if was.text == nil {
-		return "", fmt.Errorf("%s is %s large; files of up to %s can be edited", quoted(path), size(was.info.Size()), size(mostWritten))
+		return "", fmt.Errorf("%s is %s large; files of up to %s can be edited", quoted(path), size(was.info.Size()), size(maxWritten))
 	}
 	k := kindOf(was.text[:min(len(was.text), headSize)])
 	switch {

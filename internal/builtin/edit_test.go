@@ -259,7 +259,7 @@ func FuzzEdit(f *testing.F) {
 // TestNearestInLarge: looking for what is like a piece takes its time in proportion to the
 // file, also where all lines are much alike.
 func TestNearestInLarge(t *testing.T) {
-	text := strings.Repeat("aaaa bbbb cccc dddd\n", mostWritten/20-1) + "aaaa xbbb cccc\n"
-	same(t, "large", nearest(text, "aaaa xbbb  cccc"), fmt.Sprintf("The line most like its first one is line %d: \"aaaa xbbb cccc\".", mostWritten/20))
-	same(t, "one long line", nearest(strings.Repeat("x", mostWritten), "y"), "No line of it is like the first one of old_string; read the file again.")
+	text := strings.Repeat("aaaa bbbb cccc dddd\n", maxWritten/20-1) + "aaaa xbbb cccc\n"
+	same(t, "large", nearest(text, "aaaa xbbb  cccc"), fmt.Sprintf("The line most like its first one is line %d: \"aaaa xbbb cccc\".", maxWritten/20))
+	same(t, "one long line", nearest(strings.Repeat("x", maxWritten), "y"), "No line of it is like the first one of old_string; read the file again.")
 }

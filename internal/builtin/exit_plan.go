@@ -10,9 +10,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// mostPlan is how long a plan may be, in bytes as it is shown: nobody approves what they
+// maxPlan is how long a plan may be, in bytes as it is shown: nobody approves what they
 // have not seen whole.
-const mostPlan = 3500
+const maxPlan = 3500
 
 // exitPlanMode asks a person whether a plan is to be carried out. It is a gate by itself,
 // whoever has allowed the call: the run waits until somebody has approved or rejected it.
@@ -53,8 +53,8 @@ func quotePlan(_ context.Context, in *flowrun.StepInput) (any, error) {
 		return nil, errors.New("the plan is empty; write what is to be done")
 	}
 	shown := "| " + strings.ReplaceAll(visible(plan), "\n", "\n| ")
-	if len(shown) > mostPlan {
-		return nil, fmt.Errorf("the plan takes %d bytes, and at most %d can be shown to a person at once; write it shorter", len(shown), mostPlan)
+	if len(shown) > maxPlan {
+		return nil, fmt.Errorf("the plan takes %d bytes, and at most %d can be shown to a person at once; write it shorter", len(shown), maxPlan)
 	}
 	return shown, nil
 }

@@ -18,8 +18,8 @@ import (
 
 // Bounds of an answer of glob.
 const (
-	mostGlobbed = 500     // files that it names
-	mostFound   = 200_000 // files that it sorts
+	maxGlobbed = 500     // files that it names
+	maxFound   = 200_000 // files that it sorts
 )
 
 // lately is how long a file counts as changed just now.
@@ -104,7 +104,7 @@ func globbed(ctx context.Context, rs *roots, p place, text string, g globbing, v
 		if e.typ.IsDir() || !g.fits(e.rest) {
 			return nil
 		}
-		if len(list) == mostFound {
+		if len(list) == maxFound {
 			more = true
 			return errEnough
 		}
@@ -175,11 +175,11 @@ func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flow
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, changed last first%s:\n---\n", short, left)
-	for _, f := range list[:min(len(list), mostGlobbed)] {
+	for _, f := range list[:min(len(list), maxGlobbed)] {
 		b.WriteString(f.path)
 		b.WriteByte('\n')
 	}
-	if n := len(list) - mostGlobbed; n > 0 {
+	if n := len(list) - maxGlobbed; n > 0 {
 		fmt.Fprintf(&b, "---\n[%d more are not shown; a narrower pattern or path finds those that are wanted]\n", n)
 	}
 	return answer(strings.TrimSuffix(b.String(), "\n")+w.notes(), short)

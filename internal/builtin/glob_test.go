@@ -84,13 +84,13 @@ func TestGlob(t *testing.T) {
 // TestGlobMany: the answer is bounded and says so.
 func TestGlobMany(t *testing.T) {
 	named := map[string]string{}
-	for i := range mostGlobbed + 7 {
+	for i := range maxGlobbed + 7 {
 		named[fmt.Sprintf("d%d/f%04d", i%3, i)] = ""
 	}
 	d := newDesk(t, named)
 	got := d.call("glob", "pattern", "**/f*")
-	has(t, "notice", got, fmt.Sprintf("Found %d files", mostGlobbed+7), "[7 more are not shown; a narrower pattern or path finds those that are wanted]")
-	if n := strings.Count(got, "WS/d"); n != mostGlobbed {
+	has(t, "notice", got, fmt.Sprintf("Found %d files", maxGlobbed+7), "[7 more are not shown; a narrower pattern or path finds those that are wanted]")
+	if n := strings.Count(got, "WS/d"); n != maxGlobbed {
 		t.Errorf("%d files named", n)
 	}
 }
@@ -176,7 +176,7 @@ func TestReadManyBounds(t *testing.T) {
 	d := newDesk(t, named)
 	got := d.call("read_many_files", "paths", []any{"*"})
 	has(t, "notice", got, "more files were left out, for an answer holds at most 500 files and 2 MB; narrower patterns")
-	if len(got) > mostManyText+200_000 {
+	if len(got) > maxManyText+200_000 {
 		t.Errorf("%d bytes", len(got))
 	}
 }

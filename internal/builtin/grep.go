@@ -17,9 +17,9 @@ import (
 // Bounds of grep_search.
 const (
 	usualMatches = 500     // lines in an answer, where the call does not say how many
-	mostMatched  = 1 << 20 // bytes of lines in an answer
-	mostSearched = 1 << 20 // bytes of a line that are searched
-	mostGrepLine = 1000    // characters that are shown of a line
+	maxMatched   = 1 << 20 // bytes of lines in an answer
+	maxSearched  = 1 << 20 // bytes of a line that are searched
+	maxGrepLine  = 1000    // characters that are shown of a line
 )
 
 func (f *files) grepSearch() flowrun.GoTool {
@@ -63,7 +63,7 @@ type search struct {
 	re      *regexp.Regexp
 	filter  string // the glob as it was given; "" for all files
 	glob    globbing
-	most    int
+	max     int
 
 	walk    *walk
 	dir     *os.Root // of place
@@ -79,7 +79,7 @@ type search struct {
 
 func (f *files) searching(in *flowrun.StepInput) (*search, error) {
 	v := values(in.Params)
-	s := &search{rs: f.roots(in), pattern: v.text("pattern"), most: usualMatches}
+	s := &search{rs: f.roots(in), pattern: v.text("pattern"), max: usualMatches}
 	var err error
 	if s.re, err = regexp.Compile("(?i)" + s.pattern); err != nil {
 		return nil, badExpression(s.pattern, err)
@@ -103,7 +103,7 @@ func (f *files) searching(in *flowrun.StepInput) (*search, error) {
 	}
 	for _, name := range []string{"maxResults", "limit"} {
 		if n, given := v.number(name); given {
-			s.most = n
+			s.max = n
 		}
 	}
 	return s, nil
@@ -120,7 +120,7 @@ func badExpression(pattern string, err error) error {
 
 // run searches a folder, or a single file.
 func (s *search) run(ctx context.Context) error {
-	s.walk = &walk{ctx: ctx, gitIgnore: true, depth: mostFolder, visit: func(e entry) error {
+	s.walk = &walk{ctx: ctx, gitIgnore: true, depth: maxFolder, visit: func(e entry) error {
 		if e.typ != 0 || s.filter != "" && !s.glob.fits(e.rest) {
 			return nil
 		}
@@ -154,8 +154,8 @@ func enough(err error) error {
 
 // Bounds of the files that ripgrep is asked about at once: those of a command line.
 const (
-	mostBatch      = 1000
-	mostBatchBytes = 24_000
+	maxBatch      = 1000
+	maxBatchBytes = 24_000
 )
 
 // visit searches a file of the walk, or puts it aside until there are many for ripgrep.
@@ -165,7 +165,7 @@ func (s *search) visit(ctx context.Context, e entry) error {
 	}
 	s.waiting = append(s.waiting, e.rest)
 	s.waits += len(e.rest)
-	if len(s.waiting) < mostBatch && s.waits < mostBatchBytes {
+	if len(s.waiting) < maxBatch && s.waits < maxBatchBytes {
 		return nil
 	}
 	return s.batch(ctx)
@@ -215,13 +215,13 @@ func (s *search) lines(ctx context.Context, dir *os.Root, name, path string) err
 	if err != nil || !text.text && !text.nearlyText() {
 		return told(path, err)
 	}
-	l := &liner{r: text.r, most: mostSearched}
+	l := &liner{r: text.r, max: maxSearched}
 	for n := 1; l.next(); n++ {
 		if bytes.IndexByte(l.line, 0) >= 0 {
 			return nil
 		}
 		if s.re.Match(l.line) {
-			if s.count >= s.most || s.found.Len() > mostMatched {
+			if s.count >= s.max || s.found.Len() > maxMatched {
 				s.full = true
 				return errEnough
 			}
@@ -247,7 +247,7 @@ func (s *search) add(path string, number int, line []byte) {
 		fmt.Fprintf(&s.found, "File: %s\n", path)
 		s.file = path
 	}
-	shown, cut := firstChars(strings.ToValidUTF8(string(line), "\uFFFD"), mostGrepLine)
+	shown, cut := firstChars(strings.ToValidUTF8(string(line), "\uFFFD"), maxGrepLine)
 	if cut {
 		shown += "... [line cut]"
 	}

@@ -28,8 +28,8 @@ type rule struct {
 
 // Bounds of one .gitignore file.
 const (
-	mostRules     = 10_000
-	mostRuleBytes = 1 << 20
+	maxRules     = 10_000
+	maxRuleBytes = 1 << 20
 )
 
 // ignored says whether the rules leave out a file or folder. The folders above it must
@@ -79,7 +79,7 @@ func (g *ignores) with(dir *os.Root, file, base string) *ignores {
 		return g
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostRuleBytes))
+	text, err := io.ReadAll(io.LimitReader(f, maxRuleBytes))
 	if rules := parseIgnore(string(text)); err == nil && len(rules) > 0 {
 		return &ignores{g, base, rules}
 	}
@@ -113,7 +113,7 @@ func ignoresOf(p place) (*ignores, error) {
 func parseIgnore(text string) (rules []rule) {
 	text = strings.TrimPrefix(text, "\xef\xbb\xbf")
 	for line := range strings.SplitSeq(text, "\n") {
-		if len(rules) == mostRules {
+		if len(rules) == maxRules {
 			break
 		}
 		if r, ok := parseRule(strings.TrimSuffix(line, "\r")); ok {
@@ -124,7 +124,7 @@ func parseIgnore(text string) (rules []rule) {
 }
 
 func parseRule(line string) (r rule, ok bool) {
-	if strings.HasPrefix(line, "#") || len(line) > mostPath {
+	if strings.HasPrefix(line, "#") || len(line) > maxPath {
 		return r, false
 	}
 	line = trimBlanks(line)

@@ -22,7 +22,7 @@ func leftOut(t *testing.T, dir string) []string {
 	t.Helper()
 	all, kept := map[string]bool{}, map[string]bool{}
 	for _, list := range []map[string]bool{all, kept} {
-		w := &walk{ctx: t.Context(), gitIgnore: len(all) > 0, depth: mostFolder, visit: func(e entry) error {
+		w := &walk{ctx: t.Context(), gitIgnore: len(all) > 0, depth: maxFolder, visit: func(e entry) error {
 			if !e.typ.IsDir() {
 				list[e.rest] = true
 			}
@@ -172,7 +172,7 @@ func FuzzIgnore(f *testing.F) {
 			return
 		}
 		_, _ = g.ignored(name, true), g.ignored(name, false)
-		if len(rules) == 1 && !strings.ContainsAny(text, "*?[]!\\/# \r\n\ufeff") && len(text) < mostPath {
+		if len(rules) == 1 && !strings.ContainsAny(text, "*?[]!\\/# \r\n\ufeff") && len(text) < maxPath {
 			if got := g.ignored(name, false); got != (path.Base(name) == text) {
 				t.Errorf("%q and %q: %v", text, name, got)
 			}

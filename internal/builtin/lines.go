@@ -9,8 +9,8 @@ import (
 
 // liner gives the lines of a text one after the other, however long they are.
 type liner struct {
-	r    *bufio.Reader
-	most int // bytes that are kept of a line
+	r   *bufio.Reader
+	max int // bytes that are kept of a line
 
 	line []byte // without what ends it; valid until the next one
 	ends string // what ends it: "\n", "\r\n", or "" at the end of the text
@@ -33,7 +33,7 @@ func (l *liner) next() bool {
 		if len(part) > 0 {
 			last = part[len(part)-1]
 		}
-		room := l.most - len(l.line)
+		room := l.max - len(l.line)
 		if len(part) > room {
 			l.cut = true
 			part = part[:room]
@@ -64,10 +64,10 @@ func (l *liner) failed() error {
 
 // Bounds of what is read of one text.
 const (
-	usualLines  = 2000     // where a call does not say how many
-	mostChars   = 2000     // of a line
-	mostText    = 2 << 20  // bytes of text in an answer
-	mostCounted = 64 << 20 // bytes that are read on to count lines
+	usualLines = 2000     // where a call does not say how many
+	maxChars   = 2000     // of a line
+	maxText    = 2 << 20  // bytes of text in an answer
+	maxCounted = 64 << 20 // bytes that are read on to count lines
 )
 
 // excerpt is some lines of a text.
@@ -84,7 +84,7 @@ func (e excerpt) whole() bool { return e.from == 0 && e.cut == 0 && e.total == e
 
 // take reads lines from the one with the number from, most lines and room bytes of them.
 func take(r *bufio.Reader, from, most, room int) (excerpt, error) {
-	l := &liner{r: r, most: mostChars * 4}
+	l := &liner{r: r, max: maxChars * 4}
 	e := excerpt{from: from}
 	var b strings.Builder
 	for n := 0; n < from; n++ {
@@ -98,7 +98,7 @@ func take(r *bufio.Reader, from, most, room int) (excerpt, error) {
 			e.text, e.total = b.String(), from+e.count
 			return e, l.failed()
 		}
-		line, cut := firstChars(strings.ToValidUTF8(string(l.line), "\uFFFD"), mostChars)
+		line, cut := firstChars(strings.ToValidUTF8(string(l.line), "\uFFFD"), maxChars)
 		if cut || l.cut {
 			line += "... [line cut]"
 			e.cut++
@@ -120,7 +120,7 @@ func countLines(l *liner) (lines int, err error) {
 	last := byte('\n')
 	for read := 0; ; {
 		part, err := l.r.ReadSlice('\n')
-		if read += len(part); read > mostCounted {
+		if read += len(part); read > maxCounted {
 			return -1, nil
 		}
 		if len(part) > 0 {

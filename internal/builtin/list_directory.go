@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// mostListed bounds the entries in an answer of list_directory.
-const mostListed = 1000
+// maxListed bounds the entries in an answer of list_directory.
+const maxListed = 1000
 
 func (f *files) listDirectory() flowrun.GoTool {
 	return flowrun.GoTool{
@@ -72,11 +72,11 @@ func list(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 		short += fmt.Sprintf(" (%d left out by .gitignore)", w.ignored)
 	}
 	all := append(folders, files...)
-	text := short + ":\n---\n" + strings.Join(all[:min(len(all), mostListed)], "\n")
+	text := short + ":\n---\n" + strings.Join(all[:min(len(all), maxListed)], "\n")
 	if len(all) == 0 {
 		text = short + "."
 	}
-	if more := len(all) - mostListed; more > 0 {
+	if more := len(all) - maxListed; more > 0 {
 		text += fmt.Sprintf("\n---\n[%d more; glob with a pattern finds those that are wanted]", more)
 	}
 	return answer(text+w.notes(), short), nil

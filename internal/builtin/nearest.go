@@ -23,7 +23,7 @@ func nearest(text, piece string) string {
 	if at, run := longestRun(have, want); run > 0 {
 		return compare(have, want, at, run)
 	}
-	if at := mostAlike(have, want[0]); at >= 0 {
+	if at := maxAlike(have, want[0]); at >= 0 {
 		return fmt.Sprintf("The line most like its first one is line %d: %s.", at+1, piece120(have[at]))
 	}
 	return "No line of it is like the first one of old_string; read the file again."
@@ -80,9 +80,9 @@ func compare(have, want []string, at, run int) string {
 		plural(run, "line"), at+1, at+run+1, piece120(have[at+run]), piece120(want[run]))
 }
 
-// mostAlike is the line that shares the most pairs of neighbouring letters with another, -1
+// maxAlike is the line that shares the most pairs of neighbouring letters with another, -1
 // where none shares half of them.
-func mostAlike(have []string, line string) int {
+func maxAlike(have []string, line string) int {
 	line = beginning(line)
 	wanted := make([]int, 1<<16) // how often each pair is in line
 	for p := range pairs(line) {

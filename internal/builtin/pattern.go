@@ -20,8 +20,8 @@ type globbing struct {
 
 // Bounds of patterns: of what they say in braces every combination is tried.
 const (
-	mostPattern      = 1000
-	mostCombinations = 500
+	maxPattern      = 1000
+	maxCombinations = 500
 )
 
 // pattern reads a glob pattern. Where it has no /, names says that it is about names, at
@@ -42,11 +42,11 @@ func pattern(text string, names bool) (globbing, error) {
 
 func checkPattern(text string) error {
 	switch {
-	case len(text) > mostPattern:
-		return fmt.Errorf("the pattern %s is %d bytes long; at most %d are taken", piece(text), len(text), mostPattern)
+	case len(text) > maxPattern:
+		return fmt.Errorf("the pattern %s is %d bytes long; at most %d are taken", piece(text), len(text), maxPattern)
 	case strings.ContainsRune(text, 0):
 		return fmt.Errorf("the pattern %s has a NUL byte in it, which no path has", piece(text))
-	case combinations(text) > mostCombinations:
+	case combinations(text) > maxCombinations:
 		return fmt.Errorf("the pattern %s has too many alternatives in braces; use several patterns", piece(text))
 	case slices.Contains(strings.Split(text, "/"), ".."):
 		return fmt.Errorf("the pattern %s has .. in it; patterns lead down only: give the folder to begin with as path", piece(text))
@@ -61,7 +61,7 @@ func checkPattern(text string) error {
 func combinations(text string) int {
 	total := 1
 	for part := range strings.SplitSeq(text, "{") {
-		if total *= strings.Count(part, ",") + 1; total > mostCombinations {
+		if total *= strings.Count(part, ",") + 1; total > maxCombinations {
 			break
 		}
 	}

@@ -29,7 +29,7 @@ func perform(t testing.TB, ctx context.Context, c Config, workspace, name string
 		t.Fatal(err)
 	}
 	e := flowrun.New(flowrun.Config{Grace: 2 * time.Second})
-	res, err := e.Run(ctx, plan, params, flowrun.WithWorld(flowrun.World{Workspace: workspace}))
+	res, err := e.Run(ctx, plan, params, flowrun.WithRunEnv(flowrun.RunEnv{Workspace: workspace}))
 	var failed *flowrun.RunError
 	var invalid *flowrun.ParamsError
 	switch {
@@ -71,7 +71,7 @@ func confirm(t testing.TB, c Config, workspace, name string, params map[string]a
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan.Confirmation(t.Context(), flowrun.World{Workspace: workspace}, params)
+	return plan.Confirmation(t.Context(), flowrun.RunEnv{Workspace: workspace}, params)
 }
 
 // TestDescribed: what a model is told of each is whole, and takes nothing that is not declared.

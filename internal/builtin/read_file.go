@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// mostMedia bounds an image, sound, film or PDF that is handed to a model, in bytes.
-const mostMedia = 20 << 20
+// maxMedia bounds an image, sound, film or PDF that is handed to a model, in bytes.
+const maxMedia = 20 << 20
 
 func (f *files) readFile() flowrun.GoTool {
 	return flowrun.GoTool{
@@ -60,7 +60,7 @@ func readOne(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 	if !given {
 		limit = usualLines
 	}
-	e, err := take(s.r, offset, limit, mostText)
+	e, err := take(s.r, offset, limit, maxText)
 	switch {
 	case err != nil:
 		return nil, told(p.path, err)
@@ -75,15 +75,15 @@ func media(s *source, path string, length int64) (flowrun.Part, error) {
 	switch {
 	case !shown(s.mime):
 		return flowrun.Part{}, fmt.Errorf("%s is binary (%s, %s) and has no text to read; a program that knows its format may tell more", quoted(path), s.mime, size(length))
-	case length > mostMedia:
-		return flowrun.Part{}, fmt.Errorf("%s (%s) is %s large; at most %s are handed on", quoted(path), s.mime, size(length), size(mostMedia))
+	case length > maxMedia:
+		return flowrun.Part{}, fmt.Errorf("%s (%s) is %s large; at most %s are handed on", quoted(path), s.mime, size(length), size(maxMedia))
 	}
-	data, err := io.ReadAll(io.LimitReader(s.r, mostMedia+1))
+	data, err := io.ReadAll(io.LimitReader(s.r, maxMedia+1))
 	switch {
 	case err != nil:
 		return flowrun.Part{}, told(path, err)
-	case len(data) > mostMedia:
-		return flowrun.Part{}, fmt.Errorf("%s (%s) grew over %s while it was read; at most that much is handed on", quoted(path), s.mime, size(mostMedia))
+	case len(data) > maxMedia:
+		return flowrun.Part{}, fmt.Errorf("%s (%s) grew over %s while it was read; at most that much is handed on", quoted(path), s.mime, size(maxMedia))
 	}
 	return flowrun.Part{MIME: s.mime, Data: data}, nil
 }
@@ -99,7 +99,7 @@ func (e excerpt) note() string {
 		fmt.Fprintf(&b, " Read on with offset %d.", end)
 	}
 	if e.cut > 0 {
-		fmt.Fprintf(&b, " %s cut after %d characters.", were(e.cut, "line"), mostChars)
+		fmt.Fprintf(&b, " %s cut after %d characters.", were(e.cut, "line"), maxChars)
 	}
 	return b.String() + "]\n"
 }

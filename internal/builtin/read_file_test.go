@@ -103,7 +103,7 @@ func TestReadMedia(t *testing.T) {
 		t.Errorf("%v, %v", c, err)
 	}
 	has(t, "shown to a person", fmt.Sprint(c.Display), "a.png (image/png, 16 bytes)")
-	if err := os.Truncate(filepath.Join(d.ws, "a.png"), mostMedia+1); err != nil {
+	if err := os.Truncate(filepath.Join(d.ws, "a.png"), maxMedia+1); err != nil {
 		t.Fatal(err)
 	}
 	has(t, "too large", d.call("read_file", "absolute_path", "WS/a.png"), "image/png", "is 20 MB large; at most 20 MB")
@@ -127,8 +127,8 @@ func TestReadHuge(t *testing.T) {
 // TestTakeBounds: an answer is bounded, whatever range is asked for.
 func TestTakeBounds(t *testing.T) {
 	text := strings.Repeat(strings.Repeat("x", 999)+"\n", 10_000)
-	e, err := take(bufio.NewReader(strings.NewReader(text)), 0, 1_000_000, mostText)
-	if err != nil || len(e.text) > mostText+mostChars || e.total != 10_000 || e.count >= e.total {
+	e, err := take(bufio.NewReader(strings.NewReader(text)), 0, 1_000_000, maxText)
+	if err != nil || len(e.text) > maxText+maxChars || e.total != 10_000 || e.count >= e.total {
 		t.Errorf("%d bytes, %d of %d lines, %v", len(e.text), e.count, e.total, err)
 	}
 	has(t, "note", e.note(), fmt.Sprintf("Read on with offset %d.", e.count))

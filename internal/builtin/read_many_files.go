@@ -16,8 +16,8 @@ import (
 
 // Bounds of read_many_files.
 const (
-	mostMany     = 500     // files in an answer
-	mostManyText = 2 << 20 // bytes of text in an answer
+	maxMany     = 500     // files in an answer
+	maxManyText = 2 << 20 // bytes of text in an answer
 )
 
 // usualExcludes are what read_many_files leaves out where it is not told otherwise: what
@@ -116,7 +116,7 @@ func (m *many) one(text string) error {
 	}
 	if dir, err := p.dir(); err == nil {
 		dir.Close()
-		return m.below(p, globbing{pattern: "**", depth: mostFolder}, text)
+		return m.below(p, globbing{pattern: "**", depth: maxFolder}, text)
 	}
 	if m.seen[p.path] {
 		return nil
@@ -179,7 +179,7 @@ func (m *many) file(dir *os.Root, name, path string, named bool) error {
 	switch {
 	case m.ctx.Err() != nil:
 		return m.ctx.Err()
-	case m.count >= mostMany || m.length >= mostManyText:
+	case m.count >= maxMany || m.length >= maxManyText:
 		m.beyond++
 		return nil
 	}
@@ -187,7 +187,7 @@ func (m *many) file(dir *os.Root, name, path string, named bool) error {
 		if m.ctx.Err() != nil {
 			return m.ctx.Err()
 		}
-		if len(m.skipped) < mostMany {
+		if len(m.skipped) < maxMany {
 			m.skipped = append(m.skipped, err.Error())
 		}
 	}
@@ -205,7 +205,7 @@ func (m *many) put(dir *os.Root, name, path string, named bool) error {
 		return told(path, err)
 	}
 	if s.text {
-		e, err := take(s.r, 0, usualLines, mostManyText-m.length)
+		e, err := take(s.r, 0, usualLines, maxManyText-m.length)
 		if err != nil {
 			return told(path, err)
 		}
@@ -219,8 +219,8 @@ func (m *many) put(dir *os.Root, name, path string, named bool) error {
 	switch {
 	case shown(s.mime) && !named:
 		return fmt.Errorf("%s is %s, and read only where a pattern names it or its extension", quoted(path), s.mime)
-	case shown(s.mime) && m.media+int(min(info.Size(), mostMedia)) > mostMedia:
-		return fmt.Errorf("%s (%s, %s) has no room beside the others; at most %s of such files are handed on", quoted(path), s.mime, size(info.Size()), size(mostMedia))
+	case shown(s.mime) && m.media+int(min(info.Size(), maxMedia)) > maxMedia:
+		return fmt.Errorf("%s (%s, %s) has no room beside the others; at most %s of such files are handed on", quoted(path), s.mime, size(info.Size()), size(maxMedia))
 	}
 	part, err := media(s, path, info.Size())
 	if err != nil {
@@ -249,7 +249,7 @@ func (m *many) answer() *flowrun.Content {
 		m.write("--- End of content ---\n")
 	}
 	if m.beyond > 0 {
-		m.write(fmt.Sprintf("[%s left out, for an answer holds at most %d files and %s; narrower patterns find those that are wanted]\n", were(m.beyond, "more file"), mostMany, size(mostManyText)))
+		m.write(fmt.Sprintf("[%s left out, for an answer holds at most %d files and %s; narrower patterns find those that are wanted]\n", were(m.beyond, "more file"), maxMany, size(maxManyText)))
 	}
 	if n := len(m.skipped); n > 0 {
 		m.write(fmt.Sprintf("[Not read: %s", strings.Join(m.skipped[:min(n, 20)], "; ")))

@@ -48,14 +48,14 @@ func (s *search) ripgrep() *ripgrep {
 	return &ripgrep{program, re}
 }
 
-// mostAsked is how long ripgrep may take for some hundred files; after that they are
+// maxAsked is how long ripgrep may take for some hundred files; after that they are
 // searched without it.
-const mostAsked = time.Minute
+const maxAsked = time.Minute
 
 // matching are those of some files, named from a folder, that have lines that match; all of
 // them where ripgrep does not answer.
 func (r *ripgrep) matching(ctx context.Context, dir string, files []string) []string {
-	ctx, cancel := context.WithTimeout(ctx, mostAsked)
+	ctx, cancel := context.WithTimeout(ctx, maxAsked)
 	defer cancel()
 	args := []string{"--no-config", "--no-messages", "--color=never", "--files-with-matches", "--null", "--no-ignore", "--hidden", "--crlf", "--", r.re}
 	for _, f := range files {

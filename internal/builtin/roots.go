@@ -136,13 +136,13 @@ func (rs *roots) String() string {
 	return strings.Join(list, ", ")
 }
 
-// mostPath bounds the length of a path in bytes, as Linux does.
-const mostPath = 4096
+// maxPath bounds the length of a path in bytes, as Linux does.
+const maxPath = 4096
 
 // form says why a text is no absolute path without detours.
 func (rs *roots) form(path string) error {
 	guess := ""
-	if g := filepath.Join(rs.workspace, path); len(path) < mostPath && rs.holds(g) {
+	if g := filepath.Join(rs.workspace, path); len(path) < maxPath && rs.holds(g) {
 		guess = fmt.Sprintf("; if it counts from the workspace, that is %s", quoted(g))
 	}
 	switch {
@@ -150,8 +150,8 @@ func (rs *roots) form(path string) error {
 		return fmt.Errorf("the path is empty; give an absolute path, such as %s", quoted(filepath.Join(rs.workspace, "README.md")))
 	case strings.ContainsRune(path, 0):
 		return fmt.Errorf("%s has a NUL byte in it, which no path has", quoted(path))
-	case len(path) > mostPath:
-		return fmt.Errorf("the path %s is %d bytes long; a path has at most %d", quoted(path), len(path), mostPath)
+	case len(path) > maxPath:
+		return fmt.Errorf("the path %s is %d bytes long; a path has at most %d", quoted(path), len(path), maxPath)
 	case strings.HasPrefix(path, "file:"):
 		return fmt.Errorf("%s is an address; give the path alone, which begins with /", quoted(path))
 	case path[0] == '~':

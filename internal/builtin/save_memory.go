@@ -16,8 +16,8 @@ import (
 // remembered is the heading below which facts stand.
 const remembered = "## Remembered"
 
-// mostMemory is how large the file may become, in bytes: it is read into prompts.
-const mostMemory = 1 << 20
+// maxMemory is how large the file may become, in bytes: it is read into prompts.
+const maxMemory = 1 << 20
 
 // saveMemory keeps one fact in a Markdown file, which whoever starts a model may give it.
 func saveMemory(c Config) *tool.Definition {
@@ -60,8 +60,8 @@ func remember(c Config, in *flowrun.StepInput) (any, error) {
 	known := false
 	err = atomicfile.Update(path, func(was []byte) ([]byte, error) {
 		var now string
-		if now, known = withFact(string(was), item); len(now) > mostMemory {
-			return nil, fmt.Errorf("the memory would be larger than %d bytes; remove from it what is no longer needed", mostMemory)
+		if now, known = withFact(string(was), item); len(now) > maxMemory {
+			return nil, fmt.Errorf("the memory would be larger than %d bytes; remove from it what is no longer needed", maxMemory)
 		}
 		return []byte(now), nil
 	})

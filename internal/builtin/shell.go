@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// mostStreamed is how many bytes of each stream a model is told.
-const mostStreamed = 100_000
+// maxStreamed is how many bytes of each stream a model is told.
+const maxStreamed = 100_000
 
 // runShellCommand runs what a model writes. The command is a program as it stands, no
 // value in one: whoever lets it run has seen it whole.
@@ -122,7 +122,7 @@ func shellCommand(c Config, in *flowrun.StepInput) (any, error) {
 func streams(stdout, stderr string) string {
 	var b strings.Builder
 	for _, s := range []struct{ name, text string }{{"Stdout", stdout}, {"Stderr", stderr}} {
-		shown, cut := upTo(s.text, mostStreamed)
+		shown, cut := upTo(s.text, maxStreamed)
 		fmt.Fprintf(&b, "%s: %s", s.name, cmp.Or(strings.TrimSuffix(shown, "\n"), "(empty)"))
 		if cut {
 			fmt.Fprintf(&b, "\n[%s cut: %d of %d bytes]", s.name, len(shown), len(s.text))

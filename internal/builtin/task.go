@@ -73,7 +73,7 @@ func (s Settings) agent(workspace string) ([]string, error) {
 
 // agentSaid is what a model is told that an agent answered.
 func agentSaid(stdout, _ string) *flowrun.Content {
-	shown, cut := upTo(stdout, mostStreamed)
+	shown, cut := upTo(stdout, maxStreamed)
 	switch {
 	case stdout == "":
 		shown = "The agent succeeded and answered nothing.\n"

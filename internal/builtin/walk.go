@@ -16,8 +16,8 @@ import (
 
 // Bounds of a walk.
 const (
-	mostNames  = 100_000 // in one folder
-	mostFolder = 200     // folders in one another, each of them open
+	maxNames  = 100_000 // in one folder
+	maxFolder = 200     // folders in one another, each of them open
 )
 
 // entry is one thing that a walk comes by.
@@ -94,7 +94,7 @@ func (w *walk) through(dir *os.Root, rules *ignores, at place, rest string, dept
 	}
 	for _, name := range folders {
 		below := place{path: filepath.Join(at.path, name), root: at.root, rest: filepath.Join(at.rest, name)}
-		if depth+1 >= mostFolder {
+		if depth+1 >= maxFolder {
 			w.gap("%s: too many folders in one another", below.path)
 			continue
 		}
@@ -143,8 +143,8 @@ func (w *walk) names(dir *os.Root, path string) (list []fs.DirEntry, err error) 
 			}
 			break
 		}
-		if len(list) >= mostNames {
-			w.gap("%s: more than %d entries, of which not all were looked at", path, mostNames)
+		if len(list) >= maxNames {
+			w.gap("%s: more than %d entries, of which not all were looked at", path, maxNames)
 			break
 		}
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	mostPage  = 100_000   // bytes of a page that a model is told
-	mostImage = 4_000_000 // bytes of a picture
-	webTime   = 30 * time.Second
+	maxPage  = 100_000   // bytes of a page that a model is told
+	maxImage = 4_000_000 // bytes of a picture
+	webTime  = 30 * time.Second
 )
 
 // webFetch asks one address and makes of the answer what a model can read. flowrun asks no
@@ -143,7 +143,7 @@ func heading(a *flowrun.FetchAnswer, k webKind, title, prompt string) string {
 // page tells a text.
 func page(a *flowrun.FetchAnswer, k webKind, prompt string) (any, error) {
 	title, body := readable(a, k)
-	shown, cut := upTo(body, mostPage)
+	shown, cut := upTo(body, maxPage)
 	var b strings.Builder
 	b.WriteString(heading(a, k, title, prompt))
 	if cut {
@@ -160,8 +160,8 @@ func page(a *flowrun.FetchAnswer, k webKind, prompt string) (any, error) {
 // picture hands a picture on.
 func picture(a *flowrun.FetchAnswer, k webKind, prompt string) (any, error) {
 	switch {
-	case len(a.Body) > mostImage:
-		return nil, fmt.Errorf("%s is a picture of %d bytes, and at most %d can be shown", a.URL, len(a.Body), mostImage)
+	case len(a.Body) > maxImage:
+		return nil, fmt.Errorf("%s is a picture of %d bytes, and at most %d can be shown", a.URL, len(a.Body), maxImage)
 	case http.DetectContentType(a.Body) != k.name:
 		return nil, fmt.Errorf("%s is said to be %s, and is not", a.URL, k.name)
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	mostMarkdown = 1_000_000 // bytes that are made of a page
-	mostNested   = 8         // lists and quotes inside each other that are shown so
+	maxMarkdown = 1_000_000 // bytes that are made of a page
+	maxNested   = 8         // lists and quotes inside each other that are shown so
 )
 
 // markdownOf makes Markdown of a page in one pass over its tags, without a tree: however a
@@ -22,7 +22,7 @@ func markdownOf(page, base string) (title, text string) {
 	m := markdown{}
 	m.base, _ = url.Parse(base)
 	z := html.NewTokenizer(strings.NewReader(page))
-	for len(m.out) < mostMarkdown {
+	for len(m.out) < maxMarkdown {
 		kind := z.Next()
 		if kind == html.ErrorToken { // the end: there is nothing else to fail in a text
 			break
@@ -213,7 +213,7 @@ func (m *markdown) write(s string) {
 	if m.breaks > 0 {
 		m.out = bytes.TrimRight(m.out, " ")
 		if len(m.out) > 0 {
-			prefix := strings.Repeat("> ", min(m.quotes, mostNested))
+			prefix := strings.Repeat("> ", min(m.quotes, maxNested))
 			for i := range m.breaks {
 				m.out = append(m.out, '\n')
 				if i < m.breaks-1 {
@@ -221,7 +221,7 @@ func (m *markdown) write(s string) {
 				}
 			}
 		}
-		m.out = append(m.out, strings.Repeat("> ", min(m.quotes, mostNested))...)
+		m.out = append(m.out, strings.Repeat("> ", min(m.quotes, maxNested))...)
 		m.breaks = 0
 	}
 	m.out = append(m.out, s...)
@@ -234,7 +234,7 @@ func (m *markdown) item() {
 		return
 	}
 	mark := &m.lists[len(m.lists)-1]
-	indent := strings.Repeat("  ", min(len(m.lists)-1, mostNested))
+	indent := strings.Repeat("  ", min(len(m.lists)-1, maxNested))
 	if mark.next < 0 {
 		m.write(indent + "- ")
 		return

@@ -63,7 +63,7 @@ func TestHostilePages(t *testing.T) {
 			began := time.Now()
 			_, text := markdownOf(page, "https://example.com/")
 			took := time.Since(began)
-			if len(text) > mostMarkdown+len(page) {
+			if len(text) > maxMarkdown+len(page) {
 				t.Errorf("%q: %d bytes of %d", part, len(text), len(page))
 			}
 			return took

@@ -19,8 +19,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/nearby"
 	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/internal/privatenet"
 )
 
 // site is a server whose pages a test names: path to content type and body.
@@ -229,7 +229,7 @@ func TestRebinding(t *testing.T) {
 		t.Skip(err)
 	}
 	found, err := net.DefaultResolver.LookupNetIP(t.Context(), "ip", name)
-	if err != nil || len(found) == 0 || nearby.Host(nearby.Name(name)) || !nearby.Address(found[0]) {
+	if err != nil || len(found) == 0 || privatenet.Host(privatenet.Name(name)) || !privatenet.Address(found[0]) {
 		t.Skipf("no name of the outside world leads here: %s %v %v", name, found, err)
 	}
 	want(t, get(t, Config{Fetch: netclient.Fetch}, "http://"+name+":9/"), true, "leads to")

@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// mostWritten bounds a file that is edited, or shown beside its new text, in bytes.
-const mostWritten = 10 << 20
+// maxWritten bounds a file that is edited, or shown beside its new text, in bytes.
+const maxWritten = 10 << 20
 
 // version is what a file held when a change of it was worked out.
 type version struct {
@@ -35,8 +35,8 @@ func current(dir *os.Root, name, path string) (version, error) {
 		return version{}, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostWritten+1))
-	if len(text) > mostWritten {
+	text, err := io.ReadAll(io.LimitReader(f, maxWritten+1))
+	if len(text) > maxWritten {
 		text = nil
 	}
 	return version{info, text}, told(path, err)

@@ -16,8 +16,8 @@ import (
 // What one bundle may be made of (issue 7, part 4): more is a mistake, such as a folder of
 // data or a whole framework.
 const (
-	mostFiles = 5_000
-	mostBytes = 32 << 20
+	maxFiles = 5_000
+	maxBytes = 32 << 20
 )
 
 // Bundler bundles tools. It is safe for concurrent use. The zero Bundler works and keeps

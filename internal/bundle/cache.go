@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// mostKept bounds the kept bundles, in bytes; the oldest go first.
-const mostKept = 256 << 20
+// maxKept bounds the kept bundles, in bytes; the oldest go first.
+const maxKept = 256 << 20
 
 // File is a file as it was when it was bundled.
 type File struct {
@@ -122,7 +122,7 @@ func (b *Bundler) prune() {
 	slices.SortFunc(all, func(a, b aged) int { return b.at.Compare(a.at) })
 	var sum int64
 	for _, one := range all {
-		if sum += one.size; sum > mostKept {
+		if sum += one.size; sum > maxKept {
 			os.Remove(one.path)
 		}
 	}

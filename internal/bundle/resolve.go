@@ -181,7 +181,7 @@ func (w *work) take(path string) error {
 	switch {
 	case err != nil:
 		return err
-	case !info.Mode().IsRegular() || info.Size() > mostBytes:
+	case !info.Mode().IsRegular() || info.Size() > maxBytes:
 		return w.tooMuch()
 	}
 	text, err := os.ReadFile(path)
@@ -192,14 +192,14 @@ func (w *work) take(path string) error {
 	defer w.mu.Unlock()
 	w.bytes += info.Size()
 	w.seen[path] = fileOf(path, text)
-	if len(w.seen) > mostFiles || w.bytes > mostBytes {
+	if len(w.seen) > maxFiles || w.bytes > maxBytes {
 		return w.tooMuch()
 	}
 	return nil
 }
 
 func (w *work) tooMuch() error {
-	return fmt.Errorf("the tool and what it imports are more than %d files or %d MiB, or one of them is no file", mostFiles, mostBytes>>20)
+	return fmt.Errorf("the tool and what it imports are more than %d files or %d MiB, or one of them is no file", maxFiles, maxBytes>>20)
 }
 
 func within(root, path string) bool {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	mostKept  = 10        // results of one step
+	maxKept   = 10        // results of one step
 	abandoned = time.Hour // the age from which what is being written counts as left behind
 )
 
@@ -104,10 +104,10 @@ func (st *Step) place(temp, key string) error {
 // removed now is removed another time.
 func (st *Step) prune() {
 	all, err := st.entries()
-	if err != nil || len(all) <= mostKept {
+	if err != nil || len(all) <= maxKept {
 		return
 	}
-	for _, e := range all[mostKept:] {
+	for _, e := range all[maxKept:] {
 		st.remove(e.name)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// mostReaders bounds how many files one step reads at the same time.
-const mostReaders = 4
+// maxReaders bounds how many files one step reads at the same time.
+const maxReaders = 4
 
 // each calls f for 0 to n-1, a few at the same time, and answers the error of the
 // first index that has one.
@@ -17,7 +17,7 @@ func each(ctx context.Context, n int, f func(i int) error) error {
 	errs := make([]error, n)
 	var next, failed atomic.Int64
 	var workers sync.WaitGroup
-	for range min(n, mostReaders, runtime.GOMAXPROCS(0)) {
+	for range min(n, maxReaders, runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n && failed.Load() == 0; i = int(next.Add(1)) - 1 {
 				if errs[i] = ctx.Err(); errs[i] == nil {

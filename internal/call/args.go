@@ -21,7 +21,7 @@ import (
 // them. It does not change once the call has begun.
 type Frame struct {
 	*Params
-	World      *World // that the call goes on in: the one its parameters were bound in, or the run's
+	RunEnv     *RunEnv // that the call goes on in: the one its parameters were bound in, or the run's
 	session    *steps.Session
 	environ    []string          // K=V: files, secrets, variables, in this order
 	files      []string          // K=V, of env-files
@@ -57,7 +57,7 @@ func (a *Frame) Environ() []string { return a.environ }
 func (a *Frame) Dir() string { return a.dir }
 
 // Resolve makes a step's working directory absolute.
-func (a *Frame) Resolve(dir string) string { return a.World.Resolve(dir) }
+func (a *Frame) Resolve(dir string) string { return a.RunEnv.Resolve(dir) }
 
 // Temp is the call's own temporary directory, "" where it has none.
 func (a *Frame) Temp() string { return a.temp }
@@ -84,13 +84,13 @@ func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, p
 
 // FindDir finds the directory the tool's steps start in.
 func (a *Frame) FindDir() error {
-	a.dir = a.World.Workspace
+	a.dir = a.RunEnv.Workspace
 	if a.Plan.Dir != nil {
 		dir, err := a.Plan.Dir.Text(Scope{Frame: a})
 		if err != nil {
 			return fmt.Errorf("cannot render working-directory: %w", err)
 		}
-		a.dir = a.World.Resolve(dir)
+		a.dir = a.RunEnv.Resolve(dir)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (a *Frame) OpenEnvironment(ctx context.Context) error {
 	secret := make(map[string]bool, len(a.Plan.Secrets))
 	for _, s := range a.Plan.Secrets {
 		secret[s.S] = true
-		if err := a.keepSecret(s.S, a.Given[s.S], a.Values[s.S].V, a.World.Vars[s.S], a.own[s.S]); err != nil {
+		if err := a.keepSecret(s.S, a.Given[s.S], a.Values[s.S].V, a.RunEnv.Vars[s.S], a.own[s.S]); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func (a *Frame) OpenEnvironment(ctx context.Context) error {
 			continue
 		}
 		if size += len(v); size > expr.MaxTogether {
-			err = &expr.SizeError{What: "the environment", Most: expr.MaxTogether}
+			err = &expr.SizeError{What: "the environment", Max: expr.MaxTogether}
 		}
 		if err != nil {
 			return fmt.Errorf("cannot render environment variable %s: %w", e.Name, err)
@@ -136,8 +136,8 @@ func (a *Frame) OpenEnvironment(ctx context.Context) error {
 
 // readEnvFiles reads the tool's env-files: their variables stand over the process's.
 func (a *Frame) readEnvFiles() (err error) {
-	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.Confine, Files: a.Plan.EnvFiles, Step: a.Path, Resolve: a.World.Resolve,
-		Outer: func(name string) (string, bool) { v, ok := a.World.Vars[name]; return v, ok }}, Scope{Frame: a})
+	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.Confine, Files: a.Plan.EnvFiles, Step: a.Path, Resolve: a.RunEnv.Resolve,
+		Outer: func(name string) (string, bool) { v, ok := a.RunEnv.Vars[name]; return v, ok }}, Scope{Frame: a})
 	for _, kv := range a.files {
 		name, value, _ := strings.Cut(kv, "=")
 		a.setOwn(name, value)
@@ -166,7 +166,7 @@ func (a *Frame) unset(name string) {
 // process's.
 func (a *Frame) env(name string) (value string, ok bool) {
 	if value, ok = a.own[name]; !ok {
-		value, ok = a.World.Vars[name]
+		value, ok = a.RunEnv.Vars[name]
 	}
 	return value, ok
 }
@@ -239,13 +239,13 @@ func (a *Frame) makeTemp(run string, path dag.ID) error {
 	if a.Plan.Temp == nil && !a.Plan.Definition.Resources.DeleteTempFiles {
 		return nil
 	}
-	parent := a.World.Temp
+	parent := a.RunEnv.Temp
 	if a.Plan.Temp != nil {
 		dir, err := a.Plan.Temp.Text(Scope{Frame: a})
 		if err != nil {
 			return fmt.Errorf("cannot render temp-directory: %w", err)
 		}
-		parent = a.World.Resolve(dir)
+		parent = a.RunEnv.Resolve(dir)
 	}
 	name := "flowrun-" + run
 	if path != "" {

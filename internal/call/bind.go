@@ -23,7 +23,7 @@ type Given struct {
 // Bind takes a caller's parameters through default, coercion, validation and transform.
 // Values may be native or text ("5" for a number). All problems are reported
 // together, as a *value.ParamsError.
-func Bind(ctx context.Context, p *plan.Plan, w *World, raw map[string]any) (*Params, error) {
+func Bind(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]any) (*Params, error) {
 	values := make(map[string]Given, len(raw))
 	for k, v := range raw {
 		values[k] = Given{V: v}
@@ -32,12 +32,12 @@ func Bind(ctx context.Context, p *plan.Plan, w *World, raw map[string]any) (*Par
 }
 
 // BindGiven is Bind for values of which each says who wrote it.
-func BindGiven(ctx context.Context, p *plan.Plan, w *World, raw map[string]Given) (*Params, error) {
-	params := &Params{Plan: p, World: w, Values: make(map[string]expr.Value, len(p.Params)), Given: make(map[string]any, len(raw))}
+func BindGiven(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]Given) (*Params, error) {
+	params := &Params{Plan: p, RunEnv: w, Values: make(map[string]expr.Value, len(p.Params)), Given: make(map[string]any, len(raw))}
 	b := &binder{ctx: ctx, plan: p, raw: raw, params: params, frame: params.Frame()}
 	if slices.ContainsFunc(p.Params, func(prm *plan.Param) bool { return prm.JS != nil }) {
 		var done func()
-		b.frame.World, done = w.WithScripts(hooks.Config{})
+		b.frame.RunEnv, done = w.WithScripts(hooks.Config{})
 		defer done()
 	}
 	if schema := p.Definition.Schema; schema != nil {
@@ -115,7 +115,7 @@ func (b *binder) unknownParameter(name string) {
 // param binds one parameter; the parameters its default names came before it.
 func (b *binder) param(prm *plan.Param) {
 	def := prm.Def
-	v := expr.Value{Format: prm.Format, AllowDash: def.AllowDash || b.frame.World.AllowDash ||
+	v := expr.Value{Format: prm.Format, AllowDash: def.AllowDash || b.frame.RunEnv.AllowDash ||
 		def.Type == "number" || def.Format != nil || len(def.Validation.Enum) > 0}
 	if def.Delimiter != nil {
 		v.Delimiter = def.Delimiter.S
@@ -148,7 +148,7 @@ func (b *binder) param(prm *plan.Param) {
 	bound, code, err := prm.Take(g.V)
 	if err == nil && prm.JS != nil {
 		code = "transform"
-		bound, err = prm.JS.Apply(b.ctx, b.frame.World.JavaScript, bound)
+		bound, err = prm.JS.Apply(b.ctx, b.frame.RunEnv.JavaScript, bound)
 	}
 	if err != nil {
 		b.refuse(def, code, err)
@@ -156,7 +156,7 @@ func (b *binder) param(prm *plan.Param) {
 		return
 	}
 	if def.Path {
-		bound = value.PathRules{FilePaths: b.plan.Definition.FilePaths, OS: plan.Platform(), Home: b.frame.World.Home}.Value(bound)
+		bound = value.PathRules{FilePaths: b.plan.Definition.FilePaths, OS: plan.Platform(), Home: b.frame.RunEnv.Home}.Value(bound)
 	}
 	v.V = bound
 }
@@ -168,7 +168,7 @@ func (b *binder) initial(prm *plan.Param, sc expr.Scope) (any, error) {
 		return nil, err
 	}
 	if b.made += expr.Size(v); b.made > expr.MaxTogether {
-		return nil, &expr.SizeError{What: "the defaults together", Most: expr.MaxTogether}
+		return nil, &expr.SizeError{What: "the defaults together", Max: expr.MaxTogether}
 	}
 	return v, nil
 }

@@ -15,7 +15,7 @@ import (
 // may be previewed, described and run, each with a Frame of its own.
 type Params struct {
 	Plan   *plan.Plan
-	World  *World // that they were bound in
+	RunEnv *RunEnv // that they were bound in
 	Values map[string]expr.Value
 	Given  map[string]any // before coercion and transforms
 }
@@ -48,21 +48,21 @@ func (p *Params) Without(names []string) *Params {
 
 // Frame is a call with these parameters that has not begun.
 func (p *Params) Frame() *Frame {
-	return &Frame{Params: p, World: p.World, answers: &answers{}, Confine: p.Plan.Confinement()}
+	return &Frame{Params: p, RunEnv: p.RunEnv, answers: &answers{}, Confine: p.Plan.Confinement()}
 }
 
-// Foresee is a Frame for a look at what a call would do, in which nothing may be started.
-func (p *Params) Foresee() *Frame {
+// Preview is a Frame for a look at what a call would do, in which nothing may be started.
+func (p *Params) Preview() *Frame {
 	a := p.Frame()
 	a.session, a.ahead = steps.Unopened(), true
 	return a
 }
 
-// ForeseeInside is Foresee for a tool that the tool of outer uses. guessed says that some of
+// PreviewInside is Foresee for a tool that the tool of outer uses. guessed says that some of
 // the values stand for what only a run knows.
-func (p *Params) ForeseeInside(outer *Frame, guessed bool) *Frame {
+func (p *Params) PreviewInside(outer *Frame, guessed bool) *Frame {
 	a := p.Frame()
-	a.World, a.session, a.ahead, a.Guessed, a.Confine = outer.World, outer.session, true, guessed, a.Confine.Within(outer.Confine)
+	a.RunEnv, a.session, a.ahead, a.Guessed, a.Confine = outer.RunEnv, outer.session, true, guessed, a.Confine.Within(outer.Confine)
 	return a
 }
 

@@ -26,7 +26,7 @@ func Grants(a *Frame) permission.Grants {
 // not known.
 func Permissions(p *plan.Plan, a *Frame) []permission.Permission {
 	var list []permission.Permission
-	for _, n := range p.Needed {
+	for _, n := range p.Permissions {
 		one := permission.Permission{Written: n.Written, Resolved: n.Written}
 		if a != nil {
 			text, err := n.Text.Text(Scope{Frame: a})
@@ -36,7 +36,7 @@ func Permissions(p *plan.Plan, a *Frame) []permission.Permission {
 			case err != nil:
 				text = n.Written
 			default:
-				text = lead(a.World, text)
+				text = lead(a.RunEnv, text)
 			}
 			one.Resolved = a.session.Mask().String(text)
 		}
@@ -47,7 +47,7 @@ func Permissions(p *plan.Plan, a *Frame) []permission.Permission {
 
 // lead is a permission with its path where that really leads; of a program without a
 // folder, where PATH has it.
-func lead(w *World, p string) string {
+func lead(w *RunEnv, p string) string {
 	parts := strings.SplitN(p, ":", 3)
 	if len(parts) < 3 || parts[0] != "filesystem" || parts[2] == "" {
 		return p
@@ -70,7 +70,7 @@ func lead(w *World, p string) string {
 
 // Program is the file of a program along flowrun's own PATH. Folders there that are
 // relative count from wherever a step runs, and are passed over.
-func (w *World) Program(name string) (string, error) {
+func (w *RunEnv) Program(name string) (string, error) {
 	path := w.Vars["PATH"]
 	for key, value := range w.Vars {
 		if runtime.GOOS == "windows" && strings.EqualFold(key, "PATH") {

@@ -89,7 +89,7 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 		if r.Root == plan.RandomID {
 			return s.Frame.randomID()
 		}
-		v, ok := s.Frame.World.variable(r.Root, s.Frame.Plan.Name())
+		v, ok := s.Frame.RunEnv.variable(r.Root, s.Frame.Plan.Name())
 		if !ok { // an environment value, the only place for other names
 			if s.Frame.unknown[r.Root] {
 				return expr.Value{}, expr.ErrUnknown
@@ -121,7 +121,7 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 			return expr.Value{Absent: true}, nil
 		}
 		if s.Frame.Plan.Scripts[r.Root] && s.Frame.HasCallerValues() {
-			v.Author, v.Caller, v.AllowDash = false, true, s.Frame.World.AllowDash
+			v.Author, v.Caller, v.AllowDash = false, true, s.Frame.RunEnv.AllowDash
 		}
 		return v, err
 	}

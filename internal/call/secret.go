@@ -114,7 +114,7 @@ func (a *Frame) foreseen(p *plan.Plan, seen map[*plan.Plan]bool) {
 		if s.Nested == nil {
 			continue
 		}
-		hide := func(name string) { a.session.Mask().Add(a.World.Vars[name]) }
+		hide := func(name string) { a.session.Mask().Add(a.RunEnv.Vars[name]) }
 		for _, name := range s.Nested.Secrets {
 			hide(name.S)
 		}
@@ -159,8 +159,8 @@ func (a *Frame) fetchFile(s plan.SecretSource) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path = a.World.Resolve(path)
-	if a.Confine.Image != "" && !insideFolder(a.World.Workspace, path) {
+	path = a.RunEnv.Resolve(path)
+	if a.Confine.Image != "" && !insideFolder(a.RunEnv.Workspace, path) {
 		return "", fmt.Errorf("%s is outside the workspace, and the tool's container may not read it; take the value from a variable (env)", path)
 	}
 	return a.answers.once(fmt.Sprintf("file %v\x00%s", a.Confine.Reduced, path), func() (text string, err error) {
@@ -198,7 +198,7 @@ func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, 
 		}
 		ctx, cancel := context.WithTimeoutCause(ctx, secretTimeout, fmt.Errorf("it gave no answer within %v", secretTimeout))
 		defer cancel()
-		text, err := a.session.Capture(ctx, steps.Capture{Name: strings.TrimPrefix(string(a.Path)+"/@secrets", "/"), Argv: argv, Dir: a.World.Workspace, Env: a.files, Most: maxSecret, Confinement: a.Confine})
+		text, err := a.session.Capture(ctx, steps.Capture{Name: strings.TrimPrefix(string(a.Path)+"/@secrets", "/"), Argv: argv, Dir: a.RunEnv.Workspace, Env: a.files, MaxBytes: maxSecret, Confinement: a.Confine})
 		if err != nil {
 			err = fmt.Errorf("its command %s: %w", expr.Quoted(argv[0]), err)
 		}
@@ -234,7 +234,7 @@ func (a *Frame) tellUnnamed() {
 		if _, ok := a.env(s.S); ok || slices.Contains(names, s.S) {
 			continue
 		}
-		all := slices.Concat(names, slices.Sorted(maps.Keys(a.own)), slices.Sorted(maps.Keys(a.World.Vars)))
+		all := slices.Concat(names, slices.Sorted(maps.Keys(a.own)), slices.Sorted(maps.Keys(a.RunEnv.Vars)))
 		if near := tool.Near(s.S, all); len(near) > 0 {
 			a.session.Notify(steps.Notice{Code: steps.NoticeUnset, Message: fmt.Sprintf("the secret %s of tool %s names nothing, so nothing is hidden by it; did you mean %s?",
 				s.S, a.Plan.Name(), near[0])})

@@ -43,7 +43,7 @@ func (a *Frame) ToolFile(def *tool.Definition, name string) string {
 
 // Env is the environment of a tool in JavaScript.
 func (a *Frame) Env(def *tool.Definition, m *tool.Module) (*toolstate.Env, error) {
-	return toolstate.OpenEnv(a.ToolFile(def, ".env"), a.World.Vars, a.session.Mask(), m)
+	return toolstate.OpenEnv(a.ToolFile(def, ".env"), a.RunEnv.Vars, a.session.Mask(), m)
 }
 
 // StartDir is where a program starts that a tool runs: cwd, else where the tool's steps do.
@@ -51,5 +51,5 @@ func (a *Frame) StartDir(cwd string) string {
 	if cwd == "" {
 		return a.dir
 	}
-	return a.World.Resolve(cwd)
+	return a.RunEnv.Resolve(cwd)
 }

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"flowrun": func() {
 		_ = proc.BecomeReaper() // without it, what escapes a step is still reported
 		os.Exit(cli.Main(cli.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-			Web: func(s service.Surface, o serve.WebOptions) (http.Handler, error) {
+			Web: func(s service.API, o serve.WebOptions) (http.Handler, error) {
 				return web.New(s, web.Options{Tokens: o.Tokens, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks,
 					Version: o.Version, Stopping: o.Stopping, Log: o.Log})
 			}}))

@@ -53,7 +53,7 @@ func (c *compiler) checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) 
 		}
 		given[w.Param], raw[w.Param] = &use.With[i], v
 	}
-	_, err := call.Bind(context.Background(), p, (&call.World{}).Filled(), raw)
+	_, err := call.Bind(context.Background(), p, (&call.RunEnv{}).Filled(), raw)
 	bad, _ := errors.AsType[*value.ParamsError](err)
 	if bad == nil {
 		return

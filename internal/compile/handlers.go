@@ -40,13 +40,13 @@ func (c *sequenceCompiler) handled(of *tool.Step, h *tool.Handlers, path string)
 			return
 		}
 		if gates[role.Gate] == nil {
-			compiled[0].Gate = dag.Node{ID: role.Gate, After: ids(all), Sums: ids(all)}
+			compiled[0].Gate = dag.Node{ID: role.Gate, After: ids(all), Summarizes: ids(all)}
 			gates[role.Gate] = &compiled[0].Gate
 			c.plan.Gates = append(c.plan.Gates, role.Gate)
 		}
 		gate := gates[role.Gate]
-		if own := dag.ID(role.Step); own != "" && !slices.Contains(gate.Sums, own) {
-			gate.Sums, gate.After = append(gate.Sums, own), append(gate.After, own)
+		if own := dag.ID(role.Step); own != "" && !slices.Contains(gate.Summarizes, own) {
+			gate.Summarizes, gate.After = append(gate.Summarizes, own), append(gate.After, own)
 		}
 		wait(gate, inner.outside)
 		for _, s := range compiled {

@@ -15,7 +15,7 @@ func interruption(def *tool.Definition, step *plan.Step, said plan.Interrupt) pl
 	s := step.Def
 	own := cmp.Or(plan.Interrupt(s.OnInterrupt), idempotent(s.Idempotent != nil && *s.Idempotent, s.Idempotent != nil))
 	wide := cmp.Or(plan.Interrupt(def.OnInterrupt), idempotent(def.Idempotent, def.Idempotent))
-	if step.Idle { // beginning to wait once more does no harm
+	if step.NoSlot { // beginning to wait once more does no harm
 		return cmp.Or(own, plan.RetryWhenInterrupted)
 	}
 	if code := s.Script(); code != nil && (code.Role == tool.RolePre || code.Role == tool.RolePost) { // it can change nothing outside

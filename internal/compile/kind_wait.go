@@ -51,7 +51,7 @@ func (c *stepCompiler) wait() dag.Runner {
 
 // lookout compiles it. What stands there without holes is judged now.
 func (c *stepCompiler) lookout(w *tool.Wait) dag.Runner {
-	l := &steps.Lookout{Status: w.Status, Interval: w.Interval}
+	l := &steps.Poller{Status: w.Status, Interval: w.Interval}
 	for _, one := range []struct {
 		at    *tool.Text
 		key   string
@@ -83,11 +83,11 @@ func (c *stepCompiler) lookout(w *tool.Wait) dag.Runner {
 		}
 		c.permitted(*one.at, one.key, hostOf(l, text))
 	}
-	return waiting.Lookout{Lookout: l}
+	return waiting.Poller{Poller: l}
 }
 
 // hostOf is the host that is asked, "" for none.
-func hostOf(l *steps.Lookout, text string) string {
+func hostOf(l *steps.Poller, text string) string {
 	switch {
 	case l.Port != nil:
 		host, _, _ := net.SplitHostPort(text) // it was checked

@@ -10,7 +10,7 @@ import (
 
 // listing compiles a list; note hears of its references.
 func (c *stepCompiler) listing(v tool.Value, key string, note func(tool.Text, []expr.Ref)) plan.ItemList {
-	if v.Text == nil || plan.OneHole(v.Text.S) {
+	if v.Text == nil || plan.OnePlaceholder(v.Text.S) {
 		c.listed(v, key)
 		t := c.tree(asWritten(v), c.key(key), c.names, note)
 		return plan.ItemList{ValueTemplate: &t}

@@ -48,7 +48,7 @@ func (c *stepCompiler) checkMatrix(at tool.Text, r expr.Ref) {
 
 // listed reports a list that was meant to be a reference, and is text.
 func (c *stepCompiler) listed(v tool.Value, key string) {
-	if v.Text == nil || !plan.OneHole(v.Text.S) {
+	if v.Text == nil || !plan.OnePlaceholder(v.Text.S) {
 		return
 	}
 	if t, _ := expr.ParseTemplate(v.Text.S, expr.Plain, c.names); t != nil && len(t.Refs()) == 0 {

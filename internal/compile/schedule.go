@@ -100,7 +100,7 @@ func (c *compiler) scheduled(p *plan.Plan, s *tool.Schedule, path string) {
 			return
 		}
 	}
-	_, err := call.Bind(context.Background(), p, (&call.World{}).Filled(), p.Given(s.Params))
+	_, err := call.Bind(context.Background(), p, (&call.RunEnv{}).Filled(), p.Given(s.Params))
 	bad, _ := errors.AsType[*value.ParamsError](err)
 	if bad == nil {
 		return

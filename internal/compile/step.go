@@ -28,7 +28,7 @@ func (c *stepCompiler) compile() *plan.Step {
 	s.Sourced = c.sourced
 	k := kindOf(def)
 	t := k.traits()
-	if s.Idle, s.UsesTool = t.idle, t.usesTool; t.streams {
+	if s.NoSlot, s.UsesTool = t.idle, t.usesTool; t.streams {
 		c.streams = c.stream()
 	}
 	if t.interactive {

@@ -123,7 +123,7 @@ func (c *compiler) permissions(p *plan.Plan, n names) {
 				Message: wrong, Hint: permission.Forms})
 		}
 		if t := c.wide(at, path, expr.Plain, n); t != nil {
-			p.Needed = append(p.Needed, plan.Permission{Written: at.S, Text: t})
+			p.Permissions = append(p.Permissions, plan.Permission{Written: at.S, Text: t})
 		}
 	}
 }

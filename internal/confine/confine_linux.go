@@ -66,7 +66,7 @@ const (
 	prCapAmbient      = 47
 	ambientClearAll   = 4
 	capVersion3       = 0x20080522
-	mostCapabilities  = 64
+	maxCapabilities   = 64
 )
 
 // reduce leaves this thread without capabilities and without a way to get any. Root becomes
@@ -75,7 +75,7 @@ func reduce(user int) error {
 	if err := prctl(prSetNoNewPrivs, 1, 0); err != nil {
 		return err
 	}
-	for c := range uintptr(mostCapabilities) {
+	for c := range uintptr(maxCapabilities) {
 		// Needs a capability itself, and is one lock more: no_new_privs is the one that holds.
 		if prctl(prCapBoundingDrop, c, 0) != nil {
 			break

@@ -124,9 +124,9 @@ func (w *walk) lastLeaf(from, to int) int {
 	return last
 }
 
-// mostNamed is how many steps of the critical path are named; of more, the first
+// maxNamed is how many steps of the critical path are named; of more, the first
 // and the last are.
-const mostNamed = 12
+const maxNamed = 12
 
 // summary writes what the critical path is and how much of the whole it takes, on
 // as many lines as the width asks for.
@@ -136,10 +136,10 @@ func (t *timeline) summary(out *strings.Builder) {
 	for n, i := range t.path {
 		b := t.bars[i]
 		busy += t.end(b).Sub(b.Started)
-		switch left := len(t.path) - mostNamed; {
-		case left <= 0 || n < mostNamed/2 || n >= mostNamed/2+left:
+		switch left := len(t.path) - maxNamed; {
+		case left <= 0 || n < maxNamed/2 || n >= maxNamed/2+left:
 			words = append(words, Clean(b.ID)+" ->")
-		case n == mostNamed/2:
+		case n == maxNamed/2:
 			words = append(words, fmt.Sprintf("(%d more) ->", left))
 		}
 	}

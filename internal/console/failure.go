@@ -14,7 +14,7 @@ type reporter struct {
 	w      io.Writer
 	color  bool
 	noLogs bool // log files go with the run
-	scene  Scene
+	scene  PlanInfo
 }
 
 // shownLines is how much of a failed step's output is repeated.
@@ -44,7 +44,7 @@ func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 		lines = lines[len(lines)-shownLines:]
 	}
 	for _, l := range lines {
-		fmt.Fprintf(r.w, "        | %s\n", Harmless(l))
+		fmt.Fprintf(r.w, "        | %s\n", Sanitize(l))
 	}
 	if o.File != "" && !r.noLogs && (o.Size > int64(len(text)) || len(lines) == shownLines) {
 		fmt.Fprintf(r.w, "        all of it: %s\n", o.File)
@@ -67,8 +67,8 @@ func (r *reporter) command(step dag.ID) {
 	fmt.Fprintf(r.w, "        $ %s\n", Clean(first))
 }
 
-// mostReported is how many failed steps are told of one by one.
-const mostReported = 10
+// maxReported is how many failed steps are told of one by one.
+const maxReported = 10
 
 // failures reports the steps that failed, in plan order; of one that holds others
 // those inside it.
@@ -81,7 +81,7 @@ func (t *tree) failures(r *reporter) {
 			case f.Inside != nil && f.Inside.Failed.Len > 0:
 				visit(f)
 				continue
-			case told == mostReported:
+			case told == maxReported:
 				more++
 				continue
 			}

@@ -165,7 +165,7 @@ func (s *prefixed) line(out, text []byte) []byte {
 	}
 	if s.p.o.Terminal {
 		text = bytes.TrimSuffix(text, []byte{'\r'})
-		text = []byte(Harmless(string(text)))
+		text = []byte(Sanitize(string(text)))
 	}
 	out = append(out, s.prefix...)
 	out = append(out, text...)

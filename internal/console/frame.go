@@ -37,8 +37,8 @@ type choice struct {
 
 // The most steps that have failed, and that come next, when others want the room.
 const (
-	mostShownFailures = 3
-	mostShownNext     = 3
+	maxShownFailures = 3
+	maxShownNext     = 3
 )
 
 // choose picks what a frame of so many lines below its header shows.
@@ -53,13 +53,13 @@ func (t *tree) choose(room int) *choice {
 // fit picks what failed, what runs, what comes next, and what has ended last.
 func (t *tree) fit(room int) *choice {
 	c := &choice{room: room, shown: map[*node][]*node{}}
-	t.chooseFailed(t.Root, c, mostShownFailures)
+	t.chooseFailed(t.Root, c, maxShownFailures)
 	t.chooseActive(t.Root, c)
 	rest := c.room
 	if told := t.tails(c); told > 0 {
 		c.room -= min(told, max(1, (c.room-c.nodes)/2))
 	}
-	next := mostShownNext
+	next := maxShownNext
 	if t.Root.Inside.Len() <= rest {
 		next = rest
 	}

@@ -30,14 +30,14 @@ type GitHub struct {
 const (
 	// followPause is how often the logs of running steps are looked at.
 	followPause = time.Second
-	// mostFollowed bounds what is read of a log each time. The rest is in the group.
-	mostFollowed = 64 << 10
-	// mostGrouped bounds what a group repeats of a stream.
-	mostGrouped = 1 << 20
+	// maxFollowed bounds what is read of a log each time. The rest is in the group.
+	maxFollowed = 64 << 10
+	// maxGrouped bounds what a group repeats of a stream.
+	maxGrouped = 1 << 20
 )
 
 // NewGitHub makes a GitHub sink. names are as for NewPlain.
-func NewGitHub(w io.Writer, names []string, s Scene) *GitHub {
+func NewGitHub(w io.Writer, names []string, s PlanInfo) *GitHub {
 	out := newGuard(w)
 	g := &GitHub{Plain: NewPlain(out, false, names, s), out: out, names: NewPrefixer(out, names, PrefixOptions{Terminal: true}),
 		read: map[string]int64{}, quit: make(chan struct{}), over: make(chan struct{})}
@@ -83,7 +83,7 @@ func (g *GitHub) group(e dag.Event) {
 func (g *GitHub) copy(o *dag.Output) {
 	text, size := o.Inline, int64(len(o.Inline))
 	if f, err := os.Open(o.File); o.File != "" && err == nil {
-		b, _ := io.ReadAll(io.LimitReader(f, mostGrouped))
+		b, _ := io.ReadAll(io.LimitReader(f, maxGrouped))
 		f.Close()
 		text, size = string(b), int64(len(b))
 	}
@@ -103,10 +103,10 @@ func harmlessButColor(line string) string {
 		if at == nil {
 			break
 		}
-		b.WriteString(Harmless(line[:at[0]]) + line[at[0]:at[1]])
+		b.WriteString(Sanitize(line[:at[0]]) + line[at[0]:at[1]])
 		line = line[at[1]:]
 	}
-	return b.String() + Harmless(line)
+	return b.String() + Sanitize(line)
 }
 
 // annotate marks the place of a failed step in the definition.
@@ -158,7 +158,7 @@ func (g *GitHub) more(file, step string) {
 		return
 	}
 	defer f.Close()
-	if skipped := info.Size() - g.read[file] - mostFollowed; skipped > 0 {
+	if skipped := info.Size() - g.read[file] - maxFollowed; skipped > 0 {
 		g.read[file] += skipped
 		fmt.Fprintf(g.names.Step(step), "\n(%d bytes are left out here)\n", skipped)
 	}

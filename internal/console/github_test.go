@@ -40,7 +40,7 @@ func TestGitHub(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := filepath.Join(t.TempDir(), "log")
 		var b locked
-		g := NewGitHub(&b, nil, Scene{
+		g := NewGitHub(&b, nil, PlanInfo{
 			Pos:  func(string) (string, int, int) { return "a,b.yaml", 7, 5 },
 			Logs: func(run, path string, attempt int) []string { return []string{log} },
 		})
@@ -57,7 +57,7 @@ func TestGitHub(t *testing.T) {
 		if got := b.String(); strings.Count(got, "build | compiling\n") != 1 || !strings.Contains(got, "build | ::error::forged\n") || strings.Contains(got, "part") {
 			t.Errorf("while it runs:\n%s", got)
 		}
-		os.WriteFile(log, []byte(strings.Repeat("x", mostFollowed*2)+"\nend\n"), 0o600)
+		os.WriteFile(log, []byte(strings.Repeat("x", maxFollowed*2)+"\nend\n"), 0o600)
 		time.Sleep(2 * time.Second)
 		fmt.Fprintln(g.Writer(), "::warning::from elsewhere")
 		done("build", dag.Result{Status: dag.Succeeded, Stdout: &dag.Output{Inline: "::set-output name=x::y\n\x1b[31mred\x1b[0m\x1b[2J\r\n", Size: 99}})

@@ -59,13 +59,13 @@ func (b Box) outcome(run bool) string {
 	return b.Status.String()
 }
 
-// mostReduced bounds the drawing that is freed of superfluous arrows: that takes
+// maxReduced bounds the drawing that is freed of superfluous arrows: that takes
 // a set of all upstream steps for each step.
-const mostReduced = 2000
+const maxReduced = 2000
 
 // reduce leaves out arrows that a longer way implies.
 func reduce(boxes []Box) []Box {
-	if len(boxes) > mostReduced {
+	if len(boxes) > maxReduced {
 		return boxes
 	}
 	above := map[string]map[string]bool{} // all upstream steps of each

@@ -7,11 +7,11 @@ import (
 	"github.com/flowrun/flowrun/internal/fold"
 )
 
-// mostItems is how many items of a loop have lines of their own. A loop over more has
+// maxItems is how many items of a loop have lines of their own. A loop over more has
 // lines about how far it is, and about the first items that failed.
 const (
-	mostItems    = 20
-	mostFailures = 10
+	maxItems    = 20
+	maxFailures = 10
 )
 
 // reported is what a Plain keeps with a loop.
@@ -37,7 +37,7 @@ func (p *Plain) Recall(past []dag.Event) {
 // around is the outermost loop over many items that a step runs in, nil for none.
 func around(s *fold.Step[reported]) (loop *fold.Step[reported]) {
 	for s != nil {
-		if s = s.Up; s != nil && s.Inside.Items > mostItems {
+		if s = s.Up; s != nil && s.Inside.Items > maxItems {
 			loop = s
 		}
 	}
@@ -63,10 +63,10 @@ func progress(in *fold.Inside[reported]) string {
 // there are few, and each tenth of the items.
 func (p *Plain) inLoop(l, s *fold.Step[reported], e dag.Event, quiet bool) {
 	if e.Kind == dag.StepWaiting && e.Result.Wait.Asks && !quiet { // somebody is to do something about it
-		if l.Own.asked++; l.Own.asked <= mostFailures {
+		if l.Own.asked++; l.Own.asked <= maxFailures {
 			p.line(e, yellow, "waits for "+Awaited(e.Result.Wait, e.Time))
 		}
-		if l.Own.asked == mostFailures+1 {
+		if l.Own.asked == maxFailures+1 {
 			p.line(dag.Event{Node: l.Path, Time: e.Time}, yellow, "more of them wait")
 		}
 	}
@@ -79,13 +79,13 @@ func (p *Plain) inLoop(l, s *fold.Step[reported], e dag.Event, quiet bool) {
 	if item && failed(e.Result) {
 		before--
 	}
-	if failed(e.Result) && !e.Result.Tolerated && before < mostFailures {
+	if failed(e.Result) && !e.Result.Tolerated && before < maxFailures {
 		p.finished(s, e)
 	}
 	if !item {
 		return
 	}
-	if failed(e.Result) && bad == mostFailures {
+	if failed(e.Result) && bad == maxFailures {
 		p.line(dag.Event{Node: l.Path, Time: e.Time}, red, "further failures are only counted")
 	}
 	if tenth := 10 * min(in.Ended.All(), in.Items) / in.Items; tenth > l.Own.tenths && !quiet {

@@ -41,7 +41,7 @@ func lines(b *bytes.Buffer) []string {
 // first failures; the items of a loop over few have lines of their own.
 func TestLoopOverMany(t *testing.T) {
 	var b bytes.Buffer
-	p := NewPlain(&b, false, nil, Scene{})
+	p := NewPlain(&b, false, nil, PlanInfo{})
 	p.Emit(dag.Event{Kind: dag.RunStarted, Time: noon})
 	p.Emit(expanded("few", 2))
 	p.Emit(ended("few[0]", dag.Succeeded))
@@ -65,7 +65,7 @@ func TestLoopOverMany(t *testing.T) {
 
 func TestLoopFailures(t *testing.T) {
 	var b bytes.Buffer
-	p := NewPlain(&b, false, nil, Scene{})
+	p := NewPlain(&b, false, nil, PlanInfo{})
 	p.Emit(expanded("many", 40))
 	lines(&b)
 	for i := range 40 {
@@ -82,7 +82,7 @@ func TestLoopFailures(t *testing.T) {
 			counted++
 		}
 	}
-	if failures != mostFailures || counted != 1 {
+	if failures != maxFailures || counted != 1 {
 		t.Errorf("%d failures have lines, %d say that the others have none:\n%s", failures, counted, strings.Join(all, "\n"))
 	}
 	if last := all[len(all)-1]; !strings.HasPrefix(last, "many 10/40 ok, 20 failed, 10 ") {
@@ -93,7 +93,7 @@ func TestLoopFailures(t *testing.T) {
 // TestRecall: what a run had done when it was stopped counts, and has no line again.
 func TestRecall(t *testing.T) {
 	var b bytes.Buffer
-	p := NewPlain(&b, false, nil, Scene{})
+	p := NewPlain(&b, false, nil, PlanInfo{})
 	past := []dag.Event{expanded("many", 50), expanded("few", 3), ended("few[0]", dag.Succeeded)}
 	for i := range 20 {
 		past = append(past, ended(fmt.Sprintf("many[%d]", i), dag.Succeeded))
@@ -115,7 +115,7 @@ func TestRecall(t *testing.T) {
 // TestFailuresOnly: of the whole story the failures are written, and when the run stops.
 func TestFailuresOnly(t *testing.T) {
 	var b bytes.Buffer
-	f := Failures{NewPlain(&b, false, nil, Scene{})}
+	f := Failures{NewPlain(&b, false, nil, PlanInfo{})}
 	for _, e := range events() {
 		f.Emit(e)
 	}
@@ -199,7 +199,7 @@ func TestAwaited(t *testing.T) {
 func TestQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
-		p := NewPlain(&b, false, nil, Scene{})
+		p := NewPlain(&b, false, nil, PlanInfo{})
 		p.Waits("waits for lock db, position 9")
 		for i := 8; i > 0; i-- {
 			time.Sleep(3 * time.Second)

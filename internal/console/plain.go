@@ -21,7 +21,7 @@ type Plain struct {
 
 	w     io.Writer
 	color bool
-	scene Scene
+	scene PlanInfo
 	width int
 
 	mu    sync.Mutex // Beat writes as well
@@ -37,7 +37,7 @@ const widestName = 40
 
 // NewPlain makes a Plain sink. names are the steps that may come up, so that the
 // lines are aligned from the start.
-func NewPlain(w io.Writer, color bool, names []string, s Scene) *Plain {
+func NewPlain(w io.Writer, color bool, names []string, s PlanInfo) *Plain {
 	p := &Plain{w: w, color: color, scene: s, run: fold.New[reported](fold.Plan{})}
 	for _, name := range names {
 		p.widen(name)
@@ -91,7 +91,7 @@ func (p *Plain) emit(e dag.Event, quiet bool) {
 	case dag.StepFallback:
 		p.line(e, yellow, outcome(e.Result)+", trying the fallback")
 	case dag.StepExpanded:
-		if e.Items > mostItems {
+		if e.Items > maxItems {
 			p.line(e, dim, fmt.Sprintf("%d items", e.Items))
 		}
 	case dag.StepFinished:

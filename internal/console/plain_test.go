@@ -40,7 +40,7 @@ func events() []dag.Event {
 
 func TestPlain(t *testing.T) {
 	var b bytes.Buffer
-	p := NewPlain(&b, false, []string{"checkout", "setup/clone", "ship"}, Scene{Pos: func(string) (string, int, int) { return "flow.yaml", 7, 5 }})
+	p := NewPlain(&b, false, []string{"checkout", "setup/clone", "ship"}, PlanInfo{Pos: func(string) (string, int, int) { return "flow.yaml", 7, 5 }})
 	for _, e := range events() {
 		p.Emit(e)
 	}

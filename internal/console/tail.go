@@ -73,7 +73,7 @@ func lastLines(text string, broken bool) []string {
 		if at := strings.LastIndexByte(line, '\r'); at >= 0 {
 			line = line[at+1:]
 		}
-		if line = strings.TrimRight(Harmless(line), " "); line == "" {
+		if line = strings.TrimRight(Sanitize(line), " "); line == "" {
 			continue
 		}
 		if found = append(found, line); len(found) == tailLines {
@@ -90,9 +90,9 @@ var sequences = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-Z\\\\^-~]")
 })
 
-// Harmless is a line of a step's output without its escape sequences, and cleaned of
+// Sanitize is a line of a step's output without its escape sequences, and cleaned of
 // what else could do something on a terminal.
-func Harmless(s string) string {
+func Sanitize(s string) string {
 	if strings.IndexByte(s, '\x1b') >= 0 {
 		s = sequences().ReplaceAllString(s, "")
 	}

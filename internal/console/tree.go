@@ -10,9 +10,9 @@ import (
 	"github.com/flowrun/flowrun/internal/fold"
 )
 
-// Scene is what the narration of a run knows of its plan. Steps are named by paths as
+// PlanInfo is what the narration of a run knows of its plan. Steps are named by paths as
 // they stand in events. Every function may be nil.
-type Scene struct {
+type PlanInfo struct {
 	// Tool is what runs.
 	Tool string
 	// Steps are the names of the steps inside a step, in plan order, those of the tool
@@ -38,7 +38,7 @@ type tree struct {
 	*fold.Run[mark]
 	waits   string    // before the run begins: what it stands in line for
 	waiting time.Time // since when
-	scene   Scene
+	scene   PlanInfo
 	stopped string // why the run is stopped, in words; "" while it is not
 	echoed  bool   // the run's output goes above the region as it is printed
 }
@@ -54,7 +54,7 @@ type mark struct {
 	tail    logTail // belongs to who draws
 }
 
-func newTree(s Scene) *tree {
+func newTree(s PlanInfo) *tree {
 	return &tree{scene: s, Run: fold.New[mark](fold.Plan{Steps: s.Steps, Handler: s.Handler})}
 }
 

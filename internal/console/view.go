@@ -58,13 +58,13 @@ const (
 	// lookEvery is how often the logs of running steps and the terminal's size are
 	// looked at.
 	lookEvery = 250 * time.Millisecond
-	// mostAbove is how many bytes wait for the next frame.
-	mostAbove = 64 << 10
+	// maxAbove is how many bytes wait for the next frame.
+	maxAbove = 64 << 10
 )
 
 // NewView begins to show a run on w. Close ends it. past are the events of a run that
 // is taken up.
-func NewView(w io.Writer, s Scene, past []dag.Event, o ViewOptions) *View {
+func NewView(w io.Writer, s PlanInfo, past []dag.Event, o ViewOptions) *View {
 	v := &View{o: o, w: w, tree: newTree(s), wake: make(chan struct{}, 1), quit: make(chan struct{}), over: make(chan struct{})}
 	for _, e := range past {
 		v.tree.apply(e)
@@ -338,7 +338,7 @@ func (s *scroll) lines(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(line, "\r\n")
-		out = append(out, Harmless(strings.ToValidUTF8(string(line), "\uFFFD"))...)
+		out = append(out, Sanitize(strings.ToValidUTF8(string(line), "\uFFFD"))...)
 		out = append(out, '\n')
 	}
 	return out
@@ -360,7 +360,7 @@ func (v *View) scroll(lines []byte, output bool) {
 	v.mu.Lock()
 	v.tree.echoed = v.tree.echoed || output
 	v.above = append(v.above, lines...)
-	now := len(v.above) > mostAbove || v.suspended
+	now := len(v.above) > maxAbove || v.suspended
 	v.mu.Unlock()
 	if !now {
 		v.stir()

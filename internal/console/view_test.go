@@ -22,8 +22,8 @@ var releasePlan = map[string][]string{
 	"notify": nil,
 }
 
-func releaseScene(logs func(run, path string, attempt int) []string) Scene {
-	return Scene{
+func releaseScene(logs func(run, path string, attempt int) []string) PlanInfo {
+	return PlanInfo{
 		Tool:  "release",
 		Steps: func(path string) []string { return releasePlan[string(dag.ID(path).WithoutKeys())] },
 		Upstream: func(path string) []string {
@@ -120,7 +120,7 @@ func grow(n int) *tree {
 	for i := range names {
 		names[i] = fmt.Sprintf("s%05d", i)
 	}
-	t := newTree(Scene{Tool: "wide", Steps: func(path string) []string {
+	t := newTree(PlanInfo{Tool: "wide", Steps: func(path string) []string {
 		if path != "" {
 			return nil
 		}
@@ -362,7 +362,7 @@ func TestViewResized(t *testing.T) {
 // line without end comes out.
 func TestViewFlood(t *testing.T) {
 	s := screentest.New(80, 24)
-	v := NewView(s, Scene{Tool: "flood"}, nil, ViewOptions{})
+	v := NewView(s, PlanInfo{Tool: "flood"}, nil, ViewOptions{})
 	v.Emit(dag.Event{Kind: dag.RunStarted, Time: time.Now()})
 	w := v.Output()
 	var all sync.WaitGroup

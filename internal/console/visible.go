@@ -39,7 +39,7 @@ func visible(s, escape string) string {
 			b.WriteString(`\t`)
 		case strings.ContainsRune(escape, r):
 			b.WriteString(`\` + string(r))
-		case unseen(r), marks > mostMarks, marks > 0 && i == 0:
+		case unseen(r), marks > maxMarks, marks > 0 && i == 0:
 			fmt.Fprintf(&b, "<U+%04X>", r)
 		default:
 			b.WriteRune(r)
@@ -48,8 +48,8 @@ func visible(s, escape string) string {
 	return b.String()
 }
 
-// mostMarks is how many accents a letter may have. More run into other lines.
-const mostMarks = 2
+// maxMarks is how many accents a letter may have. More run into other lines.
+const maxMarks = 2
 
 // fromTheRight are the scripts that terminals may reorder.
 var fromTheRight = []*unicode.RangeTable{unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko,

@@ -18,7 +18,7 @@ func Awaited(w *dag.Wait, now time.Time) string {
 		return "a step inside it"
 	case w.Asks:
 		first, _, more := strings.Cut(strings.TrimSpace(w.Prompt), "\n")
-		text = Clean(w.Kind) + ": " + Clean(Harmless(first))
+		text = Clean(w.Kind) + ": " + Clean(Sanitize(first))
 		if r := []rune(text); len(r) > promptColumns {
 			text, more = string(r[:promptColumns]), true
 		}

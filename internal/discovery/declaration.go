@@ -18,8 +18,8 @@ type Declaration struct {
 	Schema      *tool.JSONSchema // of its parameters, which are those of an object
 }
 
-// mostWarned is how many declarations are complained of one by one.
-const mostWarned = 20
+// maxWarned is how many declarations are complained of one by one.
+const maxWarned = 20
 
 // Read reads what a command printed: a JSON array of declarations. An item is a
 // declaration, {"function_declarations": [...]}, {"functionDeclarations": [...]} or
@@ -78,7 +78,7 @@ type reader struct {
 }
 
 func (r *reader) warn(where, format string, args ...any) {
-	if len(r.warnings) == mostWarned {
+	if len(r.warnings) == maxWarned {
 		r.unsaid++
 		return
 	}

@@ -13,8 +13,8 @@ import (
 
 // Bounds of the command that tells of tools.
 const (
-	Limit = 10 * time.Second // for all of it
-	Most  = 10 << 20         // bytes on each of its streams
+	Limit           = 10 * time.Second // for all of it
+	MaxDeclarations = 10 << 20         // bytes on each of its streams
 )
 
 // Config says which commands there are. Both are cut into words by the quoting of shells,

@@ -4,7 +4,7 @@
 // # The model
 //
 // [Discover] starts the first command once, without a shell and within bounds ([Limit],
-// [Most]), and reads what it printed: a JSON array of declarations, in any of the forms that
+// [MaxDeclarations]), and reads what it printed: a JSON array of declarations, in any of the forms that
 // providers of models use ([Read]). Of each comes a tool.Definition whose one step starts
 // the second command with the tool's name as its last argument. From there on it is a tool
 // like any other; the root package runs it.

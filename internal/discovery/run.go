@@ -142,9 +142,9 @@ func (s *stream) listen() {
 	s.done = make(chan struct{})
 	go func() {
 		defer close(s.done)
-		s.text, _ = io.ReadAll(io.LimitReader(s.from, Most+1))
-		if len(s.text) > Most {
-			s.stop(fmt.Errorf("it printed more than %d MB of %s", Most>>20, s.name))
+		s.text, _ = io.ReadAll(io.LimitReader(s.from, MaxDeclarations+1))
+		if len(s.text) > MaxDeclarations {
+			s.stop(fmt.Errorf("it printed more than %d MB of %s", MaxDeclarations>>20, s.name))
 			s.from.Close() // so that it cannot wait for somebody to read on
 		}
 	}()

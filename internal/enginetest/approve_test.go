@@ -89,7 +89,7 @@ func TestNobodyAnswers(t *testing.T) {
 	if g := res.Step("gate"); res.Status != dag.Failed || g.Reason != "unanswered" || !strings.Contains(g.Message, "nobody can be asked") {
 		t.Errorf("the gate is %+v", g)
 	}
-	res, _ = asked(t, b, gated, func(flowrun.Question) (flowrun.Answer, error) { return flowrun.Answer{}, flowrun.ErrNobody })
+	res, _ = asked(t, b, gated, func(flowrun.Question) (flowrun.Answer, error) { return flowrun.Answer{}, flowrun.ErrNoApprover })
 	if g := res.Step("gate"); res.Status != dag.Failed || g.Reason != "unanswered" {
 		t.Errorf("the gate is %+v", g)
 	}
@@ -163,7 +163,7 @@ func TestAnswerLater(t *testing.T) {
 	if diff := cmp.Diff([]dag.ID{"gate"}, again.Waiting); diff != "" {
 		t.Error(diff)
 	}
-	end, err := flowrun.New(b.config).Continue(ctx, again, flowrun.WithWorld(flowrun.World{Workspace: b.dir}))
+	end, err := flowrun.New(b.config).Continue(ctx, again, flowrun.WithRunEnv(flowrun.RunEnv{Workspace: b.dir}))
 	if err != nil {
 		t.Fatal(err)
 	}

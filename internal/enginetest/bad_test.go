@@ -225,7 +225,7 @@ parameters:
 			if allowed[fmt.Sprintf("%s/%v", name, v)] {
 				continue
 			}
-			_, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, map[string]any{name: v}, flowrun.WithWorld(world(dir)))
+			_, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, map[string]any{name: v}, flowrun.WithRunEnv(world(dir)))
 			var pe *flowrun.ParamsError
 			if !errors.As(err, &pe) {
 				t.Errorf("%s=%.40v: want a ParamsError, got %v", name, v, err)

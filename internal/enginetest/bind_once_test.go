@@ -36,7 +36,7 @@ steps:
 	}
 	rt := hooks.New(hooks.Config{InProcess: true})
 	t.Cleanup(func() { rt.Close() })
-	args, err := p.Bind(flowrun.World{Workspace: dir, JavaScript: rt}, map[string]any{"X": "x"})
+	args, err := p.Bind(flowrun.RunEnv{Workspace: dir, JavaScript: rt}, map[string]any{"X": "x"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,7 +150,7 @@ func TestLooseParameters(t *testing.T) {
 	strict := *plain
 	plain.Format = tool.Markdown
 	b, p := planOf(t, plain)
-	res, err := flowrun.New(b.config).Run(context.Background(), p, map[string]any{"qurey": "x"}, flowrun.WithWorld(b.world))
+	res, err := flowrun.New(b.config).Run(context.Background(), p, map[string]any{"qurey": "x"}, flowrun.WithRunEnv(b.world))
 	if err != nil || res.Output != `{"qurey":"x"}` {
 		t.Fatalf("%v %+v", err, res)
 	}
@@ -171,7 +171,7 @@ func TestLooseWith(t *testing.T) {
 	b.define(bySchema(t, personSchema, tool.JavaScript))
 	b.file("ann.yaml", "name: ann\ndescription: Ann\ntype: alias\nbase-tool: person\ndefault-parameters: {name: Ann, age: 3}\n")
 	p := b.compile("steps:\n  - name: a\n    use-tool: ./ann.yaml\n    with: {shoe: 40, tags: [x]}\n")
-	res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithWorld(b.world))
+	res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world))
 	if err != nil {
 		t.Fatal(err)
 	}

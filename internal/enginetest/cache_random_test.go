@@ -226,7 +226,7 @@ func (p *pipeline) run(dir string, config flowrun.Config, options ...flowrun.Run
 	if err != nil {
 		return nil, err
 	}
-	return flowrun.New(config).Run(context.Background(), plan, map[string]any{"P": p.param}, append(options, flowrun.WithWorld(world(dir, p.env...)))...)
+	return flowrun.New(config).Run(context.Background(), plan, map[string]any{"P": p.param}, append(options, flowrun.WithRunEnv(world(dir, p.env...)))...)
 }
 
 // once runs the pipeline with the cache, and without it in a copy of the folder: what

@@ -199,7 +199,7 @@ steps:
 
 	b.file("inner.yaml", "name: inner\ndescription: d\nsteps:\n  - {name: a, bash: 'echo a >> ran', cache: {}}\n  - {name: b, bash: 'test -e twice || { touch twice; exit 1; }'}\n")
 	p := b.compile("steps:\n  - name: outer\n    use-tool: ./inner.yaml\n    error-handling: {retry: {attempts: 1, delay: 1}}\n")
-	res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithWorld(b.world))
+	res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestCacheAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() {
-			res, err := e.Run(context.Background(), p, nil, flowrun.WithWorld(b.world))
+			res, err := e.Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world))
 			if err != nil || res.Status != dag.Succeeded || res.Output != "printed\n" {
 				t.Error(err, res)
 			}
@@ -384,7 +384,7 @@ func TestCacheAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := flowrun.New(b.config)
-	for again, want := range map[*flowrun.Again]string{retry: "reused", resume: "reused cache"} {
+	for again, want := range map[*flowrun.Continuation]string{retry: "reused", resume: "reused cache"} {
 		res, err := e.Continue(context.Background(), again)
 		if err != nil {
 			t.Fatal(err)

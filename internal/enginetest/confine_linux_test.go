@@ -59,7 +59,7 @@ steps:
 			t.Fatal(err)
 		}
 	}
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, map[string]any{"LARGE": large}, flowrun.WithWorld(w))
+	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, map[string]any{"LARGE": large}, flowrun.WithRunEnv(w))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ security: {execution-privilege: reduced}
 steps:
   - {name: group, steps: [{name: use, use-tool: inner}]}
 `)
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithWorld(world(dir)))
+	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestMaxMemory(t *testing.T) {
 	}
 	m.End(false)
 	dir := t.TempDir()
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), compile(t, dir, hungry), nil, flowrun.WithWorld(world(dir)))
+	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), compile(t, dir, hungry), nil, flowrun.WithRunEnv(world(dir)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestNoContainerProgram(t *testing.T) {
 	p := compile(t, dir, "description: Contained\nsecurity: {isolation: container}\nbash: touch ran\n")
 	w := world(dir)
 	w.Env = []string{"PATH=" + dir}
-	_, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithWorld(w))
+	_, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
 	var refused *flowrun.ConfinementError
 	if !errors.As(err, &refused) || len(refused.Problems) != 1 || !strings.Contains(err.Error(), "neither podman nor docker found") {
 		t.Errorf("got %v", err)
@@ -119,7 +119,7 @@ steps:
 `)
 		write(t, filepath.Join(dir, "outside"), "from outside\n")
 		value := `it's "$(a)" ` + strings.Repeat("x", 200_000)
-		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), plan, map[string]any{"V": value}, flowrun.WithWorld(w))
+		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), plan, map[string]any{"V": value}, flowrun.WithRunEnv(w))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ steps:
 			waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(filepath.Join(dir, "started")); return err == nil })
 			cancel()
 		}()
-		res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(ctx, plan, nil, flowrun.WithWorld(w))
+		res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(ctx, plan, nil, flowrun.WithRunEnv(w))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,7 +77,7 @@ func TestContentIsMasked(t *testing.T) {
 	if got, _ := json.Marshal(res.Content()); string(got) != `{"llmContent":["it is ***",{"inlineData":{"mimeType":"text/plain","data":"Kioq"}}],"returnDisplay":{"deep":["***"]}}` {
 		t.Errorf("%s", got)
 	}
-	shown, err := plan.Confirmation(t.Context(), flowrun.World{}, map[string]any{"TOKEN": "hunter22"})
+	shown, err := plan.Confirmation(t.Context(), flowrun.RunEnv{}, map[string]any{"TOKEN": "hunter22"})
 	if got, _ := json.Marshal(shown); err != nil || strings.Contains(string(got), "hunter22") || !strings.Contains(string(got), "Use ***") {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -93,10 +93,10 @@ func TestDescribePanics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := plan.Describe(flowrun.World{}, nil); text != "it: Does it" || err != nil {
+	if text, err := plan.Describe(flowrun.RunEnv{}, nil); text != "it: Does it" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
-	if _, err := plan.Confirmation(t.Context(), flowrun.World{}, nil); err == nil || !strings.Contains(err.Error(), "no screen") {
+	if _, err := plan.Confirmation(t.Context(), flowrun.RunEnv{}, nil); err == nil || !strings.Contains(err.Error(), "no screen") {
 		t.Error(err)
 	}
 }
@@ -135,7 +135,7 @@ steps:
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := plan.Preview(flowrun.World{}, map[string]any{"KEY": "opensesame"})
+	v, err := plan.Preview(flowrun.RunEnv{}, map[string]any{"KEY": "opensesame"})
 	if err != nil {
 		t.Fatal(err)
 	}

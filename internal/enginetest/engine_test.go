@@ -41,7 +41,7 @@ type bed struct {
 	dir    string
 	lib    *tool.Library
 	config flowrun.Config
-	world  flowrun.World
+	world  flowrun.RunEnv
 }
 
 func newBed(t *testing.T) *bed {
@@ -81,7 +81,7 @@ func (b *bed) compile(text string) *flowrun.Plan {
 func (b *bed) run(ctx context.Context, text string, params map[string]any, options ...flowrun.RunOption) *flowrun.Result {
 	b.Helper()
 	p := b.compile(text)
-	res, err := flowrun.New(b.config).Run(ctx, p, params, append(options, flowrun.WithWorld(b.world))...)
+	res, err := flowrun.New(b.config).Run(ctx, p, params, append(options, flowrun.WithRunEnv(b.world))...)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -346,11 +346,11 @@ func (j *journal) Begin(context.Context, *flowrun.Record) (flowrun.Ledger, error
 func (j *journal) Sync(context.Context) error                                     { return nil }
 func (j *journal) Epoch() int                                                     { return 1 }
 func (j *journal) Lost() <-chan struct{}                                          { return nil }
-func (j *journal) Asked() <-chan string                                           { return nil }
+func (j *journal) CancelRequests() <-chan string                                  { return nil }
 func (j *journal) Answers() <-chan flowrun.Answer                                 { return nil }
-func (j *journal) Rest(string) error                                              { return nil }
+func (j *journal) Suspend(string) error                                           { return nil }
 func (j *journal) Close() error                                                   { return nil }
-func (j *journal) Admit(context.Context, flowrun.Demand) error                    { return nil }
+func (j *journal) Admit(context.Context, flowrun.Admission) error                 { return nil }
 
 func (j *journal) Append(_ context.Context, events []dag.Event) error {
 	if j.calls++; j.calls > j.good {
@@ -386,7 +386,7 @@ func TestParamsErrors(t *testing.T) {
 	b := newBed(t)
 	p := b.compile("bash: touch ran; echo {N} {WORD}\nparameters:\n" +
 		"  N: {type: number, description: a number}\n  WORD: {description: a word, required: true}\n  MODE: {description: how, validation: {enum: [fast, slow]}}\n")
-	res, err := flowrun.New(b.config).Run(context.Background(), p, map[string]any{"N": "many", "MODE": "slwo", "OTHER": 1}, flowrun.WithWorld(b.world))
+	res, err := flowrun.New(b.config).Run(context.Background(), p, map[string]any{"N": "many", "MODE": "slwo", "OTHER": 1}, flowrun.WithRunEnv(b.world))
 	var problems *flowrun.ParamsError
 	if res != nil || !errors.As(err, &problems) {
 		t.Fatalf("%v, %v", res, err)
@@ -791,7 +791,7 @@ resources:
 			for limit := 300 * time.Millisecond; ; limit *= 4 { // until it has come as far as it is to come
 				p := b.compile(text + strings.Replace(c.text, "300ms", limit.String(), 1))
 				var err error
-				if res, err = flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithWorld(b.world), cancelAt("stop-here", cancel)); err != nil || res.Status != c.status {
+				if res, err = flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithRunEnv(b.world), cancelAt("stop-here", cancel)); err != nil || res.Status != c.status {
 					t.Fatalf("%v %+v", err, res)
 				}
 				got, _ := os.ReadFile(filepath.Join(b.dir, "cleaned"))
@@ -839,7 +839,7 @@ steps:
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := flowrun.New(b.config).Run(context.Background(), cut, nil, flowrun.WithWorld(b.world))
+	res, err := flowrun.New(b.config).Run(context.Background(), cut, nil, flowrun.WithRunEnv(b.world))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func runExampleIn(ctx context.Context, t *testing.T, name, dir string, params ma
 	}
 	temp := t.TempDir()
 	res, err := flowrun.New(flowrun.Config{CacheDir: dir + "-cache"}).Run(ctx, p, params,
-		flowrun.WithWorld(flowrun.World{Workspace: dir, Home: dir, Temp: temp, Env: append(os.Environ(), env...)}))
+		flowrun.WithRunEnv(flowrun.RunEnv{Workspace: dir, Home: dir, Temp: temp, Env: append(os.Environ(), env...)}))
 	if err != nil {
 		t.Fatal(err)
 	}

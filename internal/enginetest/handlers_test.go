@@ -210,7 +210,7 @@ finally: [{name: end, run: echo end}, {name: also, run: echo also, parallel: tru
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("until %s (-want +got):\n%s", step, diff)
 		}
-		if res, err := flowrun.New(b.config).Run(context.Background(), cut, nil, flowrun.WithWorld(b.world)); err != nil || res.Status != dag.Succeeded {
+		if res, err := flowrun.New(b.config).Run(context.Background(), cut, nil, flowrun.WithRunEnv(b.world)); err != nil || res.Status != dag.Succeeded {
 			t.Errorf("until %s: %v %v", step, err, res)
 		}
 	}

@@ -80,7 +80,7 @@ func TestScriptRoles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := flowrun.New(b.config).Run(context.Background(), plan, nil, flowrun.WithWorld(b.world))
+			res, err := flowrun.New(b.config).Run(context.Background(), plan, nil, flowrun.WithRunEnv(b.world))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,7 +256,7 @@ func TestScriptCancelled(t *testing.T) {
 	b.config.JavaScript = hooks.New(hooks.Config{Timeout: waittest.Limit})
 	defer b.config.JavaScript.Close()
 	p := b.compile("steps:\n  - name: spin\n    js: |\n      let n = 1;\n      while (n > 0) { n = 1; }\n      return n;\n")
-	res, err := flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithWorld(b.world), flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+	res, err := flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithRunEnv(b.world), flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
 		if e.Kind == dag.StepStarted {
 			cancel()
 		}

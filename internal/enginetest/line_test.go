@@ -14,11 +14,11 @@ import (
 )
 
 // held counts who has each lock.
-func held(line flowrun.Line) map[string]int {
+func held(line flowrun.Queue) map[string]int {
 	n := map[string]int{}
 	for _, p := range line {
 		if p.Held {
-			for _, need := range p.Needs {
+			for _, need := range p.Demands {
 				n[need.Name]++
 			}
 		}
@@ -26,8 +26,8 @@ func held(line flowrun.Line) map[string]int {
 	return n
 }
 
-func shares(a, b flowrun.Place) bool {
-	return slices.ContainsFunc(a.Needs, func(n flowrun.Need) bool { return slices.ContainsFunc(b.Needs, n.Same) })
+func shares(a, b flowrun.QueueEntry) bool {
+	return slices.ContainsFunc(a.Demands, func(n flowrun.LockDemand) bool { return slices.ContainsFunc(b.Demands, n.Same) })
 }
 
 // TestLineRule: runs come, end and die in any order. Nobody is admitted where others
@@ -36,15 +36,15 @@ func shares(a, b flowrun.Place) bool {
 func TestLineRule(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	rapid.Check(t, func(t *rapid.T) {
-		var line flowrun.Line
+		var line flowrun.Queue
 		for i := range rapid.IntRange(1, 60).Draw(t, "events") {
 			if len(line) > 0 && rapid.IntRange(0, 2).Draw(t, "kind") == 0 { // one ends, rests, is cancelled or dies
 				at := rapid.IntRange(0, len(line)-1).Draw(t, "who")
 				line = slices.Delete(line, at, at+1)
 			} else {
-				p := flowrun.Place{Run: fmt.Sprint("r", i)}
+				p := flowrun.QueueEntry{Run: fmt.Sprint("r", i)}
 				for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 3, rapid.ID).Draw(t, "locks") {
-					p.Needs = append(p.Needs, flowrun.Need{Kind: flowrun.NeedLock, Name: name, Slots: rapid.IntRange(1, 3).Draw(t, "slots")})
+					p.Demands = append(p.Demands, flowrun.LockDemand{Kind: flowrun.DemandLock, Name: name, Slots: rapid.IntRange(1, 3).Draw(t, "slots")})
 				}
 				line = append(line, p)
 			}
@@ -53,7 +53,7 @@ func TestLineRule(t *testing.T) {
 				if line[i].Held {
 					t.Fatal("it holds already:", i)
 				}
-				for _, n := range line[i].Needs {
+				for _, n := range line[i].Demands {
 					if held(line)[n.Name] >= n.Slots {
 						t.Fatalf("%v was admitted to %s of %d slots", line[i], n.Name, n.Slots)
 					}
@@ -91,15 +91,17 @@ func TestQueuedText(t *testing.T) {
 	for i := range 5 {
 		holders = append(holders, flowrun.Holder{Run: fmt.Sprint("h", i), PID: 40 + i, Since: since})
 	}
-	lock := func(slots int) flowrun.Need { return flowrun.Need{Kind: flowrun.NeedLock, Name: "db", Slots: slots} }
-	turn := flowrun.Need{Kind: flowrun.NeedTurn, Name: "deploy", File: "/w/deploy.yaml", Slots: 1}
-	for want, q := range map[string]flowrun.Queued{
+	lock := func(slots int) flowrun.LockDemand {
+		return flowrun.LockDemand{Kind: flowrun.DemandLock, Name: "db", Slots: slots}
+	}
+	turn := flowrun.LockDemand{Kind: flowrun.DemandActiveRun, Name: "deploy", File: "/w/deploy.yaml", Slots: 1}
+	for want, q := range map[string]flowrun.QueuePosition{
 		"waits no more": {},
-		"waits for lock db, held by run h0 (pid 40, since T)": {Obstacles: []flowrun.Obstacle{{Need: lock(1), Holders: holders[:1]}}},
-		"waits for lock db, behind run x":                     {Obstacles: []flowrun.Obstacle{{Need: lock(2), Holders: holders[:1], Ahead: 1, Behind: "x"}}},
+		"waits for lock db, held by run h0 (pid 40, since T)": {Obstacles: []flowrun.Obstacle{{LockDemand: lock(1), Holders: holders[:1]}}},
+		"waits for lock db, behind run x":                     {Obstacles: []flowrun.Obstacle{{LockDemand: lock(2), Holders: holders[:1], Ahead: 1, Behind: "x"}}},
 		"waits for a turn of deploy (max-active-runs: 1), held by run h0 (pid 40, since T); and for lock db, behind 3 other runs": {Obstacles: []flowrun.Obstacle{
-			{Need: turn, Holders: holders[:1]}, {Need: lock(1), Ahead: 3, Behind: "x"}}},
-		"waits for lock db, held by run h0 (pid 40, since T), run h1 (pid 41, since T), run h2 (pid 42, since T), 2 more": {Obstacles: []flowrun.Obstacle{{Need: lock(5), Holders: holders}}},
+			{LockDemand: turn, Holders: holders[:1]}, {LockDemand: lock(1), Ahead: 3, Behind: "x"}}},
+		"waits for lock db, held by run h0 (pid 40, since T), run h1 (pid 41, since T), run h2 (pid 42, since T), 2 more": {Obstacles: []flowrun.Obstacle{{LockDemand: lock(5), Holders: holders}}},
 	} {
 		got := strings.ReplaceAll(strings.ReplaceAll(q.String(), since.Format(time.DateTime), "T"), since.Format(time.TimeOnly), "T")
 		if got != want {
@@ -121,7 +123,7 @@ func TestPlanNeeds(t *testing.T) {
 			t.Fatal(err)
 		}
 		var words []string
-		for _, n := range p.Needs() {
+		for _, n := range p.LockDemands() {
 			words = append(words, n.Title())
 		}
 		return strings.Join(words, ", ")

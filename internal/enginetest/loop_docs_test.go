@@ -32,7 +32,7 @@ func TestLoopDocs(t *testing.T) {
 				if len(p.Warnings) > 0 {
 					t.Error(p.Warnings)
 				}
-				res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithWorld(b.world))
+				res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world))
 				if err != nil {
 					t.Fatal(err)
 				}

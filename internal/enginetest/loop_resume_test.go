@@ -38,7 +38,7 @@ func TestResumeLoopsEverywhere(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			h := newHistory(t)
 			h.config.Store = &cutStore{Store: h.memory, at: at, late: late}
-			_, err := flowrun.New(h.config).Run(context.Background(), h.compile(loopy), nil, flowrun.WithWorld(h.world))
+			_, err := flowrun.New(h.config).Run(context.Background(), h.compile(loopy), nil, flowrun.WithRunEnv(h.world))
 			if err == nil {
 				// A turn each at least for the start, list, two rounds of t, end and the
 				// handlers; how many more depends on what ends at the same moment.

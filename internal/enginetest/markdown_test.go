@@ -295,7 +295,7 @@ func TestPagePreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	preview, err := plan.Preview(flowrun.World{}, map[string]any{"no": "no number"})
+	preview, err := plan.Preview(flowrun.RunEnv{}, map[string]any{"no": "no number"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ security: {required-permissions: ["filesystem:write:{DIR}", "network:external:{D
 		"loop/x":                "/loop/x",
 		filepath.Join(dir, "y"): "/y",
 	} {
-		v, err := p.Preview(flowrun.World{Workspace: dir, Home: filepath.Join(dir, "home")}, map[string]any{"DIR": in})
+		v, err := p.Preview(flowrun.RunEnv{Workspace: dir, Home: filepath.Join(dir, "home")}, map[string]any{"DIR": in})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,11 +72,11 @@ security: {required-permissions: ["filesystem:write:{DIR}", "network:external:{D
 			t.Errorf("%s: -want +got\n%s", in, diff)
 		}
 	}
-	v, err := p.Preview(flowrun.World{Workspace: dir, Home: filepath.Join(dir, "home")}, map[string]any{"DIR": "~/x"})
+	v, err := p.Preview(flowrun.RunEnv{Workspace: dir, Home: filepath.Join(dir, "home")}, map[string]any{"DIR": "~/x"})
 	if want := "filesystem:write:" + filepath.Join(dir, "home", "x"); err != nil || v.Tools[0].Permissions[0].Resolved != want {
 		t.Errorf("%v %+v", err, v.Tools)
 	}
-	v, err = p.Preview(flowrun.World{Workspace: dir}, map[string]any{})
+	v, err = p.Preview(flowrun.RunEnv{Workspace: dir}, map[string]any{})
 	if err != nil || v.Tools[0].Permissions[0].Resolved != "filesystem:write:" {
 		t.Errorf("%v %+v", err, v)
 	}
@@ -102,7 +102,7 @@ steps:
 		"number.yaml": "name: number\nparameters: {N: {type: number, description: n}}\nsecurity: {required-permissions: ['network:local:{N}']}\n" +
 			"steps: [{name: a, bash: 'echo {N}', error-handling: {fallback: 'rm {N}'}}]\nresources: {cleanup: [{final-command: 'echo {N}'}]}\n",
 	})
-	v, err := p.Preview(flowrun.World{Workspace: dir}, map[string]any{"TOKEN": "hunter22"})
+	v, err := p.Preview(flowrun.RunEnv{Workspace: dir}, map[string]any{"TOKEN": "hunter22"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestPreviewOfAgain(t *testing.T) {
 	p := asking(t, dir, map[string]string{"it.yaml": "bash: test -e ok\nparameters: {P: {type: string, description: p}}\nenvironment: {variables: {V: '{P}'}}\n"})
 	store := flowrun.NewMemory()
 	e := flowrun.New(flowrun.Config{Store: store})
-	res, err := e.Run(context.Background(), p, map[string]any{"P": "x"}, flowrun.WithWorld(flowrun.World{Workspace: dir}))
+	res, err := e.Run(context.Background(), p, map[string]any{"P": "x"}, flowrun.WithRunEnv(flowrun.RunEnv{Workspace: dir}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestPreviewOfAgain(t *testing.T) {
 		t.Errorf("%v %+v", err, again)
 	}
 	var none *flowrun.ParamsError
-	if _, err := p.Preview(flowrun.World{}, map[string]any{"Q": 1}); !errors.As(err, &none) {
+	if _, err := p.Preview(flowrun.RunEnv{}, map[string]any{"Q": 1}); !errors.As(err, &none) {
 		t.Error(err)
 	}
 }

@@ -121,7 +121,7 @@ func TestProgramIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Preview(flowrun.World{}, map[string]any{"z": "v"})
+	p, err := plan.Preview(flowrun.RunEnv{}, map[string]any{"z": "v"})
 	if err != nil || len(p.Steps) != 1 || p.Steps[0].Command != "sh -c 'x y' sh '{z}' it" || p.Tools[0].Scope != tool.ScopeDiscovered {
 		t.Errorf("%+v %v", p, err)
 	}

@@ -18,7 +18,7 @@ func queuedRun(t *testing.T) (b *bed, e *flowrun.Engine, p *flowrun.Plan, finish
 	p, e = b.compile(lockedTool), flowrun.New(b.config)
 	begun, over := make(chan struct{}), make(chan error, 1)
 	go func() {
-		_, err := e.Run(context.Background(), p, nil, flowrun.WithWorld(b.world), flowrun.WithID("first"), flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+		_, err := e.Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world), flowrun.WithID("first"), flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
 			if e.Kind == dag.StepStarted && e.Node == "work" {
 				close(begun)
 			}
@@ -38,7 +38,7 @@ func queuedRun(t *testing.T) (b *bed, e *flowrun.Engine, p *flowrun.Plan, finish
 func TestQueue(t *testing.T) {
 	b, e, p, finish := queuedRun(t)
 	var told []string
-	res, err := e.Run(context.Background(), p, nil, flowrun.WithWorld(b.world), flowrun.WithID("second"), flowrun.WithQueue(func(q flowrun.Queued) {
+	res, err := e.Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world), flowrun.WithID("second"), flowrun.WithQueue(func(q flowrun.QueuePosition) {
 		told = append(told, q.Reason())
 		if len(told) == 1 {
 			if info, err := b.config.Store.Info(t.Context(), "second"); err != nil || info.Status != dag.Pending || q.Obstacles[0].Holders[0].Run != "first" {
@@ -47,7 +47,7 @@ func TestQueue(t *testing.T) {
 			finish()
 		}
 	}))
-	if err != nil || res.Status != dag.Succeeded || len(res.Needs) != 1 || len(told) != 2 || told[0] != "lock" || told[1] != "" {
+	if err != nil || res.Status != dag.Succeeded || len(res.LockDemands) != 1 || len(told) != 2 || told[0] != "lock" || told[1] != "" {
 		t.Errorf("%+v, %v, told %q", res, err, told)
 	}
 }
@@ -60,14 +60,14 @@ func TestQueueLeft(t *testing.T) {
 			b, e, p, finish := queuedRun(t)
 			ctx, cancel := context.WithCancel(context.Background())
 			let := make(chan struct{})
-			leave := func(flowrun.Queued) {
+			leave := func(flowrun.QueuePosition) {
 				if release {
 					close(let)
 				} else {
 					cancel()
 				}
 			}
-			res, err := e.Run(ctx, p, nil, flowrun.WithWorld(b.world), flowrun.WithID("second"), flowrun.WithRelease(let, nil), flowrun.WithQueue(leave))
+			res, err := e.Run(ctx, p, nil, flowrun.WithRunEnv(b.world), flowrun.WithID("second"), flowrun.WithRelease(let, nil), flowrun.WithQueue(leave))
 			want := dag.Cancelled
 			if release {
 				want = dag.Interrupted
@@ -86,7 +86,7 @@ func TestQueueLeft(t *testing.T) {
 				}
 				return e.Continue(context.Background(), g, o...)
 			}
-			res, err = again(flowrun.WithQueue(func(q flowrun.Queued) {
+			res, err = again(flowrun.WithQueue(func(q flowrun.QueuePosition) {
 				if len(q.Obstacles) > 0 {
 					finish()
 				}
@@ -101,8 +101,8 @@ func TestQueueLeft(t *testing.T) {
 // Without a Store nobody could know of the others.
 func TestQueueWithoutStore(t *testing.T) {
 	b := newBed(t)
-	_, err := flowrun.New(b.config).Run(t.Context(), b.compile(lockedTool), nil, flowrun.WithWorld(b.world))
-	var refused *flowrun.NoLineError
+	_, err := flowrun.New(b.config).Run(t.Context(), b.compile(lockedTool), nil, flowrun.WithRunEnv(b.world))
+	var refused *flowrun.NoQueueError
 	if !errors.As(err, &refused) || len(refused.Needs) != 1 {
 		t.Error(err)
 	}

@@ -65,7 +65,7 @@ func newHistory(t *testing.T) *history {
 }
 
 // latest is the newest run.
-func (h *history) latest() *flowrun.Past {
+func (h *history) latest() *flowrun.RecordedRun {
 	h.Helper()
 	id, err := flowrun.FindRun(context.Background(), h.memory, flowrun.Latest)
 	if err != nil {
@@ -88,7 +88,7 @@ func (h *history) resume(o flowrun.ResumeOptions) *flowrun.Result {
 	return h.goOn(g)
 }
 
-func (h *history) goOn(g *flowrun.Again) *flowrun.Result {
+func (h *history) goOn(g *flowrun.Continuation) *flowrun.Result {
 	h.Helper()
 	h.config.Store = h.memory
 	res, err := flowrun.New(h.config).Continue(context.Background(), g)
@@ -177,7 +177,7 @@ steps:
 			h.file("inner.yaml", inner)
 			cut := &cutStore{Store: h.memory, at: at, late: late}
 			h.config.Store = cut
-			_, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithWorld(h.world))
+			_, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
 			if err == nil {
 				whole = true
 				break
@@ -235,7 +235,7 @@ steps:
 	for kept := range want {
 		h := newHistory(t)
 		h.config.Store = &cutStore{Store: h.memory, at: kept + 1}
-		_, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithWorld(h.world))
+		_, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
 		if err != nil && !errors.Is(err, errCut) {
 			t.Fatal(err)
 		}
@@ -272,7 +272,7 @@ func TestResumeInterrupted(t *testing.T) {
 		h := newHistory(t)
 		text := fmt.Sprintf("steps:\n  - {name: pay, on-interrupt: %s, bash: echo pay >> done}\n  - {name: thank, bash: echo thank >> done}\n", tc.rule)
 		h.config.Store = &cutStore{Store: h.memory, at: 2} // the end of pay
-		if _, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithWorld(h.world)); !errors.Is(err, errCut) {
+		if _, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world)); !errors.Is(err, errCut) {
 			t.Fatal(err)
 		}
 		g, err := h.latest().Resume(h.lib, tc.options)

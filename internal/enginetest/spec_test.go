@@ -60,8 +60,8 @@ func compile(t testing.TB, dir, text string) *flowrun.Plan {
 }
 
 // world is a run's surroundings with stand-ins for programs first on the PATH.
-func world(dir string, env ...string) flowrun.World {
-	return flowrun.World{Workspace: dir, Home: dir, Temp: dir,
+func world(dir string, env ...string) flowrun.RunEnv {
+	return flowrun.RunEnv{Workspace: dir, Home: dir, Temp: dir,
 		Env: append([]string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH")}, env...)}
 }
 
@@ -98,7 +98,7 @@ esac
 			}
 			p := compile(t, dir, text)
 			res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p,
-				map[string]any{"OWNER": "me", "REPO": "project"}, flowrun.WithWorld(world(dir, env...)))
+				map[string]any{"OWNER": "me", "REPO": "project"}, flowrun.WithRunEnv(world(dir, env...)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +191,7 @@ func TestCommitStats(t *testing.T) {
 		t.Errorf("no warning of the repair: %v", p.Warnings)
 	}
 	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p,
-		map[string]any{"OWNER": "me", "REPO": "project"}, flowrun.WithWorld(world(dir)))
+		map[string]any{"OWNER": "me", "REPO": "project"}, flowrun.WithRunEnv(world(dir)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -293,7 +293,7 @@ steps:
   - name: look
     bash: kill -0 {leave.output} {daemon.output} {detached.output} && echo all live
 `)
-	res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(context.Background(), p, nil, flowrun.WithWorld(world(dir)))
+	res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)))
 	if err != nil {
 		t.Fatal(err)
 	}

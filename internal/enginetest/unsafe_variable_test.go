@@ -89,7 +89,7 @@ func TestForeignEnvFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := flowrun.New(flowrun.Config{StateDir: t.TempDir()}).Run(t.Context(), p, map[string]any{"F": c.file}, flowrun.WithWorld(flowrun.World{Workspace: dir}))
+		res, err := flowrun.New(flowrun.Config{StateDir: t.TempDir()}).Run(t.Context(), p, map[string]any{"F": c.file}, flowrun.WithRunEnv(flowrun.RunEnv{Workspace: dir}))
 		if ran := err == nil && res.ExitCode == 0; ran != c.runs {
 			t.Errorf("%s %s: %v, %+v", c.tool, c.file, err, res)
 		}

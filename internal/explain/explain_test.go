@@ -17,8 +17,8 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/advice"
 	"github.com/flowrun/flowrun/internal/explain"
+	"github.com/flowrun/flowrun/internal/lint"
 	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite docs/diagnostics.md")
 // TestEveryCodeHasAPage: what the source can answer with is explained, and nothing else.
 func TestEveryCodeHasAPage(t *testing.T) {
 	used := codes(t)
-	for _, p := range advice.Practices() {
+	for _, p := range lint.Practices() {
 		used[p.Code] = "a practice"
 	}
 	pages := map[string]bool{}
@@ -152,9 +152,9 @@ func diagnostics(t *testing.T, example string) tool.Diagnostics {
 		t.Fatal(err)
 	}
 	if plan != nil {
-		ds = append(plan.Warnings, advice.Of(plan.Definition)...)
+		ds = append(plan.Warnings, lint.Of(plan.Definition)...)
 		if old, _, err := lib.Load(filepath.Join(dir, "old", filepath.Base(first))); err == nil {
-			ds = append(ds, advice.Breaking(old, plan.Definition)...)
+			ds = append(ds, lint.Breaking(old, plan.Definition)...)
 		}
 	}
 	return ds

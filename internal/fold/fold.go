@@ -134,7 +134,7 @@ func New[T any](p Plan) *Run[T] {
 }
 
 // Find is the step with that path, nil for none that is known, or kept.
-func (r *Run[T]) Find(path dag.ID) *Step[T] { return r.steps[path.WithoutTries()] }
+func (r *Run[T]) Find(path dag.ID) *Step[T] { return r.steps[path.WithoutAttempts()] }
 
 // Loops says whether a step is known to be a loop.
 func (s *Step[T]) Loops() bool { return s.Inside != nil && s.Inside.Loop }
@@ -356,7 +356,7 @@ func holder(path dag.ID) dag.ID {
 
 func (r *Run[T]) add(up *Step[T], path dag.ID, order int) *Step[T] {
 	s := &Step[T]{Path: path, Up: up, Order: order, handler: r.plan.Handler != nil && r.plan.Handler(string(path))}
-	r.steps[path.WithoutTries()] = s
+	r.steps[path.WithoutAttempts()] = s
 	if s.handler {
 		up.Inside.aside.put(s)
 		return s
@@ -427,5 +427,5 @@ func (r *Run[T]) drop(s *Step[T]) {
 	if in := s.Inside; in != nil {
 		r.drain(&in.Pending, &in.Active, &in.Failed, &in.Done, &in.aside)
 	}
-	delete(r.steps, s.Path.WithoutTries())
+	delete(r.steps, s.Path.WithoutAttempts())
 }

@@ -96,8 +96,8 @@ func compare(t *rapid.T, e *dag.Event, r *fold.Run[struct{}], s *dag.State) {
 		}
 		if status.Settled() {
 			up := dag.ID("")
-			if around := path.Holders(); len(around) > 0 {
-				up = around[len(around)-1].WithoutTries()
+			if around := path.Ancestors(); len(around) > 0 {
+				up = around[len(around)-1].WithoutAttempts()
 			}
 			c := ended[up]
 			switch {
@@ -122,7 +122,7 @@ func compare(t *rapid.T, e *dag.Event, r *fold.Run[struct{}], s *dag.State) {
 		if step == nil || loop == nil || !step.Loops() || step.Inside.Items == 0 {
 			return
 		}
-		if want := ended[path.WithoutTries()]; step.Inside.Ended != want || step.Inside.Items != loop.Items {
+		if want := ended[path.WithoutAttempts()]; step.Inside.Ended != want || step.Inside.Items != loop.Items {
 			t.Fatalf("after %s %s %v: of %d items of %s %+v, want %d and %+v", e.Kind, e.Node, e.Reset, step.Inside.Items, path, step.Inside.Ended, loop.Items, want)
 		}
 	})
@@ -221,7 +221,7 @@ func (d *drawing) node(depth int) (n dag.Node) {
 		n.Runner = dag.RunnerFunc(d.run)
 	}
 	if rapid.IntRange(0, 5).Draw(d.T, "always") == 0 {
-		n.When = &dag.When{Sees: dag.SeesCancel, Eval: func(dag.View) (bool, error) { return true, nil }}
+		n.When = &dag.When{Uses: dag.UsesCancel, Eval: func(dag.View) (bool, error) { return true, nil }}
 	}
 	n.Policy.Tolerate = rapid.IntRange(0, 4).Draw(d.T, "tolerate") == 0
 	if n.Each == nil {

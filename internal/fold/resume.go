@@ -15,7 +15,7 @@ func (r *Run[T]) resume(e *dag.Event) {
 		r.Began = e.Time
 	}
 	for _, path := range e.Reset {
-		for _, outer := range path.Holders() {
+		for _, outer := range path.Ancestors() {
 			r.reopen(outer)
 		}
 		r.reset(path)

@@ -74,13 +74,13 @@ func (o *owner) hidden(top ordered) ordered {
 	return top.with("properties", properties)
 }
 
-// mostInlined is how deep a $ref is written out where it leads to others.
-const mostInlined = 8
+// maxInlined is how deep a $ref is written out where it leads to others.
+const maxInlined = 8
 
 // resolved is a schema with what its $ref leads to, as far as that stands in the
 // document.
 func (o *owner) resolved(s ordered) ordered {
-	for range mostInlined {
+	for range maxInlined {
 		to, ok := o.place(s.text("$ref"))
 		if !ok {
 			break
@@ -131,7 +131,7 @@ func (o *owner) gemini(v any, depth int) ordered {
 		}
 	}
 	typ, nullable := typeOf(s)
-	if depth > mostInlined {
+	if depth > maxInlined {
 		return ordered{{"type", typ}}
 	}
 	if nullable {

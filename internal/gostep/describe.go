@@ -15,11 +15,11 @@ import (
 func Sentence(t *GoTool, a *call.Frame) string {
 	if a != nil && !a.Guessed && t.Describe != nil {
 		if text, ok := Described(t, InputOf(a).Params); ok {
-			return value.OneLine(text, MostDescribed)
+			return value.OneLine(text, MaxDescribed)
 		}
 	}
 	purpose, _, _ := strings.Cut(t.Description, ". ") // the rest is for models
-	return cmp.Or(value.OneLine(strings.TrimRight(purpose, "."), MostDescribed), "(Go function)")
+	return cmp.Or(value.OneLine(strings.TrimRight(purpose, "."), MaxDescribed), "(Go function)")
 }
 
 // Described is what a tool's Describe says; nothing where that panics.

@@ -16,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// MostDescribed bounds a sentence that says what a call will do, in characters.
-const MostDescribed = 240
+// MaxDescribed bounds a sentence that says what a call will do, in characters.
+const MaxDescribed = 240
 
 // StepFunc is a step written in Go. A text result is the step's output; so is the text of
 // a *Content; any other value is its output as JSON and what {step.json} sees. An error fails the step,
@@ -139,7 +139,7 @@ func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error
 
 // InputOf is what a step written in Go is given of a call.
 func InputOf(a *call.Frame) *StepInput {
-	in := &StepInput{Params: map[string]any{}, Dir: cmp.Or(a.Dir(), a.World.Workspace), Workspace: a.World.Workspace}
+	in := &StepInput{Params: map[string]any{}, Dir: cmp.Or(a.Dir(), a.RunEnv.Workspace), Workspace: a.RunEnv.Workspace}
 	for name, v := range a.All() {
 		in.Params[name] = value.Clone(v)
 	}

@@ -45,8 +45,8 @@ func Build(p *plan.Plan) error {
 	}
 	if p.Cleanup != nil {
 		nodes = append(nodes, dag.Node{
-			ID: plan.CleanupID, After: all, Runner: cleanupRunner{p.Cleanup}, Aside: true,
-			When:   &dag.When{Eval: func(dag.View) (bool, error) { return true, nil }, Sees: dag.SeesCancel},
+			ID: plan.CleanupID, After: all, Runner: cleanupRunner{p.Cleanup}, Cleanup: true,
+			When:   &dag.When{Eval: func(dag.View) (bool, error) { return true, nil }, Uses: dag.UsesCancel},
 			Policy: dag.Policy{Timeout: dag.DefaultCleanup},
 		})
 	}
@@ -67,7 +67,7 @@ func joins(p *plan.Plan) (n int) {
 
 // node is the step's node in the graph.
 func node(s *plan.Step) dag.Node {
-	n := dag.Node{Runner: runner(s), Policy: s.Policy, Sure: s.Interrupt == plan.FailWhenInterrupted, Idle: s.Idle}
+	n := dag.Node{Runner: runner(s), Policy: s.Policy, DurableStart: s.Interrupt == plan.FailWhenInterrupted, NoSlot: s.NoSlot}
 	if s.Nested != nil {
 		n.Graph = s.Nested.Graph
 		if !s.Nested.Group {
@@ -78,7 +78,7 @@ func node(s *plan.Step) dag.Node {
 		n = dag.Node{Each: each(s, n), Policy: dag.Policy{Tolerate: s.Policy.Tolerate}}
 	}
 	n.ID, n.After = dag.ID(s.Def.Name), s.After
-	n.Silent = s.Silent()
+	n.NoOutput = s.Silent()
 	switch {
 	case s.Handler != nil:
 		n.When = whenHandled(s)
@@ -93,11 +93,11 @@ func condition(s *plan.Step) *dag.When {
 	if s.When == nil {
 		return nil
 	}
-	return &dag.When{Eval: func(v dag.View) (bool, error) { return eval(s, v) }, Sees: sees[s.When.Uses()]}
+	return &dag.When{Eval: func(v dag.View) (bool, error) { return eval(s, v) }, Uses: sees[s.When.Uses()]}
 }
 
-var sees = map[expr.Uses]dag.Sees{
-	expr.UsesNone: dag.SeesResults, expr.UsesOutcome: dag.SeesOutcome, expr.UsesCancel: dag.SeesCancel,
+var sees = map[expr.Uses]dag.Uses{
+	expr.UsesNone: dag.UsesResults, expr.UsesOutcome: dag.UsesOutcome, expr.UsesCancel: dag.UsesCancel,
 }
 
 // eval decides the step's run-condition. The error becomes the step's message,
@@ -123,7 +123,7 @@ func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
 
 // settings are what holds for the plan's graph as a whole.
 func settings(p *plan.Plan) dag.Settings {
-	s := dag.Settings{Within: true}
+	s := dag.Settings{InheritResults: true}
 	if !p.Group {
 		s = dag.Settings{FailFast: p.Definition.FailFast, Timeout: p.Definition.Timeout}
 	}
@@ -138,7 +138,7 @@ func gateNode(s *plan.Step, all []dag.ID) dag.Node {
 	n := s.Gate
 	if s.Handler.Step == "" {
 		n.After = append([]dag.ID{}, all...) // not nil: it sums up even nothing
-		n.Sums = n.After
+		n.Summarizes = n.After
 	}
 	return n
 }

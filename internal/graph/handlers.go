@@ -10,7 +10,7 @@ import (
 // whenHandled is the condition of a handler: how what it belongs to ended, that no handler
 // before it failed, and the step's own.
 func whenHandled(s *plan.Step) *dag.When {
-	return &dag.When{Sees: dag.SeesCancel, Eval: func(v dag.View) (bool, error) {
+	return &dag.When{Uses: dag.UsesCancel, Eval: func(v dag.View) (bool, error) {
 		of := s.Handler.Gate
 		if s.Handler.Step != "" {
 			of = dag.ID(s.Handler.Step)

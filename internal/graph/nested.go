@@ -21,7 +21,7 @@ func bind(ctx context.Context, s *plan.Step, c *dag.Call) (dag.Args, error) {
 	if err != nil {
 		return nil, outer.WithoutSecrets(err)
 	}
-	params, err := call.BindGiven(ctx, s.Nested, outer.World, raw)
+	params, err := call.BindGiven(ctx, s.Nested, outer.RunEnv, raw)
 	if err != nil {
 		return nil, outer.WithoutSecrets(err)
 	}

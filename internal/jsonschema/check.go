@@ -10,16 +10,16 @@ import (
 // What bounds a check, so that none runs without end: how deep it goes, and how many
 // schemas it looks at beside what the size of the value asks for.
 const (
-	mostDeep  = 10_000
-	mostSteps = 1 << 20
-	perValue  = 1 << 10
+	maxDeep  = 10_000
+	maxSteps = 1 << 20
+	perValue = 1 << 10
 )
 
 // Validate is everything that is wrong with a value as encoding/json has it, sorted by
 // the way to it; nil where nothing is. Numbers may be of any type of Go. Where none of
 // several alternatives holds, that is the problem, and not what is wrong with each.
 func (s *Schema) Validate(v any) []Problem {
-	r := &run{schema: s, value: v, left: mostSteps}
+	r := &run{schema: s, value: v, left: maxSteps}
 	r.check(s.root, v, nil, nil, s.seen(), true)
 	if r.exhausted {
 		r.problems = append(r.problems, Problem{Message: "cannot be checked: the schema leads on without end, or asks for too many steps"})
@@ -64,7 +64,7 @@ func (r *run) spend() bool {
 		r.sized = true
 		r.left = size(r.value) * perValue
 	}
-	if r.left < 0 || r.depth > mostDeep {
+	if r.left < 0 || r.depth > maxDeep {
 		r.exhausted = true
 	}
 	return !r.exhausted

@@ -6,7 +6,7 @@ package jsonschema
 // have to fit the schema. Of a schema that Validate cannot bring to an end because it asks
 // for too many steps, not all defaults are filled in.
 func (s *Schema) Defaults(v any) any {
-	f := &filler{left: mostSteps + size(v)}
+	f := &filler{left: maxSteps + size(v)}
 	v = clone(v)
 	f.fill(s.root, v, nil)
 	return v

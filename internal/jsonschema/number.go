@@ -17,8 +17,8 @@ type decimal struct {
 	exp      int64
 }
 
-// mostExp bounds the exponents that are told apart.
-const mostExp = 1 << 60
+// maxExp bounds the exponents that are told apart.
+const maxExp = 1 << 60
 
 // parseDecimal reads a number as JSON writes it.
 func parseDecimal(s string) (d decimal, ok bool) {
@@ -49,12 +49,12 @@ func integer(s string) bool { return s != "" && strings.Trim(s, "0123456789") ==
 func exponentOf(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil && s != "" && s[0] == '-' {
-		return -mostExp
+		return -maxExp
 	}
 	if err != nil && s != "" {
-		return mostExp
+		return maxExp
 	}
-	return max(-mostExp, min(n, mostExp))
+	return max(-maxExp, min(n, maxExp))
 }
 
 // decimalOf is a number as encoding/json or Go has it; a float counts as the shortest

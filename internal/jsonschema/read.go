@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// mostNested bounds how deep schemas stand in schemas.
-const mostNested = 1000
+// maxNested bounds how deep schemas stand in schemas.
+const maxNested = 1000
 
 const (
 	dialect2020 = "https://json-schema.org/draft/2020-12/schema"
@@ -69,8 +69,8 @@ func (r *reader) dialect() {
 func (r *reader) schema(doc any, path []string, res *resource) *node {
 	n := &node{at: pointer(path), res: res}
 	r.nodes[n.at] = n
-	if len(path) > 2*mostNested {
-		r.fail(nil, "schemas stand in schemas more than %d deep", mostNested)
+	if len(path) > 2*maxNested {
+		r.fail(nil, "schemas stand in schemas more than %d deep", maxNested)
 		return n
 	}
 	switch v := doc.(type) {

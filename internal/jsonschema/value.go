@@ -100,16 +100,16 @@ func newChoice(values []any) *choice {
 	return c
 }
 
-// mostListed is how many values of an enum a message lists.
-const mostListed = 20
+// maxListed is how many values of an enum a message lists.
+const maxListed = 20
 
 // words are the values for people.
 func (c *choice) words() string {
 	var words []string
-	for _, v := range c.values[:min(len(c.values), mostListed)] {
+	for _, v := range c.values[:min(len(c.values), maxListed)] {
 		words = append(words, plain(v))
 	}
-	if more := len(c.values) - mostListed; more > 0 {
+	if more := len(c.values) - maxListed; more > 0 {
 		words = append(words, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(words, ", ")

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// mostShown is how many characters of a value a message shows.
-const mostShown = 60
+// maxShown is how many characters of a value a message shows.
+const maxShown = 60
 
 // quoted is a text inside a message: in quotes, escaped, cut where it is long.
 func quoted(s string) string {
 	end := 0
-	for range mostShown {
+	for range maxShown {
 		if end >= len(s) {
 			break
 		}

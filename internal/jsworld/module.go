@@ -19,7 +19,7 @@ import (
 //	                endLimit; what it waits for may not come any more
 //	__where(error)  "file:line:col" in the author's file where it was thrown, or ""
 var moduleProgram = sync.OnceValue(func() *goja.Program {
-	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+Glue()+"\n})", false)
+	return goja.MustCompile("flowrun:module.js", "(async function (entry, args, __load, __require, __ask, __askNow, __where, __atEnd) {"+Prelude()+"\n})", false)
 })
 
 // beginModule calls an entry of a module.

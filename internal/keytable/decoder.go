@@ -207,7 +207,7 @@ func (d *Decoder) keyHint(o *Object, key string) string {
 }
 
 func (d *Decoder) WrongType(n *yaml.Node, want string) {
-	if IsHole(n) {
+	if IsPlaceholder(n) {
 		d.unquoted(n)
 		return
 	}

@@ -264,7 +264,7 @@ func List[T, V any](key, row string, of *Object, doc string, add func(*T, diagno
 func Mixed[T, V any](key, row string, of *Object, doc string, add func(*T) *V, short func(*V, diagnostic.Text)) Field {
 	return Field{Kind: KindTextsOrObjects, Key: key, Row: row, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
 		one := func(n *yaml.Node) {
-			if n = Deref(n); n.Kind == yaml.MappingNode && !IsHole(n) {
+			if n = Deref(n); n.Kind == yaml.MappingNode && !IsPlaceholder(n) {
 				d.Object(of, add(into.(*T)), n)
 			} else if t, ok := d.Text(n); ok {
 				short(add(into.(*T)), t)

@@ -19,7 +19,7 @@ import (
 func (d *Decoder) Text(n *yaml.Node) (diagnostic.Text, bool) {
 	n = Deref(n)
 	switch {
-	case IsHole(n):
+	case IsPlaceholder(n):
 		d.unquoted(n)
 		return diagnostic.Text{}, false
 	case n.Kind != yaml.ScalarNode:
@@ -125,7 +125,7 @@ func (d *Decoder) boolean(n *yaml.Node) (bool, bool) {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool" && (n.Value == "true" || n.Value == "false") {
 		return n.Value == "true", true
 	}
-	if IsHole(n) || n.Kind != yaml.ScalarNode {
+	if IsPlaceholder(n) || n.Kind != yaml.ScalarNode {
 		d.WrongType(n, "true or false")
 		return false, false
 	}
@@ -257,7 +257,7 @@ func (d *Decoder) Value(n *yaml.Node) (Value, bool) {
 	v := Value{Pos: d.Pos(n)}
 	ok := true
 	switch {
-	case IsHole(n):
+	case IsPlaceholder(n):
 		d.unquoted(n)
 		return v, false
 	case n.Kind == yaml.SequenceNode:

@@ -131,7 +131,7 @@ func (sh *shaper) keys(n *yaml.Node) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if key.Kind != yaml.ScalarNode {
-			if len(n.Content) != 2 || !IsHole(key) { // {{X}}: told where the value is read
+			if len(n.Content) != 2 || !IsPlaceholder(key) { // {{X}}: told where the value is read
 				sh.d.Fail(key, "bad-key", "a key must be text on one line", "quote the value if '{', '[' or '*' is meant as text")
 			}
 			continue
@@ -243,14 +243,14 @@ func Deref(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// IsHole says whether a node is {NAME} as YAML reads it without quotes: a flow
+// IsPlaceholder says whether a node is {NAME} as YAML reads it without quotes: a flow
 // mapping of one key without a value. {{NAME}} is a hole in a hole.
-func IsHole(n *yaml.Node) bool {
+func IsPlaceholder(n *yaml.Node) bool {
 	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle == 0 || len(n.Content) != 2 {
 		return false
 	}
 	key, value := n.Content[0], n.Content[1]
-	return value.Kind == yaml.ScalarNode && value.Tag == "!!null" && value.Value == "" && (key.Kind == yaml.ScalarNode || IsHole(key))
+	return value.Kind == yaml.ScalarNode && value.Tag == "!!null" && value.Value == "" && (key.Kind == yaml.ScalarNode || IsPlaceholder(key))
 }
 
 // holeText is a hole as it stands in the file.

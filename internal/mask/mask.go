@@ -71,8 +71,8 @@ func (m *Mask) Add(values ...string) error {
 // A line of a secret is hidden by itself from minLine characters on. A secret of
 // more than mostLines lines is a document, in which lines are what many texts share.
 const (
-	minLine   = 8
-	mostLines = 200
+	minLine  = 8
+	maxLines = 200
 )
 
 // withLines adds the lines of values that have several.
@@ -80,7 +80,7 @@ func withLines(values []string) []string {
 	out := values
 	for _, v := range values {
 		lines := strings.Split(strings.TrimRight(v, "\r\n"), "\n")
-		if len(lines) == 1 || len(lines) > mostLines {
+		if len(lines) == 1 || len(lines) > maxLines {
 			continue
 		}
 		for _, line := range lines {

@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	mostRedirects = 20         // as browsers have it
-	mostBody      = 10_000_000 // bytes of an answer
-	noAnswer      = 60 * time.Second
+	maxRedirects = 20         // as browsers have it
+	maxBody      = 10_000_000 // bytes of an answer
+	noAnswer     = 60 * time.Second
 )
 
 // Fetch asks for what a script wants, and is what flowrun.Config.Fetch takes. It asks as other
@@ -61,12 +61,12 @@ func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, e
 		return nil, told(request.URL, err)
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, mostBody+1))
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody+1))
 	switch {
 	case err != nil:
 		return nil, told(request.URL, err)
-	case len(body) > mostBody:
-		return nil, fmt.Errorf("cannot fetch from %s: the answer is larger than %d MB", request.URL.Host, mostBody/1_000_000)
+	case len(body) > maxBody:
+		return nil, fmt.Errorf("cannot fetch from %s: the answer is larger than %d MB", request.URL.Host, maxBody/1_000_000)
 	}
 	a := &flowrun.FetchAnswer{URL: answer.Request.URL.String(), Status: answer.StatusCode, Body: body,
 		StatusText: strings.TrimPrefix(strings.TrimPrefix(answer.Status, fmt.Sprint(answer.StatusCode)), " ")}
@@ -124,8 +124,8 @@ func redirects(r flowrun.FetchRequest) func(*http.Request, []*http.Request) erro
 			return http.ErrUseLastResponse
 		case r.Redirect == "error":
 			return errors.New("the answer leads elsewhere, and redirect is 'error'")
-		case len(before) > mostRedirects:
-			return fmt.Errorf("the answers lead elsewhere more than %d times", mostRedirects)
+		case len(before) > maxRedirects:
+			return fmt.Errorf("the answers lead elsewhere more than %d times", maxRedirects)
 		}
 		return r.Allow(next.URL)
 	}

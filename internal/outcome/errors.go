@@ -21,14 +21,14 @@ func (e *ConfinementError) Error() string {
 	return fmt.Sprintf("tool %s is refused: %s; docs/isolation.md says what is kept where", e.Tool, strings.Join(e.Problems, "; "))
 }
 
-// NoLineError says that a tool takes locks, or bounds how many runs of it there may be,
+// NoQueueError says that a tool takes locks, or bounds how many runs of it there may be,
 // and that the engine has no Store in which runs could know of each other.
-type NoLineError struct {
+type NoQueueError struct {
 	Tool  string
-	Needs []history.Need
+	Needs []history.LockDemand
 }
 
-func (e *NoLineError) Error() string {
+func (e *NoQueueError) Error() string {
 	var words []string
 	for _, n := range e.Needs {
 		words = append(words, n.Title())
@@ -92,17 +92,17 @@ func (e *WithheldError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// AloneError says that a step cannot run alone: something it waits for has no
+// OnlyError says that a step cannot run alone: something it waits for has no
 // result in the recorded run.
-type AloneError struct{ Step, Missing string }
+type OnlyError struct{ Step, Missing string }
 
-func (e *AloneError) Error() string {
+func (e *OnlyError) Error() string {
 	return fmt.Sprintf("cannot run %s alone: it waits for %s, which has no good result in that run; retry --from %s instead", e.Step, e.Missing, plan.StepWord(e.Missing))
 }
 
-// ErrNeverBegan is why a run cannot be resumed or retried that failed before its first
+// ErrNotStarted is why a run cannot be resumed or retried that failed before its first
 // step could start: nothing is known of what it would have done.
-var ErrNeverBegan = errors.New("the run could not begin: there is nothing to resume; start a new one")
+var ErrNotStarted = errors.New("the run could not begin: there is nothing to resume; start a new one")
 
 // Errors of a service that runs tools for others.
 var (

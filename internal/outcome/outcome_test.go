@@ -162,7 +162,7 @@ func TestOf(t *testing.T) {
 		{fmt.Errorf("cannot: %w", history.ErrNoRun), "unknown-run", 4, 404, "", "there is no such run"},
 		{&value.ParamsError{Tool: "x"}, outcome.CodeParams, 6, 422, "x", "the parameters do not fit the tool %s"},
 		{&history.AmbiguousError{}, "internal", 2, 500, "", "the service could not do this"},
-		{&outcome.NoLineError{}, "internal", 5, 500, "", "the service could not do this"},
+		{&outcome.NoQueueError{}, "internal", 5, 500, "", "the service could not do this"},
 		{errors.Join(&tool.NotFoundError{}, tool.Diagnostics{}), "invalid-definition", 3, 422, "", "the tool's definition cannot be used"},
 		{errors.New("internal error: x"), "internal", 70, 500, "", "the service could not do this"},
 		{errors.New("/home/x/secret"), "internal", 1, 500, "", "the service could not do this"},

@@ -80,7 +80,7 @@ var table = []struct {
 	{as(func(*Report, *history.AmbiguousError) {}), internal.exit(ExitUsage)}, // ids come whole over HTTP
 	{is(history.ErrLive), Row{"live", ExitRefused, 409, AnswerNotRun,
 		"", "cancel it, or wait until it has ended", ""}},
-	{is(ErrNeverBegan), Row{"never-began", ExitFailed, 409, AnswerNotRun,
+	{is(ErrNotStarted), Row{"never-began", ExitFailed, 409, AnswerNotRun,
 		"", "POST /api/v1/runs starts a new one", ""}},
 	{is(history.ErrChanged), Row{"changed", ExitRefused, 409, AnswerNotRun,
 		"", "look at the run again", ""}},
@@ -88,7 +88,7 @@ var table = []struct {
 		"steps were interrupted that are to run again only when a person says so", "flowrun resume %s asks at a terminal", ""}},
 	{as(func(r *Report, e *WithheldError) { r.Subject = e.Run }), Row{"withheld", ExitRefused, 409, AnswerNotRun,
 		"steps that are to run read what was secret and not kept", "flowrun retry %s --from STEP lets those run again", ""}},
-	{as(func(*Report, *AloneError) {}), Row{"alone", ExitRefused, 409, AnswerNotRun,
+	{as(func(*Report, *OnlyError) {}), Row{"alone", ExitRefused, 409, AnswerNotRun,
 		"the step cannot run by itself", "", ""}},
 
 	// What the run needs of the machine.
@@ -98,7 +98,7 @@ var table = []struct {
 		"", "", ""}},
 	{as(func(r *Report, e *call.EnvironmentError) { r.Lines = e.Problems }), environment},
 	{is(mask.ErrShortSecret), environment},
-	{as(func(r *Report, e *NoLineError) { r.Lines = []string{"refused: " + e.Error()} }), internal.exit(ExitRefused).way("run it without --no-history")}, // a service has a history
+	{as(func(r *Report, e *NoQueueError) { r.Lines = []string{"refused: " + e.Error()} }), internal.exit(ExitRefused).way("run it without --no-history")}, // a service has a history
 
 	// What nobody who calls flowrun can do anything about.
 	{bug, internal.exit(ExitBug)},

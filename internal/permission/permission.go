@@ -68,8 +68,8 @@ func IsProgramName(s string) bool {
 	return !strings.ContainsAny(s, `/\`) && s != "~" && s != "." && s != ".." && filepath.VolumeName(s) == ""
 }
 
-// mostLinks bounds the symbolic links of one path, as kernels do.
-const mostLinks = 40
+// maxLinks bounds the symbolic links of one path, as kernels do.
+const maxLinks = 40
 
 // RealPath is where an absolute path leads. The parts are taken one by one, so that ..
 // counts from where a link leads, as it does for the system; what does not exist yet is
@@ -90,7 +90,7 @@ func RealPath(path string) string {
 		}
 		next := filepath.Join(at, part)
 		target, err := os.Readlink(next)
-		if err != nil || links == mostLinks { // no link, or nothing at all
+		if err != nil || links == maxLinks { // no link, or nothing at all
 			at = next
 			continue
 		}

@@ -29,8 +29,8 @@ func (l ItemList) refs() []expr.Ref {
 	return nil
 }
 
-// OneHole says whether a text is a reference and nothing else.
-func OneHole(s string) bool {
+// OnePlaceholder says whether a text is a reference and nothing else.
+func OnePlaceholder(s string) bool {
 	return strings.HasPrefix(s, "{") && strings.IndexByte(s, '}') == len(s)-1
 }
 

@@ -75,8 +75,8 @@ func (m *Matrix) Combinations(sc expr.Scope) (items []any, keys []string, err er
 	return items, keys, nil
 }
 
-// mostCombinations bounds a product before it is made.
-const mostCombinations = 1_000_000
+// maxCombinations bounds a product before it is made.
+const maxCombinations = 1_000_000
 
 func (m *Matrix) product(sc expr.Scope) ([]combination, error) {
 	list := []combination{{values: map[string]any{}}}
@@ -85,8 +85,8 @@ func (m *Matrix) product(sc expr.Scope) ([]combination, error) {
 		if err != nil {
 			return nil, fmt.Errorf("matrix.%s: %w", a.Name, err)
 		}
-		if len(list)*len(values) > mostCombinations {
-			return nil, fmt.Errorf("the matrix has more than %d combinations", mostCombinations)
+		if len(list)*len(values) > maxCombinations {
+			return nil, fmt.Errorf("the matrix has more than %d combinations", maxCombinations)
 		}
 		next := make([]combination, 0, len(list)*len(values))
 		for _, c := range list {

@@ -20,7 +20,7 @@ func (p *Plan) LastStep() dag.ID {
 		return ""
 	}
 	s := p.Steps[last]
-	if s.Loop != nil || s.Policy.Attempts > 0 || s.Policy.Fallback != nil || s.Idle {
+	if s.Loop != nil || s.Policy.Attempts > 0 || s.Policy.Fallback != nil || s.NoSlot {
 		return ""
 	}
 	if s.Nested == nil {

@@ -32,23 +32,23 @@ type Plan struct {
 	Alone   bool          // of what Only cut down: nothing but that step is to run
 	Graph   *dag.Graph
 
-	Environ  []steps.EnvVar  // tool-wide
-	EnvFiles []steps.EnvFile // tool-wide
-	Dir      *expr.Template  // working directory; nil = the caller's
-	Temp     *expr.Template  // temp directory; nil = none of its own
-	Input    *expr.Template  // what steps without an input of their own read
-	Answer   *expr.Template  // default response of interactive steps without one of their own
-	Output   *expr.Template  // the run's output; nil = that of a step, see dag.Graph
-	Secrets  []tool.Text     // that are only named, the steps' too
-	Sourced  []SecretSource  // tool-wide
-	Gates    []dag.ID        // joins that handlers see the run's outcome at
-	Loops    map[string]bool // steps that loop, those in groups too
-	Size     int64           // how many steps a run has, at most MaxSize
-	Cleans   bool            // it has a cleanup, or a tool that it uses has
-	Scripts  map[string]bool // steps of JavaScript, those in groups too
-	Group    bool            // the steps of a group: a graph within its tool's
-	Cleanup  *Cleanup        // nil = nothing to clean up
-	Needed   []Permission    // required-permissions
+	Environ     []steps.EnvVar  // tool-wide
+	EnvFiles    []steps.EnvFile // tool-wide
+	Dir         *expr.Template  // working directory; nil = the caller's
+	Temp        *expr.Template  // temp directory; nil = none of its own
+	Input       *expr.Template  // what steps without an input of their own read
+	Answer      *expr.Template  // default response of interactive steps without one of their own
+	Output      *expr.Template  // the run's output; nil = that of a step, see dag.Graph
+	Secrets     []tool.Text     // that are only named, the steps' too
+	Sourced     []SecretSource  // tool-wide
+	Gates       []dag.ID        // joins that handlers see the run's outcome at
+	Loops       map[string]bool // steps that loop, those in groups too
+	Size        int64           // how many steps a run has, at most MaxSize
+	Cleans      bool            // it has a cleanup, or a tool that it uses has
+	Scripts     map[string]bool // steps of JavaScript, those in groups too
+	Group       bool            // the steps of a group: a graph within its tool's
+	Cleanup     *Cleanup        // nil = nothing to clean up
+	Permissions []Permission    // required-permissions
 	// Callable is the plan of another tool, for scripts that call it; nil where none can be.
 	Callable func(name string) (*Plan, error)
 }
@@ -69,7 +69,7 @@ type Step struct {
 	Runner   dag.Runner     // command, script, or the Go function
 	Nested   *Plan          // use-tool, or a group's
 	UsesTool bool           // Nested is another tool
-	Idle     bool           // it waits: it takes no slot
+	NoSlot   bool           // it waits: it takes no slot
 	NoOutput bool           // its output is never the run's
 	Ours     string         // what it is that flowrun does itself, in words; "" for a command
 	With     []WithValue

@@ -59,7 +59,7 @@ func (t ValueTemplate) bounded(v any) (any, error) {
 		if t.IsMap {
 			what = "the object"
 		}
-		return nil, &expr.SizeError{What: what, Most: expr.MaxValue}
+		return nil, &expr.SizeError{What: what, Max: expr.MaxValue}
 	}
 	return v, nil
 }

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// Door is where a call comes in.
-type Door string
+// EntryPoint is where a call comes in.
+type EntryPoint string
 
 // The doors. A person stands at Run; Serve is a schedule, or somebody who holds the
 // service's token; Call and MCP are programs and models.
 const (
-	Run   Door = "run"
-	Call  Door = "call"
-	MCP   Door = "mcp"
-	Serve Door = "serve"
+	Run   EntryPoint = "run"
+	Call  EntryPoint = "call"
+	MCP   EntryPoint = "mcp"
+	Serve EntryPoint = "serve"
 )
 
 // names says whether a call through the door names the tool on behalf of a person, and
 // approves it so.
-func (d Door) names() bool { return d == Run || d == Serve }
+func (d EntryPoint) names() bool { return d == Run || d == Serve }
 
 // Tool is what a decision depends on of one tool.
 type Tool struct {
@@ -90,63 +90,63 @@ type Rules struct{ Allow, Deny []Pattern }
 // Request is one call to be decided. Tools[0] is the tool that is called; the others
 // are those it uses inside, at any depth.
 type Request struct {
-	Door    Door
-	Tools   []Tool
-	Rules   Rules
-	Trusted bool // where the tool comes from is trusted as a whole
+	EntryPoint EntryPoint
+	Tools      []Tool
+	Rules      Rules
+	Trusted    bool // where the tool comes from is trusted as a whole
 	// Declared is set for a tool that a script calls: the script's permissions name it,
 	// which its caller could see. It takes the place of being named by a person.
 	Declared bool
 	CanAsk   bool // there is a person who can answer
 }
 
-// Decision is what becomes of a call.
-type Decision string
+// Action is what becomes of a call.
+type Action string
 
 // The decisions. Ask is only given where there is somebody to ask.
 const (
-	Allow  Decision = "allow"
-	Refuse Decision = "refuse"
-	Ask    Decision = "ask"
+	Allow  Action = "allow"
+	Refuse Action = "refuse"
+	Ask    Action = "ask"
 )
 
-// Verdict is the answer to a Request. Tool is the one of its tools that the answer
+// Decision is the answer to a Request. Tool is the one of its tools that the answer
 // hangs on, Reason a sentence for people.
-type Verdict struct {
-	Decision Decision
-	Tool     Tool
-	Reason   string
+type Decision struct {
+	Action Action
+	Tool   Tool
+	Reason string
 }
 
 // Decide answers a request. One whose Tools are empty is refused.
-func Decide(r Request) Verdict {
+func Decide(r Request) Decision {
 	if len(r.Tools) == 0 {
-		return Verdict{Refuse, Tool{}, "nothing is called"}
+		return Decision{Refuse, Tool{}, "nothing is called"}
 	}
 	for _, t := range r.Tools {
 		if i := slices.IndexFunc(r.Rules.Deny, func(p Pattern) bool { return p.denies(t) }); i >= 0 {
 			said := t
 			said.File, said.Written = "", "" // the name was denied
-			return Verdict{Refuse, t, fmt.Sprintf("%s is denied by %s", said, r.Rules.Deny[i].said())}
+			return Decision{Refuse, t, fmt.Sprintf("%s is denied by %s", said, r.Rules.Deny[i].said())}
 		}
 	}
 	if i := slices.IndexFunc(r.Tools, func(t Tool) bool { return t.Elevated }); i >= 0 {
 		return r.ask(r.Tools[i], fmt.Sprintf("%s wants elevated rights, which a person has to approve", r.Tools[i]))
 	}
 	called := r.Tools[0]
-	if r.Door.names() && r.Declared {
-		return Verdict{Allow, called, fmt.Sprintf("%s is in the permissions of the script that calls it", called)}
+	if r.EntryPoint.names() && r.Declared {
+		return Decision{Allow, called, fmt.Sprintf("%s is in the permissions of the script that calls it", called)}
 	}
-	if r.Door.names() {
-		return Verdict{Allow, called, fmt.Sprintf("%s was named by who runs it", called)}
+	if r.EntryPoint.names() {
+		return Decision{Allow, called, fmt.Sprintf("%s was named by who runs it", called)}
 	}
 	// A tool that is allowed by name brings what it uses; any other reason has to hold
 	// for each of them.
 	if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return p.names(called) }); i >= 0 {
-		return Verdict{Allow, called, fmt.Sprintf("%s is allowed by %s", called, r.Rules.Allow[i].said())}
+		return Decision{Allow, called, fmt.Sprintf("%s is allowed by %s", called, r.Rules.Allow[i].said())}
 	}
 	if r.Trusted {
-		return Verdict{Allow, called, fmt.Sprintf("%s comes from a trusted source", called)}
+		return Decision{Allow, called, fmt.Sprintf("%s comes from a trusted source", called)}
 	}
 	var reasons []string
 	for _, t := range r.Tools {
@@ -156,7 +156,7 @@ func Decide(r Request) Verdict {
 		}
 		reasons = append(reasons, reason)
 	}
-	return Verdict{Allow, called, strings.Join(slices.Compact(reasons), "; ")}
+	return Decision{Allow, called, strings.Join(slices.Compact(reasons), "; ")}
 }
 
 // allowed is why a pattern allows the tool, "" where none does.
@@ -169,9 +169,9 @@ func (r Request) allowed(t Tool) string {
 	return ""
 }
 
-func (r Request) ask(t Tool, why string) Verdict {
+func (r Request) ask(t Tool, why string) Decision {
 	if r.CanAsk {
-		return Verdict{Ask, t, why}
+		return Decision{Ask, t, why}
 	}
-	return Verdict{Refuse, t, why + "; nobody can be asked here"}
+	return Decision{Refuse, t, why + "; nobody can be asked here"}
 }

@@ -65,7 +65,7 @@ func TestMatrix(t *testing.T) {
 		if row.deny != "" {
 			rules.Deny = patterns(t, row.deny)
 		}
-		for _, door := range []policy.Door{policy.Run, policy.Serve, policy.Call, policy.MCP} {
+		for _, door := range []policy.EntryPoint{policy.Run, policy.Serve, policy.Call, policy.MCP} {
 			want := row.program
 			if door == policy.Run || door == policy.Serve {
 				want = row.person
@@ -73,7 +73,7 @@ func TestMatrix(t *testing.T) {
 			for _, trusted := range []bool{false, true} {
 				var cells []string
 				for _, name := range columns {
-					r := policy.Request{Door: door, Tools: []policy.Tool{tools[name]}, Rules: rules, Trusted: trusted}
+					r := policy.Request{EntryPoint: door, Tools: []policy.Tool{tools[name]}, Rules: rules, Trusted: trusted}
 					cells = append(cells, letter(decide(t, r, true))+"/"+letter(decide(t, r, false)))
 				}
 				got, want := strings.Join(cells, " "), want
@@ -92,17 +92,17 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-func decide(t testing.TB, r policy.Request, canAsk bool) policy.Verdict {
+func decide(t testing.TB, r policy.Request, canAsk bool) policy.Decision {
 	r.CanAsk = canAsk
 	v := policy.Decide(r)
-	if v.Reason == "" || v.Decision == policy.Ask && !canAsk {
+	if v.Reason == "" || v.Action == policy.Ask && !canAsk {
 		t.Errorf("%+v: %+v", r, v)
 	}
 	return v
 }
 
-func letter(v policy.Verdict) string {
-	return map[policy.Decision]string{policy.Allow: "a", policy.Refuse: "r", policy.Ask: "?"}[v.Decision]
+func letter(v policy.Decision) string {
+	return map[policy.Action]string{policy.Allow: "a", policy.Refuse: "r", policy.Ask: "?"}[v.Action]
 }
 
 // TestInside: what a tool uses is judged with it.
@@ -112,10 +112,10 @@ func TestInside(t *testing.T) {
 	alias := policy.Tool{Name: "short", Base: &policy.Tool{Name: "inner", Tags: []string{"read"}}, Tags: []string{"read"}, Path: "go"}
 	root := policy.Tool{Name: "root", Tags: []string{"read"}, Elevated: true, Path: "sudo"}
 	for _, c := range []struct {
-		door        policy.Door
+		door        policy.EntryPoint
 		inside      policy.Tool
 		allow, deny string
-		want        policy.Decision
+		want        policy.Action
 		reason      string
 	}{
 		{policy.Run, inner, "", "", policy.Allow, `tool "outer" was named by who runs it`},
@@ -127,18 +127,18 @@ func TestInside(t *testing.T) {
 		{policy.Call, inner, "tool:run", "", policy.Allow, `tool "outer" is allowed by tool:run; tool "inner" (used by step "setup/clone") is allowed by tool:run`},
 		{policy.Call, alias, "tool:inner", "", policy.Ask, `tool "outer" is not approved (read)`}, // to allow takes the very name
 	} {
-		r := policy.Request{Door: c.door, Tools: []policy.Tool{outer, c.inside}, CanAsk: true}
+		r := policy.Request{EntryPoint: c.door, Tools: []policy.Tool{outer, c.inside}, CanAsk: true}
 		if c.allow != "" {
 			r.Rules.Allow = patterns(t, c.allow)
 		}
 		if c.deny != "" {
 			r.Rules.Deny = patterns(t, c.deny)
 		}
-		if v := policy.Decide(r); v.Decision != c.want || v.Reason != c.reason {
-			t.Errorf("%s %s: %s, %q; want %s, %q", c.door, c.inside.Name, v.Decision, v.Reason, c.want, c.reason)
+		if v := policy.Decide(r); v.Action != c.want || v.Reason != c.reason {
+			t.Errorf("%s %s: %s, %q; want %s, %q", c.door, c.inside.Name, v.Action, v.Reason, c.want, c.reason)
 		}
 	}
-	if v := policy.Decide(policy.Request{Door: policy.Run}); v.Decision != policy.Refuse {
+	if v := policy.Decide(policy.Request{EntryPoint: policy.Run}); v.Action != policy.Refuse {
 		t.Errorf("nothing: %+v", v)
 	}
 }
@@ -149,7 +149,7 @@ func TestOrigin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := policy.Decide(policy.Request{Door: policy.Run, Tools: []policy.Tool{{Name: "it"}}, Rules: policy.Rules{Deny: []policy.Pattern{p}}})
+	v := policy.Decide(policy.Request{EntryPoint: policy.Run, Tools: []policy.Tool{{Name: "it"}}, Rules: policy.Rules{Deny: []policy.Pattern{p}}})
 	if want := `tool "it" is denied by tool:it (--auto-deny)`; v.Reason != want {
 		t.Errorf("%q, want %q", v.Reason, want)
 	}
@@ -190,12 +190,12 @@ func FuzzDecide(f *testing.F) {
 			r.Rules.Deny = append(r.Rules.Deny, p)
 		}
 		denied := len(r.Rules.Deny) > 0 && (deny == "*" || slices.Contains(append(it.Tags, it.Name), strings.TrimPrefix(deny, "tool:")))
-		for _, r.Door = range []policy.Door{policy.Run, policy.Call, policy.MCP, policy.Serve} {
+		for _, r.EntryPoint = range []policy.EntryPoint{policy.Run, policy.Call, policy.MCP, policy.Serve} {
 			v := policy.Decide(r)
 			switch {
-			case denied && v.Decision != policy.Refuse,
-				elevated && v.Decision == policy.Allow,
-				!canAsk && v.Decision == policy.Ask:
+			case denied && v.Action != policy.Refuse,
+				elevated && v.Action == policy.Allow,
+				!canAsk && v.Action == policy.Ask:
 				t.Error(fmt.Sprintf("%+v", r), v)
 			}
 		}
@@ -242,8 +242,8 @@ func TestWhose(t *testing.T) {
 		}
 		var got []string
 		for name, tool := range tools {
-			v := policy.Decide(policy.Request{Door: policy.Call, Tools: []policy.Tool{tool}, Rules: policy.Rules{Allow: []policy.Pattern{p}}})
-			if v.Decision == policy.Allow {
+			v := policy.Decide(policy.Request{EntryPoint: policy.Call, Tools: []policy.Tool{tool}, Rules: policy.Rules{Allow: []policy.Pattern{p}}})
+			if v.Action == policy.Allow {
 				got = append(got, name)
 			}
 		}
@@ -255,7 +255,7 @@ func TestWhose(t *testing.T) {
 	for pattern, want := range map[string]string{"tool:base": "alias", "tool:prod": "alias", "tool:run": "alias", "tool:mine": "alias by path program's project's untrusted untrusted base user's"} {
 		var got []string
 		for name, tool := range tools {
-			if decide(t, policy.Request{Door: policy.Run, Tools: []policy.Tool{tool}, Rules: policy.Rules{Deny: patterns(t, pattern)}}, true).Decision == policy.Refuse {
+			if decide(t, policy.Request{EntryPoint: policy.Run, Tools: []policy.Tool{tool}, Rules: policy.Rules{Deny: patterns(t, pattern)}}, true).Action == policy.Refuse {
 				got = append(got, name)
 			}
 		}
@@ -268,17 +268,17 @@ func TestWhose(t *testing.T) {
 
 // TestDeclared: a script's permissions let it call, unless that is denied or elevated.
 func TestDeclared(t *testing.T) {
-	for _, door := range []policy.Door{policy.Run, policy.Serve} {
+	for _, door := range []policy.EntryPoint{policy.Run, policy.Serve} {
 		it := policy.Tool{Name: "it", Tags: []string{"run"}}
-		v := policy.Decide(policy.Request{Door: door, Declared: true, Tools: []policy.Tool{it}})
-		if v.Decision != policy.Allow || v.Reason != `tool "it" is in the permissions of the script that calls it` {
+		v := policy.Decide(policy.Request{EntryPoint: door, Declared: true, Tools: []policy.Tool{it}})
+		if v.Action != policy.Allow || v.Reason != `tool "it" is in the permissions of the script that calls it` {
 			t.Errorf("%s: %+v", door, v)
 		}
-		if v := policy.Decide(policy.Request{Door: door, Declared: true, Tools: []policy.Tool{it}, Rules: policy.Rules{Deny: patterns(t, "tool:run")}}); v.Decision != policy.Refuse {
+		if v := policy.Decide(policy.Request{EntryPoint: door, Declared: true, Tools: []policy.Tool{it}, Rules: policy.Rules{Deny: patterns(t, "tool:run")}}); v.Action != policy.Refuse {
 			t.Errorf("%s: %+v", door, v)
 		}
 		it.Elevated = true
-		if v := policy.Decide(policy.Request{Door: door, Declared: true, Tools: []policy.Tool{it}}); v.Decision != policy.Refuse {
+		if v := policy.Decide(policy.Request{EntryPoint: door, Declared: true, Tools: []policy.Tool{it}}); v.Action != policy.Refuse {
 			t.Errorf("%s: %+v", door, v)
 		}
 	}

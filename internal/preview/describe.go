@@ -14,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun/internal/value"
 )
 
-// mostValue bounds one parameter in such a sentence.
-const mostValue = 60
+// maxValue bounds one parameter in such a sentence.
+const maxValue = 60
 
 // Describe says in one sentence what a call will do. Secrets are masked.
 func Describe(ctx context.Context, params *call.Params) string {
@@ -23,17 +23,17 @@ func Describe(ctx context.Context, params *call.Params) string {
 	v, mask, err := look(ctx, params)
 	if g := goTool(p); g != nil && g.Describe != nil {
 		if text, ok := gostep.Described(g, gostep.InputOf(params.Frame()).Params); ok {
-			return value.OneLine(mask.String(text), gostep.MostDescribed)
+			return value.OneLine(mask.String(text), gostep.MaxDescribed)
 		}
 	}
 	if err != nil { // a variable is missing, say; the run will tell
-		return value.OneLine(announced(p), gostep.MostDescribed)
+		return value.OneLine(announced(p), gostep.MaxDescribed)
 	}
 	// What a discovered tool is given stands on its standard input, and not in the command.
 	if d := p.Definition; d.Single && len(v.Steps) == 1 && p.Steps[0].Command != nil && !p.CallsProgram() {
-		return "Runs: " + value.OneLine(v.Steps[0].Command, gostep.MostDescribed-len("Runs: "))
+		return "Runs: " + value.OneLine(v.Steps[0].Command, gostep.MaxDescribed-len("Runs: "))
 	}
-	return value.OneLine(announced(p)+inParentheses(v, len(p.Steps)), gostep.MostDescribed)
+	return value.OneLine(announced(p)+inParentheses(v, len(p.Steps)), gostep.MaxDescribed)
 }
 
 // announced is the tool and what it is for.
@@ -49,7 +49,7 @@ func announced(p *plan.Plan) string {
 func inParentheses(v *Preview, steps int) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(v.Params)) {
-		words = append(words, name+"="+value.OneLine(inWords(v.Params[name]), mostValue))
+		words = append(words, name+"="+value.OneLine(inWords(v.Params[name]), maxValue))
 	}
 	text := strings.Join(words, ", ")
 	if steps > 1 {

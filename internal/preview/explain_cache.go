@@ -58,7 +58,7 @@ func (e *NotCachedError) Error() string {
 // ExplainCache compares what a step depends on now with its result in the cache in dir.
 func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*CacheExplanation, error) {
 	p := params.Plan
-	s, a, err := foresee(ctx, params.Foresee(), dag.ID(path))
+	s, a, err := foresee(ctx, params.Preview(), dag.ID(path))
 	if err != nil {
 		return nil, err
 	}
@@ -117,12 +117,12 @@ func reach(ctx context.Context, p *plan.Plan, a *call.Frame, path dag.ID) (*plan
 		return reach(ctx, s.Nested, a, rest)
 	}
 	raw, unknown := foreseenWith(s, a)
-	bound, err := call.BindGiven(ctx, s.Nested, a.World, raw)
+	bound, err := call.BindGiven(ctx, s.Nested, a.RunEnv, raw)
 	if err != nil {
 		return nil, nil, a.WithoutSecrets(fmt.Errorf("cannot tell what step %s would be given: %w", name, err))
 	}
 	// What is not known was bound to the reference as it is written.
-	inner := bound.Without(unknown).ForeseeInside(a, len(unknown) > 0)
+	inner := bound.Without(unknown).PreviewInside(a, len(unknown) > 0)
 	return foresee(ctx, inner, rest)
 }
 
@@ -132,7 +132,7 @@ func anItem(p *plan.Plan, path dag.ID) string {
 	if _, s := p.Find(path); s == nil {
 		return ""
 	}
-	for _, loop := range append(path.Holders(), path) {
+	for _, loop := range append(path.Ancestors(), path) {
 		_, s := p.Find(loop)
 		if item := string(loop) + "["; s != nil && s.Loop != nil && !strings.HasPrefix(string(path), item) && !strings.HasSuffix(string(loop), "]") {
 			return fmt.Sprintf("%s is a loop: name an item, as %sKEY]%s", loop, item, path[len(loop):])

@@ -14,9 +14,9 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/gostep"
 	"github.com/flowrun/flowrun/internal/graph"
-	"github.com/flowrun/flowrun/internal/helper"
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/supervisor"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
@@ -24,12 +24,12 @@ import (
 
 // Preview is what a run would do, as far as that is known before it starts.
 type Preview struct {
-	Schema string         `json:"schema"` // flowrun/plan.v1
-	Tool   string         `json:"tool"`
-	Params map[string]any `json:"params"`          // secrets masked
-	Steps  []PreviewStep  `json:"steps"`           // in plan order, nested ones after the step that holds them
-	Tools  []PreviewTool  `json:"tools"`           // the tool and, by step, those it uses
-	Needs  []history.Need `json:"needs,omitempty"` // what the run takes at its start, and waits for
+	Schema string               `json:"schema"` // flowrun/plan.v1
+	Tool   string               `json:"tool"`
+	Params map[string]any       `json:"params"`          // secrets masked
+	Steps  []PreviewStep        `json:"steps"`           // in plan order, nested ones after the step that holds them
+	Tools  []PreviewTool        `json:"tools"`           // the tool and, by step, those it uses
+	Needs  []history.LockDemand `json:"needs,omitempty"` // what the run takes at its start, and waits for
 }
 
 // Permissions are those that the tools ask for, each once, where they really lead.
@@ -89,10 +89,10 @@ func Of(ctx context.Context, params *call.Params) (*Preview, error) {
 
 // look is Of with the mask, which has learned what of the call is secret, also with an error.
 func look(ctx context.Context, params *call.Params) (*Preview, *steps.Mask, error) {
-	a := params.Foresee()
+	a := params.Preview()
 	mask := a.Session().Mask()
 	var done func()
-	a.World, done = a.World.WithScripts(hooks.Config{})
+	a.RunEnv, done = a.RunEnv.WithScripts(hooks.Config{})
 	defer done()
 	if err := a.OpenEnvironment(ctx); err != nil {
 		return nil, mask, err
@@ -304,12 +304,12 @@ func (v *previewer) nested(s *plan.Step, a *call.Frame, step *PreviewStep, mask 
 		}
 	}
 	step.Command = strings.Join(words, " ")
-	bound, err := call.BindGiven(v.ctx, s.Nested, a.World, raw)
+	bound, err := call.BindGiven(v.ctx, s.Nested, a.RunEnv, raw)
 	if err != nil {
 		step.Problem = mask(foreseenProblem(s, err, unknown))
 		return nil
 	}
-	inner := bound.ForeseeInside(a, len(unknown) > 0)
+	inner := bound.PreviewInside(a, len(unknown) > 0)
 	if err := inner.OpenEnvironment(v.ctx); err != nil {
 		step.Problem = mask(err.Error())
 		return nil
@@ -366,7 +366,7 @@ func writtenWith(s *plan.Step, param string) string {
 // foreseeConfinement says what of a command's security could not be kept here.
 func foreseeConfinement(a *call.Frame) string {
 	var why []string
-	for _, err := range a.Confine.Check(helper.Enabled(), a.World.Env) {
+	for _, err := range a.Confine.Check(supervisor.Enabled(), a.RunEnv.Env) {
 		why = append(why, err.Error())
 	}
 	return strings.Join(why, "; ")

@@ -12,7 +12,7 @@ import (
 )
 
 // Host starts the processes of one run. A [Group] does it in this process,
-// package internal/helper in another one. Hosts are safe for concurrent use.
+// package internal/supervisor in another one. Hosts are safe for concurrent use.
 type Host interface {
 	// Start starts a process. The error is the system's (syscall.Errno inside)
 	// when the program or the directory cannot be used.

@@ -176,7 +176,7 @@ func (d *depender) named() error {
 		if slices.ContainsFunc(d.Components, func(c cache.Component) bool { return c.Kind == cache.Variable && c.Name == name }) {
 			continue
 		}
-		value, set := d.args.World.Vars[name]
+		value, set := d.args.RunEnv.Vars[name]
 		d.add(cache.Variable, name, strconv.FormatBool(set), value)
 	}
 	return nil
@@ -222,5 +222,5 @@ func Identity(s *plan.Step, store *cache.Store, a *call.Frame, path dag.ID) *cac
 	if full, err := filepath.Abs(file); err == nil && file != "" {
 		file = full
 	}
-	return store.Step(file, a.Plan.Name(), string(path.WithoutTries()))
+	return store.Step(file, a.Plan.Name(), string(path.WithoutAttempts()))
 }

@@ -36,12 +36,12 @@ func New(dir string, plan *flowrun.Plan, step string) *Reader {
 // Wants says whether a step's logs are read: all, one step's in whatever try of what is
 // around it, or those inside one.
 func (r *Reader) Wants(path string) bool {
-	return r.step == "" || within(path, r.step) || within(string(dag.ID(path).WithoutTries()), r.step)
+	return r.step == "" || within(path, r.step) || within(string(dag.ID(path).WithoutAttempts()), r.step)
 }
 
 // Exactly says whether a path is the step that is wanted, and not one inside it.
 func (r *Reader) Exactly(path dag.ID) bool {
-	return r.step != "" && (r.step == string(path) || r.step == string(path.WithoutTries()))
+	return r.step != "" && (r.step == string(path) || r.step == string(path.WithoutAttempts()))
 }
 
 // within says whether a path is that of a step, or of one inside it.

@@ -11,7 +11,7 @@
 //
 //	decide -> claim (Book) -> start (Runs)
 //
-// The claim is what makes a slot fire once: the [Book] takes it from one service only,
+// The claim is what makes a slot fire once: the [FiringStore] takes it from one service only,
 // and keeps it together with the id of the run that is to be. A service that dies between
 // claim and start leaves a claim without a run, which the next one starts under that id;
 // that is the affair of Runs.

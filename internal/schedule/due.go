@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Slot is one time at which a schedule is due.
-type Slot struct {
+// ScheduledTime is one time at which a schedule is due.
+type ScheduledTime struct {
 	At   time.Time // the time of the cron line: the slot's identity
 	Due  time.Time // when it starts: At, and the jitter
 	Late bool      // it is made up for
@@ -15,7 +15,7 @@ type Slot struct {
 // Now is what a schedule comes to at one moment.
 type Now struct {
 	// Fire are the slots to start, oldest first.
-	Fire []Slot
+	Fire []ScheduledTime
 	// Missed is how many slots are left out because they are too late; it counts up to
 	// 10,000. LastMissed is the newest of them. They are older than what fires.
 	Missed     int
@@ -42,7 +42,7 @@ func Due(s *Schedule, cursor, now time.Time) Now {
 	if s.Paused {
 		return Now{}
 	}
-	list, count := newest(s, cursor, now, s.most()+onTimeSlots+2)
+	list, count := newest(s, cursor, now, s.max()+onTimeSlots+2)
 	n := Now{}
 	if last := len(list) - 1; last >= 0 && s.due(list[last]).After(now) {
 		n.Next = s.due(list[last])
@@ -50,10 +50,10 @@ func Due(s *Schedule, cursor, now time.Time) Now {
 	} else if next := s.Next(latest(cursor, now)); !next.IsZero() {
 		n.Next = s.due(next)
 	}
-	slots := make([]Slot, len(list))
+	slots := make([]ScheduledTime, len(list))
 	prompt := len(list) // where those begin that are on time
 	for i, at := range list {
-		slots[i] = Slot{At: at, Due: s.due(at)}
+		slots[i] = ScheduledTime{At: at, Due: s.due(at)}
 		slots[i].Late = now.Sub(slots[i].Due) > onTime
 		if !slots[i].Late {
 			prompt = min(prompt, i)
@@ -69,14 +69,14 @@ func Due(s *Schedule, cursor, now time.Time) Now {
 
 // madeUp is how many of the late slots fire, the newest. A slot that is on time makes
 // up for late ones where once will do.
-func (s *Schedule) madeUp(late []Slot, prompt bool, now time.Time) int {
+func (s *Schedule) madeUp(late []ScheduledTime, prompt bool, now time.Time) int {
 	n := 0
 	for n < len(late) && (s.Window == 0 || now.Sub(late[len(late)-1-n].At) <= s.Window) {
 		n++
 	}
 	switch {
 	case s.CatchUp == CatchUpAll:
-		return min(n, s.most())
+		return min(n, s.max())
 	case s.CatchUp == CatchUpNone || prompt:
 		return 0
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Book keeps which slots were dealt with. Services on one state directory share it, and
+// FiringStore keeps which slots were dealt with. Services on one state directory share it, and
 // it outlives them.
-type Book interface {
+type FiringStore interface {
 	// Watch begins to look at a schedule: since is remembered for it, and slots up to it
 	// are past. One that is known by the same plan keeps what is known; one of another plan begins
 	// anew. It answers since when the schedule is looked at.
@@ -42,10 +42,10 @@ type Runs interface {
 
 // Firing is a slot that has been claimed.
 type Firing struct {
-	Schedule Schedule
-	Slot     Slot
-	Run      string // the id the run is to have
-	Action   Action // Start, Queue or Replace
+	Schedule  Schedule
+	Scheduled ScheduledTime
+	Run       string // the id the run is to have
+	Action    Action // Start, Queue or Replace
 }
 
 // Kind is what a Report tells of.
@@ -63,22 +63,22 @@ const (
 
 // Report tells what the loop did.
 type Report struct {
-	Kind     Kind
-	Schedule string // "" for Jumped
-	Slot     time.Time
-	Run      string
-	Action   Action
-	Late     bool
-	Lag      time.Duration // from when the slot should have started to when it did
-	Count    int
-	Reason   string
-	Err      error
+	Kind      Kind
+	Schedule  string // "" for Jumped
+	Scheduled time.Time
+	Run       string
+	Action    Action
+	Late      bool
+	Lag       time.Duration // from when the slot should have started to when it did
+	Count     int
+	Reason    string
+	Err       error
 }
 
 // Config is what a Loop needs.
 type Config struct {
-	Book Book
-	Runs Runs
+	Store FiringStore
+	Runs  Runs
 	// Observe hears what the loop does, from several goroutines. nil: nobody does.
 	Observe func(Report)
 	// Now is the wall clock, asked from several goroutines; nil is time.Now.
@@ -303,7 +303,7 @@ func (l *Loop) deal(ctx context.Context, e *entry, now time.Time) (wake time.Tim
 	}
 	due := Due(&e.Schedule, cursor, now)
 	if due.late() { // another service may have been there while this one slept
-		last, _, err := l.Book.Cursor(ctx, e.Name)
+		last, _, err := l.Store.Cursor(ctx, e.Name)
 		if err != nil {
 			return wake, err
 		}
@@ -314,11 +314,11 @@ func (l *Loop) deal(ctx context.Context, e *entry, now time.Time) (wake time.Tim
 	}
 	if due.Missed > 0 {
 		reason := fmt.Sprintf("missed: no service was there in time (catch-up %s); %d slots up to this one", e.catchUp(), due.Missed)
-		if err := l.Book.Skip(ctx, e.Name, due.LastMissed, reason); err != nil {
+		if err := l.Store.Skip(ctx, e.Name, due.LastMissed, reason); err != nil {
 			return wake, err
 		}
 		cursor = due.LastMissed
-		l.Observe(Report{Kind: Missed, Schedule: e.Name, Slot: due.LastMissed, Count: due.Missed, Late: true, Reason: reason})
+		l.Observe(Report{Kind: Missed, Schedule: e.Name, Scheduled: due.LastMissed, Count: due.Missed, Late: true, Reason: reason})
 	}
 	e.cursor = cursor
 	for _, slot := range due.Fire {
@@ -342,11 +342,11 @@ func (l *Loop) watch(ctx context.Context, e *entry, now time.Time) error {
 	if e.watched {
 		return nil
 	}
-	anchor, err := l.Book.Watch(ctx, e.Name, e.plan, now)
+	anchor, err := l.Store.Watch(ctx, e.Name, e.plan, now)
 	if err != nil {
 		return err
 	}
-	cursor, ok, err := l.Book.Cursor(ctx, e.Name)
+	cursor, ok, err := l.Store.Cursor(ctx, e.Name)
 	if err != nil {
 		return err
 	}
@@ -361,29 +361,29 @@ func (l *Loop) watch(ctx context.Context, e *entry, now time.Time) error {
 }
 
 // fire deals with one slot. An error means that it has not been dealt with.
-func (l *Loop) fire(ctx context.Context, e *entry, slot Slot) error {
+func (l *Loop) fire(ctx context.Context, e *entry, slot ScheduledTime) error {
 	action, reason, err := l.decide(ctx, e, slot)
 	if err != nil {
 		return err
 	}
-	report := Report{Schedule: e.Name, Slot: slot.At, Action: action, Late: slot.Late, Reason: reason}
+	report := Report{Schedule: e.Name, Scheduled: slot.At, Action: action, Late: slot.Late, Reason: reason}
 	if action == Skip {
 		report.Kind = Skipped
-		err := l.Book.Skip(ctx, e.Name, slot.At, reason)
+		err := l.Store.Skip(ctx, e.Name, slot.At, reason)
 		if err == nil {
 			l.Observe(report)
 		}
 		return err
 	}
 	report.Run = l.Runs.NewID()
-	mine, err := l.Book.Claim(ctx, e.Name, slot.At, report.Run)
+	mine, err := l.Store.Claim(ctx, e.Name, slot.At, report.Run)
 	switch {
 	case err != nil:
 		return err
 	case !mine:
 		report.Kind, report.Run = Taken, ""
 	default:
-		if err := l.Runs.Start(ctx, Firing{Schedule: e.Schedule, Slot: slot, Run: report.Run, Action: action}); err != nil {
+		if err := l.Runs.Start(ctx, Firing{Schedule: e.Schedule, Scheduled: slot, Run: report.Run, Action: action}); err != nil {
 			report.Kind, report.Err = Failed, err
 		}
 		report.Lag = l.wall().Sub(slot.Due)
@@ -392,7 +392,7 @@ func (l *Loop) fire(ctx context.Context, e *entry, slot Slot) error {
 	return nil
 }
 
-func (l *Loop) decide(ctx context.Context, e *entry, slot Slot) (Action, string, error) {
+func (l *Loop) decide(ctx context.Context, e *entry, slot ScheduledTime) (Action, string, error) {
 	if e.SkipIfSuccessful {
 		success, err := l.Runs.LastSuccess(ctx, &e.Schedule)
 		if err != nil {

@@ -43,7 +43,7 @@ func (c *counting) Start(_ context.Context, f Firing) error {
 	if c.fired == nil {
 		c.fired = map[string]int{}
 	}
-	c.fired[fmt.Sprint(f.Schedule.Name, f.Slot.At.Unix())]++
+	c.fired[fmt.Sprint(f.Schedule.Name, f.Scheduled.At.Unix())]++
 	return c.err
 }
 
@@ -57,7 +57,7 @@ func TestThousand(t *testing.T) {
 			s.Name, s.CatchUp = fmt.Sprint("schedule", i, "@"), CatchUpAll
 			list = append(list, s)
 		}
-		a, b := New(Config{Book: book, Runs: runs}), New(Config{Book: book, Runs: runs})
+		a, b := New(Config{Store: book, Runs: runs}), New(Config{Store: book, Runs: runs})
 		a.Set(list)
 		b.Set(list)
 		time.Sleep(100 * time.Millisecond)
@@ -81,7 +81,7 @@ func TestBookFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book, runs := newBook(), &counting{}
 		failed := 0
-		l := New(Config{Book: book, Runs: runs, Observe: func(r Report) {
+		l := New(Config{Store: book, Runs: runs, Observe: func(r Report) {
 			if r.Kind == Failed {
 				failed++
 			}
@@ -112,8 +112,8 @@ func TestSuspended(t *testing.T) {
 		book, runs := newBook(), &counting{}
 		var asleep atomic.Int64 // what the suspended machine's clock is behind
 		var reports []Report
-		a := New(Config{Book: book, Runs: runs})
-		b := New(Config{Book: book, Runs: runs, Now: func() time.Time { return time.Now().Add(time.Duration(asleep.Load())) }, Observe: func(r Report) {
+		a := New(Config{Store: book, Runs: runs})
+		b := New(Config{Store: book, Runs: runs, Now: func() time.Time { return time.Now().Add(time.Duration(asleep.Load())) }, Observe: func(r Report) {
 			if r.Kind != Fired && r.Kind != Jumped && r.Kind != Taken {
 				reports = append(reports, r)
 			}
@@ -140,7 +140,7 @@ func TestStartFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := &counting{err: errors.New("the tool is broken")}
 		var reports []Report
-		l := New(Config{Book: newBook(), Runs: runs, Observe: func(r Report) { reports = append(reports, r) }})
+		l := New(Config{Store: newBook(), Runs: runs, Observe: func(r Report) { reports = append(reports, r) }})
 		l.Set([]Schedule{schedule(t, "* * * * *")})
 		stop := service(l)
 		time.Sleep(130 * time.Second)
@@ -155,7 +155,7 @@ func TestStartFails(t *testing.T) {
 func TestSet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := &counting{}
-		l := New(Config{Book: newBook(), Runs: runs})
+		l := New(Config{Store: newBook(), Runs: runs})
 		stop := service(l)
 		defer stop()
 		count := func(d time.Duration) int {
@@ -192,7 +192,7 @@ func TestSet(t *testing.T) {
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64
-		l := New(Config{Book: newBook(), Runs: &counting{}, Now: func() time.Time { looks.Add(1); return time.Now() }})
+		l := New(Config{Store: newBook(), Runs: &counting{}, Now: func() time.Time { looks.Add(1); return time.Now() }})
 		l.Set([]Schedule{schedule(t, "0 0 29 2 *")})
 		stop := service(l)
 		time.Sleep(time.Hour)

@@ -63,7 +63,7 @@ const (
 // DefaultCap is how many slots are made up for at most where the schedule does not say.
 const DefaultCap = 100
 
-func (s *Schedule) most() int {
+func (s *Schedule) max() int {
 	if s.Cap > 0 {
 		return s.Cap
 	}

@@ -131,7 +131,7 @@ func (r *runs) begin() {
 			f := r.queue[0]
 			r.queue = r.queue[1:]
 			r.begin()
-			r.w.note("", f.Slot.At, true)
+			r.w.note("", f.Scheduled.At, true)
 		}
 	})
 }
@@ -182,11 +182,11 @@ func (w *world) write(text string) {
 func (w *world) observe(r Report) {
 	switch r.Kind {
 	case Fired:
-		w.note([]string{"", "queue", "cancel"}[r.Action], r.Slot, r.Late && r.Action == Start)
+		w.note([]string{"", "queue", "cancel"}[r.Action], r.Scheduled, r.Late && r.Action == Start)
 	case Taken:
-		w.note("taken", r.Slot, false)
+		w.note("taken", r.Scheduled, false)
 	case Skipped:
-		w.note("skip", r.Slot, false)
+		w.note("skip", r.Scheduled, false)
 	case Missed:
 		w.write(fmt.Sprint("miss ", r.Count))
 	case Failed:
@@ -262,7 +262,7 @@ type running struct {
 }
 
 func (w *world) start() running {
-	l := New(Config{Book: w.book, Runs: w.runs, Observe: w.observe, Now: w.now})
+	l := New(Config{Store: w.book, Runs: w.runs, Observe: w.observe, Now: w.now})
 	l.Set([]Schedule{w.s})
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup

@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 )
 
-// mostCalls is how deep tools may call each other by api.callTool.
-const mostCalls = 16
+// maxCalls is how deep tools may call each other by api.callTool.
+const maxCalls = 16
 
 // callTool runs another tool inside the step that asks for it, and answers its output as
 // its value. What it starts takes this step's slot, belongs to the same run and
@@ -21,7 +21,7 @@ const mostCalls = 16
 func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]any) (any, error) {
 	outer := t.args
 	chain := append(slices.Clone(outer.Calling), outer.Plan.Name())
-	if slices.Contains(chain, name) || len(chain) > mostCalls {
+	if slices.Contains(chain, name) || len(chain) > maxCalls {
 		return nil, fmt.Errorf("cannot call the tool %s: the tools would call each other without end: %s", name, strings.Join(append(chain, name), " -> "))
 	}
 	if err := call.Grants(outer).CallTool(name); err != nil {
@@ -31,7 +31,7 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	if err != nil {
 		return nil, fmt.Errorf("cannot call the tool %s: %w", name, err)
 	}
-	if may := outer.World.MayCall; may != nil {
+	if may := outer.RunEnv.MayCall; may != nil {
 		if err := may(plan.Tools()); err != nil {
 			return nil, fmt.Errorf("cannot call the tool %s: %w", name, err)
 		}
@@ -40,7 +40,7 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 	for k, v := range params {
 		values[k] = call.Given{V: v, Author: !outer.HasCallerValues()}
 	}
-	bound, err := call.BindGiven(ctx, plan, outer.World, values)
+	bound, err := call.BindGiven(ctx, plan, outer.RunEnv, values)
 	if err != nil {
 		return nil, err
 	}

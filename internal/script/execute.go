@@ -86,7 +86,7 @@ func (t *toolAPI) permit(in *execution) error {
 	granted, written := call.Grants(t.args), in.Command
 	switch {
 	case permission.IsProgramName(in.Command):
-		file, err := t.args.World.Program(in.Command)
+		file, err := t.args.RunEnv.Program(in.Command)
 		if err != nil {
 			if slices.Contains(granted, permission.MayExecute+written) {
 				return err

@@ -40,7 +40,7 @@ func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error
 	if err := g.Network(u); err != nil {
 		return nil, err
 	}
-	ask := k.args.World.Fetch
+	ask := k.args.RunEnv.Fetch
 	if ask == nil {
 		return nil, errors.New("cannot fetch: this program has no HTTP client for scripts; it can give one as Config.Fetch")
 	}

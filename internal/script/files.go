@@ -17,8 +17,8 @@ import (
 	"github.com/flowrun/flowrun/internal/permission"
 )
 
-// mostRead bounds a file that a script reads, in bytes.
-const mostRead = 10_000_000
+// maxRead bounds a file that a script reads, in bytes.
+const maxRead = 10_000_000
 
 // fileEntry is a file in the words of a script.
 type fileEntry struct {
@@ -62,7 +62,7 @@ func (k *hostCalls) files(op string, args json.RawMessage) (any, error) {
 	if err := json.Unmarshal(args, &in); err != nil {
 		return nil, fmt.Errorf("cannot read which file is meant: %w", err)
 	}
-	path := k.args.World.Resolve(in.Path)
+	path := k.args.RunEnv.Resolve(in.Path)
 	granted, rest, err := call.Grants(k.args).Readable(path)
 	if err != nil {
 		return nil, err
@@ -149,9 +149,9 @@ func readWhole(root *os.Root, rest string) (any, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, mostRead+1))
-	if err == nil && len(b) > mostRead {
-		err = fmt.Errorf("EFBIG: a script reads at most %d MB of a file", mostRead/1_000_000)
+	b, err := io.ReadAll(io.LimitReader(f, maxRead+1))
+	if err == nil && len(b) > maxRead {
+		err = fmt.Errorf("EFBIG: a script reads at most %d MB of a file", maxRead/1_000_000)
 	}
 	return contentsOf(b), err
 }

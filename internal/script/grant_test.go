@@ -221,12 +221,12 @@ func TestPermit(t *testing.T) {
 	work := filepath.Join(top, "work")
 	permit := func(in execution, granted ...string) (string, error) {
 		def := &tool.Definition{}
-		w := &call.World{Workspace: work, Env: []string{"PATH=." + string(filepath.ListSeparator) + filepath.Join(top, "system")}}
+		w := &call.RunEnv{Workspace: work, Env: []string{"PATH=." + string(filepath.ListSeparator) + filepath.Join(top, "system")}}
 		p := &plan.Plan{Definition: def}
 		for _, g := range granted {
-			p.Needed = append(p.Needed, plan.Permission{Written: g, Text: expr.Literal(g)})
+			p.Permissions = append(p.Permissions, plan.Permission{Written: g, Text: expr.Literal(g)})
 		}
-		args := (&call.Params{Plan: p, World: w.Filled()}).Foresee()
+		args := (&call.Params{Plan: p, RunEnv: w.Filled()}).Preview()
 		if err := args.FindDir(); err != nil {
 			t.Fatal(err)
 		}

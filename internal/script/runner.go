@@ -62,7 +62,7 @@ func (c *jsCall) run(ctx context.Context) (dag.Result, error) {
 	if c.Def.Module != nil && c.Def.Module.Node {
 		return c.runNode(ctx, call)
 	}
-	out, err := c.args.World.JavaScript.Call(ctx, call)
+	out, err := c.args.RunEnv.JavaScript.Call(ctx, call)
 	if err != nil {
 		return c.failed(ctx, err)
 	}

@@ -109,7 +109,7 @@ func (c *jsCall) unready(env *toolstate.Env) *dag.Result {
 	if len(missing) == 0 && len(bad) == 0 {
 		return nil
 	}
-	p := &dag.Problem{Code: toolstate.CodeMissingVariable, Category: categoryValidation, Solution: env.WayOut()}
+	p := &dag.Problem{Code: toolstate.CodeMissingVariable, Category: categoryValidation, Solution: env.Hint()}
 	var words []string
 	if len(missing) > 0 {
 		words = append(words, "the tool needs environment variables that are not set: "+strings.Join(missing, ", "))

@@ -95,7 +95,7 @@ func (t *Transform) run(ctx context.Context, rt *hooks.Runtime, v any) (any, err
 	switch result := result.(type) {
 	case string:
 		if len(result) > expr.MaxValue {
-			return nil, &expr.SizeError{What: "the result of the transform", Most: expr.MaxValue}
+			return nil, &expr.SizeError{What: "the result of the transform", Max: expr.MaxValue}
 		}
 		return result, nil
 	case bool:

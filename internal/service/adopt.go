@@ -14,12 +14,12 @@ import (
 // A run that takes its service with it must not do so for ever: when it was taken up
 // mostAdoptions times within adoptionsIn and no step of it has ended since, it rests.
 const (
-	mostAdoptions = 3
-	adoptionsIn   = time.Hour
+	maxAdoptions = 3
+	adoptionsIn  = time.Hour
 )
 
 // errLoops is why such a run rests.
-var errLoops = fmt.Errorf("it was taken up %d times within %v and broke off each time before a step had ended", mostAdoptions, adoptionsIn)
+var errLoops = fmt.Errorf("it was taken up %d times within %v and broke off each time before a step had ended", maxAdoptions, adoptionsIn)
 
 // againAfter is when a run is looked at again that could not be taken up: what it lacks
 // may have come.
@@ -43,7 +43,7 @@ func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 		if info.Status == dag.Waiting {
 			continue // see wake
 		}
-		if info.Origin == flowrun.OriginCall && !info.LetGo {
+		if info.Origin == flowrun.OriginCall && !info.Released {
 			continue // its caller has gone, and may have called again
 		}
 		if s.resting(info.ID) {
@@ -67,11 +67,11 @@ func (s *Service) tryTakeUp(ctx context.Context, info flowrun.RunInfo) {
 
 // takeUp goes on with a run, as flowrun resume would; to cancel it where that says why.
 func (s *Service) takeUp(ctx context.Context, id string, cancelFor error) error {
-	past, err := s.Past(ctx, id)
+	past, err := s.RecordedRun(ctx, id)
 	if err != nil {
 		return err
 	}
-	if !s.inherited(past) && adoptions(past.Events, time.Now().Add(-adoptionsIn)) >= mostAdoptions {
+	if !s.inherited(past) && adoptions(past.Events, time.Now().Add(-adoptionsIn)) >= maxAdoptions {
 		return errLoops
 	}
 	g, err := past.Resume(s.catalog.tools(), flowrun.ResumeOptions{})
@@ -101,8 +101,8 @@ var errCancelled = errors.New("it was being cancelled when it was interrupted")
 // inherited says whether a service before this one stopped in order and let the run go:
 // then it is not the run that took that service down, however often services are started
 // anew. What breaks off in the hands of this one is not inherited.
-func (s *Service) inherited(p *flowrun.Past) bool {
-	if !p.Info.LetGo {
+func (s *Service) inherited(p *flowrun.RecordedRun) bool {
+	if !p.Info.Released {
 		return false
 	}
 	for _, e := range slices.Backward(p.Events) {
@@ -155,8 +155,8 @@ func (s *Service) rest(info flowrun.RunInfo, err error) {
 	}
 }
 
-// Rests says whether a run that was interrupted is left to people.
-func (s *Service) Rests(id string) bool {
+// NeedsPerson says whether a run that was interrupted is left to people.
+func (s *Service) NeedsPerson(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, there := s.rests[id]

@@ -153,7 +153,7 @@ func TestTwoServices(t *testing.T) {
 	over := make(chan struct{})
 	go func() { // a person's
 		defer close(over)
-		flowrun.New(flowrun.Config{Store: first, Grace: time.Second}).Run(context.Background(), plan, nil, flowrun.WithID("person"), flowrun.WithBegun(func() { mine <- "person" }))
+		flowrun.New(flowrun.Config{Store: first, Grace: time.Second}).Run(context.Background(), plan, nil, flowrun.WithID("person"), flowrun.WithOnRecorded(func() { mine <- "person" }))
 	}()
 	person := <-mine
 	b.begun(dir, "b", 2)

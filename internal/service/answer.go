@@ -11,9 +11,9 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// Answer implements Surface.
+// Answer implements API.
 func (s *Service) Answer(ctx context.Context, id, step string, a Answer) error {
-	past, err := s.Past(ctx, id)
+	past, err := s.RecordedRun(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -35,10 +35,10 @@ func (s *Service) Answer(ctx context.Context, id, step string, a Answer) error {
 
 // questionOf is the question of a run that is meant: of the step with that path, in
 // whatever try, or the only one where it is "".
-func questionOf(p *flowrun.Past, step string) (flowrun.Question, error) {
+func questionOf(p *flowrun.RecordedRun, step string) (flowrun.Question, error) {
 	var meant []flowrun.Question
 	for _, q := range p.Questions() {
-		plain := dag.ID(q.Step).WithoutTries()
+		plain := dag.ID(q.Step).WithoutAttempts()
 		if step == "" || q.Step == step || plain == dag.ID(step) || dag.ID(step).Names(plain) {
 			meant = append(meant, q)
 		}
@@ -59,14 +59,14 @@ func questionOf(p *flowrun.Past, step string) (flowrun.Question, error) {
 // An owner hears an answer at once, but for one that was just about to give the run up:
 // so long it is watched, so often.
 const (
-	mostHearing = 5 * time.Second
-	hearing     = 50 * time.Millisecond
+	maxHearing = 5 * time.Second
+	hearing    = 50 * time.Millisecond
 )
 
 // answered goes on with a run whose question has been answered, where nobody does who
 // has it. What another process does about it meanwhile is as good.
-func (s *Service) answered(ctx context.Context, p *flowrun.Past, wait uint64) error {
-	for until := time.Now().Add(mostHearing); p.Info.Live(); time.Sleep(hearing) {
+func (s *Service) answered(ctx context.Context, p *flowrun.RecordedRun, wait uint64) error {
+	for until := time.Now().Add(maxHearing); p.Info.Live(); time.Sleep(hearing) {
 		heard := !slices.ContainsFunc(p.Questions(), func(q flowrun.Question) bool { return q.Wait == wait })
 		if heard || time.Now().After(until) {
 			return nil

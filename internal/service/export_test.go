@@ -4,5 +4,5 @@ package service
 func (s *Service) ShortFeed(n int) {
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()
-	s.feed.most = n
+	s.feed.max = n
 }

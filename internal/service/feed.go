@@ -13,8 +13,8 @@ import (
 // How much of what happened is remembered: as many updates, and about as many bytes of
 // what steps printed.
 const (
-	mostUpdates = 16_384
-	mostBytes   = 16 << 20
+	maxUpdates = 16_384
+	maxBytes   = 16 << 20
 )
 
 // feed is the row of updates. Whoever watches has a place in it and reads on from there,
@@ -22,7 +22,7 @@ const (
 // moved on is dropped.
 type feed struct {
 	mu    sync.Mutex
-	most  int      // updates in the row: mostUpdates, but in tests
+	max   int      // updates in the row: mostUpdates, but in tests
 	row   []Update // the oldest first; their ids have no gaps
 	bytes int
 	last  uint64          // the id given last
@@ -42,7 +42,7 @@ type mark struct {
 // newFeed is an empty row. Its ids follow the clock, so that those of the next service are
 // higher.
 func newFeed(now time.Time) *feed {
-	return &feed{most: mostUpdates, last: uint64(now.UnixMilli()) << 20, seen: map[string]mark{}, over: make(chan struct{})}
+	return &feed{max: maxUpdates, last: uint64(now.UnixMilli()) << 20, seen: map[string]mark{}, over: make(chan struct{})}
 }
 
 // add puts events of a run into the row, but for those that are there.
@@ -59,7 +59,7 @@ func (f *feed) add(run, tool string, events ...dag.Event) {
 		f.row = append(f.row, u)
 		f.bytes += weight(&u)
 	}
-	for len(f.row) > f.most || f.bytes > mostBytes && len(f.row) > 1 {
+	for len(f.row) > f.max || f.bytes > maxBytes && len(f.row) > 1 {
 		f.bytes -= weight(&f.row[0])
 		f.row[0] = Update{}
 		f.row = f.row[1:]
@@ -93,7 +93,7 @@ func (f *feed) sink(run, tool string) dag.Sink {
 }
 
 // catchUp adds what is known of a run before this process goes on with it.
-func (f *feed) catchUp(p *flowrun.Past) {
+func (f *feed) catchUp(p *flowrun.RecordedRun) {
 	r := p.Record
 	if f.follow(r.ID, r.Tool, p.Events) {
 		f.add(r.ID, r.Tool, p.Events...)

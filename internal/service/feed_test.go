@@ -22,10 +22,10 @@ func TestFeedBounds(t *testing.T) {
 				defer cancel()
 				slow, _ := f.watch(ctx, 0)
 				first := f.last + 1
-				for n := range uint64(2 * mostUpdates) {
+				for n := range uint64(2 * maxUpdates) {
 					f.add("run", "tool", dag.Event{Seq: n + 1, Result: &dag.Result{Stdout: &dag.Output{Inline: strings.Repeat("x", printed)}}})
 				}
-				if len(f.row) > mostUpdates || f.bytes > mostBytes || len(f.row) < 1000 {
+				if len(f.row) > maxUpdates || f.bytes > maxBytes || len(f.row) < 1000 {
 					t.Errorf("%d updates of %d bytes are kept", len(f.row), f.bytes)
 				}
 				n := 0

@@ -7,12 +7,12 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// Health implements Surface.
+// Health implements API.
 func (s *Service) Health() Health {
 	h := Health{Started: s.started}
 	h.Tools, h.Broken = s.catalog.health()
 	s.mu.Lock()
-	h.Running, h.Queued, h.Resting, h.Draining = len(s.runs), s.standing.queued, s.standing.resting, s.draining
+	h.Running, h.Queued, h.Waiting, h.Draining = len(s.runs), s.standing.queued, s.standing.resting, s.draining
 	s.mu.Unlock()
 	switch err := s.writable(); {
 	case h.Draining:
@@ -25,9 +25,9 @@ func (s *Service) Health() Health {
 	return h
 }
 
-// Standing is how many runs of the state directory have not ended, and how many of these
+// OpenRuns is how many runs of the state directory have not ended, and how many of these
 // stand in line; nothing where the Store does not say.
-func (s *Service) Standing() (open, queued int) {
+func (s *Service) OpenRuns() (open, queued int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	runs, _ := s.Store.Runs(ctx, flowrun.Query{Open: true})

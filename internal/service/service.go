@@ -12,7 +12,7 @@
 // again, and the Store sees to it that only one does (adopt.go). A person's own run, which
 // has none, is nobody's but that person's.
 //
-// Definitions are read when they change and not when they are asked for (catalog.go). One
+// Definitions are read when they change and not when they are asked for (plan_cache.go). One
 // that is broken leaves the last good version in force. A run keeps the version that it
 // began with.
 //
@@ -46,16 +46,16 @@ type Config struct {
 	Decide func(*flowrun.Plan) error
 	// Observe gives a sink for a run that the engine is about to have, and what is to be
 	// called when it is done with it. nil: nobody watches.
-	Observe func(Begun) (sink dag.Sink, done func())
+	Observe func(Started) (sink dag.Sink, done func())
 	// Ended is told of every run that has ended in the service's hands, or has come to rest
 	// there; it may take its time, and should give up when ctx ends. nil: nobody is.
 	Ended func(ctx context.Context, e Ended)
-	// Unbegun is told of every run that could not begin and is on record as failed; ctx and
+	// NotStarted is told of every run that could not begin and is on record as failed; ctx and
 	// time as of Ended. nil: nobody is.
-	Unbegun func(ctx context.Context, u Unbegun)
-	// Passes says whether what kept a run from beginning is not its own fault and may pass:
+	NotStarted func(ctx context.Context, u NotStarted)
+	// IsTransient says whether what kept a run from beginning is not its own fault and may pass:
 	// then it has not failed. nil: nothing does.
-	Passes func(error) bool
+	IsTransient func(error) bool
 	// Waited is told how long a run stood in line. nil: nobody is.
 	Waited func(time.Duration)
 	// Changes is a number that differs after other processes have written to the Store;
@@ -73,12 +73,12 @@ type Config struct {
 	Log    *slog.Logger // told what is worth a line; nil: nobody is
 }
 
-// Begun is a run that begins in the service's hands, or goes on there.
-type Begun struct {
+// Started is a run that begins in the service's hands, or goes on there.
+type Started struct {
 	Run     string
 	Plan    *flowrun.Plan
-	Past    *flowrun.Past        // where it stood before it was taken up; nil for a new run
-	Retries *flowrun.Past        // the run that it tries again, nil for none
+	Resumed *flowrun.RecordedRun // where it stood before it was taken up; nil for a new run
+	RetryOf *flowrun.RecordedRun // the run that it tries again, nil for none
 	Trace   flowrun.TraceContext // that its caller gave
 }
 
@@ -86,12 +86,12 @@ type Begun struct {
 type Ended struct {
 	Result    *flowrun.Result
 	Plan      *flowrun.Plan
-	Past      *flowrun.Past // where it stood before it was taken up; nil for a new run
-	Workspace string        // the directory it was in
-	Err       error         // why the run broke off, and is interrupted; nil for every other
+	Resumed   *flowrun.RecordedRun // where it stood before it was taken up; nil for a new run
+	Workspace string               // the directory it was in
+	Err       error                // why the run broke off, and is interrupted; nil for every other
 }
 
-// Service implements Surface. It is safe for concurrent use.
+// Service implements API. It is safe for concurrent use.
 type Service struct {
 	Config
 	catalog *catalog
@@ -116,7 +116,7 @@ type Service struct {
 	unwritable error
 }
 
-var _ Surface = (*Service)(nil)
+var _ API = (*Service)(nil)
 
 // New makes a Service and sets it to work. Errors are those of the Store.
 func New(ctx context.Context, c Config) (*Service, error) {
@@ -136,38 +136,38 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	return s, nil
 }
 
-// Watch implements Surface.
+// Watch implements API.
 func (s *Service) Watch(ctx context.Context, after uint64) (<-chan Update, bool) {
 	return s.feed.watch(ctx, after)
 }
 
-// Past implements Surface.
-func (s *Service) Past(ctx context.Context, id string) (*flowrun.Past, error) {
+// RecordedRun implements API.
+func (s *Service) RecordedRun(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
 	return flowrun.LoadRun(ctx, s.Store, s.catalog.tools(), id)
 }
 
-// Info implements Surface.
+// Info implements API.
 func (s *Service) Info(ctx context.Context, id string) (flowrun.RunInfo, error) {
 	return s.Store.Info(ctx, id)
 }
 
-// Events implements Surface.
+// Events implements API.
 func (s *Service) Events(ctx context.Context, id string, after uint64) ([]dag.Event, error) {
 	return s.Store.Events(ctx, id, after)
 }
 
-// Runs implements Surface.
+// Runs implements API.
 func (s *Service) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error) {
 	return s.Store.Runs(ctx, q)
 }
 
-// Line implements Surface.
-func (s *Service) Line(ctx context.Context) (flowrun.Line, error) { return s.Store.Line(ctx) }
+// Queue implements API.
+func (s *Service) Queue(ctx context.Context) (flowrun.Queue, error) { return s.Store.Queue(ctx) }
 
-// Tools implements Surface.
+// Tools implements API.
 func (s *Service) Tools(context.Context) ([]Tool, error) { return s.catalog.list(), nil }
 
-// Plan implements Surface.
+// Plan implements API.
 func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
 	if IsPath(name) {
 		return nil, ErrPath

@@ -112,7 +112,7 @@ func TestStart(t *testing.T) {
 	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	id := b.start(s, service.Request{Tool: "hello", Params: map[string]any{"WHO": "Ada"}, Origin: "api", Parent: trace})
 	b.becomes(id, dag.Succeeded)
-	past, err := s.Past(t.Context(), id)
+	past, err := s.RecordedRun(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,17 +149,17 @@ func TestStart(t *testing.T) {
 		}
 		failed, _ := s.Runs(t.Context(), flowrun.Query{Status: []dag.Status{dag.Failed}})
 		for _, r := range failed {
-			if r.Reason != dag.ReasonNotBegun || r.Message == "" {
+			if r.Reason != dag.ReasonNotStarted || r.Message == "" {
 				t.Errorf("%+v", r)
 			}
-			past, err := s.Past(t.Context(), r.ID)
+			past, err := s.RecordedRun(t.Context(), r.ID)
 			if err != nil || past.Result().Status != dag.Failed {
 				t.Errorf("%s: %v", r.ID, err)
 			}
-			if err := s.Resume(t.Context(), r.ID); !errors.Is(err, flowrun.ErrNeverBegan) {
+			if err := s.Resume(t.Context(), r.ID); !errors.Is(err, flowrun.ErrNotStarted) {
 				t.Errorf("resume: %v", err)
 			}
-			if _, err := s.Retry(t.Context(), r.ID, nil); !errors.Is(err, flowrun.ErrNeverBegan) {
+			if _, err := s.Retry(t.Context(), r.ID, nil); !errors.Is(err, flowrun.ErrNotStarted) {
 				t.Errorf("retry: %v", err)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Start implements Surface.
+// Start implements API.
 func (s *Service) Start(ctx context.Context, r Request) (string, error) {
 	id, err := s.start(ctx, r)
 	if err != nil && s.counts(r, err) {
@@ -31,7 +31,7 @@ func (s *Service) counts(r Request, err error) bool {
 	switch {
 	case errors.Is(err, ErrDraining), errors.Is(err, ErrPath), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false
-	case s.Passes != nil && s.Passes(err):
+	case s.IsTransient != nil && s.IsTransient(err):
 		return false
 	}
 	var unknown *tool.NotFoundError
@@ -61,7 +61,7 @@ func (s *Service) start(ctx context.Context, r Request) (string, error) {
 	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "began", trace: trace, end: end},
 		func(o ...flowrun.RunOption) (*flowrun.Result, error) {
 			return s.Engine.Run(context.Background(), plan, r.Params,
-				append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), flowrun.WithTrace(trace), flowrun.WithWorld(world))...)
+				append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), flowrun.WithTrace(trace), flowrun.WithRunEnv(world))...)
 		})
 	if err == nil {
 		return id, nil
@@ -101,8 +101,8 @@ func (s *Service) allowed(p *flowrun.Plan) error {
 
 // world is what a run lives in: the folder that its tool's project is in, the home of the
 // service's user for a tool of no project; and the service's environment.
-func (s *Service) world(p *flowrun.Plan, parent string) flowrun.World {
-	w := flowrun.World{Workspace: s.Home, Home: s.Home}
+func (s *Service) world(p *flowrun.Plan, parent string) flowrun.RunEnv {
+	w := flowrun.RunEnv{Workspace: s.Home, Home: s.Home}
 	if w.Workspace == "" {
 		w.Workspace, _ = home.Dir()
 	}
@@ -121,7 +121,7 @@ type running struct {
 	verb             string // how it came here, in the past tense
 	first            func() // what is done before any step; nil for nothing
 	trace            flowrun.TraceContext
-	retries          *flowrun.Past // nil for none
+	retries          *flowrun.RecordedRun // nil for none
 	log              *slog.Logger
 	end              Ended // what is known of that already
 
@@ -189,7 +189,7 @@ func (s *Service) owns(id string) bool {
 }
 
 // inLine hears of a run in line. When it waits for nothing any more its turn has come.
-func (s *Service) inLine(q flowrun.Queued) {
+func (s *Service) inLine(q flowrun.QueuePosition) {
 	if len(q.Obstacles) == 0 {
 		s.Waited(time.Since(q.Since))
 	}
@@ -199,11 +199,11 @@ func (s *Service) inLine(q flowrun.Queued) {
 func (s *Service) carry(r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) {
 	defer s.work.Done()
 	options := []flowrun.RunOption{
-		flowrun.WithBegun(r.begin), flowrun.WithSink(s.feed.sink(r.id, r.tool)),
+		flowrun.WithOnRecorded(r.begin), flowrun.WithSink(s.feed.sink(r.id, r.tool)),
 		flowrun.WithRelease(s.gently, s.now), flowrun.WithForce(s.force),
 	}
 	if s.Observe != nil {
-		sink, done := s.Observe(Begun{r.id, r.end.Plan, r.end.Past, r.retries, r.trace})
+		sink, done := s.Observe(Started{r.id, r.end.Plan, r.end.Resumed, r.retries, r.trace})
 		options = append(options, flowrun.WithSink(sink))
 		defer done()
 	}

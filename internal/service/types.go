@@ -51,7 +51,7 @@ type Health struct {
 	Started  time.Time // the service
 	Running  int       // runs under way
 	Queued   int       // runs that wait for a lock or a place
-	Resting  int       // runs that wait for people
+	Waiting  int       // runs that wait for people
 	Draining bool
 	Tools    int      // in reach
 	Broken   []string // files whose newest version cannot be used, with the reason; the last good one is in force
@@ -69,9 +69,9 @@ var (
 	ErrNoSchedule    = outcome.ErrNoSchedule
 )
 
-// Surface is what doors may ask of a service. Errors are those of the root package
+// API is what doors may ask of a service. Errors are those of the root package
 // (tool.NotFoundError, ParamsError, Diagnostics, ErrNoRun, ErrLive ...) and the ones above.
-type Surface interface {
+type API interface {
 	// Start begins a run and answers its id once it is on record for good. One that cannot
 	// begin is put on record as failed, with the error; but for an API request whose tool
 	// is not known.
@@ -89,16 +89,16 @@ type Surface interface {
 	// ErrNoQuestion, ErrManyQuestions, ErrTooLate, flowrun.ErrAnswered, a
 	// *flowrun.ParamsError when the values do not fit the form.
 	Answer(ctx context.Context, id, step string, a Answer) error
-	// Past is a recorded run, live or not.
-	Past(ctx context.Context, id string) (*flowrun.Past, error)
+	// RecordedRun is a recorded run, live or not.
+	RecordedRun(ctx context.Context, id string) (*flowrun.RecordedRun, error)
 	// Info is where a run stands, without its definition; Events are its events with a
 	// number above after, as in flowrun.Store. Error: ErrNoRun.
 	Info(ctx context.Context, id string) (flowrun.RunInfo, error)
 	Events(ctx context.Context, id string, after uint64) ([]dag.Event, error)
 	// Runs lists runs, newest first.
 	Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error)
-	// Line is every live run that has, or waits for, a lock or a turn of its tool.
-	Line(ctx context.Context) (flowrun.Line, error)
+	// Queue is every live run that has, or waits for, a lock or a turn of its tool.
+	Queue(ctx context.Context) (flowrun.Queue, error)
 	// Tools are the tools that are offered to callers over the network; Plan is one of
 	// them compiled.
 	Tools(ctx context.Context) ([]Tool, error)

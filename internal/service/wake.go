@@ -26,7 +26,7 @@ func (s *Service) wake(ctx context.Context, open []flowrun.RunInfo) {
 		}
 		r := s.asleep[info.ID]
 		if r == nil {
-			past, err := s.Past(ctx, info.ID)
+			past, err := s.RecordedRun(ctx, info.ID)
 			if err != nil {
 				continue // it is read again
 			}
@@ -50,7 +50,7 @@ func (s *Service) wake(ctx context.Context, open []flowrun.RunInfo) {
 }
 
 // restOf is what a run waits for.
-func restOf(p *flowrun.Past) *rested {
+func restOf(p *flowrun.RecordedRun) *rested {
 	r := &rested{}
 	for _, q := range p.Questions() {
 		r.waits = append(r.waits, q.Wait)

@@ -38,7 +38,7 @@ func TestPeople(t *testing.T) {
 	})
 	t.Run("rejected by another process", func(t *testing.T) {
 		id := ask()
-		past, err := s.Past(t.Context(), id)
+		past, err := s.RecordedRun(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -166,8 +166,8 @@ func (s *Store) answersOf(run int64) ([]history.Answer, error) {
 	return list, rows.Err()
 }
 
-// Rest gives the run up as one that waits for answers.
-func (l *ledger) Rest(message string) error {
+// Suspend gives the run up as one that waits for answers.
+func (l *ledger) Suspend(message string) error {
 	doing := "let run " + l.id + " rest"
 	if err := l.usable(); err != nil {
 		return fmt.Errorf("cannot %s: %w", doing, err)

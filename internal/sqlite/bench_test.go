@@ -48,10 +48,10 @@ func benchmarkAppend(b *testing.B, n int) {
 // nothing, and pays nothing for those that do.
 func BenchmarkRunPlain(b *testing.B) { benchmarkRun(b, nil) }
 func BenchmarkRunLocked(b *testing.B) {
-	benchmarkRun(b, []history.Need{{Kind: history.NeedLock, Name: "db", Slots: 1}})
+	benchmarkRun(b, []history.LockDemand{{Kind: history.DemandLock, Name: "db", Slots: 1}})
 }
 
-func benchmarkRun(b *testing.B, needs []history.Need) {
+func benchmarkRun(b *testing.B, needs []history.LockDemand) {
 	s := openTest(b, b.TempDir())
 	ctx := context.Background()
 	n := 0
@@ -59,7 +59,7 @@ func benchmarkRun(b *testing.B, needs []history.Need) {
 		n++
 		l, err := s.Begin(ctx, &history.Record{ID: fmt.Sprint("r", n), Tool: "t", Created: time.Now()})
 		if err == nil {
-			err = l.Admit(ctx, history.Demand{Needs: needs})
+			err = l.Admit(ctx, history.Admission{Demands: needs})
 		}
 		if err == nil {
 			err = l.Close()

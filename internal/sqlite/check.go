@@ -16,8 +16,8 @@ type Health struct {
 	Problems []string // what SQLite finds wrong in the file, in its own words
 }
 
-// mostProblems is how many problems Check tells.
-const mostProblems = 5
+// maxProblems is how many problems Check tells.
+const maxProblems = 5
 
 // Check reads the whole history and says what of it is not as it should be. The time it
 // takes grows with the file: about a second for a gigabyte. It writes nothing.
@@ -36,7 +36,7 @@ func (s *Store) Check(ctx context.Context) (Health, error) {
 	if err := s.reads.QueryRowContext(ctx, "PRAGMA user_version").Scan(&h.Version); err != nil {
 		return h, s.failed(doing, err)
 	}
-	found, err := lines(ctx, s.reads, fmt.Sprintf("PRAGMA quick_check(%d)", mostProblems))
+	found, err := lines(ctx, s.reads, fmt.Sprintf("PRAGMA quick_check(%d)", maxProblems))
 	if err == nil && strings.Join(found, "") != "ok" {
 		h.Problems = found
 	}

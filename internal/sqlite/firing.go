@@ -20,25 +20,25 @@ import (
 
 // Firing is a slot that was dealt with.
 type Firing struct {
-	Schedule string
-	Slot     time.Time
-	At       time.Time // when it was dealt with
-	Run      string    // "" where the slot was left out
-	Reason   string    // why it was
-	Open     bool      // the run is still to begin
+	Schedule  string
+	Scheduled time.Time
+	At        time.Time // when it was dealt with
+	Run       string    // "" where the slot was left out
+	Reason    string    // why it was
+	Open      bool      // the run is still to begin
 }
 
-// Book is where it is kept which slots of schedules were dealt with. Services on one
+// FiringStore is where it is kept which slots of schedules were dealt with. Services on one
 // state directory share it.
-type Book struct{ s *Store }
+type FiringStore struct{ s *Store }
 
-// Book is the history's.
-func (s *Store) Book() Book { return Book{s} }
+// FiringStore is the history's.
+func (s *Store) FiringStore() FiringStore { return FiringStore{s} }
 
 // Watch begins to look at a schedule whose times plan describes: since is remembered and
 // slots up to it are past. A plan that is known keeps what is known of it; one that has
 // changed begins anew. It answers since when the schedule is looked at.
-func (b Book) Watch(ctx context.Context, schedule, plan string, since time.Time) (anchor time.Time, err error) {
+func (b FiringStore) Watch(ctx context.Context, schedule, plan string, since time.Time) (anchor time.Time, err error) {
 	var at int64
 	err = b.s.write(ctx, "look at schedule "+schedule, func(ctx context.Context, c *sql.Conn) error {
 		return c.QueryRowContext(ctx, `INSERT INTO cursors (schedule, plan, anchor, last) VALUES (?1, ?2, ?3, ?3)
@@ -51,11 +51,11 @@ func (b Book) Watch(ctx context.Context, schedule, plan string, since time.Time)
 
 // Cursor is the last slot of the schedule that was dealt with, or since when it is
 // looked at; ok is false for a schedule that nobody looks at.
-func (b Book) Cursor(ctx context.Context, schedule string) (last time.Time, ok bool, err error) {
+func (b FiringStore) Cursor(ctx context.Context, schedule string) (last time.Time, ok bool, err error) {
 	return b.moment(ctx, schedule, "SELECT last FROM cursors WHERE schedule = ?", schedule)
 }
 
-func (b Book) moment(ctx context.Context, schedule, query string, args ...any) (at time.Time, ok bool, err error) {
+func (b FiringStore) moment(ctx context.Context, schedule, query string, args ...any) (at time.Time, ok bool, err error) {
 	if b.s.reads == nil {
 		return at, false, nil
 	}
@@ -69,18 +69,18 @@ func (b Book) moment(ctx context.Context, schedule, query string, args ...any) (
 
 // Anchor is since when a schedule of that plan is looked at; ok is false where nobody
 // looks at it.
-func (b Book) Anchor(ctx context.Context, schedule, plan string) (anchor time.Time, ok bool, err error) {
+func (b FiringStore) Anchor(ctx context.Context, schedule, plan string) (anchor time.Time, ok bool, err error) {
 	return b.moment(ctx, schedule, "SELECT anchor FROM cursors WHERE schedule = ? AND plan = ?", schedule, plan)
 }
 
 // Claim deals with a slot by a run that is to have this id. mine is false where somebody
 // has dealt with the slot before. It returns when the claim is on the disk; claims that
 // are made at the same time share a commit.
-func (b Book) Claim(ctx context.Context, schedule string, slot time.Time, run string) (mine bool, err error) {
+func (b FiringStore) Claim(ctx context.Context, schedule string, slot time.Time, run string) (mine bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	f := Firing{Schedule: schedule, Slot: slot, Run: run}
+	f := Firing{Schedule: schedule, Scheduled: slot, Run: run}
 	return b.s.claims.ask(f, func(list []Firing) (mine []bool, err error) {
 		pass("fire-before")
 		if mine, err = b.deal(context.WithoutCancel(ctx), list); err != nil {
@@ -93,13 +93,13 @@ func (b Book) Claim(ctx context.Context, schedule string, slot time.Time, run st
 
 // Skip deals with a slot by leaving it out. It is no error when somebody has dealt with
 // it before.
-func (b Book) Skip(ctx context.Context, schedule string, slot time.Time, reason string) error {
-	_, err := b.deal(ctx, []Firing{{Schedule: schedule, Slot: slot, Reason: reason}})
+func (b FiringStore) Skip(ctx context.Context, schedule string, slot time.Time, reason string) error {
+	_, err := b.deal(ctx, []Firing{{Schedule: schedule, Scheduled: slot, Reason: reason}})
 	return err
 }
 
 // deal keeps what becomes of slots, unless that is known already, and moves the cursors.
-func (b Book) deal(ctx context.Context, list []Firing) (mine []bool, err error) {
+func (b FiringStore) deal(ctx context.Context, list []Firing) (mine []bool, err error) {
 	mine = make([]bool, len(list))
 	err = b.s.write(ctx, "fire schedules", func(ctx context.Context, c *sql.Conn) error {
 		insert, err := c.PrepareContext(ctx, "INSERT INTO firings (schedule, slot, at, run, reason, open) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
@@ -113,7 +113,7 @@ func (b Book) deal(ctx context.Context, list []Firing) (mine []bool, err error) 
 		}
 		defer move.Close()
 		for i, f := range list {
-			res, err := insert.ExecContext(ctx, f.Schedule, f.Slot.UnixNano(), time.Now().UnixNano(), f.Run, f.Reason, f.Run != "")
+			res, err := insert.ExecContext(ctx, f.Schedule, f.Scheduled.UnixNano(), time.Now().UnixNano(), f.Run, f.Reason, f.Run != "")
 			if err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ func (b Book) deal(ctx context.Context, list []Firing) (mine []bool, err error) 
 				return err
 			}
 			mine[i] = n > 0
-			if _, err = move.ExecContext(ctx, f.Slot.UnixNano(), f.Schedule); err != nil {
+			if _, err = move.ExecContext(ctx, f.Scheduled.UnixNano(), f.Schedule); err != nil {
 				return err
 			}
 		}
@@ -139,7 +139,7 @@ func begun(ctx context.Context, c *sql.Conn, run string) error {
 
 // Abandon makes a firing whose run cannot begin a slot that was left out. It changes
 // nothing where the run has begun.
-func (b Book) Abandon(ctx context.Context, run, reason string) error {
+func (b FiringStore) Abandon(ctx context.Context, run, reason string) error {
 	return b.s.write(ctx, "leave out run "+run, func(ctx context.Context, c *sql.Conn) error {
 		_, err := c.ExecContext(ctx, "UPDATE firings SET open = 0, run = '', reason = ? WHERE open = 1 AND run = ?", reason, run)
 		return err
@@ -148,25 +148,25 @@ func (b Book) Abandon(ctx context.Context, run, reason string) error {
 
 // Open are the firings whose run has not begun, oldest first: those of services that
 // died between the two, and those that wait for their turn.
-func (b Book) Open(ctx context.Context) ([]Firing, error) {
+func (b FiringStore) Open(ctx context.Context) ([]Firing, error) {
 	return b.firings(ctx, "WHERE open = 1 ORDER BY at, slot")
 }
 
-// Standing is how a schedule stands.
-type Standing struct {
+// ScheduleCounts is how a schedule stands.
+type ScheduleCounts struct {
 	Runs    []history.RunInfo // those under way, or interrupted
 	Waiting int               // open firings
 }
 
 type asked struct{ schedule, origin string }
 
-// Standing says how a schedule stands whose runs have that origin. Questions that are
+// CountRuns says how a schedule stands whose runs have that origin. Questions that are
 // asked at the same time share the looks.
-func (b Book) Standing(ctx context.Context, schedule, origin string) (Standing, error) {
+func (b FiringStore) CountRuns(ctx context.Context, schedule, origin string) (ScheduleCounts, error) {
 	if err := ctx.Err(); err != nil {
-		return Standing{}, err
+		return ScheduleCounts{}, err
 	}
-	return b.s.looks.ask(asked{schedule, origin}, func(list []asked) ([]Standing, error) {
+	return b.s.looks.ask(asked{schedule, origin}, func(list []asked) ([]ScheduleCounts, error) {
 		ctx := context.WithoutCancel(ctx)
 		waiting, err := b.waiting(ctx) // before the runs: what begins between the two is seen twice, and not missed
 		if err != nil {
@@ -180,16 +180,16 @@ func (b Book) Standing(ctx context.Context, schedule, origin string) (Standing, 
 		for _, r := range open {
 			runs[r.Origin] = append(runs[r.Origin], r)
 		}
-		all := make([]Standing, len(list))
+		all := make([]ScheduleCounts, len(list))
 		for i, q := range list {
-			all[i] = Standing{runs[q.origin], waiting[q.schedule]}
+			all[i] = ScheduleCounts{runs[q.origin], waiting[q.schedule]}
 		}
 		return all, nil
 	})
 }
 
 // waiting counts the open firings of each schedule.
-func (b Book) waiting(ctx context.Context) (map[string]int, error) {
+func (b FiringStore) waiting(ctx context.Context) (map[string]int, error) {
 	open, err := b.Open(ctx)
 	all := map[string]int{}
 	for _, f := range open {
@@ -200,7 +200,7 @@ func (b Book) waiting(ctx context.Context) (map[string]int, error) {
 
 // LastFiring is the schedule's newest slot that was dealt with; ok is false where there
 // is none.
-func (b Book) LastFiring(ctx context.Context, schedule string) (f Firing, ok bool, err error) {
+func (b FiringStore) LastFiring(ctx context.Context, schedule string) (f Firing, ok bool, err error) {
 	list, err := b.firings(ctx, "WHERE schedule = ? ORDER BY slot DESC LIMIT 1", schedule)
 	if len(list) == 0 {
 		return f, false, err
@@ -208,7 +208,7 @@ func (b Book) LastFiring(ctx context.Context, schedule string) (f Firing, ok boo
 	return list[0], true, nil
 }
 
-func (b Book) firings(ctx context.Context, where string, args ...any) (list []Firing, err error) {
+func (b FiringStore) firings(ctx context.Context, where string, args ...any) (list []Firing, err error) {
 	const doing = "read the schedules' firings"
 	if b.s.reads == nil {
 		return nil, nil
@@ -224,7 +224,7 @@ func (b Book) firings(ctx context.Context, where string, args ...any) (list []Fi
 		if err := rows.Scan(&f.Schedule, &slot, &at, &f.Run, &f.Reason, &f.Open); err != nil {
 			return nil, b.s.failed(doing, err)
 		}
-		f.Slot, f.At = time.Unix(0, slot), time.Unix(0, at)
+		f.Scheduled, f.At = time.Unix(0, slot), time.Unix(0, at)
 		list = append(list, f)
 	}
 	return list, b.s.failed(doing, rows.Err())

@@ -20,7 +20,7 @@ func cpu() time.Duration {
 // are due.
 func BenchmarkThousandDue(b *testing.B) {
 	s := openTest(b, b.TempDir())
-	book := s.Book()
+	book := s.FiringStore()
 	for i := range 1000 {
 		if _, err := book.Watch(b.Context(), fmt.Sprint("s", i), "p", noon); err != nil {
 			b.Fatal(err)
@@ -33,7 +33,7 @@ func BenchmarkThousandDue(b *testing.B) {
 		for i := range 1000 {
 			work.Go(func() {
 				id := fmt.Sprint("s", i)
-				if _, err := book.Standing(b.Context(), id, "schedule:"+id); err != nil {
+				if _, err := book.CountRuns(b.Context(), id, "schedule:"+id); err != nil {
 					b.Error(err)
 				}
 				if _, err := book.Claim(b.Context(), id, noon.Add(time.Duration(n+1)*time.Second), fmt.Sprint(id, "r", n)); err != nil {

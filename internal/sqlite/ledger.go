@@ -53,9 +53,9 @@ func (s *Store) hold(run int64, id string, epoch, answers int) *ledger {
 	return l
 }
 
-func (l *ledger) Epoch() int            { return l.epoch }
-func (l *ledger) Lost() <-chan struct{} { return l.lost }
-func (l *ledger) Asked() <-chan string  { return l.asked }
+func (l *ledger) Epoch() int                    { return l.epoch }
+func (l *ledger) Lost() <-chan struct{}         { return l.lost }
+func (l *ledger) CancelRequests() <-chan string { return l.asked }
 
 func (l *ledger) Answers() <-chan history.Answer { return l.answers }
 

@@ -27,7 +27,7 @@ func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
 		err = noRun(doing)
 	}
 	if err == nil && info.PID != 0 {
-		var waiting map[string]history.Queued
+		var waiting map[string]history.QueuePosition
 		waiting, err = s.waiting(ctx)
 		info = explained(info, waiting)
 	}
@@ -35,12 +35,12 @@ func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
 }
 
 // waiting are the runs that stand in line.
-func (s *Store) waiting(ctx context.Context) (map[string]history.Queued, error) {
-	line, err := s.Line(ctx)
+func (s *Store) waiting(ctx context.Context) (map[string]history.QueuePosition, error) {
+	line, err := s.Queue(ctx)
 	if err != nil {
 		return nil, err
 	}
-	queued := map[string]history.Queued{}
+	queued := map[string]history.QueuePosition{}
 	for _, q := range line.Waiting() {
 		queued[q.Run] = q
 	}
@@ -48,7 +48,7 @@ func (s *Store) waiting(ctx context.Context) (map[string]history.Queued, error) 
 }
 
 // explained is the run, as Pending where it waits.
-func explained(i history.RunInfo, waiting map[string]history.Queued) history.RunInfo {
+func explained(i history.RunInfo, waiting map[string]history.QueuePosition) history.RunInfo {
 	if q, waits := waiting[i.ID]; waits && i.PID != 0 {
 		return i.WithQueue(q)
 	}
@@ -200,7 +200,7 @@ func scanInfo(row interface{ Scan(...any) error }) (i history.RunInfo, err error
 	}
 	if i.Status == dag.Running && i.PID == 0 {
 		i.Status = dag.Interrupted
-		i.LetGo = !o.process.Valid
+		i.Released = !o.process.Valid
 	}
 	return i, nil
 }

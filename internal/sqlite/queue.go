@@ -13,9 +13,9 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-// mostPatience bounds how long those far back in the line leave between two looks, in
+// maxPatience bounds how long those far back in the line leave between two looks, in
 // units of lookEvery.
-const mostPatience = 10
+const maxPatience = 10
 
 // queue are the runs of this process that stand in line.
 type queue struct {
@@ -26,9 +26,9 @@ type queue struct {
 
 // waiter is a run of this process that stands in line.
 type waiter struct {
-	told history.Queued      // what its ledger knows, or will
-	news chan history.Queued // the latest; without obstacles: its turn has come
-	gone chan struct{}       // closed when it has left the line
+	told history.QueuePosition      // what its ledger knows, or will
+	news chan history.QueuePosition // the latest; without obstacles: its turn has come
+	gone chan struct{}              // closed when it has left the line
 	left bool
 }
 
@@ -46,7 +46,7 @@ func (q *queue) stir() {
 }
 
 func (q *queue) add(run int64) *waiter {
-	w := &waiter{news: make(chan history.Queued, 1), gone: make(chan struct{})}
+	w := &waiter{news: make(chan history.QueuePosition, 1), gone: make(chan struct{})}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiters[run] = w
@@ -66,15 +66,15 @@ func (q *queue) empty() bool {
 }
 
 // Admit implements history.Ledger.
-func (l *ledger) Admit(ctx context.Context, d history.Demand) error {
-	if len(d.Needs) == 0 || ctx.Err() != nil {
+func (l *ledger) Admit(ctx context.Context, d history.Admission) error {
+	if len(d.Demands) == 0 || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	doing := "stand in line with run " + l.id
 	if err := l.usable(); err != nil {
 		return fmt.Errorf("cannot %s: %w", doing, err)
 	}
-	admitted, err := l.enter(ctx, doing, d.Needs)
+	admitted, err := l.enter(ctx, doing, d.Demands)
 	if err != nil || admitted {
 		return err
 	}
@@ -87,8 +87,8 @@ func (l *ledger) Admit(ctx context.Context, d history.Demand) error {
 			if len(q.Obstacles) == 0 {
 				return nil
 			}
-			if d.Tell != nil {
-				d.Tell(q)
+			if d.Notify != nil {
+				d.Notify(q)
 			}
 		case <-w.gone:
 			l.fence()
@@ -108,7 +108,7 @@ func (l *ledger) Admit(ctx context.Context, d history.Demand) error {
 }
 
 // enter puts the run at the end of the line, and says whether it was admitted at once.
-func (l *ledger) enter(ctx context.Context, doing string, needs []history.Need) (admitted bool, err error) {
+func (l *ledger) enter(ctx context.Context, doing string, needs []history.LockDemand) (admitted bool, err error) {
 	text, err := json.Marshal(needs)
 	if err != nil {
 		return false, err
@@ -174,7 +174,7 @@ type tender struct {
 type mark struct{ all, held, last int64 }
 
 func (t *tender) pause() time.Duration {
-	return lookEvery * time.Duration(min(1+t.ahead, mostPatience))
+	return lookEvery * time.Duration(min(1+t.ahead, maxPatience))
 }
 
 func (t *tender) look(stirred bool) {
@@ -226,7 +226,7 @@ func (t *tender) tell(ctx context.Context) error {
 	waiting := lineOf(list).Waiting()
 	standing := map[int64]bool{}
 	owners := map[string]owner{}
-	t.watched, t.ahead = map[owner]bool{}, mostPatience
+	t.watched, t.ahead = map[owner]bool{}, maxPatience
 	for i := range list {
 		owners[list[i].Run] = list[i].owner
 		w := q.waiters[list[i].run]
@@ -235,7 +235,7 @@ func (t *tender) tell(ctx context.Context) error {
 		}
 		standing[list[i].run] = true
 		if list[i].Held {
-			w.tell(history.Queued{Run: list[i].Run})
+			w.tell(history.QueuePosition{Run: list[i].Run})
 			continue
 		}
 		t.attend(waiting[i], owners)
@@ -276,7 +276,7 @@ func (t *tender) read(ctx context.Context) ([]ticket, error) {
 
 // attend notes whose death would concern a run that waits: who has what it needs, or who
 // stands right before it.
-func (t *tender) attend(q history.Queued, owners map[string]owner) {
+func (t *tender) attend(q history.QueuePosition, owners map[string]owner) {
 	ahead := 0
 	for _, o := range q.Obstacles {
 		ahead = max(ahead, o.Ahead)
@@ -292,7 +292,7 @@ func (t *tender) attend(q history.Queued, owners map[string]owner) {
 }
 
 // tell replaces news that nobody has fetched yet.
-func (w *waiter) tell(q history.Queued) {
+func (w *waiter) tell(q history.QueuePosition) {
 	select {
 	case <-w.news:
 	default:

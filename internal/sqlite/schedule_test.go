@@ -68,7 +68,7 @@ func TestSchedules(t *testing.T) {
 func TestBook(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
-	a, b := openTest(t, dir).Book(), openTest(t, dir).Book()
+	a, b := openTest(t, dir).FiringStore(), openTest(t, dir).FiringStore()
 	anchor, err := a.Watch(ctx, "nightly", "7", noon)
 	must(t, err)
 	again, err := b.Watch(ctx, "nightly", "7", noon.Add(time.Minute))
@@ -80,7 +80,7 @@ func TestBook(t *testing.T) {
 		t.Error("nobody looks at it:", ok, err)
 	}
 	slot := noon.Add(time.Hour)
-	for i, book := range []Book{a, b, a} {
+	for i, book := range []FiringStore{a, b, a} {
 		mine, err := book.Claim(ctx, "nightly", slot, []string{"r1", "r2", "r3"}[i])
 		if must(t, err); mine != (i == 0) {
 			t.Error("claim", i, mine)
@@ -93,7 +93,7 @@ func TestBook(t *testing.T) {
 		t.Error("the cursor is at", last, ok)
 	}
 	f, ok, err := b.LastFiring(ctx, "nightly")
-	if must(t, err); !ok || f.Run != "r1" || f.Reason != "" || !f.Slot.Equal(slot) {
+	if must(t, err); !ok || f.Run != "r1" || f.Reason != "" || !f.Scheduled.Equal(slot) {
 		t.Errorf("%+v", f)
 	}
 
@@ -110,7 +110,7 @@ func TestBook(t *testing.T) {
 func TestOpenFirings(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
-	b := s.Book()
+	b := s.FiringStore()
 	for i, run := range []string{"r1", "r2", "r3"} {
 		_, err := b.Claim(ctx, "nightly", noon.Add(time.Duration(i)*time.Hour), run)
 		must(t, err)
@@ -141,7 +141,7 @@ func TestOpenFirings(t *testing.T) {
 func TestPruneFirings(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
-	b := s.Book()
+	b := s.FiringStore()
 	_, err := b.Watch(ctx, "nightly", "7", noon)
 	must(t, err)
 	for i, run := range []string{"old", "open", "new"} {

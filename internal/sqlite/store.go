@@ -38,8 +38,8 @@ type Store struct {
 
 	queue queue
 
-	claims round[Firing, bool]    // of slots
-	looks  round[asked, Standing] // at schedules
+	claims round[Firing, bool]          // of slots
+	looks  round[asked, ScheduleCounts] // at schedules
 
 	stop    chan struct{} // closed by Close
 	workers sync.WaitGroup

@@ -183,7 +183,7 @@ func TestCancelFromOutside(t *testing.T) {
 		l := beginTest(t, s, id)
 		must(t, other.Cancel(ctx, id, "enough of "+id))
 		select {
-		case reason := <-l.Asked():
+		case reason := <-l.CancelRequests():
 			if reason != "enough of "+id {
 				t.Error(reason)
 			}

@@ -14,7 +14,7 @@ import (
 // ticket is a row of tickets with what is known of the run's owner.
 type ticket struct {
 	n, run int64
-	history.Place
+	history.QueueEntry
 	owner  owner
 	epoch  int  // of the ticket
 	now    int  // of the run; 0: there is no such run any more
@@ -60,7 +60,7 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 	defer rows.Close()
 	var list []ticket
 	found := census{}
-	known := map[string][]history.Need{}
+	known := map[string][]history.LockDemand{}
 	for rows.Next() {
 		var t ticket
 		var needs string
@@ -69,11 +69,11 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 		if err != nil {
 			return nil, err
 		}
-		if t.Needs = known[needs]; t.Needs == nil { // most ask for the same
-			if err := json.Unmarshal([]byte(needs), &t.Needs); err != nil {
+		if t.Demands = known[needs]; t.Demands == nil { // most ask for the same
+			if err := json.Unmarshal([]byte(needs), &t.Demands); err != nil {
 				return nil, fmt.Errorf("cannot read what run %s waits for: %w", t.Run, err)
 			}
-			known[needs] = t.Needs
+			known[needs] = t.Demands
 		}
 		t.Since = time.Unix(0, since)
 		found.judge(&t)
@@ -83,16 +83,16 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 }
 
 // lineOf is the tickets as the rule sees them.
-func lineOf(list []ticket) history.Line {
-	line := make(history.Line, len(list))
+func lineOf(list []ticket) history.Queue {
+	line := make(history.Queue, len(list))
 	for i := range list {
-		line[i] = list[i].Place
+		line[i] = list[i].QueueEntry
 	}
 	return line
 }
 
-// Line implements history.Store.
-func (s *Store) Line(ctx context.Context) (history.Line, error) {
+// Queue implements history.Store.
+func (s *Store) Queue(ctx context.Context) (history.Queue, error) {
 	if s.reads == nil {
 		return nil, nil
 	}

@@ -130,7 +130,7 @@ func testManyAnswers(t *testing.T, s history.Store) {
 func testRest(t *testing.T, s history.Store) {
 	l := begin(t, s, record("r1", "deploy"))
 	appendAll(t, l, turn("r1", 1, 2)...)
-	if err := l.Rest("step gate waits for approval: go on?"); err != nil {
+	if err := l.Suspend("step gate waits for approval: go on?"); err != nil {
 		t.Fatal(err)
 	}
 	resting := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Waiting, Message: "step gate waits for approval: go on?", Started: begun}
@@ -148,7 +148,7 @@ func testRest(t *testing.T, s history.Store) {
 	want(t, l.Append(context.Background(), turn("r1", 3, 3)), history.ErrFenced)
 	l.Close()
 	check("at rest and closed", resting)
-	want(t, l.Rest("again"), history.ErrFenced)
+	want(t, l.Suspend("again"), history.ErrFenced)
 
 	l = claim(t, s, "r1", 2)
 	_, err := s.Claim(context.Background(), "r1", 2)

@@ -18,8 +18,8 @@ import (
 )
 
 // lock is the need of a lock.
-func lock(name string, slots int) history.Need {
-	return history.Need{Kind: history.NeedLock, Name: name, Slots: slots}
+func lock(name string, slots int) history.LockDemand {
+	return history.LockDemand{Kind: history.DemandLock, Name: name, Slots: slots}
 }
 
 // asker is a run that stands in line, or has.
@@ -28,7 +28,7 @@ type asker struct {
 	id     string
 	ledger history.Ledger
 	cancel context.CancelCauseFunc
-	told   chan history.Queued
+	told   chan history.QueuePosition
 	done   chan error
 }
 
@@ -36,18 +36,18 @@ var errEnough = errors.New("enough")
 
 // ask begins a run and has it stand in line. It returns when the run has been admitted,
 // or has heard that it waits, so that the order of calls is that of the line.
-func ask(t *testing.T, s history.Store, id string, needs ...history.Need) *asker {
+func ask(t *testing.T, s history.Store, id string, needs ...history.LockDemand) *asker {
 	t.Helper()
 	return askWith(t, begin(t, s, record(id, "deploy")), id, needs...)
 }
 
-func askWith(t *testing.T, l history.Ledger, id string, needs ...history.Need) *asker {
+func askWith(t *testing.T, l history.Ledger, id string, needs ...history.LockDemand) *asker {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(context.Background())
-	a := &asker{t, id, l, cancel, make(chan history.Queued, 10_000), make(chan error, 1)}
+	a := &asker{t, id, l, cancel, make(chan history.QueuePosition, 10_000), make(chan error, 1)}
 	first, heard := make(chan struct{}), sync.Once{}
 	go func() {
-		err := l.Admit(ctx, history.Demand{Needs: needs, Tell: func(q history.Queued) {
+		err := l.Admit(ctx, history.Admission{Demands: needs, Notify: func(q history.QueuePosition) {
 			a.told <- q
 			heard.Do(func() { close(first) })
 		}})
@@ -92,7 +92,7 @@ func (a *asker) waits(s history.Store) {
 }
 
 // hears waits until the run has been told what the condition holds of.
-func (a *asker) hears(what string, is func(history.Queued) bool) {
+func (a *asker) hears(what string, is func(history.QueuePosition) bool) {
 	a.t.Helper()
 	for end := time.After(waittest.Limit); ; {
 		select {
@@ -116,7 +116,7 @@ func (a *asker) close() {
 // standing is the Store's line in a word for each run: a* holds, b waits.
 func standing(t *testing.T, s history.Store) string {
 	t.Helper()
-	line, err := s.Line(context.Background())
+	line, err := s.Queue(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,15 +153,15 @@ func testLine(t *testing.T, s history.Store) {
 	b := ask(t, s, "b", lock("db", 1))
 	c := ask(t, s, "c", lock("db", 1))
 	inLine(t, s, "a* b c")
-	line, err := s.Line(ctx)
-	if err != nil || line[1].PID != os.Getpid() || line[1].Since.IsZero() || !cmp.Equal(line[1].Needs, []history.Need{lock("db", 1)}) {
+	line, err := s.Queue(ctx)
+	if err != nil || line[1].PID != os.Getpid() || line[1].Since.IsZero() || !cmp.Equal(line[1].Demands, []history.LockDemand{lock("db", 1)}) {
 		t.Errorf("%+v, %v", line, err)
 	}
-	b.hears("who holds the lock", func(q history.Queued) bool {
+	b.hears("who holds the lock", func(q history.QueuePosition) bool {
 		o := q.Obstacles[0]
 		return q.Run == "b" && !q.Since.IsZero() && o.Name == "db" && o.Ahead == 0 && len(o.Holders) == 1 && o.Holders[0].Run == "a" && o.Holders[0].PID == os.Getpid()
 	})
-	c.hears("who stands before it", func(q history.Queued) bool { return q.Obstacles[0].Ahead == 1 && q.Obstacles[0].Behind == "b" })
+	c.hears("who stands before it", func(q history.QueuePosition) bool { return q.Obstacles[0].Ahead == 1 && q.Obstacles[0].Behind == "b" })
 	i := info(t, s, "b")
 	if i.Status != dag.Pending || i.Reason != "lock" || !strings.Contains(i.Message, "lock db, held by run a (pid ") || !i.Started.Equal(begun) {
 		t.Errorf("%+v", i)
@@ -190,7 +190,9 @@ func testLine(t *testing.T, s history.Store) {
 
 	a.close()
 	b.admitted()
-	c.hears("that the lock has another holder", func(q history.Queued) bool { return q.Obstacles[0].Ahead == 0 && q.Obstacles[0].Holders[0].Run == "b" })
+	c.hears("that the lock has another holder", func(q history.QueuePosition) bool {
+		return q.Obstacles[0].Ahead == 0 && q.Obstacles[0].Holders[0].Run == "b"
+	})
 	inLine(t, s, "b* c")
 	if i := info(t, s, "b"); i.Status != dag.Running || i.Reason != "" {
 		t.Errorf("%+v", i)
@@ -204,14 +206,14 @@ func testLine(t *testing.T, s history.Store) {
 // All or nothing, first come first served, and nobody waits for those it has nothing in
 // common with.
 func testLineFair(t *testing.T, s history.Store) {
-	turn := history.Need{Kind: history.NeedTurn, Name: "db", File: "/w/db.yaml", Slots: 1} // a tool, no lock
+	turn := history.LockDemand{Kind: history.DemandActiveRun, Name: "db", File: "/w/db.yaml", Slots: 1} // a tool, no lock
 	a := ask(t, s, "a", lock("x", 1))
 	a.admitted()
 	both := ask(t, s, "b", lock("x", 1), lock("y", 1)) // waits for x, and does not take y meanwhile
 	y := ask(t, s, "c", lock("y", 1))                  // free, but b was first
 	z := ask(t, s, "d", lock("z", 2), turn)
 	z.admitted()
-	other := ask(t, s, "e", history.Need{Kind: history.NeedTurn, Name: "db", File: "/v/db.yaml", Slots: 1}, lock("db", 1))
+	other := ask(t, s, "e", history.LockDemand{Kind: history.DemandActiveRun, Name: "db", File: "/v/db.yaml", Slots: 1}, lock("db", 1))
 	other.admitted()
 	z2, z3 := ask(t, s, "f", lock("z", 2)), ask(t, s, "g", lock("z", 3)) // what each asker says counts
 	z2.admitted()
@@ -220,7 +222,7 @@ func testLineFair(t *testing.T, s history.Store) {
 	z5 := ask(t, s, "i", lock("z", 9)) // would fit, but h was first
 	inLine(t, s, "a* b c d* e* f* g* h i")
 	y.waits(s)
-	y.hears("that only the order holds it up", func(q history.Queued) bool {
+	y.hears("that only the order holds it up", func(q history.QueuePosition) bool {
 		o := q.Obstacles[0]
 		return o.Name == "y" && len(o.Holders) == 0 && o.Ahead == 1 && o.Behind == "b"
 	})
@@ -243,7 +245,7 @@ func testLineLeave(t *testing.T, s history.Store) {
 	ended, stop := context.WithCancelCause(context.Background())
 	stop(errEnough)
 	l := begin(t, s, record("r0", "deploy"))
-	want(t, l.Admit(ended, history.Demand{Needs: []history.Need{lock("x", 1)}}), errEnough)
+	want(t, l.Admit(ended, history.Admission{Demands: []history.LockDemand{lock("x", 1)}}), errEnough)
 	inLine(t, s, "")
 
 	a := ask(t, s, "a", lock("x", 1))
@@ -269,7 +271,7 @@ func testLineLeave(t *testing.T, s history.Store) {
 	}
 	want(t, a.ledger.Close(), nil)
 	inLine(t, s, "c*")
-	want(t, a.ledger.Admit(context.Background(), history.Demand{Needs: []history.Need{lock("x", 1)}}), history.ErrFenced)
+	want(t, a.ledger.Admit(context.Background(), history.Admission{Demands: []history.LockDemand{lock("x", 1)}}), history.ErrFenced)
 	inLine(t, s, "c*")
 }
 
@@ -284,7 +286,7 @@ func testLineDeath(t *testing.T, s history.Store) {
 	b := ask(t, s, "b", lock("x", 1))
 	c := ask(t, s, "c", lock("x", 1))
 	lapser.Lapse(t, "b") // the one right behind must notice
-	c.hears("that it is the next", func(q history.Queued) bool { return q.Obstacles[0].Ahead == 0 })
+	c.hears("that it is the next", func(q history.QueuePosition) bool { return q.Obstacles[0].Ahead == 0 })
 	other := lapser.Lapse(t, "a")
 	c.admitted()
 	inLine(t, s, "c*")
@@ -353,7 +355,7 @@ func testLineLong(t *testing.T, s history.Store) {
 			crowd = max(crowd, holding)
 			mu.Unlock()
 			// The queue itself says who was admitted first: goroutines may be delayed.
-			line, err := s.Line(context.Background())
+			line, err := s.Queue(context.Background())
 			if err != nil {
 				t.Error(err)
 			}
@@ -394,7 +396,7 @@ func testLineRest(t *testing.T, s history.Store) {
 	a.admitted()
 	b := ask(t, s, "b", lock("x", 1))
 	appendAll(t, a.ledger, turn("a", 1, 1)...)
-	if err := a.ledger.Rest("step gate waits for approval"); err != nil {
+	if err := a.ledger.Suspend("step gate waits for approval"); err != nil {
 		t.Fatal(err)
 	}
 	b.admitted()

@@ -151,7 +151,7 @@ func testRecord(t *testing.T, s history.Store) {
 	r.Params = map[string]any{"TOKEN": "***", "LIST": []any{"a", true, nil, map[string]any{"x": "<&>"}}}
 	r.Given = map[string]any{"NAME": "O'Hara\x00\u2028"}
 	r.Withheld = []string{"TOKEN"}
-	r.World = history.RecordedWorld{Workspace: "/w", Home: "/h", Temp: "/t", Time: begun, AllowDash: true}
+	r.RunEnv = history.RecordedEnv{Workspace: "/w", Home: "/h", Temp: "/t", Time: begun, AllowDash: true}
 	r.Trace = history.TraceContext{Parent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", State: "vendor=1"}
 	for _, text := range []string{"name: deploy\n", "", "\xff\x00 not text", "name: deploy\n"} {
 		r.Sources = append(r.Sources, tool.Source{From: "/w/a.yaml", Name: "x", File: fmt.Sprintf("/w/%d.yaml", len(r.Sources)),
@@ -280,7 +280,7 @@ func testStanding(t *testing.T, s history.Store) {
 	running := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun, PID: os.Getpid()}
 	ended := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)}
 	interrupted := running
-	interrupted.Status, interrupted.PID, interrupted.LetGo = dag.Interrupted, 0, true
+	interrupted.Status, interrupted.PID, interrupted.Released = dag.Interrupted, 0, true
 	owned := func(i history.RunInfo) history.RunInfo { i.PID = os.Getpid(); return i }
 	check := func(when string, expected history.RunInfo) {
 		t.Helper()
@@ -512,7 +512,7 @@ func testCancel(t *testing.T, s history.Store) {
 		}
 	}
 	select {
-	case reason := <-l.Asked():
+	case reason := <-l.CancelRequests():
 		if reason != "enough" {
 			t.Error("the reason is", reason)
 		}
@@ -529,7 +529,7 @@ func testCancel(t *testing.T, s history.Store) {
 		t.Error(err)
 	}
 	select {
-	case reason := <-bystander.Asked():
+	case reason := <-bystander.CancelRequests():
 		if reason != "this one" {
 			t.Error("another run was asked:", reason)
 		}
@@ -537,7 +537,7 @@ func testCancel(t *testing.T, s history.Store) {
 		t.Fatal("the other run was not asked")
 	}
 	select { // by now it would have been asked too
-	case reason := <-l.Asked():
+	case reason := <-l.CancelRequests():
 		t.Error("the next owner was asked:", reason)
 	default:
 	}
@@ -545,7 +545,7 @@ func testCancel(t *testing.T, s history.Store) {
 		t.Error(err)
 	}
 	select {
-	case <-l.Asked():
+	case <-l.CancelRequests():
 	case <-time.After(waittest.Limit):
 		t.Fatal("the next owner was not asked")
 	}

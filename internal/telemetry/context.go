@@ -30,15 +30,15 @@ func Parse(parent, state string) (c Context, ok bool) {
 		return Context{}, false
 	}
 	c.Sampled = flags[0]&1 != 0
-	if len(state) <= mostState && !strings.ContainsAny(state, "\r\n\x00") {
+	if len(state) <= maxState && !strings.ContainsAny(state, "\r\n\x00") {
 		c.State = state
 	}
 	return c, true
 }
 
-// mostState is how long a tracestate may be that is passed on: what every platform has
+// maxState is how long a tracestate may be that is passed on: what every platform has
 // to take.
-const mostState = 512
+const maxState = 512
 
 // unhex reads lower-case hexadecimal digits that fill b.
 func unhex(b []byte, text string) bool {

@@ -24,14 +24,14 @@ import (
 )
 
 const (
-	mostQueued  = 8192             // spans that wait to be sent; a span is about half a kilobyte
-	mostSent    = 512              // spans in a request
+	maxQueued   = 8192             // spans that wait to be sent; a span is about half a kilobyte
+	maxSent     = 512              // spans in a request
 	linger      = time.Second      // how long a span waits for others to go with
 	attemptTime = 10 * time.Second // for a request
 	giveUp      = time.Minute      // after that a batch is lost
 	firstPause  = time.Second      // before the second request for a batch; it doubles
-	mostPause   = 30 * time.Second
-	mostAnswer  = 64 << 10 // bytes read of an answer
+	maxPause    = 30 * time.Second
+	maxAnswer   = 64 << 10 // bytes read of an answer
 )
 
 // sender sends spans in batches, from a goroutine of its own.
@@ -90,14 +90,14 @@ func resource(said map[string]string, version string) *resourcepb.Resource {
 func (x *sender) add(s *tracepb.Span) {
 	x.mu.Lock()
 	n := len(x.queue)
-	if n < mostQueued {
+	if n < maxQueued {
 		x.queue = append(x.queue, s)
 	}
 	x.mu.Unlock()
 	switch {
-	case n >= mostQueued:
+	case n >= maxQueued:
 		x.lost(fmt.Errorf("spans end faster than %s takes them: some are dropped", x.settings.Endpoint()))
-	case n+1 >= mostSent:
+	case n+1 >= maxSent:
 		select {
 		case x.full <- struct{}{}:
 		default:
@@ -154,7 +154,7 @@ func (x *sender) work() {
 func (x *sender) next() []*tracepb.Span {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	n := min(len(x.queue), mostSent)
+	n := min(len(x.queue), maxSent)
 	batch := slices.Clone(x.queue[:n])
 	x.queue = slices.Delete(x.queue, 0, n)
 	return batch
@@ -177,13 +177,13 @@ func (x *sender) deliver(batch []*tracepb.Span) error {
 		return fmt.Errorf("cannot send spans: %w", err)
 	}
 	pause, closing := firstPause, x.closing
-	for end := time.Now().Add(giveUp); ; pause = min(2*pause, mostPause) {
+	for end := time.Now().Add(giveUp); ; pause = min(2*pause, maxPause) {
 		no := x.post(body)
 		if no == nil {
 			return nil
 		}
 		failed := fmt.Errorf("cannot send spans to %s: %w", x.settings.Endpoint(), no.error)
-		wait := max(pause, min(no.pause, mostPause))
+		wait := max(pause, min(no.pause, maxPause))
 		if !no.again || time.Now().Add(wait).After(end) || closing == nil && !no.busy {
 			return failed
 		}
@@ -220,7 +220,7 @@ func (x *sender) post(body []byte) *refusal {
 		return &refusal{error: err, again: true}
 	}
 	defer resp.Body.Close()
-	answer, _ := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	switch resp.StatusCode {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
 		if n := rejected(answer); n > 0 {

@@ -200,7 +200,7 @@ func (r *run) resume(e *dag.Event, tell bool) {
 		root.note(&dag.Event{Time: e.Time}, "resumed")
 	}
 	for _, path := range e.Reset {
-		for _, outer := range path.Holders() {
+		for _, outer := range path.Ancestors() {
 			if s := r.steps.Find(outer); s != nil && s.Own.start.IsZero() { // it had ended, and has not any more
 				r.enter(s, e.Time)
 				s.Own.try = r.newTry(s, 1, e.Time)

@@ -186,12 +186,12 @@ func events(notes []note) []*tracepb.Span_Event {
 	return list
 }
 
-// mostText bounds the text of an attribute, in bytes: an item's key may be any length.
-const mostText = 1024
+// maxText bounds the text of an attribute, in bytes: an item's key may be any length.
+const maxText = 1024
 
 func text(key, value string) *commonpb.KeyValue {
-	if len(value) > mostText {
-		value = value[:mostText]
+	if len(value) > maxText {
+		value = value[:maxText]
 	}
 	value = strings.ToValidUTF8(value, "\uFFFD") // protobuf takes nothing else
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}}}

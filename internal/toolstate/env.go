@@ -243,8 +243,8 @@ func typedVariable(kind, text string) any {
 	return v
 }
 
-// WayOut says how variables are set.
-func (e *Env) WayOut() string {
+// Hint says how variables are set.
+func (e *Env) Hint() string {
 	if e.file == "" {
 		return "set them in the environment of the program"
 	}

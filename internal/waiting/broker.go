@@ -17,9 +17,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// ErrNobody is what a function for WithApproval answers when it has nobody to ask, or
+// ErrNoApprover is what a function for WithApproval answers when it has nobody to ask, or
 // who was asked leaves the answer to others.
-var ErrNobody = errors.New("nobody answers here")
+var ErrNoApprover = errors.New("nobody answers here")
 
 // Broker brings the questions of a run to those who answer, and the answers to the run.
 // As a dag.Sink it hears of questions that are asked and settled. What is answered goes
@@ -235,7 +235,7 @@ func (k *Broker) person(ctx context.Context, q history.Question) {
 	if err == nil || errors.Is(err, history.ErrAnswered) {
 		return // it comes back from there
 	}
-	if !errors.Is(err, ErrNobody) {
+	if !errors.Is(err, ErrNoApprover) {
 		k.notify(steps.Notice{Code: "not-asked", Step: dag.ID(q.Step), Message: k.session.Mask().String(fmt.Sprintf("step %s could not be answered here: %v", q.Step, err))})
 	}
 	left := dag.Answer{Node: dag.ID(q.Step), Wait: q.Wait}

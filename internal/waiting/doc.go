@@ -1,4 +1,4 @@
-// Package waiting has the steps that wait: Pause for a time, Lookout for a file, a port or an
+// Package waiting has the steps that wait: Pause for a time, Poller for a file, a port or an
 // address, Approval for a person. Such a step returns a dag.Wait and holds nothing while it
 // waits.
 //

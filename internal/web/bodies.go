@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// mostStrangerBytes is how much memory the bodies may take, all together, that are being
+// maxStrangerBytes is how much memory the bodies may take, all together, that are being
 // read before it is known whether their sender may send them.
-const mostStrangerBytes = 16 << 20
+const maxStrangerBytes = 16 << 20
 
 // bodies bounds the memory of request bodies. When there are too many bytes of them, the
 // largest is given up: so one that is small comes through, whatever others send. Safe for
 // concurrent use.
 type bodies struct {
-	most  int
+	max   int
 	mu    sync.Mutex
 	total int
 	open  []*body // oldest first
@@ -63,7 +63,7 @@ func (l *bodies) grow(b *body, size int) bool {
 	}
 	l.total += size - b.size
 	b.size = size
-	for l.total > l.most {
+	for l.total > l.max {
 		largest := b
 		for _, other := range l.open {
 			if !other.over && (largest.over || other.size > largest.size) {

@@ -75,8 +75,8 @@ func (d *door) readObject(w http.ResponseWriter, r *http.Request, fields ...stri
 	return o, nil
 }
 
-// mostLevels is how deep JSON may be nested.
-const mostLevels = 63
+// maxLevels is how deep JSON may be nested.
+const maxLevels = 63
 
 // decode reads one JSON value strictly: no key twice, nothing after it, bounded in depth.
 // Numbers stay as they are written.
@@ -112,8 +112,8 @@ func value(dec *json.Decoder, depth int) (any, error) {
 	switch {
 	case !ok:
 		return t, nil
-	case depth == mostLevels:
-		return nil, fmt.Errorf("it is nested in more than %d levels", mostLevels)
+	case depth == maxLevels:
+		return nil, fmt.Errorf("it is nested in more than %d levels", maxLevels)
 	case open == '[':
 		list := []any{}
 		for dec.More() {

@@ -10,13 +10,13 @@ import (
 const (
 	// freeGuesses is how many wrong tokens in a row an address may show before it is
 	// slowed down; each further one is answered later by guessStep, up to mostGuessWait.
-	freeGuesses   = 10
-	guessStep     = 100 * time.Millisecond
-	mostGuessWait = time.Second
+	freeGuesses  = 10
+	guessStep    = 100 * time.Millisecond
+	maxGuessWait = time.Second
 	// forgetGuesses is how long an address has to show no wrong token to begin anew.
 	forgetGuesses = time.Minute
-	// mostGuessers is how many addresses are remembered.
-	mostGuessers = 4096
+	// maxGuessers is how many addresses are remembered.
+	maxGuessers = 4096
 )
 
 // brake slows down addresses that show wrong tokens. It never keeps a right one from
@@ -40,11 +40,11 @@ func (b *brake) wait(from netip.Prefix, now time.Time) time.Duration {
 		g.wrong = 0
 	}
 	g.wrong, g.last = g.wrong+1, now
-	if b.who == nil || len(b.who) >= mostGuessers {
+	if b.who == nil || len(b.who) >= maxGuessers {
 		b.who = map[netip.Prefix]guesses{}
 	}
 	b.who[from] = g
-	return max(0, min(time.Duration(g.wrong-freeGuesses)*guessStep, mostGuessWait))
+	return max(0, min(time.Duration(g.wrong-freeGuesses)*guessStep, maxGuessWait))
 }
 
 // slow holds up the answer to a request that has shown a wrong token or proof.

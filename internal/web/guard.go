@@ -162,7 +162,7 @@ func (d *door) permitted(rt route, r *http.Request, c caller) error {
 	if !rt.goesOn || onSocket(r) {
 		return nil
 	}
-	p, err := d.Past(r.Context(), id)
+	p, err := d.RecordedRun(r.Context(), id)
 	if err != nil || len(p.Record.Sources) > 0 {
 		return err
 	}

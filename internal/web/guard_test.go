@@ -18,7 +18,7 @@ import (
 
 // faulty is a service that fails, or panics where it is asked for more than Start.
 type faulty struct {
-	service.Surface
+	service.API
 	err error
 }
 
@@ -278,7 +278,7 @@ func TestTraceparent(t *testing.T) {
 
 // recording takes every run.
 type recording struct {
-	service.Surface
+	service.API
 	got *[]string
 }
 

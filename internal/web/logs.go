@@ -20,7 +20,7 @@ func (d *door) runLogs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	in := r.URL.Query()
-	past, err := d.Past(r.Context(), id)
+	past, err := d.RecordedRun(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (d *door) runLogs(w http.ResponseWriter, r *http.Request) error {
 }
 
 // copyLogs sends logs, and goes on while the run does where that is asked for.
-func (d *door) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.Past, follow bool) error {
+func (d *door) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.RecordedRun, follow bool) error {
 	info, events := past.Info, past.Events
 	for {
 		if err := l.reader.Copy(events, l.to); err != nil {

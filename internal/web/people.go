@@ -34,7 +34,7 @@ func (d *door) questions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := d.Past(r.Context(), id)
+	p, err := d.RecordedRun(r.Context(), id)
 	if err != nil {
 		return err
 	}

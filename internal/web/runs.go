@@ -17,7 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/listing"
+	"github.com/flowrun/flowrun/internal/rundocs"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -112,27 +112,27 @@ func (d *door) listRuns(w http.ResponseWriter, r *http.Request) error {
 	for i := range found {
 		found[i].Message = outside(found[i].Reason, found[i].Message)
 	}
-	return writeJSON(w, 200, listing.RunsOf(found, time.Now()))
+	return writeJSON(w, 200, rundocs.RunsOf(found, time.Now()))
 }
 
 // ps lists what is under way.
 func (d *door) ps(w http.ResponseWriter, r *http.Request) error {
-	line, err := d.Line(r.Context())
+	line, err := d.Queue(r.Context())
 	if err != nil {
 		return err
 	}
-	runs, err := d.Runs(r.Context(), flowrun.Query{Status: listing.UnderWay()})
+	runs, err := d.Runs(r.Context(), flowrun.Query{Status: rundocs.UnderWay()})
 	if err != nil {
 		return err
 	}
 	c := known(r)
 	runs = slices.DeleteFunc(runs, func(i flowrun.RunInfo) bool { return !c.may(i.Tool) })
 	if !c.whole() {
-		line = slices.DeleteFunc(line, func(p flowrun.Place) bool {
+		line = slices.DeleteFunc(line, func(p flowrun.QueueEntry) bool {
 			return !slices.ContainsFunc(runs, func(i flowrun.RunInfo) bool { return i.ID == p.Run })
 		})
 	}
-	return writeJSON(w, 200, listing.PsOf(line, runs).Far())
+	return writeJSON(w, 200, rundocs.PsOf(line, runs).Far())
 }
 
 // runIDs is what ids of runs look like; they are names of folders, too.
@@ -152,7 +152,7 @@ func (d *door) showRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := d.Past(r.Context(), id)
+	p, err := d.RecordedRun(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (d *door) showRun(w http.ResponseWriter, r *http.Request) error {
 // outside is the message of a run as callers read it: why one could not begin may name
 // paths and settings of the machine.
 func outside(reason, message string) string {
-	if reason == dag.ReasonNotBegun {
+	if reason == dag.ReasonNotStarted {
 		return "the run could not begin; flowrun show, on the machine of the service, says why"
 	}
 	return message
@@ -218,7 +218,7 @@ func (d *door) start(w http.ResponseWriter, r *http.Request, q service.Request) 
 // sameRequest refuses a key that stands for another request already. What was secret of
 // that one was not kept, and is not compared.
 func (d *door) sameRequest(ctx context.Context, q service.Request) error {
-	p, err := d.Past(ctx, q.ID)
+	p, err := d.RecordedRun(ctx, q.ID)
 	if err != nil {
 		return nil // there is none yet; whatever else it is, Start finds out
 	}

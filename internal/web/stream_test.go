@@ -232,7 +232,7 @@ func TestSlowBody(t *testing.T) {
 
 // flood is a service that has more to tell than anybody can read.
 type flood struct {
-	service.Surface
+	service.API
 	ended atomic.Int32
 }
 

@@ -65,7 +65,7 @@ type token struct {
 
 // door is the handler.
 type door struct {
-	service.Surface
+	service.API
 	Options
 	patience
 	tokens    []token
@@ -81,9 +81,9 @@ type door struct {
 // between requests. The server that it is handed to should bound the time and size of
 // headers (http.Server: ReadHeaderTimeout, MaxHeaderBytes) and idle connections; time and
 // size of everything else are bounded here. The error tells of webhooks that cannot be.
-func New(s service.Surface, o Options) (http.Handler, error) {
-	d := &door{Surface: s, Options: o, hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
-		strangers: bodies{most: mostStrangerBytes},
+func New(s service.API, o Options) (http.Handler, error) {
+	d := &door{API: s, Options: o, hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
+		strangers: bodies{max: maxStrangerBytes},
 		patience:  patience{body: 10 * time.Second, write: 10 * time.Second, beat: 15 * time.Second, look: 250 * time.Millisecond}}
 	if d.Trust == nil {
 		d.Trust = func(context.Context) {}

@@ -50,7 +50,7 @@ the state and duration of each step in that run.`,
 				return env.CompleteTool(c, args, prefix)
 			}
 			name, _ := ui.ToolName(env, args[0])
-			return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Tool: name, Limit: runview.MostOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+			return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Tool: name, Limit: runview.MaxOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "text", "draw in this `form`: text|dot|mermaid")

@@ -11,14 +11,14 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/starter"
+	"github.com/flowrun/flowrun/internal/scaffold"
 )
 
 // initCommand writes what a project begins with.
 func initCommand(env *ui.Env) *cobra.Command {
 	var template string
 	var names, words []string
-	for _, t := range starter.Templates() {
+	for _, t := range scaffold.Templates() {
 		names = append(names, t.Name)
 		words = append(words, ui.Described(t.Name, t.About))
 	}
@@ -63,7 +63,7 @@ Templates:
 
 func templateList() string {
 	var b strings.Builder
-	for _, t := range starter.Templates() {
+	for _, t := range scaffold.Templates() {
 		fmt.Fprintf(&b, "  %-9s %s\n", t.Name, t.About)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -75,17 +75,17 @@ func begin(env *ui.Env, dir, template string) error {
 	if err != nil {
 		return err
 	}
-	files, err := starter.Write(dir, template, schema)
+	files, err := scaffold.Write(dir, template, schema)
 	for _, f := range files {
 		fmt.Fprintf(env.Stdout, "%-10s  %s\n", f.Outcome, filepath.Join(dir, filepath.FromSlash(f.Path)))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot create the examples in %q: %w", dir, err)
 	}
-	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Outcome == starter.Differs }) {
+	if slices.ContainsFunc(files, func(f scaffold.File) bool { return f.Outcome == scaffold.Differs }) {
 		env.Notef("the files that were left alone differ from the template; to get the template as well, move them away and run init again")
 	}
-	i := slices.IndexFunc(starter.Templates(), func(t starter.Template) bool { return t.Name == template })
+	i := slices.IndexFunc(scaffold.Templates(), func(t scaffold.Template) bool { return t.Name == template })
 	fmt.Fprintf(env.Stderr, "Next:\n")
 	if here, err := os.Getwd(); err == nil && ui.AbsPath(dir) != here {
 		fmt.Fprintf(env.Stderr, "  cd %s\n", flowrun.StepWord(dir))
@@ -93,6 +93,6 @@ func begin(env *ui.Env, dir, template string) error {
 	fmt.Fprintf(env.Stderr, `  %s
   flowrun tool test           run the tests in the definitions
   flowrun validate            check the definitions
-`, starter.Templates()[i].First)
+`, scaffold.Templates()[i].First)
 	return nil
 }

@@ -91,9 +91,9 @@ func unmade(dir string) finding {
 	return f
 }
 
-// mostWAL is the largest healthy size of the write-ahead log. A larger one means that no
+// maxWAL is the largest healthy size of the write-ahead log. A larger one means that no
 // checkpoint has completed for a long time, for example because of a permanent reader.
-const mostWAL = 256 << 20
+const maxWAL = 256 << 20
 
 // checkHistory reads the history.
 func checkHistory(env *ui.Env) (list []finding) {
@@ -109,7 +109,7 @@ func checkHistory(env *ui.Env) (list []finding) {
 		default:
 			list = append(list, good("history", "ok; version %d, %s", h.Version, ui.FormatBytes(h.Size)))
 		}
-		if h.WAL > mostWAL {
+		if h.WAL > maxWAL {
 			list = append(list, doubt("history", "stop the oldest flowrun process that reads the history; then flowrun history prune reduces it", "the write-ahead log has grown to %s", ui.FormatBytes(h.WAL)))
 		}
 		newest, err := s.Runs(ctx, flowrun.Query{Limit: 1})

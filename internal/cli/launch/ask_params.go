@@ -18,7 +18,7 @@ import (
 // against the parameter's own rules. wrong is what Bind has said of params. Where something
 // else is wrong, or nobody can be asked, it asks nothing; asked says whether params has more
 // values now.
-func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.World, params map[string]any, wrong error, f ui.Asking) (asked bool, err error) {
+func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, wrong error, f ui.Asking) (asked bool, err error) {
 	missing := problemsIn(wrong)
 	if len(missing.Problems) == 0 || !env.CanAsk(f) ||
 		slices.ContainsFunc(missing.Problems, func(m flowrun.ParamProblem) bool { return m.Code != "missing" }) {
@@ -47,7 +47,7 @@ func AskMissing(env *ui.Env, p *flowrun.Plan, w flowrun.World, params map[string
 
 // Problems are what is wrong with parameters; none where Bind has something else to
 // say, which it says again when the plan runs.
-func Problems(p *flowrun.Plan, w flowrun.World, params map[string]any) *flowrun.ParamsError {
+func Problems(p *flowrun.Plan, w flowrun.RunEnv, params map[string]any) *flowrun.ParamsError {
 	_, err := p.Bind(w, params)
 	return problemsIn(err)
 }
@@ -61,7 +61,7 @@ func problemsIn(err error) *flowrun.ParamsError {
 }
 
 // askUntilValid asks for one parameter until the answer will do, and puts it into params.
-func askUntilValid(q *ui.Questions, p *flowrun.Plan, w flowrun.World, params map[string]any, d *tool.Parameter) error {
+func askUntilValid(q *ui.Questions, p *flowrun.Plan, w flowrun.RunEnv, params map[string]any, d *tool.Parameter) error {
 	introduce(q, d)
 	for {
 		fmt.Fprintf(q.Env.Stderr, "%s: ", d.Name)
@@ -97,7 +97,7 @@ func introduce(q *ui.Questions, d *tool.Parameter) {
 	case "object":
 		kind = "JSON"
 	}
-	fmt.Fprintf(q.Env.Stderr, "%s (%s)%s\n", d.Name, kind, ui.AfterColon(console.Harmless(d.Description)))
+	fmt.Fprintf(q.Env.Stderr, "%s (%s)%s\n", d.Name, kind, ui.AfterColon(console.Sanitize(d.Description)))
 	for i, v := range d.Validation.Enum {
 		fmt.Fprintf(q.Env.Stderr, "  %d) %s\n", i+1, console.Clean(ui.ValueText(v)))
 	}

@@ -18,8 +18,8 @@ const (
 type Decision struct {
 	Tool        string            `json:"tool"`
 	Definition  string            `json:"definition,omitempty"` // digest
-	Door        string            `json:"door"`
-	Verdict     string            `json:"verdict"`            // approved or refused
+	EntryPoint  string            `json:"door"`
+	Action      string            `json:"verdict"`            // approved or refused
 	By          string            `json:"by"`                 // policy, or terminal: a person
 	Terminal    string            `json:"terminal,omitempty"` // its device, such as /dev/pts/3
 	Reason      string            `json:"reason"`
@@ -30,7 +30,7 @@ type Decision struct {
 
 // String is the decision in a line, for people.
 func (d Decision) String() string {
-	s := fmt.Sprintf("%s by %s: %s", d.Verdict, strings.TrimSpace(d.By+" "+d.Terminal), d.Reason)
+	s := fmt.Sprintf("%s by %s: %s", d.Action, strings.TrimSpace(d.By+" "+d.Terminal), d.Reason)
 	if len(d.Permissions) > 0 {
 		s += "; needs " + strings.Join(d.Permissions, ", ")
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/internal/trial"
+	"github.com/flowrun/flowrun/internal/tooltest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -26,10 +26,10 @@ type ConsentFlags struct {
 	ui.Asking
 	approve, deny []string
 
-	Settings *config.Config
-	ID       string               // of the run, where it was chosen before it began
-	Door     policy.Door          // "" is policy.Run
-	Library  func() *tool.Library // where the tools are, of calls of models
+	Settings   *config.Config
+	ID         string               // of the run, where it was chosen before it began
+	EntryPoint policy.EntryPoint    // "" is policy.Run
+	Library    func() *tool.Library // where the tools are, of calls of models
 }
 
 // Declare adds the flags to a command.
@@ -136,30 +136,30 @@ func placeOf(d *tool.Definition) policy.Place {
 }
 
 // at is the door that calls come in through.
-func (f *ConsentFlags) at() policy.Door { return cmp.Or(f.Door, policy.Run) }
+func (f *ConsentFlags) at() policy.EntryPoint { return cmp.Or(f.EntryPoint, policy.Run) }
 
 // judge is what the policy says of it.
-func judge(env *ui.Env, what Subject, f ConsentFlags) policy.Verdict {
+func judge(env *ui.Env, what Subject, f ConsentFlags) policy.Decision {
 	return f.judge(what, env.CanAsk(f.Asking))
 }
 
 // judge is what the policy says where a person can be asked, or cannot.
-func (f *ConsentFlags) judge(what Subject, canAsk bool) policy.Verdict {
-	return f.Verdict(what.Tools, "", canAsk)
+func (f *ConsentFlags) judge(what Subject, canAsk bool) policy.Decision {
+	return f.Decide(what.Tools, "", canAsk)
 }
 
-// Verdict is what the policy says of tools, the first of which is called; written is how
+// Decide is what the policy says of tools, the first of which is called; written is how
 // the caller named it, "" for by its name.
-func (f *ConsentFlags) Verdict(tools []flowrun.UsedTool, written string, canAsk bool) policy.Verdict {
+func (f *ConsentFlags) Decide(tools []flowrun.UsedTool, written string, canAsk bool) policy.Decision {
 	if f.at() == policy.Call {
 		return f.modelVerdict(tools, written, canAsk)
 	}
-	return policy.Decide(policy.Request{Door: f.at(), Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules(), CanAsk: canAsk})
+	return policy.Decide(policy.Request{EntryPoint: f.at(), Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules(), CanAsk: canAsk})
 }
 
-// JudgeTests marks the tests of tools that may not run, and answers what else they are held
+// DecideTests marks the tests of tools that may not run, and answers what else they are held
 // against. Nobody is asked for a test.
-func JudgeTests(env *ui.Env, cases []trial.Case) (*ConsentFlags, error) {
+func DecideTests(env *ui.Env, cases []tooltest.Case) (*ConsentFlags, error) {
 	settings, err := ui.LoadSettings(false)
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func JudgeTests(env *ui.Env, cases []trial.Case) (*ConsentFlags, error) {
 	f := &ConsentFlags{Settings: settings}
 	for i := range cases {
 		what := Subject{Tools: cases[i].Plan.Tools()}
-		if v := policy.Decide(policy.Request{Door: policy.Run, Tools: what.Facts(), Rules: f.Rules()}); v.Decision != policy.Allow {
+		if v := policy.Decide(policy.Request{EntryPoint: policy.Run, Tools: what.Facts(), Rules: f.Rules()}); v.Action != policy.Allow {
 			cases[i].Refused = v.Reason
 		}
 	}
@@ -178,13 +178,13 @@ func JudgeTests(env *ui.Env, cases []trial.Case) (*ConsentFlags, error) {
 // name, is held against the same rules as the tool that the script is of. Nobody is asked,
 // and nobody has named it.
 func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
-	var v policy.Verdict
+	var v policy.Decision
 	if f.at() == policy.Call {
 		v = f.modelVerdict(tools, "", false)
 	} else {
-		v = policy.Decide(policy.Request{Door: f.at(), Declared: true, Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules()})
+		v = policy.Decide(policy.Request{EntryPoint: f.at(), Declared: true, Tools: Subject{Tools: tools}.Facts(), Rules: f.Rules()})
 	}
-	if v.Decision != policy.Allow {
+	if v.Action != policy.Allow {
 		return &ui.RefusedError{Reason: v.Reason}
 	}
 	return nil
@@ -192,7 +192,7 @@ func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
 
 // PreviewDecision reports in a dry run whether the call would be allowed.
 func PreviewDecision(env *ui.Env, what Subject, f ConsentFlags) {
-	switch v := judge(env, what, f); v.Decision {
+	switch v := judge(env, what, f); v.Action {
 	case policy.Refuse:
 		env.Notef("this would be refused: %s", console.Visible(v.Reason))
 	case policy.Ask:
@@ -205,10 +205,10 @@ func PreviewDecision(env *ui.Env, what Subject, f ConsentFlags) {
 // the history where it is open already.
 func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id string, err error) {
 	v := judge(env, what, f)
-	if v.Decision == policy.Allow {
+	if v.Action == policy.Allow {
 		return "", nil
 	}
-	d := Decision{Tool: what.Tools[0].Definition.Name, Door: string(policy.Run), Verdict: "refused", By: "policy", Reason: v.Reason}
+	d := Decision{Tool: what.Tools[0].Definition.Name, EntryPoint: string(policy.Run), Action: "refused", By: "policy", Reason: v.Reason}
 	if src := what.Tools[0].Definition.Source; src != nil {
 		d.Definition = tool.DigestOf(src)
 	}
@@ -217,27 +217,27 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 		return "", err
 	}
 	d.Describe(preview)
-	if v.Decision == policy.Ask {
+	if v.Action == policy.Ask {
 		yes, err := inquire(env, v, preview)
 		if err != nil {
 			return "", err
 		}
 		d.By, d.Terminal = "terminal", ui.TerminalName(env.Stdin)
 		if yes {
-			d.Verdict = "approved"
+			d.Action = "approved"
 		}
 	}
-	if d.Verdict == "approved" && !what.Unrecorded {
+	if d.Action == "approved" && !what.Unrecorded {
 		id = cmp.Or(what.Run, flowrun.NewID(time.Now()))
 	}
 	if err := RecordDecision(env, s, cmp.Or(id, what.Run), d); err != nil {
 		return "", fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", d.Tool, err)
 	}
-	if d.Verdict != "approved" {
+	if d.Action != "approved" {
 		if d.By == "terminal" {
 			v.Reason += ", and the answer was no"
 		}
-		return "", &ui.RefusedError{Reason: v.Reason, Permissions: d.Permissions, Askable: d.By == "policy" && f.judge(what, true).Decision == policy.Ask}
+		return "", &ui.RefusedError{Reason: v.Reason, Permissions: d.Permissions, Askable: d.By == "policy" && f.judge(what, true).Action == policy.Ask}
 	}
 	if what.Run != "" {
 		id = "" // it keeps its own
@@ -252,7 +252,7 @@ func RecordDecision(env *ui.Env, s *sqlite.Store, run string, d Decision) error 
 		return err
 	}
 	note := func(ctx context.Context, s *sqlite.Store) error {
-		return s.Audit(ctx, map[string]string{"approved": AuditApprove, "refused": AuditRefuse}[d.Verdict], run, string(text))
+		return s.Audit(ctx, map[string]string{"approved": AuditApprove, "refused": AuditRefuse}[d.Action], run, string(text))
 	}
 	if s != nil {
 		return note(context.Background(), s)
@@ -261,7 +261,7 @@ func RecordDecision(env *ui.Env, s *sqlite.Store, run string, d Decision) error 
 }
 
 // inquire shows a person what is to run, and asks. Ctrl-C is a no.
-func inquire(env *ui.Env, v policy.Verdict, p *flowrun.Preview) (bool, error) {
+func inquire(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error) {
 	yes, err := AskApproval(env, v, p)
 	if errors.As(err, new(ui.Interrupted)) {
 		return false, nil
@@ -270,7 +270,7 @@ func inquire(env *ui.Env, v policy.Verdict, p *flowrun.Preview) (bool, error) {
 }
 
 // AskApproval is inquire with an interrupted error for Ctrl-C.
-func AskApproval(env *ui.Env, v policy.Verdict, p *flowrun.Preview) (bool, error) {
+func AskApproval(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error) {
 	card := approval(v, p)
 	width := cmp.Or(env.ErrWidth(), 80)
 	cut, err := card.Write(env.Stderr, width, false)
@@ -288,7 +288,7 @@ func AskApproval(env *ui.Env, v policy.Verdict, p *flowrun.Preview) (bool, error
 }
 
 // approval is what a person is shown.
-func approval(v policy.Verdict, p *flowrun.Preview) console.Approval {
+func approval(v policy.Decision, p *flowrun.Preview) console.Approval {
 	card := console.Approval{Why: v.Reason}
 	for _, t := range p.Tools {
 		one := console.ApprovalTool{Step: t.Step, Name: t.Name, File: t.File, Scope: string(t.Scope), Tags: t.Tags, Privilege: t.Privilege,
@@ -325,12 +325,12 @@ func (d *Decision) Describe(p *flowrun.Preview) {
 	d.Params = map[string]string{}
 	for name, v := range p.Params {
 		text := ui.ParamText(v)
-		if r := []rune(text); len(r) > mostAudited {
-			text = fmt.Sprintf("%s... (%d characters)", string(r[:mostAudited]), len(r))
+		if r := []rune(text); len(r) > maxAudited {
+			text = fmt.Sprintf("%s... (%d characters)", string(r[:maxAudited]), len(r))
 		}
 		d.Params[name] = text
 	}
 }
 
-// mostAudited is how many characters of a parameter the audit log keeps.
-const mostAudited = 200
+// maxAudited is how many characters of a parameter the audit log keeps.
+const maxAudited = 200

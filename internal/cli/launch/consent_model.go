@@ -13,8 +13,8 @@ import (
 
 // modelVerdict is what the policy says of a call of a model; written is how the model
 // named the tool, "" for by its name.
-func (f *ConsentFlags) modelVerdict(tools []flowrun.UsedTool, written string, canAsk bool) policy.Verdict {
-	r := policy.Request{Door: policy.Call, Rules: f.Rules(), CanAsk: canAsk, Tools: f.ModelFacts(tools, written)}
+func (f *ConsentFlags) modelVerdict(tools []flowrun.UsedTool, written string, canAsk bool) policy.Decision {
+	r := policy.Request{EntryPoint: policy.Call, Rules: f.Rules(), CanAsk: canAsk, Tools: f.ModelFacts(tools, written)}
 	for i, p := range r.Rules.Allow {
 		tagged := func(t policy.Tool) bool { return t.File == "" && slices.Contains(t.Tags, p.Tag()) }
 		if slices.ContainsFunc(r.Tools, tagged) && f.isTool(p.Tag()) {

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/home"
-	"github.com/flowrun/flowrun/internal/notice"
+	"github.com/flowrun/flowrun/internal/notify"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -21,35 +21,35 @@ const auditNotify = "notify"
 
 // RunEnd describes a run that has ended, or is waiting or interrupted, for notifications.
 type RunEnd struct {
-	Result *flowrun.Result
-	Plan   *flowrun.Plan
-	Past   *flowrun.Past // where it stood before it was taken up; nil for a new run
-	Err    error         // why the engine could not bring it to its end; nil where it could
+	Result  *flowrun.Result
+	Plan    *flowrun.Plan
+	Resumed *flowrun.RecordedRun // where it stood before it was taken up; nil for a new run
+	Err     error                // why the engine could not bring it to its end; nil where it could
 }
 
 // RulesOf are the notifications of a plan's tool, where there is one, and of the settings in
 // force. Those of
 // tools that it uses inside do not count.
-func RulesOf(p *flowrun.Plan, c *config.Config) (list []notice.Rule) {
+func RulesOf(p *flowrun.Plan, c *config.Config) (list []notify.Rule) {
 	if p != nil {
 		security := p.Definition.Security
 		for _, n := range p.Definition.Notify {
-			list = append(list, notice.Rule{On: events(n.On), Command: written(n.Command), Webhook: written(n.Webhook),
+			list = append(list, notify.Rule{On: events(n.On), Command: written(n.Command), Webhook: written(n.Webhook),
 				SecretEnv: written(n.SecretEnv), SecretFile: written(n.SecretFile),
 				Reduced: security.ExecutionPrivilege == "reduced", Contained: security.Isolation == "container"})
 		}
 	}
 	for _, n := range c.Notifications() {
 		if !n.Ignored {
-			list = append(list, notice.Rule{On: events(n.On), Command: n.Command, Webhook: n.Webhook, SecretEnv: n.SecretEnv, SecretFile: n.SecretFile})
+			list = append(list, notify.Rule{On: events(n.On), Command: n.Command, Webhook: n.Webhook, SecretEnv: n.SecretEnv, SecretFile: n.SecretFile})
 		}
 	}
 	return list
 }
 
-func events(words []string) (list []notice.Event) {
+func events(words []string) (list []notify.Event) {
 	for _, w := range words {
-		list = append(list, notice.Event(w))
+		list = append(list, notify.Event(w))
 	}
 	return list
 }
@@ -88,14 +88,14 @@ func (n Notifier) Notify(ctx context.Context, e RunEnd) {
 	if len(rules) == 0 {
 		return
 	}
-	o := notice.Outcome{Event: notice.Of(e.Result.Status, e.before(n.Store)), Result: e.Result}
+	o := notify.Outcome{Event: notify.Of(e.Result.Status, e.before(n.Store)), Result: e.Result}
 	if e.brokeOff() {
-		o.Event = notice.Failure
+		o.Event = notify.Failure
 		res := *e.Result
 		res.Message = e.Err.Error()
 		o.Result = &res
 	}
-	for _, t := range notice.Send(ctx, n.how(), rules, o) {
+	for _, t := range notify.Send(ctx, n.how(), rules, o) {
 		trouble := console.Visible(t.Error())
 		n.Report(trouble)
 		if n.Store == nil {
@@ -113,8 +113,8 @@ func (e RunEnd) brokeOff() bool {
 	return e.Err != nil && e.Result.Status == dag.Interrupted && !errors.Is(e.Err, flowrun.ErrFenced) && !errors.Is(e.Err, dag.ErrReleased)
 }
 
-func (n Notifier) how() notice.Settings {
-	s := notice.Settings{Env: os.Environ(), Dir: n.Dir}
+func (n Notifier) how() notify.Settings {
+	s := notify.Settings{Env: os.Environ(), Dir: n.Dir}
 	if s.Dir == "" {
 		s.Dir, _ = os.Getwd() // without one, relative paths fail by themselves
 	}
@@ -125,8 +125,8 @@ func (n Notifier) how() notice.Settings {
 // before is how the last run of the tool that came to an end ended, this one in its
 // earlier life included.
 func (e RunEnd) before(s *sqlite.Store) dag.Status {
-	if e.Past != nil {
-		if st := e.Past.Result().Status; st == dag.Failed || st == dag.TimedOut {
+	if e.Resumed != nil {
+		if st := e.Resumed.Result().Status; st == dag.Failed || st == dag.TimedOut {
 			return st
 		}
 	}
@@ -148,11 +148,11 @@ func (e RunEnd) before(s *sqlite.Store) dag.Status {
 // NoticeJSON is a notification in a dry run.
 type NoticeJSON struct {
 	By string         `json:"by"`
-	On []notice.Event `json:"on"`
+	On []notify.Event `json:"on"`
 }
 
 // NoticesJSON shows rules in the document of a dry run.
-func NoticesJSON(rules []notice.Rule) (list []NoticeJSON) {
+func NoticesJSON(rules []notify.Rule) (list []NoticeJSON) {
 	for _, r := range rules {
 		list = append(list, NoticeJSON{r.String(), r.Events()})
 	}

@@ -42,7 +42,7 @@ func Assignments(c *cobra.Command, words []string) ([]assignment, error) {
 
 // Params joins --params and the assignments, which win. Problems with values are
 // a *flowrun.ParamsError, together with those Bind finds.
-func Params(env *ui.Env, p *flowrun.Plan, w flowrun.World, document string, list []assignment) (map[string]any, error) {
+func Params(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document string, list []assignment) (map[string]any, error) {
 	bad := &flowrun.ParamsError{Tool: p.Name()}
 	raw, noDocument := Document(env, document)
 	if noDocument != nil {
@@ -81,7 +81,7 @@ func Params(env *ui.Env, p *flowrun.Plan, w flowrun.World, document string, list
 
 // addProblems adds what Bind has to say of the other parameters, so that all problems are
 // told at once.
-func addProblems(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.World, raw map[string]any) {
+func addProblems(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.RunEnv, raw map[string]any) {
 	var found *flowrun.ParamsError
 	if _, err := p.Bind(w, raw); !errors.As(err, &found) {
 		return

@@ -117,7 +117,7 @@ func NewServiceTraces(log *slog.Logger) *Traces {
 
 // Follow makes a run of a service known, until done is called. Where its caller is part
 // of no trace it is part of the service's.
-func (t *Traces) Follow(b service.Begun) (done func()) {
+func (t *Traces) Follow(b service.Started) (done func()) {
 	if t == nil {
 		return func() {}
 	}
@@ -126,7 +126,7 @@ func (t *Traces) Follow(b service.Begun) (done func()) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.runs[b.Run] = AboutRun(b.Plan, b.Past, b.Retries, b.Trace)
+	t.runs[b.Run] = AboutRun(b.Plan, b.Resumed, b.RetryOf, b.Trace)
 	return func() {
 		t.tracer.Leave(b.Run)
 		t.mu.Lock()
@@ -137,7 +137,7 @@ func (t *Traces) Follow(b service.Begun) (done func()) {
 
 // AboutRun is what a trace says of a run that is part of another: a new one, one that
 // goes on, or one that tries another again.
-func AboutRun(plan *flowrun.Plan, past, retries *flowrun.Past, now flowrun.TraceContext) telemetry.About {
+func AboutRun(plan *flowrun.Plan, past, retries *flowrun.RecordedRun, now flowrun.TraceContext) telemetry.About {
 	about := telemetry.About{Tool: plan.Name(), Parent: now.Parent, State: now.State}
 	switch {
 	case past != nil:

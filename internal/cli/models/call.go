@@ -29,7 +29,7 @@ type callFlags struct {
 }
 
 func callCommand(env *ui.Env) *cobra.Command {
-	f := callFlags{ConsentFlags: launch.ConsentFlags{Door: policy.Call}}
+	f := callFlags{ConsentFlags: launch.ConsentFlags{EntryPoint: policy.Call}}
 	c := &cobra.Command{
 		Use:   "call NAME [ARGUMENTS|-]",
 		Short: "Call a tool on behalf of a language model",
@@ -112,8 +112,8 @@ func call(env *ui.Env, c *cobra.Command, args []string, f callFlags) error {
 	return answer(ctx, env, sig, answerTo(ctx, env, sig, registry.Request{Tool: args[0], Arguments: text}, f))
 }
 
-// mostArguments is how much of standard input is read: what is longer is refused.
-const mostArguments = 1<<20 + 1
+// maxArguments is how much of standard input is read: what is longer is refused.
+const maxArguments = 1<<20 + 1
 
 // argumentsText is what the model wrote.
 func argumentsText(ctx context.Context, env *ui.Env, words []string) (string, error) {
@@ -129,7 +129,7 @@ func argumentsText(ctx context.Context, env *ui.Env, words []string) (string, er
 	}
 	got := make(chan input, 1)
 	go func() { // after Ctrl-C it is left behind: the process ends
-		text, err := io.ReadAll(io.LimitReader(env.Stdin, mostArguments))
+		text, err := io.ReadAll(io.LimitReader(env.Stdin, maxArguments))
 		got <- input{text, err}
 	}()
 	select {
@@ -174,8 +174,8 @@ func callWith(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store
 	config.JavaScript = env.JavaScript()
 	d := &approver{env: env, flags: f, store: s, request: q, narrator: &runview.Narrator{End: func() {}}}
 	endTraces := launch.StartTraces(env, &config, f.Asking, func() telemetry.About { return launch.AboutRun(d.plan, nil, nil, launch.Inherited()) })
-	o := registry.Options{Engine: flowrun.New(config), World: flowrun.World{JavaScript: env.JavaScript()}.Until(ctx), Files: true, Timeout: f.timeout,
-		Judge: d.judge, Confirm: d.confirm, Run: func(i *registry.Invocation) []flowrun.RunOption {
+	o := registry.Options{Engine: flowrun.New(config), World: flowrun.RunEnv{JavaScript: env.JavaScript()}.Until(ctx), Files: true, Timeout: f.timeout,
+		Decide: d.judge, Confirm: d.confirm, Run: func(i *registry.Invocation) []flowrun.RunOption {
 			d.narrator = runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: i.Tool.Plan(), Recorded: true, StateDir: config.StateDir})
 			return append(d.narrator.Options, flowrun.WithForce(sig.Force), flowrun.WithTrace(launch.Inherited()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.narrator.Queued))
 		}}

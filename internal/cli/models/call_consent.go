@@ -27,22 +27,22 @@ type approver struct {
 	store   *sqlite.Store
 	request registry.Request
 
-	plan     *flowrun.Plan  // of the tool that is called, once it is known
-	verdict  policy.Verdict // of the rules
+	plan     *flowrun.Plan   // of the tool that is called, once it is known
+	verdict  policy.Decision // of the rules
 	narrator *runview.Narrator
 }
 
 // judge is registry.Options.Judge.
-func (d *approver) judge(i *registry.Invocation) registry.Judgement {
+func (d *approver) judge(i *registry.Invocation) registry.Decision {
 	d.plan = i.Tool.Plan()
 	d.verdict = d.decide(d.env.CanAsk(d.flags.Asking))
-	switch d.verdict.Decision {
+	switch d.verdict.Action {
 	case policy.Allow:
-		return registry.Judgement{Decision: registry.Proceed}
+		return registry.Decision{Action: registry.Proceed}
 	case policy.Ask:
-		return registry.Judgement{Decision: registry.Ask}
+		return registry.Decision{Action: registry.Ask}
 	}
-	j := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason, Advice: d.advice()}
+	j := registry.Decision{Action: registry.Refuse, Reason: d.verdict.Reason, Advice: d.advice()}
 	if err := d.record(i, "policy", false); err != nil && ui.Verbose(d.flags.Progress) {
 		d.env.Notef("cannot record the refusal: %v", err)
 	}
@@ -50,13 +50,13 @@ func (d *approver) judge(i *registry.Invocation) registry.Judgement {
 }
 
 // decide is what the policy says.
-func (d *approver) decide(canAsk bool) policy.Verdict {
-	return d.flags.Verdict(d.plan.Tools(), d.request.Tool, canAsk)
+func (d *approver) decide(canAsk bool) policy.Decision {
+	return d.flags.Decide(d.plan.Tools(), d.request.Tool, canAsk)
 }
 
 // advice tells a person how a refused call could be allowed; "" where it could not.
 func (d *approver) advice() string {
-	if d.decide(true).Decision != policy.Ask {
+	if d.decide(true).Action != policy.Ask {
 		return ""
 	}
 	facts := d.flags.ModelFacts(d.plan.Tools(), d.request.Tool)
@@ -74,8 +74,8 @@ func (d *approver) advice() string {
 }
 
 // confirm is registry.Options.Confirm: it asks the person at the terminal.
-func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Judgement, error) {
-	no := registry.Judgement{Decision: registry.Refuse, Reason: d.verdict.Reason + ", and the answer was no"}
+func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
+	no := registry.Decision{Action: registry.Refuse, Reason: d.verdict.Reason + ", and the answer was no"}
 	preview, err := i.Preview()
 	if err != nil {
 		return no, err
@@ -83,7 +83,7 @@ func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *f
 	d.show(shown)
 	yes, err := launch.AskApproval(d.env, d.verdict, preview)
 	if errors.As(err, new(ui.Interrupted)) || ctx.Err() != nil {
-		return registry.Judgement{Decision: registry.Cancel}, nil
+		return registry.Decision{Action: registry.Cancel}, nil
 	}
 	if err != nil {
 		return no, err
@@ -94,18 +94,18 @@ func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *f
 	if !yes {
 		return no, nil
 	}
-	return registry.Judgement{Decision: registry.Proceed}, nil
+	return registry.Decision{Action: registry.Proceed}, nil
 }
 
 // record records what was decided.
 func (d *approver) record(i *registry.Invocation, by string, approved bool) error {
-	doc := launch.Decision{Tool: d.plan.Name(), Door: string(policy.Call), Verdict: "refused", By: by, Reason: d.verdict.Reason}
+	doc := launch.Decision{Tool: d.plan.Name(), EntryPoint: string(policy.Call), Action: "refused", By: by, Reason: d.verdict.Reason}
 	if src := d.plan.Definition.Source; src != nil {
 		doc.Definition = tool.DigestOf(src)
 	}
 	run := ""
 	if approved {
-		doc.Verdict, run = "approved", i.Run
+		doc.Action, run = "approved", i.Run
 	}
 	if preview, err := i.Preview(); err == nil { // what keeps the tool from running is no reason not to record
 		doc.Describe(preview)

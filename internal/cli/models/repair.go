@@ -59,9 +59,9 @@ a code and the reason. The exit code is 0 if every line got an answer.`,
 	}
 }
 
-// mostRepairLine is how long a line may be, in bytes. A text of 1 MiB, which is the most
+// maxRepairLine is how long a line may be, in bytes. A text of 1 MiB, which is the most
 // that is read, may take six times that with every character escaped.
-const mostRepairLine = 16 << 20
+const maxRepairLine = 16 << 20
 
 // repairLines answers line by line.
 func repairLines(env *ui.Env, in io.Reader) error {
@@ -94,7 +94,7 @@ func repairLines(env *ui.Env, in io.Reader) error {
 func oneOfLines(r *bufio.Reader) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		if tooLong = tooLong || len(line)+len(part) > mostRepairLine; tooLong {
+		if tooLong = tooLong || len(line)+len(part) > maxRepairLine; tooLong {
 			line = nil
 		} else {
 			line = append(line, part...)
@@ -149,7 +149,7 @@ func (m *mender) answer(line []byte, tooLong bool) repairAnswer {
 	var l repairLine
 	switch {
 	case tooLong:
-		return fail("the line is longer than %d MiB", mostRepairLine>>20)
+		return fail("the line is longer than %d MiB", maxRepairLine>>20)
 	case !utf8.Valid(line):
 		return fail("the line is not UTF-8")
 	}

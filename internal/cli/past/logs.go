@@ -58,7 +58,7 @@ loop, that of its items. Standard error of the steps goes to standard error.`,
 // logs prints the logs of a run.
 type logs struct {
 	store  flowrun.Store
-	run    *flowrun.Past
+	run    *flowrun.RecordedRun
 	reader *runlog.Reader
 	out    [2]*console.Prefixer
 	bare   [2]io.Writer

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/listing"
+	"github.com/flowrun/flowrun/internal/rundocs"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -38,22 +38,22 @@ that wait for them, in order. It also lists tools that set max-active-runs.`,
 }
 
 func ps(ctx context.Context, env *ui.Env, s flowrun.Store, output string) error {
-	line, err := s.Line(ctx)
+	line, err := s.Queue(ctx)
 	if err != nil {
 		return err
 	}
-	runs, err := s.Runs(ctx, flowrun.Query{Status: listing.UnderWay()})
+	runs, err := s.Runs(ctx, flowrun.Query{Status: rundocs.UnderWay()})
 	if err != nil {
 		return err
 	}
-	doc := listing.PsOf(line, runs)
+	doc := rundocs.PsOf(line, runs)
 	if output == "json" {
 		return ui.WriteJSON(env, doc)
 	}
 	return psTable(env, doc)
 }
 
-func psTable(env *ui.Env, doc listing.Ps) error {
+func psTable(env *ui.Env, doc rundocs.Ps) error {
 	if len(doc.Runs) == 0 {
 		env.Notef("no active runs")
 		return nil
@@ -73,7 +73,7 @@ func psTable(env *ui.Env, doc listing.Ps) error {
 		return err
 	}
 	rows = rows[:0]
-	add := func(kind string, l listing.Lock) {
+	add := func(kind string, l rundocs.Lock) {
 		rows = append(rows, []string{kind + l.Name, fmt.Sprintf("%d/%d", len(l.Holders), l.Slots), strings.Join(l.Holders, " "), strings.Join(l.Waiting, " ")})
 	}
 	for _, l := range doc.Locks {

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/listing"
+	"github.com/flowrun/flowrun/internal/rundocs"
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
@@ -82,12 +82,12 @@ func runs(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, ou
 	now := time.Now()
 	switch output {
 	case "json":
-		return ui.WriteJSON(env, listing.RunsOf(list, now))
+		return ui.WriteJSON(env, rundocs.RunsOf(list, now))
 	case "jsonl":
 		enc := json.NewEncoder(env.Stdout)
 		enc.SetEscapeHTML(false)
 		for _, r := range list {
-			if err := enc.Encode(listing.RunOf(r, now)); err != nil {
+			if err := enc.Encode(rundocs.RunOf(r, now)); err != nil {
 				return err
 			}
 		}

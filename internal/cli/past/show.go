@@ -47,7 +47,7 @@ progress. -o json prints the same document as flowrun run -o json, without notic
 	return c
 }
 
-func show(env *ui.Env, p *flowrun.Past) error {
+func show(env *ui.Env, p *flowrun.RecordedRun) error {
 	r, now := p.Result(), time.Now()
 	elapsed := runview.Elapsed(p.Info.Started, r.Ended, r.Status, now)
 	if p.Info.Live() {
@@ -60,7 +60,7 @@ func show(env *ui.Env, p *flowrun.Past) error {
 		{"origin", p.Record.Origin},
 		{"message", r.Message},
 		{"params", shownParams(r.Params)},
-		{"needs", ui.Listed(runview.LockTitles(r.Needs))},
+		{"needs", ui.Listed(runview.LockTitles(r.LockDemands))},
 	} {
 		if line.text != "" {
 			fmt.Fprintf(env.Stdout, "%-8s %s\n", line.name, console.Clean(line.text))
@@ -68,7 +68,7 @@ func show(env *ui.Env, p *flowrun.Past) error {
 	}
 	fmt.Fprintln(env.Stdout)
 	var rows [][]string
-	shown, notes := runview.ShownSteps(r.Steps, runview.MostItems)
+	shown, notes := runview.ShownSteps(r.Steps, runview.MaxItems)
 	for _, s := range shown {
 		note := runview.StepNote(&s)
 		if slices.Contains(r.Tolerated, s.ID) {

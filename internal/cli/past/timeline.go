@@ -34,7 +34,7 @@ steps that determined the duration of the run.`,
 	}
 }
 
-func timelineOptions(env *ui.Env, p *flowrun.Past) console.TimelineOptions {
+func timelineOptions(env *ui.Env, p *flowrun.RecordedRun) console.TimelineOptions {
 	o := console.TimelineOptions{Width: env.Width(), Color: env.Colored(env.Stdout), ASCII: ui.PlainLocale()}
 	if p.Info.Live() {
 		o.Now = time.Now()

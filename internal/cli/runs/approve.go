@@ -142,7 +142,7 @@ func verb(approve bool) string {
 }
 
 // standing adds a hint to the error of a question that has already been answered.
-func standing(p *flowrun.Past, err error) error {
+func standing(p *flowrun.RecordedRun, err error) error {
 	if errors.Is(err, flowrun.ErrAnswered) && p.Info.Status != dag.Running {
 		return fmt.Errorf("%w; to continue the run: flowrun resume %s", err, p.Record.ID)
 	}
@@ -150,7 +150,7 @@ func standing(p *flowrun.Past, err error) error {
 }
 
 // pick returns the question that the arguments after the run name, and its field values.
-func pick(p *flowrun.Past, words []string) (q flowrun.Question, values []string, err error) {
+func pick(p *flowrun.RecordedRun, words []string) (q flowrun.Question, values []string, err error) {
 	step := ""
 	if len(words) > 0 && !strings.Contains(words[0], "=") {
 		step, words = words[0], words[1:]
@@ -158,7 +158,7 @@ func pick(p *flowrun.Past, words []string) (q flowrun.Question, values []string,
 	open := p.Questions()
 	var meant []flowrun.Question
 	for _, q := range open {
-		if step == "" || q.Step == step || dag.ID(q.Step).WithoutTries() == dag.ID(step) || dag.ID(step).Names(dag.ID(q.Step).WithoutTries()) {
+		if step == "" || q.Step == step || dag.ID(q.Step).WithoutAttempts() == dag.ID(step) || dag.ID(step).Names(dag.ID(q.Step).WithoutAttempts()) {
 			meant = append(meant, q)
 		}
 	}
@@ -184,7 +184,7 @@ func stepsOf(qs []flowrun.Question) []string {
 }
 
 // noQuestion returns the reason why a run, or a step of it, has no question to answer.
-func noQuestion(p *flowrun.Past, step string, open []flowrun.Question) error {
+func noQuestion(p *flowrun.RecordedRun, step string, open []flowrun.Question) error {
 	id, res := p.Record.ID, p.Result()
 	waiting := ""
 	if len(open) > 0 {
@@ -194,7 +194,7 @@ func noQuestion(p *flowrun.Past, step string, open []flowrun.Question) error {
 		return fmt.Errorf("no step of run %s is waiting for an answer: the run is %s", id, res.Status.With(res.Notes...))
 	}
 	if i := slices.IndexFunc(res.Steps, func(s flowrun.StepResult) bool {
-		return s.ID == step || dag.ID(s.ID).WithoutTries() == dag.ID(step) || dag.ID(step).Names(dag.ID(s.ID).WithoutTries())
+		return s.ID == step || dag.ID(s.ID).WithoutAttempts() == dag.ID(step) || dag.ID(step).Names(dag.ID(s.ID).WithoutAttempts())
 	}); i >= 0 {
 		s := res.Steps[i]
 		said := ""
@@ -266,7 +266,7 @@ const patience = 5 * time.Second
 // continues a run that has been answered. An owner that was about to release the run may have
 // missed the answer; one that received it may already have finished the run, which must not run
 // again. If tell is set, the result is also printed.
-func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *flowrun.Past, q flowrun.Question, tell bool) (bool, error) {
+func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *flowrun.RecordedRun, q flowrun.Question, tell bool) (bool, error) {
 	id := p.Record.ID
 	say := func(format string, args ...any) (bool, error) {
 		if tell {
@@ -302,7 +302,7 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *fl
 
 // withheld separates the arguments that give secret parameters again, which the run needs to
 // continue, from the fields of the form.
-func withheld(p *flowrun.Past, q flowrun.Question, words []string) (secrets, fields []string) {
+func withheld(p *flowrun.RecordedRun, q flowrun.Question, words []string) (secrets, fields []string) {
 	for _, w := range words {
 		name := strings.TrimSuffix(w[:max(strings.IndexByte(w, '='), 0)], ":")
 		if slices.Contains(p.Record.Withheld, name) && (q.Form == nil || q.Form.Field(name) == nil) {
@@ -315,7 +315,7 @@ func withheld(p *flowrun.Past, q flowrun.Question, words []string) (secrets, fie
 }
 
 // continueRun resumes a run that has been answered.
-func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, past *flowrun.Past, q flowrun.Question, secrets []string, f runFlags) (err error) {
+func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, past *flowrun.RecordedRun, q flowrun.Question, secrets []string, f runFlags) (err error) {
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return err
 	}
@@ -323,13 +323,13 @@ func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.S
 	if err != nil {
 		return err
 	}
-	params, err := launch.Params(env, past.Plan, flowrun.World{}, "", list)
+	params, err := launch.Params(env, past.Plan, flowrun.RunEnv{}, "", list)
 	if err != nil {
 		return err
 	}
 	f.answered = dag.ID(q.Step)
 	var o flowrun.ResumeOptions
-	return continueRecorded(ctx, env, s, past, params, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
+	return continueRecorded(ctx, env, s, past, params, f, func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error) {
 		o.Params, o.RerunAsked = params, yes
 		return p.Resume(env.Library(), o)
 	})
@@ -342,7 +342,7 @@ func completeQuestion(env *ui.Env) cobra.CompletionFunc {
 		const none = cobra.ShellCompDirectiveNoFileComp
 		if len(args) == 0 {
 			waiting := []dag.Status{dag.Waiting, dag.Running, dag.Interrupted}
-			return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Limit: runview.MostOffered, Status: waiting}), none | cobra.ShellCompDirectiveKeepOrder
+			return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Limit: runview.MaxOffered, Status: waiting}), none | cobra.ShellCompDirectiveKeepOrder
 		}
 		env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 			p, err := env.LoadRun(ctx, s, args[0])

@@ -59,12 +59,12 @@ func (k *prompter) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer,
 			return answer, nil
 		case slices.Contains([]string{"r", "reject", "n", "no"}, word):
 			answer.Comment, err = f.line("reason (optional): ")
-			if errors.Is(err, flowrun.ErrNobody) {
+			if errors.Is(err, flowrun.ErrNoApprover) {
 				err = nil
 			}
 			return answer, err
 		case word == "l", word == "later":
-			return answer, flowrun.ErrNobody
+			return answer, flowrun.ErrNoApprover
 		}
 	}
 }
@@ -92,7 +92,7 @@ func (f *formInput) line(prompt string) (string, error) {
 	text, err := f.ReadLine(f.ctx)
 	if errors.Is(err, io.EOF) {
 		fmt.Fprintln(f.Out)
-		return "", flowrun.ErrNobody
+		return "", flowrun.ErrNoApprover
 	}
 	return strings.TrimSpace(text), err
 }
@@ -127,7 +127,7 @@ func (f *formInput) fill() error {
 			}
 		}
 		if !again { // nothing that is asked for is wrong: it cannot be filled in here
-			return flowrun.ErrNobody
+			return flowrun.ErrNoApprover
 		}
 	}
 }
@@ -199,7 +199,7 @@ func introduceField(out io.Writer, x *tool.FormField) {
 	if x.Description != "" {
 		about = strings.TrimPrefix(about+". "+x.Description, ". ")
 	}
-	fmt.Fprintf(out, "%s (%s)%s\n", console.Clean(x.Name), kind, ui.AfterColon(console.Clean(console.Harmless(about))))
+	fmt.Fprintf(out, "%s (%s)%s\n", console.Clean(x.Name), kind, ui.AfterColon(console.Clean(console.Sanitize(about))))
 	for i, v := range choicesOf(*x) {
 		fmt.Fprintf(out, "  %d) %s\n", i+1, console.Clean(v))
 	}

@@ -79,7 +79,7 @@ func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowr
 	if err != nil {
 		return err
 	}
-	f := runFlags{output: "text", dir: past.Record.World.Workspace}
+	f := runFlags{output: "text", dir: past.Record.RunEnv.Workspace}
 	f.Progress, f.NoInput = "plain", true
 	if f.Settings, err = ui.Settings(env, f.Asking); err != nil {
 		return err
@@ -87,7 +87,7 @@ func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowr
 	x := &execution{env: env, flags: f, plan: past.Plan, past: past, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		return e.Continue(ctx, g, append(o, flowrun.WithBegun(func() { cancel(errCancelledBy) }))...)
+		return e.Continue(ctx, g, append(o, flowrun.WithOnRecorded(func() { cancel(errCancelledBy) }))...)
 	}}
 	err = x.run()
 	if code := ui.CodeError(0); errors.As(err, &code) && code == outcome.ExitInterrupted {

@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/scaffold"
 	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/internal/starter"
 )
 
 // demoCommand runs an example for users who have no tools yet.
@@ -82,7 +82,7 @@ func brokenDemo(env *ui.Env, f runFlags) error {
 // runDemo runs the demo from a file in dir. The result is nil where there was no run.
 func runDemo(env *ui.Env, dir string, s *sqlite.Store, f runFlags, fail bool) (p *flowrun.Plan, res *flowrun.Result, err error) {
 	file := filepath.Join(dir, "demo.yaml")
-	if err := os.WriteFile(file, starter.Demo(), 0o600); err != nil {
+	if err := os.WriteFile(file, scaffold.Demo(), 0o600); err != nil {
 		return nil, nil, err
 	}
 	if p, err = ui.Compile(env, file); err != nil {

@@ -38,8 +38,8 @@ type execution struct {
 	env   *ui.Env
 	flags runFlags
 	plan  *flowrun.Plan
-	past  *flowrun.Past // the run that is continued; nil for a new one
-	store *sqlite.Store // nil: the run is not recorded
+	past  *flowrun.RecordedRun // the run that is continued; nil for a new one
+	store *sqlite.Store        // nil: the run is not recorded
 	start func(context.Context, *flowrun.Engine, ...flowrun.RunOption) (*flowrun.Result, error)
 
 	ctx     context.Context
@@ -122,7 +122,7 @@ func (x *execution) takeTerminal() (keys *keyboard.Keyboard, giveBack func()) {
 
 // narrate has the run narrated, and its output printed.
 func (x *execution) narrate(keys *keyboard.Keyboard, stateDir string) *runview.Narrator {
-	n := runview.Narrate(x.env, runview.Narration{Mode: x.flags.Progress, Plan: x.plan, Past: x.past, Keys: keys, Recorded: x.store != nil, StateDir: stateDir})
+	n := runview.Narrate(x.env, runview.Narration{Mode: x.flags.Progress, Plan: x.plan, Resumed: x.past, Keys: keys, Recorded: x.store != nil, StateDir: stateDir})
 	x.options = append(x.options, n.Options...)
 	x.options = append(x.options, flowrun.WithQueue(n.Queued))
 	x.out = &runOutput{w: n.Stdout, stop: x.stop}
@@ -147,7 +147,7 @@ func (x *execution) notStarted(err error) error {
 // notify sends the notifications of the run's end. Whoever watches sees how it ends.
 func (x *execution) notify(res *flowrun.Result, err error) {
 	if !x.flags.watch {
-		launch.Notify(x.ctx, x.env, x.signals, x.store, launch.RunEnd{Result: res, Plan: x.plan, Past: x.past, Err: err}, x.flags.ConsentFlags, x.flags.dir)
+		launch.Notify(x.ctx, x.env, x.signals, x.store, launch.RunEnd{Result: res, Plan: x.plan, Resumed: x.past, Err: err}, x.flags.ConsentFlags, x.flags.dir)
 	}
 }
 

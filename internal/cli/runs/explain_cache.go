@@ -41,7 +41,7 @@ The exit code is 0 if the result would be reused, and 1 if not.`,
 			if err != nil {
 				return err
 			}
-			world := flowrun.World{AllowDash: allowDash, JavaScript: env.JavaScript()}
+			world := flowrun.RunEnv{AllowDash: allowDash, JavaScript: env.JavaScript()}
 			given, err := launch.Params(env, plan, world, params, list)
 			if err != nil {
 				return err

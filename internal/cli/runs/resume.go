@@ -38,7 +38,7 @@ parameters are not recorded, so give them again.`,
   flowrun resume latest --dry-run`,
 		Args: someRun,
 		RunE: func(c *cobra.Command, args []string) error {
-			return continueOrRetry(env, c, args, f, func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error) {
+			return continueOrRetry(env, c, args, f, func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error) {
 				o.Params, o.RerunAsked = params, yes
 				return p.Resume(env.Library(), o)
 			})
@@ -70,7 +70,7 @@ command shows which steps will run.`,
 			if o.Only != "" && len(o.From) > 0 {
 				return ui.Usagef(c, "--only and --from cannot be combined: --only runs one step, --from also runs the steps downstream of it")
 			}
-			return continueOrRetry(env, c, append(args, with...), f, func(p *flowrun.Past, params map[string]any, _ bool) (*flowrun.Again, error) {
+			return continueOrRetry(env, c, append(args, with...), f, func(p *flowrun.RecordedRun, params map[string]any, _ bool) (*flowrun.Continuation, error) {
 				o.With = params
 				return p.Retry(env.Library(), o)
 			})
@@ -103,7 +103,7 @@ func someRun(c *cobra.Command, args []string) error {
 
 // planner plans how to resume or retry a recorded run with parameters from the command line.
 // yes allows the interrupted steps that need consent to run again.
-type planner func(p *flowrun.Past, params map[string]any, yes bool) (*flowrun.Again, error)
+type planner func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error)
 
 // continueOrRetry resumes or retries a recorded run: it plans, shows the plan, asks for consent
 // if needed, and executes the plan.
@@ -123,7 +123,7 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 		if err != nil {
 			return err
 		}
-		params, err := launch.Params(env, past.Plan, flowrun.World{}, "", list)
+		params, err := launch.Params(env, past.Plan, flowrun.RunEnv{}, "", list)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 }
 
 // continueRecorded resumes or retries a run that has been loaded.
-func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *flowrun.Past, params map[string]any, f runFlags, plan planner) error {
+func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *flowrun.RecordedRun, params map[string]any, f runFlags, plan planner) error {
 	g, err := plan(past, params, false)
 	if err != nil {
 		return beyond(past, err)
@@ -168,7 +168,7 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, past *f
 		return err
 	}
 	defer launch.ApplyRetention(ctx, env, s, f.Settings)
-	f.dir = past.Record.World.Workspace
+	f.dir = past.Record.RunEnv.Workspace
 	told := past
 	if g.Retry {
 		told, f.retries = nil, past // a run of its own, which tells itself what it takes over
@@ -194,7 +194,7 @@ func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
 
 // describePlan shows which steps keep their results and which run. answered is the step whose
 // answer lets the run continue, or "".
-func describePlan(env *ui.Env, g *flowrun.Again, p *flowrun.Past, answered dag.ID) {
+func describePlan(env *ui.Env, g *flowrun.Continuation, p *flowrun.RecordedRun, answered dag.ID) {
 	verb := "Resuming"
 	if g.Retry {
 		verb = "Retrying"
@@ -222,11 +222,11 @@ func describePlan(env *ui.Env, g *flowrun.Again, p *flowrun.Past, answered dag.I
 
 // limit is what a run was limited to, and the way to the rest; both are "" for one that
 // was not.
-func limit(p *flowrun.Past) (to, rest string) {
+func limit(p *flowrun.RecordedRun) (to, rest string) {
 	switch r := p.Record; {
-	case r.Alone && r.RetryOf != "":
+	case r.WithoutUpstream && r.RetryOf != "":
 		return r.Only + " alone", "flowrun retry " + r.RetryOf
-	case r.Alone:
+	case r.WithoutUpstream:
 		return r.Only + " alone", "flowrun run " + r.Tool
 	case r.Only != "":
 		return r.Only + " and its upstream steps", "flowrun run " + r.Tool + ", without --until"
@@ -235,14 +235,14 @@ func limit(p *flowrun.Past) (to, rest string) {
 }
 
 // reportLimit says that the run was limited: what takes it up is limited too.
-func reportLimit(env *ui.Env, p *flowrun.Past) {
+func reportLimit(env *ui.Env, p *flowrun.RecordedRun) {
 	if to, rest := limit(p); to != "" {
 		env.Notef("  limited to %s, like run %s; to run the other steps: %s", to, p.Record.ID, rest)
 	}
 }
 
 // beyond adds to the error of a step that there is not that the run was limited.
-func beyond(p *flowrun.Past, err error) error {
+func beyond(p *flowrun.RecordedRun, err error) error {
 	var step *flowrun.StepError
 	if to, rest := limit(p); to != "" && errors.As(err, &step) {
 		return fmt.Errorf("%w; run %s was limited to %s; to run the other steps: %s", err, p.Record.ID, to, rest)
@@ -252,7 +252,7 @@ func beyond(p *flowrun.Past, err error) error {
 
 // warnOfCleaned names the steps whose results are kept although a later step may have undone
 // their work, in one line for each such later step.
-func warnOfCleaned(env *ui.Env, g *flowrun.Again) {
+func warnOfCleaned(env *ui.Env, g *flowrun.Continuation) {
 	for rest := g.Cleaned; len(rest) > 0; {
 		by := rest[0].By
 		var stand []dag.ID
@@ -264,6 +264,6 @@ func warnOfCleaned(env *ui.Env, g *flowrun.Again) {
 }
 
 // confirm asks whether interrupted steps may run again. Without a person, it returns false.
-func confirm(env *ui.Env, g *flowrun.Again) bool {
+func confirm(env *ui.Env, g *flowrun.Continuation) bool {
 	return env.HasPerson() && env.AskYesNo("run "+ui.Listed(g.Asks)+" again?", false)
 }

@@ -32,8 +32,8 @@ type runFlags struct {
 	detach      bool
 	dir         string // where notices count from; "" is the working directory
 
-	retries  *flowrun.Past // the run that this one tries again
-	answered dag.ID        // the step whose answer continues the run
+	retries  *flowrun.RecordedRun // the run that this one tries again
+	answered dag.ID               // the step whose answer continues the run
 
 	launch.ConsentFlags
 }
@@ -157,7 +157,7 @@ func notRun(env *ui.Env, name string, f runFlags, why error) error {
 // policy, a dry run and a person are shown is what runs.
 type request struct {
 	plan   *flowrun.Plan
-	world  flowrun.World
+	world  flowrun.RunEnv
 	params map[string]any // as given
 	args   *flowrun.Args  // bound; nil where they are wrong
 	wrong  error          // why they are
@@ -175,7 +175,7 @@ func (r *request) preview() (*flowrun.Preview, error) {
 // parse makes a request of the command line. answers are values of parameters that a person
 // has given before.
 func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map[string]any) (*request, error) {
-	r := &request{world: flowrun.World{AllowDash: f.allowDash, JavaScript: env.JavaScript()}}
+	r := &request{world: flowrun.RunEnv{AllowDash: f.allowDash, JavaScript: env.JavaScript()}}
 	list, err := launch.Assignments(c, args[1:])
 	if err != nil {
 		return nil, err
@@ -255,13 +255,13 @@ func warn(env *ui.Env, p *flowrun.Plan, params map[string]any) {
 		env.Diagnose(p.Warnings)
 	}
 	if d := p.Definition; d.Deprecated {
-		env.Notef("tool %s is deprecated%s", d.Name, ui.AfterColon(console.Harmless(d.DeprecatedMessage)))
+		env.Notef("tool %s is deprecated%s", d.Name, ui.AfterColon(console.Sanitize(d.DeprecatedMessage)))
 	}
 	for _, d := range p.Definition.Parameters {
 		if _, given := params[d.Name]; given && d.Deprecated {
 			use := ""
 			if d.DeprecatedAlternative != "" {
-				use = "; use " + console.Harmless(d.DeprecatedAlternative)
+				use = "; use " + console.Sanitize(d.DeprecatedAlternative)
 			}
 			env.Notef("parameter %s is deprecated%s", d.Name, use)
 		}

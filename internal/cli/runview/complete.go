@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// MostOffered is how many runs, or steps of a run, completion offers.
-const MostOffered = 50
+// MaxOffered is how many runs, or steps of a run, completion offers.
+const MaxOffered = 50
 
 // CompleteRunID offers runs, newest first, with what they are.
 func CompleteRunID(env *ui.Env) cobra.CompletionFunc {
@@ -22,7 +22,7 @@ func CompleteRunID(env *ui.Env) cobra.CompletionFunc {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return RunIDs(env, flowrun.Query{Prefix: prefix, Limit: MostOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		return RunIDs(env, flowrun.Query{Prefix: prefix, Limit: MaxOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 
@@ -69,10 +69,10 @@ func RunSteps(env *ui.Env, run, prefix string) (words []string) {
 		}
 		steps := p.Result().Steps
 		if !strings.Contains(prefix, "[") {
-			steps, _ = ShownSteps(steps, MostItems)
+			steps, _ = ShownSteps(steps, MaxItems)
 		}
 		for _, st := range steps {
-			if strings.HasPrefix(st.ID, prefix) && len(words) < MostOffered {
+			if strings.HasPrefix(st.ID, prefix) && len(words) < MaxOffered {
 				words = append(words, ui.Described(st.ID, st.Status.String()))
 			}
 		}

@@ -62,7 +62,7 @@ func StepStates(r *flowrun.Result) map[string]flowrun.StepResult {
 }
 
 // withoutTries is a path without the numbers of tries.
-func withoutTries(path string) string { return string(dag.ID(path).WithoutTries()) }
+func withoutTries(path string) string { return string(dag.ID(path).WithoutAttempts()) }
 
 // MarkSteps puts a run's states and durations into a drawing.
 func MarkSteps(boxes []console.Box, states map[string]flowrun.StepResult, now time.Time) {

@@ -24,13 +24,13 @@ func github(env *ui.Env, n Narration, t *Narrator) {
 	}
 	stderr := env.Stderr
 	g := console.NewGitHub(stderr, ui.Paths(n.Plan, ""), s)
-	if n.Past != nil {
-		g.Recall(n.Past.Events)
+	if n.Resumed != nil {
+		g.Recall(n.Resumed.Events)
 	}
 	g.NoLogs = !n.Recorded
 	env.Stderr = g.Writer()
 	t.addSink(g)
-	t.Queued = func(q flowrun.Queued) { g.Waits(waitsFor(q)) }
+	t.Queued = func(q flowrun.QueuePosition) { g.Waits(waitsFor(q)) }
 	t.End = sync.OnceFunc(func() {
 		g.Close()
 		env.Stderr = stderr
@@ -52,8 +52,8 @@ func inRepository(file string) string {
 
 // What a job's page holds of a large run.
 const (
-	mostRows  = 200
-	mostBoxes = 100
+	maxRows  = 200
+	maxBoxes = 100
 )
 
 // WriteJobSummary adds how a run went to the page of the job, where GitHub Actions has one.
@@ -65,10 +65,10 @@ func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s: %s, %s\n\n", cell(r.Tool), r.Status.With(r.Notes...), console.Short(r.Duration()))
 	b.WriteString("| Step | State | Took | Note |\n|---|---|---|---|\n")
-	shown, notes := ShownSteps(r.Steps, MostItems)
+	shown, notes := ShownSteps(r.Steps, MaxItems)
 	for i, s := range shown {
-		if i == mostRows {
-			fmt.Fprintf(&b, "\n%d more steps\n", len(shown)-mostRows)
+		if i == maxRows {
+			fmt.Fprintf(&b, "\n%d more steps\n", len(shown)-maxRows)
 			break
 		}
 		note := notes[s.ID]
@@ -77,7 +77,7 @@ func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(s.ID), s.Status, Elapsed(s.Started, s.Ended, s.Status, time.Now()), cell(note))
 	}
-	if boxes := Boxes(p, ""); boxCount(boxes) <= mostBoxes {
+	if boxes := Boxes(p, ""); boxCount(boxes) <= maxBoxes {
 		MarkSteps(boxes, StepStates(r), time.Now())
 		MarkLoops(boxes, CountByStep(p, r.Steps))
 		b.WriteString("\n```mermaid\n")
@@ -108,7 +108,7 @@ func boxCount(boxes []console.Box) int {
 
 // cell is a text as it stands in a table of Markdown.
 func cell(s string) string {
-	s = console.Harmless(strings.ReplaceAll(s, "\n", " "))
+	s = console.Sanitize(strings.ReplaceAll(s, "\n", " "))
 	var b strings.Builder
 	for _, r := range s {
 		if strings.ContainsRune("\\`*_{}[]<>()#+!|~$&@:", r) {

@@ -9,9 +9,9 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 )
 
-// MostItems is how many items of a loop are listed. For a loop with more items, only those
+// MaxItems is how many items of a loop are listed. For a loop with more items, only those
 // that did not succeed are listed, up to this number.
-const MostItems = 20
+const MaxItems = 20
 
 // states counts them.
 type states map[dag.Status]int
@@ -39,7 +39,7 @@ func itemOf(path string) string {
 	if !strings.HasSuffix(path, "]") {
 		return ""
 	}
-	holders := dag.ID(path).Holders()
+	holders := dag.ID(path).Ancestors()
 	if len(holders) == 0 {
 		return ""
 	}
@@ -66,7 +66,7 @@ func ShownSteps(steps []flowrun.StepResult, most int) (shown []flowrun.StepResul
 	loops, listed := loopStates(steps), map[string]int{}
 	notes = map[string]string{}
 	for loop, st := range loops {
-		if n := st.total(); n > MostItems {
+		if n := st.total(); n > MaxItems {
 			notes[loop] = fmt.Sprintf("%d items: %s", n, st)
 		}
 	}

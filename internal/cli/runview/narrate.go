@@ -31,8 +31,8 @@ func streamed(p *console.Prefixer) func(flowrun.StreamChunk) {
 type Narration struct {
 	Mode     string // of --progress, not auto
 	Plan     *flowrun.Plan
-	Past     *flowrun.Past      // that is taken up, nil for a new run
-	Keys     *keyboard.Keyboard // nil: nobody is asked
+	Resumed  *flowrun.RecordedRun // that is taken up, nil for a new run
+	Keys     *keyboard.Keyboard   // nil: nobody is asked
 	Recorded bool
 	StateDir string // where the logs are
 }
@@ -41,13 +41,13 @@ type Narration struct {
 type Narrator struct {
 	Options []flowrun.RunOption
 	Stdout  io.Writer // where the run's output goes
-	Queued  func(flowrun.Queued)
+	Queued  func(flowrun.QueuePosition)
 	End     func() // stops narrating; it may be called again
 }
 
 // Narrate starts to print the progress of a run.
 func Narrate(env *ui.Env, n Narration) *Narrator {
-	t := &Narrator{Stdout: n.Keys.Screen(env.Stdout), Queued: func(flowrun.Queued) {}, End: func() {}}
+	t := &Narrator{Stdout: n.Keys.Screen(env.Stdout), Queued: func(flowrun.QueuePosition) {}, End: func() {}}
 	if ui.IsTerminal(env.Stdout) {
 		clean := console.NewCleaner(t.Stdout)
 		t.Stdout = clean
@@ -60,7 +60,7 @@ func Narrate(env *ui.Env, n Narration) *Narrator {
 	case "json":
 		j := console.NewJSON(env.Stderr)
 		t.addSink(j)
-		t.Queued = func(q flowrun.Queued) { j.Notice(queuedLine(q)) }
+		t.Queued = func(q flowrun.QueuePosition) { j.Notice(queuedLine(q)) }
 	case "none":
 		t.onStream(streamingSteps(n.Plan, prefixer(env, env.Stderr, n.Plan)))
 	case "tty":
@@ -97,19 +97,19 @@ func (t *Narrator) addSink(s dag.Sink) { t.Options = append(t.Options, flowrun.W
 
 // lines narrates in lines. What streams goes where they do.
 func lines(env *ui.Env, n Narration, t *Narrator) io.Writer {
-	w := console.NewPulse(env.Stderr)
+	w := console.NewActivityWriter(env.Stderr)
 	plain := console.NewPlain(w, env.Colored(env.Stderr), ui.Paths(n.Plan, ""), scene(n))
 	plain.NoLogs = !n.Recorded
-	if n.Past != nil {
-		plain.Recall(n.Past.Events)
+	if n.Resumed != nil {
+		plain.Recall(n.Resumed.Events)
 	}
 	if n.Mode == "quiet" {
 		t.addSink(console.Failures{Plain: plain})
 		return w
 	}
 	t.addSink(plain)
-	t.Queued = func(q flowrun.Queued) { plain.Waits(waitsFor(q)) }
-	t.End = sync.OnceFunc(plain.Beat(w, console.BeatEvery))
+	t.Queued = func(q flowrun.QueuePosition) { plain.Waits(waitsFor(q)) }
+	t.End = sync.OnceFunc(plain.Heartbeat(w, console.HeartbeatInterval))
 	return w
 }
 
@@ -117,14 +117,14 @@ func lines(env *ui.Env, n Narration, t *Narrator) io.Writer {
 // stdout that is the same terminal, scrolls above it.
 func view(env *ui.Env, n Narration, t *Narrator) {
 	var past []dag.Event
-	if n.Past != nil {
-		past = n.Past.Events
+	if n.Resumed != nil {
+		past = n.Resumed.Events
 	}
 	stderr := env.Stderr
 	v := console.NewView(stderr, scene(n), past, console.ViewOptions{Color: env.Colored(stderr), ASCII: ui.PlainLocale(), NoLogs: !n.Recorded,
 		Size: func() (int, int) { return ui.SizeOf(stderr) }})
 	t.addSink(v)
-	t.Queued = func(q flowrun.Queued) { v.Waits(waitsFor(q)) }
+	t.Queued = func(q flowrun.QueuePosition) { v.Waits(waitsFor(q)) }
 	n.Keys.SetView(v)
 	heedless := continued(v.Redraw)
 	env.Stderr = &ui.Screen{To: v.Above(), Taken: new(atomic.Bool)}
@@ -147,9 +147,9 @@ func view(env *ui.Env, n Narration, t *Narrator) {
 }
 
 // scene is what a narration knows of the plan.
-func scene(n Narration) console.Scene {
+func scene(n Narration) console.PlanInfo {
 	p := n.Plan
-	return console.Scene{
+	return console.PlanInfo{
 		Tool: p.Name(),
 		Steps: func(path string) []string {
 			if path == "" {
@@ -180,7 +180,7 @@ func lasting(p *flowrun.Plan, path string) bool {
 	for id := dag.ID(path); id != ""; {
 		name, _, rest := id.Split()
 		n, ok := p.Graph().Node(dag.ID(name))
-		if ok && n.When != nil && n.When.Sees == dag.SeesCancel {
+		if ok && n.When != nil && n.When.Uses == dag.UsesCancel {
 			return true
 		}
 		if p = p.Nested(name); p == nil {

@@ -34,7 +34,7 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 	default:
 		return
 	}
-	if r.Reason == dag.ReasonNotBegun {
+	if r.Reason == dag.ReasonNotStarted {
 		env.Notef("no step has run; after fixing the cause, start it again: flowrun run %s", r.Tool)
 		return
 	}
@@ -60,7 +60,7 @@ func firstFailed(r *flowrun.Result) string {
 		if !failed || found != "" && !within(s.ID, found) || fine[dag.ID(s.ID)] {
 			continue
 		}
-		if !slices.ContainsFunc(dag.ID(s.ID).Holders(), func(outer dag.ID) bool { return fine[outer] }) {
+		if !slices.ContainsFunc(dag.ID(s.ID).Ancestors(), func(outer dag.ID) bool { return fine[outer] }) {
 			found = s.ID
 		}
 	}

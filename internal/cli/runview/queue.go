@@ -4,11 +4,11 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/listing"
+	"github.com/flowrun/flowrun/internal/rundocs"
 )
 
 // waitsFor is what a queued run waits for, "" where its turn has come.
-func waitsFor(q flowrun.Queued) string {
+func waitsFor(q flowrun.QueuePosition) string {
 	if len(q.Obstacles) == 0 {
 		return ""
 	}
@@ -16,7 +16,7 @@ func waitsFor(q flowrun.Queued) string {
 }
 
 // LockTitles says of each need what it is.
-func LockTitles(needs []flowrun.Need) []string {
+func LockTitles(needs []flowrun.LockDemand) []string {
 	list := make([]string, len(needs))
 	for i, n := range needs {
 		list[i] = n.Title()
@@ -35,9 +35,9 @@ type queuedJSON struct {
 	Time     time.Time          `json:"time"`
 	Since    time.Time          `json:"since"`
 	Message  string             `json:"message"`
-	WaitsFor []listing.Obstacle `json:"waits_for"`
+	WaitsFor []rundocs.Obstacle `json:"waits_for"`
 }
 
-func queuedLine(q flowrun.Queued) queuedJSON {
-	return queuedJSON{queuedSchema, q.Run, time.Now(), q.Since, q.String(), listing.Obstacles(q)}
+func queuedLine(q flowrun.QueuePosition) queuedJSON {
+	return queuedJSON{queuedSchema, q.Run, time.Now(), q.Since, q.String(), rundocs.Obstacles(q)}
 }

@@ -93,7 +93,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 	if err != nil {
 		return err
 	}
-	if p.Params, err = launch.Params(env, plan, flowrun.World{}, "", list); err != nil {
+	if p.Params, err = launch.Params(env, plan, flowrun.RunEnv{}, "", list); err != nil {
 		return err
 	}
 	if err := scheduledParams(plan, p.Params); err != nil {
@@ -144,7 +144,7 @@ func keepSchedule(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *tool.L
 // scheduledParams holds the parameters against the tool. Secret ones are refused, as
 // schedules are kept and shown.
 func scheduledParams(plan *flowrun.Plan, params map[string]any) error {
-	bad := launch.Problems(plan, flowrun.World{}, params)
+	bad := launch.Problems(plan, flowrun.RunEnv{}, params)
 	for name := range params {
 		if plan.Secret(name) {
 			bad.Tool = plan.Name()

@@ -103,11 +103,11 @@ func describeEntry(ctx context.Context, s *sqlite.Store, e timetable.Planned, no
 	if next := from.Next(now); !j.Paused && !next.IsZero() {
 		j.Next = &next
 	}
-	f, ok, err := s.Book().LastFiring(ctx, e.Name)
+	f, ok, err := s.FiringStore().LastFiring(ctx, e.Name)
 	if err != nil || !ok {
 		return j, err
 	}
-	j.Last = &lastJSON{At: f.Slot.In(e.Spec.Zone()), Run: f.Run, Status: "skipped", Reason: f.Reason}
+	j.Last = &lastJSON{At: f.Scheduled.In(e.Spec.Zone()), Run: f.Run, Status: "skipped", Reason: f.Reason}
 	if f.Run != "" {
 		info, err := s.Info(ctx, f.Run)
 		switch {

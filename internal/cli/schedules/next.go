@@ -18,8 +18,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// mostSlots is how many times schedule next shows at most.
-const mostSlots = 1000
+// maxSlots is how many times schedule next shows at most.
+const maxSlots = 1000
 
 func scheduleNextCommand(env *ui.Env) *cobra.Command {
 	var from, zone, output string
@@ -45,8 +45,8 @@ and put it in quotes so that it is one argument.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if count < 1 || count > mostSlots {
-				return ui.Usagef(c, "--count must be from 1 to %d", mostSlots)
+			if count < 1 || count > maxSlots {
+				return ui.Usagef(c, "--count must be from 1 to %d", maxSlots)
 			}
 			s, err := askedSchedule(env, c, args[0], zone)
 			if err != nil {

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// mostConnections is how many TCP connections a service has open at once, whatever
+	// maxConnections is how many TCP connections a service has open at once, whatever
 	// the limits of the process allow.
-	mostConnections = 1024
+	maxConnections = 1024
 	// strangerIdle is how long a connection may idle on which no token was shown.
 	strangerIdle = 3 * time.Second
 	// arrivalTime is how long a connection on which a request is arriving is left alone
@@ -35,7 +35,7 @@ const (
 // newcomer gets in, and who holds a token is answered however many silent connections
 // there are. Safe for concurrent use.
 type connLimit struct {
-	most  int
+	max   int
 	mu    sync.Mutex
 	open  []*limitedConn       // oldest first
 	from  map[netip.Prefix]int // connections of strangers, by address
@@ -44,7 +44,7 @@ type connLimit struct {
 
 // newConnLimit allows a quarter of the descriptors that the process may have.
 func newConnLimit() *connLimit {
-	return &connLimit{most: max(min(proc.MaxFiles()/4, mostConnections), 4), from: map[netip.Prefix]int{}, freed: make(chan struct{}, 1)}
+	return &connLimit{max: max(min(proc.MaxFiles()/4, maxConnections), 4), from: map[netip.Prefix]int{}, freed: make(chan struct{}, 1)}
 }
 
 // limitedListener is a listener whose connections are bounded.
@@ -102,7 +102,7 @@ func (c *limitedConn) Close() error {
 func (l *connLimit) admit(c net.Conn) *limitedConn {
 	for {
 		l.mu.Lock()
-		if len(l.open) < l.most {
+		if len(l.open) < l.max {
 			lc := &limitedConn{Conn: c, limit: l, from: sourceOf(c), since: time.Now()}
 			l.open = append(l.open, lc)
 			l.from[lc.from]++

@@ -44,7 +44,7 @@ func TestConnLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newConnLimit()
-			l.most = len(c.open)
+			l.max = len(c.open)
 			var conns []*fakeConn
 			for _, m := range c.open {
 				f := &fakeConn{from: m.from}

@@ -24,7 +24,7 @@ import (
 )
 
 // Web makes the entry point of flowrun serve for programs.
-type Web func(service.Surface, WebOptions) (http.Handler, error)
+type Web func(service.API, WebOptions) (http.Handler, error)
 
 // WebOptions configures the HTTP entry point of a service.
 type WebOptions struct {
@@ -138,7 +138,7 @@ func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 // decide is what the policy says of a tool that is started through the service.
 func (f *serveFlags) decide(p *flowrun.Plan) error {
 	what := launch.Subject{Tools: p.Tools()}
-	if v := policy.Decide(policy.Request{Door: policy.Serve, Tools: what.Facts(), Rules: f.Rules()}); v.Decision != policy.Allow {
+	if v := policy.Decide(policy.Request{EntryPoint: policy.Serve, Tools: what.Facts(), Rules: f.Rules()}); v.Action != policy.Allow {
 		return errors.New(v.Reason)
 	}
 	return nil

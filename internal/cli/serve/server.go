@@ -107,7 +107,7 @@ func (s *server) makeEngine(ctx context.Context) (err error) {
 
 // makeService makes the service on the engine and the history.
 func (s *server) makeService(ctx context.Context) (err error) {
-	standing := func() (int, int) { return s.service.Standing() } // likewise
+	standing := func() (int, int) { return s.service.OpenRuns() } // likewise
 	if s.measured, err = s.program.Service(standing); err != nil {
 		return err
 	}
@@ -119,12 +119,12 @@ func (s *server) makeService(ctx context.Context) (err error) {
 	}
 	s.service, err = service.New(ctx, service.Config{Served: served, Engine: s.engine, Store: s.store, Library: s.env.Library, Log: s.log,
 		Changes: s.store.Changes, Answered: s.store.Answered, Writable: s.store.Writable, Waited: s.measured.Waited,
-		Decide: s.flags.decide, Passes: timetable.Passes, Observe: s.observe, Ended: s.ended, Unbegun: s.notBegun})
+		Decide: s.flags.decide, IsTransient: timetable.Passes, Observe: s.observe, Ended: s.ended, NotStarted: s.notBegun})
 	return err
 }
 
 // observe measures and traces a run of the service; done ends both.
-func (s *server) observe(b service.Begun) (sink dag.Sink, done func()) {
+func (s *server) observe(b service.Started) (sink dag.Sink, done func()) {
 	run, traced := s.program.Run(b.Plan.Name()), s.traces.Follow(b)
 	return run, func() {
 		traced()
@@ -134,11 +134,11 @@ func (s *server) observe(b service.Begun) (sink dag.Sink, done func()) {
 
 // ended sends the notifications of a run that has ended.
 func (s *server) ended(ctx context.Context, e service.Ended) {
-	s.notifier(e.Workspace, e.Result.ID).Notify(ctx, launch.RunEnd{Result: e.Result, Plan: e.Plan, Past: e.Past, Err: e.Err})
+	s.notifier(e.Workspace, e.Result.ID).Notify(ctx, launch.RunEnd{Result: e.Result, Plan: e.Plan, Resumed: e.Resumed, Err: e.Err})
 }
 
 // notBegun is ended for a run that could not begin.
-func (s *server) notBegun(ctx context.Context, u service.Unbegun) {
+func (s *server) notBegun(ctx context.Context, u service.NotStarted) {
 	run := s.program.Run(u.Result.Tool)
 	for _, e := range u.Events {
 		run.Emit(e)

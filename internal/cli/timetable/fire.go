@@ -22,7 +22,7 @@ type launcher interface {
 	Start(ctx context.Context, r service.Request) (string, error)
 	Cancel(ctx context.Context, id, reason string) error
 	AnyPlan(ctx context.Context, name string) (*flowrun.Plan, error)
-	Rests(id string) bool
+	NeedsPerson(id string) bool
 	Definitions() uint64
 }
 
@@ -33,7 +33,7 @@ type launcher interface {
 type Scheduler struct {
 	env     *ui.Env
 	store   *sqlite.Store
-	book    sqlite.Book
+	book    sqlite.FiringStore
 	service launcher
 	log     *slog.Logger
 	here    string // the project of the service
@@ -55,9 +55,9 @@ var _ schedule.Runs = (*Scheduler)(nil)
 
 // Start begins to fire schedules; stop returns when no slot is under way any more.
 func Start(ctx context.Context, env *ui.Env, store *sqlite.Store, sv launcher, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
-	s = &Scheduler{env: env, store: store, book: store.Book(), service: sv, log: log, here: ProjectHere(),
+	s = &Scheduler{env: env, store: store, book: store.FiringStore(), service: sv, log: log, here: ProjectHere(),
 		tools: map[string]bool{}, told: map[string]bool{}, line: map[string]bool{}, stirred: make(chan struct{}, 1)}
-	s.loop = schedule.New(schedule.Config{Book: s.book, Runs: s, Observe: func(r schedule.Report) {
+	s.loop = schedule.New(schedule.Config{Store: s.book, Runs: s, Observe: func(r schedule.Report) {
 		s.report(r)
 		observe(r)
 	}})
@@ -81,9 +81,9 @@ func origin(id string) string { return "schedule:" + id }
 // active are the schedule's runs that are under way, and how many slots wait for their
 // turn. A run that is interrupted is taken up again, unless it rests.
 func (s *Scheduler) active(ctx context.Context, id string) (runs []flowrun.RunInfo, queued int, err error) {
-	now, err := s.book.Standing(ctx, id, origin(id))
+	now, err := s.book.CountRuns(ctx, id, origin(id))
 	for _, r := range now.Runs {
-		if r.Status != dag.Interrupted || !s.service.Rests(r.ID) {
+		if r.Status != dag.Interrupted || !s.service.NeedsPerson(r.ID) {
 			runs = append(runs, r)
 		}
 	}
@@ -154,7 +154,7 @@ func (s *Scheduler) launch(ctx context.Context) {
 			s.begins.Go(func() {
 				defer func() { <-room }()
 				if err := s.begin(ctx, f.Schedule, f.Run); err != nil && ctx.Err() == nil {
-					s.report(schedule.Report{Kind: schedule.Failed, Schedule: f.Schedule.Name, Slot: f.Slot.At, Run: f.Run, Err: err})
+					s.report(schedule.Report{Kind: schedule.Failed, Schedule: f.Schedule.Name, Scheduled: f.Scheduled.At, Run: f.Run, Err: err})
 				}
 			})
 		}
@@ -224,7 +224,7 @@ func (s *Scheduler) cancelAll(ctx context.Context, id string) error {
 
 // report tells of what people may want to know. That runs begin is told by the service.
 func (s *Scheduler) report(r schedule.Report) {
-	log := s.log.With("schedule", r.Schedule, "slot", r.Slot.UTC().Format(time.RFC3339))
+	log := s.log.With("schedule", r.Schedule, "slot", r.Scheduled.UTC().Format(time.RFC3339))
 	switch r.Kind {
 	case schedule.Skipped:
 		log.Info("scheduled time skipped", "reason", r.Reason)
@@ -244,9 +244,9 @@ func CountSlots(m *metrics.Service) func(schedule.Report) {
 	return func(r schedule.Report) {
 		switch r.Kind {
 		case schedule.Fired:
-			m.SlotFired(r.Lag)
+			m.ScheduleFired(r.Lag)
 		case schedule.Missed:
-			m.SlotsMissed(r.Schedule, r.Count)
+			m.SchedulesMissed(r.Schedule, r.Count)
 		}
 	}
 }

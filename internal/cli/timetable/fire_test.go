@@ -135,7 +135,7 @@ func (s *stage) AnyPlan(_ context.Context, name string) (*flowrun.Plan, error) {
 	return flowrun.Compile(s.lib, name)
 }
 
-func (s *stage) Rests(string) bool { return false }
+func (s *stage) NeedsPerson(string) bool { return false }
 
 func (s *stage) Definitions() uint64 {
 	s.mu.Lock()
@@ -180,7 +180,7 @@ func (s *stage) running() (ids []string) {
 // last is the newest firing of a schedule.
 func (s *stage) last(id string) sqlite.Firing {
 	s.Helper()
-	f, _, err := s.store.Book().LastFiring(s.Context(), id)
+	f, _, err := s.store.FiringStore().LastFiring(s.Context(), id)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestAfterAnOutage(t *testing.T) {
 		t.Skip("a slot comes just now")
 	}
 	for _, name := range []string{"none", "once", "each", "two", "window"} {
-		if _, err := s.store.Book().Watch(t.Context(), s.id(name), "CRON_TZ=UTC 0 * * * *", now.Truncate(time.Hour).Add(-150*time.Minute)); err != nil {
+		if _, err := s.store.FiringStore().Watch(t.Context(), s.id(name), "CRON_TZ=UTC 0 * * * *", now.Truncate(time.Hour).Add(-150*time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -225,7 +225,7 @@ func TestAfterAnOutage(t *testing.T) {
 	if diff := cmp.Diff(want, s.params); diff != "" {
 		t.Error(diff)
 	}
-	if f := s.last(s.id("none")); !f.Slot.Equal(now.Truncate(time.Hour)) || !strings.Contains(f.Reason, "missed") {
+	if f := s.last(s.id("none")); !f.Scheduled.Equal(now.Truncate(time.Hour)) || !strings.Contains(f.Reason, "missed") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -263,7 +263,7 @@ func TestOverlap(t *testing.T) {
 		s := newStage(t, everySecond+"  - {every: 1s, overlap: queue}\n")
 		_, stop := s.serve()
 		waittest.Until(s, "one waits and another is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "waits for its turn") })
-		open, err := s.store.Book().Open(t.Context())
+		open, err := s.store.FiringStore().Open(t.Context())
 		if err != nil || len(open) != 1 || len(s.running()) != 1 {
 			t.Fatalf("%+v %v, under way %v", open, err, s.running())
 		}
@@ -291,7 +291,7 @@ func TestCannotBegin(t *testing.T) {
 	var open []sqlite.Firing
 	waittest.Until(s, "a claim stands", func() bool {
 		var err error
-		open, err = s.store.Book().Open(t.Context())
+		open, err = s.store.FiringStore().Open(t.Context())
 		return err == nil && len(open) > 0
 	})
 	stop()
@@ -305,13 +305,13 @@ func TestCannotBegin(t *testing.T) {
 func TestGone(t *testing.T) {
 	s := newStage(t)
 	for i, id := range []string{s.id("gone"), "also-gone", "t@/somewhere/else"} {
-		if _, err := s.store.Book().Claim(t.Context(), id, time.Now(), fmt.Sprint("r", i)); err != nil {
+		if _, err := s.store.FiringStore().Claim(t.Context(), id, time.Now(), fmt.Sprint("r", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.serve()
 	waittest.Until(s, "they are left out", func() bool {
-		open, err := s.store.Book().Open(t.Context())
+		open, err := s.store.FiringStore().Open(t.Context())
 		return err == nil && len(open) == 1 && open[0].Schedule == "t@/somewhere/else"
 	})
 	if f := s.last("also-gone"); f.Reason != "the schedule was removed" {
@@ -328,7 +328,7 @@ func TestGoneOrBroken(t *testing.T) {
 	var open []sqlite.Firing
 	waittest.Until(s, "a claim stands", func() bool {
 		var err error
-		open, err = s.store.Book().Open(t.Context())
+		open, err = s.store.FiringStore().Open(t.Context())
 		return err == nil && len(open) > 0
 	})
 	stop()
@@ -338,7 +338,7 @@ func TestGoneOrBroken(t *testing.T) {
 	if _, err := f.beginQueued(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	if now, err := s.store.Book().Open(t.Context()); err != nil || !slices.ContainsFunc(now, func(f sqlite.Firing) bool { return f.Run == open[0].Run }) {
+	if now, err := s.store.FiringStore().Open(t.Context()); err != nil || !slices.ContainsFunc(now, func(f sqlite.Firing) bool { return f.Run == open[0].Run }) {
 		t.Fatalf("it is no longer claimed: %+v %v", now, err)
 	}
 	s.write(everySecond + "  - {every: 1s}\n")

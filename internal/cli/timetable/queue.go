@@ -83,7 +83,7 @@ func (s *Scheduler) beginQueued(ctx context.Context, all bool) (waits bool, err 
 		case p.Paused:
 		case turn && (all || mine || time.Since(f.At) > takeOver):
 			if err := s.begin(ctx, p.Schedule, f.Run); err != nil {
-				s.report(schedule.Report{Kind: schedule.Failed, Schedule: f.Schedule, Slot: f.Slot, Run: f.Run, Err: err})
+				s.report(schedule.Report{Kind: schedule.Failed, Schedule: f.Schedule, Scheduled: f.Scheduled, Run: f.Run, Err: err})
 			}
 		case mine:
 			waits = true

@@ -31,7 +31,7 @@ func ScheduleSince(ctx context.Context, s *sqlite.Store, e Planned) (schedule.Sc
 	if e.Spec.Interval() == 0 || !e.Start.IsZero() {
 		return e.Schedule, nil
 	}
-	anchor, ok, err := s.Book().Anchor(ctx, e.Name, e.Plan())
+	anchor, ok, err := s.FiringStore().Anchor(ctx, e.Name, e.Plan())
 	if !ok {
 		anchor = time.Now()
 	}

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/cli/tools/addition"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/internal/toolfiles"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -155,7 +155,7 @@ func (p *putting) addText(env *ui.Env, add *addition.Addition) (err error) {
 	case len(add.Tool) == 0 && add.Editor:
 		p.text = fmt.Appendf(nil, emptyTool, add.Name)
 	default:
-		draft := append(catalog.Draft{{Key: "name", Value: addition.TextValue(add.Name)}}, add.Tool...)
+		draft := append(toolfiles.Draft{{Key: "name", Value: addition.TextValue(add.Name)}}, add.Tool...)
 		p.text, err = draft.YAML()
 	}
 	return err
@@ -219,7 +219,7 @@ func editAdded(env *ui.Env, c *cobra.Command, p *putting) error {
 		return err
 	}
 	e := &edition{name: p.name, extension: p.extension, text: p.text, editor: words, check: func(text []byte) (tool.Diagnostics, string) {
-		_, found := catalog.Check(p.lib, p.path, p.scope, text, p.alone)
+		_, found := toolfiles.Check(p.lib, p.path, p.scope, text, p.alone)
 		return found, p.path
 	}}
 	if err := edit(env, e); err != nil {

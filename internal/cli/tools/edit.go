@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/toolfiles"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -70,7 +70,7 @@ func editTool(env *ui.Env, lib *tool.Library, def *tool.Definition, editor []str
 		return err
 	}
 	e := &edition{name: def.Name, extension: kept(def.File, def.Source), text: def.Source, editor: editor, check: func(text []byte) (tool.Diagnostics, string) {
-		_, found := catalog.Check(lib, path, def.Scope, text, false)
+		_, found := toolfiles.Check(lib, path, def.Scope, text, false)
 		return found, path
 	}}
 	if !tool.ValidName(e.name) { // a broken file may say anything

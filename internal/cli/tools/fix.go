@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/catalog"
+	"github.com/flowrun/flowrun/internal/autofix"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/mend"
 	"github.com/flowrun/flowrun/internal/textdiff"
+	"github.com/flowrun/flowrun/internal/toolfiles"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -27,9 +27,9 @@ func (v *validation) fix(t target) (bool, error) {
 		return false, nil
 	}
 	check := func(text []byte) (*tool.Definition, tool.Diagnostics) {
-		return catalog.Check(v.lib, file, def.Scope, text, false)
+		return toolfiles.Check(v.lib, file, def.Scope, text, false)
 	}
-	r := mend.Text(check, file, src)
+	r := autofix.Text(check, file, src)
 	if len(r.Fixed) == 0 {
 		return false, nil
 	}

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/cli/tools/addition"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/toolfiles"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -23,7 +23,7 @@ var (
 // toolListCommand lists tools.
 func toolListCommand(env *ui.Env) *cobra.Command {
 	var scopes page.Scope
-	var f catalog.Filter
+	var f toolfiles.Filter
 	var dir string
 	format, sort := "table", "name"
 	var all bool
@@ -62,7 +62,7 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 			}
 			warnDuplicates(env, list)
 			list = f.Choose(list)
-			catalog.Order(list, sort)
+			toolfiles.Order(list, sort)
 			return printList(env, list, format)
 		},
 	}
@@ -189,7 +189,7 @@ func listYAML(env *ui.Env, docs []listedJSON) error {
 		for _, t := range d.Tags {
 			tags = append(tags, addition.TextValue(t))
 		}
-		m := catalog.Draft{}
+		m := toolfiles.Draft{}
 		m.Set("name", addition.TextValue(d.Name))
 		m.Set("scope", addition.TextValue(string(d.Scope)))
 		if d.Path != "" {

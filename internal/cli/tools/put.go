@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/toolfiles"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -65,7 +65,7 @@ func (p *putting) taken(path string) error {
 // check holds what is wrong with the text against the caller: an error keeps it from
 // being written.
 func (p *putting) check() (*tool.Definition, tool.Diagnostics) {
-	def, found := catalog.Check(p.lib, p.path, p.scope, p.text, p.alone)
+	def, found := toolfiles.Check(p.lib, p.path, p.scope, p.text, p.alone)
 	if def.Name != p.name && found.Err() == nil { // the code of a tool answers what it is called
 		found = append(found, tool.Diagnostic{Code: "bad-name", Severity: tool.Error, Pos: def.Pos, Message: fmt.Sprintf("the definition names the tool %q, not %q", def.Name, p.name),
 			Hint: fmt.Sprintf("add it as %s, or change the definition", def.Name)})

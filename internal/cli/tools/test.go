@@ -20,7 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/netclient"
 	"github.com/flowrun/flowrun/internal/outcome"
-	"github.com/flowrun/flowrun/internal/trial"
+	"github.com/flowrun/flowrun/internal/tooltest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -145,7 +145,7 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	if cases, err = chosen(cases, f.tests); err != nil {
 		return err
 	}
-	rules, err := launch.JudgeTests(env, cases)
+	rules, err := launch.DecideTests(env, cases)
 	if err != nil {
 		return err
 	}
@@ -157,13 +157,13 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	sig := env.Signals(stop)
 	defer sig.Stop()
 	began := time.Now()
-	outcomes, err := trial.Run(ctx, cases, trial.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
-		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: func(o trial.Outcome) { printOutcome(env, &o, f.verbose) }, HTTP: netclient.Status, Fetch: netclient.Fetch, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
+	outcomes, err := tooltest.Run(ctx, cases, tooltest.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
+		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: func(o tooltest.Outcome) { printOutcome(env, &o, f.verbose) }, HTTP: netclient.Status, Fetch: netclient.Fetch, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
 	if err != nil {
 		return err
 	}
 	took := time.Since(began)
-	s := trial.Count(outcomes)
+	s := tooltest.Count(outcomes)
 	if len(outcomes) > 0 {
 		printSummary(env, s, took)
 	}
@@ -183,7 +183,7 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 
 // cases are the tests of the tools that args name. broken is what is wrong with tools
 // that were not named: one file of many must not hide what the others come to.
-func cases(env *ui.Env, lib *tool.Library, args []string, f testFlags) (cases []trial.Case, broken tool.Diagnostics, err error) {
+func cases(env *ui.Env, lib *tool.Library, args []string, f testFlags) (cases []tooltest.Case, broken tool.Diagnostics, err error) {
 	targets, err := tested(env, lib, args, f.scope)
 	if err != nil {
 		return nil, nil, err
@@ -211,7 +211,7 @@ func cases(env *ui.Env, lib *tool.Library, args []string, f testFlags) (cases []
 			return nil, nil, ui.MarkMissing(err)
 		}
 		for _, test := range def.Tests { // an alias has its own, not those of its base
-			cases = append(cases, trial.Case{Tool: def.Name, Plan: plan, Test: test})
+			cases = append(cases, tooltest.Case{Tool: def.Name, Plan: plan, Test: test})
 		}
 	}
 	return cases, broken, nil
@@ -232,7 +232,7 @@ func tested(env *ui.Env, lib *tool.Library, args []string, scope string) ([]targ
 }
 
 // chosen are the cases of those names, all where there are none.
-func chosen(cases []trial.Case, names []string) ([]trial.Case, error) {
+func chosen(cases []tooltest.Case, names []string) ([]tooltest.Case, error) {
 	if len(names) == 0 {
 		return cases, nil
 	}
@@ -245,7 +245,7 @@ func chosen(cases []trial.Case, names []string) ([]trial.Case, error) {
 			return nil, ui.Missing(fmt.Errorf("unknown test %q%s", name, cmp.Or(ui.Nearest(name, known), "; "+theTests(known))))
 		}
 	}
-	return slices.DeleteFunc(cases, func(c trial.Case) bool { return !slices.Contains(names, c.Test.Name) }), nil
+	return slices.DeleteFunc(cases, func(c tooltest.Case) bool { return !slices.Contains(names, c.Test.Name) }), nil
 }
 
 // theTests are the tests there are to choose from.
@@ -257,28 +257,28 @@ func theTests(names []string) string {
 }
 
 // printOutcome prints one outcome.
-func printOutcome(env *ui.Env, o *trial.Outcome, verbose bool) {
-	name := console.Harmless(o.Tool + ": " + o.Test.Name)
+func printOutcome(env *ui.Env, o *tooltest.Outcome, verbose bool) {
+	name := console.Sanitize(o.Tool + ": " + o.Test.Name)
 	switch o.Status {
-	case trial.Passed:
+	case tooltest.Passed:
 		fmt.Fprintf(env.Stdout, "ok       %s (%s)\n", name, shortTime(o.Duration))
-	case trial.Failed:
+	case tooltest.Failed:
 		fmt.Fprintf(env.Stdout, "FAILED   %s (%s) %s\n", name, shortTime(o.Duration), place(o.Test.Pos))
 		printIndented(env, o.Details())
 	default:
-		fmt.Fprintf(env.Stdout, "%-8s %s (%s)\n", o.Status, name, console.Harmless(o.Reason))
+		fmt.Fprintf(env.Stdout, "%-8s %s (%s)\n", o.Status, name, console.Sanitize(o.Reason))
 	}
-	if verbose && o.Status == trial.Passed && o.Output != "" {
+	if verbose && o.Status == tooltest.Passed && o.Output != "" {
 		printIndented(env, strings.Split(strings.TrimSuffix(o.Output, "\n"), "\n"))
 	}
 	for _, w := range o.Warnings {
-		fmt.Fprintf(env.Stdout, "    warning: %s\n", console.Harmless(w))
+		fmt.Fprintf(env.Stdout, "    warning: %s\n", console.Sanitize(w))
 	}
 }
 
 func printIndented(env *ui.Env, lines []string) {
 	for _, l := range lines {
-		fmt.Fprintf(env.Stdout, "    %s\n", console.Harmless(l))
+		fmt.Fprintf(env.Stdout, "    %s\n", console.Sanitize(l))
 	}
 }
 
@@ -293,7 +293,7 @@ func place(p tool.Pos) string {
 func shortTime(d time.Duration) string { return fmt.Sprintf("%.2fs", d.Seconds()) }
 
 // printSummary prints the last line.
-func printSummary(env *ui.Env, s trial.Summary, took time.Duration) {
+func printSummary(env *ui.Env, s tooltest.Summary, took time.Duration) {
 	parts := []string{fmt.Sprintf("%d ok", s.Passed)}
 	for _, p := range []struct {
 		n    int
@@ -307,12 +307,12 @@ func printSummary(env *ui.Env, s trial.Summary, took time.Duration) {
 }
 
 // writeReports writes what --report asks for.
-func writeReports(reports []string, list []trial.Outcome, took time.Duration) error {
+func writeReports(reports []string, list []tooltest.Outcome, took time.Duration) error {
 	for _, r := range reports {
 		form, file, _ := strings.Cut(r, "=")
-		write := trial.WriteJSON
+		write := tooltest.WriteJSON
 		if form == "junit" {
-			write = trial.WriteJUnit
+			write = tooltest.WriteJUnit
 		}
 		var text bytes.Buffer
 		err := write(&text, list, took)

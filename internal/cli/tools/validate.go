@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/advice"
 	"github.com/flowrun/flowrun/internal/buildinfo"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/findings"
+	"github.com/flowrun/flowrun/internal/lint"
 	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -103,7 +103,7 @@ type validateFlags struct {
 	against  string
 }
 
-func newValidateFlags() validateFlags { return validateFlags{output: "text", limit: ui.MostShown} }
+func newValidateFlags() validateFlags { return validateFlags{output: "text", limit: ui.MaxShown} }
 
 var diagnosticForms = []string{"text", "json", "github", "sarif"}
 
@@ -271,10 +271,10 @@ func (v *validation) one(t target) error {
 // judge adds what there is to say of a definition beside its errors.
 func (v *validation) judge(def *tool.Definition, sound bool) {
 	if v.flags.detailed && sound {
-		v.found = append(v.found, advice.Of(def)...)
+		v.found = append(v.found, lint.Of(def)...)
 	}
 	if before := v.older[def.Name]; before != nil {
-		v.found = append(v.found, advice.Breaking(before, def)...)
+		v.found = append(v.found, lint.Breaking(before, def)...)
 	}
 }
 

@@ -95,8 +95,8 @@ func completeValue(p *flowrun.Plan, name, value string) ([]string, cobra.ShellCo
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// mostFiles is how many files of a folder completion offers.
-const mostFiles = 200
+// maxFiles is how many files of a folder completion offers.
+const maxFiles = 200
 
 // completeFile offers the files that begin as value does, with before in front of each. A
 // shell could not: it takes the whole word for the file's name.
@@ -114,7 +114,7 @@ func completeFile(before, value string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, e := range entries {
 		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
-		if !strings.HasPrefix(e.Name(), base) || hidden || len(words) == mostFiles {
+		if !strings.HasPrefix(e.Name(), base) || hidden || len(words) == maxFiles {
 			continue
 		}
 		word := before + dir + e.Name()
@@ -201,7 +201,7 @@ func Candidates(p *tool.Parameter) []string {
 // Described is a completion with what it means, in one line. Shells show it as it is.
 func Described(word, text string) string {
 	text, _, _ = strings.Cut(text, "\n")
-	text = console.Harmless(text)
+	text = console.Sanitize(text)
 	if text == "" {
 		return word
 	}

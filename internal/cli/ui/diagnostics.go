@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// MostShown is how many problems are drawn where nobody asks for more: a screen or two.
-const MostShown = 20
+// MaxShown is how many problems are drawn where nobody asks for more: a screen or two.
+const MaxShown = 20
 
 // Capped is the first diagnostics, at most limit of them (0: all), and how many are
 // left. Errors come before warnings and notes, because they must be mended first.

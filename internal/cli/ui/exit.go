@@ -154,7 +154,7 @@ func (env *Env) Notef(format string, args ...any) {
 
 // Diagnose draws diagnostics on stderr, with the lines they are about.
 func (env *Env) Diagnose(ds tool.Diagnostics) {
-	shown, left := Capped(ds, MostShown)
+	shown, left := Capped(ds, MaxShown)
 	tool.Render(env.Stderr, Relative(shown), ReadSource, env.Style(env.Stderr))
 	if left > 0 {
 		env.Notef("+%d more; flowrun validate --limit 0 shows every one", left)

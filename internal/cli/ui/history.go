@@ -111,7 +111,7 @@ func (env *Env) withHistory(open func(context.Context, string) (*sqlite.Store, e
 }
 
 // LoadRun loads the run that an argument names.
-func (env *Env) LoadRun(ctx context.Context, s flowrun.Store, word string) (*flowrun.Past, error) {
+func (env *Env) LoadRun(ctx context.Context, s flowrun.Store, word string) (*flowrun.RecordedRun, error) {
 	id, err := FindRun(ctx, s, word)
 	if err != nil {
 		return nil, err

@@ -82,15 +82,15 @@ func DecodeJSON(b []byte, into any) error {
 	return nil
 }
 
-// mostListed is how many steps a line names.
-const mostListed = 20
+// maxListed is how many steps a line names.
+const maxListed = 20
 
 // Listed joins ids with commas. Of a long list it shows the first ones and the number of the rest.
 func Listed[S ~string](ids []S) string {
-	words := make([]string, 0, mostListed)
+	words := make([]string, 0, maxListed)
 	for i, id := range ids {
-		if i == mostListed {
-			return fmt.Sprintf("%s and %d more", strings.Join(words, ", "), len(ids)-mostListed)
+		if i == maxListed {
+			return fmt.Sprintf("%s and %d more", strings.Join(words, ", "), len(ids)-maxListed)
 		}
 		words = append(words, string(id))
 	}

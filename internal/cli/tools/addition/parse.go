@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/toolfiles"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -19,7 +19,7 @@ type Addition struct {
 	Override  bool
 	DryRun    bool
 	Help      bool
-	Tool      catalog.Draft
+	Tool      toolfiles.Draft
 	steps     []*part
 	tests     []*part
 	params    []*parameterWords
@@ -31,7 +31,7 @@ type Addition struct {
 // part is a step or a test.
 type part struct {
 	name  string
-	draft catalog.Draft
+	draft toolfiles.Draft
 }
 
 // parameterWords is one --parameter with what follows it.

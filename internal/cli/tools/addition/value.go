@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/catalog"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/toolfiles"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // set gives the key of an option its value. what is the option in messages; kind the
 // type of the parameter it belongs to.
-func (p *addParser) set(draft *catalog.Draft, o *addOption, what, value, kind string) {
+func (p *addParser) set(draft *toolfiles.Draft, o *addOption, what, value, kind string) {
 	repeats := slices.Contains([]form{listForm, fewForm, choicesForm, typedList, pairForm}, o.form)
 	if !repeats && !p.once(what) {
 		return
@@ -79,7 +79,7 @@ func (p *addParser) set(draft *catalog.Draft, o *addOption, what, value, kind st
 }
 
 // setTyped gives a key a value, or values, of a parameter's type.
-func (p *addParser) setTyped(draft *catalog.Draft, o *addOption, what, value, kind string) {
+func (p *addParser) setTyped(draft *toolfiles.Draft, o *addOption, what, value, kind string) {
 	words := []string{value}
 	if o.form == typedCommas {
 		words = splitCommas(value)
@@ -101,7 +101,7 @@ func (p *addParser) setTyped(draft *catalog.Draft, o *addOption, what, value, ki
 // other words are read.
 func (p *addParser) parameters() {
 	for _, param := range p.params {
-		var draft catalog.Draft
+		var draft toolfiles.Draft
 		draft.Set("description", TextValue(param.description))
 		words := slices.Clone(param.words)
 		isType := func(w string) bool { return strings.HasPrefix(w, "type=") }
@@ -135,7 +135,7 @@ func (p *addParser) parameters() {
 }
 
 // typeParameters writes the parameters of a test the way their declarations say.
-func (p *addParser) typeParameters(test *catalog.Draft) {
+func (p *addParser) typeParameters(test *toolfiles.Draft) {
 	given, _ := test.Get("parameters")
 	for i, e := range given.Map {
 		for _, param := range p.params {
@@ -147,7 +147,7 @@ func (p *addParser) typeParameters(test *catalog.Draft) {
 }
 
 // few is a text, which becomes a list when there is another.
-func few(draft *catalog.Draft, key string, v tool.Value) {
+func few(draft *toolfiles.Draft, key string, v tool.Value) {
 	old, ok := draft.Get(key)
 	switch {
 	case !ok:

@@ -1,0 +1,135 @@
+package autofix_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/autofix"
+	"github.com/flowrun/flowrun/internal/explain"
+	"github.com/flowrun/flowrun/internal/toolfiles"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// checker compiles texts of a file in a folder of its own.
+func checker(t testing.TB, file string) (autofix.Check, string) {
+	dir := t.TempDir()
+	file = filepath.Join(dir, file)
+	if err := os.WriteFile(filepath.Join(dir, "used.yaml"), []byte("name: used\ndescription: d\nbash: echo {WHOM}\nparameters: {WHOM: {description: w}}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
+	return func(text []byte) (*tool.Definition, tool.Diagnostics) {
+		return toolfiles.Check(lib, file, tool.ScopeFile, text, false)
+	}, file
+}
+
+// TestText: each kind of edit, and that nothing else moves.
+func TestText(t *testing.T) {
+	const head = "# my tool\nname: t   # its name\ndescription: d\n"
+	for _, c := range []struct{ name, before, after string }{
+		{"a brace at the start", head + "bash: {A} x  # why\nparameters: {A: {description: a}}\n", head + "bash: \"{A} x\"  # why\nparameters: {A: {description: a}}\n"},
+		{"a brace alone", head + "input: {A}\nbash: cat\nparameters: {A: {description: a}}\n", head + "input: \"{A}\"\nbash: cat\nparameters: {A: {description: a}}\n"},
+		{"a brace with quotes inside", head + "bash: {A} \"x\"\nparameters: {A: {description: a}}\n", head + "bash: '{A} \"x\"'\nparameters: {A: {description: a}}\n"},
+		{"a colon in text", "name: t\ndescription: Note: x\nbash: echo\n", "name: t\ndescription: \"Note: x\"\nbash: echo\n"},
+		{"a colon in a command", head + "bash: echo \"a: b\"\n", head + "bash: |-\n  echo \"a: b\"\n"},
+		{"a colon in a step's command", head + "steps:\n  - name: a\n    bash: echo 'a: b'   \n  - name: b\n    bash: x\n", head + "steps:\n  - name: a\n    bash: |-\n      echo 'a: b'\n  - name: b\n    bash: x\n"},
+		{"a colon behind a dash", head + "steps:\n  - bash: echo 'a: b'\n    name: a\n", head + "steps:\n  - bash: |-\n      echo 'a: b'\n    name: a\n"},
+		{"Windows line ends", "name: t\r\ndescription: d\r\nbash: echo 'a: b'\r\n", "name: t\r\ndescription: d\r\nbash: |-\r\n  echo 'a: b'\r\n"},
+		{"a byte order mark", "\ufeffname: t\ndescription: d\nbash: echo\ntag: [read]\n", "\ufeffname: t\ndescription: d\nbash: echo\ntags: [read]\n"},
+		{"the same twice", head + "bash: echo\ntags:\n  - read  # one\n\n# between\ntags:\n  - read  # two\n# end\n", head + "bash: echo\ntags:\n  - read  # one\n\n# between\n# end\n"},
+		{"twice, but not the same", head + "bash: echo\ntags: [read]\ntags: [write]\n", head + "bash: echo\ntags: [read]\ntags: [write]\n"},
+		{"twice in a flow mapping", head + "bash: echo\nmetadata: {category: a, category: a}\n", head + "bash: echo\nmetadata: {category: a, category: a}\n"},
+		{"steps without names", head + "steps:\n  - bash: echo 1 # one\n  - # two\n    bash: echo step-2\n", head + "steps:\n  - name: step-1\n    bash: echo 1 # one\n  - # two\n    name: step-3\n    bash: echo step-2\n"},
+		{"a file without name", "# greets\n\ndescription: d\nbash: echo\n", "# greets\n\nname: t\ndescription: d\nbash: echo\n"},
+		{"a key", head + "bash: echo\ntimout: 5s\n", head + "bash: echo\ntimeout: 5s\n"},
+		{"a key of two candidates", head + "bsh: echo\n", head + "bsh: echo\n"},
+		{"a step to wait for", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    wait-for: [ fecth ]\n", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    wait-for: [ fetch ]\n"},
+		{"a step in a condition", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    run-condition: '{fecth.exit-code} == 0'\n", head + "steps:\n  - name: fetch\n    bash: echo\n  - name: use\n    bash: echo\n    run-condition: '{fetch.exit-code} == 0'\n"},
+		{"a parameter of a test", head + "bash: echo {NAME}\nparameters: {NAME: {description: n}}\ntests:\n  - {name: a, parameters: {NAM: x}}\n", head + "bash: echo {NAME}\nparameters: {NAME: {description: n}}\ntests:\n  - {name: a, parameters: {NAME: x}}\n"},
+		{"a parameter of a used tool", head + "steps:\n  - name: a\n    use-tool: ./used.yaml\n    with: {WHON: x} # whom\n", head + "steps:\n  - name: a\n    use-tool: ./used.yaml\n    with: {WHOM: x} # whom\n"},
+		{"text that runs as it is", head + "bash: echo {NAM}\nparameters: {NAME: {description: n}}\n", head + "bash: echo {NAM}\nparameters: {NAME: {description: n}}\n"},
+		{"nothing to mend", head + "bash: echo\n", head + "bash: echo\n"},
+		{"nothing that can be mended", "- [\n", "- [\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			check, file := checker(t, "t.yaml")
+			r := autofix.Text(check, file, []byte(c.before))
+			if diff := cmp.Diff(c.after, string(r.Text)); diff != "" {
+				t.Errorf("-want +got:\n%s\n%v", diff, r.Fixed)
+			}
+			if (len(r.Fixed) > 0) != (c.before != c.after) {
+				t.Errorf("%d fixed", len(r.Fixed))
+			}
+			settled(t, "t.yaml", []byte(c.before))
+		})
+	}
+}
+
+// settled holds a text against what is true of every mending: what is mended needs no
+// more, and what could run means the same.
+func settled(t testing.TB, file string, src []byte) {
+	t.Helper()
+	check, file := checker(t, file)
+	once := autofix.Text(check, file, src)
+	if twice := autofix.Text(check, file, once.Text); !bytes.Equal(twice.Text, once.Text) {
+		t.Errorf("mended twice it is another text:\n%s\n--- once:\n%s\n--- twice:\n%s", src, once.Text, twice.Text)
+	}
+	before, found := check(src)
+	after, left := check(once.Text)
+	if found.Err() == nil && (left.Err() != nil || !before.Same(after)) {
+		t.Errorf("it means something else now:\n%s\n--- mended:\n%s", src, once.Text)
+	}
+}
+
+// TestFixtures mends every bad file that package tool is tested with, and every example
+// of the pages.
+func TestFixtures(t *testing.T) {
+	files, err := filepath.Glob("../../tool/testdata/*/*.yaml")
+	if err != nil || len(files) < 100 {
+		t.Fatal(err, len(files))
+	}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settled(t, filepath.Base(file), src)
+	}
+	for _, p := range explain.Pages() {
+		settled(t, "demo.yaml", []byte(p.Wrong))
+		settled(t, "demo.yaml", []byte(p.Right))
+	}
+}
+
+// TestAnyText mends definitions put together at random from lines that go wrong.
+func TestAnyText(t *testing.T) {
+	lines := []string{"name: t", "description: d", "description: a: b", "bash: echo", "bash: {A} x", "bash: echo 'a: b'", "run: {A}", "tags: [read]", "tags: [read]", "tag: [x]",
+		"timout: 5s", "timeout: 5s", "steps:", "  - name: a", "    bash: echo {b.output}", "  - bash: echo", "  - name: b", "    run: 'x: y", "    wait-for: [aa]", "    wait-for: [a]",
+		"    run-condition: '{c.exit-code} == 0'", "parameters:", "  A: {description: a}", "  A: {description: a}", "  B:", "    description: x", "    typ: number", "# note", "", "\t", "  - x", "environment: {A: b}", "x-a: &a {b: c}", "<<: *a"}
+	rapid.Check(t, func(rt *rapid.T) {
+		chosen := rapid.SliceOfN(rapid.SampledFrom(lines), 1, 14).Draw(rt, "lines")
+		end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(rt, "end")
+		settled(t, "t.yaml", []byte(strings.Join(chosen, end)+end))
+		if t.Failed() {
+			rt.FailNow()
+		}
+	})
+}
+
+// FuzzText mends any text at all.
+func FuzzText(f *testing.F) {
+	for _, s := range []string{"bash: {A} x\n", "bash: a: b\n", "tags: [a]\ntags: [a]\n", "steps:\n  - bash: x\n", "\ufeffbash: {A}\r\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		if len(src) < 2000 {
+			settled(t, "t.yaml", src)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package call
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/plan"
+)
+
+// RunEnv is what a call may know of its surroundings: the zero value, once filled, is
+// the process's own, now.
+type RunEnv struct {
+	Workspace  string   // {WORKSPACE}, the directory steps start in
+	Home       string   // {HOME}
+	Temp       string   // {TEMP}
+	Env        []string // K=V
+	Time       time.Time
+	AllowDash  bool           // callers' values may begin with a dash everywhere
+	JavaScript *hooks.Runtime // nil: see WithScripts
+
+	Vars    map[string]string                                         // Env by name
+	Fetch   func(context.Context, FetchRequest) (*FetchAnswer, error) // of scripts; nil: none
+	MayCall func([]plan.UsedTool) error                               // of scripts; nil: any
+}
+
+// Filled fills every gap from the process.
+func (w *RunEnv) Filled() *RunEnv {
+	if w.Workspace == "" {
+		w.Workspace, _ = os.Getwd()
+	}
+	if w.Home == "" {
+		w.Home, _ = home.Dir()
+	}
+	if w.Temp == "" {
+		w.Temp = os.TempDir()
+	}
+	if w.Env == nil {
+		w.Env = os.Environ()
+	}
+	if w.Time.IsZero() {
+		w.Time = time.Now()
+	}
+	w.Time = w.Time.UTC()
+	w.Vars = make(map[string]string, len(w.Env))
+	for _, kv := range w.Env {
+		k, v, _ := strings.Cut(kv, "=")
+		w.Vars[k] = v
+	}
+	return w
+}
+
+// variable is the value of a predefined variable, false for another name.
+func (w *RunEnv) variable(name, toolName string) (string, bool) {
+	switch name {
+	case "TOOL_NAME":
+		return toolName, true
+	case "WORKSPACE":
+		return w.Workspace, true
+	case "TEMP":
+		return w.Temp, true
+	case "HOME":
+		return w.Home, true
+	case "OS":
+		return plan.Platform(), true
+	case "DATE":
+		return w.Time.Format(time.DateOnly), true
+	case "TIME":
+		return w.Time.Format(time.TimeOnly), true
+	case "TIMESTAMP":
+		return w.Time.Format("2006-01-02T15:04:05Z"), true
+	}
+	return "", false
+}
+
+// Resolve makes a directory absolute: ~ is home, anything relative counts from
+// the workspace.
+func (w *RunEnv) Resolve(dir string) string {
+	switch {
+	case dir == "~":
+		return w.Home
+	case strings.HasPrefix(dir, "~/"):
+		return filepath.Join(w.Home, dir[2:])
+	case filepath.IsAbs(dir):
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(w.Workspace, dir)
+}
+
+// WithScripts is the world with a Runtime for scripts: itself where it has one, else a copy
+// with a Runtime that lasts until done is called.
+func (w *RunEnv) WithScripts(c hooks.Config) (scripts *RunEnv, done func()) {
+	if w.JavaScript != nil {
+		return w, func() {}
+	}
+	own := *w
+	own.JavaScript = hooks.New(c)
+	return &own, func() { own.JavaScript.Close() }
+}

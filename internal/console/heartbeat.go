@@ -1,0 +1,91 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/fold"
+)
+
+// ActivityWriter is a writer that knows when it was last written to. It is safe for concurrent
+// use if its Writer is.
+type ActivityWriter struct {
+	io.Writer
+	mu   sync.Mutex
+	last time.Time
+}
+
+// NewActivityWriter makes an ActivityWriter, as if it had just been written to.
+func NewActivityWriter(w io.Writer) *ActivityWriter {
+	return &ActivityWriter{Writer: w, last: time.Now()}
+}
+
+func (p *ActivityWriter) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	p.last = time.Now()
+	p.mu.Unlock()
+	return p.Writer.Write(b)
+}
+
+func (p *ActivityWriter) silence() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Since(p.last)
+}
+
+// HeartbeatInterval is after how long a silent run says that it goes on.
+const HeartbeatInterval = 30 * time.Second
+
+// Heartbeat has a line written that names what runs whenever nothing was written to w, where
+// the Plain's own lines go too, for that long. It goes on until stop is called.
+func (p *Plain) Heartbeat(w *ActivityWriter, every time.Duration) (stop func()) {
+	quit, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		for {
+			select {
+			case <-quit:
+				return
+			case <-time.After(max(every-w.silence(), time.Millisecond)):
+			}
+			if w.silence() >= every {
+				p.beat()
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-over
+	}
+}
+
+// maxBeating is how many steps a line names.
+const maxBeating = 5
+
+func (p *Plain) beat() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	var words []string
+	running := slices.SortedStableFunc(p.run.Root.Leaves(), func(a, b *fold.Step[reported]) int { return a.Since.Compare(b.Since) })
+	for i, s := range running {
+		if i == maxBeating {
+			words = append(words, fmt.Sprintf("%d more", len(running)-maxBeating))
+			break
+		}
+		words = append(words, fmt.Sprintf("%s (%s)", Clean(string(s.Path)), seconds(max(now.Sub(s.Since), 0))))
+	}
+	text := "still running: " + strings.Join(words, ", ")
+	switch {
+	case p.waits.what != "":
+		text = fmt.Sprintf("still %s (%s in line)", Clean(p.waits.what), seconds(now.Sub(p.waits.since)))
+	case len(words) == 0:
+		text = "still waiting; nothing runs now"
+	}
+	p.line(dag.Event{Time: now}, dim, text)
+}

@@ -1,0 +1,125 @@
+package lint
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Breaking is the changes of a tool's parameters since an older definition that its
+// callers cannot survive, where the major version was not raised: a parameter that is
+// gone or newly required, and a type, an enum or a range that became narrower. Below
+// 1.0.0 a new minor version is enough, as semantic versioning has it. Without a version
+// in both, every such change is told.
+func Breaking(before, now *tool.Definition) tool.Diagnostics {
+	if raised(before, now) {
+		return nil
+	}
+	var found tool.Diagnostics
+	say := func(at tool.Pos, width int, path, message string) {
+		found = append(found, tool.Diagnostic{Code: "breaking-change", Severity: tool.Warning, Pos: at, Len: width, Path: path, Message: message, Hint: nextVersion(now)})
+	}
+	old := map[string]*tool.Parameter{}
+	for _, p := range before.Parameters {
+		old[p.Name] = p
+	}
+	for _, p := range now.Parameters {
+		was := old[p.Name]
+		delete(old, p.Name)
+		for _, m := range narrower(was, p) {
+			say(p.Pos, len([]rune(p.Name)), "parameters."+p.Name, m)
+		}
+	}
+	for _, p := range before.Parameters {
+		if old[p.Name] != nil {
+			say(now.Pos, 1, "parameters", fmt.Sprintf("parameter %s, which callers may give, is gone", p.Name))
+		}
+	}
+	return found.Sorted()
+}
+
+func raised(before, now *tool.Definition) bool {
+	a, _, okA := tool.ParseVersion(before.Version)
+	b, _, okB := tool.ParseVersion(now.Version)
+	if !okA || !okB {
+		return false
+	}
+	return b.Major > a.Major || a.Major == 0 && b.Major == 0 && b.Minor > a.Minor
+}
+
+func nextVersion(now *tool.Definition) string {
+	v, _, ok := tool.ParseVersion(now.Version)
+	switch {
+	case !ok:
+		return "give the tool a version, and raise its major number with such a change"
+	case v.Major == 0:
+		return fmt.Sprintf("raise version to 0.%d.0, or keep the parameter as it was", v.Minor+1)
+	}
+	return fmt.Sprintf("raise version to %d.0.0, or keep the parameter as it was", v.Major+1)
+}
+
+// narrower says how a parameter takes less than it did; was is nil for a new one.
+func narrower(was, now *tool.Parameter) []string {
+	needed := now.Required && now.Default == nil
+	switch {
+	case was == nil && needed:
+		return []string{fmt.Sprintf("parameter %s is new and required: every call there is lacks it", now.Name)}
+	case was == nil:
+		return nil
+	}
+	var list []string
+	if needed && !(was.Required && was.Default == nil) {
+		list = append(list, fmt.Sprintf("parameter %s is required now", now.Name))
+	}
+	if was.Type != now.Type && now.Type != "string" {
+		list = append(list, fmt.Sprintf("parameter %s was of type %s and is now %s", now.Name, was.Type, now.Type))
+	}
+	a, b := was.Validation, now.Validation
+	if missing := dropped(a.Enum, b.Enum); missing != "" {
+		list = append(list, fmt.Sprintf("parameter %s no longer takes %s", now.Name, missing))
+	}
+	if b.Minimum != nil && (a.Minimum == nil || *a.Minimum < *b.Minimum) {
+		list = append(list, fmt.Sprintf("the minimum of parameter %s is higher than it was", now.Name))
+	}
+	if b.Maximum != nil && (a.Maximum == nil || *a.Maximum > *b.Maximum) {
+		list = append(list, fmt.Sprintf("the maximum of parameter %s is lower than it was", now.Name))
+	}
+	if b.MinLength != nil && *b.MinLength > 0 && (a.MinLength == nil || *a.MinLength < *b.MinLength) {
+		list = append(list, fmt.Sprintf("parameter %s must be longer than it had to be", now.Name))
+	}
+	if b.MaxLength != nil && (a.MaxLength == nil || *a.MaxLength > *b.MaxLength) {
+		list = append(list, fmt.Sprintf("parameter %s may be less long than it could be", now.Name))
+	}
+	if b.Pattern != nil && (a.Pattern == nil || a.Pattern.S != b.Pattern.S) {
+		list = append(list, fmt.Sprintf("parameter %s has a pattern that it did not have", now.Name))
+	}
+	return list
+}
+
+// dropped is the first value that an enum had and has no more; an enum where there was
+// none drops everything else.
+func dropped(was, now []tool.Value) string {
+	if len(now) == 0 {
+		return ""
+	}
+	if len(was) == 0 {
+		return "values outside of its enum"
+	}
+	left := map[string]bool{}
+	for _, v := range now {
+		left[text(v)] = true
+	}
+	for _, v := range was {
+		if !left[text(v)] {
+			return text(v)
+		}
+	}
+	return ""
+}
+
+func text(v tool.Value) string {
+	if v.Text != nil {
+		return v.Text.S
+	}
+	return v.Written()
+}

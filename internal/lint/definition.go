@@ -1,0 +1,179 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// This file holds practices about a tool as a whole.
+
+var nameLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^("name"|'name'|name)[ \t]*:`) })
+
+func nameKey(r *reader) {
+	def := r.def
+	src := bytes.TrimPrefix(def.Source, []byte("\ufeff"))
+	if len(src) == 0 || src[0] == '{' || nameLine().Match(src) || !tool.ValidName(def.Name) || def.Pos.Col != 1 {
+		return
+	}
+	r.whole(fmt.Sprintf("the file does not say what its tool is called; its own name counts: %s", def.Name),
+		"add name: "+def.Name+", so that renaming the file does not rename the tool")
+	at := len(def.Source) - len(src) + offset(src, def.Pos.Line)
+	r.notes[len(r.notes)-1].Fix = []tool.Edit{{From: at, To: at, Text: "name: " + def.Name + lineEnd(src)}}
+}
+
+// offset is where a line begins.
+func offset(src []byte, line int) int {
+	at := 0
+	for ; line > 1; line-- {
+		i := bytes.IndexByte(src[at:], '\n')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+	}
+	return at
+}
+
+func lineEnd(src []byte) string {
+	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+func newestChange(r *reader) {
+	own, _, ok := tool.ParseVersion(r.def.Version)
+	if !ok || len(r.def.Changelog) == 0 {
+		return
+	}
+	var newest tool.Version
+	var entry tool.Change
+	for _, c := range r.def.Changelog {
+		if v, _, ok := tool.ParseVersion(c.Version); ok && (entry.Version == "" || v.Compare(newest) > 0) {
+			newest, entry = v, c
+		}
+	}
+	switch c := newest.Compare(own); {
+	case entry.Version == "" || c == 0:
+	case c > 0:
+		r.say(entry.Pos, len(entry.Version), "changelog", fmt.Sprintf("the newest entry of the changelog is %s, but the tool's version is %s", entry.Version, r.def.Version),
+			"raise version to "+entry.Version)
+	default:
+		r.say(entry.Pos, len(entry.Version), "changelog", fmt.Sprintf("the changelog ends at %s and says nothing of the tool's version, %s", entry.Version, r.def.Version),
+			"add an entry for "+r.def.Version)
+	}
+}
+
+var lastWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\s*(rm|rmdir|del)\s|^\s*echo\s+["']?(done|ok|finished|complete)`)
+})
+
+func unclearOutput(r *reader) {
+	def := r.def
+	if def.Output != nil || len(def.Steps) < 2 {
+		return
+	}
+	last := def.Steps[len(def.Steps)-1]
+	if !lastWords().MatchString(last.Command().S) || strings.Contains(last.Command().S, ".output}") {
+		return
+	}
+	r.step(last, fmt.Sprintf("the tool's output is that of %s, which is of no use to a tool that builds on this one", r.called(last)),
+		`say which output counts: output: "{STEP.output}", or move cleaning up to resources.cleanup`)
+}
+
+func widePermission(r *reader) {
+	for i, p := range r.def.Security.RequiredPermissions {
+		parts := strings.SplitN(p.S, ":", 3)
+		wide := strings.Contains(p.S, "*") || p.S == "network" || p.S == "network:external" ||
+			parts[0] == "filesystem" && len(parts) == 3 && slices.Contains([]string{"/", `C:\`, "~"}, parts[2]) || parts[0] == "filesystem" && len(parts) < 3
+		if wide {
+			r.say(p.Pos, len([]rune(p.S)), fmt.Sprintf("security.required-permissions[%d]", i),
+				fmt.Sprintf("the permission %s is wider than a tool should need", p.S), "name the host, or the folder: network:external:api.example.com, filesystem:write:{DIRECTORY}")
+		}
+	}
+}
+
+func justification(r *reader) {
+	if s := r.def.Security; s.ExecutionPrivilege == "elevated" && strings.TrimSpace(s.Justification) == "" {
+		r.whole("the tool wants elevated rights and does not say why", "add security.justification, which is shown to whoever is asked; or do without")
+	}
+}
+
+func noTests(r *reader) {
+	if len(r.def.Tests) == 0 {
+		r.whole("the tool has no tests", "add one under tests:; flowrun tool test runs it in a fresh folder")
+	}
+}
+
+func platformTests(r *reader) {
+	platforms := slices.Clone(r.def.Platforms)
+	for _, s := range r.steps {
+		commands, ok := s.Body.(*tool.Commands)
+		if !ok {
+			continue
+		}
+		for os := range commands.Platforms {
+			if !slices.Contains(platforms, os) {
+				platforms = append(platforms, os)
+			}
+		}
+	}
+	slices.Sort(platforms)
+	if len(platforms) < 2 || len(r.def.Tests) == 0 {
+		return
+	}
+	for _, os := range platforms {
+		runs := func(t tool.Test) bool { return len(t.Platforms) == 0 || slices.Contains(t.Platforms, os) }
+		if !slices.ContainsFunc(r.def.Tests, runs) {
+			r.say(r.def.Tests[0].Pos, 1, "tests", "the tool is for "+os+" too, but no test runs there", "add a test with platforms: ["+os+"], or one without platforms")
+		}
+	}
+}
+
+func securityTag(r *reader) {
+	for _, t := range r.def.Tags {
+		if slices.Contains([]string{"read", "write", "run"}, t) {
+			return
+		}
+	}
+	r.whole("no tag says what the tool may do, so it counts as the riskiest kind when a model calls it", "add one of read, write and run: tags: [read]")
+}
+
+func memoryLimit(r *reader) {
+	if r.def.Resources.MaxMemory > 0 {
+		return
+	}
+	for _, s := range r.steps {
+		if program := uses(s, hungry()); program != "" {
+			r.step(s, fmt.Sprintf("%s runs %s, which can take all memory there is", r.called(s), program), "bound it: resources: {max-memory: 1GB}")
+			return
+		}
+	}
+}
+
+func noCleanup(r *reader) {
+	res := r.def.Resources
+	if res.DeleteTempFiles || len(res.FinalCommands) > 0 || r.def.FilePaths.TempDirectory != nil || len(r.def.Handlers.Finally) > 0 {
+		return
+	}
+	for _, s := range r.steps {
+		for _, text := range commands(s) {
+			if made := temporary().FindString(text); made != "" && !cleansUp().MatchString(text) && s.Handlers.Finally == nil {
+				r.step(s, fmt.Sprintf("%s makes temporary files (%s) that nothing removes", r.called(s), strings.TrimSpace(made)),
+					"set file-paths.temp-directory and write to $FLOWRUN_TEMP, or add resources: {cleanup: [{final-command: rm ...}]}")
+				return
+			}
+		}
+	}
+}
+
+var (
+	temporary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bmktemp\b|>\s*["']?(/tmp/|\{TEMP\})|\$\(mktemp`) })
+	cleansUp  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\btrap\b|\brm\b`) })
+)

@@ -1,0 +1,185 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// This file holds practices about parameters.
+
+func (r *reader) each(look func(p *tool.Parameter)) {
+	for _, p := range r.def.Parameters {
+		look(p)
+	}
+}
+
+// ruled says whether a parameter has a rule for its value.
+func ruled(p *tool.Parameter) bool {
+	v := p.Validation
+	return len(v.Enum) > 0 || v.Pattern != nil || v.MaxLength != nil || v.Minimum != nil || v.Maximum != nil
+}
+
+func enumParameter(r *reader) {
+	r.each(func(p *tool.Parameter) {
+		if p.Type == "string" && !ruled(p) && slices.Contains([]string{"METHOD", "LEVEL", "MODE"}, lastWord(p.Name)) {
+			r.parameter(p, fmt.Sprintf("%s takes any text, although only a few words can be meant", p.Name), "list them: validation: {enum: [...]}; then they are completed, checked and shown to models")
+		}
+	})
+}
+
+func upperCase(r *reader) {
+	r.each(func(p *tool.Parameter) {
+		if p.Name != strings.ToUpper(p.Name) {
+			r.parameter(p, fmt.Sprintf("the parameter %s is not in capitals", p.Name), "call it "+constant(p.Name)+": then {"+constant(p.Name)+"} cannot be taken for a step, or for text")
+		}
+	})
+}
+
+var hump = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z0-9])([A-Z])`) })
+
+// constant is a name in capitals, words apart.
+func constant(name string) string { return strings.ToUpper(hump().ReplaceAllString(name, "${1}_${2}")) }
+
+func separators(r *reader) {
+	first := map[string]*tool.Parameter{}
+	r.each(func(p *tool.Parameter) {
+		both := strings.Contains(p.Name, "_") && strings.Contains(p.Name, "-")
+		for own, other := range map[string]string{"_": "-", "-": "_"} {
+			if !strings.Contains(p.Name, own) {
+				continue
+			}
+			if before := first[other]; before != nil && !both {
+				r.parameter(p, fmt.Sprintf("%s parts its words with %q, but %s with %q", p.Name, own, before.Name, other), "use one of the two in all names: "+strings.ReplaceAll(p.Name, own, other))
+			}
+			if first[own] == nil && !both {
+				first[own] = p
+			}
+		}
+		if both {
+			r.parameter(p, fmt.Sprintf("%s parts its words in two ways", p.Name), "use one of the two: "+strings.ReplaceAll(p.Name, "-", "_"))
+		}
+	})
+}
+
+// abbreviations are short forms that people write and others must guess.
+var abbreviations = map[string]string{
+	"REPO": "REPOSITORY", "FMT": "FORMAT", "DIR": "DIRECTORY", "DEST": "DESTINATION", "SRC": "SOURCE", "DST": "DESTINATION",
+	"CFG": "CONFIG", "MSG": "MESSAGE", "PWD": "PASSWORD", "PASSWD": "PASSWORD", "USR": "USER", "NUM": "NUMBER", "CNT": "COUNT",
+	"LANG": "LANGUAGE", "DESC": "DESCRIPTION", "ADDR": "ADDRESS", "PARAM": "PARAMETER", "ARGS": "ARGUMENTS", "PKG": "PACKAGE",
+	"TMP": "TEMPORARY", "VAL": "VALUE", "LOC": "LOCATION", "IMG": "IMAGE", "BTN": "BUTTON", "QTY": "QUANTITY", "AMT": "AMOUNT",
+}
+
+func abbreviation(r *reader) {
+	r.each(func(p *tool.Parameter) {
+		for _, w := range words(p.Name) {
+			if long := abbreviations[w]; long != "" {
+				full := strings.Replace(strings.ToUpper(p.Name), w, long, 1)
+				r.parameter(p, fmt.Sprintf("%s is short for something that others must guess", p.Name), "write it out: "+full)
+				return
+			}
+		}
+	})
+}
+
+func groupPrefix(r *reader) {
+	ends := map[string]*tool.Parameter{}
+	r.each(func(p *tool.Parameter) {
+		last := lastWord(p.Name)
+		if len(words(p.Name)) < 2 || !slices.Contains([]string{"SOURCE", "TARGET", "INPUT", "OUTPUT", "SRC", "DST"}, last) {
+			return
+		}
+		if before := ends[last]; before != nil {
+			w := words(p.Name)
+			r.parameter(p, fmt.Sprintf("%s and %s belong together, but their common word stands last", before.Name, p.Name),
+				"put it first, so that a sorted list keeps them together: "+last+"_"+strings.Join(w[:len(w)-1], "_"))
+		}
+		ends[last] = p
+	})
+}
+
+func booleanName(r *reader) {
+	r.each(func(p *tool.Parameter) {
+		last := lastWord(p.Name)
+		if p.Type != "boolean" {
+			return
+		}
+		switch {
+		case last == "VERBOSITY":
+			r.parameter(p, p.Name+" is true or false, but its name asks for an amount", "call it VERBOSE")
+		case strings.HasSuffix(last, "ITY") || strings.HasSuffix(last, "NESS"):
+			r.parameter(p, p.Name+" is true or false, but its name asks for an amount", "name the state that true stands for, as VERBOSE does and VERBOSITY does not")
+		}
+	})
+}
+
+func valueName(r *reader) {
+	r.each(func(p *tool.Parameter) {
+		w := words(p.Name)
+		if len(w) < 2 || p.Type == "boolean" || !slices.Contains([]string{"HOW", "WHICH", "WHAT", "WHERE", "WHEN"}, w[0]) {
+			return
+		}
+		better := "name the thing: COUNT, not HOW_MANY"
+		if w[1] == "LONG" {
+			better = "name the thing: DURATION, not HOW_LONG"
+		}
+		r.parameter(p, p.Name+" is a question; a value has a noun for its name", better)
+	})
+}
+
+func pathParameter(r *reader) {
+	if f := r.def.FilePaths; f.Normalize || f.AutoConvert {
+		return
+	}
+	r.each(func(p *tool.Parameter) {
+		if p.Type != "string" || p.Path || p.Format != nil || ruled(p) {
+			return
+		}
+		if w := words(p.Name); len(w) < 2 && lastWord(p.Name) != "PATH" || !slices.Contains([]string{"PATH", "DIRECTORY", "FOLDER"}, lastWord(p.Name)) {
+			return
+		}
+		r.parameter(p, p.Name+" is a path, but is passed on as it is written", "add path: true to it and file-paths: {normalize: true} to the tool: ~, .. and separators are then the platform's")
+	})
+}
+
+func unescaped(r *reader) {
+	r.each(func(p *tool.Parameter) {
+		if p.EscapeShell != nil && !*p.EscapeShell && len(p.Validation.Enum) == 0 {
+			r.parameter(p, fmt.Sprintf("%s enters commands as code: whoever gives its value decides what runs", p.Name),
+				"remove escape-shell: false; for options, use format: or an array; if it must stay, list what is allowed in validation.enum")
+		}
+	})
+}
+
+func unvalidated(r *reader) {
+	r.each(func(p *tool.Parameter) {
+		if p.Type == "string" && !ruled(p) && slices.Contains([]string{"TYPE", "EXTENSION", "VERSION", "EMAIL", "BRANCH", "PORT"}, lastWord(p.Name)) {
+			r.parameter(p, fmt.Sprintf("%s takes any text, although its values have a known form", p.Name), `say which: validation: {pattern: "^[a-zA-Z0-9]+$"}; a number is type: number with minimum and maximum`)
+		}
+	})
+}
+
+func unmasked(r *reader) {
+	hidden := map[string]bool{}
+	note := func(e tool.Environment) {
+		for _, s := range e.Secrets {
+			hidden[s.Name.S] = true
+		}
+	}
+	note(r.def.Environment)
+	for _, s := range r.steps {
+		note(s.Environment)
+		for _, m := range s.Output.MaskedValues {
+			hidden[strings.Trim(m.S, "{}")] = true
+		}
+	}
+	r.each(func(p *tool.Parameter) {
+		if tool.LooksSecret(p.Name) && !hidden[p.Name] && p.Type == "string" {
+			r.parameter(p, p.Name+" looks like a secret, but is shown in logs and history", "hide it: environment: {secrets: ["+p.Name+"]}, or output.masked-values: [\"{"+p.Name+"}\"] on the step")
+		}
+	})
+}

@@ -1,0 +1,268 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// This file holds practices about steps and what they run.
+
+var (
+	// network is programs that talk to other machines.
+	network = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(^|[\s|;&(` + "`" + `])(curl|wget|ssh|scp|rsync|git (clone|fetch|pull|push)|npm (install|ci)|pip3? install|docker (pull|push)|apt-get (update|install)|Invoke-WebRequest|Invoke-RestMethod)(\s|$)`)
+	})
+	hungry = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(^|[\s|;&(])(ffmpeg|magick|java|mvn|gradle|docker build)(\s|$)`)
+	})
+	chatty = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(^|[\s|;&(])(journalctl|pg_dump|mysqldump|docker logs|kubectl logs|generate-large-data)(\s|$)`)
+	})
+	// oneSystem is programs that one system has, and which.
+	oneSystem = sync.OnceValue(func() map[string]*regexp.Regexp {
+		return map[string]*regexp.Regexp{
+			"linux":   regexp.MustCompile(`(?m)(^|[\s|;&(])(apt-get|apt|dnf|yum|systemctl|xdg-open)(\s|$)`),
+			"macos":   regexp.MustCompile(`(?m)(^|[\s|;&(])(pbcopy|pbpaste|osascript|launchctl|sw_vers)(\s|$)`),
+			"windows": regexp.MustCompile(`(?m)(^|[\s|;&(])(powershell|powershell\.exe|cmd\.exe|reg\.exe|wmic)(\s|$)`),
+		}
+	})
+)
+
+// uses is the program of a kind that a step runs, "" for none.
+func uses(s *tool.Step, kind *regexp.Regexp) string {
+	for _, text := range commands(s) {
+		if m := kind.FindStringSubmatch(uncommented(text)); m != nil {
+			return m[2]
+		}
+	}
+	return ""
+}
+
+// looksFor is asking for a program, which does not run it.
+var looksFor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(command -v|which|type|hash)\s+\S+`) })
+
+// uncommented is a script without the lines that are comments, and without looking for
+// programs.
+func uncommented(script string) string {
+	lines := strings.Split(script, "\n")
+	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "#") })
+	return looksFor().ReplaceAllString(strings.Join(lines, "\n"), "")
+}
+
+func retryNetwork(r *reader) {
+	if r.def.ErrorHandling.Retry != nil {
+		return
+	}
+	for _, s := range r.steps {
+		program := uses(s, network())
+		if program == "" || s.ErrorHandling.Retry != nil || s.ContinueOnError || strings.Contains(strings.Join(commands(s), " "), "--retry") {
+			continue
+		}
+		r.step(s, fmt.Sprintf("%s runs %s, and fails for good when the network fails for a moment", r.called(s), program),
+			"try again: error-handling: {retry: {attempts: 3, delay: 1000}} waits 1, 2 and 4 s")
+	}
+}
+
+// mentions says whether any text of the definition but the step's own reads one of
+// these fields of a step.
+func (r *reader) mentions(name string, own *tool.Step) bool {
+	hole := "{" + name + "."
+	for _, s := range r.steps {
+		if s == own {
+			continue
+		}
+		texts := commands(s)
+		for _, t := range []*tool.Text{s.RunCondition, s.Input, s.WorkingDirectory} {
+			if t != nil {
+				texts = append(texts, t.S)
+			}
+		}
+		given := slices.Clone(s.Environment.Variables)
+		if use, ok := s.Body.(*tool.ToolUse); ok {
+			given = append(given, use.With...)
+		}
+		for _, e := range given {
+			if e.Value.Text != nil {
+				texts = append(texts, e.Value.Text.S)
+			}
+		}
+		if strings.Contains(strings.Join(texts, "\n"), hole) {
+			return true
+		}
+		if s.RunCondition != nil && strings.Contains(s.RunCondition.S, "failure()") {
+			return true
+		}
+	}
+	return r.def.Output != nil && strings.Contains(r.def.Output.S, hole)
+}
+
+func unseenFailure(r *reader) {
+	for _, s := range r.steps {
+		if !s.ContinueOnError || s.ErrorHandling.Fallback != nil || s.Handlers.OnFailure != nil || r.mentions(s.Name, s) {
+			continue
+		}
+		r.step(s, fmt.Sprintf("%s may fail, and nothing looks whether it did", r.called(s)),
+			fmt.Sprintf("give another way: a step with run-condition: \"{%s.exit-code} != 0\", or error-handling.fallback", s.Name))
+	}
+}
+
+var (
+	failsWithCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(^|[\s;&|{])exit\s+[1-9]`) })
+	speaks        = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(echo|printf|cat|print|Write-Error|Write-Host|logger)\b|>&2`)
+	})
+)
+
+func silentExit(r *reader) {
+	for _, s := range r.steps {
+		for _, text := range commands(s) {
+			if failsWithCode().MatchString(uncommented(text)) && !speaks().MatchString(uncommented(text)) {
+				r.step(s, fmt.Sprintf("%s can exit with an error and does not say why", r.called(s)),
+					`say what is wrong and what to do before it exits: echo "Error: {FILE} not found; check the path" >&2`)
+				break
+			}
+		}
+	}
+}
+
+// forUnixShell says whether the step is a script for bash or sh.
+func forUnixShell(s *tool.Step) bool {
+	c, ok := s.Body.(*tool.Command)
+	return ok && c.Unix()
+}
+
+func noStrict(r *reader) {
+	for _, s := range r.steps {
+		strict := r.def.Strict
+		if s.Strict != nil {
+			strict = *s.Strict
+		}
+		script := uncommented(s.Command().S)
+		if strict || !forUnixShell(s) || strings.Contains(script, "set -e") || plainLines(script) < 2 {
+			continue
+		}
+		r.step(s, fmt.Sprintf("%s goes on after a command that failed: only the last one's exit code counts", r.called(s)), "add strict: true, or set -e as the script's first line")
+		return
+	}
+}
+
+var control = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(if|then|else|elif|fi|for|while|until|do|done|case|esac|\}|\{|echo|printf|exit|#)`)
+})
+
+// plainLines counts the lines of a script that run something which can fail.
+func plainLines(script string) int {
+	n, continued := 0, false
+	for line := range strings.Lines(script) {
+		line = strings.TrimSpace(line)
+		if line != "" && !continued && !control().MatchString(line) {
+			n++
+		}
+		continued = strings.HasSuffix(line, `\`)
+	}
+	return n
+}
+
+func platformCommand(r *reader) {
+	if len(r.def.Platforms) > 0 {
+		return
+	}
+	for _, s := range r.steps {
+		if _, several := s.Body.(*tool.Commands); several || s.RunCondition != nil && strings.Contains(s.RunCondition.S, "OS") {
+			continue
+		}
+		for _, os := range []string{"linux", "macos", "windows"} {
+			if program := uses(s, oneSystem()[os]); program != "" {
+				r.step(s, fmt.Sprintf("%s runs %s, which is on %s only, but the tool says it is for every system", r.called(s), program, os),
+					"add platforms: ["+os+"] to the tool, or write commands: with one for each platform")
+			}
+		}
+	}
+}
+
+func portableStep(r *reader) {
+	if !slices.Contains(r.def.Platforms, "windows") || len(r.def.Platforms) < 2 {
+		return
+	}
+	for _, s := range r.steps {
+		if forUnixShell(s) {
+			r.step(s, fmt.Sprintf("%s needs %s, which Windows mostly has not, but the tool says it is for Windows", r.called(s), s.Kind()),
+				"write it in python:, or give commands: one for each platform")
+			return
+		}
+	}
+}
+
+func networkPermission(r *reader) {
+	for _, p := range r.def.Security.RequiredPermissions {
+		if strings.HasPrefix(p.S, "network:") {
+			return
+		}
+	}
+	for _, s := range r.steps {
+		if program := uses(s, network()); program != "" {
+			r.step(s, fmt.Sprintf("%s runs %s, but no permission says which hosts the tool talks to", r.called(s), program),
+				"add security: {required-permissions: [\"network:external:HOST\"]}")
+			return
+		}
+	}
+}
+
+func parallelSteps(r *reader) {
+	steps := r.def.Steps
+	for i := 1; i < len(steps); i++ {
+		a, b := steps[i-1], steps[i]
+		if uses(a, network()) == "" || uses(b, network()) == "" || b.Parallel || b.HasWaitFor || b.RunCondition != nil || a.RunCondition != nil || readsAny(b, steps) {
+			continue
+		}
+		if !strings.Contains(a.Command().S, "curl") || !strings.Contains(b.Command().S, "curl") {
+			continue // a clone and what comes after it belong together
+		}
+		r.step(b, fmt.Sprintf("%s waits for step %s, and uses nothing of it", r.called(b), a.Name), "add parallel: true, and both fetch at once; a later step waits for both")
+	}
+}
+
+// readsAny says whether a step mentions any of the steps.
+func readsAny(s *tool.Step, steps []*tool.Step) bool {
+	text := strings.Join(commands(s), "\n")
+	if s.Input != nil {
+		text += s.Input.S
+	}
+	return slices.ContainsFunc(steps, func(o *tool.Step) bool { return strings.Contains(text, "{"+o.Name+".") })
+}
+
+func streamOutput(r *reader) {
+	const large = 100_000_000
+	for _, s := range r.steps {
+		if s.Output.Mode == "stream" {
+			continue
+		}
+		if program := uses(s, chatty()); program != "" && !strings.Contains(strings.Join(commands(s), " "), ">") {
+			r.step(s, fmt.Sprintf("%s can print a great deal (%s), and shows nothing until it ends", r.called(s), program), "add output: {mode: stream}")
+		} else if s.Output.BufferLimit >= large {
+			r.step(s, fmt.Sprintf("%s keeps up to %d MB of output in memory", r.called(s), s.Output.BufferLimit/1_000_000), "add output: {mode: stream}, or write the output to a file and pass its path on")
+		}
+	}
+}
+
+// bounded is a script that bounds its waiting itself.
+var bounded = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|\s)(--max-time|-m\s*[0-9]|--timeout|-T\s*[0-9]|-o ConnectTimeout|timeout\s+[0-9])`)
+})
+
+func noTimeout(r *reader) {
+	if r.def.Timeout > 0 {
+		return
+	}
+	for _, s := range r.steps {
+		if program := uses(s, network()); program != "" && s.Timeout == 0 && !bounded().MatchString(strings.Join(commands(s), "\n")) {
+			r.step(s, fmt.Sprintf("%s runs %s and may wait for ever", r.called(s), program), "add timeout: 30s to the step, or a timeout to the tool")
+			return
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
+)
+
+// command starts the rule's command. It gets the run on its standard input, and the
+// little that most want to know in its environment; what it prints is dropped. What it
+// leaves running is ended with it.
+func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
+	argv, err := expr.Words(r.Command)
+	if err != nil {
+		return err
+	}
+	path, err := s.program(argv[0])
+	if err != nil {
+		return err
+	}
+	if path, argv, err = r.confined(path, argv, o.Result.ID); err != nil {
+		return err
+	}
+	doc, err := json.Marshal(o.Result.Brief(dag.InlineLimit))
+	if err != nil {
+		return err
+	}
+	in, err := inputFile(append(doc, '\n'))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		in.Close()
+		os.Remove(in.Name())
+	}()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	mark := procid.Mark(o.Result.ID+"@notice", 1) // none of the run's own: who takes that up leaves it alone
+	host := proc.Open(mark)
+	defer func() {
+		_, closeErr := host.Close(context.WithoutCancel(ctx), 0)
+		err = errors.Join(err, closeErr)
+	}()
+	process, err := host.Start(proc.Spec{Step: "@notice", Path: path, Args: argv, Env: s.environ(o, mark), Dir: s.Dir,
+		Files: [3]*os.File{in, null, null}})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, oneTry, fmt.Errorf("it did not end within %v", oneTry))
+	defer cancel()
+	exit, err := process.Wait(ctx)
+	switch {
+	case err != nil:
+		process.Stop(0, nil)
+		return err
+	case exit.Code != 0:
+		return fmt.Errorf("it ended with exit code %d", exit.Code)
+	}
+	return nil
+}
+
+// confined is what to start so that the command has the rights of its tool's steps.
+func (r Rule) confined(path string, argv []string, run string) (string, []string, error) {
+	switch {
+	case r.Contained:
+		return "", nil, errors.New("the tool runs in containers, and its command would run outside; use a webhook, or put the command into your settings (notifications)")
+	case !r.Reduced:
+		return path, argv, nil
+	}
+	if err := confine.Available(); err != nil {
+		return "", nil, fmt.Errorf("its privileges cannot be reduced: %w", err)
+	}
+	path, argv = confine.Confinement{Reduced: true, User: confine.RunUser(run)}.Wrap(path, argv)
+	return path, argv, nil
+}
+
+// environ is what the command finds in its environment.
+func (s Settings) environ(o Outcome, mark string) []string {
+	r := o.Result
+	own := map[string]string{
+		"FLOWRUN_EVENT": string(o.Event), "FLOWRUN_MESSAGE": o.Text(), "FLOWRUN_RUN_ID": r.ID, "FLOWRUN_TOOL": r.Tool,
+		"FLOWRUN_STATUS": r.Status.String(), "FLOWRUN_EXIT_CODE": strconv.Itoa(r.ExitCode),
+		procid.MarkOwner: mark, procid.MarkStep: "@notice",
+	}
+	env := slices.DeleteFunc(slices.Clone(s.Env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		_, mine := own[name]
+		return mine
+	})
+	for name, value := range own {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// programOf is all that is shown of a command: what follows the program may be secret.
+func programOf(command string) string {
+	argv, err := expr.Words(command)
+	if err != nil {
+		return "command"
+	}
+	return argv[0]
+}
+
+// program is the file of a program. A path counts from Dir.
+func (s Settings) program(name string) (string, error) {
+	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
+		return s.path(name), nil
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", errors.New("there is no such program in PATH")
+	}
+	return filepath.Abs(path)
+}
+
+// inputFile is a file to read a text from. The caller closes and removes it.
+func inputFile(text []byte) (*os.File, error) {
+	f, err := os.CreateTemp("", "flowrun-notice-*") // 0600
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a file for the command's input: %w", err)
+	}
+	if _, err = f.Write(text); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return nil, fmt.Errorf("cannot write a file for the command's input: %w", err)
+	}
+	return f, nil
+}

@@ -1,0 +1,51 @@
+package notify
+
+import (
+	"encoding/json"
+	"os"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// Schema names the document that is posted.
+const Schema = "flowrun/notice.v1"
+
+// document is what is posted. Chat programs show text.
+type document struct {
+	Schema string          `json:"schema"`
+	Event  Event           `json:"event"`
+	Text   string          `json:"text"`
+	Host   string          `json:"host,omitempty"`
+	Run    json.RawMessage `json:"run"` // flowrun/run.v1
+}
+
+// maxDocument bounds a post: receivers refuse what is much larger.
+const maxDocument = 1 << 20
+
+// body is the document as it is posted. Of the run's streams it has the beginnings;
+// where that is too much, nothing; then no steps, and last no parameters.
+func (o Outcome) body() ([]byte, error) {
+	run := o.Result.Brief(dag.InlineLimit)
+	for _, less := range []func(){
+		func() { run = run.Brief(0) },
+		func() { run.Steps, run.Tolerated = nil, []string{} },
+		func() { run.Params = map[string]any{} },
+	} {
+		b, err := o.marshal(run)
+		if err != nil || len(b) <= maxDocument {
+			return b, err
+		}
+		less()
+	}
+	return o.marshal(run)
+}
+
+func (o Outcome) marshal(run *flowrun.Result) ([]byte, error) {
+	r, err := json.Marshal(run)
+	if err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	return json.Marshal(document{Schema, o.Event, o.Text(), host, r})
+}

@@ -1,0 +1,192 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Headers of a post.
+const (
+	SignatureHeader = "X-Hub-Signature-256" // sha256= and the HMAC-SHA256 of the body, in hexadecimal
+	EventHeader     = "X-Flowrun-Event"
+	DeliveryHeader  = "X-Flowrun-Delivery" // the same for every try, and for no other notice
+)
+
+// client keeps no connection and follows no redirect: what a post leads to elsewhere is
+// for a person to look at.
+var client = &http.Client{
+	Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// firstPause is between the first two tries of a post; each further pause is twice as long.
+const firstPause = time.Second
+
+// maxSecret bounds the file that a secret is in.
+const maxSecret = 64 << 10
+
+// post sends a notice to the rule's address, a second and a third time where that can help.
+func (s Settings) post(ctx context.Context, r Rule, o Outcome) error {
+	address, err := s.address(r.Webhook)
+	if err != nil {
+		return err
+	}
+	secret, err := s.secret(r)
+	if err != nil {
+		return err
+	}
+	body, err := o.body()
+	if err != nil {
+		return err
+	}
+	head := http.Header{
+		"Content-Type": {"application/json"}, "User-Agent": {"flowrun"},
+		EventHeader: {string(o.Event)}, DeliveryHeader: {o.delivery(time.Now())},
+	}
+	if len(secret) > 0 {
+		mac := hmac.New(sha256.New, secret)
+		mac.Write(body)
+		head.Set(SignatureHeader, "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	}
+	pause := firstPause
+	for try := 1; ; try++ {
+		again, err := postOnce(ctx, address, head, body)
+		if err == nil || !again || try == maxTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+			pause *= 2
+		}
+	}
+}
+
+// delivery names a notice that is sent now: a receiver that sees it twice has seen one. A
+// run may wait for somebody more than once.
+func (o Outcome) delivery(now time.Time) string {
+	return fmt.Sprintf("%s-%s-%d", o.Result.ID, o.Event, now.UnixMilli())
+}
+
+// postOnce is one try. again says that another may do better.
+func postOnce(ctx context.Context, address string, head http.Header, body []byte) (again bool, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, oneTry, fmt.Errorf("no answer within %v", oneTry))
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return false, bare(err)
+	}
+	r.Header = head
+	answer, err := client.Do(r)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return true, bare(err)
+	}
+	defer answer.Body.Close()
+	io.CopyN(io.Discard, answer.Body, 4<<10) // many servers count an answer that nobody reads as a failure
+	switch code := answer.StatusCode; {
+	case code >= 200 && code < 300:
+		return false, nil
+	case code >= 300 && code < 400:
+		return false, fmt.Errorf("it answered %d: it has moved; write the address that it is at now", code)
+	default:
+		return code == http.StatusTooManyRequests || code >= 500, fmt.Errorf("it answered %d", code)
+	}
+}
+
+// bare is the error without the address, which may be a secret.
+func bare(err error) error {
+	var request *url.Error
+	if errors.As(err, &request) {
+		return request.Err
+	}
+	return err
+}
+
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`) })
+
+// address is the webhook with its variables.
+func (s Settings) address(written string) (string, error) {
+	var missing error
+	full := variable().ReplaceAllStringFunc(written, func(hole string) string {
+		name := hole[2 : len(hole)-1]
+		v, ok := s.variable(name)
+		if !ok && missing == nil {
+			missing = fmt.Errorf("the variable %s is not set; set it", name)
+		}
+		return strings.TrimSpace(v)
+	})
+	if missing != nil {
+		return "", missing
+	}
+	return full, tool.CheckWebhook(full)
+}
+
+// hostOf is all that is shown of an address.
+func hostOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Hostname() != "" && !strings.Contains(u.Host, "$") {
+		return u.Host
+	}
+	if names := variable().FindAllString(address, -1); len(names) > 0 {
+		return strings.Join(names, " ")
+	}
+	return "address"
+}
+
+// secret is what a post is signed with, nil for nothing.
+func (s Settings) secret(r Rule) ([]byte, error) {
+	switch {
+	case r.SecretEnv != "":
+		v, _ := s.variable(r.SecretEnv)
+		if v == "" {
+			return nil, fmt.Errorf("the variable %s, which holds the secret to sign with, is not set; set it", r.SecretEnv)
+		}
+		return []byte(v), nil
+	case r.SecretFile != "":
+		return s.secretFile(r.SecretFile)
+	}
+	return nil, nil
+}
+
+func (s Settings) secretFile(path string) ([]byte, error) {
+	path = s.path(path)
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is no regular file")
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the secret to sign with: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	b = bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("cannot read the secret to sign with: %w", err)
+	case len(b) == 0 || len(b) > maxSecret:
+		return nil, fmt.Errorf("the secret to sign with, in %s, is empty or longer than %d KiB", path, maxSecret>>10)
+	}
+	return b, nil
+}

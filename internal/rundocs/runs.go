@@ -1,0 +1,54 @@
+// Package rundocs makes the documents that list runs, which every door gives in the same
+// form: flowrun/runs.v1 and flowrun/ps.v1. Fields are only ever added.
+package rundocs
+
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+)
+
+// Runs is flowrun/runs.v1.
+type Runs struct {
+	Schema string `json:"schema"`
+	Runs   []Run  `json:"runs"`
+}
+
+// Run is a run in it.
+type Run struct {
+	ID         string     `json:"id"`
+	Tool       string     `json:"tool"`
+	RetryOf    string     `json:"retry_of,omitempty"`
+	Origin     string     `json:"origin,omitempty"`
+	Status     dag.Status `json:"status"`
+	ExitCode   int        `json:"exit_code"`
+	Reason     string     `json:"reason,omitempty"`
+	Message    string     `json:"message,omitempty"`
+	Notes      []string   `json:"notes,omitempty"`
+	Started    time.Time  `json:"started"`
+	Ended      time.Time  `json:"ended,omitzero"`
+	DurationMS int64      `json:"duration_ms"`
+}
+
+// RunsOf lists runs as they stand now.
+func RunsOf(list []history.RunInfo, now time.Time) Runs {
+	doc := Runs{Schema: "flowrun/runs.v1", Runs: []Run{}}
+	for _, r := range list {
+		doc.Runs = append(doc.Runs, RunOf(r, now))
+	}
+	return doc
+}
+
+// RunOf is one run as it stands now.
+func RunOf(r history.RunInfo, now time.Time) Run {
+	j := Run{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
+		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended}
+	switch {
+	case !r.Ended.IsZero():
+		j.DurationMS = r.Ended.Sub(r.Started).Milliseconds()
+	case r.Live():
+		j.DurationMS = now.Sub(r.Started).Milliseconds()
+	}
+	return j
+}

@@ -1,0 +1,115 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// NotStarted is a run that could not begin, and was put on record as one that has failed.
+type NotStarted struct {
+	Result    *flowrun.Result
+	Plan      *flowrun.Plan // of its tool; nil where there is none
+	Workspace string        // the directory it would have been in
+	Events    []dag.Event
+}
+
+// Failed implements API.
+func (s *Service) Failed(ctx context.Context, r Request, why error) {
+	plan, err := s.catalog.plan(r.Tool, true)
+	if err != nil {
+		plan = nil
+	}
+	if !s.keep() {
+		return
+	}
+	defer s.work.Done()
+	id := r.ID
+	if !r.Claimed || id == "" { // the same request may succeed later, under its own id
+		id = flowrun.NewID(time.Now())
+	}
+	u, err := s.record(context.WithoutCancel(ctx), id, r, plan, why)
+	log := s.Log.With("run", id, "tool", r.Tool, "origin", r.Origin)
+	if err != nil {
+		log.Error("a run that could not begin is not on record", "reason", Loggable(why), "error", err.Error())
+		return
+	}
+	log.Warn("run could not begin", "reason", Loggable(why))
+	s.feed.add(id, r.Tool, u.Events...)
+	if s.NotStarted != nil {
+		s.work.Go(func() { s.NotStarted(context.Background(), *u) })
+	}
+}
+
+// keep keeps the service from having ended while something is done; false where it has
+// begun to.
+func (s *Service) keep() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return false
+	}
+	s.work.Add(1)
+	return true
+}
+
+// record keeps a run that could not begin.
+func (s *Service) record(ctx context.Context, id string, r Request, plan *flowrun.Plan, why error) (*NotStarted, error) {
+	now := time.Now()
+	rec := &flowrun.Record{ID: id, Tool: r.Tool, Origin: r.Origin, Created: now, NotStarted: true,
+		Params: map[string]any{}, Given: map[string]any{}, Trace: flowrun.TraceContext{Parent: r.Parent}}
+	u := &NotStarted{Plan: plan, Workspace: s.Home}
+	if plan != nil {
+		u.Workspace = s.world(plan, "").Workspace
+	}
+	rec.RunEnv = flowrun.RecordedEnv{Workspace: u.Workspace, Home: s.Home, Time: now}
+	res := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonNotStarted, Message: oneLine(why), Started: now, Ended: now}
+	u.Events = []dag.Event{
+		{V: dag.EventVersion, Seq: 1, Run: id, Kind: dag.RunStarted, Time: now},
+		{V: dag.EventVersion, Seq: 2, Run: id, Kind: dag.RunFinished, Time: now, Reason: res.Reason, Result: res},
+	}
+	u.Result = &flowrun.Result{ID: id, Tool: r.Tool, Status: res.Status, ExitCode: res.ExitCode, Reason: res.Reason, Message: res.Message,
+		Started: now, Ended: now, Params: rec.Params, Steps: []flowrun.StepResult{}, Tolerated: []string{}}
+	ledger, err := s.Store.Begin(ctx, rec)
+	if err != nil {
+		return nil, err
+	}
+	err = ledger.Append(ctx, u.Events)
+	if err == nil {
+		err = ledger.Sync(ctx)
+	}
+	return u, errors.Join(err, ledger.Close())
+}
+
+// maxReason is how many bytes of a reason are kept.
+const maxReason = 4 << 10
+
+// oneLine is an error as the message of a run.
+func oneLine(err error) string {
+	text := strings.Join(strings.Split(strings.TrimSpace(err.Error()), "\n"), "; ")
+	if len(text) > maxReason {
+		text = strings.ToValidUTF8(text[:maxReason], "") + " ..."
+	}
+	return text
+}
+
+// Loggable is an error for the service's log, which holds no value that a caller gave.
+func Loggable(err error) string {
+	var params *flowrun.ParamsError
+	if !errors.As(err, &params) {
+		return oneLine(err)
+	}
+	words := make([]string, len(params.Problems))
+	for i, p := range params.Problems {
+		words[i] = fmt.Sprintf("%s: %s", p.Parameter(), p.Code)
+		if p.Code == "unknown" { // its name is the caller's
+			words[i] = "an unknown parameter"
+		}
+	}
+	return "the parameters do not fit: " + strings.Join(words, ", ")
+}

@@ -1,0 +1,52 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/service"
+)
+
+// TestReload: what has changed is in force at once, what is broken is told of once and
+// leaves the last good version in force.
+func TestReload(t *testing.T) {
+	const text = "name: hello\ndescription: x\nbash: echo VERSION\n"
+	b := newBench(t, map[string]string{"hello": strings.Replace(text, "VERSION", "one", 1)})
+	s := b.serve()
+	says := func(tool, want string) {
+		t.Helper()
+		id := b.start(s, service.Request{Tool: tool, Origin: "api"})
+		b.becomes(id, dag.Succeeded)
+		past, err := s.RecordedRun(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(past.Result().Output); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+	says("hello", "one")
+	b.write("hello", strings.Replace(text, "VERSION", "two", 1))
+	says("hello", "two")
+	b.write("other", "name: other\nbash: echo other\n")
+	says("other", "other")
+	for _, broken := range []string{"name: hello\nsteps: 7\n", "{{{", "name: hello\nbash: echo {nothing.output}\nuse-tool: x\n"} {
+		b.write("hello", broken)
+		b.log.says(t, `its last good version stays in force" tool=hello`)
+		says("hello", "two")
+	}
+	if h := s.Health(); len(h.Broken) != 1 || !strings.Contains(h.Broken[0], "hello.yaml") || h.Tools != 2 || !h.Ready {
+		t.Errorf("%+v", h)
+	}
+	tools, err := s.Tools(t.Context())
+	if err != nil || len(tools) != 2 || tools[0].Broken == "" || tools[1].Broken != "" {
+		t.Errorf("%+v, %v", tools, err)
+	}
+	b.write("hello", strings.Replace(text, "VERSION", "three", 1))
+	says("hello", "three")
+	b.log.says(t, `tool can be used again" tool=hello`)
+	if n := b.log.count(`tool can be used again`); n != 1 {
+		t.Errorf("told %d times\n%s", n, b.log)
+	}
+}

@@ -1,0 +1,101 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+)
+
+// Resume implements API.
+func (s *Service) Resume(ctx context.Context, id string) error {
+	past, err := s.RecordedRun(ctx, id)
+	if err != nil {
+		return err
+	}
+	g, err := past.Resume(s.catalog.tools(), flowrun.ResumeOptions{})
+	if err != nil {
+		return err
+	}
+	if len(g.Asks) > 0 {
+		return &flowrun.InterruptedError{Run: id, Steps: g.Asks}
+	}
+	if err := s.allowed(past.Plan); err != nil {
+		return err
+	}
+	return s.goOn(ctx, context.Background(), past, g, "resumed", nil)
+}
+
+// goOn takes a run up again. It is cancelled when base is; first is called, where it is
+// not nil, when it is this service's and nothing of it runs yet.
+func (s *Service) goOn(ctx, base context.Context, past *flowrun.RecordedRun, g *flowrun.Continuation, verb string, first func()) error {
+	if err := s.letGo(ctx, past.Record.ID); err != nil {
+		return err
+	}
+	s.feed.catchUp(past)
+	r := &running{id: past.Record.ID, tool: past.Record.Tool, origin: past.Record.Origin, verb: verb, first: first,
+		end: Ended{Plan: past.Plan, Resumed: past, Workspace: past.Record.RunEnv.Workspace}}
+	return s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
+		return s.Engine.Continue(base, g, o...)
+	})
+}
+
+// letGo waits until this service is done with a run that the Store says nobody executes:
+// its engine may still be closing it. The error is ErrLive where somebody else has begun
+// to go on with it.
+func (s *Service) letGo(ctx context.Context, id string) error {
+	s.mu.Lock()
+	former := s.runs[id]
+	s.mu.Unlock()
+	if former == nil {
+		return nil
+	}
+	select {
+	case <-former.done:
+		return nil
+	case <-time.After(maxHearing):
+		return fmt.Errorf("cannot go on with run %s: %w", id, flowrun.ErrLive)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Retry implements API.
+func (s *Service) Retry(ctx context.Context, id string, from []string) (string, error) {
+	past, err := s.RecordedRun(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	g, err := past.Retry(s.catalog.tools(), flowrun.RetryOptions{From: from})
+	if err != nil {
+		return "", err
+	}
+	if err := s.allowed(past.Plan); err != nil {
+		return "", err
+	}
+	r := &running{id: flowrun.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "began as a retry", retries: past,
+		end: Ended{Plan: past.Plan, Workspace: past.Record.RunEnv.Workspace}}
+	err = s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
+		return s.Engine.Continue(context.Background(), g, append(o, flowrun.WithID(r.id), flowrun.WithOrigin(r.origin))...)
+	})
+	return r.id, err
+}
+
+// Cancel implements API.
+func (s *Service) Cancel(ctx context.Context, id, reason string) error {
+	info, err := s.Store.Info(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case info.Status == dag.Interrupted && info.Ended.IsZero():
+		return fmt.Errorf("cannot cancel run %s: %w", id, ErrNotRunning)
+	case !info.Ended.IsZero():
+		return nil
+	case info.Status == dag.Waiting && !s.owns(id): // nobody would hear of it
+		return s.takeUp(ctx, id, errors.New(reason))
+	}
+	return s.Store.Cancel(ctx, id, reason)
+}

@@ -1,0 +1,251 @@
+//go:build unix
+
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
+)
+
+// Client is a proc.Host whose processes a helper starts. The helper begins with
+// the first process, so a run without any costs nothing.
+type Client struct {
+	mark   string
+	binary string
+
+	mu      sync.Mutex
+	wire    *wire
+	process *os.Process
+	next    uint64
+	waiting map[uint64]*remote
+	loose   []string // detached steps
+	closed  chan message
+	gone    chan struct{} // closed when the helper has closed its end
+}
+
+var _ proc.Host = (*Client)(nil)
+
+// New makes the Client of one owner of a run, whose processes carry the mark (see
+// procid.Mark). binary is a program that calls Main; "" is this program.
+func New(mark, binary string) *Client {
+	return &Client{mark: mark, binary: binary, waiting: map[uint64]*remote{}}
+}
+
+var errGone = errors.New("the helper process has died")
+
+// begin starts the helper. The lock is held.
+func (c *Client) begin() (err error) {
+	if c.wire != nil {
+		return nil
+	}
+	binary := c.binary
+	if binary == "" {
+		if binary, err = os.Executable(); err != nil {
+			return fmt.Errorf("cannot find this program to start its helper: %w", err)
+		}
+	}
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return fmt.Errorf("cannot make a socket pair: %w", err)
+	}
+	defer theirs.Close()
+	// A session of its own keeps the terminal's Ctrl-C away from it.
+	c.process, err = os.StartProcess(binary, []string{name, c.mark}, &os.ProcAttr{
+		Files: []*os.File{nil, nil, os.Stderr, theirs}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	if err != nil {
+		ours.Close()
+		return fmt.Errorf("cannot start the helper %q: %w", binary, err)
+	}
+	if c.wire, err = newWire(ours); err != nil {
+		c.process.Kill()
+		c.process.Wait()
+		return fmt.Errorf("cannot talk to the helper: %w", err)
+	}
+	c.closed, c.gone = make(chan message, 1), make(chan struct{})
+	go c.receive()
+	return nil
+}
+
+func socketPair() (ours, theirs *os.File, err error) {
+	syscall.ForkLock.RLock() // no child may inherit them in between
+	defer syscall.ForkLock.RUnlock()
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, fd := range fds {
+		syscall.CloseOnExec(fd)
+	}
+	return os.NewFile(uintptr(fds[0]), "helper"), os.NewFile(uintptr(fds[1]), "helper"), nil
+}
+
+// receive hands replies to those who wait for them.
+func (c *Client) receive() {
+	defer close(c.gone)
+	for {
+		m, err := c.wire.receive()
+		if err != nil {
+			return
+		}
+		if m.Kind == kindClosed {
+			c.closed <- m
+			continue
+		}
+		c.mu.Lock()
+		r := c.waiting[m.ID]
+		if r != nil && (m.Kind != kindStarted || m.Error != "") {
+			delete(c.waiting, m.ID)
+		}
+		c.mu.Unlock()
+		switch {
+		case r == nil:
+		case m.Kind == kindStarted:
+			r.started <- m
+		default:
+			r.end = m
+			close(r.ended)
+		}
+	}
+}
+
+// Start starts a process in the helper.
+func (c *Client) Start(s proc.Spec) (proc.Process, error) {
+	c.mu.Lock()
+	if err := c.begin(); err != nil {
+		c.mu.Unlock()
+		return nil, err
+	}
+	c.next++
+	r := &remote{client: c, id: c.next, started: make(chan message, 1), ended: make(chan struct{})}
+	c.waiting[r.id] = r
+	if s.Detach {
+		c.loose = append(c.loose, s.Step)
+	}
+	c.mu.Unlock()
+	if err := c.wire.send(message{Kind: kindStart, ID: r.id, Spec: pack(s)}, s.Files[:]...); err != nil {
+		return nil, fmt.Errorf("cannot start %q: %w: %w", s.Path, errGone, err)
+	}
+	select {
+	case m := <-r.started:
+		if m.Error != "" {
+			return nil, &startError{m.Error, syscall.Errno(m.Errno)}
+		}
+		r.pid = m.PID
+		return r, nil
+	case <-c.gone:
+		return nil, fmt.Errorf("cannot start %q: %w", s.Path, errGone)
+	}
+}
+
+// startError is the helper's error with the system's number in it.
+type startError struct {
+	text  string
+	errno syscall.Errno
+}
+
+func (e *startError) Error() string { return e.text }
+func (e *startError) Unwrap() error { return e.errno }
+
+// Close ends what is left of the run and then the helper.
+func (c *Client) Close(ctx context.Context, grace time.Duration) (proc.Report, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.wire == nil {
+		return proc.Report{}, nil
+	}
+	report, err := c.finish(ctx, grace)
+	c.wire.conn.Close() // which ends the helper
+	<-c.gone
+	c.process.Wait()
+	if errors.Is(err, errGone) {
+		// What the helper left has lost its reaper, but not its marks.
+		report, err = proc.Reopen(c.mark, c.loose).Close(ctx, grace)
+	}
+	return report, err
+}
+
+// finish asks the helper to end everything. A second request, without grace, takes
+// back the first one's.
+func (c *Client) finish(ctx context.Context, grace time.Duration) (proc.Report, error) {
+	if err := c.wire.send(message{Kind: kindClose, Grace: grace}); err != nil {
+		return proc.Report{}, errGone
+	}
+	select {
+	case m := <-c.closed:
+		return answer(m)
+	case <-c.gone:
+		return proc.Report{}, errGone
+	case <-ctx.Done():
+	}
+	// Closing the socket kills at once; the helper ends when it has.
+	c.wire.conn.CloseWrite()
+	select {
+	case m := <-c.closed:
+		return answer(m)
+	case <-c.gone:
+		return proc.Report{}, nil
+	case <-time.After(5 * proc.KillBound): // it hangs
+		c.process.Kill()
+		return proc.Report{}, errGone
+	}
+}
+
+func answer(m message) (proc.Report, error) {
+	if m.Error != "" {
+		return m.Report, errors.New(m.Error)
+	}
+	return m.Report, nil
+}
+
+// remote is a process in the helper.
+type remote struct {
+	client  *Client
+	id      uint64
+	pid     int
+	started chan message
+	ended   chan struct{}
+	end     message // valid when ended is closed
+}
+
+func (r *remote) PID() int { return r.pid }
+
+// Wait waits for the helper's word.
+func (r *remote) Wait(ctx context.Context) (proc.Exit, error) {
+	select {
+	case <-r.ended:
+		return r.end.Exit, nil
+	default:
+	}
+	select {
+	case <-r.ended:
+		return r.end.Exit, nil
+	case <-ctx.Done():
+		return proc.Exit{}, context.Cause(ctx)
+	case <-r.client.gone:
+		return proc.Exit{}, errGone
+	}
+}
+
+// Stop has the helper end the step.
+func (r *remote) Stop(grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info) {
+	r.client.wire.send(message{Kind: kindStop, ID: r.id, Grace: grace})
+	for {
+		select {
+		case <-r.ended:
+			return r.end.Exit, r.end.Left
+		case <-r.client.gone: // Close ends what it left
+			return proc.Exit{Code: 137, Signal: syscall.SIGKILL}, nil
+		case <-force:
+			r.client.wire.send(message{Kind: kindStop, ID: r.id})
+			force = nil
+		}
+	}
+}

@@ -1,0 +1,200 @@
+//go:build unix
+
+package supervisor
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
+)
+
+// What a message is about.
+const (
+	kindStart   = "start"
+	kindStarted = "started"
+	kindExited  = "exited"
+	kindStop    = "stop"
+	kindStopped = "stopped"
+	kindClose   = "close"
+	kindClosed  = "closed"
+)
+
+// message is a request or a reply. ID names the process it is about: the client
+// counts them.
+type message struct {
+	Kind  string        `json:"kind"`
+	ID    uint64        `json:"id,omitempty"`
+	Spec  *spec         `json:"spec,omitempty"`  // start
+	Grace time.Duration `json:"grace,omitempty"` // stop, close; 0 kills at once
+
+	PID    int           `json:"pid,omitempty"`   // started
+	Error  string        `json:"error,omitempty"` // started: why not
+	Errno  int           `json:"errno,omitempty"` // started: the system's word for it
+	Exit   proc.Exit     `json:"exit,omitzero"`   // exited, stopped
+	Left   []procid.Info `json:"left,omitempty"`  // stopped: what would not die
+	Report proc.Report   `json:"report,omitzero"` // closed
+}
+
+// spec is a proc.Spec without its files.
+type spec struct {
+	Step   string   `json:"step"`
+	Path   []byte   `json:"path"` // bytes: what is no UTF-8 must arrive as it is
+	Args   [][]byte `json:"args"`
+	Env    [][]byte `json:"env"`
+	Dir    []byte   `json:"dir"`
+	Detach bool     `json:"detach,omitempty"`
+	TTY    bool     `json:"tty,omitempty"`
+}
+
+func pack(s proc.Spec) *spec {
+	return &spec{Step: s.Step, Path: []byte(s.Path), Args: toBytes(s.Args), Env: toBytes(s.Env), Dir: []byte(s.Dir), Detach: s.Detach, TTY: s.TTY}
+}
+
+func (s *spec) unpack(files [3]*os.File) proc.Spec {
+	return proc.Spec{Step: s.Step, Path: string(s.Path), Args: toStrings(s.Args), Env: toStrings(s.Env), Dir: string(s.Dir), Detach: s.Detach, TTY: s.TTY, Files: files}
+}
+
+func toBytes(list []string) [][]byte {
+	out := make([][]byte, len(list))
+	for i, s := range list {
+		out[i] = []byte(s)
+	}
+	return out
+}
+
+func toStrings(list [][]byte) []string {
+	out := make([]string, len(list))
+	for i, b := range list {
+		out[i] = string(b)
+	}
+	return out
+}
+
+// largest bounds a message: argv and environment can have a few MiB.
+const largest = 64 << 20
+
+// wire is one end of the socket pair. Many may send, one receives.
+type wire struct {
+	conn    *net.UnixConn
+	sending sync.Mutex
+	files   []*os.File // received, not yet asked for
+	in      []byte
+}
+
+func newWire(f *os.File) (*wire, error) {
+	defer f.Close()
+	c, err := net.FileConn(f)
+	if err != nil {
+		return nil, err
+	}
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("not a unix socket but %T", c), c.Close())
+	}
+	return &wire{conn: u}, nil
+}
+
+// send writes a message, with files beside its first byte.
+func (w *wire) send(m message, files ...*os.File) error {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	data := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body)))
+	data = append(data, body...)
+	var rights []byte
+	if len(files) > 0 {
+		fds := make([]int, len(files))
+		for i, f := range files {
+			fds[i] = int(f.Fd())
+		}
+		rights = syscall.UnixRights(fds...)
+	}
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	n, _, err := w.conn.WriteMsgUnix(data, rights, nil)
+	if err == nil && n < len(data) {
+		_, err = w.conn.Write(data[n:])
+	}
+	return err
+}
+
+// receive reads the next message. Files that came on the way are kept for take.
+func (w *wire) receive() (m message, err error) {
+	head, err := w.next(4)
+	if err != nil {
+		return m, err
+	}
+	n := binary.BigEndian.Uint32(head)
+	if n > largest {
+		return m, fmt.Errorf("a message of %d bytes is too long", n)
+	}
+	body, err := w.next(int(n))
+	if err != nil {
+		return m, err
+	}
+	return m, json.Unmarshal(body, &m)
+}
+
+// next is the next n bytes of the stream.
+func (w *wire) next(n int) ([]byte, error) {
+	var rights [128]byte
+	for len(w.in) < n {
+		buf := make([]byte, max(n-len(w.in), 8<<10))
+		got, gotRights, _, _, err := w.conn.ReadMsgUnix(buf, rights[:])
+		if err == nil && got == 0 {
+			err = io.EOF
+		}
+		if err != nil {
+			return nil, err
+		}
+		w.in = append(w.in, buf[:got]...)
+		if err := w.collect(rights[:gotRights]); err != nil {
+			return nil, err
+		}
+	}
+	out := w.in[:n]
+	w.in = w.in[n:]
+	return out, nil
+}
+
+func (w *wire) collect(rights []byte) error {
+	if len(rights) == 0 {
+		return nil
+	}
+	messages, err := syscall.ParseSocketControlMessage(rights)
+	if err != nil {
+		return err
+	}
+	for _, m := range messages {
+		fds, err := syscall.ParseUnixRights(&m)
+		if err != nil {
+			return err
+		}
+		for _, fd := range fds {
+			syscall.CloseOnExec(fd)
+			w.files = append(w.files, os.NewFile(uintptr(fd), "received"))
+		}
+	}
+	return nil
+}
+
+// take is the three files of the oldest start that has not taken its own.
+func (w *wire) take() (files [3]*os.File, err error) {
+	if len(w.files) < len(files) {
+		return files, errors.New("a start came without its files")
+	}
+	copy(files[:], w.files)
+	w.files = w.files[len(files):]
+	return files, nil
+}

@@ -1,0 +1,28 @@
+package toolfiles
+
+import (
+	"errors"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Check is a text as the definition it would be at path, with everything that is wrong
+// with it: in the file itself and, unless alone, with what it uses. lib finds the tools
+// it uses.
+func Check(lib *tool.Library, path string, scope tool.Scope, text []byte, alone bool) (*tool.Definition, tool.Diagnostics) {
+	def, found := lib.Read(path, scope, text)
+	if alone {
+		return def, found
+	}
+	plan, err := flowrun.CompileDefinition(lib, def)
+	var more tool.Diagnostics
+	switch {
+	case err == nil:
+		more = plan.Warnings
+	case errors.As(err, &more):
+	default:
+		more = tool.Diagnostics{{Code: "unreadable", Severity: tool.Error, Pos: def.Pos, Message: err.Error()}}
+	}
+	return def, append(found, more...).Sorted()
+}

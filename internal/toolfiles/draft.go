@@ -1,0 +1,121 @@
+package toolfiles
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Draft is a mapping that is being put together: a tool, a step, a test. Keys are
+// paths, "error-handling.retry.attempts".
+type Draft []tool.Entry
+
+// Set gives a key a value.
+func (d *Draft) Set(path string, v tool.Value) { *d.at(path) = v }
+
+// Add puts a value at the end of the list of a key.
+func (d *Draft) Add(path string, v tool.Value) {
+	to := d.at(path)
+	to.List = append(to.List, v)
+}
+
+// Get is the value of a key, and whether it has one.
+func (d *Draft) Get(path string) (tool.Value, bool) {
+	key, rest, deeper := strings.Cut(path, ".")
+	for _, e := range *d {
+		if e.Key == key && deeper {
+			in := Draft(e.Value.Map)
+			return in.Get(rest)
+		} else if e.Key == key {
+			return e.Value, true
+		}
+	}
+	return tool.Value{}, false
+}
+
+// Delete takes a key at the top away.
+func (d *Draft) Delete(key string) {
+	*d = slices.DeleteFunc(*d, func(e tool.Entry) bool { return e.Key == key })
+}
+
+// Entry gives a name below a path a value; the name may hold any character.
+func (d *Draft) Entry(path, name string, v tool.Value) {
+	to := d.at(path)
+	to.Map = append(to.Map, tool.Entry{Key: name, Value: v})
+}
+
+// at is where the value of a path is kept, made where it is missing.
+func (d *Draft) at(path string) *tool.Value {
+	key, rest, deeper := strings.Cut(path, ".")
+	i := slices.IndexFunc(*d, func(e tool.Entry) bool { return e.Key == key })
+	if i < 0 {
+		i = len(*d)
+		*d = append(*d, tool.Entry{Key: key})
+	}
+	v := &(*d)[i].Value
+	if !deeper {
+		return v
+	}
+	in := Draft(v.Map)
+	to := in.at(rest)
+	v.Map = in
+	return to
+}
+
+// Value is the draft as a value of another one.
+func (d Draft) Value() tool.Value { return tool.Value{Map: d} }
+
+// keyOrder is the order in which the specification writes keys, of all mappings
+// together.
+var keyOrder = []string{
+	"name", "type", "description",
+	"bash", "cmd", "pwsh", "run", "script", "commands", "shell",
+	"steps", "continue-on-error", "run-condition", "parallel", "wait-for", "error-handling", "output",
+	"parameters", "required", "default", "validation", "transform", "format", "examples",
+	"environment", "variables", "inherit", "working-directory", "timeout", "platforms", "tags", "input",
+	"security", "execution-privilege", "isolation", "required-permissions", "tests", "expected", "cleanup",
+}
+
+// chosen are the keys of mappings whose own keys their author chose.
+var chosen = []string{"parameters", "variables"}
+
+// YAML is the draft as the text of a definition file, its keys in the order in which
+// the specification writes them.
+func (d Draft) YAML() ([]byte, error) { return tool.WriteYAML(sorted(d)) }
+
+func sorted(entries []tool.Entry) []tool.Entry {
+	entries = slices.Clone(entries)
+	slices.SortStableFunc(entries, func(a, b tool.Entry) int { return rank(a.Key) - rank(b.Key) })
+	for i, e := range entries {
+		entries[i].Value = sortedValue(e.Value, slices.Contains(chosen, e.Key))
+	}
+	return entries
+}
+
+func rank(key string) int {
+	if i := slices.Index(keyOrder, key); i >= 0 {
+		return i
+	}
+	return len(keyOrder)
+}
+
+func sortedValue(v tool.Value, names bool) tool.Value {
+	switch {
+	case v.Map != nil && names:
+		m := slices.Clone(v.Map)
+		for i := range m {
+			m[i].Value = sortedValue(m[i].Value, false)
+		}
+		v.Map = m
+	case v.Map != nil:
+		v.Map = sorted(v.Map)
+	case v.List != nil:
+		list := slices.Clone(v.List)
+		for i := range list {
+			list[i] = sortedValue(list[i], false)
+		}
+		v.List = list
+	}
+	return v
+}

@@ -1,0 +1,68 @@
+package toolfiles
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Filter chooses tools of a listing. The zero Filter takes all.
+type Filter struct {
+	Scope    tool.Scope // empty = any
+	Tags     []string   // all of them; those of metadata count too
+	Category string
+	Search   string // every word stands in the name, the description or the keywords
+	Platform string // the tool runs there
+}
+
+// Choose is the part of a listing that the filter takes. Upper and lower case count as
+// the same.
+func (f Filter) Choose(list []tool.Listed) []tool.Listed {
+	return slices.DeleteFunc(slices.Clone(list), func(e tool.Listed) bool { return !f.takes(e) })
+}
+
+func (f Filter) takes(e tool.Listed) bool {
+	for _, tag := range f.Tags {
+		if !containsWord(e.Tags, tag) && !containsWord(e.SearchTags, tag) {
+			return false
+		}
+	}
+	return (f.Scope == "" || f.Scope == e.Scope) &&
+		(f.Category == "" || strings.EqualFold(f.Category, e.Category)) &&
+		(f.Platform == "" || len(e.Platforms) == 0 || containsWord(e.Platforms, f.Platform)) &&
+		f.finds(e)
+}
+
+func containsWord(list []string, word string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
+}
+
+func (f Filter) finds(e tool.Listed) bool {
+	text := strings.ToLower(strings.Join(append([]string{e.Name, e.Description}, e.SearchKeywords...), "\n"))
+	for _, word := range strings.Fields(strings.ToLower(f.Search)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// Order sorts a listing by "name", "category" (tools without one last) or "scope" (in
+// the order in which names are looked up). What is equal stays as it was.
+func Order(list []tool.Listed, by string) {
+	rank := func(s tool.Scope) int {
+		return slices.Index([]tool.Scope{tool.ScopeGo, tool.ScopeLocal, tool.ScopeUser, tool.ScopeGlobal}, s)
+	}
+	slices.SortStableFunc(list, func(a, b tool.Listed) int {
+		switch by {
+		case "category":
+			without := func(e tool.Listed) int { return min(1, len(e.Category)) }
+			return cmp.Or(-cmp.Compare(without(a), without(b)), cmp.Compare(strings.ToLower(a.Category), strings.ToLower(b.Category)))
+		case "scope":
+			return cmp.Compare(rank(a.Scope), rank(b.Scope))
+		}
+		return 0
+	})
+}

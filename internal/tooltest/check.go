@@ -1,0 +1,116 @@
+package tooltest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// expect holds an outcome against what the test expects of exit code and texts.
+func (o *Outcome) expect(why string) {
+	e := o.Test.Expected
+	want := 0
+	if e.ExitCode != nil {
+		want = *e.ExitCode
+	}
+	if o.ExitCode != want {
+		message := fmt.Sprintf("exit code %d, expected %d", o.ExitCode, want)
+		if why != "" {
+			message += ": " + why
+		}
+		o.differs("exit-code", message, nil)
+	}
+	output := trimmed(o.Output)
+	if e.OutputEquals != nil && output != trimmed(e.OutputEquals.S) {
+		o.differs("output-equals", "the output is another one", difference(trimmed(e.OutputEquals.S), output))
+	}
+	if e.OutputMatches != nil && !regexp.MustCompile(e.OutputMatches.S).MatchString(output) { // tool has read it already
+		o.differs("output-matches", "the output does not match", contrast(e.OutputMatches.S, output))
+	}
+	o.contains("output-contains", "the output does not contain it", output, e.OutputContains)
+	o.contains("stderr-contains", "standard error does not contain it", trimmed(o.Stderr), e.StderrContains)
+	in := func(t tool.Text) bool { return strings.Contains(output, t.S) }
+	if any := e.OutputContainsAny; len(any) > 0 && !slices.ContainsFunc(any, in) {
+		var texts []string
+		for _, t := range any {
+			texts = append(texts, t.S)
+		}
+		o.differs("output-contains-any", "the output contains none of them", contrast(strings.Join(texts, "\n"), output))
+	}
+}
+
+func (o *Outcome) contains(key, message, where string, texts []tool.Text) {
+	for _, t := range texts {
+		if !strings.Contains(where, t.S) {
+			o.differs(key, message, contrast(t.S, where))
+		}
+	}
+}
+
+// contrast is a text and the one it is not part of, both from their beginning.
+func contrast(part, whole string) []string {
+	a, b := lines(part), lines(whole)
+	return append(side("- ", a, maxLines/2), side("+ ", b, maxLines-min(len(a), maxLines/2))...)
+}
+
+func (o *Outcome) differs(key, message string, diff []string) {
+	o.Mismatches = append(o.Mismatches, Mismatch{Key: key, Message: message, Diff: diff})
+}
+
+// expectSteps holds the states of steps against what the test expects.
+func (o *Outcome) expectSteps(res *flowrun.Result) {
+	for _, e := range o.Test.Expected.Steps {
+		s := res.Step(e.Key)
+		switch want := e.Value.Text.S; {
+		case s == nil:
+			o.differs("steps", fmt.Sprintf("the run has no step %s; %s", e.Key, stepHint(e.Key, res)), nil)
+		case s.Status.String() != want:
+			o.differs("steps", fmt.Sprintf("step %s is %s, expected %s%s", e.Key, s.Status, want, because(s)), nil)
+		}
+	}
+}
+
+func stepHint(name string, res *flowrun.Result) string {
+	var names []string
+	for _, s := range res.Steps {
+		names = append(names, s.ID)
+	}
+	if near := tool.Near(name, names); len(near) > 0 {
+		return fmt.Sprintf("did you mean %s?", near[0])
+	}
+	return "its steps are " + strings.Join(names[:min(len(names), 8)], ", ")
+}
+
+func because(s *flowrun.StepResult) string {
+	if s.Reason == "" {
+		return ""
+	}
+	return " (" + s.Reason + ")"
+}
+
+// expectPaths looks for the files and folders that must exist. Their paths count from
+// the test's folder.
+func (o *Outcome) expectPaths(args *flowrun.Args, folder string) {
+	for _, p := range o.paths() {
+		path, _ := args.Value(p.param).(string)
+		at := path
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(folder, at)
+		}
+		info, err := os.Stat(at)
+		switch folders := p.key == "directory-exists"; {
+		case err != nil:
+			o.differs(p.key, fmt.Sprintf("there is no %s", path), nil)
+		case folders && !info.IsDir():
+			o.differs(p.key, fmt.Sprintf("%s is no folder", path), nil)
+		case !folders && info.IsDir():
+			o.differs(p.key, fmt.Sprintf("%s is a folder, and no file", path), nil)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package tooltest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/outcome"
+)
+
+const (
+	runLimit    = 5 * time.Minute // of a test whose tool has no timeout
+	streamLimit = 10_000_000      // bytes of a step's standard error that are looked at
+	tailLines   = 10
+)
+
+var errTooLong = errors.New("the test took too long")
+
+func doNothing(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }
+
+// performance is one case on its stage.
+type performance struct {
+	*runner
+	*Outcome
+	folder string // of this test alone; removed after it
+	world  flowrun.RunEnv
+	given  map[string]any
+	back   *flowrun.Plan
+}
+
+// perform runs the test, looks at what came of it, and cleans up.
+func (p *performance) perform() {
+	began := time.Now()
+	defer func() {
+		p.Duration = time.Since(began)
+		if err := os.RemoveAll(p.folder); err != nil {
+			p.warn("cannot remove the test's folder: %v", err)
+		}
+	}()
+	if err := p.prepare(); err != nil {
+		p.fail(err)
+		return
+	}
+	if p.run() {
+		p.cleanUp()
+	}
+}
+
+func (p *performance) warn(format string, args ...any) {
+	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
+}
+
+// fail tells why the test could not be run.
+func (p *performance) fail(err error) {
+	p.Status = Failed
+	p.differs("", err.Error(), nil)
+}
+
+// prepare makes the folders, copies the test's files and fills its holes.
+func (p *performance) prepare() (err error) {
+	p.world = flowrun.RunEnv{Workspace: filepath.Join(p.folder, "work"), Temp: filepath.Join(p.folder, "temp"), Time: time.Now(), JavaScript: p.JavaScript}
+	for _, dir := range []string{p.world.Workspace, p.world.Temp} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("cannot make the test's folder: %w", err)
+		}
+	}
+	if p.InPlace {
+		p.world.Workspace, err = os.Getwd()
+	} else {
+		err = p.copyFiles()
+	}
+	if err == nil {
+		p.given, err = p.values(p.Library, p.world)
+	}
+	if err == nil {
+		p.back, err = p.backstage(p.Library)
+	}
+	return err
+}
+
+// copyFiles copies what the test names from beside the definition.
+func (p *performance) copyFiles() error {
+	for _, f := range p.Test.Files {
+		path := filepath.FromSlash(f.S)
+		if err := copyTree(filepath.Join(filepath.Dir(p.Test.Pos.File), path), filepath.Join(p.world.Workspace, path)); err != nil {
+			return fmt.Errorf("%s: cannot copy %s into the test's folder: %w", f.Pos, f.S, err)
+		}
+	}
+	return nil
+}
+
+func copyTree(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.CopyFS(to, os.DirFS(from))
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, info.Mode().Perm())
+}
+
+// run runs the tool and compares. It says whether the tool has begun, so that there may
+// be something to clean up.
+func (p *performance) run() (began bool) {
+	ctx := p.ctx
+	if p.Plan.Definition.Timeout == 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, runLimit, errTooLong)
+		defer stop()
+	}
+	res, err := p.engine.Run(ctx, p.Plan, p.given, flowrun.WithRunEnv(p.world), flowrun.WithForce(p.Force), flowrun.WithStream(func(flowrun.StreamChunk) {}))
+	var unsupported *flowrun.UnsupportedError
+	cut := res == nil || !res.Status.Executed() // it did not come to an end of its own
+	switch {
+	case errors.As(err, &unsupported):
+		p.Status, p.Reason = Skipped, err.Error()
+	case p.ctx.Err() != nil && cut:
+		p.Status, p.Reason = Stopped, "interrupted"
+	case context.Cause(ctx) == errTooLong && cut:
+		p.fail(fmt.Errorf("it did not end within %s; give the tool a timeout if it needs longer", runLimit))
+	case res == nil && err != nil && outcome.Of(err).Exit == outcome.ExitParams: // as in flowrun run
+		p.ExitCode, p.Stderr = outcome.ExitParams, err.Error()
+		p.compare(&flowrun.Result{}, err.Error())
+		return false
+	case err != nil:
+		p.fail(err)
+	default:
+		p.take(res)
+		p.compare(res, res.Message)
+	}
+	return unsupported == nil
+}
+
+// take keeps of a result what is looked at and shown.
+func (p *performance) take(res *flowrun.Result) {
+	p.ExitCode, p.Output = res.ExitCode, res.Output
+	var all strings.Builder
+	for i := range res.Steps {
+		s := &res.Steps[i]
+		text := stderrOf(s)
+		all.WriteString(text)
+		if p.FailedStep == "" && (s.Status == dag.Failed || s.Status == dag.TimedOut) {
+			p.FailedStep, p.Tail = s.ID, tail(text, tailLines)
+		}
+	}
+	p.Stderr = all.String()
+}
+
+// stderrOf is what a step wrote to standard error.
+func stderrOf(s *flowrun.StepResult) string {
+	f, err := os.Open(s.StderrFile)
+	if err != nil {
+		return s.Error
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, streamLimit)) // what could be read of a log is what there is
+	return string(b)
+}
+
+func (p *performance) compare(res *flowrun.Result, why string) {
+	p.expect(why)
+	p.expectSteps(res)
+	if len(p.paths()) > 0 {
+		if args, err := p.back.Bind(p.world, p.given); err == nil {
+			p.expectPaths(args, p.world.Workspace)
+		} else {
+			p.differs("file-exists", fmt.Sprintf("cannot tell the paths: %v", err), nil)
+		}
+	}
+	p.Status = Passed
+	if len(p.Mismatches) > 0 {
+		p.Status = Failed
+	}
+}
+
+// cleanUp runs the test's cleanup commands, each whatever became of the others. It is
+// no part of what an interrupt stops.
+func (p *performance) cleanUp() {
+	if len(p.Test.Cleanup) == 0 {
+		return
+	}
+	res, err := p.engine.Run(context.WithoutCancel(p.ctx), p.back, p.given, flowrun.WithRunEnv(p.world), flowrun.WithForce(p.Force))
+	switch {
+	case err != nil:
+		p.warn("cannot clean up: %v", err)
+		return
+	case res.Status == dag.TimedOut:
+		p.warn("cleanup did not end within %s", cleanupLimit)
+	}
+	for i := range res.Steps {
+		s := &res.Steps[i]
+		if s.Status == dag.Failed {
+			p.warn("%s failed: %s", s.ID, strings.Join(append([]string{cmp.Or(s.Message, fmt.Sprintf("exit code %d", s.ExitCode))}, tail(s.Error, 1)...), ": "))
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package tooltest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Options say how cases are run.
+type Options struct {
+	Library       *tool.Library // that the plans were compiled with
+	Jobs          int           // how many run at once; 1 where it is less
+	InPlace       bool          // in the working directory instead of a fresh folder
+	Offline       bool          // skips tests of tools with permissions for the network
+	StopOnFailure bool          // begins no further test once one has failed
+	// Force kills what runs at once when it is closed; cancelling the context stops it
+	// gently, and cleanup commands still run.
+	Force <-chan struct{}
+	// Done, where set, is told of outcomes in the order of the cases, one at a time, as
+	// soon as all before them are known.
+	Done func(Outcome)
+	// HTTP is flowrun.Config.HTTP.
+	HTTP func(ctx context.Context, url string) (status int, err error)
+	// Fetch is flowrun.Config.Fetch.
+	Fetch func(context.Context, flowrun.FetchRequest) (*flowrun.FetchAnswer, error)
+	// MayCall is flowrun.Config.MayCall.
+	MayCall func([]flowrun.UsedTool) error
+	// JavaScript is flowrun.Config.JavaScript.
+	JavaScript *hooks.Runtime
+}
+
+// Run runs cases and answers their outcomes in the same order. The error tells that
+// there is no place to run them in. After ctx is cancelled the cases that run are
+// stopped, the others not begun; Run waits for cleanup commands, at most a minute.
+func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
+	root, err := os.MkdirTemp("", "flowrun-test-")
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root) // what pwd says in a step
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a temporary folder: %w; set TMPDIR to one you can write to", err)
+	}
+	defer os.RemoveAll(root)
+	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, MayCall: o.MayCall, JavaScript: o.JavaScript}
+	if slices.ContainsFunc(cases, func(c Case) bool { return c.Plan != nil && len(c.Plan.LockDemands()) > 0 }) {
+		config.Store = flowrun.NewMemory() // tests wait for each other, and for nobody else
+	}
+	r := &runner{Options: o, ctx: ctx, root: root, outcomes: make([]Outcome, len(cases)), known: make([]bool, len(cases)),
+		engine: flowrun.New(config)}
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(max(o.Jobs, 1), max(len(cases), 1)) {
+		workers.Go(func() {
+			for i := range next {
+				r.finish(i, r.one(i, cases[i]))
+			}
+		})
+	}
+	for i := range cases {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	return r.outcomes, nil
+}
+
+// runner is one call of Run.
+type runner struct {
+	Options
+	ctx    context.Context
+	root   string // holds the folders of all tests
+	engine *flowrun.Engine
+
+	mu       sync.Mutex
+	outcomes []Outcome
+	known    []bool
+	told     int // outcomes that Done was told of
+	failed   bool
+}
+
+// finish keeps an outcome, and tells of those that are now in order.
+func (r *runner) finish(i int, o Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.outcomes[i], r.known[i] = o, true
+	r.failed = r.failed || o.Status == Failed
+	for r.told < len(r.known) && r.known[r.told] {
+		if r.Done != nil {
+			r.Done(r.outcomes[r.told])
+		}
+		r.told++
+	}
+}
+
+// stopped says why no further test is begun, "" where one may be.
+func (r *runner) stopped() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.ctx.Err() != nil:
+		return "not begun: interrupted"
+	case r.failed && r.StopOnFailure:
+		return "not begun: a test before it failed"
+	}
+	return ""
+}
+
+// one brings one case to its end.
+func (r *runner) one(i int, c Case) Outcome {
+	o := Outcome{Case: c, Status: Skipped}
+	if o.Reason = c.skip(r.Offline); o.Reason != "" {
+		return o
+	}
+	if o.Reason = r.stopped(); o.Reason != "" {
+		o.Status = Stopped
+		return o
+	}
+	p := &performance{runner: r, Outcome: &o, folder: filepath.Join(r.root, strconv.Itoa(i))}
+	p.perform()
+	return o
+}

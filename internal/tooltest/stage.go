@@ -1,0 +1,111 @@
+package tooltest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// cleanupLimit bounds the cleanup commands of a test together.
+const cleanupLimit = 60 * time.Second
+
+// values are the parameters a test gives, as a caller would give them. The test's own
+// texts may name predefined variables and its other parameters, which a caller's may
+// not: a helper definition has them as defaults, and they come out bound.
+func (c *Case) values(lib *tool.Library, w flowrun.RunEnv) (map[string]any, error) {
+	def := &tool.Definition{Name: c.Tool, Pos: c.Test.Pos, File: c.Plan.Definition.File, Single: true, Steps: nothing(c.Tool)}
+	for i := range c.Test.Parameters {
+		e := &c.Test.Parameters[i]
+		v := c.asWritten(e)
+		def.Parameters = append(def.Parameters, &tool.Parameter{Name: e.Key, Pos: e.Pos, Type: typeOf(v), Default: &v})
+	}
+	plan, err := flowrun.CompileDefinition(lib, def)
+	if err != nil {
+		return nil, err
+	}
+	args, err := plan.Bind(w, nil)
+	if err != nil {
+		return nil, err
+	}
+	given := make(map[string]any, len(c.Test.Parameters))
+	for _, e := range c.Test.Parameters {
+		given[e.Key] = args.Value(e.Key)
+	}
+	return given, nil
+}
+
+// asWritten is the value of an entry; a number or boolean for a parameter of type
+// string is the text in the file, such as 1.10.
+func (c *Case) asWritten(e *tool.Entry) tool.Value {
+	v := e.Value
+	for _, p := range c.Plan.Definition.Parameters {
+		if p.Name == e.Key && p.Type == "string" && v.Text == nil && v.Written() != "" {
+			return tool.Value{Pos: v.Pos, Text: &tool.Text{S: v.Written(), Pos: v.Pos}, Scalar: v.Written()}
+		}
+	}
+	return v
+}
+
+func typeOf(v tool.Value) string {
+	switch {
+	case v.List != nil:
+		return "array"
+	case v.Map != nil:
+		return "object"
+	}
+	switch v.Scalar.(type) {
+	case bool:
+		return "boolean"
+	case int64, float64:
+		return "number"
+	}
+	return "string"
+}
+
+// backstage is what a test says beside the run: a definition with the tool's
+// parameters, environment and secrets, whose steps are the cleanup commands, and whose
+// further parameters are the paths that must exist.
+func (c *Case) backstage(lib *tool.Library) (*flowrun.Plan, error) {
+	def := *c.Plan.Definition
+	def.Alias, def.Source, def.Tests = false, nil, nil
+	def.Handlers, def.Resources, def.ErrorHandling = tool.Handlers{}, tool.Resources{}, tool.ErrorHandling{}
+	def.WorkingDirectory, def.FilePaths.WorkingDirectory, def.FilePaths.TempDirectory = nil, nil, nil
+	def.Input, def.Output, def.Interactive, def.InteractiveOptions = nil, nil, false, tool.InteractiveOptions{}
+	def.Single, def.Strict, def.FailFast, def.IgnoreErrors = false, false, false, true
+	def.Locks, def.MaxActiveRuns = nil, 0 // for the run it comes after, not to be waited for
+	def.Timeout, def.Steps = cleanupLimit, nothing("nothing")
+	for i, command := range c.Test.Cleanup {
+		def.Steps = append(def.Steps, &tool.Step{Name: fmt.Sprintf("cleanup-%d", i+1), Pos: command.Pos, Body: tool.BashCommand(command)})
+	}
+	def.Parameters = append([]*tool.Parameter(nil), def.Parameters...)
+	for _, p := range c.paths() {
+		def.Parameters = append(def.Parameters, &tool.Parameter{Name: p.param, Pos: p.text.Pos, Type: "string", Default: &tool.Value{Pos: p.text.Pos, Text: &p.text, Scalar: p.text.S}})
+	}
+	return flowrun.CompileDefinition(lib, &def)
+}
+
+// expectedPath is a path that must exist.
+type expectedPath struct {
+	key   string // file-exists or directory-exists
+	text  tool.Text
+	param string // the parameter of backstage that it is; no definition can have one of that name
+}
+
+func (c *Case) paths() []expectedPath {
+	var list []expectedPath
+	add := func(key string, texts []tool.Text) {
+		for _, t := range texts {
+			list = append(list, expectedPath{key, t, fmt.Sprintf("expected path %d", len(list))})
+		}
+	}
+	add("file-exists", c.Test.Expected.FileExists)
+	add("directory-exists", c.Test.Expected.DirectoryExists)
+	return list
+}
+
+// nothing is a step that does nothing: a definition must have one.
+func nothing(name string) []*tool.Step {
+	return []*tool.Step{flowrun.GoStep(name, doNothing)}
+}

@@ -1,0 +1,187 @@
+package tooltest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/schematest"
+	"github.com/flowrun/flowrun/internal/tooltest"
+	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// casesOf are the tests of a definition.
+func casesOf(t *testing.T, lib *tool.Library, file string) []tooltest.Case {
+	t.Helper()
+	p, err := flowrun.Compile(lib, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []tooltest.Case
+	for _, test := range p.Definition.Tests {
+		list = append(list, tooltest.Case{Tool: p.Name(), Plan: p, Test: test})
+	}
+	return list
+}
+
+// defined is the tests of a definition written for this test.
+func defined(t *testing.T, text string) (*tool.Library, []tooltest.Case) {
+	t.Helper()
+	t.Setenv("TMPDIR", t.TempDir())
+	file := filepath.Join(t.TempDir(), "probe.yaml")
+	if err := os.WriteFile(file, []byte("name: probe\ndescription: a tool with tests\n"+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lib := tool.NewLibrary(tool.Config{Home: t.TempDir()})
+	return lib, casesOf(t, lib, file)
+}
+
+// TestExamples runs the tests that stand in the examples.
+func TestExamples(t *testing.T) {
+	needtest.Programs(t, "bash", "curl", "jq", "git", "tar", "openssl", "sqlite3")
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no examples: ", err)
+	}
+	lib := tool.NewLibrary(tool.Config{Home: t.TempDir()})
+	var cases []tooltest.Case
+	for _, f := range files {
+		cases = append(cases, casesOf(t, lib, f)...)
+	}
+	outcomes, err := tooltest.Run(context.Background(), cases, tooltest.Options{Library: lib, Jobs: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range outcomes {
+		if o := &outcomes[i]; o.Status != tooltest.Passed || len(o.Warnings) > 0 {
+			t.Errorf("%s: %s is %s: %v %v", o.Tool, o.Test.Name, o.Status, o.Details(), o.Warnings)
+		}
+	}
+}
+
+// TestOrder: tests run at once, each in a folder of its own, are told of in their
+// order, and leave nothing behind.
+func TestOrder(t *testing.T) {
+	text := "parameters: {N: {type: number, description: n}}\nbash: sleep 0.0{N}; test -z \"$(ls)\"; echo {N} >same; cat same\ntests:\n"
+	for i := range 9 {
+		text += fmt.Sprintf("  - name: t%d\n    parameters: {N: %d}\n    expected: {output-equals: %d}\n", i, 9-i, 9-i)
+	}
+	lib, cases := defined(t, text)
+	var told, want []string
+	outcomes, err := tooltest.Run(context.Background(), cases, tooltest.Options{Library: lib, Jobs: 8, Done: func(o tooltest.Outcome) { told = append(told, o.Test.Name) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range outcomes {
+		want = append(want, fmt.Sprintf("t%d", i))
+		if o.Status != tooltest.Passed {
+			t.Errorf("%s is %s: %v", o.Test.Name, o.Status, o.Details())
+		}
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+	if left, _ := os.ReadDir(os.TempDir()); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestCancelled: a cancelled test is stopped, its cleanup runs, others do not begin.
+func TestCancelled(t *testing.T) {
+	begun, mark := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "cleaned")
+	lib, cases := defined(t, "bash: touch "+begun+"; sleep 300\ntests:\n  - name: long\n    cleanup: touch "+mark+"\n  - name: later\n")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(begun); return err == nil })
+		cancel()
+	}()
+	outcomes, err := tooltest.Run(ctx, cases, tooltest.Options{Library: lib})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range outcomes {
+		if o.Status != tooltest.Stopped {
+			t.Errorf("%s is %s: %v", o.Test.Name, o.Status, o.Details())
+		}
+	}
+	if _, err := os.Stat(mark); err != nil {
+		t.Error("cleanup did not run: ", err)
+	}
+}
+
+// TestTimeout: a tool's own timeout is an outcome like any other.
+func TestTimeout(t *testing.T) {
+	lib, cases := defined(t, "bash: sleep 300\ntimeout: 100\ntests:\n  - name: ends\n    expected: {exit-code: 124, steps: {probe: cancelled}}\n")
+	outcomes, err := tooltest.Run(context.Background(), cases, tooltest.Options{Library: lib})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := &outcomes[0]; o.Status != tooltest.Passed {
+		t.Errorf("%s: %v", o.Status, o.Details())
+	}
+}
+
+// TestShortSecret: a secret that is too short to be masked ends a test as it ends flowrun run.
+func TestShortSecret(t *testing.T) {
+	lib, cases := defined(t, "environment: {secrets: [PIN]}\nparameters: {PIN: {type: string, description: secret}}\nbash: echo\n"+
+		"tests:\n  - name: refused\n    parameters: {PIN: ab}\n    expected: {exit-code: 6, stderr-contains: characters}\n")
+	outcomes, err := tooltest.Run(context.Background(), cases, tooltest.Options{Library: lib})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := &outcomes[0]; o.Status != tooltest.Passed {
+		t.Errorf("%s: %v", o.Status, o.Details())
+	}
+}
+
+// TestReports: whatever a tool prints, reports can be read again.
+func TestReports(t *testing.T) {
+	lib, cases := defined(t, `bash: printf '<b>&\033[1m\000\377 ]]>\n'; printf '\001<err>\n' >&2; exit 3
+tests:
+  - name: "<odd> & \"quoted\""
+    expected: {output-equals: "]]>"}
+  - name: elsewhere
+    platforms: [windows]
+`)
+	outcomes, err := tooltest.Run(context.Background(), cases, tooltest.Options{Library: lib})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var junit, doc bytes.Buffer
+	if err := tooltest.WriteJUnit(&junit, outcomes, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	var read struct {
+		Tests  int `xml:"tests,attr"`
+		Suites []struct {
+			Skipped int `xml:"skipped,attr"`
+			Cases   []struct {
+				Name    string  `xml:"name,attr"`
+				Failure *string `xml:"failure"`
+				Skipped *string `xml:"skipped"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(junit.Bytes(), &read); err != nil {
+		t.Fatalf("%v\n%s", err, junit.String())
+	}
+	if read.Tests != 2 || len(read.Suites) != 1 || read.Suites[0].Skipped != 1 || read.Suites[0].Cases[0].Name != `<odd> & "quoted"` ||
+		read.Suites[0].Cases[0].Failure == nil || read.Suites[0].Cases[1].Skipped == nil {
+		t.Errorf("not what was written:\n%s", junit.String())
+	}
+	if err := tooltest.WriteJSON(&doc, outcomes, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	schematest.Validate(t, "tests", doc.Bytes())
+}

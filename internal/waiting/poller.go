@@ -1,0 +1,41 @@
+package waiting
+
+import (
+	"errors"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// Poller is what a step with wait does that looks for something outside.
+type Poller struct{ *steps.Poller }
+
+// FileNamed is an error for an empty path.
+func FileNamed(path string) error {
+	if path == "" {
+		return errors.New("the path of the file to wait for is empty")
+	}
+	return nil
+}
+
+// Describe says what the step waits for, in words.
+func (l Poller) Describe(show func(*expr.Template) string) string {
+	switch {
+	case l.File != nil:
+		return "for file " + show(l.File)
+	case l.Port != nil:
+		return "for port " + show(l.Port)
+	}
+	return "for " + show(l.URL)
+}
+
+// WaitsFor is the text that says what the step waits for, and a check of it.
+func (l Poller) WaitsFor() (*expr.Template, func(string) error) {
+	switch {
+	case l.File != nil:
+		return l.File, FileNamed
+	case l.Port != nil:
+		return l.Port, steps.CheckPort
+	}
+	return l.URL, func(text string) error { _, err := steps.CheckURL(text); return err }
+}

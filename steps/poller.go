@@ -1,0 +1,232 @@
+package steps
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+)
+
+// Poller looks for something outside again and again until it is there: a file, a
+// port that takes connections, an address that answers. It implements dag.Runner, starts no process, and prints
+// nothing. It goes on until its context ends: a time limit is for the node's Policy.
+// It is immutable, and the Args of the graph must be a Frame.
+type Poller struct {
+	// Exactly one of these is set. A relative path counts from the directory that
+	// the graph's commands start in.
+	File, Port, URL *expr.Template
+	// Status is what the address must answer, after redirects; 0: any from 200 to 299.
+	Status int
+	// Interval is the time between two looks; 0: DefaultInterval. The first looks
+	// follow each other more quickly.
+	Interval time.Duration
+}
+
+// DefaultInterval is how long a Poller waits between two looks unless told otherwise.
+const DefaultInterval = time.Second
+
+const (
+	firstInterval = 100 * time.Millisecond // doubled from look to look, up to the interval
+	longestLook   = 10 * time.Second       // what is silent is asked anew then
+	maxLooking    = 128                    // looks at the same moment: each may hold a socket
+)
+
+// sight is what a Poller looks for, with the values of one call.
+type sight struct {
+	name string // for people
+	look func(ctx context.Context) error
+}
+
+// Run looks until it is there.
+func (l *Poller) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
+	frame, ok := call.Args().(Frame)
+	if !ok {
+		return dag.Result{}, fmt.Errorf("cannot wait for anything: the graph's arguments are a %T and no steps.Frame", call.Args())
+	}
+	session := frame.Session()
+	seen, err := l.sight(frame, frame.Scope(call.View))
+	if err != nil {
+		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true, Message: session.mask.String(err.Error())}, nil
+	}
+	if err := l.await(ctx, session, seen.look); err != nil {
+		return dag.Result{Status: dag.Failed, ExitCode: 1, Message: session.mask.String(fmt.Sprintf("waited for %s: %v", seen.name, err))}, nil
+	}
+	return dag.Result{}, nil
+}
+
+// await looks until look finds nothing amiss. The error is what the last look found,
+// when ctx has ended.
+func (l *Poller) await(ctx context.Context, s *Session, look func(context.Context) error) error {
+	interval := cmp.Or(max(l.Interval, 0), DefaultInterval)
+	last := errors.New("no answer so far")
+	for pause := min(firstInterval, interval); ; pause = min(2*pause, interval) {
+		switch err := s.look(ctx, look); {
+		case err == nil:
+			return nil
+		case ctx.Err() == nil: // else it was broken off, and says nothing of what it looked at
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return last
+		case <-time.After(pause):
+		}
+	}
+}
+
+// look takes one look. Only so many are taken at the same moment.
+func (s *Session) look(ctx context.Context, look func(context.Context) error) error {
+	select {
+	case s.looking <- struct{}{}:
+		defer func() { <-s.looking }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, longestLook, fmt.Errorf("no answer within %v", longestLook))
+	defer cancel()
+	return look(ctx)
+}
+
+func (l *Poller) sight(f Frame, values expr.Scope) (sight, error) {
+	switch {
+	case l.File != nil:
+		return fileSight(l.File, f, values)
+	case l.Port != nil:
+		return portSight(l.Port, values)
+	}
+	return l.urlSight(f.Session(), values)
+}
+
+func fileSight(t *expr.Template, f Frame, values expr.Scope) (sight, error) {
+	path, err := t.Text(values)
+	switch {
+	case err != nil:
+		return sight{}, err
+	case path == "":
+		return sight{}, errors.New("the path of the file to wait for is empty")
+	case !filepath.IsAbs(path) && path != "~" && !strings.HasPrefix(path, "~/"):
+		path = filepath.Join(f.Dir(), path)
+	default:
+		path = f.Resolve(path)
+	}
+	return sight{"the file " + path, func(context.Context) error {
+		_, err := os.Stat(path)
+		var at *fs.PathError
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return errors.New("it does not exist")
+		case errors.As(err, &at):
+			return at.Err
+		}
+		return err
+	}}, nil
+}
+
+func portSight(t *expr.Template, values expr.Scope) (sight, error) {
+	address, err := t.Text(values)
+	if err == nil {
+		err = CheckPort(address)
+	}
+	return sight{"the port " + address, func(ctx context.Context) error {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, "tcp", address)
+		if err != nil {
+			return missed(ctx, err)
+		}
+		return conn.Close()
+	}}, err
+}
+
+// CheckPort says what is wrong with a HOST:PORT to wait for.
+func CheckPort(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err == nil && host == "" {
+		err = errors.New("the host is missing")
+	}
+	if err == nil {
+		if n, bad := strconv.Atoi(port); bad != nil || n < 1 || n > 65535 {
+			err = errors.New("the port is no number from 1 to 65535")
+		}
+	}
+	var syntax *net.AddrError
+	if errors.As(err, &syntax) {
+		err = errors.New(syntax.Err)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot wait for the port %q: %w; write HOST:PORT, as in localhost:5432", address, err)
+	}
+	return nil
+}
+
+func (l *Poller) urlSight(s *Session, values expr.Scope) (sight, error) {
+	text, err := l.URL.Text(values)
+	if err != nil {
+		return sight{}, err
+	}
+	shown, err := CheckURL(text)
+	switch {
+	case err != nil:
+		return sight{}, err
+	case s.options.HTTP == nil:
+		return sight{}, fmt.Errorf("cannot ask %s: this program has no HTTP client for steps; it can give one as Config.HTTP", shown)
+	}
+	return sight{shown, func(ctx context.Context) error {
+		status, err := s.options.HTTP(ctx, text)
+		switch {
+		case err != nil:
+			return missed(ctx, err)
+		case status == l.Status, l.Status == 0 && status >= 200 && status < 300:
+			return nil
+		}
+		return fmt.Errorf("it answered %d", status)
+	}}, nil
+}
+
+// CheckURL says what is wrong with an address to wait for. shown is the address as
+// people may see it: without a name, a password or a query, which may hold a secret.
+func CheckURL(text string) (shown string, err error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil: // whose message has the whole text
+		return "", errors.New("the address to wait for cannot be read; write it as http://HOST/PATH, with what is special in it as %XX")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "", fmt.Errorf("cannot wait for an address of the kind %q: http:// and https:// are known", u.Scheme)
+	case u.Hostname() == "":
+		return "", errors.New("the address to wait for names no host; write it as http://HOST/PATH")
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String(), nil
+}
+
+// missed is why a connection failed, in as few words as there are: that the time was
+// up, or what the system said.
+func missed(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	var call *os.SyscallError
+	var name *net.DNSError
+	var op *net.OpError
+	var request *url.Error
+	switch {
+	case errors.As(err, &call):
+		return call.Err
+	case errors.As(err, &name):
+		return errors.New(name.Err)
+	case errors.As(err, &op):
+		return op.Err
+	case errors.As(err, &request):
+		return request.Err
+	}
+	return err
+}
