@@ -50,7 +50,7 @@ func newDriver(t fataler, g *Graph, slots int, pick func(int) int) *driver {
 // take makes a state the driver's, with all slots free: nobody works for it yet.
 func (d *driver) take(s *State) {
 	d.state, d.out, d.free = s, nil, d.slots
-	s.apply(&Event{Kind: runOwned, owner: &owner{DefaultCleanup, int32(d.slots)}})
+	s.apply(&Event{Kind: runOwned, limits: &ownerLimits{DefaultCleanup, int32(d.slots)}})
 }
 
 // run drives the state to the run's end.
@@ -90,7 +90,7 @@ func (d *driver) decide() (wake time.Time) {
 		if !ok {
 			return wake
 		}
-		if e.Kind == stepEnding {
+		if e.Kind == stepCompleting {
 			d.state.apply(&e)
 			d.out = append(d.out, job{ends: e.at.f})
 			continue
@@ -185,7 +185,7 @@ func (d *driver) checkItem(w *loopWalk, e *Event) {
 func unsettledBefore(f *frame, i int32) ID {
 	for _, up := range f.def(i).After {
 		u := f.index(up)
-		if f.def(u).join() {
+		if f.def(u).isJoin() {
 			if id := unsettledBefore(f, u); id != "" {
 				return id
 			}
@@ -208,7 +208,7 @@ func (d *driver) act(e *Event) {
 	case StepFallback:
 		d.start(job{at: e.at, fallback: true, idle: true}) // of a graph: the loop has it wait for a slot
 	case RunCancelling:
-		f := d.state.stopping(e)
+		f := d.state.cancelledFrame(e)
 		for i := range d.out {
 			if d.out[i].ends == nil && within(d.out[i].at.f, f) {
 				d.out[i].stopped = true
@@ -225,7 +225,7 @@ func (d *driver) start(j job) {
 }
 
 func within(f, outer *frame) bool {
-	for ; f != nil; f = f.up.f {
+	for ; f != nil; f = f.parent.f {
 		if f == outer {
 			return true
 		}
@@ -236,7 +236,7 @@ func within(f, outer *frame) bool {
 // answer is what somebody says to an open question.
 func (d *driver) answer(n int) {
 	a := d.asked[n]
-	e, early, late := d.state.answered(a, d.now)
+	e, early, late := d.state.answerEvent(a, d.now)
 	if early {
 		d.report(0) // there is something that gives its graph the arguments
 		return
@@ -249,7 +249,7 @@ func (d *driver) answer(n int) {
 
 // cancel is the caller's.
 func (d *driver) cancel() {
-	e := d.state.cancelling(d.state.root, ReasonCancelled)
+	e := d.state.cancellingEvent(d.state.root, ReasonCancelled)
 	d.apply(&e)
 	d.act(&e)
 }
@@ -271,9 +271,9 @@ func (d *driver) report(n int) {
 		stop(&Cancel{Reason: f.stopped})
 		t.res.Status = Failed
 	} else {
-		t.work(ctx, def, c, nil)
+		t.call(ctx, def, c, nil)
 	}
-	t.judge(ctx)
+	t.classifyStop(ctx)
 	t.res.Started, t.res.Ended = d.now, d.now
 	if d.lost != nil && d.lost(j) {
 		t.res.Status = Interrupted
@@ -288,7 +288,7 @@ func (d *driver) report(n int) {
 		d.refused(j.at, t.res)
 		return
 	}
-	e := d.state.outcome(j.at, t.res, d.now)
+	e := d.state.outcomeEvent(j.at, t.res, d.now)
 	d.apply(&e)
 	if !j.idle {
 		d.free++
@@ -300,17 +300,17 @@ func (d *driver) report(n int) {
 
 // ended is what a worker answers that completed the result of a walk.
 func (d *driver) ended(f *frame) {
-	r := f.end()
-	f.walk.complete(f)(r)
+	r := f.finalResult()
+	f.walk.completer(f)(r)
 	r.Ended = d.now
-	e := d.state.finished(f, r, d.now)
+	e := d.state.finishEvent(f, r, d.now)
 	d.apply(&e)
 	d.act(&e)
 }
 
 // refused is what follows where a graph or a loop could not have its arguments.
 func (d *driver) refused(at place, r *Result) {
-	e := d.state.refused(at, r, d.now)
+	e := d.state.bindFailedEvent(at, r, d.now)
 	d.apply(&e)
 	d.act(&e)
 }
@@ -319,8 +319,8 @@ func (d *driver) refused(at place, r *Result) {
 func (d *driver) bound(t *task) {
 	c := t.at.f.children[t.at.i]
 	switch w, loops := c.walk.(*loopWalk); {
-	case !loops || c.known && w.same(t.items):
-	case !c.known:
+	case !loops || c.expanded && w.sameItems(t.items):
+	case !c.expanded:
 		d.apply(&Event{Kind: StepExpanded, Node: t.at.f.path(t.at.i), Items: t.items.Len(), Keys: t.items.Keys()})
 	default:
 		d.refused(t.at, &Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Permanent: true})
@@ -377,12 +377,12 @@ func (d *driver) adopt(f *frame) {
 		case n.status != Running:
 		case c == nil:
 			d.start(job{at: at, fallback: n.fallback})
-		case loops && c.known:
+		case loops && c.expanded:
 			d.adoptLoop(at, c, w)
 		case !c.bound && !slices.ContainsFunc(c.nodes, func(n nodeState) bool { return n.status != Pending }):
 			d.out = append(d.out, job{at: at, bind: true})
 		default:
-			if !c.bound && c.open > 0 {
+			if !c.bound && c.unsettled > 0 {
 				d.give(at, nil, nil) // its arguments were good once
 			}
 			d.adopt(c)
@@ -393,7 +393,7 @@ func (d *driver) adopt(f *frame) {
 // adoptLoop goes on with a loop whose items had been told, if it still has the same.
 func (d *driver) adoptLoop(at place, c *frame, w *loopWalk) {
 	items, err := w.Items(context.Background(), &Call{View: at.view()})
-	if err != nil || checkItems(items) != nil || !w.same(items) {
+	if err != nil || checkItems(items) != nil || !w.sameItems(items) {
 		d.refused(at, &Result{Status: Failed, ExitCode: 1, Reason: ReasonInput, Permanent: true})
 		return
 	}

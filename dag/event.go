@@ -28,9 +28,9 @@ const (
 
 // Kinds that are folded in and never recorded: whoever resumes the run works out anew what they bring.
 const (
-	runOwned   Kind = "run.owned"   // somebody runs it, and allows so much
-	stepBound  Kind = "step.bound"  // the arguments of a graph, or the items of a loop, are there
-	stepEnding Kind = "step.ending" // a worker completes the result of a graph or a loop
+	runOwned       Kind = "run.owned"   // somebody runs it, and allows so much
+	stepBound      Kind = "step.bound"  // the arguments of a graph, or the items of a loop, are there
+	stepCompleting Kind = "step.ending" // a worker completes the result of a graph or a loop
 )
 
 // Event is one thing that happened in a run. Events never carry more than
@@ -62,15 +62,15 @@ type Event struct {
 	// back from a journal finds its place by Node.
 	at place
 
-	args  Args   // of stepBound
-	items Items  // of stepBound
-	owner *owner // of runOwned
+	args   Args         // of stepBound
+	items  Items        // of stepBound
+	limits *ownerLimits // of runOwned
 }
 
 // Detached is the event as it may be kept for long: it holds on to nothing of the run,
 // and of streams to no more than their beginning.
 func (e Event) Detached() Event {
-	e.at, e.args, e.items, e.owner = place{}, nil, nil, nil
+	e.at, e.args, e.items, e.limits = place{}, nil, nil, nil
 	if e.Result != nil {
 		e.Result = e.Result.trimmed(false)
 	}

@@ -13,17 +13,17 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = strconv.AppendInt(b, int64(e.V), 10)
 	b = append(b, `,"seq":`...)
 	b = strconv.AppendUint(b, e.Seq, 10)
-	b = appendText(b, `,"run":`, e.Run)
+	b = appendOptionalString(b, `,"run":`, e.Run)
 	b = append(b, `,"kind":`...)
 	b = appendString(b, string(e.Kind))
-	b = appendText(b, `,"node":`, string(e.Node))
-	b = appendCount(b, `,"attempt":`, e.Attempt)
+	b = appendOptionalString(b, `,"node":`, string(e.Node))
+	b = appendOptionalInt(b, `,"attempt":`, e.Attempt)
 	b = append(b, `,"time":`...)
 	b = appendTime(b, e.Time)
-	b = appendMoment(b, `,"due":`, e.Due)
-	b = appendText(b, `,"reason":`, e.Reason)
-	b = appendCount(b, `,"queued_ns":`, int(e.Queued))
-	b = appendTrue(b, `,"outlasts":true`, e.Outlasts)
+	b = appendOptionalTime(b, `,"due":`, e.Due)
+	b = appendOptionalString(b, `,"reason":`, e.Reason)
+	b = appendOptionalInt(b, `,"queued_ns":`, int(e.Queued))
+	b = appendFlag(b, `,"outlasts":true`, e.Outlasts)
 	if e.Result != nil {
 		b = append(b, `,"result":`...)
 		b = e.Result.appendJSON(b)
@@ -35,7 +35,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	if len(e.Reset) > 0 {
 		b = append(b, ']')
 	}
-	b = appendCount(b, `,"items":`, e.Items)
+	b = appendOptionalInt(b, `,"items":`, e.Items)
 	for i, key := range e.Keys {
 		b = append(b, [...]string{`,"keys":[`, `,`}[min(i, 1)]...)
 		b = appendString(b, key)
@@ -43,7 +43,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	if len(e.Keys) > 0 {
 		b = append(b, ']')
 	}
-	b = appendText(b, `,"digest":`, e.Digest)
+	b = appendOptionalString(b, `,"digest":`, e.Digest)
 	return append(b, '}')
 }
 
@@ -52,11 +52,11 @@ func (r *Result) appendJSON(b []byte) []byte {
 	b = appendString(b, r.Status.String())
 	b = append(b, `,"exit_code":`...)
 	b = strconv.AppendInt(b, int64(r.ExitCode), 10)
-	b = appendText(b, `,"reason":`, r.Reason)
-	b = appendText(b, `,"message":`, r.Message)
-	b = appendCount(b, `,"attempts":`, r.Attempts)
-	b = appendTrue(b, `,"fallback":true`, r.Fallback)
-	b = appendTrue(b, `,"tolerated":true`, r.Tolerated)
+	b = appendOptionalString(b, `,"reason":`, r.Reason)
+	b = appendOptionalString(b, `,"message":`, r.Message)
+	b = appendOptionalInt(b, `,"attempts":`, r.Attempts)
+	b = appendFlag(b, `,"fallback":true`, r.Fallback)
+	b = appendFlag(b, `,"tolerated":true`, r.Tolerated)
 	for i, note := range r.Notes {
 		b = append(b, [...]string{`,"notes":[`, `,`}[min(i, 1)]...)
 		b = appendString(b, note)
@@ -64,11 +64,11 @@ func (r *Result) appendJSON(b []byte) []byte {
 	if len(r.Notes) > 0 {
 		b = append(b, ']')
 	}
-	b = appendMoment(b, `,"started":`, r.Started)
-	b = appendMoment(b, `,"ended":`, r.Ended)
+	b = appendOptionalTime(b, `,"started":`, r.Started)
+	b = appendOptionalTime(b, `,"ended":`, r.Ended)
 	b = r.Stdout.appendJSON(b, `,"stdout":`)
 	b = r.Stderr.appendJSON(b, `,"stderr":`)
-	b = appendTrue(b, `,"structured":true`, r.Structured)
+	b = appendFlag(b, `,"structured":true`, r.Structured)
 	b = r.Problem.appendJSON(b)
 	b = r.Wait.appendJSON(b)
 	return append(b, '}')
@@ -82,10 +82,10 @@ func (p *Problem) appendJSON(b []byte) []byte {
 	b = appendString(b, p.Code)
 	b = append(b, `,"category":`...)
 	b = appendString(b, p.Category)
-	b = appendText(b, `,"solution":`, p.Solution)
+	b = appendOptionalString(b, `,"solution":`, p.Solution)
 	b = append(b, `,"retryable":`...)
 	b = strconv.AppendBool(b, p.Retryable)
-	b = appendText(b, `,"where":`, p.Where)
+	b = appendOptionalString(b, `,"where":`, p.Where)
 	return append(b, '}')
 }
 
@@ -95,13 +95,13 @@ func (w *Wait) appendJSON(b []byte) []byte {
 	}
 	b = append(b, `,"wait":{"kind":`...)
 	b = appendString(b, w.Kind)
-	b = appendMoment(b, `,"until":`, w.Until)
+	b = appendOptionalTime(b, `,"until":`, w.Until)
 	if w.Then != nil {
 		b = append(b, `,"then":`...)
 		b = w.Then.appendJSON(b)
 	}
-	b = appendTrue(b, `,"asks":true`, w.Asks)
-	b = appendText(b, `,"prompt":`, w.Prompt)
+	b = appendFlag(b, `,"asks":true`, w.Asks)
+	b = appendOptionalString(b, `,"prompt":`, w.Prompt)
 	if len(w.Form) > 0 {
 		b = append(b, `,"form":`...)
 		b = append(b, w.Form...)
@@ -116,36 +116,36 @@ func (o *Output) appendJSON(b []byte, key string) []byte {
 	b = append(b, key...)
 	b = append(b, `{"size":`...)
 	b = strconv.AppendInt(b, o.Size, 10)
-	b = appendText(b, `,"inline":`, o.Inline)
-	b = appendTrue(b, `,"truncated":true`, o.Truncated)
-	b = appendTrue(b, `,"masked":true`, o.Masked)
-	b = appendText(b, `,"file":`, o.File)
-	b = appendText(b, `,"digest":`, o.Digest)
+	b = appendOptionalString(b, `,"inline":`, o.Inline)
+	b = appendFlag(b, `,"truncated":true`, o.Truncated)
+	b = appendFlag(b, `,"masked":true`, o.Masked)
+	b = appendOptionalString(b, `,"file":`, o.File)
+	b = appendOptionalString(b, `,"digest":`, o.Digest)
 	return append(b, '}')
 }
 
-func appendText(b []byte, key, s string) []byte {
+func appendOptionalString(b []byte, key, s string) []byte {
 	if s == "" {
 		return b
 	}
 	return appendString(append(b, key...), s)
 }
 
-func appendCount(b []byte, key string, n int) []byte {
+func appendOptionalInt(b []byte, key string, n int) []byte {
 	if n == 0 {
 		return b
 	}
 	return strconv.AppendInt(append(b, key...), int64(n), 10)
 }
 
-func appendTrue(b []byte, text string, yes bool) []byte {
+func appendFlag(b []byte, text string, yes bool) []byte {
 	if !yes {
 		return b
 	}
 	return append(b, text...)
 }
 
-func appendMoment(b []byte, key string, t time.Time) []byte {
+func appendOptionalTime(b []byte, key string, t time.Time) []byte {
 	if t.IsZero() {
 		return b
 	}

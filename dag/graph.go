@@ -143,11 +143,11 @@ func New(nodes []Node, s Settings) (*Graph, error) {
 		if n.ID == "" || strings.ContainsAny(string(n.ID), "/#[]") {
 			return nil, fmt.Errorf("cannot call a node %q: an id is not empty and holds none of / # [ ], which make paths", n.ID)
 		}
-		if n.Each != nil && n.Each.Item.join() {
+		if n.Each != nil && n.Each.Item.isJoin() {
 			return nil, fmt.Errorf("cannot loop in %q: its item does nothing", n.ID)
 		}
 		g.index[n.ID] = int32(i)
-		if !n.join() {
+		if !n.isJoin() {
 			g.steps++
 		}
 	}
@@ -160,12 +160,12 @@ func New(nodes []Node, s Settings) (*Graph, error) {
 	return g, nil
 }
 
-func (n *Node) join() bool { return n.Runner == nil && n.Graph == nil && n.Each == nil }
+func (n *Node) isJoin() bool { return n.Runner == nil && n.Graph == nil && n.Each == nil }
 
-func (n *Node) leaf() bool { return n.Graph == nil && n.Each == nil }
+func (n *Node) isLeaf() bool { return n.Graph == nil && n.Each == nil }
 
-// slotted says whether a try of the node takes a slot.
-func (n *Node) slotted() bool { return n.leaf() && !n.NoSlot }
+// needsSlot says whether a try of the node takes a slot.
+func (n *Node) needsSlot() bool { return n.isLeaf() && !n.NoSlot }
 
 // connect fills the flat edge arrays: a counting sort by upstream node.
 func (g *Graph) connect() error {
@@ -239,7 +239,7 @@ func (g *Graph) cycle() *CycleError {
 	var path []int32
 	seen := map[int32]int{}
 	for {
-		if start, again := seen[at]; again {
+		if start, seenBefore := seen[at]; seenBefore {
 			path = path[start:]
 			break
 		}
@@ -254,7 +254,7 @@ func (g *Graph) cycle() *CycleError {
 	}
 	e := &CycleError{}
 	for _, i := range path {
-		if !g.nodes[i].join() {
+		if !g.nodes[i].isJoin() {
 			e.Path = append(e.Path, g.nodes[i].ID)
 		}
 	}

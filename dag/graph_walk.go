@@ -11,7 +11,7 @@ type graphWalk struct{ *Graph }
 
 // openGraph makes the frame of one walk of g. Its nodes start once it is bound.
 func (s *State) openGraph(g *Graph, prefix string, up place) *frame {
-	f := &frame{walk: graphWalk{g}, prefix: prefix, up: up, known: true, nodes: make([]nodeState, len(g.nodes)), open: g.steps}
+	f := &frame{walk: graphWalk{g}, prefix: prefix, parent: up, expanded: true, nodes: make([]nodeState, len(g.nodes)), unsettled: g.steps}
 	f.walk.reopen(s, f)
 	return f
 }
@@ -20,7 +20,7 @@ func (w graphWalk) def(i int32) *Node { return &w.nodes[i] }
 
 func (w graphWalk) path(prefix string, i int32) ID { return ID(prefix) + w.nodes[i].ID }
 
-func (w graphWalk) at(part string) (int32, bool) {
+func (w graphWalk) lookup(part string) (int32, bool) {
 	i, ok := w.index[ID(part)]
 	return i, ok
 }
@@ -33,8 +33,8 @@ func (w graphWalk) result(v View, id ID) *Result {
 	if i, ok := w.index[id]; ok && (v.i < 0 || w.waitsFor(v.i, id)) {
 		return v.f.nodes[i].res
 	}
-	if v.f.up.f != nil && w.settings.InheritResults {
-		return v.f.up.view().Result(id)
+	if v.f.parent.f != nil && w.settings.InheritResults {
+		return v.f.parent.view().Result(id)
 	}
 	return nil
 }
@@ -45,17 +45,17 @@ func (w graphWalk) waitsFor(i int32, id ID) bool {
 	after := w.nodes[i].After
 	return slices.Contains(after, id) || slices.ContainsFunc(after, func(up ID) bool {
 		n := &w.nodes[w.index[up]]
-		return n.join() && n.Summarizes != nil && slices.Contains(n.After, id)
+		return n.isJoin() && n.Summarizes != nil && slices.Contains(n.After, id)
 	})
 }
 
-func (w graphWalk) bind(s *State, f *frame, e *Event) { s.bind(f, e.args) }
+func (w graphWalk) bind(s *State, f *frame, e *Event) { s.bindGraph(f, e.args) }
 
-func (w graphWalk) moved(*State, *frame, Status, Status) {}
+func (w graphWalk) statusChanged(*State, *frame, Status, Status) {}
 
-// settled passes on that a node has settled.
-func (w graphWalk) settled(s *State, f *frame, i int32, bad bool) (fails bool) {
-	s.pass(f, i, bad)
+// nodeSettled passes on that a node has settled.
+func (w graphWalk) nodeSettled(s *State, f *frame, i int32, bad bool) (fails bool) {
+	s.notifyDependents(f, i, bad)
 	return bad && w.settings.FailFast && !w.nodes[i].Cleanup
 }
 
@@ -66,29 +66,29 @@ func (w graphWalk) reopen(s *State, f *frame) {
 	}
 	for i, n := range w.waits {
 		if n == 0 {
-			s.release(f, int32(i))
+			s.nodeReady(f, int32(i))
 		}
 	}
 }
 
-func (w graphWalk) complete(f *frame) func(*Result) {
+func (w graphWalk) completer(f *frame) func(*Result) {
 	if w.settings.Finish == nil {
 		return nil
 	}
 	return func(r *Result) { w.settings.Finish(View{f: f, i: -1}, r) }
 }
 
-// endRan reports whether the last step of a graph, and if that failed as a graph the
+// lastStepRan reports whether the last step of a graph, and if that failed as a graph the
 // last one inside it, ran. Without success only its output is the run's: what an earlier
 // step printed is not what the run was for.
-func (w graphWalk) endRan(f *frame) bool {
+func (w graphWalk) lastStepRan(f *frame) bool {
 	for i := len(f.nodes) - 1; i >= 0; i-- {
 		n, def := &f.nodes[i], &w.nodes[i]
-		if def.join() || def.Cleanup || def.NoOutput {
+		if def.isJoin() || def.Cleanup || def.NoOutput {
 			continue
 		}
-		if inner := f.children[int32(i)]; inner != nil && !n.status.well() {
-			if g, ok := inner.walk.(graphWalk); ok && !g.endRan(inner) {
+		if inner := f.children[int32(i)]; inner != nil && !n.status.successful() {
+			if g, ok := inner.walk.(graphWalk); ok && !g.lastStepRan(inner) {
 				return false
 			}
 		}
@@ -97,23 +97,23 @@ func (w graphWalk) endRan(f *frame) bool {
 	return false
 }
 
-// sum is the result of a graph as far as its nodes have settled: failed when a
+// summarize is the result of a graph as far as its nodes have settled: failed when a
 // step failed untolerated, with the exit code of the first such step in plan
 // order; its output is that of the last executed step in plan order.
-func (w graphWalk) sum(f *frame) *Result {
+func (w graphWalk) summarize(f *frame) *Result {
 	var t tally
 	for i := range f.nodes {
 		t.count(f, int32(i))
 	}
 	r := t.result(f)
-	if f.up.f == nil && r.Status != Succeeded && !w.endRan(f) {
+	if f.parent.f == nil && r.Status != Succeeded && !w.lastStepRan(f) {
 		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
 	}
 	return r
 }
 
-// sumUp is sum over nothing but what a join sums up.
-func (f *frame) sumUp(join *Node) *Result {
+// summarizeJoin is sum over nothing but what a join sums up.
+func (f *frame) summarizeJoin(join *Node) *Result {
 	var t tally
 	for _, id := range join.Summarizes {
 		t.count(f, f.index(id))
@@ -130,10 +130,10 @@ type tally struct {
 
 func (t *tally) count(f *frame, i int32) {
 	n, def := &f.nodes[i], f.def(i)
-	if n.res == nil || !n.status.Settled() || def.join() || def.Cleanup {
+	if n.res == nil || !n.status.Settled() || def.isJoin() || def.Cleanup {
 		return
 	}
-	if n.res.bad() && n.status != Skipped && (t.failed == 0 || i < t.failed) {
+	if n.res.taints() && n.status != Skipped && (t.failed == 0 || i < t.failed) {
 		t.failed = i + 1
 	}
 	if n.status.Executed() && !def.NoOutput {
@@ -146,7 +146,7 @@ func (t *tally) result(f *frame) *Result {
 	r := &Result{Status: Succeeded}
 	failed, last, cancelled := t.failed-1, t.last-1, t.cancelled
 	switch {
-	case f.late:
+	case f.timedOut:
 		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
 	case cancelled && (failed < 0 || f.stopped != ReasonFailFast):
 		r.Status, r.ExitCode, r.Reason = Cancelled, ExitCancelled, f.stopped

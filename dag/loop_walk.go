@@ -11,20 +11,20 @@ import (
 // loopWalk is the walk of a loop: items that wait for nothing but room.
 type loopWalk struct {
 	*Each
-	n      int // of items
-	items  Items
-	keys   []string
-	digest string
-	index  map[string]int32 // of keys, made when first asked for
-	next   int32            // items before it have been released or had settled
-	active int32            // under way
-	bad    int32
-	kept   int64 // bytes of Raw held
+	count     int // of items
+	items     Items
+	keys      []string
+	digest    string
+	index     map[string]int32 // of keys, made when first asked for
+	next      int32            // items before it have been released or had settled
+	active    int32            // under way
+	failed    int32
+	keptBytes int64 // bytes of Raw held
 }
 
 // openLoop makes the frame of one walk of a loop. Its items start once it is bound.
 func openLoop(each *Each, prefix string, up place) *frame {
-	return &frame{walk: &loopWalk{Each: each}, prefix: prefix, up: up}
+	return &frame{walk: &loopWalk{Each: each}, prefix: prefix, parent: up}
 }
 
 func (w *loopWalk) def(int32) *Node { return &w.Item }
@@ -39,10 +39,10 @@ func (w *loopWalk) args(v View) Args {
 	if v.i >= 0 {
 		return w.items.Args(int(v.i))
 	}
-	return v.f.up.view().Args()
+	return v.f.parent.view().Args()
 }
 
-func (w *loopWalk) result(v View, id ID) *Result { return v.f.up.view().Result(id) }
+func (w *loopWalk) result(v View, id ID) *Result { return v.f.parent.view().Result(id) }
 
 // expand folds in what a loop goes over.
 func (w *loopWalk) expand(f *frame, e *Event) {
@@ -50,16 +50,16 @@ func (w *loopWalk) expand(f *frame, e *Event) {
 	if e.Keys != nil {
 		n = len(e.Keys)
 	}
-	if f.known || n < 0 || n > MaxItems {
+	if f.expanded || n < 0 || n > MaxItems {
 		return
 	}
-	w.n, w.keys, w.digest = n, e.Keys, e.Digest
-	f.known, f.nodes, f.open = true, make([]nodeState, n), int32(n)
+	w.count, w.keys, w.digest = n, e.Keys, e.Digest
+	f.expanded, f.nodes, f.unsettled = true, make([]nodeState, n), int32(n)
 }
 
-// same says whether a loop still goes over what it went over when it was folded.
-func (w *loopWalk) same(items Items) bool {
-	return items.Len() == w.n && slices.Equal(items.Keys(), w.keys) && (w.digest == "" || items.Digest() == "" || w.digest == items.Digest())
+// sameItems says whether a loop still goes over what it went over when it was folded.
+func (w *loopWalk) sameItems(items Items) bool {
+	return items.Len() == w.count && slices.Equal(items.Keys(), w.keys) && (w.digest == "" || items.Digest() == "" || w.digest == items.Digest())
 }
 
 // bind gives a loop its items and lets the first of them go.
@@ -67,81 +67,81 @@ func (w *loopWalk) bind(s *State, f *frame, e *Event) {
 	w.items, w.active = e.items, 0
 	f.bound = true
 	for i := range f.nodes {
-		if n := &f.nodes[i]; n.status != Pending && w.busy(n.status) {
+		if n := &f.nodes[i]; n.status != Pending && w.countsAsActive(n.status) {
 			w.active++
 		}
 	}
-	w.fill(s, f)
-	s.wake(f)
+	w.releaseItems(s, f)
+	s.continueBound(f)
 }
 
-// fill releases items while there is room for them: a loop over many keeps few
+// releaseItems releases items while there is room for them: a loop over many keeps few
 // under way.
-func (w *loopWalk) fill(s *State, f *frame) {
+func (w *loopWalk) releaseItems(s *State, f *frame) {
 	room := int32(w.Parallel)
 	if room == 0 {
-		room = s.owner.width
+		room = s.limits.loopParallel
 	}
 	for int(w.next) < len(f.nodes) && (room == 0 || w.active < room) {
 		i := w.next
 		w.next++
 		if f.nodes[i].status == Pending {
 			w.active++
-			s.release(f, i)
+			s.nodeReady(f, i)
 		}
 	}
 }
 
-// busy says whether an item in that state, once released, takes the room of another. Where
+// countsAsActive says whether an item in that state, once released, takes the room of another. Where
 // nothing but slots bounds the loop, one that waits does not.
-func (w *loopWalk) busy(st Status) bool {
+func (w *loopWalk) countsAsActive(st Status) bool {
 	return st == Pending || st == Running || st.parked() && w.Parallel > 0
 }
 
-// moved makes room for the next item when one does not need it any more.
-func (w *loopWalk) moved(s *State, f *frame, from, to Status) {
-	switch was, is := w.busy(from), w.busy(to); {
+// statusChanged makes room for the next item when one does not need it any more.
+func (w *loopWalk) statusChanged(s *State, f *frame, from, to Status) {
+	switch was, is := w.countsAsActive(from), w.countsAsActive(to); {
 	case !f.bound:
 	case !was && is:
 		w.active++
 	case was && !is:
 		w.active--
-		w.fill(s, f)
+		w.releaseItems(s, f)
 	}
 }
 
-// settled keeps of an item what can still be read.
-func (w *loopWalk) settled(_ *State, f *frame, i int32, bad bool) (fails bool) {
+// nodeSettled keeps of an item what can still be read.
+func (w *loopWalk) nodeSettled(_ *State, f *frame, i int32, bad bool) (fails bool) {
 	if f.bound { // what is folded from a journal stays as it is: part of it may run again, and read the rest
-		w.trim(f, i)
+		w.trimItem(f, i)
 	}
 	if bad {
-		w.bad++
+		w.failed++
 	}
-	return bad && w.FailFast && w.lost()
+	return bad && w.FailFast && w.cannotSucceed()
 }
 
-// lost says whether a loop can no longer succeed.
-func (w *loopWalk) lost() bool {
+// cannotSucceed says whether a loop can no longer succeed.
+func (w *loopWalk) cannotSucceed() bool {
 	allowed := 0
 	if w.MinSuccess > 0 {
-		allowed = max(w.n-w.MinSuccess, 0)
+		allowed = max(w.count-w.MinSuccess, 0)
 	}
-	return int(w.bad) > allowed
+	return int(w.failed) > allowed
 }
 
 // reopen forgets the items, which are asked for again.
 func (w *loopWalk) reopen(_ *State, f *frame) {
-	*w = loopWalk{Each: w.Each, n: w.n, keys: w.keys, digest: w.digest, index: w.index}
+	*w = loopWalk{Each: w.Each, count: w.count, keys: w.keys, digest: w.digest, index: w.index}
 	f.bound = false
 	for i := range f.nodes {
-		if n := &f.nodes[i]; n.status.Settled() && n.res.bad() {
-			w.bad++
+		if n := &f.nodes[i]; n.status.Settled() && n.res.taints() {
+			w.failed++
 		}
 	}
 }
 
-func (w *loopWalk) complete(f *frame) func(*Result) {
+func (w *loopWalk) completer(f *frame) func(*Result) {
 	if w.Gather == nil {
 		return nil
 	}
@@ -150,42 +150,42 @@ func (w *loopWalk) complete(f *frame) func(*Result) {
 		for i := range f.nodes {
 			results[i] = f.nodes[i].res
 		}
-		w.Gather(f.up.view(), results, r)
+		w.Gather(f.parent.view(), results, r)
 	}
 }
 
-// trim leaves of a settled item's result what the loop keeps: without what nobody can
+// trimItem leaves of a settled item's result what the loop keeps: without what nobody can
 // read any more, and without stdout beyond what Gather may see.
-func (w *loopWalk) trim(f *frame, i int32) {
+func (w *loopWalk) trimItem(f *frame, i int32) {
 	if c := f.children[i]; c != nil {
-		c.dropText()
+		c.dropOutput()
 	}
 	n := f.node(i)
 	raw := 0
 	if n.res.Stdout != nil {
 		raw = len(n.res.Stdout.Raw)
 	}
-	w.kept += int64(raw)
-	fits := raw == 0 || w.kept <= w.Keep
+	w.keptBytes += int64(raw)
+	fits := raw == 0 || w.keptBytes <= w.Keep
 	if n.res = n.res.trimmed(fits); !fits {
 		n.res.Stdout.Truncated = true
 	}
 }
 
-// dropText frees what the results of a walk that has ended hold for references.
-func (f *frame) dropText() {
+// dropOutput frees what the results of a walk that has ended hold for references.
+func (f *frame) dropOutput() {
 	for i := range f.nodes {
 		if n := &f.nodes[i]; n.res != nil {
 			n.res = n.res.trimmed(false)
 		}
 	}
 	for _, c := range f.children {
-		c.dropText()
+		c.dropOutput()
 	}
 }
 
-// sum is the result of a loop whose items have all settled.
-func (w *loopWalk) sum(f *frame) *Result {
+// summarize is the result of a loop whose items have all settled.
+func (w *loopWalk) summarize(f *frame) *Result {
 	r := &Result{Status: Succeeded}
 	failed, good, cancelled := []int32{}, 0, false
 	for i := range f.nodes {
@@ -195,7 +195,7 @@ func (w *loopWalk) sum(f *frame) *Result {
 			good++
 		case n.status == Cancelled:
 			cancelled = true
-		case n.res.bad():
+		case n.res.taints():
 			failed = append(failed, int32(i))
 		}
 	}
@@ -204,9 +204,9 @@ func (w *loopWalk) sum(f *frame) *Result {
 		enough = good >= min(w.MinSuccess, len(f.nodes))
 	}
 	switch {
-	case f.late:
+	case f.timedOut:
 		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
-	case cancelled && (f.stopped != ReasonFailFast || !w.lost()): // another's fail-fast, it may be
+	case cancelled && (f.stopped != ReasonFailFast || !w.cannotSucceed()): // another's fail-fast, it may be
 		r.Status, r.ExitCode, r.Reason = Cancelled, ExitCancelled, f.stopped
 	case !enough:
 		r.Status, r.ExitCode, r.Reason = Failed, 1, ReasonItems
@@ -214,25 +214,25 @@ func (w *loopWalk) sum(f *frame) *Result {
 			bad := f.nodes[failed[0]].res
 			r.ExitCode, r.Reason = max(bad.ExitCode, 1), bad.Reason
 		}
-		r.Message = w.complaint(f, failed, good)
+		r.Message = w.failureMessage(f, failed, good)
 	}
 	return r
 }
 
-// complaint says why a loop failed, naming the first few items that did.
-func (w *loopWalk) complaint(f *frame, failed []int32, good int) string {
+// failureMessage says why a loop failed, naming the first few items that did.
+func (w *loopWalk) failureMessage(f *frame, failed []int32, good int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d items failed", len(failed), len(f.nodes))
 	if m := w.MinSuccess; m > 0 {
 		fmt.Fprintf(&b, ", %d succeeded and %d must", good, m)
 	}
-	const most = 5
-	for n, i := range failed[:min(len(failed), most)] {
+	const maxNamed = 5
+	for n, i := range failed[:min(len(failed), maxNamed)] {
 		b.WriteString([...]string{": ", ", "}[min(n, 1)])
 		b.WriteString(string(f.path(i)))
 	}
-	if len(failed) > most {
-		fmt.Fprintf(&b, " and %d more", len(failed)-most)
+	if len(failed) > maxNamed {
+		fmt.Fprintf(&b, " and %d more", len(failed)-maxNamed)
 	}
 	return b.String()
 }
@@ -245,8 +245,8 @@ func (w *loopWalk) key(i int32) string {
 	return w.keys[i]
 }
 
-// at is the number of the item with that [KEY].
-func (w *loopWalk) at(part string) (int32, bool) {
+// lookup is the number of the item with that [KEY].
+func (w *loopWalk) lookup(part string) (int32, bool) {
 	key, opens := strings.CutPrefix(part, "[")
 	key, closes := strings.CutSuffix(key, "]")
 	switch {
@@ -254,7 +254,7 @@ func (w *loopWalk) at(part string) (int32, bool) {
 		return 0, false
 	case w.keys == nil:
 		i, err := strconv.Atoi(key)
-		return int32(i), err == nil && 0 <= i && i < w.n && strconv.Itoa(i) == key
+		return int32(i), err == nil && 0 <= i && i < w.count && strconv.Itoa(i) == key
 	case w.index == nil:
 		w.index = make(map[string]int32, len(w.keys))
 		for i, k := range w.keys {

@@ -84,9 +84,9 @@ func TestWaitNeverWraps(t *testing.T) {
 					b := Backoff{Delay: delay, Growth: growth, Max: limit}
 					most := limit
 					if most == 0 {
-						most = longestWait
+						most = maxUnboundedDelay
 					}
-					if d := b.wait(n); d < 0 || d > most || d < min(delay, most) {
+					if d := b.maxDelay(n); d < 0 || d > most || d < min(delay, most) {
 						t.Errorf("%+v: wait before retry %d is %v", b, n, d)
 					}
 				}

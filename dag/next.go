@@ -16,23 +16,23 @@ func (s *State) Next(now time.Time, free int) (e Event, wake time.Time, ok bool)
 		return e, wake, false
 	case !s.started:
 		return Event{Kind: RunStarted}, wake, true
-	case len(s.ended) > 0:
-		return s.ending(s.ended[0], now), wake, true
+	case len(s.endedFrames) > 0:
+		return s.endEvent(s.endedFrames[0], now), wake, true
 	case len(s.failing) > 0:
-		return s.cancelling(s.failing[0], ReasonFailFast), wake, true
+		return s.cancellingEvent(s.failing[0], ReasonFailFast), wake, true
 	}
 	var due time.Time
-	if e, wake, ok = s.expired(now); ok {
+	if e, wake, ok = s.nextTimeout(now); ok {
 		return e, wake, ok
 	}
-	if e, due, ok = s.elapsed(now); ok {
+	if e, due, ok = s.nextWaitEnd(now); ok {
 		return e, wake, ok
 	}
 	wake = sooner(wake, due)
-	if e, due, ok = s.retry(now, free); ok {
+	if e, due, ok = s.nextRetry(now, free); ok {
 		return e, wake, ok
 	}
-	e, ok = s.readyNode(now, free)
+	e, ok = s.nextReady(now, free)
 	return e, sooner(wake, due), ok
 }
 
@@ -44,76 +44,76 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// ending ends a graph or a loop whose nodes have all settled, or has a worker complete its
+// endEvent ends a graph or a loop whose nodes have all settled, or has a worker complete its
 // result first.
-func (s *State) ending(f *frame, now time.Time) Event {
-	if f.walk.complete(f) != nil {
-		return Event{Kind: stepEnding, Node: f.path(-1), at: place{f, -1}}
+func (s *State) endEvent(f *frame, now time.Time) Event {
+	if f.walk.completer(f) != nil {
+		return Event{Kind: stepCompleting, Node: f.path(-1), at: place{f, -1}}
 	}
-	r := f.end()
+	r := f.finalResult()
 	r.Ended = now
-	return s.finished(f, r, now)
+	return s.finishEvent(f, r, now)
 }
 
-// finished is the event that follows the end of a frame in r.
-func (s *State) finished(f *frame, r *Result, now time.Time) Event {
-	if f.up.f == nil {
+// finishEvent is the event that follows the end of a frame in r.
+func (s *State) finishEvent(f *frame, r *Result, now time.Time) Event {
+	if f.parent.f == nil {
 		r.Notes = append(s.notes(r.Status), r.Notes...)
 		return Event{Kind: RunFinished, Result: r, Reason: r.Reason}
 	}
-	return s.outcome(f.up, r, now)
+	return s.outcomeEvent(f.parent, r, now)
 }
 
-// refused is the event that follows where a graph or a loop could not have its arguments:
+// bindFailedEvent is the event that follows where a graph or a loop could not have its arguments:
 // nothing in it ever runs.
-func (s *State) refused(at place, r *Result, now time.Time) Event {
-	if at.f.children[at.i].late && r.Status == Cancelled {
+func (s *State) bindFailedEvent(at place, r *Result, now time.Time) Event {
+	if at.f.children[at.i].timedOut && r.Status == Cancelled {
 		r.Status, r.ExitCode, r.Reason = TimedOut, ExitTimeout, ReasonTimeout
 	}
-	return s.outcome(at, r, now)
+	return s.outcomeEvent(at, r, now)
 }
 
-// outcome is the event that follows a try that ended in r.
-func (s *State) outcome(at place, r *Result, now time.Time) Event {
+// outcomeEvent is the event that follows a try that ended in r.
+func (s *State) outcomeEvent(at place, r *Result, now time.Time) Event {
 	n, def := at.f.node(at.i), at.f.def(at.i)
 	if n.res != nil && !n.res.Started.IsZero() {
 		r.Started = n.res.Started // of the first try
 	}
 	r.Attempts, r.Fallback = int(n.attempt), n.fallback
 	e := Event{Node: at.f.path(at.i), Attempt: int(n.attempt), Reason: r.Reason, Result: r, at: at}
-	e.Kind = def.Policy.after(at.view(), r, n.fallback || n.status == Waiting, at.f.stopped != "")
+	e.Kind = def.Policy.next(at.view(), r, n.fallback || n.status == Waiting, at.f.stopped != "")
 	switch e.Kind {
 	case StepWaiting:
 		if d := def.Policy.Timeout; d > 0 {
-			r.Wait = r.Wait.limited(r.Ended.Add(d))
+			r.Wait = r.Wait.withLimit(r.Ended.Add(d))
 		}
 		r.Ended = time.Time{}
 	case StepRetrying:
-		e.Due = now.Add(def.Policy.Backoff.wait(int(n.attempt)))
+		e.Due = now.Add(def.Policy.Backoff.maxDelay(int(n.attempt)))
 	case StepFinished:
 		r.Tolerated = def.Policy.Tolerate && (r.Status == Failed || r.Status == TimedOut)
 	}
 	return e
 }
 
-func (s *State) cancelling(f *frame, reason string) Event {
-	return Event{Kind: RunCancelling, Node: f.path(-1), Reason: reason, at: f.up}
+func (s *State) cancellingEvent(f *frame, reason string) Event {
+	return Event{Kind: RunCancelling, Node: f.path(-1), Reason: reason, at: f.parent}
 }
 
-// expired cancels a graph whose time is up.
-func (s *State) expired(now time.Time) (e Event, due time.Time, ok bool) {
-	if len(s.deadline) == 0 {
+// nextTimeout cancels a graph whose time is up.
+func (s *State) nextTimeout(now time.Time) (e Event, due time.Time, ok bool) {
+	if len(s.deadlines) == 0 {
 		return e, due, false
 	}
-	t := s.deadline[0]
+	t := s.deadlines[0]
 	if t.due.After(now) {
 		return e, t.due, false
 	}
-	return s.cancelling(t.at.f, ReasonTimeout), due, true
+	return s.cancellingEvent(t.at.f, ReasonTimeout), due, true
 }
 
-// elapsed ends a wait whose time is over, or that a cancel ended.
-func (s *State) elapsed(now time.Time) (e Event, due time.Time, ok bool) {
+// nextWaitEnd ends a wait whose time is over, or that a cancel ended.
+func (s *State) nextWaitEnd(now time.Time) (e Event, due time.Time, ok bool) {
 	if len(s.waits) == 0 {
 		return e, due, false
 	}
@@ -124,78 +124,78 @@ func (s *State) elapsed(now time.Time) (e Event, due time.Time, ok bool) {
 		return e, due, false
 	case t.due.After(now):
 		return e, t.due, false
-	case wait.over(now):
-		return s.outcome(t.at, wait.Then.after(now), now), due, true
+	case wait.expired(now):
+		return s.outcomeEvent(t.at, wait.Then.afterWait(now), now), due, true
 	}
-	return s.cancelled(t.at, now), due, true
+	return s.cancelledEvent(t.at, now), due, true
 }
 
-// answered is the event that ends a wait because of an answer. early says that its
+// answerEvent is the event that ends a wait because of an answer. early says that its
 // graph has no arguments yet: ask again. An answer to what does not wait, or waits
 // anew, is late: nothing follows it.
-func (s *State) answered(a Answer, now time.Time) (e Event, early, late bool) {
+func (s *State) answerEvent(a Answer, now time.Time) (e Event, early, late bool) {
 	at := s.find(a.Node)
 	if at.f == nil || at.f.node(at.i).status != Waiting {
 		return e, false, true
 	}
 	isIt := func(t timer) bool { return t.at == at && t.wait == a.Wait }
 	switch {
-	case !slices.ContainsFunc(s.waits, isIt) && !slices.ContainsFunc(at.f.held, isIt):
+	case !slices.ContainsFunc(s.waits, isIt) && !slices.ContainsFunc(at.f.pendingTimers, isIt):
 		return e, false, true
 	case !at.f.bound:
 		return e, true, false
 	}
-	return s.outcome(at, a.Result.after(now), now), false, false
+	return s.outcomeEvent(at, a.Result.afterWait(now), now), false, false
 }
 
-// retry starts a try that is due, if there is a slot for it: else a freed slot wakes
+// nextRetry starts a try that is due, if there is a slot for it: else a freed slot wakes
 // the loop.
-func (s *State) retry(now time.Time, free int) (e Event, due time.Time, ok bool) {
-	if len(s.again) == 0 {
+func (s *State) nextRetry(now time.Time, free int) (e Event, due time.Time, ok bool) {
+	if len(s.retries) == 0 {
 		return e, due, false
 	}
-	t := s.again[0]
+	t := s.retries[0]
 	switch {
 	case t.due.After(now):
 		return e, t.due, false
 	case t.at.f.stopped != "":
-		return s.cancelled(t.at, now), due, true
+		return s.cancelledEvent(t.at, now), due, true
 	}
-	e, ok = s.begin(t.at, t.due.UnixNano(), now, free)
+	e, ok = s.startEvent(t.at, t.due.UnixNano(), now, free)
 	return e, due, ok
 }
 
-// begin decides the start of a node's next try, which could have begun at since;
+// startEvent decides the start of a node's next try, which could have begun at since;
 // false when no slot is free.
-func (s *State) begin(at place, since int64, now time.Time, free int) (Event, bool) {
+func (s *State) startEvent(at place, since int64, now time.Time, free int) (Event, bool) {
 	def := at.f.def(at.i)
 	e := Event{Kind: StepStarted, Node: at.f.path(at.i), Attempt: int(at.f.node(at.i).attempt) + 1, Time: now, at: at}
-	if def.slotted() {
+	if def.needsSlot() {
 		if free <= 0 {
 			return e, false
 		}
-		e.Queued = time.Duration(max(now.UnixNano()-max(since, at.f.began.UnixNano()), 0))
+		e.Queued = time.Duration(max(now.UnixNano()-max(since, at.f.started.UnixNano()), 0))
 	}
 	e.Outlasts = !def.Cleanup && (at.f.stopped != "" || s.outlasts(at))
 	return e, true
 }
 
-// readyNode decides a node that waits for nothing any more: those that need no slot first,
+// nextReady decides a node that waits for nothing any more: those that need no slot first,
 // then frame by frame and in plan order within each.
-func (s *State) readyNode(now time.Time, free int) (e Event, ok bool) {
-	if len(s.idle) > 0 {
-		return s.node(s.idle[0], now, free)
+func (s *State) nextReady(now time.Time, free int) (e Event, ok bool) {
+	if len(s.readyNoSlot) > 0 {
+		return s.decideNode(s.readyNoSlot[0], now, free)
 	}
-	if len(s.runnable) > 0 {
-		f := s.runnable[0]
-		return s.node(place{f, f.ready[0]}, now, free)
+	if len(s.readyFrames) > 0 {
+		f := s.readyFrames[0]
+		return s.decideNode(place{f, f.ready[0]}, now, free)
 	}
 	return e, false
 }
 
-// node decides one ready node: the truth table of docs/states.md. It answers
+// decideNode decides one ready node: the truth table of docs/states.md. It answers
 // false when the node must wait for a slot.
-func (s *State) node(at place, now time.Time, free int) (Event, bool) {
+func (s *State) decideNode(at place, now time.Time, free int) (Event, bool) {
 	n, def := at.f.node(at.i), at.f.def(at.i)
 	sees := UsesResults
 	if def.When != nil {
@@ -203,21 +203,21 @@ func (s *State) node(at place, now time.Time, free int) (Event, bool) {
 	}
 	switch {
 	case at.f.stopped != "" && sees != UsesCancel:
-		return s.cancelled(at, now), true
+		return s.cancelledEvent(at, now), true
 	case n.tainted && sees == UsesResults:
-		return s.settled(at, now, Result{Status: Skipped, Reason: ReasonUpstreamFailed}), true
+		return s.settledEvent(at, now, Result{Status: Skipped, Reason: ReasonUpstreamFailed}), true
 	case def.When == nil:
-		return s.begin(at, n.since, now, free)
+		return s.startEvent(at, n.readyAt, now, free)
 	}
 	ok, err := def.When.Eval(at.view())
 	switch {
 	case err != nil:
 		r := Result{Status: Failed, ExitCode: 1, Reason: ReasonCondition, Message: err.Error(), Tolerated: def.Policy.Tolerate}
-		return s.settled(at, now, r), true
+		return s.settledEvent(at, now, r), true
 	case !ok:
-		return s.settled(at, now, Result{Status: Skipped, Reason: ReasonCondition}), true
+		return s.settledEvent(at, now, Result{Status: Skipped, Reason: ReasonCondition}), true
 	}
-	return s.begin(at, n.since, now, free)
+	return s.startEvent(at, n.readyAt, now, free)
 }
 
 // outlasts says whether a node that starts now would start after a cancel as well.
@@ -228,22 +228,22 @@ func (s *State) outlasts(at place) bool {
 		return false
 	}
 	v := at.view()
-	v.stopped = true
+	v.assumeCancelled = true
 	yes, err := when.Eval(v)
 	return yes && err == nil
 }
 
-func (s *State) settled(at place, now time.Time, r Result) Event {
+func (s *State) settledEvent(at place, now time.Time, r Result) Event {
 	r.Ended = now
 	return Event{Kind: StepFinished, Node: at.f.path(at.i), Reason: r.Reason, Result: &r, at: at}
 }
 
-// cancelled is the end of a node that a cancel kept from starting (again).
-func (s *State) cancelled(at place, now time.Time) Event {
+// cancelledEvent is the end of a node that a cancel kept from starting (again).
+func (s *State) cancelledEvent(at place, now time.Time) Event {
 	r := Result{Status: Cancelled, Reason: at.f.stopped}
 	if prev := at.f.node(at.i).res; prev != nil { // it had tried before
 		r.Started, r.Attempts = prev.Started, prev.Attempts
 		r.Stdout, r.Stderr, r.ExitCode = prev.Stdout, prev.Stderr, prev.ExitCode
 	}
-	return s.settled(at, now, r)
+	return s.settledEvent(at, now, r)
 }

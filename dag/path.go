@@ -15,17 +15,17 @@ import "strings"
 func (id ID) cut() (part string, rest ID) {
 	end := 0
 	if strings.HasPrefix(string(id), "[") {
-		shut := strings.IndexAny(string(id[1:]), "[]") + 1
-		if shut == 0 || id[shut] == '[' {
+		closing := strings.IndexAny(string(id[1:]), "[]") + 1
+		if closing == 0 || id[closing] == '[' {
 			return "", ""
 		}
-		end = shut + 1
+		end = closing + 1
 	} else if end = strings.IndexAny(string(id), "/[]#"); end < 0 {
 		end = len(id)
 	}
 	part, rest = string(id[:end]), id[end:]
-	if try, ok := strings.CutPrefix(string(rest), "#"); ok {
-		if more := strings.TrimLeft(try, "0123456789"); more != try {
+	if attempt, ok := strings.CutPrefix(string(rest), "#"); ok {
+		if more := strings.TrimLeft(attempt, "0123456789"); more != attempt {
 			rest = ID(more)
 		}
 	}

@@ -35,13 +35,13 @@ const (
 	Constant                  // delay, delay ...
 )
 
-// longestWait bounds an exponential wait that nobody bounded: doubling would
+// maxUnboundedDelay bounds an exponential wait that nobody bounded: doubling would
 // overflow after a few dozen retries.
-const longestWait = 24 * time.Hour
+const maxUnboundedDelay = 24 * time.Hour
 
-// wait is the longest time before retry number n, which counts from 1.
-func (b Backoff) wait(n int) time.Duration {
-	limit := longestWait
+// maxDelay is the longest time before retry number n, which counts from 1.
+func (b Backoff) maxDelay(n int) time.Duration {
+	limit := maxUnboundedDelay
 	if b.Max > 0 {
 		limit = b.Max
 	}
@@ -65,18 +65,18 @@ func (b Backoff) wait(n int) time.Duration {
 	return min(d, limit)
 }
 
-// drawn is the part of a wait that jitter leaves of it. It is drawn when the wait is
+// withJitter is the part of a wait that jitter leaves of it. It is drawn when the wait is
 // recorded: what is decided is the same whoever decides it.
-func (b Backoff) drawn(wait time.Duration) time.Duration {
+func (b Backoff) withJitter(wait time.Duration) time.Duration {
 	if !b.Jitter || wait <= 0 {
 		return wait
 	}
 	return rand.N(wait + 1)
 }
 
-// after decides what follows a try that ended in r: another try, the fallback, a
+// next decides what follows a try that ended in r: another try, the fallback, a
 // wait, or the end of the node.
-func (p *Policy) after(v View, r *Result, inFallback, cancelled bool) Kind {
+func (p *Policy) next(v View, r *Result, inFallback, cancelled bool) Kind {
 	switch {
 	case r.Status == Waiting:
 		return StepWaiting

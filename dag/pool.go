@@ -11,14 +11,14 @@ import (
 // task is one try, fallback, binding or end of a walk: made by the loop, done by a worker,
 // which fills in the lower half and reports it, and then used again by the loop.
 type task struct {
-	at       place
-	ctx      context.Context
-	attempt  int
-	fallback bool
-	bind     bool
-	ends     *frame // the walk whose result is to be completed
-	slot     bool   // it holds a slot
-	previous *Result
+	at        place
+	ctx       context.Context
+	attempt   int
+	fallback  bool
+	bind      bool
+	completes *frame // the walk whose result is to be completed
+	slot      bool   // it holds a slot
+	previous  *Result
 
 	res   *Result
 	args  Args
@@ -30,18 +30,18 @@ type task struct {
 // of many short steps costs more than the step's bookkeeping. The loop bounds how
 // many tasks are out, so the pool never refuses one.
 type pool struct {
-	run     string
-	mu      sync.Mutex
-	work    sync.Cond
-	tasks   []*task
-	head    int
-	idle    int
-	coming  bool // a worker was woken or started and has not looked yet
-	closed  bool
-	reports []*task
-	around  func(context.Context, *Call, Runner) (Result, error)
-	wake    chan struct{} // one token: reports are waiting, or a slot was granted
-	workers sync.WaitGroup
+	run         string
+	mu          sync.Mutex
+	work        sync.Cond
+	tasks       []*task
+	head        int
+	idleWorkers int
+	waking      bool // a worker was woken or started and has not looked yet
+	closed      bool
+	reports     []*task
+	around      func(context.Context, *Call, Runner) (Result, error)
+	wake        chan struct{} // one token: reports are waiting, or a slot was granted
+	workers     sync.WaitGroup
 }
 
 func newPool(run string) *pool {
@@ -57,20 +57,20 @@ func (p *pool) submit(ts []*task) {
 	}
 	p.mu.Lock()
 	p.tasks = append(p.tasks, ts...)
-	p.more()
+	p.wakeWorker()
 	p.mu.Unlock()
 }
 
-// more gets one more worker going if there is work and none is on its way yet.
+// wakeWorker gets one more worker going if there is work and none is on its way yet.
 // That worker does the same when it has taken its task: workers come one after
 // another for as long as there is work for them, and where tasks are shorter than
 // a wake-up few of them do it all. The lock is held.
-func (p *pool) more() {
-	if p.coming || p.head == len(p.tasks) {
+func (p *pool) wakeWorker() {
+	if p.waking || p.head == len(p.tasks) {
 		return
 	}
-	p.coming = true
-	if p.idle > 0 {
+	p.waking = true
+	if p.idleWorkers > 0 {
 		p.work.Signal()
 		return
 	}
@@ -82,13 +82,13 @@ func (p *pool) worker() {
 	defer p.workers.Done()
 	var c Call
 	p.mu.Lock()
-	p.coming = false
+	p.waking = false
 	for {
 		for p.head == len(p.tasks) && !p.closed {
-			p.idle++
+			p.idleWorkers++
 			p.work.Wait()
-			p.idle--
-			p.coming = false
+			p.idleWorkers--
+			p.waking = false
 		}
 		if p.head == len(p.tasks) {
 			p.mu.Unlock()
@@ -99,9 +99,9 @@ func (p *pool) worker() {
 		if p.head++; p.head == len(p.tasks) {
 			p.tasks, p.head = p.tasks[:0], 0
 		}
-		p.more()
+		p.wakeWorker()
 		p.mu.Unlock()
-		p.do(t, &c)
+		p.execute(t, &c)
 		p.mu.Lock()
 		p.reports = append(p.reports, t)
 		if len(p.reports) == 1 {
@@ -113,8 +113,8 @@ func (p *pool) worker() {
 	}
 }
 
-// take empties the mailbox into buf.
-func (p *pool) take(buf []*task) []*task {
+// takeReports empties the mailbox into buf.
+func (p *pool) takeReports(buf []*task) []*task {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	full := p.reports
@@ -131,15 +131,15 @@ func (p *pool) close() {
 	p.workers.Wait()
 }
 
-// do runs one task. The Call is the worker's own and valid until the next task.
-func (p *pool) do(t *task, c *Call) {
+// execute runs one task. The Call is the worker's own and valid until the next task.
+func (p *pool) execute(t *task, c *Call) {
 	returned := false
 	defer func() {
 		if !returned {
-			p.lost(t)
+			p.reportExited(t)
 		}
 	}()
-	if t.ends != nil {
+	if t.completes != nil {
 		t.complete()
 		returned = true
 		return
@@ -154,18 +154,18 @@ func (p *pool) do(t *task, c *Call) {
 	}
 	started := time.Now()
 	if ctx.Err() == nil {
-		t.work(ctx, def, c, p.around)
+		t.call(ctx, def, c, p.around)
 	} else {
 		t.res.Status = Failed // it never began: a binding that did not has no arguments
 	}
-	t.judge(ctx)
+	t.classifyStop(ctx)
 	t.res.Started, t.res.Ended = started, time.Now()
 	returned = true
 }
 
-// lost reports a task whose runner ended the worker's goroutine (runtime.Goexit,
+// reportExited reports a task whose runner ended the worker's goroutine (runtime.Goexit,
 // which is what FailNow of a test calls): the run must not wait for it forever.
-func (p *pool) lost(t *task) {
+func (p *pool) reportExited(t *task) {
 	now := time.Now()
 	*t.res = Result{Status: Failed, ExitCode: 1, Reason: ReasonPanic, Started: now, Ended: now,
 		Message: "the step's goroutine ended without returning (runtime.Goexit)"}
@@ -186,11 +186,11 @@ func (t *task) complete() {
 		}
 		t.res.Ended = time.Now()
 	}()
-	t.ends.walk.complete(t.ends)(t.res)
+	t.completes.walk.completer(t.completes)(t.res)
 }
 
-// work calls what the task is for. A panic there is a failure like any other.
-func (t *task) work(ctx context.Context, def *Node, c *Call, around func(context.Context, *Call, Runner) (Result, error)) {
+// call calls what the task is for. A panic there is a failure like any other.
+func (t *task) call(ctx context.Context, def *Node, c *Call, around func(context.Context, *Call, Runner) (Result, error)) {
 	defer func() {
 		if v := recover(); v != nil {
 			t.err = nil
@@ -210,7 +210,7 @@ func (t *task) work(ctx context.Context, def *Node, c *Call, around func(context
 	} else {
 		*t.res, t.err = runner.Run(ctx, c)
 	}
-	t.res.Status = t.res.end()
+	t.res.Status = t.res.endStatus()
 }
 
 // bindArgs leaves the result Pending when the arguments could be had.
@@ -228,12 +228,12 @@ func (t *task) bindArgs(ctx context.Context, def *Node, c *Call) {
 	}
 }
 
-// judge says what became of a try whose context has ended: whatever a runner makes
+// classifyStop says what became of a try whose context has ended: whatever a runner makes
 // of being stopped, its error included, that was a timeout or a cancel. A try that
 // ended well all the same stands.
-func (t *task) judge(ctx context.Context) {
+func (t *task) classifyStop(ctx context.Context) {
 	r := t.res
-	if ctx.Err() == nil || t.err == nil && (r.Status.well() || t.bind && r.Status == Pending) {
+	if ctx.Err() == nil || t.err == nil && (r.Status.successful() || t.bind && r.Status == Pending) {
 		return
 	}
 	if t.err != nil {

@@ -9,7 +9,7 @@ var ErrReleased = errors.New("the run was let go")
 // releasing says that the run is to be let go as soon as nothing runs: no leaf may
 // start. A run that is being cancelled is brought to its end first, or what it has
 // begun to undo would be done again.
-func (l *loop) releasing() bool {
+func (l *eventLoop) releasing() bool {
 	if !l.released {
 		l.released = closed(l.options.Release)
 	}
@@ -17,10 +17,10 @@ func (l *loop) releasing() bool {
 }
 
 // abandoned says that the run is to be let go at once.
-func (l *loop) abandoned() bool { return closed(l.options.Abandon) }
+func (l *eventLoop) abandoned() bool { return closed(l.options.Abandon) }
 
-// unreleased is what wait listens to: what was heard once is not news.
-func (l *loop) unreleased() <-chan struct{} {
+// releaseSignal is what wait listens to: what was heard once is not news.
+func (l *eventLoop) releaseSignal() <-chan struct{} {
 	if l.released {
 		return nil
 	}

@@ -62,22 +62,22 @@ type Problem struct {
 	Where     string `json:"where,omitempty"`    // file:line:col in what the author wrote
 }
 
-// after is the result of a wait that ends now; nil is success.
-func (r *Result) after(now time.Time) *Result {
+// afterWait is the result of a wait that ends now; nil is success.
+func (r *Result) afterWait(now time.Time) *Result {
 	end := Result{}
 	if r != nil {
 		end = *r
 	}
 	end.Wait = nil // a wait is not followed by another
-	end.Status, end.Ended = end.end(), now
+	end.Status, end.Ended = end.endStatus(), now
 	return &end
 }
 
-// end is the end state of a try. A runner that leaves the status out is judged by
+// endStatus is the end state of a try. A runner that leaves the status out is judged by
 // the exit code; one that names a state no runner can decide has failed.
-func (r *Result) end() Status {
+func (r *Result) endStatus() Status {
 	switch {
-	case r.Status.well(), r.Status == Failed, r.Status == TimedOut, r.Status == Waiting && r.Wait != nil && r.Wait.ends():
+	case r.Status.successful(), r.Status == Failed, r.Status == TimedOut, r.Status == Waiting && r.Wait != nil && r.Wait.canEnd():
 		return r.Status
 	case r.Status == Pending && r.ExitCode == 0:
 		return Succeeded
@@ -85,8 +85,8 @@ func (r *Result) end() Status {
 	return Failed
 }
 
-// bad says whether dependents must not simply go on.
-func (r *Result) bad() bool {
+// taints says whether dependents must not simply go on.
+func (r *Result) taints() bool {
 	if r.Tolerated {
 		return false
 	}

@@ -42,16 +42,16 @@ type Cleaned struct{ Step, By ID }
 // Durability). It changes nothing; a RunResumed event with Reset does.
 func (s *State) Remainder(rules Rules) *Remainder {
 	r := &Remainder{EndMissing: s.result == nil}
-	w := &walker{rules: rules, from: make(map[ID]bool, len(rules.From))}
+	w := &planner{rules: rules, from: make(map[ID]bool, len(rules.From))}
 	for _, path := range rules.From {
 		w.from[path] = true
 	}
-	w.walk(s.root, true).tell(r)
+	w.plan(s.root, true).addTo(r)
 	return r
 }
 
-// walker looks at one frame after another.
-type walker struct {
+// planner looks at one frame after another.
+type planner struct {
 	rules Rules
 	from  map[ID]bool
 }
@@ -60,71 +60,73 @@ type walker struct {
 type fate uint8
 
 const (
-	keep    fate = iota
-	reset        // it runs again from the start
-	inside       // something inside its graph does, or has not ended
-	left         // it never started
-	waiting      // it waits for its next try, or for the outside
-	dead         // it was running and will not run again
+	fateKept        fate = iota
+	fateReset            // it runs again from the start
+	fateInside           // something inside its graph does, or has not ended
+	fateNotStarted       // it never started
+	fateWaiting          // it waits for its next try, or for the outside
+	fateInterrupted      // it was running and will not run again
 )
 
-// moves says whether the node will settle anew, and what follows it with it.
-func (x fate) moves() bool { return x == reset || x == inside || x == left || x == waiting }
-
-// outlook is what becomes of the nodes of a frame.
-type outlook struct {
-	*walker
-	f     *frame
-	fates []fate
-	inner map[int32]*outlook
+// settlesAgain says whether the node will settle anew, and what follows it with it.
+func (x fate) settlesAgain() bool {
+	return x == fateReset || x == fateInside || x == fateNotStarted || x == fateWaiting
 }
 
-// walk judges a frame. counted says that its failures count: those of a graph that
+// framePlan is what becomes of the nodes of a frame.
+type framePlan struct {
+	*planner
+	f     *frame
+	fates []fate
+	inner map[int32]*framePlan
+}
+
+// plan judges a frame. counted says that its failures count: those of a graph that
 // ended well, or whose failure is tolerated, do not.
-func (w *walker) walk(f *frame, counted bool) *outlook {
-	o := &outlook{walker: w, f: f, fates: make([]fate, len(f.nodes)), inner: map[int32]*outlook{}}
+func (w *planner) plan(f *frame, counted bool) *framePlan {
+	o := &framePlan{planner: w, f: f, fates: make([]fate, len(f.nodes)), inner: map[int32]*framePlan{}}
 	for i := range f.nodes {
-		if !f.def(int32(i)).join() {
-			o.fates[i] = o.judge(int32(i), counted)
+		if !f.def(int32(i)).isJoin() {
+			o.fates[i] = o.decide(int32(i), counted)
 		}
 	}
-	o.spread()
+	o.resetDownstream()
 	return o
 }
 
-func (o *outlook) judge(i int32, counted bool) fate {
+func (o *framePlan) decide(i int32, counted bool) fate {
 	n, path := o.f.node(i), o.f.path(i)
-	unwell := counted && n.res != nil && n.status != Skipped && (n.status == Cancelled || n.res.bad())
+	failed := counted && n.res != nil && n.status != Skipped && (n.status == Cancelled || n.res.taints())
 	switch c := o.f.children[i]; {
-	case o.from[path], c != nil && !c.known: // nothing of such a loop has begun
-		return reset
+	case o.from[path], c != nil && !c.expanded: // nothing of such a loop has begun
+		return fateReset
 	case c != nil && (n.status == Running || n.status.Settled()):
-		in := o.walk(c, counted && (unwell || n.status == Running))
-		if n.status == Running || slices.ContainsFunc(in.fates, fate.moves) {
+		in := o.plan(c, counted && (failed || n.status == Running))
+		if n.status == Running || slices.ContainsFunc(in.fates, fate.settlesAgain) {
 			o.inner[i] = in
-			return inside
+			return fateInside
 		}
 	}
 	switch {
-	case n.status == Pending && n.began: // sent back, and then the engine died again
-		return reset
+	case n.status == Pending && n.everStarted: // sent back, and then the engine died again
+		return fateReset
 	case n.status == Pending:
-		return left
+		return fateNotStarted
 	case n.status.parked():
-		return waiting
+		return fateWaiting
 	case o.notRepeatable(o.f, i):
 		if n.status == Running {
-			return dead
+			return fateInterrupted
 		}
-	case n.status == Running || unwell:
-		return reset
+	case n.status == Running || failed:
+		return fateReset
 	}
-	return keep
+	return fateKept
 }
 
 // notRepeatable says whether a node, or one inside its graph, was interrupted and may not
 // run again: whatever is reset around it, such a node stays as it is.
-func (w *walker) notRepeatable(f *frame, i int32) bool {
+func (w *planner) notRepeatable(f *frame, i int32) bool {
 	path := f.path(i)
 	if w.from[path] {
 		return false
@@ -144,12 +146,12 @@ func (w *walker) notRepeatable(f *frame, i int32) bool {
 	return false
 }
 
-// spread resets what is downstream of what moves.
-func (o *outlook) spread() {
+// resetDownstream resets what is downstream of what moves.
+func (o *framePlan) resetDownstream() {
 	var queue []int32
 	seen := make([]bool, len(o.fates))
 	for i, x := range o.fates {
-		if x.moves() {
+		if x.settlesAgain() {
 			queue = append(queue, int32(i))
 		}
 	}
@@ -162,89 +164,89 @@ func (o *outlook) spread() {
 			}
 			seen[d] = true
 			queue = append(queue, d)
-			if x := o.fates[d]; x != left && x != dead && !o.f.def(d).join() && !o.notRepeatable(o.f, d) {
-				o.fates[d] = reset
+			if x := o.fates[d]; x != fateNotStarted && x != fateInterrupted && !o.f.def(d).isJoin() && !o.notRepeatable(o.f, d) {
+				o.fates[d] = fateReset
 			}
 		}
 	}
 }
 
-// tell adds the frame's steps to what is left.
-func (o *outlook) tell(r *Remainder) {
+// addTo adds the frame's steps to what is left.
+func (o *framePlan) addTo(r *Remainder) {
 	for i, x := range o.fates {
 		def := o.f.def(int32(i))
-		if def.join() {
+		if def.isJoin() {
 			continue
 		}
 		path := o.f.path(int32(i))
 		switch x {
-		case keep:
+		case fateKept:
 			r.Kept = append(r.Kept, path)
-		case reset:
+		case fateReset:
 			r.Reset = append(r.Reset, path)
-		case left:
+		case fateNotStarted:
 			r.Left = append(r.Left, path)
-		case waiting:
+		case fateWaiting:
 			r.Waiting = append(r.Waiting, path)
-		case dead:
+		case fateInterrupted:
 			r.Interrupted = append(r.Interrupted, path)
-		case inside:
-			o.inner[int32(i)].tell(r)
+		case fateInside:
+			o.inner[int32(i)].addTo(r)
 		}
 	}
-	o.cleaned(r)
+	o.findCleaned(r)
 }
 
-// cleans says whether a node is there to clean up after others.
-func (o *outlook) cleans(i int32) bool {
+// isCleanup says whether a node is there to clean up after others.
+func (o *framePlan) isCleanup(i int32) bool {
 	def := o.f.def(i)
 	return def.Cleanup || def.When != nil && def.When.Uses == UsesCancel
 }
 
-// cleaned finds what is kept although something has cleaned up after it, and what is
+// findCleaned finds what is kept although something has cleaned up after it, and what is
 // needed by a step that runs again.
-func (o *outlook) cleaned(r *Remainder) {
+func (o *framePlan) findCleaned(r *Remainder) {
 	var needed []bool
 	for i := range o.f.nodes {
 		by := int32(i)
-		if !o.cleans(by) || o.fates[i] == keep || !o.f.nodes[i].began {
+		if !o.isCleanup(by) || o.fates[i] == fateKept || !o.f.nodes[i].everStarted {
 			continue
 		}
 		if needed == nil {
-			needed = o.upstream(func(j int32) bool { return o.fates[j].moves() && !o.cleans(j) })
+			needed = o.upstream(func(j int32) bool { return o.fates[j].settlesAgain() && !o.isCleanup(j) })
 		}
-		before := o.before(by)
+		before := o.cleanupScope(by)
 		for j := range o.f.nodes {
 			switch {
 			case !before[j]:
-			case o.fates[j] == inside:
-				o.inner[int32(j)].undone(r, o.f.path(by))
-			case needed[j] && o.fates[j] == keep && o.f.nodes[j].status.Executed():
+			case o.fates[j] == fateInside:
+				o.inner[int32(j)].addCleanedInside(r, o.f.path(by))
+			case needed[j] && o.fates[j] == fateKept && o.f.nodes[j].status.Executed():
 				r.Cleaned = append(r.Cleaned, Cleaned{o.f.path(int32(j)), o.f.path(by)})
 			}
 		}
 	}
 }
 
-// undone names what is kept inside a graph that goes on although something has
+// addCleanedInside names what is kept inside a graph that goes on although something has
 // cleaned up after the whole of it.
-func (o *outlook) undone(r *Remainder, by ID) {
+func (o *framePlan) addCleanedInside(r *Remainder, by ID) {
 	for j, x := range o.fates {
 		switch {
-		case x == inside:
-			o.inner[int32(j)].undone(r, by)
-		case x == keep && !o.f.def(int32(j)).join() && o.f.nodes[j].status.Executed():
+		case x == fateInside:
+			o.inner[int32(j)].addCleanedInside(r, by)
+		case x == fateKept && !o.f.def(int32(j)).isJoin() && o.f.nodes[j].status.Executed():
 			r.Cleaned = append(r.Cleaned, Cleaned{o.f.path(int32(j)), by})
 		}
 	}
 }
 
-// before is what a node that cleans up does that for: all that came before it; for
+// cleanupScope is what a node that cleans up does that for: all that came before it; for
 // what waits for a join that sums up, a handler, what that join is about.
-func (o *outlook) before(by int32) []bool {
+func (o *framePlan) cleanupScope(by int32) []bool {
 	seen, sums := make([]bool, len(o.f.nodes)), false
 	for _, id := range o.f.def(by).After {
-		if up := o.f.def(o.f.index(id)); up.join() && up.Summarizes != nil {
+		if up := o.f.def(o.f.index(id)); up.isJoin() && up.Summarizes != nil {
 			sums = true
 			for _, about := range up.Summarizes {
 				seen[o.f.index(about)] = true
@@ -258,7 +260,7 @@ func (o *outlook) before(by int32) []bool {
 }
 
 // upstream is everything that some nodes wait for, directly or not.
-func (o *outlook) upstream(of func(int32) bool) []bool {
+func (o *framePlan) upstream(of func(int32) bool) []bool {
 	seen := make([]bool, len(o.f.nodes))
 	var queue []int32
 	for i := range o.f.nodes {
@@ -284,32 +286,32 @@ func (o *outlook) upstream(of func(int32) bool) []bool {
 // limit begins anew.
 func (s *State) resume(e *Event) {
 	s.started, s.result = true, nil
-	if s.root.began.IsZero() {
-		s.root.began = e.Time
+	if s.root.started.IsZero() {
+		s.root.started = e.Time
 	}
 	for _, path := range e.Reset {
-		s.forget(s.find(path))
+		s.resetStep(s.find(path))
 	}
-	s.idle, s.runnable, s.ready = nil, nil, 0
-	s.ended, s.failing, s.deadline = nil, nil, nil
-	again, waits := s.again, s.waits
-	s.again, s.waits = nil, nil
+	s.readyNoSlot, s.readyFrames, s.readyCount = nil, nil, 0
+	s.endedFrames, s.failing, s.deadlines = nil, nil, nil
+	retries, waits := s.retries, s.waits
+	s.retries, s.waits = nil, nil
 	s.reopen(s.root, e.Time)
-	for _, t := range append(again, waits...) { // a wait's time goes on, also after a cancel that ended none of them
-		if s.reaches(t.at.f) {
-			s.hold(t)
+	for _, t := range append(retries, waits...) { // a wait's time goes on, also after a cancel that ended none of them
+		if s.holds(t.at.f) {
+			s.addTimer(t)
 		}
 	}
 }
 
-// forget makes a step one that has not run; what holds it has not ended then.
-func (s *State) forget(at place) {
+// resetStep makes a step one that has not run; what holds it has not ended then.
+func (s *State) resetStep(at place) {
 	if at.f == nil {
 		return
 	}
-	*at.f.node(at.i) = nodeState{began: at.f.node(at.i).began}
+	*at.f.node(at.i) = nodeState{everStarted: at.f.node(at.i).everStarted}
 	delete(at.f.children, at.i)
-	for up := at.f.up; up.f != nil; up = up.f.up {
+	for up := at.f.parent; up.f != nil; up = up.f.parent {
 		if n := up.f.node(up.i); n.status.Settled() {
 			n.status, n.res, n.fallback = Running, nil, false
 		}
@@ -318,36 +320,36 @@ func (s *State) forget(at place) {
 
 // reopen counts a frame's nodes anew.
 func (s *State) reopen(f *frame, now time.Time) {
-	f.stopped, f.late, f.ended, f.ending, f.until = "", false, false, false, time.Time{}
-	f.ready, f.queued, f.open = nil, false, 0
+	f.stopped, f.timedOut, f.endQueued, f.completing, f.cleanupDeadline = "", false, false, false, time.Time{}
+	f.ready, f.queued, f.unsettled = nil, false, 0
 	for i := range f.nodes {
 		n := &f.nodes[i]
 		n.tainted = false
 		switch {
-		case f.def(int32(i)).join():
+		case f.def(int32(i)).isJoin():
 			n.res = nil
 		case !n.status.Settled():
-			f.open++
+			f.unsettled++
 		}
 	}
-	s.limit(f, now)
+	s.armDeadline(f, now)
 	f.walk.reopen(s, f)
 	for i := range f.nodes {
 		if n := &f.nodes[i]; n.status.Settled() {
-			s.pass(f, int32(i), n.res.bad())
+			s.notifyDependents(f, int32(i), n.res.taints())
 		} else if c := f.children[int32(i)]; c != nil {
 			s.reopen(c, now)
 		}
 	}
-	if f.open == 0 && f.bound { // else its end needs the arguments
-		s.end(f)
+	if f.unsettled == 0 && f.bound { // else its end needs the arguments
+		s.queueEnd(f)
 	}
 }
 
-// reaches says whether a frame still belongs to the run.
-func (s *State) reaches(f *frame) bool {
-	for ; f.up.f != nil; f = f.up.f {
-		if f.up.f.children[f.up.i] != f {
+// holds says whether a frame still belongs to the run.
+func (s *State) holds(f *frame) bool {
+	for ; f.parent.f != nil; f = f.parent.f {
+		if f.parent.f.children[f.parent.i] != f {
 			return false
 		}
 	}

@@ -94,7 +94,7 @@ func settledWell(f *frame) (paths []ID) {
 		if c := f.children[int32(i)]; c != nil && n.status == Running {
 			paths = append(paths, settledWell(c)...)
 		}
-		if _, loops := f.walk.(*loopWalk); loops && n.status.Settled() && !n.res.bad() {
+		if _, loops := f.walk.(*loopWalk); loops && n.status.Settled() && !n.res.taints() {
 			paths = append(paths, f.path(int32(i)))
 		}
 	}

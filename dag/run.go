@@ -82,7 +82,7 @@ func DefaultParallel() int { return max(4, 2*runtime.NumCPU()) }
 // still ran was stopped, and the state is as far as the run had come; of its last
 // turn the Journal may know nothing. No goroutine outlives Run.
 func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
-	l := &loop{ctx: ctx, options: o, state: o.Carry, pool: newPool(o.ID), walks: map[*frame]*control{}}
+	l := &eventLoop{ctx: ctx, options: o, state: o.Carry, pool: newPool(o.ID), controls: map[*frame]*control{}}
 	l.pool.around = o.Around
 	if l.state == nil {
 		l.state = NewState(o.ID, g, a)
@@ -94,11 +94,11 @@ func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
 	if l.options.Cleanup <= 0 {
 		l.options.Cleanup = DefaultCleanup
 	}
-	l.state.apply(&Event{Kind: runOwned, owner: &owner{l.options.Cleanup, int32(l.options.Slots.all)}})
+	l.state.apply(&Event{Kind: runOwned, limits: &ownerLimits{l.options.Cleanup, int32(l.options.Slots.all)}})
 	l.ticket.wake = l.pool.wake
 	l.record = context.WithoutCancel(ctx)
 	l.base, l.force = context.WithCancelCause(l.record)
-	l.hold(l.state.root, l.base)
+	l.addControl(l.state.root, l.base)
 	err := l.run()
 	for _, takeBack := range l.onExit {
 		takeBack()

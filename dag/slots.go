@@ -49,8 +49,8 @@ func (s *Slots) take(t *ticket, want int) int {
 	}
 	switch {
 	case got >= want:
-		s.leave(t)
-		s.release(got - want)
+		s.dequeue(t)
+		s.grant(got - want)
 		return want
 	case !t.queued:
 		t.queued = true
@@ -64,11 +64,11 @@ func (s *Slots) take(t *ticket, want int) int {
 func (s *Slots) give(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.release(n)
+	s.grant(n)
 }
 
-// release hands slots to those that queue, one each. The lock is held.
-func (s *Slots) release(n int) {
+// grant hands slots to those that queue, one each. The lock is held.
+func (s *Slots) grant(n int) {
 	for ; n > 0 && len(s.queue) > 0; n-- {
 		next := s.queue[0]
 		s.queue = s.queue[1:]
@@ -82,7 +82,7 @@ func (s *Slots) release(n int) {
 	s.free += n
 }
 
-func (s *Slots) leave(t *ticket) {
+func (s *Slots) dequeue(t *ticket) {
 	if !t.queued {
 		return
 	}

@@ -57,8 +57,8 @@ func (s Status) Settled() bool { return s >= Succeeded }
 // parked says whether a node in this state has begun and leaves its place to others.
 func (s Status) parked() bool { return s == Retrying || s == Waiting }
 
-// well says whether a runner that answers this state did what it was asked for.
-func (s Status) well() bool { return s == Succeeded || s == Reused || s == Skipped }
+// successful says whether a runner that answers this state did what it was asked for.
+func (s Status) successful() bool { return s == Succeeded || s == Reused || s == Skipped }
 
 // Executed says whether a node in this end state has run: only such nodes can
 // give a run its output.

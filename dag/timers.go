@@ -25,8 +25,8 @@ func (t *timers) add(n timer) {
 	*t = slices.Insert(*t, i, n)
 }
 
-// drop takes a node's timer out, which is due then or at once.
-func (t *timers) drop(at place, due time.Time) {
+// remove takes a node's timer out, which is due then or at once.
+func (t *timers) remove(at place, due time.Time) {
 	for i, x := range *t {
 		if x.at == at {
 			*t = slices.Delete(*t, i, i+1)
@@ -38,8 +38,8 @@ func (t *timers) drop(at place, due time.Time) {
 	}
 }
 
-// move gives each timer another time.
-func (t timers) move(due func(timer) time.Time) {
+// reschedule gives each timer another time.
+func (t timers) reschedule(due func(timer) time.Time) {
 	for i := range t {
 		t[i].due = due(t[i])
 	}
@@ -53,15 +53,15 @@ func (t timer) current(status Status) bool {
 	return n.status == status && n.attempt == t.attempt
 }
 
-// hold queues a timer. Where the frame has no arguments yet, which is so when the run
+// addTimer queues a timer. Where the frame has no arguments yet, which is so when the run
 // was taken over from a journal, it waits for these.
-func (s *State) hold(t timer) {
+func (s *State) addTimer(t timer) {
 	switch {
 	case !t.at.f.bound:
-		t.at.f.held = append(t.at.f.held, t)
+		t.at.f.pendingTimers = append(t.at.f.pendingTimers, t)
 	case t.wait == 0 && t.current(Retrying):
 		t.due = t.at.retryDue(t.due)
-		s.again.add(t)
+		s.retries.add(t)
 	case t.wait != 0 && t.current(Waiting):
 		t.due = t.at.waitDue()
 		s.waits.add(t)
@@ -84,8 +84,8 @@ func (at place) waitDue() time.Time {
 	switch w := n.res.Wait; {
 	case at.f.stopped == "":
 		return w.due()
-	case n.spared && !w.Asks:
-		return sooner(w.Until, at.f.until)
+	case n.outlasts && !w.Asks:
+		return sooner(w.Until, at.f.cleanupDeadline)
 	}
 	return time.Time{}
 }

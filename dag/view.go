@@ -3,9 +3,9 @@ package dag
 // View is what a condition, a Bind or a Runner may look at: the arguments of its
 // graph and the results of the nodes it directly waits for.
 type View struct {
-	f       *frame
-	i       int32 // of the node; -1 is the graph itself
-	stopped bool  // as if the graph had been cancelled
+	f               *frame
+	i               int32 // of the node; -1 is the graph itself
+	assumeCancelled bool  // as if the graph had been cancelled
 }
 
 func (at place) view() View { return View{f: at.f, i: at.i} }
@@ -26,4 +26,4 @@ func (v View) Path() ID { return v.f.path(v.i) }
 func (v View) Tainted() bool { return v.f.nodes[v.i].tainted }
 
 // Stopped says whether the graph was cancelled. Only for conditions.
-func (v View) Stopped() bool { return v.stopped || v.f.stopped != "" }
+func (v View) Stopped() bool { return v.assumeCancelled || v.f.stopped != "" }

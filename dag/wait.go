@@ -37,11 +37,11 @@ type Answer struct {
 // forever is when waits end that have no time.
 var forever = time.Unix(1<<40, 0)
 
-// ends says whether the wait can come to an end.
-func (w *Wait) ends() bool { return w.Asks || !w.Until.IsZero() }
+// canEnd says whether the wait can come to an end.
+func (w *Wait) canEnd() bool { return w.Asks || !w.Until.IsZero() }
 
-// over says whether its time is over.
-func (w *Wait) over(now time.Time) bool { return !w.Until.IsZero() && !now.Before(w.Until) }
+// expired says whether its time is over.
+func (w *Wait) expired(now time.Time) bool { return !w.Until.IsZero() && !now.Before(w.Until) }
 
 // due is when to look at a wait next.
 func (w *Wait) due() time.Time {
@@ -51,8 +51,8 @@ func (w *Wait) due() time.Time {
 	return w.Until
 }
 
-// limited is the wait with the time limit of its try.
-func (w *Wait) limited(limit time.Time) *Wait {
+// withLimit is the wait with the time limit of its try.
+func (w *Wait) withLimit(limit time.Time) *Wait {
 	if !w.Until.IsZero() && !w.Until.After(limit) {
 		return w
 	}
@@ -73,7 +73,7 @@ func (s *State) Waits(visit func(path ID, wait uint64, r *Result)) {
 		}
 	}
 	note(s.waits)
-	s.root.within(func(f *frame) { note(f.held) })
+	s.root.visitFrames(func(f *frame) { note(f.pendingTimers) })
 	s.All(func(path ID, _ *Node, status Status, r *Result) {
 		if status == Waiting {
 			visit(path, waits[path], r)

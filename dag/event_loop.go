@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// loop is the one goroutine that owns a run's State.
-type loop struct {
+// eventLoop is the one goroutine that owns a run's State.
+type eventLoop struct {
 	ctx            context.Context // the caller's
 	record         context.Context // the journal's: never cancelled, or a cancel could not be recorded
 	base           context.Context // of all work; ends only by force
@@ -19,7 +19,7 @@ type loop struct {
 	state          *State
 	pool           *pool
 	ticket         ticket
-	queued         bool // the ticket may stand in the queue
+	ticketQueued   bool // the ticket may stand in the queue
 	slots          int  // that it holds
 	inFlight       int  // tasks with workers
 	seq            uint64
@@ -32,8 +32,8 @@ type loop struct {
 	pendingAnswers []Answer        // came, and cannot be folded in yet
 	declined       map[uint64]bool // waits that whoever was asked leaves to others
 	onExit         []func() bool   // take back what is to happen when the time for cleaning up ends
-	walks          map[*frame]*control
-	stopped        bool // the caller's cancel has been heeded
+	controls       map[*frame]*control
+	cancelSeen     bool // the caller's cancel has been heeded
 	opened         bool // the first turn has begun
 
 	released bool // Options.Release was closed
@@ -47,17 +47,17 @@ type control struct {
 
 	// Of what runs before a cancel and would run after one as well: a cancel does not
 	// stop it, the end of the time for cleaning up does. nil until needed.
-	patient context.Context
+	outlast context.Context
 	expire  context.CancelCauseFunc
 }
 
-func (l *loop) hold(f *frame, parent context.Context) {
+func (l *eventLoop) addControl(f *frame, parent context.Context) {
 	c := new(control)
 	c.ctx, c.cancel = context.WithCancelCause(parent)
-	l.walks[f] = c
+	l.controls[f] = c
 }
 
-func (l *loop) run() error {
+func (l *eventLoop) run() error {
 	for !l.abandoned() {
 		wake, more, err := l.turn()
 		switch {
@@ -71,8 +71,8 @@ func (l *loop) run() error {
 		if l.inFlight+len(l.fallbacks) == 0 && wake.IsZero() && !l.state.undecided() && len(l.state.waits) == 0 {
 			return errors.New("internal error: nothing runs, nothing can start, and the run has not ended")
 		}
-		if l.rests() {
-			return l.rest()
+		if l.onlyAnswersLeft() {
+			return l.leaveWaiting()
 		}
 		l.wait(wake)
 	}
@@ -86,25 +86,25 @@ const maxBatch = 4096
 // turn is decide, record, act. Reports are folded in first; decisions are asked
 // for until there are none, so that a turn is one call to the journal, or until
 // they are a batch of some size: then there is more to decide.
-func (l *loop) turn() (wake time.Time, more bool, err error) {
+func (l *eventLoop) turn() (wake time.Time, more bool, err error) {
 	now := time.Now()
 	l.batch, l.tasks = l.batch[:0], l.tasks[:0]
 	if err := l.collect(now); err != nil {
-		return wake, false, errors.Join(err, l.tell())
+		return wake, false, errors.Join(err, l.publish())
 	}
 	if err := l.open(now); err != nil {
 		return wake, false, err
 	}
-	l.hear(now)
+	l.takeAnswers(now)
 	for decided := true; decided && !more; more = len(l.batch) > maxBatch {
-		free := l.pay(l.claim(now))
+		free := l.startFallbacks(l.takeSlots(now))
 		free, wake, decided = l.decide(now, free)
 		if free > 0 { // there was less to start than it looked
 			l.slots -= free
 			l.options.Slots.give(free)
 		}
 	}
-	if err := l.tell(); err != nil {
+	if err := l.publish(); err != nil {
 		return wake, false, err
 	}
 	l.act()
@@ -113,53 +113,53 @@ func (l *loop) turn() (wake time.Time, more bool, err error) {
 
 // decide asks for decisions until there is nothing more to decide with so many slots,
 // or the turn is full. left is how many slots it did not need.
-func (l *loop) decide(now time.Time, free int) (left int, wake time.Time, decided bool) {
+func (l *eventLoop) decide(now time.Time, free int) (left int, wake time.Time, decided bool) {
 	for len(l.batch) <= maxBatch {
-		l.heed(now)
+		l.noteCancel(now)
 		e, due, ok := l.state.Next(now, free)
 		if !ok {
 			return free, due, decided
 		}
 		decided = true
-		if e.Kind == stepEnding {
-			l.ending(e)
+		if e.Kind == stepCompleting {
+			l.completeWalk(e)
 			continue
 		}
 		l.batch = append(l.batch, e)
-		free -= l.begin(&l.batch[len(l.batch)-1], now)
+		free -= l.prepare(&l.batch[len(l.batch)-1], now)
 	}
 	return free, wake, decided
 }
 
-// ending has a worker complete the result of a walk whose nodes have all settled.
-func (l *loop) ending(e Event) {
+// completeWalk has a worker complete the result of a walk whose nodes have all settled.
+func (l *eventLoop) completeWalk(e Event) {
 	f := e.at.f
 	l.state.apply(&e)
-	t := l.task(task{at: f.up, ends: f, ctx: l.base})
-	*t.res = *f.end()
+	t := l.newTask(task{at: f.parent, completes: f, ctx: l.base})
+	*t.res = *f.finalResult()
 	l.tasks = append(l.tasks, t)
 }
 
 // open begins the first turn with what is there already: the opening events, and
 // nested graphs that were under way, which need contexts and arguments again.
-func (l *loop) open(now time.Time) error {
+func (l *eventLoop) open(now time.Time) error {
 	if l.opened {
 		return nil
 	}
 	l.opened = true
 	for _, e := range l.options.Opening {
 		l.batch = append(l.batch, e)
-		l.note(&l.batch[len(l.batch)-1], now)
+		l.apply(&l.batch[len(l.batch)-1], now)
 	}
-	if err := l.adopt(l.state.root); err != nil {
+	if err := l.restoreContexts(l.state.root); err != nil {
 		return err
 	}
 	l.rebind(l.state.root)
 	return nil
 }
 
-// adopt gives nested graphs that are under way their contexts.
-func (l *loop) adopt(f *frame) error {
+// restoreContexts gives nested graphs that are under way their contexts.
+func (l *eventLoop) restoreContexts(f *frame) error {
 	for i := range f.nodes {
 		if f.nodes[i].status != Running {
 			continue
@@ -168,8 +168,8 @@ func (l *loop) adopt(f *frame) error {
 		if c == nil {
 			return fmt.Errorf("cannot go on: step %s was running when the run was left, and nothing says what became of it", f.path(int32(i)))
 		}
-		l.hold(c, l.walks[f].ctx)
-		if err := l.adopt(c); err != nil {
+		l.addControl(c, l.controls[f].ctx)
+		if err := l.restoreContexts(c); err != nil {
 			return err
 		}
 	}
@@ -178,56 +178,56 @@ func (l *loop) adopt(f *frame) error {
 
 // rebind asks for the arguments of the graphs under way in a frame. They are made
 // of the frame's own, so the outer ones come first.
-func (l *loop) rebind(f *frame) {
+func (l *eventLoop) rebind(f *frame) {
 	for i := 0; i < len(f.nodes) && len(f.children) > 0; i++ {
 		c := f.children[int32(i)]
 		switch {
 		case c == nil || f.nodes[i].status != Running:
 		case c.bound:
 			l.rebind(c)
-		case l.walks[c] != nil:
-			l.tasks = append(l.tasks, l.task(task{at: place{f, int32(i)}, ctx: l.walks[c].ctx, attempt: int(f.nodes[i].attempt), bind: true}))
+		case l.controls[c] != nil:
+			l.tasks = append(l.tasks, l.newTask(task{at: place{f, int32(i)}, ctx: l.controls[c].ctx, attempt: int(f.nodes[i].attempt), bind: true}))
 		}
 	}
 }
 
-// heed records that the caller wants the run to stop, once for each way.
-func (l *loop) heed(now time.Time) {
+// noteCancel records that the caller wants the run to stop, once for each way.
+func (l *eventLoop) noteCancel(now time.Time) {
 	if !l.state.started || l.abandoned() {
 		return // run.started comes first; after the other nothing does
 	}
-	if !l.stopped && l.ctx.Err() != nil {
-		l.stopped = true
-		l.batch = append(l.batch, l.state.cancelling(l.state.root, ReasonCancelled))
-		l.note(&l.batch[len(l.batch)-1], now)
+	if !l.cancelSeen && l.ctx.Err() != nil {
+		l.cancelSeen = true
+		l.batch = append(l.batch, l.state.cancellingEvent(l.state.root, ReasonCancelled))
+		l.apply(&l.batch[len(l.batch)-1], now)
 	}
 	select {
 	case <-l.options.Force:
-		l.options.Force, l.stopped = nil, true
-		l.batch = append(l.batch, l.state.cancelling(l.state.root, ReasonForced))
-		l.note(&l.batch[len(l.batch)-1], now)
+		l.options.Force, l.cancelSeen = nil, true
+		l.batch = append(l.batch, l.state.cancellingEvent(l.state.root, ReasonForced))
+		l.apply(&l.batch[len(l.batch)-1], now)
 	default:
 	}
 }
 
-// claim gets slots for the leaves that could start.
-func (l *loop) claim(now time.Time) int {
+// takeSlots gets slots for the leaves that could start.
+func (l *eventLoop) takeSlots(now time.Time) int {
 	want := l.state.startable(now) + len(l.fallbacks)
 	if l.releasing() {
 		want = 0
 	}
-	if want == 0 && !l.queued {
+	if want == 0 && !l.ticketQueued {
 		return 0
 	}
 	free := l.options.Slots.take(&l.ticket, want)
-	l.queued = free < want
+	l.ticketQueued = free < want
 	l.slots += free
 	return free
 }
 
-// pay starts fallbacks that wait for a slot: first come, first served. One that was
+// startFallbacks starts fallbacks that wait for a slot: first come, first served. One that was
 // cancelled meanwhile needs none, to be told so. What is left of free is the answer.
-func (l *loop) pay(free int) int {
+func (l *eventLoop) startFallbacks(free int) int {
 	left := l.fallbacks[:0]
 	for _, t := range l.fallbacks {
 		switch {
@@ -247,8 +247,8 @@ func (l *loop) pay(free int) int {
 
 // collect folds in what workers reported. A runner's error ends the run, but not
 // before everything else that was reported has been noted.
-func (l *loop) collect(now time.Time) (err error) {
-	l.reports = l.pool.take(l.reports)
+func (l *eventLoop) collect(now time.Time) (err error) {
+	l.reports = l.pool.takeReports(l.reports)
 	released := 0
 	for _, t := range l.reports {
 		l.inFlight--
@@ -256,7 +256,7 @@ func (l *loop) collect(now time.Time) (err error) {
 		case t.err != nil:
 			err = cmp.Or(err, fmt.Errorf("cannot go on: step %s: %w", t.at.f.path(t.at.i), t.err))
 		case t.bind && t.res.Status == Pending:
-			if e := l.bound(t, now); e != nil {
+			if e := l.argsBound(t, now); e != nil {
 				err = cmp.Or(err, fmt.Errorf("cannot go on: %w", e))
 			}
 		default:
@@ -276,18 +276,18 @@ func (l *loop) collect(now time.Time) (err error) {
 
 // report records the result of a try, of a walk, or of one that never began because its
 // arguments were refused.
-func (l *loop) report(t *task, now time.Time) {
+func (l *eventLoop) report(t *task, now time.Time) {
 	var e Event
 	switch {
-	case t.ends != nil:
-		e = l.state.finished(t.ends, t.res, now)
+	case t.completes != nil:
+		e = l.state.finishEvent(t.completes, t.res, now)
 	case t.bind:
-		e = l.state.refused(t.at, t.res, now)
+		e = l.state.bindFailedEvent(t.at, t.res, now)
 	default:
-		e = l.state.outcome(t.at, t.res, now)
+		e = l.state.outcomeEvent(t.at, t.res, now)
 	}
 	l.batch = append(l.batch, e)
-	l.note(&l.batch[len(l.batch)-1], now)
+	l.apply(&l.batch[len(l.batch)-1], now)
 	if e.Kind != StepFallback {
 		return
 	}
@@ -301,19 +301,19 @@ func (l *loop) report(t *task, now time.Time) {
 }
 
 // fallback is the task of a node whose last try has failed.
-func (l *loop) fallback(at place, slot bool) *task {
+func (l *eventLoop) fallback(at place, slot bool) *task {
 	n := at.f.node(at.i)
-	return l.task(task{at: at, ctx: l.context(at), attempt: int(n.attempt), fallback: true, slot: slot, previous: n.res})
+	return l.newTask(task{at: at, ctx: l.contextFor(at), attempt: int(n.attempt), fallback: true, slot: slot, previous: n.res})
 }
 
-// bound lets a nested graph, or a loop, go whose arguments are there.
-func (l *loop) bound(t *task, now time.Time) error {
+// argsBound lets a nested graph, or a loop, go whose arguments are there.
+func (l *eventLoop) argsBound(t *task, now time.Time) error {
 	c := t.at.f.children[t.at.i]
 	switch w, loops := c.walk.(*loopWalk); {
-	case !loops || c.known && w.same(t.items):
-	case !c.known:
+	case !loops || c.expanded && w.sameItems(t.items):
+	case !c.expanded:
 		l.batch = append(l.batch, Event{Kind: StepExpanded, Node: t.at.f.path(t.at.i), Items: t.items.Len(), Keys: t.items.Keys(), Digest: t.items.Digest(), at: t.at})
-		l.note(&l.batch[len(l.batch)-1], now)
+		l.apply(&l.batch[len(l.batch)-1], now)
 	default: // nothing is recorded: with the items it had, the run can go on later
 		return fmt.Errorf("step %s does not go over the items that it went over when the run began: give it those again, or let it begin anew in a new run (retry --from %s)",
 			t.at.f.path(t.at.i), t.at.f.path(t.at.i))
@@ -323,9 +323,9 @@ func (l *loop) bound(t *task, now time.Time) error {
 	return nil
 }
 
-// task is a task to submit, with a Result of its own to fill in. Tasks are used
+// newTask is a task to submit, with a Result of its own to fill in. Tasks are used
 // again and Results come from slabs: many short steps cost few allocations.
-func (l *loop) task(t task) *task {
+func (l *eventLoop) newTask(t task) *task {
 	if len(l.resultSlab) == 0 {
 		l.resultSlab = make([]Result, 64)
 	}
@@ -341,12 +341,12 @@ func (l *loop) task(t task) *task {
 	return p
 }
 
-// note numbers and applies an event of the turn's batch.
-func (l *loop) note(e *Event, now time.Time) {
+// apply numbers and applies an event of the turn's batch.
+func (l *eventLoop) apply(e *Event, now time.Time) {
 	l.seq++
 	e.V, e.Seq, e.Run, e.Time = EventVersion, l.seq, l.state.run, now
 	if e.Kind == StepRetrying && e.at.f != nil {
-		e.Due = now.Add(e.at.f.def(e.at.i).Policy.Backoff.drawn(e.Due.Sub(now)))
+		e.Due = now.Add(e.at.f.def(e.at.i).Policy.Backoff.withJitter(e.Due.Sub(now)))
 	}
 	l.releaseContext(e)
 	l.state.apply(e)
@@ -354,84 +354,84 @@ func (l *loop) note(e *Event, now time.Time) {
 
 // releaseContext frees the context of a nested graph that has ended, which would else stay
 // with that of the graph around it.
-func (l *loop) releaseContext(e *Event) {
+func (l *eventLoop) releaseContext(e *Event) {
 	if e.Kind != StepFinished && e.Kind != StepRetrying && e.Kind != StepFallback || e.at.f == nil {
 		return
 	}
-	if f := e.at.f.children[e.at.i]; f != nil && l.walks[f] != nil {
-		l.walks[f].cancel(nil)
-		delete(l.walks, f)
+	if f := e.at.f.children[e.at.i]; f != nil && l.controls[f] != nil {
+		l.controls[f].cancel(nil)
+		delete(l.controls, f)
 	}
 }
 
-// begin notes a decision and prepares the task it asks for. It answers how many
+// prepare notes a decision and prepares the task it asks for. It answers how many
 // slots that uses.
-func (l *loop) begin(e *Event, now time.Time) int {
-	l.note(e, now)
+func (l *eventLoop) prepare(e *Event, now time.Time) int {
+	l.apply(e, now)
 	switch e.Kind {
 	case StepStarted:
-		return l.start(e)
+		return l.startTask(e)
 	case StepFallback: // of a graph, which held no slot
 		l.fallbacks = append(l.fallbacks, l.fallback(e.at, false))
 	}
 	return 0
 }
 
-func (l *loop) start(e *Event) int {
+func (l *eventLoop) startTask(e *Event) int {
 	f, i := e.at.f, e.at.i
-	t := task{at: e.at, ctx: l.context(e.at), attempt: e.Attempt, previous: f.node(i).res, slot: f.def(i).slotted()}
+	t := task{at: e.at, ctx: l.contextFor(e.at), attempt: e.Attempt, previous: f.node(i).res, slot: f.def(i).needsSlot()}
 	if c := f.children[i]; c != nil {
-		l.hold(c, t.ctx)
+		l.addControl(c, t.ctx)
 		if c.bound {
 			return 0
 		}
-		t.ctx, t.bind = l.walks[c].ctx, true
+		t.ctx, t.bind = l.controls[c].ctx, true
 	}
-	l.tasks = append(l.tasks, l.task(t))
+	l.tasks = append(l.tasks, l.newTask(t))
 	if t.slot {
 		return 1
 	}
 	return 0
 }
 
-// context is that of a try of a node.
-func (l *loop) context(at place) context.Context {
+// contextFor is that of a try of a node.
+func (l *eventLoop) contextFor(at place) context.Context {
 	switch f := at.f; {
 	case f.def(at.i).Cleanup: // bounded by its own policy: neither a cancel nor those that cleaned up before it take its time
 		return l.base
 	case f.stopped != "":
-		return l.cleanup(f)
-	case f.node(at.i).spared:
-		return l.patient(f)
+		return l.cleanupContext(f)
+	case f.node(at.i).outlasts:
+		return l.outlastContext(f)
 	default:
-		return l.walks[f].ctx
+		return l.controls[f].ctx
 	}
 }
 
-// patient is the context of what a cancel of the frame does not stop.
-func (l *loop) patient(f *frame) context.Context {
-	c := l.walks[f]
-	if c.patient == nil {
-		c.patient, c.expire = context.WithCancelCause(l.base)
+// outlastContext is the context of what a cancel of the frame does not stop.
+func (l *eventLoop) outlastContext(f *frame) context.Context {
+	c := l.controls[f]
+	if c.outlast == nil {
+		c.outlast, c.expire = context.WithCancelCause(l.base)
 	}
-	return c.patient
+	return c.outlast
 }
 
-// cleanup is the context of everything that runs in a frame after its cancel: one
+// cleanupContext is the context of everything that runs in a frame after its cancel: one
 // context, so that the bound is one bound.
-func (l *loop) cleanup(f *frame) context.Context {
-	c := l.walks[f]
+func (l *eventLoop) cleanupContext(f *frame) context.Context {
+	c := l.controls[f]
 	if c.cleanup == nil {
-		ctx, cancel := context.WithDeadlineCause(l.base, f.until, ErrTimeout)
+		ctx, cancel := context.WithDeadlineCause(l.base, f.cleanupDeadline, ErrTimeout)
 		_ = cancel // base ends with the run, and this context with it
 		c.cleanup = ctx
 	}
 	return c.cleanup
 }
 
-// tell records the turn's events and shows them to those who watch.
-func (l *loop) tell() error {
-	if err := l.keep(); err != nil {
+// publish records the turn's events and shows them to those who watch.
+func (l *eventLoop) publish() error {
+	if err := l.journal(); err != nil {
 		return fmt.Errorf("cannot record the run's events: %w", err)
 	}
 	for _, s := range l.options.Sinks {
@@ -442,8 +442,8 @@ func (l *loop) tell() error {
 	return nil
 }
 
-// keep records the turn's events.
-func (l *loop) keep() error {
+// journal records the turn's events.
+func (l *eventLoop) journal() error {
 	j := l.options.Journal
 	if len(l.batch) == 0 || j == nil {
 		return nil
@@ -469,45 +469,45 @@ func needsSync(e Event) bool {
 }
 
 // act does what was decided and recorded: it stops and it starts.
-func (l *loop) act() {
+func (l *eventLoop) act() {
 	for i := range l.batch {
 		if e := &l.batch[i]; e.Kind == RunCancelling {
-			l.stop(e)
+			l.cancelContexts(e)
 		}
 	}
 	l.inFlight += len(l.tasks)
 	l.pool.submit(l.tasks)
 }
 
-// stop ends the contexts of a cancelled frame; those of nested frames follow.
-func (l *loop) stop(e *Event) {
+// cancelContexts ends the contexts of a cancelled frame; those of nested frames follow.
+func (l *eventLoop) cancelContexts(e *Event) {
 	if e.Reason == ReasonForced {
 		l.force(&Cancel{Reason: ReasonForced, Cause: ErrForced})
 		return
 	}
-	if f := l.state.stopping(e); f != nil {
-		if c := l.walks[f]; c != nil {
+	if f := l.state.cancelledFrame(e); f != nil {
+		if c := l.controls[f]; c != nil {
 			c.cancel(&Cancel{Reason: e.Reason, Cause: context.Cause(l.ctx)})
 		}
-		l.limit(f)
+		l.limitCleanup(f)
 	}
 }
 
-// limit gives what goes on in a cancelled frame the time there is for cleaning up.
-func (l *loop) limit(f *frame) {
+// limitCleanup gives what goes on in a cancelled frame the time there is for cleaning up.
+func (l *eventLoop) limitCleanup(f *frame) {
 	if f.stopped == "" {
 		return // it is inside something that goes on
 	}
-	if c := l.walks[f]; c != nil && c.expire != nil {
-		l.onExit = append(l.onExit, context.AfterFunc(l.cleanup(f), func() { c.expire(ErrTimeout) }))
+	if c := l.controls[f]; c != nil && c.expire != nil {
+		l.onExit = append(l.onExit, context.AfterFunc(l.cleanupContext(f), func() { c.expire(ErrTimeout) }))
 	}
 	for _, c := range f.children {
-		l.limit(c)
+		l.limitCleanup(c)
 	}
 }
 
 // wait sleeps until there is a reason for another turn.
-func (l *loop) wait(wake time.Time) {
+func (l *eventLoop) wait(wake time.Time) {
 	var due <-chan time.Time
 	if !wake.IsZero() {
 		t := time.NewTimer(time.Until(wake))
@@ -515,7 +515,7 @@ func (l *loop) wait(wake time.Time) {
 		due = t.C
 	}
 	done := l.ctx.Done()
-	if l.stopped {
+	if l.cancelSeen {
 		done = nil // heeded
 	}
 	select {
@@ -524,8 +524,8 @@ func (l *loop) wait(wake time.Time) {
 	case <-done:
 	case <-l.options.Force:
 	case a, more := <-l.options.Answers:
-		l.answer(a, more)
-	case <-l.unreleased():
+		l.receiveAnswer(a, more)
+	case <-l.releaseSignal():
 	case <-l.options.Abandon:
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// hear folds in the answers that have come.
-func (l *loop) hear(now time.Time) {
+// takeAnswers folds in the answers that have come.
+func (l *eventLoop) takeAnswers(now time.Time) {
 	for l.options.Answers != nil {
 		select {
 		case a, more := <-l.options.Answers:
-			l.answer(a, more)
+			l.receiveAnswer(a, more)
 			continue
 		default:
 		}
@@ -21,22 +21,22 @@ func (l *loop) hear(now time.Time) {
 	l.pendingAnswers = nil
 	for _, a := range answers {
 		if a.Result == nil {
-			l.leave(a)
+			l.decline(a)
 			continue
 		}
-		e, early, late := l.state.answered(a, now)
+		e, early, late := l.state.answerEvent(a, now)
 		switch {
 		case early:
 			l.pendingAnswers = append(l.pendingAnswers, a)
 		case !late:
 			l.batch = append(l.batch, e)
-			l.note(&l.batch[len(l.batch)-1], now)
+			l.apply(&l.batch[len(l.batch)-1], now)
 		}
 	}
 }
 
-// answer takes what came from the channel.
-func (l *loop) answer(a Answer, more bool) {
+// receiveAnswer takes what came from the channel.
+func (l *eventLoop) receiveAnswer(a Answer, more bool) {
 	if !more {
 		l.options.Answers = nil
 		return
@@ -44,16 +44,16 @@ func (l *loop) answer(a Answer, more bool) {
 	l.pendingAnswers = append(l.pendingAnswers, a)
 }
 
-// leave notes that whoever was asked does not answer.
-func (l *loop) leave(a Answer) {
+// decline notes that whoever was asked does not answer.
+func (l *eventLoop) decline(a Answer) {
 	if l.declined == nil {
 		l.declined = map[uint64]bool{}
 	}
 	l.declined[a.Wait] = true
 }
 
-// rests says whether everything that is left waits for answers which nobody here gives.
-func (l *loop) rests() bool {
+// onlyAnswersLeft says whether everything that is left waits for answers which nobody here gives.
+func (l *eventLoop) onlyAnswersLeft() bool {
 	if l.inFlight+len(l.fallbacks) > 0 || len(l.pendingAnswers) > 0 || l.state.undecided() || len(l.state.waits) == 0 {
 		return false
 	}
@@ -63,8 +63,8 @@ func (l *loop) rests() bool {
 	})
 }
 
-// rest leaves the run as it is, once what it has come to is durable.
-func (l *loop) rest() error {
+// leaveWaiting leaves the run as it is, once what it has come to is durable.
+func (l *eventLoop) leaveWaiting() error {
 	if l.options.Journal == nil {
 		return nil
 	}
