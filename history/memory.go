@@ -21,9 +21,9 @@ import (
 // Record's parameters come back as json.Number. An owner keeps its run until it
 // closes the Ledger.
 type Memory struct {
-	mu   sync.Mutex
-	runs []*memoryRun    // in the order they were begun
-	line []*memoryTicket // in the order they asked
+	mu    sync.Mutex
+	runs  []*memoryRun    // in the order they were begun
+	queue []*memoryTicket // in the order they asked
 }
 
 // NewMemory is an empty Memory.
@@ -31,13 +31,13 @@ func NewMemory() *Memory { return &Memory{} }
 
 // memoryRun is a run and its last owner.
 type memoryRun struct {
-	info   RunInfo // Status is Running also while nobody owns it
-	record []byte
-	texts  [][]byte // of the Sources
-	events [][]byte
-	last   uint64 // number of the last event
-	epoch  int
-	owner  *memoryLedger // nil: given up
+	info        RunInfo // Status is Running also while nobody owns it
+	record      []byte
+	sourceTexts [][]byte // of the Sources
+	events      [][]byte
+	lastSeq     uint64 // number of the last event
+	epoch       int
+	owner       *memoryLedger // nil: given up
 
 	answers []Answer
 }
@@ -56,7 +56,7 @@ func (m *Memory) Begin(ctx context.Context, r *Record) (Ledger, error) {
 		if src.Digest != tool.DigestOf(src.Text) {
 			return nil, fmt.Errorf("cannot keep run %s: the text of %s does not have its digest", r.ID, src.File)
 		}
-		run.texts = append(run.texts, bytes.Clone(src.Text))
+		run.sourceTexts = append(run.sourceTexts, bytes.Clone(src.Text))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,8 +77,8 @@ func (m *Memory) Claim(_ context.Context, id string, seq uint64) (Ledger, error)
 		return nil, fmt.Errorf("cannot take over run %s: %w", id, ErrNoRun)
 	case run.owner != nil:
 		return nil, fmt.Errorf("cannot take over run %s: %w", id, ErrLive)
-	case run.last != seq:
-		return nil, fmt.Errorf("cannot take over run %s: %w: its last event is %d, not %d", id, ErrChanged, run.last, seq)
+	case run.lastSeq != seq:
+		return nil, fmt.Errorf("cannot take over run %s: %w: its last event is %d, not %d", id, ErrChanged, run.lastSeq, seq)
 	}
 	return m.own(run), nil
 }
@@ -86,7 +86,7 @@ func (m *Memory) Claim(_ context.Context, id string, seq uint64) (Ledger, error)
 // own makes the next owner of a run.
 func (m *Memory) own(run *memoryRun) *memoryLedger {
 	run.epoch++
-	run.owner = &memoryLedger{memory: m, run: run, epoch: run.epoch, asked: make(chan string, 1), answers: make(chan Answer, len(run.answers)+maxAnswers)}
+	run.owner = &memoryLedger{memory: m, run: run, epoch: run.epoch, cancelRequests: make(chan string, 1), answers: make(chan Answer, len(run.answers)+maxQueuedAnswers)}
 	for _, a := range run.answers {
 		run.owner.answers <- a.copied()
 	}
@@ -117,7 +117,7 @@ func (m *Memory) Record(_ context.Context, id string) (*Record, error) {
 	if err := d.Decode(&r); err != nil {
 		return nil, fmt.Errorf("cannot read run %s: %w", id, err)
 	}
-	for i, text := range run.texts {
+	for i, text := range run.sourceTexts {
 		r.Sources[i].Text = bytes.Clone(text)
 	}
 	return &r, nil
@@ -131,17 +131,17 @@ func (m *Memory) Info(_ context.Context, id string) (RunInfo, error) {
 	if run == nil {
 		return RunInfo{}, fmt.Errorf("cannot read run %s: %w", id, ErrNoRun)
 	}
-	return m.standing(run), nil
+	return m.runInfo(run), nil
 }
 
-// standing is the run as a list shows it.
-func (m *Memory) standing(r *memoryRun) RunInfo {
+// runInfo is the run as a list shows it.
+func (m *Memory) runInfo(r *memoryRun) RunInfo {
 	info := r.info
 	if r.owner != nil {
 		info.PID = os.Getpid()
 	}
-	if i := m.placeOf(r); i >= 0 && !m.line[i].Held {
-		return info.WithQueue(m.places().Waiting()[i])
+	if i := m.queueIndex(r); i >= 0 && !m.queue[i].Held {
+		return info.WithQueue(m.entries().Waiting()[i])
 	}
 	if info.Status == dag.Running && r.owner == nil {
 		info.Status, info.Released = dag.Interrupted, true
@@ -176,7 +176,7 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 	defer m.mu.Unlock()
 	var list []RunInfo
 	for _, run := range slices.Backward(m.runs) {
-		info := m.standing(run)
+		info := m.runInfo(run)
 		switch {
 		case !strings.HasPrefix(info.ID, q.Prefix),
 			q.Tool != "" && info.Tool != q.Tool,
@@ -202,15 +202,15 @@ func (m *Memory) Cancel(_ context.Context, id, reason string) error {
 	if run == nil {
 		return fmt.Errorf("cannot cancel run %s: %w", id, ErrNoRun)
 	}
-	if l := run.owner; l != nil && !l.told {
-		l.told = true
-		l.asked <- reason
+	if l := run.owner; l != nil && !l.cancelRequested {
+		l.cancelRequested = true
+		l.cancelRequests <- reason
 	}
 	return nil
 }
 
-// maxAnswers is how many answers wait to be heard by an owner.
-const maxAnswers = 10_000
+// maxQueuedAnswers is how many answers wait to be heard by an owner.
+const maxQueuedAnswers = 10_000
 
 // Answer implements Store.
 func (m *Memory) Answer(_ context.Context, id string, a Answer) error {
@@ -263,18 +263,18 @@ func (a *Answer) UnmarshalJSON(b []byte) error {
 
 // memoryLedger is a run in the hands of an engine.
 type memoryLedger struct {
-	memory *Memory
-	run    *memoryRun
-	epoch  int
-	asked  chan string
-	told   bool // asked has had its reason; under memory.mu
+	memory          *Memory
+	run             *memoryRun
+	epoch           int
+	cancelRequests  chan string
+	cancelRequested bool // asked has had its reason; under memory.mu
 
 	answers chan Answer
 }
 
 func (l *memoryLedger) Epoch() int { return l.epoch }
 
-func (l *memoryLedger) CancelRequests() <-chan string { return l.asked }
+func (l *memoryLedger) CancelRequests() <-chan string { return l.cancelRequests }
 
 func (l *memoryLedger) Answers() <-chan Answer { return l.answers }
 
@@ -286,7 +286,7 @@ func (l *memoryLedger) Suspend(message string) error {
 		return fmt.Errorf("cannot let run %s rest: %w", l.run.info.ID, ErrFenced)
 	}
 	l.run.owner, l.run.info.Status, l.run.info.Message = nil, dag.Waiting, message
-	l.memory.leave(l.run)
+	l.memory.leaveQueue(l.run)
 	return nil
 }
 
@@ -309,14 +309,14 @@ func (l *memoryLedger) Append(_ context.Context, events []dag.Event) error {
 	}
 	l.run.events = append(l.run.events, lines...)
 	for i := range events {
-		l.run.stand(&events[i])
+		l.run.applyEvent(&events[i])
 	}
 	return nil
 }
 
-// stand notes what an event says about the run.
-func (r *memoryRun) stand(e *dag.Event) {
-	r.last = e.Seq
+// applyEvent notes what an event says about the run.
+func (r *memoryRun) applyEvent(e *dag.Event) {
+	r.lastSeq = e.Seq
 	i := RunInfo{ID: r.info.ID, Tool: r.info.Tool, RetryOf: r.info.RetryOf, Origin: r.info.Origin, Started: r.info.Started}
 	switch {
 	case e.Kind == dag.RunResumed:
@@ -344,7 +344,7 @@ func (l *memoryLedger) Close() error {
 	defer l.memory.mu.Unlock()
 	if l.run.owner == l {
 		l.run.owner = nil
-		l.memory.leave(l.run)
+		l.memory.leaveQueue(l.run)
 	}
 	return nil
 }

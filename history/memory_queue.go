@@ -10,65 +10,65 @@ import (
 // memoryTicket is a run's place in a Memory's line.
 type memoryTicket struct {
 	QueueEntry
-	run  *memoryRun
-	told QueuePosition
-	news chan QueuePosition // the latest that its owner has not heard; one without obstacles is the last
-	gone chan struct{}      // closed when it has left the line
+	run      *memoryRun
+	reported QueuePosition
+	updates  chan QueuePosition // the latest that its owner has not heard; one without obstacles is the last
+	left     chan struct{}      // closed when it has left the line
 }
 
 // Queue implements Store.
 func (m *Memory) Queue(context.Context) (Queue, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.places(), nil
+	return m.entries(), nil
 }
 
-// places is the line as the rule sees it.
-func (m *Memory) places() Queue {
-	line := make(Queue, len(m.line))
-	for i, t := range m.line {
-		line[i] = t.QueueEntry
+// entries is the line as the rule sees it.
+func (m *Memory) entries() Queue {
+	queue := make(Queue, len(m.queue))
+	for i, t := range m.queue {
+		queue[i] = t.QueueEntry
 	}
-	return line
+	return queue
 }
 
-func (m *Memory) placeOf(r *memoryRun) int {
-	return slices.IndexFunc(m.line, func(t *memoryTicket) bool { return t.run == r })
+func (m *Memory) queueIndex(r *memoryRun) int {
+	return slices.IndexFunc(m.queue, func(t *memoryTicket) bool { return t.run == r })
 }
 
-// leave takes a run out of the line, with what it holds.
-func (m *Memory) leave(r *memoryRun) {
-	if i := m.placeOf(r); i >= 0 {
-		close(m.line[i].gone)
-		m.line = slices.Delete(m.line, i, i+1)
-		m.moveUp()
+// leaveQueue takes a run out of the line, with what it holds.
+func (m *Memory) leaveQueue(r *memoryRun) {
+	if i := m.queueIndex(r); i >= 0 {
+		close(m.queue[i].left)
+		m.queue = slices.Delete(m.queue, i, i+1)
+		m.admitNext()
 	}
 }
 
-// moveUp admits whom it may, and tells the others where they stand.
-func (m *Memory) moveUp() {
-	line := m.places()
-	for _, i := range line.Next() {
-		t := m.line[i]
+// admitNext admits whom it may, and tells the others where they stand.
+func (m *Memory) admitNext() {
+	queue := m.entries()
+	for _, i := range queue.Next() {
+		t := m.queue[i]
 		t.Held, t.Since = true, time.Now()
-		line[i] = t.QueueEntry
-		t.tell(QueuePosition{Run: t.Run, Since: t.told.Since})
+		queue[i] = t.QueueEntry
+		t.report(QueuePosition{Run: t.Run, Since: t.reported.Since})
 	}
-	for i, q := range line.Waiting() {
-		if t := m.line[i]; !q.Equal(t.told) {
-			t.tell(q)
+	for i, q := range queue.Waiting() {
+		if t := m.queue[i]; !q.Equal(t.reported) {
+			t.report(q)
 		}
 	}
 }
 
-// tell replaces news that nobody has fetched yet.
-func (t *memoryTicket) tell(q QueuePosition) {
+// report replaces news that nobody has fetched yet.
+func (t *memoryTicket) report(q QueuePosition) {
 	select {
-	case <-t.news:
+	case <-t.updates:
 	default:
 	}
-	t.told = q
-	t.news <- q
+	t.reported = q
+	t.updates <- q
 }
 
 // Admit implements Ledger.
@@ -77,31 +77,31 @@ func (l *memoryLedger) Admit(ctx context.Context, d Admission) error {
 		return context.Cause(ctx)
 	}
 	m := l.memory
-	t := &memoryTicket{run: l.run, news: make(chan QueuePosition, 1), gone: make(chan struct{}),
+	t := &memoryTicket{run: l.run, updates: make(chan QueuePosition, 1), left: make(chan struct{}),
 		QueueEntry: QueueEntry{Run: l.run.info.ID, PID: os.Getpid(), Demands: slices.Clone(d.Demands), Since: time.Now()}}
 	m.mu.Lock()
 	if l.run.owner != l {
 		m.mu.Unlock()
 		return ErrFenced
 	}
-	m.line = append(m.line, t)
-	m.moveUp()
+	m.queue = append(m.queue, t)
+	m.admitNext()
 	m.mu.Unlock()
 	for {
 		select {
-		case q := <-t.news:
+		case q := <-t.updates:
 			if len(q.Obstacles) == 0 {
 				return nil
 			}
 			if d.Notify != nil {
 				d.Notify(q)
 			}
-		case <-t.gone:
+		case <-t.left:
 			return ErrFenced
 		case <-ctx.Done():
 			m.mu.Lock()
 			defer m.mu.Unlock()
-			m.leave(l.run)
+			m.leaveQueue(l.run)
 			return context.Cause(ctx)
 		}
 	}

@@ -33,12 +33,12 @@ type LockDemand struct {
 }
 
 // Same says whether both needs are for the same thing.
-func (n LockDemand) Same(o LockDemand) bool { return n.thing() == o.thing() }
+func (n LockDemand) Same(o LockDemand) bool { return n.key() == o.key() }
 
-func (n LockDemand) thing() thing { return thing{n.Kind, n.Name, n.File} }
+func (n LockDemand) key() demandKey { return demandKey{n.Kind, n.Name, n.File} }
 
-// thing is what a Need is for.
-type thing struct {
+// demandKey is what a Need is for.
+type demandKey struct {
 	kind       DemandKind
 	name, file string
 }
@@ -69,11 +69,11 @@ type Queue []QueueEntry
 // Next are the places, by index, of runs that wait and may have what they need now.
 // They may have it together.
 func (l Queue) Next() []int {
-	taken, wanted := map[thing]int{}, map[thing]bool{}
+	held, reserved := map[demandKey]int{}, map[demandKey]bool{}
 	for _, p := range l {
 		if p.Held {
 			for _, n := range p.Demands {
-				taken[n.thing()]++
+				held[n.key()]++
 			}
 		}
 	}
@@ -82,12 +82,12 @@ func (l Queue) Next() []int {
 		if p.Held {
 			continue
 		}
-		free := !slices.ContainsFunc(p.Demands, func(n LockDemand) bool { return taken[n.thing()] >= n.Slots || wanted[n.thing()] })
+		free := !slices.ContainsFunc(p.Demands, func(n LockDemand) bool { return held[n.key()] >= n.Slots || reserved[n.key()] })
 		for _, n := range p.Demands {
 			if free {
-				taken[n.thing()]++
+				held[n.key()]++
 			} else {
-				wanted[n.thing()] = true
+				reserved[n.key()] = true
 			}
 		}
 		if free {
@@ -121,10 +121,10 @@ type Holder struct {
 
 // Waiting is where each run in the line that waits stands, by index.
 func (l Queue) Waiting() map[int]QueuePosition {
-	holders, ahead, behind := map[thing][]Holder{}, map[thing]int{}, map[thing]string{}
+	holders, ahead, behind := map[demandKey][]Holder{}, map[demandKey]int{}, map[demandKey]string{}
 	for _, p := range l {
 		for _, n := range p.Demands {
-			if t := n.thing(); p.Held {
+			if t := n.key(); p.Held {
 				holders[t] = append(holders[t], Holder{p.Run, p.PID, p.Since})
 			}
 		}
@@ -136,7 +136,7 @@ func (l Queue) Waiting() map[int]QueuePosition {
 		}
 		q := QueuePosition{Run: p.Run, Since: p.Since}
 		for _, n := range p.Demands {
-			t := n.thing()
+			t := n.key()
 			if len(holders[t]) >= n.Slots || ahead[t] > 0 {
 				q.Obstacles = append(q.Obstacles, Obstacle{n, holders[t], ahead[t], behind[t]})
 			}
@@ -192,7 +192,7 @@ func (o Obstacle) String() string {
 			held = append(held, fmt.Sprintf("%d more", len(o.Holders)-maxHolders))
 			break
 		}
-		held = append(held, fmt.Sprintf("run %s (pid %d, since %s)", h.Run, h.PID, clock(h.Since)))
+		held = append(held, fmt.Sprintf("run %s (pid %d, since %s)", h.Run, h.PID, localTime(h.Since)))
 	}
 	if len(o.Holders) >= o.Slots {
 		text += ", held by " + strings.Join(held, ", ")
@@ -207,8 +207,8 @@ func (o Obstacle) String() string {
 	return text
 }
 
-// clock is a moment as people tell it: the time, and the day where that is another.
-func clock(t time.Time) string {
+// localTime is a moment as people tell it: the time, and the day where that is another.
+func localTime(t time.Time) string {
 	t = t.Local()
 	if time.Since(t) < 24*time.Hour && t.Day() == time.Now().Day() {
 		return t.Format(time.TimeOnly)

@@ -81,10 +81,10 @@ type Step[T any] struct {
 	Blamed   bool        // it failed, and nothing right inside it did
 	Own      T           // the reader's
 
-	handler    bool
-	runs       bool     // counted in Run.Running
-	Prev, Next *Step[T] // on the list that it is on
-	On         *List[T]
+	handler        bool
+	countedRunning bool     // counted in Run.Running
+	Prev, Next     *Step[T] // on the list that it is on
+	On             *List[T]
 }
 
 // Inside is what a step holds.
@@ -94,7 +94,7 @@ type Inside[T any] struct {
 	Ended Counts // of what has settled
 
 	Pending, Active, Failed, Done List[T]
-	aside                         List[T] // handlers that nobody has called for, items that run again
+	setAside                      List[T] // handlers that nobody has called for, items that run again
 }
 
 // Counts are how steps have ended.
@@ -109,8 +109,8 @@ func (in *Inside[T]) Len() int {
 // All is how many have ended.
 func (c *Counts) All() int { return c.Good + c.Failed + c.Tolerated + c.Other }
 
-// of is the count of a result.
-func (c *Counts) of(r *dag.Result) *int {
+// counter is the count of a result.
+func (c *Counts) counter(r *dag.Result) *int {
 	switch {
 	case r.Status == dag.Succeeded || r.Status == dag.Reused:
 		return &c.Good
@@ -129,7 +129,7 @@ const KeptFailures = 10
 func New[T any](p Plan) *Run[T] {
 	r := &Run[T]{Root: &Step[T]{Status: dag.Running}, plan: p, steps: map[dag.ID]*Step[T]{}}
 	r.Root.Inside = &Inside[T]{}
-	r.expect(r.Root)
+	r.addPlanned(r.Root)
 	return r
 }
 
@@ -186,7 +186,7 @@ func (r *Run[T]) Apply(e *dag.Event) (s *Step[T]) {
 	case dag.RunFinished:
 		r.Status, r.Result, r.Ended = e.Result.Status, e.Result, e.Time
 	default:
-		if s = r.of(e.Node); s == nil || s.Status.Settled() {
+		if s = r.findOrAdd(e.Node); s == nil || s.Status.Settled() {
 			s = nil
 		} else {
 			r.step(s, e)
@@ -201,19 +201,19 @@ func (r *Run[T]) step(s *Step[T], e *dag.Event) {
 	case dag.StepStarted:
 		r.start(s, e)
 	case dag.StepExpanded:
-		r.empty(s)
+		r.dropInside(s)
 		s.Inside = &Inside[T]{Loop: true, Items: max(e.Items, len(e.Keys))}
-		r.count(s, false)
-		r.begun(s)
+		r.countRunning(s, false)
+		r.markRunning(s)
 	case dag.StepRetrying:
 		s.Due = e.Due
-		r.empty(s)
+		r.dropInside(s)
 		r.park(s, dag.Retrying, e.Result)
 	case dag.StepWaiting:
 		r.park(s, dag.Waiting, e.Result)
 	case dag.StepFallback:
 		s.Result = e.Result
-		r.empty(s)
+		r.dropInside(s)
 	case dag.StepFinished:
 		r.finish(s, e.Result)
 	}
@@ -224,15 +224,15 @@ func (r *Run[T]) start(s *Step[T], e *dag.Event) {
 	if e.Attempt == 1 || s.Began.IsZero() {
 		s.Began = e.Time
 	}
-	r.put(&s.Up.Inside.Active, s)
-	r.empty(s)
-	r.expect(s)
-	r.count(s, s.Inside == nil)
+	r.moveTo(&s.Up.Inside.Active, s)
+	r.dropInside(s)
+	r.addPlanned(s)
+	r.countRunning(s, s.Inside == nil)
 }
 
-// put puts a step on a list. A handler counts while somebody has called for it.
-func (r *Run[T]) put(l *List[T], s *Step[T]) {
-	if aside := &s.Up.Inside.aside; s.handler && s.Up == r.Root && s.On != l {
+// moveTo puts a step on a list. A handler counts while somebody has called for it.
+func (r *Run[T]) moveTo(l *List[T], s *Step[T]) {
+	if aside := &s.Up.Inside.setAside; s.handler && s.Up == r.Root && s.On != l {
 		switch aside {
 		case s.On:
 			r.Total++
@@ -240,88 +240,88 @@ func (r *Run[T]) put(l *List[T], s *Step[T]) {
 			r.Total--
 		}
 	}
-	l.put(s)
+	l.append(s)
 }
 
 // park leaves a step waiting for its next attempt, or for the outside.
 func (r *Run[T]) park(s *Step[T], status dag.Status, result *dag.Result) {
 	s.Status, s.Result = status, result
-	r.count(s, false)
-	r.put(&s.Up.Inside.Active, s)
+	r.countRunning(s, false)
+	r.moveTo(&s.Up.Inside.Active, s)
 }
 
-// count keeps the number of steps that run, those that hold others left out.
-func (r *Run[T]) count(s *Step[T], runs bool) {
+// countRunning keeps the number of steps that run, those that hold others left out.
+func (r *Run[T]) countRunning(s *Step[T], runs bool) {
 	switch {
-	case runs && !s.runs:
+	case runs && !s.countedRunning:
 		r.Running++
-	case !runs && s.runs:
+	case !runs && s.countedRunning:
 		r.Running--
 	}
-	s.runs = runs
+	s.countedRunning = runs
 }
 
 func (r *Run[T]) finish(s *Step[T], result *dag.Result) {
 	in := s.Up.Inside
-	uncalled := s.handler && s.On == &in.aside && result.Status == dag.Skipped
-	r.count(s, false)
+	uncalled := s.handler && s.On == &in.setAside && result.Status == dag.Skipped
+	r.countRunning(s, false)
 	s.Status, s.Result = result.Status, result
-	n := in.Ended.of(result)
+	n := in.Ended.counter(result)
 	*n++
 	failed := n == &in.Ended.Failed
 	if s.Blamed = failed && (s.Inside == nil || s.Inside.Ended.Failed == 0); s.Blamed {
-		s.fail(1)
+		s.addFailures(1)
 	}
-	r.settle(s)
+	r.dropSucceeded(s)
 	if s.Up == r.Root && !uncalled {
 		r.Settled++
 	}
 	switch {
 	case failed && (in.Failed.Len < KeptFailures || !in.Loop):
-		r.put(&in.Failed, s)
+		r.moveTo(&in.Failed, s)
 	case uncalled:
 	case in.Loop:
 		r.drop(s)
 	default:
-		r.put(&in.Done, s)
+		r.moveTo(&in.Done, s)
 	}
 }
 
-// fail counts failures in a step, and in all that hold it.
-func (s *Step[T]) fail(n int) {
+// addFailures counts failures in a step, and in all that hold it.
+func (s *Step[T]) addFailures(n int) {
 	for ; s != nil && n != 0; s = s.Up {
 		s.Failures += n
 	}
 }
 
-// of is the step of a path, made where it is new; nil where what holds it is not known, or
+// findOrAdd is the step of a path, made where it is new; nil where what holds it is not known, or
 // holds nothing.
-func (r *Run[T]) of(path dag.ID) *Step[T] {
+func (r *Run[T]) findOrAdd(path dag.ID) *Step[T] {
 	if s := r.Find(path); s != nil {
 		return s
 	}
 	up := r.Root
-	if outer := holder(path); outer != "" {
-		if up = r.holding(outer); up == nil {
+	if outer := holderPath(path); outer != "" {
+		if up = r.findHolder(outer); up == nil {
 			return nil
 		}
 	}
-	in, order := up.Inside, lastOrder
+	in, order := up.Inside, unplannedOrder
 	if strings.HasSuffix(string(path), "]") {
 		in.Loop, order = true, in.Active.Len+in.Ended.All()
 	}
 	return r.add(up, path, order)
 }
 
-// lastOrder is that of steps that no Plan lists, such as the tool's cleanup.
-const lastOrder = 1 << 30
+// unplannedOrder is that of steps that no Plan lists, such as the tool's cleanup.
+const unplannedOrder = 1 << 30
 
-// holding is the step of a path, ready to hold others.
-func (r *Run[T]) holding(path dag.ID) *Step[T] {
+// findHolder is the step of a path, ready to hold others.
+func (r *Run[T]) findHolder(path dag.ID) *Step[T] {
 	s := r.Find(path)
 	if s == nil && r.plan.Steps == nil {
-		if s = r.of(path); s != nil {
-			r.begun(s)
+		if s = r.findOrAdd(path); s != nil {
+			r.markRunning(s)
 		}
 	}
 	switch {
@@ -331,22 +331,22 @@ func (r *Run[T]) holding(path dag.ID) *Step[T] {
 		return nil
 	case s.Inside == nil:
 		s.Inside = &Inside[T]{}
-		r.count(s, false)
+		r.countRunning(s, false)
 	}
 	return s
 }
 
-// begun has a step run whose start is not on record, as something inside it shows.
-func (r *Run[T]) begun(s *Step[T]) {
+// markRunning has a step run whose start is not on record, as something inside it shows.
+func (r *Run[T]) markRunning(s *Step[T]) {
 	if s.Status == dag.Pending {
 		s.Status = dag.Running
-		r.put(&s.Up.Inside.Active, s)
+		r.moveTo(&s.Up.Inside.Active, s)
 	}
 }
 
-// holder is the path of the step right around a step, without the number of its attempt
+// holderPath is the path of the step right around a step, without the number of its attempt
 // where that is the last thing in it; "" for none.
-func holder(path dag.ID) dag.ID {
+func holderPath(path dag.ID) dag.ID {
 	cut := strings.LastIndexByte(string(path), '/')
 	if strings.HasSuffix(string(path), "]") {
 		cut = strings.LastIndexByte(string(path), '[')
@@ -358,18 +358,18 @@ func (r *Run[T]) add(up *Step[T], path dag.ID, order int) *Step[T] {
 	s := &Step[T]{Path: path, Up: up, Order: order, handler: r.plan.Handler != nil && r.plan.Handler(string(path))}
 	r.steps[path.WithoutAttempts()] = s
 	if s.handler {
-		up.Inside.aside.put(s)
+		up.Inside.setAside.append(s)
 		return s
 	}
-	up.Inside.Pending.put(s)
+	up.Inside.Pending.append(s)
 	if up == r.Root {
 		r.Total++
 	}
 	return s
 }
 
-// expect makes the steps that the plan lists in a step, all pending.
-func (r *Run[T]) expect(s *Step[T]) {
+// addPlanned makes the steps that the plan lists in a step, all pending.
+func (r *Run[T]) addPlanned(s *Step[T]) {
 	if r.plan.Steps == nil {
 		return
 	}
@@ -387,8 +387,8 @@ func (r *Run[T]) expect(s *Step[T]) {
 	}
 }
 
-// settle drops what nobody asks for in a step that has settled.
-func (r *Run[T]) settle(s *Step[T]) {
+// dropSucceeded drops what nobody asks for in a step that has settled.
+func (r *Run[T]) dropSucceeded(s *Step[T]) {
 	if s.Inside == nil {
 		return
 	}
@@ -400,19 +400,19 @@ func (r *Run[T]) settle(s *Step[T]) {
 		}
 		c = next
 	}
-	r.drain(&in.Pending, &in.Active, &in.aside)
+	r.dropAll(&in.Pending, &in.Active, &in.setAside)
 }
 
-// empty drops everything in a step, and takes back what failed there.
-func (r *Run[T]) empty(s *Step[T]) {
-	s.fail(-s.Failures)
+// dropInside drops everything in a step, and takes back what failed there.
+func (r *Run[T]) dropInside(s *Step[T]) {
+	s.addFailures(-s.Failures)
 	if in := s.Inside; in != nil {
-		r.drain(&in.Pending, &in.Active, &in.Failed, &in.Done, &in.aside)
+		r.dropAll(&in.Pending, &in.Active, &in.Failed, &in.Done, &in.setAside)
 	}
 	s.Inside = nil
 }
 
-func (r *Run[T]) drain(lists ...*List[T]) {
+func (r *Run[T]) dropAll(lists ...*List[T]) {
 	for _, l := range lists {
 		for l.First != nil {
 			r.drop(l.First)
@@ -422,10 +422,10 @@ func (r *Run[T]) drain(lists ...*List[T]) {
 
 // drop takes a step and what it holds out of the Run.
 func (r *Run[T]) drop(s *Step[T]) {
-	s.leave()
-	r.count(s, false)
+	s.unlink()
+	r.countRunning(s, false)
 	if in := s.Inside; in != nil {
-		r.drain(&in.Pending, &in.Active, &in.Failed, &in.Done, &in.aside)
+		r.dropAll(&in.Pending, &in.Active, &in.Failed, &in.Done, &in.setAside)
 	}
 	delete(r.steps, s.Path.WithoutAttempts())
 }

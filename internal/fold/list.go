@@ -7,8 +7,8 @@ type List[T any] struct {
 	Len         int
 }
 
-// put appends a step to a list, and takes it off the one it was on.
-func (l *List[T]) put(s *Step[T]) { l.after(l.Last, s) }
+// append appends a step to a list, and takes it off the one it was on.
+func (l *List[T]) append(s *Step[T]) { l.insertAfter(l.Last, s) }
 
 // insert puts a step into a list that is kept in plan order.
 func (l *List[T]) insert(s *Step[T]) {
@@ -16,14 +16,14 @@ func (l *List[T]) insert(s *Step[T]) {
 	for before != nil && (before == s || before.Order > s.Order) {
 		before = before.Prev
 	}
-	l.after(before, s)
+	l.insertAfter(before, s)
 }
 
-func (l *List[T]) after(before, s *Step[T]) {
+func (l *List[T]) insertAfter(before, s *Step[T]) {
 	if before == s {
 		return
 	}
-	s.leave()
+	s.unlink()
 	s.On, s.Prev = l, before
 	next := &l.First
 	if before != nil {
@@ -37,7 +37,7 @@ func (l *List[T]) after(before, s *Step[T]) {
 	l.Len++
 }
 
-func (s *Step[T]) leave() {
+func (s *Step[T]) unlink() {
 	l := s.On
 	if l == nil {
 		return

@@ -24,13 +24,13 @@ func (r *Run[T]) resume(e *dag.Event) {
 
 // reopen has a step run again that holds one which does: it had not ended after all.
 func (r *Run[T]) reopen(path dag.ID) {
-	s, fresh := r.known(path)
+	s, fresh := r.findOrRestore(path)
 	if s == nil || !fresh && !s.Status.Settled() {
 		return
 	}
 	r.unsettle(s)
 	s.Status, s.Result = dag.Running, nil
-	r.put(&s.Up.Inside.Active, s)
+	r.moveTo(&s.Up.Inside.Active, s)
 	if s.Inside == nil {
 		s.Inside = &Inside[T]{}
 	}
@@ -38,36 +38,36 @@ func (r *Run[T]) reopen(path dag.ID) {
 
 // reset makes a step one that has not run.
 func (r *Run[T]) reset(path dag.ID) {
-	s, _ := r.known(path)
+	s, _ := r.findOrRestore(path)
 	if s == nil {
 		return
 	}
 	r.unsettle(s)
-	r.count(s, false)
-	r.empty(s)
+	r.countRunning(s, false)
+	r.dropInside(s)
 	s.Status, s.Result, s.Attempt = dag.Pending, nil, 0
 	switch in := s.Up.Inside; {
 	case s.handler, in.Loop:
-		r.put(&in.aside, s)
+		r.moveTo(&in.setAside, s)
 	default:
 		in.Pending.insert(s)
 	}
 }
 
-// known is a step that has begun, made anew where it was dropped when it had settled: fresh
+// findOrRestore is a step that has begun, made anew where it was dropped when it had settled: fresh
 // then. The tool's own steps never are.
-func (r *Run[T]) known(path dag.ID) (s *Step[T], fresh bool) {
-	if s = r.Find(path); s != nil || holder(path) == "" {
+func (r *Run[T]) findOrRestore(path dag.ID) (s *Step[T], fresh bool) {
+	if s = r.Find(path); s != nil || holderPath(path) == "" {
 		return s, false
 	}
-	if s = r.of(path); s != nil {
-		s.Up.uncount(s.Up.Inside.dropped())
+	if s = r.findOrAdd(path); s != nil {
+		s.Up.uncount(s.Up.Inside.droppedCount())
 	}
 	return s, true
 }
 
-// dropped is the count that a step which was dropped is taken off, nil for none.
-func (in *Inside[T]) dropped() *int {
+// droppedCount is the count that a step which was dropped is taken off, nil for none.
+func (in *Inside[T]) droppedCount() *int {
 	c := &in.Ended
 	switch {
 	case c.Failed > in.Failed.Len:
@@ -89,13 +89,13 @@ func (r *Run[T]) unsettle(s *Step[T]) {
 	}
 	if s.Blamed {
 		s.Blamed = false
-		s.fail(-1)
+		s.addFailures(-1)
 	}
 	in := s.Up.Inside
-	if s.Up == r.Root && s.On != &in.aside {
+	if s.Up == r.Root && s.On != &in.setAside {
 		r.Settled--
 	}
-	s.Up.uncount(in.Ended.of(s.Result))
+	s.Up.uncount(in.Ended.counter(s.Result))
 }
 
 // uncount takes one off a count of how the steps inside have ended. With the last that
@@ -117,5 +117,5 @@ func (s *Step[T]) uncount(n *int) {
 	if s.Blamed {
 		left++
 	}
-	s.fail(left - s.Failures)
+	s.addFailures(left - s.Failures)
 }

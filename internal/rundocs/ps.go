@@ -7,19 +7,19 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-// UnderWay are the states of runs that Ps lists.
-func UnderWay() []dag.Status { return []dag.Status{dag.Running, dag.Pending, dag.Waiting} }
+// ActiveStatuses are the states of runs that Ps lists.
+func ActiveStatuses() []dag.Status { return []dag.Status{dag.Running, dag.Pending, dag.Waiting} }
 
 // Ps is flowrun/ps.v1: the runs that are under way, and who waits for whom.
 type Ps struct {
-	Schema string `json:"schema"`
-	Runs   []Live `json:"runs"`
-	Locks  []Lock `json:"locks"`
-	Limits []Lock `json:"limits"` // of tools with max-active-runs
+	Schema string      `json:"schema"`
+	Runs   []ActiveRun `json:"runs"`
+	Locks  []Lock      `json:"locks"`
+	Limits []Lock      `json:"limits"` // of tools with max-active-runs
 }
 
-// Live is a run that is under way.
-type Live struct {
+// ActiveRun is a run that is under way.
+type ActiveRun struct {
 	ID       string     `json:"id"`
 	Tool     string     `json:"tool"`
 	Status   dag.Status `json:"status"`
@@ -55,14 +55,14 @@ type Lock struct {
 }
 
 // PsOf lists the runs that are under way and what stands in line.
-func PsOf(line history.Queue, runs []history.RunInfo) Ps {
-	doc := Ps{Schema: "flowrun/ps.v1", Runs: []Live{}, Locks: stood(line, history.DemandLock), Limits: stood(line, history.DemandActiveRun)}
+func PsOf(queue history.Queue, runs []history.RunInfo) Ps {
+	doc := Ps{Schema: "flowrun/ps.v1", Runs: []ActiveRun{}, Locks: lockList(queue, history.DemandLock), Limits: lockList(queue, history.DemandActiveRun)}
 	waits := map[string][]Obstacle{}
-	for _, q := range line.Waiting() {
+	for _, q := range queue.Waiting() {
 		waits[q.Run] = Obstacles(q)
 	}
 	for _, r := range runs {
-		doc.Runs = append(doc.Runs, Live{r.ID, r.Tool, r.Status, r.Started, r.PID, r.Reason, r.Message, waits[r.ID]})
+		doc.Runs = append(doc.Runs, ActiveRun{r.ID, r.Tool, r.Status, r.Started, r.PID, r.Reason, r.Message, waits[r.ID]})
 	}
 	return doc
 }
@@ -80,12 +80,12 @@ func Obstacles(q history.QueuePosition) []Obstacle {
 	return list
 }
 
-// stood is who has, and who waits for, each thing of a kind, in the order in which these
+// lockList is who has, and who waits for, each thing of a kind, in the order in which these
 // were first asked for.
-func stood(line history.Queue, kind history.DemandKind) []Lock {
+func lockList(queue history.Queue, kind history.DemandKind) []Lock {
 	list := []Lock{}
 	at := map[[2]string]int{}
-	for _, p := range line {
+	for _, p := range queue {
 		for _, n := range p.Demands {
 			if n.Kind != kind {
 				continue
@@ -109,8 +109,8 @@ func stood(line history.Queue, kind history.DemandKind) []Lock {
 	return list
 }
 
-// Far is the document without the places of definitions, for who is not on the machine.
-func (d Ps) Far() Ps {
+// WithoutFiles is the document without the places of definitions, for who is not on the machine.
+func (d Ps) WithoutFiles() Ps {
 	for i := range d.Limits {
 		d.Limits[i].File = ""
 	}

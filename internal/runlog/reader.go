@@ -19,18 +19,18 @@ import (
 
 // Reader reads the logs of one run. It is not safe for concurrent use.
 type Reader struct {
-	dir  string
-	plan *flowrun.Plan
-	step string
-	at   map[string]int64 // how far each file has been read
-	over map[dag.ID]bool  // steps that were read to their end
+	dir      string
+	plan     *flowrun.Plan
+	step     string
+	offsets  map[string]int64 // how far each file has been read
+	finished map[dag.ID]bool  // steps that were read to their end
 }
 
 // New reads the logs in dir, the run's steps.LogFolder. step is the path of the step
 // whose logs are wanted: one that uses a tool stands for the steps inside, a loop for
 // its items; "" is all.
 func New(dir string, plan *flowrun.Plan, step string) *Reader {
-	return &Reader{dir: dir, plan: plan, step: step, at: map[string]int64{}, over: map[dag.ID]bool{}}
+	return &Reader{dir: dir, plan: plan, step: step, offsets: map[string]int64{}, finished: map[dag.ID]bool{}}
 }
 
 // Wants says whether a step's logs are read: all, one step's in whatever try of what is
@@ -68,7 +68,7 @@ func (r *Reader) Copy(events []dag.Event, to func(stream steps.Streams, path dag
 		}
 	}
 	for _, e := range events {
-		if e.Kind != dag.StepStarted && e.Kind != dag.StepFinished || seen[e.Node] || r.over[e.Node] || !r.Wants(string(e.Node)) {
+		if e.Kind != dag.StepStarted && e.Kind != dag.StepFinished || seen[e.Node] || r.finished[e.Node] || !r.Wants(string(e.Node)) {
 			continue
 		}
 		seen[e.Node] = true
@@ -78,10 +78,10 @@ func (r *Reader) Copy(events []dag.Event, to func(stream steps.Streams, path dag
 	}
 	for _, e := range events { // read after it had ended
 		if e.Kind == dag.StepFinished {
-			r.over[e.Node] = r.over[e.Node] || seen[e.Node]
+			r.finished[e.Node] = r.finished[e.Node] || seen[e.Node]
 		}
 		if e.Kind == dag.RunResumed {
-			clear(r.over)
+			clear(r.finished)
 		}
 	}
 	return nil
@@ -95,7 +95,7 @@ func (r *Reader) copyStep(path dag.ID, files []steps.LogFile, result *dag.Result
 			return err
 		}
 	}
-	if len(files) > 0 || result == nil || r.at[string(path)] > 0 || r.plan.Nested(string(path)) != nil {
+	if len(files) > 0 || result == nil || r.offsets[string(path)] > 0 || r.plan.Nested(string(path)) != nil {
 		return nil
 	}
 	for _, part := range []struct {
@@ -105,7 +105,7 @@ func (r *Reader) copyStep(path dag.ID, files []steps.LogFile, result *dag.Result
 		if part.output == nil {
 			continue
 		}
-		r.at[string(path)] = part.output.Size
+		r.offsets[string(path)] = part.output.Size
 		if _, err := io.WriteString(to(part.stream, path), part.output.Inline); err != nil {
 			return err
 		}
@@ -119,10 +119,10 @@ func (r *Reader) copyFile(f steps.LogFile, to io.Writer) error {
 		return fmt.Errorf("cannot read a log: %w", err)
 	}
 	defer file.Close()
-	if _, err := file.Seek(r.at[f.Path], io.SeekStart); err != nil {
+	if _, err := file.Seek(r.offsets[f.Path], io.SeekStart); err != nil {
 		return fmt.Errorf("cannot read a log: %w", err)
 	}
 	n, err := io.Copy(struct{ io.Writer }{to}, file)
-	r.at[f.Path] += n
+	r.offsets[f.Path] += n
 	return err
 }

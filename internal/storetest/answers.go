@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// hears waits for an owner to hear an answer.
-func hears(t *testing.T, l history.Ledger) history.Answer {
+// receiveAnswer waits for an owner to hear an answer.
+func receiveAnswer(t *testing.T, l history.Ledger) history.Answer {
 	t.Helper()
 	select {
 	case a := <-l.Answers():
@@ -25,7 +25,7 @@ func hears(t *testing.T, l history.Ledger) history.Answer {
 	return history.Answer{}
 }
 
-func hearsNothing(t *testing.T, l history.Ledger) {
+func noAnswer(t *testing.T, l history.Ledger) {
 	t.Helper()
 	select {
 	case a := <-l.Answers():
@@ -42,11 +42,11 @@ func testAnswers(t *testing.T, s history.Store) {
 	appendAll(t, l, turn("r1", 1, 3)...)
 	want(t, s.Answer(ctx, "nobody", history.Answer{Step: "gate", Wait: 3}), history.ErrNoRun)
 
-	first := history.Answer{Step: "gate", Wait: 3, Approve: true, Values: map[string]any{"NOTE": "O'Hara\u2028", "LIST": []any{"a", true, nil}}, Comment: "go\non", By: "ann", At: begun}
+	first := history.Answer{Step: "gate", Wait: 3, Approve: true, Values: map[string]any{"NOTE": "O'Hara\u2028", "LIST": []any{"a", true, nil}}, Comment: "go\non", By: "ann", At: runStart}
 	if err := s.Answer(ctx, "r1", first); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(first, hears(t, l)); diff != "" {
+	if diff := cmp.Diff(first, receiveAnswer(t, l)); diff != "" {
 		t.Error(diff)
 	}
 	err := s.Answer(ctx, "r1", history.Answer{Step: "gate", Wait: 3, By: "bob"})
@@ -60,16 +60,16 @@ func testAnswers(t *testing.T, s history.Store) {
 	if err := s.Answer(ctx, "r1", second); err != nil {
 		t.Fatal(err)
 	}
-	if got := hears(t, l); got.Approve || got.Wait != 7 || got.At.Before(before.Add(-time.Second)) {
+	if got := receiveAnswer(t, l); got.Approve || got.Wait != 7 || got.At.Before(before.Add(-time.Second)) {
 		t.Errorf("the owner hears %+v", got)
 	}
 	if err := s.Answer(ctx, "r2", history.Answer{Step: "gate", Wait: 3}); err != nil {
 		t.Error(err)
 	}
-	if got := hears(t, bystander); got.Wait != 3 {
+	if got := receiveAnswer(t, bystander); got.Wait != 3 {
 		t.Errorf("the other run hears %+v", got)
 	}
-	hearsNothing(t, l)
+	noAnswer(t, l)
 
 	// The next owner has all of them at once, those of nobody's time too.
 	l.Close()
@@ -92,12 +92,12 @@ func testAnswers(t *testing.T, s history.Store) {
 	if err := s.Answer(ctx, "r2", history.Answer{Step: "gate", Wait: 4}); err != nil {
 		t.Error(err)
 	}
-	hears(t, bystander) // by then the owner of r1 would have heard something too
-	hearsNothing(t, l)
+	receiveAnswer(t, bystander) // by then the owner of r1 would have heard something too
+	noAnswer(t, l)
 	if err := s.Answer(ctx, "r1", history.Answer{Step: "last", Wait: 11}); err != nil {
 		t.Fatal(err)
 	}
-	if a := hears(t, l); a.Wait != 11 {
+	if a := receiveAnswer(t, l); a.Wait != 11 {
 		t.Errorf("the next owner hears %+v", a)
 	}
 }
@@ -114,7 +114,7 @@ func testManyAnswers(t *testing.T, s history.Store) {
 	}
 	seen := map[uint64]bool{}
 	for len(seen) < many {
-		a := hears(t, l)
+		a := receiveAnswer(t, l)
 		if seen[a.Wait] {
 			t.Fatalf("answer %d is heard twice", a.Wait)
 		}
@@ -127,13 +127,13 @@ func testManyAnswers(t *testing.T, s history.Store) {
 }
 
 // A run that rests is Waiting, has no owner, and may be claimed at once.
-func testRest(t *testing.T, s history.Store) {
+func testSuspend(t *testing.T, s history.Store) {
 	l := begin(t, s, record("r1", "deploy"))
 	appendAll(t, l, turn("r1", 1, 2)...)
 	if err := l.Suspend("step gate waits for approval: go on?"); err != nil {
 		t.Fatal(err)
 	}
-	resting := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Waiting, Message: "step gate waits for approval: go on?", Started: begun}
+	resting := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Waiting, Message: "step gate waits for approval: go on?", Started: runStart}
 	check := func(when string, expected history.RunInfo) {
 		t.Helper()
 		if diff := cmp.Diff(expected, info(t, s, "r1")); diff != "" {
@@ -153,9 +153,9 @@ func testRest(t *testing.T, s history.Store) {
 	l = claim(t, s, "r1", 2)
 	_, err := s.Claim(context.Background(), "r1", 2)
 	want(t, err, history.ErrLive)
-	appendAll(t, l, dag.Event{V: 1, Seq: 3, Run: "r1", Kind: dag.RunResumed, Time: begun})
-	check("taken up", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun, PID: info(t, s, "r1").PID})
+	appendAll(t, l, dag.Event{V: 1, Seq: 3, Run: "r1", Kind: dag.RunResumed, Time: runStart})
+	check("taken up", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: runStart, PID: info(t, s, "r1").PID})
 	appendAll(t, l, end("r1", 4, dag.Failed))
 	l.Close()
-	check("ended", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)})
+	check("ended", history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: runStart, Ended: runStart.Add(time.Minute)})
 }

@@ -36,7 +36,7 @@ func Test(t *testing.T, open func(t *testing.T) history.Store) {
 		"NoRun":       testNoRun,
 		"Events":      testEvents,
 		"Paging":      testPaging,
-		"Standing":    testStanding,
+		"Standing":    testRunInfo,
 		"Lists":       testLists,
 		"FindRun":     testFindRun,
 		"Claim":       testClaim,
@@ -45,28 +45,28 @@ func Test(t *testing.T, open func(t *testing.T) history.Store) {
 		"Cancel":      testCancel,
 		"Answers":     testAnswers,
 		"ManyAnswers": testManyAnswers,
-		"Rest":        testRest,
+		"Rest":        testSuspend,
 		"Copies":      testCopies,
 		"Concurrency": testConcurrency,
 
-		"Line":      testLine,
-		"LineFair":  testLineFair,
-		"LineLeave": testLineLeave,
-		"LineDeath": testLineDeath,
-		"LineAgain": testLineAgain,
-		"LineLong":  testLineLong,
-		"LineRest":  testLineRest,
-		"LineLost":  testLineLost,
+		"Line":      testQueue,
+		"LineFair":  testQueueFair,
+		"LineLeave": testQueueLeave,
+		"LineDeath": testQueueDeath,
+		"LineAgain": testQueueResume,
+		"LineLong":  testQueueLong,
+		"LineRest":  testQueueSuspend,
+		"LineLost":  testQueueLost,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
 }
 
-var begun = time.Date(2026, 11, 21, 10, 0, 0, 123456789, time.UTC)
+var runStart = time.Date(2026, 11, 21, 10, 0, 0, 123456789, time.UTC)
 
 // record is a run of a tool.
 func record(id, name string) *history.Record {
-	return &history.Record{ID: id, Tool: name, Created: begun, Params: map[string]any{}, Given: map[string]any{}}
+	return &history.Record{ID: id, Tool: name, Created: runStart, Params: map[string]any{}, Given: map[string]any{}}
 }
 
 func begin(t *testing.T, s history.Store, r *history.Record) history.Ledger {
@@ -93,15 +93,15 @@ func claim(t *testing.T, s history.Store, id string, seq uint64) history.Ledger 
 func turn(run string, first, last uint64) []dag.Event {
 	var list []dag.Event
 	for seq := first; seq <= last; seq++ {
-		list = append(list, dag.Event{V: dag.EventVersion, Seq: seq, Run: run, Kind: dag.StepStarted, Node: "a", Attempt: 1, Time: begun.Add(time.Duration(seq))})
+		list = append(list, dag.Event{V: dag.EventVersion, Seq: seq, Run: run, Kind: dag.StepStarted, Node: "a", Attempt: 1, Time: runStart.Add(time.Duration(seq))})
 	}
 	return list
 }
 
 // end is a run's last event.
 func end(run string, seq uint64, status dag.Status) dag.Event {
-	return dag.Event{V: dag.EventVersion, Seq: seq, Run: run, Kind: dag.RunFinished, Time: begun.Add(time.Minute),
-		Result: &dag.Result{Status: status, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)}}
+	return dag.Event{V: dag.EventVersion, Seq: seq, Run: run, Kind: dag.RunFinished, Time: runStart.Add(time.Minute),
+		Result: &dag.Result{Status: status, ExitCode: 3, Reason: "exit", Message: "a failed", Started: runStart, Ended: runStart.Add(time.Minute)}}
 }
 
 func appendAll(t *testing.T, l history.Ledger, events ...dag.Event) {
@@ -151,7 +151,7 @@ func testRecord(t *testing.T, s history.Store) {
 	r.Params = map[string]any{"TOKEN": "***", "LIST": []any{"a", true, nil, map[string]any{"x": "<&>"}}}
 	r.Given = map[string]any{"NAME": "O'Hara\x00\u2028"}
 	r.Withheld = []string{"TOKEN"}
-	r.RunEnv = history.RecordedEnv{Workspace: "/w", Home: "/h", Temp: "/t", Time: begun, AllowDash: true}
+	r.RunEnv = history.RecordedEnv{Workspace: "/w", Home: "/h", Temp: "/t", Time: runStart, AllowDash: true}
 	r.Trace = history.TraceContext{Parent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", State: "vendor=1"}
 	for _, text := range []string{"name: deploy\n", "", "\xff\x00 not text", "name: deploy\n"} {
 		r.Sources = append(r.Sources, tool.Source{From: "/w/a.yaml", Name: "x", File: fmt.Sprintf("/w/%d.yaml", len(r.Sources)),
@@ -202,7 +202,7 @@ func testBegin(t *testing.T, s history.Store) {
 	_, err := s.Begin(cancelled, record("r3", "deploy"))
 	want(t, err, context.Canceled)
 	list, err := s.Runs(ctx, history.Query{})
-	expected := []history.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Origin: "api", Status: dag.Running, Started: begun, PID: os.Getpid()}}
+	expected := []history.RunInfo{{ID: "r1", Tool: "deploy", RetryOf: "r0", Origin: "api", Status: dag.Running, Started: runStart, PID: os.Getpid()}}
 	if diff := cmp.Diff(expected, list); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -231,10 +231,10 @@ func testEvents(t *testing.T, s history.Store) {
 	if list, err := s.Events(ctx, "r1", 0); err != nil || len(list) > 0 {
 		t.Error(list, err)
 	}
-	rich := dag.Event{V: 1, Seq: 4, Run: "r1", Kind: dag.StepRetrying, Node: "a/b[x]", Attempt: 2, Time: begun, Due: begun.Add(time.Second), Reason: "exit",
-		Result: &dag.Result{Status: dag.TimedOut, ExitCode: 124, Message: "<&>\n\u2028", Started: begun, Ended: begun,
+	rich := dag.Event{V: 1, Seq: 4, Run: "r1", Kind: dag.StepRetrying, Node: "a/b[x]", Attempt: 2, Time: runStart, Due: runStart.Add(time.Second), Reason: "exit",
+		Result: &dag.Result{Status: dag.TimedOut, ExitCode: 124, Message: "<&>\n\u2028", Started: runStart, Ended: runStart,
 			Stdout: &dag.Output{Inline: "line\nline", Size: 10, Masked: true, File: "/l/a", Digest: "sha256:00"}}}
-	reset := dag.Event{V: 1, Seq: 5, Run: "r1", Kind: dag.RunResumed, Time: begun, Reset: []dag.ID{"a", "a/b"}}
+	reset := dag.Event{V: 1, Seq: 5, Run: "r1", Kind: dag.RunResumed, Time: runStart, Reset: []dag.ID{"a", "a/b"}}
 	all := append(turn("r1", 1, 3), rich, reset)
 	appendAll(t, l, all[:1]...)
 	appendAll(t, other, turn("r2", 1, 2)...)
@@ -274,11 +274,11 @@ func testPaging(t *testing.T, s history.Store) {
 }
 
 // What the events say of the run's end is what a list shows.
-func testStanding(t *testing.T, s history.Store) {
+func testRunInfo(t *testing.T, s history.Store) {
 	ctx := context.Background()
 	l := begin(t, s, record("r1", "deploy"))
-	running := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: begun, PID: os.Getpid()}
-	ended := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: begun, Ended: begun.Add(time.Minute)}
+	running := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Running, Started: runStart, PID: os.Getpid()}
+	ended := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Failed, ExitCode: 3, Reason: "exit", Message: "a failed", Started: runStart, Ended: runStart.Add(time.Minute)}
 	interrupted := running
 	interrupted.Status, interrupted.PID, interrupted.Released = dag.Interrupted, 0, true
 	owned := func(i history.RunInfo) history.RunInfo { i.PID = os.Getpid(); return i }
@@ -301,13 +301,13 @@ func testStanding(t *testing.T, s history.Store) {
 	check("ended and closed", ended)
 	l = claim(t, s, "r1", 3)
 	check("claimed", owned(ended))
-	appendAll(t, l, dag.Event{V: 1, Seq: 4, Run: "r1", Kind: dag.RunResumed, Time: begun})
+	appendAll(t, l, dag.Event{V: 1, Seq: 4, Run: "r1", Kind: dag.RunResumed, Time: runStart})
 	check("resumed", running)
 	l.Close()
 	check("left", interrupted)
 	l = claim(t, s, "r1", 4)
 	check("claimed again", running)
-	appendAll(t, l, dag.Event{V: 1, Seq: 5, Run: "r1", Kind: dag.RunResumed, Time: begun}, end("r1", 6, dag.Failed))
+	appendAll(t, l, dag.Event{V: 1, Seq: 5, Run: "r1", Kind: dag.RunResumed, Time: runStart}, end("r1", 6, dag.Failed))
 	check("ended again", owned(ended))
 }
 
@@ -317,7 +317,7 @@ func testLists(t *testing.T, s history.Store) {
 	for i := range 20 {
 		id := fmt.Sprintf("%c%02d", "ab"[i/10], i)
 		r := record(id, []string{"build", "test"}[i%2])
-		r.Created = begun.Add(time.Duration(i) * time.Minute)
+		r.Created = runStart.Add(time.Duration(i) * time.Minute)
 		r.Origin = []string{"", "api", "schedule:nightly"}[i%3]
 		l := begin(t, s, r)
 		switch st := states[i%5]; st {
@@ -353,8 +353,8 @@ func testLists(t *testing.T, s history.Store) {
 		{history.Query{Origin: "schedule:nightly", Limit: 2}, "b17 b14"},
 		{history.Query{Origin: "api", Status: []dag.Status{dag.Running, dag.Interrupted}}, "b19 b13 a04"},
 		{history.Query{Origin: "schedule:"}, ""},
-		{history.Query{Since: begun.Add(17 * time.Minute)}, "b19 b18 b17"},
-		{history.Query{Since: begun.Add(16 * time.Minute), Status: []dag.Status{dag.Failed, dag.Succeeded}}, "b16"},
+		{history.Query{Since: runStart.Add(17 * time.Minute)}, "b19 b18 b17"},
+		{history.Query{Since: runStart.Add(16 * time.Minute), Status: []dag.Status{dag.Failed, dag.Succeeded}}, "b16"},
 	} {
 		list, err := s.Runs(ctx, c.q)
 		var ids []string

@@ -121,7 +121,7 @@ func (d *door) ps(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	runs, err := d.Runs(r.Context(), flowrun.Query{Status: rundocs.UnderWay()})
+	runs, err := d.Runs(r.Context(), flowrun.Query{Status: rundocs.ActiveStatuses()})
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (d *door) ps(w http.ResponseWriter, r *http.Request) error {
 			return !slices.ContainsFunc(runs, func(i flowrun.RunInfo) bool { return i.ID == p.Run })
 		})
 	}
-	return writeJSON(w, 200, rundocs.PsOf(line, runs).Far())
+	return writeJSON(w, 200, rundocs.PsOf(line, runs).WithoutFiles())
 }
 
 // runIDs is what ids of runs look like; they are names of folders, too.

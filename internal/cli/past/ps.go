@@ -42,7 +42,7 @@ func ps(ctx context.Context, env *ui.Env, s flowrun.Store, output string) error 
 	if err != nil {
 		return err
 	}
-	runs, err := s.Runs(ctx, flowrun.Query{Status: rundocs.UnderWay()})
+	runs, err := s.Runs(ctx, flowrun.Query{Status: rundocs.ActiveStatuses()})
 	if err != nil {
 		return err
 	}
