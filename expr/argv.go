@@ -14,25 +14,25 @@ type argvWord struct {
 }
 
 type argvPart struct {
-	text   string
-	hole   *hole
-	quoted bool
+	text        string
+	placeholder *placeholder
+	quoted      bool
 }
 
 // argvSplitter splits a command into words with single quotes, double quotes and
 // backslashes, and nothing else: no variables, no globs.
 type argvSplitter struct {
-	words []argvWord
-	cur   *argvWord
-	quote byte
-	plain bool // after --: words are no options
+	words       []argvWord
+	cur         *argvWord
+	quote       byte
+	afterDashes bool // after --: words are no options
 }
 
 func splitArgv(src string, pieces []piece) ([]argvWord, []Problem) {
 	var s argvSplitter
 	for _, p := range pieces {
-		if p.hole != nil {
-			s.add(argvPart{hole: p.hole, quoted: s.quote != 0})
+		if p.placeholder != nil {
+			s.add(argvPart{placeholder: p.placeholder, quoted: s.quote != 0})
 			continue
 		}
 		if !s.read(p.text) {
@@ -93,14 +93,14 @@ func (s *argvSplitter) escaped(c byte) {
 
 func (s *argvSplitter) word() *argvWord {
 	if s.cur == nil {
-		s.cur = &argvWord{argument: len(s.words) > 0 && !s.plain}
+		s.cur = &argvWord{argument: len(s.words) > 0 && !s.afterDashes}
 	}
 	return s.cur
 }
 
 func (s *argvSplitter) add(p argvPart) {
 	w := s.word()
-	if last := len(w.parts) - 1; p.hole == nil && last >= 0 && w.parts[last].hole == nil {
+	if last := len(w.parts) - 1; p.placeholder == nil && last >= 0 && w.parts[last].placeholder == nil {
 		w.parts[last].text += p.text
 		return
 	}
@@ -111,8 +111,8 @@ func (s *argvSplitter) end() {
 	if s.cur == nil {
 		return
 	}
-	if w := s.cur; len(w.parts) == 1 && w.parts[0].hole == nil && w.parts[0].text == "--" {
-		s.plain = true
+	if w := s.cur; len(w.parts) == 1 && w.parts[0].placeholder == nil && w.parts[0].text == "--" {
+		s.afterDashes = true
 	}
 	s.words, s.cur = append(s.words, *s.cur), nil
 }
@@ -123,7 +123,7 @@ func (t *Template) Argv(sc Scope) ([]string, error) {
 		return nil, errors.New("cannot split a script into words: it was parsed for a shell")
 	}
 	argv := make([]string, 0, len(t.words))
-	size := sum{max: MaxTogether}
+	size := sizeTotal{max: MaxTogether}
 	for _, w := range t.words {
 		words, err := w.render(sc, &size)
 		if err != nil {
@@ -137,21 +137,21 @@ func (t *Template) Argv(sc Scope) ([]string, error) {
 	return argv, nil
 }
 
-func (w argvWord) render(sc Scope, size *sum) ([]string, error) {
-	out := wordBuilder{open: w.quoted}
+func (w argvWord) render(sc Scope, size *sizeTotal) ([]string, error) {
+	out := wordBuilder{inWord: w.quoted}
 	if w.quoted {
 		out.words = []string{""}
 	}
 	for _, p := range w.parts {
-		if p.hole == nil {
-			out.text(p.text)
+		if p.placeholder == nil {
+			out.addText(p.text)
 			continue
 		}
-		v, ref, err := p.hole.value(sc)
+		v, ref, err := p.placeholder.value(sc)
 		if err != nil {
 			return nil, err
 		}
-		words, err := valueWords(p.hole, v, ref.Class, p.quoted || v.Raw)
+		words, err := valueWords(p.placeholder, v, ref.Class, p.quoted || v.Raw)
 		if err != nil {
 			return nil, err
 		}
@@ -162,25 +162,25 @@ func (w argvWord) render(sc Scope, size *sum) ([]string, error) {
 		if err := v.checkDash(ref, words, w.argument, atStart); err != nil {
 			return nil, err
 		}
-		out.join(words)
+		out.addWords(words)
 	}
 	return out.words, nil
 }
 
-// join adds several words as a shell adds "$@": the first sticks to what stands
+// addWords adds several words as a shell adds "$@": the first sticks to what stands
 // before, the last to what follows.
-func (w *wordBuilder) join(words []string) {
+func (w *wordBuilder) addWords(words []string) {
 	for i, word := range words {
 		if i > 0 {
-			w.open = false
+			w.inWord = false
 		}
-		w.text(word)
+		w.addText(word)
 	}
 }
 
 // valueWords is what a value is worth where it stands: words, or one text where
 // something quotes it.
-func valueWords(h *hole, v Value, class Class, single bool) ([]string, error) {
+func valueWords(ph *placeholder, v Value, class Class, single bool) ([]string, error) {
 	words, err := v.words(class)
 	if single {
 		var text string
@@ -188,10 +188,10 @@ func valueWords(h *hole, v Value, class Class, single bool) ([]string, error) {
 		words = []string{text}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", h.name(), err)
+		return nil, fmt.Errorf("%s: %w", ph.name(), err)
 	}
 	for _, w := range words {
-		if err := checkNUL(h, w); err != nil {
+		if err := checkNUL(ph, w); err != nil {
 			return nil, err
 		}
 	}

@@ -24,27 +24,27 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("%s would be larger than %d MiB; pass large values by a file", e.What, e.Max>>20)
 }
 
-// sum adds up the sizes of the values that become one, or one command.
-type sum struct {
+// sizeTotal adds up the sizes of the values that become one, or one command.
+type sizeTotal struct {
 	total, values int
 	max           int // 0 = MaxValue
 }
 
 // add counts a value of n bytes. It is an error if the values are too large together.
-func (s *sum) add(n int, what string) error {
+func (s *sizeTotal) add(n int, what string) error {
 	if n == 0 {
 		return nil
 	}
 	s.total += n
-	most := cmp.Or(s.max, MaxValue)
-	if s.values++; s.values > 1 && s.total > most {
-		return &SizeError{what, most}
+	limit := cmp.Or(s.max, MaxValue)
+	if s.values++; s.values > 1 && s.total > limit {
+		return &SizeError{what, limit}
 	}
 	return nil
 }
 
 // addAll is add for the words that a value came to.
-func (s *sum) addAll(words []string, what string) error {
+func (s *sizeTotal) addAll(words []string, what string) error {
 	n := 0
 	for _, w := range words {
 		n += len(w)
@@ -56,11 +56,11 @@ func (s *sum) addAll(words []string, what string) error {
 // values can share parts, so that a small one in memory is endless when written out.
 func Size(v any) int {
 	n := 0
-	measure(v, &n)
+	addSize(v, &n)
 	return n
 }
 
-func measure(v any, n *int) {
+func addSize(v any, n *int) {
 	if *n > MaxValue {
 		return
 	}
@@ -70,20 +70,20 @@ func measure(v any, n *int) {
 		*n += len(v)
 	case []any:
 		for _, e := range v {
-			measure(e, n)
+			addSize(e, n)
 		}
 	case map[string]any:
 		for k, e := range v {
 			*n += len(k)
-			measure(e, n)
+			addSize(e, n)
 		}
 	default:
 		*n += 8
 	}
 }
 
-// unbounded stands for a length that no int holds.
-const unbounded = 1 << 40
+// maxLength stands for a length that no int holds.
+const maxLength = 1 << 40
 
 // Length is how long the text becomes, at least, where each reference is as long as of
 // says. Choices and transformed references count as empty.
@@ -91,12 +91,12 @@ func (t *Template) Length(of func(Ref) int) int {
 	n := 0
 	for _, p := range t.pieces {
 		switch {
-		case p.hole == nil:
+		case p.placeholder == nil:
 			n += len(p.text)
-		case p.hole.choice == nil && len(p.hole.transforms) == 0:
-			n += of(p.hole.ref)
+		case p.placeholder.choice == nil && len(p.placeholder.transforms) == 0:
+			n += of(p.placeholder.ref)
 		}
-		n = min(n, unbounded)
+		n = min(n, maxLength)
 	}
 	return n
 }

@@ -7,10 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// evaluating holds the commands that read their arguments as code, as variable
+// evaluatingCommands holds the commands that read their arguments as code, as variable
 // names or as arithmetic, in any of the sh-family shells. A value must never
 // choose one of them.
-var evaluating = setOf(`. source eval trap alias bind command builtin exec coproc
+var evaluatingCommands = setOf(`. source eval trap alias bind command builtin exec coproc
 	declare typeset local export readonly integer float nameref let test [ [[ ((
 	printf print read unset getopts mapfile readarray wait compgen complete compopt
 	enable fc jobs set shopt exit return shift break continue ulimit
@@ -60,7 +60,7 @@ func literalWord(word *syntax.Word) string {
 }
 
 // call walks a simple command: assignments, the command's name, arguments.
-func (w *walker) call(call *syntax.CallExpr, c place) {
+func (w *walker) call(call *syntax.CallExpr, c wordContext) {
 	for _, a := range call.Assigns {
 		w.assign(a, c, guardNone)
 	}
@@ -70,11 +70,11 @@ func (w *walker) call(call *syntax.CallExpr, c place) {
 		w.word(args[0], c.refusing("it would be an array subscript, where the shell calculates and can run commands", "declare the parameter with type: number, and use bash"))
 		args = args[1:]
 	}
-	var leads []*hole
+	var leads []*placeholder
 	for i := 0; i < len(args); i++ {
-		holes := w.inNode(args[i])
-		if len(holes) == 0 {
-			if skip := wrapped(args[i:]); skip > 0 {
+		markers := w.markersIn(args[i])
+		if len(markers) == 0 {
+			if skip := commandPrefixLen(args[i:]); skip > 0 {
 				w.words(args[i:i+skip], c)
 				i += skip - 1
 				continue
@@ -83,17 +83,17 @@ func (w *walker) call(call *syntax.CallExpr, c place) {
 			w.arguments(literalWord(args[i]), args[i+1:], c)
 			return
 		}
-		w.program(args[i], holes, c, leads)
-		if !wholeHole(args[i], holes) {
+		w.commandName(args[i], markers, c, leads)
+		if !isOnlyMarker(args[i], markers) {
 			w.arguments("", args[i+1:], c)
 			return
 		}
-		leads = append(leads, holes[0].hole)
+		leads = append(leads, markers[0].placeholder)
 		if _, bare := args[i].Parts[0].(*syntax.Lit); !bare {
 			w.arguments("", args[i+1:], c) // a quoted word does not vanish
 			return
 		}
-		if i+1 < len(args) && len(w.inNode(args[i+1])) == 0 && wrapped(args[i+1:]) == 0 {
+		if i+1 < len(args) && len(w.markersIn(args[i+1])) == 0 && commandPrefixLen(args[i+1:]) == 0 {
 			w.word(args[i+1], c)
 			w.arguments(literalWord(args[i+1]), args[i+2:], c)
 			return
@@ -108,9 +108,9 @@ func literalPrefix(word *syntax.Word) string {
 	return ""
 }
 
-// wrapped reports how many leading words only say how the next one, the real
+// commandPrefixLen reports how many leading words only say how the next one, the real
 // command, is looked up: command, builtin and exec with their options.
-func wrapped(args []*syntax.Word) int {
+func commandPrefixLen(args []*syntax.Word) int {
 	switch literalWord(args[0]) {
 	case "command", "builtin", "exec":
 	default:
@@ -130,20 +130,20 @@ func wrapped(args []*syntax.Word) int {
 	return n
 }
 
-// program walks the name of a command that holds a value.
-func (w *walker) program(word *syntax.Word, holes []placed, c place, leads []*hole) {
+// commandName walks the name of a command that holds a value.
+func (w *walker) commandName(word *syntax.Word, markers []marker, c wordContext, leads []*placeholder) {
 	p := c
-	p.guard, p.leads = guardProgram, slices.Clone(leads)
+	p.guard, p.optionalWords = guardProgram, slices.Clone(leads)
 	if len(leads) > 0 {
 		p.argument = true
 	}
-	if !wholeHole(word, holes) {
-		lead := w.text[word.Pos().Offset():holes[0].off]
-		tail := w.text[holes[0].off+len(holes[0].name) : word.End().Offset()]
+	if !isOnlyMarker(word, markers) {
+		lead := w.text[word.Pos().Offset():markers[0].off]
+		tail := w.text[markers[0].off+len(markers[0].name) : word.End().Offset()]
 		switch {
 		case strings.Contains(lead, "/") || strings.HasPrefix(tail, "/"):
 			p.guard = guardNone // a path is never a builtin
-		case len(holes) == 1 && isProgramText(lead) && isProgramText(tail):
+		case len(markers) == 1 && isLiteralText(lead) && isLiteralText(tail):
 			p.prefix, p.suffix = lead, tail
 		default:
 			p = p.refusing("the name of the command cannot be known", wayOut)
@@ -152,13 +152,13 @@ func (w *walker) program(word *syntax.Word, holes []placed, c place, leads []*ho
 	w.word(word, p)
 }
 
-// isProgramText reports whether s is text without quotes and expansions.
-func isProgramText(s string) bool {
+// isLiteralText reports whether s is text without quotes and expansions.
+func isLiteralText(s string) bool {
 	return !strings.ContainsAny(s, "$`'\"\\")
 }
 
 // words walks arguments nobody evaluates. The dash rule ends at "--".
-func (w *walker) words(args []*syntax.Word, c place) {
+func (w *walker) words(args []*syntax.Word, c wordContext) {
 	c.argument = true
 	for _, arg := range args {
 		w.word(arg, c)
@@ -169,15 +169,15 @@ func (w *walker) words(args []*syntax.Word, c place) {
 }
 
 // arguments walks the arguments of a command by name.
-func (w *walker) arguments(name string, args []*syntax.Word, c place) {
-	if c.printed && (name == "echo" || name == "printf" || name == "print") {
+func (w *walker) arguments(name string, args []*syntax.Word, c wordContext) {
+	if c.feedsArithmetic && (name == "echo" || name == "printf" || name == "print") {
 		c.guard, c.single = guardNumber, true
 	}
 	switch name {
 	case "eval", "trap", "alias", "bind", "compgen", "complete", "sched", "emulate":
 		w.words(args, c.refusing(name+" reads its arguments as code", wayOut+` (and give `+name+` the variable in single quotes)`))
 	case "source", ".":
-		w.sources(args, c)
+		w.sourceArguments(args, c)
 	case "test", "[", "[[":
 		w.testWords(name, args, c)
 	case "let", "exit", "return", "shift", "break", "continue":
@@ -186,16 +186,16 @@ func (w *walker) arguments(name string, args []*syntax.Word, c place) {
 	case "export", "readonly", "declare", "typeset", "local", "integer", "float", "nameref":
 		w.declareWords(name, args, c)
 	case "unset", "getopts", "read", "mapfile", "readarray", "wait", "vared":
-		w.names(name, args, c)
+		w.variableNames(name, args, c)
 	case "printf", "print":
-		w.printf(args, c)
+		w.printfArguments(args, c)
 	default:
 		w.words(args, c)
 	}
 }
 
-// sources: the shell runs the file; what a process substitution prints is code.
-func (w *walker) sources(args []*syntax.Word, c place) {
+// sourceArguments: the shell runs the file; what a process substitution prints is code.
+func (w *walker) sourceArguments(args []*syntax.Word, c wordContext) {
 	for _, arg := range args {
 		a := c
 		a.argument = true
@@ -214,8 +214,8 @@ var textOptions = map[string]string{
 	"read": "dinNptu", "mapfile": "dnOsuc", "readarray": "dnOsuc",
 }
 
-// names walks the arguments of a builtin that takes names of variables.
-func (w *walker) names(builtin string, args []*syntax.Word, c place) {
+// variableNames walks the arguments of a builtin that takes names of variables.
+func (w *walker) variableNames(builtin string, args []*syntax.Word, c wordContext) {
 	c.single = true
 	before := ""
 	for i, arg := range args {
@@ -231,16 +231,16 @@ func (w *walker) names(builtin string, args []*syntax.Word, c place) {
 		case builtin == "wait" && flagLetters(before) != "p":
 			a.guard = guardOption
 		}
-		w.attached(builtin, arg, &a)
+		w.attachedOption(builtin, arg, &a)
 		w.word(arg, a)
 		before = literalWord(arg)
 	}
 }
 
-// attached: in -p{X} the text belongs to the option.
-func (w *walker) attached(builtin string, arg *syntax.Word, a *place) {
+// attachedOption: in -p{X} the text belongs to the option.
+func (w *walker) attachedOption(builtin string, arg *syntax.Word, a *wordContext) {
 	lead := strings.Trim(literalPrefix(arg), `"'`)
-	if len(lead) < 2 || lead[0] != '-' || len(w.inNode(arg)) == 0 {
+	if len(lead) < 2 || lead[0] != '-' || len(w.markersIn(arg)) == 0 {
 		return
 	}
 	if strings.IndexByte(textOptions[builtin], lead[1]) >= 0 {
@@ -251,27 +251,27 @@ func (w *walker) attached(builtin string, arg *syntax.Word, a *place) {
 	}
 }
 
-// printf: -v NAME comes first, so what stands first must be no option.
-func (w *walker) printf(args []*syntax.Word, c place) {
+// printfArguments: -v NAME comes first, so what stands first must be no option.
+func (w *walker) printfArguments(args []*syntax.Word, c wordContext) {
 	guarded := c.guard
 	before, options := "", true
 	for _, arg := range args {
 		a := c
 		a.argument = !options || before != "--"
-		holes := w.inNode(arg)
+		markers := w.markersIn(arg)
 		switch {
 		case options && before == "-v":
 			a.guard, a.single = guardName, true
-		case options && len(holes) > 0 && strings.HasPrefix(literalPrefix(arg), "-v"):
+		case options && len(markers) > 0 && strings.HasPrefix(literalPrefix(arg), "-v"):
 			a.guard, a.single = guardName, true
-		case options && len(holes) > 0 && before != "--":
+		case options && len(markers) > 0 && before != "--":
 			a.guard = max(guarded, guardOption)
 			if guarded == guardNumber {
 				a.guard = guarded
 			}
 		}
 		w.word(arg, a)
-		if len(holes) == 0 && before != "-v" && literalWord(arg) != "-v" && literalWord(arg) != "--" {
+		if len(markers) == 0 && before != "-v" && literalWord(arg) != "-v" && literalWord(arg) != "--" {
 			options = false
 		}
 		before = literalWord(arg)
@@ -281,7 +281,7 @@ func (w *walker) printf(args []*syntax.Word, c place) {
 // testWords walks the arguments of test and [, and of [[ where a POSIX parser
 // takes it for a command. Each hole is exactly one word, so that no operand
 // moves into the place of an operator.
-func (w *walker) testWords(name string, args []*syntax.Word, c place) {
+func (w *walker) testWords(name string, args []*syntax.Word, c wordContext) {
 	c.single = true
 	for i, arg := range args {
 		before, after := "", ""
@@ -296,7 +296,7 @@ func (w *walker) testWords(name string, args []*syntax.Word, c place) {
 		case numericTest[before] || numericTest[after] || before == "-t":
 			a.guard = guardNumber
 			if name == "[[" { // bash and dash take nothing but digits in test and [
-				w.sumOf(arg)
+				w.noteArithmeticVars(arg)
 			}
 		case before == "-v" || before == "-R":
 			a.guard = guardName

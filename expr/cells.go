@@ -5,8 +5,8 @@ import "strings"
 // cell is one byte of a script, or a hole. A hole's byte is 0, which no script
 // contains.
 type cell struct {
-	c    byte
-	hole *hole
+	c           byte
+	placeholder *placeholder
 }
 
 // cells is a script whose holes are not text. Reading it byte by byte is enough:
@@ -16,8 +16,8 @@ type cells []cell
 func cellsOf(pieces []piece) cells {
 	var cs cells
 	for _, p := range pieces {
-		if p.hole != nil {
-			cs = append(cs, cell{hole: p.hole})
+		if p.placeholder != nil {
+			cs = append(cs, cell{placeholder: p.placeholder})
 			continue
 		}
 		for i := range len(p.text) {
@@ -35,7 +35,7 @@ func (cs cells) at(i int) byte {
 	return cs[i].c
 }
 
-func (cs cells) isHole(i int) bool { return i >= 0 && i < len(cs) && cs[i].hole != nil }
+func (cs cells) isPlaceholder(i int) bool { return i >= 0 && i < len(cs) && cs[i].placeholder != nil }
 
 // has reports whether text stands at i.
 func (cs cells) has(i int, text string) bool {
@@ -63,7 +63,7 @@ func (cs cells) word(i int) string {
 func (cs cells) text(i, j int) string {
 	var b strings.Builder
 	for _, c := range cs[i:j] {
-		if c.hole == nil {
+		if c.placeholder == nil {
 			b.WriteByte(c.c)
 		}
 	}
@@ -78,14 +78,14 @@ type pieceWriter struct {
 
 func (w *pieceWriter) text(s string) { w.buf.WriteString(s) }
 
-func (w *pieceWriter) hole(h *hole) {
+func (w *pieceWriter) placeholder(ph *placeholder) {
 	w.flush()
-	w.pieces = append(w.pieces, piece{hole: h})
+	w.pieces = append(w.pieces, piece{placeholder: ph})
 }
 
 func (w *pieceWriter) cell(c cell) {
-	if c.hole != nil {
-		w.hole(c.hole)
+	if c.placeholder != nil {
+		w.placeholder(c.placeholder)
 		return
 	}
 	w.buf.WriteByte(c.c)
@@ -101,24 +101,24 @@ func (w *pieceWriter) flush() {
 // refusals collects the holes that can take no value, once each.
 type refusals struct {
 	src      string
-	seen     map[*hole]bool
+	seen     map[*placeholder]bool
 	problems []Problem
 }
 
 // add refuses the hole. {X} in the hint is the hole as it is written.
-func (r *refusals) add(h *hole, why, hint string) {
-	if r.seen[h] || h.ref.Raw {
+func (r *refusals) add(ph *placeholder, why, hint string) {
+	if r.seen[ph] || ph.ref.Raw {
 		return
 	}
 	if r.seen == nil {
-		r.seen = map[*hole]bool{}
+		r.seen = map[*placeholder]bool{}
 	}
-	r.seen[h] = true
-	r.problems = append(r.problems, problemf(CodePosition, h.off, h.len, strings.ReplaceAll(hint, "{X}", r.written(h)),
-		"cannot put %s here: %s", h.name(), why))
+	r.seen[ph] = true
+	r.problems = append(r.problems, problemf(CodePosition, ph.off, ph.len, strings.ReplaceAll(hint, "{X}", r.written(ph)),
+		"cannot put %s here: %s", ph.name(), why))
 }
 
-func (r *refusals) written(h *hole) string { return r.src[h.off : h.off+h.len] }
+func (r *refusals) written(ph *placeholder) string { return r.src[ph.off : ph.off+ph.len] }
 
 func isBlank(c byte) bool  { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -16,7 +16,7 @@ import "strings"
 func placeCmd(src string, pieces []piece) ([]piece, []Problem) {
 	lower := strings.ToLower(src)
 	c := cmdReader{cells: cellsOf(pieces), refusals: refusals{src: src}, lower: lower,
-		off: strings.Contains(lower, "disabledelayedexpansion"), own: strings.Contains(lower, "enabledelayedexpansion")}
+		expansionOff: strings.Contains(lower, "disabledelayedexpansion"), ownExpansion: strings.Contains(lower, "enabledelayedexpansion")}
 	for c.i < len(c.cells) {
 		c.statement()
 	}
@@ -28,68 +28,70 @@ const cmdWayOut = `pass it by environment: {variables: {NAME: "{X}"}}, and read 
 
 type cmdReader struct {
 	refusals
-	cells cells
-	lower string // the script in lower case
-	i     int
-	out   pieceWriter
-	off   bool // the author turns !VAR! off somewhere
-	own   bool // the author uses !VAR!
+	cells        cells
+	lower        string // the script in lower case
+	i            int
+	out          pieceWriter
+	expansionOff bool // the author turns !VAR! off somewhere
+	ownExpansion bool // the author uses !VAR!
 
-	holes  []*hole // of the statement
-	again  string  // not "": what in the statement is read again
-	sums   bool    // set /a
-	depth  int     // parentheses, with those that may be text
-	blocks int     // parentheses that stand where a block begins
-	loop   bool    // between FOR and DO
-	within int     // depth at that FOR
+	placeholders []*placeholder // of the statement
+	rereadBy     string         // not "": what in the statement is read again
+	arithmetic   bool           // set /a
+	depth        int            // parentheses, with those that may be text
+	blocks       int            // parentheses that stand where a block begins
+	inForHeader  bool           // between FOR and DO
+	forDepth     int            // depth at that FOR
 
-	quoted bool
-	touch  bool // the line holds a hole or a !
-	bangs  int  // ! on the line
+	quoted  bool
+	expands bool // the line holds a hole or a !
+	bangs   int  // ! on the line
 
-	begun bool   // the command's name is read
-	wide  bool   // or it comes later: after IF or a redirection
-	maybe bool   // or later: after a variable that may be empty, or CALL
-	prev  string // the word before
-	named int    // where the first word ended
-	set   int    // where what SET sets begins; 0 in other commands
+	nameRead       bool   // the command's name is read
+	nameMayFollow  bool   // or it comes later: after IF or a redirection
+	nameMayBeEmpty bool   // or later: after a variable that may be empty, or CALL
+	prevWord       string // the word before
+	nameEnd        int    // where the first word ended
+	setStart       int    // where what SET sets begins; 0 in other commands
 }
 
 // statement reads up to a newline outside parentheses.
 func (c *cmdReader) statement() {
-	c.holes, c.again, c.sums, c.depth, c.blocks, c.loop = nil, "", false, 0, 0, false
+	c.placeholders, c.rereadBy, c.arithmetic, c.depth, c.blocks, c.inForHeader = nil, "", false, 0, 0, false
 	for c.i < len(c.cells) {
 		c.line()
 		if c.depth == 0 {
 			break
 		}
 	}
-	for _, h := range c.holes {
+	for _, ph := range c.placeholders {
 		switch {
-		case c.off:
-			c.add(h, "the script turns delayed expansion off, by which values enter it", "leave DisableDelayedExpansion away")
-		case c.again != "":
-			c.add(h, c.again+" makes cmd read the line again, with the value in it as code", cmdWayOut)
+		case c.expansionOff:
+			c.add(ph, "the script turns delayed expansion off, by which values enter it", "leave DisableDelayedExpansion away")
+		case c.rereadBy != "":
+			c.add(ph, c.rereadBy+" makes cmd read the line again, with the value in it as code", cmdWayOut)
 		}
-		if c.sums {
-			h.sits.guard = guardNumber
+		if c.arithmetic {
+			ph.pos.guard = guardNumber
 		}
 	}
 }
 
-// command begins a new command of the line.
-func (c *cmdReader) command() { c.begun, c.wide, c.maybe, c.prev, c.set = false, false, false, "", 0 }
+// startCommand begins a new command of the line.
+func (c *cmdReader) startCommand() {
+	c.nameRead, c.nameMayFollow, c.nameMayBeEmpty, c.prevWord, c.setStart = false, false, false, "", 0
+}
 
 // line reads one line, with those that ^ joins to it.
 func (c *cmdReader) line() {
 	c.quoted, c.bangs = false, 0
-	c.touch = c.touched()
-	c.command()
+	c.expands = c.lineExpands()
+	c.startCommand()
 	if c.comment() {
 		return
 	}
 	for c.i < len(c.cells) {
-		if c.cells.at(c.i) == '\n' && !c.cells.isHole(c.i) {
+		if c.cells.at(c.i) == '\n' && !c.cells.isPlaceholder(c.i) {
 			c.copy(1)
 			return
 		}
@@ -97,10 +99,10 @@ func (c *cmdReader) line() {
 	}
 }
 
-// touched reports whether the line holds a hole or a !.
-func (c *cmdReader) touched() bool {
-	for i := c.i; i < len(c.cells) && (c.cells.isHole(i) || c.cells.at(i) != '\n' || c.cells.at(i-1) == '^'); i++ {
-		if c.cells.isHole(i) || c.cells.at(i) == '!' {
+// lineExpands reports whether the line holds a hole or a !.
+func (c *cmdReader) lineExpands() bool {
+	for i := c.i; i < len(c.cells) && (c.cells.isPlaceholder(i) || c.cells.at(i) != '\n' || c.cells.at(i-1) == '^'); i++ {
+		if c.cells.isPlaceholder(i) || c.cells.at(i) == '!' {
 			return true
 		}
 	}
@@ -110,19 +112,19 @@ func (c *cmdReader) touched() bool {
 // comment copies a line that is a label or REM. Its holes stay as written.
 func (c *cmdReader) comment() bool {
 	i := c.i
-	for b := c.cells.at(i); i < len(c.cells) && !c.cells.isHole(i) && (b == ' ' || b == '\t' || b == '@'); b = c.cells.at(i) {
+	for b := c.cells.at(i); i < len(c.cells) && !c.cells.isPlaceholder(i) && (b == ' ' || b == '\t' || b == '@'); b = c.cells.at(i) {
 		i++
 	}
 	word := ""
-	if i < len(c.cells) && !c.cells.isHole(i) {
+	if i < len(c.cells) && !c.cells.isPlaceholder(i) {
 		word = c.cells.word(i)
 	}
 	if c.cells.at(i) != ':' && word != "rem" {
 		return false
 	}
-	for ; c.i < len(c.cells) && (c.cells.isHole(c.i) || c.cells.at(c.i) != '\n'); c.i++ {
-		if h := c.cells[c.i].hole; h != nil {
-			h.sits = position{form: formComment, written: c.written(h)}
+	for ; c.i < len(c.cells) && (c.cells.isPlaceholder(c.i) || c.cells.at(c.i) != '\n'); c.i++ {
+		if ph := c.cells[c.i].placeholder; ph != nil {
+			ph.pos = position{form: formComment, written: c.written(ph)}
 		}
 		c.out.cell(c.cells[c.i])
 	}
@@ -143,18 +145,18 @@ func (c *cmdReader) copy(n int) {
 func (c *cmdReader) token() {
 	b := c.cells.at(c.i)
 	switch {
-	case c.cells.isHole(c.i):
-		c.hole(c.cells[c.i].hole)
+	case c.cells.isPlaceholder(c.i):
+		c.placeholder(c.cells[c.i].placeholder)
 		c.copy(1)
 	case b == '%':
 		c.percent()
 	case b == '!':
 		c.bangs++
-		c.variable(c.own)
-		c.instead(1, cmdBang, !c.own)
+		c.noteVariable(c.ownExpansion)
+		c.writeVariable(1, cmdBang, !c.ownExpansion)
 	case b == '"':
 		c.quoted = !c.quoted
-		c.name(false)
+		c.noteName(false)
 		c.copy(1)
 	case b == '^':
 		c.caret()
@@ -173,8 +175,8 @@ const (
 	cmdCaret = "!__FLOWRUN_CARET!"
 )
 
-// instead writes a variable for n cells, or the cells where that is not wanted.
-func (c *cmdReader) instead(n int, variable string, want bool) {
+// writeVariable writes a variable for n cells, or the cells where that is not wanted.
+func (c *cmdReader) writeVariable(n int, variable string, want bool) {
 	if !want {
 		c.copy(n)
 		return
@@ -187,50 +189,50 @@ func (c *cmdReader) instead(n int, variable string, want bool) {
 func (c *cmdReader) caret() {
 	switch next := c.cells.at(c.i + 1); {
 	case c.quoted:
-		c.instead(1, cmdCaret, c.touch && !c.own)
-	case c.cells.isHole(c.i + 1):
-		c.add(c.cells[c.i+1].hole, "a caret stands before it", "remove the caret; for braces meant as text write {{...}}")
+		c.writeVariable(1, cmdCaret, c.expands && !c.ownExpansion)
+	case c.cells.isPlaceholder(c.i + 1):
+		c.add(c.cells[c.i+1].placeholder, "a caret stands before it", "remove the caret; for braces meant as text write {{...}}")
 		c.copy(1)
 	case next == '^':
-		c.instead(2, cmdCaret, c.touch && !c.own)
+		c.writeVariable(2, cmdCaret, c.expands && !c.ownExpansion)
 	case next == '!' || next == '%':
 		c.copy(1)
 	case next == '\n':
 		c.copy(2)
 	default:
-		if !c.begun || c.wide || c.maybe || c.named == c.i {
-			c.again = "a caret in a command's name"
+		if !c.nameRead || c.nameMayFollow || c.nameMayBeEmpty || c.nameEnd == c.i {
+			c.rereadBy = "a caret in a command's name"
 		}
-		c.name(false)
+		c.noteName(false)
 		c.copy(2)
 	}
 }
 
-// name notes that the command's name begins here, if it has not. wide: it may as
+// noteName notes that the command's name begins here, if it has not. wide: it may as
 // well come later.
-func (c *cmdReader) name(wide bool) {
-	c.wide = c.wide || wide && !c.begun
-	c.begun = true
+func (c *cmdReader) noteName(wide bool) {
+	c.nameMayFollow = c.nameMayFollow || wide && !c.nameRead
+	c.nameRead = true
 }
 
-// variable notes a variable of the author's, if it is one, where a name may begin.
-func (c *cmdReader) variable(is bool) {
-	c.maybe = c.maybe || is && !c.begun
-	c.name(false)
+// noteVariable notes a variable of the author's, if it is one, where a name may begin.
+func (c *cmdReader) noteVariable(is bool) {
+	c.nameMayBeEmpty = c.nameMayBeEmpty || is && !c.nameRead
+	c.noteName(false)
 }
 
 // percent reads %VAR%, %1, %~dp0 or %%.
 func (c *cmdReader) percent() {
-	c.variable(true)
+	c.noteVariable(true)
 	next := c.cells.at(c.i + 1)
 	if next == '%' || next == '*' || next == '~' || isDigit(next) {
-		if !c.cells.isHole(c.i + 1) {
+		if !c.cells.isPlaceholder(c.i + 1) {
 			c.copy(2)
 			return
 		}
 	}
 	end := c.i + 1
-	for end < len(c.cells) && (c.cells.isHole(end) || c.cells.at(end) != '%' && c.cells.at(end) != '\n') {
+	for end < len(c.cells) && (c.cells.isPlaceholder(end) || c.cells.at(end) != '%' && c.cells.at(end) != '\n') {
 		end++
 	}
 	if c.cells.at(end) != '%' {
@@ -239,45 +241,45 @@ func (c *cmdReader) percent() {
 	}
 	name := strings.ToLower(c.cells.text(c.i+1, end))
 	if strings.HasPrefix(name, "comspec") {
-		c.again = "%COMSPEC%"
+		c.rereadBy = "%COMSPEC%"
 	}
 	for i := c.i; i < end; i++ {
-		if h := c.cells[i].hole; h != nil {
-			h.sits = position{form: formInner}
-			c.add(h, "the % before it and the % after it make one variable of what is between", "write %% for a percent sign")
+		if ph := c.cells[i].placeholder; ph != nil {
+			ph.pos = position{form: formInner}
+			c.add(ph, "the % before it and the % after it make one variable of what is between", "write %% for a percent sign")
 		}
 	}
 	c.copy(end + 1 - c.i)
 }
 
-// cmdAgain are commands that have their arguments read again.
-var cmdAgain = setOf("call cmd start forfiles goto")
+// cmdRereadCommands are commands that have their arguments read again.
+var cmdRereadCommands = setOf("call cmd start forfiles goto")
 
 // word reads a word outside quotes.
 func (c *cmdReader) word() {
 	word := c.cells.word(c.i)
-	command := !c.begun || c.wide || c.maybe
+	command := !c.nameRead || c.nameMayFollow || c.nameMayBeEmpty
 	next := c.i + len(word)
 	switch {
-	case command && cmdAgain[word], word == "cmd" && (c.cells.at(c.i-1) == '\\' || c.cells.has(next, ".exe") || c.cells.has(next, " /")):
-		c.again = strings.ToUpper(word)
+	case command && cmdRereadCommands[word], word == "cmd" && (c.cells.at(c.i-1) == '\\' || c.cells.has(next, ".exe") || c.cells.has(next, " /")):
+		c.rereadBy = strings.ToUpper(word)
 	case command && word == "for":
-		c.loop, c.within = true, c.depth
-	case c.loop && word == "do" && c.depth == c.within, !c.begun && word == "else":
-		c.loop = false
+		c.inForHeader, c.forDepth = true, c.depth
+	case c.inForHeader && word == "do" && c.depth == c.forDepth, !c.nameRead && word == "else":
+		c.inForHeader = false
 		c.copy(len(word))
-		c.command()
+		c.startCommand()
 		return
 	case command && word == "set":
-		c.set = next
-	case word == "a" && c.prev == "set" && c.cells.at(c.i-1) == '/':
-		c.sums = true
+		c.setStart = next
+	case word == "a" && c.prevWord == "set" && c.cells.at(c.i-1) == '/':
+		c.arithmetic = true
 	}
-	if !c.begun {
-		c.named = next
+	if !c.nameRead {
+		c.nameEnd = next
 	}
-	c.name(word == "if" || strings.Trim(word, "0123456789") == "") // 2>nul comes before a name
-	c.prev = word
+	c.noteName(word == "if" || strings.Trim(word, "0123456789") == "") // 2>nul comes before a name
+	c.prevWord = word
 	c.copy(len(word))
 }
 
@@ -285,67 +287,67 @@ func (c *cmdReader) operator(b byte) {
 	switch b {
 	case '|':
 		if c.cells.at(c.i+1) != '|' {
-			c.again = "a pipe"
+			c.rereadBy = "a pipe"
 		} else {
 			c.copy(1)
 		}
-		c.command()
+		c.startCommand()
 	case '&':
-		c.command()
+		c.startCommand()
 	case '(':
 		c.depth++
-		if !c.begun || c.wide || c.loop {
+		if !c.nameRead || c.nameMayFollow || c.inForHeader {
 			c.blocks++
-			c.command()
+			c.startCommand()
 		}
 	case ')':
 		c.depth = max(c.depth-1, 0)
 		if c.blocks > 0 {
 			c.blocks--
-			c.command()
+			c.startCommand()
 		}
 	case '<', '>':
-		c.name(true)
+		c.noteName(true)
 	case ' ', '\t', '\r', '@', ',', ';', '=':
 	default:
-		c.name(false)
+		c.noteName(false)
 	}
 	c.copy(1)
 }
 
-// hole notes where a hole sits.
-func (c *cmdReader) hole(h *hole) {
+// placeholder notes where a hole sits.
+func (c *cmdReader) placeholder(ph *placeholder) {
 	before, after := c.cells.at(c.i-1), c.cells.at(c.i+1)
 	f := formWord
 	if c.quoted {
 		f = formInner
 	}
 	starts := isBlank(before) || before == '"' && isBlank(c.cells.at(c.i-2))
-	starts = starts && !c.cells.isHole(c.i-1)
-	beside := c.cells.isHole(c.i-1) || c.cells.isHole(c.i+1) || before == '"' || after == '"'
-	h.sits = position{form: f, argument: starts && c.begun && !c.wide, slashes: true,
-		closes: c.quoted && (after == '"' || c.cells.isHole(c.i+1))}
-	c.holes = append(c.holes, h)
+	starts = starts && !c.cells.isPlaceholder(c.i-1)
+	beside := c.cells.isPlaceholder(c.i-1) || c.cells.isPlaceholder(c.i+1) || before == '"' || after == '"'
+	ph.pos = position{form: f, argument: starts && c.nameRead && !c.nameMayFollow, slashOptions: true,
+		beforeQuote: c.quoted && (after == '"' || c.cells.isPlaceholder(c.i+1))}
+	c.placeholders = append(c.placeholders, ph)
 	switch {
-	case c.set > 0 && !c.sums && c.readAgain():
-		c.add(h, "SET keeps it in a variable, and what %...% puts into a line is read as code", "setlocal EnableDelayedExpansion, and read the variable as !NAME! wherever it is used")
-	case c.loop:
-		c.add(h, "FOR expands and runs what stands before DO", cmdWayOut)
-	case c.own && c.bangs%2 == 1:
-		c.add(h, "the ! before it and the ! after it make one variable of what is between", "write the reference outside of !...!")
-	case !c.quoted && (!c.begun || c.maybe && c.prev == ""):
-		c.add(h, "the value would choose the command, and CALL and others have their arguments read again", "write the command itself")
+	case c.setStart > 0 && !c.arithmetic && c.expandedLater():
+		c.add(ph, "SET keeps it in a variable, and what %...% puts into a line is read as code", "setlocal EnableDelayedExpansion, and read the variable as !NAME! wherever it is used")
+	case c.inForHeader:
+		c.add(ph, "FOR expands and runs what stands before DO", cmdWayOut)
+	case c.ownExpansion && c.bangs%2 == 1:
+		c.add(ph, "the ! before it and the ! after it make one variable of what is between", "write the reference outside of !...!")
+	case !c.quoted && (!c.nameRead || c.nameMayBeEmpty && c.prevWord == ""):
+		c.add(ph, "the value would choose the command, and CALL and others have their arguments read again", "write the command itself")
 	case !c.quoted && beside:
-		c.add(h, "where it needs quotes they would meet those beside it", "put it inside the quotes, or put quotes around both")
-	case !c.quoted && c.wide && h.mayVary():
-		c.add(h, "it may be a part of IF's condition, or choose the command", `put it in quotes, in a condition both sides: if "{X}"=="..."`)
+		c.add(ph, "where it needs quotes they would meet those beside it", "put it inside the quotes, or put quotes around both")
+	case !c.quoted && c.nameMayFollow && ph.mayHoldText():
+		c.add(ph, "it may be a part of IF's condition, or choose the command", `put it in quotes, in a condition both sides: if "{X}"=="..."`)
 	}
 }
 
-// readAgain reports whether the script reads with %...% the variable that a SET
+// expandedLater reports whether the script reads with %...% the variable that a SET
 // before c.i is about to set, or may.
-func (c *cmdReader) readAgain() bool {
-	name, _, ok := strings.Cut(strings.ToLower(c.cells.text(c.set, c.i)), "=")
+func (c *cmdReader) expandedLater() bool {
+	name, _, ok := strings.Cut(strings.ToLower(c.cells.text(c.setStart, c.i)), "=")
 	name = strings.TrimLeft(name, " \t\"")
 	if strings.HasPrefix(name, "/p") {
 		name = strings.TrimLeft(name[2:], " \t\"")

@@ -6,19 +6,19 @@ import (
 	"unicode/utf16"
 )
 
-// longestCmdLine is how long a line may become; cmd cuts at 8191 characters.
-const longestCmdLine = 8000
+// maxCmdLine is how long a line may become; cmd cuts at 8191 characters.
+const maxCmdLine = 8000
 
-// putCmd writes references to the words. Bare, a word gets quotes where a program or
+// writeCmd writes references to the words. Bare, a word gets quotes where a program or
 // a command of cmd's own would not take it for one plain word.
-func (r *scriptRenderer) putCmd(h *hole, words []string) error {
-	if err := checkUTF8(h, words); err != nil {
+func (r *scriptRenderer) writeCmd(ph *placeholder, words []string) error {
+	if err := checkUTF8(ph, words); err != nil {
 		return err
 	}
 	for i, w := range words {
-		quoted := h.sits.form == formInner || strings.Trim(w, plainCmdBytes) != "" || w == ""
-		if why := cmdRefuses(w, quoted && (h.sits.form == formWord || h.sits.closes)); why != "" {
-			return fmt.Errorf("cannot put %s into the script as %s: %s", Quoted(w), h.name(), why)
+		quoted := ph.pos.form == formInner || strings.Trim(w, plainCmdBytes) != "" || w == ""
+		if why := cmdWordProblem(w, quoted && (ph.pos.form == formWord || ph.pos.beforeQuote)); why != "" {
+			return fmt.Errorf("cannot put %s into the script as %s: %s", Quoted(w), ph.name(), why)
 		}
 		if i > 0 {
 			r.text.WriteByte(' ')
@@ -27,7 +27,7 @@ func (r *scriptRenderer) putCmd(h *hole, words []string) error {
 		if w != "" {
 			ref = "!" + r.variable(w) + "!"
 		}
-		if quoted && h.sits.form == formWord {
+		if quoted && ph.pos.form == formWord {
 			ref = `"` + ref + `"`
 		}
 		r.text.WriteString(ref)
@@ -38,9 +38,9 @@ func (r *scriptRenderer) putCmd(h *hole, words []string) error {
 // plainCmdBytes neither separate words nor mean an option anywhere.
 const plainCmdBytes = `abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:\@`
 
-// cmdRefuses says why a value cannot be a word or a part of one, or "". ends: a quote
+// cmdWordProblem says why a value cannot be a word or a part of one, or "". ends: a quote
 // follows it.
-func cmdRefuses(w string, ends bool) string {
+func cmdWordProblem(w string, ends bool) string {
 	switch {
 	case strings.ContainsAny(w, "\r\n"):
 		return "cmd has no words of several lines; write it to a file, or use input"
@@ -63,8 +63,8 @@ func cmdScript(text string, vars []Var) (Script, error) {
 		for name := range strings.SplitSeq(line, "!") {
 			n += sizes[name]
 		}
-		if n > longestCmdLine {
-			return Script{}, fmt.Errorf("cannot run the script: with its values a line has %d characters, and cmd takes %d; pass long values by environment or input", n, longestCmdLine)
+		if n > maxCmdLine {
+			return Script{}, fmt.Errorf("cannot run the script: with its values a line has %d characters, and cmd takes %d; pass long values by environment or input", n, maxCmdLine)
 		}
 	}
 	if strings.Contains(text, cmdBang) {

@@ -6,13 +6,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-func (w *walker) stmts(list []*syntax.Stmt, c place) {
+func (w *walker) stmts(list []*syntax.Stmt, c wordContext) {
 	for _, s := range list {
 		w.stmt(s, c)
 	}
 }
 
-func (w *walker) stmt(s *syntax.Stmt, c place) {
+func (w *walker) stmt(s *syntax.Stmt, c wordContext) {
 	if s == nil {
 		return
 	}
@@ -30,8 +30,8 @@ func (w *walker) stmt(s *syntax.Stmt, c place) {
 
 // redirect walks a redirection. body is the place of what is read: code, where
 // the command is source.
-func (w *walker) redirect(r *syntax.Redirect, c, body place) {
-	if c.printed {
+func (w *walker) redirect(r *syntax.Redirect, c, body wordContext) {
+	if c.feedsArithmetic {
 		body.guard = guardNumber
 	}
 	if r.Hdoc == nil {
@@ -45,7 +45,7 @@ func (w *walker) redirect(r *syntax.Redirect, c, body place) {
 		w.word(r.Word, body)
 		return
 	}
-	body.inner, body.heredoc = true, true
+	body.quoted, body.heredoc = true, true
 	if quotedDelimiter(r.Word) {
 		body = body.refusing("a here-document with a quoted delimiter takes no variables", "remove the quotes around the delimiter, or "+wayOut)
 	}
@@ -64,7 +64,7 @@ func quotedDelimiter(word *syntax.Word) bool {
 
 // command walks a command. What is missing here (names of functions, of loop
 // variables, of coprocesses) takes no hole: settle reports it.
-func (w *walker) command(cmd syntax.Command, c place) {
+func (w *walker) command(cmd syntax.Command, c wordContext) {
 	switch cmd := cmd.(type) {
 	case *syntax.CallExpr:
 		w.call(cmd, c)
@@ -87,10 +87,10 @@ func (w *walker) command(cmd syntax.Command, c place) {
 		w.loop(cmd.Loop, c)
 		w.stmts(cmd.Do, c)
 	case *syntax.CaseClause:
-		w.word(cmd.Word, c.one())
+		w.word(cmd.Word, c.singleWord())
 		for _, item := range cmd.Items {
 			for _, p := range item.Patterns {
-				w.word(p, c.one())
+				w.word(p, c.singleWord())
 			}
 			w.stmts(item.Stmts, c)
 		}
@@ -113,13 +113,13 @@ func (w *walker) command(cmd syntax.Command, c place) {
 	}
 }
 
-// one is the place of exactly one word that is no argument.
-func (c place) one() place {
+// singleWord is the place of exactly one word that is no argument.
+func (c wordContext) singleWord() wordContext {
 	c.single, c.argument = true, false
 	return c
 }
 
-func (w *walker) loop(l syntax.Loop, c place) {
+func (w *walker) loop(l syntax.Loop, c wordContext) {
 	switch l := l.(type) {
 	case *syntax.WordIter:
 		for _, item := range l.Items {
@@ -134,13 +134,13 @@ func (w *walker) loop(l syntax.Loop, c place) {
 
 // letExpression: let takes words, so a number stands in quotes and not in
 // parentheses, which would be shell syntax.
-func (w *walker) letExpression(x syntax.ArithmExpr, c place) {
+func (w *walker) letExpression(x syntax.ArithmExpr, c wordContext) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		if word, ok := n.(*syntax.Word); ok {
 			if name := word.Lit(); isName(name) {
-				w.sums[name] = true
+				w.arithmeticVars[name] = true
 			}
-			c := c.one()
+			c := c.singleWord()
 			c.guard = guardNumber
 			w.word(word, c)
 			return false
@@ -150,15 +150,15 @@ func (w *walker) letExpression(x syntax.ArithmExpr, c place) {
 }
 
 // test walks [[ ... ]].
-func (w *walker) test(x syntax.TestExpr, c place) {
-	c = c.one()
+func (w *walker) test(x syntax.TestExpr, c wordContext) {
+	c = c.singleWord()
 	switch x := x.(type) {
 	case *syntax.BinaryTest:
 		switch x.Op {
 		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 			c.guard = guardNumber
-			w.sumOf(x.X)
-			w.sumOf(x.Y)
+			w.noteArithmeticVars(x.X)
+			w.noteArithmeticVars(x.Y)
 		}
 		w.test(x.X, c)
 		w.test(x.Y, c)
@@ -174,15 +174,15 @@ func (w *walker) test(x syntax.TestExpr, c place) {
 	}
 }
 
-// sumOf notes variables that [[ ... -eq ... ]] calculates with.
-func (w *walker) sumOf(x syntax.TestExpr) {
+// noteArithmeticVars notes variables that [[ ... -eq ... ]] calculates with.
+func (w *walker) noteArithmeticVars(x syntax.TestExpr) {
 	word, ok := x.(*syntax.Word)
 	if !ok {
 		return
 	}
 	syntax.Walk(word, func(n syntax.Node) bool {
 		if e, ok := n.(*syntax.ParamExp); ok && e.Param != nil {
-			w.sums[e.Param.Value] = true
+			w.arithmeticVars[e.Param.Value] = true
 		}
 		return true
 	})

@@ -11,8 +11,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// plain gives a value the types expr-lang calculates with: int and float64.
-func plain(v any) any {
+// toExprLang gives a value the types expr-lang calculates with: int and float64.
+func toExprLang(v any) any {
 	switch v := v.(type) {
 	case int64:
 		return int(v)
@@ -25,13 +25,13 @@ func plain(v any) any {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = plain(v[i])
+			out[i] = toExprLang(v[i])
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			out[k] = plain(e)
+			out[k] = toExprLang(e)
 		}
 		return out
 	}
@@ -57,32 +57,32 @@ func operand(x any) Value {
 func compare(op string, a, b Value) (bool, error) {
 	switch {
 	case a.V == nil || b.V == nil:
-		return equality(op, a.V == nil && b.V == nil), nil
+		return applyEquality(op, a.V == nil && b.V == nil), nil
 	case isNumber(a.V) || isNumber(b.V):
 		x, err := number(a, b)
 		if err != nil {
 			return false, err
 		}
 		y, err := number(b, a)
-		return ordering(op, order(x, y)), err
+		return applyOrder(op, compareFloats(x, y)), err
 	}
 	x, xIsText := a.V.(string)
 	y, yIsText := b.V.(string)
 	if xIsText && yIsText {
-		return ordering(op, strings.Compare(x, y)), nil
+		return applyOrder(op, strings.Compare(x, y)), nil
 	}
 	if reflect.TypeOf(a.V) != reflect.TypeOf(b.V) || op != "==" && op != "!=" {
-		return false, fmt.Errorf("cannot compare %s %s %s: these kinds of value have no %s", show(a.V), op, show(b.V), op)
+		return false, fmt.Errorf("cannot compare %s %s %s: these kinds of value have no %s", formatValue(a.V), op, formatValue(b.V), op)
 	}
-	return equality(op, reflect.DeepEqual(plain(a.V), plain(b.V))), nil
+	return applyEquality(op, reflect.DeepEqual(toExprLang(a.V), toExprLang(b.V))), nil
 }
 
-// equality answers == and !=; every other operator is false.
-func equality(op string, equal bool) bool {
+// applyEquality answers == and !=; every other operator is false.
+func applyEquality(op string, equal bool) bool {
 	return op == "==" && equal || op == "!=" && !equal
 }
 
-func ordering(op string, c int) bool {
+func applyOrder(op string, c int) bool {
 	switch op {
 	case "<":
 		return c < 0
@@ -93,10 +93,10 @@ func ordering(op string, c int) bool {
 	case ">=":
 		return c >= 0
 	}
-	return equality(op, c == 0)
+	return applyEquality(op, c == 0)
 }
 
-func order(x, y float64) int {
+func compareFloats(x, y float64) int {
 	switch {
 	case x < y:
 		return -1
@@ -115,13 +115,13 @@ func isNumber(v any) bool {
 func number(v, other Value) (float64, error) {
 	f, ok := asNumber(v.V)
 	if _, isText := v.V.(string); !ok || isText && !v.Text {
-		return math.NaN(), fmt.Errorf("cannot compare %s with %s: it is no number", show(v.V), show(other.V))
+		return math.NaN(), fmt.Errorf("cannot compare %s with %s: it is no number", formatValue(v.V), formatValue(other.V))
 	}
 	return f, nil
 }
 
-// show writes a value as a condition would.
-func show(v any) string {
+// formatValue writes a value as a condition would.
+func formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
@@ -132,7 +132,7 @@ func show(v any) string {
 		}
 		return q
 	}
-	return brief(textOf(v, ", "))
+	return shorten(textOf(v, ", "))
 }
 
 func callIn(args ...any) (any, error) {
@@ -152,7 +152,7 @@ func callIn(args ...any) (any, error) {
 		}
 		return false, nil
 	}
-	return nil, fmt.Errorf("cannot look for %s in %s: it is no array or object", show(x.V), show(args[1]))
+	return nil, fmt.Errorf("cannot look for %s in %s: it is no array or object", formatValue(x.V), formatValue(args[1]))
 }
 
 // callText is contains, startsWith, endsWith and matches. nil contains nothing.
@@ -164,7 +164,7 @@ func callText(args ...any) (any, error) {
 	s, ok1 := args[1].(string)
 	t, ok2 := args[2].(string)
 	if !ok1 || !ok2 {
-		return nil, fmt.Errorf("cannot say whether %s %s %s: both must be text", show(args[1]), op, show(args[2]))
+		return nil, fmt.Errorf("cannot say whether %s %s %s: both must be text", formatValue(args[1]), op, formatValue(args[2]))
 	}
 	switch op {
 	case "contains":
@@ -191,7 +191,7 @@ func callBool(args ...any) (any, error) {
 	case nil:
 		return false, nil
 	}
-	return nil, fmt.Errorf("cannot decide: %s is neither true nor false; compare it with something", show(args[0]))
+	return nil, fmt.Errorf("cannot decide: %s is neither true nor false; compare it with something", formatValue(args[0]))
 }
 
 // callTruthy is the truth of any value in a ternary: false, nil, 0, "" and what
@@ -216,10 +216,10 @@ func callTruthy(args ...any) (any, error) {
 // callWhole reads an end of a range: a whole number, or text that is one, as the
 // output of a step is.
 func callWhole(args ...any) (any, error) {
-	const most = 1 << 53 // beyond it a float64 skips numbers
+	const maxExact = 1 << 53 // beyond it a float64 skips numbers
 	f, ok := asNumber(args[0])
-	if !ok || f != math.Trunc(f) || math.Abs(f) > most {
-		return nil, fmt.Errorf("cannot count from or to %s: a range needs whole numbers", show(args[0]))
+	if !ok || f != math.Trunc(f) || math.Abs(f) > maxExact {
+		return nil, fmt.Errorf("cannot count from or to %s: a range needs whole numbers", formatValue(args[0]))
 	}
 	return int(f), nil
 }
@@ -280,8 +280,8 @@ func (p *patcher) isText(n *ast.CallNode) bool {
 	return p.cond.asText[n.Arguments[1].(*ast.IntegerNode).Value]
 }
 
-// impossible reports a comparison that is wrong whatever the values are.
-func (p *patcher) impossible(n *ast.BinaryNode) {
+// checkComparable reports a comparison that is wrong whatever the values are.
+func (p *patcher) checkComparable(n *ast.BinaryNode) {
 	a, b := p.kind(n.Left), p.kind(n.Right)
 	if canCompare(n.Operator, a, b) || numericLiteral(n.Left, b) || numericLiteral(n.Right, a) {
 		return
@@ -290,7 +290,7 @@ func (p *patcher) impossible(n *ast.BinaryNode) {
 	if p.ref(at) == nil {
 		at = n.Right
 	}
-	p.refuse(at, comparisonHint(a, b), "cannot compare %s with %s using %s", p.describe(n.Left, a), p.describe(n.Right, b), n.Operator)
+	p.report(at, comparisonHint(a, b), "cannot compare %s with %s using %s", p.describe(n.Left, a), p.describe(n.Right, b), n.Operator)
 	p.problems[len(p.problems)-1].Code = CodeType
 }
 

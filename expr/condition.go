@@ -61,24 +61,24 @@ func (m condMode) noun() string {
 	return "condition"
 }
 
-// a is the noun with its article.
-func (m condMode) a() string {
+// withArticle is the noun with its article.
+func (m condMode) withArticle() string {
 	if m == condValue {
 		return "an expression"
 	}
 	return "a condition"
 }
 
-// help is the way out for a text that cannot be read.
-func (m condMode) help() string {
+// hint is the way out for a text that cannot be read.
+func (m condMode) hint() string {
 	if m == condValue {
 		return "write [a, b], a range such as 1..5, or filter({list.json}, .up)"
 	}
 	return ""
 }
 
-// longestCondition bounds what is parsed; the parser recurses on nesting.
-const longestCondition = 16 << 10
+// maxCondition bounds what is parsed; the parser recurses on nesting.
+const maxCondition = 16 << 10
 
 // ParseCondition parses a condition and checks its names and types. With an
 // error among the problems the Condition is never true: Eval fails.
@@ -88,11 +88,11 @@ func ParseCondition(src string, names Names) (*Condition, []Problem) {
 
 func parseCondition(src string, names Names, mode condMode) (*Condition, []Problem) {
 	c := &Condition{src: src}
-	if len(src) > longestCondition {
-		return c, []Problem{problemf(CodeSyntax, 0, len(src), "move the decision into a step", "%s is longer than %d bytes", mode.noun(), longestCondition)}
+	if len(src) > maxCondition {
+		return c, []Problem{problemf(CodeSyntax, 0, len(src), "move the decision into a step", "%s is longer than %d bytes", mode.noun(), maxCondition)}
 	}
 	if strings.TrimSpace(src) == "" {
-		hint := mode.help()
+		hint := mode.hint()
 		if hint == "" {
 			hint = "remove it, or write true"
 		}
@@ -108,15 +108,15 @@ func parseCondition(src string, names Names, mode condMode) (*Condition, []Probl
 
 // compile parses the rewritten text, turns names into lookups and checks types.
 func (c *Condition) compile(text string, r *rewriter) []Problem {
-	cfg := engine()
+	cfg := exprLangConfig()
 	tree, err := parser.ParseWithConfig(text, cfg)
 	if err != nil {
 		return []Problem{r.syntaxProblem(err, text)}
 	}
-	p := patcher{cond: c, mode: r.mode, place: r.place(text)}
+	p := patcher{cond: c, mode: r.mode, sourceOffset: r.sourceOffset(text)}
 	ast.Walk(&tree.Node, &p)
 	if r.mode != condValue {
-		p.truth(&tree.Node)
+		p.requireBool(&tree.Node)
 	}
 	if len(p.problems) > 0 {
 		return p.problems
@@ -137,9 +137,9 @@ func (c *Condition) Refs() []Ref { return c.refs }
 // Uses returns the strongest kind of status function the condition calls.
 func (c *Condition) Uses() Uses { return c.uses }
 
-// memoryBudget bounds how many elements a condition may make, in expr-lang's
+// maxConditionItems bounds how many elements a condition may make, in expr-lang's
 // count.
-const memoryBudget = 10_000
+const maxConditionItems = 10_000
 
 // Eval decides the condition. A reference without a value yet, text that should
 // be a number and is none, and a result that is neither true nor false are
@@ -152,10 +152,10 @@ func (c *Condition) run(program *vm.Program, sc Scope, st Status) (bool, error) 
 	if program == nil {
 		return false, errors.New("cannot decide an invalid condition")
 	}
-	machine := vm.VM{MemoryBudget: memoryBudget}
-	out, err := machine.Run(program, &frame{cond: c, scope: sc, status: st})
+	machine := vm.VM{MemoryBudget: maxConditionItems}
+	out, err := machine.Run(program, &evaluation{cond: c, scope: sc, status: st})
 	if err != nil {
-		return false, plainError(err)
+		return false, unwrapExprLangError(err)
 	}
 	yes, ok := out.(bool)
 	if !ok {
@@ -164,9 +164,9 @@ func (c *Condition) run(program *vm.Program, sc Scope, st Status) (bool, error) 
 	return yes, nil
 }
 
-// plainError takes away the source picture expr-lang draws: it shows the
+// unwrapExprLangError takes away the source picture expr-lang draws: it shows the
 // rewritten text, which nobody wrote.
-func plainError(err error) error {
+func unwrapExprLangError(err error) error {
 	var fe *file.Error
 	if !errors.As(err, &fe) {
 		return err
@@ -196,12 +196,12 @@ func (r *rewriter) rewrite() string {
 	for i, t := range ts {
 		r.marks = append(r.marks, mark{r.out.Len(), t.off})
 		switch t.kind {
-		case tokenHole:
-			r.hole(t)
+		case tokenPlaceholder:
+			r.placeholder(t)
 		case tokenString:
 			r.quoted(t)
 		case tokenName:
-			r.word(t, standing(ts, i))
+			r.word(t, wordRoleAt(ts, i))
 		default:
 			r.out.WriteString(strings.NewReplacer("===", "==", "!==", "!=").Replace(t.text))
 		}
@@ -209,7 +209,7 @@ func (r *rewriter) rewrite() string {
 	return r.out.String()
 }
 
-func (r *rewriter) hole(t token) {
+func (r *rewriter) placeholder(t token) {
 	if !r.reference(t, t.text[1:len(t.text)-1], false) {
 		r.problems = append(r.problems, problemf(CodeUnknown, t.off, len(t.text),
 			"declare the parameter or name an existing step", "unknown reference %s", t.text))
@@ -219,8 +219,8 @@ func (r *rewriter) hole(t token) {
 // quoted passes a string on, or takes '{ref}' as the text of that reference.
 func (r *rewriter) quoted(t token) {
 	if n := len(t.text); n > 2 {
-		if kind, size := nextToken(t.text[1:]); kind == tokenHole && size == n-2 {
-			inner := token{tokenHole, t.off + 1, t.text[1 : n-1]}
+		if kind, size := nextToken(t.text[1:]); kind == tokenPlaceholder && size == n-2 {
+			inner := token{tokenPlaceholder, t.off + 1, t.text[1 : n-1]}
 			if r.reference(inner, inner.text[1:size-1], true) {
 				return
 			}
@@ -229,16 +229,16 @@ func (r *rewriter) quoted(t token) {
 	r.out.WriteString(t.text)
 }
 
-// stand is what a bare word is, from what is around it.
-type stand int
+// wordRole is what a bare word is, from what is around it.
+type wordRole int
 
 const (
-	standsAlone stand = iota
-	isCalled          // a parenthesis follows
-	isKey             // of a mapping: {x: 1}
+	roleOperand  wordRole = iota
+	roleFunction          // a parenthesis follows
+	roleKey               // of a mapping: {x: 1}
 )
 
-func standing(ts []token, i int) stand {
+func wordRoleAt(ts []token, i int) wordRole {
 	after, before := "", ""
 	if i+1 < len(ts) {
 		after = strings.TrimSpace(ts[i+1].text)
@@ -248,32 +248,32 @@ func standing(ts []token, i int) stand {
 	}
 	switch {
 	case strings.HasPrefix(after, "("):
-		return isCalled
+		return roleFunction
 	case strings.HasPrefix(after, ":") && (strings.HasSuffix(before, "{") || strings.HasSuffix(before, ",")):
-		return isKey
+		return roleKey
 	}
-	return standsAlone
+	return roleOperand
 }
 
 // word passes keywords and functions on. In a ternary a bare word may be a
 // reference.
-func (r *rewriter) word(t token, stands stand) {
+func (r *rewriter) word(t token, role wordRole) {
 	switch {
 	case t.text == "null":
 		r.out.WriteString("nil")
-	case stands == isCalled || isKeyword(t.text):
+	case role == roleFunction || isKeyword(t.text):
 		r.out.WriteString(t.text)
 	case r.mode == condTernary && r.reference(t, t.text, false):
 	case strings.HasPrefix(t.text, "_r"):
-		r.unknown(t)
-	case stands == standsAlone && isFunction(t.text):
-		r.uncalled(t)
+		r.reportUnknown(t)
+	case role == roleOperand && isFunction(t.text):
+		r.reportUncalled(t)
 	default:
 		r.out.WriteString(t.text)
 	}
 }
 
-func (r *rewriter) unknown(t token) {
+func (r *rewriter) reportUnknown(t token) {
 	name := t.text[:min(len(t.text), 80)]
 	hint := "quote it if it is text: '" + name + "'"
 	if _, _, ok := resolve(name, r.names); ok {
@@ -282,11 +282,11 @@ func (r *rewriter) unknown(t token) {
 	r.problems = append(r.problems, problemf(CodeUnknown, t.off, len(t.text), hint, "unknown word %q", name))
 }
 
-// uncalled reports a function without its parentheses. As a value it would count as
+// reportUncalled reports a function without its parentheses. As a value it would count as
 // true, and a condition that is only always would be taken for one that holds.
-func (r *rewriter) uncalled(t token) {
+func (r *rewriter) reportUncalled(t token) {
 	if _, _, ok := resolve(t.text, r.names); ok {
-		r.unknown(t)
+		r.reportUnknown(t)
 		return
 	}
 	call := t.text + "(...)"
@@ -321,9 +321,9 @@ func isKeyword(s string) bool {
 	return false
 }
 
-// place returns a function from a place in the rewritten text, which expr-lang
+// sourceOffset returns a function from a place in the rewritten text, which expr-lang
 // counts in characters, to a byte in the written one.
-func (r *rewriter) place(text string) func(chars int) int {
+func (r *rewriter) sourceOffset(text string) func(chars int) int {
 	return func(chars int) int {
 		off := 0
 		for ; chars > 0 && off < len(text); chars-- {
@@ -342,17 +342,17 @@ func (r *rewriter) place(text string) func(chars int) int {
 func (r *rewriter) syntaxProblem(err error, text string) Problem {
 	var fe *file.Error
 	if !errors.As(err, &fe) {
-		return problemf(CodeSyntax, 0, len(r.cond.src), r.mode.help(), "cannot read the %s: %v", r.mode.noun(), err)
+		return problemf(CodeSyntax, 0, len(r.cond.src), r.mode.hint(), "cannot read the %s: %v", r.mode.noun(), err)
 	}
-	off := r.place(text)(fe.From)
+	off := r.sourceOffset(text)(fe.From)
 	if name, ok := strings.CutPrefix(fe.Message, "unknown name "); ok {
 		return r.unknownName(name, off)
 	}
-	return problemf(CodeSyntax, off, min(1, len(r.cond.src)-off), r.mode.help(), "cannot read the %s: %s", r.mode.noun(), firstLine(fe.Message))
+	return problemf(CodeSyntax, off, min(1, len(r.cond.src)-off), r.mode.hint(), "cannot read the %s: %s", r.mode.noun(), firstLine(fe.Message))
 }
 
 func (r *rewriter) unknownName(name string, off int) Problem {
-	if n := refBytes(r.cond.src[off:]); n > 0 {
+	if n := refLen(r.cond.src[off:]); n > 0 {
 		name = r.cond.src[off : off+n]
 	}
 	switch name {
@@ -364,7 +364,7 @@ func (r *rewriter) unknownName(name string, off int) Problem {
 		return problemf(CodeUnknown, off, len(name), "functions are success(), failure(), always(), cancelled(), len(...) and others of expr-lang", "unknown function %s()", name)
 	}
 	before := len(r.problems)
-	r.unknown(token{tokenName, off, name})
+	r.reportUnknown(token{tokenName, off, name})
 	p := r.problems[before]
 	r.problems = r.problems[:before]
 	return p

@@ -19,12 +19,12 @@ var integerVariables = setOf(`RANDOM SRANDOM SECONDS LINENO HISTCMD OPTIND EPOCH
 
 // assign walks NAME=value, NAME[i]=value and NAME=(...). scalar is the guard of a
 // plain value.
-func (w *walker) assign(a *syntax.Assign, c place, scalar guard) {
+func (w *walker) assign(a *syntax.Assign, c wordContext, scalar guard) {
 	name := ""
 	if a.Name != nil {
 		name = a.Name.Value
 	}
-	c = c.one()
+	c = c.singleWord()
 	w.arithmetic(a.Index, c)
 	if a.Array != nil {
 		for _, e := range a.Array.Elems {
@@ -43,17 +43,17 @@ func (w *walker) assign(a *syntax.Assign, c place, scalar guard) {
 	w.assignValue(name, a.Value, c, scalar)
 }
 
-func (w *walker) assignValue(name string, value *syntax.Word, c place, scalar guard) {
-	c = c.one()
+func (w *walker) assignValue(name string, value *syntax.Word, c wordContext, scalar guard) {
+	c = c.singleWord()
 	c.guard = scalar
 	switch {
 	case codeenv.Evaluated(name):
 		c = c.refusing("the shell runs what is in $"+name, "give it a fixed text")
 	case runsCode(name):
-		holes := w.inNode(value)
-		for i := range holes {
-			if holes[i].hole.foreign() {
-				holes[i].refuse(name+" makes programs run code", "give it a fixed text")
+		markers := w.markersIn(value)
+		for i := range markers {
+			if markers[i].placeholder.untrusted() {
+				markers[i].refuse(name+" makes programs run code", "give it a fixed text")
 			}
 		}
 	case w.calculates(name):
@@ -67,7 +67,7 @@ func (w *walker) calculates(name string) bool {
 }
 
 // declare walks export, declare, local and their like.
-func (w *walker) declare(d *syntax.DeclClause, c place) {
+func (w *walker) declare(d *syntax.DeclClause, c wordContext) {
 	flags := ""
 	for _, a := range d.Args {
 		if a.Name == nil && a.Value != nil {
@@ -79,7 +79,7 @@ func (w *walker) declare(d *syntax.DeclClause, c place) {
 		switch {
 		case a.Name == nil:
 			w.declareWord(a.Value, c, scalar)
-		case a.Naked && a.Index == nil && len(w.inNode(a.Name)) > 0:
+		case a.Naked && a.Index == nil && len(w.markersIn(a.Name)) > 0:
 			w.declaredName(a.Name, c)
 		default:
 			w.assign(a, c, scalar)
@@ -88,8 +88,8 @@ func (w *walker) declare(d *syntax.DeclClause, c place) {
 }
 
 // declaredName walks the bare {X} of export {X}.
-func (w *walker) declaredName(name *syntax.Lit, c place) {
-	c = c.one()
+func (w *walker) declaredName(name *syntax.Lit, c wordContext) {
+	c = c.singleWord()
 	c.guard = guardName
 	w.word(&syntax.Word{Parts: []syntax.WordPart{name}}, c)
 }
@@ -114,21 +114,21 @@ func declaredGuard(flags string) guard {
 
 // declareWord walks an argument of declare that is no plain assignment: a name, a
 // flag, or an assignment in quotes ("NAME={X}").
-func (w *walker) declareWord(word *syntax.Word, c place, scalar guard) {
+func (w *walker) declareWord(word *syntax.Word, c wordContext, scalar guard) {
 	if word == nil {
 		return
 	}
-	c = c.one()
-	holes := w.inNode(word)
-	if len(holes) == 0 {
+	c = c.singleWord()
+	markers := w.markersIn(word)
+	if len(markers) == 0 {
 		w.word(word, c)
 		return
 	}
-	name, assigns := w.assignedName(word, holes[0])
+	name, assigns := w.assignedName(word, markers[0])
 	switch {
 	case assigns:
 		w.assignValue(name, word, c, scalar)
-	case wholeHole(word, holes):
+	case isOnlyMarker(word, markers):
 		c.guard = guardName
 		w.word(word, c)
 	default:
@@ -138,27 +138,27 @@ func (w *walker) declareWord(word *syntax.Word, c place, scalar guard) {
 
 // assignedName reads the NAME of a word that begins NAME= or "NAME=, before its
 // first hole.
-func (w *walker) assignedName(word *syntax.Word, first placed) (string, bool) {
+func (w *walker) assignedName(word *syntax.Word, first marker) (string, bool) {
 	lead := strings.TrimLeft(w.text[word.Pos().Offset():first.off], `"'`)
 	name, _, ok := strings.Cut(lead, "=")
 	name = strings.TrimSuffix(name, "+")
 	return name, ok && isName(name)
 }
 
-// wholeHole reports whether a word is one hole and nothing else, quotes aside.
-func wholeHole(word *syntax.Word, holes []placed) bool {
-	if len(holes) != 1 || len(word.Parts) != 1 {
+// isOnlyMarker reports whether a word is one hole and nothing else, quotes aside.
+func isOnlyMarker(word *syntax.Word, markers []marker) bool {
+	if len(markers) != 1 || len(word.Parts) != 1 {
 		return false
 	}
 	switch p := word.Parts[0].(type) {
 	case *syntax.Lit:
-		return p.Value == holes[0].name
+		return p.Value == markers[0].name
 	case *syntax.SglQuoted:
-		return p.Value == holes[0].name
+		return p.Value == markers[0].name
 	case *syntax.DblQuoted:
 		if len(p.Parts) == 1 {
 			lit, ok := p.Parts[0].(*syntax.Lit)
-			return ok && lit.Value == holes[0].name
+			return ok && lit.Value == markers[0].name
 		}
 	}
 	return false
@@ -213,7 +213,7 @@ func (w *walker) integerWords(call *syntax.CallExpr) {
 }
 
 // declareWords walks a declaration that the parser takes for a plain command.
-func (w *walker) declareWords(name string, args []*syntax.Word, c place) {
+func (w *walker) declareWords(name string, args []*syntax.Word, c wordContext) {
 	flags := ""
 	for _, arg := range args {
 		flags += flagLetters(literalWord(arg))

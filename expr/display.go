@@ -14,33 +14,33 @@ func (t *Template) Display(sc Scope, mask func(string) string) string {
 	}
 	var b strings.Builder
 	for _, p := range t.pieces {
-		if p.hole == nil {
+		if p.placeholder == nil {
 			b.WriteString(p.text)
 			continue
 		}
-		b.WriteString(t.displayHole(p.hole, sc, mask))
+		b.WriteString(t.displayPlaceholder(p.placeholder, sc, mask))
 	}
 	return b.String()
 }
 
-func (t *Template) displayHole(h *hole, sc Scope, mask func(string) string) string {
-	if h.sits.form == formComment {
-		return h.sits.written
+func (t *Template) displayPlaceholder(ph *placeholder, sc Scope, mask func(string) string) string {
+	if ph.pos.form == formComment {
+		return ph.pos.written
 	}
-	v, ref, err := h.value(sc)
+	v, ref, err := ph.value(sc)
 	if err != nil {
-		return h.name()
+		return ph.name()
 	}
-	f := h.sits.form
+	f := ph.pos.form
 	if t.shell == Argv {
-		f = t.argvForm(h)
+		f = t.argvForm(ph)
 	}
 	if t.shell == Plain || v.Raw {
 		f = formNumber
 	}
-	words, err := valueWords(h, v, ref.Class, f != formWord)
+	words, err := valueWords(ph, v, ref.Class, f != formWord)
 	if err != nil {
-		return h.name()
+		return ph.name()
 	}
 	for i := range words {
 		words[i] = t.displayWord(mask(words[i]), f)
@@ -49,10 +49,10 @@ func (t *Template) displayHole(h *hole, sc Scope, mask func(string) string) stri
 }
 
 // argvForm finds the quotes around a hole of a run: command.
-func (t *Template) argvForm(h *hole) form {
+func (t *Template) argvForm(ph *placeholder) form {
 	for _, w := range t.words {
 		for _, p := range w.parts {
-			if p.hole == h && p.quoted {
+			if p.placeholder == ph && p.quoted {
 				return formInner
 			}
 		}

@@ -12,22 +12,22 @@ import (
 	"github.com/expr-lang/expr/conf"
 )
 
-// frame is what a running condition can see. expr-lang hands it to the
+// evaluation is what a running condition can see. expr-lang hands it to the
 // functions below as $env; it has no exported fields, so no name leads into it.
-type frame struct {
+type evaluation struct {
 	cond   *Condition
 	scope  Scope
 	status Status
 }
 
-// refused are builtins a condition goes without: the wall clock, because a
+// disabledBuiltins are builtins a condition goes without: the wall clock, because a
 // replay must decide as the first run did, and the ones that make large values
 // out of small ones, because a condition decides and does not build.
-var refused = []string{"now", "date", "timezone", "repeat", "replace", "join", "reduce"}
+var disabledBuiltins = []string{"now", "date", "timezone", "repeat", "replace", "join", "reduce"}
 
 var baseConfig = sync.OnceValue(func() *conf.Config {
-	cfg := conf.New(&frame{})
-	for _, name := range refused {
+	cfg := conf.New(&evaluation{})
+	for _, name := range disabledBuiltins {
 		delete(cfg.Builtins, name)
 		cfg.Disabled[name] = true
 	}
@@ -42,9 +42,9 @@ var baseConfig = sync.OnceValue(func() *conf.Config {
 	return cfg
 })
 
-// engine returns a configuration of expr-lang. The tables are shared and never
+// exprLangConfig returns a configuration of expr-lang. The tables are shared and never
 // written; the type cache is, so each parse has its own.
-func engine() *conf.Config {
+func exprLangConfig() *conf.Config {
 	cfg := *baseConfig()
 	cfg.NtCache = nature.Cache{}
 	return &cfg
@@ -74,12 +74,12 @@ func callRef(args ...any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plain(v.(Value).V), nil
+	return toExprLang(v.(Value).V), nil
 }
 
 // callVal is a lookup that keeps what is known about the value, for comparing.
 func callVal(args ...any) (any, error) {
-	f, i := args[0].(*frame), args[1].(int)
+	f, i := args[0].(*evaluation), args[1].(int)
 	v, err := lookup(f.scope, f.cond.refs[i], nil)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func callVal(args ...any) (any, error) {
 }
 
 func callStatus(args ...any) (any, error) {
-	st, name := args[0].(*frame).status, args[1].(string)
+	st, name := args[0].(*evaluation).status, args[1].(string)
 	if st.Ahead && name != "always" {
 		return nil, ErrUnknown
 	}
@@ -112,10 +112,10 @@ func callStatus(args ...any) (any, error) {
 // patcher walks the parsed condition bottom up and puts flowrun's own lookups
 // and comparisons in the place of expr-lang's.
 type patcher struct {
-	cond     *Condition
-	mode     condMode
-	place    func(chars int) int
-	problems []Problem
+	cond         *Condition
+	mode         condMode
+	sourceOffset func(chars int) int
+	problems     []Problem
 }
 
 // Visit is called by ast.Walk for children before their parents.
@@ -129,17 +129,17 @@ func (p *patcher) Visit(node *ast.Node) {
 		p.binary(node, n)
 	case *ast.UnaryNode:
 		if n.Operator == "!" || n.Operator == "not" {
-			p.truth(&n.Node)
+			p.requireBool(&n.Node)
 		}
 	case *ast.ConditionalNode:
-		p.truth(&n.Cond)
+		p.requireBool(&n.Cond)
 	case *ast.PredicateNode:
 		// A loop inside a loop is the only way left to run for long.
 		if containsPredicate(n.Node) {
-			p.refuse(n, "do the work in a step and use its result", "%s cannot nest all, any, filter and their like", p.mode.a())
+			p.report(n, "do the work in a step and use its result", "%s cannot nest all, any, filter and their like", p.mode.withArticle())
 		}
 	case *ast.VariableDeclaratorNode:
-		p.refuse(n, "write the expression out", "%s cannot use let", p.mode.a())
+		p.report(n, "write the expression out", "%s cannot use let", p.mode.withArticle())
 	}
 }
 
@@ -147,10 +147,10 @@ func (p *patcher) identifier(node *ast.Node, n *ast.IdentifierNode) {
 	var i int
 	switch {
 	case n.Value == "$env":
-		p.refuse(n, "name the parameter or step: {a.output}", "$env is not available")
+		p.report(n, "name the parameter or step: {a.output}", "$env is not available")
 	default:
 		if _, err := fmt.Sscanf(n.Value, "_r%d", &i); err == nil {
-			replace(node, "_ref", &ast.IdentifierNode{Value: "$env"}, &ast.IntegerNode{Value: i})
+			replaceWithCall(node, "_ref", &ast.IdentifierNode{Value: "$env"}, &ast.IntegerNode{Value: i})
 		}
 	}
 }
@@ -166,72 +166,72 @@ func (p *patcher) call(node *ast.Node, n *ast.CallNode) {
 	case "always", "cancelled":
 		p.cond.uses = UsesCancel
 	case "_ref", "_val", "_cmp", "_in", "_text", "_whole", "_bool", "_true", "_status":
-		p.refuse(n, "", "unknown function %s", callee.Value)
+		p.report(n, "", "unknown function %s", callee.Value)
 		return
 	default:
 		return
 	}
 	if len(n.Arguments) > 0 {
-		p.refuse(n, "write "+callee.Value+"()", "%s() takes nothing", callee.Value)
+		p.report(n, "write "+callee.Value+"()", "%s() takes nothing", callee.Value)
 	}
-	replace(node, "_status", &ast.IdentifierNode{Value: "$env"}, &ast.StringNode{Value: callee.Value})
+	replaceWithCall(node, "_status", &ast.IdentifierNode{Value: "$env"}, &ast.StringNode{Value: callee.Value})
 }
 
 func (p *patcher) binary(node *ast.Node, n *ast.BinaryNode) {
 	op := &ast.StringNode{Value: n.Operator}
 	switch n.Operator {
 	case "==", "!=", "<", "<=", ">", ">=":
-		p.impossible(n)
-		replace(node, "_cmp", op, keep(n.Left), keep(n.Right))
+		p.checkComparable(n)
+		replaceWithCall(node, "_cmp", op, keepValue(n.Left), keepValue(n.Right))
 	case "in":
-		replace(node, "_in", keep(n.Left), n.Right)
+		replaceWithCall(node, "_in", keepValue(n.Left), n.Right)
 	case "contains", "matches", "startsWith", "endsWith":
-		p.pattern(n)
-		replace(node, "_text", op, n.Left, n.Right)
+		p.checkPattern(n)
+		replaceWithCall(node, "_text", op, n.Left, n.Right)
 	case "..":
-		counted(&n.Left)
-		counted(&n.Right)
+		requireWhole(&n.Left)
+		requireWhole(&n.Right)
 	case "&&", "and", "||", "or":
-		p.truth(&n.Left)
-		p.truth(&n.Right)
+		p.requireBool(&n.Left)
+		p.requireBool(&n.Right)
 	}
 }
 
-// counted makes sure that the end of a range is a whole number when it is asked. Of
+// requireWhole makes sure that the end of a range is a whole number when it is asked. Of
 // literals the check at load says so.
-func counted(node *ast.Node) {
+func requireWhole(node *ast.Node) {
 	switch (*node).(type) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.BoolNode, *ast.NilNode:
 	default:
-		replace(node, "_whole", *node)
+		replaceWithCall(node, "_whole", *node)
 	}
 }
 
-// pattern reports a bad regular expression at load, not at run time.
-func (p *patcher) pattern(n *ast.BinaryNode) {
+// checkPattern reports a bad regular expression at load, not at run time.
+func (p *patcher) checkPattern(n *ast.BinaryNode) {
 	if s, ok := n.Right.(*ast.StringNode); ok && n.Operator == "matches" {
 		if _, err := regexp.Compile(s.Value); err != nil {
-			p.refuse(n.Right, "", "cannot use the pattern %q: %v", s.Value, err)
+			p.report(n.Right, "", "cannot use the pattern %q: %v", s.Value, err)
 		}
 	}
 }
 
-// truth makes sure that what stands at node is true or false when it is asked.
-func (p *patcher) truth(node *ast.Node) {
+// requireBool makes sure that what stands at node is true or false when it is asked.
+func (p *patcher) requireBool(node *ast.Node) {
 	k := p.kind(*node)
 	switch {
 	case p.mode == condTernary:
-		replace(node, "_true", *node)
+		replaceWithCall(node, "_true", *node)
 	case k == kindBool:
 	case k == kindAny:
-		replace(node, "_bool", *node)
+		replaceWithCall(node, "_bool", *node)
 	default:
-		p.refuse(*node, "compare it with something, as in {a.exit-code} == 0", "%s is neither true nor false", k)
+		p.report(*node, "compare it with something, as in {a.exit-code} == 0", "%s is neither true nor false", k)
 	}
 }
 
-// replace puts a call of one of flowrun's functions where node stands.
-func replace(node *ast.Node, fn string, args ...ast.Node) {
+// replaceWithCall puts a call of one of flowrun's functions where node stands.
+func replaceWithCall(node *ast.Node, fn string, args ...ast.Node) {
 	loc := (*node).Location()
 	call := &ast.CallNode{Callee: &ast.IdentifierNode{Value: fn}, Arguments: args}
 	call.SetLocation(loc)
@@ -239,8 +239,8 @@ func replace(node *ast.Node, fn string, args ...ast.Node) {
 	*node = call
 }
 
-// keep turns a plain lookup into one that keeps what is known about the value.
-func keep(n ast.Node) ast.Node {
+// keepValue turns a plain lookup into one that keeps what is known about the value.
+func keepValue(n ast.Node) ast.Node {
 	if name, call := callName(n); name == "_ref" {
 		call.Callee.(*ast.IdentifierNode).Value = "_val"
 	}
@@ -256,8 +256,8 @@ func callName(n ast.Node) (string, *ast.CallNode) {
 	return "", nil
 }
 
-func (p *patcher) refuse(n ast.Node, hint, format string, args ...any) {
-	off := p.place(n.Location().From)
+func (p *patcher) report(n ast.Node, hint, format string, args ...any) {
+	off := p.sourceOffset(n.Location().From)
 	size := min(1, len(p.cond.src)-off)
 	if ref := p.ref(n); ref != nil {
 		off, size = ref.Off, ref.Len
@@ -280,14 +280,14 @@ func (p *patcher) ref(n ast.Node) *Ref {
 
 // containsPredicate reports whether a predicate stands anywhere inside n.
 func containsPredicate(n ast.Node) bool {
-	f := finder{}
+	f := predicateFinder{}
 	ast.Walk(&n, &f)
 	return f.found
 }
 
-type finder struct{ found bool }
+type predicateFinder struct{ found bool }
 
-func (f *finder) Visit(node *ast.Node) {
+func (f *predicateFinder) Visit(node *ast.Node) {
 	if _, ok := (*node).(*ast.PredicateNode); ok {
 		f.found = true
 	}

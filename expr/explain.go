@@ -80,9 +80,9 @@ func (c *Condition) leaf(n ast.Node, sc Scope, st Status) (Verdict, error) {
 	if n == nil {
 		return NotYet, errors.New("cannot decide an invalid condition")
 	}
-	program, err := compiler.Compile(&parser.Tree{Node: n, Source: c.source}, engine())
+	program, err := compiler.Compile(&parser.Tree{Node: n, Source: c.source}, exprLangConfig())
 	if err != nil {
-		return NotYet, plainError(err)
+		return NotYet, unwrapExprLangError(err)
 	}
 	yes, err := c.run(program, sc, st)
 	switch {
@@ -126,10 +126,10 @@ func (c *Condition) withValues(sc Scope) string {
 			continue
 		}
 		start, end := ref.Off, ref.Off+ref.Len
-		value := show(plain(v.V))
+		value := formatValue(toExprLang(v.V))
 		if c.asText[i] { // the quotes around {ref} are part of what it stood for
 			start, end = start-1, end+1
-			value = show(textOf(v.V, v.Delimiter))
+			value = formatValue(textOf(v.V, v.Delimiter))
 		}
 		b.WriteString(c.src[at:start] + value)
 		at = end

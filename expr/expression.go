@@ -10,9 +10,9 @@ import (
 // 1..5, or filter({hosts.json}, .up).
 type Expression struct{ cond *Condition }
 
-// itemsBudget bounds how many elements an expression may make, in expr-lang's
+// maxExpressionItems bounds how many elements an expression may make, in expr-lang's
 // count.
-const itemsBudget = 2_000_000
+const maxExpressionItems = 2_000_000
 
 // ParseExpression parses an expression and checks its names. With an error among
 // the problems Value fails.
@@ -32,10 +32,10 @@ func (e *Expression) Value(sc Scope) (any, error) {
 	if e.cond.program == nil {
 		return nil, errors.New("cannot evaluate an invalid expression")
 	}
-	machine := vm.VM{MemoryBudget: itemsBudget}
-	out, err := machine.Run(e.cond.program, &frame{cond: e.cond, scope: sc})
+	machine := vm.VM{MemoryBudget: maxExpressionItems}
+	out, err := machine.Run(e.cond.program, &evaluation{cond: e.cond, scope: sc})
 	if err != nil {
-		return nil, plainError(err)
+		return nil, unwrapExprLangError(err)
 	}
 	return out, nil
 }

@@ -12,10 +12,10 @@ var interpreterCall = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?im)(?:^|[\s&|;({"'\\/])((?:ba|da|z|k)?sh|cmd|python[23]?|py|node|perl|ruby|php|ssh|wsl|pwsh|powershell)(?:\.exe)?["']?((?:[ \t]+[-/][\w-]+(?:[ \t]+(?:Bypass|Hidden|Unrestricted|RemoteSigned))?)*?)[ \t]+(-\w*c|-e|-r|-p|-command|-encodedcommand|/[ckr])[ \t]+`)
 })
 
-// lintForeign warns of values in the code that a script of PowerShell or cmd gives to an
+// lintInterpreters warns of values in the code that a script of PowerShell or cmd gives to an
 // interpreter.
-func lintForeign(src string, pieces []piece) (problems []Problem) {
-	text, holes := withPlaceholders(src, pieces)
+func lintInterpreters(src string, pieces []piece) (problems []Problem) {
+	text, markers := withMarkers(src, pieces)
 	for _, call := range interpreterCall().FindAllStringSubmatchIndex(text, -1) {
 		from := call[1]
 		to := from + argumentEnd(text[from:])
@@ -24,9 +24,9 @@ func lintForeign(src string, pieces []piece) (problems []Problem) {
 			to = from + len(line)
 		}
 		program := text[call[2]:call[3]] + " " + text[call[6]:call[7]]
-		for _, p := range holes {
-			if from <= p.off && p.off < to && p.hole.mayVary() && p.hole.sits.form != formComment {
-				problems = append(problems, usedAsCode(p.hole, program))
+		for _, p := range markers {
+			if from <= p.off && p.off < to && p.placeholder.mayHoldText() && p.placeholder.pos.form != formComment {
+				problems = append(problems, usedAsCode(p.placeholder, program))
 			}
 		}
 	}

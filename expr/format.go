@@ -39,7 +39,7 @@ func (s valueScope) Lookup(Ref) (Value, error) { return Value{V: s.v, Text: true
 // words formats each element and returns all words. What is empty vanishes.
 func (f *Format) words(elems []any) ([]string, error) {
 	var all []string
-	var size sum
+	var size sizeTotal
 	for _, e := range elems {
 		words, err := f.element(e)
 		if err == nil {
@@ -55,25 +55,25 @@ func (f *Format) words(elems []any) ([]string, error) {
 
 func (f *Format) element(v any) ([]string, error) {
 	var w wordBuilder
-	var size sum
+	var size sizeTotal
 	for _, p := range f.pieces {
-		if p.hole == nil {
-			w.blanks(p.text)
+		if p.placeholder == nil {
+			w.addSplit(p.text)
 			continue
 		}
-		value, _, err := p.hole.value(valueScope{v})
+		value, _, err := p.placeholder.value(valueScope{v})
 		if err != nil {
 			return nil, err
 		}
 		if value.literal {
-			w.blanks(textOf(value.V, ""))
+			w.addSplit(textOf(value.V, ""))
 			continue
 		}
 		text := textOf(value.V, value.Delimiter)
 		if err := size.add(len(text), "the formatted value"); err != nil {
 			return nil, err
 		}
-		w.text(text)
+		w.addText(text)
 	}
 	words := w.words
 	if strings.Join(words, "") == "" {
@@ -84,29 +84,29 @@ func (f *Format) element(v any) ([]string, error) {
 
 // wordBuilder collects words: text sticks to the word before it, blanks end it.
 type wordBuilder struct {
-	words []string
-	open  bool
+	words  []string
+	inWord bool
 }
 
-func (w *wordBuilder) text(s string) {
-	if !w.open {
-		w.words, w.open = append(w.words, ""), true
+func (w *wordBuilder) addText(s string) {
+	if !w.inWord {
+		w.words, w.inWord = append(w.words, ""), true
 	}
 	w.words[len(w.words)-1] += s
 }
 
-// blanks adds text whose blanks separate words.
-func (w *wordBuilder) blanks(s string) {
+// addSplit adds text whose blanks separate words.
+func (w *wordBuilder) addSplit(s string) {
 	for s != "" {
 		n := strings.IndexAny(s, " \t\n")
 		switch {
 		case n < 0:
-			w.text(s)
+			w.addText(s)
 			return
 		case n > 0:
-			w.text(s[:n])
+			w.addText(s[:n])
 		}
-		w.open = false
+		w.inWord = false
 		s = s[n+1:]
 	}
 }

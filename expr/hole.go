@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// hole is one `{...}` of a template: a reference with transforms, or a choice
+// placeholder is one `{...}` of a template: a reference with transforms, or a choice
 // between two branches.
-type hole struct {
+type placeholder struct {
 	off, len   int
 	ref        Ref // of a choice: the zero Ref
 	transforms []Transform
 	choice     *choice
-	sits       position // in scripts: what surrounds it
+	pos        position // in scripts: what surrounds it
 }
 
 // choice is `{cond ? a : b}`.
@@ -31,24 +31,24 @@ type branch struct {
 
 // piece is a stretch of a template: text, or a hole.
 type piece struct {
-	text string
-	hole *hole
+	text        string
+	placeholder *placeholder
 }
 
 // value looks the hole's value up and transforms it. The reference is the one
 // that gave the value; the zero Ref where the author's own text did.
-func (h *hole) value(sc Scope) (Value, Ref, error) {
-	if h.choice == nil {
-		v, err := lookup(sc, h.ref, h.transforms)
-		return v, h.ref, err
+func (ph *placeholder) value(sc Scope) (Value, Ref, error) {
+	if ph.choice == nil {
+		v, err := lookup(sc, ph.ref, ph.transforms)
+		return v, ph.ref, err
 	}
-	yes, err := h.choice.cond.Eval(sc, Status{})
+	yes, err := ph.choice.cond.Eval(sc, Status{})
 	if err != nil {
 		return Value{}, Ref{}, err
 	}
-	b := h.choice.els
+	b := ph.choice.els
 	if yes {
-		b = h.choice.then
+		b = ph.choice.then
 	}
 	if b.isRef {
 		v, err := lookup(sc, b.ref, b.transforms)
@@ -72,19 +72,19 @@ func lookup(sc Scope, ref Ref, ts []Transform) (Value, error) {
 }
 
 // refs adds every reference of the hole to list.
-func (h *hole) refs(list []Ref) []Ref {
-	if h.choice == nil {
-		return append(list, h.ref)
+func (ph *placeholder) refs(list []Ref) []Ref {
+	if ph.choice == nil {
+		return append(list, ph.ref)
 	}
-	return h.sources(append(list, h.choice.cond.refs...))
+	return ph.sources(append(list, ph.choice.cond.refs...))
 }
 
 // sources adds the references whose values the hole can become.
-func (h *hole) sources(list []Ref) []Ref {
-	if h.choice == nil {
-		return append(list, h.ref)
+func (ph *placeholder) sources(list []Ref) []Ref {
+	if ph.choice == nil {
+		return append(list, ph.ref)
 	}
-	for _, b := range []branch{h.choice.then, h.choice.els} {
+	for _, b := range []branch{ph.choice.then, ph.choice.els} {
 		if b.isRef {
 			list = append(list, b.ref)
 		}
@@ -92,23 +92,23 @@ func (h *hole) sources(list []Ref) []Ref {
 	return list
 }
 
-// mayVary reports whether the hole's value is anything but a proven number.
-func (h *hole) mayVary() bool {
-	return h.choice != nil || h.ref.kind != kindNumber
+// mayHoldText reports whether the hole's value is anything but a proven number.
+func (ph *placeholder) mayHoldText() bool {
+	return ph.choice != nil || ph.ref.kind != kindNumber
 }
 
-// foreign reports whether others than the definition's author and the machine decide
+// untrusted reports whether others than the definition's author and the machine decide
 // the hole's text.
-func (h *hole) foreign() bool {
-	return slices.ContainsFunc(h.sources(nil), func(r Ref) bool {
+func (ph *placeholder) untrusted() bool {
+	return slices.ContainsFunc(ph.sources(nil), func(r Ref) bool {
 		return r.Class != Variable && r.Class != Env && r.kind != kindNumber
 	})
 }
 
 // name is the hole for a message.
-func (h *hole) name() string {
-	if h.choice != nil {
+func (ph *placeholder) name() string {
+	if ph.choice != nil {
 		return "the choice {... ? ... : ...}"
 	}
-	return h.ref.String()
+	return ph.ref.String()
 }

@@ -17,19 +17,19 @@ var codeOptions = map[string]string{
 }
 
 // Programs whose first argument that is no option is code.
-var codeFirst = setOf("awk gawk mawk nawk jq yq sed")
+var codeInFirstArgument = setOf("awk gawk mawk nawk jq yq sed")
 
 // lintArguments warns where a value becomes part of another program's code. The
 // shell is safe from it; that program is not.
 func (t *taint) lintArguments(args []*syntax.Word) {
-	wrapped := wrappers[path.Base(literalWord(args[0]))]
+	wrapped := launchers[path.Base(literalWord(args[0]))]
 	for i, arg := range args {
 		name := path.Base(literalWord(arg))
 		letters, coded := codeOptions[name]
 		switch {
 		case coded && name != "sqlite3":
 			t.lintOption(name, letters, args[i+1:])
-		case codeFirst[name]:
+		case codeInFirstArgument[name]:
 			t.lintFirst(name, args[i+1:])
 		case name == "ssh":
 			t.lintRemote(args[i+1:])
@@ -47,8 +47,8 @@ func (t *taint) lintArguments(args []*syntax.Word) {
 	}
 }
 
-// wrappers start the program that their arguments name.
-var wrappers = setOf("env sudo doas time nice ionice nohup timeout xargs setsid stdbuf chroot")
+// launchers start the program that their arguments name.
+var launchers = setOf("env sudo doas time nice ionice nohup timeout xargs setsid stdbuf chroot")
 
 func (t *taint) lintOption(program, letters string, args []*syntax.Word) {
 	for i, arg := range args {
@@ -56,7 +56,7 @@ func (t *taint) lintOption(program, letters string, args []*syntax.Word) {
 		if flags == "" || i+1 == len(args) || !strings.ContainsAny(flags, letters) {
 			continue
 		}
-		t.code(args[i+1], program+" -"+flags)
+		t.warnCode(args[i+1], program+" -"+flags)
 		return
 	}
 }
@@ -64,19 +64,19 @@ func (t *taint) lintOption(program, letters string, args []*syntax.Word) {
 func (t *taint) lintFirst(program string, args []*syntax.Word) {
 	for i, arg := range args {
 		lit := literalWord(arg)
-		if i > 1 && jqVariables[literalWord(args[i-2])] || i > 0 && jqVariables[literalWord(args[i-1])] {
+		if i > 1 && jqPairOptions[literalWord(args[i-2])] || i > 0 && jqPairOptions[literalWord(args[i-1])] {
 			continue
 		}
 		if strings.HasPrefix(lit, "-") || i > 0 && takesArgument(program, literalWord(args[i-1])) {
 			continue
 		}
-		t.code(arg, program)
+		t.warnCode(arg, program)
 		return
 	}
 }
 
-// jqVariables are options of jq that take a name and a value.
-var jqVariables = setOf("--arg --argjson --slurpfile --rawfile")
+// jqPairOptions are options of jq that take a name and a value.
+var jqPairOptions = setOf("--arg --argjson --slurpfile --rawfile")
 
 // takesArgument reports whether the word after an option belongs to it.
 func takesArgument(program, option string) bool {
@@ -100,31 +100,31 @@ func (t *taint) lintRemote(args []*syntax.Word) {
 		lead := strings.TrimLeft(t.text[arg.Pos().Offset():arg.End().Offset()], `"'`)
 		switch {
 		case host:
-			t.code(arg, "ssh")
+			t.warnCode(arg, "ssh")
 		case before == "-o" || strings.HasPrefix(lead, "-o"): // ProxyCommand=, LocalCommand=
-			t.code(arg, "ssh -o")
+			t.warnCode(arg, "ssh -o")
 		default:
-			host = !strings.HasPrefix(lead, "-") && (len(before) != 2 || before[0] != '-' || !strings.Contains(sshArguments, before[1:]))
+			host = !strings.HasPrefix(lead, "-") && (len(before) != 2 || before[0] != '-' || !strings.Contains(sshArgumentOptions, before[1:]))
 		}
 	}
 }
 
-// sshArguments are the options of ssh that take an argument.
-const sshArguments = "BbcDEeFIiJLlmOoPpQRSWw"
+// sshArgumentOptions are the options of ssh that take an argument.
+const sshArgumentOptions = "BbcDEeFIiJLlmOoPpQRSWw"
 
 // lintMake: make expands what it is given, where $(shell ...) runs commands, and so it does
 // with targets that hold a =.
 func (t *taint) lintMake(program string, args []*syntax.Word) {
 	for i, arg := range args {
-		if i > 0 && makeFiles[literalWord(args[i-1])] {
+		if i > 0 && makeFileOptions[literalWord(args[i-1])] {
 			continue
 		}
-		t.code(arg, program)
+		t.warnCode(arg, program)
 	}
 }
 
-// makeFiles are options of make whose argument is a file or a folder.
-var makeFiles = setOf("-C -f -I -o -W --directory --file --makefile --include-dir")
+// makeFileOptions are options of make whose argument is a file or a folder.
+var makeFileOptions = setOf("-C -f -I -o -W --directory --file --makefile --include-dir")
 
 // lintSQL: what follows the database is SQL, or a command such as .shell.
 func (t *taint) lintSQL(args []*syntax.Word) {
@@ -134,7 +134,7 @@ func (t *taint) lintSQL(args []*syntax.Word) {
 			continue
 		}
 		if words++; words > 1 {
-			t.code(arg, "sqlite3")
+			t.warnCode(arg, "sqlite3")
 		}
 	}
 }
@@ -145,7 +145,7 @@ func (t *taint) lintEnv(args []*syntax.Word) {
 		lead := strings.TrimLeft(t.text[arg.Pos().Offset():arg.End().Offset()], `"'`)
 		name, _, assigns := strings.Cut(lead, "=")
 		if assigns && codeenv.Runs(name) {
-			t.code(arg, "what reads $"+name)
+			t.warnCode(arg, "what reads $"+name)
 		}
 	}
 }

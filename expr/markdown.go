@@ -14,9 +14,9 @@ import (
 // string that is nothing but input.url, or holes in two braces, "{{preprocess.query}}".
 // What comes of them is the same Ref that YAML tools have, for the same Scope.
 
-// wholeRoots are the words that make a whole string a reference where a path follows
+// bareRoots are the words that make a whole string a reference where a path follows
 // them. Every other root stands in {{...}}.
-var wholeRoots = []string{"input", "prev_step", "output", "preprocess"}
+var bareRoots = []string{"input", "prev_step", "output", "preprocess"}
 
 // ParseMarkdown reads a text of a Markdown tool: a value that is exactly one reference
 // keeps its type, references inside a longer text are written out in it. A
@@ -26,11 +26,11 @@ var wholeRoots = []string{"input", "prev_step", "output", "preprocess"}
 // other root; see Symbol.As.
 func ParseMarkdown(src string, names Names) (*Template, []Problem) {
 	s := &markdownScanner{src: src, names: names}
-	if !s.whole() {
-		s.holes()
+	if !s.bareReference() {
+		s.placeholders()
 	}
 	t := &Template{pieces: s.pieces, script: s.pieces, markdown: true}
-	t.static = !slices.ContainsFunc(s.pieces, func(p piece) bool { return p.hole != nil })
+	t.static = !slices.ContainsFunc(s.pieces, func(p piece) bool { return p.placeholder != nil })
 	return t, s.problems
 }
 
@@ -42,24 +42,24 @@ type markdownScanner struct {
 	problems []Problem
 }
 
-// whole reads a text that is a reference and nothing else, or one with a backslash
+// bareReference reads a text that is a reference and nothing else, or one with a backslash
 // before it.
-func (s *markdownScanner) whole() bool {
+func (s *markdownScanner) bareReference() bool {
 	text, escaped := strings.CutPrefix(s.src, `\`)
 	r, ok := readReference(text)
-	if !ok || len(r.path) == 0 || !slices.Contains(wholeRoots, r.path[0].Field) || len(r.path) == 1 {
+	if !ok || len(r.path) == 0 || !slices.Contains(bareRoots, r.path[0].Field) || len(r.path) == 1 {
 		return false
 	}
 	if escaped {
 		s.pieces = []piece{{text: text}}
 		return true
 	}
-	s.hole(r, 0, len(s.src), 0)
+	s.placeholder(r, 0, len(s.src), 0)
 	return true
 }
 
-// holes reads {{...}} wherever it stands.
-func (s *markdownScanner) holes() {
+// placeholders reads {{...}} wherever it stands.
+func (s *markdownScanner) placeholders() {
 	var text strings.Builder
 	flush := func() {
 		if text.Len() > 0 {
@@ -74,7 +74,7 @@ func (s *markdownScanner) holes() {
 			break
 		}
 		open += rest
-		end := strings.Index(s.src[open:min(len(s.src), open+longestHole)], "}}")
+		end := strings.Index(s.src[open:min(len(s.src), open+maxPlaceholder)], "}}")
 		if end < 0 {
 			s.unclosed(open)
 			text.WriteString(s.src[rest : open+2])
@@ -90,7 +90,7 @@ func (s *markdownScanner) holes() {
 		case ok:
 			text.WriteString(s.src[rest:open])
 			flush()
-			s.hole(r, open, end-open, open+2+strings.Index(inner, strings.TrimSpace(inner)))
+			s.placeholder(r, open, end-open, open+2+strings.Index(inner, strings.TrimSpace(inner)))
 		default:
 			p := problemf(CodeUndeclared, open, end-open, `a reference is a name and a path: {{input.list[0]["a key"]}}`, "%s is no reference and stays as text", s.src[open:end])
 			p.Warning = true
@@ -105,7 +105,7 @@ func (s *markdownScanner) holes() {
 
 // unclosed warns of a {{ with a reference behind it and no }}, which stays as text.
 func (s *markdownScanner) unclosed(open int) {
-	inner, _, _ := strings.Cut(s.src[open+2:min(len(s.src), open+longestHole)], "}")
+	inner, _, _ := strings.Cut(s.src[open+2:min(len(s.src), open+maxPlaceholder)], "}")
 	name := strings.TrimSpace(inner)
 	if _, ok := readReference(name); !ok || open > 0 && s.src[open-1] == '\\' {
 		return
@@ -115,38 +115,38 @@ func (s *markdownScanner) unclosed(open int) {
 	s.problems = append(s.problems, p)
 }
 
-// hole adds a reference that takes n bytes at off; its root begins at at.
-func (s *markdownScanner) hole(r written, off, n, at int) {
+// placeholder adds a reference that takes n bytes at off; its root begins at at.
+func (s *markdownScanner) placeholder(r markdownRef, off, n, at int) {
 	ref, p := r.resolve(s.names)
 	ref.Off, ref.Len = off, n
 	if p != nil {
 		p.Off, p.Len = at, r.rootLen()
 		s.problems = append(s.problems, *p)
 	}
-	s.pieces = append(s.pieces, piece{hole: &hole{off: off, len: n, ref: ref}})
+	s.pieces = append(s.pieces, piece{placeholder: &placeholder{off: off, len: n, ref: ref}})
 }
 
-// written is a reference as it stands in the text: a path, whose first segments are the
+// markdownRef is a reference as it stands in the text: a path, whose first segments are the
 // root.
-type written struct{ path []Segment }
+type markdownRef struct{ path []Segment }
 
-func (w written) rootLen() int { return len(w.path[0].Field) }
+func (w markdownRef) rootLen() int { return len(w.path[0].Field) }
 
 // readReference reads a whole text as a name with a path behind it.
-func readReference(s string) (written, bool) {
+func readReference(s string) (markdownRef, bool) {
 	n := wordLen(s)
 	if n == 0 || s[0] == '-' || isDigit(s[0]) {
-		return written{}, false
+		return markdownRef{}, false
 	}
 	path := []Segment{{Field: s[:n]}}
 	for s = s[n:]; s != ""; {
 		seg, n := readSegment(s)
 		if n == 0 {
-			return written{}, false
+			return markdownRef{}, false
 		}
 		path, s = append(path, seg), s[n:]
 	}
-	return written{path}, true
+	return markdownRef{path}, true
 }
 
 // wordLen is how many leading bytes of s are a word of a path: letters and digits of
@@ -208,7 +208,7 @@ func readKey(s string) (Segment, int) {
 
 // resolve finds out what the reference stands for. The root is the longest name that
 // names knows: names of steps may have dots.
-func (w written) resolve(names Names) (Ref, *Problem) {
+func (w markdownRef) resolve(names Names) (Ref, *Problem) {
 	words := 1
 	for words < len(w.path) && !w.path[words].IsIndex {
 		words++
@@ -223,7 +223,7 @@ func (w written) resolve(names Names) (Ref, *Problem) {
 		if sym.As != "" {
 			ref.Root = sym.As
 		}
-		return ref, ref.part(id, sym.Type)
+		return ref, ref.checkMarkdownPath(id, sym.Type)
 	}
 	ref := Ref{Root: w.path[0].Field, Path: w.path[1:], markdown: w.path[0].Field + pathText(w.path[1:])}
 	p := problemf(CodeUnknown, 0, 0, `if the text itself is meant, write a backslash before it, or !literal "`+ref.markdown+`"`, "%q is not known here", ref.Root)
@@ -238,12 +238,12 @@ func rootOf(path []Segment) string {
 	return strings.Join(names, ".")
 }
 
-// part checks the path behind the root, which was written as word, and brings that of
+// checkMarkdownPath checks the path behind the root, which was written as word, and brings that of
 // a step into the form that scopes know.
-func (r *Ref) part(word, typ string) *Problem {
+func (r *Ref) checkMarkdownPath(word, typ string) *Problem {
 	switch r.Class {
 	case Step:
-		return r.result(word)
+		return r.checkMarkdownResult(word)
 	case Parameter:
 		if len(r.Path) > 0 && slices.Contains([]string{"string", "number", "boolean"}, typ) {
 			return fieldProblem(r, "write {{"+word+"}}; only arrays and objects have parts", "parameter %q is a %s and has no parts", word, typ)
@@ -256,9 +256,9 @@ func (r *Ref) part(word, typ string) *Problem {
 	return nil
 }
 
-// result is the part of a step's result: its value, or its text as it was printed.
+// checkMarkdownResult is the part of a step's result: its value, or its text as it was printed.
 // prev_step has both under a name; for other words output may be left out.
-func (r *Ref) result(word string) *Problem {
+func (r *Ref) checkMarkdownResult(word string) *Problem {
 	field, own := "value", word == "input" || word == "preprocess"
 	if !own && len(r.Path) > 0 && (r.Path[0].Field == "output" || r.Path[0].Field == "outputText") {
 		if r.Path[0].Field == "outputText" {

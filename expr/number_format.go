@@ -11,13 +11,13 @@ import (
 // (D4, F2, N2, X8) or a picture of digits (0000, #,##0.00). Digits are exact
 // decimals, rounded half away from zero.
 type numberFormat struct {
-	pattern   string
-	letter    byte // 'D', 'F', 'N', 'X', 'x', or 0 for a picture
-	whole     int  // least digits before the point
-	least     int  // least digits after it
-	max       int  // most digits after it
-	thousands bool
-	noZero    bool // a picture without 0 before the point shows no lone zero
+	pattern     string
+	letter      byte // 'D', 'F', 'N', 'X', 'x', or 0 for a picture
+	minWhole    int  // least digits before the point
+	minDecimals int  // least digits after it
+	maxDecimals int  // most digits after it
+	thousands   bool
+	omitZero    bool // a picture without 0 before the point shows no lone zero
 }
 
 // maxPatternDigits bounds the width of a formatted number.
@@ -48,15 +48,15 @@ func (f *numberFormat) parseLetter(bad error) error {
 		}
 		digits = int(n)
 	}
-	f.whole = 1
+	f.minWhole = 1
 	switch f.letter {
 	case 'F', 'N':
 		if !given {
 			digits = 2
 		}
-		f.least, f.max, f.thousands = digits, digits, f.letter == 'N'
+		f.minDecimals, f.maxDecimals, f.thousands = digits, digits, f.letter == 'N'
 	default:
-		f.whole = max(1, digits)
+		f.minWhole = max(1, digits)
 	}
 	return nil
 }
@@ -69,9 +69,9 @@ func (f *numberFormat) parsePicture(bad error) error {
 		strings.Contains(strings.TrimLeft(whole, "#"), "#") || strings.Contains(strings.TrimRight(fraction, "#"), "#") {
 		return bad
 	}
-	f.whole = strings.Count(whole, "0")
-	f.noZero = f.whole == 0
-	f.least, f.max = strings.Count(fraction, "0"), len(fraction)
+	f.minWhole = strings.Count(whole, "0")
+	f.omitZero = f.minWhole == 0
+	f.minDecimals, f.maxDecimals = strings.Count(fraction, "0"), len(fraction)
 	return nil
 }
 
@@ -99,23 +99,23 @@ func (f numberFormat) integer(r *big.Rat) (string, error) {
 	case 'x':
 		digits = n.Text(16)
 	}
-	return sign(r) + pad(digits, f.whole), nil
+	return sign(r) + pad(digits, f.minWhole), nil
 }
 
 func (f numberFormat) decimal(r *big.Rat) string {
-	text := new(big.Rat).Abs(r).FloatString(f.max)
+	text := new(big.Rat).Abs(r).FloatString(f.maxDecimals)
 	whole, fraction, _ := strings.Cut(text, ".")
-	for len(fraction) > f.least && fraction[len(fraction)-1] == '0' {
+	for len(fraction) > f.minDecimals && fraction[len(fraction)-1] == '0' {
 		fraction = fraction[:len(fraction)-1]
 	}
 	lead := ""
 	if strings.Trim(whole+fraction, "0") != "" {
 		lead = sign(r) // what rounds to zero has no sign
 	}
-	if f.noZero && whole == "0" {
+	if f.omitZero && whole == "0" {
 		whole = ""
 	}
-	whole = pad(whole, f.whole)
+	whole = pad(whole, f.minWhole)
 	if f.thousands {
 		whole = group(whole)
 	}
@@ -155,8 +155,8 @@ func exactNumber(v any) (*big.Rat, bool) {
 	if !ok || !isNumber {
 		return nil, false
 	}
-	const mostDigits = 400
-	if strings.ContainsAny(text, "eE") || len(text) > mostDigits {
+	const maxDigits = 400
+	if strings.ContainsAny(text, "eE") || len(text) > maxDigits {
 		text = floatText(f)
 	}
 	return new(big.Rat).SetString(text)

@@ -38,80 +38,80 @@ const (
 
 // position is what surrounds a hole in a script, found at load.
 type position struct {
-	form     form
-	guard    guard
-	argument bool    // the dash rule applies: an argument of a command, no -- before it
-	before   []*hole // holes before it in its word, with nothing else between
-	leads    []*hole // guardProgram: words before it that may vanish
-	prefix   string  // guardProgram: what sticks to the hole
-	suffix   string
-	written  string // formComment: the hole as written
+	form          form
+	guard         guard
+	argument      bool           // the dash rule applies: an argument of a command, no -- before it
+	preceding     []*placeholder // holes before it in its word, with nothing else between
+	optionalWords []*placeholder // guardProgram: words before it that may vanish
+	prefix        string         // guardProgram: what sticks to the hole
+	suffix        string
+	written       string // formComment: the hole as written
 
-	rewritten bool // PowerShell: the author's '...' around it has become "..."
-	closes    bool // cmd: a quote, or another hole, follows
-	slashes   bool // cmd: a leading / is an option
-	negative  bool // Python: what follows needs a number in parentheses
+	requoted     bool // PowerShell: the author's '...' around it has become "..."
+	beforeQuote  bool // cmd: a quote, or another hole, follows
+	slashOptions bool // cmd: a leading / is an option
+	parenthesize bool // Python: what follows needs a number in parentheses
 }
 
-// longestScript bounds scripts with holes; the parser recurses on nesting.
-const longestScript = 64 << 10
+// maxScript bounds scripts with holes; the parser recurses on nesting.
+const maxScript = 64 << 10
 
-// placeHoles finds out where each hole of a script sits. A script for sh is also
+// placeShell finds out where each hole of a script sits. A script for sh is also
 // read as bash: sh is dash on one machine and bash on the next, and the value
 // must be safe in both.
-func placeHoles(src string, sh Shell, pieces []piece) []Problem {
-	text, holes := withPlaceholders(src, pieces)
+func placeShell(src string, sh Shell, pieces []piece) []Problem {
+	text, markers := withMarkers(src, pieces)
 	variant := syntax.LangBash
 	if sh == Sh {
 		variant = syntax.LangPOSIX
 	}
-	w := newWalker(src, text, holes)
+	w := newWalker(src, text, markers)
 	if err := w.read(variant); err != nil {
-		return []Problem{w.unparsable(err)}
+		return []Problem{w.syntaxProblem(err)}
 	}
 	if sh == Sh {
-		asBash := newWalker(src, text, holes)
+		asBash := newWalker(src, text, markers)
 		if asBash.read(syntax.LangBash) == nil {
 			w.merge(asBash)
 		}
 	}
-	w.settle()
+	w.finish()
 	return w.problems
 }
 
-// placed is a hole and where its placeholder stands in the parsed text.
-type placed struct {
-	hole *hole
-	off  int
-	name string
-	pos  position
-	why  string // not "": no value can stand here
-	hint string
+// marker is a hole and where its placeholder stands in the parsed text.
+type marker struct {
+	placeholder *placeholder
+	off         int
+	name        string
+	pos         position
+	why         string // not "": no value can stand here
+	hint        string
 }
 
-// withPlaceholders writes a name for every hole. The names are like none in the
+// withMarkers writes a name for every hole. The names are like none in the
 // text, so that a name found in the tree is a hole.
-func withPlaceholders(src string, pieces []piece) (string, []placed) {
+func withMarkers(src string, pieces []piece) (string, []marker) {
 	prefix := "_flowrun"
 	for strings.Contains(src, prefix) {
 		prefix += "_"
 	}
 	var b strings.Builder
 	b.Grow(len(src) + 16)
-	holes := make([]placed, 0, len(pieces)/2+1)
+	markers := make([]marker, 0, len(pieces)/2+1)
 	for _, p := range pieces {
-		if p.hole == nil {
+		if p.placeholder == nil {
 			b.WriteString(p.text)
 			continue
 		}
-		name := prefix + strconv.Itoa(len(holes)) + "_"
+		name := prefix + strconv.Itoa(len(markers)) + "_"
 		if endsInVariable(b.String()) {
 			name = "." + name // or $HOME{X} would read as one longer name
 		}
-		holes = append(holes, placed{hole: p.hole, off: b.Len(), name: name})
+		markers = append(markers, marker{placeholder: p.placeholder, off: b.Len(), name: name})
 		b.WriteString(name)
 	}
-	return b.String(), holes
+	return b.String(), markers
 }
 
 // endsInVariable reports whether text ends in $name.
@@ -141,17 +141,17 @@ func parseShell(text string, variant syntax.LangVariant) (*syntax.File, error) {
 
 // walker reads one parse of a script and notes the position of every hole.
 type walker struct {
-	src      string // as written
-	text     string // with placeholders
-	holes    []placed
-	integers map[string]bool // variables declared as integers: assigning calculates
-	sums     map[string]bool // variables used in arithmetic
-	problems []Problem
+	src            string // as written
+	text           string // with placeholders
+	markers        []marker
+	integers       map[string]bool // variables declared as integers: assigning calculates
+	arithmeticVars map[string]bool // variables used in arithmetic
+	problems       []Problem
 }
 
-func newWalker(src, text string, holes []placed) *walker {
-	return &walker{src: src, text: text, holes: slices.Clone(holes),
-		integers: map[string]bool{}, sums: map[string]bool{}}
+func newWalker(src, text string, markers []marker) *walker {
+	return &walker{src: src, text: text, markers: slices.Clone(markers),
+		integers: map[string]bool{}, arithmeticVars: map[string]bool{}}
 }
 
 func (w *walker) read(variant syntax.LangVariant) error {
@@ -160,7 +160,7 @@ func (w *walker) read(variant syntax.LangVariant) error {
 		return err
 	}
 	w.findIntegers(file)
-	w.stmts(file.Stmts, place{})
+	w.stmts(file.Stmts, wordContext{})
 	w.findComments(file)
 	w.lintTaint(file)
 	return nil
@@ -168,8 +168,8 @@ func (w *walker) read(variant syntax.LangVariant) error {
 
 // merge keeps what either reading of the script demands.
 func (w *walker) merge(other *walker) {
-	for i := range w.holes {
-		a, b := &w.holes[i], &other.holes[i]
+	for i := range w.markers {
+		a, b := &w.markers[i], &other.markers[i]
 		switch {
 		case a.why != "":
 		case b.why != "":
@@ -196,50 +196,50 @@ func (w *walker) merge(other *walker) {
 // wayOut works for every place that cannot take a value.
 const wayOut = `assign it to a variable first: v={X}; ... "$v"`
 
-// settle writes the positions into the holes and reports those that have none.
-func (w *walker) settle() {
-	for i := range w.holes {
-		p := &w.holes[i]
+// finish writes the positions into the holes and reports those that have none.
+func (w *walker) finish() {
+	for i := range w.markers {
+		p := &w.markers[i]
 		if p.pos.form == formUnknown && p.why == "" {
 			p.refuse("the quoting of this place is not known", wayOut)
 		}
-		if p.why != "" && !p.hole.ref.Raw {
-			hint := strings.ReplaceAll(p.hint, "{X}", w.src[p.hole.off:p.hole.off+p.hole.len])
-			w.problems = append(w.problems, problemf(CodePosition, p.hole.off, p.hole.len, hint,
-				"cannot put %s here: %s", p.hole.name(), p.why))
+		if p.why != "" && !p.placeholder.ref.Raw {
+			hint := strings.ReplaceAll(p.hint, "{X}", w.src[p.placeholder.off:p.placeholder.off+p.placeholder.len])
+			w.problems = append(w.problems, problemf(CodePosition, p.placeholder.off, p.placeholder.len, hint,
+				"cannot put %s here: %s", p.placeholder.name(), p.why))
 		}
-		p.pos.written = w.src[p.hole.off : p.hole.off+p.hole.len]
-		p.hole.sits = p.pos
+		p.pos.written = w.src[p.placeholder.off : p.placeholder.off+p.placeholder.len]
+		p.placeholder.pos = p.pos
 	}
 }
 
-func (p *placed) refuse(why, hint string) {
+func (p *marker) refuse(why, hint string) {
 	if p.why == "" {
 		p.why, p.hint = why, hint
 	}
 }
 
 // in returns the holes whose placeholders start in [from, to) of the text.
-func (w *walker) in(from, to uint) []placed {
-	lo := sort.Search(len(w.holes), func(i int) bool { return w.holes[i].off >= int(from) })
-	hi := sort.Search(len(w.holes), func(i int) bool { return w.holes[i].off >= int(to) })
-	return w.holes[lo:max(lo, hi)]
+func (w *walker) in(from, to uint) []marker {
+	lo := sort.Search(len(w.markers), func(i int) bool { return w.markers[i].off >= int(from) })
+	hi := sort.Search(len(w.markers), func(i int) bool { return w.markers[i].off >= int(to) })
+	return w.markers[lo:max(lo, hi)]
 }
 
-func (w *walker) inNode(n syntax.Node) []placed {
+func (w *walker) markersIn(n syntax.Node) []marker {
 	return w.in(n.Pos().Offset(), n.End().Offset())
 }
 
 // findComments marks holes in comments: they contribute nothing.
 func (w *walker) findComments(file *syntax.File) {
-	known := func(p placed) bool { return p.pos.form != formUnknown || p.why != "" }
-	if !slices.ContainsFunc(w.holes, func(p placed) bool { return !known(p) }) {
+	known := func(p marker) bool { return p.pos.form != formUnknown || p.why != "" }
+	if !slices.ContainsFunc(w.markers, func(p marker) bool { return !known(p) }) {
 		return
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.Comment); ok {
-			for i := range w.inNode(c) {
-				p := &w.inNode(c)[i]
+			for i := range w.markersIn(c) {
+				p := &w.markersIn(c)[i]
 				if !known(*p) && strings.Contains(c.Text, p.name) {
 					p.pos.form = formComment
 				}
@@ -249,9 +249,9 @@ func (w *walker) findComments(file *syntax.File) {
 	})
 }
 
-// unparsable words a syntax error of the script. Holes must not go into a script
+// syntaxProblem words a syntax error of the script. Holes must not go into a script
 // that cannot be read: nobody knows what surrounds them.
-func (w *walker) unparsable(err error) Problem {
+func (w *walker) syntaxProblem(err error) Problem {
 	off := 0
 	what := err.Error()
 	switch e := err.(type) {
@@ -260,71 +260,71 @@ func (w *walker) unparsable(err error) Problem {
 	case syntax.LangError:
 		off, what = int(e.Pos.Offset()), e.Feature+" are not part of a POSIX script"
 	}
-	off = w.written(off)
-	for _, p := range w.holes {
-		what = strings.ReplaceAll(what, p.name, w.src[p.hole.off:p.hole.off+p.hole.len])
+	off = w.sourceOffset(off)
+	for _, p := range w.markers {
+		what = strings.ReplaceAll(what, p.name, w.src[p.placeholder.off:p.placeholder.off+p.placeholder.len])
 	}
 	return problemf(CodeShell, off, min(1, len(w.src)-off),
 		"correct the script; braces meant as text are written {{X}}, and a script for bash goes under bash:",
 		"cannot find the quoting around the holes: %s", what)
 }
 
-// written maps an offset in the text with placeholders to the text as written.
+// sourceOffset maps an offset in the text with placeholders to the text as written.
 // A {{X}} escape before it makes the place approximate.
-func (w *walker) written(off int) int {
+func (w *walker) sourceOffset(off int) int {
 	shift := 0
-	for _, p := range w.holes {
+	for _, p := range w.markers {
 		if p.off > off {
 			break
 		}
 		if off < p.off+len(p.name) {
-			return p.hole.off
+			return p.placeholder.off
 		}
-		shift = p.hole.off + p.hole.len - p.off - len(p.name)
+		shift = p.placeholder.off + p.placeholder.len - p.off - len(p.name)
 	}
 	return min(max(off+shift, 0), len(w.src))
 }
 
-// place is what is known about the words being walked.
-type place struct {
-	inner     bool   // inside "..." or a here-document
-	heredoc   bool   // inside a here-document
-	tricky    bool   // inside ${...} inside quotes: further quotes differ between shells
-	sum       bool   // inside arithmetic
-	single    bool   // exactly one word belongs here
-	guard     guard  // what the value must prove
-	argument  bool   // the dash rule applies
-	printed   bool   // what echo prints here is calculated with
-	code      string // not "": why no value may stand here
-	hint      string
-	leads     []*hole
-	prefix    string
-	suffix    string
-	wordStart *wordStart
+// wordContext is what is known about the words being walked.
+type wordContext struct {
+	quoted          bool   // inside "..." or a here-document
+	heredoc         bool   // inside a here-document
+	nestedQuotes    bool   // inside ${...} inside quotes: further quotes differ between shells
+	arithmetic      bool   // inside arithmetic
+	single          bool   // exactly one word belongs here
+	guard           guard  // what the value must prove
+	argument        bool   // the dash rule applies
+	feedsArithmetic bool   // what echo prints here is calculated with
+	refusal         string // not "": why no value may stand here
+	hint            string
+	optionalWords   []*placeholder
+	prefix          string
+	suffix          string
+	wordStart       *wordStart
 }
 
 // wordStart follows a word from its start, for the dash rule.
 type wordStart struct {
-	holes  []*hole
-	filled bool // something other than holes stands at the start
+	placeholders []*placeholder
+	filled       bool // something other than holes stands at the start
 }
 
 // refusing returns the place with a reason why no value may stand in it.
-func (c place) refusing(why, hint string) place {
-	if c.code == "" {
-		c.code, c.hint = why, hint
+func (c wordContext) refusing(why, hint string) wordContext {
+	if c.refusal == "" {
+		c.refusal, c.hint = why, hint
 	}
 	return c
 }
 
-// fresh is the place of commands inside a substitution: quoting starts anew, but
+// substitution is the place of commands inside a substitution: quoting starts anew, but
 // what is evaluated later stays so.
-func (c place) fresh() place {
-	return place{code: c.code, hint: c.hint, printed: c.printed || c.sum || c.guard == guardNumber}
+func (c wordContext) substitution() wordContext {
+	return wordContext{refusal: c.refusal, hint: c.hint, feedsArithmetic: c.feedsArithmetic || c.arithmetic || c.guard == guardNumber}
 }
 
 // word walks one word.
-func (w *walker) word(word *syntax.Word, c place) {
+func (w *walker) word(word *syntax.Word, c wordContext) {
 	if word == nil {
 		return
 	}
@@ -336,7 +336,7 @@ func (w *walker) word(word *syntax.Word, c place) {
 	}
 }
 
-func (w *walker) part(part syntax.WordPart, c place) {
+func (w *walker) part(part syntax.WordPart, c wordContext) {
 	switch part := part.(type) {
 	case *syntax.Lit:
 		w.literal(part, part.Value, c, w.bareForm(c))
@@ -344,7 +344,7 @@ func (w *walker) part(part syntax.WordPart, c place) {
 		switch {
 		case part.Dollar:
 			c = c.refusing("$'...' has escapes of its own", wayOut)
-		case c.tricky || c.inner || c.sum:
+		case c.nestedQuotes || c.quoted || c.arithmetic:
 			c = c.refusing("shells disagree on single quotes inside ${...} and arithmetic", wayOut)
 		}
 		w.literal(part, part.Value, c, formQuoted)
@@ -352,34 +352,34 @@ func (w *walker) part(part syntax.WordPart, c place) {
 		switch {
 		case part.Dollar:
 			c = c.refusing(`$"..." is translated before it is read`, wayOut)
-		case (c.tricky || c.inner) && !c.sum:
+		case (c.nestedQuotes || c.quoted) && !c.arithmetic:
 			c = c.refusing("shells disagree on quotes inside quotes", wayOut)
 		}
-		c.inner = true
+		c.quoted = true
 		for _, p := range part.Parts {
 			w.part(p, c)
 		}
 	case *syntax.ParamExp:
 		w.expansion(part, c)
 	case *syntax.CmdSubst:
-		inner := c.fresh()
+		inner := c.substitution()
 		if part.Backquotes {
 			inner = inner.refusing("back-ticks are read twice", "use $(...) in their place")
 		}
 		w.stmts(part.Stmts, inner)
 	case *syntax.ProcSubst:
-		w.stmts(part.Stmts, c.fresh())
+		w.stmts(part.Stmts, c.substitution())
 	case *syntax.ArithmExp:
 		w.arithmetic(part.X, c)
 	}
 }
 
 // bareForm is the form of a hole that stands in literal text.
-func (w *walker) bareForm(c place) form {
+func (w *walker) bareForm(c wordContext) form {
 	switch {
-	case c.sum:
+	case c.arithmetic:
 		return formNumber
-	case c.inner:
+	case c.quoted:
 		return formInner
 	case c.single:
 		return formSingle
@@ -388,11 +388,11 @@ func (w *walker) bareForm(c place) form {
 }
 
 // literal notes the holes in a stretch of literal text.
-func (w *walker) literal(n syntax.Node, value string, c place, f form) {
+func (w *walker) literal(n syntax.Node, value string, c wordContext, f form) {
 	rest := value
-	holes := w.inNode(n)
-	for i := range holes {
-		p := &holes[i]
+	markers := w.markersIn(n)
+	for i := range markers {
+		p := &markers[i]
 		at := strings.Index(rest, p.name)
 		if at < 0 {
 			p.refuse("the quoting of this place is not known", wayOut)
@@ -400,36 +400,36 @@ func (w *walker) literal(n syntax.Node, value string, c place, f form) {
 		}
 		c.wordStart.filled = c.wordStart.filled || at > 0
 		rest = rest[at+len(p.name):]
-		w.note(p, c, f)
-		c.wordStart.holes = append(c.wordStart.holes, p.hole)
+		w.setPosition(p, c, f)
+		c.wordStart.placeholders = append(c.wordStart.placeholders, p.placeholder)
 	}
 	c.wordStart.filled = c.wordStart.filled || rest != ""
 }
 
-// note writes down where a hole sits.
-func (w *walker) note(p *placed, c place, f form) {
+// setPosition writes down where a hole sits.
+func (w *walker) setPosition(p *marker, c wordContext, f form) {
 	switch {
 	case p.pos.form != formUnknown:
 		p.refuse("the quoting of this place is not known", wayOut)
-	case c.code != "":
-		p.refuse(c.code, c.hint)
-	case f != formQuoted && w.escaped(p.off):
+	case c.refusal != "":
+		p.refuse(c.refusal, c.hint)
+	case f != formQuoted && w.afterBackslash(p.off):
 		p.refuse("a backslash stands before it", "remove the backslash; for braces meant as text write {{...}}")
 	}
-	p.pos = position{form: f, guard: c.guard, leads: c.leads, prefix: c.prefix, suffix: c.suffix}
+	p.pos = position{form: f, guard: c.guard, optionalWords: c.optionalWords, prefix: c.prefix, suffix: c.suffix}
 	if f == formNumber {
 		p.pos.guard = guardNumber
 	}
 	if !c.wordStart.filled {
 		p.pos.argument = c.argument
-		p.pos.before = slices.Clone(c.wordStart.holes)
+		p.pos.preceding = slices.Clone(c.wordStart.placeholders)
 	} else if c.guard == guardOption {
 		p.pos.guard = guardNone
 	}
 }
 
-// escaped reports whether an odd number of backslashes stands before off.
-func (w *walker) escaped(off int) bool {
+// afterBackslash reports whether an odd number of backslashes stands before off.
+func (w *walker) afterBackslash(off int) bool {
 	n := 0
 	for n < off && w.text[off-1-n] == '\\' {
 		n++
@@ -438,9 +438,9 @@ func (w *walker) escaped(off int) bool {
 }
 
 // expansion walks ${...}. The name itself takes no hole.
-func (w *walker) expansion(e *syntax.ParamExp, c place) {
-	if c.sum && e.Param != nil && !e.Length {
-		w.sums[e.Param.Value] = true
+func (w *walker) expansion(e *syntax.ParamExp, c wordContext) {
+	if c.arithmetic && e.Param != nil && !e.Length {
+		w.arithmeticVars[e.Param.Value] = true
 	}
 	w.arithmetic(e.Index, c)
 	if e.Slice != nil {
@@ -460,7 +460,7 @@ func (w *walker) expansion(e *syntax.ParamExp, c place) {
 		syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if e.Param != nil && w.calculates(e.Param.Value) {
-			c.sum = true
+			c.arithmetic = true
 		}
 	case syntax.OtherParamOps:
 		return
@@ -468,24 +468,24 @@ func (w *walker) expansion(e *syntax.ParamExp, c place) {
 		w.word(e.Exp.Word, c.pattern())
 		return
 	}
-	c.tricky = c.tricky || c.inner
+	c.nestedQuotes = c.nestedQuotes || c.quoted
 	w.word(e.Exp.Word, c)
 }
 
 // pattern is the place of a pattern or replacement inside ${...}: only a quoted
 // reference is taken literally there, inside outer quotes too.
-func (c place) pattern() place {
+func (c wordContext) pattern() wordContext {
 	if c.heredoc {
 		c = c.refusing("shells disagree on patterns inside a here-document", wayOut)
 	}
-	c.tricky = c.tricky || c.inner
-	c.inner, c.single = false, true
+	c.nestedQuotes = c.nestedQuotes || c.quoted
+	c.quoted, c.single = false, true
 	return c
 }
 
 // arithmetic walks an expression the shell calculates.
-func (w *walker) arithmetic(x syntax.ArithmExpr, c place) {
-	c.sum, c.argument = true, false
+func (w *walker) arithmetic(x syntax.ArithmExpr, c wordContext) {
+	c.arithmetic, c.argument = true, false
 	switch x := x.(type) {
 	case nil:
 	case *syntax.BinaryArithm:
@@ -497,17 +497,17 @@ func (w *walker) arithmetic(x syntax.ArithmExpr, c place) {
 		w.arithmetic(x.X, c)
 	case *syntax.Word:
 		if name := x.Lit(); isName(name) {
-			w.sums[name] = true
+			w.arithmeticVars[name] = true
 		}
 		w.word(x, c)
 	}
 }
 
-func (w *walker) lint(h *hole, program string) { w.warn(usedAsCode(h, program)) }
+func (w *walker) warnUsedAsCode(ph *placeholder, program string) { w.warn(usedAsCode(ph, program)) }
 
-func usedAsCode(h *hole, program string) Problem {
-	p := problemf(CodeUsedAsCode, h.off, h.len, "pass it as an argument or through environment, and read it there",
-		"%s is used as code by %s: quotes in the value can change the program", h.name(), program)
+func usedAsCode(ph *placeholder, program string) Problem {
+	p := problemf(CodeUsedAsCode, ph.off, ph.len, "pass it as an argument or through environment, and read it there",
+		"%s is used as code by %s: quotes in the value can change the program", ph.name(), program)
 	p.Warning = true
 	return p
 }

@@ -10,22 +10,22 @@ import (
 // misjudged prints a variable's name or an empty text, and runs nothing. What does
 // read text a second time (Invoke-Expression) takes no hole.
 func placePowerShell(src string, pieces []piece) ([]piece, []Problem) {
-	p := psReader{cells: cellsOf(pieces), refusals: refusals{src: src}, st: &psStatement{expect: true}}
+	p := psReader{cells: cellsOf(pieces), refusals: refusals{src: src}, stmt: &psStatement{expectsCommand: true}}
 	p.code(0)
 	if p.i < len(p.cells) {
-		p.broken("a bracket was never opened")
+		p.markInvalid("a bracket was never opened")
 		for ; p.i < len(p.cells); p.i++ {
-			if h := p.cells[p.i].hole; h != nil {
-				p.place(h, formInner)
+			if ph := p.cells[p.i].placeholder; ph != nil {
+				p.place(ph, formInner)
 			}
 		}
 	}
 	p.copyTo(len(p.cells))
 	p.out.flush()
-	for _, h := range p.holes {
-		for st := h.st; st != nil; st = st.parent {
-			if st.evaluates != "" {
-				p.add(h.hole, st.evaluates+" reads text as code", psWayOut)
+	for _, ph := range p.placeholders {
+		for st := ph.stmt; st != nil; st = st.parent {
+			if st.evaluatedBy != "" {
+				p.add(ph.placeholder, st.evaluatedBy+" reads text as code", psWayOut)
 			}
 		}
 	}
@@ -37,130 +37,130 @@ const psWayOut = `pass it by environment: {variables: {NAME: "{X}"}} and let the
 // psStatement is one statement: what a command in it evaluates, it may evaluate of
 // all its parts.
 type psStatement struct {
-	parent    *psStatement
-	evaluates string // the command that reads text as code
-	command   bool   // a command with arguments, as far as read
-	expect    bool   // a command may begin here
-	plain     bool   // after --
+	parent         *psStatement
+	evaluatedBy    string // the command that reads text as code
+	inArguments    bool   // a command with arguments, as far as read
+	expectsCommand bool   // a command may begin here
+	afterDashes    bool   // after --
 }
 
-type psHole struct {
-	hole *hole
-	st   *psStatement
+type psPlaceholder struct {
+	placeholder *placeholder
+	stmt        *psStatement
 }
 
 type psReader struct {
 	refusals
-	cells cells
-	i     int
-	done  int // what is written
-	out   pieceWriter
-	st    *psStatement
-	holes []psHole
-	said  [2]int // where the last comment began and ended
-	lost  string // not "": why no place after this one is known
+	cells        cells
+	i            int
+	copied       int // what is written
+	out          pieceWriter
+	stmt         *psStatement
+	placeholders []psPlaceholder
+	lastComment  [2]int // where the last comment began and ended
+	unknownWhy   string // not "": why no place after this one is known
 }
 
 // copyTo writes what has not been written, up to i, as it is.
 func (p *psReader) copyTo(i int) {
-	for ; p.done < i; p.done++ {
-		p.out.cell(p.cells[p.done])
+	for ; p.copied < i; p.copied++ {
+		p.out.cell(p.cells[p.copied])
 	}
 }
 
 // place notes a hole.
-func (p *psReader) place(h *hole, f form) {
-	h.sits = position{form: f}
-	p.holes = append(p.holes, psHole{h, p.st})
-	if p.lost != "" {
-		p.add(h, p.lost, psWayOut)
+func (p *psReader) place(ph *placeholder, f form) {
+	ph.pos = position{form: f}
+	p.placeholders = append(p.placeholders, psPlaceholder{ph, p.stmt})
+	if p.unknownWhy != "" {
+		p.add(ph, p.unknownWhy, psWayOut)
 	}
 }
 
-// broken notes what makes the script no PowerShell at all: no place is known.
-func (p *psReader) broken(why string) {
-	p.lost = why
-	for _, h := range p.holes {
-		p.add(h.hole, why, psWayOut)
+// markInvalid notes what makes the script no PowerShell at all: no place is known.
+func (p *psReader) markInvalid(why string) {
+	p.unknownWhy = why
+	for _, ph := range p.placeholders {
+		p.add(ph.placeholder, why, psWayOut)
 	}
 }
 
 // code reads statements up to the bracket that closes them.
 func (p *psReader) code(closing byte) {
-	outer := p.st
-	defer func() { p.st = outer }()
-	p.st = &psStatement{parent: outer, expect: true}
+	outer := p.stmt
+	defer func() { p.stmt = outer }()
+	p.stmt = &psStatement{parent: outer, expectsCommand: true}
 	for p.i < len(p.cells) {
 		c := p.cells[p.i]
-		if c.hole == nil && (c.c == closing && closing != 0) {
+		if c.placeholder == nil && (c.c == closing && closing != 0) {
 			p.i++
 			return
 		}
-		if closing == 0 && (c.c == ')' || c.c == '}') && c.hole == nil {
+		if closing == 0 && (c.c == ')' || c.c == '}') && c.placeholder == nil {
 			return
 		}
 		p.token(c, closing, outer)
 	}
 	if closing != 0 {
-		p.broken("a bracket is not closed")
+		p.markInvalid("a bracket is not closed")
 	}
 }
 
 func (p *psReader) token(c cell, closing byte, outer *psStatement) {
-	if c.hole == nil && isBlank(c.c) && c.c != '\n' {
+	if c.placeholder == nil && isBlank(c.c) && c.c != '\n' {
 		p.i++
 		return
 	}
 	if quote, n := p.quote(p.i); n > 0 {
-		p.st.expect = false
-		p.quoted(quote, n)
+		p.stmt.expectsCommand = false
+		p.quotedString(quote, n)
 		return
 	}
 	switch {
-	case c.hole != nil:
-		p.bare(c.hole)
-		p.st.expect = false
+	case c.placeholder != nil:
+		p.placeBare(c.placeholder)
+		p.stmt.expectsCommand = false
 		p.i++
 	case c.c == ';' || c.c == '\n':
 		if c.c == ';' || closing != ')' && !p.continues() {
-			p.st = &psStatement{parent: outer, expect: true}
+			p.stmt = &psStatement{parent: outer, expectsCommand: true}
 		}
 		p.i++
 	case c.c == '#' || c.c == '<' && p.cells.at(p.i+1) == '#':
 		p.comment()
-	case c.c == '`' && isNameByte(p.cells.at(p.i+1)) && !p.cells.isHole(p.i+1) && p.st.expect:
+	case c.c == '`' && isNameByte(p.cells.at(p.i+1)) && !p.cells.isPlaceholder(p.i+1) && p.stmt.expectsCommand:
 		p.i++
 		p.word()
 	case c.c == '`':
 		p.i++
-		if !p.cells.isHole(p.i) {
+		if !p.cells.isPlaceholder(p.i) {
 			p.i = min(p.i+1, len(p.cells))
 		}
 	case c.c == '@':
-		p.at()
+		p.atSign()
 	case c.c == '(' || c.c == '{':
-		p.st.expect = false
+		p.stmt.expectsCommand = false
 		p.i++
 		p.code(map[byte]byte{'(': ')', '{': '}'}[c.c])
-	case c.c == '$' && p.cells.at(p.i+1) == '{' && !p.cells.isHole(p.i+1):
-		p.braced()
+	case c.c == '$' && p.cells.at(p.i+1) == '{' && !p.cells.isPlaceholder(p.i+1):
+		p.bracedVariable()
 	case c.c == '|' || c.c == '=' || c.c == '&':
-		if c.c == '=' && p.st.command && !isBlank(p.cells.at(p.i-1)) {
+		if c.c == '=' && p.stmt.inArguments && !isBlank(p.cells.at(p.i-1)) {
 			p.i++ // part of an argument
 			return
 		}
-		p.st.command, p.st.expect = c.c == '&' && p.cells.at(p.i+1) != '&', c.c != '&' || p.cells.at(p.i+1) == '&' || p.cells.at(p.i-1) == '&'
+		p.stmt.inArguments, p.stmt.expectsCommand = c.c == '&' && p.cells.at(p.i+1) != '&', c.c != '&' || p.cells.at(p.i+1) == '&' || p.cells.at(p.i-1) == '&'
 		p.i++
 	case isNameByte(c.c):
 		p.word()
 	case c.c == '-' && p.cells.has(p.i, "--%") && isBlank(p.cells.at(p.i-1)):
-		p.verbatim()
+		p.stopParsing()
 	default:
-		if p.cells.has(p.i, "--") && isBlank(p.cells.at(p.i-1)) && isBlank(p.cells.at(p.i+2)) && !p.cells.isHole(p.i+2) {
-			p.st.plain = true
+		if p.cells.has(p.i, "--") && isBlank(p.cells.at(p.i-1)) && isBlank(p.cells.at(p.i+2)) && !p.cells.isPlaceholder(p.i+2) {
+			p.stmt.afterDashes = true
 		}
-		if p.st.expect {
-			p.st.expect, p.st.command = false, strings.IndexByte(`./\~`, c.c) >= 0
+		if p.stmt.expectsCommand {
+			p.stmt.expectsCommand, p.stmt.inArguments = false, strings.IndexByte(`./\~`, c.c) >= 0
 		}
 		p.i++
 	}
@@ -173,8 +173,8 @@ func (p *psReader) continues() bool {
 		line--
 	}
 	end := p.i
-	if p.said[1] == end {
-		end = max(p.said[0], line)
+	if p.lastComment[1] == end {
+		end = max(p.lastComment[0], line)
 	}
 	before := strings.TrimRight(p.cells.text(line, end), " \t\r")
 	last := before[strings.LastIndexAny(before, " \t")+1:]
@@ -182,7 +182,7 @@ func (p *psReader) continues() bool {
 		return true // an empty line too: what it follows may go on
 	}
 	for n := p.i; n < len(p.cells); n++ {
-		if c := p.cells.at(n); !isBlank(c) || p.cells.isHole(n) {
+		if c := p.cells.at(n); !isBlank(c) || p.cells.isPlaceholder(n) {
 			return c == '|' || c == '#' || c == '<'
 		}
 	}
@@ -195,54 +195,54 @@ var psKeywords = setOf("if elseif else while for foreach switch do until in try 
 // psEvaluates are names, in lower case, of what reads its arguments as code.
 var psEvaluates = setOf("iex invoke-expression invokescript newscriptblock expandstring add-type parseinput")
 
-// named reads a name, in lower case. A back-tick in it means nothing: i`ex is iex.
-func (p *psReader) named() (word string, next int) {
+// readName reads a name, in lower case. A back-tick in it means nothing: i`ex is iex.
+func (p *psReader) readName() (word string, next int) {
 	next = p.i
 	for {
 		part := p.cells.word(next)
 		word, next = word+part, next+len(part)
-		if p.cells.isHole(next) || p.cells.at(next) != '`' || p.cells.isHole(next+1) || !isNameByte(p.cells.at(next+1)) {
+		if p.cells.isPlaceholder(next) || p.cells.at(next) != '`' || p.cells.isPlaceholder(next+1) || !isNameByte(p.cells.at(next+1)) {
 			return word, next
 		}
 		next++
 	}
 }
 
-// ofScriptBlock reports whether [scriptblock]:: stands before p.i, with or without spaces.
-func (p *psReader) ofScriptBlock() bool {
+// afterScriptBlock reports whether [scriptblock]:: stands before p.i, with or without spaces.
+func (p *psReader) afterScriptBlock() bool {
 	before := strings.ToLower(p.cells.text(max(0, p.i-60), p.i))
 	return strings.HasSuffix(strings.Join(strings.Fields(before), ""), "scriptblock]::")
 }
 
 func (p *psReader) word() {
-	word, next := p.named()
+	word, next := p.readName()
 	switch {
-	case psEvaluates[word], word == "create" && p.ofScriptBlock(), word == "function" && p.cells.at(next) == ':':
-		p.st.evaluates = word
-	case p.st.expect && (word == "return" || word == "throw" || word == "exit"):
+	case psEvaluates[word], word == "create" && p.afterScriptBlock(), word == "function" && p.cells.at(next) == ':':
+		p.stmt.evaluatedBy = word
+	case p.stmt.expectsCommand && (word == "return" || word == "throw" || word == "exit"):
 		p.i = next
 		return // a command may follow
 	}
-	if p.st.expect {
-		p.st.expect, p.st.command = false, !psKeywords[word] && !isDigit(word[0])
+	if p.stmt.expectsCommand {
+		p.stmt.expectsCommand, p.stmt.inArguments = false, !psKeywords[word] && !isDigit(word[0])
 	}
 	p.i = next
 }
 
 // comment reads a comment; where # may be a part of a word, nobody knows.
 func (p *psReader) comment() {
-	if c := p.cells.at(p.i - 1); !isBlank(c) && strings.IndexByte("({;|,&", c) < 0 || p.cells.isHole(p.i-1) {
-		p.lost = "it depends on what stands before # whether a comment begins there; write a blank before it"
+	if c := p.cells.at(p.i - 1); !isBlank(c) && strings.IndexByte("({;|,&", c) < 0 || p.cells.isPlaceholder(p.i-1) {
+		p.unknownWhy = "it depends on what stands before # whether a comment begins there; write a blank before it"
 	}
 	start, end := p.i, "\n"
 	if p.cells.at(p.i) == '<' {
 		end = "#>"
 	}
 	for p.i < len(p.cells) && !p.cells.has(p.i, end) {
-		if h := p.cells[p.i].hole; h != nil {
-			h.sits = position{form: formComment, written: p.written(h)}
-			if p.lost != "" {
-				p.add(h, p.lost, psWayOut)
+		if ph := p.cells[p.i].placeholder; ph != nil {
+			ph.pos = position{form: formComment, written: p.written(ph)}
+			if p.unknownWhy != "" {
+				p.add(ph, p.unknownWhy, psWayOut)
 			}
 		}
 		p.i++
@@ -250,57 +250,57 @@ func (p *psReader) comment() {
 	if end == "#>" {
 		p.i = min(p.i+2, len(p.cells))
 	}
-	p.said = [2]int{start, p.i}
+	p.lastComment = [2]int{start, p.i}
 }
 
-// verbatim reads what stands after --%, which takes no PowerShell.
-func (p *psReader) verbatim() {
-	for ; p.i < len(p.cells) && (p.cells.isHole(p.i) || p.cells.at(p.i) != '\n'); p.i++ {
-		if h := p.cells[p.i].hole; h != nil {
-			p.place(h, formInner)
-			p.add(h, "PowerShell reads nothing after --%", psWayOut)
+// stopParsing reads what stands after --%, which takes no PowerShell.
+func (p *psReader) stopParsing() {
+	for ; p.i < len(p.cells) && (p.cells.isPlaceholder(p.i) || p.cells.at(p.i) != '\n'); p.i++ {
+		if ph := p.cells[p.i].placeholder; ph != nil {
+			p.place(ph, formInner)
+			p.add(ph, "PowerShell reads nothing after --%", psWayOut)
 		}
 		if p.cells.at(p.i) == '|' {
-			p.lost = "it depends on the quotes after --% where they end"
+			p.unknownWhy = "it depends on the quotes after --% where they end"
 		}
 	}
 }
 
-// braced reads ${name}.
-func (p *psReader) braced() {
-	for ; p.i < len(p.cells) && (p.cells.isHole(p.i) || p.cells.at(p.i) != '}'); p.i++ {
-		if h := p.cells[p.i].hole; h != nil {
-			p.place(h, formInner)
-			p.add(h, "it would be part of a variable's name", "use a hashtable: $table[{X}]")
+// bracedVariable reads ${name}.
+func (p *psReader) bracedVariable() {
+	for ; p.i < len(p.cells) && (p.cells.isPlaceholder(p.i) || p.cells.at(p.i) != '}'); p.i++ {
+		if ph := p.cells[p.i].placeholder; ph != nil {
+			p.place(ph, formInner)
+			p.add(ph, "it would be part of a variable's name", "use a hashtable: $table[{X}]")
 		}
 		if p.cells.at(p.i) == '`' {
 			p.i++
 		}
 	}
 	p.i = min(p.i+1, len(p.cells))
-	p.st.expect = false
+	p.stmt.expectsCommand = false
 }
 
-// bare places a hole that no quotes surround.
-func (p *psReader) bare(h *hole) {
-	p.place(h, formWord)
-	h.sits.argument = p.st.command && !p.st.plain
+// placeBare places a hole that no quotes surround.
+func (p *psReader) placeBare(ph *placeholder) {
+	p.place(ph, formWord)
+	ph.pos.argument = p.stmt.inArguments && !p.stmt.afterDashes
 	switch {
-	case p.called(p.i):
-		p.add(h, "the value would choose the command, and some commands run their arguments as code", "write the command itself; choose between several with switch ({X}) { ... }")
-	case !p.opens() || !p.closes():
-		p.add(h, "what sticks to it would become part of an expression", `put the word in double quotes, as in "a{X}b", or blanks or parentheses around the reference`)
+	case p.afterCallOperator(p.i):
+		p.add(ph, "the value would choose the command, and some commands run their arguments as code", "write the command itself; choose between several with switch ({X}) { ... }")
+	case !p.startsExpression() || !p.endsExpression():
+		p.add(ph, "what sticks to it would become part of an expression", `put the word in double quotes, as in "a{X}b", or blanks or parentheses around the reference`)
 	}
 }
 
-// called reports whether the operator & or . stands before i.
-func (p *psReader) called(i int) bool {
-	for i--; i >= 0 && !p.cells.isHole(i); i-- {
+// afterCallOperator reports whether the operator & or . stands before i.
+func (p *psReader) afterCallOperator(i int) bool {
+	for i--; i >= 0 && !p.cells.isPlaceholder(i); i-- {
 		switch c := p.cells.at(i); {
 		case c == '&':
 			return p.cells.at(i-1) != '&'
 		case c == '.':
-			return p.begins(i)
+			return p.atCommandStart(i)
 		case c != '(' && c != '$' && c != '@' && c != '`' && !isBlank(c):
 			return false
 		}
@@ -308,12 +308,12 @@ func (p *psReader) called(i int) bool {
 	return false
 }
 
-// begins reports whether a command may begin at i.
-func (p *psReader) begins(i int) bool {
-	for i > 0 && !p.cells.isHole(i-1) && (p.cells.at(i-1) == ' ' || p.cells.at(i-1) == '\t') {
+// atCommandStart reports whether a command may begin at i.
+func (p *psReader) atCommandStart(i int) bool {
+	for i > 0 && !p.cells.isPlaceholder(i-1) && (p.cells.at(i-1) == ' ' || p.cells.at(i-1) == '\t') {
 		i--
 	}
-	if p.cells.isHole(i - 1) {
+	if p.cells.isPlaceholder(i - 1) {
 		return false
 	}
 	if c := p.cells.at(i - 1); c == '\n' || strings.IndexByte("({;|&=)", c) >= 0 {
@@ -326,11 +326,11 @@ func (p *psReader) begins(i int) bool {
 	return psKeywords[strings.ToLower(p.cells.text(i, end))]
 }
 
-// opens reports whether an expression may begin at p.i.
-func (p *psReader) opens() bool {
+// startsExpression reports whether an expression may begin at p.i.
+func (p *psReader) startsExpression() bool {
 	c := p.cells.at(p.i - 1)
 	switch {
-	case p.cells.isHole(p.i - 1):
+	case p.cells.isPlaceholder(p.i - 1):
 		return false
 	case isBlank(c) || strings.IndexByte("(,;|{!]", c) >= 0:
 		return true
@@ -338,7 +338,7 @@ func (p *psReader) opens() bool {
 		return false
 	}
 	start := p.i - 1
-	for start > 0 && !isBlank(p.cells.at(start-1)) && strings.IndexByte("(,;|{", p.cells.at(start-1)) < 0 && !p.cells.isHole(start-1) {
+	for start > 0 && !isBlank(p.cells.at(start-1)) && strings.IndexByte("(,;|{", p.cells.at(start-1)) < 0 && !p.cells.isPlaceholder(start-1) {
 		start--
 	}
 	word := p.cells.text(start, p.i-1)
@@ -348,14 +348,14 @@ func (p *psReader) opens() bool {
 	return strings.HasPrefix(word, "$")
 }
 
-func (p *psReader) closes() bool {
+func (p *psReader) endsExpression() bool {
 	c := p.cells.at(p.i + 1)
-	return !p.cells.isHole(p.i+1) && (isBlank(c) || strings.IndexByte("),;|}", c) >= 0)
+	return !p.cells.isPlaceholder(p.i+1) && (isBlank(c) || strings.IndexByte("),;|}", c) >= 0)
 }
 
-// at reads @, which may begin a here-string.
-func (p *psReader) at() {
-	p.st.expect = false
+// atSign reads @, which may begin a here-string.
+func (p *psReader) atSign() {
+	p.stmt.expectsCommand = false
 	quote, n := p.quote(p.i + 1)
 	if n == 0 {
 		p.i++
@@ -366,8 +366,8 @@ func (p *psReader) at() {
 		line++
 	}
 	before := p.cells.at(p.i - 1)
-	if p.cells.at(line) != '\n' || isNameByte(before) || p.cells.isHole(line) {
-		p.lost = "it is not clear whether @ before a quote begins a here-string"
+	if p.cells.at(line) != '\n' || isNameByte(before) || p.cells.isPlaceholder(line) {
+		p.unknownWhy = "it is not clear whether @ before a quote begins a here-string"
 		p.i++
 		return
 	}
@@ -378,14 +378,14 @@ func (p *psReader) at() {
 func (p *psReader) hereString(quote byte, n, line int) {
 	start, end := p.i, line
 	for ; end < len(p.cells); end++ {
-		if q, m := p.quote(end + 1); p.cells.at(end) == '\n' && !p.cells.isHole(end) && q == quote && m > 0 && p.cells.at(end+1+m) == '@' {
+		if q, m := p.quote(end + 1); p.cells.at(end) == '\n' && !p.cells.isPlaceholder(end) && q == quote && m > 0 && p.cells.at(end+1+m) == '@' {
 			if quote == '\'' {
-				p.rewrite(start+1, n, line, end, end+1+m)
+				p.requote(start+1, n, line, end, end+1+m)
 				p.i = end + 2 + m
 				return
 			}
 			p.i = line
-			p.double(func(i int) int {
+			p.expandableString(func(i int) int {
 				if i == end {
 					return m + 2
 				}
@@ -394,15 +394,15 @@ func (p *psReader) hereString(quote byte, n, line int) {
 			return
 		}
 	}
-	p.broken("a here-string is not closed")
+	p.markInvalid("a here-string is not closed")
 	p.i = line
 }
 
-// quoted reads a string from its opening quote of n bytes on.
-func (p *psReader) quoted(quote byte, n int) {
+// quotedString reads a string from its opening quote of n bytes on.
+func (p *psReader) quotedString(quote byte, n int) {
 	if quote == '"' {
 		p.i += n
-		p.double(func(i int) int {
+		p.expandableString(func(i int) int {
 			_, n := p.quoteOf('"', i)
 			if _, twice := p.quoteOf('"', i+n); twice > 0 {
 				return 0
@@ -416,7 +416,7 @@ func (p *psReader) quoted(quote byte, n int) {
 		if _, m := p.quoteOf('\'', end); m > 0 {
 			if _, twice := p.quoteOf('\'', end+m); twice == 0 {
 				p.evaluatesName(p.cells.text(start, end))
-				p.rewrite(p.i, n, start, end, end+m)
+				p.requote(p.i, n, start, end, end+m)
 				p.i = end + m
 				return
 			} else {
@@ -426,29 +426,29 @@ func (p *psReader) quoted(quote byte, n int) {
 		}
 		end++
 	}
-	p.broken("a string is not closed")
+	p.markInvalid("a string is not closed")
 	p.i = start
 }
 
 // evaluatesName notes a command that is called by a quoted name.
 func (p *psReader) evaluatesName(s string) {
 	if name := strings.ToLower(s); psEvaluates[name] {
-		p.st.evaluates = name
+		p.stmt.evaluatedBy = name
 	}
 }
 
-// rewrite writes the quotes at open (n bytes long) and around body..end as double
+// requote writes the quotes at open (n bytes long) and around body..end as double
 // quotes, where a hole stands between them. What means something inside double
 // quotes only gets a backtick.
-func (p *psReader) rewrite(open, n, body, end, after int) {
+func (p *psReader) requote(open, n, body, end, after int) {
 	here := p.cells.at(open-1) == '@' && p.cells.at(end) == '\n'
 	held := false
 	for i := body; i < end; i++ {
-		if h := p.cells[i].hole; h != nil {
+		if ph := p.cells[i].placeholder; ph != nil {
 			held = true
-			p.place(h, formInner)
-			h.sits.rewritten = true
-			p.first(h, open, i == body)
+			p.place(ph, formInner)
+			ph.pos.requoted = true
+			p.checkFirst(ph, open, i == body)
 		}
 	}
 	if !held {
@@ -474,11 +474,11 @@ func (p *psReader) rewrite(open, n, body, end, after int) {
 		p.out.text("\n")
 	}
 	p.out.text(`"`)
-	p.done = after
+	p.copied = after
 }
 
-// double reads an expandable string up to where end says how long its end is.
-func (p *psReader) double(end func(int) int) {
+// expandableString reads an expandable string up to where end says how long its end is.
+func (p *psReader) expandableString(end func(int) int) {
 	body := p.i
 	for p.i < len(p.cells) {
 		if n := end(p.i); n > 0 {
@@ -489,22 +489,22 @@ func (p *psReader) double(end func(int) int) {
 		c := p.cells[p.i]
 		_, quote := p.quoteOf('"', p.i)
 		switch {
-		case c.hole != nil:
-			p.place(c.hole, formInner)
-			p.first(c.hole, body-1, p.i == body)
+		case c.placeholder != nil:
+			p.place(c.placeholder, formInner)
+			p.checkFirst(c.placeholder, body-1, p.i == body)
 			p.i++
 		case c.c == '`':
 			p.i++
-			if h := p.holeAt(p.i); h != nil {
-				p.place(h, formInner)
-				p.add(h, "a backtick stands before it", "remove the backtick; for braces meant as text write {{...}}")
+			if ph := p.placeholderAt(p.i); ph != nil {
+				p.place(ph, formInner)
+				p.add(ph, "a backtick stands before it", "remove the backtick; for braces meant as text write {{...}}")
 			}
 			p.i = min(p.i+1, len(p.cells))
 		case c.c == '$' && p.cells.at(p.i+1) == '(':
 			p.i += 2
 			p.code(')')
 		case c.c == '$' && p.cells.at(p.i+1) == '{':
-			p.braced()
+			p.bracedVariable()
 		case quote > 0:
 			p.i += quote
 			if _, twice := p.quoteOf('"', p.i); twice > 0 {
@@ -514,25 +514,25 @@ func (p *psReader) double(end func(int) int) {
 			p.i++
 		}
 	}
-	p.broken("a string is not closed")
+	p.markInvalid("a string is not closed")
 }
 
-func (p *psReader) holeAt(i int) *hole {
-	if p.cells.isHole(i) {
-		return p.cells[i].hole
+func (p *psReader) placeholderAt(i int) *placeholder {
+	if p.cells.isPlaceholder(i) {
+		return p.cells[i].placeholder
 	}
 	return nil
 }
 
-// first looks at a hole with which a quoted word begins: the command's name, or an
+// checkFirst looks at a hole with which a quoted word begins: the command's name, or an
 // argument that may be an option.
-func (p *psReader) first(h *hole, open int, first bool) {
+func (p *psReader) checkFirst(ph *placeholder, open int, first bool) {
 	if !first {
 		return
 	}
-	h.sits.argument = p.st.command && !p.st.plain
-	if p.called(open) {
-		p.add(h, "the value would choose the command, and some commands run their arguments as code", "write the command itself, or how its path begins")
+	ph.pos.argument = p.stmt.inArguments && !p.stmt.afterDashes
+	if p.afterCallOperator(open) {
+		p.add(ph, "the value would choose the command, and some commands run their arguments as code", "write the command itself, or how its path begins")
 	}
 }
 
@@ -540,7 +540,7 @@ func (p *psReader) first(h *hole, open int, first bool) {
 // quotes count as quotes in PowerShell.
 func (p *psReader) quote(i int) (kind byte, n int) {
 	for _, q := range psQuotes {
-		if p.cells.has(i, q.text) && !p.cells.isHole(i) {
+		if p.cells.has(i, q.text) && !p.cells.isPlaceholder(i) {
 			return q.kind, len(q.text)
 		}
 	}

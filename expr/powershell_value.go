@@ -17,23 +17,23 @@ const (
 
 var errUTF8 = errors.New("cannot pass on bytes that are no UTF-8 text: this shell knows text only; encode them first, as in {X:base64encode}")
 
-func checkUTF8(h *hole, words []string) error {
+func checkUTF8(ph *placeholder, words []string) error {
 	for _, w := range words {
 		if !utf8.ValidString(w) {
-			return fmt.Errorf("%s: %w", h.name(), errUTF8)
+			return fmt.Errorf("%s: %w", ph.name(), errUTF8)
 		}
 	}
 	return nil
 }
 
-// putPowerShell writes references to the value. Bare, a number or a boolean is a
+// writePowerShell writes references to the value. Bare, a number or a boolean is a
 // literal, so that it can be compared; several words are a list, none is an empty
 // one: programs get an argument for each element.
-func (r *scriptRenderer) putPowerShell(h *hole, v Value, words []string) error {
-	if err := checkUTF8(h, words); err != nil {
+func (r *scriptRenderer) writePowerShell(ph *placeholder, v Value, words []string) error {
+	if err := checkUTF8(ph, words); err != nil {
 		return err
 	}
-	if h.sits.form == formInner {
+	if ph.pos.form == formInner {
 		r.text.WriteString(r.psReference(words[0], true))
 		return nil
 	}

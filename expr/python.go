@@ -13,7 +13,7 @@ import (
 func placePython(src string, pieces []piece) []Problem {
 	p := pythonReader{cells: cellsOf(pieces), refusals: refusals{src: src}}
 	if c := codingCookie().FindStringSubmatch(firstLines(src)); c != nil && !strings.EqualFold(strings.ReplaceAll(c[1], "_", "-"), "utf-8") {
-		p.lost = "the script is not in UTF-8"
+		p.unknownWhy = "the script is not in UTF-8"
 	}
 	for p.i < len(p.cells) {
 		p.code()
@@ -34,31 +34,31 @@ const pythonWayOut = `pass it by environment: {variables: {NAME: "{X}"}} and rea
 
 type pythonReader struct {
 	refusals
-	cells cells
-	i     int
-	calls []string // for every open bracket the name before it
-	lost  string   // not "": why no place after this one is known
+	cells      cells
+	i          int
+	callees    []string // for every open bracket the name before it
+	unknownWhy string   // not "": why no place after this one is known
 }
 
 // code reads one thing outside strings: a hole, a comment, a name, a bracket.
 func (p *pythonReader) code() {
 	c := p.cells[p.i]
 	switch {
-	case c.hole != nil:
-		p.bare(c.hole)
+	case c.placeholder != nil:
+		p.placeBare(c.placeholder)
 		p.i++
 	case c.c == '#':
 		p.comment()
 	case c.c == '\'' || c.c == '"':
-		p.text("")
+		p.stringLiteral("")
 	case isNameByte(c.c) || c.c >= 0x80:
 		p.name()
 	case strings.IndexByte("([{", c.c) >= 0:
-		p.calls = append(p.calls, p.callee())
+		p.callees = append(p.callees, p.callee())
 		p.i++
 	case strings.IndexByte(")]}", c.c) >= 0:
-		if len(p.calls) > 0 {
-			p.calls = p.calls[:len(p.calls)-1]
+		if len(p.callees) > 0 {
+			p.callees = p.callees[:len(p.callees)-1]
 		}
 		p.i++
 	default:
@@ -68,8 +68,8 @@ func (p *pythonReader) code() {
 
 func (p *pythonReader) comment() {
 	for ; p.i < len(p.cells) && p.cells.at(p.i) != '\n'; p.i++ {
-		if h := p.cells[p.i].hole; h != nil {
-			h.sits = position{form: formComment, written: p.written(h)}
+		if ph := p.cells[p.i].placeholder; ph != nil {
+			ph.pos = position{form: formComment, written: p.written(ph)}
 		}
 	}
 }
@@ -77,12 +77,12 @@ func (p *pythonReader) comment() {
 // name reads a name, which may turn out to be the prefix of a string.
 func (p *pythonReader) name() {
 	start := p.i
-	for p.i < len(p.cells) && !p.cells.isHole(p.i) && (isNameByte(p.cells[p.i].c) || p.cells[p.i].c >= 0x80) {
+	for p.i < len(p.cells) && !p.cells.isPlaceholder(p.i) && (isNameByte(p.cells[p.i].c) || p.cells[p.i].c >= 0x80) {
 		p.i++
 	}
 	prefix := strings.ToLower(p.cells.text(start, p.i))
-	if c := p.cells.at(p.i); (c == '\'' || c == '"') && !p.cells.isHole(p.i) && len(prefix) <= 2 && strings.Trim(prefix, "rbuft") == "" {
-		p.text(prefix)
+	if c := p.cells.at(p.i); (c == '\'' || c == '"') && !p.cells.isPlaceholder(p.i) && len(prefix) <= 2 && strings.Trim(prefix, "rbuft") == "" {
+		p.stringLiteral(prefix)
 	}
 }
 
@@ -99,52 +99,52 @@ func (p *pythonReader) callee() string {
 	return p.cells.text(start, end)
 }
 
-// text reads a string literal from its opening quote on.
-func (p *pythonReader) text(prefix string) {
+// stringLiteral reads a string literal from its opening quote on.
+func (p *pythonReader) stringLiteral(prefix string) {
 	quote := string(p.cells.at(p.i))
 	if triple := strings.Repeat(quote, 3); p.cells.has(p.i, triple) {
 		quote = triple
 	}
 	p.i += len(quote)
-	start, before := p.i, p.lost
+	start, before := p.i, p.unknownWhy
 	defer func() {
-		if p.lost == before {
+		if p.unknownWhy == before {
 			return
 		}
 		for _, c := range p.cells[start:p.i] {
-			if c.hole != nil {
-				p.add(c.hole, p.lost, pythonWayOut)
+			if c.placeholder != nil {
+				p.add(c.placeholder, p.unknownWhy, pythonWayOut)
 			}
 		}
 	}()
-	f := fields{quote: quote, on: strings.ContainsAny(prefix, "ft")}
+	f := fString{quote: quote, enabled: strings.ContainsAny(prefix, "ft")}
 	for p.i < len(p.cells) && !p.cells.has(p.i, quote) {
 		c := p.cells[p.i]
 		switch {
-		case c.hole != nil:
-			p.inside(c.hole, prefix, p.before(start))
-		case c.c == '\\' && !p.cells.isHole(p.i+1):
+		case c.placeholder != nil:
+			p.placeInString(c.placeholder, prefix, p.textBefore(start))
+		case c.c == '\\' && !p.cells.isPlaceholder(p.i+1):
 			p.i++
 		case c.c == '\n' && len(quote) == 1:
-			p.lost = "a string is not closed on its line"
+			p.unknownWhy = "a string is not closed on its line"
 			return
-		case f.on:
+		case f.enabled:
 			p.i += f.read(p.cells, p.i)
 		}
 		p.i++
 	}
 	switch {
 	case p.i >= len(p.cells):
-		p.lost = "a string is not closed"
-	case f.depth != 0 || f.unsure:
-		p.lost = "versions of Python disagree on where the f-string before it ends; keep quotes and comments out of its braces"
+		p.unknownWhy = "a string is not closed"
+	case f.depth != 0 || f.ambiguous:
+		p.unknownWhy = "versions of Python disagree on where the f-string before it ends; keep quotes and comments out of its braces"
 	}
 	p.i = min(p.i+len(quote), len(p.cells))
 }
 
-// before is the end of the string's text up to p.i: enough of it to see an escape
+// textBefore is the end of the string's text up to p.i: enough of it to see an escape
 // that is under way.
-func (p *pythonReader) before(start int) string {
+func (p *pythonReader) textBefore(start int) string {
 	from := max(start, p.i-len(`\U00000000`))
 	for from > start && p.cells.at(from-1) == '\\' {
 		from--
@@ -152,18 +152,18 @@ func (p *pythonReader) before(start int) string {
 	return p.cells.text(from, p.i)
 }
 
-// fields follows the replacement fields of an f-string. From Python 3.12 on quotes
+// fString follows the replacement fields of an f-string. From Python 3.12 on quotes
 // and comments inside them are read anew; before, the first quote of the string's
 // own kind ended it. Where the two would differ, unsure is set.
-type fields struct {
-	quote  string
-	on     bool
-	depth  int
-	unsure bool
+type fString struct {
+	quote     string
+	enabled   bool
+	depth     int
+	ambiguous bool
 }
 
 // read reads the cell at i and says how many more it took.
-func (f *fields) read(cs cells, i int) int {
+func (f *fString) read(cs cells, i int) int {
 	c := cs.at(i)
 	switch {
 	case f.depth == 0 && (c == '{' || c == '}') && cs.at(i+1) == c:
@@ -174,12 +174,12 @@ func (f *fields) read(cs cells, i int) int {
 		f.depth--
 	case f.depth == 0:
 	case c == '#' && len(f.quote) == 3:
-		f.unsure = true
+		f.ambiguous = true
 	case c == '\'' || c == '"':
 		for n := i + 1; n < len(cs); n++ {
 			switch {
-			case cs.has(n, f.quote) || cs.isHole(n) || strings.IndexByte("\\{}\n", cs.at(n)) >= 0:
-				f.unsure = true
+			case cs.has(n, f.quote) || cs.isPlaceholder(n) || strings.IndexByte("\\{}\n", cs.at(n)) >= 0:
+				f.ambiguous = true
 				return 0
 			case cs.at(n) == c:
 				return n - i
@@ -189,57 +189,57 @@ func (f *fields) read(cs cells, i int) int {
 	return 0
 }
 
-// partEscape is an escape that what follows could belong to.
-var partEscape = sync.OnceValue(func() *regexp.Regexp {
+// openEscape is an escape that what follows could belong to.
+var openEscape = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\\(x[0-9a-fA-F]?|[0-7]{1,2}|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|N|)$`)
 })
 
-// inside places a hole in a string. before is the text in front of it.
-func (p *pythonReader) inside(h *hole, prefix, before string) {
-	h.sits = position{form: formInner}
+// placeInString places a hole in a string. before is the text in front of it.
+func (p *pythonReader) placeInString(ph *placeholder, prefix, before string) {
+	ph.pos = position{form: formInner}
 	switch {
-	case p.lost != "":
-		p.add(h, p.lost, pythonWayOut)
+	case p.unknownWhy != "":
+		p.add(ph, p.unknownWhy, pythonWayOut)
 	case strings.ContainsAny(prefix, "ft"):
-		p.add(h, "an f-string reads what stands in it as code", `end the string before it: "..." + str({X}); for Python's own braces write {{X}}`)
+		p.add(ph, "an f-string reads what stands in it as code", `end the string before it: "..." + str({X}); for Python's own braces write {{X}}`)
 	case prefix != "" && prefix != "u":
-		p.add(h, "a raw or bytes string has no escapes that could hold any value", "end the string before it, and join it with +")
-	case partEscape().MatchString(strings.ReplaceAll(before, `\\`, "  ")):
-		p.add(h, "a backslash escape stands before it", "complete the escape, or write two backslashes for one")
+		p.add(ph, "a raw or bytes string has no escapes that could hold any value", "end the string before it, and join it with +")
+	case openEscape().MatchString(strings.ReplaceAll(before, `\\`, "  ")):
+		p.add(ph, "a backslash escape stands before it", "complete the escape, or write two backslashes for one")
 	default:
-		p.evaluated(h)
+		p.checkCalls(ph)
 	}
 }
 
-// bare places a hole in code.
-func (p *pythonReader) bare(h *hole) {
+// placeBare places a hole in code.
+func (p *pythonReader) placeBare(ph *placeholder) {
 	before, after := p.cells.at(p.i-1), p.cells.at(p.i+1)
-	h.sits = position{form: formSingle, negative: after == '.'}
+	ph.pos = position{form: formSingle, parenthesize: after == '.'}
 	switch {
-	case p.lost != "":
-		p.add(h, p.lost, pythonWayOut)
-	case sticks(before) || sticks(after) || p.cells.isHole(p.i-1) || p.cells.isHole(p.i+1) || before == '\\' || before == '.':
-		p.add(h, "a value is a literal of its own and cannot be part of a name, a number or another string",
+	case p.unknownWhy != "":
+		p.add(ph, p.unknownWhy, pythonWayOut)
+	case joinsLiteral(before) || joinsLiteral(after) || p.cells.isPlaceholder(p.i-1) || p.cells.isPlaceholder(p.i+1) || before == '\\' || before == '.':
+		p.add(ph, "a value is a literal of its own and cannot be part of a name, a number or another string",
 			`put blanks around it, or write str({X})`)
 	default:
-		p.evaluated(h)
+		p.checkCalls(ph)
 	}
 }
 
-func sticks(c byte) bool { return isNameByte(c) || c >= 0x80 || c == '\'' || c == '"' }
+func joinsLiteral(c byte) bool { return isNameByte(c) || c >= 0x80 || c == '\'' || c == '"' }
 
-// evaluated refuses a hole in the arguments of what runs them as Python, and warns
+// checkCalls refuses a hole in the arguments of what runs them as Python, and warns
 // where another program does.
-func (p *pythonReader) evaluated(h *hole) {
-	for _, name := range p.calls {
+func (p *pythonReader) checkCalls(ph *placeholder) {
+	for _, name := range p.callees {
 		switch strings.TrimPrefix(name, "builtins.") {
 		case "eval", "exec", "compile":
-			p.add(h, name+" runs what stands here as code", "give the code the value as a variable: exec(code, {'v': value})")
+			p.add(ph, name+" runs what stands here as code", "give the code the value as a variable: exec(code, {'v': value})")
 			return
 		case "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput":
-			if h.mayVary() {
-				warning := problemf(CodeUsedAsCode, h.off, h.len, "use subprocess.run with a list of arguments",
-					"%s becomes part of the command that %s hands to a shell", h.name(), name)
+			if ph.mayHoldText() {
+				warning := problemf(CodeUsedAsCode, ph.off, ph.len, "use subprocess.run with a list of arguments",
+					"%s becomes part of the command that %s hands to a shell", ph.name(), name)
 				warning.Warning = true
 				p.problems = append(p.problems, warning)
 				return

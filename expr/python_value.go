@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// putPython writes the value as Python reads it back: as a literal, or inside the
+// writePython writes the value as Python reads it back: as a literal, or inside the
 // author's quotes as escaped text.
-func (r *scriptRenderer) putPython(h *hole, v Value, words []string) error {
-	if h.sits.form == formInner {
+func (r *scriptRenderer) writePython(ph *placeholder, v Value, words []string) error {
+	if ph.pos.form == formInner {
 		text := pythonText(words[0])
 		r.text.WriteString(strings.ReplaceAll(text[1:len(text)-1], "'", `\'`))
 		return nil
@@ -26,9 +26,9 @@ func (r *scriptRenderer) putPython(h *hole, v Value, words []string) error {
 	}
 	lit, err := pythonLiteral(value)
 	if err != nil {
-		return fmt.Errorf("%s: %w", h.name(), err)
+		return fmt.Errorf("%s: %w", ph.name(), err)
 	}
-	if _, ok := numberText(value); ok && (h.sits.negative || strings.HasPrefix(lit, "-")) {
+	if _, ok := numberText(value); ok && (ph.pos.parenthesize || strings.HasPrefix(lit, "-")) {
 		lit = "(" + lit + ")" // 5.real and -5**2 mean something else
 	}
 	r.text.WriteString(lit)

@@ -99,9 +99,9 @@ const (
 	lastFieldList = "exit-code, output, error, attempts, timed-out"
 )
 
-// refBytes reports how many leading bytes of s can belong to a reference: an
+// refLen reports how many leading bytes of s can belong to a reference: an
 // identifier with dashes, then fields and indexes.
-func refBytes(s string) int {
+func refLen(s string) int {
 	if s == "" || !isNameStart(s[0]) {
 		return 0
 	}

@@ -51,16 +51,16 @@ func (s *scanner) brace(i int) int {
 		s.text.WriteString(s.src[i+1 : i+n-1])
 		return n
 	}
-	h, n := s.reference(i)
+	ph, n := s.reference(i)
 	if n == 0 {
-		h, n = s.ternary(i)
+		ph, n = s.ternary(i)
 	}
 	if n == 0 {
 		s.text.WriteByte('{')
 		return 1
 	}
 	s.flush()
-	s.pieces = append(s.pieces, piece{hole: h})
+	s.pieces = append(s.pieces, piece{placeholder: ph})
 	return n
 }
 
@@ -78,14 +78,14 @@ func (s *scanner) escaped(i int) int {
 }
 
 // reference reads {P}, {RAW:P} and {P:transform}.
-func (s *scanner) reference(i int) (*hole, int) {
+func (s *scanner) reference(i int) (*placeholder, int) {
 	body := s.src[i+1:]
 	raw := strings.HasPrefix(body, "RAW:")
 	if raw {
 		body = body[len("RAW:"):]
 	}
-	n := refBytes(body)
-	if n == 0 || n == len(body) || n > longestHole || body[n] != '}' && body[n] != ':' {
+	n := refLen(body)
+	if n == 0 || n == len(body) || n > maxPlaceholder || body[n] != '}' && body[n] != ':' {
 		return nil, 0
 	}
 	end := closing(body, n)
@@ -95,29 +95,29 @@ func (s *scanner) reference(i int) (*hole, int) {
 	ref, typ, ok := resolve(body[:n], s.names)
 	ref.Raw, ref.Off, ref.Len = raw, i, len(s.src)-i-len(body)+end+1
 	if !ok {
-		s.suspect(body[:n], ref)
+		s.warnUndeclared(body[:n], ref)
 		return nil, 0
 	}
-	h := &hole{off: i, len: ref.Len, ref: ref}
-	s.note(checkRef(&h.ref, typ))
+	ph := &placeholder{off: i, len: ref.Len, ref: ref}
+	s.report(checkRef(&ph.ref, typ))
 	if raw && ref.Class != Parameter && ref.Class != Variable {
-		s.note(rawProblem(ref))
+		s.report(rawProblem(ref))
 	}
 	if body[n] == ':' {
-		h.transforms = s.transforms(body[n+1:end], i+ref.Len-1-end+n+1)
+		ph.transforms = s.transforms(body[n+1:end], i+ref.Len-1-end+n+1)
 	}
-	return h, ref.Len
+	return ph, ref.Len
 }
 
-// longestHole bounds how far a brace is read ahead, so that a text of nothing but
+// maxPlaceholder bounds how far a brace is read ahead, so that a text of nothing but
 // braces costs no more than its length.
-const longestHole = 1000
+const maxPlaceholder = 1000
 
 // closing finds the brace that ends a reference: the first one outside the
 // parentheses of format(...), on the same line. It returns -1 where none is.
 func closing(s string, from int) int {
 	depth := 0
-	for i := from; i < min(len(s), longestHole); i++ {
+	for i := from; i < min(len(s), maxPlaceholder); i++ {
 		switch s[i] {
 		case '(':
 			depth++
@@ -146,7 +146,7 @@ func transformShaped(list string) bool {
 	return true
 }
 
-func (s *scanner) note(p *Problem) {
+func (s *scanner) report(p *Problem) {
 	if p != nil {
 		s.problems = append(s.problems, *p)
 	}
@@ -176,9 +176,9 @@ func (s *scanner) transforms(list string, off int) []Transform {
 	return ts
 }
 
-// suspect warns of text that looks like a reference to something undeclared: an
+// warnUndeclared warns of text that looks like a reference to something undeclared: an
 // {UPPER_CASE} name, or a step's field on an unknown step.
-func (s *scanner) suspect(text string, ref Ref) {
+func (s *scanner) warnUndeclared(text string, ref Ref) {
 	hint := "declare it, or write it as it is if the braces are meant"
 	if isUpperName(text) {
 		p := problemf(CodeUndeclared, ref.Off, ref.Len, hint, "{%s} is no declared parameter and stays as text", text)
@@ -201,14 +201,14 @@ func isUpperName(s string) bool {
 // ternary reads {cond ? a : b}. It is a hole only if the condition mentions
 // something known and both branches are strings or references; the text of an
 // awk or jq program seldom is.
-func (s *scanner) ternary(i int) (*hole, int) {
+func (s *scanner) ternary(i int) (*placeholder, int) {
 	end, question, colon := ternaryMarks(s.src[i:])
 	if question < 0 || colon < 0 || end < 0 {
 		return nil, 0
 	}
 	body := s.src[i : i+end]
 	cond := body[1:question]
-	if !mentions(cond, s.names) {
+	if !mentionsKnownName(cond, s.names) {
 		return nil, 0
 	}
 	then, ps1, ok1 := s.branch(body[question+1:colon], i+question+1)
@@ -225,7 +225,7 @@ func (s *scanner) ternary(i int) (*hole, int) {
 	for k := range c.refs {
 		c.refs[k].Off += i + 1
 	}
-	return &hole{off: i, len: end + 1, choice: &choice{cond: c, then: then, els: els}}, end + 1
+	return &placeholder{off: i, len: end + 1, choice: &choice{cond: c, then: then, els: els}}, end + 1
 }
 
 // ternaryMarks finds, in text that starts with a brace, the closing brace and
@@ -235,7 +235,7 @@ func ternaryMarks(s string) (end, question, colon int) {
 	question, colon = -1, -1
 	depth := 0
 	var quote byte
-	for i := 0; i < min(len(s), longestHole); i++ {
+	for i := 0; i < min(len(s), maxPlaceholder); i++ {
 		c := s[i]
 		switch {
 		case c == '\n':
@@ -261,10 +261,10 @@ func ternaryMarks(s string) (end, question, colon int) {
 	return -1, -1, -1
 }
 
-// mentions reports whether a condition names something known, outside strings.
-func mentions(cond string, names Names) bool {
+// mentionsKnownName reports whether a condition names something known, outside strings.
+func mentionsKnownName(cond string, names Names) bool {
 	for _, t := range tokens(cond) {
-		if t.kind != tokenName && t.kind != tokenHole {
+		if t.kind != tokenName && t.kind != tokenPlaceholder {
 			continue
 		}
 		if _, _, ok := resolve(strings.Trim(t.text, "{}"), names); ok {
@@ -287,17 +287,17 @@ func (s *scanner) branch(src string, off int) (branch, []Problem, bool) {
 		off--
 	}
 	inner := scanner{src: text, names: s.names}
-	h, n := inner.reference(0)
+	ph, n := inner.reference(0)
 	if n != len(text) {
 		return branch{}, nil, false
 	}
 	for i := range inner.problems {
 		inner.problems[i].Off += off
 	}
-	h.ref.Off += off
+	ph.ref.Off += off
 	if bare {
-		h.ref.Off++
-		h.ref.Len -= 2
+		ph.ref.Off++
+		ph.ref.Len -= 2
 	}
-	return branch{isRef: true, ref: h.ref, transforms: h.transforms}, inner.problems, true
+	return branch{isRef: true, ref: ph.ref, transforms: ph.transforms}, inner.problems, true
 }

@@ -34,13 +34,13 @@ func (t *Template) Script(sc Scope) (Script, error) {
 	if t.static && len(t.pieces) == 1 {
 		return Script{Text: t.pieces[0].text}, nil
 	}
-	r := scriptRenderer{shell: t.shell, scope: sc, words: map[*hole][]string{}, size: sum{max: MaxTogether}}
+	r := scriptRenderer{shell: t.shell, scope: sc, rendered: map[*placeholder][]string{}, size: sizeTotal{max: MaxTogether}}
 	for _, p := range t.script {
-		if p.hole == nil {
+		if p.placeholder == nil {
 			r.text.WriteString(p.text)
 			continue
 		}
-		if err := r.hole(p.hole); err != nil {
+		if err := r.placeholder(p.placeholder); err != nil {
 			return Script{}, err
 		}
 	}
@@ -51,61 +51,61 @@ func (t *Template) Script(sc Scope) (Script, error) {
 }
 
 type scriptRenderer struct {
-	shell Shell
-	scope Scope
-	text  strings.Builder
-	vars  []Var
-	words map[*hole][]string // what the holes so far came to
-	size  sum
+	shell    Shell
+	scope    Scope
+	text     strings.Builder
+	vars     []Var
+	rendered map[*placeholder][]string // what the holes so far came to
+	size     sizeTotal
 }
 
-func (r *scriptRenderer) hole(h *hole) error {
-	if h.sits.form == formComment {
-		r.text.WriteString(h.sits.written)
+func (r *scriptRenderer) placeholder(ph *placeholder) error {
+	if ph.pos.form == formComment {
+		r.text.WriteString(ph.pos.written)
 		return nil
 	}
-	v, ref, err := h.value(r.scope)
+	v, ref, err := ph.value(r.scope)
 	if err != nil {
 		return err
 	}
-	words, err := valueWords(h, v, ref.Class, v.Raw || h.sits.form != formWord)
+	words, err := valueWords(ph, v, ref.Class, v.Raw || ph.pos.form != formWord)
 	if err != nil {
 		return err
 	}
 	if err := r.size.addAll(words, "the script with its values"); err != nil {
 		return err
 	}
-	r.words[h] = words
-	if v.Raw && !h.sits.rewritten {
+	r.rendered[ph] = words
+	if v.Raw && !ph.pos.requoted {
 		r.text.WriteString(words[0])
 		return nil
 	}
-	if err := h.sits.check(ref, v, words, r.words); err != nil {
+	if err := ph.pos.check(ref, v, words, r.rendered); err != nil {
 		return err
 	}
-	if h.sits.guard == guardNumber {
+	if ph.pos.guard == guardNumber {
 		for i, w := range words {
-			words[i] = whole(w)
+			words[i] = trimLeadingZeros(w)
 		}
 	}
 	switch r.shell {
 	case Cmd:
-		err = r.putCmd(h, words)
+		err = r.writeCmd(ph, words)
 	case PowerShell:
-		err = r.putPowerShell(h, v, words)
+		err = r.writePowerShell(ph, v, words)
 	case Python:
-		err = r.putPython(h, v, words)
+		err = r.writePython(ph, v, words)
 	default:
-		r.put(h.sits.form, words)
+		r.writeShell(ph.pos.form, words)
 	}
 	return err
 }
 
-// put writes references to the words, shaped for where they stand.
-func (r *scriptRenderer) put(f form, words []string) {
+// writeShell writes references to the words, shaped for where they stand.
+func (r *scriptRenderer) writeShell(f form, words []string) {
 	switch f {
 	case formNumber:
-		r.text.WriteString(inArithmetic(words[0]))
+		r.text.WriteString(arithmeticLiteral(words[0]))
 	case formInner:
 		r.text.WriteString("${" + r.variable(words[0]) + "}")
 	case formQuoted:
@@ -128,16 +128,16 @@ func (r *scriptRenderer) variable(value string) string {
 
 // check refuses what must not stand here. rendered holds what the holes before
 // this one came to.
-func (p position) check(ref Ref, v Value, words []string, rendered map[*hole][]string) error {
+func (p position) check(ref Ref, v Value, words []string, rendered map[*placeholder][]string) error {
 	marks := "-"
-	if p.slashes {
+	if p.slashOptions {
 		marks = "-/"
 	}
-	if err := v.checkOption(marks, ref, words, p.argument, vanished(p.before, rendered)); err != nil {
+	if err := v.checkOption(marks, ref, words, p.argument, allEmpty(p.preceding, rendered)); err != nil {
 		return err
 	}
 	for _, w := range words {
-		if why := p.refuses(w, rendered); why != "" {
+		if why := p.wordProblem(w, rendered); why != "" {
 			return &RefusedError{Ref: ref, Value: w, Why: why}
 		}
 		if p.guard == guardProgram || p.guard == guardOption {
@@ -162,25 +162,25 @@ func (e *RefusedError) Error() string {
 // template can refuse values that do not begin with a dash.
 func (t *Template) Guarded() bool {
 	for _, p := range t.script {
-		if p.hole != nil && p.hole.sits.guard != guardNone {
+		if p.placeholder != nil && p.placeholder.pos.guard != guardNone {
 			return true
 		}
 	}
 	return false
 }
 
-// vanished reports whether nothing remains of the holes before.
-func vanished(before []*hole, rendered map[*hole][]string) bool {
-	for _, h := range before {
-		if strings.Join(rendered[h], "") != "" {
+// allEmpty reports whether nothing remains of the holes before.
+func allEmpty(before []*placeholder, rendered map[*placeholder][]string) bool {
+	for _, ph := range before {
+		if strings.Join(rendered[ph], "") != "" {
 			return false
 		}
 	}
 	return true
 }
 
-// refuses says why the word cannot stand here, or "".
-func (p position) refuses(word string, rendered map[*hole][]string) string {
+// wordProblem says why the word cannot stand here, or "".
+func (p position) wordProblem(word string, rendered map[*placeholder][]string) string {
 	switch p.guard {
 	case guardNumber:
 		if !isWhole(word) {
@@ -195,23 +195,23 @@ func (p position) refuses(word string, rendered map[*hole][]string) string {
 			return "declare reads text in parentheses as an array and expands it; declare the variable first and assign on a line of its own"
 		}
 	case guardOption:
-		if strings.HasPrefix(word, "-") && vanished(p.before, rendered) {
+		if strings.HasPrefix(word, "-") && allEmpty(p.preceding, rendered) {
 			return `this command reads a word that begins with "-" as an option that can evaluate the next one; write -- or a fixed argument before the hole`
 		}
 	case guardProgram:
-		return p.refusesProgram(word, rendered)
+		return p.programProblem(word, rendered)
 	}
 	return ""
 }
 
-func (p position) refusesProgram(word string, rendered map[*hole][]string) string {
-	for _, h := range p.leads {
-		if len(rendered[h]) > 0 {
+func (p position) programProblem(word string, rendered map[*placeholder][]string) string {
+	for _, ph := range p.optionalWords {
+		if len(rendered[ph]) > 0 {
 			return "" // the command is named by an earlier word
 		}
 	}
 	name := p.prefix + word + p.suffix
-	if evaluating[name] || strings.HasPrefix(name, "-") {
+	if evaluatingCommands[name] || strings.HasPrefix(name, "-") {
 		return "as the name of a command it would make the shell evaluate the words after it; write the command itself"
 	}
 	return ""
@@ -223,8 +223,8 @@ func isWhole(s string) bool {
 	return digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// whole writes a number without leading zeros, which mean octal in arithmetic.
-func whole(s string) string {
+// trimLeadingZeros writes a number without leading zeros, which mean octal in arithmetic.
+func trimLeadingZeros(s string) string {
 	digits, negative := strings.CutPrefix(s, "-")
 	digits = strings.TrimLeft(digits, "0")
 	switch {
@@ -236,9 +236,9 @@ func whole(s string) string {
 	return digits
 }
 
-// inArithmetic puts a negative number in parentheses: ${v:-5} and 3--5 mean
+// arithmeticLiteral puts a negative number in parentheses: ${v:-5} and 3--5 mean
 // something else.
-func inArithmetic(s string) string {
+func arithmeticLiteral(s string) string {
 	if strings.HasPrefix(s, "-") {
 		return "(" + s + ")"
 	}

@@ -14,14 +14,14 @@ import (
 // script: a variable that takes a value anywhere counts everywhere.
 type taint struct {
 	*walker
-	vars  map[string]*hole // variables that hold a value
-	args  *hole            // $1, $2 ...: set by set --, or by a call of a function
-	funcs map[string]bool
+	variables  map[string]*placeholder // variables that hold a value
+	positional *placeholder            // $1, $2 ...: set by set --, or by a call of a function
+	funcs      map[string]bool
 }
 
 // lintTaint warns of values that become code of the script, or of a program in it.
 func (w *walker) lintTaint(file *syntax.File) {
-	t := &taint{walker: w, vars: map[string]*hole{}, funcs: map[string]bool{}}
+	t := &taint{walker: w, variables: map[string]*placeholder{}, funcs: map[string]bool{}}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
 			t.funcs[f.Name.Value] = true
@@ -30,186 +30,186 @@ func (w *walker) lintTaint(file *syntax.File) {
 	})
 	for before := -1; before != t.count(); { // a copy of a copy
 		before = t.count()
-		syntax.Walk(file, func(n syntax.Node) bool { t.spread(n); return true })
+		syntax.Walk(file, func(n syntax.Node) bool { t.propagate(n); return true })
 	}
-	t.sumsOf()
-	syntax.Walk(file, func(n syntax.Node) bool { t.sink(n); return true })
+	t.warnArithmetic()
+	syntax.Walk(file, func(n syntax.Node) bool { t.warnSink(n); return true })
 }
 
 func (t *taint) count() int {
-	if t.args != nil {
-		return len(t.vars) + 1
+	if t.positional != nil {
+		return len(t.variables) + 1
 	}
-	return len(t.vars)
+	return len(t.variables)
 }
 
-// taints gives a variable a value; nil is none.
-func (t *taint) taints(name string, h *hole) {
-	if h != nil && isName(name) && t.vars[name] == nil && !t.calculates(name) {
-		t.vars[name] = h
+// markVariable gives a variable a value; nil is none.
+func (t *taint) markVariable(name string, ph *placeholder) {
+	if ph != nil && isName(name) && t.variables[name] == nil && !t.calculates(name) {
+		t.variables[name] = ph
 	}
 }
 
-// spread notes what a node copies.
-func (t *taint) spread(n syntax.Node) {
+// propagate notes what a node copies.
+func (t *taint) propagate(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.Assign:
 		if n.Name == nil {
 			return
 		}
 		if n.Value != nil {
-			t.taints(n.Name.Value, t.of(n.Value))
+			t.markVariable(n.Name.Value, t.inWord(n.Value))
 		}
 		if n.Array != nil {
 			for _, e := range n.Array.Elems {
 				if e.Value != nil {
-					t.taints(n.Name.Value, t.of(e.Value))
+					t.markVariable(n.Name.Value, t.inWord(e.Value))
 				}
 			}
 		}
 	case *syntax.WordIter:
 		for _, item := range n.Items {
-			t.taints(n.Name.Value, t.of(item))
+			t.markVariable(n.Name.Value, t.inWord(item))
 		}
 	case *syntax.ParamExp:
 		if n.Param != nil && n.Exp != nil && n.Exp.Word != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
-			t.taints(n.Param.Value, t.of(n.Exp.Word))
+			t.markVariable(n.Param.Value, t.inWord(n.Exp.Word))
 		}
 	case *syntax.CallExpr:
-		t.spreadCall(n)
+		t.propagateCall(n)
 	case *syntax.Stmt:
 		if call, ok := n.Cmd.(*syntax.CallExpr); ok && literalWord(firstWord(call)) == "read" {
-			t.read(call, t.redirected(n))
+			t.markReadVariables(call, t.inRedirects(n))
 		}
 	case *syntax.BinaryCmd:
 		if call := callOf(n.Y); call != nil && isPipe(n.Op) && literalWord(firstWord(call)) == "read" {
-			t.read(call, t.printed(n.X))
+			t.markReadVariables(call, t.printedBy(n.X))
 		}
 	}
 }
 
-func (t *taint) spreadCall(call *syntax.CallExpr) {
+func (t *taint) propagateCall(call *syntax.CallExpr) {
 	name := literalWord(firstWord(call))
 	if name != "set" && name != "printf" && !t.funcs[name] {
 		return
 	}
-	h := t.any(call.Args[1:])
+	ph := t.inWords(call.Args[1:])
 	switch {
-	case h == nil:
+	case ph == nil:
 	case name == "printf":
 		if len(call.Args) > 2 && literalWord(call.Args[1]) == "-v" {
-			t.taints(literalWord(call.Args[2]), h)
+			t.markVariable(literalWord(call.Args[2]), ph)
 		}
-	case t.args == nil:
-		t.args = h
+	case t.positional == nil:
+		t.positional = ph
 	}
 }
 
-// read gives the variables of read what it reads.
-func (t *taint) read(call *syntax.CallExpr, h *hole) {
+// markReadVariables gives the variables of read what it reads.
+func (t *taint) markReadVariables(call *syntax.CallExpr, ph *placeholder) {
 	for _, arg := range call.Args[1:] {
-		t.taints(literalWord(arg), h)
+		t.markVariable(literalWord(arg), ph)
 	}
 }
 
-// any is a value in one of the words, nil for none.
-func (t *taint) any(words []*syntax.Word) *hole {
+// inWords is a value in one of the words, nil for none.
+func (t *taint) inWords(words []*syntax.Word) *placeholder {
 	for _, word := range words {
-		if h := t.of(word); h != nil {
-			return h
+		if ph := t.inWord(word); ph != nil {
+			return ph
 		}
 	}
 	return nil
 }
 
-// of is a value that a word holds, itself or through a variable, nil for none.
-func (t *taint) of(word *syntax.Word) *hole {
+// inWord is a value that a word holds, itself or through a variable, nil for none.
+func (t *taint) inWord(word *syntax.Word) *placeholder {
 	if word == nil {
 		return nil
 	}
-	return t.parts(word.Parts)
+	return t.inParts(word.Parts)
 }
 
-func (t *taint) parts(parts []syntax.WordPart) *hole {
+func (t *taint) inParts(parts []syntax.WordPart) *placeholder {
 	for _, p := range parts {
-		var h *hole
+		var ph *placeholder
 		switch p := p.(type) {
 		case *syntax.Lit, *syntax.SglQuoted:
-			h = t.direct(p)
+			ph = t.inLiteral(p)
 		case *syntax.DblQuoted:
-			h = t.parts(p.Parts)
+			ph = t.inParts(p.Parts)
 		case *syntax.ParamExp:
-			h = t.expanded(p)
+			ph = t.inExpansion(p)
 		case *syntax.CmdSubst:
 			if len(p.Stmts) == 1 {
-				h = t.printed(p.Stmts[0])
+				ph = t.printedBy(p.Stmts[0])
 			}
 		}
-		if h != nil {
-			return h
+		if ph != nil {
+			return ph
 		}
 	}
 	return nil
 }
 
-// direct is the reference that stands in a node, unless a guard leaves nothing to fear.
-func (t *taint) direct(n syntax.Node) *hole {
-	for _, p := range t.inNode(n) {
-		if p.hole.mayVary() && p.pos.guard != guardNumber && p.pos.guard != guardName {
-			return p.hole
+// inLiteral is the reference that stands in a node, unless a guard leaves nothing to fear.
+func (t *taint) inLiteral(n syntax.Node) *placeholder {
+	for _, p := range t.markersIn(n) {
+		if p.placeholder.mayHoldText() && p.pos.guard != guardNumber && p.pos.guard != guardName {
+			return p.placeholder
 		}
 	}
 	return nil
 }
 
-func (t *taint) expanded(e *syntax.ParamExp) *hole {
+func (t *taint) inExpansion(e *syntax.ParamExp) *placeholder {
 	if e.Length || e.Param == nil {
 		return nil
 	}
-	if h := t.named(e.Param.Value); h != nil {
-		return h
+	if ph := t.inVariable(e.Param.Value); ph != nil {
+		return ph
 	}
 	if e.Exp != nil {
-		return t.of(e.Exp.Word)
+		return t.inWord(e.Exp.Word)
 	}
 	return nil
 }
 
-// named is the value of a variable, or of a positional parameter.
-func (t *taint) named(name string) *hole {
+// inVariable is the value of a variable, or of a positional parameter.
+func (t *taint) inVariable(name string) *placeholder {
 	if name == "@" || name == "*" || name != "0" && strings.Trim(name, "0123456789") == "" {
-		return t.args
+		return t.positional
 	}
-	return t.vars[name]
+	return t.variables[name]
 }
 
-// printed is a value that a statement prints as it is: with echo or printf, or cat and a
+// printedBy is a value that a statement prints as it is: with echo or printf, or cat and a
 // here-document.
-func (t *taint) printed(s *syntax.Stmt) *hole {
+func (t *taint) printedBy(s *syntax.Stmt) *placeholder {
 	call := callOf(s)
 	if call == nil {
 		return nil
 	}
 	switch literalWord(firstWord(call)) {
 	case "echo", "printf":
-		return t.any(call.Args[1:])
+		return t.inWords(call.Args[1:])
 	case "cat":
-		return t.redirected(s)
+		return t.inRedirects(s)
 	}
 	return nil
 }
 
-// redirected is a value in a here-document or here-string.
-func (t *taint) redirected(s *syntax.Stmt) *hole {
+// inRedirects is a value in a here-document or here-string.
+func (t *taint) inRedirects(s *syntax.Stmt) *placeholder {
 	for _, r := range s.Redirs {
 		switch {
 		case r.Hdoc != nil:
-			if h := t.of(r.Hdoc); h != nil {
-				return h
+			if ph := t.inWord(r.Hdoc); ph != nil {
+				return ph
 			}
 		case r.Op == syntax.WordHdoc:
-			if h := t.of(r.Word); h != nil {
-				return h
+			if ph := t.inWord(r.Word); ph != nil {
+				return ph
 			}
 		}
 	}
@@ -226,62 +226,62 @@ func callOf(s *syntax.Stmt) *syntax.CallExpr {
 
 func isPipe(op syntax.BinCmdOperator) bool { return op == syntax.Pipe || op == syntax.PipeAll }
 
-// sumsOf warns of a variable that the script calculates with, and that holds a value: the
+// warnArithmetic warns of a variable that the script calculates with, and that holds a value: the
 // copy is the script's own and beyond what a placeholder can check.
-func (t *taint) sumsOf() {
-	for name := range t.sums {
-		if h := t.named(name); h != nil {
-			p := problemf(CodeArithmetic, h.off, h.len, "declare the parameter with type: number",
-				"the script calculates with $%s, which takes its value from %s: text there can run commands", name, h.name())
+func (t *taint) warnArithmetic() {
+	for name := range t.arithmeticVars {
+		if ph := t.inVariable(name); ph != nil {
+			p := problemf(CodeArithmetic, ph.off, ph.len, "declare the parameter with type: number",
+				"the script calculates with $%s, which takes its value from %s: text there can run commands", name, ph.name())
 			t.warn(p)
 		}
 	}
 }
 
-// sink warns of a value in a node that reads code.
-func (t *taint) sink(n syntax.Node) {
+// warnSink warns of a value in a node that reads code.
+func (t *taint) warnSink(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.ParamExp:
-		t.indirect(n)
+		t.warnIndirect(n)
 	case *syntax.Assign:
 		switch {
 		case n.Name == nil || n.Value == nil:
 		case codeenv.Evaluated(n.Name.Value): // a value that stands there itself is refused
-			t.copied(n.Value, "what reads $"+n.Name.Value)
+			t.warnCopies(n.Value, "what reads $"+n.Name.Value)
 		case codeenv.Runs(n.Name.Value):
-			t.code(n.Value, "what reads $"+n.Name.Value)
+			t.warnCode(n.Value, "what reads $"+n.Name.Value)
 		}
 	case *syntax.UnaryTest:
 		if word, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar) {
-			t.copied(word, "[[ "+n.Op.String()) // what stands there itself must be a name
+			t.warnCopies(word, "[[ "+n.Op.String()) // what stands there itself must be a name
 		}
 	case *syntax.DeclClause:
-		t.declares(n)
+		t.warnDeclaration(n)
 	case *syntax.CallExpr:
-		t.call(n.Args)
+		t.warnCall(n.Args)
 	case *syntax.Stmt:
 		if call := callOf(n); call != nil {
-			t.input(call, t.redirected(n))
+			t.warnInput(call, t.inRedirects(n))
 		}
 	case *syntax.BinaryCmd:
 		if call := callOf(n.Y); call != nil && isPipe(n.Op) {
-			t.input(call, t.printed(n.X))
+			t.warnInput(call, t.printedBy(n.X))
 		}
 	}
 }
 
-// indirect: ${!v} and ${v@P}.
-func (t *taint) indirect(e *syntax.ParamExp) {
+// warnIndirect: ${!v} and ${v@P}.
+func (t *taint) warnIndirect(e *syntax.ParamExp) {
 	if e.Param == nil {
 		return
 	}
-	h := t.named(e.Param.Value)
+	ph := t.inVariable(e.Param.Value)
 	switch {
-	case h == nil:
+	case ph == nil:
 	case e.Excl && e.Names == 0 && !wholeArray(e.Index):
-		t.lint(h, "${!"+e.Param.Value+"}")
+		t.warnUsedAsCode(ph, "${!"+e.Param.Value+"}")
 	case e.Exp != nil && e.Exp.Op == syntax.OtherParamOps && e.Exp.Word.Lit() == "P":
-		t.lint(h, "${"+e.Param.Value+"@P}")
+		t.warnUsedAsCode(ph, "${"+e.Param.Value+"@P}")
 	}
 }
 
@@ -291,31 +291,31 @@ func wholeArray(index syntax.ArithmExpr) bool {
 	return ok && (word.Lit() == "@" || word.Lit() == "*")
 }
 
-// declares: a name, or what -n takes for one. What stands there itself is checked.
-func (t *taint) declares(d *syntax.DeclClause) {
+// warnDeclaration: a name, or what -n takes for one. What stands there itself is checked.
+func (t *taint) warnDeclaration(d *syntax.DeclClause) {
 	flags := ""
 	for _, a := range d.Args {
 		switch {
 		case a.Name == nil && a.Value != nil:
 			flags += flagLetters(a.Value.Lit())
-			t.copied(a.Value, d.Variant.Value)
+			t.warnCopies(a.Value, d.Variant.Value)
 		case a.Value != nil && (strings.Contains(flags, "n") || d.Variant.Value == "nameref"):
-			t.copied(a.Value, d.Variant.Value+" -n")
+			t.warnCopies(a.Value, d.Variant.Value+" -n")
 		}
 	}
 }
 
-// copied warns of a value that arrives in a word through a variable. One that stands there
+// warnCopies warns of a value that arrives in a word through a variable. One that stands there
 // itself is refused, or checked when it runs.
-func (t *taint) copied(word *syntax.Word, program string) {
+func (t *taint) warnCopies(word *syntax.Word, program string) {
 	syntax.Walk(word, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.ArithmExp:
 			return false
 		case *syntax.ParamExp:
 			if n.Param != nil && !n.Length {
-				if h := t.named(n.Param.Value); h != nil {
-					t.lint(h, program)
+				if ph := t.inVariable(n.Param.Value); ph != nil {
+					t.warnUsedAsCode(ph, program)
 				}
 			}
 		}
@@ -323,73 +323,73 @@ func (t *taint) copied(word *syntax.Word, program string) {
 	})
 }
 
-// code warns of any value in a word that a program reads as code.
-func (t *taint) code(word *syntax.Word, program string) {
-	for _, p := range t.inNode(word) {
-		if p.hole.mayVary() {
-			t.lint(p.hole, program)
+// warnCode warns of any value in a word that a program reads as code.
+func (t *taint) warnCode(word *syntax.Word, program string) {
+	for _, p := range t.markersIn(word) {
+		if p.placeholder.mayHoldText() {
+			t.warnUsedAsCode(p.placeholder, program)
 		}
 	}
-	t.copied(word, program)
+	t.warnCopies(word, program)
 }
 
-// call warns of values in the arguments of what evaluates them.
-func (t *taint) call(args []*syntax.Word) {
+// warnCall warns of values in the arguments of what evaluates them.
+func (t *taint) warnCall(args []*syntax.Word) {
 	if len(args) == 0 {
 		return
 	}
-	if n := wrapped(args); n > 0 {
+	if n := commandPrefixLen(args); n > 0 {
 		args = args[min(n, len(args)-1):]
 	}
 	name, rest := literalWord(args[0]), args[1:]
 	switch name {
 	case "eval", "alias", "bind", "compgen", "complete":
 		for _, arg := range rest {
-			t.copied(arg, name)
+			t.warnCopies(arg, name)
 		}
 	case "trap":
 		if len(rest) > 0 {
-			t.copied(rest[0], name)
+			t.warnCopies(rest[0], name)
 		}
 	case "test", "[":
 		for i, arg := range rest {
 			if before := literalWord(rest[max(i-1, 0)]); i > 0 && (before == "-v" || before == "-R") {
-				t.copied(arg, name+" "+before)
+				t.warnCopies(arg, name+" "+before)
 			}
 		}
 	case "printf":
 		if len(rest) > 1 && literalWord(rest[0]) == "-v" {
-			t.copied(rest[1], "printf -v")
+			t.warnCopies(rest[1], "printf -v")
 		}
 	case "read", "mapfile", "readarray", "unset", "getopts":
-		t.names(name, rest)
+		t.warnNames(name, rest)
 	default:
 		t.lintArguments(args)
 	}
 }
 
-// names warns of values in words that are names of variables.
-func (t *taint) names(builtin string, args []*syntax.Word) {
+// warnNames warns of values in words that are names of variables.
+func (t *taint) warnNames(builtin string, args []*syntax.Word) {
 	before := ""
 	for _, arg := range args {
 		option := flagLetters(before)
 		if option == "" || strings.IndexByte(textOptions[builtin], option[len(option)-1]) < 0 {
-			t.copied(arg, builtin)
+			t.warnCopies(arg, builtin)
 		}
 		before = literalWord(arg)
 	}
 }
 
-// input warns of a value that a program reads as code from its standard input, or that
+// warnInput warns of a value that a program reads as code from its standard input, or that
 // xargs makes an argument of.
-func (t *taint) input(call *syntax.CallExpr, h *hole) {
-	if h == nil || len(call.Args) == 0 {
+func (t *taint) warnInput(call *syntax.CallExpr, ph *placeholder) {
+	if ph == nil || len(call.Args) == 0 {
 		return
 	}
 	name := path.Base(literalWord(call.Args[0]))
 	if name == "xargs" {
-		if makesCode(call.Args[1:]) {
-			t.lint(h, name)
+		if xargsRunsCode(call.Args[1:]) {
+			t.warnUsedAsCode(ph, name)
 		}
 		return
 	}
@@ -404,12 +404,12 @@ func (t *taint) input(call *syntax.CallExpr, h *hole) {
 			return // the program is named, the input is data
 		}
 	}
-	t.lint(h, name)
+	t.warnUsedAsCode(ph, name)
 }
 
-// makesCode reports whether a command of xargs reads what xargs adds as code: where it
+// xargsRunsCode reports whether a command of xargs reads what xargs adds as code: where it
 // stands behind -c, or in the text there.
-func makesCode(args []*syntax.Word) bool {
+func xargsRunsCode(args []*syntax.Word) bool {
 	replace := ""
 	for i, arg := range args {
 		lit := literalWord(arg)

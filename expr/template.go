@@ -25,7 +25,7 @@ func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 	pieces, problems := scan(src, names)
 	t := &Template{shell: sh, pieces: pieces, script: pieces, static: true}
 	for _, p := range pieces {
-		t.static = t.static && p.hole == nil
+		t.static = t.static && p.placeholder == nil
 	}
 	switch {
 	case sh == Argv:
@@ -40,21 +40,21 @@ func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 // place finds out where each hole of a script sits, and rewrites what must be
 // written differently around them.
 func (t *Template) place(src string) (problems []Problem) {
-	if len(src) > longestScript {
+	if len(src) > maxScript {
 		return []Problem{problemf(CodeShell, 0, 0, "move parts into a script file that takes arguments",
-			"the script has holes and is longer than %d KiB", longestScript>>10)}
+			"the script has holes and is longer than %d KiB", maxScript>>10)}
 	}
 	switch t.shell {
 	case Cmd:
 		t.script, problems = placeCmd(src, t.pieces)
-		problems = append(problems, lintForeign(src, t.pieces)...)
+		problems = append(problems, lintInterpreters(src, t.pieces)...)
 	case PowerShell:
 		t.script, problems = placePowerShell(src, t.pieces)
-		problems = append(problems, lintForeign(src, t.pieces)...)
+		problems = append(problems, lintInterpreters(src, t.pieces)...)
 	case Python:
 		problems = placePython(src, t.pieces)
 	default:
-		problems = placeHoles(src, t.shell, t.pieces)
+		problems = placeShell(src, t.shell, t.pieces)
 	}
 	return problems
 }
@@ -64,8 +64,8 @@ func (t *Template) place(src string) (problems []Problem) {
 func (t *Template) Refs() []Ref {
 	var refs []Ref
 	for _, p := range t.pieces {
-		if p.hole != nil {
-			refs = p.hole.refs(refs)
+		if p.placeholder != nil {
+			refs = p.placeholder.refs(refs)
 		}
 	}
 	return refs
@@ -76,8 +76,8 @@ func (t *Template) Refs() []Ref {
 func (t *Template) Sources() []Ref {
 	var refs []Ref
 	for _, p := range t.pieces {
-		if p.hole != nil {
-			refs = p.hole.sources(refs)
+		if p.placeholder != nil {
+			refs = p.placeholder.sources(refs)
 		}
 	}
 	return refs
@@ -89,13 +89,13 @@ func (t *Template) Static() bool { return t.static }
 // Text renders a Plain template.
 func (t *Template) Text(sc Scope) (string, error) {
 	var b strings.Builder
-	var size sum
+	var size sizeTotal
 	for _, p := range t.pieces {
-		if p.hole == nil {
+		if p.placeholder == nil {
 			b.WriteString(p.text)
 			continue
 		}
-		text, err := t.holeText(p.hole, sc)
+		text, err := t.placeholderText(p.placeholder, sc)
 		if err != nil {
 			return "", err
 		}
@@ -111,9 +111,9 @@ func (t *Template) Text(sc Scope) (string, error) {
 	return text, nil
 }
 
-// holeText is what stands in a text in place of a reference.
-func (t *Template) holeText(h *hole, sc Scope) (string, error) {
-	v, _, err := h.value(sc)
+// placeholderText is what stands in a text in place of a reference.
+func (t *Template) placeholderText(ph *placeholder, sc Scope) (string, error) {
+	v, _, err := ph.value(sc)
 	if err != nil {
 		return "", err
 	}
@@ -122,7 +122,7 @@ func (t *Template) holeText(h *hole, sc Scope) (string, error) {
 	}
 	text, err := v.text()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", h.name(), err)
+		return "", fmt.Errorf("%s: %w", ph.name(), err)
 	}
 	return text, nil
 }
@@ -131,10 +131,10 @@ func (t *Template) holeText(h *hole, sc Scope) (string, error) {
 // template is one hole and nothing else, the value keeps its type, transformed
 // but without its format; nil stands for an absent one.
 func (t *Template) Value(sc Scope) (any, error) {
-	if len(t.pieces) != 1 || t.pieces[0].hole == nil {
+	if len(t.pieces) != 1 || t.pieces[0].placeholder == nil {
 		return t.Text(sc)
 	}
-	v, _, err := t.pieces[0].hole.value(sc)
+	v, _, err := t.pieces[0].placeholder.value(sc)
 	if err != nil || v.Absent {
 		return nil, err
 	}
@@ -144,9 +144,9 @@ func (t *Template) Value(sc Scope) (any, error) {
 // errNUL: the operating system ends every argument and variable at a NUL byte.
 var errNUL = errors.New("cannot pass on a value with a NUL byte: the operating system would cut it there; encode it first, as in {X:base64encode}")
 
-func checkNUL(h *hole, text string) error {
+func checkNUL(ph *placeholder, text string) error {
 	if strings.IndexByte(text, 0) >= 0 {
-		return fmt.Errorf("%s: %w", h.name(), errNUL)
+		return fmt.Errorf("%s: %w", ph.name(), errNUL)
 	}
 	return nil
 }

@@ -7,10 +7,10 @@ import "strings"
 type tokenKind int
 
 const (
-	tokenOther  tokenKind = iota // operators, numbers, blanks: passed on
-	tokenName                    // a bare word, with the path that follows it
-	tokenHole                    // {ref}
-	tokenString                  // '...', "..." or `...`
+	tokenOther       tokenKind = iota // operators, numbers, blanks: passed on
+	tokenName                         // a bare word, with the path that follows it
+	tokenPlaceholder                  // {ref}
+	tokenString                       // '...', "..." or `...`
 )
 
 type token struct {
@@ -37,15 +37,15 @@ func tokens(src string) []token {
 func nextToken(s string) (tokenKind, int) {
 	switch c := s[0]; {
 	case c == '\'' || c == '"' || c == '`':
-		return tokenString, stringBytes(s)
+		return tokenString, stringLen(s)
 	case c == '{':
-		if n := refBytes(s[1:]); n > 0 && n < longestHole && strings.HasPrefix(s[1+n:], "}") {
-			return tokenHole, n + 2
+		if n := refLen(s[1:]); n > 0 && n < maxPlaceholder && strings.HasPrefix(s[1+n:], "}") {
+			return tokenPlaceholder, n + 2
 		}
 	case isNameStart(c):
-		return tokenName, refBytes(s)
+		return tokenName, refLen(s)
 	case isDigit(c):
-		return tokenOther, numberBytes(s)
+		return tokenOther, numberLen(s)
 	case strings.HasPrefix(s, ".."):
 		return tokenOther, 2
 	case c == '.' || c == '#' || c == '$':
@@ -59,9 +59,9 @@ func nextToken(s string) (tokenKind, int) {
 	return tokenOther, 1
 }
 
-// numberBytes is the length of a number and of what sticks to it (1e9, 0x1f), so
+// numberLen is the length of a number and of what sticks to it (1e9, 0x1f), so
 // that its letters are not taken for a name.
-func numberBytes(s string) int {
+func numberLen(s string) int {
 	n := 1
 	for n < len(s) && isNameByte(s[n]) {
 		n++
@@ -69,9 +69,9 @@ func numberBytes(s string) int {
 	return n
 }
 
-// stringBytes is the length of the string literal s begins with; an open one
+// stringLen is the length of the string literal s begins with; an open one
 // reaches to the end.
-func stringBytes(s string) int {
+func stringLen(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch {
 		case s[i] == '\\' && s[0] != '`':

@@ -27,21 +27,21 @@ const TransformList = "lowercase, uppercase, trim, base64encode, base64decode, u
 
 // textTransforms are the predefined functions from text to text.
 var textTransforms = map[string]func(string) (string, error){
-	"lowercase":    always(strings.ToLower),
-	"uppercase":    always(strings.ToUpper),
-	"trim":         always(strings.TrimSpace),
-	"base64encode": always(func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }),
+	"lowercase":    infallible(strings.ToLower),
+	"uppercase":    infallible(strings.ToUpper),
+	"trim":         infallible(strings.TrimSpace),
+	"base64encode": infallible(func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }),
 	"base64decode": decodeBase64,
-	"urlencode":    always(encodeURL),
+	"urlencode":    infallible(encodeURL),
 	"urldecode":    decodeURL,
-	"jsonescaped":  always(escapeJSON),
-	"shellescaped": always(shellQuote),
+	"jsonescaped":  infallible(escapeJSON),
+	"shellescaped": infallible(shellQuote),
 }
 
 // TransformNames are the predefined transforms that take no pattern.
 func TransformNames() []string { return slices.Sorted(maps.Keys(textTransforms)) }
 
-func always(f func(string) string) func(string) (string, error) {
+func infallible(f func(string) string) func(string) (string, error) {
 	return func(s string) (string, error) { return f(s), nil }
 }
 

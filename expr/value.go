@@ -194,16 +194,16 @@ func (v Value) text() (string, error) {
 // Quoted shows a value in a message: whole, or not at all where it is long. The
 // beginning of a value could be the beginning of a secret, which no mask knows.
 func Quoted(s string) string {
-	if b := brief(s); b != s {
+	if b := shorten(s); b != s {
 		return b
 	}
 	return strconv.Quote(s)
 }
 
-// brief is s, or how long it is.
-func brief(s string) string {
-	const most = 60
-	if len(s) <= most {
+// shorten is s, or how long it is.
+func shorten(s string) string {
+	const maxShown = 60
+	if len(s) <= maxShown {
 		return s
 	}
 	return fmt.Sprintf("a text of %d characters", utf8.RuneCountInString(s))
