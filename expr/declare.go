@@ -10,7 +10,7 @@ import (
 
 // runsCode reports whether a value assigned to the variable in a script is run, by the
 // shell or by a program that it starts. IFS only splits words there.
-func runsCode(name string) bool { return name != "IFS" && codeenv.Runs(name) }
+func runsCode(name string) bool { return name != "IFS" && codeenv.RunsCode(name) }
 
 // integerVariables are integers in bash, ksh or zsh without being declared:
 // assigning to one calculates.

@@ -144,7 +144,7 @@ func (t *taint) lintEnv(args []*syntax.Word) {
 	for _, arg := range args {
 		lead := strings.TrimLeft(t.text[arg.Pos().Offset():arg.End().Offset()], `"'`)
 		name, _, assigns := strings.Cut(lead, "=")
-		if assigns && codeenv.Runs(name) {
+		if assigns && codeenv.RunsCode(name) {
 			t.warnCode(arg, "what reads $"+name)
 		}
 	}

@@ -248,7 +248,7 @@ func (t *taint) warnSink(n syntax.Node) {
 		case n.Name == nil || n.Value == nil:
 		case codeenv.Evaluated(n.Name.Value): // a value that stands there itself is refused
 			t.warnCopies(n.Value, "what reads $"+n.Name.Value)
-		case codeenv.Runs(n.Name.Value):
+		case codeenv.RunsCode(n.Name.Value):
 			t.warnCode(n.Value, "what reads $"+n.Name.Value)
 		}
 	case *syntax.UnaryTest:

@@ -72,7 +72,7 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 			bad = append(bad, err)
 		}
 		for _, v := range vars {
-			if f.Foreign && codeenv.Runs(v.Name) {
+			if f.Foreign && codeenv.RunsCode(v.Name) {
 				bad = append(bad, fmt.Errorf("cannot take %s from the env file %s: it makes programs run code, and the path of the file comes from a parameter or a step; write the path out, or list the parameter's values in validation.enum", v.Name, path))
 				continue
 			}

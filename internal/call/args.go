@@ -174,7 +174,7 @@ func (a *Frame) env(name string) (value string, ok bool) {
 // keepSecret masks values, structured ones leaf by leaf.
 func (a *Frame) keepSecret(name string, values ...any) error {
 	for _, v := range values {
-		for _, leaf := range value.Leaves(v) {
+		for _, leaf := range value.Scalars(v) {
 			if err := a.session.Mask().Add(leaf); err != nil {
 				return fmt.Errorf("cannot keep %s secret: %w", name, err)
 			}

@@ -99,7 +99,7 @@ func (p *Params) mayBeOption() bool {
 		if !v.Caller || v.AllowDash {
 			continue
 		}
-		for _, leaf := range value.Leaves(v.V) {
+		for _, leaf := range value.Scalars(v.V) {
 			if strings.HasPrefix(leaf, "-") {
 				return true
 			}
@@ -146,7 +146,7 @@ func (a *Frame) CheckOption(list []string) error {
 		if !v.Caller || v.AllowDash || v.Absent {
 			continue
 		}
-		for _, leaf := range value.Leaves(v.V) {
+		for _, leaf := range value.Scalars(v.V) {
 			if _, number := value.Number(v.V); strings.HasPrefix(leaf, "-") && !number {
 				texts = append(texts, leaf)
 			}

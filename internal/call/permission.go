@@ -55,7 +55,7 @@ func lead(w *RunEnv, p string) string {
 	path := parts[2]
 	if parts[1] == "execute" && permission.IsProgramName(path) {
 		if file, err := w.Program(path); err == nil {
-			return permission.MayExecute + file
+			return permission.ExecutePrefix + file
 		}
 		return p // nothing can be started by it
 	}

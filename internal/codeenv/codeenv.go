@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// evaluated are the variables whose values shells expand or run each time they use them.
-var evaluated = strings.Fields("PS0 PS1 PS2 PS3 PS4 PROMPT PROMPT2 PROMPT_COMMAND BASH_ENV ENV BASH_ALIASES BASH_CMDS aliases functions")
+// evaluatedNames are the variables whose values shells expand or run each time they use them.
+var evaluatedNames = strings.Fields("PS0 PS1 PS2 PS3 PS4 PROMPT PROMPT2 PROMPT_COMMAND BASH_ENV ENV BASH_ALIASES BASH_CMDS aliases functions")
 
-// names are the other variables with a fixed name.
-var names = strings.Fields(`
+// fixedNames are the other variables with a fixed name.
+var fixedNames = strings.Fields(`
 	PATH PATHEXT COMSPEC SHELL IFS SHELLOPTS BASHOPTS FPATH ZDOTDIR PSModulePath
 	GCONV_PATH OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES
 	NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE
@@ -38,16 +38,16 @@ var prefixes = []string{
 	"BASH_FUNC_", "npm_config_", "NPM_CONFIG_",
 }
 
-// harmless are of such a family, and only say how a program reads and writes.
-var harmless = strings.Fields(`PYTHONUNBUFFERED PYTHONIOENCODING PYTHONUTF8 PYTHONHASHSEED PYTHONDONTWRITEBYTECODE
+// safeNames are of such a family, and only say how a program reads and writes.
+var safeNames = strings.Fields(`PYTHONUNBUFFERED PYTHONIOENCODING PYTHONUTF8 PYTHONHASHSEED PYTHONDONTWRITEBYTECODE
 	PYTHONFAULTHANDLER PYTHONOPTIMIZE PYTHONVERBOSE PYTHONDEVMODE PYTHONNOUSERSITE PYTHONSAFEPATH`)
 
-// Runs reports whether the variable makes programs run code. On Windows, as there, the
+// RunsCode reports whether the variable makes programs run code. On Windows, as there, the
 // case of letters does not matter.
-func Runs(name string) bool { return runs(name, runtime.GOOS == "windows") }
+func RunsCode(name string) bool { return runs(name, runtime.GOOS == "windows") }
 
 // Evaluated reports whether shells evaluate the variable's value as code.
-func Evaluated(name string) bool { return slices.Contains(evaluated, name) }
+func Evaluated(name string) bool { return slices.Contains(evaluatedNames, name) }
 
 func runs(name string, fold bool) bool {
 	same, begins := func(a, b string) bool { return a == b }, strings.HasPrefix
@@ -57,5 +57,5 @@ func runs(name string, fold bool) bool {
 	one := func(list []string, is func(name, entry string) bool) bool {
 		return slices.ContainsFunc(list, func(entry string) bool { return is(name, entry) })
 	}
-	return one(evaluated, same) || one(names, same) || one(prefixes, begins) && !one(harmless, same)
+	return one(evaluatedNames, same) || one(fixedNames, same) || one(prefixes, begins) && !one(safeNames, same)
 }

@@ -13,7 +13,7 @@ import (
 // would decide the text of a variable that makes programs run code: the text would be
 // code, however well the command is quoted. t is nil where there is no such text.
 func (c *compiler) safeVariable(def *tool.Definition, n names, name string, at tool.Text, path string, t *expr.Template) bool {
-	if t == nil || !codeenv.Runs(name) {
+	if t == nil || !codeenv.RunsCode(name) {
 		return true
 	}
 	for _, r := range t.Sources() {

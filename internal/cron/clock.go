@@ -14,8 +14,8 @@ import (
 // nothing is reached until it is past where it was.
 type clock struct{ zone *time.Location }
 
-// widest is more than any two clocks of the earth ever differed from UTC, in seconds.
-const widest = 26 * 3600
+// maxOffset is more than any two clocks of the earth ever differed from UTC, in seconds.
+const maxOffset = 26 * 3600
 
 // period is a span of time in which a zone's offset from UTC stays the same: from start
 // up to, but without, end. The next one may have the same offset.
@@ -38,11 +38,11 @@ func (c clock) period(at int64) period {
 	return p
 }
 
-// highest is the highest reading up to an instant.
-func (c clock) highest(at int64) int64 {
+// highestReading is the highest reading up to an instant.
+func (c clock) highestReading(at int64) int64 {
 	p := c.period(at)
 	top := at + p.offset
-	for p.start > at-2*widest {
+	for p.start > at-2*maxOffset {
 		end := p.start
 		p = c.period(end - 1)
 		top = max(top, end-1+p.offset)
@@ -50,9 +50,9 @@ func (c clock) highest(at int64) int64 {
 	return top
 }
 
-// reached is the first instant at which the highest reading is at least w.
-func (c clock) reached(w int64) int64 {
-	at := w - widest
+// firstInstant is the first instant at which the highest reading is at least w.
+func (c clock) firstInstant(w int64) int64 {
+	at := w - maxOffset
 	for {
 		p := c.period(at)
 		t := max(w-p.offset, at) // at: the clock was turned forward, beyond w

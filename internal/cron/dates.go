@@ -7,10 +7,10 @@ type dates struct {
 	month, week values
 }
 
-// in is the set of the matching days of a month with so many days, whose first is that
+// matching is the set of the matching days of a month with so many days, whose first is that
 // day of the week: bit 1 is the first of the month.
-func (d *dates) in(length int, first time.Weekday) uint64 {
-	all := span(1, length, 1)
+func (d *dates) matching(length int, first time.Weekday) uint64 {
+	all := stepSet(1, length, 1)
 	switch {
 	case d.month.any && d.week.any:
 		return all
@@ -33,8 +33,8 @@ func (d *dates) byMonth(length int, first time.Weekday) uint64 {
 	if v.lastWeekday {
 		set |= 1 << weekday(length, length, first)
 	}
-	for n := 1; n <= length && v.near>>n != 0; n++ {
-		if v.near&(1<<n) != 0 {
+	for n := 1; n <= length && v.nearestWeekday>>n != 0; n++ {
+		if v.nearestWeekday&(1<<n) != 0 {
 			set |= 1 << weekday(n, length, first)
 		}
 	}
@@ -83,7 +83,7 @@ func (d *dates) possible(months uint64) bool {
 		shortest, longest := lengths(m)
 		for length := shortest; length <= longest; length++ {
 			for first := range time.Weekday(7) {
-				if d.in(length, first) != 0 {
+				if d.matching(length, first) != 0 {
 					return true
 				}
 			}

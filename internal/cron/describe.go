@@ -18,8 +18,8 @@ func (s Spec) Describe() string {
 	}
 	times, listed := s.timeWords()
 	days, months := s.dayWords(), ""
-	if s.months != span(1, 12, 1) {
-		months = " in " + set(s.months, 1, 12, monthName)
+	if s.months != stepSet(1, 12, 1) {
+		months = " in " + listValues(s.months, 1, 12, monthName)
 	}
 	if listed && days == "" && months == "" {
 		days = " every day"
@@ -31,21 +31,21 @@ func (s Spec) Describe() string {
 	return times + days + months + ", " + zone
 }
 
-// fewTimes is how many times of day are listed one by one.
-const fewTimes = 6
+// maxListedTimes is how many times of day are listed one by one.
+const maxListedTimes = 6
 
 // timeWords is when on a day; listed: it is the times one by one.
 func (s *Spec) timeWords() (text string, listed bool) {
-	if size(s.hours)*size(s.minutes)*size(s.seconds) <= fewTimes && !s.realTime {
+	if size(s.hours)*size(s.minutes)*size(s.seconds) <= maxListedTimes && !s.realTime {
 		var list []string
 		for t, ok := s.timeFrom(timeOfDay{}); ok; t, ok = s.timeFrom(timeOfDay{t.h, t.m, t.s + 1}) {
 			list = append(list, s.clockTime(t.seconds()))
 		}
-		return "at " + and(list, "and"), true
+		return "at " + joinWords(list, "and"), true
 	}
 	within := s.withinHour()
 	every, regular := strings.CutPrefix(rhythm(s.hours, 24, "hour"), "every ")
-	allDay := s.hours == span(0, 23, 1)
+	allDay := s.hours == stepSet(0, 23, 1)
 	switch exact := s.minutes == 1 && s.seconds == 1; {
 	case regular && exact:
 		return "every " + every, false
@@ -55,8 +55,8 @@ func (s *Spec) timeWords() (text string, listed bool) {
 		return within + " of every " + every, false
 	}
 	low, top := bits.TrailingZeros64(s.hours), bits.Len64(s.hours)-1
-	if s.hours != span(low, top, 1) {
-		return within + " of the hours " + set(s.hours, 0, 23, strconv.Itoa), false
+	if s.hours != stepSet(low, top, 1) {
+		return within + " of the hours " + listValues(s.hours, 0, 23, strconv.Itoa), false
 	}
 	if size(s.minutes) == 1 && s.seconds == 1 {
 		within = "every hour"
@@ -71,7 +71,7 @@ func (s *Spec) withinHour() string {
 	switch {
 	case s.seconds == 1:
 		return minutes
-	case s.minutes == span(0, 59, 1):
+	case s.minutes == stepSet(0, 59, 1):
 		return rhythm(s.seconds, 60, "second")
 	}
 	return rhythm(s.seconds, 60, "second") + " " + strings.Replace(minutes, "every ", "of every ", 1)
@@ -80,7 +80,7 @@ func (s *Spec) withinHour() string {
 // rhythm is "every 5 minutes", or "at minutes 7 and 8".
 func rhythm(values uint64, n int, unit string) string {
 	for step := 1; step < n; step++ {
-		if n%step != 0 || values != span(0, n-1, step) {
+		if n%step != 0 || values != stepSet(0, n-1, step) {
 			continue
 		}
 		if step == 1 {
@@ -88,7 +88,7 @@ func rhythm(values uint64, n int, unit string) string {
 		}
 		return fmt.Sprintf("every %d %ss", step, unit)
 	}
-	return "at " + plural(values, unit) + " " + set(values, 0, n-1, strconv.Itoa)
+	return "at " + plural(values, unit) + " " + listValues(values, 0, n-1, strconv.Itoa)
 }
 
 func plural(values uint64, unit string) string {
@@ -100,8 +100,8 @@ func plural(values uint64, unit string) string {
 
 func size(values uint64) int { return bits.OnesCount64(values) }
 
-// set names values, three or more in a row as "a to b".
-func set(values uint64, low, top int, name func(int) string) string {
+// listValues names values, three or more in a row as "a to b".
+func listValues(values uint64, low, top int, name func(int) string) string {
 	var list []string
 	for i := low; i <= top; i++ {
 		if values&(1<<i) == 0 {
@@ -118,7 +118,7 @@ func set(values uint64, low, top int, name func(int) string) string {
 		list = append(list, name(i)+" to "+name(end))
 		i = end
 	}
-	return and(list, "and")
+	return joinWords(list, "and")
 }
 
 func monthName(n int) string { return time.Month(n).String() }
@@ -143,14 +143,14 @@ func (s *Spec) monthDays() string {
 	v := s.date.month
 	var list []string
 	if v.set != 0 {
-		days := plural(v.set, "day") + " " + set(v.set, 1, 31, strconv.Itoa)
-		if v.set == span(1, 31, 2) {
+		days := plural(v.set, "day") + " " + listValues(v.set, 1, 31, strconv.Itoa)
+		if v.set == stepSet(1, 31, 2) {
 			days = "every odd day"
 		}
 		list = append(list, days)
 	}
 	for n := 1; n <= 31; n++ {
-		if v.near&(1<<n) != 0 {
+		if v.nearestWeekday&(1<<n) != 0 {
 			list = append(list, fmt.Sprintf("the weekday nearest day %d", n))
 		}
 	}
@@ -165,14 +165,14 @@ func (s *Spec) monthDays() string {
 			list = append(list, fmt.Sprintf("the last day but %d", n))
 		}
 	}
-	return " on " + and(list, "and") + " of the month"
+	return " on " + joinWords(list, "and") + " of the month"
 }
 
 func (s *Spec) weekDays() string {
 	v := s.date.week
 	var list []string
 	if v.set != 0 {
-		list = append(list, set(v.set&^1|v.set&1<<7, 1, 7, dayName))
+		list = append(list, listValues(v.set&^1|v.set&1<<7, 1, 7, dayName))
 	}
 	for n, nth := range [6]string{1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth"} {
 		if v.nth[n] != 0 {
@@ -182,7 +182,7 @@ func (s *Spec) weekDays() string {
 	if v.lastOf != 0 {
 		list = append(list, "the last "+weekSet(v.lastOf))
 	}
-	text := " on " + and(list, "and")
+	text := " on " + joinWords(list, "and")
 	if v.lastOf != 0 || v.nth != [6]uint8{} {
 		text += " of the month"
 	}
@@ -196,5 +196,5 @@ func weekSet(values uint64) string {
 			list = append(list, dayName(n))
 		}
 	}
-	return and(list, "and")
+	return joinWords(list, "and")
 }

@@ -9,19 +9,19 @@ import (
 
 // field is what one place of a line may hold.
 type field struct {
-	name     string
-	low, top int
-	names    []string // of the values from low on
-	days     bool     // ? is any
+	name      string
+	low, high int
+	names     []string // of the values from low on
+	days      bool     // ? is any
 }
 
 var fieldTable = [6]field{
-	{name: "second", low: 0, top: 59},
-	{name: "minute", low: 0, top: 59},
-	{name: "hour", low: 0, top: 23},
-	{name: "day of month", low: 1, top: 31, days: true},
-	{name: "month", low: 1, top: 12, names: []string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}},
-	{name: "day of week", low: 0, top: 7, names: []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}, days: true},
+	{name: "second", low: 0, high: 59},
+	{name: "minute", low: 0, high: 59},
+	{name: "hour", low: 0, high: 23},
+	{name: "day of month", low: 1, high: 31, days: true},
+	{name: "month", low: 1, high: 12, names: []string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}},
+	{name: "day of week", low: 0, high: 7, names: []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}, days: true},
 }
 
 func (f field) ofMonth() bool { return f.name == "day of month" }
@@ -32,7 +32,7 @@ func (f field) size() int {
 	if f.ofWeek() {
 		return 7
 	}
-	return f.top - f.low + 1
+	return f.high - f.low + 1
 }
 
 // allowed is the sentence about what the field takes.
@@ -45,18 +45,18 @@ func (f field) allowed() string {
 	case f.names != nil:
 		return "allowed are 1 to 12, JAN to DEC, *, ranges a-b, steps */n and lists"
 	}
-	return fmt.Sprintf("allowed are %d to %d, *, ranges a-b, steps */n and lists", f.low, f.top)
+	return fmt.Sprintf("allowed are %d to %d, *, ranges a-b, steps */n and lists", f.low, f.high)
 }
 
 // values is what one field matches.
 type values struct {
-	set          uint64 // one bit a value
-	any, stepped bool   // it holds * or ?; it holds a step
-	fromLast     uint64 // day of month: L-n as bit n, L as bit 0
-	lastWeekday  bool   // day of month: LW
-	near         uint64 // day of month: nW as bit n
-	lastOf       uint64 // day of week: 5L as bit 5
-	nth          [6]uint8
+	set            uint64 // one bit a value
+	any, stepped   bool   // it holds * or ?; it holds a step
+	fromLast       uint64 // day of month: L-n as bit n, L as bit 0
+	lastWeekday    bool   // day of month: LW
+	nearestWeekday uint64 // day of month: nW as bit n
+	lastOf         uint64 // day of week: 5L as bit 5
+	nth            [6]uint8
 }
 
 // field reads one field.
@@ -67,7 +67,7 @@ func (p *parser) field(f field, w word) values {
 		at := word{item, off}
 		off += len(item) + 1
 		if item == "" {
-			p.report(word{w.text, w.off}, f.name, "", "%q has a comma with nothing beside it", clip(w.text))
+			p.report(word{w.text, w.off}, f.name, "", "%q has a comma with nothing beside it", shorten(w.text))
 			return v
 		}
 		p.item(f, at, &v)
@@ -75,8 +75,8 @@ func (p *parser) field(f field, w word) values {
 	return v
 }
 
-// capitals raises a to z and leaves every other byte alone, so that offsets stay.
-func capitals(text string) string {
+// upperASCII raises a to z and leaves every other byte alone, so that offsets stay.
+func upperASCII(text string) string {
 	b := []byte(text)
 	for i, c := range b {
 		if c >= 'a' && c <= 'z' {
@@ -88,10 +88,10 @@ func capitals(text string) string {
 
 // item reads one part of a list.
 func (p *parser) item(f field, w word, v *values) {
-	text := capitals(w.text)
+	text := upperASCII(w.text)
 	if text == "*" || text == "?" && f.days {
 		v.any = true
-		v.set |= span(f.low, f.last(), 1)
+		v.set |= stepSet(f.low, f.last(), 1)
 		return
 	}
 	if f.ofMonth() && p.monthItem(w, text, v) || f.ofWeek() && p.weekItem(f, w, text, v) {
@@ -105,7 +105,7 @@ func (p *parser) item(f field, w word, v *values) {
 		v.stepped = true
 	}
 	if ok && n > 0 {
-		v.set |= span(from, to, n)
+		v.set |= stepSet(from, to, n)
 		v.any = v.any || body == "*" && n == 1
 	}
 	if f.ofWeek() && v.set&(1<<7) != 0 {
@@ -118,11 +118,11 @@ func (f field) last() int {
 	if f.ofWeek() {
 		return 6
 	}
-	return f.top
+	return f.high
 }
 
-// span is the set of from, from+n ... up to to.
-func span(from, to, n int) uint64 {
+// stepSet is the set of from, from+n ... up to to.
+func stepSet(from, to, n int) uint64 {
 	var set uint64
 	for i := from; i <= to; i += n {
 		set |= 1 << i
@@ -156,7 +156,7 @@ func (p *parser) bounds(f field, w word, text string, stepped bool) (from, to in
 		to = 7
 	}
 	if from > to {
-		p.report(w, f.name, "", "%s goes backwards: a range may not wrap around; write %s", clip(w.text), f.split(from, to))
+		p.report(w, f.name, "", "%s goes backwards: a range may not wrap around; write %s", shorten(w.text), f.split(from, to))
 		return 0, 0, false
 	}
 	return from, to, true
@@ -164,22 +164,22 @@ func (p *parser) bounds(f field, w word, text string, stepped bool) (from, to in
 
 // split says a range that wraps around as a list.
 func (f field) split(from, to int) string {
-	end := f.spell(from) + "-" + f.spell(f.last())
+	end := f.valueText(from) + "-" + f.valueText(f.last())
 	if f.ofWeek() && from == 7 {
-		return f.spell(0) + "-" + f.spell(to)
+		return f.valueText(0) + "-" + f.valueText(to)
 	}
 	if from == f.last() {
-		end = f.spell(from)
+		end = f.valueText(from)
 	}
-	begin := f.spell(f.low) + "-" + f.spell(to)
+	begin := f.valueText(f.low) + "-" + f.valueText(to)
 	if to == f.low {
-		begin = f.spell(to)
+		begin = f.valueText(to)
 	}
 	return end + "," + begin
 }
 
-// spell is a value as people write it.
-func (f field) spell(n int) string {
+// valueText is a value as people write it.
+func (f field) valueText(n int) string {
 	if f.names != nil && n-f.low < len(f.names) {
 		return f.names[n-f.low]
 	}
@@ -193,22 +193,22 @@ func (p *parser) value(f field, w word, text string) (int, bool) {
 	}
 	n, ok := number(text)
 	switch {
-	case ok && n >= f.low && n <= f.top:
+	case ok && n >= f.low && n <= f.high:
 		return n, true
 	case ok:
-		p.report(w, f.name, "", "%s is out of range: %s", clip(w.text), f.allowed())
+		p.report(w, f.name, "", "%s is out of range: %s", shorten(w.text), f.allowed())
 	case text == "":
 		p.report(w, f.name, "", "a value is missing: %s", f.allowed())
 	case text == "H" || strings.HasPrefix(text, "H("):
 		p.report(w, f.name, "to spread runs, give the schedule a jitter", "H is not supported: %s", f.allowed())
 	default:
-		p.report(w, f.name, f.meant(text), "%q means nothing here: %s", clip(w.text), f.allowed())
+		p.report(w, f.name, f.nameHint(text), "%q means nothing here: %s", shorten(w.text), f.allowed())
 	}
 	return 0, false
 }
 
-// meant is the name that begins a longer one, such as MONDAY.
-func (f field) meant(text string) string {
+// nameHint is the name that begins a longer one, such as MONDAY.
+func (f field) nameHint(text string) string {
 	if len(text) > 3 && slices.Contains(f.names, text[:3]) {
 		return "write " + text[:3]
 	}
@@ -233,17 +233,17 @@ func (p *parser) step(f field, w word, text string) int {
 	n, ok := number(text)
 	switch {
 	case !ok || n == 0:
-		p.report(w, f.name, "", "%q is no step: after / comes a number from 1 to %d", clip(w.text), f.size())
+		p.report(w, f.name, "", "%q is no step: after / comes a number from 1 to %d", shorten(w.text), f.size())
 		return 0
 	case n > f.size():
-		p.report(w, f.name, f.longer(n), "a step of %s is longer than the field, which starts anew each time: at most %d", clip(w.text), f.size())
+		p.report(w, f.name, f.everyHint(n), "a step of %s is longer than the field, which starts anew each time: at most %d", shorten(w.text), f.size())
 		return 0
 	}
 	return n
 }
 
-// longer says how to have a step that does not fit into a field.
-func (f field) longer(n int) string {
+// everyHint says how to have a step that does not fit into a field.
+func (f field) everyHint(n int) string {
 	unit := map[string]string{"second": "s", "minute": "m", "hour": "h"}[f.name]
 	if unit == "" || n > 9999 {
 		return ""
@@ -266,11 +266,11 @@ func (p *parser) monthItem(w word, text string, v *values) bool {
 	case fromLast && counted && k >= 1 && k <= 30:
 		v.fromLast |= 1 << k
 	case fromLast:
-		p.report(w, f, "", "%q will not do: L-n takes a number n of days before the last, from 1 to 30", clip(w.text))
+		p.report(w, f, "", "%q will not do: L-n takes a number n of days before the last, from 1 to 30", shorten(w.text))
 	case near && ok && n >= 1 && n <= 31:
-		v.near |= 1 << n
+		v.nearestWeekday |= 1 << n
 	case near:
-		p.report(w, f, "", "%q will not do: nW takes one day n from 1 to 31, and LW is the last weekday", clip(w.text))
+		p.report(w, f, "", "%q will not do: nW takes one day n from 1 to 31, and LW is the last weekday", shorten(w.text))
 	default:
 		return false
 	}
@@ -288,7 +288,7 @@ func (p *parser) weekItem(f field, w word, text string, v *values) bool {
 		n, counted := number(nth)
 		switch {
 		case !counted || n < 1 || n > 5:
-			p.report(w, f.name, "", "%q will not do: after # comes which one of the month it is, from 1 to 5", clip(w.text))
+			p.report(w, f.name, "", "%q will not do: after # comes which one of the month it is, from 1 to 5", shorten(w.text))
 		case ok:
 			v.nth[n] |= 1 << (d % 7)
 		}

@@ -49,11 +49,11 @@ func (s *Spec) nextInterval(from int64) int64 {
 // reading so far reaches a matching time.
 func (s *Spec) nextFixed(from int64) (int64, bool) {
 	c := clock{s.Zone()}
-	w, ok := s.nextReading(c.highest(from))
+	w, ok := s.nextReading(c.highestReading(from))
 	if !ok {
 		return 0, false
 	}
-	return c.reached(w), true
+	return c.firstInstant(w), true
 }
 
 // nextReal is for lines that follow real time: they fire whenever the clock shows a
@@ -70,7 +70,7 @@ func (s *Spec) nextReal(from int64) (int64, bool) {
 		if t := w - p.offset; t < p.end {
 			return t, true
 		}
-		at = max(p.end, w-widest) // before widest, no clock shows w
+		at = max(p.end, w-maxOffset) // before widest, no clock shows w
 	}
 }
 
@@ -79,15 +79,15 @@ func (s *Spec) nextReal(from int64) (int64, bool) {
 func (s *Spec) nextReading(after int64) (int64, bool) {
 	t := time.Unix(after+1, 0).UTC()
 	year, month, day := t.Date()
-	now, begun := timeOfDay{t.Hour(), t.Minute(), t.Second()}, true
+	now, firstDay := timeOfDay{t.Hour(), t.Minute(), t.Second()}, true
 	for year <= lastYear {
 		if s.months&(1<<month) != 0 {
 			first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
-			set := s.date.in(daysIn(year, month), first.Weekday()) >> day << day
+			set := s.date.matching(daysIn(year, month), first.Weekday()) >> day << day
 			for ; set != 0; set &= set - 1 {
 				d := bits.TrailingZeros64(set)
 				of := now
-				if !begun || d != day {
+				if !firstDay || d != day {
 					of = timeOfDay{}
 				}
 				if found, ok := s.timeFrom(of); ok {
@@ -95,7 +95,7 @@ func (s *Spec) nextReading(after int64) (int64, bool) {
 				}
 			}
 		}
-		day, begun = 1, false
+		day, firstDay = 1, false
 		if month++; month > time.December {
 			year, month = year+1, time.January
 		}
@@ -110,25 +110,25 @@ func (t timeOfDay) seconds() int64 { return int64(t.h*3600 + t.m*60 + t.s) }
 
 // timeFrom is the first matching time of a day at or after another; false: none.
 func (s *Spec) timeFrom(t timeOfDay) (timeOfDay, bool) {
-	h, ok := from(s.hours, t.h)
+	h, ok := nextIn(s.hours, t.h)
 	if !ok {
 		return t, false
 	}
 	if h > t.h {
 		return s.firstIn(h), true
 	}
-	if m, ok := from(s.minutes, t.m); ok {
+	if m, ok := nextIn(s.minutes, t.m); ok {
 		if m > t.m {
 			return timeOfDay{h, m, bits.TrailingZeros64(s.seconds)}, true
 		}
-		if sec, ok := from(s.seconds, t.s); ok {
+		if sec, ok := nextIn(s.seconds, t.s); ok {
 			return timeOfDay{h, m, sec}, true
 		}
-		if m, ok = from(s.minutes, t.m+1); ok {
+		if m, ok = nextIn(s.minutes, t.m+1); ok {
 			return timeOfDay{h, m, bits.TrailingZeros64(s.seconds)}, true
 		}
 	}
-	if h, ok = from(s.hours, t.h+1); ok {
+	if h, ok = nextIn(s.hours, t.h+1); ok {
 		return s.firstIn(h), true
 	}
 	return t, false
@@ -138,8 +138,8 @@ func (s *Spec) firstIn(hour int) timeOfDay {
 	return timeOfDay{hour, bits.TrailingZeros64(s.minutes), bits.TrailingZeros64(s.seconds)}
 }
 
-// from is the lowest value of a set that is at least n.
-func from(set uint64, n int) (int, bool) {
+// nextIn is the lowest value of a set that is at least n.
+func nextIn(set uint64, n int) (int, bool) {
 	set = set >> n << n
 	return bits.TrailingZeros64(set), set != 0
 }

@@ -182,7 +182,7 @@ func nextSlowly(s Spec, after time.Time, span time.Duration) time.Time {
 		first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
 		length := first.AddDate(0, 1, -1).Day()
 		return s.seconds&(1<<t.Second()) != 0 && s.minutes&(1<<t.Minute()) != 0 && s.hours&(1<<t.Hour()) != 0 &&
-			s.months&(1<<t.Month()) != 0 && s.date.in(length, first.Weekday())&(1<<t.Day()) != 0
+			s.months&(1<<t.Month()) != 0 && s.date.matching(length, first.Weekday())&(1<<t.Day()) != 0
 	}
 	reading := func(t time.Time) int64 { _, offset := t.Zone(); return t.Unix() + int64(offset) }
 	after = after.Truncate(time.Second).In(s.Zone())

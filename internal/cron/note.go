@@ -80,12 +80,12 @@ func (s *Spec) noteWeekday(t time.Time) string {
 	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC).Weekday()
 	length := daysIn(year, month)
 	plain := s.date
-	plain.month.near = 0
-	if s.date.month.near == 0 || plain.in(length, first)&(1<<on) != 0 {
+	plain.month.nearestWeekday = 0
+	if s.date.month.nearestWeekday == 0 || plain.matching(length, first)&(1<<on) != 0 {
 		return ""
 	}
 	for n := 1; n <= length; n++ {
-		if s.date.month.near&(1<<n) != 0 && n != on && weekday(n, length, first) == on {
+		if s.date.month.nearestWeekday&(1<<n) != 0 && n != on && weekday(n, length, first) == on {
 			return fmt.Sprintf("day %d is a %s: nearest weekday", n, weekdayOf(n, first))
 		}
 	}

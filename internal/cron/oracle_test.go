@@ -49,7 +49,7 @@ func gronxNext(line string, after time.Time) (time.Time, error) {
 
 // drawField is a field of a line: values, ranges, steps and lists.
 func drawField(t *rapid.T, f field, special []string) string {
-	value := rapid.IntRange(f.low, f.top)
+	value := rapid.IntRange(f.low, f.high)
 	item := rapid.Custom(func(t *rapid.T) string {
 		a, b := value.Draw(t, "a"), value.Draw(t, "b")
 		n := rapid.IntRange(1, f.size()).Draw(t, "n")
@@ -66,7 +66,7 @@ func drawField(t *rapid.T, f field, special []string) string {
 			}
 		case 4:
 			if f.names != nil {
-				return f.spell(max(f.low, a%7))
+				return f.valueText(max(f.low, a%7))
 			}
 		}
 		return fmt.Sprint(a)

@@ -13,8 +13,8 @@ type Options struct {
 	Zone *time.Location // the zone of lines that name none; nil is the machine's
 }
 
-// maxText bounds a line, in bytes: what is longer is no cron line.
-const maxText = 1024
+// maxLine bounds a line, in bytes: what is longer is no cron line.
+const maxLine = 1024
 
 // macros are the names for whole lines.
 var macros = map[string]string{
@@ -57,8 +57,8 @@ func (p *parser) report(w word, field, hint, format string, args ...any) {
 
 func (p *parser) line(o Options) Spec {
 	whole := word{p.text, 0}
-	if len(p.text) > maxText {
-		p.report(whole, "", "", "a line of %d bytes is too long: at most %d", len(p.text), maxText)
+	if len(p.text) > maxLine {
+		p.report(whole, "", "", "a line of %d bytes is too long: at most %d", len(p.text), maxLine)
 		return Spec{}
 	}
 	list := words(p.text)
@@ -68,7 +68,7 @@ func (p *parser) line(o Options) Spec {
 	}
 	if len(list) > 0 {
 		if name, is := zoneName(list[0].text); is {
-			s.zone, s.zoned = p.zone(list[0], name), true
+			s.zone, s.namesZone = p.zone(list[0], name), true
 			list = list[1:]
 		}
 	}
@@ -76,7 +76,7 @@ func (p *parser) line(o Options) Spec {
 	case len(list) == 0:
 		p.report(whole, "", `for example "0 7 * * 1-5", at 07:00 on Monday to Friday`, "there are no fields: five are needed (minute, hour, day of month, month, day of week), or six with the second first")
 	case list[0].text[0] == '@':
-		p.named(&s, list)
+		p.macro(&s, list)
 	default:
 		p.fields(&s, list)
 	}
@@ -133,19 +133,19 @@ func LoadZone(name string) (*time.Location, error) {
 			return z, nil
 		}
 	}
-	return nil, fmt.Errorf("%q is not known: it must be %s", clip(name), allowed)
+	return nil, fmt.Errorf("%q is not known: it must be %s", shorten(name), allowed)
 }
 
-// clip keeps what is repeated in a message short.
-func clip(text string) string {
+// shorten keeps what is repeated in a message short.
+func shorten(text string) string {
 	if len(text) > 40 {
 		return strings.ToValidUTF8(text[:40], "") + "..."
 	}
 	return text
 }
 
-// named reads a line that begins with @.
-func (p *parser) named(s *Spec, list []word) {
+// macro reads a line that begins with @.
+func (p *parser) macro(s *Spec, list []word) {
 	name := strings.ToLower(list[0].text)
 	switch fields, known := macros[name]; {
 	case name == "@every":
@@ -153,7 +153,7 @@ func (p *parser) named(s *Spec, list []word) {
 	case name == "@reboot":
 		p.report(list[0], "", "a schedule fires at times; to run a tool when the machine starts, use the system's own means, such as a systemd unit", "@reboot is not supported")
 	case !known:
-		p.report(list[0], "", "", "%q is not known; there are %s", clip(list[0].text), macroNames)
+		p.report(list[0], "", "", "%q is not known; there are %s", shorten(list[0].text), macroNames)
 	case len(list) > 1:
 		p.report(list[1], "", "", "nothing may follow %s", name)
 	default:
@@ -171,9 +171,9 @@ func (p *parser) interval(s *Spec, list []word) {
 	d, err := time.ParseDuration(strings.ToLower(list[1].text))
 	switch {
 	case err != nil:
-		p.report(list[1], "interval", "units are h, m and s; for days of the calendar write fields, such as 0 7 * * *", "%q is no interval: @every takes %s", clip(list[1].text), form)
+		p.report(list[1], "interval", "units are h, m and s; for days of the calendar write fields, such as 0 7 * * *", "%q is no interval: @every takes %s", shorten(list[1].text), form)
 	case d < time.Second || d%time.Second != 0:
-		p.report(list[1], "interval", "", "%q will not do: @every takes %s", clip(list[1].text), form)
+		p.report(list[1], "interval", "", "%q will not do: @every takes %s", shorten(list[1].text), form)
 	default:
 		s.every = int64(d / time.Second)
 		s.text = "@every " + spellInterval(s.every)
@@ -192,13 +192,13 @@ func (p *parser) fields(s *Spec, list []word) {
 		if n > 6 {
 			at = word{p.text[list[6].off:], list[6].off}
 		}
-		p.report(at, "", "", "there %s, but five are needed (minute, hour, day of month, month, day of week), or six with the second first", count(n))
+		p.report(at, "", "", "there %s, but five are needed (minute, hour, day of month, month, day of week), or six with the second first", fieldCount(n))
 		return
 	}
 	var v [6]values
 	for i, w := range list {
 		v[i] = p.field(fieldTable[i], w)
-		s.words[i] = capitals(w.text)
+		s.words[i] = upperASCII(w.text)
 	}
 	if len(p.problems) > 0 {
 		return
@@ -211,11 +211,11 @@ func (p *parser) fields(s *Spec, list []word) {
 		s.text = strings.Join(s.words[1:], " ")
 	}
 	if !s.date.possible(s.months) {
-		p.report(list[3], "day of month", "", "%s never comes in %s, so this would never fire", clip(s.words[3]), monthNames(s.months))
+		p.report(list[3], "day of month", "", "%s never comes in %s, so this would never fire", shorten(s.words[3]), monthNames(s.months))
 	}
 }
 
-func count(n int) string {
+func fieldCount(n int) string {
 	if n == 1 {
 		return "is 1 field"
 	}
@@ -228,11 +228,11 @@ func monthNames(set uint64) string {
 	for ; set != 0; set &= set - 1 {
 		list = append(list, time.Month(bits.TrailingZeros64(set)).String())
 	}
-	return and(list, "or")
+	return joinWords(list, "or")
 }
 
-// and joins a list as in a sentence.
-func and(list []string, conjunction string) string {
+// joinWords joins a list as in a sentence.
+func joinWords(list []string, conjunction string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
 	}

@@ -9,11 +9,11 @@ import (
 // Spec says when something fires. Parse makes one; the zero Spec never fires. A Spec is
 // a value: it is not changed once made, and any number of goroutines may use it.
 type Spec struct {
-	text   string // the line without its zone, in one canonical spelling
-	zone   *time.Location
-	zoned  bool // the line itself says the zone
-	every  int64
-	anchor int64 // of every, in seconds since 1970
+	text      string // the line without its zone, in one canonical spelling
+	zone      *time.Location
+	namesZone bool // the line itself says the zone
+	every     int64
+	anchor    int64 // of every, in seconds since 1970
 
 	seconds, minutes, hours, months uint64 // sets of values, one bit each
 	realTime                        bool   // the hour has a wildcard or a step
@@ -30,7 +30,7 @@ func (s Spec) Zone() *time.Location {
 }
 
 // Zoned says whether the line itself names its zone, by CRON_TZ= or TZ=.
-func (s Spec) Zoned() bool { return s.zoned }
+func (s Spec) Zoned() bool { return s.namesZone }
 
 // Text is the line without its zone, in capitals and with single blanks.
 func (s Spec) Text() string { return s.text }
@@ -38,7 +38,7 @@ func (s Spec) Text() string { return s.text }
 // String is the line with its zone. Parse reads it back as an equal Spec; only the
 // start of @every is not in it. The machine's own zone is not named.
 func (s Spec) String() string {
-	if s.zone == nil || s.zone == time.Local && !s.zoned {
+	if s.zone == nil || s.zone == time.Local && !s.namesZone {
 		return s.text
 	}
 	return "CRON_TZ=" + s.zone.String() + " " + s.text

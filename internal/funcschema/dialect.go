@@ -55,14 +55,14 @@ func (f *Function) MarshalJSON() ([]byte, error) {
 	return encode(plain{f.Name, f.Description, f.Parameters})
 }
 
-// geminise keeps to what Gemini accepts of a parameter's schema, a subset of OpenAPI
+// restrictToGemini keeps to what Gemini accepts of a parameter's schema, a subset of OpenAPI
 // 3.0: it refuses a request with a keyword it does not know, and an enum that is not
 // of texts with a character in them. It returns what the schema no longer says, ""
 // for nothing.
-func geminise(s *Schema) (lost string) {
+func restrictToGemini(s *Schema) (lost string) {
 	s.Examples, s.Deprecated, s.AdditionalProperties = nil, false, nil
 	if s.Type != "string" && s.Enum != nil {
-		lost = "One of: " + listed(s.Enum) + "."
+		lost = "One of: " + joinValues(s.Enum) + "."
 		s.Enum = nil
 	}
 	s.Enum = slices.DeleteFunc(s.Enum, func(v any) bool { return v == "" })
@@ -70,7 +70,7 @@ func geminise(s *Schema) (lost string) {
 		if s.Items.Type = "string"; s.Items.numeric() { // every schema needs a type
 			s.Items.Type = "number"
 		}
-		if inner := geminise(s.Items); inner != "" {
+		if inner := restrictToGemini(s.Items); inner != "" {
 			lost = "Each element " + strings.ToLower(inner[:1]) + inner[1:]
 		}
 	}
@@ -82,7 +82,7 @@ func (s *Schema) numeric() bool {
 	return s.Minimum != nil || s.Maximum != nil || slices.ContainsFunc(s.Enum, isNumber)
 }
 
-func listed(values []any) string {
+func joinValues(values []any) string {
 	words := make([]string, len(values))
 	for i, v := range values {
 		words[i] = fmt.Sprint(v)

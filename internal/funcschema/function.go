@@ -26,39 +26,39 @@ type Function struct {
 // useless; warnings name what it could not say. Of reads def only, and may be called
 // from several goroutines.
 func Of(def *tool.Definition, secret func(parameter string) bool, f Format) (*Function, tool.Diagnostics) {
-	m := &maker{def: def, secret: secret, format: f, clean: on(def.FunctionCalling.SanitizeSchemas, true)}
+	m := &builder{def: def, secret: secret, format: f, sanitize: enabled(def.FunctionCalling.SanitizeSchemas, true)}
 	fn := &Function{Name: def.Name, Description: def.Description, Parameters: m.parameters(), format: f, tool: def.Name, pos: def.Pos}
 	if def.Deprecated {
 		fn.Description = sentence(fn.Description, deprecation(def.DeprecatedMessage))
 	}
-	if m.clean {
+	if m.sanitize {
 		fn.Name = Name(def.Name, f)
 	}
 	if f == Gemini { // which refuses a declaration without one
 		fn.Description = cmp.Or(fn.Description, def.Name)
 	}
-	return fn, m.found
+	return fn, m.diagnostics
 }
 
-// maker is one call of Of.
-type maker struct {
-	def    *tool.Definition
-	secret func(string) bool
-	format Format
-	clean  bool // sanitize-schemas
-	found  tool.Diagnostics
+// builder is one call of Of.
+type builder struct {
+	def         *tool.Definition
+	secret      func(string) bool
+	format      Format
+	sanitize    bool // sanitize-schemas
+	diagnostics tool.Diagnostics
 }
 
 // parameters is the schema of the object that a call of the tool gives.
-func (m *maker) parameters() *Schema {
+func (m *builder) parameters() *Schema {
 	if m.def.Schema != nil {
-		return m.own()
+		return m.ownSchema()
 	}
 	s := &Schema{Type: "object", Properties: &Properties{}, Deprecated: m.def.Deprecated && m.format != Gemini}
 	from := map[string]string{}
 	for _, p := range m.def.Parameters {
 		name := p.Name
-		if m.clean {
+		if m.sanitize {
 			name = shorten(name)
 		}
 		if first, taken := from[name]; taken {
@@ -75,8 +75,8 @@ func (m *maker) parameters() *Schema {
 	return s
 }
 
-func (m *maker) report(s tool.Severity, code string, at tool.Pos, message, hint string) {
-	m.found = append(m.found, tool.Diagnostic{Code: code, Severity: s, Pos: at, Message: message, Hint: hint})
+func (m *builder) report(s tool.Severity, code string, at tool.Pos, message, hint string) {
+	m.diagnostics = append(m.diagnostics, tool.Diagnostic{Code: code, Severity: s, Pos: at, Message: message, Hint: hint})
 }
 
 // Collisions reports functions of one list that have the same name: a model that
@@ -97,8 +97,8 @@ func Collisions(list []*Function) tool.Diagnostics {
 	return found
 }
 
-// on is a switch of the definition, with its default.
-func on(b *bool, otherwise bool) bool {
+// enabled is a switch of the definition, with its default.
+func enabled(b *bool, otherwise bool) bool {
 	if b == nil {
 		return otherwise
 	}

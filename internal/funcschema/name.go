@@ -8,13 +8,13 @@ import (
 // maxName is how many characters of a name every provider accepts.
 const maxName = 64
 
-var foreign = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_-]`) })
+var invalidNameChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_-]`) })
 
 // Name is what a tool called so is shown as: letters, digits, '_' and '-', at most 64
 // of them, for Gemini not beginning with a digit. A model's call names the
 // function so.
 func Name(tool string, f Format) string {
-	name := foreign().ReplaceAllString(tool, "_")
+	name := invalidNameChars().ReplaceAllString(tool, "_")
 	if f == Gemini && name != "" && name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name
 	}

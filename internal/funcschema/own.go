@@ -8,24 +8,24 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// own is the schema of a tool that has one, as its author wrote it but for what
+// ownSchema is the schema of a tool that has one, as its author wrote it but for what
 // the dialect refuses. The tool holds values against the whole of it all the same.
-func (m *maker) own() *Schema {
+func (m *builder) ownSchema() *Schema {
 	source, err := m.def.Schema.MarshalJSON()
 	if err != nil {
 		return &Schema{Type: "object"}
 	}
 	read, _ := readOrdered(source)
 	doc, _ := read.(ordered)
-	o := &owner{maker: m, doc: doc}
-	top := o.resolved(doc)
+	o := &ownSchema{builder: m, doc: doc}
+	top := o.inlineRefs(doc)
 	if defs := doc.get("$defs"); defs != nil {
 		top = top.with("$defs", defs)
 	}
 	if defs := doc.get("definitions"); defs != nil {
 		top = top.with("definitions", defs)
 	}
-	top = o.required(o.hidden(top.without("$schema", "$id", "$comment")))
+	top = o.dropDefaulted(o.hideSecrets(top.without("$schema", "$id", "$comment")))
 	if m.format == OpenAI || m.format == Anthropic { // who refuse these at the top
 		top = top.without("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const")
 	}
@@ -38,14 +38,14 @@ func (m *maker) own() *Schema {
 	return &Schema{own: append(ordered{{"type", "object"}}, top.without("type")...)}
 }
 
-// owner is one call of own.
-type owner struct {
-	*maker
+// ownSchema is one call of own.
+type ownSchema struct {
+	*builder
 	doc ordered
 }
 
-// required leaves out what a default satisfies.
-func (o *owner) required(top ordered) ordered {
+// dropDefaulted leaves out what a default satisfies.
+func (o *ownSchema) dropDefaulted(top ordered) ordered {
 	list, _ := top.get("required").([]any)
 	var must []any
 	for _, name := range list {
@@ -59,8 +59,8 @@ func (o *owner) required(top ordered) ordered {
 	return top.with("required", must)
 }
 
-// hidden takes away what would tell the value of a secret.
-func (o *owner) hidden(top ordered) ordered {
+// hideSecrets takes away what would tell the value of a secret.
+func (o *ownSchema) hideSecrets(top ordered) ordered {
 	properties, ok := top.get("properties").(ordered)
 	if !ok {
 		return top
@@ -77,11 +77,11 @@ func (o *owner) hidden(top ordered) ordered {
 // maxInlined is how deep a $ref is written out where it leads to others.
 const maxInlined = 8
 
-// resolved is a schema with what its $ref leads to, as far as that stands in the
+// inlineRefs is a schema with what its $ref leads to, as far as that stands in the
 // document.
-func (o *owner) resolved(s ordered) ordered {
+func (o *ownSchema) inlineRefs(s ordered) ordered {
 	for range maxInlined {
-		to, ok := o.place(s.text("$ref"))
+		to, ok := o.schemaAt(s.text("$ref"))
 		if !ok {
 			break
 		}
@@ -96,7 +96,7 @@ func (o *owner) resolved(s ordered) ordered {
 	return s
 }
 
-func (o *owner) place(ref string) (ordered, bool) {
+func (o *ownSchema) schemaAt(ref string) (ordered, bool) {
 	rest, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
 		return nil, false
@@ -120,9 +120,9 @@ func (o *owner) place(ref string) (ordered, bool) {
 }
 
 // gemini keeps of a schema what Gemini accepts, a subset of OpenAPI 3.0.
-func (o *owner) gemini(v any, depth int) ordered {
+func (o *ownSchema) gemini(v any, depth int) ordered {
 	s, _ := v.(ordered)
-	s = o.resolved(s)
+	s = o.inlineRefs(s)
 	var kept ordered
 	for _, m := range s {
 		switch m.key {
@@ -156,11 +156,11 @@ func (o *owner) gemini(v any, depth int) ordered {
 			kept = kept.with("anyOf", forms)
 		}
 	}
-	return append(ordered{{"type", typ}}, choices(kept, s, typ)...)
+	return append(ordered{{"type", typ}}, addChoices(kept, s, typ)...)
 }
 
-// choices adds the values that there are: as enum where they are texts, else in words.
-func choices(kept, s ordered, typ string) ordered {
+// addChoices adds the values that there are: as enum where they are texts, else in words.
+func addChoices(kept, s ordered, typ string) ordered {
 	list, _ := s.get("enum").([]any)
 	if v := s.get("const"); v != nil {
 		list = []any{v}
@@ -172,7 +172,7 @@ func choices(kept, s ordered, typ string) ordered {
 	case typ == "string" && !slices.ContainsFunc(list, func(v any) bool { _, ok := v.(string); return !ok }):
 		return kept.with("enum", list)
 	}
-	return kept.with("description", sentence(kept.text("description"), "One of: "+listed(list)+"."))
+	return kept.with("description", sentence(kept.text("description"), "One of: "+joinValues(list)+"."))
 }
 
 // typeOf is the one type that a schema is shown with, and whether null will do as well.

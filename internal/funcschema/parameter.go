@@ -11,30 +11,30 @@ import (
 )
 
 // parameter is the schema of one parameter.
-func (m *maker) parameter(p *tool.Parameter) *Schema {
+func (m *builder) parameter(p *tool.Parameter) *Schema {
 	settings := m.def.FunctionCalling
 	s := &Schema{Type: cmp.Or(settings.ParameterMapping[p.Type], p.Type), Deprecated: p.Deprecated}
 	switch s.Type {
 	case "array":
 		s.Items = &Schema{}
 		if p.Type == "array" { // the rules are for its elements
-			m.rules(s.Items, p, "")
+			m.addRules(s.Items, p, "")
 		}
 	case "object":
 		yes := true
 		s.AdditionalProperties = &yes
-		m.rules(s, p, s.Type)
+		m.addRules(s, p, s.Type)
 	default:
-		m.rules(s, p, s.Type)
+		m.addRules(s, p, s.Type)
 	}
 	if !m.secret(p.Name) {
-		m.samples(s, p)
+		m.addSamples(s, p)
 	}
 	lost := ""
 	if m.format == Gemini {
-		lost = geminise(s)
+		lost = restrictToGemini(s)
 	}
-	if on(settings.IncludeDescriptions, true) {
+	if enabled(settings.IncludeDescriptions, true) {
 		s.Description = describe(p, lost)
 	}
 	return s
@@ -55,9 +55,9 @@ func describe(p *tool.Parameter, lost string) string {
 	return text
 }
 
-// rules are the validation rules as keywords of JSON Schema. typ is
+// addRules are the validation rules as keywords of JSON Schema. typ is
 // the type of s, "" for any; rules for another type say nothing and are left out.
-func (m *maker) rules(s *Schema, p *tool.Parameter, typ string) {
+func (m *builder) addRules(s *Schema, p *tool.Parameter, typ string) {
 	v := p.Validation
 	if typ == "" || typ == "string" && p.Type == "string" {
 		s.MinLength, s.MaxLength, s.Pattern = v.MinLength, v.MaxLength, m.pattern(p)
@@ -66,48 +66,48 @@ func (m *maker) rules(s *Schema, p *tool.Parameter, typ string) {
 		s.Minimum, s.Maximum = v.Minimum, v.Maximum
 	}
 	if !m.secret(p.Name) {
-		s.Enum = m.shown(v.Enum, typ)
+		s.Enum = m.jsonValues(v.Enum, typ)
 	}
 }
 
-// samples are the default and the examples.
-func (m *maker) samples(s *Schema, p *tool.Parameter) {
+// addSamples are the default and the examples.
+func (m *builder) addSamples(s *Schema, p *tool.Parameter) {
 	settings := m.def.FunctionCalling
-	if p.Default != nil && on(settings.IncludeDefaults, true) && !mentions(*p.Default) {
-		if all := m.shown([]tool.Value{*p.Default}, s.Type); len(all) == 1 {
+	if p.Default != nil && enabled(settings.IncludeDefaults, true) && !hasReference(*p.Default) {
+		if all := m.jsonValues([]tool.Value{*p.Default}, s.Type); len(all) == 1 {
 			s.Default = all[0]
 		}
 	}
-	if on(settings.ExampleGeneration, false) {
-		s.Examples = m.shown(p.Examples, elementOr(s.Type))
+	if enabled(settings.ExampleGeneration, false) {
+		s.Examples = m.jsonValues(p.Examples, exampleType(s.Type))
 	}
 }
 
-// elementOr is the type of an example: one of an array may be one element.
-func elementOr(typ string) string {
+// exampleType is the type of an example: one of an array may be one element.
+func exampleType(typ string) string {
 	if typ == "array" {
 		return ""
 	}
 	return typ
 }
 
-// foreignPattern is what RE2 has and the regular expressions of JSON Schema have not,
+// nonPortablePattern is what RE2 has and the regular expressions of JSON Schema have not,
 // or not everywhere: flags and named groups, \A, \z, \Q, \pL, octal and \x{...}
 // escapes, [[:alpha:]].
-var foreignPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(\?[^:]|\\[AzQECapP0-9]|\\x\{|\[:\^?[a-z]+:\]`) })
+var nonPortablePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(\?[^:]|\\[AzQECapP0-9]|\\x\{|\[:\^?[a-z]+:\]`) })
 
-// escaped takes away the escapes behind which a pattern may look foreign.
-var escaped = strings.NewReplacer(`\\`, "", `\(`, "", `\[`, "")
+// patternEscapes takes away the escapes behind which a pattern may look foreign.
+var patternEscapes = strings.NewReplacer(`\\`, "", `\(`, "", `\[`, "")
 
 // pattern is the pattern of a parameter. One that others read differently, or not at
 // all, is held back: a provider would refuse the whole request for it. The value is
 // held against it all the same when the tool is called.
-func (m *maker) pattern(p *tool.Parameter) string {
+func (m *builder) pattern(p *tool.Parameter) string {
 	at := p.Validation.Pattern
 	switch {
 	case at == nil:
 		return ""
-	case !m.clean, !foreignPattern().MatchString(escaped.Replace(at.S)):
+	case !m.sanitize, !nonPortablePattern().MatchString(patternEscapes.Replace(at.S)):
 		return at.S
 	}
 	m.report(tool.Warning, "schema-pattern", at.Pos, fmt.Sprintf("models are not told the pattern of %q: only RE2 reads it", p.Name),

@@ -9,13 +9,13 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// shown are the values that fit a type of JSON Schema, "" for any, as JSON has them. A
+// jsonValues are the values that fit a type of JSON Schema, "" for any, as JSON has them. A
 // null fits none where schemas are sanitized. nil where none fits.
-func (m *maker) shown(values []tool.Value, typ string) []any {
+func (m *builder) jsonValues(values []tool.Value, typ string) []any {
 	var all []any
 	for _, v := range values {
 		j := v.Data()
-		if m.clean && holdsNull(j) {
+		if m.sanitize && holdsNull(j) {
 			continue
 		}
 		if j, ok := fit(v, j, typ); ok {
@@ -75,13 +75,13 @@ func holdsNull(j any) bool {
 	return false
 }
 
-// mention is a brace that a name, or a second brace, follows, but for ${NAME}.
-var mention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^$])\{[A-Za-z_{]`) })
+// referencePattern is a brace that a name, or a second brace, follows, but for ${NAME}.
+var referencePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^$])\{[A-Za-z_{]`) })
 
-// mentions says whether a default may mention a parameter or a variable. What only
+// hasReference says whether a default may mention a parameter or a variable. What only
 // looks so is taken for one: a default that is not shown is better than a wrong one.
-func mentions(v tool.Value) bool {
-	return v.Text != nil && mention().MatchString(v.Text.S) ||
-		slices.ContainsFunc(v.List, mentions) ||
-		slices.ContainsFunc(v.Map, func(e tool.Entry) bool { return mentions(e.Value) })
+func hasReference(v tool.Value) bool {
+	return v.Text != nil && referencePattern().MatchString(v.Text.S) ||
+		slices.ContainsFunc(v.List, hasReference) ||
+		slices.ContainsFunc(v.Map, func(e tool.Entry) bool { return hasReference(e.Value) })
 }

@@ -1,7 +1,7 @@
 package jsonschema
 
-// array is what is about arrays.
-func (s *spot) array() {
+// checkArray is what is about arrays.
+func (s *nodeCheck) checkArray() {
 	list, ok := s.v.([]any)
 	if !ok {
 		return
@@ -9,40 +9,40 @@ func (s *spot) array() {
 	n := s.n
 	s.atLeast("minItems", "elements", len(list), n.minItems)
 	s.atMost("maxItems", "elements", len(list), n.maxItems)
-	s.distinct(list)
+	s.checkUnique(list)
 	for i, e := range list {
 		switch {
-		case i < len(n.prefix):
-			s.below(n.prefix[i], e, index(i))
+		case i < len(n.prefixItems):
+			s.applyChild(n.prefixItems[i], e, index(i))
 		case n.items != nil:
-			s.below(n.items, e, index(i))
+			s.applyChild(n.items, e, index(i))
 		}
 	}
-	if s.seen != nil {
-		s.seen.first = max(s.seen.first, len(n.prefix))
-		s.seen.elements = s.seen.elements || n.items != nil
+	if s.evaluated != nil {
+		s.evaluated.leading = max(s.evaluated.leading, len(n.prefixItems))
+		s.evaluated.allElements = s.evaluated.allElements || n.items != nil
 	}
-	s.contains(list)
+	s.checkContains(list)
 	if n.unevaluatedItems == nil {
 		return
 	}
 	for i, e := range list {
-		if !s.seen.element(i) {
-			s.below(n.unevaluatedItems, e, index(i))
+		if !s.evaluated.hasElement(i) {
+			s.applyChild(n.unevaluatedItems, e, index(i))
 		}
 	}
-	s.seen.elements = true
+	s.evaluated.allElements = true
 }
 
-// distinct is uniqueItems.
-func (s *spot) distinct(list []any) {
+// checkUnique is uniqueItems.
+func (s *nodeCheck) checkUnique(list []any) {
 	if !s.n.unique {
 		return
 	}
-	s.left -= size(s.v)
+	s.stepsLeft -= size(s.v)
 	first := make(map[string]int, len(list))
 	for i, e := range list {
-		key := string(appendKey(nil, e))
+		key := string(appendCanonical(nil, e))
 		if j, twice := first[key]; twice {
 			s.fail("/uniqueItems", "items at %d and %d are equal", j, i)
 			return
@@ -51,17 +51,17 @@ func (s *spot) distinct(list []any) {
 	}
 }
 
-// contains counts the elements that keep to a schema; without minContains there has to
+// checkContains counts the elements that keep to a schema; without minContains there has to
 // be one.
-func (s *spot) contains(list []any) {
+func (s *nodeCheck) checkContains(list []any) {
 	if s.n.contains == nil {
 		return
 	}
 	found, least := 0, 1
 	for i, e := range list {
-		if s.check(s.n.contains, e, &way{s.at, index(i)}, s.in, nil, false) {
+		if s.check(s.n.contains, e, &location{s.at, index(i)}, s.in, nil, false) {
 			found++
-			s.seen.addElement(i)
+			s.evaluated.addElement(i)
 		}
 	}
 	if s.n.minContains != nil {

@@ -10,17 +10,17 @@ import (
 // What bounds a check, so that none runs without end: how deep it goes, and how many
 // schemas it looks at beside what the size of the value asks for.
 const (
-	maxDeep  = 10_000
-	maxSteps = 1 << 20
-	perValue = 1 << 10
+	maxDepth      = 10_000
+	maxSteps      = 1 << 20
+	stepsPerValue = 1 << 10
 )
 
 // Validate is everything that is wrong with a value as encoding/json has it, sorted by
 // the way to it; nil where nothing is. Numbers may be of any type of Go. Where none of
 // several alternatives holds, that is the problem, and not what is wrong with each.
 func (s *Schema) Validate(v any) []Problem {
-	r := &run{schema: s, value: v, left: maxSteps}
-	r.check(s.root, v, nil, nil, s.seen(), true)
+	r := &validation{schema: s, value: v, stepsLeft: maxSteps}
+	r.check(s.root, v, nil, nil, s.newEvaluated(), true)
 	if r.exhausted {
 		r.problems = append(r.problems, Problem{Message: "cannot be checked: the schema leads on without end, or asks for too many steps"})
 	}
@@ -35,36 +35,36 @@ func sorted(list []Problem) []Problem {
 	})
 }
 
-// run is one call of Validate.
-type run struct {
+// validation is one call of Validate.
+type validation struct {
 	schema    *Schema
 	value     any
 	problems  []Problem
 	depth     int
-	left      int  // steps
+	stepsLeft int  // steps
 	sized     bool // the size of the value was added to left
 	exhausted bool
 }
 
-// way leads from the value as a whole to the one that is looked at.
-type way struct {
-	up   *way
+// location leads from the value as a whole to the one that is looked at.
+type location struct {
+	up   *location
 	name string
 }
 
-// scope is the resources on the way to a node, the last first.
-type scope struct {
-	up  *scope
+// resourceScope is the resources on the way to a node, the last first.
+type resourceScope struct {
+	up  *resourceScope
 	res *resource
 }
 
-// spend takes a step, and says whether there was one left.
-func (r *run) spend() bool {
-	if r.left--; r.left < 0 && !r.sized {
+// step takes a step, and says whether there was one left.
+func (r *validation) step() bool {
+	if r.stepsLeft--; r.stepsLeft < 0 && !r.sized {
 		r.sized = true
-		r.left = size(r.value) * perValue
+		r.stepsLeft = size(r.value) * stepsPerValue
 	}
-	if r.left < 0 || r.depth > maxDeep {
+	if r.stepsLeft < 0 || r.depth > maxDepth {
 		r.exhausted = true
 	}
 	return !r.exhausted
@@ -86,55 +86,55 @@ func size(v any) int {
 	return n
 }
 
-// spot is one node that is held against one value.
-type spot struct {
-	*run
-	n     *node
-	v     any
-	at    *way
-	in    *scope
-	seen  *seen // what this node and those it leads to have looked at; nil where nobody asks
-	tells bool  // problems are wanted, and not only whether there are any
-	ok    bool
+// nodeCheck is one node that is held against one value.
+type nodeCheck struct {
+	*validation
+	n         *node
+	v         any
+	at        *location
+	in        *resourceScope
+	evaluated *evaluated // what this node and those it leads to have looked at; nil where nobody asks
+	collect   bool       // problems are wanted, and not only whether there are any
+	ok        bool
 }
 
 // check holds a value against a node. Without tells it stops at the first problem.
-func (r *run) check(n *node, v any, at *way, in *scope, up *seen, tells bool) bool {
-	if !r.spend() {
+func (r *validation) check(n *node, v any, at *location, in *resourceScope, up *evaluated, tells bool) bool {
+	if !r.step() {
 		return false
 	}
 	r.depth++
 	defer func() { r.depth-- }()
 	if in == nil || in.res != n.res {
-		in = &scope{in, n.res}
+		in = &resourceScope{in, n.res}
 	}
-	s := &spot{run: r, n: n, v: v, at: at, in: in, seen: r.schema.seen(), tells: tells, ok: true}
-	for _, part := range [...]func(*spot){(*spot).kind, (*spot).number, (*spot).text, (*spot).combine, (*spot).array, (*spot).object} {
+	s := &nodeCheck{validation: r, n: n, v: v, at: at, in: in, evaluated: r.schema.newEvaluated(), collect: tells, ok: true}
+	for _, part := range [...]func(*nodeCheck){(*nodeCheck).checkType, (*nodeCheck).checkNumber, (*nodeCheck).checkText, (*nodeCheck).checkSubschemas, (*nodeCheck).checkArray, (*nodeCheck).checkObject} {
 		if part(s); !s.ok && !tells {
 			return false
 		}
 	}
-	up.add(s.seen)
+	up.add(s.evaluated)
 	return s.ok
 }
 
 // fail tells a problem of the value, or of what more names lead to.
-func (s *spot) fail(keyword, format string, args ...any) {
-	s.problem(Problem{Schema: s.n.at + keyword, Message: s.message(format, args)})
+func (s *nodeCheck) fail(keyword, format string, args ...any) {
+	s.addProblem(Problem{Schema: s.n.at + keyword, Message: s.message(format, args)})
 }
 
 // message is only written where somebody reads it.
-func (s *spot) message(format string, args []any) string {
-	if !s.tells {
+func (s *nodeCheck) message(format string, args []any) string {
+	if !s.collect {
 		return ""
 	}
 	return fmt.Sprintf(format, args...)
 }
 
-// problem takes a problem whose path is what follows the spot's own.
-func (s *spot) problem(p Problem) {
+// addProblem takes a problem whose path is what follows the spot's own.
+func (s *nodeCheck) addProblem(p Problem) {
 	s.ok = false
-	if !s.tells {
+	if !s.collect {
 		return
 	}
 	var path []string
@@ -146,36 +146,36 @@ func (s *spot) problem(p Problem) {
 	s.problems = append(s.problems, p)
 }
 
-// below holds a part of the value against a node.
-func (s *spot) below(n *node, v any, name string) {
-	if s.ok || s.tells {
-		s.ok = s.check(n, v, &way{s.at, name}, s.in, nil, s.tells) && s.ok
+// applyChild holds a part of the value against a node.
+func (s *nodeCheck) applyChild(n *node, v any, name string) {
+	if s.ok || s.collect {
+		s.ok = s.check(n, v, &location{s.at, name}, s.in, nil, s.collect) && s.ok
 	}
 }
 
-// here holds the value against another node as well.
-func (s *spot) here(n *node) {
-	if n != nil && (s.ok || s.tells) {
-		s.ok = s.check(n, s.v, s.at, s.in, s.seen, s.tells) && s.ok
+// applySame holds the value against another node as well.
+func (s *nodeCheck) applySame(n *node) {
+	if n != nil && (s.ok || s.collect) {
+		s.ok = s.check(n, s.v, s.at, s.in, s.evaluated, s.collect) && s.ok
 	}
 }
 
-// fits says whether the value keeps to a node, and only then notes what that looked at.
-func (s *spot) fits(n *node) bool {
-	looked := s.schema.seen()
+// matches says whether the value keeps to a node, and only then notes what that looked at.
+func (s *nodeCheck) matches(n *node) bool {
+	looked := s.schema.newEvaluated()
 	if !s.check(n, s.v, s.at, s.in, looked, false) {
 		return false
 	}
-	s.seen.add(looked)
+	s.evaluated.add(looked)
 	return true
 }
 
-// kind is what is about values of any type.
-func (s *spot) kind() {
+// checkType is what is about values of any type.
+func (s *nodeCheck) checkType() {
 	n := s.n
 	got := kindOf(s.v)
 	switch {
-	case n.refused:
+	case n.alwaysFalse:
 		s.fail("", "is not allowed")
 	case got == 0:
 		s.fail("", "is not a value that JSON has")
@@ -191,13 +191,13 @@ func (s *spot) kind() {
 }
 
 // key is the value's key, which takes as many steps as there are values in it.
-func (s *spot) key() string {
-	s.left -= size(s.v)
-	return string(appendKey(nil, s.v))
+func (s *nodeCheck) key() string {
+	s.stepsLeft -= size(s.v)
+	return string(appendCanonical(nil, s.v))
 }
 
-// number is what is about numbers.
-func (s *spot) number() {
+// checkNumber is what is about numbers.
+func (s *nodeCheck) checkNumber() {
 	if len(s.n.numbers) == 0 && s.n.multiple == nil {
 		return
 	}
@@ -211,12 +211,12 @@ func (s *spot) number() {
 		}
 	}
 	if s.n.multiple != nil && !d.multipleOf(*s.n.multiple) {
-		s.fail("/multipleOf", "%s is no multiple of %s", plain(s.v), s.n.step)
+		s.fail("/multipleOf", "%s is no multiple of %s", plain(s.v), s.n.multipleText)
 	}
 }
 
-// text is what is about texts; their length is counted in characters.
-func (s *spot) text() {
+// checkText is what is about texts; their length is counted in characters.
+func (s *nodeCheck) checkText() {
 	text, ok := s.v.(string)
 	if !ok {
 		return
@@ -244,66 +244,66 @@ var boundWords = map[string]string{
 }
 
 // atLeast holds a number of things against the least there may be.
-func (s *spot) atLeast(keyword, things string, got int, want *int) {
+func (s *nodeCheck) atLeast(keyword, things string, got int, want *int) {
 	if want != nil && got < *want {
 		s.fail("/"+keyword, "has %d %s, at least %d are needed", got, things, *want)
 	}
 }
 
 // atMost holds a number of things against the most there may be.
-func (s *spot) atMost(keyword, things string, got int, want *int) {
+func (s *nodeCheck) atMost(keyword, things string, got int, want *int) {
 	if want != nil && got > *want {
 		s.fail("/"+keyword, "has %d %s, at most %d are allowed", got, things, *want)
 	}
 }
 
-// combine holds the value against other schemas.
-func (s *spot) combine() {
+// checkSubschemas holds the value against other schemas.
+func (s *nodeCheck) checkSubschemas() {
 	n := s.n
-	s.here(n.ref)
-	s.here(s.dynamic())
-	for _, part := range n.all {
-		s.here(part)
+	s.applySame(n.ref)
+	s.applySame(s.dynamicTarget())
+	for _, part := range n.allOf {
+		s.applySame(part)
 	}
-	if n.when != nil {
-		if s.fits(n.when) {
-			s.here(n.then)
+	if n.ifNode != nil {
+		if s.matches(n.ifNode) {
+			s.applySame(n.thenNode)
 		} else {
-			s.here(n.otherwise)
+			s.applySame(n.elseNode)
 		}
 	}
-	s.alternatives()
+	s.checkAlternatives()
 	if n.not != nil && s.check(n.not, s.v, s.at, s.in, nil, false) {
 		s.fail("/not", "is what it must not be (not)")
 	}
 }
 
-// alternatives are anyOf and oneOf. All of them are looked at where somebody asks what
+// checkAlternatives are anyOf and oneOf. All of them are looked at where somebody asks what
 // they have looked at.
-func (s *spot) alternatives() {
+func (s *nodeCheck) checkAlternatives() {
 	held := 0
-	for _, part := range s.n.any {
-		if (held == 0 || s.seen != nil) && s.fits(part) {
+	for _, part := range s.n.anyOf {
+		if (held == 0 || s.evaluated != nil) && s.matches(part) {
 			held++
 		}
 	}
-	if held == 0 && s.n.any != nil {
+	if held == 0 && s.n.anyOf != nil {
 		s.fail("/anyOf", "none of the forms it may have (anyOf)")
 	}
 	held = 0
-	for _, part := range s.n.one {
-		if held < 2 && s.fits(part) {
+	for _, part := range s.n.oneOf {
+		if held < 2 && s.matches(part) {
 			held++
 		}
 	}
-	if held != 1 && s.n.one != nil {
+	if held != 1 && s.n.oneOf != nil {
 		s.fail("/oneOf", "not exactly one of the forms it may have (oneOf)")
 	}
 }
 
-// dynamic is what $dynamicRef leads to: the schema of that name in the outermost
+// dynamicTarget is what $dynamicRef leads to: the schema of that name in the outermost
 // resource on the way here.
-func (s *spot) dynamic() *node {
+func (s *nodeCheck) dynamicTarget() *node {
 	to := s.n.dynamic
 	if to == nil || s.n.dynamicName == "" {
 		return to

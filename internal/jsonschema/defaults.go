@@ -6,14 +6,14 @@ package jsonschema
 // have to fit the schema. Of a schema that Validate cannot bring to an end because it asks
 // for too many steps, not all defaults are filled in.
 func (s *Schema) Defaults(v any) any {
-	f := &filler{left: maxSteps + size(v)}
+	f := &filler{stepsLeft: maxSteps + size(v)}
 	v = clone(v)
 	f.fill(s.root, v, nil)
 	return v
 }
 
 // filler is one call of Defaults.
-type filler struct{ left int } // steps
+type filler struct{ stepsLeft int } // steps
 
 func clone(v any) any {
 	switch v := v.(type) {
@@ -33,18 +33,18 @@ func clone(v any) any {
 	return v
 }
 
-// made is the nodes whose defaults are around a value: a default that holds its own kind
+// defaultChain is the nodes whose defaults are around a value: a default that holds its own kind
 // would be filled in without end.
-type made struct {
-	up *made
+type defaultChain struct {
+	up *defaultChain
 	n  *node
 }
 
-func (m *made) holds(n *node) bool { return m != nil && (m.n == n || m.up.holds(n)) }
+func (m *defaultChain) holds(n *node) bool { return m != nil && (m.n == n || m.up.holds(n)) }
 
 // fill fills in what v, which is a copy, leaves out.
-func (f *filler) fill(n *node, v any, inside *made) {
-	if f.left--; n == nil || f.left < 0 {
+func (f *filler) fill(n *node, v any, inside *defaultChain) {
+	if f.stepsLeft--; n == nil || f.stepsLeft < 0 {
 		return
 	}
 	switch v := v.(type) {
@@ -54,35 +54,35 @@ func (f *filler) fill(n *node, v any, inside *made) {
 		}
 	case []any:
 		for i, e := range v {
-			if i < len(n.prefix) {
-				f.fill(n.prefix[i], e, inside)
+			if i < len(n.prefixItems) {
+				f.fill(n.prefixItems[i], e, inside)
 			} else {
 				f.fill(n.items, e, inside)
 			}
 		}
 	}
 	f.fill(n.ref, v, inside)
-	for _, part := range n.all {
+	for _, part := range n.allOf {
 		f.fill(part, v, inside)
 	}
 }
 
 // property fills in one property, and what is in it.
-func (f *filler) property(n *node, m map[string]any, name string, inside *made) {
+func (f *filler) property(n *node, m map[string]any, name string, inside *defaultChain) {
 	if _, given := m[name]; !given {
 		from := n.withDefault()
 		if from == nil || inside.holds(from) {
 			return
 		}
-		f.left -= size(from.fallback)
-		m[name], inside = clone(from.fallback), &made{inside, from}
+		f.stepsLeft -= size(from.defaultValue)
+		m[name], inside = clone(from.defaultValue), &defaultChain{inside, from}
 	}
 	f.fill(n, m[name], inside)
 }
 
 // withDefault is the node that has the default of a property: it, or what it refers to.
 func (n *node) withDefault() *node {
-	for ; n != nil && !n.hasDef; n = n.ref {
+	for ; n != nil && !n.hasDefault; n = n.ref {
 	}
 	return n
 }

@@ -93,13 +93,13 @@ func hostnameError(s string) error {
 }
 
 // emailError follows RFC 5321, with the letters of RFC 6531 where wide is set.
-func emailError(s string, wide bool) error {
+func emailError(s string, international bool) error {
 	at := strings.LastIndexByte(s, '@')
 	if at < 0 {
 		return errors.New("there is no @")
 	}
 	local, domain := s[:at], s[at+1:]
-	if err := localError(local, wide); err != nil {
+	if err := localError(local, international); err != nil {
 		return err
 	}
 	if inner, ok := strings.CutPrefix(domain, "["); ok {
@@ -110,19 +110,19 @@ func emailError(s string, wide bool) error {
 			return ipError(inner, netip.Addr.Is4)
 		}
 	}
-	if wide && !all(domain, func(c byte) bool { return c < utf8.RuneSelf }) {
+	if international && !all(domain, func(c byte) bool { return c < utf8.RuneSelf }) {
 		return nil
 	}
 	return hostnameError(domain)
 }
 
 // localError looks at what stands before the @.
-func localError(local string, wide bool) error {
+func localError(local string, international bool) error {
 	if len(local) > 1 && local[0] == '"' && local[len(local)-1] == '"' {
 		return quotedError(local[1 : len(local)-1])
 	}
 	ok := func(c byte) bool {
-		return letter(c) || digit(c) || strings.IndexByte(".!#$%&'*+-/=?^_`{|}~", c) >= 0 || wide && c >= utf8.RuneSelf
+		return letter(c) || digit(c) || strings.IndexByte(".!#$%&'*+-/=?^_`{|}~", c) >= 0 || international && c >= utf8.RuneSelf
 	}
 	switch {
 	case local == "" || len(local) > 64:
@@ -149,9 +149,9 @@ func quotedError(s string) error {
 }
 
 // uriError follows RFC 3986, with the letters of RFC 3987 where wide is set.
-func uriError(s string, absolute, wide bool) error {
+func uriError(s string, absolute, international bool) error {
 	ok := func(c byte) bool {
-		return letter(c) || digit(c) || strings.IndexByte("-._~:/?#[]@!$&'()*+,;=%", c) >= 0 || wide && c >= utf8.RuneSelf
+		return letter(c) || digit(c) || strings.IndexByte("-._~:/?#[]@!$&'()*+,;=%", c) >= 0 || international && c >= utf8.RuneSelf
 	}
 	if !all(s, ok) {
 		return errors.New("a character in it has to be written with %")

@@ -30,7 +30,7 @@ func timeError(s string) error {
 	if len(s) < 9 || s[2] != ':' || s[5] != ':' {
 		return bad
 	}
-	hour, second := clock(s[:5]), number2(s[6:8])
+	hour, second := clock(s[:5]), twoDigits(s[6:8])
 	zone := s[8:]
 	if zone[0] == '.' {
 		rest := strings.TrimLeft(zone[1:], "0123456789")
@@ -63,15 +63,15 @@ func timeError(s string) error {
 
 // clock is hh:mm in minutes; less than 0 where it is none.
 func clock(s string) int {
-	h, m := number2(s[:2]), number2(s[3:5])
+	h, m := twoDigits(s[:2]), twoDigits(s[3:5])
 	if h < 0 || h > 23 || m < 0 || m > 59 {
 		return -1
 	}
 	return h*60 + m
 }
 
-// number2 is a number of two digits, or -1.
-func number2(s string) int {
+// twoDigits is a number of two digits, or -1.
+func twoDigits(s string) int {
 	if !integer(s) {
 		return -1
 	}

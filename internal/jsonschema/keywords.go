@@ -23,29 +23,29 @@ func (r *reader) general(n *node, key string, v any, path []string) bool {
 		}
 		n.enum = newChoice(list)
 	case "const":
-		n.constant = &constant{v, string(appendKey(nil, v))}
+		n.constant = &constant{v, string(appendCanonical(nil, v))}
 	case "default":
-		n.fallback, n.hasDef = v, true
+		n.defaultValue, n.hasDefault = v, true
 	case "allOf":
-		n.all = r.schemas(n, v, path)
+		n.allOf = r.schemas(n, v, path)
 	case "anyOf":
-		n.any = r.schemas(n, v, path)
+		n.anyOf = r.schemas(n, v, path)
 	case "oneOf":
-		n.one = r.schemas(n, v, path)
+		n.oneOf = r.schemas(n, v, path)
 	case "not":
 		n.not = r.schema(v, path, n.res)
 	case "if":
-		n.when = r.schema(v, path, n.res)
+		n.ifNode = r.schema(v, path, n.res)
 	case "then":
-		n.then = r.schema(v, path, n.res)
+		n.thenNode = r.schema(v, path, n.res)
 	case "else":
-		n.otherwise = r.schema(v, path, n.res)
+		n.elseNode = r.schema(v, path, n.res)
 	case "$defs", "definitions":
-		r.named(n, v, path)
+		r.namedSchemas(n, v, path)
 	case "$ref":
 		r.refs = append(r.refs, reference{n, path, r.text(v, path), false})
 	case "$dynamicRef":
-		if !r.old {
+		if !r.draft7 {
 			r.refs = append(r.refs, reference{n, path, r.text(v, path), true})
 		}
 	case "$id", "$anchor", "$dynamicAnchor", "$schema", "title", "description", "$comment":
@@ -88,7 +88,7 @@ func (r *reader) scalar(n *node, key string, v any, path []string) bool {
 		if n.multiple = &d; d.sign() <= 0 && kindOf(v)&kindNumber != 0 {
 			r.fail(path, "expected a number above 0, got %s", plain(v))
 		}
-		n.step = plain(v)
+		n.multipleText = plain(v)
 	case "minLength":
 		n.minLength = r.count(v, path)
 	case "maxLength":
@@ -113,17 +113,17 @@ func (r *reader) list(n *node, doc map[string]any, key string, path []string) bo
 	_, several := v.([]any)
 	_, severalItems := doc["items"].([]any)
 	switch {
-	case key == "items" && several && !r.old:
+	case key == "items" && several && !r.draft7:
 		r.fail(path, "expected a schema, got a list: schemas for the elements one by one stand under prefixItems")
-	case key == "items" && several, key == "prefixItems" && !r.old:
-		n.prefix = r.schemas(n, v, path)
-	case key == "items", key == "additionalItems" && r.old && severalItems:
+	case key == "items" && several, key == "prefixItems" && !r.draft7:
+		n.prefixItems = r.schemas(n, v, path)
+	case key == "items", key == "additionalItems" && r.draft7 && severalItems:
 		n.items = r.schema(v, path, n.res)
 	case key == "contains":
 		n.contains = r.schema(v, path, n.res)
-	case key == "minContains" && !r.old:
+	case key == "minContains" && !r.draft7:
 		n.minContains = r.count(v, path)
-	case key == "maxContains" && !r.old:
+	case key == "maxContains" && !r.draft7:
 		n.maxContains = r.count(v, path)
 	case key == "minItems":
 		n.minItems = r.count(v, path)
@@ -131,8 +131,8 @@ func (r *reader) list(n *node, doc map[string]any, key string, path []string) bo
 		n.maxItems = r.count(v, path)
 	case key == "uniqueItems":
 		n.unique = r.flag(v, path)
-	case key == "unevaluatedItems" && !r.old:
-		n.unevaluatedItems, r.tracks = r.schema(v, path, n.res), true
+	case key == "unevaluatedItems" && !r.draft7:
+		n.unevaluatedItems, r.tracksEvaluated = r.schema(v, path, n.res), true
 	default:
 		return false
 	}
@@ -151,24 +151,24 @@ func (r *reader) flag(v any, path []string) bool {
 func (r *reader) object(n *node, key string, v any, path []string) bool {
 	switch {
 	case key == "properties":
-		n.properties = r.named(n, v, path)
+		n.properties = r.namedSchemas(n, v, path)
 		n.order = slices.Sorted(maps.Keys(n.properties))
 	case key == "patternProperties":
 		r.patternProperties(n, v, path)
 	case key == "additionalProperties":
-		n.additional = r.schema(v, path, n.res)
+		n.additionalProperties = r.schema(v, path, n.res)
 	case key == "propertyNames":
-		n.names = r.schema(v, path, n.res)
+		n.propertyNames = r.schema(v, path, n.res)
 	case key == "required":
 		n.required = r.texts(v, path)
 	case key == "minProperties":
 		n.minProperties = r.count(v, path)
 	case key == "maxProperties":
 		n.maxProperties = r.count(v, path)
-	case key == "dependentRequired" && !r.old, key == "dependentSchemas" && !r.old, key == "dependencies":
+	case key == "dependentRequired" && !r.draft7, key == "dependentSchemas" && !r.draft7, key == "dependencies":
 		r.dependencies(n, key, v, path)
-	case key == "unevaluatedProperties" && !r.old:
-		n.unevaluatedProperties, r.tracks = r.schema(v, path, n.res), true
+	case key == "unevaluatedProperties" && !r.draft7:
+		n.unevaluatedProperties, r.tracksEvaluated = r.schema(v, path, n.res), true
 	default:
 		return false
 	}
@@ -176,7 +176,7 @@ func (r *reader) object(n *node, key string, v any, path []string) bool {
 }
 
 func (r *reader) patternProperties(n *node, v any, path []string) {
-	nodes := r.named(n, v, path)
+	nodes := r.namedSchemas(n, v, path)
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		if p := r.pattern(name, append(path[:len(path):len(path)], name)); p != nil {
 			n.patterns = append(n.patterns, patternNode{*p, nodes[name]})

@@ -5,8 +5,8 @@ import "regexp"
 // Schema is a compiled JSON Schema. It does not change and may be used by several
 // goroutines.
 type Schema struct {
-	root   *node
-	tracks bool // some node asks which properties or elements others have looked at
+	root            *node
+	tracksEvaluated bool // some node asks which properties or elements others have looked at
 }
 
 // Problem is one thing that is wrong, with a value or with a schema itself.
@@ -23,16 +23,16 @@ type node struct {
 	at  string    // JSON Pointer
 	res *resource // that it belongs to
 
-	refused  bool // the schema false
-	fallback any  // default
-	hasDef   bool
+	alwaysFalse  bool // the schema false
+	defaultValue any  // default
+	hasDefault   bool
 
-	types    kinds
-	constant *constant
-	enum     *choice
-	numbers  []bound
-	multiple *decimal
-	step     string // multiple as it is written
+	types        kinds
+	constant     *constant
+	enum         *enumValues
+	numbers      []bound
+	multiple     *decimal
+	multipleText string // multiple as it is written
 
 	minLength, maxLength *int
 	pattern              *pattern
@@ -41,23 +41,23 @@ type node struct {
 	minItems, maxItems       *int
 	minContains, maxContains *int
 	unique                   bool
-	prefix                   []*node
+	prefixItems              []*node
 	items, contains          *node
 	unevaluatedItems         *node
 
-	minProperties, maxProperties *int
-	required                     []string
-	properties                   map[string]*node
-	order                        []string // names of properties, sorted
-	patterns                     []patternNode
-	additional, names            *node
-	dependent                    []dependency
-	unevaluatedProperties        *node
+	minProperties, maxProperties        *int
+	required                            []string
+	properties                          map[string]*node
+	order                               []string // names of properties, sorted
+	patterns                            []patternNode
+	additionalProperties, propertyNames *node
+	dependent                           []dependency
+	unevaluatedProperties               *node
 
-	all, any, one              []*node
-	not, when, then, otherwise *node
-	ref, dynamic               *node
-	dynamicName                string // of the anchor that dynamic may be found under elsewhere; "" where it is an ordinary $ref
+	allOf, anyOf, oneOf             []*node
+	not, ifNode, thenNode, elseNode *node
+	ref, dynamic                    *node
+	dynamicName                     string // of the anchor that dynamic may be found under elsewhere; "" where it is an ordinary $ref
 }
 
 // resource is a part of the document with a base URI of its own: the whole, and what
@@ -110,11 +110,11 @@ type dependency struct {
 
 // inPlace are the schemas that a node holds against the same value.
 func (n *node) inPlace() []*node {
-	list := []*node{n.ref, n.not, n.when, n.then, n.otherwise}
+	list := []*node{n.ref, n.not, n.ifNode, n.thenNode, n.elseNode}
 	for _, d := range n.dependent {
 		list = append(list, d.schema)
 	}
-	list = append(list, n.all...)
-	list = append(list, n.any...)
-	return append(list, n.one...)
+	list = append(list, n.allOf...)
+	list = append(list, n.anyOf...)
+	return append(list, n.oneOf...)
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// object is what is about objects.
-func (s *spot) object() {
+// checkObject is what is about objects.
+func (s *nodeCheck) checkObject() {
 	m, ok := s.v.(map[string]any)
 	if !ok {
 		return
@@ -17,95 +17,95 @@ func (s *spot) object() {
 	s.atMost("maxProperties", "keys", len(m), n.maxProperties)
 	for _, name := range n.required {
 		if _, given := m[name]; !given {
-			s.problem(Problem{Path: []string{name}, Schema: n.at + "/required", Missing: true, Message: "is missing"})
+			s.addProblem(Problem{Path: []string{name}, Schema: n.at + "/required", Missing: true, Message: "is missing"})
 		}
 	}
 	for _, d := range n.dependent {
-		s.dependency(m, d)
+		s.checkDependency(m, d)
 	}
-	if n.named() {
+	if n.hasPropertyRules() {
 		for _, name := range slices.Sorted(maps.Keys(m)) {
-			s.property(name, m[name])
+			s.checkProperty(name, m[name])
 		}
 	}
-	s.unevaluated(m)
+	s.checkUnevaluated(m)
 }
 
-// named says whether a node has rules for properties by their names.
-func (n *node) named() bool {
-	return n.properties != nil || n.patterns != nil || n.additional != nil || n.names != nil
+// hasPropertyRules says whether a node has rules for properties by their names.
+func (n *node) hasPropertyRules() bool {
+	return n.properties != nil || n.patterns != nil || n.additionalProperties != nil || n.propertyNames != nil
 }
 
-func (s *spot) dependency(m map[string]any, d dependency) {
+func (s *nodeCheck) checkDependency(m map[string]any, d dependency) {
 	if _, given := m[d.property]; !given {
 		return
 	}
-	s.here(d.schema)
+	s.applySame(d.schema)
 	for _, name := range d.required {
 		if _, given := m[name]; !given {
-			s.problem(Problem{Path: []string{name}, Schema: s.n.at + "/" + d.keyword, Missing: true,
+			s.addProblem(Problem{Path: []string{name}, Schema: s.n.at + "/" + d.keyword, Missing: true,
 				Message: "is missing: it goes with " + d.property})
 		}
 	}
 }
 
-// property holds one property against what is said of its name.
-func (s *spot) property(name string, v any) {
+// checkProperty holds one property against what is said of its name.
+func (s *nodeCheck) checkProperty(name string, v any) {
 	n, known := s.n, false
-	if n.names != nil {
-		s.name(name)
+	if n.propertyNames != nil {
+		s.checkName(name)
 	}
 	if one := n.properties[name]; one != nil {
 		known = true
-		s.below(one, v, name)
+		s.applyChild(one, v, name)
 	}
 	for _, p := range n.patterns {
 		if p.re.MatchString(name) {
 			known = true
-			s.below(p.node, v, name)
+			s.applyChild(p.node, v, name)
 		}
 	}
-	if !known && n.additional != nil {
+	if !known && n.additionalProperties != nil {
 		known = true
-		s.beyond("additionalProperties", n.additional, v, name)
+		s.checkExtra("additionalProperties", n.additionalProperties, v, name)
 	}
 	if known {
-		s.seen.addName(name)
+		s.evaluated.addName(name)
 	}
 }
 
-// beyond holds a property that nothing names against what is said of such.
-func (s *spot) beyond(keyword string, n *node, v any, name string) {
-	if n.refused {
-		s.problem(Problem{Path: []string{name}, Schema: s.n.at + "/" + keyword, Unknown: true, Message: "is not known here"})
+// checkExtra holds a property that nothing names against what is said of such.
+func (s *nodeCheck) checkExtra(keyword string, n *node, v any, name string) {
+	if n.alwaysFalse {
+		s.addProblem(Problem{Path: []string{name}, Schema: s.n.at + "/" + keyword, Unknown: true, Message: "is not known here"})
 		return
 	}
-	s.below(n, v, name)
+	s.applyChild(n, v, name)
 }
 
-// name holds the name of a property against propertyNames.
-func (s *spot) name(name string) {
-	inner := &run{schema: s.schema, value: name, left: s.left, depth: s.depth, sized: s.sized}
-	fits := inner.check(s.n.names, name, nil, s.in, nil, s.tells)
-	if s.left, s.exhausted = inner.left, inner.exhausted; fits {
+// checkName holds the name of a property against propertyNames.
+func (s *nodeCheck) checkName(name string) {
+	inner := &validation{schema: s.schema, value: name, stepsLeft: s.stepsLeft, depth: s.depth, sized: s.sized}
+	fits := inner.check(s.n.propertyNames, name, nil, s.in, nil, s.collect)
+	if s.stepsLeft, s.exhausted = inner.stepsLeft, inner.exhausted; fits {
 		return
 	}
 	var why []string
 	for _, p := range inner.problems {
 		why = append(why, p.Message)
 	}
-	s.problem(Problem{Path: []string{name}, Schema: s.n.at + "/propertyNames", Message: "the name is refused: " + strings.Join(why, "; ")})
+	s.addProblem(Problem{Path: []string{name}, Schema: s.n.at + "/propertyNames", Message: "the name is refused: " + strings.Join(why, "; ")})
 }
 
-func (s *spot) unevaluated(m map[string]any) {
+func (s *nodeCheck) checkUnevaluated(m map[string]any) {
 	n := s.n.unevaluatedProperties
 	if n == nil {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if !s.seen.name(name) {
-			s.beyond("unevaluatedProperties", n, m[name], name)
-			s.seen.addName(name)
+		if !s.evaluated.hasName(name) {
+			s.checkExtra("unevaluatedProperties", n, m[name], name)
+			s.evaluated.addName(name)
 		}
 	}
 }

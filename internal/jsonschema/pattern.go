@@ -45,7 +45,7 @@ func (t *translator) translate() error {
 }
 
 // swap are beginnings of what means something else in RE2, or nothing.
-func swaps() [][2]string {
+func differingForms() [][2]string {
 	return [][2]string{{"[^]", `[\x00-\x{10ffff}]`}, {"[]", `[^\x00-\x{10ffff}]`}, {".", `[^\n\r\x{2028}\x{2029}]`}}
 }
 
@@ -61,7 +61,7 @@ func (t *translator) one() error {
 			return fmt.Errorf("%s...) looks around, which patterns here cannot: they are matched in linear time", beyond)
 		}
 	}
-	for _, s := range swaps() {
+	for _, s := range differingForms() {
 		if rest, ok := strings.CutPrefix(t.rest, s[0]); ok {
 			t.rest = rest
 			t.out.WriteString(s[1])
@@ -147,13 +147,13 @@ func (t *translator) unicode() error {
 		t.rest = rest
 		return nil
 	}
-	first, ok := unit(t.rest)
+	first, ok := utf16Unit(t.rest)
 	if !ok {
 		return errors.New(`\u is followed by four hexadecimal digits, or by {...}`)
 	}
 	t.rest = t.rest[6:]
 	if utf16.IsSurrogate(first) {
-		second, _ := unit(t.rest)
+		second, _ := utf16Unit(t.rest)
 		if first = utf16.DecodeRune(first, second); first == '\uFFFD' {
 			return errors.New(`half of a character stands alone in the pattern`)
 		}
@@ -163,7 +163,7 @@ func (t *translator) unicode() error {
 	return nil
 }
 
-func unit(s string) (rune, bool) {
+func utf16Unit(s string) (rune, bool) {
 	if len(s) < 6 || s[:2] != `\u` {
 		return 0, false
 	}

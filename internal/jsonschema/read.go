@@ -24,26 +24,26 @@ func Compile(doc any) (*Schema, []Problem) {
 	r := &reader{doc: doc, nodes: map[string]*node{}, resources: map[string]*resource{}}
 	r.dialect()
 	s := &Schema{root: r.schema(doc, nil, nil)}
-	r.join()
+	r.resolveRefs()
 	if len(r.problems) == 0 {
-		r.circles()
+		r.rejectCycles()
 	}
 	if len(r.problems) > 0 {
 		return nil, sorted(r.problems)
 	}
-	s.tracks = r.tracks
+	s.tracksEvaluated = r.tracksEvaluated
 	return s, nil
 }
 
 // reader is one call of Compile.
 type reader struct {
-	doc       any
-	old       bool             // draft-07
-	nodes     map[string]*node // by JSON Pointer
-	resources map[string]*resource
-	refs      []reference
-	tracks    bool
-	problems  []Problem
+	doc             any
+	draft7          bool             // draft-07
+	nodes           map[string]*node // by JSON Pointer
+	resources       map[string]*resource
+	refs            []reference
+	tracksEvaluated bool
+	problems        []Problem
 }
 
 func (r *reader) fail(path []string, format string, args ...any) {
@@ -57,7 +57,7 @@ func (r *reader) dialect() {
 	switch strings.TrimSuffix(written, "#") {
 	case dialect2020:
 	case dialect7:
-		r.old = true
+		r.draft7 = true
 	default:
 		if given {
 			r.fail([]string{"$schema"}, "%s is not read: a schema is %s or %s#", quoted(written), dialect2020, dialect7)
@@ -75,14 +75,14 @@ func (r *reader) schema(doc any, path []string, res *resource) *node {
 	}
 	switch v := doc.(type) {
 	case bool:
-		n.refused = !v
+		n.alwaysFalse = !v
 		if res == nil {
 			n.res = &resource{root: n}
 		}
 	case map[string]any:
 		r.identify(n, v, path)
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if _, beside := v["$ref"]; r.old && beside && !strings.HasPrefix(key, "$") && key != "definitions" {
+			if _, beside := v["$ref"]; r.draft7 && beside && !strings.HasPrefix(key, "$") && key != "definitions" {
 				continue // draft-07 looks at nothing beside $ref
 			}
 			r.keyword(n, v, key, append(path[:len(path):len(path)], key))
@@ -97,21 +97,21 @@ func (r *reader) schema(doc any, path []string, res *resource) *node {
 func (r *reader) identify(n *node, v map[string]any, path []string) {
 	id, named := v["$id"].(string)
 	_, beside := v["$ref"]
-	named = named && !(r.old && beside)
+	named = named && !(r.draft7 && beside)
 	anchor, isAnchor := strings.CutPrefix(id, "#")
-	if named && isAnchor && r.old {
+	if named && isAnchor && r.draft7 {
 		named = false
 	}
 	if n.res == nil || named && !isAnchor {
 		r.resource(n, id, path)
 	}
-	if isAnchor && r.old && !beside {
+	if isAnchor && r.draft7 && !beside {
 		n.res.anchors[anchor] = n
 	}
-	if s, ok := v["$anchor"].(string); ok && !r.old {
+	if s, ok := v["$anchor"].(string); ok && !r.draft7 {
 		n.res.anchors[s] = n
 	}
-	if s, ok := v["$dynamicAnchor"].(string); ok && !r.old {
+	if s, ok := v["$dynamicAnchor"].(string); ok && !r.draft7 {
 		n.res.anchors[s], n.res.dynamic[s] = n, n
 	}
 }
@@ -178,8 +178,8 @@ func emptyOr(empty bool, v any) string {
 	return gotWords(v)
 }
 
-// named reads schemas with names.
-func (r *reader) named(n *node, v any, path []string) map[string]*node {
+// namedSchemas reads schemas with names.
+func (r *reader) namedSchemas(n *node, v any, path []string) map[string]*node {
 	m, ok := v.(map[string]any)
 	if !ok {
 		r.fail(path, "expected an object of schemas, got %s", gotWords(v))

@@ -15,9 +15,9 @@ type reference struct {
 	dynamic bool
 }
 
-// join finds what references lead to. A place that no keyword leads to becomes a schema
+// resolveRefs finds what references lead to. A place that no keyword leads to becomes a schema
 // when the first reference does, and may hold references itself.
-func (r *reader) join() {
+func (r *reader) resolveRefs() {
 	for len(r.refs) > 0 {
 		ref := r.refs[0]
 		r.refs = r.refs[1:]
@@ -54,7 +54,7 @@ func (r *reader) find(ref reference) (to *node, dynamicName string) {
 			dynamicName = fragment
 		}
 	default:
-		to = r.place(res.at + fragment)
+		to = r.nodeAt(res.at + fragment)
 	}
 	if to == nil {
 		r.fail(ref.path, "%s leads nowhere", quoted(ref.written))
@@ -62,8 +62,8 @@ func (r *reader) find(ref reference) (to *node, dynamicName string) {
 	return to, dynamicName
 }
 
-// place is the schema at a JSON Pointer, read now where it was not yet.
-func (r *reader) place(at string) *node {
+// nodeAt is the schema at a JSON Pointer, read now where it was not yet.
+func (r *reader) nodeAt(at string) *node {
 	if n := r.nodes[at]; n != nil {
 		return n
 	}
@@ -97,9 +97,9 @@ func (r *reader) place(at string) *node {
 	return r.schema(v, path, res)
 }
 
-// circles refuses schemas that lead back to themselves while they look at one value: no
+// rejectCycles refuses schemas that lead back to themselves while they look at one value: no
 // check of them would end.
-func (r *reader) circles() {
+func (r *reader) rejectCycles() {
 	state := map[*node]int{} // 1 on the way, 2 done
 	var visit func(n *node)
 	visit = func(n *node) {

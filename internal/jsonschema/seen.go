@@ -1,27 +1,27 @@
 package jsonschema
 
-// seen is what schemas have looked at in one value, for unevaluatedProperties and
+// evaluated is what schemas have looked at in one value, for unevaluatedProperties and
 // unevaluatedItems. Its methods may be called on nil, where nobody asks.
-type seen struct {
-	names    map[string]bool // of properties
-	first    int             // so many elements from the beginning
-	elements bool            // all of them
-	single   map[int]bool
+type evaluated struct {
+	names       map[string]bool // of properties
+	leading     int             // so many elements from the beginning
+	allElements bool            // all of them
+	indexes     map[int]bool
 }
 
-// seen is an empty one, or nil.
-func (s *Schema) seen() *seen {
-	if !s.tracks {
+// newEvaluated is an empty one, or nil.
+func (s *Schema) newEvaluated() *evaluated {
+	if !s.tracksEvaluated {
 		return nil
 	}
-	return &seen{}
+	return &evaluated{}
 }
 
-func (s *seen) name(name string) bool { return s.names[name] }
+func (s *evaluated) hasName(name string) bool { return s.names[name] }
 
-func (s *seen) element(i int) bool { return s.elements || i < s.first || s.single[i] }
+func (s *evaluated) hasElement(i int) bool { return s.allElements || i < s.leading || s.indexes[i] }
 
-func (s *seen) addName(name string) {
+func (s *evaluated) addName(name string) {
 	if s == nil {
 		return
 	}
@@ -31,26 +31,26 @@ func (s *seen) addName(name string) {
 	s.names[name] = true
 }
 
-func (s *seen) addElement(i int) {
+func (s *evaluated) addElement(i int) {
 	if s == nil {
 		return
 	}
-	if s.single == nil {
-		s.single = map[int]bool{}
+	if s.indexes == nil {
+		s.indexes = map[int]bool{}
 	}
-	s.single[i] = true
+	s.indexes[i] = true
 }
 
-func (s *seen) add(other *seen) {
+func (s *evaluated) add(other *evaluated) {
 	if s == nil || other == nil {
 		return
 	}
 	for name := range other.names {
 		s.addName(name)
 	}
-	for i := range other.single {
+	for i := range other.indexes {
 		s.addElement(i)
 	}
-	s.first = max(s.first, other.first)
-	s.elements = s.elements || other.elements
+	s.leading = max(s.leading, other.leading)
+	s.allElements = s.allElements || other.allElements
 }

@@ -58,9 +58,9 @@ func kindOf(v any) kinds {
 	return 0
 }
 
-// appendKey adds the one text that all spellings of a value share: two values are equal
+// appendCanonical adds the one text that all spellings of a value share: two values are equal
 // where theirs are.
-func appendKey(b []byte, v any) []byte {
+func appendCanonical(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
 		return append(b, "null"...)
@@ -71,14 +71,14 @@ func appendKey(b []byte, v any) []byte {
 	case []any:
 		b = append(b, '[')
 		for _, e := range v {
-			b = append(appendKey(b, e), ',')
+			b = append(appendCanonical(b, e), ',')
 		}
 		return append(b, ']')
 	case map[string]any:
 		b = append(b, '{')
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			b = append(strconv.AppendQuote(b, name), ':')
-			b = append(appendKey(b, v[name]), ',')
+			b = append(appendCanonical(b, v[name]), ',')
 		}
 		return append(b, '}')
 	}
@@ -86,16 +86,16 @@ func appendKey(b []byte, v any) []byte {
 	return append(b, d.String()...)
 }
 
-// choice is enum: values, and the keys that they are found by.
-type choice struct {
+// enumValues is enum: values, and the keys that they are found by.
+type enumValues struct {
 	values []any
 	keys   map[string]bool
 }
 
-func newChoice(values []any) *choice {
-	c := &choice{values: values, keys: make(map[string]bool, len(values))}
+func newChoice(values []any) *enumValues {
+	c := &enumValues{values: values, keys: make(map[string]bool, len(values))}
 	for _, v := range values {
-		c.keys[string(appendKey(nil, v))] = true
+		c.keys[string(appendCanonical(nil, v))] = true
 	}
 	return c
 }
@@ -104,7 +104,7 @@ func newChoice(values []any) *choice {
 const maxListed = 20
 
 // words are the values for people.
-func (c *choice) words() string {
+func (c *enumValues) words() string {
 	var words []string
 	for _, v := range c.values[:min(len(c.values), maxListed)] {
 		words = append(words, plain(v))

@@ -23,7 +23,7 @@ type Row struct {
 	// Message and Hint are the HTTP API's: they hold nothing of the machine. A verb of fmt
 	// in them is the subject. "" is the message of the error that the row is about.
 	Message, Hint string
-	Way           string // the hint on the command line
+	CommandHint   string // the hint on the command line
 }
 
 // Report is a Row with what the error itself says.
@@ -98,7 +98,7 @@ var table = []struct {
 		"", "", ""}},
 	{as(func(r *Report, e *call.EnvironmentError) { r.Lines = e.Problems }), environment},
 	{is(mask.ErrShortSecret), environment},
-	{as(func(r *Report, e *NoQueueError) { r.Lines = []string{"refused: " + e.Error()} }), internal.exit(ExitRefused).way("run it without --no-history")}, // a service has a history
+	{as(func(r *Report, e *NoQueueError) { r.Lines = []string{"refused: " + e.Error()} }), internal.exit(ExitRefused).commandHint("run it without --no-history")}, // a service has a history
 
 	// What nobody who calls flowrun can do anything about.
 	{bug, internal.exit(ExitBug)},
@@ -114,8 +114,8 @@ var (
 		"the service could not do this", "the service's log says why", ""}
 )
 
-func (r Row) exit(code int) Row   { r.Exit = code; return r }
-func (r Row) way(hint string) Row { r.Way = hint; return r }
+func (r Row) exit(code int) Row           { r.Exit = code; return r }
+func (r Row) commandHint(hint string) Row { r.CommandHint = hint; return r }
 
 // Of is what an error is called.
 func Of(err error) *Report {

@@ -18,24 +18,24 @@ type Grants []string
 
 // The permissions about files, up to the path, and about variables, up to the name.
 const (
-	mayRead        = "filesystem:read:"
-	MayExecute     = "filesystem:execute:"
-	mayEnvironment = "environment:"
+	readPrefix        = "filesystem:read:"
+	ExecutePrefix     = "filesystem:execute:"
+	environmentPrefix = "environment:"
 )
 
-// mayCall begins the permissions to call tools: tool:NAME, with * ? and [a-z] as in the
+// toolPrefix begins the permissions to call tools: tool:NAME, with * ? and [a-z] as in the
 // names of files.
-const mayCall = "tool:"
+const toolPrefix = "tool:"
 
 // CallTool says whether a script may call a tool by that name, or by that path.
 func (g Grants) CallTool(name string) error {
 	for _, p := range g {
-		pattern, ok := strings.CutPrefix(p, mayCall)
+		pattern, ok := strings.CutPrefix(p, toolPrefix)
 		if match, _ := path.Match(pattern, name); ok && (match || pattern == name) {
 			return nil
 		}
 	}
-	return fmt.Errorf("PermissionDenied: Permission not granted: %s%s; add it to what getMetadata answers: permissions: ['%[1]s%[2]s']", mayCall, name)
+	return fmt.Errorf("PermissionDenied: Permission not granted: %s%s; add it to what getMetadata answers: permissions: ['%[1]s%[2]s']", toolPrefix, name)
 }
 
 // DeniedError says that a script may not do something.
@@ -62,7 +62,7 @@ func (g Grants) Network(u *url.URL) error {
 	if privatenet.Host(host) {
 		verb = "local"
 	}
-	if g.reach(verb, host, port) {
+	if g.allowsHost(verb, host, port) {
 		return nil
 	}
 	return &DeniedError{Permission: "network:" + verb + ":" + host}
@@ -72,15 +72,15 @@ func (g Grants) Network(u *url.URL) error {
 // must not lead into the machine or the network around it, whoever answers for it.
 func (g Grants) Address(host, port string, to netip.Addr) error {
 	host = privatenet.Name(host)
-	if !privatenet.Address(to) || g.reach("local", host, port) {
+	if !privatenet.Address(to) || g.allowsHost("local", host, port) {
 		return nil
 	}
 	return &DeniedError{Permission: "network:local:" + host, why: fmt.Sprintf(" (the name leads to %s)", to)}
 }
 
-// reach says whether a host and port are granted. A permission without a port is for every
+// allowsHost says whether a host and port are granted. A permission without a port is for every
 // one, without a host for all of its kind; network alone is for all.
-func (g Grants) reach(verb, host, port string) bool {
+func (g Grants) allowsHost(verb, host, port string) bool {
 	return slices.ContainsFunc(g, func(p string) bool {
 		kind, rest, _ := strings.Cut(p, ":")
 		granted, target, _ := strings.Cut(rest, ":")
@@ -117,31 +117,31 @@ func (g Grants) Readable(path string) (root, rest string, err error) {
 	}
 	real := RealPath(path)
 	for _, p := range g {
-		if root, ok := strings.CutPrefix(p, mayRead); ok {
-			if rest, ok := below(root, real); ok {
+		if root, ok := strings.CutPrefix(p, readPrefix); ok {
+			if rest, ok := pathBelow(root, real); ok {
 				return root, rest, nil
 			}
 		}
 	}
-	return "", "", &DeniedError{Permission: mayRead + path}
+	return "", "", &DeniedError{Permission: readPrefix + path}
 }
 
 // Execute says whether a program may be started, which is an absolute path: a permission
 // names it, or the folder above. written is how the script called it.
 func (g Grants) Execute(program, written string) error {
 	for _, p := range g {
-		granted, ok := strings.CutPrefix(p, MayExecute)
+		granted, ok := strings.CutPrefix(p, ExecutePrefix)
 		if !ok || !filepath.IsAbs(granted) {
 			continue
 		}
 		if granted == program {
 			return nil
 		}
-		if _, ok := below(granted, RealPath(program)); ok {
+		if _, ok := pathBelow(granted, RealPath(program)); ok {
 			return nil
 		}
 	}
-	return &DeniedError{Permission: MayExecute + written}
+	return &DeniedError{Permission: ExecutePrefix + written}
 }
 
 // Environment says whether a script may give a program the variable. Those that make
@@ -150,14 +150,14 @@ func (g Grants) Environment(name string) error {
 	switch {
 	case !IsVariableName(name):
 		return fmt.Errorf("%q cannot be the name of an environment variable", name)
-	case !codeenv.Runs(name) || slices.Contains(g, mayEnvironment+name):
+	case !codeenv.RunsCode(name) || slices.Contains(g, environmentPrefix+name):
 		return nil
 	}
-	return &DeniedError{Permission: mayEnvironment + name, why: " (it makes programs run code)"}
+	return &DeniedError{Permission: environmentPrefix + name, why: " (it makes programs run code)"}
 }
 
-// below is the way from a granted file or folder to a path that leads into it.
-func below(granted, real string) (rest string, ok bool) {
+// pathBelow is the way from a granted file or folder to a path that leads into it.
+func pathBelow(granted, real string) (rest string, ok bool) {
 	if !filepath.IsAbs(granted) {
 		return "", false
 	}

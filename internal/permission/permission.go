@@ -40,12 +40,12 @@ func Problem(s string) string {
 	}
 	verbs, known := permissionKinds[kind]
 	switch {
-	case kind+":" == mayCall && rest != "":
+	case kind+":" == toolPrefix && rest != "":
 		if _, err := path.Match(rest, ""); err != nil {
 			return fmt.Sprintf("the permission %q has a bracket that is not closed", s)
 		}
 		return ""
-	case mayEnvironment == kind+":":
+	case environmentPrefix == kind+":":
 		if !IsVariableName(rest) {
 			return fmt.Sprintf("the permission %q names no environment variable", s)
 		}

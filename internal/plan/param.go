@@ -41,7 +41,7 @@ func (p *Param) Take(raw any) (v any, code string, err error) {
 	if v, err = value.Coerce(p.Def.Type, raw); err != nil {
 		return nil, "type", err
 	}
-	if value.HoldsNUL(v) {
+	if value.ContainsNUL(v) {
 		return nil, "nul", fmt.Errorf("the value holds a NUL byte, which no command line can carry")
 	}
 	if err = p.validate(v); err != nil {

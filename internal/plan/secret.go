@@ -73,7 +73,7 @@ func (p *Plan) Literals(seen map[*Plan]bool) (list []string) {
 	for _, prm := range p.Params {
 		if prm.Initial != nil && p.Secret(prm.Def.Name) && len(prm.Initial.Refs()) == 0 {
 			if v, err := prm.Initial.Value(nil); err == nil {
-				list = append(list, value.Leaves(v)...)
+				list = append(list, value.Scalars(v)...)
 			}
 		}
 	}

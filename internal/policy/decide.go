@@ -19,9 +19,9 @@ const (
 	Serve EntryPoint = "serve"
 )
 
-// names says whether a call through the door names the tool on behalf of a person, and
+// approvesByNaming says whether a call through the door names the tool on behalf of a person, and
 // approves it so.
-func (d EntryPoint) names() bool { return d == Run || d == Serve }
+func (e EntryPoint) approvesByNaming() bool { return e == Run || e == Serve }
 
 // Tool is what a decision depends on of one tool.
 type Tool struct {
@@ -39,9 +39,9 @@ type Tool struct {
 	Why     string // where File is set: why nobody vouches for it
 }
 
-// any reports whether f holds for the tool or, of an alias, for a tool it stands for.
-func (t Tool) any(f func(Tool) bool) bool {
-	return f(t) || t.Base != nil && t.Base.any(f)
+// anyOf reports whether f holds for the tool or, of an alias, for a tool it stands for.
+func (t Tool) anyOf(f func(Tool) bool) bool {
+	return f(t) || t.Base != nil && t.Base.anyOf(f)
 }
 
 // level is what the tool may do at most: the highest of its security tags, of an alias
@@ -61,12 +61,12 @@ func (t Tool) level() int {
 }
 
 // vouched says whether somebody vouches for all that the tool says about what it does.
-func (t Tool) vouched() bool { return !t.any(func(t Tool) bool { return t.File != "" }) }
+func (t Tool) vouched() bool { return !t.anyOf(func(t Tool) bool { return t.File != "" }) }
 
 // Risk is the level in words: read, write, run, or high risk.
 func (t Tool) Risk() string {
 	why := ""
-	if t.any(func(t Tool) bool { why = t.Why; return t.File != "" }) {
+	if t.anyOf(func(t Tool) bool { why = t.Why; return t.File != "" }) {
 		return "high risk: its name and tags do not count, because " + why
 	}
 	if l := t.level(); l < highRisk {
@@ -125,32 +125,32 @@ func Decide(r Request) Decision {
 	}
 	for _, t := range r.Tools {
 		if i := slices.IndexFunc(r.Rules.Deny, func(p Pattern) bool { return p.denies(t) }); i >= 0 {
-			said := t
-			said.File, said.Written = "", "" // the name was denied
-			return Decision{Refuse, t, fmt.Sprintf("%s is denied by %s", said, r.Rules.Deny[i].said())}
+			shown := t
+			shown.File, shown.Written = "", "" // the name was denied
+			return Decision{Refuse, t, fmt.Sprintf("%s is denied by %s", shown, r.Rules.Deny[i].source())}
 		}
 	}
 	if i := slices.IndexFunc(r.Tools, func(t Tool) bool { return t.Elevated }); i >= 0 {
 		return r.ask(r.Tools[i], fmt.Sprintf("%s wants elevated rights, which a person has to approve", r.Tools[i]))
 	}
 	called := r.Tools[0]
-	if r.EntryPoint.names() && r.Declared {
+	if r.EntryPoint.approvesByNaming() && r.Declared {
 		return Decision{Allow, called, fmt.Sprintf("%s is in the permissions of the script that calls it", called)}
 	}
-	if r.EntryPoint.names() {
+	if r.EntryPoint.approvesByNaming() {
 		return Decision{Allow, called, fmt.Sprintf("%s was named by who runs it", called)}
 	}
 	// A tool that is allowed by name brings what it uses; any other reason has to hold
 	// for each of them.
 	if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return p.names(called) }); i >= 0 {
-		return Decision{Allow, called, fmt.Sprintf("%s is allowed by %s", called, r.Rules.Allow[i].said())}
+		return Decision{Allow, called, fmt.Sprintf("%s is allowed by %s", called, r.Rules.Allow[i].source())}
 	}
 	if r.Trusted {
 		return Decision{Allow, called, fmt.Sprintf("%s comes from a trusted source", called)}
 	}
 	var reasons []string
 	for _, t := range r.Tools {
-		reason := r.allowed(t)
+		reason := r.allowedBy(t)
 		if reason == "" {
 			return r.ask(t, fmt.Sprintf("%s is not approved (%s)", t, t.Risk()))
 		}
@@ -159,11 +159,11 @@ func Decide(r Request) Decision {
 	return Decision{Allow, called, strings.Join(slices.Compact(reasons), "; ")}
 }
 
-// allowed is why a pattern allows the tool, "" where none does.
-func (r Request) allowed(t Tool) string {
+// allowedBy is why a pattern allows the tool, "" where none does.
+func (r Request) allowedBy(t Tool) string {
 	for _, covers := range []func(Pattern, Tool) bool{Pattern.allows, Pattern.covers} {
 		if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return covers(p, t) }); i >= 0 {
-			return fmt.Sprintf("%s is allowed by %s", t, r.Rules.Allow[i].said())
+			return fmt.Sprintf("%s is allowed by %s", t, r.Rules.Allow[i].source())
 		}
 	}
 	return ""

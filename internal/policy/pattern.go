@@ -16,10 +16,10 @@ const highRisk = 3
 // Pattern names tools: tool:NAME, tool:TAG, tool:read, tool:write, tool:run, or * for
 // every tool.
 type Pattern struct {
-	word   string // what follows tool:, or *
-	origin string
-	place  Place
-	noTag  bool
+	word     string // what follows tool:, or *
+	origin   string
+	place    Place
+	nameOnly bool
 }
 
 // Place is whose a tool is, and whose settings a pattern was written in. A pattern that
@@ -43,7 +43,7 @@ func (p Pattern) In(where Place) Pattern {
 // ByName returns the pattern as one that allows by name only: there is a tool of that
 // name, so whoever wrote it did not mean a tag.
 func (p Pattern) ByName() Pattern {
-	p.noTag = true
+	p.nameOnly = true
 	return p
 }
 
@@ -87,8 +87,8 @@ func (p Pattern) String() string {
 	return "tool:" + p.word
 }
 
-// said is the pattern and who said it.
-func (p Pattern) said() string {
+// source is the pattern and who said it.
+func (p Pattern) source() string {
 	if p.origin == "" {
 		return p.String()
 	}
@@ -113,7 +113,7 @@ func (p Pattern) names(t Tool) bool {
 // allows reports whether the pattern allows the tool by its name, by a tag that is no
 // level, or as *. What a level covers is the weaker reason and another question.
 func (p Pattern) allows(t Tool) bool {
-	tagged := t.File == "" && p.level() < 0 && !p.noTag && slices.Contains(t.Tags, p.word)
+	tagged := t.File == "" && p.level() < 0 && !p.nameOnly && slices.Contains(t.Tags, p.word)
 	return p.word == "*" || p.names(t) || tagged
 }
 
@@ -123,5 +123,5 @@ func (p Pattern) covers(t Tool) bool { return p.level() >= 0 && t.vouched() && t
 // denies reports whether the pattern denies the tool, or one it is an alias of.
 func (p Pattern) denies(t Tool) bool {
 	said := func(t Tool) bool { return p.word == t.Name || slices.Contains(t.Tags, p.word) }
-	return p.word == "*" || t.any(said) || p.level() >= 0 && t.level() >= p.level()
+	return p.word == "*" || t.anyOf(said) || p.level() >= 0 && t.level() >= p.level()
 }

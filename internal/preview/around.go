@@ -30,7 +30,7 @@ type PreviewVariable struct {
 // surroundings are those of variables, files and input; show writes a template out.
 func surroundings(vars []steps.EnvVar, files []steps.EnvFile, input *expr.Template, show func(*expr.Template) string) (s Surroundings) {
 	for _, v := range vars {
-		s.Environment = append(s.Environment, PreviewVariable{v.Name, show(v.Value), codeenv.Runs(v.Name)})
+		s.Environment = append(s.Environment, PreviewVariable{v.Name, show(v.Value), codeenv.RunsCode(v.Name)})
 	}
 	for _, f := range files {
 		s.EnvFiles = append(s.EnvFiles, show(f.Path))

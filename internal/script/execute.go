@@ -88,10 +88,10 @@ func (t *toolAPI) permit(in *execution) error {
 	case permission.IsProgramName(in.Command):
 		file, err := t.args.RunEnv.Program(in.Command)
 		if err != nil {
-			if slices.Contains(granted, permission.MayExecute+written) {
+			if slices.Contains(granted, permission.ExecutePrefix+written) {
 				return err
 			}
-			return &permission.DeniedError{Permission: permission.MayExecute + written}
+			return &permission.DeniedError{Permission: permission.ExecutePrefix + written}
 		}
 		in.Command = file
 	case !filepath.IsAbs(in.Command):

@@ -27,16 +27,16 @@ func Number(v any) (float64, bool) {
 	return 0, false
 }
 
-// HoldsNUL says whether a text in the value has a NUL byte.
-func HoldsNUL(v any) bool {
+// ContainsNUL says whether a text in the value has a NUL byte.
+func ContainsNUL(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return strings.ContainsRune(v, 0)
 	case []any:
-		return slices.ContainsFunc(v, HoldsNUL)
+		return slices.ContainsFunc(v, ContainsNUL)
 	case map[string]any:
 		for k, e := range v {
-			if strings.ContainsRune(k, 0) || HoldsNUL(e) {
+			if strings.ContainsRune(k, 0) || ContainsNUL(e) {
 				return true
 			}
 		}
@@ -44,9 +44,9 @@ func HoldsNUL(v any) bool {
 	return false
 }
 
-// decimal is what counts as a number in text: no hexadecimal, no underscores, no
+// decimalPattern is what counts as a number in text: no hexadecimal, no underscores, no
 // NaN or Infinity.
-var decimal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`) })
+var decimalPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`) })
 
 // Coerce makes a caller's value one of the parameter's type, or says what was
 // expected.
@@ -109,7 +109,7 @@ func ToNumber(v any) (any, error) {
 // ParseNumber keeps every digit: what fits neither int64 nor float64 exactly
 // stays as it was written.
 func ParseNumber(s string) (any, error) {
-	if !decimal().MatchString(s) {
+	if !decimalPattern().MatchString(s) {
 		return nil, fmt.Errorf("%s is not a number", expr.Quoted(s))
 	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
@@ -120,10 +120,10 @@ func ParseNumber(s string) (any, error) {
 		return nil, fmt.Errorf("%s is beyond the range of numbers", expr.Quoted(s))
 	}
 	if !strings.ContainsAny(s, ".eE") {
-		return asJSON(s), nil
+		return jsonNumber(s), nil
 	}
 	if !strings.ContainsAny(s, "eE") && !expr.FitsFloat(s, f) {
-		return asJSON(s), nil
+		return jsonNumber(s), nil
 	}
 	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		return int64(f), nil
@@ -131,8 +131,8 @@ func ParseNumber(s string) (any, error) {
 	return f, nil
 }
 
-// asJSON is a decimal number without an exponent as JSON has it.
-func asJSON(s string) json.Number {
+// jsonNumber is a decimal number without an exponent as JSON has it.
+func jsonNumber(s string) json.Number {
 	sign, digits := "", strings.TrimPrefix(s, "+")
 	if rest, minus := strings.CutPrefix(digits, "-"); minus {
 		sign, digits = "-", rest

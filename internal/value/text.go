@@ -6,15 +6,15 @@ import (
 )
 
 // OneLine is a text in one line of at most that many characters.
-func OneLine(s string, most int) string {
-	if len(s) > most*8 { // what follows is cut in any case
-		s = strings.ToValidUTF8(s[:most*8], "")
+func OneLine(s string, limit int) string {
+	if len(s) > limit*8 { // what follows is cut in any case
+		s = strings.ToValidUTF8(s[:limit*8], "")
 	}
 	s = strings.Join(strings.Fields(s), " ")
-	if utf8.RuneCountInString(s) <= most {
+	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
-	return string([]rune(s)[:most-1]) + "…"
+	return string([]rune(s)[:limit-1]) + "…"
 }
 
 // ValidText is a text with what is no UTF-8 replaced, and whether anything was.
@@ -62,18 +62,18 @@ func Clone(v any) any {
 	return v
 }
 
-// Leaves are the scalars in a value, as text.
-func Leaves(v any) []string {
+// Scalars are the scalars in a value, as text.
+func Scalars(v any) []string {
 	var list []string
 	switch v := v.(type) {
 	case nil, bool:
 	case []any:
 		for _, e := range v {
-			list = append(list, Leaves(e)...)
+			list = append(list, Scalars(e)...)
 		}
 	case map[string]any:
 		for _, e := range v {
-			list = append(list, Leaves(e)...)
+			list = append(list, Scalars(e)...)
 		}
 	default:
 		list = append(list, Plain(v))

@@ -127,8 +127,8 @@ func (env *Env) ReportError(err error) int {
 		return o.Exit
 	}
 	for _, line := range o.Lines {
-		if o.Way != "" {
-			line = AddHint(line, o.Way)
+		if o.CommandHint != "" {
+			line = AddHint(line, o.CommandHint)
 		}
 		env.Notef("%s", line)
 	}
