@@ -95,7 +95,8 @@ func listPages(env *ui.Env, pages []explain.Page) error {
 	return err
 }
 
-// plainPage is a page as it reads on a terminal: examples indented, code without ticks.
+// plainPage converts a page from Markdown to plain text for a terminal: examples are indented, and
+// backquotes are removed.
 func plainPage(text string) string {
 	var b strings.Builder
 	inside := false
@@ -112,7 +113,7 @@ func plainPage(text string) string {
 	return b.String()
 }
 
-// explainJSON is the form of explain -o json.
+// explainJSON is the document of explain -o json (flowrun/explain.v1).
 type explainJSON struct {
 	Schema string     `json:"schema"`
 	Pages  []pageJSON `json:"pages"`
@@ -135,7 +136,7 @@ func explainDocument(pages []explain.Page) explainJSON {
 	return doc
 }
 
-// completeCode offers the codes.
+// completeCode completes the codes that have a page.
 func completeCode(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, p := range explain.Pages() {

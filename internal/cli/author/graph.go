@@ -58,7 +58,7 @@ the state and duration of each step in that run.`,
 	return c
 }
 
-// graphRun draws a run, by the definitions it was started with.
+// graphRun draws a recorded run, with the definitions that it was started with.
 func graphRun(env *ui.Env, c *cobra.Command, name, run, output string) error {
 	return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		p, err := env.LoadRun(ctx, s, run)

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/scaffold"
 )
 
-// initCommand writes what a project begins with.
+// initCommand returns the command that writes example definitions into a project.
 func initCommand(env *ui.Env) *cobra.Command {
 	var template string
 	var names, words []string
@@ -69,7 +69,8 @@ func templateList() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// begin writes a template into dir, and prints the outcome of each file and the next commands.
+// begin writes a template into dir. It prints what happened to each file, and which commands to run
+// next.
 func begin(env *ui.Env, dir, template string) error {
 	schema, err := flowrun.Schema("tool")
 	if err != nil {

@@ -40,8 +40,8 @@ Names: ` + strings.Join(schemaNames(), ", "),
 	}
 }
 
-// configSchema is the one schema that the root package does not know: configuration is
-// the command's.
+// configSchema names the schema of config.yaml. The root package does not know it, because only the
+// command line has configuration files.
 const configSchema = "config"
 
 func schemaNames() []string { return append(flowrun.SchemaNames(), configSchema) }
