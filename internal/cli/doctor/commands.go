@@ -1,6 +1,6 @@
-// Package doctor holds the command doctor. Each check examines one thing that runs need on
-// this machine and returns findings: ok, warn or fail, with a hint. With --fix the command
-// fixes what it can fix without risk.
+// Package doctor holds the command doctor. Each check examines one thing that runs need on this
+// machine and returns findings: ok, warn or fail, with a hint. With --fix the command fixes what it
+// can fix without risk.
 package doctor
 
 import (

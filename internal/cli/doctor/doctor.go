@@ -17,23 +17,23 @@ import (
 
 // finding is the result of one check.
 type finding struct {
-	Check   string `json:"check"`  // what it is about, in one stable word
-	Status  string `json:"status"` // healthy, doubtful, broken
+	Check   string `json:"check"`  // the subject, a stable name
+	Status  string `json:"status"` // ok, warn or fail
 	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`  // what to do
-	Fixed   bool   `json:"fixed,omitempty"` // --fix has done it
+	Hint    string `json:"hint,omitempty"`  // what to do about it
+	Fixed   bool   `json:"fixed,omitempty"` // set if --fix has solved the problem
 
-	fix func() error // what --fix does, nil where it is for a person to do
+	fix func() error // used by --fix; nil if only a person can solve the problem
 }
 
-// How things are found to be.
+// Statuses of findings.
 const (
 	healthy  = "ok"
 	doubtful = "warn"
 	broken   = "fail"
 )
 
-// checks are what doctor looks at, in this order.
+// checks returns all checks, in the order in which they run.
 func checks(env *ui.Env) []func() []finding {
 	return []func() []finding{func() []finding { return checkVersion(env) }, func() []finding { return checkShells(env) }, func() []finding { return checkClock(env) }, func() []finding { return checkTemp(env) }, func() []finding { return checkSupervision(env) }, func() []finding { return checkTerminal(env) }, func() []finding { return checkSettings(env) }, func() []finding { return checkTelemetry(env) },
 		func() []finding { return checkState(env) }, func() []finding { return checkHistory(env) }, func() []finding { return checkRuns(env) }, func() []finding { return checkScheduler(env) }, func() []finding { return checkScopes(env) }, func() []finding { return checkDefinitions(env) }, func() []finding { return checkSchemas(env) }, func() []finding { return checkDiscovery(env) }}
@@ -92,7 +92,7 @@ func doctor(env *ui.Env, output string, fix bool) error {
 	return nil
 }
 
-// runFix does what the finding asks for.
+// runFix runs the fix of the finding and updates its status.
 func (f *finding) runFix() {
 	if err := f.fix(); err != nil {
 		f.Status, f.Hint = broken, fmt.Sprintf("could not be fixed: %v", err)
@@ -121,7 +121,7 @@ func printFindings(env *ui.Env, all []finding) {
 	fmt.Fprintf(env.Stdout, "\n%d ok, %d warn, %d fail\n", count[healthy], count[doubtful], count[broken])
 }
 
-// good and the like are findings without more to them.
+// good returns a finding with the status ok; doubt and bad return warnings and failures.
 func good(check, format string, args ...any) finding {
 	return finding{Check: check, Status: healthy, Message: fmt.Sprintf(format, args...)}
 }
@@ -134,10 +134,10 @@ func bad(check, hint, format string, args ...any) finding {
 	return finding{Check: check, Status: broken, Hint: hint, Message: fmt.Sprintf(format, args...)}
 }
 
-// private makes a finding of files and folders that others than their owner may use; nil
-// where there are none of these.
+// private returns a finding with a fix if other users can access any of the files, and nil
+// otherwise.
 func private(check string, files []string) []finding {
-	if runtime.GOOS == "windows" { // where the mode does not say who may
+	if runtime.GOOS == "windows" { // file modes do not describe access there
 		return nil
 	}
 	var open []string
@@ -161,8 +161,8 @@ func private(check string, files []string) []finding {
 	return []finding{f}
 }
 
-// closeToOthers takes a file's rights from everybody but its owner. It does not follow a
-// link: what that leads to may be anybody's.
+// closeToOthers removes the access of group and others from a file. It does not follow symbolic
+// links, because their targets may belong to somebody else.
 func closeToOthers(file string) error {
 	info, err := os.Lstat(file)
 	if err != nil {

@@ -19,16 +19,16 @@ func checkVersion(env *ui.Env) []finding {
 	return []finding{good("version", "flowrun %s, %s/%s", ui.ThisBuild().Version, runtime.GOOS, runtime.GOARCH)}
 }
 
-// versionWait limits how long a shell may take to print its version.
+// versionWait limits how long a program may take to print its version.
 const versionWait = 10 * time.Second
 
-// checkShells looks for the programs that steps are written for.
+// checkShells checks whether the programs that run steps are installed.
 func checkShells(env *ui.Env) []finding {
 	var list []finding
 	for _, s := range []struct {
 		name, keys string
-		ask        []string // that prints the version; none where there is no such way
-		needed     bool     // by most definitions
+		ask        []string // prints the version; nil if the program has no option for it
+		needed     bool     // most definitions need it
 	}{
 		{"bash", "bash, script and commands", []string{"-c", "echo $BASH_VERSION"}, runtime.GOOS != "windows"},
 		{"sh", "sh", nil, runtime.GOOS != "windows"},
@@ -48,8 +48,8 @@ func checkShells(env *ui.Env) []finding {
 	return list
 }
 
-// saidVersion is what a program says its version is, with a comma behind it; "" where it
-// does not say.
+// saidVersion returns the version that a program prints, followed by a comma and a space, or "" if
+// it prints none.
 func saidVersion(path string, ask []string) string {
 	if ask == nil {
 		return ""
@@ -57,7 +57,7 @@ func saidVersion(path string, ask []string) string {
 	ctx, stop := context.WithTimeout(context.Background(), versionWait)
 	defer stop()
 	c := exec.CommandContext(ctx, path, ask...)
-	c.WaitDelay = time.Second // should something of it hold the pipe
+	c.WaitDelay = time.Second // in case a child process keeps the pipe open
 	var out strings.Builder
 	c.Stdout = &out
 	err := proc.Run(c)
@@ -68,7 +68,7 @@ func saidVersion(path string, ask []string) string {
 	return strings.TrimPrefix(line, "Python ") + ", "
 }
 
-// checkClock looks at the clock and the rules for time zones.
+// checkClock checks the clock and the time zone data.
 func checkClock(env *ui.Env) []finding {
 	now := time.Now()
 	list := []finding{good("clock", "%s", now.Format("2006-01-02 15:04:05 -07:00"))}
@@ -83,7 +83,7 @@ func checkClock(env *ui.Env) []finding {
 	return append(list, zones)
 }
 
-// checkTemp tries the temporary folder.
+// checkTemp checks whether the temporary folder is writable.
 func checkTemp(env *ui.Env) []finding {
 	dir := os.TempDir()
 	if err := tryWriting(dir); err != nil {
@@ -92,7 +92,7 @@ func checkTemp(env *ui.Env) []finding {
 	return []finding{good("temporary", "%s", dir)}
 }
 
-// tryWriting says why nothing can be made in a folder.
+// tryWriting creates and removes a file in a folder. The error says why that is impossible.
 func tryWriting(dir string) error {
 	f, err := os.CreateTemp(dir, ".flowrun-doctor-*")
 	if err != nil {
@@ -102,7 +102,8 @@ func tryWriting(dir string) error {
 	return os.Remove(f.Name())
 }
 
-// checkSupervision tells what this machine has to keep hold of processes.
+// checkSupervision reports whether this machine lets flowrun stop whole process trees and limit
+// memory.
 func checkSupervision(env *ui.Env) []finding {
 	var list []finding
 	if proc.IsReaper() {
@@ -120,7 +121,7 @@ func checkSupervision(env *ui.Env) []finding {
 	return append(list, good("memory limits", "available (cgroups)"))
 }
 
-// checkTerminal tells how output will look.
+// checkTerminal reports how output will be drawn.
 func checkTerminal(env *ui.Env) []finding {
 	look := func(on bool) string {
 		if on {
@@ -146,7 +147,7 @@ func checkTerminal(env *ui.Env) []finding {
 	return []finding{good("terminal", "%s", text), good("locale", "%s", drawings)}
 }
 
-// checkTelemetry tells whether traces are sent.
+// checkTelemetry reports whether traces are sent, and where.
 func checkTelemetry(env *ui.Env) []finding {
 	settings, err := telemetry.Read()
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// checkSettings reads the files of settings.
+// checkSettings reads the settings files.
 func checkSettings(env *ui.Env) []finding {
 	c, err := ui.LoadSettings(false)
 	var files []string
@@ -45,7 +45,7 @@ func checkSettings(env *ui.Env) []finding {
 	return list
 }
 
-// checkState looks at the folder of history and logs, and at who may use it.
+// checkState checks the state directory (history and logs) and who can access it.
 func checkState(env *ui.Env) []finding {
 	dir, err := ui.StateDir()
 	if dir == "" {
@@ -74,7 +74,7 @@ func checkState(env *ui.Env) []finding {
 	return append(list, private("rights", files)...)
 }
 
-// unmade is the finding of a state folder that is not there yet.
+// unmade returns the finding for a state directory that does not exist yet.
 func unmade(dir string) finding {
 	parent := filepath.Dir(dir)
 	for parent != filepath.Dir(parent) {
@@ -95,7 +95,7 @@ func unmade(dir string) finding {
 // checkpoint has completed for a long time, for example because of a permanent reader.
 const maxWAL = 256 << 20
 
-// checkHistory reads the history.
+// checkHistory checks the integrity of the history.
 func checkHistory(env *ui.Env) (list []finding) {
 	err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		h, err := s.Check(ctx)
@@ -124,9 +124,9 @@ func checkHistory(env *ui.Env) (list []finding) {
 	return list
 }
 
-// checkRuns looks for runs that rest, and for what they left.
+// checkRuns reports interrupted runs, and the processes and log folders that they left.
 func checkRuns(env *ui.Env) (list []finding) {
-	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { // what is wrong with it is told already
+	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { // checkHistory reports errors
 		found, err := s.Runs(ctx, flowrun.Query{Status: []dag.Status{dag.Interrupted}})
 		if err != nil {
 			return err
@@ -152,7 +152,7 @@ func checkRuns(env *ui.Env) (list []finding) {
 	return list
 }
 
-// orphanLogs counts folders of logs whose runs are not in the history.
+// orphanLogs counts the log folders whose run is not in the history.
 func orphanLogs(env *ui.Env) (n int) {
 	dir, err := ui.StateDir()
 	if err != nil {
@@ -162,7 +162,7 @@ func orphanLogs(env *ui.Env) (n int) {
 	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		for _, e := range entries {
 			info, err := e.Info()
-			if err != nil || !e.IsDir() || time.Since(info.ModTime()) < time.Hour { // its run may just begin
+			if err != nil || !e.IsDir() || time.Since(info.ModTime()) < time.Hour { // a young folder may belong to a run that is just starting
 				continue
 			}
 			if _, err := s.Info(ctx, e.Name()); errors.Is(err, flowrun.ErrNoRun) {
@@ -174,7 +174,7 @@ func orphanLogs(env *ui.Env) (n int) {
 	return n
 }
 
-// checkScheduler looks whether something fires the schedules there are.
+// checkScheduler reports whether a process fires the schedules.
 func checkScheduler(env *ui.Env) (list []finding) {
 	err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		t, err := timetable.Read(ctx, env, s, env.Library())
@@ -191,7 +191,7 @@ func checkScheduler(env *ui.Env) (list []finding) {
 		return nil
 	})
 	if err != nil {
-		return nil // checkHistory tells why
+		return nil // checkHistory reports why
 	}
 	return list
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// checkDiscovery asks the command for tools where there is one.
+// checkDiscovery runs the command tools.discoveryCommand, if there is one.
 func checkDiscovery(env *ui.Env) []finding {
 	c, err := ui.LoadSettings(false)
 	if err != nil || c.Word("tools.discoveryCommand") == "" {
-		return nil // told by checkSettings, trust included
+		return nil // checkSettings reports it, and whether the project is trusted
 	}
 	t := env.Discover(c)
 	if t.Err != nil {
@@ -34,7 +34,7 @@ func checkDiscovery(env *ui.Env) []finding {
 	return list
 }
 
-// checkScopes looks at the folders that tools are found in.
+// checkScopes checks the folders in which flowrun finds tools.
 func checkScopes(env *ui.Env) []finding {
 	lib := env.Library()
 	count := map[string]int{}
@@ -63,7 +63,7 @@ func checkScopes(env *ui.Env) []finding {
 	return list
 }
 
-// checkDefinitions counts what is wrong with definitions.
+// checkDefinitions reports invalid definitions, warnings and shadowed tools.
 func checkDefinitions(env *ui.Env) []finding {
 	lib := env.Library()
 	var wrong, warned, shadowed []string
@@ -96,10 +96,10 @@ func checkDefinitions(env *ui.Env) []finding {
 	return list
 }
 
-// modeline is how the first lines of a definition tell an editor its schema.
+// modeline begins the comment with which a definition names its schema for editors.
 const modeline = "# yaml-language-server: $schema="
 
-// checkSchemas looks where the definitions' first lines lead editors.
+// checkSchemas checks the schema files that definitions name for editors.
 func checkSchemas(env *ui.Env) []finding {
 	fresh, err := flowrun.Schema("tool")
 	if err != nil {
@@ -129,8 +129,8 @@ func checkSchemas(env *ui.Env) []finding {
 	return list
 }
 
-// schemaOf is the file that a definition's modeline names; "" where there is none, or it
-// is an address.
+// schemaOf returns the file that the modeline of a definition names, or "" if there is no modeline
+// or it names a URL.
 func schemaOf(e tool.Listed) string {
 	if e.Path == "" {
 		return ""
