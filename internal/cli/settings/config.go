@@ -145,7 +145,7 @@ func configGetCommand(env *ui.Env) *cobra.Command {
 	}
 }
 
-// known says whether a word is a key, or a section of keys.
+// known reports whether a word is a key, or a section of keys.
 func known(key string) bool {
 	return slices.ContainsFunc(config.Keys(), func(k string) bool { return k == key || strings.HasPrefix(k, key+".") })
 }

@@ -99,8 +99,8 @@ func trust(env *ui.Env, stateDir, folder string) error {
 	return nil
 }
 
-// vouch keeps that the .flowrun of a folder counts although it is another user's, or
-// others may write it; false where it counts anyway.
+// vouch records that the .flowrun of a folder is trusted although another user owns it or others
+// can write it. It returns false if that is not necessary.
 func vouch(env *ui.Env, stateDir, folder string) (bool, error) {
 	abs, err := filepath.Abs(folder)
 	if err != nil {
@@ -145,8 +145,8 @@ func forget(env *ui.Env, stateDir, folder string) error {
 	if err != nil {
 		return err
 	}
-	home, _ := os.UserHomeDir()                                                              // without one no folder is its
-	for _, dir := range []string{tool.ProjectRoot(abs), tool.ToolsProject(abs, home), abs} { // the project may be gone
+	home, _ := os.UserHomeDir()                                                              // if unknown, no folder is the home folder
+	for _, dir := range []string{tool.ProjectRoot(abs), tool.ToolsProject(abs, home), abs} { // the project may no longer exist
 		if dir == "" {
 			continue
 		}
