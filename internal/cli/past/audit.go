@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/sqlite"
 )
 
-// auditJSON is an entry of flowrun/audit.v1.
+// auditJSON is one entry in the document flowrun/audit.v1.
 type auditJSON struct {
 	At       time.Time        `json:"at"`
 	Who      string           `json:"who"`
@@ -23,7 +23,7 @@ type auditJSON struct {
 	Decision *launch.Decision `json:"decision,omitempty"`
 }
 
-// audited is an entry with its decision, where it holds one.
+// audited converts an entry, and decodes its decision if it has one.
 func audited(e sqlite.Entry) auditJSON {
 	j := auditJSON{At: e.At.UTC(), Who: e.Who, Action: e.Action, Run: e.Run, Detail: e.Detail}
 	if e.Action == launch.AuditApprove || e.Action == launch.AuditRefuse {

@@ -37,7 +37,7 @@ func events(ctx context.Context, env *ui.Env, s flowrun.Store, word string) erro
 	return eachEvent(ctx, s, id, func(e *dag.Event) error { return enc.Encode(e) })
 }
 
-// eachEvent visits a run's events in order, up to the first error.
+// eachEvent calls visit with each event of a run, in order. It stops at the first error.
 func eachEvent(ctx context.Context, s flowrun.Store, id string, visit func(*dag.Event) error) error {
 	for after := uint64(0); ; {
 		list, err := s.Events(ctx, id, after)

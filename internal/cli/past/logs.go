@@ -91,7 +91,7 @@ func newLogs(ctx context.Context, env *ui.Env, s flowrun.Store, id string, step 
 	return l, nil
 }
 
-// followEvery is how often a run that goes on is looked at.
+// followEvery is how often --follow checks an active run for new output.
 const followEvery = 100 * time.Millisecond
 
 func (l *logs) print(ctx context.Context, follow bool) error {
@@ -112,7 +112,7 @@ func (l *logs) print(ctx context.Context, follow bool) error {
 	}
 }
 
-// tellCut says of which steps other steps saw less than the logs hold.
+// tellCut reports the steps whose output other steps saw only in part.
 func (l *logs) tellCut() {
 	for _, s := range l.run.Result().Steps {
 		if s.Truncated && l.reader.Wants(s.ID) {
@@ -121,7 +121,7 @@ func (l *logs) tellCut() {
 	}
 }
 
-// to is where a stream of a step goes.
+// to returns the writer for a stream of a step.
 func (l *logs) to(stream steps.Streams, path dag.ID) io.Writer {
 	i := 0
 	if stream == steps.Stderr {

@@ -103,8 +103,9 @@ func runCount(n int) string {
 	return fmt.Sprintf("%d runs", n)
 }
 
-// orphans removes log folders of runs that are not in the history: an earlier prune
-// was interrupted. A young folder may be that of a run which is just beginning.
+// orphans removes the log folders of runs that are not in the history, left by a prune that was
+// interrupted. It keeps folders younger than a day, because they may belong to a run that is just
+// starting.
 func orphans(ctx context.Context, s *sqlite.Store, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

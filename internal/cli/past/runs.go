@@ -65,7 +65,7 @@ func runsCommand(env *ui.Env) *cobra.Command {
 	return c
 }
 
-// runStates are the words of states that a run can be in.
+// runStates returns the states that a run can have.
 func runStates() []string {
 	var words []string
 	for _, s := range []dag.Status{dag.Running, dag.Pending, dag.Waiting, dag.Succeeded, dag.Failed, dag.Cancelled, dag.TimedOut, dag.Interrupted} {
@@ -105,13 +105,13 @@ func runs(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, ou
 		console.TableOptions{Width: env.Width(), Color: statusColors(env, 2)})
 }
 
-// statusColors colours the column of states.
+// statusColors returns a function that colours the column of states, or nil without colours.
 func statusColors(env *ui.Env, column int) func(int, string) string {
 	if !env.Colored(env.Stdout) {
 		return nil
 	}
 	return func(col int, cell string) string {
-		word, _, _ := strings.Cut(strings.TrimSpace(cell), " (") // the notes of a run
+		word, _, _ := strings.Cut(strings.TrimSpace(cell), " (") // without the notes of the run
 		st, err := dag.ParseStatus(word)
 		if col != column || err != nil {
 			return ""

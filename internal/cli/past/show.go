@@ -110,7 +110,7 @@ func shownParams(m map[string]any) string {
 	return strings.Join(words, " ")
 }
 
-// handlerNote says why a handler was skipped; "" for another step.
+// handlerNote says why a handler was skipped. It returns "" for other steps.
 func handlerNote(p *flowrun.Plan, r *flowrun.Result, id string) string {
 	key, of := p.Handler(id)
 	if key == "" {

@@ -44,7 +44,7 @@ the p50 and p95 of the duration of the whole run and of each step.`,
 				return err
 			}
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-				if q.Tool == args[0] { // a name; a file was found just now
+				if q.Tool == args[0] { // args[0] is a name; a file has just been read
 					if err := everSeen(ctx, env, s, q.Tool); err != nil {
 						return err
 					}
@@ -82,7 +82,7 @@ func (t *tally) add(st dag.Status, took time.Duration) {
 	t.took = append(t.took, took)
 }
 
-// counts says whether a step in this end state did its work, well or not.
+// counts reports whether a step with this final state has done its work, successfully or not.
 func counts(st dag.Status) bool { return st.Executed() && st != dag.Reused }
 
 func (t *tally) sum() {
@@ -94,13 +94,12 @@ func (t *tally) sum() {
 	t.P50, t.P95, t.Longest = t.within(50), t.within(95), t.within(100)
 }
 
-// within is the duration, in milliseconds, that so many of a hundred stay within
-// (nearest rank).
+// within returns a percentile of the durations in milliseconds (nearest rank).
 func (t *tally) within(percent int) int64 {
 	return t.took[(len(t.took)*percent+99)/100-1].Milliseconds()
 }
 
-// statsJSON is the form of stats -o json.
+// statsJSON is the document of stats -o json (flowrun/stats.v1).
 type statsJSON struct {
 	Schema string   `json:"schema"`
 	Tool   string   `json:"tool"`
@@ -124,7 +123,7 @@ func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, o
 			case e.Kind == dag.StepStarted && byName[name] == nil:
 				byName[name] = &tally{Name: name}
 				doc.Steps = append(doc.Steps, byName[name])
-			case e.Kind == dag.StepFinished && byName[name] != nil && s != nil && !s.Loops() && counts(s.Status): // of a loop its items count
+			case e.Kind == dag.StepFinished && byName[name] != nil && s != nil && !s.Loops() && counts(s.Status): // for a loop, only its items count
 				byName[name].add(e.Result.Status, run.Worked(e.Result.Started, e.Result.Ended))
 			}
 			return nil
@@ -153,7 +152,7 @@ func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, o
 	return console.Table(env.Stdout, []string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "STEP"}, rows, console.TableOptions{Width: env.Width()})
 }
 
-// everSeen is an error for a tool that is neither recorded nor in reach.
+// everSeen returns an error for a tool that is neither recorded nor available.
 func everSeen(ctx context.Context, env *ui.Env, s flowrun.Store, name string) error {
 	runs, err := s.Runs(ctx, flowrun.Query{Tool: name, Limit: 1})
 	if err != nil || len(runs) > 0 {
